@@ -1,0 +1,119 @@
+package clock
+
+import (
+	"container/heap"
+	"time"
+)
+
+// Clock is a virtual clock. It moves only when told to. The zero value is not usable; see New.
+type Clock struct {
+	now   time.Time
+	next  uint64 // order of scheduling; decides between items due at one instant
+	queue queue
+}
+
+// Item is something that will happen at an instant. It is queued until it ran or was stopped.
+type Item struct {
+	Due  time.Time
+	Name string // for traces
+
+	run   func()
+	order uint64
+	place int // in the heap; -1 when it is not queued
+}
+
+// New returns a clock that shows start and has nothing queued.
+func New(start time.Time) *Clock { return &Clock{now: start} }
+
+// Now returns the present instant.
+func (c *Clock) Now() time.Time { return c.now }
+
+// Schedule queues run for the instant at, or for the present one when at has passed.
+func (c *Clock) Schedule(at time.Time, name string, run func()) *Item {
+	if at.Before(c.now) {
+		at = c.now
+	}
+	c.next++
+	item := &Item{Due: at, Name: name, run: run, order: c.next}
+	heap.Push(&c.queue, item)
+	return item
+}
+
+// Stop takes item out of the queue. It reports whether the item was still queued; a nil item was not.
+func (c *Clock) Stop(item *Item) bool {
+	if item == nil || item.place < 0 {
+		return false
+	}
+	heap.Remove(&c.queue, item.place)
+	return true
+}
+
+// Next returns the item that is due first, or nil when nothing is queued.
+func (c *Clock) Next() *Item {
+	if len(c.queue) == 0 {
+		return nil
+	}
+	return c.queue[0]
+}
+
+// Step moves the clock to the first item's instant and runs that one item. It reports whether there was one.
+func (c *Clock) Step() bool {
+	if len(c.queue) == 0 {
+		return false
+	}
+	item := heap.Pop(&c.queue).(*Item)
+	c.now = item.Due
+	item.run()
+	return true
+}
+
+// Advance moves the clock by d, running every item that is due on the way, each at its own instant. It returns how
+// many ran.
+func (c *Clock) Advance(d time.Duration) int { return c.AdvanceTo(c.now.Add(d)) }
+
+// AdvanceTo moves the clock to t as Advance does. An instant that has passed moves nothing, but still runs what is
+// due now.
+func (c *Clock) AdvanceTo(t time.Time) int {
+	if t.Before(c.now) {
+		t = c.now
+	}
+	ran := 0
+	for len(c.queue) > 0 && !c.queue[0].Due.After(t) {
+		c.Step()
+		ran++
+	}
+	c.now = t
+	return ran
+}
+
+// queue is a heap by due time, then by order of scheduling.
+type queue []*Item
+
+func (q queue) Len() int { return len(q) }
+
+func (q queue) Less(i, j int) bool {
+	if !q[i].Due.Equal(q[j].Due) {
+		return q[i].Due.Before(q[j].Due)
+	}
+	return q[i].order < q[j].order
+}
+
+func (q queue) Swap(i, j int) {
+	q[i], q[j] = q[j], q[i]
+	q[i].place, q[j].place = i, j
+}
+
+func (q *queue) Push(x any) {
+	item := x.(*Item)
+	item.place = len(*q)
+	*q = append(*q, item)
+}
+
+func (q *queue) Pop() any {
+	old := *q
+	item := old[len(old)-1]
+	old[len(old)-1] = nil
+	*q = old[:len(old)-1]
+	item.place = -1
+	return item
+}
