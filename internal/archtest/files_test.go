@@ -1,0 +1,96 @@
+package archtest
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// maxLines is where a hand-written file surely has two subjects.
+const maxLines = 600
+
+func TestEveryPackageSaysWhatItIs(t *testing.T) {
+	g := packages(t)
+	for _, name := range g.sorted() {
+		if matches("./proto/gen/...", name) {
+			continue // its prose stands in the .proto files
+		}
+		p := g[name]
+		if len(p.GoFiles) == 0 {
+			continue // only tests
+		}
+		if !slices.Contains(p.GoFiles, "doc.go") {
+			t.Errorf("%s has no doc.go: one sentence, the invariants, where to read next", name)
+			continue
+		}
+		doc, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, "doc.go"), nil, parser.ParseComments)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if doc.Doc.Text() == "" {
+			t.Errorf("%s: its doc.go says nothing about the package", name)
+		}
+	}
+}
+
+func TestFilesHaveOneSubject(t *testing.T) {
+	for _, file := range goFiles(t) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lines := bytes.Count(text, []byte("\n")); lines > maxLines && !generated(file, text) {
+			t.Errorf("%s has %d lines, more than %d: split it by subject", file, lines, maxLines)
+		}
+	}
+}
+
+func generated(name string, text []byte) bool {
+	file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments|parser.PackageClauseOnly)
+	return err == nil && ast.IsGenerated(file)
+}
+
+// TestTestsDoNotSleep: a sleep is either too short on a slow machine or too long on every other. A test waits for a
+// condition, or in a synctest bubble, where time is virtual.
+func TestTestsDoNotSleep(t *testing.T) {
+	for _, name := range goFiles(t) {
+		if !strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, name, nil, 0)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if imports(file, "testing/synctest") {
+			continue
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok && isSleep(call) {
+				t.Errorf("%s: a test sleeps outside a synctest bubble", fset.Position(call.Pos()))
+			}
+			return true
+		})
+	}
+}
+
+func imports(file *ast.File, path string) bool {
+	return slices.ContainsFunc(file.Imports, func(spec *ast.ImportSpec) bool {
+		return spec.Path.Value == `"`+path+`"`
+	})
+}
+
+func isSleep(call *ast.CallExpr) bool {
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || sel.Sel.Name != "Sleep" {
+		return false
+	}
+	pkg, ok := sel.X.(*ast.Ident)
+	return ok && pkg.Name == "time"
+}

@@ -1,0 +1,223 @@
+package archtest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Libraries that only the packages named after their use may know.
+const (
+	clientGo = "k8s.io/client-go/..."
+	bbolt    = "go.etcd.io/bbolt/..."
+	natsGo   = "github.com/nats-io/nats.go/..."
+)
+
+// neverImports is the table of the design's section "Packages". A rule holds for all that a package imports, however
+// far down.
+var neverImports = []struct {
+	sentence string
+	packages []string
+	never    []string
+	except   []string
+}{
+	{
+		sentence: "the core knows no Kubernetes client, database or broker",
+		packages: []string{"./events", "./projector", "./reconciler", "./reconciler/replay"},
+		never:    []string{clientGo, bbolt, natsGo},
+	},
+	{
+		sentence: "events knows of this module only the wire format",
+		packages: []string{"./events"},
+		never:    []string{"./..."},
+		except:   []string{"./proto/gen/..."},
+	},
+	{
+		sentence: "projector folds records and knows of this module only events",
+		packages: []string{"./projector"},
+		never:    []string{"./..."},
+		except:   []string{"./events", "./proto/gen/..."},
+	},
+	{
+		sentence: "reconciler decides from a projection and knows neither the store nor a technology",
+		packages: []string{"./reconciler"},
+		never:    []string{"./..."},
+		except:   []string{"./events", "./projector", "./proto/gen/..."},
+	},
+	{
+		sentence: "events/informer observes and neither folds nor decides",
+		packages: []string{"./events/informer"},
+		never:    []string{"./projector/...", "./reconciler/..."},
+	},
+	{
+		sentence: "events/nats publishes records and neither folds nor decides nor asks the cluster",
+		packages: []string{"./events/nats"},
+		never:    []string{"./projector/...", "./reconciler/...", clientGo},
+	},
+	{
+		sentence: "events/kube reads records from any store and does not fold",
+		packages: []string{"./events/kube"},
+		never:    []string{"./projector/...", "./store/boltlog/...", "./store/memlog/...", "./store/natslog/...", bbolt, natsGo},
+	},
+	{
+		sentence: "store is the contract of a log and knows no database",
+		packages: []string{"./store"},
+		never:    []string{bbolt, natsGo, "database/sql/..."},
+	},
+	{
+		sentence: "the backends do not know each other",
+		packages: []string{"./store/boltlog"},
+		never:    []string{"./store/memlog/..."},
+	},
+	{
+		sentence: "the log in memory does not know the one on disk",
+		packages: []string{"./store/memlog"},
+		never:    []string{"./store/boltlog/...", bbolt},
+	},
+	{
+		sentence: "the acceptance suite of logs knows no backend",
+		packages: []string{"./store/storetest"},
+		never:    []string{"./store/boltlog/...", "./store/memlog/...", "./store/natslog/...", bbolt, natsGo},
+	},
+	{
+		sentence: "replay decides again from a log without doing I/O of its own",
+		packages: []string{"./reconciler/replay"},
+		never:    []string{"./store/boltlog/...", "./store/memlog/..."},
+	},
+	{
+		sentence: "the loop orders and decides and meets no technology",
+		packages: []string{"./reconciler/loop"},
+		never:    []string{clientGo, bbolt, natsGo},
+	},
+	{
+		sentence: "the executor carries out commands and knows no rule, database or broker",
+		packages: []string{"./reconciler/executor"},
+		never:    []string{"./reconciler", bbolt, natsGo},
+	},
+	{
+		sentence: "the simulated world has no part of the command",
+		packages: []string{"./internal/sim"},
+		never:    []string{"./cmd/..."},
+	},
+}
+
+// later names packages of the table that the tree is to get; their row waits for them.
+var later = map[string]string{
+	"./events/nats": "comes with the NATS stream",
+}
+
+func TestPackagesNeverImport(t *testing.T) {
+	g := packages(t)
+	for _, row := range neverImports {
+		t.Run(row.sentence, func(t *testing.T) {
+			for _, from := range row.packages {
+				if !g.has(t, from) {
+					continue
+				}
+				way := g.chain(path(from), func(p string) bool {
+					return matchesAny(row.never, p) && !matchesAny(row.except, p)
+				})
+				if way != nil {
+					t.Errorf("%s must not import %s:\n\t%s", from, way[len(way)-1], strings.Join(way, "\n\timports "))
+				}
+			}
+		})
+	}
+}
+
+// has reports whether a package of a table exists. Until the command ties all parts together some may be absent; from
+// then on a name that matches nothing is a rule that guards nothing, and fails.
+func (g graph) has(t *testing.T, name string) bool {
+	t.Helper()
+	_, exists := g[path(name)]
+	_, complete := g[path("./cmd/jobledger")]
+	reason, awaited := later[name]
+	switch {
+	case exists && awaited:
+		t.Errorf("%s exists: take it from the list of those that come later (%s)", name, reason)
+	case !exists && !awaited && complete:
+		t.Errorf("%s is in the table but not in the tree: was it renamed?", name)
+	}
+	return exists
+}
+
+// TestPurePackagesReadNothing looks at direct imports: what a package does not import it cannot call. Calls that need
+// only package time (the clock) are for the linter forbidigo.
+func TestPurePackagesReadNothing(t *testing.T) {
+	g := packages(t)
+	effects := []string{
+		"os/...", "io/fs", "syscall", "golang.org/x/sys/...", // files, processes, the environment
+		"net/...",                      // the network
+		"math/rand/...", "crypto/rand", // randomness
+		"log/...", // loggers
+		"testing/...",
+	}
+	rows := []struct {
+		sentence string
+		packages []string
+		never    []string
+	}{
+		{
+			"a pure package reads no file, environment, network or random source and writes no log",
+			[]string{"./events", "./projector", "./reconciler", "./reconciler/replay"},
+			effects,
+		},
+		{
+			"a fold and a decision do not wait, so they take no context",
+			[]string{"./events", "./projector", "./reconciler"},
+			[]string{"context"},
+		},
+		{
+			"a fold and a decision have one goroutine, so they lock nothing",
+			[]string{"./projector", "./reconciler"},
+			[]string{"sync/...", "golang.org/x/sync/..."},
+		},
+	}
+	for _, row := range rows {
+		t.Run(row.sentence, func(t *testing.T) {
+			for _, name := range row.packages {
+				if !g.has(t, name) {
+					continue
+				}
+				for _, imported := range g[path(name)].Imports {
+					if matchesAny(row.never, imported) {
+						t.Errorf("%s must not import %s", name, imported)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestParentNeverImportsItsChild(t *testing.T) {
+	g := packages(t)
+	for _, parent := range g.sorted() {
+		way := g.chain(parent, func(p string) bool { return strings.HasPrefix(p, parent+"/") })
+		if way != nil {
+			t.Errorf("%s imports what is below it:\n\t%s", parent, strings.Join(way, "\n\timports "))
+		}
+	}
+}
+
+func TestNobodyImportsTheCommand(t *testing.T) {
+	g := packages(t)
+	for _, from := range g.sorted() {
+		for _, imported := range g[from].Imports {
+			if matches("./cmd/...", imported) && !matches("./cmd/...", from) {
+				t.Errorf("%s imports the command package %s", from, imported)
+			}
+		}
+	}
+}
+
+// sorted is the module's own packages in order of their paths.
+func (g graph) sorted() []string {
+	var own []string
+	for p := range g {
+		if ours(p) {
+			own = append(own, p)
+		}
+	}
+	slices.Sort(own)
+	return own
+}
