@@ -1,0 +1,114 @@
+package events
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// Hash is a value of the chain that protects the log: it covers every record up to one, in order.
+//
+//	next = SHA-256( this ‖ digest(facts) ‖ digest(evidence) ‖ header bytes )
+//	digest(part) = SHA-256( salt ‖ part ), or 32 zero bytes when there is no such part
+type Hash [32]byte
+
+// String is the hash in hexadecimal.
+func (h Hash) String() string { return hex.EncodeToString(h[:]) }
+
+// Next is the chain's value after a record, given in its stored form.
+func (h Hash) Next(stored []byte) (Hash, error) {
+	p, err := partsOf(stored)
+	if err != nil {
+		return Hash{}, err
+	}
+	facts, evidence := digest(p.factsSalt, p.facts, p.factsDigest), digest(p.evidenceSalt, p.evidence, p.evidenceDigest)
+	s := sha256.New()
+	s.Write(h[:])
+	s.Write(facts[:])
+	s.Write(evidence[:])
+	s.Write(p.header)
+	var next Hash
+	s.Sum(next[:0])
+	return next, nil
+}
+
+// EraseEvidence removes the evidence from a stored record and leaves its digest, so that the chain is unchanged.
+func EraseEvidence(stored []byte) ([]byte, error) {
+	p, err := partsOf(stored)
+	if err != nil {
+		return nil, err
+	}
+	if len(p.evidence) == 0 {
+		return stored, nil
+	}
+	d := digest(p.evidenceSalt, p.evidence, nil)
+	p.evidence, p.evidenceSalt, p.evidenceDigest = nil, nil, d[:]
+	return p.append(nil), nil
+}
+
+func digest(salt, part, kept []byte) Hash {
+	var d Hash
+	switch {
+	case len(kept) == len(d):
+		copy(d[:], kept)
+	case len(part) > 0:
+		s := sha256.New()
+		s.Write(salt)
+		s.Write(part)
+		s.Sum(d[:0])
+	}
+	return d
+}
+
+// parts are the fields of the Record message, by their numbers in record.proto, as slices of the stored bytes.
+type parts struct {
+	header, facts, evidence     []byte // 1, 2, 3
+	factsSalt, evidenceSalt     []byte // 4, 5
+	factsDigest, evidenceDigest []byte // 6, 7
+}
+
+func (p *parts) fields() [7]*[]byte {
+	return [7]*[]byte{
+		&p.header, &p.facts, &p.evidence, &p.factsSalt, &p.evidenceSalt, &p.factsDigest, &p.evidenceDigest,
+	}
+}
+
+var errNoRecord = errors.New("decode record: there is no record here")
+
+func partsOf(stored []byte) (parts, error) {
+	var p parts
+	fields := p.fields()
+	for b := stored; len(b) > 0; {
+		number, kind, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			return parts{}, fmt.Errorf("decode record: %w", protowire.ParseError(n))
+		}
+		b = b[n:]
+		if kind != protowire.BytesType || number > protowire.Number(len(fields)) {
+			return parts{}, fmt.Errorf("decode record: unexpected field %d", number)
+		}
+		value, n := protowire.ConsumeBytes(b)
+		if n < 0 {
+			return parts{}, fmt.Errorf("decode record: %w", protowire.ParseError(n))
+		}
+		*fields[number-1] = value
+		b = b[n:]
+	}
+	if len(p.header) == 0 {
+		return parts{}, errNoRecord
+	}
+	return p, nil
+}
+
+func (p *parts) append(buf []byte) []byte {
+	for i, field := range p.fields() {
+		if len(*field) > 0 {
+			buf = protowire.AppendTag(buf, protowire.Number(i+1), protowire.BytesType)
+			buf = protowire.AppendBytes(buf, *field)
+		}
+	}
+	return buf
+}

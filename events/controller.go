@@ -1,0 +1,173 @@
+package events
+
+import "time"
+
+// LogCreated opens a log.
+type LogCreated struct {
+	LogID  string // random, 32 hexadecimal digits
+	Epoch  uint64 // the life of the log, from 1
+	Format uint32
+}
+
+// Format is the version of the log format that this program writes.
+const Format = 1
+
+// EpochChanged begins another life of the log.
+type EpochChanged struct {
+	Epoch  uint64
+	Reason EpochReason
+}
+
+// EpochReason says why an epoch ended.
+type EpochReason uint8
+
+// The reasons for another epoch.
+const (
+	EpochRestored       EpochReason = 1
+	EpochClusterRewound EpochReason = 2
+)
+
+// Pruned says that records before First are no longer kept.
+type Pruned struct{ First Sequence }
+
+// ControllerStarted is written by every process that opens the log to work.
+type ControllerStarted struct {
+	Version      string
+	RulesVersion uint32
+	Settings     Settings
+	ZoneData     string
+}
+
+// Mode says which Jobs the controller runs (design §9).
+type Mode uint8
+
+// The modes.
+const (
+	ModeDelegated Mode = 1 // Jobs whose spec.managedBy is ours
+	ModeAll       Mode = 2 // in place of the built-in controllers
+	ModeObserve   Mode = 3 // reads only
+)
+
+// String is the mode as the --manage flag spells it.
+func (m Mode) String() string {
+	switch m {
+	case ModeDelegated:
+		return "delegated"
+	case ModeAll:
+		return "all"
+	case ModeObserve:
+		return "observe"
+	}
+	return "unknown"
+}
+
+// Settings are what an operator may choose and a decision reads. They are records, so a replay uses those of then.
+type Settings struct {
+	Mode                 Mode
+	Namespace            string        // empty for all namespaces
+	PodFailureBackoff    time.Duration // J-103: the first wait after a pod failed
+	MaxPodFailureBackoff time.Duration
+	APIBackoff           time.Duration // J-017: the first wait after the API server refused
+	MaxAPIBackoff        time.Duration
+	ProgressDelay        time.Duration // how long a change that only shows progress may wait for its write
+	RequestTimeout       time.Duration // how long a request that was sent may still take effect
+	MaxUncounted         uint32        // J-092
+	MaxPodsPerDecision   uint32        // J-050, J-072
+}
+
+// DefaultSettings are the contract's numbers (J-267).
+func DefaultSettings() Settings {
+	return Settings{
+		Mode:                 ModeDelegated,
+		PodFailureBackoff:    10 * time.Second,
+		MaxPodFailureBackoff: 10 * time.Minute,
+		APIBackoff:           time.Second,
+		MaxAPIBackoff:        time.Minute,
+		ProgressDelay:        time.Second,
+		RequestTimeout:       time.Minute,
+		MaxUncounted:         500,
+		MaxPodsPerDecision:   500,
+	}
+}
+
+// ControllerStopped closes a run in good order: no command was in doubt.
+type ControllerStopped struct{}
+
+// LeadershipChanged says that the Lease was won or lost.
+type LeadershipChanged struct {
+	Leading  bool
+	Identity string
+}
+
+// ClockStepped says by how much the clock jumped; negative when it was set back.
+type ClockStepped struct{ Step time.Duration }
+
+// Resource is a kind of object that is listed and watched.
+type Resource uint8
+
+// The resources.
+const (
+	Jobs     Resource = 1
+	Pods     Resource = 2
+	CronJobs Resource = 3
+)
+
+// String is the resource's plural name.
+func (r Resource) String() string {
+	switch r {
+	case Jobs:
+		return "jobs"
+	case Pods:
+		return "pods"
+	case CronJobs:
+		return "cronjobs"
+	}
+	return "unknown"
+}
+
+// ListingReason says why the view of the cluster is being made anew.
+type ListingReason uint8
+
+// The reasons for a listing.
+const (
+	ListingStart    ListingReason = 1 // the controller started
+	ListingGap      ListingReason = 2 // the log had no room for a while
+	ListingRelisted ListingReason = 3 // the watch was lost beyond resuming
+)
+
+// String is the reason as people read it.
+func (r ListingReason) String() string {
+	switch r {
+	case ListingStart:
+		return "start"
+	case ListingGap:
+		return "gap"
+	case ListingRelisted:
+		return "relist"
+	}
+	return "unknown"
+}
+
+// ListingStarted opens a listing: until Synced, nothing is decided. It bounds what may have been missed.
+type ListingStarted struct {
+	Reason       ListingReason
+	Resources    []Resource
+	LastSeen     Time     // of the last record before the listing
+	LastVersions []uint64 // newest resourceVersions seen, in the order of Resources; 0 for none
+}
+
+// Synced closes a listing: every list is folded.
+type Synced struct {
+	Resources []Resource
+	Versions  []uint64 // the lists' resourceVersions, in the order of Resources
+}
+
+func (*LogCreated) facts()        {}
+func (*EpochChanged) facts()      {}
+func (*Pruned) facts()            {}
+func (*ControllerStarted) facts() {}
+func (*ControllerStopped) facts() {}
+func (*LeadershipChanged) facts() {}
+func (*ClockStepped) facts()      {}
+func (*ListingStarted) facts()    {}
+func (*Synced) facts()            {}

@@ -1,0 +1,93 @@
+package events
+
+import "k8s.io/apimachinery/pkg/types"
+
+// JobRef names a Job object.
+type JobRef struct {
+	Namespace, Name string
+	UID             types.UID
+}
+
+// JobSeen is what a decision needs of a Job object.
+type JobSeen struct {
+	Version    uint64 // resourceVersion
+	Generation int64
+	Created    Time
+	Deleted    Time // deletionTimestamp; 0 when it is not being deleted
+	Managed    bool // this controller is to run it, by its mode and the Job's managedBy
+	ManagedBy  string
+	Spec       string   // hash of the spec's content
+	SpecAt     Sequence // the record that stores the content
+	// Status as the object shows it; nil when it equals what the log knows already.
+	Status *JobStatus
+}
+
+// JobGone says that the Job object was deleted, or (Missed) was absent from a complete list.
+type JobGone struct {
+	Version uint64
+	Missed  bool
+}
+
+// JobSpec is the part of a Job's spec that decisions read, once per content and file. Nil means that the field is unset.
+type JobSpec struct {
+	Hash                    string
+	Parallelism             *int32
+	Completions             *int32
+	CompletionMode          string
+	BackoffLimit            *int32
+	ActiveDeadlineSeconds   *int64
+	Suspend                 bool
+	TTLSecondsAfterFinished *int32
+	BackoffLimitPerIndex    *int32
+	MaxFailedIndexes        *int32
+	PodReplacementPolicy    string
+	RestartPolicy           string
+	ManualSelector          bool
+	Selector                string // JSON of the user's selector; empty for the generated one
+	PodFailurePolicy        string // the API's JSON; empty for none
+	SuccessPolicy           string // the API's JSON; empty for none
+	Template                string // hash of the pod template
+}
+
+// Unset marks an optional number of a status that is not there.
+const Unset = -1
+
+// JobStatus is the status of a Job object. Ready and Terminating are Unset when the object has no such field.
+type JobStatus struct {
+	Active, Ready, Terminating int32
+	Succeeded, Failed          int32
+	CompletedIndexes           string // the API's text form (J-041)
+	FailedIndexes              *string
+	HasUncounted               bool // the object of uncounted pods is present, be it empty
+	UncountedSucceeded         []types.UID
+	UncountedFailed            []types.UID
+	StartTime, CompletionTime  Time
+	Conditions                 []JobCondition
+}
+
+// JobCondition is a condition of a Job. Message is evidence.
+type JobCondition struct {
+	Type, Status, Reason, Message string
+	Since, Probed                 Time // lastTransitionTime, lastProbeTime
+}
+
+// StoredState is a stream's state with which it begins in a new file: the message JobState as package projector encodes
+// it. The names in it stand in Evidence.State.
+type StoredState struct{ Encoded []byte }
+
+// JobResumed touches a Job after a listing, so that it is decided.
+type JobResumed struct{}
+
+// TimerFired touches a Job because a wait of its has been served.
+type TimerFired struct{}
+
+// JobRetired says that nothing is left to do for a Job; a stub of it is kept until its object is gone.
+type JobRetired struct{}
+
+func (*JobSeen) facts()     {}
+func (*JobGone) facts()     {}
+func (*JobSpec) facts()     {}
+func (*StoredState) facts() {}
+func (*JobResumed) facts()  {}
+func (*TimerFired) facts()  {}
+func (*JobRetired) facts()  {}

@@ -1,0 +1,94 @@
+package events
+
+import "fmt"
+
+// Kind says what a record is. Numbers and names are for ever; record.proto describes each.
+type Kind uint16
+
+// The kinds, by their wire numbers.
+const (
+	KindLogCreated   Kind = 1
+	KindEpochChanged Kind = 2
+	KindPruned       Kind = 3
+
+	KindControllerStarted Kind = 10
+	KindControllerStopped Kind = 11
+	KindLeadershipChanged Kind = 12
+	KindClockStepped      Kind = 13
+	KindListingStarted    Kind = 14
+	KindSynced            Kind = 15
+
+	KindJobAdded   Kind = 20
+	KindJobChanged Kind = 21
+	KindJobDeleted Kind = 22
+	KindPodAdded   Kind = 23
+	KindPodChanged Kind = 24
+	KindPodDeleted Kind = 25
+
+	KindSpecStored  Kind = 30
+	KindStateStored Kind = 31
+	KindJobResumed  Kind = 32
+	KindTimerFired  Kind = 33
+	KindJobRetired  Kind = 34
+
+	KindDecided      Kind = 40
+	KindWouldDecide  Kind = 41
+	KindCommandEnded Kind = 42
+)
+
+type kindInfo struct {
+	name     string
+	critical bool
+}
+
+// kinds describes every kind this program knows. Critical are those whose absence could change a decision.
+var kinds = map[Kind]kindInfo{
+	KindLogCreated:        {"LogCreated", true},
+	KindEpochChanged:      {"EpochChanged", true},
+	KindPruned:            {"Pruned", false},
+	KindControllerStarted: {"ControllerStarted", true},
+	KindControllerStopped: {"ControllerStopped", false},
+	KindLeadershipChanged: {"LeadershipChanged", false},
+	KindClockStepped:      {"ClockStepped", true},
+	KindListingStarted:    {"ListingStarted", true},
+	KindSynced:            {"Synced", true},
+	KindJobAdded:          {"JobAdded", true},
+	KindJobChanged:        {"JobChanged", true},
+	KindJobDeleted:        {"JobDeleted", true},
+	KindPodAdded:          {"PodAdded", true},
+	KindPodChanged:        {"PodChanged", true},
+	KindPodDeleted:        {"PodDeleted", true},
+	KindSpecStored:        {"SpecStored", true},
+	KindStateStored:       {"StateStored", true},
+	KindJobResumed:        {"JobResumed", true},
+	KindTimerFired:        {"TimerFired", true},
+	KindJobRetired:        {"JobRetired", true},
+	KindDecided:           {"Decided", true},
+	KindWouldDecide:       {"WouldDecide", false},
+	KindCommandEnded:      {"CommandEnded", true},
+}
+
+// Known reports whether this program knows the kind.
+func (k Kind) Known() bool { _, ok := kinds[k]; return ok }
+
+// Critical reports whether skipping a record of this kind could change a decision. Of a kind that is not known, only
+// the record's own header can say.
+func (k Kind) Critical() bool { return kinds[k].critical }
+
+// String is the kind's name, or its number when it is not known.
+func (k Kind) String() string {
+	if info, ok := kinds[k]; ok {
+		return info.name
+	}
+	return fmt.Sprintf("Kind(%d)", uint16(k))
+}
+
+// KindNamed finds a kind by its name.
+func KindNamed(name string) (Kind, bool) {
+	for k, info := range kinds {
+		if info.name == name {
+			return k, true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,88 @@
+package events
+
+import "k8s.io/apimachinery/pkg/types"
+
+// PodPhase is the phase of a pod; PodPending also stands for a pod that has none yet.
+type PodPhase uint8
+
+// The phases.
+const (
+	PodPhaseNone PodPhase = 0
+	PodPending   PodPhase = 1
+	PodRunning   PodPhase = 2
+	PodSucceeded PodPhase = 3
+	PodFailed    PodPhase = 4
+	PodUnknown   PodPhase = 5
+)
+
+// String is the phase as the API spells it.
+func (p PodPhase) String() string {
+	switch p {
+	case PodPending:
+		return "Pending"
+	case PodRunning:
+		return "Running"
+	case PodSucceeded:
+		return "Succeeded"
+	case PodFailed:
+		return "Failed"
+	case PodUnknown:
+		return "Unknown"
+	}
+	return ""
+}
+
+// Terminal reports whether a pod in this phase has ended.
+func (p PodPhase) Terminal() bool { return p == PodSucceeded || p == PodFailed }
+
+// NoIndex marks a pod without a completion index that parses.
+const NoIndex = -1
+
+// PodSeen is what a decision needs of a Pod object.
+type PodSeen struct {
+	UID        types.UID
+	Version    uint64 // resourceVersion
+	Phase      PodPhase
+	Created    Time
+	Deleted    Time      // deletionTimestamp; 0 when it is not being deleted
+	Tracked    bool      // carries the finalizer that keeps it until it is counted
+	Owner      types.UID // of its controller, when that is a batch/v1 Job
+	Foreign    bool      // its controller is something else
+	Selected   bool      // the owner's selector matches its labels
+	Candidates []types.UID
+	Index      int32  // completion index, or NoIndex
+	Ordinal    uint64 // of the create that made it; 0 when this life of this log did not
+	Scheduled  bool
+	Ready      bool
+	ReadySince Time
+	Finished   Time // J-110; 0 while it has not ended
+
+	Restarts           uint32 // over init and regular containers
+	MaxRestarts        uint32 // of a regular container
+	MaxSidecarRestarts uint32
+
+	Exits      []ContainerExit // containers that ended other than with 0, for exit code rules
+	Conditions []PodCondition
+
+	IndexFailures, IndexIgnoredFailures uint32 // from its annotations
+}
+
+// ContainerExit is a container that ended with an exit code other than 0.
+type ContainerExit struct {
+	Name string
+	Init bool
+	Code int32
+}
+
+// PodCondition is a condition of a pod, without its times and texts.
+type PodCondition struct{ Type, Status string }
+
+// PodGone says that the Pod object was deleted, or (Missed) was absent from a complete list.
+type PodGone struct {
+	UID     types.UID
+	Version uint64
+	Missed  bool
+}
+
+func (*PodSeen) facts() {}
+func (*PodGone) facts() {}

@@ -1,0 +1,87 @@
+package events
+
+// Header says where a record stands. The wire fixes it for ever.
+type Header struct {
+	Sequence Sequence
+	Time     Time // of the whole batch
+	Stream   Stream
+	Previous Sequence   // the stream's record before this one; 0 when it is the first
+	Causes   []Sequence // the records that led to this one, oldest first
+	Kind     Kind
+	Critical bool // skipping the record could change a decision
+	Last     bool // the last record of its batch
+}
+
+// Record is one entry of the log. Facts and Evidence are treated as immutable once a record exists.
+type Record struct {
+	Header
+	Facts    Facts    // nil when the kind has none; *Erased or *Unknown when they cannot be had
+	Evidence Evidence // the zero Evidence when there is none, or it was erased
+
+	FactsSalt, EvidenceSalt Salt
+}
+
+// Salt is mixed into the digest of a part, so that what was erased cannot be guessed from its digest.
+type Salt [16]byte
+
+// Batch is the records of one turn of the loop. It is appended and read whole: consecutive sequences, one time, and
+// the end mark on the last record only.
+type Batch struct {
+	Records []Record
+}
+
+// First is the sequence of the batch's first record; 0 for an empty batch.
+func (b Batch) First() Sequence {
+	if len(b.Records) == 0 {
+		return 0
+	}
+	return b.Records[0].Sequence
+}
+
+// Last is the sequence of the batch's last record; 0 for an empty batch.
+func (b Batch) Last() Sequence {
+	if len(b.Records) == 0 {
+		return 0
+	}
+	return b.Records[len(b.Records)-1].Sequence
+}
+
+// Facts is what a decision may read of a record. The set is closed: see the types below that implement it.
+type Facts interface{ facts() }
+
+// Erased stands in for facts that were erased; the chain still covers them.
+type Erased struct{}
+
+// Unknown holds the facts of a kind that this program does not know, as they were stored.
+type Unknown struct{ Bytes []byte }
+
+func (*Erased) facts()  {}
+func (*Unknown) facts() {}
+
+// Evidence is what people want to know beside the facts. Decisions never read it. Texts are bounded by who makes them.
+type Evidence struct {
+	Namespace, Name string // of the object that the record is about
+	Node            string // that a pod was assigned to
+	Reason, Message string // somebody else's words: the pod's status, the API server's error
+	Sentence        string // our words, for people
+	Containers      []ContainerEnd
+	Template        []byte // the redacted pod template of a spec, as JSON
+	State           []byte // the names that belong to a stored state
+}
+
+// ContainerEnd is how one container of a pod ended.
+type ContainerEnd struct {
+	Name            string
+	ExitCode        int32
+	Reason, Message string
+}
+
+// Observation is what a list or a watch says, before it has a place in the log. Facts is one of *JobSeen, *JobGone,
+// *PodSeen, *PodGone, *ListingStarted and *Synced.
+type Observation struct {
+	Job      JobRef // the Job that the observation is about, or the pod's owner; zero when there is none
+	Facts    Facts
+	Evidence Evidence
+	Spec     *JobSpec // content of the spec that a JobSeen names, with Template as its evidence; nil otherwise
+	Template []byte   // the redacted pod template of Spec, as JSON
+}

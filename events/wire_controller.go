@@ -1,0 +1,96 @@
+package events
+
+import (
+	"errors"
+	"time"
+
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+)
+
+func startedToWire(f *ControllerStarted) *pb.ControllerStarted {
+	s := f.Settings
+	return &pb.ControllerStarted{
+		Version: f.Version, RulesVersion: f.RulesVersion, ZoneData: f.ZoneData,
+		Settings: &pb.Settings{
+			Mode:                 pb.Mode(s.Mode),
+			Namespace:            s.Namespace,
+			PodFailureBackoff:    int64(s.PodFailureBackoff),
+			MaxPodFailureBackoff: int64(s.MaxPodFailureBackoff),
+			ApiBackoff:           int64(s.APIBackoff),
+			MaxApiBackoff:        int64(s.MaxAPIBackoff),
+			ProgressDelay:        int64(s.ProgressDelay),
+			RequestTimeout:       int64(s.RequestTimeout),
+			MaxUncounted:         s.MaxUncounted,
+			MaxPodsPerDecision:   s.MaxPodsPerDecision,
+		},
+	}
+}
+
+func startedFromWire(w *pb.ControllerStarted) (Facts, error) {
+	s := w.GetSettings()
+	return &ControllerStarted{
+		Version: w.GetVersion(), RulesVersion: w.GetRulesVersion(), ZoneData: w.GetZoneData(),
+		Settings: Settings{
+			Mode:                 Mode(s.GetMode()),
+			Namespace:            s.GetNamespace(),
+			PodFailureBackoff:    time.Duration(s.GetPodFailureBackoff()),
+			MaxPodFailureBackoff: time.Duration(s.GetMaxPodFailureBackoff()),
+			APIBackoff:           time.Duration(s.GetApiBackoff()),
+			MaxAPIBackoff:        time.Duration(s.GetMaxApiBackoff()),
+			ProgressDelay:        time.Duration(s.GetProgressDelay()),
+			RequestTimeout:       time.Duration(s.GetRequestTimeout()),
+			MaxUncounted:         s.GetMaxUncounted(),
+			MaxPodsPerDecision:   s.GetMaxPodsPerDecision(),
+		},
+	}, nil
+}
+
+func clockFromWire(w *pb.ClockStepped) (Facts, error) {
+	return &ClockStepped{Step: time.Duration(w.GetStep())}, nil
+}
+
+func resourcesToWire(rs []Resource) []pb.Resource {
+	out := make([]pb.Resource, len(rs))
+	for i, r := range rs {
+		out[i] = pb.Resource(r)
+	}
+	return out
+}
+
+func resourcesFromWire(rs []pb.Resource) []Resource {
+	out := make([]Resource, len(rs))
+	for i, r := range rs {
+		out[i] = Resource(r)
+	}
+	return out
+}
+
+var errVersions = errors.New("a listing names another number of versions than of resources")
+
+func listingToWire(f *ListingStarted) *pb.ListingStarted {
+	return &pb.ListingStarted{
+		Reason:       pb.ListingReason(f.Reason),
+		Resources:    resourcesToWire(f.Resources),
+		LastSeen:     int64(f.LastSeen),
+		LastVersions: f.LastVersions,
+	}
+}
+
+func listingFromWire(w *pb.ListingStarted) (Facts, error) {
+	if len(w.GetResources()) != len(w.GetLastVersions()) {
+		return nil, errVersions
+	}
+	return &ListingStarted{
+		Reason:       ListingReason(w.GetReason()),
+		Resources:    resourcesFromWire(w.GetResources()),
+		LastSeen:     Time(w.GetLastSeen()),
+		LastVersions: w.GetLastVersions(),
+	}, nil
+}
+
+func syncedFromWire(w *pb.Synced) (Facts, error) {
+	if len(w.GetResources()) != len(w.GetVersions()) {
+		return nil, errVersions
+	}
+	return &Synced{Resources: resourcesFromWire(w.GetResources()), Versions: w.GetVersions()}, nil
+}

@@ -1,0 +1,151 @@
+package events
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+)
+
+// texts collects the free texts that stand inside facts in memory but are evidence on the wire: sentences and condition
+// messages. Encoding puts them in; decoding takes them out in the same order, or finds none when they were erased.
+type texts struct{ all []string }
+
+func (t *texts) take() string {
+	if len(t.all) == 0 {
+		return ""
+	}
+	s := t.all[0]
+	t.all = t.all[1:]
+	return s
+}
+
+func marshalFacts(f Facts, free *[]string) ([]byte, error) {
+	switch f := f.(type) {
+	case nil, *Erased:
+		return nil, nil
+	case *Unknown:
+		return f.Bytes, nil
+	case *StoredState:
+		return f.Encoded, nil
+	}
+	m, err := factsToWire(f, free)
+	if err != nil {
+		return nil, err
+	}
+	return deterministic.Marshal(m)
+}
+
+func factsToWire(f Facts, free *[]string) (proto.Message, error) {
+	switch f := f.(type) {
+	case *LogCreated:
+		return &pb.LogCreated{LogId: f.LogID, Epoch: f.Epoch, Format: f.Format}, nil
+	case *EpochChanged:
+		return &pb.EpochChanged{Epoch: f.Epoch, Reason: pb.EpochReason(f.Reason)}, nil
+	case *Pruned:
+		return &pb.Pruned{First: uint64(f.First)}, nil
+	case *ControllerStarted:
+		return startedToWire(f), nil
+	case *ControllerStopped:
+		return &pb.ControllerStopped{}, nil
+	case *LeadershipChanged:
+		return &pb.LeadershipChanged{Leading: f.Leading, Identity: f.Identity}, nil
+	case *ClockStepped:
+		return &pb.ClockStepped{Step: int64(f.Step)}, nil
+	case *ListingStarted:
+		return listingToWire(f), nil
+	case *Synced:
+		return &pb.Synced{Resources: resourcesToWire(f.Resources), Versions: f.Versions}, nil
+	case *JobSeen:
+		return jobSeenToWire(f, free), nil
+	case *JobGone:
+		return &pb.JobGone{Version: f.Version, Missed: f.Missed}, nil
+	case *JobSpec:
+		return jobSpecToWire(f), nil
+	case *PodSeen:
+		return PodToWire(f), nil
+	case *PodGone:
+		return &pb.PodGone{Uid: string(f.UID), Version: f.Version, Missed: f.Missed}, nil
+	case *JobResumed:
+		return &pb.JobResumed{}, nil
+	case *TimerFired:
+		return &pb.TimerFired{}, nil
+	case *JobRetired:
+		return &pb.JobRetired{}, nil
+	case *Decision:
+		return decisionToWire(f, free), nil
+	case *CommandEnded:
+		return endedToWire(f), nil
+	}
+	return nil, fmt.Errorf("facts of type %T have no wire form", f)
+}
+
+func unmarshalFacts(kind Kind, b []byte, free []string) (Facts, error) {
+	t := &texts{all: free}
+	switch kind {
+	case KindLogCreated:
+		return parse(b, func(w *pb.LogCreated) (Facts, error) {
+			return &LogCreated{LogID: w.GetLogId(), Epoch: w.GetEpoch(), Format: w.GetFormat()}, nil
+		})
+	case KindEpochChanged:
+		return parse(b, func(w *pb.EpochChanged) (Facts, error) {
+			return &EpochChanged{Epoch: w.GetEpoch(), Reason: EpochReason(w.GetReason())}, nil
+		})
+	case KindPruned:
+		return parse(b, func(w *pb.Pruned) (Facts, error) { return &Pruned{First: Sequence(w.GetFirst())}, nil })
+	case KindControllerStarted:
+		return parse(b, startedFromWire)
+	case KindControllerStopped:
+		return parse(b, func(*pb.ControllerStopped) (Facts, error) { return &ControllerStopped{}, nil })
+	case KindLeadershipChanged:
+		return parse(b, func(w *pb.LeadershipChanged) (Facts, error) {
+			return &LeadershipChanged{Leading: w.GetLeading(), Identity: w.GetIdentity()}, nil
+		})
+	case KindClockStepped:
+		return parse(b, clockFromWire)
+	case KindListingStarted:
+		return parse(b, listingFromWire)
+	case KindSynced:
+		return parse(b, syncedFromWire)
+	case KindJobAdded, KindJobChanged:
+		return parse(b, func(w *pb.JobSeen) (Facts, error) { return jobSeenFromWire(w, t), nil })
+	case KindJobDeleted:
+		return parse(b, func(w *pb.JobGone) (Facts, error) {
+			return &JobGone{Version: w.GetVersion(), Missed: w.GetMissed()}, nil
+		})
+	case KindSpecStored:
+		return parse(b, func(w *pb.JobSpec) (Facts, error) { return jobSpecFromWire(w), nil })
+	case KindPodAdded, KindPodChanged:
+		return parse(b, podSeenFromWire)
+	case KindPodDeleted:
+		return parse(b, func(w *pb.PodGone) (Facts, error) {
+			return &PodGone{UID: uidFromWire(w.GetUid()), Version: w.GetVersion(), Missed: w.GetMissed()}, nil
+		})
+	case KindStateStored:
+		return &StoredState{Encoded: append([]byte(nil), b...)}, nil
+	case KindJobResumed:
+		return parse(b, func(*pb.JobResumed) (Facts, error) { return &JobResumed{}, nil })
+	case KindTimerFired:
+		return parse(b, func(*pb.TimerFired) (Facts, error) { return &TimerFired{}, nil })
+	case KindJobRetired:
+		return parse(b, func(*pb.JobRetired) (Facts, error) { return &JobRetired{}, nil })
+	case KindDecided, KindWouldDecide:
+		return parse(b, func(w *pb.Decision) (Facts, error) { return decisionFromWire(w, t) })
+	case KindCommandEnded:
+		return parse(b, endedFromWire)
+	}
+	return &Unknown{Bytes: append([]byte(nil), b...)}, nil
+}
+
+// parse decodes b as the message M and hands it to translate.
+func parse[M any, P interface {
+	*M
+	proto.Message
+}](b []byte, translate func(P) (Facts, error)) (Facts, error) {
+	m := P(new(M))
+	if err := proto.Unmarshal(b, m); err != nil {
+		return nil, fmt.Errorf("decode facts: %w", err)
+	}
+	return translate(m)
+}

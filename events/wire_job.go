@@ -1,0 +1,128 @@
+package events
+
+import (
+	"unique"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+)
+
+// uidFromWire makes equal UIDs share their memory: each occurs in many records.
+func uidFromWire(s string) types.UID { return types.UID(unique.Make(s).Value()) }
+
+func uidsToWire(us []types.UID) []string {
+	if len(us) == 0 {
+		return nil
+	}
+	out := make([]string, len(us))
+	for i, u := range us {
+		out[i] = string(u)
+	}
+	return out
+}
+
+func uidsFromWire(ss []string) []types.UID {
+	if len(ss) == 0 {
+		return nil
+	}
+	out := make([]types.UID, len(ss))
+	for i, s := range ss {
+		out[i] = uidFromWire(s)
+	}
+	return out
+}
+
+func jobSeenToWire(f *JobSeen, free *[]string) *pb.JobSeen {
+	w := &pb.JobSeen{
+		Version: f.Version, Generation: f.Generation, Created: int64(f.Created), Deleted: int64(f.Deleted),
+		Managed: f.Managed, ManagedBy: f.ManagedBy, Spec: f.Spec, SpecAt: uint64(f.SpecAt),
+	}
+	if f.Status != nil {
+		w.Status = StatusToWire(f.Status, free)
+	}
+	return w
+}
+
+func jobSeenFromWire(w *pb.JobSeen, t *texts) *JobSeen {
+	f := &JobSeen{
+		Version: w.GetVersion(), Generation: w.GetGeneration(), Created: Time(w.GetCreated()), Deleted: Time(w.GetDeleted()),
+		Managed: w.GetManaged(), ManagedBy: w.GetManagedBy(), Spec: w.GetSpec(), SpecAt: Sequence(w.GetSpecAt()),
+	}
+	if w.GetStatus() != nil {
+		f.Status = statusFromWire(w.GetStatus(), t)
+	}
+	return f
+}
+
+func jobSpecToWire(f *JobSpec) *pb.JobSpec {
+	return &pb.JobSpec{
+		Hash: f.Hash, Parallelism: f.Parallelism, Completions: f.Completions, CompletionMode: f.CompletionMode,
+		BackoffLimit: f.BackoffLimit, ActiveDeadlineSeconds: f.ActiveDeadlineSeconds, Suspend: f.Suspend,
+		TtlSecondsAfterFinished: f.TTLSecondsAfterFinished, BackoffLimitPerIndex: f.BackoffLimitPerIndex,
+		MaxFailedIndexes: f.MaxFailedIndexes, PodReplacementPolicy: f.PodReplacementPolicy,
+		RestartPolicy: f.RestartPolicy, ManualSelector: f.ManualSelector, Selector: f.Selector,
+		PodFailurePolicy: f.PodFailurePolicy, SuccessPolicy: f.SuccessPolicy, Template: f.Template,
+	}
+}
+
+func jobSpecFromWire(w *pb.JobSpec) *JobSpec {
+	return &JobSpec{
+		Hash: w.GetHash(), Parallelism: w.Parallelism, Completions: w.Completions, CompletionMode: w.GetCompletionMode(),
+		BackoffLimit: w.BackoffLimit, ActiveDeadlineSeconds: w.ActiveDeadlineSeconds, Suspend: w.GetSuspend(),
+		TTLSecondsAfterFinished: w.TtlSecondsAfterFinished, BackoffLimitPerIndex: w.BackoffLimitPerIndex,
+		MaxFailedIndexes: w.MaxFailedIndexes, PodReplacementPolicy: w.GetPodReplacementPolicy(),
+		RestartPolicy: w.GetRestartPolicy(), ManualSelector: w.GetManualSelector(), Selector: w.GetSelector(),
+		PodFailurePolicy: w.GetPodFailurePolicy(), SuccessPolicy: w.GetSuccessPolicy(), Template: w.GetTemplate(),
+	}
+}
+
+// StatusToWire translates a status for a record or a stored state. Condition messages join free, in order.
+func StatusToWire(s *JobStatus, free *[]string) *pb.JobStatus {
+	return &pb.JobStatus{
+		Active: s.Active, ReadyPlusOne: s.Ready + 1, TerminatingPlusOne: s.Terminating + 1,
+		Succeeded: s.Succeeded, Failed: s.Failed,
+		CompletedIndexes: s.CompletedIndexes, FailedIndexes: s.FailedIndexes, HasUncounted: s.HasUncounted,
+		UncountedSucceeded: uidsToWire(s.UncountedSucceeded), UncountedFailed: uidsToWire(s.UncountedFailed),
+		StartTime: int64(s.StartTime), CompletionTime: int64(s.CompletionTime),
+		Conditions: conditionsToWire(s.Conditions, free),
+	}
+}
+
+// StatusFromWire is the inverse of StatusToWire; free holds the condition messages, or nothing when they were erased.
+func StatusFromWire(w *pb.JobStatus, free []string) *JobStatus {
+	return statusFromWire(w, &texts{all: free})
+}
+
+func statusFromWire(w *pb.JobStatus, t *texts) *JobStatus {
+	return &JobStatus{
+		Active: w.GetActive(), Ready: w.GetReadyPlusOne() - 1, Terminating: w.GetTerminatingPlusOne() - 1,
+		Succeeded: w.GetSucceeded(), Failed: w.GetFailed(),
+		CompletedIndexes: w.GetCompletedIndexes(), FailedIndexes: w.FailedIndexes, HasUncounted: w.GetHasUncounted(),
+		UncountedSucceeded: uidsFromWire(w.GetUncountedSucceeded()), UncountedFailed: uidsFromWire(w.GetUncountedFailed()),
+		StartTime: Time(w.GetStartTime()), CompletionTime: Time(w.GetCompletionTime()),
+		Conditions: conditionsFromWire(w.GetConditions(), t),
+	}
+}
+
+func conditionsToWire(cs []JobCondition, free *[]string) []*pb.JobCondition {
+	var out []*pb.JobCondition
+	for _, c := range cs {
+		*free = append(*free, c.Message)
+		out = append(out, &pb.JobCondition{
+			Type: c.Type, Status: c.Status, Reason: c.Reason, Since: int64(c.Since), Probed: int64(c.Probed),
+		})
+	}
+	return out
+}
+
+func conditionsFromWire(ws []*pb.JobCondition, t *texts) []JobCondition {
+	var out []JobCondition
+	for _, w := range ws {
+		out = append(out, JobCondition{
+			Type: w.GetType(), Status: w.GetStatus(), Reason: w.GetReason(), Message: t.take(),
+			Since: Time(w.GetSince()), Probed: Time(w.GetProbed()),
+		})
+	}
+	return out
+}
