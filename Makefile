@@ -1,20 +1,23 @@
-# Jobledger. 'make' alone prints every target. It needs Go, git and make; the rest is built from Go modules.
+# Jobledger. 'make' alone prints every target. It needs Go, git and make; everything else is built from Go modules.
 
 SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
 # --- Tools ------------------------------------------------------------------------------------------------------------
-# Pinned by the modules under internal/tools and built on first use. A directory is named by what went into it (the
-# module's files and the Go that builds them), so a changed pin is a new directory and an old one is never stale.
+# Pinned by the modules under internal/tools and built on first use, each only when a target needs it. Their directory is
+# named by what goes into it (the module's two files, the Go that builds), so a changed pin is a new directory and no
+# tool is ever stale. golangci-lint has a module of its own: it is tested with its own versions of what the others share.
 
-tools_of = bin/tools/$(shell (go version && cat $(1)/go.mod $(1)/go.sum) | git hash-object --stdin | cut -c1-12)
-tools := $(call tools_of,internal/tools)
+pins = $(shell (go version && cat $(1)/go.mod $(1)/go.sum) | git hash-object --stdin | cut -c1-12)
+tools_dir = bin/tools/$(or $(call pins,$(1)),$(error cannot tell the versions of $(1): are go and git installed?))
+tools := $(call tools_dir,internal/tools)
+linter := $(call tools_dir,internal/tools/golangci-lint)
 
-# Builds one tool of a module: the module, then the package.
+# Builds one tool: of which module, which package.
 define build_tool
-	@echo "building $(@F), once" >&2
-	@mkdir -p $(@D)
+	@echo "building $(@F) (once, up to some minutes)" >&2
 	@cd $(1) && go build -ldflags='-s -w' -o $(CURDIR)/$@ $(2)
 endef
 
@@ -22,23 +25,114 @@ $(tools)/buf:
 	$(call build_tool,internal/tools,github.com/bufbuild/buf/cmd/buf)
 $(tools)/protoc-gen-go:
 	$(call build_tool,internal/tools,google.golang.org/protobuf/cmd/protoc-gen-go)
+$(tools)/benchstat:
+	$(call build_tool,internal/tools,golang.org/x/perf/cmd/benchstat)
+$(linter)/golangci-lint:
+	$(call build_tool,internal/tools/golangci-lint,github.com/golangci/golangci-lint/v2/cmd/golangci-lint)
 
-# --- Generated code ---------------------------------------------------------------------------------------------------
+buf := PATH="$(CURDIR)/$(tools):$$PATH" buf
+golangci := $(CURDIR)/$(linter)/golangci-lint
 
-buf := PATH=$(CURDIR)/$(tools):$$PATH buf
+# --- Build ------------------------------------------------------------------------------------------------------------
+
+.PHONY: build
+build: ## Build bin/jobledger, and bin/kubectl-jobledger as a link to it
+	go build -o bin/jobledger ./cmd/jobledger
+	@ln -sf jobledger bin/kubectl-jobledger
 
 .PHONY: generate
 generate: $(tools)/buf $(tools)/protoc-gen-go ## Write proto/gen from proto/**/*.proto
 	$(buf) generate
 
 .PHONY: check-generate
-check-generate: $(tools)/buf $(tools)/protoc-gen-go ## Fail, with the difference, if proto/gen is not what 'make generate' writes
-	@out=$$(mktemp -d) && trap 'rm -rf "$$out"' EXIT && \
-	$(buf) generate -o "$$out" && diff -ruN proto/gen "$$out/proto/gen" || \
-	{ echo "proto/gen is stale: run 'make generate'" >&2; exit 1; }
+check-generate: $(tools)/buf $(tools)/protoc-gen-go ## Fail, with the difference, if proto/gen is stale
+	@out=$$(mktemp -d) && trap 'rm -rf "$$out"' EXIT && $(buf) generate -o "$$out" && \
+	diff -ruN proto/gen "$$out/proto/gen" || { echo "proto/gen is stale: run 'make generate'" >&2; exit 1; }
+
+.PHONY: fmt
+fmt: $(linter)/golangci-lint $(tools)/buf ## Lay out Go and proto files as 'make lint' wants them
+	$(golangci) fmt ./...
+	cd test && $(golangci) fmt -c ../.golangci.yml ./...
+	$(buf) format -w
+
+.PHONY: tidy
+tidy: ## Make every go.mod and go.sum hold what is used, no more
+	@for m in . test test/tools internal/tools internal/tools/golangci-lint; do \
+		echo "go mod tidy: $$m" && (cd $$m && go mod tidy) || exit; done
+
+.PHONY: clean
+clean: ## Remove all that was built, also tools and control plane (minutes to build again)
+	rm -rf bin test/bin dist
+
+# --- Checks -----------------------------------------------------------------------------------------------------------
+
+.PHONY: lint
+lint: lint-go lint-proto ## Run the linters on both Go modules and on the schema
+
+.PHONY: lint-go
+lint-go: $(linter)/golangci-lint
+	$(golangci) run ./...
+	cd test && $(golangci) run -c ../.golangci.yml ./...
+
+# The schema may not break readers of the last release. Before the first release there is nothing to break.
+last_tag = $(shell git tag --list 'v*' --merged HEAD --sort=-version:refname | head -n 1)
+
+.PHONY: lint-proto
+lint-proto: $(tools)/buf
+	$(buf) lint
+	$(buf) format --diff --exit-code
+	$(if $(last_tag),$(buf) breaking --against "$$(git rev-parse --git-common-dir)#tag=$(last_tag)")
+
+# Packages with goroutines of their own run under the race detector, which needs a C compiler; without one they run
+# plain. The others have one goroutine by design, and some of their tests count allocations.
+race := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
+concurrent = go list ./... | grep -E '/(cmd/.+|events/.+|reconciler/(loop|executor)|store/.+)$$'
+sequential = go list ./... | grep -vE '/(cmd/.+|events/.+|reconciler/(loop|executor)|store/.+)$$'
+
+.PHONY: test
+test: ## Everything that a change must not break: vet, unit, race, integration (under 15 min)
+	go vet ./...
+	cd test && go vet ./...
+	go test $$($(sequential))
+	go test $(race) $$($(concurrent))
+	cd test && go test -timeout 20m ./...
+
+.PHONY: test-long
+test-long: export JOBLEDGER_LONG = 1
+test-long: ## The tests at length (JOBLEDGER_LONG=1): more seeds, crashes, bigger Jobs; hours
+	go test -timeout 4h ./...
+	cd test && go test -timeout 4h ./...
+
+.PHONY: test-race
+test-race: ## All unit tests under the race detector (needs a C compiler)
+	go test -race -timeout 1h ./...
+
+SEEDS ?= 10000
+.PHONY: sim
+sim: ## Simulate SEEDS=10000 seeds; one that fails prints how to repeat it
+	go test ./internal/sim/... -run Seeds -timeout 4h -args -seeds=$(SEEDS)
+
+BENCH ?= .
+BASE ?=
+bench_file = bin/bench-$(shell git describe --always --dirty).txt
+.PHONY: bench
+bench: $(tools)/benchstat ## Run benchmarks BENCH=. into bin/bench-REVISION.txt, compared with BASE=FILE
+	go test -run '^$$' -bench '$(BENCH)' -benchmem -count 6 ./... | tee $(bench_file)
+	@$(tools)/benchstat $(BASE) $(bench_file)
+
+# --- A cluster --------------------------------------------------------------------------------------------------------
+
+.PHONY: cluster
+cluster: ## Start a real control plane on loopback, print its KUBECONFIG, stop it on Ctrl-C
+	cd test && go run ./cmd/cluster
+
+.PHONY: demo
+demo: build ## Three Jobs on a real control plane, and their history; KEEP=1 leaves it running
+	cd test && KEEP=$(KEEP) go run ./cmd/demo
 
 # --- Help -------------------------------------------------------------------------------------------------------------
 
 .PHONY: help
 help: ## Print this
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@echo "make TARGET, where TARGET is one of"
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
