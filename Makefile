@@ -90,7 +90,7 @@ concurrent = go list ./... | grep -E '/(cmd/.+|events/.+|reconciler/(loop|execut
 sequential = go list ./... | grep -vE '/(cmd/.+|events/.+|reconciler/(loop|executor)|store/.+)$$'
 
 .PHONY: test
-test: ## Everything that a change must not break: vet, unit, race, integration (under 15 min)
+test: ## All that a change must not break: vet, unit, race, integration (under 15 min)
 	go vet ./...
 	cd test && go vet ./...
 	go test $$($(sequential))
