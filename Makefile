@@ -89,19 +89,23 @@ race := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 concurrent = go list ./... | grep -E '/(cmd/.+|events/.+|reconciler/(loop|executor)|store/.+)$$'
 sequential = go list ./... | grep -vE '/(cmd/.+|events/.+|reconciler/(loop|executor)|store/.+)$$'
 
+# Integration tests run programs that the test cache knows nothing of, so what they said of another build is no answer;
+# and they start control planes, one at a time.
+integration := go test -count=1 -p 1
+
 .PHONY: test
 test: ## All that a change must not break: vet, unit, race, integration (under 15 min)
 	go vet ./...
 	cd test && go vet ./...
 	go test $$($(sequential))
 	go test $(race) $$($(concurrent))
-	cd test && go test -timeout 20m ./...
+	cd test && $(integration) -timeout 20m ./...
 
 .PHONY: test-long
 test-long: export JOBLEDGER_LONG = 1
 test-long: ## The tests at length (JOBLEDGER_LONG=1): more seeds, crashes, bigger Jobs; hours
 	go test -timeout 4h ./...
-	cd test && go test -timeout 4h ./...
+	cd test && $(integration) -timeout 4h ./...
 
 .PHONY: test-race
 test-race: ## All unit tests under the race detector (needs a C compiler)
