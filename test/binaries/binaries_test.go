@@ -1,0 +1,201 @@
+package binaries
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/mod/semver"
+)
+
+// repository makes a directory that looks like the repository, with the given tools go.mod.
+func repository(t *testing.T, gomod string) string {
+	t.Helper()
+	root := t.TempDir()
+	path := filepath.Join(root, filepath.FromSlash(toolsMarker))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(gomod), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+const someVersions = `module m
+
+go 1.26.0
+
+require (
+	go.etcd.io/etcd/server/v3 v3.6.16
+	k8s.io/kubernetes v1.36.3
+	sigs.k8s.io/kwok v0.8.0
+)
+`
+
+// install writes a program and its stamp as a finished build would.
+func install(t *testing.T, s Set, p program, version string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Join(s.dir, stampDir), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(s.Path(p.name), []byte("program"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(stampPath(s.dir, p.name), []byte(p.stamp(version)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestStaleProgramsAreThoseMissingOrOfAnotherVersion(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(t *testing.T, s Set)
+		want   []string
+	}{
+		{"nothing is built when every program is current", func(*testing.T, Set) {}, nil},
+		{"a missing program is built", func(t *testing.T, s Set) { remove(t, s.Path(Kwok)) }, []string{Kwok}},
+		{"a program without a stamp is built", func(t *testing.T, s Set) { remove(t, stampPath(s.dir, Etcd)) }, []string{Etcd}},
+		{"a program of another version is built", func(t *testing.T, s Set) { install(t, s, programs[0], "v3.6.15") }, []string{Etcd}},
+		{"a new version of a module is a new version of all its programs",
+			func(_ *testing.T, s Set) { s.versions["k8s.io/kubernetes"] = "v1.36.4" },
+			[]string{APIServer, ControllerManager, Scheduler}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			root := repository(t, someVersions)
+			want, err := versions(filepath.Join(root, "test", "tools"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := Set{dir: t.TempDir(), versions: want}
+			for _, p := range programs {
+				install(t, s, p, want[p.module])
+			}
+			tt.change(t, s)
+			var got []string
+			for _, p := range stale(s) {
+				got = append(got, p.name)
+			}
+			if strings.Join(got, " ") != strings.Join(tt.want, " ") {
+				t.Errorf("stale = %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+func remove(t *testing.T, path string) {
+	t.Helper()
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestEnsureReturnsAtOnceWhenEverythingIsCurrent(t *testing.T) {
+	root := repository(t, someVersions)
+	dir := t.TempDir()
+	s := Set{dir: dir}
+	for _, p := range programs {
+		v := map[string]string{"go.etcd.io/etcd/server/v3": "v3.6.16", "k8s.io/kubernetes": "v1.36.3", "sigs.k8s.io/kwok": "v0.8.0"}[p.module]
+		install(t, s, p, v)
+	}
+	var said strings.Builder
+	got, err := Ensure(t.Context(), Config{Root: root, Dir: dir, Progress: &said})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Version(APIServer) != "v1.36.3" || got.Path(Etcd) != filepath.Join(dir, "etcd") {
+		t.Errorf("Ensure = %+v", got)
+	}
+	if said.Len() != 0 {
+		t.Errorf("Ensure said %q, want nothing", said.String())
+	}
+}
+
+func TestEnsureWaitsForAnotherBuilder(t *testing.T) {
+	root := repository(t, someVersions)
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, stampDir), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	// flock belongs to the open file, so a second descriptor of this process is as good as another process.
+	other, err := acquire(t.Context(), filepath.Join(dir, stampDir, "lock"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 3*lockPoll)
+	defer cancel()
+	var said strings.Builder
+	if _, err := Ensure(ctx, Config{Root: root, Dir: dir, Progress: &said}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("Ensure while another builds = %v, want DeadlineExceeded", err)
+	}
+	if !strings.Contains(said.String(), "waiting for it") {
+		t.Errorf("Ensure said %q, want that it waits", said.String())
+	}
+
+	// The other one finishes: everything is there, and nothing is built.
+	s := Set{dir: dir}
+	for _, p := range programs {
+		v := map[string]string{"go.etcd.io/etcd/server/v3": "v3.6.16", "k8s.io/kubernetes": "v1.36.3", "sigs.k8s.io/kwok": "v0.8.0"}[p.module]
+		install(t, s, p, v)
+	}
+	other.release()
+	if _, err := Ensure(t.Context(), Config{Root: root, Dir: dir, Progress: &said}); err != nil {
+		t.Fatalf("Ensure after the other one finished = %v", err)
+	}
+}
+
+func TestBuildTellsWhatTheCompilerSaid(t *testing.T) {
+	root := repository(t, someVersions)
+	toolsDir := filepath.Join(root, "test", "tools")
+	if err := os.WriteFile(filepath.Join(toolsDir, "main.go"), []byte("package main\n\nfunc main() { undefined() }\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(toolsDir, "go.mod"), []byte("module m\n\ngo 1.26.0\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	p := program{name: "broken", pkg: "m", vars: noVars}
+	install(t, Set{dir: dir}, p, "v1")
+	var said strings.Builder
+	err := build{program: p, version: "v1", toolsDir: toolsDir, dir: dir}.run(t.Context(), newProgress(&said, "broken", time.Second))
+	if err == nil || !strings.Contains(err.Error(), "undefined: undefined") {
+		t.Fatalf("build of a broken program = %v, want the compiler's words", err)
+	}
+	if _, err := os.Stat(stampPath(dir, "broken")); !os.IsNotExist(err) {
+		t.Errorf("a failed build left its stamp: %v", err)
+	}
+}
+
+func TestTheRepositoryNamesEveryVersion(t *testing.T) {
+	root, err := FindRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := versions(filepath.Join(root, "test", "tools"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range programs {
+		if !semver.IsValid(got[p.module]) {
+			t.Errorf("%s has version %q", p.module, got[p.module])
+		}
+	}
+}
+
+func TestKubernetesVersionIsLinkedIn(t *testing.T) {
+	got := programs[1].ldflags("v1.36.3")
+	for _, want := range []string{
+		"-X k8s.io/component-base/version.gitVersion=v1.36.3",
+		"-X k8s.io/component-base/version.gitMajor=1 ",
+		"-X k8s.io/component-base/version.gitMinor=36 ",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("ldflags %q lack %q", got, want)
+		}
+	}
+}

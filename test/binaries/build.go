@@ -1,0 +1,136 @@
+package binaries
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/jobledger/jobledger/test/internal/child"
+)
+
+// build is one program being made.
+type build struct {
+	program
+	version  string
+	toolsDir string
+	dir      string
+}
+
+// run builds the program into a temporary name, renames it and then writes the stamp, so that a stamp never stands beside
+// another program than the one it describes.
+func (b build) run(ctx context.Context, p *progress) error {
+	stamp := stampPath(b.dir, b.name)
+	if err := os.Remove(stamp); err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	partial := filepath.Join(b.dir, stampDir, b.name+".partial")
+	err := b.compile(ctx, partial, p)
+	p.end(err == nil)
+	if err != nil {
+		return err
+	}
+
+	if err := os.Rename(partial, filepath.Join(b.dir, b.name)); err != nil {
+		return err
+	}
+	return os.WriteFile(stamp, []byte(b.stamp(b.version)), 0o644)
+}
+
+// compile counts the packages first, so that the progress of the build has something to be measured against.
+func (b build) compile(ctx context.Context, output string, p *progress) error {
+	var packages bytes.Buffer
+	if err := b.goCommand(ctx, p, &packages, "list", "-deps", b.pkg); err != nil {
+		return fmt.Errorf("list its packages: %w", err)
+	}
+	p.total(bytes.Count(packages.Bytes(), []byte("\n")))
+	return b.goCommand(ctx, p, io.Discard, "build", "-v", "-trimpath", "-ldflags", b.ldflags(b.version), "-o", output, b.pkg)
+}
+
+// goCommand runs a go command in the tools module, with low priority, because a build of this size makes a machine
+// unpleasant to use. When ctx ends, the command and its compilers are told to stop. The error of one that fails holds the
+// last lines it said.
+func (b build) goCommand(ctx context.Context, p *progress, stdout io.Writer, args ...string) error {
+	argv := append([]string{"go"}, args...)
+	if nice, err := exec.LookPath("nice"); err == nil {
+		argv = append([]string{nice, "-n", "10"}, argv...)
+	}
+	said := &follower{progress: p}
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Dir = b.toolsDir
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS="+withoutModFlag(os.Getenv("GOFLAGS")), "PWD="+b.toolsDir)
+	cmd.Stdout, cmd.Stderr = stdout, said
+	cmd.Cancel = func() error { return child.Signal(cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = 10 * time.Second
+	ended, err := child.Start(cmd)
+	if err == nil {
+		err = <-ended
+	}
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	default:
+		return fmt.Errorf("%w\n%s", err, said.complaint())
+	}
+}
+
+// withoutModFlag drops -mod and -modfile, which the caller set for its own module.
+func withoutModFlag(flags string) string {
+	var kept []string
+	for _, f := range strings.Fields(flags) {
+		if name := strings.TrimLeft(f, "-"); !strings.HasPrefix(name, "mod=") && !strings.HasPrefix(name, "modfile=") {
+			kept = append(kept, f)
+		}
+	}
+	return strings.Join(kept, " ")
+}
+
+// keepLines bounds what a follower keeps of a build that fails.
+const keepLines = 40
+
+// follower reads what go build -v says: a line that is one package path is progress, a download likewise; everything else
+// is a complaint, of which the last lines are kept. It is not safe for concurrent use; os/exec writes to it from one
+// goroutine, and complaint is called after that has ended.
+type follower struct {
+	progress *progress
+	partial  []byte // the line that has not ended yet
+	kept     []string
+}
+
+func (f *follower) Write(data []byte) (int, error) {
+	f.partial = append(f.partial, data...)
+	for {
+		line, rest, ended := bytes.Cut(f.partial, []byte("\n"))
+		if !ended {
+			return len(data), nil
+		}
+		f.line(string(line))
+		f.partial = rest
+	}
+}
+
+func (f *follower) line(line string) {
+	switch {
+	case strings.HasPrefix(line, "go: downloading "):
+		f.progress.note(strings.TrimPrefix(line, "go: "))
+	case line != "" && !strings.ContainsAny(line, " :#\t"):
+		f.progress.compiled()
+	default:
+		f.kept = append(f.kept, line)
+		if len(f.kept) > keepLines {
+			f.kept = f.kept[1:]
+		}
+	}
+}
+
+func (f *follower) complaint() string {
+	return strings.Join(append(f.kept, string(f.partial)), "\n")
+}

@@ -1,0 +1,134 @@
+package binaries
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Config says where to build from, where to, and whom to tell. The zero value builds from the repository around the
+// working directory into its bin/controlplane, and tells standard error.
+type Config struct {
+	// Root of the repository; empty: FindRoot.
+	Root string
+	// Dir receives the programs; empty: bin/controlplane under Root.
+	Dir string
+	// Progress is told what is being built, how far it is and how long it will take; nil: standard error. Nothing is
+	// written when there is nothing to build.
+	Progress io.Writer
+}
+
+func (c *Config) setDefaults() error {
+	if c.Root == "" {
+		root, err := FindRoot()
+		if err != nil {
+			return err
+		}
+		c.Root = root
+	}
+	if c.Dir == "" {
+		c.Dir = filepath.Join(c.Root, "bin", "controlplane")
+	}
+	if c.Progress == nil {
+		c.Progress = os.Stderr
+	}
+	return nil
+}
+
+// Set is where current programs are.
+type Set struct {
+	dir      string
+	versions map[string]string // module path → version
+}
+
+// Path returns the file of the named program.
+func (s Set) Path(name string) string { return filepath.Join(s.dir, name) }
+
+// Version returns the version of the named program's module, such as v1.36.3, or "" for a name that is none of ours.
+func (s Set) Version(name string) string {
+	for _, p := range programs {
+		if p.name == name {
+			return s.versions[p.module]
+		}
+	}
+	return ""
+}
+
+// Ensure builds every program that is missing or of another version and returns when all are current. With everything
+// current it reads a few small files and nothing else. When ctx ends, the build is stopped and ctx's error returned;
+// programs that were finished by then stay.
+func Ensure(ctx context.Context, c Config) (Set, error) {
+	if err := c.setDefaults(); err != nil {
+		return Set{}, err
+	}
+	toolsDir := filepath.Join(c.Root, filepath.Dir(filepath.FromSlash(toolsMarker)))
+	want, err := versions(toolsDir)
+	if err != nil {
+		return Set{}, err
+	}
+	set := Set{dir: c.Dir, versions: want}
+	if len(stale(set)) == 0 {
+		return set, nil
+	}
+
+	if err := os.MkdirAll(filepath.Join(c.Dir, stampDir), 0o755); err != nil {
+		return Set{}, fmt.Errorf("make the directory of the control plane's programs: %w", err)
+	}
+	lock, err := acquire(ctx, filepath.Join(c.Dir, stampDir, "lock"), c.Progress)
+	if err != nil {
+		return Set{}, err
+	}
+	defer lock.release()
+
+	todo := stale(set) // again: whoever held the lock may have built them
+	if len(todo) == 0 {
+		return set, nil
+	}
+	var cold time.Duration
+	for _, p := range todo {
+		cold += p.cold
+	}
+	fmt.Fprintf(c.Progress, "Building a control plane into %s: %d programs, once. With nothing in the Go build cache this takes about %s on 2 cores.\n",
+		c.Dir, len(todo), cold)
+	for i, p := range todo {
+		b := build{program: p, version: want[p.module], toolsDir: toolsDir, dir: c.Dir}
+		prefix := fmt.Sprintf("[%d/%d] %s %s", i+1, len(todo), p.name, b.version)
+		if err := b.run(ctx, newProgress(c.Progress, prefix, p.cold)); err != nil {
+			return Set{}, fmt.Errorf("build %s %s: %w", p.name, b.version, err)
+		}
+	}
+	return set, nil
+}
+
+// stampDir, in the directory of the programs, holds one stamp per program and the lock.
+const stampDir = ".controlplane"
+
+func stampPath(dir, name string) string { return filepath.Join(dir, stampDir, name+".stamp") }
+
+// stale lists the programs that have to be built.
+func stale(s Set) []program {
+	var out []program
+	for _, p := range programs {
+		if !current(s, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func current(s Set, p program) bool {
+	if _, err := os.Stat(s.Path(p.name)); err != nil {
+		return false
+	}
+	got, err := os.ReadFile(stampPath(s.dir, p.name))
+	if err != nil {
+		return false
+	}
+	return string(got) == p.stamp(s.versions[p.module])
+}
+
+var errLocked = errors.New("locked by another process")

@@ -1,0 +1,73 @@
+package binaries
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// lock is an advisory lock on a file, held by an open descriptor. The file stays; only the lock goes.
+type lock struct{ file *os.File }
+
+// lockPoll is how often a waiting process asks again. flock can wait by itself, but not be interrupted by a context.
+const lockPoll = 200 * time.Millisecond
+
+// acquire takes the lock at path and writes this process's pid into the file. It waits while another process holds it, and
+// says so once.
+func acquire(ctx context.Context, path string, progress io.Writer) (*lock, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("open the build lock: %w", err)
+	}
+	tick := time.NewTicker(lockPoll)
+	defer tick.Stop()
+	for told := false; ; told = true {
+		err := tryLock(file)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, errLocked) {
+			file.Close()
+			return nil, fmt.Errorf("take the build lock %s: %w", path, err)
+		}
+		if !told {
+			fmt.Fprintf(progress, "Process %s builds the control plane already; waiting for it.\n", holder(path))
+		}
+		select {
+		case <-ctx.Done():
+			file.Close()
+			return nil, fmt.Errorf("wait for the build lock %s: %w", path, context.Cause(ctx))
+		case <-tick.C:
+		}
+	}
+	// The pid is only for people who wait; a failure to write it is no reason not to build.
+	_ = file.Truncate(0)
+	_, _ = file.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+	return &lock{file}, nil
+}
+
+func tryLock(file *os.File) error {
+	err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return errLocked
+	}
+	return err
+}
+
+func (l *lock) release() { l.file.Close() }
+
+// holder is the pid that the file at path names, for a message.
+func holder(path string) string {
+	data, err := os.ReadFile(path)
+	if pid := strings.TrimSpace(string(data)); err == nil && pid != "" {
+		return pid
+	}
+	return "(unknown)"
+}

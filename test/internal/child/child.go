@@ -1,0 +1,37 @@
+package child
+
+import (
+	"os/exec"
+	"runtime"
+	"syscall"
+)
+
+// Start starts cmd. The returned channel yields what cmd.Wait returned, once, when the process has ended and its output
+// has been copied. The caller must not call cmd.Wait itself. cmd.SysProcAttr is overwritten.
+func Start(cmd *exec.Cmd) (<-chan error, error) {
+	cmd.SysProcAttr = attributes()
+	started := make(chan error)
+	ended := make(chan error, 1)
+	// The goroutine ends with the child. It does not unlock its thread, so the thread ends too.
+	go func() {
+		runtime.LockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			ended <- cmd.Wait()
+			close(ended)
+		}
+	}()
+	if err := <-started; err != nil {
+		return nil, err
+	}
+	return ended, nil
+}
+
+// Signal sends sig to every process in the group that pid leads. A group that is gone is no error.
+func Signal(pid int, sig syscall.Signal) error {
+	if err := syscall.Kill(-pid, sig); err != nil && err != syscall.ESRCH {
+		return err
+	}
+	return nil
+}
