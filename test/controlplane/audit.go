@@ -1,0 +1,126 @@
+package controlplane
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+// Write is one write request that the API server answered, successfully or not. (An audit event has more; these are the
+// fields that tests ask for.)
+type Write struct {
+	// User who asked, or whom the asker impersonated: admin, the name given to UserConfig, or
+	// system:serviceaccount:NAMESPACE:NAME.
+	User string
+	// Verb is create, update, patch, delete or deletecollection.
+	Verb string
+	// Resource is the plural, with the subresource if there is one: pods, jobs/status.
+	Resource string
+	// Namespace and Name of the object. Name is empty for a create with generateName and for deletecollection.
+	Namespace, Name string
+	// Code is the HTTP status of the answer.
+	Code int
+	// At is when the request arrived.
+	At time.Time
+}
+
+// WriteKind is what CountWrites counts by.
+type WriteKind struct{ User, Verb, Resource string }
+
+// auditLog is the path of the audit log.
+func (cp *ControlPlane) auditLog() string {
+	if cp.opts.AuditLog != "" {
+		return cp.opts.AuditLog
+	}
+	return cp.path("audit.log")
+}
+
+// Writes returns the write requests answered so far, in the order of their answers. The API server logs a request just
+// after it has answered it, so a caller that has the answer may have to ask again.
+func (cp *ControlPlane) Writes() ([]Write, error) {
+	f, err := os.Open(cp.auditLog())
+	if err != nil {
+		return nil, fmt.Errorf("read the audit log: %w", err)
+	}
+	defer f.Close()
+	return readAudit(f)
+}
+
+// CountWrites counts the writes for which keep, if not nil, reports true.
+func (cp *ControlPlane) CountWrites(keep func(Write) bool) (map[WriteKind]int, error) {
+	writes, err := cp.Writes()
+	if err != nil {
+		return nil, err
+	}
+	counts := make(map[WriteKind]int)
+	for _, w := range writes {
+		if keep == nil || keep(w) {
+			counts[WriteKind{w.User, w.Verb, w.Resource}]++
+		}
+	}
+	return counts, nil
+}
+
+// auditEvent is the part of an audit.k8s.io/v1 Event that we read.
+type auditEvent struct {
+	Verb             string    `json:"verb"`
+	User             auditUser `json:"user"`
+	ImpersonatedUser auditUser `json:"impersonatedUser"`
+	ObjectRef        struct {
+		Resource    string `json:"resource"`
+		Subresource string `json:"subresource"`
+		Namespace   string `json:"namespace"`
+		Name        string `json:"name"`
+	} `json:"objectRef"`
+	ResponseStatus struct {
+		Code int `json:"code"`
+	} `json:"responseStatus"`
+	RequestReceivedTimestamp time.Time `json:"requestReceivedTimestamp"`
+}
+
+type auditUser struct {
+	Username string `json:"username"`
+}
+
+// readAudit reads one event per line. A last line without an end is still being written and is left for the next time.
+func readAudit(r io.Reader) ([]Write, error) {
+	lines := bufio.NewReader(r)
+	var writes []Write
+	for {
+		line, err := lines.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return writes, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the audit log: %w", err)
+		}
+		var e auditEvent
+		if err := json.Unmarshal(line, &e); err != nil {
+			return nil, fmt.Errorf("read line %d of the audit log: %w", len(writes)+1, err)
+		}
+		writes = append(writes, e.write())
+	}
+}
+
+func (e auditEvent) write() Write {
+	w := Write{
+		User:      e.User.Username,
+		Verb:      e.Verb,
+		Resource:  e.ObjectRef.Resource,
+		Namespace: e.ObjectRef.Namespace,
+		Name:      e.ObjectRef.Name,
+		Code:      e.ResponseStatus.Code,
+		At:        e.RequestReceivedTimestamp,
+	}
+	if e.ImpersonatedUser.Username != "" {
+		w.User = e.ImpersonatedUser.Username
+	}
+	if e.ObjectRef.Subresource != "" {
+		w.Resource += "/" + e.ObjectRef.Subresource
+	}
+	return w
+}

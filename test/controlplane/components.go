@@ -1,0 +1,255 @@
+package controlplane
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jobledger/jobledger/test/binaries"
+	"k8s.io/client-go/rest"
+)
+
+// etcdSocket is a Unix socket: no port that another process could take first.
+func (cp *ControlPlane) etcdSocket() string { return "unix://" + cp.path("etcd.sock") }
+
+func (cp *ControlPlane) startEtcd() error {
+	return cp.launch(binaries.Etcd,
+		"--data-dir="+cp.path("etcd"),
+		"--listen-client-urls="+cp.etcdSocket(),
+		"--advertise-client-urls=http://127.0.0.1:0", // nobody asks for it, and it cannot be a socket
+		"--listen-peer-urls=http://127.0.0.1:0",
+		"--unsafe-no-fsync", // the data does not outlive the control plane
+		"--log-level=warn",
+	)
+}
+
+// auditPolicy records every write once, when it has been answered, without bodies.
+const auditPolicy = `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived, ResponseStarted]
+rules:
+- level: Metadata
+  verbs: [create, update, patch, delete, deletecollection]
+- level: None
+`
+
+// portTries is how many ports are tried for the API server. Between choosing a free one and listening on it another
+// process can take it.
+const portTries = 5
+
+// startAPIServer starts the API server and returns when it is ready.
+func (cp *ControlPlane) startAPIServer(ctx context.Context) error {
+	files, err := cp.writeServerFiles()
+	if err != nil {
+		return fmt.Errorf("prepare kube-apiserver: %w", err)
+	}
+	for try := 1; ; try++ {
+		port, err := freePort()
+		if err != nil {
+			return fmt.Errorf("choose a port for kube-apiserver: %w", err)
+		}
+		cp.host = "https://127.0.0.1:" + strconv.Itoa(port)
+		if cp.admin, err = cp.UserConfig("admin", mastersGroup); err != nil {
+			return err
+		}
+		if err := cp.launch(binaries.APIServer, cp.apiServerArgs(port, files)...); err != nil {
+			return err
+		}
+		err = cp.awaitAPIServer(ctx)
+		if err == nil {
+			return nil
+		}
+		p := cp.process(binaries.APIServer)
+		taken := !p.running() && strings.Contains(string(tail(p.log, 1<<16)), "address already in use")
+		if !taken || try == portTries {
+			return err
+		}
+		cp.forget(p)
+		if err := os.Remove(p.log); err != nil {
+			return fmt.Errorf("start kube-apiserver on another port: %w", err)
+		}
+	}
+}
+
+// serverFiles are the paths of what the API server reads.
+type serverFiles struct{ ca, cert, key, signingKey, auditPolicy string }
+
+func (cp *ControlPlane) writeServerFiles() (serverFiles, error) {
+	in := func(name string) string { return cp.path(filepath.Join("components", name)) }
+	f := serverFiles{in("ca.crt"), in("apiserver.crt"), in("apiserver.key"), in("serviceaccount.key"), in("audit-policy.yaml")}
+	cert, key, err := cp.ca.server()
+	if err != nil {
+		return f, err
+	}
+	signing, err := newSigningKey()
+	if err != nil {
+		return f, err
+	}
+	return f, writeFiles(map[string][]byte{
+		f.ca:          cp.ca.pem,
+		f.cert:        cert,
+		f.key:         key,
+		f.signingKey:  signing,
+		f.auditPolicy: []byte(auditPolicy),
+	})
+}
+
+func (cp *ControlPlane) apiServerArgs(port int, f serverFiles) []string {
+	args := []string{
+		"--etcd-servers=" + cp.etcdSocket(),
+		"--bind-address=127.0.0.1",
+		"--advertise-address=127.0.0.1",
+		"--secure-port=" + strconv.Itoa(port),
+		"--endpoint-reconciler-type=none", // a loopback address is no endpoint
+		"--service-cluster-ip-range=10.0.0.0/24",
+		"--tls-cert-file=" + f.cert,
+		"--tls-private-key-file=" + f.key,
+		"--client-ca-file=" + f.ca,
+		"--service-account-issuer=https://kubernetes.default.svc",
+		"--service-account-key-file=" + f.signingKey,
+		"--service-account-signing-key-file=" + f.signingKey,
+		"--authorization-mode=RBAC",
+		// It taints new nodes not-ready, and the controller that would remove the taint does not run.
+		"--disable-admission-plugins=TaintNodesByCondition",
+		"--audit-policy-file=" + f.auditPolicy,
+		"--audit-log-path=" + cp.auditLog(),
+		"--audit-log-maxsize=100000", // megabytes: never rotated, because Writes reads one file
+		"--profiling=false",
+	}
+	args = append(args, cp.gates()...)
+	if len(cp.opts.RuntimeConfig) > 0 {
+		args = append(args, "--runtime-config="+switches(cp.opts.RuntimeConfig))
+	}
+	return append(args, cp.opts.APIServerArgs...)
+}
+
+func (cp *ControlPlane) gates() []string {
+	if len(cp.opts.FeatureGates) == 0 {
+		return nil
+	}
+	return []string{"--feature-gates=" + switches(cp.opts.FeatureGates)}
+}
+
+func (cp *ControlPlane) startControllerManager() error {
+	kubeconfig, err := cp.componentKubeconfig("system:kube-controller-manager")
+	if err != nil {
+		return err
+	}
+	args := []string{
+		"--kubeconfig=" + kubeconfig,
+		"--secure-port=0",
+		"--leader-elect=false",
+		"--controllers=" + strings.Join(cp.opts.controllers(), ","),
+		"--use-service-account-credentials=true", // each controller a user of its own, as in a cluster and in the audit log
+		"--service-account-private-key-file=" + cp.path("components/serviceaccount.key"),
+		"--root-ca-file=" + cp.path("components/ca.crt"),
+		"--kube-api-qps=1000",
+		"--kube-api-burst=2000",
+		"--profiling=false",
+	}
+	args = append(args, cp.gates()...)
+	return cp.launch(binaries.ControllerManager, append(args, cp.opts.ControllerManagerArgs...)...)
+}
+
+const schedulerConfig = `apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+leaderElection:
+  leaderElect: false
+enableProfiling: false
+clientConnection:
+  kubeconfig: %q
+  qps: 1000
+  burst: 2000
+`
+
+func (cp *ControlPlane) startScheduler() error {
+	kubeconfig, err := cp.componentKubeconfig("system:kube-scheduler")
+	if err != nil {
+		return err
+	}
+	config := cp.path("components/scheduler.yaml")
+	if err := os.WriteFile(config, fmt.Appendf(nil, schedulerConfig, kubeconfig), 0o600); err != nil {
+		return fmt.Errorf("prepare kube-scheduler: %w", err)
+	}
+	return cp.launch(binaries.Scheduler, append([]string{"--config=" + config, "--secure-port=0"}, cp.gates()...)...)
+}
+
+func (cp *ControlPlane) startKwok() error {
+	kubeconfig, err := cp.componentKubeconfig("kwok", mastersGroup)
+	if err != nil {
+		return err
+	}
+	config := cp.path("components/kwok.yaml")
+	if err := os.WriteFile(config, []byte(kwokConfig()), 0o600); err != nil {
+		return fmt.Errorf("prepare kwok: %w", err)
+	}
+	return cp.launch(binaries.Kwok,
+		"--kubeconfig="+kubeconfig,
+		"--config="+config,
+		"--manage-nodes-with-annotation-selector="+nodeAnnotation+"=fake",
+		"--node-lease-duration-seconds=0", // nobody watches the health of nodes
+	)
+}
+
+// freePort returns a TCP port on loopback that nobody listens on at the moment.
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}
+
+// poll is how often a condition is looked at while something starts.
+const poll = 50 * time.Millisecond
+
+// awaitAPIServer returns when the API server says it is ready, or has ended.
+func (cp *ControlPlane) awaitAPIServer(ctx context.Context) error {
+	client, err := rest.HTTPClientFor(cp.admin)
+	if err != nil {
+		return err
+	}
+	defer client.CloseIdleConnections()
+	p := cp.process(binaries.APIServer)
+	return cp.await(ctx, "kube-apiserver to be ready", p, func() (bool, error) {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, cp.host+"/readyz", nil)
+		if err != nil {
+			return false, err
+		}
+		response, err := client.Do(request)
+		if err != nil {
+			return false, nil // it does not listen yet
+		}
+		response.Body.Close()
+		return response.StatusCode == http.StatusOK, nil
+	})
+}
+
+// await polls done until it reports true or an error, p has ended, or ctx has.
+func (cp *ControlPlane) await(ctx context.Context, what string, p *process, done func() (bool, error)) error {
+	tick := time.NewTicker(poll)
+	defer tick.Stop()
+	for {
+		ok, err := done()
+		if err != nil {
+			return fmt.Errorf("wait for %s: %w", what, err)
+		}
+		if ok {
+			return nil
+		}
+		select {
+		case <-p.ended:
+			return p.failure()
+		case <-ctx.Done():
+			return fmt.Errorf("wait for %s: %w; the end of the log %s:\n%s", what, context.Cause(ctx), p.log, tail(p.log, 2048))
+		case <-tick.C:
+		}
+	}
+}

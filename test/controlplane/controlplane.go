@@ -1,0 +1,230 @@
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/jobledger/jobledger/test/binaries"
+	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/rest"
+)
+
+// ControlPlane is a running control plane; Start makes one.
+type ControlPlane struct {
+	opts     Options
+	programs binaries.Set
+	dir      string
+	ca       *authority
+	// host and admin are set before Start returns and not after.
+	host  string
+	admin *rest.Config
+
+	mu        sync.Mutex
+	processes []*process        // in the order of their start
+	asked     map[*process]bool // those that were told to end
+	err       error             // of the first process that ended by itself
+	stopped   bool
+	done      chan struct{} // closed when err is set or Stop was called
+}
+
+// Start builds what is missing, starts a control plane and returns when it serves, its namespaces have ServiceAccounts and
+// its nodes are there. ctx bounds the start only; the control plane runs until Stop. When Start fails, nothing is left
+// running, and the error says where the logs are.
+func Start(ctx context.Context, opts Options) (*ControlPlane, error) {
+	if err := opts.validate(); err != nil {
+		return nil, err
+	}
+	programs, err := binaries.Ensure(ctx, binaries.Config{Dir: opts.BinDir, Progress: opts.Progress})
+	if err != nil {
+		return nil, err
+	}
+	cp := &ControlPlane{opts: opts, programs: programs, asked: make(map[*process]bool), done: make(chan struct{})}
+	if cp.ca, err = newAuthority(); err != nil {
+		return nil, err
+	}
+	if err := cp.makeDir(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, opts.Timeout, fmt.Errorf("the control plane was not up within %s", opts.Timeout))
+	defer cancel()
+	if err := cp.start(ctx); err != nil {
+		cp.opts.Keep = true
+		return nil, errors.Join(fmt.Errorf("start a control plane: %w\nThe logs are in %s", err, cp.LogDir()), cp.Stop())
+	}
+	return cp, nil
+}
+
+func (cp *ControlPlane) start(ctx context.Context) error {
+	if err := cp.startEtcd(); err != nil {
+		return err
+	}
+	if err := cp.startAPIServer(ctx); err != nil {
+		return err
+	}
+	if err := WriteKubeconfig(cp.admin, cp.Kubeconfig()); err != nil {
+		return err
+	}
+	for _, start := range []func() error{cp.startControllerManager, cp.startScheduler, cp.startKwok} {
+		if err := start(); err != nil {
+			return err
+		}
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return cp.createNodes(ctx) })
+	g.Go(func() error { return cp.awaitServiceAccount(ctx, "default") })
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	for _, p := range cp.processes {
+		if !p.running() {
+			return p.failure()
+		}
+		go cp.watch(p)
+	}
+	return nil
+}
+
+// makeDir makes the directory of this control plane and those in it.
+func (cp *ControlPlane) makeDir() error {
+	if cp.dir = cp.opts.DataDir; cp.dir == "" {
+		dir, err := os.MkdirTemp("", "jobledger-controlplane-")
+		if err != nil {
+			return fmt.Errorf("make a directory for the control plane: %w", err)
+		}
+		cp.dir = dir
+	}
+	dir, err := filepath.Abs(cp.dir)
+	if err != nil {
+		return fmt.Errorf("make a directory for the control plane: %w", err)
+	}
+	cp.dir = dir
+	for _, name := range []string{"etcd", "components", "logs"} {
+		// etcd refuses a data directory that others can read.
+		if err := os.MkdirAll(cp.path(name), 0o700); err != nil {
+			return fmt.Errorf("make a directory for the control plane: %w", err)
+		}
+	}
+	return nil
+}
+
+func (cp *ControlPlane) path(name string) string { return filepath.Join(cp.dir, name) }
+
+// LogDir holds a log of each component.
+func (cp *ControlPlane) LogDir() string { return cp.path("logs") }
+
+// Version is the version of Kubernetes, such as v1.36.3.
+func (cp *ControlPlane) Version() string { return cp.programs.Version(binaries.APIServer) }
+
+// Done is closed when a component has ended by itself, which Err then tells, or Stop was called.
+func (cp *ControlPlane) Done() <-chan struct{} { return cp.done }
+
+// Err is nil while everything runs, and after Stop if everything ran until then.
+func (cp *ControlPlane) Err() error {
+	cp.mu.Lock()
+	defer cp.mu.Unlock()
+	return cp.err
+}
+
+// PIDs are the processes of the control plane that run.
+func (cp *ControlPlane) PIDs() []int {
+	cp.mu.Lock()
+	defer cp.mu.Unlock()
+	var pids []int
+	for _, p := range cp.processes {
+		if p.running() {
+			pids = append(pids, p.pid)
+		}
+	}
+	return pids
+}
+
+// Stop ends all processes and removes what the control plane wrote, unless it was to be kept or a component ended by
+// itself. The error says which, and where the logs are. A second call does nothing.
+func (cp *ControlPlane) Stop() error {
+	cp.mu.Lock()
+	if cp.stopped {
+		cp.mu.Unlock()
+		return nil
+	}
+	cp.stopped = true
+	if cp.err == nil {
+		close(cp.done)
+	}
+	processes := slices.Clone(cp.processes)
+	for _, p := range processes {
+		cp.asked[p] = true
+	}
+	keep, failure := cp.opts.Keep, cp.err
+	cp.mu.Unlock()
+
+	var errs []error
+	for _, p := range slices.Backward(processes) { // what needs another ends before it
+		errs = append(errs, p.kill())
+	}
+	if failure != nil {
+		errs = append(errs, fmt.Errorf("%w\nThe logs are in %s", failure, cp.LogDir()))
+	} else if !keep {
+		errs = append(errs, os.RemoveAll(cp.dir))
+	}
+	return errors.Join(errs...)
+}
+
+// KeepData makes Stop leave the data and the logs, as Options.Keep does.
+func (cp *ControlPlane) KeepData() {
+	cp.mu.Lock()
+	defer cp.mu.Unlock()
+	cp.opts.Keep = true
+}
+
+// launch starts a program of the control plane.
+func (cp *ControlPlane) launch(name string, args ...string) error {
+	cp.mu.Lock()
+	defer cp.mu.Unlock()
+	if cp.stopped {
+		return fmt.Errorf("start %s: the control plane was stopped", name)
+	}
+	p, err := launch(name, cp.path(filepath.Join("logs", name+".log")), append([]string{cp.programs.Path(name)}, args...)...)
+	if err != nil {
+		return err
+	}
+	cp.processes = append(cp.processes, p)
+	return nil
+}
+
+// watch waits for a process to end and remembers the first that was not asked to. It runs from the end of Start, which
+// looks after its processes itself, to the end of the process.
+func (cp *ControlPlane) watch(p *process) {
+	<-p.ended
+	cp.mu.Lock()
+	defer cp.mu.Unlock()
+	if cp.asked[p] || cp.err != nil || cp.stopped {
+		return
+	}
+	cp.err = p.failure()
+	close(cp.done)
+}
+
+// process returns the process of the named component, nil when there is none.
+func (cp *ControlPlane) process(name string) *process {
+	cp.mu.Lock()
+	defer cp.mu.Unlock()
+	for _, p := range cp.processes {
+		if p.name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// forget drops a process that has ended, so that another can take its place.
+func (cp *ControlPlane) forget(p *process) {
+	cp.mu.Lock()
+	defer cp.mu.Unlock()
+	delete(cp.asked, p)
+	cp.processes = slices.DeleteFunc(cp.processes, func(q *process) bool { return q == p })
+}

@@ -1,0 +1,87 @@
+package controlplane
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Options choose what a control plane is like. The zero value is one node, RBAC, and no controller that touches Jobs.
+type Options struct {
+	// BuiltinBatch runs the job, cronjob and ttl-after-finished controllers of kube-controller-manager too.
+	BuiltinBatch bool
+	// Controllers are more controllers of kube-controller-manager to run, by their names there.
+	Controllers []string
+	// Nodes is how many nodes there are, node-0 and so on; 0 means 1. A node takes any number of pods.
+	Nodes int
+
+	// AuditLog is the file for the audit log of all writes; empty: a file of our own. See Writes.
+	AuditLog string
+	// FeatureGates are set on kube-apiserver, kube-controller-manager and kube-scheduler alike.
+	FeatureGates map[string]bool
+	// RuntimeConfig enables and disables API versions, such as "scheduling.k8s.io/v1alpha1": true.
+	RuntimeConfig map[string]bool
+	// APIServerArgs and ControllerManagerArgs come after our own arguments, so that they win.
+	APIServerArgs         []string
+	ControllerManagerArgs []string
+
+	// BinDir holds the programs; empty: bin/controlplane of the repository around the working directory.
+	BinDir string
+	// DataDir is created and holds data, logs, certificates and kubeconfigs; empty: a new directory for temporary files.
+	DataDir string
+	// Keep makes Stop leave DataDir.
+	Keep bool
+	// Timeout bounds how long Start waits for the control plane after the programs are built; 0 means 90 s.
+	Timeout time.Duration
+	// Progress is told what is being built, if anything is; nil: standard error.
+	Progress io.Writer
+}
+
+func (o *Options) validate() error {
+	if o.Nodes < 0 {
+		return fmt.Errorf("a control plane cannot have %d nodes", o.Nodes)
+	}
+	if o.Nodes == 0 {
+		o.Nodes = 1
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 90 * time.Second
+	}
+	return nil
+}
+
+// Controllers that always run. Without them namespaces never end, pods are refused for want of a ServiceAccount, and what
+// a deleted Job owns stays.
+var baseControllers = []string{
+	"namespace-controller",
+	"serviceaccount-controller",
+	"serviceaccount-token-controller",
+	"garbage-collector-controller",
+	"pod-garbage-collector-controller",
+}
+
+var batchControllers = []string{
+	"job-controller",
+	"cronjob-controller",
+	"ttl-after-finished-controller",
+}
+
+func (o *Options) controllers() []string {
+	all := slices.Concat(baseControllers, o.Controllers)
+	if o.BuiltinBatch {
+		all = append(all, batchControllers...)
+	}
+	return all
+}
+
+// switches writes a map of booleans as Kubernetes components want it: a=true,b=false, in a fixed order.
+func switches(m map[string]bool) string {
+	var out []string
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		out = append(out, fmt.Sprintf("%s=%t", k, m[k]))
+	}
+	return strings.Join(out, ",")
+}

@@ -1,0 +1,42 @@
+package controlplane
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jobledger/jobledger/test/binaries"
+)
+
+// Interrupt kills a component, by its name in package binaries, and returns when it has ended. What it served or did is
+// away until Resume; this is not a failure of the control plane.
+func (cp *ControlPlane) Interrupt(component string) error {
+	p := cp.process(component)
+	if p == nil || !p.running() {
+		return fmt.Errorf("interrupt %s: it does not run", component)
+	}
+	cp.mu.Lock()
+	cp.asked[p] = true
+	cp.mu.Unlock()
+	return p.kill()
+}
+
+// Resume starts an interrupted component again with the arguments, and so the address, that it had. Resuming
+// kube-apiserver returns when it is ready; other components need some time after Resume.
+func (cp *ControlPlane) Resume(ctx context.Context, component string) error {
+	old := cp.process(component)
+	if old == nil || old.running() {
+		return fmt.Errorf("resume %s: it was not interrupted", component)
+	}
+	cp.forget(old)
+	if err := cp.launch(component, old.argv[1:]...); err != nil {
+		return err
+	}
+	p := cp.process(component)
+	if component == binaries.APIServer {
+		if err := cp.awaitAPIServer(ctx); err != nil {
+			return err
+		}
+	}
+	go cp.watch(p)
+	return nil
+}

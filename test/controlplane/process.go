@@ -1,0 +1,99 @@
+package controlplane
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+
+	"github.com/jobledger/jobledger/test/internal/child"
+)
+
+// process is one program that runs for the control plane.
+type process struct {
+	name string
+	argv []string
+	log  string // path; a program that is started again appends
+	pid  int
+	// ended is closed when the process has ended; err says how and is set before.
+	ended chan struct{}
+	err   error
+}
+
+// launch starts a program. Its goroutine ends with the process.
+func launch(name, log string, argv ...string) (*process, error) {
+	out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", name, err)
+	}
+	defer out.Close() // the child has its own
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir = filepath.Dir(log)
+	cmd.Stdout, cmd.Stderr = out, out
+	ended, err := child.Start(cmd)
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", name, err)
+	}
+	p := &process{name: name, argv: argv, log: log, pid: cmd.Process.Pid, ended: make(chan struct{})}
+	go func() {
+		p.err = <-ended
+		close(p.ended)
+	}()
+	return p, nil
+}
+
+func (p *process) running() bool {
+	select {
+	case <-p.ended:
+		return false
+	default:
+		return true
+	}
+}
+
+// kill ends the process and every other one in its group at once, and returns when it has ended. There is no polite way
+// before it: what a program could save then is thrown away or, in etcd's case, already in the page cache.
+func (p *process) kill() error {
+	if err := child.Signal(p.pid, syscall.SIGKILL); err != nil {
+		return fmt.Errorf("kill %s (pid %d): %w", p.name, p.pid, err)
+	}
+	<-p.ended
+	return nil
+}
+
+// failure is the error for a process that ended though nobody asked it to.
+func (p *process) failure() error {
+	how := "exit status 0"
+	if p.err != nil {
+		how = p.err.Error()
+	}
+	return fmt.Errorf("%s ended by itself (%s); the end of its log %s:\n%s", p.name, how, p.log, tail(p.log, 4096))
+}
+
+// tail is the end of a file, from the beginning of a line where there is one; empty when it cannot be read.
+func tail(path string, size int64) []byte {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil
+	}
+	if info.Size() <= size {
+		data, _ := io.ReadAll(f)
+		return data
+	}
+	if _, err := f.Seek(-size, io.SeekEnd); err != nil {
+		return nil
+	}
+	data, _ := io.ReadAll(f)
+	if _, rest, ok := bytes.Cut(data, []byte("\n")); ok {
+		return rest
+	}
+	return data
+}
