@@ -1,0 +1,52 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// CheckBatch says what is wrong with b as the batch that follows the record after: its sequences must continue there,
+// all its records bear one time, and only the last the end mark (design §4). Every backend applies it in Append.
+func CheckBatch(after events.Sequence, b events.Batch) error {
+	if len(b.Records) == 0 {
+		return errors.New("append batch: it has no records")
+	}
+	for i := range b.Records {
+		r := &b.Records[i]
+		want := after + 1 + events.Sequence(i)
+		switch last := i == len(b.Records)-1; {
+		case r.Sequence != want:
+			return fmt.Errorf("append record %d: the next one is %d", r.Sequence, want)
+		case r.Time != b.Records[0].Time:
+			return fmt.Errorf("append record %d: its time %d differs from %d of its batch", r.Sequence, r.Time, b.Records[0].Time)
+		case r.Last && !last:
+			return fmt.Errorf("append record %d: the end mark stands before the end of the batch", r.Sequence)
+		case last && !r.Last:
+			return fmt.Errorf("append record %d: the end mark of the batch is missing", r.Sequence)
+		case r.Previous >= r.Sequence:
+			return fmt.Errorf("append record %d: its previous pointer says %d", r.Sequence, r.Previous)
+		}
+	}
+	return nil
+}
+
+// NextIdentity is the log's identity after r, given the one before it. Record 1 must be the LogCreated of that
+// identity; an EpochChanged begins the next epoch; other records change nothing.
+func NextIdentity(id events.Identity, r *events.Record) (events.Identity, error) {
+	created, ok := r.Facts.(*events.LogCreated)
+	if ok != (r.Sequence == 1) {
+		return id, fmt.Errorf("record %d is %s: record 1, and no other, creates the log", r.Sequence, r.Kind)
+	}
+	if ok && (created.LogID != id.LogID || created.Epoch != id.Epoch) {
+		return id, fmt.Errorf("record 1 creates log %s.%d, but this is %s", created.LogID, created.Epoch, id)
+	}
+	if changed, ok := r.Facts.(*events.EpochChanged); ok {
+		if changed.Epoch <= id.Epoch {
+			return id, fmt.Errorf("record %d goes from epoch %d to %d", r.Sequence, id.Epoch, changed.Epoch)
+		}
+		id.Epoch = changed.Epoch
+	}
+	return id, nil
+}

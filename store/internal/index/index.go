@@ -1,0 +1,154 @@
+package index
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// Index is the index of the records from First on. Make it with New.
+type Index struct {
+	first events.Sequence
+
+	mu      sync.RWMutex
+	streams map[events.Stream][]uint32 // sequences less first, ascending: 4 bytes a record
+	names   map[Name][]Bearer
+}
+
+// Name is the name of an object.
+type Name struct{ Namespace, Name string }
+
+// Bearer is a stream whose object bore a name, and the first indexed record that says so.
+type Bearer struct {
+	Stream events.Stream
+	Since  events.Sequence
+}
+
+// New returns the empty index of the records from first on.
+func New(first events.Sequence) *Index {
+	return &Index{first: first, streams: map[events.Stream][]uint32{}, names: map[Name][]Bearer{}}
+}
+
+// Named reports whether a record of that header names the object of its stream in its evidence.
+func Named(h *events.Header) bool {
+	if h.Stream.Kind != events.StreamJob && h.Stream.Kind != events.StreamCronJob {
+		return false
+	}
+	switch h.Kind {
+	case events.KindJobAdded, events.KindJobChanged, events.KindJobDeleted, events.KindStateStored:
+		return true
+	default:
+		return false
+	}
+}
+
+// Add indexes one record; records come in order. The name is that of the stream's object, or empty.
+func (x *Index) Add(h *events.Header, name Name) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.streams[h.Stream] = append(x.streams[h.Stream], uint32(h.Sequence-x.first))
+	if name == (Name{}) {
+		return
+	}
+	bearers := x.names[name]
+	if !slices.ContainsFunc(bearers, func(b Bearer) bool { return b.Stream == h.Stream }) {
+		x.names[name] = append(bearers, Bearer{Stream: h.Stream, Since: h.Sequence})
+	}
+}
+
+// Last is the newest indexed record of the stream; 0 when there is none.
+func (x *Index) Last(s events.Stream) events.Sequence {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	if run := x.streams[s]; len(run) > 0 {
+		return x.first + events.Sequence(run[len(run)-1])
+	}
+	return 0
+}
+
+// Run gives the stream's records in [from, through]. It stays valid while more are added.
+func (x *Index) Run(s events.Stream, from, through events.Sequence) Run {
+	x.mu.RLock()
+	all := x.streams[s]
+	x.mu.RUnlock()
+	lo, _ := slices.BinarySearchFunc(all, from, func(off uint32, t events.Sequence) int {
+		return cmp.Compare(x.first+events.Sequence(off), t)
+	})
+	hi, _ := slices.BinarySearchFunc(all, through+1, func(off uint32, t events.Sequence) int {
+		return cmp.Compare(x.first+events.Sequence(off), t)
+	})
+	if lo >= hi {
+		return Run{}
+	}
+	return Run{first: x.first, offsets: all[lo:hi]}
+}
+
+// Bearers gives the streams that bore the name, by records at or before through, oldest first.
+func (x *Index) Bearers(name Name, through events.Sequence) []Bearer {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	var out []Bearer
+	for _, b := range x.names[name] {
+		if b.Since <= through {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// First is the sequence that the index begins with.
+func (x *Index) First() events.Sequence { return x.first }
+
+// Streams lists the indexed streams in order of kind and ID.
+func (x *Index) Streams() []events.Stream {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return slices.SortedFunc(maps.Keys(x.streams), CompareStreams)
+}
+
+// Names lists the indexed names in order of namespace and name.
+func (x *Index) Names() []Name {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return slices.SortedFunc(maps.Keys(x.names), CompareNames)
+}
+
+// CompareStreams orders streams by kind, then ID.
+func CompareStreams(a, b events.Stream) int {
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
+}
+
+// CompareNames orders names by namespace, then name.
+func CompareNames(a, b Name) int {
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}
+
+// Run is an ascending run of sequences. The zero Run is empty.
+type Run struct {
+	first   events.Sequence
+	offsets []uint32
+}
+
+// RunOf is the run of the given ascending offsets from first.
+func RunOf(first events.Sequence, offsets []uint32) Run { return Run{first: first, offsets: offsets} }
+
+// Len is the number of sequences.
+func (r Run) Len() int { return len(r.offsets) }
+
+// At is the i-th sequence.
+func (r Run) At(i int) events.Sequence { return r.first + events.Sequence(r.offsets[i]) }
+
+// Clip gives the part of the run in [from, through].
+func (r Run) Clip(from, through events.Sequence) Run {
+	lo, hi := 0, len(r.offsets)
+	for lo < hi && r.At(lo) < from {
+		lo++
+	}
+	for lo < hi && r.At(hi-1) > through {
+		hi--
+	}
+	return Run{first: r.first, offsets: r.offsets[lo:hi]}
+}

@@ -1,0 +1,407 @@
+package memlog
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/internal/index"
+)
+
+// Log is a log in memory. Make it with New.
+type Log struct {
+	manual    bool
+	fileBytes int
+
+	index *index.Index
+
+	mu        sync.Mutex
+	limit     int // bytes that it may hold; 0 for any
+	identity  events.Identity
+	records   [][]byte // stored, by sequence less 1
+	bytes     int
+	batches   []*batch
+	durable   int // batches. Invariant: durable <= len(batches)
+	fileFirst events.Sequence
+	fileSize  int
+	offsets   []offset
+	snapshots []store.Snapshot
+	changed   chan struct{} // closed and replaced when the head moves or the log ends
+	closed    bool
+	failed    error
+}
+
+// batch is one appended batch and the state of the log after it.
+type batch struct {
+	head     store.Head
+	identity events.Identity
+	done     chan struct{}
+	err      error // before done is closed
+}
+
+func (b *batch) Done() <-chan struct{} { return b.done }
+func (b *batch) Err() error            { return b.err }
+
+// offset is one SetOffset, and the batch whose commit makes it durable (counted from 1).
+type offset struct {
+	consumer string
+	through  events.Sequence
+	rides    int
+}
+
+var _ store.Log = (*Log)(nil)
+
+// Option changes how a Log behaves.
+type Option func(*Log)
+
+// Manual leaves it to Commit to make batches durable. Without it each batch is durable at once.
+func Manual() Option { return func(l *Log) { l.manual = true } }
+
+// Limit is the number of bytes, in stored form, that Room grants in all; see SetLimit.
+func Limit(bytes int) Option { return func(l *Log) { l.limit = bytes } }
+
+// FileBytes makes NextFile move on as a log on disk would whose files hold about that many bytes.
+func FileBytes(bytes int) Option { return func(l *Log) { l.fileBytes = bytes } }
+
+// New returns an empty log of that identity.
+func New(identity events.Identity, options ...Option) *Log {
+	l := &Log{identity: identity, index: index.New(1), fileFirst: 1, changed: make(chan struct{})}
+	for _, o := range options {
+		o(l)
+	}
+	return l
+}
+
+// Identity is described by store.Log.
+func (l *Log) Identity() events.Identity {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.identity
+}
+
+// Head is described by store.Log.
+func (l *Log) Head() store.Head {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.head(l.durable)
+}
+
+func (l *Log) head(batches int) store.Head {
+	if batches == 0 {
+		return store.Head{}
+	}
+	return l.batches[batches-1].head
+}
+
+// Room is described by store.Log.
+func (l *Log) Room(bytes int) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.ended(); err != nil {
+		return err
+	}
+	if l.limit > 0 && l.bytes+bytes > l.limit {
+		return fmt.Errorf("%d of %d bytes are used, %d more are asked for: %w", l.bytes, l.limit, bytes, store.ErrNoRoom)
+	}
+	return nil
+}
+
+// SetLimit changes the limit that Limit set; 0 lifts it.
+func (l *Log) SetLimit(bytes int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.limit = bytes
+}
+
+// NextFile is described by store.Log.
+func (l *Log) NextFile() events.Sequence {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.fileFirst
+}
+
+// Append is described by store.Log. A batch that breaks the contract fails the log.
+func (l *Log) Append(b events.Batch, _ bool) store.Commit {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	entry := &batch{done: make(chan struct{})}
+	if err := l.ended(); err != nil {
+		entry.err = err
+		close(entry.done)
+		return entry
+	}
+	if err := l.add(entry, b); err != nil {
+		l.failed = err
+		entry.err = fmt.Errorf("%w: %w", store.ErrFailed, err)
+		close(entry.done)
+		l.announce()
+		return entry
+	}
+	if !l.manual {
+		l.commit(len(l.batches))
+	}
+	return entry
+}
+
+func (l *Log) ended() error {
+	switch {
+	case l.closed:
+		return store.ErrClosed
+	case l.failed != nil:
+		return fmt.Errorf("%w: %w", store.ErrFailed, l.failed)
+	}
+	return nil
+}
+
+func (l *Log) add(entry *batch, b events.Batch) error {
+	head := l.head(len(l.batches))
+	if err := store.CheckBatch(head.Sequence, b); err != nil {
+		return err
+	}
+	identity, size := l.identity, 0
+	stored := make([][]byte, 0, len(b.Records))
+	for i := range b.Records {
+		r := &b.Records[i]
+		bytes, err := events.AppendRecord(nil, r)
+		if err != nil {
+			return err
+		}
+		if identity, err = store.NextIdentity(identity, r); err != nil {
+			return err
+		}
+		if head.Hash, err = head.Hash.Next(bytes); err != nil {
+			return err
+		}
+		if last := l.index.Last(r.Stream); r.Previous != last {
+			return fmt.Errorf("append record %d: its previous pointer says %d, the stream's last is %d", r.Sequence, r.Previous, last)
+		}
+		var name index.Name
+		if index.Named(&r.Header) {
+			name = index.Name{Namespace: r.Evidence.Namespace, Name: r.Evidence.Name}
+		}
+		l.index.Add(&r.Header, name)
+		stored, size = append(stored, bytes), size+len(bytes)
+	}
+	head.Sequence, head.Time = b.Last(), b.Records[0].Time
+	entry.head, entry.identity = head, identity
+	l.identity = identity
+	l.records = append(l.records, stored...)
+	l.batches = append(l.batches, entry)
+	l.bytes += size
+	if l.fileSize += size; l.fileBytes > 0 && l.fileSize >= l.fileBytes {
+		l.fileFirst, l.fileSize = b.Last()+1, 0
+	}
+	return nil
+}
+
+// Commit makes the next n appended batches durable, or as many as there are, and says how many that were.
+func (l *Log) Commit(n int) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.commit(n)
+}
+
+func (l *Log) commit(n int) int {
+	n = min(n, len(l.batches)-l.durable)
+	for range n {
+		close(l.batches[l.durable].done)
+		l.durable++
+	}
+	if n > 0 {
+		l.announce()
+	}
+	return n
+}
+
+func (l *Log) announce() {
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
+// Batches says how many batches were appended, and how many of them are durable.
+func (l *Log) Batches() (appended, durable int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.batches), l.durable
+}
+
+// Crash returns the log that the next process finds when only the first keep batches ever appended reached the disk. l
+// itself does not change, so a simulation may cut it at every point. Snapshots that the cut leaves without their head
+// stay, as they would on a disk, and are ignored.
+func (l *Log) Crash(keep int) *Log {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	keep = min(keep, len(l.batches))
+	c := New(l.identity)
+	c.manual, c.limit, c.fileBytes = l.manual, l.limit, l.fileBytes
+	if keep > 0 {
+		c.identity = l.batches[keep-1].identity
+	} else {
+		c.identity.Epoch = 1
+	}
+	for _, old := range l.batches[:keep] {
+		kept := &batch{head: old.head, identity: old.identity, done: make(chan struct{})}
+		close(kept.done)
+		c.batches = append(c.batches, kept)
+	}
+	c.durable = keep
+	c.records = slices.Clone(l.records[:c.head(keep).Sequence])
+	for i, stored := range c.records {
+		c.bytes += len(stored)
+		if c.fileSize += len(stored); c.fileBytes > 0 && c.fileSize >= c.fileBytes && c.endsBatch(events.Sequence(i+1)) {
+			c.fileFirst, c.fileSize = events.Sequence(i+2), 0
+		}
+		header, err := events.DecodeHeader(stored)
+		if err != nil {
+			panic(fmt.Sprintf("memlog: decode record %d that was just encoded: %v", i+1, err))
+		}
+		c.index.Add(&header, nameIn(&header, stored))
+	}
+	for _, o := range l.offsets {
+		if o.rides <= keep {
+			c.offsets = append(c.offsets, o)
+		}
+	}
+	c.snapshots = slices.Clone(l.snapshots)
+	return c
+}
+
+func (l *Log) endsBatch(s events.Sequence) bool {
+	_, found := slices.BinarySearchFunc(l.batches, s, func(b *batch, s events.Sequence) int {
+		return int(int64(b.head.Sequence) - int64(s))
+	})
+	return found
+}
+
+func nameIn(h *events.Header, stored []byte) index.Name {
+	if !index.Named(h) {
+		return index.Name{}
+	}
+	namespace, name, err := events.EvidenceName(stored)
+	if err != nil {
+		panic(fmt.Sprintf("memlog: read the name in record %d that was just encoded: %v", h.Sequence, err))
+	}
+	return index.Name{Namespace: namespace, Name: name}
+}
+
+// Wait is described by store.Log.
+func (l *Log) Wait(ctx context.Context, after events.Sequence) (events.Sequence, error) {
+	for {
+		l.mu.Lock()
+		head, changed, err := l.head(l.durable).Sequence, l.changed, l.ended()
+		l.mu.Unlock()
+		switch {
+		case head > after:
+			return head, nil
+		case err != nil:
+			return head, err
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return head, ctx.Err()
+		}
+	}
+}
+
+// Offset is described by store.Log.
+func (l *Log) Offset(consumer string) (events.Sequence, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return 0, store.ErrClosed
+	}
+	for _, o := range slices.Backward(l.offsets) {
+		if o.consumer == consumer {
+			return o.through, nil
+		}
+	}
+	return 0, nil
+}
+
+// SetOffset is described by store.Log.
+func (l *Log) SetOffset(consumer string, through events.Sequence) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.ended(); err != nil {
+		return err
+	}
+	l.offsets = slices.DeleteFunc(l.offsets, func(o offset) bool { // one that is durable is enough to fall back on
+		return o.consumer == consumer && o.rides > l.durable
+	})
+	l.offsets = append(l.offsets, offset{consumer: consumer, through: through, rides: l.durable + 1})
+	return nil
+}
+
+// SaveSnapshot is described by store.Log.
+func (l *Log) SaveSnapshot(_ context.Context, s store.Snapshot) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.ended(); err != nil {
+		return err
+	}
+	if !l.holds(s) {
+		return fmt.Errorf("save snapshot of record %d: it does not belong to the durable log", s.Head.Sequence)
+	}
+	l.snapshots = append(l.snapshots, copySnapshot(s))
+	if n := len(l.snapshots); n > 2 {
+		l.snapshots = slices.Delete(l.snapshots, 0, n-2)
+	}
+	return nil
+}
+
+// LoadSnapshot is described by store.Log.
+func (l *Log) LoadSnapshot(context.Context) (store.Snapshot, bool, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return store.Snapshot{}, false, store.ErrClosed
+	}
+	for _, s := range slices.Backward(l.snapshots) {
+		if l.holds(s) {
+			return copySnapshot(s), true, nil
+		}
+	}
+	return store.Snapshot{}, false, nil
+}
+
+// holds reports whether s is bound to the identity and to a head of the durable log.
+func (l *Log) holds(s store.Snapshot) bool {
+	if s.Identity != l.identity {
+		return false
+	}
+	return slices.ContainsFunc(l.batches[:l.durable], func(b *batch) bool { return b.head == s.Head })
+}
+
+func copySnapshot(s store.Snapshot) store.Snapshot {
+	s.Streams = slices.Clone(s.Streams)
+	for i := range s.Streams {
+		s.Streams[i].State = slices.Clone(s.Streams[i].State)
+		s.Streams[i].Names = slices.Clone(s.Streams[i].Names)
+	}
+	return s
+}
+
+// Close is described by store.Log. To open the log again, use Crash with all its batches.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return nil
+	}
+	if l.failed == nil {
+		l.commit(len(l.batches))
+		for i := range l.offsets {
+			l.offsets[i].rides = 0
+		}
+	}
+	l.closed = true
+	l.announce()
+	if l.failed != nil {
+		return fmt.Errorf("%w: %w", store.ErrFailed, l.failed)
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package memlog
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/internal/index"
+)
+
+// prefix is the durable records, which do not change any more, so a reader needs no lock.
+func (l *Log) prefix() ([][]byte, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return nil, store.ErrClosed
+	}
+	return l.records[:l.head(l.durable).Sequence], nil
+}
+
+// Read is described by store.Log.
+func (l *Log) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
+	return func(yield func(events.Record, error) bool) {
+		records, err := l.prefix()
+		if err != nil {
+			yield(events.Record{}, err)
+			return
+		}
+		for s := max(from, 1); int(s) <= len(records); s++ {
+			if r, err := decode(ctx, records, s); !yield(r, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// ReadStream is described by store.Log.
+func (l *Log) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error] {
+	return func(yield func(events.Record, error) bool) {
+		records, err := l.prefix()
+		if err != nil {
+			yield(events.Record{}, err)
+			return
+		}
+		lo, hi := events.Sequence(1), events.Sequence(len(records))
+		if dir == store.Forward {
+			lo = max(from, lo)
+		} else if from > 0 {
+			hi = min(from, hi)
+		}
+		run := l.index.Run(s, lo, hi)
+		for i := range run.Len() {
+			if dir != store.Forward {
+				i = run.Len() - 1 - i
+			}
+			if r, err := decode(ctx, records, run.At(i)); !yield(r, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func decode(ctx context.Context, records [][]byte, s events.Sequence) (events.Record, error) {
+	if err := ctx.Err(); err != nil {
+		return events.Record{}, err
+	}
+	r, err := events.DecodeRecord(records[s-1])
+	if err != nil {
+		return events.Record{}, fmt.Errorf("read record %d: %w", s, &store.CorruptError{At: s, Cause: err})
+	}
+	return r, nil
+}
+
+// Find is described by store.Log.
+func (l *Log) Find(namespace, name string) ([]events.Stream, error) {
+	records, err := l.prefix()
+	if err != nil {
+		return nil, err
+	}
+	var out []events.Stream
+	for _, b := range slices.Backward(l.index.Bearers(index.Name{Namespace: namespace, Name: name}, events.Sequence(len(records)))) {
+		out = append(out, b.Stream)
+	}
+	return out, nil
+}

@@ -1,0 +1,150 @@
+package storetest
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
+)
+
+// Start is the time of the first batch that a Writer makes; each later one is a second after the one before it.
+var Start = events.At(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+
+// Writer makes batches that continue a log. It is not safe for concurrent use.
+type Writer struct {
+	t    testing.TB
+	log  store.Log
+	next events.Sequence
+	time events.Time
+	last map[events.Stream]events.Sequence
+}
+
+// NewWriter returns a Writer that continues the log, whose durable records it reads first.
+func NewWriter(t testing.TB, log store.Log) *Writer {
+	t.Helper()
+	w := &Writer{t: t, log: log, next: 1, time: Start, last: map[events.Stream]events.Sequence{}}
+	for r, err := range log.Read(context.Background(), 0) {
+		if err != nil {
+			t.Fatalf("read the log to continue it: %v", err)
+		}
+		w.next, w.time, w.last[r.Stream] = r.Sequence+1, r.Time.Add(time.Second), r.Sequence
+	}
+	return w
+}
+
+// Item is a record before it has a place in the log.
+type Item struct {
+	Stream   events.Stream
+	Kind     events.Kind
+	Facts    events.Facts
+	Evidence events.Evidence
+}
+
+// Created is the item of record 1.
+func Created(id events.Identity) Item {
+	return Item{
+		Stream: events.Controller, Kind: events.KindLogCreated,
+		Facts: &events.LogCreated{LogID: id.LogID, Epoch: id.Epoch, Format: events.Format},
+	}
+}
+
+// Job is the item of a Job that was added.
+func Job(uid types.UID, namespace, name string) Item {
+	return Item{
+		Stream: events.JobStream(uid), Kind: events.KindJobAdded,
+		Facts:    &events.JobSeen{Version: 1, Generation: 1, Created: Start, Managed: true, ManagedBy: events.ManagedBy},
+		Evidence: events.Evidence{Namespace: namespace, Name: name},
+	}
+}
+
+// Pod is the item of the n-th change of a pod of a Job; about 170 bytes in stored form.
+func Pod(job types.UID, n int) Item {
+	return Item{
+		Stream: events.JobStream(job), Kind: events.KindPodChanged,
+		Facts: &events.PodSeen{
+			UID: types.UID(fmt.Sprintf("%s-pod", job)), Version: uint64(n), Phase: events.PodRunning, Created: Start,
+			Tracked: true, Owner: job, Selected: true, Index: int32(n % 100), Ordinal: uint64(n), Scheduled: true,
+		},
+		Evidence: events.Evidence{Namespace: "default", Name: fmt.Sprintf("demo-%d", n)},
+	}
+}
+
+// Text is the item of a pod's change with a message of that many bytes.
+func Text(job types.UID, bytes int) Item {
+	item := Pod(job, 1)
+	message := make([]byte, bytes)
+	for i := range message {
+		message[i] = 'a' + byte(i%26)
+	}
+	item.Evidence.Message = string(message)
+	return item
+}
+
+// Batch makes the next batch.
+func (w *Writer) Batch(items ...Item) events.Batch {
+	var b events.Batch
+	for i, item := range items {
+		r := events.Record{
+			Header: events.Header{
+				Sequence: w.next, Time: w.time, Stream: item.Stream, Previous: w.last[item.Stream],
+				Kind: item.Kind, Critical: item.Kind.Critical(), Last: i == len(items)-1,
+			},
+			Facts: item.Facts, Evidence: item.Evidence,
+		}
+		binary.BigEndian.PutUint64(r.FactsSalt[:], uint64(w.next))
+		binary.BigEndian.PutUint64(r.EvidenceSalt[:], ^uint64(w.next))
+		w.last[item.Stream] = w.next
+		w.next++
+		b.Records = append(b.Records, r)
+	}
+	w.time = w.time.Add(time.Second)
+	return b
+}
+
+// Next is the sequence of the next record.
+func (w *Writer) Next() events.Sequence { return w.next }
+
+// Append appends the next batch.
+func (w *Writer) Append(soon bool, items ...Item) store.Commit {
+	return w.log.Append(w.Batch(items...), soon)
+}
+
+// Durable appends the next batch and waits until it is durable. It returns the batch.
+func (w *Writer) Durable(items ...Item) events.Batch {
+	w.t.Helper()
+	b := w.Batch(items...)
+	Await(w.t, w.log.Append(b, true))
+	return b
+}
+
+// Create appends record 1 of an empty log and waits until it is durable.
+func (w *Writer) Create() { w.t.Helper(); w.Durable(Created(w.log.Identity())) }
+
+// Await waits until the commit is durable, and fails the test when it does not become so.
+func Await(t testing.TB, c store.Commit) {
+	t.Helper()
+	if err := Outcome(t, c); err != nil {
+		t.Fatalf("commit: %v", err)
+	}
+}
+
+// Outcome waits until the commit has ended and returns its error.
+func Outcome(t testing.TB, c store.Commit) error {
+	t.Helper()
+	select {
+	case <-c.Done():
+		return c.Err()
+	case <-time.After(patience):
+		t.Fatalf("commit: nothing came of it within %v", patience)
+		return nil
+	}
+}
+
+// patience is how long the suite waits for what should come soon; it is long because machines are busy.
+const patience = 30 * time.Second
