@@ -1,0 +1,126 @@
+package apiserver
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Call is one API call, before it is answered.
+type Call struct {
+	Actor       string
+	Verb        string // get, list, create, update, patch, delete
+	Subresource string // "status", "binding" or empty
+	Kind        Kind
+	Namespace   string
+	Name        string    // empty for a create by generateName
+	UID         types.UID // that the caller gave, as a precondition or in the object; empty when none
+}
+
+func (c Call) String() string {
+	what := string(c.Kind)
+	if c.Subresource != "" {
+		what += "/" + c.Subresource
+	}
+	return fmt.Sprintf("%s: %s %s %s/%s", c.Actor, c.Verb, what, c.Namespace, c.Name)
+}
+
+// Answered is a call with its answer, as [Server.Calls] keeps it.
+type Answered struct {
+	Call
+	Time    time.Time
+	Version uint64 // the server's version after the call
+	Fault   Fault
+	Err     error // what the caller got
+}
+
+// FaultKind says in which way a call goes wrong.
+type FaultKind uint8
+
+// The faults. Those that answer an error other than a time-out have no effect.
+const (
+	NoFault          FaultKind = iota
+	TimeoutBefore              // the request is lost: no effect, context.DeadlineExceeded
+	TimeoutAfter               // the answer is lost: effect, context.DeadlineExceeded
+	TimeoutLate                // the request is delayed: context.DeadlineExceeded now, the effect after Delay
+	TooManyRequests            // 429 with Retry-After
+	ServerError                // 500
+	QuotaExceeded              // 403 "exceeded quota"
+	WebhookDenied              // 403 of an admission webhook
+	TouchedByAnother           // somebody edits the object just before; the call itself goes through, or gets its 409
+	faultKinds
+)
+
+var faultNames = [faultKinds]string{
+	"none", "timeout-before", "timeout-after", "timeout-late", "too-many-requests", "server-error", "quota", "webhook", "touched",
+}
+
+func (k FaultKind) String() string { return faultNames[k] }
+
+// Fault is what goes wrong with one call. The zero value is nothing.
+type Fault struct {
+	Kind       FaultKind
+	RetryAfter time.Duration // of TooManyRequests, in whole seconds
+	Delay      time.Duration // of TimeoutLate, until the effect
+}
+
+// refusal returns the error of a fault that keeps the call from having an effect, else nil.
+func (f Fault) refusal(c Call) error {
+	switch f.Kind {
+	case TooManyRequests:
+		return apierrors.NewTooManyRequests("the server has received too many requests and has asked us to try again later", int(f.RetryAfter/time.Second))
+	case ServerError:
+		return apierrors.NewInternalError(fmt.Errorf("etcdserver: leader changed"))
+	case QuotaExceeded:
+		return apierrors.NewForbidden(c.Kind.resource(), c.Name, fmt.Errorf("exceeded quota: sim, requested: %s=1, used: %s=10, limited: %s=10", c.Kind, c.Kind, c.Kind))
+	case WebhookDenied:
+		return apierrors.NewForbidden(c.Kind.resource(), c.Name, fmt.Errorf("admission webhook \"policy.sim.jobledger.dev\" denied the request: not today"))
+	case TimeoutBefore, TimeoutLate:
+		return timedOut(c)
+	}
+	return nil
+}
+
+// timedOut is what a client sees of an answer that did not come.
+func timedOut(c Call) error { return fmt.Errorf("%s %s: %w", c.Verb, c.Kind, context.DeadlineExceeded) }
+
+// fits reports whether a fault can happen to a call: reads have no effect that a fault could separate from its answer
+// and are not admitted; quota stands in the way of creations only; only an object that exists can be touched.
+func (k FaultKind) fits(c Call) bool {
+	read := c.Verb == "get" || c.Verb == "list"
+	switch k {
+	case TimeoutAfter, TimeoutLate, WebhookDenied:
+		return !read
+	case QuotaExceeded:
+		return c.Verb == "create"
+	case TouchedByAnother:
+		return !read && c.Verb != "create"
+	}
+	return true
+}
+
+// Rates are probabilities of faults by kind; what is absent never happens. They should add up to at most 1.
+type Rates map[FaultKind]float64
+
+// SeededFaults draws a fault for each call from rng. Delays and waits are at most maxWait.
+func SeededFaults(rng *rand.Rand, rates Rates, maxWait time.Duration) func(Call) Fault {
+	return func(c Call) Fault {
+		draw := rng.Float64()
+		for kind := NoFault + 1; kind < faultKinds; kind++ {
+			if draw -= rates[kind]; draw >= 0 {
+				continue
+			}
+			if !kind.fits(c) {
+				return Fault{}
+			}
+			wait := time.Duration(1+rng.Int64N(max(1, int64(maxWait/time.Second)))) * time.Second
+			return Fault{Kind: kind, RetryAfter: wait, Delay: wait}
+		}
+		return Fault{}
+	}
+}

@@ -1,0 +1,164 @@
+package apiserver
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// createJob stores a new Job: defaulted, with its generated selector, an empty status and generation 1.
+func (s *Server) createJob(r request, in *batchv1.Job) (*batchv1.Job, error) {
+	job := wireJob(in)
+	job.Status = batchv1.JobStatus{}
+	prepare := func() {
+		defaultJob(job)
+		generateSelector(job)
+	}
+	if err := s.create(r, job, prepare, func() field.ErrorList { return validateJob(job) }); err != nil {
+		return nil, err
+	}
+	return job.DeepCopy(), nil
+}
+
+// create stores o, naming it by generateName when it has no name. Names that collide are drawn again, but only
+// generated ones.
+func (s *Server) create(r request, o Object, prepare func(), validate func() field.ErrorList) error {
+	kind, generated := KindOf(o), o.GetName() == "" && o.GetGenerateName() != ""
+	if err := s.admitInto(kind, o.GetNamespace(), o.GetName()); err != nil {
+		return err
+	}
+	if o.GetResourceVersion() != "" {
+		return apierrors.NewBadRequest("resourceVersion should not be set on objects to be created")
+	}
+	if generated {
+		o.SetName(s.generateName(o.GetGenerateName()))
+	}
+	o.SetUID(s.newUID())
+	o.SetCreationTimestamp(s.now())
+	o.SetDeletionTimestamp(nil)
+	o.SetDeletionGracePeriodSeconds(nil)
+	o.SetGeneration(1)
+	o.SetManagedFields(nil)
+	prepare()
+	if errs := validate(); len(errs) > 0 {
+		return apierrors.NewInvalid(kind.groupKind(), o.GetName(), errs)
+	}
+	for try := 0; ; try++ {
+		if _, taken := s.tables[kind].live[keyOf(o)]; !taken {
+			break
+		}
+		if !generated || try == generateNameRetries {
+			return apierrors.NewAlreadyExists(kind.resource(), o.GetName())
+		}
+		o.SetName(s.generateName(o.GetGenerateName()))
+	}
+	s.commit(r, nil, o)
+	return nil
+}
+
+// updateJob replaces metadata and spec of a Job; the status sent is ignored. A changed spec raises the generation.
+func (s *Server) updateJob(r request, in *batchv1.Job) (*batchv1.Job, error) {
+	stored, job, err := s.beginUpdate(in)
+	if err != nil {
+		return nil, err
+	}
+	job.Status = *stored.Status.DeepCopy()
+	defaultJob(job)
+	job.Generation = stored.Generation
+	if !equality.Semantic.DeepEqual(job.Spec, stored.Spec) {
+		job.Generation++
+	}
+	if errs := validateJobUpdate(stored, job); len(errs) > 0 {
+		return nil, apierrors.NewInvalid(Jobs.groupKind(), job.Name, errs)
+	}
+	return s.update(r, stored, job).(*batchv1.Job).DeepCopy(), nil
+}
+
+// updateJobStatus replaces the status of a Job; the spec sent is ignored, the metadata is not (J-207).
+func (s *Server) updateJobStatus(r request, in *batchv1.Job) (*batchv1.Job, error) {
+	stored, job, err := s.beginUpdate(in)
+	if err != nil {
+		return nil, err
+	}
+	job.Spec = *stored.Spec.DeepCopy()
+	job.Generation = stored.Generation
+	if errs := validateStatusUpdate(stored, job); len(errs) > 0 {
+		return nil, apierrors.NewInvalid(Jobs.groupKind(), job.Name, errs)
+	}
+	return s.update(r, stored, job).(*batchv1.Job).DeepCopy(), nil
+}
+
+// errModified is the cause of every 409 for a resource version.
+var errModified = errors.New("the object has been modified; please apply your changes to the latest version and try again")
+
+// beginUpdate finds the stored Job and a copy of what was sent, completed as the real server completes it. An update
+// without a resource version is refused: J-206 asks controllers to send the one they read, and this model has no other
+// clients.
+func (s *Server) beginUpdate(in *batchv1.Job) (stored, job *batchv1.Job, err error) {
+	o, err := s.get(Jobs, keyOf(in))
+	if err != nil {
+		return nil, nil, err
+	}
+	stored, job = o.(*batchv1.Job), wireJob(in)
+	if job.UID != "" && job.UID != stored.UID {
+		return nil, nil, uidConflict(Jobs, job.Name, job.UID, stored.UID)
+	}
+	if job.ResourceVersion != "" && job.ResourceVersion != stored.ResourceVersion {
+		return nil, nil, apierrors.NewConflict(Jobs.resource(), job.Name, errModified)
+	}
+	keepSystemFields(stored, job)
+	return stored, job, nil
+}
+
+func uidConflict(k Kind, name string, sent, stored types.UID) error {
+	return apierrors.NewConflict(k.resource(), name,
+		fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", sent, stored)) //nolint:staticcheck // the server's own words
+}
+
+// keepSystemFields copies what a client may leave out of an update.
+func keepSystemFields(stored, sent Object) {
+	if sent.GetUID() == "" {
+		sent.SetUID(stored.GetUID())
+	}
+	if created := sent.GetCreationTimestamp(); created.IsZero() {
+		sent.SetCreationTimestamp(stored.GetCreationTimestamp())
+	}
+	if sent.GetDeletionTimestamp() == nil {
+		sent.SetDeletionTimestamp(stored.GetDeletionTimestamp())
+	}
+	if sent.GetDeletionGracePeriodSeconds() == nil {
+		sent.SetDeletionGracePeriodSeconds(stored.GetDeletionGracePeriodSeconds())
+	}
+	sent.SetManagedFields(nil)
+}
+
+// JobFinished reports whether a Job has the condition Complete or Failed with status True.
+func JobFinished(job *batchv1.Job) bool {
+	return conditionTrue(&job.Status, batchv1.JobComplete) || conditionTrue(&job.Status, batchv1.JobFailed)
+}
+
+func conditionTrue(status *batchv1.JobStatus, kind batchv1.JobConditionType) bool {
+	return hasCondition(status, kind, corev1.ConditionTrue)
+}
+
+func conditionFalse(status *batchv1.JobStatus, kind batchv1.JobConditionType) bool {
+	return hasCondition(status, kind, corev1.ConditionFalse)
+}
+
+func hasCondition(status *batchv1.JobStatus, kind batchv1.JobConditionType, value corev1.ConditionStatus) bool {
+	return slices.ContainsFunc(status.Conditions, func(c batchv1.JobCondition) bool { return c.Type == kind && c.Status == value })
+}
+
+// Selects reports whether the Job's selector matches the labels; a Job without a selector selects nothing.
+func Selects(job *batchv1.Job, podLabels map[string]string) bool {
+	selector, err := metav1.LabelSelectorAsSelector(job.Spec.Selector)
+	return err == nil && selector.Matches(labelSet(podLabels))
+}

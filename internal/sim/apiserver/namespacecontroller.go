@@ -1,0 +1,39 @@
+package apiserver
+
+// NamespaceController empties namespaces that are being deleted and then removes them. Each step makes at most one write.
+type NamespaceController struct{ server *Server }
+
+// NamespaceController returns the server's namespace controller.
+func (s *Server) NamespaceController() *NamespaceController { return &NamespaceController{s} }
+
+// Step does the next thing that is due; it reports whether there was any.
+func (n *NamespaceController) Step() bool {
+	for _, ns := range n.server.sorted(Namespaces) {
+		if ns.GetDeletionTimestamp() != nil && n.empty(ns.GetName(), ns) {
+			return true
+		}
+	}
+	return false
+}
+
+// empty deletes the next object of a namespace, or the namespace when nothing is left in it.
+func (n *NamespaceController) empty(name string, ns Object) bool {
+	r := request{actor: ActorNamespaceController, verb: "delete"}
+	left := false
+	for _, k := range []Kind{Jobs, Pods} {
+		for _, o := range n.server.sorted(k) {
+			if o.GetNamespace() != name {
+				continue
+			}
+			if o.GetDeletionTimestamp() == nil {
+				return n.server.delete(r, k, keyOf(o), DeleteOptions{UID: o.GetUID()}) == nil
+			}
+			left = true
+		}
+	}
+	if left {
+		return false // something still has a grace period or a finalizer
+	}
+	n.server.commit(r, ns, nil)
+	return true
+}

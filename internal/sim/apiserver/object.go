@@ -1,0 +1,111 @@
+package apiserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Kind is a resource this server knows, by its plural name.
+type Kind string
+
+// The resources.
+const (
+	Namespaces Kind = "namespaces"
+	Jobs       Kind = "jobs"
+	Pods       Kind = "pods"
+)
+
+// kinds in the order in which they are walked.
+var kinds = []Kind{Namespaces, Jobs, Pods}
+
+// Object is what the server stores: a *corev1.Namespace, *batchv1.Job or *corev1.Pod.
+type Object interface {
+	metav1.Object
+	runtime.Object
+}
+
+// Key names an object of one kind; Namespace is empty for namespaces.
+type Key struct{ Namespace, Name string }
+
+func (k Key) String() string {
+	if k.Namespace == "" {
+		return k.Name
+	}
+	return k.Namespace + "/" + k.Name
+}
+
+func keyOf(o Object) Key { return Key{o.GetNamespace(), o.GetName()} }
+
+// KindOf returns the resource of o.
+func KindOf(o Object) Kind {
+	switch o.(type) {
+	case *corev1.Namespace:
+		return Namespaces
+	case *batchv1.Job:
+		return Jobs
+	case *corev1.Pod:
+		return Pods
+	}
+	panic(fmt.Sprintf("object of type %T is not modelled", o))
+}
+
+// VersionOf returns o's resource version, 0 when it has none.
+func VersionOf(o metav1.Object) uint64 {
+	v, err := strconv.ParseUint(o.GetResourceVersion(), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return v
+}
+
+// ControllerOf returns the UID of o's controller owner, empty when it has none.
+func ControllerOf(o metav1.Object) types.UID {
+	if ref := metav1.GetControllerOf(o); ref != nil {
+		return ref.UID
+	}
+	return ""
+}
+
+func (k Kind) resource() schema.GroupResource {
+	if k == Jobs {
+		return schema.GroupResource{Group: batchv1.GroupName, Resource: string(k)}
+	}
+	return schema.GroupResource{Resource: string(k)}
+}
+
+func (k Kind) groupKind() schema.GroupKind {
+	switch k {
+	case Jobs:
+		return schema.GroupKind{Group: batchv1.GroupName, Kind: "Job"}
+	case Pods:
+		return schema.GroupKind{Kind: "Pod"}
+	default:
+		return schema.GroupKind{Kind: "Namespace"}
+	}
+}
+
+func clone[T Object](o T) T { return o.DeepCopyObject().(T) }
+
+// wire returns a copy of in as it would arrive over the network: through JSON, times cut to seconds, no TypeMeta.
+func wire[T Object](in, out T) T {
+	raw, err := json.Marshal(in)
+	if err == nil {
+		err = json.Unmarshal(raw, out)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("encode %T %s: %v", in, keyOf(in), err)) // these types always encode
+	}
+	out.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	return out
+}
+
+func wireJob(in *batchv1.Job) *batchv1.Job { return wire(in, &batchv1.Job{}) }
+func wirePod(in *corev1.Pod) *corev1.Pod   { return wire(in, &corev1.Pod{}) }

@@ -1,0 +1,142 @@
+package apiserver
+
+import (
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// createPod stores a new Pod: defaulted, Pending, on no node.
+func (s *Server) createPod(r request, in *corev1.Pod) (*corev1.Pod, error) {
+	pod := wirePod(in)
+	prepare := func() {
+		defaultPodSpec(&pod.Spec)
+		pod.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: corev1.PodQOSBestEffort}
+	}
+	validate := func() field.ErrorList {
+		errs := apivalidation.ValidateObjectMeta(&pod.ObjectMeta, true, apivalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
+		return append(errs, validateContainers(&pod.Spec, field.NewPath("spec"))...)
+	}
+	if err := s.create(r, pod, prepare, validate); err != nil {
+		return nil, err
+	}
+	return pod.DeepCopy(), nil
+}
+
+// patchPod applies a strategic merge patch to the metadata of a Pod. A patch whose metadata.uid is another one than the
+// Pod's is refused with 422 and the cause metadata.uid, one whose resourceVersion differs with 409.
+func (s *Server) patchPod(r request, namespace, name string, patch []byte) (*corev1.Pod, error) {
+	o, err := s.get(Pods, Key{namespace, name})
+	if err != nil {
+		return nil, err
+	}
+	stored := o.(*corev1.Pod)
+	pod, err := mergePatch(stored, patch)
+	if err != nil {
+		return nil, err
+	}
+	if pod.ResourceVersion != stored.ResourceVersion {
+		return nil, apierrors.NewConflict(Pods.resource(), name, errModified)
+	}
+	keepSystemFields(stored, pod)
+	pod.Generation = stored.Generation
+	pod.Status = *stored.Status.DeepCopy() // the main resource does not write it
+	errs := apivalidation.ValidateObjectMetaUpdate(&pod.ObjectMeta, &stored.ObjectMeta, field.NewPath("metadata"))
+	if !equality.Semantic.DeepEqual(pod.Spec, stored.Spec) {
+		errs = append(errs, field.Forbidden(field.NewPath("spec"), "pod updates may not change fields of the spec in this model"))
+	}
+	if len(errs) > 0 {
+		return nil, apierrors.NewInvalid(Pods.groupKind(), name, errs)
+	}
+	return s.update(r, stored, pod).(*corev1.Pod).DeepCopy(), nil
+}
+
+func mergePatch(stored *corev1.Pod, patch []byte) (*corev1.Pod, error) {
+	original, err := json.Marshal(stored)
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	merged, err := strategicpatch.StrategicMergePatch(original, patch, corev1.Pod{})
+	if err != nil {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("apply patch: %v", err))
+	}
+	pod := &corev1.Pod{}
+	if err := json.Unmarshal(merged, pod); err != nil {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("decode patched pod: %v", err))
+	}
+	return pod, nil
+}
+
+// bindPod puts a Pod on a node. It is refused for one that is bound or being deleted.
+func (s *Server) bindPod(r request, namespace, name string, uid types.UID, node string) error {
+	stored, err := s.podWithUID(namespace, name, uid)
+	if err != nil {
+		return err
+	}
+	if stored.Spec.NodeName != "" || stored.DeletionTimestamp != nil {
+		return apierrors.NewConflict(Pods.resource(), name, fmt.Errorf("pod %s is already bound or is being deleted", name))
+	}
+	pod := stored.DeepCopy()
+	pod.Spec.NodeName = node
+	now := s.now()
+	pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{
+		Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: now,
+	})
+	s.update(r, stored, pod)
+	return nil
+}
+
+// updatePodStatus lets change edit a copy of the Pod's status. A terminal phase never changes again.
+func (s *Server) updatePodStatus(r request, namespace, name string, uid types.UID, change func(*corev1.PodStatus)) error {
+	stored, err := s.podWithUID(namespace, name, uid)
+	if err != nil {
+		return err
+	}
+	pod := stored.DeepCopy()
+	change(&pod.Status)
+	pod = wirePod(pod)
+	if PodTerminal(stored) && pod.Status.Phase != stored.Status.Phase {
+		return apierrors.NewInvalid(Pods.groupKind(), name, field.ErrorList{
+			field.Invalid(field.NewPath("status", "phase"), pod.Status.Phase, "a terminal phase may not change"),
+		})
+	}
+	s.update(r, stored, pod)
+	return nil
+}
+
+// podWithUID returns the stored Pod; an empty UID fits any, another UID is a conflict.
+func (s *Server) podWithUID(namespace, name string, uid types.UID) (*corev1.Pod, error) {
+	o, err := s.get(Pods, Key{namespace, name})
+	if err != nil {
+		return nil, err
+	}
+	if uid != "" && o.GetUID() != uid {
+		return nil, uidConflict(Pods, name, uid, o.GetUID())
+	}
+	return o.(*corev1.Pod), nil
+}
+
+// PodTerminal reports whether the Pod's phase is Succeeded or Failed.
+func PodTerminal(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// patchedUID returns the metadata.uid that a patch carries, empty when it carries none.
+func patchedUID(patch []byte) types.UID {
+	var p struct {
+		Metadata struct {
+			UID types.UID `json:"uid"`
+		} `json:"metadata"`
+	}
+	if json.Unmarshal(patch, &p) != nil {
+		return "" // applying it will say what is wrong
+	}
+	return p.Metadata.UID
+}

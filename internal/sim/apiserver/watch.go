@@ -1,0 +1,118 @@
+package apiserver
+
+import (
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// Event is what a watch shows of one write.
+type Event struct {
+	Version uint64 // its resource version
+	Type    watch.EventType
+	Object  Object
+}
+
+// List is the answer to a list call: the objects by namespace and name, and the version they are as of.
+type List struct {
+	Kind    Kind
+	Version uint64
+	Items   []Object
+}
+
+// List returns all objects of a kind as they are now (a list without a resource version: a quorum read).
+func (s *Server) List(k Kind) List {
+	list := List{Kind: k, Version: s.version, Items: s.sorted(k)}
+	for i, o := range list.Items {
+		list.Items[i] = clone(o)
+	}
+	return list
+}
+
+// ListStale returns the objects of a kind as they were at a version, as a watch cache that lags would. A version that
+// is not reached yet gives the present.
+func (s *Server) ListStale(k Kind, at uint64) List {
+	if at >= s.version {
+		return s.List(k)
+	}
+	live := map[Key]Object{}
+	for _, e := range s.tables[k].events {
+		if e.Version > at {
+			break
+		}
+		if e.Type == watch.Deleted {
+			delete(live, keyOf(e.Object))
+		} else {
+			live[keyOf(e.Object)] = e.Object
+		}
+	}
+	list := List{Kind: k, Version: at, Items: make([]Object, 0, len(live))}
+	for _, o := range live {
+		list.Items = append(list.Items, clone(o))
+	}
+	sortObjects(list.Items)
+	return list
+}
+
+// Compact forgets what watches of a kind could have shown up to and including version at: from then on a watch that starts
+// before it is refused with 410. Lists as of older versions stay possible, for they stand for caches of other servers.
+func (s *Server) Compact(k Kind, at uint64) {
+	s.tables[k].compacted = max(s.tables[k].compacted, min(at, s.version))
+}
+
+// Watch returns a cursor over the events of a kind after version from. It fails with 410 (reason Expired) when they
+// have been compacted.
+func (s *Server) Watch(k Kind, from uint64) (*Cursor, error) {
+	if from < s.tables[k].compacted {
+		return nil, expired(from, s.tables[k].compacted)
+	}
+	c := &Cursor{server: s, kind: k, at: from}
+	for c.next < len(s.tables[k].events) && s.tables[k].events[c.next].Version <= from {
+		c.next++
+	}
+	return c, nil
+}
+
+func expired(from, compacted uint64) error {
+	return apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", from, compacted))
+}
+
+// Cursor is one watch. Its reader takes one event at a time, whenever it likes.
+type Cursor struct {
+	server *Server
+	kind   Kind
+	next   int    // place in the kind's events
+	at     uint64 // version of the last event taken, or where the watch began
+	cut    bool
+}
+
+// Next returns the next event; ok is false when there is none yet. After [Cursor.Cut] or a compaction of what it has
+// not read it fails with 410, and its reader has to list again.
+func (c *Cursor) Next() (e Event, ok bool, err error) {
+	t := c.server.tables[c.kind]
+	if c.cut || c.next < len(t.events) && c.at < t.compacted {
+		c.cut = true
+		return Event{}, false, expired(c.at, t.compacted)
+	}
+	if c.next >= len(t.events) {
+		return Event{}, false, nil
+	}
+	e = t.events[c.next]
+	c.next++
+	c.at = e.Version
+	e.Object = clone(e.Object)
+	return e, true, nil
+}
+
+// Pending returns how many events wait to be read.
+func (c *Cursor) Pending() int { return len(c.server.tables[c.kind].events) - c.next }
+
+// Version returns up to which resource version the cursor has read.
+func (c *Cursor) Version() uint64 { return c.at }
+
+// Kind returns what the cursor watches.
+func (c *Cursor) Kind() Kind { return c.kind }
+
+// Cut ends the watch: its next read fails with 410.
+func (c *Cursor) Cut() { c.cut = true }

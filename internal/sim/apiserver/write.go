@@ -1,0 +1,116 @@
+package apiserver
+
+import (
+	"strconv"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// Write is one change of one object. Before is nil for a creation, After for a removal. The objects are the stored
+// ones: they must not be changed.
+type Write struct {
+	Version     uint64
+	Time        time.Time
+	Actor       string
+	Verb        string // create, update, patch, delete
+	Subresource string // "status", "binding" or empty
+	Kind        Kind
+	Key         Key
+	UID         types.UID
+	Before      Object
+	After       Object
+	// Late is set when the call had been given up by its caller before it took effect.
+	Late bool
+}
+
+// request says on whose behalf something is written.
+type request struct {
+	actor       string
+	verb        string
+	subresource string
+	late        bool
+}
+
+// Writes returns the log of writes from the i-th on; the whole log for 0.
+func (s *Server) Writes(from int) []Write {
+	if from >= len(s.writes) {
+		return nil
+	}
+	return s.writes[from:]
+}
+
+// commit makes one write durable: it gives it a version, keeps it in the log and tells the watchers. Exactly one of
+// before and after may be nil. It returns the stored object, for a removal the one that was removed.
+func (s *Server) commit(r request, before, after Object) Object {
+	s.version++
+	version := strconv.FormatUint(s.version, 10)
+	event := Event{Version: s.version}
+	switch {
+	case before == nil:
+		event.Type, event.Object = watch.Added, after
+	case after == nil:
+		// Like etcd's watch: a removal shows the object as it was last stored, under the version of the removal.
+		event.Type, event.Object = watch.Deleted, clone(before)
+	default:
+		event.Type, event.Object = watch.Modified, after
+	}
+	event.Object.SetResourceVersion(version)
+
+	kind, key := KindOf(event.Object), keyOf(event.Object)
+	t := s.tables[kind]
+	if after == nil {
+		delete(t.live, key)
+	} else {
+		t.live[key] = after
+	}
+	t.events = append(t.events, event)
+	s.writes = append(s.writes, Write{
+		Version: s.version, Time: s.clock.Now(), Actor: r.actor, Verb: r.verb, Subresource: r.subresource, Late: r.late,
+		Kind: kind, Key: key, UID: event.Object.GetUID(), Before: before, After: after,
+	})
+	return event.Object
+}
+
+// update stores after in place of before. One that changes nothing is not written; one that takes the last finalizer
+// of an object whose grace period is over removes it, and answers with the object as the caller sent it.
+func (s *Server) update(r request, before, after Object) Object {
+	after.SetResourceVersion(before.GetResourceVersion())
+	if equality.Semantic.DeepEqual(before, after) {
+		return before
+	}
+	if releasable(after) {
+		s.commit(r, before, nil)
+		return after
+	}
+	return s.commit(r, before, after)
+}
+
+// releasable reports whether nothing holds a deleted object any longer.
+func releasable(o Object) bool {
+	grace := o.GetDeletionGracePeriodSeconds()
+	return o.GetDeletionTimestamp() != nil && len(o.GetFinalizers()) == 0 && (grace == nil || *grace == 0)
+}
+
+// Touch gives the object a new resource version without a change that matters, as somebody's edit of an annotation
+// does. It does nothing when there is no such object.
+func (s *Server) Touch(actor string, k Kind, namespace, name string) {
+	before, ok := s.tables[k].live[Key{namespace, name}]
+	if !ok {
+		return
+	}
+	s.touched++
+	after := clone(before)
+	annotations := after.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[AnnotationTouched] = strconv.FormatUint(s.touched, 10)
+	after.SetAnnotations(annotations)
+	s.update(request{actor: actor, verb: "patch"}, before, after)
+}
+
+// AnnotationTouched is what [Server.Touch] edits.
+const AnnotationTouched = "sim.jobledger.dev/touched"
