@@ -171,3 +171,14 @@ func (*LeadershipChanged) facts() {}
 func (*ClockStepped) facts()      {}
 func (*ListingStarted) facts()    {}
 func (*Synced) facts()            {}
+
+// Manages reports whether a controller in this mode runs Jobs with that spec.managedBy; empty means unset (design §9).
+func (m Mode) Manages(managedBy string) bool {
+	switch managedBy {
+	case ManagedBy:
+		return true
+	case "", BuiltinManagedBy:
+		return m == ModeAll || m == ModeObserve
+	}
+	return false
+}

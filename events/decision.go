@@ -56,7 +56,10 @@ type CreatePod struct {
 type DeletePod struct{ Pod types.UID }
 
 // DropFinalizer asks that the tracking finalizer be removed from a pod.
-type DropFinalizer struct{ Pod types.UID }
+type DropFinalizer struct {
+	Pod        types.UID
+	ThenDelete bool // the pod is surplus: it is deleted once the finalizer is gone, and never counted (J-073)
+}
 
 // WriteStatus asks for a status write, as a change of the last confirmed stored status at version Base.
 type WriteStatus struct {

@@ -18,8 +18,10 @@ type JobSeen struct {
 	ManagedBy  string
 	Spec       string   // hash of the spec's content
 	SpecAt     Sequence // the record that stores the content
-	// Status as the object shows it; nil when it equals what the log knows already.
+	// Status as the object shows it; nil when it equals what the log knows already, or Confirms tells it.
 	Status *JobStatus
+	// Confirms names the status write in flight whose result the object shows; zero for none.
+	Confirms CommandName
 }
 
 // JobGone says that the Job object was deleted, or (Missed) was absent from a complete list.

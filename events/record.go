@@ -67,6 +67,7 @@ type Evidence struct {
 	Containers      []ContainerEnd
 	Template        []byte // the redacted pod template of a spec, as JSON
 	State           []byte // the names that belong to a stored state
+	Owner           string // the name of the Job that owns a pod, where the stream does not know it yet
 }
 
 // ContainerEnd is how one container of a pod ended.

@@ -141,7 +141,7 @@ func headerToWire(h *Header) *pb.Header {
 func evidenceToWire(e *Evidence, texts []string) *pb.Evidence {
 	w := &pb.Evidence{
 		Namespace: e.Namespace, Name: e.Name, Node: e.Node, Reason: e.Reason, Message: e.Message,
-		Sentence: e.Sentence, Template: e.Template, State: e.State,
+		Sentence: e.Sentence, Template: e.Template, State: e.State, Owner: e.Owner,
 	}
 	for _, t := range texts {
 		if t != "" {
@@ -161,6 +161,7 @@ func evidenceFromWire(w *pb.Evidence) Evidence {
 	e := Evidence{
 		Namespace: w.GetNamespace(), Name: w.GetName(), Node: w.GetNode(), Reason: w.GetReason(),
 		Message: w.GetMessage(), Sentence: w.GetSentence(), Template: w.GetTemplate(), State: w.GetState(),
+		Owner: w.GetOwner(),
 	}
 	for _, c := range w.GetContainers() {
 		e.Containers = append(e.Containers, ContainerEnd{

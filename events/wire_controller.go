@@ -8,41 +8,48 @@ import (
 )
 
 func startedToWire(f *ControllerStarted) *pb.ControllerStarted {
-	s := f.Settings
 	return &pb.ControllerStarted{
-		Version: f.Version, RulesVersion: f.RulesVersion, ZoneData: f.ZoneData,
-		Settings: &pb.Settings{
-			Mode:                 pb.Mode(s.Mode),
-			Namespace:            s.Namespace,
-			PodFailureBackoff:    int64(s.PodFailureBackoff),
-			MaxPodFailureBackoff: int64(s.MaxPodFailureBackoff),
-			ApiBackoff:           int64(s.APIBackoff),
-			MaxApiBackoff:        int64(s.MaxAPIBackoff),
-			ProgressDelay:        int64(s.ProgressDelay),
-			RequestTimeout:       int64(s.RequestTimeout),
-			MaxUncounted:         s.MaxUncounted,
-			MaxPodsPerDecision:   s.MaxPodsPerDecision,
-		},
+		Version: f.Version, RulesVersion: f.RulesVersion, ZoneData: f.ZoneData, Settings: SettingsToWire(&f.Settings),
 	}
 }
 
 func startedFromWire(w *pb.ControllerStarted) (Facts, error) {
-	s := w.GetSettings()
 	return &ControllerStarted{
 		Version: w.GetVersion(), RulesVersion: w.GetRulesVersion(), ZoneData: w.GetZoneData(),
-		Settings: Settings{
-			Mode:                 Mode(s.GetMode()),
-			Namespace:            s.GetNamespace(),
-			PodFailureBackoff:    time.Duration(s.GetPodFailureBackoff()),
-			MaxPodFailureBackoff: time.Duration(s.GetMaxPodFailureBackoff()),
-			APIBackoff:           time.Duration(s.GetApiBackoff()),
-			MaxAPIBackoff:        time.Duration(s.GetMaxApiBackoff()),
-			ProgressDelay:        time.Duration(s.GetProgressDelay()),
-			RequestTimeout:       time.Duration(s.GetRequestTimeout()),
-			MaxUncounted:         s.GetMaxUncounted(),
-			MaxPodsPerDecision:   s.GetMaxPodsPerDecision(),
-		},
+		Settings: SettingsFromWire(w.GetSettings()),
 	}, nil
+}
+
+// SettingsToWire translates settings for a record or a stored state.
+func SettingsToWire(s *Settings) *pb.Settings {
+	return &pb.Settings{
+		Mode:                 pb.Mode(s.Mode),
+		Namespace:            s.Namespace,
+		PodFailureBackoff:    int64(s.PodFailureBackoff),
+		MaxPodFailureBackoff: int64(s.MaxPodFailureBackoff),
+		ApiBackoff:           int64(s.APIBackoff),
+		MaxApiBackoff:        int64(s.MaxAPIBackoff),
+		ProgressDelay:        int64(s.ProgressDelay),
+		RequestTimeout:       int64(s.RequestTimeout),
+		MaxUncounted:         s.MaxUncounted,
+		MaxPodsPerDecision:   s.MaxPodsPerDecision,
+	}
+}
+
+// SettingsFromWire is the inverse of SettingsToWire.
+func SettingsFromWire(s *pb.Settings) Settings {
+	return Settings{
+		Mode:                 Mode(s.GetMode()),
+		Namespace:            s.GetNamespace(),
+		PodFailureBackoff:    time.Duration(s.GetPodFailureBackoff()),
+		MaxPodFailureBackoff: time.Duration(s.GetMaxPodFailureBackoff()),
+		APIBackoff:           time.Duration(s.GetApiBackoff()),
+		MaxAPIBackoff:        time.Duration(s.GetMaxApiBackoff()),
+		ProgressDelay:        time.Duration(s.GetProgressDelay()),
+		RequestTimeout:       time.Duration(s.GetRequestTimeout()),
+		MaxUncounted:         s.GetMaxUncounted(),
+		MaxPodsPerDecision:   s.GetMaxPodsPerDecision(),
+	}
 }
 
 func clockFromWire(w *pb.ClockStepped) (Facts, error) {

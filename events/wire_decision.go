@@ -48,7 +48,9 @@ func CommandToWire(c Command, free *[]string) *pb.Command {
 	case *DeletePod:
 		return &pb.Command{Kind: &pb.Command_DeletePod{DeletePod: &pb.DeletePod{Pod: string(c.Pod)}}}
 	case *DropFinalizer:
-		return &pb.Command{Kind: &pb.Command_DropFinalizer{DropFinalizer: &pb.DropFinalizer{Pod: string(c.Pod)}}}
+		return &pb.Command{Kind: &pb.Command_DropFinalizer{DropFinalizer: &pb.DropFinalizer{
+			Pod: string(c.Pod), ThenDelete: c.ThenDelete,
+		}}}
 	case *WriteStatus:
 		return &pb.Command{Kind: &pb.Command_WriteStatus{WriteStatus: &pb.WriteStatus{
 			Base: c.Base, Change: changeToWire(&c.Change, free),
@@ -64,7 +66,7 @@ func CommandToWire(c Command, free *[]string) *pb.Command {
 			Ordinal: c.Ordinal, IndexPlusOne: uint32(c.Index + 1),
 		}}}
 	case *Withdraw:
-		return &pb.Command{Kind: &pb.Command_Withdraw{Withdraw: &pb.Withdraw{Command: nameToWire(c.Command)}}}
+		return &pb.Command{Kind: &pb.Command_Withdraw{Withdraw: &pb.Withdraw{Command: CommandNameToWire(c.Command)}}}
 	}
 	panic(fmt.Sprintf("events: command of type %T has no wire form", c)) // the set is closed
 }
@@ -87,7 +89,7 @@ func commandFromWire(w *pb.Command, t *texts) (Command, error) {
 	case *pb.Command_DeletePod:
 		return &DeletePod{Pod: uidFromWire(k.DeletePod.GetPod())}, nil
 	case *pb.Command_DropFinalizer:
-		return &DropFinalizer{Pod: uidFromWire(k.DropFinalizer.GetPod())}, nil
+		return &DropFinalizer{Pod: uidFromWire(k.DropFinalizer.GetPod()), ThenDelete: k.DropFinalizer.GetThenDelete()}, nil
 	case *pb.Command_WriteStatus:
 		return &WriteStatus{Base: k.WriteStatus.GetBase(), Change: changeFromWire(k.WriteStatus.GetChange(), t)}, nil
 	case *pb.Command_AdoptPod:
@@ -99,7 +101,7 @@ func commandFromWire(w *pb.Command, t *texts) (Command, error) {
 	case *pb.Command_ReadPod:
 		return &ReadPod{Ordinal: k.ReadPod.GetOrdinal(), Index: int32(k.ReadPod.GetIndexPlusOne()) - 1}, nil
 	case *pb.Command_Withdraw:
-		return &Withdraw{Command: nameFromWire(k.Withdraw.GetCommand())}, nil
+		return &Withdraw{Command: CommandNameFromWire(k.Withdraw.GetCommand())}, nil
 	}
 	return nil, errCommand
 }
@@ -132,24 +134,26 @@ func changeFromWire(w *pb.StatusChange, t *texts) StatusChange {
 	}
 }
 
-func nameToWire(n CommandName) *pb.CommandName {
+// CommandNameToWire translates a command's name.
+func CommandNameToWire(n CommandName) *pb.CommandName {
 	return &pb.CommandName{Decided: uint64(n.Decided), Place: n.Place}
 }
 
-func nameFromWire(w *pb.CommandName) CommandName {
+// CommandNameFromWire is the inverse of CommandNameToWire.
+func CommandNameFromWire(w *pb.CommandName) CommandName {
 	return CommandName{Decided: Sequence(w.GetDecided()), Place: w.GetPlace()}
 }
 
 func endedToWire(f *CommandEnded) *pb.CommandEnded {
 	return &pb.CommandEnded{
-		Command: nameToWire(f.Command), Ending: pb.Ending(f.Ending), Uid: string(f.UID), Version: f.Version,
+		Command: CommandNameToWire(f.Command), Ending: pb.Ending(f.Ending), Uid: string(f.UID), Version: f.Version,
 		Class: pb.RefusalClass(f.Class), RetryAfter: int64(f.RetryAfter), Sent: f.Sent,
 	}
 }
 
 func endedFromWire(w *pb.CommandEnded) (Facts, error) {
 	return &CommandEnded{
-		Command: nameFromWire(w.GetCommand()), Ending: Ending(w.GetEnding()), UID: uidFromWire(w.GetUid()),
+		Command: CommandNameFromWire(w.GetCommand()), Ending: Ending(w.GetEnding()), UID: uidFromWire(w.GetUid()),
 		Version: w.GetVersion(), Class: RefusalClass(w.GetClass()), RetryAfter: time.Duration(w.GetRetryAfter()),
 		Sent: w.GetSent(),
 	}, nil

@@ -62,7 +62,7 @@ func factsToWire(f Facts, free *[]string) (proto.Message, error) {
 	case *JobGone:
 		return &pb.JobGone{Version: f.Version, Missed: f.Missed}, nil
 	case *JobSpec:
-		return jobSpecToWire(f), nil
+		return SpecToWire(f), nil
 	case *PodSeen:
 		return PodToWire(f), nil
 	case *PodGone:
@@ -115,7 +115,7 @@ func unmarshalFacts(kind Kind, b []byte, free []string) (Facts, error) {
 			return &JobGone{Version: w.GetVersion(), Missed: w.GetMissed()}, nil
 		})
 	case KindSpecStored:
-		return parse(b, func(w *pb.JobSpec) (Facts, error) { return jobSpecFromWire(w), nil })
+		return parse(b, func(w *pb.JobSpec) (Facts, error) { return SpecFromWire(w), nil })
 	case KindPodAdded, KindPodChanged:
 		return parse(b, podSeenFromWire)
 	case KindPodDeleted:

@@ -41,6 +41,9 @@ func jobSeenToWire(f *JobSeen, free *[]string) *pb.JobSeen {
 	if f.Status != nil {
 		w.Status = StatusToWire(f.Status, free)
 	}
+	if f.Confirms != (CommandName{}) {
+		w.Confirms = CommandNameToWire(f.Confirms)
+	}
 	return w
 }
 
@@ -52,10 +55,12 @@ func jobSeenFromWire(w *pb.JobSeen, t *texts) *JobSeen {
 	if w.GetStatus() != nil {
 		f.Status = statusFromWire(w.GetStatus(), t)
 	}
+	f.Confirms = CommandNameFromWire(w.GetConfirms())
 	return f
 }
 
-func jobSpecToWire(f *JobSpec) *pb.JobSpec {
+// SpecToWire translates a spec's content for a record or a stored state.
+func SpecToWire(f *JobSpec) *pb.JobSpec {
 	return &pb.JobSpec{
 		Hash: f.Hash, Parallelism: f.Parallelism, Completions: f.Completions, CompletionMode: f.CompletionMode,
 		BackoffLimit: f.BackoffLimit, ActiveDeadlineSeconds: f.ActiveDeadlineSeconds, Suspend: f.Suspend,
@@ -66,7 +71,8 @@ func jobSpecToWire(f *JobSpec) *pb.JobSpec {
 	}
 }
 
-func jobSpecFromWire(w *pb.JobSpec) *JobSpec {
+// SpecFromWire is the inverse of SpecToWire.
+func SpecFromWire(w *pb.JobSpec) *JobSpec {
 	return &JobSpec{
 		Hash: w.GetHash(), Parallelism: w.Parallelism, Completions: w.Completions, CompletionMode: w.GetCompletionMode(),
 		BackoffLimit: w.BackoffLimit, ActiveDeadlineSeconds: w.ActiveDeadlineSeconds, Suspend: w.GetSuspend(),

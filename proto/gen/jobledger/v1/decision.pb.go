@@ -684,8 +684,10 @@ func (x *DeletePod) GetPod() string {
 
 // DropFinalizer asks that the tracking finalizer be removed from a pod.
 type DropFinalizer struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Pod           string                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Pod   string                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	// then_delete: the pod is surplus; it is deleted once the finalizer is gone, and never counted (J-073).
+	ThenDelete    bool `protobuf:"varint,2,opt,name=then_delete,json=thenDelete,proto3" json:"then_delete,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -725,6 +727,13 @@ func (x *DropFinalizer) GetPod() string {
 		return x.Pod
 	}
 	return ""
+}
+
+func (x *DropFinalizer) GetThenDelete() bool {
+	if x != nil {
+		return x.ThenDelete
+	}
+	return false
 }
 
 // WriteStatus asks for a status write, as a change of the last confirmed stored status.
@@ -1376,59 +1385,6 @@ func (x *CreatePodGroup) GetName() string {
 	return ""
 }
 
-// CommandName names a command: the record that decided it and its place there.
-type CommandName struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Decided       uint64                 `protobuf:"varint,1,opt,name=decided,proto3" json:"decided,omitempty"`
-	Place         uint32                 `protobuf:"varint,2,opt,name=place,proto3" json:"place,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *CommandName) Reset() {
-	*x = CommandName{}
-	mi := &file_jobledger_v1_decision_proto_msgTypes[17]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *CommandName) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*CommandName) ProtoMessage() {}
-
-func (x *CommandName) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_decision_proto_msgTypes[17]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use CommandName.ProtoReflect.Descriptor instead.
-func (*CommandName) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{17}
-}
-
-func (x *CommandName) GetDecided() uint64 {
-	if x != nil {
-		return x.Decided
-	}
-	return 0
-}
-
-func (x *CommandName) GetPlace() uint32 {
-	if x != nil {
-		return x.Place
-	}
-	return 0
-}
-
 // CommandEnded is how a command ended. The server's words stand in the evidence.
 type CommandEnded struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
@@ -1449,7 +1405,7 @@ type CommandEnded struct {
 
 func (x *CommandEnded) Reset() {
 	*x = CommandEnded{}
-	mi := &file_jobledger_v1_decision_proto_msgTypes[18]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1461,7 +1417,7 @@ func (x *CommandEnded) String() string {
 func (*CommandEnded) ProtoMessage() {}
 
 func (x *CommandEnded) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_decision_proto_msgTypes[18]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1474,7 +1430,7 @@ func (x *CommandEnded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommandEnded.ProtoReflect.Descriptor instead.
 func (*CommandEnded) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{18}
+	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *CommandEnded) GetCommand() *CommandName {
@@ -1530,7 +1486,7 @@ var File_jobledger_v1_decision_proto protoreflect.FileDescriptor
 
 const file_jobledger_v1_decision_proto_rawDesc = "" +
 	"\n" +
-	"\x1bjobledger/v1/decision.proto\x12\fjobledger.v1\x1a\x19jobledger/v1/status.proto\"Y\n" +
+	"\x1bjobledger/v1/decision.proto\x12\fjobledger.v1\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/status.proto\"Y\n" +
 	"\bDecision\x12(\n" +
 	"\x05steps\x18\x01 \x03(\v2\x12.jobledger.v1.StepR\x05steps\x12#\n" +
 	"\rrules_version\x18\x02 \x01(\rR\frulesVersion\"{\n" +
@@ -1568,9 +1524,11 @@ const file_jobledger_v1_decision_proto_rawDesc = "" +
 	"\x16index_ignored_failures\x18\x05 \x01(\rR\x14indexIgnoredFailures\x12\x14\n" +
 	"\x05again\x18\x06 \x01(\bR\x05again\"\x1d\n" +
 	"\tDeletePod\x12\x10\n" +
-	"\x03pod\x18\x01 \x01(\tR\x03pod\"!\n" +
+	"\x03pod\x18\x01 \x01(\tR\x03pod\"B\n" +
 	"\rDropFinalizer\x12\x10\n" +
-	"\x03pod\x18\x01 \x01(\tR\x03pod\"U\n" +
+	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x1f\n" +
+	"\vthen_delete\x18\x02 \x01(\bR\n" +
+	"thenDelete\"U\n" +
 	"\vWriteStatus\x12\x12\n" +
 	"\x04base\x18\x01 \x01(\x04R\x04base\x122\n" +
 	"\x06change\x18\x02 \x01(\v2\x1a.jobledger.v1.StatusChangeR\x06change\"\xf6\x05\n" +
@@ -1624,10 +1582,7 @@ const file_jobledger_v1_decision_proto_rawDesc = "" +
 	"\x0eCreateWorkload\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\"$\n" +
 	"\x0eCreatePodGroup\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\"=\n" +
-	"\vCommandName\x12\x18\n" +
-	"\adecided\x18\x01 \x01(\x04R\adecided\x12\x14\n" +
-	"\x05place\x18\x02 \x01(\rR\x05place\"\x84\x02\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\"\x84\x02\n" +
 	"\fCommandEnded\x123\n" +
 	"\acommand\x18\x01 \x01(\v2\x19.jobledger.v1.CommandNameR\acommand\x12,\n" +
 	"\x06ending\x18\x02 \x01(\x0e2\x14.jobledger.v1.EndingR\x06ending\x12\x10\n" +
@@ -1670,7 +1625,7 @@ func file_jobledger_v1_decision_proto_rawDescGZIP() []byte {
 }
 
 var file_jobledger_v1_decision_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_jobledger_v1_decision_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_jobledger_v1_decision_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_jobledger_v1_decision_proto_goTypes = []any{
 	(Ending)(0),            // 0: jobledger.v1.Ending
 	(RefusalClass)(0),      // 1: jobledger.v1.RefusalClass
@@ -1691,9 +1646,9 @@ var file_jobledger_v1_decision_proto_goTypes = []any{
 	(*DeleteJob)(nil),      // 16: jobledger.v1.DeleteJob
 	(*CreateWorkload)(nil), // 17: jobledger.v1.CreateWorkload
 	(*CreatePodGroup)(nil), // 18: jobledger.v1.CreatePodGroup
-	(*CommandName)(nil),    // 19: jobledger.v1.CommandName
-	(*CommandEnded)(nil),   // 20: jobledger.v1.CommandEnded
-	(*JobCondition)(nil),   // 21: jobledger.v1.JobCondition
+	(*CommandEnded)(nil),   // 19: jobledger.v1.CommandEnded
+	(*JobCondition)(nil),   // 20: jobledger.v1.JobCondition
+	(*CommandName)(nil),    // 21: jobledger.v1.CommandName
 }
 var file_jobledger_v1_decision_proto_depIdxs = []int32{
 	3,  // 0: jobledger.v1.Decision.steps:type_name -> jobledger.v1.Step
@@ -1712,9 +1667,9 @@ var file_jobledger_v1_decision_proto_depIdxs = []int32{
 	17, // 13: jobledger.v1.Command.create_workload:type_name -> jobledger.v1.CreateWorkload
 	18, // 14: jobledger.v1.Command.create_pod_group:type_name -> jobledger.v1.CreatePodGroup
 	9,  // 15: jobledger.v1.WriteStatus.change:type_name -> jobledger.v1.StatusChange
-	21, // 16: jobledger.v1.StatusChange.conditions:type_name -> jobledger.v1.JobCondition
-	19, // 17: jobledger.v1.Withdraw.command:type_name -> jobledger.v1.CommandName
-	19, // 18: jobledger.v1.CommandEnded.command:type_name -> jobledger.v1.CommandName
+	20, // 16: jobledger.v1.StatusChange.conditions:type_name -> jobledger.v1.JobCondition
+	21, // 17: jobledger.v1.Withdraw.command:type_name -> jobledger.v1.CommandName
+	21, // 18: jobledger.v1.CommandEnded.command:type_name -> jobledger.v1.CommandName
 	0,  // 19: jobledger.v1.CommandEnded.ending:type_name -> jobledger.v1.Ending
 	1,  // 20: jobledger.v1.CommandEnded.class:type_name -> jobledger.v1.RefusalClass
 	21, // [21:21] is the sub-list for method output_type
@@ -1729,6 +1684,7 @@ func file_jobledger_v1_decision_proto_init() {
 	if File_jobledger_v1_decision_proto != nil {
 		return
 	}
+	file_jobledger_v1_observation_proto_init()
 	file_jobledger_v1_status_proto_init()
 	file_jobledger_v1_decision_proto_msgTypes[2].OneofWrappers = []any{
 		(*Command_CreatePod)(nil),
@@ -1752,7 +1708,7 @@ func file_jobledger_v1_decision_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_jobledger_v1_decision_proto_rawDesc), len(file_jobledger_v1_decision_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   19,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -96,7 +96,9 @@ type JobSeen struct {
 	Spec   string `protobuf:"bytes,7,opt,name=spec,proto3" json:"spec,omitempty"`
 	SpecAt uint64 `protobuf:"varint,8,opt,name=spec_at,json=specAt,proto3" json:"spec_at,omitempty"`
 	// status as the object shows it; absent when it equals what this log knows already.
-	Status        *JobStatus `protobuf:"bytes,9,opt,name=status,proto3" json:"status,omitempty"`
+	Status *JobStatus `protobuf:"bytes,9,opt,name=status,proto3" json:"status,omitempty"`
+	// confirms names the status write whose result the object shows; status is absent then.
+	Confirms      *CommandName `protobuf:"bytes,10,opt,name=confirms,proto3" json:"confirms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -194,6 +196,66 @@ func (x *JobSeen) GetStatus() *JobStatus {
 	return nil
 }
 
+func (x *JobSeen) GetConfirms() *CommandName {
+	if x != nil {
+		return x.Confirms
+	}
+	return nil
+}
+
+// CommandName names a command: the record that decided it and its place there.
+type CommandName struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Decided       uint64                 `protobuf:"varint,1,opt,name=decided,proto3" json:"decided,omitempty"`
+	Place         uint32                 `protobuf:"varint,2,opt,name=place,proto3" json:"place,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CommandName) Reset() {
+	*x = CommandName{}
+	mi := &file_jobledger_v1_observation_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CommandName) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CommandName) ProtoMessage() {}
+
+func (x *CommandName) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_observation_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CommandName.ProtoReflect.Descriptor instead.
+func (*CommandName) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *CommandName) GetDecided() uint64 {
+	if x != nil {
+		return x.Decided
+	}
+	return 0
+}
+
+func (x *CommandName) GetPlace() uint32 {
+	if x != nil {
+		return x.Place
+	}
+	return 0
+}
+
 // JobGone: the object was deleted, or was missing from a listing.
 type JobGone struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
@@ -206,7 +268,7 @@ type JobGone struct {
 
 func (x *JobGone) Reset() {
 	*x = JobGone{}
-	mi := &file_jobledger_v1_observation_proto_msgTypes[1]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -218,7 +280,7 @@ func (x *JobGone) String() string {
 func (*JobGone) ProtoMessage() {}
 
 func (x *JobGone) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_observation_proto_msgTypes[1]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -231,7 +293,7 @@ func (x *JobGone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobGone.ProtoReflect.Descriptor instead.
 func (*JobGone) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{1}
+	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *JobGone) GetVersion() uint64 {
@@ -277,7 +339,7 @@ type JobSpec struct {
 
 func (x *JobSpec) Reset() {
 	*x = JobSpec{}
-	mi := &file_jobledger_v1_observation_proto_msgTypes[2]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -289,7 +351,7 @@ func (x *JobSpec) String() string {
 func (*JobSpec) ProtoMessage() {}
 
 func (x *JobSpec) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_observation_proto_msgTypes[2]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -302,7 +364,7 @@ func (x *JobSpec) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobSpec.ProtoReflect.Descriptor instead.
 func (*JobSpec) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{2}
+	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *JobSpec) GetHash() string {
@@ -468,7 +530,7 @@ type PodSeen struct {
 
 func (x *PodSeen) Reset() {
 	*x = PodSeen{}
-	mi := &file_jobledger_v1_observation_proto_msgTypes[3]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -480,7 +542,7 @@ func (x *PodSeen) String() string {
 func (*PodSeen) ProtoMessage() {}
 
 func (x *PodSeen) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_observation_proto_msgTypes[3]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -493,7 +555,7 @@ func (x *PodSeen) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PodSeen.ProtoReflect.Descriptor instead.
 func (*PodSeen) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{3}
+	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *PodSeen) GetUid() string {
@@ -669,7 +731,7 @@ type ContainerExit struct {
 
 func (x *ContainerExit) Reset() {
 	*x = ContainerExit{}
-	mi := &file_jobledger_v1_observation_proto_msgTypes[4]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -681,7 +743,7 @@ func (x *ContainerExit) String() string {
 func (*ContainerExit) ProtoMessage() {}
 
 func (x *ContainerExit) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_observation_proto_msgTypes[4]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -694,7 +756,7 @@ func (x *ContainerExit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContainerExit.ProtoReflect.Descriptor instead.
 func (*ContainerExit) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{4}
+	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ContainerExit) GetName() string {
@@ -729,7 +791,7 @@ type PodCondition struct {
 
 func (x *PodCondition) Reset() {
 	*x = PodCondition{}
-	mi := &file_jobledger_v1_observation_proto_msgTypes[5]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -741,7 +803,7 @@ func (x *PodCondition) String() string {
 func (*PodCondition) ProtoMessage() {}
 
 func (x *PodCondition) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_observation_proto_msgTypes[5]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -754,7 +816,7 @@ func (x *PodCondition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PodCondition.ProtoReflect.Descriptor instead.
 func (*PodCondition) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{5}
+	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *PodCondition) GetType() string {
@@ -783,7 +845,7 @@ type PodGone struct {
 
 func (x *PodGone) Reset() {
 	*x = PodGone{}
-	mi := &file_jobledger_v1_observation_proto_msgTypes[6]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -795,7 +857,7 @@ func (x *PodGone) String() string {
 func (*PodGone) ProtoMessage() {}
 
 func (x *PodGone) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_observation_proto_msgTypes[6]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -808,7 +870,7 @@ func (x *PodGone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PodGone.ProtoReflect.Descriptor instead.
 func (*PodGone) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{6}
+	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *PodGone) GetUid() string {
@@ -841,7 +903,7 @@ type JobResumed struct {
 
 func (x *JobResumed) Reset() {
 	*x = JobResumed{}
-	mi := &file_jobledger_v1_observation_proto_msgTypes[7]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -853,7 +915,7 @@ func (x *JobResumed) String() string {
 func (*JobResumed) ProtoMessage() {}
 
 func (x *JobResumed) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_observation_proto_msgTypes[7]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -866,7 +928,7 @@ func (x *JobResumed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobResumed.ProtoReflect.Descriptor instead.
 func (*JobResumed) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{7}
+	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{8}
 }
 
 // TimerFired touches a Job because a wait of its has been served.
@@ -878,7 +940,7 @@ type TimerFired struct {
 
 func (x *TimerFired) Reset() {
 	*x = TimerFired{}
-	mi := &file_jobledger_v1_observation_proto_msgTypes[8]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -890,7 +952,7 @@ func (x *TimerFired) String() string {
 func (*TimerFired) ProtoMessage() {}
 
 func (x *TimerFired) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_observation_proto_msgTypes[8]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -903,7 +965,7 @@ func (x *TimerFired) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimerFired.ProtoReflect.Descriptor instead.
 func (*TimerFired) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{8}
+	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{9}
 }
 
 // JobRetired: nothing is left to do for this Job. What a stub keeps of it is in its state.
@@ -915,7 +977,7 @@ type JobRetired struct {
 
 func (x *JobRetired) Reset() {
 	*x = JobRetired{}
-	mi := &file_jobledger_v1_observation_proto_msgTypes[9]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -927,7 +989,7 @@ func (x *JobRetired) String() string {
 func (*JobRetired) ProtoMessage() {}
 
 func (x *JobRetired) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_observation_proto_msgTypes[9]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -940,14 +1002,14 @@ func (x *JobRetired) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobRetired.ProtoReflect.Descriptor instead.
 func (*JobRetired) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{9}
+	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{10}
 }
 
 var File_jobledger_v1_observation_proto protoreflect.FileDescriptor
 
 const file_jobledger_v1_observation_proto_rawDesc = "" +
 	"\n" +
-	"\x1ejobledger/v1/observation.proto\x12\fjobledger.v1\x1a\x19jobledger/v1/status.proto\"\x8e\x02\n" +
+	"\x1ejobledger/v1/observation.proto\x12\fjobledger.v1\x1a\x19jobledger/v1/status.proto\"\xc5\x02\n" +
 	"\aJobSeen\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\x04R\aversion\x12\x1e\n" +
 	"\n" +
@@ -960,7 +1022,12 @@ const file_jobledger_v1_observation_proto_rawDesc = "" +
 	"managed_by\x18\x06 \x01(\tR\tmanagedBy\x12\x12\n" +
 	"\x04spec\x18\a \x01(\tR\x04spec\x12\x17\n" +
 	"\aspec_at\x18\b \x01(\x04R\x06specAt\x12/\n" +
-	"\x06status\x18\t \x01(\v2\x17.jobledger.v1.JobStatusR\x06status\";\n" +
+	"\x06status\x18\t \x01(\v2\x17.jobledger.v1.JobStatusR\x06status\x125\n" +
+	"\bconfirms\x18\n" +
+	" \x01(\v2\x19.jobledger.v1.CommandNameR\bconfirms\"=\n" +
+	"\vCommandName\x12\x18\n" +
+	"\adecided\x18\x01 \x01(\x04R\adecided\x12\x14\n" +
+	"\x05place\x18\x02 \x01(\rR\x05place\";\n" +
 	"\aJobGone\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\x04R\aversion\x12\x16\n" +
 	"\x06missed\x18\x02 \x01(\bR\x06missed\"\xf9\x06\n" +
@@ -1058,31 +1125,33 @@ func file_jobledger_v1_observation_proto_rawDescGZIP() []byte {
 }
 
 var file_jobledger_v1_observation_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_jobledger_v1_observation_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_jobledger_v1_observation_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_jobledger_v1_observation_proto_goTypes = []any{
 	(PodPhase)(0),         // 0: jobledger.v1.PodPhase
 	(*JobSeen)(nil),       // 1: jobledger.v1.JobSeen
-	(*JobGone)(nil),       // 2: jobledger.v1.JobGone
-	(*JobSpec)(nil),       // 3: jobledger.v1.JobSpec
-	(*PodSeen)(nil),       // 4: jobledger.v1.PodSeen
-	(*ContainerExit)(nil), // 5: jobledger.v1.ContainerExit
-	(*PodCondition)(nil),  // 6: jobledger.v1.PodCondition
-	(*PodGone)(nil),       // 7: jobledger.v1.PodGone
-	(*JobResumed)(nil),    // 8: jobledger.v1.JobResumed
-	(*TimerFired)(nil),    // 9: jobledger.v1.TimerFired
-	(*JobRetired)(nil),    // 10: jobledger.v1.JobRetired
-	(*JobStatus)(nil),     // 11: jobledger.v1.JobStatus
+	(*CommandName)(nil),   // 2: jobledger.v1.CommandName
+	(*JobGone)(nil),       // 3: jobledger.v1.JobGone
+	(*JobSpec)(nil),       // 4: jobledger.v1.JobSpec
+	(*PodSeen)(nil),       // 5: jobledger.v1.PodSeen
+	(*ContainerExit)(nil), // 6: jobledger.v1.ContainerExit
+	(*PodCondition)(nil),  // 7: jobledger.v1.PodCondition
+	(*PodGone)(nil),       // 8: jobledger.v1.PodGone
+	(*JobResumed)(nil),    // 9: jobledger.v1.JobResumed
+	(*TimerFired)(nil),    // 10: jobledger.v1.TimerFired
+	(*JobRetired)(nil),    // 11: jobledger.v1.JobRetired
+	(*JobStatus)(nil),     // 12: jobledger.v1.JobStatus
 }
 var file_jobledger_v1_observation_proto_depIdxs = []int32{
-	11, // 0: jobledger.v1.JobSeen.status:type_name -> jobledger.v1.JobStatus
-	0,  // 1: jobledger.v1.PodSeen.phase:type_name -> jobledger.v1.PodPhase
-	5,  // 2: jobledger.v1.PodSeen.exits:type_name -> jobledger.v1.ContainerExit
-	6,  // 3: jobledger.v1.PodSeen.conditions:type_name -> jobledger.v1.PodCondition
-	4,  // [4:4] is the sub-list for method output_type
-	4,  // [4:4] is the sub-list for method input_type
-	4,  // [4:4] is the sub-list for extension type_name
-	4,  // [4:4] is the sub-list for extension extendee
-	0,  // [0:4] is the sub-list for field type_name
+	12, // 0: jobledger.v1.JobSeen.status:type_name -> jobledger.v1.JobStatus
+	2,  // 1: jobledger.v1.JobSeen.confirms:type_name -> jobledger.v1.CommandName
+	0,  // 2: jobledger.v1.PodSeen.phase:type_name -> jobledger.v1.PodPhase
+	6,  // 3: jobledger.v1.PodSeen.exits:type_name -> jobledger.v1.ContainerExit
+	7,  // 4: jobledger.v1.PodSeen.conditions:type_name -> jobledger.v1.PodCondition
+	5,  // [5:5] is the sub-list for method output_type
+	5,  // [5:5] is the sub-list for method input_type
+	5,  // [5:5] is the sub-list for extension type_name
+	5,  // [5:5] is the sub-list for extension extendee
+	0,  // [0:5] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_observation_proto_init() }
@@ -1091,14 +1160,14 @@ func file_jobledger_v1_observation_proto_init() {
 		return
 	}
 	file_jobledger_v1_status_proto_init()
-	file_jobledger_v1_observation_proto_msgTypes[2].OneofWrappers = []any{}
+	file_jobledger_v1_observation_proto_msgTypes[3].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_jobledger_v1_observation_proto_rawDesc), len(file_jobledger_v1_observation_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   10,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -530,7 +530,9 @@ type Evidence struct {
 	// template is the redacted pod template of a spec, as JSON.
 	Template []byte `protobuf:"bytes,9,opt,name=template,proto3" json:"template,omitempty"`
 	// state is the names that belong to a stored state.
-	State         []byte `protobuf:"bytes,10,opt,name=state,proto3" json:"state,omitempty"`
+	State []byte `protobuf:"bytes,10,opt,name=state,proto3" json:"state,omitempty"`
+	// owner is the name of the Job that owns a pod, where the stream does not know it yet.
+	Owner         string `protobuf:"bytes,11,opt,name=owner,proto3" json:"owner,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -635,6 +637,13 @@ func (x *Evidence) GetState() []byte {
 	return nil
 }
 
+func (x *Evidence) GetOwner() string {
+	if x != nil {
+		return x.Owner
+	}
+	return ""
+}
+
 // ContainerEnd is how one container of a pod ended.
 type ContainerEnd struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -730,7 +739,7 @@ const file_jobledger_v1_record_proto_rawDesc = "" +
 	"endOfBatch\"F\n" +
 	"\x06Stream\x12,\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x18.jobledger.v1.StreamKindR\x04kind\x12\x0e\n" +
-	"\x02id\x18\x02 \x01(\tR\x02id\"\xa2\x02\n" +
+	"\x02id\x18\x02 \x01(\tR\x02id\"\xb8\x02\n" +
 	"\bEvidence\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
@@ -744,7 +753,8 @@ const file_jobledger_v1_record_proto_rawDesc = "" +
 	"\x05texts\x18\b \x03(\tR\x05texts\x12\x1a\n" +
 	"\btemplate\x18\t \x01(\fR\btemplate\x12\x14\n" +
 	"\x05state\x18\n" +
-	" \x01(\fR\x05state\"q\n" +
+	" \x01(\fR\x05state\x12\x14\n" +
+	"\x05owner\x18\v \x01(\tR\x05owner\"q\n" +
 	"\fContainerEnd\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1b\n" +
 	"\texit_code\x18\x02 \x01(\x11R\bexitCode\x12\x16\n" +

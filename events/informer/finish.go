@@ -1,0 +1,56 @@
+package informer
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// finishTime is when a pod that has ended or is being deleted finished, by the first of J-110 that applies: when the
+// last of its containers did, when it stopped being ready, when its deletion was asked for, when it was created.
+func finishTime(pod *corev1.Pod, sidecars []string) events.Time {
+	if t := containersFinished(pod, sidecars); t != 0 {
+		return t
+	}
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodReady && c.Status == corev1.ConditionFalse && !c.LastTransitionTime.IsZero() {
+			return events.At(c.LastTransitionTime.Time)
+		}
+	}
+	if pod.DeletionTimestamp != nil {
+		asked := pod.DeletionTimestamp.Time
+		if grace := pod.DeletionGracePeriodSeconds; grace != nil {
+			asked = asked.Add(-time.Duration(*grace) * time.Second)
+		}
+		return events.At(asked)
+	}
+	return events.At(pod.CreationTimestamp.Time)
+}
+
+// containersFinished is the latest end of the regular containers and sidecars, or 0 unless all have one.
+func containersFinished(pod *corev1.Pod, sidecars []string) events.Time {
+	var latest events.Time
+	later := func(c *corev1.ContainerStatus) bool {
+		t := c.State.Terminated
+		if t == nil || t.FinishedAt.IsZero() {
+			return false
+		}
+		latest = max(latest, events.At(t.FinishedAt.Time))
+		return true
+	}
+	for i := range pod.Status.ContainerStatuses {
+		if !later(&pod.Status.ContainerStatuses[i]) {
+			return 0
+		}
+	}
+	for i := range pod.Status.InitContainerStatuses {
+		c := &pod.Status.InitContainerStatuses[i]
+		if slices.Contains(sidecars, c.Name) && !later(c) {
+			return 0
+		}
+	}
+	return latest
+}

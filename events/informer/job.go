@@ -1,0 +1,107 @@
+package informer
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// managed reports whether this controller is to run the Job (design §9). In observe mode it is the Jobs that it would
+// run in place of the built-in controllers.
+func managed(job *batchv1.Job, mode events.Mode) bool {
+	by := job.Spec.ManagedBy
+	if mode == events.ModeDelegated {
+		return by != nil && *by == events.ManagedBy
+	}
+	return by == nil || *by == events.BuiltinManagedBy || *by == events.ManagedBy
+}
+
+// finished reports whether the Job has a terminal condition that holds.
+func finished(job *batchv1.Job) bool {
+	for _, c := range job.Status.Conditions {
+		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
+			return true
+		}
+	}
+	return false
+}
+
+func refOf(job *batchv1.Job) events.JobRef {
+	return events.JobRef{Namespace: job.Namespace, Name: job.Name, UID: job.UID}
+}
+
+// observeJob is the observation of a Job object at that version, with its spec and status.
+func observeJob(job *batchv1.Job, version uint64, isManaged bool) (events.Observation, error) {
+	spec, template, err := specOf(job)
+	if err != nil {
+		return events.Observation{}, err
+	}
+	seen := &events.JobSeen{
+		Version:    version,
+		Generation: job.Generation,
+		Created:    events.At(job.CreationTimestamp.Time),
+		Deleted:    instant(job.DeletionTimestamp),
+		Managed:    isManaged,
+		Spec:       spec.Hash,
+		Status:     statusOf(&job.Status),
+	}
+	if job.Spec.ManagedBy != nil {
+		seen.ManagedBy = *job.Spec.ManagedBy
+	}
+	return events.Observation{
+		Job:      refOf(job),
+		Facts:    seen,
+		Evidence: events.Evidence{Namespace: job.Namespace, Name: job.Name},
+		Spec:     spec,
+		Template: template,
+	}, nil
+}
+
+func statusOf(s *batchv1.JobStatus) *events.JobStatus {
+	status := &events.JobStatus{
+		Active:           s.Active,
+		Ready:            orUnset(s.Ready),
+		Terminating:      orUnset(s.Terminating),
+		Succeeded:        s.Succeeded,
+		Failed:           s.Failed,
+		CompletedIndexes: s.CompletedIndexes,
+		StartTime:        instant(s.StartTime),
+		CompletionTime:   instant(s.CompletionTime),
+	}
+	if s.FailedIndexes != nil {
+		failed := *s.FailedIndexes
+		status.FailedIndexes = &failed
+	}
+	if u := s.UncountedTerminatedPods; u != nil {
+		status.HasUncounted = true
+		status.UncountedSucceeded = append(status.UncountedSucceeded, u.Succeeded...)
+		status.UncountedFailed = append(status.UncountedFailed, u.Failed...)
+	}
+	for _, c := range s.Conditions {
+		status.Conditions = append(status.Conditions, events.JobCondition{
+			Type:    string(c.Type),
+			Status:  string(c.Status),
+			Reason:  bounded(c.Reason, maxReason),
+			Message: bounded(c.Message, maxCondition),
+			Since:   events.At(c.LastTransitionTime.Time),
+			Probed:  events.At(c.LastProbeTime.Time),
+		})
+	}
+	return status
+}
+
+func orUnset(n *int32) int32 {
+	if n == nil {
+		return events.Unset
+	}
+	return *n
+}
+
+func instant(t *metav1.Time) events.Time {
+	if t == nil {
+		return 0
+	}
+	return events.At(t.Time)
+}

@@ -1,0 +1,47 @@
+package informer
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// Keeper keeps what making pods needs of a Job and the log does not hold: its metadata and its pod template. Both
+// methods are called while the informer holds its lock: they return at once and do not call back.
+type Keeper interface {
+	// KeepJob is told every managed, unfinished Job before its observation is delivered. The object is the keeper's
+	// to read for as long as it likes, and nobody's to change.
+	KeepJob(job *batchv1.Job)
+	// DropJob is told that the Job is finished or gone: it gets no more pods.
+	DropJob(uid types.UID)
+}
+
+type nobody struct{}
+
+func (nobody) KeepJob(*batchv1.Job) {}
+func (nobody) DropJob(types.UID)    {}
+
+// Known is what the log believes to exist when the informer starts. What is missing from the first list is told as
+// gone; without it the informer cannot tell, for it saw nothing of the objects that vanished while nobody watched.
+type Known struct {
+	Jobs []KnownJob
+	Pods []KnownPod
+	// JobsVersion and PodsVersion are the newest resourceVersions that the log has seen of each resource. A list that
+	// is older is asked for again, without a version; such a list is believed, because it can only mean a rewind.
+	JobsVersion, PodsVersion uint64
+}
+
+// KnownJob is a Job that the log believes to exist.
+type KnownJob struct {
+	Job     events.JobRef
+	Version uint64
+}
+
+// KnownPod is a pod that the log believes to exist.
+type KnownPod struct {
+	UID       types.UID
+	Namespace string
+	Owner     events.JobRef // the Job it was last seen to belong to; zero for none
+	Version   uint64
+}

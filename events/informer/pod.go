@@ -1,0 +1,167 @@
+package informer
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// podFacts is what a Pod object says by itself. What depends on which Jobs are known is added by route.go each time
+// the pod is told: whose finalizer it carries, whether the selector matches, who might adopt it.
+type podFacts struct {
+	seen     events.PodSeen // without Tracked, Selected and Candidates; with every condition
+	evidence events.Evidence
+	owner    events.JobRef // its controller, when that is a batch/v1 Job
+	labels   map[string]string
+	ours     bool // carries events.TrackingFinalizer
+	builtin  bool // carries events.BuiltinTrackingFinalizer
+}
+
+// readPod takes from a pod at that version what an observation may need. identity is the log's: pods made by it bear
+// the ordinal of their create.
+func readPod(pod *corev1.Pod, version uint64, identity events.Identity) *podFacts {
+	f := &podFacts{
+		seen: events.PodSeen{
+			UID:       pod.UID,
+			Version:   version,
+			Phase:     phaseOf(pod.Status.Phase),
+			Created:   events.At(pod.CreationTimestamp.Time),
+			Deleted:   instant(pod.DeletionTimestamp),
+			Index:     indexOf(pod),
+			Scheduled: pod.Spec.NodeName != "",
+
+			IndexFailures:        count(pod.Annotations[batchv1.JobIndexFailureCountAnnotation]),
+			IndexIgnoredFailures: count(pod.Annotations[batchv1.JobIndexIgnoredFailureCountAnnotation]),
+		},
+		labels:  pod.Labels,
+		ours:    slices.Contains(pod.Finalizers, events.TrackingFinalizer),
+		builtin: slices.Contains(pod.Finalizers, events.BuiltinTrackingFinalizer),
+	}
+	if c := metav1.GetControllerOfNoCopy(pod); c != nil {
+		if c.Kind == "Job" && c.APIVersion == batchv1.SchemeGroupVersion.String() {
+			f.seen.Owner = c.UID
+			f.owner = events.JobRef{Namespace: pod.Namespace, Name: c.Name, UID: c.UID}
+		} else {
+			f.seen.Foreign = true
+		}
+	}
+	id, job, ordinal, ok := events.ParseCommand(pod.Annotations[events.CommandAnnotation])
+	if ok && id == identity && job == f.seen.Owner {
+		f.seen.Ordinal = ordinal
+	}
+	readStatus(pod, &f.seen)
+	f.evidence = podEvidence(pod)
+	return f
+}
+
+func phaseOf(p corev1.PodPhase) events.PodPhase {
+	switch p {
+	case corev1.PodPending:
+		return events.PodPending
+	case corev1.PodRunning:
+		return events.PodRunning
+	case corev1.PodSucceeded:
+		return events.PodSucceeded
+	case corev1.PodFailed:
+		return events.PodFailed
+	case corev1.PodUnknown:
+		return events.PodUnknown
+	}
+	return events.PodPhaseNone
+}
+
+// indexOf is the completion index in the pod's annotation, or NoIndex when it is no integer from 0.
+func indexOf(pod *corev1.Pod) int32 {
+	n, err := strconv.Atoi(pod.Annotations[batchv1.JobCompletionIndexAnnotation])
+	if err != nil || n < 0 || n > math.MaxInt32 {
+		return events.NoIndex
+	}
+	return int32(n)
+}
+
+// count reads a failure count; what is missing, no number, negative or more than an int32 holds counts 0 (J-116).
+func count(annotation string) uint32 {
+	n, err := strconv.Atoi(annotation)
+	if err != nil || n < 0 || n > math.MaxInt32 {
+		return 0
+	}
+	return uint32(n)
+}
+
+func readStatus(pod *corev1.Pod, seen *events.PodSeen) {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue {
+			seen.Ready, seen.ReadySince = true, events.At(c.LastTransitionTime.Time)
+		}
+		seen.Conditions = append(seen.Conditions, events.PodCondition{Type: string(c.Type), Status: string(c.Status)})
+	}
+	sidecars := sidecarsOf(pod)
+	for _, c := range pod.Status.ContainerStatuses { // regular before init: the order of exit code rules (J-129)
+		n := uint32(max(c.RestartCount, 0))
+		seen.Restarts += n
+		seen.MaxRestarts = max(seen.MaxRestarts, n)
+		addExit(seen, &c, false)
+	}
+	for _, c := range pod.Status.InitContainerStatuses {
+		n := uint32(max(c.RestartCount, 0))
+		seen.Restarts += n
+		if slices.Contains(sidecars, c.Name) {
+			seen.MaxSidecarRestarts = max(seen.MaxSidecarRestarts, n)
+		}
+		addExit(seen, &c, true)
+	}
+	if seen.Phase.Terminal() || seen.Deleted != 0 {
+		seen.Finished = finishTime(pod, sidecars)
+	}
+}
+
+func addExit(seen *events.PodSeen, c *corev1.ContainerStatus, isInit bool) {
+	if t := c.State.Terminated; t != nil && t.ExitCode != 0 {
+		seen.Exits = append(seen.Exits, events.ContainerExit{Name: c.Name, Init: isInit, Code: t.ExitCode})
+	}
+}
+
+// sidecarsOf names the init containers that run beside the regular ones.
+func sidecarsOf(pod *corev1.Pod) []string {
+	var names []string
+	for _, c := range pod.Spec.InitContainers {
+		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// podEvidence is what people want to know of a pod, bounded. Of a container that runs again it is how it ended last.
+func podEvidence(pod *corev1.Pod) events.Evidence {
+	e := events.Evidence{
+		Namespace: pod.Namespace,
+		Name:      pod.Name,
+		Node:      pod.Spec.NodeName,
+		Reason:    bounded(pod.Status.Reason, maxReason),
+		Message:   bounded(pod.Status.Message, maxMessage),
+	}
+	for _, list := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
+		for _, c := range list {
+			t := c.State.Terminated
+			if t == nil {
+				t = c.LastTerminationState.Terminated
+			}
+			if t != nil {
+				e.Containers = append(e.Containers, events.ContainerEnd{
+					Name:     c.Name,
+					ExitCode: t.ExitCode,
+					Reason:   bounded(t.Reason, maxReason),
+					Message:  bounded(t.Message, maxTermination),
+				})
+			}
+		}
+	}
+	return e
+}

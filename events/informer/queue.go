@@ -1,0 +1,140 @@
+package informer
+
+import (
+	"context"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// queue holds observations that the sink has not taken yet, in order. It has no bound of its own: an object has at
+// most one undelivered sighting beside its deletion, so it holds no more than there are objects, deletions and
+// listings. Safe for concurrent use; one goroutine calls next.
+type queue struct {
+	mu      sync.Mutex
+	items   []*item // items[head:] wait; one without facts was overtaken
+	head    int
+	waiting int
+	latest  map[types.UID]*item // the undelivered sighting of an object
+	listing int                 // counts the listings begun
+	ready   chan struct{}       // has a token when something may wait
+}
+
+type item struct {
+	uid     types.UID // empty for what is not about an object
+	listing int
+	o       events.Observation
+}
+
+func newQueue() *queue {
+	return &queue{latest: map[types.UID]*item{}, ready: make(chan struct{}, 1)}
+}
+
+// seen queues a sighting. One of the same object that still waits gives way to it: the new one takes its place, or,
+// when a listing has begun since, the end of the queue, so that each listing is told whole.
+func (q *queue) seen(uid types.UID, o events.Observation) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if old := q.latest[uid]; old != nil {
+		if old.listing == q.listing {
+			old.o = o
+			return
+		}
+		q.drop(old)
+	}
+	q.latest[uid] = q.push(uid, o)
+}
+
+// gone queues a deletion. A pod's waiting sighting is given up for it, unless it is the only witness of how the pod
+// ended; a Job's never is, because its history would begin with its end.
+func (q *queue) gone(uid types.UID, o events.Observation) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if old := q.latest[uid]; old != nil {
+		if pod, ok := old.o.Facts.(*events.PodSeen); ok && !pod.Phase.Terminal() {
+			q.drop(old)
+		}
+		delete(q.latest, uid)
+	}
+	q.push(uid, o)
+}
+
+// mark queues what is about no object: the beginning and the end of a listing.
+func (q *queue) mark(o events.Observation) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if _, ok := o.Facts.(*events.ListingStarted); ok {
+		q.listing++
+	}
+	q.push("", o)
+}
+
+func (q *queue) push(uid types.UID, o events.Observation) *item {
+	it := &item{uid: uid, listing: q.listing, o: o}
+	q.items = append(q.items, it)
+	q.waiting++
+	select {
+	case q.ready <- struct{}{}:
+	default:
+	}
+	return it
+}
+
+// drop takes an item out of the order without moving the others.
+func (q *queue) drop(it *item) {
+	it.o = events.Observation{}
+	q.waiting--
+}
+
+// next waits for an observation and takes it. It returns false when ctx has ended.
+func (q *queue) next(ctx context.Context) (events.Observation, bool) {
+	for ctx.Err() == nil {
+		if o, ok := q.take(); ok {
+			return o, true
+		}
+		select {
+		case <-q.ready:
+		case <-ctx.Done():
+		}
+	}
+	return events.Observation{}, false
+}
+
+func (q *queue) take() (events.Observation, bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for q.head < len(q.items) {
+		it := q.items[q.head]
+		q.items[q.head] = nil
+		q.head++
+		if it.o.Facts == nil {
+			continue
+		}
+		if q.latest[it.uid] == it {
+			delete(q.latest, it.uid)
+		}
+		q.waiting--
+		q.compact()
+		return it.o, true
+	}
+	q.compact()
+	return events.Observation{}, false
+}
+
+// compact gives back the room of what was taken, at a cost that is constant for each item.
+func (q *queue) compact() {
+	switch {
+	case q.head == len(q.items):
+		q.items, q.head = nil, 0
+	case q.head >= 1024 && q.head*2 >= len(q.items):
+		q.items, q.head = append([]*item(nil), q.items[q.head:]...), 0
+	}
+}
+
+func (q *queue) len() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.waiting
+}

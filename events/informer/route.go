@@ -1,0 +1,117 @@
+package informer
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// Routing (design §7): to whom a pod belongs decides whether it is told, and what is told of it.
+//
+//	controller               told                                      settled
+//	-----------------------  ----------------------------------------  ---------------------------------
+//	a Job that is managed    always                                    yes
+//	a Job that is not        when it carries a finalizer of ours       yes
+//	a Job nobody has seen    when it carries a finalizer of ours       no: that Job may come
+//	something else           when it carries a finalizer of ours       yes
+//	none                     so, or when managed Jobs select it        no, if it has labels: Jobs may come
+//
+// Whatever was told once is told until it is gone. What is not settled is held, and routed again when the Job comes.
+type routed struct {
+	observation events.Observation
+	concerns    bool
+	settled     bool
+}
+
+// route says what is to be told of a pod, given the Jobs that are known now.
+func (v *view) route(f *podFacts) routed {
+	seen := f.seen // the observation's own; its slices are shared and never changed
+	tracked := f.ours || f.builtin && v.mode != events.ModeDelegated
+	r := routed{concerns: tracked, settled: true}
+	owner := v.jobs[seen.Owner]
+	if owner != nil && owner.fromLog {
+		owner = nil
+	}
+	var policy []string
+	switch {
+	case owner != nil:
+		seen.Selected = owner.selects(f.labels)
+		if owner.managed {
+			r.concerns = true
+			tracked = owner.tracks(f)
+			policy = owner.conditions
+		}
+	case seen.Owner != "":
+		seen.Selected = f.labels[controllerUIDLabel] == string(seen.Owner) // what nearly every Job's selector says
+		r.settled = false
+	case !seen.Foreign && len(f.labels) > 0:
+		seen.Candidates = v.candidates(f)
+		r.concerns = r.concerns || len(seen.Candidates) > 0
+		r.settled = false
+	}
+	seen.Tracked = tracked
+	seen.Conditions = telling(seen.Conditions, policy)
+	r.observation = events.Observation{Job: f.owner, Facts: &seen, Evidence: f.evidence}
+	return r
+}
+
+// selects reports whether the Job's selector matches those labels.
+func (j *knownJob) selects(set map[string]string) bool {
+	if j.selector == nil {
+		return set[controllerUIDLabel] == string(j.ref.UID)
+	}
+	return j.selector.Matches(labels.Set(set))
+}
+
+// tracks reports whether the pod carries the finalizer that this Job's pods are kept by.
+func (j *knownJob) tracks(f *podFacts) bool {
+	if j.ours {
+		return f.ours
+	}
+	return f.builtin
+}
+
+// candidates is the sorted UIDs of the managed Jobs in the pod's namespace whose selectors match it.
+func (v *view) candidates(f *podFacts) []types.UID {
+	var uids []types.UID
+	namespace := f.evidence.Namespace
+	job := v.jobs[types.UID(f.labels[controllerUIDLabel])]
+	if job != nil && job.managed && !job.fromLog && job.selector == nil && job.ref.Namespace == namespace {
+		uids = append(uids, job.ref.UID)
+	}
+	for uid, job := range v.selecting[namespace] {
+		if job.selects(f.labels) {
+			uids = append(uids, uid)
+		}
+	}
+	slices.Sort(uids)
+	return uids
+}
+
+// compare puts held pods into the order of their creation.
+func (f *podFacts) compare(g *podFacts) int {
+	return cmp.Or(cmp.Compare(f.seen.Created, g.seen.Created), cmp.Compare(f.seen.UID, g.seen.UID))
+}
+
+// progress are the conditions of every pod's way to running. They tell nothing that phase, node and readiness do not,
+// and change so often that they would be most of the log.
+var progress = []string{
+	string(corev1.PodReady), string(corev1.PodInitialized), string(corev1.ContainersReady),
+	string(corev1.PodScheduled), string(corev1.PodReadyToStartContainers),
+}
+
+// telling is the conditions that a decision may read: all but those of progress that no rule of the owner names.
+func telling(all []events.PodCondition, policy []string) []events.PodCondition {
+	var some []events.PodCondition
+	for _, c := range all {
+		if !slices.Contains(progress, c.Type) || slices.Contains(policy, c.Type) {
+			some = append(some, c)
+		}
+	}
+	return some
+}

@@ -1,0 +1,140 @@
+package informer
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// Labels that the API server puts into the pod template of a Job without manualSelector (J-181). They differ between
+// Jobs that are otherwise equal, so hashes and stored templates leave them out.
+const (
+	controllerUIDLabel       = batchv1.ControllerUidLabel
+	jobNameLabel             = batchv1.JobNameLabel
+	legacyControllerUIDLabel = "controller-uid"
+	legacyJobNameLabel       = "job-name"
+)
+
+var generatedLabels = [...]string{controllerUIDLabel, jobNameLabel, legacyControllerUIDLabel, legacyJobNameLabel}
+
+// specOf is the content of a Job's spec that decisions read, named by its hash, and the redacted pod template as JSON.
+// Jobs that differ only in what the API server generated for them have the same content.
+func specOf(job *batchv1.Job) (*events.JobSpec, []byte, error) {
+	s := &job.Spec
+	spec := &events.JobSpec{
+		Parallelism:             s.Parallelism,
+		Completions:             s.Completions,
+		CompletionMode:          text(s.CompletionMode),
+		BackoffLimit:            s.BackoffLimit,
+		ActiveDeadlineSeconds:   s.ActiveDeadlineSeconds,
+		Suspend:                 s.Suspend != nil && *s.Suspend,
+		TTLSecondsAfterFinished: s.TTLSecondsAfterFinished,
+		BackoffLimitPerIndex:    s.BackoffLimitPerIndex,
+		MaxFailedIndexes:        s.MaxFailedIndexes,
+		PodReplacementPolicy:    text(s.PodReplacementPolicy),
+		RestartPolicy:           string(s.Template.Spec.RestartPolicy),
+		ManualSelector:          manual(job),
+	}
+	var err error
+	if spec.Template, err = TemplateHash(job); err != nil {
+		return nil, nil, err
+	}
+	if !generatedSelector(s.Selector, job.UID) {
+		if spec.Selector, err = jsonOf(s.Selector); err != nil {
+			return nil, nil, fmt.Errorf("encode selector of Job %s/%s: %w", job.Namespace, job.Name, err)
+		}
+	}
+	if s.PodFailurePolicy != nil {
+		if spec.PodFailurePolicy, err = jsonOf(s.PodFailurePolicy); err != nil {
+			return nil, nil, fmt.Errorf("encode podFailurePolicy of Job %s/%s: %w", job.Namespace, job.Name, err)
+		}
+	}
+	if s.SuccessPolicy != nil {
+		if spec.SuccessPolicy, err = jsonOf(s.SuccessPolicy); err != nil {
+			return nil, nil, fmt.Errorf("encode successPolicy of Job %s/%s: %w", job.Namespace, job.Name, err)
+		}
+	}
+	template, err := json.Marshal(redacted(normalised(job)))
+	if err != nil {
+		return nil, nil, fmt.Errorf("encode redacted template of Job %s/%s: %w", job.Namespace, job.Name, err)
+	}
+	spec.Hash, err = hashOf(struct {
+		Spec     *events.JobSpec
+		Template json.RawMessage
+	}{spec, template})
+	if err != nil {
+		return nil, nil, fmt.Errorf("hash spec of Job %s/%s: %w", job.Namespace, job.Name, err)
+	}
+	return spec, template, nil
+}
+
+// TemplateHash names the content of the Job's pod template, generated labels left out: 32 hexadecimal digits. It is of
+// the template as it is, not of the redacted one, so that pods are only made from the template that was decided on. A
+// value that can be guessed can be confirmed with it, like with any unkeyed hash.
+func TemplateHash(job *batchv1.Job) (string, error) {
+	hash, err := hashOf(normalised(job))
+	if err != nil {
+		return "", fmt.Errorf("hash template of Job %s/%s: %w", job.Namespace, job.Name, err)
+	}
+	return hash, nil
+}
+
+// normalised is the template without generated labels and without the metadata that pods do not take over (J-061). It
+// shares its parts with the Job's.
+func normalised(job *batchv1.Job) *corev1.PodTemplateSpec {
+	t := &job.Spec.Template
+	labels := t.Labels
+	if !manual(job) {
+		labels = maps.Clone(labels)
+		for _, name := range generatedLabels {
+			delete(labels, name)
+		}
+	}
+	return &corev1.PodTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Labels: labels, Annotations: t.Annotations, Finalizers: t.Finalizers},
+		Spec:       t.Spec,
+	}
+}
+
+func manual(job *batchv1.Job) bool {
+	return job.Spec.ManualSelector != nil && *job.Spec.ManualSelector
+}
+
+// generatedSelector reports whether the selector is the one the API server makes: the Job's UID under one label.
+// Servers before 1.27 made it with the label's old name; that one is stored like a user's.
+func generatedSelector(s *metav1.LabelSelector, uid types.UID) bool {
+	return s != nil && len(s.MatchExpressions) == 0 && len(s.MatchLabels) == 1 &&
+		s.MatchLabels[controllerUIDLabel] == string(uid)
+}
+
+// hashOf is the first 16 bytes of the SHA-256 of v's JSON, in which struct fields stand in their order and map keys
+// are sorted, so equal values have equal hashes.
+func hashOf(v any) (string, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:16]), nil
+}
+
+func jsonOf(v any) (string, error) {
+	data, err := json.Marshal(v)
+	return string(data), err
+}
+
+func text[T ~string](s *T) string {
+	if s == nil {
+		return ""
+	}
+	return string(*s)
+}

@@ -1,0 +1,45 @@
+package informer
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// lastApplied is where kubectl keeps a copy of the whole manifest, secrets included.
+const lastApplied = corev1.LastAppliedConfigAnnotation
+
+// stripJob takes off what neither observations nor the keeper need. The pod template stays as it is.
+func stripJob(job *batchv1.Job) {
+	job.ManagedFields = nil
+	delete(job.Annotations, lastApplied)
+}
+
+// stripPod leaves what observations read: metadata, the node, which init containers are sidecars, and the status.
+func stripPod(pod *corev1.Pod) {
+	pod.ManagedFields = nil
+	delete(pod.Annotations, lastApplied)
+	spec := corev1.PodSpec{NodeName: pod.Spec.NodeName}
+	for _, c := range pod.Spec.InitContainers {
+		spec.InitContainers = append(spec.InitContainers, corev1.Container{Name: c.Name, RestartPolicy: c.RestartPolicy})
+	}
+	pod.Spec = spec
+	pod.Status = corev1.PodStatus{
+		Phase:                 pod.Status.Phase,
+		Reason:                pod.Status.Reason,
+		Message:               pod.Status.Message,
+		Conditions:            pod.Status.Conditions,
+		ContainerStatuses:     pod.Status.ContainerStatuses,
+		InitContainerStatuses: pod.Status.InitContainerStatuses,
+	}
+}
+
+// stripped is the transform of the reflector's temporary store, which holds a list that is streamed.
+func stripped(obj any) (any, error) {
+	switch o := obj.(type) {
+	case *batchv1.Job:
+		stripJob(o)
+	case *corev1.Pod:
+		stripPod(o)
+	}
+	return obj, nil
+}

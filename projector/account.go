@@ -1,0 +1,241 @@
+package projector
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// claimed reports whether the pod is the Job's: owned by it and matched by its selector (J-173). In a namespace's stream
+// and on a placeholder no pod is.
+func (j *Job) claimed(p *Pod) bool {
+	return j.Spec != nil && p.Selected && string(p.Owner) == j.Stream.ID
+}
+
+// indexValid reports whether the pod's index is one of the Job's; of a Job that is not Indexed every pod's is.
+func (j *Job) indexValid(p *Pod) bool {
+	return !j.Indexed() || (p.Index >= 0 && p.Index < j.Completions())
+}
+
+// failing and succeeding report the stored interim conditions, which are final.
+func (j *Job) failing() bool    { return j.Base.True(FailureTarget) }
+func (j *Job) succeeding() bool { return j.Base.True(SuccessCriteriaMet) }
+
+// ended reports whether the pod counts as ended, by the matrix of J-023; of a failing Job every pod does (J-038).
+func (j *Job) ended(p *Pod) bool {
+	return p.Phase.Terminal() || (p.Terminating() && !j.FailedOnly()) || j.failing()
+}
+
+// accounted reports whether the published status accounts for the pod already.
+func (j *Job) accounted(p *Pod) bool {
+	if _, ok := j.uncounted[p.UID]; ok {
+		return true
+	}
+	return j.Indexed() && p.Phase == events.PodSucceeded && j.Base.Completed.Has(p.Index)
+}
+
+// stageOf says how far the accounting of the pod has come. Finalizers of pods that are not to be counted go at once:
+// of Jobs that are finished or gone (J-100), of pods that do not end while their Job succeeds or is deleted (J-091), of
+// ended pods without a valid index (J-035).
+func (j *Job) stageOf(p *Pod) Stage {
+	switch {
+	case !p.Tracked || p.Doomed:
+		return Untouched
+	case j.Gone || j.Finished():
+		return Released
+	case j.Stream.Kind == events.StreamNamespace:
+		return Released
+	case !j.claimed(p):
+		return Untouched
+	case !j.indexValid(p):
+		if p.Phase.Terminal() {
+			return Released
+		}
+		return Untouched
+	case j.accounted(p):
+		return Released
+	case !p.Phase.Terminal() && j.succeeding():
+		return Released
+	case j.ended(p):
+		return Fresh
+	case j.Deleted != 0:
+		return Released
+	}
+	return Untouched
+}
+
+// enter adds the pod's share to the tallies and puts it into the queue of its stage.
+func (j *Job) enter(p *Pod) {
+	was := p.in
+	p.in = share{index: events.NoIndex}
+	if j.claimed(p) {
+		p.in.active, p.in.terminating = p.Active(), p.Terminating()
+		p.in.ready = p.in.active && p.Ready
+		p.in.idle = p.in.active && !p.Doomed && p.Delete == nil
+		holds := p.in.active || (p.in.terminating && j.FailedOnly())
+		if holds && j.Indexed() && j.indexValid(p) {
+			p.in.index = p.Index
+		}
+	}
+	_, uncounted := j.uncounted[p.UID]
+	p.in.settled = uncounted && j.Settled(p.UID)
+	if stage := j.stageOf(p); stage != p.stage {
+		j.unqueue(p)
+		p.stage = stage
+		j.ticks++
+		p.entered = j.ticks
+		switch stage {
+		case Fresh:
+			j.fresh.push(p)
+		case Released:
+			j.released.push(p)
+		case Untouched:
+		}
+	}
+	if p.stage == Fresh {
+		p.in.freshSucceeded = p.Phase == events.PodSucceeded
+		p.in.freshFailed = !p.in.freshSucceeded
+		p.in.urgent = p.Deleted != 0
+		j.note(p)
+	}
+	j.count(p, 1)
+	if j.Indexed() {
+		switch {
+		case p.in.freshSucceeded:
+			j.complete(p.Index)
+		case was.freshSucceeded:
+			j.uncomplete(p.Index)
+		}
+	}
+}
+
+// leave takes back what enter added, before the pod changes.
+func (j *Job) leave(p *Pod) { j.count(p, -1) }
+
+// update changes a pod and keeps the tallies true.
+func (j *Job) update(p *Pod, change func()) {
+	j.leave(p)
+	change()
+	j.enter(p)
+}
+
+func (j *Job) unqueue(p *Pod) {
+	switch p.stage {
+	case Fresh:
+		j.fresh.remove(p)
+	case Released:
+		j.released.remove(p)
+	case Untouched:
+	}
+}
+
+func (j *Job) count(p *Pod, sign int32) {
+	t := &j.tally
+	t.Active += one(p.in.active) * sign
+	t.Ready += one(p.in.ready) * sign
+	t.Terminating += one(p.in.terminating) * sign
+	t.Idle += one(p.in.idle) * sign
+	t.FreshFailed += one(p.in.freshFailed) * sign
+	t.Settled += int(one(p.in.settled) * sign)
+	t.Urgent += int(one(p.in.urgent) * sign)
+	if !j.Indexed() {
+		t.FreshSucceeded += one(p.in.freshSucceeded) * sign
+	}
+	if p.in.index >= 0 {
+		j.occupy(p.in.index, sign)
+	}
+}
+
+func one(b bool) int32 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// complete notes that a fresh pod succeeded with that index.
+func (j *Job) complete(i int32) {
+	j.completed.Add(i)
+	j.taken.Add(i)
+	if j.occupants[i] > 0 {
+		j.crowded[i] = struct{}{}
+	}
+}
+
+// uncomplete takes that back when the pod is no longer fresh, unless the published status has the index by now.
+func (j *Job) uncomplete(i int32) {
+	if j.Base.Completed.Has(i) {
+		return
+	}
+	for p := range j.Fresh() { // another fresh pod may have completed it too
+		if p.Index == i && p.in.freshSucceeded {
+			return
+		}
+	}
+	j.completed.Remove(i)
+	j.occupy(i, 0)
+}
+
+// occupy follows who holds an index: pods that run, and creates that have not been settled.
+func (j *Job) occupy(i, sign int32) {
+	n := j.occupants[i] + sign
+	if n == 0 {
+		delete(j.occupants, i)
+	} else {
+		j.occupants[i] = n
+	}
+	if n > 1 || (n > 0 && (j.completed.Has(i) || j.Base.FailedIndexes.Has(i))) {
+		j.crowded[i] = struct{}{}
+	} else {
+		delete(j.crowded, i)
+	}
+	j.retake(i)
+}
+
+// retake decides afresh whether the index needs a pod.
+func (j *Job) retake(i int32) {
+	if j.occupants[i] > 0 || j.completed.Has(i) || j.Base.FailedIndexes.Has(i) {
+		j.taken.Add(i)
+	} else {
+		j.taken.Remove(i)
+	}
+}
+
+// recount builds every tally anew, after a change that concerns all pods: another spec, another published status that
+// was not of our writing, a deletion, a finish. It costs what there are pods.
+func (j *Job) recount() {
+	pods := j.Pods()
+	j.tally = Tally{}
+	j.uncounted = make(map[types.UID]bool, len(j.Base.UncountedFailed)+len(j.Base.UncountedSucceeded))
+	for _, uid := range j.Base.UncountedSucceeded {
+		j.uncounted[uid] = false
+	}
+	for _, uid := range j.Base.UncountedFailed {
+		j.uncounted[uid] = true
+	}
+	clear(j.occupants)
+	clear(j.crowded)
+	j.completed, j.taken = IndexSet{}, IndexSet{}
+	if j.Indexed() {
+		j.completed = j.Base.Completed.Clone()
+		j.completed.Trim(j.Completions())
+		j.taken = j.completed.Clone()
+		failed := j.Base.FailedIndexes.Clone()
+		failed.Trim(j.Completions())
+		j.taken.AddAll(&failed)
+		for _, c := range j.creates {
+			if c.Index >= 0 {
+				j.occupy(c.Index, 1)
+			}
+		}
+	}
+	for uid := range j.uncounted {
+		if j.pods[uid] == nil {
+			j.tally.Settled++
+		}
+	}
+	for _, p := range pods {
+		p.in = share{}
+		j.enter(p)
+	}
+}

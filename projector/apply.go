@@ -1,0 +1,167 @@
+package projector
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// Apply folds rec into j. It cannot fail: records are validated when they are decoded. Its cost depends on what rec
+// changes, not on how many pods j has. Job is not safe for concurrent use; its owner is the loop.
+func (j *Job) Apply(rec *events.Record) {
+	j.Now = max(j.Now, rec.Time)
+	if rec.Stream == j.Stream {
+		j.Head = rec.Sequence
+	}
+	switch f := rec.Facts.(type) {
+	case *events.JobSeen:
+		j.jobSeen(rec, f)
+	case *events.JobGone:
+		j.gone()
+	case *events.PodSeen:
+		j.podSeen(rec, f)
+	case *events.PodGone:
+		j.podGone(f.UID)
+	case *events.Decision:
+		if rec.Kind == events.KindDecided {
+			j.decided(rec, f)
+		}
+	case *events.CommandEnded:
+		j.commandEnded(f)
+	case *events.JobRetired:
+		j.Retired = true
+	case *events.ClockStepped:
+		j.shift(f.Step)
+	case *events.ControllerStarted:
+		j.restarted()
+	}
+	j.lag()
+}
+
+// jobSeen folds what was seen of the Job's object. World has set Spec before.
+func (j *Job) jobSeen(rec *events.Record, f *events.JobSeen) {
+	if f.Version < j.Version {
+		return
+	}
+	if rec.Evidence.Name != "" {
+		j.Ref.Namespace, j.Ref.Name = rec.Evidence.Namespace, rec.Evidence.Name
+	}
+	first := !j.Known()
+	anew := first || j.SpecAt != f.SpecAt || (f.Deleted != 0) != (j.Deleted != 0) || j.Gone
+	j.Version, j.Generation, j.Created, j.Deleted = f.Version, f.Generation, f.Created, f.Deleted
+	j.Managed, j.ManagedBy, j.SpecAt, j.Gone = f.Managed, f.ManagedBy, f.SpecAt, false
+	j.Recheck, j.Look = false, false
+	switch {
+	case f.Confirms != events.CommandName{}:
+		j.confirm(f.Confirms)
+	case f.Status != nil:
+		j.Base = statusOf(f.Status)
+		anew = true
+	}
+	if anew {
+		j.recount()
+	}
+	if j.Start == 0 && j.Spec != nil && !j.Spec.Suspend && !j.Finished() && j.Base.StartTime == 0 {
+		j.Start = j.Now // J-145
+	}
+}
+
+// gone folds the end of the Job's object: nothing of it is to be counted any more.
+func (j *Job) gone() {
+	j.Gone = true
+	j.recount()
+}
+
+// podSeen folds what was seen of a pod.
+func (j *Job) podSeen(rec *events.Record, f *events.PodSeen) {
+	j.settle(f.Ordinal)
+	p := j.pods[f.UID]
+	if p == nil {
+		p = j.addPod()
+	} else {
+		if f.Version < p.Version {
+			return
+		}
+		j.leave(p)
+	}
+	p.PodSeen, p.Seen = *f, true
+	if f.Deleted != 0 {
+		p.DeleteDone = false
+	}
+	if e := &rec.Evidence; e.Name != "" {
+		p.Name = e.Name
+		if j.Ref.Namespace == "" {
+			j.Ref.Namespace = e.Namespace
+		}
+		if j.Ref.Name == "" {
+			j.Ref.Name = e.Owner
+		}
+		if e.Node != "" {
+			p.Node = e.Node
+		}
+	}
+	j.place(p)
+}
+
+// addPod makes room for a pod that the log has not heard of.
+func (j *Job) addPod() *Pod {
+	j.arrival++
+	return &Pod{arrived: j.arrival}
+}
+
+// place files a pod whose facts are set, new or changed, after its old share has been taken back.
+func (j *Job) place(p *Pod) {
+	if j.pods[p.UID] == nil {
+		if _, uncounted := j.uncounted[p.UID]; uncounted {
+			j.tally.Settled--
+		}
+		j.pods[p.UID] = p
+		j.homes[p.UID] = j.Stream
+	}
+	j.enter(p)
+}
+
+// podGone folds the end of a pod's object.
+func (j *Job) podGone(uid types.UID) {
+	p := j.pods[uid]
+	if p == nil {
+		return
+	}
+	j.leave(p)
+	j.unqueue(p)
+	delete(j.pods, uid)
+	delete(j.homes, uid)
+	if p.in.freshSucceeded && j.Indexed() {
+		j.uncomplete(p.Index)
+	}
+	for _, f := range []*Flight{p.Drop, p.Delete} {
+		if f != nil {
+			j.land(f.Name)
+		}
+	}
+	if p.Doomed {
+		j.doomed--
+	}
+	if _, uncounted := j.uncounted[uid]; uncounted {
+		j.tally.Settled++
+	}
+}
+
+// restarted folds a process's start: what was in flight is in doubt. Deletions, finalizer removals and reads are asked
+// again where they are still wanted; a status write is decided afresh from a version seen since; a create keeps its slot
+// until it is settled.
+func (j *Job) restarted() {
+	for name, f := range j.flights {
+		switch {
+		case f.create != nil:
+			f.create.Flight = nil
+			f.create.Doubted = true
+			delete(j.flights, name)
+		case f.pod != nil:
+			j.update(f.pod, func() { j.land(name) })
+		default:
+			j.land(name)
+		}
+	}
+	j.Recheck = len(j.creates) > 0
+}

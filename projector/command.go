@@ -1,0 +1,182 @@
+package projector
+
+import (
+	"slices"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// decided folds a decision: its commands are in flight from here on.
+func (j *Job) decided(rec *events.Record, d *events.Decision) {
+	j.asOf = decided{settings: *j.Settings, rules: d.RulesVersion}
+	for place, c := range d.Commands() {
+		f := &Flight{
+			Name:    events.CommandName{Decided: rec.Sequence, Place: uint32(place)},
+			Command: c,
+			Since:   rec.Time,
+		}
+		j.launch(f)
+	}
+}
+
+func (j *Job) launch(f *Flight) {
+	switch c := f.Command.(type) {
+	case *events.CreatePod:
+		j.flights[f.Name] = flight{create: j.creating(c, f)}
+	case *events.ReadPod:
+		if create := j.create(c.Ordinal); create != nil {
+			create.Flight = f
+			j.flights[f.Name] = flight{create: create}
+		}
+	case *events.DropFinalizer:
+		if p := j.pods[c.Pod]; p != nil {
+			j.update(p, func() {
+				p.Drop = f
+				if c.ThenDelete && !p.Doomed {
+					p.Doomed = true
+					j.doomed++
+				}
+				j.flights[f.Name] = flight{pod: p}
+			})
+		}
+	case *events.DeletePod:
+		if p := j.pods[c.Pod]; p != nil {
+			j.update(p, func() {
+				p.Delete = f
+				j.deletes++
+				j.flights[f.Name] = flight{pod: p}
+			})
+		}
+	case *events.WriteStatus:
+		j.Write = f
+		j.flights[f.Name] = flight{}
+	case *events.ReadJob:
+		j.Reading = f
+		j.flights[f.Name] = flight{}
+	case *events.Withdraw:
+		j.withdrawn(c.Command)
+	}
+}
+
+// creating is the create that a command asks for: a new one, or one in doubt that is tried again.
+func (j *Job) creating(c *events.CreatePod, f *Flight) *Create {
+	if known := j.create(c.Ordinal); known != nil {
+		known.Flight, known.Sent = f, j.Now
+		return known
+	}
+	create := &Create{CreatePod: *c, Flight: f, Sent: j.Now}
+	j.creates = append(j.creates, create) // ordinals only grow
+	j.Ordinal = max(j.Ordinal, c.Ordinal)
+	if c.Index >= 0 {
+		j.occupy(c.Index, 1)
+	}
+	return create
+}
+
+func (j *Job) create(ordinal uint64) *Create {
+	if k, ok := j.findCreate(ordinal); ok {
+		return j.creates[k]
+	}
+	return nil
+}
+
+func (j *Job) findCreate(ordinal uint64) (int, bool) {
+	return slices.BinarySearchFunc(j.creates, ordinal, func(c *Create, n uint64) int {
+		return int(int64(c.Ordinal) - int64(n))
+	})
+}
+
+// settle ends the create with that ordinal: its pod has been observed, or created for certain. Any outcome that comes
+// later is no news, so both orders give the same state.
+func (j *Job) settle(ordinal uint64) {
+	if ordinal == 0 {
+		return
+	}
+	j.Ordinal = max(j.Ordinal, ordinal)
+	if j.drop(ordinal) {
+		j.Window = min(j.Window+1, j.Settings.MaxPodsPerDecision)
+		j.Creating.cleared()
+	}
+}
+
+// drop forgets a create that holds nothing any more, and reports whether it was there.
+func (j *Job) drop(ordinal uint64) bool {
+	k, ok := j.findCreate(ordinal)
+	if !ok {
+		return false
+	}
+	c := j.creates[k]
+	j.creates = slices.Delete(j.creates, k, k+1)
+	if c.Flight != nil {
+		delete(j.flights, c.Flight.Name)
+	}
+	if c.Index >= 0 {
+		j.occupy(c.Index, -1)
+	}
+	return true
+}
+
+// withdrawn folds the recorded decision to give a command up.
+func (j *Job) withdrawn(name events.CommandName) {
+	f, ok := j.flights[name]
+	if ok && f.create != nil {
+		j.drop(f.create.Ordinal)
+		return
+	}
+	j.land(name)
+}
+
+// land removes a command from those in flight.
+func (j *Job) land(name events.CommandName) {
+	f, ok := j.flights[name]
+	if !ok {
+		return
+	}
+	delete(j.flights, name)
+	switch {
+	case j.Write != nil && j.Write.Name == name:
+		j.Write = nil
+	case j.Reading != nil && j.Reading.Name == name:
+		j.Reading = nil
+	case f.pod != nil && f.pod.Drop != nil && f.pod.Drop.Name == name:
+		f.pod.Drop = nil
+	case f.pod != nil && f.pod.Delete != nil && f.pod.Delete.Name == name:
+		f.pod.Delete = nil
+		j.deletes--
+	}
+}
+
+// confirm folds the success of a status write: its change is part of the published base from here on. It costs what the
+// change names, not what the Job has.
+func (j *Job) confirm(name events.CommandName) {
+	if j.Write == nil || j.Write.Name != name {
+		return
+	}
+	change := j.Write.Command.(*events.WriteStatus).Change
+	j.land(name)
+	j.Writing.cleared()
+	j.Base.change(&change)
+	if len(change.Conditions) > 0 || change.TrimTo != nil || change.ClearFailedIndexes {
+		j.recount()
+		return
+	}
+	for _, uid := range change.Counted {
+		delete(j.uncounted, uid)
+		j.refresh(uid, -1)
+	}
+	for _, uid := range change.AddSucceeded {
+		j.uncounted[uid] = false
+		j.refresh(uid, 1)
+	}
+	for _, uid := range change.AddFailed {
+		j.uncounted[uid] = true
+		j.refresh(uid, 1)
+	}
+	if change.CompleteIndexes != "" {
+		for p := range j.Fresh() {
+			if p.Phase == events.PodSucceeded && j.Base.Completed.Has(p.Index) {
+				j.update(p, func() {})
+			}
+		}
+	}
+}

@@ -1,0 +1,21 @@
+// Package projector folds records into the state of each Job.
+//
+// [World] is everything that one log says; [Job] is what it says about one Job, and all that a decision reads. Folding
+// is a function: the same records give the same state on any machine, from a snapshot or from the first record, and in
+// either order of a command's outcome and its observation. Invariants:
+//
+//   - Apply cannot fail: records are validated when they are decoded. It mutates in place, and its cost depends on what
+//     the record changes, not on how many pods or indexes the Job has.
+//   - The newest observed status is the published base ([Status]); on top come only pods that still carry the finalizer.
+//   - Versions of an object only go forward.
+//   - Everything that waits (backoff, refusals, commands in flight) is here, as a time that moves when the clock is set.
+//
+// [Intake] turns observations into records: it routes them to streams, drops what the log knows already, and finds what
+// went missing while nobody watched.
+//
+// # Concurrency
+//
+// World and Job are not safe for concurrent use; the loop owns them.
+//
+// Read job.go first, then apply.go, then package reconciler.
+package projector

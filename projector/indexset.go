@@ -1,0 +1,193 @@
+package projector
+
+import (
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// span is the completion indexes from first through last.
+type span struct{ first, last int32 }
+
+// IndexSet is a set of completion indexes, kept as sorted spans that neither touch nor overlap. The zero value is empty.
+// Its cost depends on the number of spans, not of indexes.
+type IndexSet struct {
+	spans []span
+	count int32
+}
+
+// Len is the number of indexes in the set.
+func (s *IndexSet) Len() int32 { return s.count }
+
+// at is the place of the first span that ends at or after i.
+func (s *IndexSet) at(i int32) int {
+	return sort.Search(len(s.spans), func(k int) bool { return s.spans[k].last >= i })
+}
+
+// Has reports whether i is in the set.
+func (s *IndexSet) Has(i int32) bool {
+	k := s.at(i)
+	return k < len(s.spans) && s.spans[k].first <= i
+}
+
+// Add puts i into the set and reports whether it was not there.
+func (s *IndexSet) Add(i int32) bool {
+	k := s.at(i)
+	if k < len(s.spans) && s.spans[k].first <= i {
+		return false
+	}
+	s.count++
+	left := k > 0 && s.spans[k-1].last == i-1
+	right := k < len(s.spans) && s.spans[k].first == i+1
+	switch {
+	case left && right:
+		s.spans[k-1].last = s.spans[k].last
+		s.spans = slices.Delete(s.spans, k, k+1)
+	case left:
+		s.spans[k-1].last = i
+	case right:
+		s.spans[k].first = i
+	default:
+		s.spans = slices.Insert(s.spans, k, span{i, i})
+	}
+	return true
+}
+
+// Remove takes i out of the set and reports whether it was there.
+func (s *IndexSet) Remove(i int32) bool {
+	k := s.at(i)
+	if k == len(s.spans) || s.spans[k].first > i {
+		return false
+	}
+	s.count--
+	switch p := s.spans[k]; {
+	case p.first == i && p.last == i:
+		s.spans = slices.Delete(s.spans, k, k+1)
+	case p.first == i:
+		s.spans[k].first = i + 1
+	case p.last == i:
+		s.spans[k].last = i - 1
+	default:
+		s.spans[k].last = i - 1
+		s.spans = slices.Insert(s.spans, k+1, span{i + 1, p.last})
+	}
+	return true
+}
+
+// AddAll puts all of o into the set.
+func (s *IndexSet) AddAll(o *IndexSet) {
+	if len(s.spans) == 0 {
+		*s = o.Clone()
+		return
+	}
+	for _, p := range o.spans {
+		for i := p.first; i <= p.last; i++ {
+			s.Add(i)
+		}
+	}
+}
+
+// Trim takes out every index from limit on.
+func (s *IndexSet) Trim(limit int32) {
+	k := s.at(limit)
+	if k < len(s.spans) && s.spans[k].first < limit {
+		s.spans[k].last = limit - 1
+		k++
+	}
+	s.spans = s.spans[:k]
+	s.count = 0
+	for _, p := range s.spans {
+		s.count += p.last - p.first + 1
+	}
+}
+
+// Gaps appends to buf the lowest indexes below limit that are not in the set, at most n of them.
+func (s *IndexSet) Gaps(buf []int32, limit int32, n int) []int32 {
+	next := int32(0)
+	for _, p := range s.spans {
+		for ; next < p.first && next < limit && n > 0; next++ {
+			buf = append(buf, next)
+			n--
+		}
+		if n <= 0 || next >= limit {
+			return buf
+		}
+		next = p.last + 1
+	}
+	for ; next < limit && n > 0; next++ {
+		buf = append(buf, next)
+		n--
+	}
+	return buf
+}
+
+// Clone is an independent copy.
+func (s *IndexSet) Clone() IndexSet { return IndexSet{spans: slices.Clone(s.spans), count: s.count} }
+
+// Equal reports whether both sets hold the same indexes.
+func (s *IndexSet) Equal(o *IndexSet) bool { return slices.Equal(s.spans, o.spans) }
+
+// Text is the API's form of the set (J-041): increasing decimals joined by commas; three or more in a row as
+// first-last, exactly two as first,last.
+func (s *IndexSet) Text() string {
+	var b []byte
+	for _, p := range s.spans {
+		if len(b) > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, int64(p.first), 10)
+		switch {
+		case p.last > p.first+1:
+			b = append(b, '-')
+			b = strconv.AppendInt(b, int64(p.last), 10)
+		case p.last == p.first+1:
+			b = append(b, ',')
+			b = strconv.AppendInt(b, int64(p.last), 10)
+		}
+	}
+	return string(b)
+}
+
+// ParseIndexes reads the API's form (J-042): corrupt parts are skipped, a part that starts at or above limit ends the
+// reading, a range that passes it is clipped, and neighbours are merged.
+func ParseIndexes(text string, limit int32) IndexSet {
+	var s IndexSet
+	for part := range strings.SplitSeq(text, ",") {
+		from, to, ranged := strings.Cut(part, "-")
+		first, err := strconv.ParseInt(from, 10, 32)
+		if err != nil || first < 0 {
+			continue
+		}
+		last := first
+		if ranged {
+			if last, err = strconv.ParseInt(to, 10, 32); err != nil || last < first {
+				continue
+			}
+		}
+		if first >= int64(limit) {
+			break
+		}
+		s.append(int32(first), min(int32(last), limit-1))
+	}
+	return s
+}
+
+// append puts a range at the end; what does not follow the last span is dropped, as the text form is increasing.
+func (s *IndexSet) append(first, last int32) {
+	if n := len(s.spans); n > 0 {
+		p := &s.spans[n-1]
+		if first <= p.last {
+			if first = p.last + 1; first > last {
+				return
+			}
+		}
+		if first == p.last+1 {
+			s.count += last - p.last
+			p.last = last
+			return
+		}
+	}
+	s.spans = append(s.spans, span{first, last})
+	s.count += last - first + 1
+}

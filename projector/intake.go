@@ -1,0 +1,259 @@
+package projector
+
+import (
+	"cmp"
+	"math"
+	"reflect"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// Draft is a record that has no place in the log yet.
+type Draft struct {
+	Stream   events.Stream
+	Kind     events.Kind
+	Facts    events.Facts
+	Evidence events.Evidence
+	Causes   []events.Sequence
+}
+
+// Intake turns observations into drafts: it routes them to streams (design §7), leaves out what the world knows already,
+// and finds what went missing while nobody watched. Its own memory is that of an open listing; all else is the World.
+type Intake struct {
+	World *World
+	// FileStart is the first sequence of the log's newest file: a spec that an older file stores is stored again.
+	FileStart events.Sequence
+
+	listing map[events.Resource]map[types.UID]bool // UIDs seen since the listing of the resource began
+}
+
+// Admit returns the drafts that an observation gives, in order; none when it says nothing new. next is the sequence that
+// the first draft will have. The world must have folded all that came before.
+func (in *Intake) Admit(o *events.Observation, next events.Sequence) []Draft {
+	switch f := o.Facts.(type) {
+	case *events.ListingStarted:
+		return in.listingStarted(f)
+	case *events.Synced:
+		return in.synced(f)
+	case *events.JobSeen:
+		return in.jobSeen(o, f, next)
+	case *events.JobGone:
+		return in.jobGone(o, f)
+	case *events.PodSeen:
+		return in.podSeen(o, f)
+	case *events.PodGone:
+		return in.podGone(o, f)
+	}
+	return nil
+}
+
+func (in *Intake) listingStarted(f *events.ListingStarted) []Draft {
+	if in.listing == nil {
+		in.listing = map[events.Resource]map[types.UID]bool{}
+	}
+	filled := &events.ListingStarted{Reason: f.Reason, Resources: f.Resources, LastSeen: in.World.Now}
+	for _, r := range f.Resources {
+		in.listing[r] = map[types.UID]bool{}
+		filled.LastVersions = append(filled.LastVersions, in.World.Newest(r))
+	}
+	return []Draft{{Stream: events.Controller, Kind: events.KindListingStarted, Facts: filled}}
+}
+
+// synced ends the listing of a resource: what the world knows and the list did not show is gone, unless the list is older
+// than what the world knows of it (design §5).
+func (in *Intake) synced(f *events.Synced) []Draft {
+	var drafts []Draft
+	for i, r := range f.Resources {
+		seen, open := in.listing[r]
+		if !open {
+			continue
+		}
+		switch r {
+		case events.Jobs:
+			drafts = append(drafts, in.missingJobs(seen, f.Versions[i])...)
+		case events.Pods:
+			drafts = append(drafts, in.missingPods(seen, f.Versions[i])...)
+		case events.CronJobs:
+		}
+		delete(in.listing, r)
+	}
+	return append(drafts, Draft{Stream: events.Controller, Kind: events.KindSynced, Facts: f})
+}
+
+func (in *Intake) missingJobs(seen map[types.UID]bool, version uint64) []Draft {
+	var drafts []Draft
+	for _, j := range in.World.Jobs() {
+		if j.Known() && !j.Gone && !seen[j.Ref.UID] && j.Version <= version && in.covers(j) {
+			drafts = append(drafts, missedJob(j.Ref, version))
+		}
+	}
+	var stubs []Stub
+	for uid, s := range in.World.stubs {
+		if !seen[uid] && s.Version <= version {
+			stubs = append(stubs, s)
+		}
+	}
+	slices.SortFunc(stubs, func(a, b Stub) int { return cmp.Compare(a.Head, b.Head) })
+	for _, s := range stubs {
+		drafts = append(drafts, missedJob(s.Ref, version))
+	}
+	return drafts
+}
+
+func missedJob(ref events.JobRef, version uint64) Draft {
+	return Draft{
+		Stream: events.JobStream(ref.UID), Kind: events.KindJobDeleted,
+		Facts:    &events.JobGone{Version: version, Missed: true},
+		Evidence: events.Evidence{Namespace: ref.Namespace, Name: ref.Name},
+	}
+}
+
+// covers reports whether a listing would show the Job: it is in the namespace that is watched, and ours by the mode.
+func (in *Intake) covers(j *Job) bool {
+	s := &in.World.Settings
+	return (s.Namespace == "" || s.Namespace == j.Ref.Namespace) && s.Mode.Manages(j.ManagedBy)
+}
+
+func (in *Intake) missingPods(seen map[types.UID]bool, version uint64) []Draft {
+	var drafts []Draft
+	for _, j := range in.World.Jobs() {
+		if ns := in.World.Settings.Namespace; ns != "" && ns != j.Ref.Namespace {
+			continue
+		}
+		for _, p := range j.Pods() {
+			if seen[p.UID] || p.Version > version {
+				continue
+			}
+			drafts = append(drafts, Draft{
+				Stream: j.Stream, Kind: events.KindPodDeleted,
+				Facts:    &events.PodGone{UID: p.UID, Version: version, Missed: true},
+				Evidence: events.Evidence{Namespace: j.Ref.Namespace, Name: p.Name},
+			})
+		}
+	}
+	return drafts
+}
+
+func (in *Intake) mark(r events.Resource, uid types.UID) {
+	if seen, open := in.listing[r]; open {
+		seen[uid] = true
+	}
+}
+
+func (in *Intake) jobSeen(o *events.Observation, f *events.JobSeen, next events.Sequence) []Draft {
+	in.mark(events.Jobs, o.Job.UID)
+	stream := events.JobStream(o.Job.UID)
+	j := in.World.Job(stream)
+	if _, stub := in.World.Stub(o.Job.UID); stub && j == nil {
+		return nil
+	}
+	seen := *f
+	kind := events.KindJobAdded
+	if j != nil && j.Known() {
+		kind = events.KindJobChanged
+		if f.Version < j.Version || !in.news(j, &seen) {
+			return nil
+		}
+	}
+	var drafts []Draft
+	if o.Spec != nil {
+		stored, known := in.World.specs.byHash[seen.Spec]
+		seen.SpecAt = stored.at
+		if !known || stored.at < in.FileStart {
+			seen.SpecAt = next
+			drafts = append(drafts, Draft{
+				Stream: stream, Kind: events.KindSpecStored, Facts: o.Spec, Evidence: events.Evidence{Template: o.Template},
+			})
+		}
+	}
+	return append(drafts, Draft{Stream: stream, Kind: kind, Facts: &seen, Evidence: o.Evidence})
+}
+
+// news reports whether the Job's object shows anything that the world does not know, and cuts the status to what is news.
+func (in *Intake) news(j *Job, seen *events.JobSeen) bool {
+	same := j.Spec != nil && seen.Spec == j.Spec.Hash && seen.Deleted == j.Deleted && seen.Managed == j.Managed &&
+		seen.ManagedBy == j.ManagedBy && !j.Gone
+	switch {
+	case seen.Status == nil || j.Base.equal(seen.Status):
+		seen.Status = nil
+		return !same || (j.Recheck && seen.Version > j.Version) || (j.Look && seen.Version >= j.Version)
+	case j.Write != nil:
+		written := j.Base.With(&j.Write.Command.(*events.WriteStatus).Change)
+		if written.equal(seen.Status) {
+			seen.Status, seen.Confirms = nil, j.Write.Name
+		}
+	}
+	return true
+}
+
+func (in *Intake) jobGone(o *events.Observation, f *events.JobGone) []Draft {
+	stream := events.JobStream(o.Job.UID)
+	j := in.World.Job(stream)
+	_, stub := in.World.Stub(o.Job.UID)
+	if (j == nil && !stub) || (j != nil && (j.Gone || !j.Known())) {
+		return nil
+	}
+	return []Draft{{Stream: stream, Kind: events.KindJobDeleted, Facts: f, Evidence: o.Evidence}}
+}
+
+func (in *Intake) podSeen(o *events.Observation, f *events.PodSeen) []Draft {
+	in.mark(events.Pods, f.UID)
+	stream, ours := in.route(o, f)
+	var drafts []Draft
+	if home, known := in.World.homes[f.UID]; known && (!ours || home != stream) {
+		drafts = append(drafts, Draft{
+			Stream: home, Kind: events.KindPodDeleted,
+			Facts: &events.PodGone{UID: f.UID, Version: f.Version}, Evidence: o.Evidence,
+		})
+	}
+	if !ours {
+		return drafts
+	}
+	j := in.World.Job(stream)
+	kind, evidence := events.KindPodAdded, o.Evidence
+	if j != nil {
+		if p := j.Pod(f.UID); p != nil {
+			if f.Version < p.Version || (p.Seen && samePod(&p.PodSeen, f)) {
+				return drafts
+			}
+			if p.Seen {
+				kind = events.KindPodChanged
+			}
+		}
+	}
+	if j == nil || !j.Known() {
+		evidence.Owner = o.Job.Name
+	}
+	return append(drafts, Draft{Stream: stream, Kind: kind, Facts: f, Evidence: evidence})
+}
+
+// route finds the stream of a pod; ours is false for a pod that is not recorded: of nobody we manage, and without our
+// finalizer (design §7).
+func (in *Intake) route(o *events.Observation, f *events.PodSeen) (stream events.Stream, ours bool) {
+	switch {
+	case f.Foreign:
+		return events.Stream{}, false
+	case f.Owner == "":
+		return events.NamespaceStream(o.Evidence.Namespace), f.Tracked || len(f.Candidates) > 0
+	}
+	stream = events.JobStream(f.Owner)
+	return stream, f.Tracked || in.World.Job(stream) != nil
+}
+
+// samePod reports whether two facts of a pod differ in nothing but the version.
+func samePod(a, b *events.PodSeen) bool {
+	x, y := *a, *b
+	x.Version, y.Version = math.MaxUint64, math.MaxUint64
+	return reflect.DeepEqual(&x, &y)
+}
+
+func (in *Intake) podGone(o *events.Observation, f *events.PodGone) []Draft {
+	home, known := in.World.homes[f.UID]
+	if !known {
+		return nil
+	}
+	return []Draft{{Stream: home, Kind: events.KindPodDeleted, Facts: f, Evidence: o.Evidence}}
+}

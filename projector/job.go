@@ -1,0 +1,281 @@
+package projector
+
+import (
+	"iter"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// Job is what the log says about one Job, and all that a decision reads. Before its object has been seen it is a
+// placeholder for pods that name it as their owner; in a namespace's stream it holds the pods that nobody owns.
+type Job struct {
+	Stream   events.Stream
+	Ref      events.JobRef   // Namespace and Name are evidence
+	Now      events.Time     // its own clock: the time of the last record that concerned it
+	Head     events.Sequence // its newest record
+	Settings *events.Settings
+
+	// The object.
+
+	Version    uint64 // newest resourceVersion; 0 while the object has not been seen
+	Generation int64
+	Created    events.Time
+	Deleted    events.Time // deletionTimestamp
+	Gone       bool        // the object does not exist: it was deleted, or a live read did not find it
+	Managed    bool
+	ManagedBy  string
+	Spec       *events.JobSpec
+	SpecAt     events.Sequence
+	Base       Status // newest confirmed stored status: the published base
+
+	// Pods and what is known of them, kept incrementally.
+
+	pods      map[types.UID]*Pod
+	fresh     queue
+	released  queue
+	tally     Tally
+	uncounted map[types.UID]bool // of the base; true: failed
+	completed IndexSet           // succeeded indexes in range: the base's, and those of fresh pods
+	taken     IndexSet           // indexes that need no pod: completed, failed, or occupied
+	occupants map[int32]int32    // pods and creates that occupy an index
+	crowded   map[int32]struct{} // indexes that more than one occupies
+
+	// Commands in flight and what was learnt from those that ended.
+
+	creates  []*Create // by ordinal
+	Ordinal  uint64    // of the newest create
+	Window   uint32    // creates that may be in flight at once: slow start (J-057)
+	Write    *Flight   // the status write in flight
+	Reading  *Flight   // the live read in flight
+	flights  map[events.CommandName]flight
+	Creating Retry // of creates
+	Podding  Retry // of deletions and finalizer removals
+	Writing  Retry // of status writes
+	Look     bool  // a live read is wanted before the next status write
+	Recheck  bool  // the next observation of the object is recorded whatever it says
+
+	// Waits.
+
+	Start    events.Time   // when it began to run, in full precision; 0 while it has not
+	Lagging  events.Time   // since when the published status has been behind
+	failures []events.Time // finish times of failed pods since the latest success, ascending, the newest 32
+	success  events.Time   // latest finish time of a pod that succeeded
+
+	Retired bool                        // nothing is left to do; only a stub is kept
+	first   events.Sequence             // its first record
+	homes   map[types.UID]events.Stream // the World's: where each pod is
+	doomed  int                         // pods that are surplus and still here
+	deletes int                         // deletions in flight
+	arrival uint64
+	ticks   uint64
+	asOf    decided
+}
+
+// decided remembers under what the newest decision was made.
+type decided struct {
+	settings events.Settings
+	rules    uint32
+}
+
+// Tally is the Job's pods in numbers.
+type Tally struct {
+	Active, Ready, Terminating  int32
+	Idle                        int32 // active pods that nothing is being done to
+	FreshFailed, FreshSucceeded int32 // ended and not yet accounted for in the base; of Indexed Jobs only failures
+	Settled                     int   // uncounted UIDs whose pod no longer carries the finalizer
+	Urgent                      int   // fresh pods that are being deleted: somebody waits for their finalizer
+}
+
+// Flight is a command that has not ended.
+type Flight struct {
+	Name    events.CommandName
+	Command events.Command
+	Since   events.Time // when it was decided
+}
+
+// flight finds what a command in flight is about.
+type flight struct {
+	pod    *Pod
+	create *Create
+}
+
+// Create is a create that has not been settled: it holds its slot and its index.
+type Create struct {
+	events.CreatePod
+	Flight   *Flight     // nil while it is in doubt
+	Sent     events.Time // when it may last have been sent
+	Doubted  bool        // a try ended unknown, so a refusal does not end it
+	MustList bool        // it was refused after a try of unknown end: look for the pod first
+}
+
+// Retry is what was learnt from refusals of one sort of command.
+type Retry struct {
+	Class events.RefusalClass // of the newest refusal; 0 after a try of unknown end
+	Count uint32              // refusals in a row
+	Until events.Time         // not before then
+}
+
+func newJob(stream events.Stream, settings *events.Settings, homes map[types.UID]events.Stream) *Job {
+	j := &Job{
+		Stream: stream, Settings: settings, Base: newStatus(), Window: 1, homes: homes,
+		pods: map[types.UID]*Pod{}, uncounted: map[types.UID]bool{}, occupants: map[int32]int32{},
+		crowded: map[int32]struct{}{}, flights: map[events.CommandName]flight{},
+	}
+	switch stream.Kind {
+	case events.StreamJob, events.StreamCronJob:
+		j.Ref.UID = types.UID(stream.ID)
+	case events.StreamNamespace:
+		j.Ref.Namespace = stream.ID
+	case events.StreamController:
+	}
+	return j
+}
+
+// Known reports whether the Job's object has been seen.
+func (j *Job) Known() bool { return j.Version != 0 }
+
+// Finished reports whether the published status says Complete or Failed.
+func (j *Job) Finished() bool { return j.Base.Finished() }
+
+// Indexed reports whether the Job's pods have completion indexes.
+func (j *Job) Indexed() bool { return j.Spec != nil && j.Spec.CompletionMode == "Indexed" }
+
+// WorkQueue reports whether the Job has no fixed number of completions.
+func (j *Job) WorkQueue() bool { return j.Spec != nil && j.Spec.Completions == nil }
+
+// FailedOnly reports whether a pod is replaced, and counted, only once it has reached phase Failed (J-024).
+func (j *Job) FailedOnly() bool {
+	return j.Spec != nil && (j.Spec.PodFailurePolicy != "" || j.Spec.PodReplacementPolicy == "Failed")
+}
+
+// Completions is the number of indexes of an Indexed Job; 0 for a Job without completions.
+func (j *Job) Completions() int32 {
+	if j.Spec == nil || j.Spec.Completions == nil {
+		return 0
+	}
+	return *j.Spec.Completions
+}
+
+// Parallelism is how many pods may run at once; 1 when the spec does not say.
+func (j *Job) Parallelism() int32 {
+	if j.Spec == nil || j.Spec.Parallelism == nil {
+		return 1
+	}
+	return *j.Spec.Parallelism
+}
+
+// Tally is the Job's pods in numbers.
+func (j *Job) Tally() Tally { return j.tally }
+
+// FailedCount is how many pods have failed, by the published status and the pods not yet counted in it (J-032).
+func (j *Job) FailedCount() int32 {
+	return j.Base.Failed + int32(len(j.Base.UncountedFailed)) + j.tally.FreshFailed
+}
+
+// SucceededCount is how many completions there are (J-032).
+func (j *Job) SucceededCount() int32 {
+	if j.Indexed() {
+		return j.completed.Len()
+	}
+	return j.Base.Succeeded + int32(len(j.Base.UncountedSucceeded)) + j.tally.FreshSucceeded
+}
+
+// Completed is the set of succeeded indexes in range. It must not be changed.
+func (j *Job) Completed() *IndexSet { return &j.completed }
+
+// FreeIndexes are the lowest indexes that need a pod, at most n.
+func (j *Job) FreeIndexes(n int) []int32 { return j.taken.Gaps(nil, j.Completions(), n) }
+
+// Crowded are the indexes that more than one pod occupies, ascending.
+func (j *Job) Crowded() []int32 {
+	out := make([]int32, 0, len(j.crowded))
+	for i := range j.crowded {
+		out = append(out, i)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Pod is the pod with that UID; nil when the log knows none.
+func (j *Job) Pod(uid types.UID) *Pod { return j.pods[uid] }
+
+// Pods are all pods in the order in which the log first heard of them. It costs what there are pods.
+func (j *Job) Pods() []*Pod {
+	out := make([]*Pod, 0, len(j.pods))
+	for _, p := range j.pods {
+		out = append(out, p)
+	}
+	slices.SortFunc(out, func(a, b *Pod) int { return int(a.arrived) - int(b.arrived) })
+	return out
+}
+
+// Fresh yields the pods that ended and are not accounted for, in the order in which they ended.
+func (j *Job) Fresh() iter.Seq[*Pod] { return j.fresh.all }
+
+// FreshLen is their number.
+func (j *Job) FreshLen() int { return j.fresh.n }
+
+// Released yields the pods whose finalizer may go, in order.
+func (j *Job) Released() iter.Seq[*Pod] { return j.released.all }
+
+// ReleasedLen is their number.
+func (j *Job) ReleasedLen() int { return j.released.n }
+
+// Doomed is the number of surplus pods that are still here.
+func (j *Job) Doomed() int { return j.doomed }
+
+// Settled reports whether the uncounted UID's pod no longer carries the finalizer, so that it can be counted (J-087).
+func (j *Job) Settled(uid types.UID) bool {
+	p := j.pods[uid]
+	return p == nil || !p.Tracked || !j.claimed(p)
+}
+
+// Creates are the creates that have not been settled, by ordinal.
+func (j *Job) Creates() []*Create { return j.creates }
+
+// Busy reports whether a command of the Job has not ended.
+func (j *Job) Busy() bool { return len(j.flights) > 0 || len(j.creates) > 0 }
+
+// PodsInDoubt reports whether a create or a delete of the Job has not ended, so that it must not finish yet.
+func (j *Job) PodsInDoubt() bool {
+	return len(j.creates) > 0 || j.deletes > 0
+}
+
+// Failures is the number of pods that failed since the latest success, at most 32, and when the newest of them finished
+// (J-104).
+func (j *Job) Failures() (n int, last events.Time) {
+	if len(j.failures) == 0 {
+		return 0, 0
+	}
+	return len(j.failures), j.failures[len(j.failures)-1]
+}
+
+// StartTime is the start time that is published or will be, at full precision where this log decided it.
+func (j *Job) StartTime() events.Time {
+	if j.Start != 0 {
+		return j.Start
+	}
+	return j.Base.StartTime
+}
+
+// Quiet reports whether nothing is left to do for a Job that finished or is gone.
+func (j *Job) Quiet() bool {
+	return (j.Gone || j.Finished()) && !j.Busy() && j.fresh.n == 0 && j.released.n == 0
+}
+
+// SameTerms reports whether the newest decision was made under these settings and rules.
+func (j *Job) SameTerms(rules uint32) bool {
+	return j.asOf.rules == 0 || (j.asOf.rules == rules && j.asOf.settings == *j.Settings)
+}
+
+// Behind is how long the published status has been behind at time now; 0 when it is not.
+func (j *Job) Behind(now events.Time) time.Duration {
+	if j.Lagging == 0 {
+		return 0
+	}
+	return max(now.Sub(j.Lagging), 1)
+}

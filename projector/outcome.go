@@ -1,0 +1,145 @@
+package projector
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// refresh files a UID's pod afresh after the UID joined (by = 1) or left (by = -1) the uncounted lists.
+func (j *Job) refresh(uid types.UID, by int) {
+	if p := j.pods[uid]; p != nil {
+		j.update(p, func() {})
+		return
+	}
+	j.tally.Settled += by
+}
+
+// commandEnded folds how a command ended. A command that an observation has settled is no longer in flight, and its
+// outcome is no news.
+func (j *Job) commandEnded(f *events.CommandEnded) {
+	found, ok := j.flights[f.Command]
+	if !ok {
+		return
+	}
+	switch {
+	case found.create != nil:
+		j.createEnded(found.create, f)
+	case found.pod != nil:
+		j.podEnded(found.pod, f)
+	case j.Write != nil && j.Write.Name == f.Command:
+		j.writeEnded(f)
+	default:
+		j.readEnded(f)
+	}
+}
+
+func (j *Job) createEnded(c *Create, f *events.CommandEnded) {
+	_, looking := c.Flight.Command.(*events.ReadPod)
+	delete(j.flights, f.Command)
+	c.Flight = nil
+	switch f.Ending {
+	case events.Done:
+		if f.UID == "" { // looked for it, and there is none
+			j.drop(c.Ordinal)
+			return
+		}
+		j.settle(c.Ordinal)
+		if j.pods[f.UID] == nil {
+			j.created(c, f)
+		}
+	case events.Refused:
+		j.Creating.refused(j.Settings, j.Now, f.Class, f.RetryAfter)
+		j.Window = 1
+		if f.Class != events.RefusedNameTaken && (c.Doubted || looking) {
+			c.MustList = true
+			return
+		}
+		j.drop(c.Ordinal)
+	case events.UnknownIf:
+		j.Creating.refused(j.Settings, j.Now, 0, f.RetryAfter)
+		c.Doubted = true
+		if !looking {
+			c.Sent = j.Now
+		}
+	case events.Withdrawn:
+		if !c.Doubted {
+			j.drop(c.Ordinal)
+		}
+	}
+}
+
+// created files the pod of a create that is done before the watch has shown it.
+func (j *Job) created(c *Create, f *events.CommandEnded) {
+	p := j.addPod()
+	p.PodSeen = events.PodSeen{
+		UID: f.UID, Version: f.Version, Phase: events.PodPending, Created: j.Now.Second(), Tracked: true,
+		Owner: types.UID(j.Stream.ID), Selected: true, Index: c.Index, Ordinal: c.Ordinal,
+		IndexFailures: c.IndexFailures, IndexIgnoredFailures: c.IndexIgnoredFailures,
+	}
+	j.place(p)
+}
+
+func (j *Job) podEnded(p *Pod, f *events.CommandEnded) {
+	deletion := p.Delete != nil && p.Delete.Name == f.Command
+	missing := f.Ending == events.Refused && (f.Class == events.RefusedNotFound || (deletion && f.Class == events.RefusedConflict))
+	j.update(p, func() {
+		j.land(f.Command)
+		switch f.Ending {
+		case events.Done:
+			j.Podding.cleared()
+			if deletion {
+				p.DeleteDone = p.Deleted == 0
+			} else {
+				p.Tracked = p.Tracked && p.Version > f.Version
+				p.Version = max(p.Version, f.Version)
+			}
+		case events.Refused:
+			if !missing {
+				j.Podding.refused(j.Settings, j.Now, f.Class, f.RetryAfter)
+			}
+		case events.UnknownIf:
+			j.Podding.refused(j.Settings, j.Now, 0, f.RetryAfter)
+		case events.Withdrawn:
+		}
+	})
+	if missing {
+		j.podGone(p.UID)
+	}
+}
+
+func (j *Job) writeEnded(f *events.CommandEnded) {
+	if f.Ending == events.Done && f.Version > j.Version {
+		j.Version = f.Version
+		j.confirm(f.Command)
+		return
+	}
+	j.land(f.Command)
+	switch f.Ending {
+	case events.Refused:
+		j.Writing.refused(j.Settings, j.Now, f.Class, f.RetryAfter)
+		j.Recheck, j.Look = true, true
+		if f.Class == events.RefusedConflict {
+			j.Writing.Until = j.Now.Add(j.Settings.APIBackoff) // the newer version is on its way, or is read then
+		}
+	case events.UnknownIf:
+		j.Writing.refused(j.Settings, j.Now, 0, f.RetryAfter)
+		j.Recheck, j.Look = true, true
+	case events.Done: // observed before it was answered: the base has it
+		j.Writing.cleared()
+	case events.Withdrawn:
+	}
+}
+
+// readEnded folds the end of a live read. What was found has been folded as an observation before.
+func (j *Job) readEnded(f *events.CommandEnded) {
+	j.land(f.Command)
+	switch {
+	case f.Ending == events.Done && string(f.UID) == j.Stream.ID:
+		j.Look = false
+	case f.Ending == events.Done, f.Ending == events.Refused && f.Class == events.RefusedNotFound:
+		j.gone() // another Job has the name, or none
+	case f.Ending == events.Refused || f.Ending == events.UnknownIf:
+		j.Writing.refused(j.Settings, j.Now, f.Class, f.RetryAfter)
+	}
+}

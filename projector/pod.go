@@ -1,0 +1,105 @@
+package projector
+
+import (
+	"github.com/jobledger/jobledger/events"
+)
+
+// Stage says how far the accounting of a pod has come (design §6). A pod that is to be counted goes
+//
+//	Untouched → Fresh → Released → Untouched
+//	 (running)  (ended,   (accounted in the    (its finalizer
+//	            tracked)   confirmed status)    is gone)
+//
+// and one that is not to be counted skips Fresh.
+type Stage uint8
+
+// The stages.
+const (
+	Untouched Stage = iota
+	Fresh           // ended and tracked; no confirmed status accounts for it yet
+	Released        // its finalizer may go
+)
+
+// Pod is what the log says about one pod.
+type Pod struct {
+	events.PodSeen
+	Name, Node string // evidence, for people and for the executor
+
+	Seen       bool    // observed; false while only the outcome of its create is known
+	DeleteDone bool    // the server confirmed its deletion, and nothing has been observed since
+	Doomed     bool    // surplus: deleted once its finalizer is gone, and never counted (J-073)
+	Drop       *Flight // the finalizer's removal, in flight
+	Delete     *Flight // its deletion, in flight
+
+	arrived uint64 // order of arrival in its stream
+	noted   bool   // its end has entered the backoff record
+	stage   Stage
+	entered uint64 // order of arrival in its stage
+	in      share
+	prev    *Pod
+	next    *Pod
+}
+
+// share is what a pod adds to its Job's tallies.
+type share struct {
+	active, ready, terminating, idle, settled bool
+
+	freshFailed, freshSucceeded, urgent bool
+
+	index int32 // the index that the pod occupies, or NoIndex
+}
+
+// Arrived orders the pods of a Job by when the log first heard of them.
+func (p *Pod) Arrived() uint64 { return p.arrived }
+
+// Stage is how far the pod's accounting has come.
+func (p *Pod) Stage() Stage { return p.stage }
+
+// Terminating reports whether the pod is on its way out but has not ended.
+func (p *Pod) Terminating() bool { return !p.Phase.Terminal() && (p.Deleted != 0 || p.DeleteDone) }
+
+// Active reports whether the pod has neither ended nor is on its way out.
+func (p *Pod) Active() bool { return !p.Phase.Terminal() && p.Deleted == 0 && !p.DeleteDone }
+
+// queue is the pods of one stage in the order in which they entered it.
+type queue struct {
+	first, last *Pod
+	n           int
+}
+
+func (q *queue) push(p *Pod) {
+	p.prev, p.next = q.last, nil
+	if q.last != nil {
+		q.last.next = p
+	} else {
+		q.first = p
+	}
+	q.last = p
+	q.n++
+}
+
+func (q *queue) remove(p *Pod) {
+	if p.prev != nil {
+		p.prev.next = p.next
+	} else {
+		q.first = p.next
+	}
+	if p.next != nil {
+		p.next.prev = p.prev
+	} else {
+		q.last = p.prev
+	}
+	p.prev, p.next = nil, nil
+	q.n--
+}
+
+// all yields the pods in order; the one being yielded may be moved to another queue.
+func (q *queue) all(yield func(*Pod) bool) {
+	for p := q.first; p != nil; {
+		next := p.next
+		if !yield(p) {
+			return
+		}
+		p = next
+	}
+}

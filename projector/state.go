@@ -1,0 +1,292 @@
+package projector
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+)
+
+var deterministic = proto.MarshalOptions{Deterministic: true}
+
+// StreamState encodes what the world says about a stream other than the controller's: facts, and the names that belong
+// to them. ok is false when it holds nothing of the stream.
+func (w *World) StreamState(s events.Stream) (facts, names []byte, ok bool) {
+	j := w.jobs[s]
+	if j == nil {
+		stub, ok := w.stubs[types.UID(s.ID)]
+		if !ok {
+			return nil, nil, false
+		}
+		facts, names = encode(stubToWire(stub))
+		return facts, names, true
+	}
+	facts, names = encode(j.toWire())
+	return facts, names, true
+}
+
+// RestoreStream takes over an encoded state, as StreamState gave it.
+func (w *World) RestoreStream(s events.Stream, facts, names []byte) error {
+	var state pb.JobState
+	if err := proto.Unmarshal(facts, &state); err != nil {
+		return fmt.Errorf("decode state of %s: %w", s, err)
+	}
+	var called pb.StateNames
+	if err := proto.Unmarshal(names, &called); err != nil {
+		return fmt.Errorf("decode names of %s: %w", s, err)
+	}
+	ref := events.JobRef{Namespace: called.GetNamespace(), Name: called.GetName(), UID: types.UID(s.ID)}
+	if stub := state.GetStub(); stub != nil {
+		w.stubs[ref.UID] = Stub{
+			Ref: ref, Version: stub.GetVersion(), Finished: events.Time(stub.GetFinished()),
+			TTL: stub.GetTtlPlusOne() - 1, Head: events.Sequence(stub.GetHead()),
+		}
+		return nil
+	}
+	j, err := w.jobFromWire(s, &state, &called)
+	if err != nil {
+		return fmt.Errorf("decode state of %s: %w", s, err)
+	}
+	w.jobs[s] = j
+	return nil
+}
+
+func encode(facts *pb.JobState, names *pb.StateNames) (f, n []byte) {
+	f, err1 := deterministic.Marshal(facts)
+	n, err2 := deterministic.Marshal(names)
+	if err := cmp.Or(err1, err2); err != nil {
+		panic(fmt.Sprintf("projector: encode state: %v", err)) // only text that is not UTF-8 could fail; facts hold none
+	}
+	return f, n
+}
+
+func stubToWire(s Stub) (*pb.JobState, *pb.StateNames) {
+	return &pb.JobState{Stub: &pb.StubState{
+			Version: s.Version, Finished: int64(s.Finished), TtlPlusOne: s.TTL + 1, Head: uint64(s.Head),
+		}},
+		&pb.StateNames{Namespace: s.Ref.Namespace, Name: s.Ref.Name}
+}
+
+func (j *Job) toWire() (*pb.JobState, *pb.StateNames) {
+	names := &pb.StateNames{Namespace: j.Ref.Namespace, Name: j.Ref.Name}
+	s := &pb.JobState{
+		First: uint64(j.first), Head: uint64(j.Head), Now: int64(j.Now),
+		Version: j.Version, Generation: j.Generation, Created: int64(j.Created), Deleted: int64(j.Deleted),
+		Gone: j.Gone, Managed: j.Managed, ManagedBy: j.ManagedBy, SpecAt: uint64(j.SpecAt),
+		Base:    events.StatusToWire(j.Base.Record(), &names.Texts),
+		Ordinal: j.Ordinal, Window: j.Window,
+		Write: flightToWire(j.Write, names), Reading: flightToWire(j.Reading, names),
+		Creating: retryToWire(j.Creating), Podding: retryToWire(j.Podding), Writing: retryToWire(j.Writing),
+		Look: j.Look, Recheck: j.Recheck,
+		Start: int64(j.Start), Lagging: int64(j.Lagging), Success: int64(j.success),
+		Arrival: j.arrival, Ticks: j.ticks, DecidedBy: j.asOf.rules,
+	}
+	if j.Spec != nil {
+		s.Spec = events.SpecToWire(j.Spec)
+	}
+	if j.asOf.rules != 0 {
+		s.DecidedUnder = events.SettingsToWire(&j.asOf.settings)
+	}
+	for _, t := range j.failures {
+		s.Failures = append(s.Failures, int64(t))
+	}
+	for _, c := range j.creates {
+		s.Creates = append(s.Creates, &pb.CreateState{
+			Create: events.CommandToWire(&c.CreatePod, &names.Texts).GetCreatePod(),
+			Flight: flightToWire(c.Flight, names), Sent: int64(c.Sent), Doubted: c.Doubted, MustList: c.MustList,
+		})
+	}
+	for _, p := range j.Pods() {
+		s.Pods = append(s.Pods, &pb.PodState{
+			Facts: events.PodToWire(&p.PodSeen), Seen: p.Seen, DeleteDone: p.DeleteDone, Doomed: p.Doomed,
+			Drop: flightToWire(p.Drop, names), Delete: flightToWire(p.Delete, names),
+			Arrived: p.arrived, Noted: p.noted, Stage: uint32(p.stage), Entered: p.entered,
+		})
+		names.Pods = append(names.Pods, &pb.PodNames{Name: p.Name, Node: p.Node})
+	}
+	return s, names
+}
+
+func flightToWire(f *Flight, names *pb.StateNames) *pb.Flight {
+	if f == nil {
+		return nil
+	}
+	return &pb.Flight{
+		Name: events.CommandNameToWire(f.Name), Command: events.CommandToWire(f.Command, &names.Texts), Since: int64(f.Since),
+	}
+}
+
+func retryToWire(r Retry) *pb.Retry {
+	if r == (Retry{}) {
+		return nil
+	}
+	return &pb.Retry{Class: pb.RefusalClass(r.Class), Count: r.Count, Until: int64(r.Until)}
+}
+
+func retryFromWire(w *pb.Retry) Retry {
+	return Retry{Class: events.RefusalClass(w.GetClass()), Count: w.GetCount(), Until: events.Time(w.GetUntil())}
+}
+
+// stateReader takes the texts of a state in the order in which toWire left them.
+type stateReader struct {
+	texts []string
+	err   error
+}
+
+func (r *stateReader) flight(w *pb.Flight) *Flight {
+	if w == nil {
+		return nil
+	}
+	c, err := events.CommandFromWire(w.GetCommand(), r.texts)
+	if err != nil {
+		r.err = err
+		return nil
+	}
+	if write, ok := c.(*events.WriteStatus); ok {
+		r.skip(len(write.Change.Conditions))
+	}
+	return &Flight{Name: events.CommandNameFromWire(w.GetName()), Command: c, Since: events.Time(w.GetSince())}
+}
+
+func (r *stateReader) skip(n int) { r.texts = r.texts[min(n, len(r.texts)):] }
+
+func (w *World) jobFromWire(stream events.Stream, s *pb.JobState, names *pb.StateNames) (*Job, error) {
+	j := newJob(stream, &w.Settings, w.homes)
+	r := &stateReader{texts: names.GetTexts()}
+	j.Ref.Namespace, j.Ref.Name = names.GetNamespace(), names.GetName()
+	j.first, j.Head, j.Now = events.Sequence(s.GetFirst()), events.Sequence(s.GetHead()), events.Time(s.GetNow())
+	j.Version, j.Generation = s.GetVersion(), s.GetGeneration()
+	j.Created, j.Deleted, j.Gone = events.Time(s.GetCreated()), events.Time(s.GetDeleted()), s.GetGone()
+	j.Managed, j.ManagedBy, j.SpecAt = s.GetManaged(), s.GetManagedBy(), events.Sequence(s.GetSpecAt())
+	if s.GetSpec() != nil {
+		spec := events.SpecFromWire(s.GetSpec())
+		if _, known := w.specs.byHash[spec.Hash]; !known {
+			w.specs.store(spec, j.SpecAt)
+		}
+		j.Spec = w.specs.use(spec.Hash, nil)
+	}
+	base := events.StatusFromWire(s.GetBase(), r.texts)
+	r.skip(len(base.Conditions))
+	j.Base = statusOf(base)
+	j.Ordinal, j.Window = s.GetOrdinal(), s.GetWindow()
+	j.Write, j.Reading = r.flight(s.GetWrite()), r.flight(s.GetReading())
+	j.Creating, j.Podding, j.Writing = retryFromWire(s.GetCreating()), retryFromWire(s.GetPodding()), retryFromWire(s.GetWriting())
+	j.Look, j.Recheck = s.GetLook(), s.GetRecheck()
+	j.Start, j.Lagging, j.success = events.Time(s.GetStart()), events.Time(s.GetLagging()), events.Time(s.GetSuccess())
+	for _, t := range s.GetFailures() {
+		j.failures = append(j.failures, events.Time(t))
+	}
+	j.arrival, j.ticks = s.GetArrival(), s.GetTicks()
+	if s.GetDecidedBy() != 0 {
+		j.asOf = decided{settings: events.SettingsFromWire(s.GetDecidedUnder()), rules: s.GetDecidedBy()}
+	}
+	for _, f := range []*Flight{j.Write, j.Reading} {
+		if f != nil {
+			j.flights[f.Name] = flight{}
+		}
+	}
+	j.restoreCreates(s.GetCreates(), r)
+	j.restorePods(s.GetPods(), names.GetPods(), r)
+	if r.err != nil {
+		return nil, r.err
+	}
+	j.recount()
+	return j, nil
+}
+
+func (j *Job) restoreCreates(ws []*pb.CreateState, r *stateReader) {
+	for _, w := range ws {
+		command, err := events.CommandFromWire(&pb.Command{Kind: &pb.Command_CreatePod{CreatePod: w.GetCreate()}}, nil)
+		if err != nil {
+			r.err = err
+			return
+		}
+		c := &Create{
+			CreatePod: *command.(*events.CreatePod), Flight: r.flight(w.GetFlight()),
+			Sent: events.Time(w.GetSent()), Doubted: w.GetDoubted(), MustList: w.GetMustList(),
+		}
+		j.creates = append(j.creates, c)
+		if c.Flight != nil {
+			j.flights[c.Flight.Name] = flight{create: c}
+		}
+	}
+}
+
+func (j *Job) restorePods(ws []*pb.PodState, names []*pb.PodNames, r *stateReader) {
+	var queued []*Pod
+	for i, w := range ws {
+		p := &Pod{
+			PodSeen: *events.PodFromWire(w.GetFacts()), Seen: w.GetSeen(), DeleteDone: w.GetDeleteDone(), Doomed: w.GetDoomed(),
+			Drop: r.flight(w.GetDrop()), Delete: r.flight(w.GetDelete()),
+			arrived: w.GetArrived(), noted: w.GetNoted(), stage: Stage(w.GetStage()), entered: w.GetEntered(),
+		}
+		if i < len(names) {
+			p.Name, p.Node = names[i].GetName(), names[i].GetNode()
+		}
+		j.pods[p.UID] = p
+		j.homes[p.UID] = j.Stream
+		j.doomed += int(one(p.Doomed))
+		if p.Drop != nil {
+			j.flights[p.Drop.Name] = flight{pod: p}
+		}
+		if p.Delete != nil {
+			j.flights[p.Delete.Name] = flight{pod: p}
+			j.deletes++
+		}
+		if p.stage != Untouched {
+			queued = append(queued, p)
+		}
+	}
+	slices.SortFunc(queued, func(a, b *Pod) int { return cmp.Compare(a.entered, b.entered) })
+	for _, p := range queued {
+		if p.stage == Fresh {
+			j.fresh.push(p)
+		} else {
+			j.released.push(p)
+		}
+	}
+}
+
+// ControllerState encodes what the world says about the controller itself, for a snapshot.
+func (w *World) ControllerState() []byte {
+	s := &pb.WorldState{
+		LogId: w.Identity.LogID, Epoch: w.Identity.Epoch, Now: int64(w.Now), Settings: events.SettingsToWire(&w.Settings),
+		Program: w.Program, Rules: w.Rules, Listing: w.Listing, Previous: uint64(w.previous), Listed: uint64(w.listed),
+		Newest: map[uint32]uint64{},
+	}
+	for _, r := range w.pending {
+		s.Pending = append(s.Pending, pb.Resource(r))
+	}
+	for r, v := range w.newest {
+		s.Newest[uint32(r)] = v
+	}
+	b, err := deterministic.Marshal(s)
+	if err != nil {
+		panic(fmt.Sprintf("projector: encode the controller's state: %v", err))
+	}
+	return b
+}
+
+// RestoreController takes over what ControllerState gave; through is the sequence that the state is as of.
+func (w *World) RestoreController(b []byte, through events.Sequence) error {
+	var s pb.WorldState
+	if err := proto.Unmarshal(b, &s); err != nil {
+		return fmt.Errorf("decode the controller's state: %w", err)
+	}
+	w.Identity = events.Identity{LogID: s.GetLogId(), Epoch: s.GetEpoch()}
+	w.Head, w.Now, w.Settings = through, events.Time(s.GetNow()), events.SettingsFromWire(s.GetSettings())
+	w.Program, w.Rules, w.Listing = s.GetProgram(), s.GetRules(), s.GetListing()
+	w.previous, w.listed = events.Sequence(s.GetPrevious()), events.Sequence(s.GetListed())
+	for _, r := range s.GetPending() {
+		w.pending = append(w.pending, events.Resource(r))
+	}
+	for r, v := range s.GetNewest() {
+		w.newest[events.Resource(r)] = v
+	}
+	return nil
+}

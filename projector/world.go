@@ -1,0 +1,244 @@
+package projector
+
+import (
+	"cmp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// World is everything that one log says: its Jobs, the pods that nobody owns, and what the controller went through.
+type World struct {
+	Identity events.Identity
+	Head     events.Sequence
+	Now      events.Time
+
+	Settings events.Settings
+	Program  string // version of the program that works, or worked last
+	Rules    uint32 // its rules version
+	Listing  bool   // the view of the cluster is being made anew: nothing is decided
+
+	previous events.Sequence            // the controller stream's newest record
+	listed   events.Sequence            // the newest ListingStarted
+	pending  []events.Resource          // resources that the open listing still waits for
+	newest   map[events.Resource]uint64 // newest resourceVersion known of each resource
+	specs    specs
+	jobs     map[events.Stream]*Job
+	stubs    map[types.UID]Stub
+	homes    map[types.UID]events.Stream // of each pod
+}
+
+// Stub is what is kept of a finished Job until its object is gone (design §3).
+type Stub struct {
+	Ref      events.JobRef
+	Version  uint64
+	Finished events.Time
+	TTL      int32 // seconds; events.Unset for none
+	Head     events.Sequence
+}
+
+// NewWorld is what an empty log says.
+func NewWorld() *World {
+	return &World{
+		Settings: events.DefaultSettings(),
+		newest:   map[events.Resource]uint64{},
+		specs:    specs{byHash: map[string]storedSpec{}},
+		jobs:     map[events.Stream]*Job{},
+		stubs:    map[types.UID]Stub{},
+		homes:    map[types.UID]events.Stream{},
+	}
+}
+
+// Job is what the log says about a stream; nil when it holds nothing of it, or no more than a stub.
+func (w *World) Job(stream events.Stream) *Job { return w.jobs[stream] }
+
+// Jobs are all of them, placeholders and namespaces too, in the order in which their streams began.
+func (w *World) Jobs() []*Job {
+	out := make([]*Job, 0, len(w.jobs))
+	for _, j := range w.jobs {
+		out = append(out, j)
+	}
+	slices.SortFunc(out, func(a, b *Job) int { return cmp.Compare(a.first, b.first) })
+	return out
+}
+
+// Stub is what is kept of a finished Job; ok is false when there is no stub of it.
+func (w *World) Stub(uid types.UID) (s Stub, ok bool) {
+	s, ok = w.stubs[uid]
+	return s, ok
+}
+
+// Len is the number of Jobs, placeholders and namespaces; Stubs that of stubs.
+func (w *World) Len() int { return len(w.jobs) }
+
+// Stubs is the number of finished Jobs of which only a stub is kept.
+func (w *World) Stubs() int { return len(w.stubs) }
+
+// Newest is the newest resourceVersion known of a resource; 0 for none.
+func (w *World) Newest(r events.Resource) uint64 { return w.newest[r] }
+
+// ListedAt is the record that opened the newest listing; 0 for none.
+func (w *World) ListedAt() events.Sequence { return w.listed }
+
+// Previous is the newest record of a stream that this world holds; 0 when it holds none.
+func (w *World) Previous(s events.Stream) events.Sequence {
+	if s == events.Controller {
+		return w.previous
+	}
+	if j := w.jobs[s]; j != nil {
+		return j.Head
+	}
+	return w.stubs[types.UID(s.ID)].Head
+}
+
+// Apply folds rec. It cannot fail: records are validated when they are decoded.
+func (w *World) Apply(rec *events.Record) {
+	w.Head, w.Now = rec.Sequence, max(w.Now, rec.Time)
+	if rec.Stream == events.Controller {
+		w.applyToController(rec)
+		return
+	}
+	w.applyToJob(rec)
+}
+
+func (w *World) applyToController(rec *events.Record) {
+	w.previous = rec.Sequence
+	switch f := rec.Facts.(type) {
+	case *events.LogCreated:
+		w.Identity = events.Identity{LogID: f.LogID, Epoch: f.Epoch}
+	case *events.EpochChanged:
+		w.Identity.Epoch = f.Epoch
+	case *events.ControllerStarted:
+		w.Settings, w.Program, w.Rules = f.Settings, f.Version, f.RulesVersion
+		w.broadcast(rec)
+	case *events.ClockStepped:
+		w.broadcast(rec)
+	case *events.ListingStarted:
+		w.Listing, w.listed = true, rec.Sequence
+		w.pending = union(w.pending, f.Resources)
+	case *events.Synced:
+		for i, r := range f.Resources {
+			w.newest[r] = max(w.newest[r], f.Versions[i])
+		}
+		w.pending = slices.DeleteFunc(w.pending, func(r events.Resource) bool { return slices.Contains(f.Resources, r) })
+		w.Listing = len(w.pending) > 0
+	}
+}
+
+// broadcast folds a record of the controller's stream that concerns every Job.
+func (w *World) broadcast(rec *events.Record) {
+	for _, j := range w.jobs {
+		j.Apply(rec)
+	}
+}
+
+func (w *World) applyToJob(rec *events.Record) {
+	j := w.jobs[rec.Stream]
+	switch f := rec.Facts.(type) {
+	case *events.StoredState:
+		if _, stub := w.stubs[types.UID(rec.Stream.ID)]; j == nil && !stub {
+			// A reader that begins with this file. DecodeRecord has checked the state.
+			_ = w.RestoreStream(rec.Stream, f.Encoded, rec.Evidence.State)
+		}
+		w.raise(rec)
+		return
+	case *events.JobSpec:
+		w.specs.store(f, rec.Sequence)
+	case *events.JobGone:
+		w.newest[events.Jobs] = max(w.newest[events.Jobs], f.Version)
+		if j == nil {
+			delete(w.stubs, types.UID(rec.Stream.ID))
+			return
+		}
+	case *events.JobSeen:
+		w.newest[events.Jobs] = max(w.newest[events.Jobs], f.Version)
+	case *events.PodSeen:
+		w.newest[events.Pods] = max(w.newest[events.Pods], f.Version)
+	case *events.PodGone:
+		w.newest[events.Pods] = max(w.newest[events.Pods], f.Version)
+	}
+	if j == nil {
+		j = w.open(rec.Stream, rec.Sequence)
+	}
+	if f, ok := rec.Facts.(*events.JobSeen); ok {
+		if spec := w.specs.use(f.Spec, j.Spec); spec != nil {
+			j.Spec = spec
+		}
+	}
+	j.Apply(rec)
+	w.close(j)
+}
+
+// raise moves the head of a stream whose state was stored.
+func (w *World) raise(rec *events.Record) {
+	if j := w.jobs[rec.Stream]; j != nil {
+		j.Head = rec.Sequence
+	} else if s, ok := w.stubs[types.UID(rec.Stream.ID)]; ok {
+		s.Head = rec.Sequence
+		w.stubs[s.Ref.UID] = s
+	}
+}
+
+func (w *World) open(s events.Stream, at events.Sequence) *Job {
+	j := newJob(s, &w.Settings, w.homes)
+	j.first = at
+	w.jobs[s] = j
+	return j
+}
+
+// close drops what is no longer needed: a Job whose object is gone and of which nothing is left, wholly; a retired one
+// but for its stub.
+func (w *World) close(j *Job) {
+	if !j.Retired && !j.over() {
+		return
+	}
+	for uid := range j.pods {
+		delete(w.homes, uid)
+	}
+	if j.Spec != nil {
+		w.specs.release(j.Spec.Hash)
+	}
+	delete(w.jobs, j.Stream)
+	if j.Retired && !j.Gone {
+		w.stubs[j.Ref.UID] = j.stub()
+	} else {
+		delete(w.stubs, types.UID(j.Stream.ID))
+	}
+}
+
+// over reports whether the Job's account is closed: its object is gone, or never was there, and nothing is left to do.
+func (j *Job) over() bool {
+	switch {
+	case j.Gone:
+		return j.Quiet()
+	case !j.Known() && j.Spec == nil:
+		return len(j.pods) == 0 && !j.Busy() && j.arrival > 0
+	}
+	return false
+}
+
+func (j *Job) stub() Stub {
+	s := Stub{Ref: j.Ref, Version: j.Version, TTL: events.Unset, Head: j.Head}
+	if j.Spec != nil && j.Spec.TTLSecondsAfterFinished != nil {
+		s.TTL = *j.Spec.TTLSecondsAfterFinished
+	}
+	for _, kind := range []string{Complete, Failed} {
+		if c := j.Base.Condition(kind); c != nil && c.Status == "True" {
+			s.Finished = c.Since
+			break
+		}
+	}
+	return s
+}
+
+func union(a, b []events.Resource) []events.Resource {
+	out := slices.Clone(a)
+	for _, r := range b {
+		if !slices.Contains(out, r) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
