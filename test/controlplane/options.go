@@ -53,14 +53,15 @@ func (o *Options) validate() error {
 	return nil
 }
 
-// Controllers that always run. Without them namespaces never end, pods are refused for want of a ServiceAccount, and what
-// a deleted Job owns stays.
+// Controllers that always run. Without them namespaces never end, pods are refused for want of a ServiceAccount, what a
+// deleted Job owns stays, and the ClusterRoles view, edit and admin are empty.
 var baseControllers = []string{
 	"namespace-controller",
 	"serviceaccount-controller",
 	"serviceaccount-token-controller",
 	"garbage-collector-controller",
 	"pod-garbage-collector-controller",
+	"clusterrole-aggregation-controller",
 }
 
 var batchControllers = []string{
