@@ -400,37 +400,40 @@ func TestAComponentThatDiesIsReported(t *testing.T) {
 	}
 }
 
-func TestAPIServerComesBackAfterAnOutage(t *testing.T) {
-	cp, err := controlplane.Start(t.Context(), controlplane.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := cp.Stop(); err != nil {
-			t.Error(err)
-		}
-	}()
-	client, err := kubernetes.NewForConfig(cp.RESTConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, err := cp.CreateNamespace(t.Context(), "before")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cp.Interrupt(binaries.APIServer); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := client.CoreV1().Namespaces().Get(t.Context(), before, metav1.GetOptions{}); err == nil {
-		t.Error("an interrupted API server answered")
-	}
-	if err := cp.Resume(t.Context(), binaries.APIServer); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := client.CoreV1().Namespaces().Get(t.Context(), before, metav1.GetOptions{}); err != nil {
-		t.Errorf("the namespace is gone after the outage: %v", err)
-	}
-	if err := cp.Err(); err != nil {
-		t.Errorf("an interruption counts as a failure: %v", err)
+func TestTheStateSurvivesAnOutage(t *testing.T) {
+	for _, component := range []string{binaries.APIServer, binaries.Etcd} {
+		t.Run(component, func(t *testing.T) {
+			cp := controlplane.ForTest(t, controlplane.Options{})
+			client, err := kubernetes.NewForConfig(cp.RESTConfig())
+			if err != nil {
+				t.Fatal(err)
+			}
+			before, err := cp.CreateNamespace(t.Context(), "before")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cp.Interrupt(component); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "meanwhile"}}
+			if _, err := client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{}); err == nil {
+				t.Errorf("a namespace was created without %s", component)
+			}
+			if err := cp.Resume(t.Context(), component); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "the namespace is there after the outage", func() (bool, error) {
+				_, err := client.CoreV1().Namespaces().Get(t.Context(), before, metav1.GetOptions{})
+				return err == nil, nil
+			})
+			if _, err := cp.CreateNamespace(t.Context(), "after"); err != nil {
+				t.Errorf("the controllers did not come back: %v", err)
+			}
+			if err := cp.Err(); err != nil {
+				t.Errorf("an interruption counts as a failure: %v", err)
+			}
+		})
 	}
 }

@@ -1,0 +1,70 @@
+package binaries
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/semver"
+)
+
+// Kubernetes is released as one repository and as its parts; k8s.io/kubernetes v1.X.Y asks for its parts as v0.0.0 and
+// means v0.X.Y, which only a replace can say.
+func TestToolsReplaceEveryPartOfKubernetesByItsOwnRelease(t *testing.T) {
+	root, err := FindRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(root, filepath.FromSlash(toolsMarker))
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := modfile.Parse(path, data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := versions(filepath.Dir(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "v0" + strings.TrimPrefix(all["k8s.io/kubernetes"], "v1")
+	if !semver.IsValid(want) {
+		t.Fatalf("k8s.io/kubernetes has version %q", all["k8s.io/kubernetes"])
+	}
+	if len(file.Replace) == 0 {
+		t.Fatal("no part of Kubernetes is replaced")
+	}
+	for _, r := range file.Replace {
+		if r.Old.Path != r.New.Path || r.New.Version != want {
+			t.Errorf("%s is replaced by %s %s, want %s", r.Old.Path, r.New.Path, r.New.Version, want)
+		}
+	}
+}
+
+func TestToolsListsWhatIsBuilt(t *testing.T) {
+	root, err := FindRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(root, filepath.FromSlash(toolsMarker))
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := modfile.Parse(path, data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := make(map[string]bool)
+	for _, tool := range file.Tool {
+		listed[tool.Path] = true
+	}
+	for _, p := range programs {
+		if !listed[p.pkg] {
+			t.Errorf("%s is built but no tool of %s, so go mod tidy would drop what it needs", p.pkg, toolsMarker)
+		}
+	}
+}
