@@ -26,6 +26,14 @@ type Write struct {
 	Late bool
 }
 
+// Object returns the object after the write, for a removal the one before it. It must not be changed.
+func (w Write) Object() Object {
+	if w.After == nil {
+		return w.Before
+	}
+	return w.After
+}
+
 // request says on whose behalf something is written.
 type request struct {
 	actor       string

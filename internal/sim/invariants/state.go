@@ -1,0 +1,174 @@
+package invariants
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/sim/apiserver"
+)
+
+// job is what is known of one Job, by UID.
+type job struct {
+	uid      types.UID
+	key      apiserver.Key
+	now      *batchv1.Job // as stored; the last state when it is gone
+	gone     bool
+	versions []*batchv1.Job
+	finisher string // who finished it; empty while it is unfinished
+	rescaled bool   // somebody changed its spec
+	pods     map[types.UID]*pod
+}
+
+func (j *job) follow(actor string, before, after *batchv1.Job) {
+	if after == nil {
+		j.gone = true
+		return
+	}
+	if before != nil {
+		j.rescaled = j.rescaled || before.Generation != after.Generation && after.DeletionTimestamp == nil
+		if apiserver.JobFinished(after) && !apiserver.JobFinished(before) {
+			j.finisher = actor
+		}
+	}
+	j.now = after
+	j.versions = append(j.versions, after)
+}
+
+// at returns the Job as of a resource version, nil when it did not exist yet.
+func (j *job) at(version uint64) *batchv1.Job {
+	var found *batchv1.Job
+	for _, v := range j.versions {
+		if apiserver.VersionOf(v) > version {
+			break
+		}
+		found = v
+	}
+	return found
+}
+
+// sortedPods walks the pods in a fixed order, so that the first violation named is always the same.
+func (j *job) sortedPods() []*pod {
+	return slices.SortedFunc(maps.Values(j.pods), func(a, b *pod) int {
+		if a.uid < b.uid {
+			return -1
+		}
+		return 1
+	})
+}
+
+// entry says how a stored status accounts for a pod.
+type entry uint8
+
+const (
+	unaccounted      entry = iota
+	inSucceeded            // in uncountedTerminatedPods.succeeded
+	inFailed               // in uncountedTerminatedPods.failed
+	countedSucceeded       // in the counter
+	countedFailed          // in the counter
+	countedInTheEnd        // by the write that finished the Job; which counter is not known of a single pod
+)
+
+// pod is what is known of one Pod, by UID.
+type pod struct {
+	uid       types.UID
+	key       apiserver.Key
+	createdBy string
+	late      bool        // its creation took effect after its caller gave up and forgot it
+	now       *corev1.Pod // as stored; the last state when it is gone
+	gone      bool
+	versions  []*corev1.Pod
+	job       *job // its controller now, or the last it had
+
+	entry      entry
+	tracked    bool   // carries the finalizer
+	droppedBy  string // who took the finalizer away
+	ended      bool   // it ended, by J-023, while it was tracked
+	deletedBy  string // who asked for its deletion first
+	relabelled bool   // somebody changed its labels or owner: whether it is the Job's is a race
+	doomed     bool   // the controller dropped the finalizer uncounted: it has to delete the pod
+	deleteSent bool   // the controller sent a delete
+}
+
+func (p *pod) follow(c *Checker, w apiserver.Write, before, after *corev1.Pod) {
+	if before != nil && after != nil && !maps.Equal(before.Labels, after.Labels) && w.Actor != c.cfg.Actor {
+		p.relabelled = true
+	}
+	if before != nil && after != nil && apiserver.ControllerOf(before) != apiserver.ControllerOf(after) && w.Actor != c.cfg.Actor {
+		p.relabelled = true
+	}
+	wasTracked := p.tracked
+	if after == nil {
+		p.gone, p.tracked = true, false
+	} else {
+		p.now = after
+		p.versions = append(p.versions, after)
+		if j := c.jobs[apiserver.ControllerOf(after)]; j != nil {
+			p.job = j
+			j.pods[p.uid] = p
+		}
+		p.tracked = hasFinalizer(after)
+		if after.DeletionTimestamp != nil && p.deletedBy == "" {
+			p.deletedBy = w.Actor
+		}
+	}
+	if wasTracked && !p.tracked {
+		p.droppedBy = w.Actor
+	}
+	p.noteEnd()
+}
+
+// noteEnd notes that the pod has ended, by J-023, while it carried the finalizer.
+func (p *pod) noteEnd() {
+	if !p.tracked || p.job == nil {
+		return
+	}
+	terminating := p.now.DeletionTimestamp != nil && !failedOnly(p.job.now)
+	if apiserver.PodTerminal(p.now) || terminating {
+		p.ended = true
+	}
+}
+
+func hasFinalizer(p *corev1.Pod) bool {
+	return slices.Contains(p.Finalizers, events.TrackingFinalizer) || slices.Contains(p.Finalizers, events.BuiltinTrackingFinalizer)
+}
+
+// at returns the Pod as of a resource version, nil when it did not exist yet.
+func (p *pod) at(version uint64) *corev1.Pod {
+	var found *corev1.Pod
+	for _, v := range p.versions {
+		if apiserver.VersionOf(v) > version {
+			break
+		}
+		found = v
+	}
+	return found
+}
+
+// owned reports whether the pod exists and is controlled by the Job and selected by it.
+func (p *pod) owned(j *job) bool {
+	return !p.gone && p.job == j && apiserver.ControllerOf(p.now) == j.uid && apiserver.Selects(j.now, p.now.Labels)
+}
+
+// live reports whether the pod exists, has not ended and is not being deleted.
+func (p *pod) live() bool {
+	return !p.gone && !apiserver.PodTerminal(p.now) && p.now.DeletionTimestamp == nil
+}
+
+// index returns the pod's completion index; ok is false when it is none of the Job's (J-035). A pod of a NonIndexed Job has
+// none, and is fine.
+func (p *pod) index(j *batchv1.Job) (i int32, ok bool) {
+	if !indexed(j) {
+		return -1, true
+	}
+	n, err := strconv.ParseInt(p.now.Annotations[batchv1.JobCompletionIndexAnnotation], 10, 32)
+	if err != nil || n < 0 || j.Spec.Completions == nil || n >= int64(*j.Spec.Completions) {
+		return -1, false
+	}
+	return int32(n), true
+}
