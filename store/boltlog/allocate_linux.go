@@ -1,0 +1,25 @@
+package boltlog
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// allocate makes the bytes [from, to) of f part of it and gives them blocks of their own. Bytes that were written stay.
+func allocate(f *os.File, from, to int64) error {
+	if from >= to {
+		return nil
+	}
+	for {
+		err := unix.Fallocate(int(f.Fd()), 0, from, to-from)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.EOPNOTSUPP):
+			return writeZeros(f, to)
+		default:
+			return err
+		}
+	}
+}

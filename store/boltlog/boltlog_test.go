@@ -1,0 +1,37 @@
+package boltlog_test
+
+import (
+	"testing"
+
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/boltlog"
+	"github.com/jobledger/jobledger/store/storetest"
+)
+
+// small makes files turn over often.
+var small = boltlog.Options{RotateBytes: 64 << 10}
+
+func TestContract(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) (store.Log, func() store.Log) {
+		dir := t.TempDir()
+		log := openLog(t, dir, small)
+		return log, func() store.Log {
+			if err := log.Close(); err != nil {
+				t.Fatal(err)
+			}
+			log = openLog(t, dir, small)
+			return log
+		}
+	})
+}
+
+// openLog opens a log that is closed when the test ends.
+func openLog(t testing.TB, dir string, options boltlog.Options) *boltlog.Log {
+	t.Helper()
+	log, err := boltlog.Open(dir, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = log.Close() })
+	return log
+}

@@ -1,0 +1,86 @@
+package boltlog
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
+)
+
+// Close is described by store.Log.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	if l.closing {
+		l.mu.Unlock()
+		<-l.committed
+		return nil
+	}
+	l.closing = true
+	l.signal()
+	l.mu.Unlock()
+	<-l.committed
+	l.background.Wait()
+
+	l.mu.Lock()
+	l.closed = true
+	failed := l.failed
+	l.announce()
+	l.mu.Unlock()
+	var errs []error
+	if failed != nil {
+		errs = append(errs, fmt.Errorf("%w: %w", store.ErrFailed, failed))
+	}
+	for _, f := range l.files {
+		errs = append(errs, f.end(store.ErrClosed))
+	}
+	errs = append(errs, l.tail.close(false))
+	if l.spare != nil {
+		errs = append(errs, l.spare.close(false), os.Remove(l.spare.path))
+	}
+	if errors.Join(errs...) == nil {
+		if err := writeClosed(l.dir, l.identity, l.durable); err != nil { // only a witness
+			l.options.Logger.Warn("the end of the log is not witnessed", slog.Any("error", err))
+		}
+	}
+	return errors.Join(append(errs, unlock(l.lock, true))...)
+}
+
+// closedName is the file that witnesses the head while the log is closed. bbolt goes back to the commit before the last
+// when the newest meta page is damaged, as it must when a commit did not end; after a Close it must not.
+const closedName = "CLOSED"
+
+func writeClosed(dir string, id events.Identity, end store.Head) error {
+	v := appendText([]byte{metaVersion}, id.LogID)
+	return writeFile(filepath.Join(dir, closedName), seal(appendHead(v, end)))
+}
+
+// checkClosed compares the log with its witness. A witness that is missing or cannot be read says nothing; one that
+// says less than the log does was overtaken.
+func checkClosed(dir string, id events.Identity, end store.Head) error {
+	path := filepath.Join(dir, closedName)
+	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	d, err := newFields(content)
+	if err != nil {
+		return nil
+	}
+	logID, witnessed := d.text(), d.head()
+	if d.end("decode the witness") != nil || logID != id.LogID || witnessed.Sequence <= end.Sequence {
+		return nil
+	}
+	return &store.CorruptError{
+		Path: dir, At: end.Sequence + 1,
+		Cause: fmt.Errorf("the log was closed with record %d and now ends with record %d", witnessed.Sequence, end.Sequence),
+		Hint:  "the last commit is damaged; if an older copy was put here on purpose, remove " + path,
+	}
+}

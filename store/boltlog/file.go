@@ -1,0 +1,263 @@
+package boltlog
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"weak"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/internal/index"
+)
+
+const (
+	fileSuffix     = ".db"
+	indexSuffix    = ".idx"
+	snapshotSuffix = ".snap"
+	tempSuffix     = ".tmp"
+)
+
+func fileName(first events.Sequence, suffix string) string {
+	return fmt.Sprintf("%020d%s", uint64(first), suffix)
+}
+
+// listFiles gives the sequences of the files in dir that have that suffix, ascending.
+func listFiles(dir, suffix string) ([]events.Sequence, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []events.Sequence
+	for _, e := range entries {
+		digits, ok := strings.CutSuffix(e.Name(), suffix)
+		n, err := strconv.ParseUint(digits, 10, 64)
+		if !ok || err != nil || len(digits) != 20 {
+			continue
+		}
+		out = append(out, events.Sequence(n))
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// logFile is one file of the log, for readers: the tail, read through bbolt beside its writer, or a sealed file, read by
+// pages. It is safe for concurrent use.
+type logFile struct {
+	path  string
+	first events.Sequence
+
+	mu     sync.RWMutex // held by readers while they are in the file; taken to turn it over or close it
+	db     *bbolt.DB    // while it is the writer's tail
+	file   *os.File     // otherwise
+	sealed *pages
+	ended  error // why it can be read no more
+
+	indexMu sync.Mutex
+	memory  *index.Index // of the tail, and of a sealed file until its index is stored
+	stored  weak.Pointer[storedIndex]
+}
+
+// openSealed opens a file that nobody writes.
+func openSealed(dir string, first events.Sequence) (*logFile, error) {
+	f := &logFile{path: filepath.Join(dir, fileName(first, fileSuffix)), first: first}
+	return f, f.openPages()
+}
+
+func (f *logFile) openPages() error {
+	file, err := os.Open(f.path)
+	if err != nil {
+		return err
+	}
+	p, err := openPages(file)
+	if err != nil {
+		return errors.Join(err, file.Close())
+	}
+	f.file, f.sealed = file, p
+	return nil
+}
+
+// seal turns the writer's tail into a file that is only read.
+func (f *logFile) seal(close func() error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.db = nil
+	if err := close(); err != nil {
+		f.ended = err
+		return err
+	}
+	if err := f.openPages(); err != nil {
+		f.ended = err
+		return err
+	}
+	return nil
+}
+
+// end closes the file for readers, who get reason from then on.
+func (f *logFile) end(reason error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.ended != nil {
+		return nil
+	}
+	f.ended, f.db = reason, nil
+	if f.file != nil {
+		return f.file.Close()
+	}
+	return nil
+}
+
+// begin and head read what the file says of itself. They are for files that nobody writes.
+func (f *logFile) begin() (begin, error) {
+	v, err := f.meta(beginKey)
+	if err != nil {
+		return begin{}, err
+	}
+	b, err := decodeBegin(v)
+	if err == nil && b.first != f.first {
+		err = fmt.Errorf("the file says that it begins with record %d", b.first)
+	}
+	return b, err
+}
+
+func (f *logFile) head() (head, error) {
+	v, err := f.meta(headKey)
+	if err != nil {
+		return head{}, err
+	}
+	return decodeHead(v)
+}
+
+func (f *logFile) meta(key []byte) ([]byte, error) {
+	t, err := f.sealed.bucket(metaBucket)
+	if err != nil {
+		return nil, err
+	}
+	return t.get(key)
+}
+
+// offsets reads the consumers' offsets. It is for files that nobody writes.
+func (f *logFile) offsets() (map[string]events.Sequence, error) {
+	t, err := f.sealed.bucket(offsetsBucket)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]events.Sequence{}
+	c := cursor{tree: t}
+	k, v, err := c.floor(nil)
+	for ; err == nil && k != nil; k, v, err = c.next() {
+		if all[string(k)], err = decodeOffset(v); err != nil {
+			return nil, err
+		}
+	}
+	return all, err
+}
+
+// chunkCursor walks the chunks of a file by the keys' order.
+type chunkCursor interface {
+	floor(key []byte) (k, v []byte, err error)
+	next() (k, v []byte, err error)
+}
+
+// walk calls fn with a cursor over the chunks. Values are valid until fn returns, which must be soon: while it runs,
+// the writer's file grows.
+func (f *logFile) walk(fn func(chunkCursor) error) error {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	switch {
+	case f.ended != nil:
+		return f.ended
+	case f.db != nil:
+		return guard(func() error {
+			return f.db.View(func(tx *bbolt.Tx) error { return fn(&boltCursor{tx.Bucket(logBucket).Cursor()}) })
+		})
+	}
+	t, err := f.sealed.bucket(logBucket)
+	if err != nil {
+		return err
+	}
+	return fn(&cursor{tree: t})
+}
+
+// guard turns a panic or a fault in bbolt, which a page that was damaged since it was checked can cause, into an error.
+func guard(fn func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%w: bbolt: %v", errPage, r)
+		}
+	}()
+	return fn()
+}
+
+type boltCursor struct{ *bbolt.Cursor }
+
+func (c *boltCursor) floor(key []byte) (k, v []byte, err error) {
+	k, v = c.Seek(key)
+	switch {
+	case k == nil:
+		k, v = c.Last()
+	case !bytes.Equal(k, key):
+		if k, v = c.Prev(); k == nil {
+			k, v = c.First()
+		}
+	}
+	return k, v, nil
+}
+
+func (c *boltCursor) next() (k, v []byte, err error) {
+	k, v = c.Next()
+	return k, v, nil
+}
+
+// chunks copies the chunks that hold the records [from, through], as many as fit in size bytes and at least one. On an
+// error it gives those before it too.
+func (f *logFile) chunks(from, through events.Sequence, size int) (out []chunk, err error) {
+	err = f.walk(func(c chunkCursor) error {
+		k, v, err := c.floor(sequenceKey(from))
+		for ; err == nil && k != nil; k, v, err = c.next() {
+			first, err := keySequence(k)
+			if err != nil {
+				return err
+			}
+			if first > through || len(out) > 0 && size < len(v) {
+				return nil
+			}
+			size -= len(v)
+			out = append(out, chunk{first: first, value: slices.Clone(v)})
+		}
+		return err
+	})
+	return out, err
+}
+
+// corrupt says that the record at cannot be trusted.
+func (f *logFile) corrupt(at events.Sequence, cause error) error {
+	return corruptAt(f.path, at, cause)
+}
+
+func corruptAt(path string, at events.Sequence, cause error) error {
+	var already *store.CorruptError
+	if errors.As(cause, &already) {
+		return cause
+	}
+	hint := "run 'jobledger verify'"
+	if at > 1 {
+		hint += fmt.Sprintf("; records before %d are intact as far as they were read", at)
+	}
+	return &store.CorruptError{Path: path, At: at, Cause: cause, Hint: hint}
+}
+
+// damaged reports whether err is about content, rather than about reading it (an I/O error, the end of the log).
+func damaged(err error) bool {
+	return errors.Is(err, errPage) || errors.Is(err, errChunk) || errors.Is(err, errChecksum) || errors.Is(err, errFields)
+}

@@ -1,0 +1,267 @@
+package boltlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"sort"
+	"sync"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/internal/index"
+)
+
+// library is the readers' side of a log: its files, and how far they are durable. It is safe for concurrent use.
+type library struct {
+	dir string
+
+	mu       sync.Mutex
+	files    []*logFile // ascending, at least one; replaced, never changed in place
+	durable  store.Head
+	identity events.Identity
+	failed   error // the commit that failed
+	closed   bool
+	changed  chan struct{} // closed and replaced when durable moves or the log ends
+}
+
+// shelf is what a reader works with: the files and the head as of one moment.
+type shelf struct {
+	files   []*logFile
+	durable store.Head
+}
+
+func (l *library) shelf() (shelf, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return shelf{}, store.ErrClosed
+	}
+	return shelf{files: l.files, durable: l.durable}, nil
+}
+
+func (l *library) announce() {
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
+// Identity is described by store.Log.
+func (l *library) Identity() events.Identity {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.identity
+}
+
+// Head is described by store.Log.
+func (l *library) Head() store.Head {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.durable
+}
+
+// First is the first sequence that is kept.
+func (l *library) First() events.Sequence {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.files[0].first
+}
+
+// file is the file that holds a sequence, and the last sequence in it; nil when it is no longer kept.
+func (s shelf) file(at events.Sequence) (f *logFile, last events.Sequence) {
+	i := sort.Search(len(s.files), func(i int) bool { return s.files[i].first > at }) - 1
+	if i < 0 {
+		return nil, 0
+	}
+	last = s.durable.Sequence
+	if i+1 < len(s.files) {
+		last = min(last, s.files[i+1].first-1)
+	}
+	return s.files[i], last
+}
+
+// readBytes is how much of a file is copied at a time for one reader.
+const readBytes = 256 << 10
+
+func pruned(at events.Sequence) error {
+	return fmt.Errorf("read record %d: %w", at, store.ErrPruned)
+}
+
+// Read is described by store.Log.
+func (l *library) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
+	return func(yield func(events.Record, error) bool) {
+		s, err := l.shelf()
+		if err != nil {
+			yield(events.Record{}, err)
+			return
+		}
+		if from == 0 {
+			from = s.files[0].first
+		}
+		for err = range s.pages(ctx, from, func(r events.Record) bool { return yield(r, nil) }) {
+			yield(events.Record{}, err)
+		}
+	}
+}
+
+// pages reads from that sequence to the durable head; it yields at most one error.
+func (s shelf) pages(ctx context.Context, from events.Sequence, give func(events.Record) bool) iter.Seq[error] {
+	return func(yield func(error) bool) {
+		for next := from; next <= s.durable.Sequence; {
+			f, last := s.file(next)
+			if f == nil {
+				yield(pruned(next))
+				return
+			}
+			chunks, failed := f.chunks(next, last, readBytes)
+			for _, c := range chunks {
+				for r, err := range f.records(c, &next, last) {
+					if err == nil {
+						err = ctx.Err()
+					}
+					if err != nil {
+						yield(err)
+						return
+					}
+					if !give(r) {
+						return
+					}
+				}
+			}
+			if failed == nil && len(chunks) == 0 {
+				failed = fmt.Errorf("%w: the record is missing", errPage)
+			}
+			if failed != nil {
+				yield(f.explain(next, failed))
+				return
+			}
+		}
+	}
+}
+
+// explain turns what went wrong while reading a record into the error for the caller.
+func (f *logFile) explain(at events.Sequence, err error) error {
+	switch {
+	case errors.Is(err, store.ErrPruned):
+		return pruned(at)
+	case damaged(err):
+		return fmt.Errorf("read record %d: %w", at, f.corrupt(at, err))
+	}
+	return fmt.Errorf("read record %d: %w", at, err)
+}
+
+// records decodes the records of a chunk from *next to last, and moves *next behind each one before it yields it.
+func (f *logFile) records(c chunk, next *events.Sequence, last events.Sequence) iter.Seq2[events.Record, error] {
+	return func(yield func(events.Record, error) bool) {
+		fail := func(err error) { yield(events.Record{}, f.explain(*next, err)) }
+		reader, err := c.reader()
+		if err != nil {
+			fail(err)
+			return
+		}
+		for reader.next < *next && len(reader.rest) > 0 && err == nil {
+			err = reader.skip()
+		}
+		if err != nil {
+			fail(err)
+			return
+		}
+		if reader.next != *next {
+			fail(fmt.Errorf("%w: the next one there is %d", errChunk, reader.next))
+			return
+		}
+		for *next <= last {
+			stored, ok, err := reader.record()
+			if !ok && err == nil {
+				return
+			}
+			var r events.Record
+			if err == nil {
+				r, err = decode(stored, *next)
+			}
+			if err != nil {
+				fail(err)
+				return
+			}
+			*next++
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+// decode reads a stored record that must have that sequence.
+func decode(stored []byte, want events.Sequence) (events.Record, error) {
+	r, err := events.DecodeRecord(stored)
+	switch {
+	case err != nil:
+		return r, fmt.Errorf("%w: %w", errChunk, err)
+	case r.Sequence != want:
+		return r, fmt.Errorf("%w: it says that it is record %d", errChunk, r.Sequence)
+	}
+	return r, nil
+}
+
+// one reads a single record; near is the chunk read before, which may hold it, and the chunk that does is returned.
+func (s shelf) one(at events.Sequence, near nearChunk) (events.Record, nearChunk, error) {
+	f, last := s.file(at)
+	if f == nil {
+		return events.Record{}, near, pruned(at)
+	}
+	if near.file != f || at < near.chunk.first || at > near.last {
+		chunks, err := f.chunks(at, at, 0)
+		if err == nil && len(chunks) == 0 {
+			err = fmt.Errorf("%w: the record is missing", errPage)
+		}
+		if err != nil {
+			return events.Record{}, near, f.explain(at, err)
+		}
+		near = nearChunk{file: f, chunk: chunks[0], last: at}
+		if reader, err := near.chunk.reader(); err == nil {
+			for err == nil && len(reader.rest) > 0 {
+				near.last = reader.next
+				err = reader.skip()
+			}
+		}
+	}
+	next := at
+	for r, err := range f.records(near.chunk, &next, last) {
+		return r, near, err
+	}
+	return events.Record{}, near, f.corrupt(at, fmt.Errorf("%w: the record is missing", errChunk))
+}
+
+// nearChunk is the chunk that a reader of single records read last, and the last record in it.
+type nearChunk struct {
+	file  *logFile
+	chunk chunk
+	last  events.Sequence
+}
+
+// Find is described by store.Log.
+func (l *library) Find(namespace, name string) ([]events.Stream, error) {
+	s, err := l.shelf()
+	if err != nil {
+		return nil, err
+	}
+	var out []index.Bearer
+	for _, f := range s.files { // oldest first, so that the first mention counts
+		found, err := f.bearers(index.Name{Namespace: namespace, Name: name}, s.durable.Sequence)
+		if err != nil {
+			return nil, fmt.Errorf("find %s/%s: %w", namespace, name, err)
+		}
+		for _, b := range found {
+			if !slices.ContainsFunc(out, func(o index.Bearer) bool { return o.Stream == b.Stream }) {
+				out = append(out, b)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b index.Bearer) int { return int(int64(b.Since) - int64(a.Since)) })
+	var streams []events.Stream
+	for _, b := range out {
+		streams = append(streams, b.Stream)
+	}
+	return streams, nil
+}

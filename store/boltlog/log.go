@@ -1,0 +1,242 @@
+package boltlog
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/internal/index"
+)
+
+// Log is an open log, with its writer's side. Make it with Open.
+type Log struct {
+	*library
+	options Options
+	effects effects
+	lock    *os.File
+
+	// The writer's own, like the methods that use them.
+	appended   events.Sequence // Invariant: durable <= appended
+	nextFile   events.Sequence
+	nextIndex  *index.Index    // of the file that the next batch goes into
+	nextBytes  int64           // appended to it
+	cut        events.Sequence // the furthest that a Pruned record says, and that record
+	cutAt      events.Sequence
+	space      sync.Mutex // guards the two below and what they hold ahead; taken before library.mu
+	tail       *tail      // the committer's, who also needs space to replace it
+	spare      *tail      // the next file, made ahead; nil when there is none
+	background sync.WaitGroup
+
+	// Under library.mu.
+	queue      []*pending
+	waiting    int64 // bytes in stored form that are appended and not durable
+	queued     int64 // those of them in the queue
+	urgent     int   // batches in the queue that somebody waits for
+	offsets    map[string]events.Sequence
+	newOffsets map[string]events.Sequence // not durable yet
+	closing    bool
+	tailFirst  events.Sequence // the file of the last commit, and its bytes in use after it
+	tailBytes  int64
+
+	wake      chan struct{} // of capacity 1: something in the queue changed
+	committed chan struct{} // closed when the committer has ended
+}
+
+var _ store.Log = (*Log)(nil)
+
+// pending is a batch that is appended and not durable.
+type pending struct {
+	stored   [][]byte
+	first    events.Sequence
+	after    store.Head // without hash
+	epoch    uint64
+	bytes    int64
+	file     events.Sequence
+	index    *index.Index // of that file
+	soon     bool
+	appended time.Time
+	done     chan struct{}
+	err      error // before done is closed
+}
+
+func (p *pending) Done() <-chan struct{} { return p.done }
+func (p *pending) Err() error            { return p.err }
+
+func (p *pending) end(err error) {
+	p.err = err
+	close(p.done)
+}
+
+// NextFile is described by store.Log.
+func (l *Log) NextFile() events.Sequence { return l.nextFile }
+
+// ended says why nothing can be appended any more. The caller holds mu.
+func (l *Log) ended() error {
+	switch {
+	case l.closed || l.closing:
+		return store.ErrClosed
+	case l.failed != nil:
+		return fmt.Errorf("%w: %w", store.ErrFailed, l.failed)
+	}
+	return nil
+}
+
+// Append is described by store.Log. A batch that breaks the contract fails the log.
+func (l *Log) Append(b events.Batch, soon bool) store.Commit {
+	p := &pending{
+		first: b.First(), file: l.nextFile, index: l.nextIndex, soon: soon, appended: time.Now(), done: make(chan struct{}),
+	}
+	identity := l.Identity()
+	err := store.CheckBatch(l.appended, b)
+	if err == nil {
+		identity, err = l.encode(p, b, identity)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if ended := l.ended(); ended != nil {
+		p.end(ended)
+		return p
+	}
+	if err != nil {
+		l.fail(err)
+		p.end(l.ended())
+		return p
+	}
+	l.identity, p.epoch = identity, identity.Epoch
+	l.appended = b.Last()
+	p.after = store.Head{Sequence: b.Last(), Time: b.Records[0].Time}
+	l.queue = append(l.queue, p)
+	l.waiting += p.bytes
+	l.queued += p.bytes
+	if soon {
+		l.urgent++
+	}
+	l.turnOver(p)
+	l.signal()
+	return p
+}
+
+// encode brings the records into stored form, and indexes them; readers clip the index to what is durable.
+func (l *Log) encode(p *pending, b events.Batch, identity events.Identity) (events.Identity, error) {
+	var arena []byte
+	for i := range b.Records {
+		r := &b.Records[i]
+		if last := l.nextIndex.Last(r.Stream); last != r.Previous && (last != 0 || r.Previous >= l.nextFile) {
+			return identity, fmt.Errorf("append record %d: its previous pointer says %d, the stream's last is %d", r.Sequence, r.Previous, last)
+		}
+		start := len(arena)
+		var err error
+		if arena, err = events.AppendRecord(arena, r); err != nil {
+			return identity, err
+		}
+		stored := arena[start:len(arena):len(arena)] // an arena that is moved later leaves this part as it is
+		if len(stored) > maxRecordBytes {
+			return identity, fmt.Errorf("append record %d: it has %d bytes, more than a record can have", r.Sequence, len(stored))
+		}
+		if identity, err = store.NextIdentity(identity, r); err != nil {
+			return identity, err
+		}
+		if cut, ok := r.Facts.(*events.Pruned); ok {
+			l.cut, l.cutAt = max(l.cut, cut.First), r.Sequence
+		}
+		var name index.Name
+		if index.Named(&r.Header) {
+			name = index.Name{Namespace: r.Evidence.Namespace, Name: r.Evidence.Name}
+		}
+		l.nextIndex.Add(&r.Header, name)
+		p.stored = append(p.stored, stored)
+		p.bytes += int64(len(stored))
+	}
+	return identity, nil
+}
+
+// turnOver decides whether the next batch begins another file. The caller holds mu.
+func (l *Log) turnOver(p *pending) {
+	l.nextBytes += p.bytes + p.bytes/8 // about what it takes in pages
+	size := l.nextBytes
+	if l.tailFirst == l.nextFile {
+		size = max(size, l.tailBytes+l.waiting)
+	}
+	if size >= l.options.RotateBytes {
+		l.nextFile = p.after.Sequence + 1
+		l.nextIndex = index.New(l.nextFile)
+		l.nextBytes = 0
+	}
+}
+
+func (l *Log) signal() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// fail ends the log: everything that waits fails too. The caller holds mu.
+func (l *Log) fail(err error) {
+	if l.failed == nil {
+		l.failed = err
+		l.options.Logger.Error("the log accepts nothing more", slog.Any("error", err))
+	}
+	for _, p := range l.queue {
+		p.end(fmt.Errorf("%w: %w", store.ErrFailed, l.failed))
+	}
+	l.queue, l.queued, l.urgent = nil, 0, 0
+	l.announce()
+	l.signal()
+}
+
+// Wait is described by store.Log.
+func (l *Log) Wait(ctx context.Context, after events.Sequence) (events.Sequence, error) {
+	for {
+		l.mu.Lock()
+		head, changed := l.durable.Sequence, l.changed
+		var err error
+		switch {
+		case l.closed:
+			err = store.ErrClosed
+		case l.failed != nil:
+			err = fmt.Errorf("%w: %w", store.ErrFailed, l.failed)
+		}
+		l.mu.Unlock()
+		if head > after {
+			return head, nil
+		}
+		if err != nil {
+			return head, err
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return head, ctx.Err()
+		}
+	}
+}
+
+// Offset is described by store.Log.
+func (l *Log) Offset(consumer string) (events.Sequence, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return 0, store.ErrClosed
+	}
+	return l.offsets[consumer], nil
+}
+
+// SetOffset is described by store.Log.
+func (l *Log) SetOffset(consumer string, through events.Sequence) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.ended(); err != nil {
+		return err
+	}
+	if consumer == "" {
+		return fmt.Errorf("set offset %d: the consumer has no name", through)
+	}
+	l.offsets[consumer], l.newOffsets[consumer] = through, through
+	return nil
+}

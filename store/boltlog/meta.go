@@ -1,0 +1,162 @@
+package boltlog
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
+)
+
+// The buckets of a file, and the keys in metaBucket.
+var (
+	logBucket     = []byte("log")     // sequence → chunk
+	metaBucket    = []byte("meta")    // the two keys below
+	offsetsBucket = []byte("offsets") // consumer → sequence, sealed
+
+	beginKey = []byte("begin") // fixed when the file is made
+	headKey  = []byte("head")  // rewritten by every commit
+)
+
+const metaVersion = 1 // 0 is invalid
+
+// begin says where a file starts: what a reader must know that has only this file.
+type begin struct {
+	identity events.Identity // when the file was made
+	first    events.Sequence // of the file
+	before   store.Head      // the head of the log before it
+}
+
+// head is the end of a file, and the fence: a commit that finds another value than it wrote is not the only writer.
+type head struct {
+	store.Head
+	term  uint64 // counts the opens for writing
+	epoch uint64
+}
+
+func (b begin) encode() []byte {
+	v := []byte{metaVersion}
+	v = binary.AppendUvarint(v, uint64(len(b.identity.LogID)))
+	v = append(v, b.identity.LogID...)
+	v = binary.AppendUvarint(v, b.identity.Epoch)
+	v = binary.AppendUvarint(v, uint64(b.first))
+	v = appendHead(v, b.before)
+	return seal(v)
+}
+
+func decodeBegin(sealed []byte) (begin, error) {
+	d, err := newFields(sealed)
+	if err != nil {
+		return begin{}, fmt.Errorf("decode the beginning of the file: %w", err)
+	}
+	b := begin{identity: events.Identity{LogID: string(d.bytes(int(d.uvarint()))), Epoch: d.uvarint()}}
+	b.first = events.Sequence(d.uvarint())
+	b.before = d.head()
+	return b, d.end("decode the beginning of the file")
+}
+
+func (h head) encode() []byte {
+	v := []byte{metaVersion}
+	v = binary.AppendUvarint(v, h.term)
+	v = binary.AppendUvarint(v, h.epoch)
+	return seal(appendHead(v, h.Head))
+}
+
+func decodeHead(sealed []byte) (head, error) {
+	d, err := newFields(sealed)
+	if err != nil {
+		return head{}, fmt.Errorf("decode the head of the file: %w", err)
+	}
+	h := head{term: d.uvarint(), epoch: d.uvarint()}
+	h.Head = d.head()
+	return h, d.end("decode the head of the file")
+}
+
+func encodeOffset(through events.Sequence) []byte {
+	return seal(binary.AppendUvarint([]byte{metaVersion}, uint64(through)))
+}
+
+func decodeOffset(sealed []byte) (events.Sequence, error) {
+	d, err := newFields(sealed)
+	if err != nil {
+		return 0, fmt.Errorf("decode an offset: %w", err)
+	}
+	return events.Sequence(d.uvarint()), d.end("decode an offset")
+}
+
+func appendHead(v []byte, h store.Head) []byte {
+	v = binary.AppendUvarint(v, uint64(h.Sequence))
+	v = binary.AppendVarint(v, int64(h.Time))
+	return append(v, h.Hash[:]...)
+}
+
+// seal appends the CRC-32C of v.
+func seal(v []byte) []byte {
+	return binary.LittleEndian.AppendUint32(v, crc32.Checksum(v, castagnoli))
+}
+
+var errFields = errors.New("it is malformed")
+
+// fields reads a sealed value field by field; what does not parse is remembered, and end reports it.
+type fields struct {
+	rest []byte
+	bad  bool
+}
+
+func newFields(sealed []byte) (*fields, error) {
+	n := len(sealed) - crc32.Size
+	switch {
+	case n < 1:
+		return nil, errFields
+	case crc32.Checksum(sealed[:n], castagnoli) != binary.LittleEndian.Uint32(sealed[n:]):
+		return nil, errChecksum
+	case sealed[0] != metaVersion:
+		return nil, fmt.Errorf("its version is %d, this program knows %d", sealed[0], metaVersion)
+	}
+	return &fields{rest: sealed[1:n]}, nil
+}
+
+func (d *fields) uvarint() uint64 {
+	v, n := binary.Uvarint(d.rest)
+	return v * uint64(d.take(n))
+}
+
+func (d *fields) varint() int64 {
+	v, n := binary.Varint(d.rest)
+	return v * int64(d.take(n))
+}
+
+// take consumes n bytes and returns 1, or returns 0 when n bytes are not there.
+func (d *fields) take(n int) int {
+	if d.bad || n <= 0 || n > len(d.rest) {
+		d.bad = true
+		return 0
+	}
+	d.rest = d.rest[n:]
+	return 1
+}
+
+func (d *fields) bytes(n int) []byte {
+	if d.bad || n < 0 || n > len(d.rest) {
+		d.bad = true
+		return nil
+	}
+	b := d.rest[:n:n]
+	d.rest = d.rest[n:]
+	return b
+}
+
+func (d *fields) head() store.Head {
+	h := store.Head{Sequence: events.Sequence(d.uvarint()), Time: events.Time(d.varint())}
+	copy(h.Hash[:], d.bytes(hashBytes))
+	return h
+}
+
+func (d *fields) end(what string) error {
+	if d.bad || len(d.rest) > 0 {
+		return fmt.Errorf("%s: %w", what, errFields)
+	}
+	return nil
+}

@@ -1,0 +1,316 @@
+package boltlog
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/internal/index"
+)
+
+// Open opens the log in that directory to write to it, and makes both if they do not exist. The error is ErrHeld when
+// another process has it open, ErrForeign when it is not the log asked for, ErrCorrupt when it is damaged.
+func Open(dir string, options Options) (*Log, error) { return open(dir, options, system) }
+
+func open(dir string, options Options, effects effects) (*Log, error) {
+	if err := options.validate(); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("open log: %w", err)
+	}
+	held, err := lock(dir, true)
+	if err != nil {
+		return nil, err
+	}
+	l := &Log{
+		library: &library{dir: dir, changed: make(chan struct{})}, options: options, effects: effects, lock: held,
+		newOffsets: map[string]events.Sequence{}, wake: make(chan struct{}, 1), committed: make(chan struct{}),
+	}
+	if err := l.load(); err != nil {
+		l.release(err)
+		return nil, fmt.Errorf("open log %s: %w", dir, errors.Join(err, unlock(held, true)))
+	}
+	go l.commits() // Close ends it
+	return l, nil
+}
+
+// release closes what was opened so far.
+func (l *Log) release(reason error) {
+	for _, f := range l.files {
+		_ = f.end(reason)
+	}
+	for _, t := range []*tail{l.tail, l.spare} {
+		if t != nil {
+			_ = t.close(false)
+		}
+	}
+}
+
+func (l *Log) load() error {
+	if err := tidy(l.dir); err != nil {
+		return err
+	}
+	firsts, err := listFiles(l.dir, fileSuffix)
+	if err != nil {
+		return err
+	}
+	if len(firsts) == 0 {
+		if err := l.create(); err != nil {
+			return fmt.Errorf("create the log: %w", err)
+		}
+		firsts = []events.Sequence{1}
+	}
+	var heads []head
+	if l.files, heads, err = openFiles(l.dir, firsts); err != nil {
+		return err
+	}
+	end := heads[len(heads)-1]
+	if err := l.identify(end); err != nil {
+		return err
+	}
+	if err := checkClosed(l.dir, l.identity, end.Head); err != nil {
+		return err
+	}
+	if err := l.openTail(end); err != nil {
+		return err
+	}
+	for _, f := range l.files[:len(l.files)-1] {
+		if !f.hasStoredIndex() {
+			l.background.Go(func() { l.indexSealed(f) })
+		}
+	}
+	return nil
+}
+
+// tidy removes what a process left that did not end well: files that were not finished, indexes of pruned files.
+func tidy(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), tempSuffix) {
+			errs = append(errs, os.Remove(filepath.Join(dir, e.Name())))
+		}
+	}
+	indexes, err := listFiles(dir, indexSuffix)
+	errs = append(errs, err)
+	for _, first := range indexes {
+		if _, err := os.Stat(filepath.Join(dir, fileName(first, fileSuffix))); errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, os.Remove(filepath.Join(dir, fileName(first, indexSuffix))))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// newTail makes an empty file without a place in the log yet.
+func newTail(dir string, rotateBytes int64, effects effects) (*tail, error) {
+	path := filepath.Join(dir, "next"+fileSuffix+tempSuffix)
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return openTail(path, rotateBytes, effects)
+}
+
+// create makes the first file of a new log. The identity is durable when it returns, before there is a record.
+func (l *Log) create() error {
+	id := l.options.LogID
+	if id == "" {
+		var random [16]byte
+		_, _ = rand.Read(random[:]) // never fails
+		id = hex.EncodeToString(random[:])
+	}
+	t, err := newTail(l.dir, l.options.RotateBytes, l.effects)
+	if err != nil {
+		return err
+	}
+	err = t.reserve(t.cost(0), l.step())
+	if err == nil {
+		err = t.begin(l.dir, begin{identity: events.Identity{LogID: id, Epoch: 1}, first: 1}, 0, nil)
+	}
+	return errors.Join(err, t.close(false))
+}
+
+// openFiles opens all files as if they were sealed, and checks that each continues the one before it.
+func openFiles(dir string, firsts []events.Sequence) (files []*logFile, heads []head, err error) {
+	for i, first := range firsts {
+		f, err := openSealed(dir, first)
+		if err != nil {
+			return files, nil, explainOpen(f, err)
+		}
+		files = append(files, f)
+		b, err := f.begin()
+		if err != nil {
+			return files, nil, f.corrupt(first, err)
+		}
+		if i > 0 && b.before != heads[i-1].Head {
+			before := files[i-1]
+			at := heads[i-1].Sequence + 1
+			return files, nil, before.corrupt(min(at, first), fmt.Errorf(
+				"the file ends with record %d, hash %s, but %s continues record %d, hash %s",
+				heads[i-1].Sequence, heads[i-1].Hash, f.path, b.before.Sequence, b.before.Hash))
+		}
+		h, err := f.head()
+		if err != nil {
+			return files, nil, f.corrupt(first, err)
+		}
+		if h.Sequence+1 < first {
+			return files, nil, f.corrupt(first, fmt.Errorf("the file says that it ends with record %d", h.Sequence))
+		}
+		heads = append(heads, h)
+	}
+	return files, heads, nil
+}
+
+func explainOpen(f *logFile, err error) error {
+	if damaged(err) {
+		return f.corrupt(f.first, err)
+	}
+	return err
+}
+
+// identify takes the identity from the files and checks that record 1 says the same.
+func (l *library) identify(end head) error {
+	first, err := l.files[0].begin()
+	if err != nil {
+		return l.files[0].corrupt(l.files[0].first, err)
+	}
+	l.identity = events.Identity{LogID: first.identity.LogID, Epoch: end.epoch}
+	l.durable = end.Head
+	for _, f := range l.files[1:] {
+		if b, err := f.begin(); err != nil || b.identity.LogID != first.identity.LogID {
+			return f.corrupt(f.first, fmt.Errorf("the file belongs to log %s, the first one to %s: %w", b.identity.LogID, first.identity.LogID, store.ErrForeign))
+		}
+	}
+	if end.Sequence == 0 || l.files[0].first > 1 {
+		return nil
+	}
+	r, _, err := shelf{files: l.files, durable: end.Head}.one(1, nearChunk{})
+	if err != nil {
+		return err
+	}
+	if _, err := store.NextIdentity(first.identity, &r); err != nil {
+		return l.files[0].corrupt(1, err)
+	}
+	return nil
+}
+
+// openTail checks the last file from end to end, with what read(2) gives, and only then lets bbolt map it.
+func (l *Log) openTail(end head) error {
+	f := l.files[len(l.files)-1]
+	if id := l.options.LogID; id != "" && id != l.identity.LogID {
+		return fmt.Errorf("the log's ID is %s, not %s: %w", l.identity.LogID, id, store.ErrForeign)
+	}
+	if err := readAhead(f.file); err != nil {
+		return err
+	}
+	x, cut, err := f.check(end.Head)
+	if err != nil {
+		return err
+	}
+	if l.offsets, err = f.offsets(); err != nil {
+		return f.corrupt(f.first, err)
+	}
+	if err := f.file.Close(); err != nil {
+		return err
+	}
+	if l.tail, err = openTail(f.path, l.options.RotateBytes, l.effects); err != nil {
+		return err
+	}
+	l.tail.first = f.first
+	f.file, f.sealed, f.db, f.memory = nil, nil, l.tail.db, x
+	if err := l.tail.reserve(commitOverhead, l.step()); err != nil && !errors.Is(err, store.ErrNoRoom) {
+		return err // without room, the pages that the last commit freed do for the next step
+	}
+	if err := l.tail.claim(end); err != nil {
+		return fmt.Errorf("claim the tail: %w", err)
+	}
+	if err := os.Remove(filepath.Join(l.dir, closedName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	l.appended, l.nextFile, l.nextIndex, l.cut = end.Sequence, f.first, x, cut
+	l.nextBytes, l.tailFirst, l.tailBytes = l.tail.high.Load(), f.first, l.tail.high.Load()
+	if l.tailBytes >= l.options.RotateBytes && end.Sequence >= f.first {
+		l.nextFile, l.nextBytes = end.Sequence+1, 0
+		l.nextIndex = index.New(l.nextFile)
+	}
+	return syncDir(l.dir)
+}
+
+// check reads every page, chunk and record header of a file that ends with that head, and makes its index.
+func (f *logFile) check(end store.Head) (x *index.Index, cut events.Sequence, err error) {
+	x = index.New(f.first)
+	if err := f.sealed.checkBuckets(); err != nil {
+		return nil, 0, f.explain(f.first, err)
+	}
+	err = f.scan(end.Sequence, func(h *events.Header, stored []byte) error {
+		name, err := nameOf(h, stored)
+		x.Add(h, name)
+		if err == nil && h.Kind == events.KindPruned {
+			var r events.Record
+			if r, err = decode(stored, h.Sequence); err == nil {
+				if p, ok := r.Facts.(*events.Pruned); ok {
+					cut = max(cut, p.First)
+				}
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	if f.sealed.truncated() {
+		return nil, 0, f.corrupt(end.Sequence, fmt.Errorf("%w: the file has %d bytes, %d are in use", errPage, f.sealed.size, f.sealed.bytes()))
+	}
+	return x, cut, f.checkEnd(end)
+}
+
+// checkEnd checks that the last chunk is the one the head speaks of.
+func (f *logFile) checkEnd(end store.Head) error {
+	var last chunk
+	err := f.walk(func(c chunkCursor) error {
+		k, v, err := c.floor(sequenceKey(^events.Sequence(0)))
+		if err != nil || k == nil {
+			return err
+		}
+		last.value = v
+		last.first, err = keySequence(k)
+		return err
+	})
+	if err != nil {
+		return f.explain(end.Sequence, err)
+	}
+	if last.value == nil {
+		if end.Sequence >= f.first {
+			return f.corrupt(f.first, fmt.Errorf("%w: there are no records", errPage))
+		}
+		return nil
+	}
+	r, err := last.reader()
+	for err == nil && len(r.rest) > 0 {
+		err = r.skip()
+	}
+	if err != nil {
+		return f.explain(last.first, err)
+	}
+	if r.next-1 != end.Sequence || r.hash == nil || *r.hash != end.Hash {
+		return f.corrupt(min(r.next, end.Sequence), fmt.Errorf("the last record is %d, hash %v, the head says %d, hash %s", r.next-1, r.hash, end.Sequence, end.Hash))
+	}
+	return nil
+}
+
+// readAhead reads a file once from end to end, so that what follows, page by page, finds it in memory.
+func readAhead(f *os.File) error {
+	_, err := io.CopyBuffer(io.Discard, struct{ io.Reader }{io.NewSectionReader(f, 0, 1<<62)}, make([]byte, 1<<20))
+	return err
+}

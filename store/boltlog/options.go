@@ -1,0 +1,44 @@
+package boltlog
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+)
+
+// Options are the choices of an operator. The zero value is good.
+type Options struct {
+	// LogID is the identity of a new log, and what an existing one must have. Empty: a new one gets a random ID, an
+	// existing one keeps its own.
+	LogID string
+
+	// RotateBytes is the size at which a file is sealed and the next one begun; 0 means 256 MiB. A single batch may
+	// make a file larger.
+	RotateBytes int64
+
+	// Logger hears of what is not an error to any caller: a snapshot that is ignored, a commit that waits for space.
+	// Nil means nobody.
+	Logger *slog.Logger
+}
+
+const (
+	defaultRotateBytes = 256 << 20
+	minRotateBytes     = 32 << 10
+	maxRotateBytes     = 4 << 30
+)
+
+func (o *Options) validate() error {
+	if o.RotateBytes == 0 {
+		o.RotateBytes = defaultRotateBytes
+	}
+	if o.RotateBytes < minRotateBytes || o.RotateBytes > maxRotateBytes {
+		return fmt.Errorf("a log file of %d bytes: must be from %d to %d", o.RotateBytes, minRotateBytes, int64(maxRotateBytes))
+	}
+	if len(o.LogID) > 253 {
+		return errors.New("the log's ID is longer than 253 bytes")
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return nil
+}

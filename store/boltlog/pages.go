@@ -1,0 +1,216 @@
+package boltlog
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"os"
+	"sort"
+)
+
+// bbolt trusts its pages: a damaged one makes it panic, also in goroutines of its own, fault beyond the end of a short
+// file, or recurse without end. So whatever is not known to be whole is read by this file, with read(2) and a check of
+// everything before it is followed: sealed files always, and the tail once before bbolt opens it. The format is version
+// 2 of bbolt's, in the machine's byte order:
+//
+//	page    8 bytes id, 2 bytes kind, 2 bytes count, 4 bytes overflow (further pages that belong to it), elements, data
+//	meta    4 magic, 4 version, 4 page size, 4 flags, 8 root page, 8 unused, 8 freelist, 8 high-water page, 8 transaction,
+//	        8 FNV-64a of what is before; on pages 0 and 1 in turn, the valid one with the higher transaction holds
+//	branch  elements of 4 bytes position (from the element), 4 bytes key size, 8 bytes child page
+//	leaf    elements of 4 bytes flags (1: a bucket), 4 bytes position, 4 bytes key size, 4 bytes value size
+//	bucket  8 bytes root page, 8 bytes unused; root page 0: the one page of the bucket follows
+const (
+	pageHeaderSize = 16
+	elementSize    = 16
+	metaSize       = 64
+	bucketSize     = 16
+	boltMagic      = 0xED0CDAED
+	boltVersion    = 2
+	branchPage     = 1
+	leafPage       = 2
+	metaPage       = 4
+	bucketElement  = 1
+	maxDepth       = 24 // a tree of pages with two children each would be larger than any file
+)
+
+var order = binary.NativeEndian
+
+// pages reads the trees of one bbolt file of which the newest transaction does not change meanwhile. It is safe for
+// concurrent use.
+type pages struct {
+	file     io.ReaderAt
+	size     int64 // of the file
+	pageSize int64
+	root     uint64
+	high     uint64 // the first page id that was never used
+	torn     bool   // one of the two meta pages is not valid: the last commit did not end, or the page is damaged
+}
+
+// errPage is what every error about a page's content wraps.
+var errPage = errors.New("a page is damaged")
+
+func pageError(id uint64, format string, args ...any) error {
+	return fmt.Errorf("%w: page %d: %s", errPage, id, fmt.Sprintf(format, args...))
+}
+
+// openPages reads the meta pages of f.
+func openPages(f *os.File) (*pages, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	p := &pages{file: f, size: info.Size()}
+	var best *boltMeta
+	if m0, ok := p.meta(0, 0); ok {
+		best = &m0
+	}
+	for size := int64(1 << 10); size <= 1<<16; size <<= 1 {
+		m1, ok := p.meta(size, 1)
+		if !ok || m1.pageSize != size || best != nil && best.pageSize != size {
+			continue
+		}
+		if p.torn = best == nil; best == nil || m1.transaction > best.transaction {
+			best = &m1
+		}
+		return p, p.use(best)
+	}
+	if best == nil {
+		return nil, fmt.Errorf("%w: neither meta page is valid in %d bytes", errPage, p.size)
+	}
+	p.torn = true
+	return p, p.use(best)
+}
+
+type boltMeta struct {
+	pageSize, transaction int64
+	root, high            uint64
+}
+
+// meta reads a meta page at that offset.
+func (p *pages) meta(offset int64, id uint64) (boltMeta, bool) {
+	var b [pageHeaderSize + metaSize]byte
+	if _, err := p.file.ReadAt(b[:], offset); err != nil {
+		return boltMeta{}, false
+	}
+	m := b[pageHeaderSize:]
+	sum := fnv.New64a()
+	sum.Write(m[:metaSize-8])
+	if order.Uint64(b[0:]) != id || order.Uint16(b[8:]) != metaPage || order.Uint32(m[0:]) != boltMagic ||
+		order.Uint32(m[4:]) != boltVersion || order.Uint64(m[metaSize-8:]) != sum.Sum64() {
+		return boltMeta{}, false
+	}
+	return boltMeta{
+		pageSize: int64(order.Uint32(m[8:])), root: order.Uint64(m[16:]), high: order.Uint64(m[40:]),
+		transaction: int64(order.Uint64(m[48:])),
+	}, true
+}
+
+func (p *pages) use(m *boltMeta) error {
+	if m.pageSize < 1<<10 || m.pageSize > 1<<16 || m.pageSize&(m.pageSize-1) != 0 || m.high > 1<<40 {
+		return fmt.Errorf("%w: the meta page claims %d pages of %d bytes", errPage, m.high, m.pageSize)
+	}
+	p.pageSize, p.root, p.high = m.pageSize, m.root, m.high
+	return nil
+}
+
+// bytes is the size of the file that is in use.
+func (p *pages) bytes() int64 { return int64(p.high) * p.pageSize }
+
+// truncated reports whether the file ends before its last page in use.
+func (p *pages) truncated() bool { return p.bytes() > p.size }
+
+// page is one page that was read and whose elements all lie within it.
+type page struct {
+	kind  uint16
+	count int
+	data  []byte // header included
+}
+
+func (p *pages) page(id uint64) (page, error) {
+	if id < 2 || id >= p.high {
+		return page{}, pageError(id, "it is outside the %d pages of the file", p.high)
+	}
+	data := make([]byte, p.pageSize)
+	if _, err := p.file.ReadAt(data, int64(id)*p.pageSize); err != nil {
+		return page{}, readError(id, err)
+	}
+	length := uint64(order.Uint32(data[12:])) + 1
+	if order.Uint64(data) != id || length > p.high-id {
+		return page{}, pageError(id, "its header says page %d, %d pages long", order.Uint64(data), length)
+	}
+	if length > 1 {
+		data = make([]byte, int64(length)*p.pageSize)
+		if _, err := p.file.ReadAt(data, int64(id)*p.pageSize); err != nil {
+			return page{}, readError(id, err)
+		}
+	}
+	return parsePage(id, data)
+}
+
+func readError(id uint64, err error) error {
+	if errors.Is(err, io.EOF) {
+		return pageError(id, "the file ends before it does")
+	}
+	return fmt.Errorf("read page %d: %w", id, err)
+}
+
+func parsePage(id uint64, data []byte) (page, error) {
+	if len(data) < pageHeaderSize {
+		return page{}, pageError(id, "it is %d bytes long", len(data))
+	}
+	g := page{kind: order.Uint16(data[8:]), count: int(order.Uint16(data[10:])), data: data}
+	if g.kind != branchPage && g.kind != leafPage {
+		return page{}, pageError(id, "its kind is %#x", g.kind)
+	}
+	if pageHeaderSize+g.count*elementSize > len(data) || g.kind == branchPage && g.count == 0 {
+		return page{}, pageError(id, "it claims %d elements", g.count)
+	}
+	var before []byte
+	for i := range g.count {
+		key, _, ok := g.slices(i)
+		if !ok {
+			return page{}, pageError(id, "element %d lies outside it", i)
+		}
+		if i > 0 && bytes.Compare(before, key) >= 0 {
+			return page{}, pageError(id, "element %d is out of order", i)
+		}
+		before = key
+	}
+	return g, nil
+}
+
+// slices gives key and value of an element; ok is false when they do not lie in the page's data.
+func (g page) slices(i int) (key, value []byte, ok bool) {
+	at := uint64(pageHeaderSize + i*elementSize)
+	e := g.data[at:]
+	position, keySize, valueSize := uint64(order.Uint32(e)), uint64(order.Uint32(e[4:])), uint64(0)
+	if g.kind == leafPage {
+		position, keySize, valueSize = uint64(order.Uint32(e[4:])), uint64(order.Uint32(e[8:])), uint64(order.Uint32(e[12:]))
+	}
+	start := at + position
+	if start < uint64(pageHeaderSize+g.count*elementSize) && keySize+valueSize > 0 || start+keySize+valueSize > uint64(len(g.data)) {
+		return nil, nil, false
+	}
+	d := g.data[start:]
+	return d[:keySize:keySize], d[keySize:][:valueSize:valueSize], true
+}
+
+func (g page) key(i int) []byte { k, _, _ := g.slices(i); return k }
+
+func (g page) value(i int) []byte { _, v, _ := g.slices(i); return v }
+
+func (g page) child(i int) uint64 {
+	return order.Uint64(g.data[pageHeaderSize+i*elementSize+8:])
+}
+
+func (g page) isBucket(i int) bool {
+	return order.Uint32(g.data[pageHeaderSize+i*elementSize:])&bucketElement != 0
+}
+
+// atOrBefore is the last element whose key is not after key; -1 when there is none.
+func (g page) atOrBefore(key []byte) int {
+	return sort.Search(g.count, func(i int) bool { return bytes.Compare(g.key(i), key) > 0 }) - 1
+}

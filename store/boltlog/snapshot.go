@@ -1,0 +1,226 @@
+package boltlog
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
+)
+
+// A snapshot is a file of its own: 1 byte version, identity, head, count of streams, then each stream, as-of sequence,
+// state and names; CRC-32C. Texts are uvarint length and bytes, numbers are uvarints.
+
+const snapshotsKept = 2 // the newest, and the one before it should the newest be damaged
+
+func encodeSnapshot(s store.Snapshot) []byte {
+	v := appendText([]byte{metaVersion}, s.Identity.LogID)
+	v = binary.AppendUvarint(v, s.Identity.Epoch)
+	v = appendHead(v, s.Head)
+	v = binary.AppendUvarint(v, uint64(len(s.Streams)))
+	for _, st := range s.Streams {
+		v = binary.AppendUvarint(appendStream(v, st.Stream), uint64(st.AsOf))
+		v = appendText(appendText(v, string(st.State)), string(st.Names))
+	}
+	return seal(v)
+}
+
+func decodeSnapshot(sealed []byte) (store.Snapshot, error) {
+	d, err := newFields(sealed)
+	if err != nil {
+		return store.Snapshot{}, err
+	}
+	var s store.Snapshot
+	s.Identity.LogID = d.text()
+	s.Identity.Epoch = d.uvarint()
+	s.Head = d.head()
+	for n := d.uvarint(); n > 0 && !d.bad; n-- {
+		st := store.StreamSnapshot{Stream: d.stream(), AsOf: events.Sequence(d.uvarint())}
+		st.State, st.Names = d.blob(), d.blob()
+		s.Streams = append(s.Streams, st)
+	}
+	return s, d.end("decode snapshot")
+}
+
+func (d *fields) blob() []byte {
+	if b := d.bytes(int(d.uvarint())); len(b) > 0 {
+		return b
+	}
+	return nil
+}
+
+// SaveSnapshot is described by store.Log.
+func (l *Log) SaveSnapshot(_ context.Context, s store.Snapshot) error {
+	l.mu.Lock()
+	err := l.ended()
+	l.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if err := l.holds(s); err != nil {
+		return fmt.Errorf("save snapshot of record %d: %w", s.Head.Sequence, err)
+	}
+	path := filepath.Join(l.dir, fileName(s.Head.Sequence, snapshotSuffix))
+	if err := writeFile(path, encodeSnapshot(s)); err != nil {
+		if noSpace(err) {
+			err = errors.Join(store.ErrNoRoom, err)
+		}
+		return fmt.Errorf("save snapshot of record %d: %w", s.Head.Sequence, err)
+	}
+	all, err := listFiles(l.dir, snapshotSuffix)
+	if err != nil {
+		return err
+	}
+	for _, old := range all[:max(0, len(all)-snapshotsKept)] {
+		if err := os.Remove(filepath.Join(l.dir, fileName(old, snapshotSuffix))); err != nil {
+			return fmt.Errorf("remove an old snapshot: %w", err)
+		}
+	}
+	return nil
+}
+
+// LoadSnapshot is described by store.Log.
+func (l *Log) LoadSnapshot(context.Context) (store.Snapshot, bool, error) {
+	return l.loadSnapshot(l.options.Logger)
+}
+
+func (l *library) loadSnapshot(logger *slog.Logger) (store.Snapshot, bool, error) {
+	if _, err := l.shelf(); err != nil {
+		return store.Snapshot{}, false, err
+	}
+	all, err := listFiles(l.dir, snapshotSuffix)
+	if err != nil {
+		return store.Snapshot{}, false, fmt.Errorf("load snapshot: %w", err)
+	}
+	for _, at := range slices.Backward(all) {
+		path := filepath.Join(l.dir, fileName(at, snapshotSuffix))
+		s, err := readSnapshot(path)
+		if err == nil {
+			err = l.holds(s)
+		}
+		if err == nil {
+			return s, true, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			logger.Warn("a snapshot is ignored", slog.String("file", path), slog.Any("error", err))
+		}
+	}
+	return store.Snapshot{}, false, nil
+}
+
+func readSnapshot(path string) (store.Snapshot, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return store.Snapshot{}, err
+	}
+	return decodeSnapshot(content)
+}
+
+// holds says why s is not bound to a point of this log's durable prefix; nil when it is.
+func (l *library) holds(s store.Snapshot) error {
+	if id := l.Identity(); s.Identity != id {
+		return fmt.Errorf("it belongs to log %s, this is %s", s.Identity, id)
+	}
+	shelf, err := l.shelf()
+	if err != nil {
+		return err
+	}
+	if s.Head == shelf.durable && s.Head.Sequence > 0 {
+		return nil
+	}
+	hash, err := shelf.hash(s.Head.Sequence)
+	if err == nil && hash != s.Head.Hash {
+		err = fmt.Errorf("the chain value there is %s, not %s", hash, s.Head.Hash)
+	}
+	return err
+}
+
+// hash is the chain value after a record: stored when a group ends there, else computed from the group's beginning.
+func (s shelf) hash(at events.Sequence) (events.Hash, error) {
+	if at == 0 || at > s.durable.Sequence {
+		return events.Hash{}, fmt.Errorf("record %d is not in the durable log", at)
+	}
+	f, _ := s.file(at)
+	if f == nil {
+		return events.Hash{}, pruned(at)
+	}
+	group, hash, err := f.groupAt(at)
+	if err != nil {
+		return events.Hash{}, f.explain(at, err)
+	}
+	for _, c := range group {
+		if hash, err = c.chain(hash, at); err != nil {
+			return events.Hash{}, f.explain(at, err)
+		}
+	}
+	return hash, nil
+}
+
+// groupAt gives the chunks of the group that holds a record, up to that record, and the chain value before them.
+func (f *logFile) groupAt(at events.Sequence) (group []chunk, before events.Hash, err error) {
+	for next := at; ; next = group[0].first - 1 {
+		if next < f.first {
+			before, err = f.hashBefore()
+			break
+		}
+		var found []chunk
+		if found, err = f.chunks(next, next, 0); err != nil {
+			break
+		}
+		if len(found) == 0 || found[0].first > next {
+			err = fmt.Errorf("%w: record %d is missing", errPage, next)
+			break
+		}
+		r, bad := found[0].reader()
+		if bad != nil {
+			err = bad
+			break
+		}
+		if r.hash != nil && len(group) > 0 {
+			before = *r.hash
+			break
+		}
+		group = append(found[:1:1], group...)
+	}
+	return group, before, err
+}
+
+// hashBefore is the chain value with which the file begins.
+func (f *logFile) hashBefore() (h events.Hash, err error) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	var v []byte
+	switch {
+	case f.ended != nil:
+		return h, f.ended
+	case f.db != nil:
+		err = guard(func() error { v, err = viewMeta(f.db, beginKey); return err })
+	default:
+		v, err = f.meta(beginKey)
+	}
+	if err != nil {
+		return h, err
+	}
+	b, err := decodeBegin(v)
+	return b.before.Hash, err
+}
+
+// chain carries the chain value over the records of c through the given one.
+func (c chunk) chain(h events.Hash, through events.Sequence) (events.Hash, error) {
+	r, err := c.reader()
+	for err == nil && r.next <= through {
+		stored, ok, bad := r.record()
+		if !ok {
+			return h, bad
+		}
+		h, err = h.Next(stored)
+	}
+	return h, err
+}

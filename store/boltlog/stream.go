@@ -1,0 +1,110 @@
+package boltlog
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
+)
+
+// ReadStream is described by store.Log.
+func (l *library) ReadStream(ctx context.Context, stream events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error] {
+	return func(yield func(events.Record, error) bool) {
+		s, err := l.shelf()
+		if err != nil {
+			yield(events.Record{}, err)
+			return
+		}
+		if dir == store.Backward {
+			err = s.backward(ctx, stream, from, func(r events.Record) bool { return yield(r, nil) })
+		} else {
+			err = s.forward(ctx, stream, from, func(r events.Record) bool { return yield(r, nil) })
+		}
+		if err != nil {
+			yield(events.Record{}, err)
+		}
+	}
+}
+
+// forward takes each file's index in turn. The previous pointers must say the same.
+func (s shelf) forward(ctx context.Context, stream events.Stream, from events.Sequence, give func(events.Record) bool) error {
+	var near nearChunk
+	var before events.Sequence
+	for i, f := range s.files {
+		if i+1 < len(s.files) && s.files[i+1].first <= from {
+			continue
+		}
+		run, err := f.run(stream, from, s.durable.Sequence)
+		if err != nil {
+			return fmt.Errorf("read %s: %w", stream, err)
+		}
+		for i := range run.Len() {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			r, at, err := s.one(run.At(i), near)
+			if err != nil {
+				return err
+			}
+			near = at
+			if r.Stream != stream || before != 0 && r.Previous != before {
+				return f.corrupt(r.Sequence, fmt.Errorf("it is in %s after %d, its index says %s after %d", r.Stream, r.Previous, stream, before))
+			}
+			before = r.Sequence
+			if !give(r) {
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
+// backward finds the newest record by index and follows the previous pointers from there.
+func (s shelf) backward(ctx context.Context, stream events.Stream, from events.Sequence, give func(events.Record) bool) error {
+	if from == 0 || from > s.durable.Sequence {
+		from = s.durable.Sequence
+	}
+	at, err := s.newest(stream, from)
+	if err != nil {
+		return err
+	}
+	var near nearChunk
+	for at > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		r, chunk, err := s.one(at, near)
+		if err != nil {
+			return err
+		}
+		near = chunk
+		if r.Stream != stream || r.Previous >= r.Sequence {
+			return near.file.corrupt(r.Sequence, fmt.Errorf("a pointer of %s leads to it, but it is in %s after %d", stream, r.Stream, r.Previous))
+		}
+		if !give(r) {
+			return nil
+		}
+		at = r.Previous
+	}
+	return nil
+}
+
+// newest is the stream's last record at or before from; 0 when there is none.
+func (s shelf) newest(stream events.Stream, from events.Sequence) (events.Sequence, error) {
+	for _, f := range slices.Backward(s.files) {
+		if f.first > from {
+			continue
+		}
+		run, err := f.run(stream, 0, from)
+		if err != nil {
+			return 0, fmt.Errorf("read %s: %w", stream, err)
+		}
+		if run.Len() > 0 {
+			return run.At(run.Len() - 1), nil
+		}
+	}
+	return 0, nil
+}

@@ -1,0 +1,174 @@
+package boltlog
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// effects are what the log does to the machine beyond reading and writing small files; tests of what happens when these
+// fail pass others to the constructor that production uses.
+type effects struct {
+	openDB   func(path string, mode os.FileMode, options *bbolt.Options) (*bbolt.DB, error)
+	allocate func(f *os.File, from, to int64) error // makes sure that blocks are allocated for these bytes of f
+}
+
+var system = effects{openDB: bbolt.Open, allocate: allocate}
+
+// tail is the file that is being written. It belongs to whoever commits; space belongs to whoever holds Log.space.
+type tail struct {
+	effects effects
+	path    string
+	first   events.Sequence // 0 until it has its place
+	db      *bbolt.DB
+	file    *os.File // the same file, to allocate in it
+
+	head   head
+	fence  []byte       // the stored head that this process wrote last
+	high   atomic.Int64 // bytes of the file in use after the last commit
+	recent atomic.Int64 // bytes of the newest chunks, which the next commit may have to move
+
+	allocated int64 // bytes of the file that have blocks. Under Log.space
+}
+
+// errFenced is met when the tail does not end as this process left it: somebody else wrote to it.
+var errFenced = errors.New("the head of the tail is not the one this process wrote: another process writes to this log")
+
+// openTail opens a bbolt file to write to. Its pages must have been checked; a file that does not exist is made.
+func openTail(path string, rotateBytes int64, effects effects) (*tail, error) {
+	db, err := effects.openDB(path, 0o600, &bbolt.Options{
+		Timeout:         time.Second,
+		NoFreelistSync:  true,                  // a reader that stays costs little, and so does retention
+		FreelistType:    bbolt.FreelistMapType, //
+		InitialMmapSize: int(2 * rotateBytes),  // a remap would wait for all readers and hold up new ones
+		NoStatistics:    true,                  // nobody reads them
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	t := &tail{effects: effects, path: path, db: db}
+	if t.file, err = os.OpenFile(path, os.O_RDWR, 0); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return t, errors.Join(t.measure(), t.reallocate())
+}
+
+// reallocate makes sure that the blocks of the file as it stands are there: a copy of it may have holes.
+func (t *tail) reallocate() error {
+	info, err := t.file.Stat()
+	if err != nil {
+		return err
+	}
+	if err := t.effects.allocate(t.file, 0, info.Size()); err != nil && !noSpace(err) {
+		return fmt.Errorf("allocate %d bytes for %s: %w", info.Size(), t.path, err)
+	} else if err == nil {
+		t.allocated = info.Size()
+	}
+	return nil
+}
+
+func (t *tail) measure() error {
+	return t.db.View(func(tx *bbolt.Tx) error { t.high.Store(tx.Size()); return nil })
+}
+
+// begin makes the buckets of a new file, and puts it in its place in the directory.
+func (t *tail) begin(dir string, b begin, term uint64, offsets map[string]events.Sequence) error {
+	t.head = head{Head: b.before, term: term, epoch: b.identity.Epoch}
+	t.fence = t.head.encode()
+	err := t.update(func(tx *bbolt.Tx) error {
+		meta, err1 := tx.CreateBucket(metaBucket)
+		consumers, err2 := tx.CreateBucket(offsetsBucket)
+		_, err3 := tx.CreateBucket(logBucket)
+		if err := errors.Join(err1, err2, err3); err != nil {
+			return err
+		}
+		if err := putOffsets(consumers, offsets); err != nil {
+			return err
+		}
+		return errors.Join(meta.Put(beginKey, b.encode()), meta.Put(headKey, t.fence))
+	})
+	if err != nil {
+		return fmt.Errorf("begin %s: %w", t.path, err)
+	}
+	path := filepath.Join(dir, fileName(b.first, fileSuffix))
+	if err := os.Rename(t.path, path); err != nil {
+		return err
+	}
+	t.path, t.first = path, b.first
+	return syncDir(dir)
+}
+
+func putOffsets(bucket *bbolt.Bucket, offsets map[string]events.Sequence) error {
+	for consumer, through := range offsets {
+		if err := bucket.Put([]byte(consumer), encodeOffset(through)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// claim takes the file over for a new term. It also makes durable whatever the last process left in the page cache, so
+// that all that is read from here on is.
+func (t *tail) claim(was head) error {
+	t.head, t.fence = was, was.encode()
+	return t.commit(nil, head{Head: was.Head, term: was.term + 1, epoch: was.epoch}, nil)
+}
+
+// commit stores the chunks of one group, the head after it and the offsets that ride with it: one transaction, two
+// fdatasyncs. After an error nothing may be committed any more, because what came of this is not known.
+func (t *tail) commit(chunks []chunk, after head, offsets map[string]events.Sequence) error {
+	fence := after.encode()
+	err := t.update(func(tx *bbolt.Tx) error {
+		meta, log, consumers := tx.Bucket(metaBucket), tx.Bucket(logBucket), tx.Bucket(offsetsBucket)
+		if meta == nil || log == nil || consumers == nil || !bytes.Equal(meta.Get(headKey), t.fence) {
+			return errFenced
+		}
+		log.FillPercent = 1 // not stored: set in every transaction. Keys only ascend, so pages are left full
+		for _, c := range chunks {
+			if err := log.Put(sequenceKey(c.first), c.value); err != nil {
+				return err
+			}
+		}
+		return errors.Join(meta.Put(headKey, fence), putOffsets(consumers, offsets))
+	})
+	if err != nil {
+		return err
+	}
+	t.head, t.fence = after, fence
+	recent := int64(0)
+	for i := max(0, len(chunks)-5); i < len(chunks); i++ {
+		recent += int64(len(chunks[i].value))
+	}
+	t.recent.Store(recent)
+	return t.measure()
+}
+
+func (t *tail) update(fn func(*bbolt.Tx) error) error {
+	return guard(func() error { return t.db.Update(fn) })
+}
+
+// close closes the file; with trim, the space that was held ahead is given back.
+func (t *tail) close(trim bool) error {
+	err := t.db.Close()
+	if trim && err == nil {
+		err = t.file.Truncate(t.high.Load())
+	}
+	return errors.Join(err, t.file.Close())
+}
+
+// viewMeta copies a value of the meta bucket of a file that may be written meanwhile.
+func viewMeta(db *bbolt.DB, key []byte) (value []byte, err error) {
+	err = db.View(func(tx *bbolt.Tx) error {
+		value = bytes.Clone(tx.Bucket(metaBucket).Get(key))
+		return nil
+	})
+	return value, err
+}

@@ -1,0 +1,176 @@
+package boltlog
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// tree is one bucket of a file.
+type tree struct {
+	pages  *pages
+	root   uint64
+	inline *page // the only page, when it is stored in its parent
+	isRoot bool  // holds buckets and nothing else; any other tree holds none
+}
+
+// bucket finds a top-level bucket; it is an error when there is none of that name.
+func (p *pages) bucket(name []byte) (tree, error) {
+	c := cursor{tree: tree{pages: p, root: p.root, isRoot: true}}
+	key, value, err := c.floor(name)
+	if err != nil {
+		return tree{}, err
+	}
+	if !bytes.Equal(key, name) || len(value) < bucketSize {
+		return tree{}, fmt.Errorf("%w: there is no bucket %q", errPage, name)
+	}
+	if root := order.Uint64(value); root != 0 {
+		return tree{pages: p, root: root}, nil
+	}
+	inline, err := parsePage(0, value[bucketSize:])
+	if err != nil {
+		return tree{}, err
+	}
+	if inline.kind != leafPage {
+		return tree{}, pageError(0, "bucket %q begins with a branch inside its parent", name)
+	}
+	return tree{pages: p, inline: &inline}, nil
+}
+
+// checkBuckets checks that the file has our buckets and no others, because bbolt follows any that it finds.
+func (p *pages) checkBuckets() error {
+	c := cursor{tree: tree{pages: p, root: p.root, isRoot: true}}
+	n := 0
+	k, _, err := c.floor(nil)
+	for ; err == nil && k != nil; k, _, err = c.next() {
+		if _, err := p.bucket(k); err != nil {
+			return err
+		}
+		n++
+	}
+	if err == nil && n != 3 {
+		err = fmt.Errorf("%w: there are %d buckets", errPage, n)
+	}
+	return err
+}
+
+// get is the value of one key; nil when there is none.
+func (t tree) get(key []byte) ([]byte, error) {
+	c := cursor{tree: t}
+	found, value, err := c.floor(key)
+	if err != nil || !bytes.Equal(found, key) {
+		return nil, err
+	}
+	return value, nil
+}
+
+// cursor walks a tree in the order of its keys. It checks on its way that every page has its place there: keys ascend
+// over the whole walk and lie within what the branches above say, so a page cannot be met twice.
+type cursor struct {
+	tree
+	path []step
+	last []byte // the key where it stands; nil at the beginning
+}
+
+// step is a page on the way down, and the element that was taken there.
+type step struct {
+	page page
+	at   int
+}
+
+// floor moves to the last key that is not after key, or, when all are, to the first one; k is nil in an empty tree.
+func (c *cursor) floor(key []byte) (k, v []byte, err error) {
+	c.path, c.last = c.path[:0], nil
+	if err := c.push(c.root); err != nil {
+		return nil, nil, err
+	}
+	for {
+		top := &c.path[len(c.path)-1]
+		top.at = max(0, top.page.atOrBefore(key))
+		if top.page.kind == leafPage {
+			return c.here()
+		}
+		if err := c.push(top.page.child(top.at)); err != nil {
+			return nil, nil, err
+		}
+	}
+}
+
+// next moves to the next key; nil at the end.
+func (c *cursor) next() (k, v []byte, err error) {
+	for len(c.path) > 0 {
+		top := &c.path[len(c.path)-1]
+		if top.at++; top.at >= top.page.count {
+			c.path = c.path[:len(c.path)-1]
+			continue
+		}
+		for top.page.kind == branchPage {
+			if err := c.push(top.page.child(top.at)); err != nil {
+				return nil, nil, err
+			}
+			top = &c.path[len(c.path)-1]
+		}
+		return c.here()
+	}
+	return nil, nil, nil
+}
+
+// push reads a child of the page on top.
+func (c *cursor) push(id uint64) error {
+	if c.inline != nil && len(c.path) == 0 {
+		c.path = append(c.path, step{page: *c.inline})
+		return nil
+	}
+	if len(c.path) >= maxDepth {
+		return pageError(id, "it is %d levels deep", len(c.path))
+	}
+	g, err := c.pages.page(id)
+	if err != nil {
+		return err
+	}
+	if err := c.fits(id, g); err != nil {
+		return err
+	}
+	c.path = append(c.path, step{page: g})
+	return nil
+}
+
+// fits checks that the keys of a child lie between those of the branches above it.
+func (c *cursor) fits(id uint64, child page) error {
+	if len(c.path) == 0 {
+		return nil
+	}
+	if child.count == 0 {
+		return pageError(id, "it is empty below a branch")
+	}
+	first, last := child.key(0), child.key(child.count-1)
+	parent := c.path[len(c.path)-1]
+	if bytes.Compare(first, parent.page.key(parent.at)) < 0 {
+		return pageError(id, "its first key lies before its place")
+	}
+	for i := len(c.path) - 1; i >= 0; i-- {
+		if s := c.path[i]; s.at+1 < s.page.count {
+			if bytes.Compare(last, s.page.key(s.at+1)) >= 0 {
+				return pageError(id, "its last key lies behind its place")
+			}
+			break
+		}
+	}
+	return nil
+}
+
+func (c *cursor) here() (k, v []byte, err error) {
+	top := c.path[len(c.path)-1]
+	if top.page.count == 0 {
+		c.path = nil
+		return nil, nil, nil
+	}
+	if top.page.isBucket(top.at) != c.isRoot {
+		return nil, nil, fmt.Errorf("%w: a bucket is not where one belongs", errPage)
+	}
+	k, v = top.page.key(top.at), top.page.value(top.at)
+	if c.last != nil && bytes.Compare(c.last, k) >= 0 {
+		return nil, nil, fmt.Errorf("%w: key %x comes after %x", errPage, k, c.last)
+	}
+	c.last = k
+	return k, v, nil
+}

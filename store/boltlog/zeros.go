@@ -1,0 +1,20 @@
+package boltlog
+
+import "os"
+
+// writeZeros extends f to that size with written zeros: what there is without fallocate. Holes within f stay.
+func writeZeros(f *os.File, to int64) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	zeros := make([]byte, 1<<20)
+	for at := info.Size(); at < to; {
+		n, err := f.WriteAt(zeros[:min(int64(len(zeros)), to-at)], at)
+		if err != nil {
+			return err
+		}
+		at += int64(n)
+	}
+	return nil
+}
