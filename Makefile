@@ -114,7 +114,7 @@ test-race: ## All unit tests under the race detector (needs a C compiler)
 SEEDS ?= 10000
 .PHONY: sim
 sim: ## Simulate SEEDS=10000 seeds; one that fails prints how to repeat it
-	go test ./internal/sim/... -run Seeds -timeout 4h -args -seeds=$(SEEDS)
+	JOBLEDGER_SEEDS=$(SEEDS) go test -count=1 -timeout 4h ./internal/sim/...
 
 BENCH ?= .
 BASE ?=

@@ -94,11 +94,6 @@ var neverImports = []struct {
 		packages: []string{"./reconciler/executor"},
 		never:    []string{"./reconciler", bbolt, natsGo},
 	},
-	{
-		sentence: "the simulated world has no part of the command",
-		packages: []string{"./internal/sim"},
-		never:    []string{"./cmd/..."},
-	},
 }
 
 // later names packages of the table that the tree is to get; their row waits for them.
@@ -199,6 +194,8 @@ func TestParentNeverImportsItsChild(t *testing.T) {
 	}
 }
 
+// TestNobodyImportsTheCommand: neither the simulated world nor a test has a part of the command; they tie the parts
+// themselves.
 func TestNobodyImportsTheCommand(t *testing.T) {
 	g := packages(t)
 	for _, from := range g.sorted() {
