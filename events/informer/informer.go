@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 
 	"github.com/go-logr/logr"
 	"golang.org/x/sync/errgroup"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
 	"github.com/jobledger/jobledger/events"
@@ -76,8 +74,8 @@ func New(config Config) (*Informer, error) {
 		config: config,
 		queue:  q,
 		view:   v,
-		jobs:   newFollower(&v.jobList, jobSource(client, namespace), &batchv1.Job{}, jobStore{v}),
-		pods:   newFollower(&v.podList, podSource(client, namespace), &corev1.Pod{}, podStore{v}),
+		jobs:   newFollower(&v.jobList, jobSource(client, namespace), &batchv1.Job{}, jobStore{v}, config.Logger),
+		pods:   newFollower(&v.podList, podSource(client, namespace), &corev1.Pod{}, podStore{v}, config.Logger),
 	}, nil
 }
 
@@ -85,17 +83,16 @@ func New(config Config) (*Informer, error) {
 // something that cannot be relied on, such as a resourceVersion that is not a number; trouble in reaching the server
 // is logged and tried again.
 func (i *Informer) Run(ctx context.Context) error {
-	logger := logr.FromSlogHandler(i.config.Logger.Handler())
-	ctx = klog.NewContext(ctx, logger)
+	ctx = klog.NewContext(ctx, logr.FromSlogHandler(i.config.Logger.Handler()))
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	i.view.onFailure(cancel)
 
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { i.jobs.run(ctx, logger); return nil }) // ends with ctx
-	group.Go(func() error {                                        // ends with ctx
+	group.Go(func() error { i.jobs.run(ctx); return nil }) // ends with ctx
+	group.Go(func() error {                                // ends with ctx
 		if i.view.jobList.wait(ctx) {
-			i.pods.run(ctx, logger)
+			i.pods.run(ctx)
 		}
 		return nil
 	})
@@ -128,40 +125,3 @@ func (i *Informer) Relist(reason events.ListingReason) {
 
 // Waiting is the number of observations that the sink has not taken yet.
 func (i *Informer) Waiting() int { return i.queue.len() }
-
-// follower keeps a reflector going for one resource, and starts another when told to.
-type follower struct {
-	source   *source
-	expected any
-	store    cache.ReflectorStore
-
-	mu     sync.Mutex
-	cancel context.CancelFunc // of the reflector that runs; nil when none does
-}
-
-func newFollower(list *listing, s *source, expected any, store cache.ReflectorStore) *follower {
-	list.source = s
-	return &follower{source: s, expected: expected, store: store}
-}
-
-// run reflects until ctx ends.
-func (f *follower) run(ctx context.Context, logger klog.Logger) {
-	for ctx.Err() == nil {
-		f.mu.Lock()
-		once, cancel := context.WithCancel(ctx)
-		f.cancel = cancel
-		f.mu.Unlock()
-		options := cache.ReflectorOptions{Logger: &logger, Name: "informer"}
-		cache.NewReflectorWithOptions(f.source, f.expected, f.store, options).RunWithContext(once)
-		cancel()
-	}
-}
-
-// restart makes run begin with a new list.
-func (f *follower) restart() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.cancel != nil {
-		f.cancel()
-	}
-}

@@ -21,7 +21,7 @@ func relist() { time.Sleep(time.Minute); synctest.Wait() }
 func TestStartTellsObjectsAndThenThatTheyAreAll(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster, start starter) {
 		job := testJob("a")
-		c.set(job)                                                        // 1
+		c.set(job)                                                          // 1
 		c.set(testPod("a-1", of(job), finalizer(events.TrackingFinalizer))) // 2
 		_, r := start()
 		expect(t, r.take(),
@@ -42,12 +42,14 @@ func TestWatchTellsChangesAndDeletions(t *testing.T) {
 		job := testJob("a")
 		pod := testPod("a-1", of(job), finalizer(events.TrackingFinalizer))
 		c.set(job)
+		synctest.Wait() // the two resources are watched side by side
 		c.set(pod)
 		expect(t, r.take(), "job a v1", "pod a-1 v2 of a tracked selected")
 		phase(corev1.PodSucceeded)(pod)
 		c.set(pod)
 		expect(t, r.take(), "pod a-1 v3 of a Succeeded tracked selected")
 		c.remove(pod)
+		synctest.Wait()
 		c.remove(job)
 		expect(t, r.take(), "pod uid-a-1 gone v4 of a", "job a gone v5")
 	})
@@ -81,7 +83,7 @@ func TestRelistTellsWhatWasMissed(t *testing.T) {
 		c.compacted = c.version
 		relist()
 		expect(t, r.take(),
-			"listing [jobs]: relist, seen [2]",
+			"listing [jobs]: relist, seen [4]",
 			"job a v1",
 			"job b gone v7 missed",
 			"synced [jobs] at [7]")
@@ -262,7 +264,7 @@ func TestBusySinkHoldsUpNobodyAndLosesNothing(t *testing.T) {
 		i, r := start()
 		r.take()
 		job := testJob("a")
-		r.gate.Lock()
+		r.gate = make(chan struct{})
 		c.set(job) // 1: the sink is busy with this one
 		synctest.Wait()
 		pod := testPod("a-1", of(job))
@@ -278,7 +280,7 @@ func TestBusySinkHoldsUpNobodyAndLosesNothing(t *testing.T) {
 		if n := i.Waiting(); n != 3 {
 			t.Errorf("%d observations wait, want the Job, the pod's end and its deletion", n)
 		}
-		r.gate.Unlock()
+		close(r.gate)
 		expect(t, r.take(),
 			"job a v1",
 			"pod a-1 v"+at(last)+" of a Failed selected",

@@ -20,14 +20,15 @@ type recorder struct {
 	t    *testing.T
 	mu   sync.Mutex
 	told []events.Observation
-	gate sync.Mutex // held by a test that wants the sink to be busy
+	gate chan struct{} // when set, the sink is busy until it is closed
 	kept map[types.UID]bool
 	log  []string // of the keeper
 }
 
 func (r *recorder) Observe(o events.Observation) {
-	r.gate.Lock()
-	defer r.gate.Unlock()
+	if r.gate != nil {
+		<-r.gate
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if seen, ok := o.Facts.(*events.JobSeen); ok && seen.Managed && !finishedStatus(seen.Status) && !r.kept[o.Job.UID] {
