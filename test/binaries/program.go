@@ -35,11 +35,11 @@ type program struct {
 
 // programs in the order of building: each reuses what the ones before it compiled.
 var programs = []program{
-	{Etcd, "go.etcd.io/etcd/server/v3", "go.etcd.io/etcd/server/v3", time.Minute, noVars},
-	{APIServer, "k8s.io/kubernetes/cmd/kube-apiserver", "k8s.io/kubernetes", 3 * time.Minute, kubernetesVars},
-	{ControllerManager, "k8s.io/kubernetes/cmd/kube-controller-manager", "k8s.io/kubernetes", time.Minute, kubernetesVars},
-	{Scheduler, "k8s.io/kubernetes/cmd/kube-scheduler", "k8s.io/kubernetes", 15 * time.Second, kubernetesVars},
-	{Kwok, "sigs.k8s.io/kwok/cmd/kwok", "sigs.k8s.io/kwok", 15 * time.Second, kwokVars},
+	{Etcd, "go.etcd.io/etcd/server/v3", "go.etcd.io/etcd/server/v3", 40 * time.Second, noVars},
+	{APIServer, "k8s.io/kubernetes/cmd/kube-apiserver", "k8s.io/kubernetes", 150 * time.Second, kubernetesVars},
+	{ControllerManager, "k8s.io/kubernetes/cmd/kube-controller-manager", "k8s.io/kubernetes", 45 * time.Second, kubernetesVars},
+	{Scheduler, "k8s.io/kubernetes/cmd/kube-scheduler", "k8s.io/kubernetes", 5 * time.Second, kubernetesVars},
+	{Kwok, "sigs.k8s.io/kwok/cmd/kwok", "sigs.k8s.io/kwok", 10 * time.Second, kwokVars},
 }
 
 func noVars(string) []string { return nil }

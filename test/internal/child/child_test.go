@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	fmt.Println(cmd.Process.Pid)
-	_ = <-ended
+	fmt.Fprintln(os.Stderr, "the child ended:", <-ended)
 }
 
 func TestChildDiesWithParent(t *testing.T) {
@@ -126,7 +126,9 @@ func TestSignalReachesTheWholeGroup(t *testing.T) {
 	if err := child.Signal(cmd.Process.Pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	_ = <-ended
+	if err := <-ended; err == nil {
+		t.Error("a killed child ended with success")
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	for alive(grandchild) {
