@@ -479,6 +479,12 @@ func TestSettled(t *testing.T) {
 			l.create("a", -1)
 			l.must(l.user.DeleteJob(ctx, "default", "demo", "", "Background"))
 		}},
+		{"a pod holds up the deletion of its Job", "J-011, J-102", func(l *lab) {
+			l.job()
+			l.create("a", -1)
+			l.must(l.user.DeleteJob(ctx, "default", "demo", "", "Foreground"))
+			l.delete(l.user, "a")
+		}},
 		{"a Job is stuck", "nothing is forgotten", func(l *lab) {
 			l.job()
 			l.status()

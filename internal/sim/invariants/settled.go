@@ -51,7 +51,7 @@ func (c *Checker) settledJob(version uint64, j *job) {
 	if s.Active != live || s.Terminating != nil && *s.Terminating != terminating {
 		c.report("J-026, J-028", version, j, nil, "status says %d active, %v terminating; there are %d and %d", s.Active, deref(s.Terminating), live, terminating)
 	}
-	if u := lists(j.now); len(u.Succeeded)+len(u.Failed) > 0 {
+	if u := lists(j.now); len(u.Succeeded)+len(u.Failed) > 0 && j.now.DeletionTimestamp == nil {
 		c.report("J-085", version, j, nil, "%d pods stay in the uncounted lists", len(u.Succeeded)+len(u.Failed))
 	}
 	if suspended := spec.Suspend != nil && *spec.Suspend; suspended && !isTrue(j.now, batchv1.JobSuspended) && j.now.DeletionTimestamp == nil {
@@ -75,6 +75,8 @@ func (c *Checker) settledPod(version uint64, p *pod) {
 	case j == nil || j.gone:
 		c.report("J-100, J-102", version, j, p, "it keeps the finalizer, and its Job is gone")
 	case !c.cfg.Manages(j.now):
+	case j.now.DeletionTimestamp != nil && p.now.DeletionTimestamp != nil:
+		c.report("J-011, J-102", version, j, p, "it keeps the finalizer, and holds up the deletion of its Job")
 	case apiserver.JobFinished(j.now):
 		c.report("J-100", version, j, p, "it keeps the finalizer, and its Job is finished")
 	case apiserver.PodTerminal(p.now) && p.owned(j) && j.now.Spec.BackoffLimitPerIndex == nil:

@@ -1,0 +1,208 @@
+package users
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/sim/apiserver"
+)
+
+// Actor is the name under which users write.
+const Actor = "user"
+
+// Deed is something that a user does.
+type Deed string
+
+// The deeds.
+const (
+	DeletePod      Deed = "delete a pod"
+	StripFinalizer Deed = "strip the tracking finalizer off a pod"
+	RelabelPod     Deed = "change a pod's labels so that its Job no longer selects it"
+	RestoreLabels  Deed = "give a pod the labels of its Job back"
+	OrphanPod      Deed = "empty a pod's owner references"
+	TouchPod       Deed = "touch a pod"
+	TouchJob       Deed = "touch a Job"
+	DeleteJob      Deed = "delete a Job"
+	RecreateJob    Deed = "create a deleted Job again"
+	SuspendJob     Deed = "suspend a Job"
+	ResumeJob      Deed = "resume a Job"
+	ScaleJob       Deed = "change a Job's parallelism"
+)
+
+// Deeds lists all of them, in the order in which the seed counts them.
+var Deeds = []Deed{
+	DeletePod, StripFinalizer, RelabelPod, RestoreLabels, OrphanPod, TouchPod, TouchJob, DeleteJob, RecreateJob, SuspendJob, ResumeJob, ScaleJob,
+}
+
+// Config is what Users are made from.
+type Config struct {
+	Server *apiserver.Server
+	Rand   *rand.Rand
+	// Off are the deeds that nobody does.
+	Off []Deed
+}
+
+// Users does deeds. See the package comment.
+type Users struct {
+	cfg     Config
+	client  *apiserver.Client
+	wanted  []*batchv1.Job // as they were created first; what is missing may be created again
+	allowed []Deed
+}
+
+// New returns users who have created nothing yet.
+func New(cfg Config) *Users {
+	u := &Users{cfg: cfg, client: cfg.Server.Client(Actor)}
+	for _, d := range Deeds {
+		if !slices.Contains(cfg.Off, d) {
+			u.allowed = append(u.allowed, d)
+		}
+	}
+	return u
+}
+
+// Create creates a Job, and remembers how, for when it is to be created again.
+func (u *Users) Create(job *batchv1.Job) (*batchv1.Job, error) {
+	stored, err := u.client.CreateJob(context.Background(), job)
+	if err == nil {
+		u.wanted = append(u.wanted, job.DeepCopy())
+	}
+	return stored, err
+}
+
+// Step does one deed that is possible now. It returns what was done in words, empty when nothing is possible.
+func (u *Users) Step() string {
+	for _, i := range u.cfg.Rand.Perm(len(u.allowed)) {
+		if what := u.Do(u.allowed[i]); what != "" {
+			return what
+		}
+	}
+	return ""
+}
+
+// Do does a deed to a random object that it fits. It returns what was done in words, empty when it fits none.
+func (u *Users) Do(deed Deed) string {
+	switch deed {
+	case DeletePod, StripFinalizer, RelabelPod, RestoreLabels, OrphanPod, TouchPod:
+		pod := pick(u, u.cfg.Server.AllPods(), func(p *corev1.Pod) bool { return u.fitsPod(deed, p) })
+		if pod == nil {
+			return ""
+		}
+		return told(deed, pod, u.toPod(deed, pod))
+	case RecreateJob:
+		job := pick(u, u.wanted, func(j *batchv1.Job) bool { return u.cfg.Server.Job(j.Namespace, j.Name) == nil })
+		if job == nil {
+			return ""
+		}
+		_, err := u.client.CreateJob(context.Background(), job)
+		return told(deed, job, err)
+	}
+	job := pick(u, u.cfg.Server.AllJobs(), func(j *batchv1.Job) bool { return fitsJob(deed, j) })
+	if job == nil {
+		return ""
+	}
+	return told(deed, job, u.toJob(deed, job))
+}
+
+// told puts a deed into words, with the answer when it was refused (a namespace may be terminating).
+func told(deed Deed, o metav1.Object, err error) string {
+	text := fmt.Sprintf("%s: %s/%s", deed, o.GetNamespace(), o.GetName())
+	if err != nil {
+		text += " (refused: " + err.Error() + ")"
+	}
+	return text
+}
+
+// pick draws one of the objects that fit, nil when none does.
+func pick[T any](u *Users, all []*T, fits func(*T) bool) *T {
+	all = slices.DeleteFunc(slices.Clone(all), func(o *T) bool { return !fits(o) })
+	if len(all) == 0 {
+		return nil
+	}
+	return all[u.cfg.Rand.IntN(len(all))]
+}
+
+// labelMoved keeps the value of the label that RelabelPod took away.
+const labelMoved = "sim.jobledger.dev/moved"
+
+func (u *Users) fitsPod(deed Deed, p *corev1.Pod) bool {
+	switch deed {
+	case DeletePod:
+		return p.DeletionTimestamp == nil
+	case StripFinalizer:
+		return slices.ContainsFunc(p.Finalizers, isTracking)
+	case RelabelPod:
+		return p.Labels[batchv1.ControllerUidLabel] != ""
+	case RestoreLabels:
+		return p.Labels[labelMoved] != ""
+	case OrphanPod:
+		return len(p.OwnerReferences) > 0
+	}
+	return true
+}
+
+func isTracking(finalizer string) bool {
+	return finalizer == events.TrackingFinalizer || finalizer == events.BuiltinTrackingFinalizer
+}
+
+func (u *Users) toPod(deed Deed, p *corev1.Pod) error {
+	patch := ""
+	switch deed {
+	case DeletePod:
+		return u.client.DeletePod(context.Background(), p.Namespace, p.Name, p.UID, "")
+	case TouchPod:
+		u.cfg.Server.Touch(Actor, apiserver.Pods, p.Namespace, p.Name)
+		return nil
+	case StripFinalizer:
+		patch = fmt.Sprintf(`{"metadata":{"$deleteFromPrimitiveList/finalizers":[%q,%q]}}`, events.TrackingFinalizer, events.BuiltinTrackingFinalizer)
+	case RelabelPod:
+		patch = fmt.Sprintf(`{"metadata":{"labels":{%q:null,%q:%q}}}`, batchv1.ControllerUidLabel, labelMoved, p.Labels[batchv1.ControllerUidLabel])
+	case RestoreLabels:
+		patch = fmt.Sprintf(`{"metadata":{"labels":{%q:%q,%q:null}}}`, batchv1.ControllerUidLabel, p.Labels[labelMoved], labelMoved)
+	case OrphanPod:
+		patch = `{"metadata":{"ownerReferences":[{"$patch":"replace"}]}}`
+	}
+	_, err := u.client.PatchPod(context.Background(), p.Namespace, p.Name, []byte(patch))
+	return err
+}
+
+func fitsJob(deed Deed, j *batchv1.Job) bool {
+	isSuspended := j.Spec.Suspend != nil && *j.Spec.Suspend
+	switch deed {
+	case DeleteJob:
+		return j.DeletionTimestamp == nil
+	case SuspendJob:
+		return !isSuspended && !apiserver.JobFinished(j)
+	case ResumeJob:
+		return isSuspended
+	case ScaleJob:
+		return !apiserver.JobFinished(j)
+	}
+	return true
+}
+
+func (u *Users) toJob(deed Deed, j *batchv1.Job) error {
+	switch deed {
+	case TouchJob:
+		u.cfg.Server.Touch(Actor, apiserver.Jobs, j.Namespace, j.Name)
+		return nil
+	case DeleteJob:
+		policies := []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan}
+		return u.client.DeleteJob(context.Background(), j.Namespace, j.Name, j.UID, policies[u.cfg.Rand.IntN(len(policies))])
+	case SuspendJob:
+		j.Spec.Suspend = new(true)
+	case ResumeJob:
+		j.Spec.Suspend = new(false)
+	case ScaleJob:
+		j.Spec.Parallelism = new(1 + u.cfg.Rand.Int32N(max(1, 2**j.Spec.Parallelism)))
+	}
+	_, err := u.client.UpdateJob(context.Background(), j)
+	return err
+}
