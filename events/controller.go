@@ -90,7 +90,8 @@ func DefaultSettings() Settings {
 	}
 }
 
-// ControllerStopped closes a run in good order: no command was in doubt.
+// ControllerStopped begins the end of a run in good order: nothing is decided after it, and the outcomes that follow are
+// those of commands that were in flight.
 type ControllerStopped struct{}
 
 // LeadershipChanged says that the Lease was won or lost.

@@ -47,7 +47,7 @@ var kinds = map[Kind]kindInfo{
 	KindEpochChanged:      {"EpochChanged", true},
 	KindPruned:            {"Pruned", false},
 	KindControllerStarted: {"ControllerStarted", true},
-	KindControllerStopped: {"ControllerStopped", false},
+	KindControllerStopped: {"ControllerStopped", true},
 	KindLeadershipChanged: {"LeadershipChanged", false},
 	KindClockStepped:      {"ClockStepped", true},
 	KindListingStarted:    {"ListingStarted", true},

@@ -39,8 +39,15 @@ func (j *Job) accounted(p *Pod) bool {
 // ended pods without a valid index (J-035).
 func (j *Job) stageOf(p *Pod) Stage {
 	switch {
-	case !p.Tracked || p.Doomed:
+	case p.Doomed:
+		if p.Drop == nil && p.Delete == nil && (p.Tracked || p.Active()) {
+			return Surplus
+		}
 		return Untouched
+	case !p.Tracked:
+		return Untouched
+	case p.Drop != nil:
+		return Dropping
 	case j.Gone || j.Finished():
 		return Released
 	case j.Stream.Kind == events.StreamNamespace:
@@ -72,6 +79,10 @@ func (j *Job) enter(p *Pod) {
 		p.in.active, p.in.terminating = p.Active(), p.Terminating()
 		p.in.ready = p.in.active && p.Ready
 		p.in.idle = p.in.active && !p.Doomed && p.Delete == nil
+		p.in.misplaced = p.in.idle && !j.indexValid(p)
+		if p.Phase != events.PodUnknown && !p.Phase.Terminal() {
+			p.in.restarts = p.Restarts
+		}
 		holds := p.in.active || (p.in.terminating && j.FailedOnly())
 		if holds && j.Indexed() && j.indexValid(p) {
 			p.in.index = p.Index
@@ -84,12 +95,8 @@ func (j *Job) enter(p *Pod) {
 		p.stage = stage
 		j.ticks++
 		p.entered = j.ticks
-		switch stage {
-		case Fresh:
-			j.fresh.push(p)
-		case Released:
-			j.released.push(p)
-		case Untouched:
+		if q := j.queue(stage); q != nil {
+			q.push(p)
 		}
 	}
 	if p.stage == Fresh {
@@ -119,13 +126,23 @@ func (j *Job) update(p *Pod, change func()) {
 	j.enter(p)
 }
 
-func (j *Job) unqueue(p *Pod) {
-	switch p.stage {
+// queue holds the pods of a stage; nil for stages that nothing is waiting in.
+func (j *Job) queue(s Stage) *queue {
+	switch s {
 	case Fresh:
-		j.fresh.remove(p)
+		return &j.fresh
 	case Released:
-		j.released.remove(p)
-	case Untouched:
+		return &j.released
+	case Surplus:
+		return &j.surplus
+	case Untouched, Dropping:
+	}
+	return nil
+}
+
+func (j *Job) unqueue(p *Pod) {
+	if q := j.queue(p.stage); q != nil {
+		q.remove(p)
 	}
 }
 
@@ -135,7 +152,9 @@ func (j *Job) count(p *Pod, sign int32) {
 	t.Ready += one(p.in.ready) * sign
 	t.Terminating += one(p.in.terminating) * sign
 	t.Idle += one(p.in.idle) * sign
+	t.Misplaced += one(p.in.misplaced) * sign
 	t.FreshFailed += one(p.in.freshFailed) * sign
+	t.Restarts += int64(p.in.restarts) * int64(sign)
 	t.Settled += int(one(p.in.settled) * sign)
 	t.Urgent += int(one(p.in.urgent) * sign)
 	if !j.Indexed() {

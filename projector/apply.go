@@ -10,6 +10,9 @@ import (
 // changes, not on how many pods j has. Job is not safe for concurrent use; its owner is the loop.
 func (j *Job) Apply(rec *events.Record) {
 	j.Now = max(j.Now, rec.Time)
+	if rec.Kind == events.KindClockStepped {
+		j.Now = rec.Time // which may lie before the time so far
+	}
 	if rec.Stream == j.Stream {
 		j.Head = rec.Sequence
 	}
@@ -27,7 +30,7 @@ func (j *Job) Apply(rec *events.Record) {
 			j.decided(rec, f)
 		}
 	case *events.CommandEnded:
-		j.commandEnded(f)
+		j.commandEnded(rec, f)
 	case *events.JobRetired:
 		j.Retired = true
 	case *events.ClockStepped:
@@ -138,9 +141,6 @@ func (j *Job) podGone(uid types.UID) {
 		if f != nil {
 			j.land(f.Name)
 		}
-	}
-	if p.Doomed {
-		j.doomed--
 	}
 	if _, uncounted := j.uncounted[uid]; uncounted {
 		j.tally.Settled++

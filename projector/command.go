@@ -32,10 +32,7 @@ func (j *Job) launch(f *Flight) {
 		if p := j.pods[c.Pod]; p != nil {
 			j.update(p, func() {
 				p.Drop = f
-				if c.ThenDelete && !p.Doomed {
-					p.Doomed = true
-					j.doomed++
-				}
+				p.Doomed = p.Doomed || c.ThenDelete
 				j.flights[f.Name] = flight{pod: p}
 			})
 		}

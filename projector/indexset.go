@@ -122,6 +122,11 @@ func (s *IndexSet) Gaps(buf []int32, limit int32, n int) []int32 {
 	return buf
 }
 
+// Below reports whether every index in the set is below limit.
+func (s *IndexSet) Below(limit int32) bool {
+	return len(s.spans) == 0 || s.spans[len(s.spans)-1].last < limit
+}
+
 // Clone is an independent copy.
 func (s *IndexSet) Clone() IndexSet { return IndexSet{spans: slices.Clone(s.spans), count: s.count} }
 

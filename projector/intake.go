@@ -227,7 +227,13 @@ func (in *Intake) podSeen(o *events.Observation, f *events.PodSeen) []Draft {
 	if j == nil || !j.Known() {
 		evidence.Owner = o.Job.Name
 	}
-	return append(drafts, Draft{Stream: stream, Kind: kind, Facts: f, Evidence: evidence})
+	var causes []events.Sequence
+	if j != nil && f.Ordinal != 0 {
+		if c := j.create(f.Ordinal); c != nil && c.Flight != nil {
+			causes = append(causes, c.Flight.Name.Decided)
+		}
+	}
+	return append(drafts, Draft{Stream: stream, Kind: kind, Facts: f, Evidence: evidence, Causes: causes})
 }
 
 // route finds the stream of a pod; ours is false for a pod that is not recorded: of nobody we manage, and without our

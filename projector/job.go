@@ -37,6 +37,7 @@ type Job struct {
 	pods      map[types.UID]*Pod
 	fresh     queue
 	released  queue
+	surplus   queue
 	tally     Tally
 	uncounted map[types.UID]bool // of the base; true: failed
 	completed IndexSet           // succeeded indexes in range: the base's, and those of fresh pods
@@ -87,6 +88,8 @@ type Tally struct {
 	Idle                        int32 // active pods that nothing is being done to
 	FreshFailed, FreshSucceeded int32 // ended and not yet accounted for in the base; of Indexed Jobs only failures
 	Settled                     int   // uncounted UIDs whose pod no longer carries the finalizer
+	Misplaced                   int32 // active pods without a valid index
+	Restarts                    int64 // of containers of pods that run or wait to run (J-113)
 	Urgent                      int   // fresh pods that are being deleted: somebody waits for their finalizer
 }
 
@@ -200,6 +203,9 @@ func (j *Job) Crowded() []int32 {
 	return out
 }
 
+// Claims reports whether the pod is the Job's: owned by it and matched by its selector (J-173).
+func (j *Job) Claims(p *Pod) bool { return j.claimed(p) }
+
 // Pod is the pod with that UID; nil when the log knows none.
 func (j *Job) Pod(uid types.UID) *Pod { return j.pods[uid] }
 
@@ -225,8 +231,11 @@ func (j *Job) Released() iter.Seq[*Pod] { return j.released.all }
 // ReleasedLen is their number.
 func (j *Job) ReleasedLen() int { return j.released.n }
 
-// Doomed is the number of surplus pods that are still here.
-func (j *Job) Doomed() int { return j.doomed }
+// Surplus yields the surplus pods whose finalizer, or then whose deletion, is to be asked for.
+func (j *Job) Surplus() iter.Seq[*Pod] { return j.surplus.all }
+
+// SurplusLen is their number.
+func (j *Job) SurplusLen() int { return j.surplus.n }
 
 // Settled reports whether the uncounted UID's pod no longer carries the finalizer, so that it can be counted (J-087).
 func (j *Job) Settled(uid types.UID) bool {
@@ -264,7 +273,7 @@ func (j *Job) StartTime() events.Time {
 
 // Quiet reports whether nothing is left to do for a Job that finished or is gone.
 func (j *Job) Quiet() bool {
-	return (j.Gone || j.Finished()) && !j.Busy() && j.fresh.n == 0 && j.released.n == 0
+	return (j.Gone || j.Finished()) && !j.Busy() && j.fresh.n == 0 && j.released.n == 0 && j.surplus.n == 0
 }
 
 // SameTerms reports whether the newest decision was made under these settings and rules.

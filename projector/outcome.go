@@ -17,14 +17,14 @@ func (j *Job) refresh(uid types.UID, by int) {
 
 // commandEnded folds how a command ended. A command that an observation has settled is no longer in flight, and its
 // outcome is no news.
-func (j *Job) commandEnded(f *events.CommandEnded) {
+func (j *Job) commandEnded(rec *events.Record, f *events.CommandEnded) {
 	found, ok := j.flights[f.Command]
 	if !ok {
 		return
 	}
 	switch {
 	case found.create != nil:
-		j.createEnded(found.create, f)
+		j.createEnded(found.create, rec, f)
 	case found.pod != nil:
 		j.podEnded(found.pod, f)
 	case j.Write != nil && j.Write.Name == f.Command:
@@ -34,7 +34,7 @@ func (j *Job) commandEnded(f *events.CommandEnded) {
 	}
 }
 
-func (j *Job) createEnded(c *Create, f *events.CommandEnded) {
+func (j *Job) createEnded(c *Create, rec *events.Record, f *events.CommandEnded) {
 	_, looking := c.Flight.Command.(*events.ReadPod)
 	delete(j.flights, f.Command)
 	c.Flight = nil
@@ -46,7 +46,7 @@ func (j *Job) createEnded(c *Create, f *events.CommandEnded) {
 		}
 		j.settle(c.Ordinal)
 		if j.pods[f.UID] == nil {
-			j.created(c, f)
+			j.created(c, rec, f)
 		}
 	case events.Refused:
 		j.Creating.refused(j.Settings, j.Now, f.Class, f.RetryAfter)
@@ -70,8 +70,9 @@ func (j *Job) createEnded(c *Create, f *events.CommandEnded) {
 }
 
 // created files the pod of a create that is done before the watch has shown it.
-func (j *Job) created(c *Create, f *events.CommandEnded) {
+func (j *Job) created(c *Create, rec *events.Record, f *events.CommandEnded) {
 	p := j.addPod()
+	p.Name = rec.Evidence.Name
 	p.PodSeen = events.PodSeen{
 		UID: f.UID, Version: f.Version, Phase: events.PodPending, Created: j.Now.Second(), Tracked: true,
 		Owner: types.UID(j.Stream.ID), Selected: true, Index: c.Index, Ordinal: c.Ordinal,

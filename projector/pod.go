@@ -6,11 +6,13 @@ import (
 
 // Stage says how far the accounting of a pod has come (design §6). A pod that is to be counted goes
 //
-//	Untouched → Fresh → Released → Untouched
-//	 (running)  (ended,   (accounted in the    (its finalizer
-//	            tracked)   confirmed status)    is gone)
+//	Untouched → Fresh ─────→ Released ──────→ Dropping ──→ Untouched
+//	 (running)  (ended,       (accounted for in  (the removal   (its finalizer
+//	            tracked)       the confirmed      of its finalizer  is gone)
+//	                           status)            is in flight)
 //
-// and one that is not to be counted skips Fresh.
+// One that is not to be counted skips Fresh. One that is surplus goes Untouched → Surplus → Untouched, twice: for its
+// finalizer and for its deletion.
 type Stage uint8
 
 // The stages.
@@ -18,6 +20,8 @@ const (
 	Untouched Stage = iota
 	Fresh           // ended and tracked; no confirmed status accounts for it yet
 	Released        // its finalizer may go
+	Dropping        // the removal of its finalizer is in flight
+	Surplus         // surplus, and the next step of its removal can be taken
 )
 
 // Pod is what the log says about one pod.
@@ -42,9 +46,11 @@ type Pod struct {
 
 // share is what a pod adds to its Job's tallies.
 type share struct {
-	active, ready, terminating, idle, settled bool
+	active, ready, terminating, idle, misplaced, settled bool
 
 	freshFailed, freshSucceeded, urgent bool
+
+	restarts uint32 // of containers of a pod that runs or waits to run
 
 	index int32 // the index that the pod occupies, or NoIndex
 }

@@ -67,6 +67,18 @@ func (s *specs) release(hash string) {
 	}
 }
 
+// sorted are all of them, by the record that stores them.
+func (s *specs) sorted() []storedSpec {
+	out := make([]storedSpec, 0, len(s.byHash))
+	for _, k := range s.byHash {
+		out = append(out, k)
+	}
+	slices.SortFunc(out, func(a, b storedSpec) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.spec.Hash, b.spec.Hash))
+	})
+	return out
+}
+
 // trim forgets the older half of the specs that no Job uses, once there are too many.
 func (s *specs) trim() {
 	if s.idle <= idleSpecs {

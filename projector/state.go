@@ -230,7 +230,6 @@ func (j *Job) restorePods(ws []*pb.PodState, names []*pb.PodNames, r *stateReade
 		}
 		j.pods[p.UID] = p
 		j.homes[p.UID] = j.Stream
-		j.doomed += int(one(p.Doomed))
 		if p.Drop != nil {
 			j.flights[p.Drop.Name] = flight{pod: p}
 		}
@@ -238,17 +237,13 @@ func (j *Job) restorePods(ws []*pb.PodState, names []*pb.PodNames, r *stateReade
 			j.flights[p.Delete.Name] = flight{pod: p}
 			j.deletes++
 		}
-		if p.stage != Untouched {
+		if j.queue(p.stage) != nil {
 			queued = append(queued, p)
 		}
 	}
 	slices.SortFunc(queued, func(a, b *Pod) int { return cmp.Compare(a.entered, b.entered) })
 	for _, p := range queued {
-		if p.stage == Fresh {
-			j.fresh.push(p)
-		} else {
-			j.released.push(p)
-		}
+		j.queue(p.stage).push(p)
 	}
 }
 
@@ -265,6 +260,9 @@ func (w *World) ControllerState() []byte {
 	for r, v := range w.newest {
 		s.Newest[uint32(r)] = v
 	}
+	for _, k := range w.specs.sorted() {
+		s.Specs = append(s.Specs, &pb.SpecState{Spec: events.SpecToWire(k.spec), At: uint64(k.at)})
+	}
 	b, err := deterministic.Marshal(s)
 	if err != nil {
 		panic(fmt.Sprintf("projector: encode the controller's state: %v", err))
@@ -272,8 +270,57 @@ func (w *World) ControllerState() []byte {
 	return b
 }
 
-// RestoreController takes over what ControllerState gave; through is the sequence that the state is as of.
-func (w *World) RestoreController(b []byte, through events.Sequence) error {
+// StreamAt is the state of one stream in a snapshot, as of a record. Without facts the stream held nothing then.
+type StreamAt struct {
+	Stream       events.Stream
+	AsOf         events.Sequence
+	Facts, Names []byte
+}
+
+// Streams are all streams of which the world holds something, in the order in which they began; stubs last.
+func (w *World) Streams() []events.Stream {
+	var out []events.Stream
+	for _, j := range w.Jobs() {
+		out = append(out, j.Stream)
+	}
+	jobs := len(out)
+	for uid := range w.stubs {
+		out = append(out, events.JobStream(uid))
+	}
+	slices.SortFunc(out[jobs:], func(a, b events.Stream) int { return cmp.Compare(a.ID, b.ID) })
+	return out
+}
+
+// Restore makes a world from a snapshot. What it returns is not yet the world of any prefix, since each stream has its own
+// as-of record: the records after from are to be applied, and those that a stream has already are passed over.
+func Restore(streams []StreamAt) (w *World, from events.Sequence, err error) {
+	w = NewWorld()
+	w.floors = make(map[events.Stream]events.Sequence, len(streams))
+	for _, s := range streams {
+		if s.Stream == events.Controller {
+			if err := w.restoreController(s.Facts, s.AsOf); err != nil {
+				return nil, 0, err
+			}
+		}
+	}
+	from = w.Head
+	for _, s := range streams {
+		w.floors[s.Stream] = s.AsOf
+		from = min(from, s.AsOf)
+		if s.Stream != events.Controller && len(s.Facts) > 0 {
+			if err := w.RestoreStream(s.Stream, s.Facts, s.Names); err != nil {
+				return nil, 0, err
+			}
+		}
+	}
+	return w, from, nil
+}
+
+// Recovered ends a recovery: every record of the log has been applied.
+func (w *World) Recovered() { w.floors = nil }
+
+// restoreController takes over what ControllerState gave; through is the record that it is as of.
+func (w *World) restoreController(b []byte, through events.Sequence) error {
 	var s pb.WorldState
 	if err := proto.Unmarshal(b, &s); err != nil {
 		return fmt.Errorf("decode the controller's state: %w", err)
@@ -287,6 +334,9 @@ func (w *World) RestoreController(b []byte, through events.Sequence) error {
 	}
 	for r, v := range s.GetNewest() {
 		w.newest[events.Resource(r)] = v
+	}
+	for _, k := range s.GetSpecs() {
+		w.specs.store(events.SpecFromWire(k.GetSpec()), events.Sequence(k.GetAt()))
 	}
 	return nil
 }

@@ -27,7 +27,8 @@ type World struct {
 	specs    specs
 	jobs     map[events.Stream]*Job
 	stubs    map[types.UID]Stub
-	homes    map[types.UID]events.Stream // of each pod
+	homes    map[types.UID]events.Stream       // of each pod
+	floors   map[events.Stream]events.Sequence // while recovering: through which record a snapshot has each stream
 }
 
 // Stub is what is kept of a finished Job until its object is gone (design §3).
@@ -95,12 +96,19 @@ func (w *World) Previous(s events.Stream) events.Sequence {
 
 // Apply folds rec. It cannot fail: records are validated when they are decoded.
 func (w *World) Apply(rec *events.Record) {
-	w.Head, w.Now = rec.Sequence, max(w.Now, rec.Time)
-	if rec.Stream == events.Controller {
-		w.applyToController(rec)
-		return
+	w.Head, w.Now = max(w.Head, rec.Sequence), max(w.Now, rec.Time)
+	covered := rec.Sequence <= w.floors[rec.Stream] // by the snapshot that is being recovered from
+	switch {
+	case rec.Stream == events.Controller:
+		if !covered {
+			w.applyToController(rec)
+		}
+		if rec.Kind == events.KindControllerStarted || rec.Kind == events.KindClockStepped {
+			w.broadcast(rec)
+		}
+	case !covered:
+		w.applyToJob(rec)
 	}
-	w.applyToJob(rec)
 }
 
 func (w *World) applyToController(rec *events.Record) {
@@ -112,9 +120,10 @@ func (w *World) applyToController(rec *events.Record) {
 		w.Identity.Epoch = f.Epoch
 	case *events.ControllerStarted:
 		w.Settings, w.Program, w.Rules = f.Settings, f.Version, f.RulesVersion
-		w.broadcast(rec)
 	case *events.ClockStepped:
-		w.broadcast(rec)
+		w.Now = rec.Time
+	case *events.ControllerStopped:
+		w.Listing = true // nothing is decided until another start has listed
 	case *events.ListingStarted:
 		w.Listing, w.listed = true, rec.Sequence
 		w.pending = union(w.pending, f.Resources)
@@ -130,7 +139,9 @@ func (w *World) applyToController(rec *events.Record) {
 // broadcast folds a record of the controller's stream that concerns every Job.
 func (w *World) broadcast(rec *events.Record) {
 	for _, j := range w.jobs {
-		j.Apply(rec)
+		if rec.Sequence > w.floors[j.Stream] {
+			j.Apply(rec)
+		}
 	}
 }
 
@@ -160,6 +171,9 @@ func (w *World) applyToJob(rec *events.Record) {
 		w.newest[events.Pods] = max(w.newest[events.Pods], f.Version)
 	}
 	if j == nil {
+		if !opens(rec.Kind) {
+			return // about a Job that is over
+		}
 		j = w.open(rec.Stream, rec.Sequence)
 	}
 	if f, ok := rec.Facts.(*events.JobSeen); ok {
@@ -179,6 +193,15 @@ func (w *World) raise(rec *events.Record) {
 		s.Head = rec.Sequence
 		w.stubs[s.Ref.UID] = s
 	}
+}
+
+// opens reports whether a record of that kind can be a stream's first.
+func opens(k events.Kind) bool {
+	switch k {
+	case events.KindSpecStored, events.KindJobAdded, events.KindJobChanged, events.KindPodAdded, events.KindPodChanged:
+		return true
+	}
+	return false
 }
 
 func (w *World) open(s events.Stream, at events.Sequence) *Job {

@@ -591,7 +591,8 @@ func (x *Settings) GetMaxPodsPerDecision() uint32 {
 	return 0
 }
 
-// ControllerStopped closes a run in good order: no command was in doubt.
+// ControllerStopped begins the end of a run in good order: nothing is decided after it, and the outcomes that follow
+// are those of commands that were in flight.
 type ControllerStopped struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields

@@ -113,7 +113,7 @@ const (
 	Kind_KIND_PRUNED Kind = 3
 	// KIND_CONTROLLER_STARTED: a process opened the log to work. Facts: ControllerStarted.
 	Kind_KIND_CONTROLLER_STARTED Kind = 10
-	// KIND_CONTROLLER_STOPPED: it stopped in good order. Facts: ControllerStopped.
+	// KIND_CONTROLLER_STOPPED: it stops in good order: nothing is decided from here on. Facts: ControllerStopped.
 	Kind_KIND_CONTROLLER_STOPPED Kind = 11
 	// KIND_LEADERSHIP_CHANGED: the Lease was won or lost. Facts: LeadershipChanged.
 	Kind_KIND_LEADERSHIP_CHANGED Kind = 12

@@ -849,7 +849,9 @@ type WorldState struct {
 	Listed   uint64                 `protobuf:"varint,9,opt,name=listed,proto3" json:"listed,omitempty"`
 	Pending  []Resource             `protobuf:"varint,10,rep,packed,name=pending,proto3,enum=jobledger.v1.Resource" json:"pending,omitempty"`
 	// newest are resourceVersions by resource.
-	Newest        map[uint32]uint64 `protobuf:"bytes,11,rep,name=newest,proto3" json:"newest,omitempty" protobuf_key:"varint,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	Newest map[uint32]uint64 `protobuf:"bytes,11,rep,name=newest,proto3" json:"newest,omitempty" protobuf_key:"varint,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	// specs that later records may refer to.
+	Specs         []*SpecState `protobuf:"bytes,12,rep,name=specs,proto3" json:"specs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -961,6 +963,66 @@ func (x *WorldState) GetNewest() map[uint32]uint64 {
 	return nil
 }
 
+func (x *WorldState) GetSpecs() []*SpecState {
+	if x != nil {
+		return x.Specs
+	}
+	return nil
+}
+
+// SpecState is a spec's content and the record that stores it.
+type SpecState struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Spec          *JobSpec               `protobuf:"bytes,1,opt,name=spec,proto3" json:"spec,omitempty"`
+	At            uint64                 `protobuf:"varint,2,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SpecState) Reset() {
+	*x = SpecState{}
+	mi := &file_jobledger_v1_state_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SpecState) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SpecState) ProtoMessage() {}
+
+func (x *SpecState) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_state_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SpecState.ProtoReflect.Descriptor instead.
+func (*SpecState) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *SpecState) GetSpec() *JobSpec {
+	if x != nil {
+		return x.Spec
+	}
+	return nil
+}
+
+func (x *SpecState) GetAt() uint64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
 var File_jobledger_v1_state_proto protoreflect.FileDescriptor
 
 const file_jobledger_v1_state_proto_rawDesc = "" +
@@ -1046,7 +1108,7 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\x04pods\x18\x04 \x03(\v2\x16.jobledger.v1.PodNamesR\x04pods\"2\n" +
 	"\bPodNames\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
-	"\x04node\x18\x02 \x01(\tR\x04node\"\xa8\x03\n" +
+	"\x04node\x18\x02 \x01(\tR\x04node\"\xd7\x03\n" +
 	"\n" +
 	"WorldState\x12\x15\n" +
 	"\x06log_id\x18\x01 \x01(\tR\x05logId\x12\x14\n" +
@@ -1060,10 +1122,14 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\x06listed\x18\t \x01(\x04R\x06listed\x120\n" +
 	"\apending\x18\n" +
 	" \x03(\x0e2\x16.jobledger.v1.ResourceR\apending\x12<\n" +
-	"\x06newest\x18\v \x03(\v2$.jobledger.v1.WorldState.NewestEntryR\x06newest\x1a9\n" +
+	"\x06newest\x18\v \x03(\v2$.jobledger.v1.WorldState.NewestEntryR\x06newest\x12-\n" +
+	"\x05specs\x18\f \x03(\v2\x17.jobledger.v1.SpecStateR\x05specs\x1a9\n" +
 	"\vNewestEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\rR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x04R\x05value:\x028\x01BCZAgithub.com/jobledger/jobledger/proto/gen/jobledger/v1;jobledgerv1b\x06proto3"
+	"\x05value\x18\x02 \x01(\x04R\x05value:\x028\x01\"F\n" +
+	"\tSpecState\x12)\n" +
+	"\x04spec\x18\x01 \x01(\v2\x15.jobledger.v1.JobSpecR\x04spec\x12\x0e\n" +
+	"\x02at\x18\x02 \x01(\x04R\x02atBCZAgithub.com/jobledger/jobledger/proto/gen/jobledger/v1;jobledgerv1b\x06proto3"
 
 var (
 	file_jobledger_v1_state_proto_rawDescOnce sync.Once
@@ -1077,7 +1143,7 @@ func file_jobledger_v1_state_proto_rawDescGZIP() []byte {
 	return file_jobledger_v1_state_proto_rawDescData
 }
 
-var file_jobledger_v1_state_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_jobledger_v1_state_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_jobledger_v1_state_proto_goTypes = []any{
 	(*JobState)(nil),    // 0: jobledger.v1.JobState
 	(*StubState)(nil),   // 1: jobledger.v1.StubState
@@ -1088,20 +1154,21 @@ var file_jobledger_v1_state_proto_goTypes = []any{
 	(*StateNames)(nil),  // 6: jobledger.v1.StateNames
 	(*PodNames)(nil),    // 7: jobledger.v1.PodNames
 	(*WorldState)(nil),  // 8: jobledger.v1.WorldState
-	nil,                 // 9: jobledger.v1.WorldState.NewestEntry
-	(*JobSpec)(nil),     // 10: jobledger.v1.JobSpec
-	(*JobStatus)(nil),   // 11: jobledger.v1.JobStatus
-	(*Settings)(nil),    // 12: jobledger.v1.Settings
-	(*PodSeen)(nil),     // 13: jobledger.v1.PodSeen
-	(*CreatePod)(nil),   // 14: jobledger.v1.CreatePod
-	(*CommandName)(nil), // 15: jobledger.v1.CommandName
-	(*Command)(nil),     // 16: jobledger.v1.Command
-	(RefusalClass)(0),   // 17: jobledger.v1.RefusalClass
-	(Resource)(0),       // 18: jobledger.v1.Resource
+	(*SpecState)(nil),   // 9: jobledger.v1.SpecState
+	nil,                 // 10: jobledger.v1.WorldState.NewestEntry
+	(*JobSpec)(nil),     // 11: jobledger.v1.JobSpec
+	(*JobStatus)(nil),   // 12: jobledger.v1.JobStatus
+	(*Settings)(nil),    // 13: jobledger.v1.Settings
+	(*PodSeen)(nil),     // 14: jobledger.v1.PodSeen
+	(*CreatePod)(nil),   // 15: jobledger.v1.CreatePod
+	(*CommandName)(nil), // 16: jobledger.v1.CommandName
+	(*Command)(nil),     // 17: jobledger.v1.Command
+	(RefusalClass)(0),   // 18: jobledger.v1.RefusalClass
+	(Resource)(0),       // 19: jobledger.v1.Resource
 }
 var file_jobledger_v1_state_proto_depIdxs = []int32{
-	10, // 0: jobledger.v1.JobState.spec:type_name -> jobledger.v1.JobSpec
-	11, // 1: jobledger.v1.JobState.base:type_name -> jobledger.v1.JobStatus
+	11, // 0: jobledger.v1.JobState.spec:type_name -> jobledger.v1.JobSpec
+	12, // 1: jobledger.v1.JobState.base:type_name -> jobledger.v1.JobStatus
 	2,  // 2: jobledger.v1.JobState.pods:type_name -> jobledger.v1.PodState
 	3,  // 3: jobledger.v1.JobState.creates:type_name -> jobledger.v1.CreateState
 	4,  // 4: jobledger.v1.JobState.write:type_name -> jobledger.v1.Flight
@@ -1109,25 +1176,27 @@ var file_jobledger_v1_state_proto_depIdxs = []int32{
 	5,  // 6: jobledger.v1.JobState.creating:type_name -> jobledger.v1.Retry
 	5,  // 7: jobledger.v1.JobState.podding:type_name -> jobledger.v1.Retry
 	5,  // 8: jobledger.v1.JobState.writing:type_name -> jobledger.v1.Retry
-	12, // 9: jobledger.v1.JobState.decided_under:type_name -> jobledger.v1.Settings
+	13, // 9: jobledger.v1.JobState.decided_under:type_name -> jobledger.v1.Settings
 	1,  // 10: jobledger.v1.JobState.stub:type_name -> jobledger.v1.StubState
-	13, // 11: jobledger.v1.PodState.facts:type_name -> jobledger.v1.PodSeen
+	14, // 11: jobledger.v1.PodState.facts:type_name -> jobledger.v1.PodSeen
 	4,  // 12: jobledger.v1.PodState.drop:type_name -> jobledger.v1.Flight
 	4,  // 13: jobledger.v1.PodState.delete:type_name -> jobledger.v1.Flight
-	14, // 14: jobledger.v1.CreateState.create:type_name -> jobledger.v1.CreatePod
+	15, // 14: jobledger.v1.CreateState.create:type_name -> jobledger.v1.CreatePod
 	4,  // 15: jobledger.v1.CreateState.flight:type_name -> jobledger.v1.Flight
-	15, // 16: jobledger.v1.Flight.name:type_name -> jobledger.v1.CommandName
-	16, // 17: jobledger.v1.Flight.command:type_name -> jobledger.v1.Command
-	17, // 18: jobledger.v1.Retry.class:type_name -> jobledger.v1.RefusalClass
+	16, // 16: jobledger.v1.Flight.name:type_name -> jobledger.v1.CommandName
+	17, // 17: jobledger.v1.Flight.command:type_name -> jobledger.v1.Command
+	18, // 18: jobledger.v1.Retry.class:type_name -> jobledger.v1.RefusalClass
 	7,  // 19: jobledger.v1.StateNames.pods:type_name -> jobledger.v1.PodNames
-	12, // 20: jobledger.v1.WorldState.settings:type_name -> jobledger.v1.Settings
-	18, // 21: jobledger.v1.WorldState.pending:type_name -> jobledger.v1.Resource
-	9,  // 22: jobledger.v1.WorldState.newest:type_name -> jobledger.v1.WorldState.NewestEntry
-	23, // [23:23] is the sub-list for method output_type
-	23, // [23:23] is the sub-list for method input_type
-	23, // [23:23] is the sub-list for extension type_name
-	23, // [23:23] is the sub-list for extension extendee
-	0,  // [0:23] is the sub-list for field type_name
+	13, // 20: jobledger.v1.WorldState.settings:type_name -> jobledger.v1.Settings
+	19, // 21: jobledger.v1.WorldState.pending:type_name -> jobledger.v1.Resource
+	10, // 22: jobledger.v1.WorldState.newest:type_name -> jobledger.v1.WorldState.NewestEntry
+	9,  // 23: jobledger.v1.WorldState.specs:type_name -> jobledger.v1.SpecState
+	11, // 24: jobledger.v1.SpecState.spec:type_name -> jobledger.v1.JobSpec
+	25, // [25:25] is the sub-list for method output_type
+	25, // [25:25] is the sub-list for method input_type
+	25, // [25:25] is the sub-list for extension type_name
+	25, // [25:25] is the sub-list for extension extendee
+	0,  // [0:25] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_state_proto_init() }
@@ -1145,7 +1214,7 @@ func file_jobledger_v1_state_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_jobledger_v1_state_proto_rawDesc), len(file_jobledger_v1_state_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   10,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,0 +1,63 @@
+package reconciler
+
+import (
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+)
+
+// RulesVersion counts the versions of the rules. It is raised whenever a rule could decide otherwise than before; a
+// replay reports decisions of another version, and does not count them as divergences.
+const RulesVersion = 1
+
+// Decision is what should be done for one Job, and when to look again if nothing happens before.
+type Decision struct {
+	events.Decision
+	Wake events.Time // 0 for never
+}
+
+// Commands reports whether the decision asks for anything. One that does not is not written to the log.
+func (d *Decision) Commands() bool { return len(d.Steps) > 0 }
+
+// Decide says what should be done for job, and why, at the time of its newest record. It looks at nothing but its
+// argument, so the same prefix of the log always gives the same decision.
+func Decide(job *projector.Job) Decision { return DecideAt(job, job.Now) }
+
+// DecideAt is Decide at another time: the loop probes with it whether a wait has been served.
+func DecideAt(job *projector.Job, now events.Time) Decision {
+	p := &plan{job: job, now: now}
+	p.decision.RulesVersion = RulesVersion
+	for _, stage := range stagesOf(job) {
+		stage.run(p)
+	}
+	return p.decision
+}
+
+// plan is a decision in the making. Stages read what the ones before them found.
+type plan struct {
+	job      *projector.Job
+	now      events.Time
+	decision Decision
+
+	end *end // how the Job ends; nil while it goes on
+}
+
+// step adds the outcome of a rule. One without commands adds nothing.
+func (p *plan) step(stage, rule string, reason events.Reason, sentence string, commands ...events.Command) {
+	if len(commands) == 0 {
+		return
+	}
+	p.decision.Steps = append(p.decision.Steps, events.Step{
+		Stage: stage, Rule: rule, Reason: reason, Sentence: sentence, Commands: commands,
+	})
+}
+
+// wake asks to be decided again at t, if nothing happens before. It reports whether t is still to come.
+func (p *plan) wake(t events.Time) bool {
+	if t <= p.now {
+		return false
+	}
+	if p.decision.Wake == 0 || t < p.decision.Wake {
+		p.decision.Wake = t
+	}
+	return true
+}

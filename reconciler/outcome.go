@@ -1,0 +1,110 @@
+package reconciler
+
+import (
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+)
+
+// end is how a Job ends: an interim condition first, and a terminal one with the same reason and message when nothing of
+// it runs any more (J-162).
+type end struct {
+	rule              string
+	interim, terminal string
+	reason            events.Reason
+	message           string
+	stored            bool // the interim condition is in the published status
+}
+
+func (e *end) failure() bool { return e.terminal == projector.Failed }
+
+func failure(reason events.Reason, message string) *end {
+	return &end{interim: projector.FailureTarget, terminal: projector.Failed, reason: reason, message: message}
+}
+
+// outcome is one way in which a Job may end; holds gives nil while it does not apply.
+type outcome struct {
+	rule  string
+	holds func(*plan) *end
+}
+
+// decideOutcome finds how the Job ends, if it does.
+func (p *plan) decideOutcome() {
+	for _, o := range outcomes {
+		if e := o.holds(p); e != nil {
+			e.rule = o.rule
+			p.end = e
+			return
+		}
+	}
+}
+
+func storedSuccess(p *plan) *end {
+	return stored(p, projector.SuccessCriteriaMet, projector.Complete)
+}
+
+func storedFailure(p *plan) *end {
+	return stored(p, projector.FailureTarget, projector.Failed)
+}
+
+func stored(p *plan, interim, terminal string) *end {
+	if !p.job.Base.True(interim) {
+		return nil
+	}
+	c := p.job.Base.Condition(interim)
+	return &end{interim: interim, terminal: terminal, reason: events.Reason(c.Reason), message: c.Message, stored: true}
+}
+
+// backoffExceeded: failures are compared with >, restarts of containers with >= (J-112, J-113).
+func backoffExceeded(p *plan) *end {
+	limit := int64(6) // the API's default
+	if l := p.job.Spec.BackoffLimit; l != nil {
+		limit = int64(*l)
+	}
+	exceeded := int64(p.job.FailedCount()) > limit
+	if p.job.Spec.RestartPolicy == "OnFailure" {
+		restarts := p.job.Tally().Restarts
+		exceeded = exceeded || (restarts > 0 && restarts >= limit)
+	}
+	if !exceeded {
+		return nil
+	}
+	return failure(BackoffLimitExceeded, "Job has reached the specified backoff limit")
+}
+
+// deadlinePassed: time since the start, not counting suspension, which clears the start time (J-146, J-147).
+func deadlinePassed(p *plan) *end {
+	limit := p.job.Spec.ActiveDeadlineSeconds
+	start := p.job.StartTime()
+	if limit == nil || start == 0 || p.job.Spec.Suspend {
+		return nil
+	}
+	deadline := start.Add(time.Duration(min(*limit, maxSeconds)) * time.Second)
+	if p.wake(deadline) {
+		return nil
+	}
+	return failure(DeadlineExceeded, "Job was active longer than specified deadline")
+}
+
+// maxSeconds keeps a deadline within what a duration can hold.
+const maxSeconds = 1 << 31
+
+// completionsReached: enough successes and nothing active (J-160).
+func completionsReached(p *plan) *end {
+	j := p.job
+	if j.Tally().Active > 0 || len(j.Creates()) > 0 {
+		return nil
+	}
+	if j.WorkQueue() {
+		if j.SucceededCount() == 0 {
+			return nil
+		}
+	} else if j.SucceededCount() < j.Completions() {
+		return nil
+	}
+	return &end{
+		interim: projector.SuccessCriteriaMet, terminal: projector.Complete,
+		reason: CompletionsReached, message: "Reached expected number of succeeded pods",
+	}
+}

@@ -1,0 +1,44 @@
+package reconciler
+
+import "github.com/jobledger/jobledger/events"
+
+// Reasons of steps, as operators read them in the log. They are for ever. Those of an end of the Job are also the reasons
+// of its conditions, as section 11 of the contract has them.
+const (
+	// BackoffLimitExceeded: more pods failed than spec.backoffLimit allows; the Job fails, its pods are deleted.
+	BackoffLimitExceeded events.Reason = "BackoffLimitExceeded"
+	// DeadlineExceeded: the Job ran for longer than spec.activeDeadlineSeconds; it fails, its pods are deleted.
+	DeadlineExceeded events.Reason = "DeadlineExceeded"
+	// CompletionsReached: as many pods succeeded as the Job wants; it is complete.
+	CompletionsReached events.Reason = "CompletionsReached"
+
+	// MorePodsWanted: fewer pods run than the Job wants.
+	MorePodsWanted events.Reason = "MorePodsWanted"
+	// OutcomeUnknown: nobody knows whether a create took effect; it is tried again under the same name, which meets the
+	// pod if there is one.
+	OutcomeUnknown events.Reason = "OutcomeUnknown"
+	// LookFirst: nobody knows whether a create took effect, and it is not wanted again: its pod is looked for by name.
+	LookFirst events.Reason = "LookFirst"
+	// FewerPodsWanted: more pods run than the Job wants; the least advanced go, uncounted.
+	FewerPodsWanted events.Reason = "FewerPodsWanted"
+	// DuplicateIndex: several pods run for one index, or one for an index that needs none; the most advanced stays.
+	DuplicateIndex events.Reason = "DuplicateIndex"
+	// FinalizerGone: a surplus pod's finalizer is gone, so it can be deleted without being counted.
+	FinalizerGone events.Reason = "FinalizerGone"
+	// JobFailing: the Job fails, so its active pods are deleted.
+	JobFailing events.Reason = "JobFailing"
+
+	// Progress: the published status has been behind for long enough.
+	Progress events.Reason = "Progress"
+	// PodsWait: pods that are being deleted wait for their finalizer until the status accounts for them.
+	PodsWait events.Reason = "PodsWait"
+	// ManyUncounted: enough pods wait to be counted to make a write worth its while.
+	ManyUncounted events.Reason = "ManyUncounted"
+	// StaleView: a status write was refused or its end is unknown: the Job is read before the next one.
+	StaleView events.Reason = "StaleView"
+	// OwnerUnknown: pods carry our finalizer and name a Job that no listing shows: it is looked for.
+	OwnerUnknown events.Reason = "OwnerUnknown"
+
+	// Accounted: the confirmed status accounts for the pods, or nothing is to be counted of them: their finalizers go.
+	Accounted events.Reason = "Accounted"
+)

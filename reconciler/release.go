@@ -1,0 +1,36 @@
+package reconciler
+
+import (
+	"fmt"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// releasePods lets go the finalizers of pods that the confirmed status accounts for, and of those of which nothing is to
+// be counted.
+func (p *plan) releasePods() {
+	j := p.job
+	if len(j.Stream.ID) > 0 && j.Gone {
+		p.removeSurplus()
+	}
+	if j.ReleasedLen() == 0 || p.wake(j.Podding.Until) {
+		return
+	}
+	var commands []events.Command
+	for pod := range j.Released() {
+		if len(commands) == int(j.Settings.MaxPodsPerDecision) {
+			break
+		}
+		commands = append(commands, &events.DropFinalizer{Pod: pod.UID})
+	}
+	p.step("release", "accounted", Accounted, fmt.Sprintf("%s accounted for: let go", pods(len(commands))), commands...)
+}
+
+// findOwner looks for a Job that pods with our finalizer name as their owner, and that has not been seen.
+func (p *plan) findOwner() {
+	j := p.job
+	if j.Reading != nil || j.Ref.Name == "" || p.wake(j.Writing.Until) {
+		return
+	}
+	p.step("claim", "findOwner", OwnerUnknown, "pods name a Job that has not been seen: look for it", &events.ReadJob{})
+}

@@ -1,0 +1,272 @@
+package replay
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/reconciler"
+)
+
+// tolerance is by how much log time a wake-up may be late: the loop serves a bounded number in one turn.
+const tolerance = time.Second
+
+// Replay decides again, batch by batch, from the log's first record on. It is not safe for concurrent use.
+type Replay struct {
+	world *projector.World
+	wakes map[events.Stream]events.Time
+	batch []events.Record
+	count Summary
+}
+
+// Summary counts what has been replayed.
+type Summary struct {
+	Records     uint64
+	Decisions   uint64
+	OtherRules  uint64 // decisions by another version of the rules, which are not compared
+	Divergences uint64
+}
+
+// Divergence is a place where the replay comes to another decision than the log.
+type Divergence struct {
+	Sequence events.Sequence // of the recorded decision; of the batch's last record when none was recorded
+	Stream   events.Stream
+	Job      events.JobRef
+	Recorded *events.Decision // nil when the log has none
+	Decided  *events.Decision // nil when the replay has none
+	Why      string
+}
+
+// New starts a replay of an empty log.
+func New() *Replay {
+	return &Replay{world: projector.NewWorld(), wakes: map[events.Stream]events.Time{}}
+}
+
+// Summary counts what has been replayed so far.
+func (r *Replay) Summary() Summary { return r.count }
+
+// World is the state that has been folded so far.
+func (r *Replay) World() *projector.World { return r.world }
+
+// ErrErased: facts were erased, and decisions cannot be made again from what is left.
+var ErrErased = errors.New("facts of a record were erased: it cannot be replayed")
+
+// Record takes the log's next record. Differences show when its batch is complete.
+func (r *Replay) Record(rec events.Record) ([]Divergence, error) {
+	if _, erased := rec.Facts.(*events.Erased); erased {
+		return nil, fmt.Errorf("replay record %d: %w", rec.Sequence, ErrErased)
+	}
+	r.batch = append(r.batch, rec)
+	if !rec.Last {
+		return nil, nil
+	}
+	found, err := r.replay(r.batch)
+	r.batch = r.batch[:0]
+	r.count.Divergences += uint64(len(found))
+	return found, err
+}
+
+func (r *Replay) replay(batch []events.Record) ([]Divergence, error) {
+	b := &turn{replay: r, end: &batch[len(batch)-1], decisions: map[events.Stream]*events.Record{}}
+	r.count.Records += uint64(len(batch))
+	wasListing := r.world.Listing
+	for i := range batch {
+		b.fold(&batch[i])
+	}
+	if wasListing && !r.world.Listing {
+		for _, j := range r.world.Jobs() {
+			r.wakes[j.Stream] = b.end.Time
+		}
+	}
+	if !r.world.Listing {
+		if !wasListing && !b.restarted {
+			b.overdue()
+		}
+		for _, s := range b.touched {
+			if err := b.decide(s); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, s := range b.unexpected() {
+		rec := b.decisions[s]
+		b.differ(rec.Sequence, s, rec.Facts.(*events.Decision), nil, "nothing in its batch touched the Job")
+		r.world.Apply(rec)
+	}
+	for _, rec := range b.last {
+		r.world.Apply(rec)
+		delete(r.wakes, rec.Stream)
+	}
+	return b.found, nil
+}
+
+// turn is the replay of one batch.
+type turn struct {
+	replay    *Replay
+	end       *events.Record
+	touched   []events.Stream
+	decisions map[events.Stream]*events.Record
+	last      []*events.Record // retirements: they follow the decisions
+	restarted bool
+	found     []Divergence
+}
+
+// fold takes in what the loop folded before it decided.
+func (b *turn) fold(rec *events.Record) {
+	switch rec.Kind {
+	case events.KindDecided:
+		b.decisions[rec.Stream] = rec
+		return
+	case events.KindJobRetired:
+		b.last = append(b.last, rec)
+		return
+	case events.KindControllerStarted, events.KindClockStepped:
+		b.restarted = true
+	case events.KindStateStored:
+		b.replay.world.Apply(rec)
+		return
+	}
+	b.replay.world.Apply(rec)
+	if rec.Stream != events.Controller && !slices.Contains(b.touched, rec.Stream) {
+		b.touched = append(b.touched, rec.Stream)
+	}
+}
+
+// decide decides for one Job as the loop did, and compares.
+func (b *turn) decide(s events.Stream) error {
+	w := b.replay.world
+	rec := b.decisions[s]
+	delete(b.decisions, s)
+	var recorded *events.Decision
+	if rec != nil {
+		b.replay.count.Decisions++
+		recorded = rec.Facts.(*events.Decision)
+	}
+	j := w.Job(s)
+	var decided *events.Decision
+	var wake events.Time
+	if j != nil {
+		d := reconciler.Decide(j)
+		wake = d.Wake
+		if d.Commands() {
+			decided = &d.Decision
+		}
+	}
+	switch {
+	case recorded != nil && recorded.RulesVersion != reconciler.RulesVersion, recorded == nil && w.Rules != reconciler.RulesVersion:
+		b.replay.count.OtherRules++
+	default:
+		same, err := equal(recorded, decided)
+		if err != nil {
+			return err
+		}
+		if !same {
+			at := b.end.Sequence
+			if rec != nil {
+				at = rec.Sequence
+			}
+			b.differ(at, s, recorded, decided, "")
+		}
+	}
+	if wake == 0 {
+		delete(b.replay.wakes, s)
+	} else {
+		b.replay.wakes[s] = wake
+	}
+	if rec != nil {
+		w.Apply(rec)
+	}
+	return nil
+}
+
+// overdue makes the probes that should have been made: a Job wanted to be decided again, its time has passed, and nothing
+// touched it.
+func (b *turn) overdue() {
+	var late []events.Stream
+	for s, at := range b.replay.wakes {
+		if at < b.end.Time.Add(-tolerance) && !slices.Contains(b.touched, s) {
+			late = append(late, s)
+		}
+	}
+	slices.SortFunc(late, func(a, c events.Stream) int { return bytes.Compare([]byte(a.ID), []byte(c.ID)) })
+	for _, s := range late {
+		j := b.replay.world.Job(s)
+		if j == nil {
+			delete(b.replay.wakes, s)
+			continue
+		}
+		d := reconciler.DecideAt(j, b.end.Time)
+		if !d.Commands() {
+			b.replay.wakes[s] = d.Wake
+			if d.Wake == 0 {
+				delete(b.replay.wakes, s)
+			}
+			continue
+		}
+		b.differ(b.end.Sequence, s, nil, &d.Decision, "a wait had been served, and nobody looked")
+		delete(b.replay.wakes, s)
+	}
+}
+
+// unexpected are the streams whose decision nothing in the batch led to.
+func (b *turn) unexpected() []events.Stream {
+	var out []events.Stream
+	for s := range b.decisions {
+		out = append(out, s)
+	}
+	slices.SortFunc(out, func(a, c events.Stream) int { return bytes.Compare([]byte(a.ID), []byte(c.ID)) })
+	return out
+}
+
+func (b *turn) differ(at events.Sequence, s events.Stream, recorded, decided *events.Decision, why string) {
+	d := Divergence{Sequence: at, Stream: s, Recorded: recorded, Decided: decided, Why: why}
+	if j := b.replay.world.Job(s); j != nil {
+		d.Job = j.Ref
+	}
+	b.found = append(b.found, d)
+}
+
+// equal compares the facts of two decisions byte for byte; sentences and messages are evidence.
+func equal(a, b *events.Decision) (bool, error) {
+	if a == nil || b == nil {
+		return a == b, nil
+	}
+	x, err := events.EncodeFacts(a)
+	if err != nil {
+		return false, fmt.Errorf("compare decisions: %w", err)
+	}
+	y, err := events.EncodeFacts(b)
+	if err != nil {
+		return false, fmt.Errorf("compare decisions: %w", err)
+	}
+	return bytes.Equal(x, y), nil
+}
+
+// String says what differs, in a line or a few.
+func (d Divergence) String() string {
+	text := fmt.Sprintf("record %d: recorded %s, replay decides %s", d.Sequence, describe(d.Recorded), describe(d.Decided))
+	if d.Why != "" {
+		text += " (" + d.Why + ")"
+	}
+	return text
+}
+
+func describe(d *events.Decision) string {
+	if d == nil {
+		return "nothing"
+	}
+	text := ""
+	for _, s := range d.Steps {
+		for _, c := range s.Commands {
+			if text != "" {
+				text += "; "
+			}
+			text += events.Describe(c) + " (" + string(s.Reason) + ")"
+		}
+	}
+	return text
+}

@@ -1,0 +1,153 @@
+package reconciler
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+)
+
+// removeSurplus goes on with the removal of pods that are surplus: the finalizer first, so that they are never counted,
+// then the pod (J-073). A removal that has begun is never given up.
+func (p *plan) removeSurplus() bool {
+	if p.job.SurplusLen() == 0 || p.wake(p.job.Podding.Until) {
+		return false
+	}
+	var drops, deletes []events.Command
+	for pod := range p.job.Surplus() {
+		if pod.Tracked {
+			drops = append(drops, &events.DropFinalizer{Pod: pod.UID, ThenDelete: true})
+		} else {
+			deletes = append(deletes, &events.DeletePod{Pod: pod.UID})
+		}
+	}
+	p.step("pods", "removeSurplus", FewerPodsWanted,
+		fmt.Sprintf("%s surplus: remove the finalizer first", pods(len(drops))), drops...)
+	p.step("pods", "removeSurplus", FinalizerGone,
+		fmt.Sprintf("%s surplus, the finalizer is gone: delete", pods(len(deletes))), deletes...)
+	return true
+}
+
+// removeDuplicates removes active pods without a valid index, and of those that share an index all but the most advanced;
+// all of them when the index has completed or failed (J-071).
+func (p *plan) removeDuplicates() bool {
+	j := p.job
+	if !p.wantsPods() || !j.Indexed() || p.wake(j.Podding.Until) {
+		return false
+	}
+	crowded := j.Crowded()
+	if len(crowded) == 0 && j.Tally().Misplaced == 0 {
+		return false
+	}
+	var surplus []*projector.Pod
+	byIndex := map[int32][]*projector.Pod{}
+	for _, pod := range j.Pods() {
+		switch {
+		case !j.Claims(pod) || !pod.Active():
+		case pod.Index < 0 || pod.Index >= j.Completions():
+			if idle(j, pod) {
+				surplus = append(surplus, pod)
+			}
+		default:
+			byIndex[pod.Index] = append(byIndex[pod.Index], pod)
+		}
+	}
+	for _, i := range crowded {
+		rivals := byIndex[i]
+		slices.SortFunc(rivals, leastAdvanced)
+		if n := len(rivals); n > 0 && !j.Completed().Has(i) && !j.Base.FailedIndexes.Has(i) {
+			rivals = rivals[:n-1]
+		}
+		for _, pod := range rivals {
+			if idle(j, pod) {
+				surplus = append(surplus, pod)
+			}
+		}
+	}
+	return p.remove("removeDuplicates", DuplicateIndex, surplus)
+}
+
+// scaleDown removes the least advanced pods when more are active than wanted (J-069, J-070).
+func (p *plan) scaleDown() bool {
+	j := p.job
+	excess := int(j.Tally().Idle) - p.wanted()
+	if !p.wantsPods() || excess <= 0 || p.wake(j.Podding.Until) {
+		return false
+	}
+	var active []*projector.Pod
+	for _, pod := range j.Pods() {
+		if idle(j, pod) {
+			active = append(active, pod)
+		}
+	}
+	slices.SortFunc(active, leastAdvanced)
+	if limit := int(j.Settings.MaxPodsPerDecision); excess > limit && !j.Spec.Suspend {
+		excess = limit
+	}
+	return p.remove("scaleDown", FewerPodsWanted, active[:excess])
+}
+
+func (p *plan) remove(rule string, reason events.Reason, surplus []*projector.Pod) bool {
+	commands := make([]events.Command, 0, len(surplus))
+	for _, pod := range surplus {
+		if pod.Tracked {
+			commands = append(commands, &events.DropFinalizer{Pod: pod.UID, ThenDelete: true})
+		} else {
+			commands = append(commands, &events.DeletePod{Pod: pod.UID})
+		}
+	}
+	p.step("pods", rule, reason, fmt.Sprintf("%s surplus: remove the finalizer, then the pod", pods(len(commands))), commands...)
+	return len(commands) > 0
+}
+
+// leastAdvanced orders pods by how little is lost with them (J-069); equal ones by UID, so that the order is total.
+func leastAdvanced(a, b *projector.Pod) int {
+	return cmp.Or(
+		falseFirst(a.Scheduled, b.Scheduled),
+		cmp.Compare(advance(a.Phase), advance(b.Phase)),
+		falseFirst(a.Ready, b.Ready),
+		readyOrder(a, b),
+		cmp.Compare(b.MaxRestarts, a.MaxRestarts),
+		cmp.Compare(b.MaxSidecarRestarts, a.MaxSidecarRestarts),
+		laterFirst(a.Created, b.Created),
+		cmp.Compare(a.UID, b.UID),
+	)
+}
+
+func falseFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+func advance(p events.PodPhase) int {
+	switch p {
+	case events.PodRunning:
+		return 2
+	case events.PodUnknown:
+		return 1
+	default:
+		return 0
+	}
+}
+
+func readyOrder(a, b *projector.Pod) int {
+	if !a.Ready || !b.Ready {
+		return 0
+	}
+	return laterFirst(a.ReadySince, b.ReadySince)
+}
+
+// laterFirst puts the later time first, and a missing one before all.
+func laterFirst(a, b events.Time) int {
+	if a == 0 || b == 0 {
+		return falseFirst(a != 0, b != 0)
+	}
+	return cmp.Compare(b, a)
+}

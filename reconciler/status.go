@@ -1,0 +1,173 @@
+package reconciler
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+)
+
+// writeStatus asks for a status write when one is due: at once when something waits for it, else when the published
+// status has been behind for a while. At most one is in flight; what happens meanwhile goes into the next.
+func (p *plan) writeStatus() {
+	j := p.job
+	switch {
+	case j.Write != nil || j.Reading != nil || p.wake(j.Writing.Until):
+		return
+	case j.Look:
+		p.step("status", "read", StaleView, "the last status write did not go through: read the Job first", &events.ReadJob{})
+		return
+	}
+	finishing := p.canFinish()
+	reason, sentence, due := p.due(finishing)
+	if !due {
+		return
+	}
+	change := p.account(finishing)
+	p.conclude(&change, finishing)
+	if p.empty(&change) {
+		return
+	}
+	rule := "progress"
+	if p.end != nil {
+		rule = p.end.rule
+	}
+	p.step("status", rule, reason, sentence, &events.WriteStatus{Base: j.Version, Change: change})
+}
+
+// canFinish reports whether the terminal condition can be written: the Job ends, and nothing of it runs, is on its way
+// out, or is in doubt (J-163, design §6).
+func (p *plan) canFinish() bool {
+	t := p.job.Tally()
+	return p.end != nil && t.Active == 0 && t.Terminating == 0 && !p.job.PodsInDoubt()
+}
+
+// due says whether a status write should be made now, and why.
+func (p *plan) due(finishing bool) (events.Reason, string, bool) {
+	j := p.job
+	t := j.Tally()
+	switch {
+	case finishing:
+		return p.end.reason, fmt.Sprintf("%s: count what is left and conclude", p.end.message), true
+	case p.end != nil && !p.end.stored:
+		return p.end.reason, fmt.Sprintf("%s: say so before its pods go", p.end.message), true
+	case t.Urgent > 0:
+		return PodsWait, fmt.Sprintf("%s being deleted wait to be counted", pods(t.Urgent)), true
+	case j.FreshLen()+t.Settled >= int(j.Settings.MaxUncounted):
+		return ManyUncounted, fmt.Sprintf("%s wait to be counted", pods(j.FreshLen()+t.Settled)), true
+	case j.Lagging == 0 || p.wake(j.Lagging.Add(j.Settings.ProgressDelay)):
+		return "", "", false
+	}
+	return Progress, fmt.Sprintf("the status has been behind for %s", j.Settings.ProgressDelay), true
+}
+
+// account is the change that brings the published counters up to what is known. While pods are active they are counted in
+// two steps, so that no crash counts one twice or forgets it: their UIDs (of Indexed successes the index) join the status
+// with this write; once it is confirmed their finalizers go; a later write moves the UIDs to the counters (J-085). A write
+// that finishes the Job counts at once: nothing is counted after it.
+func (p *plan) account(finishing bool) events.StatusChange {
+	j := p.job
+	t := j.Tally()
+	c := events.StatusChange{InitUncounted: !j.Base.HasUncounted}
+	c.Active, c.Ready, c.Terminating = differs(j.Base.Active, t.Active), differs(j.Base.Ready, t.Ready), differs(j.Base.Terminating, t.Terminating)
+	succeeded, failed := j.Base.Succeeded, j.Base.Failed
+	count := func(uids []types.UID, counter *int32) {
+		for _, uid := range uids {
+			if finishing || j.Settled(uid) {
+				c.Counted = append(c.Counted, uid)
+				*counter++
+			}
+		}
+	}
+	count(j.Base.UncountedSucceeded, &succeeded)
+	count(j.Base.UncountedFailed, &failed)
+
+	room := int(j.Settings.MaxUncounted) - len(j.Base.UncountedSucceeded) - len(j.Base.UncountedFailed) + len(c.Counted)
+	room = max(room, 1) // at least one, so that there is always progress (J-092)
+	var completed projector.IndexSet
+	for pod := range j.Fresh() {
+		if room == 0 && !finishing {
+			break
+		}
+		room--
+		switch {
+		case pod.Phase == events.PodSucceeded && j.Indexed():
+			completed.Add(pod.Index)
+		case pod.Phase == events.PodSucceeded && finishing:
+			succeeded++
+		case pod.Phase == events.PodSucceeded:
+			c.AddSucceeded = append(c.AddSucceeded, pod.UID)
+		case finishing:
+			failed++
+		default:
+			c.AddFailed = append(c.AddFailed, pod.UID)
+		}
+	}
+	if j.Indexed() {
+		c.CompleteIndexes = completed.Text()
+		after := j.Base.Completed.Clone()
+		after.AddAll(&completed)
+		if p.mayTrim() && !after.Below(j.Completions()) {
+			limit := j.Completions()
+			c.TrimTo = &limit
+			after.Trim(limit)
+		}
+		succeeded = after.Len()
+	}
+	c.Succeeded, c.Failed = differs(j.Base.Succeeded, succeeded), differs(j.Base.Failed, failed)
+	return c
+}
+
+// mayTrim reports whether the API server lets the number of succeeded indexes go down: only of Jobs whose completions and
+// parallelism are equal (J-212).
+func (p *plan) mayTrim() bool { return p.job.Completions() == p.job.Parallelism() }
+
+// conclude adds times and conditions.
+func (p *plan) conclude(c *events.StatusChange, finishing bool) {
+	j := p.job
+	now := p.now.Second()
+	start := j.Base.StartTime
+	if start == 0 {
+		start = j.Start.Second()
+		if start == 0 && finishing && !(j.Spec.Suspend && !j.WorkQueue() && j.Completions() == 0) {
+			start = now // the server refuses a finish without it (J-156, J-252)
+		}
+		c.StartTime = start
+	}
+	if p.end == nil {
+		return
+	}
+	condition := events.JobCondition{
+		Status: "True", Reason: string(p.end.reason), Message: p.end.message, Since: now, Probed: now,
+	}
+	if !p.end.stored {
+		condition.Type = p.end.interim
+		c.Conditions = append(c.Conditions, condition)
+	}
+	if !finishing {
+		return
+	}
+	condition.Type = p.end.terminal
+	if !p.end.failure() {
+		c.CompletionTime = max(now, start) // J-170: never before the start
+		condition.Since, condition.Probed = c.CompletionTime, c.CompletionTime
+	}
+	c.Conditions = append(c.Conditions, condition)
+}
+
+// empty reports whether the change changes nothing: such a write is never made (J-019).
+func (p *plan) empty(c *events.StatusChange) bool {
+	return c.Active == nil && c.Ready == nil && c.Terminating == nil && c.Succeeded == nil && c.Failed == nil &&
+		len(c.AddSucceeded)+len(c.AddFailed)+len(c.Counted) == 0 && c.CompleteIndexes == "" && c.TrimTo == nil &&
+		!c.InitUncounted && c.StartTime == 0 && c.CompletionTime == 0 && len(c.Conditions) == 0
+}
+
+// differs is the new value of a counter, or nil when it stays.
+func differs(before, after int32) *int32 {
+	if before == after {
+		return nil
+	}
+	return &after
+}
