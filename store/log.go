@@ -7,8 +7,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Log is a durable, totally ordered sequence of records. See the package comment for who may call what.
-type Log interface {
+// Reader is a log as those see it who do not write: the durable prefix. Any goroutine may call any method at any time.
+type Reader interface {
 	// Identity is that of the records appended so far: the log's random ID, fixed when it was made, and the epoch
 	// of the newest LogCreated or EpochChanged record. It is known, with epoch 1, before an empty log has its
 	// first record; that record, appended by the writer, is a LogCreated that says the same.
@@ -16,24 +16,6 @@ type Log interface {
 
 	// Head is the end of the durable prefix; the zero Head of an empty log.
 	Head() Head
-
-	// Room makes sure of space for appends of that many bytes in all, counted in stored form (events.AppendRecord).
-	// Nil means that they will not be refused for space; the promise lasts until the next call. An error that is
-	// ErrNoRoom means: append nothing, ask again later; the log is otherwise well.
-	Room(bytes int) error
-
-	// NextFile is the first sequence of the file that the next batch goes into. Each file stands alone, so when it
-	// is greater than the sequence of a stream's state record, a spec or the settings, those are stated again. A
-	// backend without files says 1. It changes only in Append: what it says holds for the next batch.
-	NextFile() events.Sequence
-
-	// Append takes one whole batch, which continues the last one appended, and returns at once. Its records are
-	// not changed after. The Commit says when it is durable, always in order: when one is durable, all before it
-	// are. With soon, the commit begins as soon as the one before it ended; without, nobody waits for it: it rides
-	// with the next that somebody does wait for, at the latest after 100 ms or when 64 KiB wait. It never refuses
-	// for space that Room promised. A Commit that fails is the end of this Log: every later one fails with
-	// ErrFailed, and the caller must stop, having acted on nothing that was not durable.
-	Append(b events.Batch, soon bool) Commit
 
 	// Wait returns the durable head's sequence as soon as it is greater than after. It ends with ctx's error, with
 	// ErrClosed when the log closes, or with ErrFailed.
@@ -53,6 +35,34 @@ type Log interface {
 	// Find gives the streams of the Jobs and CronJobs that bore that name in the durable records kept, newest first.
 	Find(namespace, name string) ([]events.Stream, error)
 
+	// LoadSnapshot returns the newest snapshot that belongs to this log: same identity, and a head that is in the
+	// durable prefix with the same chain value. One that is damaged or belongs elsewhere is ignored and ok is
+	// false; the error is for a log that cannot be read at all.
+	LoadSnapshot(ctx context.Context) (s Snapshot, ok bool, err error)
+}
+
+// Log is a durable, totally ordered sequence of records. See the package comment for who may call what.
+type Log interface {
+	Reader
+
+	// Room makes sure of space for appends of that many bytes in all, counted in stored form (events.AppendRecord).
+	// Nil means that they will not be refused for space; the promise lasts until the next call. An error that is
+	// ErrNoRoom means: append nothing, ask again later; the log is otherwise well.
+	Room(bytes int) error
+
+	// NextFile is the first sequence of the file that the next batch goes into. Each file stands alone, so when it
+	// is greater than the sequence of a stream's state record, a spec or the settings, those are stated again. A
+	// backend without files says 1. It changes only in Append: what it says holds for the next batch.
+	NextFile() events.Sequence
+
+	// Append takes one whole batch, which continues the last one appended, and returns at once. Its records are
+	// not changed after. The Commit says when it is durable, always in order: when one is durable, all before it
+	// are. With soon, the commit begins as soon as the one before it ended; without, nobody waits for it: it rides
+	// with the next that somebody does wait for, at the latest after 100 ms or when 64 KiB wait. It never refuses
+	// for space that Room promised. A Commit that fails is the end of this Log: every later one fails with
+	// ErrFailed, and the caller must stop, having acted on nothing that was not durable.
+	Append(b events.Batch, soon bool) Commit
+
 	// Offset is the sequence through which the named consumer has got; 0 when it is not known. After a crash it may
 	// be older than the last one set, never newer.
 	Offset(consumer string) (events.Sequence, error)
@@ -64,11 +74,6 @@ type Log interface {
 	// SaveSnapshot stores s durably, in place of older ones. Its Head must be one that Head returned. A snapshot
 	// is a convenience: losing it costs time, never correctness.
 	SaveSnapshot(ctx context.Context, s Snapshot) error
-
-	// LoadSnapshot returns the newest snapshot that belongs to this log: same identity, and a head that is in the
-	// durable prefix with the same chain value. One that is damaged or belongs elsewhere is ignored and ok is
-	// false; the error is for a log that cannot be read at all.
-	LoadSnapshot(ctx context.Context) (s Snapshot, ok bool, err error)
 
 	// Close commits what was appended and set, and releases the log. After it everything fails with ErrClosed. A
 	// second Close does nothing. Its error is that of the last commit.

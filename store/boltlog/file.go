@@ -2,8 +2,10 @@ package boltlog
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -11,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"weak"
 
 	"go.etcd.io/bbolt"
@@ -257,7 +260,11 @@ func corruptAt(path string, at events.Sequence, cause error) error {
 	return &store.CorruptError{Path: path, At: at, Cause: cause, Hint: hint}
 }
 
-// damaged reports whether err is about content, rather than about reading it (an I/O error, the end of the log).
+// damaged reports whether err is about content: it is, unless reading itself failed or was ended.
 func damaged(err error) bool {
-	return errors.Is(err, errPage) || errors.Is(err, errChunk) || errors.Is(err, errChecksum) || errors.Is(err, errFields)
+	var path *fs.PathError
+	var errno syscall.Errno
+	return !errors.As(err, &path) && !errors.As(err, &errno) &&
+		!errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) &&
+		!errors.Is(err, store.ErrClosed) && !errors.Is(err, store.ErrPruned)
 }

@@ -13,29 +13,18 @@ import (
 )
 
 // scan walks the stored records [first of the file, last] with their headers and checks what can be checked one by
-// one: checksums, density, the end mark of the last one. Errors name the first bad record.
-func (f *logFile) scan(last events.Sequence, fn func(h *events.Header, stored []byte) error) error {
+// one: checksums, density, the end mark of the last one. After the last record of a commit group it calls group, if not
+// nil, with the chain value that is stored there. Errors name the first bad record.
+func (f *logFile) scan(last events.Sequence, fn func(h *events.Header, stored []byte) error, group func(events.Hash) error) error {
 	ended := true
 	for next := f.first; next <= last; {
 		chunks, failed := f.chunks(next, last, readBytes)
 		for _, c := range chunks {
-			reader, err := c.reader()
-			if err == nil && reader.next != next {
-				err = fmt.Errorf("%w: the next one there is %d", errChunk, reader.next)
-			}
-			for err == nil {
-				var stored []byte
-				var ok bool
-				if stored, ok, err = reader.record(); !ok {
-					break
-				}
-				var h events.Header
-				if h, err = events.DecodeHeader(stored); err != nil {
-					err = fmt.Errorf("%w: %w", errChunk, err)
-				} else if h.Sequence != next {
-					err = fmt.Errorf("%w: it says that it is record %d", errChunk, h.Sequence)
-				} else if err = fn(&h, stored); err == nil {
-					next, ended = next+1, h.Last
+			end, err := c.scan(&next, fn)
+			if err == nil {
+				ended = end.batch
+				if end.group != nil && group != nil {
+					err = group(*end.group)
 				}
 			}
 			if err != nil {
@@ -55,6 +44,41 @@ func (f *logFile) scan(last events.Sequence, fn func(h *events.Header, stored []
 	return nil
 }
 
+// chunkEnd says what ends with a chunk.
+type chunkEnd struct {
+	batch bool
+	group *events.Hash
+}
+
+// scan walks the records of a chunk, the first of which must be *next, and moves *next behind each.
+func (c chunk) scan(next *events.Sequence, fn func(h *events.Header, stored []byte) error) (chunkEnd, error) {
+	reader, err := c.reader()
+	if err != nil {
+		return chunkEnd{}, err
+	}
+	if reader.next != *next {
+		return chunkEnd{}, fmt.Errorf("%w: the next one there is %d", errChunk, reader.next)
+	}
+	end := chunkEnd{group: reader.hash}
+	for {
+		stored, ok, err := reader.record()
+		if !ok {
+			return end, err
+		}
+		h, err := events.DecodeHeader(stored)
+		switch {
+		case err != nil:
+			return end, fmt.Errorf("%w: %w", errChunk, err)
+		case h.Sequence != *next:
+			return end, fmt.Errorf("%w: it says that it is record %d", errChunk, h.Sequence)
+		}
+		if err := fn(&h, stored); err != nil {
+			return end, err
+		}
+		*next, end.batch = *next+1, h.Last
+	}
+}
+
 // buildIndex makes the index of the file's records through last.
 func (f *logFile) buildIndex(last events.Sequence) (*index.Index, error) {
 	x := index.New(f.first)
@@ -62,7 +86,7 @@ func (f *logFile) buildIndex(last events.Sequence) (*index.Index, error) {
 		name, err := nameOf(h, stored)
 		x.Add(h, name)
 		return err
-	})
+	}, nil)
 	return x, err
 }
 

@@ -143,6 +143,8 @@ func (s shelf) pages(ctx context.Context, from events.Sequence, give func(events
 // explain turns what went wrong while reading a record into the error for the caller.
 func (f *logFile) explain(at events.Sequence, err error) error {
 	switch {
+	case errors.Is(err, store.ErrCorrupt):
+		return err
 	case errors.Is(err, store.ErrPruned):
 		return pruned(at)
 	case damaged(err):

@@ -265,18 +265,18 @@ func (f *logFile) check(end store.Head) (x *index.Index, cut events.Sequence, er
 			}
 		}
 		return err
-	})
+	}, nil)
 	if err != nil {
 		return nil, 0, err
-	}
-	if f.sealed.truncated() {
-		return nil, 0, f.corrupt(end.Sequence, fmt.Errorf("%w: the file has %d bytes, %d are in use", errPage, f.sealed.size, f.sealed.bytes()))
 	}
 	return x, cut, f.checkEnd(end)
 }
 
-// checkEnd checks that the last chunk is the one the head speaks of.
+// checkEnd checks that the last chunk is the one the head speaks of, and that the file is as long as it says.
 func (f *logFile) checkEnd(end store.Head) error {
+	if f.sealed.truncated() {
+		return f.corrupt(end.Sequence, fmt.Errorf("%w: the file has %d bytes, %d are in use", errPage, f.sealed.size, f.sealed.bytes()))
+	}
 	var last chunk
 	err := f.walk(func(c chunkCursor) error {
 		k, v, err := c.floor(sequenceKey(^events.Sequence(0)))
