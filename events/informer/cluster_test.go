@@ -194,7 +194,7 @@ func endOfList(resource string, version uint64) runtime.Object {
 	return &corev1.Pod{ObjectMeta: m}
 }
 
-// cut ends every watch of a resource. With forget, what happens until the next list cannot be watched afterwards.
+// cut ends every watch of a resource in good order.
 func (c *cluster) cut(resource string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -220,6 +220,13 @@ func (c *cluster) expire(resource string) {
 	}
 }
 
+// compact makes watches from before now fail with 410 when they begin.
+func (c *cluster) compact() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.compacted = c.version
+}
+
 // snapshot is the cluster as it is now, for a server that lags or a backup that is restored.
 func (c *cluster) snapshot() *cluster {
 	c.mu.Lock()
@@ -239,6 +246,14 @@ func (c *cluster) restore(s *cluster) {
 	c.version = s.version
 	c.objects = s.objects
 	c.history = nil
+	c.compacted = 0
+}
+
+// fallBehind makes every list that is not of the newest state be answered from the snapshot.
+func (c *cluster) fallBehind(s *cluster) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lag = s
 }
 
 func (c *cluster) asked(t *testing.T) []string {

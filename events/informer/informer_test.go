@@ -69,7 +69,6 @@ func TestRelistTellsWhatWasMissed(t *testing.T) {
 		c.expire("pods")
 		c.remove(lost) // 5
 		c.set(testPod("a-3", of(job)))
-		c.compacted = c.version
 		relist()
 		expect(t, r.take(),
 			"listing [pods]: relist, seen [4]",
@@ -80,7 +79,6 @@ func TestRelistTellsWhatWasMissed(t *testing.T) {
 
 		c.expire("jobs")
 		c.remove(other) // 7
-		c.compacted = c.version
 		relist()
 		expect(t, r.take(),
 			"listing [jobs]: relist, seen [4]",
@@ -104,6 +102,20 @@ func TestLostWatchThatCanBeResumedIsNoRelist(t *testing.T) {
 	})
 }
 
+func TestWatchThatCannotBeResumedIsARelist(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster, start starter) {
+		c.set(testJob("a")) // 1
+		_, r := start()
+		r.take()
+		c.set(testPod("other")) // 2
+		c.compact()
+		time.Sleep(time.Minute)
+		c.cut("jobs") // the watch from 1 is answered with 410 Gone
+		relist()
+		expect(t, r.take(), "listing [jobs]: relist, seen [1]", "job a v1", "synced [jobs] at [2]")
+	})
+}
+
 func TestListThatLagsIsAskedForAgain(t *testing.T) {
 	for _, streaming := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -121,9 +133,8 @@ func TestListThatLagsIsAskedForAgain(t *testing.T) {
 			c.set(testJob("b"))
 			r.take()
 
-			c.lag = behind
+			c.fallBehind(behind)
 			c.expire("jobs")
-			c.compacted = c.version
 			relist()
 			relist()
 			expect(t, r.take(), "listing [jobs]: relist, seen [3]", "job a v2", "job b v3", "synced [jobs] at [3]")
@@ -164,7 +175,6 @@ func TestRestoredClusterIsBelieved(t *testing.T) {
 
 		c.expire("jobs")
 		c.restore(backup)
-		c.compacted = 0
 		relist()
 		relist()
 		expect(t, r.take(), "listing [jobs]: relist, seen [3]", "job a v1", "job b gone v1 missed", "synced [jobs] at [1]")
@@ -201,7 +211,9 @@ func TestRelistOnDemandTellsItsReason(t *testing.T) {
 		i, r := start()
 		r.take()
 		i.Relist(events.ListingGap)
-		expect(t, r.take(),
+		told := r.take()
+		slices.Sort(told[1:]) // the two resources are listed side by side
+		expect(t, told,
 			"listing [jobs pods]: gap, seen [1 1]", "job a v1", "synced [jobs] at [1]", "synced [pods] at [1]")
 	})
 }
@@ -268,9 +280,11 @@ func TestBusySinkHoldsUpNobodyAndLosesNothing(t *testing.T) {
 		c.set(job) // 1: the sink is busy with this one
 		synctest.Wait()
 		pod := testPod("a-1", of(job))
-		c.set(pod) // 2
+		c.set(pod) // 2: this one waits
+		synctest.Wait()
 		for range 50 {
 			c.set(job)
+			synctest.Wait()
 			c.set(pod)
 		}
 		phase(corev1.PodFailed)(pod)
@@ -283,7 +297,7 @@ func TestBusySinkHoldsUpNobodyAndLosesNothing(t *testing.T) {
 		close(r.gate)
 		expect(t, r.take(),
 			"job a v1",
-			"pod a-1 v"+at(last)+" of a Failed selected",
+			"pod a-1 v"+at(last)+" of a Failed selected", // in the place of its first
 			"job a v"+at(last-2),
 			"pod uid-a-1 gone v"+at(gone)+" of a")
 	})

@@ -52,8 +52,8 @@ func (i *Informer) ReadPod(pod *corev1.Pod) error {
 	return nil
 }
 
-// JobAbsent takes the answer that there is no such Job, or that another has its name. It is told as missed, with the
-// newest version that was seen of the Job, 0 when it never was.
+// JobAbsent takes the answer that there is no such Job, or that another has its name. It is told as missed, at the
+// newest version that was seen of any Job: the answer was of a state not older than that.
 func (i *Informer) JobAbsent(ref events.JobRef) {
 	i.view.mu.Lock()
 	defer i.view.mu.Unlock()
@@ -66,7 +66,7 @@ func (v *view) absentLocked(ref events.JobRef) {
 		known = &knownJob{ref: ref}
 	}
 	known.managed = true // told, whatever it was: somebody asked
-	v.dropJobLocked(known, known.version, true)
+	v.dropJobLocked(known, max(known.version, v.jobList.newest), true)
 }
 
 // passed reports whether the watch has told everything up to that version: what it does not know of then is gone.

@@ -2,6 +2,7 @@ package informer
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Redacted stands in the log for a value that may be a secret.
@@ -84,11 +85,16 @@ func hideVolume(v *corev1.VolumeSource) {
 	if v.FlexVolume != nil {
 		hideValues(v.FlexVolume.Options)
 	}
+	if v.AzureDisk != nil {
+		hide(&v.AzureDisk.DataDiskURI) // a shared access signature is part of such a URI
+	}
 	if v.GitRepo != nil {
 		hide(&v.GitRepo.Repository) // the URL may carry a password
 	}
 	if v.Ephemeral != nil && v.Ephemeral.VolumeClaimTemplate != nil {
-		hideValues(v.Ephemeral.VolumeClaimTemplate.Annotations)
+		m := &v.Ephemeral.VolumeClaimTemplate.ObjectMeta
+		hideValues(m.Annotations)
+		*m = metav1.ObjectMeta{Labels: m.Labels, Annotations: m.Annotations}
 	}
 	if v.Projected != nil {
 		for i := range v.Projected.Sources {

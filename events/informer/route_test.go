@@ -1,0 +1,334 @@
+package informer
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// TestRouting goes through the table in route.go: one Job that is managed, one that is not, and a pod.
+func TestRouting(t *testing.T) {
+	mine := testJob("mine")
+	plain := testJob("plain", managedBy(""))
+	theirs := testJob("theirs", managedBy("example.com/other"))
+	manual := testJob("manual", selecting(map[string]string{"app": "x"}))
+	absent := testJob("absent")
+	const ours, builtin = events.TrackingFinalizer, events.BuiltinTrackingFinalizer
+
+	for _, tt := range []struct {
+		name string
+		mode events.Mode
+		pod  *corev1.Pod
+		want string // of the pod; empty when it is not told
+	}{
+		{"a pod of a managed Job is told", events.ModeDelegated, testPod("p", of(mine)), "of mine selected"},
+		{
+			"a pod of ours that carries our finalizer is tracked", events.ModeDelegated,
+			testPod("p", of(mine), finalizer(ours)), "of mine tracked selected",
+		},
+		{
+			"the built-in finalizer does not track a pod of a Job that is given to us", events.ModeAll,
+			testPod("p", of(mine), finalizer(builtin)), "of mine selected",
+		},
+		{
+			"the built-in finalizer tracks a pod of a plain Job", events.ModeAll,
+			testPod("p", of(plain), finalizer(builtin)), "of plain tracked selected",
+		},
+		{
+			"our finalizer does not track a pod of a plain Job", events.ModeAll,
+			testPod("p", of(plain), finalizer(ours)), "of plain selected",
+		},
+		{
+			"a pod of ours whose labels were changed is told as not selected", events.ModeDelegated,
+			testPod("p", of(mine), labelled(map[string]string{"app": "demo"})), "of mine",
+		},
+		{
+			"a user's own selector is evaluated", events.ModeDelegated,
+			testPod("p", of(manual), labelled(map[string]string{"app": "x", "more": "y"})), "of manual selected",
+		},
+		{
+			"a pod outside its Job's own selector is told as not selected", events.ModeDelegated,
+			testPod("p", of(manual), labelled(map[string]string{"app": "y"})), "of manual",
+		},
+		{"a pod of an unmanaged Job is not told", events.ModeDelegated, testPod("p", of(plain)), ""},
+		{
+			"a pod of an unmanaged Job with the built-in finalizer is none of ours in delegated mode", events.ModeDelegated,
+			testPod("p", of(plain), finalizer(builtin)), "",
+		},
+		{
+			"a pod of an unmanaged Job that carries our finalizer is told", events.ModeDelegated,
+			testPod("p", of(plain), finalizer(ours)), "of plain tracked selected",
+		},
+		{
+			"a pod of another controller's Job that carries a finalizer we may own is told", events.ModeAll,
+			testPod("p", of(theirs), finalizer(builtin)), "of theirs tracked selected",
+		},
+		{"a pod of a ReplicaSet is not told", events.ModeAll, testPod("p", controlledBy("apps/v1", "ReplicaSet")), ""},
+		{
+			"a pod of something else called Job is foreign", events.ModeDelegated,
+			testPod("p", controlledBy("example.com/v1", "Job"), finalizer(ours)), "tracked foreign",
+		},
+		{"a pod of a Job nobody has seen waits", events.ModeDelegated, testPod("p", of(absent)), ""},
+		{
+			"a pod of a Job nobody has seen that carries our finalizer is told", events.ModeDelegated,
+			testPod("p", of(absent), finalizer(ours)), "of absent tracked selected",
+		},
+		{"an ownerless pod that nobody selects waits", events.ModeDelegated, testPod("p", labelled(map[string]string{"a": "b"})), ""},
+		{"an ownerless pod without labels is not told", events.ModeDelegated, testPod("p"), ""},
+		{
+			"an ownerless pod that carries our finalizer is told", events.ModeDelegated,
+			testPod("p", finalizer(ours)), "tracked",
+		},
+		{
+			"an ownerless pod with the built-in finalizer is none of ours in delegated mode", events.ModeDelegated,
+			testPod("p", finalizer(builtin)), "",
+		},
+		{
+			"an ownerless pod with a managed Job's labels may be adopted by it", events.ModeDelegated,
+			testPod("p", labelled(mine.Spec.Template.Labels)), "candidates=[uid-mine]",
+		},
+		{
+			"an ownerless pod with an unmanaged Job's labels may not", events.ModeDelegated,
+			testPod("p", labelled(plain.Spec.Template.Labels)), "",
+		},
+		{
+			"an ownerless pod that two Jobs select names both", events.ModeDelegated,
+			testPod("p", labelled(map[string]string{controllerUIDLabel: "uid-mine", "app": "x"})), "candidates=[uid-manual uid-mine]",
+		},
+		{
+			"an ownerless pod in another namespace is nobody's", events.ModeDelegated,
+			testPod("p", labelled(mine.Spec.Template.Labels), func(p *corev1.Pod) { p.Namespace = "elsewhere" }), "",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, c *cluster, start starter) {
+				for _, job := range []*batchv1.Job{mine, plain, theirs, manual} {
+					c.set(job)
+				}
+				_, r := start(func(config *Config) { config.Mode = tt.mode })
+				r.take()
+				version := c.set(tt.pod)
+				want := []string{}
+				if tt.want != "" {
+					want = append(want, "pod p v"+at(version)+" "+tt.want)
+				}
+				expect(t, r.take(), want...)
+			})
+		})
+	}
+}
+
+func TestPodThatWaitedIsToldWhenItsJobComes(t *testing.T) {
+	job := testJob("late", selecting(map[string]string{"app": "late"}))
+	for _, tt := range []struct {
+		name string
+		pod  *corev1.Pod
+		job  *batchv1.Job
+		want []string
+	}{
+		{"its own pod", testPod("p", of(job)), job, []string{"job late v2", "pod p v1 of late selected"}},
+		{
+			"a pod it selects", testPod("p", labelled(map[string]string{"app": "late"})), job,
+			[]string{"job late v2", "pod p v1 candidates=[uid-late]"},
+		},
+		{"a pod it does not select", testPod("p", labelled(map[string]string{"app": "soon"})), job, []string{"job late v2"}},
+		{"a pod of a Job that turns out unmanaged", testPod("p", of(job)), testJob("late", managedBy("")), nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, c *cluster, start starter) {
+				_, r := start()
+				r.take()
+				c.set(tt.pod)
+				expect(t, r.take())
+				c.set(tt.job)
+				expect(t, r.take(), tt.want...)
+			})
+		})
+	}
+}
+
+func TestProvisionalPodIsToldAgainWhenItsJobComes(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster, start starter) {
+		_, r := start(func(config *Config) { config.Mode = events.ModeAll })
+		r.take()
+		job := testJob("a", selecting(map[string]string{"app": "x"}))
+		c.set(testPod("p", of(job), finalizer(events.BuiltinTrackingFinalizer)))
+		expect(t, r.take(), "pod p v1 of a tracked")
+		c.set(job) // and now its own selector matches, and the finalizer is not what it tracks by
+		expect(t, r.take(), "job a v2", "pod p v1 of a selected")
+	})
+}
+
+func TestPodThatWasToldIsToldToTheEnd(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster, start starter) {
+		job := testJob("a")
+		c.set(job)
+		pod := testPod("p", of(job))
+		c.set(pod)
+		_, r := start()
+		r.take()
+		controlledBy("apps/v1", "ReplicaSet")(pod)
+		c.set(pod)
+		expect(t, r.take(), "pod p v3 foreign")
+		pod.OwnerReferences, pod.Labels = nil, nil
+		c.set(pod)
+		expect(t, r.take(), "pod p v4")
+		c.remove(pod)
+		expect(t, r.take(), "pod uid-p gone v5")
+	})
+}
+
+func TestNothingIsKeptOfPodsThatAreNotOurs(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster, start starter) {
+		plain := testJob("plain", managedBy(""))
+		c.set(plain)
+		i, _ := start()
+		for n := range 10 {
+			c.set(testPod("of-plain-"+strconv.Itoa(n), of(plain)))
+			c.set(testPod("foreign-"+strconv.Itoa(n), controlledBy("apps/v1", "ReplicaSet")))
+		}
+		waits := testPod("waits", of(testJob("absent")))
+		c.set(waits)
+		synctest.Wait()
+		if n := len(i.view.pods); n != 1 {
+			t.Errorf("%d pods are kept, want the one that waits for its Job", n)
+		}
+		c.remove(waits)
+		synctest.Wait()
+		if n := len(i.view.pods) + len(i.view.orphans) + len(i.view.ownerless); n != 0 {
+			t.Errorf("%d entries are kept of a cluster without pods of ours", n)
+		}
+	})
+}
+
+// TestRelistTellsTheSameInTheSameOrder: the reflector hands lists over in the order of a map.
+func TestRelistTellsTheSameInTheSameOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		for n := range 30 {
+			c.set(testJob("job-" + strconv.Itoa(100+n)))
+		}
+		i, r := startInformer(t, c.streaming())
+		jobs := func() []string {
+			return slices.DeleteFunc(r.take(), func(l string) bool { return !strings.HasPrefix(l, "job ") })
+		}
+		want := jobs()
+		if len(want) != 30 || !slices.IsSorted(want) {
+			t.Errorf("told %q", want)
+		}
+		i.Relist(events.ListingGap)
+		expect(t, jobs(), want...)
+	})
+}
+
+func TestLiveReadsGoThroughTheSameOrder(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster, start starter) {
+		job := testJob("a")
+		c.set(job) // 1
+		i, r := start()
+		r.take()
+		read := func(job *batchv1.Job, version string) {
+			t.Helper()
+			job = job.DeepCopy()
+			job.ResourceVersion = version
+			if err := i.ReadJob(job); err != nil {
+				t.Error(err)
+			}
+		}
+		read(job, "1")
+		expect(t, r.take(), "job a v1") // asked, so answered, though it is no news
+		read(job, "3")
+		expect(t, r.take(), "job a v3")
+		c.set(job) // 2: the watch is late
+		expect(t, r.take())
+		read(testJob("plain", managedBy("")), "9")
+		expect(t, r.take(), "job plain v9 unmanaged")
+		c.remove(job) // 3
+		expect(t, r.take(), "job a gone v3")
+		read(job, "2") // the answer was on its way when it was deleted
+		expect(t, r.take(), "job a gone v3 missed")
+		i.JobAbsent(events.JobRef{Namespace: "default", Name: "b", UID: "uid-b"})
+		expect(t, r.take(), "job b gone v3 missed")
+	})
+}
+
+func TestPodReadLive(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster, start starter) {
+		job := testJob("a")
+		c.set(job) // 1
+		i, r := start()
+		r.take()
+		read := func(name string, version string) {
+			t.Helper()
+			pod := testPod(name, of(job))
+			pod.ResourceVersion = version
+			if err := i.ReadPod(pod); err != nil {
+				t.Error(err)
+			}
+		}
+		read("p", "5")
+		expect(t, r.take(), "pod p v5 of a selected")
+		read("p", "4")
+		expect(t, r.take())
+		read("gone", "1") // the watch is past that version and does not know it
+		expect(t, r.take(), "pod uid-gone gone v1 missed of a")
+	})
+}
+
+func TestOrdinalIsOfThisLifeOfThisLogAndItsJob(t *testing.T) {
+	job := testJob("a")
+	other := events.Identity{LogID: testIdentity.LogID, Epoch: 2}
+	for name, tt := range map[string]struct {
+		annotation string
+		want       uint64
+	}{
+		"made by this log":             {testIdentity.CommandOf("uid-a", 7), 7},
+		"made in another epoch":        {other.CommandOf("uid-a", 7), 0},
+		"made for another Job":         {testIdentity.CommandOf("uid-b", 7), 0},
+		"made by something else":       {"7", 0},
+		"an annotation that is broken": {testIdentity.CommandOf("uid-a", 7) + "x", 0},
+	} {
+		pod := testPod("p", of(job), annotated(events.CommandAnnotation, tt.annotation))
+		if got := readPod(pod, 1, testIdentity).seen.Ordinal; got != tt.want {
+			t.Errorf("%s: ordinal %d, want %d", name, got, tt.want)
+		}
+	}
+}
+
+func TestConditionsAreThoseThatARuleMayRead(t *testing.T) {
+	pod := testPod("p", func(p *corev1.Pod) {
+		for _, c := range []corev1.PodConditionType{
+			corev1.PodReady, corev1.PodScheduled, corev1.DisruptionTarget, "example.com/Gate", corev1.PodInitialized,
+		} {
+			p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: c, Status: corev1.ConditionTrue})
+		}
+	})
+	job := testJob("a", func(job *batchv1.Job) {
+		job.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+			OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.PodScheduled}},
+		}}}
+	})
+	of(job)(pod)
+	v := newView(Config{Mode: events.ModeDelegated, Keeper: nobody{}}, newQueue())
+	known, err := v.routingOf(job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.jobs[types.UID("uid-a")] = known
+	seen := v.route(readPod(pod, 1, testIdentity)).observation.Facts.(*events.PodSeen)
+	var got []string
+	for _, c := range seen.Conditions {
+		got = append(got, c.Type)
+	}
+	if want := []string{"PodScheduled", "DisruptionTarget", "example.com/Gate"}; !slices.Equal(got, want) {
+		t.Errorf("conditions %q, want %q", got, want)
+	}
+}
