@@ -50,9 +50,9 @@ func checkPreconditions(k Kind, stored Object, opts DeleteOptions) error {
 		return uidConflict(k, stored.GetName(), opts.UID, stored.GetUID())
 	}
 	if opts.ResourceVersion != "" && opts.ResourceVersion != stored.GetResourceVersion() {
-		return apierrors.NewConflict(k.resource(), stored.GetName(), fmt.Errorf(
-			"Precondition failed: ResourceVersion in precondition: %v, ResourceVersion in object meta: %v", //nolint:staticcheck // the server's own words
-			opts.ResourceVersion, stored.GetResourceVersion()))
+		return apierrors.NewConflict(k.resource(), stored.GetName(), errText(fmt.Sprintf(
+			"Precondition failed: ResourceVersion in precondition: %v, ResourceVersion in object meta: %v",
+			opts.ResourceVersion, stored.GetResourceVersion())))
 	}
 	return nil
 }

@@ -120,7 +120,7 @@ func (s *Server) beginUpdate(in *batchv1.Job) (stored, job *batchv1.Job, err err
 
 func uidConflict(k Kind, name string, sent, stored types.UID) error {
 	return apierrors.NewConflict(k.resource(), name,
-		fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", sent, stored)) //nolint:staticcheck // the server's own words
+		errText(fmt.Sprintf("Precondition failed: UID in precondition: %v, UID in object meta: %v", sent, stored)))
 }
 
 // keepSystemFields copies what a client may leave out of an update.

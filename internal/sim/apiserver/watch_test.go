@@ -161,10 +161,11 @@ func TestSameSeedSameHistory(t *testing.T) {
 		}
 		return out.String()
 	}
-	if history(7) != history(7) {
+	one, again := history(7), history(7)
+	if one != again {
 		t.Error("one seed gave two histories")
 	}
-	if history(7) == history(8) {
+	if one == history(8) {
 		t.Error("two seeds gave one history")
 	}
 }

@@ -27,9 +27,8 @@ func (c *Checker) checkCreate(w apiserver.Write, p *pod, made *corev1.Pod) {
 		c.report("J-062", w.Version, nil, p, "it is controlled by no Job that ever was")
 		return
 	}
-	seen := j.now
 	if intent, ok := c.intent(w); ok && intent.JobSeen != 0 {
-		seen = j.at(intent.JobSeen)
+		seen := j.at(intent.JobSeen)
 		switch {
 		case seen == nil:
 			c.report("J-046", w.Version, j, p, "decided at version %d, before the Job was", intent.JobSeen)

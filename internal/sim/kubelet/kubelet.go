@@ -188,20 +188,21 @@ func (k *Kubelet) observe(pod *corev1.Pod) {
 }
 
 func (k *Kubelet) wait(a action, pod *corev1.Pod) (d time.Duration, never bool) {
+	outcome := pod.Annotations[AnnotationOutcome]
 	switch a {
 	case schedule:
 		return k.cfg.Schedule.draw(k.cfg.Rand), false
 	case begin:
-		return k.cfg.Start.draw(k.cfg.Rand), false
+		return k.asked(a, pod, k.cfg.Start), outcome == OutcomePending
 	case end:
-		d, never = k.runTime(pod)
+		d = k.asked(a, pod, k.cfg.RunTime)
 		if len(pod.Status.ContainerStatuses) > 0 && pod.Status.ContainerStatuses[0].RestartCount > 0 {
 			d += k.cfg.RestartPause.draw(k.cfg.Rand)
 		}
-		return d, never
+		return d, outcome == OutcomeRun
 	case stop:
 		grace := time.Duration(*pod.DeletionGracePeriodSeconds) * time.Second
-		return min(grace, k.cfg.Stop.draw(k.cfg.Rand)), false
+		return min(grace, k.asked(a, pod, k.cfg.Stop)), false
 	case confirm:
 		return k.cfg.Confirm.draw(k.cfg.Rand), false
 	}

@@ -104,12 +104,18 @@ func TestLives(t *testing.T) {
 		want   string
 	}{
 		{"a pod runs and succeeds", nil, nil, nil, "1s Pending; 3s Running; 13s Succeeded"},
-		{"a pod fails with the code it asks for", nil, annotated(AnnotationExit, "3"), nil, "1s Pending; 3s Running; 13s Failed"},
-		{"a pod runs as long as it asks for", nil, annotated(AnnotationRun, "1m"), nil, "1s Pending; 3s Running; 63s Succeeded"},
-		{"a pod may run for ever", nil, annotated(AnnotationRun, "forever"), nil, "1s Pending; 3s Running"},
+		{"a pod fails when it asks to", nil, annotated(AnnotationOutcome, OutcomeFail), nil, "1s Pending; 3s Running; 13s Failed"},
+		{"a pod runs as long as it asks for", nil, annotated(AnnotationRunFor, "1m"), nil, "1s Pending; 3s Running; 63s Succeeded"},
+		{"a pod may run for ever", nil, annotated(AnnotationOutcome, OutcomeRun), nil, "1s Pending; 3s Running"},
 		{"all fail at a fail rate of 1", func(c *Config) { c.FailRate = 1 }, nil, nil, "1s Pending; 3s Running; 13s Failed"},
 		{"a pod whose index is listed fails", nil, annotated(AnnotationFailIndexes, "0,2-4", batchv1.JobCompletionIndexAnnotation, "3"), nil, "1s Pending; 3s Running; 13s Failed"},
-		{"a pod whose index is not listed succeeds", func(c *Config) { c.FailRate = 1 }, annotated(AnnotationFailIndexes, "0,2-4", batchv1.JobCompletionIndexAnnotation, "1"), nil, "1s Pending; 3s Running; 13s Succeeded"},
+		{"a pod may never start", nil, annotated(AnnotationOutcome, OutcomePending), nil, "1s Pending"},
+		{"a pod starts as late as it asks to", nil, annotated(AnnotationStartAfter, "20s"), nil, "1s Pending; 21s Running; 31s Succeeded"},
+		{"a pod stops as slowly as it asks to", nil, annotated(AnnotationStopAfter, "9s"), func(t *testing.T, n nodes) {
+			n.Server.Clock().Advance(5 * time.Second)
+			n.delete(t, "a")
+		}, "1s Pending; 3s Running; 14s Failed deleting 30; 15s Failed deleting 0"},
+		{"a pod whose index is not listed follows the outcome", func(c *Config) { c.FailRate = 1 }, annotated(AnnotationOutcome, OutcomeSucceed, AnnotationFailIndexes, "0,2-4", batchv1.JobCompletionIndexAnnotation, "1"), nil, "1s Pending; 3s Running; 13s Succeeded"},
 		{"OnFailure restarts in place until a run succeeds", nil, func(p *corev1.Pod) {
 			p.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
 			p.Annotations[AnnotationFailAttempts] = "2"
@@ -162,7 +168,7 @@ func TestLives(t *testing.T) {
 
 func TestStatusesSayWhatAKubeletSays(t *testing.T) {
 	n := newNodes(1, nil)
-	n.pod(t, "a", annotated(AnnotationExit, "42"))
+	n.pod(t, "a", annotated(AnnotationOutcome, OutcomeFail, AnnotationExitCode, "42"))
 	n.Server.Clock().Advance(4 * time.Second)
 	s := n.Server.Pod("default", "a").Status
 	if !s.ContainerStatuses[0].Ready || s.ContainerStatuses[0].State.Running == nil || conditionOf(s, corev1.PodReady).Status != corev1.ConditionTrue || s.StartTime == nil {
@@ -232,10 +238,11 @@ func TestSeedDecidesWhatIsLeftOpen(t *testing.T) {
 		n.Server.Clock().Advance(time.Hour)
 		return n.phases()
 	}
-	if run(1) != run(1) {
+	one, again := run(1), run(1)
+	if one != again {
 		t.Error("one seed gave two histories")
 	}
-	if run(1) == run(2) {
+	if one == run(2) {
 		t.Error("two seeds gave one history")
 	}
 	if h := run(3); !strings.Contains(h, "Failed") || !strings.Contains(h, "Succeeded") {

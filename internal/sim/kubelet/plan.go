@@ -12,19 +12,32 @@ import (
 	"github.com/jobledger/jobledger/internal/sim/apiserver"
 )
 
-// Annotations by which a Pod says how it goes. What is absent or cannot be read is decided by the seed.
+// Annotations by which a Pod says how it goes; the control plane for integration tests (test/controlplane) knows the same,
+// but for AnnotationFailAttempts. What is absent or cannot be read is decided by the seed.
 const (
-	// AnnotationRun is how long each run of the containers takes ("90s"), or "forever".
-	AnnotationRun = "sim.jobledger.dev/run"
-	// AnnotationExit is the exit code of the containers; with one of the two below, of those that fail.
-	AnnotationExit = "sim.jobledger.dev/exit"
-	// AnnotationFailIndexes is an index set ("0,2-4"): Pods of these completion indexes fail, others succeed.
+	// AnnotationOutcome is one of the outcomes below.
+	AnnotationOutcome = "sim.jobledger.dev/outcome"
+	// AnnotationFailIndexes is an index set ("0,2-4"): Pods of these completion indexes fail, the others follow the outcome.
 	AnnotationFailIndexes = "sim.jobledger.dev/fail-indexes"
-	// AnnotationFailAttempts is how many runs fail before one succeeds, counted per Job and index.
+	// AnnotationFailAttempts is how many runs fail, counted per Job and index; those after them succeed.
 	AnnotationFailAttempts = "sim.jobledger.dev/fail-attempts"
+	// AnnotationExitCode is the exit code of containers that fail, 1 when absent.
+	AnnotationExitCode = "sim.jobledger.dev/exit-code"
+	// AnnotationRunFor is how long each run of the containers takes ("90s").
+	AnnotationRunFor = "sim.jobledger.dev/run-for"
+	// AnnotationStartAfter is how long the Pod stays Pending on its node.
+	AnnotationStartAfter = "sim.jobledger.dev/start-after"
+	// AnnotationStopAfter is how long its containers take to end once it is deleted.
+	AnnotationStopAfter = "sim.jobledger.dev/stop-after"
 )
 
-const forever = "forever"
+// Outcomes of a Pod.
+const (
+	OutcomeSucceed = "succeed"
+	OutcomeFail    = "fail"
+	OutcomeRun     = "run"     // it runs until it is deleted
+	OutcomePending = "pending" // it never starts
+)
 
 // Range is a duration drawn between two bounds, both included, in whole seconds when both are.
 type Range struct{ Min, Max time.Duration }
@@ -50,45 +63,45 @@ func attemptOf(pod *corev1.Pod) attempt {
 	return attempt{apiserver.ControllerOf(pod), pod.Annotations[batchv1.JobCompletionIndexAnnotation]}
 }
 
-// runTime is how long the next run takes; endless is true when it does not end by itself.
-func (k *Kubelet) runTime(pod *corev1.Pod) (d time.Duration, endless bool) {
-	text := pod.Annotations[AnnotationRun]
-	if text == forever {
-		return 0, true
+// waits are the annotations that say how long a step takes.
+var waits = map[action]string{begin: AnnotationStartAfter, end: AnnotationRunFor, stop: AnnotationStopAfter}
+
+// asked is how long a step takes if the Pod says so, else what the seed draws from r.
+func (k *Kubelet) asked(a action, pod *corev1.Pod, r Range) time.Duration {
+	if d, err := time.ParseDuration(pod.Annotations[waits[a]]); err == nil && waits[a] != "" {
+		return d
 	}
-	if d, err := time.ParseDuration(text); err == nil {
-		return d, false
-	}
-	return k.cfg.RunTime.draw(k.cfg.Rand), false
+	return r.draw(k.cfg.Rand)
 }
 
 // exitCode decides the run that ends now, and counts it.
 func (k *Kubelet) exitCode(pod *corev1.Pod) int32 {
 	which := attemptOf(pod)
 	k.attempts[which]++
-	code, asked := exitAsked(pod)
-	switch {
-	case pod.Annotations[AnnotationFailIndexes] != "":
-		if !failsByIndex(pod) {
-			return 0
-		}
-	case pod.Annotations[AnnotationFailAttempts] != "":
-		if n, err := strconv.Atoi(pod.Annotations[AnnotationFailAttempts]); err == nil && k.attempts[which] > n {
-			return 0
-		}
-	case !asked && k.cfg.Rand.Float64() >= k.cfg.FailRate:
+	if !k.fails(pod, k.attempts[which]) {
 		return 0
 	}
-	return code
+	if n, err := strconv.ParseInt(pod.Annotations[AnnotationExitCode], 10, 32); err == nil {
+		return int32(n)
+	}
+	return 1
 }
 
-// exitAsked is the exit code of a run that fails, 1 unless the Pod asks for another.
-func exitAsked(pod *corev1.Pod) (code int32, asked bool) {
-	n, err := strconv.ParseInt(pod.Annotations[AnnotationExit], 10, 32)
-	if err != nil {
-		return 1, false
+// fails decides whether the run with this number fails.
+func (k *Kubelet) fails(pod *corev1.Pod, run int) bool {
+	if failsByIndex(pod) {
+		return true
 	}
-	return int32(n), true
+	if n, err := strconv.Atoi(pod.Annotations[AnnotationFailAttempts]); err == nil {
+		return run <= n
+	}
+	switch pod.Annotations[AnnotationOutcome] {
+	case OutcomeSucceed:
+		return false
+	case OutcomeFail:
+		return true
+	}
+	return k.cfg.Rand.Float64() < k.cfg.FailRate
 }
 
 func failsByIndex(pod *corev1.Pod) bool {

@@ -110,7 +110,7 @@ func TestStepsRepeatWithTheSeedAndMayBeSwitchedOff(t *testing.T) {
 		}
 		return strings.Join(all, "\n")
 	}
-	if run(1) != run(1) || run(1) == run(2) {
+	if one, again := run(1), run(1); one != again || one == run(2) {
 		t.Error("the seed and nothing else should decide")
 	}
 	without := run(1, DeletePod, ScaleJob, DeleteJob)
