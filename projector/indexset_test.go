@@ -1,0 +1,89 @@
+package projector
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestIndexSetEqualsAMap holds the set against the dumb way on random input.
+func TestIndexSetEqualsAMap(t *testing.T) {
+	for seed := range uint64(200) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		var s IndexSet
+		dumb := map[int32]bool{}
+		limit := int32(1 + rng.IntN(60))
+		for range 200 {
+			i := rng.Int32N(limit)
+			switch rng.IntN(8) {
+			case 0:
+				cut := rng.Int32N(limit + 1)
+				s.Trim(cut)
+				for k := range dumb {
+					if k >= cut {
+						delete(dumb, k)
+					}
+				}
+			case 1, 2, 3:
+				if s.Remove(i) != dumb[i] {
+					t.Fatalf("seed %d: remove %d of %s", seed, i, s.Text())
+				}
+				delete(dumb, i)
+			default:
+				if s.Add(i) == dumb[i] {
+					t.Fatalf("seed %d: add %d to %s", seed, i, s.Text())
+				}
+				dumb[i] = true
+			}
+			checkSet(t, seed, &s, dumb, limit, rng.IntN(10))
+		}
+	}
+}
+
+func checkSet(t *testing.T, seed uint64, s *IndexSet, dumb map[int32]bool, limit int32, n int) {
+	t.Helper()
+	var gaps []int32
+	for i := range limit {
+		if s.Has(i) != dumb[i] {
+			t.Fatalf("seed %d: %s has %d: %v", seed, s.Text(), i, s.Has(i))
+		}
+		if !dumb[i] && len(gaps) < n {
+			gaps = append(gaps, i)
+		}
+	}
+	if int(s.Len()) != len(dumb) {
+		t.Fatalf("seed %d: %s has %d, counts %d", seed, s.Text(), len(dumb), s.Len())
+	}
+	if got := s.Gaps(nil, limit, n); !slices.Equal(got, gaps) {
+		t.Fatalf("seed %d: first %d gaps of %s are %v, got %v", seed, n, s.Text(), gaps, got)
+	}
+	again := ParseIndexes(s.Text(), math.MaxInt32)
+	if !again.Equal(s) || again.Len() != s.Len() {
+		t.Fatalf("seed %d: %q reads back as %q", seed, s.Text(), again.Text())
+	}
+}
+
+func TestIndexesAreWrittenAsTheAPIWritesThem(t *testing.T) { // J-041, J-042
+	for _, row := range []struct {
+		name, in string
+		limit    int32
+		want     string
+	}{
+		{"empty set is the empty string", "", 10, ""},
+		{"three or more in a row are a range", "1,3,4,5,7", 10, "1,3-5,7"},
+		{"exactly two are written apart", "0-1", 10, "0,1"},
+		{"neighbouring ranges are merged", "0-2,3-4", 10, "0-4"},
+		{"a corrupt fragment is skipped", "1,x,3-,5", 10, "1,5"},
+		{"a fragment at or above the limit ends the reading", "1,10,2", 10, "1"},
+		{"a range that passes the limit is clipped", "8-20", 10, "8,9"},
+		{"a backward range is skipped", "4-2,6", 10, "6"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			s := ParseIndexes(row.in, row.limit)
+			if got := s.Text(); got != row.want {
+				t.Errorf("%q reads as %q, want %q", row.in, got, row.want)
+			}
+		})
+	}
+}

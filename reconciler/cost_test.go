@@ -1,0 +1,88 @@
+package reconciler_test
+
+import (
+	"fmt"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/reconciler"
+)
+
+// running is an Indexed Job of n pods that all run, and its status is published.
+type running struct {
+	world *projector.World
+	job   *projector.Job
+	seq   events.Sequence
+	now   events.Time
+	pods  []*events.PodSeen
+}
+
+func newRunning(n int32) *running {
+	r := &running{world: projector.NewWorld(), now: 1e18}
+	settings := events.DefaultSettings()
+	settings.Mode = events.ModeAll
+	r.apply(events.Controller, events.KindControllerStarted, &events.ControllerStarted{RulesVersion: 1, Settings: settings})
+	limit := int32(6)
+	stream := events.JobStream("job")
+	r.apply(stream, events.KindSpecStored, &events.JobSpec{
+		Hash: "h", Parallelism: &n, Completions: &n, CompletionMode: "Indexed", BackoffLimit: &limit, Template: "t",
+	})
+	zero := int32(0)
+	status := &events.JobStatus{Active: n, Ready: zero, Terminating: zero, HasUncounted: true, StartTime: r.now.Second()}
+	r.apply(stream, events.KindJobAdded, &events.JobSeen{Version: 1, Managed: true, Spec: "h", SpecAt: r.seq, Status: status})
+	for i := range n {
+		pod := &events.PodSeen{
+			UID: types.UID(fmt.Sprintf("pod-%d", i)), Version: uint64(i) + 2, Phase: events.PodRunning, Created: r.now,
+			Tracked: true, Owner: "job", Selected: true, Index: i, Ordinal: uint64(i) + 1, Scheduled: true,
+		}
+		r.pods = append(r.pods, pod)
+		r.apply(stream, events.KindPodAdded, pod)
+	}
+	r.job = r.world.Job(stream)
+	return r
+}
+
+func (r *running) apply(stream events.Stream, kind events.Kind, facts events.Facts) {
+	r.seq++
+	r.world.Apply(&events.Record{
+		Header: events.Header{Sequence: r.seq, Time: r.now, Stream: stream, Kind: kind}, Facts: facts,
+	})
+}
+
+// event is what one more observation costs: a pod becomes ready or no longer is, and the Job is decided.
+func (r *running) event(i int) {
+	pod := *r.pods[i%len(r.pods)]
+	pod.Version += uint64(1_000_000 + i)
+	pod.Ready = i%2 == 0
+	r.apply(r.job.Stream, events.KindPodChanged, &pod)
+	reconciler.Decide(r.job)
+}
+
+// TestAnEventCostsTheSameInALargeJob counts allocations, which do not depend on the machine (design §3).
+func TestAnEventCostsTheSameInALargeJob(t *testing.T) {
+	cost := func(n int32) float64 {
+		r := newRunning(n)
+		i := 0
+		return testing.AllocsPerRun(200, func() { r.event(i); i++ })
+	}
+	small, large := cost(10), cost(100_000)
+	t.Logf("allocations for one event: %v among 10 pods, %v among 100,000", small, large)
+	if large > small+1 {
+		t.Errorf("one event costs %v allocations among 100,000 pods, %v among 10", large, small)
+	}
+}
+
+func BenchmarkEvent(b *testing.B) {
+	for _, n := range []int32{10, 1_000, 100_000} {
+		b.Run(fmt.Sprintf("pods=%d", n), func(b *testing.B) {
+			r := newRunning(n)
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				r.event(i)
+			}
+		})
+	}
+}
