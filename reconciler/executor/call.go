@@ -1,0 +1,171 @@
+package executor
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// Call is one task on its way: Do carries it out, and [Executor.Done] must be told afterwards.
+type Call struct {
+	Task Task
+	// Withdrawn is set when the task is given back: Do makes no request.
+	Withdrawn bool
+
+	executor *Executor
+	started  events.Time
+}
+
+// Do makes the requests of the task, one after the other, and says how it ended. It returns when ctx ends, at the latest:
+// then what was sent is unknown. It neither waits nor tries again.
+func (c *Call) Do(ctx context.Context) Result {
+	w := &work{Config: &c.executor.config, Task: &c.Task}
+	w.result.Stream = c.Task.Stream
+	w.result.Ended.Command = c.Task.Name
+	w.result.Evidence.Namespace = c.Task.Job.Namespace
+	if c.Withdrawn || ctx.Err() != nil {
+		w.result.Ended.Ending = events.Withdrawn
+		return w.result
+	}
+	w.carryOut(ctx)
+	return w.result
+}
+
+// work is a task being carried out.
+type work struct {
+	*Config
+	*Task
+	result Result
+}
+
+func (w *work) carryOut(ctx context.Context) {
+	switch c := w.Command.(type) {
+	case *events.CreatePod:
+		w.createPod(ctx, c)
+	case *events.DeletePod:
+		w.deletePod(ctx, c)
+	case *events.DropFinalizer:
+		w.patchPod(ctx, dropPatch(c.Pod, trackingFinalizers(w.Mode, w.ManagedBy)))
+	case *events.AdoptPod:
+		w.patchPod(ctx, adoptPatch(c.Pod, w.Job, w.ManagedBy))
+	case *events.ReleasePod:
+		w.patchPod(ctx, releasePatch(c.Pod, w.Job, trackingFinalizers(w.Mode, w.ManagedBy)))
+	case *events.WriteStatus:
+		w.writeStatus(ctx)
+	case *events.ReadJob:
+		w.readJob(ctx)
+	case *events.ReadPod:
+		w.readPod(ctx, c)
+	default:
+		w.refuse(events.RefusedInvalid, fmt.Sprintf("a %T is not carried out here", c))
+	}
+}
+
+// createPod makes a pod under the name that the command's ordinal gives it, so that one who tries twice meets himself.
+func (w *work) createPod(ctx context.Context, c *events.CreatePod) {
+	job, ok := w.Objects.withTemplate(w.Job.UID, c.Template)
+	w.result.Evidence.Name = podNameOf(w.Identity, w.Job, c.Ordinal, c.Index)
+	if !ok {
+		w.refuse(events.RefusedTemplate, "the Job's pod template is not the one that was decided on, or not known any more")
+		return
+	}
+	pod, err := newPod(job, w.Identity, w.ManagedBy, c)
+	if err != nil {
+		w.refuse(events.RefusedInvalid, err.Error())
+		return
+	}
+	created, err := w.API.CreatePod(ctx, pod)
+	if err == nil {
+		w.done(created)
+		return
+	}
+	if w.failed(err); w.result.Ended.Class == events.RefusedNameTaken {
+		w.meet(ctx, c)
+	}
+}
+
+// meet finds out whose pod has the name: the Job's own, of an earlier try, means done.
+func (w *work) meet(ctx context.Context, c *events.CreatePod) {
+	pod, err := w.API.FindPod(ctx, w.Job.Namespace, w.result.Evidence.Name)
+	switch {
+	case err != nil: // it may have been ours
+		w.failed(err)
+		w.result.Ended.Ending, w.result.Ended.Class, w.result.Ended.Sent = events.UnknownIf, 0, true
+	case isOurs(pod, w.Identity, w.Job, c.Ordinal):
+		w.result.Evidence.Reason, w.result.Evidence.Message = "", ""
+		w.observe(w.ObservePod(pod))
+		w.done(pod)
+	}
+}
+
+func (w *work) deletePod(ctx context.Context, c *events.DeletePod) {
+	if !w.named(c.Pod) {
+		return
+	}
+	if err := w.API.DeletePod(ctx, w.Job.Namespace, w.Pod.Name, c.Pod, ""); err != nil {
+		w.failed(err)
+		return
+	}
+	w.done(&metav1.ObjectMeta{UID: c.Pod})
+}
+
+func (w *work) patchPod(ctx context.Context, patch *podPatch) {
+	if !w.named(patch.Metadata.UID) {
+		return
+	}
+	body, err := json.Marshal(patch)
+	if err != nil {
+		w.refuse(events.RefusedInvalid, err.Error())
+		return
+	}
+	pod, err := w.API.PatchPod(ctx, w.Job.Namespace, w.Pod.Name, body)
+	if err != nil {
+		w.failed(err)
+		return
+	}
+	w.done(pod)
+}
+
+// named reports whether it is known which pod the command is about. It never guesses: a wrong name would be taken for a
+// pod that is gone.
+func (w *work) named(uid types.UID) bool {
+	w.result.Evidence.Name = w.Pod.Name
+	if w.Pod.Name == "" || w.Pod.UID != uid || uid == "" {
+		w.refuse(events.RefusedInvalid, fmt.Sprintf("the name of pod %s is not known", uid))
+		return false
+	}
+	return true
+}
+
+// done ends the task as confirmed: this is the object afterwards.
+func (w *work) done(o metav1.Object) {
+	e := &w.result.Ended
+	e.Ending, e.Class, e.RetryAfter, e.Sent = events.Done, 0, 0, true
+	e.UID, e.Version = o.GetUID(), versionOf(o)
+}
+
+// failed ends the task as the error says.
+func (w *work) failed(err error) {
+	v := verdictOf(err)
+	e := &w.result.Ended
+	e.Ending, e.Class, e.RetryAfter, e.Sent = v.ending, v.class, v.retryAfter, v.sent
+	w.result.Evidence.Reason, w.result.Evidence.Message = v.reason, v.message
+}
+
+// refuse ends the task without a request. The sentence says why.
+func (w *work) refuse(class events.RefusalClass, sentence string) {
+	w.result.Ended.Ending, w.result.Ended.Class = events.Refused, class
+	w.result.Evidence.Sentence = sentence
+}
+
+// observe adds what was read to the result, so that it comes before the ending in the log.
+func (w *work) observe(o events.Observation) {
+	if o.Facts != nil {
+		w.result.Observations = append(w.result.Observations, o)
+	}
+}

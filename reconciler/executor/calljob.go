@@ -1,0 +1,73 @@
+package executor
+
+import (
+	"context"
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// writeStatus stores a status over exactly the version of the Job that it was computed from. Of any other version it is
+// known without asking that the server would refuse, or worse, that the write would undo what another did.
+func (w *work) writeStatus(ctx context.Context) {
+	w.result.Evidence.Name = w.Job.Name
+	if w.Status == nil {
+		w.refuse(events.RefusedInvalid, "the task has no status to write")
+		return
+	}
+	job, version, ok := w.Objects.at(w.Job.UID, w.Base)
+	if !ok {
+		w.refuse(events.RefusedConflict, fmt.Sprintf(
+			"the status was computed from version %d of the Job, and version %d is the newest seen", w.Base, version))
+		return
+	}
+	stored, err := w.API.UpdateJobStatus(ctx, withStatus(job, w.Task.Status))
+	if err != nil {
+		w.failed(err)
+		return
+	}
+	w.Objects.refresh(stored)
+	w.done(stored)
+}
+
+// readJob reads the Job live. When another Job has its name, that one's UID says so.
+func (w *work) readJob(ctx context.Context) {
+	w.result.Evidence.Name = w.Job.Name
+	job, err := w.API.GetJob(ctx, w.Job.Namespace, w.Job.Name)
+	if err != nil {
+		w.failed(err)
+		return
+	}
+	if job.UID == w.Job.UID {
+		w.Objects.refresh(job)
+		w.observe(w.Observe(job))
+	}
+	w.done(job)
+}
+
+// readPod looks for the pod of a create by its name. Done without a UID means that there is none: also when another's pod
+// has the name, because then ours was never made.
+func (w *work) readPod(ctx context.Context, c *events.ReadPod) {
+	w.result.Evidence.Name = podNameOf(w.Identity, w.Job, c.Ordinal, c.Index)
+	pod, err := w.API.FindPod(ctx, w.Job.Namespace, w.result.Evidence.Name)
+	switch {
+	case apierrors.IsNotFound(err):
+		w.done(&metav1.ObjectMeta{})
+	case err != nil:
+		w.failed(err)
+	case !isOurs(pod, w.Identity, w.Job, c.Ordinal):
+		w.result.Evidence.Sentence = "the name is another pod's"
+		w.done(&metav1.ObjectMeta{})
+	default:
+		w.observe(w.ObservePod(pod))
+		w.done(pod)
+	}
+}
+
+func observeNoJob(*batchv1.Job) events.Observation { return events.Observation{} }
+func observeNoPod(*corev1.Pod) events.Observation  { return events.Observation{} }

@@ -1,0 +1,191 @@
+package executor
+
+import (
+	"slices"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// key names an API object. Commands of one object are carried out one at a time, in their order.
+type key struct {
+	job             bool // else a pod
+	namespace, name string
+}
+
+// item is a task that waits or is in flight.
+type item struct {
+	task      Task
+	key       key
+	ready     bool // the first of its key: it waits for a slot, or is in flight
+	withdrawn bool // it was given back; queues forget it when they meet it
+	started   events.Time
+}
+
+// tiers are the priorities between which nothing is shared. Within the second, Jobs take turns.
+const (
+	tierFinish = iota
+	tierWork
+	tierProgress
+	tiers
+)
+
+// leastUrgentEvery is how often a call is of the least urgent tier that waits, whatever else does.
+const leastUrgentEvery = 8
+
+// queue is what waits for a slot, in the order of its turn. It is not safe for concurrent use.
+type queue struct {
+	tiers [tiers]tier
+	keys  map[key]*fifo[*item] // by object: the first is ready, the others wait for it
+	taken uint64
+}
+
+func newQueue() queue {
+	q := queue{keys: map[key]*fifo[*item]{}}
+	for i := range q.tiers {
+		q.tiers[i].turns = map[events.Stream]*turn{}
+	}
+	return q
+}
+
+// add puts a task behind those of its object.
+func (q *queue) add(it *item) {
+	line := q.keys[it.key]
+	if line == nil {
+		line = &fifo[*item]{}
+		q.keys[it.key] = line
+	}
+	line.push(it)
+	if line.len() == 1 {
+		q.admit(it)
+	}
+}
+
+// release ends an object's first task, and lets the next one have its turn.
+func (q *queue) release(k key) {
+	line := q.keys[k]
+	line.pop()
+	for line.len() > 0 && line.first().withdrawn {
+		line.pop()
+	}
+	if line.len() == 0 {
+		delete(q.keys, k)
+		return
+	}
+	q.admit(line.first())
+}
+
+func (q *queue) admit(it *item) {
+	it.ready = true
+	q.tiers[tierOf(it.task.Priority)].push(it)
+}
+
+func tierOf(p Priority) int {
+	switch p {
+	case Finish:
+		return tierFinish
+	case Progress:
+		return tierProgress
+	}
+	return tierWork
+}
+
+// take is the next task, of a stream that may have another call in flight; nil when there is none.
+func (q *queue) take(may func(events.Stream) bool) *item {
+	if (q.taken+1)%leastUrgentEvery == 0 {
+		for i := tiers - 1; i >= 0; i-- {
+			if it := q.tiers[i].take(may); it != nil {
+				q.taken++
+				return it
+			}
+		}
+		return nil
+	}
+	for i := range q.tiers {
+		if it := q.tiers[i].take(may); it != nil {
+			q.taken++
+			return it
+		}
+	}
+	return nil
+}
+
+// tier is tasks between whose streams slots go round.
+type tier struct {
+	order fifo[*turn]
+	turns map[events.Stream]*turn
+}
+
+// turn is the tasks of one stream.
+type turn struct {
+	stream       events.Stream
+	urgent, bulk fifo[*item]
+}
+
+func (t *tier) push(it *item) {
+	u := t.turns[it.task.Stream]
+	if u == nil {
+		u = &turn{stream: it.task.Stream}
+		t.turns[u.stream] = u
+		t.order.push(u)
+	}
+	if it.task.Priority == Create {
+		u.bulk.push(it)
+	} else {
+		u.urgent.push(it)
+	}
+}
+
+// take is the first task of the first stream that may have a call, which then goes to the end of the order.
+func (t *tier) take(may func(events.Stream) bool) *item {
+	for range t.order.len() {
+		u := t.order.pop()
+		if !may(u.stream) {
+			t.order.push(u)
+			continue
+		}
+		it := u.pop()
+		if u.urgent.len()+u.bulk.len() > 0 {
+			t.order.push(u)
+		} else {
+			delete(t.turns, u.stream)
+		}
+		if it != nil {
+			return it
+		}
+	}
+	return nil
+}
+
+// pop is the stream's next task; nil when all of them were withdrawn.
+func (u *turn) pop() *item {
+	for _, line := range []*fifo[*item]{&u.urgent, &u.bulk} {
+		for line.len() > 0 {
+			if it := line.pop(); !it.withdrawn {
+				return it
+			}
+		}
+	}
+	return nil
+}
+
+// fifo is a queue in a slice.
+type fifo[T any] struct {
+	items []T
+	head  int
+}
+
+func (f *fifo[T]) len() int    { return len(f.items) - f.head }
+func (f *fifo[T]) first() T    { return f.items[f.head] }
+func (f *fifo[T]) push(item T) { f.items = append(f.items, item) }
+
+func (f *fifo[T]) pop() T {
+	var none T
+	item := f.items[f.head]
+	f.items[f.head] = none
+	f.head++
+	if f.head > len(f.items)/2 {
+		f.items = slices.Delete(f.items, 0, f.head)
+		f.head = 0
+	}
+	return item
+}

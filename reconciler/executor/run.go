@@ -1,0 +1,68 @@
+package executor
+
+import (
+	"context"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// ended is a call of Run that has come back.
+type ended struct {
+	call   *Call
+	result Result
+}
+
+// Run makes the calls, each in a goroutine of its own, and gives every result to out, from one goroutine. It returns nil
+// once Stop was called, or ctx has ended, and every task has ended. After ctx has ended it waits for calls in flight, for
+// StopTimeout at most; then it gives them up, and they end unknown. It may be called once.
+func (e *Executor) Run(ctx context.Context, out func(Result)) error {
+	calls, giveUp := context.WithCancel(context.WithoutCancel(ctx)) // a stop lets them finish
+	defer giveUp()
+	e.mu.Lock()
+	e.cancel = giveUp
+	e.mu.Unlock()
+
+	begin := time.Now()
+	now := func() events.Time { return events.At(begin).Add(time.Since(begin)) } // monotonic
+	back := make(chan ended)
+	pause := time.NewTimer(0)
+	defer pause.Stop()
+	stopping, late := ctx.Done(), (<-chan time.Time)(nil)
+	for {
+		e.start(calls, now, back)
+		if wake := e.Wake(); wake > now() {
+			pause.Reset(wake.Sub(now()))
+		}
+		select {
+		case r := <-back:
+			out(r.result) // before Done: who waits in Stop finds all results reported
+			e.Done(r.call, r.result, now())
+		case <-e.wake:
+		case <-pause.C:
+		case <-e.idle:
+			return nil
+		case <-stopping:
+			e.Halt()
+			stopping, late = nil, time.After(e.config.StopTimeout)
+		case <-late:
+			giveUp()
+		}
+	}
+}
+
+// start begins every call that may be made now. Its goroutine ends with the call: at the latest when the request times
+// out, or calls ends, and Run has taken the result.
+func (e *Executor) start(calls context.Context, now func() events.Time, back chan<- ended) {
+	for {
+		call, ok := e.Next(now())
+		if !ok {
+			return
+		}
+		go func() {
+			ctx, cancel := context.WithTimeout(calls, e.config.RequestTimeout)
+			defer cancel()
+			back <- ended{call, call.Do(ctx)}
+		}()
+	}
+}
