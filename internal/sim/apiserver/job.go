@@ -3,6 +3,7 @@ package apiserver
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -36,7 +37,9 @@ func (s *Server) create(r request, o Object, prepare func(), validate func() fie
 		return err
 	}
 	if o.GetResourceVersion() != "" {
-		return apierrors.NewBadRequest("resourceVersion should not be set on objects to be created")
+		return &apierrors.StatusError{ErrStatus: metav1.Status{
+			Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: "resourceVersion should not be set on objects to be created",
+		}} // the real one knows no better reason either
 	}
 	if generated {
 		o.SetName(s.generateName(o.GetGenerateName()))
@@ -123,14 +126,12 @@ func uidConflict(k Kind, name string, sent, stored types.UID) error {
 		errText(fmt.Sprintf("Precondition failed: UID in precondition: %v, UID in object meta: %v", sent, stored)))
 }
 
-// keepSystemFields copies what a client may leave out of an update.
+// keepSystemFields copies what a client may leave out of an update, and what it cannot change.
 func keepSystemFields(stored, sent Object) {
 	if sent.GetUID() == "" {
 		sent.SetUID(stored.GetUID())
 	}
-	if created := sent.GetCreationTimestamp(); created.IsZero() {
-		sent.SetCreationTimestamp(stored.GetCreationTimestamp())
-	}
+	sent.SetCreationTimestamp(stored.GetCreationTimestamp())
 	if sent.GetDeletionTimestamp() == nil {
 		sent.SetDeletionTimestamp(stored.GetDeletionTimestamp())
 	}

@@ -170,6 +170,7 @@ func validateCompletionsChange(old, s *batchv1.JobSpec, path *field.Path) field.
 func validateTemplateChange(stored, job *batchv1.Job, path *field.Path) field.ErrorList {
 	old, changed := stored.Spec.Template.DeepCopy(), job.Spec.Template.DeepCopy()
 	if mayEditTemplate(stored) {
+		path = path.Child("spec")
 		old.Labels, old.Annotations = changed.Labels, changed.Annotations
 		old.Spec.NodeSelector, old.Spec.Affinity = changed.Spec.NodeSelector, changed.Spec.Affinity
 		old.Spec.Tolerations, old.Spec.SchedulingGates = changed.Spec.Tolerations, changed.Spec.SchedulingGates

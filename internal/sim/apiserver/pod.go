@@ -49,6 +49,7 @@ func (s *Server) patchPod(r request, namespace, name string, patch []byte) (*cor
 	pod.Generation = stored.Generation
 	pod.Status = *stored.Status.DeepCopy() // the main resource does not write it
 	errs := apivalidation.ValidateObjectMetaUpdate(&pod.ObjectMeta, &stored.ObjectMeta, field.NewPath("metadata"))
+	errs = append(errs, validateFinalizers(pod.Finalizers, field.NewPath("metadata", "finalizers"))...)
 	if !equality.Semantic.DeepEqual(pod.Spec, stored.Spec) {
 		errs = append(errs, field.Forbidden(field.NewPath("spec"), "pod updates may not change fields of the spec in this model"))
 	}
@@ -56,6 +57,14 @@ func (s *Server) patchPod(r request, namespace, name string, patch []byte) (*cor
 		return nil, apierrors.NewInvalid(Pods.groupKind(), name, errs)
 	}
 	return s.update(r, stored, pod).(*corev1.Pod).DeepCopy(), nil
+}
+
+func validateFinalizers(finalizers []string, path *field.Path) field.ErrorList {
+	errs := apivalidation.ValidateFinalizers(finalizers, path)
+	for i, name := range finalizers {
+		errs = append(errs, apivalidation.ValidateFinalizerName(name, path.Index(i))...)
+	}
+	return errs
 }
 
 func mergePatch(stored *corev1.Pod, patch []byte) (*corev1.Pod, error) {

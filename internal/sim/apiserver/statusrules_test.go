@@ -97,7 +97,9 @@ var statusRows = []struct {
 	{"J-218", "Failed needs FailureTarget", nothing, hasFailed, with(batchv1.JobFailed)},
 	{"J-219", "Complete needs SuccessCriteriaMet", nothing, completed, edits(completed, without(batchv1.JobSuccessCriteriaMet))},
 	{"J-220", "with a successPolicy Complete needs SuccessCriteriaMet even when neither changed",
-		edits(indexed, spec(func(s *batchv1.JobSpec) { s.SuccessPolicy = &batchv1.SuccessPolicy{} }), with(batchv1.JobComplete), status(func(s *batchv1.JobStatus) { s.CompletionTime = at(9) })),
+		edits(indexed, spec(func(s *batchv1.JobSpec) {
+			s.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededCount: new(int32(1))}}}
+		}), with(batchv1.JobComplete), status(func(s *batchv1.JobStatus) { s.CompletionTime = at(9) })),
 		nil, nothing},
 	{"J-221", "SuccessCriteriaMet is not added after Complete", edits(completed, without(batchv1.JobSuccessCriteriaMet)), nothing, with(batchv1.JobSuccessCriteriaMet)},
 	{"J-222", "a finished Job has no active pods", status(func(s *batchv1.JobStatus) { s.Active = 1 }), edits(completed, status(func(s *batchv1.JobStatus) { s.Active = 0 })), completed},

@@ -2,8 +2,9 @@ package world
 
 import (
 	"errors"
-	"flag"
 	"fmt"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -19,10 +20,28 @@ import (
 	"github.com/jobledger/jobledger/internal/sim/users"
 )
 
-var (
-	seedFlag  = flag.Uint64("seed", 0, "run this seed only")
-	seedsFlag = flag.Uint64("seeds", 150, "how many seeds to run")
-)
+// seeds are those to run: JOBLEDGER_SEED alone, or the first JOBLEDGER_SEEDS ones.
+func seeds(t *testing.T) (first, last uint64) {
+	t.Helper()
+	number := func(name string) uint64 {
+		text := os.Getenv(name)
+		if text == "" {
+			return 0
+		}
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		return n
+	}
+	if one := number("JOBLEDGER_SEED"); one != 0 {
+		return one, one
+	}
+	if many := number("JOBLEDGER_SEEDS"); many != 0 {
+		return 1, many
+	}
+	return 1, 150
+}
 
 func upTo(s int) kubelet.Range { return kubelet.Range{Max: time.Duration(s) * time.Second} }
 
@@ -117,18 +136,16 @@ func demo(name string, kind int) *batchv1.Job {
 // TestARightControllerPasses: no false alarm, in any world, with and without faults.
 func TestARightControllerPasses(t *testing.T) {
 	finished, created := 0, 0
-	for seed := uint64(1); seed <= *seedsFlag; seed++ {
-		if *seedFlag != 0 && seed != *seedFlag {
-			continue
-		}
+	first, last := seeds(t)
+	for seed := first; seed <= last; seed++ {
 		out := run(seed, noBug, seed%3 != 0)
 		finished += out.finished
 		created += out.created
 		if out.err != nil {
-			t.Errorf("seed %d: %v\nrepeat: go test ./internal/sim/world -run TestARightControllerPasses -seed %d", seed, out.err, seed)
+			t.Errorf("seed %d: %v\nrepeat: JOBLEDGER_SEED=%d go test ./internal/sim/world -run TestARightControllerPasses", seed, out.err, seed)
 		}
 	}
-	if finished < created/3 {
+	if first != last && finished < created/3 {
 		t.Errorf("%d of %d Jobs finished: the worlds are too hostile to show anything", finished, created)
 	}
 	t.Logf("%d of %d Jobs finished", finished, created)
