@@ -13,12 +13,13 @@
 //     [Keeper], which needs the template to make pods.
 //
 // Shared informers would hide relists and keep every object. This package feeds client-go's Reflector into stores of
-// its own, which keep of a pod its UID, version and owner, and of one that may yet turn out to be ours its facts.
+// its own, which keep of a pod its UID, version and owner, and of one that may yet turn out to be ours its facts. All of
+// that is in [Feed], a step machine without client or goroutine, which the simulation drives by hand.
 //
 // # Concurrency
 //
 // One goroutine for each resource reads the watch; one more calls the sink, so a slow sink never slows the watch.
-// Both resources share one view under one lock. Jobs are listed before Pods, so a pod nearly always finds its owner.
+// Both resources share one feed under one lock. Jobs are listed before Pods, so a pod nearly always finds its owner.
 //
-// Read informer.go first, then route.go.
+// Read informer.go first, then feed.go and route.go.
 package informer

@@ -23,7 +23,6 @@ const (
 
 // follower keeps a reflector going for one resource, and starts another when told to.
 type follower struct {
-	resource events.Resource
 	source   *source
 	expected any
 	store    cache.ReflectorStore
@@ -33,11 +32,10 @@ type follower struct {
 	cancel context.CancelFunc // of the reflector that runs; nil when none does
 }
 
-func newFollower(l *listing, s *source, expected any, store cache.ReflectorStore, log *slog.Logger) *follower {
-	l.source = s
+func newFollower(resource events.Resource, s *source, expected any, store cache.ReflectorStore, log *slog.Logger) *follower {
 	return &follower{
-		resource: l.resource, source: s, expected: expected, store: store,
-		log: log.With("resource", l.resource.String()),
+		source: s, expected: expected, store: store,
+		log: log.With("resource", resource.String()),
 	}
 }
 

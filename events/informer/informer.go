@@ -44,22 +44,27 @@ func (c *Config) validate() error {
 	case c.Mode != events.ModeDelegated && c.Mode != events.ModeAll && c.Mode != events.ModeObserve:
 		return fmt.Errorf("informer: unknown mode %d", c.Mode)
 	}
+	c.defaults()
+	return nil
+}
+
+func (c *Config) defaults() {
 	if c.Keeper == nil {
 		c.Keeper = nobody{}
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
-	return nil
 }
 
 // Informer watches Jobs and Pods. Its methods may be called from any goroutine; Run once.
 type Informer struct {
-	config Config
-	queue  *queue
-	view   *view
+	sink   Sink
+	logger *slog.Logger
+	feed   *Feed
 	jobs   *follower
 	pods   *follower
+	failed chan error // has the first error that ends Run
 }
 
 // New returns an informer that does nothing until Run.
@@ -67,61 +72,71 @@ func New(config Config) (*Informer, error) {
 	if err := config.validate(); err != nil {
 		return nil, err
 	}
-	q := newQueue()
-	v := newView(config, q)
-	client, namespace := config.Client, config.Namespace
-	return &Informer{
-		config: config,
-		queue:  q,
-		view:   v,
-		jobs:   newFollower(&v.jobList, jobSource(client, namespace), &batchv1.Job{}, jobStore{v}, config.Logger),
-		pods:   newFollower(&v.podList, podSource(client, namespace), &corev1.Pod{}, podStore{v}, config.Logger),
-	}, nil
+	i := &Informer{
+		sink: config.Sink, logger: config.Logger, feed: NewFeed(config), failed: make(chan error, 1),
+	}
+	jobs, pods := jobSource(config.Client, config.Namespace), podSource(config.Client, config.Namespace)
+	i.jobs = newFollower(events.Jobs, jobs, &batchv1.Job{}, jobStore{i.feed, jobs, i.fail}, config.Logger)
+	i.pods = newFollower(events.Pods, pods, &corev1.Pod{}, podStore{i.feed, pods, i.fail}, config.Logger)
+	return i, nil
 }
 
-// Run lists, watches and delivers until ctx ends, and then returns nil. It returns an error when the API server says
-// something that cannot be relied on, such as a resourceVersion that is not a number; trouble in reaching the server
-// is logged and tried again.
+// Run lists, watches and delivers until ctx ends, and then returns nil. It returns ErrUnusable when the API server says
+// something that cannot be relied on, such as a resourceVersion that is not a number; trouble in reaching the server is
+// logged and tried again.
 func (i *Informer) Run(ctx context.Context) error {
-	ctx = klog.NewContext(ctx, logr.FromSlogHandler(i.config.Logger.Handler()))
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	i.view.onFailure(cancel)
-
+	ctx = klog.NewContext(ctx, logr.FromSlogHandler(i.logger.Handler()))
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { i.jobs.run(ctx); return nil }) // ends with ctx
 	group.Go(func() error {                                // ends with ctx
-		if i.view.jobList.wait(ctx) {
+		if i.feed.jobList.wait(ctx) {
 			i.pods.run(ctx)
 		}
 		return nil
 	})
 	group.Go(func() error { i.deliver(ctx); return nil }) // ends with ctx
-	err := group.Wait()
-	if cause := context.Cause(ctx); err == nil && errors.Is(cause, errUnusable) {
-		err = cause
+	group.Go(func() error {                               // ends with ctx, or ends it
+		select {
+		case err := <-i.failed:
+			return err
+		case <-ctx.Done():
+			return nil
+		}
+	})
+	return group.Wait()
+}
+
+func (i *Informer) fail(err error) {
+	select {
+	case i.failed <- err:
+	default: // another came first
 	}
-	return err
 }
 
 // deliver hands the queue to the sink until ctx ends.
 func (i *Informer) deliver(ctx context.Context) {
 	for {
-		o, ok := i.queue.next(ctx)
+		o, ok := i.feed.queue.next(ctx)
 		if !ok {
 			return
 		}
-		i.config.Sink.Observe(o)
+		i.sink.Observe(o)
 	}
 }
 
 // Relist lists both resources again. The sink is told ListingStarted with that reason, the objects, and a Synced for
 // each resource, after everything that was queued before.
 func (i *Informer) Relist(reason events.ListingReason) {
-	i.view.announce(reason)
+	i.feed.Relist(reason)
 	i.jobs.restart()
 	i.pods.restart()
 }
 
 // Waiting is the number of observations that the sink has not taken yet.
-func (i *Informer) Waiting() int { return i.queue.len() }
+func (i *Informer) Waiting() int { return i.feed.queue.len() }
+
+// ObserveJob is the observation of a Job that somebody read live; see [Feed.ObserveJob].
+func (i *Informer) ObserveJob(job *batchv1.Job) events.Observation { return i.feed.ObserveJob(job) }
+
+// ObservePod is the observation of a Pod that somebody read live; see [Feed.ObservePod].
+func (i *Informer) ObservePod(pod *corev1.Pod) events.Observation { return i.feed.ObservePod(pod) }

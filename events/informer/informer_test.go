@@ -313,7 +313,7 @@ func TestVersionThatIsNoNumberEndsRun(t *testing.T) {
 		job := testJob("a")
 		job.ResourceVersion = "abc"
 		c.objects["jobs"][job.UID] = job
-		if err := i.Run(t.Context()); !errors.Is(err, errUnusable) {
+		if err := i.Run(t.Context()); !errors.Is(err, ErrUnusable) {
 			t.Errorf("Run: %v", err)
 		}
 	})

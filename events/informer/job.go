@@ -8,14 +8,9 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// managed reports whether this controller is to run the Job (design §9). In observe mode it is the Jobs that it would
-// run in place of the built-in controllers.
+// managed reports whether this controller is to run the Job (design §9).
 func managed(job *batchv1.Job, mode events.Mode) bool {
-	by := job.Spec.ManagedBy
-	if mode == events.ModeDelegated {
-		return by != nil && *by == events.ManagedBy
-	}
-	return by == nil || *by == events.BuiltinManagedBy || *by == events.ManagedBy
+	return mode.Manages(text(job.Spec.ManagedBy))
 }
 
 // finished reports whether the Job has a terminal condition that holds.
@@ -33,7 +28,7 @@ func refOf(job *batchv1.Job) events.JobRef {
 }
 
 // observeJob is the observation of a Job object at that version, with its spec and status.
-func observeJob(job *batchv1.Job, version uint64, isManaged bool) (events.Observation, error) {
+func observeJob(job *batchv1.Job, version uint64, mode events.Mode) (events.Observation, error) {
 	spec, template, err := specOf(job)
 	if err != nil {
 		return events.Observation{}, err
@@ -43,12 +38,10 @@ func observeJob(job *batchv1.Job, version uint64, isManaged bool) (events.Observ
 		Generation: job.Generation,
 		Created:    events.At(job.CreationTimestamp.Time),
 		Deleted:    instant(job.DeletionTimestamp),
-		Managed:    isManaged,
+		Managed:    managed(job, mode),
+		ManagedBy:  text(job.Spec.ManagedBy),
 		Spec:       spec.Hash,
 		Status:     statusOf(&job.Status),
-	}
-	if job.Spec.ManagedBy != nil {
-		seen.ManagedBy = *job.Spec.ManagedBy
 	}
 	return events.Observation{
 		Job:      refOf(job),

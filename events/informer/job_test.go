@@ -28,7 +28,7 @@ func TestJobObservation(t *testing.T) {
 			}},
 		}
 	})
-	o, err := observeJob(job, 42, true)
+	o, err := observeJob(job, 42, events.ModeDelegated)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -198,12 +199,12 @@ func TestNothingIsKeptOfPodsThatAreNotOurs(t *testing.T) {
 		waits := testPod("waits", of(testJob("absent")))
 		c.set(waits)
 		synctest.Wait()
-		if n := len(i.view.pods); n != 1 {
+		if n := len(i.feed.pods); n != 1 {
 			t.Errorf("%d pods are kept, want the one that waits for its Job", n)
 		}
 		c.remove(waits)
 		synctest.Wait()
-		if n := len(i.view.pods) + len(i.view.orphans) + len(i.view.ownerless); n != 0 {
+		if n := len(i.feed.pods) + len(i.feed.orphans) + len(i.feed.ownerless); n != 0 {
 			t.Errorf("%d entries are kept of a cluster without pods of ours", n)
 		}
 	})
@@ -229,58 +230,57 @@ func TestRelistTellsTheSameInTheSameOrder(t *testing.T) {
 	})
 }
 
-func TestLiveReadsGoThroughTheSameOrder(t *testing.T) {
+func TestLiveReads(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster, start starter) {
 		job := testJob("a")
-		c.set(job) // 1
+		c.set(job)
 		i, r := start()
 		r.take()
-		read := func(job *batchv1.Job, version string) {
-			t.Helper()
-			job = job.DeepCopy()
-			job.ResourceVersion = version
-			if err := i.ReadJob(job); err != nil {
-				t.Error(err)
+		plain := testJob("plain", managedBy(""))
+		pod := testPod("p", of(job), finalizer(events.TrackingFinalizer))
+		job.ResourceVersion, plain.ResourceVersion, pod.ResourceVersion = "7", "8", "9"
+		for _, tt := range []struct {
+			got  events.Observation
+			want string
+		}{
+			{i.ObserveJob(job), "job a v7"},
+			{i.ObserveJob(plain), "job plain v8 unmanaged"},
+			{i.ObservePod(pod), "pod p v9 of a tracked selected"},
+			{i.ObservePod(testPod("no-version")), "<nil>"},
+		} {
+			if got := line(tt.got); got != tt.want {
+				t.Errorf("read %q, want %q", got, tt.want)
 			}
 		}
-		read(job, "1")
-		expect(t, r.take(), "job a v1") // asked, so answered, though it is no news
-		read(job, "3")
-		expect(t, r.take(), "job a v3")
-		c.set(job) // 2: the watch is late
-		expect(t, r.take())
-		read(testJob("plain", managedBy("")), "9")
-		expect(t, r.take(), "job plain v9 unmanaged")
-		c.remove(job) // 3
-		expect(t, r.take(), "job a gone v3")
-		read(job, "2") // the answer was on its way when it was deleted
-		expect(t, r.take(), "job a gone v3 missed")
-		i.JobAbsent(events.JobRef{Namespace: "default", Name: "b", UID: "uid-b"})
-		expect(t, r.take(), "job b gone v3 missed")
+		expect(t, r.take()) // and nothing was queued
 	})
 }
 
-func TestPodReadLive(t *testing.T) {
-	bubble(t, func(t *testing.T, c *cluster, start starter) {
-		job := testJob("a")
-		c.set(job) // 1
-		i, r := start()
-		r.take()
-		read := func(name string, version string) {
-			t.Helper()
-			pod := testPod(name, of(job))
-			pod.ResourceVersion = version
-			if err := i.ReadPod(pod); err != nil {
-				t.Error(err)
-			}
+// TestFeedByHand drives the feed without a client, as the simulation does.
+func TestFeedByHand(t *testing.T) {
+	m := NewFeed(Config{Mode: events.ModeDelegated, Identity: testIdentity})
+	take := func() []string {
+		var lines []string
+		for o, ok := m.Take(); ok; o, ok = m.Take() {
+			lines = append(lines, line(o))
 		}
-		read("p", "5")
-		expect(t, r.take(), "pod p v5 of a selected")
-		read("p", "4")
-		expect(t, r.take())
-		read("gone", "1") // the watch is past that version and does not know it
-		expect(t, r.take(), "pod uid-gone gone v1 missed of a")
-	})
+		return lines
+	}
+	job := testJob("a")
+	job.ResourceVersion = "5"
+	if err := m.ListJobs([]*batchv1.Job{job}, "6"); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, take(), "job a v5", "synced [jobs] at [6]")
+	if err := m.replaceJobs(nil, "4", false); !errors.Is(err, ErrOlder) {
+		t.Errorf("a list of the past: %v", err)
+	}
+	expect(t, take())
+	m.Relist(events.ListingGap)
+	if err := m.ListJobs(nil, "4"); err != nil {
+		t.Errorf("a cluster that was restored: %v", err)
+	}
+	expect(t, take(), "listing [jobs pods]: gap, seen [6 0]", "job a gone v4 missed", "synced [jobs] at [4]")
 }
 
 func TestOrdinalIsOfThisLifeOfThisLogAndItsJob(t *testing.T) {
@@ -317,7 +317,7 @@ func TestConditionsAreThoseThatARuleMayRead(t *testing.T) {
 		}}}
 	})
 	of(job)(pod)
-	v := newView(Config{Mode: events.ModeDelegated, Keeper: nobody{}}, newQueue())
+	v := NewFeed(Config{Mode: events.ModeDelegated})
 	known, err := v.routingOf(job)
 	if err != nil {
 		t.Fatal(err)

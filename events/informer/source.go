@@ -2,6 +2,7 @@ package informer
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -83,6 +84,12 @@ func (s *source) ask(o *metav1.ListOptions) {
 		o.ResourceVersion = ""
 	}
 	s.consistent.Store(o.ResourceVersion == "")
+}
+
+// judge takes what became of a list: one that was of the past makes the next be asked for without a version.
+func (s *source) judge(err error) error {
+	s.insist.Store(errors.Is(err, ErrOlder))
+	return err
 }
 
 // List implements cache.Lister, which reflectors no longer call.

@@ -12,39 +12,47 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// replaceJobs takes a whole list of Jobs.
-func (v *view) replaceJobs(jobs []*batchv1.Job, listVersion string) error {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	version, err := v.parseLocked(listVersion)
+// ListJobs takes a whole list of Jobs that is of the newest state, as of a version.
+func (m *Feed) ListJobs(jobs []*batchv1.Job, version string) error {
+	return m.replaceJobs(jobs, version, true)
+}
+
+// replaceJobs takes a list; unless it is of the newest state, an ErrOlder refuses it, and nothing has changed.
+func (m *Feed) replaceJobs(jobs []*batchv1.Job, listVersion string, newest bool) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, job := range jobs {
+		stripJob(job)
+	}
+	version, err := parseVersion(listVersion)
 	if err != nil {
 		return err
 	}
 	versions := make(map[types.UID]uint64, len(jobs))
 	for _, job := range jobs {
-		if versions[job.UID], err = v.versionLocked(job); err != nil {
+		if versions[job.UID], err = versionOf(job); err != nil {
 			return err
 		}
 	}
 	older := func() bool {
 		return slices.ContainsFunc(jobs, func(job *batchv1.Job) bool {
-			known := v.jobs[job.UID]
+			known := m.jobs[job.UID]
 			return known != nil && versions[job.UID] < known.version
 		})
 	}
-	if err := v.beginLocked(&v.jobList, version, older); err != nil {
+	if err := m.beginLocked(&m.jobList, version, newest, older); err != nil {
 		return err
 	}
 	slices.SortFunc(jobs, func(a, b *batchv1.Job) int { return byAge(a, b) })
 	for _, job := range jobs {
-		if err := v.tellJobLocked(job, versions[job.UID], false); err != nil {
+		if err := m.tellJobLocked(job, versions[job.UID]); err != nil {
 			return err
 		}
 	}
-	for _, uid := range missing(v.jobs, versions) {
-		v.dropJobLocked(v.jobs[uid], version, true)
+	for _, uid := range missing(m.jobs, versions) {
+		m.dropJobLocked(m.jobs[uid], version, true)
 	}
-	v.endLocked(&v.jobList, version)
+	m.endLocked(&m.jobList, version)
 	return nil
 }
 
@@ -66,71 +74,71 @@ func missing[K any](known map[types.UID]K, listed map[types.UID]uint64) []types.
 	return uids
 }
 
-// jobChanged takes a Job from the watch. What is not newer than what was seen is passed over.
-func (v *view) jobChanged(job *batchv1.Job) error {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	version, err := v.versionLocked(job)
+// JobChanged takes a Job from the watch. What is not newer than what was seen is passed over.
+func (m *Feed) JobChanged(job *batchv1.Job) error {
+	stripJob(job)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	version, err := versionOf(job)
 	if err != nil {
 		return err
 	}
-	v.jobList.newest = max(v.jobList.newest, version)
-	if known := v.jobs[job.UID]; known != nil && version <= known.version {
+	m.jobList.newest = max(m.jobList.newest, version)
+	if known := m.jobs[job.UID]; known != nil && version <= known.version {
 		return nil
 	}
-	return v.tellJobLocked(job, version, false)
+	return m.tellJobLocked(job, version)
 }
 
-// jobDeleted takes a Job that the watch says was deleted.
-func (v *view) jobDeleted(job *batchv1.Job) error {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	version, err := v.versionLocked(job)
+// JobDeleted takes a Job that the watch says was deleted.
+func (m *Feed) JobDeleted(job *batchv1.Job) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	version, err := versionOf(job)
 	if err != nil {
 		return err
 	}
-	v.jobList.newest = max(v.jobList.newest, version)
-	if known := v.jobs[job.UID]; known != nil {
-		v.dropJobLocked(known, version, false)
+	m.jobList.newest = max(m.jobList.newest, version)
+	if known := m.jobs[job.UID]; known != nil {
+		m.dropJobLocked(known, version, false)
 	}
 	return nil
 }
 
-// tellJobLocked remembers a Job, queues its observation when it is managed (or asked for), and settles the pods that
-// waited for it.
-func (v *view) tellJobLocked(job *batchv1.Job, version uint64, asked bool) error {
-	known := v.jobs[job.UID]
+// tellJobLocked remembers a Job, queues its observation when it is managed, and settles the pods that waited for it.
+func (m *Feed) tellJobLocked(job *batchv1.Job, version uint64) error {
+	known := m.jobs[job.UID]
 	first := known == nil || known.fromLog
 	if first {
 		var err error
-		if known, err = v.routingOf(job); err != nil {
+		if known, err = m.routingOf(job); err != nil {
 			return err
 		}
-		v.jobs[job.UID] = known
+		m.jobs[job.UID] = known
 		if known.managed && known.selector != nil {
-			put(v.selecting, job.Namespace, job.UID, known)
+			put(m.selecting, job.Namespace, job.UID, known)
 		}
 	}
 	known.version = version
-	if known.managed || asked {
-		o, err := observeJob(job, version, known.managed)
+	if known.managed {
+		o, err := observeJob(job, version, m.mode)
 		if err != nil {
 			return err
 		}
-		v.keepLocked(known, job)
-		v.queue.seen(job.UID, o)
+		m.keepLocked(known, job)
+		m.queue.seen(job.UID, o)
 	}
 	if first {
-		v.settleLocked(known)
+		m.settleLocked(known)
 	}
 	return nil
 }
 
 // routingOf takes from a Job what decides about its pods. All of it is immutable.
-func (v *view) routingOf(job *batchv1.Job) (*knownJob, error) {
+func (m *Feed) routingOf(job *batchv1.Job) (*knownJob, error) {
 	known := &knownJob{
 		ref:     refOf(job),
-		managed: managed(job, v.mode),
+		managed: managed(job, m.mode),
 		ours:    job.Spec.ManagedBy != nil && *job.Spec.ManagedBy == events.ManagedBy,
 	}
 	if !generatedSelector(job.Spec.Selector, job.UID) {
@@ -150,27 +158,27 @@ func (v *view) routingOf(job *batchv1.Job) (*knownJob, error) {
 	return known, nil
 }
 
-func (v *view) keepLocked(known *knownJob, job *batchv1.Job) {
+func (m *Feed) keepLocked(known *knownJob, job *batchv1.Job) {
 	switch {
 	case known.managed && !finished(job):
-		v.keeper.KeepJob(job)
+		m.keeper.KeepJob(job)
 		known.kept = true
 	case known.kept:
-		v.keeper.DropJob(known.ref.UID)
+		m.keeper.DropJob(known.ref.UID)
 		known.kept = false
 	}
 }
 
 // dropJobLocked forgets a Job and queues that it is gone.
-func (v *view) dropJobLocked(known *knownJob, version uint64, missed bool) {
+func (m *Feed) dropJobLocked(known *knownJob, version uint64, missed bool) {
 	uid := known.ref.UID
-	delete(v.jobs, uid)
-	remove(v.selecting, known.ref.Namespace, uid)
+	delete(m.jobs, uid)
+	remove(m.selecting, known.ref.Namespace, uid)
 	if known.kept {
-		v.keeper.DropJob(uid)
+		m.keeper.DropJob(uid)
 	}
 	if known.managed {
-		v.queue.gone(uid, events.Observation{
+		m.queue.gone(uid, events.Observation{
 			Job:      known.ref,
 			Facts:    &events.JobGone{Version: version, Missed: missed},
 			Evidence: events.Evidence{Namespace: known.ref.Namespace, Name: known.ref.Name},
