@@ -66,8 +66,8 @@ func perform[T any](ctx context.Context, c *Client, call Call, effect func(reque
 			s.Touch("someone", call.Kind, call.Namespace, call.Name)
 		}
 		answer, err = effect(r)
-		if fault.Kind == TimeoutAfter {
-			answer, err = none, timedOut(call)
+		if hidden := fault.hidden(call); hidden != nil {
+			answer, err = none, hidden
 		}
 	}
 	if fault.Kind == TimeoutLate {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"net"
+	"syscall"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -42,22 +44,26 @@ type Answered struct {
 // FaultKind says in which way a call goes wrong.
 type FaultKind uint8
 
-// The faults. Those that answer an error other than a time-out have no effect.
+// The faults.
 const (
-	NoFault          FaultKind = iota
-	TimeoutBefore              // the request is lost: no effect, context.DeadlineExceeded
-	TimeoutAfter               // the answer is lost: effect, context.DeadlineExceeded
-	TimeoutLate                // the request is delayed: context.DeadlineExceeded now, the effect after Delay
-	TooManyRequests            // 429 with Retry-After
-	ServerError                // 500
-	QuotaExceeded              // 403 "exceeded quota"
-	WebhookDenied              // 403 of an admission webhook
-	TouchedByAnother           // somebody edits the object just before; the call itself goes through, or gets its 409
+	NoFault           FaultKind = iota
+	TimeoutBefore               // the request is lost: no effect, context.DeadlineExceeded
+	TimeoutAfter                // the answer is lost: effect, context.DeadlineExceeded
+	TimeoutLate                 // the request is delayed: context.DeadlineExceeded now, the effect after Delay
+	TooManyRequests             // 429 with Retry-After, no effect
+	ServerError                 // 500, no effect
+	ServerErrorAfter            // 500, although the effect happened
+	Unavailable                 // 503 with Retry-After, no effect
+	ConnectionRefused           // the connection could not be made: no effect
+	QuotaExceeded               // 403 "exceeded quota", no effect
+	WebhookDenied               // 403 of an admission webhook, no effect
+	TouchedByAnother            // somebody edits the object just before; the call itself goes through, or gets its 409
 	faultKinds
 )
 
 var faultNames = [faultKinds]string{
-	"none", "timeout-before", "timeout-after", "timeout-late", "too-many-requests", "server-error", "quota", "webhook", "touched",
+	"none", "timeout-before", "timeout-after", "timeout-late", "too-many-requests", "server-error", "server-error-after",
+	"unavailable", "connection-refused", "quota", "webhook", "touched",
 }
 
 func (k FaultKind) String() string { return faultNames[k] }
@@ -65,7 +71,7 @@ func (k FaultKind) String() string { return faultNames[k] }
 // Fault is what goes wrong with one call. The zero value is nothing.
 type Fault struct {
 	Kind       FaultKind
-	RetryAfter time.Duration // of TooManyRequests, in whole seconds
+	RetryAfter time.Duration // of TooManyRequests and Unavailable, in whole seconds
 	Delay      time.Duration // of TimeoutLate, until the effect
 }
 
@@ -75,7 +81,13 @@ func (f Fault) refusal(c Call) error {
 	case TooManyRequests:
 		return apierrors.NewTooManyRequests("the server has received too many requests and has asked us to try again later", int(f.RetryAfter/time.Second))
 	case ServerError:
-		return apierrors.NewInternalError(fmt.Errorf("etcdserver: leader changed"))
+		return errServer
+	case Unavailable:
+		err := apierrors.NewServiceUnavailable("apiserver is shutting down")
+		err.ErrStatus.Details = &metav1.StatusDetails{RetryAfterSeconds: int32(f.RetryAfter / time.Second)}
+		return err
+	case ConnectionRefused:
+		return &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
 	case QuotaExceeded:
 		return apierrors.NewForbidden(c.Kind.resource(), c.Name, fmt.Errorf("exceeded quota: sim, requested: %s=1, used: %s=10, limited: %s=10", c.Kind, c.Kind, c.Kind))
 	case WebhookDenied:
@@ -86,6 +98,20 @@ func (f Fault) refusal(c Call) error {
 	return nil
 }
 
+// hidden returns the error of a fault that hides the answer to a call that had its effect, else nil.
+func (f Fault) hidden(c Call) error {
+	switch f.Kind {
+	case TimeoutAfter:
+		return timedOut(c)
+	case ServerErrorAfter:
+		return errServer
+	}
+	return nil
+}
+
+// errServer is a 500.
+var errServer = apierrors.NewInternalError(errText("etcdserver: leader changed"))
+
 // timedOut is what a client sees of an answer that did not come.
 func timedOut(c Call) error { return fmt.Errorf("%s %s: %w", c.Verb, c.Kind, context.DeadlineExceeded) }
 
@@ -94,7 +120,7 @@ func timedOut(c Call) error { return fmt.Errorf("%s %s: %w", c.Verb, c.Kind, con
 func (k FaultKind) fits(c Call) bool {
 	read := c.Verb == "get" || c.Verb == "list"
 	switch k {
-	case TimeoutAfter, TimeoutLate, WebhookDenied:
+	case TimeoutAfter, TimeoutLate, ServerErrorAfter, WebhookDenied:
 		return !read
 	case QuotaExceeded:
 		return c.Verb == "create"

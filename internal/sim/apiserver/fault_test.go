@@ -5,10 +5,13 @@ import (
 	"errors"
 	"math/rand/v2"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/jobledger/jobledger/reconciler/executor"
 )
 
 func isTimeout(err error) bool { return errors.Is(err, context.DeadlineExceeded) }
@@ -35,6 +38,12 @@ func TestFaults(t *testing.T) {
 			return apierrors.IsTooManyRequests(err) && ok && after == 3
 		}, false, false},
 		{"500", Fault{Kind: ServerError}, apierrors.IsInternalError, false, false},
+		{"500 may hide an effect", Fault{Kind: ServerErrorAfter}, apierrors.IsInternalError, true, false},
+		{"503 says when to come again", Fault{Kind: Unavailable, RetryAfter: 3 * time.Second}, func(err error) bool {
+			after, ok := apierrors.SuggestsClientDelay(err)
+			return apierrors.IsServiceUnavailable(err) && ok && after == 3
+		}, false, false},
+		{"a connection may be refused", Fault{Kind: ConnectionRefused}, func(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }, false, false},
 		{"a quota refuses with 403", Fault{Kind: QuotaExceeded}, contains("exceeded quota"), false, false},
 		{"a webhook refuses with 403", Fault{Kind: WebhookDenied}, contains("admission webhook"), false, false},
 		{"nothing goes wrong", Fault{}, func(err error) bool { return err == nil }, true, false},
@@ -67,6 +76,13 @@ func TestFaults(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTheExecutorAcceptsTheClient: the API that the executor calls is this one.
+func TestTheExecutorAcceptsTheClient(t *testing.T) {
+	var api executor.API = newServer(1).Client("test")
+	_, err := api.GetJob(ctx, "default", "absent")
+	wantErr(t, apierrors.IsNotFound, err)
 }
 
 func TestTouchedByAnotherMakesAConflict(t *testing.T) {

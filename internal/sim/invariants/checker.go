@@ -173,7 +173,7 @@ func (c *Checker) called(a apiserver.Answered) {
 		c.report("J-083, J-254", a.Version, nil, nil, "%s without a UID", a.Call)
 	}
 	arrived := a.Err == nil || apierrors.IsNotFound(a.Err) || apierrors.IsConflict(a.Err) ||
-		a.Fault.Kind == apiserver.TimeoutAfter || a.Fault.Kind == apiserver.TimeoutLate
+		a.Fault.Kind == apiserver.TimeoutAfter || a.Fault.Kind == apiserver.TimeoutLate || a.Fault.Kind == apiserver.ServerErrorAfter
 	if p := c.pods[a.UID]; p != nil && a.Verb == "delete" && arrived {
 		p.deleteSent = true
 	}

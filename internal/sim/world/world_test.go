@@ -64,7 +64,8 @@ func run(seed uint64, b bug, faulty bool) (out outcome) {
 	client := w.Server.Client("reference")
 	if faulty {
 		client.Faults = apiserver.SeededFaults(Rand(seed, 1), apiserver.Rates{
-			apiserver.TimeoutBefore: 0.03, apiserver.TimeoutAfter: 0.03, apiserver.TooManyRequests: 0.02, apiserver.ServerError: 0.02,
+			apiserver.TimeoutBefore: 0.02, apiserver.TimeoutAfter: 0.03, apiserver.TooManyRequests: 0.02, apiserver.ServerError: 0.02,
+			apiserver.ServerErrorAfter: 0.02, apiserver.Unavailable: 0.01, apiserver.ConnectionRefused: 0.01,
 			apiserver.QuotaExceeded: 0.03, apiserver.WebhookDenied: 0.01, apiserver.TouchedByAnother: 0.05,
 		}, 5*time.Second)
 	}
