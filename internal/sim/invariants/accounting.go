@@ -185,7 +185,7 @@ func (c *Checker) toCount(j *job, after *batchv1.Job) (least, most bounds) {
 		if _, ok := p.index(after); !ok {
 			continue
 		}
-		must := p.tracked && p.owned(j) && !p.relabelled && !p.late && apiserver.PodTerminal(p.now)
+		must := p.tracked && p.owned(j) && !p.relabelled && !p.late && !p.dropTried && apiserver.PodTerminal(p.now)
 		failing := isTrue(after, batchv1.JobFailureTarget) && (p.tracked || p.droppedBy != "")
 		if !must && !p.ended && !failing {
 			continue
@@ -231,7 +231,7 @@ func (c *Checker) checkIndexes(w apiserver.Write, j *job, before, after *batchv1
 			continue
 		}
 		succeeded[i] = succeeded[i] || p.ended && !p.doomed
-		due := p.tracked && p.owned(j) && !p.relabelled && !p.late && p.entry != inFailed && p.entry != countedFailed && p.deletedBy == ""
+		due := p.tracked && p.owned(j) && !p.relabelled && !p.late && !p.dropTried && p.entry != inFailed && p.entry != countedFailed && p.deletedBy == ""
 		if apiserver.JobFinished(after) && due && !sent[i] {
 			c.report("J-039, no pod is forgotten", w.Version, j, p, "it succeeded, but index %d is not in %q", i, after.Status.CompletedIndexes)
 		}

@@ -277,6 +277,16 @@ var histories = []struct {
 		l.drop(l.controller, "a")
 		l.status(complete)
 	}},
+	{"a surplus pod whose drop was lost is neither missed nor required", "", func(l *lab) {
+		l.job()
+		a := l.run("a", -1)
+		l.controller.FailNext(apiserver.Fault{Kind: apiserver.TimeoutBefore})
+		if _, err := l.controller.PatchPod(ctx, "default", "a", []byte(`{"metadata":{"uid":"`+string(a.UID)+`"}}`)); err == nil {
+			l.Fatal("no time-out")
+		}
+		l.phase("a", corev1.PodSucceeded)
+		l.status(complete)
+	}},
 	{"a pod is made without the finalizer", "J-084", func(l *lab) {
 		l.job()
 		l.create("a", -1, func(p *corev1.Pod) { p.Finalizers = nil })

@@ -151,7 +151,7 @@ func (c *Checker) checkRoom(w apiserver.Write, made *pod) {
 		if p.live() {
 			live++
 			c.checkIndexFree(w, j, made, p)
-		} else if p.now.Status.Phase == corev1.PodSucceeded && p.deletedBy == "" && (p.tracked || p.entry == inSucceeded || p.entry == countedSucceeded) {
+		} else if p.now.Status.Phase == corev1.PodSucceeded && p.deletedBy == "" && (p.tracked && !p.dropTried || p.entry == inSucceeded || p.entry == countedSucceeded) {
 			done++
 		}
 	}

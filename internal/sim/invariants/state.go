@@ -93,6 +93,7 @@ type pod struct {
 	relabelled bool   // somebody changed its labels or owner: whether it is the Job's is a race
 	doomed     bool   // the controller dropped the finalizer uncounted: it has to delete the pod
 	deleteSent bool   // the controller sent a delete
+	dropTried  bool   // a drop of the finalizer failed before any status accounted for the pod: it may be surplus
 }
 
 func (p *pod) follow(c *Checker, w apiserver.Write, before, after *corev1.Pod) {
