@@ -115,6 +115,7 @@ func (s shelf) pages(ctx context.Context, from events.Sequence, give func(events
 				return
 			}
 			chunks, failed := f.chunks(next, last, readBytes)
+			before := next
 			for _, c := range chunks {
 				for r, err := range f.records(c, &next, last) {
 					if err == nil {
@@ -129,7 +130,7 @@ func (s shelf) pages(ctx context.Context, from events.Sequence, give func(events
 					}
 				}
 			}
-			if failed == nil && len(chunks) == 0 {
+			if failed == nil && next == before { // there may be a chunk, of records before it
 				failed = fmt.Errorf("%w: the record is missing", errPage)
 			}
 			if failed != nil {

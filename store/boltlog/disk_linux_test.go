@@ -1,0 +1,178 @@
+package boltlog_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/boltlog"
+	"github.com/jobledger/jobledger/store/storetest"
+)
+
+// tmpfs mounts a file system of that size for one test.
+func tmpfs(t *testing.T, size string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
+		t.Skipf("needs to mount a tmpfs (root): %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, 0); err != nil {
+			t.Errorf("unmount %s: %v", dir, err)
+		}
+	})
+	return dir
+}
+
+func TestFullDiskIsKnownBeforeATurnAndRecovers(t *testing.T) {
+	disk := tmpfs(t, "6m")
+	ballast := filepath.Join(disk, "ballast")
+	if err := os.WriteFile(ballast, make([]byte, 2<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(disk, "log")
+	log := openLog(t, dir, boltlog.Options{RotateBytes: 512 << 10})
+	w := storetest.NewWriter(t, log)
+	w.Create()
+	turn := func(n int) error {
+		if err := log.Room(40 << 10); err != nil {
+			return err
+		}
+		var commits []store.Commit
+		for i := range 20 { // 20 batches of nearly 2 KB each
+			commits = append(commits, w.Append(i%4 == 0, storetest.Text("job-a", 1500), storetest.Pod("job-b", n)))
+		}
+		for _, c := range commits {
+			storetest.Await(t, c) // a commit never fails for space that Room promised
+		}
+		return nil
+	}
+	fill := func() int {
+		for n := range 1000 {
+			if err := turn(n); err != nil {
+				if !errors.Is(err, store.ErrNoRoom) {
+					t.Fatalf("room on a full disk: %v, want ErrNoRoom", err)
+				}
+				return n
+			}
+		}
+		t.Fatal("6 MB took 1000 turns of 40 KB")
+		return 0
+	}
+	first := fill()
+	if first < 20 {
+		t.Errorf("a disk of 4 MB is full after %d turns of 40 KB", first)
+	}
+	for range 3 {
+		if err := log.Room(40 << 10); !errors.Is(err, store.ErrNoRoom) {
+			t.Fatalf("room, asked again on a full disk: %v, want ErrNoRoom", err)
+		}
+	}
+	full := log.Head()
+	if got := uint64(len(records(t, log))); got != uint64(full.Sequence) {
+		t.Errorf("%d records are readable on the full disk, want %d", got, full.Sequence)
+	}
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	if more := fill(); more < 10 {
+		t.Errorf("2 MB more gave room for %d turns of 40 KB", more)
+	}
+	if log.Head().Sequence <= full.Sequence {
+		t.Error("the log did not go on when space returned")
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	log = openLog(t, dir, boltlog.Options{RotateBytes: 512 << 10}) // opens on a full disk too
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := boltlog.Verify(context.Background(), dir, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNewLogOnAFullDisk(t *testing.T) {
+	disk := tmpfs(t, "64k")
+	_, err := boltlog.Open(filepath.Join(disk, "log"), boltlog.Options{})
+	if !errors.Is(err, store.ErrNoRoom) {
+		t.Errorf("open on a full disk: %v, want ErrNoRoom", err)
+	}
+}
+
+func TestReadOnlyDisk(t *testing.T) {
+	disk := tmpfs(t, "16m")
+	dir := filepath.Join(disk, "log")
+	log := openLog(t, dir, small)
+	w := storetest.NewWriter(t, log)
+	w.Create()
+	for n := range 300 {
+		w.Append(false, storetest.Pod("job-a", n), storetest.Pod("job-b", n))
+	}
+	w.Durable(storetest.Pod("job-a", 1))
+	all := records(t, log)
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("", disk, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := boltlog.Open(dir, small); !errors.Is(err, syscall.EROFS) || !strings.Contains(err.Error(), dir) {
+		t.Errorf("open to write: %v, want a read-only file system and the path", err)
+	}
+	reader, err := boltlog.OpenReadOnly(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	readAll(t, "read-only disk", reader, all)
+	if err := reader.Close(); err != nil {
+		t.Error(err)
+	}
+	if report, err := boltlog.Verify(context.Background(), dir, nil); err != nil || report.Records != uint64(len(all)) {
+		t.Errorf("verify: %d records, error %v, want %d", report.Records, err, len(all))
+	}
+}
+
+func TestReadOnlyFile(t *testing.T) {
+	dir, all := written(t, 30)
+	paths := files(t, dir, ".db")
+	forbidWriting(t, paths[len(paths)-1])
+	_, err := boltlog.Open(dir, small)
+	if !errors.Is(err, os.ErrPermission) && !errors.Is(err, syscall.EROFS) || !strings.Contains(err.Error(), paths[len(paths)-1]) {
+		t.Errorf("open to write: %v, want that the file may not be written", err)
+	}
+	reader, err := boltlog.OpenReadOnly(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	readAll(t, "read-only file", reader, all)
+}
+
+// forbidWriting makes a file read-only, also for root, for whom permissions do not count.
+func forbidWriting(t *testing.T, path string) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		if err := os.Chmod(path, 0o400); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if err := syscall.Mount(path, path, "", syscall.MS_BIND, ""); err != nil {
+		t.Skipf("needs to mount a file onto itself: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(path, 0); err != nil {
+			t.Errorf("unmount %s: %v", path, err)
+		}
+	})
+	if err := syscall.Mount("", path, "", syscall.MS_BIND|syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
+		t.Fatal(err)
+	}
+}
