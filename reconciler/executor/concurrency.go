@@ -62,7 +62,12 @@ func (l *limiter) ended(started, now events.Time, s signal, full bool, wait time
 			wait = pauseUnasked
 		}
 		l.paused = max(l.paused, now.Add(wait))
-		l.decrease(started, now)
+		if started >= l.cut {
+			l.decrease(now)
+		}
+		return
+	}
+	if started < l.cut {
 		return
 	}
 	l.round++
@@ -73,7 +78,7 @@ func (l *limiter) ended(started, now events.Time, s signal, full bool, wait time
 	}
 	if l.round >= l.slots() {
 		if 2*l.late > l.round {
-			l.decrease(started, now)
+			l.decrease(now)
 		}
 		l.round, l.late = 0, 0
 	}
@@ -87,10 +92,7 @@ func (l *limiter) increase() {
 	l.size = min(l.max, l.size+step)
 }
 
-func (l *limiter) decrease(started, now events.Time) {
-	if started < l.cut {
-		return
-	}
+func (l *limiter) decrease(now events.Time) {
 	l.size = max(1, l.size/2)
 	l.threshold = l.size
 	l.cut = now

@@ -1,0 +1,346 @@
+package executor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/sim/apiserver"
+)
+
+// script drives the step machine without an API: tasks have names, calls end when the test says so.
+type script struct {
+	*testing.T
+	e     *Executor
+	now   events.Time
+	names map[events.CommandName]string
+	out   map[string]*Call
+}
+
+func newScript(t *testing.T) *script {
+	t.Helper()
+	e, err := New(Config{API: (*apiserver.Client)(nil), Objects: NewObjects(hashOf), Identity: identity, Mode: events.ModeAll})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &script{T: t, e: e, now: events.At(epoch), names: map[events.CommandName]string{}, out: map[string]*Call{}}
+}
+
+// submit adds a deletion of that pod of that Job, under the task name "job/pod".
+func (s *script) submit(job, pod string, p Priority) events.CommandName {
+	task := Task{
+		Name: events.CommandName{Decided: events.Sequence(len(s.names) + 1)}, Stream: events.JobStream(types.UID(job)),
+		Job:     events.JobRef{Namespace: "default", Name: job, UID: types.UID(job)},
+		Command: &events.DeletePod{Pod: types.UID(pod)}, Pod: PodRef{Name: job + "-" + pod, UID: types.UID(pod)}, Priority: p,
+	}
+	s.names[task.Name] = job + "/" + pod
+	s.e.Submit(task)
+	return task.Name
+}
+
+// next starts what may be started, and returns the names.
+func (s *script) next() []string {
+	var started []string
+	for {
+		call, ok := s.e.Next(s.now)
+		if !ok {
+			return started
+		}
+		name := s.names[call.Task.Name]
+		if call.Withdrawn {
+			name = "withdrawn " + name
+		}
+		started = append(started, name)
+		s.out[name] = call
+	}
+}
+
+// ends ends calls after a time that the test does not care about.
+func (s *script) ends(names ...string) {
+	s.Helper()
+	for _, name := range names {
+		s.endsAs(name, events.CommandEnded{Ending: events.Done, Sent: true}, time.Millisecond)
+	}
+}
+
+func (s *script) endsAs(name string, ended events.CommandEnded, after time.Duration) {
+	s.Helper()
+	call := s.out[name]
+	if call == nil {
+		s.Fatalf("%s is not in flight", name)
+	}
+	delete(s.out, name)
+	s.now = s.now.Add(after)
+	s.e.Done(call, Result{Ended: ended}, s.now)
+}
+
+func (s *script) wants(got []string, want string) {
+	s.Helper()
+	if text := strings.Join(got, ", "); text != want {
+		s.Errorf("started %q, want %q", text, want)
+	}
+}
+
+// one lets only one call be in flight, so that the order shows.
+func (s *script) one() { s.e.limit.max, s.e.limit.size = 1, 1 }
+
+// drain runs everything one at a time, and returns the order.
+func (s *script) drain() []string {
+	s.Helper()
+	s.one()
+	var order []string
+	for range 10000 {
+		started := s.next()
+		if len(started) == 0 {
+			break
+		}
+		order = append(order, started...)
+		s.ends(started...)
+	}
+	if !s.e.Idle() {
+		s.Fatal("tasks are left")
+	}
+	return order
+}
+
+func TestJobsTakeTurns(t *testing.T) {
+	s := newScript(t)
+	for i := range 3 {
+		s.submit("big", fmt.Sprint(i), Create)
+	}
+	s.submit("small", "0", Create)
+	s.submit("tiny", "0", Create)
+	s.wants(s.drain(), "big/0, small/0, tiny/0, big/1, big/2")
+}
+
+func TestNewcomerGoesNextHoweverLongTheBacklog(t *testing.T) {
+	s := newScript(t)
+	for i := range 500 {
+		s.submit("big", fmt.Sprint(i), Create)
+	}
+	first := s.next()
+	if share := s.e.limit.share(); len(first) != share || share >= s.e.limit.slots() {
+		t.Fatalf("one Job has %d calls in flight, want its share of %d out of %d", len(first), share, s.e.limit.slots())
+	}
+	s.submit("small", "0", Create)
+	s.wants(s.next(), "small/0")
+}
+
+func TestUrgentGoesFirst(t *testing.T) {
+	s := newScript(t)
+	s.submit("a", "progress", Progress)
+	s.submit("a", "create", Create)
+	s.submit("a", "unblock", Unblock)
+	s.submit("a", "finish", Finish)
+	s.wants(s.drain(), "a/finish, a/unblock, a/create, a/progress")
+}
+
+func TestCreatesOfOneJobAndUnblockingOfAnotherTakeTurns(t *testing.T) {
+	s := newScript(t)
+	s.submit("a", "create", Create)
+	s.submit("b", "0", Unblock)
+	s.submit("b", "1", Unblock)
+	s.wants(s.drain(), "a/create, b/0, b/1")
+}
+
+func TestLeastUrgentDoesNotStarve(t *testing.T) {
+	s := newScript(t)
+	for i := range 100 {
+		s.submit("a", fmt.Sprint(i), Create)
+		s.submit("b", fmt.Sprint(i), Finish)
+	}
+	s.submit("c", "progress", Progress)
+	if at := slices.Index(s.drain(), "c/progress"); at > leastUrgentEvery {
+		t.Errorf("progress was written after %d other calls, want at most %d", at, leastUrgentEvery)
+	}
+}
+
+func TestCommandsOfOneObjectKeepTheirOrder(t *testing.T) {
+	s := newScript(t)
+	s.submit("a", "pod", Progress)
+	s.submit("a", "pod", Finish)
+	s.submit("a", "pod", Create)
+	s.submit("a", "other", Create)
+	s.wants(s.next(), "a/other, a/pod")
+	first := s.out["a/pod"]
+	if first.Task.Priority != Progress {
+		t.Errorf("priority %d was sent first, want the one that was submitted first", first.Task.Priority)
+	}
+	s.ends("a/other")
+	s.wants(s.next(), "")
+	s.ends("a/pod")
+	s.wants(s.next(), "a/pod")
+	if s.out["a/pod"].Task.Priority != Finish {
+		t.Error("the second command of the object was overtaken by the third")
+	}
+	s.ends("a/pod")
+	s.wants(s.next(), "a/pod")
+}
+
+func TestCreateAndWhatFollowsItAreOfOneObject(t *testing.T) {
+	job := events.JobRef{Namespace: "default", Name: "demo", UID: "u"}
+	name := identity.PodName("u", "demo-3-", 9)
+	create := keyOf(&Task{Job: job, Command: &events.CreatePod{Ordinal: 9, Index: 3}}, identity)
+	for _, task := range []Task{
+		{Job: job, Command: &events.ReadPod{Ordinal: 9, Index: 3}},
+		{Job: job, Command: &events.DropFinalizer{Pod: "p"}, Pod: PodRef{Name: name, UID: "p"}},
+	} {
+		if k := keyOf(&task, identity); k != create {
+			t.Errorf("%T has key %v, want %v", task.Command, k, create)
+		}
+	}
+	write, read := &Task{Job: job, Command: &events.WriteStatus{}}, &Task{Job: job, Command: &events.ReadJob{}}
+	if keyOf(write, identity) != keyOf(read, identity) || keyOf(write, identity) == create {
+		t.Errorf("keys of the Job: %v, %v", keyOf(write, identity), keyOf(read, identity))
+	}
+}
+
+func TestWithdraw(t *testing.T) {
+	s := newScript(t)
+	s.one()
+	running := s.submit("a", "running", Create)
+	first := s.submit("b", "pod", Create)
+	behind := s.submit("b", "pod", Create)
+	last := s.submit("b", "pod", Create)
+	s.wants(s.next(), "a/running")
+
+	s.e.Withdraw(running)                                        // too late
+	s.e.Withdraw(events.CommandName{Decided: 999})               // not known
+	s.e.Withdraw(first)                                          // of its object the first
+	s.e.Submit(Task{Command: &events.Withdraw{Command: behind}}) // of its object one behind
+	s.e.Withdraw(first)                                          // twice
+	s.wants(s.next(), "withdrawn b/pod, withdrawn b/pod")
+	if s.e.Idle() {
+		t.Error("idle while a call is in flight")
+	}
+	call := s.out["withdrawn b/pod"]
+	r := call.Do(t.Context())
+	if r.Ended.Ending != events.Withdrawn || r.Ended.Sent || r.Ended.Command != behind || r.Stream != events.JobStream("b") {
+		t.Errorf("given back as %+v", r)
+	}
+	s.e.Done(call, r, s.now)
+	s.ends("a/running")
+	s.wants(s.next(), "b/pod")
+	if s.out["b/pod"].Task.Name != last {
+		t.Error("a withdrawn task was sent")
+	}
+}
+
+func TestTaskThatIsBeingWorkedOnIsNotTakenTwice(t *testing.T) {
+	s := newScript(t)
+	s.one()
+	s.submit("a", "0", Create)
+	s.submit("a", "1", Create)
+	s.wants(s.next(), "a/0")
+	call := s.out["a/0"]
+	s.e.Submit(call.Task)
+	s.e.Submit(Task{Name: events.CommandName{Decided: 2}, Stream: call.Task.Stream, Command: call.Task.Command})
+	s.ends("a/0")
+	s.wants(s.drain(), "a/1")
+}
+
+func TestHaltGivesBackWhatHasNotBegun(t *testing.T) {
+	s := newScript(t)
+	s.one()
+	s.submit("a", "0", Create)
+	s.submit("a", "0", Create) // the same object: it waits for the first
+	s.submit("b", "0", Progress)
+	s.wants(s.next(), "a/0")
+	s.e.Halt()
+	s.submit("c", "0", Finish)
+	s.wants(s.next(), "withdrawn a/0, withdrawn b/0, withdrawn c/0")
+	s.ends("withdrawn a/0", "withdrawn b/0", "withdrawn c/0")
+	if s.e.Idle() {
+		t.Error("idle while a call is in flight")
+	}
+	s.ends("a/0")
+	if !s.e.Idle() {
+		t.Error("not idle after all")
+	}
+	select {
+	case <-s.e.idle:
+	default:
+		t.Error("nobody who waits in Stop would be told")
+	}
+}
+
+func TestPauseThatTheServerAsksFor(t *testing.T) {
+	s := newScript(t)
+	for i := range 20 {
+		s.submit(fmt.Sprint("job", i), "0", Create)
+	}
+	before := s.next()
+	if len(before) != firstConcurrency {
+		t.Fatalf("%d calls at first, want %d", len(before), firstConcurrency)
+	}
+	refused := events.CommandEnded{
+		Ending: events.Refused, Class: events.RefusedTooManyRequests, RetryAfter: 3 * time.Second, Sent: true,
+	}
+	s.endsAs(before[0], refused, time.Millisecond)
+	asked := s.now
+	s.ends(before[1:]...)
+	s.wants(s.next(), "")
+	if wake := s.e.Wake(); wake != asked.Add(3*time.Second) {
+		t.Errorf("wakes at %v, want 3s after %v", wake.Go(), asked.Go())
+	}
+	s.now = s.e.Wake()
+	if after := s.next(); len(after) != firstConcurrency/2 {
+		t.Errorf("%d calls after the pause, want half of %d", len(after), firstConcurrency)
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	good := Config{API: (*apiserver.Client)(nil), Objects: NewObjects(hashOf), Identity: identity, Mode: events.ModeAll}
+	rows := []struct {
+		sentence string
+		change   func(*Config)
+	}{
+		{"no API", func(c *Config) { c.API = nil }},
+		{"no objects", func(c *Config) { c.Objects = nil }},
+		{"no identity", func(c *Config) { c.Identity = events.Identity{} }},
+		{"no mode", func(c *Config) { c.Mode = 0 }},
+		{"the mode that only observes", func(c *Config) { c.Mode = events.ModeObserve }},
+		{"a negative limit", func(c *Config) { c.MaxConcurrent = -1 }},
+	}
+	if _, err := New(good); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range rows {
+		t.Run(row.sentence, func(t *testing.T) {
+			c := good
+			row.change(&c)
+			if _, err := New(c); err == nil {
+				t.Error("it was accepted")
+			}
+		})
+	}
+}
+
+func TestPriorityOf(t *testing.T) {
+	rows := []struct {
+		sentence string
+		command  events.Command
+		want     Priority
+	}{
+		{"a write that concludes", &events.WriteStatus{Change: events.StatusChange{Conditions: []events.JobCondition{{Type: "FailureTarget", Status: "True"}, {Type: "Failed", Status: "True"}}}}, Finish},
+		{"a write of an interim condition", &events.WriteStatus{Change: events.StatusChange{Conditions: []events.JobCondition{{Type: "FailureTarget", Status: "True"}}}}, Unblock},
+		{"a write that lets finalizers go", &events.WriteStatus{Change: events.StatusChange{AddFailed: []types.UID{"a"}}}, Unblock},
+		{"a write of completed indexes", &events.WriteStatus{Change: events.StatusChange{CompleteIndexes: "0"}}, Unblock},
+		{"a write of counters only", &events.WriteStatus{Change: events.StatusChange{Active: new(int32(1))}}, Progress},
+		{"a create", &events.CreatePod{}, Create},
+		{"a finalizer of a pod that is accounted for", &events.DropFinalizer{}, Create},
+		{"a finalizer of a pod that is then deleted", &events.DropFinalizer{ThenDelete: true}, Unblock},
+		{"a deletion", &events.DeletePod{}, Unblock},
+		{"a read", &events.ReadJob{}, Unblock},
+	}
+	for _, row := range rows {
+		if got := PriorityOf(row.command); got != row.want {
+			t.Errorf("%s: priority %d, want %d", row.sentence, got, row.want)
+		}
+	}
+}

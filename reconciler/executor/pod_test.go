@@ -1,0 +1,156 @@
+package executor
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+var update = flag.Bool("update", false, "rewrite testdata; say in the commit why it is right")
+
+// TestNewPod shows the pods that creates make (J-061 to J-068). testdata/pods.txt is reviewed as text.
+func TestNewPod(t *testing.T) {
+	rows := []struct {
+		sentence  string
+		job       *batchv1.Job
+		managedBy string
+		create    events.CreatePod
+	}{
+		{
+			"a plain pod has both names, one owner, the tracking finalizer of this controller and the two annotations",
+			testJob("demo"), events.ManagedBy, events.CreatePod{Ordinal: 1, Index: events.NoIndex, Template: "hash"},
+		},
+		{
+			"a Job without managedBy keeps its pods with the built-in finalizer",
+			testJob("demo"), "", events.CreatePod{Ordinal: 2, Index: events.NoIndex, Template: "hash"},
+		},
+		{
+			"labels, annotations and finalizers are the template's, its owner and name are not taken over, no finalizer is there twice",
+			testJob("demo", func(job *batchv1.Job) {
+				job.Spec.Template.ObjectMeta = metav1.ObjectMeta{
+					Name: "fixed", GenerateName: "fixed-", Namespace: "elsewhere",
+					Labels:          map[string]string{"app": "demo", "tier": "batch"},
+					Annotations:     map[string]string{"note": "kept"},
+					Finalizers:      []string{"example.com/hold", events.TrackingFinalizer},
+					OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "other", UID: "x"}},
+				}
+			}),
+			events.ManagedBy, events.CreatePod{Ordinal: 3, Index: events.NoIndex, Template: "hash"},
+		},
+		{
+			"an Indexed pod has its index as label, annotation, hostname and variable, but where a container defines the variable itself",
+			testJob("demo", func(job *batchv1.Job) {
+				job.Spec.Template.Spec.Hostname = "template"
+				job.Spec.Template.Spec.InitContainers = []corev1.Container{{Name: "prepare", Image: "demo:1"}}
+				job.Spec.Template.Spec.Containers = append(job.Spec.Template.Spec.Containers, corev1.Container{
+					Name: "own", Image: "demo:1", Env: []corev1.EnvVar{{Name: "JOB_COMPLETION_INDEX", Value: "mine"}},
+				})
+			}),
+			events.ManagedBy, events.CreatePod{Ordinal: 4, Index: 7, Template: "hash"},
+		},
+		{
+			"the first pod of an index with a limit of its own says that it never failed",
+			testJob("demo", func(job *batchv1.Job) { job.Spec.BackoffLimitPerIndex = new(int32(2)) }),
+			events.ManagedBy, events.CreatePod{Ordinal: 5, Index: 0, Template: "hash"},
+		},
+		{
+			"a later pod of such an index carries both counts of failures",
+			testJob("demo", func(job *batchv1.Job) { job.Spec.BackoffLimitPerIndex = new(int32(2)) }),
+			events.ManagedBy,
+			events.CreatePod{Ordinal: 6, Index: 0, Template: "hash", IndexFailures: 1, IndexIgnoredFailures: 3},
+		},
+		{
+			"a Job without that limit has no counts on its pods",
+			testJob("demo"), events.ManagedBy,
+			events.CreatePod{Ordinal: 7, Index: 1, Template: "hash", IndexFailures: 1, IndexIgnoredFailures: 3},
+		},
+	}
+	var got bytes.Buffer
+	for _, row := range rows {
+		before := row.job.DeepCopy()
+		pod, err := newPod(row.job, identity, row.managedBy, &row.create)
+		if err != nil {
+			t.Fatalf("%s: %v", row.sentence, err)
+		}
+		if diff := cmp.Diff(before, row.job); diff != "" {
+			t.Errorf("%s: the Job was changed (J-068):\n%s", row.sentence, diff)
+		}
+		text, err := yaml.Marshal(map[string]any{"metadata": pod.ObjectMeta, "spec": pod.Spec})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&got, "# %s\n%s\n", row.sentence, text)
+	}
+	const path = "testdata/pods.txt"
+	if *update {
+		if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got.String()); diff != "" {
+		t.Errorf("pods differ from %s (-want +got); -update rewrites it:\n%s", path, diff)
+	}
+}
+
+func TestPodSharesNothingWithTheTemplate(t *testing.T) {
+	job := testJob("demo", func(job *batchv1.Job) {
+		job.Spec.Template.Annotations = map[string]string{"note": "kept"}
+		job.Spec.Template.Finalizers = make([]string, 0, 4) // room to append in place
+	})
+	before := job.DeepCopy()
+	pod, err := newPod(job, identity, "", &events.CreatePod{Ordinal: 1, Index: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod.Labels["app"], pod.Annotations["note"] = "changed", "changed"
+	pod.Spec.Containers[0].Image = "changed"
+	pod.Finalizers[0] = "changed"
+	if diff := cmp.Diff(before, job); diff != "" {
+		t.Errorf("a change of the pod changed the Job:\n%s", diff)
+	}
+}
+
+func TestPodNamePrefix(t *testing.T) {
+	long := strings.Repeat("a", 63)
+	rows := []struct {
+		sentence string
+		job      string
+		index    int32
+		want     string
+	}{
+		{"the prefix of a plain Job is its name and a dash", "demo", events.NoIndex, "demo-"},
+		{"a dash after a dot is still a prefix", "v1.2", events.NoIndex, "v1.2-"},
+		{"a name that no dash may follow stands alone", strings.Repeat("a", 254), events.NoIndex, strings.Repeat("a", 254)},
+		{"the prefix of an index has the index between dashes", "demo", 12, "demo-12-"},
+		{"a long prefix of an index loses the end of the Job's name, not of the index", long, 12345, strings.Repeat("a", 51) + "-12345-"},
+		{"a prefix of exactly 58 characters stays whole", strings.Repeat("a", 55), 1, strings.Repeat("a", 55) + "-1-"},
+		{"one of 59 is cut to 58", strings.Repeat("a", 56), 1, strings.Repeat("a", 55) + "-1-"},
+	}
+	for _, row := range rows {
+		t.Run(row.sentence, func(t *testing.T) {
+			if got := podNamePrefix(row.job, row.index); got != row.want {
+				t.Errorf("prefix of %s, index %d = %q, want %q", row.job, row.index, got, row.want)
+			}
+			name := podNameOf(identity, events.JobRef{Name: row.job, UID: "u"}, 1, row.index)
+			if prefix := row.want[:min(len(row.want), 58)]; len(name) != len(prefix)+5 || !strings.HasPrefix(name, prefix) {
+				t.Errorf("name %q is not %q and five characters", name, prefix)
+			}
+		})
+	}
+}
