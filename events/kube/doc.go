@@ -1,0 +1,20 @@
+// Package kube publishes the Kubernetes Events that users expect from a Job controller (contract J-194), out of the
+// durable log.
+//
+// [Of] says which Events a record gives rise to, and is pure. [Publisher] is the consumer "kube-events" of a log: it reads
+// durable records, makes their Events, and notes how far it has got. Invariants:
+//
+//   - An Event is published for what happened and is durable, never for what was only decided.
+//   - Each is published at most once: its name follows from the log's identity and its record, so that an Event that is
+//     published again after a crash meets itself.
+//   - Losing one changes nothing (J-195): what is older than [Config.MaxAge] is passed over, and so is what the API server
+//     refuses. Similar Events of one Job are combined, as by every Kubernetes controller.
+//   - What a record does not say itself (which command ended, what the Job is called) is remembered while commands are in
+//     flight, within a bound, and read from the log when it is not.
+//
+// # Concurrency
+//
+// A Publisher is one goroutine, apart from the loop: a slow API server makes it lag behind the log, and nobody waits.
+//
+// Read event.go first, then publisher.go.
+package kube

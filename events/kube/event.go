@@ -1,0 +1,132 @@
+package kube
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// The reasons of Events, as the built-in Job controller spells them (contract section 14). A Job that failed has the
+// reason of its condition.
+const (
+	SuccessfulCreate     = "SuccessfulCreate"
+	FailedCreate         = "FailedCreate"
+	SuccessfulDelete     = "SuccessfulDelete"
+	FailedDelete         = "FailedDelete"
+	Suspended            = "Suspended"
+	Resumed              = "Resumed"
+	Completed            = "Completed"
+	TooManySucceededPods = "TooManySucceededPods"
+)
+
+// Event is a Kubernetes Event about a Job, before it is written.
+type Event struct {
+	Job     events.JobRef
+	Type    string // Normal or Warning
+	Reason  string
+	Message string
+	Record  events.Sequence // the record that it tells of
+	At      events.Time     // of that record
+}
+
+// Context is what Of needs to know beside a record.
+type Context struct {
+	Job     events.JobRef
+	Command events.Command // the one whose end the record tells, by Ended; nil when it is not known any more
+	// Completions of the Job's spec; nil when unset or not known. Only the end of a Job asks for it.
+	Completions *int32
+}
+
+// Ended names the command whose end a record tells: by an outcome that is certain, or by a Job that shows what a status
+// write stored. ok is false for all other records, which give rise to no Events.
+func Ended(rec *events.Record) (name events.CommandName, ok bool) {
+	switch f := rec.Facts.(type) {
+	case *events.CommandEnded:
+		return f.Command, f.Ending == events.Done || f.Ending == events.Refused
+	case *events.JobSeen:
+		return f.Confirms, f.Confirms != events.CommandName{}
+	}
+	return events.CommandName{}, false
+}
+
+// Of is the Events that a record gives rise to, in their order.
+func Of(rec *events.Record, c Context) []Event {
+	m := maker{rec: rec, job: c.Job}
+	var ended events.CommandEnded
+	switch f := rec.Facts.(type) {
+	case *events.CommandEnded:
+		ended = *f
+	case *events.JobSeen:
+		if f.Confirms == (events.CommandName{}) {
+			return nil
+		}
+		ended.Ending = events.Done
+	default:
+		return nil
+	}
+	switch command := c.Command.(type) {
+	case *events.CreatePod:
+		m.pod(&ended, SuccessfulCreate, "Created pod: ", FailedCreate, "Error creating: ")
+	case *events.DeletePod:
+		m.pod(&ended, SuccessfulDelete, "Deleted pod: ", FailedDelete, "Error deleting: ")
+	case *events.WriteStatus:
+		if ended.Ending == events.Done {
+			m.status(&command.Change, c.Completions)
+		}
+	}
+	return m.made
+}
+
+type maker struct {
+	rec  *events.Record
+	job  events.JobRef
+	made []Event
+}
+
+func (m *maker) add(kind, reason, message string) {
+	m.made = append(m.made, Event{
+		Job: m.job, Type: kind, Reason: reason, Message: message, Record: m.rec.Sequence, At: m.rec.Time,
+	})
+}
+
+// pod tells how the creation or deletion of a pod ended.
+func (m *maker) pod(ended *events.CommandEnded, done, doneText, failed, failedText string) {
+	switch {
+	case ended.Ending == events.Done:
+		m.add(corev1.EventTypeNormal, done, doneText+m.rec.Evidence.Name)
+	case ended.Ending == events.Refused && told(ended.Class):
+		m.add(corev1.EventTypeWarning, failed, failedText+m.rec.Evidence.Message)
+	}
+}
+
+// told reports whether a refusal is one that users hear of: not that the namespace is being deleted (J-059), not that
+// what is to be deleted is gone, and not that we changed our mind because the template did.
+func told(c events.RefusalClass) bool {
+	switch c {
+	case events.RefusedNamespaceTerminating, events.RefusedNotFound, events.RefusedTemplate:
+		return false
+	default:
+		return true
+	}
+}
+
+// status tells of the conditions that a stored status brought.
+func (m *maker) status(change *events.StatusChange, completions *int32) {
+	for _, c := range change.Conditions {
+		holds := c.Status == string(corev1.ConditionTrue)
+		switch {
+		case c.Type == "Complete" && holds:
+			// The count is known here when this write changed it, which the one that ends a Job nearly always does.
+			if completions != nil && change.Succeeded != nil && *change.Succeeded > *completions {
+				m.add(corev1.EventTypeWarning, TooManySucceededPods, "Too many succeeded pods running after completion count reached")
+			}
+			m.add(corev1.EventTypeNormal, Completed, "Job completed")
+		case c.Type == "Failed" && holds:
+			m.add(corev1.EventTypeWarning, c.Reason, c.Message)
+		case c.Type == "Suspended" && holds:
+			m.add(corev1.EventTypeNormal, Suspended, "Job suspended")
+		case c.Type == "Suspended":
+			m.add(corev1.EventTypeNormal, Resumed, "Job resumed")
+		}
+	}
+}

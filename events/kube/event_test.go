@@ -1,0 +1,105 @@
+package kube
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+var demo = events.JobRef{Namespace: "default", Name: "demo", UID: "uid-demo"}
+
+func done() events.Facts { return &events.CommandEnded{Ending: events.Done} }
+
+func refusal(c events.RefusalClass) events.Facts {
+	return &events.CommandEnded{Ending: events.Refused, Class: c}
+}
+
+func status(conditions ...events.JobCondition) *events.WriteStatus {
+	return &events.WriteStatus{Change: events.StatusChange{Conditions: conditions}}
+}
+
+func cond(kind, value string, words ...string) events.JobCondition {
+	c := events.JobCondition{Type: kind, Status: value}
+	if len(words) == 2 {
+		c.Reason, c.Message = words[0], words[1]
+	}
+	return c
+}
+
+// TestEvents covers the table of contract section 14.
+func TestEvents(t *testing.T) {
+	completed := status(cond("SuccessCriteriaMet", "True"), cond("Complete", "True", "CompletionsReached", "Reached expected number of succeeded pods"))
+	tooMany := status(cond("Complete", "True"))
+	tooMany.Change.Succeeded = new(int32(3))
+	for _, tt := range []struct {
+		name        string
+		facts       events.Facts
+		command     events.Command
+		completions *int32
+		want        []string
+	}{
+		{"a pod created", done(), &events.CreatePod{}, nil, []string{"Normal SuccessfulCreate Created pod: demo-x"}},
+		{
+			"a create refused for a quota", refusal(events.RefusedQuota), &events.CreatePod{}, nil,
+			[]string{"Warning FailedCreate Error creating: the server's words"},
+		},
+		{"a create refused because the namespace is terminating", refusal(events.RefusedNamespaceTerminating), &events.CreatePod{}, nil, nil},
+		{"a create refused because the template changed", refusal(events.RefusedTemplate), &events.CreatePod{}, nil, nil},
+		{"a create that nobody knows the end of", &events.CommandEnded{Ending: events.UnknownIf}, &events.CreatePod{}, nil, nil},
+		{"a create that was withdrawn", &events.CommandEnded{Ending: events.Withdrawn}, &events.CreatePod{}, nil, nil},
+		{"a pod deleted", done(), &events.DeletePod{}, nil, []string{"Normal SuccessfulDelete Deleted pod: demo-x"}},
+		{"a delete of what was gone", refusal(events.RefusedNotFound), &events.DeletePod{}, nil, nil},
+		{
+			"a delete refused", refusal(events.RefusedForbidden), &events.DeletePod{}, nil,
+			[]string{"Warning FailedDelete Error deleting: the server's words"},
+		},
+		{"a Job complete", done(), completed, nil, []string{"Normal Completed Job completed"}},
+		{"as many succeeded as were wanted", done(), tooMany, new(int32(3)), []string{"Normal Completed Job completed"}},
+		{
+			"more succeeded than were wanted", done(), tooMany, new(int32(2)), []string{
+				"Warning TooManySucceededPods Too many succeeded pods running after completion count reached",
+				"Normal Completed Job completed",
+			},
+		},
+		{
+			"a Job failed", done(),
+			status(cond("FailureTarget", "True"), cond("Failed", "True", "BackoffLimitExceeded", "Job has reached the specified backoff limit")),
+			nil, []string{"Warning BackoffLimitExceeded Job has reached the specified backoff limit"},
+		},
+		{"an interim condition alone", done(), status(cond("FailureTarget", "True", "BackoffLimitExceeded", "x")), nil, nil},
+		{"a Job suspended", done(), status(cond("Suspended", "True")), nil, []string{"Normal Suspended Job suspended"}},
+		{"a Job resumed", done(), status(cond("Suspended", "False")), nil, []string{"Normal Resumed Job resumed"}},
+		{"a status that only shows progress", done(), status(), nil, nil},
+		{"a status write refused", refusal(events.RefusedConflict), completed, nil, nil},
+		{"a finalizer dropped", done(), &events.DropFinalizer{}, nil, nil},
+		{"a pod adopted", done(), &events.AdoptPod{}, nil, nil},
+		{"a pod released", done(), &events.ReleasePod{}, nil, nil},
+		{
+			"a Job that shows what was written", &events.JobSeen{Confirms: events.CommandName{Decided: 3}}, completed, nil,
+			[]string{"Normal Completed Job completed"},
+		},
+		{"a Job that shows nothing of ours", &events.JobSeen{}, completed, nil, nil},
+		{"a command that is not known any more", done(), nil, nil, nil},
+		{"a pod seen", &events.PodSeen{}, &events.CreatePod{}, nil, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			rec := &events.Record{
+				Header:   events.Header{Sequence: 9, Time: 77},
+				Facts:    tt.facts,
+				Evidence: events.Evidence{Namespace: "default", Name: "demo-x", Message: "the server's words"},
+			}
+			var got []string
+			for _, e := range Of(rec, Context{Job: demo, Command: tt.command, Completions: tt.completions}) {
+				got = append(got, fmt.Sprintf("%s %s %s", e.Type, e.Reason, e.Message))
+				if e.Job != demo || e.Record != 9 || e.At != 77 {
+					t.Errorf("event of %+v, record %d, at %d", e.Job, e.Record, e.At)
+				}
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,199 @@
+package kube
+
+import (
+	"context"
+	"errors"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
+)
+
+// Bounds of what is remembered. Beyond them everything is forgotten, and read from the log again when it is needed.
+const (
+	maxCommands = 20_000
+	maxJobs     = 20_000
+)
+
+// memory is what records that were read say about records to come: commands whose end will be told, and Jobs' names.
+type memory struct {
+	log      store.Log
+	jobs     map[events.Stream]*jobNote
+	commands map[key]*commandNote
+}
+
+type key struct {
+	stream events.Stream
+	name   events.CommandName
+}
+
+type jobNote struct {
+	ref  events.JobRef
+	spec events.Sequence // the record with the content of its spec; 0 when not known
+}
+
+type commandNote struct {
+	command events.Command // nil when it is one that no Event tells of
+	told    bool           // its end was told already
+}
+
+func newMemory(log store.Log) *memory {
+	m := &memory{log: log}
+	m.forget()
+	return m
+}
+
+func (m *memory) forget() {
+	m.jobs, m.commands = map[events.Stream]*jobNote{}, map[key]*commandNote{}
+}
+
+// note remembers what later records may need. It is told every record, in order, after its Events were made.
+func (m *memory) note(rec *events.Record) {
+	switch f := rec.Facts.(type) {
+	case *events.Decision:
+		m.noteDecision(rec, f)
+	case *events.JobSeen:
+		if len(m.jobs) >= maxJobs {
+			clear(m.jobs)
+		}
+		m.jobs[rec.Stream] = noteOf(rec, f)
+		if n := m.commands[key{rec.Stream, f.Confirms}]; n != nil {
+			n.told = true
+		}
+	case *events.CommandEnded:
+		if f.Ending != events.UnknownIf { // of that one the end may still be told
+			delete(m.commands, key{rec.Stream, f.Command})
+		}
+	case *events.JobRetired:
+		delete(m.jobs, rec.Stream)
+	}
+}
+
+func noteOf(rec *events.Record, f *events.JobSeen) *jobNote {
+	return &jobNote{
+		ref: events.JobRef{
+			Namespace: rec.Evidence.Namespace, Name: rec.Evidence.Name, UID: types.UID(rec.Stream.ID),
+		},
+		spec: f.SpecAt,
+	}
+}
+
+func (m *memory) noteDecision(rec *events.Record, d *events.Decision) {
+	if rec.Kind != events.KindDecided {
+		return // what would have been decided is not carried out
+	}
+	for place, c := range d.Commands() {
+		if w, ok := c.(*events.Withdraw); ok {
+			delete(m.commands, key{rec.Stream, w.Command})
+			continue
+		}
+		if len(m.commands) >= maxCommands {
+			clear(m.commands)
+		}
+		name := events.CommandName{Decided: rec.Sequence, Place: uint32(place)}
+		m.commands[key{rec.Stream, name}] = &commandNote{command: telling(c)}
+	}
+}
+
+// telling is the command when an Event can tell of its end, and else nil.
+func telling(c events.Command) events.Command {
+	switch c := c.(type) {
+	case *events.CreatePod, *events.DeletePod:
+		return c
+	case *events.WriteStatus:
+		if len(c.Change.Conditions) > 0 {
+			return c
+		}
+	}
+	return nil
+}
+
+// command is the command whose end the record tells; nil when no Event tells of it, or did already, or the log does not
+// hold it any more.
+func (m *memory) command(ctx context.Context, rec *events.Record, name events.CommandName) (events.Command, error) {
+	k := key{rec.Stream, name}
+	n := m.commands[k]
+	if n == nil {
+		var err error
+		if n, err = m.recall(ctx, rec, name); err != nil {
+			return nil, err
+		}
+		m.commands[k] = n
+	}
+	if n.told {
+		return nil, nil
+	}
+	return n.command, nil
+}
+
+// recall reads from the log what was decided, and whether its end was told before the record.
+func (m *memory) recall(ctx context.Context, rec *events.Record, name events.CommandName) (*commandNote, error) {
+	n := &commandNote{}
+	for r, err := range m.log.ReadStream(ctx, rec.Stream, name.Decided, store.Forward) {
+		switch {
+		case errors.Is(err, store.ErrPruned):
+			return n, nil
+		case err != nil:
+			return nil, err
+		case r.Sequence >= rec.Sequence:
+			return n, nil
+		}
+		if d, ok := r.Facts.(*events.Decision); ok && r.Sequence == name.Decided {
+			if all := d.Commands(); int(name.Place) < len(all) {
+				n.command = telling(all[name.Place])
+			}
+		}
+		if n.command == nil {
+			return n, nil // no Event tells of it, or it is no longer kept
+		}
+		if end, ok := Ended(&r); ok && end == name {
+			n.told = true
+		}
+	}
+	return n, nil
+}
+
+// job is the Job that the record is about; nil when the log does not hold its name any more.
+func (m *memory) job(ctx context.Context, rec *events.Record) (*jobNote, error) {
+	if f, ok := rec.Facts.(*events.JobSeen); ok {
+		return noteOf(rec, f), nil
+	}
+	if n := m.jobs[rec.Stream]; n != nil {
+		return n, nil
+	}
+	for r, err := range m.log.ReadStream(ctx, rec.Stream, rec.Sequence, store.Backward) {
+		if errors.Is(err, store.ErrPruned) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if f, ok := r.Facts.(*events.JobSeen); ok && r.Evidence.Name != "" {
+			n := noteOf(&r, f)
+			m.jobs[rec.Stream] = n
+			return n, nil
+		}
+	}
+	return nil, nil
+}
+
+// completions is that of the Job's spec; nil when it is unset or not known.
+func (m *memory) completions(ctx context.Context, j *jobNote) (*int32, error) {
+	if j.spec == 0 {
+		return nil, nil
+	}
+	for r, err := range m.log.Read(ctx, j.spec) {
+		if errors.Is(err, store.ErrPruned) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if spec, ok := r.Facts.(*events.JobSpec); ok && r.Sequence == j.spec {
+			return spec.Completions, nil
+		}
+		return nil, nil
+	}
+	return nil, nil
+}
