@@ -1,0 +1,220 @@
+package kubeapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/rest"
+
+	"github.com/jobledger/jobledger/reconciler/executor"
+)
+
+var _ executor.API = (*Client)(nil)
+
+// request is what reached the server.
+type request struct{ Method, Path, Query, Type, Body string }
+
+// serve answers every request with that code and object, and keeps the last one.
+func serve(t *testing.T, code, retryAfter int, answer any) (*Client, func() (request, int)) {
+	t.Helper()
+	var last atomic.Pointer[request]
+	var n atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		last.Store(&request{r.Method, r.URL.Path, r.URL.RawQuery, r.Header.Get("Content-Type"), string(body)})
+		n.Add(1)
+		w.Header().Set("Content-Type", "application/json")
+		if retryAfter > 0 {
+			w.Header().Set("Retry-After", strconv.Itoa(retryAfter))
+		}
+		w.WriteHeader(code)
+		if err := json.NewEncoder(w).Encode(answer); err != nil {
+			t.Error(err)
+		}
+	}))
+	t.Cleanup(server.Close)
+	clientset, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL, QPS: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := New(clientset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client, func() (request, int) {
+		if r := last.Load(); r != nil {
+			return *r, int(n.Load())
+		}
+		return request{}, 0
+	}
+}
+
+func pod() *corev1.Pod {
+	return &corev1.Pod{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: "u", ResourceVersion: "7"},
+	}
+}
+
+func job() *batchv1.Job {
+	return &batchv1.Job{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "j", UID: "u", ResourceVersion: "7"},
+		Status:     batchv1.JobStatus{Active: 3},
+	}
+}
+
+func TestRequests(t *testing.T) {
+	rows := []struct {
+		sentence string
+		answer   any
+		call     func(context.Context, *Client) (metav1.Object, error)
+		want     request // Body is a part that it must contain
+	}{
+		{
+			"a pod is posted under its name", pod(),
+			func(ctx context.Context, c *Client) (metav1.Object, error) { return c.CreatePod(ctx, pod()) },
+			request{"POST", "/api/v1/namespaces/ns/pods", "fieldManager=jobledger", "application/json", `"name":"p"`},
+		},
+		{
+			"a patch is a strategic merge patch, sent as it is", pod(),
+			func(ctx context.Context, c *Client) (metav1.Object, error) {
+				return c.PatchPod(ctx, "ns", "p", []byte(`{"metadata":{"uid":"u"}}`))
+			},
+			request{
+				"PATCH", "/api/v1/namespaces/ns/pods/p", "fieldManager=jobledger",
+				"application/strategic-merge-patch+json", `{"metadata":{"uid":"u"}}`,
+			},
+		},
+		{
+			"a status is put to its subresource at the version that was read", job(),
+			func(ctx context.Context, c *Client) (metav1.Object, error) { return c.UpdateJobStatus(ctx, job()) },
+			request{
+				"PUT", "/apis/batch/v1/namespaces/ns/jobs/j/status", "fieldManager=jobledger",
+				"application/json", `"resourceVersion":"7"`,
+			},
+		},
+		{
+			"a Job is got past any cache", job(),
+			func(ctx context.Context, c *Client) (metav1.Object, error) { return c.GetJob(ctx, "ns", "j") },
+			request{Method: "GET", Path: "/apis/batch/v1/namespaces/ns/jobs/j"},
+		},
+		{
+			"a pod is found by a list, past any cache", &corev1.PodList{
+				TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}, Items: []corev1.Pod{*pod()},
+			},
+			func(ctx context.Context, c *Client) (metav1.Object, error) { return c.FindPod(ctx, "ns", "p") },
+			request{Method: "GET", Path: "/api/v1/namespaces/ns/pods", Query: "fieldSelector=metadata.name%3Dp"},
+		},
+	}
+	for _, row := range rows {
+		t.Run(row.sentence, func(t *testing.T) {
+			client, sent := serve(t, http.StatusOK, 0, row.answer)
+			o, err := row.call(t.Context(), client)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if o.GetUID() != "u" || o.GetResourceVersion() != "7" {
+				t.Errorf("got %q at %q", o.GetUID(), o.GetResourceVersion())
+			}
+			got, _ := sent()
+			if !strings.Contains(got.Body, row.want.Body) {
+				t.Errorf("body %s, want %s in it", got.Body, row.want.Body)
+			}
+			got.Body = row.want.Body
+			if diff := cmp.Diff(row.want, got); diff != "" {
+				t.Errorf("request (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDeleteCarriesItsPreconditions(t *testing.T) {
+	rows := []struct{ sentence, uid, version, want string }{
+		{"the UID", "u", "", `"preconditions":{"uid":"u"}`},
+		{"the UID and the version", "u", "7", `"preconditions":{"uid":"u","resourceVersion":"7"}`},
+	}
+	for _, row := range rows {
+		t.Run(row.sentence, func(t *testing.T) {
+			client, sent := serve(t, http.StatusOK, 0, pod())
+			if err := client.DeletePod(t.Context(), "ns", "p", "u", row.version); err != nil {
+				t.Fatal(err)
+			}
+			got, _ := sent()
+			if got.Method != "DELETE" || got.Path != "/api/v1/namespaces/ns/pods/p" || !strings.Contains(got.Body, row.want) {
+				t.Errorf("sent %+v, want %s in the body", got, row.want)
+			}
+			if strings.Contains(got.Body, "gracePeriodSeconds") || strings.Contains(got.Body, "propagationPolicy") {
+				t.Errorf("options other than the defaults: %s", got.Body)
+			}
+		})
+	}
+}
+
+func TestNoneFoundIsNotFound(t *testing.T) {
+	client, _ := serve(t, http.StatusOK, 0, &corev1.PodList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}})
+	if _, err := client.FindPod(t.Context(), "ns", "p"); !apierrors.IsNotFound(err) {
+		t.Errorf("error %v, want NotFound", err)
+	}
+}
+
+// client-go would try ten times, and wait in between for as long as the server asks.
+func TestNothingIsTriedAgain(t *testing.T) {
+	for _, code := range []int{http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable} {
+		t.Run(http.StatusText(code), func(t *testing.T) {
+			refusal := metav1.Status{
+				TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure,
+				Code: int32(code), Message: "later", Details: &metav1.StatusDetails{RetryAfterSeconds: 30},
+			}
+			calls := map[string]func(context.Context, *Client) error{
+				"create": func(ctx context.Context, c *Client) error { _, err := c.CreatePod(ctx, pod()); return err },
+				"delete": func(ctx context.Context, c *Client) error { return c.DeletePod(ctx, "ns", "p", "u", "") },
+				"patch": func(ctx context.Context, c *Client) error {
+					_, err := c.PatchPod(ctx, "ns", "p", []byte("{}"))
+					return err
+				},
+				"write": func(ctx context.Context, c *Client) error { _, err := c.UpdateJobStatus(ctx, job()); return err },
+				"get":   func(ctx context.Context, c *Client) error { _, err := c.GetJob(ctx, "ns", "j"); return err },
+				"find":  func(ctx context.Context, c *Client) error { _, err := c.FindPod(ctx, "ns", "p"); return err },
+			}
+			for name, call := range calls {
+				client, sent := serve(t, code, 30, refusal)
+				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // shorter than one wait
+				err := call(ctx, client)
+				cancel()
+				var status apierrors.APIStatus
+				if !errors.As(err, &status) || status.Status().Code != int32(code) || status.Status().Details.RetryAfterSeconds != 30 {
+					t.Errorf("%s: error %v, want the server's answer with its wish", name, err)
+				}
+				if _, n := sent(); n != 1 {
+					t.Errorf("%s: sent %d times", name, n)
+				}
+			}
+		})
+	}
+}
+
+func TestFakeClientsetIsRefused(t *testing.T) {
+	if _, err := New(fake.NewClientset()); err == nil {
+		t.Error("it was accepted: the first request would panic")
+	}
+}
