@@ -2,6 +2,7 @@ package informer
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -17,9 +18,9 @@ type queue struct {
 	items   []*item // items[head:] wait; one without facts was overtaken
 	head    int
 	waiting int
-	latest  map[types.UID]*item // the undelivered sighting of an object
-	listing int                 // counts the listings begun
-	ready   chan struct{}       // has a token when something may wait
+	latest  map[types.UID]*item     // the undelivered sighting of an object
+	listing map[events.Resource]int // counts the listings begun
+	ready   chan struct{}           // has a token when something may wait
 }
 
 type item struct {
@@ -29,7 +30,7 @@ type item struct {
 }
 
 func newQueue() *queue {
-	return &queue{latest: map[types.UID]*item{}, ready: make(chan struct{}, 1)}
+	return &queue{latest: map[types.UID]*item{}, listing: map[events.Resource]int{}, ready: make(chan struct{}, 1)}
 }
 
 // seen queues a sighting. One of the same object that still waits gives way to it: the new one takes its place, or,
@@ -38,7 +39,7 @@ func (q *queue) seen(uid types.UID, o events.Observation) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if old := q.latest[uid]; old != nil {
-		if old.listing == q.listing {
+		if old.listing == q.listing[resourceSeen(&o)] {
 			old.o = o
 			return
 		}
@@ -61,18 +62,40 @@ func (q *queue) gone(uid types.UID, o events.Observation) {
 	q.push(uid, o)
 }
 
+// resourceSeen is the resource of the object that an observation is about.
+func resourceSeen(o *events.Observation) events.Resource {
+	switch o.Facts.(type) {
+	case *events.PodSeen, *events.PodGone:
+		return events.Pods
+	}
+	return events.Jobs
+}
+
 // mark queues what is about no object: the beginning and the end of a listing.
 func (q *queue) mark(o events.Observation) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if _, ok := o.Facts.(*events.ListingStarted); ok {
-		q.listing++
+	if f, ok := o.Facts.(*events.ListingStarted); ok {
+		for _, r := range f.Resources {
+			q.listing[r]++
+		}
+		q.void(f.Resources)
 	}
 	q.push("", o)
 }
 
+// void drops the ends of listings that still wait when the resource is listed again. Sightings of the listing before may
+// give way to those of this one, so its end would be told without them, and they would be taken for missing.
+func (q *queue) void(resources []events.Resource) {
+	for _, it := range q.items[q.head:] {
+		if end, ok := it.o.Facts.(*events.Synced); ok && slices.Contains(resources, end.Resources[0]) {
+			q.drop(it)
+		}
+	}
+}
+
 func (q *queue) push(uid types.UID, o events.Observation) *item {
-	it := &item{uid: uid, listing: q.listing, o: o}
+	it := &item{uid: uid, listing: q.listing[resourceSeen(&o)], o: o}
 	q.items = append(q.items, it)
 	q.waiting++
 	select {

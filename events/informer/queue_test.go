@@ -37,7 +37,12 @@ func drain(q *queue) []string {
 }
 
 func TestQueue(t *testing.T) {
-	started := events.Observation{Facts: &events.ListingStarted{Reason: events.ListingRelisted}}
+	started := func(r events.Resource) events.Observation {
+		return events.Observation{Facts: &events.ListingStarted{Reason: events.ListingRelisted, Resources: []events.Resource{r}}}
+	}
+	synced := func(r events.Resource) events.Observation {
+		return events.Observation{Facts: &events.Synced{Resources: []events.Resource{r}, Versions: []uint64{1}}}
+	}
 	for _, tt := range []struct {
 		name string
 		fill func(q *queue)
@@ -54,9 +59,26 @@ func TestQueue(t *testing.T) {
 		}, []string{"pod a v3 Succeeded", "pod b v2"}},
 		{"puts it behind a listing that began since", func(q *queue) {
 			q.seen("a", podSighting("a", 1, events.PodPending))
-			q.mark(started)
+			q.mark(started(events.Pods))
 			q.seen("a", podSighting("a", 1, events.PodPending))
-		}, []string{"listing []: relist, seen []", "pod a v1"}},
+		}, []string{"listing [pods]: relist, seen []", "pod a v1"}},
+		{"leaves it in its place when the listing is of another resource", func(q *queue) {
+			q.seen("a", podSighting("a", 1, events.PodPending))
+			q.mark(started(events.Jobs))
+			q.seen("a", podSighting("a", 2, events.PodPending))
+		}, []string{"pod a v2", "listing [jobs]: relist, seen []"}},
+		{"does not end a listing that was overtaken by another before it was told", func(q *queue) {
+			q.mark(started(events.Pods))
+			q.seen("a", podSighting("a", 1, events.PodPending))
+			q.mark(synced(events.Pods))
+			q.mark(synced(events.Jobs))
+			q.mark(started(events.Pods))
+			q.seen("a", podSighting("a", 1, events.PodPending))
+			q.mark(synced(events.Pods))
+		}, []string{
+			"listing [pods]: relist, seen []", "synced [jobs] at [1]",
+			"listing [pods]: relist, seen []", "pod a v1", "synced [pods] at [1]",
+		}},
 		{"gives up the sighting of a running pod for its deletion", func(q *queue) {
 			q.seen("a", podSighting("a", 1, events.PodRunning))
 			q.gone("a", podEnd("a", 2))
@@ -116,7 +138,7 @@ func TestQueueNeverGoesBack(t *testing.T) {
 		name := fmt.Sprintf("p%d", r.IntN(100))
 		switch r.IntN(40) {
 		case 0:
-			q.mark(events.Observation{Facts: &events.ListingStarted{}})
+			q.mark(events.Observation{Facts: &events.ListingStarted{Resources: []events.Resource{events.Pods}}})
 		case 1, 2, 3:
 			q.gone(types.UID(name), podEnd(name, version))
 			want[name] = version
