@@ -90,7 +90,7 @@ func (l *listing) wait(ctx context.Context) bool {
 // NewFeed returns a feed that has seen nothing. It uses all of the configuration but Client, Namespace and Sink.
 func NewFeed(c Config) *Feed {
 	c.defaults()
-	m := &Feed{
+	feed := &Feed{
 		mode: c.Mode, identity: c.Identity, keeper: c.Keeper, queue: newQueue(), log: c.Logger,
 		jobs:      map[types.UID]*knownJob{},
 		selecting: map[string]map[types.UID]*knownJob{},
@@ -99,56 +99,56 @@ func NewFeed(c Config) *Feed {
 		ownerless: map[string]map[types.UID]*knownPod{},
 	}
 	// The loop has written the ListingStarted of a start before it starts us.
-	m.jobList = listing{resource: events.Jobs, newest: c.Known.JobsVersion, announced: true, first: make(chan struct{})}
-	m.podList = listing{resource: events.Pods, newest: c.Known.PodsVersion, announced: true, first: make(chan struct{})}
+	feed.jobList = listing{resource: events.Jobs, newest: c.Known.JobsVersion, announced: true, first: make(chan struct{})}
+	feed.podList = listing{resource: events.Pods, newest: c.Known.PodsVersion, announced: true, first: make(chan struct{})}
 	for _, k := range c.Known.Jobs {
-		m.jobs[k.Job.UID] = &knownJob{ref: k.Job, version: k.Version, managed: true, fromLog: true}
+		feed.jobs[k.Job.UID] = &knownJob{ref: k.Job, version: k.Version, managed: true, fromLog: true}
 	}
 	for _, k := range c.Known.Pods {
-		m.pods[k.UID] = &knownPod{version: k.Version, owner: k.Owner, space: k.Namespace, told: true}
+		feed.pods[k.UID] = &knownPod{version: k.Version, owner: k.Owner, space: k.Namespace, told: true}
 	}
-	return m
+	return feed
 }
 
 // Take takes the next observation; ok is false when none waits.
-func (m *Feed) Take() (o events.Observation, ok bool) { return m.queue.take() }
+func (feed *Feed) Take() (o events.Observation, ok bool) { return feed.queue.take() }
 
 // Relist says that both resources are about to be listed again, and why.
-func (m *Feed) Relist(reason events.ListingReason) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.startLocked(reason, &m.jobList, &m.podList)
+func (feed *Feed) Relist(reason events.ListingReason) {
+	feed.mu.Lock()
+	defer feed.mu.Unlock()
+	feed.startLocked(reason, &feed.jobList, &feed.podList)
 }
 
-func (m *Feed) startLocked(reason events.ListingReason, lists ...*listing) {
+func (feed *Feed) startLocked(reason events.ListingReason, lists ...*listing) {
 	facts := &events.ListingStarted{Reason: reason}
 	for _, l := range lists {
 		facts.Resources = append(facts.Resources, l.resource)
 		facts.LastVersions = append(facts.LastVersions, l.newest)
 		l.announced = true
 	}
-	m.queue.mark(events.Observation{Facts: facts})
+	feed.queue.mark(events.Observation{Facts: facts})
 }
 
 // beginLocked checks a list and puts down that it begins. A list that is not of the newest state is refused with ErrOlder
 // when it is behind what was seen.
-func (m *Feed) beginLocked(l *listing, version uint64, newest bool, older func() bool) error {
+func (feed *Feed) beginLocked(l *listing, version uint64, newest bool, older func() bool) error {
 	if behind := version < l.newest; !newest && (behind || older()) {
 		return fmt.Errorf("list of %s at version %d, and %d was seen: %w", l.resource, version, l.newest, ErrOlder)
 	} else if behind {
-		m.log.Warn("the cluster is behind what was seen of it: it was restored", "resource", l.resource.String(),
+		feed.log.Warn("the cluster is behind what was seen of it: it was restored", "resource", l.resource.String(),
 			"version", version, "seen", l.newest)
 	}
 	if !l.announced {
-		m.startLocked(events.ListingRelisted, l)
+		feed.startLocked(events.ListingRelisted, l)
 	}
 	return nil
 }
 
-func (m *Feed) endLocked(l *listing, version uint64) {
+func (feed *Feed) endLocked(l *listing, version uint64) {
 	l.newest = version
 	l.announced = false
-	m.queue.mark(events.Observation{Facts: &events.Synced{
+	feed.queue.mark(events.Observation{Facts: &events.Synced{
 		Resources: []events.Resource{l.resource}, Versions: []uint64{version},
 	}})
 	if !l.listed {
@@ -158,9 +158,9 @@ func (m *Feed) endLocked(l *listing, version uint64) {
 }
 
 // bookmark takes note of a version that brought no object.
-func (m *Feed) bookmark(l *listing, version string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+func (feed *Feed) bookmark(l *listing, version string) error {
+	feed.mu.Lock()
+	defer feed.mu.Unlock()
 	n, err := parseVersion(version)
 	if err != nil {
 		return err

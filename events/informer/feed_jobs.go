@@ -13,14 +13,14 @@ import (
 )
 
 // ListJobs takes a whole list of Jobs that is of the newest state, as of a version.
-func (m *Feed) ListJobs(jobs []*batchv1.Job, version string) error {
-	return m.replaceJobs(jobs, version, true)
+func (feed *Feed) ListJobs(jobs []*batchv1.Job, version string) error {
+	return feed.replaceJobs(jobs, version, true)
 }
 
 // replaceJobs takes a list; unless it is of the newest state, an ErrOlder refuses it, and nothing has changed.
-func (m *Feed) replaceJobs(jobs []*batchv1.Job, listVersion string, newest bool) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+func (feed *Feed) replaceJobs(jobs []*batchv1.Job, listVersion string, newest bool) error {
+	feed.mu.Lock()
+	defer feed.mu.Unlock()
 	for _, job := range jobs {
 		stripJob(job)
 	}
@@ -36,23 +36,23 @@ func (m *Feed) replaceJobs(jobs []*batchv1.Job, listVersion string, newest bool)
 	}
 	older := func() bool {
 		return slices.ContainsFunc(jobs, func(job *batchv1.Job) bool {
-			known := m.jobs[job.UID]
+			known := feed.jobs[job.UID]
 			return known != nil && versions[job.UID] < known.version
 		})
 	}
-	if err := m.beginLocked(&m.jobList, version, newest, older); err != nil {
+	if err := feed.beginLocked(&feed.jobList, version, newest, older); err != nil {
 		return err
 	}
 	slices.SortFunc(jobs, func(a, b *batchv1.Job) int { return byAge(a, b) })
 	for _, job := range jobs {
-		if err := m.tellJobLocked(job, versions[job.UID]); err != nil {
+		if err := feed.tellJobLocked(job, versions[job.UID]); err != nil {
 			return err
 		}
 	}
-	for _, uid := range missing(m.jobs, versions) {
-		m.dropJobLocked(m.jobs[uid], version, true)
+	for _, uid := range missing(feed.jobs, versions) {
+		feed.dropJobLocked(feed.jobs[uid], version, true)
 	}
-	m.endLocked(&m.jobList, version)
+	feed.endLocked(&feed.jobList, version)
 	return nil
 }
 
@@ -75,70 +75,70 @@ func missing[K any](known map[types.UID]K, listed map[types.UID]uint64) []types.
 }
 
 // JobChanged takes a Job from the watch. What is not newer than what was seen is passed over.
-func (m *Feed) JobChanged(job *batchv1.Job) error {
+func (feed *Feed) JobChanged(job *batchv1.Job) error {
 	stripJob(job)
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	feed.mu.Lock()
+	defer feed.mu.Unlock()
 	version, err := versionOf(job)
 	if err != nil {
 		return err
 	}
-	m.jobList.newest = max(m.jobList.newest, version)
-	if known := m.jobs[job.UID]; known != nil && version <= known.version {
+	feed.jobList.newest = max(feed.jobList.newest, version)
+	if known := feed.jobs[job.UID]; known != nil && version <= known.version {
 		return nil
 	}
-	return m.tellJobLocked(job, version)
+	return feed.tellJobLocked(job, version)
 }
 
 // JobDeleted takes a Job that the watch says was deleted.
-func (m *Feed) JobDeleted(job *batchv1.Job) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+func (feed *Feed) JobDeleted(job *batchv1.Job) error {
+	feed.mu.Lock()
+	defer feed.mu.Unlock()
 	version, err := versionOf(job)
 	if err != nil {
 		return err
 	}
-	m.jobList.newest = max(m.jobList.newest, version)
-	if known := m.jobs[job.UID]; known != nil {
-		m.dropJobLocked(known, version, false)
+	feed.jobList.newest = max(feed.jobList.newest, version)
+	if known := feed.jobs[job.UID]; known != nil {
+		feed.dropJobLocked(known, version, false)
 	}
 	return nil
 }
 
 // tellJobLocked remembers a Job, queues its observation when it is managed, and settles the pods that waited for it.
-func (m *Feed) tellJobLocked(job *batchv1.Job, version uint64) error {
-	known := m.jobs[job.UID]
+func (feed *Feed) tellJobLocked(job *batchv1.Job, version uint64) error {
+	known := feed.jobs[job.UID]
 	first := known == nil || known.fromLog
 	if first {
 		var err error
-		if known, err = m.routingOf(job); err != nil {
+		if known, err = feed.routingOf(job); err != nil {
 			return err
 		}
-		m.jobs[job.UID] = known
+		feed.jobs[job.UID] = known
 		if known.managed && known.selector != nil {
-			put(m.selecting, job.Namespace, job.UID, known)
+			put(feed.selecting, job.Namespace, job.UID, known)
 		}
 	}
 	known.version = version
 	if known.managed {
-		o, err := observeJob(job, version, m.mode)
+		o, err := observeJob(job, version, feed.mode)
 		if err != nil {
 			return err
 		}
-		m.keepLocked(known, job)
-		m.queue.seen(job.UID, o)
+		feed.keepLocked(known, job)
+		feed.queue.seen(job.UID, o)
 	}
 	if first {
-		m.settleLocked(known)
+		feed.settleLocked(known)
 	}
 	return nil
 }
 
 // routingOf takes from a Job what decides about its pods. All of it is immutable.
-func (m *Feed) routingOf(job *batchv1.Job) (*knownJob, error) {
+func (feed *Feed) routingOf(job *batchv1.Job) (*knownJob, error) {
 	known := &knownJob{
 		ref:     refOf(job),
-		managed: managed(job, m.mode),
+		managed: managed(job, feed.mode),
 		ours:    job.Spec.ManagedBy != nil && *job.Spec.ManagedBy == events.ManagedBy,
 	}
 	if !generatedSelector(job.Spec.Selector, job.UID) {
@@ -158,27 +158,27 @@ func (m *Feed) routingOf(job *batchv1.Job) (*knownJob, error) {
 	return known, nil
 }
 
-func (m *Feed) keepLocked(known *knownJob, job *batchv1.Job) {
+func (feed *Feed) keepLocked(known *knownJob, job *batchv1.Job) {
 	switch {
 	case known.managed && !finished(job):
-		m.keeper.KeepJob(job)
+		feed.keeper.KeepJob(job)
 		known.kept = true
 	case known.kept:
-		m.keeper.DropJob(known.ref.UID)
+		feed.keeper.DropJob(known.ref.UID)
 		known.kept = false
 	}
 }
 
 // dropJobLocked forgets a Job and queues that it is gone.
-func (m *Feed) dropJobLocked(known *knownJob, version uint64, missed bool) {
+func (feed *Feed) dropJobLocked(known *knownJob, version uint64, missed bool) {
 	uid := known.ref.UID
-	delete(m.jobs, uid)
-	remove(m.selecting, known.ref.Namespace, uid)
+	delete(feed.jobs, uid)
+	remove(feed.selecting, known.ref.Namespace, uid)
 	if known.kept {
-		m.keeper.DropJob(uid)
+		feed.keeper.DropJob(uid)
 	}
 	if known.managed {
-		m.queue.gone(uid, events.Observation{
+		feed.queue.gone(uid, events.Observation{
 			Job:      known.ref,
 			Facts:    &events.JobGone{Version: version, Missed: missed},
 			Evidence: events.Evidence{Namespace: known.ref.Namespace, Name: known.ref.Name},

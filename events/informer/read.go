@@ -10,32 +10,32 @@ import (
 // ObserveJob is what a Job that was read live tells, also one that is not managed, which only a read can find out. It is
 // not queued, and routing remembers nothing of it: whoever reads passes it on, whoever folds looks at the versions, and the
 // watch will show it, too. The keeper is told, but not of a Job whose end the watch has seen meanwhile. An object that cannot be told is the zero Observation; the watch will say why.
-func (m *Feed) ObserveJob(job *batchv1.Job) events.Observation {
+func (feed *Feed) ObserveJob(job *batchv1.Job) events.Observation {
 	version, err := versionOf(job)
 	if err != nil {
 		return events.Observation{}
 	}
-	o, err := observeJob(job, version, m.mode)
+	o, err := observeJob(job, version, feed.mode)
 	if err != nil {
 		return events.Observation{}
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.jobs[job.UID] != nil || version > m.jobList.newest {
-		if managed(job, m.mode) && !finished(job) {
-			m.keeper.KeepJob(job)
+	feed.mu.Lock()
+	defer feed.mu.Unlock()
+	if feed.jobs[job.UID] != nil || version > feed.jobList.newest {
+		if managed(job, feed.mode) && !finished(job) {
+			feed.keeper.KeepJob(job)
 		}
 	}
 	return o
 }
 
 // ObservePod is what a Pod that was read live tells, routed by the Jobs that are known now; else as ObserveJob.
-func (m *Feed) ObservePod(pod *corev1.Pod) events.Observation {
+func (feed *Feed) ObservePod(pod *corev1.Pod) events.Observation {
 	version, err := versionOf(pod)
 	if err != nil {
 		return events.Observation{}
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.route(readPod(pod, version, m.identity)).observation
+	feed.mu.Lock()
+	defer feed.mu.Unlock()
+	return feed.route(readPod(pod, version, feed.identity)).observation
 }

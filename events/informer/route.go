@@ -29,11 +29,11 @@ type routed struct {
 }
 
 // route says what is to be told of a pod, given the Jobs that are known now.
-func (m *Feed) route(f *podFacts) routed {
+func (feed *Feed) route(f *podFacts) routed {
 	seen := f.seen // the observation's own; its slices are shared and never changed
-	tracked := f.ours || f.builtin && m.mode != events.ModeDelegated
+	tracked := f.ours || f.builtin && feed.mode != events.ModeDelegated
 	r := routed{concerns: tracked, settled: true}
-	owner := m.jobs[seen.Owner]
+	owner := feed.jobs[seen.Owner]
 	if owner != nil && owner.fromLog {
 		owner = nil
 	}
@@ -50,7 +50,7 @@ func (m *Feed) route(f *podFacts) routed {
 		seen.Selected = f.labels[controllerUIDLabel] == string(seen.Owner) // what nearly every Job's selector says
 		r.settled = false
 	case !seen.Foreign && len(f.labels) > 0:
-		seen.Candidates = m.candidates(f)
+		seen.Candidates = feed.candidates(f)
 		r.concerns = r.concerns || len(seen.Candidates) > 0
 		r.settled = false
 	}
@@ -77,14 +77,14 @@ func (j *knownJob) tracks(f *podFacts) bool {
 }
 
 // candidates is the sorted UIDs of the managed Jobs in the pod's namespace whose selectors match it.
-func (m *Feed) candidates(f *podFacts) []types.UID {
+func (feed *Feed) candidates(f *podFacts) []types.UID {
 	var uids []types.UID
 	namespace := f.evidence.Namespace
-	job := m.jobs[types.UID(f.labels[controllerUIDLabel])]
+	job := feed.jobs[types.UID(f.labels[controllerUIDLabel])]
 	if job != nil && job.managed && !job.fromLog && job.selector == nil && job.ref.Namespace == namespace {
 		uids = append(uids, job.ref.UID)
 	}
-	for uid, job := range m.selecting[namespace] {
+	for uid, job := range feed.selecting[namespace] {
 		if job.selects(f.labels) {
 			uids = append(uids, uid)
 		}

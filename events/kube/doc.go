@@ -5,10 +5,11 @@
 // durable records, makes their Events, and notes how far it has got. Invariants:
 //
 //   - An Event is published for what happened and is durable, never for what was only decided.
-//   - Each is published at most once: its name follows from the log's identity and its record, so that an Event that is
+//   - Each is stored at most once: its name follows from the log's identity and its record, so that an Event that is
 //     published again after a crash meets itself.
 //   - Losing one changes nothing (J-195): what is older than [Config.MaxAge] is passed over, and so is what the API server
-//     refuses. Similar Events of one Job are combined, as by every Kubernetes controller.
+//     refuses. Many similar Events of one Job are combined into one with a count, as by every Kubernetes controller; after
+//     a crash such a one may count the same twice.
 //   - What a record does not say itself (which command ended, what the Job is called) is remembered while commands are in
 //     flight, within a bound, and read from the log when it is not.
 //
