@@ -1,76 +1,11 @@
 package executor
 
 import (
-	"cmp"
-	"context"
-	"errors"
-	"fmt"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/jobledger/jobledger/events"
 )
-
-// Config says whom to ask and how. API, Objects, Identity and Mode are required.
-type Config struct {
-	API      API
-	Objects  *Objects
-	Identity events.Identity // the life of the log, from which pods get their names
-	Mode     events.Mode     // ModeDelegated or ModeAll
-
-	// Observe and ObservePod make the observation of an object that was read live. One without facts is left out; so is
-	// all that is read when they are nil.
-	Observe    func(*batchv1.Job) events.Observation
-	ObservePod func(*corev1.Pod) events.Observation
-
-	// MaxConcurrent is how many calls may be in flight at most; 64 when 0. It starts with 8.
-	MaxConcurrent int
-	// RequestTimeout is how long Run waits for a call; 30 s when 0. It is to be shorter than Settings.RequestTimeout, how
-	// long a request that was sent may still take effect.
-	RequestTimeout time.Duration
-	// SlowAfter is how late an answer may come before it counts as a sign of load; 1 s when 0.
-	SlowAfter time.Duration
-	// StopTimeout is how long Run waits for calls in flight after its context has ended; 10 s when 0.
-	StopTimeout time.Duration
-}
-
-func (c *Config) validate() error {
-	switch {
-	case c.API == nil:
-		return errors.New("executor: no API")
-	case c.Objects == nil:
-		return errors.New("executor: no objects")
-	case c.Identity.LogID == "":
-		return errors.New("executor: no identity: pods could not be told from those of another log")
-	case c.Mode != events.ModeDelegated && c.Mode != events.ModeAll:
-		return fmt.Errorf("executor: in mode %q nothing is carried out", c.Mode)
-	case c.MaxConcurrent < 0 || c.RequestTimeout < 0 || c.SlowAfter < 0 || c.StopTimeout < 0:
-		return errors.New("executor: a limit is negative")
-	}
-	if c.Observe == nil {
-		c.Observe = observeNoJob
-	}
-	if c.ObservePod == nil {
-		c.ObservePod = observeNoPod
-	}
-	orElse(&c.MaxConcurrent, 64)
-	orElse(&c.RequestTimeout, 30*time.Second)
-	orElse(&c.SlowAfter, time.Second)
-	orElse(&c.StopTimeout, 10*time.Second)
-	return nil
-}
-
-func orElse[T comparable](v *T, otherwise T) {
-	var zero T
-	if *v == zero {
-		*v = otherwise
-	}
-}
 
 // Executor carries out tasks. Its methods may be called from any goroutine; the order of Submit and Withdraw is that of
 // their calls.
@@ -241,63 +176,6 @@ func (e *Executor) Wake() events.Time {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.limit.paused
-}
-
-// Idle reports whether every task that was submitted has ended.
-func (e *Executor) Idle() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.idleLocked()
-}
-
-func (e *Executor) idleLocked() bool { return len(e.waiting)+len(e.running) == 0 }
-
-func (e *Executor) settleLocked() {
-	if !e.stopped || !e.idleLocked() {
-		return
-	}
-	select {
-	case <-e.idle:
-	default:
-		close(e.idle)
-	}
-}
-
-// Halt begins a stop: tasks that have not begun are given back, and so are those that come later.
-func (e *Executor) Halt() {
-	e.mu.Lock()
-	e.stopped = true
-	names := slices.SortedFunc(maps.Keys(e.waiting), byName)
-	for _, name := range names {
-		e.withdrawLocked(name)
-	}
-	e.settleLocked()
-	e.mu.Unlock()
-	e.ring()
-}
-
-func byName(a, b events.CommandName) int {
-	return cmp.Or(cmp.Compare(a.Decided, b.Decided), cmp.Compare(a.Place, b.Place))
-}
-
-// Stop gives back what has not begun and waits until every task has ended, so that none is left in doubt. When ctx ends
-// before that, the calls that Run has in flight are given up: they end unknown.
-func (e *Executor) Stop(ctx context.Context) {
-	e.Halt()
-	select {
-	case <-e.idle:
-	case <-ctx.Done():
-		e.giveUp()
-	}
-}
-
-func (e *Executor) giveUp() {
-	e.mu.Lock()
-	cancel := e.cancel
-	e.mu.Unlock()
-	if cancel != nil {
-		cancel()
-	}
 }
 
 // Stats is what the executor is doing, for metrics.

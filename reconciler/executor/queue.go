@@ -18,7 +18,6 @@ type item struct {
 	key       key
 	ready     bool // the first of its key: it waits for a slot, or is in flight
 	withdrawn bool // it was given back; queues forget it when they meet it
-	started   events.Time
 }
 
 // tiers are the priorities between which nothing is shared. Within the second, Jobs take turns.
@@ -85,8 +84,9 @@ func tierOf(p Priority) int {
 		return tierFinish
 	case Progress:
 		return tierProgress
+	default:
+		return tierWork
 	}
-	return tierWork
 }
 
 // take is the next task, of a stream that may have another call in flight; nil when there is none.

@@ -235,8 +235,7 @@ func TestJobWhoseCallsHangLeavesRoomForOthers(t *testing.T) {
 		if order, _ := api.made(); len(order) != 50 {
 			t.Errorf("%d of 50 pods were made beside a Job whose calls hang", len(order))
 		}
-		r.stop()
-		<-r.ended
+		r.ends()
 	})
 }
 
@@ -341,7 +340,7 @@ func TestTasksThatComeAfterTheStopAreGivenBack(t *testing.T) {
 		r.stop()
 		synctest.Wait()
 		late := r.create("demo", 1)[0]
-		<-r.ended
+		r.ends()
 		order, _ := api.made()
 		if result := r.results[late]; result.Ended.Ending != events.Withdrawn || result.Ended.Sent || len(order) != 1 {
 			t.Errorf("the late task ended %+v, and %d pods were made", result.Ended, len(order))
