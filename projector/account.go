@@ -40,11 +40,13 @@ func (j *Job) accounted(p *Pod) bool {
 func (j *Job) stageOf(p *Pod) Stage {
 	switch {
 	case p.Doomed:
-		if p.Drop == nil && p.Delete == nil && (p.Tracked || p.Active()) {
+		if p.Drop == nil && p.Delete == nil && (p.Held() || !p.Leaving()) {
 			return Surplus
 		}
 		return Untouched
-	case !p.Tracked:
+	case p.written && !j.accounted(p):
+		return Fresh // the write may be stored already, whatever became of the pod meanwhile
+	case !p.Held():
 		return Untouched
 	case p.Drop != nil:
 		return Dropping
@@ -53,6 +55,9 @@ func (j *Job) stageOf(p *Pod) Stage {
 	case j.Stream.Kind == events.StreamNamespace:
 		return Released
 	case !j.claimed(p):
+		if j.Deleted != 0 {
+			return Released // else a foreground deletion would wait for ever (J-102)
+		}
 		return Untouched
 	case !j.indexValid(p):
 		if p.Phase.Terminal() {
@@ -88,6 +93,7 @@ func (j *Job) enter(p *Pod) {
 			p.in.index = p.Index
 		}
 	}
+	p.in.doomed = p.Doomed && !p.Leaving()
 	_, uncounted := j.uncounted[p.UID]
 	p.in.settled = uncounted && j.Settled(p.UID)
 	if stage := j.stageOf(p); stage != p.stage {
@@ -152,6 +158,7 @@ func (j *Job) count(p *Pod, sign int32) {
 	t.Ready += one(p.in.ready) * sign
 	t.Terminating += one(p.in.terminating) * sign
 	t.Idle += one(p.in.idle) * sign
+	t.Doomed += one(p.in.doomed) * sign
 	t.Misplaced += one(p.in.misplaced) * sign
 	t.FreshFailed += one(p.in.freshFailed) * sign
 	t.Restarts += int64(p.in.restarts) * int64(sign)

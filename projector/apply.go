@@ -49,11 +49,17 @@ func (j *Job) jobSeen(rec *events.Record, f *events.JobSeen) {
 	if rec.Evidence.Name != "" {
 		j.Ref.Namespace, j.Ref.Name = rec.Evidence.Namespace, rec.Evidence.Name
 	}
+	if f.Version > j.Version {
+		j.EndInDoubt = 0
+	}
 	first := !j.Known()
 	anew := first || j.SpecAt != f.SpecAt || (f.Deleted != 0) != (j.Deleted != 0) || j.Gone
 	j.Version, j.Generation, j.Created, j.Deleted = f.Version, f.Generation, f.Created, f.Deleted
 	j.Managed, j.ManagedBy, j.SpecAt, j.Gone = f.Managed, f.ManagedBy, f.SpecAt, false
 	j.Recheck, j.Look = false, false
+	if j.Writing.Class == events.RefusedConflict {
+		j.Writing.Until = 0 // here is the newer version
+	}
 	switch {
 	case f.Confirms != events.CommandName{}:
 		j.confirm(f.Confirms)
@@ -88,9 +94,8 @@ func (j *Job) podSeen(rec *events.Record, f *events.PodSeen) {
 		j.leave(p)
 	}
 	p.PodSeen, p.Seen = *f, true
-	if f.Deleted != 0 {
-		p.DeleteDone = false
-	}
+	p.DeleteDone = p.DeleteDone && f.Deleted == 0
+	p.DropDone = p.DropDone && f.Tracked
 	if e := &rec.Evidence; e.Name != "" {
 		p.Name = e.Name
 		if j.Ref.Namespace == "" {
@@ -130,6 +135,10 @@ func (j *Job) podGone(uid types.UID) {
 	if p == nil {
 		return
 	}
+	if p.written {
+		j.update(p, func() { p.Gone, p.Vanished = true, true })
+		return
+	}
 	j.leave(p)
 	j.unqueue(p)
 	delete(j.pods, uid)
@@ -151,8 +160,9 @@ func (j *Job) podGone(uid types.UID) {
 // again where they are still wanted; a status write is decided afresh from a version seen since; a create keeps its slot
 // until it is settled.
 func (j *Job) restarted() {
-	for name, f := range j.flights {
-		switch {
+	j.doubtEnd()
+	for _, name := range j.inFlight() {
+		switch f := j.flights[name]; {
 		case f.create != nil:
 			f.create.Flight = nil
 			f.create.Doubted = true

@@ -1,7 +1,11 @@
 package projector
 
 import (
+	"cmp"
+	"math"
 	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
 )
@@ -47,6 +51,7 @@ func (j *Job) launch(f *Flight) {
 	case *events.WriteStatus:
 		j.Write = f
 		j.flights[f.Name] = flight{}
+		j.written(&c.Change, true)
 	case *events.ReadJob:
 		j.Reading = f
 		j.flights[f.Name] = flight{}
@@ -123,6 +128,18 @@ func (j *Job) withdrawn(name events.CommandName) {
 	j.land(name)
 }
 
+// inFlight are the commands in flight, in the order in which they were decided.
+func (j *Job) inFlight() []events.CommandName {
+	names := make([]events.CommandName, 0, len(j.flights))
+	for name := range j.flights {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b events.CommandName) int {
+		return cmp.Or(cmp.Compare(a.Decided, b.Decided), cmp.Compare(a.Place, b.Place))
+	})
+	return names
+}
+
 // land removes a command from those in flight.
 func (j *Job) land(name events.CommandName) {
 	f, ok := j.flights[name]
@@ -132,7 +149,9 @@ func (j *Job) land(name events.CommandName) {
 	delete(j.flights, name)
 	switch {
 	case j.Write != nil && j.Write.Name == name:
+		change := j.Write.Command.(*events.WriteStatus).Change
 		j.Write = nil
+		j.written(&change, false)
 	case j.Reading != nil && j.Reading.Name == name:
 		j.Reading = nil
 	case f.pod != nil && f.pod.Drop != nil && f.pod.Drop.Name == name:
@@ -143,6 +162,37 @@ func (j *Job) land(name events.CommandName) {
 	}
 }
 
+// written marks the pods that a status write in flight accounts for, or takes the marks off when it has ended. Pods whose
+// object went meanwhile are forgotten then.
+func (j *Job) written(c *events.StatusChange, in bool) {
+	var pods []*Pod
+	for _, uids := range [][]types.UID{c.AddSucceeded, c.AddFailed} {
+		for _, uid := range uids {
+			if p := j.pods[uid]; p != nil {
+				pods = append(pods, p)
+			}
+		}
+	}
+	if c.CompleteIndexes != "" {
+		indexes := ParseIndexes(c.CompleteIndexes, math.MaxInt32)
+		for p := range j.Fresh() {
+			if p.Phase == events.PodSucceeded && indexes.Has(p.Index) {
+				pods = append(pods, p)
+			}
+		}
+	}
+	for _, p := range pods {
+		j.mark(p, in)
+	}
+}
+
+func (j *Job) mark(p *Pod, written bool) {
+	j.update(p, func() { p.written = written })
+	if !written && p.Gone {
+		j.podGone(p.UID)
+	}
+}
+
 // confirm folds the success of a status write: its change is part of the published base from here on. It costs what the
 // change names, not what the Job has.
 func (j *Job) confirm(name events.CommandName) {
@@ -150,9 +200,10 @@ func (j *Job) confirm(name events.CommandName) {
 		return
 	}
 	change := j.Write.Command.(*events.WriteStatus).Change
-	j.land(name)
 	j.Writing.cleared()
+	j.EndInDoubt = 0
 	j.Base.change(&change)
+	defer j.land(name)
 	if len(change.Conditions) > 0 || change.TrimTo != nil || change.ClearFailedIndexes {
 		j.recount()
 		return

@@ -57,7 +57,10 @@ type Job struct {
 	Podding  Retry // of deletions and finalizer removals
 	Writing  Retry // of status writes
 	Look     bool  // a live read is wanted before the next status write
-	Recheck  bool  // the next observation of the object is recorded whatever it says
+	// EndInDoubt is until when a status write of unknown end, which said how the Job ends, may yet take effect; 0 when there
+	// is none, or a version was seen after which it cannot.
+	EndInDoubt events.Time
+	Recheck    bool // the next observation of the object is recorded whatever it says
 
 	// Waits.
 
@@ -88,6 +91,7 @@ type Tally struct {
 	Idle                        int32 // active pods that nothing is being done to
 	FreshFailed, FreshSucceeded int32 // ended and not yet accounted for in the base; of Indexed Jobs only failures
 	Settled                     int   // uncounted UIDs whose pod no longer carries the finalizer
+	Doomed                      int32 // surplus pods whose deletion is not certain yet
 	Misplaced                   int32 // active pods without a valid index
 	Restarts                    int64 // of containers of pods that run or wait to run (J-113)
 	Urgent                      int   // fresh pods that are being deleted: somebody waits for their finalizer
@@ -240,7 +244,7 @@ func (j *Job) SurplusLen() int { return j.surplus.n }
 // Settled reports whether the uncounted UID's pod no longer carries the finalizer, so that it can be counted (J-087).
 func (j *Job) Settled(uid types.UID) bool {
 	p := j.pods[uid]
-	return p == nil || !p.Tracked || !j.claimed(p)
+	return p == nil || !p.Held() || !j.claimed(p)
 }
 
 // Creates are the creates that have not been settled, by ordinal.
@@ -249,10 +253,14 @@ func (j *Job) Creates() []*Create { return j.creates }
 // Busy reports whether a command of the Job has not ended.
 func (j *Job) Busy() bool { return len(j.flights) > 0 || len(j.creates) > 0 }
 
-// PodsInDoubt reports whether a create or a delete of the Job has not ended, so that it must not finish yet.
+// PodsInDoubt reports whether a create, a delete or the removal of a surplus pod has not ended, so that the Job must not
+// finish yet.
 func (j *Job) PodsInDoubt() bool {
-	return len(j.creates) > 0 || j.deletes > 0
+	return len(j.creates) > 0 || j.Removing()
 }
+
+// Removing reports whether the deletion of a pod has been asked for and is not certain yet.
+func (j *Job) Removing() bool { return j.deletes > 0 || j.tally.Doomed > 0 }
 
 // Failures is the number of pods that failed since the latest success, at most 32, and when the newest of them finished
 // (J-104).

@@ -92,11 +92,12 @@ func (j *Job) podEnded(p *Pod, f *events.CommandEnded) {
 			if deletion {
 				p.DeleteDone = p.Deleted == 0
 			} else {
-				p.Tracked = p.Tracked && p.Version > f.Version
-				p.Version = max(p.Version, f.Version)
+				p.DropDone = p.Tracked
 			}
 		case events.Refused:
-			if !missing {
+			if missing {
+				p.Vanished = true
+			} else {
 				j.Podding.refused(j.Settings, j.Now, f.Class, f.RetryAfter)
 			}
 		case events.UnknownIf:
@@ -104,9 +105,6 @@ func (j *Job) podEnded(p *Pod, f *events.CommandEnded) {
 		case events.Withdrawn:
 		}
 	})
-	if missing {
-		j.podGone(p.UID)
-	}
 }
 
 func (j *Job) writeEnded(f *events.CommandEnded) {
@@ -114,6 +112,9 @@ func (j *Job) writeEnded(f *events.CommandEnded) {
 		j.Version = f.Version
 		j.confirm(f.Command)
 		return
+	}
+	if f.Ending == events.UnknownIf {
+		j.doubtEnd()
 	}
 	j.land(f.Command)
 	switch f.Ending {
@@ -129,6 +130,17 @@ func (j *Job) writeEnded(f *events.CommandEnded) {
 	case events.Done: // observed before it was answered: the base has it
 		j.Writing.cleared()
 	case events.Withdrawn:
+	}
+}
+
+// doubtEnd notes that nobody knows whether the write in flight is stored, when it says how the Job ends. It was made for
+// exactly one version, so a newer one settles it; else the time does after which the server no longer acts on it.
+func (j *Job) doubtEnd() {
+	if j.Write == nil {
+		return
+	}
+	if w := j.Write.Command.(*events.WriteStatus); len(w.Change.Conditions) > 0 {
+		j.EndInDoubt = j.Now.Add(j.Settings.RequestTimeout)
 	}
 }
 

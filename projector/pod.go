@@ -30,12 +30,16 @@ type Pod struct {
 	Name, Node string // evidence, for people and for the executor
 
 	Seen       bool    // observed; false while only the outcome of its create is known
-	DeleteDone bool    // the server confirmed its deletion, and nothing has been observed since
+	DropDone   bool    // the server confirmed that its finalizer is gone, and the watch has not shown it yet (J-095)
+	DeleteDone bool    // the server confirmed its deletion, and the watch has not shown it yet
+	Vanished   bool    // the server did not find it; what the watch still shows of it is older
+	Gone       bool    // its object is gone; it is kept while a status write in flight accounts for it
 	Doomed     bool    // surplus: deleted once its finalizer is gone, and never counted (J-073)
 	Drop       *Flight // the finalizer's removal, in flight
 	Delete     *Flight // its deletion, in flight
 
 	arrived uint64 // order of arrival in its stream
+	written bool   // the status write in flight accounts for it
 	noted   bool   // its end has entered the backoff record
 	stage   Stage
 	entered uint64 // order of arrival in its stage
@@ -46,7 +50,7 @@ type Pod struct {
 
 // share is what a pod adds to its Job's tallies.
 type share struct {
-	active, ready, terminating, idle, misplaced, settled bool
+	active, ready, terminating, idle, misplaced, settled, doomed bool
 
 	freshFailed, freshSucceeded, urgent bool
 
@@ -61,11 +65,17 @@ func (p *Pod) Arrived() uint64 { return p.arrived }
 // Stage is how far the pod's accounting has come.
 func (p *Pod) Stage() Stage { return p.stage }
 
+// Leaving reports whether the pod's deletion is certain.
+func (p *Pod) Leaving() bool { return p.Deleted != 0 || p.DeleteDone || p.Vanished }
+
 // Terminating reports whether the pod is on its way out but has not ended.
-func (p *Pod) Terminating() bool { return !p.Phase.Terminal() && (p.Deleted != 0 || p.DeleteDone) }
+func (p *Pod) Terminating() bool { return !p.Phase.Terminal() && p.Leaving() && !p.Vanished }
 
 // Active reports whether the pod has neither ended nor is on its way out.
-func (p *Pod) Active() bool { return !p.Phase.Terminal() && p.Deleted == 0 && !p.DeleteDone }
+func (p *Pod) Active() bool { return !p.Phase.Terminal() && !p.Leaving() }
+
+// Held reports whether the pod still carries the tracking finalizer, as far as anybody knows.
+func (p *Pod) Held() bool { return p.Tracked && !p.DropDone && !p.Vanished }
 
 // queue is the pods of one stage in the order in which they entered it.
 type queue struct {

@@ -82,7 +82,7 @@ func (j *Job) toWire() (*pb.JobState, *pb.StateNames) {
 		Ordinal: j.Ordinal, Window: j.Window,
 		Write: flightToWire(j.Write, names), Reading: flightToWire(j.Reading, names),
 		Creating: retryToWire(j.Creating), Podding: retryToWire(j.Podding), Writing: retryToWire(j.Writing),
-		Look: j.Look, Recheck: j.Recheck,
+		Look: j.Look, Recheck: j.Recheck, EndInDoubt: int64(j.EndInDoubt),
 		Start: int64(j.Start), Lagging: int64(j.Lagging), Success: int64(j.success),
 		Arrival: j.arrival, Ticks: j.ticks, DecidedBy: j.asOf.rules,
 	}
@@ -105,6 +105,7 @@ func (j *Job) toWire() (*pb.JobState, *pb.StateNames) {
 		s.Pods = append(s.Pods, &pb.PodState{
 			Facts: events.PodToWire(&p.PodSeen), Seen: p.Seen, DeleteDone: p.DeleteDone, Doomed: p.Doomed,
 			Drop: flightToWire(p.Drop, names), Delete: flightToWire(p.Delete, names),
+			DropDone: p.DropDone, Vanished: p.Vanished, Gone: p.Gone, Written: p.written,
 			Arrived: p.arrived, Noted: p.noted, Stage: uint32(p.stage), Entered: p.entered,
 		})
 		names.Pods = append(names.Pods, &pb.PodNames{Name: p.Name, Node: p.Node})
@@ -176,7 +177,7 @@ func (w *World) jobFromWire(stream events.Stream, s *pb.JobState, names *pb.Stat
 	j.Ordinal, j.Window = s.GetOrdinal(), s.GetWindow()
 	j.Write, j.Reading = r.flight(s.GetWrite()), r.flight(s.GetReading())
 	j.Creating, j.Podding, j.Writing = retryFromWire(s.GetCreating()), retryFromWire(s.GetPodding()), retryFromWire(s.GetWriting())
-	j.Look, j.Recheck = s.GetLook(), s.GetRecheck()
+	j.Look, j.Recheck, j.EndInDoubt = s.GetLook(), s.GetRecheck(), events.Time(s.GetEndInDoubt())
 	j.Start, j.Lagging, j.success = events.Time(s.GetStart()), events.Time(s.GetLagging()), events.Time(s.GetSuccess())
 	for _, t := range s.GetFailures() {
 		j.failures = append(j.failures, events.Time(t))
@@ -222,6 +223,7 @@ func (j *Job) restorePods(ws []*pb.PodState, names []*pb.PodNames, r *stateReade
 	for i, w := range ws {
 		p := &Pod{
 			PodSeen: *events.PodFromWire(w.GetFacts()), Seen: w.GetSeen(), DeleteDone: w.GetDeleteDone(), Doomed: w.GetDoomed(),
+			DropDone: w.GetDropDone(), Vanished: w.GetVanished(), Gone: w.GetGone(), written: w.GetWritten(),
 			Drop: r.flight(w.GetDrop()), Delete: r.flight(w.GetDelete()),
 			arrived: w.GetArrived(), noted: w.GetNoted(), stage: Stage(w.GetStage()), entered: w.GetEntered(),
 		}

@@ -73,6 +73,7 @@ func (j *Job) PodBackoffUntil() events.Time {
 func (j *Job) shift(step time.Duration) {
 	for _, t := range []*events.Time{
 		&j.Start, &j.Lagging, &j.success, &j.Creating.Until, &j.Podding.Until, &j.Writing.Until,
+		&j.EndInDoubt,
 	} {
 		*t = t.Add(step)
 	}

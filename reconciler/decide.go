@@ -24,7 +24,7 @@ func Decide(job *projector.Job) Decision { return DecideAt(job, job.Now) }
 
 // DecideAt is Decide at another time: the loop probes with it whether a wait has been served.
 func DecideAt(job *projector.Job, now events.Time) Decision {
-	p := &plan{job: job, now: now}
+	p := &plan{job: job, now: now, removing: map[*projector.Pod]bool{}}
 	p.decision.RulesVersion = RulesVersion
 	for _, stage := range stagesOf(job) {
 		stage.run(p)
@@ -38,7 +38,8 @@ type plan struct {
 	now      events.Time
 	decision Decision
 
-	end *end // how the Job ends; nil while it goes on
+	end      *end                    // how the Job ends; nil while it goes on
+	removing map[*projector.Pod]bool // surplus pods whose removal this decision begins
 }
 
 // step adds the outcome of a rule. One without commands adds nothing.

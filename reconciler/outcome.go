@@ -56,6 +56,25 @@ func stored(p *plan, interim, terminal string) *end {
 	return &end{interim: interim, terminal: terminal, reason: events.Reason(c.Reason), message: c.Message, stored: true}
 }
 
+// beingStored: while a write that says how the Job ends is in flight nobody knows whether it is stored, so it holds.
+func beingStored(p *plan) *end {
+	if p.job.Write == nil {
+		return nil
+	}
+	for _, c := range p.job.Write.Command.(*events.WriteStatus).Change.Conditions {
+		e := &end{interim: c.Type, reason: events.Reason(c.Reason), message: c.Message, stored: true}
+		switch c.Type {
+		case projector.SuccessCriteriaMet:
+			e.terminal = projector.Complete
+			return e
+		case projector.FailureTarget:
+			e.terminal = projector.Failed
+			return e
+		}
+	}
+	return nil
+}
+
 // backoffExceeded: failures are compared with >, restarts of containers with >= (J-112, J-113).
 func backoffExceeded(p *plan) *end {
 	limit := int64(6) // the API's default

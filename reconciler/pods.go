@@ -7,23 +7,24 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// podRule is one reason to create or delete pods. It reports whether it asked for a deletion.
+// podRule is one reason to create or delete pods.
 type podRule struct {
 	name string
-	run  func(*plan) bool
+	run  func(*plan)
 }
 
-// managePods asks every rule in order. Once one asks for a deletion, no pod is made in this decision (J-049).
+// managePods asks every rule in order.
 func (p *plan) managePods() {
 	for _, r := range podRules {
-		if r.run(p) {
-			return
-		}
+		r.run(p)
 	}
 }
 
-// wantsPods reports whether pods may be made and scaled at all (J-046).
-func (p *plan) wantsPods() bool { return p.end == nil && p.job.Deleted == 0 }
+// wantsPods reports whether pods may be made and scaled at all (J-046): not while the Job ends or is deleted, nor while an
+// end of it that was written may yet turn out to be stored (J-009).
+func (p *plan) wantsPods() bool {
+	return p.end == nil && p.job.Deleted == 0 && !p.wake(p.job.EndInDoubt)
+}
 
 // wanted is how many pods should be active (J-047).
 func (p *plan) wanted() int {
@@ -40,9 +41,9 @@ func (p *plan) wanted() int {
 }
 
 // deleteActive deletes the active pods of a failing Job. They keep their finalizer and are counted as failed (J-079).
-func (p *plan) deleteActive() bool {
+func (p *plan) deleteActive() {
 	if p.end == nil || !p.end.failure() || p.job.Tally().Idle == 0 || p.wake(p.job.Podding.Until) {
-		return false
+		return
 	}
 	var commands []events.Command
 	for _, pod := range p.job.Pods() {
@@ -51,7 +52,6 @@ func (p *plan) deleteActive() bool {
 		}
 	}
 	p.step("pods", "deleteActive", JobFailing, fmt.Sprintf("the Job fails: delete its %s", pods(len(commands))), commands...)
-	return true
 }
 
 // idle reports whether the pod is active and nothing is being done to it.
@@ -62,7 +62,7 @@ func idle(j *projector.Job, pod *projector.Pod) bool {
 // settleInDoubt goes on with creates whose end nobody knows. Each holds its slot and its index until it is settled: it is
 // asked again under the same name while it is still wanted as it was; else its pod is looked for, not before the server
 // can no longer act on the request.
-func (p *plan) settleInDoubt() bool {
+func (p *plan) settleInDoubt() {
 	var again, look []events.Command
 	for _, c := range p.job.Creates() {
 		if c.Flight != nil {
@@ -83,14 +83,14 @@ func (p *plan) settleInDoubt() bool {
 		fmt.Sprintf("nobody knows what came of creating %s: ask again under the same name", pods(len(again))), again...)
 	p.step("pods", "settleInDoubt", LookFirst,
 		fmt.Sprintf("nobody knows what came of creating %s: look for them by name", pods(len(look))), look...)
-	return false
 }
 
-// create makes pods up to the number wanted, as many at once as slow start allows (J-048 to J-057).
-func (p *plan) create() bool {
+// create makes pods up to the number wanted, as many at once as slow start allows (J-048 to J-057), but none while pods are
+// being removed (J-049).
+func (p *plan) create() {
 	j := p.job
-	if !p.wantsPods() {
-		return false
+	if !p.wantsPods() || len(p.removing) > 0 || j.Removing() {
+		return
 	}
 	t := j.Tally()
 	missing := p.wanted() - int(t.Active) - len(j.Creates())
@@ -98,11 +98,11 @@ func (p *plan) create() bool {
 		missing -= int(t.Terminating)
 	}
 	if missing <= 0 || p.wake(max(j.PodBackoffUntil(), j.Creating.Until)) {
-		return false
+		return
 	}
 	n := min(missing, int(j.Window)-len(j.Creates()), int(j.Settings.MaxPodsPerDecision))
 	if n <= 0 {
-		return false
+		return
 	}
 	commands := make([]events.Command, 0, n)
 	for _, index := range p.indexes(n) {
@@ -112,7 +112,6 @@ func (p *plan) create() bool {
 	}
 	p.step("pods", "create", MorePodsWanted, fmt.Sprintf(
 		"%d wanted, %d active, %d being created: create %d", p.wanted(), t.Active, len(j.Creates()), len(commands)), commands...)
-	return false
 }
 
 // indexes are the completion indexes of n new pods, the lowest that need one (J-052); of a Job that is not Indexed, none.

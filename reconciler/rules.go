@@ -49,12 +49,13 @@ func stagesOf(job *projector.Job) []stage {
 var outcomes = []outcome{
 	{"storedSuccess", storedSuccess},           // a stored SuccessCriteriaMet is final
 	{"storedFailure", storedFailure},           // a stored FailureTarget is final
+	{"beingStored", beingStored},               // a condition on its way to the server may be stored already
 	{"backoffExceeded", backoffExceeded},       // more failures than backoffLimit allows
 	{"deadlinePassed", deadlinePassed},         // activeDeadlineSeconds since the Job started
 	{"completionsReached", completionsReached}, // as many successes as the Job wants
 }
 
-// podRules: every one is asked, in order; the first that asks for a deletion keeps new pods from being made (J-049).
+// podRules: every one is asked, in order.
 var podRules = []podRule{
 	{"removeSurplus", (*plan).removeSurplus},       // goes on with removals that have begun
 	{"deleteActive", (*plan).deleteActive},         // the Job fails: its active pods are deleted, and count as failed

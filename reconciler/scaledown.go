@@ -11,13 +11,13 @@ import (
 
 // removeSurplus goes on with the removal of pods that are surplus: the finalizer first, so that they are never counted,
 // then the pod (J-073). A removal that has begun is never given up.
-func (p *plan) removeSurplus() bool {
+func (p *plan) removeSurplus() {
 	if p.job.SurplusLen() == 0 || p.wake(p.job.Podding.Until) {
-		return false
+		return
 	}
 	var drops, deletes []events.Command
 	for pod := range p.job.Surplus() {
-		if pod.Tracked {
+		if pod.Held() {
 			drops = append(drops, &events.DropFinalizer{Pod: pod.UID, ThenDelete: true})
 		} else {
 			deletes = append(deletes, &events.DeletePod{Pod: pod.UID})
@@ -27,19 +27,18 @@ func (p *plan) removeSurplus() bool {
 		fmt.Sprintf("%s surplus: remove the finalizer first", pods(len(drops))), drops...)
 	p.step("pods", "removeSurplus", FinalizerGone,
 		fmt.Sprintf("%s surplus, the finalizer is gone: delete", pods(len(deletes))), deletes...)
-	return true
 }
 
 // removeDuplicates removes active pods without a valid index, and of those that share an index all but the most advanced;
 // all of them when the index has completed or failed (J-071).
-func (p *plan) removeDuplicates() bool {
+func (p *plan) removeDuplicates() {
 	j := p.job
 	if !p.wantsPods() || !j.Indexed() || p.wake(j.Podding.Until) {
-		return false
+		return
 	}
 	crowded := j.Crowded()
 	if len(crowded) == 0 && j.Tally().Misplaced == 0 {
-		return false
+		return
 	}
 	var surplus []*projector.Pod
 	byIndex := map[int32][]*projector.Pod{}
@@ -66,19 +65,19 @@ func (p *plan) removeDuplicates() bool {
 			}
 		}
 	}
-	return p.remove("removeDuplicates", DuplicateIndex, surplus)
+	p.remove("removeDuplicates", DuplicateIndex, surplus)
 }
 
 // scaleDown removes the least advanced pods when more are active than wanted (J-069, J-070).
-func (p *plan) scaleDown() bool {
+func (p *plan) scaleDown() {
 	j := p.job
-	excess := int(j.Tally().Idle) - p.wanted()
+	excess := int(j.Tally().Idle) - len(p.removing) - p.wanted()
 	if !p.wantsPods() || excess <= 0 || p.wake(j.Podding.Until) {
-		return false
+		return
 	}
 	var active []*projector.Pod
 	for _, pod := range j.Pods() {
-		if idle(j, pod) {
+		if idle(j, pod) && !p.removing[pod] {
 			active = append(active, pod)
 		}
 	}
@@ -86,20 +85,20 @@ func (p *plan) scaleDown() bool {
 	if limit := int(j.Settings.MaxPodsPerDecision); excess > limit && !j.Spec.Suspend {
 		excess = limit
 	}
-	return p.remove("scaleDown", FewerPodsWanted, active[:excess])
+	p.remove("scaleDown", FewerPodsWanted, active[:excess])
 }
 
-func (p *plan) remove(rule string, reason events.Reason, surplus []*projector.Pod) bool {
+func (p *plan) remove(rule string, reason events.Reason, surplus []*projector.Pod) {
 	commands := make([]events.Command, 0, len(surplus))
 	for _, pod := range surplus {
-		if pod.Tracked {
+		p.removing[pod] = true
+		if pod.Held() {
 			commands = append(commands, &events.DropFinalizer{Pod: pod.UID, ThenDelete: true})
 		} else {
 			commands = append(commands, &events.DeletePod{Pod: pod.UID})
 		}
 	}
 	p.step("pods", rule, reason, fmt.Sprintf("%s surplus: remove the finalizer, then the pod", pods(len(commands))), commands...)
-	return len(commands) > 0
 }
 
 // leastAdvanced orders pods by how little is lost with them (J-069); equal ones by UID, so that the order is total.

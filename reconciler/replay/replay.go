@@ -71,7 +71,10 @@ func (r *Replay) Record(rec events.Record) ([]Divergence, error) {
 }
 
 func (r *Replay) replay(batch []events.Record) ([]Divergence, error) {
-	b := &turn{replay: r, end: &batch[len(batch)-1], decisions: map[events.Stream]*events.Record{}}
+	b := &turn{
+		replay: r, end: &batch[len(batch)-1],
+		inputs: map[events.Stream]bool{}, decisions: map[events.Stream]*events.Record{},
+	}
 	r.count.Records += uint64(len(batch))
 	wasListing := r.world.Listing
 	for i := range batch {
@@ -108,7 +111,8 @@ func (r *Replay) replay(batch []events.Record) ([]Divergence, error) {
 type turn struct {
 	replay    *Replay
 	end       *events.Record
-	touched   []events.Stream
+	touched   []events.Stream // in the order of their first input
+	inputs    map[events.Stream]bool
 	decisions map[events.Stream]*events.Record
 	last      []*events.Record // retirements: they follow the decisions
 	restarted bool
@@ -131,7 +135,8 @@ func (b *turn) fold(rec *events.Record) {
 		return
 	}
 	b.replay.world.Apply(rec)
-	if rec.Stream != events.Controller && !slices.Contains(b.touched, rec.Stream) {
+	if rec.Stream != events.Controller && !b.inputs[rec.Stream] {
+		b.inputs[rec.Stream] = true
 		b.touched = append(b.touched, rec.Stream)
 	}
 }
@@ -188,7 +193,7 @@ func (b *turn) decide(s events.Stream) error {
 func (b *turn) overdue() {
 	var late []events.Stream
 	for s, at := range b.replay.wakes {
-		if at < b.end.Time.Add(-tolerance) && !slices.Contains(b.touched, s) {
+		if at < b.end.Time.Add(-tolerance) && !b.inputs[s] {
 			late = append(late, s)
 		}
 	}

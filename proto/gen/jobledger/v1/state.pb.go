@@ -60,6 +60,7 @@ type JobState struct {
 	DecidedBy    uint32         `protobuf:"varint,32,opt,name=decided_by,json=decidedBy,proto3" json:"decided_by,omitempty"`
 	// stub is present when only a stub is kept; no other field is set then.
 	Stub          *StubState `protobuf:"bytes,33,opt,name=stub,proto3" json:"stub,omitempty"`
+	EndInDoubt    int64      `protobuf:"fixed64,34,opt,name=end_in_doubt,json=endInDoubt,proto3" json:"end_in_doubt,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -325,6 +326,13 @@ func (x *JobState) GetStub() *StubState {
 	return nil
 }
 
+func (x *JobState) GetEndInDoubt() int64 {
+	if x != nil {
+		return x.EndInDoubt
+	}
+	return 0
+}
+
 // StubState is what is kept of a finished Job until its object is gone.
 type StubState struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
@@ -408,6 +416,10 @@ type PodState struct {
 	Noted         bool                   `protobuf:"varint,8,opt,name=noted,proto3" json:"noted,omitempty"`
 	Stage         uint32                 `protobuf:"varint,9,opt,name=stage,proto3" json:"stage,omitempty"`
 	Entered       uint64                 `protobuf:"varint,10,opt,name=entered,proto3" json:"entered,omitempty"`
+	DropDone      bool                   `protobuf:"varint,11,opt,name=drop_done,json=dropDone,proto3" json:"drop_done,omitempty"`
+	Vanished      bool                   `protobuf:"varint,12,opt,name=vanished,proto3" json:"vanished,omitempty"`
+	Gone          bool                   `protobuf:"varint,13,opt,name=gone,proto3" json:"gone,omitempty"`
+	Written       bool                   `protobuf:"varint,14,opt,name=written,proto3" json:"written,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -510,6 +522,34 @@ func (x *PodState) GetEntered() uint64 {
 		return x.Entered
 	}
 	return 0
+}
+
+func (x *PodState) GetDropDone() bool {
+	if x != nil {
+		return x.DropDone
+	}
+	return false
+}
+
+func (x *PodState) GetVanished() bool {
+	if x != nil {
+		return x.Vanished
+	}
+	return false
+}
+
+func (x *PodState) GetGone() bool {
+	if x != nil {
+		return x.Gone
+	}
+	return false
+}
+
+func (x *PodState) GetWritten() bool {
+	if x != nil {
+		return x.Written
+	}
+	return false
 }
 
 // CreateState is a create that has not been settled.
@@ -1027,7 +1067,7 @@ var File_jobledger_v1_state_proto protoreflect.FileDescriptor
 
 const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\n" +
-	"\x18jobledger/v1/state.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/status.proto\"\xbd\b\n" +
+	"\x18jobledger/v1/state.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/status.proto\"\xdf\b\n" +
 	"\bJobState\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\x04R\x05first\x12\x12\n" +
 	"\x04head\x18\x02 \x01(\x04R\x04head\x12\x10\n" +
@@ -1066,13 +1106,15 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\rdecided_under\x18\x1f \x01(\v2\x16.jobledger.v1.SettingsR\fdecidedUnder\x12\x1d\n" +
 	"\n" +
 	"decided_by\x18  \x01(\rR\tdecidedBy\x12+\n" +
-	"\x04stub\x18! \x01(\v2\x17.jobledger.v1.StubStateR\x04stub\"w\n" +
+	"\x04stub\x18! \x01(\v2\x17.jobledger.v1.StubStateR\x04stub\x12 \n" +
+	"\fend_in_doubt\x18\" \x01(\x10R\n" +
+	"endInDoubt\"w\n" +
 	"\tStubState\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\x04R\aversion\x12\x1a\n" +
 	"\bfinished\x18\x02 \x01(\x10R\bfinished\x12 \n" +
 	"\fttl_plus_one\x18\x03 \x01(\x05R\n" +
 	"ttlPlusOne\x12\x12\n" +
-	"\x04head\x18\x04 \x01(\x04R\x04head\"\xbc\x02\n" +
+	"\x04head\x18\x04 \x01(\x04R\x04head\"\xa3\x03\n" +
 	"\bPodState\x12+\n" +
 	"\x05facts\x18\x01 \x01(\v2\x15.jobledger.v1.PodSeenR\x05facts\x12\x12\n" +
 	"\x04seen\x18\x02 \x01(\bR\x04seen\x12\x1f\n" +
@@ -1085,7 +1127,11 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\x05noted\x18\b \x01(\bR\x05noted\x12\x14\n" +
 	"\x05stage\x18\t \x01(\rR\x05stage\x12\x18\n" +
 	"\aentered\x18\n" +
-	" \x01(\x04R\aentered\"\xb7\x01\n" +
+	" \x01(\x04R\aentered\x12\x1b\n" +
+	"\tdrop_done\x18\v \x01(\bR\bdropDone\x12\x1a\n" +
+	"\bvanished\x18\f \x01(\bR\bvanished\x12\x12\n" +
+	"\x04gone\x18\r \x01(\bR\x04gone\x12\x18\n" +
+	"\awritten\x18\x0e \x01(\bR\awritten\"\xb7\x01\n" +
 	"\vCreateState\x12/\n" +
 	"\x06create\x18\x01 \x01(\v2\x17.jobledger.v1.CreatePodR\x06create\x12,\n" +
 	"\x06flight\x18\x02 \x01(\v2\x14.jobledger.v1.FlightR\x06flight\x12\x12\n" +

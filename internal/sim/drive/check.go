@@ -1,0 +1,119 @@
+package drive
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/reconciler"
+	"github.com/jobledger/jobledger/reconciler/loop"
+	"github.com/jobledger/jobledger/reconciler/replay"
+)
+
+// CheckLog holds the log against itself: it replays without a divergence, deciding again right after a decision yields
+// nothing, folding from a snapshot gives the state that folding from the first record gives, and that is the state which
+// the loop holds.
+func (d *Driver) CheckLog() error {
+	d.log.Commit(1 << 30)
+	r := replay.New()
+	for rec, err := range d.log.Read(context.Background(), 1) {
+		if err != nil {
+			return err
+		}
+		found, err := r.Record(rec)
+		if err != nil {
+			return err
+		}
+		for _, divergence := range found {
+			return fmt.Errorf("replay: %s", divergence)
+		}
+		if rec.Last {
+			if err := decidesNothing(r.World(), rec.Stream); err != nil {
+				return fmt.Errorf("after record %d: %w", rec.Sequence, err)
+			}
+		}
+	}
+	if err := same("the loop", d.loop.World(), "a replay", r.World()); err != nil {
+		return err
+	}
+	return d.checkSnapshot(r.World())
+}
+
+// decidesNothing: a decision that has been folded leads to no other at the same time.
+func decidesNothing(w *projector.World, stream events.Stream) error {
+	j := w.Job(stream)
+	if j == nil || w.Listing {
+		return nil
+	}
+	if decision := reconciler.Decide(j); decision.Commands() {
+		return fmt.Errorf("deciding again for %s yields %s", stream, decision.Steps[0].Sentence)
+	}
+	return nil
+}
+
+// checkSnapshot makes a snapshot, recovers from it, and compares.
+func (d *Driver) checkSnapshot(folded *projector.World) error {
+	d.loop.Snapshot()
+	snapshot, ok := d.loop.TakeSnapshot()
+	if !ok {
+		return fmt.Errorf("a snapshot at record %d is not ready", d.log.Head().Sequence)
+	}
+	if err := d.log.SaveSnapshot(context.Background(), snapshot); err != nil {
+		return err
+	}
+	recovered, err := loop.Recover(context.Background(), d.log)
+	if err != nil {
+		return err
+	}
+	return same("a snapshot", recovered, "a replay", folded)
+}
+
+func same(whose string, a *projector.World, other string, b *projector.World) error {
+	if a.Len() != b.Len() || a.Stubs() != b.Stubs() {
+		return fmt.Errorf("%s holds %d Jobs and %d stubs, %s %d and %d", whose, a.Len(), a.Stubs(), other, b.Len(), b.Stubs())
+	}
+	for _, s := range a.Streams() {
+		x, xn, _ := a.StreamState(s)
+		y, yn, ok := b.StreamState(s)
+		if !ok || !bytes.Equal(x, y) || !bytes.Equal(xn, yn) {
+			return fmt.Errorf("%s and %s hold different states of %s", whose, other, s)
+		}
+	}
+	if !bytes.Equal(a.ControllerState(), b.ControllerState()) {
+		return fmt.Errorf("%s and %s hold different states of the controller", whose, other)
+	}
+	return nil
+}
+
+// Records are the newest n records of the log, durable or not, a line each.
+func (d *Driver) Records(n int) string {
+	d.log.Commit(1 << 30)
+	from := d.log.Head().Sequence - min(d.log.Head().Sequence, events.Sequence(n)) + 1
+	var b strings.Builder
+	for rec, err := range d.log.Read(context.Background(), from) {
+		if err != nil {
+			fmt.Fprintln(&b, err)
+			break
+		}
+		fmt.Fprintf(&b, "%s %d %s %s/%s ", rec.Time.Go().Format("04:05"), rec.Sequence, rec.Kind, rec.Stream, rec.Evidence.Name)
+		switch f := rec.Facts.(type) {
+		case *events.Decision:
+			for _, s := range f.Steps {
+				for _, c := range s.Commands {
+					fmt.Fprintf(&b, "\n    %s", events.Describe(c))
+				}
+			}
+		case *events.PodSeen:
+			fmt.Fprintf(&b, "%s v%d deleted=%v tracked=%v", f.Phase, f.Version, f.Deleted != 0, f.Tracked)
+		case *events.JobSeen:
+			fmt.Fprintf(&b, "v%d status=%v confirms=%v deleted=%v", f.Version, f.Status != nil, f.Confirms, f.Deleted != 0)
+		case *events.CommandEnded:
+			fmt.Fprintf(&b, "%v %s %s v%d", f.Command, f.Ending, f.Class, f.Version)
+		}
+		fmt.Fprintln(&b)
+	}
+	return b.String()
+}

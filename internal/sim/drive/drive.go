@@ -1,0 +1,432 @@
+package drive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/events/informer"
+	"github.com/jobledger/jobledger/internal/sim/apiserver"
+	"github.com/jobledger/jobledger/internal/sim/invariants"
+	"github.com/jobledger/jobledger/internal/sim/world"
+	"github.com/jobledger/jobledger/reconciler/executor"
+	"github.com/jobledger/jobledger/reconciler/loop"
+	"github.com/jobledger/jobledger/store/memlog"
+)
+
+// actor is the name under which the controller writes.
+const actor = "jobledger"
+
+// Config is one run.
+type Config struct {
+	World    world.Config
+	Settings events.Settings
+	Faults   apiserver.Rates
+	Crash    float64 // chance, for each step, that the process crashes
+	LoseLog  float64 // share of crashes that lose the log
+	Cut      float64 // chance, for each step, that a watch is cut
+	Files    int     // bytes of a log file; 0 for one file
+}
+
+// Driver is one run in progress.
+type Driver struct {
+	World *world.World
+
+	cfg     Config
+	rng     *rand.Rand
+	client  *apiserver.Client
+	checker *invariants.Checker
+	history []string
+	lives   uint64 // logs so far
+	calm    bool   // disturbances are over
+	surplus map[uint64]bool
+
+	log      *memlog.Log
+	loop     *loop.Loop
+	executor *executor.Executor
+	objects  *executor.Objects
+	feed     *informer.Feed
+	watches  map[events.Resource]*apiserver.Cursor // nil while the resource is to be listed
+	inputs   []loop.Input
+	flying   []*executor.Call // begun, and the request not yet at the server
+	answered []answer         // done at the server, and the answer on its way
+}
+
+type answer struct {
+	call   *executor.Call
+	result executor.Result
+}
+
+// New starts the controller in the world of the seed.
+func New(cfg Config) (*Driver, error) {
+	d := &Driver{
+		World: world.New(cfg.World), cfg: cfg, rng: world.Rand(cfg.World.Seed, 0), surplus: map[uint64]bool{},
+	}
+	d.client = d.World.Server.Client(actor)
+	d.client.Faults = apiserver.SeededFaults(world.Rand(cfg.World.Seed, 1), cfg.Faults, 20*time.Second)
+	d.checker = invariants.New(invariants.Config{Server: d.World.Server, Actor: actor, Intent: d.intent})
+	d.newLog()
+	return d, d.boot()
+}
+
+// intent tells the checker which finalizers go because the pod is surplus.
+func (d *Driver) intent(w apiserver.Write) (invariants.Intent, bool) {
+	surplus, ok := d.surplus[w.Version]
+	return invariants.Intent{Surplus: surplus}, ok
+}
+
+func (d *Driver) newLog() {
+	d.lives++
+	options := []memlog.Option{memlog.Manual()}
+	if d.cfg.Files > 0 {
+		options = append(options, memlog.FileBytes(d.cfg.Files))
+	}
+	d.log = memlog.New(events.Identity{LogID: fmt.Sprintf("%016x%016x", d.cfg.World.Seed, d.lives), Epoch: 1}, options...)
+}
+
+// boot makes a new process on the log as it is.
+func (d *Driver) boot() error {
+	recovered, err := loop.Recover(context.Background(), d.log)
+	if err != nil {
+		return err
+	}
+	salts := world.Rand(d.cfg.World.Seed, 2)
+	d.loop = loop.New(loop.Config{
+		Log: d.log, World: recovered, Settings: d.cfg.Settings, Program: "sim",
+		Salt: func() (s events.Salt) {
+			for i := range s {
+				s[i] = byte(salts.Uint32())
+			}
+			return s
+		},
+	})
+	d.objects = executor.NewObjects(informer.TemplateHash)
+	d.feed = informer.NewFeed(informer.Config{Mode: d.cfg.Settings.Mode, Identity: d.log.Identity(), Keeper: d.objects})
+	d.executor, err = executor.New(executor.Config{
+		API: d.client, Objects: d.objects, Identity: d.log.Identity(), Mode: d.cfg.Settings.Mode,
+		Observe: d.feed.ObserveJob, ObservePod: d.feed.ObservePod,
+	})
+	if err != nil {
+		return err
+	}
+	d.watches = map[events.Resource]*apiserver.Cursor{}
+	d.inputs, d.flying, d.answered = nil, nil, nil
+	return d.loop.Start(d.now())
+}
+
+func (d *Driver) now() events.Time { return events.At(d.World.Clock.Now()) }
+
+func (d *Driver) say(format string, args ...any) {
+	d.history = append(d.history, fmt.Sprintf("%s ", d.World.Clock.Now().Format("04:05"))+fmt.Sprintf(format, args...))
+}
+
+// History is what happened, the newest n steps.
+func (d *Driver) History(n int) string {
+	return strings.Join(d.history[max(0, len(d.history)-n):], "\n")
+}
+
+// Step does one thing, by the seed.
+func (d *Driver) Step() error {
+	draw := d.rng.Float64()
+	switch {
+	case draw < d.cfg.Crash:
+		if err := d.crash(); err != nil {
+			return err
+		}
+	case draw < d.cfg.Crash+d.cfg.Cut:
+		d.cut()
+	default:
+		if err := d.work(); err != nil {
+			return err
+		}
+	}
+	return d.checker.Check()
+}
+
+// work does one of the controller's steps, or lets the world go on.
+func (d *Driver) work() error {
+	steps := []func() (bool, error){d.list, d.watch, d.take, d.turn, d.commit, d.begin, d.land, d.answer}
+	for _, i := range d.rng.Perm(len(steps) + 1) {
+		if i == len(steps) {
+			d.pass()
+			return nil
+		}
+		if did, err := steps[i](); did || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pass lets the world go on, or time pass until the controller wants to look again.
+func (d *Driver) pass() {
+	if wake := d.wake(); wake != 0 && d.rng.IntN(3) == 0 {
+		if next := d.World.Clock.Next(); next == nil || events.At(next.Due) > wake {
+			d.World.Clock.AdvanceTo(wake.Go())
+			return
+		}
+	}
+	if what := d.World.Step(); what != "" {
+		d.say("world: %s", what)
+	}
+}
+
+// wake is when the controller looks again by itself; 0 for never.
+func (d *Driver) wake() events.Time {
+	wake := d.loop.Wake()
+	if pause := d.executor.Wake(); pause > d.now() && (wake == 0 || pause < wake) {
+		wake = pause
+	}
+	return wake
+}
+
+// list lists a resource that is not watched, as it is now, and begins to watch it.
+func (d *Driver) list() (bool, error) {
+	for _, r := range []events.Resource{events.Jobs, events.Pods} {
+		if d.watches[r] != nil {
+			continue
+		}
+		kind := kindOf(r)
+		listed := d.World.Server.List(kind)
+		version := strconv.FormatUint(listed.Version, 10)
+		var err error
+		if r == events.Jobs {
+			err = d.feed.ListJobs(typed[*batchv1.Job](listed.Items), version)
+		} else {
+			err = d.feed.ListPods(typed[*corev1.Pod](listed.Items), version)
+		}
+		if err != nil {
+			return true, err
+		}
+		d.say("list %s at %s", r, version)
+		d.watches[r], err = d.World.Server.Watch(kind, listed.Version)
+		return true, err
+	}
+	return false, nil
+}
+
+func kindOf(r events.Resource) apiserver.Kind {
+	if r == events.Jobs {
+		return apiserver.Jobs
+	}
+	return apiserver.Pods
+}
+
+func typed[T any](items []apiserver.Object) []T {
+	out := make([]T, len(items))
+	for i, o := range items {
+		out[i] = o.(T)
+	}
+	return out
+}
+
+// watch delivers one watch event.
+func (d *Driver) watch() (bool, error) {
+	resources := []events.Resource{events.Jobs, events.Pods}
+	if d.rng.IntN(2) == 0 {
+		resources[0], resources[1] = resources[1], resources[0]
+	}
+	for _, r := range resources {
+		cursor := d.watches[r]
+		if cursor == nil {
+			continue
+		}
+		e, ok, err := cursor.Next()
+		if err != nil {
+			d.watches[r] = nil // 410: list again
+			d.say("watch of %s: %v", r, err)
+			return true, nil
+		}
+		if ok {
+			return true, d.deliver(e)
+		}
+	}
+	return false, nil
+}
+
+func (d *Driver) deliver(e apiserver.Event) error {
+	switch o := e.Object.(type) {
+	case *batchv1.Job:
+		if e.Type == watch.Deleted {
+			return d.feed.JobDeleted(o)
+		}
+		return d.feed.JobChanged(o)
+	case *corev1.Pod:
+		if e.Type == watch.Deleted {
+			return d.feed.PodDeleted(o)
+		}
+		return d.feed.PodChanged(o)
+	}
+	return nil
+}
+
+// take moves some observations to the loop's inputs.
+func (d *Driver) take() (bool, error) {
+	did := false
+	for range 1 + d.rng.IntN(8) {
+		o, ok := d.feed.Take()
+		if !ok {
+			break
+		}
+		did = true
+		d.inputs = append(d.inputs, loop.Input{Observation: &o})
+	}
+	return did, nil
+}
+
+// turn makes a turn when there is something for it.
+func (d *Driver) turn() (bool, error) {
+	wake := d.loop.Wake()
+	if len(d.inputs) == 0 && (wake == 0 || wake > d.now()) {
+		return false, nil
+	}
+	n := len(d.inputs)
+	if n > 0 {
+		n = 1 + d.rng.IntN(n)
+	}
+	taken, err := d.loop.Turn(d.now(), d.inputs[:n])
+	d.inputs = d.inputs[taken:]
+	return true, err
+}
+
+// commit makes a batch durable.
+func (d *Driver) commit() (bool, error) {
+	if d.log.Commit(1) == 0 {
+		return false, nil
+	}
+	tasks, withdrawn := d.loop.Durable(d.log.Head().Sequence)
+	d.executor.Submit(tasks...)
+	for _, name := range withdrawn {
+		d.executor.Withdraw(name)
+	}
+	return true, nil
+}
+
+// begin takes a call from the executor: its request is on its way.
+func (d *Driver) begin() (bool, error) {
+	call, ok := d.executor.Next(d.now())
+	if ok {
+		d.flying = append(d.flying, call)
+	}
+	return ok, nil
+}
+
+// land lets a request reach the server.
+func (d *Driver) land() (bool, error) {
+	if len(d.flying) == 0 {
+		return false, nil
+	}
+	call := pluck(d.rng, &d.flying)
+	before := d.World.Server.Version()
+	result := call.Do(context.Background())
+	drop, ok := call.Task.Command.(*events.DropFinalizer)
+	for v := before + 1; ok && v <= d.World.Server.Version(); v++ {
+		d.surplus[v] = drop.ThenDelete
+	}
+	d.say("%s %s/%s (%s): %s %s", events.Describe(call.Task.Command), call.Task.Job.Namespace, call.Task.Job.Name,
+		call.Task.Pod.Name, result.Ended.Ending, result.Ended.Class)
+	d.answered = append(d.answered, answer{call, result})
+	return true, nil
+}
+
+// answer brings an answer back.
+func (d *Driver) answer() (bool, error) {
+	if len(d.answered) == 0 {
+		return false, nil
+	}
+	a := pluck(d.rng, &d.answered)
+	d.executor.Done(a.call, a.result, d.now())
+	d.inputs = append(d.inputs, loop.Input{Result: &a.result})
+	return true, nil
+}
+
+// pluck takes a random element.
+func pluck[T any](rng *rand.Rand, from *[]T) T {
+	i := rng.IntN(len(*from))
+	x := (*from)[i]
+	*from = append((*from)[:i], (*from)[i+1:]...)
+	return x
+}
+
+// cut ends a watch: the resource is listed again.
+func (d *Driver) cut() {
+	r := []events.Resource{events.Jobs, events.Pods}[d.rng.IntN(2)]
+	if cursor := d.watches[r]; cursor != nil {
+		cursor.Cut()
+		d.say("the watch of %s is cut", r)
+	}
+}
+
+// crash ends the process: what is in memory is gone, and the log is cut anywhere from the durable prefix on, or is lost.
+func (d *Driver) crash() error {
+	appended, durable := d.log.Batches()
+	keep := durable + d.rng.IntN(appended-durable+1)
+	if d.rng.Float64() < d.cfg.LoseLog {
+		d.say("crash; the log is lost")
+		d.checker.LogLost()
+		d.newLog()
+		return d.boot()
+	}
+	d.say("crash; the log keeps %d of %d batches, %d were durable", keep, appended, durable)
+	d.log = d.log.Crash(keep)
+	return d.boot()
+}
+
+// errRestless: the world did not come to rest.
+var errRestless = errors.New("the world does not come to rest")
+
+// Settle ends the disturbances and lets everything run until nothing happens any more.
+func (d *Driver) Settle() error {
+	d.client.Faults = nil
+	for range 200_000 {
+		busy, err := d.busy()
+		if err != nil {
+			return err
+		}
+		if err := d.checker.Check(); err != nil {
+			return err
+		}
+		if busy || d.World.Settle() {
+			continue
+		}
+		if !d.nextMoment() {
+			return d.checker.Settled()
+		}
+	}
+	return errRestless
+}
+
+// busy does all of the controller's steps that can be done without time passing.
+func (d *Driver) busy() (bool, error) {
+	for _, step := range []func() (bool, error){d.list, d.watch, d.take, d.turn, d.commit, d.begin, d.land, d.answer} {
+		if did, err := step(); did || err != nil {
+			return did, err
+		}
+	}
+	return false, nil
+}
+
+// nextMoment moves the clock to when something happens next; it reports whether anything does.
+func (d *Driver) nextMoment() bool {
+	wake, next := d.wake(), d.World.Clock.Next()
+	switch {
+	case wake == 0 && next == nil:
+		return false
+	case next == nil || (wake != 0 && wake < events.At(next.Due)):
+		d.World.Clock.AdvanceTo(wake.Go())
+		return true
+	}
+	if what := d.World.Tick(); what != "" {
+		d.say("world: %s", what)
+	}
+	return true
+}

@@ -1,0 +1,36 @@
+package loop
+
+import (
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// Clock is the time that the log is written by: the wall clock at the start, and monotonic time from then on. It steps
+// only when it is told to (design §4).
+type Clock struct {
+	start  time.Time
+	offset time.Duration
+}
+
+// NewClock starts a clock at the wall clock's time.
+func NewClock() *Clock { return &Clock{start: time.Now()} }
+
+// Now is the time.
+func (c *Clock) Now() events.Time {
+	return events.At(c.start.Add(time.Since(c.start) + c.offset))
+}
+
+// Stepped reports by how much the wall clock has been set since, when that is more than 5 s, and follows it.
+func (c *Clock) Stepped() (events.ClockStepped, bool) {
+	wall := events.At(time.Now().Round(0)) // Round strips the monotonic reading
+	step := wall.Sub(c.Now())
+	if step <= clockTolerance && step >= -clockTolerance {
+		return events.ClockStepped{}, false
+	}
+	c.offset += step
+	return events.ClockStepped{Step: step}, true
+}
+
+// Until is how long it is from now to t; 0 when t has come.
+func (c *Clock) Until(t events.Time) time.Duration { return max(t.Sub(c.Now()), 0) }

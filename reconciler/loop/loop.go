@@ -1,0 +1,189 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/reconciler"
+	"github.com/jobledger/jobledger/reconciler/executor"
+	"github.com/jobledger/jobledger/store"
+)
+
+// Config is what a Loop works with. All fields but ZoneData are required.
+type Config struct {
+	Log      store.Log
+	World    *projector.World // what the log says up to its head; the Loop owns it from here on
+	Settings events.Settings
+	Program  string // version of the program, for the record of its start
+	ZoneData string // version of the time zone data
+	// Salt makes 16 random bytes: from a cryptographic source, as they protect erased evidence.
+	Salt func() events.Salt
+}
+
+// Loop turns inputs into records and commands, one turn at a time. It is not safe for concurrent use.
+type Loop struct {
+	log      store.Log
+	world    *projector.World
+	intake   projector.Intake
+	settings events.Settings
+	program  string
+	zoneData string
+	salt     func() events.Salt
+
+	next    events.Sequence // of the next record
+	durable events.Sequence // may be acted on. Invariant: durable < next
+	terms   events.Sequence // the newest record of settings or clock
+	waiting []promise       // commands that wait for their record to be durable, by sequence
+	wakes   wakes
+	// resuming are the streams that have not been looked at since the newest listing.
+	resuming map[events.Stream]bool
+	heads    map[events.Stream]events.Sequence // of streams that ended and whose last records are not durable yet
+	saver    saver
+}
+
+// promise is the commands of one batch: they may be carried out once its last record is durable.
+type promise struct {
+	through events.Sequence
+	tasks   []executor.Task
+	give    []events.CommandName // commands to take back from the executor
+}
+
+// Input is something that came in: an observation, or the result of a command.
+type Input struct {
+	Observation *events.Observation
+	Result      *executor.Result
+}
+
+// New makes a Loop at the end of the log.
+func New(c Config) *Loop {
+	head := c.Log.Head()
+	return &Loop{
+		log: c.Log, world: c.World, intake: projector.Intake{World: c.World}, settings: c.Settings,
+		program: c.Program, zoneData: c.ZoneData, salt: c.Salt,
+		next: head.Sequence + 1, durable: head.Sequence, heads: map[events.Stream]events.Sequence{},
+		wakes: newWakes(), resuming: map[events.Stream]bool{},
+	}
+}
+
+// World is the state that the loop has folded. The caller may read it between turns.
+func (l *Loop) World() *projector.World { return l.world }
+
+// Recover folds the log from its newest snapshot on. A record of a critical kind that this program does not know ends it:
+// its fold could change a decision.
+func Recover(ctx context.Context, log store.Log) (*projector.World, error) {
+	world, from, err := restored(ctx, log)
+	if err != nil {
+		return nil, err
+	}
+	for rec, err := range log.Read(ctx, from+1) {
+		if err != nil {
+			return nil, fmt.Errorf("recover from record %d on: %w", from+1, err)
+		}
+		if rec.Critical && !rec.Kind.Known() {
+			return nil, fmt.Errorf("record %d is of %s: %w", rec.Sequence, rec.Kind, ErrNewerLog)
+		}
+		world.Apply(&rec)
+	}
+	world.Recovered()
+	return world, nil
+}
+
+// ErrNewerLog: the log holds records that could change decisions and that this program does not know.
+var ErrNewerLog = errors.New("the log was written by a newer jobledger; use that version or a newer one")
+
+func restored(ctx context.Context, log store.Log) (*projector.World, events.Sequence, error) {
+	snapshot, ok, err := log.LoadSnapshot(ctx)
+	if err != nil {
+		return nil, 0, fmt.Errorf("load the snapshot: %w", err)
+	}
+	if !ok {
+		return projector.NewWorld(), 0, nil
+	}
+	streams := make([]projector.StreamAt, len(snapshot.Streams))
+	for i, s := range snapshot.Streams {
+		streams[i] = projector.StreamAt{Stream: s.Stream, AsOf: s.AsOf, Facts: s.State, Names: s.Names}
+	}
+	world, from, err := projector.Restore(streams)
+	if err != nil {
+		return projector.NewWorld(), 0, nil // a snapshot is a convenience: fold from the first record instead
+	}
+	return world, from, nil
+}
+
+// Start appends what every start appends: the log's creation when it is empty, a step of the clock when it runs behind the
+// log, the settings in force, and the opening of the first listing. now is the wall clock.
+func (l *Loop) Start(now events.Time) error {
+	if err := l.log.Room(turnRoom); err != nil {
+		return fmt.Errorf("start: %w", err)
+	}
+	b := l.begin(now)
+	if l.next == 1 {
+		id := l.log.Identity()
+		l.put(b, controllerDraft(events.KindLogCreated, &events.LogCreated{LogID: id.LogID, Epoch: id.Epoch, Format: events.Format}))
+	}
+	if step := now.Sub(l.world.Now); l.world.Now != 0 && step < 0 {
+		if step < -clockTolerance {
+			b.time = now
+			l.put(b, controllerDraft(events.KindClockStepped, &events.ClockStepped{Step: step}))
+		}
+	}
+	l.put(b, controllerDraft(events.KindControllerStarted, &events.ControllerStarted{
+		Version: l.program, RulesVersion: reconciler.RulesVersion, Settings: l.settings, ZoneData: l.zoneData,
+	}))
+	listing := &events.Observation{Facts: &events.ListingStarted{
+		Reason: events.ListingStart, Resources: []events.Resource{events.Jobs, events.Pods},
+	}}
+	l.admit(b, listing)
+	l.commit(b, true)
+	return nil
+}
+
+// Step records that the clock was set, by how much, at the time it shows now.
+func (l *Loop) Step(now events.Time, step events.ClockStepped) {
+	b := l.begin(now)
+	b.time = now
+	l.put(b, controllerDraft(events.KindClockStepped, &step))
+	l.wakes.shift(step.Step)
+	l.commit(b, false)
+}
+
+// Stop appends the record of a stop in good order: nothing is decided from here on. Outcomes of commands in flight may
+// still come in.
+func (l *Loop) Stop(now events.Time) {
+	b := l.begin(now)
+	l.put(b, controllerDraft(events.KindControllerStopped, &events.ControllerStopped{}))
+	l.commit(b, true)
+}
+
+func controllerDraft(kind events.Kind, facts events.Facts) projector.Draft {
+	return projector.Draft{Stream: events.Controller, Kind: kind, Facts: facts}
+}
+
+// Durable takes notice that records through seq are durable. It returns the commands that may be carried out from here on,
+// and the names of those that are withdrawn.
+func (l *Loop) Durable(seq events.Sequence) (tasks []executor.Task, withdrawn []events.CommandName) {
+	l.durable = max(l.durable, seq)
+	n := 0
+	for ; n < len(l.waiting) && l.waiting[n].through <= l.durable; n++ {
+		tasks = append(tasks, l.waiting[n].tasks...)
+		withdrawn = append(withdrawn, l.waiting[n].give...)
+	}
+	l.waiting = l.waiting[n:]
+	for s, head := range l.heads {
+		if head <= l.durable {
+			delete(l.heads, s)
+		}
+	}
+	return tasks, withdrawn
+}
+
+// Wake is when a turn is due though nothing comes in; 0 for never. While a listing is open there is none.
+func (l *Loop) Wake() events.Time {
+	if l.world.Listing {
+		return 0
+	}
+	return l.wakes.first()
+}

@@ -1,0 +1,192 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/reconciler/executor"
+	"github.com/jobledger/jobledger/store"
+)
+
+// Hands carry out commands: the executor.
+type Hands interface {
+	Submit(tasks ...executor.Task)
+	Withdraw(name events.CommandName)
+	// Stop gives back what was not begun and waits, within ctx, for what was.
+	Stop(ctx context.Context)
+}
+
+// Runner ties a Loop to the world. All fields are required.
+type Runner struct {
+	Loop  *Loop
+	Queue *Queue
+	Hands Hands
+	Clock *Clock
+	Log   *slog.Logger
+	// Full is told when the log has no room for a turn (nothing is done then), and when it has again.
+	Full func(full bool)
+	// Drain bounds how long a stop waits for commands in flight.
+	Drain time.Duration
+	// Show is called between turns, for readers of the state: see Viewer.
+	Show func(*Loop)
+}
+
+const (
+	clockCheck = time.Second // between looks at the wall clock
+	roomRetry  = time.Second // between questions for room
+)
+
+// Run makes turns until ctx ends or the log fails. After ctx has ended it stops in good order: nothing more is decided,
+// commands that were not begun are given back, outcomes of the others are written down. Its error is that of the log.
+func (r *Runner) Run(ctx context.Context) error {
+	if err := r.Loop.Start(r.Clock.Now()); err != nil {
+		return err
+	}
+	durable, failed := r.watchDurable()
+	clock := time.NewTicker(clockCheck)
+	defer clock.Stop()
+	wake := time.NewTimer(0)
+	defer wake.Stop()
+	for {
+		full, err := r.turn()
+		if err != nil {
+			return err
+		}
+		r.Show(r.Loop)
+		r.save(ctx)
+		wake.Reset(r.sleep(full))
+		ready := r.Queue.ready
+		if full {
+			ready = nil
+		}
+		select {
+		case <-ready:
+		case <-wake.C:
+		case seq := <-durable:
+			r.act(seq)
+		case <-clock.C:
+			if step, ok := r.Clock.Stepped(); ok {
+				r.Log.Warn("the clock was set", "step", step.Step)
+				r.Loop.Step(r.Clock.Now(), step)
+			}
+		case err := <-failed:
+			return fmt.Errorf("the log failed: %w", err)
+		case <-ctx.Done():
+			return r.stop(durable, failed)
+		}
+	}
+}
+
+// watchDurable reports how far the log is durable, always the newest sequence, until the log closes or fails. The
+// goroutine ends with the log.
+func (r *Runner) watchDurable() (<-chan events.Sequence, <-chan error) {
+	durable, failed := make(chan events.Sequence, 1), make(chan error, 1)
+	go func() {
+		at := events.Sequence(0)
+		for {
+			next, err := r.Loop.log.Wait(context.Background(), at)
+			if err != nil {
+				if !errors.Is(err, store.ErrClosed) {
+					failed <- err
+				}
+				return
+			}
+			at = next
+			select {
+			case <-durable: // overtaken before anybody looked
+			default:
+			}
+			durable <- at
+		}
+	}()
+	return durable, failed
+}
+
+// turn makes turns until nothing waits. full reports that the log has no room.
+func (r *Runner) turn() (full bool, err error) {
+	for {
+		inputs := r.Queue.waiting()
+		wake := r.Loop.Wake()
+		now := r.Clock.Now()
+		if len(inputs) == 0 && (wake == 0 || wake > now) {
+			r.Full(false)
+			return false, nil
+		}
+		n, err := r.Loop.Turn(now, inputs)
+		if errors.Is(err, store.ErrNoRoom) {
+			r.Full(true)
+			return true, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		r.Queue.taken(n)
+	}
+}
+
+func (r *Runner) act(seq events.Sequence) {
+	tasks, withdrawn := r.Loop.Durable(seq)
+	r.Hands.Submit(tasks...)
+	for _, name := range withdrawn {
+		r.Hands.Withdraw(name)
+	}
+}
+
+func (r *Runner) sleep(full bool) time.Duration {
+	if full {
+		return roomRetry
+	}
+	if at := r.Loop.Wake(); at != 0 {
+		return r.Clock.Until(at)
+	}
+	return time.Hour
+}
+
+// save writes a finished snapshot. Losing one costs time only, so an error is told and no more.
+func (r *Runner) save(ctx context.Context) {
+	snapshot, ok := r.Loop.TakeSnapshot()
+	if !ok {
+		return
+	}
+	if err := r.Loop.log.SaveSnapshot(ctx, snapshot); err != nil && ctx.Err() == nil {
+		r.Log.Warn("save snapshot", "error", err)
+	}
+}
+
+// stop ends in good order, within the bound.
+func (r *Runner) stop(durable <-chan events.Sequence, failed <-chan error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), r.Drain)
+	defer cancel()
+	r.Loop.Stop(r.Clock.Now())
+	stopped := make(chan struct{})
+	go func() { // ends with ctx at the latest
+		defer close(stopped)
+		r.Hands.Stop(ctx)
+	}()
+	for draining := true; draining; {
+		if _, err := r.turn(); err != nil {
+			return err
+		}
+		select {
+		case <-r.Queue.ready:
+		case <-durable: // no command leaves any more
+		case err := <-failed:
+			return fmt.Errorf("the log failed: %w", err)
+		case <-stopped:
+			draining = false
+		}
+	}
+	if _, err := r.turn(); err != nil {
+		return err
+	}
+	r.Loop.Snapshot()
+	if _, err := r.Loop.log.Wait(ctx, r.Loop.next-2); err != nil {
+		return fmt.Errorf("stop: %w", err)
+	}
+	r.save(ctx)
+	return nil
+}

@@ -1,0 +1,68 @@
+package loop
+
+import (
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
+)
+
+const (
+	snapshotEvery = 100_000 // records between snapshots
+	snapshotStep  = 64      // streams that one turn encodes
+)
+
+// saver makes a snapshot beside the turns: each encodes a few streams, so that no turn is long.
+type saver struct {
+	saved   events.Sequence // the last record of the newest snapshot
+	todo    []events.Stream
+	done    []store.StreamSnapshot
+	through events.Sequence // of a finished snapshot, which waits to be durable; 0 for none
+	active  bool
+}
+
+// snapshotStep begins a snapshot when one is due, and goes on with one that has begun.
+func (l *Loop) snapshotStep() {
+	s := &l.saver
+	if !s.active && s.through == 0 && l.next-s.saved > snapshotEvery {
+		l.beginSnapshot()
+	}
+	if s.active {
+		l.encode(snapshotStep)
+	}
+}
+
+// Snapshot encodes everything at once, for a stop in good order.
+func (l *Loop) Snapshot() {
+	l.beginSnapshot()
+	l.encode(len(l.saver.todo))
+}
+
+func (l *Loop) beginSnapshot() {
+	l.saver = saver{saved: l.saver.saved, todo: l.world.Streams(), active: true}
+}
+
+func (l *Loop) encode(n int) {
+	s := &l.saver
+	n = min(n, len(s.todo))
+	for _, stream := range s.todo[:n] {
+		facts, names, _ := l.world.StreamState(stream) // a stream that ended meanwhile is noted as empty
+		s.done = append(s.done, store.StreamSnapshot{Stream: stream, AsOf: l.next - 1, State: facts, Names: names})
+	}
+	s.todo = s.todo[n:]
+	if len(s.todo) > 0 {
+		return
+	}
+	s.done = append(s.done, store.StreamSnapshot{Stream: events.Controller, AsOf: l.next - 1, State: l.world.ControllerState()})
+	s.active, s.through = false, l.next-1
+}
+
+// TakeSnapshot returns a finished snapshot once all that it covers is durable; ok is false while there is none.
+func (l *Loop) TakeSnapshot() (snapshot store.Snapshot, ok bool) {
+	s := &l.saver
+	head := l.log.Head()
+	if s.through == 0 || head.Sequence < s.through {
+		return store.Snapshot{}, false
+	}
+	snapshot = store.Snapshot{Identity: l.log.Identity(), Head: head, Streams: s.done}
+	l.saver = saver{saved: s.through}
+	return snapshot, true
+}

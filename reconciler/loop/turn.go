@@ -1,0 +1,253 @@
+package loop
+
+import (
+	"context"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/reconciler"
+	"github.com/jobledger/jobledger/reconciler/executor"
+	"github.com/jobledger/jobledger/store"
+)
+
+const (
+	turnInputs     = 256 << 10 // bytes of inputs that one turn drains, about
+	turnRoom       = 8 << 20   // bytes that the log must have room for before a turn: inputs and what is decided on them
+	turnProbes     = 1024      // Jobs whose wait has been served that one turn touches
+	maxCauses      = 8         // of one record
+	clockTolerance = 5 * time.Second
+)
+
+// batch is a turn in the making.
+type batch struct {
+	time    events.Time
+	records []events.Record
+	touched []events.Stream // in the order of their first input
+	inputs  map[events.Stream][]events.Sequence
+	tasks   []executor.Task
+	give    []events.CommandName
+}
+
+func (l *Loop) begin(now events.Time) *batch {
+	l.intake.FileStart = l.log.NextFile()
+	return &batch{time: max(now, l.world.Now), inputs: map[events.Stream][]events.Sequence{}}
+}
+
+// Turn makes one turn at time now: it drains inputs from the front, folds them, decides, and appends. It returns how many
+// inputs it took. An error that is store.ErrNoRoom means that it took none: the log has no room.
+func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
+	if err := l.log.Room(turnRoom); err != nil {
+		return 0, err
+	}
+	b := l.begin(now)
+	for size := 0; taken < len(inputs) && size < turnInputs; taken++ {
+		in := &inputs[taken]
+		if in.Observation != nil {
+			size += l.admit(b, in.Observation)
+			continue
+		}
+		for i := range in.Result.Observations {
+			size += l.admit(b, &in.Result.Observations[i])
+		}
+		size += l.outcome(b, in.Result)
+	}
+	if !l.world.Listing {
+		l.probe(b)
+		for _, s := range b.touched {
+			l.decide(b, s)
+		}
+	}
+	if len(b.records) > 0 {
+		l.commit(b, len(b.tasks)+len(b.give) > 0)
+	}
+	l.snapshotStep()
+	return taken, nil
+}
+
+// admit puts down what an observation says, and returns about how many bytes that is.
+func (l *Loop) admit(b *batch, o *events.Observation) int {
+	drafts := l.intake.Admit(o, l.nextFor(b, o))
+	size := 0
+	for _, d := range drafts {
+		l.input(b, d)
+		size += 300 + len(d.Evidence.Message) + len(d.Evidence.Template)
+	}
+	if _, ok := o.Facts.(*events.Synced); ok && !l.world.Listing {
+		l.resume(b)
+	}
+	return size
+}
+
+// nextFor is the sequence that the first draft of an observation will have: the stream's state may come before it.
+func (l *Loop) nextFor(b *batch, o *events.Observation) events.Sequence {
+	next := l.next
+	if o.Job.UID != "" && l.stateDue(events.JobStream(o.Job.UID)) {
+		next++
+	}
+	return next
+}
+
+// outcome puts down how a command ended.
+func (l *Loop) outcome(b *batch, r *executor.Result) int {
+	if l.world.Job(r.Stream) == nil {
+		return 0 // the Job is over, and the command with it
+	}
+	ended := r.Ended
+	l.input(b, projector.Draft{
+		Stream: r.Stream, Kind: events.KindCommandEnded, Facts: &ended, Evidence: r.Evidence,
+		Causes: []events.Sequence{ended.Command.Decided},
+	})
+	return 100 + len(r.Evidence.Message)
+}
+
+// input puts down a record that touches its stream: the stream is decided in this turn.
+func (l *Loop) input(b *batch, d projector.Draft) {
+	at := l.put(b, d)
+	if d.Stream == events.Controller {
+		return
+	}
+	if _, ok := b.inputs[d.Stream]; !ok {
+		b.touched = append(b.touched, d.Stream)
+	}
+	b.inputs[d.Stream] = append(b.inputs[d.Stream], at)
+}
+
+// resume makes every Job due at once: after a listing each is looked at, and those for which something is to be done are
+// touched by a record.
+func (l *Loop) resume(b *batch) {
+	for _, j := range l.world.Jobs() {
+		l.wakes.set(j.Stream, b.time)
+		l.resuming[j.Stream] = true
+	}
+}
+
+// probe touches the Jobs whose wait has been served and for which something is to be done. Looking does not change a Job.
+func (l *Loop) probe(b *batch) {
+	for n := 0; n < turnProbes; {
+		s, ok := l.wakes.due(b.time)
+		if !ok {
+			return
+		}
+		j := l.world.Job(s)
+		if j == nil {
+			continue
+		}
+		if _, already := b.inputs[s]; already {
+			continue
+		}
+		d := reconciler.DecideAt(j, b.time)
+		if !d.Commands() {
+			l.wakes.set(s, d.Wake)
+			delete(l.resuming, s)
+			l.retire(b, j)
+			continue
+		}
+		n++
+		kind, facts := events.KindTimerFired, events.Facts(&events.TimerFired{})
+		if l.resuming[s] {
+			kind, facts = events.KindJobResumed, &events.JobResumed{}
+		}
+		l.input(b, projector.Draft{Stream: s, Kind: kind, Facts: facts})
+	}
+}
+
+// decide decides for one Job that the turn's inputs touched, and puts the decision down when it asks for anything.
+func (l *Loop) decide(b *batch, s events.Stream) {
+	j := l.world.Job(s)
+	if j == nil {
+		return
+	}
+	d := reconciler.Decide(j)
+	l.wakes.set(s, d.Wake)
+	delete(l.resuming, s)
+	if !d.Commands() {
+		l.retire(b, j)
+		return
+	}
+	causes := b.inputs[s]
+	if len(causes) > maxCauses {
+		causes = causes[len(causes)-maxCauses:]
+	}
+	at := l.put(b, projector.Draft{Stream: s, Kind: events.KindDecided, Facts: &d.Decision, Causes: causes})
+	l.promise(b, j, at, &d.Decision)
+}
+
+// retire closes the account of a Job that finished and of which nothing is left to do: a stub stays.
+func (l *Loop) retire(b *batch, j *projector.Job) {
+	if j.Known() && j.Managed && !j.Gone && j.Finished() && j.Quiet() {
+		l.wakes.set(j.Stream, 0)
+		l.put(b, projector.Draft{Stream: j.Stream, Kind: events.KindJobRetired, Facts: &events.JobRetired{}})
+	}
+}
+
+// put gives a draft its place, folds it and returns its sequence. A stream's first record in a new file is preceded by
+// its state, so that the file stands alone.
+func (l *Loop) put(b *batch, d projector.Draft) events.Sequence {
+	if l.stateDue(d.Stream) {
+		if facts, names, ok := l.world.StreamState(d.Stream); ok {
+			l.append(b, projector.Draft{
+				Stream: d.Stream, Kind: events.KindStateStored, Facts: &events.StoredState{Encoded: facts},
+				Evidence: events.Evidence{State: names},
+			})
+		}
+	}
+	return l.append(b, d)
+}
+
+// stateDue reports whether the stream was born in an earlier file and has no record in the newest one.
+func (l *Loop) stateDue(s events.Stream) bool {
+	if s == events.Controller {
+		return false
+	}
+	head := l.world.Previous(s)
+	return head != 0 && head < l.intake.FileStart
+}
+
+func (l *Loop) append(b *batch, d projector.Draft) events.Sequence {
+	previous := l.previous(d.Stream)
+	causes := d.Causes
+	if l.terms > previous && previous != 0 && d.Stream != events.Controller {
+		causes = append([]events.Sequence{l.terms}, causes...) // its own records suffice to replay it
+	}
+	rec := events.Record{
+		Header: events.Header{
+			Sequence: l.next, Time: b.time, Stream: d.Stream, Previous: previous, Causes: causes,
+			Kind: d.Kind, Critical: d.Kind.Critical(),
+		},
+		Facts: d.Facts, Evidence: d.Evidence, FactsSalt: l.salt(), EvidenceSalt: l.salt(),
+	}
+	l.next++
+	switch d.Kind {
+	case events.KindControllerStarted, events.KindClockStepped:
+		l.terms = rec.Sequence
+	}
+	l.world.Apply(&rec)
+	l.heads[d.Stream] = rec.Sequence
+	b.records = append(b.records, rec)
+	return rec.Sequence
+}
+
+// previous is the stream's record before the next one. A stream that the world holds nothing of may still have a past.
+func (l *Loop) previous(s events.Stream) events.Sequence {
+	if at := l.heads[s]; at != 0 {
+		return at
+	}
+	if at := l.world.Previous(s); at != 0 {
+		return at
+	}
+	for rec := range l.log.ReadStream(context.Background(), s, 0, store.Backward) {
+		return rec.Sequence
+	}
+	return 0
+}
+
+// commit closes the batch and appends it.
+func (l *Loop) commit(b *batch, soon bool) {
+	last := &b.records[len(b.records)-1]
+	last.Last = true
+	if len(b.tasks)+len(b.give) > 0 {
+		l.waiting = append(l.waiting, promise{through: last.Sequence, tasks: b.tasks, give: b.give})
+	}
+	l.log.Append(events.Batch{Records: b.records}, soon)
+}
