@@ -73,16 +73,20 @@ func (p *Publisher) Run(ctx context.Context) error {
 		<-ctx.Done()
 		return nil
 	}
+	err := p.follow(ctx)
+	if ctx.Err() != nil || errors.Is(err, store.ErrClosed) {
+		err = nil // a stop in good order
+	}
+	return err
+}
+
+// follow publishes until an error.
+func (p *Publisher) follow(ctx context.Context) error {
 	for {
-		err := p.CatchUp(ctx)
-		if err == nil {
-			_, err = p.log.Wait(ctx, p.through)
+		if err := p.CatchUp(ctx); err != nil {
+			return err
 		}
-		switch {
-		case err == nil:
-		case ctx.Err() != nil, errors.Is(err, store.ErrClosed):
-			return nil
-		default:
+		if _, err := p.log.Wait(ctx, p.through); err != nil {
 			return err
 		}
 	}

@@ -54,10 +54,14 @@ func floodKey(e *corev1.Event) string {
 }
 
 // write writes one Event, the nth of its record. What the API server refuses is logged and given up; what it did not answer
-// is tried six times within half a minute. The error is ctx's.
+// is tried six times within half a minute. The error is
+// ctx's, but for a fault of the correlator.
 func (w *writer) write(ctx context.Context, e Event, n int) error {
 	result, err := w.correlator.EventCorrelate(w.object(e, n))
-	if err != nil || result.Skip {
+	if err != nil {
+		return fmt.Errorf("combine similar Events: %w", err)
+	}
+	if result.Skip {
 		return nil
 	}
 	result.Event.ReportingController = Component // the correlator's combined Events lack it
