@@ -62,10 +62,11 @@ func TestCreateUnderANameThatIsTaken(t *testing.T) {
 		{"by a pod of nobody", func(p *corev1.Pod) { p.OwnerReferences, p.Annotations = nil, nil }},
 		{"by a pod that carries our annotation but is another Job's", func(p *corev1.Pod) { p.OwnerReferences[0].UID = "other" }},
 		{"by a pod of the Job that another log's create made", func(p *corev1.Pod) {
-			p.Annotations[events.CommandAnnotation] = events.Identity{LogID: "ff", Epoch: 1}.CommandOf("uid", 1)
+			other := events.Identity{LogID: identity.LogID, Epoch: 2}
+			p.Annotations[events.CommandAnnotation] = other.CommandOf(p.OwnerReferences[0].UID, 1)
 		}},
 		{"by a pod of the Job that another create made", func(p *corev1.Pod) {
-			p.Annotations[events.CommandAnnotation] = identity.CommandOf("uid", 2)
+			p.Annotations[events.CommandAnnotation] = identity.CommandOf(p.OwnerReferences[0].UID, 2)
 		}},
 	}
 	for _, row := range rows {
