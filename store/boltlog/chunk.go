@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"math/bits"
 
 	"github.com/jobledger/jobledger/events"
 )
@@ -13,20 +14,21 @@ import (
 // commit groups; the last one of a group ends with the chain value after its last record.
 //
 //	key:    8 bytes  sequence of the first record, big endian
-//	value:  1 byte   version
-//	        1 byte   1 when the chunk ends its group, else 0
-//	        records  uvarint length, 4 bytes CRC-32C of the stored form, the stored form
+//	value:  1 byte   version; with the high bit set when the chunk ends its group
+//	        records  uvarint length, 0 for the last one, which takes the rest; 4 bytes CRC-32C; the stored form
 //	        32 bytes chain value, when the chunk ends its group
 const (
 	chunkVersion    = 1 // 0 is invalid: an unwritten byte must never look like a chunk
-	chunkHeader     = 2
-	chunkBytes      = 2000 // a chunk holds more only when a single record is larger
-	chunkEndsGroup  = 1
-	recordOverhead  = 3 + crc32.Size // length, up to 2 MiB, and checksum
+	chunkEndsGroup  = 0x80
+	chunkHeader     = 1
+	chunkBytes      = 2016 // without the chain value; more only when a single record is larger. Two fill a page: see below
 	hashBytes       = len(events.Hash{})
 	maxRecordBytes  = 64 << 20 // what a length may claim; more is damage
 	sequenceKeySize = 8
 )
+
+// A page of 4096 bytes has 16 of header, and each chunk in it an element of 16 and a key of 8: (4096-16)/2-24 = 2016.
+// With 2000, which is as good for small groups, groups of 1000 take 1.125 times their payload instead of 1.082.
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -50,33 +52,45 @@ type chunk struct {
 // chunkWriter lays the records of one group out in chunks.
 type chunkWriter struct {
 	chunks []chunk
-	open   chunk // the one being filled; without value when there is none
+	first  events.Sequence // of the chunk being filled, whose records these are
+	size   int
+	filled [][]byte
 }
 
 func (w *chunkWriter) add(s events.Sequence, stored []byte) {
-	if w.open.value != nil && len(w.open.value)+recordOverhead+len(stored)+hashBytes > chunkBytes {
-		w.close()
+	size := (bits.Len(uint(len(stored)))+6)/7 + crc32.Size + len(stored)
+	if len(w.filled) > 0 && w.size+size > chunkBytes {
+		w.close(nil)
 	}
-	if w.open.value == nil {
-		room := max(chunkBytes, chunkHeader+recordOverhead+len(stored)+hashBytes)
-		w.open = chunk{first: s, value: append(make([]byte, 0, room), chunkVersion, 0)}
+	if len(w.filled) == 0 {
+		w.first, w.size = s, chunkHeader
 	}
-	v := binary.AppendUvarint(w.open.value, uint64(len(stored)))
-	v = binary.LittleEndian.AppendUint32(v, crc32.Checksum(stored, castagnoli))
-	w.open.value = append(v, stored...)
+	w.filled, w.size = append(w.filled, stored), w.size+size
 }
 
-func (w *chunkWriter) close() {
-	w.chunks = append(w.chunks, w.open)
-	w.open = chunk{}
+// close finishes a chunk; with the chain value when its group ends there.
+func (w *chunkWriter) close(end []byte) {
+	v := append(make([]byte, 0, w.size+len(end)), chunkVersion)
+	if end != nil {
+		v[0] |= chunkEndsGroup
+	}
+	for i, stored := range w.filled {
+		size := len(stored)
+		if i == len(w.filled)-1 {
+			size = 0
+		}
+		v = binary.AppendUvarint(v, uint64(size))
+		v = binary.LittleEndian.AppendUint32(v, crc32.Checksum(stored, castagnoli))
+		v = append(v, stored...)
+	}
+	w.chunks = append(w.chunks, chunk{first: w.first, value: append(v, end...)})
+	w.filled = w.filled[:0]
 }
 
 // end closes the group with the chain value after its last record, and gives its chunks.
 func (w *chunkWriter) end(h events.Hash) []chunk {
-	if w.open.value != nil {
-		w.open.value[1] = chunkEndsGroup
-		w.open.value = append(w.open.value, h[:]...)
-		w.close()
+	if len(w.filled) > 0 {
+		w.close(h[:])
 	}
 	return w.chunks
 }
@@ -96,10 +110,11 @@ type chunkReader struct {
 func (c chunk) reader() (chunkReader, error) {
 	r := chunkReader{next: c.first}
 	v := c.value
-	if len(v) <= chunkHeader || v[0] != chunkVersion || v[1]&^chunkEndsGroup != 0 {
+	if len(v) <= chunkHeader || v[0]&^chunkEndsGroup != chunkVersion {
 		return r, errChunk
 	}
-	v, ends := v[chunkHeader:], v[1] == chunkEndsGroup
+	ends := v[0]&chunkEndsGroup != 0
+	v = v[chunkHeader:]
 	if ends {
 		if len(v) <= hashBytes {
 			return r, errChunk
@@ -116,27 +131,34 @@ func (r *chunkReader) record() (stored []byte, ok bool, err error) {
 	if len(r.rest) == 0 {
 		return nil, false, nil
 	}
-	size, n := binary.Uvarint(r.rest)
-	if n <= 0 || size == 0 || size > maxRecordBytes || uint64(len(r.rest)-n) < crc32.Size+size {
-		return nil, false, errChunk
+	stored, sum, err := r.cut()
+	if err == nil && crc32.Checksum(stored, castagnoli) != sum {
+		err = errChecksum
 	}
-	sum := binary.LittleEndian.Uint32(r.rest[n:])
-	stored = r.rest[n+crc32.Size:][:size:size]
-	if crc32.Checksum(stored, castagnoli) != sum {
-		return nil, false, errChecksum
-	}
-	r.rest = r.rest[n+crc32.Size+int(size):]
-	r.next++
-	return stored, true, nil
+	return stored, err == nil, err
 }
 
 // skip passes over a record without looking into it.
 func (r *chunkReader) skip() error {
+	_, _, err := r.cut()
+	return err
+}
+
+// cut takes the next record off the rest.
+func (r *chunkReader) cut() (stored []byte, sum uint32, err error) {
 	size, n := binary.Uvarint(r.rest)
-	if n <= 0 || size == 0 || size > maxRecordBytes || uint64(len(r.rest)-n) < crc32.Size+size {
-		return errChunk
+	if n <= 0 || len(r.rest)-n < crc32.Size {
+		return nil, 0, errChunk
 	}
-	r.rest = r.rest[n+crc32.Size+int(size):]
+	sum = binary.LittleEndian.Uint32(r.rest[n:])
+	left := r.rest[n+crc32.Size:]
+	if size == 0 {
+		size = uint64(len(left))
+	}
+	if size == 0 || size > maxRecordBytes || size > uint64(len(left)) {
+		return nil, 0, errChunk
+	}
+	r.rest = left[size:]
 	r.next++
-	return nil
+	return left[:size:size], sum, nil
 }

@@ -23,6 +23,9 @@ const childEnv = "BOLTLOG_TEST_CHILD"
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(childEnv); dir != "" {
+		if groups, err := strconv.Atoi(os.Getenv(groupsEnv)); err == nil {
+			appendGroups(dir, groups)
+		}
 		appendForever(dir)
 	}
 	os.Exit(m.Run())
@@ -64,6 +67,26 @@ func appendForever(dir string) {
 			fmt.Println(log.Head().Sequence)
 		}
 	}
+}
+
+// groupsEnv tells the child to commit that many groups, one after the other, and to end.
+const groupsEnv = "BOLTLOG_TEST_GROUPS"
+
+func appendGroups(dir string, groups int) {
+	log, err := boltlog.Open(dir, boltlog.Options{})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	w := storetest.NewWriter(dying{}, log)
+	w.Create()
+	for n := range groups {
+		w.Durable(storetest.Pod("job-a", n), storetest.Pod("job-b", n))
+	}
+	if err := log.Close(); err != nil {
+		os.Exit(1)
+	}
+	os.Exit(0)
 }
 
 // dying is the testing.TB of the child: a failure ends it.

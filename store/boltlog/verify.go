@@ -21,6 +21,7 @@ type Report struct {
 	Records  uint64
 	Head     store.Head // after the last record that was verified
 	Files    int
+	Commits  uint64   // groups of batches that became durable together
 	Notes    []string // what is worth knowing and no error: an index that will be made again, an unfinished commit
 }
 
@@ -195,7 +196,8 @@ func (v *verifier) group(f *logFile, stored events.Hash) error {
 	case v.batch != nil:
 		return f.corrupt(r.Head.Sequence, errors.New("its batch goes on behind the end of its commit"))
 	}
-	v.sound = r
+	v.report.Commits++
+	v.sound = v.report
 	return nil
 }
 

@@ -1,0 +1,200 @@
+package boltlog
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/storetest"
+)
+
+func openTest(t testing.TB, options Options, effects effects) (*Log, *storetest.Writer) {
+	t.Helper()
+	l, err := open(t.TempDir(), options, effects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	w := storetest.NewWriter(t, l)
+	w.Create()
+	return l, w
+}
+
+func TestAnotherWriterIsFencedOff(t *testing.T) {
+	spoil := map[string]func(head) head{
+		"another term":   func(h head) head { h.term++; return h },
+		"another record": func(h head) head { h.Sequence++; return h },
+		"another hash":   func(h head) head { h.Hash[0]++; return h },
+	}
+	for name, spoil := range spoil {
+		l, w := openTest(t, Options{}, system)
+		good := l.Head()
+		err := l.tail.db.Update(func(tx *bbolt.Tx) error {
+			return tx.Bucket(metaBucket).Put(headKey, spoil(l.tail.head).encode())
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = storetest.Outcome(t, w.Append(true, storetest.Pod("job-a", 1)))
+		if !errors.Is(err, store.ErrFailed) || !errors.Is(err, errFenced) {
+			t.Errorf("%s: commit %v, want that it is fenced off", name, err)
+		}
+		if l.Head() != good {
+			t.Errorf("%s: the head moved", name)
+		}
+	}
+}
+
+func TestEachOpenForWritingHasItsOwnTerm(t *testing.T) {
+	dir := t.TempDir()
+	for want := uint64(1); want < 4; want++ {
+		l, err := Open(dir, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.tail.head.term != want {
+			t.Errorf("term %d, want %d", l.tail.head.term, want)
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestFailedCommitEndsTheLog lets the file of the tail fail as a disk does.
+func TestFailedCommitEndsTheLog(t *testing.T) {
+	var disk *os.File
+	effects := system
+	effects.openDB = func(path string, mode os.FileMode, o *bbolt.Options) (*bbolt.DB, error) {
+		withFile := *o
+		withFile.OpenFile = func(name string, flag int, mode os.FileMode) (f *os.File, err error) {
+			f, err = os.OpenFile(name, flag, mode)
+			disk = f
+			return f, err
+		}
+		return bbolt.Open(path, mode, &withFile)
+	}
+	l, w := openTest(t, Options{}, effects)
+	w.Durable(storetest.Pod("job-a", 1))
+	good := l.Head()
+	if err := l.SetOffset("nats", 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := disk.Close(); err != nil {
+		t.Fatal(err)
+	}
+	commits := []store.Commit{w.Append(true, storetest.Pod("job-a", 2)), w.Append(false, storetest.Pod("job-a", 3))}
+	for i, c := range commits {
+		if err := storetest.Outcome(t, c); !errors.Is(err, store.ErrFailed) || !errors.Is(err, os.ErrClosed) {
+			t.Errorf("commit %d: %v, want ErrFailed with the cause", i, err)
+		}
+	}
+	if err := storetest.Outcome(t, w.Append(true, storetest.Pod("job-a", 4))); !errors.Is(err, store.ErrFailed) {
+		t.Errorf("commit after the failed one: %v, want ErrFailed", err)
+	}
+	if err := l.Room(1); !errors.Is(err, store.ErrFailed) {
+		t.Errorf("room: %v, want ErrFailed", err)
+	}
+	if _, err := l.Wait(context.Background(), good.Sequence); !errors.Is(err, store.ErrFailed) {
+		t.Errorf("wait: %v, want ErrFailed", err)
+	}
+	if l.Head() != good {
+		t.Error("the head moved")
+	}
+	if err := l.Close(); !errors.Is(err, store.ErrFailed) {
+		t.Errorf("close: %v, want ErrFailed", err)
+	}
+	if err := l.Close(); err != nil {
+		t.Errorf("second close: %v", err)
+	}
+	again, err := Open(l.dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if again.Head() != good {
+		t.Errorf("head after opening again %d, want %d", again.Head().Sequence, good.Sequence)
+	}
+}
+
+// commits counts the commits of a log that is closed.
+func commits(t *testing.T, dir string) uint64 {
+	t.Helper()
+	report, err := Verify(context.Background(), dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report.Commits
+}
+
+func TestBatchesThatNobodyWaitsForRideTogether(t *testing.T) {
+	l, w := openTest(t, Options{}, system)
+	for n := range 50 { // 170 bytes each: less than 64 KiB, and appended in less than 100 ms unless the machine stands still
+		w.Append(false, storetest.Pod("job-a", n))
+	}
+	begin := time.Now()
+	storetest.Await(t, w.Append(true, storetest.Pod("job-a", 50)))
+	if took := time.Since(begin); took > idleDelay {
+		t.Logf("the commit took %v", took)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := commits(t, l.dir); got < 2 || got > 4 {
+		t.Errorf("%d commits for record 1 and 51 batches, want 2", got)
+	}
+}
+
+func TestEnoughThatNobodyWaitsForIsCommitted(t *testing.T) {
+	l, w := openTest(t, Options{}, system)
+	var last store.Commit
+	begin := time.Now()
+	for range 40 {
+		last = w.Append(false, storetest.Text("job-a", 2000)) // 80 KB
+	}
+	first := l.Head().Sequence
+	if _, err := l.Wait(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(begin); took > 10*idleDelay {
+		t.Logf("64 KiB were durable after %v", took)
+	}
+	storetest.Await(t, last)
+}
+
+func TestOffsetsCauseNoCommit(t *testing.T) {
+	l, w := openTest(t, Options{}, system)
+	for n := range 20 {
+		if err := l.SetOffset("nats", events.Sequence(n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Durable(storetest.Pod("job-a", 1))
+	l.mu.Lock()
+	left := len(l.newOffsets)
+	l.mu.Unlock()
+	if left != 0 {
+		t.Error("the offset did not ride with the commit")
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := commits(t, l.dir); got != 2 {
+		t.Errorf("%d commits for two batches, want 2", got)
+	}
+}
+
+func TestOptionsAreRefusedInWords(t *testing.T) {
+	for _, o := range []Options{{RotateBytes: 1}, {RotateBytes: 1 << 40}, {LogID: strings.Repeat("x", 300)}} {
+		if _, err := Open(t.TempDir(), o); err == nil {
+			t.Errorf("options %+v were taken", o)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package boltlog_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/boltlog"
+	"github.com/jobledger/jobledger/store/storetest"
+)
+
+func prunedItem(first events.Sequence) storetest.Item {
+	return storetest.Item{Stream: events.Controller, Kind: events.KindPruned, Facts: &events.Pruned{First: first}}
+}
+
+func TestPrune(t *testing.T) {
+	dir, all := written(t, 600)
+	log := openLog(t, dir, small)
+	w := storetest.NewWriter(t, log)
+	before := len(files(t, dir, ".db"))
+	middle := events.Sequence(len(all) / 2)
+	keep, err := log.Prunable(middle)
+	if err != nil || keep <= 1 || keep > middle {
+		t.Fatalf("prunable before %d: %d, error %v, want a file's beginning before it", middle, keep, err)
+	}
+	if _, err := log.Prune(t.Context(), middle); err == nil || log.First() != 1 {
+		t.Fatalf("prune without a Pruned record: error %v, first %d; want an error, and nothing deleted", err, log.First())
+	}
+	w.Durable(prunedItem(keep))
+	all = records(t, log)
+	inside := log.Read(t.Context(), 0) // a reader that begins before and goes on after
+	n := 0
+	for r, err := range inside {
+		if err != nil {
+			if !errors.Is(err, store.ErrPruned) {
+				t.Fatalf("a reader in a file that is pruned: %v, want ErrPruned", err)
+			}
+			break
+		}
+		if n++; r.Sequence == 2 {
+			if got, err := log.Prune(t.Context(), middle); err != nil || got != keep {
+				t.Fatalf("prune: first %d, error %v, want %d", got, err, keep)
+			}
+		}
+	}
+	if n == len(all) {
+		t.Error("the reader read pruned files to the end: nothing was deleted under it")
+	}
+	for range 2 {
+		checkPruned(t, log, all, keep)
+		if after := len(files(t, dir, ".db")); after >= before {
+			t.Errorf("%d files after pruning, %d before", after, before)
+		}
+		if err := log.Close(); err != nil {
+			t.Fatal(err)
+		}
+		report, err := boltlog.Verify(context.Background(), dir, nil)
+		if err != nil || report.First != keep || report.Records != uint64(len(all))-uint64(keep)+1 {
+			t.Errorf("verify: %+v, error %v, want the records from %d on", report, err, keep)
+		}
+		log = openLog(t, dir, small)
+	}
+	if got, err := log.Prune(t.Context(), 3); err != nil || got != keep {
+		t.Errorf("prune what is pruned: first %d, error %v, want %d", got, err, keep)
+	}
+}
+
+func checkPruned(t *testing.T, log *boltlog.Log, all []events.Record, keep events.Sequence) {
+	t.Helper()
+	if got := log.First(); got != keep {
+		t.Errorf("first %d, want %d", got, keep)
+	}
+	got := records(t, log)
+	if len(got) == 0 || got[0].Sequence != keep || got[len(got)-1].Sequence != events.Sequence(len(all)) {
+		t.Errorf("%d records are left, want those from %d to %d", len(got), keep, len(all))
+	}
+	for _, err := range log.Read(t.Context(), 1) {
+		if !errors.Is(err, store.ErrPruned) || errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("read from record 1: %v, want ErrPruned", err)
+		}
+	}
+	stream := events.JobStream("job-a")
+	forward := 0
+	for r, err := range log.ReadStream(t.Context(), stream, 0, store.Forward) {
+		if err != nil || r.Sequence < keep {
+			t.Fatalf("stream forwards: record %d, error %v", r.Sequence, err)
+		}
+		forward++
+	}
+	backward := 0
+	var end error
+	for _, err := range log.ReadStream(t.Context(), stream, 0, store.Backward) {
+		if end = err; err == nil {
+			backward++
+		}
+	}
+	if !errors.Is(end, store.ErrPruned) || backward != forward || forward == 0 {
+		t.Errorf("stream backwards: %d records and %v, want the %d that are left and ErrPruned", backward, end, forward)
+	}
+}

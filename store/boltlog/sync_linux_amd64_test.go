@@ -1,0 +1,81 @@
+package boltlog_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"syscall"
+	"testing"
+)
+
+// TestTwoSyncsPerGroup is logperf's figure 7. It counts the calls of a process under ptrace, as the kernel sees them,
+// once for few groups and once for many, so that what opening and closing costs drops out.
+func TestTwoSyncsPerGroup(t *testing.T) {
+	const few, many = 20, 220
+	a, err := countSyncs(t.TempDir(), few)
+	if err != nil {
+		t.Skipf("needs to trace a process of its own: %v", err)
+	}
+	b, err := countSyncs(t.TempDir(), many)
+	if err != nil {
+		t.Fatal(err)
+	}
+	per := float64(b-a) / float64(many-few)
+	t.Logf("%d syncs for %d groups, %d for %d: %.3f a group", a, few, b, many, per)
+	if per > 2.05 || per < 2 {
+		t.Errorf("%.3f syncs a group, want 2", per)
+	}
+}
+
+// countSyncs runs the child and counts its calls of fsync and fdatasync.
+func countSyncs(dir string, groups int) (int, error) {
+	runtime.LockOSThread() // ptrace belongs to the thread that started the child
+	defer runtime.UnlockOSThread()
+	child := exec.Command(os.Args[0])
+	child.Env = append(os.Environ(), childEnv+"="+dir, groupsEnv+"="+strconv.Itoa(groups))
+	child.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
+	if err := child.Start(); err != nil {
+		return 0, err
+	}
+	pid := child.Process.Pid
+	defer func() { _ = child.Process.Kill(); _ = child.Process.Release() }()
+	var status syscall.WaitStatus
+	if _, err := syscall.Wait4(pid, &status, 0, nil); err != nil {
+		return 0, err
+	}
+	const exitKill, sysGood = 0x100000, 0x1
+	if err := syscall.PtraceSetOptions(pid, exitKill|sysGood|syscall.PTRACE_O_TRACECLONE); err != nil {
+		return 0, err
+	}
+	stops := 0 // two for each call: one before it, one after
+	for tid, signal := pid, 0; ; {
+		if err := syscall.PtraceSyscall(tid, signal); err != nil && err != syscall.ESRCH {
+			return 0, err
+		}
+		var err error
+		if tid, err = syscall.Wait4(-1, &status, syscall.WALL, nil); err != nil {
+			return 0, err
+		}
+		signal = 0
+		switch {
+		case tid == pid && (status.Exited() || status.Signaled()):
+			if status.ExitStatus() != 0 {
+				return 0, fmt.Errorf("the child ended with %v", status)
+			}
+			return stops / 2, nil
+		case !status.Stopped():
+		case status.StopSignal() == syscall.SIGTRAP|0x80:
+			var regs syscall.PtraceRegs
+			if err := syscall.PtraceGetRegs(tid, &regs); err != nil {
+				return 0, err
+			}
+			if regs.Orig_rax == syscall.SYS_FSYNC || regs.Orig_rax == syscall.SYS_FDATASYNC {
+				stops++
+			}
+		case status.StopSignal() != syscall.SIGTRAP && status.StopSignal() != syscall.SIGSTOP:
+			signal = int(status.StopSignal())
+		}
+	}
+}
