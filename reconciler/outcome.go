@@ -75,6 +75,19 @@ func beingStored(p *plan) *end {
 	return nil
 }
 
+// concluding reports whether a write that finishes the Job is in flight, so that it may be finished already.
+func (p *plan) concluding() bool {
+	if p.job.Write == nil {
+		return false
+	}
+	for _, c := range p.job.Write.Command.(*events.WriteStatus).Change.Conditions {
+		if c.Type == projector.Complete || c.Type == projector.Failed {
+			return true
+		}
+	}
+	return false
+}
+
 // backoffExceeded: failures are compared with >, restarts of containers with >= (J-112, J-113).
 func backoffExceeded(p *plan) *end {
 	limit := int64(6) // the API's default

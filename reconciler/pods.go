@@ -40,9 +40,10 @@ func (p *plan) wanted() int {
 	return int(j.Parallelism())
 }
 
-// deleteActive deletes the active pods of a failing Job. They keep their finalizer and are counted as failed (J-079).
+// deleteActive deletes the active pods of a failing Job. They keep their finalizer and are counted as failed (J-079). Of a
+// Job that may be finished already none is deleted (J-082).
 func (p *plan) deleteActive() {
-	if p.end == nil || !p.end.failure() || p.job.Tally().Idle == 0 || p.wake(p.job.Podding.Until) {
+	if p.end == nil || !p.end.failure() || p.concluding() || p.job.Tally().Idle == 0 || p.wake(p.job.Podding.Until) {
 		return
 	}
 	var commands []events.Command

@@ -76,8 +76,13 @@ func New(cfg Config) *Checker {
 }
 
 // LogLost tells that the controller's log is gone. From then on a call of it that takes effect after it was given up on is
-// forgiven: the controller cannot know that it was made.
-func (c *Checker) LogLost() { c.forgotten = true }
+// forgiven: the controller cannot know that it was made. Nor can it know which pods it was about to delete.
+func (c *Checker) LogLost() {
+	c.forgotten = true
+	for _, p := range c.pods {
+		p.doomed = false
+	}
+}
 
 // Check reads what was written and called since the last time. It returns the violations in it, each a *Violation, joined.
 func (c *Checker) Check() error {
