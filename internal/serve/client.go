@@ -1,0 +1,197 @@
+package serve
+
+import (
+	"bufio"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/store"
+)
+
+// Client asks a running controller. Make it with NewClient.
+type Client struct {
+	base *url.URL
+	http *http.Client
+}
+
+var _ Source = (*Client)(nil)
+
+// NewClient makes a client of the endpoint at that URL; "host:port" alone will do.
+func NewClient(address string) (*Client, error) {
+	if !strings.Contains(address, "://") {
+		address = "http://" + address
+	}
+	base, err := url.Parse(address)
+	if err != nil || base.Scheme != "http" || base.Host == "" {
+		return nil, fmt.Errorf("%q is not the address of a controller, such as http://127.0.0.1:10271", address)
+	}
+	transport := &http.Transport{DialContext: (&net.Dialer{Timeout: 5 * time.Second}).DialContext} // and no proxy
+	return &Client{base: base, http: &http.Client{Transport: transport}}, nil
+}
+
+// Info says whose endpoint it is.
+func (c *Client) Info(ctx context.Context) (Info, error) {
+	var info Info
+	err := c.json(ctx, &info, nil, "v1", "log")
+	return info, err
+}
+
+// Head is described by Source.
+func (c *Client) Head(ctx context.Context) (events.Identity, store.Head, error) {
+	info, err := c.Info(ctx)
+	if err != nil {
+		return events.Identity{}, store.Head{}, err
+	}
+	head := store.Head{Sequence: info.Sequence, Time: events.Time(info.Time)}
+	hash, err := hex.DecodeString(info.Hash)
+	if err != nil {
+		return events.Identity{}, store.Head{}, fmt.Errorf("read the head that the controller reports: %w", err)
+	}
+	copy(head.Hash[:], hash)
+	return events.Identity{LogID: info.LogID, Epoch: info.Epoch}, head, nil
+}
+
+// Read is described by Source.
+func (c *Client) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
+	return c.records(ctx, url.Values{"from": {sequence(from)}})
+}
+
+// Follow is described by Source.
+func (c *Client) Follow(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
+	records := c.records(ctx, url.Values{"from": {sequence(from)}, "follow": {"true"}})
+	return func(yield func(events.Record, error) bool) {
+		for r, err := range records {
+			if err != nil && ctx.Err() != nil {
+				return
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+		if ctx.Err() == nil {
+			yield(events.Record{}, errors.New("the controller stopped"))
+		}
+	}
+}
+
+// ReadStream is described by Source.
+func (c *Client) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error] {
+	values := url.Values{"from": {sequence(from)}, "stream": {s.String()}}
+	if dir == store.Backward {
+		values.Set("direction", "backward")
+	}
+	return c.records(ctx, values)
+}
+
+// Find is described by Source.
+func (c *Client) Find(ctx context.Context, namespace, name string) ([]events.Stream, error) {
+	var names []string
+	if err := c.json(ctx, &names, nil, "v1", "streams", namespace, name); err != nil {
+		return nil, err
+	}
+	var out []events.Stream
+	for _, n := range names {
+		s, err := ParseStream(n)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// Jobs is described by Source.
+func (c *Client) Jobs(ctx context.Context) ([]show.Summary, error) {
+	var out []show.Summary
+	err := c.json(ctx, &out, nil, "v1", "jobs")
+	return out, err
+}
+
+// Close is described by Source.
+func (c *Client) Close() error {
+	c.http.CloseIdleConnections()
+	return nil
+}
+
+func sequence(s events.Sequence) string { return strconv.FormatUint(uint64(s), 10) }
+
+func (c *Client) get(ctx context.Context, accept string, values url.Values, path ...string) (*http.Response, error) {
+	escaped := make([]string, len(path))
+	for i, p := range path {
+		escaped[i] = url.PathEscape(p)
+	}
+	u := c.base.JoinPath(escaped...)
+	u.RawQuery = values.Encode()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", accept)
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("ask the controller at %s: %w", c.base.Host, cause(err))
+	}
+	if resp.StatusCode == http.StatusOK {
+		return resp, nil
+	}
+	defer resp.Body.Close()
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
+	return nil, fmt.Errorf("ask the controller at %s: %s: %w", c.base.Host, resp.Status, parseError(strings.TrimSpace(string(text))))
+}
+
+// cause leaves out the method and URL that package http puts before every error.
+func cause(err error) error {
+	var e *url.Error
+	if errors.As(err, &e) {
+		return e.Err
+	}
+	return err
+}
+
+func (c *Client) json(ctx context.Context, into any, values url.Values, path ...string) error {
+	resp, err := c.get(ctx, "application/json", values, path...)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if err := json.NewDecoder(resp.Body).Decode(into); err != nil {
+		return fmt.Errorf("read the answer of the controller at %s: %w", c.base.Host, err)
+	}
+	return nil
+}
+
+func (c *Client) records(ctx context.Context, values url.Values) iter.Seq2[events.Record, error] {
+	return func(yield func(events.Record, error) bool) {
+		ctx, cancel := context.WithCancel(ctx) // a caller that stops early ends the request
+		defer cancel()
+		resp, err := c.get(ctx, framesType, values, "v1", "records")
+		if err != nil {
+			yield(events.Record{}, err)
+			return
+		}
+		defer resp.Body.Close()
+		in := bufio.NewReaderSize(resp.Body, 64<<10)
+		for {
+			r, err := readFrame(in)
+			if errors.Is(err, io.EOF) && !errors.Is(err, errCut) {
+				return
+			}
+			if !yield(r, err) || err != nil {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,337 @@
+package serve
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/store"
+)
+
+// Info says whose endpoint this is.
+type Info struct {
+	LogID    string          `json:"logID"`
+	Epoch    uint64          `json:"epoch"`
+	Sequence events.Sequence `json:"sequence"` // of the durable head
+	Hash     string          `json:"hash"`     // the chain value there
+	Time     show.Instant    `json:"time,omitzero"`
+	PID      int             `json:"pid"`
+	Version  string          `json:"version"`
+}
+
+// Config is what an endpoint shows. Log is required.
+type Config struct {
+	Log     store.Reader
+	PID     int
+	Version string
+	// Done ends every answer that follows the log; nil for never.
+	Done <-chan struct{}
+}
+
+type endpoint struct {
+	config Config
+	local  Local
+	jobs   sync.Mutex // one fold of the whole log at a time
+}
+
+// Handler answers
+//
+//	GET /v1/log                        whose log it is, and its head
+//	GET /v1/records                    records: ?from=SEQ, ?stream=STREAM, ?direction=backward, ?limit=N, ?follow=true
+//	GET /v1/jobs                       a summary of each Job; ?namespace=NAMESPACE. It reads the whole log
+//	GET /v1/jobs/{namespace}/{name}    the projected state of the newest Job of that name; ?at=SEQ
+//	GET /v1/streams/{namespace}/{name} the streams of the Jobs that bore that name, newest first
+//
+// Records are JSON, one per line (see show.Record), unless the request accepts the frames that Client reads. A listing
+// that fails midway ends with a line {"error":TEXT}.
+func Handler(config Config) http.Handler {
+	e := &endpoint{config: config, local: Local{config.Log}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/log", e.log)
+	mux.HandleFunc("GET /v1/records", e.records)
+	mux.HandleFunc("GET /v1/jobs", e.summaries)
+	mux.HandleFunc("GET /v1/jobs/{namespace}/{name}", e.job)
+	mux.HandleFunc("GET /v1/streams/{namespace}/{name}", e.streams)
+	return mux
+}
+
+// Guard answers only requests that were addressed to a loopback address: others come through a name that somebody points
+// here, such as a web page's.
+func Guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !Loopback(r.Host) {
+			http.Error(w, "this endpoint answers requests to a loopback address only", http.StatusForbidden)
+			return
+		}
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// Loopback reports whether a "host:port" or "host" names this machine by a loopback address.
+func Loopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		host = strings.Trim(address, "[]")
+	}
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+func (e *endpoint) log(w http.ResponseWriter, _ *http.Request) {
+	id, head := e.config.Log.Identity(), e.config.Log.Head()
+	writeJSON(w, Info{
+		LogID: id.LogID, Epoch: id.Epoch, Sequence: head.Sequence, Hash: head.Hash.String(), Time: show.Instant(head.Time),
+		PID: e.config.PID, Version: e.config.Version,
+	})
+}
+
+// query is what a request for records asks for.
+type query struct {
+	from     events.Sequence
+	stream   *events.Stream
+	backward bool
+	follow   bool
+	limit    uint64
+	frames   bool
+}
+
+func parseQuery(r *http.Request) (query, error) {
+	var q query
+	values := r.URL.Query()
+	for name := range values {
+		text := values.Get(name)
+		var err error
+		switch name {
+		case "from":
+			var n uint64
+			n, err = strconv.ParseUint(text, 10, 64)
+			q.from = events.Sequence(n)
+		case "limit":
+			q.limit, err = strconv.ParseUint(text, 10, 64)
+		case "follow":
+			q.follow, err = strconv.ParseBool(text)
+		case "direction":
+			if q.backward = text == "backward"; !q.backward && text != "forward" {
+				err = errors.New("forward or backward")
+			}
+		case "stream":
+			var s events.Stream
+			s, err = ParseStream(text)
+			q.stream = &s
+		default:
+			err = errors.New("there is no such parameter")
+		}
+		if err != nil {
+			return query{}, fmt.Errorf("%s=%q: %w", name, text, err)
+		}
+	}
+	if q.backward && (q.follow || q.stream == nil) {
+		return query{}, errors.New("direction=backward goes with a stream, and without follow")
+	}
+	q.frames = strings.Contains(r.Header.Get("Accept"), framesType)
+	return q, nil
+}
+
+func (e *endpoint) find(ctx context.Context, q query) iter.Seq2[events.Record, error] {
+	switch {
+	case q.follow && q.stream != nil:
+		return only(e.local.Follow(ctx, q.from), *q.stream)
+	case q.follow:
+		return e.local.Follow(ctx, q.from)
+	case q.stream != nil && q.backward:
+		return e.local.ReadStream(ctx, *q.stream, q.from, store.Backward)
+	case q.stream != nil:
+		return e.local.ReadStream(ctx, *q.stream, q.from, store.Forward)
+	}
+	return e.local.Read(ctx, q.from)
+}
+
+func only(records iter.Seq2[events.Record, error], s events.Stream) iter.Seq2[events.Record, error] {
+	return func(yield func(events.Record, error) bool) {
+		for r, err := range records {
+			if (err != nil || r.Stream == s) && !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+// records streams an answer. What was found is flushed whenever there is nothing more for the moment.
+func (e *endpoint) records(w http.ResponseWriter, r *http.Request) {
+	q, err := parseQuery(r)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	if q.follow && e.config.Done != nil {
+		go func() { // ends with the request
+			select {
+			case <-e.config.Done:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+	}
+	out := &answer{w: bufio.NewWriterSize(w, 64<<10), flush: http.NewResponseController(w).Flush, frames: q.frames}
+	w.Header().Set("Content-Type", out.contentType())
+	if q.follow {
+		out.push() // the client shall see that it is connected
+	}
+	n := uint64(0)
+	for rec, err := range e.find(ctx, q) {
+		if err != nil {
+			out.end(err)
+			return
+		}
+		if out.record(&rec) != nil {
+			return // nobody reads any more
+		}
+		if n++; n == q.limit {
+			break
+		}
+		if q.follow && rec.Sequence >= e.config.Log.Head().Sequence {
+			out.push()
+		}
+	}
+	out.end(nil)
+}
+
+// answer is a stream of records on its way out.
+type answer struct {
+	w      *bufio.Writer
+	flush  func() error
+	frames bool
+}
+
+func (a *answer) contentType() string {
+	if a.frames {
+		return framesType
+	}
+	return linesType
+}
+
+func (a *answer) record(r *events.Record) error {
+	if a.frames {
+		return writeRecord(a.w, r)
+	}
+	_, err := a.w.Write(append(show.Record(r), '\n'))
+	return err
+}
+
+func (a *answer) push() {
+	if a.w.Flush() == nil {
+		_ = a.flush() // an error shows in the next write
+	}
+}
+
+// end marks that the answer is complete, or why it is not. An error here has nobody left to be told.
+func (a *answer) end(err error) {
+	switch {
+	case a.frames && err == nil:
+		_ = writeFrame(a.w, frameEnd, nil)
+	case a.frames:
+		_ = writeFrame(a.w, frameError, []byte(formatError(err)))
+	case err != nil:
+		text, _ := json.Marshal(map[string]string{"error": err.Error()})
+		_, _ = a.w.Write(append(text, '\n'))
+	}
+	_ = a.w.Flush()
+}
+
+func (e *endpoint) summaries(w http.ResponseWriter, r *http.Request) {
+	e.jobs.Lock()
+	defer e.jobs.Unlock()
+	all, err := e.local.Jobs(r.Context())
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	if ns := r.URL.Query().Get("namespace"); ns != "" {
+		kept := []show.Summary{}
+		for _, s := range all {
+			if s.Namespace == ns {
+				kept = append(kept, s)
+			}
+		}
+		all = kept
+	}
+	writeJSON(w, all)
+}
+
+func (e *endpoint) job(w http.ResponseWriter, r *http.Request) {
+	var at Point
+	if text := r.URL.Query().Get("at"); text != "" {
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			http.Error(w, fmt.Sprintf("at=%q: a sequence is wanted", text), http.StatusBadRequest)
+			return
+		}
+		at.Sequence = events.Sequence(n)
+	}
+	streams, err := e.local.Find(r.Context(), r.PathValue("namespace"), r.PathValue("name"))
+	if err == nil && len(streams) == 0 {
+		err = ErrNoJob
+	}
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	job, err := JobAt(r.Context(), e.local, streams[0], at)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	writeJSON(w, job)
+}
+
+func (e *endpoint) streams(w http.ResponseWriter, r *http.Request) {
+	streams, err := e.local.Find(r.Context(), r.PathValue("namespace"), r.PathValue("name"))
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	names := []string{}
+	for _, s := range streams {
+		names = append(names, s.String())
+	}
+	writeJSON(w, names)
+}
+
+func fail(w http.ResponseWriter, err error) {
+	status := http.StatusInternalServerError
+	switch {
+	case errors.Is(err, ErrNoJob):
+		status = http.StatusNotFound
+	case errors.Is(err, store.ErrClosed), errors.Is(err, store.ErrFailed):
+		status = http.StatusServiceUnavailable
+	case errors.Is(err, store.ErrPruned):
+		status = http.StatusGone
+	}
+	http.Error(w, formatError(err), status)
+}
+
+func writeJSON(w http.ResponseWriter, v any) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(append(b, '\n')) // who asked may be gone
+}

@@ -1,0 +1,121 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/store"
+)
+
+// Source gives the durable records of one log. Its sequences are those of store.Reader, and so are its errors.
+type Source interface {
+	// Head is the identity of the log and the end of its durable prefix.
+	Head(ctx context.Context) (events.Identity, store.Head, error)
+	// Read gives the records from that sequence on, to the head as of the call or later; 0 means the first kept.
+	Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error]
+	// Follow is Read, and goes on with what is appended, until ctx ends: that is no error.
+	Follow(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error]
+	// ReadStream gives the records of one stream, as store.Reader does.
+	ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error]
+	// Find gives the streams of the Jobs that bore that name, newest first.
+	Find(ctx context.Context, namespace, name string) ([]events.Stream, error)
+	// Jobs sums up all Jobs that the log knows, in the order of their first records. It reads the whole log.
+	Jobs(ctx context.Context) ([]show.Summary, error)
+	// Close releases the source.
+	Close() error
+}
+
+// Local is the source of a log that this process has open. Closing it does not close the log.
+type Local struct{ Log store.Reader }
+
+var _ Source = Local{}
+
+// Head is described by Source.
+func (l Local) Head(context.Context) (events.Identity, store.Head, error) {
+	return l.Log.Identity(), l.Log.Head(), nil
+}
+
+// Read is described by Source.
+func (l Local) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
+	return l.Log.Read(ctx, from)
+}
+
+// Follow is described by Source.
+func (l Local) Follow(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
+	return func(yield func(events.Record, error) bool) {
+		next := from
+		for {
+			for r, err := range l.Log.Read(ctx, next) {
+				if ctx.Err() != nil || !yield(r, err) || err != nil {
+					return
+				}
+				next = r.Sequence + 1
+			}
+			if _, err := l.Log.Wait(ctx, max(next, 1)-1); err != nil {
+				if ctx.Err() == nil {
+					yield(events.Record{}, err)
+				}
+				return
+			}
+		}
+	}
+}
+
+// ReadStream is described by Source.
+func (l Local) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error] {
+	return l.Log.ReadStream(ctx, s, from, dir)
+}
+
+// Find is described by Source.
+func (l Local) Find(_ context.Context, namespace, name string) ([]events.Stream, error) {
+	return l.Log.Find(namespace, name)
+}
+
+// Jobs is described by Source.
+func (l Local) Jobs(ctx context.Context) ([]show.Summary, error) {
+	fold := show.NewFold()
+	fold.Brief = true
+	for r, err := range l.Log.Read(ctx, 0) {
+		if err != nil {
+			return nil, err
+		}
+		fold.Apply(&r)
+	}
+	out := []show.Summary{}
+	for _, a := range fold.Accounts() {
+		out = append(out, show.SummaryOf(a))
+	}
+	return out, nil
+}
+
+// Close is described by Source.
+func (Local) Close() error { return nil }
+
+// errNoRecord: the log has no record of that sequence.
+var errNoRecord = errors.New("there is no such record")
+
+// Record reads one record.
+func Record(ctx context.Context, src Source, at events.Sequence) (events.Record, error) {
+	for r, err := range src.Read(ctx, at) {
+		if err != nil {
+			return events.Record{}, fmt.Errorf("read record %d: %w", at, err)
+		}
+		if r.Sequence == at {
+			return r, nil
+		}
+		break
+	}
+	return events.Record{}, fmt.Errorf("read record %d: %w", at, errNoRecord)
+}
+
+// NamesOf remembers what records of the source call things, and looks up what was said before the first it is shown.
+func NamesOf(ctx context.Context, src Source) *show.Names {
+	return &show.Names{
+		Stream: func(s events.Stream) iter.Seq2[events.Record, error] { return src.ReadStream(ctx, s, 0, store.Forward) },
+		Record: func(at events.Sequence) (events.Record, error) { return Record(ctx, src, at) },
+	}
+}

@@ -1,0 +1,138 @@
+package show
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// decision says what was decided and why: commands of one kind together, the reason behind them.
+func (n *Names) decision(s events.Stream, d *events.Decision) string {
+	var parts []string
+	for _, step := range d.Steps {
+		parts = append(parts, fmt.Sprintf("%s (%s)", n.commands(s, step.Commands), step.Reason))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// commands says what some commands ask for, those of one type in one phrase.
+func (n *Names) commands(s events.Stream, commands []events.Command) string {
+	var parts []string
+	for len(commands) > 0 {
+		same := 1
+		for same < len(commands) && reflect.TypeOf(commands[same]) == reflect.TypeOf(commands[0]) {
+			same++
+		}
+		if same == 1 {
+			parts = append(parts, n.Phrase(s, commands[0]))
+		} else {
+			parts = append(parts, many(commands[0], same))
+		}
+		commands = commands[same:]
+	}
+	return strings.Join(parts, ", ")
+}
+
+// many says what several commands of the type of c ask for.
+func many(c events.Command, k int) string {
+	switch c := c.(type) {
+	case *events.CreatePod:
+		if c.Again {
+			return fmt.Sprintf("create %d pods again", k)
+		}
+		return fmt.Sprintf("create %d pods", k)
+	case *events.DeletePod:
+		return fmt.Sprintf("delete %d pods", k)
+	case *events.DropFinalizer:
+		return fmt.Sprintf("let go %d pods", k)
+	case *events.ReadPod:
+		return fmt.Sprintf("look for %d pods", k)
+	case *events.Withdraw:
+		return fmt.Sprintf("withdraw %d commands", k)
+	}
+	return fmt.Sprintf("%d × %s", k, events.Describe(c))
+}
+
+// Phrase says what one command asks for, with the names of pods where the log says them.
+func (n *Names) Phrase(s events.Stream, c events.Command) string {
+	switch c := c.(type) {
+	case nil:
+		return "command"
+	case *events.DeletePod:
+		return "delete pod " + n.Pod(s, c.Pod)
+	case *events.DropFinalizer:
+		if c.ThenDelete {
+			return "let go surplus pod " + n.Pod(s, c.Pod)
+		}
+		return "let go pod " + n.Pod(s, c.Pod)
+	case *events.AdoptPod:
+		return "adopt pod " + n.Pod(s, c.Pod)
+	case *events.ReleasePod:
+		return "release pod " + n.Pod(s, c.Pod)
+	case *events.WriteStatus:
+		return writeText(c)
+	}
+	return events.Describe(c)
+}
+
+// writeText puts first what matters most about a status write: the condition that it adds, of several the last.
+func writeText(c *events.WriteStatus) string {
+	conditions := c.Change.Conditions
+	if len(conditions) == 0 {
+		return events.Describe(c)
+	}
+	rest := *c
+	rest.Change.Conditions = nil
+	added := conditions[len(conditions)-1]
+	text := added.Type
+	if added.Status != "True" {
+		text += "=" + added.Status
+	}
+	return strings.Replace(events.Describe(&rest), "write status", "write status "+text, 1)
+}
+
+// commandText names a command: the record that decided it and its place there.
+func commandText(name events.CommandName) string {
+	return fmt.Sprintf("%d/%d", name.Decided, name.Place)
+}
+
+func (n *Names) commandEnded(r *events.Record, f *events.CommandEnded) string {
+	command := n.Command(r.Stream, f.Command)
+	text := "command " + commandText(f.Command)
+	switch command.(type) {
+	case nil:
+	case *events.WriteStatus:
+		text = "write status"
+	default:
+		text = n.Phrase(r.Stream, command)
+	}
+	text += ": " + f.Ending.String()
+	if f.Ending == events.Refused {
+		text += " (" + f.Class.String() + ")"
+	}
+	for _, said := range []string{r.Evidence.Sentence, r.Evidence.Message} {
+		if said != "" {
+			text += ", " + said
+		}
+	}
+	return text
+}
+
+// StyleOf says how a record stands out.
+func StyleOf(r *events.Record) Style {
+	switch f := r.Facts.(type) {
+	case *events.Decision:
+		return Strong
+	case *events.CommandEnded:
+		if f.Ending == events.Refused || f.Ending == events.UnknownIf {
+			return Trouble
+		}
+	case *events.PodSeen:
+		if f.Phase == events.PodFailed {
+			return Trouble
+		}
+	}
+	return Plain
+}

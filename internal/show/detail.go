@@ -1,0 +1,262 @@
+package show
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// Object says what a record is about, for people: the pod or the Job by its name, the controller.
+func (n *Names) Object(r *events.Record) string {
+	switch {
+	case r.Evidence.Name != "":
+		return Clean(r.Evidence.Name)
+	case r.Stream == events.Controller:
+		return "controller"
+	}
+	if job := n.Job(r.Stream); job.Name != "" {
+		return Clean(job.Name)
+	}
+	return Clean(r.Stream.String())
+}
+
+// Detail says in one line what a record says. It is clean.
+func (n *Names) Detail(r *events.Record) string { return Clean(n.detail(r)) }
+
+func (n *Names) detail(r *events.Record) string {
+	switch f := r.Facts.(type) {
+	case *events.JobSeen:
+		return n.jobSeen(r, f)
+	case *events.JobGone:
+		return gone("the Job's object", f.Missed)
+	case *events.PodSeen:
+		return podSeen(r, f)
+	case *events.PodGone:
+		return gone("its object", f.Missed)
+	case *events.JobSpec:
+		return specText(f)
+	case *events.Decision:
+		return n.decision(r.Stream, f)
+	case *events.CommandEnded:
+		return n.commandEnded(r, f)
+	case *events.StoredState:
+		return "the state so far: the log goes on in a new file"
+	case *events.JobResumed:
+		return "looked at again: after a listing, or under other settings"
+	case *events.TimerFired:
+		return "a wait has been served"
+	case *events.JobRetired:
+		return "nothing is left to do"
+	case *events.Erased:
+		return "its facts were erased"
+	case *events.Unknown:
+		return fmt.Sprintf("%d bytes of a kind that this program does not know", len(f.Bytes))
+	}
+	return controllerDetail(r)
+}
+
+// controllerDetail is for records of the controller's own stream.
+func controllerDetail(r *events.Record) string {
+	switch f := r.Facts.(type) {
+	case *events.LogCreated:
+		return fmt.Sprintf("log %s, epoch %d, format %d", f.LogID, f.Epoch, f.Format)
+	case *events.EpochChanged:
+		return fmt.Sprintf("epoch %d begins", f.Epoch)
+	case *events.Pruned:
+		return fmt.Sprintf("records before %d are no longer kept", f.First)
+	case *events.ControllerStarted:
+		text := fmt.Sprintf("jobledger %s, --manage=%s, rules %d", f.Version, f.Settings.Mode, f.RulesVersion)
+		if f.Settings.Namespace != "" {
+			text += ", namespace " + f.Settings.Namespace
+		}
+		return text
+	case *events.ControllerStopped:
+		return "stops in good order"
+	case *events.LeadershipChanged:
+		if f.Leading {
+			return f.Identity + " leads"
+		}
+		return f.Identity + " no longer leads"
+	case *events.ClockStepped:
+		return fmt.Sprintf("the clock was set by %s", f.Step)
+	case *events.ListingStarted:
+		text := fmt.Sprintf("%s: %s are listed", f.Reason, resources(f.Resources))
+		if f.LastSeen != 0 {
+			text += ", last seen " + f.LastSeen.Go().Format("15:04:05.000")
+			if gap := r.Time.Sub(f.LastSeen); gap > time.Second {
+				text += fmt.Sprintf(" (%s before)", Span(gap))
+			}
+		}
+		return text
+	case *events.Synced:
+		var parts []string
+		for i, res := range f.Resources {
+			parts = append(parts, fmt.Sprintf("%s as of %d", res, f.Versions[i]))
+		}
+		return strings.Join(parts, ", ")
+	}
+	return ""
+}
+
+func gone(what string, missed bool) string {
+	if missed {
+		return what + " is gone: a complete list did not show it"
+	}
+	return what + " was deleted"
+}
+
+func resources(rs []events.Resource) string {
+	parts := make([]string, len(rs))
+	for i, r := range rs {
+		parts[i] = r.String()
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (n *Names) jobSeen(r *events.Record, f *events.JobSeen) string {
+	var parts []string
+	if r.Kind == events.KindJobAdded {
+		switch {
+		case !f.Managed:
+			parts = append(parts, "not ours")
+		case f.ManagedBy == "":
+			parts = append(parts, "managed in place of the built-in controller")
+		default:
+			parts = append(parts, "managed by "+f.ManagedBy)
+		}
+	}
+	if f.Deleted != 0 {
+		parts = append(parts, "being deleted since "+f.Deleted.Go().Format("15:04:05"))
+	}
+	switch {
+	case f.Confirms != events.CommandName{}:
+		parts = append(parts, "shows the status written by "+commandText(f.Confirms))
+	case f.Status != nil && !fresh(f.Status):
+		parts = append(parts, statusText(f.Status))
+	}
+	if len(parts) == 0 {
+		parts = append(parts, fmt.Sprintf("generation %d, version %d", f.Generation, f.Version))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// fresh reports whether nobody has written the status yet.
+func fresh(s *events.JobStatus) bool {
+	return s.Active+s.Succeeded+s.Failed == 0 && s.StartTime == 0 && !s.HasUncounted && len(s.Conditions) == 0
+}
+
+func statusText(s *events.JobStatus) string {
+	text := fmt.Sprintf("status: active %d, succeeded %d, failed %d", s.Active, s.Succeeded, s.Failed)
+	if uncounted := len(s.UncountedSucceeded) + len(s.UncountedFailed); uncounted > 0 {
+		text += fmt.Sprintf(", uncounted %d", uncounted)
+	}
+	for _, c := range s.Conditions {
+		if c.Status == "True" {
+			text += ", " + c.Type
+			if c.Reason != "" {
+				text += " (" + c.Reason + ")"
+			}
+		}
+	}
+	return text
+}
+
+func podSeen(r *events.Record, f *events.PodSeen) string {
+	var parts []string
+	switch {
+	case f.Phase == events.PodPhaseNone || f.Phase == events.PodPending:
+		parts = append(parts, "Pending")
+		if r.Evidence.Node != "" || f.Scheduled {
+			parts[0] += ", scheduled"
+		}
+	default:
+		parts = append(parts, f.Phase.String())
+	}
+	if f.Ready {
+		parts = append(parts, "ready")
+	}
+	for _, x := range f.Exits {
+		parts = append(parts, fmt.Sprintf("%s exit %d", x.Name, x.Code))
+	}
+	if f.Index != events.NoIndex {
+		parts = append(parts, fmt.Sprintf("index %d", f.Index))
+	}
+	if r.Evidence.Node != "" {
+		parts = append(parts, "on "+r.Evidence.Node)
+	}
+	if f.Deleted != 0 {
+		parts = append(parts, "being deleted")
+	}
+	if !f.Tracked {
+		parts = append(parts, "finalizer gone")
+	}
+	if r.Evidence.Reason != "" {
+		parts = append(parts, because(r.Evidence.Reason, r.Evidence.Message))
+	}
+	for _, c := range r.Evidence.Containers {
+		if c.Message != "" {
+			parts = append(parts, fmt.Sprintf("%s says %q", c.Name, c.Message))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func because(reason, message string) string {
+	if message == "" {
+		return reason
+	}
+	return reason + ": " + message
+}
+
+func specText(s *events.JobSpec) string {
+	var parts []string
+	number := func(name string, v *int32) {
+		if v != nil {
+			parts = append(parts, fmt.Sprintf("%s %d", name, *v))
+		}
+	}
+	if s.CompletionMode != "" {
+		parts = append(parts, s.CompletionMode)
+	}
+	number("completions", s.Completions)
+	number("parallelism", s.Parallelism)
+	number("backoffLimit", s.BackoffLimit)
+	if s.ActiveDeadlineSeconds != nil {
+		parts = append(parts, fmt.Sprintf("deadline %ds", *s.ActiveDeadlineSeconds))
+	}
+	if s.Suspend {
+		parts = append(parts, "suspended")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Namespace is the namespace of what a record is about; empty for the controller.
+func (n *Names) Namespace(r *events.Record) string {
+	if r.Evidence.Namespace != "" {
+		return r.Evidence.Namespace
+	}
+	return n.Job(r.Stream).Namespace
+}
+
+// DetailWide is Detail with every command of a decision, and the sentences that give its reasons.
+func (n *Names) DetailWide(r *events.Record) string {
+	d, ok := r.Facts.(*events.Decision)
+	if !ok {
+		return n.Detail(r)
+	}
+	var parts []string
+	for _, s := range d.Steps {
+		var commands []string
+		for _, c := range s.Commands {
+			commands = append(commands, n.Phrase(r.Stream, c))
+		}
+		text := strings.Join(commands, ", ") + " (" + string(s.Reason)
+		if s.Sentence != "" {
+			text += ": " + s.Sentence
+		}
+		parts = append(parts, text+")")
+	}
+	return Clean(strings.Join(parts, "; "))
+}

@@ -1,0 +1,143 @@
+package show
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+)
+
+// Fold folds records into Jobs like the controller does, and keeps an [Account] of each. Where the controller forgets (a
+// Job that is over leaves its memory), Fold remembers how it ended. It is not safe for concurrent use.
+type Fold struct {
+	// Brief keeps no more than a summary of Jobs that are over: for a fold of a whole log.
+	Brief bool
+
+	world    *projector.World
+	accounts map[events.Stream]*Account
+}
+
+// Account is what the log says about one Job, beside its projection.
+type Account struct {
+	Stream      events.Stream
+	First, Last events.Sequence // its own records; First is 0 when the account began with a stored state
+	LastAt      events.Time
+	Records     uint64
+	Decision    *events.Record // the newest one
+	Trouble     [3]*events.Record
+	Retired     events.Sequence // the record that closed it; 0 while it is open
+	Deleted     events.Sequence // the record that says that its object is gone
+
+	job     *projector.Job
+	summary *Summary // of a Job that is over, in a brief fold
+	names   Names
+}
+
+// The sorts of commands whose newest failure an account keeps; the places in Account.Trouble.
+const (
+	troubleCreating = iota // creates of pods
+	troublePodding         // other changes of pods
+	troubleWriting         // status writes and reads
+)
+
+// NewFold is the fold of no records.
+func NewFold() *Fold {
+	return &Fold{world: projector.NewWorld(), accounts: map[events.Stream]*Account{}}
+}
+
+// Apply folds the next record.
+func (f *Fold) Apply(r *events.Record) {
+	before := f.world.Job(r.Stream)
+	f.world.Apply(r)
+	if r.Stream.Kind != events.StreamJob {
+		return
+	}
+	a := f.accounts[r.Stream]
+	if a == nil {
+		a = &Account{Stream: r.Stream}
+		if r.Kind != events.KindStateStored {
+			a.First = r.Sequence
+		}
+		f.accounts[r.Stream] = a
+	}
+	a.Last, a.LastAt = r.Sequence, r.Time
+	a.Records++
+	after := f.world.Job(r.Stream)
+	switch {
+	case after != nil:
+		a.job, a.summary = after, nil
+	case before != nil:
+		a.job = before
+	}
+	a.note(r)
+	if f.Brief && after == nil && a.job != nil {
+		s := SummaryOf(a)
+		a.summary, a.job, a.Decision, a.names = &s, nil, nil, Names{}
+		a.Trouble = [3]*events.Record{}
+	}
+}
+
+// Store takes in the content of a spec that another Job's stream holds, as far as records of this fold's Jobs name it.
+func (f *Fold) Store(r *events.Record) { f.world.Apply(r) }
+
+// World is the projection. The caller does not change it.
+func (f *Fold) World() *projector.World { return f.world }
+
+// Account is that of a Job; nil when no record of it was folded.
+func (f *Fold) Account(s events.Stream) *Account { return f.accounts[s] }
+
+// Accounts are those of all Jobs, in the order of their first records.
+func (f *Fold) Accounts() []*Account {
+	out := make([]*Account, 0, len(f.accounts))
+	for _, a := range f.accounts {
+		out = append(out, a)
+	}
+	slices.SortFunc(out, func(a, b *Account) int {
+		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Stream.ID, b.Stream.ID))
+	})
+	return out
+}
+
+// note keeps what people ask about and the projection does not hold.
+func (a *Account) note(r *events.Record) {
+	switch f := r.Facts.(type) {
+	case *events.Decision:
+		if r.Kind == events.KindDecided {
+			kept := *r
+			a.Decision = &kept
+		}
+	case *events.CommandEnded:
+		a.ended(r, f)
+	case *events.JobRetired:
+		a.Retired = r.Sequence
+	case *events.JobGone:
+		a.Deleted = r.Sequence
+	case *events.JobSeen:
+		a.Deleted = 0
+	}
+	a.names.Learn(r)
+	switch r.Facts.(type) {
+	case *events.CommandEnded, *events.PodGone:
+		a.names.Forget(r)
+	}
+}
+
+// ended notes a failure, or that the same sort of command succeeded since.
+func (a *Account) ended(r *events.Record, f *events.CommandEnded) {
+	sort := troublePodding
+	switch a.names.Command(a.Stream, f.Command).(type) {
+	case *events.CreatePod, *events.ReadPod:
+		sort = troubleCreating
+	case *events.WriteStatus, *events.ReadJob:
+		sort = troubleWriting
+	}
+	switch f.Ending {
+	case events.Done:
+		a.Trouble[sort] = nil
+	case events.Refused, events.UnknownIf:
+		kept := *r
+		a.Trouble[sort] = &kept
+	case events.Withdrawn:
+	}
+}

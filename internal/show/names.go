@@ -1,0 +1,168 @@
+package show
+
+import (
+	"iter"
+
+	"google.golang.org/protobuf/proto"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+)
+
+// Names remembers what records call things: Jobs by stream, pods by UID, commands by name. It forgets a Job's when nothing
+// of it is left, so it holds what is alive, however long the log is. It is not safe for concurrent use.
+type Names struct {
+	// Stream reads a stream from its first record on, and Record one record; nil when nothing can be looked up. With
+	// them Names knows what was said before the first record that it was shown.
+	Stream func(events.Stream) iter.Seq2[events.Record, error]
+	Record func(events.Sequence) (events.Record, error)
+
+	streams map[events.Stream]*streamNames
+}
+
+type streamNames struct {
+	job      events.JobRef
+	looked   bool // the stream has been read for it
+	gone     bool // the Job's object is
+	pods     map[types.UID]string
+	commands map[events.CommandName]events.Command
+}
+
+func (n *Names) of(s events.Stream) *streamNames {
+	known := n.streams[s]
+	if known == nil {
+		if n.streams == nil {
+			n.streams = map[events.Stream]*streamNames{}
+		}
+		known = &streamNames{pods: map[types.UID]string{}, commands: map[events.CommandName]events.Command{}}
+		switch s.Kind {
+		case events.StreamJob, events.StreamCronJob:
+			known.job.UID = types.UID(s.ID)
+		case events.StreamNamespace:
+			known.job.Namespace = s.ID
+		case events.StreamController:
+		}
+		n.streams[s] = known
+	}
+	return known
+}
+
+// Learn takes in what a record calls things. It is shown every record, in order, before that record's Detail is asked.
+func (n *Names) Learn(r *events.Record) {
+	if r.Stream == events.Controller {
+		return
+	}
+	s := n.of(r.Stream)
+	switch f := r.Facts.(type) {
+	case *events.JobSeen, *events.JobGone:
+		if r.Evidence.Name != "" {
+			s.job.Namespace, s.job.Name = r.Evidence.Namespace, r.Evidence.Name
+		}
+	case *events.PodSeen:
+		s.pod(f.UID, r)
+		if s.job.Name == "" {
+			s.job.Name = r.Evidence.Owner
+		}
+	case *events.CommandEnded:
+		if _, create := s.commands[f.Command].(*events.CreatePod); create {
+			s.pod(f.UID, r)
+		}
+	case *events.Decision:
+		for place, c := range f.Commands() {
+			s.commands[events.CommandName{Decided: r.Sequence, Place: uint32(place)}] = c
+		}
+	case *events.StoredState:
+		s.stored(r)
+	}
+}
+
+func (s *streamNames) pod(uid types.UID, r *events.Record) {
+	if uid != "" && r.Evidence.Name != "" {
+		s.pods[uid] = r.Evidence.Name
+	}
+	if s.job.Namespace == "" {
+		s.job.Namespace = r.Evidence.Namespace
+	}
+}
+
+// stored takes the names out of a stored state.
+func (s *streamNames) stored(r *events.Record) {
+	var names pb.StateNames
+	if proto.Unmarshal(r.Evidence.State, &names) == nil && names.GetName() != "" {
+		s.job.Namespace, s.job.Name = names.GetNamespace(), names.GetName()
+	}
+}
+
+// Forget drops what a record ends, after it was shown.
+func (n *Names) Forget(r *events.Record) {
+	s := n.streams[r.Stream]
+	if s == nil {
+		return
+	}
+	over := false
+	switch f := r.Facts.(type) {
+	case *events.JobRetired:
+		over = true
+	case *events.JobGone:
+		s.gone = true
+	case *events.PodGone:
+		delete(s.pods, f.UID)
+	case *events.CommandEnded:
+		delete(s.commands, f.Command)
+	}
+	if over || (s.gone && len(s.pods) == 0 && len(s.commands) == 0) {
+		delete(n.streams, r.Stream)
+	}
+}
+
+// Job is the Job that a stream belongs to; without a name when the log does not say.
+func (n *Names) Job(s events.Stream) events.JobRef {
+	if s == events.Controller {
+		return events.JobRef{}
+	}
+	known := n.of(s)
+	if known.job.Name == "" && !known.looked && n.Stream != nil && s.Kind != events.StreamNamespace {
+		known.looked = true
+		for r, err := range n.Stream(s) {
+			if err != nil {
+				break
+			}
+			n.Learn(&r)
+			if known.job.Name != "" {
+				break
+			}
+		}
+	}
+	return known.job
+}
+
+// Pod is the name of a pod of the stream, or its UID when the log has not said it.
+func (n *Names) Pod(s events.Stream, uid types.UID) string {
+	if name := n.of(s).pods[uid]; name != "" {
+		return name
+	}
+	return string(uid)
+}
+
+// Command is the command with that name; nil when it cannot be found.
+func (n *Names) Command(s events.Stream, name events.CommandName) events.Command {
+	if c := n.of(s).commands[name]; c != nil {
+		return c
+	}
+	if n.Record == nil {
+		return nil
+	}
+	r, err := n.Record(name.Decided)
+	if err != nil {
+		return nil
+	}
+	d, ok := r.Facts.(*events.Decision)
+	if !ok {
+		return nil
+	}
+	if commands := d.Commands(); int(name.Place) < len(commands) {
+		return commands[name.Place]
+	}
+	return nil
+}

@@ -1,0 +1,269 @@
+package show
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// Page writes the state of Jobs for people.
+type Page struct {
+	Out    io.Writer
+	Width  int // of a line at most; 0 for no limit
+	Wide   bool
+	Colour bool
+}
+
+// Indented writes a value of this package as indented JSON whose every character is visible.
+func Indented(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
+		return nil, fmt.Errorf("write JSON: %w", err)
+	}
+	return visible(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
+}
+
+// Jobs writes a table of summaries.
+func (p *Page) Jobs(jobs []Summary) error {
+	head := []string{"NAMESPACE", "NAME", "STATE", "SUCCEEDED", "FAILED", "ACTIVE", "STARTED", "TOOK"}
+	if p.Wide {
+		head = append(head, "RECORDS", "UID")
+	}
+	t := &Table{Out: p.Out, Head: head, Width: p.Width, Colour: p.Colour}
+	for _, j := range jobs {
+		state := Cell{Text: string(j.State)}
+		if j.State == StateFailed || j.State == StateFailing {
+			state.Style = Trouble
+		}
+		if j.Gone && j.State != StateDeleted {
+			state.Text += ", deleted"
+		}
+		if p.Wide && j.Reason != "" {
+			state.Text += " (" + Clean(j.Reason) + ")"
+		}
+		row := []Cell{
+			{Text: dash(Clean(j.Namespace))}, {Text: dash(Clean(j.Name))}, state, {Text: j.Counts.succeeded()},
+			{Text: strconv.Itoa(int(j.Counts.Failed))}, {Text: strconv.Itoa(int(j.Counts.Active))},
+			{Text: second(j.Started)}, {Text: dash(took(j.Started, j.Finished))},
+		}
+		if p.Wide {
+			row = append(row, Cell{Text: strconv.FormatUint(j.Records, 10)}, Cell{Text: Clean(j.UID)})
+		}
+		t.Row(row...)
+	}
+	return t.Flush()
+}
+
+func (c *Counts) succeeded() string {
+	if c.Completions == 0 {
+		return strconv.Itoa(int(c.Succeeded))
+	}
+	return fmt.Sprintf("%d/%d", c.Succeeded, c.Completions)
+}
+
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+func second(t Instant) string {
+	if t == 0 {
+		return "-"
+	}
+	return events.Time(t).Go().Format("2006-01-02 15:04:05Z")
+}
+
+// took is how long it was from a start to an end; the end is in whole seconds, like all times that the API stores.
+func took(start, end Instant) string {
+	if start == 0 || end == 0 {
+		return ""
+	}
+	return Span(max(events.Time(end).Sub(events.Time(start).Second()), 0))
+}
+
+// lines collects "label: text" lines.
+type lines struct {
+	page *Page
+	b    bytes.Buffer
+}
+
+func (l *lines) put(label, format string, args ...any) { l.styled(Plain, label, format, args...) }
+
+func (l *lines) styled(style Style, label, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if label != "" {
+		label += ":"
+	}
+	room := 0
+	if l.page.Width > 0 {
+		room = max(l.page.Width-labelWidth, 20)
+	}
+	text = Clip(Clean(text), room)
+	if l.page.Colour && style != Plain {
+		text = codes[style] + text + "\x1b[0m"
+	}
+	fmt.Fprintf(&l.b, "%-*s%s\n", labelWidth, label, text)
+}
+
+const (
+	labelWidth = 15
+	maxPods    = 20 // in a table that is not wide
+)
+
+// Job writes the state of one Job.
+func (p *Page) Job(j *Job) error {
+	l := &lines{page: p}
+	l.put("Job", "%s/%s", dash(j.Namespace), dash(j.Name))
+	l.put("UID", "%s", j.UID)
+	l.put("As of", "record %d, %s", j.AsOf.Sequence, Moment(events.Time(j.AsOf.Time)))
+	style := Strong
+	if j.State == StateFailed || j.State == StateFailing {
+		style = Trouble
+	}
+	l.styled(style, "State", "%s", j.sentence())
+	if j.Started != 0 {
+		text := second(j.Started)
+		if d := took(j.Started, j.Finished); d != "" {
+			text += fmt.Sprintf(", finished %s after %s", second(j.Finished), d)
+		}
+		l.put("Started", "%s", text)
+	}
+	c := &j.Counts
+	l.put("Pods", "%s succeeded, %d failed, %d active (%d ready), %d terminating, %d being created",
+		c.succeeded(), c.Failed, c.Active, c.Ready, c.Terminating, c.Creating)
+	l.put("Records", "%d, from %d to %d", j.Records, j.First, j.Last)
+	j.work(l)
+	if _, err := p.Out.Write(l.b.Bytes()); err != nil {
+		return err
+	}
+	return p.pods(j)
+}
+
+// sentence is the Job's state in words.
+func (j *Job) sentence() string {
+	text := string(j.State)
+	if because := because(j.Reason, j.Message); because != "" {
+		text += " (" + because + ")"
+	}
+	switch {
+	case j.Gone && j.State != StateDeleted:
+		text += "; its object was deleted"
+	case j.Deleted != 0 && j.State != StateDeleting && j.State != StateDeleted:
+		text += "; being deleted"
+	}
+	if !j.Managed && j.State != StateUnseen {
+		text += "; not managed here"
+	}
+	if j.Listing && j.Retired == 0 {
+		text += "; the controller had no full view of the cluster then"
+	}
+	return text
+}
+
+// work is what is being done, waited for, and was decided.
+func (j *Job) work(l *lines) {
+	label := func(i int, text string) string {
+		if i == 0 {
+			return text
+		}
+		return ""
+	}
+	for i, c := range j.InFlight {
+		text := c.Does + ", decided " + clock(c.Since)
+		if c.Doubt {
+			text = c.Does + ", in doubt: sent " + clock(c.Since) + ", and nobody knows what came of it"
+		}
+		l.put(label(i, "In flight"), "%s", text)
+	}
+	for i, w := range j.Waits {
+		l.put(label(i, "Waits"), "until %s for %s", Moment(events.Time(w.Until)), w.For)
+	}
+	for i, f := range j.Trouble {
+		l.styled(Trouble, label(i, "Trouble"), "record %d: %s", f.Sequence, f.Says)
+	}
+	if d := j.LastDecision; d != nil {
+		l.put("Last decision", "record %d, %s", d.Sequence, Moment(events.Time(d.Time)))
+		for _, s := range d.Steps {
+			l.put("", "%s: %s", s.Reason, strings.Join(capped(s.Commands, l.page.Wide), ", "))
+			if s.Sentence != "" {
+				l.put("", "  because %s", s.Sentence)
+			}
+		}
+	}
+}
+
+func clock(t Instant) string { return events.Time(t).Go().Format("15:04:05.000Z") }
+
+// capped leaves out what is too much to read, unless all is wanted.
+func capped(texts []string, all bool) []string {
+	const most = 3
+	if all || len(texts) <= most {
+		return texts
+	}
+	return append(slices.Clone(texts[:most]), fmt.Sprintf("and %d more", len(texts)-most))
+}
+
+func (p *Page) pods(j *Job) error {
+	if len(j.Pods) == 0 {
+		return nil
+	}
+	fmt.Fprintln(p.Out)
+	t := &Table{Out: p.Out, Head: []string{"POD", "INDEX", "PHASE", "NODE", "FINISHED", "EXITS", "ACCOUNT"}, Width: p.Width, Colour: p.Colour}
+	for i, pod := range j.Pods {
+		if i == maxPods && !p.Wide {
+			t.Rule(fmt.Sprintf("… and %d more (-o wide shows all)", len(j.Pods)-maxPods))
+			break
+		}
+		t.Row(pod.row()...)
+	}
+	return t.Flush()
+}
+
+func (p *Pod) row() []Cell {
+	index := "-"
+	if p.Index != nil {
+		index = strconv.Itoa(int(*p.Index))
+	}
+	phase := Cell{Text: p.Phase}
+	if p.Phase == events.PodFailed.String() {
+		phase.Style = Trouble
+	}
+	if p.Deleted != 0 {
+		phase.Text += ", being deleted"
+	}
+	name := p.Name
+	if name == "" {
+		name = p.UID
+	}
+	return []Cell{
+		{Text: Clean(name)}, {Text: index}, phase, {Text: dash(Clean(p.Node))}, {Text: second(p.Finished)},
+		{Text: dash(exits(p.Exits))}, {Text: dash(p.Account)},
+	}
+}
+
+// exits writes the exit codes of containers: "main 3".
+func exits(raw json.RawMessage) string {
+	var all []struct {
+		Name string
+		Code int32
+	}
+	if json.Unmarshal(raw, &all) != nil {
+		return ""
+	}
+	var parts []string
+	for _, x := range all {
+		parts = append(parts, fmt.Sprintf("%s %d", Clean(x.Name), x.Code))
+	}
+	return strings.Join(parts, ", ")
+}

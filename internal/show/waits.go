@@ -1,0 +1,55 @@
+package show
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/reconciler"
+)
+
+// waits is what the Job waits for at time now, the earliest first.
+func waits(j *projector.Job, now events.Time) []Wait {
+	if !j.Known() || !j.Managed || j.Spec == nil || j.Finished() {
+		return nil
+	}
+	var out []Wait
+	add := func(until events.Time, format string, args ...any) {
+		if until > now {
+			out = append(out, Wait{For: fmt.Sprintf(format, args...), Until: Instant(until)})
+		}
+	}
+	if n, _ := j.Failures(); n > 0 {
+		add(j.PodBackoffUntil(), "the next pod: backoff after %s", count(n, "failed pod"))
+	}
+	add(j.Creating.Until, "the next create: %s", retried(j.Creating))
+	add(j.Podding.Until, "the next change of a pod: %s", retried(j.Podding))
+	add(j.Writing.Until, "the next status write: %s", retried(j.Writing))
+	for _, c := range j.Creates() {
+		if c.Flight == nil && c.MustList {
+			add(c.Sent.Add(j.Settings.RequestTimeout), "a look for pod #%d: its create may still take effect", c.Ordinal)
+		}
+	}
+	if limit, start := j.Spec.ActiveDeadlineSeconds, j.StartTime(); limit != nil && start != 0 && !j.Spec.Suspend {
+		add(start.Add(time.Duration(min(*limit, 1<<31))*time.Second), "activeDeadlineSeconds")
+	}
+	if j.Lagging != 0 && j.Write == nil {
+		add(j.Lagging.Add(j.Settings.ProgressDelay), "a status write that shows progress")
+	}
+	if wake := reconciler.DecideAt(j, now).Wake; !slices.ContainsFunc(out, func(w Wait) bool { return w.Until == Instant(wake) }) {
+		add(wake, "the next look")
+	}
+	slices.SortStableFunc(out, func(a, b Wait) int { return cmp.Compare(a.Until, b.Until) })
+	return out
+}
+
+// retried says what led to a wait after failures.
+func retried(r projector.Retry) string {
+	if r.Class == 0 {
+		return fmt.Sprintf("nobody knows how the last one ended (%s in a row)", count(int(r.Count), "failure"))
+	}
+	return fmt.Sprintf("refused (%s, %s in a row)", r.Class, count(int(r.Count), "failure"))
+}
