@@ -62,25 +62,36 @@ func writeClosed(dir string, id events.Identity, end store.Head) error {
 // checkClosed compares the log with its witness. A witness that is missing or cannot be read says nothing; one that
 // says less than the log does was overtaken.
 func checkClosed(dir string, id events.Identity, end store.Head) error {
-	path := filepath.Join(dir, closedName)
-	content, err := os.ReadFile(path)
+	content, err := os.ReadFile(filepath.Join(dir, closedName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
+	if witnessed := decodeClosed(content, id); witnessed.Sequence > end.Sequence {
+		return lost(dir, end.Sequence, witnessed.Sequence)
+	}
+	return nil
+}
+
+// decodeClosed gives the head that a witness speaks of; the zero Head when it cannot be read or is another log's.
+func decodeClosed(content []byte, id events.Identity) store.Head {
 	d, err := newFields(content)
 	if err != nil {
-		return nil
+		return store.Head{}
 	}
-	logID, witnessed := d.text(), d.head()
-	if d.end("decode the witness") != nil || logID != id.LogID || witnessed.Sequence <= end.Sequence {
-		return nil
+	logID, end := d.text(), d.head()
+	if d.end("decode the witness") != nil || logID != id.LogID {
+		return store.Head{}
 	}
+	return end
+}
+
+func lost(dir string, end, closed events.Sequence) error {
 	return &store.CorruptError{
-		Path: dir, At: end.Sequence + 1,
-		Cause: fmt.Errorf("the log was closed with record %d and now ends with record %d", witnessed.Sequence, end.Sequence),
-		Hint:  "the last commit is damaged; if an older copy was put here on purpose, remove " + path,
+		Path: dir, At: end + 1,
+		Cause: fmt.Errorf("the log was closed with record %d and now ends with record %d", closed, end),
+		Hint:  "the last commit is damaged; if an older copy was put here on purpose, remove " + filepath.Join(dir, closedName),
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/internal/index"
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
@@ -197,4 +198,43 @@ func TestOptionsAreRefusedInWords(t *testing.T) {
 			t.Errorf("options %+v were taken", o)
 		}
 	}
+}
+
+// TestEmptyTail opens a log whose process died right after a new file was begun.
+func TestEmptyTail(t *testing.T) {
+	l, w := openTest(t, Options{}, system)
+	w.Durable(storetest.Pod("job-a", 1))
+	if err := l.SetOffset("nats", 2); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.rotate(&pending{first: w.Next(), index: index.New(w.Next())}); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if report, err := Verify(t.Context(), l.dir, nil); err != nil || report.Files != 2 || report.Records != 2 {
+			t.Fatalf("verify: %+v, error %v, want 2 files and 2 records", report, err)
+		}
+		again, err := Open(l.dir, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again.NextFile() != 3 || again.Head().Sequence != 2 {
+			t.Errorf("next file %d, head %d, want 3 and 2", again.NextFile(), again.Head().Sequence)
+		}
+		if at, err := again.Offset("nats"); at != 2 || err != nil {
+			t.Errorf("offset %d, error %v, want 2", at, err)
+		}
+		if err := again.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again, err := Open(l.dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	storetest.NewWriter(t, again).Durable(storetest.Pod("job-a", 2))
 }

@@ -78,7 +78,7 @@ func judge(t *testing.T, what, dir string, want []events.Record) outcome {
 	if verified == harmless && (report.Records != uint64(len(want)) || report.Head.Sequence != want[len(want)-1].Sequence) {
 		t.Fatalf("%s: verify finds %d records and head %d, and no error", what, report.Records, report.Head.Sequence)
 	}
-	read := harmless
+	var read outcome
 	if log, err := boltlog.OpenReadOnly(dir); err != nil {
 		read = corrupt(t, what+": open to read", err)
 	} else {
@@ -166,10 +166,7 @@ func readAll(t *testing.T, what string, log store.Reader, want []events.Record) 
 // copyDir copies a log, so that damage and repairs stay in the copy.
 func copyDir(t *testing.T, dir string) string {
 	t.Helper()
-	to, err := os.MkdirTemp(t.TempDir(), "copy")
-	if err != nil {
-		t.Fatal(err)
-	}
+	to := t.TempDir()
 	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
 		t.Fatal(err)
 	}

@@ -36,11 +36,12 @@ func lock(dir string, write bool) (*os.File, error) {
 		how = syscall.LOCK_EX
 	}
 	if err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB); err != nil {
-		defer f.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, holder(f)
+			err = holder(f)
+		} else {
+			err = fmt.Errorf("lock %s: %w", path, err)
 		}
-		return nil, fmt.Errorf("lock %s: %w", path, err)
+		return nil, errors.Join(err, f.Close())
 	}
 	if !write {
 		return f, nil

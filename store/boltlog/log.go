@@ -3,7 +3,6 @@ package boltlog
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
 	"sync"
 	"time"
@@ -180,7 +179,6 @@ func (l *Log) signal() {
 func (l *Log) fail(err error) {
 	if l.failed == nil {
 		l.failed = err
-		l.options.Logger.Error("the log accepts nothing more", slog.Any("error", err))
 	}
 	for _, p := range l.queue {
 		p.end(fmt.Errorf("%w: %w", store.ErrFailed, l.failed))
