@@ -21,9 +21,10 @@ func (j *Job) indexValid(p *Pod) bool {
 func (j *Job) failing() bool    { return j.Base.True(FailureTarget) }
 func (j *Job) succeeding() bool { return j.Base.True(SuccessCriteriaMet) }
 
-// ended reports whether the pod counts as ended, by the matrix of J-023; of a failing Job every pod does (J-038).
+// ended reports whether the pod counts as ended, by the matrix of J-023; of a failing Job every pod does (J-038). That a
+// pod is being deleted counts once it has been seen.
 func (j *Job) ended(p *Pod) bool {
-	return p.Phase.Terminal() || (p.Terminating() && !j.FailedOnly()) || j.failing()
+	return p.Phase.Terminal() || (p.Deleted != 0 && !j.FailedOnly()) || j.failing()
 }
 
 // accounted reports whether the published status accounts for the pod already.

@@ -8,11 +8,9 @@ import (
 // lastApplied is where kubectl keeps a copy of the whole manifest, secrets included.
 const lastApplied = corev1.LastAppliedConfigAnnotation
 
-// stripJob takes off what neither observations nor the keeper need. The pod template stays as it is.
-func stripJob(job *batchv1.Job) {
-	job.ManagedFields = nil
-	delete(job.Annotations, lastApplied)
-}
+// stripJob takes off what neither observations nor the keeper need. Annotations stay, all of them: a status write sends
+// the metadata back, and what it leaves out is gone (J-207).
+func stripJob(job *batchv1.Job) { job.ManagedFields = nil }
 
 // stripPod leaves what observations read: metadata, the node, which init containers are sidecars, and the status.
 func stripPod(pod *corev1.Pod) {

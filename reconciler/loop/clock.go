@@ -13,24 +13,33 @@ type Clock struct {
 	offset time.Duration
 }
 
-// NewClock starts a clock at the wall clock's time.
-func NewClock() *Clock { return &Clock{start: time.Now()} }
+// NewClock starts a clock at the wall clock's time; at the API server's when the wall clock is ahead of it by more than
+// 5 s. A zero server time means that it is not known.
+func NewClock(server time.Time) *Clock {
+	c := &Clock{start: time.Now()}
+	if !server.IsZero() && c.start.Sub(server) > clockTolerance {
+		c.offset = server.Sub(c.start)
+	}
+	return c
+}
 
 // Now is the time.
 func (c *Clock) Now() events.Time {
 	return events.At(c.start.Add(time.Since(c.start) + c.offset))
 }
 
-// Stepped reports by how much the wall clock has been set since, when that is more than 5 s, and follows it.
+// Stepped reports by how much the wall clock is off, when that is more than 5 s: it has been set.
 func (c *Clock) Stepped() (events.ClockStepped, bool) {
 	wall := events.At(time.Now().Round(0)) // Round strips the monotonic reading
 	step := wall.Sub(c.Now())
 	if step <= clockTolerance && step >= -clockTolerance {
 		return events.ClockStepped{}, false
 	}
-	c.offset += step
 	return events.ClockStepped{Step: step}, true
 }
+
+// Follow takes the step over.
+func (c *Clock) Follow(step events.ClockStepped) { c.offset += step.Step }
 
 // Until is how long it is from now to t; 0 when t has come.
 func (c *Clock) Until(t events.Time) time.Duration { return max(t.Sub(c.Now()), 0) }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/jobledger/jobledger/events"
@@ -29,10 +30,19 @@ type Runner struct {
 	Log   *slog.Logger
 	// Full is told when the log has no room for a turn (nothing is done then), and when it has again.
 	Full func(full bool)
+	// Relist makes the informer list everything again, for the reason of a gap: what happened while the log had no room
+	// was seen only in part.
+	Relist func()
+	// ServerTime is the API server's clock; ok is false when it cannot be had.
+	ServerTime func(context.Context) (t time.Time, ok bool)
 	// Drain bounds how long a stop waits for commands in flight.
 	Drain time.Duration
-	// Show is called between turns, for readers of the state: see Viewer.
+	// Show is called between turns, for readers of the state.
 	Show func(*Loop)
+
+	full    bool           // the log had no room at the last turn
+	saving  sync.WaitGroup // a snapshot that is being written
+	doubted time.Duration  // a step of the clock that was not followed, told once
 }
 
 const (
@@ -47,6 +57,7 @@ func (r *Runner) Run(ctx context.Context) error {
 		return err
 	}
 	durable, failed := r.watchDurable()
+	defer r.saving.Wait()
 	clock := time.NewTicker(clockCheck)
 	defer clock.Stop()
 	wake := time.NewTimer(0)
@@ -58,6 +69,11 @@ func (r *Runner) Run(ctx context.Context) error {
 		}
 		r.Show(r.Loop)
 		r.save(ctx)
+		if r.full && !full {
+			r.Relist()
+		}
+		r.full = full
+		r.Full(full)
 		wake.Reset(r.sleep(full))
 		ready := r.Queue.ready
 		if full {
@@ -69,10 +85,7 @@ func (r *Runner) Run(ctx context.Context) error {
 		case seq := <-durable:
 			r.act(seq)
 		case <-clock.C:
-			if step, ok := r.Clock.Stepped(); ok {
-				r.Log.Warn("the clock was set", "step", step.Step)
-				r.Loop.Step(r.Clock.Now(), step)
-			}
+			r.followClock(ctx)
 		case err := <-failed:
 			return fmt.Errorf("the log failed: %w", err)
 		case <-ctx.Done():
@@ -113,12 +126,10 @@ func (r *Runner) turn() (full bool, err error) {
 		wake := r.Loop.Wake()
 		now := r.Clock.Now()
 		if len(inputs) == 0 && (wake == 0 || wake > now) {
-			r.Full(false)
 			return false, nil
 		}
 		n, err := r.Loop.Turn(now, inputs)
 		if errors.Is(err, store.ErrNoRoom) {
-			r.Full(true)
 			return true, nil
 		}
 		if err != nil {
@@ -146,15 +157,40 @@ func (r *Runner) sleep(full bool) time.Duration {
 	return time.Hour
 }
 
-// save writes a finished snapshot. Losing one costs time only, so an error is told and no more.
+// save writes a finished snapshot beside the loop. Losing one costs time only, so an error is told and no more. The
+// goroutine ends when it is written, or with ctx.
 func (r *Runner) save(ctx context.Context) {
 	snapshot, ok := r.Loop.TakeSnapshot()
 	if !ok {
 		return
 	}
-	if err := r.Loop.log.SaveSnapshot(ctx, snapshot); err != nil && ctx.Err() == nil {
-		r.Log.Warn("save snapshot", "error", err)
+	r.saving.Go(func() {
+		if err := r.Loop.log.SaveSnapshot(ctx, snapshot); err != nil && ctx.Err() == nil {
+			r.Log.Warn("save snapshot", "error", err)
+		}
+	})
+}
+
+// followClock looks whether the wall clock was set, and follows it; but not forward when the API server's clock says
+// otherwise: deadlines would pass that have not (design §4).
+func (r *Runner) followClock(ctx context.Context) {
+	step, ok := r.Clock.Stepped()
+	if !ok {
+		return
 	}
+	if step.Step > 0 {
+		if r.doubted == step.Step.Round(time.Minute) {
+			return
+		}
+		if server, ok := r.ServerTime(ctx); ok && server.Before(time.Now().Add(-clockTolerance)) {
+			r.doubted = step.Step.Round(time.Minute)
+			r.Log.Warn("the clock was set forward, and the API server's clock says otherwise: not followed", "step", step.Step)
+			return
+		}
+	}
+	r.Log.Warn("the clock was set", "step", step.Step)
+	r.Clock.Follow(step)
+	r.Loop.Step(r.Clock.Now(), step)
 }
 
 // stop ends in good order, within the bound.
@@ -188,5 +224,6 @@ func (r *Runner) stop(durable <-chan events.Sequence, failed <-chan error) error
 		return fmt.Errorf("stop: %w", err)
 	}
 	r.save(ctx)
+	r.saving.Wait()
 	return nil
 }
