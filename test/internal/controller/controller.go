@@ -1,0 +1,257 @@
+package controller
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/jobledger/jobledger/test/internal/child"
+)
+
+// Config says what to run. All fields but the last three are required.
+type Config struct {
+	Program    string // path of the binary, see Build
+	Kubeconfig string // of the user that it runs as, see NewUser
+	Namespace  string // the only one that it looks at
+	Dir        string // holds the log, in Dir/log, and the output of each run, in Dir/run-N.txt
+
+	Manage string   // value of --manage; empty: its default
+	Args   []string // more arguments of jobledger run
+	Env    []string // more of the environment, as NAME=VALUE
+}
+
+// Controller is a jobledger that runs, or ran, or will. New makes one.
+type Controller struct {
+	config Config
+	runs   int
+	lost   int
+	now    *process // nil while it does not run
+	URL    string   // of the read endpoint of the newest run
+}
+
+// process is one run.
+type process struct {
+	pid   int
+	ended chan struct{} // closed when it has ended; err is set before
+	err   error
+	out   string
+}
+
+// New makes a controller that does not run yet.
+func New(config Config) *Controller { return &Controller{config: config} }
+
+// Log is the directory of the log.
+func (c *Controller) Log() string { return filepath.Join(c.config.Dir, "log") }
+
+// Launch starts the controller and returns at once. Env is added to the environment of this run.
+func (c *Controller) Launch(env ...string) error {
+	if c.now != nil {
+		return errors.New("start jobledger: it runs already")
+	}
+	c.runs++
+	name := c.output(c.runs)
+	out, err := os.Create(name)
+	if err != nil {
+		return fmt.Errorf("start jobledger: %w", err)
+	}
+	defer out.Close() // the child has its own
+	args := []string{
+		"run", "--log", c.Log(), "--kubeconfig", c.config.Kubeconfig, "--namespace", c.config.Namespace,
+		"--listen", "127.0.0.1:0", "--log-format", "text",
+	}
+	if c.config.Manage != "" {
+		args = append(args, "--manage", c.config.Manage)
+	}
+	cmd := exec.Command(c.config.Program, append(args, c.config.Args...)...)
+	cmd.Env = append(append(os.Environ(), c.config.Env...), env...)
+	cmd.Dir = c.config.Dir
+	cmd.Stdout, cmd.Stderr = out, out
+	ended, err := child.Start(cmd)
+	if err != nil {
+		return fmt.Errorf("start jobledger: %w", err)
+	}
+	p := &process{pid: cmd.Process.Pid, ended: make(chan struct{}), out: name}
+	go func() { // ends with the process
+		p.err = <-ended
+		close(p.ended)
+	}()
+	c.now = p
+	return nil
+}
+
+// Start starts the controller and returns when it is ready.
+func (c *Controller) Start(ctx context.Context, env ...string) error {
+	if err := c.Launch(env...); err != nil {
+		return err
+	}
+	return c.Ready(ctx)
+}
+
+// poll is how often a condition is looked at.
+const poll = 10 * time.Millisecond
+
+// Ready returns when the controller says it is ready, with an error when it ends before.
+func (c *Controller) Ready(ctx context.Context) error {
+	p := c.now
+	tick := time.NewTicker(poll)
+	defer tick.Stop()
+	for {
+		err := c.answers(ctx, p)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-p.ended:
+			return fmt.Errorf("jobledger ended before it was ready: %w\n%s", p.how(), c.tail(p))
+		case <-ctx.Done():
+			return fmt.Errorf("jobledger is not ready: %w; it ran until %w\n%s", err, context.Cause(ctx), c.tail(p))
+		case <-tick.C:
+		}
+	}
+}
+
+// answers reports why this process does not say yet that it is ready. An address that an earlier run left is no answer.
+func (c *Controller) answers(ctx context.Context, p *process) error {
+	text, err := os.ReadFile(filepath.Join(c.Log(), "SERVER"))
+	if err != nil {
+		return err
+	}
+	url := strings.TrimSpace(string(text))
+	response, err := get(ctx, url+"/v1/log")
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	var info struct{ PID int }
+	if err := json.NewDecoder(response.Body).Decode(&info); err != nil {
+		return fmt.Errorf("read whose log is at %s: %w", url, err)
+	}
+	if info.PID != p.pid {
+		return fmt.Errorf("at %s answers process %d, not %d", url, info.PID, p.pid)
+	}
+	c.URL = url
+	ready, err := get(ctx, url+"/readyz")
+	if err != nil {
+		return err
+	}
+	ready.Body.Close()
+	if ready.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s/readyz says %s", url, ready.Status)
+	}
+	return nil
+}
+
+func get(ctx context.Context, url string) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	return http.DefaultClient.Do(request)
+}
+
+// how is how the process ended, never nil.
+func (p *process) how() error {
+	if p.err == nil {
+		return errors.New("exit status 0")
+	}
+	return p.err
+}
+
+// Running reports whether the process of the newest Start runs.
+func (c *Controller) Running() bool {
+	if c.now == nil {
+		return false
+	}
+	select {
+	case <-c.now.ended:
+		return false
+	default:
+		return true
+	}
+}
+
+// Ended is closed when the process of the newest Start has ended.
+func (c *Controller) Ended() <-chan struct{} { return c.now.ended }
+
+// Stop asks the controller to stop in good order and returns when it has. An exit code other than 0 is an error.
+func (c *Controller) Stop(ctx context.Context) error {
+	p := c.now
+	if p == nil {
+		return nil
+	}
+	if err := syscall.Kill(p.pid, syscall.SIGTERM); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("stop jobledger: %w", err)
+	}
+	select {
+	case <-p.ended:
+	case <-ctx.Done():
+		return errors.Join(fmt.Errorf("jobledger does not stop: %w\n%s", context.Cause(ctx), c.tail(p)), c.Kill())
+	}
+	c.now = nil
+	if p.err != nil {
+		return fmt.Errorf("jobledger was to stop in good order: %w\n%s", p.err, c.tail(p))
+	}
+	return nil
+}
+
+// Kill ends the process at once, by SIGKILL, and returns when it has ended. One that has ended already is no error.
+func (c *Controller) Kill() error {
+	p := c.now
+	if p == nil {
+		return nil
+	}
+	if err := child.Signal(p.pid, syscall.SIGKILL); err != nil {
+		return fmt.Errorf("kill jobledger: %w", err)
+	}
+	<-p.ended
+	c.now = nil
+	return nil
+}
+
+// LoseLog puts the log of a controller that does not run aside, so that the next start finds none. It returns where to.
+func (c *Controller) LoseLog() (aside string, err error) {
+	c.lost++
+	aside = fmt.Sprintf("%s.lost-%d", c.Log(), c.lost)
+	if err := os.Rename(c.Log(), aside); err != nil {
+		return "", fmt.Errorf("lose the log: %w", err)
+	}
+	return aside, nil
+}
+
+func (c *Controller) output(run int) string {
+	return filepath.Join(c.config.Dir, fmt.Sprintf("run-%d.txt", run))
+}
+
+// Output is what all runs wrote to their standard output and standard error.
+func (c *Controller) Output() (string, error) {
+	var all strings.Builder
+	for run := 1; run <= c.runs; run++ {
+		text, err := os.ReadFile(c.output(run))
+		if err != nil {
+			return "", fmt.Errorf("read what run %d wrote: %w", run, err)
+		}
+		all.Write(text)
+	}
+	return all.String(), nil
+}
+
+// tail is the end of what a run wrote.
+func (c *Controller) tail(p *process) string {
+	text, err := os.ReadFile(p.out)
+	if err != nil {
+		return err.Error()
+	}
+	const most = 4096
+	if len(text) > most {
+		text = text[len(text)-most:]
+	}
+	return fmt.Sprintf("The end of %s:\n%s", p.out, text)
+}

@@ -1,0 +1,145 @@
+package controller
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// Record is a record of the log as `jobledger events -o json` writes it; see `jobledger events --help`.
+type Record struct {
+	Sequence  uint64          `json:"sequence"`
+	Time      time.Time       `json:"time"`
+	Stream    string          `json:"stream"`
+	Kind      string          `json:"kind"`
+	Causes    []uint64        `json:"causes"`
+	Namespace string          `json:"namespace"`
+	Name      string          `json:"name"`
+	Facts     json.RawMessage `json:"facts"`
+	Evidence  json.RawMessage `json:"evidence"`
+}
+
+// Into decodes the record's facts.
+func (r *Record) Into(facts any) error {
+	if err := json.Unmarshal(r.Facts, facts); err != nil {
+		return fmt.Errorf("decode the facts of record %d (%s): %w", r.Sequence, r.Kind, err)
+	}
+	return nil
+}
+
+// Command is a command of a Decided record.
+type Command struct {
+	Type string
+	Pod  string
+}
+
+// Commands are the commands of a Decided record, in their order; the place of each is its place in its name.
+func (r *Record) Commands() ([]Command, error) {
+	var facts struct {
+		Steps []struct{ Commands []Command }
+	}
+	if err := r.Into(&facts); err != nil {
+		return nil, err
+	}
+	var all []Command
+	for _, s := range facts.Steps {
+		all = append(all, s.Commands...)
+	}
+	return all, nil
+}
+
+// Job is the part of `jobledger get job/NAME -o json` that tests read.
+type Job struct {
+	UID    string
+	State  string
+	Reason string
+	Counts struct {
+		Active, Ready, Terminating, Succeeded, Failed int32
+		Creating                                      int
+	}
+	Records  uint64
+	InFlight []struct {
+		Command, Does string
+		InDoubt       bool
+	}
+	Waits []struct{ For string }
+}
+
+// CLI runs jobledger with these arguments, --log and the controller's own log added, and returns its standard output. The
+// error has its standard error.
+func (c *Controller) CLI(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, c.config.Program, append(args, "--log", c.Log())...)
+	var out, complaint bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &complaint
+	if err := cmd.Run(); err != nil {
+		return out.String(), fmt.Errorf("jobledger %s: %w\n%s%s", strings.Join(args, " "), err, &complaint, &out)
+	}
+	return out.String(), nil
+}
+
+// Records are the records of the log, as arguments of `jobledger events` choose them; all without any.
+func (c *Controller) Records(ctx context.Context, args ...string) ([]Record, error) {
+	out, err := c.CLI(ctx, append([]string{"events", "-o", "json"}, args...)...)
+	if err != nil {
+		return nil, err
+	}
+	var all []Record
+	for decoder := json.NewDecoder(strings.NewReader(out)); ; {
+		var r Record
+		if err := decoder.Decode(&r); errors.Is(err, io.EOF) {
+			return all, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("decode a record after %d others: %w", len(all), err)
+		}
+		all = append(all, r)
+	}
+}
+
+// Job is what the log says about the newest Job of that name.
+func (c *Controller) Job(ctx context.Context, name string) (Job, error) {
+	out, err := c.CLI(ctx, "get", "job/"+name, "-n", c.config.Namespace, "-o", "json")
+	if err != nil {
+		return Job{}, err
+	}
+	var job Job
+	if err := json.Unmarshal([]byte(out), &job); err != nil {
+		return Job{}, fmt.Errorf("decode what get says of job/%s: %w", name, err)
+	}
+	return job, nil
+}
+
+// Check verifies and replays the log. An error says what is damaged or where a decision differs.
+func (c *Controller) Check(ctx context.Context) error {
+	verified, err := c.CLI(ctx, "verify")
+	if err != nil {
+		return err
+	}
+	replayed, err := c.CLI(ctx, "replay")
+	if err != nil {
+		return err
+	}
+	if !strings.Contains(verified, "verify: ") || !strings.Contains(replayed, ", 0 divergences") {
+		return fmt.Errorf("the log is not sound:\n%s%s", verified, replayed)
+	}
+	return nil
+}
+
+// Head is the sequence of the newest durable record, asked of the running controller.
+func (c *Controller) Head(ctx context.Context) (uint64, error) {
+	response, err := get(ctx, c.URL+"/v1/log")
+	if err != nil {
+		return 0, err
+	}
+	defer response.Body.Close()
+	var info struct{ Sequence uint64 }
+	if err := json.NewDecoder(response.Body).Decode(&info); err != nil {
+		return 0, fmt.Errorf("read the head of the log: %w", err)
+	}
+	return info.Sequence, nil
+}
