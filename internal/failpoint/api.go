@@ -1,0 +1,57 @@
+package failpoint
+
+import (
+	"context"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/reconciler/executor"
+)
+
+// API wraps the executor's way to the API server with the points of calls.
+func (p *Points) API(api executor.API) executor.API { return &pointAPI{api, p} }
+
+type pointAPI struct {
+	api    executor.API
+	points *Points
+}
+
+// call passes the points around a call. The one after is passed only by a call that succeeded: a call that failed may
+// have had no effect, and then nothing has happened that the next process would not know of.
+func call[T any](p *Points, verb string, do func() (T, error)) (T, error) {
+	p.pass(CallBefore + "." + verb)
+	answer, err := do()
+	if err == nil {
+		p.pass(CallAfter + "." + verb)
+	}
+	return answer, err
+}
+
+func (a *pointAPI) CreatePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
+	return call(a.points, CreatePod, func() (*corev1.Pod, error) { return a.api.CreatePod(ctx, pod) })
+}
+
+func (a *pointAPI) DeletePod(ctx context.Context, namespace, name string, uid types.UID, resourceVersion string) error {
+	_, err := call(a.points, DeletePod, func() (struct{}, error) {
+		return struct{}{}, a.api.DeletePod(ctx, namespace, name, uid, resourceVersion)
+	})
+	return err
+}
+
+func (a *pointAPI) PatchPod(ctx context.Context, namespace, name string, patch []byte) (*corev1.Pod, error) {
+	return call(a.points, PatchPod, func() (*corev1.Pod, error) { return a.api.PatchPod(ctx, namespace, name, patch) })
+}
+
+func (a *pointAPI) UpdateJobStatus(ctx context.Context, job *batchv1.Job) (*batchv1.Job, error) {
+	return call(a.points, UpdateStatus, func() (*batchv1.Job, error) { return a.api.UpdateJobStatus(ctx, job) })
+}
+
+func (a *pointAPI) GetJob(ctx context.Context, namespace, name string) (*batchv1.Job, error) {
+	return call(a.points, GetJob, func() (*batchv1.Job, error) { return a.api.GetJob(ctx, namespace, name) })
+}
+
+func (a *pointAPI) FindPod(ctx context.Context, namespace, name string) (*corev1.Pod, error) {
+	return call(a.points, FindPod, func() (*corev1.Pod, error) { return a.api.FindPod(ctx, namespace, name) })
+}

@@ -1,0 +1,77 @@
+package failpoint
+
+import (
+	"context"
+	"sync"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
+)
+
+// Log wraps a log with the points of append, durability, outcome and snapshot.
+func (p *Points) Log(log store.Log) store.Log { return &pointLog{Log: log, points: p} }
+
+type pointLog struct {
+	store.Log
+	points *Points
+
+	mu      sync.Mutex
+	told    events.Sequence // the end of the newest commit that anybody has been told of
+	noticed events.Sequence // the newest that somebody has come back from. Invariant: noticed <= told
+}
+
+// Append takes a batch. One that has outcomes passes the points of an outcome too.
+func (l *pointLog) Append(b events.Batch, soon bool) store.Commit {
+	outcomes := hasOutcomes(b)
+	if outcomes {
+		l.points.pass(OutcomeBefore)
+	}
+	l.points.pass(AppendBefore)
+	commit := l.Log.Append(b, soon)
+	l.points.pass(AppendAfter)
+	if outcomes {
+		l.points.pass(OutcomeAfter)
+	}
+	return commit
+}
+
+func hasOutcomes(b events.Batch) bool {
+	for i := range b.Records {
+		if _, ok := b.Records[i].Facts.(*events.CommandEnded); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// Wait is how durability is told. It has several callers; the first to hear of a commit passes the point before, and the
+// first to ask for more, having dealt with it, the point after.
+func (l *pointLog) Wait(ctx context.Context, after events.Sequence) (events.Sequence, error) {
+	l.mu.Lock()
+	if after > l.noticed && after <= l.told {
+		l.noticed = after
+		l.points.pass(DurableAfter)
+	}
+	l.mu.Unlock()
+	head, err := l.Log.Wait(ctx, after)
+	if err != nil {
+		return head, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if head > l.told {
+		l.points.pass(DurableBefore)
+		l.told = head
+	}
+	return head, nil
+}
+
+// SaveSnapshot saves a snapshot.
+func (l *pointLog) SaveSnapshot(ctx context.Context, s store.Snapshot) error {
+	l.points.pass(SnapshotBefore)
+	if err := l.Log.SaveSnapshot(ctx, s); err != nil {
+		return err
+	}
+	l.points.pass(SnapshotAfter)
+	return nil
+}

@@ -1,0 +1,100 @@
+package failpoint
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// Env is the environment variable that says where the process ends: NAME:COUNT, the COUNT-th passage of that point.
+const Env = "JOBLEDGER_FAILPOINT"
+
+// The points, in the order in which a command meets them. Those of calls have the verb of the call behind them.
+const (
+	AppendBefore   = "append.before"   // a turn has decided; the log does not have the batch
+	AppendAfter    = "append.after"    // the log has taken the batch; it may be durable or not
+	DurableBefore  = "durable.before"  // a commit is on the disk; nobody has been told
+	DurableAfter   = "durable.after"   // who waited for the commit has been told, and acts on it
+	CallBefore     = "call.before"     // a durable command is about to be sent
+	CallAfter      = "call.after"      // the API server has answered that it did it; nobody has been told
+	OutcomeBefore  = "outcome.before"  // the loop has folded outcomes; the log does not have their batch
+	OutcomeAfter   = "outcome.after"   // the log has taken a batch with outcomes; it may be durable or not
+	SnapshotBefore = "snapshot.before" // a snapshot is about to be saved
+	SnapshotAfter  = "snapshot.after"  // a snapshot has been saved
+)
+
+// The verbs of calls.
+const (
+	CreatePod    = "create-pod"
+	DeletePod    = "delete-pod"
+	PatchPod     = "patch-pod"
+	UpdateStatus = "update-status"
+	GetJob       = "get-job"
+	FindPod      = "find-pod"
+)
+
+// Names are all points that there are.
+func Names() []string {
+	names := []string{AppendBefore, AppendAfter, DurableBefore, DurableAfter}
+	for _, verb := range []string{CreatePod, DeletePod, PatchPod, UpdateStatus, GetJob, FindPod} {
+		names = append(names, CallBefore+"."+verb, CallAfter+"."+verb)
+	}
+	return append(names, OutcomeBefore, OutcomeAfter, SnapshotBefore, SnapshotAfter)
+}
+
+// Points count the passages of one point and end the process at one of them. The zero value never does.
+type Points struct {
+	name  string
+	count int
+	end   func(reached string)
+
+	mu     sync.Mutex
+	passed int
+}
+
+// FromEnv makes the Points that the environment asks for; those of an unset variable never end the process. The error
+// says what cannot be understood.
+func FromEnv(getenv func(string) string) (*Points, error) {
+	text := getenv(Env)
+	if text == "" {
+		return &Points{}, nil
+	}
+	return parse(text, kill)
+}
+
+func parse(text string, end func(string)) (*Points, error) {
+	name, number, ok := strings.Cut(text, ":")
+	count, err := strconv.Atoi(number)
+	switch {
+	case !ok || err != nil || count < 1:
+		return nil, fmt.Errorf("%s=%q: want NAME:COUNT, the count from 1", Env, text)
+	case !slices.Contains(Names(), name):
+		return nil, fmt.Errorf("%s=%q: there is no such point; there are %s", Env, text, strings.Join(Names(), ", "))
+	}
+	return &Points{name: name, count: count, end: end}, nil
+}
+
+// kill ends the process as kill -9 does. It does not return.
+func kill(reached string) {
+	fmt.Fprintf(os.Stderr, "failpoint %s: killing process %d\n", reached, os.Getpid())
+	if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
+		panic(fmt.Sprintf("failpoint %s: kill: %v", reached, err)) // a process may always kill itself
+	}
+	select {} // until the signal has come
+}
+
+// pass counts a passage. The caller may hold locks: at the end they do not matter any more.
+func (p *Points) pass(name string) {
+	if name != p.name {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.passed++; p.passed == p.count {
+		p.end(fmt.Sprintf("%s:%d", name, p.count))
+	}
+}
