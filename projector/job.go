@@ -64,10 +64,9 @@ type Job struct {
 
 	// Waits.
 
-	Start    events.Time   // when it began to run, in full precision; 0 while it has not
-	Lagging  events.Time   // since when the published status has been behind
-	failures []events.Time // finish times of failed pods since the latest success, ascending, the newest 32
-	success  events.Time   // latest finish time of a pod that succeeded
+	Start   events.Time // when it began to run, in full precision; 0 while it has not
+	Lagging events.Time // since when the published status has been behind
+	ends    backoff
 
 	Retired bool                        // nothing is left to do; only a stub is kept
 	first   events.Sequence             // its first record
@@ -265,10 +264,11 @@ func (j *Job) Removing() bool { return j.deletes > 0 || j.tally.Doomed > 0 }
 // Failures is the number of pods that failed since the latest success, at most 32, and when the newest of them finished
 // (J-104).
 func (j *Job) Failures() (n int, last events.Time) {
-	if len(j.failures) == 0 {
+	n = len(j.ends.failures)
+	if n == 0 {
 		return 0, 0
 	}
-	return len(j.failures), j.failures[len(j.failures)-1]
+	return n, j.ends.failures[n-1]
 }
 
 // StartTime is the start time that is published or will be, at full precision where this log decided it.

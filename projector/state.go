@@ -83,7 +83,7 @@ func (j *Job) toWire() (*pb.JobState, *pb.StateNames) {
 		Write: flightToWire(j.Write, names), Reading: flightToWire(j.Reading, names),
 		Creating: retryToWire(j.Creating), Podding: retryToWire(j.Podding), Writing: retryToWire(j.Writing),
 		Look: j.Look, Recheck: j.Recheck, EndInDoubt: int64(j.EndInDoubt),
-		Start: int64(j.Start), Lagging: int64(j.Lagging), Success: int64(j.success),
+		Start: int64(j.Start), Lagging: int64(j.Lagging), Ends: j.ends.toWire(),
 		Arrival: j.arrival, Ticks: j.ticks, DecidedBy: j.asOf.rules,
 	}
 	if j.Spec != nil {
@@ -91,9 +91,6 @@ func (j *Job) toWire() (*pb.JobState, *pb.StateNames) {
 	}
 	if j.asOf.rules != 0 {
 		s.DecidedUnder = events.SettingsToWire(&j.asOf.settings)
-	}
-	for _, t := range j.failures {
-		s.Failures = append(s.Failures, int64(t))
 	}
 	for _, c := range j.creates {
 		s.Creates = append(s.Creates, &pb.CreateState{
@@ -131,6 +128,39 @@ func retryToWire(r Retry) *pb.Retry {
 
 func retryFromWire(w *pb.Retry) Retry {
 	return Retry{Class: events.RefusalClass(w.GetClass()), Count: w.GetCount(), Until: events.Time(w.GetUntil())}
+}
+
+func (b *backoff) toWire() *pb.Backoff {
+	if b.at == 0 {
+		return nil
+	}
+	return &pb.Backoff{
+		Failures: timesToWire(b.failures), At: int64(b.at), Before: timesToWire(b.before), Failed: timesToWire(b.failed),
+		Success: int64(b.success),
+	}
+}
+
+func backoffFromWire(w *pb.Backoff) backoff {
+	return backoff{
+		failures: timesFromWire(w.GetFailures()), at: events.Time(w.GetAt()), before: timesFromWire(w.GetBefore()),
+		failed: timesFromWire(w.GetFailed()), success: events.Time(w.GetSuccess()),
+	}
+}
+
+func timesToWire(times []events.Time) []int64 {
+	out := make([]int64, len(times))
+	for i, t := range times {
+		out[i] = int64(t)
+	}
+	return out
+}
+
+func timesFromWire(ws []int64) []events.Time {
+	out := make([]events.Time, len(ws))
+	for i, t := range ws {
+		out[i] = events.Time(t)
+	}
+	return out
 }
 
 // stateReader takes the texts of a state in the order in which toWire left them.
@@ -178,10 +208,7 @@ func (w *World) jobFromWire(stream events.Stream, s *pb.JobState, names *pb.Stat
 	j.Write, j.Reading = r.flight(s.GetWrite()), r.flight(s.GetReading())
 	j.Creating, j.Podding, j.Writing = retryFromWire(s.GetCreating()), retryFromWire(s.GetPodding()), retryFromWire(s.GetWriting())
 	j.Look, j.Recheck, j.EndInDoubt = s.GetLook(), s.GetRecheck(), events.Time(s.GetEndInDoubt())
-	j.Start, j.Lagging, j.success = events.Time(s.GetStart()), events.Time(s.GetLagging()), events.Time(s.GetSuccess())
-	for _, t := range s.GetFailures() {
-		j.failures = append(j.failures, events.Time(t))
-	}
+	j.Start, j.Lagging, j.ends = events.Time(s.GetStart()), events.Time(s.GetLagging()), backoffFromWire(s.GetEnds())
 	j.arrival, j.ticks = s.GetArrival(), s.GetTicks()
 	if s.GetDecidedBy() != 0 {
 		j.asOf = decided{settings: events.SettingsFromWire(s.GetDecidedUnder()), rules: s.GetDecidedBy()}

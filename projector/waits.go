@@ -10,7 +10,17 @@ import (
 // maxFailures bounds the finish times that are kept: the backoff has reached its longest long before.
 const maxFailures = 32
 
-// note enters a pod's end into the backoff record, once: the failures since the latest success, by finish time (J-104).
+// backoff is the record of failures since the latest success (J-104). Ends that become known at one time, which is that of
+// one turn, are taken together, as the built-in controller takes those of one sync.
+type backoff struct {
+	failures []events.Time // finish times, ascending, the newest 32
+	at       events.Time   // the turn that newest ended in it
+	before   []events.Time // failures before that turn
+	failed   []events.Time // finish times of those that failed in it
+	success  events.Time   // latest finish time of those that succeeded in it; 0 for none
+}
+
+// note enters a pod's end into the backoff record, once.
 func (j *Job) note(p *Pod) {
 	if p.noted {
 		return
@@ -20,19 +30,40 @@ func (j *Job) note(p *Pod) {
 	if at == 0 || at > j.Now {
 		at = j.Now // a kubelet's clock may be ahead; a wait never begins in the future
 	}
-	if p.Phase == events.PodSucceeded {
-		j.success = max(j.success, at)
-		j.failures = slices.DeleteFunc(j.failures, func(t events.Time) bool { return t <= at })
-		return
+	j.ends.end(j.Now, at, p.Phase == events.PodSucceeded)
+}
+
+func (b *backoff) end(turn, at events.Time, succeeded bool) {
+	if b.at != turn {
+		b.at, b.before, b.failed, b.success = turn, b.failures, nil, 0
 	}
-	if at <= j.success {
-		return
+	if succeeded {
+		b.success = max(b.success, at)
+	} else {
+		b.failed = append(b.failed, at)
 	}
-	k, _ := slices.BinarySearch(j.failures, at)
-	j.failures = slices.Insert(j.failures, k, at)
-	if len(j.failures) > maxFailures {
-		j.failures = slices.Delete(j.failures, 0, len(j.failures)-maxFailures)
+	switch {
+	case b.success == 0: // only failures: they add up
+		b.failures = slices.Concat(b.before, b.failed)
+	case len(b.failed) == 0: // only successes
+		b.failures = nil
+	default: // both: what finished after the latest success
+		b.failures = slices.DeleteFunc(slices.Clone(b.failed), func(t events.Time) bool { return t <= b.success })
 	}
+	slices.Sort(b.failures)
+	if n := len(b.failures); n > maxFailures {
+		b.failures = b.failures[n-maxFailures:]
+	}
+}
+
+// shift moves the record with the clock.
+func (b *backoff) shift(step time.Duration) {
+	for _, times := range [][]events.Time{b.failures, b.before, b.failed} {
+		for i := range times {
+			times[i] = times[i].Add(step)
+		}
+	}
+	b.at, b.success = b.at.Add(step), b.success.Add(step)
 }
 
 // refused notes a refusal: the next try waits, twice as long each time (J-017), and at least as long as the server asked.
@@ -72,14 +103,12 @@ func (j *Job) PodBackoffUntil() events.Time {
 // shift moves every wait with the clock, so that what has been served of it stays served.
 func (j *Job) shift(step time.Duration) {
 	for _, t := range []*events.Time{
-		&j.Start, &j.Lagging, &j.success, &j.Creating.Until, &j.Podding.Until, &j.Writing.Until,
+		&j.Start, &j.Lagging, &j.Creating.Until, &j.Podding.Until, &j.Writing.Until,
 		&j.EndInDoubt,
 	} {
 		*t = t.Add(step)
 	}
-	for i := range j.failures {
-		j.failures[i] = j.failures[i].Add(step)
-	}
+	j.ends.shift(step)
 	for _, c := range j.creates {
 		c.Sent = c.Sent.Add(step)
 	}

@@ -52,8 +52,7 @@ type JobState struct {
 	Recheck      bool           `protobuf:"varint,24,opt,name=recheck,proto3" json:"recheck,omitempty"`
 	Start        int64          `protobuf:"fixed64,25,opt,name=start,proto3" json:"start,omitempty"`
 	Lagging      int64          `protobuf:"fixed64,26,opt,name=lagging,proto3" json:"lagging,omitempty"`
-	Failures     []int64        `protobuf:"fixed64,27,rep,packed,name=failures,proto3" json:"failures,omitempty"`
-	Success      int64          `protobuf:"fixed64,28,opt,name=success,proto3" json:"success,omitempty"`
+	Ends         *Backoff       `protobuf:"bytes,27,opt,name=ends,proto3" json:"ends,omitempty"`
 	Arrival      uint64         `protobuf:"varint,29,opt,name=arrival,proto3" json:"arrival,omitempty"`
 	Ticks        uint64         `protobuf:"varint,30,opt,name=ticks,proto3" json:"ticks,omitempty"`
 	DecidedUnder *Settings      `protobuf:"bytes,31,opt,name=decided_under,json=decidedUnder,proto3" json:"decided_under,omitempty"`
@@ -277,18 +276,11 @@ func (x *JobState) GetLagging() int64 {
 	return 0
 }
 
-func (x *JobState) GetFailures() []int64 {
+func (x *JobState) GetEnds() *Backoff {
 	if x != nil {
-		return x.Failures
+		return x.Ends
 	}
 	return nil
-}
-
-func (x *JobState) GetSuccess() int64 {
-	if x != nil {
-		return x.Success
-	}
-	return 0
 }
 
 func (x *JobState) GetArrival() uint64 {
@@ -690,6 +682,85 @@ func (x *Flight) GetSince() int64 {
 	return 0
 }
 
+// Backoff is the record of failures since the latest success (J-104).
+type Backoff struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// failures are finish times, ascending.
+	Failures []int64 `protobuf:"fixed64,1,rep,packed,name=failures,proto3" json:"failures,omitempty"`
+	// at is the turn of the newest ends, before the failures before it, failed and success what ended in it.
+	At            int64   `protobuf:"fixed64,2,opt,name=at,proto3" json:"at,omitempty"`
+	Before        []int64 `protobuf:"fixed64,3,rep,packed,name=before,proto3" json:"before,omitempty"`
+	Failed        []int64 `protobuf:"fixed64,4,rep,packed,name=failed,proto3" json:"failed,omitempty"`
+	Success       int64   `protobuf:"fixed64,5,opt,name=success,proto3" json:"success,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Backoff) Reset() {
+	*x = Backoff{}
+	mi := &file_jobledger_v1_state_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Backoff) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Backoff) ProtoMessage() {}
+
+func (x *Backoff) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_state_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Backoff.ProtoReflect.Descriptor instead.
+func (*Backoff) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Backoff) GetFailures() []int64 {
+	if x != nil {
+		return x.Failures
+	}
+	return nil
+}
+
+func (x *Backoff) GetAt() int64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
+func (x *Backoff) GetBefore() []int64 {
+	if x != nil {
+		return x.Before
+	}
+	return nil
+}
+
+func (x *Backoff) GetFailed() []int64 {
+	if x != nil {
+		return x.Failed
+	}
+	return nil
+}
+
+func (x *Backoff) GetSuccess() int64 {
+	if x != nil {
+		return x.Success
+	}
+	return 0
+}
+
 // Retry is what was learnt from refusals of one sort of command.
 type Retry struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -702,7 +773,7 @@ type Retry struct {
 
 func (x *Retry) Reset() {
 	*x = Retry{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[5]
+	mi := &file_jobledger_v1_state_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -714,7 +785,7 @@ func (x *Retry) String() string {
 func (*Retry) ProtoMessage() {}
 
 func (x *Retry) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[5]
+	mi := &file_jobledger_v1_state_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -727,7 +798,7 @@ func (x *Retry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Retry.ProtoReflect.Descriptor instead.
 func (*Retry) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{5}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Retry) GetClass() RefusalClass {
@@ -766,7 +837,7 @@ type StateNames struct {
 
 func (x *StateNames) Reset() {
 	*x = StateNames{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[6]
+	mi := &file_jobledger_v1_state_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -778,7 +849,7 @@ func (x *StateNames) String() string {
 func (*StateNames) ProtoMessage() {}
 
 func (x *StateNames) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[6]
+	mi := &file_jobledger_v1_state_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -791,7 +862,7 @@ func (x *StateNames) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateNames.ProtoReflect.Descriptor instead.
 func (*StateNames) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{6}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *StateNames) GetNamespace() string {
@@ -833,7 +904,7 @@ type PodNames struct {
 
 func (x *PodNames) Reset() {
 	*x = PodNames{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[7]
+	mi := &file_jobledger_v1_state_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -845,7 +916,7 @@ func (x *PodNames) String() string {
 func (*PodNames) ProtoMessage() {}
 
 func (x *PodNames) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[7]
+	mi := &file_jobledger_v1_state_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -858,7 +929,7 @@ func (x *PodNames) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PodNames.ProtoReflect.Descriptor instead.
 func (*PodNames) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{7}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *PodNames) GetName() string {
@@ -898,7 +969,7 @@ type WorldState struct {
 
 func (x *WorldState) Reset() {
 	*x = WorldState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[8]
+	mi := &file_jobledger_v1_state_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -910,7 +981,7 @@ func (x *WorldState) String() string {
 func (*WorldState) ProtoMessage() {}
 
 func (x *WorldState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[8]
+	mi := &file_jobledger_v1_state_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -923,7 +994,7 @@ func (x *WorldState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorldState.ProtoReflect.Descriptor instead.
 func (*WorldState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{8}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *WorldState) GetLogId() string {
@@ -1021,7 +1092,7 @@ type SpecState struct {
 
 func (x *SpecState) Reset() {
 	*x = SpecState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[9]
+	mi := &file_jobledger_v1_state_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1033,7 +1104,7 @@ func (x *SpecState) String() string {
 func (*SpecState) ProtoMessage() {}
 
 func (x *SpecState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[9]
+	mi := &file_jobledger_v1_state_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1046,7 +1117,7 @@ func (x *SpecState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpecState.ProtoReflect.Descriptor instead.
 func (*SpecState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{9}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *SpecState) GetSpec() *JobSpec {
@@ -1067,7 +1138,7 @@ var File_jobledger_v1_state_proto protoreflect.FileDescriptor
 
 const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\n" +
-	"\x18jobledger/v1/state.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/status.proto\"\xdf\b\n" +
+	"\x18jobledger/v1/state.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/status.proto\"\xd4\b\n" +
 	"\bJobState\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\x04R\x05first\x12\x12\n" +
 	"\x04head\x18\x02 \x01(\x04R\x04head\x12\x10\n" +
@@ -1098,9 +1169,8 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\x04look\x18\x17 \x01(\bR\x04look\x12\x18\n" +
 	"\arecheck\x18\x18 \x01(\bR\arecheck\x12\x14\n" +
 	"\x05start\x18\x19 \x01(\x10R\x05start\x12\x18\n" +
-	"\alagging\x18\x1a \x01(\x10R\alagging\x12\x1a\n" +
-	"\bfailures\x18\x1b \x03(\x10R\bfailures\x12\x18\n" +
-	"\asuccess\x18\x1c \x01(\x10R\asuccess\x12\x18\n" +
+	"\alagging\x18\x1a \x01(\x10R\alagging\x12)\n" +
+	"\x04ends\x18\x1b \x01(\v2\x15.jobledger.v1.BackoffR\x04ends\x12\x18\n" +
 	"\aarrival\x18\x1d \x01(\x04R\aarrival\x12\x14\n" +
 	"\x05ticks\x18\x1e \x01(\x04R\x05ticks\x12;\n" +
 	"\rdecided_under\x18\x1f \x01(\v2\x16.jobledger.v1.SettingsR\fdecidedUnder\x12\x1d\n" +
@@ -1141,7 +1211,13 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\x06Flight\x12-\n" +
 	"\x04name\x18\x01 \x01(\v2\x19.jobledger.v1.CommandNameR\x04name\x12/\n" +
 	"\acommand\x18\x02 \x01(\v2\x15.jobledger.v1.CommandR\acommand\x12\x14\n" +
-	"\x05since\x18\x03 \x01(\x10R\x05since\"e\n" +
+	"\x05since\x18\x03 \x01(\x10R\x05since\"\x7f\n" +
+	"\aBackoff\x12\x1a\n" +
+	"\bfailures\x18\x01 \x03(\x10R\bfailures\x12\x0e\n" +
+	"\x02at\x18\x02 \x01(\x10R\x02at\x12\x16\n" +
+	"\x06before\x18\x03 \x03(\x10R\x06before\x12\x16\n" +
+	"\x06failed\x18\x04 \x03(\x10R\x06failed\x12\x18\n" +
+	"\asuccess\x18\x05 \x01(\x10R\asuccess\"e\n" +
 	"\x05Retry\x120\n" +
 	"\x05class\x18\x01 \x01(\x0e2\x1a.jobledger.v1.RefusalClassR\x05class\x12\x14\n" +
 	"\x05count\x18\x02 \x01(\rR\x05count\x12\x14\n" +
@@ -1189,60 +1265,62 @@ func file_jobledger_v1_state_proto_rawDescGZIP() []byte {
 	return file_jobledger_v1_state_proto_rawDescData
 }
 
-var file_jobledger_v1_state_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_jobledger_v1_state_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_jobledger_v1_state_proto_goTypes = []any{
 	(*JobState)(nil),    // 0: jobledger.v1.JobState
 	(*StubState)(nil),   // 1: jobledger.v1.StubState
 	(*PodState)(nil),    // 2: jobledger.v1.PodState
 	(*CreateState)(nil), // 3: jobledger.v1.CreateState
 	(*Flight)(nil),      // 4: jobledger.v1.Flight
-	(*Retry)(nil),       // 5: jobledger.v1.Retry
-	(*StateNames)(nil),  // 6: jobledger.v1.StateNames
-	(*PodNames)(nil),    // 7: jobledger.v1.PodNames
-	(*WorldState)(nil),  // 8: jobledger.v1.WorldState
-	(*SpecState)(nil),   // 9: jobledger.v1.SpecState
-	nil,                 // 10: jobledger.v1.WorldState.NewestEntry
-	(*JobSpec)(nil),     // 11: jobledger.v1.JobSpec
-	(*JobStatus)(nil),   // 12: jobledger.v1.JobStatus
-	(*Settings)(nil),    // 13: jobledger.v1.Settings
-	(*PodSeen)(nil),     // 14: jobledger.v1.PodSeen
-	(*CreatePod)(nil),   // 15: jobledger.v1.CreatePod
-	(*CommandName)(nil), // 16: jobledger.v1.CommandName
-	(*Command)(nil),     // 17: jobledger.v1.Command
-	(RefusalClass)(0),   // 18: jobledger.v1.RefusalClass
-	(Resource)(0),       // 19: jobledger.v1.Resource
+	(*Backoff)(nil),     // 5: jobledger.v1.Backoff
+	(*Retry)(nil),       // 6: jobledger.v1.Retry
+	(*StateNames)(nil),  // 7: jobledger.v1.StateNames
+	(*PodNames)(nil),    // 8: jobledger.v1.PodNames
+	(*WorldState)(nil),  // 9: jobledger.v1.WorldState
+	(*SpecState)(nil),   // 10: jobledger.v1.SpecState
+	nil,                 // 11: jobledger.v1.WorldState.NewestEntry
+	(*JobSpec)(nil),     // 12: jobledger.v1.JobSpec
+	(*JobStatus)(nil),   // 13: jobledger.v1.JobStatus
+	(*Settings)(nil),    // 14: jobledger.v1.Settings
+	(*PodSeen)(nil),     // 15: jobledger.v1.PodSeen
+	(*CreatePod)(nil),   // 16: jobledger.v1.CreatePod
+	(*CommandName)(nil), // 17: jobledger.v1.CommandName
+	(*Command)(nil),     // 18: jobledger.v1.Command
+	(RefusalClass)(0),   // 19: jobledger.v1.RefusalClass
+	(Resource)(0),       // 20: jobledger.v1.Resource
 }
 var file_jobledger_v1_state_proto_depIdxs = []int32{
-	11, // 0: jobledger.v1.JobState.spec:type_name -> jobledger.v1.JobSpec
-	12, // 1: jobledger.v1.JobState.base:type_name -> jobledger.v1.JobStatus
+	12, // 0: jobledger.v1.JobState.spec:type_name -> jobledger.v1.JobSpec
+	13, // 1: jobledger.v1.JobState.base:type_name -> jobledger.v1.JobStatus
 	2,  // 2: jobledger.v1.JobState.pods:type_name -> jobledger.v1.PodState
 	3,  // 3: jobledger.v1.JobState.creates:type_name -> jobledger.v1.CreateState
 	4,  // 4: jobledger.v1.JobState.write:type_name -> jobledger.v1.Flight
 	4,  // 5: jobledger.v1.JobState.reading:type_name -> jobledger.v1.Flight
-	5,  // 6: jobledger.v1.JobState.creating:type_name -> jobledger.v1.Retry
-	5,  // 7: jobledger.v1.JobState.podding:type_name -> jobledger.v1.Retry
-	5,  // 8: jobledger.v1.JobState.writing:type_name -> jobledger.v1.Retry
-	13, // 9: jobledger.v1.JobState.decided_under:type_name -> jobledger.v1.Settings
-	1,  // 10: jobledger.v1.JobState.stub:type_name -> jobledger.v1.StubState
-	14, // 11: jobledger.v1.PodState.facts:type_name -> jobledger.v1.PodSeen
-	4,  // 12: jobledger.v1.PodState.drop:type_name -> jobledger.v1.Flight
-	4,  // 13: jobledger.v1.PodState.delete:type_name -> jobledger.v1.Flight
-	15, // 14: jobledger.v1.CreateState.create:type_name -> jobledger.v1.CreatePod
-	4,  // 15: jobledger.v1.CreateState.flight:type_name -> jobledger.v1.Flight
-	16, // 16: jobledger.v1.Flight.name:type_name -> jobledger.v1.CommandName
-	17, // 17: jobledger.v1.Flight.command:type_name -> jobledger.v1.Command
-	18, // 18: jobledger.v1.Retry.class:type_name -> jobledger.v1.RefusalClass
-	7,  // 19: jobledger.v1.StateNames.pods:type_name -> jobledger.v1.PodNames
-	13, // 20: jobledger.v1.WorldState.settings:type_name -> jobledger.v1.Settings
-	19, // 21: jobledger.v1.WorldState.pending:type_name -> jobledger.v1.Resource
-	10, // 22: jobledger.v1.WorldState.newest:type_name -> jobledger.v1.WorldState.NewestEntry
-	9,  // 23: jobledger.v1.WorldState.specs:type_name -> jobledger.v1.SpecState
-	11, // 24: jobledger.v1.SpecState.spec:type_name -> jobledger.v1.JobSpec
-	25, // [25:25] is the sub-list for method output_type
-	25, // [25:25] is the sub-list for method input_type
-	25, // [25:25] is the sub-list for extension type_name
-	25, // [25:25] is the sub-list for extension extendee
-	0,  // [0:25] is the sub-list for field type_name
+	6,  // 6: jobledger.v1.JobState.creating:type_name -> jobledger.v1.Retry
+	6,  // 7: jobledger.v1.JobState.podding:type_name -> jobledger.v1.Retry
+	6,  // 8: jobledger.v1.JobState.writing:type_name -> jobledger.v1.Retry
+	5,  // 9: jobledger.v1.JobState.ends:type_name -> jobledger.v1.Backoff
+	14, // 10: jobledger.v1.JobState.decided_under:type_name -> jobledger.v1.Settings
+	1,  // 11: jobledger.v1.JobState.stub:type_name -> jobledger.v1.StubState
+	15, // 12: jobledger.v1.PodState.facts:type_name -> jobledger.v1.PodSeen
+	4,  // 13: jobledger.v1.PodState.drop:type_name -> jobledger.v1.Flight
+	4,  // 14: jobledger.v1.PodState.delete:type_name -> jobledger.v1.Flight
+	16, // 15: jobledger.v1.CreateState.create:type_name -> jobledger.v1.CreatePod
+	4,  // 16: jobledger.v1.CreateState.flight:type_name -> jobledger.v1.Flight
+	17, // 17: jobledger.v1.Flight.name:type_name -> jobledger.v1.CommandName
+	18, // 18: jobledger.v1.Flight.command:type_name -> jobledger.v1.Command
+	19, // 19: jobledger.v1.Retry.class:type_name -> jobledger.v1.RefusalClass
+	8,  // 20: jobledger.v1.StateNames.pods:type_name -> jobledger.v1.PodNames
+	14, // 21: jobledger.v1.WorldState.settings:type_name -> jobledger.v1.Settings
+	20, // 22: jobledger.v1.WorldState.pending:type_name -> jobledger.v1.Resource
+	11, // 23: jobledger.v1.WorldState.newest:type_name -> jobledger.v1.WorldState.NewestEntry
+	10, // 24: jobledger.v1.WorldState.specs:type_name -> jobledger.v1.SpecState
+	12, // 25: jobledger.v1.SpecState.spec:type_name -> jobledger.v1.JobSpec
+	26, // [26:26] is the sub-list for method output_type
+	26, // [26:26] is the sub-list for method input_type
+	26, // [26:26] is the sub-list for extension type_name
+	26, // [26:26] is the sub-list for extension extendee
+	0,  // [0:26] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_state_proto_init() }
@@ -1260,7 +1338,7 @@ func file_jobledger_v1_state_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_jobledger_v1_state_proto_rawDesc), len(file_jobledger_v1_state_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   11,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
