@@ -2,6 +2,7 @@ package failpoint
 
 import (
 	"context"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -45,7 +46,19 @@ func (a *pointAPI) PatchPod(ctx context.Context, namespace, name string, patch [
 }
 
 func (a *pointAPI) UpdateJobStatus(ctx context.Context, job *batchv1.Job) (*batchv1.Job, error) {
-	return call(a.points, UpdateStatus, func() (*batchv1.Job, error) { return a.api.UpdateJobStatus(ctx, job) })
+	update := func() (*batchv1.Job, error) {
+		return call(a.points, UpdateStatus, func() (*batchv1.Job, error) { return a.api.UpdateJobStatus(ctx, job) })
+	}
+	if !finishes(job) {
+		return update()
+	}
+	return call(a.points, FinishJob, update)
+}
+
+func finishes(job *batchv1.Job) bool {
+	return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue
+	})
 }
 
 func (a *pointAPI) GetJob(ctx context.Context, namespace, name string) (*batchv1.Job, error) {

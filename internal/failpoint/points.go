@@ -33,6 +33,7 @@ const (
 	DeletePod    = "delete-pod"
 	PatchPod     = "patch-pod"
 	UpdateStatus = "update-status"
+	FinishJob    = "finish-job" // an update-status with a terminal condition; it passes the points of both
 	GetJob       = "get-job"
 	FindPod      = "find-pod"
 )
@@ -40,7 +41,7 @@ const (
 // Names are all points that there are.
 func Names() []string {
 	names := []string{AppendBefore, AppendAfter, DurableBefore, DurableAfter}
-	for _, verb := range []string{CreatePod, DeletePod, PatchPod, UpdateStatus, GetJob, FindPod} {
+	for _, verb := range []string{CreatePod, DeletePod, PatchPod, UpdateStatus, FinishJob, GetJob, FindPod} {
 		names = append(names, CallBefore+"."+verb, CallAfter+"."+verb)
 	}
 	return append(names, OutcomeBefore, OutcomeAfter, SnapshotBefore, SnapshotAfter)
