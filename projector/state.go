@@ -57,12 +57,7 @@ func (w *World) RestoreStream(s events.Stream, facts, names []byte) error {
 }
 
 func encode(facts *pb.JobState, names *pb.StateNames) (f, n []byte) {
-	f, err1 := deterministic.Marshal(facts)
-	n, err2 := deterministic.Marshal(names)
-	if err := cmp.Or(err1, err2); err != nil {
-		panic(fmt.Sprintf("projector: encode state: %v", err)) // only text that is not UTF-8 could fail; facts hold none
-	}
-	return f, n
+	return marshal(facts), marshal(names)
 }
 
 func stubToWire(s Stub) (*pb.JobState, *pb.StateNames) {
@@ -276,8 +271,21 @@ func (j *Job) restorePods(ws []*pb.PodState, names []*pb.PodNames, r *stateReade
 	}
 }
 
-// ControllerState encodes what the world says about the controller itself, for a snapshot.
+// ControllerState encodes what the world says about the controller itself, for a snapshot: with the specs that later records
+// may refer to.
 func (w *World) ControllerState() []byte {
+	s := w.controllerToWire()
+	for _, k := range w.specs.sorted() {
+		s.Specs = append(s.Specs, &pb.SpecState{Spec: events.SpecToWire(k.spec), At: uint64(k.at)})
+	}
+	return marshal(s)
+}
+
+// ControllerFacts encodes the same without specs, for the state record with which a file begins: a file stores specs of
+// its own.
+func (w *World) ControllerFacts() []byte { return marshal(w.controllerToWire()) }
+
+func (w *World) controllerToWire() *pb.WorldState {
 	s := &pb.WorldState{
 		LogId: w.Identity.LogID, Epoch: w.Identity.Epoch, Now: int64(w.Now), Settings: events.SettingsToWire(&w.Settings),
 		Program: w.Program, Rules: w.Rules, Listing: w.Listing, Previous: uint64(w.previous), Listed: uint64(w.listed),
@@ -289,12 +297,13 @@ func (w *World) ControllerState() []byte {
 	for r, v := range w.newest {
 		s.Newest[uint32(r)] = v
 	}
-	for _, k := range w.specs.sorted() {
-		s.Specs = append(s.Specs, &pb.SpecState{Spec: events.SpecToWire(k.spec), At: uint64(k.at)})
-	}
-	b, err := deterministic.Marshal(s)
+	return s
+}
+
+func marshal(m proto.Message) []byte {
+	b, err := deterministic.Marshal(m)
 	if err != nil {
-		panic(fmt.Sprintf("projector: encode the controller's state: %v", err))
+		panic(fmt.Sprintf("projector: encode state: %v", err)) // only text that is not UTF-8 could fail; facts hold none
 	}
 	return b
 }

@@ -122,6 +122,11 @@ func (w *World) applyToController(rec *events.Record) {
 		w.Settings, w.Program, w.Rules = f.Settings, f.Version, f.RulesVersion
 	case *events.ClockStepped:
 		w.Now = rec.Time
+	case *events.StoredState:
+		if w.Identity == (events.Identity{}) { // a reader that begins with this file
+			_ = w.restoreController(f.Encoded, rec.Sequence) // DecodeRecord has checked it
+			w.previous = rec.Sequence
+		}
 	case *events.ControllerStopped:
 		w.Listing = true // nothing is decided until another start has listed
 	case *events.ListingStarted:

@@ -73,3 +73,10 @@ func (q *Queue) taken(n int) {
 	q.mu.Unlock()
 	q.space.Broadcast()
 }
+
+// Len is how many inputs wait.
+func (q *Queue) Len() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.items)
+}

@@ -82,6 +82,9 @@ func (l *Loop) admit(b *batch, o *events.Observation) int {
 // nextFor is the sequence that the first draft of an observation will have: the stream's state may come before it.
 func (l *Loop) nextFor(b *batch, o *events.Observation) events.Sequence {
 	next := l.next
+	if l.beginsFile(b) {
+		next++ // the controller's state
+	}
 	if o.Job.UID != "" && l.stateDue(events.JobStream(o.Job.UID)) {
 		next++
 	}
@@ -181,9 +184,17 @@ func (l *Loop) retire(b *batch, j *projector.Job) {
 	}
 }
 
+// beginsFile reports whether the batch's first record begins a file.
+func (l *Loop) beginsFile(b *batch) bool {
+	return len(b.records) == 0 && l.next > 1 && l.next == l.intake.FileStart
+}
+
 // put gives a draft its place, folds it and returns its sequence. A stream's first record in a new file is preceded by
 // its state, so that the file stands alone.
 func (l *Loop) put(b *batch, d projector.Draft) events.Sequence {
+	if l.beginsFile(b) {
+		l.append(b, controllerDraft(events.KindStateStored, &events.StoredState{Encoded: l.world.ControllerFacts()}))
+	}
 	if l.stateDue(d.Stream) {
 		if facts, names, ok := l.world.StreamState(d.Stream); ok {
 			l.append(b, projector.Draft{

@@ -19,8 +19,12 @@ import (
 func (d *Driver) CheckLog() error {
 	d.log.Commit(1 << 30)
 	r := replay.New()
+	specs := map[events.Sequence]string{}
 	for rec, err := range d.log.Read(context.Background(), 1) {
 		if err != nil {
+			return err
+		}
+		if err := checkReferences(&rec, specs); err != nil {
 			return err
 		}
 		found, err := r.Record(rec)
@@ -40,6 +44,19 @@ func (d *Driver) CheckLog() error {
 		return err
 	}
 	return d.checkSnapshot(r.World())
+}
+
+// checkReferences: what a record says about others is true: a Job's spec stands where it says.
+func checkReferences(rec *events.Record, specs map[events.Sequence]string) error {
+	switch f := rec.Facts.(type) {
+	case *events.JobSpec:
+		specs[rec.Sequence] = f.Hash
+	case *events.JobSeen:
+		if specs[f.SpecAt] != f.Spec {
+			return fmt.Errorf("record %d says that spec %s is stored in record %d, which has %q", rec.Sequence, f.Spec, f.SpecAt, specs[f.SpecAt])
+		}
+	}
+	return nil
 }
 
 // decidesNothing: a decision that has been folded leads to no other at the same time.
