@@ -1,0 +1,205 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/jobledger/jobledger/test/controlplane"
+	"github.com/jobledger/jobledger/test/internal/controller"
+)
+
+// patience is how long a test waits for something that should happen soon; it is for a machine under load.
+const patience = 90 * time.Second
+
+// world is one test's namespace, and the controllers that ran in it.
+type world struct {
+	t          *testing.T
+	cp         *controlplane.ControlPlane
+	client     kubernetes.Interface
+	namespace  string // also the name of the user as which the controllers run
+	kubeconfig string
+	dir        string
+
+	controllers []*controller.Controller
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	return newWorldOn(t, shared.cp)
+}
+
+func newWorldOn(t *testing.T, cp *controlplane.ControlPlane) *world {
+	t.Helper()
+	w := &world{t: t, cp: cp}
+	var err error
+	if w.client, err = kubernetes.NewForConfig(cp.RESTConfig()); err != nil {
+		t.Fatal(err)
+	}
+	if w.namespace, err = cp.CreateNamespace(t.Context(), "test"); err != nil {
+		t.Fatal(err)
+	}
+	if w.dir, err = os.MkdirTemp("", "jobledger-"+w.namespace+"-"); err != nil {
+		t.Fatal(err)
+	}
+	if w.kubeconfig, err = controller.NewUser(t.Context(), cp, w.namespace, w.namespace, w.dir); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.end)
+	return w
+}
+
+// newController makes a controller that does not run yet. Manage is the value of its --manage, empty for the default.
+func (w *world) newController(manage string) *controller.Controller {
+	dir := fmt.Sprintf("%s/controller-%d", w.dir, len(w.controllers)+1)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		w.t.Fatal(err)
+	}
+	c := controller.New(controller.Config{
+		Program: shared.program, Kubeconfig: w.kubeconfig, Namespace: w.namespace, Dir: dir, Manage: manage,
+	})
+	w.controllers = append(w.controllers, c)
+	return c
+}
+
+// run makes a controller and starts it.
+func (w *world) run(manage string) *controller.Controller {
+	w.t.Helper()
+	c := w.newController(manage)
+	w.start(c)
+	return c
+}
+
+func (w *world) start(c *controller.Controller) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
+	defer cancel()
+	if err := c.Start(ctx); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) stop(c *controller.Controller) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience) // also at the end of the test
+	defer cancel()
+	if err := c.Stop(ctx); err != nil {
+		w.t.Error(err)
+	}
+}
+
+// end is what must hold at the end of every test, of every controller that it ran.
+func (w *world) end() {
+	for _, c := range w.controllers {
+		w.stop(c)
+		w.checkOutput(c)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		if err := c.Check(ctx); err != nil {
+			w.t.Errorf("at the end of the test: %v", err)
+		}
+		cancel()
+	}
+	if w.t.Failed() {
+		w.t.Logf("Logs and output of the controllers are in %s", w.dir)
+		return
+	}
+	if err := os.RemoveAll(w.dir); err != nil {
+		w.t.Error(err)
+	}
+}
+
+// checkOutput finds what no run may have to say: that it was not allowed something, that it panicked or raced.
+func (w *world) checkOutput(c *controller.Controller) {
+	text, err := c.Output()
+	if err != nil {
+		w.t.Error(err)
+	}
+	for line := range strings.Lines(text) {
+		for _, bad := range []string{"forbidden", "panic:", "DATA RACE", "level=ERROR"} {
+			if strings.Contains(strings.ToLower(line), strings.ToLower(bad)) {
+				w.t.Errorf("the controller wrote: %s", line)
+			}
+		}
+	}
+}
+
+// eventually polls until done reports true. An error of done is final.
+func (w *world) eventually(what string, done func() (bool, error)) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
+	defer cancel()
+	tick := time.NewTicker(25 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		ok, err := done()
+		if err != nil {
+			w.t.Fatalf("%s: %v", what, err)
+		}
+		if ok {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			w.t.Fatalf("%s: not within %s", what, patience)
+		case <-tick.C:
+		}
+	}
+}
+
+// holds checks for a while that a condition stays true.
+func (w *world) holds(what string, period time.Duration, still func() error) {
+	w.t.Helper()
+	end := time.NewTimer(period)
+	defer end.Stop()
+	tick := time.NewTicker(500 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if err := still(); err != nil {
+			w.t.Fatalf("%s: %v", what, err)
+		}
+		select {
+		case <-w.t.Context().Done():
+			w.t.Fatalf("%s: the test ended", what)
+		case <-end.C:
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// pods are the pods of a Job, or all of the namespace without a name. The Job need not exist any more.
+func (w *world) pods(job string) []corev1.Pod {
+	w.t.Helper()
+	opts := metav1.ListOptions{}
+	if job != "" {
+		opts.LabelSelector = "batch.kubernetes.io/job-name=" + job
+	}
+	list, err := w.client.CoreV1().Pods(w.namespace).List(w.t.Context(), opts)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return list.Items
+}
+
+// written counts what a controller of this world wrote, Events and Leases apart, as "verb resource"; keep may be nil.
+func (w *world) written(keep func(controlplane.Write) bool) map[string]int {
+	w.t.Helper()
+	counts, err := w.cp.CountWrites(func(x controlplane.Write) bool {
+		return x.User == w.namespace && x.Resource != "events" && x.Resource != "leases" && (keep == nil || keep(x))
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	out := map[string]int{}
+	for kind, n := range counts {
+		out[kind.Verb+" "+kind.Resource] = n
+	}
+	return out
+}
