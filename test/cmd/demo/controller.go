@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/jobledger/jobledger/test/internal/child"
+)
+
+// controller is a running "jobledger run".
+type controller struct {
+	pid      int
+	server   string // URL of its read endpoint
+	messages string // file of what it says
+	ended    chan struct{}
+	err      error // how it ended, before ended is closed
+	asked    bool  // to stop
+}
+
+const (
+	readyWithin = 30 * time.Second
+	stopsWithin = 40 * time.Second // longer than the controller gives itself, 20 s
+)
+
+// startController starts the controller on a new log and returns when it is ready.
+func (d *demo) startController(ctx context.Context) (*controller, error) {
+	args := []string{"run", "--log", d.logDir(), "--kubeconfig", d.cluster.Kubeconfig(), "--listen", "127.0.0.1:0"}
+	d.typed(args)
+	c := &controller{messages: filepath.Join(d.dir, messagesName), ended: make(chan struct{})}
+	out, err := os.Create(c.messages)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close() // the child has its own
+	cmd := d.command(args)
+	cmd.Stdout, cmd.Stderr = out, out
+	ended, err := child.Start(cmd)
+	if err != nil {
+		return nil, fmt.Errorf("start the controller: %w", err)
+	}
+	c.pid = cmd.Process.Pid
+	go func() { // ends with the process
+		c.err = <-ended
+		close(c.ended)
+	}()
+	if err := c.awaitReady(ctx, d.logDir()); err != nil {
+		return nil, errors.Join(err, c.stop())
+	}
+	d.say("It is ready, and answers readers at %s. Three Jobs are created from examples/*.yaml.", c.server)
+	return c, nil
+}
+
+// awaitReady waits until the controller has said where it answers, and answers there that it is ready.
+func (c *controller) awaitReady(ctx context.Context, logDir string) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, readyWithin, fmt.Errorf("the controller was not ready within %s", readyWithin))
+	defer cancel()
+	err := wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+		select {
+		case <-c.ended:
+			return false, c.failure()
+		default:
+		}
+		text, err := os.ReadFile(filepath.Join(logDir, "SERVER"))
+		if c.server = strings.TrimSpace(string(text)); err != nil || c.server == "" {
+			return false, nil
+		}
+		return ready(ctx, c.server), nil
+	})
+	if err != nil && ctx.Err() != nil {
+		return fmt.Errorf("%w; the end of what it said:\n%s", context.Cause(ctx), lastLines(c.messages))
+	}
+	return err
+}
+
+func ready(ctx context.Context, server string) bool {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, server+"/readyz", nil)
+	if err != nil {
+		return false
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return false
+	}
+	response.Body.Close()
+	return response.StatusCode == http.StatusOK
+}
+
+// stop asks the controller to stop in good order and waits until it has. What it answers a second time is what it did the
+// first.
+func (c *controller) stop() error {
+	select {
+	case <-c.ended:
+		if c.asked {
+			return nil // told before
+		}
+		return c.failure()
+	default:
+	}
+	c.asked = true
+	if err := child.Signal(c.pid, syscall.SIGTERM); err != nil {
+		return fmt.Errorf("stop the controller (pid %d): %w", c.pid, err)
+	}
+	select {
+	case <-c.ended:
+	case <-time.After(stopsWithin):
+		err := child.Signal(c.pid, syscall.SIGKILL)
+		<-c.ended
+		return errors.Join(fmt.Errorf("the controller did not stop within %s of SIGTERM, and was killed", stopsWithin), err)
+	}
+	if c.err != nil {
+		return c.failure()
+	}
+	return nil
+}
+
+// failure is the error for a controller that ended and should not have, or not in that way.
+func (c *controller) failure() error {
+	how := "exit status 0"
+	if c.err != nil {
+		how = c.err.Error()
+	}
+	return fmt.Errorf("the controller ended (%s); the end of what it said:\n%s", how, lastLines(c.messages))
+}
+
+// lastLines is the end of a file.
+func lastLines(path string) string {
+	const most = 20
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error()
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	return strings.Join(lines[max(0, len(lines)-most):], "\n")
+}
+
+// command is the program with those arguments, run at the root of the repository.
+func (d *demo) command(args []string) *exec.Cmd {
+	cmd := exec.Command(d.binary, args...)
+	cmd.Dir = d.root
+	return cmd
+}
+
+// typed shows a command line as a user types it who has set DEMO.
+func (d *demo) typed(args []string) {
+	d.say("$ %s %s", program, strings.ReplaceAll(strings.Join(args, " "), d.dir, "$DEMO"))
+}

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/jobledger/jobledger/test/binaries"
+	"github.com/jobledger/jobledger/test/controlplane"
+)
+
+// demo is one run. Everything it writes is in dir, of which the event log stays when all went well.
+type demo struct {
+	root   string // of the repository
+	binary string // the program under show
+	keep   bool
+	out    io.Writer
+
+	dir     string
+	cluster *controlplane.ControlPlane
+	client  kubernetes.Interface
+	started *controller
+}
+
+// endsWithin bounds the Jobs: two of them wait for ten seconds between two tries.
+const endsWithin = 90 * time.Second
+
+// run is the story. Whatever it started has ended when it returns.
+func (d *demo) run(ctx context.Context) (err error) {
+	if _, err := os.Stat(d.binary); err != nil {
+		return fmt.Errorf("there is no %s: 'make demo' builds it before it runs this (%w)", program, err)
+	}
+	if _, err := binaries.Ensure(ctx, binaries.Config{Root: d.root}); err != nil {
+		return err
+	}
+	if d.dir, err = os.MkdirTemp("", "jobledger-demo-"); err != nil {
+		return fmt.Errorf("make a directory for the demo: %w", err)
+	}
+	defer func() { err = d.end(ctx, err) }()
+
+	if err := d.startCluster(ctx); err != nil {
+		return err
+	}
+	d.say("$ DEMO=%s", d.dir)
+	if d.started, err = d.startController(ctx); err != nil {
+		return err
+	}
+	if err := d.watchJobs(ctx); err != nil {
+		return err
+	}
+	return d.look(ctx)
+}
+
+// end stops what runs, whatever came of the story, and removes what it wrote unless that tells why it failed.
+func (d *demo) end(ctx context.Context, err error) error {
+	if d.started != nil {
+		err = errors.Join(err, d.started.stop())
+	}
+	if d.cluster != nil {
+		if err != nil && ctx.Err() == nil {
+			d.cluster.KeepData()
+		}
+		err = errors.Join(err, d.cluster.Stop())
+	}
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("%w\nWhat was written is in %s: log/ (the event log), run.log (what the controller said), cluster/logs/", err, d.dir)
+	}
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(d.dir))
+	}
+	d.say(`
+Everything is stopped. The log stays: look at any Job in it, at any time in its life, without a cluster.
+
+    DEMO=%s
+    %[2]s get jobs --log $DEMO/log
+    %[2]s events job/plain --log $DEMO/log -o wide
+    %[2]s get job/indexed --at 40 --log $DEMO/log
+    rm -r $DEMO`, d.dir, program)
+	return os.Remove(filepath.Join(d.dir, messagesName))
+}
+
+func (d *demo) say(format string, args ...any) { fmt.Fprintf(d.out, format+"\n", args...) }
+
+// logDir is the event log.
+func (d *demo) logDir() string { return filepath.Join(d.dir, "log") }
+
+// messagesName is the file, in dir, of what the controller says.
+const messagesName = "run.log"
+
+func (d *demo) startCluster(ctx context.Context) error {
+	d.say("Starting a Kubernetes control plane (real API server, simulated node: no container runs) …")
+	began := time.Now()
+	cluster, err := controlplane.Start(ctx, controlplane.Options{DataDir: filepath.Join(d.dir, "cluster")})
+	if err != nil {
+		return err
+	}
+	d.cluster = cluster
+	if d.client, err = kubernetes.NewForConfig(cluster.RESTConfig()); err != nil {
+		return fmt.Errorf("make a client: %w", err)
+	}
+	d.say("Kubernetes %s is up after %.1f s.\n", cluster.Version(), time.Since(began).Seconds())
+	return nil
+}
+
+// watchJobs creates the Jobs and shows the records that come, until all of them have ended as they should.
+func (d *demo) watchJobs(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, endsWithin, fmt.Errorf("the Jobs did not end within %s", endsWithin))
+	defer cancel()
+	records, err := d.follow()
+	if err != nil {
+		return err
+	}
+	defer records.stop()
+	if err := d.createJobs(ctx); err != nil {
+		return err
+	}
+	ends, err := d.awaitEnds(ctx)
+	if err == nil {
+		var last uint64
+		if last, err = d.awaitRetired(ctx); err == nil {
+			err = records.awaitShown(ctx, last)
+		}
+	}
+	err = errors.Join(err, records.stop())
+	if err != nil {
+		return err
+	}
+	d.say("\nAll three ended as they should:\n%s", strings.Join(ends, "\n"))
+	return nil
+}
+
+// look prints what the log says about the Job that failed: with the controller still there for the state and the history,
+// without it for the proof.
+func (d *demo) look(ctx context.Context) error {
+	d.say("\nThe state of the one that exceeded its backoffLimit, and its history:")
+	for _, args := range [][]string{{"get", "job/" + failed}, {"events", "job/" + failed}} {
+		if _, err := d.show(ctx, append(args, "--log", d.logDir())...); err != nil {
+			return err
+		}
+	}
+	if d.keep {
+		return d.wait(ctx)
+	}
+	if err := d.started.stop(); err != nil {
+		return err
+	}
+	d.say("\nThe controller is stopped. From here on there is only the log: every decision is made again from the records that\n" +
+		"led to it and compared with the one that was recorded, and every record's checksum and hash is checked.")
+	for _, args := range [][]string{{"replay", "--job", failed}, {"replay"}} {
+		if err := d.replay(ctx, args...); err != nil {
+			return err
+		}
+	}
+	_, err := d.show(ctx, "verify", "--log", d.logDir())
+	return err
+}
+
+// replay shows a replay, which must find no divergence.
+func (d *demo) replay(ctx context.Context, args ...string) error {
+	text, err := d.show(ctx, append(args, "--log", d.logDir())...)
+	if err != nil {
+		return err
+	}
+	if !strings.HasSuffix(strings.TrimSpace(text), ", 0 divergences") {
+		return errors.New("the last line of the replay does not say 0 divergences")
+	}
+	return nil
+}
+
+// wait leaves everything running until ctx ends, or something that should run does.
+func (d *demo) wait(ctx context.Context) error {
+	if err := d.replay(ctx, "replay"); err != nil {
+		return err
+	}
+	d.say(`
+Everything keeps running until Ctrl-C, which stops it. In another terminal, at the root of the repository:
+
+    export KUBECONFIG=%s
+    %[2]s get jobs --log %[3]s
+    %[2]s events -w --server %[4]s
+    curl %[4]s/metrics
+
+If you have kubectl: delete the Jobs of examples/ and create them again, or change one. What the controller itself says
+is in %[5]s.`, d.cluster.Kubeconfig(), program, d.logDir(), d.started.server, d.started.messages)
+	select {
+	case <-ctx.Done():
+		return d.started.stop()
+	case <-d.started.ended:
+		return d.started.failure()
+	case <-d.cluster.Done():
+		return d.cluster.Err()
+	}
+}

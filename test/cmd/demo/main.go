@@ -1,0 +1,54 @@
+// Command demo shows what Jobledger does, on a control plane of its own: it starts both, creates the Jobs of examples/,
+// shows the controller's records as they are written until the Jobs have ended as they should, and prints the state, the
+// history and the replay of one that failed. It needs bin/jobledger, and ends with exit status 0 only if everything was as
+// it should be.
+//
+//	make demo
+//	make demo KEEP=1    leaves everything running until Ctrl-C, and says how to look
+//
+// Read demo.go first, then expect.go, which says what should come of each Job.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/jobledger/jobledger/test/binaries"
+)
+
+func main() {
+	os.Exit(run())
+}
+
+// Exit statuses. An interrupted demo ends as a shell command does that SIGINT ended.
+const (
+	exitFailed      = 1
+	exitInterrupted = 128 + int(syscall.SIGINT)
+)
+
+func run() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	root, err := binaries.FindRoot()
+	if err == nil {
+		d := &demo{root: root, binary: filepath.Join(root, program), keep: os.Getenv("KEEP") != "", out: os.Stdout}
+		err = d.run(ctx)
+	}
+	switch {
+	case err == nil:
+		return 0
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		fmt.Fprintln(os.Stderr, "demo: interrupted; everything is stopped")
+		return exitInterrupted
+	}
+	fmt.Fprintf(os.Stderr, "demo: %v\n", err)
+	return exitFailed
+}
+
+// program is the binary under show, as a user at the root of the repository types it.
+var program = filepath.Join("bin", "jobledger")

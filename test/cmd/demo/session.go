@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/jobledger/jobledger/test/internal/child"
+)
+
+// show runs the program as a user would, prints the command line and what comes of it, and returns its output.
+func (d *demo) show(ctx context.Context, args ...string) (string, error) {
+	d.say("")
+	d.typed(args)
+	return d.call(ctx, d.out, os.Stderr, args...)
+}
+
+// call runs the program to its end and returns its output, which goes to out too. What it says on standard error goes to
+// notes, and is part of the error.
+func (d *demo) call(ctx context.Context, out, notes io.Writer, args ...string) (string, error) {
+	var text, said bytes.Buffer
+	cmd := d.command(args)
+	cmd.Stdout, cmd.Stderr = io.MultiWriter(out, &text), io.MultiWriter(notes, &said)
+	ended, err := child.Start(cmd)
+	if err != nil {
+		return "", err
+	}
+	select {
+	case err = <-ended:
+	case <-ctx.Done():
+		err = errors.Join(context.Cause(ctx), child.Signal(cmd.Process.Pid, syscall.SIGKILL))
+		<-ended
+	}
+	if err != nil {
+		return text.String(), fmt.Errorf("%s %s: %w\n%s", program, strings.Join(args, " "), err, bytes.TrimSpace(said.Bytes()))
+	}
+	return text.String(), nil
+}
+
+// following is a running "events -w", whose lines are shown.
+type following struct {
+	pid    int
+	shown  atomic.Uint64 // sequence of the last record that was shown
+	ended  chan struct{}
+	err    error // before ended is closed
+	asked  bool
+	copied chan struct{} // closed when all its output is shown
+}
+
+// follow shows the records that the controller writes, as it writes them, until stop.
+func (d *demo) follow() (*following, error) {
+	args := []string{"events", "-w", "--log", d.logDir()}
+	d.say("")
+	d.typed(args)
+	lines, out, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	cmd := d.command(args)
+	cmd.Stdout, cmd.Stderr = out, os.Stderr
+	ended, err := child.Start(cmd)
+	out.Close() // the child has its own
+	if err != nil {
+		lines.Close()
+		return nil, err
+	}
+	f := &following{pid: cmd.Process.Pid, ended: make(chan struct{}), copied: make(chan struct{})}
+	go func() { // ends with the process, which alone has the other end of the pipe
+		defer close(f.copied)
+		defer lines.Close()
+		for s := bufio.NewScanner(lines); s.Scan(); {
+			d.say("%s", s.Text())
+			sequence, _, _ := strings.Cut(s.Text(), " ")
+			if n, err := strconv.ParseUint(sequence, 10, 64); err == nil {
+				f.shown.Store(n)
+			}
+		}
+	}()
+	go func() { // ends with the process
+		f.err = <-ended
+		close(f.ended)
+	}()
+	return f, nil
+}
+
+// awaitShown waits until that record was shown.
+func (f *following) awaitShown(ctx context.Context, sequence uint64) error {
+	err := wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(context.Context) (bool, error) {
+		select {
+		case <-f.ended:
+			return false, fmt.Errorf("events -w ended: %w", f.err)
+		default:
+			return f.shown.Load() >= sequence, nil
+		}
+	})
+	if err != nil && ctx.Err() != nil {
+		return fmt.Errorf("events -w has shown records up to %d, not %d: %w", f.shown.Load(), sequence, context.Cause(ctx))
+	}
+	return err
+}
+
+// stop interrupts it, as a user does. A second call does nothing.
+func (f *following) stop() error {
+	if f.asked {
+		return nil
+	}
+	f.asked = true
+	if err := child.Signal(f.pid, syscall.SIGINT); err != nil {
+		return fmt.Errorf("stop events -w (pid %d): %w", f.pid, err)
+	}
+	select {
+	case <-f.ended:
+	case <-time.After(stopsWithin):
+		err := child.Signal(f.pid, syscall.SIGKILL)
+		<-f.ended
+		return errors.Join(fmt.Errorf("events -w did not end within %s of SIGINT", stopsWithin), err)
+	}
+	<-f.copied
+	return nil
+}
+
+// awaitRetired waits until the log says of every Job that nothing is left to do, and returns the sequence of the last
+// record that says so.
+func (d *demo) awaitRetired(ctx context.Context) (last uint64, err error) {
+	err = wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+		text, err := d.call(ctx, io.Discard, io.Discard, "events", "--kind", "JobRetired", "-o", "json", "--log", d.logDir())
+		if err != nil {
+			return false, err
+		}
+		n := 0
+		for records := json.NewDecoder(strings.NewReader(text)); ; n++ {
+			var r struct{ Sequence uint64 }
+			if err := records.Decode(&r); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				return false, fmt.Errorf("read what events -o json wrote: %w", err)
+			}
+			last = max(last, r.Sequence)
+		}
+		return n >= len(ends), nil
+	})
+	if err != nil && ctx.Err() != nil {
+		err = fmt.Errorf("the log does not say of all Jobs that nothing is left to do: %w", context.Cause(ctx))
+	}
+	return last, err
+}
