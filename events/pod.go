@@ -28,6 +28,7 @@ func (p PodPhase) String() string {
 		return "Failed"
 	case PodUnknown:
 		return "Unknown"
+	case PodPhaseNone:
 	}
 	return ""
 }

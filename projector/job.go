@@ -71,7 +71,6 @@ type Job struct {
 	Retired bool                        // nothing is left to do; only a stub is kept
 	first   events.Sequence             // its first record
 	homes   map[types.UID]events.Stream // the World's: where each pod is
-	doomed  int                         // pods that are surplus and still here
 	deletes int                         // deletions in flight
 	arrival uint64
 	ticks   uint64

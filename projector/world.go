@@ -202,11 +202,8 @@ func (w *World) raise(rec *events.Record) {
 
 // opens reports whether a record of that kind can be a stream's first.
 func opens(k events.Kind) bool {
-	switch k {
-	case events.KindSpecStored, events.KindJobAdded, events.KindJobChanged, events.KindPodAdded, events.KindPodChanged:
-		return true
-	}
-	return false
+	return k == events.KindSpecStored || k == events.KindJobAdded || k == events.KindJobChanged ||
+		k == events.KindPodAdded || k == events.KindPodChanged
 }
 
 func (w *World) open(s events.Stream, at events.Sequence) *Job {

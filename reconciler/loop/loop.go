@@ -42,6 +42,7 @@ type Loop struct {
 	resuming map[events.Stream]bool
 	heads    map[events.Stream]events.Sequence // of streams that ended and whose last records are not durable yet
 	saver    saver
+	broken   error // the log could not be read: nothing more may be appended
 }
 
 // promise is the commands of one batch: they may be carried out once its last record is durable.
@@ -106,11 +107,10 @@ func restored(ctx context.Context, log store.Log) (*projector.World, events.Sequ
 	for i, s := range snapshot.Streams {
 		streams[i] = projector.StreamAt{Stream: s.Stream, AsOf: s.AsOf, Facts: s.State, Names: s.Names}
 	}
-	world, from, err := projector.Restore(streams)
-	if err != nil {
-		return projector.NewWorld(), 0, nil // a snapshot is a convenience: fold from the first record instead
+	if world, from, err := projector.Restore(streams); err == nil {
+		return world, from, nil
 	}
-	return world, from, nil
+	return projector.NewWorld(), 0, nil // a snapshot is a convenience: fold from the first record instead
 }
 
 // Start appends what every start appends: the log's creation when it is empty, a step of the clock when it runs behind the

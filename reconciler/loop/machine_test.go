@@ -33,7 +33,6 @@ type machine struct {
 	version  uint64
 	jobs     map[string]*events.Observation
 	pods     map[types.UID]*events.Observation
-	started  bool
 }
 
 func newMachine(t *testing.T) *machine {
@@ -308,7 +307,8 @@ func (m *machine) ended(name string, args map[string]string) {
 	m.must(err)
 	command := events.CommandName{Decided: events.Sequence(seq), Place: uint32(n)}
 	stream := events.Controller
-	for rec := range m.log.Read(m.t.Context(), events.Sequence(seq)) {
+	for rec, err := range m.log.Read(m.t.Context(), events.Sequence(seq)) {
+		m.must(err)
 		stream = rec.Stream
 		break
 	}

@@ -2,6 +2,8 @@ package loop
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/jobledger/jobledger/events"
@@ -35,7 +37,8 @@ func (l *Loop) begin(now events.Time) *batch {
 }
 
 // Turn makes one turn at time now: it drains inputs from the front, folds them, decides, and appends. It returns how many
-// inputs it took. An error that is store.ErrNoRoom means that it took none: the log has no room.
+// inputs it took. An error that is store.ErrNoRoom means that it took none: the log has no room. Any other is the end of
+// the Loop: what it holds is no longer what the log says.
 func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 	if err := l.log.Room(turnRoom); err != nil {
 		return 0, err
@@ -57,6 +60,9 @@ func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 		for _, s := range b.touched {
 			l.decide(b, s)
 		}
+	}
+	if l.broken != nil {
+		return 0, l.broken
 	}
 	if len(b.records) > 0 {
 		l.commit(b, len(b.tasks)+len(b.give) > 0)
@@ -229,8 +235,7 @@ func (l *Loop) append(b *batch, d projector.Draft) events.Sequence {
 		Facts: d.Facts, Evidence: d.Evidence, FactsSalt: l.salt(), EvidenceSalt: l.salt(),
 	}
 	l.next++
-	switch d.Kind {
-	case events.KindControllerStarted, events.KindClockStepped:
+	if d.Kind == events.KindControllerStarted || d.Kind == events.KindClockStepped {
 		l.terms = rec.Sequence
 	}
 	l.world.Apply(&rec)
@@ -247,7 +252,10 @@ func (l *Loop) previous(s events.Stream) events.Sequence {
 	if at := l.world.Previous(s); at != 0 {
 		return at
 	}
-	for rec := range l.log.ReadStream(context.Background(), s, 0, store.Backward) {
+	for rec, err := range l.log.ReadStream(context.Background(), s, 0, store.Backward) {
+		if err != nil && !errors.Is(err, store.ErrPruned) {
+			l.broken = fmt.Errorf("look for the past of %s: %w", s, err)
+		}
 		return rec.Sequence
 	}
 	return 0

@@ -133,6 +133,7 @@ func (b *turn) fold(rec *events.Record) {
 	case events.KindStateStored:
 		b.replay.world.Apply(rec)
 		return
+	default: // inputs
 	}
 	b.replay.world.Apply(rec)
 	if rec.Stream != events.Controller && !b.inputs[rec.Stream] {

@@ -47,7 +47,6 @@ type Driver struct {
 	checker *invariants.Checker
 	history []string
 	lives   uint64 // logs so far
-	calm    bool   // disturbances are over
 	surplus map[uint64]bool
 
 	log      *memlog.Log
