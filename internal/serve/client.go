@@ -121,10 +121,7 @@ func (c *Client) Jobs(ctx context.Context) ([]show.Summary, error) {
 }
 
 // Close is described by Source.
-func (c *Client) Close() error {
-	c.http.CloseIdleConnections()
-	return nil
-}
+func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 func sequence(s events.Sequence) string { return strconv.FormatUint(uint64(s), 10) }
 

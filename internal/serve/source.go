@@ -25,8 +25,8 @@ type Source interface {
 	Find(ctx context.Context, namespace, name string) ([]events.Stream, error)
 	// Jobs sums up all Jobs that the log knows, in the order of their first records. It reads the whole log.
 	Jobs(ctx context.Context) ([]show.Summary, error)
-	// Close releases the source.
-	Close() error
+	// Close releases the source. It was only read, so nothing can be lost.
+	Close()
 }
 
 // Local is the source of a log that this process has open. Closing it does not close the log.
@@ -93,7 +93,7 @@ func (l Local) Jobs(ctx context.Context) ([]show.Summary, error) {
 }
 
 // Close is described by Source.
-func (Local) Close() error { return nil }
+func (Local) Close() {}
 
 // errNoRecord: the log has no record of that sequence.
 var errNoRecord = errors.New("there is no such record")

@@ -88,12 +88,14 @@ var (
 	timeType     = reflect.TypeFor[events.Time]()
 	durationType = reflect.TypeFor[time.Duration]()
 	commandType  = reflect.TypeFor[events.Command]()
+	commandName  = reflect.TypeFor[events.CommandName]()
 	epochReason  = reflect.TypeFor[events.EpochReason]()
 )
 
 // value writes facts as JSON. Fields bear their Go names with a small first letter; their order is that of the type.
 // What is unset, false or empty is left out; so is an unsigned number that is 0, and -1 where it marks something that
-// is not there. Times are RFC 3339 with nanoseconds, durations as Go writes them ("1m0s"), enumerations their names.
+// is not there. Times are RFC 3339 with nanoseconds, durations as Go writes them ("1m0s"), enumerations their
+// names, commands the sequence of their decision and their place in it ("41/0").
 func value(v reflect.Value) []byte {
 	switch v.Type() {
 	case timeType:
@@ -104,6 +106,11 @@ func value(v reflect.Value) []byte {
 	case durationType:
 		if d := time.Duration(v.Int()); d != 0 {
 			return quote(d.String())
+		}
+		return nil
+	case commandName:
+		if name := v.Interface().(events.CommandName); name != (events.CommandName{}) {
+			return quote(commandText(name))
 		}
 		return nil
 	case epochReason:
@@ -166,9 +173,6 @@ func fields(v reflect.Value, first []byte) []byte {
 	for i := range t.NumField() {
 		f := v.Field(i)
 		if marked[t.Field(i).Name] && f.Kind() == reflect.Int32 && f.Int() == events.Unset {
-			continue
-		}
-		if name, ok := f.Interface().(events.CommandName); ok && name == (events.CommandName{}) {
 			continue
 		}
 		if encoded := value(f); string(encoded) != "{}" {

@@ -24,8 +24,8 @@ type Account struct {
 	First, Last events.Sequence // its own records; First is 0 when the account began with a stored state
 	LastAt      events.Time
 	Records     uint64
-	Decision    *events.Record // the newest one
-	Trouble     [3]*events.Record
+	Decision    *events.Record  // the newest one
+	Trouble     [3]*Failure     // the newest failure of each sort of command, if none succeeded since
 	Retired     events.Sequence // the record that closed it; 0 while it is open
 	Deleted     events.Sequence // the record that says that its object is gone
 
@@ -74,7 +74,7 @@ func (f *Fold) Apply(r *events.Record) {
 	if f.Brief && after == nil && a.job != nil {
 		s := SummaryOf(a)
 		a.summary, a.job, a.Decision, a.names = &s, nil, nil, Names{}
-		a.Trouble = [3]*events.Record{}
+		a.Trouble = [3]*Failure{}
 	}
 }
 
@@ -136,8 +136,7 @@ func (a *Account) ended(r *events.Record, f *events.CommandEnded) {
 	case events.Done:
 		a.Trouble[sort] = nil
 	case events.Refused, events.UnknownIf:
-		kept := *r
-		a.Trouble[sort] = &kept
+		a.Trouble[sort] = &Failure{uint64(r.Sequence), Instant(r.Time), a.names.Detail(r)}
 	case events.Withdrawn:
 	}
 }

@@ -143,9 +143,9 @@ func JobOf(f *Fold, a *Account, asOf events.Sequence, now events.Time) Job {
 	if a.Retired == 0 && a.Deleted == 0 {
 		v.InFlight, v.Waits = inFlight(a), waits(j, now)
 	}
-	for _, r := range a.Trouble {
-		if r != nil {
-			v.Trouble = append(v.Trouble, Failure{uint64(r.Sequence), Instant(r.Time), a.names.Detail(r)})
+	for _, f := range a.Trouble {
+		if f != nil {
+			v.Trouble = append(v.Trouble, *f)
 		}
 	}
 	v.LastDecision = lastDecision(a)

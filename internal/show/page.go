@@ -105,15 +105,37 @@ func (l *lines) styled(style Style, label, format string, args ...any) {
 	if label != "" {
 		label += ":"
 	}
-	room := 0
-	if l.page.Width > 0 {
-		room = max(l.page.Width-labelWidth, 20)
+	for _, line := range wrap(Clean(text), l.page.Width-labelWidth) {
+		if l.page.Colour && style != Plain {
+			line = codes[style] + line + "\x1b[0m"
+		}
+		fmt.Fprintf(&l.b, "%-*s%s\n", labelWidth, label, line)
+		label = ""
 	}
-	text = Clip(Clean(text), room)
-	if l.page.Colour && style != Plain {
-		text = codes[style] + text + "\x1b[0m"
+}
+
+// wrap breaks a text at spaces into lines of at most width characters; a longer word is broken too. A width that is not
+// positive means no limit.
+func wrap(text string, width int) []string {
+	if width <= 0 {
+		return []string{text}
 	}
-	fmt.Fprintf(&l.b, "%-*s%s\n", labelWidth, label, text)
+	indent := text[:len(text)-len(strings.TrimLeft(text, " "))]
+	width = max(width, 20+len(indent))
+	var out []string
+	rest := []rune(text)
+	for len(rest) > width {
+		at := width
+		for at > len(indent) && rest[at] != ' ' {
+			at--
+		}
+		if at <= len(indent) {
+			at = width
+		}
+		out = append(out, string(rest[:at]))
+		rest = []rune(indent + strings.TrimLeft(string(rest[at:]), " "))
+	}
+	return append(out, string(rest))
 }
 
 const (

@@ -12,7 +12,7 @@ type State string
 const (
 	StateUnseen    State = "Unseen"    // the log knows the Job only from pods that name it
 	StateUnmanaged State = "Unmanaged" // it is not ours
-	StateWaiting   State = "Waiting"   // it has not begun: no pod yet
+	StateWaiting   State = "Waiting"   // it goes on, and none of its pods runs
 	StateRunning   State = "Running"
 	StateSuspended State = "Suspended"
 	StateFailing   State = "Failing"   // it will be Failed: its pods are being deleted
@@ -55,7 +55,7 @@ func stateOf(a *Account) (state State, reason, message string) {
 		return state, reason, message
 	case j.Spec != nil && j.Spec.Suspend:
 		return StateSuspended, "", ""
-	case len(j.Creates()) == 0 && j.Ordinal == 0 && j.Tally().Active == 0:
+	case j.Tally().Active+j.Tally().Terminating == 0:
 		return StateWaiting, "", ""
 	}
 	return StateRunning, "", ""

@@ -57,7 +57,7 @@ func (t *Table) Rule(text string) { t.Row(Cell{Text: text}) }
 // Flush writes what was added so far. Its error is the first that writing met.
 func (t *Table) Flush() error {
 	t.measure()
-	if !t.started && len(t.Head) > 0 {
+	if !t.started && len(t.rows) > 0 && len(t.Head) > 0 {
 		t.started = true
 		head := make([]Cell, len(t.Head))
 		for i, h := range t.Head {
