@@ -1,0 +1,248 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/events/informer"
+	"github.com/jobledger/jobledger/events/kube"
+	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/reconciler"
+	"github.com/jobledger/jobledger/reconciler/executor"
+	"github.com/jobledger/jobledger/reconciler/executor/kubeapi"
+	"github.com/jobledger/jobledger/reconciler/loop"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/boltlog"
+)
+
+// controller is the parts of a run, tied together.
+type controller struct {
+	flags    *runFlags
+	settings events.Settings
+	logger   *slog.Logger
+	cluster  *cluster
+
+	log       store.Log
+	queue     *loop.Queue
+	informer  *informer.Informer
+	executor  *executor.Executor
+	hands     *countedHands
+	runner    *loop.Runner
+	publisher *kube.Publisher
+	endpoint  *endpoint // nil for none
+	health    *health
+	metrics   *metrics
+}
+
+// runController runs until ctx ends or something fails, and then stops in good order.
+func runController(ctx context.Context, f *runFlags, mode events.Mode, logger *slog.Logger) (err error) {
+	settings := events.DefaultSettings()
+	settings.Mode, settings.Namespace = mode, f.namespace
+	log, err := boltlog.Open(f.log, boltlog.Options{Logger: logger})
+	if err != nil {
+		return err
+	}
+	defer func() { // the last thing: every other part writes to it or reads from it
+		if closed := log.Close(); closed != nil && err == nil {
+			err = fmt.Errorf("close the log: %w", closed)
+		}
+		logger.Info("log closed", "head", uint64(log.Head().Sequence))
+	}()
+	if err := os.Remove(filepath.Join(f.log, serverFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove the address of the controller before: %w", err)
+	}
+	id, head := log.Identity(), log.Head()
+	logger.Info("log opened", "directory", f.log, "logID", id.LogID, "epoch", id.Epoch,
+		"records", uint64(head.Sequence), "hash", head.Hash.String())
+	world, err := loop.Recover(ctx, log)
+	if err != nil {
+		return err
+	}
+	logger.Info("state folded", "jobs", world.Len(), "finishedJobs", world.Stubs())
+
+	c := &controller{flags: f, settings: settings, logger: logger, health: &health{listing: true}}
+	c.metrics = newMetrics(log)
+	c.log = countedLog{log, c.metrics}
+	if c.cluster, err = connect(f); err != nil {
+		return err
+	}
+	if err := c.assemble(ctx, world); err != nil {
+		return err
+	}
+	return c.run(ctx)
+}
+
+// assemble makes the parts. Nothing runs yet.
+func (c *controller) assemble(ctx context.Context, world *projector.World) (err error) {
+	var api executor.API
+	if api, err = kubeapi.New(c.cluster.client); err != nil {
+		return err
+	}
+	if c.log, api, err = withFailpoints(c.log, api); err != nil {
+		return err
+	}
+	identity := c.log.Identity()
+	c.queue = loop.NewQueue()
+	objects := executor.NewObjects(informer.TemplateHash)
+	c.informer, err = informer.New(informer.Config{
+		Client: c.cluster.client, Namespace: c.settings.Namespace, Mode: c.settings.Mode, Identity: identity,
+		Sink: c.queue, Keeper: objects, Known: known(world), Logger: c.logger,
+	})
+	if err != nil {
+		return err
+	}
+	c.executor, err = executor.New(executor.Config{
+		API: api, Objects: objects, Identity: identity, Mode: c.settings.Mode,
+		Observe: c.informer.ObserveJob, ObservePod: c.informer.ObservePod, StopTimeout: c.flags.stop,
+	})
+	if err != nil {
+		return err
+	}
+	c.hands = newCountedHands(c.executor, c.metrics)
+	c.publisher, err = kube.New(kube.Config{Log: c.log, Client: c.cluster.client, Mode: c.settings.Mode, Logger: c.logger})
+	if err != nil {
+		return err
+	}
+	server, _ := c.cluster.time(ctx)
+	c.runner = &loop.Runner{
+		Loop: loop.New(loop.Config{
+			Log: c.log, World: world, Settings: c.settings, Program: thisBuild().Version, ZoneData: zoneData(), Salt: salt,
+		}),
+		Queue: c.queue, Hands: c.hands, Clock: loop.NewClock(server), Log: c.logger,
+		Full: c.full, Relist: func() { c.informer.Relist(events.ListingGap) }, ServerTime: c.cluster.time,
+		Drain: c.flags.stop, Show: c.show,
+	}
+	c.metrics.parts(c.queue, c.informer, c.executor, c.health)
+	if c.flags.listen != "" {
+		c.endpoint, err = newEndpoint(c.flags.listen, c.flags.log, c.log, c.health, c.metrics.registry)
+	}
+	return err
+}
+
+// salt protects erased evidence from being guessed.
+func salt() (s events.Salt) {
+	_, _ = rand.Read(s[:]) // never fails
+	return s
+}
+
+// zoneData says which time zone data decisions use: none yet, as no decision depends on a zone.
+func zoneData() string { return "" }
+
+// full is told by the loop whether the log has room.
+func (c *controller) full(full bool) {
+	was := false
+	c.health.set(func(h *health) { was, h.full = h.full, full })
+	switch {
+	case full && !was:
+		c.logger.Error("the log has no room: nothing is done until there is", "directory", c.flags.log)
+	case was && !full:
+		c.logger.Info("the log has room again")
+	}
+}
+
+// show is called by the loop between turns.
+func (c *controller) show(l *loop.Loop) {
+	w := l.World()
+	c.metrics.jobs.Store(int64(w.Len()))
+	c.metrics.stubs.Store(int64(w.Stubs()))
+	was := false
+	c.health.set(func(h *health) { was, h.listing = h.listing, w.Listing })
+	if was && !w.Listing {
+		c.logger.Info("cluster listed: deciding", "jobs", w.Len(), "finishedJobs", w.Stubs())
+	}
+}
+
+// run starts the parts and waits. A stop goes from the facts to the log: the informer tells nothing more, the loop folds
+// what there is and waits for what is in flight, Events catch up, readers are let go.
+func (c *controller) run(ctx context.Context) error {
+	c.announce(ctx)
+	group, ctx := errgroup.WithContext(ctx)
+	after, release := context.WithCancel(context.WithoutCancel(ctx)) // for what outlives the loop
+	defer release()
+
+	group.Go(func() error { return c.informer.Run(ctx) }) // ends with ctx
+	group.Go(func() error {                               // ends with ctx, after a stop in good order
+		defer release()
+		defer c.queue.Close() // the informer may wait for room in it
+		return c.decide(ctx)
+	})
+	group.Go(func() error { // ends when the loop has
+		return c.executor.Run(after, func(r executor.Result) {
+			c.hands.ended(&r)
+			c.queue.Report(r)
+		})
+	})
+	group.Go(func() error { return c.publish(after) }) // ends when the loop has, and it caught up or gave up
+	if c.endpoint != nil {
+		group.Go(c.endpoint.run) // ends with the next
+		group.Go(func() error {
+			<-after.Done()
+			bound, cancel := context.WithTimeout(context.Background(), askTimeout)
+			defer cancel()
+			return c.endpoint.close(bound)
+		})
+	}
+	err := group.Wait()
+	if err != nil {
+		c.logger.Error("stopped", "error", err)
+		return err
+	}
+	c.logger.Info("stopped in good order")
+	return nil
+}
+
+// decide runs the loop.
+func (c *controller) decide(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, func() {
+		c.health.set(func(h *health) { h.stopping = true })
+		c.logger.Info("stopping: waiting for what is in flight", "within", c.flags.stop.String())
+	})
+	defer stop()
+	err := c.runner.Run(ctx)
+	if err != nil {
+		c.health.set(func(h *health) { h.failed = err })
+	}
+	return err
+}
+
+// publish publishes Kubernetes Events until ctx ends, and then what became durable since, within a bound.
+func (c *controller) publish(ctx context.Context) error {
+	if err := c.publisher.Run(ctx); err != nil {
+		return fmt.Errorf("publish Kubernetes Events: %w", err)
+	}
+	bound, cancel := context.WithTimeout(context.Background(), askTimeout)
+	defer cancel()
+	if err := c.publisher.CatchUp(bound); err != nil {
+		c.logger.Warn("Kubernetes Events are behind; the next start goes on with them", "error", err)
+	}
+	return nil
+}
+
+// announce says what runs, and on what.
+func (c *controller) announce(ctx context.Context) {
+	attrs := []any{
+		"version", thisBuild().Version, "rules", reconciler.RulesVersion, "manage", c.settings.Mode.String(), "server", c.cluster.host,
+	}
+	if c.settings.Namespace != "" {
+		attrs = append(attrs, "namespace", c.settings.Namespace)
+	}
+	if c.endpoint != nil {
+		attrs = append(attrs, "listen", c.endpoint.url)
+	}
+	bound, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	if version, err := c.cluster.version(bound); err == nil {
+		c.logger.Info("running", append(attrs, "serverVersion", version)...)
+	} else {
+		c.logger.Warn("running, but the API server does not answer yet", append(attrs, "error", err)...)
+	}
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/jobledger/jobledger/internal/serve"
+	"github.com/jobledger/jobledger/store"
+)
+
+// checkAddress says what is wrong with an address to listen on.
+func checkAddress(address string) error {
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("a host and a port are wanted, such as %s", defaultListen)
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return fmt.Errorf("%q is no port", port)
+	}
+	return nil
+}
+
+// endpoint answers people, probes and scrapers of this machine.
+type endpoint struct {
+	url    string
+	listen net.Listener
+	server *http.Server
+	file   string // where its address is left for readers of the log
+	done   chan struct{}
+}
+
+// newEndpoint listens, and leaves its address in the log's directory.
+func newEndpoint(address, dir string, log store.Reader, h *health, metrics prometheus.Gatherer) (*endpoint, error) {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("%w (--listen=127.0.0.1:0 takes any free port, --listen= none)", err)
+	}
+	e := &endpoint{
+		url: "http://" + listener.Addr().String(), listen: listener,
+		file: filepath.Join(dir, serverFile), done: make(chan struct{}),
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/v1/", serve.Handler(serve.Config{Log: log, PID: os.Getpid(), Version: thisBuild().Version, Done: e.done}))
+	mux.Handle("GET /healthz", h.probe(false))
+	mux.Handle("GET /livez", h.probe(false))
+	mux.Handle("GET /readyz", h.probe(true))
+	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))
+	e.server = &http.Server{Handler: serve.Guard(mux), ReadHeaderTimeout: 10 * time.Second}
+	if err := os.WriteFile(e.file, []byte(e.url+"\n"), 0o600); err != nil {
+		return nil, errors.Join(fmt.Errorf("leave the address for readers: %w", err), listener.Close())
+	}
+	return e, nil
+}
+
+// run answers until close is called.
+func (e *endpoint) run() error {
+	if err := e.server.Serve(e.listen); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve %s: %w", e.url, err)
+	}
+	return nil
+}
+
+// close ends answers that follow the log, waits for others within ctx, and takes the address away.
+func (e *endpoint) close(ctx context.Context) error {
+	close(e.done)
+	err := os.Remove(e.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if shutdown := e.server.Shutdown(ctx); shutdown != nil {
+		err = errors.Join(err, e.server.Close())
+	}
+	return err
+}

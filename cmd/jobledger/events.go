@@ -1,0 +1,245 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/serve"
+	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/store"
+)
+
+// eventsFlags choose records.
+type eventsFlags struct {
+	source    sourceFlags
+	output    outputFlag
+	namespace string
+	kinds     []string
+	since     string
+	from      uint64
+	decisions bool
+	watch     bool
+}
+
+func newEvents(c *cli) *cobra.Command {
+	var f eventsFlags
+	cmd := &cobra.Command{
+		Use:   "events [job/NAME | job/UID]",
+		Short: "Show the records of the log, or of one Job",
+		Long: `Show what the log holds, one record a line: what was seen, what was decided and why, and what came of it.
+
+With job/NAME, the records of the newest Job of that name in the namespace (-n, "default" unless given); with job/UID,
+of that one. Otherwise those of all Jobs and of the controller, restricted by -n if it is given.
+
+-o json writes one JSON object a line: sequence, time, stream, kind, previous, causes, critical, endOfBatch, namespace,
+name, facts (all that decisions read), evidence (what people want to know beside). What is unset is left out, times are
+RFC 3339 in UTC. This shape only grows. Tables are cut to the terminal's width, or 100 columns; -o wide cuts nothing.`,
+		Example: `  jobledger events --log DIR                     everything
+  jobledger events job/demo --log DIR            the history of one Job
+  jobledger events --decisions --since 1h -w --server http://127.0.0.1:10271
+  jobledger events --log DIR -o json | jq 'select(.kind == "CommandEnded" and .facts.ending != "done")'`,
+		Args: cobra.MaximumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error { return c.events(cmd.Context(), &f, args) },
+	}
+	f.source.add(cmd)
+	f.output.add(cmd)
+	cmd.Flags().StringVarP(&f.namespace, "namespace", "n", "", "only of this namespace; with job/NAME, where the Job is (\"default\")")
+	cmd.Flags().StringSliceVar(&f.kinds, "kind", nil, "only records of these kinds, such as PodChanged,CommandEnded")
+	cmd.Flags().StringVar(&f.since, "since", "", "only records from this time on: 2h before now, or 2026-01-02T15:04:05Z")
+	cmd.Flags().Uint64Var(&f.from, "from", 0, "only records from this sequence on")
+	cmd.Flags().BoolVar(&f.decisions, "decisions", false, "only decisions")
+	cmd.Flags().BoolVarP(&f.watch, "watch", "w", false, "go on with records as they are written, until interrupted")
+	completeWith(cmd, "kind", kindNames()...)
+	return cmd
+}
+
+// kindNames are the names of all kinds, by number.
+func kindNames() []string {
+	var out []string
+	for k := events.Kind(1); k < 256; k++ {
+		if k.Known() {
+			out = append(out, k.String())
+		}
+	}
+	return out
+}
+
+// filter says which records are shown.
+type filter struct {
+	kinds     map[events.Kind]bool // nil for all
+	since     events.Time
+	namespace string // empty for all
+}
+
+func (f *eventsFlags) filter() (filter, error) {
+	since, err := parseSince(f.since, time.Now())
+	if err != nil {
+		return filter{}, err
+	}
+	out := filter{since: since, namespace: f.namespace}
+	if f.decisions {
+		out.kinds = map[events.Kind]bool{events.KindDecided: true, events.KindWouldDecide: true}
+	}
+	if f.decisions && len(f.kinds) > 0 {
+		return filter{}, usage("--decisions is short for --kind Decided,WouldDecide: give one of them")
+	}
+	for _, name := range f.kinds {
+		i := slices.IndexFunc(kindNames(), func(k string) bool { return strings.EqualFold(k, name) })
+		if i < 0 {
+			return filter{}, usage("--kind %s: there is no such kind; there are %s", name, strings.Join(kindNames(), ", "))
+		}
+		if out.kinds == nil {
+			out.kinds = map[events.Kind]bool{}
+		}
+		kind, _ := events.KindNamed(kindNames()[i])
+		out.kinds[kind] = true
+	}
+	return out, nil
+}
+
+func (f *filter) passes(r *events.Record, names *show.Names) bool {
+	switch {
+	case f.kinds != nil && !f.kinds[r.Kind], r.Time < f.since:
+		return false
+	case f.namespace == "":
+		return true
+	case r.Evidence.Namespace != "":
+		return r.Evidence.Namespace == f.namespace
+	}
+	return names.Job(r.Stream).Namespace == f.namespace
+}
+
+func (c *cli) events(ctx context.Context, f *eventsFlags, args []string) error {
+	if err := f.output.validate(); err != nil {
+		return err
+	}
+	chosen, err := f.filter()
+	if err != nil {
+		return err
+	}
+	name := ""
+	if len(args) > 0 {
+		if name, err = parseJob(args); err != nil {
+			return err
+		}
+	}
+	src, live, err := f.source.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	if f.watch && !live {
+		return usage("-w: nobody writes the log in %s now, so nothing would follow; leave it out, or name a running controller with --server", f.source.log)
+	}
+	var stream *events.Stream
+	if name != "" {
+		s, err := c.findJob(ctx, src, orDefault(f.namespace), name)
+		if err != nil {
+			return err
+		}
+		stream, chosen.namespace = &s, ""
+	}
+	p := newPrinter(c, f.output.format, serve.NamesOf(ctx, src))
+	l := &listing{src: src, stream: stream, chosen: chosen, printer: p}
+	if err := l.history(ctx, events.Sequence(f.from)); err != nil {
+		_ = p.flush() // what was read before stands
+		return err
+	}
+	if err := p.flush(); err != nil {
+		return err
+	}
+	if f.watch {
+		return l.follow(ctx)
+	}
+	if l.shown == 0 {
+		return c.nothing(ctx, src, stream, name)
+	}
+	return nil
+}
+
+// listing shows the records of the log or of one stream that pass.
+type listing struct {
+	src     serve.Source
+	stream  *events.Stream // nil for all
+	chosen  filter
+	printer *printer
+	next    events.Sequence // after the last record that was read
+	shown   int
+}
+
+// history shows what there is.
+func (l *listing) history(ctx context.Context, from events.Sequence) error {
+	_, head, err := l.src.Head(ctx)
+	if err != nil {
+		return err
+	}
+	l.next = max(from, head.Sequence+1)
+	all := l.src.Read(ctx, from)
+	if l.stream != nil {
+		all = l.src.ReadStream(ctx, *l.stream, from, store.Forward)
+	}
+	for r, err := range all {
+		if err != nil {
+			return err
+		}
+		if r.Sequence >= l.next {
+			return nil // written meanwhile: follow has it
+		}
+		if err := l.take(&r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// follow shows what comes, as it comes, until ctx ends.
+func (l *listing) follow(ctx context.Context) error {
+	for r, err := range l.src.Follow(ctx, l.next) {
+		if err != nil {
+			return err
+		}
+		if l.stream != nil && r.Stream != *l.stream {
+			continue
+		}
+		if err := l.take(&r); err != nil {
+			return err
+		}
+		if err := l.printer.flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *listing) take(r *events.Record) error {
+	names := l.printer.names
+	names.Learn(r)
+	defer names.Forget(r)
+	if !l.chosen.passes(r, names) {
+		return nil
+	}
+	l.shown++
+	return l.printer.record(r)
+}
+
+// nothing says why nothing was shown: a Job that the log does not know is a failure, a filter that nothing passes is not.
+func (c *cli) nothing(ctx context.Context, src serve.Source, stream *events.Stream, name string) error {
+	if stream != nil {
+		any := false
+		for _, err := range src.ReadStream(ctx, *stream, 0, store.Forward) {
+			any = err == nil
+			break
+		}
+		if !any {
+			return fmt.Errorf("the log knows no job/%s", name)
+		}
+	}
+	fmt.Fprintln(c.err, "No records found.")
+	return nil
+}

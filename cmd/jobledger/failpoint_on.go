@@ -1,0 +1,21 @@
+//go:build failpoints
+
+package main
+
+import (
+	"os"
+
+	"github.com/jobledger/jobledger/internal/failpoint"
+	"github.com/jobledger/jobledger/reconciler/executor"
+	"github.com/jobledger/jobledger/store"
+)
+
+// withFailpoints wraps the two interfaces through which every command passes with points at which the environment can make
+// this process end.
+func withFailpoints(log store.Log, api executor.API) (store.Log, executor.API, error) {
+	points, err := failpoint.FromEnv(os.Getenv)
+	if err != nil {
+		return nil, nil, err
+	}
+	return points.Log(log), points.API(api), nil
+}

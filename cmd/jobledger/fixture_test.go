@@ -1,0 +1,33 @@
+package main
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/serve"
+	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/store/memlog"
+)
+
+// TestMorning keeps the fixture of the scripts the same every time.
+func TestMorning(t *testing.T) {
+	var texts [2][]byte
+	for i := range texts {
+		log := memlog.New(events.Identity{LogID: testLogID, Epoch: 1})
+		morning(t, log)
+		names := serve.NamesOf(t.Context(), serve.Local{Log: log})
+		for r, err := range log.Read(t.Context(), 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			names.Learn(&r)
+			texts[i] = append(texts[i], show.Record(&r)...)
+			texts[i] = append(texts[i], '\n')
+			t.Logf("%d %s %s %s", r.Sequence, r.Kind, names.Object(&r), names.Detail(&r))
+		}
+	}
+	if !bytes.Equal(texts[0], texts[1]) {
+		t.Error("two mornings are written differently")
+	}
+}

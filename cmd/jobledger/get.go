@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jobledger/jobledger/internal/serve"
+	"github.com/jobledger/jobledger/internal/show"
+)
+
+// getFlags choose a Job and a point in its history.
+type getFlags struct {
+	source    sourceFlags
+	output    outputFlag
+	namespace string
+	at        string
+}
+
+func newGet(c *cli) *cobra.Command {
+	var f getFlags
+	cmd := &cobra.Command{
+		Use:   "get job/NAME | get jobs",
+		Short: "Show the state of a Job, now or then, or list all Jobs that the log knows",
+		Long: `Show what the log says about a Job, as the controller sees it or saw it then: its counts, its pods, commands that have
+not ended, what it waits for and until when, refusals, and the last decision with its reasons.
+
+job/NAME is the newest Job of that name in the namespace (-n, "default" unless given); job/UID is that one, also when
+its object is long gone. "get jobs" lists every Job that the log knows, restricted by -n if it is given; it reads the
+whole log.
+
+-o json writes one object (get jobs: one array) whose shape only grows; times are RFC 3339 in UTC.`,
+		Example: `  jobledger get job/demo --log DIR
+  jobledger get job/demo --log DIR --at 41                      after record 41
+  jobledger get job/demo --log DIR --at 2026-01-02T15:04:05Z    at that time
+  jobledger get jobs --log DIR -n batch`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage("say what to get: job/NAME, or jobs for all")
+			}
+			return cobra.MaximumNArgs(2)(nil, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return c.get(cmd.Context(), &f, args) },
+	}
+	f.source.add(cmd)
+	f.output.add(cmd)
+	cmd.Flags().StringVarP(&f.namespace, "namespace", "n", "", "where the Job is (\"default\"); of a list: only this namespace")
+	cmd.Flags().StringVar(&f.at, "at", "", "the state as of a record's sequence (41) or a time (2026-01-02T15:04:05Z)")
+	return cmd
+}
+
+func (c *cli) get(ctx context.Context, f *getFlags, args []string) error {
+	if err := f.output.validate(); err != nil {
+		return err
+	}
+	at, err := parsePoint(f.at)
+	if err != nil {
+		return err
+	}
+	name, err := parseJob(args)
+	if err != nil {
+		return err
+	}
+	if name == "" && f.at != "" {
+		return usage("--at is for one Job: write get job/NAME --at %s", f.at)
+	}
+	src, _, err := f.source.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	if name == "" {
+		return c.getJobs(ctx, src, f)
+	}
+	job, err := c.jobAt(ctx, src, orDefault(f.namespace), name, at)
+	switch {
+	case errors.Is(err, serve.ErrNoJob) && f.at != "":
+		return fmt.Errorf("the log has no record of job/%s up to %s", name, f.at)
+	case errors.Is(err, serve.ErrNoJob):
+		return fmt.Errorf("the log knows no job/%s", name)
+	case err != nil:
+		return err
+	}
+	switch f.output.format {
+	case formatJSON, formatYAML:
+		text, err := show.Indented(job)
+		if err != nil {
+			return err
+		}
+		return c.document(f.output.format, text)
+	}
+	page := show.Page{Out: c.out, Colour: c.colour(), Wide: f.output.format == formatWide}
+	if !page.Wide {
+		page.Width = c.width()
+	}
+	return page.Job(&job)
+}
+
+// jobAt is the state of the newest Job of that name that there was at that point.
+func (c *cli) jobAt(ctx context.Context, src serve.Source, namespace, name string, at serve.Point) (show.Job, error) {
+	streams, err := findJobs(ctx, src, namespace, name)
+	if err != nil {
+		return show.Job{}, err
+	}
+	for i, s := range streams {
+		job, err := serve.JobAt(ctx, src, s, at)
+		if errors.Is(err, serve.ErrNoJob) && i+1 < len(streams) {
+			continue
+		}
+		if err == nil {
+			c.noteOlder(streams[i+1:])
+		}
+		return job, err
+	}
+	return show.Job{}, serve.ErrNoJob
+}
+
+func (c *cli) getJobs(ctx context.Context, src serve.Source, f *getFlags) error {
+	all, err := src.Jobs(ctx)
+	if err != nil {
+		return err
+	}
+	jobs := []show.Summary{}
+	for _, j := range all {
+		if f.namespace == "" || j.Namespace == f.namespace {
+			jobs = append(jobs, j)
+		}
+	}
+	switch f.output.format {
+	case formatJSON, formatYAML:
+		text, err := show.Indented(jobs)
+		if err != nil {
+			return err
+		}
+		return c.document(f.output.format, text)
+	}
+	if len(jobs) == 0 {
+		fmt.Fprintln(c.err, "No Jobs found.")
+		return nil
+	}
+	page := show.Page{Out: c.out, Colour: c.colour(), Wide: f.output.format == formatWide}
+	if !page.Wide {
+		page.Width = c.width()
+	}
+	return page.Jobs(jobs)
+}

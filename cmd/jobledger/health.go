@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+)
+
+// health is what the probes ask about. It is safe for concurrent use.
+type health struct {
+	mu       sync.Mutex
+	listing  bool // the view of the cluster is being made
+	full     bool // the log has no room
+	stopping bool
+	failed   error // the log accepts nothing more
+}
+
+func (h *health) set(change func(*health)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	change(h)
+}
+
+// check is one thing that may be wrong; says is empty while it is not.
+type check struct{ name, says string }
+
+// checks are, for each probe, all that it looks at. A controller whose log failed does not live; one that cannot work at
+// the moment lives and is not ready.
+func (h *health) checks(ready bool) []check {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	all := []check{{name: "log"}}
+	if h.failed != nil {
+		all[0].says = h.failed.Error()
+	}
+	if !ready {
+		return all
+	}
+	say := func(name string, wrong bool, text string) {
+		c := check{name: name}
+		if wrong {
+			c.says = text
+		}
+		all = append(all, c)
+	}
+	say("room", h.full, "the log's disk has no room: nothing is done until there is")
+	say("listing", h.listing, "the cluster is being listed: nothing is decided until that is done")
+	say("running", h.stopping, "the controller stops")
+	return all
+}
+
+// probe answers 200 while nothing is wrong, and else 500 with what is.
+func (h *health) probe(ready bool) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var text strings.Builder
+		status := http.StatusOK
+		for _, c := range h.checks(ready) {
+			if c.says == "" {
+				fmt.Fprintf(&text, "[+]%s ok\n", c.name)
+				continue
+			}
+			fmt.Fprintf(&text, "[-]%s: %s\n", c.name, c.says)
+			status = http.StatusInternalServerError
+		}
+		_, verbose := r.URL.Query()["verbose"]
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		w.WriteHeader(status)
+		if status == http.StatusOK && !verbose {
+			fmt.Fprint(w, "ok")
+			return
+		}
+		fmt.Fprint(w, text.String())
+	}
+}

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/events/informer"
+	"github.com/jobledger/jobledger/projector"
+)
+
+// known is what the log believes to exist, for the informer's first listing.
+func known(w *projector.World) informer.Known {
+	k := informer.Known{JobsVersion: w.Newest(events.Jobs), PodsVersion: w.Newest(events.Pods)}
+	for _, s := range w.Streams() {
+		j := w.Job(s)
+		if j == nil {
+			if stub, ok := w.Stub(types.UID(s.ID)); ok {
+				k.Jobs = append(k.Jobs, informer.KnownJob{Job: stub.Ref, Version: stub.Version})
+			}
+			continue
+		}
+		var owner events.JobRef
+		if s.Kind == events.StreamJob {
+			owner = j.Ref
+			if j.Known() && !j.Gone {
+				k.Jobs = append(k.Jobs, informer.KnownJob{Job: j.Ref, Version: j.Version})
+			}
+		}
+		for _, p := range j.Pods() {
+			k.Pods = append(k.Pods, informer.KnownPod{UID: p.UID, Namespace: j.Ref.Namespace, Owner: owner, Version: p.Version})
+		}
+	}
+	return k
+}

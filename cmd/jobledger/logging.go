@@ -1,0 +1,32 @@
+package main
+
+import (
+	"io"
+	"log/slog"
+
+	"k8s.io/klog/v2"
+)
+
+// The formats of what run tells.
+const (
+	logText = "text"
+	logJSON = "json"
+)
+
+// newLogger makes the logger of a run. Client libraries log through it as well.
+func newLogger(out io.Writer, format string, verbosity int) *slog.Logger {
+	if format == "" {
+		format = logJSON
+		if _, ok := terminal(out); ok {
+			format = logText
+		}
+	}
+	options := &slog.HandlerOptions{Level: slog.Level(-verbosity)} // as klog counts: V(4) is slog.LevelDebug
+	var handler slog.Handler = slog.NewJSONHandler(out, options)
+	if format == logText {
+		handler = slog.NewTextHandler(out, options)
+	}
+	logger := slog.New(handler)
+	klog.SetSlogLogger(logger)
+	return logger
+}

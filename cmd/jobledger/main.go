@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/jobledger/jobledger/internal/show"
+)
+
+// The exit codes.
+const (
+	exitFailure = 1
+	exitUsage   = 2
+)
+
+func main() { os.Exit(run(os.Args)) }
+
+// run carries out a command line and returns the exit code. The first SIGINT or SIGTERM asks the command to end in good
+// order; a second one ends the process at once.
+func run(args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // from then on signals do what they do without us
+
+	c := &cli{out: os.Stdout, err: os.Stderr, getenv: os.Getenv}
+	root := newRoot(c, displayName(args[0]))
+	root.SetArgs(args[1:])
+	command, err := root.ExecuteContextC(ctx)
+	var problem *usageError
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, errTold):
+	case errors.As(err, &problem) || !c.begun:
+		fmt.Fprintf(c.err, "%s: %s\nSee '%s --help'.\n", root.DisplayName(), show.Clean(err.Error()), command.CommandPath())
+		return exitUsage
+	default:
+		fmt.Fprintf(c.err, "%s: %s\n", root.DisplayName(), show.Clean(err.Error()))
+	}
+	return exitFailure
+}
+
+// displayName is how the user calls this program: kubectl finds plugins by their file names.
+func displayName(arg0 string) string {
+	if name := filepath.Base(arg0); strings.HasPrefix(name, "kubectl-") {
+		return strings.ReplaceAll(name, "-", " ")
+	}
+	return "jobledger"
+}
+
+// errTold: the command failed, and has said so.
+var errTold = errors.New("the command failed")
+
+// usageError is a command line that cannot be understood. Its text says what to do.
+type usageError struct{ text string }
+
+func (e *usageError) Error() string { return e.text }
+
+func usage(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }

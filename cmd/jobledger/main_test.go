@@ -1,0 +1,48 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "rewrite what the scripts expect by what they got")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"jobledger":         func() { os.Exit(run(os.Args)) },
+		"kubectl-jobledger": func() { os.Exit(run(os.Args)) },
+	})
+}
+
+// TestScripts runs the command line as it is typed.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"makelog": makelog, "damage": damage, "holdlog": holdlog, "exits": exits,
+		},
+		RequireExplicitExec: true, RequireUniqueNames: true, UpdateScripts: *update,
+	})
+}
+
+// exits runs a command that must end with that code: exits CODE COMMAND….
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND…")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	code := 0
+	var failed *exec.ExitError
+	if errors.As(err, &failed) {
+		code = failed.ExitCode()
+	}
+	if args[0] != strconv.Itoa(code) {
+		ts.Fatalf("%q ended with %d, not %s", args[1:], code, args[0])
+	}
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/serve"
+	"github.com/jobledger/jobledger/reconciler/executor"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/boltlog"
+)
+
+const testLogID = "0123456789abcdef0123456789abcdef"
+
+// makelog writes a log: makelog DIR. It tells of one morning:
+//
+//	default/demo      two of two pods succeed after one failed with exit 3 and a rude message; then it is deleted
+//	batch/hopeless    its pod fails, and no failure is allowed
+//	batch/steps       an Indexed Job that runs: index 0 succeeded, 1 and 2 run, 3 is to come
+//	default/demo      again, another Job of the name: the server refuses its pod (quota), so it waits
+//	batch/asked       its first command is in flight
+func makelog(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: makelog DIR")
+	}
+	var t testing.TB = failing{ts: ts}
+	log, err := boltlog.Open(ts.MkAbs(args[0]), boltlog.Options{LogID: testLogID})
+	ts.Check(err)
+	morning(t, log)
+	ts.Check(log.Close())
+}
+
+func morning(t testing.TB, log store.Log) {
+	n := func(v int32) *int32 { return &v }
+	c := newCluster(t, log)
+	c.settle()
+
+	demo := c.addJob("default", "demo", 1, func(s *events.JobSpec) { s.Completions, s.Parallelism = n(2), n(2) })
+	c.settle()
+	c.start(demo)
+	c.finish(demo, c.pods(demo)[0], 3, "cannot open \x1b[31m/data\x1b[0m\nno such file")
+	c.pass(12 * time.Second)
+	c.start(demo)
+	for len(c.pods(demo)) > 0 {
+		c.finish(demo, c.pods(demo)[0], 0, "")
+	}
+	c.deleteJob(demo)
+	c.settle()
+
+	hopeless := c.addJob("batch", "hopeless", 2, func(s *events.JobSpec) { s.BackoffLimit = n(0) })
+	c.settle()
+	c.start(hopeless)
+	c.finish(hopeless, c.pods(hopeless)[0], 1, "")
+
+	steps := c.addJob("batch", "steps", 3, func(s *events.JobSpec) {
+		s.CompletionMode, s.Completions, s.Parallelism = "Indexed", n(4), n(2)
+	})
+	c.settle()
+	c.start(steps)
+	c.finish(steps, c.pods(steps)[0], 0, "")
+	c.start(steps)
+	c.pass(2 * time.Second)
+
+	c.refuse = &executor.Result{
+		Ended:    events.CommandEnded{Ending: events.Refused, Class: events.RefusedQuota, Sent: true},
+		Evidence: events.Evidence{Message: `pods "demo-x" is forbidden: exceeded quota: small`},
+	}
+	c.addJob("default", "demo", 4, func(s *events.JobSpec) { *s = demo.spec })
+	c.settle()
+	c.pass(1500 * time.Millisecond)
+	c.refuse, c.hold = nil, true
+
+	c.addJob("batch", "asked", 5, func(s *events.JobSpec) { d := int64(3600); s.ActiveDeadlineSeconds = &d })
+	c.settle()
+	c.durable()
+}
+
+// failing lets a script's command use what wants a testing.TB.
+type failing struct {
+	testing.TB
+	ts *testscript.TestScript
+}
+
+func (f failing) Helper()                   {}
+func (f failing) Context() context.Context  { return context.Background() }
+func (f failing) Fatal(args ...any)         { f.ts.Fatalf("%v", args) }
+func (f failing) Fatalf(s string, a ...any) { f.ts.Fatalf(s, a...) }
+
+// damage flips a bit of a text in a log: damage DIR TEXT.
+func damage(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: damage DIR TEXT")
+	}
+	files, err := filepath.Glob(filepath.Join(ts.MkAbs(args[0]), "*.db"))
+	ts.Check(err)
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		ts.Check(err)
+		if at := bytes.Index(content, []byte(args[1])); at >= 0 {
+			content[at] ^= 1
+			ts.Check(os.WriteFile(file, content, 0o600))
+			return
+		}
+	}
+	ts.Fatalf("no file of %s holds %q", args[0], args[1])
+}
+
+// holdlog opens a log to write, as a controller does, until the script ends: holdlog DIR. It answers readers, and sets
+// SERVER_URL to where; with "holdlog DIR silent" it does not answer, and with "holdlog DIR lost" it left a wrong address.
+func holdlog(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: holdlog DIR [silent|lost]")
+	}
+	dir := ts.MkAbs(args[0])
+	log, err := boltlog.Open(dir, boltlog.Options{})
+	ts.Check(err)
+	ts.Defer(func() { ts.Check(log.Close()) })
+	if len(args) > 1 && args[1] == "silent" {
+		return
+	}
+	server := httptest.NewServer(serve.Guard(serve.Handler(serve.Config{Log: log, PID: os.Getpid(), Version: "v0.0.0-test"})))
+	ts.Defer(server.Close)
+	ts.Setenv("SERVER_URL", server.URL)
+	address := server.URL
+	if len(args) > 1 {
+		lost := httptest.NewServer(http.NotFoundHandler())
+		lost.Close()
+		address = lost.URL
+	}
+	ts.Check(os.WriteFile(filepath.Join(dir, serverFile), []byte(address+"\n"), 0o600))
+}

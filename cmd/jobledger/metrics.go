@@ -1,0 +1,163 @@
+package main
+
+import (
+	"reflect"
+	"sync"
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/events/informer"
+	"github.com/jobledger/jobledger/reconciler/executor"
+	"github.com/jobledger/jobledger/reconciler/loop"
+	"github.com/jobledger/jobledger/store"
+)
+
+// metrics counts what a run does.
+type metrics struct {
+	registry *prometheus.Registry
+	turns    prometheus.Counter
+	records  prometheus.Histogram
+	kinds    *prometheus.CounterVec
+	commands *prometheus.CounterVec
+	jobs     atomic.Int64
+	stubs    atomic.Int64
+	appended atomic.Uint64
+}
+
+func newMetrics(log store.Reader) *metrics {
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		turns: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "jobledger_turns_total", Help: "Turns of the loop that wrote a batch of records.",
+		}),
+		records: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "jobledger_turn_records", Help: "Records of one batch.", Buckets: prometheus.ExponentialBuckets(1, 4, 8),
+		}),
+		kinds: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "jobledger_records_total", Help: "Records written, by kind.",
+		}, []string{"kind"}),
+		commands: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "jobledger_commands_total",
+			Help: "Commands that ended, by kind, ending (done, refused, unknown, withdrawn) and the class of a refusal.",
+		}, []string{"kind", "ending", "class"}),
+	}
+	m.appended.Store(uint64(log.Head().Sequence))
+	m.registry.MustRegister(
+		m.turns, m.records, m.kinds, m.commands,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	)
+	m.gauge("jobledger_log_sequence", "Sequence of the newest durable record.", func() float64 {
+		return float64(log.Head().Sequence)
+	})
+	m.gauge("jobledger_log_waiting_records", "Records that are written and not durable yet.", func() float64 {
+		return max(0, float64(m.appended.Load())-float64(log.Head().Sequence))
+	})
+	m.gauge("jobledger_jobs", "Jobs that are kept in memory: those that run, wait, or have pods to let go.", func() float64 {
+		return float64(m.jobs.Load())
+	})
+	m.gauge("jobledger_finished_jobs", "Finished Jobs of which only a stub is kept.", func() float64 {
+		return float64(m.stubs.Load())
+	})
+	b := thisBuild()
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "jobledger_build_info", Help: "Always 1; the labels say which program this is.",
+		ConstLabels: prometheus.Labels{"version": b.Version, "go": b.Go, "commit": b.Commit},
+	}, func() float64 { return 1 }))
+	return m
+}
+
+func (m *metrics) gauge(name, help string, value func() float64) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
+}
+
+// parts adds what the parts of a controller say about themselves.
+func (m *metrics) parts(q *loop.Queue, i *informer.Informer, e *executor.Executor, h *health) {
+	m.gauge("jobledger_queue_inputs", "Observations and outcomes that wait for a turn of the loop.", func() float64 {
+		return float64(q.Len())
+	})
+	m.gauge("jobledger_informer_observations", "Observations that the loop has not taken yet.", func() float64 {
+		return float64(i.Waiting())
+	})
+	m.gauge("jobledger_commands_waiting", "Commands that have not been sent.", func() float64 {
+		return float64(e.Stats().Waiting)
+	})
+	m.gauge("jobledger_commands_in_flight", "Commands that were sent and not answered.", func() float64 {
+		return float64(e.Stats().InFlight)
+	})
+	m.gauge("jobledger_commands_limit", "Commands that may be in flight at once; it adapts to the API server.", func() float64 {
+		return float64(e.Stats().Limit)
+	})
+	for _, c := range h.checks(true) {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "jobledger_ready", Help: "1 while the part is ready, as /readyz says.",
+			ConstLabels: prometheus.Labels{"check": c.name},
+		}, func() float64 { return h.ok(c.name) }))
+	}
+}
+
+// ok is 1 while nothing is wrong with what the check of that name looks at.
+func (h *health) ok(name string) float64 {
+	for _, c := range h.checks(true) {
+		if c.name == name && c.says != "" {
+			return 0
+		}
+	}
+	return 1
+}
+
+// countedLog counts what is appended to a log.
+type countedLog struct {
+	store.Log
+	metrics *metrics
+}
+
+// Append is described by store.Log.
+func (l countedLog) Append(b events.Batch, soon bool) store.Commit {
+	m := l.metrics
+	m.turns.Inc()
+	m.records.Observe(float64(len(b.Records)))
+	m.appended.Store(uint64(b.Last()))
+	for i := range b.Records {
+		m.kinds.WithLabelValues(b.Records[i].Kind.String()).Inc()
+	}
+	return l.Log.Append(b, soon)
+}
+
+// countedHands counts how commands end. Every command that is submitted has one result.
+type countedHands struct {
+	loop.Hands
+	metrics *metrics
+
+	mu    sync.Mutex
+	kinds map[events.CommandName]string
+}
+
+func newCountedHands(hands loop.Hands, m *metrics) *countedHands {
+	return &countedHands{Hands: hands, metrics: m, kinds: map[events.CommandName]string{}}
+}
+
+// Submit is described by loop.Hands.
+func (h *countedHands) Submit(tasks ...executor.Task) {
+	h.mu.Lock()
+	for i := range tasks {
+		h.kinds[tasks[i].Name] = reflect.TypeOf(tasks[i].Command).Elem().Name()
+	}
+	h.mu.Unlock()
+	h.Hands.Submit(tasks...)
+}
+
+// ended counts a result.
+func (h *countedHands) ended(r *executor.Result) {
+	h.mu.Lock()
+	kind := h.kinds[r.Ended.Command]
+	delete(h.kinds, r.Ended.Command)
+	h.mu.Unlock()
+	class := ""
+	if r.Ended.Ending == events.Refused {
+		class = r.Ended.Class.String()
+	}
+	h.metrics.commands.WithLabelValues(kind, r.Ended.Ending.String(), class).Inc()
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"bufio"
+	"strconv"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/show"
+)
+
+// printer writes records one after the other in one format.
+type printer struct {
+	format string
+	out    *bufio.Writer
+	table  *show.Table
+	names  *show.Names
+	day    string
+}
+
+func newPrinter(c *cli, format string, names *show.Names) *printer {
+	p := &printer{format: format, out: bufio.NewWriterSize(c.out, 64<<10), names: names}
+	p.table = &show.Table{Out: p.out, Head: []string{"SEQ", "TIME", "KIND", "OBJECT", "DETAIL"}, Colour: c.colour()}
+	if format == formatTable {
+		p.table.Width = c.width()
+	}
+	return p
+}
+
+func (p *printer) record(r *events.Record) error {
+	switch p.format {
+	case formatJSON:
+		_, err := p.out.Write(append(show.Record(r), '\n'))
+		return err
+	case formatYAML:
+		return p.document(show.Record(r))
+	}
+	p.row(r)
+	return nil
+}
+
+func (p *printer) document(json []byte) error {
+	text, err := yaml.JSONToYAML(json)
+	if err != nil {
+		return err
+	}
+	_, err = p.out.WriteString("---\n" + string(text))
+	return err
+}
+
+// row adds a line to the table. The date stands on a line of its own where it changes; wide has it in every line.
+func (p *printer) row(r *events.Record) {
+	at := show.Stamp(r.Time)
+	if p.format == formatTable {
+		if day := r.Time.Go().Format("2006-01-02"); day != p.day {
+			p.day = day
+			p.table.Rule("— " + day + " UTC —")
+		}
+		at = r.Time.Go().Format("15:04:05.000")
+	}
+	object := p.names.Object(r)
+	style := show.StyleOf(r)
+	detail := p.names.Detail(r)
+	if p.format == formatWide {
+		if namespace := p.names.Namespace(r); namespace != "" {
+			object = show.Clean(namespace) + "/" + object
+		}
+		detail = p.names.DetailWide(r)
+	}
+	p.table.Row(
+		show.Cell{Text: strconv.FormatUint(uint64(r.Sequence), 10)}, show.Cell{Text: at}, show.Cell{Text: r.Kind.String()},
+		show.Cell{Text: object}, show.Cell{Text: detail, Style: style})
+}
+
+func (p *printer) flush() error {
+	if p.format == formatTable || p.format == formatWide {
+		if err := p.table.Flush(); err != nil {
+			return err
+		}
+	}
+	return p.out.Flush()
+}

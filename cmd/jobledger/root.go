@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// cli is what a command works with.
+type cli struct {
+	out, err io.Writer
+	getenv   func(string) string
+	begun    bool // the command line was understood, and the command began
+}
+
+func newRoot(c *cli, name string) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "jobledger",
+		Short: "A Kubernetes Job controller whose memory is a log",
+		Long: `Jobledger runs Kubernetes Jobs and writes down everything it sees, decides and does in a durable log, from which each
+decision can be shown, explained and made again.
+
+Commands that read take --log DIR for a log directory, or --server URL for a controller that runs. When a controller
+has the directory open, --log DIR asks that controller.`,
+		SilenceUsage: true, SilenceErrors: true,
+		Annotations:      map[string]string{cobra.CommandDisplayNameAnnotation: name},
+		Args:             knownCommand,
+		PersistentPreRun: func(*cobra.Command, []string) { c.begun = true },
+		RunE:             func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SuggestionsMinimumDistance = 2
+	root.SetOut(c.out)
+	root.SetErr(c.err)
+	root.AddCommand(
+		newRun(c), newGet(c), newEvents(c), newReplay(c), newVerify(c), newVersion(c),
+	)
+	return root
+}
+
+// knownCommand refuses what is no subcommand, and says which one may be meant.
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("there is no command %q", args[0])
+	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
+		text += "; do you mean " + strings.Join(like, " or ") + "?"
+	}
+	return &usageError{text}
+}
+
+// terminal reports whether w is a terminal, and how wide it is.
+func terminal(w io.Writer) (width int, ok bool) {
+	f, isFile := w.(*os.File)
+	if !isFile || !term.IsTerminal(int(f.Fd())) {
+		return 0, false
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || width <= 0 {
+		width = tableWidth
+	}
+	return width, true
+}
+
+// colour reports whether to use colours: on a terminal that shows them, unless NO_COLOR is set (no-color.org).
+func (c *cli) colour() bool {
+	_, ok := terminal(c.out)
+	return ok && c.getenv("NO_COLOR") == "" && c.getenv("TERM") != "dumb"
+}
+
+// tableWidth is how wide a table is where no terminal says otherwise.
+const tableWidth = 100
+
+// width is how wide a table may be: that of the terminal, if it is wider than usual.
+func (c *cli) width() int {
+	if w, ok := terminal(c.out); ok {
+		return max(w, 80)
+	}
+	return tableWidth
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jobledger/jobledger/internal/serve"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/boltlog"
+)
+
+// serverFile is a file in the log's directory in which a controller says where it answers: a URL.
+const serverFile = "SERVER"
+
+// sourceFlags say where records are read from.
+type sourceFlags struct{ log, server string }
+
+func (f *sourceFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.log, "log", "", "directory of the log; when a controller has it open, that controller is asked")
+	cmd.Flags().StringVar(&f.server, "server", "", "URL of a running controller's read endpoint, such as http://127.0.0.1:10271")
+	if err := cmd.MarkFlagDirname("log"); err != nil {
+		panic(err) // there is no such flag
+	}
+}
+
+// open opens what the flags say. live reports whether records may still be added.
+func (f *sourceFlags) open(ctx context.Context) (src serve.Source, live bool, err error) {
+	switch {
+	case f.log != "" && f.server != "":
+		return nil, false, usage("--log and --server name two places: give one of them")
+	case f.server != "":
+		src, err = serve.NewClient(f.server)
+		if err != nil {
+			return nil, false, &usageError{fmt.Sprintf("--server: %v", err)}
+		}
+		return src, true, nil
+	case f.log == "":
+		return nil, false, usage("say where to read: --log DIR, or --server URL of a running controller")
+	}
+	log, err := boltlog.OpenReadOnly(f.log)
+	var held *store.HeldError
+	switch {
+	case err == nil:
+		return local{serve.Local{Log: log}, log}, false, nil
+	case errors.As(err, &held):
+		src, err = besides(ctx, f.log, held)
+		return src, true, err
+	}
+	return nil, false, explainOpen(f.log, err)
+}
+
+// explainOpen says what may be meant by a directory that holds no log.
+func explainOpen(dir string, err error) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if _, statErr := os.Stat(dir); errors.Is(statErr, fs.ErrNotExist) {
+		return fmt.Errorf("there is no directory %s", dir)
+	}
+	return fmt.Errorf("there is no log in %s", dir)
+}
+
+// local is the source of a log that this command opened for itself.
+type local struct {
+	serve.Local
+	log *boltlog.ReadOnly
+}
+
+func (l local) Close() { _ = l.log.Close() } // it was only read
+
+// besides asks the controller that holds the log. The address it left is believed only if the process that answers there
+// is the one that holds the log.
+func besides(ctx context.Context, dir string, held *store.HeldError) (serve.Source, error) {
+	text, err := os.ReadFile(filepath.Join(dir, serverFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w (it has not said in %s where it answers: it is starting, or runs with --listen=)",
+			held, filepath.Join(dir, serverFile))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find out where the controller answers: %w", err)
+	}
+	client, err := serve.NewClient(strings.TrimSpace(string(text)))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, serverFile), err)
+	}
+	info, err := client.Info(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%w; it was asked at the address in %s: %w", held, serverFile, err)
+	}
+	if held.PID != 0 && info.PID != held.PID {
+		return nil, fmt.Errorf("%w; at the address in %s answers process %d, another one", held, serverFile, info.PID)
+	}
+	return client, nil
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/boltlog"
+)
+
+func newVerify(c *cli) *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "Check that the log is whole and as it was written",
+		Long: `Read the whole log and check what must hold: dense sequences, checksums, the hash chain over every record, batches,
+pointers within streams, and that nothing is missing that the log does not admit.
+
+The last line is "verify: R records, head SEQ HASH". If the log is damaged, the first bad record is named, and what
+before it is intact, and the exit code is 1. Nobody may write the log meanwhile.`,
+		Example: `  jobledger verify --log DIR`,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if dir == "" {
+				return usage("say which log: --log DIR")
+			}
+			return c.verify(cmd.Context(), dir)
+		},
+	}
+	cmd.Flags().StringVar(&dir, "log", "", "directory of the log")
+	if err := cmd.MarkFlagDirname("log"); err != nil {
+		panic(err) // there is no such flag
+	}
+	return cmd
+}
+
+func (c *cli) verify(ctx context.Context, dir string) error {
+	progress := newProgress(c.err, "verify", 0)
+	report, err := boltlog.Verify(ctx, dir, func(done, total int64) {
+		progress.total = uint64(max(total, 1))
+		progress.show(uint64(done))
+	})
+	progress.clear()
+	for _, note := range report.Notes {
+		fmt.Fprintf(c.out, "note: %s\n", show.Clean(note))
+	}
+	var bad *store.CorruptError
+	switch {
+	case errors.As(err, &bad):
+		fmt.Fprintln(c.out, show.Clean(bad.Error()))
+		fmt.Fprintf(c.out, "verify: first bad record %d; %s\n", bad.At, intact(report))
+		return errTold
+	case errors.Is(err, store.ErrHeld):
+		return fmt.Errorf("%w (a log is verified while nobody writes it)", err)
+	case err != nil:
+		return explainOpen(dir, err)
+	}
+	if report.First > 1 {
+		fmt.Fprintf(c.out, "note: records before %d were pruned\n", report.First)
+	}
+	fmt.Fprintf(c.out, "verify: %d records, head %d %s\n", report.Records, report.Head.Sequence, report.Head.Hash)
+	return nil
+}
+
+// intact says what of a damaged log can be relied on.
+func intact(r boltlog.Report) string {
+	if r.Records == 0 {
+		return "no record before it is intact"
+	}
+	return fmt.Sprintf("%d records from %d to %d are intact, head %d %s", r.Records, r.First, r.Head.Sequence, r.Head.Sequence, r.Head.Hash)
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/reconciler"
+)
+
+// version is set by the linker (-X main.version=v1.2.3) in releases; else that of the module says.
+var version string
+
+// build says what this program is.
+type build struct {
+	Version  string `json:"version"`
+	Commit   string `json:"commit,omitempty"`
+	Date     string `json:"date,omitempty"` // of the commit
+	Modified bool   `json:"modified,omitempty"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+	Rules    uint32 `json:"rulesVersion"`
+	Format   uint32 `json:"logFormat"`
+}
+
+func thisBuild() build {
+	b := build{
+		Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
+		Rules: reconciler.RulesVersion, Format: events.Format,
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if b.Version == "" && info.Main.Version != "(devel)" {
+			b.Version = info.Main.Version
+		}
+		for _, s := range info.Settings {
+			switch s.Key {
+			case "vcs.revision":
+				b.Commit = s.Value
+			case "vcs.time":
+				b.Date = s.Value
+			case "vcs.modified":
+				b.Modified = s.Value == "true"
+			}
+		}
+	}
+	if b.Version == "" {
+		b.Version = "devel"
+	}
+	return b
+}
+
+func newVersion(c *cli) *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Say which version this is",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			b := thisBuild()
+			switch output {
+			case "":
+				fmt.Fprintf(c.out, "jobledger %s (%s, %s, rules %d, log format %d)\n", b.Version, b.Go, b.Platform, b.Rules, b.Format)
+				return nil
+			case formatJSON, formatYAML:
+				text, err := json.MarshalIndent(b, "", "  ")
+				if err != nil {
+					return err
+				}
+				return c.document(output, text)
+			}
+			return usage("-o %s: must be json or yaml", output)
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "", "json or yaml instead of a line")
+	completeWith(cmd, "output", formatJSON, formatYAML)
+	return cmd
+}
