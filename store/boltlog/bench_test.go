@@ -27,9 +27,10 @@ func BenchmarkAppend(b *testing.B) {
 		b.Run(fmt.Sprintf("log/appenders=%d", n), func(b *testing.B) {
 			l, w := openTest(b, Options{}, system)
 			var mu sync.Mutex
-			together(b, n, func(i int) error {
+			item := sized("job-a", 1)
+			together(b, n, func(int) error {
 				mu.Lock()
-				c := l.Append(w.Batch(sized("job-a", i)), true)
+				c := l.Append(w.Batch(item), true)
 				mu.Unlock()
 				<-c.Done()
 				return c.Err()

@@ -85,6 +85,7 @@ func (l *Log) nextGroup(target int, gather time.Duration) ([]*pending, map[strin
 		l.sleep(wait)
 	}
 	if target > 1 && gather > 0 {
+		l.gathering = target
 		for deadline := time.Now().Add(gather); len(l.queue) < target && !l.closing && l.queued < groupBytes; {
 			left := time.Until(deadline)
 			if left <= 0 {
@@ -92,6 +93,7 @@ func (l *Log) nextGroup(target int, gather time.Duration) ([]*pending, map[strin
 			}
 			l.sleep(left)
 		}
+		l.gathering = 0
 	}
 	return l.take(), maps.Clone(l.newOffsets)
 }

@@ -334,3 +334,35 @@ func TestMissingFileIsFound(t *testing.T) {
 		}
 	}
 }
+
+// TestFileCutWhileItIsOpen takes pages away from under bbolt's mapping, which is a fault in memory and must not end the
+// process.
+func TestFileCutWhileItIsOpen(t *testing.T) {
+	dir := t.TempDir()
+	log := openLog(t, dir, boltlog.Options{})
+	w := storetest.NewWriter(t, log)
+	w.Create()
+	for n := range 200 {
+		w.Append(false, storetest.Text("job-a", 1000), storetest.Pod("job-b", n))
+	}
+	w.Durable(storetest.Pod("job-b", 1))
+	if err := os.Truncate(files(t, dir, ".db")[0], 3*pageSize); err != nil {
+		t.Fatal(err)
+	}
+	var failed error
+	for _, err := range log.Read(t.Context(), 0) {
+		failed = err
+	}
+	if corrupt(t, "read", failed) != detected {
+		t.Error("read gives everything from a file that was cut")
+	}
+	if err := storetest.Outcome(t, w.Append(true, storetest.Pod("job-a", 1))); !errors.Is(err, store.ErrFailed) {
+		t.Errorf("commit into a file that was cut: %v, want ErrFailed", err)
+	}
+	if err := log.Close(); !errors.Is(err, store.ErrFailed) {
+		t.Errorf("close: %v, want ErrFailed", err)
+	}
+	if _, err := boltlog.Open(dir, boltlog.Options{}); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("open again: %v, want ErrCorrupt", err)
+	}
+}

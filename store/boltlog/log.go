@@ -39,6 +39,7 @@ type Log struct {
 	offsets    map[string]events.Sequence
 	newOffsets map[string]events.Sequence // not durable yet
 	closing    bool
+	gathering  int             // batches that the committer gathers, and need not hear of before; 0 when it does not
 	tailFirst  events.Sequence // the file of the last commit, and its bytes in use after it
 	tailBytes  int64
 
@@ -116,7 +117,9 @@ func (l *Log) Append(b events.Batch, soon bool) store.Commit {
 		l.urgent++
 	}
 	l.turnOver(p)
-	l.signal()
+	if len(l.queue) >= l.gathering {
+		l.signal()
+	}
 	return p
 }
 

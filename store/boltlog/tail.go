@@ -44,13 +44,15 @@ var errFenced = errors.New("the head of the tail is not the one this process wro
 
 // openTail opens a bbolt file to write to. Its pages must have been checked; a file that does not exist is made.
 func openTail(path string, rotateBytes int64, effects effects) (*tail, error) {
-	db, err := effects.openDB(path, 0o600, &bbolt.Options{
+	options := &bbolt.Options{
 		Timeout:         time.Second,
 		NoFreelistSync:  true,                  // a reader that stays costs little, and so does retention
-		FreelistType:    bbolt.FreelistMapType, //
+		FreelistType:    bbolt.FreelistMapType, // finds a run of free pages without a search
 		InitialMmapSize: int(2 * rotateBytes),  // a remap would wait for all readers and hold up new ones
 		NoStatistics:    true,                  // nobody reads them
-	})
+	}
+	var db *bbolt.DB
+	err := guard(func() (err error) { db, err = effects.openDB(path, 0o600, options); return err })
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
@@ -58,7 +60,10 @@ func openTail(path string, rotateBytes int64, effects effects) (*tail, error) {
 	if t.file, err = os.OpenFile(path, os.O_RDWR, 0); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return t, errors.Join(t.measure(), t.reallocate())
+	if err := errors.Join(t.measure(), t.reallocate()); err != nil {
+		return nil, errors.Join(err, t.close(false))
+	}
+	return t, nil
 }
 
 // reallocate makes sure that the blocks of the file as it stands are there: a copy of it may have holes.
@@ -151,8 +156,20 @@ func (t *tail) commit(chunks []chunk, after head, offsets map[string]events.Sequ
 	return t.measure()
 }
 
+// update runs fn in a transaction and commits it. It is not db.Update, which on a panic reads all pages again in a
+// goroutine of its own: a fault there would end the process before anybody heard why.
 func (t *tail) update(fn func(*bbolt.Tx) error) error {
-	return guard(func() error { return t.db.Update(fn) })
+	return guard(func() error {
+		tx, err := t.db.Begin(true)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = tx.Rollback() }() // an error when it is committed, and nothing to do then
+		if err := fn(tx); err != nil {
+			return err
+		}
+		return tx.Commit()
+	})
 }
 
 // close closes the file; with trim, the space that was held ahead is given back.
