@@ -107,7 +107,7 @@ func decodeHeader(b []byte) (Header, error) {
 	h := Header{
 		Sequence: Sequence(w.GetSequence()),
 		Time:     Time(w.GetTimeUnixNano()),
-		Stream:   Stream{Kind: StreamKind(w.GetStream().GetKind()), ID: w.GetStream().GetId()},
+		Stream:   streamFromWire(w.GetStream()),
 		Previous: Sequence(w.GetPrevious()),
 		Kind:     Kind(w.GetKind()),
 		Critical: w.GetCritical(),
@@ -126,7 +126,7 @@ func headerToWire(h *Header) *pb.Header {
 	w := &pb.Header{
 		Sequence:     uint64(h.Sequence),
 		TimeUnixNano: int64(h.Time),
-		Stream:       &pb.Stream{Kind: pb.StreamKind(h.Stream.Kind), Id: h.Stream.ID},
+		Stream:       streamToWire(h.Stream),
 		Previous:     uint64(h.Previous),
 		Kind:         pb.Kind(h.Kind),
 		Critical:     h.Critical,

@@ -46,19 +46,19 @@ func CommandToWire(c Command, free *[]string) *pb.Command {
 			IndexFailures: c.IndexFailures, IndexIgnoredFailures: c.IndexIgnoredFailures, Again: c.Again,
 		}}}
 	case *DeletePod:
-		return &pb.Command{Kind: &pb.Command_DeletePod{DeletePod: &pb.DeletePod{Pod: string(c.Pod)}}}
+		return &pb.Command{Kind: &pb.Command_DeletePod{DeletePod: &pb.DeletePod{Pod: uidToWire(c.Pod)}}}
 	case *DropFinalizer:
 		return &pb.Command{Kind: &pb.Command_DropFinalizer{DropFinalizer: &pb.DropFinalizer{
-			Pod: string(c.Pod), ThenDelete: c.ThenDelete,
+			Pod: uidToWire(c.Pod), ThenDelete: c.ThenDelete,
 		}}}
 	case *WriteStatus:
 		return &pb.Command{Kind: &pb.Command_WriteStatus{WriteStatus: &pb.WriteStatus{
 			Base: c.Base, Change: changeToWire(&c.Change, free),
 		}}}
 	case *AdoptPod:
-		return &pb.Command{Kind: &pb.Command_AdoptPod{AdoptPod: &pb.AdoptPod{Pod: string(c.Pod)}}}
+		return &pb.Command{Kind: &pb.Command_AdoptPod{AdoptPod: &pb.AdoptPod{Pod: uidToWire(c.Pod)}}}
 	case *ReleasePod:
-		return &pb.Command{Kind: &pb.Command_ReleasePod{ReleasePod: &pb.ReleasePod{Pod: string(c.Pod)}}}
+		return &pb.Command{Kind: &pb.Command_ReleasePod{ReleasePod: &pb.ReleasePod{Pod: uidToWire(c.Pod)}}}
 	case *ReadJob:
 		return &pb.Command{Kind: &pb.Command_ReadJob{ReadJob: &pb.ReadJob{}}}
 	case *ReadPod:
@@ -146,7 +146,7 @@ func CommandNameFromWire(w *pb.CommandName) CommandName {
 
 func endedToWire(f *CommandEnded) *pb.CommandEnded {
 	return &pb.CommandEnded{
-		Command: CommandNameToWire(f.Command), Ending: pb.Ending(f.Ending), Uid: string(f.UID), Version: f.Version,
+		Command: CommandNameToWire(f.Command), Ending: pb.Ending(f.Ending), Uid: uidToWire(f.UID), Version: f.Version,
 		Class: pb.RefusalClass(f.Class), RetryAfter: int64(f.RetryAfter), Sent: f.Sent,
 	}
 }

@@ -66,7 +66,7 @@ func factsToWire(f Facts, free *[]string) (proto.Message, error) {
 	case *PodSeen:
 		return PodToWire(f), nil
 	case *PodGone:
-		return &pb.PodGone{Uid: string(f.UID), Version: f.Version, Missed: f.Missed}, nil
+		return &pb.PodGone{Uid: uidToWire(f.UID), Version: f.Version, Missed: f.Missed}, nil
 	case *JobResumed:
 		return &pb.JobResumed{}, nil
 	case *TimerFired:

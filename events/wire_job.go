@@ -1,28 +1,23 @@
 package events
 
 import (
-	"unique"
-
 	"k8s.io/apimachinery/pkg/types"
 
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// uidFromWire makes equal UIDs share their memory: each occurs in many records.
-func uidFromWire(s string) types.UID { return types.UID(unique.Make(s).Value()) }
-
-func uidsToWire(us []types.UID) []string {
+func uidsToWire(us []types.UID) [][]byte {
 	if len(us) == 0 {
 		return nil
 	}
-	out := make([]string, len(us))
+	out := make([][]byte, len(us))
 	for i, u := range us {
-		out[i] = string(u)
+		out[i] = uidToWire(u)
 	}
 	return out
 }
 
-func uidsFromWire(ss []string) []types.UID {
+func uidsFromWire(ss [][]byte) []types.UID {
 	if len(ss) == 0 {
 		return nil
 	}

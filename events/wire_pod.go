@@ -7,9 +7,9 @@ import (
 // PodToWire translates a pod's facts for a record or a stored state.
 func PodToWire(f *PodSeen) *pb.PodSeen {
 	w := &pb.PodSeen{
-		Uid: string(f.UID), Version: f.Version, Phase: pb.PodPhase(f.Phase),
+		Uid: uidToWire(f.UID), Version: f.Version, Phase: pb.PodPhase(f.Phase),
 		Created: int64(f.Created), Deleted: int64(f.Deleted), Tracked: f.Tracked,
-		Owner: string(f.Owner), Foreign: f.Foreign, Selected: f.Selected, Candidates: uidsToWire(f.Candidates),
+		Owner: uidToWire(f.Owner), Foreign: f.Foreign, Selected: f.Selected, Candidates: uidsToWire(f.Candidates),
 		IndexPlusOne: uint32(f.Index + 1), Ordinal: f.Ordinal,
 		Scheduled: f.Scheduled, Ready: f.Ready, ReadySince: int64(f.ReadySince), Finished: int64(f.Finished),
 		Restarts: f.Restarts, MaxRestarts: f.MaxRestarts, MaxSidecarRestarts: f.MaxSidecarRestarts,

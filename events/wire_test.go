@@ -158,3 +158,27 @@ func TestNoBytesMakeTheDecoderPanic(t *testing.T) {
 		t.Error("64 zero bytes decode as a record")
 	}
 }
+
+func TestEveryUIDSurvivesStorage(t *testing.T) {
+	for _, uid := range []types.UID{
+		"", "x", "0123456789abcdef", "01234567-89ab-cdef-0123-456789abcdef", "01234567-89AB-cdef-0123-456789abcdef",
+		"01234567-89ab-cdef-0123-456789abcdeg", "012345678-9ab-cdef-0123-456789abcdef", "\x00",
+	} {
+		r := samples[6]
+		r.Stream = events.JobStream(uid)
+		pod := *r.Facts.(*events.PodSeen)
+		pod.UID, pod.Owner = uid, uid
+		r.Facts = &pod
+		stored, err := events.AppendRecord(nil, &r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := events.DecodeRecord(stored)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(r, got); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", uid, diff)
+		}
+	}
+}

@@ -99,7 +99,7 @@ func (j *Job) podSeen(rec *events.Record, f *events.PodSeen) {
 	if e := &rec.Evidence; e.Name != "" {
 		p.Name = e.Name
 		if j.Ref.Namespace == "" {
-			j.Ref.Namespace = e.Namespace
+			j.Ref.Namespace = e.Namespace // of a placeholder
 		}
 		if j.Ref.Name == "" {
 			j.Ref.Name = e.Owner

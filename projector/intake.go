@@ -216,11 +216,12 @@ func (in *Intake) podSeen(o *events.Observation, f *events.PodSeen) []Draft {
 	kind, evidence := events.KindPodAdded, o.Evidence
 	if j != nil {
 		if p := j.Pod(f.UID); p != nil {
-			if f.Version < p.Version || (p.Seen && samePod(&p.PodSeen, f)) {
+			if f.Version < p.Version || (p.Seen && samePod(p, f)) {
 				return drafts
 			}
 			if p.Seen {
 				kind = events.KindPodChanged
+				evidence = newsOf(p, evidence)
 			}
 		}
 	}
@@ -249,11 +250,22 @@ func (in *Intake) route(o *events.Observation, f *events.PodSeen) (stream events
 	return stream, f.Tracked || in.World.Job(stream) != nil
 }
 
-// samePod reports whether two facts of a pod differ in nothing but the version.
-func samePod(a, b *events.PodSeen) bool {
-	x, y := *a, *b
+// samePod reports whether a pod is seen as it is known, but for the version. That its finalizer is gone is known once the
+// server has confirmed it.
+func samePod(p *Pod, seen *events.PodSeen) bool {
+	x, y := p.PodSeen, *seen
 	x.Version, y.Version = math.MaxUint64, math.MaxUint64
+	x.Tracked = x.Tracked && !(p.DropDone && !y.Tracked)
 	return reflect.DeepEqual(&x, &y)
+}
+
+// newsOf leaves out of the evidence what the stream has told of the pod before.
+func newsOf(p *Pod, e events.Evidence) events.Evidence {
+	e.Namespace = ""
+	if e.Node == p.Node {
+		e.Node = ""
+	}
+	return e
 }
 
 func (in *Intake) podGone(o *events.Observation, f *events.PodGone) []Draft {

@@ -429,3 +429,6 @@ func (d *Driver) nextMoment() bool {
 	}
 	return true
 }
+
+// Log is the controller's log as it is now.
+func (d *Driver) Log() *memlog.Log { return d.log }

@@ -640,7 +640,7 @@ func (x *CreatePod) GetAgain() bool {
 // DeletePod asks for a deletion with the UID as precondition.
 type DeletePod struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Pod           string                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	Pod           []byte                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -675,17 +675,17 @@ func (*DeletePod) Descriptor() ([]byte, []int) {
 	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{4}
 }
 
-func (x *DeletePod) GetPod() string {
+func (x *DeletePod) GetPod() []byte {
 	if x != nil {
 		return x.Pod
 	}
-	return ""
+	return nil
 }
 
 // DropFinalizer asks that the tracking finalizer be removed from a pod.
 type DropFinalizer struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Pod   string                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	Pod   []byte                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
 	// then_delete: the pod is surplus; it is deleted once the finalizer is gone, and never counted (J-073).
 	ThenDelete    bool `protobuf:"varint,2,opt,name=then_delete,json=thenDelete,proto3" json:"then_delete,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -722,11 +722,11 @@ func (*DropFinalizer) Descriptor() ([]byte, []int) {
 	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{5}
 }
 
-func (x *DropFinalizer) GetPod() string {
+func (x *DropFinalizer) GetPod() []byte {
 	if x != nil {
 		return x.Pod
 	}
-	return ""
+	return nil
 }
 
 func (x *DropFinalizer) GetThenDelete() bool {
@@ -799,10 +799,10 @@ type StatusChange struct {
 	Succeeded   *int32                 `protobuf:"varint,4,opt,name=succeeded,proto3,oneof" json:"succeeded,omitempty"`
 	Failed      *int32                 `protobuf:"varint,5,opt,name=failed,proto3,oneof" json:"failed,omitempty"`
 	// add_succeeded and add_failed are UIDs that join the uncounted lists, in order.
-	AddSucceeded []string `protobuf:"bytes,6,rep,name=add_succeeded,json=addSucceeded,proto3" json:"add_succeeded,omitempty"`
-	AddFailed    []string `protobuf:"bytes,7,rep,name=add_failed,json=addFailed,proto3" json:"add_failed,omitempty"`
+	AddSucceeded [][]byte `protobuf:"bytes,6,rep,name=add_succeeded,json=addSucceeded,proto3" json:"add_succeeded,omitempty"`
+	AddFailed    [][]byte `protobuf:"bytes,7,rep,name=add_failed,json=addFailed,proto3" json:"add_failed,omitempty"`
 	// counted are UIDs that leave the uncounted lists for the counters.
-	Counted []string `protobuf:"bytes,8,rep,name=counted,proto3" json:"counted,omitempty"`
+	Counted [][]byte `protobuf:"bytes,8,rep,name=counted,proto3" json:"counted,omitempty"`
 	// complete_indexes join the completed set; in the API's text form.
 	CompleteIndexes string `protobuf:"bytes,9,opt,name=complete_indexes,json=completeIndexes,proto3" json:"complete_indexes,omitempty"`
 	// fail_indexes join the failed set.
@@ -889,21 +889,21 @@ func (x *StatusChange) GetFailed() int32 {
 	return 0
 }
 
-func (x *StatusChange) GetAddSucceeded() []string {
+func (x *StatusChange) GetAddSucceeded() [][]byte {
 	if x != nil {
 		return x.AddSucceeded
 	}
 	return nil
 }
 
-func (x *StatusChange) GetAddFailed() []string {
+func (x *StatusChange) GetAddFailed() [][]byte {
 	if x != nil {
 		return x.AddFailed
 	}
 	return nil
 }
 
-func (x *StatusChange) GetCounted() []string {
+func (x *StatusChange) GetCounted() [][]byte {
 	if x != nil {
 		return x.Counted
 	}
@@ -983,7 +983,7 @@ func (x *StatusChange) GetInitUncounted() bool {
 // AdoptPod asks that an ownerless pod become the Job's.
 type AdoptPod struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Pod           string                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	Pod           []byte                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1018,17 +1018,17 @@ func (*AdoptPod) Descriptor() ([]byte, []int) {
 	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{8}
 }
 
-func (x *AdoptPod) GetPod() string {
+func (x *AdoptPod) GetPod() []byte {
 	if x != nil {
 		return x.Pod
 	}
-	return ""
+	return nil
 }
 
 // ReleasePod asks that a pod of the Job no longer be.
 type ReleasePod struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Pod           string                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	Pod           []byte                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1063,11 +1063,11 @@ func (*ReleasePod) Descriptor() ([]byte, []int) {
 	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{9}
 }
 
-func (x *ReleasePod) GetPod() string {
+func (x *ReleasePod) GetPod() []byte {
 	if x != nil {
 		return x.Pod
 	}
-	return ""
+	return nil
 }
 
 // ReadJob asks for a live read of the Job; what is read arrives as an observation.
@@ -1253,7 +1253,7 @@ func (x *CreateJob) GetName() string {
 // DeleteJob is for CronJobs and expired Jobs.
 type DeleteJob struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Job           string                 `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
+	Job           []byte                 `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1288,11 +1288,11 @@ func (*DeleteJob) Descriptor() ([]byte, []int) {
 	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{14}
 }
 
-func (x *DeleteJob) GetJob() string {
+func (x *DeleteJob) GetJob() []byte {
 	if x != nil {
 		return x.Job
 	}
-	return ""
+	return nil
 }
 
 // CreateWorkload is for gang scheduling.
@@ -1391,7 +1391,7 @@ type CommandEnded struct {
 	Command *CommandName           `protobuf:"bytes,1,opt,name=command,proto3" json:"command,omitempty"`
 	Ending  Ending                 `protobuf:"varint,2,opt,name=ending,proto3,enum=jobledger.v1.Ending" json:"ending,omitempty"`
 	// uid and version of the object after a command that is done.
-	Uid     string `protobuf:"bytes,3,opt,name=uid,proto3" json:"uid,omitempty"`
+	Uid     []byte `protobuf:"bytes,3,opt,name=uid,proto3" json:"uid,omitempty"`
 	Version uint64 `protobuf:"varint,4,opt,name=version,proto3" json:"version,omitempty"`
 	// class of a refusal.
 	Class RefusalClass `protobuf:"varint,5,opt,name=class,proto3,enum=jobledger.v1.RefusalClass" json:"class,omitempty"`
@@ -1447,11 +1447,11 @@ func (x *CommandEnded) GetEnding() Ending {
 	return Ending_ENDING_UNSPECIFIED
 }
 
-func (x *CommandEnded) GetUid() string {
+func (x *CommandEnded) GetUid() []byte {
 	if x != nil {
 		return x.Uid
 	}
-	return ""
+	return nil
 }
 
 func (x *CommandEnded) GetVersion() uint64 {
@@ -1524,9 +1524,9 @@ const file_jobledger_v1_decision_proto_rawDesc = "" +
 	"\x16index_ignored_failures\x18\x05 \x01(\rR\x14indexIgnoredFailures\x12\x14\n" +
 	"\x05again\x18\x06 \x01(\bR\x05again\"\x1d\n" +
 	"\tDeletePod\x12\x10\n" +
-	"\x03pod\x18\x01 \x01(\tR\x03pod\"B\n" +
+	"\x03pod\x18\x01 \x01(\fR\x03pod\"B\n" +
 	"\rDropFinalizer\x12\x10\n" +
-	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x1f\n" +
+	"\x03pod\x18\x01 \x01(\fR\x03pod\x12\x1f\n" +
 	"\vthen_delete\x18\x02 \x01(\bR\n" +
 	"thenDelete\"U\n" +
 	"\vWriteStatus\x12\x12\n" +
@@ -1538,10 +1538,10 @@ const file_jobledger_v1_decision_proto_rawDesc = "" +
 	"\vterminating\x18\x03 \x01(\x05H\x02R\vterminating\x88\x01\x01\x12!\n" +
 	"\tsucceeded\x18\x04 \x01(\x05H\x03R\tsucceeded\x88\x01\x01\x12\x1b\n" +
 	"\x06failed\x18\x05 \x01(\x05H\x04R\x06failed\x88\x01\x01\x12#\n" +
-	"\radd_succeeded\x18\x06 \x03(\tR\faddSucceeded\x12\x1d\n" +
+	"\radd_succeeded\x18\x06 \x03(\fR\faddSucceeded\x12\x1d\n" +
 	"\n" +
-	"add_failed\x18\a \x03(\tR\taddFailed\x12\x18\n" +
-	"\acounted\x18\b \x03(\tR\acounted\x12)\n" +
+	"add_failed\x18\a \x03(\fR\taddFailed\x12\x18\n" +
+	"\acounted\x18\b \x03(\fR\acounted\x12)\n" +
 	"\x10complete_indexes\x18\t \x01(\tR\x0fcompleteIndexes\x12!\n" +
 	"\ffail_indexes\x18\n" +
 	" \x01(\tR\vfailIndexes\x12\x1c\n" +
@@ -1565,10 +1565,10 @@ const file_jobledger_v1_decision_proto_rawDesc = "" +
 	"\n" +
 	"\b_trim_to\"\x1c\n" +
 	"\bAdoptPod\x12\x10\n" +
-	"\x03pod\x18\x01 \x01(\tR\x03pod\"\x1e\n" +
+	"\x03pod\x18\x01 \x01(\fR\x03pod\"\x1e\n" +
 	"\n" +
 	"ReleasePod\x12\x10\n" +
-	"\x03pod\x18\x01 \x01(\tR\x03pod\"\t\n" +
+	"\x03pod\x18\x01 \x01(\fR\x03pod\"\t\n" +
 	"\aReadJob\"I\n" +
 	"\aReadPod\x12\x18\n" +
 	"\aordinal\x18\x01 \x01(\x04R\aordinal\x12$\n" +
@@ -1578,7 +1578,7 @@ const file_jobledger_v1_decision_proto_rawDesc = "" +
 	"\tCreateJob\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\"\x1d\n" +
 	"\tDeleteJob\x12\x10\n" +
-	"\x03job\x18\x01 \x01(\tR\x03job\"$\n" +
+	"\x03job\x18\x01 \x01(\fR\x03job\"$\n" +
 	"\x0eCreateWorkload\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\"$\n" +
 	"\x0eCreatePodGroup\x12\x12\n" +
@@ -1586,7 +1586,7 @@ const file_jobledger_v1_decision_proto_rawDesc = "" +
 	"\fCommandEnded\x123\n" +
 	"\acommand\x18\x01 \x01(\v2\x19.jobledger.v1.CommandNameR\acommand\x12,\n" +
 	"\x06ending\x18\x02 \x01(\x0e2\x14.jobledger.v1.EndingR\x06ending\x12\x10\n" +
-	"\x03uid\x18\x03 \x01(\tR\x03uid\x12\x18\n" +
+	"\x03uid\x18\x03 \x01(\fR\x03uid\x12\x18\n" +
 	"\aversion\x18\x04 \x01(\x04R\aversion\x120\n" +
 	"\x05class\x18\x05 \x01(\x0e2\x1a.jobledger.v1.RefusalClassR\x05class\x12\x1f\n" +
 	"\vretry_after\x18\x06 \x01(\x03R\n" +

@@ -489,7 +489,7 @@ func (x *JobSpec) GetTemplate() string {
 // PodSeen is what a decision needs of a Pod object.
 type PodSeen struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
-	Uid     string                 `protobuf:"bytes,1,opt,name=uid,proto3" json:"uid,omitempty"`
+	Uid     []byte                 `protobuf:"bytes,1,opt,name=uid,proto3" json:"uid,omitempty"`
 	Version uint64                 `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
 	Phase   PodPhase               `protobuf:"varint,3,opt,name=phase,proto3,enum=jobledger.v1.PodPhase" json:"phase,omitempty"`
 	Created int64                  `protobuf:"fixed64,4,opt,name=created,proto3" json:"created,omitempty"`
@@ -497,7 +497,7 @@ type PodSeen struct {
 	// tracked: carries the finalizer that keeps it until it is counted.
 	Tracked bool `protobuf:"varint,6,opt,name=tracked,proto3" json:"tracked,omitempty"`
 	// owner is the UID of its controller when that is a batch/v1 Job; foreign when it is something else.
-	Owner   string `protobuf:"bytes,7,opt,name=owner,proto3" json:"owner,omitempty"`
+	Owner   []byte `protobuf:"bytes,7,opt,name=owner,proto3" json:"owner,omitempty"`
 	Foreign bool   `protobuf:"varint,8,opt,name=foreign,proto3" json:"foreign,omitempty"`
 	// selected: the owner's selector matches its labels.
 	Selected bool `protobuf:"varint,9,opt,name=selected,proto3" json:"selected,omitempty"`
@@ -523,7 +523,7 @@ type PodSeen struct {
 	IndexFailures        uint32 `protobuf:"varint,21,opt,name=index_failures,json=indexFailures,proto3" json:"index_failures,omitempty"`
 	IndexIgnoredFailures uint32 `protobuf:"varint,22,opt,name=index_ignored_failures,json=indexIgnoredFailures,proto3" json:"index_ignored_failures,omitempty"`
 	// candidates are the Jobs whose selectors match an ownerless pod, by UID.
-	Candidates    []string `protobuf:"bytes,23,rep,name=candidates,proto3" json:"candidates,omitempty"`
+	Candidates    [][]byte `protobuf:"bytes,23,rep,name=candidates,proto3" json:"candidates,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -558,11 +558,11 @@ func (*PodSeen) Descriptor() ([]byte, []int) {
 	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{4}
 }
 
-func (x *PodSeen) GetUid() string {
+func (x *PodSeen) GetUid() []byte {
 	if x != nil {
 		return x.Uid
 	}
-	return ""
+	return nil
 }
 
 func (x *PodSeen) GetVersion() uint64 {
@@ -600,11 +600,11 @@ func (x *PodSeen) GetTracked() bool {
 	return false
 }
 
-func (x *PodSeen) GetOwner() string {
+func (x *PodSeen) GetOwner() []byte {
 	if x != nil {
 		return x.Owner
 	}
-	return ""
+	return nil
 }
 
 func (x *PodSeen) GetForeign() bool {
@@ -712,7 +712,7 @@ func (x *PodSeen) GetIndexIgnoredFailures() uint32 {
 	return 0
 }
 
-func (x *PodSeen) GetCandidates() []string {
+func (x *PodSeen) GetCandidates() [][]byte {
 	if x != nil {
 		return x.Candidates
 	}
@@ -836,7 +836,7 @@ func (x *PodCondition) GetStatus() string {
 // PodGone: the object was deleted, or was missing from a listing.
 type PodGone struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Uid           string                 `protobuf:"bytes,1,opt,name=uid,proto3" json:"uid,omitempty"`
+	Uid           []byte                 `protobuf:"bytes,1,opt,name=uid,proto3" json:"uid,omitempty"`
 	Version       uint64                 `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
 	Missed        bool                   `protobuf:"varint,3,opt,name=missed,proto3" json:"missed,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -873,11 +873,11 @@ func (*PodGone) Descriptor() ([]byte, []int) {
 	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{7}
 }
 
-func (x *PodGone) GetUid() string {
+func (x *PodGone) GetUid() []byte {
 	if x != nil {
 		return x.Uid
 	}
-	return ""
+	return nil
 }
 
 func (x *PodGone) GetVersion() uint64 {
@@ -1058,13 +1058,13 @@ const file_jobledger_v1_observation_proto_rawDesc = "" +
 	"\x18_backoff_limit_per_indexB\x15\n" +
 	"\x13_max_failed_indexes\"\x8b\x06\n" +
 	"\aPodSeen\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\x12\x18\n" +
+	"\x03uid\x18\x01 \x01(\fR\x03uid\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x04R\aversion\x12,\n" +
 	"\x05phase\x18\x03 \x01(\x0e2\x16.jobledger.v1.PodPhaseR\x05phase\x12\x18\n" +
 	"\acreated\x18\x04 \x01(\x10R\acreated\x12\x18\n" +
 	"\adeleted\x18\x05 \x01(\x10R\adeleted\x12\x18\n" +
 	"\atracked\x18\x06 \x01(\bR\atracked\x12\x14\n" +
-	"\x05owner\x18\a \x01(\tR\x05owner\x12\x18\n" +
+	"\x05owner\x18\a \x01(\fR\x05owner\x12\x18\n" +
 	"\aforeign\x18\b \x01(\bR\aforeign\x12\x1a\n" +
 	"\bselected\x18\t \x01(\bR\bselected\x12$\n" +
 	"\x0eindex_plus_one\x18\n" +
@@ -1085,7 +1085,7 @@ const file_jobledger_v1_observation_proto_rawDesc = "" +
 	"\x0eindex_failures\x18\x15 \x01(\rR\rindexFailures\x124\n" +
 	"\x16index_ignored_failures\x18\x16 \x01(\rR\x14indexIgnoredFailures\x12\x1e\n" +
 	"\n" +
-	"candidates\x18\x17 \x03(\tR\n" +
+	"candidates\x18\x17 \x03(\fR\n" +
 	"candidates\"K\n" +
 	"\rContainerExit\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
@@ -1095,7 +1095,7 @@ const file_jobledger_v1_observation_proto_rawDesc = "" +
 	"\x04type\x18\x01 \x01(\tR\x04type\x12\x16\n" +
 	"\x06status\x18\x02 \x01(\tR\x06status\"M\n" +
 	"\aPodGone\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\x12\x18\n" +
+	"\x03uid\x18\x01 \x01(\fR\x03uid\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x04R\aversion\x12\x16\n" +
 	"\x06missed\x18\x03 \x01(\bR\x06missed\"\f\n" +
 	"\n" +

@@ -461,7 +461,10 @@ type Stream struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Kind  StreamKind             `protobuf:"varint,1,opt,name=kind,proto3,enum=jobledger.v1.StreamKind" json:"kind,omitempty"`
 	// id is the object's UID, or the namespace's name; empty for the controller's stream.
-	Id            string `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
+	//
+	// UIDs stand in this schema as bytes: a UUID in its usual form (36 characters, lower case) as its 16 bytes, anything else
+	// as a zero byte and its text. Half of a log would be UIDs otherwise.
+	Id            []byte `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -503,17 +506,17 @@ func (x *Stream) GetKind() StreamKind {
 	return StreamKind_STREAM_KIND_UNSPECIFIED
 }
 
-func (x *Stream) GetId() string {
+func (x *Stream) GetId() []byte {
 	if x != nil {
 		return x.Id
 	}
-	return ""
+	return nil
 }
 
 // Evidence is what people want to know beside the facts; decisions never read it. Every text is bounded.
 type Evidence struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// namespace and name of the object that the record is about.
+	// namespace and name of the object that the record is about; the namespace only where the stream has not told it.
 	Namespace string `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
 	Name      string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// node that a pod was assigned to.
@@ -739,7 +742,7 @@ const file_jobledger_v1_record_proto_rawDesc = "" +
 	"endOfBatch\"F\n" +
 	"\x06Stream\x12,\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x18.jobledger.v1.StreamKindR\x04kind\x12\x0e\n" +
-	"\x02id\x18\x02 \x01(\tR\x02id\"\xb8\x02\n" +
+	"\x02id\x18\x02 \x01(\fR\x02id\"\xb8\x02\n" +
 	"\bEvidence\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +

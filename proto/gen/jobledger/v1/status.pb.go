@@ -36,8 +36,8 @@ type JobStatus struct {
 	FailedIndexes *string `protobuf:"bytes,7,opt,name=failed_indexes,json=failedIndexes,proto3,oneof" json:"failed_indexes,omitempty"`
 	// has_uncounted: the object of uncounted pods is present, be it empty.
 	HasUncounted       bool            `protobuf:"varint,8,opt,name=has_uncounted,json=hasUncounted,proto3" json:"has_uncounted,omitempty"`
-	UncountedSucceeded []string        `protobuf:"bytes,9,rep,name=uncounted_succeeded,json=uncountedSucceeded,proto3" json:"uncounted_succeeded,omitempty"`
-	UncountedFailed    []string        `protobuf:"bytes,10,rep,name=uncounted_failed,json=uncountedFailed,proto3" json:"uncounted_failed,omitempty"`
+	UncountedSucceeded [][]byte        `protobuf:"bytes,9,rep,name=uncounted_succeeded,json=uncountedSucceeded,proto3" json:"uncounted_succeeded,omitempty"`
+	UncountedFailed    [][]byte        `protobuf:"bytes,10,rep,name=uncounted_failed,json=uncountedFailed,proto3" json:"uncounted_failed,omitempty"`
 	StartTime          int64           `protobuf:"fixed64,11,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
 	CompletionTime     int64           `protobuf:"fixed64,12,opt,name=completion_time,json=completionTime,proto3" json:"completion_time,omitempty"`
 	Conditions         []*JobCondition `protobuf:"bytes,13,rep,name=conditions,proto3" json:"conditions,omitempty"`
@@ -131,14 +131,14 @@ func (x *JobStatus) GetHasUncounted() bool {
 	return false
 }
 
-func (x *JobStatus) GetUncountedSucceeded() []string {
+func (x *JobStatus) GetUncountedSucceeded() [][]byte {
 	if x != nil {
 		return x.UncountedSucceeded
 	}
 	return nil
 }
 
-func (x *JobStatus) GetUncountedFailed() []string {
+func (x *JobStatus) GetUncountedFailed() [][]byte {
 	if x != nil {
 		return x.UncountedFailed
 	}
@@ -257,9 +257,9 @@ const file_jobledger_v1_status_proto_rawDesc = "" +
 	"\x11completed_indexes\x18\x06 \x01(\tR\x10completedIndexes\x12*\n" +
 	"\x0efailed_indexes\x18\a \x01(\tH\x00R\rfailedIndexes\x88\x01\x01\x12#\n" +
 	"\rhas_uncounted\x18\b \x01(\bR\fhasUncounted\x12/\n" +
-	"\x13uncounted_succeeded\x18\t \x03(\tR\x12uncountedSucceeded\x12)\n" +
+	"\x13uncounted_succeeded\x18\t \x03(\fR\x12uncountedSucceeded\x12)\n" +
 	"\x10uncounted_failed\x18\n" +
-	" \x03(\tR\x0funcountedFailed\x12\x1d\n" +
+	" \x03(\fR\x0funcountedFailed\x12\x1d\n" +
 	"\n" +
 	"start_time\x18\v \x01(\x10R\tstartTime\x12'\n" +
 	"\x0fcompletion_time\x18\f \x01(\x10R\x0ecompletionTime\x12:\n" +

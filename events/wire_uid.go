@@ -1,0 +1,91 @@
+package events
+
+import (
+	"encoding/hex"
+	"unique"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+)
+
+// UIDs are most of what a log says, so a UUID in its usual form is stored as its 16 bytes. Any other text is stored as it
+// is, behind a zero byte, and so is never taken for one.
+const (
+	uuidText  = 36
+	uuidBytes = 16
+)
+
+func uidToWire(uid types.UID) []byte {
+	if uid == "" {
+		return nil
+	}
+	if packed, ok := packUUID(string(uid)); ok {
+		return packed
+	}
+	return append([]byte{0}, uid...)
+}
+
+// uidFromWire is the inverse of uidToWire. Equal UIDs share their memory: each occurs in many records.
+func uidFromWire(b []byte) types.UID {
+	switch {
+	case len(b) == 0:
+		return ""
+	case len(b) == uuidBytes:
+		return types.UID(unique.Make(unpackUUID(b)).Value())
+	}
+	return types.UID(unique.Make(string(b[1:])).Value())
+}
+
+func packUUID(s string) ([]byte, bool) {
+	if len(s) != uuidText || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
+		return nil, false
+	}
+	for i := range len(s) {
+		if 'A' <= s[i] && s[i] <= 'F' {
+			return nil, false // it would come back in lower case
+		}
+	}
+	out := make([]byte, 0, uuidBytes)
+	for _, part := range [...]string{s[:8], s[9:13], s[14:18], s[19:23], s[24:]} {
+		var err error
+		if out, err = hex.AppendDecode(out, []byte(part)); err != nil {
+			return nil, false
+		}
+	}
+	return out, true
+}
+
+func unpackUUID(b []byte) string {
+	var s [uuidText]byte
+	hex.Encode(s[:8], b[:4])
+	s[8] = '-'
+	hex.Encode(s[9:13], b[4:6])
+	s[13] = '-'
+	hex.Encode(s[14:18], b[6:8])
+	s[18] = '-'
+	hex.Encode(s[19:23], b[8:10])
+	s[23] = '-'
+	hex.Encode(s[24:], b[10:])
+	return string(s[:])
+}
+
+func streamToWire(s Stream) *pb.Stream {
+	w := &pb.Stream{Kind: pb.StreamKind(s.Kind)}
+	if s.Kind == StreamNamespace {
+		w.Id = []byte(s.ID)
+	} else {
+		w.Id = uidToWire(types.UID(s.ID))
+	}
+	return w
+}
+
+func streamFromWire(w *pb.Stream) Stream {
+	s := Stream{Kind: StreamKind(w.GetKind())}
+	if s.Kind == StreamNamespace {
+		s.ID = unique.Make(string(w.GetId())).Value()
+	} else {
+		s.ID = string(uidFromWire(w.GetId()))
+	}
+	return s
+}
