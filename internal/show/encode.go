@@ -1,6 +1,7 @@
 package show
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -225,11 +226,11 @@ func lower(name string) string {
 
 // embedded is JSON that others wrote, made compact and visible; nil when it is not JSON.
 func embedded(b []byte) []byte {
-	var v any
-	if len(b) == 0 || json.Unmarshal(b, &v) != nil {
+	var line bytes.Buffer
+	if len(b) == 0 || json.Compact(&line, b) != nil {
 		return nil
 	}
-	return visible(b)
+	return visible(line.Bytes())
 }
 
 // visible escapes what a terminal could act on in a JSON text; outside its strings there is nothing but ASCII.

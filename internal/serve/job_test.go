@@ -1,0 +1,116 @@
+package serve_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/serve"
+	"github.com/jobledger/jobledger/internal/show"
+)
+
+// TestJobAtIsWhatTheWholeLogSays: the state of a Job as of any record, folded from its own stream and the controller's, is
+// what a fold of the whole log up to there gives.
+func TestJobAtIsWhatTheWholeLogSays(t *testing.T) {
+	for seed := range uint64(2) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			log := history(t, seed)
+			src := serve.Local{Log: log}
+			whole := show.NewFold()
+			compared := 0
+			for i, r := range all(t, log) {
+				whole.Apply(&r)
+				if i%17 != 0 && r.Stream.Kind != events.StreamJob {
+					continue
+				}
+				for _, a := range whole.Accounts() {
+					if i%17 != 0 && a.Stream != r.Stream {
+						continue
+					}
+					compared++
+					want := text(t, show.JobOf(whole, a, r.Sequence, r.Time))
+					job, err := serve.JobAt(t.Context(), src, a.Stream, serve.Point{Sequence: r.Sequence})
+					if err != nil {
+						t.Fatalf("%s at %d: %v", a.Stream, r.Sequence, err)
+					}
+					if d := cmp.Diff(want, text(t, job)); d != "" {
+						t.Fatalf("%s at record %d (-whole log +own stream):\n%s", a.Stream, r.Sequence, d)
+					}
+				}
+			}
+			if compared < 100 {
+				t.Errorf("only %d states were compared", compared)
+			}
+		})
+	}
+}
+
+func text(t *testing.T, v any) string {
+	t.Helper()
+	b, err := show.Indented(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestSummariesAreThoseOfAWholeFold: a brief fold forgets Jobs that are over, and what it says of them does not change.
+func TestSummariesAreThoseOfAWholeFold(t *testing.T) {
+	log := history(t, 9)
+	whole := show.NewFold()
+	for _, r := range all(t, log) {
+		whole.Apply(&r)
+	}
+	var want []show.Summary
+	for _, a := range whole.Accounts() {
+		want = append(want, show.SummaryOf(a))
+	}
+	got, err := serve.Local{Log: log}.Jobs(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(text(t, want), text(t, got)); d != "" {
+		t.Errorf("(-whole +brief):\n%s", d)
+	}
+	if len(got) < 4 {
+		t.Errorf("only %d Jobs", len(got))
+	}
+}
+
+func TestJobAtATime(t *testing.T) {
+	log := history(t, 3)
+	src := serve.Local{Log: log}
+	records := all(t, log)
+	r := records[len(records)/2]
+	streams, err := src.Find(t.Context(), "default", "job-0")
+	if err != nil || len(streams) != 1 {
+		t.Fatalf("streams %v, %v", streams, err)
+	}
+	var last events.Sequence // of that time: a batch has one
+	for _, x := range records {
+		if x.Time <= r.Time {
+			last = x.Sequence
+		}
+	}
+	bySequence, err1 := serve.JobAt(t.Context(), src, streams[0], serve.Point{Sequence: last})
+	byTime, err2 := serve.JobAt(t.Context(), src, streams[0], serve.Point{Time: r.Time})
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	byTime.AsOf, bySequence.AsOf = show.Place{}, show.Place{}
+	if d := cmp.Diff(text(t, bySequence), text(t, byTime)); d != "" {
+		t.Errorf("(-by sequence +by time):\n%s", d)
+	}
+	if _, err := serve.JobAt(t.Context(), src, streams[0], serve.Point{Time: 1}); !errors.Is(err, serve.ErrNoJob) {
+		t.Errorf("before the Job there was: %v", err)
+	}
+	if _, err := serve.JobAt(t.Context(), src, streams[0], serve.Point{Sequence: log.Head().Sequence + 1}); err == nil {
+		t.Error("there is a state behind the end of the log")
+	}
+	if _, err := serve.JobAt(t.Context(), src, events.JobStream("nobody"), serve.Point{}); !errors.Is(err, serve.ErrNoJob) {
+		t.Errorf("of a Job that never was: %v", err)
+	}
+}
