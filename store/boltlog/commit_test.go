@@ -140,11 +140,7 @@ func TestBatchesThatNobodyWaitsForRideTogether(t *testing.T) {
 	for n := range 50 { // 170 bytes each: less than 64 KiB, and appended in less than 100 ms unless the machine stands still
 		w.Append(false, storetest.Pod("job-a", n))
 	}
-	begin := time.Now()
 	storetest.Await(t, w.Append(true, storetest.Pod("job-a", 50)))
-	if took := time.Since(begin); took > idleDelay {
-		t.Logf("the commit took %v", took)
-	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -153,21 +149,27 @@ func TestBatchesThatNobodyWaitsForRideTogether(t *testing.T) {
 	}
 }
 
-func TestEnoughThatNobodyWaitsForIsCommitted(t *testing.T) {
-	l, w := openTest(t, Options{}, system)
-	var last store.Commit
-	begin := time.Now()
-	for range 40 {
-		last = w.Append(false, storetest.Text("job-a", 2000)) // 80 KB
+func TestWhenACommitIsDue(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		log  *Log
+		want bool
+	}{
+		{"nothing waits", &Log{}, false},
+		{"a batch that nobody waits for came just now", &Log{queue: waitingSince(0), queued: 170}, false},
+		{"a batch that nobody waits for waited for 100 ms", &Log{queue: waitingSince(idleDelay), queued: 170}, true},
+		{"64 KiB wait", &Log{queue: waitingSince(0), queued: idleBytes}, true},
+		{"somebody waits", &Log{queue: waitingSince(0), queued: 170, urgent: 1}, true},
+		{"the log closes", &Log{queue: waitingSince(0), queued: 170, closing: true}, true},
+	} {
+		if got := tt.log.due(); got != tt.want {
+			t.Errorf("%s: due %v, want %v", tt.name, got, tt.want)
+		}
 	}
-	first := l.Head().Sequence
-	if _, err := l.Wait(t.Context(), first); err != nil {
-		t.Fatal(err)
-	}
-	if took := time.Since(begin); took > 10*idleDelay {
-		t.Logf("64 KiB were durable after %v", took)
-	}
-	storetest.Await(t, last)
+}
+
+func waitingSince(d time.Duration) []*pending {
+	return []*pending{{appended: time.Now().Add(-d)}}
 }
 
 func TestOffsetsCauseNoCommit(t *testing.T) {

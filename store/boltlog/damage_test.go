@@ -203,7 +203,7 @@ func TestFlippedByteIsFoundOrHarmless(t *testing.T) {
 	dir, all := written(t, 400)
 	random := rand.New(rand.NewPCG(1, 2))
 	var counts [2]int
-	rounds := 400
+	rounds := 250
 	if testing.Short() {
 		rounds = 80
 	}
@@ -236,7 +236,7 @@ func TestFlippedByteInStructure(t *testing.T) {
 	var counts [2]int
 	for page := range used(t, paths[len(paths)-1]) / pageSize {
 		for i := range int64(80) {
-			if page >= 2 && random.IntN(8) > 0 || testing.Short() && random.IntN(8) > 0 {
+			if page >= 2 && random.IntN(12) > 0 || testing.Short() && random.IntN(8) > 0 {
 				continue // every byte of the meta pages, some of each other page
 			}
 			c := copyDir(t, dir)

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestTwoSyncsPerGroup is logperf's figure 7. It counts the calls of a process under ptrace, as the kernel sees them,
+// TestTwoSyncsPerGroup counts the calls of a process under ptrace, as the kernel sees them,
 // once for few groups and once for many, so that what opening and closing costs drops out.
 func TestTwoSyncsPerGroup(t *testing.T) {
 	const few, many = 20, 220
