@@ -34,7 +34,7 @@ const (
 
 // startController starts the controller on a new log and returns when it is ready.
 func (d *demo) startController(ctx context.Context) (*controller, error) {
-	args := []string{"run", "--log", d.logDir(), "--kubeconfig", d.cluster.Kubeconfig(), "--listen", "127.0.0.1:0"}
+	args := []string{"run", "--log", d.logDir(), "--kubeconfig", d.kubeconfig(), "--listen", "127.0.0.1:0"}
 	d.typed(args)
 	c := &controller{messages: filepath.Join(d.dir, messagesName), ended: make(chan struct{})}
 	out, err := os.Create(c.messages)
@@ -56,7 +56,7 @@ func (d *demo) startController(ctx context.Context) (*controller, error) {
 	if err := c.awaitReady(ctx, d.logDir()); err != nil {
 		return nil, errors.Join(err, c.stop())
 	}
-	d.say("It is ready, and answers readers at %s. Three Jobs are created from examples/*.yaml.", c.server)
+	d.say("It is ready, and answers readers at %s.", c.server)
 	return c, nil
 }
 
@@ -119,6 +119,20 @@ func (c *controller) stop() error {
 	}
 	if c.err != nil {
 		return c.failure()
+	}
+	return c.checkRights()
+}
+
+// checkRights is an error if the API server has refused the controller a right.
+func (c *controller) checkRights() error {
+	text, err := os.ReadFile(c.messages)
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(text)) {
+		if strings.Contains(line, "forbidden") {
+			return fmt.Errorf("the ClusterRole of docs/clusterrole.yaml lacks a right: %s", strings.TrimSpace(line))
+		}
 	}
 	return nil
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/jobledger/jobledger/test/binaries"
@@ -76,14 +78,14 @@ func (d *demo) end(ctx context.Context, err error) error {
 		return errors.Join(err, os.RemoveAll(d.dir))
 	}
 	d.say(`
-Everything is stopped. The log stays: look at any Job in it, at any time in its life, without a cluster.
+Everything is stopped. The log stays: look at any Job in it, at any time of its life.
 
     DEMO=%s
     %[2]s get jobs --log $DEMO/log
     %[2]s events job/plain --log $DEMO/log -o wide
     %[2]s get job/indexed --at 40 --log $DEMO/log
     rm -r $DEMO`, d.dir, program)
-	return os.Remove(filepath.Join(d.dir, messagesName))
+	return errors.Join(os.Remove(d.started.messages), os.Remove(d.kubeconfig()))
 }
 
 func (d *demo) say(format string, args ...any) { fmt.Fprintf(d.out, format+"\n", args...) }
@@ -106,13 +108,38 @@ func (d *demo) startCluster(ctx context.Context) error {
 		return fmt.Errorf("make a client: %w", err)
 	}
 	d.say("Kubernetes %s is up after %.1f s.\n", cluster.Version(), time.Since(began).Seconds())
-	return nil
+	return d.createUser(ctx)
 }
+
+// createUser makes the user that the controller is, with the rights that the documentation says it needs, and a kubeconfig for
+// it.
+func (d *demo) createUser(ctx context.Context) error {
+	const user = "jobledger"
+	var role rbacv1.ClusterRole
+	if err := d.decode(filepath.Join("docs", "clusterrole.yaml"), &role); err != nil {
+		return err
+	}
+	if _, err := d.client.RbacV1().ClusterRoles().Create(ctx, &role, metav1.CreateOptions{}); err != nil {
+		return fmt.Errorf("create the ClusterRole %s: %w", role.Name, err)
+	}
+	if err := d.cluster.Bind(ctx, user, role.Name); err != nil {
+		return err
+	}
+	config, err := d.cluster.UserConfig(user)
+	if err != nil {
+		return err
+	}
+	return controlplane.WriteKubeconfig(config, d.kubeconfig())
+}
+
+// kubeconfig is the controller's.
+func (d *demo) kubeconfig() string { return filepath.Join(d.dir, "kubeconfig") }
 
 // watchJobs creates the Jobs and shows the records that come, until all of them have ended as they should.
 func (d *demo) watchJobs(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, endsWithin, fmt.Errorf("the Jobs did not end within %s", endsWithin))
 	defer cancel()
+	d.say("Now three Jobs are created from examples/*.yaml; one waits for ten seconds between two tries.")
 	records, err := d.follow()
 	if err != nil {
 		return err
@@ -151,8 +178,9 @@ func (d *demo) look(ctx context.Context) error {
 	if err := d.started.stop(); err != nil {
 		return err
 	}
-	d.say("\nThe controller is stopped. From here on there is only the log: every decision is made again from the records that\n" +
-		"led to it and compared with the one that was recorded, and every record's checksum and hash is checked.")
+	d.say(`
+The controller is stopped. From here on there is only the log. Every decision is made again from the
+records that led to it, and compared with the recorded one; every checksum and hash is checked.`)
 	for _, args := range [][]string{{"replay", "--job", failed}, {"replay"}} {
 		if err := d.replay(ctx, args...); err != nil {
 			return err
@@ -180,15 +208,15 @@ func (d *demo) wait(ctx context.Context) error {
 		return err
 	}
 	d.say(`
-Everything keeps running until Ctrl-C, which stops it. In another terminal, at the root of the repository:
+Everything keeps running until Ctrl-C, which stops it. In another terminal, at the repository's root:
 
     export KUBECONFIG=%s
     %[2]s get jobs --log %[3]s
     %[2]s events -w --server %[4]s
     curl %[4]s/metrics
 
-If you have kubectl: delete the Jobs of examples/ and create them again, or change one. What the controller itself says
-is in %[5]s.`, d.cluster.Kubeconfig(), program, d.logDir(), d.started.server, d.started.messages)
+If you have kubectl: delete the Jobs of examples/ and create them again, or change one.
+The controller's own messages are in %[5]s`, d.cluster.Kubeconfig(), program, d.logDir(), d.started.server, d.started.messages)
 	select {
 	case <-ctx.Done():
 		return d.started.stop()

@@ -13,6 +13,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -44,14 +45,10 @@ const finalizer = "jobledger.dev/job-tracking"
 // createJobs creates the Jobs of examples/, as kubectl apply would.
 func (d *demo) createJobs(ctx context.Context) error {
 	for _, e := range ends {
-		path := filepath.Join(d.root, "examples", e.job+".yaml")
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
+		path := filepath.Join("examples", e.job+".yaml")
 		var job batchv1.Job
-		if err := decode(text, &job); err != nil {
-			return fmt.Errorf("read %s: %w", path, err)
+		if err := d.decode(path, &job); err != nil {
+			return err
 		}
 		if _, err := d.client.BatchV1().Jobs(namespace).Create(ctx, &job, metav1.CreateOptions{}); err != nil {
 			return fmt.Errorf("create the Job of %s: %w", path, err)
@@ -62,12 +59,18 @@ func (d *demo) createJobs(ctx context.Context) error {
 
 const namespace = metav1.NamespaceDefault
 
-// decode reads one Job strictly: a field that does not exist is an error.
-func decode(text []byte, job *batchv1.Job) error {
+// decode reads the object in a file of the repository strictly: a field that does not exist is an error.
+func (d *demo) decode(path string, into runtime.Object) error {
+	text, err := os.ReadFile(filepath.Join(d.root, path))
+	if err != nil {
+		return err
+	}
 	yaml := json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme.Scheme, scheme.Scheme,
 		json.SerializerOptions{Yaml: true, Strict: true})
-	_, _, err := yaml.Decode(text, nil, job)
-	return err
+	if _, _, err = yaml.Decode(text, nil, into); err != nil {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
+	return nil
 }
 
 // awaitEnds returns when every Job has ended as it should and none of their pods is kept any more, with a line about each. A Job

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/fake"
+
+	"github.com/jobledger/jobledger/test/binaries"
+)
+
+// TestDemo runs the demo as 'make demo' does, and then the commands of README.md on the log that it leaves.
+func TestDemo(t *testing.T) {
+	root, err := binaries.FindRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary := filepath.Join(t.TempDir(), "jobledger")
+	build := exec.Command("go", "build", "-o", binary, "./cmd/jobledger")
+	build.Dir = root
+	if text, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, text)
+	}
+	t.Setenv("TMPDIR", t.TempDir())
+	var out bytes.Buffer
+	d := &demo{root: root, binary: binary, out: &out}
+	if err := d.run(t.Context()); err != nil {
+		t.Fatalf("%v\n%s", err, &out)
+	}
+
+	text := out.String()
+	for line := range strings.Lines(text) {
+		if line = strings.TrimRight(line, "\n"); utf8.RuneCountInString(line) > 100 && !strings.Contains(line, d.dir) {
+			t.Errorf("this line is wider than 100 columns:\n%s", line)
+		}
+		if strings.ContainsFunc(line, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+			t.Errorf("this line has a control character: %q", line)
+		}
+	}
+	for _, want := range []string{
+		"Failed (BackoffLimitExceeded): 4 succeeded, 2 failed, completed indexes 0,1,3,4",
+		"$ bin/jobledger get job/backoff --log $DEMO/log",
+		", 0 divergences\n",
+		"\nverify: ",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the demo did not say %q:\n%s", want, text)
+		}
+	}
+	if left, err := os.ReadDir(d.dir); err != nil || len(left) != 1 || left[0].Name() != "log" {
+		t.Errorf("of what the demo wrote, only the log should stay: %v, %v", left, err)
+	}
+	t.Run("README.md", func(t *testing.T) { checkReadme(t, d) })
+}
+
+func TestEnds(t *testing.T) {
+	expected := end{job: "demo", condition: batchv1.JobFailed, reason: "BackoffLimitExceeded", succeeded: 4, failed: 2, indexes: "0,1,3,4"}
+	job := func(change func(*batchv1.Job)) *batchv1.Job {
+		j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "demo"}}
+		j.Status = batchv1.JobStatus{Succeeded: 4, Failed: 2, CompletedIndexes: "0,1,3,4", Conditions: []batchv1.JobCondition{
+			{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: "BackoffLimitExceeded"},
+		}}
+		change(j)
+		return j
+	}
+	pod := func(finalizers ...string) *corev1.Pod {
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace, Name: "demo-0", Finalizers: finalizers, Labels: map[string]string{batchv1.JobNameLabel: "demo"},
+		}}
+	}
+	for _, c := range []struct {
+		name        string
+		job         *batchv1.Job
+		pod         *corev1.Pod
+		open, wrong string
+	}{
+		{"a Job that ended as expected is done", job(func(*batchv1.Job) {}), pod(), "", ""},
+		{"a Job without a terminal condition is waited for",
+			job(func(j *batchv1.Job) { j.Status.Conditions[0].Type = batchv1.JobFailureTarget }), pod(), "has not ended", ""},
+		{"a Job is waited for until its pods are let go", job(func(*batchv1.Job) {}), pod(finalizer), "still has the finalizer", ""},
+		{"a Job that completed instead is wrong",
+			job(func(j *batchv1.Job) { j.Status.Conditions[0].Type = batchv1.JobComplete }), pod(), "", "should have ended as"},
+		{"a Job that failed for another reason is wrong",
+			job(func(j *batchv1.Job) { j.Status.Conditions[0].Reason = "DeadlineExceeded" }), pod(), "", "should have ended as"},
+		{"a Job with a pod counted twice is wrong", job(func(j *batchv1.Job) { j.Status.Failed = 3 }), pod(), "", "should have ended as"},
+		{"a Job with other completed indexes is wrong",
+			job(func(j *batchv1.Job) { j.Status.CompletedIndexes = "0-4" }), pod(), "", "should have ended as"},
+		{"a Job that ended with a pod uncounted is wrong", job(func(j *batchv1.Job) {
+			j.Status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{Failed: []types.UID{"x"}}
+		}), pod(), "", "not counted"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := &demo{client: fake.NewClientset(c.job, c.pod)}
+			_, open, wrong := d.ended(t.Context(), expected)
+			for _, e := range []struct {
+				what string
+				got  error
+				want string
+			}{{"open", open, c.open}, {"wrong", wrong, c.wrong}} {
+				if (e.got != nil) != (e.want != "") || e.got != nil && !strings.Contains(e.got.Error(), e.want) {
+					t.Errorf("%s: %v, want %q", e.what, e.got, e.want)
+				}
+			}
+		})
+	}
+}
