@@ -88,6 +88,16 @@ func (w *world) patch(name, spec string) {
 	}
 }
 
+// delete deletes the Job and, in the background, its pods.
+func (w *world) delete(name string) {
+	w.t.Helper()
+	how := metav1.DeletePropagationBackground
+	err := w.client.BatchV1().Jobs(w.namespace).Delete(w.t.Context(), name, metav1.DeleteOptions{PropagationPolicy: &how})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 // gone waits until there is no Job of that name, or none of that UID.
 func (w *world) gone(j *batchv1.Job) {
 	w.t.Helper()
