@@ -1,0 +1,129 @@
+package crash
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/jobledger/jobledger/test/controlplane"
+)
+
+const (
+	pods        = 50 // of the Job that is to complete
+	parallelism = 10
+)
+
+// indexedJob is the Job that every crash falls into: 50 pods, 10 at a time, each running for a moment.
+func indexedJob() *batchv1.Job {
+	job := newJob("indexed", map[string]string{controlplane.AnnotationRunFor: "200ms"})
+	job.Spec.CompletionMode = new(batchv1.IndexedCompletion)
+	job.Spec.Completions, job.Spec.Parallelism = new(int32(pods)), new(int32(parallelism))
+	return job
+}
+
+// failingJob runs beside it, so that failures are counted too: its only pod fails, and it may not be tried again.
+func failingJob() *batchv1.Job {
+	job := newJob("failing", map[string]string{
+		controlplane.AnnotationOutcome:  controlplane.OutcomeFail,
+		controlplane.AnnotationExitCode: "3",
+		controlplane.AnnotationRunFor:   "300ms",
+	})
+	job.Spec.BackoffLimit = new(int32(0))
+	return job
+}
+
+func newJob(name string, annotations map[string]string) *batchv1.Job {
+	return &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: batchv1.JobSpec{
+			ManagedBy: new("jobledger.dev/job-controller"),
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Annotations: annotations},
+				Spec: corev1.PodSpec{
+					RestartPolicy: corev1.RestartPolicyNever,
+					Containers:    []corev1.Container{{Name: "main", Image: "example.com/work:1"}},
+				},
+			},
+		},
+	}
+}
+
+// unfinished says what is missing until both Jobs have ended and no pod carries our finalizer; nothing when that is so.
+func unfinished(n now) string {
+	var missing []string
+	for name, condition := range map[string]batchv1.JobConditionType{"indexed": batchv1.JobComplete, "failing": batchv1.JobFailed} {
+		if job := n.jobs[name]; job == nil || !finished(job) {
+			missing = append(missing, "job/"+name+" has not finished")
+		} else if !hasCondition(job, condition) {
+			missing = append(missing, "job/"+name+" is not "+string(condition))
+		}
+	}
+	var held []*corev1.Pod
+	for _, pod := range n.pods {
+		if tracked(pod) {
+			held = append(held, pod)
+		}
+	}
+	if len(held) > 0 {
+		missing = append(missing, "pods carry our finalizer: "+names(held))
+	}
+	slices.Sort(missing)
+	return strings.Join(missing, "; ")
+}
+
+// misstated says what is wrong about the Jobs and pods that are there at the end. failed is how many pods of the indexed
+// Job are to be counted as failed; a user has deleted them.
+func misstated(n now, failed int32) (wrong []string) {
+	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	good, bad := n.jobs["indexed"].Status, n.jobs["failing"].Status
+	if good.Succeeded != pods || good.Failed != failed || good.CompletedIndexes != "0-49" {
+		complain("job/indexed: succeeded %d, failed %d, completed %q; want %d, %d, 0-49",
+			good.Succeeded, good.Failed, good.CompletedIndexes, pods, failed)
+	}
+	if bad.Succeeded != 0 || bad.Failed != 1 || reasonOf(bad, batchv1.JobFailed) != batchv1.JobReasonBackoffLimitExceeded {
+		complain("job/failing: succeeded %d, failed %d, reason %q; want 0, 1, BackoffLimitExceeded",
+			bad.Succeeded, bad.Failed, reasonOf(bad, batchv1.JobFailed))
+	}
+	for name, status := range map[string]batchv1.JobStatus{"indexed": good, "failing": bad} {
+		if status.Active != 0 || value(status.Ready) != 0 || value(status.Terminating) != 0 {
+			complain("job/%s: active %d, ready %d, terminating %d; want none",
+				name, status.Active, value(status.Ready), value(status.Terminating))
+		}
+		if u := status.UncountedTerminatedPods; u != nil && len(u.Succeeded)+len(u.Failed) > 0 {
+			complain("job/%s: pods are left in uncountedTerminatedPods: %v", name, *u)
+		}
+		if status.StartTime == nil {
+			complain("job/%s has no startTime", name)
+		}
+	}
+	perJob := map[string]int{}
+	for _, pod := range n.pods {
+		perJob[metav1.GetControllerOf(pod).Name]++
+	}
+	// One pod of each index, none more: what a user has deleted is gone, and what was made twice would show.
+	if want := map[string]int{"indexed": pods, "failing": 1}; !maps.Equal(perJob, want) {
+		complain("%v pods were made and are there, want %v", perJob, want)
+	}
+	return wrong
+}
+
+func reasonOf(status batchv1.JobStatus, kind batchv1.JobConditionType) string {
+	for _, c := range status.Conditions {
+		if c.Type == kind && c.Status == corev1.ConditionTrue {
+			return c.Reason
+		}
+	}
+	return ""
+}
+
+func value(n *int32) int32 {
+	if n == nil {
+		return 0
+	}
+	return *n
+}

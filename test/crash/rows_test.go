@@ -1,0 +1,138 @@
+package crash
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+)
+
+// A row is a list of crashes: the controller starts, ends as the first says, starts again, ends as the second says, and so
+// on, and then runs to the end. Counts are low enough to be reached however the work falls into batches; a row whose point
+// is not reached fails.
+type row struct {
+	sentence string
+	crashes  []crash
+}
+
+func at(points ...string) (all []crash) {
+	for _, p := range points {
+		all = append(all, crash{point: p})
+	}
+	return all
+}
+
+// rows are the points between decision and effect, each early, in the middle and, where the count is known, at the end.
+var rows = []row{
+	{"before the very first append", at("append.before:1")},
+	{"before the append of the listing", at("append.before:2")},
+	{"before the first decision is appended", at("append.before:4")},
+	{"before an append in the middle", at("append.before:15")},
+	{"after the very first append", at("append.after:1")},
+	{"after the first decision is appended", at("append.after:4")},
+	{"after an append in the middle", at("append.after:17")},
+	{"the first commit is durable and nobody knows", at("durable.before:1")},
+	{"the first decision is durable and nobody knows", at("durable.before:3")},
+	{"a commit in the middle is durable and nobody knows", at("durable.before:9")},
+	{"the first commit is durable and known", at("durable.after:1")},
+	{"the first decision is durable and its calls begin", at("durable.after:3")},
+	{"a commit in the middle is durable and its calls begin", at("durable.after:9")},
+	{"before the first create is sent", at("call.before.create-pod:1")},
+	{"before a create in the middle is sent", at("call.before.create-pod:25")},
+	{"before the last create is sent", at("call.before.create-pod:51")},
+	{"after the first pod is created", at("call.after.create-pod:1")},
+	{"after a pod in the middle is created", at("call.after.create-pod:26")},
+	{"after the last pod is created", at("call.after.create-pod:51")},
+	{"before the first status write", at("call.before.update-status:1")},
+	{"before the third status write", at("call.before.update-status:3")},
+	{"after the first status write", at("call.after.update-status:1")},
+	{"after the second status write", at("call.after.update-status:2")},
+	{"after the fourth status write", at("call.after.update-status:4")},
+	{"before the first Job is finished", at("call.before.finish-job:1")},
+	{"before the second Job is finished", at("call.before.finish-job:2")},
+	{"after the first Job is finished", at("call.after.finish-job:1")},
+	{"after the second Job is finished", at("call.after.finish-job:2")},
+	{"before the first finalizer goes", at("call.before.patch-pod:1")},
+	{"before a finalizer in the middle goes", at("call.before.patch-pod:28")},
+	{"before the last finalizer goes", at("call.before.patch-pod:51")},
+	{"after the first finalizer has gone", at("call.after.patch-pod:1")},
+	{"after a finalizer in the middle has gone", at("call.after.patch-pod:24")},
+	{"after the last finalizer has gone", at("call.after.patch-pod:51")},
+	{"the first outcome is known and not recorded", at("outcome.before:1")},
+	{"an outcome in the middle is known and not recorded", at("outcome.before:8")},
+	{"the first outcome is appended", at("outcome.after:1")},
+	{"an outcome in the middle is appended", at("outcome.after:8")},
+	{"in the middle, and again at the first append of the next start", at("call.after.create-pod:15", "append.after:1")},
+	{"in the middle, and again before the listing is settled", at("durable.after:6", "append.before:3")},
+	{"after a create, then twice after the first create that follows", at("call.after.create-pod:12", "call.after.create-pod:1", "call.after.create-pod:1")},
+	{"after a status write, then after the one that follows", at("call.after.update-status:1", "call.after.update-status:1")},
+	{"during a stop in good order, before its snapshot", []crash{{point: "snapshot.before:1", after: 600 * time.Millisecond, stop: true}}},
+	{"during a stop in good order, after its snapshot", []crash{{point: "snapshot.after:1", after: 700 * time.Millisecond, stop: true}}},
+}
+
+// seeds choose instants for rows that are killed three times, wherever they are.
+var seeds = []uint64{1, 2, 3, 4, 5, 6, 7, 8}
+
+// atRandom is the row of a seed. The Jobs take about three seconds in all.
+func atRandom(seed uint64) row {
+	random := rand.New(rand.NewPCG(seed, 2))
+	r := row{sentence: fmt.Sprintf("at the instants of seed %d", seed)}
+	for _, most := range []time.Duration{1800 * time.Millisecond, 1000 * time.Millisecond, 800 * time.Millisecond} {
+		after := time.Duration(random.Int64N(int64(most))).Truncate(time.Millisecond)
+		r.crashes = append(r.crashes, crash{after: after})
+	}
+	return r
+}
+
+// long asks for many more rows, for hours.
+var long = os.Getenv("JOBLEDGER_LONG") != ""
+
+func allRows() []row {
+	all := rows
+	for _, seed := range seeds {
+		all = append(all, atRandom(seed))
+	}
+	if !long {
+		return all
+	}
+	for _, point := range []string{"append.before", "append.after", "outcome.before", "outcome.after", "durable.before", "durable.after"} {
+		for count := 1; count <= 14; count++ {
+			all = append(all, row{fmt.Sprintf("%s, passage %d", point, count), at(fmt.Sprintf("%s:%d", point, count))})
+		}
+	}
+	for _, verb := range []string{"create-pod", "patch-pod"} {
+		for count := 1; count <= pods+1; count++ {
+			for _, point := range []string{"call.before", "call.after"} {
+				name := fmt.Sprintf("%s.%s:%d", point, verb, count)
+				all = append(all, row{"at " + name, at(name)})
+			}
+		}
+	}
+	for seed := range uint64(200) {
+		all = append(all, atRandom(1000+seed))
+	}
+	return all
+}
+
+func TestCrashes(t *testing.T) {
+	for _, log := range []string{"the log is kept", "the log is lost"} {
+		t.Run(log, func(t *testing.T) {
+			for _, r := range allRows() {
+				t.Run(r.sentence, func(t *testing.T) {
+					t.Parallel()
+					x := newTrial(t)
+					begin := x.createJobs
+					for _, c := range r.crashes {
+						x.crash(c, begin)
+						begin = func() {}
+						if log == "the log is lost" {
+							x.loseLog()
+						}
+					}
+					x.recover(0)
+				})
+			}
+		})
+	}
+}

@@ -1,0 +1,242 @@
+package crash
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/jobledger/jobledger/test/internal/controller"
+)
+
+// crash is one end of the process.
+type crash struct {
+	point string        // NAME:COUNT of a failpoint; empty: none
+	after time.Duration // from the Jobs' creation, or from the start when the Jobs are older; of no use with a point alone
+	stop  bool          // ask for a stop in good order then, during which the point is met
+}
+
+func (c crash) String() string {
+	switch {
+	case c.stop:
+		return fmt.Sprintf("at %s of a stop after %s", c.point, c.after)
+	case c.point != "":
+		return "at " + c.point
+	}
+	return "after " + c.after.String()
+}
+
+// limit is how long a row may take; a row alone on a machine takes about five seconds.
+const limit = 2 * time.Minute
+
+// trial is one row that runs.
+type trial struct {
+	t          *testing.T
+	ctx        context.Context
+	namespace  string
+	dir        string
+	controller *controller.Controller
+	history    *history
+}
+
+func newTrial(t *testing.T) *trial {
+	t.Helper()
+	ctx, cancel := context.WithTimeoutCause(t.Context(), limit, fmt.Errorf("the row took more than %s", limit))
+	t.Cleanup(cancel)
+	namespace, err := shared.CreateNamespace(ctx, "crash")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "jobledger-"+namespace+"-") // not t.TempDir, which goes also when the test has failed
+	if err != nil {
+		t.Fatal(err)
+	}
+	kubeconfig, err := controller.NewUser(ctx, shared, namespace, namespace, dir) // a name of its own in the audit log
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := controller.New(controller.Config{Program: program, Kubeconfig: kubeconfig, Namespace: namespace, Dir: dir})
+	watching, end := context.WithCancel(ctx)
+	h, err := watchNamespace(watching, namespace)
+	if err != nil {
+		end()
+		t.Fatal(err)
+	}
+	x := &trial{t: t, ctx: ctx, namespace: namespace, dir: dir, controller: c, history: h}
+	t.Cleanup(func() {
+		if err := c.Kill(); err != nil {
+			t.Error(err)
+		}
+		end()
+		h.ended.Wait()
+		if t.Failed() {
+			x.explain()
+		} else if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return x
+}
+
+// createJobs makes the Jobs of every row.
+func (x *trial) createJobs() {
+	x.t.Helper()
+	for _, job := range []*batchv1.Job{failingJob(), indexedJob()} {
+		if _, err := admin.BatchV1().Jobs(x.namespace).Create(x.ctx, job, metav1.CreateOptions{}); err != nil {
+			x.t.Fatal(err)
+		}
+	}
+}
+
+// crash starts the controller and sees it end as c says. started is called once it is started.
+func (x *trial) crash(c crash, started func()) {
+	x.t.Helper()
+	var env []string
+	if c.point != "" {
+		env = []string{"JOBLEDGER_FAILPOINT=" + c.point}
+	}
+	if err := x.controller.Launch(env...); err != nil {
+		x.t.Fatal(err)
+	}
+	started()
+	if c.point == "" || c.stop {
+		select {
+		case <-time.After(c.after):
+		case <-x.controller.Ended():
+			x.t.Fatalf("jobledger ended by itself before the end that was to come %s", c)
+		}
+	}
+	switch {
+	case c.stop:
+		if x.controller.Stop(x.ctx) == nil {
+			x.t.Fatalf("jobledger stopped in good order before the end that was to come %s", c)
+		}
+		x.reached(c.point)
+	case c.point != "":
+		x.awaitEnd(c.point)
+		x.reached(c.point)
+	}
+	if err := x.controller.Kill(); err != nil {
+		x.t.Fatal(err)
+	}
+	x.t.Logf("%s: %s", c, x.progress())
+}
+
+// awaitEnd waits until the process has ended by itself.
+func (x *trial) awaitEnd(point string) {
+	x.t.Helper()
+	select {
+	case <-x.controller.Ended():
+		return
+	case <-x.complete():
+	}
+	select {
+	case <-x.controller.Ended(): // the last effect is seen before the process has come to the point behind it
+	case <-time.After(10 * time.Second):
+		x.t.Fatalf("%s was not reached; the Jobs have ended or the row has: %s", point, x.progress())
+	}
+}
+
+// reached checks that the process has ended at the failpoint and nowhere else.
+func (x *trial) reached(point string) {
+	x.t.Helper()
+	output, err := x.controller.Output()
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	if !strings.Contains(output, "failpoint "+point+": killing process") {
+		x.t.Fatalf("jobledger ended by itself before %s", point)
+	}
+}
+
+// complete is closed when nothing is left to do, or the row is at its end.
+func (x *trial) complete() <-chan struct{} {
+	done := make(chan struct{})
+	x.history.ended.Go(func() { // ends with the row
+		defer close(done)
+		_ = x.history.await(x.ctx, unfinished)
+	})
+	return done
+}
+
+// progress says how far the Jobs are.
+func (x *trial) progress() string {
+	n := x.history.now()
+	job := n.jobs["indexed"]
+	if job == nil {
+		return "before the Jobs"
+	}
+	held := 0
+	for _, pod := range n.pods {
+		if tracked(pod) {
+			held++
+		}
+	}
+	return fmt.Sprintf("%d pods, %d with the finalizer, %d counted", len(n.pods), held, job.Status.Succeeded)
+}
+
+// recover starts the controller once more, sees the Jobs to their end and checks everything.
+func (x *trial) recover(failed int32) {
+	x.t.Helper()
+	if err := x.controller.Start(x.ctx); err != nil {
+		x.t.Fatal(err)
+	}
+	if err := x.history.await(x.ctx, unfinished); err != nil {
+		for _, wrong := range broken(x.history.changes()) {
+			x.t.Error(wrong)
+		}
+		x.t.Fatal(err)
+	}
+	if err := x.controller.Stop(x.ctx); err != nil {
+		x.t.Fatal(err)
+	}
+	for _, wrong := range append(misstated(x.history.now(), failed), broken(x.history.changes())...) {
+		x.t.Error(wrong)
+	}
+	if err := x.controller.Check(x.ctx); err != nil {
+		x.t.Error(err)
+	}
+	output, err := x.controller.Output()
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	if strings.Contains(output, "forbidden") {
+		x.t.Error("jobledger asked for what a Job controller may not do")
+	}
+}
+
+// explain says what a failed row left, and how to repeat it. The log and all output are kept.
+func (x *trial) explain() {
+	x.t.Logf("To repeat it: cd test && go test -count=1 -run '^%s$' ./crash", strings.ReplaceAll(x.t.Name(), "/", "$/^"))
+	x.t.Logf("The log and the output of each run are in %s", x.dir)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	for _, name := range []string{"indexed", "failing"} {
+		out, err := x.controller.CLI(ctx, "get", "job/"+name, "-n", x.namespace)
+		x.t.Logf("jobledger get job/%s: %v\n%s", name, err, out)
+	}
+	for name, job := range x.history.now().jobs {
+		x.t.Logf("status of job/%s: %+v", name, job.Status)
+	}
+	output, err := x.controller.Output()
+	const most = 6000
+	if len(output) > most {
+		output = output[len(output)-most:]
+	}
+	x.t.Logf("The end of what jobledger wrote (%v):\n%s", err, output)
+}
+
+// loseLog takes the log away, if the controller came so far as to make one.
+func (x *trial) loseLog() {
+	x.t.Helper()
+	if _, err := x.controller.LoseLog(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		x.t.Fatal(err)
+	}
+}
