@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -155,7 +156,10 @@ func (c *controller) show(l *loop.Loop) {
 	c.metrics.jobs.Store(int64(w.Len()))
 	c.metrics.stubs.Store(int64(w.Stubs()))
 	was := false
-	c.health.set(func(h *health) { was, h.listing = h.listing, w.Listing })
+	c.health.set(func(h *health) {
+		was, h.listing = h.listing, w.Listing
+		h.turned = time.Now()
+	})
 	if was && !w.Listing {
 		c.logger.Info("cluster listed: deciding", "jobs", w.Len(), "finishedJobs", w.Stubs())
 	}
@@ -191,9 +195,7 @@ func (c *controller) run(ctx context.Context) error {
 			return c.endpoint.close(bound)
 		})
 	}
-	err := group.Wait()
-	if err != nil {
-		c.logger.Error("stopped", "error", err)
+	if err := group.Wait(); err != nil {
 		return err
 	}
 	c.logger.Info("stopped in good order")

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 )
 
 // health is what the probes ask about. It is safe for concurrent use.
@@ -13,8 +14,12 @@ type health struct {
 	listing  bool // the view of the cluster is being made
 	full     bool // the log has no room
 	stopping bool
-	failed   error // the log accepts nothing more
+	failed   error     // the log accepts nothing more
+	turned   time.Time // when the loop was last seen to go round, which it does every second
 }
+
+// stuck is how long the loop may be silent before it is taken for dead: a disk that hangs, or a mistake of ours.
+const stuck = time.Minute
 
 func (h *health) set(change func(*health)) {
 	h.mu.Lock()
@@ -25,8 +30,8 @@ func (h *health) set(change func(*health)) {
 // check is one thing that may be wrong; says is empty while it is not.
 type check struct{ name, says string }
 
-// checks are, for each probe, all that it looks at. A controller whose log failed does not live; one that cannot work at
-// the moment lives and is not ready.
+// checks are, for each probe, all that it looks at. A controller whose log failed or whose loop stands still does not
+// live; one that cannot work at the moment lives and is not ready.
 func (h *health) checks(ready bool) []check {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -34,15 +39,17 @@ func (h *health) checks(ready bool) []check {
 	if h.failed != nil {
 		all[0].says = h.failed.Error()
 	}
-	if !ready {
-		return all
-	}
 	say := func(name string, wrong bool, text string) {
 		c := check{name: name}
 		if wrong {
 			c.says = text
 		}
 		all = append(all, c)
+	}
+	silent := time.Since(h.turned)
+	say("loop", !h.turned.IsZero() && !h.stopping && silent > stuck, fmt.Sprintf("it has not gone round for %s", silent.Round(time.Second)))
+	if !ready {
+		return all
 	}
 	say("room", h.full, "the log's disk has no room: nothing is done until there is")
 	say("listing", h.listing, "the cluster is being listed: nothing is decided until that is done")

@@ -17,11 +17,13 @@ import (
 	"github.com/jobledger/jobledger/reconciler/executor"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
+	"github.com/jobledger/jobledger/store/memlog"
 )
 
 const testLogID = "0123456789abcdef0123456789abcdef"
 
-// makelog writes a log: makelog DIR. It tells of one morning:
+// makelog writes a log: makelog DIR, or makelog DIR altered for one whose first decision is not the one that was made. It
+// tells of one morning:
 //
 //	default/demo      two of two pods succeed after one failed with exit 3 and a rude message; then it is deleted
 //	batch/hopeless    its pod fails, and no failure is allowed
@@ -29,14 +31,38 @@ const testLogID = "0123456789abcdef0123456789abcdef"
 //	default/demo      again, another Job of the name: the server refuses its pod (quota), so it waits
 //	batch/asked       its first command is in flight
 func makelog(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: makelog DIR")
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: makelog DIR [altered]")
 	}
 	var t testing.TB = failing{ts: ts}
 	log, err := boltlog.Open(ts.MkAbs(args[0]), boltlog.Options{LogID: testLogID})
 	ts.Check(err)
-	morning(t, log)
+	if len(args) > 1 {
+		rewrite(t, log)
+	} else {
+		morning(t, log)
+	}
 	ts.Check(log.Close())
+}
+
+// rewrite writes the morning with its first decision altered: such a log is whole, and does not replay.
+func rewrite(t testing.TB, log store.Log) {
+	original := memlog.New(events.Identity{LogID: testLogID, Epoch: 1})
+	morning(t, original)
+	var records []events.Record
+	for r, err := range original.Read(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		records = append(records, r)
+	}
+	var batch events.Batch
+	for _, r := range altered(records, 1) {
+		if batch.Records = append(batch.Records, r); r.Last {
+			log.Append(batch, false)
+			batch = events.Batch{}
+		}
+	}
 }
 
 func morning(t testing.TB, log store.Log) {

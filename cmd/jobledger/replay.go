@@ -145,7 +145,7 @@ func (c *cli) difference(ctx context.Context, src serve.Source, d *replay.Diverg
 		fmt.Fprintf(c.out, "  why:      %s\n", d.Why)
 	}
 	fmt.Fprintf(c.out, "  recorded: %s\n  replayed: %s\n", side(d.Recorded), side(d.Decided))
-	if side(d.Recorded) == side(d.Decided) || d.Recorded != nil && d.Decided != nil {
+	if side(d.Recorded) == side(d.Decided) { // the difference is in what the sentences leave out
 		fmt.Fprintf(c.out, "  recorded: %s\n  replayed: %s\n", show.Facts(d.Recorded), show.Facts(d.Decided))
 	}
 }

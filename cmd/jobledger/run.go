@@ -54,7 +54,11 @@ stop in good order, 1 after a failure, 2 when the command line cannot be underst
 				return err
 			}
 			logger := newLogger(c.err, f.logFormat, f.verbosity)
-			return runController(cmd.Context(), &f, mode, logger)
+			if err := runController(cmd.Context(), &f, mode, logger); err != nil {
+				logger.Error("failed", "error", err)
+				return errTold
+			}
+			return nil
 		},
 	}
 	flags := cmd.Flags()

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestProbes(t *testing.T) {
+	rows := []struct {
+		sentence   string
+		state      func(*health)
+		live, fit  int
+		readyzSays string
+	}{
+		{"a controller that works lives and is ready", func(*health) {}, 200, 200, "ok"},
+		{"one that lists the cluster lives and is not ready", func(h *health) { h.listing = true }, 200, 500, "[-]listing: "},
+		{"one whose disk is full lives and is not ready", func(h *health) { h.full = true }, 200, 500, "[-]room: "},
+		{"one that stops lives and is not ready", func(h *health) { h.stopping = true }, 200, 500, "[-]running: "},
+		{"one whose log failed does not live", func(h *health) { h.failed = errors.New("disk is gone") }, 500, 500, "[-]log: disk is gone"},
+		{"one whose loop stands still does not live", func(h *health) { h.turned = time.Now().Add(-2 * time.Minute) }, 500, 500, "[-]loop: it has not gone round for 2m0s"},
+		{"one that waits for its last commands stands still and lives", func(h *health) {
+			h.turned, h.stopping = time.Now().Add(-2*time.Minute), true
+		}, 200, 500, "[+]loop ok"},
+	}
+	for _, row := range rows {
+		t.Run(row.sentence, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := &health{turned: time.Now()}
+				h.set(row.state)
+				ask := func(ready bool) *httptest.ResponseRecorder {
+					w := httptest.NewRecorder()
+					h.probe(ready)(w, httptest.NewRequest(http.MethodGet, "/", nil))
+					return w
+				}
+				if got := ask(false).Code; got != row.live {
+					t.Errorf("livez: %d, want %d", got, row.live)
+				}
+				ready := ask(true)
+				if ready.Code != row.fit || !strings.Contains(ready.Body.String(), row.readyzSays) {
+					t.Errorf("readyz: %d %q, want %d and %q", ready.Code, ready.Body, row.fit, row.readyzSays)
+				}
+			})
+		})
+	}
+}
+
+func TestServerClock(t *testing.T) {
+	date := time.Date(2026, 3, 14, 9, 0, 0, 0, time.UTC)
+	answer := func(header string) roundTripper {
+		return func(*http.Request) (*http.Response, error) {
+			return &http.Response{Header: http.Header{"Date": {header}}, Body: http.NoBody}, nil
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		var c serverClock
+		begin := time.Now()
+		if _, ok := c.since(begin); ok {
+			t.Error("a server that never answered has a clock")
+		}
+		ask := func(header string) {
+			resp, err := c.noting(answer(header)).RoundTrip(httptest.NewRequest(http.MethodGet, "/", nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+		}
+		ask(date.Format(http.TimeFormat))
+		time.Sleep(3 * time.Second)
+		if got, ok := c.since(begin); !ok || !got.Equal(date.Add(3*time.Second)) {
+			t.Errorf("3 s after its answer the server's clock shows %v, %v", got, ok)
+		}
+		if _, ok := c.since(time.Now()); ok {
+			t.Error("an answer from before the question is believed")
+		}
+		ask("yesterday")
+		if got, ok := c.since(begin); !ok || !got.Equal(date.Add(3*time.Second)) {
+			t.Errorf("an answer without a date changes the clock to %v, %v", got, ok)
+		}
+	})
+}

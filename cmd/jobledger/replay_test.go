@@ -1,0 +1,91 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/reconciler/replay"
+	"github.com/jobledger/jobledger/store/memlog"
+)
+
+// TestReplayOfOneJob: what is replayed of one Job are its decisions, all of them, and what is found is what a replay of the
+// whole log finds of it, also where the log was altered.
+func TestReplayOfOneJob(t *testing.T) {
+	log := memlog.New(events.Identity{LogID: testLogID, Epoch: 1})
+	morning(t, log)
+	var records []events.Record
+	decisions := map[events.Stream]uint64{}
+	for r, err := range log.Read(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Kind == events.KindDecided {
+			decisions[r.Stream]++
+		}
+		records = append(records, r)
+	}
+	for alter := range records {
+		if alter%7 != 0 && alter != len(records)-1 {
+			continue
+		}
+		changed := altered(records, events.Sequence(alter))
+		whole := map[events.Stream][]replay.Divergence{}
+		for _, d := range play(t, &feed{replay: replay.New()}, changed) {
+			whole[d.Stream] = append(whole[d.Stream], d)
+		}
+		for stream, n := range decisions {
+			f := &feed{replay: replay.New(), only: &stream}
+			found := play(t, f, changed)
+			if got := f.replay.Summary().Decisions; got != n {
+				t.Errorf("%s: %d decisions, want %d", stream, got, n)
+			}
+			if len(found) != len(whole[stream]) {
+				t.Fatalf("altered from %d: %s: %v, in the whole log %v", alter, stream, found, whole[stream])
+			}
+			for i, d := range found {
+				if d.Recorded != nil && d.Sequence != whole[stream][i].Sequence {
+					t.Errorf("altered from %d: %v, in the whole log %v", alter, d, whole[stream][i])
+				}
+			}
+		}
+	}
+}
+
+// altered changes the first decision at or after a record: its first create asks for another ordinal, or its first command
+// is gone.
+func altered(records []events.Record, from events.Sequence) []events.Record {
+	out := append([]events.Record(nil), records...)
+	for i := range out {
+		d, ok := out[i].Facts.(*events.Decision)
+		if !ok || out[i].Sequence < from {
+			continue
+		}
+		other := *d
+		other.Steps = append([]events.Step(nil), d.Steps...)
+		commands := append([]events.Command(nil), other.Steps[0].Commands...)
+		if create, ok := commands[0].(*events.CreatePod); ok {
+			changed := *create
+			changed.Ordinal += 7
+			commands[0] = &changed
+		} else {
+			commands = commands[1:]
+		}
+		other.Steps[0].Commands = commands
+		out[i].Facts = &other
+		break
+	}
+	return out
+}
+
+func play(t *testing.T, f *feed, records []events.Record) []replay.Divergence {
+	t.Helper()
+	var all []replay.Divergence
+	for _, r := range records {
+		found, err := f.record(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, found...)
+	}
+	return all
+}
