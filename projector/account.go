@@ -49,26 +49,24 @@ func (j *Job) stageOf(p *Pod) Stage {
 		return Fresh // the write may be stored already, whatever became of the pod meanwhile
 	case !p.Held():
 		return Untouched
-	case p.Drop != nil:
-		return Dropping
-	case j.Gone || j.Finished():
-		return Released
-	case j.Stream.Kind == events.StreamNamespace:
-		return Released
+	case j.Gone || j.Finished() || j.Stream.Kind == events.StreamNamespace:
+		return j.letGo(p)
 	case !j.claimed(p):
 		if j.Deleted != 0 {
-			return Released // else a foreground deletion would wait for ever (J-102)
+			return j.letGo(p) // else a foreground deletion would wait for ever (J-102)
 		}
 		return Untouched
 	case !j.indexValid(p):
 		if p.Phase.Terminal() {
-			return Released
+			return j.letGo(p)
 		}
 		return Untouched
 	case j.accounted(p):
-		return Released
+		return j.letGo(p)
 	case !p.Phase.Terminal() && j.succeeding():
-		return Released
+		return j.letGo(p)
+	case p.Drop != nil:
+		return Dropping
 	case j.ended(p):
 		return Fresh
 	case j.Deleted != 0:
@@ -77,11 +75,19 @@ func (j *Job) stageOf(p *Pod) Stage {
 	return Untouched
 }
 
+func (j *Job) letGo(p *Pod) Stage {
+	if p.Drop != nil {
+		return Dropping
+	}
+	return Released
+}
+
 // enter adds the pod's share to the tallies and puts it into the queue of its stage.
 func (j *Job) enter(p *Pod) {
 	was := p.in
 	p.in = share{index: events.NoIndex}
-	if j.claimed(p) {
+	claimed := j.claimed(p)
+	if claimed {
 		p.in.active, p.in.terminating = p.Active(), p.Terminating()
 		p.in.ready = p.in.active && p.Ready
 		p.in.idle = p.in.active && !p.Doomed && p.Delete == nil
@@ -95,6 +101,8 @@ func (j *Job) enter(p *Pod) {
 		}
 	}
 	p.in.doomed = p.Doomed && !p.Leaving()
+	p.in.open = p.Drop != nil && !p.Doomed && claimed && p.Held() && j.ended(p) && j.indexValid(p) && !j.accounted(p) &&
+		!j.Gone && !j.Finished()
 	_, uncounted := j.uncounted[p.UID]
 	p.in.settled = uncounted && j.Settled(p.UID)
 	if stage := j.stageOf(p); stage != p.stage {
@@ -159,6 +167,7 @@ func (j *Job) count(p *Pod, sign int32) {
 	t.Ready += one(p.in.ready) * sign
 	t.Terminating += one(p.in.terminating) * sign
 	t.Idle += one(p.in.idle) * sign
+	t.Open += one(p.in.open) * sign
 	t.Doomed += one(p.in.doomed) * sign
 	t.Misplaced += one(p.in.misplaced) * sign
 	t.FreshFailed += one(p.in.freshFailed) * sign

@@ -50,7 +50,7 @@ type Pod struct {
 
 // share is what a pod adds to its Job's tallies.
 type share struct {
-	active, ready, terminating, idle, misplaced, settled, doomed bool
+	active, ready, terminating, idle, misplaced, settled, doomed, open bool
 
 	freshFailed, freshSucceeded, urgent bool
 
