@@ -36,6 +36,7 @@ func (j *Job) commandEnded(rec *events.Record, f *events.CommandEnded) {
 
 func (j *Job) createEnded(c *Create, rec *events.Record, f *events.CommandEnded) {
 	_, looking := c.Flight.Command.(*events.ReadPod)
+	since := c.Flight.Since
 	delete(j.flights, f.Command)
 	c.Flight = nil
 	switch f.Ending {
@@ -49,7 +50,7 @@ func (j *Job) createEnded(c *Create, rec *events.Record, f *events.CommandEnded)
 			j.created(c, rec, f)
 		}
 	case events.Refused:
-		j.Creating.refused(j.Settings, j.Now, f.Class, f.RetryAfter)
+		j.Creating.refused(j.Settings, since, j.Now, f.Class, f.RetryAfter)
 		j.Window = 1
 		if f.Class != events.RefusedNameTaken && (c.Doubted || looking) {
 			c.MustList = true
@@ -57,7 +58,7 @@ func (j *Job) createEnded(c *Create, rec *events.Record, f *events.CommandEnded)
 		}
 		j.drop(c.Ordinal)
 	case events.UnknownIf:
-		j.Creating.refused(j.Settings, j.Now, 0, f.RetryAfter)
+		j.Creating.refused(j.Settings, since, j.Now, 0, f.RetryAfter)
 		c.Doubted = true
 		if !looking {
 			c.Sent = j.Now
@@ -83,6 +84,10 @@ func (j *Job) created(c *Create, rec *events.Record, f *events.CommandEnded) {
 
 func (j *Job) podEnded(p *Pod, f *events.CommandEnded) {
 	deletion := p.Delete != nil && p.Delete.Name == f.Command
+	since := j.since(p.Drop)
+	if deletion {
+		since = j.since(p.Delete)
+	}
 	missing := f.Ending == events.Refused && (f.Class == events.RefusedNotFound || (deletion && f.Class == events.RefusedConflict))
 	j.update(p, func() {
 		j.land(f.Command)
@@ -98,10 +103,10 @@ func (j *Job) podEnded(p *Pod, f *events.CommandEnded) {
 			if missing {
 				p.Vanished = true
 			} else {
-				j.Podding.refused(j.Settings, j.Now, f.Class, f.RetryAfter)
+				j.Podding.refused(j.Settings, since, j.Now, f.Class, f.RetryAfter)
 			}
 		case events.UnknownIf:
-			j.Podding.refused(j.Settings, j.Now, 0, f.RetryAfter)
+			j.Podding.refused(j.Settings, since, j.Now, 0, f.RetryAfter)
 		case events.Withdrawn:
 		}
 	})
@@ -116,16 +121,17 @@ func (j *Job) writeEnded(f *events.CommandEnded) {
 	if f.Ending == events.UnknownIf {
 		j.doubtEnd()
 	}
+	since := j.since(j.Write)
 	j.land(f.Command)
 	switch f.Ending {
 	case events.Refused:
-		j.Writing.refused(j.Settings, j.Now, f.Class, f.RetryAfter)
+		j.Writing.refused(j.Settings, since, j.Now, f.Class, f.RetryAfter)
 		j.Recheck, j.Look = true, true
 		if f.Class == events.RefusedConflict {
 			j.Writing.Until = j.Now.Add(j.Settings.APIBackoff) // the newer version is on its way, or is read then
 		}
 	case events.UnknownIf:
-		j.Writing.refused(j.Settings, j.Now, 0, f.RetryAfter)
+		j.Writing.refused(j.Settings, since, j.Now, 0, f.RetryAfter)
 		j.Recheck, j.Look = true, true
 	case events.Done: // observed before it was answered: the base has it
 		j.Writing.cleared()
@@ -146,6 +152,7 @@ func (j *Job) doubtEnd() {
 
 // readEnded folds the end of a live read. What was found has been folded as an observation before.
 func (j *Job) readEnded(f *events.CommandEnded) {
+	since := j.since(j.Reading)
 	j.land(f.Command)
 	switch {
 	case f.Ending == events.Done && string(f.UID) == j.Stream.ID:
@@ -153,6 +160,14 @@ func (j *Job) readEnded(f *events.CommandEnded) {
 	case f.Ending == events.Done, f.Ending == events.Refused && f.Class == events.RefusedNotFound:
 		j.gone() // another Job has the name, or none
 	case f.Ending == events.Refused || f.Ending == events.UnknownIf:
-		j.Writing.refused(j.Settings, j.Now, f.Class, f.RetryAfter)
+		j.Writing.refused(j.Settings, since, j.Now, f.Class, f.RetryAfter)
 	}
+}
+
+// since is when the command that ends was decided; now, when it is not known any more.
+func (j *Job) since(f *Flight) events.Time {
+	if f == nil {
+		return j.Now
+	}
+	return f.Since
 }

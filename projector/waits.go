@@ -66,11 +66,15 @@ func (b *backoff) shift(step time.Duration) {
 	b.at, b.success = b.at.Add(step), b.success.Add(step)
 }
 
-// refused notes a refusal: the next try waits, twice as long each time (J-017), and at least as long as the server asked.
-func (r *Retry) refused(s *events.Settings, now events.Time, class events.RefusalClass, after time.Duration) {
+// refused notes a refusal of a command that was decided at since: the next try waits, twice as long each time (J-017), and
+// at least as long as the server asked. Nothing is tried during the wait, so a command that was decided before its end was
+// tried together with the one that began it: all of them are one try, as those of one sync are.
+func (r *Retry) refused(s *events.Settings, since, now events.Time, class events.RefusalClass, after time.Duration) {
 	r.Class = class
-	r.Count++
-	r.Until = now.Add(max(doubled(s.APIBackoff, s.MaxAPIBackoff, r.Count), after))
+	if r.Count == 0 || since >= r.Until {
+		r.Count++
+	}
+	r.Until = max(r.Until, now.Add(max(doubled(s.APIBackoff, s.MaxAPIBackoff, r.Count), after)))
 }
 
 // cleared forgets refusals after a success.
