@@ -150,11 +150,19 @@ func (l *Loop) Step(now events.Time, step events.ClockStepped) {
 	l.commit(b, false)
 }
 
-// Stop appends the record of a stop in good order: nothing is decided from here on. Outcomes of commands in flight may
+// Stop appends the record of a stop in good order: nothing is decided from here on, and no command leaves any more. Those
+// that still wait for their record to be durable are given back: they were never sent. Outcomes of commands in flight may
 // still come in.
 func (l *Loop) Stop(now events.Time) {
 	b := l.begin(now)
 	l.put(b, controllerDraft(events.KindControllerStopped, &events.ControllerStopped{}))
+	for _, p := range l.waiting {
+		for i := range p.tasks {
+			t := &p.tasks[i]
+			l.outcome(b, &executor.Result{Stream: t.Stream, Ended: events.CommandEnded{Command: t.Name, Ending: events.Withdrawn}})
+		}
+	}
+	l.waiting = nil
 	l.commit(b, true)
 }
 

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store"
@@ -71,4 +73,31 @@ func TestCommandsWaitForTheirRecord(t *testing.T) {
 	if tasks, _ := m.loop.Durable(m.log.Head().Sequence); len(tasks) != 1 {
 		t.Fatalf("%d commands left once their record was durable, want 1", len(tasks))
 	}
+}
+
+// TestAStopGivesBackWhatWasNotSent: a command whose record is not durable when the stop comes never leaves, and the log says
+// so; one that had left is waited for.
+func TestAStopGivesBackWhatWasNotSent(t *testing.T) {
+	m := newMachine(t)
+	m.do("start")
+	m.do("synced")
+	m.do("job sent")
+	if tasks, _ := m.loop.Durable(m.log.Head().Sequence); len(tasks) != 1 {
+		t.Fatalf("%d commands left, want 1", len(tasks))
+	}
+	m.do("job waiting")
+	m.loop.Stop(m.now)
+	if tasks, _ := m.loop.Durable(m.log.Head().Sequence); len(tasks) != 0 {
+		t.Errorf("%d commands left after the stop", len(tasks))
+	}
+	for name, want := range map[string]int{"sent": 1, "waiting": 0} {
+		job := m.loop.World().Job(events.JobStream(types.UID("uid-" + name)))
+		if got := len(job.Creates()); got != want {
+			t.Errorf("of Job %s %d creates are in flight, want %d", name, got, want)
+		}
+	}
+	m.check()
+	m.do("start")
+	m.do("synced")
+	m.check()
 }
