@@ -21,13 +21,20 @@ func (p past) add(c change) past {
 
 // job adds a version of an Indexed Job with two pods at a time.
 func (p past) job(edits ...func(*batchv1.JobStatus)) past {
-	job := indexedJob()
+	job := indexedJob(0)
 	job.UID = "job"
 	job.Spec.Parallelism = new(int32(2))
 	for _, c := range edits {
 		c(&job.Status)
 	}
 	return p.add(change{job: job})
+}
+
+// fewer adds a version of the Job that wants fewer pods at a time.
+func (p past) fewer(parallelism int32) past {
+	p = p.job()
+	p[len(p)-1].job.Spec.Parallelism = &parallelism
+	return p
 }
 
 func counted(indexes string, succeeded, failed int32) func(*batchv1.JobStatus) {
@@ -100,6 +107,17 @@ func TestRulesFindWhatMustNeverBe(t *testing.T) {
 			"a deleted pod may have a successor before it is gone",
 			begun.pod("a", 0, running, deleted).pod("b", 0, pending).job(uncounted("a")).gone("a", 0, failure),
 			"",
+		},
+		{
+			"of more pods than the Job wants one goes uncounted",
+			begun.pod("b", 1, running).fewer(1).pod("b", 1, running, free).pod("b", 1, running, free, deleted).gone("b", 1, failure),
+			"",
+		},
+		{"more pods go uncounted than are too many", begun.fewer(1).pod("a", 0, running, free), "has lost its finalizer"},
+		{
+			"a pod that went uncounted is counted",
+			begun.pod("b", 1, running).fewer(1).pod("b", 1, running, free).pod("b", 1, failure, free).job(counted("", 0, 1)),
+			"1 pods are counted as failed, but only 0",
 		},
 		{"two live pods of an index", begun.pod("b", 0, pending), "index 0 has two live pods: a and b"},
 		{"more pods than wanted", begun.pod("b", 1, pending).pod("c", 2, pending), "3 pods are active, the Job wants 2"},

@@ -44,6 +44,31 @@ func broken(all []change) []string {
 	return wrong
 }
 
+// failures says, from a whole history, how many pods of an Indexed Job are to be counted as failed: those that failed while
+// they carried the finalizer, and those that were deleted, unless they went on to succeed first.
+func failures(all []change) (least, most int32) {
+	failed, deleted, succeeded := map[types.UID]bool{}, map[types.UID]bool{}, map[types.UID]bool{}
+	for _, c := range all {
+		switch {
+		case c.pod == nil || indexOf(c.pod) < 0:
+		case c.pod.Status.Phase == corev1.PodSucceeded:
+			succeeded[c.pod.UID] = true
+		case tracked(c.pod) && c.pod.Status.Phase == corev1.PodFailed:
+			failed[c.pod.UID] = true
+		case tracked(c.pod) && c.pod.DeletionTimestamp != nil:
+			deleted[c.pod.UID] = true
+		}
+	}
+	maps.Copy(deleted, failed)
+	for uid := range deleted {
+		most++
+		if !succeeded[uid] {
+			least++
+		}
+	}
+	return least, most
+}
+
 func jobOf(c change) (types.UID, bool) {
 	if c.job != nil {
 		return c.job.UID, true
@@ -58,10 +83,11 @@ func jobOf(c change) (types.UID, bool) {
 // account is one Job and its pods, as far as the history has been read.
 type account struct {
 	job       *batchv1.Job
+	wanted    int // the least parallelism that the Job ever had
 	pods      map[types.UID]*corev1.Pod
 	uncounted map[types.UID]bool // were in uncountedTerminatedPods at any time
 	succeeded map[types.UID]int  // were Succeeded at any time: their index
-	failed    map[types.UID]bool // were Failed, or being deleted, at any time
+	failed    map[types.UID]bool // were, with the finalizer, Failed or being deleted at any time
 }
 
 func newAccount() *account {
@@ -110,6 +136,9 @@ func (a *account) seeJob(job *batchv1.Job) (wrong []string) {
 		}
 		a.hasSucceeded(completed, complain)
 	}
+	if n := int(*job.Spec.Parallelism); a.job == nil || n < a.wanted {
+		a.wanted = n
+	}
 	a.job = job
 	return wrong
 }
@@ -136,7 +165,7 @@ func (a *account) seePod(pod *corev1.Pod, gone bool) (wrong []string) {
 	switch {
 	case pod.Status.Phase == corev1.PodSucceeded:
 		a.succeeded[pod.UID] = indexOf(pod)
-	case pod.Status.Phase == corev1.PodFailed || pod.DeletionTimestamp != nil:
+	case tracked(pod) && (pod.Status.Phase == corev1.PodFailed || pod.DeletionTimestamp != nil):
 		a.failed[pod.UID] = true
 	}
 	if a.job == nil {
@@ -145,7 +174,7 @@ func (a *account) seePod(pod *corev1.Pod, gone bool) (wrong []string) {
 	if old == nil && !tracked(pod) {
 		complain("pod %s was created without the finalizer", pod.Name)
 	}
-	if old != nil && tracked(old) && (gone || !tracked(pod)) && !a.accounted(pod) {
+	if old != nil && tracked(old) && (gone || !tracked(pod)) && !a.accounted(pod) && !a.surplus(pod) {
 		complain("pod %s (%s) has lost its finalizer, but no status accounts for it", pod.Name, pod.Status.Phase)
 	}
 	if gone {
@@ -172,6 +201,11 @@ func (a *account) accounted(pod *corev1.Pod) bool {
 		isIndexed(a.job) && succeeded && indexes(a.job.Status.CompletedIndexes)[index]
 }
 
+// surplus reports whether the pod may go uncounted: it runs, and more run than the Job wanted at some time (J-073). What
+// was decided then is not taken back once it may have been sent.
+func (a *account) surplus(pod *corev1.Pod) bool { return isLive(pod) && a.live() > a.wanted }
+
+// live counts the pods that are active.
 func (a *account) live() (n int) {
 	for _, pod := range a.pods {
 		if isLive(pod) {
