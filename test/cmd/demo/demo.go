@@ -144,23 +144,28 @@ func (d *demo) watchJobs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer records.stop()
-	if err := d.createJobs(ctx); err != nil {
-		return err
-	}
-	ends, err := d.awaitEnds(ctx)
-	if err == nil {
-		var last uint64
-		if last, err = d.awaitRetired(ctx); err == nil {
-			err = records.awaitShown(ctx, last)
-		}
-	}
-	err = errors.Join(err, records.stop())
-	if err != nil {
+	ends, err := d.watched(ctx, records)
+	if err := errors.Join(err, records.stop()); err != nil {
 		return err
 	}
 	d.say("\nAll three ended as they should:\n%s", strings.Join(ends, "\n"))
 	return nil
+}
+
+// watched creates the Jobs and waits for their ends, for the records that say that nothing is left to do, and until those
+// are shown.
+func (d *demo) watched(ctx context.Context, records *following) (ends []string, err error) {
+	if err := d.createJobs(ctx); err != nil {
+		return nil, err
+	}
+	if ends, err = d.awaitEnds(ctx); err != nil {
+		return nil, err
+	}
+	last, err := d.awaitRetired(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return ends, records.awaitShown(ctx, last)
 }
 
 // look prints what the log says about the Job that failed: with the controller still there for the state and the history,

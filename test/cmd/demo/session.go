@@ -40,8 +40,7 @@ func (d *demo) call(ctx context.Context, out, notes io.Writer, args ...string) (
 	select {
 	case err = <-ended:
 	case <-ctx.Done():
-		err = errors.Join(context.Cause(ctx), child.Signal(cmd.Process.Pid, syscall.SIGKILL))
-		<-ended
+		err = errors.Join(context.Cause(ctx), child.Signal(cmd.Process.Pid, syscall.SIGKILL), <-ended)
 	}
 	if err != nil {
 		return text.String(), fmt.Errorf("%s %s: %w\n%s", program, strings.Join(args, " "), err, bytes.TrimSpace(said.Bytes()))
@@ -54,8 +53,7 @@ type following struct {
 	pid    int
 	shown  atomic.Uint64 // sequence of the last record that was shown
 	ended  chan struct{}
-	err    error // before ended is closed
-	asked  bool
+	err    error         // before ended is closed
 	copied chan struct{} // closed when all its output is shown
 }
 
@@ -111,12 +109,8 @@ func (f *following) awaitShown(ctx context.Context, sequence uint64) error {
 	return err
 }
 
-// stop interrupts it, as a user does. A second call does nothing.
+// stop interrupts it, as a user does.
 func (f *following) stop() error {
-	if f.asked {
-		return nil
-	}
-	f.asked = true
 	if err := child.Signal(f.pid, syscall.SIGINT); err != nil {
 		return fmt.Errorf("stop events -w (pid %d): %w", f.pid, err)
 	}
