@@ -1,0 +1,17 @@
+//go:build unix
+
+package sidebyside
+
+import (
+	"syscall"
+	"time"
+)
+
+// processor is the time that this process has spent on processors so far.
+func processor() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
