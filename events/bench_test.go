@@ -1,0 +1,72 @@
+package events_test
+
+import (
+	"testing"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/sidebyside"
+	"github.com/jobledger/jobledger/internal/sim/joblog"
+)
+
+func benchLog(b *testing.B) *joblog.Log {
+	records := 50_000
+	if testing.Short() {
+		records = 20_000
+	}
+	return joblog.New(b, joblog.Busy(records))
+}
+
+// BenchmarkRecord measures the stored form of the records of a busy cluster beside what the protobuf library takes for the
+// same messages, and SHA-256 for the same bytes.
+func BenchmarkRecord(b *testing.B) {
+	l := benchLog(b)
+	m := l.Messages(b)
+	b.Run("decode", func(b *testing.B) {
+		sidebyside.Compare(b, "record",
+			sidebyside.Computing("decode", l.Len(), func() {
+				for _, stored := range l.Stored {
+					if _, err := events.DecodeRecord(stored); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}),
+			sidebyside.Computing("protobuf", l.Len(), m.Unmarshal))
+	})
+	b.Run("header", func(b *testing.B) {
+		sidebyside.Compare(b, "record",
+			sidebyside.Computing("header", l.Len(), func() {
+				for _, stored := range l.Stored {
+					if _, err := events.DecodeHeader(stored); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}),
+			sidebyside.Computing("protobuf", l.Len(), m.Unmarshal))
+	})
+	b.Run("encode", func(b *testing.B) {
+		sidebyside.Compare(b, "record",
+			sidebyside.Computing("encode", l.Len(), func() {
+				var buffer []byte
+				var err error
+				for i := range l.Records {
+					if buffer, err = events.AppendRecord(buffer[:0], &l.Records[i]); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}),
+			sidebyside.Computing("protobuf", l.Len(), m.Marshal))
+	})
+	b.Run("chain", func(b *testing.B) {
+		sidebyside.Compare(b, "record",
+			sidebyside.Computing("chain", l.Len(), func() {
+				var hash events.Hash
+				var err error
+				for _, stored := range l.Stored {
+					if hash, err = hash.Next(stored); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}),
+			sidebyside.Computing("sha256", l.Len(), l.Hash))
+	})
+}

@@ -1,0 +1,74 @@
+package joblog
+
+import (
+	"fmt"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/reconciler/executor"
+	"github.com/jobledger/jobledger/reconciler/loop"
+)
+
+// answer carries a command out. The watch shows its effect before the answer is there, or after it.
+func (c *cluster) answer(task executor.Task) {
+	r := executor.Result{
+		Stream: task.Stream, Ended: events.CommandEnded{Command: task.Name, Ending: events.Done, Sent: true},
+		Evidence: events.Evidence{Namespace: task.Job.Namespace, Name: task.Pod.Name},
+	}
+	j := c.jobs[task.Job.UID]
+	if j == nil {
+		r.Ended.Ending, r.Ended.Class = events.Refused, events.RefusedNotFound
+		c.inputs = append(c.inputs, loop.Input{Result: &r})
+		return
+	}
+	before := len(c.inputs)
+	c.do(j, task, &r)
+	c.inputs = append(c.inputs, loop.Input{Result: &r})
+	if last := len(c.inputs) - 1; c.rng.IntN(2) == 0 && before < last {
+		c.inputs[before], c.inputs[last] = c.inputs[last], c.inputs[before]
+	}
+}
+
+// do has the command's effect, lets it be seen, and completes the result.
+func (c *cluster) do(j *job, task executor.Task, r *executor.Result) {
+	switch command := task.Command.(type) {
+	case *events.CreatePod:
+		p := c.newPod(j, command)
+		c.show(p)
+		r.Ended.UID, r.Ended.Version, r.Evidence.Name = p.seen.UID, p.seen.Version, p.name
+	case *events.DropFinalizer:
+		p := j.pod(command.Pod)
+		p.seen.Tracked = false
+		c.show(p)
+		r.Ended.UID, r.Ended.Version = command.Pod, p.seen.Version
+	case *events.DeletePod:
+		c.gone(j.pod(command.Pod))
+		r.Ended.UID = command.Pod
+	case *events.WriteStatus:
+		j.seen.Status = task.Status
+		c.showJob(j)
+		r.Ended.UID, r.Ended.Version, r.Evidence.Name = j.ref.UID, j.seen.Version, j.ref.Name
+		for _, condition := range task.Status.Conditions {
+			if (condition.Type == "Complete" || condition.Type == "Failed") && condition.Status == "True" && !j.over {
+				j.over = true
+				c.active--
+				c.over = append(c.over, j)
+			}
+		}
+	default:
+		panic(fmt.Sprintf("joblog: the cluster does not know %T", command)) // nothing here leads to another
+	}
+}
+
+func (c *cluster) newPod(j *job, command *events.CreatePod) *pod {
+	prefix := j.ref.Name + "-"
+	if command.Index != events.NoIndex {
+		prefix = fmt.Sprintf("%s-%d-", j.ref.Name, command.Index)
+	}
+	p := &pod{job: j, name: c.log.Identity().PodName(j.ref.UID, prefix, command.Ordinal), seen: events.PodSeen{
+		UID: c.uid(), Phase: events.PodPending, Created: c.now.Second(), Tracked: true, Owner: j.ref.UID, Selected: true,
+		Index: command.Index, Ordinal: command.Ordinal,
+	}}
+	j.pods = append(j.pods, p)
+	c.alive = append(c.alive, p)
+	return p
+}

@@ -1,0 +1,201 @@
+package joblog
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/reconciler/executor"
+	"github.com/jobledger/jobledger/reconciler/loop"
+	"github.com/jobledger/jobledger/store"
+)
+
+// Config says how busy the cluster is.
+type Config struct {
+	Seed     uint64
+	Records  int // to write, at least
+	Running  int // Jobs at a time
+	Finished int // Jobs that are finished and not deleted
+}
+
+// Busy is a cluster with 64 Jobs at a time.
+func Busy(records int) Config { return Config{Seed: 1, Records: records, Running: 64, Finished: 40} }
+
+// perTurn is how much can happen between two turns.
+const perTurn = 48
+
+// Write appends records to an empty log. What it returns is the loop that wrote them.
+func Write(log store.Log, cfg Config) (*loop.Loop, error) {
+	c := &cluster{
+		cfg: cfg, log: log, rng: rand.New(rand.NewPCG(cfg.Seed, 0)), version: 100, jobs: map[types.UID]*job{},
+		now: events.At(time.Date(2026, 3, 14, 9, 26, 53, 0, time.UTC)),
+	}
+	c.loop = loop.New(loop.Config{
+		Log: log, World: projector.NewWorld(), Settings: events.DefaultSettings(), Program: "v0.0.0-bench", ZoneData: "2026a",
+		Salt: c.salt,
+	})
+	if err := c.loop.Start(c.now); err != nil {
+		return nil, err
+	}
+	for _, r := range []events.Resource{events.Jobs, events.Pods} {
+		c.see(events.Observation{Facts: &events.Synced{Resources: []events.Resource{r}, Versions: []uint64{c.version}}})
+	}
+	for c.loop.World().Head < events.Sequence(cfg.Records) {
+		if err := c.turn(); err != nil {
+			return nil, err
+		}
+		c.happen()
+	}
+	return c.loop, nil
+}
+
+// cluster is what the loop sees of a Kubernetes.
+type cluster struct {
+	cfg     Config
+	log     store.Log
+	loop    *loop.Loop
+	rng     *rand.Rand
+	now     events.Time
+	version uint64
+	jobs    map[types.UID]*job
+	over    []*job          // finished, oldest first
+	alive   []*pod          // have not ended
+	asked   []executor.Task // wait for their answer
+	inputs  []loop.Input
+	made    int // Jobs so far
+	active  int
+}
+
+type job struct {
+	ref   events.JobRef
+	seen  events.JobSeen
+	spec  *events.JobSpec
+	shape shape
+	pods  []*pod
+	over  bool
+}
+
+type pod struct {
+	job  *job
+	name string
+	node string
+	seen events.PodSeen
+	gone bool
+}
+
+func (c *cluster) salt() (s events.Salt) {
+	binary.LittleEndian.PutUint64(s[:8], c.rng.Uint64())
+	binary.LittleEndian.PutUint64(s[8:], c.rng.Uint64())
+	return s
+}
+
+func (c *cluster) uid() types.UID {
+	s := c.salt()
+	return types.UID(fmt.Sprintf("%x-%x-4%03x-8%03x-%x", s[:4], s[4:6], s[6], s[7], s[8:14]))
+}
+
+func (c *cluster) next() uint64 {
+	c.version += 1 + c.rng.Uint64N(5) // others write too
+	return c.version
+}
+
+func (c *cluster) see(o events.Observation) {
+	c.inputs = append(c.inputs, loop.Input{Observation: &o})
+}
+
+// turn lets the loop decide on what happened, and takes its commands once they are durable.
+func (c *cluster) turn() error {
+	c.now = c.now.Add(time.Duration(1+c.rng.IntN(60)) * time.Millisecond)
+	for inputs := c.inputs; ; {
+		n, err := c.loop.Turn(c.now, inputs)
+		if err != nil {
+			return err
+		}
+		if inputs = inputs[n:]; len(inputs) == 0 {
+			break
+		}
+	}
+	c.inputs = nil
+	head := c.loop.World().Head
+	for c.log.Head().Sequence < head {
+		if _, err := c.log.Wait(context.Background(), head-1); err != nil {
+			return err
+		}
+	}
+	tasks, _ := c.loop.Durable(head)
+	c.asked = append(c.asked, tasks...)
+	return nil
+}
+
+// happen lets some of what can happen happen: new Jobs, answers, pods that go on.
+func (c *cluster) happen() {
+	for c.active < c.cfg.Running {
+		c.create()
+	}
+	for len(c.over) > c.cfg.Finished {
+		c.delete(c.over[0])
+		c.over = c.over[1:]
+	}
+	for range 1 + c.rng.IntN(perTurn) {
+		switch n := c.rng.IntN(len(c.asked) + len(c.alive) + 1); {
+		case n < len(c.asked):
+			c.answer(pluck(&c.asked, n))
+		case n < len(c.asked)+len(c.alive):
+			c.goOn(n - len(c.asked))
+		}
+	}
+	if len(c.asked) == 0 && len(c.alive) == 0 {
+		if wake := c.loop.Wake(); wake > c.now {
+			c.now = wake // everybody waits
+		}
+	}
+}
+
+func pluck[T any](from *[]T, i int) T {
+	s := *from
+	x := s[i]
+	s[i] = s[len(s)-1]
+	*from = s[:len(s)-1]
+	return x
+}
+
+// goOn takes a pod one step further in its life.
+func (c *cluster) goOn(i int) {
+	p := c.alive[i]
+	if p.gone {
+		pluck(&c.alive, i)
+		return
+	}
+	switch {
+	case !p.seen.Scheduled:
+		p.seen.Scheduled, p.node = true, fmt.Sprintf("node-%03d.example.internal", c.rng.IntN(200))
+	case p.seen.Phase == events.PodPending:
+		p.seen.Phase, p.seen.Ready, p.seen.ReadySince = events.PodRunning, true, c.now.Second()
+	default:
+		pluck(&c.alive, i)
+		p.seen.Ready, p.seen.ReadySince, p.seen.Finished = false, 0, c.now.Second()
+		if c.rng.Float64() >= p.job.shape.failures {
+			p.seen.Phase = events.PodSucceeded
+			break
+		}
+		p.seen.Phase, p.seen.Exits = events.PodFailed, []events.ContainerExit{{Name: "main", Code: 1}}
+		c.show(p, events.ContainerEnd{Name: "main", ExitCode: 1, Reason: "Error", Message: "cannot reach the database: connection refused"})
+		return
+	}
+	c.show(p)
+}
+
+// show lets the loop see a pod as it is now, at a new version.
+func (c *cluster) show(p *pod, ends ...events.ContainerEnd) {
+	p.seen.Version = c.next()
+	seen := p.seen
+	c.see(events.Observation{Job: p.job.ref, Facts: &seen, Evidence: events.Evidence{
+		Namespace: p.job.ref.Namespace, Name: p.name, Node: p.node, Containers: ends,
+	}})
+}

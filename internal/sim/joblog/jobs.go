@@ -1,0 +1,100 @@
+package joblog
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// shape is one sort of Job.
+type shape struct {
+	name                     string
+	completions, parallelism int32
+	indexed                  bool
+	failures                 float64 // share of pods that fail
+	share                    int     // of Jobs, in percent
+}
+
+// Most Jobs are small, and most pods are those of large Jobs.
+var shapes = []shape{
+	{name: "report", completions: 1, parallelism: 1, share: 50},
+	{name: "import", completions: 20, parallelism: 10, failures: 0.1, share: 30},
+	{name: "render", completions: 100, parallelism: 25, indexed: true, share: 15},
+	{name: "train", completions: 1000, parallelism: 200, indexed: true, share: 5},
+}
+
+func (c *cluster) draw() shape {
+	n := c.rng.IntN(100)
+	for _, s := range shapes {
+		if n -= s.share; n < 0 {
+			return s
+		}
+	}
+	return shapes[0]
+}
+
+// create makes a Job, as a CronJob would: those of one shape share the content of their spec.
+func (c *cluster) create() {
+	s := c.draw()
+	c.made++
+	c.active++
+	limit := int32(1000)
+	j := &job{
+		shape: s,
+		ref:   events.JobRef{Namespace: fmt.Sprintf("team-%d", c.made%20), Name: fmt.Sprintf("%s-%d", s.name, 29_000_000+c.made), UID: c.uid()},
+		spec: &events.JobSpec{
+			Hash: "5d41402abc4b2a76b9719d911017c592-" + s.name, Parallelism: &s.parallelism, Completions: &s.completions,
+			CompletionMode: "NonIndexed", BackoffLimit: &limit, PodReplacementPolicy: "TerminatingOrFailed", RestartPolicy: "Never",
+			Template: "7d793037a0760186574b0282f2f435e7-" + s.name,
+		},
+	}
+	if s.indexed {
+		j.spec.CompletionMode = "Indexed"
+	}
+	j.seen = events.JobSeen{
+		Generation: 1, Created: c.now.Second(), Managed: true, ManagedBy: events.ManagedBy, Spec: j.spec.Hash,
+		Status: &events.JobStatus{Ready: events.Unset, Terminating: events.Unset},
+	}
+	c.jobs[j.ref.UID] = j
+	c.showJob(j)
+}
+
+func (c *cluster) showJob(j *job) {
+	j.seen.Version = c.next()
+	seen := j.seen
+	c.see(events.Observation{
+		Job: j.ref, Facts: &seen, Spec: j.spec, Evidence: events.Evidence{Namespace: j.ref.Namespace, Name: j.ref.Name},
+		Template: []byte(`{"spec":{"containers":[{"name":"main","image":"registry.example/team/` + j.shape.name + `:1.42.0"}],"restartPolicy":"Never"}}`),
+	})
+}
+
+// delete removes a Job, and its pods with it.
+func (c *cluster) delete(j *job) {
+	delete(c.jobs, j.ref.UID)
+	for _, p := range j.pods {
+		c.gone(p)
+	}
+	c.see(events.Observation{
+		Job: j.ref, Facts: &events.JobGone{Version: c.next()},
+		Evidence: events.Evidence{Namespace: j.ref.Namespace, Name: j.ref.Name},
+	})
+}
+
+func (c *cluster) gone(p *pod) {
+	p.gone = true
+	c.see(events.Observation{
+		Job: p.job.ref, Facts: &events.PodGone{UID: p.seen.UID, Version: c.next()},
+		Evidence: events.Evidence{Namespace: p.job.ref.Namespace, Name: p.name},
+	})
+}
+
+func (j *job) pod(uid types.UID) *pod {
+	for i := len(j.pods) - 1; i >= 0; i-- {
+		if j.pods[i].seen.UID == uid {
+			return j.pods[i]
+		}
+	}
+	return nil
+}
