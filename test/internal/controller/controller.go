@@ -216,6 +216,22 @@ func (c *Controller) Kill() error {
 	return nil
 }
 
+// Pause makes the process stand still, so that it misses what happens, until Continue.
+func (c *Controller) Pause() error { return c.signal("pause", syscall.SIGSTOP) }
+
+// Continue makes the process go on after Pause.
+func (c *Controller) Continue() error { return c.signal("continue", syscall.SIGCONT) }
+
+func (c *Controller) signal(what string, s syscall.Signal) error {
+	if c.now == nil {
+		return fmt.Errorf("%s jobledger: it does not run", what)
+	}
+	if err := syscall.Kill(c.now.pid, s); err != nil {
+		return fmt.Errorf("%s jobledger: %w", what, err)
+	}
+	return nil
+}
+
 // LoseLog puts the log of a controller that does not run aside, so that the next start finds none. It returns where to.
 func (c *Controller) LoseLog() (aside string, err error) {
 	c.lost++

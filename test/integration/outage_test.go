@@ -1,0 +1,217 @@
+package integration
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/test/binaries"
+	"github.com/jobledger/jobledger/test/controlplane"
+	"github.com/jobledger/jobledger/test/internal/controller"
+)
+
+// TestOutages breaks a control plane of its own, so its rows come one after the other.
+func TestOutages(t *testing.T) {
+	t.Parallel()
+	cp := controlplane.ForTest(t, controlplane.Options{})
+	for _, component := range []string{binaries.APIServer, binaries.Etcd} {
+		t.Run(component+" is away for a while during a 30-pod Job", func(t *testing.T) { outage(t, cp, component) })
+	}
+	t.Run("the watch is lost beyond resuming while Jobs are deleted, created and go on", func(t *testing.T) { forgotten(t, cp) })
+}
+
+// outage: the Job completes with the right counters, and if something may have been missed, the log says what (invariant 9).
+func outage(t *testing.T, cp *controlplane.ControlPlane, component string) {
+	w := newWorldOn(t, cp)
+	w.rough = true
+	c := w.run("")
+	w.create(newJob("demo", indexed, completions(30), parallelism(6), runFor("400ms")))
+	w.eventually("a third of the Job is done", func() (bool, error) { return w.job("demo").Status.Succeeded >= 10, nil })
+	if err := cp.Interrupt(component); err != nil {
+		t.Fatal(err)
+	}
+	w.eventually("the controller has noticed, or has nothing to ask", func() (bool, error) {
+		ended, err := c.Records(t.Context(), "--kind", "CommandEnded")
+		if err != nil {
+			return false, err
+		}
+		last := ended[len(ended)-1]
+		var how struct{ Ending string }
+		return how.Ending == "unknown" || how.Ending == "refused" || time.Since(last.Time) > 3*time.Second, last.Into(&how)
+	})
+	if err := cp.Resume(t.Context(), component); err != nil {
+		t.Fatal(err)
+	}
+	// kwok does not try again what failed meanwhile; a kubelet would.
+	if err := errors.Join(cp.Interrupt(binaries.Kwok), cp.Resume(t.Context(), binaries.Kwok)); err != nil {
+		t.Fatal(err)
+	}
+	w.ends("demo", result{condition: batchv1.JobComplete, reason: "CompletionsReached", succeeded: 30, completed: "0-29"})
+	if n := len(w.pods("demo")); n != 30 {
+		t.Errorf("%d pods were made for 30 indexes", n)
+	}
+	w.listingsAreClosed(c)
+}
+
+// forgotten: the controller stands still while the API server forgets what it would have to tell it, so it has to list
+// again. What happened meanwhile is recorded as far as it can be seen, with what may have been missed.
+func forgotten(t *testing.T, cp *controlplane.ControlPlane) {
+	w := newWorldOn(t, cp)
+	w.rough = true
+	c := w.run("")
+	w.create(newJob("goes-on", completions(6), parallelism(2), runFor("500ms")))
+	doomed := w.create(newJob("doomed", parallelism(2), outcome(controlplane.OutcomeRun)))
+	w.eventually("both run", func() (bool, error) { return w.job("goes-on").Status.Succeeded > 0 && w.runs("doomed") == 2, nil })
+	before := w.head(c)
+
+	if err := c.Pause(); err != nil {
+		t.Fatal(err)
+	}
+	restart := func() {
+		t.Helper()
+		if err := cp.Interrupt(binaries.APIServer); err != nil {
+			t.Fatal(err)
+		}
+		if err := cp.Resume(t.Context(), binaries.APIServer); err != nil {
+			t.Fatal(err)
+		}
+	}
+	restart() // ends the watches, which would tell later what they were sent while the controller stood still
+	w.delete("doomed")
+	w.gone(doomed)
+	w.letGoByHand("doomed")
+	w.eventually("the pods of the deleted Job are gone", func() (bool, error) { return len(w.pods("doomed")) == 0, nil })
+	w.create(newJob("made-meanwhile", completions(2), parallelism(2)))
+	for i := range 20 { // other objects move the resource version on
+		m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("filler-%d", i)}}
+		if _, err := w.client.CoreV1().ConfigMaps(w.namespace).Create(t.Context(), m, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	restart() // what it can tell begins here
+	if err := c.Continue(); err != nil {
+		t.Fatal(err)
+	}
+
+	w.ends("goes-on", result{condition: batchv1.JobComplete, reason: "CompletionsReached", succeeded: 6})
+	w.ends("made-meanwhile", result{condition: batchv1.JobComplete, reason: "CompletionsReached", succeeded: 2})
+	relists := w.listingsAreClosed(c)
+	if len(relists) == 0 {
+		t.Fatal("the log does not say that the watch was lost")
+	}
+	for _, l := range relists {
+		if l.LastSeen.IsZero() || len(l.LastVersions) != len(l.Resources) || slices.Contains(l.LastVersions, 0) {
+			t.Errorf("the listing does not say what may have been missed: %+v", l)
+		}
+	}
+	w.deletionWasMissed(c, doomed, before)
+}
+
+// head is the sequence of the newest durable record.
+func (w *world) head(c *controller.Controller) uint64 {
+	w.t.Helper()
+	head, err := c.Head(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return head
+}
+
+// letGoByHand removes all finalizers of the Job's pods, as an impatient administrator would.
+func (w *world) letGoByHand(job string) {
+	w.t.Helper()
+	for _, p := range w.pods(job) {
+		_, err := w.client.CoreV1().Pods(w.namespace).Patch(
+			w.t.Context(), p.Name, types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+// deletionWasMissed checks that the log, after what was there before, has the deletion of the Job as one that nobody saw,
+// and knows of each of its two pods that it is gone: from the list, or because the server did not find it.
+func (w *world) deletionWasMissed(c *controller.Controller, j *batchv1.Job, after uint64) {
+	w.t.Helper()
+	records, err := c.Records(w.t.Context(), "job/"+string(j.UID), "--from", strconv.FormatUint(after+1, 10))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	missed := map[string]int{}
+	for _, r := range records {
+		var said struct {
+			Missed bool
+			Class  string
+		}
+		if err := r.Into(&said); err != nil {
+			w.t.Fatal(err)
+		}
+		switch {
+		case r.Kind == "JobDeleted" && said.Missed:
+			missed["job"]++
+		case r.Kind == "PodDeleted" && said.Missed, r.Kind == "CommandEnded" && said.Class == "NotFound":
+			missed["pod"]++
+		case r.Kind != "Decided":
+			w.t.Errorf("record %d, %s, of a Job that was gone when the controller saw again", r.Sequence, r.Kind)
+		}
+	}
+	if missed["job"] != 1 || missed["pod"] != 2 {
+		w.t.Errorf("deletions recorded of a Job with two pods: %v", missed)
+	}
+}
+
+// listing is what a ListingStarted record says.
+type listing struct {
+	Reason       string
+	Resources    []string
+	LastSeen     time.Time
+	LastVersions []uint64
+}
+
+// listingsAreClosed checks that every listing in the log was closed before anything was decided, and returns those that a
+// lost watch made necessary.
+func (w *world) listingsAreClosed(c *controller.Controller) []listing {
+	w.t.Helper()
+	records, err := c.Records(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var relists []listing
+	open := map[string]uint64{} // resource → record that began its listing
+	for _, r := range records {
+		var l listing
+		switch r.Kind {
+		case "ListingStarted", "Synced":
+			if err := r.Into(&l); err != nil {
+				w.t.Fatal(err)
+			}
+			for _, resource := range l.Resources {
+				if r.Kind == "Synced" {
+					delete(open, resource)
+				} else {
+					open[resource] = r.Sequence
+				}
+			}
+			if l.Reason == "relist" {
+				w.t.Logf("record %d: listing again %v, last seen %s at %v", r.Sequence, l.Resources, l.LastSeen, l.LastVersions)
+				relists = append(relists, l)
+			}
+		case "Decided":
+			if len(open) > 0 {
+				w.t.Errorf("record %d decides during a listing: %v", r.Sequence, open)
+			}
+		}
+	}
+	if len(open) > 0 {
+		w.t.Errorf("listings were never closed: %v", open)
+	}
+	return relists
+}
