@@ -27,6 +27,11 @@ func (j *Job) ended(p *Pod) bool {
 	return p.Phase.Terminal() || (p.Deleted != 0 && !j.FailedOnly()) || j.failing()
 }
 
+// toCount reports whether the pod is one that is to be counted, once it has ended.
+func (j *Job) toCount(p *Pod) bool {
+	return j.claimed(p) && j.indexValid(p) && !j.accounted(p) && !j.Gone && !j.Finished()
+}
+
 // accounted reports whether the published status accounts for the pod already.
 func (j *Job) accounted(p *Pod) bool {
 	if _, ok := j.uncounted[p.UID]; ok {
@@ -65,8 +70,8 @@ func (j *Job) stageOf(p *Pod) Stage {
 		return j.letGo(p)
 	case !p.Phase.Terminal() && j.succeeding():
 		return j.letGo(p)
-	case p.Drop != nil:
-		return Dropping
+	case p.Waived:
+		return j.letGo(p)
 	case j.ended(p):
 		return Fresh
 	case j.Deleted != 0:
@@ -101,8 +106,7 @@ func (j *Job) enter(p *Pod) {
 		}
 	}
 	p.in.doomed = p.Doomed && !p.Leaving()
-	p.in.open = p.Drop != nil && !p.Doomed && claimed && p.Held() && j.ended(p) && j.indexValid(p) && !j.accounted(p) &&
-		!j.Gone && !j.Finished()
+	p.in.waived = claimed && p.Waived && p.Held() && !j.Gone && !j.Finished()
 	_, uncounted := j.uncounted[p.UID]
 	p.in.settled = uncounted && j.Settled(p.UID)
 	if stage := j.stageOf(p); stage != p.stage {
@@ -167,7 +171,7 @@ func (j *Job) count(p *Pod, sign int32) {
 	t.Ready += one(p.in.ready) * sign
 	t.Terminating += one(p.in.terminating) * sign
 	t.Idle += one(p.in.idle) * sign
-	t.Open += one(p.in.open) * sign
+	t.Waived += one(p.in.waived) * sign
 	t.Doomed += one(p.in.doomed) * sign
 	t.Misplaced += one(p.in.misplaced) * sign
 	t.FreshFailed += one(p.in.freshFailed) * sign

@@ -70,8 +70,18 @@ func (j *Job) jobSeen(rec *events.Record, f *events.JobSeen) {
 	if anew {
 		j.recount()
 	}
-	if j.Start == 0 && j.Spec != nil && !j.Spec.Suspend && !j.Finished() && j.Base.StartTime == 0 {
-		j.Start = j.Now // J-145
+	j.start()
+}
+
+// start follows when the Job began to run: now, when it is not suspended and no start time is published, or one of before it
+// was suspended (J-145, J-151). Suspended, it has none (J-147).
+func (j *Job) start() {
+	switch {
+	case j.Spec == nil || j.Finished():
+	case j.Spec.Suspend:
+		j.Start = 0
+	case j.Start == 0 && (j.Base.StartTime == 0 || j.Base.True(Suspended)):
+		j.Start = j.Now
 	}
 }
 

@@ -37,6 +37,7 @@ func (j *Job) launch(f *Flight) {
 			j.update(p, func() {
 				p.Drop = f
 				p.Doomed = p.Doomed || c.ThenDelete
+				p.Waived = p.Waived || (!c.ThenDelete && j.toCount(p))
 				j.flights[f.Name] = flight{pod: p}
 			})
 		}

@@ -90,7 +90,7 @@ type Tally struct {
 	FreshFailed, FreshSucceeded int32 // ended and not yet accounted for in the base; of Indexed Jobs only failures
 	Settled                     int   // uncounted UIDs whose pod no longer carries the finalizer
 	Doomed                      int32 // surplus pods whose deletion is not certain yet
-	Open                        int32 // pods that ended while their finalizer was on its way out uncounted: counted only if it stays
+	Waived                      int32 // pods that are not to be counted and still carry the finalizer
 	Misplaced                   int32 // active pods without a valid index
 	Restarts                    int64 // of containers of pods that run or wait to run (J-113)
 	Urgent                      int   // fresh pods that are being deleted: somebody waits for their finalizer
@@ -252,10 +252,10 @@ func (j *Job) Creates() []*Create { return j.creates }
 // Busy reports whether a command of the Job has not ended.
 func (j *Job) Busy() bool { return len(j.flights) > 0 || len(j.creates) > 0 }
 
-// PodsInDoubt reports whether a create, a delete, the removal of a surplus pod, or that of a finalizer which decides whether
-// a pod is counted has not ended, so that the Job must not finish yet.
+// PodsInDoubt reports whether a create, a delete, the removal of a surplus pod, or of the finalizer of a pod that is not to
+// be counted, has not ended, so that the Job must not finish yet.
 func (j *Job) PodsInDoubt() bool {
-	return len(j.creates) > 0 || j.Removing() || j.tally.Open > 0
+	return len(j.creates) > 0 || j.Removing() || j.tally.Waived > 0
 }
 
 // Removing reports whether the deletion of a pod has been asked for and is not certain yet.
@@ -273,6 +273,9 @@ func (j *Job) Failures() (n int, last events.Time) {
 
 // StartTime is the start time that is published or will be, at full precision where this log decided it.
 func (j *Job) StartTime() events.Time {
+	if j.Spec != nil && j.Spec.Suspend {
+		return 0
+	}
 	if j.Start != 0 {
 		return j.Start
 	}

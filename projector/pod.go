@@ -35,6 +35,7 @@ type Pod struct {
 	Vanished   bool    // the server did not find it; what the watch still shows of it is older
 	Gone       bool    // its object is gone; it is kept while a status write in flight accounts for it
 	Doomed     bool    // surplus: deleted once its finalizer is gone, and never counted (J-073)
+	Waived     bool    // its finalizer went, or is going, though it had not ended: it is never counted (J-091)
 	Drop       *Flight // the finalizer's removal, in flight
 	Delete     *Flight // its deletion, in flight
 
@@ -50,7 +51,7 @@ type Pod struct {
 
 // share is what a pod adds to its Job's tallies.
 type share struct {
-	active, ready, terminating, idle, misplaced, settled, doomed, open bool
+	active, ready, terminating, idle, misplaced, settled, doomed, waived bool
 
 	freshFailed, freshSucceeded, urgent bool
 

@@ -97,7 +97,7 @@ func (j *Job) toWire() (*pb.JobState, *pb.StateNames) {
 		s.Pods = append(s.Pods, &pb.PodState{
 			Facts: events.PodToWire(&p.PodSeen), Seen: p.Seen, DeleteDone: p.DeleteDone, Doomed: p.Doomed,
 			Drop: flightToWire(p.Drop, names), Delete: flightToWire(p.Delete, names),
-			DropDone: p.DropDone, Vanished: p.Vanished, Gone: p.Gone, Written: p.written,
+			DropDone: p.DropDone, Vanished: p.Vanished, Gone: p.Gone, Written: p.written, Waived: p.Waived,
 			Arrived: p.arrived, Noted: p.noted, Stage: uint32(p.stage), Entered: p.entered,
 		})
 		names.Pods = append(names.Pods, &pb.PodNames{Name: p.Name, Node: p.Node})
@@ -245,7 +245,7 @@ func (j *Job) restorePods(ws []*pb.PodState, names []*pb.PodNames, r *stateReade
 	for i, w := range ws {
 		p := &Pod{
 			PodSeen: *events.PodFromWire(w.GetFacts()), Seen: w.GetSeen(), DeleteDone: w.GetDeleteDone(), Doomed: w.GetDoomed(),
-			DropDone: w.GetDropDone(), Vanished: w.GetVanished(), Gone: w.GetGone(), written: w.GetWritten(),
+			DropDone: w.GetDropDone(), Vanished: w.GetVanished(), Gone: w.GetGone(), written: w.GetWritten(), Waived: w.GetWaived(),
 			Drop: r.flight(w.GetDrop()), Delete: r.flight(w.GetDelete()),
 			arrived: w.GetArrived(), noted: w.GetNoted(), stage: Stage(w.GetStage()), entered: w.GetEntered(),
 		}

@@ -12,6 +12,11 @@ const (
 	// CompletionsReached: as many pods succeeded as the Job wants; it is complete.
 	CompletionsReached events.Reason = "CompletionsReached"
 
+	// JobSuspended: spec.suspend is set; the Job's pods are deleted, uncounted, and its time stands still.
+	JobSuspended events.Reason = "JobSuspended"
+	// JobResumed: spec.suspend is no longer set; the Job starts anew.
+	JobResumed events.Reason = "JobResumed"
+
 	// MorePodsWanted: fewer pods run than the Job wants.
 	MorePodsWanted events.Reason = "MorePodsWanted"
 	// OutcomeUnknown: nobody knows whether a create took effect; it is tried again under the same name, which meets the

@@ -27,6 +27,7 @@ func (p *plan) writeStatus() {
 	}
 	change := p.account(finishing)
 	p.conclude(&change, finishing)
+	p.suspend(&change)
 	if p.empty(&change) {
 		return
 	}
@@ -53,6 +54,9 @@ func (p *plan) due(finishing bool) (events.Reason, string, bool) {
 		return p.end.reason, fmt.Sprintf("%s: count what is left and conclude", p.end.message), true
 	case p.end != nil && !p.end.stored:
 		return p.end.reason, fmt.Sprintf("%s: say so before its pods go", p.end.message), true
+	case p.suspension() != nil:
+		c := p.suspension()
+		return events.Reason(c.Reason), c.Message + ": say so at once", true
 	case t.Urgent > 0:
 		return PodsWait, fmt.Sprintf("%s being deleted wait to be counted", pods(t.Urgent)), true
 	case j.FreshLen()+t.Settled >= int(j.Settings.MaxUncounted):
@@ -161,7 +165,7 @@ func (p *plan) conclude(c *events.StatusChange, finishing bool) {
 func (p *plan) empty(c *events.StatusChange) bool {
 	return c.Active == nil && c.Ready == nil && c.Terminating == nil && c.Succeeded == nil && c.Failed == nil &&
 		len(c.AddSucceeded)+len(c.AddFailed)+len(c.Counted) == 0 && c.CompleteIndexes == "" && c.TrimTo == nil &&
-		!c.InitUncounted && c.StartTime == 0 && c.CompletionTime == 0 && len(c.Conditions) == 0
+		!c.InitUncounted && !c.ClearStartTime && c.StartTime == 0 && c.CompletionTime == 0 && len(c.Conditions) == 0
 }
 
 // differs is the new value of a counter, or nil when it stays.

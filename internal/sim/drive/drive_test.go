@@ -43,7 +43,7 @@ func config(seed uint64) drive.Config {
 			Seed: seed, UserChance: 0.02, NodeLossChance: 0.001,
 			UsersOff: []users.Deed{
 				// What the contract says of these is not part of the spine yet.
-				users.RelabelPod, users.RestoreLabels, users.OrphanPod, users.SuspendJob, users.ResumeJob,
+				users.RelabelPod, users.RestoreLabels, users.OrphanPod,
 			},
 			Kubelet: kubelet.Config{
 				Schedule: upTo(2), Start: upTo(3), RunTime: upTo(20), Stop: upTo(25), Confirm: upTo(2),

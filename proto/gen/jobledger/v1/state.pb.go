@@ -412,6 +412,7 @@ type PodState struct {
 	Vanished      bool                   `protobuf:"varint,12,opt,name=vanished,proto3" json:"vanished,omitempty"`
 	Gone          bool                   `protobuf:"varint,13,opt,name=gone,proto3" json:"gone,omitempty"`
 	Written       bool                   `protobuf:"varint,14,opt,name=written,proto3" json:"written,omitempty"`
+	Waived        bool                   `protobuf:"varint,15,opt,name=waived,proto3" json:"waived,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -540,6 +541,13 @@ func (x *PodState) GetGone() bool {
 func (x *PodState) GetWritten() bool {
 	if x != nil {
 		return x.Written
+	}
+	return false
+}
+
+func (x *PodState) GetWaived() bool {
+	if x != nil {
+		return x.Waived
 	}
 	return false
 }
@@ -1184,7 +1192,7 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\bfinished\x18\x02 \x01(\x10R\bfinished\x12 \n" +
 	"\fttl_plus_one\x18\x03 \x01(\x05R\n" +
 	"ttlPlusOne\x12\x12\n" +
-	"\x04head\x18\x04 \x01(\x04R\x04head\"\xa3\x03\n" +
+	"\x04head\x18\x04 \x01(\x04R\x04head\"\xbb\x03\n" +
 	"\bPodState\x12+\n" +
 	"\x05facts\x18\x01 \x01(\v2\x15.jobledger.v1.PodSeenR\x05facts\x12\x12\n" +
 	"\x04seen\x18\x02 \x01(\bR\x04seen\x12\x1f\n" +
@@ -1201,7 +1209,8 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\tdrop_done\x18\v \x01(\bR\bdropDone\x12\x1a\n" +
 	"\bvanished\x18\f \x01(\bR\bvanished\x12\x12\n" +
 	"\x04gone\x18\r \x01(\bR\x04gone\x12\x18\n" +
-	"\awritten\x18\x0e \x01(\bR\awritten\"\xb7\x01\n" +
+	"\awritten\x18\x0e \x01(\bR\awritten\x12\x16\n" +
+	"\x06waived\x18\x0f \x01(\bR\x06waived\"\xb7\x01\n" +
 	"\vCreateState\x12/\n" +
 	"\x06create\x18\x01 \x01(\v2\x17.jobledger.v1.CreatePodR\x06create\x12,\n" +
 	"\x06flight\x18\x02 \x01(\v2\x14.jobledger.v1.FlightR\x06flight\x12\x12\n" +

@@ -1,0 +1,41 @@
+package projector_test
+
+import (
+	"testing"
+
+	"github.com/jobledger/jobledger/internal/sidebyside"
+	"github.com/jobledger/jobledger/internal/sim/joblog"
+	"github.com/jobledger/jobledger/projector"
+)
+
+func benchRecords() int {
+	if testing.Short() {
+		return 20_000
+	}
+	return 50_000
+}
+
+// BenchmarkFold measures the fold of the records of a busy cluster beside what the protobuf library takes to decode them.
+func BenchmarkFold(b *testing.B) {
+	l := joblog.New(b, joblog.Busy(benchRecords()))
+	m := l.Messages(b)
+	sidebyside.Compare(b, "record",
+		sidebyside.Computing("fold", l.Len(), func() { foldAll(l) }),
+		sidebyside.Computing("protobuf", l.Len(), m.Unmarshal))
+}
+
+// BenchmarkIntake measures what an observation costs that says nothing new, as in a relist: the pods of a busy cluster as
+// the world knows them.
+func BenchmarkIntake(b *testing.B) {
+	l := joblog.New(b, joblog.Busy(benchRecords()))
+	w := l.Loop.World()
+	seen := relist(w)
+	in := projector.Intake{World: w}
+	sidebyside.Compare(b, "pod", sidebyside.Computing("known", len(seen), func() {
+		for i := range seen {
+			if drafts := in.Admit(&seen[i], 1); len(drafts) > 0 {
+				b.Fatalf("a pod that is known gives %v", drafts)
+			}
+		}
+	}))
+}

@@ -1,0 +1,42 @@
+package reconciler
+
+import (
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+)
+
+// suspension is the condition that a change of spec.suspend asks for; nil when the published one is right. A Job that ends
+// or is deleted is neither suspended nor resumed (J-046). Suspending waits until no create is in doubt (J-149); its pods go
+// at once, uncounted, as surplus (J-078).
+func (p *plan) suspension() *events.JobCondition {
+	j := p.job
+	if !p.wantsPods() {
+		return nil
+	}
+	now := p.now.Second()
+	c := &events.JobCondition{Type: projector.Suspended, Since: now, Probed: now}
+	switch suspended := j.Base.True(projector.Suspended); {
+	case j.Spec.Suspend && !suspended && len(j.Creates()) == 0:
+		c.Status, c.Reason, c.Message = "True", string(JobSuspended), "Job suspended"
+	case !j.Spec.Suspend && suspended:
+		c.Status, c.Reason, c.Message = "False", string(JobResumed), "Job resumed"
+	default:
+		return nil
+	}
+	return c
+}
+
+// suspend adds to a status write what suspending or resuming asks for. Both change the start time in the write that
+// changes the condition, as the server demands (J-148, J-151, J-226).
+func (p *plan) suspend(c *events.StatusChange) {
+	condition := p.suspension()
+	if condition == nil {
+		return
+	}
+	c.Conditions = append(c.Conditions, *condition)
+	if p.job.Spec.Suspend {
+		c.ClearStartTime, c.StartTime = p.job.Base.StartTime != 0, 0
+	} else {
+		c.StartTime = p.job.Start.Second()
+	}
+}
