@@ -47,7 +47,23 @@ func (cp *ControlPlane) Writes() ([]Write, error) {
 		return nil, fmt.Errorf("read the audit log: %w", err)
 	}
 	defer f.Close()
-	return readAudit(f)
+	writes, _, err := readAudit(f)
+	return writes, err
+}
+
+// WritesSince is Writes without the part of the audit log before offset, a value that an earlier call returned, or 0. It
+// returns the offset from which to go on.
+func (cp *ControlPlane) WritesSince(offset int64) (writes []Write, next int64, err error) {
+	f, err := os.Open(cp.auditLog())
+	if err != nil {
+		return nil, offset, fmt.Errorf("read the audit log: %w", err)
+	}
+	defer f.Close()
+	if _, err := f.Seek(offset, io.SeekStart); err != nil {
+		return nil, offset, fmt.Errorf("read the audit log: %w", err)
+	}
+	writes, n, err := readAudit(f)
+	return writes, offset + n, err
 }
 
 // CountWrites counts the writes for which keep, if not nil, reports true.
@@ -86,23 +102,23 @@ type auditUser struct {
 	Username string `json:"username"`
 }
 
-// readAudit reads one event per line. A last line without an end is still being written and is left for the next time.
-func readAudit(r io.Reader) ([]Write, error) {
+// readAudit reads one event per line, and says how many bytes these were. A last line without an end is still being
+// written and is left for the next time.
+func readAudit(r io.Reader) (writes []Write, size int64, err error) {
 	lines := bufio.NewReader(r)
-	var writes []Write
 	for {
 		line, err := lines.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
-			return writes, nil
+			return writes, size, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("read the audit log: %w", err)
+			return nil, 0, fmt.Errorf("read the audit log: %w", err)
 		}
 		var e auditEvent
 		if err := json.Unmarshal(line, &e); err != nil {
-			return nil, fmt.Errorf("read line %d of the audit log: %w", len(writes)+1, err)
+			return nil, 0, fmt.Errorf("read line %d of the audit log: %w", len(writes)+1, err)
 		}
-		writes = append(writes, e.write())
+		writes, size = append(writes, e.write()), size+int64(len(line))
 	}
 }
 

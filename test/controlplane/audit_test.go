@@ -11,13 +11,16 @@ func TestReadAuditLeavesAnUnfinishedLine(t *testing.T) {
 	const log = `{"kind":"Event","verb":"create","user":{"username":"jobledger"},"objectRef":{"resource":"pods","namespace":"a"},"responseStatus":{"code":201},"requestReceivedTimestamp":"2026-01-02T03:04:05.000006Z"}
 {"kind":"Event","verb":"update","user":{"username":"admin"},"impersonatedUser":{"username":"other"},"objectRef":{"resource":"jobs","subresource":"status","namespace":"a","name":"demo"},"responseStatus":{"code":409}}
 {"kind":"Event","verb":"del`
-	got, err := readAudit(strings.NewReader(log))
+	got, size, err := readAudit(strings.NewReader(log))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []Write{
 		{User: "jobledger", Verb: "create", Resource: "pods", Namespace: "a", Code: 201, At: time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)},
 		{User: "other", Verb: "update", Resource: "jobs/status", Namespace: "a", Name: "demo", Code: 409},
+	}
+	if unfinished := log[size:]; unfinished != `{"kind":"Event","verb":"del` {
+		t.Errorf("the next reading begins with %q", unfinished)
 	}
 	if len(got) != len(want) {
 		t.Fatalf("readAudit returned %d writes, want %d", len(got), len(want))
@@ -30,7 +33,7 @@ func TestReadAuditLeavesAnUnfinishedLine(t *testing.T) {
 }
 
 func TestReadAuditNamesTheLineItCannotRead(t *testing.T) {
-	_, err := readAudit(strings.NewReader("{}\n{\"verb\":\n"))
+	_, _, err := readAudit(strings.NewReader("{}\n{\"verb\":\n"))
 	if err == nil || !strings.Contains(err.Error(), "line 2") {
 		t.Fatalf("readAudit = %v, want an error about line 2", err)
 	}

@@ -122,6 +122,9 @@ func (cp *ControlPlane) apiServerArgs(port int, f serverFiles) []string {
 		"--audit-log-maxsize=100000", // megabytes: never rotated, because Writes reads one file
 		"--profiling=false",
 	}
+	if cp.opts.Bare {
+		args = append(args, "--disable-admission-plugins=ServiceAccount") // in addition: the flag is a list
+	}
 	args = append(args, cp.gates()...)
 	if len(cp.opts.RuntimeConfig) > 0 {
 		args = append(args, "--runtime-config="+switches(cp.opts.RuntimeConfig))

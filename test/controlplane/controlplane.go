@@ -69,16 +69,10 @@ func (cp *ControlPlane) start(ctx context.Context) error {
 	if err := WriteKubeconfig(cp.admin, cp.Kubeconfig()); err != nil {
 		return err
 	}
-	for _, start := range []func() error{cp.startControllerManager, cp.startScheduler, cp.startKwok} {
-		if err := start(); err != nil {
+	if !cp.opts.Bare {
+		if err := cp.startTheRest(ctx); err != nil {
 			return err
 		}
-	}
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return cp.createNodes(ctx) })
-	g.Go(func() error { return cp.awaitServiceAccount(ctx, "default") })
-	if err := g.Wait(); err != nil {
-		return err
 	}
 	for _, p := range cp.processes {
 		if !p.running() {
@@ -87,6 +81,19 @@ func (cp *ControlPlane) start(ctx context.Context) error {
 		go cp.watch(p)
 	}
 	return nil
+}
+
+// startTheRest starts what makes an API server a cluster, and returns when pods can be created and given a node.
+func (cp *ControlPlane) startTheRest(ctx context.Context) error {
+	for _, start := range []func() error{cp.startControllerManager, cp.startScheduler, cp.startKwok} {
+		if err := start(); err != nil {
+			return err
+		}
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return cp.createNodes(ctx) })
+	g.Go(func() error { return cp.awaitServiceAccount(ctx, "default") })
+	return g.Wait()
 }
 
 // makeDir makes the directory of this control plane and those in it.
@@ -142,6 +149,17 @@ func (cp *ControlPlane) PIDs() []int {
 	}
 	return pids
 }
+
+// PID is the process of the program of that name, as package binaries names it; 0 when it does not run.
+func (cp *ControlPlane) PID(program string) int {
+	if p := cp.process(program); p != nil && p.running() {
+		return p.pid
+	}
+	return 0
+}
+
+// Program is the path of the program of that name, for a caller that runs one more.
+func (cp *ControlPlane) Program(name string) string { return cp.programs.Path(name) }
 
 // Stop ends all processes and removes what the control plane wrote, unless it was to be kept or a component ended by
 // itself. The error says which, and where the logs are. A second call does nothing.

@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -11,6 +12,9 @@ import (
 
 // Options choose what a control plane is like. The zero value is one node, RBAC, and no controller that touches Jobs.
 type Options struct {
+	// Bare runs etcd and kube-apiserver and nothing beside them: no controller, no scheduler, no nodes, no kwok, and pods need
+	// no ServiceAccount. It is for measuring, where what nobody asked for would be measured too.
+	Bare bool
 	// BuiltinBatch runs the job, cronjob and ttl-after-finished controllers of kube-controller-manager too.
 	BuiltinBatch bool
 	// Controllers are more controllers of kube-controller-manager to run, by their names there.
@@ -41,6 +45,9 @@ type Options struct {
 }
 
 func (o *Options) validate() error {
+	if o.Bare && (o.BuiltinBatch || len(o.Controllers) > 0 || o.Nodes > 0) {
+		return errors.New("a bare control plane has no controllers and no nodes")
+	}
 	if o.Nodes < 0 {
 		return fmt.Errorf("a control plane cannot have %d nodes", o.Nodes)
 	}
