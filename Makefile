@@ -116,11 +116,20 @@ SEEDS ?= 10000
 sim: ## Simulate SEEDS=10000 seeds; one that fails prints how to repeat it
 	JOBLEDGER_SEEDS=$(SEEDS) go test -count=1 -timeout 4h ./internal/sim/...
 
+QUICK ?=
+ROUNDS ?=
+WORKLOADS ?=
+.PHONY: bench
+bench: ## Ours and the built-in side by side into bin/bench.json; QUICK=1: 3 min (ROUNDS= WORKLOADS=w1,w3)
+	@mkdir -p bin
+	cd test && go run ./cmd/bench --json ../bin/bench.json --baseline bench/baseline.json \
+		$(if $(QUICK),--quick) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(WORKLOADS),--workloads $(WORKLOADS))
+
 BENCH ?= .
 BASE ?=
 bench_file = bin/bench-$(shell git describe --always --dirty).txt
-.PHONY: bench
-bench: $(tools)/benchstat ## Run benchmarks BENCH=. into bin/bench-REVISION.txt, compared with BASE=FILE
+.PHONY: bench-micro
+bench-micro: $(tools)/benchstat ## Run Go benchmarks BENCH=. into bin/bench-REVISION.txt, compared with BASE=FILE
 	go test -run '^$$' -bench '$(BENCH)' -benchmem -count 6 ./... | tee $(bench_file)
 	@$(tools)/benchstat $(BASE) $(bench_file)
 

@@ -1,0 +1,68 @@
+package bench
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// Baseline is what earlier runs came to, in ratios, which alone may be compared between machines: of quick runs and of full
+// ones, by workload and figure.
+type Baseline struct {
+	Quick map[string]map[string]float64 `json:"quick,omitempty"`
+	Full  map[string]map[string]float64 `json:"full,omitempty"`
+}
+
+func (b Baseline) ratios(quick bool) map[string]map[string]float64 {
+	if quick {
+		return b.Quick
+	}
+	return b.Full
+}
+
+// ReadBaseline reads a file that Update wrote. No file is an empty baseline.
+func ReadBaseline(path string) (Baseline, error) {
+	var b Baseline
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return b, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &b)
+	}
+	if err != nil {
+		return b, fmt.Errorf("read the baseline: %w", err)
+	}
+	return b, nil
+}
+
+// Update puts the ratios of a report in the place of those that the file has of the same workloads at the same size.
+func (b Baseline) Update(r *Report, path string) error {
+	to := &b.Full
+	if r.Quick {
+		to = &b.Quick
+	}
+	if *to == nil {
+		*to = map[string]map[string]float64{}
+	}
+	for _, o := range r.Outcomes {
+		if len(o.Ratios) == 0 {
+			continue
+		}
+		rounded := map[string]float64{}
+		for key, v := range o.Ratios {
+			rounded[key] = round(v)
+		}
+		(*to)[o.Workload] = rounded
+	}
+	text, err := json.MarshalIndent(b, "", "  ")
+	if err == nil {
+		err = os.WriteFile(path, append(text, '\n'), 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("write the baseline: %w", err)
+	}
+	return nil
+}

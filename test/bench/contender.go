@@ -1,0 +1,152 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+
+	"github.com/jobledger/jobledger/test/binaries"
+	"github.com/jobledger/jobledger/test/controlplane"
+	"github.com/jobledger/jobledger/test/internal/child"
+)
+
+// Names of the contenders, which are also their users.
+const (
+	Ours    = "jobledger"
+	Builtin = "builtin"
+)
+
+// contenders in the order of their turns.
+var contenders = []string{Ours, Builtin}
+
+// group gives both contenders the priority that the API server's flow control gives the controllers of a cluster.
+const group = "system:serviceaccounts:kube-system"
+
+// contender is a controller that can be started.
+type contender struct {
+	name       string
+	program    string
+	kubeconfig string
+}
+
+// newContender makes the user of a contender, with the rights of the built-in Job controller (operations contract, O-041).
+func newContender(ctx context.Context, cp *controlplane.ControlPlane, name, program, dir string) (*contender, error) {
+	if name == Builtin {
+		program = cp.Program(binaries.ControllerManager)
+	}
+	c := &contender{name: name, program: program, kubeconfig: filepath.Join(dir, name+".kubeconfig")}
+	config, err := cp.UserConfig(name, group)
+	if err != nil {
+		return nil, err
+	}
+	if err := controlplane.WriteKubeconfig(config, c.kubeconfig); err != nil {
+		return nil, err
+	}
+	return c, cp.Bind(ctx, name, "system:controller:job-controller")
+}
+
+// args are the arguments of a run that keeps its state in dir. The limits of the built-in are lifted, all else is as it is
+// by default; both run every Job in every namespace.
+func (c *contender) args(dir string) []string {
+	if c.name == Builtin {
+		return []string{
+			"--kubeconfig=" + c.kubeconfig, "--controllers=job-controller", "--leader-elect=false", "--secure-port=0",
+			"--use-service-account-credentials=false", "--kube-api-qps=10000", "--kube-api-burst=20000", "--profiling=false",
+		}
+	}
+	return []string{
+		"run", "--kubeconfig", c.kubeconfig, "--log", logIn(dir), "--manage", "all", "--listen", "127.0.0.1:0",
+		"--log-format", "json",
+	}
+}
+
+func logIn(dir string) string { return filepath.Join(dir, "log") }
+
+// process is one run of a contender.
+type process struct {
+	*contender
+	pid    int
+	output string
+	ended  chan struct{}
+	err    error // how it ended; set before ended is closed
+}
+
+// start starts the contender, which keeps its state in dir.
+func (c *contender) start(dir string) (*process, error) {
+	out, err := os.OpenFile(filepath.Join(dir, c.name+".txt"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", c.name, err)
+	}
+	defer out.Close() // the child has its own
+	cmd := exec.Command(c.program, c.args(dir)...)
+	cmd.Dir = dir
+	cmd.Stdout, cmd.Stderr = out, out
+	ended, err := child.Start(cmd)
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", c.name, err)
+	}
+	p := &process{contender: c, pid: cmd.Process.Pid, output: out.Name(), ended: make(chan struct{})}
+	go func() { // ends with the process
+		p.err = <-ended
+		close(p.ended)
+	}()
+	return p, nil
+}
+
+// kill ends the process at once.
+func (p *process) kill() error {
+	if err := child.Signal(p.pid, syscall.SIGKILL); err != nil {
+		return fmt.Errorf("kill %s: %w", p.name, err)
+	}
+	<-p.ended
+	return nil
+}
+
+// stop asks the process to stop and returns when it has.
+func (p *process) stop(ctx context.Context) error {
+	if err := syscall.Kill(p.pid, syscall.SIGTERM); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("stop %s: %w", p.name, err)
+	}
+	select {
+	case <-p.ended:
+	case <-ctx.Done():
+		return errors.Join(fmt.Errorf("%s does not stop: %w", p.name, context.Cause(ctx)), p.kill())
+	}
+	// The built-in does not stop in good order: the signal just ends it.
+	if p.err != nil && p.name != Builtin {
+		return fmt.Errorf("%s was to stop in good order: %w\n%s", p.name, p.err, p.tail())
+	}
+	return nil
+}
+
+// watch returns a context that ends when the process does, with an error that says so.
+func (p *process) watch(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() { // ends with the process or the context
+		select {
+		case <-p.ended:
+			cancel(fmt.Errorf("%s ended by itself (%v)\n%s", p.name, p.err, p.tail()))
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(context.Canceled) }
+}
+
+// tail is the end of what the process said.
+func (p *process) tail() []byte {
+	text, err := os.ReadFile(p.output)
+	if err != nil {
+		return []byte(err.Error())
+	}
+	const most = 4096
+	if len(text) > most {
+		text = text[len(text)-most:]
+		text = text[bytes.IndexByte(text, '\n')+1:]
+	}
+	return text
+}

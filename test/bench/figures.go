@@ -1,0 +1,83 @@
+package bench
+
+import (
+	"math"
+	"slices"
+	"strconv"
+)
+
+// Figure is one kind of number that is said of a workload.
+type Figure struct {
+	Key   string // in JSON
+	Title string
+	// Brief marks those that are told while the bench runs.
+	Brief bool
+	// More is better; of all others less is.
+	More bool
+	// Count marks what does not depend on how fast the machine is, or little.
+	Count bool
+}
+
+// Keys of the figures.
+const (
+	keyCreated50  = "created_p50_ms"
+	keyCreated99  = "created_p99_ms"
+	keyComplete50 = "complete_p50_ms"
+	keyComplete99 = "complete_p99_ms"
+	keyWall       = "wall_s"
+	keyRate       = "pods_per_s"
+	keyRequests   = "requests_per_pod"
+	keyEvents     = "events_per_pod"
+	keyCPU        = "cpu_ms_per_pod"
+	keyServerCPU  = "apiserver_cpu_ms_per_pod"
+	keyEtcdCPU    = "etcd_cpu_ms_per_pod"
+	keyBenchCPU   = "bench_cpu_ms_per_pod"
+	keyPeak       = "rss_peak_mib"
+	keyWritten    = "written_kib_per_pod"
+	keyGrown      = "log_kib_per_pod"
+	keyCommits    = "commits_per_pod"
+)
+
+// Figures are all kinds, in the order of the table.
+var Figures = []Figure{
+	{Key: keyCreated50, Title: "Job created → pod created, p50 ms"},
+	{Key: keyCreated99, Title: "Job created → pod created, p99 ms"},
+	{Key: keyComplete50, Title: "pod finished → Job Complete, p50 ms", Brief: true},
+	{Key: keyComplete99, Title: "pod finished → Job Complete, p99 ms"},
+	{Key: keyWall, Title: "wall s", Brief: true},
+	{Key: keyRate, Title: "pods/s", Brief: true, More: true},
+	{Key: keyRequests, Title: "requests per pod", Brief: true, Count: true},
+	{Key: keyEvents, Title: "Events per pod", Count: true},
+	{Key: keyCPU, Title: "CPU per pod, ms", Brief: true},
+	{Key: keyServerCPU, Title: "CPU of kube-apiserver per pod, ms"},
+	{Key: keyEtcdCPU, Title: "CPU of etcd per pod, ms"},
+	{Key: keyBenchCPU, Title: "CPU of the bench (kubelet, stopwatch) per pod, ms"},
+	{Key: keyPeak, Title: "peak RSS, MiB", Brief: true},
+	{Key: keyWritten, Title: "written to disk per pod, KiB"},
+	{Key: keyGrown, Title: "log grown per pod, KiB", Count: true},
+	{Key: keyCommits, Title: "commits per pod", Brief: true, Count: true},
+}
+
+// format writes three digits, or a whole number.
+func (f Figure) format(v float64) string { return format(v) }
+
+func format(v float64) string {
+	if v == 0 {
+		return "0"
+	}
+	digits := max(0, 2-int(math.Floor(math.Log10(math.Abs(v)))))
+	return strconv.FormatFloat(v, 'f', min(digits, 4), 64)
+}
+
+// round keeps what format shows.
+func round(v float64) float64 {
+	r, _ := strconv.ParseFloat(format(v), 64) // what format writes is a number
+	return r
+}
+
+// median of at least one number.
+func median(all []float64) float64 {
+	sorted := slices.Sorted(slices.Values(all))
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}

@@ -1,0 +1,66 @@
+package bench
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// ledger is what the log of Jobledger has cost so far. It is read from the two meta pages of each bbolt file, which is
+// possible beside the process that writes them: bbolt writes each in one piece, and never the one that is in force.
+//
+//	page header  16 bytes
+//	magic, version, page size, flags            4 bytes each
+//	root bucket  16 bytes
+//	freelist, high water mark, transaction      8 bytes each
+type ledger struct {
+	commits uint64 // each is two fdatasyncs
+	grown   uint64 // bytes in use: up to the high water mark of each file, without what is allocated ahead of it
+}
+
+const boltMagic = 0xED0CDAED
+
+// ledgerIn reads all files of the log in dir.
+func ledgerIn(dir string) (ledger, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.db"))
+	if err != nil || len(files) == 0 {
+		return ledger{}, fmt.Errorf("there is no file of a log in %s (%v)", dir, err)
+	}
+	var all ledger
+	for _, path := range files {
+		one, err := readMeta(path)
+		if err != nil {
+			return ledger{}, err
+		}
+		all.commits += one.commits
+		all.grown += one.grown
+	}
+	return all, nil
+}
+
+func readMeta(path string) (ledger, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return ledger{}, fmt.Errorf("read what a log has cost: %w", err)
+	}
+	defer f.Close()
+	order := binary.NativeEndian
+	var newest ledger
+	for page := range int64(2) {
+		const header, size = 16, 64
+		var meta [size]byte
+		if _, err := f.ReadAt(meta[:], page*int64(os.Getpagesize())+header); err != nil && err != io.EOF {
+			return ledger{}, fmt.Errorf("read what a log has cost: %w", err)
+		}
+		if magic := order.Uint32(meta[0:]); magic != boltMagic {
+			return ledger{}, fmt.Errorf("meta page %d of %s begins with %#x", page, path, magic)
+		}
+		commits, pages := order.Uint64(meta[48:]), order.Uint64(meta[40:])
+		if commits >= newest.commits {
+			newest = ledger{commits: commits, grown: pages * uint64(order.Uint32(meta[8:]))}
+		}
+	}
+	return newest, nil
+}

@@ -1,0 +1,189 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jobledger/jobledger/test/controlplane"
+)
+
+// Lap is what one contender's run of one workload came to.
+type Lap struct {
+	// Figures by the keys of the table Figures.
+	Figures map[string]float64 `json:"figures"`
+	// Requests for each pod of the workload, by verb and resource: "create pods". Events and Leases are not among them.
+	Requests map[string]float64 `json:"requests"`
+	// Others is how much of the machine somebody else had meanwhile: 1 is all processors.
+	Others float64 `json:"others"`
+	// Wrong says what came out wrong; a lap with it has no figures.
+	Wrong string `json:"wrong,omitempty"`
+}
+
+// measure drives the workload and says what it cost.
+func (r *run) measure(ctx context.Context) (Lap, error) {
+	before, err := r.point()
+	if err != nil {
+		return Lap{}, err
+	}
+	if err := r.workload.drive(ctx, r, r.workload.sizes(r.config.Quick)); err != nil {
+		return Lap{}, r.orWrong(ctx, err)
+	}
+	if err := r.rest(ctx); err != nil {
+		return Lap{}, err
+	}
+	after, err := r.point()
+	if err != nil {
+		return Lap{}, err
+	}
+	lap := Lap{Figures: r.extra, Others: others(before.mark, after.mark, r.gone.cpu)}
+	wrong, err := r.check(ctx)
+	if wrong != "" || err != nil {
+		return Lap{Wrong: wrong}, err
+	}
+	pods := float64(r.pods())
+	r.times(lap.Figures)
+	r.costs(lap.Figures, before, after, pods)
+	lap.Requests, lap.Figures[keyEvents] = perPod(after.requests, r.contender.name, pods)
+	for _, n := range lap.Requests {
+		lap.Figures[keyRequests] += n
+	}
+	return lap, nil
+}
+
+// orWrong adds to an error what the Jobs look like, which often says why.
+func (r *run) orWrong(ctx context.Context, err error) error {
+	wrong, checking := r.check(context.WithoutCancel(ctx))
+	if wrong == "" {
+		return errors.Join(err, checking)
+	}
+	return fmt.Errorf("%w; by then: %s", err, wrong)
+}
+
+// pods is how many pods the workload is to make.
+func (r *run) pods() (n int) {
+	for _, s := range r.shapes {
+		n += int(s.pods) + s.fail
+	}
+	return n
+}
+
+// point is a mark with what only a run has.
+type point struct {
+	mark
+	ledger   ledger
+	requests []controlplane.Write // since the point before
+}
+
+func (r *run) point() (p point, err error) {
+	if p.mark, err = r.mark(r.process.pid); err != nil {
+		return p, err
+	}
+	if r.contender.name == Ours {
+		if p.ledger, err = ledgerIn(logIn(r.dir)); err != nil {
+			return p, err
+		}
+	}
+	p.requests, r.audited, err = r.cp.WritesSince(r.audited)
+	return p, err
+}
+
+// times are the figures that the stopwatch gives.
+func (r *run) times(figures map[string]float64) {
+	var created, complete []time.Duration
+	var first, last time.Time
+	r.watch.in(r.namespace, func(f *field) {
+		for _, t := range f.jobs {
+			created = append(created, max(0, t.firstPod.Sub(t.created)))
+			complete = append(complete, max(0, t.finished.Sub(t.lastEnd)))
+			if first.IsZero() || t.created.Before(first) {
+				first = t.created
+			}
+			if t.finished.After(last) {
+				last = t.finished
+			}
+		}
+	})
+	wall := last.Sub(first)
+	figures[keyCreated50], figures[keyCreated99] = milliseconds(quantile(created, 50)), milliseconds(quantile(created, 99))
+	figures[keyComplete50], figures[keyComplete99] = milliseconds(quantile(complete, 50)), milliseconds(quantile(complete, 99))
+	figures[keyWall] = wall.Seconds()
+	figures[keyRate] = float64(r.pods()) / wall.Seconds()
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// quantile is the smallest value that so many percent are not above; it sorts all.
+func quantile(all []time.Duration, percent int) time.Duration {
+	if len(all) == 0 {
+		return 0
+	}
+	slices.Sort(all)
+	return all[(len(all)*percent+99)/100-1]
+}
+
+// costs are the figures that the kernel and the log give.
+func (r *run) costs(figures map[string]float64, before, after point, pods float64) {
+	// What a process used that was killed counts as well; the process that came after it had used nothing before.
+	cpu := r.gone.cpu + after.contender.cpu - before.contender.cpu
+	written := r.gone.written + after.contender.written - before.contender.written
+	figures[keyCPU] = milliseconds(cpu) / pods
+	figures[keyServerCPU] = milliseconds(after.server.cpu-before.server.cpu) / pods
+	figures[keyEtcdCPU] = milliseconds(after.etcd.cpu-before.etcd.cpu) / pods
+	figures[keyBenchCPU] = milliseconds(after.self.cpu-before.self.cpu) / pods
+	figures[keyPeak] = float64(max(r.gone.peak, after.contender.peak)) / (1 << 20)
+	figures[keyWritten] = float64(written) / 1024 / pods
+	if r.contender.name == Ours {
+		figures[keyGrown] = float64(after.ledger.grown-before.ledger.grown) / 1024 / pods
+		figures[keyCommits] = float64(after.ledger.commits-before.ledger.commits) / pods
+	}
+}
+
+// others is how much of the machine was busy with something else than the bench between two marks. gone is CPU time of
+// processes of the bench that are in neither mark.
+func others(before, after mark, gone time.Duration) float64 {
+	own := gone
+	for _, p := range [][2]usage{
+		{before.contender, after.contender}, {before.server, after.server}, {before.etcd, after.etcd}, {before.self, after.self},
+	} {
+		own += p[1].cpu - p[0].cpu
+	}
+	busy := after.machine.busy - before.machine.busy
+	return max(0, float64(busy-own)/float64(after.machine.all-before.machine.all))
+}
+
+// perPod counts a user's requests for each pod, Events and Leases apart.
+func perPod(requests []controlplane.Write, user string, pods float64) (all map[string]float64, events float64) {
+	all = map[string]float64{}
+	for _, w := range requests {
+		switch {
+		case w.User != user || w.Resource == "leases":
+		case w.Resource == "events":
+			events += 1 / pods
+		default:
+			what := w.Verb + " " + w.Resource
+			if w.Code >= 400 {
+				what = fmt.Sprintf("%s (%d)", what, w.Code)
+			}
+			all[what] += 1 / pods
+		}
+	}
+	return all, events
+}
+
+// summary is a lap in a line.
+func (l Lap) summary() string {
+	if l.Wrong != "" {
+		return "WRONG: " + l.Wrong
+	}
+	var words []string
+	for _, f := range Figures {
+		if v, ok := l.Figures[f.Key]; ok && f.Brief {
+			words = append(words, fmt.Sprintf("%s %s", f.Title, f.format(v)))
+		}
+	}
+	return strings.Join(append(words, fmt.Sprintf("others %.0f %%", 100*l.Others)), ", ")
+}

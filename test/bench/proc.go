@@ -1,0 +1,93 @@
+package bench
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// tick is the unit of CPU times in /proc: USER_HZ, which is 100 on every platform that Go runs on.
+const tick = 10 * time.Millisecond
+
+// usage is what a process has used since it started.
+type usage struct {
+	cpu     time.Duration // user and system
+	written uint64        // bytes it made the kernel write to a disk
+	rss     uint64        // bytes resident now
+	peak    uint64        // bytes resident at most
+}
+
+// usageOf reads /proc of a process.
+func usageOf(pid int) (usage, error) {
+	var u usage
+	dir := fmt.Sprintf("/proc/%d/", pid)
+	stat, err := os.ReadFile(dir + "stat")
+	if err != nil {
+		return u, fmt.Errorf("read what process %d has used: %w", pid, err)
+	}
+	// The second field is the program's name in parentheses, and may hold anything.
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	const utime, stime = 11, 12 // counted from the third field of proc(5)
+	for _, i := range []int{utime, stime} {
+		ticks, err := strconv.ParseUint(fields[i], 10, 64)
+		if err != nil {
+			return u, fmt.Errorf("read the CPU time of process %d: %w", pid, err)
+		}
+		u.cpu += time.Duration(ticks) * tick
+	}
+	if u.written, err = lineOf(dir+"io", "write_bytes:"); err != nil {
+		return u, err
+	}
+	if u.rss, err = lineOf(dir+"status", "VmRSS:"); err != nil {
+		return u, err
+	}
+	u.peak, err = lineOf(dir+"status", "VmHWM:")
+	u.rss, u.peak = u.rss<<10, u.peak<<10 // they are in KiB
+	return u, err
+}
+
+// lineOf is the number behind a name in a file of /proc.
+func lineOf(path, name string) (uint64, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return 0, fmt.Errorf("read %s: %w", path, err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, name); ok {
+			n, err := strconv.ParseUint(strings.Fields(rest)[0], 10, 64)
+			if err != nil {
+				return 0, fmt.Errorf("read %s of %s: %w", name, path, err)
+			}
+			return n, nil
+		}
+	}
+	return 0, fmt.Errorf("read %s: there is no %s", path, name)
+}
+
+// machine is how much CPU time all processors have had, and spent on something. Time that the hypervisor gave to others
+// counts as spent: it was not there for us.
+type machine struct{ all, busy time.Duration }
+
+func machineNow() (machine, error) {
+	text, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return machine{}, fmt.Errorf("read what the machine has done: %w", err)
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	var m machine
+	// cpu user nice system idle iowait irq softirq steal; guest times are part of user.
+	for i, field := range strings.Fields(line)[1:9] {
+		ticks, err := strconv.ParseUint(field, 10, 64)
+		if err != nil {
+			return machine{}, fmt.Errorf("read what the machine has done: %w", err)
+		}
+		m.all += time.Duration(ticks) * tick
+		if i != 3 && i != 4 {
+			m.busy += time.Duration(ticks) * tick
+		}
+	}
+	return m, nil
+}

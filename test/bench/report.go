@@ -1,0 +1,102 @@
+package bench
+
+import (
+	"fmt"
+	"time"
+)
+
+// Report is what a run of the bench came to.
+type Report struct {
+	At         time.Time     `json:"at"`
+	Quick      bool          `json:"quick"`
+	Rounds     int           `json:"rounds"`
+	Kubernetes string        `json:"kubernetes"`
+	Go         string        `json:"go"`
+	Processor  string        `json:"processor"`
+	CPUs       int           `json:"cpus"`
+	Took       time.Duration `json:"took"`
+	// Bench is the CPU time of the bench itself: kubelet, stopwatch, and the making and checking of Jobs.
+	Bench    time.Duration `json:"bench_cpu"`
+	Outcomes []*Outcome    `json:"workloads"`
+	Dir      string        `json:"-"`
+}
+
+// Outcome is what one workload came to.
+type Outcome struct {
+	Workload string           `json:"workload"`
+	Title    string           `json:"title"`
+	Laps     map[string][]Lap `json:"laps"` // by contender, in the order of the rounds
+	// Medians over the rounds, by contender and figure.
+	Medians map[string]map[string]float64 `json:"medians"`
+	// Ratios are ours ÷ the built-in's, formed within each round; the median over the rounds, by figure.
+	Ratios map[string]float64 `json:"ratios"`
+	// Requests are medians for each pod, by contender, verb and resource.
+	Requests map[string]map[string]float64 `json:"requests"`
+	// Others is the most that somebody else had of the machine in any lap.
+	Others float64 `json:"others"`
+}
+
+// Wrong lists what came out wrong, one line for each lap.
+func (r *Report) Wrong() (lines []string) {
+	for _, o := range r.Outcomes {
+		for _, name := range contenders {
+			for i, lap := range o.Laps[name] {
+				if lap.Wrong != "" {
+					lines = append(lines, fmt.Sprintf("%s by %s, round %d: %s", o.Workload, name, i+1, lap.Wrong))
+				}
+			}
+		}
+	}
+	return lines
+}
+
+// summarise fills in what follows from the laps. A lap that came out wrong has no part in it.
+func (o *Outcome) summarise() {
+	o.Medians, o.Requests, o.Ratios = map[string]map[string]float64{}, map[string]map[string]float64{}, map[string]float64{}
+	for name, laps := range o.Laps {
+		figures, requests := map[string][]float64{}, map[string][]float64{}
+		right := 0
+		for _, lap := range laps {
+			o.Others = max(o.Others, lap.Others)
+			if lap.Wrong != "" {
+				continue
+			}
+			right++
+			collect(figures, lap.Figures)
+			collect(requests, lap.Requests)
+		}
+		for kind := range requests { // a kind that a round did without is 0 there
+			for len(requests[kind]) < right {
+				requests[kind] = append(requests[kind], 0)
+			}
+		}
+		o.Medians[name], o.Requests[name] = medians(figures), medians(requests)
+	}
+	ratios := map[string][]float64{}
+	for i, ours := range o.Laps[Ours] {
+		if i >= len(o.Laps[Builtin]) {
+			break
+		}
+		theirs := o.Laps[Builtin][i]
+		for key, v := range ours.Figures {
+			if w := theirs.Figures[key]; w != 0 && ours.Wrong == "" && theirs.Wrong == "" {
+				ratios[key] = append(ratios[key], v/w)
+			}
+		}
+	}
+	o.Ratios = medians(ratios)
+}
+
+func collect(to map[string][]float64, from map[string]float64) {
+	for key, v := range from {
+		to[key] = append(to[key], v)
+	}
+}
+
+func medians(of map[string][]float64) map[string]float64 {
+	out := map[string]float64{}
+	for key, all := range of {
+		out[key] = median(all)
+	}
+	return out
+}

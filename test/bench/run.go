@@ -1,0 +1,233 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/jobledger/jobledger/test/binaries"
+)
+
+// patience is how long a lap may take; the longest takes a few minutes.
+const patience = 15 * time.Minute
+
+// run is one workload that one contender runs.
+type run struct {
+	*bench
+	workload  *workload
+	contender *contender
+	namespace string
+	dir       string // of the contender
+
+	process *process
+	gone    usage   // of processes of the contender that were killed
+	shapes  []shape // of the Jobs that were created
+	extra   map[string]float64
+}
+
+// lap has a contender run a workload, measures and checks it, and clears up.
+func (b *bench) lap(ctx context.Context, w *workload, c *contender) (lap Lap, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("it was not over within %s", patience))
+	defer cancel()
+	r, err := b.newRun(ctx, w, c)
+	if err != nil {
+		return lap, err
+	}
+	defer func() { err = errors.Join(err, r.clear(context.WithoutCancel(ctx))) }()
+	if w.measure != nil {
+		return w.measure(ctx, r)
+	}
+	if _, err := r.start(ctx); err != nil {
+		return lap, err
+	}
+	return r.measure(ctx)
+}
+
+func (b *bench) newRun(ctx context.Context, w *workload, c *contender) (*run, error) {
+	r := &run{bench: b, workload: w, contender: c, extra: map[string]float64{}}
+	var err error
+	if r.namespace, err = b.namespace(ctx); err != nil {
+		return nil, err
+	}
+	r.dir = filepath.Join(b.dir, r.namespace)
+	if err := os.Mkdir(r.dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make a directory for %s: %w", c.name, err)
+	}
+	return r, nil
+}
+
+// namespace makes one that the stopwatch looks at.
+func (b *bench) namespace(ctx context.Context) (string, error) {
+	b.namespaces++
+	name := fmt.Sprintf("bench-%d", b.namespaces)
+	b.watch.open(name)
+	_, err := b.client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+	if err != nil {
+		return "", fmt.Errorf("make a namespace: %w", err)
+	}
+	return name, nil
+}
+
+// start starts the contender and returns when it has run a first Job and has come to rest, so that it is warm. It says how
+// long it was from the start of the process until the pod of that Job, which was there before, was seen.
+func (r *run) start(ctx context.Context) (time.Duration, error) {
+	namespace, err := r.bench.namespace(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer r.watch.shut(namespace)
+	canary := shape{name: "canary", pods: 1, parallelism: 1}
+	if err := r.createIn(ctx, namespace, canary); err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	if r.process, err = r.contender.start(r.dir); err != nil {
+		return 0, err
+	}
+	err = r.awaitIn(ctx, namespace, func(f *field) bool { return f.over(1) })
+	if err != nil {
+		return 0, fmt.Errorf("wait until %s has run a first Job: %w", r.contender.name, err)
+	}
+	took := r.watch.fields[namespace].jobs[canary.name].firstPod.Sub(began)
+	return took, errors.Join(r.rest(ctx), r.clearIn(ctx, namespace))
+}
+
+// create creates Jobs, several at a time, and returns when the API server has answered all.
+func (r *run) create(ctx context.Context, shapes ...shape) error {
+	r.shapes = append(r.shapes, shapes...)
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(16)
+	for _, s := range shapes {
+		g.Go(func() error { return r.createIn(ctx, r.namespace, s) })
+	}
+	return g.Wait()
+}
+
+func (r *run) createIn(ctx context.Context, namespace string, s shape) error {
+	r.watch.expect(namespace, s.name, s.fail)
+	if _, err := r.client.BatchV1().Jobs(namespace).Create(ctx, s.job(), metav1.CreateOptions{}); err != nil {
+		return fmt.Errorf("create Job %s: %w", s.name, err)
+	}
+	r.watch.created(namespace, s.name)
+	return nil
+}
+
+// await waits until done reports true of the workload's namespace, or the contender has ended.
+func (r *run) await(ctx context.Context, done func(*field) bool) error {
+	return r.awaitIn(ctx, r.namespace, done)
+}
+
+func (r *run) awaitIn(ctx context.Context, namespace string, done func(*field) bool) error {
+	ctx, cancel := r.process.watch(ctx)
+	defer cancel()
+	return r.watch.await(ctx, namespace, done)
+}
+
+// finish waits until all Jobs that were created are finished and their pods let go.
+func (r *run) finish(ctx context.Context) error {
+	if err := r.await(ctx, func(f *field) bool { return f.over(len(r.shapes)) }); err != nil {
+		return fmt.Errorf("wait until all is over: %w", err)
+	}
+	return nil
+}
+
+// quiet is how long a contender that has come to rest asks the API server nothing.
+const quiet = time.Second
+
+// rest returns when the contender has come to rest: what it publishes after a Job has finished is part of the cost.
+func (r *run) rest(ctx context.Context) error {
+	poll := time.NewTicker(quiet / 10)
+	defer poll.Stop()
+	size, since := int64(-1), time.Now()
+	for {
+		info, err := os.Stat(r.auditLog())
+		if err != nil {
+			return fmt.Errorf("wait until %s comes to rest: %w", r.contender.name, err)
+		}
+		if info.Size() != size {
+			size, since = info.Size(), time.Now()
+		}
+		if time.Since(since) >= quiet {
+			return nil
+		}
+		select {
+		case <-poll.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// clear stops the contender and removes what the lap left in the cluster.
+func (r *run) clear(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, 2*time.Minute, errors.New("clearing up was not over within two minutes"))
+	defer cancel()
+	var err error
+	if r.process != nil {
+		err = r.process.stop(ctx)
+	}
+	r.watch.shut(r.namespace)
+	return errors.Join(err, r.clearIn(ctx, r.namespace))
+}
+
+func (r *run) clearIn(ctx context.Context, namespace string) error {
+	now, background := int64(0), metav1.DeletePropagationBackground
+	jobs := metav1.DeleteOptions{PropagationPolicy: &background}
+	if err := r.client.BatchV1().Jobs(namespace).DeleteCollection(ctx, jobs, metav1.ListOptions{}); err != nil {
+		return fmt.Errorf("remove Jobs: %w", err)
+	}
+	pods := metav1.DeleteOptions{GracePeriodSeconds: &now}
+	if err := r.client.CoreV1().Pods(namespace).DeleteCollection(ctx, pods, metav1.ListOptions{}); err != nil {
+		return fmt.Errorf("remove pods: %w", err)
+	}
+	left, err := r.client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("list what is left: %w", err)
+	}
+	for i := range left.Items { // only after a wrong outcome: pods that the contender did not let go
+		pod := &left.Items[i]
+		pod.Finalizers = nil
+		if _, err := r.client.CoreV1().Pods(namespace).Update(ctx, pod, metav1.UpdateOptions{}); err != nil && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("remove pod %s: %w", pod.Name, err)
+		}
+	}
+	return nil
+}
+
+// mark is what everything had cost at a moment.
+type mark struct {
+	at        time.Time
+	machine   machine
+	contender usage
+	server    usage
+	etcd      usage
+	self      usage
+}
+
+// mark reads what everything has cost; pid is the contender's, 0 for none.
+func (b *bench) mark(pid int) (m mark, err error) {
+	m.at = time.Now()
+	if m.machine, err = machineNow(); err != nil {
+		return m, err
+	}
+	for _, p := range []struct {
+		pid int
+		to  *usage
+	}{{pid, &m.contender}, {b.cp.PID(binaries.APIServer), &m.server}, {b.cp.PID(binaries.Etcd), &m.etcd}, {os.Getpid(), &m.self}} {
+		if p.pid == 0 {
+			continue
+		}
+		if *p.to, err = usageOf(p.pid); err != nil {
+			return m, err
+		}
+	}
+	return m, nil
+}

@@ -1,0 +1,229 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+)
+
+// stopwatch notes when what happened, as it is seen through the API server. Of every namespace it knows one field.
+type stopwatch struct {
+	mu     sync.Mutex
+	fields map[string]*field
+}
+
+// field is what happens in one namespace.
+type field struct {
+	jobs    map[string]*timing
+	pods    map[types.UID]*podSeen
+	changed chan struct{} // closed and replaced at every change
+
+	finished, ended, tracked int // Jobs; pods that ended; pods with a finalizer now
+}
+
+// timing is the life of one Job. A time that has not come is zero.
+type timing struct {
+	created  time.Time // the API server answered its creation
+	firstPod time.Time // its first pod was seen
+	lastEnd  time.Time // the API server answered the end of its newest pod that ended
+	finished time.Time // it was seen Complete or Failed
+
+	seen, ended int // pods
+	toFail      int // so many of its next pods are to fail
+}
+
+type podSeen struct {
+	job     *timing
+	tracked bool // it has a finalizer
+}
+
+func newStopwatch() *stopwatch { return &stopwatch{fields: map[string]*field{}} }
+
+// open begins to note what happens in a namespace.
+func (s *stopwatch) open(namespace string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fields[namespace] = &field{jobs: map[string]*timing{}, pods: map[types.UID]*podSeen{}, changed: make(chan struct{})}
+}
+
+// shut forgets a namespace.
+func (s *stopwatch) shut(namespace string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.fields, namespace)
+}
+
+// in calls f with the field of a namespace, if it is open, and tells who waits for a change.
+func (s *stopwatch) in(namespace string, f func(*field)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at := s.fields[namespace]; at != nil {
+		f(at)
+		close(at.changed)
+		at.changed = make(chan struct{})
+	}
+}
+
+// job is the timing of a Job, which may be told of before its creation was answered.
+func (f *field) job(name string) *timing {
+	t := f.jobs[name]
+	if t == nil {
+		t = &timing{}
+		f.jobs[name] = t
+	}
+	return t
+}
+
+// expect says, before a Job is created, how many of its first pods are to fail.
+func (s *stopwatch) expect(namespace, job string, toFail int) {
+	s.in(namespace, func(f *field) { f.job(job).toFail = toFail })
+}
+
+// created notes that a Job's creation was answered.
+func (s *stopwatch) created(namespace, job string) {
+	now := time.Now()
+	s.in(namespace, func(f *field) { f.job(job).created = now })
+}
+
+// podChanged is told by the kubelet.
+func (s *stopwatch) podChanged(kind watch.EventType, pod *corev1.Pod) {
+	now := time.Now()
+	s.in(pod.Namespace, func(f *field) {
+		if kind == watch.Deleted {
+			if p := f.pods[pod.UID]; p != nil && p.tracked {
+				f.tracked--
+			}
+			delete(f.pods, pod.UID)
+			return
+		}
+		p := f.pods[pod.UID]
+		if p == nil {
+			p = &podSeen{job: &timing{}} // a pod without an owner belongs to nobody's Job
+			if owner := metav1.GetControllerOf(pod); owner != nil {
+				p.job = f.job(owner.Name)
+			}
+			f.pods[pod.UID] = p
+			p.job.seen++
+			if p.job.firstPod.IsZero() {
+				p.job.firstPod = now
+			}
+		}
+		was := p.tracked
+		if p.tracked = len(pod.Finalizers) > 0; p.tracked && !was {
+			f.tracked++
+		} else if was && !p.tracked {
+			f.tracked--
+		}
+	})
+}
+
+// podFails is asked by the kubelet once for each pod.
+func (s *stopwatch) podFails(pod *corev1.Pod) (fails bool) {
+	s.in(pod.Namespace, func(f *field) {
+		if p := f.pods[pod.UID]; p != nil && p.job.toFail > 0 {
+			p.job.toFail--
+			fails = true
+		}
+	})
+	return fails
+}
+
+// podEnded is told by the kubelet.
+func (s *stopwatch) podEnded(pod *corev1.Pod) {
+	now := time.Now()
+	s.in(pod.Namespace, func(f *field) {
+		if p := f.pods[pod.UID]; p != nil {
+			f.ended++
+			p.job.ended++
+			p.job.lastEnd = now
+		}
+	})
+}
+
+func (s *stopwatch) jobChanged(job *batchv1.Job) {
+	now := time.Now()
+	if !finished(job) {
+		return
+	}
+	s.in(job.Namespace, func(f *field) {
+		if t := f.job(job.Name); t.finished.IsZero() {
+			t.finished = now
+			f.finished++
+		}
+	})
+}
+
+// finished reports whether a Job is Complete or Failed.
+func finished(job *batchv1.Job) bool {
+	for _, c := range job.Status.Conditions {
+		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
+			return true
+		}
+	}
+	return false
+}
+
+// follow watches Jobs from now on until ctx ends, which is no error. It returns when the watch has begun; wait gives the
+// error.
+func (s *stopwatch) follow(ctx context.Context, client kubernetes.Interface) (wait func() error, err error) {
+	list, err := client.BatchV1().Jobs("").List(ctx, metav1.ListOptions{Limit: 1})
+	if err != nil {
+		return nil, fmt.Errorf("list Jobs: %w", err)
+	}
+	version := list.ResourceVersion
+	return func() error {
+		for ctx.Err() == nil {
+			w, err := client.BatchV1().Jobs("").Watch(ctx, metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true})
+			if err != nil {
+				if ctx.Err() != nil {
+					return nil
+				}
+				return fmt.Errorf("watch Jobs: %w", err)
+			}
+			for event := range w.ResultChan() {
+				job, ok := event.Object.(*batchv1.Job)
+				if !ok {
+					if ctx.Err() != nil {
+						return nil
+					}
+					return fmt.Errorf("watch Jobs: %w", apierrors.FromObject(event.Object))
+				}
+				version = job.ResourceVersion
+				if event.Type == watch.Added || event.Type == watch.Modified {
+					s.jobChanged(job)
+				}
+			}
+		}
+		return nil
+	}, nil
+}
+
+// await returns when done reports true of the namespace, asked after every change.
+func (s *stopwatch) await(ctx context.Context, namespace string, done func(*field) bool) error {
+	for {
+		s.mu.Lock()
+		f := s.fields[namespace]
+		ok, changed := done(f), f.changed
+		s.mu.Unlock()
+		if ok {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// over reports whether so many Jobs are finished and no pod has a finalizer.
+func (f *field) over(jobs int) bool { return f.finished >= jobs && f.tracked == 0 }

@@ -1,0 +1,110 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// Write writes the report for people: medians and ratios of every workload, beside the ratios of the baseline if there is
+// one, and what is to be known about the run.
+func (r *Report) Write(w io.Writer, base Baseline) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	before := base.ratios(r.Quick)
+	for _, o := range r.Outcomes {
+		fmt.Fprintf(table, "\n%s  %s\n", o.Workload, o.Title)
+		fmt.Fprintf(table, "  \t%s\t%s\tratio\tbaseline\t\n", Ours, Builtin)
+		for _, f := range Figures {
+			o.row(table, f, before[o.Workload])
+		}
+		o.requestRows(table)
+		fmt.Fprintf(table, "  others had at most %.0f %% of the machine\n", 100*o.Others)
+	}
+	if err := table.Flush(); err != nil {
+		return fmt.Errorf("write the table: %w", err)
+	}
+	size := "full size"
+	if r.Quick {
+		size = "quick"
+	}
+	_, err := fmt.Fprintf(w, "\n%s, Kubernetes %s, %s, %d × %s; %s, %d rounds, %s; the bench itself used %s of CPU.\n"+
+		"Medians over the rounds; ratio is %s ÷ %s within one round, and all that may be carried to another machine.\n",
+		r.At.Format(time.RFC3339), r.Kubernetes, r.Go, r.CPUs, r.Processor, size, r.Rounds, r.Took.Round(time.Second),
+		r.Bench.Round(time.Second), Ours, Builtin)
+	return err
+}
+
+func (o *Outcome) row(w io.Writer, f Figure, before map[string]float64) {
+	ours, ok := o.Medians[Ours][f.Key]
+	theirs, also := o.Medians[Builtin][f.Key]
+	if !ok && !also {
+		return
+	}
+	cells := []string{"-", "-", "", ""}
+	if ok {
+		cells[0] = f.format(ours)
+	}
+	if also {
+		cells[1] = f.format(theirs)
+	}
+	ratio, compared := o.Ratios[f.Key]
+	if compared {
+		cells[2] = format(ratio)
+	}
+	note := ""
+	if was, ok := before[f.Key]; ok && compared {
+		cells[3] = format(was)
+		note = verdict(f, ratio, was)
+	}
+	fmt.Fprintf(w, "  %s\t%s\t%s\n", f.Title, strings.Join(cells, "\t"), note)
+}
+
+// verdict says whether a ratio is another than it was: by more than a quarter, or a twentieth for what is counted.
+func verdict(f Figure, ratio, was float64) string {
+	margin := 1.25
+	if f.Count {
+		margin = 1.05
+	}
+	change := ratio / was
+	if f.More {
+		change = was / ratio
+	}
+	switch {
+	case change > margin:
+		return "worse than the baseline"
+	case change < 1/margin:
+		return "better than the baseline"
+	}
+	return ""
+}
+
+func (o *Outcome) requestRows(w io.Writer) {
+	kinds := map[string]bool{}
+	for _, counts := range o.Requests {
+		for kind := range counts {
+			kinds[kind] = true
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		fmt.Fprintf(w, "    %s\t%s\t%s\t\t\t\n", kind, format(o.Requests[Ours][kind]), format(o.Requests[Builtin][kind]))
+	}
+}
+
+// processor is the name of the processors, as the kernel gives it.
+func processor() string {
+	text, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return "unknown processors"
+	}
+	for line := range strings.Lines(string(text)) {
+		if name, ok := strings.CutPrefix(line, "model name"); ok {
+			return strings.TrimSpace(strings.TrimLeft(name, "\t :"))
+		}
+	}
+	return "unknown processors"
+}

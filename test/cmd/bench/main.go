@@ -1,0 +1,104 @@
+// Command bench runs Jobledger and the built-in Job controller side by side and prints what each workload cost; see package
+// bench. It ends with exit status 1 when an outcome was wrong.
+//
+//	go run ./cmd/bench --quick
+//	go run ./cmd/bench --workloads w1,w3 --rounds 5 --json result.json
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/jobledger/jobledger/test/bench"
+)
+
+func main() {
+	os.Exit(run(os.Args[1:]))
+}
+
+// Exit statuses.
+const (
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+func run(args []string) int {
+	config := bench.Config{Progress: os.Stderr}
+	var workloads, contenders, to, baseline string
+	var update bool
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.BoolVar(&config.Quick, "quick", false, "small sizes, one round: some three minutes")
+	flags.IntVar(&config.Rounds, "rounds", 0, "how often each contender runs each workload (default 3, quick 1)")
+	flags.StringVar(&workloads, "workloads", "", "which, separated by commas (default: all of "+strings.Join(bench.Names(), ",")+")")
+	flags.StringVar(&contenders, "contenders", "", "jobledger or builtin alone (default: both)")
+	flags.StringVar(&config.Program, "program", "", "the jobledger to run (default: it is built)")
+	flags.StringVar(&to, "json", "", "file for the results as JSON")
+	flags.StringVar(&baseline, "baseline", "", "file with the ratios to compare with")
+	flags.BoolVar(&update, "update", false, "put the ratios of this run into the baseline")
+	flags.BoolVar(&config.Keep, "keep", false, "keep all files, and say where they are")
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil || flags.NArg() > 0:
+		fmt.Fprintln(os.Stderr, "bench: see --help")
+		return exitUsage
+	}
+	config.Workloads, config.Contenders = list(workloads), list(contenders)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	status, err := compare(ctx, config, to, baseline, update)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
+		return exitFailed
+	}
+	return status
+}
+
+func list(names string) []string {
+	if names == "" {
+		return nil
+	}
+	return strings.Split(names, ",")
+}
+
+// compare runs the bench and writes what came of it.
+func compare(ctx context.Context, config bench.Config, to, baseline string, update bool) (status int, err error) {
+	base, err := bench.ReadBaseline(baseline)
+	if err != nil {
+		return 0, err
+	}
+	report, err := bench.Run(ctx, config)
+	if err != nil {
+		return 0, err
+	}
+	if err := report.Write(os.Stdout, base); err != nil {
+		return 0, err
+	}
+	if to != "" {
+		text, err := json.MarshalIndent(report, "", "  ")
+		if err == nil {
+			err = os.WriteFile(to, append(text, '\n'), 0o644)
+		}
+		if err != nil {
+			return 0, fmt.Errorf("write the results: %w", err)
+		}
+	}
+	if report.Dir != "" {
+		fmt.Fprintln(os.Stderr, "All files are in", report.Dir)
+	}
+	for _, line := range report.Wrong() {
+		fmt.Fprintln(os.Stderr, "WRONG:", line)
+		status = exitFailed
+	}
+	if update && status == 0 {
+		return status, base.Update(report, baseline)
+	}
+	return status, nil
+}
