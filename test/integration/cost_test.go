@@ -15,9 +15,8 @@ import (
 
 // TestAOnePodJobCostsThreeWritesAndFourCommits: of a Job that waits for nothing. The controller may write down what it
 // sees meanwhile every 100 ms, and publish progress after a second, so a Job whose pod took its time costs more; how long
-// it took is in the log.
+// it took is in the log. It does not run beside other tests, so that at least one Job has nothing to wait for.
 func TestAOnePodJobCostsThreeWritesAndFourCommits(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	c := w.run("")
 	want := map[string]int{"create pods": 1, "update jobs/status": 1, "patch pods": 1}
@@ -38,12 +37,12 @@ func TestAOnePodJobCostsThreeWritesAndFourCommits(t *testing.T) {
 		if limit := 4 + uint64(took/(100*time.Millisecond)); commits > limit {
 			t.Errorf("%s cost %d commits, want at most %d", name, commits, limit)
 		}
-		if took < 100*time.Millisecond {
+		if commits <= 4 {
 			quick++
 		}
 	}
 	if quick == 0 {
-		t.Error("no Job was over within 100 ms, so nothing was said about a Job that waits for nothing: run this on a quieter machine")
+		t.Error("no Job was quick enough to show what one that waits for nothing costs: run this on a quieter machine")
 	}
 }
 
