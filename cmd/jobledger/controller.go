@@ -48,6 +48,10 @@ type controller struct {
 func runController(ctx context.Context, f *runFlags, mode events.Mode, logger *slog.Logger) (err error) {
 	settings := events.DefaultSettings()
 	settings.Mode, settings.Namespace = mode, f.namespace
+	cluster, err := connect(f) // before anything is made on disk
+	if err != nil {
+		return err
+	}
 	log, err := boltlog.Open(f.log, boltlog.Options{Logger: logger})
 	if err != nil {
 		return err
@@ -70,12 +74,9 @@ func runController(ctx context.Context, f *runFlags, mode events.Mode, logger *s
 	}
 	logger.Info("state folded", "jobs", world.Len(), "finishedJobs", world.Stubs())
 
-	c := &controller{flags: f, settings: settings, logger: logger, health: &health{listing: true}}
+	c := &controller{flags: f, settings: settings, logger: logger, cluster: cluster, health: &health{listing: true}}
 	c.metrics = newMetrics(log)
 	c.log = countedLog{log, c.metrics}
-	if c.cluster, err = connect(f); err != nil {
-		return err
-	}
 	if err := c.assemble(ctx, world); err != nil {
 		return err
 	}
@@ -173,8 +174,9 @@ func (c *controller) run(ctx context.Context) error {
 	after, release := context.WithCancel(context.WithoutCancel(ctx)) // for what outlives the loop
 	defer release()
 
-	group.Go(func() error { return c.informer.Run(ctx) }) // ends with ctx
-	group.Go(func() error {                               // ends with ctx, after a stop in good order
+	group.Go(func() error { return c.watch(ctx) })      // ends with ctx
+	group.Go(func() error { c.worry(ctx); return nil }) // ends with ctx
+	group.Go(func() error {                             // ends with ctx, after a stop in good order
 		defer release()
 		defer c.queue.Close() // the informer may wait for room in it
 		return c.decide(ctx)
@@ -200,6 +202,24 @@ func (c *controller) run(ctx context.Context) error {
 	}
 	c.logger.Info("stopped in good order")
 	return nil
+}
+
+// watch runs the informer. client-go's Reflector waits for up to a minute between tries to reach a server that refuses
+// connections, and does not hear ctx meanwhile; a stop does not wait for that. What it might still tell, nobody reads.
+func (c *controller) watch(ctx context.Context) error {
+	ended := make(chan error, 1)
+	go func() { ended <- c.informer.Run(ctx) }() // ends a while after ctx, or with the process
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(time.Second):
+		return nil
+	}
 }
 
 // decide runs the loop.
@@ -248,3 +268,29 @@ func (c *controller) announce(ctx context.Context) {
 		c.logger.Warn("running, but the API server does not answer yet", append(attrs, "error", err)...)
 	}
 }
+
+// worry says now and then that the cluster cannot be listed, and why, for as long as that is so: client-go asks again and
+// again, and says nothing of a server that refuses connections.
+func (c *controller) worry(ctx context.Context) {
+	tick := time.NewTicker(worryEvery)
+	defer tick.Stop()
+	for was := false; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		listing := false
+		c.health.set(func(h *health) { listing = h.listing })
+		if listing && was {
+			bound, cancel := context.WithTimeout(ctx, askTimeout)
+			_, err := c.cluster.version(bound)
+			cancel()
+			c.logger.Warn("the cluster is still being listed: nothing is decided until that is done", "server", c.cluster.host, "error", err)
+		}
+		was = listing
+	}
+}
+
+// worryEvery is how long a listing may take before somebody should know.
+const worryEvery = 15 * time.Second

@@ -49,7 +49,7 @@ RFC 3339 in UTC. This shape only grows. Tables are cut to the terminal's width, 
 	}
 	f.source.add(cmd)
 	f.output.add(cmd)
-	cmd.Flags().StringVarP(&f.namespace, "namespace", "n", "", "only of this namespace; with job/NAME, where the Job is (\"default\")")
+	cmd.Flags().StringVarP(&f.namespace, "namespace", "n", "", "only of this namespace; with job/NAME, where it is (\"default\")")
 	cmd.Flags().StringSliceVar(&f.kinds, "kind", nil, "only records of these kinds, such as PodChanged,CommandEnded")
 	cmd.Flags().StringVar(&f.since, "since", "", "only records from this time on: 2h before now, or 2026-01-02T15:04:05Z")
 	cmd.Flags().Uint64Var(&f.from, "from", 0, "only records from this sequence on")

@@ -24,7 +24,7 @@ type sourceFlags struct{ log, server string }
 
 func (f *sourceFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.log, "log", "", "directory of the log; when a controller has it open, that controller is asked")
-	cmd.Flags().StringVar(&f.server, "server", "", "URL of a running controller's read endpoint, such as http://127.0.0.1:10271")
+	cmd.Flags().StringVar(&f.server, "server", "", "URL of a running controller, such as http://127.0.0.1:10271")
 	if err := cmd.MarkFlagDirname("log"); err != nil {
 		panic(err) // there is no such flag
 	}
