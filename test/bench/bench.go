@@ -208,7 +208,11 @@ func (b *bench) all(ctx context.Context, workloads []*workload) (*Report, error)
 	for _, w := range workloads {
 		outcome := &Outcome{Workload: w.name, Title: w.title(b.config.Quick), Laps: map[string][]Lap{}}
 		report.Outcomes = append(report.Outcomes, outcome)
-		for round := range b.config.Rounds {
+		rounds := b.config.Rounds
+		if w.rounds > 0 {
+			rounds = min(rounds, w.rounds)
+		}
+		for round := range rounds {
 			for _, c := range b.contenders {
 				lap, err := b.lap(ctx, w, c)
 				if err != nil {

@@ -10,21 +10,21 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// check lists what the workload left, and says what of it is not as it had to come out; nothing if all is.
-func (r *run) check(ctx context.Context) (wrong string, err error) {
+// check lists what the workload left, and says what of it is not as it had to come out.
+func (r *run) check(ctx context.Context) (found, error) {
 	jobs, err := r.client.BatchV1().Jobs(r.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return "", fmt.Errorf("list what came out: %w", err)
+		return found{}, fmt.Errorf("list what came out: %w", err)
 	}
 	pods, err := r.client.CoreV1().Pods(r.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return "", fmt.Errorf("list what came out: %w", err)
+		return found{}, fmt.Errorf("list what came out: %w", err)
 	}
 	return compare(r.shapes, jobs.Items, pods.Items), nil
 }
 
 // compare says how Jobs and pods differ from what was to come of the shapes.
-func compare(shapes []shape, jobs []batchv1.Job, pods []corev1.Pod) string {
+func compare(shapes []shape, jobs []batchv1.Job, pods []corev1.Pod) (f found) {
 	var wrong []string
 	byName, byOwner := map[string]*batchv1.Job{}, map[string][]*corev1.Pod{}
 	for i := range jobs {
@@ -46,7 +46,7 @@ func compare(shapes []shape, jobs []batchv1.Job, pods []corev1.Pod) string {
 			wrong = append(wrong, "Job "+s.name+" is gone")
 			continue
 		}
-		for _, what := range append(s.status(job), s.made(byOwner[s.name])...) {
+		for _, what := range append(s.status(job), s.made(byOwner[s.name], &f)...) {
 			wrong = append(wrong, "Job "+s.name+" "+what)
 		}
 	}
@@ -54,7 +54,8 @@ func compare(shapes []shape, jobs []batchv1.Job, pods []corev1.Pod) string {
 	if n := len(wrong); n > most {
 		wrong = append(wrong[:most], fmt.Sprintf("and %d more", n-most))
 	}
-	return strings.Join(wrong, "; ")
+	f.Wrong = strings.Join(wrong, "; ")
+	return f
 }
 
 // status says what of a Job's status is wrong.
@@ -86,8 +87,8 @@ func (s shape) status(job *batchv1.Job) (wrong []string) {
 	return wrong
 }
 
-// made says what of a Job's pods is wrong.
-func (s shape) made(pods []*corev1.Pod) (wrong []string) {
+// made says what of a Job's pods is wrong, and counts it.
+func (s shape) made(pods []*corev1.Pod, f *found) (wrong []string) {
 	phases, succeeded, kept := map[corev1.PodPhase]int{}, map[string]int{}, 0
 	for _, p := range pods {
 		phases[p.Status.Phase]++
@@ -104,8 +105,10 @@ func (s shape) made(pods []*corev1.Pod) (wrong []string) {
 	}{{corev1.PodSucceeded, int(s.pods)}, {corev1.PodFailed, s.fail}} {
 		switch got := phases[c.phase]; {
 		case got > c.want:
+			f.Duplicates += got - c.want
 			wrong = append(wrong, fmt.Sprintf("has %d pods %s, %d too many", got, c.phase, got-c.want))
 		case got < c.want:
+			f.Losses += c.want - got
 			wrong = append(wrong, fmt.Sprintf("has %d pods %s, %d lost", got, c.phase, c.want-got))
 		}
 		delete(phases, c.phase)

@@ -36,6 +36,14 @@ const (
 	keyWritten    = "written_kib_per_pod"
 	keyGrown      = "log_kib_per_pod"
 	keyCommits    = "commits_per_pod"
+
+	keyAgain        = "again_ms"
+	keyStart        = "start_ms"
+	keyStartCold    = "start_without_log_ms"
+	keyIdleRSS      = "idle_rss_mib"
+	keyIdleRSSCold  = "idle_rss_without_log_mib"
+	keyIdleCPU      = "idle_cpu_ms_per_s"
+	keyIdleRequests = "idle_requests_per_minute"
 )
 
 // Figures are all kinds, in the order of the table.
@@ -44,6 +52,13 @@ var Figures = []Figure{
 	{Key: keyCreated99, Title: "Job created → pod created, p99 ms"},
 	{Key: keyComplete50, Title: "pod finished → Job Complete, p50 ms", Brief: true},
 	{Key: keyComplete99, Title: "pod finished → Job Complete, p99 ms"},
+	{Key: keyAgain, Title: "started again → next pod created, ms", Brief: true},
+	{Key: keyStart, Title: "start with its log → pod created, ms", Brief: true},
+	{Key: keyStartCold, Title: "start without a log → pod created, ms", Brief: true},
+	{Key: keyIdleRSS, Title: "idle RSS, MiB", Brief: true},
+	{Key: keyIdleRSSCold, Title: "idle RSS, started without a log, MiB", Brief: true},
+	{Key: keyIdleCPU, Title: "idle CPU, ms each second", Brief: true},
+	{Key: keyIdleRequests, Title: "idle requests each minute", Brief: true},
 	{Key: keyWall, Title: "wall s", Brief: true},
 	{Key: keyRate, Title: "pods/s", Brief: true, More: true},
 	{Key: keyRequests, Title: "requests per pod", Brief: true, Count: true},

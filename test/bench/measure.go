@@ -19,8 +19,16 @@ type Lap struct {
 	Requests map[string]float64 `json:"requests"`
 	// Others is how much of the machine somebody else had meanwhile: 1 is all processors.
 	Others float64 `json:"others"`
-	// Wrong says what came out wrong; a lap with it has no figures.
+	found
+}
+
+// found is what of the outcome of a workload is wrong.
+type found struct {
+	// Wrong says it in words, empty for nothing; a lap with it has no figures.
 	Wrong string `json:"wrong,omitempty"`
+	// Duplicates are pods too many, Losses pods too few.
+	Duplicates int `json:"duplicates"`
+	Losses     int `json:"losses"`
 }
 
 // measure drives the workload and says what it cost.
@@ -40,9 +48,8 @@ func (r *run) measure(ctx context.Context) (Lap, error) {
 		return Lap{}, err
 	}
 	lap := Lap{Figures: r.extra, Others: others(before.mark, after.mark, r.gone.cpu)}
-	wrong, err := r.check(ctx)
-	if wrong != "" || err != nil {
-		return Lap{Wrong: wrong}, err
+	if lap.found, err = r.check(ctx); err != nil || lap.Wrong != "" {
+		return Lap{found: lap.found}, err
 	}
 	pods := float64(r.pods())
 	r.times(lap.Figures)
@@ -56,11 +63,11 @@ func (r *run) measure(ctx context.Context) (Lap, error) {
 
 // orWrong adds to an error what the Jobs look like, which often says why.
 func (r *run) orWrong(ctx context.Context, err error) error {
-	wrong, checking := r.check(context.WithoutCancel(ctx))
-	if wrong == "" {
+	found, checking := r.check(context.WithoutCancel(ctx))
+	if found.Wrong == "" {
 		return errors.Join(err, checking)
 	}
-	return fmt.Errorf("%w; by then: %s", err, wrong)
+	return fmt.Errorf("%w; by then: %s", err, found.Wrong)
 }
 
 // pods is how many pods the workload is to make.
@@ -96,15 +103,18 @@ func (r *run) times(figures map[string]float64) {
 	var created, complete []time.Duration
 	var first, last time.Time
 	r.watch.in(r.namespace, func(f *field) {
-		for _, t := range f.jobs {
-			created = append(created, max(0, t.firstPod.Sub(t.created)))
-			complete = append(complete, max(0, t.finished.Sub(t.lastEnd)))
-			if first.IsZero() || t.created.Before(first) {
-				first = t.created
-			}
+		for name, t := range f.jobs {
 			if t.finished.After(last) {
 				last = t.finished
 			}
+			if first.IsZero() || t.created.Before(first) {
+				first = t.created
+			}
+			if r.workload.smallOnly && !strings.HasPrefix(name, smallPrefix) {
+				continue
+			}
+			created = append(created, max(0, t.firstPod.Sub(t.created)))
+			complete = append(complete, max(0, t.finished.Sub(t.lastEnd)))
 		}
 	})
 	wall := last.Sub(first)

@@ -23,6 +23,7 @@ func (r *Report) Write(w io.Writer, base Baseline) error {
 			o.row(table, f, before[o.Workload])
 		}
 		o.requestRows(table)
+		fmt.Fprintf(table, "  duplicates, losses\t%s\t%s\t\t\t\n", o.faults(Ours), o.faults(Builtin))
 		fmt.Fprintf(table, "  others had at most %.0f %% of the machine\n", 100*o.Others)
 	}
 	if err := table.Flush(); err != nil {
@@ -93,6 +94,18 @@ func (o *Outcome) requestRows(w io.Writer) {
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		fmt.Fprintf(w, "    %s\t%s\t%s\t\t\t\n", kind, format(o.Requests[Ours][kind]), format(o.Requests[Builtin][kind]))
 	}
+}
+
+// faults are the pods too many and too few in all rounds of a contender.
+func (o *Outcome) faults(name string) string {
+	if len(o.Laps[name]) == 0 {
+		return "-"
+	}
+	duplicates, losses := 0, 0
+	for _, lap := range o.Laps[name] {
+		duplicates, losses = duplicates+lap.Duplicates, losses+lap.Losses
+	}
+	return fmt.Sprintf("%d, %d", duplicates, losses)
 }
 
 // processor is the name of the processors, as the kernel gives it.

@@ -4,12 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
-
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // workload is something to do for a Job controller.
@@ -22,6 +19,10 @@ type workload struct {
 	drive func(ctx context.Context, r *run, s sizes) error
 	// measure, if there is one, does the whole lap in the place of drive.
 	measure func(ctx context.Context, r *run) (Lap, error)
+	// rounds, if not 0, is the most that are run: for those that take minutes.
+	rounds int
+	// smallOnly takes the latencies of the Jobs of one pod alone.
+	smallOnly bool
 }
 
 // sizes are the numbers of a workload, in the order in which its sentence names them.
@@ -59,6 +60,31 @@ var workloads = []*workload{
 		name: "w3i", says: "one Indexed Job of %d pods, parallelism %d",
 		full: sizes{2000, 500}, fast: sizes{400, 100}, drive: oneJob(true),
 	},
+	{
+		// backoffLimitPerIndex once Jobledger has it; until then a failed pod counts against the backoffLimit of its Job, which is high.
+		name: "w4", says: "%d Jobs of %d pods, %d pods of each fail and are replaced",
+		full: sizes{100, 20, 2}, fast: sizes{20, 10, 1}, drive: failures,
+	},
+	{
+		name: "w5", says: "one Job of %d pods, parallelism %d; kill -9 when half have ended, and start again",
+		full: sizes{2000, 500}, fast: sizes{400, 100}, drive: killed,
+	},
+	{
+		name: "w6", says: "%d finished Jobs lie about, with their pods; idle for %d s",
+		full: sizes{5000, 30}, fast: sizes{300, 5}, measure: lyingAbout, rounds: 1,
+	},
+	{
+		name: "w7", says: "%d Jobs of one pod, %d each second",
+		full: sizes{300, 15}, fast: sizes{60, 15}, drive: steadily,
+	},
+	{
+		name: "w8", says: "one Job of %d pods, parallelism %d",
+		full: sizes{200, 10}, fast: sizes{60, 10}, drive: oneJob(false),
+	},
+	{
+		name: "w9", says: "one Job of %d pods, parallelism %d, and beside it %d Jobs of one pod, 2 each second; latencies are theirs",
+		full: sizes{10000, 500, 60}, fast: sizes{1000, 100, 8}, drive: beside, smallOnly: true, rounds: 1,
+	},
 }
 
 // choose returns the workloads of these names, all without any.
@@ -86,39 +112,13 @@ func Names() []string {
 	return names
 }
 
-// shape is a Job, and what is to come of it.
-type shape struct {
-	name              string
-	pods, parallelism int32
-	indexed           bool
-	fail              int // so many of its pods fail, and are replaced
-}
-
-// node is on every pod, so that no scheduler is needed. There is no such node, and nobody minds.
-const node = "bench"
-
-func (s shape) job() *batchv1.Job {
-	mode, never := batchv1.NonIndexedCompletion, int32(1000)
-	if s.indexed {
-		mode = batchv1.IndexedCompletion
-	}
-	return &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: s.name},
-		Spec: batchv1.JobSpec{
-			Completions: &s.pods, Parallelism: &s.parallelism, CompletionMode: &mode, BackoffLimit: &never,
-			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-				NodeName: node, RestartPolicy: corev1.RestartPolicyNever,
-				Containers: []corev1.Container{{Name: "main", Image: "none"}},
-			}},
-		},
-	}
-}
+const smallPrefix = "small-"
 
 // small are n Jobs of one pod.
 func small(n int) []shape {
 	var all []shape
 	for i := range n {
-		all = append(all, shape{name: fmt.Sprintf("small-%d", i), pods: 1, parallelism: 1})
+		all = append(all, shape{name: smallPrefix + strconv.Itoa(i), pods: 1, parallelism: 1})
 	}
 	return all
 }
@@ -153,6 +153,66 @@ func oneJob(indexed bool) func(context.Context, *run, sizes) error {
 
 func large(s sizes, indexed bool) shape {
 	return shape{name: "large", pods: int32(s[0]), parallelism: int32(s[1]), indexed: indexed}
+}
+
+func failures(ctx context.Context, r *run, s sizes) error {
+	var all []shape
+	for i := range s[0] {
+		all = append(all, shape{name: fmt.Sprintf("failing-%d", i), pods: int32(s[1]), parallelism: int32(s[1]), fail: s[2]})
+	}
+	if err := r.create(ctx, all...); err != nil {
+		return err
+	}
+	return r.finish(ctx)
+}
+
+// killed kills the contender in the middle of a Job, and starts it again at once.
+func killed(ctx context.Context, r *run, s sizes) error {
+	if err := r.create(ctx, large(s, false)); err != nil {
+		return err
+	}
+	if err := r.await(ctx, func(f *field) bool { return f.ended >= s[0]/2 }); err != nil {
+		return err
+	}
+	var err error
+	if r.gone, err = usageOf(r.process.pid); err != nil {
+		return err
+	}
+	if err := r.process.kill(); err != nil {
+		return err
+	}
+	began := time.Now()
+	if r.process, err = r.contender.start(r.dir); err != nil {
+		return err
+	}
+	// What the killed process had sent has arrived while the new one was made.
+	before := 0
+	r.watch.in(r.namespace, func(f *field) { before = len(f.pods) })
+	if err := r.await(ctx, func(f *field) bool { return len(f.pods) > before }); err != nil {
+		return err
+	}
+	r.extra[keyAgain] = milliseconds(time.Since(began))
+	return r.finish(ctx)
+}
+
+func steadily(ctx context.Context, r *run, s sizes) error {
+	all := small(s[0])
+	err := every(ctx, time.Second/time.Duration(s[1]), len(all), func(i int) error { return r.create(ctx, all[i]) })
+	if err != nil {
+		return err
+	}
+	return r.finish(ctx)
+}
+
+func beside(ctx context.Context, r *run, s sizes) error {
+	if err := r.create(ctx, large(s, false)); err != nil {
+		return err
+	}
+	all := small(s[2])
+	if err := every(ctx, time.Second/2, len(all), func(i int) error { return r.create(ctx, all[i]) }); err != nil {
+		return err
+	}
+	return r.finish(ctx)
 }
 
 // every calls f at every interval, with 0 to n-1, until ctx ends.

@@ -1,0 +1,100 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// lyingAbout runs Jobs of one pod, stops the contender, and starts it again among what they left: Jobledger once with the
+// log of these Jobs, and once without. To the built-in, which has no log, the one is the other.
+func lyingAbout(ctx context.Context, r *run) (Lap, error) {
+	s := r.workload.sizes(r.config.Quick)
+	if _, err := r.start(ctx); err != nil {
+		return Lap{}, err
+	}
+	before, err := r.point()
+	if err != nil {
+		return Lap{}, err
+	}
+	if err := allAtOnce(ctx, r, s); err != nil {
+		return Lap{}, r.orWrong(ctx, err)
+	}
+	if err := r.rest(ctx); err != nil {
+		return Lap{}, err
+	}
+	ran, err := r.point()
+	if err != nil {
+		return Lap{}, err
+	}
+	lap := Lap{Figures: map[string]float64{}}
+	if lap.found, err = r.check(ctx); err != nil || lap.Wrong != "" {
+		return lap, err
+	}
+	warm, err := r.idleAgain(ctx, s[1])
+	if err != nil {
+		return Lap{}, err
+	}
+	cold := warm
+	if r.contender.name == Ours {
+		if err := os.Rename(logIn(r.dir), filepath.Join(r.dir, "log-of-before")); err != nil {
+			return Lap{}, err
+		}
+		if cold, err = r.idleAgain(ctx, s[1]); err != nil {
+			return Lap{}, err
+		}
+		lap.Figures[keyGrown] = float64(ran.ledger.grown-before.ledger.grown) / 1024 / float64(s[0])
+	}
+	lap.Figures[keyStart], lap.Figures[keyStartCold] = warm.start, cold.start
+	lap.Figures[keyIdleRSS], lap.Figures[keyIdleRSSCold] = warm.rss, cold.rss
+	lap.Figures[keyIdleCPU], lap.Figures[keyIdleRequests] = warm.cpu, warm.requests
+	lap.Others = max(warm.others, cold.others)
+	return lap, nil
+}
+
+// idle is what a contender costs that has nothing to do.
+type idle struct {
+	start    float64 // ms from the start of the process until the pod of a Job that waited was seen
+	rss      float64 // MiB
+	cpu      float64 // ms each second
+	requests float64 // each minute
+	others   float64
+}
+
+// idleAgain stops the contender, starts it again, and looks at it for so many seconds.
+func (r *run) idleAgain(ctx context.Context, seconds int) (idle, error) {
+	var i idle
+	if err := r.process.stop(ctx); err != nil {
+		return i, err
+	}
+	took, err := r.start(ctx)
+	if err != nil {
+		return i, err
+	}
+	before, err := r.point()
+	if err != nil {
+		return i, err
+	}
+	over := time.NewTimer(time.Duration(seconds) * time.Second)
+	defer over.Stop()
+	select {
+	case <-over.C:
+	case <-r.process.ended:
+		return i, fmt.Errorf("%s ended while it was idle: %v\n%s", r.contender.name, r.process.err, r.process.tail())
+	case <-ctx.Done():
+		return i, context.Cause(ctx)
+	}
+	after, err := r.point()
+	if err != nil {
+		return i, err
+	}
+	length := after.at.Sub(before.at)
+	return idle{
+		start: milliseconds(took), rss: float64(after.contender.rss) / (1 << 20),
+		cpu:      milliseconds(after.contender.cpu-before.contender.cpu) / length.Seconds(),
+		requests: float64(len(after.requests)) / length.Minutes(),
+		others:   others(before.mark, after.mark, 0),
+	}, nil
+}

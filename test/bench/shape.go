@@ -1,0 +1,35 @@
+package bench
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// shape is a Job, and what is to come of it.
+type shape struct {
+	name              string
+	pods, parallelism int32
+	indexed           bool
+	fail              int // so many of its pods fail, and are replaced
+}
+
+// node is on every pod, so that no scheduler is needed. There is no such node, and nobody minds.
+const node = "bench"
+
+func (s shape) job() *batchv1.Job {
+	mode, never := batchv1.NonIndexedCompletion, int32(1000)
+	if s.indexed {
+		mode = batchv1.IndexedCompletion
+	}
+	return &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Name: s.name},
+		Spec: batchv1.JobSpec{
+			Completions: &s.pods, Parallelism: &s.parallelism, CompletionMode: &mode, BackoffLimit: &never,
+			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+				NodeName: node, RestartPolicy: corev1.RestartPolicyNever,
+				Containers: []corev1.Container{{Name: "main", Image: "none"}},
+			}},
+		},
+	}
+}
