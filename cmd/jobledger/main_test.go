@@ -26,6 +26,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"makelog": makelog, "damage": damage, "holdlog": holdlog, "exits": exits,
+			"await": await, "awaitoutput": awaitOutput, "probe": probe,
 		},
 		RequireExplicitExec: true, RequireUniqueNames: true, UpdateScripts: *update,
 	})

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// poll asks until the answer is yes.
+func poll(ts *testscript.TestScript, what string, ok func() bool) {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	late := time.After(30 * time.Second)
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-late:
+			ts.Fatalf("waited for %s in vain", what)
+		}
+	}
+}
+
+// await waits until a file exists: await FILE.
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: await FILE")
+	}
+	poll(ts, args[0], func() bool {
+		_, err := os.Stat(ts.MkAbs(args[0]))
+		return err == nil
+	})
+}
+
+// awaitOutput runs a command until it prints what matches: awaitoutput REGEXP COMMAND….
+func awaitOutput(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: awaitoutput REGEXP COMMAND…")
+	}
+	want := regexp.MustCompile(args[0])
+	poll(ts, args[0], func() bool {
+		ts.Check(ts.Exec(args[1], args[2:]...))
+		return want.MatchString(ts.ReadFile("stdout"))
+	})
+}
+
+// probe asks the controller whose address is in a file: probe FILE PATH STATUS REGEXP.
+func probe(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 4 {
+		ts.Fatalf("usage: probe FILE PATH STATUS REGEXP")
+	}
+	resp, err := http.Get(strings.TrimSpace(ts.ReadFile(args[0])) + args[1])
+	ts.Check(err)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	ts.Check(err)
+	if strconv.Itoa(resp.StatusCode) != args[2] || !regexp.MustCompile(args[3]).Match(body) {
+		ts.Fatalf("%s: status %d, want %s and %s\n%s", args[1], resp.StatusCode, args[2], args[3], body)
+	}
+}
