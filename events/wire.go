@@ -1,71 +1,84 @@
 package events
 
 import (
-	"errors"
 	"fmt"
 
 	"google.golang.org/protobuf/proto"
-
-	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
 var deterministic = proto.MarshalOptions{Deterministic: true}
 
+// The fields of Record, by their numbers in record.proto.
+const (
+	recordHeader       = 1
+	recordFacts        = 2
+	recordEvidence     = 3
+	recordFactsSalt    = 4
+	recordEvidenceSalt = 5
+)
+
 // AppendRecord appends the stored form of r to buf. The same record always gives the same bytes.
 func AppendRecord(buf []byte, r *Record) ([]byte, error) {
-	header, err := deterministic.Marshal(headerToWire(&r.Header))
-	if err != nil {
-		return nil, fmt.Errorf("encode header of record %d: %w", r.Sequence, err)
-	}
+	buf, begin := beginField(buf, recordHeader)
+	buf = endField(appendHeader(buf, &r.Header), begin)
 	var texts []string
-	facts, err := marshalFacts(r.Facts, &texts)
+	start := len(buf)
+	buf, begin = beginField(buf, recordFacts)
+	buf, err := appendFacts(buf, r.Facts, &texts)
 	if err != nil {
 		return nil, fmt.Errorf("encode record %d: %w", r.Sequence, err)
 	}
-	evidence, err := deterministic.Marshal(evidenceToWire(&r.Evidence, texts))
-	if err != nil {
+	facts := len(buf) > begin
+	if buf = endField(buf, begin); !facts {
+		buf = buf[:start]
+	}
+	start = len(buf)
+	buf, begin = beginField(buf, recordEvidence)
+	if buf, err = appendEvidence(buf, &r.Evidence, texts); err != nil {
 		return nil, fmt.Errorf("encode evidence of record %d: %w", r.Sequence, err)
 	}
-	w := &pb.Record{Header: header, Facts: facts, Evidence: evidence}
-	if len(facts) > 0 {
-		w.FactsSalt = r.FactsSalt[:]
+	evidence := len(buf) > begin
+	if buf = endField(buf, begin); !evidence {
+		buf = buf[:start]
 	}
-	if len(evidence) > 0 {
-		w.EvidenceSalt = r.EvidenceSalt[:]
+	if facts {
+		buf = appendBytesField(buf, recordFactsSalt, r.FactsSalt[:])
 	}
-	return deterministic.MarshalAppend(buf, w)
+	if evidence {
+		buf = appendBytesField(buf, recordEvidenceSalt, r.EvidenceSalt[:])
+	}
+	return buf, nil
 }
 
 // EncodeFacts gives the bytes that two decisions are compared by: the facts alone, without evidence.
 func EncodeFacts(f Facts) ([]byte, error) {
 	var texts []string
-	return marshalFacts(f, &texts)
+	return appendFacts(nil, f, &texts)
 }
 
 // DecodeRecord reads a stored record whole. What it returns is valid: Apply needs no further check. An error means that
 // the bytes are not a record.
 func DecodeRecord(stored []byte) (Record, error) {
-	var w pb.Record
-	if err := proto.Unmarshal(stored, &w); err != nil {
-		return Record{}, fmt.Errorf("decode record: %w", err)
+	p, err := partsOf(stored)
+	if err != nil {
+		return Record{}, err
 	}
-	header, err := decodeHeader(w.GetHeader())
+	header, err := decodeHeader(p.header)
 	if err != nil {
 		return Record{}, err
 	}
 	r := Record{Header: header}
-	copy(r.FactsSalt[:], w.GetFactsSalt())
-	copy(r.EvidenceSalt[:], w.GetEvidenceSalt())
-	var evidence pb.Evidence
-	if err := proto.Unmarshal(w.GetEvidence(), &evidence); err != nil {
-		return Record{}, fmt.Errorf("decode evidence of record %d: %w", header.Sequence, err)
+	copy(r.FactsSalt[:], p.factsSalt)
+	copy(r.EvidenceSalt[:], p.evidenceSalt)
+	var texts []string
+	if r.Evidence, texts, err = decodeEvidence(p.evidence); err != nil {
+		return Record{}, fmt.Errorf("record %d: %w", header.Sequence, err)
 	}
-	r.Evidence = evidenceFromWire(&evidence)
-	if len(w.GetFactsDigest()) > 0 {
+	if len(p.factsDigest) > 0 {
 		r.Facts = &Erased{}
 		return r, nil
 	}
-	r.Facts, err = unmarshalFacts(header.Kind, w.GetFacts(), evidence.GetTexts())
+	r.Facts, err = unmarshalFacts(header.Kind, p.facts, texts)
 	if err != nil {
 		return Record{}, fmt.Errorf("decode record %d: %w", header.Sequence, err)
 	}
@@ -87,86 +100,6 @@ func EvidenceName(stored []byte) (namespace, name string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	var e pb.Evidence
-	if err := proto.Unmarshal(p.evidence, &e); err != nil {
-		return "", "", fmt.Errorf("decode evidence: %w", err)
-	}
-	return e.GetNamespace(), e.GetName(), nil
-}
-
-var errHeader = errors.New("decode record: the header is missing or incomplete")
-
-func decodeHeader(b []byte) (Header, error) {
-	var w pb.Header
-	if err := proto.Unmarshal(b, &w); err != nil {
-		return Header{}, fmt.Errorf("decode header: %w", err)
-	}
-	if w.GetSequence() == 0 || w.GetKind() == 0 || w.GetStream().GetKind() == 0 {
-		return Header{}, errHeader
-	}
-	h := Header{
-		Sequence: Sequence(w.GetSequence()),
-		Time:     Time(w.GetTimeUnixNano()),
-		Stream:   streamFromWire(w.GetStream()),
-		Previous: Sequence(w.GetPrevious()),
-		Kind:     Kind(w.GetKind()),
-		Critical: w.GetCritical(),
-		Last:     w.GetEndOfBatch(),
-	}
-	if h.Previous >= h.Sequence {
-		return Header{}, fmt.Errorf("decode header: record %d points forward to %d", h.Sequence, h.Previous)
-	}
-	for _, c := range w.GetCauses() {
-		h.Causes = append(h.Causes, Sequence(c))
-	}
-	return h, nil
-}
-
-func headerToWire(h *Header) *pb.Header {
-	w := &pb.Header{
-		Sequence:     uint64(h.Sequence),
-		TimeUnixNano: int64(h.Time),
-		Stream:       streamToWire(h.Stream),
-		Previous:     uint64(h.Previous),
-		Kind:         pb.Kind(h.Kind),
-		Critical:     h.Critical,
-		EndOfBatch:   h.Last,
-	}
-	for _, c := range h.Causes {
-		w.Causes = append(w.Causes, uint64(c))
-	}
-	return w
-}
-
-func evidenceToWire(e *Evidence, texts []string) *pb.Evidence {
-	w := &pb.Evidence{
-		Namespace: e.Namespace, Name: e.Name, Node: e.Node, Reason: e.Reason, Message: e.Message,
-		Sentence: e.Sentence, Template: e.Template, State: e.State, Owner: e.Owner,
-	}
-	for _, t := range texts {
-		if t != "" {
-			w.Texts = texts
-			break
-		}
-	}
-	for _, c := range e.Containers {
-		w.Containers = append(w.Containers, &pb.ContainerEnd{
-			Name: c.Name, ExitCode: c.ExitCode, Reason: c.Reason, Message: c.Message,
-		})
-	}
-	return w
-}
-
-func evidenceFromWire(w *pb.Evidence) Evidence {
-	e := Evidence{
-		Namespace: w.GetNamespace(), Name: w.GetName(), Node: w.GetNode(), Reason: w.GetReason(),
-		Message: w.GetMessage(), Sentence: w.GetSentence(), Template: w.GetTemplate(), State: w.GetState(),
-		Owner: w.GetOwner(),
-	}
-	for _, c := range w.GetContainers() {
-		e.Containers = append(e.Containers, ContainerEnd{
-			Name: c.GetName(), ExitCode: c.GetExitCode(), Reason: c.GetReason(), Message: c.GetMessage(),
-		})
-	}
-	return e
+	e, _, err := decodeEvidence(p.evidence)
+	return e.Namespace, e.Name, err
 }

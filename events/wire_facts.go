@@ -21,20 +21,20 @@ func (t *texts) take() string {
 	return s
 }
 
-func marshalFacts(f Facts, free *[]string) ([]byte, error) {
+func appendFacts(buf []byte, f Facts, free *[]string) ([]byte, error) {
 	switch f := f.(type) {
 	case nil, *Erased:
-		return nil, nil
+		return buf, nil
 	case *Unknown:
-		return f.Bytes, nil
+		return append(buf, f.Bytes...), nil
 	case *StoredState:
-		return f.Encoded, nil
+		return append(buf, f.Encoded...), nil
 	}
 	m, err := factsToWire(f, free)
 	if err != nil {
 		return nil, err
 	}
-	return deterministic.Marshal(m)
+	return deterministic.MarshalAppend(buf, m)
 }
 
 func factsToWire(f Facts, free *[]string) (proto.Message, error) {

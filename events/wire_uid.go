@@ -5,8 +5,6 @@ import (
 	"unique"
 
 	"k8s.io/apimachinery/pkg/types"
-
-	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
 // UIDs are most of what a log says, so a UUID in its usual form is stored as its 16 bytes. Any other text is stored as it
@@ -70,22 +68,16 @@ func unpackUUID(b []byte) string {
 	return string(s[:])
 }
 
-func streamToWire(s Stream) *pb.Stream {
-	w := &pb.Stream{Kind: pb.StreamKind(s.Kind)}
+func streamIDToWire(s Stream) []byte {
 	if s.Kind == StreamNamespace {
-		w.Id = []byte(s.ID)
-	} else {
-		w.Id = uidToWire(types.UID(s.ID))
+		return []byte(s.ID)
 	}
-	return w
+	return uidToWire(types.UID(s.ID))
 }
 
-func streamFromWire(w *pb.Stream) Stream {
-	s := Stream{Kind: StreamKind(w.GetKind())}
-	if s.Kind == StreamNamespace {
-		s.ID = unique.Make(string(w.GetId())).Value()
-	} else {
-		s.ID = string(uidFromWire(w.GetId()))
+func streamIDFromWire(kind StreamKind, id []byte) string {
+	if kind == StreamNamespace {
+		return unique.Make(string(id)).Value()
 	}
-	return s
+	return string(uidFromWire(id))
 }

@@ -1,0 +1,116 @@
+package events
+
+import (
+	"bytes"
+	"fmt"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// The fields of Evidence and ContainerEnd, by their numbers in record.proto.
+var (
+	evidenceNamespace  = bytesField(1)
+	evidenceName       = bytesField(2)
+	evidenceNode       = bytesField(3)
+	evidenceReason     = bytesField(4)
+	evidenceMessage    = bytesField(5)
+	evidenceSentence   = bytesField(6)
+	evidenceContainers = bytesField(7)
+	evidenceTexts      = bytesField(8)
+	evidenceTemplate   = bytesField(9)
+	evidenceState      = bytesField(10)
+	evidenceOwner      = bytesField(11)
+
+	containerName     = bytesField(1)
+	containerExitCode = varintField(2)
+	containerReason   = bytesField(3)
+	containerMessage  = bytesField(4)
+)
+
+// decodeEvidence gives the evidence, and the texts that stand inside the facts in memory.
+func decodeEvidence(b []byte) (e Evidence, texts []string, err error) {
+	for f := (wireFields{rest: b}); f.next(&err); {
+		switch f.field {
+		case evidenceNamespace:
+			e.Namespace = f.text(&err)
+		case evidenceName:
+			e.Name = f.text(&err)
+		case evidenceNode:
+			e.Node = f.text(&err)
+		case evidenceReason:
+			e.Reason = f.text(&err)
+		case evidenceMessage:
+			e.Message = f.text(&err)
+		case evidenceSentence:
+			e.Sentence = f.text(&err)
+		case evidenceContainers:
+			e.Containers = append(e.Containers, decodeContainer(f.bytes, &err))
+		case evidenceTexts:
+			texts = append(texts, f.text(&err))
+		case evidenceTemplate:
+			e.Template = bytes.Clone(f.bytes)
+		case evidenceState:
+			e.State = bytes.Clone(f.bytes)
+		case evidenceOwner:
+			e.Owner = f.text(&err)
+		}
+	}
+	if err != nil {
+		return Evidence{}, nil, fmt.Errorf("decode evidence: %w", err)
+	}
+	return e, texts, nil
+}
+
+func decodeContainer(b []byte, err *error) (c ContainerEnd) {
+	for f := (wireFields{rest: b}); f.next(err); {
+		switch f.field {
+		case containerName:
+			c.Name = f.text(err)
+		case containerExitCode:
+			c.ExitCode = int32(protowire.DecodeZigZag(f.value & (1<<32 - 1)))
+		case containerReason:
+			c.Reason = f.text(err)
+		case containerMessage:
+			c.Message = f.text(err)
+		}
+	}
+	return c
+}
+
+func appendEvidence(buf []byte, e *Evidence, texts []string) ([]byte, error) {
+	var err error
+	buf = appendTextField(buf, evidenceNamespace.number, e.Namespace, &err)
+	buf = appendTextField(buf, evidenceName.number, e.Name, &err)
+	buf = appendTextField(buf, evidenceNode.number, e.Node, &err)
+	buf = appendTextField(buf, evidenceReason.number, e.Reason, &err)
+	buf = appendTextField(buf, evidenceMessage.number, e.Message, &err)
+	buf = appendTextField(buf, evidenceSentence.number, e.Sentence, &err)
+	for i := range e.Containers {
+		c := &e.Containers[i]
+		var begin int
+		buf, begin = beginField(buf, evidenceContainers.number)
+		buf = appendTextField(buf, containerName.number, c.Name, &err)
+		buf = appendVarintField(buf, containerExitCode.number, protowire.EncodeZigZag(int64(c.ExitCode)))
+		buf = appendTextField(buf, containerReason.number, c.Reason, &err)
+		buf = appendTextField(buf, containerMessage.number, c.Message, &err)
+		buf = endField(buf, begin)
+	}
+	if anyText(texts) {
+		for _, t := range texts {
+			buf = appendText(buf, evidenceTexts.number, t, &err)
+		}
+	}
+	buf = appendBytesField(buf, evidenceTemplate.number, e.Template)
+	buf = appendBytesField(buf, evidenceState.number, e.State)
+	buf = appendTextField(buf, evidenceOwner.number, e.Owner, &err)
+	return buf, err
+}
+
+func anyText(texts []string) bool {
+	for _, t := range texts {
+		if t != "" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,112 @@
+package events
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// Every record has a header, whose wire form is fixed for ever, and nearly every one has evidence. Both are translated
+// without generated messages in between, which are most of what such small things cost. A test holds this and
+// wire_evidence.go against the generated code.
+
+// The fields of Header and Stream, by their numbers in record.proto.
+var (
+	headerSequence  = varintField(1)
+	headerTime      = fixed64Field(2)
+	headerStream    = bytesField(3)
+	headerPrevious  = varintField(4)
+	headerCauses    = bytesField(5) // packed
+	headerOneCause  = varintField(5)
+	headerKind      = varintField(6)
+	headerCritical  = varintField(7)
+	headerEndOfTurn = varintField(8)
+
+	streamKind = varintField(1)
+	streamID   = bytesField(2)
+)
+
+var errHeader = errors.New("decode record: the header is missing or incomplete")
+
+func decodeHeader(b []byte) (Header, error) {
+	var h Header
+	var id []byte // of the stream
+	var err error
+	for f := (wireFields{rest: b}); f.next(&err); {
+		switch f.field {
+		case headerSequence:
+			h.Sequence = Sequence(f.value)
+		case headerTime:
+			h.Time = Time(f.value)
+		case headerStream:
+			for s := (wireFields{rest: f.bytes}); s.next(&err); {
+				switch s.field {
+				case streamKind:
+					h.Stream.Kind = StreamKind(s.value)
+				case streamID:
+					id = s.bytes
+				}
+			}
+		case headerPrevious:
+			h.Previous = Sequence(f.value)
+		case headerCauses:
+			h.Causes = decodeSequences(f.bytes, h.Causes, &err)
+		case headerOneCause:
+			h.Causes = append(h.Causes, Sequence(f.value))
+		case headerKind:
+			h.Kind = Kind(f.value)
+		case headerCritical:
+			h.Critical = f.value != 0
+		case headerEndOfTurn:
+			h.Last = f.value != 0
+		}
+	}
+	switch {
+	case err != nil:
+		return Header{}, fmt.Errorf("decode header: %w", err)
+	case h.Sequence == 0 || h.Kind == 0 || h.Stream.Kind == 0:
+		return Header{}, errHeader
+	case h.Previous >= h.Sequence:
+		return Header{}, fmt.Errorf("decode header: record %d points forward to %d", h.Sequence, h.Previous)
+	}
+	h.Stream.ID = streamIDFromWire(h.Stream.Kind, id)
+	return h, nil
+}
+
+func decodeSequences(b []byte, all []Sequence, err *error) []Sequence {
+	for len(b) > 0 {
+		v, n := protowire.ConsumeVarint(b)
+		if n < 0 {
+			*err = protowire.ParseError(n)
+			return all
+		}
+		all, b = append(all, Sequence(v)), b[n:]
+	}
+	return all
+}
+
+func appendHeader(buf []byte, h *Header) []byte {
+	buf = appendVarintField(buf, headerSequence.number, uint64(h.Sequence))
+	if h.Time != 0 {
+		buf = protowire.AppendTag(buf, headerTime.number, protowire.Fixed64Type)
+		buf = binary.LittleEndian.AppendUint64(buf, uint64(h.Time))
+	}
+	buf, stream := beginField(buf, headerStream.number)
+	buf = appendVarintField(buf, streamKind.number, uint64(h.Stream.Kind))
+	buf = appendBytesField(buf, streamID.number, streamIDToWire(h.Stream))
+	buf = endField(buf, stream)
+	buf = appendVarintField(buf, headerPrevious.number, uint64(h.Previous))
+	if len(h.Causes) > 0 {
+		var causes int
+		buf, causes = beginField(buf, headerCauses.number)
+		for _, c := range h.Causes {
+			buf = protowire.AppendVarint(buf, uint64(c))
+		}
+		buf = endField(buf, causes)
+	}
+	buf = appendVarintField(buf, headerKind.number, uint64(h.Kind))
+	buf = appendVarintField(buf, headerCritical.number, protowire.EncodeBool(h.Critical))
+	return appendVarintField(buf, headerEndOfTurn.number, protowire.EncodeBool(h.Last))
+}
