@@ -36,20 +36,20 @@ func TestAllocationsPerRecord(t *testing.T) {
 		n        int
 		work     func()
 	}{
-		{"decoding a record", 21, l.Len(), func() {
+		{"decoding a record", 12.9, l.Len(), func() {
 			for _, stored := range l.Stored {
 				if _, err := events.DecodeRecord(stored); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}},
-		{"encoding a record", 21, l.Len(), func() {
+		{"encoding a record", 6, l.Len(), func() {
 			for i := range l.Records {
 				buffer, _ = events.AppendRecord(buffer[:0], &l.Records[i])
 			}
 		}},
-		{"folding a record", 21, l.Len(), func() { foldAll(l) }},
-		{"a pod that is known already", 21, len(seen), func() {
+		{"folding a record", 1.25, l.Len(), func() { foldAll(l) }},
+		{"a pod that is known already", 2.2, len(seen), func() {
 			for i := range seen {
 				in.Admit(&seen[i], 1)
 			}
