@@ -167,21 +167,23 @@ func others(before, after mark, gone time.Duration) float64 {
 
 // perPod counts a user's requests for each pod, Events and Leases apart.
 func perPod(requests []controlplane.Write, user string, pods float64) (all map[string]float64, events float64) {
-	all = map[string]float64{}
+	counts := map[string]int{}
 	for _, w := range requests {
 		switch {
 		case w.User != user || w.Resource == "leases":
 		case w.Resource == "events":
-			events += 1 / pods
+			events++
+		case w.Code >= 400:
+			counts[fmt.Sprintf("%s %s (%d)", w.Verb, w.Resource, w.Code)]++
 		default:
-			what := w.Verb + " " + w.Resource
-			if w.Code >= 400 {
-				what = fmt.Sprintf("%s (%d)", what, w.Code)
-			}
-			all[what] += 1 / pods
+			counts[w.Verb+" "+w.Resource]++
 		}
 	}
-	return all, events
+	all = map[string]float64{}
+	for what, n := range counts {
+		all[what] = float64(n) / pods
+	}
+	return all, events / pods
 }
 
 // summary is a lap in a line.
