@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 }
 
 // withShared builds the program, starts the control plane, runs, and cleans up.
-func withShared(run func() int) int {
+func withShared(run func() int) (status int) {
 	fail := func(err error) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -43,14 +43,18 @@ func withShared(run func() int) int {
 	if err != nil {
 		return fail(err)
 	}
-	defer os.RemoveAll(dir)
+	defer func() {
+		if err := os.RemoveAll(dir); err != nil {
+			status = fail(err)
+		}
+	}()
 	if shared.program, err = controller.Build(context.Background(), dir); err != nil {
 		return fail(err)
 	}
 	if shared.cp, err = controlplane.Start(context.Background(), controlplane.Options{}); err != nil {
 		return fail(err)
 	}
-	status := run()
+	status = run()
 	if status != 0 {
 		shared.cp.KeepData()
 		fmt.Fprintln(os.Stderr, "The logs of the control plane are in", shared.cp.LogDir())

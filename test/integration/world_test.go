@@ -47,7 +47,7 @@ func newWorldOn(t *testing.T, cp *controlplane.ControlPlane) *world {
 	if w.namespace, err = cp.CreateNamespace(t.Context(), "test"); err != nil {
 		t.Fatal(err)
 	}
-	if w.dir, err = os.MkdirTemp("", "jobledger-"+w.namespace+"-"); err != nil {
+	if w.dir, err = os.MkdirTemp("", "jobledger-"+w.namespace+"-"); err != nil { //nolint:usetesting // kept after a failure
 		t.Fatal(err)
 	}
 	if w.kubeconfig, err = controller.NewUser(t.Context(), cp, w.namespace, w.namespace, w.dir); err != nil {
