@@ -68,7 +68,7 @@ var Figures = []Figure{
 	{Key: keyEtcdCPU, Title: "CPU of etcd per pod, ms"},
 	{Key: keyBenchCPU, Title: "CPU of the bench (kubelet, stopwatch) per pod, ms"},
 	{Key: keyPeak, Title: "peak RSS, MiB", Brief: true},
-	{Key: keyWritten, Title: "written to disk per pod, KiB"},
+	{Key: keyWritten, Title: "written per pod as the kernel accounts it, KiB"},
 	{Key: keyGrown, Title: "log grown per pod, KiB", Count: true},
 	{Key: keyCommits, Title: "commits per pod", Brief: true, Count: true},
 }
