@@ -273,5 +273,11 @@ func (in *Intake) podGone(o *events.Observation, f *events.PodGone) []Draft {
 	if !known {
 		return nil
 	}
-	return []Draft{{Stream: home, Kind: events.KindPodDeleted, Facts: f, Evidence: o.Evidence}}
+	evidence := o.Evidence
+	if j := in.World.Job(home); j != nil && evidence.Name == "" { // an informer that only misses it keeps no names
+		if p := j.Pod(f.UID); p != nil {
+			evidence.Name = p.Name
+		}
+	}
+	return []Draft{{Stream: home, Kind: events.KindPodDeleted, Facts: f, Evidence: evidence}}
 }
