@@ -1,8 +1,8 @@
 // Package sidebyside lets a benchmark measure several things in one run and report how they compare.
 //
 // On a machine that others use too, a time says little and a time from another minute says nothing. So [Compare] measures
-// its sides in turn, round by round and each second round in reverse, forms every ratio within one round, and reports the
-// median of the rounds: what slows the machine for a while slows both sides of a ratio.
+// its sides in turn, in every order, forms every ratio within one round, and reports the median of the rounds: what slows
+// the machine for a while slows both sides of a ratio.
 //
 // Where nothing waits for a disk, [Computing] counts processor time instead of time.
 //

@@ -12,11 +12,14 @@ type Side struct {
 	Name string
 	// Cost does one round's share of work and returns what one unit of it cost, in nanoseconds.
 	Cost func() float64
+	// one does one unit, of n in a round, where the typical one counts.
+	one func()
+	n   int
 }
 
 // All is a side whose work does n units as a whole.
 func All(name string, n int, work func()) Side {
-	return Side{name, func() float64 {
+	return Side{Name: name, Cost: func() float64 {
 		start := time.Now()
 		work()
 		return float64(time.Since(start)) / float64(n)
@@ -26,25 +29,16 @@ func All(name string, n int, work func()) Side {
 // Computing is a side whose work does n units as a whole and waits for nothing: what counts is the time that this process
 // spends on processors, the garbage collector's too, and not how long others keep it from them.
 func Computing(name string, n int, work func()) Side {
-	return Side{name, func() float64 {
+	return Side{Name: name, Cost: func() float64 {
 		start := processor()
 		work()
 		return float64(processor()-start) / float64(n)
 	}}
 }
 
-// Typical is a side whose work does one unit: it is done n times, and the median of the n counts.
-func Typical(name string, n int, work func()) Side {
-	return Side{name, func() float64 {
-		costs := make([]float64, n)
-		for i := range costs {
-			start := time.Now()
-			work()
-			costs[i] = float64(time.Since(start))
-		}
-		return Median(costs)
-	}}
-}
+// Typical is a side of which the median unit counts, of n in a round. Sides that are all of this sort take turns unit by
+// unit: they meet the same disk at the same moment.
+func Typical(name string, n int, one func()) Side { return Side{Name: name, one: one, n: n} }
 
 // Compare measures the sides once for each round of the benchmark and reports the medians. The unit names what the costs
 // are for: "record". The first side is the one that the others are the measure of.
@@ -52,7 +46,7 @@ func Compare(b *testing.B, unit string, sides ...Side) {
 	b.Helper()
 	costs, speeds := make([][]float64, len(sides)), make([][]float64, len(sides))
 	for round := 0; b.Loop(); round++ {
-		for i, cost := range measure(sides, round%2 == 1) {
+		for i, cost := range measure(sides, round) {
 			costs[i] = append(costs[i], cost)
 			speeds[i] = append(speeds[i], cost/costs[0][round])
 		}
@@ -66,18 +60,43 @@ func Compare(b *testing.B, unit string, sides ...Side) {
 	}
 }
 
-// measure is one round. The garbage of a side is not left to the next one.
-func measure(sides []Side, reverse bool) []float64 {
-	costs := make([]float64, len(sides))
-	for n := range sides {
-		i := n
-		if reverse {
-			i = len(sides) - 1 - n
+// measure is one round. The garbage of what came before is not left to it.
+func measure(sides []Side, round int) []float64 {
+	costs, units := make([]float64, len(sides)), make([][]float64, len(sides))
+	for _, i := range order(len(sides), round) {
+		if runtime.GC(); sides[i].Cost != nil {
+			costs[i] = sides[i].Cost()
 		}
-		runtime.GC()
-		costs[i] = sides[i].Cost()
+	}
+	for more := true; more; round++ {
+		more = false
+		for _, i := range order(len(sides), round) {
+			if side := &sides[i]; len(units[i]) < side.n {
+				start := time.Now()
+				side.one()
+				units[i] = append(units[i], float64(time.Since(start)))
+				more = true
+			}
+		}
+	}
+	for i := range sides {
+		if len(units[i]) > 0 {
+			costs[i] = Median(units[i])
+		}
 	}
 	return costs
+}
+
+// order is who comes when: each side is at each place in turn, and before and after each other as often.
+func order(n, round int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = (i + round/2) % n
+	}
+	if round%2 == 1 {
+		slices.Reverse(out)
+	}
+	return out
 }
 
 // Median is the middle of the values, the mean of the two in the middle when their number is even; 0 when there are none.

@@ -28,7 +28,7 @@ func TestARatioIsFormedWithinItsRound(t *testing.T) {
 	var order []string
 	side := func(name string, costs ...float64) Side {
 		round := -1
-		return Side{name, func() float64 {
+		return Side{Name: name, Cost: func() float64 {
 			order = append(order, name)
 			round++
 			return costs[round%len(costs)]
@@ -48,5 +48,19 @@ func TestARatioIsFormedWithinItsRound(t *testing.T) {
 	}
 	if want := []string{"log", "floor", "floor", "log"}; !slices.Equal(order[:4], want) {
 		t.Errorf("measured in the order %v, want %v", order[:4], want)
+	}
+}
+
+func TestTypicalUnitsTakeTurns(t *testing.T) {
+	order := ""
+	costs := measure([]Side{
+		Typical("log", 3, func() { order += "l" }),
+		Typical("floor", 3, func() { order += "f" }),
+	}, 0)
+	if order != "lfflfl" {
+		t.Errorf("done in the order %s, want each before the other in turn", order)
+	}
+	if costs[0] <= 0 || costs[1] <= 0 {
+		t.Errorf("costs are %v, want what was measured", costs)
 	}
 }

@@ -1,256 +1,133 @@
+//go:build linux
+
 package boltlog
 
 import (
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
-	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"testing"
 
 	"go.etcd.io/bbolt"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/internal/sidebyside"
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// The appending benchmarks let that many goroutines append one record of about 174 bytes each and wait until it is
-// durable: on this log, on bbolt's own batching with its defaults, and on the floor, a file written ahead with one write
-// and one fdatasync per group. All encode the record; the log and the floor also chain it. Compare them with benchstat; the ratios within one run are what counts.
-var appenders = []int{1, 16, 256, 4096}
-
+// BenchmarkAppend lets that many goroutines append one record of about 174 bytes each and wait until it is durable: on
+// this log, on bbolt's own batching with its defaults, and on a bare write-ahead log, a file written ahead with one write
+// and one fdatasync per group. All encode the record; the log and the bare one also chain it.
 func BenchmarkAppend(b *testing.B) {
-	for _, n := range appenders {
-		b.Run(fmt.Sprintf("log/appenders=%d", n), func(b *testing.B) {
-			l, w := openTest(b, Options{}, system)
-			var mu sync.Mutex
-			item := sized("job-a", 1)
-			together(b, n, func(int) error {
-				mu.Lock()
-				c := l.Append(w.Batch(item), true)
-				mu.Unlock()
-				<-c.Done()
-				return c.Err()
-			})
-		})
-		b.Run(fmt.Sprintf("bbolt/appenders=%d", n), func(b *testing.B) {
-			db, err := bbolt.Open(filepath.Join(b.TempDir(), "x.db"), 0o600, nil)
-			if err != nil {
-				b.Fatal(err)
+	for _, n := range []int{1, 16, 256, 4096} {
+		b.Run(fmt.Sprintf("appenders=%d", n), func(b *testing.B) {
+			each := max(40, n) / n * 10
+			side := func(name string, one func() error) sidebyside.Side {
+				return sidebyside.All(name, n*each, func() { together(b, n, each, one) })
 			}
-			defer db.Close()
-			var mu sync.Mutex
-			sequence := uint64(0)
-			record := oneRecord()
-			together(b, n, func(int) error {
-				value, err := events.AppendRecord(nil, record)
-				if err != nil {
-					return err
-				}
-				return db.Batch(func(tx *bbolt.Tx) error {
-					bucket, err := tx.CreateBucketIfNotExists(logBucket)
-					if err != nil {
-						return err
-					}
-					mu.Lock()
-					sequence++
-					key := binary.BigEndian.AppendUint64(nil, sequence)
-					mu.Unlock()
-					return bucket.Put(key, value)
-				})
-			})
+			sidebyside.Compare(b, "record",
+				side("log", logAppender(b)), side("bbolt", batchAppender(b)), side("wal", newWAL(b).appender(b)))
 		})
-		b.Run(fmt.Sprintf("floor/appenders=%d", n), func(b *testing.B) { benchmarkFloor(b, n) })
 	}
 }
 
-// together runs b.N appends on n goroutines.
-func together(b *testing.B, n int, appendOne func(i int) error) {
-	b.ResetTimer()
+// together lets n goroutines do something that many times each.
+func together(b *testing.B, n, each int, one func() error) {
 	var all sync.WaitGroup
-	work := make(chan int, n)
 	for range n {
 		all.Go(func() {
-			for i := range work {
-				if err := appendOne(i); err != nil {
+			for range each {
+				if err := one(); err != nil {
 					b.Error(err)
 				}
 			}
 		})
 	}
-	for i := range b.N {
-		work <- i
-	}
-	close(work)
 	all.Wait()
-	b.StopTimer()
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "records/s")
 }
 
-func benchmarkFloor(b *testing.B, n int) {
-	f, err := os.Create(filepath.Join(b.TempDir(), "wal"))
+func logAppender(b *testing.B) func() error {
+	l, w := openTest(b, Options{}, system)
+	var mu sync.Mutex
+	item := sized("job-a", 1)
+	return func() error {
+		mu.Lock()
+		c := l.Append(w.Batch(item), true)
+		mu.Unlock()
+		<-c.Done()
+		return c.Err()
+	}
+}
+
+func batchAppender(b *testing.B) func() error {
+	db, err := bbolt.Open(filepath.Join(b.TempDir(), "x.db"), 0o600, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer f.Close()
-	if err := writeZeros(f, int64(b.N)*250+1<<20); err != nil {
-		b.Fatal(err)
-	}
-	type appending struct {
-		stored []byte
-		done   chan error
-	}
-	waiting := make(chan appending, 8192)
-	go func() { // ends when waiting is closed
-		var hash events.Hash
-		offset := int64(0)
-		for first := range waiting {
-			group, err := []appending{first}, error(nil)
-			for len(waiting) > 0 {
-				group = append(group, <-waiting)
-			}
-			var buffer []byte
-			for _, a := range group {
-				buffer = binary.LittleEndian.AppendUint32(buffer, uint32(len(a.stored)))
-				buffer = binary.LittleEndian.AppendUint32(buffer, crc32.Checksum(a.stored, castagnoli))
-				buffer = append(buffer, a.stored...)
-				if hash, err = hash.Next(a.stored); err != nil {
-					b.Error(err)
-				}
-			}
-			if _, err = f.WriteAt(append(buffer, hash[:]...), offset); err == nil {
-				err = syscall.Fdatasync(int(f.Fd()))
-			}
-			offset += int64(len(buffer) + len(hash))
-			for _, a := range group {
-				a.done <- err
-			}
-		}
-	}()
+	b.Cleanup(func() { db.Close() })
+	var mu sync.Mutex
+	sequence := uint64(0)
 	record := oneRecord()
-	together(b, n, func(int) error {
-		stored, err := events.AppendRecord(nil, record)
+	return func() error {
+		value, err := events.AppendRecord(nil, record)
 		if err != nil {
 			return err
 		}
-		done := make(chan error, 1)
-		waiting <- appending{stored, done}
-		return <-done
-	})
-	close(waiting)
+		return db.Batch(func(tx *bbolt.Tx) error {
+			bucket, err := tx.CreateBucketIfNotExists(logBucket)
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			sequence++
+			key := binary.BigEndian.AppendUint64(nil, sequence)
+			mu.Unlock()
+			return bucket.Put(key, value)
+		})
+	}
 }
 
 // oneRecord is a record like those of sized.
 func oneRecord() *events.Record { return recordOf(sized("job-a", 1), 1000) }
 
-const benchRecords = 100_000
-
-// filledLog is a closed log of benchRecords records of 500 Jobs in groups of 1000.
-func filledLog(b *testing.B) *Log {
-	b.Helper()
-	l, w := openTest(b, Options{}, system)
-	for n := 0; n < benchRecords; n += 1000 {
-		var items []storetest.Item
-		for i := range 1000 {
-			items = append(items, sized(fmt.Sprint("job-", (n+i)/200), i))
-			items[i].Stream.ID = fmt.Sprint("job-", (n+i)/200)
-		}
-		w.Durable(items...)
+// BenchmarkCommit appends batches of that many records, one after the other, each when the one before is durable: beside
+// the bare write-ahead log, and beside 4 KiB appended to a growing file, which is what the disk takes for anything.
+func BenchmarkCommit(b *testing.B) {
+	for _, n := range []int{1, 10, 100, 1000} {
+		b.Run(fmt.Sprintf("batch=%d", n), func(b *testing.B) {
+			l, w := openTest(b, Options{}, system)
+			items := make([]storetest.Item, n)
+			for i := range items {
+				items[i] = sized("job-a", i)
+			}
+			wal, record := newWAL(b), oneRecord()
+			sidebyside.Compare(b, "commit",
+				sidebyside.Typical("log", 60, func() {
+					c := l.Append(w.Batch(items...), true)
+					<-c.Done()
+					if c.Err() != nil {
+						b.Fatal(c.Err())
+					}
+				}),
+				sidebyside.Typical("wal", 60, func() {
+					group := make([][]byte, n)
+					for i := range group {
+						group[i] = encoded(b, record)
+					}
+					if err := wal.commit(group); err != nil {
+						b.Fatal(err)
+					}
+				}),
+				sidebyside.Typical("probe", 60, newProbe(b)))
+		})
 	}
-	return l
 }
 
-// BenchmarkRead compares reading the whole log with reading the same records, length and checksum each, from a raw
-// file, and with reading one Job's 200 records.
-func BenchmarkRead(b *testing.B) {
-	l := filledLog(b)
-	b.Run("scan", func(b *testing.B) { // checksums and headers, as opening does
-		f := &logFile{path: l.tail.path, first: 1, db: l.tail.db}
-		for b.Loop() {
-			if err := f.scan(l.Head().Sequence, func(*events.Header, []byte) error { return nil }, nil); err != nil {
-				b.Fatal(err)
-			}
-		}
-		b.ReportMetric(float64(b.N)*benchRecords/b.Elapsed().Seconds(), "records/s")
-	})
-	b.Run("decode", func(b *testing.B) {
-		for b.Loop() {
-			for _, err := range l.Read(b.Context(), 0) {
-				if err != nil {
-					b.Fatal(err)
-				}
-			}
-		}
-		b.ReportMetric(float64(b.N)*benchRecords/b.Elapsed().Seconds(), "records/s")
-	})
-	b.Run("one-job", func(b *testing.B) {
-		for b.Loop() {
-			for _, err := range l.ReadStream(b.Context(), events.JobStream("job-250"), 0, store.Forward) {
-				if err != nil {
-					b.Fatal(err)
-				}
-			}
-		}
-		b.ReportMetric(float64(b.N)*200/b.Elapsed().Seconds(), "records/s")
-	})
-	b.Run("floor", func(b *testing.B) { benchmarkRawRead(b, l) })
-}
-
-func benchmarkRawRead(b *testing.B, l *Log) {
-	path := filepath.Join(b.TempDir(), "raw")
-	var raw []byte
-	for r, err := range l.Read(b.Context(), 0) {
-		if err != nil {
-			b.Fatal(err)
-		}
-		stored, err := events.AppendRecord(nil, &r)
-		if err != nil {
-			b.Fatal(err)
-		}
-		raw = binary.LittleEndian.AppendUint32(raw, uint32(len(stored)))
-		raw = binary.LittleEndian.AppendUint32(raw, crc32.Checksum(stored, castagnoli))
-		raw = append(raw, stored...)
-	}
-	if err := os.WriteFile(path, raw, 0o600); err != nil {
+func encoded(b *testing.B, r *events.Record) []byte {
+	stored, err := events.AppendRecord(nil, r)
+	if err != nil {
 		b.Fatal(err)
 	}
-	b.ResetTimer()
-	for b.Loop() {
-		content, err := os.ReadFile(path)
-		if err != nil {
-			b.Fatal(err)
-		}
-		for len(content) > 0 {
-			n := binary.LittleEndian.Uint32(content)
-			stored := content[8:][:n]
-			if crc32.Checksum(stored, castagnoli) != binary.LittleEndian.Uint32(content[4:]) {
-				b.Fatal("checksum")
-			}
-			if _, err := events.DecodeRecord(stored); err != nil {
-				b.Fatal(err)
-			}
-			content = content[8+n:]
-		}
-	}
-	b.ReportMetric(float64(b.N)*benchRecords/b.Elapsed().Seconds(), "records/s")
-}
-
-// BenchmarkOpen opens a log of benchRecords records to write: every page is read and checked, and the index made.
-func BenchmarkOpen(b *testing.B) {
-	l := filledLog(b)
-	if err := l.Close(); err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		again, err := Open(l.dir, Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := again.Close(); err != nil {
-			b.Fatal(err)
-		}
-	}
+	return stored
 }
