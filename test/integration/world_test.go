@@ -17,7 +17,7 @@ import (
 )
 
 // patience is how long a test waits for something that should happen soon; it is for a machine under load.
-const patience = 90 * time.Second
+const patience = 3 * time.Minute
 
 // world is one test's namespace, and the controllers that ran in it.
 type world struct {
