@@ -25,17 +25,22 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "3"); err != nil { // a flag on the command line wins: it is read later
 		panic(err)
 	}
-	os.Exit(setUp(m))
-}
-
-func setUp(m *testing.M) int {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
-	defer cancel()
 	dir, err := os.MkdirTemp("", "jobledger-crash-")
 	if err != nil {
-		return failed(err)
+		os.Exit(failed(err))
 	}
-	defer os.RemoveAll(dir)
+	code := runAll(m, dir)
+	if err := os.RemoveAll(dir); err != nil {
+		code = failed(err)
+	}
+	os.Exit(code)
+}
+
+// runAll builds the program into dir, starts the control plane and runs the tests.
+func runAll(m *testing.M, dir string) int {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	defer cancel()
+	var err error
 	if program, err = controller.Build(ctx, dir, "failpoints"); err != nil {
 		return failed(err)
 	}

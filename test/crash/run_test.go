@@ -55,7 +55,7 @@ func newTrial(t *testing.T) *trial {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := os.MkdirTemp("", "jobledger-"+namespace+"-") // not t.TempDir, which goes also when the test has failed
+	dir, err := os.MkdirTemp("", "jobledger-"+namespace+"-") //nolint:usetesting // t.TempDir goes also when the test has failed
 	if err != nil {
 		t.Fatal(err)
 	}
