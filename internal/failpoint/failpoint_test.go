@@ -259,3 +259,17 @@ func (f *fakeAPI) FindPod(context.Context, string, string) (*corev1.Pod, error) 
 	f.calls++
 	return nil, f.err
 }
+
+func TestOnlyABuildWithTheTagHasFailpoints(t *testing.T) {
+	for tags, want := range map[string]bool{"": false, "failpoints": true} {
+		cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-tags="+tags, "./cmd/jobledger")
+		cmd.Dir = "../.."
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(string(out), "/internal/failpoint\n"); got != want {
+			t.Errorf("with tags %q: imports this package: %t, want %t", tags, got, want)
+		}
+	}
+}
