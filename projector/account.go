@@ -45,7 +45,7 @@ func (j *Job) accounted(p *Pod) bool {
 // ended pods without a valid index (J-035).
 func (j *Job) stageOf(p *Pod) Stage {
 	switch {
-	case p.Doomed:
+	case p.Doomed && !j.Finished():
 		if p.Drop == nil && p.Delete == nil && (p.Held() || !p.Leaving()) {
 			return Surplus
 		}
@@ -68,10 +68,14 @@ func (j *Job) stageOf(p *Pod) Stage {
 		return Untouched
 	case j.accounted(p):
 		return j.letGo(p)
-	case !p.Phase.Terminal() && j.succeeding():
+	case j.succeeding() && (!p.Phase.Terminal() || (p.Phase == events.PodFailed && p.Deleted != 0)): // J-142
 		return j.letGo(p)
 	case p.Waived:
 		return j.letGo(p)
+	case j.PerIndex() && j.index.held[p.Index] == p:
+		return Holding
+	case j.ended(p) && p.Phase != events.PodSucceeded && p.Ignored():
+		return j.letGo(p) // J-091: nothing is recorded of it
 	case j.ended(p):
 		return Fresh
 	case j.Deleted != 0:
@@ -92,6 +96,11 @@ func (j *Job) enter(p *Pod) {
 	was := p.in
 	p.in = share{index: events.NoIndex}
 	claimed := j.claimed(p)
+	p.match = Match{}
+	if claimed && p.Phase != events.PodSucceeded && (p.Phase == events.PodFailed || j.failing()) {
+		p.match = j.policies.match(&p.PodSeen, j.PerIndex())
+	}
+	p.in.failJob = claimed && p.Phase == events.PodFailed && p.match.Action == FailJob
 	if claimed {
 		p.in.active, p.in.terminating = p.Active(), p.Terminating()
 		p.in.ready = p.in.active && p.Ready
@@ -106,6 +115,7 @@ func (j *Job) enter(p *Pod) {
 		}
 	}
 	p.in.doomed = p.Doomed && !p.Leaving()
+	p.in.deleteDoubt = p.DeleteDoubt != 0 && !p.Leaving()
 	p.in.waived = claimed && p.Waived && p.Held() && !j.Gone && !j.Finished()
 	_, uncounted := j.uncounted[p.UID]
 	p.in.settled = uncounted && j.Settled(p.UID)
@@ -122,6 +132,9 @@ func (j *Job) enter(p *Pod) {
 		p.in.freshSucceeded = p.Phase == events.PodSucceeded
 		p.in.freshFailed = !p.in.freshSucceeded
 		p.in.urgent = p.Deleted != 0
+	}
+	p.in.heldCounted = p.stage == Holding && !p.Ignored()
+	if p.stage == Fresh || p.stage == Holding || (claimed && p.Held() && p.Phase == events.PodFailed && p.Ignored()) {
 		j.note(p)
 	}
 	j.count(p, 1)
@@ -133,10 +146,17 @@ func (j *Job) enter(p *Pod) {
 			j.uncomplete(p.Index)
 		}
 	}
+	if j.PerIndex() {
+		j.enterIndex(p)
+		j.settleIndex(p.Index)
+	}
 }
 
 // leave takes back what enter added, before the pod changes.
-func (j *Job) leave(p *Pod) { j.count(p, -1) }
+func (j *Job) leave(p *Pod) {
+	j.count(p, -1)
+	j.leaveIndex(p)
+}
 
 // update changes a pod and keeps the tallies true.
 func (j *Job) update(p *Pod, change func()) {
@@ -154,6 +174,8 @@ func (j *Job) queue(s Stage) *queue {
 		return &j.released
 	case Surplus:
 		return &j.surplus
+	case Holding:
+		return &j.holding
 	case Untouched, Dropping:
 	}
 	return nil
@@ -171,6 +193,9 @@ func (j *Job) count(p *Pod, sign int32) {
 	t.Ready += one(p.in.ready) * sign
 	t.Terminating += one(p.in.terminating) * sign
 	t.Idle += one(p.in.idle) * sign
+	t.FailJob += one(p.in.failJob) * sign
+	t.HeldFailed += one(p.in.heldCounted) * sign
+	t.DoubtedDeletes += one(p.in.deleteDoubt) * sign
 	t.Waived += one(p.in.waived) * sign
 	t.Doomed += one(p.in.doomed) * sign
 	t.Misplaced += one(p.in.misplaced) * sign
@@ -195,7 +220,10 @@ func one(b bool) int32 {
 
 // complete notes that a fresh pod succeeded with that index.
 func (j *Job) complete(i int32) {
-	j.completed.Add(i)
+	if j.completed.Add(i) {
+		j.follow(i, 1)
+	}
+	j.index.failed.Remove(i) // an index with both outcomes is completed (J-126)
 	j.taken.Add(i)
 	if j.occupants[i] > 0 {
 		j.crowded[i] = struct{}{}
@@ -212,7 +240,9 @@ func (j *Job) uncomplete(i int32) {
 			return
 		}
 	}
-	j.completed.Remove(i)
+	if j.completed.Remove(i) {
+		j.follow(i, -1)
+	}
 	j.occupy(i, 0)
 }
 
@@ -224,7 +254,7 @@ func (j *Job) occupy(i, sign int32) {
 	} else {
 		j.occupants[i] = n
 	}
-	if n > 1 || (n > 0 && (j.completed.Has(i) || j.Base.FailedIndexes.Has(i))) {
+	if n > 1 || (n > 0 && (j.completed.Has(i) || j.index.failed.Has(i))) {
 		j.crowded[i] = struct{}{}
 	} else {
 		delete(j.crowded, i)
@@ -234,7 +264,7 @@ func (j *Job) occupy(i, sign int32) {
 
 // retake decides afresh whether the index needs a pod.
 func (j *Job) retake(i int32) {
-	if j.occupants[i] > 0 || j.completed.Has(i) || j.Base.FailedIndexes.Has(i) {
+	if j.occupants[i] > 0 || j.completed.Has(i) || j.index.failed.Has(i) {
 		j.taken.Add(i)
 	} else {
 		j.taken.Remove(i)
@@ -256,13 +286,18 @@ func (j *Job) recount() {
 	clear(j.occupants)
 	clear(j.crowded)
 	j.completed, j.taken = IndexSet{}, IndexSet{}
+	j.index = newPerIndex()
+	j.index.restless = true // until all pods are in
+	for p := range j.holding.all {
+		j.index.held[p.Index] = p // as before, unless it turns out otherwise
+	}
 	if j.Indexed() {
 		j.completed = j.Base.Completed.Clone()
 		j.completed.Trim(j.Completions())
 		j.taken = j.completed.Clone()
-		failed := j.Base.FailedIndexes.Clone()
-		failed.Trim(j.Completions())
-		j.taken.AddAll(&failed)
+		j.index.failed = j.Base.FailedIndexes.Clone()
+		j.index.failed.Trim(j.Completions())
+		j.taken.AddAll(&j.index.failed)
 		for _, c := range j.creates {
 			if c.Index >= 0 {
 				j.occupy(c.Index, 1)
@@ -274,8 +309,15 @@ func (j *Job) recount() {
 			j.tally.Settled++
 		}
 	}
+	j.recountProgress()
 	for _, p := range pods {
 		p.in = share{}
 		j.enter(p)
+	}
+	j.index.restless = false
+	if j.PerIndex() {
+		for _, i := range j.index.indexes() {
+			j.settleIndex(i)
+		}
 	}
 }

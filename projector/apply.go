@@ -20,6 +20,7 @@ func (j *Job) Apply(rec *events.Record) {
 	case *events.JobSeen:
 		j.jobSeen(rec, f)
 	case *events.JobGone:
+		j.Version = max(j.Version, f.Version) // what was read before is no news
 		j.gone()
 	case *events.PodSeen:
 		j.podSeen(rec, f)
@@ -80,8 +81,11 @@ func (j *Job) start() {
 	case j.Spec == nil || j.Finished():
 	case j.Spec.Suspend:
 		j.Start = 0
-	case j.Start == 0 && (j.Base.StartTime == 0 || j.Base.True(Suspended)):
+	case j.Start != 0:
+	case j.Base.StartTime == 0 || j.Base.True(Suspended):
 		j.Start = j.Now
+	default:
+		j.Start = j.Base.StartTime
 	}
 }
 
@@ -175,10 +179,13 @@ func (j *Job) restarted() {
 		switch f := j.flights[name]; {
 		case f.create != nil:
 			f.create.Flight = nil
-			f.create.Doubted = true
+			f.create.Doubted, f.create.Sent = true, j.Now // it may have been sent at any time since it was decided
 			delete(j.flights, name)
 		case f.pod != nil:
-			j.update(f.pod, func() { j.land(name) })
+			j.update(f.pod, func() {
+				j.doubtDelete(f.pod, name)
+				j.land(name)
+			})
 		default:
 			j.land(name)
 		}

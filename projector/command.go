@@ -52,7 +52,7 @@ func (j *Job) launch(f *Flight) {
 	case *events.WriteStatus:
 		j.Write = f
 		j.flights[f.Name] = flight{}
-		j.written(&c.Change, true)
+		j.written(&c.Change)
 	case *events.ReadJob:
 		j.Reading = f
 		j.flights[f.Name] = flight{}
@@ -150,9 +150,8 @@ func (j *Job) land(name events.CommandName) {
 	delete(j.flights, name)
 	switch {
 	case j.Write != nil && j.Write.Name == name:
-		change := j.Write.Command.(*events.WriteStatus).Change
 		j.Write = nil
-		j.written(&change, false)
+		j.unwritten()
 	case j.Reading != nil && j.Reading.Name == name:
 		j.Reading = nil
 	case f.pod != nil && f.pod.Drop != nil && f.pod.Drop.Name == name:
@@ -163,14 +162,12 @@ func (j *Job) land(name events.CommandName) {
 	}
 }
 
-// written marks the pods that a status write in flight accounts for, or takes the marks off when it has ended. Pods whose
-// object went meanwhile are forgotten then.
-func (j *Job) written(c *events.StatusChange, in bool) {
-	var pods []*Pod
+// written marks the pods that a status write in flight accounts for.
+func (j *Job) written(c *events.StatusChange) {
 	for _, uids := range [][]types.UID{c.AddSucceeded, c.AddFailed} {
 		for _, uid := range uids {
 			if p := j.pods[uid]; p != nil {
-				pods = append(pods, p)
+				j.marked = append(j.marked, p)
 			}
 		}
 	}
@@ -178,19 +175,24 @@ func (j *Job) written(c *events.StatusChange, in bool) {
 		indexes := ParseIndexes(c.CompleteIndexes, math.MaxInt32)
 		for p := range j.Fresh() {
 			if p.Phase == events.PodSucceeded && indexes.Has(p.Index) {
-				pods = append(pods, p)
+				j.marked = append(j.marked, p)
 			}
 		}
 	}
-	for _, p := range pods {
-		j.mark(p, in)
+	for _, p := range j.marked {
+		j.update(p, func() { p.written = true })
 	}
 }
 
-func (j *Job) mark(p *Pod, written bool) {
-	j.update(p, func() { p.written = written })
-	if !written && p.Gone {
-		j.podGone(p.UID)
+// unwritten takes the marks off when the write has ended. Pods whose object went meanwhile are forgotten then.
+func (j *Job) unwritten() {
+	marked := j.marked
+	j.marked = nil
+	for _, p := range marked {
+		j.update(p, func() { p.written = false })
+		if p.Gone {
+			j.podGone(p.UID)
+		}
 	}
 }
 

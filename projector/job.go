@@ -38,8 +38,12 @@ type Job struct {
 	fresh     queue
 	released  queue
 	surplus   queue
+	holding   queue
 	tally     Tally
 	uncounted map[types.UID]bool // of the base; true: failed
+	policies  *Policies
+	progress  successProgress
+	index     perIndex
 	completed IndexSet           // succeeded indexes in range: the base's, and those of fresh pods
 	taken     IndexSet           // indexes that need no pod: completed, failed, or occupied
 	occupants map[int32]int32    // pods and creates that occupy an index
@@ -51,6 +55,7 @@ type Job struct {
 	Ordinal  uint64    // of the newest create
 	Window   uint32    // creates that may be in flight at once: slow start (J-057)
 	Write    *Flight   // the status write in flight
+	marked   []*Pod    // the pods that it accounts for
 	Reading  *Flight   // the live read in flight
 	flights  map[events.CommandName]flight
 	Creating Retry // of creates
@@ -90,6 +95,9 @@ type Tally struct {
 	FreshFailed, FreshSucceeded int32 // ended and not yet accounted for in the base; of Indexed Jobs only failures
 	Settled                     int   // uncounted UIDs whose pod no longer carries the finalizer
 	Doomed                      int32 // surplus pods whose deletion is not certain yet
+	FailJob                     int32 // failed pods that a FailJob rule matches
+	HeldFailed                  int32 // failed pods that are held back for their index, and count
+	DoubtedDeletes              int32 // pods whose deletion may yet take effect, for all that is known
 	Waived                      int32 // pods that are not to be counted and still carry the finalizer
 	Misplaced                   int32 // active pods without a valid index
 	Restarts                    int64 // of containers of pods that run or wait to run (J-113)
@@ -129,7 +137,7 @@ func newJob(stream events.Stream, settings *events.Settings, homes map[types.UID
 	j := &Job{
 		Stream: stream, Settings: settings, Base: newStatus(), Window: 1, homes: homes,
 		pods: map[types.UID]*Pod{}, uncounted: map[types.UID]bool{}, occupants: map[int32]int32{},
-		crowded: map[int32]struct{}{}, flights: map[events.CommandName]flight{},
+		crowded: map[int32]struct{}{}, index: newPerIndex(), flights: map[events.CommandName]flight{},
 	}
 	switch stream.Kind {
 	case events.StreamJob, events.StreamCronJob:
@@ -177,9 +185,9 @@ func (j *Job) Parallelism() int32 {
 // Tally is the Job's pods in numbers.
 func (j *Job) Tally() Tally { return j.tally }
 
-// FailedCount is how many pods have failed, by the published status and the pods not yet counted in it (J-032).
+// FailedCount is how many pods have failed, by the published status and the pods not yet counted in it (J-032, J-033).
 func (j *Job) FailedCount() int32 {
-	return j.Base.Failed + int32(len(j.Base.UncountedFailed)) + j.tally.FreshFailed
+	return j.Base.Failed + int32(len(j.Base.UncountedFailed)) + j.tally.FreshFailed + j.tally.HeldFailed
 }
 
 // SucceededCount is how many completions there are (J-032).
@@ -227,6 +235,23 @@ func (j *Job) Fresh() iter.Seq[*Pod] { return j.fresh.all }
 
 // FreshLen is their number.
 func (j *Job) FreshLen() int { return j.fresh.n }
+
+// FailJobMatch is the rule that fails the Job, and the pod it matched: of several the one that the log heard of first, so that
+// the pick is the same everywhere (J-133). ok is false when there is none.
+func (j *Job) FailJobMatch() (p *Pod, m Match, ok bool) {
+	if j.tally.FailJob == 0 {
+		return nil, Match{}, false
+	}
+	for _, q := range j.pods {
+		if q.in.failJob && (p == nil || q.arrived < p.arrived) {
+			p = q
+		}
+	}
+	return p, p.match, true
+}
+
+// Ignored reports whether a rule says that the pod's failure does not count (J-114).
+func (p *Pod) Ignored() bool { return p.match.Action == Ignore }
 
 // Released yields the pods whose finalizer may go, in order.
 func (j *Job) Released() iter.Seq[*Pod] { return j.released.all }
@@ -282,9 +307,10 @@ func (j *Job) StartTime() events.Time {
 	return j.Base.StartTime
 }
 
-// Quiet reports whether nothing is left to do for a Job that finished or is gone.
+// Quiet reports whether nothing is left to do for a Job that finished or is gone. A create in doubt is nothing to wait for:
+// a pod that it may yet make opens a placeholder, and is let go.
 func (j *Job) Quiet() bool {
-	return (j.Gone || j.Finished()) && !j.Busy() && j.fresh.n == 0 && j.released.n == 0 && j.surplus.n == 0
+	return (j.Gone || j.Finished()) && len(j.flights) == 0 && j.fresh.n == 0 && j.released.n == 0 && j.surplus.n == 0
 }
 
 // SameTerms reports whether the newest decision was made under these settings and rules.

@@ -90,6 +90,9 @@ func (j *Job) podEnded(p *Pod, f *events.CommandEnded) {
 	}
 	missing := f.Ending == events.Refused && (f.Class == events.RefusedNotFound || (deletion && f.Class == events.RefusedConflict))
 	j.update(p, func() {
+		if f.Ending == events.UnknownIf {
+			j.doubtDelete(p, f.Command)
+		}
 		j.land(f.Command)
 		switch f.Ending {
 		case events.Done:
@@ -128,7 +131,10 @@ func (j *Job) writeEnded(f *events.CommandEnded) {
 		j.Writing.refused(j.Settings, since, j.Now, f.Class, f.RetryAfter)
 		j.Recheck, j.Look = true, true
 		if f.Class == events.RefusedConflict {
-			j.Writing.Until = j.Now.Add(j.Settings.APIBackoff) // the newer version is on its way, or is read then
+			j.Writing.Until = j.Now // found out before anything was sent: the Job is read at once
+			if f.Sent {
+				j.Writing.Until = j.Now.Add(j.Settings.APIBackoff) // the newer version is on its way, or is read then
+			}
 		}
 	case events.UnknownIf:
 		j.Writing.refused(j.Settings, since, j.Now, 0, f.RetryAfter)
@@ -137,6 +143,27 @@ func (j *Job) writeEnded(f *events.CommandEnded) {
 		j.Writing.cleared()
 	case events.Withdrawn:
 	}
+}
+
+// doubtDelete notes that nobody knows whether the pod's deletion in flight takes effect, and until when it may: the Job does
+// not finish before, so that nothing of a finished Job is deleted (J-082).
+func (j *Job) doubtDelete(p *Pod, name events.CommandName) {
+	if p.Delete != nil && p.Delete.Name == name {
+		p.DeleteDoubt = j.Now.Add(j.Settings.RequestTimeout)
+	}
+}
+
+// DeletesInDoubt is until when a deletion of unknown end may yet take effect; 0 when none may.
+func (j *Job) DeletesInDoubt() events.Time {
+	var until events.Time
+	if j.tally.DoubtedDeletes > 0 {
+		for _, p := range j.pods {
+			if p.in.deleteDoubt {
+				until = max(until, p.DeleteDoubt)
+			}
+		}
+	}
+	return until
 }
 
 // doubtEnd notes that nobody knows whether the write in flight is stored, when it says how the Job ends. It was made for

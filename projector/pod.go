@@ -22,6 +22,7 @@ const (
 	Released        // its finalizer may go
 	Dropping        // the removal of its finalizer is in flight
 	Surplus         // surplus, and the next step of its removal can be taken
+	Holding         // failed, and held back until the replacement for its index is seen (J-118)
 )
 
 // Pod is what the log says about one pod.
@@ -29,19 +30,23 @@ type Pod struct {
 	events.PodSeen
 	Name, Node string // evidence, for people and for the executor
 
-	Seen       bool    // observed; false while only the outcome of its create is known
-	DropDone   bool    // the server confirmed that its finalizer is gone, and the watch has not shown it yet (J-095)
-	DeleteDone bool    // the server confirmed its deletion, and the watch has not shown it yet
-	Vanished   bool    // the server did not find it; what the watch still shows of it is older
-	Gone       bool    // its object is gone; it is kept while a status write in flight accounts for it
-	Doomed     bool    // surplus: deleted once its finalizer is gone, and never counted (J-073)
-	Waived     bool    // its finalizer went, or is going, though it had not ended: it is never counted (J-091)
-	Drop       *Flight // the finalizer's removal, in flight
-	Delete     *Flight // its deletion, in flight
+	Seen       bool // observed; false while only the outcome of its create is known
+	DropDone   bool // the server confirmed that its finalizer is gone, and the watch has not shown it yet (J-095)
+	DeleteDone bool // the server confirmed its deletion, and the watch has not shown it yet
+	// DeleteDoubt is until when a deletion of unknown end may yet take effect; 0 for none.
+	DeleteDoubt events.Time
+	Vanished    bool    // the server did not find it; what the watch still shows of it is older
+	Gone        bool    // its object is gone; it is kept while a status write in flight accounts for it
+	Doomed      bool    // surplus: deleted once its finalizer is gone, and never counted (J-073)
+	Waived      bool    // its finalizer went, or is going, though it had not ended: it is never counted (J-091)
+	Drop        *Flight // the finalizer's removal, in flight
+	Delete      *Flight // its deletion, in flight
 
-	arrived uint64 // order of arrival in its stream
-	written bool   // the status write in flight accounts for it
-	noted   bool   // its end has entered the backoff record
+	arrived uint64      // order of arrival in its stream
+	written bool        // the status write in flight accounts for it
+	noted   bool        // its end has entered the backoff record
+	ended   events.Time // when it was found to have ended
+	match   Match       // the rule of the podFailurePolicy that decides about it
 	stage   Stage
 	entered uint64 // order of arrival in its stage
 	in      share
@@ -51,9 +56,11 @@ type Pod struct {
 
 // share is what a pod adds to its Job's tallies.
 type share struct {
-	active, ready, terminating, idle, misplaced, settled, doomed, waived bool
+	active, ready, terminating, idle, misplaced, settled, doomed, waived, deleteDoubt bool
 
 	freshFailed, freshSucceeded, urgent bool
+
+	fallen, running, failJob, heldCounted bool
 
 	restarts uint32 // of containers of a pod that runs or waits to run
 

@@ -7,31 +7,24 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// idleSpecs is how many stored specs are remembered that no Job uses: enough for the CronJobs of a large cluster, whose
-// next Job then refers to the spec that its last one stored.
-const idleSpecs = 4096
-
-// specs are the contents of Job specs by their hash.
-type specs struct {
-	byHash map[string]storedSpec
-	idle   int
-}
+// specs are the contents of Job specs by their hash: those that Jobs use, and those that the log's newest file stores, so
+// that a CronJob's next Job refers to the spec which its last one stored.
+type specs struct{ byHash map[string]storedSpec }
 
 type storedSpec struct {
-	spec *events.JobSpec
-	at   events.Sequence // the newest record that stores it
-	used int             // Jobs that have it
+	spec     *events.JobSpec
+	policies *Policies
+	at       events.Sequence // the newest record that stores it
+	used     int             // Jobs that have it
 }
 
 func (s *specs) store(spec *events.JobSpec, at events.Sequence) {
 	known, ok := s.byHash[spec.Hash]
 	if !ok {
-		known.spec = spec
-		s.idle++
+		known.spec, known.policies = spec, policiesOf(spec)
 	}
 	known.at = at
 	s.byHash[spec.Hash] = known
-	s.trim()
 }
 
 // use gives a Job the spec with that hash in place of the one it had; nil when the hash is not known.
@@ -42,9 +35,6 @@ func (s *specs) use(hash string, had *events.JobSpec) *events.JobSpec {
 	known, ok := s.byHash[hash]
 	if !ok {
 		return nil
-	}
-	if known.used == 0 {
-		s.idle--
 	}
 	known.used++
 	s.byHash[hash] = known
@@ -61,10 +51,6 @@ func (s *specs) release(hash string) {
 	}
 	known.used--
 	s.byHash[hash] = known
-	if known.used == 0 {
-		s.idle++
-		s.trim()
-	}
 }
 
 // sorted are all of them, by the record that stores them.
@@ -79,20 +65,12 @@ func (s *specs) sorted() []storedSpec {
 	return out
 }
 
-// trim forgets the older half of the specs that no Job uses, once there are too many.
-func (s *specs) trim() {
-	if s.idle <= idleSpecs {
-		return
-	}
-	var idle []storedSpec
-	for _, k := range s.byHash {
+// forget drops the specs that no Job uses. It is called when the log begins a file: specs of older files are stored again
+// on their next use anyway.
+func (s *specs) forget() {
+	for hash, k := range s.byHash {
 		if k.used == 0 {
-			idle = append(idle, k)
+			delete(s.byHash, hash)
 		}
 	}
-	slices.SortFunc(idle, func(a, b storedSpec) int { return cmp.Compare(a.at, b.at) })
-	for _, k := range idle[:len(idle)/2] {
-		delete(s.byHash, k.spec.Hash)
-	}
-	s.idle -= len(idle) / 2
 }

@@ -42,6 +42,7 @@ func (w *World) RestoreStream(s events.Stream, facts, names []byte) error {
 	}
 	ref := events.JobRef{Namespace: called.GetNamespace(), Name: called.GetName(), UID: types.UID(s.ID)}
 	if stub := state.GetStub(); stub != nil {
+		delete(w.jobs, s)
 		w.stubs[ref.UID] = Stub{
 			Ref: ref, Version: stub.GetVersion(), Finished: events.Time(stub.GetFinished()),
 			TTL: stub.GetTtlPlusOne() - 1, Head: events.Sequence(stub.GetHead()),
@@ -97,7 +98,7 @@ func (j *Job) toWire() (*pb.JobState, *pb.StateNames) {
 		s.Pods = append(s.Pods, &pb.PodState{
 			Facts: events.PodToWire(&p.PodSeen), Seen: p.Seen, DeleteDone: p.DeleteDone, Doomed: p.Doomed,
 			Drop: flightToWire(p.Drop, names), Delete: flightToWire(p.Delete, names),
-			DropDone: p.DropDone, Vanished: p.Vanished, Gone: p.Gone, Written: p.written, Waived: p.Waived,
+			DropDone: p.DropDone, Vanished: p.Vanished, Gone: p.Gone, Written: p.written, Waived: p.Waived, Ended: int64(p.ended), DeleteDoubt: int64(p.DeleteDoubt),
 			Arrived: p.arrived, Noted: p.noted, Stage: uint32(p.stage), Entered: p.entered,
 		})
 		names.Pods = append(names.Pods, &pb.PodNames{Name: p.Name, Node: p.Node})
@@ -195,6 +196,7 @@ func (w *World) jobFromWire(stream events.Stream, s *pb.JobState, names *pb.Stat
 			w.specs.store(spec, j.SpecAt)
 		}
 		j.Spec = w.specs.use(spec.Hash, nil)
+		j.policies = w.specs.byHash[spec.Hash].policies
 	}
 	base := events.StatusFromWire(s.GetBase(), r.texts)
 	r.skip(len(base.Conditions))
@@ -245,8 +247,9 @@ func (j *Job) restorePods(ws []*pb.PodState, names []*pb.PodNames, r *stateReade
 	for i, w := range ws {
 		p := &Pod{
 			PodSeen: *events.PodFromWire(w.GetFacts()), Seen: w.GetSeen(), DeleteDone: w.GetDeleteDone(), Doomed: w.GetDoomed(),
-			DropDone: w.GetDropDone(), Vanished: w.GetVanished(), Gone: w.GetGone(), written: w.GetWritten(), Waived: w.GetWaived(),
-			Drop: r.flight(w.GetDrop()), Delete: r.flight(w.GetDelete()),
+			DropDone: w.GetDropDone(), Vanished: w.GetVanished(), Gone: w.GetGone(), written: w.GetWritten(), Waived: w.GetWaived(), ended: events.Time(w.GetEnded()),
+			DeleteDoubt: events.Time(w.GetDeleteDoubt()),
+			Drop:        r.flight(w.GetDrop()), Delete: r.flight(w.GetDelete()),
 			arrived: w.GetArrived(), noted: w.GetNoted(), stage: Stage(w.GetStage()), entered: w.GetEntered(),
 		}
 		if i < len(names) {
@@ -254,6 +257,9 @@ func (j *Job) restorePods(ws []*pb.PodState, names []*pb.PodNames, r *stateReade
 		}
 		j.pods[p.UID] = p
 		j.homes[p.UID] = j.Stream
+		if p.written {
+			j.marked = append(j.marked, p)
+		}
 		if p.Drop != nil {
 			j.flights[p.Drop.Name] = flight{pod: p}
 		}

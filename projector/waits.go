@@ -27,9 +27,13 @@ func (j *Job) note(p *Pod) {
 	}
 	p.noted = true
 	at := p.Finished
+	if at == 0 {
+		at = p.Deleted
+	}
 	if at == 0 || at > j.Now {
 		at = j.Now // a kubelet's clock may be ahead; a wait never begins in the future
 	}
+	p.ended = at
 	j.ends.end(j.Now, at, p.Phase == events.PodSucceeded)
 }
 
@@ -101,7 +105,12 @@ func (j *Job) PodBackoffUntil() events.Time {
 	if n == 0 {
 		return 0
 	}
-	return last.Add(doubled(j.Settings.PodFailureBackoff, j.Settings.MaxPodFailureBackoff, uint32(n)))
+	return last.Add(j.PodBackoff(uint32(n)))
+}
+
+// PodBackoff is how long the next pod waits after n failures (J-103).
+func (j *Job) PodBackoff(n uint32) time.Duration {
+	return doubled(j.Settings.PodFailureBackoff, j.Settings.MaxPodFailureBackoff, n)
 }
 
 // shift moves every wait with the clock, so that what has been served of it stays served.
@@ -115,6 +124,9 @@ func (j *Job) shift(step time.Duration) {
 	j.ends.shift(step)
 	for _, c := range j.creates {
 		c.Sent = c.Sent.Add(step)
+	}
+	for _, p := range j.pods {
+		p.ended, p.DeleteDoubt = p.ended.Add(step), p.DeleteDoubt.Add(step)
 	}
 }
 
@@ -132,5 +144,6 @@ func (j *Job) lag() {
 func (j *Job) behind() bool {
 	t := &j.tally
 	return j.Base.Active != t.Active || j.Base.Ready != t.Ready || j.Base.Terminating != t.Terminating ||
+		(j.Indexed() && !(j.Base.Completed.Below(j.Completions()) && j.Base.FailedIndexes.Below(j.Completions()))) ||
 		j.fresh.n > 0 || t.Settled > 0 || !j.Base.HasUncounted || (j.Start != 0 && j.Base.StartTime == 0)
 }

@@ -96,7 +96,9 @@ func (w *World) Previous(s events.Stream) events.Sequence {
 
 // Apply folds rec. It cannot fail: records are validated when they are decoded.
 func (w *World) Apply(rec *events.Record) {
-	w.Head, w.Now = max(w.Head, rec.Sequence), max(w.Now, rec.Time)
+	if rec.Sequence > w.floors[events.Controller] { // else the snapshot's head and time are newer
+		w.Head, w.Now = rec.Sequence, max(w.Now, rec.Time)
+	}
 	covered := rec.Sequence <= w.floors[rec.Stream] // by the snapshot that is being recovered from
 	switch {
 	case rec.Stream == events.Controller:
@@ -123,6 +125,7 @@ func (w *World) applyToController(rec *events.Record) {
 	case *events.ClockStepped:
 		w.Now = rec.Time
 	case *events.StoredState:
+		w.specs.forget()
 		if w.Identity == (events.Identity{}) { // a reader that begins with this file
 			_ = w.restoreController(f.Encoded, rec.Sequence) // DecodeRecord has checked it
 			w.previous = rec.Sequence
@@ -183,7 +186,7 @@ func (w *World) applyToJob(rec *events.Record) {
 	}
 	if f, ok := rec.Facts.(*events.JobSeen); ok {
 		if spec := w.specs.use(f.Spec, j.Spec); spec != nil {
-			j.Spec = spec
+			j.Spec, j.policies = spec, w.specs.byHash[f.Spec].policies
 		}
 	}
 	j.Apply(rec)
@@ -207,6 +210,7 @@ func opens(k events.Kind) bool {
 }
 
 func (w *World) open(s events.Stream, at events.Sequence) *Job {
+	delete(w.stubs, types.UID(s.ID)) // it has more to say than its stub
 	j := newJob(s, &w.Settings, w.homes)
 	j.first = at
 	w.jobs[s] = j

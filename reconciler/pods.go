@@ -40,10 +40,24 @@ func (p *plan) wanted() int {
 	return int(j.Parallelism())
 }
 
-// deleteActive deletes the active pods of a failing Job. They keep their finalizer and are counted as failed (J-079). Of a
-// Job that may be finished already none is deleted (J-082).
+// deleteActive deletes the active pods of a Job that fails, or that has succeeded with pods left over, once the condition that
+// says so is stored: a verdict that is not may still be overtaken, and leaves no trace then (design §5). The pods keep their
+// finalizer; of a failing Job they count as failed (J-079), of one that succeeded not at all (J-142). Of a Job that may be
+// finished already none is deleted (J-082).
 func (p *plan) deleteActive() {
-	if p.end == nil || !p.end.failure() || p.concluding() || p.job.Tally().Idle == 0 || p.wake(p.job.Podding.Until) {
+	if p.end == nil || p.concluding() || p.job.Tally().Idle == 0 {
+		return
+	}
+	var reason events.Reason
+	switch {
+	case p.job.Base.True(projector.FailureTarget):
+		reason = JobFailing
+	case p.job.Base.True(projector.SuccessCriteriaMet):
+		reason = JobSucceeded
+	default:
+		return
+	}
+	if p.wake(p.job.Podding.Until) {
 		return
 	}
 	var commands []events.Command
@@ -52,7 +66,7 @@ func (p *plan) deleteActive() {
 			commands = append(commands, &events.DeletePod{Pod: pod.UID})
 		}
 	}
-	p.step("pods", "deleteActive", JobFailing, fmt.Sprintf("the Job fails: delete its %s", pods(len(commands))), commands...)
+	p.step("pods", "deleteActive", reason, fmt.Sprintf("the Job ends: delete its %s", pods(len(commands))), commands...)
 }
 
 // idle reports whether the pod is active and nothing is being done to it.
@@ -98,21 +112,44 @@ func (p *plan) create() {
 	if j.FailedOnly() {
 		missing -= int(t.Terminating)
 	}
-	if missing <= 0 || p.wake(max(j.PodBackoffUntil(), j.Creating.Until)) {
+	if missing <= 0 || p.wake(j.Creating.Until) || (!j.PerIndex() && p.wake(j.PodBackoffUntil())) {
 		return
 	}
-	n := min(missing, int(j.Window)-len(j.Creates()), int(j.Settings.MaxPodsPerDecision))
-	if n <= 0 {
+	room := int(j.Window) - len(j.Creates())
+	if room <= 0 {
 		return
 	}
-	commands := make([]events.Command, 0, n)
-	for _, index := range p.indexes(n) {
-		commands = append(commands, &events.CreatePod{
-			Ordinal: j.Ordinal + uint64(len(commands)) + 1, Index: index, Template: j.Spec.Template,
-		})
+	var commands []events.Command
+	for _, index := range p.indexes(min(missing, int(j.Settings.MaxPodsPerDecision))) {
+		c := &events.CreatePod{Ordinal: j.Ordinal + uint64(len(commands)) + 1, Index: index, Template: j.Spec.Template}
+		if p.waits(c) {
+			continue // in backoff, it keeps the slot that was chosen for it (J-053)
+		}
+		if commands = append(commands, c); len(commands) == room {
+			break
+		}
 	}
 	p.step("pods", "create", MorePodsWanted, fmt.Sprintf(
 		"%d wanted, %d active, %d being created: create %d", p.wanted(), t.Active, len(j.Creates()), len(commands)), commands...)
+}
+
+// waits reports whether the index of a new pod is still in backoff (J-109), and lets the pod take over the counts of the one
+// that it replaces (J-119).
+func (p *plan) waits(c *events.CreatePod) bool {
+	if !p.job.PerIndex() {
+		return false
+	}
+	held := p.job.Held(c.Index)
+	if held == nil {
+		return false
+	}
+	c.IndexFailures, c.IndexIgnoredFailures = held.IndexFailures, held.IndexIgnoredFailures
+	if held.Ignored() {
+		c.IndexIgnoredFailures++
+	} else {
+		c.IndexFailures++
+	}
+	return p.wake(held.Ended().Add(p.job.PodBackoff(c.IndexFailures + c.IndexIgnoredFailures)))
 }
 
 // indexes are the completion indexes of n new pods, the lowest that need one (J-052); of a Job that is not Indexed, none.

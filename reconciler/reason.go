@@ -9,6 +9,14 @@ const (
 	BackoffLimitExceeded events.Reason = "BackoffLimitExceeded"
 	// DeadlineExceeded: the Job ran for longer than spec.activeDeadlineSeconds; it fails, its pods are deleted.
 	DeadlineExceeded events.Reason = "DeadlineExceeded"
+	// PodFailurePolicy: a failed pod matched a FailJob rule; the Job fails, its pods are deleted.
+	PodFailurePolicy events.Reason = "PodFailurePolicy"
+	// MaxFailedIndexesExceeded: more indexes failed than spec.maxFailedIndexes allows; the Job fails, its pods are deleted.
+	MaxFailedIndexesExceeded events.Reason = "MaxFailedIndexesExceeded"
+	// FailedIndexes: every index has completed or failed, and some failed; the Job fails.
+	FailedIndexes events.Reason = "FailedIndexes"
+	// SuccessPolicy: a rule of the successPolicy is met; the Job is complete, its pods are deleted.
+	SuccessPolicy events.Reason = "SuccessPolicy"
 	// CompletionsReached: as many pods succeeded as the Job wants; it is complete.
 	CompletionsReached events.Reason = "CompletionsReached"
 
@@ -32,6 +40,9 @@ const (
 	FinalizerGone events.Reason = "FinalizerGone"
 	// JobFailing: the Job fails, so its active pods are deleted.
 	JobFailing events.Reason = "JobFailing"
+
+	// JobSucceeded: the Job has succeeded with pods left over; they are deleted and not counted.
+	JobSucceeded events.Reason = "JobSucceeded"
 
 	// Progress: the published status has been behind for long enough.
 	Progress events.Reason = "Progress"

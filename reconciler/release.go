@@ -10,7 +10,7 @@ import (
 // be counted.
 func (p *plan) releasePods() {
 	j := p.job
-	if len(j.Stream.ID) > 0 && j.Gone {
+	if j.Gone {
 		p.removeSurplus()
 	}
 	if j.ReleasedLen() == 0 || p.wake(j.Podding.Until) {
@@ -29,7 +29,7 @@ func (p *plan) releasePods() {
 // findOwner looks for a Job that pods with our finalizer name as their owner, and that has not been seen.
 func (p *plan) findOwner() {
 	j := p.job
-	if j.Reading != nil || j.Ref.Name == "" || p.wake(j.Writing.Until) {
+	if j.Reading != nil || p.wake(j.Writing.Until) {
 		return
 	}
 	p.step("claim", "findOwner", OwnerUnknown, "pods name a Job that has not been seen: look for it", &events.ReadJob{})

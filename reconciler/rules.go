@@ -47,12 +47,16 @@ func stagesOf(job *projector.Job) []stage {
 
 // outcomes: the first that holds decides how the Job ends. The order is the specification (section 11 of the contract).
 var outcomes = []outcome{
-	{"storedSuccess", storedSuccess},           // a stored SuccessCriteriaMet is final
-	{"storedFailure", storedFailure},           // a stored FailureTarget is final
-	{"beingStored", beingStored},               // a condition on its way to the server may be stored already
-	{"backoffExceeded", backoffExceeded},       // more failures than backoffLimit allows
-	{"deadlinePassed", deadlinePassed},         // activeDeadlineSeconds since the Job started
-	{"completionsReached", completionsReached}, // as many successes as the Job wants
+	{"storedSuccess", storedSuccess},               // a stored SuccessCriteriaMet is final
+	{"storedFailure", storedFailure},               // a stored FailureTarget is final
+	{"beingStored", beingStored},                   // a condition on its way to the server may be stored already
+	{"failJob", failJob},                           // a pod matched a FailJob rule
+	{"backoffExceeded", backoffExceeded},           // more failures than backoffLimit allows
+	{"deadlinePassed", deadlinePassed},             // activeDeadlineSeconds since the Job started
+	{"tooManyFailedIndexes", tooManyFailedIndexes}, // more failed indexes than maxFailedIndexes allows
+	{"indexesFailed", indexesFailed},               // every index has ended, and some failed
+	{"successRuleMet", successRuleMet},             // a rule of the successPolicy is met
+	{"completionsReached", completionsReached},     // as many successes as the Job wants
 }
 
 // podRules: every one is asked, in order.

@@ -42,7 +42,7 @@ func (p *plan) writeStatus() {
 // out, or is in doubt (J-163, design §6).
 func (p *plan) canFinish() bool {
 	t := p.job.Tally()
-	return p.end != nil && t.Active == 0 && t.Terminating == 0 && !p.job.PodsInDoubt()
+	return p.end != nil && t.Active == 0 && t.Terminating == 0 && !p.job.PodsInDoubt() && !p.wake(p.job.DeletesInDoubt())
 }
 
 // due says whether a status write should be made now, and why.
@@ -109,24 +109,47 @@ func (p *plan) account(finishing bool) events.StatusChange {
 			c.AddFailed = append(c.AddFailed, pod.UID)
 		}
 	}
+	if finishing {
+		for pod := range j.HeldAll() {
+			if !pod.Ignored() {
+				failed++
+			}
+		}
+	}
+	p.accountFailedIndexes(&c)
 	if j.Indexed() {
 		c.CompleteIndexes = completed.Text()
 		after := j.Base.Completed.Clone()
 		after.AddAll(&completed)
-		if p.mayTrim() && !after.Below(j.Completions()) {
+		if !after.Below(j.Completions()) || !j.Base.FailedIndexes.Below(j.Completions()) {
 			limit := j.Completions()
 			c.TrimTo = &limit
 			after.Trim(limit)
 		}
-		succeeded = after.Len()
+		if succeeded = after.Len(); !p.mayLower() {
+			succeeded = max(succeeded, j.Base.Succeeded)
+		}
 	}
 	c.Succeeded, c.Failed = differs(j.Base.Succeeded, succeeded), differs(j.Base.Failed, failed)
 	return c
 }
 
-// mayTrim reports whether the API server lets the number of succeeded indexes go down: only of Jobs whose completions and
-// parallelism are equal (J-212).
-func (p *plan) mayTrim() bool { return p.job.Completions() == p.job.Parallelism() }
+// accountFailedIndexes publishes the failed indexes of a Job that has a limit for each (J-117); of others the field is absent
+// (J-040).
+func (p *plan) accountFailedIndexes(c *events.StatusChange) {
+	j := p.job
+	if !j.PerIndex() {
+		c.ClearFailedIndexes = j.Base.HasFailedIndexes
+		return
+	}
+	c.SetFailedIndexes = !j.Base.HasFailedIndexes
+	news := j.NewlyFailed()
+	c.FailIndexes = news.Text()
+}
+
+// mayLower reports whether the API server lets the number of succeeded indexes go down: only of Jobs whose completions and
+// parallelism are equal (J-212). Of others the number stays until it may (J-236).
+func (p *plan) mayLower() bool { return p.job.Completions() == p.job.Parallelism() }
 
 // conclude adds times and conditions.
 func (p *plan) conclude(c *events.StatusChange, finishing bool) {
@@ -164,7 +187,8 @@ func (p *plan) conclude(c *events.StatusChange, finishing bool) {
 // empty reports whether the change changes nothing: such a write is never made (J-019).
 func (p *plan) empty(c *events.StatusChange) bool {
 	return c.Active == nil && c.Ready == nil && c.Terminating == nil && c.Succeeded == nil && c.Failed == nil &&
-		len(c.AddSucceeded)+len(c.AddFailed)+len(c.Counted) == 0 && c.CompleteIndexes == "" && c.TrimTo == nil &&
+		len(c.AddSucceeded)+len(c.AddFailed)+len(c.Counted) == 0 && c.CompleteIndexes == "" && c.FailIndexes == "" && c.TrimTo == nil &&
+		!c.SetFailedIndexes && !c.ClearFailedIndexes &&
 		!c.InitUncounted && !c.ClearStartTime && c.StartTime == 0 && c.CompletionTime == 0 && len(c.Conditions) == 0
 }
 

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,13 +13,15 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Config is what a Loop works with. All fields but ZoneData are required.
+// Config is what a Loop works with. ZoneData and the settings of snapshots may be left out, the other fields are required.
 type Config struct {
-	Log      store.Log
-	World    *projector.World // what the log says up to its head; the Loop owns it from here on
-	Settings events.Settings
-	Program  string // version of the program, for the record of its start
-	ZoneData string // version of the time zone data
+	Log           store.Log
+	World         *projector.World // what the log says up to its head; the Loop owns it from here on
+	Settings      events.Settings
+	Program       string          // version of the program, for the record of its start
+	ZoneData      string          // version of the time zone data
+	SnapshotEvery events.Sequence // records between snapshots; 100,000 when 0
+	SnapshotStep  int             // streams that one turn encodes for a snapshot; 64 when 0
 	// Salt makes 16 random bytes: from a cryptographic source, as they protect erased evidence.
 	Salt func() events.Salt
 }
@@ -42,7 +45,10 @@ type Loop struct {
 	resuming map[events.Stream]bool
 	heads    map[events.Stream]events.Sequence // of streams that ended and whose last records are not durable yet
 	saver    saver
-	broken   error // the log could not be read: nothing more may be appended
+
+	snapshotEvery events.Sequence
+	snapshotBatch int
+	broken        error // the log could not be read: nothing more may be appended
 }
 
 // promise is the commands of one batch: they may be carried out once its last record is durable.
@@ -65,6 +71,7 @@ func New(c Config) *Loop {
 		log: c.Log, world: c.World, intake: projector.Intake{World: c.World}, settings: c.Settings,
 		program: c.Program, zoneData: c.ZoneData, salt: c.Salt,
 		next: head.Sequence + 1, durable: head.Sequence, heads: map[events.Stream]events.Sequence{},
+		saver: saver{saved: head.Sequence}, snapshotEvery: cmp.Or(c.SnapshotEvery, 100_000), snapshotBatch: cmp.Or(c.SnapshotStep, 64),
 		wakes: newWakes(), resuming: map[events.Stream]bool{},
 	}
 }

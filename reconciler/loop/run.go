@@ -119,23 +119,31 @@ func (r *Runner) watchDurable() (<-chan events.Sequence, <-chan error) {
 	return durable, failed
 }
 
-// turn makes turns until nothing waits. full reports that the log has no room.
+// turn makes one turn, if anything waits. full reports that the log has no room.
 func (r *Runner) turn() (full bool, err error) {
+	inputs := r.Queue.waiting()
+	now := r.Clock.Now()
+	if wake := r.Loop.Wake(); len(inputs) == 0 && (wake == 0 || wake > now) {
+		return false, nil
+	}
+	n, err := r.Loop.Turn(now, inputs)
+	if errors.Is(err, store.ErrNoRoom) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	r.Queue.taken(n)
+	return false, nil
+}
+
+// turns makes turns until nothing waits.
+func (r *Runner) turns() error {
 	for {
-		inputs := r.Queue.waiting()
-		wake := r.Loop.Wake()
-		now := r.Clock.Now()
-		if len(inputs) == 0 && (wake == 0 || wake > now) {
-			return false, nil
+		full, err := r.turn()
+		if err != nil || full || r.sleep(false) > 0 {
+			return err
 		}
-		n, err := r.Loop.Turn(now, inputs)
-		if errors.Is(err, store.ErrNoRoom) {
-			return true, nil
-		}
-		if err != nil {
-			return false, err
-		}
-		r.Queue.taken(n)
 	}
 }
 
@@ -150,6 +158,9 @@ func (r *Runner) act(seq events.Sequence) {
 func (r *Runner) sleep(full bool) time.Duration {
 	if full {
 		return roomRetry
+	}
+	if r.Queue.Len() > 0 {
+		return 0
 	}
 	if at := r.Loop.Wake(); at != 0 {
 		return r.Clock.Until(at)
@@ -204,7 +215,7 @@ func (r *Runner) stop(durable <-chan events.Sequence, failed <-chan error) error
 		r.Hands.Stop(ctx)
 	}()
 	for draining := true; draining; {
-		if _, err := r.turn(); err != nil {
+		if err := r.turns(); err != nil {
 			return err
 		}
 		select {
@@ -216,7 +227,7 @@ func (r *Runner) stop(durable <-chan events.Sequence, failed <-chan error) error
 			draining = false
 		}
 	}
-	if _, err := r.turn(); err != nil {
+	if err := r.turns(); err != nil {
 		return err
 	}
 	r.Loop.Snapshot()

@@ -5,11 +5,6 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-const (
-	snapshotEvery = 100_000 // records between snapshots
-	snapshotStep  = 64      // streams that one turn encodes
-)
-
 // saver makes a snapshot beside the turns: each encodes a few streams, so that no turn is long.
 type saver struct {
 	saved   events.Sequence // the last record of the newest snapshot
@@ -22,11 +17,11 @@ type saver struct {
 // snapshotStep begins a snapshot when one is due, and goes on with one that has begun.
 func (l *Loop) snapshotStep() {
 	s := &l.saver
-	if !s.active && s.through == 0 && l.next-s.saved > snapshotEvery {
+	if !s.active && s.through == 0 && l.next-s.saved > l.snapshotEvery {
 		l.beginSnapshot()
 	}
 	if s.active {
-		l.encode(snapshotStep)
+		l.encode(l.snapshotBatch)
 	}
 }
 

@@ -140,6 +140,7 @@ func (l *Loop) probe(b *batch) {
 		}
 		j := l.world.Job(s)
 		if j == nil {
+			delete(l.resuming, s)
 			continue
 		}
 		if _, already := b.inputs[s]; already {
@@ -165,6 +166,8 @@ func (l *Loop) probe(b *batch) {
 func (l *Loop) decide(b *batch, s events.Stream) {
 	j := l.world.Job(s)
 	if j == nil {
+		l.wakes.set(s, 0)
+		delete(l.resuming, s)
 		return
 	}
 	d := reconciler.Decide(j)

@@ -31,6 +31,18 @@ func (w *wakes) set(s events.Stream, at events.Time) {
 	}
 	w.at[s] = at
 	heap.Push(&w.heap, wake{at, s})
+	if len(w.heap) > 2*len(w.at)+64 {
+		w.rebuild()
+	}
+}
+
+// rebuild forgets the entries that are no longer in force.
+func (w *wakes) rebuild() {
+	w.heap = w.heap[:0]
+	for s, at := range w.at {
+		w.heap = append(w.heap, wake{at, s})
+	}
+	heap.Init(&w.heap)
 }
 
 // first is the earliest time in force; 0 for none.
@@ -56,12 +68,10 @@ func (w *wakes) due(now events.Time) (events.Stream, bool) {
 
 // shift moves every time with the clock.
 func (w *wakes) shift(step time.Duration) {
-	w.heap = w.heap[:0]
 	for s, at := range w.at {
 		w.at[s] = at.Add(step)
-		w.heap = append(w.heap, wake{w.at[s], s})
 	}
-	heap.Init(&w.heap)
+	w.rebuild()
 }
 
 type wakeHeap []wake

@@ -11,6 +11,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/jobledger/jobledger/events"
@@ -35,6 +36,7 @@ type Config struct {
 	LoseLog  float64 // share of crashes that lose the log
 	Cut      float64 // chance, for each step, that a watch is cut
 	Files    int     // bytes of a log file; 0 for one file
+	Snapshot int     // records between snapshots, which are made a stream at a time; 0 for none while it runs
 }
 
 // Driver is one run in progress.
@@ -46,8 +48,8 @@ type Driver struct {
 	client  *apiserver.Client
 	checker *invariants.Checker
 	history []string
-	lives   uint64 // logs so far
-	surplus map[uint64]bool
+	lives   uint64                          // logs so far
+	intents map[types.UID]invariants.Intent // behind the newest finalizer removal of a pod
 
 	log      *memlog.Log
 	loop     *loop.Loop
@@ -68,7 +70,7 @@ type answer struct {
 // New starts the controller in the world of the seed.
 func New(cfg Config) (*Driver, error) {
 	d := &Driver{
-		World: world.New(cfg.World), cfg: cfg, rng: world.Rand(cfg.World.Seed, 0), surplus: map[uint64]bool{},
+		World: world.New(cfg.World), cfg: cfg, rng: world.Rand(cfg.World.Seed, 0), intents: map[types.UID]invariants.Intent{},
 	}
 	d.client = d.World.Server.Client(actor)
 	d.client.Faults = apiserver.SeededFaults(world.Rand(cfg.World.Seed, 1), cfg.Faults, 20*time.Second)
@@ -77,10 +79,10 @@ func New(cfg Config) (*Driver, error) {
 	return d, d.boot()
 }
 
-// intent tells the checker which finalizers go because the pod is surplus.
+// intent tells the checker why a finalizer goes, and what the decision had seen of the pod.
 func (d *Driver) intent(w apiserver.Write) (invariants.Intent, bool) {
-	surplus, ok := d.surplus[w.Version]
-	return invariants.Intent{Surplus: surplus}, ok
+	intent, ok := d.intents[w.UID]
+	return intent, ok
 }
 
 func (d *Driver) newLog() {
@@ -101,6 +103,7 @@ func (d *Driver) boot() error {
 	salts := world.Rand(d.cfg.World.Seed, 2)
 	d.loop = loop.New(loop.Config{
 		Log: d.log, World: recovered, Settings: d.cfg.Settings, Program: "sim",
+		SnapshotEvery: events.Sequence(d.cfg.Snapshot), SnapshotStep: 1,
 		Salt: func() (s events.Salt) {
 			for i := range s {
 				s[i] = byte(salts.Uint32())
@@ -302,6 +305,11 @@ func (d *Driver) commit() (bool, error) {
 	if d.log.Commit(1) == 0 {
 		return false, nil
 	}
+	if snapshot, ok := d.loop.TakeSnapshot(); ok {
+		if err := d.log.SaveSnapshot(context.Background(), snapshot); err != nil {
+			return true, err
+		}
+	}
 	tasks, withdrawn := d.loop.Durable(d.log.Head().Sequence)
 	d.executor.Submit(tasks...)
 	for _, name := range withdrawn {
@@ -325,12 +333,16 @@ func (d *Driver) land() (bool, error) {
 		return false, nil
 	}
 	call := pluck(d.rng, &d.flying)
-	before := d.World.Server.Version()
-	result := call.Do(context.Background())
-	drop, ok := call.Task.Command.(*events.DropFinalizer)
-	for v := before + 1; ok && v <= d.World.Server.Version(); v++ {
-		d.surplus[v] = drop.ThenDelete
+	if drop, ok := call.Task.Command.(*events.DropFinalizer); ok {
+		if _, asked := d.intents[drop.Pod]; !asked { // what is asked again was decided the first time
+			intent := invariants.Intent{Surplus: drop.ThenDelete}
+			if j := d.loop.World().Job(call.Task.Stream); !drop.ThenDelete && j != nil && j.Pod(drop.Pod) != nil {
+				intent.Waived = j.Pod(drop.Pod).Waived
+			}
+			d.intents[drop.Pod] = intent
+		}
 	}
+	result := call.Do(context.Background())
 	d.say("%s %s/%s (%s): %s %s", events.Describe(call.Task.Command), call.Task.Job.Namespace, call.Task.Job.Name,
 		call.Task.Pod.Name, result.Ended.Ending, result.Ended.Class)
 	d.answered = append(d.answered, answer{call, result})

@@ -2,6 +2,7 @@ package drive_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"strconv"
 	"testing"
@@ -77,12 +78,13 @@ func TestSeedsWithALostLog(t *testing.T) {
 	}
 }
 
-// TestSeedsInSmallFiles rotates the log every few batches: each file stands alone.
+// TestSeedsInSmallFiles rotates the log every few batches, and makes snapshots all the time, a stream a turn: each file
+// stands alone, and a recovery from streams as of different records is a recovery.
 func TestSeedsInSmallFiles(t *testing.T) {
 	for seed := range uint64(seeds(t, 100)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
-			cfg.Files = 8 << 10
+			cfg.Files, cfg.Snapshot = 8<<10, 20
 			run(t, cfg)
 		})
 	}
@@ -115,6 +117,40 @@ func run(t *testing.T, cfg drive.Config) {
 	}
 }
 
+// policies gives a Job some of the policies that fit it.
+func policies(rng *rand.Rand, spec *batchv1.JobSpec) {
+	indexed := spec.CompletionMode != nil
+	if indexed && rng.IntN(2) == 0 {
+		spec.BackoffLimitPerIndex, spec.BackoffLimit = new(int32(rng.IntN(3))), nil
+		if rng.IntN(2) == 0 {
+			spec.MaxFailedIndexes = new(min(int32(rng.IntN(4)), *spec.Completions))
+		}
+	}
+	if indexed && rng.IntN(4) == 0 {
+		rule := batchv1.SuccessPolicyRule{SucceededCount: new(int32(1 + rng.IntN(int(*spec.Completions))))}
+		if rng.IntN(2) == 0 {
+			rule = batchv1.SuccessPolicyRule{SucceededIndexes: new("0")}
+		}
+		spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{rule}}
+	}
+	if rng.IntN(4) != 0 {
+		return
+	}
+	actions := []batchv1.PodFailurePolicyAction{
+		batchv1.PodFailurePolicyActionIgnore, batchv1.PodFailurePolicyActionCount, batchv1.PodFailurePolicyActionFailJob,
+	}
+	if spec.BackoffLimitPerIndex != nil {
+		actions = append(actions, batchv1.PodFailurePolicyActionFailIndex)
+	}
+	spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+		Action: actions[rng.IntN(len(actions))],
+		OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
+			Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{1, 143}[rng.IntN(2):],
+		},
+	}}}
+	spec.PodReplacementPolicy = nil
+}
+
 // jobs are the Jobs of a seed: of every kind, small.
 func jobs(seed uint64) []*batchv1.Job {
 	rng := world.Rand(seed, 10)
@@ -139,10 +175,11 @@ func jobs(seed uint64) []*batchv1.Job {
 			job.Spec.Completions = new(int32(1 + rng.IntN(8)))
 			job.Spec.CompletionMode = new(batchv1.IndexedCompletion)
 		}
+		policies(rng, &job.Spec)
 		if rng.IntN(5) == 0 {
 			job.Spec.ActiveDeadlineSeconds = new(int64(5 + rng.IntN(60)))
 		}
-		if rng.IntN(4) == 0 {
+		if job.Spec.PodFailurePolicy == nil && rng.IntN(4) == 0 {
 			job.Spec.PodReplacementPolicy = new(batchv1.Failed)
 		}
 		out = append(out, job)

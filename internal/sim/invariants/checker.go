@@ -30,6 +30,8 @@ type Config struct {
 type Intent struct {
 	// Surplus: the finalizer is dropped in order to delete the Pod uncounted (J-073).
 	Surplus bool
+	// Waived: the finalizer goes because the Pod is not to be counted, which was decided before it ended (J-091).
+	Waived bool
 	// PodSeen and JobSeen are the resource versions of the Pod and of its Job that the decision was made on; 0 when not known.
 	PodSeen, JobSeen uint64
 }

@@ -97,6 +97,8 @@ func (c *Checker) checkDrop(w apiserver.Write, p *pod, before *corev1.Pod) {
 	}
 	intent, known := c.intent(w)
 	switch {
+	case known && !intent.Surplus && isTrue(j.now, batchv1.JobSuccessCriteriaMet) && (intent.Waived || running(p.at(intent.PodSeen))):
+		// Decided when it had not ended: it is not counted, whatever it came to since (J-142).
 	case known && !intent.Surplus:
 		c.report("design §2.7, J-085", w.Version, j, p, "the finalizer went before a stored status accounts for the pod (phase %s)", before.Status.Phase)
 	case known && intent.PodSeen != 0 && !active(p.at(intent.PodSeen)):
@@ -132,6 +134,8 @@ func (c *Checker) notCounted(j *batchv1.Job, p *pod) bool {
 	}
 	return false
 }
+
+func running(p *corev1.Pod) bool { return p != nil && !apiserver.PodTerminal(p) }
 
 func active(p *corev1.Pod) bool {
 	return p != nil && !apiserver.PodTerminal(p) && p.DeletionTimestamp == nil

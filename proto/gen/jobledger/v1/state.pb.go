@@ -413,6 +413,8 @@ type PodState struct {
 	Gone          bool                   `protobuf:"varint,13,opt,name=gone,proto3" json:"gone,omitempty"`
 	Written       bool                   `protobuf:"varint,14,opt,name=written,proto3" json:"written,omitempty"`
 	Waived        bool                   `protobuf:"varint,15,opt,name=waived,proto3" json:"waived,omitempty"`
+	Ended         int64                  `protobuf:"fixed64,16,opt,name=ended,proto3" json:"ended,omitempty"`
+	DeleteDoubt   int64                  `protobuf:"fixed64,17,opt,name=delete_doubt,json=deleteDoubt,proto3" json:"delete_doubt,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -550,6 +552,20 @@ func (x *PodState) GetWaived() bool {
 		return x.Waived
 	}
 	return false
+}
+
+func (x *PodState) GetEnded() int64 {
+	if x != nil {
+		return x.Ended
+	}
+	return 0
+}
+
+func (x *PodState) GetDeleteDoubt() int64 {
+	if x != nil {
+		return x.DeleteDoubt
+	}
+	return 0
 }
 
 // CreateState is a create that has not been settled.
@@ -1192,7 +1208,7 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\bfinished\x18\x02 \x01(\x10R\bfinished\x12 \n" +
 	"\fttl_plus_one\x18\x03 \x01(\x05R\n" +
 	"ttlPlusOne\x12\x12\n" +
-	"\x04head\x18\x04 \x01(\x04R\x04head\"\xbb\x03\n" +
+	"\x04head\x18\x04 \x01(\x04R\x04head\"\xf4\x03\n" +
 	"\bPodState\x12+\n" +
 	"\x05facts\x18\x01 \x01(\v2\x15.jobledger.v1.PodSeenR\x05facts\x12\x12\n" +
 	"\x04seen\x18\x02 \x01(\bR\x04seen\x12\x1f\n" +
@@ -1210,7 +1226,9 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\bvanished\x18\f \x01(\bR\bvanished\x12\x12\n" +
 	"\x04gone\x18\r \x01(\bR\x04gone\x12\x18\n" +
 	"\awritten\x18\x0e \x01(\bR\awritten\x12\x16\n" +
-	"\x06waived\x18\x0f \x01(\bR\x06waived\"\xb7\x01\n" +
+	"\x06waived\x18\x0f \x01(\bR\x06waived\x12\x14\n" +
+	"\x05ended\x18\x10 \x01(\x10R\x05ended\x12!\n" +
+	"\fdelete_doubt\x18\x11 \x01(\x10R\vdeleteDoubt\"\xb7\x01\n" +
 	"\vCreateState\x12/\n" +
 	"\x06create\x18\x01 \x01(\v2\x17.jobledger.v1.CreatePodR\x06create\x12,\n" +
 	"\x06flight\x18\x02 \x01(\v2\x14.jobledger.v1.FlightR\x06flight\x12\x12\n" +

@@ -1,0 +1,149 @@
+package projector
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// perIndex is what a Job with a backoffLimit per index keeps of its indexes (section 7 of the contract).
+type perIndex struct {
+	failed   IndexSet         // failed indexes in range: the published ones, and those found since
+	fallen   map[int32][]*Pod // pods that failed and are not accounted for, by index
+	held     map[int32]*Pod   // of those, the one that is held back until its replacement is seen (J-118)
+	active   map[int32]int32  // active pods, by index
+	restless bool             // an index is being settled
+}
+
+func newPerIndex() perIndex {
+	return perIndex{fallen: map[int32][]*Pod{}, held: map[int32]*Pod{}, active: map[int32]int32{}}
+}
+
+// indexes are those of which a pod failed or is held back, ascending.
+func (x *perIndex) indexes() []int32 {
+	out := slices.AppendSeq(slices.Collect(maps.Keys(x.fallen)), maps.Keys(x.held))
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// PerIndex reports whether the Job has a backoffLimit per index.
+func (j *Job) PerIndex() bool { return j.Indexed() && j.Spec.BackoffLimitPerIndex != nil }
+
+// FailedIndexes is the set of failed indexes in range, published or not. It must not be changed.
+func (j *Job) FailedIndexes() *IndexSet { return &j.index.failed }
+
+// Held is the failed pod of an index that is held back: its replacement takes over its counts (J-119). nil for none.
+func (j *Job) Held(index int32) *Pod { return j.index.held[index] }
+
+// HeldAll yields the pods that are held back, in the order in which they were.
+func (j *Job) HeldAll() func(yield func(*Pod) bool) { return j.holding.all }
+
+// Ended is when the pod was found to have ended (J-110); 0 while it has not.
+func (p *Pod) Ended() events.Time { return p.ended }
+
+// fell reports whether the pod failed and is one that its index's limit is about.
+func (j *Job) fell(p *Pod) bool {
+	return j.PerIndex() && p.Held() && !p.Doomed && !p.Waived && p.Phase != events.PodSucceeded && j.toCount(p) &&
+		(p.Phase == events.PodFailed || (p.Deleted != 0 && !j.FailedOnly()))
+}
+
+// exhausted reports whether the pod's failure is the end of its index (J-116).
+func (j *Job) exhausted(p *Pod) bool {
+	return p.match.Action == FailIndex ||
+		(p.match.Action != Ignore && int64(p.IndexFailures) >= int64(*j.Spec.BackoffLimitPerIndex))
+}
+
+// enterIndex adds the pod to what is kept of its index, and leaveIndex takes it out; the index is then settled anew.
+func (j *Job) enterIndex(p *Pod) {
+	i := p.Index
+	if p.in.active && j.indexValid(p) {
+		p.in.running = true
+		j.index.active[i]++
+	}
+	if j.fell(p) {
+		p.in.fallen = true
+		j.index.fallen[i] = append(j.index.fallen[i], p)
+		if j.exhausted(p) && !j.completed.Has(i) {
+			j.index.failed.Add(i)
+			j.occupy(i, 0)
+		}
+	}
+}
+
+func (j *Job) leaveIndex(p *Pod) {
+	i := p.Index
+	if p.in.running {
+		if j.index.active[i]--; j.index.active[i] == 0 {
+			delete(j.index.active, i)
+		}
+	}
+	if p.in.fallen {
+		kept := j.index.fallen[i][:0]
+		for _, q := range j.index.fallen[i] {
+			if q != p {
+				kept = append(kept, q)
+			}
+		}
+		if len(kept) == 0 {
+			delete(j.index.fallen, i)
+		} else {
+			j.index.fallen[i] = kept
+		}
+	}
+}
+
+// settleIndex decides which pod of an index is held back: of those that fell the one with the most failures, then the
+// latest; none once another pod of the index runs, the index has completed or failed, or the Job ends or is deleted (J-118).
+func (j *Job) settleIndex(i int32) {
+	if j.index.restless {
+		return
+	}
+	var choice *Pod
+	if j.index.active[i] == 0 && !j.completed.Has(i) && !j.index.failed.Has(i) && j.Deleted == 0 && !j.failing() && !j.succeeding() {
+		for _, p := range j.index.fallen[i] {
+			if choice == nil || p.outranks(choice) {
+				choice = p
+			}
+		}
+	}
+	was := j.index.held[i]
+	if choice == was {
+		return
+	}
+	if choice == nil {
+		delete(j.index.held, i)
+	} else {
+		j.index.held[i] = choice
+	}
+	j.index.restless = true
+	for _, p := range []*Pod{was, choice} {
+		if p != nil && j.pods[p.UID] == p {
+			j.update(p, func() {})
+		}
+	}
+	j.index.restless = false
+}
+
+// outranks orders the failed pods of an index by how much of its history they carry.
+func (p *Pod) outranks(q *Pod) bool {
+	a, b := p.IndexFailures+p.IndexIgnoredFailures, q.IndexFailures+q.IndexIgnoredFailures
+	if a != b {
+		return a > b
+	}
+	if p.Finished != q.Finished {
+		return p.Finished > q.Finished
+	}
+	return p.UID > q.UID
+}
+
+// NewlyFailed are the failed indexes that the published status does not have.
+func (j *Job) NewlyFailed() IndexSet {
+	out := j.index.failed.Clone()
+	for _, s := range j.Base.FailedIndexes.spans {
+		for i := s.first; i <= s.last; i++ {
+			out.Remove(i)
+		}
+	}
+	return out
+}

@@ -1,0 +1,52 @@
+package reconciler
+
+import (
+	"fmt"
+
+	"github.com/jobledger/jobledger/projector"
+)
+
+// failJob: a failed pod matched a FailJob rule of the podFailurePolicy (J-131, J-132).
+func failJob(p *plan) *end {
+	pod, m, ok := p.job.FailJobMatch()
+	if !ok {
+		return nil
+	}
+	name := p.job.Ref.Namespace + "/" + pod.Name
+	if m.Condition != "" {
+		return failure(PodFailurePolicy, fmt.Sprintf(
+			"Pod %s has condition %s matching FailJob rule at index %d", name, m.Condition, m.Rule))
+	}
+	return failure(PodFailurePolicy, fmt.Sprintf(
+		"Container %s for pod %s failed with exit code %d matching FailJob rule at index %d", m.Container, name, m.Code, m.Rule))
+}
+
+// tooManyFailedIndexes: spec.maxFailedIndexes (J-123).
+func tooManyFailedIndexes(p *plan) *end {
+	limit := p.job.Spec.MaxFailedIndexes
+	if !p.job.PerIndex() || limit == nil || p.job.FailedIndexes().Len() <= *limit {
+		return nil
+	}
+	return failure(MaxFailedIndexesExceeded, "Job has exceeded the specified maximal number of failed indexes")
+}
+
+// indexesFailed: the Job fails once every index has ended and some failed: it runs all others first (J-124).
+func indexesFailed(p *plan) *end {
+	j := p.job
+	if !j.PerIndex() || j.FailedIndexes().Len() == 0 || j.FailedIndexes().Len()+j.SucceededCount() < j.Completions() {
+		return nil
+	}
+	return failure(FailedIndexes, "Job has failed indexes")
+}
+
+// successRuleMet: the first rule of the successPolicy that is met (J-138, J-140).
+func successRuleMet(p *plan) *end {
+	rule, met := p.job.SuccessRuleMet()
+	if !met {
+		return nil
+	}
+	return &end{
+		interim: projector.SuccessCriteriaMet, terminal: projector.Complete,
+		reason: SuccessPolicy, message: fmt.Sprintf("Matched rules at index %d", rule),
+	}
+}
