@@ -99,6 +99,7 @@ func (j *Job) gone() {
 func (j *Job) podSeen(rec *events.Record, f *events.PodSeen) {
 	j.settle(f.Ordinal)
 	p := j.pods[f.UID]
+	uid := f.UID
 	if p == nil {
 		p = j.addPod()
 	} else {
@@ -106,8 +107,13 @@ func (j *Job) podSeen(rec *events.Record, f *events.PodSeen) {
 			return
 		}
 		j.leave(p)
+		uid = p.UID
 	}
 	p.PodSeen, p.Seen = *f, true
+	p.UID = uid // the text that the maps hold, not another that says the same
+	if string(p.Owner) == j.Stream.ID {
+		p.Owner = types.UID(j.Stream.ID)
+	}
 	p.DeleteDone = p.DeleteDone && f.Deleted == 0
 	p.DropDone = p.DropDone && f.Tracked
 	if e := &rec.Evidence; e.Name != "" {

@@ -36,7 +36,7 @@ func TestAllocationsPerRecord(t *testing.T) {
 		n        int
 		work     func()
 	}{
-		{"decoding a record", 12.9, l.Len(), func() {
+		{"decoding a record", 10.2, l.Len(), func() {
 			for _, stored := range l.Stored {
 				if _, err := events.DecodeRecord(stored); err != nil {
 					t.Fatal(err)
