@@ -19,6 +19,7 @@ const tolerance = time.Second
 type Replay struct {
 	world *projector.World
 	wakes map[events.Stream]events.Time
+	first events.Time // no wake is before it; 0 when there is none
 	batch []events.Record
 	count Summary
 }
@@ -82,7 +83,7 @@ func (r *Replay) replay(batch []events.Record) ([]Divergence, error) {
 	}
 	if wasListing && !r.world.Listing {
 		for _, j := range r.world.Jobs() {
-			r.wakes[j.Stream] = b.end.Time
+			r.wake(j.Stream, b.end.Time)
 		}
 	}
 	if !r.world.Listing {
@@ -178,25 +179,39 @@ func (b *turn) decide(s events.Stream) error {
 			b.differ(at, s, recorded, decided, "")
 		}
 	}
-	if wake == 0 {
-		delete(b.replay.wakes, s)
-	} else {
-		b.replay.wakes[s] = wake
-	}
+	b.replay.wake(s, wake)
 	if rec != nil {
 		w.Apply(rec)
 	}
 	return nil
 }
 
+// wake notes when a stream is to be decided again; 0 for never.
+func (r *Replay) wake(s events.Stream, at events.Time) {
+	if at == 0 {
+		delete(r.wakes, s)
+		return
+	}
+	r.wakes[s] = at
+	if r.first == 0 || at < r.first {
+		r.first = at
+	}
+}
+
 // overdue makes the probes that should have been made: a Job wanted to be decided again, its time has passed, and nothing
 // touched it.
 func (b *turn) overdue() {
+	limit := b.end.Time.Add(-tolerance)
+	if b.replay.first == 0 || b.replay.first >= limit {
+		return // most batches: looking at every Job that waits is not for each of them
+	}
 	var late []events.Stream
+	b.replay.first = 0
 	for s, at := range b.replay.wakes {
-		if at < b.end.Time.Add(-tolerance) && !b.inputs[s] {
+		if at < limit && !b.inputs[s] {
 			late = append(late, s)
 		}
+		b.replay.wake(s, at)
 	}
 	slices.SortFunc(late, func(a, c events.Stream) int { return bytes.Compare([]byte(a.ID), []byte(c.ID)) })
 	for _, s := range late {
@@ -207,10 +222,7 @@ func (b *turn) overdue() {
 		}
 		d := reconciler.DecideAt(j, b.end.Time)
 		if !d.Commands() {
-			b.replay.wakes[s] = d.Wake
-			if d.Wake == 0 {
-				delete(b.replay.wakes, s)
-			}
+			b.replay.wake(s, d.Wake)
 			continue
 		}
 		b.differ(b.end.Sequence, s, nil, &d.Decision, "a wait had been served, and nobody looked")

@@ -22,6 +22,7 @@ type Config struct {
 	Records  int // to write, at least
 	Running  int // Jobs at a time
 	Finished int // Jobs that are finished and not deleted
+	Waiting  int // Jobs that run one pod for longer than the log and have a deadline behind its end
 }
 
 // Busy is a cluster with 64 Jobs at a time.
@@ -45,6 +46,9 @@ func Write(log store.Log, cfg Config) (*loop.Loop, error) {
 	}
 	for _, r := range []events.Resource{events.Jobs, events.Pods} {
 		c.see(events.Observation{Facts: &events.Synced{Resources: []events.Resource{r}, Versions: []uint64{c.version}}})
+	}
+	for range cfg.Waiting {
+		c.wait()
 	}
 	for c.loop.World().Head < events.Sequence(cfg.Records) {
 		if err := c.turn(); err != nil {
@@ -177,6 +181,9 @@ func (c *cluster) goOn(i int) {
 		p.seen.Scheduled, p.node = true, fmt.Sprintf("node-%03d.example.internal", c.rng.IntN(200))
 	case p.seen.Phase == events.PodPending:
 		p.seen.Phase, p.seen.Ready, p.seen.ReadySince = events.PodRunning, true, c.now.Second()
+		if p.job.shape.endless {
+			pluck(&c.alive, i)
+		}
 	default:
 		pluck(&c.alive, i)
 		p.seen.Ready, p.seen.ReadySince, p.seen.Finished = false, 0, c.now.Second()

@@ -14,6 +14,7 @@ type shape struct {
 	completions, parallelism int32
 	indexed                  bool
 	failures                 float64 // share of pods that fail
+	endless                  bool    // its pods never end
 	share                    int     // of Jobs, in percent
 }
 
@@ -37,9 +38,20 @@ func (c *cluster) draw() shape {
 
 // create makes a Job, as a CronJob would: those of one shape share the content of their spec.
 func (c *cluster) create() {
-	s := c.draw()
-	c.made++
 	c.active++
+	c.showJob(c.newJob(c.draw()))
+}
+
+// wait makes a Job that waits for a long time.
+func (c *cluster) wait() {
+	j := c.newJob(shape{name: "service", completions: 1, parallelism: 1, endless: true})
+	deadline := int64(1 << 30)
+	j.spec.ActiveDeadlineSeconds = &deadline
+	c.showJob(j)
+}
+
+func (c *cluster) newJob(s shape) *job {
+	c.made++
 	limit := int32(1000)
 	j := &job{
 		shape: s,
@@ -58,7 +70,7 @@ func (c *cluster) create() {
 		Status: &events.JobStatus{Ready: events.Unset, Terminating: events.Unset},
 	}
 	c.jobs[j.ref.UID] = j
-	c.showJob(j)
+	return j
 }
 
 func (c *cluster) showJob(j *job) {
