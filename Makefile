@@ -125,13 +125,22 @@ bench: ## Ours and the built-in side by side into bin/bench.json; QUICK=1: 3 min
 	cd test && go run ./cmd/bench --json ../bin/bench.json --baseline bench/baseline.json \
 		$(if $(QUICK),--quick) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(WORKLOADS),--workloads $(WORKLOADS))
 
+# Each package whose benchmarks measure things beside each other takes rounds, the others time; see internal/sidebyside.
 BENCH ?= .
 BASE ?=
-bench_file = bin/bench-$(shell git describe --always --dirty).txt
+COUNT ?= 1
+beside := ./events ./projector ./reconciler/loop ./reconciler/replay ./store/boltlog
+alone := ./events/informer ./reconciler
+micro_file = bin/bench-$(shell git describe --always --dirty)$(if $(QUICK),-quick).txt
+micro = go test -p 1 -run '^$$' -bench '$(BENCH)' -count $(COUNT) -timeout 2h $(if $(QUICK),-short)
 .PHONY: bench-micro
-bench-micro: $(tools)/benchstat ## Run Go benchmarks BENCH=. into bin/bench-REVISION.txt, compared with BASE=FILE
-	go test -run '^$$' -bench '$(BENCH)' -benchmem -count 6 ./... | tee $(bench_file)
-	@$(tools)/benchstat $(BASE) $(bench_file)
+bench-micro: $(if $(BASE),$(tools)/benchstat) ## Benchmarks beside their floors, for benchstat; QUICK=1: few minutes (BENCH=. COUNT=1 BASE=FILE)
+	@mkdir -p bin
+	@{ $(micro) -benchtime $(if $(QUICK),3x,9x) $(beside) && \
+	   $(micro) -benchtime $(if $(QUICK),0.1s,1s) -benchmem $(alone); } | tee $(micro_file)
+	@echo && awk -f internal/sidebyside/table.awk $(micro_file) | tee $(micro_file:.txt=-table.txt)
+	@echo "for benchstat: $(micro_file)"
+	$(if $(BASE),@$(tools)/benchstat $(BASE) $(micro_file))
 
 # --- A cluster --------------------------------------------------------------------------------------------------------
 
