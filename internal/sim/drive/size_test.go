@@ -2,7 +2,6 @@ package drive_test
 
 import (
 	"context"
-	"fmt"
 	"testing"
 	"time"
 
@@ -61,7 +60,7 @@ func TestTheLogOfAThousandPodsIsSmall(t *testing.T) {
 			}
 			for kind, k := range kinds {
 				if k[1] > total/100 {
-					t.Log(fmt.Sprintf("%-14s %6d records %8d bytes, %d each", kind, k[0], k[1], k[1]/k[0]))
+					t.Logf("%-14s %6d records %8d bytes, %d each", kind, k[0], k[1], k[1]/k[0])
 				}
 			}
 			t.Logf("%d bytes for each pod", total/pods)
