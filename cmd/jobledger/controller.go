@@ -46,6 +46,7 @@ type controller struct {
 
 // runController runs until ctx ends or something fails, and then stops in good order.
 func runController(ctx context.Context, f *runFlags, mode events.Mode, logger *slog.Logger) (err error) {
+	tuneCollector()
 	settings := events.DefaultSettings()
 	settings.Mode, settings.Namespace = mode, f.namespace
 	cluster, err := connect(f) // before anything is made on disk
