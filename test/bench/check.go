@@ -81,6 +81,9 @@ func (s shape) status(job *batchv1.Job) (wrong []string) {
 	if s.indexed {
 		indexes = fmt.Sprintf("0-%d", s.pods-1)
 	}
+	if f := t.FailedIndexes; f != nil && *f != "" {
+		wrong = append(wrong, fmt.Sprintf("has the failed indexes %q", *f))
+	}
 	if t.CompletedIndexes != indexes {
 		wrong = append(wrong, fmt.Sprintf("has the completed indexes %q, not %q", t.CompletedIndexes, indexes))
 	}

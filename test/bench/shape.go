@@ -11,7 +11,8 @@ type shape struct {
 	name              string
 	pods, parallelism int32
 	indexed           bool
-	fail              int // so many of its pods fail, and are replaced
+	fail              int  // so many of its pods fail, and are replaced
+	perIndex          bool // each index has a backoff limit of its own
 }
 
 // node is on every pod, so that no scheduler is needed. There is no such node, and nobody minds.
@@ -22,7 +23,7 @@ func (s shape) job() *batchv1.Job {
 	if s.indexed {
 		mode = batchv1.IndexedCompletion
 	}
-	return &batchv1.Job{
+	job := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Name: s.name},
 		Spec: batchv1.JobSpec{
 			Completions: &s.pods, Parallelism: &s.parallelism, CompletionMode: &mode, BackoffLimit: &never,
@@ -32,4 +33,9 @@ func (s shape) job() *batchv1.Job {
 			}},
 		},
 	}
+	if s.perIndex {
+		once := int32(1)
+		job.Spec.BackoffLimit, job.Spec.BackoffLimitPerIndex = nil, &once
+	}
+	return job
 }

@@ -61,8 +61,7 @@ var workloads = []*workload{
 		full: sizes{2000, 500}, fast: sizes{400, 100}, drive: oneJob(true),
 	},
 	{
-		// backoffLimitPerIndex once Jobledger has it; until then a failed pod counts against the backoffLimit of its Job, which is high.
-		name: "w4", says: "%d Jobs of %d pods, %d pods of each fail and are replaced",
+		name: "w4", says: "%d Indexed Jobs of %d pods, of each %d indexes fail and are tried again after 10 s (backoffLimitPerIndex)",
 		full: sizes{100, 20, 2}, fast: sizes{20, 10, 1}, drive: failures,
 	},
 	{
@@ -158,7 +157,7 @@ func large(s sizes, indexed bool) shape {
 func failures(ctx context.Context, r *run, s sizes) error {
 	var all []shape
 	for i := range s[0] {
-		all = append(all, shape{name: fmt.Sprintf("failing-%d", i), pods: int32(s[1]), parallelism: int32(s[1]), fail: s[2]})
+		all = append(all, shape{name: fmt.Sprintf("failing-%d", i), pods: int32(s[1]), parallelism: int32(s[1]), fail: s[2], indexed: true, perIndex: true})
 	}
 	if err := r.create(ctx, all...); err != nil {
 		return err
