@@ -2,8 +2,6 @@ package projector
 
 import (
 	"cmp"
-	"math"
-	"reflect"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -253,10 +251,10 @@ func (in *Intake) route(o *events.Observation, f *events.PodSeen) (stream events
 // samePod reports whether a pod is seen as it is known, but for the version. That its finalizer is gone is known once the
 // server has confirmed it.
 func samePod(p *Pod, seen *events.PodSeen) bool {
-	x, y := p.PodSeen, *seen
-	x.Version, y.Version = math.MaxUint64, math.MaxUint64
-	x.Tracked = x.Tracked && !(p.DropDone && !y.Tracked)
-	return reflect.DeepEqual(&x, &y)
+	known := p.PodSeen
+	known.Version = seen.Version
+	known.Tracked = known.Tracked && !(p.DropDone && !seen.Tracked)
+	return known.Equal(seen)
 }
 
 // newsOf leaves out of the evidence what the stream has told of the pod before.
