@@ -217,6 +217,9 @@ func (j *Job) Crowded() []int32 {
 // Claims reports whether the pod is the Job's: owned by it and matched by its selector (J-173).
 func (j *Job) Claims(p *Pod) bool { return j.claimed(p) }
 
+// PodCount is the number of pods, of whatever state.
+func (j *Job) PodCount() int { return len(j.pods) }
+
 // Pod is the pod with that UID; nil when the log knows none.
 func (j *Job) Pod(uid types.UID) *Pod { return j.pods[uid] }
 
