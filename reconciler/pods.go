@@ -94,10 +94,14 @@ func (p *plan) settleInDoubt() {
 			look = append(look, &events.ReadPod{Ordinal: c.Ordinal, Index: c.Index})
 		}
 	}
-	p.step("pods", "settleInDoubt", OutcomeUnknown,
-		fmt.Sprintf("nobody knows what came of creating %s: ask again under the same name", pods(len(again))), again...)
-	p.step("pods", "settleInDoubt", LookFirst,
-		fmt.Sprintf("nobody knows what came of creating %s: look for them by name", pods(len(look))), look...)
+	if len(again) > 0 {
+		p.step("pods", "settleInDoubt", OutcomeUnknown,
+			fmt.Sprintf("nobody knows what came of creating %s: ask again under the same name", pods(len(again))), again...)
+	}
+	if len(look) > 0 {
+		p.step("pods", "settleInDoubt", LookFirst,
+			fmt.Sprintf("nobody knows what came of creating %s: look for them by name", pods(len(look))), look...)
+	}
 }
 
 // create makes pods up to the number wanted, as many at once as slow start allows (J-048 to J-057), but none while pods are
