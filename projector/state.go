@@ -30,6 +30,14 @@ func (w *World) StreamState(s events.Stream) (facts, names []byte, ok bool) {
 	return facts, names, true
 }
 
+// RefOf names the Job of a stream, as far as the world knows it.
+func (w *World) RefOf(s events.Stream) events.JobRef {
+	if j := w.jobs[s]; j != nil {
+		return j.Ref
+	}
+	return w.stubs[types.UID(s.ID)].Ref
+}
+
 // RestoreStream takes over an encoded state, as StreamState gave it.
 func (w *World) RestoreStream(s events.Stream, facts, names []byte) error {
 	var state pb.JobState

@@ -206,9 +206,10 @@ func (l *Loop) put(b *batch, d projector.Draft) events.Sequence {
 	}
 	if l.stateDue(d.Stream) {
 		if facts, names, ok := l.world.StreamState(d.Stream); ok {
+			ref := l.world.RefOf(d.Stream)
 			l.append(b, projector.Draft{
 				Stream: d.Stream, Kind: events.KindStateStored, Facts: &events.StoredState{Encoded: facts},
-				Evidence: events.Evidence{State: names},
+				Evidence: events.Evidence{Namespace: ref.Namespace, Name: ref.Name, State: names},
 			})
 		}
 	}

@@ -51,6 +51,10 @@ func checkReferences(rec *events.Record, specs map[events.Sequence]string) error
 	switch f := rec.Facts.(type) {
 	case *events.JobSpec:
 		specs[rec.Sequence] = f.Hash
+	case *events.StoredState:
+		if rec.Stream.Kind == events.StreamJob && rec.Evidence.State != nil && rec.Evidence.Namespace == "" {
+			return fmt.Errorf("record %d stores the state of %s and does not name it", rec.Sequence, rec.Stream)
+		}
 	case *events.JobSeen:
 		if specs[f.SpecAt] != f.Spec {
 			return fmt.Errorf("record %d says that spec %s is stored in record %d, which has %q", rec.Sequence, f.Spec, f.SpecAt, specs[f.SpecAt])
