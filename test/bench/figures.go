@@ -14,6 +14,8 @@ type Figure struct {
 	Brief bool
 	// More is better; of all others less is.
 	More bool
+	// Aside marks what is said and not compared.
+	Aside bool
 	// Count marks what does not depend on how fast the machine is, or little.
 	Count bool
 }
@@ -66,9 +68,9 @@ var Figures = []Figure{
 	{Key: keyCPU, Title: "CPU per pod, ms", Brief: true},
 	{Key: keyServerCPU, Title: "CPU of kube-apiserver per pod, ms"},
 	{Key: keyEtcdCPU, Title: "CPU of etcd per pod, ms"},
-	{Key: keyBenchCPU, Title: "CPU of the bench (kubelet, stopwatch) per pod, ms"},
+	{Key: keyBenchCPU, Title: "CPU of the bench (kubelet, stopwatch) per pod, ms", Aside: true},
 	{Key: keyPeak, Title: "peak RSS, MiB", Brief: true},
-	{Key: keyWritten, Title: "written per pod as the kernel accounts it, KiB"},
+	{Key: keyWritten, Title: "written per pod as the kernel accounts it, KiB", Aside: true},
 	{Key: keyGrown, Title: "log grown per pod, KiB", Count: true},
 	{Key: keyCommits, Title: "commits per pod", Brief: true, Count: true},
 }

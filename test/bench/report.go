@@ -85,6 +85,11 @@ func (o *Outcome) summarise() {
 		}
 	}
 	o.Ratios = medians(ratios)
+	for _, f := range Figures {
+		if f.Aside {
+			delete(o.Ratios, f.Key)
+		}
+	}
 }
 
 func collect(to map[string][]float64, from map[string]float64) {
