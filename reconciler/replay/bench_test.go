@@ -25,7 +25,7 @@ func BenchmarkDecide(b *testing.B) {
 			}
 		}),
 		sidebyside.Computing("replay", l.Len(), func() { replayAll(b, l) }),
-		sidebyside.Computing("protobuf", l.Len(), m.Unmarshal))
+		sidebyside.Computing("protobuf", l.Len(), func() { m.Unmarshal(nil) }))
 }
 
 func benchLog(t testing.TB) *joblog.Log {

@@ -31,6 +31,7 @@ func BenchmarkReplay(b *testing.B) {
 	m := source.Messages(b)
 	l := copied(b, source)
 	n := source.Len()
+	source.Forget()
 	s, err := l.shelf()
 	if err != nil {
 		b.Fatal(err)
@@ -56,7 +57,7 @@ func BenchmarkReplay(b *testing.B) {
 				raw.scan(b, func(stored []byte) { c.next(stored); apply(b, w, stored) })
 				c.check(s.durable)
 			}),
-			sidebyside.Computing("floor", n, func() { source.Hash(); m.Unmarshal() }))
+			sidebyside.Computing("floor", n, func() { source.Hash(); m.Unmarshal(nil) }))
 	})
 	if err := l.Close(); err != nil {
 		b.Fatal(err)
@@ -68,7 +69,7 @@ func BenchmarkReplay(b *testing.B) {
 					b.Fatalf("%d records, error %v, want %d", report.Records, err, n)
 				}
 			}),
-			sidebyside.Computing("floor", n, func() { raw.scan(b, func([]byte) {}); source.Hash(); m.Unmarshal() }))
+			sidebyside.Computing("floor", n, func() { raw.scan(b, func([]byte) {}); source.Hash(); m.Unmarshal(nil) }))
 	})
 	b.Run("open", func(b *testing.B) {
 		path := filepath.Join(l.dir, fileName(1, fileSuffix))

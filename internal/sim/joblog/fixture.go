@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/jobledger/jobledger/events"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
@@ -28,18 +29,27 @@ func New(t testing.TB, cfg Config) *Log {
 	if l.Loop, err = Write(l.Log, cfg); err != nil {
 		t.Fatal(err)
 	}
+	var all []byte // in one piece: the garbage collector passes over it
+	var ends []int
 	for rec, err := range l.Read(t.Context(), 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		stored, err := events.AppendRecord(nil, &rec)
-		if err != nil {
+		if all, err = events.AppendRecord(all, &rec); err != nil {
 			t.Fatal(err)
 		}
-		l.Stored, l.Records = append(l.Stored, stored), append(l.Records, rec)
+		l.Records, ends = append(l.Records, rec), append(ends, len(all))
+	}
+	start := 0
+	for _, end := range ends {
+		l.Stored = append(l.Stored, all[start:end:end])
+		start = end
 	}
 	return l
 }
+
+// Forget drops all but the stored form, so that the garbage collector does not look through it all the time.
+func (l *Log) Forget() { l.Log, l.Loop, l.Records = nil, nil, nil }
 
 // Len is the number of records.
 func (l *Log) Len() int { return len(l.Stored) }
@@ -62,57 +72,58 @@ func (l *Log) Hash() {
 	}
 }
 
-// Messages are the protobuf messages of a record: header, facts and evidence. Unmarshal and Marshal are what the protobuf
-// library takes for them, the floor of decoding and encoding.
+// Messages are the encoded protobuf messages of records: header, facts and evidence.
 type Messages struct {
-	of    []proto.Message
-	bytes [][]byte
+	types []protoreflect.MessageType
+	bytes []byte // of all, one after the other
+	ends  []int
 }
 
 // Messages takes every record apart.
 func (l *Log) Messages(t testing.TB) *Messages {
 	t.Helper()
 	m := &Messages{}
-	for i, stored := range l.Stored {
+	add := func(message proto.Message, encoded []byte) {
+		m.types, m.bytes = append(m.types, message.ProtoReflect().Type()), append(m.bytes, encoded...)
+		m.ends = append(m.ends, len(m.bytes))
+	}
+	for _, stored := range l.Stored {
 		var w pb.Record
 		if err := proto.Unmarshal(stored, &w); err != nil {
 			t.Fatal(err)
 		}
-		m.add(t, &pb.Header{}, w.GetHeader())
-		m.add(t, &pb.Evidence{}, w.GetEvidence())
-		if facts := message(l.Records[i].Kind); facts != nil {
-			m.add(t, facts, w.GetFacts())
+		var h pb.Header
+		if err := proto.Unmarshal(w.GetHeader(), &h); err != nil {
+			t.Fatal(err)
+		}
+		add(&h, w.GetHeader())
+		add(&pb.Evidence{}, w.GetEvidence())
+		if facts := message(events.Kind(h.GetKind())); facts != nil {
+			add(facts, w.GetFacts())
 		}
 	}
 	return m
 }
 
-func (m *Messages) add(t testing.TB, message proto.Message, encoded []byte) {
-	t.Helper()
-	if err := proto.Unmarshal(encoded, message); err != nil {
-		t.Fatal(err)
-	}
-	m.of, m.bytes = append(m.of, message), append(m.bytes, encoded)
-}
-
-// Unmarshal decodes all of them, each into a message of its own.
-func (m *Messages) Unmarshal() {
-	for i, of := range m.of {
-		if err := proto.Unmarshal(m.bytes[i], of.ProtoReflect().Type().New().Interface()); err != nil {
-			panic(err) // it could be decoded before
+// Unmarshal decodes all of them, each into a message of its own, and gives them to fn, if not nil. It is what the protobuf
+// library takes: the floor of decoding.
+func (m *Messages) Unmarshal(fn func(proto.Message)) {
+	start := 0
+	for i, end := range m.ends {
+		message := m.types[i].New().Interface()
+		if err := proto.Unmarshal(m.bytes[start:end], message); err != nil {
+			panic(err) // AppendRecord made them
+		}
+		if start = end; fn != nil {
+			fn(message)
 		}
 	}
 }
 
-// Marshal encodes all of them into one buffer.
-func (m *Messages) Marshal() {
-	var buffer []byte
-	var err error
-	for _, of := range m.of {
-		if buffer, err = (proto.MarshalOptions{Deterministic: true}).MarshalAppend(buffer[:0], of); err != nil {
-			panic(err) // it was decoded before
-		}
-	}
+// Decoded are the messages themselves.
+func (m *Messages) Decoded() (all []proto.Message) {
+	m.Unmarshal(func(message proto.Message) { all = append(all, message) })
+	return all
 }
 
 // message is an empty message for the facts of that kind; nil for kinds that hold none, or that are rare.
