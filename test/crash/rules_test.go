@@ -88,12 +88,13 @@ type account struct {
 	uncounted map[types.UID]bool // were in uncountedTerminatedPods at any time
 	succeeded map[types.UID]int  // were Succeeded at any time: their index
 	failed    map[types.UID]bool // were, with the finalizer, Failed or being deleted at any time
+	excess    map[types.UID]bool // ran at a time when more ran than the Job had ever wanted at least
 }
 
 func newAccount() *account {
 	return &account{
 		pods: map[types.UID]*corev1.Pod{}, uncounted: map[types.UID]bool{},
-		succeeded: map[types.UID]int{}, failed: map[types.UID]bool{},
+		succeeded: map[types.UID]int{}, failed: map[types.UID]bool{}, excess: map[types.UID]bool{},
 	}
 }
 
@@ -140,6 +141,7 @@ func (a *account) seeJob(job *batchv1.Job) (wrong []string) {
 		a.wanted = n
 	}
 	a.job = job
+	a.markExcess()
 	return wrong
 }
 
@@ -162,6 +164,7 @@ func (a *account) seePod(pod *corev1.Pod, gone bool) (wrong []string) {
 	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	old := a.pods[pod.UID]
 	a.pods[pod.UID] = pod
+	a.markExcess()
 	switch {
 	case pod.Status.Phase == corev1.PodSucceeded:
 		a.succeeded[pod.UID] = indexOf(pod)
@@ -201,9 +204,21 @@ func (a *account) accounted(pod *corev1.Pod) bool {
 		isIndexed(a.job) && succeeded && indexes(a.job.Status.CompletedIndexes)[index]
 }
 
-// surplus reports whether the pod may go uncounted: it runs, and more run than the Job wanted at some time (J-073). What
-// was decided then is not taken back once it may have been sent.
-func (a *account) surplus(pod *corev1.Pod) bool { return isLive(pod) && a.live() > a.wanted }
+// surplus reports whether the pod may go uncounted: it ran when more ran than the Job wanted at some time (J-073). What was
+// decided then is not taken back once it may have been sent, as it may have been before a crash: not even if the pod has
+// ended meanwhile.
+func (a *account) surplus(pod *corev1.Pod) bool { return a.excess[pod.UID] }
+
+func (a *account) markExcess() {
+	if a.live() <= a.wanted {
+		return
+	}
+	for uid, pod := range a.pods {
+		if isLive(pod) {
+			a.excess[uid] = true
+		}
+	}
+}
 
 // live counts the pods that are active.
 func (a *account) live() (n int) {
