@@ -130,7 +130,7 @@ func (p *process) watch(ctx context.Context) (context.Context, context.CancelFun
 	go func() { // ends with the process or the context
 		select {
 		case <-p.ended:
-			cancel(fmt.Errorf("%s ended by itself (%v)\n%s", p.name, p.err, p.tail()))
+			cancel(fmt.Errorf("%s ended by itself (%w)\n%s", p.name, p.err, p.tail()))
 		case <-ctx.Done():
 		}
 	}()

@@ -82,7 +82,7 @@ func (r *run) idleAgain(ctx context.Context, seconds int) (idle, error) {
 	select {
 	case <-over.C:
 	case <-r.process.ended:
-		return i, fmt.Errorf("%s ended while it was idle: %v\n%s", r.contender.name, r.process.err, r.process.tail())
+		return i, fmt.Errorf("%s ended while it was idle: %w\n%s", r.contender.name, r.process.err, r.process.tail())
 	case <-ctx.Done():
 		return i, context.Cause(ctx)
 	}

@@ -26,7 +26,7 @@ const boltMagic = 0xED0CDAED
 func ledgerIn(dir string) (ledger, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.db"))
 	if err != nil || len(files) == 0 {
-		return ledger{}, fmt.Errorf("there is no file of a log in %s (%v)", dir, err)
+		return ledger{}, fmt.Errorf("there is no file of a log in %s (%w)", dir, err)
 	}
 	var all ledger
 	for _, path := range files {
