@@ -25,7 +25,10 @@ const boltMagic = 0xED0CDAED
 // ledgerIn reads all files of the log in dir.
 func ledgerIn(dir string) (ledger, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.db"))
-	if err != nil || len(files) == 0 {
+	if err == nil && len(files) == 0 {
+		err = os.ErrNotExist
+	}
+	if err != nil {
 		return ledger{}, fmt.Errorf("there is no file of a log in %s (%w)", dir, err)
 	}
 	var all ledger
