@@ -129,11 +129,15 @@ type page struct {
 	data  []byte // header included
 }
 
-func (p *pages) page(id uint64) (page, error) {
+// page reads a page, into space when it fits there.
+func (p *pages) page(id uint64, space []byte) (page, error) {
 	if id < 2 || id >= p.high {
 		return page{}, pageError(id, "it is outside the %d pages of the file", p.high)
 	}
-	data := make([]byte, p.pageSize)
+	data := space
+	if int64(len(data)) != p.pageSize {
+		data = make([]byte, p.pageSize)
+	}
 	if _, err := p.file.ReadAt(data, int64(id)*p.pageSize); err != nil {
 		return page{}, readError(id, err)
 	}

@@ -64,11 +64,13 @@ func (t tree) get(key []byte) ([]byte, error) {
 }
 
 // cursor walks a tree in the order of its keys. It checks on its way that every page has its place there: keys ascend
-// over the whole walk and lie within what the branches above say, so a page cannot be met twice.
+// over the whole walk and lie within what the branches above say, so a page cannot be met twice. What it gives is valid
+// until it moves.
 type cursor struct {
 	tree
-	path []step
-	last []byte // the key where it stands; nil at the beginning
+	path  []step
+	last  []byte // a copy of the key where it stands; empty at the beginning
+	space []byte // of a page that it has left
 }
 
 // step is a page on the way down, and the element that was taken there.
@@ -79,7 +81,7 @@ type step struct {
 
 // floor moves to the last key that is not after key, or, when all are, to the first one; k is nil in an empty tree.
 func (c *cursor) floor(key []byte) (k, v []byte, err error) {
-	c.path, c.last = c.path[:0], nil
+	c.path, c.last = c.path[:0], c.last[:0]
 	if err := c.push(c.root); err != nil {
 		return nil, nil, err
 	}
@@ -100,7 +102,7 @@ func (c *cursor) next() (k, v []byte, err error) {
 	for len(c.path) > 0 {
 		top := &c.path[len(c.path)-1]
 		if top.at++; top.at >= top.page.count {
-			c.path = c.path[:len(c.path)-1]
+			c.path, c.space = c.path[:len(c.path)-1], top.page.data
 			continue
 		}
 		for top.page.kind == branchPage {
@@ -123,10 +125,11 @@ func (c *cursor) push(id uint64) error {
 	if len(c.path) >= maxDepth {
 		return pageError(id, "it is %d levels deep", len(c.path))
 	}
-	g, err := c.pages.page(id)
+	g, err := c.pages.page(id, c.space)
 	if err != nil {
 		return err
 	}
+	c.space = nil
 	if err := c.fits(id, g); err != nil {
 		return err
 	}
@@ -168,9 +171,9 @@ func (c *cursor) here() (k, v []byte, err error) {
 		return nil, nil, fmt.Errorf("%w: a bucket is not where one belongs", errPage)
 	}
 	k, v = top.page.key(top.at), top.page.value(top.at)
-	if c.last != nil && bytes.Compare(c.last, k) >= 0 {
+	if len(c.last) > 0 && bytes.Compare(c.last, k) >= 0 {
 		return nil, nil, fmt.Errorf("%w: key %x comes after %x", errPage, k, c.last)
 	}
-	c.last = k
+	c.last = append(c.last[:0], k...)
 	return k, v, nil
 }
