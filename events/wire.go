@@ -2,6 +2,7 @@ package events
 
 import (
 	"fmt"
+	"slices"
 
 	"google.golang.org/protobuf/proto"
 )
@@ -17,9 +18,12 @@ const (
 	recordEvidenceSalt = 5
 )
 
+// commonBytes is more than nearly all records take in stored form.
+const commonBytes = 256
+
 // AppendRecord appends the stored form of r to buf. The same record always gives the same bytes.
 func AppendRecord(buf []byte, r *Record) ([]byte, error) {
-	buf, begin := beginField(buf, recordHeader)
+	buf, begin := beginField(slices.Grow(buf, commonBytes), recordHeader)
 	buf = endField(appendHeader(buf, &r.Header), begin)
 	var texts []string
 	start := len(buf)

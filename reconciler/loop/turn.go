@@ -44,6 +44,7 @@ func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 		return 0, err
 	}
 	b := l.begin(now)
+	b.records = make([]events.Record, 0, 4+min(2*len(inputs), 1024)) // about what one turn makes of them
 	for size := 0; taken < len(inputs) && size < turnInputs; taken++ {
 		in := &inputs[taken]
 		if in.Observation != nil {

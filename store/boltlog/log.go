@@ -125,7 +125,7 @@ func (l *Log) Append(b events.Batch, soon bool) store.Commit {
 
 // encode brings the records into stored form, and indexes them; readers clip the index to what is durable.
 func (l *Log) encode(p *pending, b events.Batch, identity events.Identity) (events.Identity, error) {
-	var arena []byte
+	arena := make([]byte, 0, 256*len(b.Records)) // about enough
 	for i := range b.Records {
 		r := &b.Records[i]
 		if last := l.nextIndex.Last(r.Stream); last != r.Previous && (last != 0 || r.Previous >= l.nextFile) {
