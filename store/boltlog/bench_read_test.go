@@ -60,7 +60,7 @@ func BenchmarkMillion(b *testing.B) {
 	}
 	jobs := records / (jobsAtATime * perJob) * jobsAtATime // those whose records are all there
 	history := func(name string, dir store.Direction, first, n int) sidebyside.Side {
-		return sidebyside.All(name, 10, func() {
+		return sidebyside.Computing(name, 10, func() {
 			for range 10 {
 				got := 0
 				for _, err := range l.ReadStream(context.Background(), jobStream(first+rand.IntN(n)), 0, dir) {
@@ -75,7 +75,7 @@ func BenchmarkMillion(b *testing.B) {
 			}
 		})
 	}
-	scan := sidebyside.All("scan", 1, func() { s.scan(b, func(*events.Header, []byte) error { return nil }) })
+	scan := sidebyside.Computing("scan", 1, func() { s.scan(b, func(*events.Header, []byte) error { return nil }) })
 	b.Run("one-job", func(b *testing.B) {
 		sidebyside.Compare(b, "history", history("job", store.Forward, 0, jobs), history("backward", store.Backward, 0, jobs), scan)
 	})
