@@ -95,7 +95,7 @@ func appendHeader(buf []byte, h *Header) []byte {
 	}
 	buf, stream := beginField(buf, headerStream.number)
 	buf = appendVarintField(buf, streamKind.number, uint64(h.Stream.Kind))
-	buf = appendBytesField(buf, streamID.number, streamIDToWire(h.Stream))
+	buf = appendStreamID(buf, streamID.number, h.Stream)
 	buf = endField(buf, stream)
 	buf = appendVarintField(buf, headerPrevious.number, uint64(h.Previous))
 	if len(h.Causes) > 0 {

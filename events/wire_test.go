@@ -163,6 +163,7 @@ func TestEveryUIDSurvivesStorage(t *testing.T) {
 	for _, uid := range []types.UID{
 		"", "x", "0123456789abcdef", "01234567-89ab-cdef-0123-456789abcdef", "01234567-89AB-cdef-0123-456789abcdef",
 		"01234567-89ab-cdef-0123-456789abcdeg", "012345678-9ab-cdef-0123-456789abcdef", "\x00",
+		"01-34-67-89ab-cdef-0123-456789abcdef", "01234567-89ab-cdef-0123-4567-9ab-def",
 	} {
 		r := samples[6]
 		r.Stream = events.JobStream(uid)

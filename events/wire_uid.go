@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"unique"
 
+	"google.golang.org/protobuf/encoding/protowire"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -21,7 +22,7 @@ func uidToWire(uid types.UID) []byte {
 		return nil
 	}
 	if packed, ok := packUUID(string(uid)); ok {
-		return packed
+		return packed[:]
 	}
 	return append([]byte{0}, uid...)
 }
@@ -61,24 +62,35 @@ func textOf(packed [uuidBytes]byte) types.UID {
 	return r.text
 }
 
-func packUUID(s string) ([]byte, bool) {
+func packUUID(s string) (packed [uuidBytes]byte, ok bool) {
 	if len(s) != uuidText || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
-		return nil, false
+		return packed, false
 	}
-	for i := range len(s) {
-		if 'A' <= s[i] && s[i] <= 'F' {
-			return nil, false // it would come back in lower case
+	at := 0
+	for i := 0; i < uuidText; i += 2 {
+		if s[i] == '-' {
+			i++ // each group has an even number of digits
 		}
-	}
-	out := make([]byte, 0, uuidBytes)
-	for _, part := range [...]string{s[:8], s[9:13], s[14:18], s[19:23], s[24:]} {
-		var err error
-		if out, err = hex.AppendDecode(out, []byte(part)); err != nil {
-			return nil, false
+		high, low := digits[s[i]], digits[s[i+1]]
+		if high|low > 0xf {
+			return packed, false
 		}
+		packed[at] = high<<4 | low
+		at++
 	}
-	return out, true
+	return packed, at == uuidBytes // fewer when there are more hyphens
 }
+
+// digits are the values of hexadecimal digits. A UID in upper case is none: it would come back in lower case.
+var digits = func() (values [256]byte) {
+	for i := range values {
+		values[i] = 0xff
+	}
+	for i, digit := range []byte("0123456789abcdef") {
+		values[digit] = byte(i)
+	}
+	return values
+}()
 
 func unpackUUID(b []byte) string {
 	var s [uuidText]byte
@@ -92,6 +104,13 @@ func unpackUUID(b []byte) string {
 	s[23] = '-'
 	hex.Encode(s[24:], b[10:])
 	return string(s[:])
+}
+
+func appendStreamID(buf []byte, n protowire.Number, s Stream) []byte {
+	if packed, ok := packUUID(s.ID); ok && s.Kind != StreamNamespace {
+		return appendBytesField(buf, n, packed[:])
+	}
+	return appendBytesField(buf, n, streamIDToWire(s))
 }
 
 func streamIDToWire(s Stream) []byte {

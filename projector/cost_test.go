@@ -43,7 +43,7 @@ func TestAllocationsPerRecord(t *testing.T) {
 				}
 			}
 		}},
-		{"encoding a record", 6, l.Len(), func() {
+		{"encoding a record", 4.9, l.Len(), func() {
 			for i := range l.Records {
 				buffer, _ = events.AppendRecord(buffer[:0], &l.Records[i])
 			}
