@@ -46,7 +46,6 @@ type controller struct {
 
 // runController runs until ctx ends or something fails, and then stops in good order.
 func runController(ctx context.Context, f *runFlags, mode events.Mode, logger *slog.Logger) (err error) {
-	tuneCollector()
 	settings := events.DefaultSettings()
 	settings.Mode, settings.Namespace = mode, f.namespace
 	cluster, err := connect(f) // before anything is made on disk
@@ -163,6 +162,7 @@ func (c *controller) show(l *loop.Loop) {
 		h.turned = time.Now()
 	})
 	if was && !w.Listing {
+		go tuneCollector() // ends by itself, soon; the loop need not wait for it
 		c.logger.Info("cluster listed: deciding", "jobs", w.Len(), "finishedJobs", w.Stubs())
 	}
 }
