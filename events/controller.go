@@ -61,35 +61,6 @@ func (m Mode) String() string {
 	return "unknown"
 }
 
-// Settings are what an operator may choose and a decision reads. They are records, so a replay uses those of then.
-type Settings struct {
-	Mode                 Mode
-	Namespace            string        // empty for all namespaces
-	PodFailureBackoff    time.Duration // J-103: the first wait after a pod failed
-	MaxPodFailureBackoff time.Duration
-	APIBackoff           time.Duration // J-017: the first wait after the API server refused
-	MaxAPIBackoff        time.Duration
-	ProgressDelay        time.Duration // how long a change that only shows progress may wait for its write
-	RequestTimeout       time.Duration // how long a request that was sent may still take effect
-	MaxUncounted         uint32        // J-092
-	MaxPodsPerDecision   uint32        // J-050, J-072
-}
-
-// DefaultSettings are the contract's numbers (J-267).
-func DefaultSettings() Settings {
-	return Settings{
-		Mode:                 ModeDelegated,
-		PodFailureBackoff:    10 * time.Second,
-		MaxPodFailureBackoff: 10 * time.Minute,
-		APIBackoff:           time.Second,
-		MaxAPIBackoff:        time.Minute,
-		ProgressDelay:        time.Second,
-		RequestTimeout:       time.Minute,
-		MaxUncounted:         500,
-		MaxPodsPerDecision:   500,
-	}
-}
-
 // ControllerStopped begins the end of a run in good order: nothing is decided after it, and the outcomes that follow are
 // those of commands that were in flight.
 type ControllerStopped struct{}

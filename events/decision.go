@@ -49,7 +49,8 @@ type CreatePod struct {
 
 	IndexFailures, IndexIgnoredFailures uint32
 
-	Again bool // it was sent before, and nobody knows what came of it
+	Again   bool // it was sent before, and nobody knows what came of it
+	InGroup bool // it names the Job's PodGroup
 }
 
 // DeletePod asks for a deletion with the UID as precondition.
@@ -59,6 +60,8 @@ type DeletePod struct{ Pod types.UID }
 type DropFinalizer struct {
 	Pod        types.UID
 	ThenDelete bool // the pod is surplus: it is deleted once the finalizer is gone, and never counted (J-073)
+	// Version that the pod must still have; 0 for any. A pod that nobody owns may be adopted meanwhile.
+	Version uint64
 }
 
 // WriteStatus asks for a status write, as a change of the last confirmed stored status at version Base.
@@ -67,11 +70,20 @@ type WriteStatus struct {
 	Change StatusChange
 }
 
-// AdoptPod asks that an ownerless pod become the Job's.
-type AdoptPod struct{ Pod types.UID }
+// AdoptPod asks that an ownerless pod become the Job's (J-175).
+type AdoptPod struct {
+	Pod     types.UID
+	Version uint64 // that the pod must still have
+	// Spent: the Job has accounted for the pod before. It gets no finalizer, so that nobody counts it again.
+	Spent bool
+	Mark  bool // the pod's annotation does not name the Job, and is to
+}
 
-// ReleasePod asks that a pod of the Job no longer be.
-type ReleasePod struct{ Pod types.UID }
+// ReleasePod asks that a pod of the Job no longer be (J-174).
+type ReleasePod struct {
+	Pod     types.UID
+	Version uint64 // that the pod must still have
+}
 
 // ReadJob asks for a live read of the Job. What is read arrives as an observation.
 type ReadJob struct{}
@@ -82,18 +94,31 @@ type ReadPod struct {
 	Index   int32
 }
 
+// FindGroup asks which Workload and PodGroup there are for the Job. What is found arrives as an observation.
+type FindGroup struct{}
+
+// CreateWorkload asks for the Workload that says that the Job's pods are a gang: none is scheduled before MinCount of them
+// fit at the same time.
+type CreateWorkload struct{ MinCount int32 }
+
+// CreatePodGroup asks for the PodGroup of the Job's Workload, after the Workload's template.
+type CreatePodGroup struct{}
+
 // Withdraw ends a command that has not ended.
 type Withdraw struct{ Command CommandName }
 
-func (*CreatePod) command()     {}
-func (*DeletePod) command()     {}
-func (*DropFinalizer) command() {}
-func (*WriteStatus) command()   {}
-func (*AdoptPod) command()      {}
-func (*ReleasePod) command()    {}
-func (*ReadJob) command()       {}
-func (*ReadPod) command()       {}
-func (*Withdraw) command()      {}
+func (*CreatePod) command()      {}
+func (*DeletePod) command()      {}
+func (*DropFinalizer) command()  {}
+func (*WriteStatus) command()    {}
+func (*AdoptPod) command()       {}
+func (*ReleasePod) command()     {}
+func (*ReadJob) command()        {}
+func (*ReadPod) command()        {}
+func (*FindGroup) command()      {}
+func (*CreateWorkload) command() {}
+func (*CreatePodGroup) command() {}
+func (*Withdraw) command()       {}
 
 // StatusChange is the difference between two statuses. Nil and zero fields do not change.
 type StatusChange struct {

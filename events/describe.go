@@ -13,6 +13,9 @@ func Describe(c Command) string {
 		if c.Index != NoIndex {
 			text += fmt.Sprintf(" for index %d", c.Index)
 		}
+		if c.InGroup {
+			text += " in the group"
+		}
 		if c.Again {
 			text += ", again"
 		}
@@ -27,6 +30,9 @@ func Describe(c Command) string {
 	case *WriteStatus:
 		return "write status: " + describeChange(&c.Change)
 	case *AdoptPod:
+		if c.Spent {
+			return "adopt counted pod " + string(c.Pod)
+		}
 		return "adopt pod " + string(c.Pod)
 	case *ReleasePod:
 		return "release pod " + string(c.Pod)
@@ -34,6 +40,12 @@ func Describe(c Command) string {
 		return "read the Job"
 	case *ReadPod:
 		return fmt.Sprintf("look for pod #%d", c.Ordinal)
+	case *FindGroup:
+		return "look for the Job's Workload and PodGroup"
+	case *CreateWorkload:
+		return fmt.Sprintf("create Workload for a gang of %d", c.MinCount)
+	case *CreatePodGroup:
+		return "create PodGroup"
 	case *Withdraw:
 		return fmt.Sprintf("withdraw command %d/%d", c.Command.Decided, c.Command.Place)
 	}

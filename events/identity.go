@@ -12,7 +12,7 @@ import (
 
 // Names that the outside sees; they are for ever.
 const (
-	// CommandAnnotation on a pod names the create that made it.
+	// CommandAnnotation on a pod names the create that made it, or the Job that adopted it.
 	CommandAnnotation = "jobledger.dev/command"
 	// TemplateAnnotation on a pod is the hash of the template it was made from.
 	TemplateAnnotation = "jobledger.dev/template"
@@ -43,12 +43,13 @@ type Identity struct {
 // String is "<log ID>.<epoch>".
 func (id Identity) String() string { return id.LogID + "." + strconv.FormatUint(id.Epoch, 10) }
 
-// CommandOf is the annotation of the pod that the Job's create with that ordinal makes.
+// CommandOf is the annotation of the pod that the Job's create with that ordinal makes; with 0, of a pod that it adopts.
 func (id Identity) CommandOf(job types.UID, ordinal uint64) string {
 	return fmt.Sprintf("%s/%s/%d", id, job, ordinal)
 }
 
-// ParseCommand takes a command annotation apart; ok is false when it has another shape.
+// ParseCommand takes a command annotation apart; ok is false when it has another shape, or an ordinal that no create comes to:
+// whoever may write pods could else leave no room for the next ones.
 func ParseCommand(annotation string) (id Identity, job types.UID, ordinal uint64, ok bool) {
 	life, rest, ok1 := strings.Cut(annotation, "/")
 	uid, number, ok2 := strings.Cut(rest, "/")
@@ -57,14 +58,15 @@ func ParseCommand(annotation string) (id Identity, job types.UID, ordinal uint64
 		return Identity{}, "", 0, false
 	}
 	e, err1 := strconv.ParseUint(epoch, 10, 64)
-	n, err2 := strconv.ParseUint(number, 10, 64)
-	if err1 != nil || err2 != nil || n == 0 {
+	n, err2 := strconv.ParseUint(number, 10, ordinalBits)
+	if err1 != nil || err2 != nil {
 		return Identity{}, "", 0, false
 	}
 	return Identity{LogID: logID, Epoch: e}, types.UID(uid), n, true
 }
 
 const (
+	ordinalBits   = 62
 	nameAlphabet  = "bcdfghjklmnpqrstvwxz2456789" // what Kubernetes uses for generated names: 27 characters
 	nameSuffix    = 5
 	nameSpace     = 27 * 27 * 27 * 27 * 27 // a power of 3, so every multiplier that 3 does not divide is a bijection

@@ -50,7 +50,7 @@ func TestACommandAnnotationSurvivesParsing(t *testing.T) {
 	if !ok || gotID != id || job != "u-1" || ordinal != 42 {
 		t.Errorf("got %v %s %d %v", gotID, job, ordinal, ok)
 	}
-	for _, bad := range []string{"", "0f.1", "0f.1/u", "0f/u/1", "0f.x/u/1", "0f.1/u/0", "0f.1/u/x", ".1/u/1", "0f.1//1"} {
+	for _, bad := range []string{"", "0f.1", "0f.1/u", "0f/u/1", "0f.x/u/1", "0f.1/u/x", ".1/u/1", "0f.1//1", "0f.1/u/18446744073709551615"} {
 		if _, _, _, ok := events.ParseCommand(bad); ok {
 			t.Errorf("%q parses", bad)
 		}

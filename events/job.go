@@ -49,6 +49,7 @@ type JobSpec struct {
 	PodFailurePolicy        string // the API's JSON; empty for none
 	SuccessPolicy           string // the API's JSON; empty for none
 	Template                string // hash of the pod template
+	SchedulingGroup         bool   `json:",omitempty"` // the pod template names a scheduling group of its own
 }
 
 // Unset marks an optional number of a status that is not there.

@@ -24,6 +24,7 @@ const (
 	KindPodAdded   Kind = 23
 	KindPodChanged Kind = 24
 	KindPodDeleted Kind = 25
+	KindGroupSeen  Kind = 29
 
 	KindSpecStored  Kind = 30
 	KindStateStored Kind = 31
@@ -58,6 +59,7 @@ var kinds = map[Kind]kindInfo{
 	KindPodAdded:          {"PodAdded", true},
 	KindPodChanged:        {"PodChanged", true},
 	KindPodDeleted:        {"PodDeleted", true},
+	KindGroupSeen:         {"GroupSeen", true},
 	KindSpecStored:        {"SpecStored", true},
 	KindStateStored:       {"StateStored", true},
 	KindJobResumed:        {"JobResumed", true},

@@ -49,18 +49,20 @@ type PodSeen struct {
 	Version    uint64 // resourceVersion
 	Phase      PodPhase
 	Created    Time
-	Deleted    Time      // deletionTimestamp; 0 when it is not being deleted
-	Tracked    bool      // carries the finalizer that keeps it until it is counted
-	Owner      types.UID // of its controller, when that is a batch/v1 Job
-	Foreign    bool      // its controller is something else
-	Selected   bool      // the owner's selector matches its labels
-	Candidates []types.UID
-	Index      int32  // completion index, or NoIndex
-	Ordinal    uint64 // of the create that made it; 0 when this life of this log did not
+	Deleted    Time        // deletionTimestamp; 0 when it is not being deleted
+	Tracked    bool        // carries the finalizer that keeps it until it is counted
+	Owner      types.UID   // of its controller, when that is a batch/v1 Job
+	Foreign    bool        // its controller is something else
+	Selected   bool        // the owner's selector matches its labels
+	Candidates []types.UID // Jobs whose selectors match it, when nobody owns it
+	Maker      types.UID   // of one that nobody owns: the Job that it was made for or adopted by, as its annotation says
+	Index      int32       // completion index, or NoIndex
+	Ordinal    uint64      // of the create that made it; 0 when this life of this log did not
 	Scheduled  bool
 	Ready      bool
 	ReadySince Time
 	Finished   Time // J-110; 0 while it has not ended
+	EndedFirst bool // its containers had all ended before its deletion was asked for, by their times
 
 	Restarts           uint32 // over init and regular containers
 	MaxRestarts        uint32 // of a regular container
@@ -76,9 +78,9 @@ type PodSeen struct {
 // reflect took a microsecond and two allocations for it; a test knows whether a field is missing.
 func (f *PodSeen) Equal(o *PodSeen) bool {
 	return f.Version == o.Version && f.UID == o.UID && f.Phase == o.Phase && f.Created == o.Created && f.Deleted == o.Deleted &&
-		f.Tracked == o.Tracked && f.Owner == o.Owner && f.Foreign == o.Foreign && f.Selected == o.Selected &&
+		f.Tracked == o.Tracked && f.Owner == o.Owner && f.Foreign == o.Foreign && f.Selected == o.Selected && f.Maker == o.Maker &&
 		f.Index == o.Index && f.Ordinal == o.Ordinal && f.Scheduled == o.Scheduled && f.Ready == o.Ready &&
-		f.ReadySince == o.ReadySince && f.Finished == o.Finished && f.Restarts == o.Restarts &&
+		f.ReadySince == o.ReadySince && f.Finished == o.Finished && f.EndedFirst == o.EndedFirst && f.Restarts == o.Restarts &&
 		f.MaxRestarts == o.MaxRestarts && f.MaxSidecarRestarts == o.MaxSidecarRestarts &&
 		f.IndexFailures == o.IndexFailures && f.IndexIgnoredFailures == o.IndexIgnoredFailures &&
 		slices.Equal(f.Candidates, o.Candidates) && slices.Equal(f.Exits, o.Exits) && slices.Equal(f.Conditions, o.Conditions)
@@ -94,11 +96,13 @@ type ContainerExit struct {
 // PodCondition is a condition of a pod, without its times and texts.
 type PodCondition struct{ Type, Status string }
 
-// PodGone says that the Pod object was deleted, or (Missed) was absent from a complete list.
+// PodGone says that the Pod object was deleted, or (Missed) was absent from a complete list, or (Moved) belongs to another
+// stream from here on, or to none.
 type PodGone struct {
 	UID     types.UID
 	Version uint64
 	Missed  bool
+	Moved   bool
 }
 
 func (*PodSeen) facts() {}

@@ -18,7 +18,7 @@ type Record struct {
 	Facts    Facts    // nil when the kind has none; *Erased or *Unknown when they cannot be had
 	Evidence Evidence // the zero Evidence when there is none, or it was erased
 
-	FactsSalt, EvidenceSalt Salt
+	FactsSalt, EvidenceSalt Salt // that of a part which is not there is not stored
 }
 
 // Salt is mixed into the digest of a part, so that what was erased cannot be guessed from its digest.

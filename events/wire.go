@@ -67,25 +67,12 @@ func DecodeRecord(stored []byte) (Record, error) {
 	if err != nil {
 		return Record{}, err
 	}
-	header, err := decodeHeader(p.header)
+	r, err := DecodeParts(Parts{Header: p.header, Facts: p.facts, Evidence: p.evidence, Erased: len(p.factsDigest) > 0})
 	if err != nil {
 		return Record{}, err
 	}
-	r := Record{Header: header}
 	copy(r.FactsSalt[:], p.factsSalt)
 	copy(r.EvidenceSalt[:], p.evidenceSalt)
-	var texts []string
-	if r.Evidence, texts, err = decodeEvidence(p.evidence); err != nil {
-		return Record{}, fmt.Errorf("record %d: %w", header.Sequence, err)
-	}
-	if len(p.factsDigest) > 0 {
-		r.Facts = &Erased{}
-		return r, nil
-	}
-	r.Facts, err = unmarshalFacts(header.Kind, p.facts, texts)
-	if err != nil {
-		return Record{}, fmt.Errorf("decode record %d: %w", header.Sequence, err)
-	}
 	return r, nil
 }
 

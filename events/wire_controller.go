@@ -33,6 +33,8 @@ func SettingsToWire(s *Settings) *pb.Settings {
 		RequestTimeout:       int64(s.RequestTimeout),
 		MaxUncounted:         s.MaxUncounted,
 		MaxPodsPerDecision:   s.MaxPodsPerDecision,
+		SlowStart:            s.SlowStart,
+		GangScheduling:       s.GangScheduling,
 	}
 }
 
@@ -49,6 +51,8 @@ func SettingsFromWire(s *pb.Settings) Settings {
 		RequestTimeout:       time.Duration(s.GetRequestTimeout()),
 		MaxUncounted:         s.GetMaxUncounted(),
 		MaxPodsPerDecision:   s.GetMaxPodsPerDecision(),
+		SlowStart:            s.GetSlowStart(),
+		GangScheduling:       s.GetGangScheduling(),
 	}
 }
 

@@ -66,7 +66,9 @@ func factsToWire(f Facts, free *[]string) (proto.Message, error) {
 	case *PodSeen:
 		return PodToWire(f), nil
 	case *PodGone:
-		return &pb.PodGone{Uid: uidToWire(f.UID), Version: f.Version, Missed: f.Missed}, nil
+		return &pb.PodGone{Uid: uidToWire(f.UID), Version: f.Version, Missed: f.Missed, Moved: f.Moved}, nil
+	case *GroupSeen:
+		return groupToWire(f, free), nil
 	case *JobResumed:
 		return &pb.JobResumed{}, nil
 	case *TimerFired:
@@ -120,10 +122,14 @@ func unmarshalFacts(kind Kind, b []byte, free []string) (Facts, error) {
 		return parse(b, podSeenFromWire)
 	case KindPodDeleted:
 		return parse(b, func(w *pb.PodGone) (Facts, error) {
-			return &PodGone{UID: uidFromWire(w.GetUid()), Version: w.GetVersion(), Missed: w.GetMissed()}, nil
+			return &PodGone{
+				UID: uidFromWire(w.GetUid()), Version: w.GetVersion(), Missed: w.GetMissed(), Moved: w.GetMoved(),
+			}, nil
 		})
 	case KindStateStored:
 		return &StoredState{Encoded: append([]byte(nil), b...)}, nil
+	case KindGroupSeen:
+		return parse(b, func(w *pb.GroupSeen) (Facts, error) { return groupFromWire(w, t), nil })
 	case KindJobResumed:
 		return parse(b, func(*pb.JobResumed) (Facts, error) { return &JobResumed{}, nil })
 	case KindTimerFired:

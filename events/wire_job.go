@@ -62,7 +62,7 @@ func SpecToWire(f *JobSpec) *pb.JobSpec {
 		TtlSecondsAfterFinished: f.TTLSecondsAfterFinished, BackoffLimitPerIndex: f.BackoffLimitPerIndex,
 		MaxFailedIndexes: f.MaxFailedIndexes, PodReplacementPolicy: f.PodReplacementPolicy,
 		RestartPolicy: f.RestartPolicy, ManualSelector: f.ManualSelector, Selector: f.Selector,
-		PodFailurePolicy: f.PodFailurePolicy, SuccessPolicy: f.SuccessPolicy, Template: f.Template,
+		PodFailurePolicy: f.PodFailurePolicy, SuccessPolicy: f.SuccessPolicy, Template: f.Template, SchedulingGroup: f.SchedulingGroup,
 	}
 }
 
@@ -74,7 +74,7 @@ func SpecFromWire(w *pb.JobSpec) *JobSpec {
 		TTLSecondsAfterFinished: w.TtlSecondsAfterFinished, BackoffLimitPerIndex: w.BackoffLimitPerIndex,
 		MaxFailedIndexes: w.MaxFailedIndexes, PodReplacementPolicy: w.GetPodReplacementPolicy(),
 		RestartPolicy: w.GetRestartPolicy(), ManualSelector: w.GetManualSelector(), Selector: w.GetSelector(),
-		PodFailurePolicy: w.GetPodFailurePolicy(), SuccessPolicy: w.GetSuccessPolicy(), Template: w.GetTemplate(),
+		PodFailurePolicy: w.GetPodFailurePolicy(), SuccessPolicy: w.GetSuccessPolicy(), Template: w.GetTemplate(), SchedulingGroup: w.GetSchedulingGroup(),
 	}
 }
 

@@ -10,8 +10,9 @@ func PodToWire(f *PodSeen) *pb.PodSeen {
 		Uid: uidToWire(f.UID), Version: f.Version, Phase: pb.PodPhase(f.Phase),
 		Created: int64(f.Created), Deleted: int64(f.Deleted), Tracked: f.Tracked,
 		Owner: uidToWire(f.Owner), Foreign: f.Foreign, Selected: f.Selected, Candidates: uidsToWire(f.Candidates),
+		Maker:        uidToWire(f.Maker),
 		IndexPlusOne: uint32(f.Index + 1), Ordinal: f.Ordinal,
-		Scheduled: f.Scheduled, Ready: f.Ready, ReadySince: int64(f.ReadySince), Finished: int64(f.Finished),
+		Scheduled: f.Scheduled, Ready: f.Ready, ReadySince: int64(f.ReadySince), Finished: int64(f.Finished), EndedFirst: f.EndedFirst,
 		Restarts: f.Restarts, MaxRestarts: f.MaxRestarts, MaxSidecarRestarts: f.MaxSidecarRestarts,
 		IndexFailures: f.IndexFailures, IndexIgnoredFailures: f.IndexIgnoredFailures,
 	}
@@ -32,9 +33,9 @@ func PodFromWire(w *pb.PodSeen) *PodSeen {
 		UID: uidFromWire(w.GetUid()), Version: w.GetVersion(), Phase: PodPhase(w.GetPhase()),
 		Created: Time(w.GetCreated()), Deleted: Time(w.GetDeleted()), Tracked: w.GetTracked(),
 		Owner: uidFromWire(w.GetOwner()), Foreign: w.GetForeign(), Selected: w.GetSelected(),
-		Candidates: uidsFromWire(w.GetCandidates()),
-		Index:      int32(w.GetIndexPlusOne()) - 1, Ordinal: w.GetOrdinal(),
-		Scheduled: w.GetScheduled(), Ready: w.GetReady(), ReadySince: Time(w.GetReadySince()), Finished: Time(w.GetFinished()),
+		Candidates: uidsFromWire(w.GetCandidates()), Maker: uidFromWire(w.GetMaker()),
+		Index: int32(w.GetIndexPlusOne()) - 1, Ordinal: w.GetOrdinal(),
+		Scheduled: w.GetScheduled(), Ready: w.GetReady(), ReadySince: Time(w.GetReadySince()), Finished: Time(w.GetFinished()), EndedFirst: w.GetEndedFirst(),
 		Restarts: w.GetRestarts(), MaxRestarts: w.GetMaxRestarts(), MaxSidecarRestarts: w.GetMaxSidecarRestarts(),
 		IndexFailures: w.GetIndexFailures(), IndexIgnoredFailures: w.GetIndexIgnoredFailures(),
 	}

@@ -487,8 +487,12 @@ type Settings struct {
 	MaxUncounted uint32 `protobuf:"varint,9,opt,name=max_uncounted,json=maxUncounted,proto3" json:"max_uncounted,omitempty"`
 	// max_pods_per_decision bounds creations and deletions of one decision (J-050, J-072).
 	MaxPodsPerDecision uint32 `protobuf:"varint,10,opt,name=max_pods_per_decision,json=maxPodsPerDecision,proto3" json:"max_pods_per_decision,omitempty"`
-	unknownFields      protoimpl.UnknownFields
-	sizeCache          protoimpl.SizeCache
+	// slow_start is how many creates a Job has in flight at first, and after a refusal (J-057); 0 is 1.
+	SlowStart uint32 `protobuf:"varint,11,opt,name=slow_start,json=slowStart,proto3" json:"slow_start,omitempty"`
+	// gang_scheduling: Workloads and PodGroups are made for Jobs whose pods all run at once.
+	GangScheduling bool `protobuf:"varint,12,opt,name=gang_scheduling,json=gangScheduling,proto3" json:"gang_scheduling,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Settings) Reset() {
@@ -589,6 +593,20 @@ func (x *Settings) GetMaxPodsPerDecision() uint32 {
 		return x.MaxPodsPerDecision
 	}
 	return 0
+}
+
+func (x *Settings) GetSlowStart() uint32 {
+	if x != nil {
+		return x.SlowStart
+	}
+	return 0
+}
+
+func (x *Settings) GetGangScheduling() bool {
+	if x != nil {
+		return x.GangScheduling
+	}
+	return false
 }
 
 // ControllerStopped begins the end of a run in good order: nothing is decided after it, and the outcomes that follow
@@ -873,7 +891,7 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12#\n" +
 	"\rrules_version\x18\x02 \x01(\rR\frulesVersion\x122\n" +
 	"\bsettings\x18\x03 \x01(\v2\x16.jobledger.v1.SettingsR\bsettings\x12\x1b\n" +
-	"\tzone_data\x18\x04 \x01(\tR\bzoneData\"\xa8\x03\n" +
+	"\tzone_data\x18\x04 \x01(\tR\bzoneData\"\xf0\x03\n" +
 	"\bSettings\x12&\n" +
 	"\x04mode\x18\x01 \x01(\x0e2\x12.jobledger.v1.ModeR\x04mode\x12\x1c\n" +
 	"\tnamespace\x18\x02 \x01(\tR\tnamespace\x12.\n" +
@@ -886,7 +904,10 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	"\x0frequest_timeout\x18\b \x01(\x03R\x0erequestTimeout\x12#\n" +
 	"\rmax_uncounted\x18\t \x01(\rR\fmaxUncounted\x121\n" +
 	"\x15max_pods_per_decision\x18\n" +
-	" \x01(\rR\x12maxPodsPerDecision\"\x13\n" +
+	" \x01(\rR\x12maxPodsPerDecision\x12\x1d\n" +
+	"\n" +
+	"slow_start\x18\v \x01(\rR\tslowStart\x12'\n" +
+	"\x0fgang_scheduling\x18\f \x01(\bR\x0egangScheduling\"\x13\n" +
 	"\x11ControllerStopped\"I\n" +
 	"\x11LeadershipChanged\x12\x18\n" +
 	"\aleading\x18\x01 \x01(\bR\aleading\x12\x1a\n" +

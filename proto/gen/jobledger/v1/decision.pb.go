@@ -221,7 +221,7 @@ func (x *Decision) GetRulesVersion() uint32 {
 // Step is the outcome of one rule.
 type Step struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// stage: claim, count, outcome, pods, status or release.
+	// stage: claim, gang, outcome, pods, status or release.
 	Stage string `protobuf:"bytes,1,opt,name=stage,proto3" json:"stage,omitempty"`
 	Rule  string `protobuf:"bytes,2,opt,name=rule,proto3" json:"rule,omitempty"`
 	// reason is one of the documented constants.
@@ -307,6 +307,7 @@ type Command struct {
 	//	*Command_DeleteJob
 	//	*Command_CreateWorkload
 	//	*Command_CreatePodGroup
+	//	*Command_FindGroup
 	Kind          isCommand_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -466,6 +467,15 @@ func (x *Command) GetCreatePodGroup() *CreatePodGroup {
 	return nil
 }
 
+func (x *Command) GetFindGroup() *FindGroup {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_FindGroup); ok {
+			return x.FindGroup
+		}
+	}
+	return nil
+}
+
 type isCommand_Kind interface {
 	isCommand_Kind()
 }
@@ -522,6 +532,10 @@ type Command_CreatePodGroup struct {
 	CreatePodGroup *CreatePodGroup `protobuf:"bytes,13,opt,name=create_pod_group,json=createPodGroup,proto3,oneof"`
 }
 
+type Command_FindGroup struct {
+	FindGroup *FindGroup `protobuf:"bytes,14,opt,name=find_group,json=findGroup,proto3,oneof"`
+}
+
 func (*Command_CreatePod) isCommand_Kind() {}
 
 func (*Command_DeletePod) isCommand_Kind() {}
@@ -548,6 +562,8 @@ func (*Command_CreateWorkload) isCommand_Kind() {}
 
 func (*Command_CreatePodGroup) isCommand_Kind() {}
 
+func (*Command_FindGroup) isCommand_Kind() {}
+
 // CreatePod asks for a pod. Its name follows from the log's ID and epoch, the Job's UID and the ordinal.
 type CreatePod struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -560,7 +576,9 @@ type CreatePod struct {
 	IndexFailures        uint32 `protobuf:"varint,4,opt,name=index_failures,json=indexFailures,proto3" json:"index_failures,omitempty"`
 	IndexIgnoredFailures uint32 `protobuf:"varint,5,opt,name=index_ignored_failures,json=indexIgnoredFailures,proto3" json:"index_ignored_failures,omitempty"`
 	// again: the ordinal was sent before and its outcome is unknown.
-	Again         bool `protobuf:"varint,6,opt,name=again,proto3" json:"again,omitempty"`
+	Again bool `protobuf:"varint,6,opt,name=again,proto3" json:"again,omitempty"`
+	// in_group: the pod names the Job's PodGroup.
+	InGroup       bool `protobuf:"varint,7,opt,name=in_group,json=inGroup,proto3" json:"in_group,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -637,6 +655,13 @@ func (x *CreatePod) GetAgain() bool {
 	return false
 }
 
+func (x *CreatePod) GetInGroup() bool {
+	if x != nil {
+		return x.InGroup
+	}
+	return false
+}
+
 // DeletePod asks for a deletion with the UID as precondition.
 type DeletePod struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -687,7 +712,10 @@ type DropFinalizer struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Pod   []byte                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
 	// then_delete: the pod is surplus; it is deleted once the finalizer is gone, and never counted (J-073).
-	ThenDelete    bool `protobuf:"varint,2,opt,name=then_delete,json=thenDelete,proto3" json:"then_delete,omitempty"`
+	ThenDelete bool `protobuf:"varint,2,opt,name=then_delete,json=thenDelete,proto3" json:"then_delete,omitempty"`
+	// version is the resourceVersion that the pod must still have; 0 for any. A pod that nobody owns may be adopted
+	// meanwhile.
+	Version       uint64 `protobuf:"varint,3,opt,name=version,proto3" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -734,6 +762,13 @@ func (x *DropFinalizer) GetThenDelete() bool {
 		return x.ThenDelete
 	}
 	return false
+}
+
+func (x *DropFinalizer) GetVersion() uint64 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
 }
 
 // WriteStatus asks for a status write, as a change of the last confirmed stored status.
@@ -980,10 +1015,16 @@ func (x *StatusChange) GetInitUncounted() bool {
 	return false
 }
 
-// AdoptPod asks that an ownerless pod become the Job's.
+// AdoptPod asks that an ownerless pod become the Job's (J-175).
 type AdoptPod struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Pod           []byte                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Pod   []byte                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	// version is the resourceVersion that the pod must still have.
+	Version uint64 `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
+	// spent: the Job has accounted for the pod before. It gets no finalizer, so that it is not counted again.
+	Spent bool `protobuf:"varint,3,opt,name=spent,proto3" json:"spent,omitempty"`
+	// mark: the pod's annotation does not name the Job, and is to.
+	Mark          bool `protobuf:"varint,4,opt,name=mark,proto3" json:"mark,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1025,10 +1066,33 @@ func (x *AdoptPod) GetPod() []byte {
 	return nil
 }
 
-// ReleasePod asks that a pod of the Job no longer be.
+func (x *AdoptPod) GetVersion() uint64 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *AdoptPod) GetSpent() bool {
+	if x != nil {
+		return x.Spent
+	}
+	return false
+}
+
+func (x *AdoptPod) GetMark() bool {
+	if x != nil {
+		return x.Mark
+	}
+	return false
+}
+
+// ReleasePod asks that a pod of the Job no longer be (J-174).
 type ReleasePod struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Pod           []byte                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Pod   []byte                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	// version is the resourceVersion that the pod must still have.
+	Version       uint64 `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1068,6 +1132,13 @@ func (x *ReleasePod) GetPod() []byte {
 		return x.Pod
 	}
 	return nil
+}
+
+func (x *ReleasePod) GetVersion() uint64 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
 }
 
 // ReadJob asks for a live read of the Job; what is read arrives as an observation.
@@ -1295,10 +1366,11 @@ func (x *DeleteJob) GetJob() []byte {
 	return nil
 }
 
-// CreateWorkload is for gang scheduling.
+// CreateWorkload asks for the Workload that says that the Job's pods are a gang. Its name follows from the Job's.
 type CreateWorkload struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// min_count is how many pods must fit at the same time before one is scheduled.
+	MinCount      int32 `protobuf:"varint,1,opt,name=min_count,json=minCount,proto3" json:"min_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1333,17 +1405,16 @@ func (*CreateWorkload) Descriptor() ([]byte, []int) {
 	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{15}
 }
 
-func (x *CreateWorkload) GetName() string {
+func (x *CreateWorkload) GetMinCount() int32 {
 	if x != nil {
-		return x.Name
+		return x.MinCount
 	}
-	return ""
+	return 0
 }
 
-// CreatePodGroup is for gang scheduling.
+// CreatePodGroup asks for the PodGroup of the Job's Workload, after the Workload's template.
 type CreatePodGroup struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1378,11 +1449,41 @@ func (*CreatePodGroup) Descriptor() ([]byte, []int) {
 	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{16}
 }
 
-func (x *CreatePodGroup) GetName() string {
+// FindGroup asks which Workload and PodGroup there are for the Job. What is found arrives as an observation.
+type FindGroup struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FindGroup) Reset() {
+	*x = FindGroup{}
+	mi := &file_jobledger_v1_decision_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FindGroup) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FindGroup) ProtoMessage() {}
+
+func (x *FindGroup) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_decision_proto_msgTypes[17]
 	if x != nil {
-		return x.Name
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
 	}
-	return ""
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FindGroup.ProtoReflect.Descriptor instead.
+func (*FindGroup) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{17}
 }
 
 // CommandEnded is how a command ended. The server's words stand in the evidence.
@@ -1405,7 +1506,7 @@ type CommandEnded struct {
 
 func (x *CommandEnded) Reset() {
 	*x = CommandEnded{}
-	mi := &file_jobledger_v1_decision_proto_msgTypes[17]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1417,7 +1518,7 @@ func (x *CommandEnded) String() string {
 func (*CommandEnded) ProtoMessage() {}
 
 func (x *CommandEnded) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_decision_proto_msgTypes[17]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1430,7 +1531,7 @@ func (x *CommandEnded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommandEnded.ProtoReflect.Descriptor instead.
 func (*CommandEnded) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{17}
+	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *CommandEnded) GetCommand() *CommandName {
@@ -1494,7 +1595,7 @@ const file_jobledger_v1_decision_proto_rawDesc = "" +
 	"\x05stage\x18\x01 \x01(\tR\x05stage\x12\x12\n" +
 	"\x04rule\x18\x02 \x01(\tR\x04rule\x12\x16\n" +
 	"\x06reason\x18\x03 \x01(\tR\x06reason\x121\n" +
-	"\bcommands\x18\x04 \x03(\v2\x15.jobledger.v1.CommandR\bcommands\"\xa4\x06\n" +
+	"\bcommands\x18\x04 \x03(\v2\x15.jobledger.v1.CommandR\bcommands\"\xde\x06\n" +
 	"\aCommand\x128\n" +
 	"\n" +
 	"create_pod\x18\x01 \x01(\v2\x17.jobledger.v1.CreatePodH\x00R\tcreatePod\x128\n" +
@@ -1514,21 +1615,25 @@ const file_jobledger_v1_decision_proto_rawDesc = "" +
 	"\n" +
 	"delete_job\x18\v \x01(\v2\x17.jobledger.v1.DeleteJobH\x00R\tdeleteJob\x12G\n" +
 	"\x0fcreate_workload\x18\f \x01(\v2\x1c.jobledger.v1.CreateWorkloadH\x00R\x0ecreateWorkload\x12H\n" +
-	"\x10create_pod_group\x18\r \x01(\v2\x1c.jobledger.v1.CreatePodGroupH\x00R\x0ecreatePodGroupB\x06\n" +
-	"\x04kind\"\xda\x01\n" +
+	"\x10create_pod_group\x18\r \x01(\v2\x1c.jobledger.v1.CreatePodGroupH\x00R\x0ecreatePodGroup\x128\n" +
+	"\n" +
+	"find_group\x18\x0e \x01(\v2\x17.jobledger.v1.FindGroupH\x00R\tfindGroupB\x06\n" +
+	"\x04kind\"\xf5\x01\n" +
 	"\tCreatePod\x12\x18\n" +
 	"\aordinal\x18\x01 \x01(\x04R\aordinal\x12$\n" +
 	"\x0eindex_plus_one\x18\x02 \x01(\rR\findexPlusOne\x12\x1a\n" +
 	"\btemplate\x18\x03 \x01(\tR\btemplate\x12%\n" +
 	"\x0eindex_failures\x18\x04 \x01(\rR\rindexFailures\x124\n" +
 	"\x16index_ignored_failures\x18\x05 \x01(\rR\x14indexIgnoredFailures\x12\x14\n" +
-	"\x05again\x18\x06 \x01(\bR\x05again\"\x1d\n" +
+	"\x05again\x18\x06 \x01(\bR\x05again\x12\x19\n" +
+	"\bin_group\x18\a \x01(\bR\ainGroup\"\x1d\n" +
 	"\tDeletePod\x12\x10\n" +
-	"\x03pod\x18\x01 \x01(\fR\x03pod\"B\n" +
+	"\x03pod\x18\x01 \x01(\fR\x03pod\"\\\n" +
 	"\rDropFinalizer\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\fR\x03pod\x12\x1f\n" +
 	"\vthen_delete\x18\x02 \x01(\bR\n" +
-	"thenDelete\"U\n" +
+	"thenDelete\x12\x18\n" +
+	"\aversion\x18\x03 \x01(\x04R\aversion\"U\n" +
 	"\vWriteStatus\x12\x12\n" +
 	"\x04base\x18\x01 \x01(\x04R\x04base\x122\n" +
 	"\x06change\x18\x02 \x01(\v2\x1a.jobledger.v1.StatusChangeR\x06change\"\xf6\x05\n" +
@@ -1563,12 +1668,16 @@ const file_jobledger_v1_decision_proto_rawDesc = "" +
 	"_succeededB\t\n" +
 	"\a_failedB\n" +
 	"\n" +
-	"\b_trim_to\"\x1c\n" +
+	"\b_trim_to\"`\n" +
 	"\bAdoptPod\x12\x10\n" +
-	"\x03pod\x18\x01 \x01(\fR\x03pod\"\x1e\n" +
+	"\x03pod\x18\x01 \x01(\fR\x03pod\x12\x18\n" +
+	"\aversion\x18\x02 \x01(\x04R\aversion\x12\x14\n" +
+	"\x05spent\x18\x03 \x01(\bR\x05spent\x12\x12\n" +
+	"\x04mark\x18\x04 \x01(\bR\x04mark\"8\n" +
 	"\n" +
 	"ReleasePod\x12\x10\n" +
-	"\x03pod\x18\x01 \x01(\fR\x03pod\"\t\n" +
+	"\x03pod\x18\x01 \x01(\fR\x03pod\x12\x18\n" +
+	"\aversion\x18\x02 \x01(\x04R\aversion\"\t\n" +
 	"\aReadJob\"I\n" +
 	"\aReadPod\x12\x18\n" +
 	"\aordinal\x18\x01 \x01(\x04R\aordinal\x12$\n" +
@@ -1578,11 +1687,11 @@ const file_jobledger_v1_decision_proto_rawDesc = "" +
 	"\tCreateJob\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\"\x1d\n" +
 	"\tDeleteJob\x12\x10\n" +
-	"\x03job\x18\x01 \x01(\fR\x03job\"$\n" +
-	"\x0eCreateWorkload\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\"$\n" +
-	"\x0eCreatePodGroup\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\"\x84\x02\n" +
+	"\x03job\x18\x01 \x01(\fR\x03job\"-\n" +
+	"\x0eCreateWorkload\x12\x1b\n" +
+	"\tmin_count\x18\x01 \x01(\x05R\bminCount\"\x10\n" +
+	"\x0eCreatePodGroup\"\v\n" +
+	"\tFindGroup\"\x84\x02\n" +
 	"\fCommandEnded\x123\n" +
 	"\acommand\x18\x01 \x01(\v2\x19.jobledger.v1.CommandNameR\acommand\x12,\n" +
 	"\x06ending\x18\x02 \x01(\x0e2\x14.jobledger.v1.EndingR\x06ending\x12\x10\n" +
@@ -1625,7 +1734,7 @@ func file_jobledger_v1_decision_proto_rawDescGZIP() []byte {
 }
 
 var file_jobledger_v1_decision_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_jobledger_v1_decision_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_jobledger_v1_decision_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_jobledger_v1_decision_proto_goTypes = []any{
 	(Ending)(0),            // 0: jobledger.v1.Ending
 	(RefusalClass)(0),      // 1: jobledger.v1.RefusalClass
@@ -1646,9 +1755,10 @@ var file_jobledger_v1_decision_proto_goTypes = []any{
 	(*DeleteJob)(nil),      // 16: jobledger.v1.DeleteJob
 	(*CreateWorkload)(nil), // 17: jobledger.v1.CreateWorkload
 	(*CreatePodGroup)(nil), // 18: jobledger.v1.CreatePodGroup
-	(*CommandEnded)(nil),   // 19: jobledger.v1.CommandEnded
-	(*JobCondition)(nil),   // 20: jobledger.v1.JobCondition
-	(*CommandName)(nil),    // 21: jobledger.v1.CommandName
+	(*FindGroup)(nil),      // 19: jobledger.v1.FindGroup
+	(*CommandEnded)(nil),   // 20: jobledger.v1.CommandEnded
+	(*JobCondition)(nil),   // 21: jobledger.v1.JobCondition
+	(*CommandName)(nil),    // 22: jobledger.v1.CommandName
 }
 var file_jobledger_v1_decision_proto_depIdxs = []int32{
 	3,  // 0: jobledger.v1.Decision.steps:type_name -> jobledger.v1.Step
@@ -1666,17 +1776,18 @@ var file_jobledger_v1_decision_proto_depIdxs = []int32{
 	16, // 12: jobledger.v1.Command.delete_job:type_name -> jobledger.v1.DeleteJob
 	17, // 13: jobledger.v1.Command.create_workload:type_name -> jobledger.v1.CreateWorkload
 	18, // 14: jobledger.v1.Command.create_pod_group:type_name -> jobledger.v1.CreatePodGroup
-	9,  // 15: jobledger.v1.WriteStatus.change:type_name -> jobledger.v1.StatusChange
-	20, // 16: jobledger.v1.StatusChange.conditions:type_name -> jobledger.v1.JobCondition
-	21, // 17: jobledger.v1.Withdraw.command:type_name -> jobledger.v1.CommandName
-	21, // 18: jobledger.v1.CommandEnded.command:type_name -> jobledger.v1.CommandName
-	0,  // 19: jobledger.v1.CommandEnded.ending:type_name -> jobledger.v1.Ending
-	1,  // 20: jobledger.v1.CommandEnded.class:type_name -> jobledger.v1.RefusalClass
-	21, // [21:21] is the sub-list for method output_type
-	21, // [21:21] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	19, // 15: jobledger.v1.Command.find_group:type_name -> jobledger.v1.FindGroup
+	9,  // 16: jobledger.v1.WriteStatus.change:type_name -> jobledger.v1.StatusChange
+	21, // 17: jobledger.v1.StatusChange.conditions:type_name -> jobledger.v1.JobCondition
+	22, // 18: jobledger.v1.Withdraw.command:type_name -> jobledger.v1.CommandName
+	22, // 19: jobledger.v1.CommandEnded.command:type_name -> jobledger.v1.CommandName
+	0,  // 20: jobledger.v1.CommandEnded.ending:type_name -> jobledger.v1.Ending
+	1,  // 21: jobledger.v1.CommandEnded.class:type_name -> jobledger.v1.RefusalClass
+	22, // [22:22] is the sub-list for method output_type
+	22, // [22:22] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_decision_proto_init() }
@@ -1700,6 +1811,7 @@ func file_jobledger_v1_decision_proto_init() {
 		(*Command_DeleteJob)(nil),
 		(*Command_CreateWorkload)(nil),
 		(*Command_CreatePodGroup)(nil),
+		(*Command_FindGroup)(nil),
 	}
 	file_jobledger_v1_decision_proto_msgTypes[7].OneofWrappers = []any{}
 	type x struct{}
@@ -1708,7 +1820,7 @@ func file_jobledger_v1_decision_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_jobledger_v1_decision_proto_rawDesc), len(file_jobledger_v1_decision_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   18,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -332,9 +332,11 @@ type JobSpec struct {
 	PodFailurePolicy string `protobuf:"bytes,15,opt,name=pod_failure_policy,json=podFailurePolicy,proto3" json:"pod_failure_policy,omitempty"`
 	SuccessPolicy    string `protobuf:"bytes,16,opt,name=success_policy,json=successPolicy,proto3" json:"success_policy,omitempty"`
 	// template is the hash of the pod template, generated labels left out.
-	Template      string `protobuf:"bytes,17,opt,name=template,proto3" json:"template,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Template string `protobuf:"bytes,17,opt,name=template,proto3" json:"template,omitempty"`
+	// scheduling_group: the pod template names a scheduling group of its own.
+	SchedulingGroup bool `protobuf:"varint,18,opt,name=scheduling_group,json=schedulingGroup,proto3" json:"scheduling_group,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *JobSpec) Reset() {
@@ -486,6 +488,13 @@ func (x *JobSpec) GetTemplate() string {
 	return ""
 }
 
+func (x *JobSpec) GetSchedulingGroup() bool {
+	if x != nil {
+		return x.SchedulingGroup
+	}
+	return false
+}
+
 // PodSeen is what a decision needs of a Pod object.
 type PodSeen struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
@@ -523,7 +532,11 @@ type PodSeen struct {
 	IndexFailures        uint32 `protobuf:"varint,21,opt,name=index_failures,json=indexFailures,proto3" json:"index_failures,omitempty"`
 	IndexIgnoredFailures uint32 `protobuf:"varint,22,opt,name=index_ignored_failures,json=indexIgnoredFailures,proto3" json:"index_ignored_failures,omitempty"`
 	// candidates are the Jobs whose selectors match an ownerless pod, by UID.
-	Candidates    [][]byte `protobuf:"bytes,23,rep,name=candidates,proto3" json:"candidates,omitempty"`
+	Candidates [][]byte `protobuf:"bytes,23,rep,name=candidates,proto3" json:"candidates,omitempty"`
+	// maker is the Job that an ownerless pod was made for or adopted by, as the annotation of whatever log says.
+	Maker []byte `protobuf:"bytes,24,opt,name=maker,proto3" json:"maker,omitempty"`
+	// ended_first: its containers had all ended before its deletion was asked for, by their times.
+	EndedFirst    bool `protobuf:"varint,25,opt,name=ended_first,json=endedFirst,proto3" json:"ended_first,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -719,6 +732,20 @@ func (x *PodSeen) GetCandidates() [][]byte {
 	return nil
 }
 
+func (x *PodSeen) GetMaker() []byte {
+	if x != nil {
+		return x.Maker
+	}
+	return nil
+}
+
+func (x *PodSeen) GetEndedFirst() bool {
+	if x != nil {
+		return x.EndedFirst
+	}
+	return false
+}
+
 // ContainerExit is a container that ended with an exit code other than 0.
 type ContainerExit struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -833,12 +860,14 @@ func (x *PodCondition) GetStatus() string {
 	return ""
 }
 
-// PodGone: the object was deleted, or was missing from a listing.
+// PodGone: the object was deleted, or was missing from a listing, or is another stream's from here on.
 type PodGone struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Uid           []byte                 `protobuf:"bytes,1,opt,name=uid,proto3" json:"uid,omitempty"`
-	Version       uint64                 `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
-	Missed        bool                   `protobuf:"varint,3,opt,name=missed,proto3" json:"missed,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Uid     []byte                 `protobuf:"bytes,1,opt,name=uid,proto3" json:"uid,omitempty"`
+	Version uint64                 `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
+	Missed  bool                   `protobuf:"varint,3,opt,name=missed,proto3" json:"missed,omitempty"`
+	// moved: the object exists, and belongs to another stream or concerns nobody any more.
+	Moved         bool `protobuf:"varint,4,opt,name=moved,proto3" json:"moved,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -894,6 +923,96 @@ func (x *PodGone) GetMissed() bool {
 	return false
 }
 
+func (x *PodGone) GetMoved() bool {
+	if x != nil {
+		return x.Moved
+	}
+	return false
+}
+
+// GroupSeen is what was found of the objects by which a Job's pods are scheduled together. The names of the Workload and
+// the PodGroup stand in the evidence.
+type GroupSeen struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// workloads is how many Workloads name the Job as what they are for.
+	Workloads int32 `protobuf:"varint,1,opt,name=workloads,proto3" json:"workloads,omitempty"`
+	// workload_usable: there is one, the Job controls it, and it has one template of a PodGroup.
+	WorkloadUsable bool `protobuf:"varint,2,opt,name=workload_usable,json=workloadUsable,proto3" json:"workload_usable,omitempty"`
+	// pod_groups is how many PodGroups were made of that Workload.
+	PodGroups int32 `protobuf:"varint,3,opt,name=pod_groups,json=podGroups,proto3" json:"pod_groups,omitempty"`
+	// pod_group_usable: there is one, and the Job controls it.
+	PodGroupUsable bool `protobuf:"varint,4,opt,name=pod_group_usable,json=podGroupUsable,proto3" json:"pod_group_usable,omitempty"`
+	// unavailable: the API server does not serve these objects, or not to us.
+	Unavailable   bool `protobuf:"varint,5,opt,name=unavailable,proto3" json:"unavailable,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GroupSeen) Reset() {
+	*x = GroupSeen{}
+	mi := &file_jobledger_v1_observation_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GroupSeen) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GroupSeen) ProtoMessage() {}
+
+func (x *GroupSeen) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_observation_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GroupSeen.ProtoReflect.Descriptor instead.
+func (*GroupSeen) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *GroupSeen) GetWorkloads() int32 {
+	if x != nil {
+		return x.Workloads
+	}
+	return 0
+}
+
+func (x *GroupSeen) GetWorkloadUsable() bool {
+	if x != nil {
+		return x.WorkloadUsable
+	}
+	return false
+}
+
+func (x *GroupSeen) GetPodGroups() int32 {
+	if x != nil {
+		return x.PodGroups
+	}
+	return 0
+}
+
+func (x *GroupSeen) GetPodGroupUsable() bool {
+	if x != nil {
+		return x.PodGroupUsable
+	}
+	return false
+}
+
+func (x *GroupSeen) GetUnavailable() bool {
+	if x != nil {
+		return x.Unavailable
+	}
+	return false
+}
+
 // JobResumed touches a Job after a listing, so that it is decided.
 type JobResumed struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -903,7 +1022,7 @@ type JobResumed struct {
 
 func (x *JobResumed) Reset() {
 	*x = JobResumed{}
-	mi := &file_jobledger_v1_observation_proto_msgTypes[8]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -915,7 +1034,7 @@ func (x *JobResumed) String() string {
 func (*JobResumed) ProtoMessage() {}
 
 func (x *JobResumed) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_observation_proto_msgTypes[8]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -928,7 +1047,7 @@ func (x *JobResumed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobResumed.ProtoReflect.Descriptor instead.
 func (*JobResumed) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{8}
+	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{9}
 }
 
 // TimerFired touches a Job because a wait of its has been served.
@@ -940,7 +1059,7 @@ type TimerFired struct {
 
 func (x *TimerFired) Reset() {
 	*x = TimerFired{}
-	mi := &file_jobledger_v1_observation_proto_msgTypes[9]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -952,7 +1071,7 @@ func (x *TimerFired) String() string {
 func (*TimerFired) ProtoMessage() {}
 
 func (x *TimerFired) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_observation_proto_msgTypes[9]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -965,7 +1084,7 @@ func (x *TimerFired) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimerFired.ProtoReflect.Descriptor instead.
 func (*TimerFired) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{9}
+	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{10}
 }
 
 // JobRetired: nothing is left to do for this Job. What a stub keeps of it is in its state.
@@ -977,7 +1096,7 @@ type JobRetired struct {
 
 func (x *JobRetired) Reset() {
 	*x = JobRetired{}
-	mi := &file_jobledger_v1_observation_proto_msgTypes[10]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -989,7 +1108,7 @@ func (x *JobRetired) String() string {
 func (*JobRetired) ProtoMessage() {}
 
 func (x *JobRetired) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_observation_proto_msgTypes[10]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1002,7 +1121,7 @@ func (x *JobRetired) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobRetired.ProtoReflect.Descriptor instead.
 func (*JobRetired) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{10}
+	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{11}
 }
 
 var File_jobledger_v1_observation_proto protoreflect.FileDescriptor
@@ -1030,7 +1149,7 @@ const file_jobledger_v1_observation_proto_rawDesc = "" +
 	"\x05place\x18\x02 \x01(\rR\x05place\";\n" +
 	"\aJobGone\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\x04R\aversion\x12\x16\n" +
-	"\x06missed\x18\x02 \x01(\bR\x06missed\"\xf9\x06\n" +
+	"\x06missed\x18\x02 \x01(\bR\x06missed\"\xa4\a\n" +
 	"\aJobSpec\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\tR\x04hash\x12%\n" +
 	"\vparallelism\x18\x02 \x01(\x05H\x00R\vparallelism\x88\x01\x01\x12%\n" +
@@ -1049,14 +1168,15 @@ const file_jobledger_v1_observation_proto_rawDesc = "" +
 	"\bselector\x18\x0e \x01(\tR\bselector\x12,\n" +
 	"\x12pod_failure_policy\x18\x0f \x01(\tR\x10podFailurePolicy\x12%\n" +
 	"\x0esuccess_policy\x18\x10 \x01(\tR\rsuccessPolicy\x12\x1a\n" +
-	"\btemplate\x18\x11 \x01(\tR\btemplateB\x0e\n" +
+	"\btemplate\x18\x11 \x01(\tR\btemplate\x12)\n" +
+	"\x10scheduling_group\x18\x12 \x01(\bR\x0fschedulingGroupB\x0e\n" +
 	"\f_parallelismB\x0e\n" +
 	"\f_completionsB\x10\n" +
 	"\x0e_backoff_limitB\x1a\n" +
 	"\x18_active_deadline_secondsB\x1d\n" +
 	"\x1b_ttl_seconds_after_finishedB\x1a\n" +
 	"\x18_backoff_limit_per_indexB\x15\n" +
-	"\x13_max_failed_indexes\"\x8b\x06\n" +
+	"\x13_max_failed_indexes\"\xc2\x06\n" +
 	"\aPodSeen\x12\x10\n" +
 	"\x03uid\x18\x01 \x01(\fR\x03uid\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x04R\aversion\x12,\n" +
@@ -1086,18 +1206,29 @@ const file_jobledger_v1_observation_proto_rawDesc = "" +
 	"\x16index_ignored_failures\x18\x16 \x01(\rR\x14indexIgnoredFailures\x12\x1e\n" +
 	"\n" +
 	"candidates\x18\x17 \x03(\fR\n" +
-	"candidates\"K\n" +
+	"candidates\x12\x14\n" +
+	"\x05maker\x18\x18 \x01(\fR\x05maker\x12\x1f\n" +
+	"\vended_first\x18\x19 \x01(\bR\n" +
+	"endedFirst\"K\n" +
 	"\rContainerExit\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04init\x18\x02 \x01(\bR\x04init\x12\x12\n" +
 	"\x04code\x18\x03 \x01(\x11R\x04code\":\n" +
 	"\fPodCondition\x12\x12\n" +
 	"\x04type\x18\x01 \x01(\tR\x04type\x12\x16\n" +
-	"\x06status\x18\x02 \x01(\tR\x06status\"M\n" +
+	"\x06status\x18\x02 \x01(\tR\x06status\"c\n" +
 	"\aPodGone\x12\x10\n" +
 	"\x03uid\x18\x01 \x01(\fR\x03uid\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x04R\aversion\x12\x16\n" +
-	"\x06missed\x18\x03 \x01(\bR\x06missed\"\f\n" +
+	"\x06missed\x18\x03 \x01(\bR\x06missed\x12\x14\n" +
+	"\x05moved\x18\x04 \x01(\bR\x05moved\"\xbd\x01\n" +
+	"\tGroupSeen\x12\x1c\n" +
+	"\tworkloads\x18\x01 \x01(\x05R\tworkloads\x12'\n" +
+	"\x0fworkload_usable\x18\x02 \x01(\bR\x0eworkloadUsable\x12\x1d\n" +
+	"\n" +
+	"pod_groups\x18\x03 \x01(\x05R\tpodGroups\x12(\n" +
+	"\x10pod_group_usable\x18\x04 \x01(\bR\x0epodGroupUsable\x12 \n" +
+	"\vunavailable\x18\x05 \x01(\bR\vunavailable\"\f\n" +
 	"\n" +
 	"JobResumed\"\f\n" +
 	"\n" +
@@ -1125,7 +1256,7 @@ func file_jobledger_v1_observation_proto_rawDescGZIP() []byte {
 }
 
 var file_jobledger_v1_observation_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_jobledger_v1_observation_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_jobledger_v1_observation_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_jobledger_v1_observation_proto_goTypes = []any{
 	(PodPhase)(0),         // 0: jobledger.v1.PodPhase
 	(*JobSeen)(nil),       // 1: jobledger.v1.JobSeen
@@ -1136,13 +1267,14 @@ var file_jobledger_v1_observation_proto_goTypes = []any{
 	(*ContainerExit)(nil), // 6: jobledger.v1.ContainerExit
 	(*PodCondition)(nil),  // 7: jobledger.v1.PodCondition
 	(*PodGone)(nil),       // 8: jobledger.v1.PodGone
-	(*JobResumed)(nil),    // 9: jobledger.v1.JobResumed
-	(*TimerFired)(nil),    // 10: jobledger.v1.TimerFired
-	(*JobRetired)(nil),    // 11: jobledger.v1.JobRetired
-	(*JobStatus)(nil),     // 12: jobledger.v1.JobStatus
+	(*GroupSeen)(nil),     // 9: jobledger.v1.GroupSeen
+	(*JobResumed)(nil),    // 10: jobledger.v1.JobResumed
+	(*TimerFired)(nil),    // 11: jobledger.v1.TimerFired
+	(*JobRetired)(nil),    // 12: jobledger.v1.JobRetired
+	(*JobStatus)(nil),     // 13: jobledger.v1.JobStatus
 }
 var file_jobledger_v1_observation_proto_depIdxs = []int32{
-	12, // 0: jobledger.v1.JobSeen.status:type_name -> jobledger.v1.JobStatus
+	13, // 0: jobledger.v1.JobSeen.status:type_name -> jobledger.v1.JobStatus
 	2,  // 1: jobledger.v1.JobSeen.confirms:type_name -> jobledger.v1.CommandName
 	0,  // 2: jobledger.v1.PodSeen.phase:type_name -> jobledger.v1.PodPhase
 	6,  // 3: jobledger.v1.PodSeen.exits:type_name -> jobledger.v1.ContainerExit
@@ -1167,7 +1299,7 @@ func file_jobledger_v1_observation_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_jobledger_v1_observation_proto_rawDesc), len(file_jobledger_v1_observation_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   11,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

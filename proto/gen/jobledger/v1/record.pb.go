@@ -136,6 +136,8 @@ const (
 	Kind_KIND_POD_CHANGED Kind = 24
 	// KIND_POD_DELETED: its object is gone. Facts: PodGone.
 	Kind_KIND_POD_DELETED Kind = 25
+	// KIND_GROUP_SEEN: which Workload and PodGroup there are for a Job. Facts: GroupSeen.
+	Kind_KIND_GROUP_SEEN Kind = 29
 	// KIND_CRON_JOB_ADDED: reserved for CronJobs, like the next two.
 	Kind_KIND_CRON_JOB_ADDED   Kind = 26
 	Kind_KIND_CRON_JOB_CHANGED Kind = 27
@@ -177,6 +179,7 @@ var (
 		23: "KIND_POD_ADDED",
 		24: "KIND_POD_CHANGED",
 		25: "KIND_POD_DELETED",
+		29: "KIND_GROUP_SEEN",
 		26: "KIND_CRON_JOB_ADDED",
 		27: "KIND_CRON_JOB_CHANGED",
 		28: "KIND_CRON_JOB_DELETED",
@@ -206,6 +209,7 @@ var (
 		"KIND_POD_ADDED":          23,
 		"KIND_POD_CHANGED":        24,
 		"KIND_POD_DELETED":        25,
+		"KIND_GROUP_SEEN":         29,
 		"KIND_CRON_JOB_ADDED":     26,
 		"KIND_CRON_JOB_CHANGED":   27,
 		"KIND_CRON_JOB_DELETED":   28,
@@ -769,7 +773,7 @@ const file_jobledger_v1_record_proto_rawDesc = "" +
 	"\x16STREAM_KIND_CONTROLLER\x10\x01\x12\x13\n" +
 	"\x0fSTREAM_KIND_JOB\x10\x02\x12\x18\n" +
 	"\x14STREAM_KIND_CRON_JOB\x10\x03\x12\x19\n" +
-	"\x15STREAM_KIND_NAMESPACE\x10\x04*\xf4\x04\n" +
+	"\x15STREAM_KIND_NAMESPACE\x10\x04*\x89\x05\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10KIND_LOG_CREATED\x10\x01\x12\x16\n" +
@@ -787,7 +791,8 @@ const file_jobledger_v1_record_proto_rawDesc = "" +
 	"\x10KIND_JOB_DELETED\x10\x16\x12\x12\n" +
 	"\x0eKIND_POD_ADDED\x10\x17\x12\x14\n" +
 	"\x10KIND_POD_CHANGED\x10\x18\x12\x14\n" +
-	"\x10KIND_POD_DELETED\x10\x19\x12\x17\n" +
+	"\x10KIND_POD_DELETED\x10\x19\x12\x13\n" +
+	"\x0fKIND_GROUP_SEEN\x10\x1d\x12\x17\n" +
 	"\x13KIND_CRON_JOB_ADDED\x10\x1a\x12\x19\n" +
 	"\x15KIND_CRON_JOB_CHANGED\x10\x1b\x12\x19\n" +
 	"\x15KIND_CRON_JOB_DELETED\x10\x1c\x12\x14\n" +

@@ -39,27 +39,31 @@ type JobState struct {
 	SpecAt     uint64                 `protobuf:"varint,12,opt,name=spec_at,json=specAt,proto3" json:"spec_at,omitempty"`
 	Base       *JobStatus             `protobuf:"bytes,13,opt,name=base,proto3" json:"base,omitempty"`
 	// pods in the order in which the log first heard of them.
-	Pods         []*PodState    `protobuf:"bytes,14,rep,name=pods,proto3" json:"pods,omitempty"`
-	Creates      []*CreateState `protobuf:"bytes,15,rep,name=creates,proto3" json:"creates,omitempty"`
-	Ordinal      uint64         `protobuf:"varint,16,opt,name=ordinal,proto3" json:"ordinal,omitempty"`
-	Window       uint32         `protobuf:"varint,17,opt,name=window,proto3" json:"window,omitempty"`
-	Write        *Flight        `protobuf:"bytes,18,opt,name=write,proto3" json:"write,omitempty"`
-	Reading      *Flight        `protobuf:"bytes,19,opt,name=reading,proto3" json:"reading,omitempty"`
-	Creating     *Retry         `protobuf:"bytes,20,opt,name=creating,proto3" json:"creating,omitempty"`
-	Podding      *Retry         `protobuf:"bytes,21,opt,name=podding,proto3" json:"podding,omitempty"`
-	Writing      *Retry         `protobuf:"bytes,22,opt,name=writing,proto3" json:"writing,omitempty"`
-	Look         bool           `protobuf:"varint,23,opt,name=look,proto3" json:"look,omitempty"`
-	Recheck      bool           `protobuf:"varint,24,opt,name=recheck,proto3" json:"recheck,omitempty"`
-	Start        int64          `protobuf:"fixed64,25,opt,name=start,proto3" json:"start,omitempty"`
-	Lagging      int64          `protobuf:"fixed64,26,opt,name=lagging,proto3" json:"lagging,omitempty"`
-	Ends         *Backoff       `protobuf:"bytes,27,opt,name=ends,proto3" json:"ends,omitempty"`
-	Arrival      uint64         `protobuf:"varint,29,opt,name=arrival,proto3" json:"arrival,omitempty"`
-	Ticks        uint64         `protobuf:"varint,30,opt,name=ticks,proto3" json:"ticks,omitempty"`
-	DecidedUnder *Settings      `protobuf:"bytes,31,opt,name=decided_under,json=decidedUnder,proto3" json:"decided_under,omitempty"`
-	DecidedBy    uint32         `protobuf:"varint,32,opt,name=decided_by,json=decidedBy,proto3" json:"decided_by,omitempty"`
+	Pods     []*PodState    `protobuf:"bytes,14,rep,name=pods,proto3" json:"pods,omitempty"`
+	Creates  []*CreateState `protobuf:"bytes,15,rep,name=creates,proto3" json:"creates,omitempty"`
+	Ordinal  uint64         `protobuf:"varint,16,opt,name=ordinal,proto3" json:"ordinal,omitempty"`
+	Window   uint32         `protobuf:"varint,17,opt,name=window,proto3" json:"window,omitempty"`
+	Write    *Flight        `protobuf:"bytes,18,opt,name=write,proto3" json:"write,omitempty"`
+	Reading  *Flight        `protobuf:"bytes,19,opt,name=reading,proto3" json:"reading,omitempty"`
+	Creating *Retry         `protobuf:"bytes,20,opt,name=creating,proto3" json:"creating,omitempty"`
+	Writing  *Retry         `protobuf:"bytes,22,opt,name=writing,proto3" json:"writing,omitempty"`
+	Look     bool           `protobuf:"varint,23,opt,name=look,proto3" json:"look,omitempty"`
+	Recheck  bool           `protobuf:"varint,24,opt,name=recheck,proto3" json:"recheck,omitempty"`
+	Start    int64          `protobuf:"fixed64,25,opt,name=start,proto3" json:"start,omitempty"`
+	Lagging  int64          `protobuf:"fixed64,26,opt,name=lagging,proto3" json:"lagging,omitempty"`
+	Ends     *Backoff       `protobuf:"bytes,27,opt,name=ends,proto3" json:"ends,omitempty"`
+	Arrival  uint64         `protobuf:"varint,29,opt,name=arrival,proto3" json:"arrival,omitempty"`
+	Ticks    uint64         `protobuf:"varint,30,opt,name=ticks,proto3" json:"ticks,omitempty"`
 	// stub is present when only a stub is kept; no other field is set then.
-	Stub          *StubState `protobuf:"bytes,33,opt,name=stub,proto3" json:"stub,omitempty"`
-	EndInDoubt    int64      `protobuf:"fixed64,34,opt,name=end_in_doubt,json=endInDoubt,proto3" json:"end_in_doubt,omitempty"`
+	Stub       *StubState `protobuf:"bytes,33,opt,name=stub,proto3" json:"stub,omitempty"`
+	EndInDoubt int64      `protobuf:"fixed64,34,opt,name=end_in_doubt,json=endInDoubt,proto3" json:"end_in_doubt,omitempty"`
+	// late_create is until when a try of a create may yet make its pod once more.
+	LateCreate int64       `protobuf:"fixed64,39,opt,name=late_create,json=lateCreate,proto3" json:"late_create,omitempty"`
+	Group      *GroupState `protobuf:"bytes,35,opt,name=group,proto3" json:"group,omitempty"`
+	// confirmed is when a live read last found the Job as it is known.
+	Confirmed int64 `protobuf:"fixed64,37,opt,name=confirmed,proto3" json:"confirmed,omitempty"`
+	// claims are what was learnt from refused adoptions and releases, by the pod's UID.
+	Claims        []*ClaimRetry `protobuf:"bytes,38,rep,name=claims,proto3" json:"claims,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -234,13 +238,6 @@ func (x *JobState) GetCreating() *Retry {
 	return nil
 }
 
-func (x *JobState) GetPodding() *Retry {
-	if x != nil {
-		return x.Podding
-	}
-	return nil
-}
-
 func (x *JobState) GetWriting() *Retry {
 	if x != nil {
 		return x.Writing
@@ -297,20 +294,6 @@ func (x *JobState) GetTicks() uint64 {
 	return 0
 }
 
-func (x *JobState) GetDecidedUnder() *Settings {
-	if x != nil {
-		return x.DecidedUnder
-	}
-	return nil
-}
-
-func (x *JobState) GetDecidedBy() uint32 {
-	if x != nil {
-		return x.DecidedBy
-	}
-	return 0
-}
-
 func (x *JobState) GetStub() *StubState {
 	if x != nil {
 		return x.Stub
@@ -323,6 +306,164 @@ func (x *JobState) GetEndInDoubt() int64 {
 		return x.EndInDoubt
 	}
 	return 0
+}
+
+func (x *JobState) GetLateCreate() int64 {
+	if x != nil {
+		return x.LateCreate
+	}
+	return 0
+}
+
+func (x *JobState) GetGroup() *GroupState {
+	if x != nil {
+		return x.Group
+	}
+	return nil
+}
+
+func (x *JobState) GetConfirmed() int64 {
+	if x != nil {
+		return x.Confirmed
+	}
+	return 0
+}
+
+func (x *JobState) GetClaims() []*ClaimRetry {
+	if x != nil {
+		return x.Claims
+	}
+	return nil
+}
+
+// ClaimRetry is what was learnt from refusals to adopt a pod, or to release it.
+type ClaimRetry struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Pod           []byte                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	Retry         *Retry                 `protobuf:"bytes,2,opt,name=retry,proto3" json:"retry,omitempty"`
+	Release       bool                   `protobuf:"varint,3,opt,name=release,proto3" json:"release,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClaimRetry) Reset() {
+	*x = ClaimRetry{}
+	mi := &file_jobledger_v1_state_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClaimRetry) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClaimRetry) ProtoMessage() {}
+
+func (x *ClaimRetry) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_state_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClaimRetry.ProtoReflect.Descriptor instead.
+func (*ClaimRetry) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *ClaimRetry) GetPod() []byte {
+	if x != nil {
+		return x.Pod
+	}
+	return nil
+}
+
+func (x *ClaimRetry) GetRetry() *Retry {
+	if x != nil {
+		return x.Retry
+	}
+	return nil
+}
+
+func (x *ClaimRetry) GetRelease() bool {
+	if x != nil {
+		return x.Release
+	}
+	return false
+}
+
+// GroupState is what is known of the objects by which the Job's pods are scheduled together.
+type GroupState struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Stage         uint32                 `protobuf:"varint,1,opt,name=stage,proto3" json:"stage,omitempty"`
+	Flight        *Flight                `protobuf:"bytes,2,opt,name=flight,proto3" json:"flight,omitempty"`
+	Retry         *Retry                 `protobuf:"bytes,3,opt,name=retry,proto3" json:"retry,omitempty"`
+	Standing      bool                   `protobuf:"varint,4,opt,name=standing,proto3" json:"standing,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GroupState) Reset() {
+	*x = GroupState{}
+	mi := &file_jobledger_v1_state_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GroupState) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GroupState) ProtoMessage() {}
+
+func (x *GroupState) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_state_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GroupState.ProtoReflect.Descriptor instead.
+func (*GroupState) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *GroupState) GetStage() uint32 {
+	if x != nil {
+		return x.Stage
+	}
+	return 0
+}
+
+func (x *GroupState) GetFlight() *Flight {
+	if x != nil {
+		return x.Flight
+	}
+	return nil
+}
+
+func (x *GroupState) GetRetry() *Retry {
+	if x != nil {
+		return x.Retry
+	}
+	return nil
+}
+
+func (x *GroupState) GetStanding() bool {
+	if x != nil {
+		return x.Standing
+	}
+	return false
 }
 
 // StubState is what is kept of a finished Job until its object is gone.
@@ -339,7 +480,7 @@ type StubState struct {
 
 func (x *StubState) Reset() {
 	*x = StubState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[1]
+	mi := &file_jobledger_v1_state_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -351,7 +492,7 @@ func (x *StubState) String() string {
 func (*StubState) ProtoMessage() {}
 
 func (x *StubState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[1]
+	mi := &file_jobledger_v1_state_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -364,7 +505,7 @@ func (x *StubState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StubState.ProtoReflect.Descriptor instead.
 func (*StubState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{1}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *StubState) GetVersion() uint64 {
@@ -397,31 +538,43 @@ func (x *StubState) GetHead() uint64 {
 
 // PodState is what the log says about one pod.
 type PodState struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Facts         *PodSeen               `protobuf:"bytes,1,opt,name=facts,proto3" json:"facts,omitempty"`
-	Seen          bool                   `protobuf:"varint,2,opt,name=seen,proto3" json:"seen,omitempty"`
-	DeleteDone    bool                   `protobuf:"varint,3,opt,name=delete_done,json=deleteDone,proto3" json:"delete_done,omitempty"`
-	Doomed        bool                   `protobuf:"varint,4,opt,name=doomed,proto3" json:"doomed,omitempty"`
-	Drop          *Flight                `protobuf:"bytes,5,opt,name=drop,proto3" json:"drop,omitempty"`
-	Delete        *Flight                `protobuf:"bytes,6,opt,name=delete,proto3" json:"delete,omitempty"`
-	Arrived       uint64                 `protobuf:"varint,7,opt,name=arrived,proto3" json:"arrived,omitempty"`
-	Noted         bool                   `protobuf:"varint,8,opt,name=noted,proto3" json:"noted,omitempty"`
-	Stage         uint32                 `protobuf:"varint,9,opt,name=stage,proto3" json:"stage,omitempty"`
-	Entered       uint64                 `protobuf:"varint,10,opt,name=entered,proto3" json:"entered,omitempty"`
-	DropDone      bool                   `protobuf:"varint,11,opt,name=drop_done,json=dropDone,proto3" json:"drop_done,omitempty"`
-	Vanished      bool                   `protobuf:"varint,12,opt,name=vanished,proto3" json:"vanished,omitempty"`
-	Gone          bool                   `protobuf:"varint,13,opt,name=gone,proto3" json:"gone,omitempty"`
-	Written       bool                   `protobuf:"varint,14,opt,name=written,proto3" json:"written,omitempty"`
-	Waived        bool                   `protobuf:"varint,15,opt,name=waived,proto3" json:"waived,omitempty"`
-	Ended         int64                  `protobuf:"fixed64,16,opt,name=ended,proto3" json:"ended,omitempty"`
-	DeleteDoubt   int64                  `protobuf:"fixed64,17,opt,name=delete_doubt,json=deleteDoubt,proto3" json:"delete_doubt,omitempty"`
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	Facts       *PodSeen               `protobuf:"bytes,1,opt,name=facts,proto3" json:"facts,omitempty"`
+	Seen        bool                   `protobuf:"varint,2,opt,name=seen,proto3" json:"seen,omitempty"`
+	DeleteDone  bool                   `protobuf:"varint,3,opt,name=delete_done,json=deleteDone,proto3" json:"delete_done,omitempty"`
+	Doomed      bool                   `protobuf:"varint,4,opt,name=doomed,proto3" json:"doomed,omitempty"`
+	Drop        *Flight                `protobuf:"bytes,5,opt,name=drop,proto3" json:"drop,omitempty"`
+	Delete      *Flight                `protobuf:"bytes,6,opt,name=delete,proto3" json:"delete,omitempty"`
+	Arrived     uint64                 `protobuf:"varint,7,opt,name=arrived,proto3" json:"arrived,omitempty"`
+	Noted       bool                   `protobuf:"varint,8,opt,name=noted,proto3" json:"noted,omitempty"`
+	Stage       uint32                 `protobuf:"varint,9,opt,name=stage,proto3" json:"stage,omitempty"`
+	Entered     uint64                 `protobuf:"varint,10,opt,name=entered,proto3" json:"entered,omitempty"`
+	DropDone    bool                   `protobuf:"varint,11,opt,name=drop_done,json=dropDone,proto3" json:"drop_done,omitempty"`
+	Vanished    bool                   `protobuf:"varint,12,opt,name=vanished,proto3" json:"vanished,omitempty"`
+	Gone        bool                   `protobuf:"varint,13,opt,name=gone,proto3" json:"gone,omitempty"`
+	Written     bool                   `protobuf:"varint,14,opt,name=written,proto3" json:"written,omitempty"`
+	Waived      bool                   `protobuf:"varint,15,opt,name=waived,proto3" json:"waived,omitempty"`
+	Ended       int64                  `protobuf:"fixed64,16,opt,name=ended,proto3" json:"ended,omitempty"`
+	DeleteDoubt int64                  `protobuf:"fixed64,17,opt,name=delete_doubt,json=deleteDoubt,proto3" json:"delete_doubt,omitempty"`
+	// late_create is until when another try of its create may take effect, should its name be free.
+	LateCreate int64 `protobuf:"fixed64,23,opt,name=late_create,json=lateCreate,proto3" json:"late_create,omitempty"`
+	// claim is the adoption or the release in flight.
+	Claim *Flight `protobuf:"bytes,18,opt,name=claim,proto3" json:"claim,omitempty"`
+	// spent: the Job has accounted for it, or has given it up: adopted again, it is not counted.
+	Spent bool `protobuf:"varint,19,opt,name=spent,proto3" json:"spent,omitempty"`
+	// unjudged: it was seen before its Job, so it is not known whether the selector matches.
+	Unjudged bool `protobuf:"varint,20,opt,name=unjudged,proto3" json:"unjudged,omitempty"`
+	// stale is the version at which a command about it met a newer one, which is yet to be seen.
+	Stale uint64 `protobuf:"varint,21,opt,name=stale,proto3" json:"stale,omitempty"`
+	// fell: it failed by itself, before its deletion was asked for.
+	Fell          bool `protobuf:"varint,22,opt,name=fell,proto3" json:"fell,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PodState) Reset() {
 	*x = PodState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[2]
+	mi := &file_jobledger_v1_state_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -433,7 +586,7 @@ func (x *PodState) String() string {
 func (*PodState) ProtoMessage() {}
 
 func (x *PodState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[2]
+	mi := &file_jobledger_v1_state_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -446,7 +599,7 @@ func (x *PodState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PodState.ProtoReflect.Descriptor instead.
 func (*PodState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{2}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *PodState) GetFacts() *PodSeen {
@@ -568,21 +721,67 @@ func (x *PodState) GetDeleteDoubt() int64 {
 	return 0
 }
 
+func (x *PodState) GetLateCreate() int64 {
+	if x != nil {
+		return x.LateCreate
+	}
+	return 0
+}
+
+func (x *PodState) GetClaim() *Flight {
+	if x != nil {
+		return x.Claim
+	}
+	return nil
+}
+
+func (x *PodState) GetSpent() bool {
+	if x != nil {
+		return x.Spent
+	}
+	return false
+}
+
+func (x *PodState) GetUnjudged() bool {
+	if x != nil {
+		return x.Unjudged
+	}
+	return false
+}
+
+func (x *PodState) GetStale() uint64 {
+	if x != nil {
+		return x.Stale
+	}
+	return 0
+}
+
+func (x *PodState) GetFell() bool {
+	if x != nil {
+		return x.Fell
+	}
+	return false
+}
+
 // CreateState is a create that has not been settled.
 type CreateState struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Create        *CreatePod             `protobuf:"bytes,1,opt,name=create,proto3" json:"create,omitempty"`
-	Flight        *Flight                `protobuf:"bytes,2,opt,name=flight,proto3" json:"flight,omitempty"`
-	Sent          int64                  `protobuf:"fixed64,3,opt,name=sent,proto3" json:"sent,omitempty"`
-	Doubted       bool                   `protobuf:"varint,4,opt,name=doubted,proto3" json:"doubted,omitempty"`
-	MustList      bool                   `protobuf:"varint,5,opt,name=must_list,json=mustList,proto3" json:"must_list,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Create   *CreatePod             `protobuf:"bytes,1,opt,name=create,proto3" json:"create,omitempty"`
+	Flight   *Flight                `protobuf:"bytes,2,opt,name=flight,proto3" json:"flight,omitempty"`
+	Sent     int64                  `protobuf:"fixed64,3,opt,name=sent,proto3" json:"sent,omitempty"`
+	Doubted  bool                   `protobuf:"varint,4,opt,name=doubted,proto3" json:"doubted,omitempty"`
+	MustList bool                   `protobuf:"varint,5,opt,name=must_list,json=mustList,proto3" json:"must_list,omitempty"`
+	// standing: it was refused, and is asked again as it is.
+	Standing bool `protobuf:"varint,6,opt,name=standing,proto3" json:"standing,omitempty"`
+	// given_up: it is wanted no longer; how its newest try ended is awaited.
+	GivenUp       bool `protobuf:"varint,7,opt,name=given_up,json=givenUp,proto3" json:"given_up,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CreateState) Reset() {
 	*x = CreateState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[3]
+	mi := &file_jobledger_v1_state_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -594,7 +793,7 @@ func (x *CreateState) String() string {
 func (*CreateState) ProtoMessage() {}
 
 func (x *CreateState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[3]
+	mi := &file_jobledger_v1_state_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -607,7 +806,7 @@ func (x *CreateState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateState.ProtoReflect.Descriptor instead.
 func (*CreateState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{3}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *CreateState) GetCreate() *CreatePod {
@@ -645,19 +844,35 @@ func (x *CreateState) GetMustList() bool {
 	return false
 }
 
+func (x *CreateState) GetStanding() bool {
+	if x != nil {
+		return x.Standing
+	}
+	return false
+}
+
+func (x *CreateState) GetGivenUp() bool {
+	if x != nil {
+		return x.GivenUp
+	}
+	return false
+}
+
 // Flight is a command that has not ended.
 type Flight struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          *CommandName           `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Command       *Command               `protobuf:"bytes,2,opt,name=command,proto3" json:"command,omitempty"`
-	Since         int64                  `protobuf:"fixed64,3,opt,name=since,proto3" json:"since,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Name    *CommandName           `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Command *Command               `protobuf:"bytes,2,opt,name=command,proto3" json:"command,omitempty"`
+	Since   int64                  `protobuf:"fixed64,3,opt,name=since,proto3" json:"since,omitempty"`
+	// refused is present while the command, about a pod, stands refused.
+	Refused       *Retry `protobuf:"bytes,4,opt,name=refused,proto3" json:"refused,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Flight) Reset() {
 	*x = Flight{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[4]
+	mi := &file_jobledger_v1_state_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -669,7 +884,7 @@ func (x *Flight) String() string {
 func (*Flight) ProtoMessage() {}
 
 func (x *Flight) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[4]
+	mi := &file_jobledger_v1_state_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -682,7 +897,7 @@ func (x *Flight) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Flight.ProtoReflect.Descriptor instead.
 func (*Flight) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{4}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Flight) GetName() *CommandName {
@@ -706,6 +921,13 @@ func (x *Flight) GetSince() int64 {
 	return 0
 }
 
+func (x *Flight) GetRefused() *Retry {
+	if x != nil {
+		return x.Refused
+	}
+	return nil
+}
+
 // Backoff is the record of failures since the latest success (J-104).
 type Backoff struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -722,7 +944,7 @@ type Backoff struct {
 
 func (x *Backoff) Reset() {
 	*x = Backoff{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[5]
+	mi := &file_jobledger_v1_state_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -734,7 +956,7 @@ func (x *Backoff) String() string {
 func (*Backoff) ProtoMessage() {}
 
 func (x *Backoff) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[5]
+	mi := &file_jobledger_v1_state_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -747,7 +969,7 @@ func (x *Backoff) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Backoff.ProtoReflect.Descriptor instead.
 func (*Backoff) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{5}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Backoff) GetFailures() []int64 {
@@ -787,17 +1009,20 @@ func (x *Backoff) GetSuccess() int64 {
 
 // Retry is what was learnt from refusals of one sort of command.
 type Retry struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Class         RefusalClass           `protobuf:"varint,1,opt,name=class,proto3,enum=jobledger.v1.RefusalClass" json:"class,omitempty"`
-	Count         uint32                 `protobuf:"varint,2,opt,name=count,proto3" json:"count,omitempty"`
-	Until         int64                  `protobuf:"fixed64,3,opt,name=until,proto3" json:"until,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Class RefusalClass           `protobuf:"varint,1,opt,name=class,proto3,enum=jobledger.v1.RefusalClass" json:"class,omitempty"`
+	Count uint32                 `protobuf:"varint,2,opt,name=count,proto3" json:"count,omitempty"`
+	Until int64                  `protobuf:"fixed64,3,opt,name=until,proto3" json:"until,omitempty"`
+	// since is when the first of them was refused, noted when the newest that has a record.
+	Since         int64 `protobuf:"fixed64,4,opt,name=since,proto3" json:"since,omitempty"`
+	Noted         int64 `protobuf:"fixed64,5,opt,name=noted,proto3" json:"noted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Retry) Reset() {
 	*x = Retry{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[6]
+	mi := &file_jobledger_v1_state_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -809,7 +1034,7 @@ func (x *Retry) String() string {
 func (*Retry) ProtoMessage() {}
 
 func (x *Retry) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[6]
+	mi := &file_jobledger_v1_state_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -822,7 +1047,7 @@ func (x *Retry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Retry.ProtoReflect.Descriptor instead.
 func (*Retry) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{6}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Retry) GetClass() RefusalClass {
@@ -846,6 +1071,20 @@ func (x *Retry) GetUntil() int64 {
 	return 0
 }
 
+func (x *Retry) GetSince() int64 {
+	if x != nil {
+		return x.Since
+	}
+	return 0
+}
+
+func (x *Retry) GetNoted() int64 {
+	if x != nil {
+		return x.Noted
+	}
+	return 0
+}
+
 // StateNames are the names and texts that belong to a JobState: its evidence.
 type StateNames struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
@@ -855,13 +1094,15 @@ type StateNames struct {
 	Texts []string `protobuf:"bytes,3,rep,name=texts,proto3" json:"texts,omitempty"`
 	// pods in the order of the state.
 	Pods          []*PodNames `protobuf:"bytes,4,rep,name=pods,proto3" json:"pods,omitempty"`
+	Workload      string      `protobuf:"bytes,5,opt,name=workload,proto3" json:"workload,omitempty"`
+	PodGroup      string      `protobuf:"bytes,6,opt,name=pod_group,json=podGroup,proto3" json:"pod_group,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StateNames) Reset() {
 	*x = StateNames{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[7]
+	mi := &file_jobledger_v1_state_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -873,7 +1114,7 @@ func (x *StateNames) String() string {
 func (*StateNames) ProtoMessage() {}
 
 func (x *StateNames) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[7]
+	mi := &file_jobledger_v1_state_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -886,7 +1127,7 @@ func (x *StateNames) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateNames.ProtoReflect.Descriptor instead.
 func (*StateNames) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{7}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *StateNames) GetNamespace() string {
@@ -917,6 +1158,20 @@ func (x *StateNames) GetPods() []*PodNames {
 	return nil
 }
 
+func (x *StateNames) GetWorkload() string {
+	if x != nil {
+		return x.Workload
+	}
+	return ""
+}
+
+func (x *StateNames) GetPodGroup() string {
+	if x != nil {
+		return x.PodGroup
+	}
+	return ""
+}
+
 // PodNames are the names that belong to a PodState.
 type PodNames struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -928,7 +1183,7 @@ type PodNames struct {
 
 func (x *PodNames) Reset() {
 	*x = PodNames{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[8]
+	mi := &file_jobledger_v1_state_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -940,7 +1195,7 @@ func (x *PodNames) String() string {
 func (*PodNames) ProtoMessage() {}
 
 func (x *PodNames) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[8]
+	mi := &file_jobledger_v1_state_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -953,7 +1208,7 @@ func (x *PodNames) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PodNames.ProtoReflect.Descriptor instead.
 func (*PodNames) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{8}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *PodNames) GetName() string {
@@ -981,19 +1236,20 @@ type WorldState struct {
 	Rules    uint32                 `protobuf:"varint,6,opt,name=rules,proto3" json:"rules,omitempty"`
 	Listing  bool                   `protobuf:"varint,7,opt,name=listing,proto3" json:"listing,omitempty"`
 	Previous uint64                 `protobuf:"varint,8,opt,name=previous,proto3" json:"previous,omitempty"`
-	Listed   uint64                 `protobuf:"varint,9,opt,name=listed,proto3" json:"listed,omitempty"`
 	Pending  []Resource             `protobuf:"varint,10,rep,packed,name=pending,proto3,enum=jobledger.v1.Resource" json:"pending,omitempty"`
 	// newest are resourceVersions by resource.
 	Newest map[uint32]uint64 `protobuf:"bytes,11,rep,name=newest,proto3" json:"newest,omitempty" protobuf_key:"varint,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
 	// specs that later records may refer to.
-	Specs         []*SpecState `protobuf:"bytes,12,rep,name=specs,proto3" json:"specs,omitempty"`
+	Specs []*SpecState `protobuf:"bytes,12,rep,name=specs,proto3" json:"specs,omitempty"`
+	// filed is the first record of the log's newest file.
+	Filed         uint64 `protobuf:"varint,13,opt,name=filed,proto3" json:"filed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *WorldState) Reset() {
 	*x = WorldState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[9]
+	mi := &file_jobledger_v1_state_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1005,7 +1261,7 @@ func (x *WorldState) String() string {
 func (*WorldState) ProtoMessage() {}
 
 func (x *WorldState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[9]
+	mi := &file_jobledger_v1_state_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1018,7 +1274,7 @@ func (x *WorldState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorldState.ProtoReflect.Descriptor instead.
 func (*WorldState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{9}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *WorldState) GetLogId() string {
@@ -1077,13 +1333,6 @@ func (x *WorldState) GetPrevious() uint64 {
 	return 0
 }
 
-func (x *WorldState) GetListed() uint64 {
-	if x != nil {
-		return x.Listed
-	}
-	return 0
-}
-
 func (x *WorldState) GetPending() []Resource {
 	if x != nil {
 		return x.Pending
@@ -1105,6 +1354,13 @@ func (x *WorldState) GetSpecs() []*SpecState {
 	return nil
 }
 
+func (x *WorldState) GetFiled() uint64 {
+	if x != nil {
+		return x.Filed
+	}
+	return 0
+}
+
 // SpecState is a spec's content and the record that stores it.
 type SpecState struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1116,7 +1372,7 @@ type SpecState struct {
 
 func (x *SpecState) Reset() {
 	*x = SpecState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[10]
+	mi := &file_jobledger_v1_state_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1128,7 +1384,7 @@ func (x *SpecState) String() string {
 func (*SpecState) ProtoMessage() {}
 
 func (x *SpecState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[10]
+	mi := &file_jobledger_v1_state_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1141,7 +1397,7 @@ func (x *SpecState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpecState.ProtoReflect.Descriptor instead.
 func (*SpecState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{10}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *SpecState) GetSpec() *JobSpec {
@@ -1162,7 +1418,7 @@ var File_jobledger_v1_state_proto protoreflect.FileDescriptor
 
 const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\n" +
-	"\x18jobledger/v1/state.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/status.proto\"\xd4\b\n" +
+	"\x18jobledger/v1/state.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/status.proto\"\x82\t\n" +
 	"\bJobState\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\x04R\x05first\x12\x12\n" +
 	"\x04head\x18\x02 \x01(\x04R\x04head\x12\x10\n" +
@@ -1188,7 +1444,6 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\x05write\x18\x12 \x01(\v2\x14.jobledger.v1.FlightR\x05write\x12.\n" +
 	"\areading\x18\x13 \x01(\v2\x14.jobledger.v1.FlightR\areading\x12/\n" +
 	"\bcreating\x18\x14 \x01(\v2\x13.jobledger.v1.RetryR\bcreating\x12-\n" +
-	"\apodding\x18\x15 \x01(\v2\x13.jobledger.v1.RetryR\apodding\x12-\n" +
 	"\awriting\x18\x16 \x01(\v2\x13.jobledger.v1.RetryR\awriting\x12\x12\n" +
 	"\x04look\x18\x17 \x01(\bR\x04look\x12\x18\n" +
 	"\arecheck\x18\x18 \x01(\bR\arecheck\x12\x14\n" +
@@ -1196,19 +1451,32 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\alagging\x18\x1a \x01(\x10R\alagging\x12)\n" +
 	"\x04ends\x18\x1b \x01(\v2\x15.jobledger.v1.BackoffR\x04ends\x12\x18\n" +
 	"\aarrival\x18\x1d \x01(\x04R\aarrival\x12\x14\n" +
-	"\x05ticks\x18\x1e \x01(\x04R\x05ticks\x12;\n" +
-	"\rdecided_under\x18\x1f \x01(\v2\x16.jobledger.v1.SettingsR\fdecidedUnder\x12\x1d\n" +
-	"\n" +
-	"decided_by\x18  \x01(\rR\tdecidedBy\x12+\n" +
+	"\x05ticks\x18\x1e \x01(\x04R\x05ticks\x12+\n" +
 	"\x04stub\x18! \x01(\v2\x17.jobledger.v1.StubStateR\x04stub\x12 \n" +
 	"\fend_in_doubt\x18\" \x01(\x10R\n" +
-	"endInDoubt\"w\n" +
+	"endInDoubt\x12\x1f\n" +
+	"\vlate_create\x18' \x01(\x10R\n" +
+	"lateCreate\x12.\n" +
+	"\x05group\x18# \x01(\v2\x18.jobledger.v1.GroupStateR\x05group\x12\x1c\n" +
+	"\tconfirmed\x18% \x01(\x10R\tconfirmed\x120\n" +
+	"\x06claims\x18& \x03(\v2\x18.jobledger.v1.ClaimRetryR\x06claimsJ\x04\b\x15\x10\x16J\x04\b\x1f\x10 J\x04\b \x10!J\x04\b$\x10%\"c\n" +
+	"\n" +
+	"ClaimRetry\x12\x10\n" +
+	"\x03pod\x18\x01 \x01(\fR\x03pod\x12)\n" +
+	"\x05retry\x18\x02 \x01(\v2\x13.jobledger.v1.RetryR\x05retry\x12\x18\n" +
+	"\arelease\x18\x03 \x01(\bR\arelease\"\x97\x01\n" +
+	"\n" +
+	"GroupState\x12\x14\n" +
+	"\x05stage\x18\x01 \x01(\rR\x05stage\x12,\n" +
+	"\x06flight\x18\x02 \x01(\v2\x14.jobledger.v1.FlightR\x06flight\x12)\n" +
+	"\x05retry\x18\x03 \x01(\v2\x13.jobledger.v1.RetryR\x05retry\x12\x1a\n" +
+	"\bstanding\x18\x04 \x01(\bR\bstanding\"w\n" +
 	"\tStubState\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\x04R\aversion\x12\x1a\n" +
 	"\bfinished\x18\x02 \x01(\x10R\bfinished\x12 \n" +
 	"\fttl_plus_one\x18\x03 \x01(\x05R\n" +
 	"ttlPlusOne\x12\x12\n" +
-	"\x04head\x18\x04 \x01(\x04R\x04head\"\xf4\x03\n" +
+	"\x04head\x18\x04 \x01(\x04R\x04head\"\x9d\x05\n" +
 	"\bPodState\x12+\n" +
 	"\x05facts\x18\x01 \x01(\v2\x15.jobledger.v1.PodSeenR\x05facts\x12\x12\n" +
 	"\x04seen\x18\x02 \x01(\bR\x04seen\x12\x1f\n" +
@@ -1228,36 +1496,50 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\awritten\x18\x0e \x01(\bR\awritten\x12\x16\n" +
 	"\x06waived\x18\x0f \x01(\bR\x06waived\x12\x14\n" +
 	"\x05ended\x18\x10 \x01(\x10R\x05ended\x12!\n" +
-	"\fdelete_doubt\x18\x11 \x01(\x10R\vdeleteDoubt\"\xb7\x01\n" +
+	"\fdelete_doubt\x18\x11 \x01(\x10R\vdeleteDoubt\x12\x1f\n" +
+	"\vlate_create\x18\x17 \x01(\x10R\n" +
+	"lateCreate\x12*\n" +
+	"\x05claim\x18\x12 \x01(\v2\x14.jobledger.v1.FlightR\x05claim\x12\x14\n" +
+	"\x05spent\x18\x13 \x01(\bR\x05spent\x12\x1a\n" +
+	"\bunjudged\x18\x14 \x01(\bR\bunjudged\x12\x14\n" +
+	"\x05stale\x18\x15 \x01(\x04R\x05stale\x12\x12\n" +
+	"\x04fell\x18\x16 \x01(\bR\x04fell\"\xee\x01\n" +
 	"\vCreateState\x12/\n" +
 	"\x06create\x18\x01 \x01(\v2\x17.jobledger.v1.CreatePodR\x06create\x12,\n" +
 	"\x06flight\x18\x02 \x01(\v2\x14.jobledger.v1.FlightR\x06flight\x12\x12\n" +
 	"\x04sent\x18\x03 \x01(\x10R\x04sent\x12\x18\n" +
 	"\adoubted\x18\x04 \x01(\bR\adoubted\x12\x1b\n" +
-	"\tmust_list\x18\x05 \x01(\bR\bmustList\"~\n" +
+	"\tmust_list\x18\x05 \x01(\bR\bmustList\x12\x1a\n" +
+	"\bstanding\x18\x06 \x01(\bR\bstanding\x12\x19\n" +
+	"\bgiven_up\x18\a \x01(\bR\agivenUp\"\xad\x01\n" +
 	"\x06Flight\x12-\n" +
 	"\x04name\x18\x01 \x01(\v2\x19.jobledger.v1.CommandNameR\x04name\x12/\n" +
 	"\acommand\x18\x02 \x01(\v2\x15.jobledger.v1.CommandR\acommand\x12\x14\n" +
-	"\x05since\x18\x03 \x01(\x10R\x05since\"\x7f\n" +
+	"\x05since\x18\x03 \x01(\x10R\x05since\x12-\n" +
+	"\arefused\x18\x04 \x01(\v2\x13.jobledger.v1.RetryR\arefused\"\x7f\n" +
 	"\aBackoff\x12\x1a\n" +
 	"\bfailures\x18\x01 \x03(\x10R\bfailures\x12\x0e\n" +
 	"\x02at\x18\x02 \x01(\x10R\x02at\x12\x16\n" +
 	"\x06before\x18\x03 \x03(\x10R\x06before\x12\x16\n" +
 	"\x06failed\x18\x04 \x03(\x10R\x06failed\x12\x18\n" +
-	"\asuccess\x18\x05 \x01(\x10R\asuccess\"e\n" +
+	"\asuccess\x18\x05 \x01(\x10R\asuccess\"\x91\x01\n" +
 	"\x05Retry\x120\n" +
 	"\x05class\x18\x01 \x01(\x0e2\x1a.jobledger.v1.RefusalClassR\x05class\x12\x14\n" +
 	"\x05count\x18\x02 \x01(\rR\x05count\x12\x14\n" +
-	"\x05until\x18\x03 \x01(\x10R\x05until\"\x80\x01\n" +
+	"\x05until\x18\x03 \x01(\x10R\x05until\x12\x14\n" +
+	"\x05since\x18\x04 \x01(\x10R\x05since\x12\x14\n" +
+	"\x05noted\x18\x05 \x01(\x10R\x05noted\"\xb9\x01\n" +
 	"\n" +
 	"StateNames\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
 	"\x05texts\x18\x03 \x03(\tR\x05texts\x12*\n" +
-	"\x04pods\x18\x04 \x03(\v2\x16.jobledger.v1.PodNamesR\x04pods\"2\n" +
+	"\x04pods\x18\x04 \x03(\v2\x16.jobledger.v1.PodNamesR\x04pods\x12\x1a\n" +
+	"\bworkload\x18\x05 \x01(\tR\bworkload\x12\x1b\n" +
+	"\tpod_group\x18\x06 \x01(\tR\bpodGroup\"2\n" +
 	"\bPodNames\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
-	"\x04node\x18\x02 \x01(\tR\x04node\"\xd7\x03\n" +
+	"\x04node\x18\x02 \x01(\tR\x04node\"\xd5\x03\n" +
 	"\n" +
 	"WorldState\x12\x15\n" +
 	"\x06log_id\x18\x01 \x01(\tR\x05logId\x12\x14\n" +
@@ -1267,12 +1549,12 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\aprogram\x18\x05 \x01(\tR\aprogram\x12\x14\n" +
 	"\x05rules\x18\x06 \x01(\rR\x05rules\x12\x18\n" +
 	"\alisting\x18\a \x01(\bR\alisting\x12\x1a\n" +
-	"\bprevious\x18\b \x01(\x04R\bprevious\x12\x16\n" +
-	"\x06listed\x18\t \x01(\x04R\x06listed\x120\n" +
+	"\bprevious\x18\b \x01(\x04R\bprevious\x120\n" +
 	"\apending\x18\n" +
 	" \x03(\x0e2\x16.jobledger.v1.ResourceR\apending\x12<\n" +
 	"\x06newest\x18\v \x03(\v2$.jobledger.v1.WorldState.NewestEntryR\x06newest\x12-\n" +
-	"\x05specs\x18\f \x03(\v2\x17.jobledger.v1.SpecStateR\x05specs\x1a9\n" +
+	"\x05specs\x18\f \x03(\v2\x17.jobledger.v1.SpecStateR\x05specs\x12\x14\n" +
+	"\x05filed\x18\r \x01(\x04R\x05filed\x1a9\n" +
 	"\vNewestEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\rR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x04R\x05value:\x028\x01\"F\n" +
@@ -1292,62 +1574,69 @@ func file_jobledger_v1_state_proto_rawDescGZIP() []byte {
 	return file_jobledger_v1_state_proto_rawDescData
 }
 
-var file_jobledger_v1_state_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_jobledger_v1_state_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_jobledger_v1_state_proto_goTypes = []any{
 	(*JobState)(nil),    // 0: jobledger.v1.JobState
-	(*StubState)(nil),   // 1: jobledger.v1.StubState
-	(*PodState)(nil),    // 2: jobledger.v1.PodState
-	(*CreateState)(nil), // 3: jobledger.v1.CreateState
-	(*Flight)(nil),      // 4: jobledger.v1.Flight
-	(*Backoff)(nil),     // 5: jobledger.v1.Backoff
-	(*Retry)(nil),       // 6: jobledger.v1.Retry
-	(*StateNames)(nil),  // 7: jobledger.v1.StateNames
-	(*PodNames)(nil),    // 8: jobledger.v1.PodNames
-	(*WorldState)(nil),  // 9: jobledger.v1.WorldState
-	(*SpecState)(nil),   // 10: jobledger.v1.SpecState
-	nil,                 // 11: jobledger.v1.WorldState.NewestEntry
-	(*JobSpec)(nil),     // 12: jobledger.v1.JobSpec
-	(*JobStatus)(nil),   // 13: jobledger.v1.JobStatus
-	(*Settings)(nil),    // 14: jobledger.v1.Settings
-	(*PodSeen)(nil),     // 15: jobledger.v1.PodSeen
-	(*CreatePod)(nil),   // 16: jobledger.v1.CreatePod
-	(*CommandName)(nil), // 17: jobledger.v1.CommandName
-	(*Command)(nil),     // 18: jobledger.v1.Command
-	(RefusalClass)(0),   // 19: jobledger.v1.RefusalClass
-	(Resource)(0),       // 20: jobledger.v1.Resource
+	(*ClaimRetry)(nil),  // 1: jobledger.v1.ClaimRetry
+	(*GroupState)(nil),  // 2: jobledger.v1.GroupState
+	(*StubState)(nil),   // 3: jobledger.v1.StubState
+	(*PodState)(nil),    // 4: jobledger.v1.PodState
+	(*CreateState)(nil), // 5: jobledger.v1.CreateState
+	(*Flight)(nil),      // 6: jobledger.v1.Flight
+	(*Backoff)(nil),     // 7: jobledger.v1.Backoff
+	(*Retry)(nil),       // 8: jobledger.v1.Retry
+	(*StateNames)(nil),  // 9: jobledger.v1.StateNames
+	(*PodNames)(nil),    // 10: jobledger.v1.PodNames
+	(*WorldState)(nil),  // 11: jobledger.v1.WorldState
+	(*SpecState)(nil),   // 12: jobledger.v1.SpecState
+	nil,                 // 13: jobledger.v1.WorldState.NewestEntry
+	(*JobSpec)(nil),     // 14: jobledger.v1.JobSpec
+	(*JobStatus)(nil),   // 15: jobledger.v1.JobStatus
+	(*PodSeen)(nil),     // 16: jobledger.v1.PodSeen
+	(*CreatePod)(nil),   // 17: jobledger.v1.CreatePod
+	(*CommandName)(nil), // 18: jobledger.v1.CommandName
+	(*Command)(nil),     // 19: jobledger.v1.Command
+	(RefusalClass)(0),   // 20: jobledger.v1.RefusalClass
+	(*Settings)(nil),    // 21: jobledger.v1.Settings
+	(Resource)(0),       // 22: jobledger.v1.Resource
 }
 var file_jobledger_v1_state_proto_depIdxs = []int32{
-	12, // 0: jobledger.v1.JobState.spec:type_name -> jobledger.v1.JobSpec
-	13, // 1: jobledger.v1.JobState.base:type_name -> jobledger.v1.JobStatus
-	2,  // 2: jobledger.v1.JobState.pods:type_name -> jobledger.v1.PodState
-	3,  // 3: jobledger.v1.JobState.creates:type_name -> jobledger.v1.CreateState
-	4,  // 4: jobledger.v1.JobState.write:type_name -> jobledger.v1.Flight
-	4,  // 5: jobledger.v1.JobState.reading:type_name -> jobledger.v1.Flight
-	6,  // 6: jobledger.v1.JobState.creating:type_name -> jobledger.v1.Retry
-	6,  // 7: jobledger.v1.JobState.podding:type_name -> jobledger.v1.Retry
-	6,  // 8: jobledger.v1.JobState.writing:type_name -> jobledger.v1.Retry
-	5,  // 9: jobledger.v1.JobState.ends:type_name -> jobledger.v1.Backoff
-	14, // 10: jobledger.v1.JobState.decided_under:type_name -> jobledger.v1.Settings
-	1,  // 11: jobledger.v1.JobState.stub:type_name -> jobledger.v1.StubState
-	15, // 12: jobledger.v1.PodState.facts:type_name -> jobledger.v1.PodSeen
-	4,  // 13: jobledger.v1.PodState.drop:type_name -> jobledger.v1.Flight
-	4,  // 14: jobledger.v1.PodState.delete:type_name -> jobledger.v1.Flight
-	16, // 15: jobledger.v1.CreateState.create:type_name -> jobledger.v1.CreatePod
-	4,  // 16: jobledger.v1.CreateState.flight:type_name -> jobledger.v1.Flight
-	17, // 17: jobledger.v1.Flight.name:type_name -> jobledger.v1.CommandName
-	18, // 18: jobledger.v1.Flight.command:type_name -> jobledger.v1.Command
-	19, // 19: jobledger.v1.Retry.class:type_name -> jobledger.v1.RefusalClass
-	8,  // 20: jobledger.v1.StateNames.pods:type_name -> jobledger.v1.PodNames
-	14, // 21: jobledger.v1.WorldState.settings:type_name -> jobledger.v1.Settings
-	20, // 22: jobledger.v1.WorldState.pending:type_name -> jobledger.v1.Resource
-	11, // 23: jobledger.v1.WorldState.newest:type_name -> jobledger.v1.WorldState.NewestEntry
-	10, // 24: jobledger.v1.WorldState.specs:type_name -> jobledger.v1.SpecState
-	12, // 25: jobledger.v1.SpecState.spec:type_name -> jobledger.v1.JobSpec
-	26, // [26:26] is the sub-list for method output_type
-	26, // [26:26] is the sub-list for method input_type
-	26, // [26:26] is the sub-list for extension type_name
-	26, // [26:26] is the sub-list for extension extendee
-	0,  // [0:26] is the sub-list for field type_name
+	14, // 0: jobledger.v1.JobState.spec:type_name -> jobledger.v1.JobSpec
+	15, // 1: jobledger.v1.JobState.base:type_name -> jobledger.v1.JobStatus
+	4,  // 2: jobledger.v1.JobState.pods:type_name -> jobledger.v1.PodState
+	5,  // 3: jobledger.v1.JobState.creates:type_name -> jobledger.v1.CreateState
+	6,  // 4: jobledger.v1.JobState.write:type_name -> jobledger.v1.Flight
+	6,  // 5: jobledger.v1.JobState.reading:type_name -> jobledger.v1.Flight
+	8,  // 6: jobledger.v1.JobState.creating:type_name -> jobledger.v1.Retry
+	8,  // 7: jobledger.v1.JobState.writing:type_name -> jobledger.v1.Retry
+	7,  // 8: jobledger.v1.JobState.ends:type_name -> jobledger.v1.Backoff
+	3,  // 9: jobledger.v1.JobState.stub:type_name -> jobledger.v1.StubState
+	2,  // 10: jobledger.v1.JobState.group:type_name -> jobledger.v1.GroupState
+	1,  // 11: jobledger.v1.JobState.claims:type_name -> jobledger.v1.ClaimRetry
+	8,  // 12: jobledger.v1.ClaimRetry.retry:type_name -> jobledger.v1.Retry
+	6,  // 13: jobledger.v1.GroupState.flight:type_name -> jobledger.v1.Flight
+	8,  // 14: jobledger.v1.GroupState.retry:type_name -> jobledger.v1.Retry
+	16, // 15: jobledger.v1.PodState.facts:type_name -> jobledger.v1.PodSeen
+	6,  // 16: jobledger.v1.PodState.drop:type_name -> jobledger.v1.Flight
+	6,  // 17: jobledger.v1.PodState.delete:type_name -> jobledger.v1.Flight
+	6,  // 18: jobledger.v1.PodState.claim:type_name -> jobledger.v1.Flight
+	17, // 19: jobledger.v1.CreateState.create:type_name -> jobledger.v1.CreatePod
+	6,  // 20: jobledger.v1.CreateState.flight:type_name -> jobledger.v1.Flight
+	18, // 21: jobledger.v1.Flight.name:type_name -> jobledger.v1.CommandName
+	19, // 22: jobledger.v1.Flight.command:type_name -> jobledger.v1.Command
+	8,  // 23: jobledger.v1.Flight.refused:type_name -> jobledger.v1.Retry
+	20, // 24: jobledger.v1.Retry.class:type_name -> jobledger.v1.RefusalClass
+	10, // 25: jobledger.v1.StateNames.pods:type_name -> jobledger.v1.PodNames
+	21, // 26: jobledger.v1.WorldState.settings:type_name -> jobledger.v1.Settings
+	22, // 27: jobledger.v1.WorldState.pending:type_name -> jobledger.v1.Resource
+	13, // 28: jobledger.v1.WorldState.newest:type_name -> jobledger.v1.WorldState.NewestEntry
+	12, // 29: jobledger.v1.WorldState.specs:type_name -> jobledger.v1.SpecState
+	14, // 30: jobledger.v1.SpecState.spec:type_name -> jobledger.v1.JobSpec
+	31, // [31:31] is the sub-list for method output_type
+	31, // [31:31] is the sub-list for method input_type
+	31, // [31:31] is the sub-list for extension type_name
+	31, // [31:31] is the sub-list for extension extendee
+	0,  // [0:31] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_state_proto_init() }
@@ -1365,7 +1654,7 @@ func file_jobledger_v1_state_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_jobledger_v1_state_proto_rawDesc), len(file_jobledger_v1_state_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   12,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

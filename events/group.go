@@ -1,0 +1,33 @@
+package events
+
+import pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+
+// GroupSeen is what was found of the objects by which a Job's pods are scheduled together (section 17 of the contract). The
+// names are evidence.
+type GroupSeen struct {
+	Workloads      int32 // how many Workloads name the Job as what they are for
+	WorkloadUsable bool  // there is one, the Job controls it, and it has one template of a PodGroup
+	PodGroups      int32 // how many PodGroups were made of that Workload
+	PodGroupUsable bool  // there is one, and the Job controls it
+	Unavailable    bool  // the API server does not serve these objects, or not to us
+
+	Workload, PodGroup string
+}
+
+func (*GroupSeen) facts() {}
+
+func groupToWire(f *GroupSeen, free *[]string) *pb.GroupSeen {
+	*free = append(*free, f.Workload, f.PodGroup)
+	return &pb.GroupSeen{
+		Workloads: f.Workloads, WorkloadUsable: f.WorkloadUsable, PodGroups: f.PodGroups, PodGroupUsable: f.PodGroupUsable,
+		Unavailable: f.Unavailable,
+	}
+}
+
+func groupFromWire(w *pb.GroupSeen, t *texts) *GroupSeen {
+	return &GroupSeen{
+		Workloads: w.GetWorkloads(), WorkloadUsable: w.GetWorkloadUsable(),
+		PodGroups: w.GetPodGroups(), PodGroupUsable: w.GetPodGroupUsable(), Unavailable: w.GetUnavailable(),
+		Workload: t.take(), PodGroup: t.take(),
+	}
+}

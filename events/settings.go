@@ -1,0 +1,74 @@
+package events
+
+import (
+	"strconv"
+	"time"
+)
+
+// Settings are what an operator may choose and a decision reads (J-267). They are records, so a replay uses those of then.
+type Settings struct {
+	Mode                 Mode
+	Namespace            string        // empty for all namespaces
+	PodFailureBackoff    time.Duration // J-103: the first wait after a pod failed
+	MaxPodFailureBackoff time.Duration
+	APIBackoff           time.Duration // J-017: the first wait after the API server refused
+	MaxAPIBackoff        time.Duration
+	ProgressDelay        time.Duration // how long a change that only shows progress may wait for its write
+	RequestTimeout       time.Duration // how long a request that was sent may still take effect
+	MaxUncounted         uint32        // J-092
+	MaxPodsPerDecision   uint32        // J-050, J-072
+	GangScheduling       bool          // Workloads and PodGroups are made for Jobs whose pods all run at once (J-239)
+	SlowStart            uint32        // J-057: how many creates a Job has in flight at first, and after a refusal; 0 is 1
+}
+
+// DefaultSettings are the contract's numbers (J-267).
+func DefaultSettings() Settings {
+	return Settings{
+		Mode:                 ModeDelegated,
+		PodFailureBackoff:    10 * time.Second,
+		MaxPodFailureBackoff: 10 * time.Minute,
+		APIBackoff:           time.Second,
+		MaxAPIBackoff:        time.Minute,
+		ProgressDelay:        time.Second,
+		RequestTimeout:       time.Minute,
+		MaxUncounted:         500,
+		MaxPodsPerDecision:   500,
+		SlowStart:            1,
+	}
+}
+
+// FirstWindow is how many creates a Job has in flight at first, and after a refusal (J-057). Logs of before the setting say
+// 0.
+func (s *Settings) FirstWindow() uint32 { return max(1, s.SlowStart) }
+
+// Setting is one of the settings, by the name of its flag and as text.
+type Setting struct{ Flag, Value string }
+
+// Differences are the settings that are not the contract's numbers.
+func (s *Settings) Differences() []Setting {
+	var out []Setting
+	usual := DefaultSettings()
+	numbers := usual.Flags()
+	for i, f := range s.Flags() {
+		if f != numbers[i] {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// Flags are the settings that have a number, by the names of their flags, always in the same order.
+func (s *Settings) Flags() []Setting {
+	number := func(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
+	return []Setting{
+		{"pod-failure-backoff", s.PodFailureBackoff.String()},
+		{"max-pod-failure-backoff", s.MaxPodFailureBackoff.String()},
+		{"api-backoff", s.APIBackoff.String()},
+		{"max-api-backoff", s.MaxAPIBackoff.String()},
+		{"status-delay", s.ProgressDelay.String()},
+		{"server-request-timeout", s.RequestTimeout.String()},
+		{"max-uncounted-pods", number(s.MaxUncounted)},
+		{"max-pod-create-delete-per-sync", number(s.MaxPodsPerDecision)},
+		{"slow-start", number(s.FirstWindow())},
+	}
+}

@@ -1,0 +1,20 @@
+package events_test
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// J-001: there is no switch for a feature of the Job API; what settings say is whose Jobs, how long and how many.
+func TestSettingsSwitchNoFeature(t *testing.T) {
+	switches := []string{"GangScheduling"} // those that the contract has (J-239)
+	settings := reflect.TypeFor[events.Settings]()
+	for i := range settings.NumField() {
+		if f := settings.Field(i); f.Type.Kind() == reflect.Bool && !slices.Contains(switches, f.Name) {
+			t.Errorf("the setting %s switches something", f.Name)
+		}
+	}
+}
