@@ -34,15 +34,17 @@ type Feed struct {
 	mode     events.Mode
 	identity events.Identity
 	keeper   Keeper
+	foreign  func(managedBy string)
 	queue    *queue
 	log      *slog.Logger
 
 	mu        sync.Mutex // methods whose names end in Locked expect it to be held
 	jobs      map[types.UID]*knownJob
-	selecting map[string]map[types.UID]*knownJob // by namespace: the managed Jobs with a selector that is not generated
+	selecting map[string]map[types.UID]*knownJob // by namespace: the managed Jobs with a selector of the user's that adopt pods
 	pods      map[types.UID]*knownPod
 	orphans   map[types.UID]map[types.UID]*knownPod // by owner: pods whose owner is not known
 	ownerless map[string]map[types.UID]*knownPod    // by namespace: pods without a controller that have labels
+	labelled  map[types.UID]map[types.UID]*knownPod // of those: by the Job that their label names, as a generated selector does
 
 	jobList, podList listing
 }
@@ -55,6 +57,7 @@ type knownJob struct {
 	ours       bool            // its pods carry our own tracking finalizer
 	fromLog    bool            // known from the log only: not seen yet
 	kept       bool            // the keeper has it
+	over       bool            // it is finished or being deleted: it adopts no pods any more
 	selector   labels.Selector // nil for the generated one
 	conditions []string        // the pod conditions that its podFailurePolicy names
 }
@@ -91,12 +94,13 @@ func (l *listing) wait(ctx context.Context) bool {
 func NewFeed(c Config) *Feed {
 	c.defaults()
 	feed := &Feed{
-		mode: c.Mode, identity: c.Identity, keeper: c.Keeper, queue: newQueue(), log: c.Logger,
+		mode: c.Mode, identity: c.Identity, keeper: c.Keeper, foreign: c.Foreign, queue: newQueue(), log: c.Logger,
 		jobs:      map[types.UID]*knownJob{},
 		selecting: map[string]map[types.UID]*knownJob{},
 		pods:      map[types.UID]*knownPod{},
 		orphans:   map[types.UID]map[types.UID]*knownPod{},
 		ownerless: map[string]map[types.UID]*knownPod{},
+		labelled:  map[types.UID]map[types.UID]*knownPod{},
 	}
 	// The loop has written the ListingStarted of a start before it starts us.
 	feed.jobList = listing{resource: events.Jobs, newest: c.Known.JobsVersion, announced: true, first: make(chan struct{})}

@@ -115,11 +115,19 @@ func (feed *Feed) tellJobLocked(job *batchv1.Job, version uint64) error {
 			return err
 		}
 		feed.jobs[job.UID] = known
-		if known.managed && known.selector != nil {
-			put(feed.selecting, job.Namespace, job.UID, known)
+		if !known.managed {
+			feed.foreign(text(job.Spec.ManagedBy))
 		}
 	}
 	known.version = version
+	known.over = finished(job) || job.DeletionTimestamp != nil
+	switch {
+	case !known.managed || known.selector == nil:
+	case known.over:
+		remove(feed.selecting, job.Namespace, job.UID)
+	case first:
+		put(feed.selecting, job.Namespace, job.UID, known)
+	}
 	if known.managed {
 		o, err := observeJob(job, version, feed.mode)
 		if err != nil {

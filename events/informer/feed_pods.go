@@ -129,6 +129,9 @@ func (feed *Feed) holdLocked(known *knownPod, f *podFacts) {
 		put(feed.orphans, f.seen.Owner, f.seen.UID, known)
 	} else {
 		put(feed.ownerless, f.evidence.Namespace, f.seen.UID, known)
+		if job := f.labels[controllerUIDLabel]; job != "" {
+			put(feed.labelled, types.UID(job), f.seen.UID, known)
+		}
 	}
 }
 
@@ -136,6 +139,7 @@ func (feed *Feed) unholdLocked(uid types.UID, known *knownPod) {
 	if f := known.held; f != nil {
 		remove(feed.orphans, f.seen.Owner, uid)
 		remove(feed.ownerless, f.evidence.Namespace, uid)
+		remove(feed.labelled, types.UID(f.labels[controllerUIDLabel]), uid)
 		known.held = nil
 	}
 }
@@ -160,9 +164,13 @@ func (feed *Feed) settleLocked(job *knownJob) {
 	for _, known := range feed.orphans[job.ref.UID] {
 		waiting = append(waiting, known)
 	}
-	if job.managed {
-		for _, known := range feed.ownerless[job.ref.Namespace] {
-			if job.selects(known.held.labels) {
+	if job.managed && !job.over {
+		unowned := feed.ownerless[job.ref.Namespace]
+		if job.selector == nil {
+			unowned = feed.labelled[job.ref.UID]
+		}
+		for _, known := range unowned {
+			if known.space == job.ref.Namespace && job.selects(known.held.labels) {
 				waiting = append(waiting, known)
 			}
 		}

@@ -21,13 +21,29 @@ func finishTime(pod *corev1.Pod, sidecars []string) events.Time {
 		}
 	}
 	if pod.DeletionTimestamp != nil {
-		asked := pod.DeletionTimestamp.Time
-		if grace := pod.DeletionGracePeriodSeconds; grace != nil {
-			asked = asked.Add(-time.Duration(*grace) * time.Second)
-		}
-		return events.At(asked)
+		return deletionAsked(pod)
 	}
 	return events.At(pod.CreationTimestamp.Time)
+}
+
+// deletionAsked is when the deletion of a pod that is being deleted was asked for. The API server keeps the difference when a
+// later request shortens the grace period.
+func deletionAsked(pod *corev1.Pod) events.Time {
+	asked := pod.DeletionTimestamp.Time
+	if grace := pod.DeletionGracePeriodSeconds; grace != nil {
+		asked = asked.Add(-time.Duration(*grace) * time.Second)
+	}
+	return events.At(asked)
+}
+
+// endedFirst reports whether all containers of a pod that is being deleted had ended before that was asked for. The times are
+// those of the node and of the API server, in whole seconds: of the same second nothing can be said.
+func endedFirst(pod *corev1.Pod, sidecars []string) bool {
+	if pod.DeletionTimestamp == nil {
+		return false
+	}
+	ended := containersFinished(pod, sidecars)
+	return ended != 0 && ended.Second() < deletionAsked(pod).Second()
 }
 
 // containersFinished is the latest end of the regular containers and sidecars, or 0 unless all have one.

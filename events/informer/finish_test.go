@@ -51,9 +51,8 @@ func deleted(n int, grace int64) func(*corev1.Pod) {
 	}
 }
 
-// TestFinishTime covers J-110: "(1) latest finishedAt if all regular containers and all sidecar containers are
-// terminated with a non-zero time; (2) else transition time of condition Ready=False; (3) else deletionTimestamp minus
-// deletionGracePeriodSeconds; (4) else creationTimestamp."
+// J-110: a pod finished when the last of its regular containers and sidecars did; else when it was no longer ready; else when its
+// deletion was asked for; else when it was created.
 func TestFinishTime(t *testing.T) {
 	always := new(corev1.ContainerRestartPolicyAlways)
 	notReady := condition(corev1.PodReady, corev1.ConditionFalse, 50)
@@ -62,6 +61,7 @@ func TestFinishTime(t *testing.T) {
 		pod  *corev1.Pod
 		want int // seconds after the epoch, at which it was created
 	}{
+		{"the last container to end, which is named first", testPod("p", containers(ended("a", 20), ended("b", 10)), notReady), 20},
 		{"the last container to end", testPod("p", containers(ended("a", 10), ended("b", 20)), notReady), 20},
 		{"a sidecar that ended last", testPod("p", containers(ended("a", 10)), initContainer(always, ended("s", 30)), notReady), 30},
 		{"an init container does not count", testPod("p", containers(ended("a", 10)), initContainer(nil, ended("i", 5)), notReady), 10},
@@ -80,6 +80,34 @@ func TestFinishTime(t *testing.T) {
 			got := readPod(tt.pod, 1, testIdentity).seen.Finished
 			if want := events.At(sec(tt.want).Time); got != want {
 				t.Errorf("finished %v, want %v", got.Go(), want.Go())
+			}
+		})
+	}
+}
+
+// J-140, J-142: whether a pod that is being deleted had ended by itself is told by the times of its containers, when they all
+// have one that is earlier than the second in which its deletion was asked for.
+func TestEndedBeforeItsDeletion(t *testing.T) {
+	always := new(corev1.ContainerRestartPolicyAlways)
+	for _, tt := range []struct {
+		name string
+		pod  *corev1.Pod
+		want bool
+	}{
+		{"it ended a second before", testPod("p", containers(ended("a", 10), ended("b", 59)), deleted(90, 30)), true},
+		{"it ended in that second", testPod("p", containers(ended("a", 60)), deleted(90, 30)), false},
+		{"it ended after it, within the grace period", testPod("p", containers(ended("a", 61)), deleted(90, 30)), false},
+		{"it ended after it, and the kubelet shortened the grace period", testPod("p", containers(ended("a", 61)), deleted(60, 0)), false},
+		{"one container ended after it", testPod("p", containers(ended("a", 10), ended("b", 70)), deleted(90, 30)), false},
+		{"a sidecar ended after it", testPod("p", containers(ended("a", 10)), initContainer(always, ended("s", 70)), deleted(90, 30)), false},
+		{"a container never ended", testPod("p", containers(ended("a", 10), running("b")), deleted(90, 30)), false},
+		{"it has no containers", testPod("p", deleted(90, 30)), false},
+		{"it is not being deleted", testPod("p", containers(ended("a", 10))), false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.pod.Status.Phase = corev1.PodFailed
+			if got := readPod(tt.pod, 1, testIdentity).seen.EndedFirst; got != tt.want {
+				t.Errorf("ended first: %t, want %t", got, tt.want)
 			}
 		})
 	}

@@ -33,6 +33,9 @@ type Config struct {
 	Keeper    Keeper       // told what the executor needs of unfinished Jobs; nil for nobody
 	Known     Known        // what the log believes to exist; the zero value when it knows nothing
 	Logger    *slog.Logger // nil for the default
+	// Foreign is told the managedBy of each Job that appears and that is not ours, and so is not told to the sink (J-204). It
+	// must return at once; nil for nobody.
+	Foreign func(managedBy string)
 }
 
 func (c *Config) validate() error {
@@ -51,6 +54,9 @@ func (c *Config) validate() error {
 func (c *Config) defaults() {
 	if c.Keeper == nil {
 		c.Keeper = nobody{}
+	}
+	if c.Foreign == nil {
+		c.Foreign = func(string) {}
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()

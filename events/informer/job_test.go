@@ -55,6 +55,10 @@ func TestJobObservation(t *testing.T) {
 	}
 }
 
+// J-113: restarts are summed over init and regular containers.
+// J-069: for removal the most restarts of one container count, of sidecars apart.
+// J-129: exits are those of containers that ended with another code than 0, regular ones before init containers.
+// J-116: a failure count that is not a number of at least 0 is 0.
 func TestPodObservation(t *testing.T) {
 	always := new(corev1.ContainerRestartPolicyAlways)
 	exited := func(name string, code, restarts int32, message string) corev1.ContainerStatus {
@@ -121,6 +125,7 @@ func TestStrippedObjectsTellTheSame(t *testing.T) {
 	}
 }
 
+// J-035: an annotation that is missing, no number, negative or too large is no index.
 func TestIndexAnnotation(t *testing.T) {
 	for annotation, want := range map[string]int32{
 		"0": 0, "17": 17, "": events.NoIndex, "x": events.NoIndex, "-1": events.NoIndex, "2147483648": events.NoIndex,

@@ -52,7 +52,10 @@ func readPod(pod *corev1.Pod, version uint64, identity events.Identity) *podFact
 		}
 	}
 	id, job, ordinal, ok := events.ParseCommand(pod.Annotations[events.CommandAnnotation])
-	if ok && id == identity && job == f.seen.Owner {
+	if ok && f.seen.Owner == "" && !f.seen.Foreign {
+		f.seen.Maker = job
+	}
+	if ok && id == identity && (job == f.seen.Owner || job == f.seen.Maker) {
 		f.seen.Ordinal = ordinal
 	}
 	readStatus(pod, &f.seen)
@@ -118,6 +121,7 @@ func readStatus(pod *corev1.Pod, seen *events.PodSeen) {
 	}
 	if seen.Phase.Terminal() || seen.Deleted != 0 {
 		seen.Finished = finishTime(pod, sidecars)
+		seen.EndedFirst = endedFirst(pod, sidecars)
 	}
 }
 

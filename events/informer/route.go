@@ -76,12 +76,13 @@ func (j *knownJob) tracks(f *podFacts) bool {
 	return f.builtin
 }
 
-// candidates is the sorted UIDs of the managed Jobs in the pod's namespace whose selectors match it.
+// candidates is the sorted UIDs of the managed Jobs in the pod's namespace whose selectors match it, and that still adopt
+// pods. Nearly every Job has the generated selector: it is looked up by the label's value. The others are few, and asked.
 func (feed *Feed) candidates(f *podFacts) []types.UID {
 	var uids []types.UID
 	namespace := f.evidence.Namespace
 	job := feed.jobs[types.UID(f.labels[controllerUIDLabel])]
-	if job != nil && job.managed && !job.fromLog && job.selector == nil && job.ref.Namespace == namespace {
+	if job != nil && job.managed && !job.fromLog && !job.over && job.selector == nil && job.ref.Namespace == namespace {
 		uids = append(uids, job.ref.UID)
 	}
 	for uid, job := range feed.selecting[namespace] {

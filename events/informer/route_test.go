@@ -15,6 +15,9 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
+// J-016: a pod is of the Job whose kind, API group and UID its controller reference names; of anything else it is foreign.
+// J-172: a pod that something else controls is told to nobody.
+//
 // TestRouting goes through the table in route.go: one Job that is managed, one that is not, and a pod.
 func TestRouting(t *testing.T) {
 	mine := testJob("mine")
@@ -52,7 +55,7 @@ func TestRouting(t *testing.T) {
 			testPod("p", of(mine), labelled(map[string]string{"app": "demo"})), "of mine",
 		},
 		{
-			"a user's own selector is evaluated", events.ModeDelegated,
+			"a user's own selector is evaluated (J-181)", events.ModeDelegated,
 			testPod("p", of(manual), labelled(map[string]string{"app": "x", "more": "y"})), "of manual selected",
 		},
 		{
@@ -331,4 +334,35 @@ func TestConditionsAreThoseThatARuleMayRead(t *testing.T) {
 	if want := []string{"PodScheduled", "DisruptionTarget", "example.com/Gate"}; !slices.Equal(got, want) {
 		t.Errorf("conditions %q, want %q", got, want)
 	}
+}
+
+// TestJobsOfOthersAreNamed: J-204, once for each Job that appears, by watch or by list.
+func TestJobsOfOthersAreNamed(t *testing.T) {
+	var named []string
+	m := NewFeed(Config{
+		Mode: events.ModeDelegated, Identity: testIdentity, Foreign: func(by string) { named = append(named, by) },
+	})
+	version := 0
+	job := func(name, by string) *batchv1.Job {
+		j := testJob(name, managedBy(by))
+		version++
+		j.ResourceVersion = strconv.Itoa(version)
+		return j
+	}
+	jobs := []*batchv1.Job{job("ours", events.ManagedBy), job("theirs", "example.com/other"), job("plain", "")}
+	if err := m.ListJobs(jobs, "5"); err != nil {
+		t.Fatal(err)
+	}
+	again := job("theirs", "example.com/other")
+	again.ResourceVersion = "6"
+	if err := m.JobChanged(again); err != nil {
+		t.Fatal(err)
+	}
+	late := job("late", "example.com/third")
+	late.ResourceVersion = "7"
+	if err := m.JobChanged(late); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(named)
+	expect(t, named, "", "example.com/other", "example.com/third")
 }

@@ -43,6 +43,7 @@ func specOf(job *batchv1.Job) (*events.JobSpec, []byte, error) {
 		PodReplacementPolicy:    text(s.PodReplacementPolicy),
 		RestartPolicy:           string(s.Template.Spec.RestartPolicy),
 		ManualSelector:          manual(job),
+		SchedulingGroup:         s.Template.Spec.SchedulingGroup != nil,
 	}
 	var err error
 	if spec.Template, err = TemplateHash(job); err != nil {

@@ -4,7 +4,8 @@
 // [Of] says which Events a record gives rise to, and is pure. [Publisher] is the consumer "kube-events" of a log: it reads
 // durable records, makes their Events, and notes how far it has got. Invariants:
 //
-//   - An Event is published for what happened and is durable, never for what was only decided.
+//   - An Event is published for what happened and is durable, never for what was only decided. A refusal that goes on is
+//     told as often as the log notes it (docs/design/0002-refusals.md): at least once while an Event of it lives.
 //   - Each is stored at most once: its name follows from the log's identity and its record, so that an Event that is
 //     published again after a crash meets itself.
 //   - Losing one changes nothing (J-195): what is older than [Config.MaxAge] is passed over, and so is what the API server

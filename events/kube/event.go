@@ -17,6 +17,9 @@ const (
 	Resumed              = "Resumed"
 	Completed            = "Completed"
 	TooManySucceededPods = "TooManySucceededPods"
+	WorkloadCreated      = "WorkloadCreated"
+
+	UnknownCompletionMode = "UnknownCompletionMode"
 )
 
 // Event is a Kubernetes Event about a Job, before it is written.
@@ -35,14 +38,18 @@ type Context struct {
 	Command events.Command // the one whose end the record tells, by Ended; nil when it is not known any more
 	// Completions of the Job's spec; nil when unset or not known. Only the end of a Job asks for it.
 	Completions *int32
+	// Succeeded is how many pods the stored status counts when the write that ends the Job does not change their number.
+	Succeeded int32
+	// UnknownMode: the Job's completionMode is one that this program does not know.
+	UnknownMode bool
 }
 
-// Ended names the command whose end a record tells: by an outcome that is certain, or by a Job that shows what a status
-// write stored. ok is false for all other records, which give rise to no Events.
+// Ended names the command whose end a record tells: by its outcome, or by a Job that shows what a status write stored. ok is
+// false for all other records.
 func Ended(rec *events.Record) (name events.CommandName, ok bool) {
 	switch f := rec.Facts.(type) {
 	case *events.CommandEnded:
-		return f.Command, f.Ending == events.Done || f.Ending == events.Refused
+		return f.Command, f.Ending != events.Withdrawn
 	case *events.JobSeen:
 		return f.Confirms, f.Confirms != events.CommandName{}
 	}
@@ -57,8 +64,11 @@ func Of(rec *events.Record, c Context) []Event {
 	case *events.CommandEnded:
 		ended = *f
 	case *events.JobSeen:
+		if c.UnknownMode {
+			m.add(corev1.EventTypeWarning, UnknownCompletionMode, "Skipped Job sync because completion mode is unknown")
+		}
 		if f.Confirms == (events.CommandName{}) {
-			return nil
+			return m.made
 		}
 		ended.Ending = events.Done
 	default:
@@ -69,9 +79,13 @@ func Of(rec *events.Record, c Context) []Event {
 		m.pod(&ended, SuccessfulCreate, "Created pod: ", FailedCreate, "Error creating: ")
 	case *events.DeletePod:
 		m.pod(&ended, SuccessfulDelete, "Deleted pod: ", FailedDelete, "Error deleting: ")
+	case *events.CreateWorkload:
+		if ended.Ending == events.Done {
+			m.add(corev1.EventTypeNormal, WorkloadCreated, "Created Workload "+rec.Evidence.Name+" for Job "+c.Job.Name)
+		}
 	case *events.WriteStatus:
 		if ended.Ending == events.Done {
-			m.status(&command.Change, c.Completions)
+			m.status(&command.Change, &c)
 		}
 	}
 	return m.made
@@ -89,35 +103,45 @@ func (m *maker) add(kind, reason, message string) {
 	})
 }
 
-// pod tells how the creation or deletion of a pod ended.
+// pod tells how the creation or deletion of a pod ended. A time-out is a failure to users, whatever comes of it.
 func (m *maker) pod(ended *events.CommandEnded, done, doneText, failed, failedText string) {
+	words := m.rec.Evidence.Message
+	if words == "" {
+		words = m.rec.Evidence.Sentence // it never reached the server
+	}
 	switch {
 	case ended.Ending == events.Done:
 		m.add(corev1.EventTypeNormal, done, doneText+m.rec.Evidence.Name)
-	case ended.Ending == events.Refused && told(ended.Class):
-		m.add(corev1.EventTypeWarning, failed, failedText+m.rec.Evidence.Message)
+	case words != "" && told(ended, failed == FailedDelete):
+		m.add(corev1.EventTypeWarning, failed, failedText+words)
 	}
 }
 
-// told reports whether a refusal is one that users hear of: not that the namespace is being deleted (J-059), not that
-// what is to be deleted is gone, and not that we changed our mind because the template did.
-func told(c events.RefusalClass) bool {
-	switch c {
+// told reports whether a failure is one that users hear of: not that the namespace is being deleted (J-059), not that
+// what is to be deleted is gone (a conflict says that another pod has its name), and not that we changed our mind because the
+// template did.
+func told(ended *events.CommandEnded, deletion bool) bool {
+	switch ended.Class {
 	case events.RefusedNamespaceTerminating, events.RefusedNotFound, events.RefusedTemplate:
 		return false
+	case events.RefusedConflict:
+		return !deletion
 	default:
-		return true
+		return ended.Ending == events.Refused || ended.Ending == events.UnknownIf
 	}
 }
 
 // status tells of the conditions that a stored status brought.
-func (m *maker) status(change *events.StatusChange, completions *int32) {
+func (m *maker) status(change *events.StatusChange, known *Context) {
+	succeeded := known.Succeeded
+	if change.Succeeded != nil {
+		succeeded = *change.Succeeded
+	}
 	for _, c := range change.Conditions {
 		holds := c.Status == string(corev1.ConditionTrue)
 		switch {
 		case c.Type == "Complete" && holds:
-			// The count is known here when this write changed it, which the one that ends a Job nearly always does.
-			if completions != nil && change.Succeeded != nil && *change.Succeeded > *completions {
+			if known.Completions != nil && succeeded > *known.Completions {
 				m.add(corev1.EventTypeWarning, TooManySucceededPods, "Too many succeeded pods running after completion count reached")
 			}
 			m.add(corev1.EventTypeNormal, Completed, "Job completed")

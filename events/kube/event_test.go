@@ -28,6 +28,10 @@ func cond(kind, value string, words ...string) events.JobCondition {
 	return c
 }
 
+// J-194: each outcome is told as the contract's table has it, and nothing else is.
+// J-059: that a namespace is being deleted is not told.
+// J-167: the finish is told when its write is confirmed, not before.
+//
 // TestEvents covers the table of contract section 14.
 func TestEvents(t *testing.T) {
 	completed := status(cond("SuccessCriteriaMet", "True"), cond("Complete", "True", "CompletionsReached", "Reached expected number of succeeded pods"))
@@ -47,13 +51,23 @@ func TestEvents(t *testing.T) {
 		},
 		{"a create refused because the namespace is terminating", refusal(events.RefusedNamespaceTerminating), &events.CreatePod{}, nil, nil},
 		{"a create refused because the template changed", refusal(events.RefusedTemplate), &events.CreatePod{}, nil, nil},
-		{"a create that nobody knows the end of", &events.CommandEnded{Ending: events.UnknownIf}, &events.CreatePod{}, nil, nil},
+		{
+			"a create that nobody knows the end of", &events.CommandEnded{Ending: events.UnknownIf}, &events.CreatePod{}, nil,
+			[]string{"Warning FailedCreate Error creating: the server's words"},
+		},
+		{"a finalizer that could not be removed", refusal(events.RefusedForbidden), &events.DropFinalizer{}, nil, nil},
+		{"a pod that could not be adopted", refusal(events.RefusedForbidden), &events.AdoptPod{}, nil, nil},
+		{"a delete of a pod whose name another has", refusal(events.RefusedConflict), &events.DeletePod{}, nil, nil},
 		{"a create that was withdrawn", &events.CommandEnded{Ending: events.Withdrawn}, &events.CreatePod{}, nil, nil},
 		{"a pod deleted", done(), &events.DeletePod{}, nil, []string{"Normal SuccessfulDelete Deleted pod: demo-x"}},
 		{"a delete of what was gone", refusal(events.RefusedNotFound), &events.DeletePod{}, nil, nil},
 		{
 			"a delete refused", refusal(events.RefusedForbidden), &events.DeletePod{}, nil,
 			[]string{"Warning FailedDelete Error deleting: the server's words"},
+		},
+		{
+			"a Workload created for a gang (J-243)", done(), &events.CreateWorkload{MinCount: 2}, nil,
+			[]string{"Normal WorkloadCreated Created Workload demo-x for Job demo"},
 		},
 		{"a Job complete", done(), completed, nil, []string{"Normal Completed Job completed"}},
 		{"as many succeeded as were wanted", done(), tooMany, new(int32(3)), []string{"Normal Completed Job completed"}},
@@ -80,6 +94,7 @@ func TestEvents(t *testing.T) {
 			"a Job that shows what was written", &events.JobSeen{Confirms: events.CommandName{Decided: 3}}, completed, nil,
 			[]string{"Normal Completed Job completed"},
 		},
+		{"success was stored, and is complete in a later write", done(), status(cond("SuccessCriteriaMet", "True")), new(int32(2)), nil},
 		{"a Job that shows nothing of ours", &events.JobSeen{}, completed, nil, nil},
 		{"a command that is not known any more", done(), nil, nil, nil},
 		{"a pod seen", &events.PodSeen{}, &events.CreatePod{}, nil, nil},

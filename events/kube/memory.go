@@ -21,6 +21,7 @@ type memory struct {
 	log      store.Log
 	jobs     map[events.Stream]*jobNote
 	commands map[key]*commandNote
+	strange  map[events.Sequence]bool // by the record of a spec: its completionMode is one that nobody knows
 }
 
 type key struct {
@@ -46,6 +47,7 @@ func newMemory(log store.Log) *memory {
 
 func (m *memory) forget() {
 	m.jobs, m.commands = map[events.Stream]*jobNote{}, map[key]*commandNote{}
+	m.strange = map[events.Sequence]bool{}
 }
 
 // note remembers what later records may need. It is told every record, in order, after its Events were made.
@@ -61,8 +63,10 @@ func (m *memory) note(rec *events.Record) {
 		if n := m.commands[key{rec.Stream, f.Confirms}]; n != nil {
 			n.told = true
 		}
+	case *events.JobSpec:
+		m.noteSpec(rec.Sequence, f)
 	case *events.CommandEnded:
-		if f.Ending != events.UnknownIf { // of that one the end may still be told
+		if f.Ending == events.Done || f.Ending == events.Withdrawn { // of others the end may still be told
 			delete(m.commands, key{rec.Stream, f.Command})
 		}
 	case *events.JobRetired:
@@ -84,9 +88,8 @@ func (m *memory) noteDecision(rec *events.Record, d *events.Decision) {
 		return // what would have been decided is not carried out
 	}
 	for place, c := range d.Commands() {
-		if w, ok := c.(*events.Withdraw); ok {
-			delete(m.commands, key{rec.Stream, w.Command})
-			continue
+		if _, ok := c.(*events.Withdraw); ok {
+			continue // the create that it gives up may have been made: its end is told
 		}
 		if len(m.commands) >= maxCommands {
 			clear(m.commands)
@@ -99,7 +102,7 @@ func (m *memory) noteDecision(rec *events.Record, d *events.Decision) {
 // telling is the command when an Event can tell of its end, and else nil.
 func telling(c events.Command) events.Command {
 	switch c := c.(type) {
-	case *events.CreatePod, *events.DeletePod:
+	case *events.CreatePod, *events.DeletePod, *events.CreateWorkload:
 		return c
 	case *events.WriteStatus:
 		if len(c.Change.Conditions) > 0 {
@@ -147,11 +150,68 @@ func (m *memory) recall(ctx context.Context, rec *events.Record, name events.Com
 		if n.command == nil {
 			return n, nil // no Event tells of it, or it is no longer kept
 		}
-		if end, ok := Ended(&r); ok && end == name {
+		if end, ok := Ended(&r); ok && end == name && concludes(&r) {
 			n.told = true
 		}
 	}
 	return n, nil
+}
+
+// concludes reports whether nothing more can be told of a command after its end: one that was refused may go on.
+func concludes(rec *events.Record) bool {
+	f, outcome := rec.Facts.(*events.CommandEnded)
+	return !outcome || f.Ending == events.Done
+}
+
+func (m *memory) noteSpec(at events.Sequence, s *events.JobSpec) bool {
+	if len(m.strange) >= maxJobs {
+		clear(m.strange)
+	}
+	m.strange[at] = s.CompletionMode != "" && s.CompletionMode != "NonIndexed" && s.CompletionMode != "Indexed"
+	return m.strange[at]
+}
+
+// unknownMode reports whether the Job that was seen has a completionMode that this program does not know (J-010).
+func (m *memory) unknownMode(ctx context.Context, f *events.JobSeen) (bool, error) {
+	if strange, known := m.strange[f.SpecAt]; known || f.SpecAt == 0 {
+		return strange, nil
+	}
+	spec, err := m.spec(ctx, f.SpecAt)
+	if err != nil || spec == nil {
+		return false, err
+	}
+	return m.noteSpec(f.SpecAt, spec), nil
+}
+
+// succeeded is how many pods the Job's stored status counted when the record was made. It is asked for when a Job
+// completes by a write that does not change their number, which is rare: the stream is read backward.
+func (m *memory) succeeded(ctx context.Context, rec *events.Record) (int32, error) {
+	stored := map[events.CommandName]bool{}
+	for r, err := range m.log.ReadStream(ctx, rec.Stream, rec.Sequence, store.Backward) {
+		if errors.Is(err, store.ErrPruned) {
+			return 0, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		if name, ok := Ended(&r); ok && concludes(&r) {
+			stored[name] = true
+		}
+		switch f := r.Facts.(type) {
+		case *events.JobSeen:
+			if f.Status != nil {
+				return f.Status.Succeeded, nil
+			}
+		case *events.Decision:
+			for place, c := range f.Commands() {
+				w, ok := c.(*events.WriteStatus)
+				if ok && w.Change.Succeeded != nil && stored[events.CommandName{Decided: r.Sequence, Place: uint32(place)}] {
+					return *w.Change.Succeeded, nil
+				}
+			}
+		}
+	}
+	return 0, nil
 }
 
 // job is the Job that the record is about; nil when the log does not hold its name any more.
@@ -183,17 +243,26 @@ func (m *memory) completions(ctx context.Context, j *jobNote) (*int32, error) {
 	if j.spec == 0 {
 		return nil, nil
 	}
-	for r, err := range m.log.Read(ctx, j.spec) {
+	spec, err := m.spec(ctx, j.spec)
+	if err != nil || spec == nil {
+		return nil, err
+	}
+	return spec.Completions, nil
+}
+
+// spec is the content of a spec that a record stores; nil when the log does not hold it any more.
+func (m *memory) spec(ctx context.Context, at events.Sequence) (*events.JobSpec, error) {
+	for r, err := range m.log.Read(ctx, at) {
 		if errors.Is(err, store.ErrPruned) {
 			return nil, nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		if spec, ok := r.Facts.(*events.JobSpec); ok && r.Sequence == j.spec {
-			return spec.Completions, nil
+		if spec, ok := r.Facts.(*events.JobSpec); ok && r.Sequence == at {
+			return spec, nil
 		}
-		return nil, nil
+		break
 	}
 	return nil, nil
 }

@@ -164,19 +164,36 @@ func (p *Publisher) readFrom(ctx context.Context, from events.Sequence, noted *e
 
 // publish writes the Events of one record. Its error is the log's or ctx's.
 func (p *Publisher) publish(ctx context.Context, rec *events.Record) error {
-	name, ok := Ended(rec)
-	if ok && time.Since(rec.Time.Go()) <= p.maxAge {
-		c, err := p.context(ctx, rec, name)
-		if err != nil {
+	if time.Since(rec.Time.Go()) <= p.maxAge {
+		if err := p.tell(ctx, rec); err != nil {
 			return err
-		}
-		for n, e := range Of(rec, c) {
-			if err := p.writer.write(ctx, e, n); err != nil {
-				return err
-			}
 		}
 	}
 	p.memory.note(rec)
+	return nil
+}
+
+func (p *Publisher) tell(ctx context.Context, rec *events.Record) error {
+	var c Context
+	var err error
+	if name, ok := Ended(rec); ok {
+		if c, err = p.context(ctx, rec, name); err != nil {
+			return err
+		}
+	}
+	if f, ok := rec.Facts.(*events.JobSeen); ok && f.Managed && f.Deleted == 0 {
+		if c.UnknownMode, err = p.memory.unknownMode(ctx, f); err != nil {
+			return err
+		}
+		if c.UnknownMode {
+			c.Job = noteOf(rec, f).ref
+		}
+	}
+	for n, e := range Of(rec, c) {
+		if err := p.writer.write(ctx, e, n); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -192,7 +209,12 @@ func (p *Publisher) context(ctx context.Context, rec *events.Record, name events
 	}
 	c := Context{Job: job.ref, Command: command}
 	if w, ok := command.(*events.WriteStatus); ok && w.Change.CompletionTime != 0 {
-		c.Completions, err = p.memory.completions(ctx, job)
+		if c.Completions, err = p.memory.completions(ctx, job); err != nil {
+			return Context{}, err
+		}
+		if c.Completions != nil && w.Change.Succeeded == nil {
+			c.Succeeded, err = p.memory.succeeded(ctx, rec)
+		}
 	}
 	return c, err
 }

@@ -227,6 +227,8 @@ func TestEventLooksLikeTheBuiltInControllers(t *testing.T) {
 	})
 }
 
+// J-167: a crash does not make the finish be told twice.
+//
 // TestCrashes: whatever the publisher had read when it died, each Event is stored once.
 func TestCrashes(t *testing.T) {
 	want := []string{
@@ -337,6 +339,7 @@ func TestWouldDecideIsNotRemembered(t *testing.T) {
 	})
 }
 
+// J-195: Kubernetes Events that the server does not take hold up nothing, and those after them are told.
 func TestServerTrouble(t *testing.T) {
 	gone := apierrors.NewForbidden(schema.GroupResource{Resource: "events"}, "", errors.New("no"))
 	for _, tt := range []struct {

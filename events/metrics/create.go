@@ -1,0 +1,100 @@
+package metrics
+
+import "github.com/jobledger/jobledger/events"
+
+// create is a create whose pod is not certain.
+type create struct {
+	reason  string             // the label of that name
+	doubted bool               // a try ended unknown: a refusal does not end it
+	newest  events.CommandName // that asked for it
+}
+
+// creating notes that a pod is asked for, and why.
+func (j *job) creating(ordinal uint64, name events.CommandName) {
+	if j.creates == nil {
+		j.creates = map[uint64]create{}
+	}
+	known, again := j.creates[ordinal]
+	if !again {
+		known.reason = j.creation()
+	}
+	known.newest = name
+	j.creates[ordinal] = known
+}
+
+// inDoubt notes that a pod was asked for by the process before, which does not know what came of it.
+func (j *job) inDoubt(ordinal uint64) {
+	known, ok := j.creates[ordinal]
+	if !ok {
+		j.creating(ordinal, events.CommandName{})
+		known = j.creates[ordinal]
+	}
+	known.doubted = true
+	j.creates[ordinal] = known
+}
+
+// creation is why a pod is created now (J-203).
+func (j *job) creation() string {
+	switch {
+	case j.seen() && j.spec.failedOnly && j.failures:
+		return createFailed
+	case j.failures || j.leaving > 0:
+		return createTerminatingOrFails
+	}
+	return createNew
+}
+
+// createEnded counts pods that were created, and creations that were refused (J-203). What was never sent is neither. The
+// first of a Job's creates that is refused stands for all; any other frees its slot.
+func (c *Consumer) createEnded(j *job, known *flight, command *events.CreatePod, f *events.CommandEnded) {
+	made, uncertain := j.creates[command.Ordinal]
+	stands := j.standing == f.Command
+	switch f.Ending {
+	case events.Done:
+		c.settled(j, command.Ordinal)
+	case events.Refused:
+		if !uncertain {
+			break // its pod was seen, so nothing stands
+		}
+		if !stands && (f.Sent || f.Class != events.RefusedTemplate) { // of one that stands each try was counted: Refused
+			c.metrics.podsCreated.WithLabelValues(made.reason, failed).Inc()
+		}
+		if passing(f.Class) && !known.givenUp && (stands || (!made.doubted && j.standing == events.CommandName{})) {
+			j.standing = f.Command
+			c.metrics.standing.add(f.Command, made.reason)
+			return
+		}
+		if !made.doubted {
+			delete(j.creates, command.Ordinal)
+		}
+	case events.UnknownIf:
+		if uncertain {
+			made.doubted = true
+			j.creates[command.Ordinal] = made
+		}
+	case events.Withdrawn:
+		if !made.doubted {
+			delete(j.creates, command.Ordinal)
+		}
+	}
+	c.land(j, f.Command)
+}
+
+// passing reports whether a create that was refused for this reason may be accepted as it is another time.
+func passing(c events.RefusalClass) bool {
+	return c != events.RefusedNameTaken && c != events.RefusedTemplate && c != events.RefusedNotFound
+}
+
+// settled takes that the pod of an ordinal is certain: created by an answer, or seen. The second to come is no news. A create that
+// stood refused is not asked for again, so no answer is to come.
+func (c *Consumer) settled(j *job, ordinal uint64) {
+	known, ok := j.creates[ordinal]
+	if !ok {
+		return
+	}
+	delete(j.creates, ordinal)
+	c.metrics.podsCreated.WithLabelValues(known.reason, succeeded).Inc()
+	if f := j.flights[known.newest]; f != nil && f.of == nil {
+		c.land(j, known.newest)
+	}
+}

@@ -1,0 +1,213 @@
+package metrics
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/store"
+)
+
+// job is what is remembered of a Job that is not over, or of a namespace.
+type job struct {
+	spec      *spec  // nil while its object has not been seen
+	version   uint64 // newest resourceVersion of its object
+	ours      bool
+	deleted   bool // it has a deletionTimestamp
+	gone      bool
+	retired   bool
+	published status
+	failures  bool // a pod of it failed and counts
+	leaving   int  // pods on their way out that have not ended
+	holding   int  // pods that ended and hold the tracking finalizer
+	touched   bool // by an input of the batch being read
+	decided   bool // in the batch being read, with commands
+	pods      map[types.UID]pod
+	flights   map[events.CommandName]*flight
+	drops     map[types.UID]events.CommandName // of them the removals of finalizers, by pod
+	standing  events.CommandName               // the create that stands refused; the zero name for none
+	creates   map[uint64]create                // by ordinal
+}
+
+// status is what is remembered of a published status.
+type status struct {
+	succeeded, failed int32
+	failedIndexes     int32
+	ending            bool // an interim or terminal condition holds
+	finished          bool
+}
+
+// spec is what is remembered of a Job's spec. Jobs share it.
+type spec struct {
+	hash          string
+	mode          string // the label completion_mode; empty when it is neither of the two
+	perIndex      bool
+	failedOnly    bool // podReplacementPolicy Failed
+	terminalOnly  bool // a pod counts as failed only once it has reached phase Failed (J-024)
+	suspend       bool
+	policies      *projector.Policies
+	jobsThatUseIt int
+}
+
+func specOf(s *events.JobSpec) *spec {
+	out := &spec{
+		hash: s.Hash, mode: nonIndexed, failedOnly: s.PodReplacementPolicy == "Failed", suspend: s.Suspend,
+		terminalOnly: s.PodReplacementPolicy == "Failed" || s.PodFailurePolicy != "",
+	}
+	switch s.CompletionMode {
+	case indexed:
+		out.mode, out.perIndex = indexed, s.BackoffLimitPerIndex != nil
+	case "", nonIndexed:
+	default:
+		out.mode = "" // such a Job is skipped (J-010)
+	}
+	if s.PodFailurePolicy != "" {
+		out.policies = projector.PoliciesOf(s)
+	}
+	return out
+}
+
+// specs are by hash.
+type specs map[string]*spec
+
+// maxUnused bounds the specs that no Job uses: the next Job of a CronJob refers to that of the one before.
+const maxUnused = 1000
+
+func (s specs) add(f *events.JobSpec) *spec {
+	if s[f.Hash] == nil {
+		s[f.Hash] = specOf(f)
+	}
+	return s[f.Hash]
+}
+
+func (s specs) release(p *spec) {
+	if p == nil {
+		return
+	}
+	if p.jobsThatUseIt--; p.jobsThatUseIt > 0 || len(s) <= maxUnused {
+		return
+	}
+	for hash, p := range s {
+		if p.jobsThatUseIt == 0 {
+			delete(s, hash)
+		}
+	}
+}
+
+// find is what the log says of a Job at the start.
+func (c *Consumer) find(j *projector.Job) {
+	n := &job{
+		version: j.Version, ours: j.Managed, deleted: j.Deleted != 0, gone: j.Gone,
+		published: status{
+			succeeded: j.Base.Succeeded, failed: j.Base.Failed, failedIndexes: j.Base.FailedIndexes.Len(),
+			ending: ending(j.Base.Conditions) != nil, finished: j.Base.Finished(),
+		},
+		failures: j.FailedCount() > 0,
+	}
+	if j.Spec != nil {
+		n.spec = c.specs.add(j.Spec)
+		n.spec.jobsThatUseIt++
+	}
+	for _, name := range j.AllStanding() { // all others are decided anew
+		n.launch(name, &flight{command: j.InFlight(name)})
+		if command, ok := j.InFlight(name).(*events.CreatePod); ok {
+			n.standing = name
+			c.metrics.standing.add(name, n.creates[command.Ordinal].reason)
+		}
+	}
+	for _, p := range j.Pods() {
+		seen := p.PodSeen
+		seen.Tracked = p.Held()
+		c.podSeen(n, &seen)
+	}
+	for _, create := range j.Creates() { // nobody has counted them
+		n.inDoubt(create.Ordinal)
+	}
+	c.jobs[j.Stream] = n
+}
+
+// seen reports whether the Job's object has been.
+func (j *job) seen() bool { return j.spec != nil }
+
+// counts reports whether a decision about it is a sync, one that the built-in controller would not skip (J-004, J-197).
+func (j *job) counts() bool {
+	return j.seen() && j.ours && !j.gone && !j.published.finished && j.spec.mode != ""
+}
+
+// mode is the label completion_mode.
+func (j *job) mode() string {
+	if j.spec == nil {
+		return nonIndexed
+	}
+	return j.spec.mode
+}
+
+// limit is the label backoffLimit.
+func (j *job) limit() string {
+	if j.spec.perIndex {
+		return perIndex
+	}
+	return global
+}
+
+// jobSeen takes what was seen of the Job's object. Its error is the log's.
+func (c *Consumer) jobSeen(ctx context.Context, j *job, rec *events.Record, f *events.JobSeen) error {
+	if f.Version < j.version {
+		return nil
+	}
+	first := !j.seen()
+	if first || j.spec.hash != f.Spec {
+		spec, err := c.specAt(ctx, f)
+		if err != nil {
+			return err
+		}
+		c.specs.release(j.spec)
+		spec.jobsThatUseIt++
+		j.spec = spec
+	}
+	j.version, j.ours, j.deleted, j.gone = f.Version, f.Managed, f.Deleted != 0, false
+	switch {
+	case f.Confirms != events.CommandName{}:
+		if known := j.flights[f.Confirms]; known != nil {
+			c.answered(j, known, false, rec.Time)
+			c.confirmed(j, &known.command.(*events.WriteStatus).Change)
+			c.land(j, f.Confirms)
+		}
+	case f.Status != nil:
+		c.statusSeen(j, f.Status, first || c.starting)
+	}
+	return nil
+}
+
+// specAt finds the spec that the Job has.
+func (c *Consumer) specAt(ctx context.Context, f *events.JobSeen) (*spec, error) {
+	if s := c.specs[f.Spec]; s != nil {
+		return s, nil
+	}
+	for rec, err := range c.log.Read(ctx, f.SpecAt) {
+		if errors.Is(err, store.ErrPruned) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if s, ok := rec.Facts.(*events.JobSpec); ok && s.Hash == f.Spec {
+			return c.specs.add(s), nil
+		}
+		break
+	}
+	return c.specs.add(&events.JobSpec{Hash: f.Spec}), nil // it was erased
+}
+
+// count is the number of indexes in their text form.
+func count(text string) int32 {
+	if text == "" {
+		return 0
+	}
+	set := projector.ParseIndexes(text, math.MaxInt32)
+	return set.Len()
+}

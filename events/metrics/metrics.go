@@ -1,0 +1,106 @@
+package metrics
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// Namespace is what all names begin with.
+const Namespace = "job_controller"
+
+// Values of labels.
+const (
+	indexed, nonIndexed = "Indexed", "NonIndexed"
+
+	resultSuccess, resultError = "success", "error" // of syncs
+
+	succeeded, failed = "succeeded", "failed"
+
+	actionReconciling = "reconciling"  // the Job ends or is deleted: its pods are not managed
+	actionTracking    = "tracking"     // its pods are as they should be
+	actionCreated     = "pods_created" // pods are asked for
+	actionDeleted     = "pods_deleted" // pods are scaled down, or the Job is suspended
+
+	eventAdd, eventDelete = "add", "delete"
+
+	perIndex, global = "perIndex", "global"
+
+	createNew                = "new"
+	createTerminatingOrFails = "recreate_terminating_or_failed"
+	createFailed             = "recreate_failed"
+)
+
+// Metrics are the counters. It is a prometheus.Collector.
+type Metrics struct {
+	syncSeconds     *prometheus.HistogramVec
+	syncs           *prometheus.CounterVec
+	jobsFinished    *prometheus.CounterVec
+	podsFinished    *prometheus.CounterVec
+	policyFailures  *prometheus.CounterVec
+	terminatedPods  *prometheus.CounterVec
+	indexesFinished *prometheus.CounterVec
+	podsCreated     *prometheus.CounterVec
+	externalJobs    *prometheus.CounterVec
+	staleSyncSkips  *prometheus.CounterVec
+	all             []prometheus.Collector
+
+	standing standing
+}
+
+// New returns metrics that have counted nothing.
+func New() *Metrics {
+	m := &Metrics{}
+	m.syncSeconds = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Namespace: Namespace, Name: "job_sync_duration_seconds",
+		Help:    "The time from a decision about a Job to the end of the last of its commands.",
+		Buckets: prometheus.ExponentialBuckets(0.004, 2, 15),
+	}, []string{"completion_mode", "result", "action"})
+	m.all = append(m.all, m.syncSeconds)
+	m.syncs = m.counter("job_syncs_total",
+		"The number of decisions about Jobs, with the commands they asked for carried out.", "completion_mode", "result", "action")
+	m.jobsFinished = m.counter("jobs_finished_total", "The number of finished Jobs.", "completion_mode", "result", "reason")
+	m.podsFinished = m.counter("job_pods_finished_total",
+		"The number of pods that ended and are fully accounted for.", "completion_mode", "result")
+	m.policyFailures = m.counter("pod_failures_handled_by_failure_policy_total",
+		"The number of failed pods that a rule of a podFailurePolicy matched, by the action of the rule.", "action")
+	m.terminatedPods = m.counter("terminated_pods_tracking_finalizer_total",
+		"The number of ended pods that began (add) or ceased (delete) to hold the tracking finalizer.", "event")
+	m.indexesFinished = m.counter("job_finished_indexes_total", "The number of finished indexes.", "status", "backoffLimit")
+	m.podsCreated = m.counter("job_pods_creation_total", "The number of pods created, and of creations refused.", "reason", "status")
+	m.externalJobs = m.counter("jobs_by_external_controller_total",
+		"The number of Jobs that appeared and that another controller runs.", "controller_name")
+	m.staleSyncSkips = m.counter("stale_sync_skips_total",
+		"Always 0: a decision is made on what this controller wrote itself as well, so none is skipped for a stale view.",
+		"group", "resource")
+	m.staleSyncSkips.WithLabelValues("", "pods")
+	m.staleSyncSkips.WithLabelValues("batch", "jobs")
+	return m
+}
+
+func (m *Metrics) counter(name, help string, labels ...string) *prometheus.CounterVec {
+	c := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: Namespace, Name: name, Help: help}, labels)
+	m.all = append(m.all, c)
+	return c
+}
+
+// Foreign counts a Job that appeared and that the controller of that name runs (J-204); an empty name is of none.
+func (m *Metrics) Foreign(managedBy string) {
+	if managedBy != "" && managedBy != events.BuiltinManagedBy {
+		m.externalJobs.WithLabelValues(managedBy).Inc()
+	}
+}
+
+// Describe is described by prometheus.Collector.
+func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
+	for _, c := range m.all {
+		c.Describe(to)
+	}
+}
+
+// Collect is described by prometheus.Collector.
+func (m *Metrics) Collect(to chan<- prometheus.Metric) {
+	for _, c := range m.all {
+		c.Collect(to)
+	}
+}

@@ -1,0 +1,98 @@
+package metrics
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+)
+
+// pod is what is remembered of a pod that has ended, is on its way out, or is matched by a rule. The zero pod is none.
+type pod struct {
+	held    bool             // it has ended and holds the tracking finalizer
+	failed  bool             // it has ended in failure
+	leaving bool             // it is being deleted and has not ended
+	dropped bool             // the server confirmed that its finalizer is gone: older views of it may still come
+	action  projector.Action // of the rule of the podFailurePolicy that matches it
+}
+
+// podSeen takes what was seen of a pod.
+func (c *Consumer) podSeen(j *job, f *events.PodSeen) {
+	c.settled(j, f.Ordinal)
+	if !f.Tracked {
+		c.letGo(j, f.UID)
+	}
+	p := pod{
+		held: f.Phase.Terminal() && f.Tracked, failed: f.Phase == events.PodFailed,
+		leaving: f.Deleted != 0 && !f.Phase.Terminal(),
+	}
+	if j.pods[f.UID].dropped {
+		p.held, p.dropped = false, true
+	}
+	if !f.Tracked {
+		p.failed = false // nothing is left to count of it
+	} else if j.seen() && f.Selected {
+		if j.spec.policies != nil && f.Phase != events.PodSucceeded {
+			p.action = j.spec.policies.Match(f, j.spec.perIndex).Action
+		}
+		if (p.failed && p.action != projector.Ignore) || (p.leaving && !j.spec.terminalOnly && !j.deleted) {
+			j.failures = true
+		}
+	}
+	c.podChanged(j, f.UID, p)
+}
+
+// podChanged files a pod, or forgets it when there is nothing to remember.
+func (c *Consumer) podChanged(j *job, uid types.UID, p pod) {
+	was := j.pods[uid]
+	if p == was {
+		return
+	}
+	j.holding += toInt(p.held) - toInt(was.held)
+	if p.held != was.held {
+		c.held[uid] += toInt(p.held) - toInt(was.held)
+	}
+	j.leaving += toInt(p.leaving) - toInt(was.leaving)
+	if p == (pod{}) {
+		delete(j.pods, uid)
+		return
+	}
+	if j.pods == nil {
+		j.pods = map[types.UID]pod{}
+	}
+	j.pods[uid] = p
+}
+
+func toInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// letGo takes that a pod is seen without the finalizer, or its object is gone. If that is our doing, the answer may only come
+// later; of a removal that stood refused none is to come.
+func (c *Consumer) letGo(j *job, uid types.UID) {
+	name, ours := j.drops[uid]
+	if !ours {
+		return
+	}
+	f := j.flights[name]
+	c.released(j, f.command.(*events.DropFinalizer))
+	if f.of == nil {
+		c.land(j, name)
+	}
+}
+
+// released takes that the server let a finalizer go, or found no pod that has one (J-200, J-201).
+func (c *Consumer) released(j *job, drop *events.DropFinalizer) {
+	p := j.pods[drop.Pod]
+	if p.dropped {
+		return
+	}
+	if p.action != projector.NoMatch && !drop.ThenDelete && (p.failed || j.published.ending) && !j.gone {
+		c.metrics.policyFailures.WithLabelValues(p.action.String()).Inc()
+	}
+	p.held, p.failed, p.dropped, p.action = false, false, true, projector.NoMatch
+	c.podChanged(j, drop.Pod, p)
+}

@@ -1,0 +1,108 @@
+package metrics
+
+import (
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+)
+
+// confirmed counts what a stored status write of ours brought (J-198, J-199, J-202).
+func (c *Consumer) confirmed(j *job, change *events.StatusChange) {
+	grown := j.published
+	set(&grown.succeeded, change.Succeeded)
+	set(&grown.failed, change.Failed)
+	if change.ClearFailedIndexes {
+		grown.failedIndexes = 0
+	}
+	grown.failedIndexes += count(change.FailIndexes)
+	done := grown.succeeded - j.published.succeeded
+	if j.mode() == indexed {
+		done = count(change.CompleteIndexes) // that of others may go in the same write, with the completions
+	}
+	c.grow(j, &grown, done)
+	if len(change.AddFailed) > 0 {
+		j.failures = true
+	}
+	c.concluded(j, change.Conditions)
+}
+
+// statusSeen takes a status that is not known to be of our writing: of a write whose end we were not told, or of somebody
+// else's. When it is only found, it is where counting begins.
+func (c *Consumer) statusSeen(j *job, s *events.JobStatus, found bool) {
+	seen := j.published
+	seen.succeeded, seen.failed, seen.failedIndexes = s.Succeeded, s.Failed, 0
+	if s.FailedIndexes != nil {
+		seen.failedIndexes = count(*s.FailedIndexes)
+	}
+	if len(s.UncountedFailed) > 0 {
+		j.failures = true
+	}
+	if !found {
+		c.grow(j, &seen, seen.succeeded-j.published.succeeded)
+		c.concluded(j, s.Conditions)
+		return
+	}
+	seen.ending, seen.finished = ending(s.Conditions) != nil, terminal(s.Conditions) != nil
+	j.published = seen
+	j.failures = j.failures || seen.failed > 0
+}
+
+// grow counts the growth of the published counters and makes them the base of the next. The series exist from the first
+// write on. A counter that was lowered (J-211) was counted when it was higher.
+func (c *Consumer) grow(j *job, to *status, done int32) {
+	m, mode := c.metrics, j.mode()
+	done = max(done, 0)
+	m.podsFinished.WithLabelValues(mode, succeeded).Add(float64(done))
+	m.podsFinished.WithLabelValues(mode, failed).Add(float64(max(to.failed-j.published.failed, 0)))
+	if mode == indexed {
+		m.indexesFinished.WithLabelValues(succeeded, j.limit()).Add(float64(done))
+		if n := to.failedIndexes - j.published.failedIndexes; n > 0 && j.spec.perIndex {
+			m.indexesFinished.WithLabelValues(failed, perIndex).Add(float64(n))
+		}
+	}
+	j.published.succeeded, j.published.failed, j.published.failedIndexes = to.succeeded, to.failed, to.failedIndexes
+	j.failures = j.failures || to.failed > 0
+}
+
+// concluded counts the end of the Job with the terminal condition that is stored now and was not (J-198).
+func (c *Consumer) concluded(j *job, conditions []events.JobCondition) {
+	if ending(conditions) != nil {
+		j.published.ending = true
+	}
+	end := terminal(conditions)
+	if end == nil || j.published.finished {
+		return
+	}
+	j.published.finished = true
+	result := succeeded
+	if end.Type == projector.Failed {
+		result = failed
+	}
+	c.metrics.jobsFinished.WithLabelValues(j.mode(), result, end.Reason).Inc()
+}
+
+// terminal is the condition that finishes a Job; nil when none holds.
+func terminal(conditions []events.JobCondition) *events.JobCondition {
+	return holding(conditions, projector.Complete, projector.Failed)
+}
+
+// ending is a condition with which a Job is on its way to the end, or there; nil when none holds.
+func ending(conditions []events.JobCondition) *events.JobCondition {
+	return holding(conditions, projector.Complete, projector.Failed, projector.FailureTarget, projector.SuccessCriteriaMet)
+}
+
+func holding(conditions []events.JobCondition, kinds ...string) *events.JobCondition {
+	for i := range conditions {
+		for _, kind := range kinds {
+			if conditions[i].Type == kind && conditions[i].Status == "True" {
+				return &conditions[i]
+			}
+		}
+	}
+	return nil
+}
+
+func set(field *int32, value *int32) {
+	if value != nil {
+		*field = *value
+	}
+}

@@ -1,0 +1,190 @@
+package metrics
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// sync is a decision with commands that have not all been answered.
+type sync struct {
+	began  events.Time
+	counts bool // it is one by J-197
+	open   int
+	action string
+	failed bool
+}
+
+// flight is a command that has not ended. One that was refused may stand, and be asked again: its decision was over with the
+// first answer.
+type flight struct {
+	command events.Command
+	of      *sync // nil once there was an answer, and when it was decided before this process started
+	givenUp bool  // a create that is no longer wanted: how its newest try ended is awaited
+}
+
+// decided takes a decision with commands.
+func (c *Consumer) decided(j *job, rec *events.Record, d *events.Decision) {
+	j.decided = true
+	s := &sync{began: rec.Time, counts: j.counts(), action: j.action(d)}
+	for place, command := range d.Commands() {
+		if w, ok := command.(*events.Withdraw); ok {
+			c.withdrawn(j, w.Command, rec.Time)
+			continue
+		}
+		s.open++
+		j.launch(events.CommandName{Decided: rec.Sequence, Place: uint32(place)}, &flight{command: command, of: s})
+	}
+	if s.open == 0 {
+		c.synced(j, s, rec.Time)
+	}
+}
+
+// launch notes a command in flight.
+func (j *job) launch(name events.CommandName, f *flight) {
+	if j.flights == nil {
+		j.flights = map[events.CommandName]*flight{}
+	}
+	j.flights[name] = f
+	switch command := f.command.(type) {
+	case *events.CreatePod:
+		j.creating(command.Ordinal, name)
+	case *events.DropFinalizer:
+		if j.drops == nil {
+			j.drops = map[types.UID]events.CommandName{}
+		}
+		j.drops[command.Pod] = name
+	}
+}
+
+// land ends a command.
+func (c *Consumer) land(j *job, name events.CommandName) {
+	f := j.flights[name]
+	if f == nil {
+		return
+	}
+	delete(j.flights, name)
+	if j.standing == name {
+		j.standing = events.CommandName{}
+		c.metrics.standing.remove(name)
+	}
+	if drop, ok := f.command.(*events.DropFinalizer); ok && j.drops[drop.Pod] == name {
+		delete(j.drops, drop.Pod)
+	}
+}
+
+// withdrawn takes the recorded decision to give a command up.
+func (c *Consumer) withdrawn(j *job, name events.CommandName, now events.Time) {
+	f := j.flights[name]
+	if f == nil {
+		return
+	}
+	c.answered(j, f, false, now)
+	if _, create := f.command.(*events.CreatePod); create {
+		f.givenUp = true
+		return
+	}
+	c.land(j, name)
+}
+
+// commandEnded takes how a command ended, or a try of it.
+func (c *Consumer) commandEnded(j *job, rec *events.Record, f *events.CommandEnded) {
+	known := j.flights[f.Command]
+	if known == nil {
+		return // it was overtaken by what was seen
+	}
+	c.answered(j, known, isError(f), rec.Time)
+	switch command := known.command.(type) {
+	case *events.CreatePod:
+		c.createEnded(j, known, command, f)
+		return
+	case *events.DropFinalizer:
+		switch {
+		case f.Ending == events.Done || (f.Ending == events.Refused && f.Class == events.RefusedNotFound):
+			c.released(j, command)
+		case f.Ending == events.Refused || f.Ending == events.UnknownIf:
+			return // it stands
+		}
+	case *events.ReadJob:
+		j.gone = j.gone || (f.Ending == events.Refused && f.Class == events.RefusedNotFound) ||
+			(f.Ending == events.Done && string(f.UID) != rec.Stream.ID)
+	case *events.WriteStatus:
+		if f.Ending == events.Done && f.Version > j.version {
+			j.version = f.Version
+			c.confirmed(j, &command.Change)
+		}
+	}
+	c.land(j, f.Command)
+}
+
+// answered takes that a command was answered, and counts its decision when that was the last of its commands.
+func (c *Consumer) answered(j *job, f *flight, failed bool, now events.Time) {
+	s := f.of
+	if s == nil {
+		return
+	}
+	f.of = nil
+	s.failed = s.failed || failed
+	if s.open--; s.open == 0 {
+		c.synced(j, s, now)
+	}
+}
+
+// synced counts a decision that is over (J-196).
+func (c *Consumer) synced(j *job, s *sync, now events.Time) {
+	if !s.counts {
+		return
+	}
+	result := resultSuccess
+	if s.failed {
+		result = resultError
+	}
+	took := time.Duration(now - s.began)
+	c.metrics.syncs.WithLabelValues(j.mode(), result, s.action).Inc()
+	c.metrics.syncSeconds.WithLabelValues(j.mode(), result, s.action).Observe(took.Seconds())
+}
+
+// isError reports whether an ending makes a sync one of result error: not that what is to be removed is gone already, nor
+// that the namespace is, nor that we changed our mind because the template did.
+func isError(f *events.CommandEnded) bool {
+	switch f.Ending {
+	case events.UnknownIf:
+		return true
+	case events.Refused:
+		return f.Class != events.RefusedNotFound && f.Class != events.RefusedNamespaceTerminating && f.Class != events.RefusedTemplate
+	default:
+		return false
+	}
+}
+
+// action is what a decision did about pods (J-196); nil stands for one that asked for nothing.
+func (j *job) action(d *events.Decision) string {
+	ends := j.published.ending || j.deleted
+	if d != nil {
+		for _, command := range d.Commands() {
+			switch command := command.(type) {
+			case *events.CreatePod:
+				return actionCreated
+			case *events.DropFinalizer:
+				if command.ThenDelete {
+					return actionDeleted
+				}
+			case *events.DeletePod:
+				if !ends {
+					return actionDeleted
+				}
+			case *events.WriteStatus:
+				ends = ends || ending(command.Change.Conditions) != nil
+			}
+		}
+	}
+	switch {
+	case ends:
+		return actionReconciling
+	case j.seen() && j.spec.suspend:
+		return actionDeleted
+	}
+	return actionTracking
+}
