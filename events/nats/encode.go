@@ -1,0 +1,190 @@
+package nats
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"strconv"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// Message is a NATS message: the part of the client's own type that is ours.
+type Message struct {
+	Subject string
+	Header  map[string][]string
+	Data    []byte
+}
+
+// Encoder makes messages. The zero value encodes protobuf for a cluster without a name.
+type Encoder struct {
+	Cluster     string // as subjects name it
+	ContentType string // Protobuf, also when it is empty, or JSON
+	// MaxBytes is the most that a message may have, headers and data; 0 for no bound. From a larger one first the evidence
+	// and then also the facts are left out.
+	MaxBytes int
+
+	headers map[string][]string // its values are those below, and what seldom changes
+
+	id, kind, stamp, sequence, stream, previous, floor [1]string
+
+	at     events.Time // that stamp says
+	stored []byte
+	data   []byte
+}
+
+// Encode makes the message of r, a record of the life log, about that Job or CronJob (for other streams job is zero). Each
+// record from floor on was published before it. The header and the data belong to the caller until the next Encode.
+func (e *Encoder) Encode(r *events.Record, log events.Identity, job events.JobRef, floor events.Sequence) (Message, error) {
+	parts, stored, err := events.EncodeParts(e.stored, r)
+	if err != nil {
+		return Message{}, err
+	}
+	e.stored = stored
+	switch r.Stream.Kind {
+	case events.StreamController:
+		job = events.JobRef{}
+	case events.StreamNamespace:
+		job = events.JobRef{Namespace: r.Stream.ID}
+	default:
+		job.UID = types.UID(r.Stream.ID)
+	}
+	subject := SubjectOf(e.Cluster, job, &r.Header)
+	m := Message{Subject: subject.String(), Header: e.header(r, &subject, log, floor)}
+	size := headerBytes(m.Header)
+	for _, left := range []omit{{}, {evidence: true}, {evidence: true, facts: true}} {
+		e.data = appendData(e.data[:0], &parts, r.Kind, job, left)
+		m.Data = e.data
+		if e.ContentType == JSON {
+			if m.Data, err = toJSON(e.data); err != nil {
+				return Message{}, fmt.Errorf("encode record %d as JSON: %w", r.Sequence, err)
+			}
+		}
+		if e.MaxBytes == 0 || size+len(m.Data) <= e.MaxBytes {
+			return m, nil
+		}
+	}
+	return Message{}, fmt.Errorf("encode record %d: a bound of %d bytes is too small for its headers", r.Sequence, e.MaxBytes)
+}
+
+// header makes the headers. Map and values are used again for each message: to make them anew took longer than all else.
+func (e *Encoder) header(r *events.Record, s *Subject, log events.Identity, floor events.Sequence) map[string][]string {
+	if e.headers == nil {
+		e.headers = map[string][]string{
+			HeaderSpecVersion: {specVersion},
+			HeaderSource:      {escape(sourcePrefix + url.PathEscape(e.Cluster))},
+			HeaderContentType: {cmp.Or(e.ContentType, Protobuf)},
+			HeaderMsgID:       e.id[:],
+			HeaderID:          e.id[:],
+			HeaderType:        e.kind[:],
+			HeaderTime:        e.stamp[:],
+			HeaderSequence:    e.sequence[:],
+			HeaderStream:      e.stream[:],
+			HeaderPrevious:    e.previous[:],
+			HeaderFloor:       e.floor[:],
+		}
+	}
+	if e.at != r.Time || e.stamp[0] == "" { // one time for the whole batch
+		e.at, e.stamp[0] = r.Time, stamp(r.Time)
+	}
+	e.id[0] = escape(ID{Log: log, Sequence: r.Sequence}.String())
+	e.kind[0] = typePrefix + escape(s.Event)
+	e.sequence[0] = padded(r.Sequence)
+	e.stream[0] = escape(r.Stream.String())
+	e.previous[0] = strconv.FormatUint(uint64(r.Previous), 10)
+	e.floor[0] = strconv.FormatUint(uint64(floor), 10)
+	e.set(HeaderSubject, escape(s.path()))
+	e.set(HeaderCauses, causes(r.Causes))
+	e.set(HeaderReasons, reasons(r.Facts))
+	return e.headers
+}
+
+// set sets a header that not every message has, or takes it away.
+func (e *Encoder) set(name, value string) {
+	switch have := e.headers[name]; {
+	case value == "":
+		delete(e.headers, name)
+	case have != nil:
+		have[0] = value
+	default:
+		e.headers[name] = []string{value}
+	}
+}
+
+// path is the object as the Kubernetes API calls it; empty for the controller.
+func (s *Subject) path() string {
+	path := "namespaces/" + s.Namespace
+	switch s.Kind {
+	case KindJob:
+		return path + "/jobs/" + s.Name
+	case KindCronJob:
+		return path + "/cronjobs/" + s.Name
+	case KindNamespace:
+		return path
+	}
+	return ""
+}
+
+func stamp(t events.Time) string {
+	if t == 0 {
+		return time.Unix(0, 0).UTC().Format(time.RFC3339Nano)
+	}
+	return t.Go().Format(time.RFC3339Nano)
+}
+
+// padded is a sequence with all the digits that one can have, so that texts sort like numbers.
+func padded(s events.Sequence) string {
+	const digits = 20
+	var b [digits]byte
+	for i := digits - 1; i >= 0; i-- {
+		b[i] = byte('0' + s%10)
+		s /= 10
+	}
+	return string(b[:])
+}
+
+// maxCauses bounds a header; the data has all of them.
+const maxCauses = 32
+
+func causes(all []events.Sequence) string {
+	if len(all) > maxCauses {
+		all = all[len(all)-maxCauses:]
+	}
+	var b []byte
+	for i, c := range all {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendUint(b, uint64(c), 10)
+	}
+	return string(b)
+}
+
+func reasons(f events.Facts) string {
+	d, ok := f.(*events.Decision)
+	if !ok {
+		return ""
+	}
+	var text string
+	for i := range d.Steps {
+		if i > 0 {
+			text += ","
+		}
+		text += escape(string(d.Steps[i].Reason))
+	}
+	return text
+}
+
+// headerBytes is how long the headers are on the wire.
+func headerBytes(h map[string][]string) int {
+	n := len("NATS/1.0\r\n\r\n")
+	for name, values := range h {
+		n += len(name) + len(": ") + len(values[0]) + len("\r\n")
+	}
+	return n
+}
+
+func uid(b []byte) types.UID { return types.UID(b) }

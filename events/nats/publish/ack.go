@@ -1,0 +1,77 @@
+package publish
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	natsgo "github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// ack is what a server says of a message that it took.
+type ack struct {
+	Stream    string              `json:"stream"`
+	Sequence  uint64              `json:"seq"` // the message's place in the stream
+	Duplicate bool                `json:"duplicate"`
+	Error     *jetstream.APIError `json:"error"`
+}
+
+var (
+	// errLostPlace: the server did not take a message because one before it is missing, or there is more than we know of.
+	// It is looked up where the stream ends.
+	errLostPlace = errors.New("the stream does not end where it was thought to")
+
+	errNoStream = errors.New("no stream takes the subjects, or its leader is away")
+)
+
+// wrongPlace are the server's codes for a message that does not follow what it must. The client has no name for the last, "wrong last
+// msg ID".
+var wrongPlace = []jetstream.ErrorCode{jetstream.JSErrCodeStreamWrongLastSequence, jetstream.JSErrCodeStreamWrongLastSequenceConstant, 10070}
+
+// parseAck reads an acknowledgement; its error is the server's refusal.
+func parseAck(m *natsgo.Msg) (ack, error) {
+	if a, ok := parseUsual(m.Data); ok {
+		return a, nil
+	}
+	if len(m.Data) == 0 && m.Header.Get("Status") == "503" {
+		return ack{}, errNoStream
+	}
+	var a ack
+	if err := json.Unmarshal(m.Data, &a); err != nil {
+		return ack{}, fmt.Errorf("an acknowledgement cannot be read: %w", err)
+	}
+	if a.Error != nil {
+		code := a.Error.ErrorCode
+		if slices.Contains(wrongPlace, code) {
+			return ack{}, errLostPlace
+		}
+		return ack{}, fmt.Errorf("the server refuses a message: %s (%d)", a.Error.Description, code)
+	}
+	return a, nil
+}
+
+// parseUsual reads what nearly every acknowledgement looks like, {"stream":"NAME","seq":1}, with little space for doubt.
+func parseUsual(b []byte) (ack, bool) {
+	rest, ok := bytes.CutPrefix(b, []byte(`{"stream":"`))
+	if !ok {
+		return ack{}, false
+	}
+	end := bytes.IndexAny(rest, `"\`)
+	if end < 0 {
+		return ack{}, false
+	}
+	number, ok := bytes.CutPrefix(rest[end:], []byte(`","seq":`))
+	if !ok {
+		return ack{}, false
+	}
+	number, ok = bytes.CutSuffix(bytes.TrimSpace(number), []byte("}"))
+	if !ok {
+		return ack{}, false
+	}
+	n, err := strconv.ParseUint(string(number), 10, 64)
+	return ack{Sequence: n}, err == nil
+}

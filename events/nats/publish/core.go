@@ -1,0 +1,52 @@
+package publish
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// Core NATS acknowledges nothing. That the server has read what was sent is all one can know, from its answer to a ping;
+// who listened at that moment got it.
+
+// sendCore sends the next record to whoever listens.
+func (s *session) sendCore(ctx context.Context, r *events.Record) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	m, err := s.message(ctx, r)
+	if err != nil {
+		return err
+	}
+	if err := s.conn.PublishMsg(m); err != nil {
+		return fmt.Errorf("send record %d: %w", r.Sequence, err)
+	}
+	s.last += uint64(m.Size())
+	s.unflushed++
+	if s.unflushed < s.MaxInFlight && s.last < uint64(s.MaxInFlightBytes) {
+		return nil
+	}
+	s.from = r.Sequence + 1
+	return s.flush(ctx)
+}
+
+// flush waits until the server has read everything, and notes how far that is.
+func (s *session) flush(ctx context.Context) error {
+	if s.unflushed == 0 {
+		return nil
+	}
+	bound, cancel := context.WithTimeout(ctx, s.AckTimeout)
+	defer cancel()
+	if err := s.conn.FlushWithContext(bound); err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			return cause
+		}
+		return fmt.Errorf("%w: %w", errOverdue, err)
+	}
+	through := s.from - 1
+	s.state.stored(through, 0, s.unflushed)
+	s.state.note(through)
+	s.last, s.unflushed = 0, 0
+	return s.note(through)
+}

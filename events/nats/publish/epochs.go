@@ -1,0 +1,76 @@
+package publish
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
+)
+
+// epochs are the lives of a log, newest first: each record belongs to the one in which it was written.
+type epochs []epoch
+
+type epoch struct {
+	number uint64
+	first  events.Sequence // its first record
+}
+
+// loadEpochs finds them in the controller's stream. Of what is pruned only the order is known, and that is enough: it was
+// published, or never will be.
+func loadEpochs(ctx context.Context, log store.Reader) (epochs, error) {
+	now := log.Identity().Epoch
+	if now == 1 {
+		return epochs{{1, 1}}, nil
+	}
+	var all epochs
+	for r, err := range log.ReadStream(ctx, events.Controller, 0, store.Backward) {
+		if errors.Is(err, store.ErrPruned) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("find the epochs of the log: %w", err)
+		}
+		switch f := r.Facts.(type) {
+		case *events.EpochChanged:
+			all = append(all, epoch{f.Epoch, r.Sequence})
+		case *events.LogCreated:
+			return append(all, epoch{f.Epoch, 1}), nil
+		}
+	}
+	before := now
+	if len(all) > 0 {
+		before = all[len(all)-1].number - 1
+	}
+	return append(all, epoch{before, 1}), nil
+}
+
+// of is the epoch in which the record with that sequence was written.
+func (e epochs) of(s events.Sequence) uint64 {
+	for _, life := range e {
+		if s >= life.first {
+			return life.number
+		}
+	}
+	return e[len(e)-1].number
+}
+
+// after is the first record of the first epoch after that one; 0 when there is none.
+func (e epochs) after(number uint64) events.Sequence {
+	for _, life := range slices.Backward(e) {
+		if life.number > number {
+			return life.first
+		}
+	}
+	return 0
+}
+
+// begin adds the epoch that a record begins.
+func (e epochs) begin(number uint64, first events.Sequence) epochs {
+	if e[0].number >= number {
+		return e
+	}
+	return slices.Insert(e, 0, epoch{number, first})
+}

@@ -1,0 +1,123 @@
+package publish
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	natsgo "github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/events/nats/dial"
+	"github.com/jobledger/jobledger/store"
+)
+
+// Publisher publishes a log. Run may be called once.
+type Publisher struct {
+	Config
+	names  *names
+	state  state
+	conn   *natsgo.Conn
+	js     jetstream.JetStream
+	broken chan struct{} // has a token when the connection broke or the server complained
+}
+
+// New returns a publisher that does nothing until Run. What is wrong on this machine is an error here; what is wrong with
+// the server shows in Status.
+func New(c Config) (*Publisher, error) {
+	if err := c.validate(); err != nil {
+		return nil, err
+	}
+	through, err := c.Log.Offset(Consumer)
+	if err != nil {
+		return nil, fmt.Errorf("read offset of %s: %w", Consumer, err)
+	}
+	p := &Publisher{Config: c, names: newNames(c.Log), broken: make(chan struct{}, 1)}
+	p.state.init(&p.Config, through)
+	return p, nil
+}
+
+// Run publishes what becomes durable until ctx ends or the log closes, and then returns nil. Nothing that NATS does ends it,
+// nor does a log that cannot be read, which is for others to act on; its error is that of a connection that can never be.
+func (p *Publisher) Run(ctx context.Context) error {
+	if err := p.connect(); err != nil {
+		return err
+	}
+	defer p.conn.Close()
+	for failures := 0; ; {
+		before := p.state.acked()
+		err := p.session(ctx, failures > 0)
+		if ctx.Err() != nil || errors.Is(err, store.ErrClosed) {
+			_ = p.note(p.state.acked()) // less to look up for the next start; the log may be closed
+			return nil
+		}
+		if p.state.acked() > before {
+			failures = 0
+		}
+		p.state.trouble(err)
+		dial.Wait(ctx, dial.Pause(failures, firstPause, p.Retry))
+		failures++
+	}
+}
+
+// connect begins to connect, and goes on doing so.
+func (p *Publisher) connect() (err error) {
+	tell := func() {
+		select {
+		case p.broken <- struct{}{}:
+		default:
+		}
+	}
+	options := append([]natsgo.Option{
+		natsgo.ReconnectBufSize(-1), // what was not sent is sent again from the log, in order
+		natsgo.DisconnectErrHandler(func(_ *natsgo.Conn, err error) {
+			p.state.lost(err)
+			tell()
+		}),
+		natsgo.ReconnectErrHandler(func(_ *natsgo.Conn, err error) { p.state.unreachable(err) }),
+		natsgo.ErrorHandler(func(_ *natsgo.Conn, _ *natsgo.Subscription, err error) { // no right to publish, for one
+			p.state.complaint(err)
+			tell()
+		}),
+	}, p.Options...)
+	if p.Dial.Name == "" {
+		p.Dial.Name = "jobledger/" + p.Cluster
+	}
+	if p.conn, err = p.Dial.Connect(options...); err != nil {
+		return err
+	}
+	p.js, err = p.Dial.JetStream(p.conn)
+	return err
+}
+
+// CatchUp waits, while Run runs, until all that is durable now is acknowledged. It ends early with ctx's error, and does not
+// wait for a server that is away.
+func (p *Publisher) CatchUp(ctx context.Context) error {
+	head := p.Log.Head().Sequence
+	for {
+		acked, problem, changed := p.state.watch()
+		err := ctx.Err()
+		switch {
+		case acked >= head:
+			return nil
+		case err == nil && problem != "":
+			err = errors.New(problem)
+		}
+		if err != nil {
+			return fmt.Errorf("records %d to %d are not published yet: %w", acked+1, head, err)
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// note makes the offset durable with the log's next commit.
+func (p *Publisher) note(through events.Sequence) error {
+	if err := p.Log.SetOffset(Consumer, through); err != nil {
+		return fmt.Errorf("note offset of %s: %w", Consumer, err)
+	}
+	return nil
+}

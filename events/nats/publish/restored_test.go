@@ -1,0 +1,150 @@
+package publish_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/events/nats/publish"
+	"github.com/jobledger/jobledger/internal/natstest"
+	"github.com/jobledger/jobledger/store/memlog"
+)
+
+// copyOf is a log with the batches of another up to a sequence, as a restore makes it.
+func copyOf(l *natstest.Ledger, through int) *natstest.Ledger {
+	c := &natstest.Ledger{T: l.T, Log: memlog.New(life), Left: natstest.Batches(l.T, l.Log)}
+	return c.Grow(through)
+}
+
+// TestARestoredLogIsNotTakenForDuplicates: the sequences after the restore were published before, in the life that ended.
+func TestARestoredLogIsNotTakenForDuplicates(t *testing.T) {
+	s, l := natstest.NewServer(t).Start(), natstest.NewLedger(t, 3000).Grow(2000)
+	p := natstest.Publish(t, s, l.Log)
+	p.CaughtUp(t)
+	p.Stop()
+	before := len(messages(t, s))
+
+	restored := copyOf(l, 1000)
+	kept := restored.Log.Head().Sequence
+	if err := restored.Log.SetOffset(publish.Consumer, 500); err != nil { // the copy's offset is as old as the copy
+		t.Fatal(err)
+	}
+	restored.Controller(events.KindEpochChanged, &events.EpochChanged{Epoch: 2, Reason: events.EpochRestored})
+	for range 100 { // other records than those that had these sequences
+		restored.Controller(events.KindControllerStopped, &events.ControllerStopped{})
+	}
+	p = natstest.Publish(t, s, restored.Log)
+	p.CaughtUp(t)
+	for range 20 {
+		restored.Controller(events.KindControllerStopped, &events.ControllerStopped{})
+	}
+	p.CaughtUp(t)
+	p.Stop()
+
+	all := messages(t, s)
+	if want := before + 121; len(all) != want {
+		t.Fatalf("the stream has %d messages, want %d", len(all), want)
+	}
+	for i, e := range all[before:] {
+		if want := kept + 1 + events.Sequence(i); e.ID.Sequence != want || e.ID.Log.Epoch != 2 {
+			t.Fatalf("message %d after the restore is %s, want record %d of epoch 2", i+1, e.ID, want)
+		}
+	}
+
+	// A second restore, of a log that had been restored, from before and from after the first.
+	again := copyOf(restored, int(kept)+50)
+	again.Controller(events.KindEpochChanged, &events.EpochChanged{Epoch: 3, Reason: events.EpochRestored})
+	natstest.Publish(t, s, again.Log).CaughtUp(t)
+	all = messages(t, s)
+	if last := all[len(all)-1]; last.ID.Log.Epoch != 3 || len(all) != before+122 {
+		t.Errorf("after the second restore the stream has %d messages, the last %s", len(all), last.ID)
+	}
+}
+
+func TestANewLogGoesOnAfterTheOldOne(t *testing.T) {
+	s, l := natstest.NewServer(t).Start(), natstest.NewLedger(t, 2000).Grow(500)
+	p := natstest.Publish(t, s, l.Log)
+	p.CaughtUp(t)
+	p.Stop()
+	before := len(messages(t, s))
+	other := &natstest.Ledger{T: t, Log: memlog.New(events.Identity{LogID: "another", Epoch: 1})}
+	other.Controller(events.KindLogCreated, &events.LogCreated{LogID: "another", Epoch: 1, Format: 1})
+	other.Controller(events.KindControllerStopped, &events.ControllerStopped{})
+	natstest.Publish(t, s, other.Log).CaughtUp(t)
+	all := messages(t, s)
+	if len(all) != before+2 || all[before].ID.String() != "another.1.1" {
+		t.Fatalf("the stream has %d messages, want %d", len(all), before+2)
+	}
+}
+
+// TestALogThatWasRestoredInSecretIsNotPublished: its next sequences mean something else than the messages that bear them.
+func TestALogThatWasRestoredInSecretIsNotPublished(t *testing.T) {
+	for _, row := range []struct {
+		sentence string
+		more     int
+	}{{"it ends before the stream", 0}, {"it has grown beyond the stream", 3000}} {
+		t.Run(row.sentence, func(t *testing.T) {
+			s, l := natstest.NewServer(t).Start(), natstest.NewLedger(t, 2000).Grow(1500)
+			p := natstest.Publish(t, s, l.Log)
+			p.CaughtUp(t)
+			p.Stop()
+			before := len(messages(t, s))
+			restored := copyOf(l, 1000)
+			for range row.more {
+				restored.Controller(events.KindControllerStopped, &events.ControllerStopped{})
+			}
+			p = natstest.Publish(t, s, restored.Log)
+			natstest.Eventually(t, "it is refused", func() error {
+				if st := p.Status(); !strings.Contains(st.Problem, "restored from an older copy without a new epoch") {
+					return fmt.Errorf("status %+v", st)
+				}
+				return nil
+			})
+			if after := len(messages(t, s)); after != before {
+				t.Errorf("%d messages were published", after-before)
+			}
+		})
+	}
+}
+
+func TestWhatTheLogNoLongerKeepsIsAGapThatShows(t *testing.T) {
+	s, l := natstest.NewServer(t).Start(), natstest.NewLedger(t, 2000).Grow(0)
+	pruned := &prunedLog{Log: l.Log, first: 701}
+	p := natstest.Publish(t, s, pruned)
+	p.CaughtUp(t)
+	all := messages(t, s)
+	if all[0].ID.Sequence != 701 {
+		t.Fatalf("the first message is record %d", all[0].ID.Sequence)
+	}
+	for i, e := range all {
+		if e.Floor != 701 || e.ID.Sequence != 701+events.Sequence(i) {
+			t.Fatalf("record %d has floor %d", e.ID.Sequence, e.Floor)
+		}
+	}
+	p.Stop()
+	pruned.first = 1 // the floor is asked of the stream, not thought up anew
+	l.Controller(events.KindControllerStopped, &events.ControllerStopped{})
+	natstest.Publish(t, s, pruned).CaughtUp(t)
+	all = messages(t, s)
+	if last := all[len(all)-1]; last.Floor != 701 || last.ID.Sequence != l.Log.Head().Sequence {
+		t.Errorf("after a start record %d has floor %d", last.ID.Sequence, last.Floor)
+	}
+}
+
+// TestARestoredLogSaysWhereItBegan: what the life before had left out is not what this one leaves out.
+func TestARestoredLogSaysWhereItBegan(t *testing.T) {
+	s, l := natstest.NewServer(t).Start(), natstest.NewLedger(t, 2000).Grow(1000)
+	p := natstest.Publish(t, s, &prunedLog{Log: l.Log, first: 701})
+	p.CaughtUp(t)
+	p.Stop()
+	restored := copyOf(l, 500)
+	restored.Controller(events.KindEpochChanged, &events.EpochChanged{Epoch: 2, Reason: events.EpochRestored})
+	first := restored.Log.Head().Sequence
+	restored.Controller(events.KindControllerStopped, &events.ControllerStopped{})
+	natstest.Publish(t, s, restored.Log).CaughtUp(t)
+	all := messages(t, s)
+	if last := all[len(all)-1]; last.ID.Sequence != first+1 || last.Floor > first {
+		t.Errorf("record %d has floor %d, and record %d was published", last.ID.Sequence, last.Floor, first)
+	}
+}

@@ -1,0 +1,225 @@
+package subscribe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/events/nats"
+)
+
+// finder finds places in a stream: message numbers that JetStream gives. In the stream the records of a log stand in their
+// order, life after life, so a place is found by halving.
+type finder struct {
+	stream  jetstream.Stream
+	subject string // of all that the cluster publishes
+	first   uint64 // the oldest place
+	end     uint64 // after the newest
+	alone   bool   // no other cluster's messages stand between
+}
+
+func newFinder(s jetstream.Stream, info *jetstream.StreamInfo, cluster string) *finder {
+	subject := nats.Everything(cluster)
+	return &finder{
+		stream: s, subject: subject, first: info.State.FirstSeq, end: info.State.LastSeq + 1,
+		alone: len(info.Config.Subjects) == 1 && info.Config.Subjects[0] == subject && len(info.Config.Sources) == 0,
+	}
+}
+
+// found is a message of the cluster.
+type found struct {
+	place  uint64
+	head   nats.Head
+	others int // messages that were passed over and are of no log
+}
+
+// at gives the first message at that place or after it, before the end, whose head can be read; nil when there is none.
+func (f *finder) at(ctx context.Context, place uint64) (*found, error) {
+	for others := 0; place < f.end; {
+		m, err := f.stream.GetMsg(ctx, max(place, 1), jetstream.WithGetMsgSubject(f.subject))
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("look for a place in the stream: %w", err)
+		}
+		if m.Sequence >= f.end {
+			return nil, nil
+		}
+		head, err := nats.ParseHead(&nats.Message{Subject: m.Subject, Header: m.Header})
+		if err == nil {
+			return &found{m.Sequence, head, others}, nil
+		}
+		if _, ok := nats.RecordID(m.Header); !ok {
+			others++
+		}
+		place = m.Sequence + 1
+	}
+	return nil, nil
+}
+
+// search gives the first place from lo on, before hi, whose message is one that is wanted, as all after it are; hi when
+// there is none.
+func (f *finder) search(ctx context.Context, lo, hi uint64, wanted func(*nats.Head) bool) (uint64, error) {
+	for lo < hi {
+		middle := lo + (hi-lo)/2
+		m, err := f.at(ctx, middle)
+		if err != nil {
+			return 0, err
+		}
+		if m == nil || m.place >= hi || wanted(&m.head) {
+			hi = middle
+		} else {
+			lo = m.place + 1
+		}
+	}
+	return lo, nil
+}
+
+// newest gives the newest message before a place; nil when there is none.
+func (f *finder) newest(ctx context.Context, before uint64) (*found, error) {
+	for back := uint64(1); ; back *= 2 { // messages in between were deleted, or are of others
+		lo := f.first
+		if before > f.first+back {
+			lo = before - back
+		}
+		var last *found
+		for place := lo; place < before; place = last.place + 1 {
+			m, err := f.at(ctx, place)
+			if err != nil {
+				return nil, err
+			}
+			if m == nil || m.place >= before {
+				break
+			}
+			last = m
+		}
+		if last != nil || lo == f.first {
+			return last, nil
+		}
+	}
+}
+
+// segment is the messages of one life of a log.
+type segment struct {
+	log        events.Identity
+	head       nats.Head // of the first of them
+	first, end uint64
+}
+
+// before gives the segment that ends at that place, or before it; nil when there is none.
+func (f *finder) before(ctx context.Context, end uint64) (*segment, error) {
+	last, err := f.newest(ctx, end)
+	if last == nil || err != nil {
+		return nil, err
+	}
+	s := &segment{log: last.head.ID.Log, end: last.place + 1}
+	first, err := f.search(ctx, f.first, s.end, func(h *nats.Head) bool { return h.ID.Log == s.log })
+	if err != nil {
+		return nil, err
+	}
+	m, err := f.at(ctx, first)
+	if m == nil || err != nil {
+		return nil, err
+	}
+	s.first, s.head = m.place, m.head
+	return s, nil
+}
+
+// sequence finds the record with that sequence, in the log whose records are the newest, or the first after it.
+func (f *finder) sequence(ctx context.Context, want events.Sequence) (uint64, error) {
+	place := f.end
+	logID := ""
+	for {
+		s, err := f.before(ctx, place)
+		if err != nil || s == nil || (logID != "" && s.log.LogID != logID) {
+			return place, err
+		}
+		if want >= s.head.ID.Sequence {
+			return f.search(ctx, s.first, s.end, func(h *nats.Head) bool { return h.ID.Sequence >= want })
+		}
+		place, logID = s.first, s.log.LogID
+	}
+}
+
+// after finds what follows a record, or would follow it if it were there.
+func (f *finder) after(ctx context.Context, id nats.ID) (uint64, error) {
+	place := f.end
+	for {
+		s, err := f.before(ctx, place)
+		switch {
+		case err != nil:
+			return 0, err
+		case s == nil: // that life is not there (any more)
+			return f.first, nil
+		case s.log == id.Log:
+			return f.search(ctx, s.first, s.end, func(h *nats.Head) bool { return h.ID.Sequence > id.Sequence })
+		case s.log.LogID == id.Log.LogID && s.log.Epoch < id.Log.Epoch:
+			return s.end, nil
+		}
+		place = s.first
+	}
+}
+
+// expected is the record that is to come first from that place on; zero when the stream does not say.
+func (f *finder) expected(ctx context.Context, place uint64) (nats.ID, error) {
+	m, err := f.at(ctx, place)
+	if err != nil {
+		return nats.ID{}, err
+	}
+	if m == nil {
+		last, err := f.newest(ctx, f.end)
+		if last == nil || err != nil {
+			return nats.ID{}, err
+		}
+		return nats.ID{Log: last.head.ID.Log, Sequence: last.head.ID.Sequence + 1}, nil
+	}
+	id := m.head.ID
+	if m.place == place {
+		return id, nil
+	}
+	before, err := f.newest(ctx, place)
+	if err != nil {
+		return nats.ID{}, err
+	}
+	gone := events.Sequence(m.place-place) - events.Sequence(m.others)
+	switch {
+	case before != nil && before.head.ID.Log == id.Log:
+		id.Sequence = min(id.Sequence, before.head.ID.Sequence+1)
+	case f.alone && gone < id.Sequence: // deleted since; each was a record
+		id.Sequence -= gone
+	}
+	return id, nil
+}
+
+// start finds where a subscription begins, and what comes first there.
+func (f *finder) start(ctx context.Context, s Start) (place uint64, first nats.ID, err error) {
+	switch s.kind {
+	case fromNow:
+		place = f.end
+	case fromFirst:
+		place = f.first
+	case fromTime:
+		place, err = f.search(ctx, f.first, f.end, func(h *nats.Head) bool { return h.Time >= s.time })
+	case fromSequence:
+		place, err = f.sequence(ctx, s.id.Sequence)
+	case afterID:
+		place, err = f.after(ctx, s.id)
+	}
+	if err != nil {
+		return 0, nats.ID{}, err
+	}
+	place = max(place, 1)
+	if first, err = f.expected(ctx, place); err != nil {
+		return 0, nats.ID{}, err
+	}
+	if s.kind == fromSequence {
+		first.Sequence = s.id.Sequence
+	} else if s.kind == afterID {
+		first = nats.ID{Log: s.id.Log, Sequence: s.id.Sequence + 1}
+	}
+	return place, first, nil
+}

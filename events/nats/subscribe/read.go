@@ -1,0 +1,152 @@
+package subscribe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/events/nats"
+	"github.com/jobledger/jobledger/events/nats/dial"
+)
+
+const (
+	// forgotten is after what time without a sign of life the server drops what is not durable. A function that takes
+	// longer loses nothing: it is asked for again.
+	forgotten = 5 * time.Minute
+	expiry    = 30 * time.Second // of a request for messages
+	heartbeat = 5 * time.Second  // between signs that the server still works on it
+)
+
+// read takes all messages after the place, without the server remembering anything, up to the one before that place; until
+// ctx ends if it is 0.
+func (s *subscriber) read(ctx context.Context, stream jetstream.Stream, before uint64, deliver delivery) error {
+	bound, cancel := context.WithTimeout(ctx, answer)
+	defer cancel()
+	consumer, err := stream.CreateConsumer(bound, jetstream.ConsumerConfig{
+		FilterSubjects: s.subjects(), DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: s.place + 1,
+		AckPolicy: jetstream.AckNonePolicy, MemoryStorage: true, Replicas: 1, InactiveThreshold: forgotten,
+	})
+	if err != nil {
+		return refusal("subscribe", err)
+	}
+	defer func() {
+		bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		if s.conn.IsConnected() {
+			_ = stream.DeleteConsumer(bound, consumer.CachedInfo().Name) // it is forgotten sooner or later
+		}
+	}()
+	if before > 0 && consumer.CachedInfo().NumPending == 0 {
+		return nil
+	}
+	messages, err := consumer.Messages(jetstream.PullMaxMessages(s.MaxPending), jetstream.PullExpiry(expiry), jetstream.PullHeartbeat(heartbeat))
+	if err != nil {
+		return fmt.Errorf("subscribe: %w", err)
+	}
+	defer messages.Stop()
+	s.tell(nil)
+	for delivered := uint64(0); ; delivered++ {
+		m, err := messages.Next(jetstream.NextContext(ctx))
+		if err == nil {
+			err = ctx.Err() // what is buffered comes also then
+		}
+		if err != nil {
+			return fmt.Errorf("take the next message: %w", err)
+		}
+		at, err := m.Metadata()
+		if err != nil {
+			return fmt.Errorf("take the next message: %w", err)
+		}
+		if at.Sequence.Consumer != delivered+1 {
+			return errAgain // some were lost on the way
+		}
+		if before > 0 && at.Sequence.Stream >= before {
+			return nil
+		}
+		if err := deliver(m, place{at.Sequence.Stream, at.NumPending}); err != nil {
+			return err
+		}
+		if before > 0 && at.NumPending == 0 {
+			return nil
+		}
+	}
+}
+
+// refusal makes what the server will always refuse the end of Run.
+func refusal(what string, err error) error {
+	const badRequest = 400
+	err = fmt.Errorf("%s: %w", what, err)
+	if api := (*jetstream.APIError)(nil); errors.As(err, &api) && api.Code == badRequest {
+		return &finalError{err}
+	}
+	return err
+}
+
+// deliver hands over one message until it is taken.
+func (s *subscriber) deliver(ctx context.Context, m jetstream.Msg, at place) error {
+	e, err := nats.Decode(&nats.Message{Subject: m.Subject(), Header: m.Headers(), Data: m.Data()})
+	if err != nil {
+		return s.unreadable(ctx, m, at.number, err)
+	}
+	if s.least.Sequence > 0 && s.least.Log == (events.Identity{}) { // the stream was empty, and did not say
+		s.least.Log = e.ID.Log
+		s.order.Expect(s.least)
+	}
+	if e.ID.Log == s.least.Log && e.ID.Sequence < s.least.Sequence {
+		s.place = max(s.place, at.number)
+		return nil
+	}
+	found := s.order.Check(&e.Head)
+	if found.Duplicate {
+		s.place = max(s.place, at.number)
+		return nil
+	}
+	event := &Event{Event: e, Place: at.number, Pending: at.pending, Gap: found.Gap, Before: found.Before}
+	err = s.insist(ctx, e.ID, func(try int) error {
+		event.Try = try
+		return s.take(ctx, event)
+	})
+	if err != nil {
+		return err
+	}
+	s.place, s.newest = max(s.place, at.number), e.ID
+	s.taken++
+	return nil
+}
+
+// unreadable deals with a message that cannot be decoded.
+func (s *subscriber) unreadable(ctx context.Context, m jetstream.Msg, place uint64, err error) error {
+	id, _ := nats.RecordID(m.Headers())
+	problem := &UnreadableError{Place: place, Subject: m.Subject(), ID: id, Err: err}
+	if s.Unreadable == nil {
+		return &finalError{problem}
+	}
+	if err := s.Unreadable(ctx, m, problem); err != nil {
+		return &finalError{err}
+	}
+	s.place = max(s.place, place)
+	return nil
+}
+
+// insist tries until it succeeds, or the tries are used up.
+func (s *subscriber) insist(ctx context.Context, id nats.ID, do func(try int) error) error {
+	for try := 1; ; try++ {
+		err := do(try)
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case try == s.Tries:
+			return &finalError{&RefusedError{ID: id, Tries: try, Err: err}}
+		}
+		dial.Wait(ctx, dial.Pause(try-1, s.FirstPause, s.MaxPause))
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package nats
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A token of a subject is made of letters, digits, '-', '_' and '=' alone, which every part of NATS takes (also where a
+// subject becomes a name of something). In it
+//
+//	a letter, a digit, '-'   stands for itself
+//	'_'                      for a dot, which no token can hold and no Kubernetes name lacks for long
+//	'=' and two digits       for the byte with that hexadecimal value (upper case)
+//	'-' alone                for the empty text
+//
+// No Kubernetes name has a '_' or begins with '-', so most are what they were, and those with dots are easy to read.
+const noName = "-"
+
+// Token writes any text as one token of a subject. Different texts have different tokens.
+func Token(text string) string {
+	if plain(text) {
+		return text
+	}
+	return string(appendToken(nil, text))
+}
+
+// plain reports whether a text is its own token.
+func plain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; !letter(c) && c != '-' {
+			return false
+		}
+	}
+	return text != "" && text != noName
+}
+
+func letter(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+}
+
+func appendToken(buf []byte, text string) []byte {
+	const digits = "0123456789ABCDEF"
+	if text == "" {
+		return append(buf, noName...)
+	}
+	for i := range len(text) {
+		switch c := text[i]; {
+		case letter(c), c == '-' && text != noName:
+			buf = append(buf, c)
+		case c == '.':
+			buf = append(buf, '_')
+		default:
+			buf = append(buf, '=', digits[c>>4], digits[c&0xf])
+		}
+	}
+	return buf
+}
+
+// ParseToken is the inverse of Token. It refuses what Token does not write.
+func ParseToken(token string) (string, error) {
+	if token == noName {
+		return "", nil
+	}
+	if plain(token) {
+		return token, nil
+	}
+	text := make([]byte, 0, len(token))
+	for i := 0; i < len(token); i++ {
+		switch c := token[i]; {
+		case letter(c), c == '-':
+			text = append(text, c)
+		case c == '_':
+			text = append(text, '.')
+		case c == '=' && i+2 < len(token):
+			text = append(text, value(token[i+1])<<4|value(token[i+2]))
+			i += 2
+		default:
+			return "", fmt.Errorf("token %q: unexpected %q", token, c)
+		}
+	}
+	if again := Token(string(text)); again != token {
+		return "", fmt.Errorf("token %q: it should read %q", token, again)
+	}
+	return string(text), nil
+}
+
+// value is that of a hexadecimal digit; of anything else it is some value, which does not survive the way back.
+func value(c byte) byte { return byte(max(0, strings.IndexByte("0123456789ABCDEF", c))) }
