@@ -93,6 +93,9 @@ type Commit interface {
 	Done() <-chan struct{}
 	// Err is nil when the batch is durable. It may be called after Done only.
 	Err() error
+	// Bytes is how long the batch's records are in stored form. It may be called at once; it means
+	// nothing when the append failed.
+	Bytes() int
 }
 
 // Direction is the way a stream is read.

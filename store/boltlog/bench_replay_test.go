@@ -21,6 +21,7 @@ import (
 //	verify   Verify, beside reading, hashing and decoding the same with nothing but the libraries
 //	all      checksums, chain, decoding and folding; beside the same from a raw file, and beside the processor's floor:
 //	         SHA-256 of the bytes and protobuf for the messages
+//	decode   the same without folding, beside that floor: what a fold costs depends on what it makes, and has a floor of its own
 //	open     Open and Close: every page and header, and the index; beside reading the file
 func BenchmarkReplay(b *testing.B) {
 	records := 200_000
@@ -55,6 +56,15 @@ func BenchmarkReplay(b *testing.B) {
 			sidebyside.Computing("raw", n, func() {
 				w, c := projector.NewWorld(), chain{b: b}
 				raw.scan(b, func(stored []byte) { c.next(stored); apply(b, w, stored) })
+				c.check(s.durable)
+			}),
+			sidebyside.Computing("floor", n, func() { source.Hash(); m.Unmarshal(nil) }))
+	})
+	b.Run("decode", func(b *testing.B) {
+		sidebyside.Compare(b, "record",
+			sidebyside.Computing("log", n, func() {
+				c := chain{b: b}
+				s.stored(b, func(stored []byte) { c.next(stored); mustDecode(b, stored) })
 				c.check(s.durable)
 			}),
 			sidebyside.Computing("floor", n, func() { source.Hash(); m.Unmarshal(nil) }))
@@ -124,11 +134,16 @@ func foldOf(b *testing.B, l store.Reader) {
 }
 
 func apply(b *testing.B, w *projector.World, stored []byte) {
+	rec := mustDecode(b, stored)
+	w.Apply(&rec)
+}
+
+func mustDecode(b *testing.B, stored []byte) events.Record {
 	rec, err := events.DecodeRecord(stored)
 	if err != nil {
 		b.Fatal(err)
 	}
-	w.Apply(&rec)
+	return rec
 }
 
 // chain follows the chain value.

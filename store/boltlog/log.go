@@ -66,6 +66,7 @@ type pending struct {
 
 func (p *pending) Done() <-chan struct{} { return p.done }
 func (p *pending) Err() error            { return p.err }
+func (p *pending) Bytes() int            { return int(p.bytes) }
 
 func (p *pending) end(err error) {
 	p.err = err

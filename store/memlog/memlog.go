@@ -38,12 +38,14 @@ type Log struct {
 type batch struct {
 	head     store.Head
 	identity events.Identity
+	bytes    int
 	done     chan struct{}
 	err      error // before done is closed
 }
 
 func (b *batch) Done() <-chan struct{} { return b.done }
 func (b *batch) Err() error            { return b.err }
+func (b *batch) Bytes() int            { return b.bytes }
 
 // offset is one SetOffset, and the batch whose commit makes it durable (counted from 1).
 type offset struct {
@@ -186,7 +188,7 @@ func (l *Log) add(entry *batch, b events.Batch) error {
 		stored, size = append(stored, bytes), size+len(bytes)
 	}
 	head.Sequence, head.Time = b.Last(), b.Records[0].Time
-	entry.head, entry.identity = head, identity
+	entry.head, entry.identity, entry.bytes = head, identity, size
 	l.identity = identity
 	l.records = append(l.records, stored...)
 	l.batches = append(l.batches, entry)

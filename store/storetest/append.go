@@ -130,6 +130,9 @@ func commitOrder(t *testing.T, open Open) {
 	for n := range 200 {
 		b := w.Batch(Pod("job-a", n), Pod("job-b", n))
 		commits, lasts = append(commits, log.Append(b, n%5 == 0)), append(lasts, b.Last())
+		if got, want := commits[n].Bytes(), storedBytes(t, b); got != want {
+			t.Fatalf("batch %d has %d bytes in stored form, and says %d", n, want, got)
+		}
 	}
 	for i, c := range commits {
 		Await(t, c)
@@ -144,6 +147,17 @@ func commitOrder(t *testing.T, open Open) {
 			}
 		}
 	}
+}
+
+func storedBytes(t *testing.T, b events.Batch) (total int) {
+	for i := range b.Records {
+		stored, err := events.AppendRecord(nil, &b.Records[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += len(stored)
+	}
+	return total
 }
 
 func notSoon(t *testing.T, open Open) {

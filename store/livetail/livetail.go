@@ -1,0 +1,128 @@
+package livetail
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"sort"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
+)
+
+// defaultBytes holds about 4,000 records: the pods of some hundred Jobs, or seconds of a busy cluster.
+const defaultBytes = 4 << 20
+
+// Log is a log whose newest batches are also kept in memory. Make it with New.
+type Log struct {
+	store.Log
+	limit int
+
+	fromMemory, fromLog atomic.Uint64
+
+	mu    sync.Mutex
+	kept  []kept // consecutive, oldest first; durable or not
+	bytes int    // of them all. Invariant: bytes <= limit, or one batch is kept (while none is being appended)
+}
+
+// kept is one batch and about how much memory it takes.
+type kept struct {
+	events.Batch
+	bytes int
+}
+
+var _ store.Log = (*Log)(nil)
+
+// New wraps a log. About that many bytes of memory are kept, at least one batch; 4 MiB when it is 0.
+func New(log store.Log, bytes int) *Log {
+	return &Log{Log: log, limit: cmp.Or(bytes, defaultBytes)}
+}
+
+// Append is described by store.Log.
+func (l *Log) Append(b events.Batch, soon bool) store.Commit {
+	l.mu.Lock()
+	l.kept = append(l.kept, kept{Batch: b}) // before it can be durable, so that nobody has to look for it below
+	l.mu.Unlock()
+	commit := l.Log.Append(b, soon)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.kept) == 0 { // closed meanwhile
+		return commit
+	}
+	k := &l.kept[len(l.kept)-1]
+	k.bytes = weigh(b, commit.Bytes())
+	for l.bytes += k.bytes; l.bytes > l.limit && len(l.kept) > 1; l.kept = l.kept[1:] {
+		l.bytes -= l.kept[0].bytes
+		l.kept[0] = kept{} // the array lives on for a while
+	}
+	return commit
+}
+
+// weigh is about how much memory a batch takes: that of the records themselves, and twice their stored form for what they
+// point to (Go's strings and pointers beside the bytes).
+func weigh(b events.Batch, stored int) int {
+	return len(b.Records)*int(unsafe.Sizeof(events.Record{})) + 2*stored
+}
+
+// Read is described by store.Log.
+func (l *Log) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
+	return func(yield func(events.Record, error) bool) {
+		head := l.Head().Sequence
+		for next := from; next == 0 || next <= head; {
+			b, ok := l.batch(next)
+			if !ok {
+				l.readOn(ctx, next, yield)
+				return
+			}
+			for i := int(next - b.First()); i < len(b.Records); i++ {
+				if err := ctx.Err(); err != nil {
+					yield(events.Record{}, err)
+					return
+				}
+				l.fromMemory.Add(1)
+				if !yield(b.Records[i], nil) {
+					return
+				}
+			}
+			next = b.Last() + 1
+		}
+	}
+}
+
+// readOn reads from the log below.
+func (l *Log) readOn(ctx context.Context, from events.Sequence, yield func(events.Record, error) bool) {
+	for r, err := range l.Log.Read(ctx, from) {
+		if err == nil {
+			l.fromLog.Add(1)
+		}
+		if !yield(r, err) {
+			return
+		}
+	}
+}
+
+// batch is the batch that holds a record, when it is kept.
+func (l *Log) batch(at events.Sequence) (events.Batch, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.kept) == 0 || at < l.kept[0].First() {
+		return events.Batch{}, false
+	}
+	i := sort.Search(len(l.kept), func(i int) bool { return l.kept[i].First() > at }) - 1
+	return l.kept[i].Batch, at <= l.kept[i].Last()
+}
+
+// Close is described by store.Log.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	l.kept, l.bytes = nil, 0
+	l.mu.Unlock()
+	return l.Log.Close()
+}
+
+// Served says how many records were read from memory, and how many from the log below because they were no longer (or
+// never) kept.
+func (l *Log) Served() (memory, log uint64) { return l.fromMemory.Load(), l.fromLog.Load() }
