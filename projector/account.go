@@ -32,17 +32,19 @@ func (j *Job) toCount(p *Pod) bool {
 	return j.claimed(p) && j.indexValid(p) && !j.accounted(p) && !j.Gone && !j.Finished()
 }
 
-// accounted reports whether the published status accounts for the pod already.
+// accounted reports whether the published status accounts for the pod already. An index that is published as failed stays so
+// (J-117), whatever pod of it succeeds later; of a Job without a limit per index that field says nothing (J-040).
 func (j *Job) accounted(p *Pod) bool {
 	if _, ok := j.uncounted[p.UID]; ok {
 		return true
 	}
-	return j.Indexed() && p.Phase == events.PodSucceeded && j.Base.Completed.Has(p.Index)
+	return j.Indexed() && p.Phase == events.PodSucceeded &&
+		(j.Base.Completed.Has(p.Index) || (j.PerIndex() && j.Base.FailedIndexes.Has(p.Index)))
 }
 
 // stageOf says how far the accounting of the pod has come. Finalizers of pods that are not to be counted go at once:
 // of Jobs that are finished or gone (J-100), of pods that do not end while their Job succeeds or is deleted (J-091), of
-// ended pods without a valid index (J-035).
+// pods without a valid index that have ended, or whose Job does (J-035, J-090).
 func (j *Job) stageOf(p *Pod) Stage {
 	switch {
 	case p.Doomed && !j.Finished():
@@ -52,30 +54,48 @@ func (j *Job) stageOf(p *Pod) Stage {
 		return Untouched
 	case p.written && !j.accounted(p):
 		return Fresh // the write may be stored already, whatever became of the pod meanwhile
+	case p.Claim != nil:
+		return Untouched
+	case j.adopts(p):
+		return Orphaned
+	case j.disowns(p):
+		return Disowned
 	case !p.Held():
 		return Untouched
-	case j.Gone || j.Finished() || j.Stream.Kind == events.StreamNamespace:
-		return j.letGo(p)
+	case p.Drop != nil:
+		return Dropping // whatever was seen of it since that was decided
+	case p.Owner == "" && p.Version <= p.Stale:
+		return Untouched // what is done to it is done to one version, and there is a newer one
+	case j.Stream.Kind == events.StreamNamespace:
+		if len(p.Candidates) > 0 {
+			return Untouched // until they are known
+		}
+		return Released
+	case j.Gone || j.Finished():
+		return Released
 	case !j.claimed(p):
-		if j.Deleted != 0 {
-			return j.letGo(p) // else a foreground deletion would wait for ever (J-102)
+		if j.Deleted != 0 || p.Owner == "" {
+			return Released // else a foreground deletion would wait for ever (J-102); and J-100
 		}
 		return Untouched
 	case !j.indexValid(p):
-		if p.Phase.Terminal() {
-			return j.letGo(p)
+		if p.match.Action == FailJob && !j.failing() && !j.succeeding() {
+			return Untouched // the Job is yet to say that it fails for it (J-096)
+		}
+		if j.ended(p) || j.succeeding() || j.Deleted != 0 {
+			return Released
 		}
 		return Untouched
 	case j.accounted(p):
-		return j.letGo(p)
-	case j.succeeding() && (!p.Phase.Terminal() || (p.Phase == events.PodFailed && p.Deleted != 0)): // J-142
-		return j.letGo(p)
+		return Released
+	case j.succeeding() && p.Phase != events.PodSucceeded && !p.Fell && !p.noted: // J-142: what ended before counts (J-140)
+		return Released
 	case p.Waived:
-		return j.letGo(p)
-	case j.PerIndex() && j.index.held[p.Index] == p:
+		return Released
+	case j.index.held[p.Index] == p:
 		return Holding
-	case j.ended(p) && p.Phase != events.PodSucceeded && p.Ignored():
-		return j.letGo(p) // J-091: nothing is recorded of it
+	case p.Ignored(): // which a pod is only when it has failed, or its Job fails
+		return Released // J-091: nothing is recorded of it
 	case j.ended(p):
 		return Fresh
 	case j.Deleted != 0:
@@ -84,23 +104,17 @@ func (j *Job) stageOf(p *Pod) Stage {
 	return Untouched
 }
 
-func (j *Job) letGo(p *Pod) Stage {
-	if p.Drop != nil {
-		return Dropping
-	}
-	return Released
-}
-
 // enter adds the pod's share to the tallies and puts it into the queue of its stage.
 func (j *Job) enter(p *Pod) {
 	was := p.in
 	p.in = share{index: events.NoIndex}
 	claimed := j.claimed(p)
+	j.enterClaim(p, claimed)
 	p.match = Match{}
 	if claimed && p.Phase != events.PodSucceeded && (p.Phase == events.PodFailed || j.failing()) {
-		p.match = j.policies.match(&p.PodSeen, j.PerIndex())
+		p.match = j.policies.Match(&p.PodSeen, j.PerIndex())
 	}
-	p.in.failJob = claimed && p.Phase == events.PodFailed && p.match.Action == FailJob
+	p.in.failJob = p.match.Action == FailJob
 	if claimed {
 		p.in.active, p.in.terminating = p.Active(), p.Terminating()
 		p.in.ready = p.in.active && p.Ready
@@ -114,9 +128,13 @@ func (j *Job) enter(p *Pod) {
 			p.in.index = p.Index
 		}
 	}
+	if p.Leaving() {
+		j.LateCreate = max(j.LateCreate, p.LateCreate)
+	}
 	p.in.doomed = p.Doomed && !p.Leaving()
 	p.in.deleteDoubt = p.DeleteDoubt != 0 && !p.Leaving()
-	p.in.waived = claimed && p.Waived && p.Held() && !j.Gone && !j.Finished()
+	dropped := p.Drop != nil && !p.Doomed && !j.accounted(p)
+	p.in.waived = claimed && (p.Waived || dropped) && p.Held()
 	_, uncounted := j.uncounted[p.UID]
 	p.in.settled = uncounted && j.Settled(p.UID)
 	if stage := j.stageOf(p); stage != p.stage {
@@ -131,30 +149,35 @@ func (j *Job) enter(p *Pod) {
 	if p.stage == Fresh {
 		p.in.freshSucceeded = p.Phase == events.PodSucceeded
 		p.in.freshFailed = !p.in.freshSucceeded
+		// One that a write accounts for may have no valid index any more.
+		p.in.completing, p.in.completes = p.in.freshSucceeded && j.indexValid(p), p.Index
 		p.in.urgent = p.Deleted != 0
 	}
 	p.in.heldCounted = p.stage == Holding && !p.Ignored()
-	if p.stage == Fresh || p.stage == Holding || (claimed && p.Held() && p.Phase == events.PodFailed && p.Ignored()) {
+	// One that is held back was fresh before, and one that is ignored delays others, too (J-105).
+	ignored := p.Held() && p.Ignored() && !p.Doomed && j.indexValid(p)
+	if p.stage == Fresh || ignored {
 		j.note(p)
 	}
 	j.count(p, 1)
 	if j.Indexed() {
-		switch {
-		case p.in.freshSucceeded:
-			j.complete(p.Index)
-		case was.freshSucceeded:
-			j.uncomplete(p.Index)
+		if was.completing && !(p.in.completing && p.in.completes == was.completes) {
+			j.uncomplete(was.completes)
+		}
+		if p.in.completing {
+			j.complete(p.in.completes)
 		}
 	}
 	if j.PerIndex() {
 		j.enterIndex(p)
-		j.settleIndex(p.Index)
+		j.reviewIndex(p.Index)
 	}
 }
 
 // leave takes back what enter added, before the pod changes.
 func (j *Job) leave(p *Pod) {
 	j.count(p, -1)
+	j.leaveClaim(p)
 	j.leaveIndex(p)
 }
 
@@ -176,6 +199,10 @@ func (j *Job) queue(s Stage) *queue {
 		return &j.surplus
 	case Holding:
 		return &j.holding
+	case Orphaned:
+		return &j.orphaned
+	case Disowned:
+		return &j.disowned
 	case Untouched, Dropping:
 	}
 	return nil
@@ -198,16 +225,22 @@ func (j *Job) count(p *Pod, sign int32) {
 	t.DoubtedDeletes += one(p.in.deleteDoubt) * sign
 	t.Waived += one(p.in.waived) * sign
 	t.Doomed += one(p.in.doomed) * sign
-	t.Misplaced += one(p.in.misplaced) * sign
+	t.Adopting += one(p.in.adopting) * sign
+	t.Releasing += one(p.in.releasing) * sign
 	t.FreshFailed += one(p.in.freshFailed) * sign
+	t.FreshSucceeded += one(p.in.freshSucceeded) * sign
 	t.Restarts += int64(p.in.restarts) * int64(sign)
 	t.Settled += int(one(p.in.settled) * sign)
 	t.Urgent += int(one(p.in.urgent) * sign)
-	if !j.Indexed() {
-		t.FreshSucceeded += one(p.in.freshSucceeded) * sign
-	}
 	if p.in.index >= 0 {
-		j.occupy(p.in.index, sign)
+		j.hold(p, sign)
+	}
+	switch {
+	case !p.in.misplaced:
+	case sign > 0:
+		j.misplaced[p] = struct{}{}
+	default:
+		delete(j.misplaced, p)
 	}
 }
 
@@ -223,9 +256,8 @@ func (j *Job) complete(i int32) {
 	if j.completed.Add(i) {
 		j.follow(i, 1)
 	}
-	j.index.failed.Remove(i) // an index with both outcomes is completed (J-126)
 	j.taken.Add(i)
-	if j.occupants[i] > 0 {
+	if j.occupants[i].n > 0 {
 		j.crowded[i] = struct{}{}
 	}
 }
@@ -236,7 +268,7 @@ func (j *Job) uncomplete(i int32) {
 		return
 	}
 	for p := range j.Fresh() { // another fresh pod may have completed it too
-		if p.Index == i && p.in.freshSucceeded {
+		if p.in.completing && p.in.completes == i {
 			return
 		}
 	}
@@ -246,37 +278,12 @@ func (j *Job) uncomplete(i int32) {
 	j.occupy(i, 0)
 }
 
-// occupy follows who holds an index: pods that run, and creates that have not been settled.
-func (j *Job) occupy(i, sign int32) {
-	n := j.occupants[i] + sign
-	if n == 0 {
-		delete(j.occupants, i)
-	} else {
-		j.occupants[i] = n
-	}
-	if n > 1 || (n > 0 && (j.completed.Has(i) || j.index.failed.Has(i))) {
-		j.crowded[i] = struct{}{}
-	} else {
-		delete(j.crowded, i)
-	}
-	j.retake(i)
-}
-
-// retake decides afresh whether the index needs a pod.
-func (j *Job) retake(i int32) {
-	if j.occupants[i] > 0 || j.completed.Has(i) || j.index.failed.Has(i) {
-		j.taken.Add(i)
-	} else {
-		j.taken.Remove(i)
-	}
-}
-
 // recount builds every tally anew, after a change that concerns all pods: another spec, another published status that
 // was not of our writing, a deletion, a finish. It costs what there are pods.
 func (j *Job) recount() {
 	pods := j.Pods()
 	j.tally = Tally{}
-	j.uncounted = make(map[types.UID]bool, len(j.Base.UncountedFailed)+len(j.Base.UncountedSucceeded))
+	j.uncounted = map[types.UID]bool{}
 	for _, uid := range j.Base.UncountedSucceeded {
 		j.uncounted[uid] = false
 	}
@@ -284,8 +291,8 @@ func (j *Job) recount() {
 		j.uncounted[uid] = true
 	}
 	clear(j.occupants)
+	clear(j.misplaced)
 	clear(j.crowded)
-	j.completed, j.taken = IndexSet{}, IndexSet{}
 	j.index = newPerIndex()
 	j.index.restless = true // until all pods are in
 	for p := range j.holding.all {
@@ -295,13 +302,13 @@ func (j *Job) recount() {
 		j.completed = j.Base.Completed.Clone()
 		j.completed.Trim(j.Completions())
 		j.taken = j.completed.Clone()
-		j.index.failed = j.Base.FailedIndexes.Clone()
-		j.index.failed.Trim(j.Completions())
+		if j.PerIndex() { // of other Jobs the field says nothing (J-040)
+			j.index.failed = j.Base.FailedIndexes.Clone()
+			j.index.failed.Trim(j.Completions())
+		}
 		j.taken.AddAll(&j.index.failed)
 		for _, c := range j.creates {
-			if c.Index >= 0 {
-				j.occupy(c.Index, 1)
-			}
+			j.occupy(c.Index, 1)
 		}
 	}
 	for uid := range j.uncounted {
@@ -310,14 +317,14 @@ func (j *Job) recount() {
 		}
 	}
 	j.recountProgress()
+	if j.Finished() {
+		j.unstandDeletes()
+	}
 	for _, p := range pods {
-		p.in = share{}
 		j.enter(p)
 	}
 	j.index.restless = false
-	if j.PerIndex() {
-		for _, i := range j.index.indexes() {
-			j.settleIndex(i)
-		}
+	for _, i := range j.index.indexes() {
+		j.settleIndex(i)
 	}
 }

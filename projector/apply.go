@@ -9,10 +9,7 @@ import (
 // Apply folds rec into j. It cannot fail: records are validated when they are decoded. Its cost depends on what rec
 // changes, not on how many pods j has. Job is not safe for concurrent use; its owner is the loop.
 func (j *Job) Apply(rec *events.Record) {
-	j.Now = max(j.Now, rec.Time)
-	if rec.Kind == events.KindClockStepped {
-		j.Now = rec.Time // which may lie before the time so far
-	}
+	j.Now = rec.Time // before the time so far where the clock stepped, else never
 	if rec.Stream == j.Stream {
 		j.Head = rec.Sequence
 	}
@@ -25,7 +22,10 @@ func (j *Job) Apply(rec *events.Record) {
 	case *events.PodSeen:
 		j.podSeen(rec, f)
 	case *events.PodGone:
+		j.claimOver(f)
 		j.podGone(f.UID)
+	case *events.GroupSeen:
+		j.Group.seen(f)
 	case *events.Decision:
 		if rec.Kind == events.KindDecided {
 			j.decided(rec, f)
@@ -39,6 +39,7 @@ func (j *Job) Apply(rec *events.Record) {
 	case *events.ControllerStarted:
 		j.restarted()
 	}
+	j.groupMoot()
 	j.lag()
 }
 
@@ -54,7 +55,7 @@ func (j *Job) jobSeen(rec *events.Record, f *events.JobSeen) {
 		j.EndInDoubt = 0
 	}
 	first := !j.Known()
-	anew := first || j.SpecAt != f.SpecAt || (f.Deleted != 0) != (j.Deleted != 0) || j.Gone
+	anew := first || j.SpecAt != f.SpecAt || (f.Deleted != 0) != (j.Deleted != 0) || j.Gone || f.Managed != j.Managed
 	j.Version, j.Generation, j.Created, j.Deleted = f.Version, f.Generation, f.Created, f.Deleted
 	j.Managed, j.ManagedBy, j.SpecAt, j.Gone = f.Managed, f.ManagedBy, f.SpecAt, false
 	j.Recheck, j.Look = false, false
@@ -65,7 +66,7 @@ func (j *Job) jobSeen(rec *events.Record, f *events.JobSeen) {
 	case f.Confirms != events.CommandName{}:
 		j.confirm(f.Confirms)
 	case f.Status != nil:
-		j.Base = statusOf(f.Status)
+		j.rebase(func() { j.Base = statusOf(f.Status) })
 		anew = true
 	}
 	if anew {
@@ -89,15 +90,29 @@ func (j *Job) start() {
 	}
 }
 
+// rebase changes the published base. A suspension that it shows anew was in force, however short, so the Job's time begins anew
+// when it is resumed (J-147, J-151).
+func (j *Job) rebase(change func()) {
+	suspended := j.Base.True(Suspended)
+	change()
+	if !suspended && j.Base.True(Suspended) {
+		j.Start = 0
+		j.start()
+	}
+}
+
 // gone folds the end of the Job's object: nothing of it is to be counted any more.
 func (j *Job) gone() {
-	j.Gone = true
+	j.Gone, j.claims = true, nil
 	j.recount()
 }
 
 // podSeen folds what was seen of a pod.
 func (j *Job) podSeen(rec *events.Record, f *events.PodSeen) {
-	j.settle(f.Ordinal)
+	var late events.Time
+	if f.Owner != "" || string(f.Maker) == j.Stream.ID {
+		late = j.settle(f.Ordinal)
+	}
 	p := j.pods[f.UID]
 	uid := f.UID
 	if p == nil {
@@ -109,13 +124,23 @@ func (j *Job) podSeen(rec *events.Record, f *events.PodSeen) {
 		j.leave(p)
 		uid = p.UID
 	}
+	was := p.Index
 	p.PodSeen, p.Seen = *f, true
+	p.LateCreate = max(p.LateCreate, late)
 	p.UID = uid // the text that the maps hold, not another that says the same
+	if p.Gone { // it had moved to another stream, and is back
+		p.Gone, p.Vanished = false, false
+		j.homes[uid] = j.Stream
+	}
 	if string(p.Owner) == j.Stream.ID {
 		p.Owner = types.UID(j.Stream.ID)
 	}
 	p.DeleteDone = p.DeleteDone && f.Deleted == 0
 	p.DropDone = p.DropDone && f.Tracked
+	p.Fell = f.Phase == events.PodFailed && (p.Fell || f.Deleted == 0 || f.EndedFirst)
+	p.Unjudged = j.Stream.Kind == events.StreamJob && !j.Known() && !f.Selected
+	j.claimSeen(p)
+	j.moot(p)
 	if e := &rec.Evidence; e.Name != "" {
 		p.Name = e.Name
 		if j.Ref.Namespace == "" {
@@ -129,6 +154,9 @@ func (j *Job) podSeen(rec *events.Record, f *events.PodSeen) {
 		}
 	}
 	j.place(p)
+	if was != p.Index {
+		j.reviewIndex(was)
+	}
 }
 
 // addPod makes room for a pod that the log has not heard of.
@@ -155,6 +183,10 @@ func (j *Job) podGone(uid types.UID) {
 	if p == nil {
 		return
 	}
+	j.LateCreate = max(j.LateCreate, p.LateCreate)
+	if j.homes[uid] == j.Stream { // else it has moved already
+		delete(j.homes, uid)
+	}
 	if p.written {
 		j.update(p, func() { p.Gone, p.Vanished = true, true })
 		return
@@ -162,11 +194,11 @@ func (j *Job) podGone(uid types.UID) {
 	j.leave(p)
 	j.unqueue(p)
 	delete(j.pods, uid)
-	delete(j.homes, uid)
-	if p.in.freshSucceeded && j.Indexed() {
-		j.uncomplete(p.Index)
+	if p.in.completing && j.Indexed() {
+		j.uncomplete(p.in.completes)
 	}
-	for _, f := range []*Flight{p.Drop, p.Delete} {
+	j.reviewIndex(p.Index) // it may have been what kept another one from being held
+	for _, f := range []*Flight{p.Drop, p.Delete, p.Claim} {
 		if f != nil {
 			j.land(f.Name)
 		}
@@ -178,15 +210,19 @@ func (j *Job) podGone(uid types.UID) {
 
 // restarted folds a process's start: what was in flight is in doubt. Deletions, finalizer removals and reads are asked
 // again where they are still wanted; a status write is decided afresh from a version seen since; a create keeps its slot
-// until it is settled.
+// until it is settled. What stands refused stands.
 func (j *Job) restarted() {
 	j.doubtEnd()
+	j.groupDoubted()
 	for _, name := range j.inFlight() {
 		switch f := j.flights[name]; {
 		case f.create != nil:
-			f.create.Flight = nil
-			f.create.Doubted, f.create.Sent = true, j.Now // it may have been sent at any time since it was decided
-			delete(j.flights, name)
+			if !f.create.Standing || f.create.GivenUp {
+				j.unfly(f.create)
+			}
+			f.create.Doubted, f.create.Sent = true, j.Now             // it may have been sent at any time since it was decided
+			f.create.Again = f.create.Again || f.create.Flight != nil // one that stands is asked again without another decision
+		case f.pod != nil && f.pod.flight(name).refused(): // asked again when it is due
 		case f.pod != nil:
 			j.update(f.pod, func() {
 				j.doubtDelete(f.pod, name)

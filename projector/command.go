@@ -2,6 +2,7 @@ package projector
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 
@@ -12,7 +13,6 @@ import (
 
 // decided folds a decision: its commands are in flight from here on.
 func (j *Job) decided(rec *events.Record, d *events.Decision) {
-	j.asOf = decided{settings: *j.Settings, rules: d.RulesVersion}
 	for place, c := range d.Commands() {
 		f := &Flight{
 			Name:    events.CommandName{Decided: rec.Sequence, Place: uint32(place)},
@@ -49,12 +49,19 @@ func (j *Job) launch(f *Flight) {
 				j.flights[f.Name] = flight{pod: p}
 			})
 		}
+	case *events.AdoptPod:
+		j.claim(c.Pod, f)
+	case *events.ReleasePod:
+		j.claim(c.Pod, f)
 	case *events.WriteStatus:
 		j.Write = f
 		j.flights[f.Name] = flight{}
 		j.written(&c.Change)
 	case *events.ReadJob:
 		j.Reading = f
+		j.flights[f.Name] = flight{}
+	case *events.FindGroup, *events.CreateWorkload, *events.CreatePodGroup:
+		j.Group.Flight = f
 		j.flights[f.Name] = flight{}
 	case *events.Withdraw:
 		j.withdrawn(c.Command)
@@ -64,15 +71,13 @@ func (j *Job) launch(f *Flight) {
 // creating is the create that a command asks for: a new one, or one in doubt that is tried again.
 func (j *Job) creating(c *events.CreatePod, f *Flight) *Create {
 	if known := j.create(c.Ordinal); known != nil {
-		known.Flight, known.Sent = f, j.Now
+		known.Flight, known.Sent, known.Again = f, j.Now, true
 		return known
 	}
 	create := &Create{CreatePod: *c, Flight: f, Sent: j.Now}
 	j.creates = append(j.creates, create) // ordinals only grow
 	j.Ordinal = max(j.Ordinal, c.Ordinal)
-	if c.Index >= 0 {
-		j.occupy(c.Index, 1)
-	}
+	j.occupy(c.Index, 1)
 	return create
 }
 
@@ -90,43 +95,44 @@ func (j *Job) findCreate(ordinal uint64) (int, bool) {
 }
 
 // settle ends the create with that ordinal: its pod has been observed, or created for certain. Any outcome that comes
-// later is no news, so both orders give the same state.
-func (j *Job) settle(ordinal uint64) {
+// later is no news, so both orders give the same state. late is until when another try of it may take effect.
+func (j *Job) settle(ordinal uint64) (late events.Time) {
 	if ordinal == 0 {
-		return
+		return 0
 	}
 	j.Ordinal = max(j.Ordinal, ordinal)
-	if j.drop(ordinal) {
+	if c := j.create(ordinal); c != nil {
+		late = c.late(j.Settings)
+		j.drop(c)
 		j.Window = min(j.Window+1, j.Settings.MaxPodsPerDecision)
-		j.Creating.cleared()
+		if j.StandingCreate() == nil {
+			j.Creating.cleared()
+		} else { // what stood in its way may be gone: its waits begin anew
+			j.Creating.Count, j.Creating.Until = 1, j.Now.Add(j.Settings.APIBackoff)
+		}
 	}
+	return late
 }
 
-// drop forgets a create that holds nothing any more, and reports whether it was there.
-func (j *Job) drop(ordinal uint64) bool {
-	k, ok := j.findCreate(ordinal)
-	if !ok {
-		return false
-	}
-	c := j.creates[k]
+// drop forgets a create that holds nothing any more.
+func (j *Job) drop(c *Create) {
+	k, _ := j.findCreate(c.Ordinal)
 	j.creates = slices.Delete(j.creates, k, k+1)
 	if c.Flight != nil {
 		delete(j.flights, c.Flight.Name)
 	}
-	if c.Index >= 0 {
-		j.occupy(c.Index, -1)
-	}
-	return true
+	j.occupy(c.Index, -1)
 }
 
 // withdrawn folds the recorded decision to give a command up.
 func (j *Job) withdrawn(name events.CommandName) {
 	f, ok := j.flights[name]
-	if ok && f.create != nil {
-		j.drop(f.create.Ordinal)
-		return
+	switch {
+	case ok && f.create != nil:
+		f.create.GivenUp = true // a try may be on its way: its end settles the create
+	default:
+		j.land(name)
 	}
-	j.land(name)
 }
 
 // inFlight are the commands in flight, in the order in which they were decided.
@@ -154,16 +160,26 @@ func (j *Job) land(name events.CommandName) {
 		j.unwritten()
 	case j.Reading != nil && j.Reading.Name == name:
 		j.Reading = nil
+	case j.Group.Flight != nil && j.Group.Flight.Name == name:
+		j.Group.Flight, j.Group.Standing = nil, false
 	case f.pod != nil && f.pod.Drop != nil && f.pod.Drop.Name == name:
 		f.pod.Drop = nil
 	case f.pod != nil && f.pod.Delete != nil && f.pod.Delete.Name == name:
 		f.pod.Delete = nil
 		j.deletes--
+	case f.pod != nil && f.pod.Claim != nil && f.pod.Claim.Name == name:
+		f.pod.Claim = nil
 	}
 }
 
-// written marks the pods that a status write in flight accounts for.
+// written marks the pods that a status write in flight accounts for. One that finishes the Job counts at once all that have
+// ended.
 func (j *Job) written(c *events.StatusChange) {
+	if finishes(c) {
+		for _, pods := range []iter.Seq[*Pod]{j.Fresh(), j.HeldAll()} {
+			j.marked = slices.AppendSeq(j.marked, pods)
+		}
+	}
 	for _, uids := range [][]types.UID{c.AddSucceeded, c.AddFailed} {
 		for _, uid := range uids {
 			if p := j.pods[uid]; p != nil {
@@ -171,7 +187,7 @@ func (j *Job) written(c *events.StatusChange) {
 			}
 		}
 	}
-	if c.CompleteIndexes != "" {
+	if c.CompleteIndexes != "" && !finishes(c) {
 		indexes := ParseIndexes(c.CompleteIndexes, math.MaxInt32)
 		for p := range j.Fresh() {
 			if p.Phase == events.PodSucceeded && indexes.Has(p.Index) {
@@ -184,10 +200,18 @@ func (j *Job) written(c *events.StatusChange) {
 	}
 }
 
+// finishes reports whether a change makes the Job Complete or Failed.
+func finishes(c *events.StatusChange) bool {
+	return slices.ContainsFunc(c.Conditions, func(c events.JobCondition) bool {
+		return c.Status == "True" && (c.Type == Complete || c.Type == Failed)
+	})
+}
+
 // unwritten takes the marks off when the write has ended. Pods whose object went meanwhile are forgotten then.
 func (j *Job) unwritten() {
 	marked := j.marked
 	j.marked = nil
+	slices.SortFunc(marked, func(a, b *Pod) int { return cmp.Compare(a.entered, b.entered) }) // also after a restart
 	for _, p := range marked {
 		j.update(p, func() { p.written = false })
 		if p.Gone {
@@ -204,10 +228,10 @@ func (j *Job) confirm(name events.CommandName) {
 	}
 	change := j.Write.Command.(*events.WriteStatus).Change
 	j.Writing.cleared()
-	j.EndInDoubt = 0
-	j.Base.change(&change)
+	j.EndInDoubt, j.Lagging = 0, 0
+	j.rebase(func() { j.Base.change(&change) })
 	defer j.land(name)
-	if len(change.Conditions) > 0 || change.TrimTo != nil || change.ClearFailedIndexes {
+	if len(change.Conditions) > 0 || change.TrimTo != nil {
 		j.recount()
 		return
 	}
@@ -223,9 +247,22 @@ func (j *Job) confirm(name events.CommandName) {
 		j.uncounted[uid] = true
 		j.refresh(uid, 1)
 	}
-	if change.CompleteIndexes != "" {
+	completed, failed := ParseIndexes(change.CompleteIndexes, j.Completions()), ParseIndexes(change.FailIndexes, j.Completions())
+	for i := range completed.all {
+		j.complete(i) // the pod may be said to have another index by now
+		j.reviewIndex(i)
+	}
+	for i := range failed.all {
+		j.reviewIndex(i)
+	}
+	if change.CompleteIndexes != "" || change.FailIndexes != "" {
 		for p := range j.Fresh() {
-			if p.Phase == events.PodSucceeded && j.Base.Completed.Has(p.Index) {
+			if p.Phase == events.PodSucceeded && j.accounted(p) {
+				j.update(p, func() {})
+			}
+		}
+		for _, name := range j.inFlight() { // a pod that is being let go may be of an index that another one settled
+			if p := j.flights[name].pod; p != nil {
 				j.update(p, func() {})
 			}
 		}

@@ -31,6 +31,17 @@ func (s *IndexSet) Has(i int32) bool {
 	return k < len(s.spans) && s.spans[k].first <= i
 }
 
+// all yields the indexes in the set, ascending.
+func (s *IndexSet) all(yield func(int32) bool) {
+	for _, p := range s.spans {
+		for i := p.first; i <= p.last; i++ {
+			if !yield(i) {
+				return
+			}
+		}
+	}
+}
+
 // Add puts i into the set and reports whether it was not there.
 func (s *IndexSet) Add(i int32) bool {
 	k := s.at(i)
@@ -161,8 +172,8 @@ func ParseIndexes(text string, limit int32) IndexSet {
 	for part := range strings.SplitSeq(text, ",") {
 		from, to, ranged := strings.Cut(part, "-")
 		first, err := strconv.ParseInt(from, 10, 32)
-		if err != nil || first < 0 {
-			continue
+		if err != nil {
+			continue // a sign is a dash, so none is negative
 		}
 		last := first
 		if ranged {

@@ -64,7 +64,9 @@ func checkSet(t *testing.T, seed uint64, s *IndexSet, dumb map[int32]bool, limit
 	}
 }
 
-func TestIndexesAreWrittenAsTheAPIWritesThem(t *testing.T) { // J-041, J-042
+// J-041: a set is written as ascending decimals, three or more in a row as a range, two apart, none as the empty text.
+// J-042: broken fragments are skipped, a fragment at the limit ends the reading, a range is clipped, neighbours are merged.
+func TestIndexesAreWrittenAsTheAPIWritesThem(t *testing.T) {
 	for _, row := range []struct {
 		name, in string
 		limit    int32
@@ -78,6 +80,12 @@ func TestIndexesAreWrittenAsTheAPIWritesThem(t *testing.T) { // J-041, J-042
 		{"a fragment at or above the limit ends the reading", "1,10,2", 10, "1"},
 		{"a range that passes the limit is clipped", "8-20", 10, "8,9"},
 		{"a backward range is skipped", "4-2,6", 10, "6"},
+		{"a range of one index is that index", "5-5", 10, "5"},
+		{"a range from 0 without an end is skipped", "0-,0-x,5", 10, "5"},
+		{"ranges that overlap are one", "1-5,3-7", 10, "1-7"},
+		{"what a range holds already is passed over", "1-5,2-4,7", 10, "1-5,7"},
+		{"and so is what begins and ends with it", "1-5,3-5,1,7", 10, "1-5,7"},
+		{"a range may begin where the one before ends", "1-3,3-4", 10, "1-4"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s := ParseIndexes(row.in, row.limit)
@@ -85,5 +93,22 @@ func TestIndexesAreWrittenAsTheAPIWritesThem(t *testing.T) { // J-041, J-042
 				t.Errorf("%q reads as %q, want %q", row.in, got, row.want)
 			}
 		})
+	}
+}
+
+// J-076: whether something has to be trimmed is asked of the highest index.
+func TestASetIsBelowWhatIsAboveItsHighestIndex(t *testing.T) {
+	s, empty := ParseIndexes("1,3-5", 10), IndexSet{}
+	for limit, want := range map[int32]bool{0: false, 4: false, 5: false, 6: true, 10: true} {
+		if s.Below(limit) != want {
+			t.Errorf("1,3-5 below %d: %v", limit, !want)
+		}
+	}
+	if !empty.Below(0) {
+		t.Error("the empty set is below everything")
+	}
+	other := ParseIndexes("1,3-6", 10)
+	if s.Equal(&other) || !s.Equal(&s) {
+		t.Error("1,3-5 equals itself, and not 1,3-6")
 	}
 }

@@ -22,7 +22,7 @@ type Draft struct {
 // and finds what went missing while nobody watched. Its own memory is that of an open listing; all else is the World.
 type Intake struct {
 	World *World
-	// FileStart is the first sequence of the log's newest file: a spec that an older file stores is stored again.
+	// FileStart is the first sequence of the log's newest file, 1 or later: a spec that an older file stores is stored again.
 	FileStart events.Sequence
 
 	listing map[events.Resource]map[types.UID]bool // UIDs seen since the listing of the resource began
@@ -40,6 +40,8 @@ func (in *Intake) Admit(o *events.Observation, next events.Sequence) []Draft {
 		return in.jobSeen(o, f, next)
 	case *events.JobGone:
 		return in.jobGone(o, f)
+	case *events.GroupSeen:
+		return []Draft{{Stream: events.JobStream(o.Job.UID), Kind: events.KindGroupSeen, Facts: f, Evidence: o.Evidence}}
 	case *events.PodSeen:
 		return in.podSeen(o, f)
 	case *events.PodGone:
@@ -157,15 +159,12 @@ func (in *Intake) jobSeen(o *events.Observation, f *events.JobSeen, next events.
 		}
 	}
 	var drafts []Draft
-	if o.Spec != nil {
-		stored, known := in.World.specs.byHash[seen.Spec]
-		seen.SpecAt = stored.at
-		if !known || stored.at < in.FileStart {
-			seen.SpecAt = next
-			drafts = append(drafts, Draft{
-				Stream: stream, Kind: events.KindSpecStored, Facts: o.Spec, Evidence: events.Evidence{Template: o.Template},
-			})
-		}
+	seen.SpecAt = in.World.specs.byHash[seen.Spec].at // 0, before every file, for one that is not known
+	if seen.SpecAt < in.FileStart {
+		seen.SpecAt = next
+		drafts = append(drafts, Draft{
+			Stream: stream, Kind: events.KindSpecStored, Facts: o.Spec, Evidence: events.Evidence{Template: o.Template},
+		})
 	}
 	return append(drafts, Draft{Stream: stream, Kind: kind, Facts: &seen, Evidence: o.Evidence})
 }
@@ -175,9 +174,9 @@ func (in *Intake) news(j *Job, seen *events.JobSeen) bool {
 	same := j.Spec != nil && seen.Spec == j.Spec.Hash && seen.Deleted == j.Deleted && seen.Managed == j.Managed &&
 		seen.ManagedBy == j.ManagedBy && !j.Gone
 	switch {
-	case seen.Status == nil || j.Base.equal(seen.Status):
+	case j.Base.equal(seen.Status):
 		seen.Status = nil
-		return !same || (j.Recheck && seen.Version > j.Version) || (j.Look && seen.Version >= j.Version)
+		return !same || (j.Recheck && seen.Version > j.Version) || j.Look
 	case j.Write != nil:
 		written := j.Base.With(&j.Write.Command.(*events.WriteStatus).Change)
 		if written.equal(seen.Status) {
@@ -199,12 +198,15 @@ func (in *Intake) jobGone(o *events.Observation, f *events.JobGone) []Draft {
 
 func (in *Intake) podSeen(o *events.Observation, f *events.PodSeen) []Draft {
 	in.mark(events.Pods, f.UID)
-	stream, ours := in.route(o, f)
+	f, stream, ours := in.route(o, f)
 	var drafts []Draft
-	if home, known := in.World.homes[f.UID]; known && (!ours || home != stream) {
+	if home, p := in.World.whereIs(f.UID); p != nil && (!ours || home.Stream != stream) {
+		if f.Version < p.Version {
+			return nil // of before it came there
+		}
 		drafts = append(drafts, Draft{
-			Stream: home, Kind: events.KindPodDeleted,
-			Facts: &events.PodGone{UID: f.UID, Version: f.Version}, Evidence: o.Evidence,
+			Stream: home.Stream, Kind: events.KindPodDeleted,
+			Facts: &events.PodGone{UID: f.UID, Version: f.Version, Moved: true}, Evidence: o.Evidence,
 		})
 	}
 	if !ours {
@@ -214,10 +216,11 @@ func (in *Intake) podSeen(o *events.Observation, f *events.PodSeen) []Draft {
 	kind, evidence := events.KindPodAdded, o.Evidence
 	if j != nil {
 		if p := j.Pod(f.UID); p != nil {
-			if f.Version < p.Version || (p.Seen && samePod(p, f)) {
+			known := p.Seen && !p.Gone // one that is gone may have been with another Job, and come back as it was
+			if f.Version < p.Version || (known && samePod(p, f) && !told(p, f)) {
 				return drafts
 			}
-			if p.Seen {
+			if known {
 				kind = events.KindPodChanged
 				evidence = newsOf(p, evidence)
 			}
@@ -227,7 +230,7 @@ func (in *Intake) podSeen(o *events.Observation, f *events.PodSeen) []Draft {
 		evidence.Owner = o.Job.Name
 	}
 	var causes []events.Sequence
-	if j != nil && f.Ordinal != 0 {
+	if j != nil {
 		if c := j.create(f.Ordinal); c != nil && c.Flight != nil {
 			causes = append(causes, c.Flight.Name.Decided)
 		}
@@ -235,17 +238,23 @@ func (in *Intake) podSeen(o *events.Observation, f *events.PodSeen) []Draft {
 	return append(drafts, Draft{Stream: stream, Kind: kind, Facts: f, Evidence: evidence, Causes: causes})
 }
 
-// route finds the stream of a pod; ours is false for a pod that is not recorded: of nobody we manage, and without our
-// finalizer (design §7).
-func (in *Intake) route(o *events.Observation, f *events.PodSeen) (stream events.Stream, ours bool) {
+// route finds the stream of a pod, and its facts as they are recorded there; ours is false for a pod that is not recorded:
+// of nobody we manage, and without our finalizer (design §7).
+func (in *Intake) route(o *events.Observation, f *events.PodSeen) (facts *events.PodSeen, stream events.Stream, ours bool) {
 	switch {
 	case f.Foreign:
-		return events.Stream{}, false
+		return f, events.Stream{}, false
 	case f.Owner == "":
-		return events.NamespaceStream(o.Evidence.Namespace), f.Tracked || len(f.Candidates) > 0
+		return in.routeOrphan(o.Evidence.Namespace, f)
 	}
 	stream = events.JobStream(f.Owner)
-	return stream, f.Tracked || in.World.Job(stream) != nil
+	return f, stream, f.Tracked || in.World.Job(stream) != nil
+}
+
+// told reports whether a sighting is recorded though it says nothing new but the version: what is done to a pod that nobody
+// owns, or that is to be released, is done to one version. So is one that tells whether the selector matches for certain.
+func told(p *Pod, f *events.PodSeen) bool {
+	return p.Unjudged || (f.Version > p.Version && (f.Owner == "" || !f.Selected))
 }
 
 // samePod reports whether a pod is seen as it is known, but for the version. That its finalizer is gone is known once the
@@ -267,15 +276,13 @@ func newsOf(p *Pod, e events.Evidence) events.Evidence {
 }
 
 func (in *Intake) podGone(o *events.Observation, f *events.PodGone) []Draft {
-	home, known := in.World.homes[f.UID]
-	if !known {
+	home, p := in.World.whereIs(f.UID)
+	if p == nil {
 		return nil
 	}
 	evidence := o.Evidence
-	if j := in.World.Job(home); j != nil && evidence.Name == "" { // an informer that only misses it keeps no names
-		if p := j.Pod(f.UID); p != nil {
-			evidence.Name = p.Name
-		}
+	if evidence.Name == "" { // an informer that only misses it keeps no names
+		evidence.Name = p.Name
 	}
-	return []Draft{{Stream: home, Kind: events.KindPodDeleted, Facts: f, Evidence: evidence}}
+	return []Draft{{Stream: home.Stream, Kind: events.KindPodDeleted, Facts: f, Evidence: evidence}}
 }

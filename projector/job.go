@@ -3,7 +3,6 @@ package projector
 import (
 	"iter"
 	"slices"
-	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -39,14 +38,19 @@ type Job struct {
 	released  queue
 	surplus   queue
 	holding   queue
+	orphaned  queue
+	disowned  queue
+	unowned   map[types.UID]*Pod                   // pods that nobody owns, in the stream of a Job
+	awaiting  map[types.UID]map[types.UID]struct{} // in a namespace's stream: by candidate, the pods that wait for it
 	tally     Tally
 	uncounted map[types.UID]bool // of the base; true: failed
 	policies  *Policies
 	progress  successProgress
 	index     perIndex
-	completed IndexSet           // succeeded indexes in range: the base's, and those of fresh pods
-	taken     IndexSet           // indexes that need no pod: completed, failed, or occupied
-	occupants map[int32]int32    // pods and creates that occupy an index
+	completed IndexSet // succeeded indexes in range: the base's, and those of fresh pods
+	taken     IndexSet // indexes that need no pod: completed, failed, or occupied
+	occupants map[int32]occupants
+	misplaced map[*Pod]struct{}  // active pods without a valid index that nothing is being done to
 	crowded   map[int32]struct{} // indexes that more than one occupies
 
 	// Commands in flight and what was learnt from those that ended.
@@ -58,13 +62,18 @@ type Job struct {
 	marked   []*Pod    // the pods that it accounts for
 	Reading  *Flight   // the live read in flight
 	flights  map[events.CommandName]flight
-	Creating Retry // of creates
-	Podding  Retry // of deletions and finalizer removals
-	Writing  Retry // of status writes
-	Look     bool  // a live read is wanted before the next status write
-	// EndInDoubt is until when a status write of unknown end, which said how the Job ends, may yet take effect; 0 when there
-	// is none, or a version was seen after which it cannot.
+	Creating Retry                     // of creates
+	Writing  Retry                     // of status writes and live reads
+	claims   map[types.UID]*claimRetry // refused adoptions and releases
+	// Confirmed is when a live read last found the Job to be as it is known (J-176).
+	Confirmed events.Time
+	Look      bool // a live read is wanted before the next status write
+	// EndInDoubt is until when a status write of unknown end, on which the Job's end or a pod's count hangs, may yet take
+	// effect; 0 when there is none, or a version was seen after which it cannot.
 	EndInDoubt events.Time
+	// LateCreate is until when a try of a create may yet make its pod once more, as the one that was made is gone or going.
+	LateCreate events.Time
+	Group      Group
 	Recheck    bool // the next observation of the object is recorded whatever it says
 
 	// Waits.
@@ -79,28 +88,21 @@ type Job struct {
 	deletes int                         // deletions in flight
 	arrival uint64
 	ticks   uint64
-	asOf    decided
-}
-
-// decided remembers under what the newest decision was made.
-type decided struct {
-	settings events.Settings
-	rules    uint32
 }
 
 // Tally is the Job's pods in numbers.
 type Tally struct {
 	Active, Ready, Terminating  int32
 	Idle                        int32 // active pods that nothing is being done to
-	FreshFailed, FreshSucceeded int32 // ended and not yet accounted for in the base; of Indexed Jobs only failures
+	FreshFailed, FreshSucceeded int32 // ended and not yet accounted for in the base
 	Settled                     int   // uncounted UIDs whose pod no longer carries the finalizer
 	Doomed                      int32 // surplus pods whose deletion is not certain yet
 	FailJob                     int32 // failed pods that a FailJob rule matches
 	HeldFailed                  int32 // failed pods that are held back for their index, and count
 	DoubtedDeletes              int32 // pods whose deletion may yet take effect, for all that is known
 	Waived                      int32 // pods that are not to be counted and still carry the finalizer
-	Misplaced                   int32 // active pods without a valid index
 	Restarts                    int64 // of containers of pods that run or wait to run (J-113)
+	Adopting, Releasing         int32 // pods whose adoption, or release, is in flight
 	Urgent                      int   // fresh pods that are being deleted: somebody waits for their finalizer
 }
 
@@ -109,6 +111,7 @@ type Flight struct {
 	Name    events.CommandName
 	Command events.Command
 	Since   events.Time // when it was decided
+	Refused *Retry      // of a command about a pod: its backoff, while it stands refused; a pod may have two in flight
 }
 
 // flight finds what a command in flight is about.
@@ -124,19 +127,40 @@ type Create struct {
 	Sent     events.Time // when it may last have been sent
 	Doubted  bool        // a try ended unknown, so a refusal does not end it
 	MustList bool        // it was refused after a try of unknown end: look for the pod first
+	Standing bool        // it was refused, and is asked again as it is
+	GivenUp  bool        // it is wanted no longer; how its newest try ended is awaited
+}
+
+// late is until when a try of the create may take effect besides the one that made its pod; 0 when there was one try.
+func (c *Create) late(s *events.Settings) events.Time {
+	if !c.Again {
+		return 0
+	}
+	return c.Sent.Add(s.RequestTimeout)
+}
+
+// OnItsWay reports whether the create has been asked for, neither stands refused nor is given up, and is not being looked for.
+func (c *Create) OnItsWay() bool {
+	if c.Flight == nil || c.Standing || c.GivenUp {
+		return false
+	}
+	_, asked := c.Flight.Command.(*events.CreatePod)
+	return asked
 }
 
 // Retry is what was learnt from refusals of one sort of command.
 type Retry struct {
 	Class events.RefusalClass // of the newest refusal; 0 after a try of unknown end
-	Count uint32              // refusals in a row
+	Count uint32              // tries in a row that were refused or ended unknown, up to Noted
+	Since events.Time         // the first of them
+	Noted events.Time         // the newest that has a record
 	Until events.Time         // not before then
 }
 
 func newJob(stream events.Stream, settings *events.Settings, homes map[types.UID]events.Stream) *Job {
 	j := &Job{
-		Stream: stream, Settings: settings, Base: newStatus(), Window: 1, homes: homes,
-		pods: map[types.UID]*Pod{}, uncounted: map[types.UID]bool{}, occupants: map[int32]int32{},
+		Stream: stream, Settings: settings, Base: newStatus(), Window: settings.FirstWindow(), homes: homes,
+		pods: map[types.UID]*Pod{}, uncounted: map[types.UID]bool{}, occupants: map[int32]occupants{}, misplaced: map[*Pod]struct{}{},
 		crowded: map[int32]struct{}{}, index: newPerIndex(), flights: map[events.CommandName]flight{},
 	}
 	switch stream.Kind {
@@ -198,11 +222,22 @@ func (j *Job) SucceededCount() int32 {
 	return j.Base.Succeeded + int32(len(j.Base.UncountedSucceeded)) + j.tally.FreshSucceeded
 }
 
+// MayLower reports whether the API server lets the number of succeeded indexes go down: only of Jobs whose completions and
+// parallelism are equal (J-212). Of others the number stays until it may (J-236).
+func (j *Job) MayLower() bool { return j.Completions() == j.Parallelism() }
+
 // Completed is the set of succeeded indexes in range. It must not be changed.
 func (j *Job) Completed() *IndexSet { return &j.completed }
 
 // FreeIndexes are the lowest indexes that need a pod, at most n.
 func (j *Job) FreeIndexes(n int) []int32 { return j.taken.Gaps(nil, j.Completions(), n) }
+
+// Awaits reports whether an index needs the pod that is being created for it: it is in range, has neither completed nor
+// failed, and nobody else occupies it.
+func (j *Job) Awaits(i int32) bool {
+	_, crowded := j.crowded[i]
+	return i >= 0 && i < j.Completions() && !crowded
+}
 
 // Crowded are the indexes that more than one pod occupies, ascending.
 func (j *Job) Crowded() []int32 {
@@ -217,6 +252,9 @@ func (j *Job) Crowded() []int32 {
 // Claims reports whether the pod is the Job's: owned by it and matched by its selector (J-173).
 func (j *Job) Claims(p *Pod) bool { return j.claimed(p) }
 
+// Heard is how many pods the log has ever heard of.
+func (j *Job) Heard() uint64 { return j.arrival }
+
 // PodCount is the number of pods, of whatever state.
 func (j *Job) PodCount() int { return len(j.pods) }
 
@@ -229,7 +267,7 @@ func (j *Job) Pods() []*Pod {
 	for _, p := range j.pods {
 		out = append(out, p)
 	}
-	slices.SortFunc(out, func(a, b *Pod) int { return int(a.arrived) - int(b.arrived) })
+	slices.SortFunc(out, byArrival)
 	return out
 }
 
@@ -253,6 +291,9 @@ func (j *Job) FailJobMatch() (p *Pod, m Match, ok bool) {
 	return p, p.match, true
 }
 
+// FailsJob reports whether a rule says that the pod's failure fails the Job (J-131).
+func (p *Pod) FailsJob() bool { return p.in.failJob }
+
 // Ignored reports whether a rule says that the pod's failure does not count (J-114).
 func (p *Pod) Ignored() bool { return p.match.Action == Ignore }
 
@@ -271,14 +312,14 @@ func (j *Job) SurplusLen() int { return j.surplus.n }
 // Settled reports whether the uncounted UID's pod no longer carries the finalizer, so that it can be counted (J-087).
 func (j *Job) Settled(uid types.UID) bool {
 	p := j.pods[uid]
-	return p == nil || !p.Held() || !j.claimed(p)
+	return p == nil || !p.Held()
 }
 
 // Creates are the creates that have not been settled, by ordinal.
 func (j *Job) Creates() []*Create { return j.creates }
 
-// Busy reports whether a command of the Job has not ended.
-func (j *Job) Busy() bool { return len(j.flights) > 0 || len(j.creates) > 0 }
+// Busy reports whether a command of the Job is in flight.
+func (j *Job) Busy() bool { return len(j.flights) > 0 }
 
 // PodsInDoubt reports whether a create, a delete, the removal of a surplus pod, or of the finalizer of a pod that is not to
 // be counted, has not ended, so that the Job must not finish yet.
@@ -313,18 +354,6 @@ func (j *Job) StartTime() events.Time {
 // Quiet reports whether nothing is left to do for a Job that finished or is gone. A create in doubt is nothing to wait for:
 // a pod that it may yet make opens a placeholder, and is let go.
 func (j *Job) Quiet() bool {
-	return (j.Gone || j.Finished()) && len(j.flights) == 0 && j.fresh.n == 0 && j.released.n == 0 && j.surplus.n == 0
-}
-
-// SameTerms reports whether the newest decision was made under these settings and rules.
-func (j *Job) SameTerms(rules uint32) bool {
-	return j.asOf.rules == 0 || (j.asOf.rules == rules && j.asOf.settings == *j.Settings)
-}
-
-// Behind is how long the published status has been behind at time now; 0 when it is not.
-func (j *Job) Behind(now events.Time) time.Duration {
-	if j.Lagging == 0 {
-		return 0
-	}
-	return max(now.Sub(j.Lagging), 1)
+	return (j.Gone || j.Finished()) && len(j.flights) == 0 && len(j.unowned) == 0 &&
+		j.released.n == 0 && j.surplus.n == 0
 }

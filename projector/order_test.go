@@ -17,10 +17,11 @@ const job = types.UID("job")
 type fold struct {
 	world *projector.World
 	seq   events.Sequence
+	now   events.Time
 }
 
 func newFold() *fold {
-	f := &fold{world: projector.NewWorld()}
+	f := &fold{world: projector.NewWorld(), now: 1e18}
 	settings := events.DefaultSettings()
 	settings.Mode = events.ModeAll
 	f.at(events.Controller, events.KindControllerStarted, &events.ControllerStarted{RulesVersion: 1, Settings: settings})
@@ -39,14 +40,14 @@ func (f *fold) record(kind events.Kind, facts events.Facts) { f.at(events.JobStr
 func (f *fold) at(s events.Stream, kind events.Kind, facts events.Facts) {
 	f.seq++
 	f.world.Apply(&events.Record{
-		Header: events.Header{Sequence: f.seq, Time: 1e18, Stream: s, Kind: kind}, Facts: facts,
+		Header: events.Header{Sequence: f.seq, Time: f.now, Stream: s, Kind: kind}, Facts: facts,
 		Evidence: events.Evidence{Namespace: "ns", Name: "demo-0"},
 	})
 }
 
-// decide folds a decision with one command and returns the command's name.
-func (f *fold) decide(c events.Command) events.CommandName {
-	f.record(events.KindDecided, &events.Decision{RulesVersion: 1, Steps: []events.Step{{Commands: []events.Command{c}}}})
+// decide folds a decision and returns the name of its first command.
+func (f *fold) decide(commands ...events.Command) events.CommandName {
+	f.record(events.KindDecided, &events.Decision{RulesVersion: 1, Steps: []events.Step{{Commands: commands}}})
 	return events.CommandName{Decided: f.seq}
 }
 
@@ -105,6 +106,32 @@ func TestOutcomeAndObservationComeInEitherOrder(t *testing.T) {
 			},
 		},
 		{
+			name:    "a refused deletion is somebody else's",
+			before:  func(f *fold) { f.record(events.KindPodAdded, pod(nil)) },
+			command: &events.DeletePod{Pod: "pod"},
+			kind:    events.KindPodChanged,
+			seen: func(events.CommandName) events.Facts {
+				return pod(func(p *events.PodSeen) { p.Version, p.Deleted = 21, 1e18 })
+			},
+			endings: []events.CommandEnded{
+				{Ending: events.Refused, Class: events.RefusedForbidden, Sent: true}, {Ending: events.UnknownIf, Sent: true},
+			},
+		},
+		{
+			name: "a finalizer that could not be removed goes",
+			before: func(f *fold) {
+				f.record(events.KindPodAdded, pod(func(p *events.PodSeen) { p.Phase, p.Finished = events.PodFailed, 1e18 }))
+			},
+			command: &events.DropFinalizer{Pod: "pod"},
+			kind:    events.KindPodChanged,
+			seen: func(events.CommandName) events.Facts {
+				return pod(func(p *events.PodSeen) { p.Version, p.Phase, p.Finished, p.Tracked = 21, events.PodFailed, 1e18, false })
+			},
+			endings: []events.CommandEnded{
+				{Ending: events.Refused, Class: events.RefusedForbidden, Sent: true}, {Ending: events.UnknownIf, Sent: true},
+			},
+		},
+		{
 			name: "a finalizer goes",
 			before: func(f *fold) {
 				f.record(events.KindPodAdded, pod(func(p *events.PodSeen) { p.Phase, p.Finished = events.PodFailed, 1e18 }))
@@ -118,6 +145,52 @@ func TestOutcomeAndObservationComeInEitherOrder(t *testing.T) {
 				{Ending: events.Done, UID: "pod", Version: 21, Sent: true},
 				{Ending: events.Done, UID: "pod", Version: 20, Sent: true}, // of the last finalizer of a pod that is being deleted
 			},
+		},
+		{
+			name: "a pod is adopted",
+			before: func(f *fold) {
+				f.record(events.KindPodAdded, pod(func(p *events.PodSeen) {
+					p.Owner, p.Selected, p.Ordinal, p.Candidates = "", false, 0, []types.UID{job}
+				}))
+			},
+			command: &events.AdoptPod{Pod: "pod", Version: 20},
+			kind:    events.KindPodChanged,
+			seen: func(events.CommandName) events.Facts {
+				return pod(func(p *events.PodSeen) { p.Version, p.Ordinal = 21, 0 })
+			},
+			endings: []events.CommandEnded{{Ending: events.Done, UID: "pod", Version: 21, Sent: true}},
+		},
+		{
+			name: "a pod is to be adopted, and changes first",
+			before: func(f *fold) {
+				f.record(events.KindPodAdded, pod(func(p *events.PodSeen) {
+					p.Owner, p.Selected, p.Candidates = "", false, []types.UID{job}
+				}))
+			},
+			command: &events.AdoptPod{Pod: "pod", Version: 20},
+			kind:    events.KindPodChanged,
+			seen: func(events.CommandName) events.Facts {
+				return pod(func(p *events.PodSeen) {
+					p.Version, p.Owner, p.Selected, p.Candidates = 21, "", false, []types.UID{job}
+				})
+			},
+			endings: []events.CommandEnded{
+				{Ending: events.Refused, Class: events.RefusedConflict, Sent: true},
+				{Ending: events.Refused, Class: events.RefusedForbidden, Sent: true},
+				{Ending: events.UnknownIf, Sent: true},
+			},
+		},
+		{
+			name: "a pod is released",
+			before: func(f *fold) {
+				f.record(events.KindPodAdded, pod(func(p *events.PodSeen) { p.Selected = false }))
+			},
+			command: &events.ReleasePod{Pod: "pod", Version: 20},
+			kind:    events.KindPodChanged,
+			seen: func(events.CommandName) events.Facts {
+				return pod(func(p *events.PodSeen) { p.Version, p.Owner, p.Selected, p.Tracked = 21, "", false, false })
+			},
+			endings: []events.CommandEnded{{Ending: events.Done, UID: "pod", Version: 21, Sent: true}},
 		},
 		{
 			name:    "a status is written, and confirmed by the watch",

@@ -25,10 +25,14 @@ func (j *Job) commandEnded(rec *events.Record, f *events.CommandEnded) {
 	switch {
 	case found.create != nil:
 		j.createEnded(found.create, rec, f)
+	case found.pod != nil && found.pod.Claim != nil && found.pod.Claim.Name == f.Command:
+		j.claimEnded(found.pod, f)
 	case found.pod != nil:
 		j.podEnded(found.pod, f)
 	case j.Write != nil && j.Write.Name == f.Command:
 		j.writeEnded(f)
+	case j.Group.Flight != nil && j.Group.Flight.Name == f.Command:
+		j.groupEnded(rec, f)
 	default:
 		j.readEnded(f)
 	}
@@ -37,43 +41,81 @@ func (j *Job) commandEnded(rec *events.Record, f *events.CommandEnded) {
 func (j *Job) createEnded(c *Create, rec *events.Record, f *events.CommandEnded) {
 	_, looking := c.Flight.Command.(*events.ReadPod)
 	since := c.Flight.Since
-	delete(j.flights, f.Command)
-	c.Flight = nil
 	switch f.Ending {
 	case events.Done:
 		if f.UID == "" { // looked for it, and there is none
-			j.drop(c.Ordinal)
+			j.drop(c)
 			return
 		}
-		j.settle(c.Ordinal)
-		if j.pods[f.UID] == nil {
-			j.created(c, rec, f)
+		late := j.settle(c.Ordinal)
+		if p := j.pods[f.UID]; p != nil { // from which its mark was taken, else it had settled the create
+			j.update(p, func() { p.LateCreate = late })
+		} else {
+			j.created(c, rec, f, late)
 		}
 	case events.Refused:
-		j.Creating.refused(j.Settings, since, j.Now, f.Class, f.RetryAfter)
-		j.Window = 1
-		if f.Class != events.RefusedNameTaken && (c.Doubted || looking) {
-			c.MustList = true
-			return
-		}
-		j.drop(c.Ordinal)
+		j.createRefused(c, f, since, looking)
 	case events.UnknownIf:
-		j.Creating.refused(j.Settings, since, j.Now, 0, f.RetryAfter)
-		c.Doubted = true
+		j.createFailed(c, f, since)
+		j.doubt(c)
 		if !looking {
 			c.Sent = j.Now
 		}
 	case events.Withdrawn:
-		if !c.Doubted {
-			j.drop(c.Ordinal)
+		if c.Doubted {
+			j.unfly(c)
+		} else {
+			j.drop(c)
 		}
 	}
 }
 
+// createRefused folds a refusal. The first of a Job's creates that is refused stands for all; any other frees its slot. One
+// that may have been made by a try of unknown end does not end so: its own pod may be what stands in the way.
+func (j *Job) createRefused(c *Create, f *events.CommandEnded, since events.Time, looking bool) {
+	j.createFailed(c, f, since)
+	j.Window = j.Settings.FirstWindow()
+	switch {
+	case f.Class == events.RefusedNameTaken && !looking:
+		j.drop(c)
+	case c.Standing && !c.GivenUp && passing(f.Class): // it goes on standing
+	case c.Doubted || looking:
+		j.unfly(c)
+		c.MustList = true
+	case !c.GivenUp && passing(f.Class) && j.StandingCreate() == nil:
+		c.Standing = true
+	default:
+		j.drop(c)
+	}
+}
+
+// createFailed notes a failed try in the Job's backoff for creates.
+func (j *Job) createFailed(c *Create, f *events.CommandEnded, since events.Time) {
+	if c.Standing {
+		j.Creating.again(j.Settings, j.Now, f)
+		return
+	}
+	j.Creating.refused(j.Settings, since, j.Now, f)
+}
+
+// unfly takes a create out of flight that holds its slot until it is settled.
+func (j *Job) unfly(c *Create) {
+	if c.Flight != nil {
+		delete(j.flights, c.Flight.Name)
+	}
+	c.Flight, c.Standing, c.GivenUp = nil, false, false
+}
+
+// doubt notes that nobody knows whether the create took effect.
+func (j *Job) doubt(c *Create) {
+	j.unfly(c)
+	c.Doubted = true
+}
+
 // created files the pod of a create that is done before the watch has shown it.
-func (j *Job) created(c *Create, rec *events.Record, f *events.CommandEnded) {
+func (j *Job) created(c *Create, rec *events.Record, f *events.CommandEnded, late events.Time) {
 	p := j.addPod()
-	p.Name = rec.Evidence.Name
+	p.Name, p.LateCreate = rec.Evidence.Name, late
 	p.PodSeen = events.PodSeen{
 		UID: f.UID, Version: f.Version, Phase: events.PodPending, Created: j.Now.Second(), Tracked: true,
 		Owner: types.UID(j.Stream.ID), Selected: true, Index: c.Index, Ordinal: c.Ordinal,
@@ -82,35 +124,33 @@ func (j *Job) created(c *Create, rec *events.Record, f *events.CommandEnded) {
 	j.place(p)
 }
 
+// podEnded folds how a command about a pod ended. Whatever the reason, it stands when it was refused, and when nobody knows:
+// it names the pod by its UID, so asking again is safe.
 func (j *Job) podEnded(p *Pod, f *events.CommandEnded) {
 	deletion := p.Delete != nil && p.Delete.Name == f.Command
-	since := j.since(p.Drop)
-	if deletion {
-		since = j.since(p.Delete)
-	}
+	overtaken := p.overtaken(f)
 	missing := f.Ending == events.Refused && (f.Class == events.RefusedNotFound || (deletion && f.Class == events.RefusedConflict))
 	j.update(p, func() {
-		if f.Ending == events.UnknownIf {
+		switch {
+		case f.Ending == events.UnknownIf:
 			j.doubtDelete(p, f.Command)
+			j.stand(p, f)
+			return
+		case f.Ending == events.Refused && !missing && overtaken == 0:
+			j.stand(p, f)
+			return
 		}
 		j.land(f.Command)
-		switch f.Ending {
-		case events.Done:
-			j.Podding.cleared()
-			if deletion {
-				p.DeleteDone = p.Deleted == 0
-			} else {
-				p.DropDone = p.Tracked
-			}
-		case events.Refused:
-			if missing {
-				p.Vanished = true
-			} else {
-				j.Podding.refused(j.Settings, since, j.Now, f.Class, f.RetryAfter)
-			}
-		case events.UnknownIf:
-			j.Podding.refused(j.Settings, since, j.Now, 0, f.RetryAfter)
-		case events.Withdrawn:
+		switch {
+		case missing:
+			p.Vanished = true
+		case overtaken != 0:
+			p.Stale = overtaken
+		case f.Ending != events.Done:
+		case deletion:
+			p.DeleteDone = p.Deleted == 0
+		default:
+			p.DropDone = p.Tracked
 		}
 	})
 }
@@ -128,8 +168,10 @@ func (j *Job) writeEnded(f *events.CommandEnded) {
 	j.land(f.Command)
 	switch f.Ending {
 	case events.Refused:
-		j.Writing.refused(j.Settings, since, j.Now, f.Class, f.RetryAfter)
-		j.Recheck, j.Look = true, true
+		j.Writing.refused(j.Settings, since, j.Now, f)
+		if stale(f.Class) {
+			j.Recheck, j.Look = true, true
+		}
 		if f.Class == events.RefusedConflict {
 			j.Writing.Until = j.Now // found out before anything was sent: the Job is read at once
 			if f.Sent {
@@ -137,12 +179,18 @@ func (j *Job) writeEnded(f *events.CommandEnded) {
 			}
 		}
 	case events.UnknownIf:
-		j.Writing.refused(j.Settings, since, j.Now, 0, f.RetryAfter)
+		j.Writing.refused(j.Settings, since, j.Now, f)
 		j.Recheck, j.Look = true, true
 	case events.Done: // observed before it was answered: the base has it
 		j.Writing.cleared()
 	case events.Withdrawn:
 	}
+}
+
+// stale reports whether a refused status write may have been computed from an object that is no longer so: the Job is read
+// before the next one (J-237). Others are refused for what is the same of any write: rights, patience, a webhook.
+func stale(c events.RefusalClass) bool {
+	return c == events.RefusedConflict || c == events.RefusedInvalid || c == events.RefusedNotFound
 }
 
 // doubtDelete notes that nobody knows whether the pod's deletion in flight takes effect, and until when it may: the Job does
@@ -166,13 +214,14 @@ func (j *Job) DeletesInDoubt() events.Time {
 	return until
 }
 
-// doubtEnd notes that nobody knows whether the write in flight is stored, when it says how the Job ends. It was made for
-// exactly one version, so a newer one settles it; else the time does after which the server no longer acts on it.
+// doubtEnd notes that nobody knows whether the write in flight is stored, when it says how the Job ends, or accounts for a pod:
+// that may lose its finalizer, if it has not, and would not be counted without the write. It was made for exactly one version,
+// so a newer one settles it, as the next write does; else the time does after which the server no longer acts on it.
 func (j *Job) doubtEnd() {
 	if j.Write == nil {
 		return
 	}
-	if w := j.Write.Command.(*events.WriteStatus); len(w.Change.Conditions) > 0 {
+	if w := j.Write.Command.(*events.WriteStatus); len(w.Change.Conditions) > 0 || len(j.marked) > 0 {
 		j.EndInDoubt = j.Now.Add(j.Settings.RequestTimeout)
 	}
 }
@@ -183,11 +232,11 @@ func (j *Job) readEnded(f *events.CommandEnded) {
 	j.land(f.Command)
 	switch {
 	case f.Ending == events.Done && string(f.UID) == j.Stream.ID:
-		j.Look = false
+		j.Look, j.Confirmed = false, j.Now
 	case f.Ending == events.Done, f.Ending == events.Refused && f.Class == events.RefusedNotFound:
 		j.gone() // another Job has the name, or none
 	case f.Ending == events.Refused || f.Ending == events.UnknownIf:
-		j.Writing.refused(j.Settings, since, j.Now, f.Class, f.RetryAfter)
+		j.Writing.refused(j.Settings, since, j.Now, f)
 	}
 }
 

@@ -44,7 +44,7 @@ func (p *Pod) Ended() events.Time { return p.ended }
 
 // fell reports whether the pod failed and is one that its index's limit is about.
 func (j *Job) fell(p *Pod) bool {
-	return j.PerIndex() && p.Held() && !p.Doomed && !p.Waived && p.Phase != events.PodSucceeded && j.toCount(p) &&
+	return j.PerIndex() && (p.Held() || p.written) && !p.Doomed && !p.Waived && p.Phase != events.PodSucceeded && j.toCount(p) &&
 		(p.Phase == events.PodFailed || (p.Deleted != 0 && !j.FailedOnly()))
 }
 
@@ -64,11 +64,25 @@ func (j *Job) enterIndex(p *Pod) {
 	if j.fell(p) {
 		p.in.fallen = true
 		j.index.fallen[i] = append(j.index.fallen[i], p)
-		if j.exhausted(p) && !j.completed.Has(i) {
-			j.index.failed.Add(i)
-			j.occupy(i, 0)
-		}
 	}
+}
+
+// judgeIndex decides whether an index has failed: when it is published as such, or a pod that fell exhausts its limit; never
+// when it has completed (J-126). One that was found failed is no longer when its pod vanishes before anything says so (J-036).
+func (j *Job) judgeIndex(i int32) {
+	if i < 0 || i >= j.Completions() {
+		return
+	}
+	failed := !j.completed.Has(i) && (j.Base.FailedIndexes.Has(i) || slices.ContainsFunc(j.index.fallen[i], j.exhausted))
+	switch {
+	case failed == j.index.failed.Has(i):
+		return
+	case failed:
+		j.index.failed.Add(i)
+	default:
+		j.index.failed.Remove(i)
+	}
+	j.occupy(i, 0)
 }
 
 func (j *Job) leaveIndex(p *Pod) {
@@ -90,6 +104,14 @@ func (j *Job) leaveIndex(p *Pod) {
 		} else {
 			j.index.fallen[i] = kept
 		}
+	}
+}
+
+// reviewIndex judges an index and settles it, after a pod of it has changed or gone.
+func (j *Job) reviewIndex(i int32) {
+	if j.PerIndex() {
+		j.judgeIndex(i)
+		j.settleIndex(i)
 	}
 }
 

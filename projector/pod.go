@@ -23,6 +23,8 @@ const (
 	Dropping        // the removal of its finalizer is in flight
 	Surplus         // surplus, and the next step of its removal can be taken
 	Holding         // failed, and held back until the replacement for its index is seen (J-118)
+	Orphaned        // nobody owns it, and the Job is to adopt it (J-175)
+	Disowned        // the Job owns it and no longer selects it: it is to be released (J-174)
 )
 
 // Pod is what the log says about one pod.
@@ -35,12 +37,20 @@ type Pod struct {
 	DeleteDone bool // the server confirmed its deletion, and the watch has not shown it yet
 	// DeleteDoubt is until when a deletion of unknown end may yet take effect; 0 for none.
 	DeleteDoubt events.Time
-	Vanished    bool    // the server did not find it; what the watch still shows of it is older
-	Gone        bool    // its object is gone; it is kept while a status write in flight accounts for it
-	Doomed      bool    // surplus: deleted once its finalizer is gone, and never counted (J-073)
-	Waived      bool    // its finalizer went, or is going, though it had not ended: it is never counted (J-091)
-	Drop        *Flight // the finalizer's removal, in flight
-	Delete      *Flight // its deletion, in flight
+	// LateCreate is until when another try of its create may take effect, should its name be free by then; 0 for none.
+	LateCreate events.Time
+	Vanished   bool    // the server did not find it; what the watch still shows of it is older
+	Gone       bool    // its object is gone; it is kept while a status write in flight accounts for it
+	Doomed     bool    // surplus: deleted once its finalizer is gone, and never counted (J-073)
+	Waived     bool    // its finalizer went, or is going, though it had not ended: it is never counted (J-091)
+	Drop       *Flight // the finalizer's removal, in flight
+	Delete     *Flight // its deletion, in flight
+	Claim      *Flight // its adoption or its release, in flight
+	Spent      bool    // the Job has accounted for it, or given it up: adopted again, it is not counted
+	Unjudged   bool    // it was seen before its Job, so it is not known whether the selector matches
+	Fell       bool    // it failed by itself: it was seen so before its deletion was asked for, or its containers' times say so
+	// Stale is the version at which a command about the pod met a newer one, which is yet to be seen; 0 for none.
+	Stale uint64
 
 	arrived uint64      // order of arrival in its stream
 	written bool        // the status write in flight accounts for it
@@ -52,19 +62,21 @@ type Pod struct {
 	in      share
 	prev    *Pod
 	next    *Pod
+	beside  *Pod // another one of its index
 }
 
 // share is what a pod adds to its Job's tallies.
 type share struct {
 	active, ready, terminating, idle, misplaced, settled, doomed, waived, deleteDoubt bool
 
-	freshFailed, freshSucceeded, urgent bool
+	freshFailed, freshSucceeded, completing, urgent bool
 
-	fallen, running, failJob, heldCounted bool
+	fallen, running, failJob, heldCounted, adopting, releasing bool
 
 	restarts uint32 // of containers of a pod that runs or waits to run
 
-	index int32 // the index that the pod occupies, or NoIndex
+	index     int32 // the index that the pod occupies, or NoIndex
+	completes int32 // the index that the pod completes, when it is completing one: succeeded and fresh
 }
 
 // Arrived orders the pods of a Job by when the log first heard of them.
@@ -92,7 +104,7 @@ type queue struct {
 }
 
 func (q *queue) push(p *Pod) {
-	p.prev, p.next = q.last, nil
+	p.prev = q.last
 	if q.last != nil {
 		q.last.next = p
 	} else {

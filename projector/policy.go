@@ -22,8 +22,8 @@ type SuccessRule struct {
 	Count    int32    // succeededCount; 0 for all of Required
 }
 
-// policiesOf reads the policies of a spec. What cannot be read counts as absent: the API server has checked it.
-func policiesOf(spec *events.JobSpec) *Policies {
+// PoliciesOf reads the policies of a spec. What cannot be read counts as absent: the API server has checked it.
+func PoliciesOf(spec *events.JobSpec) *Policies {
 	p := &Policies{}
 	if spec.PodFailurePolicy != "" {
 		var failure batchv1.PodFailurePolicy
@@ -75,9 +75,19 @@ var actions = map[batchv1.PodFailurePolicyAction]Action{
 	batchv1.PodFailurePolicyActionFailJob:   FailJob,
 }
 
-// match is the first rule that matches the pod and whose action is known and applies (J-127). perIndex says that the Job
+// String is the action as the API spells it; empty for NoMatch.
+func (a Action) String() string {
+	for spelt, action := range actions {
+		if action == a {
+			return string(spelt)
+		}
+	}
+	return ""
+}
+
+// Match is the first rule that matches the pod and whose action is known and applies (J-127). perIndex says that the Job
 // has a limit per index, without which FailIndex does not apply.
-func (p *Policies) match(pod *events.PodSeen, perIndex bool) Match {
+func (p *Policies) Match(pod *events.PodSeen, perIndex bool) Match {
 	if p == nil || p.failure == nil {
 		return Match{}
 	}

@@ -2,6 +2,7 @@ package projector
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -50,7 +51,6 @@ func (w *World) RestoreStream(s events.Stream, facts, names []byte) error {
 	}
 	ref := events.JobRef{Namespace: called.GetNamespace(), Name: called.GetName(), UID: types.UID(s.ID)}
 	if stub := state.GetStub(); stub != nil {
-		delete(w.jobs, s)
 		w.stubs[ref.UID] = Stub{
 			Ref: ref, Version: stub.GetVersion(), Finished: events.Time(stub.GetFinished()),
 			TTL: stub.GetTtlPlusOne() - 1, Head: events.Sequence(stub.GetHead()),
@@ -85,28 +85,30 @@ func (j *Job) toWire() (*pb.JobState, *pb.StateNames) {
 		Base:    events.StatusToWire(j.Base.Record(), &names.Texts),
 		Ordinal: j.Ordinal, Window: j.Window,
 		Write: flightToWire(j.Write, names), Reading: flightToWire(j.Reading, names),
-		Creating: retryToWire(j.Creating), Podding: retryToWire(j.Podding), Writing: retryToWire(j.Writing),
-		Look: j.Look, Recheck: j.Recheck, EndInDoubt: int64(j.EndInDoubt),
+		Creating: retryToWire(&j.Creating), Writing: retryToWire(&j.Writing),
+		Claims: j.claimsToWire(), Confirmed: int64(j.Confirmed),
+		Look: j.Look, Recheck: j.Recheck, EndInDoubt: int64(j.EndInDoubt), LateCreate: int64(j.LateCreate),
+		Group: j.Group.toWire(names),
 		Start: int64(j.Start), Lagging: int64(j.Lagging), Ends: j.ends.toWire(),
-		Arrival: j.arrival, Ticks: j.ticks, DecidedBy: j.asOf.rules,
+		Arrival: j.arrival, Ticks: j.ticks,
 	}
 	if j.Spec != nil {
 		s.Spec = events.SpecToWire(j.Spec)
-	}
-	if j.asOf.rules != 0 {
-		s.DecidedUnder = events.SettingsToWire(&j.asOf.settings)
 	}
 	for _, c := range j.creates {
 		s.Creates = append(s.Creates, &pb.CreateState{
 			Create: events.CommandToWire(&c.CreatePod, &names.Texts).GetCreatePod(),
 			Flight: flightToWire(c.Flight, names), Sent: int64(c.Sent), Doubted: c.Doubted, MustList: c.MustList,
+			Standing: c.Standing, GivenUp: c.GivenUp,
 		})
 	}
 	for _, p := range j.Pods() {
 		s.Pods = append(s.Pods, &pb.PodState{
 			Facts: events.PodToWire(&p.PodSeen), Seen: p.Seen, DeleteDone: p.DeleteDone, Doomed: p.Doomed,
 			Drop: flightToWire(p.Drop, names), Delete: flightToWire(p.Delete, names),
-			DropDone: p.DropDone, Vanished: p.Vanished, Gone: p.Gone, Written: p.written, Waived: p.Waived, Ended: int64(p.ended), DeleteDoubt: int64(p.DeleteDoubt),
+			DropDone: p.DropDone, Vanished: p.Vanished, Gone: p.Gone, Written: p.written, Waived: p.Waived, Ended: int64(p.ended),
+			DeleteDoubt: int64(p.DeleteDoubt), LateCreate: int64(p.LateCreate),
+			Claim: flightToWire(p.Claim, names), Spent: p.Spent, Unjudged: p.Unjudged, Stale: p.Stale, Fell: p.Fell,
 			Arrived: p.arrived, Noted: p.noted, Stage: uint32(p.stage), Entered: p.entered,
 		})
 		names.Pods = append(names.Pods, &pb.PodNames{Name: p.Name, Node: p.Node})
@@ -118,20 +120,29 @@ func flightToWire(f *Flight, names *pb.StateNames) *pb.Flight {
 	if f == nil {
 		return nil
 	}
-	return &pb.Flight{
+	w := &pb.Flight{
 		Name: events.CommandNameToWire(f.Name), Command: events.CommandToWire(f.Command, &names.Texts), Since: int64(f.Since),
 	}
+	if f.refused() {
+		w.Refused = retryToWire(f.Refused)
+	}
+	return w
 }
 
-func retryToWire(r Retry) *pb.Retry {
-	if r == (Retry{}) {
+func retryToWire(r *Retry) *pb.Retry {
+	if r == nil || *r == (Retry{}) {
 		return nil
 	}
-	return &pb.Retry{Class: pb.RefusalClass(r.Class), Count: r.Count, Until: int64(r.Until)}
+	return &pb.Retry{
+		Class: pb.RefusalClass(r.Class), Count: r.Count, Until: int64(r.Until), Since: int64(r.Since), Noted: int64(r.Noted),
+	}
 }
 
 func retryFromWire(w *pb.Retry) Retry {
-	return Retry{Class: events.RefusalClass(w.GetClass()), Count: w.GetCount(), Until: events.Time(w.GetUntil())}
+	return Retry{
+		Class: events.RefusalClass(w.GetClass()), Count: w.GetCount(), Until: events.Time(w.GetUntil()),
+		Since: events.Time(w.GetSince()), Noted: events.Time(w.GetNoted()),
+	}
 }
 
 func (b *backoff) toWire() *pb.Backoff {
@@ -167,7 +178,8 @@ func timesFromWire(ws []int64) []events.Time {
 	return out
 }
 
-// stateReader takes the texts of a state in the order in which toWire left them.
+// stateReader takes the texts of a state in the order in which toWire left them: those of the status, then those of the status write
+// in flight. No other command has any.
 type stateReader struct {
 	texts []string
 	err   error
@@ -182,10 +194,12 @@ func (r *stateReader) flight(w *pb.Flight) *Flight {
 		r.err = err
 		return nil
 	}
-	if write, ok := c.(*events.WriteStatus); ok {
-		r.skip(len(write.Change.Conditions))
+	f := &Flight{Name: events.CommandNameFromWire(w.GetName()), Command: c, Since: events.Time(w.GetSince())}
+	if w.GetRefused() != nil {
+		retry := retryFromWire(w.GetRefused())
+		f.Refused = &retry
 	}
-	return &Flight{Name: events.CommandNameFromWire(w.GetName()), Command: c, Since: events.Time(w.GetSince())}
+	return f
 }
 
 func (r *stateReader) skip(n int) { r.texts = r.texts[min(n, len(r.texts)):] }
@@ -206,19 +220,23 @@ func (w *World) jobFromWire(stream events.Stream, s *pb.JobState, names *pb.Stat
 		j.Spec = w.specs.use(spec.Hash, nil)
 		j.policies = w.specs.byHash[spec.Hash].policies
 	}
+	if s.GetBase() == nil {
+		return nil, errors.New("no status") // every state has one
+	}
 	base := events.StatusFromWire(s.GetBase(), r.texts)
 	r.skip(len(base.Conditions))
 	j.Base = statusOf(base)
 	j.Ordinal, j.Window = s.GetOrdinal(), s.GetWindow()
 	j.Write, j.Reading = r.flight(s.GetWrite()), r.flight(s.GetReading())
-	j.Creating, j.Podding, j.Writing = retryFromWire(s.GetCreating()), retryFromWire(s.GetPodding()), retryFromWire(s.GetWriting())
-	j.Look, j.Recheck, j.EndInDoubt = s.GetLook(), s.GetRecheck(), events.Time(s.GetEndInDoubt())
+	j.Creating, j.Writing = retryFromWire(s.GetCreating()), retryFromWire(s.GetWriting())
+	j.Group = groupFromWire(s.GetGroup(), names, r)
+	j.restoreClaims(s.GetClaims())
+	j.Confirmed = events.Time(s.GetConfirmed())
+	j.Look, j.Recheck = s.GetLook(), s.GetRecheck()
+	j.EndInDoubt, j.LateCreate = events.Time(s.GetEndInDoubt()), events.Time(s.GetLateCreate())
 	j.Start, j.Lagging, j.ends = events.Time(s.GetStart()), events.Time(s.GetLagging()), backoffFromWire(s.GetEnds())
 	j.arrival, j.ticks = s.GetArrival(), s.GetTicks()
-	if s.GetDecidedBy() != 0 {
-		j.asOf = decided{settings: events.SettingsFromWire(s.GetDecidedUnder()), rules: s.GetDecidedBy()}
-	}
-	for _, f := range []*Flight{j.Write, j.Reading} {
+	for _, f := range []*Flight{j.Write, j.Reading, j.Group.Flight} {
 		if f != nil {
 			j.flights[f.Name] = flight{}
 		}
@@ -228,20 +246,33 @@ func (w *World) jobFromWire(stream events.Stream, s *pb.JobState, names *pb.Stat
 	if r.err != nil {
 		return nil, r.err
 	}
-	j.recount()
+	j.recountAsStored()
 	return j, nil
+}
+
+// recountAsStored builds the tallies of a Job whose pods are restored. A pod that was not spent is none yet: the fold looks when
+// something of the pod changes, and then the published status may have its index by another pod.
+func (j *Job) recountAsStored() {
+	var unspent []*Pod
+	for _, p := range j.pods {
+		if !p.Spent {
+			unspent = append(unspent, p)
+		}
+	}
+	j.recount()
+	for _, p := range unspent {
+		p.Spent = false
+	}
 }
 
 func (j *Job) restoreCreates(ws []*pb.CreateState, r *stateReader) {
 	for _, w := range ws {
-		command, err := events.CommandFromWire(&pb.Command{Kind: &pb.Command_CreatePod{CreatePod: w.GetCreate()}}, nil)
-		if err != nil {
-			r.err = err
-			return
-		}
+		// That a create is of a kind which is not known cannot be.
+		command, _ := events.CommandFromWire(&pb.Command{Kind: &pb.Command_CreatePod{CreatePod: w.GetCreate()}}, nil)
 		c := &Create{
 			CreatePod: *command.(*events.CreatePod), Flight: r.flight(w.GetFlight()),
 			Sent: events.Time(w.GetSent()), Doubted: w.GetDoubted(), MustList: w.GetMustList(),
+			Standing: w.GetStanding(), GivenUp: w.GetGivenUp(),
 		}
 		j.creates = append(j.creates, c)
 		if c.Flight != nil {
@@ -255,21 +286,28 @@ func (j *Job) restorePods(ws []*pb.PodState, names []*pb.PodNames, r *stateReade
 	for i, w := range ws {
 		p := &Pod{
 			PodSeen: *events.PodFromWire(w.GetFacts()), Seen: w.GetSeen(), DeleteDone: w.GetDeleteDone(), Doomed: w.GetDoomed(),
-			DropDone: w.GetDropDone(), Vanished: w.GetVanished(), Gone: w.GetGone(), written: w.GetWritten(), Waived: w.GetWaived(), ended: events.Time(w.GetEnded()),
-			DeleteDoubt: events.Time(w.GetDeleteDoubt()),
-			Drop:        r.flight(w.GetDrop()), Delete: r.flight(w.GetDelete()),
+			DropDone: w.GetDropDone(), Vanished: w.GetVanished(), Gone: w.GetGone(), written: w.GetWritten(), Waived: w.GetWaived(),
+			ended:       events.Time(w.GetEnded()),
+			DeleteDoubt: events.Time(w.GetDeleteDoubt()), LateCreate: events.Time(w.GetLateCreate()),
+			Drop: r.flight(w.GetDrop()), Delete: r.flight(w.GetDelete()), Claim: r.flight(w.GetClaim()),
+			Spent: w.GetSpent(), Unjudged: w.GetUnjudged(), Stale: w.GetStale(), Fell: w.GetFell(),
 			arrived: w.GetArrived(), noted: w.GetNoted(), stage: Stage(w.GetStage()), entered: w.GetEntered(),
 		}
 		if i < len(names) {
 			p.Name, p.Node = names[i].GetName(), names[i].GetNode()
 		}
 		j.pods[p.UID] = p
-		j.homes[p.UID] = j.Stream
+		if !p.Gone {
+			j.homes[p.UID] = j.Stream
+		}
 		if p.written {
 			j.marked = append(j.marked, p)
 		}
 		if p.Drop != nil {
 			j.flights[p.Drop.Name] = flight{pod: p}
+		}
+		if p.Claim != nil {
+			j.flights[p.Claim.Name] = flight{pod: p}
 		}
 		if p.Delete != nil {
 			j.flights[p.Delete.Name] = flight{pod: p}
@@ -302,8 +340,8 @@ func (w *World) ControllerFacts() []byte { return marshal(w.controllerToWire()) 
 func (w *World) controllerToWire() *pb.WorldState {
 	s := &pb.WorldState{
 		LogId: w.Identity.LogID, Epoch: w.Identity.Epoch, Now: int64(w.Now), Settings: events.SettingsToWire(&w.Settings),
-		Program: w.Program, Rules: w.Rules, Listing: w.Listing, Previous: uint64(w.previous), Listed: uint64(w.listed),
-		Newest: map[uint32]uint64{},
+		Program: w.Program, Rules: w.Rules, Listing: w.Listing, Previous: uint64(w.previous),
+		Newest: map[uint32]uint64{}, Filed: uint64(w.specs.since),
 	}
 	for _, r := range w.pending {
 		s.Pending = append(s.Pending, pb.Resource(r))
@@ -348,6 +386,7 @@ func (w *World) Streams() []events.Stream {
 func Restore(streams []StreamAt) (w *World, from events.Sequence, err error) {
 	w = NewWorld()
 	w.floors = make(map[events.Stream]events.Sequence, len(streams))
+	w.specs.keep = true
 	for _, s := range streams {
 		if s.Stream == events.Controller {
 			if err := w.restoreController(s.Facts, s.AsOf); err != nil {
@@ -368,8 +407,21 @@ func Restore(streams []StreamAt) (w *World, from events.Sequence, err error) {
 	return w, from, nil
 }
 
-// Recovered ends a recovery: every record of the log has been applied.
-func (w *World) Recovered() { w.floors = nil }
+// Recovered ends a recovery: every record of the log has been applied. Streams of a snapshot are as of different records, so
+// one that a pod left may have told of it last: where each pod is is found anew.
+func (w *World) Recovered() {
+	w.floors = nil
+	w.specs.keep = false
+	w.specs.pruneAll()
+	clear(w.homes)
+	for _, j := range w.Jobs() {
+		for _, p := range j.pods {
+			if !p.Gone {
+				w.homes[p.UID] = j.Stream
+			}
+		}
+	}
+}
 
 // restoreController takes over what ControllerState gave; through is the record that it is as of.
 func (w *World) restoreController(b []byte, through events.Sequence) error {
@@ -380,13 +432,14 @@ func (w *World) restoreController(b []byte, through events.Sequence) error {
 	w.Identity = events.Identity{LogID: s.GetLogId(), Epoch: s.GetEpoch()}
 	w.Head, w.Now, w.Settings = through, events.Time(s.GetNow()), events.SettingsFromWire(s.GetSettings())
 	w.Program, w.Rules, w.Listing = s.GetProgram(), s.GetRules(), s.GetListing()
-	w.previous, w.listed = events.Sequence(s.GetPrevious()), events.Sequence(s.GetListed())
+	w.previous = events.Sequence(s.GetPrevious())
 	for _, r := range s.GetPending() {
 		w.pending = append(w.pending, events.Resource(r))
 	}
 	for r, v := range s.GetNewest() {
 		w.newest[events.Resource(r)] = v
 	}
+	w.specs.since = events.Sequence(s.GetFiled())
 	for _, k := range s.GetSpecs() {
 		w.specs.store(events.SpecFromWire(k.GetSpec()), events.Sequence(k.GetAt()))
 	}

@@ -73,12 +73,12 @@ func (b *backoff) shift(step time.Duration) {
 // refused notes a refusal of a command that was decided at since: the next try waits, twice as long each time (J-017), and
 // at least as long as the server asked. Nothing is tried during the wait, so a command that was decided before its end was
 // tried together with the one that began it: all of them are one try, as those of one sync are.
-func (r *Retry) refused(s *events.Settings, since, now events.Time, class events.RefusalClass, after time.Duration) {
-	r.Class = class
-	if r.Count == 0 || since >= r.Until {
-		r.Count++
+func (r *Retry) refused(s *events.Settings, since, now events.Time, f *events.CommandEnded) {
+	tries := uint32(0)
+	if since >= r.Until {
+		tries = 1
 	}
-	r.Until = max(r.Until, now.Add(max(doubled(s.APIBackoff, s.MaxAPIBackoff, r.Count), after)))
+	r.note(s, now, f, tries)
 }
 
 // cleared forgets refusals after a success.
@@ -116,21 +116,33 @@ func (j *Job) PodBackoff(n uint32) time.Duration {
 // shift moves every wait with the clock, so that what has been served of it stays served.
 func (j *Job) shift(step time.Duration) {
 	for _, t := range []*events.Time{
-		&j.Start, &j.Lagging, &j.Creating.Until, &j.Podding.Until, &j.Writing.Until,
-		&j.EndInDoubt,
+		&j.Start, &j.Lagging, &j.EndInDoubt, &j.LateCreate,
 	} {
 		*t = t.Add(step)
 	}
+	j.Creating.shift(step)
+	j.Writing.shift(step)
+	j.Group.Retry.shift(step)
+	for _, r := range j.claims {
+		r.shift(step)
+	}
+	j.Confirmed = 0
 	j.ends.shift(step)
 	for _, c := range j.creates {
 		c.Sent = c.Sent.Add(step)
 	}
 	for _, p := range j.pods {
-		p.ended, p.DeleteDoubt = p.ended.Add(step), p.DeleteDoubt.Add(step)
+		p.ended, p.DeleteDoubt, p.LateCreate = p.ended.Add(step), p.DeleteDoubt.Add(step), p.LateCreate.Add(step)
+		for _, f := range []*Flight{p.Drop, p.Delete} {
+			if f.refused() {
+				f.Refused.shift(step)
+			}
+		}
 	}
 }
 
-// lag notes since when the published status has been behind what is known.
+// lag notes since when the published status has been behind what is known; a confirmed write begins that anew, so that
+// writes which only show progress do not follow each other at once.
 func (j *Job) lag() {
 	behind := j.Known() && !j.Gone && !j.Finished() && j.behind()
 	switch {
@@ -143,7 +155,14 @@ func (j *Job) lag() {
 
 func (j *Job) behind() bool {
 	t := &j.tally
-	return j.Base.Active != t.Active || j.Base.Ready != t.Ready || j.Base.Terminating != t.Terminating ||
+	if j.Base.Active != t.Active || max(j.Base.Ready, 0) != t.Ready || max(j.Base.Terminating, 0) != t.Terminating ||
 		(j.Indexed() && !(j.Base.Completed.Below(j.Completions()) && j.Base.FailedIndexes.Below(j.Completions()))) ||
-		j.fresh.n > 0 || t.Settled > 0 || !j.Base.HasUncounted || (j.Start != 0 && j.Base.StartTime == 0)
+		(j.Indexed() && j.Base.Succeeded > j.Base.Completed.Len() && j.MayLower()) ||
+		j.fresh.n > 0 || t.Settled > 0 {
+		return true
+	}
+	// What every status gets once says nothing while the pods are just being made, and nothing stands in their way.
+	making := len(j.creates) > 0 && j.Creating.Count == 0
+	return !making && (j.Base.Ready == events.Unset || j.Base.Terminating == events.Unset ||
+		!j.Base.HasUncounted || (j.Start != 0 && j.Base.StartTime == 0))
 }

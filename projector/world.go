@@ -21,7 +21,6 @@ type World struct {
 	Listing  bool   // the view of the cluster is being made anew: nothing is decided
 
 	previous events.Sequence            // the controller stream's newest record
-	listed   events.Sequence            // the newest ListingStarted
 	pending  []events.Resource          // resources that the open listing still waits for
 	newest   map[events.Resource]uint64 // newest resourceVersion known of each resource
 	specs    specs
@@ -55,6 +54,15 @@ func NewWorld() *World {
 // Job is what the log says about a stream; nil when it holds nothing of it, or no more than a stub.
 func (w *World) Job(stream events.Stream) *Job { return w.jobs[stream] }
 
+// whereIs finds the pod that the log knows under that UID, and the Job, placeholder or namespace that holds it; nil for none.
+func (w *World) whereIs(uid types.UID) (*Job, *Pod) {
+	j := w.jobs[w.homes[uid]]
+	if j == nil {
+		return nil, nil
+	}
+	return j, j.pods[uid]
+}
+
 // Jobs are all of them, placeholders and namespaces too, in the order in which their streams began.
 func (w *World) Jobs() []*Job {
 	out := make([]*Job, 0, len(w.jobs))
@@ -80,9 +88,6 @@ func (w *World) Stubs() int { return len(w.stubs) }
 // Newest is the newest resourceVersion known of a resource; 0 for none.
 func (w *World) Newest(r events.Resource) uint64 { return w.newest[r] }
 
-// ListedAt is the record that opened the newest listing; 0 for none.
-func (w *World) ListedAt() events.Sequence { return w.listed }
-
 // Previous is the newest record of a stream that this world holds; 0 when it holds none.
 func (w *World) Previous(s events.Stream) events.Sequence {
 	if s == events.Controller {
@@ -96,20 +101,18 @@ func (w *World) Previous(s events.Stream) events.Sequence {
 
 // Apply folds rec. It cannot fail: records are validated when they are decoded.
 func (w *World) Apply(rec *events.Record) {
-	if rec.Sequence > w.floors[events.Controller] { // else the snapshot's head and time are newer
-		w.Head, w.Now = rec.Sequence, max(w.Now, rec.Time)
-	}
-	covered := rec.Sequence <= w.floors[rec.Stream] // by the snapshot that is being recovered from
+	w.Head, w.Now = rec.Sequence, rec.Time
 	switch {
 	case rec.Stream == events.Controller:
-		if !covered {
-			w.applyToController(rec)
-		}
+		w.applyToController(rec) // also one that a snapshot has: it says the same again
 		if rec.Kind == events.KindControllerStarted || rec.Kind == events.KindClockStepped {
 			w.broadcast(rec)
 		}
-	case !covered:
-		w.applyToJob(rec)
+	default:
+		w.learn(rec)
+		if rec.Sequence > w.floors[rec.Stream] {
+			w.applyToJob(rec)
+		}
 	}
 }
 
@@ -122,18 +125,16 @@ func (w *World) applyToController(rec *events.Record) {
 		w.Identity.Epoch = f.Epoch
 	case *events.ControllerStarted:
 		w.Settings, w.Program, w.Rules = f.Settings, f.Version, f.RulesVersion
-	case *events.ClockStepped:
-		w.Now = rec.Time
 	case *events.StoredState:
-		w.specs.forget()
 		if w.Identity == (events.Identity{}) { // a reader that begins with this file
 			_ = w.restoreController(f.Encoded, rec.Sequence) // DecodeRecord has checked it
 			w.previous = rec.Sequence
 		}
+		w.specs.filed(rec.Sequence)
 	case *events.ControllerStopped:
 		w.Listing = true // nothing is decided until another start has listed
 	case *events.ListingStarted:
-		w.Listing, w.listed = true, rec.Sequence
+		w.Listing = true
 		w.pending = union(w.pending, f.Resources)
 	case *events.Synced:
 		for i, r := range f.Resources {
@@ -144,12 +145,31 @@ func (w *World) applyToController(rec *events.Record) {
 	}
 }
 
-// broadcast folds a record of the controller's stream that concerns every Job.
+// broadcast folds a record of the controller's stream that concerns every Job. A start leaves nothing in flight, which may have
+// been all that was left of a Job whose object is gone.
 func (w *World) broadcast(rec *events.Record) {
 	for _, j := range w.jobs {
 		if rec.Sequence > w.floors[j.Stream] {
 			j.Apply(rec)
+			w.close(j)
 		}
+	}
+}
+
+// learn keeps what a record of a Job's stream says to all: the specs to which other streams may refer, and how new the objects
+// are that were seen.
+func (w *World) learn(rec *events.Record) {
+	switch f := rec.Facts.(type) {
+	case *events.JobSpec:
+		w.specs.store(f, rec.Sequence)
+	case *events.JobGone:
+		w.newest[events.Jobs] = max(w.newest[events.Jobs], f.Version)
+	case *events.JobSeen:
+		w.newest[events.Jobs] = max(w.newest[events.Jobs], f.Version)
+	case *events.PodSeen:
+		w.newest[events.Pods] = max(w.newest[events.Pods], f.Version)
+	case *events.PodGone:
+		w.newest[events.Pods] = max(w.newest[events.Pods], f.Version)
 	}
 }
 
@@ -157,26 +177,15 @@ func (w *World) applyToJob(rec *events.Record) {
 	j := w.jobs[rec.Stream]
 	switch f := rec.Facts.(type) {
 	case *events.StoredState:
-		if _, stub := w.stubs[types.UID(rec.Stream.ID)]; j == nil && !stub {
-			// A reader that begins with this file. DecodeRecord has checked the state.
+		if j == nil { // a reader that begins with this file, or a stub; DecodeRecord has checked the state
 			_ = w.RestoreStream(rec.Stream, f.Encoded, rec.Evidence.State)
 		}
-		w.raise(rec)
-		return
-	case *events.JobSpec:
-		w.specs.store(f, rec.Sequence)
+		return // the stream's head is the record that follows: a state is stored only before one
 	case *events.JobGone:
-		w.newest[events.Jobs] = max(w.newest[events.Jobs], f.Version)
 		if j == nil {
 			delete(w.stubs, types.UID(rec.Stream.ID))
 			return
 		}
-	case *events.JobSeen:
-		w.newest[events.Jobs] = max(w.newest[events.Jobs], f.Version)
-	case *events.PodSeen:
-		w.newest[events.Pods] = max(w.newest[events.Pods], f.Version)
-	case *events.PodGone:
-		w.newest[events.Pods] = max(w.newest[events.Pods], f.Version)
 	}
 	if j == nil {
 		if !opens(rec.Kind) {
@@ -193,20 +202,9 @@ func (w *World) applyToJob(rec *events.Record) {
 	w.close(j)
 }
 
-// raise moves the head of a stream whose state was stored.
-func (w *World) raise(rec *events.Record) {
-	if j := w.jobs[rec.Stream]; j != nil {
-		j.Head = rec.Sequence
-	} else if s, ok := w.stubs[types.UID(rec.Stream.ID)]; ok {
-		s.Head = rec.Sequence
-		w.stubs[s.Ref.UID] = s
-	}
-}
-
 // opens reports whether a record of that kind can be a stream's first.
 func opens(k events.Kind) bool {
-	return k == events.KindSpecStored || k == events.KindJobAdded || k == events.KindJobChanged ||
-		k == events.KindPodAdded || k == events.KindPodChanged
+	return k == events.KindSpecStored || k == events.KindJobAdded || k == events.KindPodAdded
 }
 
 func (w *World) open(s events.Stream, at events.Sequence) *Job {
@@ -230,10 +228,8 @@ func (w *World) close(j *Job) {
 		w.specs.release(j.Spec.Hash)
 	}
 	delete(w.jobs, j.Stream)
-	if j.Retired && !j.Gone {
+	if j.Retired {
 		w.stubs[j.Ref.UID] = j.stub()
-	} else {
-		delete(w.stubs, types.UID(j.Stream.ID))
 	}
 }
 
@@ -242,7 +238,7 @@ func (j *Job) over() bool {
 	switch {
 	case j.Gone:
 		return j.Quiet()
-	case !j.Known() && j.Spec == nil:
+	case !j.Known():
 		return len(j.pods) == 0 && !j.Busy() && j.arrival > 0
 	}
 	return false
@@ -256,7 +252,6 @@ func (j *Job) stub() Stub {
 	for _, kind := range []string{Complete, Failed} {
 		if c := j.Base.Condition(kind); c != nil && c.Status == "True" {
 			s.Finished = c.Since
-			break
 		}
 	}
 	return s

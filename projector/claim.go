@@ -1,0 +1,176 @@
+package projector
+
+import (
+	"iter"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// Claiming (section 12 of the contract). A pod that nobody owns lives in the stream of the Job that is to adopt it, or of
+// the Job that it was when its finalizer is still to be let go; see orphans.go for which. Adoptions and releases name the
+// version of the pod that was decided on: one that arrives late changes nothing.
+
+// Orphaned yields the pods that the Job is to adopt, in the order in which it came to know so.
+func (j *Job) Orphaned() iter.Seq[*Pod] { return j.orphaned.all }
+
+// OrphanedLen is their number.
+func (j *Job) OrphanedLen() int { return j.orphaned.n }
+
+// Disowned yields the pods that the Job is to release, in order.
+func (j *Job) Disowned() iter.Seq[*Pod] { return j.disowned.all }
+
+// DisownedLen is their number.
+func (j *Job) DisownedLen() int { return j.disowned.n }
+
+// Eligible reports whether the Job may adopt pods at all: it is ours, goes on and is not being deleted (J-175, J-011).
+func (j *Job) Eligible() bool {
+	return j.Known() && j.Managed && !j.Gone && j.Deleted == 0 && !j.Finished()
+}
+
+// adopts reports whether the Job is to adopt the pod: nobody owns it, the selector matches, and it is not on its way out
+// (J-175, J-178).
+func (j *Job) adopts(p *Pod) bool {
+	return p.Owner == "" && !p.Foreign && !p.Leaving() && p.Drop == nil && p.Delete == nil && j.Eligible() &&
+		slices.Contains(p.Candidates, j.Ref.UID)
+}
+
+// disowns reports whether the Job is to release the pod: it owns it, and the selector does not match (J-174).
+func (j *Job) disowns(p *Pod) bool {
+	return string(p.Owner) == j.Stream.ID && !p.Selected && !p.Unjudged && !p.Vanished && p.Drop == nil && p.Delete == nil &&
+		j.Eligible()
+}
+
+// enterClaim files what claiming needs of a pod, and leaveClaim takes it back.
+func (j *Job) enterClaim(p *Pod, claimed bool) {
+	_, p.in.adopting = p.claim().(*events.AdoptPod)
+	_, p.in.releasing = p.claim().(*events.ReleasePod)
+	if !p.Spent {
+		spent := claimed || string(p.Maker) == j.Stream.ID
+		p.Spent = j.accounted(p) || (spent && p.Phase.Terminal() && !p.Held())
+	}
+	if p.Owner != "" || p.Gone {
+		return
+	}
+	if j.Stream.Kind == events.StreamJob {
+		if j.unowned == nil {
+			j.unowned = map[types.UID]*Pod{}
+		}
+		j.unowned[p.UID] = p
+		return
+	}
+	for _, uid := range p.Candidates {
+		if j.awaiting == nil {
+			j.awaiting = map[types.UID]map[types.UID]struct{}{}
+		}
+		if j.awaiting[uid] == nil {
+			j.awaiting[uid] = map[types.UID]struct{}{}
+		}
+		j.awaiting[uid][p.UID] = struct{}{}
+	}
+}
+
+func (j *Job) leaveClaim(p *Pod) {
+	delete(j.unowned, p.UID)
+	for _, uid := range p.Candidates {
+		delete(j.awaiting[uid], p.UID)
+		if len(j.awaiting[uid]) == 0 {
+			delete(j.awaiting, uid)
+		}
+	}
+}
+
+// claim is the adoption or the release of the pod that is in flight; nil for none.
+func (p *Pod) claim() events.Command {
+	if p.Claim == nil {
+		return nil
+	}
+	return p.Claim.Command
+}
+
+// claim folds the command to adopt or to release a pod.
+func (j *Job) claim(uid types.UID, f *Flight) {
+	if p := j.pods[uid]; p != nil {
+		j.update(p, func() { p.Claim = f })
+		j.flights[f.Name] = flight{pod: p}
+		j.Confirmed = 0 // a read is good for what was decided on it
+	}
+}
+
+// claimSeen folds what an observation of the pod says about its adoption or release in flight: one that it shows has
+// succeeded. Its facts are set, and its share is not in the tallies.
+func (j *Job) claimSeen(p *Pod) {
+	done := false
+	switch p.claim().(type) {
+	case *events.AdoptPod:
+		done = string(p.Owner) == j.Stream.ID
+	case *events.ReleasePod:
+		done = p.Owner == ""
+	}
+	if done {
+		p.DropDone = false
+		j.land(p.Claim.Name)
+		delete(j.claims, p.UID)
+	}
+	if r := j.claims[p.UID]; r != nil && r.Class == events.RefusedConflict {
+		r.Until = 0 // here is the newer version
+	}
+}
+
+// claimEnded folds how an adoption or a release ended that no observation has settled.
+func (j *Job) claimEnded(p *Pod, f *events.CommandEnded) {
+	command, since := p.claim(), j.since(p.Claim)
+	_, release := command.(*events.ReleasePod)
+	j.update(p, func() {
+		j.land(f.Command)
+		switch {
+		case f.Ending == events.Done:
+			delete(j.claims, p.UID)
+			if f.Version >= p.Version {
+				j.claimDone(p, command, f.Version)
+			}
+		case f.Ending == events.Refused && f.Class == events.RefusedNotFound:
+			p.Vanished = true
+		case f.Ending == events.Refused:
+			r := j.claimRefused(p.UID, release, since, f)
+			if f.Class == events.RefusedConflict && p.Version > claimedVersion(command) {
+				r.Until = 0 // a newer version is known already
+			}
+		case f.Ending == events.UnknownIf:
+			j.claimRefused(p.UID, release, since, f)
+		}
+	})
+}
+
+// claimDone is the pod after its adoption or release, before the watch shows it.
+func (j *Job) claimDone(p *Pod, command events.Command, version uint64) {
+	p.Version, p.DropDone, p.Candidates, p.Maker = version, false, nil, ""
+	switch c := command.(type) {
+	case *events.AdoptPod:
+		p.Owner, p.Selected, p.Tracked = types.UID(j.Stream.ID), true, !c.Spent
+	case *events.ReleasePod:
+		p.Owner, p.Tracked = "", false // that it is not selected is why
+	}
+}
+
+// claimedVersion is the version of the pod that an adoption or a release is of.
+func claimedVersion(c events.Command) uint64 {
+	switch c := c.(type) {
+	case *events.AdoptPod:
+		return c.Version
+	case *events.ReleasePod:
+		return c.Version
+	}
+	return 0
+}
+
+// overtaken is the version at which the removal of a finalizer met a newer one, if that is how it ended; else 0. It ends so,
+// and is decided again when the newer version has been seen.
+func (p *Pod) overtaken(f *events.CommandEnded) uint64 {
+	if f.Ending != events.Refused || f.Class != events.RefusedConflict || p.Drop == nil || p.Drop.Name != f.Command {
+		return 0
+	}
+	return p.Drop.Command.(*events.DropFinalizer).Version
+}

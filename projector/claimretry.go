@@ -1,0 +1,94 @@
+package projector
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+)
+
+// claimRetry is what was learnt from refusals to adopt a pod, or to release it. Each pod has its own, so that one which a
+// webhook protects holds up no other. That of an adoption stays when the pod goes to another Job, so that it does not come
+// back before its time.
+type claimRetry struct {
+	Retry
+	release bool
+}
+
+// forgetClaims is for how long a refused adoption of a pod is remembered that has gone elsewhere.
+const forgetClaims = time.Hour
+
+// Claiming is what was learnt from refusals to adopt the pod, or to release it; zero when there was none.
+func (j *Job) Claiming(pod types.UID) Retry {
+	if r := j.claims[pod]; r != nil {
+		return r.Retry
+	}
+	return Retry{}
+}
+
+// NextClaim is what was learnt of the pod that is to be adopted or released next after a refusal; zero when there is none.
+func (j *Job) NextClaim(now events.Time) Retry {
+	var next Retry
+	for _, pods := range []*queue{&j.orphaned, &j.disowned} {
+		for p := range pods.all {
+			if r := j.Claiming(p.UID); r.Until > now && (next.Until == 0 || r.Until < next.Until) {
+				next = r
+			}
+		}
+	}
+	return next
+}
+
+// denied reports whether the Job's newest try to adopt the pod was refused in a way that waiting does not help against.
+func (j *Job) denied(pod types.UID) bool {
+	r := j.claims[pod]
+	return r != nil && !r.release && r.Denied()
+}
+
+// claimRefused notes a refusal, or a try of unknown end. since is when it was decided.
+func (j *Job) claimRefused(pod types.UID, release bool, since events.Time, f *events.CommandEnded) *claimRetry {
+	r := j.claims[pod]
+	if r == nil || r.release != release {
+		r = &claimRetry{release: release}
+	}
+	r.refused(j.Settings, since, j.Now, f)
+	for uid, old := range j.claims {
+		if j.pods[uid] == nil && j.Now.Sub(old.Noted) > forgetClaims {
+			delete(j.claims, uid)
+		}
+	}
+	if j.claims == nil {
+		j.claims = map[types.UID]*claimRetry{}
+	}
+	j.claims[pod] = r
+	return r
+}
+
+// claimOver forgets refusals about a pod that is gone; of one that has gone to another Job only a release's.
+func (j *Job) claimOver(f *events.PodGone) {
+	if r := j.claims[f.UID]; r != nil && (!f.Moved || r.release) {
+		delete(j.claims, f.UID)
+	}
+}
+
+func (j *Job) claimsToWire() []*pb.ClaimRetry {
+	var out []*pb.ClaimRetry
+	for uid, r := range j.claims {
+		out = append(out, &pb.ClaimRetry{Pod: []byte(uid), Retry: retryToWire(&r.Retry), Release: r.release})
+	}
+	slices.SortFunc(out, func(a, b *pb.ClaimRetry) int { return cmp.Compare(string(a.GetPod()), string(b.GetPod())) })
+	return out
+}
+
+func (j *Job) restoreClaims(ws []*pb.ClaimRetry) {
+	for _, w := range ws {
+		if j.claims == nil {
+			j.claims = make(map[types.UID]*claimRetry, len(ws))
+		}
+		j.claims[types.UID(w.GetPod())] = &claimRetry{Retry: retryFromWire(w.GetRetry()), release: w.GetRelease()}
+	}
+}

@@ -1,0 +1,165 @@
+package projector
+
+import (
+	"cmp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// A pod that nobody owns is at home in one stream, so that what is decided about it depends on that stream alone
+// (docs/design/0004-claiming-pods.md):
+//
+//	in the stream of                             while
+//	-------------------------------------------  -----------------------------------------------------------
+//	the Job where it is                          a command about the pod is in flight, or a status write that
+//	                                             accounts for it: what comes of them must not reach it elsewhere
+//	the Job that made it                         it does not know yet what came of its create
+//	the Job that is to adopt it                  one may: of several see before
+//	the Job that it was                          it carries the finalizer, which that Job lets go
+//	its namespace                                a Job that might adopt it is not known yet, or it carries the
+//	                                             finalizer, which is let go
+//	none                                         neither is so
+//
+// The intake finds the place whenever the pod is seen, and Follow when something else changed it.
+
+// routeOrphan finds the stream of a pod that nobody owns, and its facts as they are recorded there.
+func (in *Intake) routeOrphan(namespace string, f *events.PodSeen) (facts *events.PodSeen, stream events.Stream, ours bool) {
+	holder, was := in.World.whereIs(f.UID)
+	if was != nil && holder.Stream.Kind != events.StreamJob {
+		was = nil
+	}
+	if was != nil && (was.Claim != nil || was.Drop != nil || was.Delete != nil || was.written || was.Doomed) {
+		return f, holder.Stream, true
+	}
+	if maker := in.World.Job(events.JobStream(f.Maker)); maker != nil && maker.create(f.Ordinal) != nil {
+		return f, maker.Stream, true // whose create it settles
+	}
+	if f.Deleted == 0 { // else nobody adopts it any more (J-178)
+		if j := in.adopter(f); j != nil {
+			return f, j.Stream, true
+		}
+	}
+	if was != nil && f.Tracked && (holder.Gone || !holder.Known() || in.manages(holder)) {
+		return f, holder.Stream, true
+	}
+	kept := *f
+	kept.Candidates = nil
+	if f.Deleted == 0 {
+		for _, uid := range f.Candidates {
+			if in.unknown(uid) {
+				kept.Candidates = append(kept.Candidates, uid)
+			}
+		}
+	}
+	return &kept, events.NamespaceStream(namespace), f.Tracked || len(kept.Candidates) > 0
+}
+
+// adopter is the Job that is to adopt the pod: of its candidates the oldest that may, then the lowest UID, but one that was
+// refused it after all others. nil when there is none.
+func (in *Intake) adopter(f *events.PodSeen) *Job {
+	var first *Job
+	for _, uid := range f.Candidates {
+		j := in.World.jobs[events.JobStream(uid)]
+		if j != nil && j.Eligible() && in.manages(j) && (first == nil || j.adoptsBefore(first, f.UID)) {
+			first = j
+		}
+	}
+	return first
+}
+
+// manages reports whether the Job is ours by its own account and by the mode in force.
+func (in *Intake) manages(j *Job) bool {
+	return j.Managed && in.World.Settings.Mode.Manages(j.ManagedBy)
+}
+
+func (j *Job) adoptsBefore(o *Job, pod types.UID) bool {
+	if a, b := j.denied(pod), o.denied(pod); a != b {
+		return b
+	}
+	return cmp.Or(cmp.Compare(j.Created, o.Created), cmp.Compare(j.Ref.UID, o.Ref.UID)) < 0
+}
+
+// Denied reports whether the newest try was refused in a way that waiting does not help against.
+func (r Retry) Denied() bool {
+	switch r.Class {
+	case 0, events.RefusedConflict, events.RefusedServer, events.RefusedTooManyRequests:
+		return false
+	default:
+		return true
+	}
+}
+
+// unknown reports whether nothing is known of a Job whose UID an observation named: it is yet to come.
+func (in *Intake) unknown(uid types.UID) bool {
+	if _, stub := in.World.stubs[uid]; stub {
+		return false
+	}
+	j := in.World.jobs[events.JobStream(uid)]
+	return j == nil || !j.Known()
+}
+
+// Follow gives the drafts that bring pods which nobody owns to where they belong, after a record of a Job other than of such
+// a pod: it may have come to be known, have finished, or be deleted. It costs what there are such pods in the Job's stream, or
+// that waited for it.
+func (in *Intake) Follow(s events.Stream) []Draft {
+	j := in.World.jobs[s]
+	if j == nil || s.Kind != events.StreamJob {
+		return nil
+	}
+	var drafts []Draft
+	if len(j.unowned) > 0 {
+		drafts = in.moved(drafts, j, j.unowned)
+	}
+	if ns := in.World.jobs[events.NamespaceStream(j.Ref.Namespace)]; ns != nil && j.Known() && len(ns.awaiting[j.Ref.UID]) > 0 {
+		waiting := map[types.UID]*Pod{}
+		for uid := range ns.awaiting[j.Ref.UID] {
+			waiting[uid] = ns.pods[uid]
+		}
+		drafts = in.moved(drafts, ns, waiting)
+	}
+	return drafts
+}
+
+// FollowPod does so for one pod of the Job, after the end of a command about that pod: no other belongs elsewhere because of it.
+func (in *Intake) FollowPod(s events.Stream, uid types.UID) []Draft {
+	j := in.World.jobs[s]
+	if j == nil || j.unowned[uid] == nil {
+		return nil
+	}
+	return in.moved(nil, j, map[types.UID]*Pod{uid: j.unowned[uid]})
+}
+
+// moved adds the drafts for those of the pods that belong elsewhere, or of which another part is recorded.
+func (in *Intake) moved(drafts []Draft, from *Job, pods map[types.UID]*Pod) []Draft {
+	ordered := make([]*Pod, 0, len(pods))
+	for _, p := range pods {
+		ordered = append(ordered, p)
+	}
+	slices.SortFunc(ordered, func(a, b *Pod) int { return cmp.Compare(a.arrived, b.arrived) })
+	for _, p := range ordered {
+		if p.Vanished {
+			continue // the watch is yet to tell its end
+		}
+		facts := p.PodSeen
+		f, stream, ours := in.routeOrphan(from.Ref.Namespace, &facts)
+		if ours && stream == from.Stream && f.Equal(&p.PodSeen) {
+			continue
+		}
+		evidence := events.Evidence{Namespace: from.Ref.Namespace, Name: p.Name, Node: p.Node}
+		kind := events.KindPodChanged
+		if !ours || stream != from.Stream {
+			kind = events.KindPodAdded
+			drafts = append(drafts, Draft{
+				Stream: from.Stream, Kind: events.KindPodDeleted,
+				Facts: &events.PodGone{UID: p.UID, Version: p.Version, Moved: true}, Evidence: evidence,
+			})
+		}
+		if ours {
+			drafts = append(drafts, Draft{Stream: stream, Kind: kind, Facts: f, Evidence: evidence})
+		}
+	}
+	return drafts
+}

@@ -1,0 +1,204 @@
+package projector
+
+import (
+	"slices"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// A command that the API server refused for a reason that may pass stands: it stays in flight, holds what it holds, and is
+// asked again as it is, without another decision. The log has the first refusal, and after that what is news of it; in
+// between the tries follow from the newest record, as [Retry.Next] says. So nothing of it is in memory alone, and a refusal
+// that lasts for days costs no more than a record now and then.
+//
+//	            refused                          done, or another way to end
+//	in flight ──────────▶ standing (asked again) ──────────────────────────▶ ended
+//	                         │ no longer wanted                    ▲
+//	                         └─────────▶ given up (Withdraw) ──────┘ how its newest try ended is known
+//
+// Of creates one stands for all of a Job: while it is refused, so would the others be (J-057). Commands about pods stand
+// each for itself, as do those about a Job's group: a pod that cannot be changed does not delay the others. Adoptions,
+// releases and status writes never stand: each has to be decided from what is known by then (J-180, J-237). A create that
+// has not been refused is given up likewise when no pod is to be made any more (J-164).
+
+// Standing is the command of that name and its backoff, when it stands refused and is still wanted; else nil. Only such a
+// command may be asked again.
+func (j *Job) Standing(name events.CommandName) (*Flight, *Retry) {
+	found, ok := j.flights[name]
+	switch {
+	case !ok, j.Known() && !j.Settings.Mode.Manages(j.ManagedBy):
+		return nil, nil
+	case found.create != nil && found.create.Standing && !found.create.GivenUp:
+		return found.create.Flight, &j.Creating
+	case found.pod != nil:
+		if f := found.pod.flight(name); f.refused() {
+			return f, f.Refused
+		}
+	case j.Group.Standing && j.Group.Flight.Name == name:
+		return j.Group.Flight, &j.Group.Retry
+	}
+	return nil, nil
+}
+
+// GaveUp reports whether the command of that name is a create that has been given up, and its end is awaited.
+func (j *Job) GaveUp(name events.CommandName) bool {
+	found := j.flights[name]
+	return found.create != nil && found.create.GivenUp
+}
+
+// InFlight is the command of that name; nil when it has ended.
+func (j *Job) InFlight(name events.CommandName) events.Command {
+	found := j.flights[name]
+	var f *Flight
+	switch {
+	case found.create != nil:
+		f = found.create.Flight
+	case found.pod != nil:
+		f = found.pod.flight(name)
+	case j.Write != nil && j.Write.Name == name:
+		f = j.Write
+	case j.Reading != nil && j.Reading.Name == name:
+		f = j.Reading
+	case j.Group.Flight != nil && j.Group.Flight.Name == name:
+		f = j.Group.Flight
+	}
+	if f == nil {
+		return nil
+	}
+	return f.Command
+}
+
+// PodOf is the pod that a command in flight is about; nil when it is about none, or has ended.
+func (j *Job) PodOf(name events.CommandName) *Pod { return j.flights[name].pod }
+
+// AllStanding are the names of the commands that stand, in the order in which they were decided. It costs what there are
+// commands in flight.
+func (j *Job) AllStanding() []events.CommandName {
+	return slices.DeleteFunc(j.inFlight(), func(name events.CommandName) bool {
+		f, _ := j.Standing(name)
+		return f == nil
+	})
+}
+
+// StandingCreate is the create that stands refused, be it given up; nil for none.
+func (j *Job) StandingCreate() *Create {
+	for _, c := range j.creates {
+		if c.Standing {
+			return c
+		}
+	}
+	return nil
+}
+
+// flight is the pod's command of that name.
+func (p *Pod) flight(name events.CommandName) *Flight {
+	for _, f := range []*Flight{p.Drop, p.Delete, p.Claim} {
+		if f != nil && f.Name == name {
+			return f
+		}
+	}
+	return nil
+}
+
+// passing reports whether a command that was refused for this reason may be accepted as it is another time.
+func passing(c events.RefusalClass) bool {
+	switch c {
+	case events.RefusedNameTaken, events.RefusedTemplate, events.RefusedNotFound:
+		return false
+	default:
+		return true
+	}
+}
+
+// again notes that a command which stands was asked again in vain, now, and each time before that it was due.
+func (r *Retry) again(s *events.Settings, now events.Time, f *events.CommandEnded) {
+	tries := uint32(1)
+	if r.Count > 0 {
+		_, due := r.Next(s, now)
+		tries = max(due, 1)
+	}
+	r.note(s, now, f, tries)
+}
+
+// note notes a refusal or a try of unknown end, which is how many to add to those in a row.
+func (r *Retry) note(s *events.Settings, now events.Time, f *events.CommandEnded, tries uint32) {
+	if r.Count == 0 {
+		r.Since = now
+	}
+	r.Count += tries
+	r.Class, r.Noted = f.Class, now
+	r.Until = max(r.Until, now.Add(max(r.wait(s, r.Count), f.RetryAfter)))
+}
+
+// wait is how long the try after the nth waits: twice as long each time (J-017). Until a namespace is gone that is being
+// deleted nothing can be made in it, and asking would only be a burden (J-059).
+func (r *Retry) wait(s *events.Settings, n uint32) time.Duration {
+	if r.Class == events.RefusedNamespaceTerminating {
+		return s.MaxAPIBackoff
+	}
+	return doubled(s.APIBackoff, s.MaxAPIBackoff, n)
+}
+
+// Next is the first time after now at which a command that stands is asked again. Without other news it is asked at Until,
+// and then after a wait that doubles up to its longest, whoever asks: so a restart changes nothing. tries is how many of
+// these times, from Until on, are not after now.
+func (r *Retry) Next(s *events.Settings, now events.Time) (at events.Time, tries uint32) {
+	for at = r.Until; at <= now; {
+		tries++
+		step := max(r.wait(s, r.Count+tries), time.Millisecond) // whatever a log says
+		if step >= s.MaxAPIBackoff {                            // all that follow are alike
+			more := int64(now.Sub(at)) / int64(step)
+			return at + events.Time((more+1)*int64(step)), tries + uint32(more)
+		}
+		at = at.Add(step)
+	}
+	return at, tries
+}
+
+// shift moves the times with the clock.
+func (r *Retry) shift(step time.Duration) {
+	r.Since, r.Noted, r.Until = r.Since.Add(step), r.Noted.Add(step), r.Until.Add(step)
+}
+
+// stand lets a command about a pod stand refused, unless what was seen of the pod has settled it already.
+func (j *Job) stand(p *Pod, f *events.CommandEnded) {
+	flight := p.flight(f.Command)
+	if flight == nil {
+		return
+	}
+	if flight.Refused == nil {
+		flight.Refused = &Retry{}
+	}
+	flight.Refused.again(j.Settings, j.Now, f)
+	j.moot(p)
+}
+
+// moot ends a pod's standing command when what was seen of the pod leaves nothing of it to ask for: the finalizer is gone,
+// the pod is on its way out, or it is not surplus and ended by itself or is the Job's no longer. A try may be on its way, so
+// the deletion stays in doubt for a while.
+func (j *Job) moot(p *Pod) {
+	if p.Drop.refused() && !p.Tracked {
+		j.land(p.Drop.Name)
+	}
+	switch {
+	case !p.Delete.refused():
+	case p.Leaving():
+		j.land(p.Delete.Name)
+	case !p.Doomed && (p.Phase.Terminal() || !j.claimed(p)):
+		j.doubtDelete(p, p.Delete.Name)
+		j.land(p.Delete.Name)
+	}
+}
+
+// refused reports whether a command stands refused; one that is not in flight does not.
+func (f *Flight) refused() bool { return f != nil && f.Refused != nil }
+
+// unstandDeletes gives up the standing deletions of a Job that somebody finished: nothing of it is deleted (J-082).
+func (j *Job) unstandDeletes() {
+	for _, f := range j.flights {
+		if f.pod != nil && f.pod.Delete.refused() {
+			j.land(f.pod.Delete.Name)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package projector
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/jobledger/jobledger/events"
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+)
+
+// TestAStateIsTheSameAfterTheWire: after every record of random Jobs a world that is made of another one's state holds what that one
+// holds, down to what nobody else sees; and goes on as it does, for every other step is taken with the world that was made anew
+// (invariant 5).
+func TestAStateIsTheSameAfterTheWire(t *testing.T) {
+	for seed := range uint64(40) {
+		r := newRandomJob(seed)
+		for step := range 60 {
+			what := r.step()
+			again, _, err := Restore(stateOf(r.world))
+			if err != nil {
+				t.Fatal(err)
+			}
+			again.Recovered()
+			kept, other := inside(r), *r
+			other.world, other.job = again, again.Job(r.job.Stream)
+			if got := inside(&other); kept != got {
+				t.Fatalf("seed %d, step %d, %s (-kept +restored):\n%s", seed, step, what,
+					cmp.Diff(strings.Split(kept, "\n"), strings.Split(got, "\n")))
+			}
+			if step%2 == 0 {
+				r.world, r.job = other.world, other.job
+			}
+		}
+	}
+}
+
+// stateOf is a snapshot of everything as of one record.
+func stateOf(w *World) []StreamAt {
+	all := []StreamAt{{Stream: events.Controller, AsOf: w.Head, Facts: w.ControllerState()}}
+	for _, s := range w.Streams() {
+		facts, names, _ := w.StreamState(s)
+		all = append(all, StreamAt{Stream: s, AsOf: w.Head, Facts: facts, Names: names})
+	}
+	return all
+}
+
+// inside is what the counts rest on, as text.
+func inside(r *randomJob) string {
+	j := r.job
+	var b strings.Builder
+	b.WriteString(r.counts())
+	fmt.Fprintf(&b, "first %d, arrival %d, ticks %d, %d deletes, ends %v, flights %v\n", j.first, j.arrival, j.ticks, j.deletes, j.ends, j.inFlight())
+	for _, p := range j.Pods() {
+		fmt.Fprintf(&b, "%s %+v, arrived %d, written %v, noted %v, ended %d, entered %d, seen %v, gone %v, done %v %v, vanished %v, doomed %v, "+
+			"waived %v, spent %v, fell %v, lives in %s\n", p.UID, p.PodSeen, p.arrived, p.written, p.noted, p.ended, p.entered, p.Seen, p.Gone,
+			p.DropDone, p.DeleteDone, p.Vanished, p.Doomed, p.Waived, p.Spent, p.Fell, j.homes[p.UID])
+	}
+	for _, c := range j.creates {
+		fmt.Fprintf(&b, "create %+v\n", c.CreatePod)
+	}
+	for p := range j.Fresh() {
+		fmt.Fprintf(&b, "fresh %s\n", p.UID)
+	}
+	return b.String()
+}
+
+// TestAStateThatCannotBeReadIsRefused: what is not a state, or holds a command that nobody knows, is an error and nothing is made of it.
+func TestAStateThatCannotBeReadIsRefused(t *testing.T) {
+	unknown := &pb.Flight{Command: &pb.Command{}}
+	for _, tt := range []struct {
+		sentence     string
+		facts, names []byte
+	}{
+		{"facts are no message", []byte{0xff}, nil},
+		{"facts end in what is no message", append(marshal(&pb.JobState{Base: &pb.JobStatus{}}), 0xff), nil},
+		{"names are no message", marshal(&pb.JobState{Base: &pb.JobStatus{}}), []byte{0xff}},
+		{"there is no status", marshal(&pb.JobState{Head: 1}), nil},
+		{"a status write in flight is a command of no kind", marshal(&pb.JobState{Base: &pb.JobStatus{}, Write: unknown}), nil},
+		{"a pod's deletion in flight is a command of no kind", marshal(&pb.JobState{Base: &pb.JobStatus{}, Pods: []*pb.PodState{{Facts: events.PodToWire(&events.PodSeen{UID: "pod"}), Delete: unknown}}}), nil},
+	} {
+		w := NewWorld()
+		if err := w.RestoreStream(events.JobStream("job"), tt.facts, tt.names); err == nil || w.Len() > 0 {
+			t.Errorf("%s: error %v, %d Jobs", tt.sentence, err, w.Len())
+		}
+		if _, _, err := Restore([]StreamAt{{Stream: events.JobStream("job"), AsOf: 1, Facts: tt.facts, Names: tt.names}}); err == nil {
+			t.Errorf("%s: a snapshot with it is restored", tt.sentence)
+		}
+	}
+	if _, _, err := Restore([]StreamAt{{Stream: events.Controller, AsOf: 1, Facts: []byte{0xff}}}); err == nil {
+		t.Error("a controller's state that is no message is restored")
+	}
+}
