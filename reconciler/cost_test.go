@@ -78,6 +78,35 @@ func TestAnEventCostsTheSameInALargeJob(t *testing.T) {
 	}
 }
 
+// TestAnEventCostsTheSameWhileAnIndexIsCrowded: two pods of one index, one of which cannot be removed for now, are found
+// without a look at the others (J-071).
+func TestAnEventCostsTheSameWhileAnIndexIsCrowded(t *testing.T) {
+	cost := func(n int32) float64 {
+		r := newRunning(n)
+		twin := *r.pods[0]
+		twin.UID, twin.Version, twin.Ordinal = "twin", 500_000, uint64(n)+1
+		r.apply(r.job.Stream, events.KindPodAdded, &twin)
+		d := reconciler.Decide(r.job)
+		if len(d.Steps) != 1 || d.Steps[0].Rule != "removeDuplicates" {
+			t.Fatalf("two pods of one index are decided upon as %+v", d.Steps)
+		}
+		r.apply(r.job.Stream, events.KindDecided, &d.Decision)
+		r.apply(r.job.Stream, events.KindCommandEnded, &events.CommandEnded{
+			Command: events.CommandName{Decided: r.seq}, Ending: events.Refused, Class: events.RefusedForbidden, Sent: true,
+		})
+		if len(r.job.Crowded()) != 1 || len(r.job.AllStanding()) != 1 {
+			t.Fatalf("crowded %v, standing %v", r.job.Crowded(), r.job.AllStanding())
+		}
+		i := 1
+		return testing.AllocsPerRun(200, func() { r.event(i); i++ })
+	}
+	small, large := cost(10), cost(20_000)
+	t.Logf("allocations for one event: %v among 10 pods, %v among 20,000", small, large)
+	if large > small+1 {
+		t.Errorf("one event costs %v allocations among 20,000 pods, %v among 10", large, small)
+	}
+}
+
 func BenchmarkEvent(b *testing.B) {
 	for _, n := range []int32{10, 1_000, 100_000} {
 		b.Run(fmt.Sprintf("pods=%d", n), func(b *testing.B) {

@@ -7,7 +7,7 @@ import (
 
 // RulesVersion counts the versions of the rules. It is raised whenever a rule could decide otherwise than before; a
 // replay reports decisions of another version, and does not count them as divergences.
-const RulesVersion = 1
+const RulesVersion = 2
 
 // Decision is what should be done for one Job, and when to look again if nothing happens before.
 type Decision struct {
@@ -27,7 +27,9 @@ func DecideAt(job *projector.Job, now events.Time) Decision {
 	p := &plan{job: job, now: now, removing: map[*projector.Pod]bool{}}
 	p.decision.RulesVersion = RulesVersion
 	for _, stage := range stagesOf(job) {
-		stage.run(p)
+		if stage.run(p); p.over {
+			break
+		}
 	}
 	return p.decision
 }
@@ -38,8 +40,13 @@ type plan struct {
 	now      events.Time
 	decision Decision
 
+	claiming bool                    // pods are being adopted: what is the Job's is not certain yet
+	reading  bool                    // the decision asks for a live read of the Job
 	end      *end                    // how the Job ends; nil while it goes on
 	removing map[*projector.Pod]bool // surplus pods whose removal this decision begins
+
+	ungrouped bool // no pod may be made: the group that it is to name is not there yet
+	over      bool // the stages after this one are not run
 }
 
 // step adds the outcome of a rule. One without commands adds nothing.

@@ -29,10 +29,25 @@ type outcome struct {
 	holds func(*plan) *end
 }
 
+// Explains reports whether what is known of the job, but for what is stored of how it ends, makes it end at time now as a
+// failure or a success for that reason.
+func Explains(job *projector.Job, now events.Time, failure bool, reason events.Reason) bool {
+	p := &plan{job: job, now: now}
+	for _, o := range outcomes {
+		if e := o.holds(p); e != nil && !e.stored && e.failure() == failure && e.reason == reason {
+			return true
+		}
+	}
+	return false
+}
+
 // decideOutcome finds how the Job ends, if it does.
 func (p *plan) decideOutcome() {
 	for _, o := range outcomes {
 		if e := o.holds(p); e != nil {
+			if p.claiming && !e.stored {
+				return // nothing new is found while it is not certain which pods are the Job's (J-018)
+			}
 			e.rule = o.rule
 			p.end = e
 			return
@@ -62,20 +77,15 @@ func beingStored(p *plan) *end {
 		return nil
 	}
 	for _, c := range p.job.Write.Command.(*events.WriteStatus).Change.Conditions {
-		e := &end{interim: c.Type, reason: events.Reason(c.Reason), message: c.Message, stored: true}
-		switch c.Type {
-		case projector.SuccessCriteriaMet:
-			e.terminal = projector.Complete
-			return e
-		case projector.FailureTarget:
-			e.terminal = projector.Failed
-			return e
+		if c.Type == projector.SuccessCriteriaMet || c.Type == projector.FailureTarget {
+			return &end{interim: c.Type, reason: events.Reason(c.Reason), message: c.Message, stored: true}
 		}
 	}
 	return nil
 }
 
-// concluding reports whether a write that finishes the Job is in flight, so that it may be finished already.
+// concluding reports whether a write that finishes the Job is in flight, so that it may be finished already. One that only
+// suspends it, or says how it will end, is none.
 func (p *plan) concluding() bool {
 	if p.job.Write == nil {
 		return false
@@ -109,7 +119,7 @@ func backoffExceeded(p *plan) *end {
 func deadlinePassed(p *plan) *end {
 	limit := p.job.Spec.ActiveDeadlineSeconds
 	start := p.job.StartTime()
-	if limit == nil || start == 0 || p.job.Spec.Suspend {
+	if limit == nil || start == 0 {
 		return nil
 	}
 	deadline := start.Add(time.Duration(min(*limit, maxSeconds)) * time.Second)

@@ -21,9 +21,9 @@ func (p *plan) managePods() {
 }
 
 // wantsPods reports whether pods may be made and scaled at all (J-046): not while the Job ends or is deleted, nor while an
-// end of it that was written may yet turn out to be stored (J-009).
+// end of it that was written may yet turn out to be stored (J-009), nor while pods are being adopted (J-018).
 func (p *plan) wantsPods() bool {
-	return p.end == nil && p.job.Deleted == 0 && !p.wake(p.job.EndInDoubt)
+	return p.end == nil && !p.claiming && p.job.Deleted == 0 && !p.wake(p.job.EndInDoubt)
 }
 
 // wanted is how many pods should be active (J-047).
@@ -35,9 +35,20 @@ func (p *plan) wanted() int {
 	case !j.WorkQueue():
 		return int(max(0, min(j.Completions()-j.SucceededCount(), j.Parallelism())))
 	case j.SucceededCount() > 0:
-		return int(j.Tally().Active) + len(j.Creates()) // after the first success neither more nor fewer
+		return int(j.Tally().Active) // after the first success neither more nor fewer
 	}
 	return int(j.Parallelism())
+}
+
+// slots is for how many pods there is room beside those that are there; in failed-only mode one that is on its way out keeps its
+// slot (J-048).
+func (p *plan) slots() int {
+	t := p.job.Tally()
+	taken := int(t.Active)
+	if p.job.FailedOnly() {
+		taken += int(t.Terminating)
+	}
+	return p.wanted() - taken
 }
 
 // deleteActive deletes the active pods of a Job that fails, or that has succeeded with pods left over, once the condition that
@@ -45,7 +56,7 @@ func (p *plan) wanted() int {
 // finalizer; of a failing Job they count as failed (J-079), of one that succeeded not at all (J-142). Of a Job that may be
 // finished already none is deleted (J-082).
 func (p *plan) deleteActive() {
-	if p.end == nil || p.concluding() || p.job.Tally().Idle == 0 {
+	if p.concluding() || p.job.Tally().Idle == 0 {
 		return
 	}
 	var reason events.Reason
@@ -55,9 +66,6 @@ func (p *plan) deleteActive() {
 	case p.job.Base.True(projector.SuccessCriteriaMet):
 		reason = JobSucceeded
 	default:
-		return
-	}
-	if p.wake(p.job.Podding.Until) {
 		return
 	}
 	var commands []events.Command
@@ -75,15 +83,18 @@ func idle(j *projector.Job, pod *projector.Pod) bool {
 }
 
 // settleInDoubt goes on with creates whose end nobody knows. Each holds its slot and its index until it is settled: it is
-// asked again under the same name while it is still wanted as it was; else its pod is looked for, not before the server
-// can no longer act on the request.
+// asked again under the same name while it is still wanted as it was, and there is room for it (J-047); else its pod is looked for,
+// not before the server can no longer act on the request.
 func (p *plan) settleInDoubt() {
+	if p.claiming {
+		return
+	}
 	var again, look []events.Command
-	for _, c := range p.job.Creates() {
+	for k, c := range p.job.Creates() {
 		if c.Flight != nil {
 			continue
 		}
-		same := c.Template == p.job.Spec.Template && !c.MustList && p.wantsPods() && !p.job.Spec.Suspend
+		same := k < p.slots() && !c.MustList && p.wantsPods() && p.asBefore(c)
 		switch {
 		case p.wake(p.job.Creating.Until):
 		case same:
@@ -104,28 +115,60 @@ func (p *plan) settleInDoubt() {
 	}
 }
 
+// giveUp withdraws the create that stands refused when it is wanted no longer as it is: a Job must not wait for ever for what
+// it does not need. And it withdraws all that are on their way when no pod is to be made any more, so that those that were not
+// sent yet never are (J-164, J-011). How the newest try of each ended is awaited.
+func (p *plan) giveUp() {
+	if c := p.job.StandingCreate(); c != nil && !c.GivenUp && !p.claiming && !p.stillWanted(c) {
+		p.step("pods", "giveUp", NoLongerWanted, "a create stands refused, and is not wanted any more",
+			&events.Withdraw{Command: c.Flight.Name})
+	}
+	if !p.noneWanted() {
+		return
+	}
+	var commands []events.Command
+	for _, c := range p.job.Creates() {
+		if c.OnItsWay() {
+			commands = append(commands, &events.Withdraw{Command: c.Flight.Name})
+		}
+	}
+	p.step("pods", "giveUp", NoLongerWanted,
+		fmt.Sprintf("no pod is to be made any more: withdraw what was not sent of %s", pods(len(commands))), commands...)
+}
+
+// noneWanted reports whether no pod of the Job is to be made, for certain: it is over, being deleted or suspended, or it is
+// stored how it ends.
+func (p *plan) noneWanted() bool {
+	j := p.job
+	return j.Gone || j.Finished() || j.Deleted != 0 || (p.end != nil && j.Base.True(p.end.interim)) || (j.Spec != nil && j.Spec.Suspend)
+}
+
+func (p *plan) stillWanted(c *projector.Create) bool {
+	j := p.job
+	return !j.Gone && !j.Finished() && p.wantsPods() && p.asBefore(c) && len(j.Creates()) <= p.slots()
+}
+
+// asBefore reports whether the pod of a create would still be made from the Job's template, for an index that needs it.
+func (p *plan) asBefore(c *projector.Create) bool {
+	return c.Template == p.job.Spec.Template && (!p.job.Indexed() || p.job.Awaits(c.Index))
+}
+
 // create makes pods up to the number wanted, as many at once as slow start allows (J-048 to J-057), but none while pods are
 // being removed (J-049).
 func (p *plan) create() {
 	j := p.job
-	if !p.wantsPods() || len(p.removing) > 0 || j.Removing() {
+	if !p.wantsPods() || p.ungrouped || len(p.removing) > 0 || j.Removing() {
 		return
 	}
-	t := j.Tally()
-	missing := p.wanted() - int(t.Active) - len(j.Creates())
-	if j.FailedOnly() {
-		missing -= int(t.Terminating)
-	}
-	if missing <= 0 || p.wake(j.Creating.Until) || (!j.PerIndex() && p.wake(j.PodBackoffUntil())) {
-		return
-	}
+	missing := p.slots() - len(j.Creates())
 	room := int(j.Window) - len(j.Creates())
-	if room <= 0 {
+	if missing <= 0 || room <= 0 || j.StandingCreate() != nil || p.wake(j.Creating.Until) ||
+		(!j.PerIndex() && p.wake(j.PodBackoffUntil())) {
 		return
 	}
 	var commands []events.Command
 	for _, index := range p.indexes(min(missing, int(j.Settings.MaxPodsPerDecision))) {
-		c := &events.CreatePod{Ordinal: j.Ordinal + uint64(len(commands)) + 1, Index: index, Template: j.Spec.Template}
+		c := &events.CreatePod{Ordinal: j.Ordinal + uint64(len(commands)) + 1, Index: index, Template: j.Spec.Template, InGroup: p.inGroup()}
 		if p.waits(c) {
 			continue // in backoff, it keeps the slot that was chosen for it (J-053)
 		}
@@ -134,16 +177,13 @@ func (p *plan) create() {
 		}
 	}
 	p.step("pods", "create", MorePodsWanted, fmt.Sprintf(
-		"%d wanted, %d active, %d being created: create %d", p.wanted(), t.Active, len(j.Creates()), len(commands)), commands...)
+		"%d wanted, %d active, %d being created: create %d", p.wanted(), j.Tally().Active, len(j.Creates()), len(commands)), commands...)
 }
 
 // waits reports whether the index of a new pod is still in backoff (J-109), and lets the pod take over the counts of the one
 // that it replaces (J-119).
 func (p *plan) waits(c *events.CreatePod) bool {
-	if !p.job.PerIndex() {
-		return false
-	}
-	held := p.job.Held(c.Index)
+	held := p.job.Held(c.Index) // of Jobs with a limit per index
 	if held == nil {
 		return false
 	}

@@ -24,7 +24,7 @@ func failJob(p *plan) *end {
 // tooManyFailedIndexes: spec.maxFailedIndexes (J-123).
 func tooManyFailedIndexes(p *plan) *end {
 	limit := p.job.Spec.MaxFailedIndexes
-	if !p.job.PerIndex() || limit == nil || p.job.FailedIndexes().Len() <= *limit {
+	if limit == nil || p.job.FailedIndexes().Len() <= *limit {
 		return nil
 	}
 	return failure(MaxFailedIndexesExceeded, "Job has exceeded the specified maximal number of failed indexes")
@@ -33,7 +33,7 @@ func tooManyFailedIndexes(p *plan) *end {
 // indexesFailed: the Job fails once every index has ended and some failed: it runs all others first (J-124).
 func indexesFailed(p *plan) *end {
 	j := p.job
-	if !j.PerIndex() || j.FailedIndexes().Len() == 0 || j.FailedIndexes().Len()+j.SucceededCount() < j.Completions() {
+	if j.FailedIndexes().Len() == 0 || j.FailedIndexes().Len()+j.SucceededCount() < j.Completions() {
 		return nil
 	}
 	return failure(FailedIndexes, "Job has failed indexes")

@@ -25,6 +25,8 @@ const (
 	// JobResumed: spec.suspend is no longer set; the Job starts anew.
 	JobResumed events.Reason = "JobResumed"
 
+	// GroupWanted: the Job's pods are to be scheduled together, by a Workload and a PodGroup.
+	GroupWanted events.Reason = "GroupWanted"
 	// MorePodsWanted: fewer pods run than the Job wants.
 	MorePodsWanted events.Reason = "MorePodsWanted"
 	// OutcomeUnknown: nobody knows whether a create took effect; it is tried again under the same name, which meets the
@@ -32,6 +34,8 @@ const (
 	OutcomeUnknown events.Reason = "OutcomeUnknown"
 	// LookFirst: nobody knows whether a create took effect, and it is not wanted again: its pod is looked for by name.
 	LookFirst events.Reason = "LookFirst"
+	// NoLongerWanted: a create stands refused, or is on its way, and the Job does not want that pod any more.
+	NoLongerWanted events.Reason = "NoLongerWanted"
 	// FewerPodsWanted: more pods run than the Job wants; the least advanced go, uncounted.
 	FewerPodsWanted events.Reason = "FewerPodsWanted"
 	// DuplicateIndex: several pods run for one index, or one for an index that needs none; the most advanced stays.
@@ -52,8 +56,17 @@ const (
 	ManyUncounted events.Reason = "ManyUncounted"
 	// StaleView: a status write was refused or its end is unknown: the Job is read before the next one.
 	StaleView events.Reason = "StaleView"
+	// OwnerGone: nobody owns pods that the Job's selector matches: the Job adopts them.
+	OwnerGone events.Reason = "OwnerGone"
+	// JobUnconfirmed: before a pod is adopted the Job is read, so that one that is deleted adopts none.
+	JobUnconfirmed events.Reason = "JobUnconfirmed"
+	// NotSelected: the Job owns pods whose labels its selector no longer matches: they are released, uncounted.
+	NotSelected events.Reason = "NotSelected"
 	// OwnerUnknown: pods carry our finalizer and name a Job that no listing shows: it is looked for.
 	OwnerUnknown events.Reason = "OwnerUnknown"
+
+	// Unexplained: the Job ended in a way that nothing which was seen of it explains (only in observe mode).
+	Unexplained events.Reason = "Unexplained"
 
 	// Accounted: the confirmed status accounts for the pods, or nothing is to be counted of them: their finalizers go.
 	Accounted events.Reason = "Accounted"

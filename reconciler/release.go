@@ -13,7 +13,7 @@ func (p *plan) releasePods() {
 	if j.Gone {
 		p.removeSurplus()
 	}
-	if j.ReleasedLen() == 0 || p.wake(j.Podding.Until) {
+	if j.ReleasedLen() == 0 {
 		return
 	}
 	var commands []events.Command
@@ -21,7 +21,11 @@ func (p *plan) releasePods() {
 		if len(commands) == int(j.Settings.MaxPodsPerDecision) {
 			break
 		}
-		commands = append(commands, &events.DropFinalizer{Pod: pod.UID})
+		drop := &events.DropFinalizer{Pod: pod.UID}
+		if pod.Owner == "" {
+			drop.Version = pod.Version // a Job may adopt it meanwhile
+		}
+		commands = append(commands, drop)
 	}
 	p.step("release", "accounted", Accounted, fmt.Sprintf("%s accounted for: let go", pods(len(commands))), commands...)
 }

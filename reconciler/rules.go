@@ -11,9 +11,10 @@ type stage struct {
 	run  func(*plan)
 }
 
-// The stages of a Job that is ours and goes on. (The stage claim, adoption and release by selector, has its place before
-// outcome.)
+// The stages of a Job that is ours and goes on.
 var unfinished = []stage{
+	{"claim", (*plan).claimPods},
+	{"gang", (*plan).group},
 	{"outcome", (*plan).decideOutcome},
 	{"pods", (*plan).managePods},
 	{"status", (*plan).writeStatus},
@@ -22,13 +23,14 @@ var unfinished = []stage{
 
 // The stages of what only has finalizers left to let go: finished and deleted Jobs, pods that nobody owns (J-008, J-098).
 var over = []stage{
+	{"pods", (*plan).giveUp},
 	{"release", (*plan).releasePods},
 }
 
-// The stages of a placeholder: pods that name a Job which has not been seen.
+// The stage of a placeholder: pods that name a Job which has not been seen. They keep their finalizers until it is found, or
+// found gone.
 var unseen = []stage{
 	{"claim", (*plan).findOwner},
-	{"release", (*plan).releasePods},
 }
 
 func stagesOf(job *projector.Job) []stage {
@@ -41,8 +43,18 @@ func stagesOf(job *projector.Job) []stage {
 		return nil
 	case job.Finished():
 		return over
+	case !knownMode(job.Spec.CompletionMode):
+		return nil // J-010
 	}
 	return unfinished
+}
+
+func knownMode(mode string) bool { return mode == "" || mode == "NonIndexed" || mode == "Indexed" }
+
+// claimRules: every one is asked, in order (section 12 of the contract).
+var claimRules = []podRule{
+	{"release", (*plan).releaseDisowned}, // pods that it owns and no longer selects
+	{"adopt", (*plan).adopt},             // pods that nobody owns and that it selects
 }
 
 // outcomes: the first that holds decides how the Job ends. The order is the specification (section 11 of the contract).
@@ -61,6 +73,7 @@ var outcomes = []outcome{
 
 // podRules: every one is asked, in order.
 var podRules = []podRule{
+	{"giveUp", (*plan).giveUp},                     // a create that stands refused and is not wanted any more
 	{"removeSurplus", (*plan).removeSurplus},       // goes on with removals that have begun
 	{"deleteActive", (*plan).deleteActive},         // the Job fails: its active pods are deleted, and count as failed
 	{"settleInDoubt", (*plan).settleInDoubt},       // creates whose end nobody knows

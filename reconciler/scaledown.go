@@ -12,7 +12,7 @@ import (
 // removeSurplus goes on with the removal of pods that are surplus: the finalizer first, so that they are never counted,
 // then the pod (J-073). A removal that has begun is never given up.
 func (p *plan) removeSurplus() {
-	if p.job.SurplusLen() == 0 || p.wake(p.job.Podding.Until) {
+	if p.job.SurplusLen() == 0 {
 		return
 	}
 	var drops, deletes []events.Command
@@ -33,30 +33,14 @@ func (p *plan) removeSurplus() {
 // all of them when the index has completed or failed (J-071).
 func (p *plan) removeDuplicates() {
 	j := p.job
-	if !p.wantsPods() || !j.Indexed() || p.wake(j.Podding.Until) {
+	if !p.wantsPods() {
 		return
 	}
-	crowded := j.Crowded()
-	if len(crowded) == 0 && j.Tally().Misplaced == 0 {
-		return
-	}
-	var surplus []*projector.Pod
-	byIndex := map[int32][]*projector.Pod{}
-	for _, pod := range j.Pods() {
-		switch {
-		case !j.Claims(pod) || !pod.Active():
-		case pod.Index < 0 || pod.Index >= j.Completions():
-			if idle(j, pod) {
-				surplus = append(surplus, pod)
-			}
-		default:
-			byIndex[pod.Index] = append(byIndex[pod.Index], pod)
-		}
-	}
-	for _, i := range crowded {
-		rivals := byIndex[i]
+	surplus := j.Misplaced()
+	for _, i := range j.Crowded() {
+		rivals := slices.DeleteFunc(j.Occupants(i), func(pod *projector.Pod) bool { return !pod.Active() })
 		slices.SortFunc(rivals, leastAdvanced)
-		if n := len(rivals); n > 0 && !j.Completed().Has(i) && !j.Base.FailedIndexes.Has(i) {
+		if n := len(rivals); n > 0 && !j.Completed().Has(i) && !(j.PerIndex() && j.Base.FailedIndexes.Has(i)) {
 			rivals = rivals[:n-1]
 		}
 		for _, pod := range rivals {
@@ -65,14 +49,17 @@ func (p *plan) removeDuplicates() {
 			}
 		}
 	}
-	p.remove("removeDuplicates", DuplicateIndex, surplus)
+	if len(surplus) == 0 {
+		return
+	}
+	p.remove("removeDuplicates", DuplicateIndex, surplus[:min(len(surplus), p.removable())])
 }
 
 // scaleDown removes the least advanced pods when more are active than wanted (J-069, J-070).
 func (p *plan) scaleDown() {
 	j := p.job
 	excess := int(j.Tally().Idle) - len(p.removing) - p.wanted()
-	if !p.wantsPods() || excess <= 0 || p.wake(j.Podding.Until) {
+	if !p.wantsPods() || excess <= 0 {
 		return
 	}
 	var active []*projector.Pod
@@ -82,10 +69,15 @@ func (p *plan) scaleDown() {
 		}
 	}
 	slices.SortFunc(active, leastAdvanced)
-	if limit := int(j.Settings.MaxPodsPerDecision); excess > limit && !j.Spec.Suspend {
-		excess = limit
+	p.remove("scaleDown", FewerPodsWanted, active[:min(excess, p.removable())])
+}
+
+// removable is how many more pods this decision may remove (J-072); of a suspended Job all (J-078).
+func (p *plan) removable() int {
+	if p.job.Spec.Suspend {
+		return p.job.PodCount()
 	}
-	p.remove("scaleDown", FewerPodsWanted, active[:excess])
+	return int(p.job.Settings.MaxPodsPerDecision) - len(p.removing)
 }
 
 func (p *plan) remove(rule string, reason events.Reason, surplus []*projector.Pod) {
@@ -107,7 +99,7 @@ func leastAdvanced(a, b *projector.Pod) int {
 		falseFirst(a.Scheduled, b.Scheduled),
 		cmp.Compare(advance(a.Phase), advance(b.Phase)),
 		falseFirst(a.Ready, b.Ready),
-		readyOrder(a, b),
+		laterFirst(a.ReadySince, b.ReadySince), // only a ready pod has that time
 		cmp.Compare(b.MaxRestarts, a.MaxRestarts),
 		cmp.Compare(b.MaxSidecarRestarts, a.MaxSidecarRestarts),
 		laterFirst(a.Created, b.Created),
@@ -134,13 +126,6 @@ func advance(p events.PodPhase) int {
 	default:
 		return 0
 	}
-}
-
-func readyOrder(a, b *projector.Pod) int {
-	if !a.Ready || !b.Ready {
-		return 0
-	}
-	return laterFirst(a.ReadySince, b.ReadySince)
 }
 
 // laterFirst puts the later time first, and a missing one before all.

@@ -2,6 +2,7 @@ package reconciler
 
 import (
 	"fmt"
+	"reflect"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -14,7 +15,7 @@ import (
 func (p *plan) writeStatus() {
 	j := p.job
 	switch {
-	case j.Write != nil || j.Reading != nil || p.wake(j.Writing.Until):
+	case j.Write != nil || j.Reading != nil || p.reading || p.wake(j.Writing.Until):
 		return
 	case j.Look:
 		p.step("status", "read", StaleView, "the last status write did not go through: read the Job first", &events.ReadJob{})
@@ -28,7 +29,7 @@ func (p *plan) writeStatus() {
 	change := p.account(finishing)
 	p.conclude(&change, finishing)
 	p.suspend(&change)
-	if p.empty(&change) {
+	if empty(&change) {
 		return
 	}
 	rule := "progress"
@@ -42,13 +43,15 @@ func (p *plan) writeStatus() {
 // out, or is in doubt (J-163, design §6).
 func (p *plan) canFinish() bool {
 	t := p.job.Tally()
-	return p.end != nil && t.Active == 0 && t.Terminating == 0 && !p.job.PodsInDoubt() && !p.wake(p.job.DeletesInDoubt())
+	return p.end != nil && !p.claiming && t.Active == 0 && t.Terminating == 0 && !p.job.PodsInDoubt() &&
+		!p.wake(p.job.DeletesInDoubt()) && !p.wake(p.job.LateCreate)
 }
 
 // due says whether a status write should be made now, and why.
 func (p *plan) due(finishing bool) (events.Reason, string, bool) {
 	j := p.job
 	t := j.Tally()
+	waiting := j.FreshLen() + t.Settled
 	switch {
 	case finishing:
 		return p.end.reason, fmt.Sprintf("%s: count what is left and conclude", p.end.message), true
@@ -59,8 +62,8 @@ func (p *plan) due(finishing bool) (events.Reason, string, bool) {
 		return events.Reason(c.Reason), c.Message + ": say so at once", true
 	case t.Urgent > 0:
 		return PodsWait, fmt.Sprintf("%s being deleted wait to be counted", pods(t.Urgent)), true
-	case j.FreshLen()+t.Settled >= int(j.Settings.MaxUncounted):
-		return ManyUncounted, fmt.Sprintf("%s wait to be counted", pods(j.FreshLen()+t.Settled)), true
+	case waiting >= int(j.Settings.MaxUncounted) && 2*(min(j.FreshLen(), p.room(t.Settled))+t.Settled) >= waiting:
+		return ManyUncounted, fmt.Sprintf("%s wait to be counted", pods(waiting)), true
 	case j.Lagging == 0 || p.wake(j.Lagging.Add(j.Settings.ProgressDelay)):
 		return "", "", false
 	}
@@ -88,12 +91,14 @@ func (p *plan) account(finishing bool) events.StatusChange {
 	count(j.Base.UncountedSucceeded, &succeeded)
 	count(j.Base.UncountedFailed, &failed)
 
-	room := int(j.Settings.MaxUncounted) - len(j.Base.UncountedSucceeded) - len(j.Base.UncountedFailed) + len(c.Counted)
-	room = max(room, 1) // at least one, so that there is always progress (J-092)
+	room := max(p.room(len(c.Counted)), 1) // at least one, so that there is always progress (J-092)
 	var completed projector.IndexSet
 	for pod := range j.Fresh() {
 		if room == 0 && !finishing {
 			break
+		}
+		if p.claiming && pod.FailsJob() {
+			continue // it keeps its finalizer until the write that says that the Job fails for it (J-096, J-097)
 		}
 		room--
 		switch {
@@ -126,12 +131,19 @@ func (p *plan) account(finishing bool) events.StatusChange {
 			c.TrimTo = &limit
 			after.Trim(limit)
 		}
-		if succeeded = after.Len(); !p.mayLower() {
+		if succeeded = after.Len(); !j.MayLower() {
 			succeeded = max(succeeded, j.Base.Succeeded)
 		}
 	}
 	c.Succeeded, c.Failed = differs(j.Base.Succeeded, succeeded), differs(j.Base.Failed, failed)
 	return c
+}
+
+// room is how many pods a write may add to the uncounted lists (of Indexed successes to the index set) when it moves that
+// many from the lists to the counters.
+func (p *plan) room(counted int) int {
+	base := &p.job.Base
+	return int(p.job.Settings.MaxUncounted) - len(base.UncountedSucceeded) - len(base.UncountedFailed) + counted
 }
 
 // accountFailedIndexes publishes the failed indexes of a Job that has a limit for each (J-117); of others the field is absent
@@ -147,10 +159,6 @@ func (p *plan) accountFailedIndexes(c *events.StatusChange) {
 	c.FailIndexes = news.Text()
 }
 
-// mayLower reports whether the API server lets the number of succeeded indexes go down: only of Jobs whose completions and
-// parallelism are equal (J-212). Of others the number stays until it may (J-236).
-func (p *plan) mayLower() bool { return p.job.Completions() == p.job.Parallelism() }
-
 // conclude adds times and conditions.
 func (p *plan) conclude(c *events.StatusChange, finishing bool) {
 	j := p.job
@@ -158,8 +166,8 @@ func (p *plan) conclude(c *events.StatusChange, finishing bool) {
 	start := j.Base.StartTime
 	if start == 0 {
 		start = j.Start.Second()
-		if start == 0 && finishing && !(j.Spec.Suspend && !j.WorkQueue() && j.Completions() == 0) {
-			start = now // the server refuses a finish without it (J-156, J-252)
+		if start == 0 && finishing && (j.WorkQueue() || j.Completions() > 0) {
+			start = now // of a suspended Job: the server refuses a finish without it (J-156, J-252)
 		}
 		c.StartTime = start
 	}
@@ -185,12 +193,7 @@ func (p *plan) conclude(c *events.StatusChange, finishing bool) {
 }
 
 // empty reports whether the change changes nothing: such a write is never made (J-019).
-func (p *plan) empty(c *events.StatusChange) bool {
-	return c.Active == nil && c.Ready == nil && c.Terminating == nil && c.Succeeded == nil && c.Failed == nil &&
-		len(c.AddSucceeded)+len(c.AddFailed)+len(c.Counted) == 0 && c.CompleteIndexes == "" && c.FailIndexes == "" && c.TrimTo == nil &&
-		!c.SetFailedIndexes && !c.ClearFailedIndexes &&
-		!c.InitUncounted && !c.ClearStartTime && c.StartTime == 0 && c.CompletionTime == 0 && len(c.Conditions) == 0
-}
+func empty(c *events.StatusChange) bool { return reflect.DeepEqual(*c, events.StatusChange{}) }
 
 // differs is the new value of a counter, or nil when it stays.
 func differs(before, after int32) *int32 {

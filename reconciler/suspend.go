@@ -35,7 +35,7 @@ func (p *plan) suspend(c *events.StatusChange) {
 	}
 	c.Conditions = append(c.Conditions, *condition)
 	if p.job.Spec.Suspend {
-		c.ClearStartTime, c.StartTime = p.job.Base.StartTime != 0, 0
+		c.ClearStartTime = p.job.Base.StartTime != 0
 	} else {
 		c.StartTime = p.job.Start.Second()
 	}

@@ -5,6 +5,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -25,4 +26,18 @@ type API interface {
 	GetJob(ctx context.Context, namespace, name string) (*batchv1.Job, error)
 	// FindPod lists by name, past any cache, so that no right to get pods is needed. None is a NotFound error.
 	FindPod(ctx context.Context, namespace, name string) (*corev1.Pod, error)
+}
+
+// GroupAPI is what it needs for gang scheduling, on the same terms.
+type GroupAPI interface {
+	// ListWorkloads lists all Workloads of a namespace, past any cache.
+	ListWorkloads(ctx context.Context, namespace string) ([]schedulingv1alpha2.Workload, error)
+	// ListPodGroups lists all PodGroups of a namespace, past any cache.
+	ListPodGroups(ctx context.Context, namespace string) ([]schedulingv1alpha2.PodGroup, error)
+	// GetWorkload reads a Workload, past any cache.
+	GetWorkload(ctx context.Context, namespace, name string) (*schedulingv1alpha2.Workload, error)
+	// CreateWorkload creates a Workload under its name.
+	CreateWorkload(ctx context.Context, w *schedulingv1alpha2.Workload) (*schedulingv1alpha2.Workload, error)
+	// CreatePodGroup creates a PodGroup under its name.
+	CreatePodGroup(ctx context.Context, g *schedulingv1alpha2.PodGroup) (*schedulingv1alpha2.PodGroup, error)
 }

@@ -28,7 +28,9 @@ func (c *Call) Do(ctx context.Context) Result {
 	w.result.Stream = c.Task.Stream
 	w.result.Ended.Command = c.Task.Name
 	w.result.Evidence.Namespace = c.Task.Job.Namespace
-	if c.Withdrawn || ctx.Err() != nil {
+	ctx, end := w.Within(ctx)
+	defer end()
+	if c.Withdrawn || ctx.Err() != nil || !w.May() {
 		w.result.Ended.Ending = events.Withdrawn
 		return w.result
 	}
@@ -50,17 +52,23 @@ func (w *work) carryOut(ctx context.Context) {
 	case *events.DeletePod:
 		w.deletePod(ctx, c)
 	case *events.DropFinalizer:
-		w.patchPod(ctx, dropPatch(c.Pod, trackingFinalizers(w.Mode, w.ManagedBy)))
+		w.patchPod(ctx, dropPatch(c, trackingFinalizers(w.Mode, w.ManagedBy)))
 	case *events.AdoptPod:
-		w.patchPod(ctx, adoptPatch(c.Pod, w.Job, w.ManagedBy))
+		w.patchPod(ctx, adoptPatch(c, w.Identity, w.Job, w.ManagedBy))
 	case *events.ReleasePod:
-		w.patchPod(ctx, releasePatch(c.Pod, w.Job, trackingFinalizers(w.Mode, w.ManagedBy)))
+		w.patchPod(ctx, releasePatch(c, w.Job, trackingFinalizers(w.Mode, w.ManagedBy)))
 	case *events.WriteStatus:
 		w.writeStatus(ctx)
 	case *events.ReadJob:
 		w.readJob(ctx)
 	case *events.ReadPod:
 		w.readPod(ctx, c)
+	case *events.FindGroup:
+		w.findGroup(ctx)
+	case *events.CreateWorkload:
+		w.createWorkload(ctx, c)
+	case *events.CreatePodGroup:
+		w.createPodGroup(ctx)
 	default:
 		w.refuse(events.RefusedInvalid, fmt.Sprintf("a %T is not carried out here", c))
 	}
@@ -74,7 +82,7 @@ func (w *work) createPod(ctx context.Context, c *events.CreatePod) {
 		w.refuse(events.RefusedTemplate, "the Job's pod template is not the one that was decided on, or not known any more")
 		return
 	}
-	pod, err := newPod(job, w.Identity, w.ManagedBy, c)
+	pod, err := newPod(job, w.Identity, w.ManagedBy, w.PodGroup, c)
 	if err != nil {
 		w.refuse(events.RefusedInvalid, err.Error())
 		return

@@ -29,6 +29,7 @@ func TestCreateMakesThePodOfItsOrdinal(t *testing.T) {
 	}
 }
 
+// J-060: a create that is tried twice meets the pod of the first try, and makes no second one.
 func TestCreateMeetsThePodOfAnEarlierTry(t *testing.T) {
 	w := newWorld(t)
 	create := &events.CreatePod{Ordinal: 1, Index: events.NoIndex, Template: w.template()}
@@ -73,7 +74,7 @@ func TestCreateUnderANameThatIsTaken(t *testing.T) {
 		t.Run(row.sentence, func(t *testing.T) {
 			w := newWorld(t)
 			create := &events.CreatePod{Ordinal: 1, Index: events.NoIndex, Template: w.template()}
-			pod, err := newPod(w.job, identity, events.ManagedBy, create)
+			pod, err := newPod(w.job, identity, events.ManagedBy, "", create)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -119,6 +120,7 @@ func TestCreateFromATemplateThatWasNotDecidedOnIsNotSent(t *testing.T) {
 	}
 }
 
+// J-063: a template without labels makes no pod, and the refusal says why.
 func TestCreateFromATemplateWithoutLabelsIsNotSent(t *testing.T) {
 	w := newWorld(t)
 	w.job.Spec.Template.Labels = nil
@@ -132,6 +134,8 @@ func TestCreateFromATemplateWithoutLabelsIsNotSent(t *testing.T) {
 	}
 }
 
+// J-093: the finalizer goes by a patch; a pod that is not found, or has another UID, is gone.
+// J-254: the patch carries the pod's UID.
 func TestDropFinalizer(t *testing.T) {
 	w := newWorld(t)
 	pod := w.create(1)
@@ -150,6 +154,7 @@ func TestDropFinalizer(t *testing.T) {
 	w.wants(w.do(none), events.Refused, events.RefusedNotFound, true)
 }
 
+// J-093: finalizers of others stay.
 func TestDropFinalizerLeavesOthers(t *testing.T) {
 	rows := []struct {
 		sentence  string
@@ -199,8 +204,18 @@ func TestAdoptAndRelease(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := pod.DeepCopy()
-	w.wants(w.do(w.about(pod, &events.AdoptPod{Pod: pod.UID})), events.Done, 0, true)
+	version := func() uint64 { return apiserver.VersionOf(w.server.Pod("default", "p")) }
+	old := version()
+	w.server.Touch("somebody", apiserver.Pods, "default", "p")
+	w.wants(w.do(w.about(pod, &events.AdoptPod{Pod: pod.UID, Version: old})), events.Refused, events.RefusedConflict, true)
+	if owner := metav1.GetControllerOf(w.server.Pod("default", "p")); owner != nil {
+		t.Fatalf("adopted at a version that was no longer so, by %v", owner)
+	}
+	w.wants(w.do(w.about(pod, &events.AdoptPod{Pod: pod.UID, Version: version(), Mark: true})), events.Done, 0, true)
 	adopted := w.server.Pod("default", "p")
+	if mark, want := adopted.Annotations[events.CommandAnnotation], identity.CommandOf(w.job.UID, 0); mark != want {
+		t.Errorf("the annotation is %q, want %q", mark, want)
+	}
 	if owner := metav1.GetControllerOf(adopted); owner == nil || owner.UID != w.job.UID || owner.Kind != "Job" || !*owner.BlockOwnerDeletion {
 		t.Errorf("owners %v", adopted.OwnerReferences)
 	}
@@ -208,13 +223,38 @@ func TestAdoptAndRelease(t *testing.T) {
 		t.Errorf("finalizers after the adoption (-want +got):\n%s", diff)
 	}
 
-	w.wants(w.do(w.about(pod, &events.ReleasePod{Pod: pod.UID})), events.Done, 0, true)
+	w.wants(w.do(w.about(pod, &events.ReleasePod{Pod: pod.UID, Version: old})), events.Refused, events.RefusedConflict, true)
+	w.wants(w.do(w.about(pod, &events.ReleasePod{Pod: pod.UID, Version: version()})), events.Done, 0, true)
 	released := w.server.Pod("default", "p")
 	if diff := cmp.Diff(before.OwnerReferences, released.OwnerReferences); diff != "" {
 		t.Errorf("owners after the release (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"example.com/hold"}, released.Finalizers); diff != "" {
 		t.Errorf("finalizers after the release (-want +got):\n%s", diff)
+	}
+}
+
+// J-083: a deletion carries the pod's UID, so another pod of that name is not deleted.
+// J-254: nor does a late one hit it.
+// J-031: a pod that the Job has counted is adopted without the finalizer, so that nobody counts it again.
+func TestAdoptACountedPod(t *testing.T) {
+	w := newWorld(t)
+	pod, err := w.other.CreatePod(t.Context(), &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "default", Name: "p", Finalizers: []string{"example.com/hold", events.BuiltinTrackingFinalizer, events.TrackingFinalizer},
+		},
+		Spec: w.job.Spec.Template.Spec,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.wants(w.do(w.about(pod, &events.AdoptPod{Pod: pod.UID, Spent: true})), events.Done, 0, true)
+	adopted := w.server.Pod("default", "p")
+	if owner := metav1.GetControllerOf(adopted); owner == nil || owner.UID != w.job.UID {
+		t.Errorf("owners %v", adopted.OwnerReferences)
+	}
+	if diff := cmp.Diff([]string{"example.com/hold"}, adopted.Finalizers); diff != "" {
+		t.Errorf("finalizers after the adoption (-want +got):\n%s", diff)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -42,7 +43,7 @@ type verdict struct {
 //	------------------------------------------------  ------------------------------------------------
 //	none: the connection could not be made            refused (Server), not sent
 //	none: time-out, connection lost, context ended    unknown
-//	an admission webhook denied it, whatever the code refused (Forbidden)
+//	an admission webhook or policy denied it          refused (Forbidden), whatever the code
 //	429; 503 with Retry-After                         refused (TooManyRequests; Server)
 //	any other that the API server did not write       unknown
 //	401, 403                                          refused (Forbidden, Quota or NamespaceTerminating)
@@ -79,8 +80,8 @@ func (v *verdict) refuse(class events.RefusalClass) { v.ending, v.class = events
 // classOf is the class of an answer that is a refusal; 0 when nobody knows what happened.
 func classOf(s *metav1.Status, patience bool) events.RefusalClass {
 	switch {
-	case strings.HasPrefix(s.Message, "admission webhook "):
-		return events.RefusedForbidden // its code is the webhook's choice, and says nothing of the object
+	case strings.HasPrefix(s.Message, "admission webhook "), strings.Contains(s.Message, " is forbidden: ValidatingAdmissionPolicy '"):
+		return events.RefusedForbidden // its code is the choice of who wrote the webhook or policy, and says nothing of the object
 	case s.Code == http.StatusTooManyRequests:
 		return events.RefusedTooManyRequests
 	case s.Code == http.StatusServiceUnavailable && patience:
@@ -123,11 +124,14 @@ func classOfRequest(s *metav1.Status) events.RefusalClass {
 	return events.RefusedInvalid
 }
 
+// ofQuota: it is used up, it asks for what the pod does not say, or nobody has counted yet.
+var ofQuota = regexp.MustCompile(` is forbidden: (exceeded|failed|status unknown for) quota: `)
+
 func classOfForbidden(s *metav1.Status) events.RefusalClass {
 	switch {
 	case caused(s, corev1.NamespaceTerminatingCause):
 		return events.RefusedNamespaceTerminating
-	case strings.Contains(s.Message, "is forbidden: exceeded quota: "):
+	case ofQuota.MatchString(s.Message):
 		return events.RefusedQuota
 	}
 	return events.RefusedForbidden

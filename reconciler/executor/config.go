@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -18,18 +19,26 @@ type Config struct {
 	Identity events.Identity // the life of the log, from which pods get their names
 	Mode     events.Mode     // ModeDelegated or ModeAll
 
+	// Groups is for gang scheduling; without it Jobs are found to have no group.
+	Groups GroupAPI
+
 	// Observe and ObservePod make the observation of an object that was read live. One without facts is left out; so is
 	// all that is read when they are nil.
 	Observe    func(*batchv1.Job) events.Observation
 	ObservePod func(*corev1.Pod) events.Observation
+
+	// May is asked before each call whether anything may be sent: not, when another process may carry out commands by now.
+	// Tasks wait then. Nil for always.
+	May func() bool
+	// Within bounds all that a call sends by how long that is so: the context that it makes of the call's ends then, and the
+	// call ends unknown. Nil for no bound.
+	Within func(context.Context) (context.Context, context.CancelFunc)
 
 	// MaxConcurrent is how many calls may be in flight at most; 64 when 0. It starts with 8.
 	MaxConcurrent int
 	// RequestTimeout is how long Run waits for a call; 30 s when 0. It is to be shorter than Settings.RequestTimeout, how
 	// long a request that was sent may still take effect.
 	RequestTimeout time.Duration
-	// SlowAfter is how late an answer may come before it counts as a sign of load; 1 s when 0.
-	SlowAfter time.Duration
 	// StopTimeout is how long Run waits for calls in flight after its context has ended; 10 s when 0.
 	StopTimeout time.Duration
 }
@@ -44,8 +53,14 @@ func (c *Config) validate() error {
 		return errors.New("executor: no identity: pods could not be told from those of another log")
 	case c.Mode != events.ModeDelegated && c.Mode != events.ModeAll:
 		return fmt.Errorf("executor: in mode %q nothing is carried out", c.Mode)
-	case c.MaxConcurrent < 0 || c.RequestTimeout < 0 || c.SlowAfter < 0 || c.StopTimeout < 0:
+	case c.MaxConcurrent < 0 || c.RequestTimeout < 0 || c.StopTimeout < 0:
 		return errors.New("executor: a limit is negative")
+	}
+	if c.May == nil {
+		c.May = func() bool { return true }
+	}
+	if c.Within == nil {
+		c.Within = func(ctx context.Context) (context.Context, context.CancelFunc) { return ctx, func() {} }
 	}
 	if c.Observe == nil {
 		c.Observe = observeNoJob
@@ -55,7 +70,6 @@ func (c *Config) validate() error {
 	}
 	orElse(&c.MaxConcurrent, 64)
 	orElse(&c.RequestTimeout, 30*time.Second)
-	orElse(&c.SlowAfter, time.Second)
 	orElse(&c.StopTimeout, 10*time.Second)
 	return nil
 }

@@ -1,13 +1,13 @@
 package executor
 
 import (
+	"reflect"
 	"sync"
-	"time"
 
 	"github.com/jobledger/jobledger/events"
 )
 
-// Executor carries out tasks. Its methods may be called from any goroutine; the order of Submit and Withdraw is that of
+// Executor carries out tasks. Its methods may be called from any goroutine; the order of Submit and TakeBack is that of
 // their calls.
 type Executor struct {
 	config Config
@@ -44,7 +44,7 @@ func New(config Config) (*Executor, error) {
 }
 
 // Submit takes tasks whose records are durable. It does not wait. A task that is being worked on already is passed over;
-// after Stop they are given back. A Withdraw command withdraws, and has no end of its own.
+// after Stop they are given back.
 func (e *Executor) Submit(tasks ...Task) {
 	e.mu.Lock()
 	for i := range tasks {
@@ -55,23 +55,23 @@ func (e *Executor) Submit(tasks ...Task) {
 }
 
 func (e *Executor) submitLocked(t Task) {
-	if w, ok := t.Command.(*events.Withdraw); ok {
-		e.withdrawLocked(w.Command)
-		return
-	}
 	if e.waiting[t.Name] != nil || e.running[t.Name] != nil {
 		return
 	}
-	if t.Priority == 0 {
-		t.Priority = PriorityOf(t.Command)
-	}
-	it := &item{task: t, key: keyOf(&t, e.config.Identity)}
+	it := e.itemOf(t)
 	if e.stopped {
 		e.giveLocked(it)
 		return
 	}
 	e.waiting[t.Name] = it
 	e.queue.add(it)
+}
+
+func (e *Executor) itemOf(t Task) *item {
+	if t.Priority == 0 {
+		t.Priority = PriorityOf(t.Command)
+	}
+	return &item{task: t, key: keyOf(&t, e.config.Identity)}
 }
 
 func keyOf(t *Task, id events.Identity) key {
@@ -81,17 +81,25 @@ func keyOf(t *Task, id events.Identity) key {
 		k.name = podNameOf(id, t.Job, c.Ordinal, c.Index)
 	case *events.ReadPod:
 		k.name = podNameOf(id, t.Job, c.Ordinal, c.Index)
-	case *events.WriteStatus, *events.ReadJob:
+	case *events.WriteStatus, *events.ReadJob, *events.FindGroup, *events.CreateWorkload, *events.CreatePodGroup:
 		k.job, k.name = true, t.Job.Name
 	}
 	return k
 }
 
-// Withdraw has a task given back that has not begun: Next hands it out, and it ends withdrawn. One that has begun, or is
-// not known, is left alone.
-func (e *Executor) Withdraw(name events.CommandName) {
+// TakeBack has tasks given back that have not begun, or that were never submitted: Next hands them out, and they end
+// withdrawn. One that has begun is left alone, and ends as it does. So whoever takes a task back is told how it ended, and
+// nothing of it is sent from here on that was not before.
+func (e *Executor) TakeBack(tasks ...Task) {
 	e.mu.Lock()
-	e.withdrawLocked(name)
+	for i := range tasks {
+		switch name := tasks[i].Name; {
+		case e.waiting[name] != nil:
+			e.withdrawLocked(name)
+		case e.running[name] == nil:
+			e.giveLocked(e.itemOf(tasks[i]))
+		}
+	}
 	e.mu.Unlock()
 	e.ring()
 }
@@ -116,17 +124,17 @@ func (e *Executor) giveLocked(it *item) {
 }
 
 // Next hands out the call that is to be made now, if there is one. Withdrawn tasks come first, and take no slot. When
-// there is none, one may come after the next Submit, Withdraw or Done, or at Wake.
+// there is none, one may come after the next Submit, TakeBack or Done, or at Wake.
 func (e *Executor) Next(now events.Time) (*Call, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.given.len() > 0 {
 		return &Call{Task: e.given.pop().task, Withdrawn: true, executor: e, started: now}, true
 	}
-	if e.inFlight >= e.limit.slots() || now < e.limit.paused {
+	if e.inFlight >= e.limit.slots(now) || now < e.limit.paused || !e.config.May() {
 		return nil, false
 	}
-	share := e.limit.share()
+	share := e.limit.share(now)
 	it := e.queue.take(func(s events.Stream) bool { return e.byStream[s] < share })
 	if it == nil {
 		return nil, false
@@ -148,34 +156,39 @@ func (e *Executor) Done(c *Call, r Result, now events.Time) {
 	}
 	delete(e.running, c.Task.Name)
 	if !c.Withdrawn {
-		full := e.inFlight >= e.limit.share() // one Job cannot use more
+		full := e.inFlight >= e.limit.share(now) // one Job cannot use more
 		e.inFlight--
 		if e.byStream[c.Task.Stream]--; e.byStream[c.Task.Stream] == 0 {
 			delete(e.byStream, c.Task.Stream)
 		}
 		e.queue.release(it.key)
 		if r.Ended.Sent {
-			e.limit.ended(c.started, now, e.signalOf(&r.Ended, now.Sub(c.started)), full, r.Ended.RetryAfter)
+			e.limit.ended(finished{
+				started: c.started, ended: now, full: full, signal: signalOf(&r.Ended), wait: r.Ended.RetryAfter,
+				place: place{namespace: c.Task.Job.Namespace, kind: reflect.TypeOf(c.Task.Command)},
+			})
 		}
 	}
 	e.settleLocked()
 }
 
-func (e *Executor) signalOf(f *events.CommandEnded, took time.Duration) signal {
+func signalOf(f *events.CommandEnded) signal {
 	switch {
 	case f.Class == events.RefusedTooManyRequests, f.Class == events.RefusedServer && f.RetryAfter > 0:
 		return overloaded
-	case f.Ending == events.UnknownIf, took > e.config.SlowAfter:
-		return slow
+	case f.Ending == events.UnknownIf:
+		return late
+	case f.Ending == events.Done:
+		return answered
 	}
-	return fast
+	return refused
 }
 
-// Wake is when a pause ends that the server asked for; 0 when there is none. It may have passed.
+// Wake is when a pause ends that the server asked for, or a probe; 0 when there was none. It may have passed.
 func (e *Executor) Wake() events.Time {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.limit.paused
+	return max(e.limit.paused, e.limit.probing)
 }
 
 // Stats is what the executor is doing, for metrics.
@@ -190,7 +203,15 @@ type Stats struct {
 func (e *Executor) Stats() Stats {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return Stats{Waiting: len(e.waiting), InFlight: e.inFlight, Limit: e.limit.slots(), Paused: e.limit.paused}
+	return Stats{Waiting: len(e.waiting), InFlight: e.inFlight, Limit: int(max(1, e.limit.size)), Paused: e.limit.paused}
+}
+
+// Busy reports whether more creates and finalizers of a stream wait for their turn than twice as many calls as may be in
+// flight: for so long the API server has enough to do, and more of them may come later.
+func (e *Executor) Busy(s events.Stream) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.queue.bulk(s) > int(2*e.limit.size)
 }
 
 // ring tells Run that there may be something to do.

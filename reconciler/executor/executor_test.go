@@ -19,6 +19,7 @@ type script struct {
 	e     *Executor
 	now   events.Time
 	names map[events.CommandName]string
+	tasks []Task
 	out   map[string]*Call
 }
 
@@ -39,9 +40,13 @@ func (s *script) submit(job, pod string, p Priority) events.CommandName {
 		Command: &events.DeletePod{Pod: types.UID(pod)}, Pod: PodRef{Name: job + "-" + pod, UID: types.UID(pod)}, Priority: p,
 	}
 	s.names[task.Name] = job + "/" + pod
+	s.tasks = append(s.tasks, task)
 	s.e.Submit(task)
 	return task.Name
 }
+
+// takeBack takes a task back that was submitted.
+func (s *script) takeBack(name events.CommandName) { s.e.TakeBack(s.tasks[name.Decided-1]) }
 
 // next starts what may be started, and returns the names.
 func (s *script) next() []string {
@@ -124,8 +129,8 @@ func TestNewcomerGoesNextHoweverLongTheBacklog(t *testing.T) {
 		s.submit("big", fmt.Sprint(i), Create)
 	}
 	first := s.next()
-	if share := s.e.limit.share(); len(first) != share || share >= s.e.limit.slots() {
-		t.Fatalf("one Job has %d calls in flight, want its share of %d out of %d", len(first), share, s.e.limit.slots())
+	if share := s.e.limit.share(s.now); len(first) != share || share >= s.e.limit.slots(s.now) {
+		t.Fatalf("one Job has %d calls in flight, want its share of %d out of %d", len(first), share, s.e.limit.slots(s.now))
 	}
 	s.submit("small", "0", Create)
 	s.wants(s.next(), "small/0")
@@ -200,7 +205,8 @@ func TestCreateAndWhatFollowsItAreOfOneObject(t *testing.T) {
 	}
 }
 
-func TestWithdraw(t *testing.T) {
+// TestTakeBack: what has not begun is given back, and what was never submitted is not begun.
+func TestTakeBack(t *testing.T) {
 	s := newScript(t)
 	s.one()
 	running := s.submit("a", "running", Create)
@@ -209,12 +215,17 @@ func TestWithdraw(t *testing.T) {
 	last := s.submit("b", "pod", Create)
 	s.wants(s.next(), "a/running")
 
-	s.e.Withdraw(running)                                        // too late
-	s.e.Withdraw(events.CommandName{Decided: 999})               // not known
-	s.e.Withdraw(first)                                          // of its object the first
-	s.e.Submit(Task{Command: &events.Withdraw{Command: behind}}) // of its object one behind
-	s.e.Withdraw(first)                                          // twice
-	s.wants(s.next(), "withdrawn b/pod, withdrawn b/pod")
+	s.takeBack(running) // too late
+	s.takeBack(first)   // of its object the first
+	s.takeBack(behind)  // of its object one behind
+	s.takeBack(first)   // twice
+	never := s.tasks[0]
+	never.Name = events.CommandName{Decided: 999} // never submitted
+	s.names[never.Name] = "never"
+	s.e.TakeBack(never)
+	s.e.Submit(never) // too late
+	s.wants(s.next(), "withdrawn b/pod, withdrawn b/pod, withdrawn never")
+	s.ends("withdrawn never")
 	if s.e.Idle() {
 		t.Error("idle while a call is in flight")
 	}

@@ -1,6 +1,8 @@
 package executor
 
 import (
+	"strconv"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -8,13 +10,15 @@ import (
 )
 
 // podPatch is a strategic merge patch of a pod's metadata. The UID in it is a precondition: for a pod with another one the
-// patch is invalid, with the cause metadata.uid.
+// patch is invalid, with the cause metadata.uid. So is the version: for a pod with another one the patch is a conflict.
 type podPatch struct {
 	Metadata struct {
-		UID              types.UID        `json:"uid"`
-		OwnerReferences  []ownerReference `json:"ownerReferences,omitempty"`
-		Finalizers       []string         `json:"finalizers,omitempty"`
-		DeleteFinalizers []string         `json:"$deleteFromPrimitiveList/finalizers,omitempty"`
+		UID              types.UID         `json:"uid"`
+		ResourceVersion  string            `json:"resourceVersion,omitempty"`
+		Annotations      map[string]string `json:"annotations,omitempty"`
+		OwnerReferences  []ownerReference  `json:"ownerReferences,omitempty"`
+		Finalizers       []string          `json:"finalizers,omitempty"`
+		DeleteFinalizers []string          `json:"$deleteFromPrimitiveList/finalizers,omitempty"`
 	} `json:"metadata"`
 }
 
@@ -25,26 +29,38 @@ type ownerReference struct {
 	UID types.UID `json:"uid"`
 }
 
-func patchOf(pod types.UID) *podPatch {
+// patchOf is a patch of the pod, at that version if it is not 0.
+func patchOf(pod types.UID, version uint64) *podPatch {
 	p := &podPatch{}
 	p.Metadata.UID = pod
+	if version != 0 {
+		p.Metadata.ResourceVersion = strconv.FormatUint(version, 10)
+	}
 	return p
 }
 
 // dropPatch removes finalizers (J-093).
-func dropPatch(pod types.UID, finalizers []string) *podPatch {
-	p := patchOf(pod)
+func dropPatch(c *events.DropFinalizer, finalizers []string) *podPatch {
+	p := patchOf(c.Pod, c.Version)
 	p.Metadata.DeleteFinalizers = finalizers
 	return p
 }
 
-// adoptPatch makes an ownerless pod the Job's (J-175). The other tracking finalizer goes: nobody else would remove it.
-func adoptPatch(pod types.UID, job events.JobRef, managedBy string) *podPatch {
-	p := patchOf(pod)
+// adoptPatch makes an ownerless pod the Job's (J-175). The other tracking finalizer goes: nobody else would remove it. A pod
+// that is not to be counted again keeps none. The annotation tells, when the pod is let go and comes back, that it was the
+// Job's before, to whoever has another log.
+func adoptPatch(c *events.AdoptPod, id events.Identity, job events.JobRef, managedBy string) *podPatch {
+	p := patchOf(c.Pod, c.Version)
+	if c.Mark {
+		p.Metadata.Annotations = map[string]string{events.CommandAnnotation: id.CommandOf(job.UID, 0)}
+	}
 	owner := ownerRef(job)
 	p.Metadata.OwnerReferences = []ownerReference{{OwnerReference: &owner, UID: job.UID}}
-	ours := events.FinalizerFor(managedBy)
-	p.Metadata.Finalizers = []string{ours}
+	ours := ""
+	if !c.Spent {
+		ours = events.FinalizerFor(managedBy)
+		p.Metadata.Finalizers = []string{ours}
+	}
 	for _, other := range []string{events.TrackingFinalizer, events.BuiltinTrackingFinalizer} {
 		if other != ours {
 			p.Metadata.DeleteFinalizers = append(p.Metadata.DeleteFinalizers, other)
@@ -54,8 +70,8 @@ func adoptPatch(pod types.UID, job events.JobRef, managedBy string) *podPatch {
 }
 
 // releasePatch makes a pod of the Job an ownerless one (J-174).
-func releasePatch(pod types.UID, job events.JobRef, finalizers []string) *podPatch {
-	p := patchOf(pod)
+func releasePatch(c *events.ReleasePod, job events.JobRef, finalizers []string) *podPatch {
+	p := patchOf(c.Pod, c.Version)
 	p.Metadata.OwnerReferences = []ownerReference{{Directive: "delete", UID: job.UID}}
 	p.Metadata.DeleteFinalizers = finalizers
 	return p

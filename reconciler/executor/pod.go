@@ -22,8 +22,8 @@ const (
 
 var errNoLabels = errors.New("the pod template has no labels, so no selector could find its pods")
 
-// newPod is the pod that a create asks for (J-061 to J-068). The Job is not changed.
-func newPod(job *batchv1.Job, id events.Identity, managedBy string, c *events.CreatePod) (*corev1.Pod, error) {
+// newPod is the pod that a create asks for (J-061 to J-068, J-246). The Job is not changed.
+func newPod(job *batchv1.Job, id events.Identity, managedBy, podGroup string, c *events.CreatePod) (*corev1.Pod, error) {
 	template := &job.Spec.Template
 	if len(template.Labels) == 0 {
 		return nil, errNoLabels // J-063
@@ -50,6 +50,9 @@ func newPod(job *batchv1.Job, id events.Identity, managedBy string, c *events.Cr
 		pod.Spec.Hostname = job.Name + "-" + index
 		tellIndex(pod.Spec.InitContainers)
 		tellIndex(pod.Spec.Containers)
+	}
+	if c.InGroup {
+		pod.Spec.SchedulingGroup = &corev1.PodSchedulingGroup{PodGroupName: &podGroup}
 	}
 	return pod, nil
 }

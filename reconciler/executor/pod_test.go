@@ -20,7 +20,16 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata; say in the commit why it is right")
 
-// TestNewPod shows the pods that creates make (J-061 to J-068). testdata/pods.txt is reviewed as text.
+// J-061: labels, annotations, spec and finalizers are the template's, ours comes on top once, owners are not taken over.
+// J-062: the Job is the one owner, as blocking controller.
+// J-064: generateName and name are as the contract says, and no fixed name is taken over.
+// J-065: an Indexed pod has its index as annotation, label and hostname; another has no hostname of ours.
+// J-066: and in the environment of every container, but for one that has a variable of that name.
+// J-067: failure counts are there with a limit per index: the first always, the ignored one when it is not 0.
+// J-068: the Job stays as it was.
+// J-084: every pod that is made carries the finalizer.
+//
+// TestNewPod shows the pods that creates make. testdata/pods.txt is reviewed as text.
 func TestNewPod(t *testing.T) {
 	rows := []struct {
 		sentence  string
@@ -80,7 +89,7 @@ func TestNewPod(t *testing.T) {
 	var got bytes.Buffer
 	for _, row := range rows {
 		before := row.job.DeepCopy()
-		pod, err := newPod(row.job, identity, row.managedBy, &row.create)
+		pod, err := newPod(row.job, identity, row.managedBy, "", &row.create)
 		if err != nil {
 			t.Fatalf("%s: %v", row.sentence, err)
 		}
@@ -114,7 +123,7 @@ func TestPodSharesNothingWithTheTemplate(t *testing.T) {
 		job.Spec.Template.Finalizers = make([]string, 0, 4) // room to append in place
 	})
 	before := job.DeepCopy()
-	pod, err := newPod(job, identity, "", &events.CreatePod{Ordinal: 1, Index: 1})
+	pod, err := newPod(job, identity, "", "", &events.CreatePod{Ordinal: 1, Index: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,8 +35,10 @@ func randomRun(t *testing.T, rng *rand.Rand) {
 		case 1:
 			if n := len(s.names); n > 0 && rng.IntN(3) == 0 {
 				name := events.CommandName{Decided: events.Sequence(1 + rng.IntN(n))}
-				withdrawn[name] = true
-				s.e.Withdraw(name)
+				if _, over := ended[name]; !over {
+					withdrawn[name] = true
+					s.takeBack(name)
+				}
 			}
 		case 2:
 			call, ok := s.e.Next(s.now)

@@ -109,6 +109,14 @@ func (q *queue) take(may func(events.Stream) bool) *item {
 	return nil
 }
 
+// bulk is how many creates and finalizers of a stream wait for their turn. Those that were withdrawn meanwhile are counted.
+func (q *queue) bulk(s events.Stream) int {
+	if u := q.tiers[tierWork].turns[s]; u != nil {
+		return u.bulk.len()
+	}
+	return 0
+}
+
 // tier is tasks between whose streams slots go round.
 type tier struct {
 	order fifo[*turn]

@@ -33,6 +33,8 @@ func (e *Executor) Run(ctx context.Context, out func(Result)) error {
 		e.start(calls, now, back)
 		if wake := e.Wake(); wake > now() {
 			pause.Reset(wake.Sub(now()))
+		} else if !e.config.May() {
+			pause.Reset(mayAgain)
 		}
 		select {
 		case r := <-back:
@@ -50,6 +52,9 @@ func (e *Executor) Run(ctx context.Context, out func(Result)) error {
 		}
 	}
 }
+
+// mayAgain is how long Run waits before it asks again whether anything may be sent.
+const mayAgain = 100 * time.Millisecond
 
 // start begins every call that may be made now. Its goroutine ends with the call: at the latest when the request times
 // out, or calls ends, and Run has taken the result.

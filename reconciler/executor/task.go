@@ -16,6 +16,8 @@ type Task struct {
 	Pod       PodRef            // of commands about an existing pod
 	Status    *events.JobStatus // the whole status that a WriteStatus is to store; times count in whole seconds
 	Base      uint64            // resourceVersion of the Job that Status was computed from
+	Workload  string            // name of the Workload of which a CreatePodGroup is to make one
+	PodGroup  string            // name of the PodGroup that a CreatePod in a group is to name
 	Priority  Priority          // 0 for that of the command: see PriorityOf
 }
 

@@ -86,7 +86,7 @@ func (r *Replay) replay(batch []events.Record) ([]Divergence, error) {
 			r.wake(j.Stream, b.end.Time)
 		}
 	}
-	if !r.world.Listing {
+	if !r.world.Listing && r.world.Settings.Mode != events.ModeObserve { // in which nothing is decided
 		if !wasListing && !b.restarted {
 			b.overdue()
 		}
@@ -131,7 +131,7 @@ func (b *turn) fold(rec *events.Record) {
 		return
 	case events.KindControllerStarted, events.KindClockStepped:
 		b.restarted = true
-	case events.KindStateStored:
+	case events.KindStateStored, events.KindWouldDecide:
 		b.replay.world.Apply(rec)
 		return
 	default: // inputs

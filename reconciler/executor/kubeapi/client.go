@@ -18,16 +18,20 @@ import (
 // FieldManager is the name under which the API server notes what was written.
 const FieldManager = "jobledger"
 
-// Client makes requests. It is the executor's API.
+// Client makes requests. It is the executor's API and GroupAPI.
 type Client struct {
-	core  rest.Interface
-	batch rest.Interface
+	core       rest.Interface
+	batch      rest.Interface
+	scheduling rest.Interface
 }
 
 // New makes a client of a clientset. A fake clientset has no REST client underneath, and is refused.
 func New(clientset kubernetes.Interface) (*Client, error) {
-	c := &Client{core: clientset.CoreV1().RESTClient(), batch: clientset.BatchV1().RESTClient()}
-	for _, r := range []rest.Interface{c.core, c.batch} {
+	c := &Client{
+		core: clientset.CoreV1().RESTClient(), batch: clientset.BatchV1().RESTClient(),
+		scheduling: clientset.SchedulingV1alpha2().RESTClient(),
+	}
+	for _, r := range []rest.Interface{c.core, c.batch, c.scheduling} {
 		if client, ok := r.(*rest.RESTClient); ok && client == nil {
 			return nil, errors.New("kubeapi: the clientset has no REST client: it is a fake")
 		}

@@ -1,0 +1,110 @@
+package reconciler
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+)
+
+// claimPods asks every rule in order.
+func (p *plan) claimPods() {
+	for _, r := range claimRules {
+		r.run(p)
+	}
+}
+
+// releaseDisowned lets go pods whose labels the selector no longer matches: they lose owner and finalizer, and are not
+// counted (J-174). The pod's version keeps a release that arrives late from one whose labels were given back.
+func (p *plan) releaseDisowned() {
+	j := p.job
+	if j.DisownedLen() == 0 || j.Tally().Releasing > 0 {
+		return
+	}
+	var commands []events.Command
+	for _, pod := range p.claimable(j.Disowned()) {
+		commands = append(commands, &events.ReleasePod{Pod: pod.UID, Version: pod.Version})
+	}
+	p.step("claim", "release", NotSelected, fmt.Sprintf("the selector does not match %s: release", pods(len(commands))), commands...)
+}
+
+// adopt makes pods that nobody owns the Job's, after a live read has found that it is not being deleted (J-175, J-176). What
+// rests on which pods are the Job's waits meanwhile (J-018), but not for a refusal that waiting does not help against: else
+// one pod could stop the Job for good.
+func (p *plan) adopt() {
+	j := p.job
+	if j.Tally().Adopting > 0 {
+		p.claiming = true
+		return
+	}
+	if j.OrphanedLen() == 0 || p.concluding() || p.wake(j.EndInDoubt) {
+		return
+	}
+	for pod := range j.Orphaned() {
+		if r := j.Claiming(pod.UID); r.Until > p.now && !r.Denied() {
+			p.claiming = true
+			break
+		}
+	}
+	due := p.claimable(j.Orphaned())
+	if len(due) == 0 {
+		return
+	}
+	if p.wake(j.Writing.Until) { // which is also that of reads
+		if !j.Writing.Denied() {
+			p.claiming = true
+		}
+		return
+	}
+	p.claiming = true
+	if j.Confirmed != p.now {
+		if j.Reading == nil {
+			p.reading = true
+			p.step("claim", "confirm", JobUnconfirmed,
+				fmt.Sprintf("nobody owns %s that the Job selects: read the Job first", pods(j.OrphanedLen())), &events.ReadJob{})
+		}
+		return
+	}
+	var commands []events.Command
+	for _, pod := range due {
+		commands = append(commands, &events.AdoptPod{
+			Pod: pod.UID, Version: pod.Version, Spent: pod.Spent, Mark: pod.Maker != j.Ref.UID,
+		})
+	}
+	p.step("claim", "adopt", OwnerGone, fmt.Sprintf("nobody owns %s that the Job selects: adopt", pods(len(commands))), commands...)
+}
+
+// claimable are the pods whose turn has come, of those that are to be adopted or released: whose backoff is over, and when it
+// is of one, those of which it is soon, so that one read serves for pods that were refused together.
+func (p *plan) claimable(all iter.Seq[*projector.Pod]) []*projector.Pod {
+	var due, soon []*projector.Pod
+	var next events.Time
+	for pod := range all {
+		switch until := p.job.Claiming(pod.UID).Until; {
+		case until <= p.now:
+			due = append(due, pod)
+		case until <= p.now.Add(p.job.Settings.APIBackoff/2):
+			soon = append(soon, pod)
+			next = earlier(next, until)
+		default:
+			next = earlier(next, until)
+		}
+		if len(due) == int(p.job.Settings.MaxPodsPerDecision) {
+			return due
+		}
+	}
+	if len(due) == 0 {
+		p.wake(next)
+		return nil
+	}
+	return append(due, soon[:min(len(soon), int(p.job.Settings.MaxPodsPerDecision)-len(due))]...)
+}
+
+// earlier is the earlier of two times, of which 0 is none.
+func earlier(a, b events.Time) events.Time {
+	if a == 0 || b < a {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,189 @@
+package executor
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// findGroup looks for the Workload of the Job, by what it says it is for, and for the PodGroup that was made of it (J-242,
+// J-244). It lists the namespace: of Workloads nothing is watched, and a Job is looked for once. A server without these
+// objects, or one that does not let us see them, has none for the Job.
+func (w *work) findGroup(ctx context.Context) {
+	w.result.Evidence.Name = w.Job.Name
+	if w.Groups == nil {
+		w.refuse(events.RefusedInvalid, "gang scheduling is not set up here")
+		return
+	}
+	found := &events.GroupSeen{}
+	workloads, err := w.Groups.ListWorkloads(ctx, w.Job.Namespace)
+	if w.cannotSee(err, found) {
+		return
+	}
+	for i := range workloads {
+		if l := &workloads[i]; isFor(l, w.Job) {
+			found.Workloads++
+			found.Workload, found.WorkloadUsable = l.Name, ownedBy(l, w.Job) && len(l.Spec.PodGroupTemplates) == 1
+		}
+	}
+	if found.WorkloadUsable = found.WorkloadUsable && found.Workloads == 1; found.WorkloadUsable {
+		groups, err := w.Groups.ListPodGroups(ctx, w.Job.Namespace)
+		if w.cannotSee(err, found) {
+			return
+		}
+		for i := range groups {
+			if g := &groups[i]; madeOf(g, found.Workload) {
+				found.PodGroups++
+				found.PodGroup, found.PodGroupUsable = g.Name, ownedBy(g, w.Job)
+			}
+		}
+		found.PodGroupUsable = found.PodGroupUsable && found.PodGroups == 1
+	}
+	w.found(found)
+}
+
+// cannotSee reports whether the search ends with an error: unknown or refused, or with the finding that there is nothing to
+// be found.
+func (w *work) cannotSee(err error, found *events.GroupSeen) bool {
+	if err == nil {
+		return false
+	}
+	w.failed(err)
+	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
+		*found = events.GroupSeen{Unavailable: true}
+		w.found(found)
+	}
+	return true
+}
+
+// found ends the search.
+func (w *work) found(f *events.GroupSeen) {
+	w.observe(events.Observation{Job: w.Job, Facts: f})
+	w.done(&metav1.ObjectMeta{})
+}
+
+func isFor(l *schedulingv1alpha2.Workload, job events.JobRef) bool {
+	r := l.Spec.ControllerRef
+	return r != nil && *r == controllerRef(job)
+}
+
+func controllerRef(job events.JobRef) schedulingv1alpha2.TypedLocalObjectReference {
+	return schedulingv1alpha2.TypedLocalObjectReference{APIGroup: batchv1.GroupName, Kind: "Job", Name: job.Name}
+}
+
+func madeOf(g *schedulingv1alpha2.PodGroup, workload string) bool {
+	r := g.Spec.PodGroupTemplateRef
+	return r != nil && r.Workload != nil && r.Workload.WorkloadName == workload
+}
+
+func ownedBy(o metav1.Object, job events.JobRef) bool {
+	owner := metav1.GetControllerOf(o)
+	return owner != nil && owner.UID == job.UID
+}
+
+// createWorkload makes the Workload of a gang (J-243).
+func (w *work) createWorkload(ctx context.Context, c *events.CreateWorkload) {
+	w.result.Evidence.Name = workloadName(w.Job)
+	ref := controllerRef(w.Job)
+	created, err := w.Groups.CreateWorkload(ctx, &schedulingv1alpha2.Workload{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: w.Job.Namespace, Name: w.result.Evidence.Name,
+			OwnerReferences: []metav1.OwnerReference{ownerRef(w.Job)},
+		},
+		Spec: schedulingv1alpha2.WorkloadSpec{
+			ControllerRef: &ref,
+			PodGroupTemplates: []schedulingv1alpha2.PodGroupTemplate{{
+				Name: groupTemplateName(w.Job),
+				SchedulingPolicy: schedulingv1alpha2.PodGroupSchedulingPolicy{
+					Gang: &schedulingv1alpha2.GangSchedulingPolicy{MinCount: c.MinCount},
+				},
+			}},
+		},
+	})
+	if err != nil {
+		w.failed(err)
+		return
+	}
+	w.done(created)
+}
+
+// createPodGroup makes the PodGroup of the Job's Workload, after its template (J-244).
+func (w *work) createPodGroup(ctx context.Context) {
+	l, err := w.Groups.GetWorkload(ctx, w.Job.Namespace, w.Workload)
+	if err != nil {
+		w.failed(err)
+		return
+	}
+	if !ownedBy(l, w.Job) || len(l.Spec.PodGroupTemplates) != 1 {
+		w.refuse(events.RefusedNotFound, fmt.Sprintf("the Workload %s is no longer the Job's", w.Workload))
+		return
+	}
+	t := &l.Spec.PodGroupTemplates[0]
+	w.result.Evidence.Name = podGroupName(l.Name, t.Name, w.Job)
+	created, err := w.Groups.CreatePodGroup(ctx, &schedulingv1alpha2.PodGroup{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: w.Job.Namespace, Name: w.result.Evidence.Name,
+			OwnerReferences: []metav1.OwnerReference{ownerRef(w.Job), {
+				APIVersion: schedulingv1alpha2.SchemeGroupVersion.String(), Kind: "Workload", Name: l.Name, UID: l.UID,
+			}},
+		},
+		Spec: schedulingv1alpha2.PodGroupSpec{
+			PodGroupTemplateRef: &schedulingv1alpha2.PodGroupTemplateReference{
+				Workload: &schedulingv1alpha2.WorkloadPodGroupTemplateReference{WorkloadName: l.Name, PodGroupTemplateName: t.Name},
+			},
+			SchedulingPolicy: *t.SchedulingPolicy.DeepCopy(),
+		},
+	})
+	if err != nil {
+		w.failed(err)
+		return
+	}
+	w.done(created)
+}
+
+const (
+	maxGroupName = validation.DNS1123SubdomainMaxLength
+	groupHashLen = 10
+	templateTail = "-pgt-0"
+)
+
+// workloadName is the name of the Job's Workload: the Job's, cut where it must be, and a hash of its UID.
+func workloadName(job events.JobRef) string {
+	return cut(job.Name, maxGroupName-1-groupHashLen) + "-" + groupHash(string(job.UID))
+}
+
+// groupTemplateName is the name of its template, a DNS label.
+func groupTemplateName(job events.JobRef) string {
+	name := strings.ReplaceAll(job.Name, ".", "-")
+	return cut(name, validation.DNS1123LabelMaxLength-len(templateTail)) + templateTail
+}
+
+// podGroupName is the name of the PodGroup made of a Workload's template. When it must be cut, both keep a share.
+func podGroupName(workload, template string, job events.JobRef) string {
+	room := maxGroupName - 2 - groupHashLen
+	if len(workload)+len(template) > room {
+		template = cut(template, max(room/2, room-len(workload)))
+		workload = cut(workload, room-len(template))
+	}
+	return workload + "-" + template + "-" + groupHash(string(job.UID)+"/"+workload+"/"+template)
+}
+
+// cut is at most the first n bytes of a name, and no separator at its end.
+func cut(name string, n int) string {
+	return strings.TrimRight(name[:min(len(name), n)], "-.")
+}
+
+func groupHash(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])[:groupHashLen]
+}
