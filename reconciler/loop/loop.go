@@ -5,11 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler"
 	"github.com/jobledger/jobledger/reconciler/executor"
+	"github.com/jobledger/jobledger/reconciler/observe"
 	"github.com/jobledger/jobledger/store"
 )
 
@@ -20,8 +23,13 @@ type Config struct {
 	Settings      events.Settings
 	Program       string          // version of the program, for the record of its start
 	ZoneData      string          // version of the time zone data
+	Leader        string          // as which this process holds the Lease; empty when there is none
+	Patience      time.Duration   // in observe mode, how long another controller may take; observe.DefaultPatience when 0
 	SnapshotEvery events.Sequence // records between snapshots; 100,000 when 0
 	SnapshotStep  int             // streams that one turn encodes for a snapshot; 64 when 0
+	// Busy reports whether the hands have so many commands of a Job before them that further creates need not be
+	// durable at once: the Job loses nothing when they are so 100 ms later. Nil for never.
+	Busy func(events.Stream) bool
 	// Salt makes 16 random bytes: from a cryptographic source, as they protect erased evidence.
 	Salt func() events.Salt
 }
@@ -34,13 +42,16 @@ type Loop struct {
 	settings events.Settings
 	program  string
 	zoneData string
+	leader   string
 	salt     func() events.Salt
+	hurry    hurry
 
-	next    events.Sequence // of the next record
-	durable events.Sequence // may be acted on. Invariant: durable < next
-	terms   events.Sequence // the newest record of settings or clock
-	waiting []promise       // commands that wait for their record to be durable, by sequence
-	wakes   wakes
+	next     events.Sequence // of the next record
+	durable  events.Sequence // may be acted on. Invariant: durable < next
+	terms    events.Sequence // the newest record of settings or clock
+	waiting  []promise       // commands that wait for their record to be durable, by sequence
+	wakes    agenda[events.Stream]
+	standing standing
 	// resuming are the streams that have not been looked at since the newest listing.
 	resuming map[events.Stream]bool
 	heads    map[events.Stream]events.Sequence // of streams that ended and whose last records are not durable yet
@@ -48,14 +59,15 @@ type Loop struct {
 
 	snapshotEvery events.Sequence
 	snapshotBatch int
-	broken        error // the log could not be read: nothing more may be appended
+	watcher       *observe.Watcher // nil except in observe mode
+	broken        error            // the log could not be read: nothing more may be appended
 }
 
 // promise is the commands of one batch: they may be carried out once its last record is durable.
 type promise struct {
 	through events.Sequence
 	tasks   []executor.Task
-	give    []events.CommandName // commands to take back from the executor
+	back    []executor.Task // to be taken back from the executor; none of tasks
 }
 
 // Input is something that came in: an observation, or the result of a command.
@@ -67,13 +79,17 @@ type Input struct {
 // New makes a Loop at the end of the log.
 func New(c Config) *Loop {
 	head := c.Log.Head()
-	return &Loop{
+	l := &Loop{
 		log: c.Log, world: c.World, intake: projector.Intake{World: c.World}, settings: c.Settings,
-		program: c.Program, zoneData: c.ZoneData, salt: c.Salt,
-		next: head.Sequence + 1, durable: head.Sequence, heads: map[events.Stream]events.Sequence{},
+		program: c.Program, zoneData: c.ZoneData, leader: c.Leader, salt: c.Salt,
+		hurry: newHurry(c.Busy), next: head.Sequence + 1, durable: head.Sequence, heads: map[events.Stream]events.Sequence{},
 		saver: saver{saved: head.Sequence}, snapshotEvery: cmp.Or(c.SnapshotEvery, 100_000), snapshotBatch: cmp.Or(c.SnapshotStep, 64),
-		wakes: newWakes(), resuming: map[events.Stream]bool{},
+		wakes: newWakes(), standing: newStanding(), resuming: map[events.Stream]bool{},
 	}
+	if c.Settings.Mode == events.ModeObserve {
+		l.watcher = observe.New(cmp.Or(c.Patience, observe.DefaultPatience))
+	}
+	return l
 }
 
 // World is the state that the loop has folded. The caller may read it between turns.
@@ -140,6 +156,9 @@ func (l *Loop) Start(now events.Time) error {
 	l.put(b, controllerDraft(events.KindControllerStarted, &events.ControllerStarted{
 		Version: l.program, RulesVersion: reconciler.RulesVersion, Settings: l.settings, ZoneData: l.zoneData,
 	}))
+	if l.leader != "" {
+		l.put(b, controllerDraft(events.KindLeadershipChanged, &events.LeadershipChanged{Leading: true, Identity: l.leader}))
+	}
 	listing := &events.Observation{Facts: &events.ListingStarted{
 		Reason: events.ListingStart, Resources: []events.Resource{events.Jobs, events.Pods},
 	}}
@@ -154,23 +173,40 @@ func (l *Loop) Step(now events.Time, step events.ClockStepped) {
 	b.time = now
 	l.put(b, controllerDraft(events.KindClockStepped, &step))
 	l.wakes.shift(step.Step)
+	if l.watcher != nil {
+		l.watcher.Shift(step.Step)
+	}
+	l.standing.shift(step.Step)
+	l.commit(b, false)
+}
+
+// Lose records that the Lease is lost. Stop is to follow, or was before: the Lease may go while a stop waits.
+func (l *Loop) Lose(now events.Time) {
+	b := l.begin(now)
+	l.put(b, controllerDraft(events.KindLeadershipChanged, &events.LeadershipChanged{Identity: l.leader}))
 	l.commit(b, false)
 }
 
 // Stop appends the record of a stop in good order: nothing is decided from here on, and no command leaves any more. Those
-// that still wait for their record to be durable are given back: they were never sent. Outcomes of commands in flight may
-// still come in.
-func (l *Loop) Stop(now events.Time) {
+// that still wait for their record to be durable are given back: they were never sent. It returns those that are to be taken
+// back from the executor: that sends nothing, so it need not be durable. Outcomes of commands in flight may still come in.
+func (l *Loop) Stop(now events.Time) (back []executor.Task) {
 	b := l.begin(now)
 	l.put(b, controllerDraft(events.KindControllerStopped, &events.ControllerStopped{}))
 	for _, p := range l.waiting {
 		for i := range p.tasks {
-			t := &p.tasks[i]
-			l.outcome(b, &executor.Result{Stream: t.Stream, Ended: events.CommandEnded{Command: t.Name, Ending: events.Withdrawn}})
+			l.giveBack(b, &p.tasks[i])
 		}
+		back = append(back, p.back...)
 	}
 	l.waiting = nil
 	l.commit(b, true)
+	return back
+}
+
+// giveBack ends a command that never left.
+func (l *Loop) giveBack(b *batch, t *executor.Task) {
+	l.outcome(b, &executor.Result{Stream: t.Stream, Ended: events.CommandEnded{Command: t.Name, Ending: events.Withdrawn}})
 }
 
 func controllerDraft(kind events.Kind, facts events.Facts) projector.Draft {
@@ -178,13 +214,14 @@ func controllerDraft(kind events.Kind, facts events.Facts) projector.Draft {
 }
 
 // Durable takes notice that records through seq are durable. It returns the commands that may be carried out from here on,
-// and the names of those that are withdrawn.
-func (l *Loop) Durable(seq events.Sequence) (tasks []executor.Task, withdrawn []events.CommandName) {
+// and those that are to be taken back, of which none is among the others.
+func (l *Loop) Durable(seq events.Sequence) (tasks, back []executor.Task) {
 	l.durable = max(l.durable, seq)
+	l.hurry.durable(l.durable)
 	n := 0
 	for ; n < len(l.waiting) && l.waiting[n].through <= l.durable; n++ {
 		tasks = append(tasks, l.waiting[n].tasks...)
-		withdrawn = append(withdrawn, l.waiting[n].give...)
+		back = append(back, l.waiting[n].back...)
 	}
 	l.waiting = l.waiting[n:]
 	for s, head := range l.heads {
@@ -192,7 +229,19 @@ func (l *Loop) Durable(seq events.Sequence) (tasks []executor.Task, withdrawn []
 			delete(l.heads, s)
 		}
 	}
-	return tasks, withdrawn
+	return without(tasks, back), back
+}
+
+// without are the tasks that are not to be taken back at once.
+func without(tasks, back []executor.Task) []executor.Task {
+	if len(tasks) == 0 || len(back) == 0 {
+		return tasks
+	}
+	taken := make(map[events.CommandName]bool, len(back))
+	for i := range back {
+		taken[back[i].Name] = true
+	}
+	return slices.DeleteFunc(tasks, func(t executor.Task) bool { return taken[t.Name] })
 }
 
 // Wake is when a turn is due though nothing comes in; 0 for never. While a listing is open there is none.
@@ -200,5 +249,9 @@ func (l *Loop) Wake() events.Time {
 	if l.world.Listing {
 		return 0
 	}
-	return l.wakes.first()
+	wake, ask := l.wakes.first(), l.standing.asks.first()
+	if wake == 0 || (ask != 0 && ask < wake) {
+		return ask
+	}
+	return wake
 }

@@ -2,11 +2,15 @@ package loop_test
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/reconciler/executor"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/memlog"
@@ -100,4 +104,105 @@ func TestAStopGivesBackWhatWasNotSent(t *testing.T) {
 	m.do("start")
 	m.do("synced")
 	m.check()
+}
+
+// TestATryIsAwaitedThroughAStop: of a create that is given up while a try of it may be on its way, a stop says neither that
+// it was never sent, nor that it is to be sent: whoever has it gives it back (docs/design/0002).
+func TestATryIsAwaitedThroughAStop(t *testing.T) {
+	m := newMachine(t)
+	m.log = memlog.New(events.Identity{LogID: "0f0f", Epoch: 1}, memlog.Manual())
+	m.do("start")
+	m.do("synced")
+	m.do("job demo")
+	m.log.Commit(1 << 20)
+	tasks, _ := m.loop.Durable(m.log.Head().Sequence)
+	if len(tasks) != 1 {
+		t.Fatalf("%d commands left, want the create", len(tasks))
+	}
+	create := tasks[0].Name
+	m.turn(loop.Input{Result: &executor.Result{
+		Stream: events.JobStream("uid-demo"),
+		Ended:  events.CommandEnded{Command: create, Ending: events.Refused, Class: events.RefusedQuota, Sent: true},
+	}})
+	m.do("job demo suspend=true")
+	back := m.loop.Stop(m.now)
+	if len(back) != 1 || back[0].Name != create {
+		t.Errorf("to be taken back: %v, want the create", back)
+	}
+	job := m.loop.World().Job(events.JobStream("uid-demo"))
+	if len(job.Creates()) != 1 || !job.GaveUp(create) {
+		t.Errorf("%d creates are in flight, given up %t; want it awaited", len(job.Creates()), job.GaveUp(create))
+	}
+}
+
+// TestWhatIsReadLateBringsNothingBack: a pod is looked for by its name, and before the answer comes the watch has told of the pod
+// and of its end. The answer is no news; that of a Job that is gone neither.
+func TestWhatIsReadLateBringsNothingBack(t *testing.T) {
+	m := newMachine(t)
+	m.do("start")
+	m.do("synced")
+	m.do("job demo")
+	m.do("ended 8/0 unknown")
+	m.do("job demo suspend=true")
+	m.do("wait 60s")
+	look := events.CommandName{Decided: events.Sequence(m.newestDecision("demo"))}
+	job := m.loop.World().Job(events.JobStream("uid-demo"))
+	if _, ok := job.InFlight(look).(*events.ReadPod); !ok {
+		t.Fatalf("in flight is %T, want a look for the pod", job.InFlight(look))
+	}
+	m.do("pod demo#1 phase=Pending")
+	read := *m.pods["uid-demo#1"]
+	m.do("pod demo#1 deleting untracked")
+	m.do("gone demo#1")
+	m.turn(loop.Input{Result: &executor.Result{
+		Stream: events.JobStream("uid-demo"), Observations: []events.Observation{read},
+		Ended: events.CommandEnded{Command: look, Ending: events.Done, UID: "uid-demo#1", Version: m.version, Sent: true},
+	}})
+	if n := job.PodCount(); n != 0 {
+		t.Errorf("the Job has %d pods, want none", n)
+	}
+
+	m.do("job other suspend=true")
+	seen := *m.jobs["other"]
+	m.do("gone other")
+	m.turn(loop.Input{Result: &executor.Result{
+		Stream: events.JobStream("uid-other"), Observations: []events.Observation{seen},
+		Ended: events.CommandEnded{Command: look, Ending: events.Done, UID: "uid-other", Version: m.version, Sent: true},
+	}})
+	if j := m.loop.World().Job(events.JobStream("uid-other")); j != nil && !j.Gone {
+		t.Error("a Job that is gone is back")
+	}
+	m.check()
+}
+
+// TestLeadershipIsRecorded: who holds the Lease says so when it starts, and before it stops because it lost it.
+func TestLeadershipIsRecorded(t *testing.T) {
+	log := memlog.New(events.Identity{LogID: "0f0f", Epoch: 1})
+	l := loop.New(loop.Config{
+		Log: log, World: projector.NewWorld(), Settings: events.DefaultSettings(), Leader: "host_1",
+		Salt: func() events.Salt { return events.Salt{1} },
+	})
+	if err := l.Start(epoch); err != nil {
+		t.Fatal(err)
+	}
+	l.Lose(epoch + 1)
+	l.Stop(epoch + 2)
+	var told []string
+	for rec, err := range log.Read(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := rec.Kind.String()
+		if f, ok := rec.Facts.(*events.LeadershipChanged); ok {
+			text = fmt.Sprintf("%s %t %s", text, f.Leading, f.Identity)
+		}
+		told = append(told, text)
+	}
+	want := []string{
+		"LogCreated", "ControllerStarted", "LeadershipChanged true host_1", "ListingStarted",
+		"LeadershipChanged false host_1", "ControllerStopped",
+	}
+	if !slices.Equal(told, want) {
+		t.Errorf("%q, want %q", told, want)
+	}
 }

@@ -1,6 +1,7 @@
 package loop_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/sim/notation"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler"
 	"github.com/jobledger/jobledger/reconciler/executor"
@@ -26,6 +28,7 @@ const epoch = events.Time(1_700_000_000 * int64(time.Second))
 type machine struct {
 	t        *testing.T
 	log      *memlog.Log
+	file     events.Sequence // the first of the log's newest file
 	loop     *loop.Loop
 	settings events.Settings
 	now      events.Time
@@ -33,17 +36,28 @@ type machine struct {
 	version  uint64
 	jobs     map[string]*events.Observation
 	pods     map[types.UID]*events.Observation
+	lives    map[string]int // how many Jobs had a name
+	over     map[string]bool
 }
 
 func newMachine(t *testing.T) *machine {
 	m := &machine{
-		t: t, settings: events.DefaultSettings(), now: epoch, version: 100,
+		t: t, settings: events.DefaultSettings(), now: epoch, version: 100, file: 1,
 		log:  memlog.New(events.Identity{LogID: "0f0f", Epoch: 1}),
-		jobs: map[string]*events.Observation{}, pods: map[types.UID]*events.Observation{},
+		jobs: map[string]*events.Observation{}, pods: map[types.UID]*events.Observation{}, lives: map[string]int{},
+		over: map[string]bool{},
 	}
 	m.settings.Mode = events.ModeAll
 	return m
 }
+
+// filed is the machine's log, whose files begin where the script says.
+type filed struct {
+	*memlog.Log
+	m *machine
+}
+
+func (l filed) NextFile() events.Sequence { return l.m.file }
 
 // do runs one command of a script and returns what it led to.
 func (m *machine) do(command string) string {
@@ -55,19 +69,18 @@ func (m *machine) do(command string) string {
 	switch words[0] {
 	case "start":
 		m.start(args)
-	case "synced":
-		m.observe(
-			&events.Observation{Facts: &events.Synced{Resources: []events.Resource{events.Jobs}, Versions: []uint64{m.version}}},
-			&events.Observation{Facts: &events.Synced{Resources: []events.Resource{events.Pods}, Versions: []uint64{m.version}}},
-		)
+	case "synced": // of jobs, of pods, or of both; a list as old as version=50
+		m.synced(arguments(words[1:]))
 	case "relist":
-		m.observe(&events.Observation{Facts: &events.ListingStarted{
-			Reason: events.ListingRelisted, Resources: []events.Resource{events.Jobs, events.Pods},
-		}})
+		m.observe(&events.Observation{Facts: &events.ListingStarted{Reason: events.ListingRelisted, Resources: listed(arguments(words[1:]))}})
 	case "job":
 		m.job(words[1], args)
+	case "unseen": // a Job that pods name, and that nobody has seen
+		m.jobs[words[1]] = &events.Observation{Job: events.JobRef{Namespace: "ns", Name: words[1], UID: types.UID("uid-" + words[1])}}
 	case "pod":
 		m.pod(words[1], args)
+	case "group":
+		m.group(words[1], args)
 	case "gone":
 		m.gone(words[1], args)
 	case "ended":
@@ -82,12 +95,42 @@ func (m *machine) do(command string) string {
 		m.must(err)
 		m.now = m.now.Add(d)
 		m.loop.Step(m.now, events.ClockStepped{Step: d})
+	case "file": // what comes next begins a new file of the log
+		m.file = m.log.Head().Sequence + 1
 	case "state":
 		return m.state(words[1])
 	default:
 		m.t.Fatalf("no such command: %s", command)
 	}
 	return m.news()
+}
+
+// listed are the resources that a line is about; both, when it names none.
+func listed(args map[string]string) []events.Resource {
+	var out []events.Resource
+	_, jobs := args["jobs"]
+	_, pods := args["pods"]
+	if jobs || !pods {
+		out = append(out, events.Jobs)
+	}
+	if pods || !jobs {
+		out = append(out, events.Pods)
+	}
+	return out
+}
+
+func (m *machine) synced(args map[string]string) {
+	version := m.version
+	if v, ok := args["version"]; ok {
+		n, err := strconv.ParseUint(v, 10, 64)
+		m.must(err)
+		version = n
+	}
+	var all []*events.Observation
+	for _, r := range listed(args) {
+		all = append(all, &events.Observation{Facts: &events.Synced{Resources: []events.Resource{r}, Versions: []uint64{version}}})
+	}
+	m.observe(all...)
 }
 
 func (m *machine) must(err error) {
@@ -108,14 +151,43 @@ func arguments(words []string) map[string]string {
 
 // start makes a new process on the log as it is.
 func (m *machine) start(args map[string]string) {
-	if v, ok := args["mode"]; ok && v == "delegated" {
+	switch args["mode"] {
+	case "delegated":
 		m.settings.Mode = events.ModeDelegated
+	case "all":
+		m.settings.Mode = events.ModeAll
+	}
+	if v, ok := args["namespace"]; ok {
+		m.settings.Namespace = v
+	}
+	for flag, into := range map[string]*time.Duration{
+		"pod-failure-backoff": &m.settings.PodFailureBackoff, "max-pod-failure-backoff": &m.settings.MaxPodFailureBackoff,
+		"api-backoff": &m.settings.APIBackoff, "max-api-backoff": &m.settings.MaxAPIBackoff,
+	} {
+		if v, ok := args[flag]; ok {
+			d, err := time.ParseDuration(v)
+			m.must(err)
+			*into = d
+		}
+	}
+	if v, ok := args["slow-start"]; ok {
+		n, err := strconv.ParseUint(v, 10, 32)
+		m.must(err)
+		m.settings.SlowStart = uint32(n)
+	}
+	if v, ok := args["at-once"]; ok {
+		n, err := strconv.ParseUint(v, 10, 32)
+		m.must(err)
+		m.settings.MaxPodsPerDecision = uint32(n)
+	}
+	if _, ok := args["gang"]; ok {
+		m.settings.GangScheduling = true
 	}
 	world, err := loop.Recover(m.t.Context(), m.log)
 	m.must(err)
 	n := byte(0)
 	m.loop = loop.New(loop.Config{
-		Log: m.log, World: world, Settings: m.settings, Program: "test",
+		Log: filed{m.log, m}, World: world, Settings: m.settings, Program: "test",
 		Salt: func() events.Salt { n++; return events.Salt{n} },
 	})
 	m.must(m.loop.Start(m.now))
@@ -146,31 +218,41 @@ func (m *machine) observe(all ...*events.Observation) {
 func (m *machine) job(name string, args map[string]string) {
 	m.version++
 	o := m.jobs[name]
-	if o == nil {
-		one := int32(1)
-		six := int32(6)
-		uid := types.UID("uid-" + name)
+	if o == nil || o.Facts == nil || m.over[name] {
+		m.over[name] = false
+		m.lives[name]++
+		uid := types.UID("uid-" + name + strings.Repeat("'", m.lives[name]-1))
+		spec := notation.NewSpec()
 		o = &events.Observation{
 			Job:      events.JobRef{Namespace: "ns", Name: name, UID: uid},
 			Facts:    &events.JobSeen{Created: m.now.Second(), Managed: true, Status: &events.JobStatus{Ready: events.Unset, Terminating: events.Unset}},
 			Evidence: events.Evidence{Namespace: "ns", Name: name},
-			Spec: &events.JobSpec{
-				Parallelism: &one, Completions: &one, CompletionMode: "NonIndexed", BackoffLimit: &six,
-				PodReplacementPolicy: "TerminatingOrFailed", RestartPolicy: "Never", Template: "t1",
-			},
+			Spec:     &spec,
 			Template: []byte("{}"),
 		}
 	}
 	seen, spec := *o.Facts.(*events.JobSeen), *o.Spec
 	seen.Version, seen.Status = m.version, &events.JobStatus{Ready: events.Unset, Terminating: events.Unset}
+	seen.Generation++ // whether or not its spec is another
 	if j := m.loop.World().Job(events.JobStream(o.Job.UID)); j != nil && j.Known() {
 		seen.Status = j.Base.Record()
+		if _, ok := args["written"]; ok { // as the write in flight makes it
+			after := j.Base.With(&j.Write.Command.(*events.WriteStatus).Change)
+			seen.Status = after.Record()
+		}
+		if _, ok := args["same"]; ok { // in the version that is known
+			seen.Version = j.Version
+		}
+		delete(args, "written")
+		delete(args, "same")
 	}
 	for key, value := range args {
 		m.setJob(&seen, &spec, key, value)
 	}
-	spec.Hash = fmt.Sprintf("%v %v %v %v %v %v %v", *spec.Parallelism, text(spec.Completions), spec.CompletionMode,
-		*spec.BackoffLimit, spec.ActiveDeadlineSeconds != nil, spec.Suspend, spec.PodReplacementPolicy)
+	spec.Hash = ""
+	content, err := json.Marshal(spec)
+	m.must(err)
+	spec.Hash = string(content)
 	seen.Spec = spec.Hash
 	next := *o
 	next.Facts, next.Spec = &seen, &spec
@@ -178,51 +260,27 @@ func (m *machine) job(name string, args map[string]string) {
 	m.observe(&next)
 }
 
-func text(v *int32) string {
-	if v == nil {
-		return "none"
-	}
-	return strconv.Itoa(int(*v))
-}
-
 func (m *machine) setJob(seen *events.JobSeen, spec *events.JobSpec, key, value string) {
-	number := func() *int32 {
-		n, err := strconv.ParseInt(value, 10, 32)
-		m.must(err)
-		v := int32(n)
-		return &v
-	}
+	word := key + "=" + value
 	switch key {
-	case "parallelism":
-		spec.Parallelism = number()
-	case "completions":
-		spec.Completions = nil
-		if value != "none" {
-			spec.Completions = number()
-		}
-	case "indexed":
-		spec.CompletionMode = "Indexed"
-	case "backoffLimit":
-		spec.BackoffLimit = number()
-	case "deadline":
-		seconds := int64(*number())
-		spec.ActiveDeadlineSeconds = &seconds
-	case "suspend":
-		spec.Suspend = value == "true"
-	case "replace":
-		spec.PodReplacementPolicy = value
+	case "mode":
+		spec.CompletionMode = value
 	case "deleting":
 		seen.Deleted = m.now.Second()
-	case "failed":
-		seen.Status.Failed = *number()
-	case "succeeded":
-		seen.Status.Succeeded = *number()
-	case "completedIndexes":
-		seen.Status.CompletedIndexes = value
+	case "stale":
+		seen.Version = 1
+	case "managedBy":
+		seen.ManagedBy, seen.Managed = value, m.settings.Mode.Manages(value)
 	case "finished":
 		seen.Status.Conditions = append(seen.Status.Conditions, events.JobCondition{Type: value, Status: "True", Since: m.now.Second()})
 	default:
-		m.t.Fatalf("no such property of a job: %s", key)
+		ok, err := notation.Spec(spec, word)
+		if !ok {
+			ok, err = notation.Status(seen.Status, word, m.now)
+		}
+		if m.must(err); !ok {
+			m.t.Fatalf("no such property of a job: %s", key)
+		}
 	}
 }
 
@@ -235,22 +293,29 @@ func (m *machine) pod(name string, args map[string]string) {
 	uid := types.UID("uid-" + name)
 	o := m.pods[uid]
 	if o == nil {
-		job := m.jobs[jobName].Job
+		job := m.jobs[strings.TrimRight(jobName, "'")].Job
 		o = &events.Observation{
 			Job: job,
 			Facts: &events.PodSeen{
 				UID: uid, Phase: events.PodPending, Created: m.now.Second(), Tracked: true, Owner: job.UID, Selected: true,
 				Index: events.NoIndex, Ordinal: ordinal,
 			},
-			Evidence: events.Evidence{Namespace: "ns", Name: jobName + "-" + number},
+			Evidence: events.Evidence{Namespace: "ns", Name: jobName + "-" + number, Node: "node"},
 		}
 	}
-	seen := *o.Facts.(*events.PodSeen)
+	seen, next := *o.Facts.(*events.PodSeen), *o
 	seen.Version = m.version
+	if owner, ok := args["owner"]; ok { // before what only a pod without one has
+		m.setPod(&seen, "owner", owner)
+		next.Job = events.JobRef{}
+		if owner != "none" {
+			next.Job = m.jobs[owner].Job
+		}
+		delete(args, "owner")
+	}
 	for key, value := range args {
 		m.setPod(&seen, key, value)
 	}
-	next := *o
 	next.Facts = &seen
 	m.pods[uid] = &next
 	m.observe(&next)
@@ -272,17 +337,47 @@ func (m *machine) setPod(seen *events.PodSeen, key, value string) {
 		seen.Ready, seen.ReadySince = true, m.now.Second()
 	case "deleting":
 		seen.Deleted = m.now.Second()
-	case "untracked":
-		seen.Tracked = false
 	case "foreign":
 		seen.Ordinal = 0
-	case "index":
-		n, err := strconv.ParseInt(value, 10, 32)
-		m.must(err)
-		seen.Index = int32(n)
+	case "stale":
+		seen.Version = 1
+	case "owner": // none, or a Job's name
+		seen.Owner, seen.Selected, seen.Candidates, seen.Maker = "", false, nil, ""
+		if value != "none" {
+			seen.Owner, seen.Selected = m.jobs[value].Job.UID, true
+		}
+	case "candidates":
+		for _, name := range strings.Split(value, ",") {
+			seen.Candidates = append(seen.Candidates, m.jobs[name].Job.UID)
+		}
+	case "maker":
+		seen.Maker = m.jobs[value].Job.UID
 	default:
-		m.t.Fatalf("no such property of a pod: %s", key)
+		word := key
+		if value != "" {
+			word += "=" + value
+		}
+		ok, err := notation.Pod(seen, word, m.now)
+		if m.must(err); !ok {
+			m.t.Fatalf("no such property of a pod: %s", key)
+		}
 	}
+}
+
+// group says what a search found: group demo workload=w podgroup=g, with foreign for a Workload and foreignPodGroup
+// for a PodGroup that is somebody else's.
+func (m *machine) group(name string, args map[string]string) {
+	f := &events.GroupSeen{Workload: args["workload"], PodGroup: args["podgroup"]}
+	_, foreign := args["foreign"]
+	if f.Workload != "" {
+		f.Workloads, f.WorkloadUsable = 1, !foreign
+	}
+	if f.PodGroup != "" {
+		_, foreign := args["foreignPodGroup"]
+		f.PodGroups, f.PodGroupUsable = 1, !foreign
+	}
+	_, f.Unavailable = args["unavailable"]
+	m.observe(&events.Observation{Job: m.jobs[name].Job, Facts: f})
 }
 
 func (m *machine) gone(name string, args map[string]string) {
@@ -290,6 +385,7 @@ func (m *machine) gone(name string, args map[string]string) {
 	if !strings.Contains(name, "#") {
 		o := *m.jobs[name]
 		o.Facts = &events.JobGone{Version: m.version}
+		m.over[name] = true // the next one of that name is another Job
 		m.observe(&o)
 		return
 	}
@@ -298,10 +394,13 @@ func (m *machine) gone(name string, args map[string]string) {
 	m.observe(&o)
 }
 
-// ended says how a command ended: ended 12/0 done uid=… | refused=Quota | unknown | withdrawn.
+// ended says how a command ended, of record 12 or of the newest decision of demo: ended 12/0 done uid=… | refused=Quota | unknown | withdrawn.
 func (m *machine) ended(name string, args map[string]string) {
 	at, place, _ := strings.Cut(name, "/")
 	seq, err := strconv.ParseUint(at, 10, 64)
+	if err != nil { // a Job's newest decision
+		seq, err = m.newestDecision(at), nil
+	}
 	m.must(err)
 	n, err := strconv.ParseUint(place, 10, 32)
 	m.must(err)
@@ -322,6 +421,9 @@ func (m *machine) ended(name string, args map[string]string) {
 			ended.UID = types.UID(value)
 		case "unknown":
 			ended.Ending = events.UnknownIf
+		case "after":
+			ended.RetryAfter, err = time.ParseDuration(value)
+			m.must(err)
 		case "withdrawn":
 			ended.Ending, ended.Sent = events.Withdrawn, false
 		case "refused":
@@ -338,6 +440,17 @@ func (m *machine) ended(name string, args map[string]string) {
 	m.turn(loop.Input{Result: &executor.Result{Stream: stream, Ended: ended}})
 }
 
+// newestDecision is that of a Job.
+func (m *machine) newestDecision(job string) (newest uint64) {
+	for rec, err := range m.log.Read(m.t.Context(), 1) {
+		m.must(err)
+		if rec.Kind == events.KindDecided && rec.Stream == events.JobStream(m.jobs[job].Job.UID) {
+			newest = uint64(rec.Sequence)
+		}
+	}
+	return newest
+}
+
 // news is what has been written down since the script looked last, and when the loop will look again by itself.
 func (m *machine) news() string {
 	var b strings.Builder
@@ -345,6 +458,13 @@ func (m *machine) news() string {
 		m.must(err)
 		m.shown = rec.Sequence
 		m.show(&b, &rec)
+	}
+	asks, back := m.loop.Asks()
+	for _, t := range asks {
+		fmt.Fprintf(&b, "(asks again: %d/%d %s)\n", t.Name.Decided, t.Name.Place, events.Describe(t.Command))
+	}
+	for _, t := range back {
+		fmt.Fprintf(&b, "(takes back %d/%d)\n", t.Name.Decided, t.Name.Place)
 	}
 	if wake := m.loop.Wake(); wake != 0 {
 		fmt.Fprintf(&b, "(looks again in %s)\n", wake.Sub(m.now))
@@ -363,8 +483,17 @@ func (m *machine) show(b *strings.Builder, rec *events.Record) {
 		if !f.Tracked {
 			b.WriteString(" untracked")
 		}
+		switch {
+		case f.Owner == "":
+			fmt.Fprintf(b, " ownerless, in %s", rec.Stream)
+		case !f.Selected:
+			b.WriteString(" unselected")
+		}
 	case *events.PodGone:
 		fmt.Fprintf(b, " %s", rec.Evidence.Name)
+		if f.Moved {
+			b.WriteString(" moved")
+		}
 		if f.Missed {
 			b.WriteString(" missed")
 		}
@@ -378,32 +507,63 @@ func (m *machine) show(b *strings.Builder, rec *events.Record) {
 		if f.Missed {
 			b.WriteString(" missed")
 		}
+	case *events.StoredState:
+		fmt.Fprintf(b, " of %s", rec.Stream)
+		if name := rec.Evidence.Name; name != "" {
+			fmt.Fprintf(b, ", %s", name)
+		}
 	case *events.CommandEnded:
 		fmt.Fprintf(b, " %d/%d %s %s", f.Command.Decided, f.Command.Place, f.Ending, f.Class)
 	case *events.Decision:
 		for _, s := range f.Steps {
 			fmt.Fprintf(b, "\n   %s/%s %s: %s", s.Stage, s.Rule, s.Reason, s.Sentence)
 			for _, c := range s.Commands {
-				fmt.Fprintf(b, "\n      %s", events.Describe(c))
+				fmt.Fprintf(b, "\n      %s%s", events.Describe(c), besides(c))
 			}
 		}
 	}
 	b.WriteString("\n")
 }
 
+// besides is what a command also says, which people who read the log do not ask for.
+func besides(c events.Command) string {
+	switch c := c.(type) {
+	case *events.AdoptPod:
+		if c.Mark {
+			return ", and mark it as ours"
+		}
+	case *events.DropFinalizer:
+		if c.Version != 0 {
+			return ", if it is as it was seen"
+		}
+	}
+	return ""
+}
+
 // state is what the machine holds of a Job.
 func (m *machine) state(name string) string {
 	uid := types.UID("uid-" + name)
+	if n := m.lives[name]; n > 1 {
+		uid += types.UID(strings.Repeat("'", n-1))
+	}
 	j := m.loop.World().Job(events.JobStream(uid))
 	if j == nil {
 		if s, ok := m.loop.World().Stub(uid); ok {
-			return fmt.Sprintf("a stub of %s/%s, finished %s\n", s.Ref.Namespace, s.Ref.Name, s.Finished.Sub(epoch))
+			ttl := ""
+			if s.TTL != events.Unset {
+				ttl = fmt.Sprintf(", kept %d s", s.TTL)
+			}
+			return fmt.Sprintf("a stub of %s/%s, finished %s%s\n", s.Ref.Namespace, s.Ref.Name, s.Finished.Sub(epoch), ttl)
 		}
 		return "nothing\n"
 	}
 	t := j.Tally()
-	return fmt.Sprintf("active %d ready %d terminating %d succeeded %d failed %d; base %s\n",
-		t.Active, t.Ready, t.Terminating, j.SucceededCount(), j.FailedCount(), base(&j.Base))
+	group := ""
+	if g := &j.Group; g.Workload != "" {
+		group = fmt.Sprintf("; Workload %s, PodGroup %s", g.Workload, g.PodGroup)
+	}
+	return fmt.Sprintf("active %d ready %d terminating %d succeeded %d failed %d; base %s%s\n",
+		t.Active, t.Ready, t.Terminating, j.SucceededCount(), j.FailedCount(), base(&j.Base), group)
 }
 
 func base(s *projector.Status) string {

@@ -16,12 +16,13 @@ import (
 // Hands carry out commands: the executor.
 type Hands interface {
 	Submit(tasks ...executor.Task)
-	Withdraw(name events.CommandName)
+	// TakeBack gives back tasks that were not begun, or never submitted; how the others end is told in any case.
+	TakeBack(tasks ...executor.Task)
 	// Stop gives back what was not begun and waits, within ctx, for what was.
 	Stop(ctx context.Context)
 }
 
-// Runner ties a Loop to the world. All fields are required.
+// Runner ties a Loop to the world. All fields but Lost are required.
 type Runner struct {
 	Loop  *Loop
 	Queue *Queue
@@ -37,6 +38,9 @@ type Runner struct {
 	ServerTime func(context.Context) (t time.Time, ok bool)
 	// Drain bounds how long a stop waits for commands in flight.
 	Drain time.Duration
+	// Lost is closed when the Lease is lost, before a stop or during it: from then on no command in flight is waited for. Nil
+	// when there is no Lease.
+	Lost <-chan struct{}
 	// Show is called between turns, for readers of the state.
 	Show func(*Loop)
 
@@ -67,6 +71,7 @@ func (r *Runner) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		r.hand(r.Loop.Asks())
 		r.Show(r.Loop)
 		r.save(ctx)
 		if r.full && !full {
@@ -148,10 +153,15 @@ func (r *Runner) turns() error {
 }
 
 func (r *Runner) act(seq events.Sequence) {
-	tasks, withdrawn := r.Loop.Durable(seq)
-	r.Hands.Submit(tasks...)
-	for _, name := range withdrawn {
-		r.Hands.Withdraw(name)
+	r.hand(r.Loop.Durable(seq))
+}
+
+func (r *Runner) hand(tasks, back []executor.Task) {
+	if len(tasks) > 0 {
+		r.Hands.Submit(tasks...)
+	}
+	if len(back) > 0 {
+		r.Hands.TakeBack(back...)
 	}
 }
 
@@ -208,11 +218,24 @@ func (r *Runner) followClock(ctx context.Context) {
 func (r *Runner) stop(durable <-chan events.Sequence, failed <-chan error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), r.Drain)
 	defer cancel()
-	r.Loop.Stop(r.Clock.Now())
+	hands, giveUp := context.WithCancel(ctx)
+	defer giveUp()
+	lost := r.Lost
+	lose := func() {
+		r.Loop.Lose(r.Clock.Now())
+		giveUp()
+		lost = nil
+	}
+	select {
+	case <-lost:
+		lose()
+	default:
+	}
+	r.hand(nil, r.Loop.Stop(r.Clock.Now()))
 	stopped := make(chan struct{})
 	go func() { // ends with ctx at the latest
 		defer close(stopped)
-		r.Hands.Stop(ctx)
+		r.Hands.Stop(hands)
 	}()
 	for draining := true; draining; {
 		if err := r.turns(); err != nil {
@@ -221,6 +244,8 @@ func (r *Runner) stop(durable <-chan events.Sequence, failed <-chan error) error
 		select {
 		case <-r.Queue.ready:
 		case <-durable: // no command leaves any more
+		case <-lost:
+			lose()
 		case err := <-failed:
 			return fmt.Errorf("the log failed: %w", err)
 		case <-stopped:

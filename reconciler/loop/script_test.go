@@ -13,23 +13,51 @@ var update = flag.Bool("update", false, "rewrite the expected output of the scri
 // TestScripts runs the scripts in testdata: commands, a line of dashes, and what they led to, apart by empty lines. Lines
 // that begin with # are for the reader.
 func TestScripts(t *testing.T) {
+	eachScript(t, func(t *testing.T, file, text string) {
+		m, got := runScript(t, text)
+		m.check()
+		if *update {
+			m.must(os.WriteFile(file, []byte(got), 0o644))
+			return
+		}
+		if got != text {
+			t.Errorf("%s: the machine says otherwise; see with -update and git diff\n%s", file, got)
+		}
+	})
+}
+
+// TestScriptsWithRestarts restarts the controller, and sets its clock, after every record of every script,
+// and reads those that begin new files from each file on.
+func TestScriptsWithRestarts(t *testing.T) {
+	eachScript(t, func(t *testing.T, _, text string) {
+		m, _ := runScript(t, text)
+		m.checkClock()
+		m.checkState()
+		m.checkFiles()
+	})
+}
+
+func eachScript(t *testing.T, run func(t *testing.T, file, text string)) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no scripts: %v", err)
 	}
 	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { runScript(t, file) })
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			run(t, file, string(text))
+		})
 	}
 }
 
-func runScript(t *testing.T, file string) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+// runScript returns the machine that the script has run on, and the script with what it led to now.
+func runScript(t *testing.T, text string) (*machine, string) {
 	m := newMachine(t)
 	var out []string
-	for _, block := range strings.Split(strings.TrimSpace(string(text)), "\n\n") {
+	for _, block := range strings.Split(strings.TrimSpace(text), "\n\n") {
 		head, _, _ := strings.Cut(block, "\n----")
 		result := ""
 		for _, line := range strings.Split(head, "\n") {
@@ -39,15 +67,5 @@ func runScript(t *testing.T, file string) {
 		}
 		out = append(out, strings.TrimRight(head+"\n----\n"+result, "\n"))
 	}
-	m.check()
-	got := strings.Join(out, "\n\n") + "\n"
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if got != string(text) {
-		t.Errorf("%s: the machine says otherwise; see with -update and git diff\n%s", file, got)
-	}
+	return m, strings.Join(out, "\n\n") + "\n"
 }

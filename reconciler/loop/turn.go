@@ -28,7 +28,8 @@ type batch struct {
 	touched []events.Stream // in the order of their first input
 	inputs  map[events.Stream][]events.Sequence
 	tasks   []executor.Task
-	give    []events.CommandName
+	back    []executor.Task
+	hints   []hint
 }
 
 func (l *Loop) begin(now events.Time) *batch {
@@ -52,7 +53,9 @@ func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 			continue
 		}
 		for i := range in.Result.Observations {
-			size += l.admit(b, &in.Result.Observations[i])
+			if o := &in.Result.Observations[i]; !l.late(in.Result, o) {
+				size += l.admit(b, o)
+			}
 		}
 		size += l.outcome(b, in.Result)
 	}
@@ -61,12 +64,14 @@ func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 		for _, s := range b.touched {
 			l.decide(b, s)
 		}
+		l.heed(b)
+		l.ask(b.time)
 	}
 	if l.broken != nil {
 		return 0, l.broken
 	}
 	if len(b.records) > 0 {
-		l.commit(b, len(b.tasks)+len(b.give) > 0)
+		l.commit(b, l.hurry.needed(b))
 	}
 	l.snapshotStep()
 	return taken, nil
@@ -80,8 +85,13 @@ func (l *Loop) admit(b *batch, o *events.Observation) int {
 		l.input(b, d)
 		size += 300 + len(d.Evidence.Message) + len(d.Evidence.Template)
 	}
-	if _, ok := o.Facts.(*events.Synced); ok && !l.world.Listing {
-		l.resume(b)
+	switch o.Facts.(type) {
+	case *events.JobSeen, *events.JobGone:
+		l.rehome(b, l.intake.Follow(events.JobStream(o.Job.UID)))
+	case *events.Synced:
+		if !l.world.Listing {
+			l.resume(b)
+		}
 	}
 	return size
 }
@@ -98,21 +108,56 @@ func (l *Loop) nextFor(b *batch, o *events.Observation) events.Sequence {
 	return next
 }
 
+// late reports whether an object was read for a command that is over by now: what ended it was seen of the object, or is later
+// still, and the object may be gone since. It would come back, and stay until the next listing.
+func (l *Loop) late(r *executor.Result, o *events.Observation) bool {
+	switch o.Facts.(type) {
+	case *events.PodSeen, *events.JobSeen:
+	default:
+		return false
+	}
+	j := l.world.Job(r.Stream)
+	return j == nil || j.InFlight(r.Ended.Command) == nil
+}
+
 // outcome puts down how a command ended.
 func (l *Loop) outcome(b *batch, r *executor.Result) int {
-	if l.world.Job(r.Stream) == nil {
+	j := l.world.Job(r.Stream)
+	name := r.Ended.Command
+	if j == nil {
+		l.standing.forget(name)
 		return 0 // the Job is over, and the command with it
 	}
-	ended := r.Ended
+	if f, _ := j.Standing(name); f != nil && r.Ended.Ending == events.Withdrawn {
+		return 0 // it stands as before: only this try was not made
+	}
+	if l.repeated(j, &r.Ended, b.time) {
+		return 0
+	}
+	ended, about := r.Ended, j.PodOf(name)
 	l.input(b, projector.Draft{
 		Stream: r.Stream, Kind: events.KindCommandEnded, Facts: &ended, Evidence: r.Evidence,
 		Causes: []events.Sequence{ended.Command.Decided},
 	})
+	l.follow(j, name, b.time)
+	if about != nil {
+		l.rehome(b, l.intake.FollowPod(r.Stream, about.UID))
+	} else {
+		l.rehome(b, l.intake.Follow(r.Stream))
+	}
 	return 100 + len(r.Evidence.Message)
+}
+
+// rehome brings pods that nobody owns to the Job that is to adopt them, when a record of a Job changed which that is.
+func (l *Loop) rehome(b *batch, moves []projector.Draft) {
+	for _, d := range moves {
+		l.input(b, d)
+	}
 }
 
 // input puts down a record that touches its stream: the stream is decided in this turn.
 func (l *Loop) input(b *batch, d projector.Draft) {
+	l.hear(b, l.world.Job(d.Stream), &d)
 	at := l.put(b, d)
 	if d.Stream == events.Controller {
 		return
@@ -129,6 +174,7 @@ func (l *Loop) resume(b *batch) {
 	for _, j := range l.world.Jobs() {
 		l.wakes.set(j.Stream, b.time)
 		l.resuming[j.Stream] = true
+		l.followAll(j, b.time)
 	}
 }
 
@@ -148,6 +194,10 @@ func (l *Loop) probe(b *batch) {
 			continue
 		}
 		d := reconciler.DecideAt(j, b.time)
+		if l.watcher != nil {
+			l.compare(b, j, &d)
+			continue
+		}
 		if !d.Commands() {
 			l.wakes.set(s, d.Wake)
 			delete(l.resuming, s)
@@ -169,11 +219,19 @@ func (l *Loop) decide(b *batch, s events.Stream) {
 	if j == nil {
 		l.wakes.set(s, 0)
 		delete(l.resuming, s)
+		if l.watcher != nil {
+			l.watcher.Forget(s)
+		}
 		return
 	}
 	d := reconciler.Decide(j)
+	if l.watcher != nil {
+		l.compare(b, j, &d)
+		return
+	}
 	l.wakes.set(s, d.Wake)
 	delete(l.resuming, s)
+	l.followCreate(j, b.time)
 	if !d.Commands() {
 		l.retire(b, j)
 		return
@@ -270,8 +328,8 @@ func (l *Loop) previous(s events.Stream) events.Sequence {
 func (l *Loop) commit(b *batch, soon bool) {
 	last := &b.records[len(b.records)-1]
 	last.Last = true
-	if len(b.tasks)+len(b.give) > 0 {
-		l.waiting = append(l.waiting, promise{through: last.Sequence, tasks: b.tasks, give: b.give})
+	if len(b.tasks)+len(b.back) > 0 {
+		l.waiting = append(l.waiting, promise{through: last.Sequence, tasks: b.tasks, back: b.back})
 	}
 	l.log.Append(events.Batch{Records: b.records}, soon)
 }

@@ -1,54 +1,62 @@
 package loop
 
 import (
+	"cmp"
 	"container/heap"
 	"time"
 
 	"github.com/jobledger/jobledger/events"
 )
 
-// wakes is when each stream is to be decided again. It is derived: decisions of the same state ask for the same times.
-type wakes struct {
-	at   map[events.Stream]events.Time
-	heap wakeHeap // may hold entries that are no longer in force; at decides
+// agenda is when each of some things is due. Its order is total, so that the simulation repeats.
+type agenda[K comparable] struct {
+	at   map[K]events.Time
+	heap dueHeap[K] // may hold entries that are no longer in force; at decides
 }
 
-type wake struct {
-	at     events.Time
-	stream events.Stream
+type due[K comparable] struct {
+	at  events.Time
+	key K
 }
 
-func newWakes() wakes { return wakes{at: map[events.Stream]events.Time{}} }
+// newWakes is when each stream is to be decided again. It is derived: decisions of the same state ask for the same times.
+func newWakes() agenda[events.Stream] {
+	return newAgenda(func(a, b events.Stream) int { return cmp.Compare(a.ID, b.ID) })
+}
 
-// set replaces the stream's time; 0 means never.
-func (w *wakes) set(s events.Stream, at events.Time) {
-	if w.at[s] == at {
+func newAgenda[K comparable](order func(a, b K) int) agenda[K] {
+	return agenda[K]{at: map[K]events.Time{}, heap: dueHeap[K]{order: order}}
+}
+
+// set replaces the key's time; 0 means never.
+func (w *agenda[K]) set(k K, at events.Time) {
+	if w.at[k] == at {
 		return
 	}
 	if at == 0 {
-		delete(w.at, s)
+		delete(w.at, k)
 		return
 	}
-	w.at[s] = at
-	heap.Push(&w.heap, wake{at, s})
-	if len(w.heap) > 2*len(w.at)+64 {
+	w.at[k] = at
+	heap.Push(&w.heap, due[K]{at, k})
+	if w.heap.Len() > 2*len(w.at)+64 {
 		w.rebuild()
 	}
 }
 
 // rebuild forgets the entries that are no longer in force.
-func (w *wakes) rebuild() {
-	w.heap = w.heap[:0]
-	for s, at := range w.at {
-		w.heap = append(w.heap, wake{at, s})
+func (w *agenda[K]) rebuild() {
+	w.heap.all = w.heap.all[:0]
+	for k, at := range w.at {
+		w.heap.all = append(w.heap.all, due[K]{at, k})
 	}
 	heap.Init(&w.heap)
 }
 
 // first is the earliest time in force; 0 for none.
-func (w *wakes) first() events.Time {
-	for len(w.heap) > 0 {
-		if top := w.heap[0]; w.at[top.stream] == top.at {
+func (w *agenda[K]) first() events.Time {
+	for w.heap.Len() > 0 {
+		if top := w.heap.all[0]; w.at[top.key] == top.at {
 			return top.at
 		}
 		heap.Pop(&w.heap)
@@ -56,38 +64,41 @@ func (w *wakes) first() events.Time {
 	return 0
 }
 
-// due takes the next stream whose time has come by now.
-func (w *wakes) due(now events.Time) (events.Stream, bool) {
+// due takes the next key whose time has come by now.
+func (w *agenda[K]) due(now events.Time) (key K, ok bool) {
 	if at := w.first(); at == 0 || at > now {
-		return events.Stream{}, false
+		return key, false
 	}
-	top := heap.Pop(&w.heap).(wake)
-	delete(w.at, top.stream)
-	return top.stream, true
+	top := heap.Pop(&w.heap).(due[K])
+	delete(w.at, top.key)
+	return top.key, true
 }
 
 // shift moves every time with the clock.
-func (w *wakes) shift(step time.Duration) {
-	for s, at := range w.at {
-		w.at[s] = at.Add(step)
+func (w *agenda[K]) shift(step time.Duration) {
+	for k, at := range w.at {
+		w.at[k] = at.Add(step)
 	}
 	w.rebuild()
 }
 
-type wakeHeap []wake
-
-func (h wakeHeap) Len() int { return len(h) }
-func (h wakeHeap) Less(i, j int) bool {
-	if h[i].at != h[j].at {
-		return h[i].at < h[j].at
-	}
-	return h[i].stream.ID < h[j].stream.ID // a total order, so that the simulation repeats
+type dueHeap[K comparable] struct {
+	order func(a, b K) int
+	all   []due[K]
 }
-func (h wakeHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *wakeHeap) Push(x any)   { *h = append(*h, x.(wake)) }
-func (h *wakeHeap) Pop() any {
-	old := *h
-	last := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return last
+
+func (h *dueHeap[K]) Len() int { return len(h.all) }
+func (h *dueHeap[K]) Less(i, j int) bool {
+	if h.all[i].at != h.all[j].at {
+		return h.all[i].at < h.all[j].at
+	}
+	return h.order(h.all[i].key, h.all[j].key) < 0
+}
+func (h *dueHeap[K]) Swap(i, j int) { h.all[i], h.all[j] = h.all[j], h.all[i] }
+func (h *dueHeap[K]) Push(x any)    { h.all = append(h.all, x.(due[K])) }
+func (h *dueHeap[K]) Pop() any {
+	last := len(h.all) - 1
+	x := h.all[last]
+	h.all = h.all[:last]
+	return x
 }

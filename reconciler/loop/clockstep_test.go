@@ -1,0 +1,89 @@
+package loop_test
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/reconciler"
+)
+
+// checkClock sets the clock after every record of a script, an hour forward and a day back, and asks that each Job is then decided as
+// it would have been without, at any later time: what has been served of a wait stays served (design §4).
+func (m *machine) checkClock() {
+	m.t.Helper()
+	w := projector.NewWorld()
+	for rec, err := range m.log.Read(m.t.Context(), 1) {
+		m.must(err)
+		w.Apply(&rec)
+		for _, s := range w.Streams() {
+			if s != rec.Stream && rec.Stream != events.Controller {
+				continue // it has not changed
+			}
+			for _, step := range []time.Duration{time.Hour, -24 * time.Hour} {
+				m.checkStep(w, s, step, rec.Sequence)
+			}
+		}
+	}
+}
+
+// checkStep sets the clock for one stream.
+func (m *machine) checkStep(w *projector.World, s events.Stream, step time.Duration, at events.Sequence) {
+	m.t.Helper()
+	kept, set := m.copyOf(w, s), m.copyOf(w, s)
+	if kept == nil {
+		return // a stub
+	}
+	kept.Confirmed = 0 // a live read is believed at its very time only (J-176)
+	set.Apply(&events.Record{
+		Header: events.Header{Sequence: at + 1, Time: w.Now.Add(step), Stream: events.Controller, Kind: events.KindClockStepped},
+		Facts:  &events.ClockStepped{Step: step},
+	})
+	times := []events.Time{w.Now, w.Now.Add(time.Minute), w.Now.Add(20 * time.Minute)}
+	for t := w.Now; len(times) < 9; { // and whenever it wants to look again, and a moment before
+		t = reconciler.DecideAt(kept, t).Wake
+		if t == 0 {
+			break
+		}
+		times = append(times, t-1, t)
+	}
+	for _, t := range times {
+		want, got := decidedAt(kept, t, 0), decidedAt(set, t, step)
+		if got != want {
+			m.t.Errorf("after record %d, the clock set by %s: %s is decided in %s as\n%s, not\n%s", at, step, s, t.Sub(w.Now), got, want)
+		}
+	}
+}
+
+// copyOf is a Job of its own with the state that the world holds of a stream.
+func (m *machine) copyOf(w *projector.World, s events.Stream) *projector.Job {
+	m.t.Helper()
+	facts, names, ok := w.StreamState(s)
+	if !ok {
+		m.t.Fatalf("no state of %s", s)
+	}
+	other, _, err := projector.Restore([]projector.StreamAt{
+		{Stream: events.Controller, AsOf: w.Head, Facts: w.ControllerState()}, {Stream: s, AsOf: w.Head, Facts: facts, Names: names},
+	})
+	m.must(err)
+	return other.Job(s)
+}
+
+// decidedAt is what is decided at a time that the clock calls t and step more, and in how long it is looked at again. Times that
+// commands carry are left out: those of before are as they were published, those of now as the clock has them.
+func decidedAt(j *projector.Job, t events.Time, step time.Duration) string {
+	d := reconciler.DecideAt(j, t.Add(step))
+	var b strings.Builder
+	for _, s := range d.Steps {
+		fmt.Fprintf(&b, "%s/%s %s:", s.Stage, s.Rule, s.Sentence)
+		for _, c := range s.Commands {
+			fmt.Fprintf(&b, " %s;", events.Describe(c))
+		}
+	}
+	if d.Wake != 0 {
+		fmt.Fprintf(&b, " again in %s", d.Wake.Sub(t.Add(step)))
+	}
+	return b.String()
+}

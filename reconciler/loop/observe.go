@@ -1,0 +1,28 @@
+package loop
+
+import (
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/reconciler"
+)
+
+// compare takes a decision that is not to be carried out (observe mode), and puts down what of it the controller that runs the
+// Job has not done in time, or did otherwise.
+func (l *Loop) compare(b *batch, j *projector.Job, d *reconciler.Decision) {
+	s := j.Stream
+	delete(l.resuming, s)
+	would, again := l.watcher.Look(j, d, b.time)
+	if d.Wake != 0 && (again == 0 || d.Wake < again) {
+		again = d.Wake
+	}
+	l.wakes.set(s, again)
+	if would != nil {
+		l.put(b, projector.Draft{Stream: s, Kind: events.KindWouldDecide, Facts: would, Causes: []events.Sequence{j.Head}})
+	}
+	if !d.Commands() && !l.watcher.Puzzled(s) {
+		l.retire(b, j)
+	}
+	if l.world.Job(s) == nil {
+		l.watcher.Forget(s)
+	}
+}

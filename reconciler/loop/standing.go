@@ -1,0 +1,212 @@
+package loop
+
+import (
+	"cmp"
+	"math/bits"
+	"reflect"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/reconciler/executor"
+)
+
+// noteAgain is after how long a refusal that goes on is recorded again: a Kubernetes Event of it lives for an hour, and
+// somebody who looks should find one.
+const noteAgain = 30 * time.Minute
+
+// noAnswer is after how long the executor is told once more of a command that was given up.
+const noAnswer = 10 * time.Second
+
+// standing is the commands that stand refused, and when each is asked again. It is derived from what the log says of them,
+// so losing it loses nothing.
+type standing struct {
+	asks  agenda[events.CommandName]
+	known map[events.CommandName]*stood
+	lines map[string]*waitingLine // of creates, by namespace
+	ready []executor.Task         // to be asked now
+	back  []executor.Task         // to be taken back
+
+	refused map[RefusedKind]int
+	changed bool // refused has, since somebody looked
+}
+
+// stood is one of them.
+type stood struct {
+	stream events.Stream
+	until  events.Time // Retry.Until, by which asks holds its next try
+	asked  events.Time // when it was asked last
+	eager  int         // tries before its time that are left
+	why    RefusedKind
+}
+
+func newStanding() standing {
+	return standing{
+		asks: newAgenda(func(a, b events.CommandName) int {
+			return cmp.Or(cmp.Compare(a.Decided, b.Decided), cmp.Compare(a.Place, b.Place))
+		}),
+		known: map[events.CommandName]*stood{}, lines: map[string]*waitingLine{}, refused: map[RefusedKind]int{},
+	}
+}
+
+func (s *standing) forget(name events.CommandName) {
+	s.asks.set(name, 0)
+	s.count(name, RefusedKind{})
+	delete(s.known, name)
+}
+
+// shift moves the times with the clock.
+func (s *standing) shift(step time.Duration) {
+	s.asks.shift(step)
+	for _, k := range s.known {
+		k.until, k.asked = k.until.Add(step), k.asked.Add(step)
+	}
+}
+
+// follow takes notice of how a command of the Job stands, after records of it.
+func (l *Loop) follow(j *projector.Job, name events.CommandName, now events.Time) {
+	s := &l.standing
+	f, retry := j.Standing(name)
+	if f == nil {
+		if !j.GaveUp(name) {
+			s.forget(name)
+		}
+		return
+	}
+	k := s.known[name]
+	if k == nil {
+		k = &stood{stream: j.Stream, asked: now}
+		s.known[name] = k
+		if _, create := f.Command.(*events.CreatePod); create {
+			line := s.lines[j.Ref.Namespace]
+			if line == nil {
+				line = &waitingLine{}
+				s.lines[j.Ref.Namespace] = line
+			}
+			*line = append(*line, name)
+		}
+	}
+	s.count(name, RefusedKind{reflect.TypeOf(f.Command).Elem().Name(), retry.Class})
+	if k.until != retry.Until {
+		k.until = retry.Until
+		at, _ := retry.Next(&l.world.Settings, now-1)
+		if due := s.asks.at[name]; k.eager > 0 && due != 0 {
+			at = min(at, due)
+		}
+		s.asks.set(name, at)
+	}
+}
+
+// count takes notice of why a command stands; the zero kind says that it does no longer.
+func (s *standing) count(name events.CommandName, why RefusedKind) {
+	k := s.known[name]
+	if k == nil || k.why == why {
+		return
+	}
+	if k.why != (RefusedKind{}) {
+		s.refused[k.why]--
+	}
+	if why != (RefusedKind{}) {
+		s.refused[why]++
+	}
+	k.why, s.changed = why, true
+}
+
+// RefusedKind is what commands that stand refused have in common.
+type RefusedKind struct {
+	Command string              // its type: CreatePod, DeletePod, DropFinalizer
+	Class   events.RefusalClass // 0 when nobody knows how the newest try ended
+}
+
+// Refused counts the commands that stand refused, and reports whether that has changed since it was asked last. The map is
+// valid until the next turn.
+func (l *Loop) Refused() (counts map[RefusedKind]int, changed bool) {
+	changed, l.standing.changed = l.standing.changed, false
+	return l.standing.refused, changed
+}
+
+// followAll does so for the commands that any record of the Job may concern.
+func (l *Loop) followAll(j *projector.Job, now events.Time) {
+	for _, name := range j.AllStanding() {
+		l.follow(j, name, now)
+	}
+}
+
+// followCreate does so for the create that stands for all: pods that others made change when it is asked again.
+func (l *Loop) followCreate(j *projector.Job, now events.Time) {
+	if c := j.StandingCreate(); c != nil {
+		l.follow(j, c.Flight.Name, now)
+	}
+}
+
+// repeated reports whether the end of a try says no more than the log does: the same refusal, which moves no wait and is not
+// to be noted again yet. It is noted when the number of tries has reached a power of two, and after half an hour.
+func (l *Loop) repeated(j *projector.Job, f *events.CommandEnded, now events.Time) bool {
+	k := l.standing.known[f.Command]
+	flight, retry := j.Standing(f.Command)
+	if k == nil || flight == nil || f.Class != retry.Class || now.Sub(retry.Noted) >= noteAgain {
+		return false
+	}
+	if unknown := f.Class == 0; (unknown && f.Ending != events.UnknownIf) || (!unknown && f.Ending != events.Refused) {
+		return false
+	}
+	next, tries := retry.Next(&l.world.Settings, now)
+	news := doubles(retry.Count, retry.Count+tries) || now.Add(f.RetryAfter) > next
+	return !news
+}
+
+// doubles reports whether a count that went from a to b reached a power of two.
+func doubles(a, b uint32) bool { return bits.Len32(a) != bits.Len32(b) }
+
+// ask makes the tasks of standing commands that are due to be asked again. Nothing is written down: what is asked for has
+// been decided and is durable. One that is with the executor already is passed over there.
+func (l *Loop) ask(now events.Time) {
+	s := &l.standing
+	for {
+		name, ok := s.asks.due(now)
+		if !ok {
+			return
+		}
+		k := s.known[name]
+		if k == nil {
+			continue
+		}
+		j := l.world.Job(k.stream)
+		if j == nil {
+			s.forget(name)
+			continue
+		}
+		f, retry := j.Standing(name)
+		switch {
+		case f != nil:
+			next, _ := retry.Next(&l.world.Settings, now)
+			if k.eager--; k.eager > 0 {
+				next = min(next, now.Add(2*l.world.Settings.APIBackoff))
+			}
+			k.asked = now
+			s.asks.set(name, next)
+			s.ready = append(s.ready, l.task(j, name, f.Command))
+		case j.GaveUp(name):
+			l.takeBack(j, name, now)
+		default:
+			s.forget(name)
+		}
+	}
+}
+
+// takeBack asks the executor how the newest try of a command ended that is given up: whoever has it says so; when nobody
+// has, it is given back at once.
+func (l *Loop) takeBack(j *projector.Job, name events.CommandName, now events.Time) {
+	s := &l.standing
+	s.back = append(s.back, l.task(j, name, j.InFlight(name)))
+	s.asks.set(name, now.Add(noAnswer))
+}
+
+// Asks are the commands that stand refused and are to be carried out again now, which are durable already, and those that are
+// to be taken back.
+func (l *Loop) Asks() (tasks, back []executor.Task) {
+	s := &l.standing
+	tasks, back = s.ready, s.back
+	s.ready, s.back = nil, nil
+	return tasks, back
+}

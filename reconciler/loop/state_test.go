@@ -1,0 +1,245 @@
+package loop_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"google.golang.org/protobuf/encoding/prototext"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+)
+
+// checkState takes all that a world holds to the wire and back after every record of a script, and goes on from there: it is then
+// the same as in the world that never left memory, is decided the same, and where each pod is is known (invariant 5). Then it begins a
+// snapshot at every record, whose streams are as of one record each, as the loop makes them: what is recovered from it is the same.
+func (m *machine) checkState() {
+	m.t.Helper()
+	var log []events.Record
+	for rec, err := range m.log.Read(m.t.Context(), 1) {
+		m.must(err)
+		log = append(log, rec)
+	}
+	kept, again := projector.NewWorld(), projector.NewWorld()
+	for i := range log {
+		kept.Apply(&log[i])
+		again.Apply(&log[i])
+		again = m.restored(snapshotOf(again), nil)
+		if !m.sameWorld(fmt.Sprintf("after record %d, to the wire and back", i+1), kept, again) {
+			return
+		}
+	}
+	for i := range log {
+		got := m.restored(staggered(log, i), log)
+		if !m.sameWorld(fmt.Sprintf("recovered from a snapshot that was begun at record %d", i+1), kept, got) {
+			return
+		}
+	}
+}
+
+// checkFiles reads the log from the first record of each of its files on, as if those before it were pruned: what is known of the
+// controller, and of each stream that has a record there, is what the whole log says (design §4).
+func (m *machine) checkFiles() {
+	m.t.Helper()
+	var log []events.Record
+	for rec, err := range m.log.Read(m.t.Context(), 1) {
+		m.must(err)
+		log = append(log, rec)
+	}
+	for i := range log {
+		if log[i].Kind == events.KindStateStored && log[i].Stream == events.Controller {
+			m.checkFile(log, i)
+		}
+	}
+}
+
+// checkFile does so for the file that begins with the first'th record.
+func (m *machine) checkFile(log []events.Record, first int) {
+	m.t.Helper()
+	whole, file := projector.NewWorld(), projector.NewWorld()
+	for i := range log {
+		whole.Apply(&log[i])
+		if i < first {
+			continue
+		}
+		file.Apply(&log[i])
+		what := fmt.Sprintf("read from record %d to %d", first+1, i+1)
+		if d := cmp.Diff(controller(whole), controller(file)); d != "" || !bytes.Equal(whole.ControllerFacts(), file.ControllerFacts()) {
+			m.t.Errorf("%s: the controller is another (-want +got):\n%s", what, d)
+			return
+		}
+		for _, s := range whole.Streams() {
+			if whole.Previous(s) > events.Sequence(first) && !m.sameStream(what, s, whole, file) {
+				return
+			}
+		}
+		for _, s := range file.Streams() {
+			if whole.Previous(s) == 0 {
+				m.t.Errorf("%s: there is %s, of which nothing is known", what, s)
+				return
+			}
+		}
+	}
+}
+
+// snapshotOf is a snapshot of everything as of one record.
+func snapshotOf(w *projector.World) []projector.StreamAt {
+	all := []projector.StreamAt{{Stream: events.Controller, AsOf: w.Head, Facts: w.ControllerState()}}
+	for _, s := range w.Streams() {
+		facts, names, _ := w.StreamState(s)
+		all = append(all, projector.StreamAt{Stream: s, AsOf: w.Head, Facts: facts, Names: names})
+	}
+	return all
+}
+
+// staggered is a snapshot as the loop makes it: the streams that there are after a record, one after each of the records that follow,
+// and the controller's last.
+func staggered(log []events.Record, begun int) (all []projector.StreamAt) {
+	w := projector.NewWorld()
+	for i := range log[:begun+1] {
+		w.Apply(&log[i])
+	}
+	todo, next := w.Streams(), begun+1
+	for _, s := range todo {
+		facts, names, _ := w.StreamState(s)
+		all = append(all, projector.StreamAt{Stream: s, AsOf: w.Head, Facts: facts, Names: names})
+		if next < len(log) {
+			w.Apply(&log[next])
+			next++
+		}
+	}
+	return append(all, projector.StreamAt{Stream: events.Controller, AsOf: w.Head, Facts: w.ControllerState()})
+}
+
+// restored is a world made from a snapshot and the records of a log after it.
+func (m *machine) restored(snapshot []projector.StreamAt, log []events.Record) *projector.World {
+	m.t.Helper()
+	w, from, err := projector.Restore(snapshot)
+	m.must(err)
+	for i := range log {
+		if log[i].Sequence > from {
+			w.Apply(&log[i])
+		}
+	}
+	w.Recovered()
+	return w
+}
+
+// wholeJob compares all that others can see of a Job and its pods, whether or not anything that was decided depends on it.
+var wholeJob = []cmp.Option{
+	cmpopts.IgnoreUnexported(projector.Job{}, projector.Pod{}), cmpopts.EquateEmpty(),
+	cmp.Comparer(func(a, b projector.IndexSet) bool { return a.Text() == b.Text() }),
+}
+
+// sameWorld reports whether two worlds hold the same, and are decided the same.
+func (m *machine) sameWorld(what string, want, got *projector.World) bool {
+	m.t.Helper()
+	if d := cmp.Diff(want.Streams(), got.Streams()); d != "" {
+		m.t.Errorf("%s: other streams (-want +got):\n%s", what, d)
+		return false
+	}
+	if !bytes.Equal(want.ControllerState(), got.ControllerState()) {
+		m.t.Errorf("%s: the controller's state is another", what)
+		return false
+	}
+	if d := cmp.Diff(controller(want), controller(got)); d != "" {
+		m.t.Errorf("%s: the controller is another (-want +got):\n%s", what, d)
+		return false
+	}
+	for _, s := range want.Streams() {
+		if !m.sameStream(what, s, want, got) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameStream does so for one stream.
+func (m *machine) sameStream(what string, s events.Stream, want, got *projector.World) bool {
+	m.t.Helper()
+	a, an, _ := want.StreamState(s)
+	b, bn, _ := got.StreamState(s)
+	if !bytes.Equal(a, b) || !bytes.Equal(an, bn) || want.RefOf(s) != got.RefOf(s) {
+		m.t.Errorf("%s: the state of %s is another (-want +got):\n%s", what, s, cmp.Diff(stateText(a, an), stateText(b, bn)))
+		return false
+	}
+	if want.Job(s) == nil {
+		return true // a stub, all of which is its state
+	}
+	if d := cmp.Diff(want.Job(s), got.Job(s), wholeJob...) + cmp.Diff(want.Job(s).Pods(), got.Job(s).Pods(), wholeJob...); d != "" {
+		m.t.Errorf("%s: %s (-want +got):\n%s", what, s, d)
+		return false
+	}
+	if d := cmp.Diff(derived(want, s), derived(got, s)); d != "" {
+		m.t.Errorf("%s: %s (-want +got):\n%s", what, s, d)
+		return false
+	}
+	return true
+}
+
+// controller is all that others can see of a world beside its streams.
+func controller(w *projector.World) string {
+	return fmt.Sprintf("%+v, head %d, now %d, settings %+v, program %s, rules %d, listing %v, previous %d, newest %d %d", w.Identity,
+		w.Head, w.Now, w.Settings, w.Program, w.Rules, w.Listing, w.Previous(events.Controller),
+		w.Newest(events.Jobs), w.Newest(events.Pods))
+}
+
+func stateText(facts, names []byte) string {
+	var f pb.JobState
+	var n pb.StateNames
+	if err := proto.Unmarshal(facts, &f); err != nil {
+		return err.Error()
+	}
+	if err := proto.Unmarshal(names, &n); err != nil {
+		return err.Error()
+	}
+	return prototext.Format(&f) + prototext.Format(&n)
+}
+
+// derived is what a state does not hold and is made of it: counts, queues, what is in flight, where the pods are, and what is decided,
+// now and later.
+func derived(w *projector.World, s events.Stream) string {
+	j := w.Job(s)
+	in := projector.Intake{World: w}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%+v, %d succeeded, %d failed, removing %v, in doubt %v, quiet %v\n", j.Tally(), j.SucceededCount(), j.FailedCount(),
+		j.Removing(), j.PodsInDoubt(), j.Quiet())
+	fmt.Fprintf(&b, "free %v, crowded %v, failed indexes %s\n", j.FreeIndexes(20), j.Crowded(), j.FailedIndexes().Text())
+	for i, queue := range []func(func(*projector.Pod) bool){j.Fresh(), j.Released(), j.Surplus(), j.HeldAll(), j.Orphaned(), j.Disowned()} {
+		for p := range queue {
+			fmt.Fprintf(&b, "queue %d: %s\n", i, p.UID)
+		}
+	}
+	flight := func(f *projector.Flight) {
+		if f != nil {
+			_, retry := j.Standing(f.Name)
+			fmt.Fprintf(&b, "in flight %v, standing %v: %v\n", j.InFlight(f.Name) != nil, retry != nil, f.Name)
+		}
+	}
+	for _, f := range []*projector.Flight{j.Write, j.Reading, j.Group.Flight} {
+		flight(f)
+	}
+	for _, c := range j.Creates() {
+		flight(c.Flight)
+	}
+	for _, p := range j.Pods() {
+		fmt.Fprintf(&b, "%s fails the Job %v, ignored %v, lives", p.UID, p.FailsJob(), p.Ignored())
+		for _, d := range in.Admit(&events.Observation{Facts: &events.PodGone{UID: p.UID}}, w.Head+1) {
+			fmt.Fprintf(&b, " in %s", d.Stream)
+		}
+		b.WriteString("\n")
+		flight(p.Drop)
+		flight(p.Delete)
+		flight(p.Claim)
+	}
+	for _, d := range []time.Duration{0, time.Second, time.Minute, 20 * time.Minute} {
+		fmt.Fprintf(&b, "in %s: %s\n", d, decidedAt(j, w.Now.Add(d), 0))
+	}
+	return b.String()
+}
