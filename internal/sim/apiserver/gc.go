@@ -53,7 +53,7 @@ func (g *GarbageCollector) foreground(job *batchv1.Job) bool {
 	blocked := false
 	for _, pod := range g.dependents(job.UID) {
 		if pod.DeletionTimestamp == nil {
-			return g.deletePod(pod)
+			return g.delete(Pods, pod)
 		}
 		blocked = blocked || slices.ContainsFunc(pod.OwnerReferences, func(ref metav1.OwnerReference) bool {
 			return ref.UID == job.UID && ref.BlockOwnerDeletion != nil && *ref.BlockOwnerDeletion
@@ -62,19 +62,21 @@ func (g *GarbageCollector) foreground(job *batchv1.Job) bool {
 	return !blocked && g.dropFinalizer(job, metav1.FinalizerDeleteDependents)
 }
 
-// collect deletes the next Pod that has owners none of which exists any more.
+// collect deletes the next object that has owners none of which exists any more.
 func (g *GarbageCollector) collect() bool {
 	owners := map[types.UID]bool{}
 	for _, job := range g.server.tables[Jobs].live {
 		owners[job.GetUID()] = true
 	}
-	for _, o := range g.server.sorted(Pods) {
-		refs := o.GetOwnerReferences()
-		if o.GetDeletionTimestamp() != nil || len(refs) == 0 {
-			continue
-		}
-		if !slices.ContainsFunc(refs, func(ref metav1.OwnerReference) bool { return ref.Kind != "Job" || owners[ref.UID] }) {
-			return g.deletePod(o.(*corev1.Pod))
+	for _, k := range []Kind{Pods, PodGroups, Workloads} {
+		for _, o := range g.server.sorted(k) {
+			refs := o.GetOwnerReferences()
+			if o.GetDeletionTimestamp() != nil || len(refs) == 0 {
+				continue
+			}
+			if !slices.ContainsFunc(refs, func(ref metav1.OwnerReference) bool { return ref.Kind != "Job" || owners[ref.UID] }) {
+				return g.delete(k, o)
+			}
 		}
 	}
 	return false
@@ -97,8 +99,8 @@ func (g *GarbageCollector) dropFinalizer(job *batchv1.Job, finalizer string) boo
 	return true
 }
 
-func (g *GarbageCollector) deletePod(pod *corev1.Pod) bool {
-	return g.server.delete(g.request("delete"), Pods, keyOf(pod), DeleteOptions{UID: pod.UID}) == nil
+func (g *GarbageCollector) delete(k Kind, o Object) bool {
+	return g.server.delete(g.request("delete"), k, keyOf(o), DeleteOptions{UID: o.GetUID()}) == nil
 }
 
 func (g *GarbageCollector) request(verb string) request {

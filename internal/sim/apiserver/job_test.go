@@ -146,7 +146,8 @@ func TestTemplateMayChangeWhileSuspended(t *testing.T) {
 	wantErr(t, apierrors.IsInvalid, err)
 }
 
-// TestStatusUpdateIgnoresTheSpec: J-207.
+// J-207: a status update changes no spec, and writes the metadata that it is sent.
+// J-235: times are stored with whole seconds.
 func TestStatusUpdateIgnoresTheSpec(t *testing.T) {
 	w := newWorld(t)
 	job := w.job.DeepCopy()
@@ -158,7 +159,7 @@ func TestStatusUpdateIgnoresTheSpec(t *testing.T) {
 	if *job.Spec.Parallelism != 1 || job.Generation != 1 || job.Status.Active != 1 || job.Labels["team"] != "a" {
 		t.Errorf("spec %+v, metadata %+v, status %+v", job.Spec, job.ObjectMeta, job.Status)
 	}
-	if want := start.Add(time.Second); !job.Status.StartTime.Time.Equal(want) { // J-235
+	if want := start.Add(time.Second); !job.Status.StartTime.Time.Equal(want) {
 		t.Errorf("startTime %v, want %v", job.Status.StartTime, want)
 	}
 	job.ResourceVersion = ""

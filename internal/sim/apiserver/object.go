@@ -7,6 +7,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -21,12 +22,14 @@ const (
 	Namespaces Kind = "namespaces"
 	Jobs       Kind = "jobs"
 	Pods       Kind = "pods"
+	Workloads  Kind = "workloads"
+	PodGroups  Kind = "podgroups"
 )
 
 // kinds in the order in which they are walked.
-var kinds = []Kind{Namespaces, Jobs, Pods}
+var kinds = []Kind{Namespaces, Jobs, Pods, Workloads, PodGroups}
 
-// Object is what the server stores: a *corev1.Namespace, *batchv1.Job or *corev1.Pod.
+// Object is what the server stores: a *corev1.Namespace, *batchv1.Job, *corev1.Pod, or a Workload or PodGroup.
 type Object interface {
 	metav1.Object
 	runtime.Object
@@ -53,6 +56,10 @@ func KindOf(o Object) Kind {
 		return Jobs
 	case *corev1.Pod:
 		return Pods
+	case *schedulingv1alpha2.Workload:
+		return Workloads
+	case *schedulingv1alpha2.PodGroup:
+		return PodGroups
 	}
 	panic(fmt.Sprintf("object of type %T is not modelled", o))
 }
@@ -75,10 +82,7 @@ func ControllerOf(o metav1.Object) types.UID {
 }
 
 func (k Kind) resource() schema.GroupResource {
-	if k == Jobs {
-		return schema.GroupResource{Group: batchv1.GroupName, Resource: string(k)}
-	}
-	return schema.GroupResource{Resource: string(k)}
+	return schema.GroupResource{Group: k.groupKind().Group, Resource: string(k)}
 }
 
 func (k Kind) groupKind() schema.GroupKind {
@@ -87,6 +91,10 @@ func (k Kind) groupKind() schema.GroupKind {
 		return schema.GroupKind{Group: batchv1.GroupName, Kind: "Job"}
 	case Pods:
 		return schema.GroupKind{Kind: "Pod"}
+	case Workloads:
+		return schema.GroupKind{Group: schedulingv1alpha2.GroupName, Kind: "Workload"}
+	case PodGroups:
+		return schema.GroupKind{Group: schedulingv1alpha2.GroupName, Kind: "PodGroup"}
 	default:
 		return schema.GroupKind{Kind: "Namespace"}
 	}

@@ -196,7 +196,7 @@ func TestPatchesThatAreRefused(t *testing.T) {
 	}
 
 	ok(t, w.DeletePod(ctx, "default", "demo-a", "", ""))
-	_, err = w.PatchPod(ctx, "default", "demo-a", []byte(`{"metadata":{"finalizers":["a/b"]}}`)) // J-178
+	_, err = w.PatchPod(ctx, "default", "demo-a", []byte(`{"metadata":{"finalizers":["a/b"]}}`))
 	wantErr(t, apierrors.IsInvalid, err)
 }
 

@@ -58,6 +58,8 @@ func uids(succeeded, failed []types.UID) edit {
 
 // Each row cites the rule it covers: the update is accepted by all rules, and refused (at least) by this one when the
 // sent status is the other.
+//
+//conformance:fact the simulated API server, held against the real one, refuses a status unless %s
 var statusRows = []struct {
 	rule, name string
 	stored     edit
@@ -204,7 +206,7 @@ func TestStatusRulesThatLookOnlyAtChanges(t *testing.T) {
 	}
 }
 
-// TestIndexText: J-233.
+// J-233: index text is read as the API server reads it: in order, without repeats, below completions.
 func TestIndexText(t *testing.T) {
 	for _, row := range []struct {
 		name, text string

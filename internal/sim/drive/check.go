@@ -3,7 +3,9 @@ package drive
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/jobledger/jobledger/events"
@@ -15,7 +17,7 @@ import (
 
 // CheckLog holds the log against itself: it replays without a divergence, deciding again right after a decision yields
 // nothing, folding from a snapshot gives the state that folding from the first record gives, and that is the state which
-// the loop holds.
+// the loop holds. The records that the loop appended and folded are still what they were then.
 func (d *Driver) CheckLog() error {
 	d.log.Commit(1 << 30)
 	r := replay.New()
@@ -40,10 +42,37 @@ func (d *Driver) CheckLog() error {
 			}
 		}
 	}
+	if err := d.checkTail(); err != nil {
+		return err
+	}
 	if err := same("the loop", d.loop.World(), "a replay", r.World()); err != nil {
 		return err
 	}
 	return d.checkSnapshot(r.World())
+}
+
+// checkTail: the live tail hands out the records that the loop has folded, so neither the fold nor anybody else may have
+// changed them since they were stored.
+func (d *Driver) checkTail() error {
+	from := d.log.Head().Sequence
+	from -= min(from-1, 1000)
+	next, stop := iter.Pull2(d.log.Read(context.Background(), from))
+	defer stop()
+	for kept, err := range d.tail.Read(context.Background(), from) {
+		if err != nil {
+			return err
+		}
+		stored, _, _ := next()
+		a, err1 := events.AppendRecord(nil, &kept)
+		b, err2 := events.AppendRecord(nil, &stored)
+		if err := errors.Join(err1, err2); err != nil {
+			return err
+		}
+		if !bytes.Equal(a, b) {
+			return fmt.Errorf("record %d in the live tail is not the one that was stored", kept.Sequence)
+		}
+	}
+	return nil
 }
 
 // checkReferences: what a record says about others is true: a Job's spec stands where it says.

@@ -21,6 +21,7 @@ import (
 	"github.com/jobledger/jobledger/internal/sim/world"
 	"github.com/jobledger/jobledger/reconciler/executor"
 	"github.com/jobledger/jobledger/reconciler/loop"
+	"github.com/jobledger/jobledger/store/livetail"
 	"github.com/jobledger/jobledger/store/memlog"
 )
 
@@ -35,6 +36,8 @@ type Config struct {
 	Crash    float64 // chance, for each step, that the process crashes
 	LoseLog  float64 // share of crashes that lose the log
 	Cut      float64 // chance, for each step, that a watch is cut
+	Stop     float64 // chance, for each step, that the process stops in good order and another one starts
+	Lapse    float64 // chance, for each step, that the Lease is not held for certain any more, or is again
 	Files    int     // bytes of a log file; 0 for one file
 	Snapshot int     // records between snapshots, which are made a stream at a time; 0 for none while it runs
 }
@@ -52,6 +55,7 @@ type Driver struct {
 	intents map[types.UID]invariants.Intent // behind the newest finalizer removal of a pod
 
 	log      *memlog.Log
+	tail     *livetail.Log // what this process has appended to log
 	loop     *loop.Loop
 	executor *executor.Executor
 	objects  *executor.Objects
@@ -60,6 +64,7 @@ type Driver struct {
 	inputs   []loop.Input
 	flying   []*executor.Call // begun, and the request not yet at the server
 	answered []answer         // done at the server, and the answer on its way
+	lapsed   bool             // the Lease is not held for certain: nothing is sent
 }
 
 type answer struct {
@@ -101,8 +106,9 @@ func (d *Driver) boot() error {
 		return err
 	}
 	salts := world.Rand(d.cfg.World.Seed, 2)
+	d.tail = livetail.New(d.log, 0)
 	d.loop = loop.New(loop.Config{
-		Log: d.log, World: recovered, Settings: d.cfg.Settings, Program: "sim",
+		Log: d.tail, World: recovered, Settings: d.cfg.Settings, Program: "sim",
 		SnapshotEvery: events.Sequence(d.cfg.Snapshot), SnapshotStep: 1,
 		Salt: func() (s events.Salt) {
 			for i := range s {
@@ -114,8 +120,8 @@ func (d *Driver) boot() error {
 	d.objects = executor.NewObjects(informer.TemplateHash)
 	d.feed = informer.NewFeed(informer.Config{Mode: d.cfg.Settings.Mode, Identity: d.log.Identity(), Keeper: d.objects})
 	d.executor, err = executor.New(executor.Config{
-		API: d.client, Objects: d.objects, Identity: d.log.Identity(), Mode: d.cfg.Settings.Mode,
-		Observe: d.feed.ObserveJob, ObservePod: d.feed.ObservePod,
+		API: d.client, Groups: d.client, Objects: d.objects, Identity: d.log.Identity(), Mode: d.cfg.Settings.Mode,
+		Observe: d.feed.ObserveJob, ObservePod: d.feed.ObservePod, May: func() bool { return !d.lapsed },
 	})
 	if err != nil {
 		return err
@@ -146,6 +152,13 @@ func (d *Driver) Step() error {
 		}
 	case draw < d.cfg.Crash+d.cfg.Cut:
 		d.cut()
+	case draw < d.cfg.Crash+d.cfg.Cut+d.cfg.Stop:
+		if err := d.stop(); err != nil {
+			return err
+		}
+	case draw < d.cfg.Crash+d.cfg.Cut+d.cfg.Stop+d.cfg.Lapse:
+		d.lapsed = !d.lapsed
+		d.say("the Lease has lapsed: %t", d.lapsed)
 	default:
 		if err := d.work(); err != nil {
 			return err
@@ -297,6 +310,7 @@ func (d *Driver) turn() (bool, error) {
 	}
 	taken, err := d.loop.Turn(d.now(), d.inputs[:n])
 	d.inputs = d.inputs[taken:]
+	d.hand(d.loop.Asks())
 	return true, err
 }
 
@@ -310,12 +324,13 @@ func (d *Driver) commit() (bool, error) {
 			return true, err
 		}
 	}
-	tasks, withdrawn := d.loop.Durable(d.log.Head().Sequence)
-	d.executor.Submit(tasks...)
-	for _, name := range withdrawn {
-		d.executor.Withdraw(name)
-	}
+	d.hand(d.loop.Durable(d.log.Head().Sequence))
 	return true, nil
+}
+
+func (d *Driver) hand(tasks, back []executor.Task) {
+	d.executor.Submit(tasks...)
+	d.executor.TakeBack(back...)
 }
 
 // begin takes a call from the executor: its request is on its way.
@@ -397,7 +412,7 @@ var errRestless = errors.New("the world does not come to rest")
 
 // Settle ends the disturbances and lets everything run until nothing happens any more.
 func (d *Driver) Settle() error {
-	d.client.Faults = nil
+	d.client.Faults, d.lapsed = nil, false
 	for range 200_000 {
 		busy, err := d.busy()
 		if err != nil {

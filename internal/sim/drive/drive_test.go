@@ -42,10 +42,6 @@ func config(seed uint64) drive.Config {
 		Settings: settings,
 		World: world.Config{
 			Seed: seed, UserChance: 0.02, NodeLossChance: 0.001,
-			UsersOff: []users.Deed{
-				// What the contract says of these is not part of the spine yet.
-				users.RelabelPod, users.RestoreLabels, users.OrphanPod,
-			},
 			Kubelet: kubelet.Config{
 				Schedule: upTo(2), Start: upTo(3), RunTime: upTo(20), Stop: upTo(25), Confirm: upTo(2),
 				FailRate: 0.2, CleanStop: 0.2,
@@ -61,12 +57,24 @@ func config(seed uint64) drive.Config {
 }
 
 // TestSeeds lets the controller work in the worlds of many seeds, with every disturbance there is but the loss of the log.
+// After every step package invariants looks at all that was written, and at the end CheckLog at the log.
+//
+// J-089: whichever step it crashes at, each pod that ended is counted once, and none is forgotten.
+// J-085: no finalizer of a pod that is to be counted goes before a stored status accounts for it.
+// J-206 to J-232: no status write of any seed is refused as invalid by a server that enforces every rule.
+// J-008, J-009, J-082: nothing of a finished Job is written again, made or deleted.
+// J-102: no deleted Job leaves a finalizer.
+// J-003: one loop decides: a replay, record by record, makes the very same decisions.
+// J-015: whatever is recorded of a Job makes it be decided at once, and waits that are over do: deciding again finds nothing.
+// J-193: after each crash the log and a listing are all that is known, and every invariant goes on holding.
 func TestSeeds(t *testing.T) {
 	for seed := range uint64(seeds(t, 300)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) { run(t, config(seed)) })
 	}
 }
 
+// J-251: with the log lost, what was decided from pods is decided again from those that still carry the finalizer.
+//
 // TestSeedsWithALostLog loses the log with half of the crashes: history is lost then, correctness never (invariant 4).
 func TestSeedsWithALostLog(t *testing.T) {
 	for seed := range uint64(seeds(t, 150)) {
@@ -90,12 +98,67 @@ func TestSeedsInSmallFiles(t *testing.T) {
 	}
 }
 
+// TestSeedsOfStops stops and starts the process all the time, in good order or late, and lets the Lease lapse: commands that were
+// not begun are given back, each ends once, and what the next process knows is the log and a listing (J-193).
+func TestSeedsOfStops(t *testing.T) {
+	for seed := range uint64(seeds(t, 100)) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			cfg := config(seed)
+			cfg.Stop, cfg.Lapse = 0.01, 0.02
+			cfg.Settings.SlowStart = uint32(1 + seed%5)
+			run(t, cfg)
+		})
+	}
+}
+
+// TestSeedsFullOfRefusals refuses every other request, in all ways there are, while users suspend, scale and delete: what
+// stands refused is asked again, given up when it is not wanted, and never makes a second pod (J-017, J-058, J-060, J-101).
+func TestSeedsFullOfRefusals(t *testing.T) {
+	for seed := range uint64(seeds(t, 150)) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			cfg := config(seed)
+			cfg.Faults = apiserver.Rates{
+				apiserver.QuotaExceeded: 0.2, apiserver.WebhookDenied: 0.15, apiserver.TooManyRequests: 0.05,
+				apiserver.TimeoutBefore: 0.05, apiserver.TimeoutAfter: 0.05, apiserver.TimeoutLate: 0.05,
+				apiserver.ServerError: 0.02, apiserver.ServerErrorAfter: 0.02, apiserver.Unavailable: 0.02,
+				apiserver.ConnectionRefused: 0.02,
+			}
+			cfg.World.UserChance = 0.04
+			run(t, cfg)
+		})
+	}
+}
+
+// TestSeedsOfClaims lets users orphan, relabel, copy and delete pods all the time, of Jobs that go on for longer: what is
+// adopted and released is counted once, and nobody keeps a finalizer or an owner for nothing (J-172 to J-180). Every third
+// seed loses its log, too.
+func TestSeedsOfClaims(t *testing.T) {
+	for seed := range uint64(seeds(t, 150)) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			cfg := config(seed)
+			cfg.World.UserChance = 0.15
+			cfg.World.UsersOff = []users.Deed{users.TouchJob, users.SuspendJob, users.ResumeJob, users.ScaleJob, users.ResizeJob, users.StripFinalizer}
+			cfg.World.Kubelet.RunTime = upTo(60)
+			if seed%3 == 0 {
+				cfg.LoseLog = 0.5
+			}
+			run(t, cfg)
+		})
+	}
+}
+
 func run(t *testing.T, cfg drive.Config) {
+	t.Helper()
+	runJobs(t, cfg, jobs(cfg.World.Seed))
+}
+
+func runJobs(t *testing.T, cfg drive.Config, jobs []*batchv1.Job) *drive.Driver {
+	t.Helper()
 	d, err := drive.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, job := range jobs(cfg.World.Seed) {
+	for _, job := range jobs {
 		if _, err := d.World.Users.Create(job); err != nil {
 			t.Fatal(err)
 		}
@@ -115,6 +178,7 @@ func run(t *testing.T, cfg drive.Config) {
 	if err := d.CheckLog(); err != nil {
 		fail(err)
 	}
+	return d
 }
 
 // policies gives a Job some of the policies that fit it.
@@ -176,6 +240,11 @@ func jobs(seed uint64) []*batchv1.Job {
 			job.Spec.CompletionMode = new(batchv1.IndexedCompletion)
 		}
 		policies(rng, &job.Spec)
+		if rng.IntN(3) == 0 { // several Jobs that select the same pods
+			shared := map[string]string{users.SharedLabel: "shared"}
+			job.Spec.ManualSelector, job.Spec.Selector = new(true), &metav1.LabelSelector{MatchLabels: shared}
+			job.Spec.Template.Labels = shared
+		}
 		if rng.IntN(5) == 0 {
 			job.Spec.ActiveDeadlineSeconds = new(int64(5 + rng.IntN(60)))
 		}

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/internal/sim/apiserver"
+	"github.com/jobledger/jobledger/internal/sim/podfailure"
 )
 
 // checkJobWrite judges a write of the controller to a Job.
@@ -24,11 +25,14 @@ func (c *Checker) checkJobWrite(w apiserver.Write, j *job, before, after *batchv
 		return
 	}
 	c.checkShape(w, j, after)
+	c.checkSuspension(w, j, before, after)
+	c.checkVerdict(w, j, before, after)
 	finishing := apiserver.JobFinished(after)
 	succeeded, failed := c.moveUIDs(w, j, before, after, finishing)
 	c.checkCounters(w, j, before, after, succeeded, failed)
 	if indexed(after) {
 		c.checkIndexes(w, j, before, after)
+		c.checkFailedIndexes(w, j, before, after)
 	}
 	if finishing {
 		c.checkFinish(w, j)
@@ -56,6 +60,16 @@ func (c *Checker) checkShape(w apiserver.Write, j *job, after *batchv1.Job) {
 		if ok1 && ok2 && interim > terminal {
 			c.report("J-162", w.Version, j, nil, "%s stands after %s", pair[0], pair[1])
 		}
+	}
+}
+
+// checkSuspension: the start time goes in the write that suspends the Job, and is there in the one that resumes it.
+func (c *Checker) checkSuspension(w apiserver.Write, j *job, before, after *batchv1.Job) {
+	switch suspended, was := isTrue(after, batchv1.JobSuspended), isTrue(before, batchv1.JobSuspended); {
+	case suspended && !was && after.Status.StartTime != nil:
+		c.report("J-148", w.Version, j, nil, "suspended, and its start time is still %s", after.Status.StartTime)
+	case !suspended && was && after.Status.StartTime == nil:
+		c.report("J-151", w.Version, j, nil, "resumed without a start time")
 	}
 }
 
@@ -103,17 +117,17 @@ func (c *Checker) leave(w apiserver.Write, j *job, uid types.UID, to entry, fini
 	if p.tracked && p.owned(j) && !p.relabelled && !finishing {
 		c.report("J-085", w.Version, j, p, "it moved to the counters while the pod still carries the finalizer")
 	}
-	p.entry = to
+	p.account(j, to)
 }
 
 // enter: a UID enters a list once, of a pod that is the Job's and has ended in that way (J-031, J-034, J-085).
 func (c *Checker) enter(w apiserver.Write, j *job, after *batchv1.Job, uid types.UID, to entry) {
 	p := c.pods[uid]
 	switch {
-	case p == nil || p.job != j:
+	case p == nil || j.pods[uid] == nil:
 		c.report("J-031", w.Version, j, p, "UID %s in an uncounted list is of no pod of the Job", uid)
 		return
-	case p.entry != unaccounted:
+	case p.accounted(j) != unaccounted:
 		c.report("J-031, J-088", w.Version, j, p, "it was accounted for before, and is now again in an uncounted list")
 	case p.droppedBy == c.cfg.Actor:
 		c.report("J-031", w.Version, j, p, "it enters an uncounted list after the controller dropped its finalizer")
@@ -121,13 +135,15 @@ func (c *Checker) enter(w apiserver.Write, j *job, after *batchv1.Job, uid types
 		c.report("J-085", w.Version, j, p, "phase %s entered the list of succeeded pods", p.now.Status.Phase)
 	case to == inFailed && !p.failedBy(after):
 		c.report("J-022, J-038", w.Version, j, p, "phase %s entered the list of failed pods", p.now.Status.Phase)
+	case to == inFailed && podfailure.Ignored(after, p.now) && !isTrue(after, batchv1.JobFailureTarget):
+		c.report("J-114", w.Version, j, p, "a pod whose failure is ignored entered the list of failed pods")
 	case to == inFailed && isTrue(after, batchv1.JobSuccessCriteriaMet) && p.deletedBy == c.cfg.Actor && !p.failedBeforeDeletion():
 		c.report("J-142", w.Version, j, p, "a pod deleted because the Job succeeded is counted as failed")
 	}
 	if _, ok := p.index(after); !ok {
 		c.report("J-035", w.Version, j, p, "a pod without a valid index is to be counted")
 	}
-	p.entry = to
+	p.account(j, to)
 }
 
 // failedBy reports whether the pod may be recorded as failed (J-022, J-023, J-038).
@@ -179,7 +195,7 @@ type bounds struct{ succeeded, failed int32 }
 // those that it may count. They are accounted for from then on.
 func (c *Checker) toCount(j *job, after *batchv1.Job) (least, most bounds) {
 	for _, p := range j.sortedPods() {
-		if p.entry != unaccounted || p.droppedBy == c.cfg.Actor || p.job != j {
+		if p.accounted(j) != unaccounted || p.droppedBy == c.cfg.Actor || p.job != j {
 			continue
 		}
 		if _, ok := p.index(after); !ok {
@@ -191,7 +207,8 @@ func (c *Checker) toCount(j *job, after *batchv1.Job) (least, most bounds) {
 			continue
 		}
 		failed := p.now.Status.Phase == corev1.PodFailed
-		if must && failed && !mayIgnore(after) && !c.deletedForSuccess(after, p) {
+		deleted := isTrue(after, batchv1.JobSuccessCriteriaMet) && p.deletedBy != "" && !p.failedBeforeDeletion() // by whomever
+		if must && failed && !podfailure.Ignored(after, p.now) && !deleted && !c.deletedInAnotherLife(after, p) {
 			least.failed++
 		}
 		if must && p.now.Status.Phase == corev1.PodSucceeded && p.deletedBy == "" {
@@ -200,10 +217,10 @@ func (c *Checker) toCount(j *job, after *batchv1.Job) (least, most bounds) {
 		if p.now.Status.Phase == corev1.PodSucceeded {
 			most.succeeded++
 		}
-		if (failed || p.failedBy(after)) && !c.deletedForSuccess(after, p) {
+		if (failed || p.failedBy(after)) && !c.deletedForSuccess(after, p) && !podfailure.Ignored(after, p.now) {
 			most.failed++
 		}
-		p.entry = countedInTheEnd
+		p.account(j, countedInTheEnd)
 	}
 	return least, most
 }
@@ -211,6 +228,11 @@ func (c *Checker) toCount(j *job, after *batchv1.Job) (least, most bounds) {
 // deletedForSuccess: such a pod is not counted as failed (J-142).
 func (c *Checker) deletedForSuccess(after *batchv1.Job, p *pod) bool {
 	return isTrue(after, batchv1.JobSuccessCriteriaMet) && p.deletedBy == c.cfg.Actor && !p.failedBeforeDeletion()
+}
+
+// deletedInAnotherLife: with the log went whether the pod had failed when its deletion was decided. It may be counted.
+func (c *Checker) deletedInAnotherLife(after *batchv1.Job, p *pod) bool {
+	return c.forgotten && isTrue(after, batchv1.JobSuccessCriteriaMet) && p.deletedBy == c.cfg.Actor
 }
 
 // checkIndexes: the set of completed indexes grows by pods that succeeded, and its size is status.succeeded (J-039).
@@ -221,7 +243,8 @@ func (c *Checker) checkIndexes(w apiserver.Write, j *job, before, after *batchv1
 		c.report("J-233", w.Version, j, nil, "completedIndexes %q: %v", after.Status.CompletedIndexes, err)
 		return
 	}
-	if int(after.Status.Succeeded) != len(sent) {
+	held := j.resized && after.Status.Succeeded == before.Status.Succeeded && *after.Spec.Parallelism != completions // J-236
+	if n := int(after.Status.Succeeded); n != len(sent) && !(held && n > len(sent)) {
 		c.report("J-039", w.Version, j, nil, "succeeded is %d, completedIndexes %q", after.Status.Succeeded, after.Status.CompletedIndexes)
 	}
 	succeeded := map[int32]bool{}
@@ -231,8 +254,8 @@ func (c *Checker) checkIndexes(w apiserver.Write, j *job, before, after *batchv1
 			continue
 		}
 		succeeded[i] = succeeded[i] || p.ended && !p.doomed
-		due := p.tracked && p.owned(j) && !p.relabelled && !p.late && !p.dropTried && p.entry != inFailed && p.entry != countedFailed && p.deletedBy == ""
-		if apiserver.JobFinished(after) && due && !sent[i] {
+		due := p.tracked && p.owned(j) && !p.relabelled && !p.late && !p.dropTried && p.accounted(j) != inFailed && p.accounted(j) != countedFailed && p.deletedBy == ""
+		if apiserver.JobFinished(after) && due && !sent[i] && !failedSet(after)[i] {
 			c.report("J-039, no pod is forgotten", w.Version, j, p, "it succeeded, but index %d is not in %q", i, after.Status.CompletedIndexes)
 		}
 	}
@@ -241,7 +264,7 @@ func (c *Checker) checkIndexes(w apiserver.Write, j *job, before, after *batchv1
 		if sent[i] && !old[i] && !succeeded[i] {
 			c.report("J-039", w.Version, j, nil, "index %d is completed, but no pod of it succeeded", i)
 		}
-		if old[i] && !sent[i] && !j.rescaled {
+		if old[i] && !sent[i] && !j.resized {
 			c.report("J-039", w.Version, j, nil, "index %d is no longer completed", i)
 		}
 	}

@@ -179,7 +179,7 @@ func (c *Checker) called(a apiserver.Answered) {
 	if (a.Verb == "delete" || a.Verb == "patch") && a.UID == "" {
 		c.report("J-083, J-254", a.Version, nil, nil, "%s without a UID", a.Call)
 	}
-	if p := c.pods[a.UID]; p != nil && a.Verb == "patch" && a.Err != nil && p.tracked && p.job != nil && !c.accounted(p.job.now, p) {
+	if p := c.pods[a.UID]; p != nil && a.Verb == "patch" && a.Err != nil && p.tracked && p.job != nil && !c.accounted(p.job, p) {
 		p.dropTried = true // as surplus, else the drop itself would break a promise; it may be given up or tried again
 	}
 	arrived := a.Err == nil || apierrors.IsNotFound(a.Err) || apierrors.IsConflict(a.Err) ||
@@ -199,11 +199,4 @@ func indexed(j *batchv1.Job) bool {
 
 func isTrue(j *batchv1.Job, kind batchv1.JobConditionType) bool {
 	return slices.ContainsFunc(j.Status.Conditions, func(c batchv1.JobCondition) bool { return c.Type == kind && c.Status == corev1.ConditionTrue })
-}
-
-// mayIgnore reports whether the Job's podFailurePolicy could keep a failed pod out of the counters (J-091).
-func mayIgnore(j *batchv1.Job) bool {
-	return j.Spec.PodFailurePolicy != nil && slices.ContainsFunc(j.Spec.PodFailurePolicy.Rules, func(r batchv1.PodFailurePolicyRule) bool {
-		return r.Action == batchv1.PodFailurePolicyActionIgnore
-	})
 }

@@ -7,9 +7,11 @@
 //   - A Pod is counted at most once, and none is forgotten: a status write moves the counters by exactly the Pods that leave
 //     the uncounted lists; the write that finishes a Job also by the Pods that are still to be counted then (J-085 to J-091).
 //   - The finalizer of a Pod that is to be counted goes only after a stored status accounts for it (design §2, 7).
-//   - No index has two live Pods, no Job more Pods than it wants (J-047, J-052).
+//   - No index has two live Pods, none that has ended gets another, no Job has more Pods than it wants (J-047, J-048, J-052).
 //   - A finished Job is not changed, and gets no Pods and no deletions (J-008, J-082); a Job is not finished while it has
 //     Pods that have not ended.
+//   - A Job ends for a reason that is borne out by what happened to its pods, by its spec and by the clock; and it does not go on
+//     when what it publishes says that it has failed (section 11). Indexes fail by their pods, and stay failed (J-116, J-117).
 //   - Jobs that are somebody else's are left alone (J-005, J-007).
 //   - No status write is refused as invalid (J-206 to J-233); deletions and patches name the UID (J-083, J-254).
 //

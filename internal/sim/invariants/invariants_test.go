@@ -14,6 +14,8 @@ import (
 )
 
 // Each row is a short history; want is the rule whose violation Check reports, empty for none.
+//
+//conformance:fact the simulation finds: %s
 var histories = []struct {
 	name    string
 	want    string
@@ -269,13 +271,13 @@ var histories = []struct {
 		l.drop(l.controller, "a")
 		l.delete(l.controller, "a")
 		l.confirm("a", corev1.PodFailed)
-		l.status(complete)
+		l.status(failed)
 	}},
 	{"a surplus pod is dropped and never deleted", "J-073", func(l *lab) {
 		l.job()
 		l.end("a", -1, corev1.PodFailed)
 		l.drop(l.controller, "a")
-		l.status(complete)
+		l.status(failed)
 	}},
 	{"a surplus pod whose drop was lost is neither missed nor required", "", func(l *lab) {
 		l.job()
@@ -285,7 +287,7 @@ var histories = []struct {
 			l.Fatal("no time-out")
 		}
 		l.phase("a", corev1.PodSucceeded)
-		l.status(complete)
+		l.status(failed)
 	}},
 	{"a pod is made without the finalizer", "J-084", func(l *lab) {
 		l.job()
@@ -350,6 +352,58 @@ var histories = []struct {
 		_, err := l.controller.PatchPod(ctx, "default", "a", []byte(`{"metadata":{"uid":"`+string(p.UID)+`","ownerReferences":[{"$patch":"delete","uid":"`+string(l.current().UID)+`"}]}}`))
 		l.must(err)
 	}},
+	{"an orphan is adopted and counted", "", func(l *lab) {
+		l.job()
+		l.stray("a", corev1.PodSucceeded)
+		a := l.adopt("a", events.TrackingFinalizer)
+		l.status(uncounted([]types.UID{a}, nil))
+		l.drop(l.controller, "a")
+		l.status(counts(1, 0), uncounted(nil, nil))
+	}},
+	{"an orphan is adopted without the finalizer, and would never count", "J-177", func(l *lab) {
+		l.job()
+		l.stray("a", corev1.PodSucceeded)
+		l.adopt("a")
+	}},
+	{"a pod that is counted is orphaned and adopted with the finalizer again", "J-031", func(l *lab) {
+		l.job()
+		a := l.end("a", -1, corev1.PodFailed)
+		l.status(uncounted(nil, []types.UID{a}))
+		l.drop(l.controller, "a")
+		l.status(counts(0, 1), uncounted(nil, nil))
+		l.orphan("a")
+		l.adopt("a", events.TrackingFinalizer)
+	}},
+	{"a pod that is counted is orphaned and adopted without the finalizer", "", func(l *lab) {
+		l.job()
+		a := l.end("a", -1, corev1.PodFailed)
+		l.status(uncounted(nil, []types.UID{a}))
+		l.drop(l.controller, "a")
+		l.status(counts(0, 1), uncounted(nil, nil))
+		l.orphan("a")
+		l.adopt("a")
+	}},
+	{"an adopted pod that ended is forgotten at the finish", "J-085, each pod", func(l *lab) {
+		l.job()
+		l.stray("a", corev1.PodFailed)
+		l.adopt("a", events.TrackingFinalizer)
+		l.status(failed)
+	}},
+	{"an orphan that is being deleted is adopted", "J-178", func(l *lab) {
+		l.job()
+		l.stray("a", corev1.PodRunning)
+		_, err := l.user.PatchPod(ctx, "default", "a", []byte(`{"metadata":{"finalizers":["jobledger.dev/job-tracking"]}}`))
+		l.must(err)
+		l.delete(l.user, "a")
+		l.adopt("a", events.TrackingFinalizer)
+	}},
+	{"an orphan that the selector does not match is adopted", "J-175", func(l *lab) {
+		l.job()
+		l.stray("a", corev1.PodRunning)
+		_, err := l.user.PatchPod(ctx, "default", "a", []byte(`{"metadata":{"labels":{"batch.kubernetes.io/controller-uid":null}}}`))
+		l.must(err)
+		l.adopt("a", events.TrackingFinalizer)
+	}},
 	{"a deleted Job's pods lose their finalizer uncounted", "", func(l *lab) {
 		l.job()
 		l.end("a", -1, corev1.PodFailed)
@@ -384,6 +438,8 @@ func wantRule(t *testing.T, err error, want string) {
 }
 
 // TestIntents: what only the maker of a decision can know.
+//
+//conformance:fact the simulation finds: %s
 func TestIntents(t *testing.T) {
 	for _, row := range []struct {
 		name    string
@@ -462,85 +518,5 @@ func TestALateCreateIsForgivenOnlyAfterTheLogWasLost(t *testing.T) {
 		}
 		l.Clock().Advance(1)
 		wantRule(t, l.checker.Check(), row.want)
-	}
-}
-
-func TestSettled(t *testing.T) {
-	for _, row := range []struct {
-		name    string
-		want    string
-		history func(*lab)
-	}{
-		{"a finished Job whose pods are free", "", func(l *lab) {
-			l.job()
-			l.end("a", -1, corev1.PodSucceeded)
-			l.end("b", -1, corev1.PodSucceeded)
-			l.status(counts(2, 0), complete)
-			l.drop(l.controller, "a")
-			l.drop(l.controller, "b")
-		}},
-		{"a pod of a finished Job keeps the finalizer", "J-100", func(l *lab) {
-			l.job()
-			l.end("a", -1, corev1.PodFailed)
-			l.status(counts(0, 1), failed)
-		}},
-		{"a pod of a deleted Job keeps the finalizer", "J-100, J-102", func(l *lab) {
-			l.job()
-			l.create("a", -1)
-			l.must(l.user.DeleteJob(ctx, "default", "demo", "", "Background"))
-		}},
-		{"a pod holds up the deletion of its Job", "J-011, J-102", func(l *lab) {
-			l.job()
-			l.create("a", -1)
-			l.must(l.user.DeleteJob(ctx, "default", "demo", "", "Foreground"))
-			l.delete(l.user, "a")
-		}},
-		{"a Job is stuck", "nothing is forgotten", func(l *lab) {
-			l.job()
-			l.status()
-		}},
-		{"a Job waits for pods that run", "", func(l *lab) {
-			l.job()
-			l.run("a", -1)
-			l.status(func(s *batchv1.JobStatus) { s.Active = 1 })
-		}},
-		{"active is not true", "J-026", func(l *lab) {
-			l.job()
-			l.run("a", -1)
-			l.run("b", -1)
-			l.status(func(s *batchv1.JobStatus) { s.Active = 1 })
-		}},
-		{"pods stay uncounted", "J-085", func(l *lab) {
-			l.job()
-			l.status(uncounted([]types.UID{l.end("a", -1, corev1.PodSucceeded)}, nil))
-			l.drop(l.controller, "a")
-		}},
-		{"an ended pod keeps the finalizer", "J-090", func(l *lab) {
-			l.job()
-			l.end("a", -1, corev1.PodSucceeded)
-		}},
-		{"a suspended Job lacks the condition", "J-148", func(l *lab) {
-			l.job(func(s *batchv1.JobSpec) { s.Suspend = new(true) })
-			l.status()
-		}},
-		{"a suspended Job may wait", "", func(l *lab) {
-			l.job(func(s *batchv1.JobSpec) { s.Suspend = new(true) })
-			l.status(isNow(batchv1.JobSuspended))
-		}},
-		{"a surplus pod was never deleted", "J-073", func(l *lab) {
-			l.job()
-			l.run("a", -1)
-			l.drop(l.controller, "a")
-		}},
-		{"somebody else's Job is nobody's business", "", func(l *lab) {
-			l.job(func(s *batchv1.JobSpec) { s.ManagedBy = nil })
-		}},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			l := newLab(t, false)
-			row.history(l)
-			wantRule(t, l.checker.Check(), "")
-			wantRule(t, l.checker.Settled(), row.want)
-		})
 	}
 }

@@ -2,6 +2,7 @@ package invariants
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
@@ -51,7 +52,7 @@ func (l *lab) must(err error) {
 func (l *lab) job(change ...func(*batchv1.JobSpec)) *batchv1.Job {
 	l.Helper()
 	in := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "demo"}, Spec: batchv1.JobSpec{
-		ManagedBy: new(events.ManagedBy), Completions: new(int32(2)), Parallelism: new(int32(2)),
+		ManagedBy: new(events.ManagedBy), Completions: new(int32(2)), Parallelism: new(int32(2)), ActiveDeadlineSeconds: new(int64(3600)),
 		Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main"}}}},
 	}}
 	for _, f := range change {
@@ -144,10 +145,14 @@ func indexes(text string, n int32) func(*batchv1.JobStatus) {
 func isNow(kinds ...batchv1.JobConditionType) func(*batchv1.JobStatus) {
 	return func(s *batchv1.JobStatus) {
 		for _, kind := range kinds {
-			s.Conditions = append(s.Conditions, batchv1.JobCondition{Type: kind, Status: corev1.ConditionTrue})
-			if kind == batchv1.JobComplete {
+			c := batchv1.JobCondition{Type: kind, Status: corev1.ConditionTrue, Reason: batchv1.JobReasonCompletionsReached}
+			switch kind {
+			case batchv1.JobComplete:
 				s.CompletionTime = s.StartTime
+			case batchv1.JobFailureTarget, batchv1.JobFailed: // for a reason that always holds
+				c.Reason, c.LastTransitionTime = batchv1.JobReasonDeadlineExceeded, metav1.NewTime(s.StartTime.Add(time.Hour))
 			}
+			s.Conditions = append(s.Conditions, c)
 		}
 	}
 }
@@ -164,6 +169,38 @@ func (l *lab) drop(who *apiserver.Client, name string) {
 	_, err := who.PatchPod(ctx, "default", name, fmt.Appendf(nil,
 		`{"metadata":{"uid":%q,"$deleteFromPrimitiveList/finalizers":[%q]}}`, pod.UID, events.TrackingFinalizer))
 	l.must(err)
+}
+
+// orphan empties a pod's owner references, as a user.
+func (l *lab) orphan(name string) {
+	l.Helper()
+	_, err := l.user.PatchPod(ctx, "default", name, []byte(`{"metadata":{"ownerReferences":[{"$patch":"replace"}]}}`))
+	l.must(err)
+}
+
+// stray makes a pod that nobody owns and the Job selects, as a user; it ends so.
+func (l *lab) stray(name string, phase corev1.PodPhase) {
+	l.Helper()
+	_, err := l.user.CreatePod(ctx, &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: l.current().Spec.Template.Labels},
+		Spec:       l.current().Spec.Template.Spec,
+	})
+	l.must(err)
+	l.phase(name, phase)
+}
+
+// adopt makes a pod the Job's, as the controller.
+func (l *lab) adopt(name string, finalizers ...string) types.UID {
+	l.Helper()
+	pod, job := l.Server.Pod("default", name), l.current()
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid": pod.UID, "finalizers": finalizers,
+		"ownerReferences": []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))},
+	}})
+	l.must(err)
+	_, err = l.controller.PatchPod(ctx, "default", name, patch)
+	l.must(err)
+	return pod.UID
 }
 
 // delete asks for a pod's deletion, as who.

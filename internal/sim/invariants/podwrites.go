@@ -6,6 +6,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/sim/apiserver"
+	"github.com/jobledger/jobledger/internal/sim/podfailure"
 )
 
 // checkPodWrite judges a write of the controller to a Pod.
@@ -79,10 +80,45 @@ func (c *Checker) checkPatch(w apiserver.Write, p *pod, before, after *corev1.Po
 	switch {
 	case was == is && dropped:
 		c.checkDrop(w, p, before)
-	case was != is && is == "" && !p.relabelled && !j.gone && apiserver.Selects(j.now, before.Labels):
+	case was == "" && is != "":
+		c.checkAdoption(w, p, before, after)
+	case was != is && is == "" && !j.gone && apiserver.Selects(j.now, before.Labels):
 		c.report("J-174", w.Version, j, p, "released although the selector matches its labels")
+	case was != is && is == "" && !j.gone && after != nil && hasFinalizer(after):
+		c.report("J-174", w.Version, j, p, "released, and it keeps the finalizer")
 	case was != is && was != "" && is != "":
 		c.report("J-172", w.Version, j, p, "taken from its controller")
+	}
+}
+
+// checkAdoption: a Job adopts what it selects, nobody owns and is not on its way out; the pod gets the finalizer, unless the
+// Job has accounted for it, or it lost the finalizer after it had ended as the Job's (J-175, J-177, J-178, J-031). That the
+// Job is not being deleted can only be looked up before (J-176).
+func (c *Checker) checkAdoption(w apiserver.Write, p *pod, before, after *corev1.Pod) {
+	j := c.jobs[apiserver.ControllerOf(after)]
+	if j == nil {
+		c.report("J-175", w.Version, nil, p, "adopted by a Job that never was")
+		return
+	}
+	controllers := 0
+	for _, o := range after.OwnerReferences {
+		if o.Controller != nil && *o.Controller {
+			controllers++
+		}
+	}
+	switch spent, known := c.accounted(j, p), j.pods[p.uid] != nil; {
+	case !c.cfg.Manages(j.now):
+		c.report("J-005", w.Version, j, p, "adopted by a Job that is somebody else's")
+	case controllers != 1:
+		c.report("J-175", w.Version, j, p, "adopted, and it has %d controllers", controllers)
+	case before.DeletionTimestamp != nil:
+		c.report("J-178", w.Version, j, p, "adopted while it was being deleted")
+	case !apiserver.Selects(j.now, before.Labels):
+		c.report("J-175", w.Version, j, p, "adopted although the selector does not match its labels")
+	case !spent && !known && !hasFinalizer(after) && !c.notCounted(j, p):
+		c.report("J-177", w.Version, j, p, "adopted without the finalizer, so it will not be counted")
+	case p.accounted(j) >= countedSucceeded && hasFinalizer(after) && apiserver.PodTerminal(after):
+		c.report("J-031", w.Version, j, p, "adopted with the finalizer, so it will be counted twice")
 	}
 }
 
@@ -92,7 +128,7 @@ func (c *Checker) checkDrop(w apiserver.Write, p *pod, before *corev1.Pod) {
 	if j == nil || j.gone || apiserver.JobFinished(j.now) || j.now.DeletionTimestamp != nil || p.relabelled && !apiserver.Selects(j.now, before.Labels) {
 		return // J-100, J-090
 	}
-	if c.accounted(j.now, p) || c.notCounted(j.now, p) {
+	if c.accounted(j, p) || c.notCounted(j, p) {
 		return
 	}
 	intent, known := c.intent(w)
@@ -109,30 +145,29 @@ func (c *Checker) checkDrop(w apiserver.Write, p *pod, before *corev1.Pod) {
 }
 
 // accounted reports whether the Job's stored status accounts for the pod.
-func (c *Checker) accounted(j *batchv1.Job, p *pod) bool {
-	if p.entry != unaccounted {
+func (c *Checker) accounted(by *job, p *pod) bool {
+	if p.accounted(by) != unaccounted {
 		return true
 	}
+	j := by.now
 	i, ok := p.index(j)
 	if !ok || !indexed(j) || p.now.Status.Phase != corev1.PodSucceeded {
 		return false
 	}
-	set, err := apiserver.IndexSet(j.Status.CompletedIndexes, *j.Spec.Completions)
-	return err == nil && set[i]
+	return completedSet(j)[i] || failedSet(j)[i] // an index that is published as failed stays so, whatever its pods come to (J-117)
 }
 
-// notCounted reports whether the pod is none that is to be counted (J-035, J-091).
-func (c *Checker) notCounted(j *batchv1.Job, p *pod) bool {
-	_, valid := p.index(j)
+// notCounted reports whether the pod is none that is to be counted (J-035, J-091), or was none while there were fewer completions.
+func (c *Checker) notCounted(by *job, p *pod) bool {
+	j := by.now
+	i, valid := p.index(j)
 	switch {
-	case !valid && apiserver.PodTerminal(p.now):
+	case (!valid || indexed(j) && i >= by.fewest) && (apiserver.PodTerminal(p.now) || p.failedBy(j)):
 		return true
 	case isTrue(j, batchv1.JobSuccessCriteriaMet) && !p.failedBeforeDeletion() && p.now.Status.Phase != corev1.PodSucceeded:
 		return true
-	case mayIgnore(j) && p.now.Status.Phase == corev1.PodFailed:
-		return true
 	}
-	return false
+	return podfailure.Ignored(j, p.now)
 }
 
 func running(p *corev1.Pod) bool { return p != nil && !apiserver.PodTerminal(p) }
@@ -141,21 +176,23 @@ func active(p *corev1.Pod) bool {
 	return p != nil && !apiserver.PodTerminal(p) && p.DeletionTimestamp == nil
 }
 
-// checkRoom: after a creation no index has two live pods made from one template, and the Job no more pods than it wants.
+// checkRoom: after a creation no index has two live pods made from one template, and the Job no more pods than it wants. Where pods
+// are replaced only once they have failed, one that is terminating holds its slot and its index too (J-048, J-052, J-136).
 func (c *Checker) checkRoom(w apiserver.Write, made *pod) {
 	j := made.job
 	if j == nil || made.late {
 		return
 	}
+	c.checkIndexWants(w, j, made)
 	live, done := int32(0), int32(0)
 	for _, p := range j.sortedPods() {
-		if !p.owned(j) || p.relabelled || p.late || p.createdBy != c.cfg.Actor {
+		if !p.owned(j) || p.relabelled || p.adopted || p.late || p.createdBy != c.cfg.Actor {
 			continue
 		}
-		if p.live() {
+		if p.live() || failedOnly(j.now) && !apiserver.PodTerminal(p.now) {
 			live++
 			c.checkIndexFree(w, j, made, p)
-		} else if p.now.Status.Phase == corev1.PodSucceeded && p.deletedBy == "" && (p.tracked && !p.dropTried || p.entry == inSucceeded || p.entry == countedSucceeded) {
+		} else if p.now.Status.Phase == corev1.PodSucceeded && p.deletedBy == "" && !p.stripped(c.cfg.Actor) && (p.tracked && !p.dropTried || p.accounted(j) == inSucceeded || p.accounted(j) == countedSucceeded) {
 			done++
 		}
 	}
@@ -164,7 +201,7 @@ func (c *Checker) checkRoom(w apiserver.Write, made *pod) {
 		return
 	}
 	if live > *spec.Parallelism {
-		c.report("J-047", w.Version, j, made, "%d live pods, parallelism is %d", live, *spec.Parallelism)
+		c.report("J-047, J-048", w.Version, j, made, "%d pods hold a slot, parallelism is %d", live, *spec.Parallelism)
 	}
 	if spec.Completions != nil && !indexed(j.now) && live+done > *spec.Completions {
 		c.report("J-047", w.Version, j, made, "%d live and %d succeeded pods, completions are %d", live, done, *spec.Completions)
@@ -178,7 +215,41 @@ func (c *Checker) checkIndexFree(w apiserver.Write, j *job, made, other *pod) {
 	i, ok1 := made.index(j.now)
 	k, ok2 := other.index(j.now)
 	if ok1 && ok2 && i == k {
-		c.report("J-052", w.Version, j, made, "index %d has another live pod, %s", i, other.key)
+		c.report("J-052", w.Version, j, made, "index %d is held by another pod, %s", i, other.key)
+	}
+}
+
+// checkIndexWants: an index gets a pod only while the published status has it neither as completed nor as failed, and the pod takes
+// over how often the index has failed (J-052, J-117, J-119).
+func (c *Checker) checkIndexWants(w apiserver.Write, j *job, made *pod) {
+	i, ok := made.index(j.now)
+	if !ok || !indexed(j.now) {
+		return
+	}
+	most, failed := int32(-1), int32(0)
+	for _, p := range j.sortedPods() {
+		if k, ok := p.index(j.now); p == made || !ok || k != i {
+			continue
+		}
+		if p.adopted || p.late || p.relabelled || p.deletedBy != "" && p.now.Status.Phase == corev1.PodSucceeded {
+			return // such a pod may end at any time and in any way while another one is being made
+		}
+		down := p.now.Status.Phase == corev1.PodFailed || p.deletedBy != "" && !failedOnly(j.now)
+		if down {
+			failed++
+		}
+		if _, all := podfailure.Earlier(p.now); down && p.owned(j) && p.tracked && !p.dropTried && p.accounted(j) == unaccounted {
+			most = max(most, all)
+		}
+	}
+	if (completedSet(j.now)[i] || failedSet(j.now)[i]) && !j.resized {
+		c.report("J-052, J-117", w.Version, j, made, "made for index %d, of completed %q and failed %v", i, j.now.Status.CompletedIndexes, failedSet(j.now))
+	}
+	if j.now.Spec.BackoffLimitPerIndex == nil {
+		return
+	}
+	if _, all := podfailure.Earlier(made.now); all <= most || all > failed {
+		c.report("J-119", w.Version, j, made, "it says that index %d has failed %d times; %d pods of it have failed, the last of them after %d", i, all, failed, most)
 	}
 }
 

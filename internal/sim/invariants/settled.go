@@ -64,13 +64,24 @@ func (c *Checker) settledPod(version uint64, p *pod) {
 	if p.gone {
 		return
 	}
-	if p.doomed && !p.deleteSent {
+	orphaned := p.job != nil && apiserver.ControllerOf(p.now) != p.job.uid // with its Job, say: it is the user's then
+	if p.doomed && !p.deleteSent && !orphaned {
 		c.report("J-073", version, p.job, p, "the finalizer was dropped uncounted, and the pod never deleted")
+	}
+	if apiserver.ControllerOf(p.now) == "" && p.now.DeletionTimestamp == nil {
+		for _, j := range c.sortedJobs() {
+			if c.cfg.Manages(j.now) && j.goesOn() && j.key.Namespace == p.key.Namespace && apiserver.Selects(j.now, p.now.Labels) {
+				c.report("J-175", version, j, p, "nobody owns it, and the Job that selects it has not adopted it")
+			}
+		}
+	}
+	j := c.jobs[apiserver.ControllerOf(p.now)]
+	if j != nil && c.cfg.Manages(j.now) && j.goesOn() && !apiserver.Selects(j.now, p.now.Labels) {
+		c.report("J-174", version, j, p, "it is not released, though the selector does not match its labels")
 	}
 	if !p.tracked {
 		return
 	}
-	j := c.jobs[apiserver.ControllerOf(p.now)]
 	switch {
 	case j == nil || j.gone:
 		c.report("J-100, J-102", version, j, p, "it keeps the finalizer, and its Job is gone")
@@ -82,6 +93,11 @@ func (c *Checker) settledPod(version uint64, p *pod) {
 	case apiserver.PodTerminal(p.now) && p.owned(j) && j.now.Spec.BackoffLimitPerIndex == nil:
 		c.report("J-090", version, j, p, "it ended, and keeps the finalizer")
 	}
+}
+
+// goesOn reports whether the Job adopts and releases pods.
+func (j *job) goesOn() bool {
+	return !j.gone && j.now.DeletionTimestamp == nil && !apiserver.JobFinished(j.now)
 }
 
 func (c *Checker) sortedJobs() []*job {

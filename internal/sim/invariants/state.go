@@ -21,7 +21,9 @@ type job struct {
 	gone     bool
 	versions []*batchv1.Job
 	finisher string // who finished it; empty while it is unfinished
-	rescaled bool   // somebody changed its spec
+	rescaled bool   // somebody changed its parallelism
+	resized  bool   // somebody changed its completions
+	fewest   int32  // the fewest completions that it ever had
 	pods     map[types.UID]*pod
 }
 
@@ -31,10 +33,14 @@ func (j *job) follow(actor string, before, after *batchv1.Job) {
 		return
 	}
 	if before != nil {
-		j.rescaled = j.rescaled || before.Generation != after.Generation && after.DeletionTimestamp == nil
+		j.rescaled = j.rescaled || deref(before.Spec.Parallelism) != deref(after.Spec.Parallelism)
+		j.resized = j.resized || deref(before.Spec.Completions) != deref(after.Spec.Completions)
 		if apiserver.JobFinished(after) && !apiserver.JobFinished(before) {
 			j.finisher = actor
 		}
+	}
+	if n := after.Spec.Completions; n != nil && (before == nil || *n < j.fewest) {
+		j.fewest = *n
 	}
 	j.now = after
 	j.versions = append(j.versions, after)
@@ -85,15 +91,16 @@ type pod struct {
 	versions  []*corev1.Pod
 	job       *job // its controller now, or the last it had
 
-	entry      entry
-	tracked    bool   // carries the finalizer
-	droppedBy  string // who took the finalizer away
-	ended      bool   // it ended, by J-023, while it was tracked
-	deletedBy  string // who asked for its deletion first
-	relabelled bool   // somebody changed its labels or owner: whether it is the Job's is a race
-	doomed     bool   // the controller dropped the finalizer uncounted: it has to delete the pod
-	deleteSent bool   // the controller sent a delete
-	dropTried  bool   // a drop of the finalizer failed before any status accounted for the pod: it may be surplus
+	entries    map[*job]entry // how each Job that it ever was accounts for it
+	tracked    bool           // carries the finalizer
+	droppedBy  string         // who took the finalizer away from a Job's pod, as often as it got one
+	ended      bool           // it ended, by J-023, while it was tracked
+	deletedBy  string         // who asked for its deletion first
+	relabelled bool           // somebody changed its labels or owner since the controller adopted it: whether it is the Job's is a race
+	adopted    bool           // a Job adopted it, on top of the pods that it was making
+	doomed     bool           // the controller dropped the finalizer uncounted: it has to delete the pod
+	deleteSent bool           // the controller sent a delete
+	dropTried  bool           // a drop of the finalizer failed before any status accounted for the pod: it may be surplus
 }
 
 func (p *pod) follow(c *Checker, w apiserver.Write, before, after *corev1.Pod) {
@@ -102,6 +109,10 @@ func (p *pod) follow(c *Checker, w apiserver.Write, before, after *corev1.Pod) {
 	}
 	if before != nil && after != nil && apiserver.ControllerOf(before) != apiserver.ControllerOf(after) && w.Actor != c.cfg.Actor {
 		p.relabelled = true
+	}
+	if before != nil && after != nil && adopted(before, after) && w.Actor == c.cfg.Actor {
+		p.relabelled, p.adopted = false, true // it names the version that it was decided on
+		p.late = p.late || w.Late && c.forgotten
 	}
 	wasTracked := p.tracked
 	if after == nil {
@@ -118,10 +129,33 @@ func (p *pod) follow(c *Checker, w apiserver.Write, before, after *corev1.Pod) {
 			p.deletedBy = w.Actor
 		}
 	}
-	if wasTracked && !p.tracked {
+	switch {
+	case wasTracked && w.Late && c.forgotten: // nobody knows that it was asked for
+	case wasTracked && !p.tracked && p.job != nil && apiserver.ControllerOf(before) == p.job.uid && apiserver.Selects(p.job.now, before.Labels):
 		p.droppedBy = w.Actor
+	case !wasTracked && p.tracked:
+		p.droppedBy, p.dropTried = "", false
 	}
 	p.noteEnd()
+}
+
+// stripped reports whether somebody else took the finalizer away. While a status write that lists the pod is of unknown end, nobody
+// knows whether it counts.
+func (p *pod) stripped(actor string) bool { return p.droppedBy != "" && p.droppedBy != actor }
+
+// adopted reports whether a write gave a pod that nobody owned to a Job.
+func adopted(before, after *corev1.Pod) bool {
+	return apiserver.ControllerOf(before) == "" && apiserver.ControllerOf(after) != ""
+}
+
+// accounted says how the Job accounts for the pod, and account sets it.
+func (p *pod) accounted(j *job) entry { return p.entries[j] }
+
+func (p *pod) account(j *job, e entry) {
+	if p.entries == nil {
+		p.entries = map[*job]entry{}
+	}
+	p.entries[j] = e
 }
 
 // noteEnd notes that the pod has ended, by J-023, while it carried the finalizer.

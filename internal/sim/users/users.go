@@ -3,8 +3,10 @@ package users
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -27,6 +29,7 @@ const (
 	RelabelPod     Deed = "change a pod's labels so that its Job no longer selects it"
 	RestoreLabels  Deed = "give a pod the labels of its Job back"
 	OrphanPod      Deed = "empty a pod's owner references"
+	MakeOrphan     Deed = "make a pod that nobody owns and a Job selects"
 	TouchPod       Deed = "touch a pod"
 	TouchJob       Deed = "touch a Job"
 	DeleteJob      Deed = "delete a Job"
@@ -34,11 +37,13 @@ const (
 	SuspendJob     Deed = "suspend a Job"
 	ResumeJob      Deed = "resume a Job"
 	ScaleJob       Deed = "change a Job's parallelism"
+	ResizeJob      Deed = "change an Indexed Job's completions and parallelism"
 )
 
 // Deeds lists all of them, in the order in which the seed counts them.
 var Deeds = []Deed{
 	DeletePod, StripFinalizer, RelabelPod, RestoreLabels, OrphanPod, TouchPod, TouchJob, DeleteJob, RecreateJob, SuspendJob, ResumeJob, ScaleJob,
+	MakeOrphan, ResizeJob,
 }
 
 // Config is what Users are made from.
@@ -129,8 +134,23 @@ func pick[T any](u *Users, all []*T, fits func(*T) bool) *T {
 	return all[u.cfg.Rand.IntN(len(all))]
 }
 
-// labelMoved keeps the value of the label that RelabelPod took away.
-const labelMoved = "sim.jobledger.dev/moved"
+// SharedLabel is what Jobs with a selector of their own select by, several by the same value.
+const SharedLabel = "app"
+
+// moved are the labels that selectors go by, and those that keep their values when RelabelPod took them away.
+var moved = [][2]string{
+	{batchv1.ControllerUidLabel, "sim.jobledger.dev/moved"}, {SharedLabel, "sim.jobledger.dev/moved-" + SharedLabel},
+}
+
+// labelled finds which of those a pod carries, the one (0) or the other (1); nil when none.
+func labelled(p *corev1.Pod, which int) *[2]string {
+	for i := range moved {
+		if p.Labels[moved[i][which]] != "" {
+			return &moved[i]
+		}
+	}
+	return nil
+}
 
 func (u *Users) fitsPod(deed Deed, p *corev1.Pod) bool {
 	switch deed {
@@ -139,9 +159,9 @@ func (u *Users) fitsPod(deed Deed, p *corev1.Pod) bool {
 	case StripFinalizer:
 		return slices.ContainsFunc(p.Finalizers, isTracking)
 	case RelabelPod:
-		return p.Labels[batchv1.ControllerUidLabel] != ""
+		return labelled(p, 0) != nil
 	case RestoreLabels:
-		return p.Labels[labelMoved] != ""
+		return labelled(p, 1) != nil
 	case OrphanPod:
 		return len(p.OwnerReferences) > 0
 	}
@@ -163,9 +183,11 @@ func (u *Users) toPod(deed Deed, p *corev1.Pod) error {
 	case StripFinalizer:
 		patch = fmt.Sprintf(`{"metadata":{"$deleteFromPrimitiveList/finalizers":[%q,%q]}}`, events.TrackingFinalizer, events.BuiltinTrackingFinalizer)
 	case RelabelPod:
-		patch = fmt.Sprintf(`{"metadata":{"labels":{%q:null,%q:%q}}}`, batchv1.ControllerUidLabel, labelMoved, p.Labels[batchv1.ControllerUidLabel])
+		l := labelled(p, 0)
+		patch = fmt.Sprintf(`{"metadata":{"labels":{%q:null,%q:%q}}}`, l[0], l[1], p.Labels[l[0]])
 	case RestoreLabels:
-		patch = fmt.Sprintf(`{"metadata":{"labels":{%q:%q,%q:null}}}`, batchv1.ControllerUidLabel, p.Labels[labelMoved], labelMoved)
+		l := labelled(p, 1)
+		patch = fmt.Sprintf(`{"metadata":{"labels":{%q:%q,%q:null}}}`, l[0], p.Labels[l[1]], l[1])
 	case OrphanPod:
 		patch = `{"metadata":{"ownerReferences":[{"$patch":"replace"}]}}`
 	}
@@ -178,12 +200,16 @@ func fitsJob(deed Deed, j *batchv1.Job) bool {
 	switch deed {
 	case DeleteJob:
 		return j.DeletionTimestamp == nil
+	case MakeOrphan:
+		return !apiserver.JobFinished(j)
 	case SuspendJob:
 		return !isSuspended && !apiserver.JobFinished(j)
 	case ResumeJob:
 		return isSuspended
 	case ScaleJob:
 		return !apiserver.JobFinished(j)
+	case ResizeJob:
+		return !apiserver.JobFinished(j) && j.Spec.CompletionMode != nil && *j.Spec.CompletionMode == batchv1.IndexedCompletion
 	}
 	return true
 }
@@ -196,13 +222,51 @@ func (u *Users) toJob(deed Deed, j *batchv1.Job) error {
 	case DeleteJob:
 		policies := []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan}
 		return u.client.DeleteJob(context.Background(), j.Namespace, j.Name, j.UID, policies[u.cfg.Rand.IntN(len(policies))])
+	case MakeOrphan:
+		return u.makeOrphan(j)
 	case SuspendJob:
 		j.Spec.Suspend = new(true)
 	case ResumeJob:
 		j.Spec.Suspend = new(false)
 	case ScaleJob:
 		j.Spec.Parallelism = new(1 + u.cfg.Rand.Int32N(max(1, 2**j.Spec.Parallelism)))
+	case ResizeJob:
+		return u.resize(j)
 	}
 	_, err := u.client.UpdateJob(context.Background(), j)
+	return err
+}
+
+// resize changes completions and parallelism, and sometimes the parallelism once more before anybody can have said what became of the
+// completed indexes: their number may not go down then (J-212, J-236).
+func (u *Users) resize(j *batchv1.Job) error {
+	n := 1 + u.cfg.Rand.Int32N(*j.Spec.Completions+1)
+	if n == *j.Spec.Parallelism {
+		n++ // both have to change
+	}
+	j.Spec.Completions, j.Spec.Parallelism = &n, &n
+	j, err := u.client.UpdateJob(context.Background(), j)
+	if err != nil || u.cfg.Rand.IntN(3) > 0 {
+		return err
+	}
+	j.Spec.Parallelism = new(n + 1)
+	_, err = u.client.UpdateJob(context.Background(), j)
+	return err
+}
+
+// makeOrphan makes a pod as a user would who copies one of the Job's: with its labels, perhaps with an index, without owner
+// and finalizer.
+func (u *Users) makeOrphan(j *batchv1.Job) error {
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: j.Namespace, GenerateName: j.Name + "-stray-", Labels: maps.Clone(j.Spec.Template.Labels),
+		},
+		Spec: *j.Spec.Template.Spec.DeepCopy(),
+	}
+	if u.cfg.Rand.IntN(2) == 0 && j.Spec.Completions != nil {
+		index := strconv.Itoa(int(u.cfg.Rand.Int32N(*j.Spec.Completions + 1))) // the last is none of the Job's
+		pod.Annotations = map[string]string{batchv1.JobCompletionIndexAnnotation: index}
+	}
+	_, err := u.client.CreatePod(context.Background(), pod)
 	return err
 }

@@ -24,7 +24,7 @@ func village(t *testing.T, seed uint64, off ...Deed) (*apiserver.Server, *Users)
 	u := New(Config{Server: s, Rand: rand.New(rand.NewPCG(seed, 2)), Off: off})
 	job, err := u.Create(&batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "demo"},
-		Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+		Spec: batchv1.JobSpec{CompletionMode: new(batchv1.IndexedCompletion), Completions: new(int32(3)), Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 			RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main"}},
 		}}},
 	})
@@ -55,15 +55,17 @@ func TestDeeds(t *testing.T) {
 		}},
 		{[]Deed{RelabelPod}, func(j *batchv1.Job, p *corev1.Pod) bool { return !apiserver.Selects(j, p.Labels) }},
 		{[]Deed{RelabelPod, RestoreLabels}, func(j *batchv1.Job, p *corev1.Pod) bool {
-			return apiserver.Selects(j, p.Labels) && p.Labels[labelMoved] == ""
+			return apiserver.Selects(j, p.Labels) && labelled(p, 1) == nil
 		}},
 		{[]Deed{OrphanPod}, func(_ *batchv1.Job, p *corev1.Pod) bool { return len(p.OwnerReferences) == 0 }},
+		{[]Deed{MakeOrphan, OrphanPod}, func(_ *batchv1.Job, p *corev1.Pod) bool { return len(p.OwnerReferences) == 0 }},
 		{[]Deed{TouchPod}, func(_ *batchv1.Job, p *corev1.Pod) bool { return p.Annotations[apiserver.AnnotationTouched] != "" }},
 		{[]Deed{TouchJob}, func(j *batchv1.Job, _ *corev1.Pod) bool {
 			return j.Annotations[apiserver.AnnotationTouched] != "" && j.Generation == 1
 		}},
 		{[]Deed{DeleteJob}, func(j *batchv1.Job, _ *corev1.Pod) bool { return j == nil || j.DeletionTimestamp != nil }},
 		{[]Deed{SuspendJob}, func(j *batchv1.Job, _ *corev1.Pod) bool { return *j.Spec.Suspend && j.Generation == 2 }},
+		{[]Deed{ResizeJob}, func(j *batchv1.Job, _ *corev1.Pod) bool { return j.Generation > 1 && *j.Spec.Completions != 3 }},
 		{[]Deed{SuspendJob, ResumeJob}, func(j *batchv1.Job, _ *corev1.Pod) bool { return !*j.Spec.Suspend }},
 	} {
 		t.Run(fmt.Sprint(row.deeds), func(t *testing.T) {

@@ -357,7 +357,11 @@ func isTrue(s *batchv1.JobStatus, kind batchv1.JobConditionType) bool {
 
 func setTrue(s *batchv1.JobStatus, kind batchv1.JobConditionType) {
 	if !isTrue(s, kind) {
-		s.Conditions = append(s.Conditions, batchv1.JobCondition{Type: kind, Status: corev1.ConditionTrue})
+		reason := batchv1.JobReasonCompletionsReached
+		if kind == batchv1.JobFailureTarget || kind == batchv1.JobFailed {
+			reason = batchv1.JobReasonBackoffLimitExceeded
+		}
+		s.Conditions = append(s.Conditions, batchv1.JobCondition{Type: kind, Status: corev1.ConditionTrue, Reason: reason})
 	}
 }
 

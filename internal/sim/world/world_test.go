@@ -58,7 +58,7 @@ func run(seed uint64, b bug, faulty bool) (out outcome) {
 	w := New(Config{
 		Seed: seed, UserChance: 0.04, NodeLossChance: 0.002,
 		Kubelet:  kubelet.Config{Schedule: upTo(2), Start: upTo(3), RunTime: upTo(20), Stop: upTo(25), Confirm: upTo(2), FailRate: 0.25, CleanStop: 0.2},
-		UsersOff: []users.Deed{users.OrphanPod, users.SuspendJob, users.ScaleJob}, // the reference controller neither adopts nor suspends nor scales down
+		UsersOff: []users.Deed{users.OrphanPod, users.SuspendJob, users.ScaleJob, users.ResizeJob}, // the reference controller neither adopts nor suspends nor scales down
 	})
 	rng := Rand(seed, 0)
 	client := w.Server.Client("reference")
@@ -155,11 +155,11 @@ func TestARightControllerPasses(t *testing.T) {
 // TestWrongControllersAreCaught: each bug is found within 40 seeds, by a promise that it breaks.
 func TestWrongControllersAreCaught(t *testing.T) {
 	for b, rule := range map[bug]string{
-		dropsEarly:     "J-0", // J-031, J-039 or J-073
+		dropsEarly:     "J-0", // of an index, a pod counted twice, or surplus
 		forgets:        "J-085",
 		countsTwice:    "J-085",
 		finishesEarly:  "J-163",
-		createsBlindly: "J-0", // J-047 or J-052
+		createsBlindly: "J-0", // of how many pods, or of an index
 		movesEarly:     "J-085",
 		touchesDone:    "J-008",
 		losesIndexes:   "J-039",

@@ -1,0 +1,48 @@
+package drive
+
+import (
+	"context"
+	"errors"
+)
+
+// stop ends the process in good order, and starts another one: what was not begun is given back, and the rest is waited for;
+// one stop of three takes too long and leaves the rest in doubt.
+func (d *Driver) stop() error {
+	d.say("stop")
+	d.hand(nil, d.loop.Stop(d.now()))
+	d.executor.Halt()
+	late := d.rng.IntN(3) == 0
+	for did := true; did; {
+		did = false
+		for _, step := range []func() (bool, error){d.begin, d.land, d.answer, d.turn, d.take} {
+			if late && d.rng.IntN(20) == 0 {
+				d.say("the stop takes too long")
+				return d.over()
+			}
+			one, err := step()
+			if err != nil {
+				return err
+			}
+			did = did || one
+		}
+		if err := d.checker.Check(); err != nil {
+			return err
+		}
+	}
+	if !d.executor.Idle() {
+		return errors.New("stopped in good order, and a command has not ended")
+	}
+	return d.over()
+}
+
+// over ends a process whose log is durable to its end, with a snapshot or without.
+func (d *Driver) over() error {
+	d.log.Commit(1 << 30)
+	d.loop.Snapshot()
+	if snapshot, ok := d.loop.TakeSnapshot(); ok && d.rng.IntN(2) == 0 {
+		if err := d.log.SaveSnapshot(context.Background(), snapshot); err != nil {
+			return err
+		}
+	}
+	return d.boot()
+}

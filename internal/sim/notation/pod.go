@@ -1,0 +1,100 @@
+package notation
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// NewPod is a pod of a Job as a create of this log makes it.
+func NewPod(uid, owner string, ordinal uint64, now events.Time) events.PodSeen {
+	return events.PodSeen{
+		UID: uids(uid)[0], Version: ordinal, Phase: events.PodPending, Created: now.Add(-time.Minute).Second(), Tracked: true,
+		Owner: uids(owner)[0], Selected: true, Index: events.NoIndex, Ordinal: ordinal,
+	}
+}
+
+// Pod changes a pod as one word says. ok is false for a word that is not about a pod.
+func Pod(p *events.PodSeen, word string, now events.Time) (ok bool, err error) {
+	key, value, given := strings.Cut(word, "=")
+	at := func(field *events.Time, otherwise string) {
+		if !given {
+			value = otherwise
+		}
+		*field, err = Time(value, now)
+	}
+	count := func(field *uint32) {
+		var n uint64
+		n, err = strconv.ParseUint(value, 10, 32)
+		*field = uint32(n)
+	}
+	switch key {
+	case "Pending", "Running", "Succeeded", "Failed", "Unknown":
+		for phase := events.PodPending; phase <= events.PodUnknown; phase++ {
+			if phase.String() == key {
+				p.Phase = phase
+			}
+		}
+		p.Scheduled = p.Phase != events.PodPending
+		if p.Phase.Terminal() {
+			p.Finished, p.Ready = now.Add(-time.Second).Second(), false
+		}
+	case "ready":
+		p.Ready = true
+		at(&p.ReadySince, "-30s")
+	case "deleting":
+		at(&p.Deleted, "-1s")
+	case "endedFirst":
+		p.EndedFirst = true
+	case "finished":
+		at(&p.Finished, "-1s")
+	case "created":
+		at(&p.Created, "none")
+	case "scheduled":
+		p.Scheduled = true
+	case "unscheduled":
+		p.Scheduled = false
+	case "untracked":
+		p.Tracked = false
+	case "unselected":
+		p.Selected = false
+	case "unowned":
+		p.Owner = ""
+	case "stranger": // made by nobody's command
+		p.Ordinal = 0
+	case "index":
+		var n *int32
+		if n, err = number(value); n != nil {
+			p.Index = *n
+		}
+	case "exit": // of a container: main:1, of an init container: setup!:1
+		name, code, named := strings.Cut(value, ":")
+		if !named {
+			name, code = "main", name
+		}
+		var n *int32
+		if n, err = number(code); n != nil {
+			p.Exits = append(p.Exits, events.ContainerExit{Name: strings.TrimSuffix(name, "!"), Init: strings.HasSuffix(name, "!"), Code: *n})
+		}
+	case "cond":
+		kind, status, _ := strings.Cut(value, ":")
+		if status == "" {
+			status = "True"
+		}
+		p.Conditions = append(p.Conditions, events.PodCondition{Type: kind, Status: status})
+	case "failures":
+		count(&p.IndexFailures)
+	case "ignored":
+		count(&p.IndexIgnoredFailures)
+	case "restarts":
+		count(&p.Restarts)
+		p.MaxRestarts = p.Restarts
+	case "sidecarRestarts":
+		count(&p.MaxSidecarRestarts)
+	default:
+		return false, nil
+	}
+	return true, err
+}
