@@ -68,6 +68,9 @@ func (n *Names) Phrase(s events.Stream, c events.Command) string {
 		}
 		return "let go pod " + n.Pod(s, c.Pod)
 	case *events.AdoptPod:
+		if c.Spent {
+			return "adopt counted pod " + n.Pod(s, c.Pod)
+		}
 		return "adopt pod " + n.Pod(s, c.Pod)
 	case *events.ReleasePod:
 		return "release pod " + n.Pod(s, c.Pod)

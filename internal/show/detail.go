@@ -34,7 +34,12 @@ func (n *Names) detail(r *events.Record) string {
 	case *events.PodSeen:
 		return podSeen(r, f)
 	case *events.PodGone:
+		if f.Moved {
+			return "it is no longer this stream's: its owner or its labels changed"
+		}
 		return gone("its object", f.Missed)
+	case *events.GroupSeen:
+		return groupText(f)
 	case *events.JobSpec:
 		return specText(f)
 	case *events.Decision:
@@ -71,6 +76,9 @@ func controllerDetail(r *events.Record) string {
 		if f.Settings.Namespace != "" {
 			text += ", namespace " + f.Settings.Namespace
 		}
+		for _, s := range f.Settings.Differences() {
+			text += ", --" + s.Flag + "=" + s.Value
+		}
 		return text
 	case *events.ControllerStopped:
 		return "stops in good order"
@@ -98,6 +106,24 @@ func controllerDetail(r *events.Record) string {
 		return strings.Join(parts, ", ")
 	}
 	return ""
+}
+
+func groupText(f *events.GroupSeen) string {
+	switch {
+	case f.Unavailable:
+		return "the server has no Workloads for us: pods are made without a group"
+	case f.Workloads == 0:
+		return "no Workload is for this Job"
+	case f.Workloads > 1:
+		return fmt.Sprintf("%d Workloads are for this Job: pods are made without a group", f.Workloads)
+	case !f.WorkloadUsable:
+		return "Workload " + f.Workload + " is not the Job's own: pods are made without a group"
+	case f.PodGroups == 0:
+		return "Workload " + f.Workload + ", without a PodGroup"
+	case !f.PodGroupUsable:
+		return "the PodGroup of Workload " + f.Workload + " is not the Job's own: pods are made without a group"
+	}
+	return "Workload " + f.Workload + ", PodGroup " + f.PodGroup
 }
 
 func gone(what string, missed bool) string {

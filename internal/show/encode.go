@@ -230,11 +230,11 @@ func embedded(b []byte) []byte {
 	if len(b) == 0 || json.Compact(&line, b) != nil {
 		return nil
 	}
-	return visible(line.Bytes())
+	return VisibleJSON(line.Bytes())
 }
 
-// visible escapes what a terminal could act on in a JSON text; outside its strings there is nothing but ASCII.
-func visible(b []byte) []byte {
+// VisibleJSON escapes what a terminal could act on in a JSON text; outside its strings there is nothing but ASCII.
+func VisibleJSON(b []byte) []byte {
 	out := make([]byte, 0, len(b))
 	for len(b) > 0 {
 		r, n := utf8.DecodeRune(b)

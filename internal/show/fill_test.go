@@ -74,6 +74,7 @@ func allFacts() map[events.Kind]events.Facts {
 		events.KindPodAdded:          filled(&events.PodSeen{}),
 		events.KindPodChanged:        &events.PodSeen{Index: events.NoIndex},
 		events.KindPodDeleted:        filled(&events.PodGone{}),
+		events.KindGroupSeen:         filled(&events.GroupSeen{}),
 		events.KindSpecStored:        spec,
 		events.KindStateStored:       filled(&events.StoredState{}),
 		events.KindJobResumed:        &events.JobResumed{},

@@ -29,6 +29,8 @@ type Account struct {
 	Retired     events.Sequence // the record that closed it; 0 while it is open
 	Deleted     events.Sequence // the record that says that its object is gone
 
+	said    map[events.CommandName]said // how commands failed that have not ended
+	writing said                        // how the newest status write failed
 	job     *projector.Job
 	summary *Summary // of a Job that is over, in a brief fold
 	names   Names
@@ -74,7 +76,7 @@ func (f *Fold) Apply(r *events.Record) {
 	if f.Brief && after == nil && a.job != nil {
 		s := SummaryOf(a)
 		a.summary, a.job, a.Decision, a.names = &s, nil, nil, Names{}
-		a.Trouble = [3]*Failure{}
+		a.Trouble, a.said = [3]*Failure{}, nil
 	}
 }
 
@@ -127,7 +129,7 @@ func (a *Account) note(r *events.Record) {
 func (a *Account) ended(r *events.Record, f *events.CommandEnded) {
 	sort := troublePodding
 	switch a.names.Command(a.Stream, f.Command).(type) {
-	case *events.CreatePod, *events.ReadPod:
+	case *events.CreatePod, *events.ReadPod, *events.FindGroup, *events.CreateWorkload, *events.CreatePodGroup:
 		sort = troubleCreating
 	case *events.WriteStatus, *events.ReadJob:
 		sort = troubleWriting
@@ -135,8 +137,30 @@ func (a *Account) ended(r *events.Record, f *events.CommandEnded) {
 	switch f.Ending {
 	case events.Done:
 		a.Trouble[sort] = nil
+		delete(a.said, f.Command)
 	case events.Refused, events.UnknownIf:
+		a.hear(sort, r, f)
 		a.Trouble[sort] = &Failure{uint64(r.Sequence), Instant(r.Time), a.names.Detail(r)}
 	case events.Withdrawn:
+		delete(a.said, f.Command)
+	}
+}
+
+// hear keeps what the API server said of a command that failed.
+func (a *Account) hear(sort int, r *events.Record, f *events.CommandEnded) {
+	s := said{r.Sequence, r.Evidence.Message}
+	if s.text == "" {
+		s.text = r.Evidence.Sentence
+	}
+	switch stands, _ := a.job.Standing(f.Command); {
+	case sort == troubleWriting:
+		a.writing = s
+	case stands != nil:
+		if a.said == nil {
+			a.said = map[events.CommandName]said{}
+		}
+		a.said[f.Command] = s
+	default:
+		delete(a.said, f.Command)
 	}
 }

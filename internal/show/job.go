@@ -41,6 +41,8 @@ type Job struct {
 
 	InFlight     []Command `json:"inFlight,omitempty"`
 	Waits        []Wait    `json:"waits,omitempty"`
+	Refused      []Refusal `json:"refused,omitempty"`
+	Notes        []string  `json:"notes,omitempty"`   // what the published status cannot show
 	Trouble      []Failure `json:"trouble,omitempty"` // the newest failure of each sort of command, if none succeeded since
 	LastDecision *Decision `json:"lastDecision,omitempty"`
 }
@@ -141,7 +143,7 @@ func JobOf(f *Fold, a *Account, asOf events.Sequence, now events.Time) Job {
 		v.Pods = append(v.Pods, podOf(p))
 	}
 	if a.Retired == 0 && a.Deleted == 0 {
-		v.InFlight, v.Waits = inFlight(a), waits(j, now)
+		v.InFlight, v.Waits, v.Refused, v.Notes = inFlight(a), waits(j, now), refusals(a, now), notes(j)
 	}
 	for _, f := range a.Trouble {
 		if f != nil {
@@ -201,7 +203,9 @@ func inFlight(a *Account) []Command {
 	for _, p := range a.job.Pods() {
 		flying(p.Delete)
 		flying(p.Drop)
+		flying(p.Claim)
 	}
+	flying(a.job.Group.Flight)
 	flying(a.job.Write)
 	flying(a.job.Reading)
 	return out

@@ -70,10 +70,20 @@ func (n *Names) Learn(r *events.Record) {
 		}
 	case *events.Decision:
 		for place, c := range f.Commands() {
-			s.commands[events.CommandName{Decided: r.Sequence, Place: uint32(place)}] = c
+			if _, ends := c.(*events.Withdraw); !ends { // it has no end of its own
+				s.commands[events.CommandName{Decided: r.Sequence, Place: uint32(place)}] = c
+			}
 		}
 	case *events.StoredState:
 		s.stored(r)
+	}
+}
+
+// Call takes in what something beside the records calls the Job of a stream.
+func (n *Names) Call(s events.Stream, job events.JobRef) {
+	if s != events.Controller && job.Name != "" {
+		known := n.of(s)
+		known.job.Namespace, known.job.Name = job.Namespace, job.Name
 	}
 }
 
@@ -109,11 +119,26 @@ func (n *Names) Forget(r *events.Record) {
 	case *events.PodGone:
 		delete(s.pods, f.UID)
 	case *events.CommandEnded:
-		delete(s.commands, f.Command)
+		if f.Ending == events.Done || f.Ending == events.Withdrawn || !mayStand(s.commands[f.Command], f.Class) {
+			delete(s.commands, f.Command)
+		}
 	}
 	if over || (s.gone && len(s.pods) == 0 && len(s.commands) == 0) {
 		delete(n.streams, r.Stream)
 	}
+}
+
+// mayStand reports whether the command may go on after a refusal of that class, or after a try of unknown end.
+func mayStand(c events.Command, class events.RefusalClass) bool {
+	switch class {
+	case events.RefusedNotFound, events.RefusedNameTaken, events.RefusedTemplate:
+		return false
+	}
+	switch c.(type) {
+	case *events.CreatePod, *events.DeletePod, *events.DropFinalizer, *events.FindGroup, *events.CreateWorkload, *events.CreatePodGroup:
+		return true
+	}
+	return false
 }
 
 // Job is the Job that a stream belongs to; without a name when the log does not say.

@@ -29,7 +29,7 @@ func Indented(v any) ([]byte, error) {
 	if err := e.Encode(v); err != nil {
 		return nil, fmt.Errorf("write JSON: %w", err)
 	}
-	return visible(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
+	return VisibleJSON(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
 }
 
 // Jobs writes a table of summaries.
@@ -141,6 +141,7 @@ func wrap(text string, width int) []string {
 const (
 	labelWidth = 15
 	maxPods    = 20 // in a table that is not wide
+	maxRefused = 5  // lines, likewise
 )
 
 // Job writes the state of one Job.
@@ -211,8 +212,22 @@ func (j *Job) work(l *lines) {
 	for i, w := range j.Waits {
 		l.put(label(i, "Waits"), "until %s for %s", Moment(events.Time(w.Until)), w.For)
 	}
-	for i, f := range j.Trouble {
-		l.styled(Trouble, label(i, "Trouble"), "record %d: %s", f.Sequence, f.Says)
+	for i := range j.Refused {
+		if i == maxRefused && !l.page.Wide {
+			l.styled(Trouble, "", "and %d more (-o wide shows all)", len(j.Refused)-maxRefused)
+			break
+		}
+		l.styled(Trouble, label(i, "Refused"), "%s", j.Refused[i].sentence())
+	}
+	shown := 0
+	for _, f := range j.Trouble {
+		if !slices.ContainsFunc(j.Refused, func(r Refusal) bool { return r.Record == f.Sequence }) {
+			l.styled(Trouble, label(shown, "Trouble"), "record %d: %s", f.Sequence, f.Says)
+			shown++
+		}
+	}
+	for i, note := range j.Notes {
+		l.styled(Trouble, label(i, "Note"), "%s", note)
 	}
 	if d := j.LastDecision; d != nil {
 		l.put("Last decision", "record %d, %s", d.Sequence, Moment(events.Time(d.Time)))

@@ -25,14 +25,20 @@ func waits(j *projector.Job, now events.Time) []Wait {
 	if n, _ := j.Failures(); n > 0 {
 		add(j.PodBackoffUntil(), "the next pod: backoff after %s", count(n, "failed pod"))
 	}
-	add(j.Creating.Until, "the next create: %s", retried(j.Creating))
-	add(j.Podding.Until, "the next change of a pod: %s", retried(j.Podding))
+	if j.StandingCreate() == nil {
+		add(j.Creating.Until, "the next create: %s", retried(j.Creating))
+	}
 	add(j.Writing.Until, "the next status write: %s", retried(j.Writing))
+	if r := j.NextClaim(now); r.Until != 0 {
+		add(r.Until, "the next adoption or release of a pod: %s", retried(r))
+	}
 	for _, c := range j.Creates() {
 		if c.Flight == nil && c.MustList {
 			add(c.Sent.Add(j.Settings.RequestTimeout), "a look for pod #%d: its create may still take effect", c.Ordinal)
 		}
 	}
+	add(j.DeletesInDoubt(), "an end of the Job: the deletion of a pod may still take effect")
+	add(j.LateCreate, "an end of the Job: a try of a create may still make its pod once more")
 	if limit, start := j.Spec.ActiveDeadlineSeconds, j.StartTime(); limit != nil && start != 0 && !j.Spec.Suspend {
 		add(start.Add(time.Duration(min(*limit, 1<<31))*time.Second), "activeDeadlineSeconds")
 	}
