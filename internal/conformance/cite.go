@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// citation is some rules, and what is asserted about them.
+type citation struct {
+	rules []string
+	says  string
+}
+
+const (
+	one  = `J-\d{3}`
+	many = one + `(?:(?:, and |, | and | to |; )` + one + `)*`
+)
+
+var (
+	leading  = regexp.MustCompile(`^(` + many + `): +(.*)$`)
+	only     = regexp.MustCompile(`^` + many + `$`)
+	bracket  = regexp.MustCompile(` *\(((?:design §\d+, |O-\d{3}, )*` + many + `)((?:, design §\d+|, O-\d{3})*)\)`)
+	anyRules = regexp.MustCompile(many)
+	sentence = regexp.MustCompile(`(?s)(.*?[.!?](?: |$)|.+$)`)
+	testName = regexp.MustCompile(`^(?:Test|Fuzz)\w+(?::| is| are| shows| covers| holds)? *`)
+)
+
+// citations reads the text of a comment: paragraphs that begin with rules and a colon, and sentences that name rules.
+func citations(text string) []citation {
+	var all []citation
+	for _, paragraph := range paragraphs(text) {
+		if m := leading.FindStringSubmatch(paragraph); m != nil {
+			all = append(all, citation{rules: expand(m[1]), says: bare(m[2])})
+			continue
+		}
+		for _, s := range sentence.FindAllString(paragraph, -1) {
+			if c, ok := inSentence(s); ok {
+				all = append(all, c)
+			}
+		}
+	}
+	return all
+}
+
+// paragraphs joins lines; a line that begins with rules and a colon begins a paragraph, and an empty one ends it.
+func paragraphs(text string) []string {
+	var all []string
+	open := false
+	for _, line := range strings.Split(text, "\n") {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "":
+			open = false
+			continue
+		case !open || leading.MatchString(line):
+			all = append(all, line)
+			open = true
+		default:
+			all[len(all)-1] += " " + line
+		}
+	}
+	return all
+}
+
+// inSentence reads a sentence that names rules; ok is false when it names none.
+func inSentence(s string) (c citation, ok bool) {
+	for _, found := range anyRules.FindAllString(s, -1) {
+		c.rules = append(c.rules, expand(found)...)
+	}
+	c.says = bare(s)
+	return c, len(c.rules) > 0
+}
+
+// bare is a sentence without rules in brackets, the test's name in front, and the full stop.
+func bare(s string) string {
+	s = bracket.ReplaceAllString(s, "")
+	s = testName.ReplaceAllString(strings.TrimSpace(s), "")
+	s = anyRules.ReplaceAllStringFunc(s, func(rules string) string {
+		if only.MatchString(strings.TrimRight(s, ".")) {
+			return ""
+		}
+		return rules
+	})
+	return strings.TrimSpace(strings.TrimRight(strings.TrimSpace(s), "."))
+}
+
+// expand is the rules of a list such as "J-061 to J-063, J-070".
+func expand(list string) []string {
+	var ids []string
+	for _, part := range strings.FieldsFunc(strings.NewReplacer(" and ", ",", ";", ",").Replace(list), func(r rune) bool { return r == ',' }) {
+		from, to, isRange := strings.Cut(strings.TrimSpace(part), " to ")
+		if !isRange {
+			to = from
+		}
+		for n := number(from); n <= number(to) && n > 0; n++ {
+			ids = append(ids, fmt.Sprintf("J-%03d", n))
+		}
+	}
+	return ids
+}
+
+func number(id string) int {
+	n, _ := strconv.Atoi(strings.TrimPrefix(id, "J-")) // its form has been matched; 0 is no rule
+	return n
+}
