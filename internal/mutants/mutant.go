@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// mutant is one change.
+type mutant struct {
+	id             int // from 1
+	file, function string
+	line           int
+	what           string // the change, in words and source text; no position, so that a name outlives edits elsewhere
+	nth            int    // among those of the same name in the function, from 1
+	section        int    // of the contract; -1 when the code around it cites no rule
+
+	killed string // by which suite; empty for a survivor
+	unseen bool   // no test reaches it, or none in a state in which it could matter
+}
+
+// name is how a mutant is listed and excused.
+func (m *mutant) name() string {
+	name := fmt.Sprintf("%s %s: %s", m.file, m.function, m.what)
+	if m.nth > 1 {
+		name += fmt.Sprintf(" (%d)", m.nth)
+	}
+	return name
+}
+
+var ruleID = regexp.MustCompile(`\bJ-(\d{3})\b`)
+
+// sectionEnds are the last rules of the contract's sections, from section 0 on.
+var sectionEnds = []int{2, 21, 45, 68, 83, 102, 111, 126, 137, 144, 158, 171, 182, 193, 195, 205, 238, 248, 250, 258, 266, 267}
+
+// sectionOf is the section of the first rule in a text; -1 for none.
+func sectionOf(text string) int {
+	m := ruleID.FindStringSubmatch(text)
+	if m == nil {
+		return -1
+	}
+	n, _ := strconv.Atoi(m[1]) // three digits
+	return slices.IndexFunc(sectionEnds, func(last int) bool { return n <= last })
+}
+
+// sections finds the section of a place: that of the comment above or beside it, else of its function's comment, else of the
+// first rule that its file cites.
+type sections struct {
+	file  int
+	lines map[int]int // by the line that a comment is about: its own when it stands beside code, else the next
+}
+
+func newSections(p *pkg, f *source) sections {
+	s := sections{file: -1, lines: map[int]int{}}
+	for _, group := range f.ast.Comments {
+		section := sectionOf(group.Text())
+		if section < 0 {
+			continue
+		}
+		begin, about := p.offset(group.Pos()), p.fset.Position(group.End()).Line
+		if line := f.text[bytes.LastIndexByte(f.text[:begin], '\n')+1 : begin]; len(bytes.TrimSpace(line)) == 0 {
+			about++
+		}
+		s.lines[about] = section
+		if s.file < 0 {
+			s.file = section
+		}
+	}
+	return s
+}
+
+func (s sections) at(line int, doc *ast.CommentGroup) int {
+	if section, ok := s.lines[line]; ok {
+		return section
+	}
+	if doc != nil {
+		if section := sectionOf(doc.Text()); section >= 0 {
+			return section
+		}
+	}
+	return s.file
+}
+
+// short is a piece of source on one line.
+func short(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if r := []rune(text); len(r) > 90 {
+		text = string(r[:87]) + "..."
+	}
+	return text
+}

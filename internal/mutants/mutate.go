@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// injected is what every mutated package gets: which mutant is on, and how a place asks.
+const injected = `package %s
+
+import "os"
+import "strconv"
+import "slices"
+
+var mutantOn = func() int { n, _ := strconv.Atoi(os.Getenv("MUTANT")); return n }()
+var mutantSeen = os.Getenv("MUTANT_SEEN")
+var mutantMarked = map[int]bool{}
+
+func mutant(n int) bool {
+	if mutantSeen != "" { mutantMark(n) }
+	return n == mutantOn
+}
+
+func mutantMark(n int) {
+	if mutantMarked[n] { return }
+	mutantMarked[n] = true
+	f, err := os.OpenFile(mutantSeen, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil { panic(err) }
+	f.WriteString(strconv.Itoa(n) + "\n")
+	f.Close()
+}
+
+func mutantPick[T any](n int, as, mutated T) T {
+	if mutant(n) { return mutated }
+	return as
+}
+
+func mutantList[T any](first int, all []T) []T {
+	for k := range all {
+		if mutant(first + k) { return slices.Delete(all, k, k+1) }
+	}
+	for k := 1; k < len(all); k++ {
+		if mutant(first + len(all) + k - 1) { all[k-1], all[k] = all[k], all[k-1] }
+	}
+	return all
+}
+`
+
+// mutate writes every package with all its mutants into dir, and the overlay that puts it in place of the tree's.
+func mutate(ctx context.Context, dir string, packages []string) (all []*mutant, overlay string, err error) {
+	replace := map[string]string{}
+	for k, name := range packages {
+		p, err := load(ctx, name)
+		if err != nil {
+			return nil, "", err
+		}
+		for i := range p.files {
+			f := &p.files[i]
+			w := newWriter(p, f, len(all))
+			w.file()
+			all = append(all, w.mutants...)
+			if err := put(dir, fmt.Sprintf("%d-%s", k, filepath.Base(f.path)), f.path, w.result(), replace); err != nil {
+				return nil, "", err
+			}
+		}
+		first := p.files[0]
+		added := filepath.Join(filepath.Dir(first.path), "zz_mutant.go")
+		text := fmt.Sprintf(injected, first.ast.Name.Name)
+		if err := put(dir, fmt.Sprintf("%d-injected.go", k), added, text, replace); err != nil {
+			return nil, "", err
+		}
+	}
+	number(all)
+	content, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return nil, "", err
+	}
+	overlay = filepath.Join(dir, "overlay.json")
+	return all, overlay, os.WriteFile(overlay, content, 0o644)
+}
+
+func put(dir, name, inPlaceOf, text string, replace map[string]string) error {
+	file := filepath.Join(dir, name)
+	replace[inPlaceOf] = file
+	return os.WriteFile(file, []byte(text), 0o644)
+}
+
+// number tells mutants of the same name apart.
+func number(all []*mutant) {
+	seen := map[string]int{}
+	for _, m := range all {
+		m.nth = 1
+		name := m.name()
+		seen[name]++
+		m.nth = seen[name]
+	}
+}
+
+// insertion is text that goes into a file at an offset. Opening ones of outer nodes come before those of inner ones, closing
+// ones after.
+type insertion struct {
+	at    int
+	order int
+	text  string
+}
+
+// writer mutates one file.
+type writer struct {
+	pkg      *pkg
+	source   *source
+	sections sections
+	first    int // mutants before this file
+
+	mutants  []*mutant
+	inserted []insertion
+	opened   int
+	function string
+	doc      *ast.CommentGroup
+}
+
+func newWriter(p *pkg, f *source, first int) *writer {
+	return &writer{pkg: p, source: f, first: first, sections: newSections(p, f)}
+}
+
+// mutant makes one more, at a node.
+func (w *writer) mutant(at ast.Node, what string, args ...any) int {
+	line := w.pkg.fset.Position(at.Pos()).Line
+	m := &mutant{
+		id: w.first + len(w.mutants) + 1, file: strings.TrimPrefix(w.pkg.dir, "./") + "/" + filepath.Base(w.source.path),
+		function: w.function, line: line, what: fmt.Sprintf(what, args...), section: w.sections.at(line, w.doc),
+	}
+	w.mutants = append(w.mutants, m)
+	return m.id
+}
+
+// wrap puts text around a node. Of two wraps of one node the later is the inner one.
+func (w *writer) wrap(n ast.Node, before, after string) {
+	w.opened++
+	w.inserted = append(w.inserted,
+		insertion{w.pkg.offset(n.Pos()), w.opened, before},
+		insertion{w.pkg.offset(n.End()), -w.opened, after})
+}
+
+func (w *writer) text(n ast.Node) string { return w.pkg.textOf(w.source, n) }
+
+// result is the mutated file. At one place what closes comes before what opens.
+func (w *writer) result() string {
+	slices.SortStableFunc(w.inserted, func(a, b insertion) int {
+		switch {
+		case a.at != b.at:
+			return a.at - b.at
+		case (a.order < 0) != (b.order < 0):
+			return a.order - b.order
+		}
+		return a.order - b.order
+	})
+	var out strings.Builder
+	done := 0
+	for _, i := range w.inserted {
+		out.Write(w.source.text[done:i.at])
+		out.WriteString(i.text)
+		done = i.at
+	}
+	out.Write(w.source.text[done:])
+	return out.String()
+}

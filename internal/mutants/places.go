@@ -1,0 +1,224 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+)
+
+// file visits every declaration.
+func (w *writer) file() {
+	for _, d := range w.source.ast.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Body != nil {
+				w.function, w.doc = d.Name.Name, d.Doc
+				w.visit(d.Body)
+			}
+		case *ast.GenDecl:
+			w.function, w.doc = "", d.Doc
+			w.lists(d)
+		}
+	}
+}
+
+// lists mutates the ordered lists: variables of the package that are slices with several entries.
+func (w *writer) lists(d *ast.GenDecl) {
+	for _, s := range d.Specs {
+		value, ok := s.(*ast.ValueSpec)
+		if !ok || len(value.Values) != 1 {
+			continue
+		}
+		list, ok := value.Values[0].(*ast.CompositeLit)
+		if !ok || len(list.Elts) == 0 {
+			continue
+		}
+		if array, ok := list.Type.(*ast.ArrayType); !ok || array.Len != nil {
+			continue
+		}
+		w.function = value.Names[0].Name
+		first := 0
+		for k, e := range list.Elts {
+			id := w.mutant(e, "entry left out: %s", short(w.text(e)))
+			if k == 0 {
+				first = id
+			}
+		}
+		for k := range list.Elts[1:] {
+			w.mutant(list.Elts[k], "entry after the next: %s", short(w.text(list.Elts[k])))
+		}
+		w.wrap(list, fmt.Sprintf("mutantList(%d, ", first), ")")
+	}
+}
+
+// visit goes through a body. Conditions are mutated where they are used as a whole; what they consist of, in condition.
+func (w *writer) visit(body ast.Node) {
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.BlockStmt:
+			w.statements(n.List)
+		case *ast.CaseClause:
+			w.statements(n.Body)
+		case *ast.CommClause:
+			w.statements(n.Body)
+		case *ast.IfStmt:
+			w.condition(n.Cond, true, true)
+		case *ast.ForStmt:
+			if n.Cond != nil {
+				w.condition(n.Cond, false, true) // forced true it would only end by a time-out
+			}
+		case *ast.SwitchStmt:
+			if n.Tag == nil {
+				for _, c := range n.Body.List {
+					for _, e := range c.(*ast.CaseClause).List {
+						w.condition(e, true, true)
+					}
+				}
+			}
+		case *ast.ReturnStmt:
+			w.values(n.Results)
+		case *ast.AssignStmt:
+			w.values(n.Rhs)
+		case *ast.KeyValueExpr:
+			w.values([]ast.Expr{n.Value})
+		case *ast.CallExpr:
+			w.call(n)
+		case *ast.BinaryExpr:
+			w.binary(n)
+		}
+		return true
+	})
+}
+
+func (w *writer) values(all []ast.Expr) {
+	for _, e := range all {
+		w.condition(e, true, true)
+	}
+}
+
+// condition forces a condition true and false. Of what && joins, forcing each operand true says more than forcing the whole, and
+// likewise with || and false; the operands of the operands are theirs.
+func (w *writer) condition(e ast.Expr, toTrue, toFalse bool) {
+	if !w.pkg.isBool(e) {
+		return
+	}
+	op := joined(e)
+	text := short(w.text(e))
+	before, after := "", ""
+	if toTrue && op != token.LAND {
+		before, after = "(", fmt.Sprintf(" || mutant(%d))", w.mutant(e, "forced true: %s", text))
+	}
+	if toFalse && op != token.LOR {
+		before, after = "("+before, after+fmt.Sprintf(" && !mutant(%d))", w.mutant(e, "forced false: %s", text))
+	}
+	if before != "" {
+		w.wrap(e, before, after)
+	}
+	w.operands(e, op)
+}
+
+// joined is the operator of a condition that consists of others; else ILLEGAL.
+func joined(e ast.Expr) token.Token {
+	switch e := e.(type) {
+	case *ast.ParenExpr:
+		return joined(e.X)
+	case *ast.BinaryExpr:
+		if e.Op == token.LAND || e.Op == token.LOR {
+			return e.Op
+		}
+	}
+	return token.ILLEGAL
+}
+
+func (w *writer) operands(e ast.Expr, op token.Token) {
+	switch e := e.(type) {
+	case *ast.ParenExpr:
+		w.operands(e.X, op)
+	case *ast.BinaryExpr:
+		if op == token.ILLEGAL {
+			return
+		}
+		for _, operand := range []ast.Expr{e.X, e.Y} {
+			if joined(operand) == op {
+				w.operands(operand, op)
+			} else {
+				w.condition(operand, op == token.LAND, op == token.LOR)
+			}
+		}
+	}
+}
+
+// binary moves a comparison by one, and drops what is added or taken away.
+func (w *writer) binary(e *ast.BinaryExpr) {
+	x, y := w.text(e.X), w.text(e.Y)
+	switch e.Op {
+	case token.LSS, token.GTR:
+		if w.pkg.isNumber(e.X) || w.pkg.isNumber(e.Y) {
+			w.wrap(e, "(", fmt.Sprintf(" || mutant(%d) && (%s) == (%s))", w.mutant(e, "equal too: %s", short(w.text(e))), x, y))
+		}
+	case token.LEQ, token.GEQ:
+		if w.pkg.isNumber(e.X) || w.pkg.isNumber(e.Y) {
+			w.wrap(e, "(", fmt.Sprintf(" && !(mutant(%d) && (%s) == (%s)))", w.mutant(e, "not when equal: %s", short(w.text(e))), x, y))
+		}
+	case token.ADD, token.SUB, token.MUL:
+		if w.pkg.isNumber(e) {
+			w.wrap(e, fmt.Sprintf("mutantPick(%d, ", w.mutant(e, "only the left: %s", short(w.text(e)))), ", "+x+")")
+		}
+	}
+}
+
+// call mutates the order of comparisons, and of two numbers takes the other.
+func (w *writer) call(e *ast.CallExpr) {
+	switch fun := w.text(e.Fun); {
+	case fun == "cmp.Or":
+		for k, arg := range e.Args {
+			w.wrap(arg, fmt.Sprintf("mutantPick(%d, ", w.mutant(arg, "entry left out: %s", short(w.text(arg)))), ", 0)")
+			if k > 0 {
+				id := w.mutant(arg, "entry before the last: %s", short(w.text(arg)))
+				before := e.Args[k-1]
+				w.wrap(before, fmt.Sprintf("mutantPick(%d, ", id), ", "+w.text(arg)+")")
+				w.wrap(arg, fmt.Sprintf("mutantPick(%d, ", id), ", "+w.text(before)+")")
+			}
+		}
+	case (fun == "min" || fun == "max") && len(e.Args) == 2:
+		for _, arg := range e.Args {
+			if w.pkg.isNumber(arg) {
+				w.wrap(e, fmt.Sprintf("mutantPick(%d, ", w.mutant(e, "only %s of %s", short(w.text(arg)), short(w.text(e)))), ", "+w.text(arg)+")")
+			}
+		}
+	}
+}
+
+// statements leaves out each that can be: calls, assignments, ends of a loop's round.
+func (w *writer) statements(all []ast.Stmt) {
+	for _, s := range all {
+		switch n := s.(type) {
+		case *ast.ExprStmt, *ast.IncDecStmt:
+		case *ast.AssignStmt:
+			if n.Tok == token.DEFINE {
+				continue
+			}
+		case *ast.BranchStmt:
+			if n.Tok != token.CONTINUE && n.Tok != token.BREAK {
+				continue
+			}
+		default:
+			continue
+		}
+		w.wrap(s, fmt.Sprintf("if !mutant(%d) { ", w.mutant(s, "left out: %s", short(w.text(s)))), " }")
+		if n, ok := s.(*ast.AssignStmt); ok && n.Tok == token.ASSIGN && len(n.Lhs) > 1 && len(n.Lhs) == len(n.Rhs) {
+			w.parts(n)
+		}
+	}
+}
+
+// parts leaves out each part of an assignment to several places.
+func (w *writer) parts(n *ast.AssignStmt) {
+	for k, value := range n.Rhs {
+		left := w.text(n.Lhs[k])
+		if left == "_" {
+			continue
+		}
+		w.wrap(value, fmt.Sprintf("mutantPick(%d, ", w.mutant(value, "left out: %s = %s", short(left), short(w.text(value)))), ", "+left+")")
+	}
+}
