@@ -1,0 +1,168 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/go-logr/logr"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/klog/v2"
+)
+
+// The numbers that operators know from kube-controller-manager (O-020).
+const (
+	DefaultDuration      = 15 * time.Second
+	DefaultRenewDeadline = 10 * time.Second
+	DefaultRetryPeriod   = 2 * time.Second
+)
+
+// ErrLost: the Lease could not be renewed in time, so another may have it.
+var ErrLost = errors.New("the Lease is lost: it could not be renewed in time, and another controller may work now")
+
+// Config says which Lease, and how. All fields but the last are required.
+type Config struct {
+	Client        kubernetes.Interface // its requests should time out well before RenewDeadline
+	Namespace     string
+	Name          string
+	Identity      string        // of this process; no other's
+	Duration      time.Duration // how long others wait after the newest renewal
+	RenewDeadline time.Duration // how long a renewal is tried; shorter than Duration
+	RetryPeriod   time.Duration // between tries
+	Logger        *slog.Logger  // nil for the default
+}
+
+// Lease is a Lease that this process holds, or wants.
+type Lease struct {
+	config  Config
+	lock    *lock
+	elector *leaderelection.LeaderElector
+	started chan struct{} // closed when it is held
+
+	lost chan struct{} // closed when it was held and is lost
+}
+
+// New returns a Lease that is not held, or says what is wrong with the configuration.
+func New(c Config) (*Lease, error) {
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	l := &Lease{config: c, lock: &lock{config: c}, started: make(chan struct{}), lost: make(chan struct{})}
+	var err error
+	l.elector, err = leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+		Lock: l.lock, Name: c.Name,
+		LeaseDuration: c.Duration, RenewDeadline: c.RenewDeadline, RetryPeriod: c.RetryPeriod,
+		Callbacks: leaderelection.LeaderCallbacks{
+			OnStartedLeading: func(context.Context) { close(l.started) },
+			OnStoppedLeading: func() {},
+			OnNewLeader:      l.newLeader,
+		},
+		// Not ReleaseOnCancel: after a renewal that failed it would hold up the news of the loss.
+	})
+	if err != nil {
+		return nil, fmt.Errorf("lease: %w", err)
+	}
+	return l, nil
+}
+
+func (l *Lease) newLeader(identity string) {
+	if identity != l.config.Identity && identity != "" {
+		l.config.Logger.Info("another controller holds the Lease: waiting", "lease", l.lock.Describe(), "holder", identity)
+	}
+}
+
+// Run waits until the Lease is held and then calls lead, with what the Lease says of the log of who held it before. When lead
+// has returned, the Lease is given back. Run returns lead's error, joined with ErrLost when the Lease was lost; nil when ctx
+// ended before it was held.
+func (l *Lease) Run(ctx context.Context, lead func(ctx context.Context, before Log) error) error {
+	// The Lease is renewed until lead has returned, which may be a while after ctx has ended.
+	electing, give := context.WithCancel(klog.NewContext(context.WithoutCancel(ctx), logr.FromSlogHandler(l.config.Logger.Handler())))
+	defer give()
+	ended := make(chan struct{})
+	go func() { // ends when the Lease is lost, or with electing
+		defer close(ended)
+		l.elector.Run(electing)
+	}()
+	select {
+	case <-l.started:
+	case <-ctx.Done():
+		give()
+		<-ended
+		l.release(ctx)
+		return nil
+	}
+	leading, lose := context.WithCancelCause(ctx)
+	defer lose(nil)
+	finished := make(chan struct{})
+	go func() { // ends with the election
+		select {
+		case <-ended:
+			close(l.lost)
+			lose(ErrLost)
+		case <-finished:
+		}
+	}()
+	err := lead(leading, l.lock.before())
+	close(finished)
+	if l.isLost() {
+		return errors.Join(ErrLost, err)
+	}
+	give()
+	<-ended
+	l.release(ctx)
+	return err
+}
+
+// release gives the Lease back, if it is held, so that nobody has to wait for it to expire (O-022).
+func (l *Lease) release(ctx context.Context) {
+	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.config.RenewDeadline)
+	defer cancel()
+	if err := l.lock.release(bound); err != nil {
+		l.config.Logger.Warn("the Lease is not given back: others wait until it expires", "lease", l.lock.Describe(), "error", err)
+	}
+}
+
+// Carry writes into the Lease which log is written, now and with each renewal, then also how far it is durable. What cannot be
+// written now is written with the next renewal.
+func (l *Lease) Carry(ctx context.Context, log func() Log) {
+	if err := l.lock.carry(ctx, log); err != nil {
+		l.config.Logger.Warn("the Lease does not say yet which log is written", "lease", l.lock.Describe(), "error", err)
+	}
+}
+
+// Holds reports whether the Lease is held for certain, so that something may be done on its behalf now.
+func (l *Lease) Holds() bool { return l.lock.hold.holds() }
+
+// Within is a context for what is done on behalf of the Lease: it ends as soon as the Lease is no longer held for certain,
+// which each renewal puts off. The cancel function must be called.
+func (l *Lease) Within(ctx context.Context) (context.Context, context.CancelFunc) {
+	return l.lock.hold.within(ctx)
+}
+
+// Lost is closed when the Lease was held and is lost.
+func (l *Lease) Lost() <-chan struct{} { return l.lost }
+
+func (l *Lease) isLost() bool {
+	select {
+	case <-l.lost:
+		return true
+	default:
+		return false
+	}
+}
+
+// Read looks at what the Lease says of a log now; the zero Log when there is no Lease, or it says nothing.
+func (l *Lease) Read(ctx context.Context) (Log, error) {
+	object, err := l.lock.leases().Get(ctx, l.config.Name, getOptions)
+	if apierrors.IsNotFound(err) {
+		return Log{}, nil
+	}
+	if err != nil {
+		return Log{}, fmt.Errorf("read Lease %s: %w", l.lock.Describe(), err)
+	}
+	return logOf(object.Annotations), nil
+}

@@ -1,0 +1,328 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// server keeps a Lease.
+type server struct{ *fake.Clientset }
+
+func newServer() server { return server{fake.NewClientset()} }
+
+// candidate is a process that wants the Lease.
+type candidate struct {
+	*Lease
+	t       *testing.T
+	cut     atomic.Bool   // the server does not answer it
+	leading chan Log      // is sent what it found when it begins to lead
+	ended   chan error    // is sent what Run returned
+	stop    func()        // asks it to end
+	finish  chan struct{} // closed to let lead return though its context goes on
+	answer  error         // of lead
+	lostAt  time.Time     // when lead's context ended with ErrLost
+}
+
+// start begins to want the Lease. own is the log that it carries once it leads; the zero Log for none.
+func (s server) start(t *testing.T, identity string, own Log, answer error) *candidate {
+	t.Helper()
+	return s.startTrying(t, DefaultRetryPeriod, identity, own, answer)
+}
+
+// startTrying is start with another retry period.
+func (s server) startTrying(t *testing.T, retry time.Duration, identity string, own Log, answer error) *candidate {
+	t.Helper()
+	c := &candidate{
+		t: t, answer: answer, leading: make(chan Log, 1), ended: make(chan error, 1), finish: make(chan struct{}),
+	}
+	client := &fake.Clientset{}
+	client.AddReactor("*", "*", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		if c.cut.Load() {
+			return true, nil, errors.New("no answer")
+		}
+		object, err := s.Invokes(a, nil)
+		return true, object, err
+	})
+	var err error
+	c.Lease, err = New(Config{
+		Client: client, Namespace: "ours", Name: "jobledger", Identity: identity,
+		Duration: DefaultDuration, RenewDeadline: DefaultRenewDeadline, RetryPeriod: retry,
+		Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	c.stop = cancel
+	go func() { // ends with ctx, or the Lease
+		c.ended <- c.Run(ctx, func(ctx context.Context, before Log) error {
+			c.leading <- before
+			if own != (Log{}) {
+				c.Carry(ctx, func() Log { return own })
+			}
+			if c.answer != nil {
+				return c.answer
+			}
+			select {
+			case <-ctx.Done():
+				if errors.Is(context.Cause(ctx), ErrLost) {
+					c.lostAt = time.Now()
+				}
+			case <-c.finish:
+			}
+			return nil
+		})
+	}()
+	return c
+}
+
+// leads fails the test unless the candidate leads within the time, and returns what it found.
+func (c *candidate) leads(within time.Duration) Log {
+	c.t.Helper()
+	select {
+	case before := <-c.leading:
+		return before
+	case <-time.After(within):
+		c.t.Fatalf("%s does not lead within %s", c.config.Identity, within)
+		return Log{}
+	}
+}
+
+func (c *candidate) waits(period time.Duration) {
+	c.t.Helper()
+	select {
+	case <-c.leading:
+		c.t.Fatalf("%s leads", c.config.Identity)
+	case <-time.After(period):
+	}
+}
+
+func (c *candidate) ends() error {
+	c.t.Helper()
+	select {
+	case err := <-c.ended:
+		return err
+	case <-time.After(time.Minute):
+		c.t.Fatalf("%s does not end", c.config.Identity)
+		return nil
+	}
+}
+
+func logNamed(id string, head events.Sequence) Log {
+	return Log{Identity: events.Identity{LogID: id, Epoch: 1}, Head: head}
+}
+
+// TestOneLeadsAtATime: O-020, O-022, O-035. One that stops in good order gives the Lease back once it is done.
+func TestOneLeadsAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		a := s.start(t, "a", logNamed("one", 7), nil)
+		if before := a.leads(time.Second); before != (Log{}) {
+			t.Errorf("a new Lease says %+v of a log", before)
+		}
+		synctest.Wait() // and no time passes
+		if said, err := a.Read(t.Context()); err != nil || said != logNamed("one", 7) {
+			t.Errorf("the Lease says %+v, %v", said, err)
+		}
+		b := s.start(t, "b", logNamed("one", 9), nil)
+		b.waits(5 * time.Minute)
+		if !a.Holds() || b.Holds() {
+			t.Errorf("holds: a %t, b %t", a.Holds(), b.Holds())
+		}
+		a.stop()
+		if err := a.ends(); err != nil {
+			t.Errorf("a: %v", err)
+		}
+		if before := b.leads(2 * DefaultRetryPeriod * 2); before != logNamed("one", 7) {
+			t.Errorf("b found %+v", before)
+		}
+		if a.Holds() || a.isLost() {
+			t.Error("a holds the Lease, or lost it, though it gave it back")
+		}
+		b.stop()
+		if err := b.ends(); err != nil {
+			t.Errorf("b: %v", err)
+		}
+	})
+}
+
+// TestLossIsKnownBeforeAnotherLeads: O-021, O-023. Whoever cannot renew stops holding the Lease before another can have it.
+func TestLossIsKnownBeforeAnotherLeads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		a := s.start(t, "a", logNamed("one", 7), nil)
+		a.leads(time.Second)
+		b := s.start(t, "b", logNamed("one", 9), nil)
+		b.waits(time.Minute)
+		cut := time.Now()
+		a.cut.Store(true)
+		for a.Holds() {
+			if time.Since(cut) > DefaultRenewDeadline {
+				t.Fatalf("a holds the Lease for %s without an answer", time.Since(cut))
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		if err := a.ends(); !errors.Is(err, ErrLost) || !a.isLost() {
+			t.Errorf("a ended with %v", err)
+		}
+		b.leads(DefaultDuration + 2*DefaultRetryPeriod)
+		if a.lostAt.IsZero() || !a.lostAt.Before(time.Now()) {
+			t.Errorf("a was told at %s, b leads at %s", a.lostAt, time.Now())
+		}
+		if waited := time.Since(cut); waited < DefaultDuration-DefaultRetryPeriod {
+			t.Errorf("b leads after %s already", waited)
+		}
+		b.stop()
+		_ = b.ends()
+	})
+}
+
+// TestWhatTheLeaseSaysOfALog: the design's "the Lease carries ID, epoch and head". One that refuses changes nothing of it.
+func TestWhatTheLeaseSaysOfALog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		a := s.start(t, "a", logNamed("one", 7), nil)
+		a.leads(time.Second)
+		time.Sleep(10 * time.Second) // renewals
+		if said, err := a.Read(t.Context()); err != nil || said != logNamed("one", 7) {
+			t.Errorf("the Lease says %+v, %v", said, err)
+		}
+		a.stop()
+		_ = a.ends()
+		refused := errors.New("another log")
+		b := s.start(t, "b", Log{}, refused)
+		if before := b.leads(time.Minute); before != logNamed("one", 7) {
+			t.Errorf("b found %+v", before)
+		}
+		if err := b.ends(); !errors.Is(err, refused) {
+			t.Errorf("b ended with %v", err)
+		}
+		c := s.start(t, "c", logNamed("two", 1), nil)
+		if before := c.leads(10 * time.Second); before != logNamed("one", 7) {
+			t.Errorf("c found %+v", before)
+		}
+		time.Sleep(10 * time.Second)
+		if said, err := c.Read(t.Context()); err != nil || said != logNamed("two", 1) {
+			t.Errorf("the Lease says %+v, %v", said, err)
+		}
+		c.stop()
+		_ = c.ends()
+	})
+}
+
+// TestStandbyEnds: one that waits ends at once and takes nothing with it.
+func TestStandbyEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		a := s.start(t, "a", Log{}, nil)
+		a.leads(time.Second)
+		b := s.start(t, "b", Log{}, nil)
+		b.waits(10 * time.Second)
+		b.stop()
+		began := time.Now()
+		if err := b.ends(); err != nil || time.Since(began) > time.Second {
+			t.Errorf("b ended with %v after %s", err, time.Since(began))
+		}
+		if !a.Holds() {
+			t.Error("a lost the Lease to one who did not have it")
+		}
+		a.stop()
+		_ = a.ends()
+	})
+}
+
+// TestUsersAreTold: O-020.
+func TestUsersAreTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		a := s.start(t, "a", Log{}, nil)
+		a.leads(time.Second)
+		time.Sleep(time.Second) // an Event's name is its time
+		a.stop()
+		_ = a.ends()
+		synctest.Wait()
+		list, err := s.CoreV1().Events("ours").List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var told []string
+		for _, e := range list.Items {
+			if e.Reason != "LeaderElection" || e.Type != corev1.EventTypeNormal || e.InvolvedObject.Kind != "Lease" {
+				t.Errorf("Event %+v", e)
+			}
+			told = append(told, e.Message)
+		}
+		if all := strings.Join(told, ", "); !strings.Contains(all, "a became leader") {
+			t.Errorf("told: %s", all)
+		}
+	})
+}
+
+// TestWorkIsBoundedByTheLease: O-023. What is done within the Lease goes on for as long as it is renewed, and ends when it is
+// no longer held for certain, also while a stop drains: before client-go has noticed the loss, and before another can lead.
+func TestWorkIsBoundedByTheLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		const retry = 1500 * time.Millisecond // a try comes after the lapse, at 10.5 s, and before the loss, at 11.5 s
+		a := s.startTrying(t, retry, "a", Log{}, nil)
+		a.leads(time.Second)
+		work, done := a.Within(t.Context())
+		defer done()
+		time.Sleep(10 * time.Minute)
+		if err := work.Err(); err != nil {
+			t.Fatalf("the Lease is renewed all the time, and the work ended: %v", context.Cause(work))
+		}
+		cut := time.Now()
+		a.cut.Store(true)
+		<-work.Done()
+		if took := time.Since(cut); took > DefaultRenewDeadline || took < DefaultRenewDeadline-retry {
+			t.Errorf("the work ended %s after the last renewal", took)
+		}
+		if a.isLost() || a.Holds() {
+			t.Errorf("lost %t, holds %t; want neither", a.isLost(), a.Holds())
+		}
+		late, end := a.Within(t.Context())
+		defer end()
+		if late.Err() == nil {
+			t.Error("something may be begun that nobody may send")
+		}
+		a.cut.Store(false) // just in time
+		time.Sleep(retry)
+		again, end := a.Within(t.Context())
+		defer end()
+		if a.isLost() || !a.Holds() || again.Err() != nil {
+			t.Errorf("renewed after all: lost %t, holds %t, %v", a.isLost(), a.Holds(), again.Err())
+		}
+		close(a.finish)
+		if err := a.ends(); err != nil {
+			t.Error(err)
+		}
+		if again.Err() == nil {
+			t.Error("the Lease is given back, and work within it goes on")
+		}
+	})
+}
+
+func TestConfigThatCannotWork(t *testing.T) {
+	c := Config{
+		Client: fake.NewClientset(), Namespace: "ours", Name: "jobledger", Identity: "a",
+		Duration: 10 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: time.Second,
+	}
+	if _, err := New(c); err == nil {
+		t.Error("a renew deadline as long as the lease was accepted")
+	}
+}
