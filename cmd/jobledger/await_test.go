@@ -54,12 +54,27 @@ func probe(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 4 {
 		ts.Fatalf("usage: probe FILE PATH STATUS REGEXP")
 	}
+	if status, body, ok := answers(ts, args); !ok {
+		ts.Fatalf("%s: status %d, want %s and %s\n%s", args[1], status, args[2], args[3], body)
+	}
+}
+
+// awaitProbe asks until that is the answer: awaitprobe FILE PATH STATUS REGEXP.
+func awaitProbe(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 4 {
+		ts.Fatalf("usage: awaitprobe FILE PATH STATUS REGEXP")
+	}
+	poll(ts, args[1]+" to say "+args[3], func() bool {
+		_, _, ok := answers(ts, args)
+		return ok
+	})
+}
+
+func answers(ts *testscript.TestScript, args []string) (status int, body []byte, ok bool) {
 	resp, err := http.Get(strings.TrimSpace(ts.ReadFile(args[0])) + args[1])
 	ts.Check(err)
 	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
+	body, err = io.ReadAll(resp.Body)
 	ts.Check(err)
-	if strconv.Itoa(resp.StatusCode) != args[2] || !regexp.MustCompile(args[3]).Match(body) {
-		ts.Fatalf("%s: status %d, want %s and %s\n%s", args[1], resp.StatusCode, args[2], args[3], body)
-	}
+	return resp.StatusCode, body, strconv.Itoa(resp.StatusCode) == args[2] && regexp.MustCompile(args[3]).Match(body)
 }

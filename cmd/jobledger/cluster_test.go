@@ -87,7 +87,8 @@ func (c *fakeCluster) settle() {
 			c.t.Fatalf("turn took %d of %d inputs: %v", n, len(inputs), err)
 		}
 		tasks, _ := c.loop.Durable(c.durable())
-		for _, task := range tasks {
+		asks, _ := c.loop.Asks()
+		for _, task := range append(tasks, asks...) {
 			c.names[task.Name] = task
 		}
 		if !c.hold {

@@ -11,18 +11,21 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/informer"
 	"github.com/jobledger/jobledger/events/kube"
+	jobmetrics "github.com/jobledger/jobledger/events/metrics"
+	"github.com/jobledger/jobledger/internal/lease"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler"
 	"github.com/jobledger/jobledger/reconciler/executor"
 	"github.com/jobledger/jobledger/reconciler/executor/kubeapi"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store"
-	"github.com/jobledger/jobledger/store/boltlog"
+	"github.com/jobledger/jobledger/store/livetail"
 )
 
 // controller is the parts of a run, tied together.
@@ -31,6 +34,9 @@ type controller struct {
 	settings events.Settings
 	logger   *slog.Logger
 	cluster  *cluster
+	registry *prometheus.Registry
+	lease    *lease.Lease // nil when none is wanted
+	identity string       // as which the Lease is held
 
 	log       store.Log
 	queue     *loop.Queue
@@ -39,20 +45,47 @@ type controller struct {
 	hands     *countedHands
 	runner    *loop.Runner
 	publisher *kube.Publisher
+	counter   *jobmetrics.Consumer
+	stream    *streamer // nil for none
 	endpoint  *endpoint // nil for none
 	health    *health
 	metrics   *metrics
 }
 
 // runController runs until ctx ends or something fails, and then stops in good order.
-func runController(ctx context.Context, f *runFlags, mode events.Mode, logger *slog.Logger) (err error) {
-	settings := events.DefaultSettings()
-	settings.Mode, settings.Namespace = mode, f.namespace
+func runController(ctx context.Context, f *runFlags, settings events.Settings, logger *slog.Logger) error {
 	cluster, err := connect(f) // before anything is made on disk
 	if err != nil {
 		return err
 	}
-	log, err := boltlog.Open(f.log, boltlog.Options{Logger: logger})
+	c := &controller{
+		flags: f, settings: settings, logger: logger, cluster: cluster, health: &health{}, registry: newRegistry(),
+	}
+	work := func(ctx context.Context) error { return c.work(ctx, lease.Log{}) }
+	if c.elects() {
+		work = c.elect
+	}
+	if f.metricsAddress == "" {
+		return work(ctx)
+	}
+	scrape, err := newScrape(f.metricsAddress, c.health, c.registry)
+	if err != nil {
+		return err
+	}
+	logger.Info("serving health and metrics", "metrics", scrape.url)
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(scrape.run) // ends with the next
+	group.Go(func() error {
+		defer scrape.close()
+		return work(ctx)
+	})
+	return group.Wait()
+}
+
+// work does what a controller does, on the log. Before is what the Lease said of the log of who held it before.
+func (c *controller) work(ctx context.Context, before lease.Log) (err error) {
+	f, logger := c.flags, c.logger
+	log, err := c.openLog(ctx)
 	if err != nil {
 		return err
 	}
@@ -62,6 +95,13 @@ func runController(ctx context.Context, f *runFlags, mode events.Mode, logger *s
 		}
 		logger.Info("log closed", "head", uint64(log.Head().Sequence))
 	}()
+	if c.lease != nil {
+		own := func() lease.Log { return lease.Log{Identity: log.Identity(), Head: log.Head().Sequence} }
+		if err := c.refuse(before, own()); err != nil {
+			return err
+		}
+		c.lease.Carry(ctx, own)
+	}
 	if err := os.Remove(filepath.Join(f.log, serverFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove the address of the controller before: %w", err)
 	}
@@ -74,9 +114,13 @@ func runController(ctx context.Context, f *runFlags, mode events.Mode, logger *s
 	}
 	logger.Info("state folded", "jobs", world.Len(), "finishedJobs", world.Stubs())
 
-	c := &controller{flags: f, settings: settings, logger: logger, cluster: cluster, health: &health{listing: true}}
-	c.metrics = newMetrics(log)
-	c.log = countedLog{log, c.metrics}
+	c.health.set(func(h *health) { h.listing = true })
+	c.metrics = newMetrics(c.registry, log)
+	c.log = livetail.New(countedLog{log, c.metrics}, 0)
+	if c.stream, err = newStreamer(&f.nats, f.log, c.log, logger); err != nil {
+		return err
+	}
+	defer func() { c.stream.close() }()
 	if err := c.assemble(ctx, world); err != nil {
 		return err
 	}
@@ -85,26 +129,74 @@ func runController(ctx context.Context, f *runFlags, mode events.Mode, logger *s
 
 // assemble makes the parts. Nothing runs yet.
 func (c *controller) assemble(ctx context.Context, world *projector.World) (err error) {
-	var api executor.API
-	if api, err = kubeapi.New(c.cluster.client); err != nil {
+	requests, err := kubeapi.New(c.cluster.client)
+	if err != nil {
 		return err
 	}
+	var api executor.API = requests
 	if c.log, api, err = withFailpoints(c.log, api); err != nil {
 		return err
 	}
 	identity := c.log.Identity()
 	c.queue = loop.NewQueue()
 	objects := executor.NewObjects(informer.TemplateHash)
+	var keeper informer.Keeper = objects
+	if c.observes() {
+		keeper = nil // what it keeps is for carrying out commands
+	}
 	c.informer, err = informer.New(informer.Config{
 		Client: c.cluster.client, Namespace: c.settings.Namespace, Mode: c.settings.Mode, Identity: identity,
-		Sink: c.queue, Keeper: objects, Known: known(world), Logger: c.logger,
+		Sink: c.queue, Keeper: keeper, Known: known(world), Logger: c.logger,
+		Foreign: c.metrics.ofJobs.Foreign,
 	})
 	if err != nil {
 		return err
 	}
+	var hands loop.Hands = noHands{}
+	var lost <-chan struct{}
+	var busy func(events.Stream) bool
+	if !c.observes() {
+		if err := c.assembleHands(world, requests, api, objects); err != nil {
+			return err
+		}
+		hands, busy = c.hands, c.executor.Busy
+	}
+	if c.lease != nil {
+		lost = c.lease.Lost()
+	}
+	server, _ := c.cluster.time(ctx)
+	c.runner = &loop.Runner{
+		Loop: loop.New(loop.Config{
+			Log: c.log, World: world, Settings: c.settings, Program: thisBuild().Version, ZoneData: zoneData(), Salt: salt,
+			Leader: c.identity, Patience: c.flags.patience, Busy: busy,
+		}),
+		Queue: c.queue, Hands: hands, Clock: loop.NewClock(server), Log: c.logger,
+		Full: c.full, Relist: func() { c.informer.Relist(events.ListingGap) }, ServerTime: c.cluster.time,
+		Drain: c.flags.stop, Show: c.show, Lost: lost,
+	}
+	c.metrics.parts(c.queue, c.informer, c.executor, c.health)
+	if c.stream != nil {
+		c.health.set(func(h *health) { h.degraded = c.stream.degraded })
+		c.metrics.streaming(c.stream)
+	}
+	if c.flags.listen != "" {
+		c.endpoint, err = newEndpoint(c.flags.listen, c.flags.log, c.log, c.health, c.registry)
+	}
+	return err
+}
+
+// assembleHands makes the parts by which the world hears of what was decided: commands, Kubernetes Events, and the metrics of
+// Jobs, which are those of who runs them.
+func (c *controller) assembleHands(world *projector.World, requests *kubeapi.Client, api executor.API, objects *executor.Objects) (err error) {
+	var may func() bool
+	var within func(context.Context) (context.Context, context.CancelFunc)
+	if c.lease != nil {
+		may, within = c.lease.Holds, c.lease.Within
+	}
 	c.executor, err = executor.New(executor.Config{
-		API: api, Objects: objects, Identity: identity, Mode: c.settings.Mode,
+		May: may, Within: within, API: api, Groups: requests, Objects: objects, Identity: c.log.Identity(), Mode: c.settings.Mode,
 		Observe: c.informer.ObserveJob, ObservePod: c.informer.ObservePod, StopTimeout: c.flags.stop,
+		RequestTimeout: min(30*time.Second, c.settings.RequestTimeout/2), // shorter than the server's
 	})
 	if err != nil {
 		return err
@@ -114,21 +206,29 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 	if err != nil {
 		return err
 	}
-	server, _ := c.cluster.time(ctx)
-	c.runner = &loop.Runner{
-		Loop: loop.New(loop.Config{
-			Log: c.log, World: world, Settings: c.settings, Program: thisBuild().Version, ZoneData: zoneData(), Salt: salt,
-		}),
-		Queue: c.queue, Hands: c.hands, Clock: loop.NewClock(server), Log: c.logger,
-		Full: c.full, Relist: func() { c.informer.Relist(events.ListingGap) }, ServerTime: c.cluster.time,
-		Drain: c.flags.stop, Show: c.show,
-	}
-	c.metrics.parts(c.queue, c.informer, c.executor, c.health)
-	if c.flags.listen != "" {
-		c.endpoint, err = newEndpoint(c.flags.listen, c.flags.log, c.log, c.health, c.metrics.registry)
-	}
-	return err
+	c.registry.MustRegister(c.metrics.ofJobs)
+	c.counter = jobmetrics.Follow(c.log, world, c.metrics.ofJobs) // before the loop changes the world
+	return nil
 }
+
+// observes reports whether another controller runs the Jobs, and this one only reads.
+func (c *controller) observes() bool { return c.settings.Mode == events.ModeObserve }
+
+// noHands carries nothing out.
+type noHands struct{}
+
+// Submit is described by loop.Hands.
+func (noHands) Submit(tasks ...executor.Task) {
+	if len(tasks) > 0 {
+		panic("a command is to be carried out in observe mode") // the loop decides nothing there
+	}
+}
+
+// TakeBack is described by loop.Hands.
+func (noHands) TakeBack(...executor.Task) {}
+
+// Stop is described by loop.Hands.
+func (noHands) Stop(context.Context) {}
 
 // salt protects erased evidence from being guessed.
 func salt() (s events.Salt) {
@@ -156,6 +256,7 @@ func (c *controller) show(l *loop.Loop) {
 	w := l.World()
 	c.metrics.jobs.Store(int64(w.Len()))
 	c.metrics.stubs.Store(int64(w.Stubs()))
+	c.metrics.showRefused(l)
 	was := false
 	c.health.set(func(h *health) {
 		was, h.listing = h.listing, w.Listing
@@ -182,13 +283,19 @@ func (c *controller) run(ctx context.Context) error {
 		defer c.queue.Close() // the informer may wait for room in it
 		return c.decide(ctx)
 	})
-	group.Go(func() error { // ends when the loop has
-		return c.executor.Run(after, func(r executor.Result) {
-			c.hands.ended(&r)
-			c.queue.Report(r)
+	if !c.observes() {
+		group.Go(func() error { // ends when the loop has
+			return c.executor.Run(after, func(r executor.Result) {
+				c.hands.ended(&r)
+				c.queue.Report(r)
+			})
 		})
-	})
-	group.Go(func() error { return c.publish(after) }) // ends when the loop has, and it caught up or gave up
+		group.Go(func() error { return c.publish(after) }) // ends when the loop has, and it caught up or gave up
+		group.Go(func() error { return c.count(after) })   // ends when the loop has
+	}
+	if c.stream != nil {
+		group.Go(func() error { return c.stream.run(after) }) // ends when the loop has, and it caught up or gave up
+	}
 	if c.endpoint != nil {
 		group.Go(c.endpoint.run) // ends with the next
 		group.Go(func() error {
@@ -227,6 +334,10 @@ func (c *controller) watch(ctx context.Context) error {
 func (c *controller) decide(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() {
 		c.health.set(func(h *health) { h.stopping = true })
+		if c.leaseLost() {
+			c.logger.Error("the Lease is lost: stopping at once")
+			return
+		}
 		c.logger.Info("stopping: waiting for what is in flight", "within", c.flags.stop.String())
 	})
 	defer stop()
@@ -242,10 +353,25 @@ func (c *controller) publish(ctx context.Context) error {
 	if err := c.publisher.Run(ctx); err != nil {
 		return fmt.Errorf("publish Kubernetes Events: %w", err)
 	}
+	if c.leaseLost() {
+		return nil // who leads now goes on with them
+	}
 	bound, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()
+	if c.lease != nil {
+		bound, cancel = c.lease.Within(bound)
+		defer cancel()
+	}
 	if err := c.publisher.CatchUp(bound); err != nil {
 		c.logger.Warn("Kubernetes Events are behind; the next start goes on with them", "error", err)
+	}
+	return nil
+}
+
+// count counts what durable records say until ctx ends.
+func (c *controller) count(ctx context.Context) error {
+	if err := c.counter.Run(ctx); err != nil {
+		return fmt.Errorf("metrics of Jobs: %w", err)
 	}
 	return nil
 }
@@ -258,8 +384,14 @@ func (c *controller) announce(ctx context.Context) {
 	if c.settings.Namespace != "" {
 		attrs = append(attrs, "namespace", c.settings.Namespace)
 	}
+	for _, s := range c.settings.Differences() {
+		attrs = append(attrs, s.Flag, s.Value)
+	}
 	if c.endpoint != nil {
 		attrs = append(attrs, "listen", c.endpoint.url)
+	}
+	if c.stream != nil {
+		attrs = append(attrs, "nats", c.stream.Dial.Servers(), "natsCluster", c.stream.Cluster)
 	}
 	bound, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()

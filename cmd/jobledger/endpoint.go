@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/jobledger/jobledger/internal/serve"
 	"github.com/jobledger/jobledger/store"
@@ -52,10 +51,7 @@ func newEndpoint(address, dir string, log store.Reader, h *health, metrics prome
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/v1/", serve.Handler(serve.Config{Log: log, PID: os.Getpid(), Version: thisBuild().Version, Done: e.done}))
-	mux.Handle("GET /healthz", h.probe(false))
-	mux.Handle("GET /livez", h.probe(false))
-	mux.Handle("GET /readyz", h.probe(true))
-	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))
+	h.serve(mux, metrics)
 	e.server = &http.Server{Handler: serve.Guard(mux), ReadHeaderTimeout: 10 * time.Second}
 	if err := os.WriteFile(e.file, []byte(e.url+"\n"), 0o600); err != nil {
 		return nil, errors.Join(fmt.Errorf("leave the address for readers: %w", err), listener.Close())

@@ -32,18 +32,21 @@ func newEvents(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "events [job/NAME | job/UID]",
 		Short: "Show the records of the log, or of one Job",
-		Long: `Show what the log holds, one record a line: what was seen, what was decided and why, and what came of it.
+		Long: `Show what the log holds, one record a line: what was seen, what was decided and why, and what came
+of it.
 
-With job/NAME, the records of the newest Job of that name in the namespace (-n, "default" unless given); with job/UID,
-of that one. Otherwise those of all Jobs and of the controller, restricted by -n if it is given.
+With job/NAME, the records of the newest Job of that name in the namespace (-n, "default" unless
+given); with job/UID, of that one. Otherwise those of all Jobs and of the controller, restricted by
+-n if it is given.
 
--o json writes one JSON object a line: sequence, time, stream, kind, previous, causes, critical, endOfBatch, namespace,
-name, facts (all that decisions read), evidence (what people want to know beside). What is unset is left out, times are
-RFC 3339 in UTC. This shape only grows. Tables are cut to the terminal's width, or 100 columns; -o wide cuts nothing.`,
+-o json writes one JSON object a line: sequence, time, stream, kind, previous, causes, critical,
+endOfBatch, namespace, name, facts (all that decisions read), evidence (what people want to know
+beside). What is unset is left out, times are RFC 3339 in UTC. This shape only grows. Tables are cut
+to the terminal's width, or 100 columns; -o wide cuts nothing.`,
 		Example: `  jobledger events --log DIR                     everything
   jobledger events job/demo --log DIR            the history of one Job
   jobledger events --decisions --since 1h -w --server http://127.0.0.1:10271
-  jobledger events --log DIR -o json | jq 'select(.kind == "CommandEnded" and .facts.ending != "done")'`,
+  jobledger events --log DIR -o json --kind CommandEnded | jq 'select(.facts.ending != "done")'`,
 		Args: cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.events(cmd.Context(), &f, args) },
 	}
@@ -83,24 +86,34 @@ func (f *eventsFlags) filter() (filter, error) {
 		return filter{}, err
 	}
 	out := filter{since: since, namespace: f.namespace}
-	if f.decisions {
-		out.kinds = map[events.Kind]bool{events.KindDecided: true, events.KindWouldDecide: true}
-	}
-	if f.decisions && len(f.kinds) > 0 {
-		return filter{}, usage("--decisions is short for --kind Decided,WouldDecide: give one of them")
-	}
-	for _, name := range f.kinds {
-		i := slices.IndexFunc(kindNames(), func(k string) bool { return strings.EqualFold(k, name) })
-		if i < 0 {
-			return filter{}, usage("--kind %s: there is no such kind; there are %s", name, strings.Join(kindNames(), ", "))
-		}
+	kinds, err := chosenKinds(f.kinds, f.decisions)
+	for _, kind := range kinds {
 		if out.kinds == nil {
 			out.kinds = map[events.Kind]bool{}
 		}
-		kind, _ := events.KindNamed(kindNames()[i])
 		out.kinds[kind] = true
 	}
-	return out, nil
+	return out, err
+}
+
+// chosenKinds are those of --kind, or of --decisions; none for all. Each is there once.
+func chosenKinds(names []string, decisions bool) (kinds []events.Kind, err error) {
+	if decisions && len(names) > 0 {
+		return nil, usage("--decisions is short for --kind Decided,WouldDecide: give one of them")
+	}
+	if decisions {
+		return []events.Kind{events.KindDecided, events.KindWouldDecide}, nil
+	}
+	for _, name := range names {
+		i := slices.IndexFunc(kindNames(), func(k string) bool { return strings.EqualFold(k, strings.ReplaceAll(name, "-", "")) })
+		if i < 0 {
+			return nil, usage("--kind %s: there is no such kind; there are %s", name, strings.Join(kindNames(), ", "))
+		}
+		if kind, _ := events.KindNamed(kindNames()[i]); !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds, nil
 }
 
 func (f *filter) passes(r *events.Record, names *show.Names) bool {

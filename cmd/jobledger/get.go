@@ -24,12 +24,13 @@ func newGet(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "get job/NAME | get jobs",
 		Short: "Show the state of a Job, now or then, or list all Jobs that the log knows",
-		Long: `Show what the log says about a Job, as the controller sees it or saw it then: its counts, its pods, commands that have
-not ended, what it waits for and until when, refusals, and the last decision with its reasons.
+		Long: `Show what the log says about a Job, as the controller sees it or saw it then: its counts, its pods,
+commands that have not ended, what it waits for and until when, refusals, and the last decision with
+its reasons.
 
-job/NAME is the newest Job of that name in the namespace (-n, "default" unless given); job/UID is that one, also when
-its object is long gone. "get jobs" lists every Job that the log knows, restricted by -n if it is given; it reads the
-whole log.
+job/NAME is the newest Job of that name in the namespace (-n, "default" unless given); job/UID is
+that one, also when its object is long gone. "get jobs" lists every Job that the log knows,
+restricted by -n if it is given; it reads the whole log.
 
 -o json writes one object (get jobs: one array) whose shape only grows; times are RFC 3339 in UTC.`,
 		Example: `  jobledger get job/demo --log DIR

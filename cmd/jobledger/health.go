@@ -11,11 +11,14 @@ import (
 // health is what the probes ask about. It is safe for concurrent use.
 type health struct {
 	mu       sync.Mutex
+	standby  bool // another process works
 	listing  bool // the view of the cluster is being made
 	full     bool // the log has no room
 	stopping bool
 	failed   error     // the log accepts nothing more
 	turned   time.Time // when the loop was last seen to go round, which it does every second
+
+	degraded func() string // what the NATS stream does not do; nil when there is none
 }
 
 // stuck is how long the loop may be silent before it is taken for dead: a disk that hangs, or a mistake of ours.
@@ -51,6 +54,9 @@ func (h *health) checks(ready bool) []check {
 	if !ready {
 		return all
 	}
+	if h.standby {
+		return append(all, check{name: "standby"}) // which is what it is for
+	}
 	say("room", h.full, "the log's disk has no room: nothing is done until there is")
 	say("listing", h.listing, "the cluster is being listed: nothing is decided until that is done")
 	say("running", h.stopping, "the controller stops")
@@ -69,6 +75,15 @@ func (h *health) probe(ready bool) http.HandlerFunc {
 			}
 			fmt.Fprintf(&text, "[-]%s: %s\n", c.name, c.says)
 			status = http.StatusInternalServerError
+		}
+		var degraded func() string
+		h.set(func(h *health) { degraded = h.degraded })
+		if degraded != nil && ready {
+			if says := degraded(); says != "" {
+				fmt.Fprintf(&text, "[~]nats %s\n", says)
+			} else {
+				fmt.Fprint(&text, "[+]nats ok\n")
+			}
 		}
 		_, verbose := r.URL.Query()["verbose"]
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")

@@ -17,8 +17,9 @@ func TestProbes(t *testing.T) {
 		live, fit  int
 		readyzSays string
 	}{
-		{"a controller that works lives and is ready", func(*health) {}, 200, 200, "ok"},
+		{"a controller that works lives and is ready", func(*health) {}, 200, 200, "[+]running ok"},
 		{"one that lists the cluster lives and is not ready", func(h *health) { h.listing = true }, 200, 500, "[-]listing: "},
+		{"one that waits for the Lease lives and is ready (O-035)", func(h *health) { h.standby = true }, 200, 200, "ok"},
 		{"one whose disk is full lives and is not ready", func(h *health) { h.full = true }, 200, 500, "[-]room: "},
 		{"one that stops lives and is not ready", func(h *health) { h.stopping = true }, 200, 500, "[-]running: "},
 		{"one whose log failed does not live", func(h *health) { h.failed = errors.New("disk is gone") }, 500, 500, "[-]log: disk is gone"},
@@ -26,6 +27,9 @@ func TestProbes(t *testing.T) {
 		{"one that waits for its last commands stands still and lives", func(h *health) {
 			h.turned, h.stopping = time.Now().Add(-2*time.Minute), true
 		}, 200, 500, "[+]loop ok"},
+		{"one whose NATS stream is behind lives and is ready", func(h *health) {
+			h.degraded = func() string { return "degraded: 7 records behind" }
+		}, 200, 200, "[~]nats degraded: 7 records behind"},
 	}
 	for _, row := range rows {
 		t.Run(row.sentence, func(t *testing.T) {
@@ -34,7 +38,7 @@ func TestProbes(t *testing.T) {
 				h.set(row.state)
 				ask := func(ready bool) *httptest.ResponseRecorder {
 					w := httptest.NewRecorder()
-					h.probe(ready)(w, httptest.NewRequest(http.MethodGet, "/", nil))
+					h.probe(ready)(w, httptest.NewRequest(http.MethodGet, "/?verbose", nil))
 					return w
 				}
 				if got := ask(false).Code; got != row.live {

@@ -15,9 +15,12 @@ import (
 
 // cluster is the API server that a run talks to.
 type cluster struct {
-	client kubernetes.Interface
-	host   string
-	clock  *serverClock
+	client    kubernetes.Interface
+	host      string
+	clock     *serverClock
+	inside    bool   // this process runs in it
+	namespace string // of this process, or of the kubeconfig's context
+	config    *rest.Config
 }
 
 // connect finds the cluster and makes a client of it; it does not ask it anything yet.
@@ -25,12 +28,21 @@ func connect(f *runFlags) (*cluster, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = f.kubeconfig
 	overrides := &clientcmd.ConfigOverrides{CurrentContext: f.context}
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides).ClientConfig()
+	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides)
+	config, err := loader.ClientConfig()
 	if clientcmd.IsEmptyConfig(err) {
 		return nil, errors.New("no cluster to talk to: name one with --kubeconfig or $KUBECONFIG, or run inside one")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("find the cluster: %w", err)
+	}
+	raw, err := loader.RawConfig()
+	if err != nil {
+		return nil, fmt.Errorf("find the cluster: %w", err)
+	}
+	namespace, _, err := loader.Namespace()
+	if err != nil {
+		return nil, fmt.Errorf("find the namespace: %w", err)
 	}
 	config.UserAgent = "jobledger/" + thisBuild().Version
 	config.QPS = -1 // the executor adapts to what the server bears; a fixed rate would fight it
@@ -42,7 +54,20 @@ func connect(f *runFlags) (*cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a client of %s: %w", config.Host, err)
 	}
-	return &cluster{client: client, host: config.Host, clock: clock}, nil
+	return &cluster{
+		client: client, host: config.Host, clock: clock, inside: len(raw.Clusters) == 0, namespace: namespace, config: config,
+	}, nil
+}
+
+// patient makes a client whose requests end after a while: one that hangs must not hold up the next.
+func (k *cluster) patient(timeout time.Duration) (kubernetes.Interface, error) {
+	config := rest.CopyConfig(k.config)
+	config.Timeout = timeout
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("make a client of %s: %w", k.host, err)
+	}
+	return client, nil
 }
 
 // version asks for the API server's version, and so whether it can be reached.

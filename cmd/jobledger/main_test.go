@@ -25,8 +25,8 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"makelog": makelog, "damage": damage, "holdlog": holdlog, "exits": exits,
-			"await": await, "awaitoutput": awaitOutput, "probe": probe,
+			"makelog": makelog, "streamlog": streamlog, "damage": damage, "holdlog": holdlog, "exits": exits,
+			"await": await, "awaitoutput": awaitOutput, "probe": probe, "awaitprobe": awaitProbe,
 		},
 		RequireExplicitExec: true, RequireUniqueNames: true, UpdateScripts: *update,
 	})

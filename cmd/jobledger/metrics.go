@@ -10,6 +10,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/informer"
+	jobmetrics "github.com/jobledger/jobledger/events/metrics"
 	"github.com/jobledger/jobledger/reconciler/executor"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store"
@@ -22,14 +23,30 @@ type metrics struct {
 	records  prometheus.Histogram
 	kinds    *prometheus.CounterVec
 	commands *prometheus.CounterVec
+	refused  *prometheus.GaugeVec
+	ofJobs   *jobmetrics.Metrics // under the names of the built-in controller
 	jobs     atomic.Int64
 	stubs    atomic.Int64
 	appended atomic.Uint64
 }
 
-func newMetrics(log store.Reader) *metrics {
+// newRegistry holds what is known of the process before it works.
+func newRegistry() *prometheus.Registry {
+	r := prometheus.NewRegistry()
+	b := thisBuild()
+	r.MustRegister(
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "jobledger_build_info", Help: "Always 1; the labels say which program this is.",
+			ConstLabels: prometheus.Labels{"version": b.Version, "go": b.Go, "commit": b.Commit},
+		}, func() float64 { return 1 }),
+	)
+	return r
+}
+
+func newMetrics(registry *prometheus.Registry, log store.Reader) *metrics {
 	m := &metrics{
-		registry: prometheus.NewRegistry(),
+		registry: registry,
 		turns: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "jobledger_turns_total", Help: "Turns of the loop that wrote a batch of records.",
 		}),
@@ -43,12 +60,10 @@ func newMetrics(log store.Reader) *metrics {
 			Name: "jobledger_commands_total",
 			Help: "Commands that ended, by kind, ending (done, refused, unknown, withdrawn) and the class of a refusal.",
 		}, []string{"kind", "ending", "class"}),
+		refused: newRefused(), ofJobs: jobmetrics.New(),
 	}
 	m.appended.Store(uint64(log.Head().Sequence))
-	m.registry.MustRegister(
-		m.turns, m.records, m.kinds, m.commands,
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-	)
+	m.registry.MustRegister(m.turns, m.records, m.kinds, m.commands, m.refused)
 	m.gauge("jobledger_log_sequence", "Sequence of the newest durable record.", func() float64 {
 		return float64(log.Head().Sequence)
 	})
@@ -61,11 +76,6 @@ func newMetrics(log store.Reader) *metrics {
 	m.gauge("jobledger_finished_jobs", "Finished Jobs of which only a stub is kept.", func() float64 {
 		return float64(m.stubs.Load())
 	})
-	b := thisBuild()
-	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "jobledger_build_info", Help: "Always 1; the labels say which program this is.",
-		ConstLabels: prometheus.Labels{"version": b.Version, "go": b.Go, "commit": b.Commit},
-	}, func() float64 { return 1 }))
 	return m
 }
 
@@ -81,6 +91,15 @@ func (m *metrics) parts(q *loop.Queue, i *informer.Informer, e *executor.Executo
 	m.gauge("jobledger_informer_observations", "Observations that the loop has not taken yet.", func() float64 {
 		return float64(i.Waiting())
 	})
+	for _, c := range h.checks(true) {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "jobledger_ready", Help: "1 while the part is ready, as /readyz says.",
+			ConstLabels: prometheus.Labels{"check": c.name},
+		}, func() float64 { return h.ok(c.name) }))
+	}
+	if e == nil { // in observe mode nothing is carried out
+		return
+	}
 	m.gauge("jobledger_commands_waiting", "Commands that have not been sent.", func() float64 {
 		return float64(e.Stats().Waiting)
 	})
@@ -90,12 +109,6 @@ func (m *metrics) parts(q *loop.Queue, i *informer.Informer, e *executor.Executo
 	m.gauge("jobledger_commands_limit", "Commands that may be in flight at once; it adapts to the API server.", func() float64 {
 		return float64(e.Stats().Limit)
 	})
-	for _, c := range h.checks(true) {
-		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "jobledger_ready", Help: "1 while the part is ready, as /readyz says.",
-			ConstLabels: prometheus.Labels{"check": c.name},
-		}, func() float64 { return h.ok(c.name) }))
-	}
 }
 
 // ok is 1 while nothing is wrong with what the check of that name looks at.
@@ -126,7 +139,7 @@ func (l countedLog) Append(b events.Batch, soon bool) store.Commit {
 	return l.Log.Append(b, soon)
 }
 
-// countedHands counts how commands end. Every command that is submitted has one result.
+// countedHands counts how commands end. Every command that is submitted or taken back has one result.
 type countedHands struct {
 	loop.Hands
 	metrics *metrics
@@ -141,12 +154,22 @@ func newCountedHands(hands loop.Hands, m *metrics) *countedHands {
 
 // Submit is described by loop.Hands.
 func (h *countedHands) Submit(tasks ...executor.Task) {
+	h.expect(tasks)
+	h.Hands.Submit(tasks...)
+}
+
+// TakeBack is described by loop.Hands.
+func (h *countedHands) TakeBack(tasks ...executor.Task) {
+	h.expect(tasks)
+	h.Hands.TakeBack(tasks...)
+}
+
+func (h *countedHands) expect(tasks []executor.Task) {
 	h.mu.Lock()
+	defer h.mu.Unlock()
 	for i := range tasks {
 		h.kinds[tasks[i].Name] = reflect.TypeOf(tasks[i].Command).Elem().Name()
 	}
-	h.mu.Unlock()
-	h.Hands.Submit(tasks...)
 }
 
 // ended counts a result.
@@ -158,6 +181,7 @@ func (h *countedHands) ended(r *executor.Result) {
 	class := ""
 	if r.Ended.Ending == events.Refused {
 		class = r.Ended.Class.String()
+		h.metrics.ofJobs.Refused(r.Ended.Command)
 	}
 	h.metrics.commands.WithLabelValues(kind, r.Ended.Ending.String(), class).Inc()
 }

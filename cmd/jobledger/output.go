@@ -20,16 +20,24 @@ const (
 var formats = []string{formatTable, formatWide, formatJSON, formatYAML}
 
 // outputFlag is -o.
-type outputFlag struct{ format string }
+type outputFlag struct {
+	format  string
+	formats []string // that may be given
+}
 
-func (o *outputFlag) add(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&o.format, "output", "o", formatTable, "table, wide (nothing is cut), json or yaml")
+func (o *outputFlag) add(cmd *cobra.Command) { o.addFormats(cmd, formats...) }
+
+func (o *outputFlag) addFormats(cmd *cobra.Command, formats ...string) {
+	last := len(formats) - 1
+	text := strings.Join(formats[:last], ", ") + " or " + formats[last]
+	cmd.Flags().StringVarP(&o.format, "output", "o", formatTable, strings.Replace(text, formatWide, "wide (nothing is cut)", 1))
 	completeWith(cmd, "output", formats...)
+	o.formats = formats
 }
 
 func (o *outputFlag) validate() error {
-	if !slices.Contains(formats, o.format) {
-		return usage("-o %s: must be one of %s", o.format, strings.Join(formats, ", "))
+	if !slices.Contains(o.formats, o.format) {
+		return usage("-o %s: must be one of %s", o.format, strings.Join(o.formats, ", "))
 	}
 	return nil
 }

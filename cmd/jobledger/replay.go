@@ -27,11 +27,12 @@ func newReplay(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay",
 		Short: "Decide again from the log, and report the first difference",
-		Long: `Make every decision again from the records that led to it and compare it with the recorded one, byte for byte. A decision
-that should have been made and was not is a difference too.
+		Long: `Make every decision again from the records that led to it and compare it with the recorded one, byte
+for byte. A decision that should have been made and was not is a difference too.
 
-The last line is "replay: R records, D decisions, N divergences". With differences the first is shown, both sides, and
-the exit code is 1. Decisions by another version of the rules are counted apart; they are not compared.`,
+The last line is "replay: R records, D decisions, N divergences". With differences the first is
+shown, both sides, and the exit code is 1. Decisions by another version of the rules are counted
+apart; they are not compared.`,
 		Example: `  jobledger replay --log DIR
   jobledger replay --log DIR --job demo -n batch`,
 		Args: cobra.NoArgs,

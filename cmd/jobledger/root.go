@@ -21,23 +21,26 @@ func newRoot(c *cli, name string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "jobledger",
 		Short: "A Kubernetes Job controller whose memory is a log",
-		Long: `Jobledger runs Kubernetes Jobs and writes down everything it sees, decides and does in a durable log, from which each
-decision can be shown, explained and made again.
+		Long: `Jobledger runs Kubernetes Jobs and writes down everything it sees, decides and does in a durable
+log, from which each decision can be shown, explained and made again.
 
-Commands that read take --log DIR for a log directory, or --server URL for a controller that runs. When a controller
-has the directory open, --log DIR asks that controller.`,
+Commands that read take --log DIR for a log directory, or --server URL for a controller that runs.
+When a controller has the directory open, --log DIR asks that controller.`,
+		Version:      thisBuild().String(),
 		SilenceUsage: true, SilenceErrors: true,
 		Annotations:      map[string]string{cobra.CommandDisplayNameAnnotation: name},
 		Args:             knownCommand,
 		PersistentPreRun: func(*cobra.Command, []string) { c.begun = true },
-		RunE:             func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE:             showHelp,
 	}
 	root.SuggestionsMinimumDistance = 2
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetOut(c.out)
 	root.SetErr(c.err)
 	root.AddCommand(
-		newRun(c), newGet(c), newEvents(c), newReplay(c), newVerify(c), newVersion(c),
+		newRun(c), newGet(c), newEvents(c), newSubscribe(c), newReplay(c), newVerify(c), newVersion(c),
 	)
+	c.addHelp(root)
 	return root
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/serve"
+	"github.com/jobledger/jobledger/reconciler/observe"
 )
 
 // runFlags are the choices of an operator.
@@ -17,10 +18,17 @@ type runFlags struct {
 	context    string
 	manage     string
 	namespace  string
+	gang       bool
 	listen     string
 	logFormat  string
 	verbosity  int
 	stop       time.Duration
+	patience   time.Duration
+	numbers    settingFlags
+	elect      electFlags
+
+	metricsAddress string
+	nats           streamFlags
 }
 
 const defaultListen = "127.0.0.1:10271"
@@ -32,29 +40,55 @@ func newRun(c *cli) *cobra.Command {
 		Short: "Run the controller",
 		Long: `Run Jobs: watch them, decide, write every decision down in the log, and only then carry it out.
 
---manage=delegated (the default) runs the Jobs whose spec.managedBy is "` + events.ManagedBy + `"; nothing in the
-cluster needs changing. --manage=all runs in place of the built-in Job controller, which must be off.
+--manage=delegated (the default) runs the Jobs whose spec.managedBy is
+"` + events.ManagedBy + `"; nothing in the cluster needs changing. --manage=all runs in place of
+the built-in Job controller, which must be off. --manage=observe runs none: it only reads, records
+what --manage=all would see, and where the controller that runs the Jobs has not done within
+--observe-patience what would have been decided, or ended a Job in a way that nothing explains,
+writes that down as WouldDecide ("jobledger events --kind would-decide").
 
-The cluster is that of --kubeconfig, else of $KUBECONFIG or ~/.kube/config, else the one that this process runs in.
+The cluster is that of --kubeconfig, else of $KUBECONFIG or ~/.kube/config, else the one that this
+process runs in.
 
-The log is a directory on a local disk that one process at a time may write. It is made if it does not exist. What
-reads it (get, events, replay) finds this controller through it while it runs.
+The log is a directory on a local disk that one process at a time may write. It is made if it does
+not exist. What reads it (get, events, replay) finds this controller through it while it runs.
 
---listen serves /healthz, /livez, /readyz, /metrics and the read endpoint under /v1 to this machine only.
+--listen serves /healthz, /livez, /readyz, /metrics and the read endpoint under /v1 to this machine
+only. --metrics-bind-address serves the same without the read endpoint, to everybody who can reach
+it: neither probes nor metrics name a Job.
 
-SIGTERM or SIGINT stops in good order: nothing more is begun, what was sent is waited for and written down. A second
-one ends the process at once; nothing is lost, and the next start finds out what was in flight. Exit codes: 0 after a
-stop in good order, 1 after a failure, 2 when the command line cannot be understood.`,
+--nats-url (or --nats-context) publishes every record on NATS, in order, into a JetStream stream;
+--nats-embedded also runs the server, on loopback. Jobs never wait for NATS: while it is away the
+log keeps what is to follow.
+
+--leader-elect makes it work only while it holds a Lease, which also says which log runs the Jobs of
+this cluster: a controller with another log refuses to start without --adopt. One that waits is
+healthy, ready, and has nothing open.
+
+SIGTERM or SIGINT stops in good order: nothing more is begun, what was sent is waited for and
+written down. A second one ends the process at once; nothing is lost, and the next start finds out
+what was in flight. Exit codes: 0 after a stop in good order, 1 after a failure or when the Lease is
+lost, 2 when the command line cannot be understood.`,
 		Example: `  jobledger run --log /var/lib/jobledger
-  jobledger run --log ./log --kubeconfig ./kubeconfig --manage=all --listen=127.0.0.1:0`,
+  jobledger run --log ./log --kubeconfig ./kubeconfig --manage=all --listen=127.0.0.1:0
+  jobledger run --log ./log --cluster prod-eu --nats-context jobs`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			mode, err := f.validate()
+			settings, err := f.validate()
 			if err != nil {
 				return err
 			}
+			if err := f.elect.check(cmd.Flags()); err != nil {
+				return err
+			}
+			if err := f.nats.goTogether(cmd.Flags()); err != nil {
+				return err
+			}
+			if settings.Mode == events.ModeObserve && f.elect.wanted != nil && *f.elect.wanted {
+				return usage("--manage=observe writes nothing, so it holds no Lease: leave --leader-elect out")
+			}
 			logger := newLogger(c.err, f.logFormat, f.verbosity)
-			if err := runController(cmd.Context(), &f, mode, logger); err != nil {
+			if err := runController(cmd.Context(), &f, settings, logger); err != nil {
 				logger.Error("failed", "error", err)
 				return errTold
 			}
@@ -65,13 +99,20 @@ stop in good order, 1 after a failure, 2 when the command line cannot be underst
 	flags.StringVar(&f.log, "log", "", "directory of the log (required)")
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "file that says how to reach the cluster")
 	flags.StringVar(&f.context, "context", "", "context of the kubeconfig; its current one unless given")
-	flags.StringVar(&f.manage, "manage", events.ModeDelegated.String(), "which Jobs to run: delegated or all")
+	flags.StringVar(&f.manage, "manage", events.ModeDelegated.String(), "which Jobs to run: delegated or all; or to observe")
 	flags.StringVarP(&f.namespace, "namespace", "n", "", "watch only this namespace; all unless given")
+	flags.BoolVar(&f.gang, "gang-scheduling", false,
+		"make a Workload and a PodGroup (scheduling.k8s.io, alpha) for Indexed Jobs whose pods all run at once")
 	flags.StringVar(&f.listen, "listen", defaultListen, "loopback address for health, metrics and readers; port 0 for any, empty for none")
+	flags.StringVar(&f.metricsAddress, "metrics-bind-address", "", "address for health and metrics alone, such as :10272; empty or 0 for none")
 	flags.StringVar(&f.logFormat, "log-format", "", "text or json; text on a terminal, else json")
 	flags.IntVarP(&f.verbosity, "v", "v", 0, "how much to tell: 0 what happens, 1 and up also details")
 	flags.DurationVar(&f.stop, "stop-timeout", 20*time.Second, "how long a stop may wait for what is in flight")
-	completeWith(cmd, "manage", events.ModeDelegated.String(), events.ModeAll.String())
+	flags.DurationVar(&f.patience, "observe-patience", observe.DefaultPatience, "with --manage=observe, how long the other controller may take to do what would have been decided")
+	f.numbers.add(flags)
+	f.nats.add(cmd)
+	f.elect.add(flags)
+	completeWith(cmd, "manage", events.ModeDelegated.String(), events.ModeAll.String(), events.ModeObserve.String())
 	completeWith(cmd, "log-format", logText, logJSON)
 	for _, err := range []error{cmd.MarkFlagDirname("log"), cmd.MarkFlagFilename("kubeconfig")} {
 		if err != nil {
@@ -81,33 +122,52 @@ stop in good order, 1 after a failure, 2 when the command line cannot be underst
 	return cmd
 }
 
-// validate refuses what cannot be run, in words that say what can.
-func (f *runFlags) validate() (events.Mode, error) {
-	var mode events.Mode
-	switch f.manage {
-	case events.ModeDelegated.String():
-		mode = events.ModeDelegated
-	case events.ModeAll.String():
-		mode = events.ModeAll
-	case events.ModeObserve.String():
-		return 0, usage("--manage=observe is not there yet: use delegated or all")
-	default:
-		return 0, usage("--manage=%s: must be delegated or all", f.manage)
+// validate refuses what cannot be run, in words that say what can, and returns the settings that were chosen.
+func (f *runFlags) validate() (settings events.Settings, err error) {
+	mode, err := f.mode()
+	if err != nil {
+		return settings, err
 	}
 	switch {
 	case f.log == "":
-		return 0, usage("say where the log is to be: --log DIR")
+		return settings, usage("say where the log is to be: --log DIR")
 	case f.listen != "" && !serve.Loopback(f.listen):
-		return 0, usage("--listen=%s: the endpoint has no access control, so it serves loopback addresses only, such as %s", f.listen, defaultListen)
+		return settings, usage("--listen=%s: the endpoint has no access control, so it serves loopback addresses only, such as %s", f.listen, defaultListen)
 	case f.logFormat != "" && f.logFormat != logText && f.logFormat != logJSON:
-		return 0, usage("--log-format=%s: must be text or json", f.logFormat)
+		return settings, usage("--log-format=%s: must be text or json", f.logFormat)
+	case f.patience <= 0:
+		return settings, usage("--observe-patience=%s: must be longer than nothing", f.patience)
 	case f.stop <= 0:
-		return 0, usage("--stop-timeout=%s: must be longer than nothing", f.stop)
+		return settings, usage("--stop-timeout=%s: must be longer than nothing", f.stop)
+	}
+	if f.metricsAddress == "0" {
+		f.metricsAddress = "" // as other controllers spell it
+	}
+	if f.metricsAddress != "" {
+		if err := checkAddress(f.metricsAddress); err != nil {
+			return settings, &usageError{fmt.Sprintf("--metrics-bind-address=%s: %v", f.metricsAddress, err)}
+		}
 	}
 	if f.listen != "" {
 		if err := checkAddress(f.listen); err != nil {
-			return 0, &usageError{fmt.Sprintf("--listen=%s: %v", f.listen, err)}
+			return settings, &usageError{fmt.Sprintf("--listen=%s: %v", f.listen, err)}
 		}
 	}
-	return mode, nil
+	if settings, err = f.numbers.settings(); err != nil {
+		return settings, err
+	}
+	settings.Mode, settings.Namespace, settings.GangScheduling = mode, f.namespace, f.gang
+	return settings, f.nats.validate()
+}
+
+func (f *runFlags) mode() (events.Mode, error) {
+	switch f.manage {
+	case events.ModeDelegated.String():
+		return events.ModeDelegated, nil
+	case events.ModeAll.String():
+		return events.ModeAll, nil
+	case events.ModeObserve.String():
+		return events.ModeObserve, nil
+	}
+	return 0, usage("--manage=%s: must be delegated, all or observe", f.manage)
 }

@@ -17,11 +17,11 @@ func newVerify(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Check that the log is whole and as it was written",
-		Long: `Read the whole log and check what must hold: dense sequences, checksums, the hash chain over every record, batches,
-pointers within streams, and that nothing is missing that the log does not admit.
+		Long: `Read the whole log and check what must hold: dense sequences, checksums, the hash chain over every
+record, batches, pointers within streams, and that nothing is missing that the log does not admit.
 
-The last line is "verify: R records, head SEQ HASH". If the log is damaged, the first bad record is named, and what
-before it is intact, and the exit code is 1. Nobody may write the log meanwhile.`,
+The last line is "verify: R records, head SEQ HASH". If the log is damaged, the first bad record is
+named, and what before it is intact, and the exit code is 1. Nobody may write the log meanwhile.`,
 		Example: `  jobledger verify --log DIR`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

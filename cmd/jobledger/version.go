@@ -53,6 +53,11 @@ func thisBuild() build {
 	return b
 }
 
+// String is the line for people.
+func (b build) String() string {
+	return fmt.Sprintf("jobledger %s (%s, %s, rules %d, log format %d)", b.Version, b.Go, b.Platform, b.Rules, b.Format)
+}
+
 func newVersion(c *cli) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
@@ -63,7 +68,7 @@ func newVersion(c *cli) *cobra.Command {
 			b := thisBuild()
 			switch output {
 			case "":
-				fmt.Fprintf(c.out, "jobledger %s (%s, %s, rules %d, log format %d)\n", b.Version, b.Go, b.Platform, b.Rules, b.Format)
+				fmt.Fprintln(c.out, b)
 				return nil
 			case formatJSON, formatYAML:
 				text, err := json.MarshalIndent(b, "", "  ")

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// settingFlags are the numbers of the Job contract (J-267) that an operator may change. The log keeps them with the rest of
+// the settings, so a replay decides by those of then.
+type settingFlags struct {
+	numbers     events.Settings
+	uncounted   uint
+	perDecision uint
+	slowStart   uint
+}
+
+// add names the flags. Their defaults are the contract's.
+func (f *settingFlags) add(flags *pflag.FlagSet) {
+	f.numbers = events.DefaultSettings()
+	n := &f.numbers
+	flags.DurationVar(&n.PodFailureBackoff, "pod-failure-backoff", n.PodFailureBackoff,
+		"how long the next pod waits after the first failure of one; it doubles with each that follows")
+	flags.DurationVar(&n.MaxPodFailureBackoff, "max-pod-failure-backoff", n.MaxPodFailureBackoff,
+		"how long it waits at most")
+	flags.DurationVar(&n.APIBackoff, "api-backoff", n.APIBackoff,
+		"how long a command waits after the API server refused it once; it doubles with each refusal that follows")
+	flags.DurationVar(&n.MaxAPIBackoff, "max-api-backoff", n.MaxAPIBackoff,
+		"how long it waits at most")
+	flags.DurationVar(&n.ProgressDelay, "status-delay", n.ProgressDelay,
+		"how long a change that only shows progress may wait for its status write")
+	flags.DurationVar(&n.RequestTimeout, "server-request-timeout", n.RequestTimeout,
+		"the API server's --request-timeout: how long it may act on a request that nobody saw answered")
+	flags.UintVar(&f.uncounted, "max-uncounted-pods", uint(n.MaxUncounted),
+		"how many ended pods one status write may bring to be counted")
+	flags.UintVar(&f.perDecision, "max-pod-create-delete-per-sync", uint(n.MaxPodsPerDecision),
+		"how many pods one decision for a Job creates, or deletes as surplus, at most")
+	flags.UintVar(&f.slowStart, "slow-start", uint(n.SlowStart),
+		"how many creates a Job has in flight at first, and after a refusal; it doubles as they succeed")
+}
+
+// Limits of what may be asked for. A status holds all UIDs that wait to be counted, and an object has at most 1.5 MB.
+const (
+	shortest     = 10 * time.Millisecond
+	longest      = 7 * 24 * time.Hour
+	maxUncounted = 10_000
+	maxPods      = 100_000
+)
+
+// settings are the numbers that the flags say, or a usage error that says what they may be.
+func (f *settingFlags) settings() (events.Settings, error) {
+	n := f.numbers
+	for _, d := range []struct {
+		flag  string
+		value time.Duration
+	}{
+		{"pod-failure-backoff", n.PodFailureBackoff}, {"max-pod-failure-backoff", n.MaxPodFailureBackoff},
+		{"api-backoff", n.APIBackoff}, {"max-api-backoff", n.MaxAPIBackoff},
+		{"status-delay", n.ProgressDelay}, {"server-request-timeout", n.RequestTimeout},
+	} {
+		if d.value < shortest || d.value > longest {
+			return n, usage("--%s=%s: must be from %s to %s", d.flag, d.value, shortest, longest)
+		}
+	}
+	for _, c := range []struct {
+		flag  string
+		value uint
+		most  uint
+		into  *uint32
+	}{
+		{"max-uncounted-pods", f.uncounted, maxUncounted, &n.MaxUncounted},
+		{"max-pod-create-delete-per-sync", f.perDecision, maxPods, &n.MaxPodsPerDecision},
+		{"slow-start", f.slowStart, maxPods, &n.SlowStart},
+	} {
+		if c.value < 1 || c.value > c.most {
+			return n, usage("--%s=%d: must be from 1 to %d", c.flag, c.value, c.most)
+		}
+		*c.into = uint32(c.value)
+	}
+	switch {
+	case n.MaxPodFailureBackoff < n.PodFailureBackoff:
+		return n, usage("--max-pod-failure-backoff=%s is shorter than --pod-failure-backoff=%s: the longest wait cannot be shorter than the first",
+			n.MaxPodFailureBackoff, n.PodFailureBackoff)
+	case n.MaxAPIBackoff < n.APIBackoff:
+		return n, usage("--max-api-backoff=%s is shorter than --api-backoff=%s: the longest wait cannot be shorter than the first",
+			n.MaxAPIBackoff, n.APIBackoff)
+	case n.SlowStart > n.MaxPodsPerDecision:
+		return n, usage("--slow-start=%d is more than --max-pod-create-delete-per-sync=%d allows", n.SlowStart, n.MaxPodsPerDecision)
+	}
+	return n, nil
+}

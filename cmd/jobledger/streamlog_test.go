@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	natsgo "github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/events/nats"
+	"github.com/jobledger/jobledger/events/nats/dial"
+	"github.com/jobledger/jobledger/events/nats/embedded"
+	"github.com/jobledger/jobledger/events/nats/publish"
+	"github.com/jobledger/jobledger/store/boltlog"
+)
+
+// streamlog publishes a log on a NATS server of its own until the script ends, as a controller does, and returns when all of it
+// is in the stream: streamlog DIR. With "streamlog DIR without FROM TO", the stream lost these records; with "spoilt" their
+// data cannot be read, and a message of somebody else is before them. NATS_URL is set to where the server answers, and
+// RECORDS to how many there are.
+func streamlog(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || (len(args) != 1 && len(args) != 4) {
+		ts.Fatalf("usage: streamlog DIR [without|spoilt FROM TO]")
+	}
+	dir := ts.MkAbs(args[0])
+	log, err := boltlog.Open(dir, boltlog.Options{})
+	ts.Check(err)
+	ts.Defer(func() { ts.Check(log.Close()) })
+	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
+	server, err := embedded.Start(embedded.Config{Dir: filepath.Join(dir, natsDir), Listen: "127.0.0.1:0", Logger: quiet})
+	ts.Check(err)
+	ts.Defer(server.Close)
+	ts.Setenv("NATS_URL", server.URL())
+	ts.Setenv("RECORDS", strconv.FormatUint(uint64(log.Head().Sequence), 10))
+	ts.Check(os.WriteFile(filepath.Join(dir, natsFile), []byte(server.URL()+"\n"), 0o600))
+	if len(args) > 1 {
+		from, err1 := strconv.Atoi(args[2])
+		to, err2 := strconv.Atoi(args[3])
+		ts.Check(err1)
+		ts.Check(err2)
+		streamParts(ts, server, log, events.Sequence(from), events.Sequence(to), args[1] == "spoilt")
+		return
+	}
+	p, err := publish.New(publish.Config{
+		Log: log, Cluster: "default", Dial: dial.Config{URL: server.URL()}, Options: server.Options(), Logger: quiet,
+	})
+	ts.Check(err)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- p.Run(ctx) }() // ends with the script
+	ts.Defer(func() {
+		cancel()
+		ts.Check(<-ended)
+	})
+	poll(ts, "the publisher", func() bool { return p.Status().Lag == 0 && p.Status().Problem == "" })
+}
+
+// streamParts writes all of a log but some records to the stream, as if it had lost them, or spoilt.
+func streamParts(ts *testscript.TestScript, server *embedded.Server, log *boltlog.Log, from, to events.Sequence, spoilt bool) {
+	conn, err := natsgo.Connect(server.URL(), server.Options()...)
+	ts.Check(err)
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	ts.Check(err)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	_, err = js.CreateStream(ctx, jetstream.StreamConfig{Name: "jobledger-default", Subjects: []string{nats.Everything("default")}, AllowDirect: true})
+	ts.Check(err)
+	encoder := nats.Encoder{Cluster: "default"}
+	for r, err := range log.Read(ctx, 0) {
+		ts.Check(err)
+		bad := from <= r.Sequence && r.Sequence <= to
+		if bad && !spoilt {
+			continue
+		}
+		m, err := encoder.Encode(&r, log.Identity(), events.JobRef{Namespace: "default", Name: "demo"}, 1)
+		ts.Check(err)
+		if bad {
+			m.Data = []byte("spoilt")
+		}
+		if bad && r.Sequence == from {
+			_, err = js.Publish(ctx, m.Subject, []byte("not ours"))
+			ts.Check(err)
+		}
+		_, err = js.PublishMsg(ctx, &natsgo.Msg{Subject: m.Subject, Header: m.Header, Data: m.Data})
+		ts.Check(err)
+	}
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// nodeModules installs what the example for Node needs, once, and gives the directory; the test is skipped where there is no Node.
+func nodeModules(t *testing.T) string {
+	t.Helper()
+	for _, program := range []string{"node", "npm"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("%s is not installed: the subscriber for Node is not tried", program)
+		}
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"package.json", "subscribe.mjs"} {
+		text, err := os.ReadFile(filepath.Join("../../examples/subscriber-node", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	install := exec.Command("npm", "install", "--no-audit", "--no-fund", "--no-package-lock")
+	install.Dir = dir
+	if out, err := install.CombinedOutput(); err != nil {
+		t.Fatalf("npm install: %v\n%s", err, out)
+	}
+	return dir
+}
+
+// TestNode: a program in another language needs the .proto files and nothing else of ours, and docs/stream.md is right about it.
+func TestNode(t *testing.T) {
+	dir := nodeModules(t)
+	protos, err := filepath.Abs("../../proto")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "short.mjs"), []byte(docBlock(t, "js")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/node", RequireExplicitExec: true, UpdateScripts: *update,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"makelog": makelog, "streamlog": streamlog},
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("EXAMPLE", dir)
+			e.Setenv("PROTO", protos)
+			return nil
+		},
+	})
+}
+
+// docBlock is the only block of code of that language in docs/stream.md.
+func docBlock(t *testing.T, language string) string {
+	t.Helper()
+	blocks := docBlocks(t, language)
+	if len(blocks) != 1 {
+		t.Fatalf("docs/stream.md has %d blocks of %s, want 1", len(blocks), language)
+	}
+	return blocks[0]
+}
+
+func docBlocks(t *testing.T, language string) (all []string) {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/stream.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, part := range strings.Split(string(text), "\n```") {
+		if rest, ok := strings.CutPrefix(part, language+"\n"); ok && i%2 == 1 {
+			all = append(all, rest+"\n")
+		}
+	}
+	return all
+}

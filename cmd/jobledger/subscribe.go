@@ -1,0 +1,325 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	natsgo "github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/spf13/cobra"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/events/nats"
+	"github.com/jobledger/jobledger/events/nats/dial"
+	"github.com/jobledger/jobledger/events/nats/subscribe"
+)
+
+// subscribeFlags choose events of the NATS stream, and what is done with them.
+type subscribeFlags struct {
+	natsFlags
+	log       string
+	cluster   string
+	stream    string
+	output    outputFlag
+	namespace string
+	kinds     []string
+	decisions bool
+
+	all     bool
+	since   string
+	from    uint64
+	after   string
+	durable string
+	count   int
+	skip    []uint
+
+	exec  string
+	tries int
+}
+
+func newSubscribe(c *cli) *cobra.Command {
+	var f subscribeFlags
+	cmd := &cobra.Command{
+		Use:   "subscribe [job/NAME]",
+		Short: "Follow the NATS stream of a cluster, or of one Job",
+		Long: `Show what a controller publishes on NATS, as it comes, until interrupted: what was seen, what was
+decided and why, and what came of it. With job/NAME, one Job's (-n, "default" unless given).
+
+It begins with what is published from now on; --since, --from, --after and --all begin earlier. With
+--durable NAME the server remembers which events were taken, and the next subscription of that name
+goes on after them, wherever it runs.
+
+What is missing in the stream shows as a line of its own, with its bounds. With --kind or
+--decisions that cannot be seen: only all events of a Job, a namespace or a cluster prove that they
+are complete.
+
+A message of somebody else, who wrote to the stream, is told of on standard error and passed over.
+One of a record that cannot be read ends subscribe with 1: its text says where in the stream it
+stands, and --skip PLACE passes over it.
+
+With --exec CMD, each event goes to a shell command, one after the other: as JSON (as with -o json)
+on its standard input, and in the variables JOBLEDGER_ID, JOBLEDGER_SEQUENCE, JOBLEDGER_TIME,
+JOBLEDGER_KIND, JOBLEDGER_NAMESPACE, JOBLEDGER_JOB, JOBLEDGER_UID, JOBLEDGER_REASONS and
+JOBLEDGER_TRY. When it fails, the event is given to it again, after 1 s, then 2 s, up to 30 s, and
+nothing that follows before it. After --tries of them subscribe ends with 1; a durable subscription
+then begins with that event the next time. An event may come twice, with the same ID: after a crash,
+or a failure.
+
+-o json writes one JSON object a line: id, cluster, job, what "jobledger events -o json" writes, and
+reasons and omitted where there are any. What is missing is a line {"gap":{…}}, a restored log one
+{"life":{…}}. This shape only grows.`,
+		Example: `  jobledger subscribe                    everything, from the server on this machine
+  jobledger subscribe job/demo --all --nats-context prod
+  jobledger subscribe --decisions --since 1h -n batch -o json
+  jobledger subscribe --kind JobRetired --durable billing --exec ./bill.sh`,
+		Args: cobra.MaximumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error { return c.subscribe(cmd, &f, args) },
+	}
+	f.natsFlags.add(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&f.log, "log", "", "log directory of a controller with a NATS server of its own (--nats-embedded): that server")
+	flags.StringVar(&f.cluster, "cluster", "default", "name of the cluster, as its controller was told")
+	flags.StringVar(&f.stream, "nats-stream", "", "JetStream stream; unless given the one with the cluster's subjects")
+	f.output.addFormats(cmd, formatTable, formatWide, formatJSON)
+	flags.StringVarP(&f.namespace, "namespace", "n", "", "only of this namespace; with job/NAME, where it is (\"default\")")
+	flags.StringSliceVar(&f.kinds, "kind", nil, "only these kinds of events, such as PodChanged,CommandEnded")
+	flags.BoolVar(&f.decisions, "decisions", false, "only decisions")
+	flags.BoolVar(&f.all, "all", false, "begin with the oldest event that the stream has")
+	flags.StringVar(&f.since, "since", "", "begin at this time: 2h before now, or 2026-01-02T15:04:05Z")
+	flags.Uint64Var(&f.from, "from", 0, "begin with the record of this sequence")
+	flags.StringVar(&f.after, "after", "", "begin after the event with this ID")
+	flags.StringVar(&f.durable, "durable", "", "name of a subscription that the server remembers; where it begins counts the first time")
+	flags.IntVar(&f.count, "count", 0, "end after so many events; 0 for never")
+	flags.UintSliceVar(&f.skip, "skip", nil, "pass over the record at this place of the stream if it cannot be read")
+	flags.StringVar(&f.exec, "exec", "", "shell command that each event is given to")
+	flags.IntVar(&f.tries, "tries", 5, "how often an event is given to --exec before it ends with an error; 0 for ever")
+	completeWith(cmd, "kind", kindNames()...)
+	return cmd
+}
+
+// config says what to subscribe to.
+func (f *subscribeFlags) config(args []string) (subscribe.Config, error) {
+	c := subscribe.Config{
+		Cluster: f.cluster, Stream: f.stream, Durable: f.durable, Tries: 1, // what cannot be written will not be the next time
+	}
+	if f.exec != "" {
+		c.Tries, c.FirstPause = f.tries, time.Second
+	}
+	chosen := nats.Filter{Namespace: f.namespace}
+	if len(args) > 0 {
+		name, err := parseJob(args)
+		if err != nil {
+			return c, err
+		}
+		if uid.MatchString(name) {
+			return c, usage("job/%s: subjects have names and no UIDs: write job/NAME", name)
+		}
+		chosen = nats.Filter{Namespace: orDefault(f.namespace), Kind: nats.KindJob, Name: name}
+	}
+	kinds, err := chosenKinds(f.kinds, f.decisions)
+	if err != nil {
+		return c, err
+	}
+	for _, kind := range kinds {
+		one := chosen
+		one.Event = kind.String()
+		c.Filters = append(c.Filters, one)
+	}
+	if len(kinds) == 0 && chosen != (nats.Filter{}) {
+		c.Filters = []nats.Filter{chosen}
+	}
+	c.Start, err = f.start()
+	return c, err
+}
+
+// start is where to begin.
+func (f *subscribeFlags) start() (start subscribe.Start, err error) {
+	given := 0
+	if f.all {
+		start, given = subscribe.All(), given+1
+	}
+	if f.from > 0 {
+		start, given = subscribe.From(events.Sequence(f.from)), given+1
+	}
+	if f.since != "" {
+		at, err := parseSince(f.since, time.Now())
+		if err != nil {
+			return start, err
+		}
+		start, given = subscribe.Since(at.Go()), given+1
+	}
+	if f.after != "" {
+		id, err := nats.ParseID(f.after)
+		if err != nil {
+			return start, usage("--after: %v", err)
+		}
+		start, given = subscribe.After(id), given+1
+	}
+	if given > 1 {
+		return start, usage("--all, --since, --from and --after say where to begin: give one of them")
+	}
+	return start, nil
+}
+
+// check refuses what cannot be meant.
+func (f *subscribeFlags) check(cmd *cobra.Command) error {
+	if err := f.output.validate(); err != nil {
+		return err
+	}
+	if err := f.natsFlags.check(); err != nil {
+		return err
+	}
+	for _, name := range []string{"after", "since", "durable", "exec"} { // what a script had nothing for is not what it did not ask for
+		if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() == "" {
+			return usage("--%s: it is empty", name)
+		}
+	}
+	switch changed := cmd.Flags().Changed; {
+	case f.cluster == "":
+		return usage("--cluster: a name is wanted")
+	case f.log != "" && f.where():
+		return usage("--log names the server in a controller's process, --nats-url and --nats-context another: give one of them")
+	case strings.ContainsAny(f.durable, ".*>/\\ \t\r\n"):
+		return usage("--durable=%s: a name without spaces, dots, slashes and wildcards is wanted", f.durable)
+	case changed("from") && f.from == 0:
+		return usage("--from=0: the first record has sequence 1 (--all begins with the oldest that there is)")
+	case f.count < 0 || f.count > math.MaxInt32 || f.tries < 0:
+		return usage("--count and --tries cannot be negative")
+	case f.exec == "" && changed("tries"):
+		return usage("--tries goes with --exec")
+	case f.exec != "" && changed("output"):
+		return usage("-o does not go with --exec: the command gets JSON, and what it prints is printed")
+	}
+	return nil
+}
+
+func (c *cli) subscribe(cmd *cobra.Command, f *subscribeFlags, args []string) error {
+	if err := f.check(cmd); err != nil {
+		return err
+	}
+	config, err := f.config(args)
+	if err != nil {
+		return err
+	}
+	if f.log != "" {
+		if f.URL, err = embeddedURL(f.log); err != nil {
+			return err
+		}
+	}
+	conn, js, err := f.connect(cmd.Context(), c)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if err := f.findStream(cmd.Context(), js); err != nil {
+		return err
+	}
+	ctx, enough := context.WithCancel(cmd.Context())
+	defer enough()
+	printer := newEventPrinter(c, f)
+	take := printer.take
+	if f.exec != "" {
+		take = (&handler{cli: c, cluster: f.cluster, command: f.exec, tries: f.tries}).take
+	}
+	config.Trouble = c.trouble(config.Cluster)
+	config.Unreadable = c.unreadable(f.skip)
+	taken := 0
+	err = subscribe.Run(ctx, js, config, func(ctx context.Context, e *subscribe.Event) error {
+		if err := take(ctx, e); err != nil {
+			return err
+		}
+		if taken++; taken == f.count {
+			enough()
+		}
+		return nil
+	})
+	if flushed := printer.flush(); err == nil {
+		err = flushed
+	}
+	var refused *subscribe.RefusedError
+	if errors.As(err, &refused) && f.exec == "" {
+		return refused.Err
+	}
+	if errors.As(err, &refused) && f.durable != "" {
+		return fmt.Errorf("%w; the next subscription as %s begins with it", err, f.durable)
+	}
+	return err
+}
+
+// connectTimeout is how long the first connection may take. Later ones take as long as they take.
+const connectTimeout = 10 * time.Second
+
+// connect connects, or says why it does not.
+func (f *subscribeFlags) connect(ctx context.Context, c *cli) (*natsgo.Conn, jetstream.JetStream, error) {
+	config, err := f.Load()
+	if err != nil {
+		return nil, nil, err
+	}
+	config.Name = "jobledger subscribe"
+	var failed atomic.Pointer[error] // why there is no connection yet
+	options := []natsgo.Option{natsgo.ReconnectErrHandler(func(_ *natsgo.Conn, err error) { failed.Store(&err) })}
+	if f.log != "" {
+		options = append(options, natsgo.SetCustomDialer(embeddedDialer{f.log}))
+	}
+	conn, err := config.Connect(options...)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := connected(ctx, conn, &config, &failed); err != nil {
+		conn.Close()
+		return nil, nil, err
+	}
+	js, err := config.JetStream(conn)
+	if err != nil {
+		conn.Close()
+	}
+	return conn, js, err
+}
+
+func connected(ctx context.Context, conn *natsgo.Conn, config *dial.Config, failed *atomic.Pointer[error]) error {
+	bound, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	changed := conn.StatusChanged(natsgo.CONNECTED)
+	defer conn.RemoveStatusListener(changed)
+	if conn.IsConnected() {
+		return nil
+	}
+	select {
+	case <-changed:
+		return nil
+	case <-bound.Done():
+	}
+	err := conn.LastError()
+	if err == nil && failed.Load() != nil {
+		err = *failed.Load()
+	}
+	if err == nil {
+		err = context.Cause(bound)
+	}
+	return fmt.Errorf("connect to NATS at %s: %w", config.Servers(), err)
+}
+
+// findStream looks whether there is a stream before anybody waits for its events.
+func (f *subscribeFlags) findStream(ctx context.Context, js jetstream.JetStream) error {
+	bound, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	if f.stream != "" {
+		if _, err := js.Stream(bound, f.stream); err != nil {
+			return fmt.Errorf("look for stream %s: %w", f.stream, err)
+		}
+		return nil
+	}
+	_, err := js.StreamNameBySubject(bound, nats.Everything(f.cluster))
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		return fmt.Errorf("no stream holds events of cluster %q: is --cluster right, and does its controller publish there (jobledger run --nats-url)?", f.cluster)
+	}
+	if err != nil {
+		return fmt.Errorf("look for the stream of cluster %q: %w", f.cluster, err)
+	}
+	return nil
+}

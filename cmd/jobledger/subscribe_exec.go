@@ -1,0 +1,66 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/jobledger/jobledger/events/nats/subscribe"
+	"github.com/jobledger/jobledger/internal/show"
+)
+
+// handler gives each event to a command.
+type handler struct {
+	cli     *cli
+	cluster string
+	command string
+	tries   int
+}
+
+// grace is how long a command may take to end when subscribe was told to.
+const grace = 10 * time.Second
+
+func (h *handler) take(ctx context.Context, e *subscribe.Event) error {
+	if e.Try == 1 {
+		for _, line := range notes(e, false) {
+			fmt.Fprintln(h.cli.err, "jobledger: "+show.Clean(line))
+		}
+	}
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", h.command) //nolint:gosec // that is what the user wants
+	cmd.Stdin = bytes.NewReader(append(eventJSON(h.cluster, e), '\n'))
+	cmd.Stdout, cmd.Stderr = h.cli.out, h.cli.err
+	cmd.Env = append(os.Environ(), h.environment(e)...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = grace
+	err := cmd.Run()
+	if err != nil && ctx.Err() == nil && e.Try != h.tries {
+		fmt.Fprintf(h.cli.err, "jobledger: event %s: %v; it is given to the command again\n", e.ID, err)
+	}
+	return err
+}
+
+// environment says what is most asked for. The kernel takes no zero bytes, and none of these has any.
+func (h *handler) environment(e *subscribe.Event) []string {
+	var reasons []string
+	for _, r := range e.Reasons {
+		reasons = append(reasons, string(r))
+	}
+	return []string{
+		"JOBLEDGER_ID=" + e.ID.String(),
+		"JOBLEDGER_CLUSTER=" + h.cluster,
+		"JOBLEDGER_SEQUENCE=" + strconv.FormatUint(uint64(e.ID.Sequence), 10),
+		"JOBLEDGER_TIME=" + show.Stamp(e.Time),
+		"JOBLEDGER_KIND=" + show.Clean(e.Subject.Event),
+		"JOBLEDGER_NAMESPACE=" + show.Clean(e.Subject.Namespace),
+		"JOBLEDGER_JOB=" + show.Clean(e.Subject.Name),
+		"JOBLEDGER_UID=" + show.Clean(string(e.Job.UID)),
+		"JOBLEDGER_REASONS=" + show.Clean(strings.Join(reasons, ",")),
+		"JOBLEDGER_TRY=" + strconv.Itoa(e.Try),
+	}
+}

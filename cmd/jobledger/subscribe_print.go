@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/events/nats"
+	"github.com/jobledger/jobledger/events/nats/subscribe"
+	"github.com/jobledger/jobledger/internal/show"
+)
+
+// eventPrinter writes events as they come.
+type eventPrinter struct {
+	*printer
+	cluster string
+	learned int // events that names were taken from
+
+	waiting, together int // rows that are written together, while more come: columns are as wide as what is in them
+}
+
+func newEventPrinter(c *cli, f *subscribeFlags) *eventPrinter {
+	p := &eventPrinter{printer: newPrinter(c, f.output.format, &show.Names{}), cluster: f.cluster, together: 50}
+	if f.durable != "" {
+		p.together = 1 // the server takes an event for taken when it is written
+	}
+	return p
+}
+
+// forgetEvery bounds what is remembered of Jobs whose end is not subscribed to.
+const forgetEvery = 100_000
+
+func (p *eventPrinter) take(_ context.Context, e *subscribe.Event) error {
+	for _, line := range notes(e, p.format == formatJSON) {
+		if p.format == formatJSON {
+			if _, err := p.out.WriteString(line + "\n"); err != nil {
+				return err
+			}
+		} else {
+			p.table.Rule("— " + show.Clean(line) + " —")
+		}
+	}
+	if p.format == formatJSON {
+		if _, err := p.out.Write(append(eventJSON(p.cluster, e), '\n')); err != nil {
+			return err
+		}
+		return p.flush()
+	}
+	if p.learned++; p.learned%forgetEvery == 0 {
+		p.names = &show.Names{}
+	}
+	p.names.Call(e.Stream, e.Job)
+	p.names.Learn(&e.Record)
+	p.row(&e.Record)
+	p.names.Forget(&e.Record)
+	if p.waiting++; e.Pending > 0 && p.waiting < p.together {
+		return nil
+	}
+	p.waiting = 0
+	return p.flush()
+}
+
+// notes say what an event's place in the stream says beside it: what is missing before it, that another life of the log begins.
+func notes(e *subscribe.Event, asJSON bool) (lines []string) {
+	if e.Before != (nats.ID{}) {
+		if asJSON {
+			lines = append(lines, line(map[string]any{"life": map[string]any{"log": e.ID.Log.LogID, "epoch": e.ID.Log.Epoch, "before": e.Before.String()}}))
+		} else {
+			lines = append(lines, life(e))
+		}
+	}
+	if g := e.Gap; g != (subscribe.Gap{}) {
+		if asJSON {
+			gap := map[string]any{"log": g.Log.LogID, "epoch": g.Log.Epoch, "from": g.From, "to": g.To, "published": g.Published()}
+			if g.Stream != (events.Stream{}) {
+				gap["stream"] = g.Stream.String()
+			}
+			lines = append(lines, line(map[string]any{"gap": gap}))
+		} else {
+			lines = append(lines, g.String())
+		}
+	}
+	return lines
+}
+
+// life says that another life of the log begins.
+func life(e *subscribe.Event) string {
+	if e.Before.Log.LogID != e.ID.Log.LogID {
+		return fmt.Sprintf("another log begins: %s, in the place of %s", e.ID.Log.LogID, e.Before.Log.LogID)
+	}
+	return fmt.Sprintf("the log was restored: epoch %d begins with record %d; what epoch %d had from there on did not happen",
+		e.ID.Log.Epoch, e.ID.Sequence, e.Before.Log.Epoch)
+}
+
+// eventJSON writes an event as one JSON object on one line, in which what a terminal could act on is escaped:
+//
+//	id         string    the same for what comes twice
+//	cluster    string
+//	job        object    namespace, name and uid of the Job or CronJob that the event is about; as far as it is known
+//	reasons    [string]  of a decision
+//	omitted    [string]  "evidence", "facts": the message would have been too large; the log has them
+//	sequence … evidence  as show.Record writes them
+func eventJSON(cluster string, e *subscribe.Event) []byte {
+	type job struct {
+		Namespace string `json:"namespace,omitempty"`
+		Name      string `json:"name,omitempty"`
+		UID       string `json:"uid,omitempty"`
+	}
+	first := struct {
+		ID      string   `json:"id"`
+		Cluster string   `json:"cluster"`
+		Job     job      `json:"job,omitzero"`
+		Reasons []string `json:"reasons,omitempty"`
+		Omitted []string `json:"omitted,omitempty"`
+	}{ID: e.ID.String(), Cluster: cluster, Job: job{e.Job.Namespace, e.Job.Name, string(e.Job.UID)}}
+	for _, r := range e.Reasons {
+		first.Reasons = append(first.Reasons, string(r))
+	}
+	if e.EvidenceOmitted {
+		first.Omitted = append(first.Omitted, "evidence")
+	}
+	if e.FactsOmitted {
+		first.Omitted = append(first.Omitted, "facts")
+	}
+	b := show.VisibleJSON([]byte(line(first)))
+	record := show.Record(&e.Record)
+	return append(append(bytes.TrimSuffix(b, []byte("}")), ','), record[1:]...)
+}
+
+// line writes JSON on one line.
+func line(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // it is made of texts and numbers
+	}
+	return string(text)
+}
+
+// unreadable tells people of messages that cannot be read, and goes on after those of others, and those that are to be skipped. One
+// of a record may be what a program waits for, so it ends subscribe.
+func (c *cli) unreadable(skip []uint) func(context.Context, jetstream.Msg, *subscribe.UnreadableError) error {
+	return func(_ context.Context, _ jetstream.Msg, err *subscribe.UnreadableError) error {
+		if err.ID != (nats.ID{}) && !slices.Contains(skip, uint(err.Place)) {
+			return fmt.Errorf("%w; a newer jobledger may read it, and --skip %d passes over it", err, err.Place)
+		}
+		fmt.Fprintln(c.err, "jobledger: "+show.Clean(err.Error())+"; it is passed over")
+		return nil
+	}
+}
+
+// trouble tells people what keeps events away, once for each cause, and when they come again.
+func (c *cli) trouble(cluster string) func(error) {
+	last := ""
+	return func(err error) {
+		text := ""
+		if err != nil {
+			text = err.Error()
+		}
+		switch {
+		case text == last:
+		case text == "":
+			fmt.Fprintln(c.err, "jobledger: events of cluster "+show.Clean(cluster)+" come again")
+		default:
+			fmt.Fprintln(c.err, "jobledger: no events for now: "+show.Clean(text))
+		}
+		last = text
+	}
+}
