@@ -108,7 +108,16 @@ func Run(ctx context.Context, config Config) (report *Report, err error) {
 		}
 		return err
 	})
-	return report, g.Wait()
+	return report, errors.Join(g.Wait(), b.checkRights())
+}
+
+// checkRights is an error when ours asked for what a deployment does not let it do.
+func (b *bench) checkRights() error {
+	refused, err := b.cp.Forbidden(Ours)
+	if err == nil && len(refused) > 0 {
+		err = fmt.Errorf("no role lets %s do this, and %d more: %+v", Ours, len(refused)-1, refused[0])
+	}
+	return err
 }
 
 func wait(cancel context.CancelFunc, g *errgroup.Group) error {
@@ -228,6 +237,9 @@ func (b *bench) all(ctx context.Context, workloads []*workload) (*Report, error)
 		}
 		for round := range rounds {
 			for _, c := range b.contenders {
+				if w.only != "" && w.only != c.name {
+					continue
+				}
 				lap, err := b.lap(ctx, w, c)
 				if err != nil {
 					return nil, fmt.Errorf("%s by %s, round %d: %w", w.name, c.name, round+1, err)

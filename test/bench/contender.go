@@ -13,6 +13,7 @@ import (
 	"github.com/jobledger/jobledger/test/binaries"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/child"
+	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
 // Names of the contenders, which are also their users.
@@ -34,7 +35,8 @@ type contender struct {
 	kubeconfig string
 }
 
-// newContender makes the user of a contender, with the rights of the built-in Job controller (operations contract, O-041).
+// newContender makes the user of a contender, with the rights that it has in a cluster: of the built-in Job controller
+// (operations contract, O-041), or of our deployment.
 func newContender(ctx context.Context, cp *controlplane.ControlPlane, name, program, dir string) (*contender, error) {
 	if name == Builtin {
 		program = cp.Program(binaries.ControllerManager)
@@ -47,7 +49,13 @@ func newContender(ctx context.Context, cp *controlplane.ControlPlane, name, prog
 	if err := controlplane.WriteKubeconfig(config, c.kubeconfig); err != nil {
 		return nil, err
 	}
-	return c, cp.Bind(ctx, name, "system:controller:job-controller")
+	role := "system:controller:job-controller"
+	if name == Ours {
+		if role, err = controller.CreateClusterRole(ctx, cp); err != nil {
+			return nil, err
+		}
+	}
+	return c, cp.Bind(ctx, name, role)
 }
 
 // args are the arguments of a run that keeps its state in dir. The limits of the built-in are lifted, all else is as it is
@@ -76,14 +84,14 @@ type process struct {
 	err    error // how it ended; set before ended is closed
 }
 
-// start starts the contender, which keeps its state in dir.
-func (c *contender) start(dir string) (*process, error) {
+// start starts the contender, which keeps its state in dir, with more flags than usual.
+func (c *contender) start(dir string, flags ...string) (*process, error) {
 	out, err := os.OpenFile(filepath.Join(dir, c.name+".txt"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", c.name, err)
 	}
 	defer out.Close() // the child has its own
-	cmd := exec.Command(c.program, c.args(dir)...)
+	cmd := exec.Command(c.program, append(c.args(dir), flags...)...)
 	cmd.Dir = dir
 	cmd.Stdout, cmd.Stderr = out, out
 	ended, err := child.Start(cmd)

@@ -22,22 +22,24 @@ type Figure struct {
 
 // Keys of the figures.
 const (
-	keyCreated50  = "created_p50_ms"
-	keyCreated99  = "created_p99_ms"
-	keyComplete50 = "complete_p50_ms"
-	keyComplete99 = "complete_p99_ms"
-	keyWall       = "wall_s"
-	keyRate       = "pods_per_s"
-	keyRequests   = "requests_per_pod"
-	keyEvents     = "events_per_pod"
-	keyCPU        = "cpu_ms_per_pod"
-	keyServerCPU  = "apiserver_cpu_ms_per_pod"
-	keyEtcdCPU    = "etcd_cpu_ms_per_pod"
-	keyBenchCPU   = "bench_cpu_ms_per_pod"
-	keyPeak       = "rss_peak_mib"
-	keyWritten    = "written_kib_per_pod"
-	keyGrown      = "log_kib_per_pod"
-	keyCommits    = "commits_per_pod"
+	keyCreated50   = "created_p50_ms"
+	keyCreated99   = "created_p99_ms"
+	keyComplete50  = "complete_p50_ms"
+	keyComplete99  = "complete_p99_ms"
+	keyDelivered50 = "delivered_p50_ms"
+	keyDelivered99 = "delivered_p99_ms"
+	keyWall        = "wall_s"
+	keyRate        = "pods_per_s"
+	keyRequests    = "requests_per_pod"
+	keyEvents      = "events_per_pod"
+	keyCPU         = "cpu_ms_per_pod"
+	keyServerCPU   = "apiserver_cpu_ms_per_pod"
+	keyEtcdCPU     = "etcd_cpu_ms_per_pod"
+	keyBenchCPU    = "bench_cpu_ms_per_pod"
+	keyPeak        = "rss_peak_mib"
+	keyWritten     = "written_kib_per_pod"
+	keyGrown       = "log_kib_per_pod"
+	keyCommits     = "commits_per_pod"
 
 	keyAgain        = "again_ms"
 	keyStart        = "start_ms"
@@ -54,6 +56,8 @@ var Figures = []Figure{
 	{Key: keyCreated99, Title: "Job created → pod created, p99 ms"},
 	{Key: keyComplete50, Title: "pod finished → Job Complete, p50 ms", Brief: true},
 	{Key: keyComplete99, Title: "pod finished → Job Complete, p99 ms"},
+	{Key: keyDelivered50, Title: "pod finished → its record at a NATS subscriber, p50 ms", Brief: true},
+	{Key: keyDelivered99, Title: "pod finished → its record at a NATS subscriber, p99 ms", Brief: true},
 	{Key: keyAgain, Title: "started again → next pod created, ms", Brief: true},
 	{Key: keyStart, Title: "start with its log → pod created, ms", Brief: true},
 	{Key: keyStartCold, Title: "start without a log → pod created, ms", Brief: true},

@@ -19,6 +19,9 @@ type Lap struct {
 	Requests map[string]float64 `json:"requests"`
 	// Others is how much of the machine somebody else had meanwhile: 1 is all processors.
 	Others float64 `json:"others"`
+	// Jobs and Pods of the workload, with the pods that fail.
+	Jobs int `json:"jobs"`
+	Pods int `json:"pods"`
 	found
 }
 
@@ -47,7 +50,7 @@ func (r *run) measure(ctx context.Context) (Lap, error) {
 	if err != nil {
 		return Lap{}, err
 	}
-	lap := Lap{Figures: r.extra, Others: others(before.mark, after.mark, r.gone.cpu)}
+	lap := Lap{Figures: r.extra, Others: others(before.mark, after.mark, r.gone.cpu), Jobs: len(r.shapes), Pods: r.pods()}
 	if lap.found, err = r.check(ctx); err != nil || lap.Wrong != "" {
 		return Lap{found: lap.found}, err
 	}
@@ -102,7 +105,7 @@ func (r *run) point() (p point, err error) {
 
 // times are the figures that the stopwatch gives.
 func (r *run) times(figures map[string]float64) {
-	var created, complete []time.Duration
+	var created, complete, delivered []time.Duration
 	var first, last time.Time
 	r.watch.in(r.namespace, func(f *field) {
 		for name, t := range f.jobs {
@@ -117,11 +120,17 @@ func (r *run) times(figures map[string]float64) {
 			}
 			created = append(created, max(0, t.firstPod.Sub(t.created)))
 			complete = append(complete, max(0, t.finished.Sub(t.lastEnd)))
+			if !t.delivered.IsZero() {
+				delivered = append(delivered, max(0, t.delivered.Sub(t.lastEnd)))
+			}
 		}
 	})
 	wall := last.Sub(first)
 	figures[keyCreated50], figures[keyCreated99] = milliseconds(quantile(created, 50)), milliseconds(quantile(created, 99))
 	figures[keyComplete50], figures[keyComplete99] = milliseconds(quantile(complete, 50)), milliseconds(quantile(complete, 99))
+	if len(delivered) > 0 {
+		figures[keyDelivered50], figures[keyDelivered99] = milliseconds(quantile(delivered, 50)), milliseconds(quantile(delivered, 99))
+	}
 	figures[keyWall] = wall.Seconds()
 	figures[keyRate] = float64(r.pods()) / wall.Seconds()
 }

@@ -89,7 +89,7 @@ func (r *run) start(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	began := time.Now()
-	if r.process, err = r.contender.start(r.dir); err != nil {
+	if r.process, err = r.contender.start(r.dir, r.workload.flags...); err != nil {
 		return 0, err
 	}
 	err = r.awaitIn(ctx, namespace, func(f *field) bool { return f.over(1) })

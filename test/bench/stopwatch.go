@@ -28,6 +28,7 @@ type field struct {
 	changed chan struct{} // closed and replaced at every change
 
 	finished, ended, tracked int // Jobs; pods that ended; pods with a finalizer now
+	delivered                int // Jobs of which a subscriber was handed the end of a pod
 }
 
 // timing is the life of one Job. A time that has not come is zero.
@@ -36,6 +37,8 @@ type timing struct {
 	firstPod time.Time // its first pod was seen
 	lastEnd  time.Time // the API server answered the end of its newest pod that ended
 	finished time.Time // it was seen Complete or Failed
+
+	delivered time.Time // a subscriber was handed the record of the end of its first pod that ended
 
 	seen, ended int // pods
 	toFail      int // so many of its next pods are to fail
@@ -145,6 +148,17 @@ func (s *stopwatch) podEnded(pod *corev1.Pod) {
 			f.ended++
 			p.job.ended++
 			p.job.lastEnd = now
+		}
+	})
+}
+
+// podDelivered notes that a subscriber was handed the record of the end of a Job's pod.
+func (s *stopwatch) podDelivered(namespace, job string) {
+	now := time.Now()
+	s.in(namespace, func(f *field) {
+		if t := f.job(job); t.delivered.IsZero() {
+			t.delivered = now
+			f.delivered++
 		}
 	})
 }

@@ -23,6 +23,9 @@ type workload struct {
 	rounds int
 	// smallOnly takes the latencies of the Jobs of one pod alone.
 	smallOnly bool
+	// only, if not empty, is the contender that runs it, and flags are more of those that it runs with.
+	only  string
+	flags []string
 }
 
 // sizes are the numbers of a workload, in the order in which its sentence names them.
@@ -83,6 +86,11 @@ var workloads = []*workload{
 	{
 		name: "w9", says: "one Job of %d pods, parallelism %d, and beside it %d Jobs of one pod, 2 each second; latencies are theirs",
 		full: sizes{10000, 500, 60}, fast: sizes{1000, 100, 8}, drive: beside, smallOnly: true, rounds: 1,
+	},
+	{
+		name: "w10", says: "%d Jobs of one pod, %d each second; a NATS server in the process (--nats-embedded) and a subscriber to all of its stream",
+		full: sizes{300, 15}, fast: sizes{60, 15}, drive: streamed,
+		only: Ours, flags: []string{"--nats-embedded", "--nats-listen", "127.0.0.1:0"},
 	},
 }
 

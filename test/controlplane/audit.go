@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -22,8 +25,9 @@ type Write struct {
 	Resource string
 	// Namespace and Name of the object. Name is empty for a create with generateName and for deletecollection.
 	Namespace, Name string
-	// Code is the HTTP status of the answer.
-	Code int
+	// Code is the HTTP status of the answer, and Message what it says when that is a refusal.
+	Code    int
+	Message string
 	// At is when the request arrived.
 	At time.Time
 }
@@ -49,6 +53,15 @@ func (cp *ControlPlane) Writes() ([]Write, error) {
 	defer f.Close()
 	writes, _, err := readAudit(f)
 	return writes, err
+}
+
+// Forbidden returns the write requests of a user that were refused because no role grants them. (What a quota or a webhook
+// forbids is another matter. Reads are not in the audit log.)
+func (cp *ControlPlane) Forbidden(user string) ([]Write, error) {
+	writes, err := cp.Writes()
+	return slices.DeleteFunc(writes, func(w Write) bool {
+		return w.User != user || w.Code != http.StatusForbidden || !strings.Contains(w.Message, "cannot "+w.Verb+" resource")
+	}), err
 }
 
 // WritesSince is Writes without the part of the audit log before offset, a value that an earlier call returned, or 0. It
@@ -93,7 +106,8 @@ type auditEvent struct {
 		Name        string `json:"name"`
 	} `json:"objectRef"`
 	ResponseStatus struct {
-		Code int `json:"code"`
+		Code    int    `json:"code"`
+		Message string `json:"message"`
 	} `json:"responseStatus"`
 	RequestReceivedTimestamp time.Time `json:"requestReceivedTimestamp"`
 }
@@ -130,6 +144,7 @@ func (e auditEvent) write() Write {
 		Namespace: e.ObjectRef.Namespace,
 		Name:      e.ObjectRef.Name,
 		Code:      e.ResponseStatus.Code,
+		Message:   e.ResponseStatus.Message,
 		At:        e.RequestReceivedTimestamp,
 	}
 	if e.ImpersonatedUser.Username != "" {

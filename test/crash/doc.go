@@ -4,9 +4,7 @@
 // A row of rows_test.go says where: at a failpoint of the binary (between append, durability, call and outcome; see
 // internal/failpoint), or at an instant that a seed chooses. The controller is then started again, with its log or, in
 // the same row once more, without. While a row runs, a watch notes every version of every pod and Job in its namespace;
-// rules_test.go says what must hold of them at all times, and what must hold at the end.
-//
-// The rules are tested themselves, on histories that break them.
+// package ledger says what must hold of them at all times, and what must hold at the end.
 //
 // # Concurrency
 //

@@ -12,14 +12,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jobledger/jobledger/test/controlplane"
+	"github.com/jobledger/jobledger/test/internal/history"
+	"github.com/jobledger/jobledger/test/internal/ledger"
 )
 
 const (
-	pods        = 50 // of the Job that is to complete
+	pods        = 30 // of the Job that is to complete
 	parallelism = 10
 )
 
-// indexedJob is the Job that every crash falls into: 50 pods, 10 at a time, each running for so long.
+// allIndexes are the indexes of the one that is to complete.
+var allIndexes = fmt.Sprintf("0-%d", pods-1)
+
+// indexedJob is the Job that every crash falls into: 30 pods, 10 at a time, each running for so long.
 func indexedJob(runFor time.Duration) *batchv1.Job {
 	job := newJob("indexed", map[string]string{controlplane.AnnotationRunFor: runFor.String()})
 	job.Spec.CompletionMode = new(batchv1.IndexedCompletion)
@@ -55,18 +60,18 @@ func newJob(name string, annotations map[string]string) *batchv1.Job {
 }
 
 // unfinished says what is missing until both Jobs have ended and no pod carries our finalizer; nothing when that is so.
-func unfinished(n now) string {
+func unfinished(n history.Now) string {
 	var missing []string
 	for name, condition := range map[string]batchv1.JobConditionType{"indexed": batchv1.JobComplete, "failing": batchv1.JobFailed} {
-		if job := n.jobs[name]; job == nil || !finished(job) {
+		if job := n.Jobs[name]; job == nil || !ledger.Finished(job) {
 			missing = append(missing, "job/"+name+" has not finished")
-		} else if !hasCondition(job, condition) {
+		} else if !ledger.True(job, condition) {
 			missing = append(missing, "job/"+name+" is not "+string(condition))
 		}
 	}
 	var held []*corev1.Pod
-	for _, pod := range n.pods {
-		if tracked(pod) {
+	for _, pod := range n.Pods {
+		if ledger.Tracked(pod) {
 			held = append(held, pod)
 		}
 	}
@@ -79,12 +84,12 @@ func unfinished(n now) string {
 
 // misstated says what is wrong about the Jobs that are there at the end; least and most are the bounds of what the indexed
 // one may count as failed.
-func misstated(n now, least, most int32) (wrong []string) {
+func misstated(n history.Now, least, most int32) (wrong []string) {
 	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
-	good, bad := n.jobs["indexed"].Status, n.jobs["failing"].Status
-	if good.Succeeded != pods || good.Failed < least || good.Failed > most || good.CompletedIndexes != "0-49" {
-		complain("job/indexed: succeeded %d, failed %d, completed %q; want %d, %d to %d, 0-49",
-			good.Succeeded, good.Failed, good.CompletedIndexes, pods, least, most)
+	good, bad := n.Jobs["indexed"].Status, n.Jobs["failing"].Status
+	if good.Succeeded != pods || good.Failed < least || good.Failed > most || good.CompletedIndexes != allIndexes {
+		complain("job/indexed: succeeded %d, failed %d, completed %q; want %d, %d to %d, %s",
+			good.Succeeded, good.Failed, good.CompletedIndexes, pods, least, most, allIndexes)
 	}
 	if bad.Succeeded != 0 || bad.Failed != 1 || reasonOf(bad, batchv1.JobFailed) != batchv1.JobReasonBackoffLimitExceeded {
 		complain("job/failing: succeeded %d, failed %d, reason %q; want 0, 1, BackoffLimitExceeded",
@@ -106,9 +111,9 @@ func misstated(n now, least, most int32) (wrong []string) {
 }
 
 // remade says how many pods of a Job there are when it is not one for each completion: one that was made twice shows.
-func remade(n now) (wrong []string) {
+func remade(n history.Now) (wrong []string) {
 	perJob := map[string]int{}
-	for _, pod := range n.pods {
+	for _, pod := range n.Pods {
 		perJob[metav1.GetControllerOf(pod).Name]++
 	}
 	if want := map[string]int{"indexed": pods, "failing": 1}; !maps.Equal(perJob, want) {
@@ -131,4 +136,13 @@ func value(n *int32) int32 {
 		return 0
 	}
 	return *n
+}
+
+// names of pods for people.
+func names(pods []*corev1.Pod) string {
+	all := map[string]bool{}
+	for _, pod := range pods {
+		all[pod.Name] = true
+	}
+	return strings.Join(slices.Sorted(maps.Keys(all)), ", ")
 }

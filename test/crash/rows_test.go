@@ -29,22 +29,22 @@ var rows = []row{
 	{"before the very first append", at("append.before:1")},
 	{"before the append of the listing", at("append.before:2")},
 	{"before the first decision is appended", at("append.before:4")},
-	{"before an append in the middle", at("append.before:15")},
+	{"before an append in the middle", at("append.before:12")},
 	{"after the very first append", at("append.after:1")},
 	{"after the first decision is appended", at("append.after:4")},
-	{"after an append in the middle", at("append.after:17")},
+	{"after an append in the middle", at("append.after:13")},
 	{"the first commit is durable and nobody knows", at("durable.before:1")},
 	{"the first decision is durable and nobody knows", at("durable.before:3")},
-	{"a commit in the middle is durable and nobody knows", at("durable.before:9")},
+	{"a commit in the middle is durable and nobody knows", at("durable.before:7")},
 	{"the first commit is durable and known", at("durable.after:1")},
 	{"the first decision is durable and its calls begin", at("durable.after:3")},
-	{"a commit in the middle is durable and its calls begin", at("durable.after:9")},
+	{"a commit in the middle is durable and its calls begin", at("durable.after:7")},
 	{"before the first create is sent", at("call.before.create-pod:1")},
-	{"before a create in the middle is sent", at("call.before.create-pod:25")},
-	{"before the last create is sent", at("call.before.create-pod:51")},
+	{"before a create in the middle is sent", at("call.before.create-pod:15")},
+	{"before the last create is sent", at("call.before.create-pod:31")},
 	{"after the first pod is created", at("call.after.create-pod:1")},
-	{"after a pod in the middle is created", at("call.after.create-pod:26")},
-	{"after the last pod is created", at("call.after.create-pod:51")},
+	{"after a pod in the middle is created", at("call.after.create-pod:16")},
+	{"after the last pod is created", at("call.after.create-pod:31")},
 	{"before the first status write", at("call.before.update-status:1")},
 	{"before the second status write", at("call.before.update-status:2")},
 	{"after the first status write", at("call.after.update-status:1")},
@@ -54,11 +54,11 @@ var rows = []row{
 	{"after the first Job is finished", at("call.after.finish-job:1")},
 	{"after the second Job is finished", at("call.after.finish-job:2")},
 	{"before the first finalizer goes", at("call.before.patch-pod:1")},
-	{"before a finalizer in the middle goes", at("call.before.patch-pod:28")},
-	{"before the last finalizer goes", at("call.before.patch-pod:51")},
+	{"before a finalizer in the middle goes", at("call.before.patch-pod:17")},
+	{"before the last finalizer goes", at("call.before.patch-pod:31")},
 	{"after the first finalizer has gone", at("call.after.patch-pod:1")},
-	{"after a finalizer in the middle has gone", at("call.after.patch-pod:24")},
-	{"after the last finalizer has gone", at("call.after.patch-pod:51")},
+	{"after a finalizer in the middle has gone", at("call.after.patch-pod:14")},
+	{"after the last finalizer has gone", at("call.after.patch-pod:31")},
 	{"the first outcome is known and not recorded", at("outcome.before:1")},
 	{"an outcome in the middle is known and not recorded", at("outcome.before:8")},
 	{"the first outcome is appended", at("outcome.after:1")},
@@ -85,7 +85,7 @@ func atRandom(seed uint64) row {
 	return r
 }
 
-// long asks for many more rows, for hours.
+// long asks for many more rows, for hours; without it every other row is played with the log kept alone.
 var long = os.Getenv("JOBLEDGER_LONG") != ""
 
 func allRows() []row {
@@ -118,7 +118,10 @@ func allRows() []row {
 func TestCrashes(t *testing.T) {
 	for _, log := range []string{"the log is kept", "the log is lost"} {
 		t.Run(log, func(t *testing.T) {
-			for _, r := range allRows() {
+			for i, r := range allRows() {
+				if log == "the log is lost" && i%2 == 1 && !long {
+					continue
+				}
 				t.Run(r.sentence, func(t *testing.T) {
 					t.Parallel()
 					x := newTrial(t)
@@ -132,7 +135,7 @@ func TestCrashes(t *testing.T) {
 					}
 					x.recover()
 					if !r.isMeddled() {
-						for _, wrong := range remade(x.history.now()) {
+						for _, wrong := range remade(x.history.Now()) {
 							t.Error(wrong)
 						}
 					}

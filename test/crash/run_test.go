@@ -14,6 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jobledger/jobledger/test/internal/controller"
+	"github.com/jobledger/jobledger/test/internal/history"
+	"github.com/jobledger/jobledger/test/internal/ledger"
 )
 
 // crash is one end of the process.
@@ -44,7 +46,8 @@ type trial struct {
 	namespace  string
 	dir        string
 	controller *controller.Controller
-	history    *history
+	history    *history.History
+	broken     []ledger.Violation
 }
 
 func newTrial(t *testing.T) *trial {
@@ -59,13 +62,13 @@ func newTrial(t *testing.T) *trial {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kubeconfig, err := controller.NewUser(ctx, shared, namespace, namespace, dir) // a name of its own in the audit log
+	kubeconfig, err := controller.NewUser(ctx, shared.ControlPlane, namespace, namespace, dir) // a name of its own in the audit log
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := controller.New(controller.Config{Program: program, Kubeconfig: kubeconfig, Namespace: namespace, Dir: dir})
+	c := controller.New(controller.Config{Program: shared.Program, Kubeconfig: kubeconfig, Namespace: namespace, Dir: dir})
 	watching, end := context.WithCancel(ctx)
-	h, err := watchNamespace(watching, namespace)
+	h, err := history.Watch(watching, shared.Admin, namespace)
 	if err != nil {
 		end()
 		t.Fatal(err)
@@ -76,7 +79,7 @@ func newTrial(t *testing.T) *trial {
 			t.Error(err)
 		}
 		end()
-		h.ended.Wait()
+		h.Wait()
 		if t.Failed() {
 			x.explain()
 		} else if err := os.RemoveAll(dir); err != nil {
@@ -90,7 +93,7 @@ func newTrial(t *testing.T) *trial {
 func (x *trial) createJobs(runFor time.Duration) {
 	x.t.Helper()
 	for _, job := range []*batchv1.Job{failingJob(), indexedJob(runFor)} {
-		if _, err := admin.BatchV1().Jobs(x.namespace).Create(x.ctx, job, metav1.CreateOptions{}); err != nil {
+		if _, err := shared.Admin.BatchV1().Jobs(x.namespace).Create(x.ctx, job, metav1.CreateOptions{}); err != nil {
 			x.t.Fatal(err)
 		}
 	}
@@ -163,27 +166,27 @@ func (x *trial) reached(point string) {
 // complete is closed when nothing is left to do, or the row is at its end.
 func (x *trial) complete() <-chan struct{} {
 	done := make(chan struct{})
-	x.history.ended.Go(func() { // ends with the row
+	go func() { // ends with the row
 		defer close(done)
-		_ = x.history.await(x.ctx, unfinished)
-	})
+		_ = x.history.Await(x.ctx, unfinished)
+	}()
 	return done
 }
 
 // progress says how far the Jobs are.
 func (x *trial) progress() string {
-	n := x.history.now()
-	job := n.jobs["indexed"]
+	n := x.history.Now()
+	job := n.Jobs["indexed"]
 	if job == nil {
 		return "before the Jobs"
 	}
 	held := 0
-	for _, pod := range n.pods {
-		if tracked(pod) {
+	for _, pod := range n.Pods {
+		if ledger.Tracked(pod) {
 			held++
 		}
 	}
-	return fmt.Sprintf("%d pods, %d with the finalizer, %d counted", len(n.pods), held, job.Status.Succeeded)
+	return fmt.Sprintf("%d pods, %d with the finalizer, %d counted", len(n.Pods), held, job.Status.Succeeded)
 }
 
 // recover starts the controller once more, sees the Jobs to their end and checks everything that holds whatever has
@@ -193,20 +196,14 @@ func (x *trial) recover() {
 	if err := x.controller.Start(x.ctx); err != nil {
 		x.t.Fatal(err)
 	}
-	if err := x.history.await(x.ctx, unfinished); err != nil {
-		for _, wrong := range broken(x.history.changes()) {
-			x.t.Error(wrong)
-		}
+	if err := x.history.Await(x.ctx, unfinished); err != nil {
+		x.violated(ledger.Read(ledger.Config{}, x.history.Changes()))
 		x.t.Fatal(err)
 	}
 	if err := x.controller.Stop(x.ctx); err != nil {
 		x.t.Fatal(err)
 	}
-	all := x.history.changes()
-	least, most := failures(all)
-	for _, wrong := range append(misstated(x.history.now(), least, most), broken(all)...) {
-		x.t.Error(wrong)
-	}
+	x.judge()
 	if err := x.controller.Check(x.ctx); err != nil {
 		x.t.Error(err)
 	}
@@ -214,12 +211,42 @@ func (x *trial) recover() {
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	if strings.Contains(output, "forbidden") {
-		x.t.Error("jobledger asked for what a Job controller may not do")
+	refused, err := shared.Forbidden(x.namespace)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	if strings.Contains(output, "forbidden") || len(refused) > 0 {
+		x.t.Errorf("jobledger asked for what a Job controller may not do: %v", refused)
 	}
 }
 
-// explain says what a failed row left, and how to repeat it. The log and all output are kept.
+// judge checks what holds of the whole history, and of its end.
+func (x *trial) judge() {
+	x.t.Helper()
+	book := ledger.Read(ledger.Config{}, x.history.Changes())
+	for _, account := range book.Accounts() {
+		account.Settle()
+		if account.Job.Name == "indexed" {
+			least, most := account.Failures()
+			for _, wrong := range misstated(x.history.Now(), least, most) {
+				x.t.Error(wrong)
+			}
+		}
+	}
+	x.violated(book)
+}
+
+// violated fails the row for what must never be.
+func (x *trial) violated(book *ledger.Ledger) {
+	x.t.Helper()
+	x.broken = book.Violations()
+	for _, wrong := range x.broken {
+		x.t.Error(wrong)
+	}
+}
+
+// explain says what a failed row left, and how to repeat it. The log and all output are kept. What is
+// broken comes last once more: of a long output people see the end.
 func (x *trial) explain() {
 	x.t.Logf("To repeat it: cd test && go test -count=1 -run '^%s$' ./crash", strings.ReplaceAll(x.t.Name(), "/", "$/^"))
 	x.t.Logf("The log and the output of each run are in %s", x.dir)
@@ -229,7 +256,7 @@ func (x *trial) explain() {
 		out, err := x.controller.CLI(ctx, "get", "job/"+name, "-n", x.namespace)
 		x.t.Logf("jobledger get job/%s: %v\n%s", name, err, out)
 	}
-	for name, job := range x.history.now().jobs {
+	for name, job := range x.history.Now().Jobs {
 		x.t.Logf("status of job/%s: %+v", name, job.Status)
 	}
 	output, err := x.controller.Output()
@@ -238,6 +265,9 @@ func (x *trial) explain() {
 		output = output[len(output)-most:]
 	}
 	x.t.Logf("The end of what jobledger wrote (%v):\n%s", err, output)
+	if len(x.broken) > 0 {
+		x.t.Log(ledger.Explain(x.broken, x.history))
+	}
 }
 
 // loseLog takes the log away, if the controller came so far as to make one.

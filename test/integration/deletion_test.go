@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jobledger/jobledger/test/controlplane"
+	"github.com/jobledger/jobledger/test/internal/kubelet"
 )
 
 // TestADeletedJobLeavesNoFinalizer: J-102, and that its name is free for another one, which inherits nothing (J-107).
@@ -125,7 +126,7 @@ func TestScaleDownDeletesUncounted(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			w.run("")
-			w.create(newJob("demo", append(row.job, completions(4), parallelism(4), runFor("6s"))...))
+			w.create(newJob("demo", append(row.job, completions(4), parallelism(4), outcome(controlplane.OutcomeRun))...))
 			w.eventually("four pods run", func() (bool, error) { return w.runs("demo") == 4, nil })
 			w.patch("demo", `{"parallelism":1}`)
 			w.eventually("one pod is left", func() (bool, error) { return len(w.pods("demo")) == 1, nil })
@@ -137,8 +138,24 @@ func TestScaleDownDeletesUncounted(t *testing.T) {
 				return s.Active == 1 && s.Terminating != nil && *s.Terminating == 0, nil
 			})
 			w.patch("demo", `{"parallelism":4}`)
+			w.eventually("four pods run again", func() (bool, error) { return w.runs("demo") == 4, nil })
+			w.succeed("demo")
 			w.ends("demo", row.want)
 		})
+	}
+}
+
+// succeed ends all pods of the Job well, which would run until they are deleted.
+func (w *world) succeed(job string) {
+	w.t.Helper()
+	k, err := kubelet.New(w.t.Context(), w.client)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, p := range w.pods(job) {
+		if err := k.Succeed(w.t.Context(), &p); err != nil {
+			w.t.Fatal(err)
+		}
 	}
 }
 

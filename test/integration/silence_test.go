@@ -10,13 +10,13 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// TestSilenceAfterTheLastJob: once the last Job has finished no record is appended and no Job or Pod is written, for a
-// minute.
+// TestSilenceAfterTheLastJob: once the last Job has finished no record is appended and no Job or Pod is written, for
+// half a minute, at length a whole one.
 func TestSilenceAfterTheLastJob(t *testing.T) {
 	t.Parallel()
-	period := time.Minute
-	if testing.Short() {
-		period = 15 * time.Second
+	period := 30 * time.Second
+	if long {
+		period = time.Minute
 	}
 	w := newWorld(t)
 	c := w.run("")

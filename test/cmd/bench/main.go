@@ -1,5 +1,5 @@
 // Command bench runs Jobledger and the built-in Job controller side by side and prints what each workload cost; see package
-// bench. It ends with exit status 1 when an outcome was wrong.
+// bench. It ends with exit status 1 when an outcome was wrong or a count of requests or commits has grown.
 //
 //	go run ./cmd/bench --quick
 //	go run ./cmd/bench --workloads w1,w3 --rounds 5 --json result.json
@@ -95,6 +95,10 @@ func compare(ctx context.Context, config bench.Config, to, baseline string, upda
 	}
 	for _, line := range report.Wrong() {
 		fmt.Fprintln(os.Stderr, "WRONG:", line)
+		status = exitFailed
+	}
+	for _, line := range report.Grown() {
+		fmt.Fprintln(os.Stderr, "GROWN:", line)
 		status = exitFailed
 	}
 	if update && status == 0 {

@@ -34,7 +34,8 @@ const (
 
 // startController starts the controller on a new log and returns when it is ready.
 func (d *demo) startController(ctx context.Context) (*controller, error) {
-	args := []string{"run", "--log", d.logDir(), "--kubeconfig", d.kubeconfig(), "--listen", "127.0.0.1:0"}
+	args := []string{"run", "--log", d.logDir(), "--kubeconfig", d.kubeconfig(), "--listen", "127.0.0.1:0",
+		"--nats-embedded", "--nats-listen", "127.0.0.1:0"}
 	d.typed(args)
 	c := &controller{messages: filepath.Join(d.dir, messagesName), ended: make(chan struct{})}
 	out, err := os.Create(c.messages)
@@ -131,7 +132,7 @@ func (c *controller) checkRights() error {
 	}
 	for line := range strings.Lines(string(text)) {
 		if strings.Contains(line, "forbidden") {
-			return fmt.Errorf("the ClusterRole of docs/clusterrole.yaml lacks a right: %s", strings.TrimSpace(line))
+			return fmt.Errorf("the ClusterRole of deploy/clusterrole.yaml lacks a right: %s", strings.TrimSpace(line))
 		}
 	}
 	return nil
@@ -166,5 +167,15 @@ func (d *demo) command(args []string) *exec.Cmd {
 
 // typed shows a command line as a user types it who has set DEMO.
 func (d *demo) typed(args []string) {
-	d.say("$ %s %s", program, strings.ReplaceAll(strings.Join(args, " "), d.dir, "$DEMO"))
+	const width = 96
+	line := "$ " + program
+	for _, arg := range args {
+		arg = strings.ReplaceAll(arg, d.dir, "$DEMO")
+		if len(line)+1+len(arg) > width {
+			d.say("%s \\", line)
+			line = "   "
+		}
+		line += " " + arg
+	}
+	d.say("%s", line)
 }

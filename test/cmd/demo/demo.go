@@ -111,12 +111,12 @@ func (d *demo) startCluster(ctx context.Context) error {
 	return d.createUser(ctx)
 }
 
-// createUser makes the user that the controller is, with the rights that the documentation says it needs, and a kubeconfig for
+// createUser makes the user that the controller is, with the rights that a deployment gives it, and a kubeconfig for
 // it.
 func (d *demo) createUser(ctx context.Context) error {
 	const user = "jobledger"
 	var role rbacv1.ClusterRole
-	if err := d.decode(filepath.Join("docs", "clusterrole.yaml"), &role); err != nil {
+	if err := d.decode(filepath.Join("deploy", "clusterrole.yaml"), &role); err != nil {
 		return err
 	}
 	if _, err := d.client.RbacV1().ClusterRoles().Create(ctx, &role, metav1.CreateOptions{}); err != nil {
@@ -135,26 +135,42 @@ func (d *demo) createUser(ctx context.Context) error {
 // kubeconfig is the controller's.
 func (d *demo) kubeconfig() string { return filepath.Join(d.dir, "kubeconfig") }
 
-// watchJobs creates the Jobs and shows the records that come, until all of them have ended as they should.
+// watchJobs creates the Jobs and shows the records that come, until all of them have ended as they should; beside them what
+// a subscriber to the NATS stream gets of one Job.
 func (d *demo) watchJobs(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, endsWithin, fmt.Errorf("the Jobs did not end within %s", endsWithin))
 	defer cancel()
-	d.say("Now three Jobs are created from examples/*.yaml; one waits for ten seconds between two tries.")
-	records, err := d.follow()
+	if _, err := d.awaitStream(ctx); err != nil {
+		return err
+	}
+	d.say(`
+Now three Jobs are created from examples/*.yaml; one waits for ten seconds between two tries. The
+records of all are shown as they are written, and beside them, behind a %s, what a subscriber to the
+NATS stream gets of the decisions about that one:
+`, strings.TrimSpace(beside))
+	subscriber, err := d.follow(beside, "subscribe", "job/"+failed, "--kind", "Decided,JobRetired", "--all")
 	if err != nil {
 		return err
 	}
-	ends, err := d.watched(ctx, records)
-	if err := errors.Join(err, records.stop()); err != nil {
+	ends, err := d.watched(ctx, subscriber)
+	if err := errors.Join(err, subscriber.stop()); err != nil {
 		return err
 	}
 	d.say("\nAll three ended as they should:\n%s", strings.Join(ends, "\n"))
-	return nil
+	return d.streamed(ctx)
 }
+
+// beside marks what a subscriber shows.
+const beside = "│ "
 
 // watched creates the Jobs and waits for their ends, for the records that say that nothing is left to do, and until those
 // are shown.
-func (d *demo) watched(ctx context.Context, records *following) (ends []string, err error) {
+func (d *demo) watched(ctx context.Context, subscriber *following) (ends []string, err error) {
+	records, err := d.follow("", "events", "-w")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, records.stop()) }()
 	if err := d.createJobs(ctx); err != nil {
 		return nil, err
 	}
@@ -165,7 +181,10 @@ func (d *demo) watched(ctx context.Context, records *following) (ends []string, 
 	if err != nil {
 		return nil, err
 	}
-	return ends, records.awaitShown(ctx, last)
+	if err := records.awaitRecord(ctx, last); err != nil {
+		return nil, err
+	}
+	return ends, subscriber.await(ctx, "the end of job/"+failed, func(line string) bool { return strings.Contains(line, "JobRetired") })
 }
 
 // look prints what the log says about the Job that failed: with the controller still there for the state and the history,
@@ -212,6 +231,10 @@ func (d *demo) wait(ctx context.Context) error {
 	if err := d.replay(ctx, "replay"); err != nil {
 		return err
 	}
+	nats, err := d.natsURL()
+	if err != nil {
+		return err
+	}
 	d.say(`
 Everything keeps running until Ctrl-C, which stops it. In another terminal, at the repository's root:
 
@@ -219,9 +242,11 @@ Everything keeps running until Ctrl-C, which stops it. In another terminal, at t
     %[2]s get jobs --log %[3]s
     %[2]s events -w --server %[4]s
     curl %[4]s/metrics
+    %[2]s subscribe --decisions --all --log %[3]s
+    nats --server %[6]s sub 'jobledger.v1.>' --headers-only    (if you have the tool nats)
 
 If you have kubectl: delete the Jobs of examples/ and create them again, or change one.
-The controller's own messages are in %[5]s`, d.cluster.Kubeconfig(), program, d.logDir(), d.started.server, d.started.messages)
+The controller's own messages are in %[5]s`, d.cluster.Kubeconfig(), program, d.logDir(), d.started.server, d.started.messages, nats)
 	select {
 	case <-ctx.Done():
 		return d.started.stop()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -39,8 +40,8 @@ func TestDemo(t *testing.T) {
 
 	text := out.String()
 	for line := range strings.Lines(text) {
-		if line = strings.TrimRight(line, "\n"); utf8.RuneCountInString(line) > 100 && !strings.Contains(line, d.dir) {
-			t.Errorf("this line is wider than 100 columns:\n%s", line)
+		if line = strings.TrimRight(line, "\n"); utf8.RuneCountInString(line) > width && !strings.Contains(line, d.dir) {
+			t.Errorf("this line is wider than %d columns:\n%s", width, line)
 		}
 		if strings.ContainsFunc(line, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 			t.Errorf("this line has a control character: %q", line)
@@ -50,16 +51,48 @@ func TestDemo(t *testing.T) {
 		"Failed (BackoffLimitExceeded): 4 succeeded, 2 failed, completed indexes 0,1,3,4",
 		"$ bin/jobledger get job/backoff --log $DEMO/log",
 		", 0 divergences\n",
+		"\nAll records are on NATS too: ",
 		"\nverify: ",
+		"\n│ SEQ ",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the demo did not say %q:\n%s", want, text)
 		}
 	}
+	gotBySubscriber(t, text)
 	if left, err := os.ReadDir(d.dir); err != nil || len(left) != 1 || left[0].Name() != "log" {
 		t.Errorf("of what the demo wrote, only the log should stay: %v, %v", left, err)
 	}
-	t.Run("README.md", func(t *testing.T) { checkReadme(t, d) })
+	t.Run("README.md", func(t *testing.T) { checkReadme(t, d, text) })
+}
+
+// gotBySubscriber checks that the subscriber got what was decided about its Job, in order, while others were still at it.
+func gotBySubscriber(t *testing.T, said string) {
+	t.Helper()
+	story := []string{"create pod #1 ", "create pod #2 ", "write status Failed", "nothing is left to do"}
+	before, last, next := "", 0, 0
+	for line := range strings.Lines(said) {
+		got, ok := strings.CutPrefix(line, beside)
+		if !ok {
+			before = line
+			continue
+		}
+		if next < len(story) && strings.Contains(got, story[next]) {
+			next++
+		}
+		var sequence int
+		if _, err := fmt.Sscan(got, &sequence); err == nil && sequence <= last {
+			t.Errorf("the subscriber shows record %d after %d", sequence, last)
+		} else if err == nil {
+			last = sequence
+		}
+		if strings.Contains(got, story[0]) && strings.Contains(before, "JobRetired") {
+			t.Errorf("the subscriber shows the first decision after the Jobs' end")
+		}
+	}
+	if next < len(story) {
+		t.Errorf("the subscriber does not show %q:\n%s", story[next], said)
+	}
 }
 
 func TestEnds(t *testing.T) {

@@ -1,6 +1,6 @@
 // Command demo shows what Jobledger does, on a control plane of its own: it starts both, creates the Jobs of examples/,
-// shows the controller's records as they are written until the Jobs have ended as they should, and prints the state, the
-// history and the replay of one that failed. It needs bin/jobledger, and ends with exit status 0 only if everything was as
+// shows the controller's records as they are written, and what a subscriber to its NATS stream gets, until the Jobs have ended as
+// they should, and prints the state, the history and the replay of one that failed. It needs bin/jobledger, and ends with exit status 0 only if everything was as
 // it should be.
 //
 //	make demo

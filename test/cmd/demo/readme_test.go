@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A "console" block of README.md is a session: lines that begin with "$ " are commands, what follows is what came of them, and
-// a line "…" stands for lines that were left out.
+// A "console" block of README.md is a session: lines that begin with "$ " are commands, which a "\" at the end carries on to the
+// next line; what follows is what came of them, and a line "…" stands for lines that were left out.
 type exchange struct {
 	command string
 	output  []string
@@ -18,8 +18,8 @@ type exchange struct {
 
 // checkReadme runs the sessions of README.md on the log that the demo left, and compares what comes of them with what
 // README.md shows, but for what differs from run to run. Commands that start something are not run again: they are
-// checked for flags and targets that do not exist.
-func checkReadme(t *testing.T, d *demo) {
+// checked for flags and targets that do not exist; what a subscriber shows, against what the demo's did.
+func checkReadme(t *testing.T, d *demo, said string) {
 	text, err := os.ReadFile(filepath.Join(d.root, "README.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -44,6 +44,9 @@ func checkReadme(t *testing.T, d *demo) {
 			t.Errorf("$ %s: this test does not know how to check that", x.command)
 		case words[1] == "run", strings.Contains(x.command, " -w "):
 			d.session(t, x.command+" --help")
+		case words[1] == "subscribe": // its server is gone
+			d.session(t, x.command+" --help")
+			compare(t, x, besides(said))
 		default:
 			ran++
 			compare(t, x, d.session(t, x.command))
@@ -54,11 +57,22 @@ func checkReadme(t *testing.T, d *demo) {
 	}
 }
 
+// besides is what the demo has shown of the subscriber.
+func besides(said string) string {
+	var out strings.Builder
+	for line := range strings.Lines(said) {
+		if line, ok := strings.CutPrefix(line, beside); ok {
+			out.WriteString(line)
+		}
+	}
+	return out.String()
+}
+
 // exchanges are those of all console blocks.
 func exchanges(markdown string) []exchange {
 	var out []exchange
 	inside := false
-	for line := range strings.Lines(markdown) {
+	for line := range strings.Lines(strings.ReplaceAll(markdown, "\\\n", "")) {
 		line = strings.TrimRight(line, "\n")
 		command, isCommand := strings.CutPrefix(line, "$ ")
 		switch {

@@ -17,6 +17,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"github.com/jobledger/jobledger/internal/show"
 	"github.com/jobledger/jobledger/test/internal/child"
 )
 
@@ -48,19 +49,22 @@ func (d *demo) call(ctx context.Context, out, notes io.Writer, args ...string) (
 	return text.String(), nil
 }
 
-// following is a running "events -w", whose lines are shown.
+// following is a running command that shows records as they come, until it is stopped.
 type following struct {
+	name   string
 	pid    int
-	shown  atomic.Uint64 // sequence of the last record that was shown
+	shown  atomic.Pointer[string] // the last line that was shown
 	ended  chan struct{}
 	err    error         // before ended is closed
 	copied chan struct{} // closed when all its output is shown
 }
 
-// follow shows the records that the controller writes, as it writes them, until stop.
-func (d *demo) follow() (*following, error) {
-	args := []string{"events", "-w", "--log", d.logDir()}
-	d.say("")
+// width is how wide a line may be.
+const width = 100
+
+// follow shows what a command writes, as it writes it, until stop. Its lines begin with a mark.
+func (d *demo) follow(mark string, args ...string) (*following, error) {
+	args = append(args, "--log", d.logDir())
 	d.typed(args)
 	lines, out, err := os.Pipe()
 	if err != nil {
@@ -74,16 +78,15 @@ func (d *demo) follow() (*following, error) {
 		lines.Close()
 		return nil, err
 	}
-	f := &following{pid: cmd.Process.Pid, ended: make(chan struct{}), copied: make(chan struct{})}
+	f := &following{name: args[0], pid: cmd.Process.Pid, ended: make(chan struct{}), copied: make(chan struct{})}
+	f.shown.Store(new(string))
 	go func() { // ends with the process, which alone has the other end of the pipe
 		defer close(f.copied)
 		defer lines.Close()
 		for s := bufio.NewScanner(lines); s.Scan(); {
-			d.say("%s", s.Text())
-			sequence, _, _ := strings.Cut(s.Text(), " ")
-			if n, err := strconv.ParseUint(sequence, 10, 64); err == nil {
-				f.shown.Store(n)
-			}
+			line := s.Text()
+			d.say("%s", show.Clip(mark+line, width))
+			f.shown.Store(&line)
 		}
 	}()
 	go func() { // ends with the process
@@ -93,18 +96,27 @@ func (d *demo) follow() (*following, error) {
 	return f, nil
 }
 
-// awaitShown waits until that record was shown.
-func (f *following) awaitShown(ctx context.Context, sequence uint64) error {
+// awaitRecord waits until that record was shown, or one after it.
+func (f *following) awaitRecord(ctx context.Context, sequence uint64) error {
+	return f.await(ctx, fmt.Sprintf("record %d", sequence), func(line string) bool {
+		text, _, _ := strings.Cut(line, " ")
+		n, err := strconv.ParseUint(text, 10, 64)
+		return err == nil && n >= sequence
+	})
+}
+
+// await waits until the last line that was shown is one that is wanted.
+func (f *following) await(ctx context.Context, what string, wanted func(line string) bool) error {
 	err := wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(context.Context) (bool, error) {
 		select {
 		case <-f.ended:
-			return false, fmt.Errorf("events -w ended: %w", f.err)
+			return false, fmt.Errorf("%s ended: %w", f.name, f.err)
 		default:
-			return f.shown.Load() >= sequence, nil
+			return wanted(*f.shown.Load()), nil
 		}
 	})
 	if err != nil && ctx.Err() != nil {
-		return fmt.Errorf("events -w has shown records up to %d, not %d: %w", f.shown.Load(), sequence, context.Cause(ctx))
+		return fmt.Errorf("%s has not shown %s, but last %q: %w", f.name, what, *f.shown.Load(), context.Cause(ctx))
 	}
 	return err
 }
@@ -112,14 +124,14 @@ func (f *following) awaitShown(ctx context.Context, sequence uint64) error {
 // stop interrupts it, as a user does.
 func (f *following) stop() error {
 	if err := child.Signal(f.pid, syscall.SIGINT); err != nil {
-		return fmt.Errorf("stop events -w (pid %d): %w", f.pid, err)
+		return fmt.Errorf("stop %s (pid %d): %w", f.name, f.pid, err)
 	}
 	select {
 	case <-f.ended:
 	case <-time.After(stopsWithin):
 		err := child.Signal(f.pid, syscall.SIGKILL)
 		<-f.ended
-		return errors.Join(fmt.Errorf("events -w did not end within %s of SIGINT", stopsWithin), err)
+		return errors.Join(fmt.Errorf("%s did not end within %s of SIGINT", f.name, stopsWithin), err)
 	}
 	<-f.copied
 	return nil

@@ -3,7 +3,10 @@ package controller
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -12,7 +15,8 @@ import (
 )
 
 // Build builds the jobledger of this repository into dir, with build tags if there are any, and returns its path. It is
-// built in the root module, so with the versions that a release has, not those of the tests.
+// built in the root module, so with the versions that a release has, not those of the tests. What was built stays in
+// bin/test, where the next package of tests finds it and Go has nothing to link.
 func Build(ctx context.Context, dir string, tags ...string) (string, error) {
 	root, err := binaries.FindRoot()
 	if err != nil {
@@ -22,12 +26,31 @@ func Build(ctx context.Context, dir string, tags ...string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("build jobledger: %w", err)
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-tags="+strings.Join(tags, ","), "-o", path, "./cmd/jobledger")
+	built := filepath.Join(root, "bin", "test", strings.Join(append([]string{"jobledger"}, tags...), "-"))
+	cmd := exec.CommandContext(ctx, "go", "build", "-tags="+strings.Join(tags, ","), "-o", built, "./cmd/jobledger")
 	cmd.Dir = root
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	if err := cmd.Run(); err != nil {
 		return "", fmt.Errorf("build jobledger: %w\n%s", err, &said)
 	}
+	if err := copyFile(built, path); err != nil {
+		return "", fmt.Errorf("build jobledger: %w", err)
+	}
 	return path, nil
+}
+
+// copyFile copies an executable file, so that a build meanwhile does not change what a test runs.
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o755)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
 }

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,13 +17,14 @@ import (
 	"github.com/jobledger/jobledger/test/internal/child"
 )
 
-// Config says what to run. All fields but the last three are required.
+// Config says what to run. All fields but the last four are required.
 type Config struct {
 	Program    string // path of the binary, see Build
 	Kubeconfig string // of the user that it runs as, see NewUser
 	Namespace  string // the only one that it looks at
 	Dir        string // holds the log, in Dir/log, and the output of each run, in Dir/run-N.txt
 
+	Log    string   // directory of the log, if not Dir/log
 	Manage string   // value of --manage; empty: its default
 	Args   []string // more arguments of jobledger run
 	Env    []string // more of the environment, as NAME=VALUE
@@ -49,7 +51,7 @@ type process struct {
 func New(config Config) *Controller { return &Controller{config: config} }
 
 // Log is the directory of the log.
-func (c *Controller) Log() string { return filepath.Join(c.config.Dir, "log") }
+func (c *Controller) Log() string { return cmp.Or(c.config.Log, filepath.Join(c.config.Dir, "log")) }
 
 // Launch starts the controller and returns at once. Env is added to the environment of this run.
 func (c *Controller) Launch(env ...string) error {
@@ -180,6 +182,15 @@ func (c *Controller) Running() bool {
 
 // Ended is closed when the process of the newest Start has ended.
 func (c *Controller) Ended() <-chan struct{} { return c.now.ended }
+
+// Failed waits until the process of the newest Start has ended by itself and returns how, nil for exit status 0. It does not
+// run any more then.
+func (c *Controller) Failed() error {
+	p := c.now
+	<-p.ended
+	c.now = nil
+	return p.err
+}
 
 // Stop asks the controller to stop in good order and returns when it has. An exit code other than 0 is an error.
 func (c *Controller) Stop(ctx context.Context) error {

@@ -68,7 +68,15 @@ type Job struct {
 		Command, Does string
 		InDoubt       bool
 	}
-	Waits []struct{ For string }
+	Waits   []struct{ For string }
+	Refused []Refusal
+}
+
+// Refusal is a command that the API server refuses, as get shows it.
+type Refusal struct {
+	Does, Class, Says string
+	Since, Next       time.Time
+	Tries             int
 }
 
 // CLI runs jobledger with these arguments, --log and the controller's own log added, and returns its standard output. The

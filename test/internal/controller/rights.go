@@ -2,50 +2,140 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	"sigs.k8s.io/yaml"
 
+	"github.com/jobledger/jobledger/test/binaries"
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// rights are those of section 18 of the Job contract, and no more (J-249), with the Lease of a stand-alone process
-// (J-250). Discovery is open to every authenticated user.
-var rights = []rbacv1.PolicyRule{
-	{APIGroups: []string{"batch"}, Resources: []string{"jobs"}, Verbs: []string{"get", "list", "watch", "update", "patch"}},
-	{APIGroups: []string{"batch"}, Resources: []string{"jobs/status"}, Verbs: []string{"update"}},
-	{APIGroups: []string{"batch"}, Resources: []string{"jobs/finalizers"}, Verbs: []string{"update"}},
-	{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"list", "watch", "create", "delete", "patch"}},
-	{APIGroups: []string{"", "events.k8s.io"}, Resources: []string{"events"}, Verbs: []string{"create", "patch", "update"}},
-	{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get", "create", "update"}},
+// Rights are what a deployment gives the controller, and no more: the ClusterRole and the Role for the Lease of deploy/.
+// Discovery is open to every authenticated user.
+func Rights() ([]rbacv1.PolicyRule, error) {
+	role, err := ClusterRole()
+	if err != nil {
+		return nil, err
+	}
+	var forLease rbacv1.Role
+	if err := deployed("role.yaml", &forLease); err != nil {
+		return nil, err
+	}
+	return slices.Concat(role.Rules, forLease.Rules), nil
 }
 
-// NewUser makes a user of that name that may do in the namespace what a Job controller must be able to do, and nothing
-// else, and writes its kubeconfig into dir. The audit log knows the controller by the user's name.
-func NewUser(ctx context.Context, cp *controlplane.ControlPlane, name, namespace, dir string) (kubeconfig string, err error) {
+// ClusterRole is that of deploy/.
+func ClusterRole() (*rbacv1.ClusterRole, error) {
+	var role rbacv1.ClusterRole
+	if err := deployed("clusterrole.yaml", &role); err != nil {
+		return nil, err
+	}
+	if len(role.Rules) == 0 {
+		return nil, errors.New("the ClusterRole of deploy/ gives no rights")
+	}
+	return &role, nil
+}
+
+// CreateClusterRole creates that ClusterRole, and returns its name.
+func CreateClusterRole(ctx context.Context, cp *controlplane.ControlPlane) (name string, err error) {
+	role, err := ClusterRole()
+	if err != nil {
+		return "", err
+	}
 	client, err := kubernetes.NewForConfig(cp.RESTConfig())
 	if err != nil {
 		return "", err
 	}
-	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: rights}
-	if _, err := client.RbacV1().Roles(namespace).Create(ctx, role, metav1.CreateOptions{}); err != nil {
-		return "", fmt.Errorf("make the rights of %s: %w", name, err)
+	if _, err := client.RbacV1().ClusterRoles().Create(ctx, role, metav1.CreateOptions{}); err != nil {
+		return "", fmt.Errorf("create the ClusterRole %s: %w", role.Name, err)
 	}
-	binding := &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: name}},
+	return role.Name, nil
+}
+
+// deployed reads an object of deploy/.
+func deployed(name string, into any) error {
+	root, err := binaries.FindRoot()
+	if err != nil {
+		return err
 	}
-	if _, err := client.RbacV1().RoleBindings(namespace).Create(ctx, binding, metav1.CreateOptions{}); err != nil {
-		return "", fmt.Errorf("give %s its rights: %w", name, err)
+	text, err := os.ReadFile(filepath.Join(root, "deploy", name))
+	if err != nil {
+		return err
 	}
+	if err := yaml.UnmarshalStrict(text, into); err != nil {
+		return fmt.Errorf("read deploy/%s: %w", name, err)
+	}
+	return nil
+}
+
+// gangRights come on top with --gang-scheduling.
+var gangRights = []rbacv1.PolicyRule{
+	{APIGroups: []string{"scheduling.k8s.io"}, Resources: []string{"workloads", "podgroups"}, Verbs: []string{"get", "list", "watch", "create"}},
+}
+
+// NewUser makes a user of that name that may do in the namespace what a deployment lets the controller do, and nothing
+// else (J-249, J-250), and writes its kubeconfig into dir. The audit log knows the controller by the user's name.
+func NewUser(ctx context.Context, cp *controlplane.ControlPlane, name, namespace, dir string) (kubeconfig string, err error) {
+	rights, err := Rights()
+	if err != nil {
+		return "", err
+	}
+	if err := grant(ctx, cp, name, namespace, name, rights); err != nil {
+		return "", err
+	}
+	return writeKubeconfig(cp, name, dir)
+}
+
+// NewReader is NewUser with the rights that --manage=observe wants: it may write nothing.
+func NewReader(ctx context.Context, cp *controlplane.ControlPlane, name, namespace, dir string) (kubeconfig string, err error) {
+	var role rbacv1.ClusterRole
+	if err := deployed("observe/clusterrole.yaml", &role); err != nil {
+		return "", err
+	}
+	if err := grant(ctx, cp, name, namespace, name, role.Rules); err != nil {
+		return "", err
+	}
+	return writeKubeconfig(cp, name, dir)
+}
+
+func writeKubeconfig(cp *controlplane.ControlPlane, name, dir string) (path string, err error) {
 	config, err := cp.UserConfig(name)
 	if err != nil {
 		return "", err
 	}
-	kubeconfig = filepath.Join(dir, name+".kubeconfig")
-	return kubeconfig, controlplane.WriteKubeconfig(config, kubeconfig)
+	path = filepath.Join(dir, name+".kubeconfig")
+	return path, controlplane.WriteKubeconfig(config, path)
+}
+
+// GrantGangs gives a user of NewUser what --gang-scheduling needs.
+func GrantGangs(ctx context.Context, cp *controlplane.ControlPlane, name, namespace string) error {
+	return grant(ctx, cp, name, namespace, name+"-gangs", gangRights)
+}
+
+// grant gives the user rights in the namespace, by a role of that name.
+func grant(ctx context.Context, cp *controlplane.ControlPlane, user, namespace, name string, rules []rbacv1.PolicyRule) error {
+	client, err := kubernetes.NewForConfig(cp.RESTConfig())
+	if err != nil {
+		return err
+	}
+	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: rules}
+	if _, err := client.RbacV1().Roles(namespace).Create(ctx, role, metav1.CreateOptions{}); err != nil {
+		return fmt.Errorf("make the rights of %s: %w", user, err)
+	}
+	binding := &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
+	}
+	if _, err := client.RbacV1().RoleBindings(namespace).Create(ctx, binding, metav1.CreateOptions{}); err != nil {
+		return fmt.Errorf("give %s its rights: %w", user, err)
+	}
+	return nil
 }

@@ -1,0 +1,75 @@
+package bench
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+)
+
+// limit is what Jobledger may ask of the API server and of its disk for one workload. Counts do not depend on how fast the
+// machine is, but for this: a Job that takes longer publishes its progress each second, and what is seen without anything
+// to be done about it is written down every 100 ms.
+type limit struct {
+	writes  float64 // of status, for each Job, beside one a second for each of the large ones
+	large   float64 // Jobs that are many pods
+	commits float64 // for each pod, beside ten a second
+}
+
+// limits are what was counted and some more; who lowers a count lowers its limit. What a kill in the middle costs (w5)
+// depends on when it strikes, and nothing is asked while Jobs only lie about (w6).
+var limits = map[string]limit{
+	"w1":  {writes: 1, commits: 4},
+	"w2":  {writes: 1.5, commits: 1.5},
+	"w3":  {writes: 2, large: 1, commits: 0.3},
+	"w3i": {writes: 2, large: 1, commits: 0.3},
+	"w4":  {writes: 5, commits: 1},
+	"w7":  {writes: 1.1, commits: 4},
+	"w8":  {writes: 2, large: 1, commits: 1},
+	"w9":  {writes: 2, large: 1, commits: 0.3},
+	"w10": {writes: 1.1, commits: 4},
+}
+
+const (
+	strayRequests = 0.02 // for each pod: conflicts, and what is asked again
+	manyUncounted = 500  // pods that are counted by one write at least, however fast they end
+)
+
+// Grown lists what cost more requests or commits than the limits allow, one line each.
+func (r *Report) Grown() (lines []string) {
+	for _, o := range r.Outcomes {
+		most, ok := limits[o.Workload]
+		for i, lap := range o.Laps[Ours] {
+			if ok && lap.Wrong == "" {
+				for _, line := range most.exceeded(&lap) {
+					lines = append(lines, fmt.Sprintf("%s, round %d: %s", o.Workload, i+1, line))
+				}
+			}
+		}
+	}
+	return lines
+}
+
+// exceeded says which limits a lap exceeds.
+func (m limit) exceeded(lap *Lap) (lines []string) {
+	wall, pods := lap.Figures[keyWall], float64(lap.Pods)
+	progress := m.large * math.Ceil(wall+pods/manyUncounted)
+	most := map[string]float64{
+		"create pods": 1, "patch pods": 1, "update jobs/status": (m.writes*float64(lap.Jobs) + progress) / pods,
+		// Watches that the API server ended meanwhile, as it may at any time.
+		"watch pods": math.Inf(1), "watch jobs": math.Inf(1),
+	}
+	for _, what := range slices.Sorted(maps.Keys(lap.Requests)) {
+		limit, known := most[what]
+		if !known {
+			limit = strayRequests
+		}
+		if each := lap.Requests[what]; each > limit+1e-9 {
+			lines = append(lines, fmt.Sprintf("%q is asked %.4f times for each pod, more than %.4f", what, each, limit))
+		}
+	}
+	if limit := m.commits + 10*wall/pods; lap.Figures[keyCommits] > limit {
+		lines = append(lines, fmt.Sprintf("%.3f commits for each pod, more than %.3f", lap.Figures[keyCommits], limit))
+	}
+	return lines
+}

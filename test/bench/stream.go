@@ -1,0 +1,74 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/events/nats/dial"
+	"github.com/jobledger/jobledger/events/nats/subscribe"
+)
+
+// streamed creates Jobs at a steady pace, while a subscriber to the contender's NATS stream notes when it is handed the end of
+// their pods. It is in this process, as the stopwatch is, and else what any program with the Go package is.
+func streamed(ctx context.Context, r *run, s sizes) (err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	ended := make(chan error, 1)
+	begun := make(chan struct{})
+	go func() { // ends with ctx
+		err := r.listen(ctx, begun)
+		if err != nil {
+			cancel(err)
+		}
+		ended <- err
+	}()
+	defer func() {
+		cancel(nil)
+		err = errors.Join(err, <-ended)
+	}()
+	select {
+	case <-begun:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	if err := steadily(ctx, r, s); err != nil {
+		return err
+	}
+	if err := r.await(ctx, func(f *field) bool { return f.delivered == len(r.shapes) }); err != nil {
+		return fmt.Errorf("wait until the subscriber has the ends of all pods: %w", err)
+	}
+	return nil
+}
+
+// listen takes all events of the stream until ctx ends. It closes begun at the first, which is from before the workload.
+func (r *run) listen(ctx context.Context, begun chan<- struct{}) error {
+	url, err := os.ReadFile(filepath.Join(logIn(r.dir), "NATS"))
+	if err != nil {
+		return fmt.Errorf("find the NATS server of %s: %w", r.contender.name, err)
+	}
+	conn, err := dial.Config{URL: strings.TrimSpace(string(url))}.Connect()
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	if err != nil {
+		return err
+	}
+	var once sync.Once
+	return subscribe.Run(ctx, js, subscribe.Config{Cluster: "default", Start: subscribe.All()}, func(_ context.Context, e *subscribe.Event) error {
+		once.Do(func() { close(begun) })
+		pod, ok := e.Record.Facts.(*events.PodSeen)
+		if ok && (pod.Phase == events.PodSucceeded || pod.Phase == events.PodFailed) {
+			r.watch.podDelivered(e.Job.Namespace, e.Job.Name)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+// streamed says where every record is in the NATS stream of the controller's own server.
+func (d *demo) streamed(ctx context.Context) error {
+	messages, err := d.awaitStream(ctx)
+	if err != nil {
+		return err
+	}
+	url, err := d.natsURL()
+	if err != nil {
+		return err
+	}
+	d.say("\nAll records are on NATS too: %s messages on jobledger.v1.default.>, for any NATS client at\n%s", messages, url)
+	return nil
+}
+
+// awaitStream waits until every record is in the stream, and says how many messages that took.
+func (d *demo) awaitStream(ctx context.Context) (messages string, err error) {
+	var lag string
+	err = wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+		all, err := metrics(ctx, d.started.server)
+		lag, messages = all["jobledger_nats_lag_records"], all["jobledger_nats_messages_total"]
+		return lag == "0", err
+	})
+	if err != nil {
+		return "", fmt.Errorf("records are missing in the NATS stream (%s): %w", lag, context.Cause(ctx))
+	}
+	return messages, nil
+}
+
+// natsURL is where the controller's NATS server answers.
+func (d *demo) natsURL() (string, error) {
+	text, err := os.ReadFile(filepath.Join(d.logDir(), "NATS"))
+	return strings.TrimSpace(string(text)), err
+}
+
+// metrics are those of the controller that have no labels.
+func metrics(ctx context.Context, server string) (map[string]string, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, server+"/metrics", nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	all := map[string]string{}
+	lines := bufio.NewScanner(io.LimitReader(response.Body, 10<<20))
+	for lines.Scan() {
+		if name, value, ok := strings.Cut(lines.Text(), " "); ok && name != "#" {
+			all[name] = value
+		}
+	}
+	return all, lines.Err()
+}

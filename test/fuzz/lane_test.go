@@ -1,0 +1,199 @@
+package fuzz
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/test/internal/history"
+	"github.com/jobledger/jobledger/test/internal/ledger"
+)
+
+// lane has one Job after the other.
+type lane struct {
+	*fuzz
+	rand *rand.Rand
+
+	job  *batchv1.Job // as it was created
+	told []string     // what happened to it, for people
+}
+
+// pace is how long a lane waits between two deeds, at most: what meets what is what a fuzz is about.
+const pace = 300 * time.Millisecond
+
+// patience is how long a Job may take to end once nobody meddles any more. The waits of the controller add up to less.
+const patience = 2 * time.Minute
+
+// life is one Job from its creation to its end. The error says what is wrong about it.
+func (l *lane) life(ctx context.Context, name string) error {
+	l.told = nil
+	wanted := randomJob(l.rand, name)
+	job, err := l.client.BatchV1().Jobs(l.namespace).Create(ctx, wanted, metav1.CreateOptions{})
+	if err != nil {
+		return fmt.Errorf("create a Job: %w\n%+v", err, wanted.Spec)
+	}
+	l.job = job
+	for range 5 + l.rand.IntN(40) {
+		if err := l.rest(ctx); err != nil {
+			return err
+		}
+		now, pods := l.look()
+		if now == nil {
+			continue // the watch is behind, or the Job is gone
+		}
+		if ledger.Finished(now) && chance(l.rand, 0.5) {
+			break
+		}
+		if err := l.deed(ctx, now, pods); err != nil {
+			return l.wrong(err)
+		}
+	}
+	if err := l.conclude(ctx); err != nil {
+		return l.wrong(err)
+	}
+	return l.judge(ctx)
+}
+
+func (l *lane) rest(ctx context.Context) error {
+	select {
+	case <-time.After(time.Duration(l.rand.Int64N(int64(pace)))):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// look is the Job and its pods, as far as the watch has got; the Job is nil when it is gone.
+func (l *lane) look() (*batchv1.Job, []*corev1.Pod) { return l.history.Of(l.job.UID) }
+
+func (l *lane) note(what string) { l.told = append(l.told, time.Now().Format("04:05.000 ")+what) }
+
+// conclude lets the Job end: nobody holds it up, and its pods succeed. It returns when nothing is under way any more.
+func (l *lane) conclude(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("it has not come to rest %s after the last that was done to it", patience))
+	defer cancel()
+	if err := l.history.CatchUp(ctx); err != nil {
+		return err
+	}
+	if job, _ := l.look(); job != nil && !ledger.Finished(job) {
+		if err := l.set(ctx, job, `"suspend":false`); err != nil {
+			return err
+		}
+		if *job.Spec.Parallelism == 0 {
+			if err := l.set(ctx, job, `"parallelism":2`); err != nil {
+				return err
+			}
+		}
+	}
+	for {
+		job, pods := l.look()
+		atRest := job == nil || ledger.Finished(job) && job.DeletionTimestamp == nil
+		if atRest && !slices.ContainsFunc(pods, unsettled) {
+			return nil
+		}
+		for _, pod := range pods {
+			if err := l.finish(ctx, pod); err != nil {
+				return err
+			}
+		}
+		if err := l.rest(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// finish brings a pod to its end.
+func (l *lane) finish(ctx context.Context, pod *corev1.Pod) error {
+	switch {
+	case !ledger.Terminal(pod):
+		return l.tell("end well, at last, "+pod.Name, l.kubelet.Succeed(ctx, pod))
+	case pod.DeletionTimestamp != nil && *pod.DeletionGracePeriodSeconds > 0:
+		return l.tell("let go, at last, of "+pod.Name, l.kubelet.Remove(ctx, pod))
+	}
+	return nil
+}
+
+// unsettled reports whether something is still to happen to a pod.
+func unsettled(p *corev1.Pod) bool {
+	return ledger.Tracked(p) || p.DeletionTimestamp != nil || !ledger.Terminal(p)
+}
+
+// judge goes through everything that was stored of the Job.
+func (l *lane) judge(ctx context.Context) error {
+	if err := l.history.CatchUp(ctx); err != nil {
+		return err
+	}
+	book := ledger.Read(ledger.Config{Stripped: l.wasStripped, Deleted: l.wasDeleted}, l.history.Changes(l.job.UID))
+	for _, account := range book.Accounts() {
+		if !account.Gone {
+			account.Settle()
+		}
+	}
+	var errs []error
+	for _, v := range book.Violations() {
+		errs = append(errs, errors.New(v.String()))
+	}
+	if len(errs) > 0 {
+		return l.wrong(errors.Join(errs...))
+	}
+	_, pods := l.look()
+	l.history.Forget(l.job.UID)
+	return l.sweep(ctx, pods)
+}
+
+// sweep removes what is left, so that the namespace stays small.
+func (l *lane) sweep(ctx context.Context, pods []*corev1.Pod) error {
+	how := metav1.DeletePropagationBackground
+	err := l.client.BatchV1().Jobs(l.namespace).Delete(ctx, l.job.Name, metav1.DeleteOptions{PropagationPolicy: &how})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("sweep: %w", err)
+	}
+	for _, pod := range pods { // the kubelet's part
+		if err := l.kubelet.Remove(ctx, pod); err != nil && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("sweep: %w", err)
+		}
+	}
+	return nil
+}
+
+func (l *lane) wasStripped(pod types.UID) bool {
+	_, ok := l.stripped.Load(pod)
+	return ok
+}
+
+func (l *lane) wasDeleted(pod types.UID) bool {
+	_, ok := l.deleted.Load(pod)
+	return ok
+}
+
+// wrong tells all that is known of the Job, and what is wrong about it before and after: of a long output people see the end.
+func (l *lane) wrong(err error) error {
+	var text strings.Builder
+	fmt.Fprintf(&text, "job %s: %v\n", l.job.Name, err)
+	fmt.Fprintf(&text, "as created: %s\n", describe(l.job))
+	fmt.Fprintf(&text, "what happened to it:\n  %s\n", strings.Join(l.told, "\n  "))
+	fmt.Fprintf(&text, "what was stored:\n%s", history.Tell(l.history.Changes(l.job.UID)))
+	fmt.Fprintf(&text, "what is wrong about job %s:\n%v", l.job.Name, err)
+	return errors.New(text.String())
+}
+
+func describe(j *batchv1.Job) string {
+	spec := j.Spec.DeepCopy()
+	spec.Template = corev1.PodTemplateSpec{}
+	text, err := json.Marshal(spec)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text) + ", restartPolicy " + string(j.Spec.Template.Spec.RestartPolicy)
+}

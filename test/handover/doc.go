@@ -1,0 +1,15 @@
+// Package handover lets jobledger (--manage=all) and the built-in Job controller take over a cluster from each other, again and
+// again, each killed in the middle of what it does (O-008, design §6).
+//
+// Mixed Jobs, in every state that a Job can be in, are created while the controllers change: running, in backoff, suspended,
+// finishing, failing by a policy, with a failed pod held back for its index, being deleted. How each ends follows from its spec and
+// from what its pods do, whoever runs it: mix_test.go has both beside each other. Over all that was stored meanwhile the rules of
+// package ledger hold: no index ever has two live pods, no pod is counted twice or forgotten, no finalizer stays.
+//
+// # Concurrency
+//
+// The built-in controller runs the Jobs of all namespaces. So one trial has two namespaces and hands both over at the same
+// time: in one ours keeps its log, in the other it loses it each time.
+//
+// Read next: mix_test.go, then handover_test.go.
+package handover

@@ -1,0 +1,256 @@
+package integration
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/jobledger/jobledger/test/controlplane"
+	"github.com/jobledger/jobledger/test/internal/controller"
+)
+
+// electing are the arguments of a controller that works only while it holds the Lease of the test's namespace.
+func (w *world) electing(more ...string) []string {
+	return append([]string{
+		"--leader-elect", "--leader-elect-resource-namespace=" + w.namespace, "--metrics-bind-address=127.0.0.1:0",
+		"--leader-elect-lease-duration=4s", "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period=500ms",
+	}, more...)
+}
+
+// standby starts another controller on a log, as a user of its own, and waits until it says that it is ready though another
+// one leads (O-035).
+func (w *world) standby(log string) (c *controller.Controller, user string) {
+	w.t.Helper()
+	user = w.namespace + "-standby"
+	w.users = append(w.users, user)
+	dir := filepath.Join(w.dir, "standby")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		w.t.Fatal(err)
+	}
+	kubeconfig, err := controller.NewUser(w.t.Context(), w.cp, user, w.namespace, dir)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	c = controller.New(controller.Config{
+		Program: shared.Program, Kubeconfig: kubeconfig, Namespace: w.namespace, Dir: dir, Log: log, Args: w.electing(),
+	})
+	w.controllers = append(w.controllers, c)
+	if err := c.Launch(); err != nil {
+		w.t.Fatal(err)
+	}
+	address := w.metricsAddress(c.Output)
+	w.says(c, `msg="another controller holds the Lease: waiting"`)
+	for _, path := range []string{"/readyz", "/livez", "/healthz"} {
+		if got := w.status(address + path); got != http.StatusOK {
+			w.t.Errorf("%s of a standby: %d, want 200 (O-035)", path, got)
+		}
+	}
+	return c, user
+}
+
+// says waits until a controller wrote that.
+func (w *world) says(c *controller.Controller, text string) {
+	w.t.Helper()
+	w.eventually("the controller says "+text, func() (bool, error) {
+		all, err := c.Output()
+		return strings.Contains(all, text), err
+	})
+}
+
+func (w *world) finishes(name string) {
+	w.t.Helper()
+	w.eventually("Job "+name+" finishes", func() (bool, error) {
+		j := w.job(name)
+		return condition(j, batchv1.JobComplete) != nil, nil
+	})
+	w.letGo(name)
+}
+
+// TestStandbyTakesOver: O-020, O-022, O-023, O-035. Of two processes one works; when it is killed, the other goes on with its
+// log once the Lease has expired.
+func TestStandbyTakesOver(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	first := w.newController("", w.electing()...)
+	w.start(first)
+	second, _ := w.standby(first.Log())
+	w.create(newJob("before"))
+	w.finishes("before")
+
+	killed := time.Now()
+	if err := first.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	w.create(newJob("after"))
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := second.Ready(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if waited := time.Since(killed); waited < 2*time.Second { // the newest renewal is at most half a second and a request old
+		t.Errorf("the second one works %s after the first was killed, before the Lease has expired", waited)
+	}
+	w.finishes("after")
+
+	object, err := w.client.CoordinationV1().Leases(w.namespace).Get(t.Context(), "jobledger", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := object.Annotations; len(a["jobledger.dev/log-id"]) != 32 || a["jobledger.dev/log-epoch"] != "1" || a["jobledger.dev/log-head"] == "" {
+		t.Errorf("the Lease says of the log %v", a)
+	}
+	w.eventually("users are told who leads", func() (bool, error) {
+		list, err := w.client.CoreV1().Events(w.namespace).List(t.Context(), metav1.ListOptions{FieldSelector: "reason=LeaderElection"})
+		if err != nil {
+			return false, err
+		}
+		leaders := map[string]bool{}
+		for _, e := range list.Items {
+			if who, ok := strings.CutSuffix(e.Message, " became leader"); ok && e.InvolvedObject.Kind == "Lease" {
+				leaders[who] = true
+			}
+		}
+		return len(leaders) == 2, nil
+	})
+	records, err := second.Records(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	led := 0
+	for _, r := range records {
+		if r.Kind == "LeadershipChanged" {
+			led++
+		}
+	}
+	if led != 2 {
+		t.Errorf("%d records of leadership, want one for each process", led)
+	}
+}
+
+// TestWhoLosesTheLeaseWritesNothingMore: O-021, O-023. A process that stands still while another takes the Lease finds out
+// before it writes anything, ends with code 1, and lets go of the log, with which the other goes on.
+func TestWhoLosesTheLeaseWritesNothingMore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.told = []string{"the Lease is lost", "retrieving lease lock"} // client-go tells of requests that stood still, too
+	first := w.newController("", w.electing()...)
+	w.start(first)
+	second, heir := w.standby(first.Log())
+	w.create(newJob("before"))
+	w.finishes("before")
+
+	if err := first.Pause(); err != nil {
+		t.Fatal(err)
+	}
+	w.says(second, "msg=leading")
+	w.create(newJob("after", parallelism(3), completions(3)))
+	before := w.written(nil)
+	if err := first.Continue(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-first.Ended():
+	case <-time.After(patience):
+		t.Fatal("the first one goes on without the Lease")
+	}
+	if err := first.Failed(); err == nil || err.Error() != "exit status 1" {
+		t.Errorf("it ended with %v, want exit status 1 (O-021)", err)
+	}
+	w.finishes("after")
+	if after := w.written(nil); !equal(before, after) {
+		t.Errorf("it wrote %v before it stood still, and %v in all", before, after)
+	}
+	made, err := w.cp.CountWrites(func(x controlplane.Write) bool { return x.User == heir && x.Verb == "create" && x.Resource == "pods" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(made) == 0 {
+		t.Error("the pods were not made by the one that has the Lease: this tests nothing")
+	}
+	w.says(first, "the Lease is lost")
+}
+
+func equal(a, b map[string]int) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for k, n := range a {
+		if b[k] != n {
+			return false
+		}
+	}
+	return true
+}
+
+// TestAnotherLogIsRefused: the design's Identity. The Lease says which log runs the Jobs; another one is taken only with
+// --adopt, and an older copy not at all.
+func TestAnotherLogIsRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.told = []string{"--adopt"}
+	refused := func(c *controller.Controller, why string) {
+		t.Helper()
+		if err := c.Launch(); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-c.Ended():
+		case <-time.After(patience):
+			t.Fatalf("it runs, though %s", why)
+		}
+		if err := c.Failed(); err == nil || err.Error() != "exit status 1" {
+			t.Errorf("it ended with %v, want exit status 1", err)
+		}
+		text, err := c.Output()
+		if err != nil || !strings.Contains(text, why) || !strings.Contains(text, "--adopt") {
+			t.Errorf("%v; it said\n%s", err, text)
+		}
+	}
+	first := w.newController("", w.electing()...)
+	w.start(first)
+	w.create(newJob("one"))
+	w.finishes("one")
+	w.stop(first)
+
+	copied := first.Log() + ".copy"
+	if err := os.CopyFS(copied, os.DirFS(first.Log())); err != nil {
+		t.Fatal(err)
+	}
+	w.start(first)
+	w.create(newJob("two"))
+	w.finishes("two")
+	w.stop(first)
+
+	other := controller.New(controller.Config{
+		Program: shared.Program, Kubeconfig: w.kubeconfig, Namespace: w.namespace, Dir: t.TempDir(), Args: w.electing(),
+	})
+	refused(other, "there is no log in")
+	aside, err := first.LoseLog()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(copied, first.Log()); err != nil {
+		t.Fatal(err)
+	}
+	refused(first, "it is an older copy")
+	if err := os.RemoveAll(first.Log()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(aside, first.Log()); err != nil {
+		t.Fatal(err)
+	}
+
+	adopter := w.newController("", w.electing("--adopt")...)
+	w.start(adopter)
+	w.create(newJob("three"))
+	w.finishes("three")
+	w.stop(adopter)
+	refused(first, "and the one in")
+}

@@ -1,0 +1,93 @@
+// Package builtin runs the Job controller of kube-controller-manager, alone, as a process that tests start and kill.
+//
+// It runs the Jobs of every namespace, so no two tests of a control plane that use it may run at a time, unless all want it.
+//
+// # Concurrency
+//
+// A Controller belongs to one goroutine.
+package builtin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+
+	"github.com/jobledger/jobledger/test/binaries"
+	"github.com/jobledger/jobledger/test/controlplane"
+	"github.com/jobledger/jobledger/test/internal/child"
+)
+
+// User is its name in the audit log.
+const User = "builtin"
+
+// Controller is one that runs, or ran, or will; New makes it.
+type Controller struct {
+	program, kubeconfig, output string
+
+	pid   int // 0 while it does not run
+	ended <-chan error
+}
+
+// New gives the built-in Job controller its rights in a control plane that does not run it, and returns it. What it says
+// goes into dir.
+func New(ctx context.Context, cp *controlplane.ControlPlane, dir string) (*Controller, error) {
+	config, err := cp.UserConfig(User)
+	if err != nil {
+		return nil, err
+	}
+	c := &Controller{
+		program: cp.Program(binaries.ControllerManager), kubeconfig: filepath.Join(dir, User+".kubeconfig"),
+		output: filepath.Join(dir, User+".txt"),
+	}
+	if err := controlplane.WriteKubeconfig(config, c.kubeconfig); err != nil {
+		return nil, err
+	}
+	return c, cp.Bind(ctx, User, "system:controller:job-controller")
+}
+
+// Launch starts it and returns at once.
+func (c *Controller) Launch() error {
+	if c.pid != 0 {
+		return errors.New("start the built-in controller: it runs already")
+	}
+	out, err := os.OpenFile(c.output, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return fmt.Errorf("start the built-in controller: %w", err)
+	}
+	defer out.Close() // the child has its own
+	cmd := exec.Command(c.program,
+		"--kubeconfig="+c.kubeconfig, "--controllers=job-controller", "--leader-elect=false", "--secure-port=0",
+		"--use-service-account-credentials=false", "--kube-api-qps=1000", "--kube-api-burst=2000", "--profiling=false")
+	cmd.Stdout, cmd.Stderr = out, out
+	ended, err := child.Start(cmd)
+	if err != nil {
+		return fmt.Errorf("start the built-in controller: %w", err)
+	}
+	c.pid, c.ended = cmd.Process.Pid, ended
+	return nil
+}
+
+// Kill ends it by SIGKILL and returns when it has ended. An error says that it had ended by itself.
+func (c *Controller) Kill() error {
+	if c.pid == 0 {
+		return nil
+	}
+	select {
+	case err := <-c.ended:
+		c.pid = 0
+		return errors.Join(fmt.Errorf("the built-in controller ended by itself; what it said is in %s", c.output), err)
+	default:
+	}
+	if err := child.Signal(c.pid, syscall.SIGKILL); err != nil {
+		return fmt.Errorf("kill the built-in controller: %w", err)
+	}
+	if err := <-c.ended; err == nil {
+		return errors.New("the built-in controller ended by itself before it was killed")
+	}
+	c.pid = 0
+	return nil
+}

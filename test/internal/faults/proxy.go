@@ -1,0 +1,209 @@
+package faults
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"maps"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+)
+
+// Kind says in which way a call goes wrong.
+type Kind string
+
+// The faults.
+const (
+	LostBefore  Kind = "lost before its effect"  // the connection ends, the call never reaches the server
+	LostAfter   Kind = "lost after its effect"   // the connection ends instead of the answer
+	TimedOut    Kind = "504 before its effect"   // the server gives up
+	LateTimeout Kind = "504 after its effect"    // the server gives up, and the call took effect all the same
+	TooMany     Kind = "429"                     // with Retry-After, no effect
+	Failed      Kind = "500"                     // no effect
+	Touched     Kind = "somebody else is faster" // Config.Touch is called first; what was read before is old then
+	Cut         Kind = "watch cut"               // a watch ends in the middle
+)
+
+// Rates are probabilities of faults for each write, of Cut for each watch.
+type Rates map[Kind]float64
+
+// longestWatch is how long a watch lasts at most that is to be cut.
+const longestWatch = 20 * time.Second
+
+// Config is what a Proxy is made from.
+type Config struct {
+	// Upstream reaches the API server as the user whose calls these are.
+	Upstream *rest.Config
+	Rates    Rates
+	Seed     uint64
+	// Touch changes the object that a write is about, given by its path; nil: Touched is no fault.
+	Touch func(ctx context.Context, path string) error
+}
+
+// Proxy is a running one; Start makes it.
+type Proxy struct {
+	config   Config
+	upstream http.RoundTripper
+	forward  *httputil.ReverseProxy
+	server   *http.Server
+	host     string
+	ended    chan struct{}
+	calm     atomic.Bool
+
+	mu     sync.Mutex
+	rand   *rand.Rand
+	counts map[Kind]int
+}
+
+// Start starts a proxy on a loopback port. It runs until Stop.
+func Start(config Config) (*Proxy, error) {
+	upstream, err := rest.TransportFor(config.Upstream)
+	if err != nil {
+		return nil, fmt.Errorf("start a proxy: %w", err)
+	}
+	target, err := url.Parse(config.Upstream.Host)
+	if err != nil {
+		return nil, fmt.Errorf("start a proxy: %w", err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("start a proxy: %w", err)
+	}
+	p := &Proxy{
+		config: config, upstream: upstream, host: "http://" + listener.Addr().String(), ended: make(chan struct{}),
+		rand: rand.New(rand.NewPCG(config.Seed, 3)), counts: map[Kind]int{},
+	}
+	quiet := log.New(io.Discard, "", 0) // what goes wrong here was meant to, or the client hears of it
+	p.forward = &httputil.ReverseProxy{
+		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		Transport:     upstream,
+		FlushInterval: -1, // watches
+		ErrorLog:      quiet,
+		ErrorHandler:  func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+	}
+	p.server = &http.Server{Handler: p, ErrorLog: quiet, ReadHeaderTimeout: time.Minute}
+	go func() { // ends with Stop
+		defer close(p.ended)
+		_ = p.server.Serve(listener)
+	}()
+	return p, nil
+}
+
+// Client is the configuration of the client whose calls are to go wrong.
+func (p *Proxy) Client() *rest.Config { return &rest.Config{Host: p.host} }
+
+// Calm lets nothing go wrong from now on.
+func (p *Proxy) Calm() { p.calm.Store(true) }
+
+// Counts are how many faults of each kind there were.
+func (p *Proxy) Counts() map[Kind]int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return maps.Clone(p.counts)
+}
+
+// Stop ends the proxy and every connection through it.
+func (p *Proxy) Stop() error {
+	err := p.server.Close()
+	<-p.ended
+	if err != nil && !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("stop a proxy: %w", err)
+	}
+	return nil
+}
+
+// draw decides what goes wrong with a call.
+func (p *Proxy) draw(r *http.Request) (Kind, time.Duration) {
+	if p.calm.Load() {
+		return "", 0
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	kinds := []Kind{LostBefore, LostAfter, TimedOut, LateTimeout, TooMany, Failed, Touched}
+	switch {
+	case r.Method == http.MethodGet && r.URL.Query().Get("watch") != "":
+		kinds = []Kind{Cut}
+	case r.Method == http.MethodGet:
+		kinds = []Kind{TooMany, Failed}
+	case p.config.Touch == nil || r.Method != http.MethodPut:
+		kinds = kinds[:len(kinds)-1]
+	}
+	left := p.rand.Float64()
+	for _, k := range kinds {
+		if left -= p.config.Rates[k]; left < 0 {
+			p.counts[k]++
+			return k, time.Duration(p.rand.Int64N(int64(longestWatch)))
+		}
+	}
+	return "", 0
+}
+
+// ServeHTTP passes a call on, or lets it go wrong.
+func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	kind, after := p.draw(r)
+	switch kind {
+	case LostBefore:
+		panic(http.ErrAbortHandler)
+	case LostAfter, LateTimeout:
+		p.effect(r)
+		if kind == LostAfter {
+			panic(http.ErrAbortHandler)
+		}
+		answer(w, http.StatusGatewayTimeout, metav1.StatusReasonTimeout, "request did not complete within the allotted timeout")
+		return
+	case TimedOut:
+		answer(w, http.StatusGatewayTimeout, metav1.StatusReasonTimeout, "request did not complete within the allotted timeout")
+		return
+	case TooMany:
+		w.Header().Set("Retry-After", "1")
+		answer(w, http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests, "the server has received too many requests")
+		return
+	case Failed:
+		answer(w, http.StatusInternalServerError, metav1.StatusReasonInternalError, "etcdserver: leader changed")
+		return
+	case Touched:
+		_ = p.config.Touch(r.Context(), strings.TrimSuffix(r.URL.Path, "/status")) // it may be gone
+	case Cut:
+		ctx, cancel := context.WithTimeout(r.Context(), after)
+		defer cancel()
+		r = r.WithContext(ctx)
+	}
+	p.forward.ServeHTTP(w, r)
+}
+
+// effect carries a call out and drops the answer.
+func (p *Proxy) effect(r *http.Request) {
+	out := r.Clone(context.WithoutCancel(r.Context()))
+	p.forward.Rewrite(&httputil.ProxyRequest{In: r, Out: out})
+	out.RequestURI = ""
+	response, err := p.upstream.RoundTrip(out)
+	if err != nil {
+		return // then it is lost before its effect
+	}
+	_, _ = io.Copy(io.Discard, response.Body)
+	response.Body.Close()
+}
+
+// answer says what a server would say that does not carry out the call.
+func answer(w http.ResponseWriter, code int, reason metav1.StatusReason, text string) {
+	status := metav1.Status{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
+		Status:   metav1.StatusFailure, Code: int32(code), Reason: reason, Message: text,
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(status) // the client is gone else
+}

@@ -1,0 +1,77 @@
+package faults
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"k8s.io/client-go/rest"
+)
+
+// TestEachFaultIsWhatItSays: whether the call reaches the server, and what the client hears.
+func TestEachFaultIsWhatItSays(t *testing.T) {
+	for _, row := range []struct {
+		kind   Kind
+		effect int32
+		code   int // 0: no answer
+	}{
+		{"", 1, http.StatusOK},
+		{LostBefore, 0, 0},
+		{LostAfter, 1, 0},
+		{TimedOut, 0, http.StatusGatewayTimeout},
+		{LateTimeout, 1, http.StatusGatewayTimeout},
+		{TooMany, 0, http.StatusTooManyRequests},
+		{Failed, 0, http.StatusInternalServerError},
+		{Touched, 2, http.StatusOK},
+	} {
+		t.Run(string(row.kind), func(t *testing.T) {
+			var effects atomic.Int32
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				effects.Add(1)
+				w.WriteHeader(http.StatusOK)
+			}))
+			defer server.Close()
+			p, err := Start(Config{
+				Upstream: &rest.Config{Host: server.URL}, Rates: Rates{row.kind: 1},
+				Touch: func(_ context.Context, path string) error {
+					if path != "/a" {
+						t.Errorf("%s was touched", path)
+					}
+					effects.Add(1)
+					return nil
+				},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			put := func() (code int) {
+				request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, p.Client().Host+"/a/status", strings.NewReader("{}"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				response, err := http.DefaultClient.Do(request)
+				if err != nil {
+					return 0
+				}
+				response.Body.Close()
+				return response.StatusCode
+			}
+			if code := put(); code != row.code || effects.Load() != row.effect {
+				t.Errorf("the answer is %d and it took effect %d times, want %d and %d", code, effects.Load(), row.code, row.effect)
+			}
+			if n := p.Counts()[row.kind]; row.kind != "" && n != 1 {
+				t.Errorf("%d faults are counted", n)
+			}
+			p.Calm()
+			if code := put(); code != http.StatusOK {
+				t.Errorf("the answer is %d although nothing is to go wrong any more", code)
+			}
+			if err := p.Stop(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

@@ -1,0 +1,136 @@
+package kubelet
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+)
+
+// Node is the name of the node.
+const Node = "by-hand"
+
+// Kubelet writes what a kubelet would.
+type Kubelet struct {
+	client kubernetes.Interface
+	exact  bool
+}
+
+// New registers the node, if nobody has yet. client must be allowed to write nodes and the status of pods.
+func New(ctx context.Context, client kubernetes.Interface) (*Kubelet, error) {
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: Node}}
+	if _, err := client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+		return nil, fmt.Errorf("register node %s: %w", Node, err)
+	}
+	return &Kubelet{client: client}, nil
+}
+
+// Exact returns a Kubelet that writes only to the version of the pod that it is given, and gets a conflict from any other: a pod
+// that has ended never runs again.
+func (k *Kubelet) Exact() *Kubelet { return &Kubelet{client: k.client, exact: true} }
+
+// Place makes the pods of a template run on the node.
+func Place(template *corev1.PodTemplateSpec) { template.Spec.NodeName = Node }
+
+// Run makes the pod run, and be Ready if so wished.
+func (k *Kubelet) Run(ctx context.Context, pod *corev1.Pod, ready bool) error {
+	s := corev1.PodStatus{Phase: corev1.PodRunning, StartTime: new(metav1.Now()), Conditions: conditions(ready)}
+	for _, c := range pod.Spec.Containers {
+		s.ContainerStatuses = append(s.ContainerStatuses, corev1.ContainerStatus{
+			Name: c.Name, Image: c.Image, Ready: ready, Started: new(true), RestartCount: restarts(pod),
+			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}},
+		})
+	}
+	return k.write(ctx, pod, s)
+}
+
+// Restart is Run of a pod whose containers have ended and were started again.
+func (k *Kubelet) Restart(ctx context.Context, pod *corev1.Pod, ready bool) error {
+	again := pod.DeepCopy()
+	if len(again.Status.ContainerStatuses) > 0 {
+		again.Status.ContainerStatuses[0].RestartCount++
+	}
+	return k.Run(ctx, again, ready)
+}
+
+func restarts(pod *corev1.Pod) int32 {
+	if len(pod.Status.ContainerStatuses) == 0 {
+		return 0
+	}
+	return pod.Status.ContainerStatuses[0].RestartCount
+}
+
+// Succeed ends the pod as Succeeded, now.
+func (k *Kubelet) Succeed(ctx context.Context, pod *corev1.Pod) error {
+	return k.write(ctx, pod, ended(pod, corev1.PodSucceeded, 0))
+}
+
+// Fail ends the pod as Failed, now, with an exit code for all containers and, if any, more conditions that are True.
+func (k *Kubelet) Fail(ctx context.Context, pod *corev1.Pod, exitCode int32, also ...corev1.PodConditionType) error {
+	s := ended(pod, corev1.PodFailed, exitCode)
+	for _, kind := range also {
+		s.Conditions = append(s.Conditions, corev1.PodCondition{
+			Type: kind, Status: corev1.ConditionTrue, Reason: "Test", LastTransitionTime: metav1.Now(),
+		})
+	}
+	return k.write(ctx, pod, s)
+}
+
+// Remove lets go of a pod that was deleted: it is gone as soon as nothing else holds it.
+func (k *Kubelet) Remove(ctx context.Context, pod *corev1.Pod) error {
+	err := k.client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
+		GracePeriodSeconds: new(int64(0)), Preconditions: &metav1.Preconditions{UID: &pod.UID},
+	})
+	if err != nil {
+		return fmt.Errorf("let go of pod %s: %w", pod.Name, err)
+	}
+	return nil
+}
+
+func ended(pod *corev1.Pod, phase corev1.PodPhase, exitCode int32) corev1.PodStatus {
+	reason := "Completed"
+	if phase == corev1.PodFailed {
+		reason = "Error"
+	}
+	s := corev1.PodStatus{Phase: phase, StartTime: pod.Status.StartTime, Conditions: conditions(false)}
+	for _, c := range pod.Spec.Containers {
+		s.ContainerStatuses = append(s.ContainerStatuses, corev1.ContainerStatus{
+			Name: c.Name, Image: c.Image, Started: new(false), RestartCount: restarts(pod),
+			State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+				ExitCode: exitCode, Reason: reason, StartedAt: metav1.NewTime(time.Now().Add(-time.Second)), FinishedAt: metav1.Now(),
+			}},
+		})
+	}
+	return s
+}
+
+func conditions(ready bool) []corev1.PodCondition {
+	status := corev1.ConditionFalse
+	if ready {
+		status = corev1.ConditionTrue
+	}
+	return []corev1.PodCondition{{Type: corev1.PodReady, Status: status, LastTransitionTime: metav1.Now()}}
+}
+
+// write replaces the status of this very pod.
+func (k *Kubelet) write(ctx context.Context, pod *corev1.Pod, s corev1.PodStatus) error {
+	meta := map[string]any{"uid": pod.UID}
+	if k.exact {
+		meta["resourceVersion"] = pod.ResourceVersion
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": meta, "status": s})
+	if err != nil {
+		return fmt.Errorf("encode the status of pod %s: %w", pod.Name, err)
+	}
+	_, err = k.client.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+	if err != nil {
+		return fmt.Errorf("write the status of pod %s: %w", pod.Name, err)
+	}
+	return nil
+}

@@ -1,0 +1,335 @@
+package ledger
+
+import (
+	"maps"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// entry is the place that a UID has, or had, in uncountedTerminatedPods.
+type entry struct {
+	succeeded bool // the list it is or was in
+	left      bool
+}
+
+// seeJob checks a new version of the Job.
+func (a *Account) seeJob(job *batchv1.Job, gone bool) {
+	old := a.Job
+	a.Job, a.Gone = job, gone
+	a.spec.note(&job.Spec)
+	a.wish(&job.Spec)
+	if a.success.IsZero() && True(job, batchv1.JobSuccessCriteriaMet) {
+		a.success = a.seen
+		a.policy = policyMet(job)
+	}
+	if True(job, batchv1.JobFailureTarget) && (old == nil || !True(old, batchv1.JobFailureTarget)) {
+		s := &job.Status
+		a.failing = a.seen
+		a.verdict = indexCounts{len(Indexes(deref(s.FailedIndexes, ""))), len(Indexes(s.CompletedIndexes))}
+	}
+	if old != nil && old.Generation != job.Generation {
+		a.edited = a.seen
+	}
+	if gone {
+		return
+	}
+	if old == nil || !apiequality.Semantic.DeepEqual(old.Status, job.Status) {
+		a.checkStatus(old, job)
+	}
+	a.markExcess()
+}
+
+// checkStatus checks a status that was written.
+func (a *Account) checkStatus(old, job *batchv1.Job) {
+	s := &job.Status
+	if old != nil {
+		a.checkSteps(old, job)
+		a.checkConditionsStay(old, job)
+	}
+	if s.Active != 0 || s.StartTime != nil || len(s.Conditions) > 0 {
+		if s.Ready == nil || s.Terminating == nil || s.UncountedTerminatedPods == nil && !a.ledger.config.Builtin {
+			a.complain("J-027, J-028, J-030", "ready, terminating or uncountedTerminatedPods is missing: %+v", *s)
+		}
+	}
+	if ready := deref(s.Ready, 0); ready > s.Active {
+		a.complain("J-027", "%d ready of %d active", ready, s.Active)
+	}
+	a.checkConditions(job)
+	a.checkGoesOn(job)
+	a.checkLists(job)
+	a.checkEvidence(job)
+	if isIndexed(job) {
+		a.checkIndexes(old, job)
+	} else if s.CompletedIndexes != "" || s.FailedIndexes != nil {
+		a.complain("J-040", "indexes of a Job that is not Indexed: %q, %v", s.CompletedIndexes, s.FailedIndexes)
+	}
+	if Finished(job) {
+		a.checkFinished(job)
+	}
+}
+
+// checkSteps: how a status may follow the one before.
+func (a *Account) checkSteps(old, job *batchv1.Job) {
+	was, is := &old.Status, &job.Status
+	if Finished(old) {
+		a.complain("J-008", "a finished Job was written again: %+v, before %+v", *is, *was)
+	}
+	if is.Failed < was.Failed {
+		a.complain("J-037", "failed goes back from %d to %d", was.Failed, is.Failed)
+	}
+	if is.Succeeded < was.Succeeded && (!isIndexed(job) || a.spec.leastCompletions == a.spec.mostCompletion) {
+		a.complain("J-037", "succeeded goes back from %d to %d", was.Succeeded, is.Succeeded)
+	}
+	switch suspended, before := True(job, batchv1.JobSuspended), True(old, batchv1.JobSuspended); {
+	case suspended && !before && is.StartTime != nil:
+		a.complain("J-148", "suspended, and startTime is still %s", is.StartTime)
+	case !suspended && before && is.StartTime == nil:
+		a.complain("J-151", "resumed without a startTime")
+	}
+}
+
+// checkConditionsStay: J-213, J-214, J-045.
+func (a *Account) checkConditionsStay(old, job *batchv1.Job) {
+	for i, was := range old.Status.Conditions {
+		is := find(job, was.Type)
+		switch {
+		case is == nil:
+			a.complain("J-044", "condition %s is lost", was.Type)
+		case was.Status == corev1.ConditionTrue && is.Status != corev1.ConditionTrue && was.Type != batchv1.JobSuspended:
+			a.complain("J-213, J-214", "condition %s is no longer True", was.Type)
+		case was.Status == is.Status && was.Reason == is.Reason && was.Message == is.Message &&
+			!apiequality.Semantic.DeepEqual(old.Status.Conditions[i], *is):
+			a.complain("J-045", "condition %s is rewritten though nothing of it changed", was.Type)
+		}
+	}
+}
+
+func (a *Account) checkConditions(job *batchv1.Job) {
+	place := map[batchv1.JobConditionType]int{}
+	for i, c := range job.Status.Conditions {
+		if _, twice := place[c.Type]; twice {
+			a.complain("J-044", "condition %s twice", c.Type)
+		}
+		place[c.Type] = i
+	}
+	for terminal, interim := range interims {
+		end, begin := find(job, terminal), find(job, interim)
+		if end == nil || end.Status != corev1.ConditionTrue {
+			continue
+		}
+		switch {
+		case begin == nil || begin.Status != corev1.ConditionTrue:
+			a.complain("J-162", "%s without %s", terminal, interim)
+		case place[interim] > place[terminal]:
+			a.complain("J-162", "%s stands after %s", interim, terminal)
+		case begin.Reason != end.Reason || begin.Message != end.Message:
+			a.complain("J-162", "%s says %q, %s says %q", interim, begin.Message, terminal, end.Message)
+		}
+	}
+}
+
+var interims = map[batchv1.JobConditionType]batchv1.JobConditionType{
+	batchv1.JobComplete: batchv1.JobSuccessCriteriaMet, batchv1.JobFailed: batchv1.JobFailureTarget,
+}
+
+// checkGoesOn: a Job goes on only while nothing published says that it has failed (J-112, J-123, J-124), by any spec that it had. While
+// pods are adopted no end is found (J-018).
+func (a *Account) checkGoesOn(job *batchv1.Job) {
+	if True(job, batchv1.JobFailureTarget) || True(job, batchv1.JobSuccessCriteriaMet) || a.claiming() {
+		return
+	}
+	s, failed := &job.Status, len(Indexes(deref(job.Status.FailedIndexes, "")))
+	if n := s.Failed + int32(len(uncounted(job).Failed)); n > a.spec.mostBackoff {
+		a.complain("J-112", "%d pods have failed, the limit is %d, and it goes on", n, a.spec.mostBackoff)
+	}
+	if failed > int(a.spec.mostFailedIndexes) {
+		a.complain("J-123", "%d indexes have failed, the limit is %d, and it goes on", failed, a.spec.mostFailedIndexes)
+	}
+	if failed > 0 && failed+len(Indexes(s.CompletedIndexes)) >= int(a.spec.mostCompletion) {
+		a.complain("J-124", "no index is left to run, some have failed (%s), and it goes on", *s.FailedIndexes)
+	}
+}
+
+// claiming reports whether the Job ever had a pod that somebody took away from it, or that it did not make, so that it may be adopting.
+func (a *Account) claiming() bool {
+	for _, p := range a.pods {
+		if p.released || p.stray && !a.ledger.config.Builtin {
+			return true
+		}
+	}
+	return false
+}
+
+// checkLists: a UID enters one list, once, of a pod of the Job; it leaves for the counter when its finalizer has gone, or in the
+// write that finishes the Job (J-085, J-087, J-088).
+func (a *Account) checkLists(job *batchv1.Job) {
+	now := map[types.UID]bool{} // whether it is in the list of those that succeeded
+	lists := uncounted(job)
+	for _, uid := range slices.Concat(lists.Succeeded, lists.Failed) {
+		if _, twice := now[uid]; twice {
+			a.complain("J-209", "pod %s is listed twice", uid)
+		}
+		now[uid] = slices.Contains(lists.Succeeded, uid)
+	}
+	for uid, succeeded := range now {
+		e, known := a.entries[uid]
+		switch {
+		case known && e.left:
+			a.complain("J-088", "pod %s is listed again after it was counted", a.podName(uid))
+		case known && e.succeeded != succeeded:
+			a.complain("J-034, J-088", "pod %s changed its list", a.podName(uid))
+		case !known && a.pods[uid] == nil:
+			a.complain("J-031", "UID %s is listed, and is no pod of the Job", uid)
+		}
+		a.entries[uid] = entry{succeeded: succeeded}
+	}
+	for uid, e := range a.entries {
+		if _, listed := now[uid]; listed || e.left {
+			continue
+		}
+		if p := a.pods[uid]; p != nil && p.tracked() && !p.released && !Finished(job) {
+			a.complain("J-085", "pod %s moved to the counter with its finalizer", p.now.Name)
+		}
+		a.entries[uid] = entry{succeeded: e.succeeded, left: true}
+	}
+}
+
+// checkEvidence: no counter is higher than there are pods for it (J-036, each pod is counted once).
+func (a *Account) checkEvidence(job *batchv1.Job) {
+	lists := uncounted(job)
+	failed, succeeded := 0, 0
+	for _, p := range a.pods {
+		if p.mayFail(a, job) {
+			failed++
+		}
+		if p.succeeded {
+			succeeded++
+		}
+	}
+	if n := int(job.Status.Failed) + len(lists.Failed); n > failed {
+		a.complain("J-085, each pod is counted once", "%d pods are counted as failed, but only %d failed", n, failed)
+	}
+	if n := int(job.Status.Succeeded) + len(lists.Succeeded); n > succeeded && !isIndexed(job) {
+		a.complain("J-085, each pod is counted once", "%d pods are counted as succeeded, but only %d succeeded", n, succeeded)
+	}
+}
+
+// checkIndexes: J-039 to J-041, J-117, J-126.
+func (a *Account) checkIndexes(old, job *batchv1.Job) {
+	s := &job.Status
+	completed, failed := Indexes(s.CompletedIndexes), Indexes(deref(s.FailedIndexes, ""))
+	if n := int(s.Succeeded); n != len(completed) && (n < len(completed) || a.spec.leastCompletions == a.spec.mostCompletion) {
+		a.complain("J-039", "succeeded is %d, but %d indexes are completed", n, len(completed)) // J-236 may hold it up
+	}
+	had, lost := map[int]bool{}, map[int]bool{}
+	for _, p := range a.pods {
+		had[p.index] = had[p.index] || p.succeeded
+		lost[p.index] = lost[p.index] || p.mayFail(a, job)
+	}
+	for i := range completed {
+		if !had[i] {
+			a.complain("J-039", "index %d is completed, but no pod of it has succeeded", i)
+		}
+		if failed[i] && !a.ledger.config.Builtin {
+			a.complain("J-126", "index %d is both completed and failed", i)
+		}
+	}
+	for i := range failed {
+		if !lost[i] {
+			a.complain("J-116", "index %d is failed, but no pod of it has", i)
+		}
+	}
+	isPerIndex := job.Spec.BackoffLimitPerIndex != nil
+	if s.FailedIndexes != nil && !isPerIndex || s.FailedIndexes == nil && isPerIndex && s.StartTime != nil {
+		a.complain("J-040", "failedIndexes is %v with backoffLimitPerIndex %v", s.FailedIndexes, job.Spec.BackoffLimitPerIndex)
+	}
+	if old == nil {
+		return
+	}
+	least := int(a.spec.leastCompletions)
+	for i := range Indexes(old.Status.CompletedIndexes) {
+		if !completed[i] && i < least {
+			a.complain("J-039", "index %d is not completed any more", i)
+		}
+	}
+	for i := range Indexes(deref(old.Status.FailedIndexes, "")) {
+		if !failed[i] && i < least {
+			a.complain("J-117", "index %d is not failed any more", i)
+		}
+	}
+}
+
+// checkFinished: J-163, J-165, J-166.
+func (a *Account) checkFinished(job *batchv1.Job) {
+	s, lists := &job.Status, uncounted(job)
+	if s.Active != 0 || deref(s.Ready, 0) != 0 || deref(s.Terminating, 0) != 0 || len(lists.Succeeded)+len(lists.Failed) > 0 {
+		a.complain("J-166", "something is left in the status of a finished Job: %+v", *s)
+	}
+	if nothing := deref(job.Spec.Suspend, false) && deref(job.Spec.Completions, 1) == 0; s.StartTime == nil && !nothing {
+		a.complain("J-166", "finished without a startTime")
+	}
+	complete := True(job, batchv1.JobComplete)
+	if complete != (s.CompletionTime != nil) {
+		a.complain("J-165", "completionTime is %v", s.CompletionTime)
+	}
+	for _, p := range a.pods {
+		if !p.gone && !p.released && !p.terminal() {
+			a.complain("J-163", "finished while pod %s is %s", p.now.Name, p.now.Status.Phase)
+		}
+	}
+}
+
+// find returns the condition of a type, nil when there is none.
+func find(job *batchv1.Job, kind batchv1.JobConditionType) *batchv1.JobCondition {
+	for i := range job.Status.Conditions {
+		if job.Status.Conditions[i].Type == kind {
+			return &job.Status.Conditions[i]
+		}
+	}
+	return nil
+}
+
+// True reports whether the condition is there and True.
+func True(job *batchv1.Job, kind batchv1.JobConditionType) bool {
+	c := find(job, kind)
+	return c != nil && c.Status == corev1.ConditionTrue
+}
+
+// Finished reports whether the stored status has a terminal condition.
+func Finished(job *batchv1.Job) bool {
+	return True(job, batchv1.JobComplete) || True(job, batchv1.JobFailed)
+}
+
+func uncounted(job *batchv1.Job) batchv1.UncountedTerminatedPods {
+	return deref(job.Status.UncountedTerminatedPods, batchv1.UncountedTerminatedPods{})
+}
+
+func isIndexed(job *batchv1.Job) bool {
+	return deref(job.Spec.CompletionMode, batchv1.NonIndexedCompletion) == batchv1.IndexedCompletion
+}
+
+// failedOnly: a pod that is being deleted fails when its phase says so, not before (J-022, J-024).
+func failedOnly(s *batchv1.JobSpec) bool {
+	return s.PodFailurePolicy != nil || deref(s.PodReplacementPolicy, batchv1.TerminatingOrFailed) == batchv1.Failed
+}
+
+func (a *Account) podName(uid types.UID) string {
+	if p := a.pods[uid]; p != nil {
+		return p.now.Name
+	}
+	return string(uid)
+}
+
+// sortedPods walks the pods in a fixed order.
+func (a *Account) sortedPods() []*pod {
+	return slices.SortedFunc(maps.Values(a.pods), func(x, y *pod) int {
+		if x.now.UID < y.now.UID {
+			return -1
+		}
+		return 1
+	})
+}

@@ -1,0 +1,221 @@
+package ledger
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/test/internal/history"
+)
+
+// Config says what a history cannot show.
+type Config struct {
+	// Stripped reports whether a user removed the tracking finalizer of a pod, or was about to; nil when no user did.
+	Stripped func(pod types.UID) bool
+	// Deleted reports whether somebody other than the Job's controller deleted a pod, or was about to; nil when nobody can say.
+	Deleted func(pod types.UID) bool
+	// Builtin says that the built-in controller ran the Jobs too. What we promise beyond it is not asked of it: J-030 when there is
+	// nothing to count, J-126, J-142.
+	Builtin bool
+}
+
+// Violation is what must never be.
+type Violation struct {
+	Version uint64
+	Rule    string
+	Job     string
+	UID     types.UID // of the Job
+	What    string
+}
+
+func (v Violation) String() string {
+	return fmt.Sprintf("%s broken at version %d, job %s: %s", v.Rule, v.Version, v.Job, v.What)
+}
+
+// Ledger is what a history says of each Job.
+type Ledger struct {
+	config Config
+	jobs   map[types.UID]*Account
+	owner  map[types.UID]types.UID // pod → the Job that it last belonged to
+	found  []Violation
+}
+
+// New returns a ledger of nothing yet.
+func New(config Config) *Ledger {
+	if config.Stripped == nil {
+		config.Stripped = func(types.UID) bool { return false }
+	}
+	return &Ledger{config: config, jobs: map[types.UID]*Account{}, owner: map[types.UID]types.UID{}}
+}
+
+// Read goes through a history, in the order of its versions.
+func Read(config Config, all []history.Change) *Ledger {
+	l := New(config)
+	for _, c := range all {
+		l.See(c)
+	}
+	return l
+}
+
+// See reads the next version.
+func (l *Ledger) See(c history.Change) {
+	if c.Job != nil {
+		a := l.account(c.Job.UID)
+		a.version, a.seen = c.Version, c.Seen
+		a.seeJob(c.Job, c.Gone)
+		return
+	}
+	uid := l.jobOf(c)
+	if uid == "" {
+		return // a pod of nobody
+	}
+	a := l.account(uid)
+	a.version, a.seen = c.Version, c.Seen
+	a.seePod(c.Pod, c.Gone)
+}
+
+// jobOf is the Job that a pod belongs to, or belonged to last.
+func (l *Ledger) jobOf(c history.Change) types.UID {
+	if owner := metav1.GetControllerOfNoCopy(c.Pod); owner != nil {
+		l.owner[c.Pod.UID] = owner.UID
+	}
+	return l.owner[c.Pod.UID]
+}
+
+func (l *Ledger) account(uid types.UID) *Account {
+	a := l.jobs[uid]
+	if a == nil {
+		a = &Account{ledger: l, UID: uid, pods: map[types.UID]*pod{}, entries: map[types.UID]entry{}}
+		l.jobs[uid] = a
+	}
+	return a
+}
+
+// Violations are what was found, in the order of their versions.
+func (l *Ledger) Violations() []Violation { return l.found }
+
+// Accounts are the Jobs of the history, by name and then UID.
+func (l *Ledger) Accounts() []*Account {
+	return slices.SortedFunc(maps.Values(l.jobs), func(a, b *Account) int {
+		return cmp.Or(cmp.Compare(a.name(), b.name()), cmp.Compare(a.UID, b.UID))
+	})
+}
+
+// Account is one Job and its pods, as far as the history has been read.
+type Account struct {
+	ledger  *Ledger
+	UID     types.UID
+	Job     *batchv1.Job // the newest version; nil before the first
+	Gone    bool
+	version uint64
+	seen    time.Time // when the test heard of the newest version
+	edited  time.Time // when it heard of the newest change of the spec
+	success time.Time // when it heard that the Job has succeeded
+	failing time.Time // and that it fails
+	pods    map[types.UID]*pod
+	entries map[types.UID]entry // of every UID that was ever in uncountedTerminatedPods
+
+	spec   bounds
+	wanted []wish // what the spec wanted, one after the other
+	// What the status said when the Job's end was decided: fewer completions later trim its sets (J-039).
+	verdict indexCounts // when FailureTarget was stored
+	policy  bool        // when SuccessCriteriaMet was: a rule of the success policy was met
+}
+
+// indexCounts are how many indexes had failed and completed.
+type indexCounts struct{ failed, completed int }
+
+func (a *Account) name() string {
+	if a.Job == nil {
+		return "of UID " + string(a.UID)
+	}
+	return a.Job.Name
+}
+
+func (a *Account) complain(rule, format string, args ...any) {
+	a.ledger.found = append(a.ledger.found, Violation{
+		Version: a.version, Rule: rule, Job: a.name(), UID: a.UID, What: fmt.Sprintf(format, args...),
+	})
+}
+
+// bounds are the least and the most that fields of a spec ever said: a controller may have acted on any version of it.
+type bounds struct {
+	seen                             bool
+	leastParallel, mostParallel      int32
+	leastCompletions, mostCompletion int32
+	leastBackoff, mostBackoff        int32
+	leastFailedIndexes               int32
+	mostFailedIndexes                int32
+	leastDeadline                    int64 // 0 while there was none
+	replacesEarly                    bool  // pods being deleted counted as failed at any time (J-022)
+}
+
+func (b *bounds) note(s *batchv1.JobSpec) {
+	parallel, completions, backoff := deref(s.Parallelism, 1), deref(s.Completions, -1), deref(s.BackoffLimit, 6)
+	failedIndexes := deref(s.MaxFailedIndexes, 1<<30)
+	if !b.seen {
+		*b = bounds{
+			seen: true, leastParallel: parallel, mostParallel: parallel, leastCompletions: completions, mostCompletion: completions,
+			leastBackoff: backoff, mostBackoff: backoff, leastFailedIndexes: failedIndexes, mostFailedIndexes: failedIndexes,
+		}
+	}
+	b.leastParallel, b.mostParallel = min(b.leastParallel, parallel), max(b.mostParallel, parallel)
+	b.leastCompletions, b.mostCompletion = min(b.leastCompletions, completions), max(b.mostCompletion, completions)
+	b.leastBackoff, b.mostBackoff = min(b.leastBackoff, backoff), max(b.mostBackoff, backoff)
+	b.leastFailedIndexes, b.mostFailedIndexes = min(b.leastFailedIndexes, failedIndexes), max(b.mostFailedIndexes, failedIndexes)
+	if d := s.ActiveDeadlineSeconds; d != nil && (b.leastDeadline == 0 || *d < b.leastDeadline) {
+		b.leastDeadline = *d
+	}
+	b.replacesEarly = b.replacesEarly || !failedOnly(s)
+}
+
+// wish is how many pods a spec wanted, until another one was seen.
+type wish struct {
+	parallel, completions int32 // completions -1 without
+	until                 time.Time
+}
+
+// wish notes what the newest spec wants.
+func (a *Account) wish(s *batchv1.JobSpec) {
+	now := wish{parallel: deref(s.Parallelism, 1), completions: deref(s.Completions, -1)}
+	if deref(s.Suspend, false) {
+		now.parallel = 0
+	}
+	if n := len(a.wanted); n > 0 {
+		last := &a.wanted[n-1]
+		if last.parallel == now.parallel && last.completions == now.completions {
+			return
+		}
+		last.until = a.seen
+	}
+	a.wanted = append(a.wanted, now)
+}
+
+// leastWanted is how many pods were wanted at least by the specs that a controller may be going by; completions -1 for any number.
+func (a *Account) leastWanted() (parallel, completions int32) {
+	parallel, completions = math.MaxInt32, -1
+	for _, w := range a.wanted {
+		if !w.until.IsZero() && a.seen.Sub(w.until) > 2*lag {
+			continue
+		}
+		parallel = min(parallel, w.parallel)
+		if w.completions >= 0 && (completions < 0 || w.completions < completions) {
+			completions = w.completions
+		}
+	}
+	return parallel, completions
+}
+
+func deref[T any](p *T, otherwise T) T {
+	if p == nil {
+		return otherwise
+	}
+	return *p
+}

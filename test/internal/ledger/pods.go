@@ -1,0 +1,330 @@
+package ledger
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/sim/podfailure"
+)
+
+// pod is what the history says of a pod.
+type pod struct {
+	now         *corev1.Pod
+	gone        bool
+	index       int  // -1 when it has none
+	stray       bool // no command of ours made it
+	released    bool // its owner or its labels say at any time that it is not the Job's
+	everTracked bool
+	succeeded   bool      // Succeeded at any time
+	credit      bool      // Succeeded with the finalizer at any time
+	failed      bool      // Failed with the finalizer at any time
+	deleted     bool      // deleted with the finalizer, before it had ended
+	leaving     bool      // its deletion was asked for
+	ended       time.Time // when it was first seen to have ended
+	inactive    time.Time // when it was first seen to have ended or to be leaving
+	excess      bool      // at some time it may have been surplus, and so may go uncounted (J-073)
+	ignored     bool      // a rule of the policy says that its failure does not count (J-114)
+	afterwards  bool      // deleted, before it had ended, after the Job was stored to have succeeded (J-142)
+}
+
+func (p *pod) tracked() bool  { return !p.gone && Tracked(p.now) }
+func (p *pod) terminal() bool { return Terminal(p.now) }
+func (p *pod) live() bool     { return !p.gone && Live(p.now) }
+
+// seePod checks a new version of a pod.
+func (a *Account) seePod(now *corev1.Pod, gone bool) {
+	p := a.pods[now.UID]
+	fresh := p == nil
+	if fresh {
+		p = &pod{index: indexOf(now), stray: now.Annotations[events.CommandAnnotation] == ""}
+		a.pods[now.UID] = p
+	}
+	held := !fresh && p.tracked()
+	p.now, p.gone = now, gone
+	if a.Job == nil {
+		a.complain("J-062", "pod %s is there before its Job", now.Name)
+		return
+	}
+	p.released = p.released || !a.claims(now)
+	p.noteEnd(a.seen)
+	a.noteDeletion(p)
+	p.ignored = p.ignored || podfailure.Ignored(a.Job, now)
+	a.markExcess()
+	if held && !p.tracked() && !a.mayDrop(p) {
+		a.complain("J-085, J-090", "pod %s (%s) has lost its finalizer, but no status accounts for it", now.Name, now.Status.Phase)
+	}
+	if fresh && !gone && !p.released {
+		a.checkCreated(p)
+	}
+}
+
+func (p *pod) noteEnd(at time.Time) {
+	tracked := Tracked(p.now) // also of the last version of one that is gone
+	p.everTracked = p.everTracked || tracked
+	if p.terminal() && p.ended.IsZero() {
+		p.ended = at
+	}
+	if !Live(p.now) && p.inactive.IsZero() {
+		p.inactive = at
+	}
+	p.afterwards = p.afterwards && !endedFirst(p.now)
+	switch {
+	case p.now.Status.Phase == corev1.PodSucceeded:
+		p.succeeded = true
+		p.credit = p.credit || tracked
+	case tracked && p.now.Status.Phase == corev1.PodFailed:
+		p.failed = true
+	case tracked && p.now.DeletionTimestamp != nil:
+		p.deleted = true
+	}
+}
+
+// endedFirst reports whether the containers of a pod that failed say that it had done so before its deletion was asked for: then it
+// counts, though its Job has succeeded (J-140).
+func endedFirst(p *corev1.Pod) bool {
+	if p.Status.Phase != corev1.PodFailed || p.DeletionTimestamp == nil || len(p.Status.ContainerStatuses) == 0 {
+		return false
+	}
+	asked := p.DeletionTimestamp.Add(-time.Duration(deref(p.DeletionGracePeriodSeconds, 0)) * time.Second)
+	for _, c := range p.Status.ContainerStatuses {
+		if t := c.State.Terminated; t == nil || !t.FinishedAt.Time.Before(asked) {
+			return false
+		}
+	}
+	return true
+}
+
+// noteDeletion: a pod that is deleted while it has not ended loses its finalizer first, so that it is not counted, unless the Job ends
+// or its pods go with it (J-073, J-078, J-079).
+func (a *Account) noteDeletion(p *pod) {
+	if p.leaving || p.now.DeletionTimestamp == nil {
+		return
+	}
+	p.leaving = true
+	succeeded := True(a.Job, batchv1.JobSuccessCriteriaMet)
+	p.afterwards = succeeded && !p.failed && !p.succeeded && !a.ledger.config.Builtin
+	switch {
+	case a.ledger.config.Deleted == nil || a.ledger.config.Deleted(p.now.UID) || p.released || p.terminal() || !Tracked(p.now):
+	case succeeded, True(a.Job, batchv1.JobFailureTarget), a.Gone, a.Job.DeletionTimestamp != nil:
+	default:
+		a.complain("J-073", "pod %s was deleted with its finalizer, so that it counts as failed", p.now.Name)
+	}
+}
+
+// claims reports whether the pod is the Job's, by its controller and its labels.
+func (a *Account) claims(now *corev1.Pod) bool {
+	owner := metav1.GetControllerOfNoCopy(now)
+	if owner == nil || owner.UID != a.UID {
+		return false
+	}
+	selector, err := metav1.LabelSelectorAsSelector(a.Job.Spec.Selector)
+	return err != nil || a.Job.Spec.Selector == nil || selector.Matches(labels.Set(now.Labels))
+}
+
+// checkCreated: what must hold of a pod that its Job's controller has just made (J-009, J-047, J-048, J-052, J-084, J-136).
+func (a *Account) checkCreated(p *pod) {
+	if !p.tracked() {
+		a.complain("J-084", "pod %s was created without the finalizer", p.now.Name)
+	}
+	if Finished(a.Job) {
+		a.complain("J-009", "pod %s was created after the Job had finished", p.now.Name)
+	}
+	if i := p.index; isIndexed(a.Job) && !a.ledger.config.Builtin && a.spec.leastCompletions == a.spec.mostCompletion && !a.meddled(p) {
+		a.checkIndexWants(p, i)
+	}
+	busy := 0
+	for _, other := range a.pods {
+		if other.gone || other.released || other.terminal() {
+			continue
+		}
+		leaving := other.now.DeletionTimestamp != nil
+		if leaving && a.spec.replacesEarly {
+			continue
+		}
+		busy++
+		if other == p || !isIndexed(a.Job) || other.index != p.index {
+			continue
+		}
+		if leaving {
+			a.complain("J-136", "pod %s was made for index %d while %s is terminating", p.now.Name, p.index, other.now.Name)
+		} else {
+			a.complain("J-052", "index %d has two live pods: %s and %s", p.index, p.now.Name, other.now.Name)
+		}
+	}
+	if most := int(a.spec.mostParallel); busy > most {
+		a.complain("J-047, J-048", "%d pods hold a slot, the Job wants at most %d", busy, most)
+	}
+}
+
+// meddled reports whether another pod of the index was taken away, or deleted before it succeeded: it may end at any time, and in any
+// way, while another one is being made.
+func (a *Account) meddled(p *pod) bool {
+	for _, other := range a.pods {
+		if other != p && other.index == p.index && (other.released || other.stray || other.deleted && other.succeeded || a.ledger.config.Stripped(other.now.UID)) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkIndexWants: an index gets a pod only while it is published neither as completed nor as failed, and the pod takes over how often
+// the index has failed (J-052, J-117, J-119).
+func (a *Account) checkIndexWants(p *pod, i int) {
+	s := &a.Job.Status
+	if Indexes(s.CompletedIndexes)[i] || Indexes(deref(s.FailedIndexes, ""))[i] {
+		a.complain("J-052, J-117", "pod %s was made for index %d, completed are %q, failed %q", p.now.Name, i, s.CompletedIndexes, deref(s.FailedIndexes, ""))
+	}
+	if a.Job.Spec.BackoffLimitPerIndex == nil {
+		return
+	}
+	before, failed := int32(-1), int32(0)
+	for _, other := range a.pods {
+		if other == p || other.index != i || !other.mayFail(a, a.Job) && !other.ignored {
+			continue
+		}
+		failed++
+		if _, all := podfailure.Earlier(other.now); other.tracked() && !a.accounted(other) && !other.excess {
+			before = max(before, all)
+		}
+	}
+	if _, all := podfailure.Earlier(p.now); all <= before || all > failed {
+		a.complain("J-119", "pod %s says that index %d has failed %d times; %d pods of it have failed, the last after %d", p.now.Name, i, all, failed, before)
+	}
+}
+
+// mayFail reports whether the pod may be counted as failed by a status (J-022, J-038).
+func (p *pod) mayFail(a *Account, job *batchv1.Job) bool {
+	switch failing := p.everTracked && True(job, batchv1.JobFailureTarget); {
+	case p.ignored: // unless it counted before it had ended, as all pods of a failing Job do
+		return failing && p.ended.After(a.failing.Add(-lag))
+	case p.afterwards:
+		return false // whatever it came to
+	case p.failed, failing:
+		return true
+	default:
+		return p.deleted && a.spec.replacesEarly
+	}
+}
+
+// mayDrop reports whether the finalizer of a pod may go: a stored status says what became of it, or it is not to be counted.
+func (a *Account) mayDrop(p *pod) bool {
+	switch {
+	case a.accounted(p), p.excess, p.released, a.ledger.config.Stripped(p.now.UID):
+		return true
+	case Finished(a.Job), a.Gone, a.Job.DeletionTimestamp != nil: // J-090, J-100
+		return true
+	case True(a.Job, batchv1.JobSuccessCriteriaMet) && (!p.terminal() || p.leaving || a.seen.Sub(p.ended) < lag): // J-091, J-142
+		return true
+	case isIndexed(a.Job) && (p.index < 0 || p.index >= int(a.spec.leastCompletions)): // J-035, J-076
+		return true
+	}
+	return p.ignored // J-114
+}
+
+// accounted reports whether the stored status of the Job says what became of the pod.
+func (a *Account) accounted(p *pod) bool {
+	if _, listed := a.entries[p.now.UID]; listed {
+		return true
+	}
+	return isIndexed(a.Job) && (p.succeeded || p.now.Status.Phase == corev1.PodSucceeded) && Indexes(a.Job.Status.CompletedIndexes)[p.index]
+}
+
+// lag is how far behind the API server a controller may be in what it knows of pods.
+const lag = 10 * time.Second
+
+// perhapsLive reports whether a pod is active; or, while a change of the spec is new, was active so short a while ago that a
+// controller that acts on the change may not have heard that it no longer is. (Without a change, pods that are not make room for
+// others, and nobody finds those surplus.)
+func (a *Account) perhapsLive(p *pod) bool {
+	return p.live() || !a.edited.IsZero() && a.seen.Sub(a.edited) < lag && a.seen.Sub(p.inactive) < lag
+}
+
+// markExcess marks the pods that a controller may find surplus: more than the Job wanted at least, by any spec that it may still go by, or
+// not the only one for an index, or one for an index that needs none (J-071, J-073, J-076, J-078). What was decided then is
+// not taken back once it may have been sent, as it may have been before a crash: not even if the pod has ended meanwhile.
+func (a *Account) markExcess() {
+	if a.Job == nil {
+		return
+	}
+	wanted, least := a.leastWanted()
+	done := map[int]bool{}
+	if isIndexed(a.Job) {
+		done = Indexes(a.Job.Status.CompletedIndexes)
+		for i := range Indexes(deref(a.Job.Status.FailedIndexes, "")) {
+			done[i] = true
+		}
+	}
+	active, succeeded := 0, 0
+	ofIndex := map[int]int{}
+	for _, p := range a.pods {
+		if p.now.Status.Phase == corev1.PodSucceeded {
+			succeeded++
+		}
+		if a.perhapsLive(p) {
+			active++
+		}
+		if p.now.Status.Phase == corev1.PodSucceeded || a.perhapsLive(p) {
+			ofIndex[p.index]++
+		}
+	}
+	if least >= 0 && !isIndexed(a.Job) {
+		wanted = min(wanted, least-int32(succeeded))
+	}
+	for _, p := range a.pods {
+		if a.perhapsLive(p) && (active > int(wanted) || isIndexed(a.Job) && (ofIndex[p.index] > 1 || done[p.index])) {
+			p.excess = true
+		}
+	}
+}
+
+// Live reports whether a pod is active.
+func Live(p *corev1.Pod) bool { return p.DeletionTimestamp == nil && !Terminal(p) }
+
+// Terminal reports whether a pod has ended.
+func Terminal(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+}
+
+// Tracked reports whether a pod carries a tracking finalizer, ours or the built-in one.
+func Tracked(p *corev1.Pod) bool {
+	return slices.Contains(p.Finalizers, events.TrackingFinalizer) || slices.Contains(p.Finalizers, events.BuiltinTrackingFinalizer)
+}
+
+// indexOf is the completion index of a pod; -1 when it has none.
+func indexOf(p *corev1.Pod) int {
+	index, err := strconv.Atoi(p.Annotations[batchv1.JobCompletionIndexAnnotation])
+	if err != nil {
+		return -1
+	}
+	return index
+}
+
+// Indexes reads the text of an index set, such as 1,3-5. What it cannot read shows as a wrong number of indexes.
+func Indexes(text string) map[int]bool {
+	set := map[int]bool{}
+	for part := range strings.SplitSeq(text, ",") {
+		from, to, isRange := strings.Cut(part, "-")
+		first, err := strconv.Atoi(from)
+		if err != nil {
+			continue
+		}
+		last := first
+		if isRange {
+			if last, err = strconv.Atoi(to); err != nil {
+				continue
+			}
+		}
+		for i := first; i <= last; i++ {
+			set[i] = true
+		}
+	}
+	return set
+}

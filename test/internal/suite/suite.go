@@ -1,0 +1,66 @@
+// Package suite is the TestMain of a package whose tests share one control plane and one jobledger.
+package suite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/jobledger/jobledger/test/controlplane"
+	"github.com/jobledger/jobledger/test/internal/controller"
+)
+
+// Suite is what the tests of a package share. It is for reading once Main runs them.
+type Suite struct {
+	*controlplane.ControlPlane
+	Admin   kubernetes.Interface // may do everything; speaks protobuf, since it shares the machine with what is tested
+	Program string               // path of jobledger
+}
+
+// Options say what a package needs beyond the usual.
+type Options struct {
+	Tags        []string // build tags of jobledger
+	Controllers []string // of kube-controller-manager, see controlplane.Options
+}
+
+// Main builds jobledger, starts the control plane, runs the tests and ends the process with their status. When a test fails, the
+// logs of the control plane are kept and it says where.
+func (s *Suite) Main(m *testing.M, options Options) {
+	status, err := s.run(m, options)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		status = 1
+	}
+	os.Exit(status)
+}
+
+func (s *Suite) run(m *testing.M, options Options) (status int, err error) {
+	dir, err := os.MkdirTemp("", "jobledger-suite-")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	defer cancel()
+	if s.Program, err = controller.Build(ctx, dir, options.Tags...); err != nil {
+		return 0, err
+	}
+	if s.ControlPlane, err = controlplane.Start(ctx, controlplane.Options{Controllers: options.Controllers}); err != nil {
+		return 0, err
+	}
+	config := s.RESTConfig()
+	config.ContentType = "application/vnd.kubernetes.protobuf"
+	if s.Admin, err = kubernetes.NewForConfig(config); err != nil {
+		return 0, errors.Join(err, s.Stop())
+	}
+	if status = m.Run(); status != 0 {
+		s.KeepData()
+		fmt.Fprintln(os.Stderr, "The logs of the control plane are in", s.LogDir())
+	}
+	return status, s.Stop()
+}
