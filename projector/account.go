@@ -220,9 +220,7 @@ func (j *Job) count(p *Pod, sign int32) {
 	t.Ready += one(p.in.ready) * sign
 	t.Terminating += one(p.in.terminating) * sign
 	t.Idle += one(p.in.idle) * sign
-	t.FailJob += one(p.in.failJob) * sign
 	t.HeldFailed += one(p.in.heldCounted) * sign
-	t.DoubtedDeletes += one(p.in.deleteDoubt) * sign
 	t.Waived += one(p.in.waived) * sign
 	t.Doomed += one(p.in.doomed) * sign
 	t.Adopting += one(p.in.adopting) * sign
@@ -235,13 +233,9 @@ func (j *Job) count(p *Pod, sign int32) {
 	if p.in.index >= 0 {
 		j.hold(p, sign)
 	}
-	switch {
-	case !p.in.misplaced:
-	case sign > 0:
-		j.misplaced[p] = struct{}{}
-	default:
-		delete(j.misplaced, p)
-	}
+	j.misplaced.file(p, p.in.misplaced, sign)
+	j.failJob.file(p, p.in.failJob, sign)
+	j.doubted.file(p, p.in.deleteDoubt, sign)
 }
 
 func one(b bool) int32 {
@@ -292,6 +286,8 @@ func (j *Job) recount() {
 	}
 	clear(j.occupants)
 	clear(j.misplaced)
+	clear(j.failJob)
+	clear(j.doubted)
 	clear(j.crowded)
 	j.index = newPerIndex()
 	j.index.restless = true // until all pods are in

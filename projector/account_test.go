@@ -52,10 +52,11 @@ func TestWhatAPodCountsFor(t *testing.T) {
 				s.PodFailurePolicy = `{"rules":[{"action":"FailJob","onExitCodes":{"operator":"In","values":[9]}}]}`
 			})
 			f.pod(exited(9))
-			before := f.job().Tally().FailJob
+			_, _, before := f.job().FailJobMatch()
 			f.pod(both(exited(9), newer, disowned))
-			return fmt.Sprint(before, f.job().Tally().FailJob)
-		}, "1 0"},
+			_, _, after := f.job().FailJobMatch()
+			return fmt.Sprint(before, after)
+		}, "true false"},
 		{"one that is being deleted is not there to be deleted", func(f *fold) string {
 			f.pod(nil)
 			before := f.job().Tally().Idle
@@ -64,7 +65,7 @@ func TestWhatAPodCountsFor(t *testing.T) {
 		}, "1 0"},
 		{"one whose deletion is in no doubt puts nothing in doubt", func(f *fold) string {
 			f.pod(nil)
-			return fmt.Sprint(f.job().Tally().DoubtedDeletes)
+			return fmt.Sprint(f.job().DeletesInDoubt())
 		}, "0"},
 		{"of a Job that is not Indexed pods hold no index, whatever they say", func(f *fold) string {
 			f.plain()

@@ -50,7 +50,9 @@ type Job struct {
 	completed IndexSet // succeeded indexes in range: the base's, and those of fresh pods
 	taken     IndexSet // indexes that need no pod: completed, failed, or occupied
 	occupants map[int32]occupants
-	misplaced map[*Pod]struct{}  // active pods without a valid index that nothing is being done to
+	misplaced podSet             // active pods without a valid index that nothing is being done to
+	failJob   podSet             // failed pods that a FailJob rule matches
+	doubted   podSet             // pods whose deletion may yet take effect, for all that is known
 	crowded   map[int32]struct{} // indexes that more than one occupies
 
 	// Commands in flight and what was learnt from those that ended.
@@ -97,9 +99,7 @@ type Tally struct {
 	FreshFailed, FreshSucceeded int32 // ended and not yet accounted for in the base
 	Settled                     int   // uncounted UIDs whose pod no longer carries the finalizer
 	Doomed                      int32 // surplus pods whose deletion is not certain yet
-	FailJob                     int32 // failed pods that a FailJob rule matches
 	HeldFailed                  int32 // failed pods that are held back for their index, and count
-	DoubtedDeletes              int32 // pods whose deletion may yet take effect, for all that is known
 	Waived                      int32 // pods that are not to be counted and still carry the finalizer
 	Restarts                    int64 // of containers of pods that run or wait to run (J-113)
 	Adopting, Releasing         int32 // pods whose adoption, or release, is in flight
@@ -160,7 +160,8 @@ type Retry struct {
 func newJob(stream events.Stream, settings *events.Settings, homes map[types.UID]events.Stream) *Job {
 	j := &Job{
 		Stream: stream, Settings: settings, Base: newStatus(), Window: settings.FirstWindow(), homes: homes,
-		pods: map[types.UID]*Pod{}, uncounted: map[types.UID]bool{}, occupants: map[int32]occupants{}, misplaced: map[*Pod]struct{}{},
+		pods: map[types.UID]*Pod{}, uncounted: map[types.UID]bool{}, occupants: map[int32]occupants{},
+		misplaced: podSet{}, failJob: podSet{}, doubted: podSet{},
 		crowded: map[int32]struct{}{}, index: newPerIndex(), flights: map[events.CommandName]flight{},
 	}
 	switch stream.Kind {
@@ -280,13 +281,13 @@ func (j *Job) FreshLen() int { return j.fresh.n }
 // FailJobMatch is the rule that fails the Job, and the pod it matched: of several the one that the log heard of first, so that
 // the pick is the same everywhere (J-133). ok is false when there is none.
 func (j *Job) FailJobMatch() (p *Pod, m Match, ok bool) {
-	if j.tally.FailJob == 0 {
-		return nil, Match{}, false
-	}
-	for _, q := range j.pods {
-		if q.in.failJob && (p == nil || q.arrived < p.arrived) {
+	for q := range j.failJob {
+		if p == nil || q.arrived < p.arrived {
 			p = q
 		}
+	}
+	if p == nil {
+		return nil, Match{}, false
 	}
 	return p, p.match, true
 }

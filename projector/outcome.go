@@ -204,12 +204,8 @@ func (j *Job) doubtDelete(p *Pod, name events.CommandName) {
 // DeletesInDoubt is until when a deletion of unknown end may yet take effect; 0 when none may.
 func (j *Job) DeletesInDoubt() events.Time {
 	var until events.Time
-	if j.tally.DoubtedDeletes > 0 {
-		for _, p := range j.pods {
-			if p.in.deleteDoubt {
-				until = max(until, p.DeleteDoubt)
-			}
-		}
+	for p := range j.doubted {
+		until = max(until, p.DeleteDoubt)
 	}
 	return until
 }

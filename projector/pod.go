@@ -97,6 +97,20 @@ func (p *Pod) Active() bool { return !p.Phase.Terminal() && !p.Leaving() }
 // Held reports whether the pod still carries the tracking finalizer, as far as anybody knows.
 func (p *Pod) Held() bool { return p.Tracked && !p.DropDone && !p.Vanished }
 
+// podSet holds the pods of one kind, in no order.
+type podSet map[*Pod]struct{}
+
+// file adds a pod that is one of them, or takes it out again when sign is negative.
+func (s podSet) file(p *Pod, is bool, sign int32) {
+	switch {
+	case !is:
+	case sign > 0:
+		s[p] = struct{}{}
+	default:
+		delete(s, p)
+	}
+}
+
 // queue is the pods of one stage in the order in which they entered it.
 type queue struct {
 	first, last *Pod
