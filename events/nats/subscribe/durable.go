@@ -113,7 +113,7 @@ func (s *subscriber) durable(ctx context.Context, f *finder) (jetstream.Consumer
 		consumer, err = f.stream.CreateConsumer(bound, jetstream.ConsumerConfig{
 			Durable: s.Durable, Description: "Subscription to events of Jobledger, cluster " + s.Cluster,
 			FilterSubjects: s.subjects(), DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: s.place + 1,
-			AckPolicy: jetstream.AckExplicitPolicy, AckWait: ackWait, MaxAckPending: s.MaxPending,
+			AckPolicy: jetstream.AckExplicitPolicy, AckWait: ackWait, MaxAckPending: s.MaxPending, Metadata: beginNote(s.least),
 		})
 		if err != nil {
 			return nil, refusal("make the durable subscription "+s.Durable, err)
@@ -154,7 +154,7 @@ func (s *subscriber) resume(ctx context.Context, f *finder, info *jetstream.Cons
 	}
 	s.order.Expect(first)
 	s.begun, s.created, s.place = true, f.stream.CachedInfo().Created, place
-	return nil
+	return s.recall(ctx, f, info)
 }
 
 // same checks that a durable subscription is what this one would be.

@@ -1,0 +1,58 @@
+package subscribe
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/events/nats"
+)
+
+// A subscription that begins with a record to come takes none before it ([subscriber.least]). Of a durable one the server
+// remembers which, so that whoever goes on before that record was published still waits for it.
+
+// beginKey is the key of the server's note: the record's ID, or its sequence alone where the stream did not say of which log.
+const beginKey = "jobledger.dev/begins-with"
+
+// beginNote is the note for the server; nil when the subscription may begin anywhere.
+func beginNote(least nats.ID) map[string]string {
+	switch {
+	case least.Sequence == 0:
+		return nil
+	case least.Log == (events.Identity{}):
+		return map[string]string{beginKey: strconv.FormatUint(uint64(least.Sequence), 10)}
+	}
+	return map[string]string{beginKey: least.String()}
+}
+
+// recall takes the note up again, unless what it waits for has come: the newest that was acknowledged says so.
+func (s *subscriber) recall(ctx context.Context, f *finder, info *jetstream.ConsumerInfo) error {
+	text, ok := info.Config.Metadata[beginKey]
+	if !ok {
+		return nil
+	}
+	var least nats.ID
+	if sequence, err := strconv.ParseUint(text, 10, 64); err == nil {
+		least.Sequence = events.Sequence(sequence)
+	} else if least, err = nats.ParseID(text); err != nil {
+		return &finalError{fmt.Errorf("the durable subscription %s does not say where it begins; delete it: %w", s.Durable, err)}
+	}
+	if info.AckFloor.Consumer > 0 {
+		newest, err := f.at(ctx, info.AckFloor.Stream)
+		if err != nil {
+			return err
+		}
+		if newest == nil || newest.place != info.AckFloor.Stream || newest.head.ID.Sequence+1 >= least.Sequence {
+			return nil
+		}
+		if least.Log == (events.Identity{}) {
+			least.Log = newest.head.ID.Log
+		}
+	}
+	s.least = least
+	s.order.Expect(least)
+	return nil
+}
