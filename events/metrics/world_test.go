@@ -223,19 +223,12 @@ func worked(t *testing.T, seed uint64, change ...func(*drive.Config)) *drive.Dri
 	for _, c := range change {
 		c(&cfg)
 	}
-	d, err := drive.New(cfg)
+	d, err := drive.New(cfg, jobs(seed)...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, job := range jobs(seed) {
-		if _, err := d.World.Users.Create(job); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for range 1000 {
-		if err := d.Step(); err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
+	if err := d.Steps(1000); err != nil {
+		t.Fatalf("seed %d: %v", seed, err)
 	}
 	if err := d.Settle(); err != nil {
 		t.Fatalf("seed %d: %v", seed, err)

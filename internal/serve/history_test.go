@@ -23,17 +23,7 @@ func upTo(seconds int) kubelet.Range { return kubelet.Range{Max: time.Duration(s
 // has many files. Jobs of two names share a spec.
 func history(t *testing.T, seed uint64) *memlog.Log {
 	t.Helper()
-	d, err := drive.New(drive.Config{
-		Settings: events.DefaultSettings(),
-		World: world.Config{Seed: seed, Kubelet: kubelet.Config{
-			Schedule: upTo(2), Start: upTo(3), RunTime: upTo(20), Stop: upTo(25), Confirm: upTo(2), FailRate: 0.3, CleanStop: 0.2,
-		}},
-		Faults: apiserver.Rates{apiserver.TimeoutBefore: 0.05, apiserver.TimeoutAfter: 0.05, apiserver.QuotaExceeded: 0.05},
-		Crash:  0.005, Cut: 0.005, Files: 8 << 10,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	var jobs []*batchv1.Job
 	for i := range 4 {
 		job := &batchv1.Job{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprintf("job-%d", i)},
@@ -48,14 +38,21 @@ func history(t *testing.T, seed uint64) *memlog.Log {
 		if i < 2 {
 			job.Spec.CompletionMode = new(batchv1.IndexedCompletion)
 		}
-		if _, err := d.World.Users.Create(job); err != nil {
-			t.Fatal(err)
-		}
+		jobs = append(jobs, job)
 	}
-	for range 800 {
-		if err := d.Step(); err != nil {
-			t.Fatal(err)
-		}
+	d, err := drive.New(drive.Config{
+		Settings: events.DefaultSettings(),
+		World: world.Config{Seed: seed, Kubelet: kubelet.Config{
+			Schedule: upTo(2), Start: upTo(3), RunTime: upTo(20), Stop: upTo(25), Confirm: upTo(2), FailRate: 0.3, CleanStop: 0.2,
+		}},
+		Faults: apiserver.Rates{apiserver.TimeoutBefore: 0.05, apiserver.TimeoutAfter: 0.05, apiserver.QuotaExceeded: 0.05},
+		Crash:  0.005, Cut: 0.005, Files: 8 << 10,
+	}, jobs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Steps(800); err != nil {
+		t.Fatal(err)
 	}
 	if err := d.Settle(); err != nil {
 		t.Fatal(err)

@@ -190,19 +190,12 @@ func worked(t *testing.T, seed uint64, jobs []*batchv1.Job, change ...func(*driv
 	for _, c := range change {
 		c(&cfg)
 	}
-	d, err := drive.New(cfg)
+	d, err := drive.New(cfg, jobs...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, j := range jobs {
-		if _, err := d.World.Users.Create(j); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for range 1000 {
-		if err := d.Step(); err != nil {
-			t.Fatal(err)
-		}
+	if err := d.Steps(1000); err != nil {
+		t.Fatal(err)
 	}
 	if err := d.Settle(); err != nil {
 		t.Fatal(err)

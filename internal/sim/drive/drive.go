@@ -72,8 +72,8 @@ type answer struct {
 	result executor.Result
 }
 
-// New starts the controller in the world of the seed.
-func New(cfg Config) (*Driver, error) {
+// New starts the controller in the world of the seed, and then a user creates the Jobs.
+func New(cfg Config, jobs ...*batchv1.Job) (*Driver, error) {
 	d := &Driver{
 		World: world.New(cfg.World), cfg: cfg, rng: world.Rand(cfg.World.Seed, 0), intents: map[types.UID]invariants.Intent{},
 	}
@@ -81,7 +81,15 @@ func New(cfg Config) (*Driver, error) {
 	d.client.Faults = apiserver.SeededFaults(world.Rand(cfg.World.Seed, 1), cfg.Faults, 20*time.Second)
 	d.checker = invariants.New(invariants.Config{Server: d.World.Server, Actor: actor, Intent: d.intent})
 	d.newLog()
-	return d, d.boot()
+	if err := d.boot(); err != nil {
+		return nil, err
+	}
+	for _, job := range jobs {
+		if _, err := d.World.Users.Create(job); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
 }
 
 // intent tells the checker why a finalizer goes, and what the decision had seen of the pod.
@@ -140,6 +148,16 @@ func (d *Driver) say(format string, args ...any) {
 // History is what happened, the newest n steps.
 func (d *Driver) History(n int) string {
 	return strings.Join(d.history[max(0, len(d.history)-n):], "\n")
+}
+
+// Steps does n things, by the seed.
+func (d *Driver) Steps(n int) error {
+	for range n {
+		if err := d.Step(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Step does one thing, by the seed.

@@ -154,23 +154,16 @@ func run(t *testing.T, cfg drive.Config) {
 
 func runJobs(t *testing.T, cfg drive.Config, jobs []*batchv1.Job) *drive.Driver {
 	t.Helper()
-	d, err := drive.New(cfg)
+	d, err := drive.New(cfg, jobs...)
 	if err != nil {
 		t.Fatal(err)
-	}
-	for _, job := range jobs {
-		if _, err := d.World.Users.Create(job); err != nil {
-			t.Fatal(err)
-		}
 	}
 	fail := func(err error) {
 		t.Helper()
 		t.Fatalf("%v\nlast steps:\n%s\nlast records:\n%s\nto repeat: go test ./internal/sim/drive -run '%s$'", err, d.History(60), d.Records(300), t.Name())
 	}
-	for range 1500 {
-		if err := d.Step(); err != nil {
-			fail(err)
-		}
+	if err := d.Steps(1500); err != nil {
+		fail(err)
 	}
 	if err := d.Settle(); err != nil {
 		fail(err)

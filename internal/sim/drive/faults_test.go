@@ -30,15 +30,10 @@ func TestEveryRequestFails(t *testing.T) {
 const suffering = 15 * time.Minute
 
 func suffer(t *testing.T, cfg drive.Config) {
-	d, err := drive.New(cfg)
+	created := jobs(cfg.World.Seed)
+	d, err := drive.New(cfg, created...)
 	if err != nil {
 		t.Fatal(err)
-	}
-	created := jobs(cfg.World.Seed)
-	for _, job := range created {
-		if _, err := d.World.Users.Create(job); err != nil {
-			t.Fatal(err)
-		}
 	}
 	fail := func(err error) {
 		t.Helper()
@@ -91,19 +86,12 @@ func TestAServersWishIsKept(t *testing.T) {
 		cfg := config(seed)
 		cfg.World.UserChance, cfg.World.NodeLossChance = 0, 0
 		cfg.Faults, cfg.Crash, cfg.Cut = apiserver.Rates{apiserver.TooManyRequests: 1}, 0.002, 0
-		d, err := drive.New(cfg)
+		d, err := drive.New(cfg, jobs(seed)...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, job := range jobs(seed) {
-			if _, err := d.World.Users.Create(job); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for range 3000 {
-			if err := d.Step(); err != nil {
-				t.Fatal(err)
-			}
+		if err := d.Steps(3000); err != nil {
+			t.Fatal(err)
 		}
 		for rec, err := range d.Log().Read(context.Background(), 1) {
 			if err != nil {

@@ -25,11 +25,7 @@ func TestTheLogOfAThousandPodsIsSmall(t *testing.T) {
 			}
 			d, err := drive.New(drive.Config{Settings: events.DefaultSettings(), World: world.Config{
 				Kubelet: kubelet.Config{Schedule: seconds(0, 1), Start: seconds(1, 2), RunTime: seconds(2, 20)},
-			}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, err = d.World.Users.Create(&batchv1.Job{
+			}}, &batchv1.Job{
 				ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "thousand"},
 				Spec: batchv1.JobSpec{
 					ManagedBy: new(events.ManagedBy), Parallelism: new(int32(100)), Completions: new(int32(pods)), CompletionMode: &mode,
