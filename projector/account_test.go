@@ -57,6 +57,23 @@ func TestWhatAPodCountsFor(t *testing.T) {
 			_, _, after := f.job().FailJobMatch()
 			return fmt.Sprint(before, after)
 		}, "true false"},
+		{"J-131: one that has not failed fails it only while it is failing", func(f *fold) string {
+			f.spec(func(s *events.JobSpec) {
+				s.PodFailurePolicy = `{"rules":[{"action":"FailJob","onPodConditions":[{"type":"DisruptionTarget","status":"True"}]}]}`
+			})
+			f.pod(func(p *events.PodSeen) {
+				p.Conditions = []events.PodCondition{{Type: "DisruptionTarget", Status: "True"}}
+			})
+			told := ""
+			for i, condition := range []string{projector.FailureTarget, "Other"} {
+				f.see(uint64(12+i), func(s *events.JobSeen) {
+					s.Spec, s.SpecAt, s.Status = f.job().Spec.Hash, f.job().SpecAt, said(condition)
+				})
+				_, _, ok := f.job().FailJobMatch()
+				told += fmt.Sprint(ok, " ")
+			}
+			return told
+		}, "true false "},
 		{"one that is being deleted is not there to be deleted", func(f *fold) string {
 			f.pod(nil)
 			before := f.job().Tally().Idle
