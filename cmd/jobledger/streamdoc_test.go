@@ -84,7 +84,7 @@ func goProgram(ts *testscript.TestScript, neg bool, args []string) {
 	out, err := cmd.StdoutPipe()
 	ts.Check(err)
 	ts.Check(cmd.Start())
-	late := time.AfterFunc(30*time.Second, func() { _ = cmd.Process.Kill() }) // it may have ended
+	late := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() }) // it may have ended
 	defer late.Stop()
 	lines := bufio.NewScanner(out)
 	for i := 1; fmt.Sprint(i-1) != args[1]; i++ {

@@ -69,7 +69,7 @@ func streamParts(ts *testscript.TestScript, server *embedded.Server, log *boltlo
 	defer conn.Close()
 	js, err := jetstream.New(conn)
 	ts.Check(err)
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	_, err = js.CreateStream(ctx, jetstream.StreamConfig{Name: "jobledger-default", Subjects: []string{nats.Everything("default")}, AllowDirect: true})
 	ts.Check(err)
