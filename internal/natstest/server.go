@@ -2,7 +2,6 @@ package natstest
 
 import (
 	"fmt"
-	"net"
 	"testing"
 	"time"
 
@@ -11,12 +10,13 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/jobledger/jobledger/events/nats/dial"
+	"github.com/jobledger/jobledger/internal/port"
 )
 
 const (
 	Cluster = "test"           // whose records are published
 	Stream  = "jobledger-test" // where they are, unless a test says otherwise
-	Patient = 30 * time.Second // for what should happen at once
+	Patient = 2 * time.Minute  // for what should happen at once, on a machine that has much else to do
 )
 
 // Server is a real server in this process, which can go away and come back at its address.
@@ -39,14 +39,19 @@ func NewServer(t testing.TB, tune ...func(*natsd.Options)) *Server {
 	return s
 }
 
-// FreePort is one that nobody listens on at the moment.
+// FreePort is one that nobody listens on, nor is given until the test ends.
 func FreePort(t testing.TB) int {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	t.Helper()
+	held, release, err := port.Hold()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	t.Cleanup(func() {
+		if err := release(); err != nil {
+			t.Error(err)
+		}
+	})
+	return held
 }
 
 // URL is where it answers.

@@ -3,7 +3,6 @@ package controlplane
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jobledger/jobledger/internal/port"
 	"github.com/jobledger/jobledger/test/binaries"
 	"k8s.io/client-go/rest"
 )
@@ -39,42 +39,25 @@ rules:
 - level: None
 `
 
-// portTries is how many ports are tried for the API server. Between choosing a free one and listening on it another
-// process can take it.
-const portTries = 5
-
-// startAPIServer starts the API server and returns when it is ready.
+// startAPIServer starts the API server, at a port that is held for it until Stop, and returns when it is ready.
 func (cp *ControlPlane) startAPIServer(ctx context.Context) error {
 	files, err := cp.writeServerFiles()
 	if err != nil {
 		return fmt.Errorf("prepare kube-apiserver: %w", err)
 	}
-	for try := 1; ; try++ {
-		port, err := freePort()
-		if err != nil {
-			return fmt.Errorf("choose a port for kube-apiserver: %w", err)
-		}
-		cp.host = "https://127.0.0.1:" + strconv.Itoa(port)
-		if cp.admin, err = cp.UserConfig("admin", mastersGroup); err != nil {
-			return err
-		}
-		if err := cp.launch(binaries.APIServer, cp.apiServerArgs(port, files)...); err != nil {
-			return err
-		}
-		err = cp.awaitAPIServer(ctx)
-		if err == nil {
-			return nil
-		}
-		p := cp.process(binaries.APIServer)
-		taken := !p.running() && strings.Contains(string(tail(p.log, 1<<16)), "address already in use")
-		if !taken || try == portTries {
-			return err
-		}
-		cp.forget(p)
-		if err := os.Remove(p.log); err != nil {
-			return fmt.Errorf("start kube-apiserver on another port: %w", err)
-		}
+	held, release, err := port.Hold()
+	if err != nil {
+		return fmt.Errorf("choose a port for kube-apiserver: %w", err)
 	}
+	cp.releasePort = release
+	cp.host = "https://127.0.0.1:" + strconv.Itoa(held)
+	if cp.admin, err = cp.UserConfig("admin", mastersGroup); err != nil {
+		return err
+	}
+	if err := cp.launch(binaries.APIServer, cp.apiServerArgs(held, files)...); err != nil {
+		return err
+	}
+	return cp.awaitAPIServer(ctx)
 }
 
 // serverFiles are the paths of what the API server reads.
@@ -198,16 +181,6 @@ func (cp *ControlPlane) startKwok() error {
 		"--manage-nodes-with-annotation-selector="+nodeAnnotation+"=fake",
 		"--node-lease-duration-seconds=0", // nobody watches the health of nodes
 	)
-}
-
-// freePort returns a TCP port on loopback that nobody listens on at the moment.
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
 // poll is how often a condition is looked at while something starts.

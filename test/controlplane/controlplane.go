@@ -20,9 +20,10 @@ type ControlPlane struct {
 	programs binaries.Set
 	dir      string
 	ca       *authority
-	// host and admin are set before Start returns and not after.
-	host  string
-	admin *rest.Config
+	// host, admin and releasePort are set before Start returns and not after.
+	host        string
+	admin       *rest.Config
+	releasePort func() error // of host; nil when Start failed before it had one
 
 	mu        sync.Mutex
 	processes []*process        // in the order of their start
@@ -183,6 +184,9 @@ func (cp *ControlPlane) Stop() error {
 	var errs []error
 	for _, p := range slices.Backward(processes) { // what needs another ends before it
 		errs = append(errs, p.kill())
+	}
+	if cp.releasePort != nil {
+		errs = append(errs, cp.releasePort())
 	}
 	if failure != nil {
 		errs = append(errs, fmt.Errorf("%w\nThe logs are in %s", failure, cp.LogDir()))

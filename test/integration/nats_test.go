@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/jobledger/jobledger/events/nats"
+	"github.com/jobledger/jobledger/internal/natstest"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
@@ -38,7 +38,7 @@ func TestWithNATSDownFromTheStartJobsRunAsWithoutIt(t *testing.T) {
 	want := run(without, "apart")
 	w.stop(without)
 
-	port := freePort(t)
+	port := natstest.FreePort(t)
 	c := w.newController("", "--cluster", "it", "--nats-url", fmt.Sprintf("nats://127.0.0.1:%d", port))
 	if got := run(c, "beside"); !maps.Equal(got, want) {
 		t.Errorf("with NATS down it wrote %v, and without NATS %v", got, want)
@@ -70,16 +70,6 @@ func TestWithNATSDownFromTheStartJobsRunAsWithoutIt(t *testing.T) {
 	}
 	retired := nats.Filter{Cluster: "it", Namespace: w.namespace, Kind: nats.KindJob, Name: "beside", Event: "JobRetired"}
 	read(t, s.ClientURL(), retired.String(), 1)
-}
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 // readyz is all that the controller says of itself.

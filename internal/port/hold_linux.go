@@ -1,0 +1,36 @@
+package port
+
+import (
+	"fmt"
+	"syscall"
+)
+
+// Hold gives a port of 127.0.0.1 that nobody is given until release is called. Who asks for it by its number can listen at
+// it, and leave, and listen again, as Go's listeners set SO_REUSEADDR; who connects to it in between is refused.
+func Hold() (port int, release func() error, err error) {
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return 0, nil, fmt.Errorf("hold a port: %w", err)
+	}
+	release = func() error { return syscall.Close(fd) }
+	if port, err = bind(fd); err != nil {
+		_ = release()
+		return 0, nil, fmt.Errorf("hold a port: %w", err)
+	}
+	return port, release, nil
+}
+
+// bind binds without listening: what is bound so is passed over when the kernel looks for a free port.
+func bind(fd int) (port int, err error) {
+	if err := syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1); err != nil {
+		return 0, err
+	}
+	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		return 0, err
+	}
+	address, err := syscall.Getsockname(fd)
+	if err != nil {
+		return 0, err
+	}
+	return address.(*syscall.SockaddrInet4).Port, nil
+}
