@@ -5,9 +5,7 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
 
-	"github.com/jobledger/jobledger/events/nats/publish"
 	"github.com/jobledger/jobledger/internal/natstest"
 )
 
@@ -37,7 +35,7 @@ func TestAServerWhoseDiskIsFull(t *testing.T) {
 	s.Dir = filepath.Join(disk, "nats")
 	s.Start()
 	l := natstest.NewLedger(t, 3000).Grow(0)
-	p := natstest.Publish(t, s, l.Log, func(c *publish.Config) { c.AckTimeout = 300 * time.Millisecond })
+	p := natstest.Publish(t, s, l.Log)
 	problem(t, p, "the server does not acknowledge")
 	at, lag := p.Status().Acked, p.Status().Lag
 	if at == 0 || lag == 0 {

@@ -26,13 +26,16 @@ func TestADurableSubscriptionGoesOnWhereAcknowledgementsEnded(t *testing.T) {
 	l := natstest.NewLedger(t, 2000).Grow(0)
 	natstest.Publish(t, s, l.Log).CaughtUp(t)
 	head := int(l.Log.Head().Sequence)
-	began := time.Now()
+	const lost = 15 * time.Second // after which the server takes a message for lost
 	var all []subscribe.Event
 	for round := range 6 {
 		js := s.JetStream()
 		full := make(chan struct{})
 		n := 0
+		var longest time.Duration // without an event
+		newest := time.Now()
 		sub := start(t, js, subscribe.Config{Durable: "d", Start: subscribe.All(), MaxPending: 100}, func(ctx context.Context, e *subscribe.Event) error {
+			longest, newest = max(longest, time.Since(newest)), time.Now()
 			if n++; n > 300 && round < 5 {
 				close(full)
 				<-ctx.Done() // it hangs with this one in its hands
@@ -61,14 +64,14 @@ func TestADurableSubscriptionGoesOnWhereAcknowledgementsEnded(t *testing.T) {
 			}
 		}
 		whole(t, got, got[0].ID.Sequence)
-		t.Logf("round %d: records %d to %d after %s, trouble %q", round, got[0].ID.Sequence, got[len(got)-1].ID.Sequence, time.Since(began), sub.trouble)
+		t.Logf("round %d: records %d to %d, %s at most between two, trouble %q", round, got[0].ID.Sequence, got[len(got)-1].ID.Sequence, longest, sub.trouble)
+		if longest >= lost {
+			t.Errorf("round %d: no event for %s: it waits for what the server takes for lost", round, longest)
+		}
 		all = append(all, got...)
 	}
 	if all[0].ID.Sequence != 1 || int(all[len(all)-1].ID.Sequence) != head {
 		t.Errorf("records %d to %d were taken, want 1 to %d", all[0].ID.Sequence, all[len(all)-1].ID.Sequence, head)
-	}
-	if took := time.Since(began); took > 14*time.Second {
-		t.Errorf("it took %s: it waits for what the server takes for lost", took)
 	}
 }
 
@@ -119,9 +122,10 @@ func TestASlowFunctionLosesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	const patience = 3 * time.Second                                  // of the server: a few times what a busy machine stands still
 	_, err = st.CreateConsumer(t.Context(), jetstream.ConsumerConfig{ // as Run makes it, with less patience
 		Durable: "d", FilterSubjects: []string{"jobledger.v1.test.>"}, DeliverPolicy: jetstream.DeliverAllPolicy,
-		AckPolicy: jetstream.AckExplicitPolicy, AckWait: time.Second, MaxAckPending: 50,
+		AckPolicy: jetstream.AckExplicitPolicy, AckWait: patience, MaxAckPending: 50,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -136,7 +140,7 @@ func TestASlowFunctionLosesNothing(t *testing.T) {
 	sub.await(19)
 	since := time.Now()
 	natstest.Eventually(t, "three times the server's patience is over", func() error {
-		if d := time.Since(since); d < 3*time.Second {
+		if d := time.Since(since); d < 3*patience {
 			return fmt.Errorf("%s", d)
 		}
 		return nil
@@ -266,7 +270,7 @@ func TestWhatAnotherTookMeanwhileIsReadNevertheless(t *testing.T) {
 	taken := 0
 	for n := 600; len(l.Left) > 0; n += 300 {
 		l.Grow(n)
-		batch, err := other.Fetch(10, jetstream.FetchMaxWait(200*time.Millisecond))
+		batch, err := other.Fetch(10, jetstream.FetchMaxWait(time.Second))
 		if err != nil {
 			t.Fatal(err)
 		}
