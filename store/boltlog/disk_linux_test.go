@@ -22,7 +22,7 @@ func tmpfs(t *testing.T, size string) string {
 		t.Skipf("needs to mount a tmpfs (root): %v", err)
 	}
 	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, 0); err != nil {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
 			t.Errorf("unmount %s: %v", dir, err)
 		}
 	})
@@ -168,7 +168,7 @@ func forbidWriting(t *testing.T, path string) {
 		t.Skipf("needs to mount a file onto itself: %v", err)
 	}
 	t.Cleanup(func() {
-		if err := syscall.Unmount(path, 0); err != nil {
+		if err := syscall.Unmount(path, syscall.MNT_DETACH); err != nil {
 			t.Errorf("unmount %s: %v", path, err)
 		}
 	})

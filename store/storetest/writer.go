@@ -150,4 +150,4 @@ func Outcome(t testing.TB, c store.Commit) error {
 }
 
 // patience is how long the suite waits for what should come soon; it is long because machines are busy.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
