@@ -214,12 +214,12 @@ func TestUsageOfThisProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for start := time.Now(); time.Since(start) < 20*tick; {
-		slices.Sort(make([]int, 1<<12)) // use CPU for so long
-	}
-	after, err := usageOf(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
+	after := before
+	for start := time.Now(); after.cpu-before.cpu < 5*tick && time.Since(start) < time.Minute; {
+		slices.Sort(make([]int, 1<<16)) // use CPU, as far as others leave some
+		if after, err = usageOf(os.Getpid()); err != nil {
+			t.Fatal(err)
+		}
 	}
 	n, err := machineNow()
 	if err != nil {
@@ -228,7 +228,7 @@ func TestUsageOfThisProcess(t *testing.T) {
 	if after.cpu <= before.cpu || after.rss == 0 || after.peak < after.rss {
 		t.Errorf("used before %+v, after %+v", before, after)
 	}
-	if n.busy <= m.busy || n.all-m.all < n.busy-m.busy {
+	if n.busy <= m.busy || n.all-m.all < (n.busy-m.busy)/2 { // the kernel takes back some of what it has counted as idle
 		t.Errorf("the machine before %+v, after %+v", m, n)
 	}
 }

@@ -5,33 +5,39 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"time"
 )
 
 // limit is what Jobledger may ask of the API server and of its disk for one workload. Counts do not depend on how fast the
-// machine is, but for this: a Job that takes longer publishes its progress each second, and what is seen without anything
-// to be done about it is written down every 100 ms.
+// machine is, but for this: a Job that takes longer publishes its progress each second, which one of a single pod has once,
+// and what is seen without anything to be done about it is written down every 100 ms.
 type limit struct {
-	writes  float64 // of status, for each Job, beside one a second for each of the large ones
+	writes  float64 // of status, for each Job, beside one a second for each of the large ones, and one for each single that is late
 	large   float64 // Jobs that are many pods
+	single  bool    // the Jobs are of one pod
+	waits   float64 // seconds that every Job takes at least, 0 for none; each more is worth a write for each
 	commits float64 // for each pod, beside ten a second
 }
+
+// progressAfter is how long a Job takes at least whose progress is published.
+const progressAfter = time.Second
 
 // limits are what was counted and some more; who lowers a count lowers its limit. What a kill in the middle costs (w5)
 // depends on when it strikes, and nothing is asked while Jobs only lie about (w6).
 var limits = map[string]limit{
-	"w1":  {writes: 1, commits: 4},
-	"w2":  {writes: 1.5, commits: 1.5},
+	"w1":  {writes: 1, single: true, commits: 4},
+	"w2":  {writes: 1.5, single: true, commits: 1.5},
 	"w3":  {writes: 2, large: 1, commits: 0.3},
 	"w3i": {writes: 2, large: 1, commits: 0.3},
-	"w4":  {writes: 5, commits: 1},
-	"w7":  {writes: 1.1, commits: 4},
+	"w4":  {writes: 5, waits: 12, commits: 1},
+	"w7":  {writes: 1.1, single: true, commits: 4},
 	"w8":  {writes: 2, large: 1, commits: 1},
 	"w9":  {writes: 2, large: 1, commits: 0.3},
-	"w10": {writes: 1.1, commits: 4},
+	"w10": {writes: 1.1, single: true, commits: 4},
 }
 
 const (
-	strayRequests = 0.02 // for each pod: conflicts, and what is asked again
+	strayRequests = 0.02 // for each pod, and one in any case: conflicts, and what is asked again
 	manyUncounted = 500  // pods that are counted by one write at least, however fast they end
 )
 
@@ -54,6 +60,12 @@ func (r *Report) Grown() (lines []string) {
 func (m limit) exceeded(lap *Lap) (lines []string) {
 	wall, pods := lap.Figures[keyWall], float64(lap.Pods)
 	progress := m.large * math.Ceil(wall+pods/manyUncounted)
+	if m.single {
+		progress += float64(lap.Late)
+	}
+	if m.waits > 0 {
+		progress += float64(lap.Jobs) * max(0, math.Ceil(wall-m.waits))
+	}
 	most := map[string]float64{
 		"create pods": 1, "patch pods": 1, "update jobs/status": (m.writes*float64(lap.Jobs) + progress) / pods,
 		// Watches that the API server ended meanwhile, as it may at any time.
@@ -62,7 +74,7 @@ func (m limit) exceeded(lap *Lap) (lines []string) {
 	for _, what := range slices.Sorted(maps.Keys(lap.Requests)) {
 		limit, known := most[what]
 		if !known {
-			limit = strayRequests
+			limit = max(strayRequests, 1/pods)
 		}
 		if each := lap.Requests[what]; each > limit+1e-9 {
 			lines = append(lines, fmt.Sprintf("%q is asked %.4f times for each pod, more than %.4f", what, each, limit))

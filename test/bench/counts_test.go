@@ -45,11 +45,41 @@ func TestCountsThatGrewAreFound(t *testing.T) {
 		{"a commit for nothing", lap(5, 400, 0, 0.4), "commits"},
 	} {
 		t.Run(row.sentence, func(t *testing.T) {
-			r := Report{Outcomes: []*Outcome{{Workload: "w3", Laps: map[string][]Lap{Ours: {row.lap}}}}}
-			lines := r.Grown()
-			if row.want == "" && len(lines) > 0 || row.want != "" && (len(lines) != 1 || !strings.Contains(lines[0], row.want)) {
-				t.Errorf("%q, want one line about %q", lines, row.want)
-			}
+			oneLine(t, "w3", row.lap, row.want)
 		})
+	}
+}
+
+// oneLine checks what is said of a lap: one line with that in it, none for nothing.
+func oneLine(t *testing.T, workload string, lap Lap, want string) {
+	t.Helper()
+	r := Report{Outcomes: []*Outcome{{Workload: workload, Laps: map[string][]Lap{Ours: {lap}}}}}
+	lines := r.Grown()
+	if want == "" && len(lines) > 0 || want != "" && (len(lines) != 1 || !strings.Contains(lines[0], want)) {
+		t.Errorf("%q, want one line about %q", lines, want)
+	}
+}
+
+// TestASlowMachineIsNoGrowth: of Jobs of one pod, those that took a second may have published once that they are active.
+func TestASlowMachineIsNoGrowth(t *testing.T) {
+	lap := func(writes, lists float64, late int) Lap {
+		return Lap{
+			Jobs: 8, Pods: 8, Late: late, Figures: map[string]float64{keyWall: 3, keyCommits: 4},
+			Requests: map[string]float64{"create pods": 1, "patch pods": 1, "update jobs/status": writes / 8, "list pods": lists / 8},
+		}
+	}
+	for _, row := range []struct {
+		sentence string
+		lap      Lap
+		want     string
+	}{
+		{"a write for each", lap(8, 0, 0), ""},
+		{"one more, of a Job that was late", lap(9, 0, 1), ""},
+		{"one more, and nobody was late", lap(9, 0, 0), "update jobs/status"},
+		{"two more of one that was late", lap(10, 0, 1), "update jobs/status"},
+		{"a list, as after a watch that was lost", lap(8, 1, 0), ""},
+		{"two of them", lap(8, 2, 0), "list pods"},
+	} {
+		t.Run(row.sentence, func(t *testing.T) { oneLine(t, "w1", row.lap, row.want) })
 	}
 }

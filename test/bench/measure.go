@@ -22,6 +22,8 @@ type Lap struct {
 	// Jobs and Pods of the workload, with the pods that fail.
 	Jobs int `json:"jobs"`
 	Pods int `json:"pods"`
+	// Late are the Jobs that took so long that their progress is published before their end.
+	Late int `json:"late"`
 	found
 }
 
@@ -55,7 +57,7 @@ func (r *run) measure(ctx context.Context) (Lap, error) {
 		return Lap{found: lap.found}, err
 	}
 	pods := float64(r.pods())
-	r.times(lap.Figures)
+	r.times(&lap)
 	r.costs(lap.Figures, before, after, pods)
 	lap.Requests, lap.Figures[keyEvents] = perPod(after.requests, r.contender.name, pods)
 	for what, n := range lap.Requests {
@@ -104,7 +106,8 @@ func (r *run) point() (p point, err error) {
 }
 
 // times are the figures that the stopwatch gives.
-func (r *run) times(figures map[string]float64) {
+func (r *run) times(lap *Lap) {
+	figures := lap.Figures
 	var created, complete, delivered []time.Duration
 	var first, last time.Time
 	r.watch.in(r.namespace, func(f *field) {
@@ -114,6 +117,9 @@ func (r *run) times(figures map[string]float64) {
 			}
 			if first.IsZero() || t.created.Before(first) {
 				first = t.created
+			}
+			if t.finished.Sub(t.asked) >= progressAfter {
+				lap.Late++
 			}
 			if r.workload.smallOnly && !strings.HasPrefix(name, smallPrefix) {
 				continue

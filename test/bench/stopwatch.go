@@ -33,7 +33,8 @@ type field struct {
 
 // timing is the life of one Job. A time that has not come is zero.
 type timing struct {
-	created  time.Time // the API server answered its creation
+	asked    time.Time // its creation was about to be asked for
+	created  time.Time // the API server answered that
 	firstPod time.Time // its first pod was seen
 	lastEnd  time.Time // the API server answered the end of its newest pod that ended
 	finished time.Time // it was seen Complete or Failed
@@ -86,9 +87,10 @@ func (f *field) job(name string) *timing {
 	return t
 }
 
-// expect says, before a Job is created, how many of its first pods are to fail.
+// expect says, before a Job is created, that it will be, and how many of its first pods are to fail.
 func (s *stopwatch) expect(namespace, job string, toFail int) {
-	s.in(namespace, func(f *field) { f.job(job).toFail = toFail })
+	now := time.Now()
+	s.in(namespace, func(f *field) { f.job(job).asked, f.job(job).toFail = now, toFail })
 }
 
 // created notes that a Job's creation was answered.

@@ -195,7 +195,7 @@ func killed(ctx context.Context, r *run, s sizes) error {
 	// What the killed process had sent has arrived while the new one was made.
 	before := 0
 	r.watch.in(r.namespace, func(f *field) { before = len(f.pods) })
-	if err := r.await(ctx, func(f *field) bool { return len(f.pods) > before }); err != nil {
+	if err := r.await(ctx, func(f *field) bool { return len(f.pods) > before || f.over(len(r.shapes)) }); err != nil {
 		return err
 	}
 	r.extra[keyAgain] = milliseconds(time.Since(began))
