@@ -38,7 +38,8 @@ type Options struct {
 	DataDir string
 	// Keep makes Stop leave DataDir.
 	Keep bool
-	// Timeout bounds how long Start waits for the control plane after the programs are built; 0 means 90 s.
+	// Timeout bounds how long Start waits for the control plane after the programs are built; 0 means 5 min: it takes ten seconds
+	// alone, and several start at a time on machines that have much else to do. A program that ends meanwhile is told at once.
 	Timeout time.Duration
 	// Progress is told what is being built, if anything is; nil: standard error.
 	Progress io.Writer
@@ -55,7 +56,7 @@ func (o *Options) validate() error {
 		o.Nodes = 1
 	}
 	if o.Timeout == 0 {
-		o.Timeout = 90 * time.Second
+		o.Timeout = 5 * time.Minute
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func (cp *ControlPlane) Interrupt(component string) error {
 }
 
 // Resume starts an interrupted component again with the arguments, and so the address, that it had. Resuming
-// kube-apiserver returns when it is ready; other components need some time after Resume.
+// kube-apiserver, or etcd, returns when kube-apiserver is ready; other components need some time after Resume.
 func (cp *ControlPlane) Resume(ctx context.Context, component string) error {
 	old := cp.process(component)
 	if old == nil || old.running() {
@@ -32,7 +32,7 @@ func (cp *ControlPlane) Resume(ctx context.Context, component string) error {
 		return err
 	}
 	p := cp.process(component)
-	if component == binaries.APIServer {
+	if component == binaries.APIServer || component == binaries.Etcd {
 		if err := cp.awaitAPIServer(ctx); err != nil {
 			return err
 		}

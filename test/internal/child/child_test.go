@@ -65,7 +65,7 @@ func TestChildDiesWithParent(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = parent.Wait()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for alive(pid) {
 		select {
@@ -129,7 +129,7 @@ func TestSignalReachesTheWholeGroup(t *testing.T) {
 	if err := <-ended; err == nil {
 		t.Error("a killed child ended with success")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for alive(grandchild) {
 		select {

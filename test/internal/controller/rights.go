@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -137,5 +139,31 @@ func grant(ctx context.Context, cp *controlplane.ControlPlane, user, namespace, 
 	if _, err := client.RbacV1().RoleBindings(namespace).Create(ctx, binding, metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("give %s its rights: %w", user, err)
 	}
-	return nil
+	return awaitRight(ctx, client, user, namespace, rules[0])
+}
+
+// awaitRight returns when the API server knows of a right: it hears of roles by watches of its own, and forbids until then.
+func awaitRight(ctx context.Context, client kubernetes.Interface, user, namespace string, rule rbacv1.PolicyRule) error {
+	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+		User: user,
+		ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Namespace: namespace, Group: rule.APIGroups[0], Resource: rule.Resources[0], Verb: rule.Verbs[0],
+		},
+	}}
+	tick := time.NewTicker(poll)
+	defer tick.Stop()
+	for {
+		answer, err := client.AuthorizationV1().SubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+		if err != nil {
+			return fmt.Errorf("ask for the rights of %s: %w", user, err)
+		}
+		if answer.Status.Allowed {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("wait until %s has its rights: %w", user, context.Cause(ctx))
+		}
+	}
 }
