@@ -22,8 +22,11 @@ import (
 // by its next try, because quotas, policies and roles cannot be watched with the rights of a Job controller.
 const quick = "--max-api-backoff=2s"
 
-// recovery is how soon the Job must go on then: the longest wait, and what a try and its effects take on a loaded machine.
-const recovery = 5 * time.Second
+// How soon the Job must go on then.
+const (
+	nextTry  = 3 * time.Second  // is when it is asked again at the latest: the longest wait, and a second for two clocks
+	recovery = 20 * time.Second // has what a try and its effects take, and two looks at it, on a machine that has much else to do
+)
 
 // TestRefusals: whatever the API server refuses, and for however long, is visible while it lasts, as an Event and in get; no pod
 // is made twice; and the Job goes on soon after the cause is gone (J-017, J-018, J-058, J-194; wants 14).
@@ -72,6 +75,9 @@ func refuse(t *testing.T, o *obstacle) {
 		t.Fatal(err)
 	}
 	lifted := time.Now()
+	if wait := w.refusal(c, o.does).Next.Sub(lifted); wait > nextTry { // it has none when it is tried just now
+		t.Errorf("the cause is gone, and the next try comes after %s, want at most %s", wait, nextTry)
+	}
 	w.eventually("it is no longer refused", func() (bool, error) { return w.refusal(c, o.does).Tries == 0, nil })
 	took := time.Since(lifted)
 	t.Logf("%s: went on %.1f s after the cause was gone, and %d tries", o.class, took.Seconds(), seen.Tries)

@@ -105,7 +105,7 @@ func TestRestarts(t *testing.T) {
 			w := newWorld(t)
 			c := w.run("")
 			w.create(newJob("indexed", indexed, completions(12), parallelism(4), runFor("500ms")))
-			w.create(newJob("fails", completions(6), parallelism(3), backoffLimit(0), runFor("2s"), annotate("sim.jobledger.dev/outcome", "fail")))
+			w.create(newJob("fails", completions(6), parallelism(3), backoffLimit(0), runFor("8s"), annotate("sim.jobledger.dev/outcome", "fail")))
 			w.create(newJob("deleted", parallelism(2), runFor("1h")))
 			w.eventually("one is under way, the others have their pods", func() (bool, error) {
 				return w.job("indexed").Status.Succeeded > 2 && len(w.pods("fails")) == 3 && w.runs("deleted") == 2, nil

@@ -35,7 +35,7 @@ func TestTimelines(t *testing.T) {
 		},
 		{
 			name:  "a deadline passes while two pods run (J-261, J-146)",
-			job:   []option{parallelism(2), completions(2), deadline(2)},
+			job:   []option{parallelism(2), completions(2), deadline(6)},
 			steps: deadlinePasses,
 			also:  eventsAre("SuccessfulCreate", "SuccessfulCreate", "SuccessfulDelete", "SuccessfulDelete", "DeadlineExceeded"),
 		},
@@ -135,9 +135,9 @@ var deadlinePasses = []step{
 	{what: "the Job is created", becomes: is(counts{2, whatever, 0, 0, 0}, podsAre(2), held), never: atMost(2)},
 	{what: "the pods run", does: all(runs(0), runs(1)), becomes: is(counts{whatever, whatever, whatever, 0, whatever}, areReady), never: atMost(2)},
 	{
-		what:    "two seconds pass",
+		what:    "six seconds pass", // in the first of them the status shows that both are active
 		becomes: is(counts{0, 0, 2, 0, whatever}, has(batchv1.JobFailureTarget, "DeadlineExceeded"), areLeaving),
-		never:   first(podsAre(2), lacks(batchv1.JobFailed), notBefore(2*time.Second)),
+		never:   first(podsAre(2), lacks(batchv1.JobFailed), notBefore(6*time.Second)),
 	},
 	{
 		what:    "the pods are counted while they terminate",
@@ -206,7 +206,7 @@ var oneIndexFails = []step{
 	{
 		what: "index 0 fails", does: indexFails("0", 0),
 		becomes: is(counts{2, 2, 0, 0, 0}),
-		never:   first(podsAre(3), held, uncounted), lasts: 3 * time.Second, // held back until its replacement is there
+		never:   first(podsAre(3), held, uncounted), lasts: time.Second, // held back until its replacement is there, in ten seconds
 	},
 	{
 		what: "the others succeed", does: all(indexSucceeds("1"), indexSucceeds("2")),
