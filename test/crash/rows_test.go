@@ -67,8 +67,8 @@ var rows = []row{
 	{"in the middle, and again before the listing is settled", at("durable.after:6", "append.before:3")},
 	{"after a create, then twice after the first create that follows", at("call.after.create-pod:12", "call.after.create-pod:1", "call.after.create-pod:1")},
 	{"after a status write, then after the one that follows", at("call.after.update-status:1", "call.after.update-status:1")},
-	{"during a stop in good order, before its snapshot", []crash{{point: "snapshot.before:1", after: 600 * time.Millisecond, stop: true}}},
-	{"during a stop in good order, after its snapshot", []crash{{point: "snapshot.after:1", after: 700 * time.Millisecond, stop: true}}},
+	{"during a stop in good order, before its snapshot", []crash{{point: "snapshot.before:1", after: 300 * time.Millisecond, stop: true}}},
+	{"during a stop in good order, after its snapshot", []crash{{point: "snapshot.after:1", after: 400 * time.Millisecond, stop: true}}},
 }
 
 // seeds choose instants for rows that are killed three times, wherever they are.

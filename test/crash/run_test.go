@@ -22,7 +22,7 @@ import (
 type crash struct {
 	point string        // NAME:COUNT of a failpoint; empty: none
 	after time.Duration // from the Jobs' creation, or from the start when the Jobs are older; of no use with a point alone
-	stop  bool          // ask for a stop in good order then, during which the point is met
+	stop  bool          // ask for a stop in good order so long after it is ready, during which the point is met
 	then  func(*trial)  // what a user does before the next start
 }
 
@@ -110,6 +110,11 @@ func (x *trial) crash(c crash, started func()) {
 		x.t.Fatal(err)
 	}
 	started()
+	if c.stop { // the signal ends a process at once that is not so far as to heed it
+		if err := x.controller.Ready(x.ctx); err != nil {
+			x.t.Fatal(err)
+		}
+	}
 	if c.point == "" || c.stop {
 		select {
 		case <-time.After(c.after):
@@ -146,7 +151,7 @@ func (x *trial) awaitEnd(point string) {
 	}
 	select {
 	case <-x.controller.Ended(): // the last effect is seen before the process has come to the point behind it
-	case <-time.After(10 * time.Second):
+	case <-time.After(30 * time.Second):
 		x.t.Fatalf("%s was not reached; the Jobs have ended or the row has: %s", point, x.progress())
 	}
 }

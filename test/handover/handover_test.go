@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -116,8 +117,9 @@ func finish(ours bool, theirs *builtin.Controller, places []*place) error {
 		}
 		errs = append(errs, x.ours.Kill())
 		if x.losesLog {
-			_, err := x.ours.LoseLog()
-			errs = append(errs, err)
+			if _, err := x.ours.LoseLog(); !errors.Is(err, fs.ErrNotExist) { // it may not have come so far as to make one
+				errs = append(errs, err)
+			}
 		}
 	}
 	return errors.Join(errs...)

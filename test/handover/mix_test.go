@@ -141,7 +141,7 @@ var mix = []part{
 	},
 	{
 		name: "elastic",
-		job:  indexed(5, 5, "6s"),
+		job:  indexed(5, 5, "10s"), // none has ended when the users are done
 		users: []deed{
 			{3 * time.Second, set(`"completions":2,"parallelism":2`)},
 			{6 * time.Second, set(`"completions":4,"parallelism":4`)},

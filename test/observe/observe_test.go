@@ -193,7 +193,7 @@ func (w *place) disturb() {
 	if err := shared.Admin.CoreV1().Pods(w.namespace).Delete(w.ctx, pods.Items[0].Name, metav1.DeleteOptions{}); err != nil {
 		w.t.Fatal(err)
 	}
-	w.await("the suspended Job is", func() bool { j := w.job("suspended"); return j.Status.Active == 0 })
+	w.await("the suspended Job is", func() bool { j := w.job("suspended"); return j != nil && j.Status.Active == 0 })
 	w.patch("suspended", `{"spec":{"suspend":false}}`)
 }
 
