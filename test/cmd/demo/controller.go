@@ -28,7 +28,7 @@ type controller struct {
 }
 
 const (
-	readyWithin = 30 * time.Second
+	readyWithin = 2 * time.Minute
 	stopsWithin = 40 * time.Second // longer than the controller gives itself, 20 s
 )
 

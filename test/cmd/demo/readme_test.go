@@ -104,7 +104,7 @@ func (d *demo) session(t *testing.T, command string) string {
 }
 
 // varies is what differs from run to run: times, UIDs, hashes, names of pods, sequences and counts, and the widths of columns that
-// follow from them.
+// follow from them; and what a status write changes, as one before it has said some of that when a pod took longer than a second.
 var varies = []struct {
 	what *regexp.Regexp
 	as   string
@@ -115,12 +115,15 @@ var varies = []struct {
 	{regexp.MustCompile(`\b[0-9a-f]{32,64}\b`), "HASH"},
 	{regexp.MustCompile(`(plain|indexed-\d|backoff)-[a-z0-9]{5}\b`), "$1-POD"},
 	{regexp.MustCompile(`after \d+s`), "after SECONDS"},
+	{regexp.MustCompile(`(write status(?: \w+)?): \w+ .*`), "$1: CHANGES"},
 	{regexp.MustCompile(`\d+ records, \d+ decisions|\d+ records, head \d+`), "COUNTS"},
 	{regexp.MustCompile(`(record|from|to) \d+`), "$1 SEQ"},
 	{regexp.MustCompile(`written by \d+/\d+`), "written by COMMAND"},
 	{regexp.MustCompile(`^(Records: *)\d+`), "${1}COUNT"},
 	{regexp.MustCompile(`^\d+ `), "SEQ "},
 	{regexp.MustCompile(` +`), " "},
+	// When the answer was faster than the watch, the Job shows nothing that is new then.
+	{regexp.MustCompile(`(?:JobChanged (\S+) shows the status written by COMMAND|CommandEnded (\S+) write status: done)`), "STORED $1$2"},
 }
 
 func normal(line string) string {
@@ -146,5 +149,32 @@ func compare(t *testing.T, x exchange, output string) {
 	}
 	if len(stale) > 0 {
 		t.Errorf("$ %s\nREADME.md shows these lines:\n%s\nwhich do not come of it:\n%s", x.command, strings.Join(stale, "\n"), output)
+	}
+}
+
+func TestWhatDiffersFromRunToRunIsTheSame(t *testing.T) {
+	for _, row := range []struct {
+		sentence, a, b string
+		same           bool
+	}{
+		{"a status write after one that showed progress",
+			"57   18:14:56.977  Decided       backoff        write status: ready 0, terminating 0, uncounted fai…",
+			"61   09:00:02.100  Decided       backoff        write status: active 0, uncounted failed + 1", true},
+		{"the watch was faster than the answer, or not",
+			"59   18:14:56.994  JobChanged    backoff        shows the status written by 57/0",
+			"58   18:14:56.990  CommandEnded  backoff        write status: done", true},
+		{"of another Job",
+			"59   18:14:56.994  JobChanged    backoff        shows the status written by 57/0",
+			"58   18:14:56.990  CommandEnded  plain          write status: done", false},
+		{"a status write that ends the Job, and one that does not",
+			"94   18:15:06.550  Decided       backoff        write status Failed: failed 2 (BackoffLimitExceeded)",
+			"57   18:14:56.977  Decided       backoff        write status: ready 0, terminating 0", false},
+		{"a command that was refused",
+			"58   18:14:56.990  CommandEnded  backoff        write status: done",
+			"58   18:14:56.990  CommandEnded  backoff        write status: refused", false},
+	} {
+		if a, b := normal(row.a), normal(row.b); (a == b) != row.same {
+			t.Errorf("%s: %q and %q", row.sentence, a, b)
+		}
 	}
 }
