@@ -104,10 +104,10 @@ integration := go test -count=1 -p 1
 test: ## All that a change must not break: vet, unit, race, integration (under 15 min)
 	go vet ./...
 	cd test && go vet ./...
-	go test $$($(sequential))
-	go test -run '$(lonely)' ./reconciler/loop ./store/boltlog
-	go test $(race) -skip '$(lonely)' $$($(concurrent))
-	cd test && $(integration) -timeout 20m ./...
+	go test -timeout 20m $$($(sequential))
+	go test -timeout 20m -run '$(lonely)' ./reconciler/loop ./store/boltlog
+	go test -timeout 20m $(race) -skip '$(lonely)' $$($(concurrent))
+	cd test && $(integration) -timeout 30m ./...
 
 .PHONY: test-long
 test-long: export JOBLEDGER_LONG = 1
