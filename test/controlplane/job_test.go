@@ -65,7 +65,7 @@ func newWorld(t *testing.T) *world {
 // eventually polls until done reports true. Nothing here takes long; the deadline is for a machine under load.
 func eventually(t *testing.T, what string, done func() (bool, error)) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -79,7 +79,7 @@ func eventually(t *testing.T, what string, done func() (bool, error)) {
 		}
 		select {
 		case <-ctx.Done():
-			t.Fatalf("%s: not within a minute", what)
+			t.Fatalf("%s: not within three minutes", what)
 		case <-tick.C:
 		}
 	}
@@ -189,7 +189,7 @@ func TestOnlyTheListedIndexesFail(t *testing.T) {
 
 func TestPodRunsForTheTimeAskedFor(t *testing.T) {
 	w := newWorld(t)
-	w.create(t, newJob("slow", map[string]string{controlplane.AnnotationRunFor: "2s"}))
+	w.create(t, newJob("slow", map[string]string{controlplane.AnnotationRunFor: "5s"}))
 	var ready bool
 	eventually(t, "the pod becomes Ready", func() (bool, error) {
 		job, err := w.client.BatchV1().Jobs(w.namespace).Get(t.Context(), "slow", metav1.GetOptions{})
@@ -204,8 +204,8 @@ func TestPodRunsForTheTimeAskedFor(t *testing.T) {
 	}
 	w.finished(t, "slow", batchv1.JobComplete)
 	end := w.pods(t)[0].Status.ContainerStatuses[0].State.Terminated
-	if ran := end.FinishedAt.Sub(end.StartedAt.Time); ran < time.Second || ran > 10*time.Second {
-		t.Errorf("the pod ran for %s, want 2s (to the second)", ran)
+	if ran := end.FinishedAt.Sub(end.StartedAt.Time); ran < 4*time.Second || ran > 30*time.Second {
+		t.Errorf("the pod ran for %s, want 5s (to the second)", ran)
 	}
 }
 

@@ -36,8 +36,8 @@ func (c crash) String() string {
 	return "after " + c.after.String()
 }
 
-// limit is how long a row may take; a row alone on a machine takes about five seconds.
-const limit = 2 * time.Minute
+// limit is how long a row may take; a row alone on a machine takes about five seconds, and some ten when it waits for a backoff.
+const limit = 5 * time.Minute
 
 // trial is one row that runs.
 type trial struct {

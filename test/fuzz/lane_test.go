@@ -32,8 +32,9 @@ type lane struct {
 // pace is how long a lane waits between two deeds, at most: what meets what is what a fuzz is about.
 const pace = 300 * time.Millisecond
 
-// patience is how long a Job may take to end once nobody meddles any more. The waits of the controller add up to less.
-const patience = 2 * time.Minute
+// patience is how long a Job may take to end once nobody meddles any more. The waits of the controller add up to less than two
+// minutes; the machine may have much else to do.
+const patience = 5 * time.Minute
 
 // life is one Job from its creation to its end. The error says what is wrong about it.
 func (l *lane) life(ctx context.Context, name string) error {

@@ -48,7 +48,8 @@ type timeline struct {
 func newTimeline(t *testing.T) *timeline {
 	t.Helper()
 	w := newWorld(t)
-	ctx, cancel := context.WithTimeoutCause(t.Context(), patience, fmt.Errorf("not within %s", patience))
+	const limit = 2 * patience // some of it for backoffs and deadlines
+	ctx, cancel := context.WithTimeoutCause(t.Context(), limit, fmt.Errorf("not within %s", limit))
 	t.Cleanup(cancel)
 	k, err := kubelet.New(ctx, w.client)
 	if err != nil {
