@@ -38,14 +38,18 @@ func (p *plan) adopt() {
 		p.claiming = true
 		return
 	}
-	if j.OrphanedLen() == 0 || p.concluding() || p.wake(j.EndInDoubt) {
+	if j.OrphanedLen() == 0 || p.concluding() {
 		return
 	}
+	inDoubt := p.wake(j.EndInDoubt) // the Job may be over
 	for pod := range j.Orphaned() {
-		if r := j.Claiming(pod.UID); r.Until > p.now && !r.Denied() {
+		if r := j.Claiming(pod.UID); (inDoubt || r.Until > p.now) && !r.Denied() {
 			p.claiming = true
 			break
 		}
+	}
+	if inDoubt {
+		return
 	}
 	due := p.claimable(j.Orphaned())
 	if len(due) == 0 {
