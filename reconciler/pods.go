@@ -148,9 +148,13 @@ func (p *plan) stillWanted(c *projector.Create) bool {
 	return !j.Gone && !j.Finished() && p.wantsPods() && p.asBefore(c) && len(j.Creates()) <= p.slots()
 }
 
-// asBefore reports whether the pod of a create would still be made from the Job's template, for an index that needs it.
+// asBefore reports whether the pod of a create would be made now as it was to be: from the Job's template, for an index that needs
+// it, with the counts of the one that it replaces, and not while a failure since delays it (J-051, J-119).
 func (p *plan) asBefore(c *projector.Create) bool {
-	return c.Template == p.job.Spec.Template && (!p.job.Indexed() || p.job.Awaits(c.Index))
+	j := p.job
+	now := events.CreatePod{Index: c.Index}
+	return c.Template == j.Spec.Template && (!j.Indexed() || j.Awaits(c.Index)) && !p.waits(&now) &&
+		now.IndexFailures == c.IndexFailures && now.IndexIgnoredFailures == c.IndexIgnoredFailures
 }
 
 // create makes pods up to the number wanted, as many at once as slow start allows (J-048 to J-057), but none while pods are
@@ -180,10 +184,13 @@ func (p *plan) create() {
 		"%d wanted, %d active, %d being created: create %d", p.wanted(), j.Tally().Active, len(j.Creates()), len(commands)), commands...)
 }
 
-// waits reports whether the index of a new pod is still in backoff (J-109), and lets the pod take over the counts of the one
-// that it replaces (J-119).
+// waits reports whether the Job is in backoff (J-051), or of a Job with a limit per index the index of a new pod (J-109), and lets
+// the pod take over the counts of the one that it replaces (J-119).
 func (p *plan) waits(c *events.CreatePod) bool {
-	held := p.job.Held(c.Index) // of Jobs with a limit per index
+	if !p.job.PerIndex() {
+		return p.wake(p.job.PodBackoffUntil())
+	}
+	held := p.job.Held(c.Index)
 	if held == nil {
 		return false
 	}
