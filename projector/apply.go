@@ -128,6 +128,9 @@ func (j *Job) podSeen(rec *events.Record, f *events.PodSeen) {
 		uid = p.UID
 	}
 	was := p.Index
+	if p.DropDone && f.Version > p.Version {
+		p.DropDone, p.Waived = false, p.Waived || (f.Tracked && p.Spent) // it was given back: it goes again, and is not counted twice
+	}
 	p.PodSeen, p.Seen = *f, true
 	p.LateCreate = max(p.LateCreate, late)
 	p.UID = uid // the text that the maps hold, not another that says the same

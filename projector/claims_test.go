@@ -326,7 +326,7 @@ func TestWhichPodsAreToBeClaimed(t *testing.T) {
 		{"J-095: an adoption brings the finalizer back that was confirmed gone", func(f *fold) string {
 			f.pod(nil)
 			f.end(f.decide(&events.DropFinalizer{Pod: "pod"}), done("pod", 20))
-			f.pod(both(orphan, version(21)))
+			f.pod(both(orphan, version(21), func(p *events.PodSeen) { p.Tracked = false }))
 			f.decide(&events.AdoptPod{Pod: "pod", Version: 21})
 			before := f.job().Pod("pod").Held()
 			f.pod(version(22))

@@ -15,6 +15,7 @@ func relist(w *projector.World) []events.Observation {
 		for _, p := range j.Pods() {
 			seen := p.PodSeen
 			seen.Version++
+			seen.Tracked = p.Held()
 			all = append(all, events.Observation{
 				Job: j.Ref, Facts: &seen, Evidence: events.Evidence{Namespace: j.Ref.Namespace, Name: p.Name, Node: p.Node},
 			})

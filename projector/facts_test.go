@@ -270,11 +270,34 @@ func TestWhatIsSeenIsFolded(t *testing.T) {
 		{"J-095: a finalizer that is confirmed gone stays gone, until the pod is seen without it", func(f *fold) string {
 			f.pod(failed)
 			f.end(f.decide(&events.DropFinalizer{Pod: "pod"}), done("pod", 20))
-			f.pod(both(failed, version(21)))
+			f.pod(both(failed, version(20)))
 			before := f.job().Pod("pod").Held()
-			f.pod(both(failed, version(22), func(p *events.PodSeen) { p.Tracked = false }))
+			f.pod(both(failed, version(21), func(p *events.PodSeen) { p.Tracked = false }))
 			return fmt.Sprint(before, f.job().Pod("pod").DropDone)
 		}, "false false"},
+		{"J-100: one that is there in a newer version was given back, and goes again", func(f *fold) string {
+			f.pod(failed)
+			f.end(f.decide(&events.DropFinalizer{Pod: "pod"}), done("pod", 21))
+			f.pod(both(failed, version(22)))
+			return fmt.Sprint(f.job().Pod("pod").Held(), f.job().ReleasedLen())
+		}, "true 1"},
+		{"J-100: also when that is seen before the server's answer", func(f *fold) string {
+			f.pod(failed)
+			drop := f.decide(&events.DropFinalizer{Pod: "pod"})
+			f.pod(both(failed, version(22)))
+			f.end(drop, done("pod", 21))
+			return fmt.Sprint(f.job().Pod("pod").Held(), f.job().ReleasedLen())
+		}, "true 1"},
+		{"J-031: it is not counted twice", func(f *fold) string {
+			f.see(11, func(j *events.JobSeen) {
+				j.Status = &events.JobStatus{HasUncounted: true, UncountedFailed: []types.UID{"pod"}}
+			})
+			f.pod(failed)
+			f.end(f.decide(&events.DropFinalizer{Pod: "pod"}), done("pod", 21))
+			f.see(12, func(j *events.JobSeen) { j.Status = &events.JobStatus{HasUncounted: true, Failed: 1} })
+			f.pod(both(failed, version(22)))
+			return fmt.Sprint(f.job().FailedCount(), f.job().ReleasedLen())
+		}, "1 1"},
 		{"a pod whose deletion is confirmed is leaving, until it shows so itself", func(f *fold) string {
 			f.pod(nil)
 			f.end(f.decide(&events.DeletePod{Pod: "pod"}), done("pod", 0))

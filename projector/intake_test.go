@@ -242,14 +242,19 @@ func TestWhatIsSeenOfAPodIsRecorded(t *testing.T) {
 		}, "PodChanged in job/job at 21 demo-0"},
 		{"its finalizer is gone, as the server has said", func(f *fold) string {
 			f.pod(failed)
-			f.end(f.decide(&events.DropFinalizer{Pod: "pod"}), nil)
+			f.end(f.decide(&events.DropFinalizer{Pod: "pod"}), done("pod", 21))
 			return f.admits(listedPod(both(failed, version(21), func(p *events.PodSeen) { p.Tracked = false })))
 		}, ""},
-		{"not that it is still there, when the server has said that it is gone, and shows it in a newer version", func(f *fold) string {
+		{"not that it is still there, in a version from before the server said that it is gone", func(f *fold) string {
 			f.pod(failed)
-			f.end(f.decide(&events.DropFinalizer{Pod: "pod"}), nil)
+			f.end(f.decide(&events.DropFinalizer{Pod: "pod"}), done("pod", 21))
 			return f.admits(listedPod(both(failed, version(21))))
 		}, ""},
+		{"J-100: that it is there again, in a newer version", func(f *fold) string {
+			f.pod(failed)
+			f.end(f.decide(&events.DropFinalizer{Pod: "pod"}), done("pod", 21))
+			return f.admits(listedPod(both(failed, version(22))))
+		}, "PodChanged in job/job at 22 demo-0 node-1"},
 		{"J-174: a newer version of one that is to be released, whatever it says", func(f *fold) string {
 			f.pod(disowned)
 			return f.admits(listedPod(both(disowned, version(20))), listedPod(both(disowned, version(21))))
