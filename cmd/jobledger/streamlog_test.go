@@ -64,7 +64,7 @@ func streamlog(ts *testscript.TestScript, neg bool, args []string) {
 
 // streamParts writes all of a log but some records to the stream, as if it had lost them, or spoilt.
 func streamParts(ts *testscript.TestScript, server *embedded.Server, log *boltlog.Log, from, to events.Sequence, spoilt bool) {
-	conn, err := natsgo.Connect(server.URL(), server.Options()...)
+	conn, err := natsgo.Connect(server.URL(), append(server.Options(), natsgo.Timeout(time.Minute))...)
 	ts.Check(err)
 	defer conn.Close()
 	js, err := jetstream.New(conn)

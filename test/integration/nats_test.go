@@ -92,7 +92,7 @@ func read(t *testing.T, url, filter string, n int) (all []nats.Event) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	conn, err := natsgo.Connect(url)
+	conn, err := natsgo.Connect(url, natsgo.Timeout(patience))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,6 +23,9 @@ import (
 	"github.com/jobledger/jobledger/events/nats/dial"
 )
 
+// patient is for what should happen at once, on a machine that has much else to do.
+const patient = 2 * time.Minute
+
 // serve runs a server in this process until the test ends.
 func serve(t *testing.T, o *natsd.Options) string {
 	t.Helper()
@@ -36,7 +39,7 @@ func serve(t *testing.T, o *natsd.Options) string {
 		s.Shutdown()
 		s.WaitForShutdown()
 	})
-	if !s.ReadyForConnections(10 * time.Second) {
+	if !s.ReadyForConnections(patient) {
 		t.Fatal("the server does not start")
 	}
 	return s.ClientURL()
@@ -61,7 +64,7 @@ func reaches(t *testing.T, c dial.Config, want bool) {
 		}
 		return
 	}
-	if err := conn.FlushTimeout(10 * time.Second); err != nil {
+	if err := conn.FlushTimeout(patient); err != nil {
 		t.Errorf("the server does not let us in: %v (%v)", err, conn.LastError())
 	}
 }

@@ -3,6 +3,7 @@ package embedded_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -23,7 +24,7 @@ func start(t *testing.T, dir string) *embedded.Server {
 
 func connect(t *testing.T, url string, options ...natsgo.Option) (*natsgo.Conn, jetstream.JetStream) {
 	t.Helper()
-	conn, err := natsgo.Connect(url, options...)
+	conn, err := natsgo.Connect(url, append(options, natsgo.Timeout(time.Minute))...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -242,7 +242,7 @@ func TestTheTooLargeIsPublishedWithoutItsEvidence(t *testing.T) {
 
 func TestOverCoreNATSWhoListensGetsAllInOrder(t *testing.T) {
 	s, l := natstest.NewServer(t).Start(), natstest.NewLedger(t, 3000)
-	conn, err := natsgo.Connect(s.URL())
+	conn, err := natsgo.Connect(s.URL(), natsgo.Timeout(natstest.Patient))
 	if err != nil {
 		t.Fatal(err)
 	}
