@@ -34,7 +34,8 @@ func nodeModules(t *testing.T) string {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	install := exec.CommandContext(ctx, "npm", "install", "--no-audit", "--no-fund", "--no-package-lock", "--fetch-timeout=60000")
+	install := exec.CommandContext(ctx, "npm", "install", "--no-audit", "--no-fund", "--no-package-lock",
+		"--fetch-timeout=60000", "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000") // milliseconds
 	install.Dir, install.WaitDelay = dir, 10*time.Second
 	out, err := install.CombinedOutput()
 	switch {
