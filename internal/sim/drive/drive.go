@@ -51,8 +51,8 @@ type Driver struct {
 	client  *apiserver.Client
 	checker *invariants.Checker
 	history []string
-	lives   uint64                          // logs so far
-	intents map[types.UID]invariants.Intent // behind the newest finalizer removal of a pod
+	lives   uint64             // logs so far
+	intents map[types.UID]wish // behind the newest finalizer removal of a pod
 
 	log      *memlog.Log
 	tail     *livetail.Log // what this process has appended to log
@@ -75,7 +75,7 @@ type answer struct {
 // New starts the controller in the world of the seed, and then a user creates the Jobs.
 func New(cfg Config, jobs ...*batchv1.Job) (*Driver, error) {
 	d := &Driver{
-		World: world.New(cfg.World), cfg: cfg, rng: world.Rand(cfg.World.Seed, 0), intents: map[types.UID]invariants.Intent{},
+		World: world.New(cfg.World), cfg: cfg, rng: world.Rand(cfg.World.Seed, 0), intents: map[types.UID]wish{},
 	}
 	d.client = d.World.Server.Client(actor)
 	d.client.Faults = apiserver.SeededFaults(world.Rand(cfg.World.Seed, 1), cfg.Faults, 20*time.Second)
@@ -94,8 +94,15 @@ func New(cfg Config, jobs ...*batchv1.Job) (*Driver, error) {
 
 // intent tells the checker why a finalizer goes, and what the decision had seen of the pod.
 func (d *Driver) intent(w apiserver.Write) (invariants.Intent, bool) {
-	intent, ok := d.intents[w.UID]
-	return intent, ok
+	wish, ok := d.intents[w.UID]
+	return wish.intent, ok
+}
+
+// wish is what is behind a command.
+type wish struct {
+	command events.CommandName
+	stream  events.Stream
+	intent  invariants.Intent
 }
 
 func (d *Driver) newLog() {
@@ -367,12 +374,13 @@ func (d *Driver) land() (bool, error) {
 	}
 	call := pluck(d.rng, &d.flying)
 	if drop, ok := call.Task.Command.(*events.DropFinalizer); ok {
-		if _, asked := d.intents[drop.Pod]; !asked { // what is asked again was decided the first time
+		asked := d.intents[drop.Pod]
+		if asked.command != call.Task.Name || asked.stream != call.Task.Stream { // what is asked again was decided the first time
 			intent := invariants.Intent{Surplus: drop.ThenDelete}
 			if j := d.loop.World().Job(call.Task.Stream); !drop.ThenDelete && j != nil && j.Pod(drop.Pod) != nil {
 				intent.Waived = j.Pod(drop.Pod).Waived
 			}
-			d.intents[drop.Pod] = intent
+			d.intents[drop.Pod] = wish{call.Task.Name, call.Task.Stream, intent}
 		}
 	}
 	result := call.Do(context.Background())
