@@ -71,15 +71,36 @@ func TestAStatusWriteHoldsWhatItAccountsFor(t *testing.T) {
 			f.end(f.decide(&events.WriteStatus{Base: 10, Change: events.StatusChange{CompleteIndexes: "0"}}), done(job, 11))
 			return fmt.Sprint(before, f.job().Tally().Waived)
 		}, "1 0"},
-		{"J-117: an index that is published as failed is, though the pod that failed is gone by then", func(f *fold) string {
+		{"J-117: indexes that are published as failed are, though the pods that failed are gone by then", func(f *fold) string {
 			f.perIndex(0)
 			f.pod(failed)
-			name := f.decide(&events.WriteStatus{Base: 11, Change: events.StatusChange{SetFailedIndexes: true, FailIndexes: "0"}})
+			f.pod(both(failed, named("other", 2)))
+			name := f.decide(&events.WriteStatus{Base: 11, Change: events.StatusChange{SetFailedIndexes: true, FailIndexes: "0,1"}})
 			f.record(events.KindPodDeleted, &events.PodGone{UID: "pod", Version: 30})
+			f.record(events.KindPodDeleted, &events.PodGone{UID: "other", Version: 31})
 			before := f.job().FailedIndexes().Text()
 			f.end(name, done(job, 12))
 			return fmt.Sprintf("%q then %q, free %v", before, f.job().FailedIndexes().Text(), f.job().FreeIndexes(1))
-		}, `"" then "0", free [1]`},
+		}, `"" then "0,1", free [2]`},
+		{"J-117: and a pod that succeeded with it meanwhile may be let go", func(f *fold) string {
+			f.perIndex(0)
+			f.pod(failed)
+			name := f.decide(&events.WriteStatus{Base: 11, Change: events.StatusChange{SetFailedIndexes: true, FailIndexes: "0"}})
+			f.pod(both(succeeded, named("other", 1)))
+			before := f.job().Pod("other").Stage()
+			f.end(name, done(job, 12))
+			return fmt.Sprint(before == projector.Fresh, f.job().Pod("other").Stage() == projector.Released)
+		}, "true true"},
+		{"J-118: when the index is published as completed no pod of it is held back, though the one that succeeded says another by then", func(f *fold) string {
+			f.perIndex(1)
+			f.pod(both(succeeded, named("other", 1)))
+			name := f.decide(&events.WriteStatus{Base: 11, Change: events.StatusChange{CompleteIndexes: "0"}})
+			f.pod(both(succeeded, named("other", 1), at(1), version(21)))
+			f.pod(failed)
+			before := f.job().Held(0) != nil
+			f.end(name, done(job, 12))
+			return fmt.Sprint(before, f.job().Held(0) != nil)
+		}, "true false"},
 		{"a create in flight is not touched by it", func(f *fold) string {
 			f.creates(1)
 			f.end(f.decide(&events.WriteStatus{Base: 10, Change: events.StatusChange{CompleteIndexes: "2"}}), done(job, 11))
