@@ -53,7 +53,7 @@ func newEndpoint(address, dir string, log store.Reader, h *health, metrics prome
 	mux.Handle("/v1/", serve.Handler(serve.Config{Log: log, PID: os.Getpid(), Version: thisBuild().Version, Done: e.done}))
 	h.serve(mux, metrics)
 	e.server = &http.Server{Handler: serve.Guard(mux), ReadHeaderTimeout: 10 * time.Second}
-	if err := os.WriteFile(e.file, []byte(e.url+"\n"), 0o600); err != nil {
+	if err := leaveAddress(e.file, e.url); err != nil {
 		return nil, errors.Join(fmt.Errorf("leave the address for readers: %w", err), listener.Close())
 	}
 	return e, nil

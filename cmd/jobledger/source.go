@@ -67,6 +67,15 @@ func explainOpen(dir string, err error) error {
 	return fmt.Errorf("there is no log in %s", dir)
 }
 
+// leaveAddress writes a file that says where something answers. Whoever reads it meanwhile finds all of it, or none.
+func leaveAddress(file, url string) error {
+	fresh := file + ".new"
+	if err := os.WriteFile(fresh, []byte(url+"\n"), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(fresh, file)
+}
+
 // local is the source of a log that this command opened for itself.
 type local struct {
 	serve.Local

@@ -50,7 +50,7 @@ func newStreamer(f *streamFlags, dir string, log store.Log, logger *slog.Logger)
 		logger.Info("NATS server runs in this process", "url", s.server.URL(), "directory", c.Dir)
 	}
 	if s.Publisher, err = publish.New(config); err == nil && s.server != nil {
-		err = os.WriteFile(s.file, []byte(s.server.URL()+"\n"), 0o600)
+		err = leaveAddress(s.file, s.server.URL())
 	}
 	if err != nil {
 		s.close()
