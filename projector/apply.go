@@ -128,8 +128,9 @@ func (j *Job) podSeen(rec *events.Record, f *events.PodSeen) {
 		uid = p.UID
 	}
 	was := p.Index
-	if p.DropDone && f.Version > p.Version {
-		p.DropDone, p.Waived = false, p.Waived || (f.Tracked && p.Spent) // it was given back: it goes again, and is not counted twice
+	if p.givenBack(f) {
+		p.undrop()
+		p.Waived = p.Waived || p.Spent // it goes again, and is not counted twice
 	}
 	p.PodSeen, p.Seen = *f, true
 	p.LateCreate = max(p.LateCreate, late)
@@ -142,7 +143,9 @@ func (j *Job) podSeen(rec *events.Record, f *events.PodSeen) {
 		p.Owner = types.UID(j.Stream.ID)
 	}
 	p.DeleteDone = p.DeleteDone && f.Deleted == 0
-	p.DropDone = p.DropDone && f.Tracked
+	if !f.Tracked {
+		p.undrop()
+	}
 	p.Fell = f.Phase == events.PodFailed && (p.Fell || f.Deleted == 0 || f.EndedFirst)
 	p.Unjudged = j.Stream.Kind == events.StreamJob && !j.Known() && !f.Selected
 	j.claimSeen(p)

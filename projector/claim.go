@@ -110,7 +110,7 @@ func (j *Job) claimSeen(p *Pod) {
 		done = p.Owner == ""
 	}
 	if done {
-		p.DropDone = false
+		p.undrop()
 		j.land(p.Claim.Name)
 		delete(j.claims, p.UID)
 	}
@@ -146,7 +146,8 @@ func (j *Job) claimEnded(p *Pod, f *events.CommandEnded) {
 
 // claimDone is the pod after its adoption or release, before the watch shows it.
 func (j *Job) claimDone(p *Pod, command events.Command, version uint64) {
-	p.Version, p.DropDone, p.Candidates, p.Maker = version, false, nil, ""
+	p.Version, p.Candidates, p.Maker = version, nil, ""
+	p.undrop()
 	switch c := command.(type) {
 	case *events.AdoptPod:
 		p.Owner, p.Selected, p.Tracked = types.UID(j.Stream.ID), true, !c.Spent

@@ -288,6 +288,13 @@ func TestWhatIsSeenIsFolded(t *testing.T) {
 			f.end(drop, done("pod", 21))
 			return fmt.Sprint(f.job().Pod("pod").Held(), f.job().ReleasedLen())
 		}, "true 1"},
+		{"J-174: the answer says nothing of what else the pod is, so what is decided on it is still of the version that was seen", func(f *fold) string {
+			f.pod(failed)
+			f.end(f.decide(&events.DropFinalizer{Pod: "pod"}), done("pod", 22))
+			before := f.job().Pod("pod").Version
+			f.pod(both(failed, version(21)))
+			return fmt.Sprint(before, f.job().Pod("pod").Version, f.job().Pod("pod").Held())
+		}, "20 21 false"},
 		{"J-031: it is not counted twice", func(f *fold) string {
 			f.see(11, func(j *events.JobSeen) {
 				j.Status = &events.JobStatus{HasUncounted: true, UncountedFailed: []types.UID{"pod"}}

@@ -149,8 +149,8 @@ func (j *Job) podEnded(p *Pod, f *events.CommandEnded) {
 		case f.Ending != events.Done:
 		case deletion:
 			p.DeleteDone = p.Deleted == 0
-		case f.Version >= p.Version:
-			p.Version, p.DropDone = f.Version, p.Tracked
+		case p.Tracked && (p.Version <= f.Version || f.Version == 0):
+			p.DropDone, p.DroppedIn = true, f.Version
 		}
 	})
 }

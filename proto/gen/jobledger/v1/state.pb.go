@@ -538,24 +538,26 @@ func (x *StubState) GetHead() uint64 {
 
 // PodState is what the log says about one pod.
 type PodState struct {
-	state       protoimpl.MessageState `protogen:"open.v1"`
-	Facts       *PodSeen               `protobuf:"bytes,1,opt,name=facts,proto3" json:"facts,omitempty"`
-	Seen        bool                   `protobuf:"varint,2,opt,name=seen,proto3" json:"seen,omitempty"`
-	DeleteDone  bool                   `protobuf:"varint,3,opt,name=delete_done,json=deleteDone,proto3" json:"delete_done,omitempty"`
-	Doomed      bool                   `protobuf:"varint,4,opt,name=doomed,proto3" json:"doomed,omitempty"`
-	Drop        *Flight                `protobuf:"bytes,5,opt,name=drop,proto3" json:"drop,omitempty"`
-	Delete      *Flight                `protobuf:"bytes,6,opt,name=delete,proto3" json:"delete,omitempty"`
-	Arrived     uint64                 `protobuf:"varint,7,opt,name=arrived,proto3" json:"arrived,omitempty"`
-	Noted       bool                   `protobuf:"varint,8,opt,name=noted,proto3" json:"noted,omitempty"`
-	Stage       uint32                 `protobuf:"varint,9,opt,name=stage,proto3" json:"stage,omitempty"`
-	Entered     uint64                 `protobuf:"varint,10,opt,name=entered,proto3" json:"entered,omitempty"`
-	DropDone    bool                   `protobuf:"varint,11,opt,name=drop_done,json=dropDone,proto3" json:"drop_done,omitempty"`
-	Vanished    bool                   `protobuf:"varint,12,opt,name=vanished,proto3" json:"vanished,omitempty"`
-	Gone        bool                   `protobuf:"varint,13,opt,name=gone,proto3" json:"gone,omitempty"`
-	Written     bool                   `protobuf:"varint,14,opt,name=written,proto3" json:"written,omitempty"`
-	Waived      bool                   `protobuf:"varint,15,opt,name=waived,proto3" json:"waived,omitempty"`
-	Ended       int64                  `protobuf:"fixed64,16,opt,name=ended,proto3" json:"ended,omitempty"`
-	DeleteDoubt int64                  `protobuf:"fixed64,17,opt,name=delete_doubt,json=deleteDoubt,proto3" json:"delete_doubt,omitempty"`
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	Facts      *PodSeen               `protobuf:"bytes,1,opt,name=facts,proto3" json:"facts,omitempty"`
+	Seen       bool                   `protobuf:"varint,2,opt,name=seen,proto3" json:"seen,omitempty"`
+	DeleteDone bool                   `protobuf:"varint,3,opt,name=delete_done,json=deleteDone,proto3" json:"delete_done,omitempty"`
+	Doomed     bool                   `protobuf:"varint,4,opt,name=doomed,proto3" json:"doomed,omitempty"`
+	Drop       *Flight                `protobuf:"bytes,5,opt,name=drop,proto3" json:"drop,omitempty"`
+	Delete     *Flight                `protobuf:"bytes,6,opt,name=delete,proto3" json:"delete,omitempty"`
+	Arrived    uint64                 `protobuf:"varint,7,opt,name=arrived,proto3" json:"arrived,omitempty"`
+	Noted      bool                   `protobuf:"varint,8,opt,name=noted,proto3" json:"noted,omitempty"`
+	Stage      uint32                 `protobuf:"varint,9,opt,name=stage,proto3" json:"stage,omitempty"`
+	Entered    uint64                 `protobuf:"varint,10,opt,name=entered,proto3" json:"entered,omitempty"`
+	DropDone   bool                   `protobuf:"varint,11,opt,name=drop_done,json=dropDone,proto3" json:"drop_done,omitempty"`
+	// dropped_in is the version of the server's answer to the removal of its finalizer, while drop_done.
+	DroppedIn   uint64 `protobuf:"varint,24,opt,name=dropped_in,json=droppedIn,proto3" json:"dropped_in,omitempty"`
+	Vanished    bool   `protobuf:"varint,12,opt,name=vanished,proto3" json:"vanished,omitempty"`
+	Gone        bool   `protobuf:"varint,13,opt,name=gone,proto3" json:"gone,omitempty"`
+	Written     bool   `protobuf:"varint,14,opt,name=written,proto3" json:"written,omitempty"`
+	Waived      bool   `protobuf:"varint,15,opt,name=waived,proto3" json:"waived,omitempty"`
+	Ended       int64  `protobuf:"fixed64,16,opt,name=ended,proto3" json:"ended,omitempty"`
+	DeleteDoubt int64  `protobuf:"fixed64,17,opt,name=delete_doubt,json=deleteDoubt,proto3" json:"delete_doubt,omitempty"`
 	// late_create is until when another try of its create may take effect, should its name be free.
 	LateCreate int64 `protobuf:"fixed64,23,opt,name=late_create,json=lateCreate,proto3" json:"late_create,omitempty"`
 	// claim is the adoption or the release in flight.
@@ -677,6 +679,13 @@ func (x *PodState) GetDropDone() bool {
 		return x.DropDone
 	}
 	return false
+}
+
+func (x *PodState) GetDroppedIn() uint64 {
+	if x != nil {
+		return x.DroppedIn
+	}
+	return 0
 }
 
 func (x *PodState) GetVanished() bool {
@@ -1476,7 +1485,7 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\bfinished\x18\x02 \x01(\x10R\bfinished\x12 \n" +
 	"\fttl_plus_one\x18\x03 \x01(\x05R\n" +
 	"ttlPlusOne\x12\x12\n" +
-	"\x04head\x18\x04 \x01(\x04R\x04head\"\x9d\x05\n" +
+	"\x04head\x18\x04 \x01(\x04R\x04head\"\xbc\x05\n" +
 	"\bPodState\x12+\n" +
 	"\x05facts\x18\x01 \x01(\v2\x15.jobledger.v1.PodSeenR\x05facts\x12\x12\n" +
 	"\x04seen\x18\x02 \x01(\bR\x04seen\x12\x1f\n" +
@@ -1490,7 +1499,9 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\x05stage\x18\t \x01(\rR\x05stage\x12\x18\n" +
 	"\aentered\x18\n" +
 	" \x01(\x04R\aentered\x12\x1b\n" +
-	"\tdrop_done\x18\v \x01(\bR\bdropDone\x12\x1a\n" +
+	"\tdrop_done\x18\v \x01(\bR\bdropDone\x12\x1d\n" +
+	"\n" +
+	"dropped_in\x18\x18 \x01(\x04R\tdroppedIn\x12\x1a\n" +
 	"\bvanished\x18\f \x01(\bR\bvanished\x12\x12\n" +
 	"\x04gone\x18\r \x01(\bR\x04gone\x12\x18\n" +
 	"\awritten\x18\x0e \x01(\bR\awritten\x12\x16\n" +
