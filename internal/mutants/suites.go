@@ -25,7 +25,7 @@ type suite struct {
 	binary string
 	env    []string
 	seen   map[int]bool
-	limit  time.Duration // longer is a mutant that never ends
+	limit  int // seconds of processor time; more is a mutant that never ends
 }
 
 // measuring are tests that count allocations: they take long, and a rule is not their subject.
@@ -64,17 +64,15 @@ func build(ctx context.Context, dir, overlay string, seeds int) ([]*suite, error
 }
 
 func (s *suite) baseline(ctx context.Context, file string) error {
-	s.limit = 10 * time.Minute
-	began := time.Now()
-	killed, out, err := s.run(ctx, "MUTANT_SEEN="+file)
+	s.limit = 600
+	r, err := s.run(ctx, "MUTANT_SEEN="+file)
 	if err != nil {
 		return err
 	}
-	if killed {
-		return fmt.Errorf("%s fails without any mutant:\n%s", s.name, out)
+	if r.killed {
+		return fmt.Errorf("%s fails without any mutant:\n%s", s.name, r.out)
 	}
-	took := time.Since(began)
-	s.limit = 5*time.Second + 5*took
+	s.limit = 5 + int(5*r.took.Seconds())
 	text, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -87,35 +85,49 @@ func (s *suite) baseline(ctx context.Context, file string) error {
 		}
 		s.seen[n] = true
 	}
-	fmt.Printf("%s: %.1f s, reaches %d mutants\n", s.name, took.Seconds(), len(s.seen))
+	fmt.Printf("%s: %.1f s, reaches %d mutants\n", s.name, r.took.Seconds(), len(s.seen))
 	return nil
 }
 
-// run runs the suite once. It is killed when a test fails, panics or does not end.
-func (s *suite) run(ctx context.Context, env ...string) (killed bool, out string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, s.limit)
+// starved is how many times as long as its processor time a suite may take on a machine that has much else to do. One that takes
+// longer waits for what never comes.
+const starved = 30
+
+// result is how a run of a suite ended.
+type result struct {
+	killed bool          // a test failed, panicked or did not end
+	took   time.Duration // of processor time, unless it was killed
+	out    string
+}
+
+// run runs the suite once.
+func (s *suite) run(ctx context.Context, env ...string) (result, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(starved*s.limit)*time.Second)
 	defer cancel()
-	args := []string{"-test.failfast", "-test.short"}
+	args := []string{"-c", `ulimit -t "$0" && exec "$@"`, strconv.Itoa(s.limit), s.binary, "-test.failfast", "-test.short"}
 	if s.only != "" {
 		args = append(args, "-test.run", s.only)
 	}
 	if s.skip != "" {
 		args = append(args, "-test.skip", s.skip)
 	}
-	cmd := exec.CommandContext(ctx, s.binary, args...)
+	cmd := exec.CommandContext(ctx, "sh", args...)
 	cmd.Dir = s.dir
 	cmd.Env = append(append(os.Environ(), "GOMEMLIMIT=512MiB", "GOMAXPROCS=1"), append(s.env, env...)...)
 	var text bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &text, &text
 	cmd.WaitDelay = time.Second
-	err = cmd.Run()
+	err := cmd.Run()
 	if parent := context.Cause(ctx); errors.Is(parent, context.Canceled) {
-		return false, "", parent
+		return result{}, parent
 	}
 	if exit := new(exec.ExitError); errors.As(err, &exit) || errors.Is(err, exec.ErrWaitDelay) || ctx.Err() != nil {
-		return true, text.String(), nil
+		return result{killed: true, out: text.String()}, nil
 	}
-	return false, text.String(), err
+	if err != nil {
+		return result{}, err
+	}
+	return result{took: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}, nil
 }
 
 // try runs every mutant until a suite kills it, as many at once as there are processors. Mutants with a reason are run too: one
@@ -147,11 +159,11 @@ func (m *mutant) try(ctx context.Context, suites []*suite) error {
 			continue
 		}
 		m.unseen = false
-		killed, _, err := s.run(ctx, "MUTANT="+strconv.Itoa(m.id))
+		r, err := s.run(ctx, "MUTANT="+strconv.Itoa(m.id))
 		if err != nil {
 			return err
 		}
-		if killed {
+		if r.killed {
 			m.killed = s.name
 			break
 		}
