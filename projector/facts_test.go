@@ -288,6 +288,18 @@ func TestWhatIsSeenIsFolded(t *testing.T) {
 			f.end(drop, done("pod", 21))
 			return fmt.Sprint(f.job().Pod("pod").Held(), f.job().ReleasedLen())
 		}, "true 1"},
+		{"J-091: and is not counted when it was not to be", func(f *fold) string {
+			f.pod(nil)
+			f.end(f.decide(&events.DropFinalizer{Pod: "pod"}), done("pod", 21))
+			f.pod(version(22))
+			return fmt.Sprint(f.job().Pod("pod").Waived)
+		}, "true"},
+		{"J-173: one that was let go as it was not the Job's, and is its own now, is counted", func(f *fold) string {
+			f.pod(disowned)
+			f.end(f.decide(&events.DropFinalizer{Pod: "pod"}), done("pod", 21))
+			f.pod(both(failed, version(22)))
+			return fmt.Sprint(f.job().Pod("pod").Waived, f.job().FreshLen())
+		}, "false 1"},
 		{"J-174: the answer says nothing of what else the pod is, so what is decided on it is still of the version that was seen", func(f *fold) string {
 			f.pod(failed)
 			f.end(f.decide(&events.DropFinalizer{Pod: "pod"}), done("pod", 22))
