@@ -127,10 +127,12 @@ func (j *Job) podSeen(rec *events.Record, f *events.PodSeen) {
 		j.leave(p)
 		uid = p.UID
 	}
-	was := p.Index
-	if p.givenBack(f) {
-		p.undrop()
-		p.Waived = p.Waived || p.Spent // it goes again, and is not counted twice
+	was, bare := p.Index, !p.Tracked || p.DroppedIn != 0
+	if !f.Tracked || f.Version > p.DroppedIn {
+		p.DroppedIn = 0
+	}
+	if bare && f.Tracked && p.DroppedIn == 0 { // the finalizer was given back: it goes again
+		p.Waived = p.Waived || p.Spent // and nothing is counted twice
 	}
 	p.PodSeen, p.Seen = *f, true
 	p.LateCreate = max(p.LateCreate, late)
@@ -143,9 +145,6 @@ func (j *Job) podSeen(rec *events.Record, f *events.PodSeen) {
 		p.Owner = types.UID(j.Stream.ID)
 	}
 	p.DeleteDone = p.DeleteDone && f.Deleted == 0
-	if !f.Tracked {
-		p.undrop()
-	}
 	p.Fell = f.Phase == events.PodFailed && (p.Fell || f.Deleted == 0 || f.EndedFirst)
 	p.Unjudged = j.Stream.Kind == events.StreamJob && !j.Known() && !f.Selected
 	j.claimSeen(p)

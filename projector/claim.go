@@ -110,7 +110,6 @@ func (j *Job) claimSeen(p *Pod) {
 		done = p.Owner == ""
 	}
 	if done {
-		p.undrop()
 		j.land(p.Claim.Name)
 		delete(j.claims, p.UID)
 	}
@@ -146,8 +145,7 @@ func (j *Job) claimEnded(p *Pod, f *events.CommandEnded) {
 
 // claimDone is the pod after its adoption or release, before the watch shows it.
 func (j *Job) claimDone(p *Pod, command events.Command, version uint64) {
-	p.Version, p.Candidates, p.Maker = version, nil, ""
-	p.undrop()
+	p.Version, p.DroppedIn, p.Candidates, p.Maker = version, 0, nil, ""
 	switch c := command.(type) {
 	case *events.AdoptPod:
 		p.Owner, p.Selected, p.Tracked = types.UID(j.Stream.ID), true, !c.Spent

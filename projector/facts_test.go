@@ -273,8 +273,8 @@ func TestWhatIsSeenIsFolded(t *testing.T) {
 			f.pod(both(failed, version(20)))
 			before := f.job().Pod("pod").Held()
 			f.pod(both(failed, version(21), func(p *events.PodSeen) { p.Tracked = false }))
-			return fmt.Sprint(before, f.job().Pod("pod").DropDone)
-		}, "false false"},
+			return fmt.Sprint(before, f.job().Pod("pod").DroppedIn)
+		}, "false 0"},
 		{"J-100: one that is there in a newer version was given back, and goes again", func(f *fold) string {
 			f.pod(failed)
 			f.end(f.decide(&events.DropFinalizer{Pod: "pod"}), done("pod", 21))
@@ -288,6 +288,24 @@ func TestWhatIsSeenIsFolded(t *testing.T) {
 			f.end(drop, done("pod", 21))
 			return fmt.Sprint(f.job().Pod("pod").Held(), f.job().ReleasedLen())
 		}, "true 1"},
+		{"J-087: also when it was seen without, and counted since, and it is not counted twice", func(f *fold) string {
+			f.plain()
+			f.pod(failed)
+			f.end(f.decide(&events.WriteStatus{Base: 11, Change: events.StatusChange{AddFailed: []types.UID{"pod"}}}), done(job, 12))
+			f.end(f.decide(&events.DropFinalizer{Pod: "pod"}), done("pod", 21))
+			f.pod(both(failed, version(21), func(p *events.PodSeen) { p.Tracked = false }))
+			one := int32(1)
+			counted := events.StatusChange{Failed: &one, Counted: []types.UID{"pod"}}
+			f.end(f.decide(&events.WriteStatus{Base: 12, Change: counted}), done(job, 13))
+			f.pod(both(failed, version(22)))
+			return fmt.Sprint(f.job().FailedCount(), f.job().FreshLen(), f.job().ReleasedLen())
+		}, "1 0 1"},
+		{"J-175: one that was adopted has it again, though the watch has not shown it", func(f *fold) string {
+			f.pod(orphan)
+			f.end(f.decide(&events.DropFinalizer{Pod: "pod"}), done("pod", 21))
+			f.end(f.decide(&events.AdoptPod{Pod: "pod", Version: 21}), done("pod", 30))
+			return fmt.Sprint(f.job().Pod("pod").Held())
+		}, "true"},
 		{"J-091: and is not counted when it was not to be", func(f *fold) string {
 			f.pod(nil)
 			f.end(f.decide(&events.DropFinalizer{Pod: "pod"}), done("pod", 21))

@@ -158,7 +158,7 @@ func TestHowACommandAboutAPodEnds(t *testing.T) {
 			so   bool
 			word string
 		}{
-			{p.Drop != nil, "dropping "}, {p.Delete != nil, "deleting "}, {p.DropDone, "dropped "}, {p.DeleteDone, "deleted "},
+			{p.Drop != nil, "dropping "}, {p.Delete != nil, "deleting "}, {p.DroppedIn != 0, "dropped "}, {p.DeleteDone, "deleted "},
 			{p.Vanished, "vanished "}, {p.Stale != 0, "stale "}, {len(f.job().AllStanding()) > 0, "standing "},
 		} {
 			if is.so {

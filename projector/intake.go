@@ -262,7 +262,7 @@ func told(p *Pod, f *events.PodSeen) bool {
 func samePod(p *Pod, seen *events.PodSeen) bool {
 	known := p.PodSeen
 	known.Version = seen.Version
-	known.Tracked = known.Tracked && !(p.DropDone && (!seen.Tracked || p.givenBack(seen)))
+	known.Tracked = known.Tracked && !(p.DroppedIn != 0 && (!seen.Tracked || seen.Version > p.DroppedIn))
 	return known.Equal(seen)
 }
 

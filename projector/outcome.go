@@ -149,8 +149,8 @@ func (j *Job) podEnded(p *Pod, f *events.CommandEnded) {
 		case f.Ending != events.Done:
 		case deletion:
 			p.DeleteDone = p.Deleted == 0
-		case p.Tracked && (p.Version <= f.Version || f.Version == 0):
-			p.DropDone, p.DroppedIn = true, f.Version
+		case p.Tracked && p.Version <= f.Version:
+			p.DroppedIn = f.Version
 		}
 	})
 }

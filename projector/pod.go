@@ -32,10 +32,11 @@ type Pod struct {
 	events.PodSeen
 	Name, Node string // evidence, for people and for the executor
 
-	Seen       bool   // observed; false while only the outcome of its create is known
-	DropDone   bool   // the server confirmed that its finalizer is gone, and the watch has not shown it yet (J-095)
-	DroppedIn  uint64 // the version of that answer; 0 for none
-	DeleteDone bool   // the server confirmed its deletion, and the watch has not shown it yet
+	Seen bool // observed; false while only the outcome of its create is known
+	// DroppedIn is the version in which the server confirmed that its finalizer is gone, until the watch shows as much (J-095); 0
+	// for none.
+	DroppedIn  uint64
+	DeleteDone bool // the server confirmed its deletion, and the watch has not shown it yet
 	// DeleteDoubt is until when a deletion of unknown end may yet take effect; 0 for none.
 	DeleteDoubt events.Time
 	// LateCreate is until when another try of its create may take effect, should its name be free by then; 0 for none.
@@ -95,16 +96,8 @@ func (p *Pod) Terminating() bool { return !p.Phase.Terminal() && p.Leaving() && 
 // Active reports whether the pod has neither ended nor is on its way out.
 func (p *Pod) Active() bool { return !p.Phase.Terminal() && !p.Leaving() }
 
-// givenBack reports whether what is seen of the pod shows it with the finalizer again that the server confirmed gone.
-func (p *Pod) givenBack(seen *events.PodSeen) bool {
-	return p.DropDone && p.DroppedIn != 0 && seen.Tracked && seen.Version > p.DroppedIn
-}
-
-// undrop forgets that the server confirmed that the finalizer is gone.
-func (p *Pod) undrop() { p.DropDone, p.DroppedIn = false, 0 }
-
 // Held reports whether the pod still carries the tracking finalizer, as far as anybody knows.
-func (p *Pod) Held() bool { return p.Tracked && !p.DropDone && !p.Vanished }
+func (p *Pod) Held() bool { return p.Tracked && p.DroppedIn == 0 && !p.Vanished }
 
 // podSet holds the pods of one kind, in no order.
 type podSet map[*Pod]struct{}

@@ -106,7 +106,7 @@ func (j *Job) toWire() (*pb.JobState, *pb.StateNames) {
 		s.Pods = append(s.Pods, &pb.PodState{
 			Facts: events.PodToWire(&p.PodSeen), Seen: p.Seen, DeleteDone: p.DeleteDone, Doomed: p.Doomed,
 			Drop: flightToWire(p.Drop, names), Delete: flightToWire(p.Delete, names),
-			DropDone: p.DropDone, DroppedIn: p.DroppedIn, Vanished: p.Vanished, Gone: p.Gone, Written: p.written, Waived: p.Waived, Ended: int64(p.ended),
+			DroppedIn: p.DroppedIn, Vanished: p.Vanished, Gone: p.Gone, Written: p.written, Waived: p.Waived, Ended: int64(p.ended),
 			DeleteDoubt: int64(p.DeleteDoubt), LateCreate: int64(p.LateCreate),
 			Claim: flightToWire(p.Claim, names), Spent: p.Spent, Unjudged: p.Unjudged, Stale: p.Stale, Fell: p.Fell,
 			Arrived: p.arrived, Noted: p.noted, Stage: uint32(p.stage), Entered: p.entered,
@@ -286,7 +286,7 @@ func (j *Job) restorePods(ws []*pb.PodState, names []*pb.PodNames, r *stateReade
 	for i, w := range ws {
 		p := &Pod{
 			PodSeen: *events.PodFromWire(w.GetFacts()), Seen: w.GetSeen(), DeleteDone: w.GetDeleteDone(), Doomed: w.GetDoomed(),
-			DropDone: w.GetDropDone(), DroppedIn: w.GetDroppedIn(), Vanished: w.GetVanished(), Gone: w.GetGone(), written: w.GetWritten(), Waived: w.GetWaived(),
+			DroppedIn: w.GetDroppedIn(), Vanished: w.GetVanished(), Gone: w.GetGone(), written: w.GetWritten(), Waived: w.GetWaived(),
 			ended:       events.Time(w.GetEnded()),
 			DeleteDoubt: events.Time(w.GetDeleteDoubt()), LateCreate: events.Time(w.GetLateCreate()),
 			Drop: r.flight(w.GetDrop()), Delete: r.flight(w.GetDelete()), Claim: r.flight(w.GetClaim()),

@@ -56,7 +56,7 @@ func inside(r *randomJob) string {
 	for _, p := range j.Pods() {
 		fmt.Fprintf(&b, "%s %+v, arrived %d, written %v, noted %v, ended %d, entered %d, seen %v, gone %v, done %v %v, vanished %v, doomed %v, "+
 			"waived %v, spent %v, fell %v, lives in %s\n", p.UID, p.PodSeen, p.arrived, p.written, p.noted, p.ended, p.entered, p.Seen, p.Gone,
-			p.DropDone, p.DeleteDone, p.Vanished, p.Doomed, p.Waived, p.Spent, p.Fell, j.homes[p.UID])
+			p.DroppedIn, p.DeleteDone, p.Vanished, p.Doomed, p.Waived, p.Spent, p.Fell, j.homes[p.UID])
 	}
 	for _, c := range j.creates {
 		fmt.Fprintf(&b, "create %+v\n", c.CreatePod)

@@ -549,9 +549,8 @@ type PodState struct {
 	Noted      bool                   `protobuf:"varint,8,opt,name=noted,proto3" json:"noted,omitempty"`
 	Stage      uint32                 `protobuf:"varint,9,opt,name=stage,proto3" json:"stage,omitempty"`
 	Entered    uint64                 `protobuf:"varint,10,opt,name=entered,proto3" json:"entered,omitempty"`
-	DropDone   bool                   `protobuf:"varint,11,opt,name=drop_done,json=dropDone,proto3" json:"drop_done,omitempty"`
-	// dropped_in is the version of the server's answer to the removal of its finalizer, while drop_done.
-	DroppedIn   uint64 `protobuf:"varint,24,opt,name=dropped_in,json=droppedIn,proto3" json:"dropped_in,omitempty"`
+	// dropped_in is the version of the server's answer to the removal of its finalizer, until the watch shows as much.
+	DroppedIn   uint64 `protobuf:"varint,11,opt,name=dropped_in,json=droppedIn,proto3" json:"dropped_in,omitempty"`
 	Vanished    bool   `protobuf:"varint,12,opt,name=vanished,proto3" json:"vanished,omitempty"`
 	Gone        bool   `protobuf:"varint,13,opt,name=gone,proto3" json:"gone,omitempty"`
 	Written     bool   `protobuf:"varint,14,opt,name=written,proto3" json:"written,omitempty"`
@@ -672,13 +671,6 @@ func (x *PodState) GetEntered() uint64 {
 		return x.Entered
 	}
 	return 0
-}
-
-func (x *PodState) GetDropDone() bool {
-	if x != nil {
-		return x.DropDone
-	}
-	return false
 }
 
 func (x *PodState) GetDroppedIn() uint64 {
@@ -1485,7 +1477,7 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\bfinished\x18\x02 \x01(\x10R\bfinished\x12 \n" +
 	"\fttl_plus_one\x18\x03 \x01(\x05R\n" +
 	"ttlPlusOne\x12\x12\n" +
-	"\x04head\x18\x04 \x01(\x04R\x04head\"\xbc\x05\n" +
+	"\x04head\x18\x04 \x01(\x04R\x04head\"\x9f\x05\n" +
 	"\bPodState\x12+\n" +
 	"\x05facts\x18\x01 \x01(\v2\x15.jobledger.v1.PodSeenR\x05facts\x12\x12\n" +
 	"\x04seen\x18\x02 \x01(\bR\x04seen\x12\x1f\n" +
@@ -1498,10 +1490,9 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\x05noted\x18\b \x01(\bR\x05noted\x12\x14\n" +
 	"\x05stage\x18\t \x01(\rR\x05stage\x12\x18\n" +
 	"\aentered\x18\n" +
-	" \x01(\x04R\aentered\x12\x1b\n" +
-	"\tdrop_done\x18\v \x01(\bR\bdropDone\x12\x1d\n" +
+	" \x01(\x04R\aentered\x12\x1d\n" +
 	"\n" +
-	"dropped_in\x18\x18 \x01(\x04R\tdroppedIn\x12\x1a\n" +
+	"dropped_in\x18\v \x01(\x04R\tdroppedIn\x12\x1a\n" +
 	"\bvanished\x18\f \x01(\bR\bvanished\x12\x12\n" +
 	"\x04gone\x18\r \x01(\bR\x04gone\x12\x18\n" +
 	"\awritten\x18\x0e \x01(\bR\awritten\x12\x16\n" +
