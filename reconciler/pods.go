@@ -153,7 +153,7 @@ func (p *plan) stillWanted(c *projector.Create) bool {
 func (p *plan) asBefore(c *projector.Create) bool {
 	j := p.job
 	now := events.CreatePod{Index: c.Index}
-	return c.Template == j.Spec.Template && (!j.Indexed() || j.Awaits(c.Index)) && !p.waits(&now) &&
+	return c.Template == j.Spec.Template && (!j.Indexed() || j.Awaits(c.Index)) && !p.backsOff() && !p.waits(&now) &&
 		now.IndexFailures == c.IndexFailures && now.IndexIgnoredFailures == c.IndexIgnoredFailures
 }
 
@@ -166,8 +166,7 @@ func (p *plan) create() {
 	}
 	missing := p.slots() - len(j.Creates())
 	room := int(j.Window) - len(j.Creates())
-	if missing <= 0 || room <= 0 || j.StandingCreate() != nil || p.wake(j.Creating.Until) ||
-		(!j.PerIndex() && p.wake(j.PodBackoffUntil())) {
+	if missing <= 0 || room <= 0 || j.StandingCreate() != nil || p.wake(j.Creating.Until) || p.backsOff() {
 		return
 	}
 	var commands []events.Command
@@ -184,13 +183,13 @@ func (p *plan) create() {
 		"%d wanted, %d active, %d being created: create %d", p.wanted(), j.Tally().Active, len(j.Creates()), len(commands)), commands...)
 }
 
-// waits reports whether the Job is in backoff (J-051), or of a Job with a limit per index the index of a new pod (J-109), and lets
-// the pod take over the counts of the one that it replaces (J-119).
+// backsOff reports whether a failure delays new pods (J-051). With a limit per index it delays those of its index alone.
+func (p *plan) backsOff() bool { return !p.job.PerIndex() && p.wake(p.job.PodBackoffUntil()) }
+
+// waits reports whether the index of a new pod is still in backoff (J-109), and lets the pod take over the counts of the one
+// that it replaces (J-119).
 func (p *plan) waits(c *events.CreatePod) bool {
-	if !p.job.PerIndex() {
-		return p.wake(p.job.PodBackoffUntil())
-	}
-	held := p.job.Held(c.Index)
+	held := p.job.Held(c.Index) // of Jobs with a limit per index
 	if held == nil {
 		return false
 	}
