@@ -131,8 +131,8 @@ func (j *Job) podSeen(rec *events.Record, f *events.PodSeen) {
 	if !f.Tracked || f.Version > p.DroppedIn {
 		p.DroppedIn = 0
 	}
-	if bare && f.Tracked && p.DroppedIn == 0 { // the finalizer was given back: it goes again
-		p.Waived = p.Waived || p.Spent // and nothing is counted twice
+	if bare && f.Tracked { // the finalizer was given back: it goes again, and nothing is counted twice
+		p.Waived = p.Waived || p.Spent
 	}
 	p.PodSeen, p.Seen = *f, true
 	p.LateCreate = max(p.LateCreate, late)

@@ -300,6 +300,15 @@ func TestWhatIsSeenIsFolded(t *testing.T) {
 			f.pod(both(failed, version(22)))
 			return fmt.Sprint(f.job().FailedCount(), f.job().FreshLen(), f.job().ReleasedLen())
 		}, "1 0 1"},
+		{"J-116: one that lost it while the status is written counts for its index until that has ended", func(f *fold) string {
+			f.perIndex(0)
+			f.pod(failed)
+			f.decide(&events.WriteStatus{Base: 11, Change: events.StatusChange{SetFailedIndexes: true, AddFailed: []types.UID{"pod"}}})
+			bare := func(p *events.PodSeen) { p.Tracked = false }
+			f.pod(both(failed, bare, version(21)))
+			f.pod(both(failed, bare, version(22)))
+			return f.job().FailedIndexes().Text()
+		}, "0"},
 		{"J-175: one that was adopted has it again, though the watch has not shown it", func(f *fold) string {
 			f.pod(orphan)
 			f.end(f.decide(&events.DropFinalizer{Pod: "pod"}), done("pod", 21))
