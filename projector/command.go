@@ -175,6 +175,9 @@ func (j *Job) land(name events.CommandName) {
 // written marks the pods that a status write in flight accounts for. One that finishes the Job counts at once all that have
 // ended.
 func (j *Job) written(c *events.StatusChange) {
+	if c.StartTime != 0 {
+		j.asked = c.StartTime
+	}
 	if finishes(c) {
 		for _, pods := range []iter.Seq[*Pod]{j.Fresh(), j.HeldAll()} {
 			j.marked = slices.AppendSeq(j.marked, pods)

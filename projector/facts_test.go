@@ -241,6 +241,27 @@ func TestWhatIsSeenIsFolded(t *testing.T) {
 			})
 			return fmt.Sprint(f.in(f.world.Job(events.JobStream("other")).Start))
 		}, "0s"},
+		{"J-146: a start time that was asked for before the clock was set is ours, though nobody said that it was stored", func(f *fold) string {
+			start := f.job().Start.Second()
+			f.decide(&events.WriteStatus{Base: 10, Change: events.StatusChange{StartTime: start}})
+			f.now += 3600e9
+			f.at(events.Controller, events.KindClockStepped, &events.ClockStepped{Step: time.Hour})
+			f.restart(nil)
+			f.see(11, func(s *events.JobSeen) {
+				s.Status = &events.JobStatus{StartTime: start, Active: 1, Ready: events.Unset, Terminating: events.Unset}
+			})
+			return fmt.Sprint(f.in(f.job().Start))
+		}, "0s"},
+		{"J-147: but not once the Job has begun anew", func(f *fold) string {
+			start := f.job().Start.Second()
+			f.decide(&events.WriteStatus{Base: 10, Change: events.StatusChange{StartTime: start}})
+			f.now += 60e9
+			f.see(11, func(s *events.JobSeen) { s.Status = said(projector.Suspended) })
+			f.see(12, func(s *events.JobSeen) {
+				s.Status = &events.JobStatus{StartTime: start, Ready: events.Unset, Terminating: events.Unset}
+			})
+			return fmt.Sprint(f.in(f.job().Start))
+		}, "-1m0s"},
 		{"J-060: a pod settles the create that made it", func(f *fold) string {
 			f.decide(&events.CreatePod{Ordinal: 1, Index: 0, Template: "t"})
 			f.pod(nil)

@@ -81,6 +81,7 @@ type Job struct {
 	// Waits.
 
 	Start   events.Time // when it began to run, in full precision; 0 while it has not
+	asked   events.Time // the start time that a status write last asked to publish: seen, it is Start, though the clock was set since
 	Lagging events.Time // since when the published status has been behind
 	ends    backoff
 

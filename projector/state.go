@@ -89,7 +89,7 @@ func (j *Job) toWire() (*pb.JobState, *pb.StateNames) {
 		Claims: j.claimsToWire(), Confirmed: int64(j.Confirmed),
 		Look: j.Look, Recheck: j.Recheck, EndInDoubt: int64(j.EndInDoubt), LateCreate: int64(j.LateCreate),
 		Group: j.Group.toWire(names),
-		Start: int64(j.Start), Lagging: int64(j.Lagging), Ends: j.ends.toWire(),
+		Start: int64(j.Start), StartAsked: int64(j.asked), Lagging: int64(j.Lagging), Ends: j.ends.toWire(),
 		Arrival: j.arrival, Ticks: j.ticks,
 	}
 	if j.Spec != nil {
@@ -234,7 +234,8 @@ func (w *World) jobFromWire(stream events.Stream, s *pb.JobState, names *pb.Stat
 	j.Confirmed = events.Time(s.GetConfirmed())
 	j.Look, j.Recheck = s.GetLook(), s.GetRecheck()
 	j.EndInDoubt, j.LateCreate = events.Time(s.GetEndInDoubt()), events.Time(s.GetLateCreate())
-	j.Start, j.Lagging, j.ends = events.Time(s.GetStart()), events.Time(s.GetLagging()), backoffFromWire(s.GetEnds())
+	j.Start, j.asked, j.Lagging = events.Time(s.GetStart()), events.Time(s.GetStartAsked()), events.Time(s.GetLagging())
+	j.ends = backoffFromWire(s.GetEnds())
 	j.arrival, j.ticks = s.GetArrival(), s.GetTicks()
 	for _, f := range []*Flight{j.Write, j.Reading, j.Group.Flight} {
 		if f != nil {

@@ -50,10 +50,12 @@ type JobState struct {
 	Look     bool           `protobuf:"varint,23,opt,name=look,proto3" json:"look,omitempty"`
 	Recheck  bool           `protobuf:"varint,24,opt,name=recheck,proto3" json:"recheck,omitempty"`
 	Start    int64          `protobuf:"fixed64,25,opt,name=start,proto3" json:"start,omitempty"`
-	Lagging  int64          `protobuf:"fixed64,26,opt,name=lagging,proto3" json:"lagging,omitempty"`
-	Ends     *Backoff       `protobuf:"bytes,27,opt,name=ends,proto3" json:"ends,omitempty"`
-	Arrival  uint64         `protobuf:"varint,29,opt,name=arrival,proto3" json:"arrival,omitempty"`
-	Ticks    uint64         `protobuf:"varint,30,opt,name=ticks,proto3" json:"ticks,omitempty"`
+	// start_asked is the start time that a status write last asked to publish, as the clock was then.
+	StartAsked int64    `protobuf:"fixed64,40,opt,name=start_asked,json=startAsked,proto3" json:"start_asked,omitempty"`
+	Lagging    int64    `protobuf:"fixed64,26,opt,name=lagging,proto3" json:"lagging,omitempty"`
+	Ends       *Backoff `protobuf:"bytes,27,opt,name=ends,proto3" json:"ends,omitempty"`
+	Arrival    uint64   `protobuf:"varint,29,opt,name=arrival,proto3" json:"arrival,omitempty"`
+	Ticks      uint64   `protobuf:"varint,30,opt,name=ticks,proto3" json:"ticks,omitempty"`
 	// stub is present when only a stub is kept; no other field is set then.
 	Stub       *StubState `protobuf:"bytes,33,opt,name=stub,proto3" json:"stub,omitempty"`
 	EndInDoubt int64      `protobuf:"fixed64,34,opt,name=end_in_doubt,json=endInDoubt,proto3" json:"end_in_doubt,omitempty"`
@@ -262,6 +264,13 @@ func (x *JobState) GetRecheck() bool {
 func (x *JobState) GetStart() int64 {
 	if x != nil {
 		return x.Start
+	}
+	return 0
+}
+
+func (x *JobState) GetStartAsked() int64 {
+	if x != nil {
+		return x.StartAsked
 	}
 	return 0
 }
@@ -1419,7 +1428,7 @@ var File_jobledger_v1_state_proto protoreflect.FileDescriptor
 
 const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\n" +
-	"\x18jobledger/v1/state.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/status.proto\"\x82\t\n" +
+	"\x18jobledger/v1/state.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/status.proto\"\xa3\t\n" +
 	"\bJobState\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\x04R\x05first\x12\x12\n" +
 	"\x04head\x18\x02 \x01(\x04R\x04head\x12\x10\n" +
@@ -1448,7 +1457,9 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\awriting\x18\x16 \x01(\v2\x13.jobledger.v1.RetryR\awriting\x12\x12\n" +
 	"\x04look\x18\x17 \x01(\bR\x04look\x12\x18\n" +
 	"\arecheck\x18\x18 \x01(\bR\arecheck\x12\x14\n" +
-	"\x05start\x18\x19 \x01(\x10R\x05start\x12\x18\n" +
+	"\x05start\x18\x19 \x01(\x10R\x05start\x12\x1f\n" +
+	"\vstart_asked\x18( \x01(\x10R\n" +
+	"startAsked\x12\x18\n" +
 	"\alagging\x18\x1a \x01(\x10R\alagging\x12)\n" +
 	"\x04ends\x18\x1b \x01(\v2\x15.jobledger.v1.BackoffR\x04ends\x12\x18\n" +
 	"\aarrival\x18\x1d \x01(\x04R\aarrival\x12\x14\n" +
