@@ -35,6 +35,18 @@ func TestHowAClaimEnds(t *testing.T) {
 	untracked := func(p *events.PodSeen) { p.Tracked = false }
 	free := both(orphan, untracked)
 	checkFacts(t, []fact{
+		{"J-171: of unknown end, and the pod goes to another Job: it may be this one's nevertheless", func(f *fold) string {
+			f.pod(free)
+			f.end(adopt(f), unknown)
+			f.record(events.KindPodDeleted, &events.PodGone{UID: "pod", Version: 20, Moved: true})
+			return fmt.Sprint(f.in(f.job().LateCreate) == f.world.Settings.RequestTimeout)
+		}, "true"},
+		{"J-171: refused, it is not", func(f *fold) string {
+			f.pod(free)
+			f.end(adopt(f), refused(events.RefusedForbidden))
+			f.record(events.KindPodDeleted, &events.PodGone{UID: "pod", Version: 20, Moved: true})
+			return fmt.Sprint(f.job().LateCreate)
+		}, "0"},
 		{"J-175: while a pod is being adopted it is not to be adopted again", func(f *fold) string {
 			f.pod(free)
 			adopt(f)
