@@ -209,7 +209,10 @@ func worked(t *testing.T, seed uint64, change ...func(*drive.Config)) *drive.Dri
 		Settings: events.DefaultSettings(),
 		World: world.Config{
 			Seed: seed, UserChance: 0.02,
-			UsersOff: []users.Deed{users.RelabelPod, users.RestoreLabels, users.OrphanPod},
+			UsersOff: []users.Deed{
+				users.RelabelPod, users.RestoreLabels, users.OrphanPod,
+				users.PauseJob, users.LimitJob, users.HurryJob, users.ReplaceJob, users.ReindexPod, users.MeddleJob,
+			},
 			Kubelet: kubelet.Config{
 				Schedule: upTo(2), Start: upTo(3), RunTime: upTo(20), Stop: upTo(25), Confirm: upTo(2), FailRate: 0.2,
 			},

@@ -177,7 +177,7 @@ func worked(t *testing.T, seed uint64, jobs []*batchv1.Job, change ...func(*driv
 		Settings: events.DefaultSettings(),
 		World: world.Config{
 			Seed: seed, UserChance: 0.02,
-			UsersOff: []users.Deed{users.RelabelPod, users.RestoreLabels, users.OrphanPod},
+			UsersOff: []users.Deed{users.RelabelPod, users.RestoreLabels, users.OrphanPod, users.ReindexPod, users.MeddleJob},
 			Kubelet: kubelet.Config{
 				Schedule: upTo(2), Start: upTo(3), RunTime: upTo(20), Stop: upTo(25), Confirm: upTo(2), FailRate: 0.2,
 			},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -41,7 +42,7 @@ func config(seed uint64) drive.Config {
 	return drive.Config{
 		Settings: settings,
 		World: world.Config{
-			Seed: seed, UserChance: 0.02, NodeLossChance: 0.001,
+			Seed: seed, UserChance: 0.02, NodeLossChance: 0.001, UsersOff: []users.Deed{users.MeddleJob, users.ReindexPod},
 			Kubelet: kubelet.Config{
 				Schedule: upTo(2), Start: upTo(3), RunTime: upTo(20), Stop: upTo(25), Confirm: upTo(2),
 				FailRate: 0.2, CleanStop: 0.2,
@@ -137,7 +138,10 @@ func TestSeedsOfClaims(t *testing.T) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
 			cfg.World.UserChance = 0.15
-			cfg.World.UsersOff = []users.Deed{users.TouchJob, users.SuspendJob, users.ResumeJob, users.ScaleJob, users.ResizeJob, users.StripFinalizer}
+			cfg.World.UsersOff = []users.Deed{
+				users.TouchJob, users.SuspendJob, users.ResumeJob, users.ScaleJob, users.ResizeJob, users.StripFinalizer,
+				users.PauseJob, users.LimitJob, users.HurryJob, users.ReplaceJob, users.MeddleJob, users.ReindexPod,
+			}
 			cfg.World.Kubelet.RunTime = upTo(60)
 			if seed%3 == 0 {
 				cfg.LoseLog = 0.5
@@ -145,6 +149,31 @@ func TestSeedsOfClaims(t *testing.T) {
 			run(t, cfg)
 		})
 	}
+}
+
+// TestSeedsOfMeddling lets users do all that they can to Jobs: change limits, deadlines and policies, pause and resize, edit what the
+// status says, but for what has been counted, and give pods other indexes (J-013, J-035, J-044, J-055, J-151, J-164). Those of one seed
+// do some of it only, and that more often.
+func TestSeedsOfMeddling(t *testing.T) {
+	for seed := range uint64(seeds(t, 60)) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			cfg := config(seed)
+			cfg.World.UserChance, cfg.World.UsersOff = []float64{0.1, 0.3}[seed/2%2], some(seed)
+			if seed%3 == 0 {
+				cfg.LoseLog = 0.5
+			}
+			if seed%2 == 0 {
+				cfg.World.Kubelet.RunTime, cfg.Settings.PodFailureBackoff = upTo(60), time.Second
+			}
+			run(t, cfg)
+		})
+	}
+}
+
+// some are the deeds of users that a seed leaves out: three of four.
+func some(seed uint64) []users.Deed {
+	rng := world.Rand(seed, 11)
+	return slices.DeleteFunc(slices.Clone(users.Deeds), func(users.Deed) bool { return rng.IntN(4) == 0 })
 }
 
 func run(t *testing.T, cfg drive.Config) {
@@ -244,6 +273,10 @@ func jobs(seed uint64) []*batchv1.Job {
 		if job.Spec.PodFailurePolicy == nil && rng.IntN(4) == 0 {
 			job.Spec.PodReplacementPolicy = new(batchv1.Failed)
 		}
+		if job.Spec.PodFailurePolicy == nil && rng.IntN(6) == 0 {
+			job.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
+		}
+		job.Spec.Suspend = new(rng.IntN(8) == 0)
 		out = append(out, job)
 	}
 	return out

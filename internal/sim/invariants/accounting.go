@@ -5,6 +5,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/internal/sim/apiserver"
@@ -24,7 +25,7 @@ func (c *Checker) checkJobWrite(w apiserver.Write, j *job, before, after *batchv
 		c.report("J-008", w.Version, j, nil, "a finished Job was changed")
 		return
 	}
-	c.checkShape(w, j, after)
+	c.checkShape(w, j, before, after)
 	c.checkSuspension(w, j, before, after)
 	c.checkVerdict(w, j, before, after)
 	finishing := apiserver.JobFinished(after)
@@ -39,8 +40,9 @@ func (c *Checker) checkJobWrite(w apiserver.Write, j *job, before, after *batchv
 	}
 }
 
-// checkShape: what every status has after the controller's first write, and the order of conditions.
-func (c *Checker) checkShape(w apiserver.Write, j *job, after *batchv1.Job) {
+// checkShape: what every status has after the controller's first write, the order of conditions, and that those of others stay. A
+// terminal condition that somebody set to False is overwritten where it stands (J-044).
+func (c *Checker) checkShape(w apiserver.Write, j *job, before, after *batchv1.Job) {
 	s := &after.Status
 	if s.Ready == nil || s.Terminating == nil || s.UncountedTerminatedPods == nil {
 		c.report("J-027, J-028, J-030", w.Version, j, nil, "ready, terminating and uncountedTerminatedPods should be there: %v, %v, %v", s.Ready, s.Terminating, s.UncountedTerminatedPods)
@@ -57,10 +59,24 @@ func (c *Checker) checkShape(w apiserver.Write, j *job, after *batchv1.Job) {
 	} {
 		interim, ok1 := place[pair[0]]
 		terminal, ok2 := place[pair[1]]
-		if ok1 && ok2 && interim > terminal {
+		if ok1 && ok2 && interim > terminal && !has(before, pair[1]) {
 			c.report("J-162", w.Version, j, nil, "%s stands after %s", pair[0], pair[1])
 		}
 	}
+	for _, cond := range before.Status.Conditions {
+		if !slices.Contains(ownConditions, cond.Type) && !slices.ContainsFunc(s.Conditions, func(c batchv1.JobCondition) bool { return equality.Semantic.DeepEqual(c, cond) }) {
+			c.report("J-044", w.Version, j, nil, "condition %s of somebody else is not as it was", cond.Type)
+		}
+	}
+}
+
+// ownConditions are the types that a Job controller sets.
+var ownConditions = []batchv1.JobConditionType{
+	batchv1.JobSuspended, batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete, batchv1.JobFailed,
+}
+
+func has(j *batchv1.Job, kind batchv1.JobConditionType) bool {
+	return slices.ContainsFunc(j.Status.Conditions, func(c batchv1.JobCondition) bool { return c.Type == kind })
 }
 
 // checkSuspension: the start time goes in the write that suspends the Job, and is there in the one that resumes it.
@@ -140,7 +156,7 @@ func (c *Checker) enter(w apiserver.Write, j *job, after *batchv1.Job, uid types
 	case to == inFailed && isTrue(after, batchv1.JobSuccessCriteriaMet) && p.deletedBy == c.cfg.Actor && !p.failedBeforeDeletion():
 		c.report("J-142", w.Version, j, p, "a pod deleted because the Job succeeded is counted as failed")
 	}
-	if _, ok := p.index(after); !ok {
+	if all, _ := p.indexes(after); len(all) == 0 {
 		c.report("J-035", w.Version, j, p, "a pod without a valid index is to be counted")
 	}
 	p.account(j, to)
@@ -198,10 +214,11 @@ func (c *Checker) toCount(j *job, after *batchv1.Job) (least, most bounds) {
 		if p.accounted(j) != unaccounted || p.droppedBy == c.cfg.Actor || p.job != j {
 			continue
 		}
-		if _, ok := p.index(after); !ok {
+		all, sure := p.indexes(after)
+		if len(all) == 0 {
 			continue
 		}
-		must := p.tracked && p.owned(j) && !p.relabelled && !p.late && !p.dropTried && apiserver.PodTerminal(p.now)
+		must := sure && p.tracked && p.owned(j) && !p.relabelled && !p.late && !p.dropTried && apiserver.PodTerminal(p.now)
 		failing := isTrue(after, batchv1.JobFailureTarget) && (p.tracked || p.droppedBy != "")
 		if !must && !p.ended && !failing {
 			continue
@@ -249,14 +266,16 @@ func (c *Checker) checkIndexes(w apiserver.Write, j *job, before, after *batchv1
 	}
 	succeeded := map[int32]bool{}
 	for _, p := range j.sortedPods() {
-		i, ok := p.index(after)
-		if !ok || p.now.Status.Phase != corev1.PodSucceeded {
+		all, sure := p.indexes(after)
+		if len(all) == 0 || p.now.Status.Phase != corev1.PodSucceeded {
 			continue
 		}
-		succeeded[i] = succeeded[i] || p.ended && !p.doomed
-		due := p.tracked && p.owned(j) && !p.relabelled && !p.late && !p.dropTried && p.accounted(j) != inFailed && p.accounted(j) != countedFailed && p.deletedBy == ""
-		if apiserver.JobFinished(after) && due && !sent[i] && !failedSet(after)[i] {
-			c.report("J-039, no pod is forgotten", w.Version, j, p, "it succeeded, but index %d is not in %q", i, after.Status.CompletedIndexes)
+		for _, i := range all {
+			succeeded[i] = succeeded[i] || p.ended && !p.doomed
+		}
+		due := sure && p.tracked && p.owned(j) && !p.relabelled && !p.late && !p.dropTried && p.accounted(j) != inFailed && p.accounted(j) != countedFailed && p.deletedBy == ""
+		if apiserver.JobFinished(after) && due && !sent[all[0]] && !failedSet(after)[all[0]] {
+			c.report("J-039, no pod is forgotten", w.Version, j, p, "it succeeded, but index %d is not in %q", all[0], after.Status.CompletedIndexes)
 		}
 	}
 	old, _ := apiserver.IndexSet(before.Status.CompletedIndexes, 1<<30)

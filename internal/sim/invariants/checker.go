@@ -66,7 +66,8 @@ type Checker struct {
 	names  map[types.UID]apiserver.Key
 	found  []error
 
-	forgotten bool // the controller lost its log at some time
+	forgotten bool // the controller lost its log at some time, or another one took over
+	clock     []setting
 }
 
 // New returns a Checker that has read nothing yet.
@@ -77,12 +78,20 @@ func New(cfg Config) *Checker {
 	return &Checker{cfg: cfg, jobs: map[types.UID]*job{}, pods: map[types.UID]*pod{}, names: map[types.UID]apiserver.Key{}}
 }
 
-// LogLost tells that the controller's log is gone. From then on a call of it that takes effect after it was given up on is
+// LogLost tells that the controller's log is gone, or that another controller goes on, which knows what its own log says. From then on a call of it that takes effect after it was given up on is
 // forgiven: the controller cannot know that it was made. Nor can it know which pods it was about to delete.
 func (c *Checker) LogLost() {
 	c.forgotten = true
 	for _, p := range c.pods {
 		p.doomed = false
+	}
+}
+
+// MaySurplus tells that the finalizer of a pod is to be dropped as surplus, as a process found in the log that it starts on: whether
+// its forerunner has sent that it cannot know.
+func (c *Checker) MaySurplus(uid types.UID) {
+	if p := c.pods[uid]; p != nil && p.tracked && p.job != nil && !c.accounted(p.job, p) {
+		p.dropTried = true
 	}
 }
 

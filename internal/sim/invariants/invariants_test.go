@@ -340,6 +340,53 @@ var histories = []struct {
 		l.job()
 		l.status(isNow(batchv1.JobFailureTarget, batchv1.JobFailureTarget))
 	}},
+	{"a condition that somebody set to False is overwritten where it stands", "", func(l *lab) {
+		l.job()
+		l.status(func(s *batchv1.JobStatus) {
+			s.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionFalse}}
+		})
+		l.status(func(s *batchv1.JobStatus) {
+			s.Conditions = nil
+			isNow(batchv1.JobFailed, batchv1.JobFailureTarget)(s)
+		})
+	}},
+	{"a condition of somebody else is lost", "J-044", func(l *lab) {
+		l.job()
+		l.status(func(s *batchv1.JobStatus) {
+			s.Conditions = []batchv1.JobCondition{{Type: "example.com/Noted", Status: corev1.ConditionTrue}}
+		})
+		l.status(func(s *batchv1.JobStatus) { s.Conditions = nil })
+	}},
+	{"an index is completed by a pod that had it when it was looked at", "", func(l *lab) {
+		l.job(indexedJob)
+		l.end("a", 0, corev1.PodSucceeded)
+		l.reindex("a", 1)
+		l.status(indexes("0", 1))
+		l.drop(l.controller, "a")
+	}},
+	{"an index is completed that no pod ever had", "J-039", func(l *lab) {
+		l.job(indexedJob, func(s *batchv1.JobSpec) { s.Completions = new(int32(3)) })
+		l.end("a", 0, corev1.PodSucceeded)
+		l.reindex("a", 1)
+		l.status(indexes("2", 1))
+	}},
+	{"an index is made anew, whose pod somebody gave another", "", func(l *lab) {
+		l.job(indexedJob)
+		l.run("a", 0)
+		l.reindex("a", 1)
+		l.create("b", 0)
+	}},
+	{"a pod that is counted is with another Job meanwhile, and adopted with the finalizer again", "", func(l *lab) {
+		l.job()
+		a := l.end("a", -1, corev1.PodFailed)
+		l.status(uncounted(nil, []types.UID{a}))
+		l.drop(l.controller, "a")
+		l.status(counts(0, 1), uncounted(nil, nil))
+		l.orphan("a")
+		_, err := l.user.PatchPod(ctx, "default", "a", []byte(`{"metadata":{"annotations":{"jobledger.dev/command":"log.1/another/0"}}}`))
+		l.must(err)
+		l.adopt("a", events.TrackingFinalizer)
+	}},
 	{"the controller changes a spec", "J-249", func(l *lab) {
 		job := l.job()
 		job.Spec.Parallelism = new(int32(1))

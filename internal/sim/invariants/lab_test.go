@@ -63,6 +63,22 @@ func (l *lab) job(change ...func(*batchv1.JobSpec)) *batchv1.Job {
 	return job
 }
 
+// update changes the Job's spec, as a user.
+func (l *lab) update(change func(*batchv1.JobSpec)) {
+	l.Helper()
+	job := l.current()
+	change(&job.Spec)
+	_, err := l.user.UpdateJob(ctx, job)
+	l.must(err)
+}
+
+// reindex gives a pod another index, as a user.
+func (l *lab) reindex(name string, index int) {
+	l.Helper()
+	_, err := l.user.PatchPod(ctx, "default", name, fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"%d"}}}`, batchv1.JobCompletionIndexAnnotation, index))
+	l.must(err)
+}
+
 func indexedJob(s *batchv1.JobSpec) { s.CompletionMode = new(batchv1.IndexedCompletion) }
 
 func (l *lab) current() *batchv1.Job { return l.Server.Job("default", "demo") }

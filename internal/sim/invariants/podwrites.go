@@ -1,6 +1,8 @@
 package invariants
 
 import (
+	"slices"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
@@ -117,9 +119,17 @@ func (c *Checker) checkAdoption(w apiserver.Write, p *pod, before, after *corev1
 		c.report("J-175", w.Version, j, p, "adopted although the selector does not match its labels")
 	case !spent && !known && !hasFinalizer(after) && !c.notCounted(j, p):
 		c.report("J-177", w.Version, j, p, "adopted without the finalizer, so it will not be counted")
+	case p.accounted(j) >= countedSucceeded && hasFinalizer(after) && apiserver.PodTerminal(after) && anothers(before, j):
+		p.account(j, unaccounted) // it was with another Job meanwhile, which has left its mark: it counts once more (docs/design/0004)
 	case p.accounted(j) >= countedSucceeded && hasFinalizer(after) && apiserver.PodTerminal(after):
 		c.report("J-031", w.Version, j, p, "adopted with the finalizer, so it will be counted twice")
 	}
+}
+
+// anothers reports whether the newest mark on the pod is another Job's.
+func anothers(p *corev1.Pod, j *job) bool {
+	_, uid, _, ok := events.ParseCommand(p.Annotations[events.CommandAnnotation])
+	return ok && uid != j.uid
 }
 
 // checkDrop: the finalizer of a pod that is to be counted goes only when a stored status accounts for it.
@@ -140,7 +150,8 @@ func (c *Checker) checkDrop(w apiserver.Write, p *pod, before *corev1.Pod) {
 	case known && intent.PodSeen != 0 && !active(p.at(intent.PodSeen)):
 		c.report("J-073", w.Version, j, p, "dropped as surplus although the pod was known to have ended or to be on its way")
 	default:
-		p.doomed = true // and has to be deleted; Settled and the finish of the Job look whether it was
+		// And has to be deleted, unless nobody knows that it was asked for; Settled and the finish of the Job look whether it was.
+		p.doomed = !(w.Late && c.forgotten)
 	}
 }
 
@@ -150,19 +161,21 @@ func (c *Checker) accounted(by *job, p *pod) bool {
 		return true
 	}
 	j := by.now
-	i, ok := p.index(j)
-	if !ok || !indexed(j) || p.now.Status.Phase != corev1.PodSucceeded {
+	if !indexed(j) || p.now.Status.Phase != corev1.PodSucceeded {
 		return false
 	}
-	return completedSet(j)[i] || failedSet(j)[i] // an index that is published as failed stays so, whatever its pods come to (J-117)
+	completed, failed := completedSet(j), failedSet(j)
+	all, _ := p.indexes(j)
+	// An index that is published as failed stays so, whatever its pods come to (J-117).
+	return slices.ContainsFunc(all, func(i int32) bool { return completed[i] || failed[i] })
 }
 
 // notCounted reports whether the pod is none that is to be counted (J-035, J-091), or was none while there were fewer completions.
 func (c *Checker) notCounted(by *job, p *pod) bool {
 	j := by.now
-	i, valid := p.index(j)
+	all, sure := p.indexes(j)
 	switch {
-	case (!valid || indexed(j) && i >= by.fewest) && (apiserver.PodTerminal(p.now) || p.failedBy(j)):
+	case (!sure || indexed(j) && all[0] >= by.fewest) && (apiserver.PodTerminal(p.now) || p.failedBy(j)):
 		return true
 	case isTrue(j, batchv1.JobSuccessCriteriaMet) && !p.failedBeforeDeletion() && p.now.Status.Phase != corev1.PodSucceeded:
 		return true
@@ -177,7 +190,8 @@ func active(p *corev1.Pod) bool {
 }
 
 // checkRoom: after a creation no index has two live pods made from one template, and the Job no more pods than it wants. Where pods
-// are replaced only once they have failed, one that is terminating holds its slot and its index too (J-048, J-052, J-136).
+// are replaced only once they have failed, one that is terminating holds its slot and its index too (J-048, J-052, J-136); where that
+// was changed, the create may have been decided before.
 func (c *Checker) checkRoom(w apiserver.Write, made *pod) {
 	j := made.job
 	if j == nil || made.late {
@@ -189,7 +203,7 @@ func (c *Checker) checkRoom(w apiserver.Write, made *pod) {
 		if !p.owned(j) || p.relabelled || p.adopted || p.late || p.createdBy != c.cfg.Actor {
 			continue
 		}
-		if p.live() || failedOnly(j.now) && !apiserver.PodTerminal(p.now) {
+		if p.live() || failedOnly(j.now) && !j.replaced && !apiserver.PodTerminal(p.now) {
 			live++
 			c.checkIndexFree(w, j, made, p)
 		} else if p.now.Status.Phase == corev1.PodSucceeded && p.deletedBy == "" && !p.stripped(c.cfg.Actor) && (p.tracked && !p.dropTried || p.accounted(j) == inSucceeded || p.accounted(j) == countedSucceeded) {
@@ -209,7 +223,7 @@ func (c *Checker) checkRoom(w apiserver.Write, made *pod) {
 }
 
 func (c *Checker) checkIndexFree(w apiserver.Write, j *job, made, other *pod) {
-	if made == other || !indexed(j.now) || made.now.Annotations[events.TemplateAnnotation] != other.now.Annotations[events.TemplateAnnotation] {
+	if _, sure := other.indexes(j.now); made == other || !sure || !indexed(j.now) || made.now.Annotations[events.TemplateAnnotation] != other.now.Annotations[events.TemplateAnnotation] {
 		return
 	}
 	i, ok1 := made.index(j.now)
@@ -228,14 +242,15 @@ func (c *Checker) checkIndexWants(w apiserver.Write, j *job, made *pod) {
 	}
 	most, failed := int32(-1), int32(0)
 	for _, p := range j.sortedPods() {
-		if k, ok := p.index(j.now); p == made || !ok || k != i {
+		all, sure := p.indexes(j.now)
+		if p == made || !slices.Contains(all, i) {
 			continue
 		}
-		if p.adopted || p.late || p.relabelled || p.deletedBy != "" && p.now.Status.Phase == corev1.PodSucceeded {
+		if !sure || p.adopted || p.late || p.relabelled || p.deletedBy != "" && p.now.Status.Phase == corev1.PodSucceeded {
 			return // such a pod may end at any time and in any way while another one is being made
 		}
 		down := p.now.Status.Phase == corev1.PodFailed || p.deletedBy != "" && !failedOnly(j.now)
-		if down {
+		if down || p.deletedBy != "" && j.replaced {
 			failed++
 		}
 		if _, all := podfailure.Earlier(p.now); down && p.owned(j) && p.tracked && !p.dropTried && p.accounted(j) == unaccounted {

@@ -21,8 +21,10 @@ type job struct {
 	gone     bool
 	versions []*batchv1.Job
 	finisher string // who finished it; empty while it is unfinished
+	starter  string // who published its start time
 	rescaled bool   // somebody changed its parallelism
 	resized  bool   // somebody changed its completions
+	replaced bool   // somebody changed when its pods are replaced
 	fewest   int32  // the fewest completions that it ever had
 	pods     map[types.UID]*pod
 }
@@ -39,11 +41,20 @@ func (j *job) follow(actor string, before, after *batchv1.Job) {
 			j.finisher = actor
 		}
 	}
+	if after.Status.StartTime != nil && (before == nil || !after.Status.StartTime.Equal(before.Status.StartTime)) {
+		j.starter = actor
+	}
 	if n := after.Spec.Completions; n != nil && (before == nil || *n < j.fewest) {
 		j.fewest = *n
 	}
 	j.now = after
 	j.versions = append(j.versions, after)
+	if before != nil && failedOnly(before) != failedOnly(after) {
+		j.replaced = true
+		for _, p := range j.pods {
+			p.noteEnd()
+		}
+	}
 }
 
 // at returns the Job as of a resource version, nil when it did not exist yet.
@@ -112,6 +123,9 @@ func (p *pod) follow(c *Checker, w apiserver.Write, before, after *corev1.Pod) {
 	}
 	if before != nil && after != nil && adopted(before, after) && w.Actor == c.cfg.Actor {
 		p.relabelled, p.adopted = false, true // it names the version that it was decided on
+		if p.job != nil && apiserver.ControllerOf(after) != p.job.uid {
+			p.doomed = false // the other Job has it
+		}
 		p.late = p.late || w.Late && c.forgotten
 	}
 	wasTracked := p.tracked
@@ -197,11 +211,27 @@ func (p *pod) live() bool {
 
 // index returns the pod's completion index; ok is false when it is none of the Job's (J-035). A pod of a NonIndexed Job has
 // none, and is fine.
-func (p *pod) index(j *batchv1.Job) (i int32, ok bool) {
+func (p *pod) index(j *batchv1.Job) (i int32, ok bool) { return indexOf(p.now, j) }
+
+// indexes are all that the pod ever had, as users may change it; sure is false if that was ever more than one, or one that is none of the
+// Job's: which of them was known when something was decided is a race.
+func (p *pod) indexes(j *batchv1.Job) (all []int32, sure bool) {
+	valid := true
+	for _, v := range p.versions {
+		i, ok := indexOf(v, j)
+		valid = valid && ok
+		if ok && !slices.Contains(all, i) {
+			all = append(all, i)
+		}
+	}
+	return all, valid && len(all) == 1
+}
+
+func indexOf(p *corev1.Pod, j *batchv1.Job) (i int32, ok bool) {
 	if !indexed(j) {
 		return -1, true
 	}
-	n, err := strconv.ParseInt(p.now.Annotations[batchv1.JobCompletionIndexAnnotation], 10, 32)
+	n, err := strconv.ParseInt(p.Annotations[batchv1.JobCompletionIndexAnnotation], 10, 32)
 	if err != nil || n < 0 || j.Spec.Completions == nil || n >= int64(*j.Spec.Completions) {
 		return -1, false
 	}

@@ -57,12 +57,13 @@ func (c *Checker) unproven(j *job, before, after *batchv1.Job, cond *batchv1.Job
 	completed, failed := completedSet(after), failedSet(after)
 	switch cond.Reason {
 	case batchv1.JobReasonBackoffLimitExceeded:
-		if n := c.mostFailed(j, before); n <= backoffLimit(after) {
-			return fmt.Sprintf("only %d pods have failed, the limit is %d (J-112)", n, backoffLimit(after))
+		limit, restarts := backoffLimit(after), restarts(j)
+		if n := c.mostFailed(j, before); n <= limit && !(restarts > 0 && restarts >= limit) {
+			return fmt.Sprintf("only %d pods have failed, with %d restarts, the limit is %d (J-112, J-113)", n, restarts, limit)
 		}
 	case batchv1.JobReasonDeadlineExceeded:
 		if spec.ActiveDeadlineSeconds == nil || s.StartTime == nil || spec.Suspend != nil && *spec.Suspend ||
-			cond.LastTransitionTime.Sub(s.StartTime.Time) < time.Duration(*spec.ActiveDeadlineSeconds)*time.Second {
+			c.elapsed(j, s.StartTime.Time, cond.LastTransitionTime.Time) < time.Duration(*spec.ActiveDeadlineSeconds)*time.Second {
 			return fmt.Sprintf("it began at %s and it is %s (J-146)", s.StartTime, cond.LastTransitionTime)
 		}
 	case batchv1.JobReasonPodFailurePolicy:
@@ -151,6 +152,37 @@ func (c *Checker) mostFailed(j *job, before *batchv1.Job) int32 {
 	return n
 }
 
+// restarts are how often, at most, the containers of pods that run are known to have been restarted (J-113): those of a pod whose
+// end the status does not account for may be known as they were before it.
+func restarts(j *job) int32 {
+	if j.now.Spec.Template.Spec.RestartPolicy != corev1.RestartPolicyOnFailure {
+		return 0
+	}
+	sum := int32(0)
+	for _, p := range j.pods {
+		if p.accounted(j) != unaccounted {
+			continue
+		}
+		most := int32(0)
+		for _, v := range p.versions {
+			if n := restartsOf(v); !apiserver.PodTerminal(v) {
+				most = max(most, n)
+			}
+		}
+		sum += most
+	}
+	return sum
+}
+
+func restartsOf(p *corev1.Pod) (n int32) {
+	for _, statuses := range [][]corev1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
+		for i := range statuses {
+			n += statuses[i].RestartCount
+		}
+	}
+	return n
+}
+
 // adopting reports whether there were ever pods that the Job selects and that nobody owned: it may be about to adopt one, for all
 // that it has seen.
 func (c *Checker) adopting(j *job) bool {
@@ -170,13 +202,16 @@ func (c *Checker) checkFailedIndexes(w apiserver.Write, j *job, before, after *b
 	was, is, completed := failedSet(before), failedSet(after), completedSet(after)
 	exhausted := map[int32]bool{}
 	for _, p := range j.sortedPods() {
-		i, ok := p.index(after)
-		if !ok || !podfailure.Exhausts(after, p.now) {
+		all, sure := p.indexes(after)
+		if len(all) == 0 || !podfailure.Exhausts(after, p.now) {
 			continue
 		}
 		failed := p.ended && (p.now.Status.Phase == corev1.PodFailed || p.deletedBy != "" && !failedOnly(after))
-		exhausted[i] = exhausted[i] || failed || was[i]
-		if e := p.accounted(j); (e == inFailed || e == countedFailed) && !is[i] && !completed[i] && !j.resized && !isTrue(after, batchv1.JobFailureTarget) {
+		for _, i := range all {
+			exhausted[i] = exhausted[i] || failed || was[i]
+		}
+		i := all[0]
+		if e := p.accounted(j); sure && (e == inFailed || e == countedFailed) && !is[i] && !completed[i] && !j.resized && !isTrue(after, batchv1.JobFailureTarget) {
 			c.report("J-116", w.Version, j, p, "it is accounted for and the last that index %d may lose, but failedIndexes is %q", i, *after.Status.FailedIndexes)
 		}
 	}

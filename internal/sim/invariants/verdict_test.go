@@ -60,6 +60,18 @@ func (l *lab) exit(name string, index int, code int32) types.UID {
 	return pod.UID
 }
 
+func onFailure(s *batchv1.JobSpec) { s.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure }
+
+// restarted is a pod that runs, and whose container was restarted so often.
+func (l *lab) restarted(name string, times int32) types.UID {
+	l.Helper()
+	pod := l.run(name, -1)
+	l.must(l.user.UpdatePodStatus(ctx, "default", name, "", func(s *corev1.PodStatus) {
+		s.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", RestartCount: times}}
+	}))
+	return pod.UID
+}
+
 func failures(n string) func(*corev1.Pod) {
 	return func(p *corev1.Pod) { p.Annotations[batchv1.JobIndexFailureCountAnnotation] = n }
 }
@@ -117,6 +129,37 @@ func TestVerdicts(t *testing.T) {
 		{"the deadline is a second away", "J-146", func(l *lab) {
 			l.job()
 			l.status(ends(batchv1.JobFailureTarget, batchv1.JobReasonDeadlineExceeded, "", time.Hour-time.Second))
+		}},
+		{"the deadline is over, but for an hour by which the clock was set", "J-146", func(l *lab) {
+			l.job()
+			l.status()
+			l.Clock().Advance(time.Minute)
+			l.checker.ClockSet(time.Hour)
+			l.status(ends(batchv1.JobFailureTarget, batchv1.JobReasonDeadlineExceeded, "", time.Hour+time.Minute))
+		}},
+		{"the deadline is over, though the clock was set back", "", func(l *lab) {
+			l.job()
+			l.status()
+			l.checker.ClockSet(-time.Hour)
+			l.Clock().Advance(time.Hour)
+			l.status(ends(batchv1.JobFailureTarget, batchv1.JobReasonDeadlineExceeded, "", 0))
+		}},
+		{"containers were restarted as often as the limit allows", "", func(l *lab) {
+			l.job(backoff(2), onFailure)
+			l.restarted("a", 2)
+			l.status(fails(batchv1.JobReasonBackoffLimitExceeded, ""))
+		}},
+		{"containers were restarted less often than the limit allows", "J-113", func(l *lab) {
+			l.job(backoff(2), onFailure)
+			l.restarted("a", 1)
+			l.status(fails(batchv1.JobReasonBackoffLimitExceeded, ""))
+		}},
+		{"restarts of a pod that is accounted for", "J-113", func(l *lab) {
+			l.job(backoff(2), onFailure)
+			a := l.restarted("a", 2)
+			l.phase("a", corev1.PodSucceeded)
+			l.status(uncounted([]types.UID{a}, nil))
+			l.status(fails(batchv1.JobReasonBackoffLimitExceeded, ""))
 		}},
 		{"a FailJob rule matched", "", func(l *lab) {
 			l.job(policy(batchv1.PodFailurePolicyActionFailJob, 42))
@@ -266,6 +309,13 @@ func TestVerdicts(t *testing.T) {
 			l.run("a", -1)
 			l.delete(l.user, "a")
 			l.create("b", -1)
+		}},
+		{"a pod that was replaced when that was still allowed", "", func(l *lab) {
+			l.job(indexedJob)
+			l.run("a", 0)
+			l.delete(l.user, "a")
+			l.update(func(s *batchv1.JobSpec) { s.PodReplacementPolicy = new(batchv1.Failed) })
+			l.create("b", 0)
 		}},
 		{"elsewhere a terminating pod is replaced at once", "", func(l *lab) {
 			l.job(indexedJob)

@@ -38,12 +38,18 @@ const (
 	ResumeJob      Deed = "resume a Job"
 	ScaleJob       Deed = "change a Job's parallelism"
 	ResizeJob      Deed = "change an Indexed Job's completions and parallelism"
+	PauseJob       Deed = "set a Job's parallelism to 0"
+	LimitJob       Deed = "change a Job's backoff limit"
+	HurryJob       Deed = "change or take away a Job's deadline"
+	ReplaceJob     Deed = "change when a Job's pods are replaced"
+	ReindexPod     Deed = "change a pod's completion index"
+	MeddleJob      Deed = "change a Job's status"
 )
 
 // Deeds lists all of them, in the order in which the seed counts them.
 var Deeds = []Deed{
 	DeletePod, StripFinalizer, RelabelPod, RestoreLabels, OrphanPod, TouchPod, TouchJob, DeleteJob, RecreateJob, SuspendJob, ResumeJob, ScaleJob,
-	MakeOrphan, ResizeJob,
+	MakeOrphan, ResizeJob, PauseJob, LimitJob, HurryJob, ReplaceJob, ReindexPod, MeddleJob,
 }
 
 // Config is what Users are made from.
@@ -95,7 +101,7 @@ func (u *Users) Step() string {
 // Do does a deed to a random object that it fits. It returns what was done in words, empty when it fits none.
 func (u *Users) Do(deed Deed) string {
 	switch deed {
-	case DeletePod, StripFinalizer, RelabelPod, RestoreLabels, OrphanPod, TouchPod:
+	case DeletePod, StripFinalizer, RelabelPod, RestoreLabels, OrphanPod, TouchPod, ReindexPod:
 		pod := pick(u, u.cfg.Server.AllPods(), func(p *corev1.Pod) bool { return u.fitsPod(deed, p) })
 		if pod == nil {
 			return ""
@@ -164,6 +170,8 @@ func (u *Users) fitsPod(deed Deed, p *corev1.Pod) bool {
 		return labelled(p, 1) != nil
 	case OrphanPod:
 		return len(p.OwnerReferences) > 0
+	case ReindexPod:
+		return p.Annotations[batchv1.JobCompletionIndexAnnotation] != ""
 	}
 	return true
 }
@@ -190,6 +198,8 @@ func (u *Users) toPod(deed Deed, p *corev1.Pod) error {
 		patch = fmt.Sprintf(`{"metadata":{"labels":{%q:%q,%q:null}}}`, l[0], p.Labels[l[1]], l[1])
 	case OrphanPod:
 		patch = `{"metadata":{"ownerReferences":[{"$patch":"replace"}]}}`
+	case ReindexPod:
+		patch = fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, batchv1.JobCompletionIndexAnnotation, strconv.Itoa(u.cfg.Rand.IntN(5)-1))
 	}
 	_, err := u.client.PatchPod(context.Background(), p.Namespace, p.Name, []byte(patch))
 	return err
@@ -200,8 +210,12 @@ func fitsJob(deed Deed, j *batchv1.Job) bool {
 	switch deed {
 	case DeleteJob:
 		return j.DeletionTimestamp == nil
-	case MakeOrphan:
+	case MakeOrphan, PauseJob, LimitJob, HurryJob:
 		return !apiserver.JobFinished(j)
+	case MeddleJob:
+		return !apiserver.JobFinished(j) && j.DeletionTimestamp == nil
+	case ReplaceJob:
+		return !apiserver.JobFinished(j) && j.Spec.PodFailurePolicy == nil
 	case SuspendJob:
 		return !isSuspended && !apiserver.JobFinished(j)
 	case ResumeJob:
@@ -232,6 +246,25 @@ func (u *Users) toJob(deed Deed, j *batchv1.Job) error {
 		j.Spec.Parallelism = new(1 + u.cfg.Rand.Int32N(max(1, 2**j.Spec.Parallelism)))
 	case ResizeJob:
 		return u.resize(j)
+	case PauseJob:
+		j.Spec.Parallelism = new(int32(0))
+	case LimitJob:
+		j.Spec.BackoffLimit = new(u.cfg.Rand.Int32N(6))
+	case HurryJob:
+		was := j.Spec.ActiveDeadlineSeconds
+		j.Spec.ActiveDeadlineSeconds = new(5 + u.cfg.Rand.Int64N(60))
+		if was != nil && u.cfg.Rand.IntN(2) == 0 {
+			j.Spec.ActiveDeadlineSeconds = nil
+		}
+	case ReplaceJob:
+		other := map[batchv1.PodReplacementPolicy]batchv1.PodReplacementPolicy{
+			batchv1.TerminatingOrFailed: batchv1.Failed, batchv1.Failed: batchv1.TerminatingOrFailed,
+		}
+		j.Spec.PodReplacementPolicy = new(other[*j.Spec.PodReplacementPolicy])
+	case MeddleJob:
+		u.meddle(j)
+		_, err := u.client.UpdateJobStatus(context.Background(), j)
+		return err
 	}
 	_, err := u.client.UpdateJob(context.Background(), j)
 	return err

@@ -33,7 +33,8 @@ func village(t *testing.T, seed uint64, off ...Deed) (*apiserver.Server, *Users)
 	}
 	_, err = s.Client("controller").CreatePod(t.Context(), &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: "default", Name: "demo-a", Labels: job.Spec.Template.Labels, Finalizers: []string{events.TrackingFinalizer, "example.com/keep"},
+			Namespace: "default", Name: "demo-a", Labels: job.Spec.Template.Labels,
+			Annotations: map[string]string{batchv1.JobCompletionIndexAnnotation: "0"}, Finalizers: []string{events.TrackingFinalizer, "example.com/keep"},
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))},
 		},
 		Spec: job.Spec.Template.Spec,
@@ -66,6 +67,17 @@ func TestDeeds(t *testing.T) {
 		{[]Deed{DeleteJob}, func(j *batchv1.Job, _ *corev1.Pod) bool { return j == nil || j.DeletionTimestamp != nil }},
 		{[]Deed{SuspendJob}, func(j *batchv1.Job, _ *corev1.Pod) bool { return *j.Spec.Suspend && j.Generation == 2 }},
 		{[]Deed{ResizeJob}, func(j *batchv1.Job, _ *corev1.Pod) bool { return j.Generation > 1 && *j.Spec.Completions != 3 }},
+		{[]Deed{PauseJob}, func(j *batchv1.Job, _ *corev1.Pod) bool { return *j.Spec.Parallelism == 0 }},
+		{[]Deed{PauseJob, ScaleJob}, func(j *batchv1.Job, _ *corev1.Pod) bool { return *j.Spec.Parallelism == 1 }},
+		{[]Deed{LimitJob}, func(j *batchv1.Job, _ *corev1.Pod) bool { return *j.Spec.BackoffLimit < 6 && j.Generation == 2 }},
+		{[]Deed{HurryJob}, func(j *batchv1.Job, _ *corev1.Pod) bool { return *j.Spec.ActiveDeadlineSeconds >= 5 }},
+		{[]Deed{ReplaceJob}, func(j *batchv1.Job, _ *corev1.Pod) bool { return *j.Spec.PodReplacementPolicy == batchv1.Failed }},
+		{[]Deed{ReindexPod}, func(_ *batchv1.Job, p *corev1.Pod) bool {
+			return p.Annotations[batchv1.JobCompletionIndexAnnotation] != "0"
+		}},
+		{[]Deed{MeddleJob}, func(j *batchv1.Job, _ *corev1.Pod) bool {
+			return len(j.Status.Conditions) > 0 || j.Status.StartTime != nil || j.Status.Active > 0
+		}},
 		{[]Deed{SuspendJob, ResumeJob}, func(j *batchv1.Job, _ *corev1.Pod) bool { return !*j.Spec.Suspend }},
 	} {
 		t.Run(fmt.Sprint(row.deeds), func(t *testing.T) {

@@ -57,8 +57,11 @@ type outcome struct {
 func run(seed uint64, b bug, faulty bool) (out outcome) {
 	w := New(Config{
 		Seed: seed, UserChance: 0.04, NodeLossChance: 0.002,
-		Kubelet:  kubelet.Config{Schedule: upTo(2), Start: upTo(3), RunTime: upTo(20), Stop: upTo(25), Confirm: upTo(2), FailRate: 0.25, CleanStop: 0.2},
-		UsersOff: []users.Deed{users.OrphanPod, users.SuspendJob, users.ScaleJob, users.ResizeJob}, // the reference controller neither adopts nor suspends nor scales down
+		Kubelet: kubelet.Config{Schedule: upTo(2), Start: upTo(3), RunTime: upTo(20), Stop: upTo(25), Confirm: upTo(2), FailRate: 0.25, CleanStop: 0.2},
+		UsersOff: []users.Deed{ // the reference controller neither adopts nor suspends nor scales down, and reads no spec twice
+			users.OrphanPod, users.SuspendJob, users.ScaleJob, users.ResizeJob, users.PauseJob, users.LimitJob, users.HurryJob, users.ReplaceJob,
+			users.ReindexPod, users.MeddleJob,
+		},
 	})
 	rng := Rand(seed, 0)
 	client := w.Server.Client("reference")
