@@ -13,42 +13,58 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/reconciler/replay"
+	"github.com/jobledger/jobledger/store/memlog"
 )
 
 // CheckLog holds the log against itself: it replays without a divergence, deciding again right after a decision yields
 // nothing, folding from a snapshot gives the state that folding from the first record gives, and that is the state which
-// the loop holds. The records that the loop appended and folded are still what they were then.
+// the loop holds. The records that the loop appended and folded are still what they were then. The log of a controller
+// that has handed over replays, too.
 func (d *Driver) CheckLog() error {
-	d.log.Commit(1 << 30)
-	r := replay.New()
-	specs := map[events.Sequence]string{}
-	for rec, err := range d.log.Read(context.Background(), 1) {
-		if err != nil {
-			return err
+	if d.resting != nil {
+		if _, err := replayed(d.resting); err != nil {
+			return fmt.Errorf("the log that rests: %w", err)
 		}
-		if err := checkReferences(&rec, specs); err != nil {
-			return err
-		}
-		found, err := r.Record(rec)
-		if err != nil {
-			return err
-		}
-		for _, divergence := range found {
-			return fmt.Errorf("replay: %s", divergence)
-		}
-		if rec.Last {
-			if err := decidesNothing(r.World(), rec.Stream); err != nil {
-				return fmt.Errorf("after record %d: %w", rec.Sequence, err)
-			}
-		}
+	}
+	folded, err := replayed(d.log)
+	if err != nil {
+		return err
 	}
 	if err := d.checkTail(); err != nil {
 		return err
 	}
-	if err := same("the loop", d.loop.World(), "a replay", r.World()); err != nil {
+	if err := same("the loop", d.loop.World(), "a replay", folded); err != nil {
 		return err
 	}
-	return d.checkSnapshot(r.World())
+	return d.checkSnapshot(folded)
+}
+
+// replayed is the world after a replay of the log.
+func replayed(log *memlog.Log) (*projector.World, error) {
+	log.Commit(1 << 30)
+	r := replay.New()
+	specs := map[events.Sequence]string{}
+	for rec, err := range log.Read(context.Background(), 1) {
+		if err != nil {
+			return nil, err
+		}
+		if err := checkReferences(&rec, specs); err != nil {
+			return nil, err
+		}
+		found, err := r.Record(rec)
+		if err != nil {
+			return nil, err
+		}
+		for _, divergence := range found {
+			return nil, fmt.Errorf("replay: %s", divergence)
+		}
+		if rec.Last {
+			if err := decidesNothing(r.World(), rec.Stream); err != nil {
+				return nil, fmt.Errorf("after record %d: %w", rec.Sequence, err)
+			}
+		}
+	}
+	return r.World(), nil
 }
 
 // checkTail: the live tail hands out the records that the loop has folded, so neither the fold nor anybody else may have
@@ -138,12 +154,20 @@ func same(whose string, a *projector.World, other string, b *projector.World) er
 	return nil
 }
 
-// Records are the newest n records of the log, durable or not, a line each.
+// Records are the newest n records of the log, durable or not, a line each; before them those of the log that rests.
 func (d *Driver) Records(n int) string {
-	d.log.Commit(1 << 30)
-	from := d.log.Head().Sequence - min(d.log.Head().Sequence, events.Sequence(n)) + 1
+	text := records(d.log, n)
+	if d.resting != nil {
+		text = records(d.resting, n) + "\nof the controller whose turn it is:\n" + text
+	}
+	return text
+}
+
+func records(log *memlog.Log, n int) string {
+	log.Commit(1 << 30)
+	from := log.Head().Sequence - min(log.Head().Sequence, events.Sequence(n)) + 1
 	var b strings.Builder
-	for rec, err := range d.log.Read(context.Background(), from) {
+	for rec, err := range log.Read(context.Background(), from) {
 		if err != nil {
 			fmt.Fprintln(&b, err)
 			break

@@ -38,6 +38,8 @@ type Config struct {
 	Cut      float64 // chance, for each step, that a watch is cut
 	Stop     float64 // chance, for each step, that the process stops in good order and another one starts
 	Lapse    float64 // chance, for each step, that the Lease is not held for certain any more, or is again
+	HandOver float64 // chance, for each step, that the other controller takes over, with a log of its own
+	SetClock float64 // chance, for each step, that the controller's clock is set, an hour forward or back
 	Files    int     // bytes of a log file; 0 for one file
 	Snapshot int     // records between snapshots, which are made a stream at a time; 0 for none while it runs
 }
@@ -54,6 +56,8 @@ type Driver struct {
 	lives   uint64             // logs so far
 	intents map[types.UID]wish // behind the newest finalizer removal of a pod
 
+	offset   time.Duration // of the controller's clock from the world's
+	resting  *memlog.Log   // of the controller whose turn it is not; nil while there never was another
 	log      *memlog.Log
 	tail     *livetail.Log // what this process has appended to log
 	loop     *loop.Loop
@@ -79,7 +83,7 @@ func New(cfg Config, jobs ...*batchv1.Job) (*Driver, error) {
 	}
 	d.client = d.World.Server.Client(actor)
 	d.client.Faults = apiserver.SeededFaults(world.Rand(cfg.World.Seed, 1), cfg.Faults, 20*time.Second)
-	d.checker = invariants.New(invariants.Config{Server: d.World.Server, Actor: actor, Intent: d.intent})
+	d.checker = invariants.New(invariants.Config{Server: d.World.Server, Actor: actor, Manages: d.manages, Intent: d.intent})
 	d.newLog()
 	if err := d.boot(); err != nil {
 		return nil, err
@@ -92,6 +96,14 @@ func New(cfg Config, jobs ...*batchv1.Job) (*Driver, error) {
 	return d, nil
 }
 
+func (d *Driver) manages(j *batchv1.Job) bool {
+	by := ""
+	if j.Spec.ManagedBy != nil {
+		by = *j.Spec.ManagedBy
+	}
+	return d.cfg.Settings.Mode.Manages(by)
+}
+
 // intent tells the checker why a finalizer goes, and what the decision had seen of the pod.
 func (d *Driver) intent(w apiserver.Write) (invariants.Intent, bool) {
 	wish, ok := d.intents[w.UID]
@@ -100,6 +112,7 @@ func (d *Driver) intent(w apiserver.Write) (invariants.Intent, bool) {
 
 // wish is what is behind a command.
 type wish struct {
+	log     string
 	command events.CommandName
 	stream  events.Stream
 	intent  invariants.Intent
@@ -119,6 +132,13 @@ func (d *Driver) boot() error {
 	recovered, err := loop.Recover(context.Background(), d.log)
 	if err != nil {
 		return err
+	}
+	for _, j := range recovered.Jobs() {
+		for _, p := range j.Pods() {
+			if p.Doomed {
+				d.checker.MaySurplus(p.UID)
+			}
+		}
 	}
 	salts := world.Rand(d.cfg.World.Seed, 2)
 	d.tail = livetail.New(d.log, 0)
@@ -146,7 +166,9 @@ func (d *Driver) boot() error {
 	return d.loop.Start(d.now())
 }
 
-func (d *Driver) now() events.Time { return events.At(d.World.Clock.Now()) }
+// now is the time by the controller's clock, elapsed what its executor goes by, which nobody sets.
+func (d *Driver) now() events.Time     { return d.elapsed().Add(d.offset) }
+func (d *Driver) elapsed() events.Time { return events.At(d.World.Clock.Now()) }
 
 func (d *Driver) say(format string, args ...any) {
 	d.history = append(d.history, fmt.Sprintf("%s ", d.World.Clock.Now().Format("04:05"))+fmt.Sprintf(format, args...))
@@ -169,25 +191,22 @@ func (d *Driver) Steps(n int) error {
 
 // Step does one thing, by the seed.
 func (d *Driver) Step() error {
-	draw := d.rng.Float64()
-	switch {
-	case draw < d.cfg.Crash:
-		if err := d.crash(); err != nil {
-			return err
+	happen, draw := d.work, d.rng.Float64()
+	for _, x := range []struct {
+		chance float64
+		happen func() error
+	}{
+		{d.cfg.Crash, d.crash}, {d.cfg.Cut, d.cut}, {d.cfg.Stop, d.stop}, {d.cfg.Lapse, d.lapse},
+		{d.cfg.HandOver, d.handOver}, {d.cfg.SetClock, d.setClock},
+	} {
+		if draw < x.chance {
+			happen = x.happen
+			break
 		}
-	case draw < d.cfg.Crash+d.cfg.Cut:
-		d.cut()
-	case draw < d.cfg.Crash+d.cfg.Cut+d.cfg.Stop:
-		if err := d.stop(); err != nil {
-			return err
-		}
-	case draw < d.cfg.Crash+d.cfg.Cut+d.cfg.Stop+d.cfg.Lapse:
-		d.lapsed = !d.lapsed
-		d.say("the Lease has lapsed: %t", d.lapsed)
-	default:
-		if err := d.work(); err != nil {
-			return err
-		}
+		draw -= x.chance
+	}
+	if err := happen(); err != nil {
+		return err
 	}
 	return d.checker.Check()
 }
@@ -220,10 +239,10 @@ func (d *Driver) pass() {
 	}
 }
 
-// wake is when the controller looks again by itself; 0 for never.
+// wake is when, by the world's clock, the controller looks again by itself; 0 for never.
 func (d *Driver) wake() events.Time {
-	wake := d.loop.Wake()
-	if pause := d.executor.Wake(); pause > d.now() && (wake == 0 || pause < wake) {
+	wake := d.loop.Wake().Add(-d.offset)
+	if pause := d.executor.Wake(); pause > d.elapsed() && (wake == 0 || pause < wake) {
 		wake = pause
 	}
 	return wake
@@ -360,7 +379,7 @@ func (d *Driver) hand(tasks, back []executor.Task) {
 
 // begin takes a call from the executor: its request is on its way.
 func (d *Driver) begin() (bool, error) {
-	call, ok := d.executor.Next(d.now())
+	call, ok := d.executor.Next(d.elapsed())
 	if ok {
 		d.flying = append(d.flying, call)
 	}
@@ -374,13 +393,13 @@ func (d *Driver) land() (bool, error) {
 	}
 	call := pluck(d.rng, &d.flying)
 	if drop, ok := call.Task.Command.(*events.DropFinalizer); ok {
-		asked := d.intents[drop.Pod]
-		if asked.command != call.Task.Name || asked.stream != call.Task.Stream { // what is asked again was decided the first time
+		asked, log := d.intents[drop.Pod], d.log.Identity().LogID
+		if asked.log != log || asked.command != call.Task.Name || asked.stream != call.Task.Stream { // what is asked again was decided the first time
 			intent := invariants.Intent{Surplus: drop.ThenDelete}
 			if j := d.loop.World().Job(call.Task.Stream); !drop.ThenDelete && j != nil && j.Pod(drop.Pod) != nil {
 				intent.Waived = j.Pod(drop.Pod).Waived
 			}
-			d.intents[drop.Pod] = wish{call.Task.Name, call.Task.Stream, intent}
+			d.intents[drop.Pod] = wish{log, call.Task.Name, call.Task.Stream, intent}
 		}
 	}
 	result := call.Do(context.Background())
@@ -396,7 +415,7 @@ func (d *Driver) answer() (bool, error) {
 		return false, nil
 	}
 	a := pluck(d.rng, &d.answered)
-	d.executor.Done(a.call, a.result, d.now())
+	d.executor.Done(a.call, a.result, d.elapsed())
 	d.inputs = append(d.inputs, loop.Input{Result: &a.result})
 	return true, nil
 }
@@ -410,27 +429,40 @@ func pluck[T any](rng *rand.Rand, from *[]T) T {
 }
 
 // cut ends a watch: the resource is listed again.
-func (d *Driver) cut() {
+func (d *Driver) cut() error {
 	r := []events.Resource{events.Jobs, events.Pods}[d.rng.IntN(2)]
 	if cursor := d.watches[r]; cursor != nil {
 		cursor.Cut()
 		d.say("the watch of %s is cut", r)
 	}
+	return nil
 }
 
-// crash ends the process: what is in memory is gone, and the log is cut anywhere from the durable prefix on, or is lost.
+// lapse lets the Lease lapse, or be held again.
+func (d *Driver) lapse() error {
+	d.lapsed = !d.lapsed
+	d.say("the Lease has lapsed: %t", d.lapsed)
+	return nil
+}
+
+// crash ends the process, and another one starts on what is left of its log, or on none.
 func (d *Driver) crash() error {
-	appended, durable := d.log.Batches()
-	keep := durable + d.rng.IntN(appended-durable+1)
 	if d.rng.Float64() < d.cfg.LoseLog {
-		d.say("crash; the log is lost")
+		d.say("the log is lost")
 		d.checker.LogLost()
 		d.newLog()
 		return d.boot()
 	}
+	d.fall()
+	return d.boot()
+}
+
+// fall ends the process: what is in memory is gone, and the log is cut anywhere from the durable prefix on.
+func (d *Driver) fall() {
+	appended, durable := d.log.Batches()
+	keep := durable + d.rng.IntN(appended-durable+1)
 	d.say("crash; the log keeps %d of %d batches, %d were durable", keep, appended, durable)
 	d.log = d.log.Crash(keep)
-	return d.boot()
 }
 
 // errRestless: the world did not come to rest.

@@ -5,9 +5,17 @@ import (
 	"errors"
 )
 
-// stop ends the process in good order, and starts another one: what was not begun is given back, and the rest is waited for;
-// one stop of three takes too long and leaves the rest in doubt.
+// stop ends the process in good order, and another one starts.
 func (d *Driver) stop() error {
+	if err := d.end(); err != nil {
+		return err
+	}
+	return d.boot()
+}
+
+// end ends the process in good order: what was not begun is given back, and the rest is waited for; one of three takes too
+// long and leaves the rest in doubt.
+func (d *Driver) end() error {
 	d.say("stop")
 	d.hand(nil, d.loop.Stop(d.now()))
 	d.executor.Halt()
@@ -40,9 +48,7 @@ func (d *Driver) over() error {
 	d.log.Commit(1 << 30)
 	d.loop.Snapshot()
 	if snapshot, ok := d.loop.TakeSnapshot(); ok && d.rng.IntN(2) == 0 {
-		if err := d.log.SaveSnapshot(context.Background(), snapshot); err != nil {
-			return err
-		}
+		return d.log.SaveSnapshot(context.Background(), snapshot)
 	}
-	return d.boot()
+	return nil
 }

@@ -1,0 +1,20 @@
+package drive
+
+import (
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// setClock sets the controller's clock, which is right, an hour fast or an hour slow.
+func (d *Driver) setClock() error {
+	step := time.Hour
+	if d.offset > 0 || d.offset == 0 && d.rng.IntN(2) == 0 {
+		step = -step
+	}
+	d.offset += step
+	d.say("the clock is set by %s", step)
+	d.checker.ClockSet(d.offset)
+	d.loop.Step(d.now(), events.ClockStepped{Step: step})
+	return nil
+}

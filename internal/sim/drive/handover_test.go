@@ -1,0 +1,41 @@
+package drive_test
+
+import (
+	"fmt"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// TestSeedsOfTurns lets two controllers, each with a log of its own, take turns on one cluster: the one is stopped or killed, the other
+// goes on from what it knew when it last had its turn and from the cluster as it is. Nothing is counted twice or forgotten, no pod
+// is one too many, and no finalizer stays (O-008). Every other seed is of controllers in the place of the built-in ones.
+func TestSeedsOfTurns(t *testing.T) {
+	for seed := range uint64(seeds(t, 40)) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			cfg := config(seed)
+			cfg.HandOver = []float64{0.004, 0.01, 0.03}[seed%3]
+			if seed%5 == 0 {
+				cfg.LoseLog = 0.2
+			}
+			if seed%4 == 0 {
+				cfg.World.UserChance, cfg.World.UsersOff = 0.1, some(seed)
+			}
+			jobs := jobs(seed)
+			if seed%2 == 0 {
+				cfg.Settings.Mode = events.ModeAll
+				unmanaged(jobs)
+			}
+			runJobs(t, cfg, jobs)
+		})
+	}
+}
+
+// unmanaged makes them the built-in controller's.
+func unmanaged(jobs []*batchv1.Job) {
+	for _, job := range jobs {
+		job.Spec.ManagedBy = nil
+	}
+}
