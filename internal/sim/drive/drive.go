@@ -392,6 +392,16 @@ func (d *Driver) land() (bool, error) {
 		return false, nil
 	}
 	call := pluck(d.rng, &d.flying)
+	d.note(call)
+	result := call.Do(context.Background())
+	d.say("%s %s/%s (%s): %s %s", events.Describe(call.Task.Command), call.Task.Job.Namespace, call.Task.Job.Name,
+		call.Task.Pod.Name, result.Ended.Ending, result.Ended.Class)
+	d.answered = append(d.answered, answer{call, result})
+	return true, nil
+}
+
+// note notes what is behind the removal of a finalizer.
+func (d *Driver) note(call *executor.Call) {
 	if drop, ok := call.Task.Command.(*events.DropFinalizer); ok {
 		asked, log := d.intents[drop.Pod], d.log.Identity().LogID
 		if asked.log != log || asked.command != call.Task.Name || asked.stream != call.Task.Stream { // what is asked again was decided the first time
@@ -402,11 +412,6 @@ func (d *Driver) land() (bool, error) {
 			d.intents[drop.Pod] = wish{log, call.Task.Name, call.Task.Stream, intent}
 		}
 	}
-	result := call.Do(context.Background())
-	d.say("%s %s/%s (%s): %s %s", events.Describe(call.Task.Command), call.Task.Job.Namespace, call.Task.Job.Name,
-		call.Task.Pod.Name, result.Ended.Ending, result.Ended.Class)
-	d.answered = append(d.answered, answer{call, result})
-	return true, nil
 }
 
 // answer brings an answer back.
@@ -457,8 +462,17 @@ func (d *Driver) crash() error {
 	return d.boot()
 }
 
-// fall ends the process: what is in memory is gone, and the log is cut anywhere from the durable prefix on.
+// fall ends the process: what is in memory is gone, and the log is cut anywhere from the durable prefix on. Of the requests that are
+// on their way some reach the server later.
 func (d *Driver) fall() {
+	for _, call := range d.flying {
+		if d.rng.IntN(2) == 0 && !call.Withdrawn {
+			d.note(call)
+			d.client.FailNext(apiserver.Fault{Kind: apiserver.TimeoutLate, Delay: time.Duration(d.rng.IntN(20)) * time.Second})
+			call.Do(context.Background())
+			d.say("on its way: %s %s/%s (%s)", events.Describe(call.Task.Command), call.Task.Job.Namespace, call.Task.Job.Name, call.Task.Pod.Name)
+		}
+	}
 	appended, durable := d.log.Batches()
 	keep := durable + d.rng.IntN(appended-durable+1)
 	d.say("crash; the log keeps %d of %d batches, %d were durable", keep, appended, durable)

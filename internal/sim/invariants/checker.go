@@ -160,7 +160,7 @@ func (c *Checker) wroteJob(w apiserver.Write) {
 func (c *Checker) wrotePod(w apiserver.Write) {
 	p := c.pods[w.UID]
 	if p == nil {
-		p = &pod{uid: w.UID, key: w.Key, createdBy: w.Actor, late: w.Late && c.forgotten}
+		p = &pod{uid: w.UID, key: w.Key, createdBy: w.Actor, late: w.Late && c.forgotten, again: c.named(w.Key)}
 		c.pods[w.UID] = p
 	}
 	before, _ := w.Before.(*corev1.Pod)
@@ -172,6 +172,16 @@ func (c *Checker) wrotePod(w apiserver.Write) {
 	if before == nil && w.Actor == c.cfg.Actor {
 		c.checkRoom(w, p)
 	}
+}
+
+// named reports whether there was ever a pod of that name.
+func (c *Checker) named(key apiserver.Key) bool {
+	for _, p := range c.pods {
+		if p.key == key {
+			return true
+		}
+	}
+	return false
 }
 
 // called follows one call: what the controller asked for and was refused, and what it asked carelessly.

@@ -194,13 +194,13 @@ func active(p *corev1.Pod) bool {
 // was changed, the create may have been decided before.
 func (c *Checker) checkRoom(w apiserver.Write, made *pod) {
 	j := made.job
-	if j == nil || made.late {
+	if j == nil || made.late || made.again {
 		return
 	}
 	c.checkIndexWants(w, j, made)
 	live, done := int32(0), int32(0)
 	for _, p := range j.sortedPods() {
-		if !p.owned(j) || p.relabelled || p.adopted || p.late || p.createdBy != c.cfg.Actor {
+		if !p.owned(j) || p.relabelled || p.adopted || p.late || p.again || p.createdBy != c.cfg.Actor {
 			continue
 		}
 		if p.live() || failedOnly(j.now) && !j.replaced && !apiserver.PodTerminal(p.now) {
@@ -246,7 +246,7 @@ func (c *Checker) checkIndexWants(w apiserver.Write, j *job, made *pod) {
 		if p == made || !slices.Contains(all, i) {
 			continue
 		}
-		if !sure || p.adopted || p.late || p.relabelled || p.deletedBy != "" && p.now.Status.Phase == corev1.PodSucceeded {
+		if !sure || p.adopted || p.late || p.again || p.relabelled || p.deletedBy != "" && p.now.Status.Phase == corev1.PodSucceeded {
 			return // such a pod may end at any time and in any way while another one is being made
 		}
 		down := p.now.Status.Phase == corev1.PodFailed || p.deletedBy != "" && !failedOnly(j.now)

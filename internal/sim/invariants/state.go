@@ -97,6 +97,7 @@ type pod struct {
 	key       apiserver.Key
 	createdBy string
 	late      bool        // its creation took effect after its caller gave up and forgot it
+	again     bool        // another try of a create made it, after its first pod had gone: it is removed once it is seen (docs/design/0001)
 	now       *corev1.Pod // as stored; the last state when it is gone
 	gone      bool
 	versions  []*corev1.Pod
