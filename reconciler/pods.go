@@ -119,7 +119,7 @@ func (p *plan) settleInDoubt() {
 // it does not need. And it withdraws all that are on their way when no pod is to be made any more, so that those that were not
 // sent yet never are (J-164, J-011). How the newest try of each ended is awaited.
 func (p *plan) giveUp() {
-	if c := p.job.StandingCreate(); c != nil && !c.GivenUp && !p.claiming && !p.stillWanted(c) {
+	if c := p.job.StandingCreate(); c != nil && !c.GivenUp && (!p.claiming || p.spared(c)) && !p.stillWanted(c) {
 		p.step("pods", "giveUp", NoLongerWanted, "a create stands refused, and is not wanted any more",
 			&events.Withdraw{Command: c.Flight.Name})
 	}
@@ -142,6 +142,9 @@ func (p *plan) noneWanted() bool {
 	j := p.job
 	return j.Gone || j.Finished() || j.Deleted != 0 || (p.end != nil && j.Base.True(p.end.interim)) || (j.Spec != nil && j.Spec.Suspend)
 }
+
+// spared reports whether the index of a create needs no pod: no pod that is yet to be adopted can change that.
+func (p *plan) spared(c *projector.Create) bool { return p.job.Indexed() && !p.job.Awaits(c.Index) }
 
 func (p *plan) stillWanted(c *projector.Create) bool {
 	j := p.job
