@@ -137,11 +137,7 @@ func TestSeedsOfClaims(t *testing.T) {
 	for seed := range uint64(seeds(t, 150)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
-			cfg.World.UserChance = 0.15
-			cfg.World.UsersOff = []users.Deed{
-				users.TouchJob, users.SuspendJob, users.ResumeJob, users.ScaleJob, users.ResizeJob, users.StripFinalizer,
-				users.PauseJob, users.LimitJob, users.HurryJob, users.ReplaceJob, users.MeddleJob, users.ReindexPod,
-			}
+			cfg.World.UserChance, cfg.World.UsersOff = 0.15, noClaims
 			cfg.World.Kubelet.RunTime = upTo(60)
 			if seed%3 == 0 {
 				cfg.LoseLog = 0.5
@@ -149,6 +145,12 @@ func TestSeedsOfClaims(t *testing.T) {
 			run(t, cfg)
 		})
 	}
+}
+
+// noClaims are the deeds of users that have nothing to do with which pods are whose.
+var noClaims = []users.Deed{
+	users.TouchJob, users.SuspendJob, users.ResumeJob, users.ScaleJob, users.ResizeJob, users.StripFinalizer,
+	users.PauseJob, users.LimitJob, users.HurryJob, users.ReplaceJob, users.MeddleJob, users.ReindexPod,
 }
 
 // TestSeedsOfMeddling lets users do all that they can to Jobs: change limits, deadlines and policies, pause and resize, edit what the

@@ -20,8 +20,11 @@ func TestSeedsOfTurns(t *testing.T) {
 			if seed%5 == 0 {
 				cfg.LoseLog = 0.2
 			}
-			if seed%4 == 0 {
+			switch seed % 4 {
+			case 0:
 				cfg.World.UserChance, cfg.World.UsersOff = 0.1, some(seed)
+			case 1:
+				cfg.World.UserChance, cfg.World.UsersOff, cfg.World.Kubelet.RunTime = 0.15, noClaims, upTo(60)
 			}
 			jobs := jobs(seed)
 			if seed%2 == 0 {
