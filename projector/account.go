@@ -129,7 +129,7 @@ func (j *Job) enter(p *Pod) {
 		}
 	}
 	if p.Leaving() {
-		j.LateCreate = max(j.LateCreate, p.LateCreate)
+		j.LatePod = max(j.LatePod, p.LateCreate)
 	}
 	p.in.doomed = p.Doomed && !p.Leaving()
 	p.in.deleteDoubt = p.DeleteDoubt != 0 && !p.Leaving()

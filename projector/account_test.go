@@ -203,7 +203,7 @@ func TestUntilWhenAPodMayBeMadeOnceMore(t *testing.T) {
 		f.end(f.decide(create), unknown)
 		f.decide(create)
 	}
-	late := func(f *fold) string { return fmt.Sprint(f.in(f.job().LateCreate)) }
+	late := func(f *fold) string { return fmt.Sprint(f.in(f.job().LatePod)) }
 	goes := func(f *fold) { f.record(events.KindPodDeleted, &events.PodGone{UID: "pod", Version: 30}) }
 	leaves := func(p *events.PodSeen) { p.Version, p.Deleted = 21, 1e18 }
 	checkFacts(t, []fact{

@@ -191,7 +191,7 @@ func (j *Job) podGone(uid types.UID) {
 	if p == nil {
 		return
 	}
-	j.LateCreate = max(j.LateCreate, p.LateCreate)
+	j.LatePod = max(j.LatePod, p.LateCreate)
 	if j.homes[uid] == j.Stream { // else it has moved already
 		delete(j.homes, uid)
 	}

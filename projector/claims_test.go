@@ -39,13 +39,13 @@ func TestHowAClaimEnds(t *testing.T) {
 			f.pod(free)
 			f.end(adopt(f), unknown)
 			f.record(events.KindPodDeleted, &events.PodGone{UID: "pod", Version: 20, Moved: true})
-			return fmt.Sprint(f.in(f.job().LateCreate) == f.world.Settings.RequestTimeout)
+			return fmt.Sprint(f.in(f.job().LatePod) == f.world.Settings.RequestTimeout)
 		}, "true"},
 		{"J-171: refused, it is not", func(f *fold) string {
 			f.pod(free)
 			f.end(adopt(f), refused(events.RefusedForbidden))
 			f.record(events.KindPodDeleted, &events.PodGone{UID: "pod", Version: 20, Moved: true})
-			return fmt.Sprint(f.job().LateCreate)
+			return fmt.Sprint(f.job().LatePod)
 		}, "0"},
 		{"J-175: while a pod is being adopted it is not to be adopted again", func(f *fold) string {
 			f.pod(free)

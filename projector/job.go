@@ -73,11 +73,11 @@ type Job struct {
 	// EndInDoubt is until when a status write of unknown end, on which the Job's end or a pod's count hangs, may yet take
 	// effect; 0 when there is none, or a version was seen after which it cannot.
 	EndInDoubt events.Time
-	// LateCreate is until when a try of a create may yet make its pod once more, as the one that was made is gone or going, or an
-	// adoption of unknown end prove to have given the Job a pod that has gone elsewhere.
-	LateCreate events.Time
-	Group      Group
-	Recheck    bool // the next observation of the object is recorded whatever it says
+	// LatePod is until when a pod may yet come, or turn out to be the Job's: a try of a create may make its pod once more, as the one
+	// that was made is gone or going, or an adoption of unknown end may have taken effect before its pod went elsewhere.
+	LatePod events.Time
+	Group   Group
+	Recheck bool // the next observation of the object is recorded whatever it says
 
 	// Waits.
 

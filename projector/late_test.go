@@ -16,7 +16,7 @@ import (
 // J-009: so long the Job must not finish, or such a pod would be of a Job that is finished.
 func TestAPodThatMayBeMadeOnceMore(t *testing.T) {
 	create := &events.CreatePod{Ordinal: 1, Index: 0, Template: "t"}
-	late := func(f *fold) string { return fmt.Sprint(f.in(f.job().LateCreate)) }
+	late := func(f *fold) string { return fmt.Sprint(f.in(f.job().LatePod)) }
 	gone := func(f *fold) { f.record(events.KindPodDeleted, &events.PodGone{UID: "pod", Version: 30}) }
 	going := func(p *events.PodSeen) { p.Version, p.Deleted = 22, 1e18 }
 	again := func(f *fold) events.CommandName {

@@ -87,7 +87,7 @@ func (j *Job) toWire() (*pb.JobState, *pb.StateNames) {
 		Write: flightToWire(j.Write, names), Reading: flightToWire(j.Reading, names),
 		Creating: retryToWire(&j.Creating), Writing: retryToWire(&j.Writing),
 		Claims: j.claimsToWire(), Confirmed: int64(j.Confirmed),
-		Look: j.Look, Recheck: j.Recheck, EndInDoubt: int64(j.EndInDoubt), LateCreate: int64(j.LateCreate),
+		Look: j.Look, Recheck: j.Recheck, EndInDoubt: int64(j.EndInDoubt), LatePod: int64(j.LatePod),
 		Group: j.Group.toWire(names),
 		Start: int64(j.Start), StartAsked: int64(j.asked), Lagging: int64(j.Lagging), Ends: j.ends.toWire(),
 		Arrival: j.arrival, Ticks: j.ticks,
@@ -233,7 +233,7 @@ func (w *World) jobFromWire(stream events.Stream, s *pb.JobState, names *pb.Stat
 	j.restoreClaims(s.GetClaims())
 	j.Confirmed = events.Time(s.GetConfirmed())
 	j.Look, j.Recheck = s.GetLook(), s.GetRecheck()
-	j.EndInDoubt, j.LateCreate = events.Time(s.GetEndInDoubt()), events.Time(s.GetLateCreate())
+	j.EndInDoubt, j.LatePod = events.Time(s.GetEndInDoubt()), events.Time(s.GetLatePod())
 	j.Start, j.asked, j.Lagging = events.Time(s.GetStart()), events.Time(s.GetStartAsked()), events.Time(s.GetLagging())
 	j.ends = backoffFromWire(s.GetEnds())
 	j.arrival, j.ticks = s.GetArrival(), s.GetTicks()

@@ -116,7 +116,7 @@ func (j *Job) PodBackoff(n uint32) time.Duration {
 // shift moves every wait with the clock, so that what has been served of it stays served.
 func (j *Job) shift(step time.Duration) {
 	for _, t := range []*events.Time{
-		&j.Start, &j.Lagging, &j.EndInDoubt, &j.LateCreate,
+		&j.Start, &j.Lagging, &j.EndInDoubt, &j.LatePod,
 	} {
 		*t = t.Add(step)
 	}

@@ -44,7 +44,7 @@ func (p *plan) writeStatus() {
 func (p *plan) canFinish() bool {
 	t := p.job.Tally()
 	return p.end != nil && !p.claiming && t.Active == 0 && t.Terminating == 0 && !p.job.PodsInDoubt() &&
-		!p.wake(p.job.DeletesInDoubt()) && !p.wake(p.job.LateCreate)
+		!p.wake(p.job.DeletesInDoubt()) && !p.wake(p.job.LatePod)
 }
 
 // due says whether a status write should be made now, and why.

@@ -38,7 +38,7 @@ func waits(j *projector.Job, now events.Time) []Wait {
 		}
 	}
 	add(j.DeletesInDoubt(), "an end of the Job: the deletion of a pod may still take effect")
-	add(j.LateCreate, "an end of the Job: a try of a create may still make its pod once more")
+	add(j.LatePod, "an end of the Job: a create that was tried twice, or an adoption, may still give it a pod")
 	if limit, start := j.Spec.ActiveDeadlineSeconds, j.StartTime(); limit != nil && start != 0 && !j.Spec.Suspend {
 		add(start.Add(time.Duration(min(*limit, 1<<31))*time.Second), "activeDeadlineSeconds")
 	}

@@ -59,9 +59,9 @@ type JobState struct {
 	// stub is present when only a stub is kept; no other field is set then.
 	Stub       *StubState `protobuf:"bytes,33,opt,name=stub,proto3" json:"stub,omitempty"`
 	EndInDoubt int64      `protobuf:"fixed64,34,opt,name=end_in_doubt,json=endInDoubt,proto3" json:"end_in_doubt,omitempty"`
-	// late_create is until when a try of a create may yet make its pod once more.
-	LateCreate int64       `protobuf:"fixed64,39,opt,name=late_create,json=lateCreate,proto3" json:"late_create,omitempty"`
-	Group      *GroupState `protobuf:"bytes,35,opt,name=group,proto3" json:"group,omitempty"`
+	// late_pod is until when a pod may yet come of a create that was tried more than once, or of an adoption of unknown end.
+	LatePod int64       `protobuf:"fixed64,39,opt,name=late_pod,json=latePod,proto3" json:"late_pod,omitempty"`
+	Group   *GroupState `protobuf:"bytes,35,opt,name=group,proto3" json:"group,omitempty"`
 	// confirmed is when a live read last found the Job as it is known.
 	Confirmed int64 `protobuf:"fixed64,37,opt,name=confirmed,proto3" json:"confirmed,omitempty"`
 	// claims are what was learnt from refused adoptions and releases, by the pod's UID.
@@ -317,9 +317,9 @@ func (x *JobState) GetEndInDoubt() int64 {
 	return 0
 }
 
-func (x *JobState) GetLateCreate() int64 {
+func (x *JobState) GetLatePod() int64 {
 	if x != nil {
-		return x.LateCreate
+		return x.LatePod
 	}
 	return 0
 }
@@ -1428,7 +1428,7 @@ var File_jobledger_v1_state_proto protoreflect.FileDescriptor
 
 const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\n" +
-	"\x18jobledger/v1/state.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/status.proto\"\xa3\t\n" +
+	"\x18jobledger/v1/state.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/status.proto\"\x9d\t\n" +
 	"\bJobState\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\x04R\x05first\x12\x12\n" +
 	"\x04head\x18\x02 \x01(\x04R\x04head\x12\x10\n" +
@@ -1466,9 +1466,8 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\x05ticks\x18\x1e \x01(\x04R\x05ticks\x12+\n" +
 	"\x04stub\x18! \x01(\v2\x17.jobledger.v1.StubStateR\x04stub\x12 \n" +
 	"\fend_in_doubt\x18\" \x01(\x10R\n" +
-	"endInDoubt\x12\x1f\n" +
-	"\vlate_create\x18' \x01(\x10R\n" +
-	"lateCreate\x12.\n" +
+	"endInDoubt\x12\x19\n" +
+	"\blate_pod\x18' \x01(\x10R\alatePod\x12.\n" +
 	"\x05group\x18# \x01(\v2\x18.jobledger.v1.GroupStateR\x05group\x12\x1c\n" +
 	"\tconfirmed\x18% \x01(\x10R\tconfirmed\x120\n" +
 	"\x06claims\x18& \x03(\v2\x18.jobledger.v1.ClaimRetryR\x06claimsJ\x04\b\x15\x10\x16J\x04\b\x1f\x10 J\x04\b \x10!J\x04\b$\x10%\"c\n" +
