@@ -119,7 +119,8 @@ func (p *plan) settleInDoubt() {
 // it does not need. And it withdraws all that are on their way when no pod is to be made any more, so that those that were not
 // sent yet never are (J-164, J-011). How the newest try of each ended is awaited.
 func (p *plan) giveUp() {
-	if c := p.job.StandingCreate(); c != nil && !c.GivenUp && (!p.claiming || p.spared(c)) && !p.stillWanted(c) {
+	certain := !p.claiming || p.noneWanted() // whatever is found out about pods that are yet to be adopted
+	if c := p.job.StandingCreate(); c != nil && !c.GivenUp && (certain || p.spared(c)) && !p.stillWanted(c) {
 		p.step("pods", "giveUp", NoLongerWanted, "a create stands refused, and is not wanted any more",
 			&events.Withdraw{Command: c.Flight.Name})
 	}
