@@ -66,7 +66,7 @@ func (j *Job) jobSeen(rec *events.Record, f *events.JobSeen) {
 	case f.Confirms != events.CommandName{}:
 		j.confirm(f.Confirms)
 	case f.Status != nil:
-		if t := f.Status.StartTime; t != j.Base.StartTime && t != j.Start.Second() && t != j.asked {
+		if t := f.Status.StartTime; t != j.Base.StartTime && t != j.asked {
 			j.Start = 0 // somebody else suspended and resumed it: its time began anew (J-147)
 		}
 		j.rebase(func() { j.Base = statusOf(f.Status) })

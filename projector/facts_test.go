@@ -252,6 +252,21 @@ func TestWhatIsSeenIsFolded(t *testing.T) {
 			})
 			return fmt.Sprint(f.in(f.job().Start))
 		}, "0s"},
+		{"J-146: nor does a write that says nothing of it undo that", func(f *fold) string {
+			before := f.job().Start
+			f.end(f.decide(&events.WriteStatus{Base: 10, Change: events.StatusChange{StartTime: before.Second() + 1e9}}), unknown)
+			f.end(f.decide(&events.WriteStatus{Base: 10}), refused(events.RefusedServer))
+			f.see(11, func(s *events.JobSeen) { s.Status = &events.JobStatus{StartTime: before.Second() + 1e9} })
+			return fmt.Sprint(f.job().Start == before)
+		}, "true"},
+		{"J-146: one that is published already is no news, though the clock was set since", func(f *fold) string {
+			status := func(s *events.JobSeen) { s.Status = &events.JobStatus{StartTime: 1000e9} }
+			f.see(11, status)
+			f.at(events.Controller, events.KindClockStepped, &events.ClockStepped{Step: time.Hour})
+			before := f.job().Start
+			f.see(12, status)
+			return fmt.Sprint(f.job().Start == before)
+		}, "true"},
 		{"J-147: but not once the Job has begun anew", func(f *fold) string {
 			start := f.job().Start.Second()
 			f.decide(&events.WriteStatus{Base: 10, Change: events.StatusChange{StartTime: start}})
