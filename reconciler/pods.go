@@ -157,7 +157,7 @@ func (p *plan) stillWanted(c *projector.Create) bool {
 func (p *plan) asBefore(c *projector.Create) bool {
 	j := p.job
 	now := events.CreatePod{Index: c.Index}
-	return c.Template == j.Spec.Template && (!j.Indexed() || j.Awaits(c.Index)) && !p.backsOff() && !p.waits(&now) &&
+	return c.Template == j.Spec.Template && !p.spared(c) && !p.backsOff() && !p.waits(&now) &&
 		now.IndexFailures == c.IndexFailures && now.IndexIgnoredFailures == c.IndexIgnoredFailures
 }
 
