@@ -79,7 +79,7 @@ func (j *Job) stageOf(p *Pod) Stage {
 		}
 		return Untouched
 	case !j.indexValid(p):
-		if p.match.Action == FailJob && !j.failing() && !j.succeeding() {
+		if p.in.failJob && !j.failing() && !j.succeeding() {
 			return Untouched // the Job is yet to say that it fails for it (J-096)
 		}
 		if j.ended(p) || j.succeeding() || j.Deleted != 0 {
@@ -104,6 +104,17 @@ func (j *Job) stageOf(p *Pod) Stage {
 	return Untouched
 }
 
+// failsJob reports whether the pod's failure fails the Job: a FailJob rule matches it, and it is one that is to be counted, or that a
+// status write accounts for. A pod that was removed uncounted is neither: its exit code is that of our own request to stop. That
+// its finalizer is gone says as much when the log that knew why is lost (J-133).
+func (j *Job) failsJob(p *Pod) bool {
+	if p.match.Action != FailJob || p.Doomed || p.Waived {
+		return false
+	}
+	_, listed := j.uncounted[p.UID]
+	return listed || p.written || p.Held()
+}
+
 // enter adds the pod's share to the tallies and puts it into the queue of its stage.
 func (j *Job) enter(p *Pod) {
 	was := p.in
@@ -114,7 +125,8 @@ func (j *Job) enter(p *Pod) {
 	if claimed && p.Phase != events.PodSucceeded && (p.Phase == events.PodFailed || j.failing()) {
 		p.match = j.policies.Match(&p.PodSeen, j.PerIndex())
 	}
-	p.in.failJob = p.match.Action == FailJob
+	p.in.failJob = j.failsJob(p)
+	p.in.fatal = p.match.Action == FailJob
 	if claimed {
 		p.in.active, p.in.terminating = p.Active(), p.Terminating()
 		p.in.ready = p.in.active && p.Ready
@@ -234,7 +246,7 @@ func (j *Job) count(p *Pod, sign int32) {
 		j.hold(p, sign)
 	}
 	j.misplaced.file(p, p.in.misplaced, sign)
-	j.failJob.file(p, p.in.failJob, sign)
+	j.fatal.file(p, p.in.fatal, sign)
 	j.doubted.file(p, p.in.deleteDoubt, sign)
 }
 
@@ -286,7 +298,7 @@ func (j *Job) recount() {
 	}
 	clear(j.occupants)
 	clear(j.misplaced)
-	clear(j.failJob)
+	clear(j.fatal)
 	clear(j.doubted)
 	clear(j.crowded)
 	j.index = newPerIndex()

@@ -51,7 +51,7 @@ type Job struct {
 	taken     IndexSet // indexes that need no pod: completed, failed, or occupied
 	occupants map[int32]occupants
 	misplaced podSet             // active pods without a valid index that nothing is being done to
-	failJob   podSet             // failed pods that a FailJob rule matches
+	fatal     podSet             // failed pods that a FailJob rule matches, also those that are not to be counted
 	doubted   podSet             // pods whose deletion may yet take effect, for all that is known
 	crowded   map[int32]struct{} // indexes that more than one occupies
 
@@ -163,7 +163,7 @@ func newJob(stream events.Stream, settings *events.Settings, homes map[types.UID
 	j := &Job{
 		Stream: stream, Settings: settings, Base: newStatus(), Window: settings.FirstWindow(), homes: homes,
 		pods: map[types.UID]*Pod{}, uncounted: map[types.UID]bool{}, occupants: map[int32]occupants{},
-		misplaced: podSet{}, failJob: podSet{}, doubted: podSet{},
+		misplaced: podSet{}, fatal: podSet{}, doubted: podSet{},
 		crowded: map[int32]struct{}{}, index: newPerIndex(), flights: map[events.CommandName]flight{},
 	}
 	switch stream.Kind {
@@ -282,9 +282,16 @@ func (j *Job) FreshLen() int { return j.fresh.n }
 
 // FailJobMatch is the rule that fails the Job, and the pod it matched: of several the one that the log heard of first, so that
 // the pick is the same everywhere (J-133). ok is false when there is none.
-func (j *Job) FailJobMatch() (p *Pod, m Match, ok bool) {
-	for q := range j.failJob {
-		if p == nil || q.arrived < p.arrived {
+func (j *Job) FailJobMatch() (p *Pod, m Match, ok bool) { return j.failJobMatch((*Pod).FailsJob) }
+
+// AnyFailJobMatch is the same with the pods that are not to be counted, at which the built-in controller looks too.
+func (j *Job) AnyFailJobMatch() (p *Pod, m Match, ok bool) {
+	return j.failJobMatch(func(*Pod) bool { return true })
+}
+
+func (j *Job) failJobMatch(counts func(*Pod) bool) (p *Pod, m Match, ok bool) {
+	for q := range j.fatal {
+		if counts(q) && (p == nil || q.arrived < p.arrived) {
 			p = q
 		}
 	}
@@ -294,7 +301,7 @@ func (j *Job) FailJobMatch() (p *Pod, m Match, ok bool) {
 	return p, p.match, true
 }
 
-// FailsJob reports whether a rule says that the pod's failure fails the Job (J-131).
+// FailsJob reports whether the pod's failure fails the Job (J-131, J-133).
 func (p *Pod) FailsJob() bool { return p.in.failJob }
 
 // Ignored reports whether a rule says that the pod's failure does not count (J-114).

@@ -73,7 +73,7 @@ type share struct {
 
 	freshFailed, freshSucceeded, completing, urgent bool
 
-	fallen, running, failJob, heldCounted, adopting, releasing bool
+	fallen, running, fatal, failJob, heldCounted, adopting, releasing bool
 
 	restarts uint32 // of containers of a pod that runs or waits to run
 

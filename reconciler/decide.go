@@ -7,7 +7,7 @@ import (
 
 // RulesVersion counts the versions of the rules. It is raised whenever a rule could decide otherwise than before; a
 // replay reports decisions of another version, and does not count them as divergences.
-const RulesVersion = 2
+const RulesVersion = 3
 
 // Decision is what should be done for one Job, and when to look again if nothing happens before.
 type Decision struct {
@@ -44,6 +44,8 @@ type plan struct {
 	reading  bool                    // the decision asks for a live read of the Job
 	end      *end                    // how the Job ends; nil while it goes on
 	removing map[*projector.Pod]bool // surplus pods whose removal this decision begins
+
+	explaining bool // nothing is decided: what another controller decided is to be explained
 
 	ungrouped bool // no pod may be made: the group that it is to name is not there yet
 	over      bool // the stages after this one are not run

@@ -32,7 +32,7 @@ type outcome struct {
 // Explains reports whether what is known of the job, but for what is stored of how it ends, makes it end at time now as a
 // failure or a success for that reason.
 func Explains(job *projector.Job, now events.Time, failure bool, reason events.Reason) bool {
-	p := &plan{job: job, now: now}
+	p := &plan{job: job, now: now, explaining: true}
 	for _, o := range outcomes {
 		if e := o.holds(p); e != nil && !e.stored && e.failure() == failure && e.reason == reason {
 			return true

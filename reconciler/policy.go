@@ -6,9 +6,13 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// failJob: a failed pod matched a FailJob rule of the podFailurePolicy (J-131, J-132).
+// failJob: a failed pod that is to be counted matched a FailJob rule of the podFailurePolicy (J-131, J-132, J-133).
 func failJob(p *plan) *end {
-	pod, m, ok := p.job.FailJobMatch()
+	find := p.job.FailJobMatch
+	if p.explaining {
+		find = p.job.AnyFailJobMatch
+	}
+	pod, m, ok := find()
 	if !ok {
 		return nil
 	}

@@ -226,7 +226,8 @@ func (s *situation) apply(stream events.Stream, kind events.Kind, facts events.F
 	})
 }
 
-func (s *situation) decide() string {
+// fold is the Job as the log then has it.
+func (s *situation) fold() *projector.Job {
 	s.publish()
 	stream := events.JobStream(types.UID(theJob))
 	s.apply(events.Controller, events.KindControllerStarted, &events.ControllerStarted{RulesVersion: 1, Settings: s.settings}, "")
@@ -242,6 +243,11 @@ func (s *situation) decide() string {
 	job := s.world.Job(stream)
 	job.Window = s.window
 	s.published = &job.Base
+	return job
+}
+
+func (s *situation) decide() string {
+	job := s.fold()
 	var b strings.Builder
 	if s.counts {
 		fmt.Fprintf(&b, "decided on %d succeeded, %d failed\n", job.SucceededCount(), job.FailedCount())

@@ -172,6 +172,32 @@ func TestSeedsOfMeddling(t *testing.T) {
 	}
 }
 
+// TestSeedsOfRemovals lets users suspend, resume, scale and resize Jobs all the time whose podFailurePolicy fails them for the exit code of
+// a pod that was asked to stop, and for no other: what is removed as surplus never fails its Job (J-133). Every other seed loses its
+// log, too.
+func TestSeedsOfRemovals(t *testing.T) {
+	for seed := range uint64(seeds(t, 60)) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			cfg := config(seed)
+			cfg.World.UserChance, cfg.World.UsersOff = 0.5, onlyRemovals
+			cfg.World.Kubelet.RunTime, cfg.World.Kubelet.CleanStop = upTo(600), 0
+			cfg.LoseLog = float64(seed%2) / 2
+			all := jobs(seed)
+			for _, job := range all {
+				job.Spec.PodFailurePolicy = onExitCodes(batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyOnExitCodesOpNotIn, 1)
+				job.Spec.PodReplacementPolicy, job.Spec.Template.Spec.RestartPolicy = nil, corev1.RestartPolicyNever
+			}
+			runJobs(t, cfg, all)
+		})
+	}
+}
+
+// onlyRemovals are the deeds of users that do not make a Job remove pods.
+var onlyRemovals = []users.Deed{
+	users.DeletePod, users.StripFinalizer, users.RelabelPod, users.RestoreLabels, users.OrphanPod, users.TouchPod, users.TouchJob,
+	users.DeleteJob, users.RecreateJob, users.MakeOrphan, users.LimitJob, users.HurryJob, users.ReplaceJob, users.ReindexPod, users.MeddleJob,
+}
+
 // some are the deeds of users that a seed leaves out: three of four.
 func some(seed uint64) []users.Deed {
 	rng := world.Rand(seed, 11)
@@ -230,13 +256,14 @@ func policies(rng *rand.Rand, spec *batchv1.JobSpec) {
 	if spec.BackoffLimitPerIndex != nil {
 		actions = append(actions, batchv1.PodFailurePolicyActionFailIndex)
 	}
-	spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
-		Action: actions[rng.IntN(len(actions))],
-		OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
-			Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{1, 143}[rng.IntN(2):],
-		},
-	}}}
+	spec.PodFailurePolicy = onExitCodes(actions[rng.IntN(len(actions))], batchv1.PodFailurePolicyOnExitCodesOpIn, []int32{1, 143}[rng.IntN(2):]...)
 	spec.PodReplacementPolicy = nil
+}
+
+func onExitCodes(action batchv1.PodFailurePolicyAction, operator batchv1.PodFailurePolicyOnExitCodesOperator, codes ...int32) *batchv1.PodFailurePolicy {
+	return &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+		Action: action, OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: operator, Values: codes},
+	}}}
 }
 
 // jobs are the Jobs of a seed: of every kind, small.

@@ -151,6 +151,8 @@ func (c *Checker) enter(w apiserver.Write, j *job, after *batchv1.Job, uid types
 		c.report("J-085", w.Version, j, p, "phase %s entered the list of succeeded pods", p.now.Status.Phase)
 	case to == inFailed && !p.failedBy(after):
 		c.report("J-022, J-038", w.Version, j, p, "phase %s entered the list of failed pods", p.now.Status.Phase)
+	case to == inFailed && podfailure.Judge(after, p.now).Action == batchv1.PodFailurePolicyActionFailJob && !isTrue(after, batchv1.JobFailureTarget) && !isTrue(after, batchv1.JobSuccessCriteriaMet):
+		c.report("J-096, J-131", w.Version, j, p, "a pod whose failure fails the Job entered the list, and the Job goes on")
 	case to == inFailed && podfailure.Ignored(after, p.now) && !isTrue(after, batchv1.JobFailureTarget):
 		c.report("J-114", w.Version, j, p, "a pod whose failure is ignored entered the list of failed pods")
 	case to == inFailed && isTrue(after, batchv1.JobSuccessCriteriaMet) && p.deletedBy == c.cfg.Actor && !p.failedBeforeDeletion():

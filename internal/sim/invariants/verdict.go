@@ -69,6 +69,9 @@ func (c *Checker) unproven(j *job, before, after *batchv1.Job, cond *batchv1.Job
 	case batchv1.JobReasonPodFailurePolicy:
 		for _, p := range j.pods {
 			if v := podfailure.Judge(after, p.now); p.now.Status.Phase == corev1.PodFailed && v.Action == batchv1.PodFailurePolicyActionFailJob && v.Message == cond.Message {
+				if p.droppedBy == c.cfg.Actor && p.accounted(j) == unaccounted {
+					return fmt.Sprintf("the controller had removed the pod uncounted, whose end is %q (J-133)", cond.Message)
+				}
 				return ""
 			}
 		}

@@ -49,15 +49,21 @@ func backoff(n int32) func(*batchv1.JobSpec) {
 	return func(s *batchv1.JobSpec) { s.BackoffLimit = &n }
 }
 
-// exit lets a pod end with an exit code.
+// exit is a pod that runs and ends with an exit code.
 func (l *lab) exit(name string, index int, code int32) types.UID {
 	l.Helper()
 	pod := l.run(name, index)
+	l.fail(name, code)
+	return pod.UID
+}
+
+// fail lets a pod that runs end with an exit code.
+func (l *lab) fail(name string, code int32) {
+	l.Helper()
 	l.must(l.user.UpdatePodStatus(ctx, "default", name, "", func(s *corev1.PodStatus) {
 		s.Phase = corev1.PodFailed
 		s.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code}}}}
 	}))
-	return pod.UID
 }
 
 func onFailure(s *batchv1.JobSpec) { s.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure }
@@ -170,6 +176,18 @@ func TestVerdicts(t *testing.T) {
 			l.job(policy(batchv1.PodFailurePolicyActionFailJob, 42))
 			a := l.exit("a", -1, 41)
 			l.status(uncounted(nil, []types.UID{a}), fails(batchv1.JobReasonPodFailurePolicy, fatal))
+		}},
+		{"a FailJob rule is said to have matched a pod that was removed as surplus", "J-133", func(l *lab) {
+			l.job(policy(batchv1.PodFailurePolicyActionFailJob, 42))
+			l.run("a", -1)
+			l.drop(l.controller, "a")
+			l.fail("a", 42)
+			l.status(fails(batchv1.JobReasonPodFailurePolicy, fatal))
+		}},
+		{"a pod whose failure fails the Job is listed, and the Job goes on", "J-131", func(l *lab) {
+			l.job(policy(batchv1.PodFailurePolicyActionFailJob, 42))
+			a := l.exit("a", -1, 42)
+			l.status(uncounted(nil, []types.UID{a}))
 		}},
 		{"an ignored failure counts for the limit", "J-112", func(l *lab) {
 			l.job(backoff(0), policy(batchv1.PodFailurePolicyActionIgnore, 42))

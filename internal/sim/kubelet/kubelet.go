@@ -231,7 +231,7 @@ func (k *Kubelet) act(a action, pod *corev1.Pod) {
 			}
 		})
 	case stop:
-		code := int32(exitKilled)
+		code := int32(exitStopped)
 		if k.cfg.Rand.Float64() < k.cfg.CleanStop && pod.Status.Phase == corev1.PodRunning {
 			code = 0
 		}

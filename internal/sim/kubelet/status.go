@@ -7,8 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Exit code of a container that was stopped and did not end by itself in time.
-const exitKilled = 137
+// Exit code of a container that was asked to stop, with SIGTERM.
+const exitStopped = 143
 
 // setRunning is the status of a Pod whose containers all run and are ready.
 func setRunning(pod *corev1.Pod, s *corev1.PodStatus, now metav1.Time) {
