@@ -202,6 +202,7 @@ type CommandEnded struct {
 	Class      RefusalClass
 	RetryAfter time.Duration // the server's wish
 	Sent       bool          // the request may have reached the server
+	Written    Time          // when the server stored it, by its clock, in whole seconds; 0 where it is not known or not asked for
 }
 
 func (*Decision) facts()     {}

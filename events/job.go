@@ -22,6 +22,9 @@ type JobSeen struct {
 	Status *JobStatus
 	// Confirms names the status write in flight whose result the object shows; zero for none.
 	Confirms CommandName
+	// BuiltinWrote is when kube-controller-manager last wrote the status, by the API server's clock; 0 when it never did, and
+	// in other modes than ModeAll.
+	BuiltinWrote Time
 }
 
 // JobGone says that the Job object was deleted, or (Missed) was absent from a complete list.

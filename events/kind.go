@@ -17,6 +17,8 @@ const (
 	KindClockStepped      Kind = 13
 	KindListingStarted    Kind = 14
 	KindSynced            Kind = 15
+	KindRivalFound        Kind = 16
+	KindRivalGone         Kind = 17
 
 	KindJobAdded   Kind = 20
 	KindJobChanged Kind = 21
@@ -53,6 +55,8 @@ var kinds = map[Kind]kindInfo{
 	KindClockStepped:      {"ClockStepped", true},
 	KindListingStarted:    {"ListingStarted", true},
 	KindSynced:            {"Synced", true},
+	KindRivalFound:        {"RivalFound", true},
+	KindRivalGone:         {"RivalGone", true},
 	KindJobAdded:          {"JobAdded", true},
 	KindJobChanged:        {"JobChanged", true},
 	KindJobDeleted:        {"JobDeleted", true},

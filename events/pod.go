@@ -63,6 +63,8 @@ type PodSeen struct {
 	ReadySince Time
 	Finished   Time // J-110; 0 while it has not ended
 	EndedFirst bool // its containers had all ended before its deletion was asked for, by their times
+	// Unmarked: a Job is its controller, and no annotation of a create or an adoption says who made it so. ModeAll only.
+	Unmarked bool
 
 	Restarts           uint32 // over init and regular containers
 	MaxRestarts        uint32 // of a regular container
@@ -80,7 +82,8 @@ func (f *PodSeen) Equal(o *PodSeen) bool {
 	return f.Version == o.Version && f.UID == o.UID && f.Phase == o.Phase && f.Created == o.Created && f.Deleted == o.Deleted &&
 		f.Tracked == o.Tracked && f.Owner == o.Owner && f.Foreign == o.Foreign && f.Selected == o.Selected && f.Maker == o.Maker &&
 		f.Index == o.Index && f.Ordinal == o.Ordinal && f.Scheduled == o.Scheduled && f.Ready == o.Ready &&
-		f.ReadySince == o.ReadySince && f.Finished == o.Finished && f.EndedFirst == o.EndedFirst && f.Restarts == o.Restarts &&
+		f.ReadySince == o.ReadySince && f.Finished == o.Finished && f.EndedFirst == o.EndedFirst &&
+		f.Unmarked == o.Unmarked && f.Restarts == o.Restarts &&
 		f.MaxRestarts == o.MaxRestarts && f.MaxSidecarRestarts == o.MaxSidecarRestarts &&
 		f.IndexFailures == o.IndexFailures && f.IndexIgnoredFailures == o.IndexIgnoredFailures &&
 		slices.Equal(f.Candidates, o.Candidates) && slices.Equal(f.Exits, o.Exits) && slices.Equal(f.Conditions, o.Conditions)

@@ -105,3 +105,19 @@ func syncedFromWire(w *pb.Synced) (Facts, error) {
 	}
 	return &Synced{Resources: resourcesFromWire(w.GetResources()), Versions: w.GetVersions()}, nil
 }
+
+func rivalToWire(f *RivalFound) *pb.RivalFound {
+	w := &pb.RivalFound{}
+	for _, a := range f.Acts {
+		w.Acts = append(w.Acts, &pb.RivalAct{Job: uidToWire(a.Job), Pod: uidToWire(a.Pod), At: int64(a.At)})
+	}
+	return w
+}
+
+func rivalFromWire(w *pb.RivalFound) (Facts, error) {
+	f := &RivalFound{}
+	for _, a := range w.GetActs() {
+		f.Acts = append(f.Acts, RivalAct{Job: uidFromWire(a.GetJob()), Pod: uidFromWire(a.GetPod()), At: Time(a.GetAt())})
+	}
+	return f, nil
+}

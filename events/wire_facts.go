@@ -57,6 +57,10 @@ func factsToWire(f Facts, free *[]string) (proto.Message, error) {
 		return listingToWire(f), nil
 	case *Synced:
 		return &pb.Synced{Resources: resourcesToWire(f.Resources), Versions: f.Versions}, nil
+	case *RivalFound:
+		return rivalToWire(f), nil
+	case *RivalGone:
+		return &pb.RivalGone{}, nil
 	case *JobSeen:
 		return jobSeenToWire(f, free), nil
 	case *JobGone:
@@ -110,6 +114,10 @@ func unmarshalFacts(kind Kind, b []byte, free []string) (Facts, error) {
 		return parse(b, listingFromWire)
 	case KindSynced:
 		return parse(b, syncedFromWire)
+	case KindRivalFound:
+		return parse(b, rivalFromWire)
+	case KindRivalGone:
+		return parse(b, func(*pb.RivalGone) (Facts, error) { return &RivalGone{}, nil })
 	case KindJobAdded, KindJobChanged:
 		return parse(b, func(w *pb.JobSeen) (Facts, error) { return jobSeenFromWire(w, t), nil })
 	case KindJobDeleted:

@@ -12,7 +12,7 @@ func PodToWire(f *PodSeen) *pb.PodSeen {
 		Owner: uidToWire(f.Owner), Foreign: f.Foreign, Selected: f.Selected, Candidates: uidsToWire(f.Candidates),
 		Maker:        uidToWire(f.Maker),
 		IndexPlusOne: uint32(f.Index + 1), Ordinal: f.Ordinal,
-		Scheduled: f.Scheduled, Ready: f.Ready, ReadySince: int64(f.ReadySince), Finished: int64(f.Finished), EndedFirst: f.EndedFirst,
+		Scheduled: f.Scheduled, Ready: f.Ready, ReadySince: int64(f.ReadySince), Finished: int64(f.Finished), EndedFirst: f.EndedFirst, Unmarked: f.Unmarked,
 		Restarts: f.Restarts, MaxRestarts: f.MaxRestarts, MaxSidecarRestarts: f.MaxSidecarRestarts,
 		IndexFailures: f.IndexFailures, IndexIgnoredFailures: f.IndexIgnoredFailures,
 	}
@@ -35,7 +35,7 @@ func PodFromWire(w *pb.PodSeen) *PodSeen {
 		Owner: uidFromWire(w.GetOwner()), Foreign: w.GetForeign(), Selected: w.GetSelected(),
 		Candidates: uidsFromWire(w.GetCandidates()), Maker: uidFromWire(w.GetMaker()),
 		Index: int32(w.GetIndexPlusOne()) - 1, Ordinal: w.GetOrdinal(),
-		Scheduled: w.GetScheduled(), Ready: w.GetReady(), ReadySince: Time(w.GetReadySince()), Finished: Time(w.GetFinished()), EndedFirst: w.GetEndedFirst(),
+		Scheduled: w.GetScheduled(), Ready: w.GetReady(), ReadySince: Time(w.GetReadySince()), Finished: Time(w.GetFinished()), EndedFirst: w.GetEndedFirst(), Unmarked: w.GetUnmarked(),
 		Restarts: w.GetRestarts(), MaxRestarts: w.GetMaxRestarts(), MaxSidecarRestarts: w.GetMaxSidecarRestarts(),
 		IndexFailures: w.GetIndexFailures(), IndexIgnoredFailures: w.GetIndexIgnoredFailures(),
 	}

@@ -54,6 +54,7 @@ func (j *Job) jobSeen(rec *events.Record, f *events.JobSeen) {
 	if f.Version > j.Version {
 		j.EndInDoubt = 0
 	}
+	j.rivalWrote(f.BuiltinWrote)
 	first := !j.Known()
 	anew := first || j.SpecAt != f.SpecAt || (f.Deleted != 0) != (j.Deleted != 0) || j.Gone || f.Managed != j.Managed
 	j.Version, j.Generation, j.Created, j.Deleted = f.Version, f.Generation, f.Created, f.Deleted
@@ -119,6 +120,7 @@ func (j *Job) podSeen(rec *events.Record, f *events.PodSeen) {
 	p := j.pods[f.UID]
 	uid := f.UID
 	if p == nil {
+		j.rivalMade(f)
 		p = j.addPod()
 	} else {
 		if f.Version < p.Version {
@@ -220,6 +222,7 @@ func (j *Job) podGone(uid types.UID) {
 // again where they are still wanted; a status write is decided afresh from a version seen since; a create keeps its slot
 // until it is settled. What stands refused stands.
 func (j *Job) restarted() {
+	j.rivalry.began = 0
 	j.doubtEnd()
 	j.groupDoubted()
 	for _, name := range j.inFlight() {

@@ -86,6 +86,8 @@ type Job struct {
 	Lagging events.Time // since when the published status has been behind
 	ends    backoff
 
+	rivalry rivalry
+
 	Retired bool                        // nothing is left to do; only a stub is kept
 	first   events.Sequence             // its first record
 	homes   map[types.UID]events.Stream // the World's: where each pod is

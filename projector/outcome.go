@@ -18,6 +18,9 @@ func (j *Job) refresh(uid types.UID, by int) {
 // commandEnded folds how a command ended. A command that an observation has settled is no longer in flight, and its
 // outcome is no news.
 func (j *Job) commandEnded(rec *events.Record, f *events.CommandEnded) {
+	if f.Written != 0 {
+		j.ourWrite(f.Written)
+	}
 	found, ok := j.flights[f.Command]
 	if !ok {
 		return

@@ -91,6 +91,7 @@ func (j *Job) toWire() (*pb.JobState, *pb.StateNames) {
 		Group: j.Group.toWire(names),
 		Start: int64(j.Start), StartAsked: int64(j.asked), Lagging: int64(j.Lagging), Ends: j.ends.toWire(),
 		Arrival: j.arrival, Ticks: j.ticks,
+		OurFirstWrite: int64(j.rivalry.began), BuiltinWrote: int64(j.rivalry.wrote),
 	}
 	if j.Spec != nil {
 		s.Spec = events.SpecToWire(j.Spec)
@@ -234,6 +235,7 @@ func (w *World) jobFromWire(stream events.Stream, s *pb.JobState, names *pb.Stat
 	j.Confirmed = events.Time(s.GetConfirmed())
 	j.Look, j.Recheck = s.GetLook(), s.GetRecheck()
 	j.EndInDoubt, j.LatePod = events.Time(s.GetEndInDoubt()), events.Time(s.GetLatePod())
+	j.rivalry = rivalry{began: events.Time(s.GetOurFirstWrite()), wrote: events.Time(s.GetBuiltinWrote())}
 	j.Start, j.asked, j.Lagging = events.Time(s.GetStart()), events.Time(s.GetStartAsked()), events.Time(s.GetLagging())
 	j.ends = backoffFromWire(s.GetEnds())
 	j.arrival, j.ticks = s.GetArrival(), s.GetTicks()
@@ -342,7 +344,7 @@ func (w *World) controllerToWire() *pb.WorldState {
 	s := &pb.WorldState{
 		LogId: w.Identity.LogID, Epoch: w.Identity.Epoch, Now: int64(w.Now), Settings: events.SettingsToWire(&w.Settings),
 		Program: w.Program, Rules: w.Rules, Listing: w.Listing, Previous: uint64(w.previous),
-		Newest: map[uint32]uint64{}, Filed: uint64(w.specs.since),
+		Newest: map[uint32]uint64{}, Filed: uint64(w.specs.since), RivalFound: w.Rival.Found, RivalQuiet: int64(w.Rival.Quiet),
 	}
 	for _, r := range w.pending {
 		s.Pending = append(s.Pending, pb.Resource(r))
@@ -433,6 +435,7 @@ func (w *World) restoreController(b []byte, through events.Sequence) error {
 	w.Identity = events.Identity{LogID: s.GetLogId(), Epoch: s.GetEpoch()}
 	w.Head, w.Now, w.Settings = through, events.Time(s.GetNow()), events.SettingsFromWire(s.GetSettings())
 	w.Program, w.Rules, w.Listing = s.GetProgram(), s.GetRules(), s.GetListing()
+	w.Rival = Rival{Found: s.GetRivalFound(), Quiet: events.Time(s.GetRivalQuiet())}
 	w.previous = events.Sequence(s.GetPrevious())
 	for _, r := range s.GetPending() {
 		w.pending = append(w.pending, events.Resource(r))

@@ -19,6 +19,7 @@ type World struct {
 	Program  string // version of the program that works, or worked last
 	Rules    uint32 // its rules version
 	Listing  bool   // the view of the cluster is being made anew: nothing is decided
+	Rival    Rival  // another controller at work on the same Jobs
 
 	previous events.Sequence            // the controller stream's newest record
 	pending  []events.Resource          // resources that the open listing still waits for
@@ -125,6 +126,13 @@ func (w *World) applyToController(rec *events.Record) {
 		w.Identity.Epoch = f.Epoch
 	case *events.ControllerStarted:
 		w.Settings, w.Program, w.Rules = f.Settings, f.Version, f.RulesVersion
+		w.Rival.restarted(rec.Time)
+	case *events.ClockStepped:
+		w.Rival.shift(f.Step)
+	case *events.RivalFound:
+		w.Rival = Rival{Found: true}
+	case *events.RivalGone:
+		w.Rival = Rival{}
 	case *events.StoredState:
 		if w.Identity == (events.Identity{}) { // a reader that begins with this file
 			_ = w.restoreController(f.Encoded, rec.Sequence) // DecodeRecord has checked it
@@ -199,6 +207,10 @@ func (w *World) applyToJob(rec *events.Record) {
 		}
 	}
 	j.Apply(rec)
+	for _, a := range j.rivalry.acts {
+		w.rivalActed(a)
+	}
+	j.rivalry.acts = nil
 	w.close(j)
 }
 

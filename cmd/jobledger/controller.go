@@ -257,11 +257,18 @@ func (c *controller) show(l *loop.Loop) {
 	c.metrics.jobs.Store(int64(w.Len()))
 	c.metrics.stubs.Store(int64(w.Stubs()))
 	c.metrics.showRefused(l)
-	was := false
+	was, before, rival := false, "", l.Rival()
 	c.health.set(func(h *health) {
 		was, h.listing = h.listing, w.Listing
+		before, h.rival = h.rival, rival
 		h.turned = time.Now()
 	})
+	switch {
+	case rival != "" && rival != before:
+		c.logger.Error(rival)
+	case rival == "" && before != "":
+		c.logger.Info("no other controller was at work for a minute: decisions go on")
+	}
 	if was && !w.Listing {
 		go tuneCollector() // ends by itself, soon; the loop need not wait for it
 		c.logger.Info("cluster listed: deciding", "jobs", w.Len(), "finishedJobs", w.Stubs())

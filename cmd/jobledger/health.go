@@ -11,9 +11,10 @@ import (
 // health is what the probes ask about. It is safe for concurrent use.
 type health struct {
 	mu       sync.Mutex
-	standby  bool // another process works
-	listing  bool // the view of the cluster is being made
-	full     bool // the log has no room
+	standby  bool   // another process works
+	listing  bool   // the view of the cluster is being made
+	full     bool   // the log has no room
+	rival    string // what another controller does to our Jobs; empty when none does
 	stopping bool
 	failed   error     // the log accepts nothing more
 	turned   time.Time // when the loop was last seen to go round, which it does every second
@@ -59,6 +60,7 @@ func (h *health) checks(ready bool) []check {
 	}
 	say("room", h.full, "the log's disk has no room: nothing is done until there is")
 	say("listing", h.listing, "the cluster is being listed: nothing is decided until that is done")
+	say("rival", h.rival != "", h.rival)
 	say("running", h.stopping, "the controller stops")
 	return all
 }

@@ -43,6 +43,9 @@ func observeJob(job *batchv1.Job, version uint64, mode events.Mode) (events.Obse
 		Spec:       spec.Hash,
 		Status:     statusOf(&job.Status),
 	}
+	if mode == events.ModeAll { // the only one in which the built-in has no business with the Job
+		seen.BuiltinWrote = builtinWrote(job)
+	}
 	return events.Observation{
 		Job:      refOf(job),
 		Facts:    seen,

@@ -21,6 +21,7 @@ type podFacts struct {
 	labels   map[string]string
 	ours     bool // carries events.TrackingFinalizer
 	builtin  bool // carries events.BuiltinTrackingFinalizer
+	marked   bool // carries the annotation of a create or an adoption, of whatever log
 }
 
 // readPod takes from a pod at that version what an observation may need. identity is the log's: pods made by it bear
@@ -42,6 +43,7 @@ func readPod(pod *corev1.Pod, version uint64, identity events.Identity) *podFact
 		labels:  pod.Labels,
 		ours:    slices.Contains(pod.Finalizers, events.TrackingFinalizer),
 		builtin: slices.Contains(pod.Finalizers, events.BuiltinTrackingFinalizer),
+		marked:  pod.Annotations[events.CommandAnnotation] != "",
 	}
 	if c := metav1.GetControllerOfNoCopy(pod); c != nil {
 		if c.Kind == "Job" && c.APIVersion == batchv1.SchemeGroupVersion.String() {

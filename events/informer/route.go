@@ -43,6 +43,7 @@ func (feed *Feed) route(f *podFacts) routed {
 		seen.Selected = owner.selects(f.labels)
 		if owner.managed {
 			r.concerns = true
+			seen.Unmarked = feed.mode == events.ModeAll && !f.marked
 			tracked = owner.tracks(f)
 			policy = owner.conditions
 		}

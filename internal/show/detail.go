@@ -104,6 +104,13 @@ func controllerDetail(r *events.Record) string {
 			parts = append(parts, fmt.Sprintf("%s as of %d", res, f.Versions[i]))
 		}
 		return strings.Join(parts, ", ")
+	case *events.RivalFound:
+		if r.Evidence.Sentence == "" { // erased
+			return fmt.Sprintf("another controller runs the same Jobs: %d acts of it were seen", len(f.Acts))
+		}
+		return r.Evidence.Sentence
+	case *events.RivalGone:
+		return "no other controller was at work for a minute: decisions go on"
 	}
 	return ""
 }

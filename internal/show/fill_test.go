@@ -68,6 +68,8 @@ func allFacts() map[events.Kind]events.Facts {
 		events.KindClockStepped:      filled(&events.ClockStepped{}),
 		events.KindListingStarted:    filled(&events.ListingStarted{}),
 		events.KindSynced:            filled(&events.Synced{}),
+		events.KindRivalFound:        filled(&events.RivalFound{}),
+		events.KindRivalGone:         &events.RivalGone{},
 		events.KindJobAdded:          filled(&events.JobSeen{}),
 		events.KindJobChanged:        &events.JobSeen{Status: &events.JobStatus{Ready: events.Unset, Terminating: events.Unset}},
 		events.KindJobDeleted:        filled(&events.JobGone{}),

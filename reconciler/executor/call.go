@@ -89,7 +89,7 @@ func (w *work) createPod(ctx context.Context, c *events.CreatePod) {
 	}
 	created, err := w.API.CreatePod(ctx, pod)
 	if err == nil {
-		w.done(created)
+		w.stored(created)
 		return
 	}
 	if w.failed(err); w.result.Ended.Class == events.RefusedNameTaken {
@@ -155,6 +155,25 @@ func (w *work) done(o metav1.Object) {
 	e := &w.result.Ended
 	e.Ending, e.Class, e.RetryAfter, e.Sent = events.Done, 0, 0, true
 	e.UID, e.Version = o.GetUID(), versionOf(o)
+}
+
+// stored ends the task as confirmed by a write that the server has just stored.
+func (w *work) stored(o metav1.Object) {
+	w.done(o)
+	if w.Mode == events.ModeAll {
+		w.result.Ended.Written = writtenAt(o)
+	}
+}
+
+// writtenAt is when the API server last stored the object, by its clock: the newest of the times of its managed fields. 0
+// where it has none.
+func writtenAt(o metav1.Object) (newest events.Time) {
+	for _, e := range o.GetManagedFields() {
+		if e.Time != nil {
+			newest = max(newest, events.At(e.Time.Time))
+		}
+	}
+	return newest
 }
 
 // failed ends the task as the error says.

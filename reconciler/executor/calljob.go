@@ -26,13 +26,13 @@ func (w *work) writeStatus(ctx context.Context) {
 			"the status was computed from version %d of the Job, and version %d is the newest seen", w.Base, version))
 		return
 	}
-	stored, err := w.API.UpdateJobStatus(ctx, withStatus(job, w.Task.Status))
+	after, err := w.API.UpdateJobStatus(ctx, withStatus(job, w.Task.Status))
 	if err != nil {
 		w.failed(err)
 		return
 	}
-	w.Objects.refresh(stored)
-	w.done(stored)
+	w.Objects.refresh(after)
+	w.stored(after)
 }
 
 // readJob reads the Job live. When another Job has its name, that one's UID says so.

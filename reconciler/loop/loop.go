@@ -60,6 +60,7 @@ type Loop struct {
 	snapshotEvery events.Sequence
 	snapshotBatch int
 	watcher       *observe.Watcher // nil except in observe mode
+	rival         string           // what this run found of another controller; empty when it found none
 	broken        error            // the log could not be read: nothing more may be appended
 }
 
@@ -193,6 +194,14 @@ func (l *Loop) Lose(now events.Time) {
 func (l *Loop) Stop(now events.Time) (back []executor.Task) {
 	b := l.begin(now)
 	l.put(b, controllerDraft(events.KindControllerStopped, &events.ControllerStopped{}))
+	back = l.giveBackWaiting(b)
+	l.commit(b, true)
+	return back
+}
+
+// giveBackWaiting ends the commands that wait for their record to be durable, and returns those that are to be taken back from
+// the executor.
+func (l *Loop) giveBackWaiting(b *batch) (back []executor.Task) {
 	for _, p := range l.waiting {
 		for i := range p.tasks {
 			l.giveBack(b, &p.tasks[i])
@@ -200,7 +209,6 @@ func (l *Loop) Stop(now events.Time) (back []executor.Task) {
 		back = append(back, p.back...)
 	}
 	l.waiting = nil
-	l.commit(b, true)
 	return back
 }
 
@@ -246,8 +254,8 @@ func without(tasks, back []executor.Task) []executor.Task {
 
 // Wake is when a turn is due though nothing comes in; 0 for never. While a listing is open there is none.
 func (l *Loop) Wake() events.Time {
-	if l.world.Listing {
-		return 0
+	if !l.world.Decides() {
+		return l.world.RivalOver()
 	}
 	wake, ask := l.wakes.first(), l.standing.asks.first()
 	if wake == 0 || (ask != 0 && ask < wake) {

@@ -45,6 +45,7 @@ type Runner struct {
 	Show func(*Loop)
 
 	full    bool           // the log had no room at the last turn
+	halted  bool           // the executor was stopped because another controller was found
 	saving  sync.WaitGroup // a snapshot that is being written
 	doubted time.Duration  // a step of the clock that was not followed, told once
 }
@@ -72,6 +73,7 @@ func (r *Runner) Run(ctx context.Context) error {
 			return err
 		}
 		r.hand(r.Loop.Asks())
+		r.halt(ctx)
 		r.Show(r.Loop)
 		r.save(ctx)
 		if r.full && !full {
@@ -96,6 +98,14 @@ func (r *Runner) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return r.stop(durable, failed)
 		}
+	}
+}
+
+// halt stops the executor once another controller was found. The goroutine ends when all that was begun has ended, or with ctx.
+func (r *Runner) halt(ctx context.Context) {
+	if !r.halted && r.Loop.Halted() {
+		r.halted = true
+		go r.Hands.Stop(ctx)
 	}
 }
 

@@ -59,7 +59,8 @@ func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 		}
 		size += l.outcome(b, in.Result)
 	}
-	if !l.world.Listing {
+	l.meetRival(b)
+	if l.world.Decides() {
 		l.probe(b)
 		for _, s := range b.touched {
 			l.decide(b, s)
@@ -89,7 +90,7 @@ func (l *Loop) admit(b *batch, o *events.Observation) int {
 	case *events.JobSeen, *events.JobGone:
 		l.rehome(b, l.intake.Follow(events.JobStream(o.Job.UID)))
 	case *events.Synced:
-		if !l.world.Listing {
+		if l.world.Decides() {
 			l.resume(b)
 		}
 	}

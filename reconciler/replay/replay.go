@@ -77,17 +77,17 @@ func (r *Replay) replay(batch []events.Record) ([]Divergence, error) {
 		inputs: map[events.Stream]bool{}, decisions: map[events.Stream]*events.Record{},
 	}
 	r.count.Records += uint64(len(batch))
-	wasListing := r.world.Listing
+	rested := !r.world.Decides()
 	for i := range batch {
 		b.fold(&batch[i])
 	}
-	if wasListing && !r.world.Listing {
+	if rested && r.world.Decides() {
 		for _, j := range r.world.Jobs() {
 			r.wake(j.Stream, b.end.Time)
 		}
 	}
-	if !r.world.Listing && r.world.Settings.Mode != events.ModeObserve { // in which nothing is decided
-		if !wasListing && !b.restarted {
+	if r.world.Decides() && r.world.Settings.Mode != events.ModeObserve { // in which nothing is decided
+		if !rested && !b.restarted {
 			b.overdue()
 		}
 		for _, s := range b.touched {

@@ -872,6 +872,153 @@ func (x *Synced) GetVersions() []uint64 {
 	return nil
 }
 
+// RivalFound says that the built-in controller works on Jobs that this controller runs. Nothing is decided from here on, in
+// this run.
+type RivalFound struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Acts          []*RivalAct            `protobuf:"bytes,1,rep,name=acts,proto3" json:"acts,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RivalFound) Reset() {
+	*x = RivalFound{}
+	mi := &file_jobledger_v1_controller_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RivalFound) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RivalFound) ProtoMessage() {}
+
+func (x *RivalFound) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_controller_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RivalFound.ProtoReflect.Descriptor instead.
+func (*RivalFound) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *RivalFound) GetActs() []*RivalAct {
+	if x != nil {
+		return x.Acts
+	}
+	return nil
+}
+
+// RivalAct is one thing that the other controller did to a Job, later than 30 seconds after our first write to it.
+type RivalAct struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// job is the UID of the Job.
+	Job []byte `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
+	// pod is the UID of a pod that it made; empty when it wrote the Job's status.
+	Pod []byte `protobuf:"bytes,2,opt,name=pod,proto3" json:"pod,omitempty"`
+	// at is when, by the API server's clock, in nanoseconds since 1970 UTC.
+	At            int64 `protobuf:"fixed64,3,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RivalAct) Reset() {
+	*x = RivalAct{}
+	mi := &file_jobledger_v1_controller_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RivalAct) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RivalAct) ProtoMessage() {}
+
+func (x *RivalAct) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_controller_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RivalAct.ProtoReflect.Descriptor instead.
+func (*RivalAct) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *RivalAct) GetJob() []byte {
+	if x != nil {
+		return x.Job
+	}
+	return nil
+}
+
+func (x *RivalAct) GetPod() []byte {
+	if x != nil {
+		return x.Pod
+	}
+	return nil
+}
+
+func (x *RivalAct) GetAt() int64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
+// RivalGone says that a later run has watched for a minute, and nobody else worked on the Jobs.
+type RivalGone struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RivalGone) Reset() {
+	*x = RivalGone{}
+	mi := &file_jobledger_v1_controller_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RivalGone) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RivalGone) ProtoMessage() {}
+
+func (x *RivalGone) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_controller_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RivalGone.ProtoReflect.Descriptor instead.
+func (*RivalGone) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{12}
+}
+
 var File_jobledger_v1_controller_proto protoreflect.FileDescriptor
 
 const file_jobledger_v1_controller_proto_rawDesc = "" +
@@ -921,7 +1068,15 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	"\rlast_versions\x18\x04 \x03(\x04R\flastVersions\"Z\n" +
 	"\x06Synced\x124\n" +
 	"\tresources\x18\x01 \x03(\x0e2\x16.jobledger.v1.ResourceR\tresources\x12\x1a\n" +
-	"\bversions\x18\x02 \x03(\x04R\bversions*h\n" +
+	"\bversions\x18\x02 \x03(\x04R\bversions\"8\n" +
+	"\n" +
+	"RivalFound\x12*\n" +
+	"\x04acts\x18\x01 \x03(\v2\x16.jobledger.v1.RivalActR\x04acts\">\n" +
+	"\bRivalAct\x12\x10\n" +
+	"\x03job\x18\x01 \x01(\fR\x03job\x12\x10\n" +
+	"\x03pod\x18\x02 \x01(\fR\x03pod\x12\x0e\n" +
+	"\x02at\x18\x03 \x01(\x10R\x02at\"\v\n" +
+	"\tRivalGone*h\n" +
 	"\vEpochReason\x12\x1c\n" +
 	"\x18EPOCH_REASON_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15EPOCH_REASON_RESTORED\x10\x01\x12 \n" +
@@ -955,7 +1110,7 @@ func file_jobledger_v1_controller_proto_rawDescGZIP() []byte {
 }
 
 var file_jobledger_v1_controller_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_jobledger_v1_controller_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_jobledger_v1_controller_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_jobledger_v1_controller_proto_goTypes = []any{
 	(EpochReason)(0),          // 0: jobledger.v1.EpochReason
 	(Mode)(0),                 // 1: jobledger.v1.Mode
@@ -971,19 +1126,23 @@ var file_jobledger_v1_controller_proto_goTypes = []any{
 	(*ClockStepped)(nil),      // 11: jobledger.v1.ClockStepped
 	(*ListingStarted)(nil),    // 12: jobledger.v1.ListingStarted
 	(*Synced)(nil),            // 13: jobledger.v1.Synced
+	(*RivalFound)(nil),        // 14: jobledger.v1.RivalFound
+	(*RivalAct)(nil),          // 15: jobledger.v1.RivalAct
+	(*RivalGone)(nil),         // 16: jobledger.v1.RivalGone
 }
 var file_jobledger_v1_controller_proto_depIdxs = []int32{
-	0, // 0: jobledger.v1.EpochChanged.reason:type_name -> jobledger.v1.EpochReason
-	8, // 1: jobledger.v1.ControllerStarted.settings:type_name -> jobledger.v1.Settings
-	1, // 2: jobledger.v1.Settings.mode:type_name -> jobledger.v1.Mode
-	2, // 3: jobledger.v1.ListingStarted.reason:type_name -> jobledger.v1.ListingReason
-	3, // 4: jobledger.v1.ListingStarted.resources:type_name -> jobledger.v1.Resource
-	3, // 5: jobledger.v1.Synced.resources:type_name -> jobledger.v1.Resource
-	6, // [6:6] is the sub-list for method output_type
-	6, // [6:6] is the sub-list for method input_type
-	6, // [6:6] is the sub-list for extension type_name
-	6, // [6:6] is the sub-list for extension extendee
-	0, // [0:6] is the sub-list for field type_name
+	0,  // 0: jobledger.v1.EpochChanged.reason:type_name -> jobledger.v1.EpochReason
+	8,  // 1: jobledger.v1.ControllerStarted.settings:type_name -> jobledger.v1.Settings
+	1,  // 2: jobledger.v1.Settings.mode:type_name -> jobledger.v1.Mode
+	2,  // 3: jobledger.v1.ListingStarted.reason:type_name -> jobledger.v1.ListingReason
+	3,  // 4: jobledger.v1.ListingStarted.resources:type_name -> jobledger.v1.Resource
+	3,  // 5: jobledger.v1.Synced.resources:type_name -> jobledger.v1.Resource
+	15, // 6: jobledger.v1.RivalFound.acts:type_name -> jobledger.v1.RivalAct
+	7,  // [7:7] is the sub-list for method output_type
+	7,  // [7:7] is the sub-list for method input_type
+	7,  // [7:7] is the sub-list for extension type_name
+	7,  // [7:7] is the sub-list for extension extendee
+	0,  // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_controller_proto_init() }
@@ -997,7 +1156,7 @@ func file_jobledger_v1_controller_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_jobledger_v1_controller_proto_rawDesc), len(file_jobledger_v1_controller_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   10,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

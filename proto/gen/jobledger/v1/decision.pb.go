@@ -1499,7 +1499,10 @@ type CommandEnded struct {
 	// retry_after is the server's wish, in nanoseconds.
 	RetryAfter int64 `protobuf:"varint,6,opt,name=retry_after,json=retryAfter,proto3" json:"retry_after,omitempty"`
 	// sent: the request may have reached the server. A command that was never sent can be withdrawn.
-	Sent          bool `protobuf:"varint,7,opt,name=sent,proto3" json:"sent,omitempty"`
+	Sent bool `protobuf:"varint,7,opt,name=sent,proto3" json:"sent,omitempty"`
+	// written is when the API server stored it, by its clock, in seconds since 1970 UTC; 0 where it does not say. Recorded
+	// with --manage=all only.
+	Written       int64 `protobuf:"varint,8,opt,name=written,proto3" json:"written,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1581,6 +1584,13 @@ func (x *CommandEnded) GetSent() bool {
 		return x.Sent
 	}
 	return false
+}
+
+func (x *CommandEnded) GetWritten() int64 {
+	if x != nil {
+		return x.Written
+	}
+	return 0
 }
 
 var File_jobledger_v1_decision_proto protoreflect.FileDescriptor
@@ -1691,7 +1701,7 @@ const file_jobledger_v1_decision_proto_rawDesc = "" +
 	"\x0eCreateWorkload\x12\x1b\n" +
 	"\tmin_count\x18\x01 \x01(\x05R\bminCount\"\x10\n" +
 	"\x0eCreatePodGroup\"\v\n" +
-	"\tFindGroup\"\x84\x02\n" +
+	"\tFindGroup\"\x9e\x02\n" +
 	"\fCommandEnded\x123\n" +
 	"\acommand\x18\x01 \x01(\v2\x19.jobledger.v1.CommandNameR\acommand\x12,\n" +
 	"\x06ending\x18\x02 \x01(\x0e2\x14.jobledger.v1.EndingR\x06ending\x12\x10\n" +
@@ -1700,7 +1710,8 @@ const file_jobledger_v1_decision_proto_rawDesc = "" +
 	"\x05class\x18\x05 \x01(\x0e2\x1a.jobledger.v1.RefusalClassR\x05class\x12\x1f\n" +
 	"\vretry_after\x18\x06 \x01(\x03R\n" +
 	"retryAfter\x12\x12\n" +
-	"\x04sent\x18\a \x01(\bR\x04sent*o\n" +
+	"\x04sent\x18\a \x01(\bR\x04sent\x12\x18\n" +
+	"\awritten\x18\b \x01(\x03R\awritten*o\n" +
 	"\x06Ending\x12\x16\n" +
 	"\x12ENDING_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vENDING_DONE\x10\x01\x12\x12\n" +

@@ -98,7 +98,10 @@ type JobSeen struct {
 	// status as the object shows it; absent when it equals what this log knows already.
 	Status *JobStatus `protobuf:"bytes,9,opt,name=status,proto3" json:"status,omitempty"`
 	// confirms names the status write whose result the object shows; status is absent then.
-	Confirms      *CommandName `protobuf:"bytes,10,opt,name=confirms,proto3" json:"confirms,omitempty"`
+	Confirms *CommandName `protobuf:"bytes,10,opt,name=confirms,proto3" json:"confirms,omitempty"`
+	// builtin_wrote is when kube-controller-manager last wrote the status, by the API server's clock; 0 when it never did.
+	// Recorded with --manage=all only.
+	BuiltinWrote  int64 `protobuf:"fixed64,11,opt,name=builtin_wrote,json=builtinWrote,proto3" json:"builtin_wrote,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -201,6 +204,13 @@ func (x *JobSeen) GetConfirms() *CommandName {
 		return x.Confirms
 	}
 	return nil
+}
+
+func (x *JobSeen) GetBuiltinWrote() int64 {
+	if x != nil {
+		return x.BuiltinWrote
+	}
+	return 0
 }
 
 // CommandName names a command: the record that decided it and its place there.
@@ -536,7 +546,9 @@ type PodSeen struct {
 	// maker is the Job that an ownerless pod was made for or adopted by, as the annotation of whatever log says.
 	Maker []byte `protobuf:"bytes,24,opt,name=maker,proto3" json:"maker,omitempty"`
 	// ended_first: its containers had all ended before its deletion was asked for, by their times.
-	EndedFirst    bool `protobuf:"varint,25,opt,name=ended_first,json=endedFirst,proto3" json:"ended_first,omitempty"`
+	EndedFirst bool `protobuf:"varint,25,opt,name=ended_first,json=endedFirst,proto3" json:"ended_first,omitempty"`
+	// unmarked: it names a Job as its controller and carries no annotation of a create or an adoption, of whatever log.
+	Unmarked      bool `protobuf:"varint,26,opt,name=unmarked,proto3" json:"unmarked,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -742,6 +754,13 @@ func (x *PodSeen) GetMaker() []byte {
 func (x *PodSeen) GetEndedFirst() bool {
 	if x != nil {
 		return x.EndedFirst
+	}
+	return false
+}
+
+func (x *PodSeen) GetUnmarked() bool {
+	if x != nil {
+		return x.Unmarked
 	}
 	return false
 }
@@ -1128,7 +1147,7 @@ var File_jobledger_v1_observation_proto protoreflect.FileDescriptor
 
 const file_jobledger_v1_observation_proto_rawDesc = "" +
 	"\n" +
-	"\x1ejobledger/v1/observation.proto\x12\fjobledger.v1\x1a\x19jobledger/v1/status.proto\"\xc5\x02\n" +
+	"\x1ejobledger/v1/observation.proto\x12\fjobledger.v1\x1a\x19jobledger/v1/status.proto\"\xea\x02\n" +
 	"\aJobSeen\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\x04R\aversion\x12\x1e\n" +
 	"\n" +
@@ -1143,7 +1162,8 @@ const file_jobledger_v1_observation_proto_rawDesc = "" +
 	"\aspec_at\x18\b \x01(\x04R\x06specAt\x12/\n" +
 	"\x06status\x18\t \x01(\v2\x17.jobledger.v1.JobStatusR\x06status\x125\n" +
 	"\bconfirms\x18\n" +
-	" \x01(\v2\x19.jobledger.v1.CommandNameR\bconfirms\"=\n" +
+	" \x01(\v2\x19.jobledger.v1.CommandNameR\bconfirms\x12#\n" +
+	"\rbuiltin_wrote\x18\v \x01(\x10R\fbuiltinWrote\"=\n" +
 	"\vCommandName\x12\x18\n" +
 	"\adecided\x18\x01 \x01(\x04R\adecided\x12\x14\n" +
 	"\x05place\x18\x02 \x01(\rR\x05place\";\n" +
@@ -1176,7 +1196,7 @@ const file_jobledger_v1_observation_proto_rawDesc = "" +
 	"\x18_active_deadline_secondsB\x1d\n" +
 	"\x1b_ttl_seconds_after_finishedB\x1a\n" +
 	"\x18_backoff_limit_per_indexB\x15\n" +
-	"\x13_max_failed_indexes\"\xc2\x06\n" +
+	"\x13_max_failed_indexes\"\xde\x06\n" +
 	"\aPodSeen\x12\x10\n" +
 	"\x03uid\x18\x01 \x01(\fR\x03uid\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x04R\aversion\x12,\n" +
@@ -1209,7 +1229,8 @@ const file_jobledger_v1_observation_proto_rawDesc = "" +
 	"candidates\x12\x14\n" +
 	"\x05maker\x18\x18 \x01(\fR\x05maker\x12\x1f\n" +
 	"\vended_first\x18\x19 \x01(\bR\n" +
-	"endedFirst\"K\n" +
+	"endedFirst\x12\x1a\n" +
+	"\bunmarked\x18\x1a \x01(\bR\bunmarked\"K\n" +
 	"\rContainerExit\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04init\x18\x02 \x01(\bR\x04init\x12\x12\n" +

@@ -124,6 +124,10 @@ const (
 	Kind_KIND_LISTING_STARTED Kind = 14
 	// KIND_SYNCED: the listing is folded whole; decisions go on. Facts: Synced.
 	Kind_KIND_SYNCED Kind = 15
+	// KIND_RIVAL_FOUND: another controller works on the same Jobs; nothing is decided until RivalGone. Facts: RivalFound.
+	Kind_KIND_RIVAL_FOUND Kind = 16
+	// KIND_RIVAL_GONE: it has not been seen at work for a minute; decisions go on. Facts: RivalGone.
+	Kind_KIND_RIVAL_GONE Kind = 17
 	// KIND_JOB_ADDED: a Job that this log had not seen. Facts: JobSeen.
 	Kind_KIND_JOB_ADDED Kind = 20
 	// KIND_JOB_CHANGED: its object changed. Facts: JobSeen.
@@ -173,6 +177,8 @@ var (
 		13: "KIND_CLOCK_STEPPED",
 		14: "KIND_LISTING_STARTED",
 		15: "KIND_SYNCED",
+		16: "KIND_RIVAL_FOUND",
+		17: "KIND_RIVAL_GONE",
 		20: "KIND_JOB_ADDED",
 		21: "KIND_JOB_CHANGED",
 		22: "KIND_JOB_DELETED",
@@ -203,6 +209,8 @@ var (
 		"KIND_CLOCK_STEPPED":      13,
 		"KIND_LISTING_STARTED":    14,
 		"KIND_SYNCED":             15,
+		"KIND_RIVAL_FOUND":        16,
+		"KIND_RIVAL_GONE":         17,
 		"KIND_JOB_ADDED":          20,
 		"KIND_JOB_CHANGED":        21,
 		"KIND_JOB_DELETED":        22,
@@ -773,7 +781,7 @@ const file_jobledger_v1_record_proto_rawDesc = "" +
 	"\x16STREAM_KIND_CONTROLLER\x10\x01\x12\x13\n" +
 	"\x0fSTREAM_KIND_JOB\x10\x02\x12\x18\n" +
 	"\x14STREAM_KIND_CRON_JOB\x10\x03\x12\x19\n" +
-	"\x15STREAM_KIND_NAMESPACE\x10\x04*\x89\x05\n" +
+	"\x15STREAM_KIND_NAMESPACE\x10\x04*\xb4\x05\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10KIND_LOG_CREATED\x10\x01\x12\x16\n" +
@@ -785,7 +793,9 @@ const file_jobledger_v1_record_proto_rawDesc = "" +
 	"\x17KIND_LEADERSHIP_CHANGED\x10\f\x12\x16\n" +
 	"\x12KIND_CLOCK_STEPPED\x10\r\x12\x18\n" +
 	"\x14KIND_LISTING_STARTED\x10\x0e\x12\x0f\n" +
-	"\vKIND_SYNCED\x10\x0f\x12\x12\n" +
+	"\vKIND_SYNCED\x10\x0f\x12\x14\n" +
+	"\x10KIND_RIVAL_FOUND\x10\x10\x12\x13\n" +
+	"\x0fKIND_RIVAL_GONE\x10\x11\x12\x12\n" +
 	"\x0eKIND_JOB_ADDED\x10\x14\x12\x14\n" +
 	"\x10KIND_JOB_CHANGED\x10\x15\x12\x14\n" +
 	"\x10KIND_JOB_DELETED\x10\x16\x12\x12\n" +

@@ -65,7 +65,11 @@ type JobState struct {
 	// confirmed is when a live read last found the Job as it is known.
 	Confirmed int64 `protobuf:"fixed64,37,opt,name=confirmed,proto3" json:"confirmed,omitempty"`
 	// claims are what was learnt from refused adoptions and releases, by the pod's UID.
-	Claims        []*ClaimRetry `protobuf:"bytes,38,rep,name=claims,proto3" json:"claims,omitempty"`
+	Claims []*ClaimRetry `protobuf:"bytes,38,rep,name=claims,proto3" json:"claims,omitempty"`
+	// our_first_write is when the API server stored our first write to the Job in this run, builtin_wrote when it last stored a
+	// status that kube-controller-manager wrote; both by its clock.
+	OurFirstWrite int64 `protobuf:"fixed64,41,opt,name=our_first_write,json=ourFirstWrite,proto3" json:"our_first_write,omitempty"`
+	BuiltinWrote  int64 `protobuf:"fixed64,42,opt,name=builtin_wrote,json=builtinWrote,proto3" json:"builtin_wrote,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -343,6 +347,20 @@ func (x *JobState) GetClaims() []*ClaimRetry {
 		return x.Claims
 	}
 	return nil
+}
+
+func (x *JobState) GetOurFirstWrite() int64 {
+	if x != nil {
+		return x.OurFirstWrite
+	}
+	return 0
+}
+
+func (x *JobState) GetBuiltinWrote() int64 {
+	if x != nil {
+		return x.BuiltinWrote
+	}
+	return 0
 }
 
 // ClaimRetry is what was learnt from refusals to adopt a pod, or to release it.
@@ -1252,7 +1270,10 @@ type WorldState struct {
 	// specs that later records may refer to.
 	Specs []*SpecState `protobuf:"bytes,12,rep,name=specs,proto3" json:"specs,omitempty"`
 	// filed is the first record of the log's newest file.
-	Filed         uint64 `protobuf:"varint,13,opt,name=filed,proto3" json:"filed,omitempty"`
+	Filed uint64 `protobuf:"varint,13,opt,name=filed,proto3" json:"filed,omitempty"`
+	// rival_found: another controller works on the same Jobs; rival_quiet is since when a later run has seen nothing of it.
+	RivalFound    bool  `protobuf:"varint,14,opt,name=rival_found,json=rivalFound,proto3" json:"rival_found,omitempty"`
+	RivalQuiet    int64 `protobuf:"fixed64,15,opt,name=rival_quiet,json=rivalQuiet,proto3" json:"rival_quiet,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1371,6 +1392,20 @@ func (x *WorldState) GetFiled() uint64 {
 	return 0
 }
 
+func (x *WorldState) GetRivalFound() bool {
+	if x != nil {
+		return x.RivalFound
+	}
+	return false
+}
+
+func (x *WorldState) GetRivalQuiet() int64 {
+	if x != nil {
+		return x.RivalQuiet
+	}
+	return 0
+}
+
 // SpecState is a spec's content and the record that stores it.
 type SpecState struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1428,7 +1463,7 @@ var File_jobledger_v1_state_proto protoreflect.FileDescriptor
 
 const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\n" +
-	"\x18jobledger/v1/state.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/status.proto\"\x9d\t\n" +
+	"\x18jobledger/v1/state.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/status.proto\"\xea\t\n" +
 	"\bJobState\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\x04R\x05first\x12\x12\n" +
 	"\x04head\x18\x02 \x01(\x04R\x04head\x12\x10\n" +
@@ -1470,7 +1505,9 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\blate_pod\x18' \x01(\x10R\alatePod\x12.\n" +
 	"\x05group\x18# \x01(\v2\x18.jobledger.v1.GroupStateR\x05group\x12\x1c\n" +
 	"\tconfirmed\x18% \x01(\x10R\tconfirmed\x120\n" +
-	"\x06claims\x18& \x03(\v2\x18.jobledger.v1.ClaimRetryR\x06claimsJ\x04\b\x15\x10\x16J\x04\b\x1f\x10 J\x04\b \x10!J\x04\b$\x10%\"c\n" +
+	"\x06claims\x18& \x03(\v2\x18.jobledger.v1.ClaimRetryR\x06claims\x12&\n" +
+	"\x0four_first_write\x18) \x01(\x10R\rourFirstWrite\x12#\n" +
+	"\rbuiltin_wrote\x18* \x01(\x10R\fbuiltinWroteJ\x04\b\x15\x10\x16J\x04\b\x1f\x10 J\x04\b \x10!J\x04\b$\x10%\"c\n" +
 	"\n" +
 	"ClaimRetry\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\fR\x03pod\x12)\n" +
@@ -1551,7 +1588,7 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\tpod_group\x18\x06 \x01(\tR\bpodGroup\"2\n" +
 	"\bPodNames\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
-	"\x04node\x18\x02 \x01(\tR\x04node\"\xd5\x03\n" +
+	"\x04node\x18\x02 \x01(\tR\x04node\"\x97\x04\n" +
 	"\n" +
 	"WorldState\x12\x15\n" +
 	"\x06log_id\x18\x01 \x01(\tR\x05logId\x12\x14\n" +
@@ -1566,7 +1603,11 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	" \x03(\x0e2\x16.jobledger.v1.ResourceR\apending\x12<\n" +
 	"\x06newest\x18\v \x03(\v2$.jobledger.v1.WorldState.NewestEntryR\x06newest\x12-\n" +
 	"\x05specs\x18\f \x03(\v2\x17.jobledger.v1.SpecStateR\x05specs\x12\x14\n" +
-	"\x05filed\x18\r \x01(\x04R\x05filed\x1a9\n" +
+	"\x05filed\x18\r \x01(\x04R\x05filed\x12\x1f\n" +
+	"\vrival_found\x18\x0e \x01(\bR\n" +
+	"rivalFound\x12\x1f\n" +
+	"\vrival_quiet\x18\x0f \x01(\x10R\n" +
+	"rivalQuiet\x1a9\n" +
 	"\vNewestEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\rR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x04R\x05value:\x028\x01\"F\n" +

@@ -1,0 +1,129 @@
+package projector
+
+import (
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// A controller that takes the built-in's place (--manage=all) may find that the built-in runs as well. Each then makes pods that
+// the other did not ask for, and counts pods that the other has counted. What the built-in does to a Job that we run gives
+// it away: it writes the Job's status, and makes pods that carry no annotation of ours. It may have acted just before it was
+// turned off, so only what it does later than rivalGrace after our first write to the Job in this run counts; both times are
+// the API server's. Two such acts are proof, be they on one Job or on two.
+//
+// A pod alone proves nothing: a tenant can make one that names a Job as its controller, and must not be able to stop every
+// Job of the cluster. So one of the acts has to be a write of a status, for which tenants have no right.
+
+const (
+	rivalGrace = 30 * time.Second
+	// RivalQuiet is for how long a run that follows one that found a rival watches before it decides anything.
+	RivalQuiet = time.Minute
+)
+
+// Rival is what is known of another controller at work on our Jobs.
+type Rival struct {
+	Found bool        // nothing is decided while this holds
+	Quiet events.Time // in a later run: since when nobody else has worked on them; 0 in the run that found it
+	acts  []events.RivalAct
+}
+
+// Decides reports whether decisions are made: not while the view of the cluster is being made anew, nor while another
+// controller works on our Jobs.
+func (w *World) Decides() bool { return !w.Listing && !w.Rival.Found }
+
+// RivalProven returns what another controller did, once that proves that there is one; nil before.
+func (w *World) RivalProven() []events.RivalAct {
+	if w.Rival.Found || len(w.Rival.acts) < 2 {
+		return nil
+	}
+	for _, a := range w.Rival.acts {
+		if a.Pod == "" {
+			return w.Rival.acts
+		}
+	}
+	return nil
+}
+
+// RivalOver is when a run that follows one that found a rival may decide again, if nobody else works on the Jobs until then; 0
+// when there is no such time.
+func (w *World) RivalOver() events.Time {
+	if !w.Rival.Found || w.Rival.Quiet == 0 || w.Listing {
+		return 0
+	}
+	return w.Rival.Quiet.Add(RivalQuiet)
+}
+
+// rivalActed folds what a record of the Job said of another controller.
+func (w *World) rivalActed(a rivalAct) {
+	r := &w.Rival
+	switch {
+	case r.Found && r.Quiet != 0:
+		if a.Pod == "" && !w.Listing { // what a list shows may be from before
+			r.Quiet = w.Now
+		}
+	case !r.Found && a.late && len(r.acts) < maxRivalActs:
+		r.acts = append(r.acts, a.RivalAct)
+	}
+}
+
+// maxRivalActs bounds what is remembered: pods alone prove nothing, however many.
+const maxRivalActs = 8
+
+// restarted folds a process's start. What was seen of a rival is for the run that saw it; that it was found holds on.
+func (r *Rival) restarted(now events.Time) {
+	r.acts = nil
+	if r.Found {
+		r.Quiet = now
+	}
+}
+
+// shift follows a step of the clock.
+func (r *Rival) shift(step time.Duration) {
+	if r.Quiet != 0 {
+		r.Quiet = r.Quiet.Add(step)
+	}
+}
+
+// rivalAct is an act of another controller; late when it is to be held against it.
+type rivalAct struct {
+	events.RivalAct
+	late bool
+}
+
+// rivalry is what a Job keeps to tell an act of another controller. Its times are the API server's.
+type rivalry struct {
+	began events.Time // our first write to the Job in this run; 0 before it
+	wrote events.Time // the built-in's newest write of its status
+	acts  []rivalAct  // that the record which is being folded told of; the World takes them
+}
+
+// late reports whether what another controller did at that time is to be held against it. Before our first write of the run
+// everything is as the one before us left it.
+func (r *rivalry) late(at events.Time) bool {
+	return r.began != 0 && at > r.began.Add(rivalGrace)
+}
+
+// ourWrite folds when the API server stored a write of ours.
+func (j *Job) ourWrite(at events.Time) {
+	if j.rivalry.began == 0 {
+		j.rivalry.began = at
+	}
+}
+
+// rivalWrote folds when the built-in last wrote the Job's status.
+func (j *Job) rivalWrote(at events.Time) {
+	r := &j.rivalry
+	if at <= r.wrote {
+		return
+	}
+	r.wrote = at
+	r.acts = append(r.acts, rivalAct{events.RivalAct{Job: j.Ref.UID, At: at}, r.late(at)})
+}
+
+// rivalMade folds a pod that is seen for the first time.
+func (j *Job) rivalMade(f *events.PodSeen) {
+	if f.Unmarked && j.rivalry.late(f.Created) {
+		j.rivalry.acts = append(j.rivalry.acts, rivalAct{events.RivalAct{Job: j.Ref.UID, Pod: f.UID, At: f.Created}, true})
+	}
+}

@@ -1,0 +1,85 @@
+package loop_test
+
+import (
+	"encoding/json"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/sim/notation"
+)
+
+// job observes a Job: what is not given stays as it was, or is the API's default.
+func (m *machine) job(name string, args map[string]string) {
+	m.version++
+	o := m.jobs[name]
+	if o == nil || o.Facts == nil || m.over[name] {
+		m.over[name] = false
+		m.lives[name]++
+		uid := types.UID("uid-" + name + strings.Repeat("'", m.lives[name]-1))
+		spec := notation.NewSpec()
+		o = &events.Observation{
+			Job:      events.JobRef{Namespace: "ns", Name: name, UID: uid},
+			Facts:    &events.JobSeen{Created: m.now.Second(), Managed: true, Status: &events.JobStatus{Ready: events.Unset, Terminating: events.Unset}},
+			Evidence: events.Evidence{Namespace: "ns", Name: name},
+			Spec:     &spec,
+			Template: []byte("{}"),
+		}
+	}
+	seen, spec := *o.Facts.(*events.JobSeen), *o.Spec
+	seen.Version, seen.Status = m.version, &events.JobStatus{Ready: events.Unset, Terminating: events.Unset}
+	seen.Generation++ // whether or not its spec is another
+	if j := m.loop.World().Job(events.JobStream(o.Job.UID)); j != nil && j.Known() {
+		seen.Status = j.Base.Record()
+		if _, ok := args["written"]; ok { // as the write in flight makes it
+			after := j.Base.With(&j.Write.Command.(*events.WriteStatus).Change)
+			seen.Status = after.Record()
+		}
+		if _, ok := args["same"]; ok { // in the version that is known
+			seen.Version = j.Version
+		}
+		delete(args, "written")
+		delete(args, "same")
+	}
+	for key, value := range args {
+		m.setJob(&seen, &spec, key, value)
+	}
+	spec.Hash = ""
+	content, err := json.Marshal(spec)
+	m.must(err)
+	spec.Hash = string(content)
+	seen.Spec = spec.Hash
+	next := *o
+	next.Facts, next.Spec = &seen, &spec
+	m.jobs[name] = &next
+	m.observe(&next)
+}
+
+func (m *machine) setJob(seen *events.JobSeen, spec *events.JobSpec, key, value string) {
+	word := key + "=" + value
+	switch key {
+	case "mode":
+		spec.CompletionMode = value
+	case "deleting":
+		seen.Deleted = m.now.Second()
+	case "stale":
+		seen.Version = 1
+	case "builtin": // kube-controller-manager wrote the status, so long ago
+		at, err := notation.Time(value, m.now)
+		m.must(err)
+		seen.BuiltinWrote = at
+	case "managedBy":
+		seen.ManagedBy, seen.Managed = value, m.settings.Mode.Manages(value)
+	case "finished":
+		seen.Status.Conditions = append(seen.Status.Conditions, events.JobCondition{Type: value, Status: "True", Since: m.now.Second()})
+	default:
+		ok, err := notation.Spec(spec, word)
+		if !ok {
+			ok, err = notation.Status(seen.Status, word, m.now)
+		}
+		if m.must(err); !ok {
+			m.t.Fatalf("no such property of a job: %s", key)
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package loop
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// meetRival says so when another controller is found at work on our Jobs, and from then on nothing leaves any more; a later
+// run says so when it has seen nothing of it for long enough (projector.Rival).
+func (l *Loop) meetRival(b *batch) {
+	if over := l.world.RivalOver(); over != 0 && b.time >= over {
+		l.put(b, controllerDraft(events.KindRivalGone, &events.RivalGone{}))
+		l.resume(b)
+		return
+	}
+	acts := l.world.RivalProven()
+	if acts == nil {
+		return
+	}
+	d := controllerDraft(events.KindRivalFound, &events.RivalFound{Acts: acts})
+	d.Evidence.Sentence = l.accuse(acts)
+	l.put(b, d)
+	l.rival = d.Evidence.Sentence
+	l.giveBackWaiting(b) // the executor is stopped, and gives back the rest
+}
+
+// Rival is why nothing is decided in this run any more, for the operator; empty while no other controller was found.
+func (l *Loop) Rival() string {
+	switch {
+	case l.rival != "":
+		return l.rival
+	case l.world.Rival.Found:
+		return "the last run found kube-controller-manager at work on the same Jobs: nothing is done until it has done nothing for a minute"
+	}
+	return ""
+}
+
+// Halted reports whether this run found another controller: no command may leave any more.
+func (l *Loop) Halted() bool { return l.rival != "" }
+
+// accuse tells the acts, by the names of the Jobs.
+func (l *Loop) accuse(acts []events.RivalAct) string {
+	var parts []string
+	for _, a := range acts {
+		what := "it wrote the status of " + l.nameOf(a.Job)
+		if a.Pod != "" {
+			what = "it made a pod of " + l.nameOf(a.Job)
+		}
+		parts = append(parts, fmt.Sprintf("%s at %s", what, a.At.Go().UTC().Format("15:04:05Z")))
+	}
+	return "kube-controller-manager runs the same Jobs: " + strings.Join(parts, ", ") +
+		". Two controllers make too many pods and count them twice, so nothing more is done here. " +
+		"Turn off its job-controller, or run this with --manage=delegated; then restart"
+}
+
+func (l *Loop) nameOf(job types.UID) string {
+	ref := l.world.RefOf(events.JobStream(job))
+	if ref.Name == "" {
+		return "Job " + string(job)
+	}
+	return "Job " + ref.Namespace + "/" + ref.Name
+}

@@ -1,0 +1,148 @@
+package handover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/test/controlplane"
+	"github.com/jobledger/jobledger/test/internal/builtin"
+	"github.com/jobledger/jobledger/test/internal/history"
+)
+
+// TestBothAtOnce: the built-in controller is started while ours runs with --manage=all. Ours finds out, says so, and does
+// nothing more; the next run (at length only, it takes a minute) waits until the built-in is gone, and ends the Job.
+func TestBothAtOnce(t *testing.T) {
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 10*time.Minute, errors.New("the test takes more than ten minutes"))
+	defer cancel()
+	theirs, err := builtin.New(ctx, shared.ControlPlane, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := theirs.Kill(); err != nil {
+			t.Error(err)
+		}
+	}()
+	x := newPlace(t, ctx, "both at once")
+	if err := x.ours.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	busy := &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Name: "busy"},
+		Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{}},
+			Spec: corev1.PodSpec{
+				RestartPolicy: corev1.RestartPolicyNever,
+				Containers:    []corev1.Container{{Name: "main", Image: "example.com/work:1"}},
+			},
+		}},
+	}
+	pods(2, 1000, "1s")(busy)
+	if _, err := shared.Admin.BatchV1().Jobs(x.namespace).Create(ctx, busy, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := theirs.Launch(); err != nil {
+		t.Fatal(err)
+	}
+	x.awaitRecord(ctx, "RivalFound")
+
+	// From then on only the built-in works on it.
+	before := x.writes()
+	grown := x.finishedPods() + 10
+	if err := x.history.Await(ctx, func(history.Now) string {
+		if n := x.finishedPods(); n < grown {
+			return fmt.Sprintf("%d pods have been counted, %d are awaited", n, grown)
+		}
+		return ""
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if after := x.writes(); after > before+2 { // what had been sent may still arrive
+		t.Errorf("ours wrote %d times after it had found the built-in", after-before)
+	}
+	output, err := x.ours.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "kube-controller-manager runs the same Jobs"; !strings.Contains(output, want) {
+		t.Errorf("the operator is not told %q:\n%s", want, output)
+	}
+	if err := theirs.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.ours.Stop(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if !long {
+		return
+	}
+	if err := x.ours.Launch(); err != nil {
+		t.Fatal(err)
+	}
+	x.awaitRecord(ctx, "RivalGone")
+	few := []byte(fmt.Sprintf(`{"spec":{"parallelism":%d}}`, 50))
+	if _, err := shared.Admin.BatchV1().Jobs(x.namespace).Patch(ctx, "busy", types.MergePatchType, few, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.history.Await(ctx, func(n history.Now) string {
+		if job := n.Jobs["busy"]; job.Status.Succeeded < 1000 {
+			return fmt.Sprintf("%d of 1000 pods have succeeded", job.Status.Succeeded)
+		}
+		return ""
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.ours.Stop(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.ours.Check(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+// awaitRecord waits until the log of ours holds a record of that kind.
+func (x *place) awaitRecord(ctx context.Context, kind string) {
+	x.t.Helper()
+	if err := x.history.Await(ctx, func(history.Now) string {
+		records, err := x.ours.Records(ctx, "--kind", kind)
+		if err != nil || len(records) == 0 {
+			return fmt.Sprintf("there is no record %s (%v)", kind, err)
+		}
+		return ""
+	}); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+// writes is how often ours has written to pods and Jobs.
+func (x *place) writes() (n int) {
+	x.t.Helper()
+	counts, err := shared.CountWrites(func(w controlplane.Write) bool {
+		return w.User == x.namespace && (strings.HasPrefix(w.Resource, "pods") || strings.HasPrefix(w.Resource, "jobs"))
+	})
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	for _, count := range counts {
+		n += count
+	}
+	return n
+}
+
+// finishedPods is how many pods the Job counts.
+func (x *place) finishedPods() int {
+	job, err := shared.Admin.BatchV1().Jobs(x.namespace).Get(x.t.Context(), "busy", metav1.GetOptions{})
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	return int(job.Status.Succeeded + job.Status.Failed)
+}
