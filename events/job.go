@@ -53,6 +53,38 @@ type JobSpec struct {
 	SuccessPolicy           string // the API's JSON; empty for none
 	Template                string // hash of the pod template
 	SchedulingGroup         bool   `json:",omitempty"` // the pod template names a scheduling group of its own
+	Redacted                string `json:",omitempty"` // hash of the redacted template, which a JobTemplate names
+	Policies                string `json:",omitempty"` // hash of selector and policies, which a JobPolicies has; empty for none of them
+}
+
+// Apart is the spec as a record stores it: without what a JobPolicies has.
+func (s *JobSpec) Apart() *JobSpec {
+	if s.Policies == "" {
+		return s
+	}
+	apart := *s
+	apart.Selector, apart.PodFailurePolicy, apart.SuccessPolicy = "", "", ""
+	return &apart
+}
+
+// Whole is the spec with what its JobPolicies have.
+func (s *JobSpec) Whole(p *JobPolicies) *JobSpec {
+	whole := *s
+	whole.Selector, whole.PodFailurePolicy, whole.SuccessPolicy = p.Selector, p.PodFailurePolicy, p.SuccessPolicy
+	return &whole
+}
+
+// JobTemplate names a redacted pod template, once per content, namespace and file. Its text is Evidence.Template; without it
+// nothing but the hash and the size is stored.
+type JobTemplate struct {
+	Hash string
+	Size uint64 // of the text in bytes, also of one that is not stored
+}
+
+// JobPolicies are the parts of a spec that may be large and that cannot change, once per content, namespace and file.
+type JobPolicies struct {
+	Hash                                      string
+	Selector, PodFailurePolicy, SuccessPolicy string // as in JobSpec
 }
 
 // Unset marks an optional number of a status that is not there.
@@ -93,6 +125,8 @@ type JobRetired struct{}
 func (*JobSeen) facts()     {}
 func (*JobGone) facts()     {}
 func (*JobSpec) facts()     {}
+func (*JobTemplate) facts() {}
+func (*JobPolicies) facts() {}
 func (*StoredState) facts() {}
 func (*JobResumed) facts()  {}
 func (*TimerFired) facts()  {}

@@ -34,6 +34,9 @@ const (
 	KindTimerFired  Kind = 33
 	KindJobRetired  Kind = 34
 
+	KindTemplateStored Kind = 35
+	KindPoliciesStored Kind = 36
+
 	KindDecided      Kind = 40
 	KindWouldDecide  Kind = 41
 	KindCommandEnded Kind = 42
@@ -69,6 +72,8 @@ var kinds = map[Kind]kindInfo{
 	KindJobResumed:        {"JobResumed", true},
 	KindTimerFired:        {"TimerFired", true},
 	KindJobRetired:        {"JobRetired", true},
+	KindTemplateStored:    {"TemplateStored", false},
+	KindPoliciesStored:    {"PoliciesStored", true},
 	KindDecided:           {"Decided", true},
 	KindWouldDecide:       {"WouldDecide", false},
 	KindCommandEnded:      {"CommandEnded", true},

@@ -65,7 +65,7 @@ type Evidence struct {
 	Reason, Message string // somebody else's words: the pod's status, the API server's error
 	Sentence        string // our words, for people
 	Containers      []ContainerEnd
-	Template        []byte // the redacted pod template of a spec, as JSON
+	Template        []byte // a redacted pod template, as JSON
 	State           []byte // the names that belong to a stored state
 	Owner           string // the name of the Job that owns a pod, where the stream does not know it yet
 }
@@ -83,6 +83,8 @@ type Observation struct {
 	Job      JobRef // the Job that the observation is about, or the pod's owner; zero when there is none
 	Facts    Facts
 	Evidence Evidence
-	Spec     *JobSpec // content of the spec that a JobSeen names, with Template as its evidence; nil otherwise
-	Template []byte   // the redacted pod template of Spec, as JSON
+	Spec     *JobSpec // content of the spec that a JobSeen names; nil otherwise
+	Template []byte   // its redacted pod template, as JSON; nil when it is too large to be stored
+	// TemplateSize is that of the redacted template in bytes, also when it is too large to be stored.
+	TemplateSize int
 }

@@ -67,6 +67,10 @@ func factsToWire(f Facts, free *[]string) (proto.Message, error) {
 		return &pb.JobGone{Version: f.Version, Missed: f.Missed}, nil
 	case *JobSpec:
 		return SpecToWire(f), nil
+	case *JobTemplate:
+		return &pb.JobTemplate{Hash: f.Hash, Size: f.Size}, nil
+	case *JobPolicies:
+		return PoliciesToWire(f), nil
 	case *PodSeen:
 		return PodToWire(f), nil
 	case *PodGone:
@@ -126,6 +130,10 @@ func unmarshalFacts(kind Kind, b []byte, free []string) (Facts, error) {
 		})
 	case KindSpecStored:
 		return parse(b, func(w *pb.JobSpec) (Facts, error) { return SpecFromWire(w), nil })
+	case KindTemplateStored:
+		return parse(b, func(w *pb.JobTemplate) (Facts, error) { return &JobTemplate{Hash: w.GetHash(), Size: w.GetSize()}, nil })
+	case KindPoliciesStored:
+		return parse(b, func(w *pb.JobPolicies) (Facts, error) { return PoliciesFromWire(w), nil })
 	case KindPodAdded, KindPodChanged:
 		return parse(b, podSeenFromWire)
 	case KindPodDeleted:

@@ -65,6 +65,7 @@ func SpecToWire(f *JobSpec) *pb.JobSpec {
 		MaxFailedIndexes: f.MaxFailedIndexes, PodReplacementPolicy: f.PodReplacementPolicy,
 		RestartPolicy: f.RestartPolicy, ManualSelector: f.ManualSelector, Selector: f.Selector,
 		PodFailurePolicy: f.PodFailurePolicy, SuccessPolicy: f.SuccessPolicy, Template: f.Template, SchedulingGroup: f.SchedulingGroup,
+		Redacted: f.Redacted, Policies: f.Policies,
 	}
 }
 
@@ -77,6 +78,19 @@ func SpecFromWire(w *pb.JobSpec) *JobSpec {
 		MaxFailedIndexes: w.MaxFailedIndexes, PodReplacementPolicy: w.GetPodReplacementPolicy(),
 		RestartPolicy: w.GetRestartPolicy(), ManualSelector: w.GetManualSelector(), Selector: w.GetSelector(),
 		PodFailurePolicy: w.GetPodFailurePolicy(), SuccessPolicy: w.GetSuccessPolicy(), Template: w.GetTemplate(), SchedulingGroup: w.GetSchedulingGroup(),
+		Redacted: w.GetRedacted(), Policies: w.GetPolicies(),
+	}
+}
+
+// PoliciesToWire translates a spec's policies for a record or a stored state.
+func PoliciesToWire(f *JobPolicies) *pb.JobPolicies {
+	return &pb.JobPolicies{Hash: f.Hash, Selector: f.Selector, PodFailurePolicy: f.PodFailurePolicy, SuccessPolicy: f.SuccessPolicy}
+}
+
+// PoliciesFromWire is the inverse of PoliciesToWire.
+func PoliciesFromWire(w *pb.JobPolicies) *JobPolicies {
+	return &JobPolicies{
+		Hash: w.GetHash(), Selector: w.GetSelector(), PodFailurePolicy: w.GetPodFailurePolicy(), SuccessPolicy: w.GetSuccessPolicy(),
 	}
 }
 

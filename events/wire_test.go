@@ -35,7 +35,8 @@ var samples = []events.Record{
 	}, Evidence: events.Evidence{Namespace: "ns", Name: "demo"}},
 	{Header: header(6, events.JobStream("u1"), events.KindSpecStored), Facts: &events.JobSpec{
 		Hash: "5eec", Parallelism: ptr(int32(2)), Completions: ptr(int32(0)), CompletionMode: "Indexed", Template: "7e",
-	}, Evidence: events.Evidence{Template: []byte(`{}`)}},
+		Redacted: "7ed", Policies: "901",
+	}},
 	{Header: header(7, events.JobStream("u1"), events.KindPodChanged), Facts: &events.PodSeen{
 		UID: "p1", Version: 8, Phase: events.PodFailed, Created: 2e9, Tracked: true, Owner: "u1", Selected: true,
 		Index: 0, Ordinal: 3, Exits: []events.ContainerExit{{Name: "main", Code: -3}},
@@ -57,6 +58,11 @@ var samples = []events.Record{
 		Command: events.CommandName{Decided: 8, Place: 0}, Ending: events.Refused, Class: events.RefusedQuota, RetryAfter: 5, Sent: true,
 	}, Evidence: events.Evidence{Message: "exceeded quota"}},
 	{Header: header(10, events.JobStream("u1"), 999), Facts: &events.Unknown{Bytes: []byte{1, 2}}},
+	{Header: header(11, events.JobStream("u1"), events.KindTemplateStored), Facts: &events.JobTemplate{Hash: "7ed", Size: 2},
+		Evidence: events.Evidence{Template: []byte(`{}`)}},
+	{Header: header(12, events.JobStream("u1"), events.KindPoliciesStored), Facts: &events.JobPolicies{
+		Hash: "901", Selector: `{}`, PodFailurePolicy: `{"rules":[]}`, SuccessPolicy: `{"rules":null}`,
+	}},
 }
 
 func header(s events.Sequence, stream events.Stream, kind events.Kind) events.Header {

@@ -161,12 +161,37 @@ func (in *Intake) jobSeen(o *events.Observation, f *events.JobSeen, next events.
 	var drafts []Draft
 	seen.SpecAt = in.World.specs.byHash[seen.Spec].at // 0, before every file, for one that is not known
 	if seen.SpecAt < in.FileStart {
-		seen.SpecAt = next
-		drafts = append(drafts, Draft{
-			Stream: stream, Kind: events.KindSpecStored, Facts: o.Spec, Evidence: events.Evidence{Template: o.Template},
-		})
+		drafts = in.specDrafts(stream, o, next)
+		seen.SpecAt = next + events.Sequence(len(drafts)-1)
 	}
 	return append(drafts, Draft{Stream: stream, Kind: kind, Facts: &seen, Evidence: o.Evidence})
+}
+
+// specDrafts store a Job's spec in the newest file, after those of its large parts that the file does not store yet. The last
+// one is the spec, which has the records of the parts for causes. Of a template the text is evidence alone, so that whoever
+// gives the drafts their places may take it out: the hash and the size stay.
+func (in *Intake) specDrafts(stream events.Stream, o *events.Observation, next events.Sequence) []Draft {
+	var drafts []Draft
+	var parts []events.Sequence
+	part := func(at events.Sequence, kind events.Kind, facts events.Facts, evidence events.Evidence) {
+		if at < in.FileStart {
+			at = next + events.Sequence(len(drafts))
+			drafts = append(drafts, Draft{Stream: stream, Kind: kind, Facts: facts, Evidence: evidence})
+		}
+		parts = append(parts, at)
+	}
+	spec, specs := o.Spec, &in.World.specs
+	if spec.Redacted != "" {
+		part(specs.templates[spec.Redacted], events.KindTemplateStored,
+			&events.JobTemplate{Hash: spec.Redacted, Size: uint64(o.TemplateSize)}, events.Evidence{Template: o.Template})
+	}
+	if spec.Policies != "" {
+		part(specs.policies[spec.Policies].at, events.KindPoliciesStored, &events.JobPolicies{
+			Hash: spec.Policies, Selector: spec.Selector, PodFailurePolicy: spec.PodFailurePolicy, SuccessPolicy: spec.SuccessPolicy,
+		}, events.Evidence{})
+	}
+	slices.Sort(parts)
+	return append(drafts, Draft{Stream: stream, Kind: events.KindSpecStored, Facts: spec.Apart(), Causes: parts})
 }
 
 // news reports whether the Job's object shows anything that the world does not know, and cuts the status to what is news.

@@ -27,6 +27,14 @@ func listedJob(f *fold, change func(*events.Observation, *events.JobSeen)) *even
 	return o
 }
 
+// withParts is a newer version of the Job with another spec, which has that redacted template and those policies.
+func withParts(f *fold, spec, template, policies string) *events.Observation {
+	return listedJob(f, func(o *events.Observation, s *events.JobSeen) {
+		s.Version, s.Spec, o.Spec.Hash = 11, spec, spec
+		o.Spec.Redacted, o.Spec.Policies, o.Spec.SuccessPolicy = template, policies, `{"rules":[]}`
+	})
+}
+
 // listedPod is the pod of the fold as a list or a watch shows it.
 func listedPod(change func(*events.PodSeen)) *events.Observation {
 	seen := pod(change)
@@ -103,6 +111,22 @@ func TestWhatIsSeenOfAJobIsRecorded(t *testing.T) {
 			in := projector.Intake{World: f.world, FileStart: 3}
 			return f.admitsTo(&in, listedJob(f, func(_ *events.Observation, s *events.JobSeen) { s.Version, s.Deleted = 11, 1e18 }))
 		}, "SpecStored in job/job, JobChanged in job/job at 11 with spec of 4 ns demo"},
+		{"with the parts of a spec that nobody has stored before it, and that are its causes", func(f *fold) string {
+			return f.admits(withParts(f, "new", "template", "policies"))
+		}, "TemplateStored in job/job, PoliciesStored in job/job, SpecStored in job/job because of [4 5], JobChanged in job/job at 11 with spec of 6 ns demo"},
+		{"without those that the file stores", func(f *fold) string {
+			f.record(events.KindTemplateStored, &events.JobTemplate{Hash: "template"})
+			f.record(events.KindPoliciesStored, &events.JobPolicies{Hash: "policies"})
+			return f.admits(withParts(f, "new", "template", "policies"), withParts(f, "new", "other", "policies"), withParts(f, "new", "template", ""))
+		}, "SpecStored in job/job because of [4 5], JobChanged in job/job at 11 with spec of 6 ns demo, " +
+			"TemplateStored in job/job, SpecStored in job/job because of [5 6], JobChanged in job/job at 11 with spec of 7 ns demo, " +
+			"SpecStored in job/job because of [4], JobChanged in job/job at 11 with spec of 6 ns demo"},
+		{"with those that only an older file stores", func(f *fold) string {
+			f.record(events.KindTemplateStored, &events.JobTemplate{Hash: "template"})
+			f.record(events.KindPoliciesStored, &events.JobPolicies{Hash: "policies"})
+			in := projector.Intake{World: f.world, FileStart: 5}
+			return f.admitsTo(&in, withParts(f, "new", "template", "policies"))
+		}, "TemplateStored in job/job, SpecStored in job/job because of [5 6], JobChanged in job/job at 11 with spec of 7 ns demo"},
 		{"one that was taken for gone is there", func(f *fold) string {
 			f.pod(nil)
 			f.record(events.KindJobDeleted, &events.JobGone{Version: 9, Missed: true})

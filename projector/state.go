@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"google.golang.org/protobuf/proto"
@@ -331,7 +332,13 @@ func (j *Job) restorePods(ws []*pb.PodState, names []*pb.PodNames, r *stateReade
 func (w *World) ControllerState() []byte {
 	s := w.controllerToWire()
 	for _, k := range w.specs.sorted() {
-		s.Specs = append(s.Specs, &pb.SpecState{Spec: events.SpecToWire(k.spec), At: uint64(k.at)})
+		s.Specs = append(s.Specs, &pb.SpecState{Spec: events.SpecToWire(k.spec.Apart()), At: uint64(k.at)})
+	}
+	for _, k := range w.specs.sortedPolicies() {
+		s.Policies = append(s.Policies, &pb.PoliciesState{Policies: events.PoliciesToWire(k.policies), At: uint64(k.at)})
+	}
+	for _, hash := range slices.Sorted(maps.Keys(w.specs.templates)) {
+		s.Templates = append(s.Templates, &pb.TemplateState{Hash: hash, At: uint64(w.specs.templates[hash])})
 	}
 	return marshal(s)
 }
@@ -444,6 +451,12 @@ func (w *World) restoreController(b []byte, through events.Sequence) error {
 		w.newest[events.Resource(r)] = v
 	}
 	w.specs.since = events.Sequence(s.GetFiled())
+	for _, k := range s.GetTemplates() {
+		w.specs.templates[k.GetHash()] = events.Sequence(k.GetAt())
+	}
+	for _, k := range s.GetPolicies() { // before the specs that have them
+		w.specs.storePolicies(events.PoliciesFromWire(k.GetPolicies()), events.Sequence(k.GetAt()))
+	}
 	for _, k := range s.GetSpecs() {
 		w.specs.store(events.SpecFromWire(k.GetSpec()), events.Sequence(k.GetAt()))
 	}

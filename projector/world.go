@@ -45,7 +45,7 @@ func NewWorld() *World {
 	return &World{
 		Settings: events.DefaultSettings(),
 		newest:   map[events.Resource]uint64{},
-		specs:    specs{byHash: map[string]storedSpec{}},
+		specs:    newSpecs(),
 		jobs:     map[events.Stream]*Job{},
 		stubs:    map[types.UID]Stub{},
 		homes:    map[types.UID]events.Stream{},
@@ -170,6 +170,10 @@ func (w *World) learn(rec *events.Record) {
 	switch f := rec.Facts.(type) {
 	case *events.JobSpec:
 		w.specs.store(f, rec.Sequence)
+	case *events.JobTemplate:
+		w.specs.templates[f.Hash] = rec.Sequence
+	case *events.JobPolicies:
+		w.specs.storePolicies(f, rec.Sequence)
 	case *events.JobGone:
 		w.newest[events.Jobs] = max(w.newest[events.Jobs], f.Version)
 	case *events.JobSeen:
@@ -216,7 +220,12 @@ func (w *World) applyToJob(rec *events.Record) {
 
 // opens reports whether a record of that kind can be a stream's first.
 func opens(k events.Kind) bool {
-	return k == events.KindSpecStored || k == events.KindJobAdded || k == events.KindPodAdded
+	switch k {
+	case events.KindTemplateStored, events.KindPoliciesStored, events.KindSpecStored, events.KindJobAdded, events.KindPodAdded:
+		return true
+	default:
+		return false
+	}
 }
 
 func (w *World) open(s events.Stream, at events.Sequence) *Job {

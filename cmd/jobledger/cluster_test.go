@@ -208,8 +208,9 @@ func (c *fakeCluster) addJob(namespace, name string, number int, change func(*ev
 
 func (c *fakeCluster) showJob(job *fakeJob) {
 	seen, spec := job.seen, job.spec
+	template := []byte(`{"spec":{"containers":[{"name":"main","image":"example.com/work:1"}]}}`)
 	c.see(events.Observation{
-		Job: job.ref, Facts: &seen, Spec: &spec, Template: []byte(`{"spec":{"containers":[{"name":"main","image":"example.com/work:1"}]}}`),
+		Job: job.ref, Facts: &seen, Spec: &spec, Template: template, TemplateSize: len(template),
 		Evidence: events.Evidence{Namespace: job.ref.Namespace, Name: job.ref.Name},
 	})
 }

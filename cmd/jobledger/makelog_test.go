@@ -104,7 +104,11 @@ func morning(t testing.TB, log store.Log) {
 	c.pass(1500 * time.Millisecond)
 	c.refuse, c.hold = nil, true
 
-	c.addJob("batch", "asked", 5, func(s *events.JobSpec) { d := int64(3600); s.ActiveDeadlineSeconds = &d })
+	c.addJob("batch", "asked", 5, func(s *events.JobSpec) {
+		d := int64(3600)
+		s.ActiveDeadlineSeconds, s.Redacted = &d, "redacted-asked"
+		s.PodFailurePolicy, s.Policies = `{"rules":[{"action":"FailJob","onExitCodes":{"operator":"In","values":[42]}}]}`, "policies-asked"
+	})
 	c.settle()
 	c.durable()
 }

@@ -117,7 +117,7 @@ func (f *feed) record(r events.Record) ([]replay.Divergence, error) {
 	}
 	end := r.Last
 	var found []replay.Divergence
-	if r.Stream == *f.only || r.Stream == events.Controller || r.Kind == events.KindSpecStored {
+	if r.Stream == *f.only || r.Stream == events.Controller || r.Kind == events.KindSpecStored || r.Kind == events.KindPoliciesStored {
 		if f.held != nil {
 			d, err := f.replay.Record(*f.held)
 			if err != nil {

@@ -47,12 +47,21 @@ func observeJob(job *batchv1.Job, version uint64, mode events.Mode) (events.Obse
 		seen.BuiltinWrote = builtinWrote(job)
 	}
 	return events.Observation{
-		Job:      refOf(job),
-		Facts:    seen,
-		Evidence: events.Evidence{Namespace: job.Namespace, Name: job.Name},
-		Spec:     spec,
-		Template: template,
+		Job:          refOf(job),
+		Facts:        seen,
+		Evidence:     events.Evidence{Namespace: job.Namespace, Name: job.Name},
+		Spec:         spec,
+		Template:     stored(template),
+		TemplateSize: len(template),
 	}, nil
+}
+
+// stored is a redacted template as far as it is stored.
+func stored(template []byte) []byte {
+	if len(template) > maxTemplate {
+		return nil
+	}
+	return template
 }
 
 func statusOf(s *batchv1.JobStatus) *events.JobStatus {

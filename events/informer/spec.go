@@ -26,8 +26,12 @@ const (
 
 var generatedLabels = [...]string{controllerUIDLabel, jobNameLabel, legacyControllerUIDLabel, legacyJobNameLabel}
 
+// maxTemplate bounds the redacted templates that are stored; of a larger one the hash and the size are.
+const maxTemplate = 64 << 10
+
 // specOf is the content of a Job's spec that decisions read, named by its hash, and the redacted pod template as JSON.
-// Jobs that differ only in what the API server generated for them have the same content.
+// Jobs of one namespace that differ only in what the API server generated for them have the same content. Jobs of two
+// namespaces never have: they share nothing in the log, so that none tells what another namespace runs.
 func specOf(job *batchv1.Job) (*events.JobSpec, []byte, error) {
 	s := &job.Spec
 	spec := &events.JobSpec{
@@ -68,14 +72,24 @@ func specOf(job *batchv1.Job) (*events.JobSpec, []byte, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("encode redacted template of Job %s/%s: %w", job.Namespace, job.Name, err)
 	}
-	spec.Hash, err = hashOf(struct {
-		Spec     *events.JobSpec
-		Template json.RawMessage
-	}{spec, template})
-	if err != nil {
+	spec.Redacted = textHash(job.Namespace, string(template))
+	if spec.Selector != "" || spec.PodFailurePolicy != "" || spec.SuccessPolicy != "" {
+		spec.Policies = textHash(job.Namespace, spec.Selector, spec.PodFailurePolicy, spec.SuccessPolicy)
+	}
+	if spec.Hash, err = hashOf(spec.Apart()); err != nil {
 		return nil, nil, fmt.Errorf("hash spec of Job %s/%s: %w", job.Namespace, job.Name, err)
 	}
 	return spec, template, nil
+}
+
+// textHash names texts of a namespace that stand in the log as they are. None of them holds a zero byte, nor does a namespace.
+func textHash(namespace string, texts ...string) string {
+	h := sha256.New()
+	for _, text := range append([]string{namespace}, texts...) {
+		h.Write([]byte(text))
+		h.Write([]byte{0})
+	}
+	return hex.EncodeToString(h.Sum(nil)[:hashBytes])
 }
 
 // TemplateHash names the content of the Job's pod template, generated labels left out: 32 hexadecimal digits. It is of
@@ -117,6 +131,8 @@ func generatedSelector(s *metav1.LabelSelector, uid types.UID) bool {
 		s.MatchLabels[controllerUIDLabel] == string(uid)
 }
 
+const hashBytes = 16 // of a SHA-256 that names something
+
 // hashOf is the first 16 bytes of the SHA-256 of v's JSON, in which struct fields stand in their order and map keys
 // are sorted, so equal values have equal hashes.
 func hashOf(v any) (string, error) {
@@ -125,7 +141,7 @@ func hashOf(v any) (string, error) {
 		return "", err
 	}
 	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:16]), nil
+	return hex.EncodeToString(sum[:hashBytes]), nil
 }
 
 func jsonOf(v any) (string, error) {

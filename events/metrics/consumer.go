@@ -123,7 +123,7 @@ func (c *Consumer) apply(ctx context.Context, rec *events.Record) error {
 	j.touched = j.touched || isInput(rec.Kind)
 	switch f := rec.Facts.(type) {
 	case *events.JobSpec:
-		c.specs.add(f)
+		return c.specStored(ctx, rec, f)
 	case *events.JobSeen:
 		return c.jobSeen(ctx, j, rec, f)
 	case *events.JobGone:
@@ -148,7 +148,7 @@ func (c *Consumer) apply(ctx context.Context, rec *events.Record) error {
 // open begins to remember a Job with a record that can be a stream's first.
 func (c *Consumer) open(rec *events.Record) *job {
 	switch rec.Facts.(type) {
-	case *events.JobSpec, *events.JobSeen, *events.PodSeen:
+	case *events.JobTemplate, *events.JobPolicies, *events.JobSpec, *events.JobSeen, *events.PodSeen:
 		j := &job{}
 		c.jobs[rec.Stream] = j
 		return j

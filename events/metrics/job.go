@@ -196,11 +196,37 @@ func (c *Consumer) specAt(ctx context.Context, f *events.JobSeen) (*spec, error)
 			return nil, err
 		}
 		if s, ok := rec.Facts.(*events.JobSpec); ok && s.Hash == f.Spec {
-			return c.specs.add(s), nil
+			err := c.specStored(ctx, &rec, s)
+			return c.specs[f.Spec], err
 		}
 		break
 	}
 	return c.specs.add(&events.JobSpec{Hash: f.Spec}), nil // it was erased
+}
+
+// specStored takes a spec that a record stores, with its policies, which one of the record's causes has. Its error is the log's.
+func (c *Consumer) specStored(ctx context.Context, rec *events.Record, f *events.JobSpec) error {
+	if f.Policies == "" || c.specs[f.Hash] != nil {
+		c.specs.add(f)
+		return nil
+	}
+	for _, at := range rec.Causes {
+		for part, err := range c.log.Read(ctx, at) {
+			if errors.Is(err, store.ErrPruned) {
+				break
+			}
+			if err != nil {
+				return err
+			}
+			if p, ok := part.Facts.(*events.JobPolicies); ok && p.Hash == f.Policies {
+				c.specs.add(f.Whole(p))
+				return nil
+			}
+			break
+		}
+	}
+	c.specs.add(f) // they were erased
+	return nil
 }
 
 // count is the number of indexes in their text form.

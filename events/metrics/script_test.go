@@ -37,7 +37,15 @@ func newScript(t *testing.T, spec *events.JobSpec) *script {
 	s := emptyScript(t)
 	s.listed()
 	spec.Hash = "h"
-	s.add(demoStream, events.KindSpecStored, spec)
+	if spec.PodFailurePolicy != "" { // which another Job of the namespace has stored
+		spec.Policies = "p"
+		at := s.add(events.JobStream("before"), events.KindPoliciesStored, &events.JobPolicies{Hash: "p", PodFailurePolicy: spec.PodFailurePolicy})
+		s.end()
+		s.add(demoStream, events.KindSpecStored, spec.Apart())
+		s.batch[0].Causes = []events.Sequence{at}
+	} else {
+		s.add(demoStream, events.KindSpecStored, spec)
+	}
 	s.add(demoStream, events.KindJobAdded, &events.JobSeen{
 		Version: 1, Managed: true, Spec: "h", SpecAt: s.next - 1, Status: &events.JobStatus{},
 	})

@@ -20,7 +20,8 @@ import (
 func upTo(seconds int) kubelet.Range { return kubelet.Range{Max: time.Duration(seconds) * time.Second} }
 
 // history is the log of a controller that had a hard time: requests failed, watches were cut, it crashed, and its log
-// has many files. Jobs of two names share a spec.
+// has many files. Jobs of two names share a spec, and two of other
+// specs the policies.
 func history(t *testing.T, seed uint64) *memlog.Log {
 	t.Helper()
 	var jobs []*batchv1.Job
@@ -37,6 +38,7 @@ func history(t *testing.T, seed uint64) *memlog.Log {
 		}
 		if i < 2 {
 			job.Spec.CompletionMode = new(batchv1.IndexedCompletion)
+			job.Spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededCount: new(int32(4))}}}
 		}
 		jobs = append(jobs, job)
 	}

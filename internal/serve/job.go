@@ -33,7 +33,7 @@ func JobAt(ctx context.Context, src Source, s events.Stream, at Point) (show.Job
 		return show.Job{}, err
 	}
 	fold := show.NewFold()
-	specs := map[events.Sequence]bool{}
+	parts := elsewhere{src: src, fold: fold, known: map[events.Sequence]bool{}}
 	var last events.Record
 	records := merged(
 		src.ReadStream(ctx, events.Controller, 0, store.Forward),
@@ -45,7 +45,7 @@ func JobAt(ctx context.Context, src Source, s events.Stream, at Point) (show.Job
 		if at.passed(&r) || (asOf != 0 && r.Sequence > asOf) {
 			break
 		}
-		if err := spec(ctx, src, fold, specs, &r); err != nil {
+		if err := parts.need(ctx, &r); err != nil {
 			return show.Job{}, err
 		}
 		fold.Apply(&r)
@@ -78,26 +78,67 @@ func settle(ctx context.Context, src Source, at Point) (events.Sequence, events.
 	return head.Sequence, head.Time, nil
 }
 
-// spec folds the content of a Job's spec where another Job's stream stores it: equal specs are stored once.
-func spec(ctx context.Context, src Source, fold *show.Fold, known map[events.Sequence]bool, r *events.Record) error {
+// elsewhere folds what a Job's spec is made of and another Job's stream stores: equal parts are stored once.
+type elsewhere struct {
+	src   Source
+	fold  *show.Fold
+	known map[events.Sequence]bool // records that are folded, or that the log does not hold any more
+}
+
+// need folds what the record, of the Job's own stream, refers to.
+func (e *elsewhere) need(ctx context.Context, r *events.Record) error {
 	switch f := r.Facts.(type) {
+	case *events.JobPolicies:
+		e.known[r.Sequence] = true
 	case *events.JobSpec:
-		known[r.Sequence] = true
+		e.known[r.Sequence] = true
+		return e.policies(ctx, r, f)
 	case *events.JobSeen:
-		if f.SpecAt == 0 || known[f.SpecAt] {
-			return nil
+		stored, err := e.find(ctx, f.SpecAt)
+		if stored == nil || err != nil {
+			return err
 		}
-		known[f.SpecAt] = true
-		stored, err := Record(ctx, src, f.SpecAt)
-		if errors.Is(err, store.ErrPruned) {
-			return nil // the stored state of the Job has it
+		if spec, ok := stored.Facts.(*events.JobSpec); ok {
+			if err := e.policies(ctx, stored, spec); err != nil {
+				return err
+			}
 		}
+		e.fold.Store(stored)
+	}
+	return nil
+}
+
+// policies folds those of a spec: one of the causes of its record has them.
+func (e *elsewhere) policies(ctx context.Context, r *events.Record, spec *events.JobSpec) error {
+	if spec.Policies == "" {
+		return nil
+	}
+	for _, at := range r.Causes {
+		stored, err := e.find(ctx, at)
 		if err != nil {
 			return err
 		}
-		fold.Store(&stored)
+		if stored != nil && stored.Kind == events.KindPoliciesStored {
+			e.fold.Store(stored)
+		}
 	}
 	return nil
+}
+
+// find is a record that has not been folded; nil when it has, and when it is pruned: the stored state of the Job has it then.
+func (e *elsewhere) find(ctx context.Context, at events.Sequence) (*events.Record, error) {
+	if at == 0 || e.known[at] {
+		return nil, nil
+	}
+	e.known[at] = true
+	stored, err := Record(ctx, e.src, at)
+	if errors.Is(err, store.ErrPruned) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &stored, nil
 }
 
 // merged gives the records of two streams in the order of the log. It ends after the first error.

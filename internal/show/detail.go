@@ -42,6 +42,10 @@ func (n *Names) detail(r *events.Record) string {
 		return groupText(f)
 	case *events.JobSpec:
 		return specText(f)
+	case *events.JobTemplate:
+		return templateText(r, f)
+	case *events.JobPolicies:
+		return policiesText(f)
 	case *events.Decision:
 		return n.decision(r.Stream, f)
 	case *events.CommandEnded:
@@ -261,6 +265,26 @@ func specText(s *events.JobSpec) string {
 	}
 	if s.Suspend {
 		parts = append(parts, "suspended")
+	}
+	return strings.Join(parts, ", ")
+}
+
+func templateText(r *events.Record, f *events.JobTemplate) string {
+	text := fmt.Sprintf("redacted, %d bytes", f.Size)
+	if len(r.Evidence.Template) == 0 {
+		text += ": not kept, or erased since"
+	}
+	return text
+}
+
+func policiesText(f *events.JobPolicies) string {
+	var parts []string
+	for _, p := range []struct{ name, text string }{
+		{"selector", f.Selector}, {"podFailurePolicy", f.PodFailurePolicy}, {"successPolicy", f.SuccessPolicy},
+	} {
+		if p.text != "" {
+			parts = append(parts, fmt.Sprintf("%s of %d bytes", p.name, len(p.text)))
+		}
 	}
 	return strings.Join(parts, ", ")
 }

@@ -58,6 +58,7 @@ func allCommands() []events.Command {
 func allFacts() map[events.Kind]events.Facts {
 	spec := filled(&events.JobSpec{})
 	spec.Selector, spec.PodFailurePolicy, spec.SuccessPolicy = `{"matchLabels":{"a":"b"}}`, `{"rules":[]}`, ``
+	policies := &events.JobPolicies{Hash: "hash", Selector: spec.Selector, PodFailurePolicy: spec.PodFailurePolicy}
 	return map[events.Kind]events.Facts{
 		events.KindLogCreated:        filled(&events.LogCreated{}),
 		events.KindEpochChanged:      filled(&events.EpochChanged{}),
@@ -78,6 +79,8 @@ func allFacts() map[events.Kind]events.Facts {
 		events.KindPodDeleted:        filled(&events.PodGone{}),
 		events.KindGroupSeen:         filled(&events.GroupSeen{}),
 		events.KindSpecStored:        spec,
+		events.KindTemplateStored:    filled(&events.JobTemplate{}),
+		events.KindPoliciesStored:    policies,
 		events.KindStateStored:       filled(&events.StoredState{}),
 		events.KindJobResumed:        &events.JobResumed{},
 		events.KindTimerFired:        &events.TimerFired{},

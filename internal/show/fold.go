@@ -80,7 +80,7 @@ func (f *Fold) Apply(r *events.Record) {
 	}
 }
 
-// Store takes in the content of a spec that another Job's stream holds, as far as records of this fold's Jobs name it.
+// Store takes in a spec, or the policies of one, that another Job's stream holds, as far as records of this fold's Jobs name it.
 func (f *Fold) Store(r *events.Record) { f.world.Apply(r) }
 
 // World is the projection. The caller does not change it.

@@ -55,6 +55,8 @@ func facts(f events.Facts) []byte {
 		o.raw("unknown", value(reflect.ValueOf(f.Bytes)))
 	case *events.JobSpec:
 		return Spec(f)
+	case *events.JobPolicies:
+		return policies(f)
 	default:
 		return value(reflect.ValueOf(f))
 	}
@@ -70,10 +72,22 @@ func Spec(s *events.JobSpec) []byte {
 	plain.Selector, plain.PodFailurePolicy, plain.SuccessPolicy = "", "", ""
 	b := value(reflect.ValueOf(&plain))
 	o := object{b: b[:len(b)-1]}
-	o.raw("selector", embedded([]byte(s.Selector)))
-	o.raw("podFailurePolicy", embedded([]byte(s.PodFailurePolicy)))
-	o.raw("successPolicy", embedded([]byte(s.SuccessPolicy)))
+	o.policies(s.Selector, s.PodFailurePolicy, s.SuccessPolicy)
 	return o.end()
+}
+
+func policies(p *events.JobPolicies) []byte {
+	var o object
+	o.text("hash", p.Hash)
+	o.policies(p.Selector, p.PodFailurePolicy, p.SuccessPolicy)
+	return o.end()
+}
+
+// policies adds what the API defines as objects.
+func (o *object) policies(selector, podFailurePolicy, successPolicy string) {
+	o.raw("selector", embedded([]byte(selector)))
+	o.raw("podFailurePolicy", embedded([]byte(podFailurePolicy)))
+	o.raw("successPolicy", embedded([]byte(successPolicy)))
 }
 
 func evidence(e *events.Evidence) []byte {

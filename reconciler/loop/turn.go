@@ -85,6 +85,9 @@ func (l *Loop) admit(b *batch, o *events.Observation) int {
 	for _, d := range drafts {
 		l.input(b, d)
 		size += 300 + len(d.Evidence.Message) + len(d.Evidence.Template)
+		if p, ok := d.Facts.(*events.JobPolicies); ok {
+			size += len(p.Selector) + len(p.PodFailurePolicy) + len(p.SuccessPolicy)
+		}
 	}
 	switch o.Facts.(type) {
 	case *events.JobSeen, *events.JobGone:

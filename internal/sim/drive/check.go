@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/jobledger/jobledger/events"
@@ -43,12 +44,12 @@ func (d *Driver) CheckLog() error {
 func replayed(log *memlog.Log) (*projector.World, error) {
 	log.Commit(1 << 30)
 	r := replay.New()
-	specs := map[events.Sequence]string{}
+	refs := references{specs: map[events.Sequence]string{}, parts: map[events.Sequence]string{}}
 	for rec, err := range log.Read(context.Background(), 1) {
 		if err != nil {
 			return nil, err
 		}
-		if err := checkReferences(&rec, specs); err != nil {
+		if err := refs.check(&rec); err != nil {
 			return nil, err
 		}
 		found, err := r.Record(rec)
@@ -91,18 +92,40 @@ func (d *Driver) checkTail() error {
 	return nil
 }
 
-// checkReferences: what a record says about others is true: a Job's spec stands where it says.
-func checkReferences(rec *events.Record, specs map[events.Sequence]string) error {
+// references are what records may refer to: the hashes of specs and their large parts, by the records that store them.
+type references struct {
+	specs, parts map[events.Sequence]string
+	file         events.Sequence // the first of the newest file
+}
+
+// check: what a record says about others is true: a Job's spec stands where it says, and the parts of a spec stand among the
+// causes of its record, in the same file.
+func (r *references) check(rec *events.Record) error {
 	switch f := rec.Facts.(type) {
+	case *events.JobTemplate:
+		r.parts[rec.Sequence] = f.Hash
+	case *events.JobPolicies:
+		r.parts[rec.Sequence] = f.Hash
 	case *events.JobSpec:
-		specs[rec.Sequence] = f.Hash
+		r.specs[rec.Sequence] = f.Hash
+		for _, part := range []string{f.Redacted, f.Policies} {
+			if part != "" && !slices.ContainsFunc(rec.Causes, func(at events.Sequence) bool { return at >= r.file && r.parts[at] == part }) {
+				return fmt.Errorf("record %d stores a spec that has %s, which none of its causes %v stores in the same file", rec.Sequence, part, rec.Causes)
+			}
+		}
+		if f.Policies != "" && f.Selector+f.PodFailurePolicy+f.SuccessPolicy != "" {
+			return fmt.Errorf("record %d stores policies that are stored apart", rec.Sequence)
+		}
 	case *events.StoredState:
+		if rec.Stream == events.Controller {
+			r.file = rec.Sequence
+		}
 		if rec.Stream.Kind == events.StreamJob && rec.Evidence.State != nil && rec.Evidence.Namespace == "" {
 			return fmt.Errorf("record %d stores the state of %s and does not name it", rec.Sequence, rec.Stream)
 		}
 	case *events.JobSeen:
-		if specs[f.SpecAt] != f.Spec {
-			return fmt.Errorf("record %d says that spec %s is stored in record %d, which has %q", rec.Sequence, f.Spec, f.SpecAt, specs[f.SpecAt])
+		if r.specs[f.SpecAt] != f.Spec {
+			return fmt.Errorf("record %d says that spec %s is stored in record %d, which has %q", rec.Sequence, f.Spec, f.SpecAt, r.specs[f.SpecAt])
 		}
 	}
 	return nil

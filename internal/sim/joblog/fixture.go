@@ -135,6 +135,8 @@ func message(kind events.Kind) proto.Message {
 		return &pb.JobGone{}
 	case events.KindSpecStored:
 		return &pb.JobSpec{}
+	case events.KindTemplateStored:
+		return &pb.JobTemplate{}
 	case events.KindPodAdded, events.KindPodChanged:
 		return &pb.PodSeen{}
 	case events.KindPodDeleted:

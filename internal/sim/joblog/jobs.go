@@ -59,7 +59,7 @@ func (c *cluster) newJob(s shape) *job {
 		spec: &events.JobSpec{
 			Hash: "5d41402abc4b2a76b9719d911017c592-" + s.name, Parallelism: &s.parallelism, Completions: &s.completions,
 			CompletionMode: "NonIndexed", BackoffLimit: &limit, PodReplacementPolicy: "TerminatingOrFailed", RestartPolicy: "Never",
-			Template: "7d793037a0760186574b0282f2f435e7-" + s.name,
+			Template: "7d793037a0760186574b0282f2f435e7-" + s.name, Redacted: "acbd18db4cc2f85cedef654fccc4a4d8-" + s.name,
 		},
 	}
 	if s.indexed {
@@ -76,9 +76,10 @@ func (c *cluster) newJob(s shape) *job {
 func (c *cluster) showJob(j *job) {
 	j.seen.Version = c.next()
 	seen := j.seen
+	template := []byte(`{"spec":{"containers":[{"name":"main","image":"registry.example/team/` + j.shape.name + `:1.42.0"}],"restartPolicy":"Never"}}`)
 	c.see(events.Observation{
 		Job: j.ref, Facts: &seen, Spec: j.spec, Evidence: events.Evidence{Namespace: j.ref.Namespace, Name: j.ref.Name},
-		Template: []byte(`{"spec":{"containers":[{"name":"main","image":"registry.example/team/` + j.shape.name + `:1.42.0"}],"restartPolicy":"Never"}}`),
+		Template: template, TemplateSize: len(template),
 	})
 }
 

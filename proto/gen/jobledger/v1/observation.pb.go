@@ -320,7 +320,7 @@ func (x *JobGone) GetMissed() bool {
 	return false
 }
 
-// JobSpec is the part of a Job's spec that decisions read. The redacted template stands in the evidence.
+// JobSpec is the part of a Job's spec that decisions read.
 type JobSpec struct {
 	state                   protoimpl.MessageState `protogen:"open.v1"`
 	Hash                    string                 `protobuf:"bytes,1,opt,name=hash,proto3" json:"hash,omitempty"`
@@ -335,7 +335,8 @@ type JobSpec struct {
 	MaxFailedIndexes        *int32                 `protobuf:"varint,10,opt,name=max_failed_indexes,json=maxFailedIndexes,proto3,oneof" json:"max_failed_indexes,omitempty"`
 	PodReplacementPolicy    string                 `protobuf:"bytes,11,opt,name=pod_replacement_policy,json=podReplacementPolicy,proto3" json:"pod_replacement_policy,omitempty"`
 	RestartPolicy           string                 `protobuf:"bytes,12,opt,name=restart_policy,json=restartPolicy,proto3" json:"restart_policy,omitempty"`
-	// manual_selector: the selector is the user's; selector holds its JSON. Otherwise it is the generated one.
+	// manual_selector: the selector is the user's; selector holds its JSON. Otherwise it is the generated one. In a record
+	// whose policies are stored apart, selector and the policies are empty.
 	ManualSelector bool   `protobuf:"varint,13,opt,name=manual_selector,json=manualSelector,proto3" json:"manual_selector,omitempty"`
 	Selector       string `protobuf:"bytes,14,opt,name=selector,proto3" json:"selector,omitempty"`
 	// pod_failure_policy and success_policy are the API's own JSON; empty when the Job has none.
@@ -345,8 +346,13 @@ type JobSpec struct {
 	Template string `protobuf:"bytes,17,opt,name=template,proto3" json:"template,omitempty"`
 	// scheduling_group: the pod template names a scheduling group of its own.
 	SchedulingGroup bool `protobuf:"varint,18,opt,name=scheduling_group,json=schedulingGroup,proto3" json:"scheduling_group,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// redacted is the hash of the redacted template, which a TemplateStored record of the same file names.
+	Redacted string `protobuf:"bytes,19,opt,name=redacted,proto3" json:"redacted,omitempty"`
+	// policies is the hash of selector, pod_failure_policy and success_policy, which a PoliciesStored record of the same file
+	// has; empty when the spec has none of them.
+	Policies      string `protobuf:"bytes,20,opt,name=policies,proto3" json:"policies,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *JobSpec) Reset() {
@@ -505,6 +511,145 @@ func (x *JobSpec) GetSchedulingGroup() bool {
 	return false
 }
 
+func (x *JobSpec) GetRedacted() string {
+	if x != nil {
+		return x.Redacted
+	}
+	return ""
+}
+
+func (x *JobSpec) GetPolicies() string {
+	if x != nil {
+		return x.Policies
+	}
+	return ""
+}
+
+// JobTemplate names a redacted pod template. Its text is evidence.
+type JobTemplate struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// hash is the first 16 bytes of a SHA-256 of the namespace and the text, in hexadecimal digits.
+	Hash string `protobuf:"bytes,1,opt,name=hash,proto3" json:"hash,omitempty"`
+	// size of the text in bytes, also when it is left out.
+	Size          uint64 `protobuf:"varint,2,opt,name=size,proto3" json:"size,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *JobTemplate) Reset() {
+	*x = JobTemplate{}
+	mi := &file_jobledger_v1_observation_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *JobTemplate) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*JobTemplate) ProtoMessage() {}
+
+func (x *JobTemplate) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_observation_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use JobTemplate.ProtoReflect.Descriptor instead.
+func (*JobTemplate) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *JobTemplate) GetHash() string {
+	if x != nil {
+		return x.Hash
+	}
+	return ""
+}
+
+func (x *JobTemplate) GetSize() uint64 {
+	if x != nil {
+		return x.Size
+	}
+	return 0
+}
+
+// JobPolicies are the parts of a spec that may be large and that cannot change.
+type JobPolicies struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// hash is the first 16 bytes of a SHA-256 of the namespace and the other fields, in hexadecimal digits.
+	Hash             string `protobuf:"bytes,1,opt,name=hash,proto3" json:"hash,omitempty"`
+	Selector         string `protobuf:"bytes,2,opt,name=selector,proto3" json:"selector,omitempty"`
+	PodFailurePolicy string `protobuf:"bytes,3,opt,name=pod_failure_policy,json=podFailurePolicy,proto3" json:"pod_failure_policy,omitempty"`
+	SuccessPolicy    string `protobuf:"bytes,4,opt,name=success_policy,json=successPolicy,proto3" json:"success_policy,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *JobPolicies) Reset() {
+	*x = JobPolicies{}
+	mi := &file_jobledger_v1_observation_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *JobPolicies) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*JobPolicies) ProtoMessage() {}
+
+func (x *JobPolicies) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_observation_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use JobPolicies.ProtoReflect.Descriptor instead.
+func (*JobPolicies) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *JobPolicies) GetHash() string {
+	if x != nil {
+		return x.Hash
+	}
+	return ""
+}
+
+func (x *JobPolicies) GetSelector() string {
+	if x != nil {
+		return x.Selector
+	}
+	return ""
+}
+
+func (x *JobPolicies) GetPodFailurePolicy() string {
+	if x != nil {
+		return x.PodFailurePolicy
+	}
+	return ""
+}
+
+func (x *JobPolicies) GetSuccessPolicy() string {
+	if x != nil {
+		return x.SuccessPolicy
+	}
+	return ""
+}
+
 // PodSeen is what a decision needs of a Pod object.
 type PodSeen struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
@@ -555,7 +700,7 @@ type PodSeen struct {
 
 func (x *PodSeen) Reset() {
 	*x = PodSeen{}
-	mi := &file_jobledger_v1_observation_proto_msgTypes[4]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -567,7 +712,7 @@ func (x *PodSeen) String() string {
 func (*PodSeen) ProtoMessage() {}
 
 func (x *PodSeen) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_observation_proto_msgTypes[4]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -580,7 +725,7 @@ func (x *PodSeen) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PodSeen.ProtoReflect.Descriptor instead.
 func (*PodSeen) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{4}
+	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *PodSeen) GetUid() []byte {
@@ -777,7 +922,7 @@ type ContainerExit struct {
 
 func (x *ContainerExit) Reset() {
 	*x = ContainerExit{}
-	mi := &file_jobledger_v1_observation_proto_msgTypes[5]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -789,7 +934,7 @@ func (x *ContainerExit) String() string {
 func (*ContainerExit) ProtoMessage() {}
 
 func (x *ContainerExit) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_observation_proto_msgTypes[5]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -802,7 +947,7 @@ func (x *ContainerExit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContainerExit.ProtoReflect.Descriptor instead.
 func (*ContainerExit) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{5}
+	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ContainerExit) GetName() string {
@@ -837,7 +982,7 @@ type PodCondition struct {
 
 func (x *PodCondition) Reset() {
 	*x = PodCondition{}
-	mi := &file_jobledger_v1_observation_proto_msgTypes[6]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -849,7 +994,7 @@ func (x *PodCondition) String() string {
 func (*PodCondition) ProtoMessage() {}
 
 func (x *PodCondition) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_observation_proto_msgTypes[6]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -862,7 +1007,7 @@ func (x *PodCondition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PodCondition.ProtoReflect.Descriptor instead.
 func (*PodCondition) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{6}
+	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *PodCondition) GetType() string {
@@ -893,7 +1038,7 @@ type PodGone struct {
 
 func (x *PodGone) Reset() {
 	*x = PodGone{}
-	mi := &file_jobledger_v1_observation_proto_msgTypes[7]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -905,7 +1050,7 @@ func (x *PodGone) String() string {
 func (*PodGone) ProtoMessage() {}
 
 func (x *PodGone) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_observation_proto_msgTypes[7]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -918,7 +1063,7 @@ func (x *PodGone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PodGone.ProtoReflect.Descriptor instead.
 func (*PodGone) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{7}
+	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *PodGone) GetUid() []byte {
@@ -969,7 +1114,7 @@ type GroupSeen struct {
 
 func (x *GroupSeen) Reset() {
 	*x = GroupSeen{}
-	mi := &file_jobledger_v1_observation_proto_msgTypes[8]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -981,7 +1126,7 @@ func (x *GroupSeen) String() string {
 func (*GroupSeen) ProtoMessage() {}
 
 func (x *GroupSeen) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_observation_proto_msgTypes[8]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -994,7 +1139,7 @@ func (x *GroupSeen) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GroupSeen.ProtoReflect.Descriptor instead.
 func (*GroupSeen) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{8}
+	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *GroupSeen) GetWorkloads() int32 {
@@ -1041,7 +1186,7 @@ type JobResumed struct {
 
 func (x *JobResumed) Reset() {
 	*x = JobResumed{}
-	mi := &file_jobledger_v1_observation_proto_msgTypes[9]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1053,7 +1198,7 @@ func (x *JobResumed) String() string {
 func (*JobResumed) ProtoMessage() {}
 
 func (x *JobResumed) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_observation_proto_msgTypes[9]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1066,7 +1211,7 @@ func (x *JobResumed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobResumed.ProtoReflect.Descriptor instead.
 func (*JobResumed) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{9}
+	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{11}
 }
 
 // TimerFired touches a Job because a wait of its has been served.
@@ -1078,7 +1223,7 @@ type TimerFired struct {
 
 func (x *TimerFired) Reset() {
 	*x = TimerFired{}
-	mi := &file_jobledger_v1_observation_proto_msgTypes[10]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1090,7 +1235,7 @@ func (x *TimerFired) String() string {
 func (*TimerFired) ProtoMessage() {}
 
 func (x *TimerFired) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_observation_proto_msgTypes[10]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1103,7 +1248,7 @@ func (x *TimerFired) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimerFired.ProtoReflect.Descriptor instead.
 func (*TimerFired) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{10}
+	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{12}
 }
 
 // JobRetired: nothing is left to do for this Job. What a stub keeps of it is in its state.
@@ -1115,7 +1260,7 @@ type JobRetired struct {
 
 func (x *JobRetired) Reset() {
 	*x = JobRetired{}
-	mi := &file_jobledger_v1_observation_proto_msgTypes[11]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1127,7 +1272,7 @@ func (x *JobRetired) String() string {
 func (*JobRetired) ProtoMessage() {}
 
 func (x *JobRetired) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_observation_proto_msgTypes[11]
+	mi := &file_jobledger_v1_observation_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1140,7 +1285,7 @@ func (x *JobRetired) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobRetired.ProtoReflect.Descriptor instead.
 func (*JobRetired) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{11}
+	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{13}
 }
 
 var File_jobledger_v1_observation_proto protoreflect.FileDescriptor
@@ -1169,7 +1314,7 @@ const file_jobledger_v1_observation_proto_rawDesc = "" +
 	"\x05place\x18\x02 \x01(\rR\x05place\";\n" +
 	"\aJobGone\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\x04R\aversion\x12\x16\n" +
-	"\x06missed\x18\x02 \x01(\bR\x06missed\"\xa4\a\n" +
+	"\x06missed\x18\x02 \x01(\bR\x06missed\"\xdc\a\n" +
 	"\aJobSpec\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\tR\x04hash\x12%\n" +
 	"\vparallelism\x18\x02 \x01(\x05H\x00R\vparallelism\x88\x01\x01\x12%\n" +
@@ -1189,14 +1334,24 @@ const file_jobledger_v1_observation_proto_rawDesc = "" +
 	"\x12pod_failure_policy\x18\x0f \x01(\tR\x10podFailurePolicy\x12%\n" +
 	"\x0esuccess_policy\x18\x10 \x01(\tR\rsuccessPolicy\x12\x1a\n" +
 	"\btemplate\x18\x11 \x01(\tR\btemplate\x12)\n" +
-	"\x10scheduling_group\x18\x12 \x01(\bR\x0fschedulingGroupB\x0e\n" +
+	"\x10scheduling_group\x18\x12 \x01(\bR\x0fschedulingGroup\x12\x1a\n" +
+	"\bredacted\x18\x13 \x01(\tR\bredacted\x12\x1a\n" +
+	"\bpolicies\x18\x14 \x01(\tR\bpoliciesB\x0e\n" +
 	"\f_parallelismB\x0e\n" +
 	"\f_completionsB\x10\n" +
 	"\x0e_backoff_limitB\x1a\n" +
 	"\x18_active_deadline_secondsB\x1d\n" +
 	"\x1b_ttl_seconds_after_finishedB\x1a\n" +
 	"\x18_backoff_limit_per_indexB\x15\n" +
-	"\x13_max_failed_indexes\"\xde\x06\n" +
+	"\x13_max_failed_indexes\"5\n" +
+	"\vJobTemplate\x12\x12\n" +
+	"\x04hash\x18\x01 \x01(\tR\x04hash\x12\x12\n" +
+	"\x04size\x18\x02 \x01(\x04R\x04size\"\x92\x01\n" +
+	"\vJobPolicies\x12\x12\n" +
+	"\x04hash\x18\x01 \x01(\tR\x04hash\x12\x1a\n" +
+	"\bselector\x18\x02 \x01(\tR\bselector\x12,\n" +
+	"\x12pod_failure_policy\x18\x03 \x01(\tR\x10podFailurePolicy\x12%\n" +
+	"\x0esuccess_policy\x18\x04 \x01(\tR\rsuccessPolicy\"\xde\x06\n" +
 	"\aPodSeen\x12\x10\n" +
 	"\x03uid\x18\x01 \x01(\fR\x03uid\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x04R\aversion\x12,\n" +
@@ -1277,29 +1432,31 @@ func file_jobledger_v1_observation_proto_rawDescGZIP() []byte {
 }
 
 var file_jobledger_v1_observation_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_jobledger_v1_observation_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_jobledger_v1_observation_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_jobledger_v1_observation_proto_goTypes = []any{
 	(PodPhase)(0),         // 0: jobledger.v1.PodPhase
 	(*JobSeen)(nil),       // 1: jobledger.v1.JobSeen
 	(*CommandName)(nil),   // 2: jobledger.v1.CommandName
 	(*JobGone)(nil),       // 3: jobledger.v1.JobGone
 	(*JobSpec)(nil),       // 4: jobledger.v1.JobSpec
-	(*PodSeen)(nil),       // 5: jobledger.v1.PodSeen
-	(*ContainerExit)(nil), // 6: jobledger.v1.ContainerExit
-	(*PodCondition)(nil),  // 7: jobledger.v1.PodCondition
-	(*PodGone)(nil),       // 8: jobledger.v1.PodGone
-	(*GroupSeen)(nil),     // 9: jobledger.v1.GroupSeen
-	(*JobResumed)(nil),    // 10: jobledger.v1.JobResumed
-	(*TimerFired)(nil),    // 11: jobledger.v1.TimerFired
-	(*JobRetired)(nil),    // 12: jobledger.v1.JobRetired
-	(*JobStatus)(nil),     // 13: jobledger.v1.JobStatus
+	(*JobTemplate)(nil),   // 5: jobledger.v1.JobTemplate
+	(*JobPolicies)(nil),   // 6: jobledger.v1.JobPolicies
+	(*PodSeen)(nil),       // 7: jobledger.v1.PodSeen
+	(*ContainerExit)(nil), // 8: jobledger.v1.ContainerExit
+	(*PodCondition)(nil),  // 9: jobledger.v1.PodCondition
+	(*PodGone)(nil),       // 10: jobledger.v1.PodGone
+	(*GroupSeen)(nil),     // 11: jobledger.v1.GroupSeen
+	(*JobResumed)(nil),    // 12: jobledger.v1.JobResumed
+	(*TimerFired)(nil),    // 13: jobledger.v1.TimerFired
+	(*JobRetired)(nil),    // 14: jobledger.v1.JobRetired
+	(*JobStatus)(nil),     // 15: jobledger.v1.JobStatus
 }
 var file_jobledger_v1_observation_proto_depIdxs = []int32{
-	13, // 0: jobledger.v1.JobSeen.status:type_name -> jobledger.v1.JobStatus
+	15, // 0: jobledger.v1.JobSeen.status:type_name -> jobledger.v1.JobStatus
 	2,  // 1: jobledger.v1.JobSeen.confirms:type_name -> jobledger.v1.CommandName
 	0,  // 2: jobledger.v1.PodSeen.phase:type_name -> jobledger.v1.PodPhase
-	6,  // 3: jobledger.v1.PodSeen.exits:type_name -> jobledger.v1.ContainerExit
-	7,  // 4: jobledger.v1.PodSeen.conditions:type_name -> jobledger.v1.PodCondition
+	8,  // 3: jobledger.v1.PodSeen.exits:type_name -> jobledger.v1.ContainerExit
+	9,  // 4: jobledger.v1.PodSeen.conditions:type_name -> jobledger.v1.PodCondition
 	5,  // [5:5] is the sub-list for method output_type
 	5,  // [5:5] is the sub-list for method input_type
 	5,  // [5:5] is the sub-list for extension type_name
@@ -1320,7 +1477,7 @@ func file_jobledger_v1_observation_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_jobledger_v1_observation_proto_rawDesc), len(file_jobledger_v1_observation_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   12,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

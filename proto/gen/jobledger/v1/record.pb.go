@@ -146,8 +146,14 @@ const (
 	Kind_KIND_CRON_JOB_ADDED   Kind = 26
 	Kind_KIND_CRON_JOB_CHANGED Kind = 27
 	Kind_KIND_CRON_JOB_DELETED Kind = 28
-	// KIND_SPEC_STORED: the content of Job specs, once per content and file. Facts: JobSpec.
+	// KIND_SPEC_STORED: the content of Job specs, once per content and file. Facts: JobSpec. Among its causes are the records
+	// that store the spec's large parts, which stand in the same file: a change of a number does not store them again.
 	Kind_KIND_SPEC_STORED Kind = 30
+	// KIND_TEMPLATE_STORED: the redacted pod template of Job specs, once per content, namespace and file. Facts: JobTemplate.
+	// The text is evidence; it is left out when it is too large, or when its namespace has used up its share of the log.
+	Kind_KIND_TEMPLATE_STORED Kind = 35
+	// KIND_POLICIES_STORED: the selector and the policies of Job specs, once per content, namespace and file. Facts: JobPolicies.
+	Kind_KIND_POLICIES_STORED Kind = 36
 	// KIND_STATE_STORED: a stream's state, with which it begins in a new file. Facts: JobState.
 	Kind_KIND_STATE_STORED Kind = 31
 	// KIND_JOB_RESUMED: after a listing: this Job is decided again. Facts: JobResumed.
@@ -190,6 +196,8 @@ var (
 		27: "KIND_CRON_JOB_CHANGED",
 		28: "KIND_CRON_JOB_DELETED",
 		30: "KIND_SPEC_STORED",
+		35: "KIND_TEMPLATE_STORED",
+		36: "KIND_POLICIES_STORED",
 		31: "KIND_STATE_STORED",
 		32: "KIND_JOB_RESUMED",
 		33: "KIND_TIMER_FIRED",
@@ -222,6 +230,8 @@ var (
 		"KIND_CRON_JOB_CHANGED":   27,
 		"KIND_CRON_JOB_DELETED":   28,
 		"KIND_SPEC_STORED":        30,
+		"KIND_TEMPLATE_STORED":    35,
+		"KIND_POLICIES_STORED":    36,
 		"KIND_STATE_STORED":       31,
 		"KIND_JOB_RESUMED":        32,
 		"KIND_TIMER_FIRED":        33,
@@ -542,7 +552,7 @@ type Evidence struct {
 	Containers []*ContainerEnd `protobuf:"bytes,7,rep,name=containers,proto3" json:"containers,omitempty"`
 	// texts of the parts of a decision, in their order: condition messages.
 	Texts []string `protobuf:"bytes,8,rep,name=texts,proto3" json:"texts,omitempty"`
-	// template is the redacted pod template of a spec, as JSON.
+	// template is a redacted pod template, as JSON.
 	Template []byte `protobuf:"bytes,9,opt,name=template,proto3" json:"template,omitempty"`
 	// state is the names that belong to a stored state.
 	State []byte `protobuf:"bytes,10,opt,name=state,proto3" json:"state,omitempty"`
@@ -781,7 +791,7 @@ const file_jobledger_v1_record_proto_rawDesc = "" +
 	"\x16STREAM_KIND_CONTROLLER\x10\x01\x12\x13\n" +
 	"\x0fSTREAM_KIND_JOB\x10\x02\x12\x18\n" +
 	"\x14STREAM_KIND_CRON_JOB\x10\x03\x12\x19\n" +
-	"\x15STREAM_KIND_NAMESPACE\x10\x04*\xb4\x05\n" +
+	"\x15STREAM_KIND_NAMESPACE\x10\x04*\xe8\x05\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10KIND_LOG_CREATED\x10\x01\x12\x16\n" +
@@ -806,7 +816,9 @@ const file_jobledger_v1_record_proto_rawDesc = "" +
 	"\x13KIND_CRON_JOB_ADDED\x10\x1a\x12\x19\n" +
 	"\x15KIND_CRON_JOB_CHANGED\x10\x1b\x12\x19\n" +
 	"\x15KIND_CRON_JOB_DELETED\x10\x1c\x12\x14\n" +
-	"\x10KIND_SPEC_STORED\x10\x1e\x12\x15\n" +
+	"\x10KIND_SPEC_STORED\x10\x1e\x12\x18\n" +
+	"\x14KIND_TEMPLATE_STORED\x10#\x12\x18\n" +
+	"\x14KIND_POLICIES_STORED\x10$\x12\x15\n" +
 	"\x11KIND_STATE_STORED\x10\x1f\x12\x14\n" +
 	"\x10KIND_JOB_RESUMED\x10 \x12\x14\n" +
 	"\x10KIND_TIMER_FIRED\x10!\x12\x14\n" +

@@ -1272,8 +1272,11 @@ type WorldState struct {
 	// filed is the first record of the log's newest file.
 	Filed uint64 `protobuf:"varint,13,opt,name=filed,proto3" json:"filed,omitempty"`
 	// rival_found: another controller works on the same Jobs; rival_quiet is since when a later run has seen nothing of it.
-	RivalFound    bool  `protobuf:"varint,14,opt,name=rival_found,json=rivalFound,proto3" json:"rival_found,omitempty"`
-	RivalQuiet    int64 `protobuf:"fixed64,15,opt,name=rival_quiet,json=rivalQuiet,proto3" json:"rival_quiet,omitempty"`
+	RivalFound bool  `protobuf:"varint,14,opt,name=rival_found,json=rivalFound,proto3" json:"rival_found,omitempty"`
+	RivalQuiet int64 `protobuf:"fixed64,15,opt,name=rival_quiet,json=rivalQuiet,proto3" json:"rival_quiet,omitempty"`
+	// templates and policies that the newest file stores, and policies that a spec has.
+	Templates     []*TemplateState `protobuf:"bytes,16,rep,name=templates,proto3" json:"templates,omitempty"`
+	Policies      []*PoliciesState `protobuf:"bytes,17,rep,name=policies,proto3" json:"policies,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1406,7 +1409,21 @@ func (x *WorldState) GetRivalQuiet() int64 {
 	return 0
 }
 
-// SpecState is a spec's content and the record that stores it.
+func (x *WorldState) GetTemplates() []*TemplateState {
+	if x != nil {
+		return x.Templates
+	}
+	return nil
+}
+
+func (x *WorldState) GetPolicies() []*PoliciesState {
+	if x != nil {
+		return x.Policies
+	}
+	return nil
+}
+
+// SpecState is a spec's content, without what its policies hold, and the record that stores it.
 type SpecState struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Spec          *JobSpec               `protobuf:"bytes,1,opt,name=spec,proto3" json:"spec,omitempty"`
@@ -1453,6 +1470,112 @@ func (x *SpecState) GetSpec() *JobSpec {
 }
 
 func (x *SpecState) GetAt() uint64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
+// TemplateState is the hash of a redacted template and the record that stores it.
+type TemplateState struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Hash          string                 `protobuf:"bytes,1,opt,name=hash,proto3" json:"hash,omitempty"`
+	At            uint64                 `protobuf:"varint,2,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TemplateState) Reset() {
+	*x = TemplateState{}
+	mi := &file_jobledger_v1_state_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TemplateState) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TemplateState) ProtoMessage() {}
+
+func (x *TemplateState) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_state_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TemplateState.ProtoReflect.Descriptor instead.
+func (*TemplateState) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *TemplateState) GetHash() string {
+	if x != nil {
+		return x.Hash
+	}
+	return ""
+}
+
+func (x *TemplateState) GetAt() uint64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
+// PoliciesState are policies and the record that stores them; 0 when only an older file does.
+type PoliciesState struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Policies      *JobPolicies           `protobuf:"bytes,1,opt,name=policies,proto3" json:"policies,omitempty"`
+	At            uint64                 `protobuf:"varint,2,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PoliciesState) Reset() {
+	*x = PoliciesState{}
+	mi := &file_jobledger_v1_state_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PoliciesState) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PoliciesState) ProtoMessage() {}
+
+func (x *PoliciesState) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_state_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PoliciesState.ProtoReflect.Descriptor instead.
+func (*PoliciesState) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *PoliciesState) GetPolicies() *JobPolicies {
+	if x != nil {
+		return x.Policies
+	}
+	return nil
+}
+
+func (x *PoliciesState) GetAt() uint64 {
 	if x != nil {
 		return x.At
 	}
@@ -1588,7 +1711,7 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\tpod_group\x18\x06 \x01(\tR\bpodGroup\"2\n" +
 	"\bPodNames\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
-	"\x04node\x18\x02 \x01(\tR\x04node\"\x97\x04\n" +
+	"\x04node\x18\x02 \x01(\tR\x04node\"\x8b\x05\n" +
 	"\n" +
 	"WorldState\x12\x15\n" +
 	"\x06log_id\x18\x01 \x01(\tR\x05logId\x12\x14\n" +
@@ -1607,12 +1730,20 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\vrival_found\x18\x0e \x01(\bR\n" +
 	"rivalFound\x12\x1f\n" +
 	"\vrival_quiet\x18\x0f \x01(\x10R\n" +
-	"rivalQuiet\x1a9\n" +
+	"rivalQuiet\x129\n" +
+	"\ttemplates\x18\x10 \x03(\v2\x1b.jobledger.v1.TemplateStateR\ttemplates\x127\n" +
+	"\bpolicies\x18\x11 \x03(\v2\x1b.jobledger.v1.PoliciesStateR\bpolicies\x1a9\n" +
 	"\vNewestEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\rR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x04R\x05value:\x028\x01\"F\n" +
 	"\tSpecState\x12)\n" +
 	"\x04spec\x18\x01 \x01(\v2\x15.jobledger.v1.JobSpecR\x04spec\x12\x0e\n" +
+	"\x02at\x18\x02 \x01(\x04R\x02at\"3\n" +
+	"\rTemplateState\x12\x12\n" +
+	"\x04hash\x18\x01 \x01(\tR\x04hash\x12\x0e\n" +
+	"\x02at\x18\x02 \x01(\x04R\x02at\"V\n" +
+	"\rPoliciesState\x125\n" +
+	"\bpolicies\x18\x01 \x01(\v2\x19.jobledger.v1.JobPoliciesR\bpolicies\x12\x0e\n" +
 	"\x02at\x18\x02 \x01(\x04R\x02atBCZAgithub.com/jobledger/jobledger/proto/gen/jobledger/v1;jobledgerv1b\x06proto3"
 
 var (
@@ -1627,35 +1758,38 @@ func file_jobledger_v1_state_proto_rawDescGZIP() []byte {
 	return file_jobledger_v1_state_proto_rawDescData
 }
 
-var file_jobledger_v1_state_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_jobledger_v1_state_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
 var file_jobledger_v1_state_proto_goTypes = []any{
-	(*JobState)(nil),    // 0: jobledger.v1.JobState
-	(*ClaimRetry)(nil),  // 1: jobledger.v1.ClaimRetry
-	(*GroupState)(nil),  // 2: jobledger.v1.GroupState
-	(*StubState)(nil),   // 3: jobledger.v1.StubState
-	(*PodState)(nil),    // 4: jobledger.v1.PodState
-	(*CreateState)(nil), // 5: jobledger.v1.CreateState
-	(*Flight)(nil),      // 6: jobledger.v1.Flight
-	(*Backoff)(nil),     // 7: jobledger.v1.Backoff
-	(*Retry)(nil),       // 8: jobledger.v1.Retry
-	(*StateNames)(nil),  // 9: jobledger.v1.StateNames
-	(*PodNames)(nil),    // 10: jobledger.v1.PodNames
-	(*WorldState)(nil),  // 11: jobledger.v1.WorldState
-	(*SpecState)(nil),   // 12: jobledger.v1.SpecState
-	nil,                 // 13: jobledger.v1.WorldState.NewestEntry
-	(*JobSpec)(nil),     // 14: jobledger.v1.JobSpec
-	(*JobStatus)(nil),   // 15: jobledger.v1.JobStatus
-	(*PodSeen)(nil),     // 16: jobledger.v1.PodSeen
-	(*CreatePod)(nil),   // 17: jobledger.v1.CreatePod
-	(*CommandName)(nil), // 18: jobledger.v1.CommandName
-	(*Command)(nil),     // 19: jobledger.v1.Command
-	(RefusalClass)(0),   // 20: jobledger.v1.RefusalClass
-	(*Settings)(nil),    // 21: jobledger.v1.Settings
-	(Resource)(0),       // 22: jobledger.v1.Resource
+	(*JobState)(nil),      // 0: jobledger.v1.JobState
+	(*ClaimRetry)(nil),    // 1: jobledger.v1.ClaimRetry
+	(*GroupState)(nil),    // 2: jobledger.v1.GroupState
+	(*StubState)(nil),     // 3: jobledger.v1.StubState
+	(*PodState)(nil),      // 4: jobledger.v1.PodState
+	(*CreateState)(nil),   // 5: jobledger.v1.CreateState
+	(*Flight)(nil),        // 6: jobledger.v1.Flight
+	(*Backoff)(nil),       // 7: jobledger.v1.Backoff
+	(*Retry)(nil),         // 8: jobledger.v1.Retry
+	(*StateNames)(nil),    // 9: jobledger.v1.StateNames
+	(*PodNames)(nil),      // 10: jobledger.v1.PodNames
+	(*WorldState)(nil),    // 11: jobledger.v1.WorldState
+	(*SpecState)(nil),     // 12: jobledger.v1.SpecState
+	(*TemplateState)(nil), // 13: jobledger.v1.TemplateState
+	(*PoliciesState)(nil), // 14: jobledger.v1.PoliciesState
+	nil,                   // 15: jobledger.v1.WorldState.NewestEntry
+	(*JobSpec)(nil),       // 16: jobledger.v1.JobSpec
+	(*JobStatus)(nil),     // 17: jobledger.v1.JobStatus
+	(*PodSeen)(nil),       // 18: jobledger.v1.PodSeen
+	(*CreatePod)(nil),     // 19: jobledger.v1.CreatePod
+	(*CommandName)(nil),   // 20: jobledger.v1.CommandName
+	(*Command)(nil),       // 21: jobledger.v1.Command
+	(RefusalClass)(0),     // 22: jobledger.v1.RefusalClass
+	(*Settings)(nil),      // 23: jobledger.v1.Settings
+	(Resource)(0),         // 24: jobledger.v1.Resource
+	(*JobPolicies)(nil),   // 25: jobledger.v1.JobPolicies
 }
 var file_jobledger_v1_state_proto_depIdxs = []int32{
-	14, // 0: jobledger.v1.JobState.spec:type_name -> jobledger.v1.JobSpec
-	15, // 1: jobledger.v1.JobState.base:type_name -> jobledger.v1.JobStatus
+	16, // 0: jobledger.v1.JobState.spec:type_name -> jobledger.v1.JobSpec
+	17, // 1: jobledger.v1.JobState.base:type_name -> jobledger.v1.JobStatus
 	4,  // 2: jobledger.v1.JobState.pods:type_name -> jobledger.v1.PodState
 	5,  // 3: jobledger.v1.JobState.creates:type_name -> jobledger.v1.CreateState
 	6,  // 4: jobledger.v1.JobState.write:type_name -> jobledger.v1.Flight
@@ -1669,27 +1803,30 @@ var file_jobledger_v1_state_proto_depIdxs = []int32{
 	8,  // 12: jobledger.v1.ClaimRetry.retry:type_name -> jobledger.v1.Retry
 	6,  // 13: jobledger.v1.GroupState.flight:type_name -> jobledger.v1.Flight
 	8,  // 14: jobledger.v1.GroupState.retry:type_name -> jobledger.v1.Retry
-	16, // 15: jobledger.v1.PodState.facts:type_name -> jobledger.v1.PodSeen
+	18, // 15: jobledger.v1.PodState.facts:type_name -> jobledger.v1.PodSeen
 	6,  // 16: jobledger.v1.PodState.drop:type_name -> jobledger.v1.Flight
 	6,  // 17: jobledger.v1.PodState.delete:type_name -> jobledger.v1.Flight
 	6,  // 18: jobledger.v1.PodState.claim:type_name -> jobledger.v1.Flight
-	17, // 19: jobledger.v1.CreateState.create:type_name -> jobledger.v1.CreatePod
+	19, // 19: jobledger.v1.CreateState.create:type_name -> jobledger.v1.CreatePod
 	6,  // 20: jobledger.v1.CreateState.flight:type_name -> jobledger.v1.Flight
-	18, // 21: jobledger.v1.Flight.name:type_name -> jobledger.v1.CommandName
-	19, // 22: jobledger.v1.Flight.command:type_name -> jobledger.v1.Command
+	20, // 21: jobledger.v1.Flight.name:type_name -> jobledger.v1.CommandName
+	21, // 22: jobledger.v1.Flight.command:type_name -> jobledger.v1.Command
 	8,  // 23: jobledger.v1.Flight.refused:type_name -> jobledger.v1.Retry
-	20, // 24: jobledger.v1.Retry.class:type_name -> jobledger.v1.RefusalClass
+	22, // 24: jobledger.v1.Retry.class:type_name -> jobledger.v1.RefusalClass
 	10, // 25: jobledger.v1.StateNames.pods:type_name -> jobledger.v1.PodNames
-	21, // 26: jobledger.v1.WorldState.settings:type_name -> jobledger.v1.Settings
-	22, // 27: jobledger.v1.WorldState.pending:type_name -> jobledger.v1.Resource
-	13, // 28: jobledger.v1.WorldState.newest:type_name -> jobledger.v1.WorldState.NewestEntry
+	23, // 26: jobledger.v1.WorldState.settings:type_name -> jobledger.v1.Settings
+	24, // 27: jobledger.v1.WorldState.pending:type_name -> jobledger.v1.Resource
+	15, // 28: jobledger.v1.WorldState.newest:type_name -> jobledger.v1.WorldState.NewestEntry
 	12, // 29: jobledger.v1.WorldState.specs:type_name -> jobledger.v1.SpecState
-	14, // 30: jobledger.v1.SpecState.spec:type_name -> jobledger.v1.JobSpec
-	31, // [31:31] is the sub-list for method output_type
-	31, // [31:31] is the sub-list for method input_type
-	31, // [31:31] is the sub-list for extension type_name
-	31, // [31:31] is the sub-list for extension extendee
-	0,  // [0:31] is the sub-list for field type_name
+	13, // 30: jobledger.v1.WorldState.templates:type_name -> jobledger.v1.TemplateState
+	14, // 31: jobledger.v1.WorldState.policies:type_name -> jobledger.v1.PoliciesState
+	16, // 32: jobledger.v1.SpecState.spec:type_name -> jobledger.v1.JobSpec
+	25, // 33: jobledger.v1.PoliciesState.policies:type_name -> jobledger.v1.JobPolicies
+	34, // [34:34] is the sub-list for method output_type
+	34, // [34:34] is the sub-list for method input_type
+	34, // [34:34] is the sub-list for extension type_name
+	34, // [34:34] is the sub-list for extension extendee
+	0,  // [0:34] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_state_proto_init() }
@@ -1707,7 +1844,7 @@ func file_jobledger_v1_state_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_jobledger_v1_state_proto_rawDesc), len(file_jobledger_v1_state_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   14,
+			NumMessages:   16,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

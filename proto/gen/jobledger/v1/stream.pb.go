@@ -72,6 +72,8 @@ type PublishedRecord struct {
 	//	*PublishedRecord_JobResumed
 	//	*PublishedRecord_TimerFired
 	//	*PublishedRecord_JobRetired
+	//	*PublishedRecord_TemplateStored
+	//	*PublishedRecord_PoliciesStored
 	//	*PublishedRecord_Decided
 	//	*PublishedRecord_WouldDecide
 	//	*PublishedRecord_CommandEnded
@@ -369,6 +371,24 @@ func (x *PublishedRecord) GetJobRetired() *JobRetired {
 	return nil
 }
 
+func (x *PublishedRecord) GetTemplateStored() *JobTemplate {
+	if x != nil {
+		if x, ok := x.Facts.(*PublishedRecord_TemplateStored); ok {
+			return x.TemplateStored
+		}
+	}
+	return nil
+}
+
+func (x *PublishedRecord) GetPoliciesStored() *JobPolicies {
+	if x != nil {
+		if x, ok := x.Facts.(*PublishedRecord_PoliciesStored); ok {
+			return x.PoliciesStored
+		}
+	}
+	return nil
+}
+
 func (x *PublishedRecord) GetDecided() *Decision {
 	if x != nil {
 		if x, ok := x.Facts.(*PublishedRecord_Decided); ok {
@@ -484,6 +504,14 @@ type PublishedRecord_JobRetired struct {
 	JobRetired *JobRetired `protobuf:"bytes,134,opt,name=job_retired,json=jobRetired,proto3,oneof"`
 }
 
+type PublishedRecord_TemplateStored struct {
+	TemplateStored *JobTemplate `protobuf:"bytes,135,opt,name=template_stored,json=templateStored,proto3,oneof"`
+}
+
+type PublishedRecord_PoliciesStored struct {
+	PoliciesStored *JobPolicies `protobuf:"bytes,136,opt,name=policies_stored,json=policiesStored,proto3,oneof"`
+}
+
 type PublishedRecord_Decided struct {
 	Decided *Decision `protobuf:"bytes,140,opt,name=decided,proto3,oneof"`
 }
@@ -538,6 +566,10 @@ func (*PublishedRecord_TimerFired) isPublishedRecord_Facts() {}
 
 func (*PublishedRecord_JobRetired) isPublishedRecord_Facts() {}
 
+func (*PublishedRecord_TemplateStored) isPublishedRecord_Facts() {}
+
+func (*PublishedRecord_PoliciesStored) isPublishedRecord_Facts() {}
+
 func (*PublishedRecord_Decided) isPublishedRecord_Facts() {}
 
 func (*PublishedRecord_WouldDecide) isPublishedRecord_Facts() {}
@@ -548,7 +580,7 @@ var File_jobledger_v1_stream_proto protoreflect.FileDescriptor
 
 const file_jobledger_v1_stream_proto_rawDesc = "" +
 	"\n" +
-	"\x19jobledger/v1/stream.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/record.proto\x1a\x18jobledger/v1/state.proto\"\xb3\x0e\n" +
+	"\x19jobledger/v1/stream.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/record.proto\x1a\x18jobledger/v1/state.proto\"\xc1\x0f\n" +
 	"\x0fPublishedRecord\x12,\n" +
 	"\x06header\x18\x01 \x01(\v2\x14.jobledger.v1.HeaderR\x06header\x122\n" +
 	"\bevidence\x18\x02 \x01(\v2\x16.jobledger.v1.EvidenceR\bevidence\x12\x1c\n" +
@@ -589,7 +621,9 @@ const file_jobledger_v1_stream_proto_rawDesc = "" +
 	"\vtimer_fired\x18\x85\x01 \x01(\v2\x18.jobledger.v1.TimerFiredH\x00R\n" +
 	"timerFired\x12<\n" +
 	"\vjob_retired\x18\x86\x01 \x01(\v2\x18.jobledger.v1.JobRetiredH\x00R\n" +
-	"jobRetired\x123\n" +
+	"jobRetired\x12E\n" +
+	"\x0ftemplate_stored\x18\x87\x01 \x01(\v2\x19.jobledger.v1.JobTemplateH\x00R\x0etemplateStored\x12E\n" +
+	"\x0fpolicies_stored\x18\x88\x01 \x01(\v2\x19.jobledger.v1.JobPoliciesH\x00R\x0epoliciesStored\x123\n" +
 	"\adecided\x18\x8c\x01 \x01(\v2\x16.jobledger.v1.DecisionH\x00R\adecided\x12<\n" +
 	"\fwould_decide\x18\x8d\x01 \x01(\v2\x16.jobledger.v1.DecisionH\x00R\vwouldDecide\x12B\n" +
 	"\rcommand_ended\x18\x8e\x01 \x01(\v2\x1a.jobledger.v1.CommandEndedH\x00R\fcommandEndedB\a\n" +
@@ -631,8 +665,10 @@ var file_jobledger_v1_stream_proto_goTypes = []any{
 	(*JobResumed)(nil),        // 19: jobledger.v1.JobResumed
 	(*TimerFired)(nil),        // 20: jobledger.v1.TimerFired
 	(*JobRetired)(nil),        // 21: jobledger.v1.JobRetired
-	(*Decision)(nil),          // 22: jobledger.v1.Decision
-	(*CommandEnded)(nil),      // 23: jobledger.v1.CommandEnded
+	(*JobTemplate)(nil),       // 22: jobledger.v1.JobTemplate
+	(*JobPolicies)(nil),       // 23: jobledger.v1.JobPolicies
+	(*Decision)(nil),          // 24: jobledger.v1.Decision
+	(*CommandEnded)(nil),      // 25: jobledger.v1.CommandEnded
 }
 var file_jobledger_v1_stream_proto_depIdxs = []int32{
 	1,  // 0: jobledger.v1.PublishedRecord.header:type_name -> jobledger.v1.Header
@@ -658,14 +694,16 @@ var file_jobledger_v1_stream_proto_depIdxs = []int32{
 	19, // 20: jobledger.v1.PublishedRecord.job_resumed:type_name -> jobledger.v1.JobResumed
 	20, // 21: jobledger.v1.PublishedRecord.timer_fired:type_name -> jobledger.v1.TimerFired
 	21, // 22: jobledger.v1.PublishedRecord.job_retired:type_name -> jobledger.v1.JobRetired
-	22, // 23: jobledger.v1.PublishedRecord.decided:type_name -> jobledger.v1.Decision
-	22, // 24: jobledger.v1.PublishedRecord.would_decide:type_name -> jobledger.v1.Decision
-	23, // 25: jobledger.v1.PublishedRecord.command_ended:type_name -> jobledger.v1.CommandEnded
-	26, // [26:26] is the sub-list for method output_type
-	26, // [26:26] is the sub-list for method input_type
-	26, // [26:26] is the sub-list for extension type_name
-	26, // [26:26] is the sub-list for extension extendee
-	0,  // [0:26] is the sub-list for field type_name
+	22, // 23: jobledger.v1.PublishedRecord.template_stored:type_name -> jobledger.v1.JobTemplate
+	23, // 24: jobledger.v1.PublishedRecord.policies_stored:type_name -> jobledger.v1.JobPolicies
+	24, // 25: jobledger.v1.PublishedRecord.decided:type_name -> jobledger.v1.Decision
+	24, // 26: jobledger.v1.PublishedRecord.would_decide:type_name -> jobledger.v1.Decision
+	25, // 27: jobledger.v1.PublishedRecord.command_ended:type_name -> jobledger.v1.CommandEnded
+	28, // [28:28] is the sub-list for method output_type
+	28, // [28:28] is the sub-list for method input_type
+	28, // [28:28] is the sub-list for extension type_name
+	28, // [28:28] is the sub-list for extension extendee
+	0,  // [0:28] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_stream_proto_init() }
@@ -700,6 +738,8 @@ func file_jobledger_v1_stream_proto_init() {
 		(*PublishedRecord_JobResumed)(nil),
 		(*PublishedRecord_TimerFired)(nil),
 		(*PublishedRecord_JobRetired)(nil),
+		(*PublishedRecord_TemplateStored)(nil),
+		(*PublishedRecord_PoliciesStored)(nil),
 		(*PublishedRecord_Decided)(nil),
 		(*PublishedRecord_WouldDecide)(nil),
 		(*PublishedRecord_CommandEnded)(nil),
