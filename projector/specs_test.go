@@ -200,9 +200,10 @@ func TestWhichPartsOfSpecsAreKept(t *testing.T) {
 			s.use("b", s.use("a", nil))
 			s.filed(6)
 		}, "p@0 b@5"},
-		{"and no longer", func(s *specs) {
+		{"and no longer, though it was stored more than once", func(s *specs) {
 			s.storePolicies(policies, 3)
 			s.store(a, 4)
+			s.store(a, 5)
 			s.use("a", nil)
 			s.filed(6)
 			s.release("a")
