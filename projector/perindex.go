@@ -50,9 +50,17 @@ func (j *Job) fell(p *Pod) bool {
 
 // exhausted reports whether the pod's failure is the end of its index (J-116).
 func (j *Job) exhausted(p *Pod) bool {
+	if c := j.Base.Condition(FailureTarget); j.failing() && !p.endedBefore(c.Since) {
+		return false
+	}
 	return p.match.Action == FailIndex ||
 		(p.match.Action != Ignore && int64(p.IndexFailures) >= int64(*j.Spec.BackoffLimitPerIndex))
 }
+
+// endedBefore reports whether the pod had failed by itself when it was decided, at the given second, that the Job fails. The write that
+// says so publishes every index that was known to have failed, and only then are pods deleted; so of what is found later only such a
+// pod fails its index. Its own times say it, after the log is lost too.
+func (p *Pod) endedBefore(verdict events.Time) bool { return p.Fell && p.Finished.Second() <= verdict }
 
 // enterIndex adds the pod to what is kept of its index, and leaveIndex takes it out; the index is then settled anew.
 func (j *Job) enterIndex(p *Pod) {

@@ -198,6 +198,30 @@ var onlyRemovals = []users.Deed{
 	users.DeleteJob, users.RecreateJob, users.MakeOrphan, users.LimitJob, users.HurryJob, users.ReplaceJob, users.ReindexPod, users.MeddleJob,
 }
 
+// TestSeedsOfFailingIndexes lets users change limits and deadlines all the time of Jobs with a limit per index, whose pods run for long:
+// an index whose pod is deleted because the Job fails has not failed (J-116). Every other seed loses its log, too.
+func TestSeedsOfFailingIndexes(t *testing.T) {
+	for seed := range uint64(seeds(t, 60)) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			cfg := config(seed)
+			cfg.World.UserChance, cfg.World.UsersOff = 0.3, onlyLimits
+			cfg.World.Kubelet.RunTime, cfg.LoseLog = upTo(600), float64(seed%2)/2
+			all := jobs(seed)
+			for _, job := range all {
+				s := &job.Spec
+				s.Completions, s.CompletionMode, s.BackoffLimitPerIndex = new(max(4, *s.Parallelism)), new(batchv1.IndexedCompletion), new(int32(0))
+				s.MaxFailedIndexes, s.SuccessPolicy, s.ActiveDeadlineSeconds = nil, nil, new(int64(30))
+			}
+			runJobs(t, cfg, all)
+		})
+	}
+}
+
+// onlyLimits are the deeds of users that do not make a Job fail.
+var onlyLimits = slices.DeleteFunc(slices.Clone(users.Deeds), func(d users.Deed) bool {
+	return d == users.LimitJob || d == users.HurryJob || d == users.TouchJob
+})
+
 // some are the deeds of users that a seed leaves out: three of four.
 func some(seed uint64) []users.Deed {
 	rng := world.Rand(seed, 11)

@@ -210,6 +210,9 @@ func (c *Checker) checkFailedIndexes(w apiserver.Write, j *job, before, after *b
 			continue
 		}
 		failed := p.ended && (p.now.Status.Phase == corev1.PodFailed || p.deletedBy != "" && !failedOnly(after))
+		if isTrue(before, batchv1.JobFailureTarget) {
+			failed = failed && p.failedBeforeDeletion() // what is deleted because the Job fails fails no index
+		}
 		for _, i := range all {
 			exhausted[i] = exhausted[i] || failed || was[i]
 		}

@@ -36,7 +36,9 @@ func Spec(s *events.JobSpec, word string) (ok bool, err error) {
 		s.BackoffLimit, err = number(value)
 	case "perIndex":
 		s.BackoffLimitPerIndex, err = number(value)
-		s.BackoffLimit = new(int32(1<<31 - 1)) // the API's default then
+		if s.BackoffLimit != nil && *s.BackoffLimit == 6 { // not given: in a script words have no order
+			s.BackoffLimit = new(int32(1<<31 - 1)) // the API's default then
+		}
 	case "maxFailed":
 		s.MaxFailedIndexes, err = number(value)
 	case "deadline":
