@@ -45,6 +45,8 @@ type controller struct {
 	hands     *countedHands
 	runner    *loop.Runner
 	publisher *kube.Publisher
+	alarm     *kube.Alarm
+	disk      disk
 	counter   *jobmetrics.Consumer
 	stream    *streamer // nil for none
 	endpoint  *endpoint // nil for none
@@ -86,6 +88,9 @@ func runController(ctx context.Context, f *runFlags, settings events.Settings, l
 func (c *controller) work(ctx context.Context, before lease.Log) (err error) {
 	f, logger := c.flags, c.logger
 	log, err := c.openLog(ctx)
+	if errors.Is(err, store.ErrNoRoom) && ctx.Err() != nil {
+		return nil // a stop while it waited
+	}
 	if err != nil {
 		return err
 	}
@@ -116,6 +121,7 @@ func (c *controller) work(ctx context.Context, before lease.Log) (err error) {
 
 	c.health.set(func(h *health) { h.listing = true })
 	c.metrics = newMetrics(c.registry, log)
+	c.metrics.disk(log)
 	c.log = livetail.New(countedLog{log, c.metrics}, 0)
 	if c.stream, err = newStreamer(&f.nats, f.log, c.log, logger); err != nil {
 		return err
@@ -180,9 +186,11 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 		c.metrics.streaming(c.stream)
 	}
 	if c.flags.listen != "" {
-		c.endpoint, err = newEndpoint(c.flags.listen, c.flags.log, c.log, c.health, c.registry)
+		if c.endpoint, err = newEndpoint(c.flags.listen, c.flags.log, c.log, c.health, c.registry); err != nil {
+			return err
+		}
 	}
-	return err
+	return c.leaveAddresses()
 }
 
 // assembleHands makes the parts by which the world hears of what was decided: commands, Kubernetes Events, and the metrics of
@@ -206,6 +214,7 @@ func (c *controller) assembleHands(world *projector.World, requests *kubeapi.Cli
 	if err != nil {
 		return err
 	}
+	c.alarm = kube.NewAlarm(c.log, c.cluster.client, c.logger)
 	c.registry.MustRegister(c.metrics.ofJobs)
 	c.counter = jobmetrics.Follow(c.log, world, c.metrics.ofJobs) // before the loop changes the world
 	return nil
@@ -238,18 +247,6 @@ func salt() (s events.Salt) {
 
 // zoneData says which time zone data decisions use: none yet, as no decision depends on a zone.
 func zoneData() string { return "" }
-
-// full is told by the loop whether the log has room.
-func (c *controller) full(full bool) {
-	was := false
-	c.health.set(func(h *health) { was, h.full = h.full, full })
-	switch {
-	case full && !was:
-		c.logger.Error("the log has no room: nothing is done until there is", "directory", c.flags.log)
-	case was && !full:
-		c.logger.Info("the log has room again")
-	}
-}
 
 // show is called by the loop between turns.
 func (c *controller) show(l *loop.Loop) {
@@ -297,8 +294,9 @@ func (c *controller) run(ctx context.Context) error {
 				c.queue.Report(r)
 			})
 		})
-		group.Go(func() error { return c.publish(after) }) // ends when the loop has, and it caught up or gave up
-		group.Go(func() error { return c.count(after) })   // ends when the loop has
+		group.Go(func() error { return c.publish(after) })        // ends when the loop has, and it caught up or gave up
+		group.Go(func() error { return c.count(after) })          // ends when the loop has
+		group.Go(func() error { c.alarm.Run(after); return nil }) // ends when the loop has
 	}
 	if c.stream != nil {
 		group.Go(func() error { return c.stream.run(after) }) // ends when the loop has, and it caught up or gave up

@@ -192,7 +192,7 @@ func (c *controller) openLog(ctx context.Context) (*boltlog.Log, error) {
 	}
 	defer patience.Stop()
 	for told := false; ; told = true {
-		log, err := boltlog.Open(c.flags.log, boltlog.Options{Logger: c.logger})
+		log, err := c.openWithRoom(ctx)
 		var held *store.HeldError
 		if err == nil || c.lease == nil || !errors.As(err, &held) {
 			return log, err

@@ -39,7 +39,7 @@ type endpoint struct {
 	done   chan struct{}
 }
 
-// newEndpoint listens, and leaves its address in the log's directory.
+// newEndpoint listens. Its address is to be left in the log's directory.
 func newEndpoint(address, dir string, log store.Reader, h *health, metrics prometheus.Gatherer) (*endpoint, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
@@ -53,9 +53,6 @@ func newEndpoint(address, dir string, log store.Reader, h *health, metrics prome
 	mux.Handle("/v1/", serve.Handler(serve.Config{Log: log, PID: os.Getpid(), Version: thisBuild().Version, Done: e.done}))
 	h.serve(mux, metrics)
 	e.server = &http.Server{Handler: serve.Guard(mux), ReadHeaderTimeout: 10 * time.Second}
-	if err := leaveAddress(e.file, e.url); err != nil {
-		return nil, errors.Join(fmt.Errorf("leave the address for readers: %w", err), listener.Close())
-	}
 	return e, nil
 }
 

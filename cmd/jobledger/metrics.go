@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -14,6 +15,7 @@ import (
 	"github.com/jobledger/jobledger/reconciler/executor"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/boltlog"
 )
 
 // metrics counts what a run does.
@@ -81,6 +83,26 @@ func newMetrics(registry *prometheus.Registry, log store.Reader) *metrics {
 
 func (m *metrics) gauge(name, help string, value func() float64) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
+}
+
+// disk adds what the log takes on its disk, where that can be known.
+func (m *metrics) disk(log *boltlog.Log) {
+	if _, _, err := log.Usage(); err != nil {
+		return
+	}
+	usage := func(pick func(bytes, free int64) int64) func() float64 {
+		return func() float64 {
+			bytes, free, err := log.Usage()
+			if err != nil {
+				return math.NaN() // the disk is gone; an old number would hide that
+			}
+			return float64(pick(bytes, free))
+		}
+	}
+	m.gauge("jobledger_log_bytes", "Bytes of the log's files, with what is held ahead in them.",
+		usage(func(bytes, _ int64) int64 { return bytes }))
+	m.gauge("jobledger_log_free_bytes", "Bytes that are free on the log's file system.",
+		usage(func(_, free int64) int64 { return free }))
 }
 
 // parts adds what the parts of a controller say about themselves.

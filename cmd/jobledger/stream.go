@@ -49,10 +49,7 @@ func newStreamer(f *streamFlags, dir string, log store.Log, logger *slog.Logger)
 		config.Options, config.Dial.URL = s.server.Options(), s.server.URL()
 		logger.Info("NATS server runs in this process", "url", s.server.URL(), "directory", c.Dir)
 	}
-	if s.Publisher, err = publish.New(config); err == nil && s.server != nil {
-		err = leaveAddress(s.file, s.server.URL())
-	}
-	if err != nil {
+	if s.Publisher, err = publish.New(config); err != nil {
 		s.close()
 		return nil, err
 	}

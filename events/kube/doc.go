@@ -5,7 +5,8 @@
 // durable records, makes their Events, and notes how far it has got. Invariants:
 //
 //   - An Event is published for what happened and is durable, never for what was only decided. A refusal that goes on is
-//     told as often as the log notes it (docs/design/0002-refusals.md): at least once while an Event of it lives.
+//     told as often as the log notes it (docs/design/0002-refusals.md): at least once while an Event of it lives. One
+//     Event has no record: that of [Alarm], which says that there is no room for records.
 //   - Each is stored at most once: its name follows from the log's identity and its record, so that an Event that is
 //     published again after a crash meets itself.
 //   - Losing one changes nothing (J-195): what is older than [Config.MaxAge] is passed over, and so is what the API server
@@ -18,5 +19,5 @@
 //
 // A Publisher is one goroutine, apart from the loop: a slow API server makes it lag behind the log, and nobody waits.
 //
-// Read event.go first, then publisher.go.
+// Read event.go first, then publisher.go, then room.go.
 package kube

@@ -29,7 +29,8 @@ type Runner struct {
 	Hands Hands
 	Clock *Clock
 	Log   *slog.Logger
-	// Full is told when the log has no room for a turn (nothing is done then), and when it has again.
+	// Full is told, at least once a second while it is so, that the log has no room for a turn or for the start (nothing is
+	// done then), and when it has again. It may read the Loop.
 	Full func(full bool)
 	// Relist makes the informer list everything again, for the reason of a gap: what happened while the log had no room
 	// was seen only in part.
@@ -58,7 +59,7 @@ const (
 // Run makes turns until ctx ends or the log fails. After ctx has ended it stops in good order: nothing more is decided,
 // commands that were not begun are given back, outcomes of the others are written down. Its error is that of the log.
 func (r *Runner) Run(ctx context.Context) error {
-	if err := r.Loop.Start(r.Clock.Now()); err != nil {
+	if started, err := r.start(ctx); !started {
 		return err
 	}
 	durable, failed := r.watchDurable()
@@ -106,6 +107,24 @@ func (r *Runner) halt(ctx context.Context) {
 	if !r.halted && r.Loop.Halted() {
 		r.halted = true
 		go r.Hands.Stop(ctx)
+	}
+}
+
+// start writes what every start writes. Without room it waits as a turn does; when ctx ends first, it has not started and there is
+// no error. Nothing needs to be listed again then: what the informer lists meanwhile waits behind the record that opens the
+// listing, and that record bounds what was missed.
+func (r *Runner) start(ctx context.Context) (started bool, err error) {
+	for {
+		err := r.Loop.Start(r.Clock.Now())
+		if !errors.Is(err, store.ErrNoRoom) {
+			return err == nil, err
+		}
+		r.Full(true)
+		select {
+		case <-time.After(roomRetry):
+		case <-ctx.Done():
+			return false, nil
+		}
 	}
 }
 

@@ -99,10 +99,96 @@ func TestFullDiskIsKnownBeforeATurnAndRecovers(t *testing.T) {
 }
 
 func TestNewLogOnAFullDisk(t *testing.T) {
-	disk := tmpfs(t, "64k")
-	_, err := boltlog.Open(filepath.Join(disk, "log"), boltlog.Options{})
-	if !errors.Is(err, store.ErrNoRoom) {
-		t.Errorf("open on a full disk: %v, want ErrNoRoom", err)
+	for _, room := range []int{0, 4 << 10, 40 << 10} { // not for the lock, not for an empty file, not for a first commit
+		disk := tmpfs(t, "64k")
+		ballast := filepath.Join(disk, "ballast")
+		if err := os.WriteFile(ballast, make([]byte, 64<<10-room), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := boltlog.Open(filepath.Join(disk, "log"), boltlog.Options{})
+		if !errors.Is(err, store.ErrNoRoom) {
+			t.Errorf("open on a disk with %d bytes of room: %v, want ErrNoRoom", room, err)
+		}
+	}
+}
+
+func TestAnOldLogOnAFullDisk(t *testing.T) {
+	for _, rest := range []int{0, 4 << 10} {
+		disk := tmpfs(t, "8m")
+		dir := filepath.Join(disk, "log")
+		log := openLog(t, dir, small)
+		w := storetest.NewWriter(t, log)
+		w.Create()
+		want := w.Durable(storetest.Pod("job-a", 1)).Last()
+		if err := log.Close(); err != nil {
+			t.Fatal(err)
+		}
+		ballast := filepath.Join(disk, "ballast")
+		fill(t, ballast, rest)
+		log = openLog(t, dir, small)
+		if err := log.Room(1 << 20); !errors.Is(err, store.ErrNoRoom) {
+			t.Errorf("room on a disk with %d bytes of it: %v, want ErrNoRoom", rest, err)
+		}
+		if err := log.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := os.Remove(ballast); err != nil {
+			t.Fatal(err)
+		}
+		log = openLog(t, dir, small)
+		if err := log.Room(1 << 20); err != nil || log.Head().Sequence != want {
+			t.Errorf("with room again: %v, head %d, want %d", err, log.Head().Sequence, want)
+		}
+		if err := log.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// fill fills a file system but for that many bytes.
+func fill(t *testing.T, path string, rest int) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for block := make([]byte, 4<<10); err == nil; {
+		_, err = f.Write(block)
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+	info, err := f.Stat()
+	if err == nil {
+		err = f.Truncate(info.Size() - int64(rest))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestUsage(t *testing.T) {
+	disk := tmpfs(t, "16m")
+	dir := filepath.Join(disk, "log")
+	log := openLog(t, dir, small)
+	defer log.Close()
+	bytes, free, err := log.Usage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if total := bytes + free; bytes < 32<<10 || total > 16<<20 || total < 15<<20 {
+		t.Errorf("%d bytes and %d free on a disk of 16 MB", bytes, free)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "nats"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "nats", "stream"), make([]byte, 1<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	after, less, err := log.Usage()
+	if err != nil || after != bytes || less != free-1<<20 {
+		t.Errorf("with 1 MB of somebody else in the directory: %d bytes, %d free (%v), before %d and %d", after, less, err, bytes, free)
 	}
 }
 

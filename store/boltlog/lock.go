@@ -47,7 +47,8 @@ func lock(dir string, write bool) (*os.File, error) {
 		return f, nil
 	}
 	said := fmt.Sprintf("%d %s\n", os.Getpid(), strings.Join(os.Args, " "))
-	if err := errors.Join(f.Truncate(0), writeAt(f, said)); err != nil {
+	// On a full disk it says nothing: a log that is there can be opened all the same.
+	if err := errors.Join(f.Truncate(0), writeAt(f, said)); err != nil && !noSpace(err) {
 		return nil, errors.Join(fmt.Errorf("write %s: %w", path, err), f.Close())
 	}
 	return f, nil

@@ -17,8 +17,15 @@ import (
 )
 
 // Open opens the log in that directory to write to it, and makes both if they do not exist. The error is ErrHeld when
-// another process has it open, ErrForeign when it is not the log asked for, ErrCorrupt when it is damaged.
-func Open(dir string, options Options) (*Log, error) { return open(dir, options, system) }
+// another process has it open, ErrForeign when it is not the log asked for, ErrCorrupt when it is damaged, ErrNoRoom when the
+// disk is so full that it cannot be opened; then it can be asked again later.
+func Open(dir string, options Options) (*Log, error) {
+	log, err := open(dir, options, system)
+	if noSpace(err) && !errors.Is(err, store.ErrNoRoom) {
+		err = fmt.Errorf("%w: %w", store.ErrNoRoom, err)
+	}
+	return log, err
+}
 
 func open(dir string, options Options, effects effects) (*Log, error) {
 	if err := options.validate(); err != nil {

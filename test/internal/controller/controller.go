@@ -270,6 +270,12 @@ func (c *Controller) Output() (string, error) {
 	return all.String(), nil
 }
 
+// NewestOutput is what the newest run wrote.
+func (c *Controller) NewestOutput() (string, error) {
+	text, err := os.ReadFile(c.output(c.runs))
+	return string(text), err
+}
+
 // tail is the end of what a run wrote.
 func (c *Controller) tail(p *process) string {
 	text, err := os.ReadFile(p.out)

@@ -1,0 +1,65 @@
+package loop
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+)
+
+// Unfinished names the Jobs that want something done, most at most: those that the log knows, oldest first, and then those of which
+// it has not taken the first sighting from the queue yet. Like World it is to be called between turns.
+func (l *Loop) Unfinished(q *Queue, most int) []events.JobRef {
+	var out []events.JobRef
+	for _, j := range l.world.Jobs() {
+		if len(out) == most {
+			return out
+		}
+		if j.Known() && j.Managed && !j.Gone && j.Deleted == 0 && !j.Finished() && j.Ref.Name != "" {
+			out = append(out, j.Ref)
+		}
+	}
+	fresh := map[types.UID]bool{} // whether the newest that waits says it is unfinished
+	var order []events.JobRef
+	for _, in := range q.waiting() {
+		if in.Observation == nil {
+			continue
+		}
+		ref := in.Observation.Job
+		switch f := in.Observation.Facts.(type) {
+		case *events.JobSeen:
+			if _, met := fresh[ref.UID]; !met {
+				order = append(order, ref)
+			}
+			fresh[ref.UID] = f.Managed && f.Deleted == 0 && !finished(f.Status)
+		case *events.JobGone:
+			fresh[ref.UID] = false
+		}
+	}
+	for _, ref := range order {
+		if len(out) < most && fresh[ref.UID] && !l.knows(ref.UID) {
+			out = append(out, ref)
+		}
+	}
+	return out
+}
+
+func (l *Loop) knows(uid types.UID) bool {
+	if j := l.world.Job(events.JobStream(uid)); j != nil && j.Known() {
+		return true
+	}
+	_, stub := l.world.Stub(uid)
+	return stub
+}
+
+func finished(s *events.JobStatus) bool {
+	if s == nil {
+		return false
+	}
+	for _, c := range s.Conditions {
+		if (c.Type == projector.Complete || c.Type == projector.Failed) && c.Status == "True" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,34 @@
+package boltlog
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// Usage is the bytes of the log's files, with what is held ahead of the writes in them, and the bytes that are free on their
+// file system.
+func (l *library) Usage() (bytes, free int64, err error) {
+	entries, err := os.ReadDir(l.dir)
+	if err != nil {
+		return 0, 0, fmt.Errorf("measure the log: %w", err)
+	}
+	for _, e := range entries {
+		if !e.Type().IsRegular() {
+			continue // the store of a NATS server
+		}
+		info, err := e.Info()
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // pruned, or replaced, since
+		case err != nil:
+			return 0, 0, fmt.Errorf("measure the log: %w", err)
+		default:
+			bytes += info.Size()
+		}
+	}
+	if free, err = freeBytes(l.dir); err != nil {
+		return 0, 0, fmt.Errorf("measure the file system of %s: %w", l.dir, err)
+	}
+	return bytes, free, nil
+}
