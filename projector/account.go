@@ -48,10 +48,10 @@ func (j *Job) accounted(p *Pod) bool {
 func (j *Job) stageOf(p *Pod) Stage {
 	switch {
 	case p.Doomed && !j.Finished():
-		if p.Drop == nil && p.Delete == nil && (p.Held() || !p.Leaving()) {
+		if p.Drop == nil && p.Delete == nil && (p.Held() || p.Active()) {
 			return Surplus
 		}
-		return Untouched
+		return Untouched // also one that has ended without our finalizer: it stays, with its logs
 	case p.written && !j.accounted(p):
 		return Fresh // the write may be stored already, whatever became of the pod meanwhile
 	case p.Claim != nil:
@@ -143,7 +143,7 @@ func (j *Job) enter(p *Pod) {
 	if p.Leaving() {
 		j.LatePod = max(j.LatePod, p.LateCreate)
 	}
-	p.in.doomed = p.Doomed && !p.Leaving()
+	j.enterRemoval(p, claimed)
 	p.in.deleteDoubt = p.DeleteDoubt != 0 && !p.Leaving()
 	dropped := p.Drop != nil && !p.Doomed && !j.accounted(p)
 	p.in.waived = claimed && (p.Waived || dropped) && p.Held()
@@ -235,6 +235,10 @@ func (j *Job) count(p *Pod, sign int32) {
 	t.HeldFailed += one(p.in.heldCounted) * sign
 	t.Waived += one(p.in.waived) * sign
 	t.Doomed += one(p.in.doomed) * sign
+	t.Removing += one(p.in.removing) * sign
+	t.Refused += one(p.in.refused) * sign
+	t.Pointless += one(p.in.pointless) * sign
+	t.Spared += one(p.in.spared) * sign
 	t.Adopting += one(p.in.adopting) * sign
 	t.Releasing += one(p.in.releasing) * sign
 	t.FreshFailed += one(p.in.freshFailed) * sign
@@ -248,6 +252,7 @@ func (j *Job) count(p *Pod, sign int32) {
 	j.misplaced.file(p, p.in.misplaced, sign)
 	j.fatal.file(p, p.in.fatal, sign)
 	j.doubted.file(p, p.in.deleteDoubt, sign)
+	j.unremoved.file(p, p.in.refused || p.in.pointless, sign)
 }
 
 func one(b bool) int32 {
@@ -300,6 +305,7 @@ func (j *Job) recount() {
 	clear(j.misplaced)
 	clear(j.fatal)
 	clear(j.doubted)
+	clear(j.unremoved)
 	clear(j.crowded)
 	j.index = newPerIndex()
 	j.index.restless = true // until all pods are in

@@ -233,10 +233,13 @@ func (j *Job) restarted() {
 			}
 			f.create.Doubted, f.create.Sent = true, j.Now             // it may have been sent at any time since it was decided
 			f.create.Again = f.create.Again || f.create.Flight != nil // one that stands is asked again without another decision
-		case f.pod != nil && f.pod.flight(name).refused(): // asked again when it is due
 		case f.pod != nil:
 			j.update(f.pod, func() {
-				j.doubtDelete(f.pod, name)
+				j.doubtRemoval(f.pod, name)
+				if standing := f.pod.flight(name); standing.refused() {
+					standing.GivenUp = false // it is asked again when it is due, or given up anew
+					return
+				}
 				j.land(name)
 			})
 		default:

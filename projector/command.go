@@ -130,6 +130,8 @@ func (j *Job) withdrawn(name events.CommandName) {
 	switch {
 	case ok && f.create != nil:
 		f.create.GivenUp = true // a try may be on its way: its end settles the create
+	case ok && f.pod != nil && f.pod.flight(name).refused():
+		j.update(f.pod, func() { f.pod.flight(name).GivenUp = true }) // likewise
 	default:
 		j.land(name)
 	}

@@ -121,7 +121,7 @@ false false`},
 			f.end(name, refused(events.RefusedServer))
 			f.restart(nil)
 			return is(f, name) + fmt.Sprint(len(f.job().AllStanding()), f.in(f.job().DeletesInDoubt()))
-		}, "DeletePod 1 0s"},
+		}, "DeletePod 1 1m0s"},
 		{"what stands is named in the order in which it was decided", func(f *fold) string {
 			for i := range uint64(12) {
 				f.pod(named(types.UID(fmt.Sprint("p", i)), i+1))
@@ -223,26 +223,30 @@ func TestHowACommandAboutAPodEnds(t *testing.T) {
 			f.pod(both(going, version(21)))
 			return shown(f)
 		}, "0s"},
-		{"a pod that ended by itself is not deleted after all, though a try may be on its way", func(f *fold) string {
+		{"the deletion of a pod that ended by itself stands until it is withdrawn", func(f *fold) string {
 			f.pod(nil)
-			f.end(del(f), refused(events.RefusedServer))
-			f.now += 5e9
+			name := del(f)
+			f.end(name, refused(events.RefusedServer))
 			f.pod(both(failed, version(21)))
-			return shown(f)
-		}, "1m0s"},
-		{"J-073: one that is surplus is, whatever became of it", func(f *fold) string {
-			f.pod(nil)
-			f.end(f.decide(&events.DropFinalizer{Pod: "pod", ThenDelete: true}), done("pod", 21))
-			f.end(del(f), refused(events.RefusedServer))
-			f.pod(both(failed, version(22), func(p *events.PodSeen) { p.Tracked = false }))
-			return shown(f)
-		}, "deleting standing 0s"},
-		{"one that is the Job's no longer is not", func(f *fold) string {
+			before := fmt.Sprint(shown(f), f.job().Tally().Pointless, f.job().PodsInDoubt(), " ")
+			f.decide(&events.Withdraw{Command: name})
+			before += fmt.Sprint(shown(f), f.job().GaveUp(name), f.job().Tally().Pointless, f.job().PodsInDoubt(), " ")
+			f.end(name, withdrawn)
+			return before + fmt.Sprint(shown(f), f.job().PodsInDoubt())
+		}, "deleting standing 0s1 true deleting 0strue 0 true 0sfalse"},
+		{"so does that of one which is the Job's no longer", func(f *fold) string {
 			f.pod(nil)
 			f.end(del(f), refused(events.RefusedServer))
 			f.pod(both(version(21), func(p *events.PodSeen) { p.Selected = false }))
+			return shown(f) + fmt.Sprint(f.job().Tally().Pointless, len(f.job().Unremoved()))
+		}, "deleting standing 0s1 1"},
+		{"of a Job that is gone nobody withdraws it: it ends by itself", func(f *fold) string {
+			f.pod(nil)
+			f.end(del(f), refused(events.RefusedServer))
+			f.record(events.KindJobDeleted, &events.JobGone{Version: 50})
+			f.pod(both(failed, version(51)))
 			return shown(f)
-		}, "1m0s"},
+		}, "0s"},
 		{"a deletion that stands ends when somebody else deletes the pod", func(f *fold) string {
 			f.pod(nil)
 			f.end(del(f), refused(events.RefusedServer))

@@ -53,6 +53,7 @@ type Job struct {
 	misplaced podSet             // active pods without a valid index that nothing is being done to
 	fatal     podSet             // failed pods that a FailJob rule matches, also those that are not to be counted
 	doubted   podSet             // pods whose deletion may yet take effect, for all that is known
+	unremoved podSet             // pods whose removal stands refused and can be given up
 	crowded   map[int32]struct{} // indexes that more than one occupies
 
 	// Commands in flight and what was learnt from those that ended.
@@ -102,7 +103,11 @@ type Tally struct {
 	Idle                        int32 // active pods that nothing is being done to
 	FreshFailed, FreshSucceeded int32 // ended and not yet accounted for in the base
 	Settled                     int   // uncounted UIDs whose pod no longer carries the finalizer
-	Doomed                      int32 // surplus pods whose deletion is not certain yet
+	Doomed                      int32 // surplus pods whose removal is not over
+	Removing                    int32 // pods of which a removal is asked for, and no answer has refused it
+	Refused                     int32 // active surplus pods whose removal stands refused
+	Pointless                   int32 // pods whose removal stands refused, and which have ended or are the Job's no longer
+	Spared                      int32 // active surplus pods whose removal is given up, and how its newest try ended is awaited
 	HeldFailed                  int32 // failed pods that are held back for their index, and count
 	Waived                      int32 // pods that are not to be counted and still carry the finalizer
 	Restarts                    int64 // of containers of pods that run or wait to run (J-113)
@@ -116,6 +121,7 @@ type Flight struct {
 	Command events.Command
 	Since   events.Time // when it was decided
 	Refused *Retry      // of a command about a pod: its backoff, while it stands refused; a pod may have two in flight
+	GivenUp bool        // of a refused command about a pod: it is wanted no longer; how its newest try ended is awaited
 }
 
 // flight finds what a command in flight is about.
@@ -165,7 +171,7 @@ func newJob(stream events.Stream, settings *events.Settings, homes map[types.UID
 	j := &Job{
 		Stream: stream, Settings: settings, Base: newStatus(), Window: settings.FirstWindow(), homes: homes,
 		pods: map[types.UID]*Pod{}, uncounted: map[types.UID]bool{}, occupants: map[int32]occupants{},
-		misplaced: podSet{}, fatal: podSet{}, doubted: podSet{},
+		misplaced: podSet{}, fatal: podSet{}, doubted: podSet{}, unremoved: podSet{},
 		crowded: map[int32]struct{}{}, index: newPerIndex(), flights: map[events.CommandName]flight{},
 	}
 	switch stream.Kind {
@@ -334,13 +340,26 @@ func (j *Job) Creates() []*Create { return j.creates }
 func (j *Job) Busy() bool { return len(j.flights) > 0 }
 
 // PodsInDoubt reports whether a create, a delete, the removal of a surplus pod, or of the finalizer of a pod that is not to
-// be counted, has not ended, so that the Job must not finish yet.
+// be counted, has not ended, so that the Job must not finish yet: it would delete a pod afterwards (J-082), or the pod would
+// not be counted that turns out to be (J-031).
 func (j *Job) PodsInDoubt() bool {
-	return len(j.creates) > 0 || j.Removing() || j.tally.Waived > 0
+	return len(j.creates) > 0 || j.deletes > 0 || j.tally.Doomed > 0 || j.tally.Waived > 0
 }
 
-// Removing reports whether the deletion of a pod has been asked for and is not certain yet.
-func (j *Job) Removing() bool { return j.deletes > 0 || j.tally.Doomed > 0 }
+// Removing reports whether the deletion of a pod has been asked for, and neither is certain yet nor stands refused. A pod
+// whose removal stands refused is active as any other (J-074).
+func (j *Job) Removing() bool { return j.tally.Removing > 0 }
+
+// Unremoved are the pods whose removal stands refused and that are surplus, have ended or are the Job's no longer, in the order
+// in which the log first heard of them. It costs what they are.
+func (j *Job) Unremoved() []*Pod {
+	out := make([]*Pod, 0, len(j.unremoved))
+	for p := range j.unremoved {
+		out = append(out, p)
+	}
+	slices.SortFunc(out, byArrival)
+	return out
+}
 
 // Failures is the number of pods that failed since the latest success, at most 32, and when the newest of them finished
 // (J-104).

@@ -133,10 +133,16 @@ func (j *Job) podEnded(p *Pod, f *events.CommandEnded) {
 	deletion := p.Delete != nil && p.Delete.Name == f.Command
 	overtaken := p.overtaken(f)
 	missing := f.Ending == events.Refused && (f.Class == events.RefusedNotFound || (deletion && f.Class == events.RefusedConflict))
+	givenUp := p.flight(f.Command).GivenUp
 	j.update(p, func() {
+		if f.Ending == events.UnknownIf {
+			j.doubtRemoval(p, f.Command)
+		}
 		switch {
+		case givenUp && f.Ending != events.Done && !missing:
+			j.removalEnded(p, f)
+			return
 		case f.Ending == events.UnknownIf:
-			j.doubtDelete(p, f.Command)
 			j.stand(p, f)
 			return
 		case f.Ending == events.Refused && !missing && overtaken == 0:
@@ -155,6 +161,7 @@ func (j *Job) podEnded(p *Pod, f *events.CommandEnded) {
 		case p.Tracked && p.Version <= f.Version:
 			p.DroppedIn = f.Version
 		}
+		p.Doomed = p.Doomed && !givenUp
 	})
 }
 
@@ -194,23 +201,6 @@ func (j *Job) writeEnded(f *events.CommandEnded) {
 // before the next one (J-237). Others are refused for what is the same of any write: rights, patience, a webhook.
 func stale(c events.RefusalClass) bool {
 	return c == events.RefusedConflict || c == events.RefusedInvalid || c == events.RefusedNotFound
-}
-
-// doubtDelete notes that nobody knows whether the pod's deletion in flight takes effect, and until when it may: the Job does
-// not finish before, so that nothing of a finished Job is deleted (J-082).
-func (j *Job) doubtDelete(p *Pod, name events.CommandName) {
-	if p.Delete != nil && p.Delete.Name == name {
-		p.DeleteDoubt = j.Now.Add(j.Settings.RequestTimeout)
-	}
-}
-
-// DeletesInDoubt is until when a deletion of unknown end may yet take effect; 0 when none may.
-func (j *Job) DeletesInDoubt() events.Time {
-	var until events.Time
-	for p := range j.doubted {
-		until = max(until, p.DeleteDoubt)
-	}
-	return until
 }
 
 // doubtEnd notes that nobody knows whether the write in flight is stored, when it says how the Job ends, or accounts for a pod:

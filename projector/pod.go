@@ -39,6 +39,8 @@ type Pod struct {
 	DeleteDone bool // the server confirmed its deletion, and the watch has not shown it yet
 	// DeleteDoubt is until when a deletion of unknown end may yet take effect; 0 for none.
 	DeleteDoubt events.Time
+	// DropDoubt is until when a try of unknown end to remove its finalizer, as surplus, may yet take effect; 0 for none.
+	DropDoubt events.Time
 	// LateCreate is until when another try of its create may take effect, should its name be free by then; 0 for none.
 	LateCreate events.Time
 	Vanished   bool    // the server did not find it; what the watch still shows of it is older
@@ -70,6 +72,8 @@ type Pod struct {
 // share is what a pod adds to its Job's tallies.
 type share struct {
 	active, ready, terminating, idle, misplaced, settled, doomed, waived, deleteDoubt bool
+
+	removing, refused, pointless, spared bool
 
 	freshFailed, freshSucceeded, completing, urgent bool
 

@@ -20,7 +20,8 @@ import (
 // Of creates one stands for all of a Job: while it is refused, so would the others be (J-057). Commands about pods stand
 // each for itself, as do those about a Job's group: a pod that cannot be changed does not delay the others. Adoptions,
 // releases and status writes never stand: each has to be decided from what is known by then (J-180, J-237). A create that
-// has not been refused is given up likewise when no pod is to be made any more (J-164).
+// has not been refused is given up likewise when no pod is to be made any more (J-164), and so are the removals of pods of
+// which removal.go says so.
 
 // Standing is the command of that name and its backoff, when it stands refused and is still wanted; else nil. Only such a
 // command may be asked again.
@@ -32,7 +33,7 @@ func (j *Job) Standing(name events.CommandName) (*Flight, *Retry) {
 	case found.create != nil && found.create.Standing && !found.create.GivenUp:
 		return found.create.Flight, &j.Creating
 	case found.pod != nil:
-		if f := found.pod.flight(name); f.refused() {
+		if f := found.pod.flight(name); f.refused() && !f.GivenUp {
 			return f, f.Refused
 		}
 	case j.Group.Standing && j.Group.Flight.Name == name:
@@ -41,9 +42,13 @@ func (j *Job) Standing(name events.CommandName) (*Flight, *Retry) {
 	return nil, nil
 }
 
-// GaveUp reports whether the command of that name is a create that has been given up, and its end is awaited.
+// GaveUp reports whether the command of that name, a create or a pod's removal, has been given up, and its end is awaited.
 func (j *Job) GaveUp(name events.CommandName) bool {
 	found := j.flights[name]
+	if found.pod != nil {
+		f := found.pod.flight(name)
+		return f != nil && f.GivenUp
+	}
 	return found.create != nil && found.create.GivenUp
 }
 
@@ -174,19 +179,14 @@ func (j *Job) stand(p *Pod, f *events.CommandEnded) {
 	j.moot(p)
 }
 
-// moot ends a pod's standing command when what was seen of the pod leaves nothing of it to ask for: the finalizer is gone,
-// the pod is on its way out, or it is not surplus and ended by itself or is the Job's no longer. A try may be on its way, so
-// the deletion stays in doubt for a while.
+// moot ends a refused command whose goal the observed pod already meets: its finalizer is gone, or it is on its way out. Of
+// a Job that is gone it also ends the deletion of a pod that has ended: nobody withdraws it any more.
 func (j *Job) moot(p *Pod) {
 	if p.Drop.refused() && !p.Tracked {
+		p.Doomed = p.Doomed && !p.Drop.GivenUp
 		j.land(p.Drop.Name)
 	}
-	switch {
-	case !p.Delete.refused():
-	case p.Leaving():
-		j.land(p.Delete.Name)
-	case !p.Doomed && (p.Phase.Terminal() || !j.claimed(p)):
-		j.doubtDelete(p, p.Delete.Name)
+	if p.Delete.refused() && (p.Leaving() || (j.Gone && p.Phase.Terminal())) {
 		j.land(p.Delete.Name)
 	}
 }

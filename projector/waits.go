@@ -132,7 +132,8 @@ func (j *Job) shift(step time.Duration) {
 		c.Sent = c.Sent.Add(step)
 	}
 	for _, p := range j.pods {
-		p.ended, p.DeleteDoubt, p.LateCreate = p.ended.Add(step), p.DeleteDoubt.Add(step), p.LateCreate.Add(step)
+		p.ended, p.LateCreate = p.ended.Add(step), p.LateCreate.Add(step)
+		p.DeleteDoubt, p.DropDoubt = p.DeleteDoubt.Add(step), p.DropDoubt.Add(step)
 		for _, f := range []*Flight{p.Drop, p.Delete} {
 			if f.refused() {
 				f.Refused.shift(step)

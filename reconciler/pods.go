@@ -162,7 +162,7 @@ func (p *plan) asBefore(c *projector.Create) bool {
 }
 
 // create makes pods up to the number wanted, as many at once as slow start allows (J-048 to J-057), but none while pods are
-// being removed (J-049).
+// being removed (J-049). A pod whose removal stands refused holds its slot, and nobody else's (J-074).
 func (p *plan) create() {
 	j := p.job
 	if !p.wantsPods() || p.ungrouped || len(p.removing) > 0 || j.Removing() {

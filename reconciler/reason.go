@@ -36,6 +36,8 @@ const (
 	LookFirst events.Reason = "LookFirst"
 	// NoLongerWanted: a create stands refused, or is on its way, and the Job does not want that pod any more.
 	NoLongerWanted events.Reason = "NoLongerWanted"
+	// RemovalOver: the removal of a pod was refused, and the pod has ended meanwhile, is the Job's no longer, or is wanted again.
+	RemovalOver events.Reason = "RemovalOver"
 	// FewerPodsWanted: more pods run than the Job wants; the least advanced go, uncounted.
 	FewerPodsWanted events.Reason = "FewerPodsWanted"
 	// DuplicateIndex: several pods run for one index, or one for an index that needs none; the most advanced stays.

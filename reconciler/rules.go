@@ -74,6 +74,7 @@ var outcomes = []outcome{
 // podRules: every one is asked, in order.
 var podRules = []podRule{
 	{"giveUp", (*plan).giveUp},                     // a create that stands refused and is not wanted any more
+	{"keep", (*plan).keep},                         // removals that stand refused and have nothing left to ask for
 	{"removeSurplus", (*plan).removeSurplus},       // goes on with removals that have begun
 	{"deleteActive", (*plan).deleteActive},         // the Job fails: its active pods are deleted, and count as failed
 	{"settleInDoubt", (*plan).settleInDoubt},       // creates whose end nobody knows

@@ -39,6 +39,7 @@ type Config struct {
 	Stop     float64 // chance, for each step, that the process stops in good order and another one starts
 	Lapse    float64 // chance, for each step, that the Lease is not held for certain any more, or is again
 	HandOver float64 // chance, for each step, that the other controller takes over, with a log of its own
+	Protect  float64 // share of pods that a policy protects for ever, see policy
 	SetClock float64 // chance, for each step, that the controller's clock is set, an hour forward or back
 	Files    int     // bytes of a log file; 0 for one file
 	Snapshot int     // records between snapshots, which are made a stream at a time; 0 for none while it runs
@@ -82,7 +83,13 @@ func New(cfg Config, jobs ...*batchv1.Job) (*Driver, error) {
 		World: world.New(cfg.World), cfg: cfg, rng: world.Rand(cfg.World.Seed, 0), intents: map[types.UID]wish{},
 	}
 	d.client = d.World.Server.Client(actor)
-	d.client.Faults = apiserver.SeededFaults(world.Rand(cfg.World.Seed, 1), cfg.Faults, 20*time.Second)
+	seeded := apiserver.SeededFaults(world.Rand(cfg.World.Seed, 1), cfg.Faults, 20*time.Second)
+	d.client.Faults = func(c apiserver.Call) apiserver.Fault {
+		if f := d.policy(c); f.Kind != apiserver.NoFault {
+			return f
+		}
+		return seeded(c)
+	}
 	d.checker = invariants.New(invariants.Config{Server: d.World.Server, Actor: actor, Manages: d.manages, Intent: d.intent})
 	d.newLog()
 	if err := d.boot(); err != nil {
@@ -484,7 +491,7 @@ var errRestless = errors.New("the world does not come to rest")
 
 // Settle ends the disturbances and lets everything run until nothing happens any more.
 func (d *Driver) Settle() error {
-	d.client.Faults, d.lapsed = nil, false
+	d.client.Faults, d.lapsed = d.policy, false
 	for range 200_000 {
 		busy, err := d.busy()
 		if err != nil {

@@ -198,7 +198,8 @@ func (c *Checker) called(a apiserver.Answered) {
 	if (a.Verb == "delete" || a.Verb == "patch") && a.UID == "" {
 		c.report("J-083, J-254", a.Version, nil, nil, "%s without a UID", a.Call)
 	}
-	if p := c.pods[a.UID]; p != nil && a.Verb == "patch" && a.Err != nil && p.tracked && p.job != nil && !c.accounted(p.job, p) {
+	denied := a.Fault.Kind == apiserver.WebhookDenied // for certain: if the pod ends so, it is to be counted
+	if p := c.pods[a.UID]; p != nil && a.Verb == "patch" && a.Err != nil && !denied && p.tracked && p.job != nil && !c.accounted(p.job, p) {
 		p.dropTried = true // as surplus, else the drop itself would break a promise; it may be given up or tried again
 	}
 	arrived := a.Err == nil || apierrors.IsNotFound(a.Err) || apierrors.IsConflict(a.Err) ||

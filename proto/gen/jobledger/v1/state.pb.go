@@ -584,6 +584,8 @@ type PodState struct {
 	Waived      bool   `protobuf:"varint,15,opt,name=waived,proto3" json:"waived,omitempty"`
 	Ended       int64  `protobuf:"fixed64,16,opt,name=ended,proto3" json:"ended,omitempty"`
 	DeleteDoubt int64  `protobuf:"fixed64,17,opt,name=delete_doubt,json=deleteDoubt,proto3" json:"delete_doubt,omitempty"`
+	// drop_doubt is until when a try of unknown end to remove its finalizer, as surplus, may take effect.
+	DropDoubt int64 `protobuf:"fixed64,24,opt,name=drop_doubt,json=dropDoubt,proto3" json:"drop_doubt,omitempty"`
 	// late_create is until when another try of its create may take effect, should its name be free.
 	LateCreate int64 `protobuf:"fixed64,23,opt,name=late_create,json=lateCreate,proto3" json:"late_create,omitempty"`
 	// claim is the adoption or the release in flight.
@@ -749,6 +751,13 @@ func (x *PodState) GetDeleteDoubt() int64 {
 	return 0
 }
 
+func (x *PodState) GetDropDoubt() int64 {
+	if x != nil {
+		return x.DropDoubt
+	}
+	return 0
+}
+
 func (x *PodState) GetLateCreate() int64 {
 	if x != nil {
 		return x.LateCreate
@@ -893,7 +902,9 @@ type Flight struct {
 	Command *Command               `protobuf:"bytes,2,opt,name=command,proto3" json:"command,omitempty"`
 	Since   int64                  `protobuf:"fixed64,3,opt,name=since,proto3" json:"since,omitempty"`
 	// refused is present while the command, about a pod, stands refused.
-	Refused       *Retry `protobuf:"bytes,4,opt,name=refused,proto3" json:"refused,omitempty"`
+	Refused *Retry `protobuf:"bytes,4,opt,name=refused,proto3" json:"refused,omitempty"`
+	// given_up: a refused command about a pod is wanted no longer; how its newest try ended is awaited.
+	GivenUp       bool `protobuf:"varint,5,opt,name=given_up,json=givenUp,proto3" json:"given_up,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -954,6 +965,13 @@ func (x *Flight) GetRefused() *Retry {
 		return x.Refused
 	}
 	return nil
+}
+
+func (x *Flight) GetGivenUp() bool {
+	if x != nil {
+		return x.GivenUp
+	}
+	return false
 }
 
 // Backoff is the record of failures since the latest success (J-104).
@@ -1647,7 +1665,7 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\bfinished\x18\x02 \x01(\x10R\bfinished\x12 \n" +
 	"\fttl_plus_one\x18\x03 \x01(\x05R\n" +
 	"ttlPlusOne\x12\x12\n" +
-	"\x04head\x18\x04 \x01(\x04R\x04head\"\x9f\x05\n" +
+	"\x04head\x18\x04 \x01(\x04R\x04head\"\xbe\x05\n" +
 	"\bPodState\x12+\n" +
 	"\x05facts\x18\x01 \x01(\v2\x15.jobledger.v1.PodSeenR\x05facts\x12\x12\n" +
 	"\x04seen\x18\x02 \x01(\bR\x04seen\x12\x1f\n" +
@@ -1668,7 +1686,9 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\awritten\x18\x0e \x01(\bR\awritten\x12\x16\n" +
 	"\x06waived\x18\x0f \x01(\bR\x06waived\x12\x14\n" +
 	"\x05ended\x18\x10 \x01(\x10R\x05ended\x12!\n" +
-	"\fdelete_doubt\x18\x11 \x01(\x10R\vdeleteDoubt\x12\x1f\n" +
+	"\fdelete_doubt\x18\x11 \x01(\x10R\vdeleteDoubt\x12\x1d\n" +
+	"\n" +
+	"drop_doubt\x18\x18 \x01(\x10R\tdropDoubt\x12\x1f\n" +
 	"\vlate_create\x18\x17 \x01(\x10R\n" +
 	"lateCreate\x12*\n" +
 	"\x05claim\x18\x12 \x01(\v2\x14.jobledger.v1.FlightR\x05claim\x12\x14\n" +
@@ -1683,12 +1703,13 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\adoubted\x18\x04 \x01(\bR\adoubted\x12\x1b\n" +
 	"\tmust_list\x18\x05 \x01(\bR\bmustList\x12\x1a\n" +
 	"\bstanding\x18\x06 \x01(\bR\bstanding\x12\x19\n" +
-	"\bgiven_up\x18\a \x01(\bR\agivenUp\"\xad\x01\n" +
+	"\bgiven_up\x18\a \x01(\bR\agivenUp\"\xc8\x01\n" +
 	"\x06Flight\x12-\n" +
 	"\x04name\x18\x01 \x01(\v2\x19.jobledger.v1.CommandNameR\x04name\x12/\n" +
 	"\acommand\x18\x02 \x01(\v2\x15.jobledger.v1.CommandR\acommand\x12\x14\n" +
 	"\x05since\x18\x03 \x01(\x10R\x05since\x12-\n" +
-	"\arefused\x18\x04 \x01(\v2\x13.jobledger.v1.RetryR\arefused\"\x7f\n" +
+	"\arefused\x18\x04 \x01(\v2\x13.jobledger.v1.RetryR\arefused\x12\x19\n" +
+	"\bgiven_up\x18\x05 \x01(\bR\agivenUp\"\x7f\n" +
 	"\aBackoff\x12\x1a\n" +
 	"\bfailures\x18\x01 \x03(\x10R\bfailures\x12\x0e\n" +
 	"\x02at\x18\x02 \x01(\x10R\x02at\x12\x16\n" +

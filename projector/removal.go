@@ -1,0 +1,71 @@
+package projector
+
+import "github.com/jobledger/jobledger/events"
+
+// The removal of a surplus pod (J-073) may stand refused: a policy denies the patch that takes the finalizer off, or the
+// deletion. It is asked for again with its backoff, and holds up nothing: the pod is active as any other, in its slot and its
+// index (J-074). The removal is given up (Withdraw) when there is nothing left of it to ask for:
+//
+//	the pod                              then
+//	-----------------------------------  ---------------------------------------------------------------
+//	ended, and carries the finalizer     is counted as any other
+//	ended, and does not carry it         stays, with its logs, and is not counted
+//	is the Job's no longer               is released
+//	is wanted again                      goes on; without the finalizer it is not counted when it ends (J-179)
+//
+// A try may be on its way, so the pod stays as it is until the end of the newest try is known. When a try ended unknown, the
+// finalizer may go until DropDoubt has passed, so the removal is not given up before: the pod would be counted without it.
+
+// removal is the pod's removal in flight, if any: that of its finalizer as surplus, or its deletion.
+func (p *Pod) removal() *Flight {
+	if p.Doomed && p.Drop != nil {
+		return p.Drop
+	}
+	return p.Delete
+}
+
+// Removal is the name of the pod's removal in flight. It is for pods that have one.
+func (p *Pod) Removal() events.CommandName { return p.removal().Name }
+
+// enterRemoval finds what the pod's removal adds to the Job's tallies.
+func (j *Job) enterRemoval(p *Pod, claimed bool) {
+	f := p.removal()
+	active, stands := claimed && p.Active(), f.refused() && !f.GivenUp
+	p.in.doomed = p.Doomed && (p.Drop != nil || (!p.Leaving() && (p.Held() || p.Active())))
+	p.in.removing = (p.in.doomed || p.Delete != nil) && !f.refused()
+	p.in.refused = stands && active && p.Doomed
+	p.in.pointless = stands && !active
+	p.in.spared = f.refused() && f.GivenUp && active
+}
+
+// removalEnded folds the end of the newest try of a removal that was given up, which was not done: the pod is surplus no more.
+// Nobody knows of a finalizer whether it goes when the try ended unknown, so that removal goes on.
+func (j *Job) removalEnded(p *Pod, f *events.CommandEnded) {
+	if f.Ending == events.UnknownIf && p.Drop != nil && p.Drop.Name == f.Command {
+		p.Drop.GivenUp = false
+		j.stand(p, f)
+		return
+	}
+	j.land(f.Command)
+	p.Doomed = false
+}
+
+// doubtRemoval notes that nobody knows whether a try of the pod's removal takes effect, and until when it may.
+func (j *Job) doubtRemoval(p *Pod, name events.CommandName) {
+	until := j.Now.Add(j.Settings.RequestTimeout)
+	switch {
+	case p.Delete != nil && p.Delete.Name == name:
+		p.DeleteDoubt = until
+	case p.Doomed && p.Drop != nil && p.Drop.Name == name:
+		p.DropDoubt = until
+	}
+}
+
+// DeletesInDoubt is until when a deletion of unknown end may yet take effect; 0 when none may.
+func (j *Job) DeletesInDoubt() events.Time {
+	var until events.Time
+	for p := range j.doubted {
+		until = max(until, p.DeleteDoubt)
+	}
+	return until
+}
