@@ -144,7 +144,6 @@ func (j *Job) enter(p *Pod) {
 		j.LatePod = max(j.LatePod, p.LateCreate)
 	}
 	j.enterRemoval(p, claimed)
-	p.in.deleteDoubt = p.DeleteDoubt != 0 && !p.Leaving()
 	dropped := p.Drop != nil && !p.Doomed && !j.accounted(p)
 	p.in.waived = claimed && (p.Waived || dropped) && p.Held()
 	_, uncounted := j.uncounted[p.UID]
@@ -251,7 +250,6 @@ func (j *Job) count(p *Pod, sign int32) {
 	}
 	j.misplaced.file(p, p.in.misplaced, sign)
 	j.fatal.file(p, p.in.fatal, sign)
-	j.doubted.file(p, p.in.deleteDoubt, sign)
 	j.unremoved.file(p, p.in.refused || p.in.pointless, sign)
 }
 
@@ -304,7 +302,6 @@ func (j *Job) recount() {
 	clear(j.occupants)
 	clear(j.misplaced)
 	clear(j.fatal)
-	clear(j.doubted)
 	clear(j.unremoved)
 	clear(j.crowded)
 	j.index = newPerIndex()

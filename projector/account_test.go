@@ -80,10 +80,6 @@ func TestWhatAPodCountsFor(t *testing.T) {
 			f.decide(&events.DeletePod{Pod: "pod"})
 			return fmt.Sprint(before, f.job().Tally().Idle)
 		}, "1 0"},
-		{"one whose deletion is in no doubt puts nothing in doubt", func(f *fold) string {
-			f.pod(nil)
-			return fmt.Sprint(f.job().DeletesInDoubt())
-		}, "0"},
 		{"of a Job that is not Indexed pods hold no index, whatever they say", func(f *fold) string {
 			f.plain()
 			f.pod(at(0))

@@ -235,7 +235,7 @@ func (j *Job) restarted() {
 			f.create.Again = f.create.Again || f.create.Flight != nil // one that stands is asked again without another decision
 		case f.pod != nil:
 			j.update(f.pod, func() {
-				j.doubtRemoval(f.pod, name)
+				j.doubtDrop(f.pod, name)
 				if standing := f.pod.flight(name); standing.refused() {
 					standing.GivenUp = false // it is asked again when it is due, or given up anew
 					return

@@ -101,27 +101,21 @@ false false`},
 			f.decide(&events.DropFinalizer{Pod: "pod"})
 			return fmt.Sprint(f.job().Pod("pod").Doomed)
 		}, "true"},
-		{"after a restart what was asked of a pod is asked again, and a deletion is in doubt", func(f *fold) string {
+		{"after a restart what was asked of a pod is asked again", func(f *fold) string {
 			f.pod(nil)
 			name := f.decide(&events.DeletePod{Pod: "pod"})
 			f.now += 5e9
 			f.restart(nil)
 			p := f.job().Pod("pod")
-			return is(f, name) + fmt.Sprint(p.Delete == nil, f.job().Removing(), f.in(f.job().DeletesInDoubt()), f.job().Tally().Idle)
-		}, "none true false 1m0s 1"},
-		{"the removal of a finalizer is in no such doubt", func(f *fold) string {
-			f.pod(failed)
-			f.decide(&events.DropFinalizer{Pod: "pod"})
-			f.restart(nil)
-			return fmt.Sprint(f.in(f.job().DeletesInDoubt()), f.job().Pod("pod").Drop == nil)
-		}, "0s true"},
+			return is(f, name) + fmt.Sprint(p.Delete == nil, f.job().Removing(), f.job().Tally().Idle)
+		}, "none true false 1"},
 		{"what stands refused about a pod stands after a restart", func(f *fold) string {
 			f.pod(nil)
 			name := f.decide(&events.DeletePod{Pod: "pod"})
 			f.end(name, refused(events.RefusedServer))
 			f.restart(nil)
-			return is(f, name) + fmt.Sprint(len(f.job().AllStanding()), f.in(f.job().DeletesInDoubt()))
-		}, "DeletePod 1 1m0s"},
+			return is(f, name) + fmt.Sprint(len(f.job().AllStanding()))
+		}, "DeletePod 1"},
 		{"what stands is named in the order in which it was decided", func(f *fold) string {
 			for i := range uint64(12) {
 				f.pod(named(types.UID(fmt.Sprint("p", i)), i+1))
@@ -165,7 +159,7 @@ func TestHowACommandAboutAPodEnds(t *testing.T) {
 				text += is.word
 			}
 		}
-		return text + fmt.Sprint(f.in(f.job().DeletesInDoubt()))
+		return text
 	}
 	drop := func(f *fold) events.CommandName { return f.decide(&events.DropFinalizer{Pod: "pod"}) }
 	del := func(f *fold) events.CommandName { return f.decide(&events.DeletePod{Pod: "pod"}) }
@@ -178,51 +172,35 @@ func TestHowACommandAboutAPodEnds(t *testing.T) {
 	}
 	going := func(p *events.PodSeen) { p.Deleted = 1e18 }
 	checkFacts(t, []fact{
-		{"the finalizer is gone", ends(failed, drop, done("pod", 21)), "dropped 0s"},
-		{"a finalizer that was seen gone before needs no remembering", ends(both(failed, func(p *events.PodSeen) { p.Tracked = false }), drop, done("pod", 21)), "0s"},
-		{"the pod is deleted", ends(nil, del, done("pod", 0)), "deleted 0s"},
-		{"one that was seen going needs no remembering", ends(going, del, done("pod", 0)), "0s"},
-		{"J-095: a removal that is refused stands", ends(failed, drop, refused(events.RefusedForbidden)), "dropping standing 0s"},
-		{"a removal that finds no pod: it has vanished", ends(failed, drop, refused(events.RefusedNotFound)), "vanished 0s"},
-		{"a deletion that finds no pod: it has vanished", ends(nil, del, refused(events.RefusedNotFound)), "vanished 0s"},
-		{"so has one whose name another pod has", ends(nil, del, refused(events.RefusedConflict)), "vanished 0s"},
-		{"a removal that names no version and meets a conflict stands", ends(failed, drop, refused(events.RefusedConflict)), "dropping standing 0s"},
+		{"the finalizer is gone", ends(failed, drop, done("pod", 21)), "dropped "},
+		{"a finalizer that was seen gone before needs no remembering", ends(both(failed, func(p *events.PodSeen) { p.Tracked = false }), drop, done("pod", 21)), ""},
+		{"the pod is deleted", ends(nil, del, done("pod", 0)), "deleted "},
+		{"one that was seen going needs no remembering", ends(going, del, done("pod", 0)), ""},
+		{"J-095: a removal that is refused stands", ends(failed, drop, refused(events.RefusedForbidden)), "dropping standing "},
+		{"a removal that finds no pod: it has vanished", ends(failed, drop, refused(events.RefusedNotFound)), "vanished "},
+		{"a deletion that finds no pod: it has vanished", ends(nil, del, refused(events.RefusedNotFound)), "vanished "},
+		{"so has one whose name another pod has", ends(nil, del, refused(events.RefusedConflict)), "vanished "},
+		{"a removal that names no version and meets a conflict stands", ends(failed, drop, refused(events.RefusedConflict)), "dropping standing "},
 		{"one that names a version is overtaken, and waits for the newer one", ends(failed, func(f *fold) events.CommandName {
 			return f.decide(&events.DropFinalizer{Pod: "pod", Version: 20})
-		}, refused(events.RefusedConflict)), "stale 0s"},
+		}, refused(events.RefusedConflict)), "stale "},
 		{"but refused for something else it stands", ends(failed, func(f *fold) events.CommandName {
 			return f.decide(&events.DropFinalizer{Pod: "pod", Version: 20})
-		}, refused(events.RefusedServer)), "dropping standing 0s"},
+		}, refused(events.RefusedServer)), "dropping standing "},
 		{"and of unknown end too", ends(failed, func(f *fold) events.CommandName {
 			return f.decide(&events.DropFinalizer{Pod: "pod", Version: 20})
-		}, unknown), "dropping standing 0s"},
-		{"a removal of unknown end stands", ends(failed, drop, unknown), "dropping standing 0s"},
-		{"J-082: a deletion of unknown end stands, and is in doubt", ends(nil, del, unknown), "deleting standing 1m0s"},
-		{"a deletion that is refused is in no doubt", ends(nil, del, refused(events.RefusedServer)), "deleting standing 0s"},
-		{"one that was not sent is over", ends(nil, del, withdrawn), "0s"},
-		{"a removal that was not sent is over", ends(failed, drop, withdrawn), "0s"},
-		{"J-082: of several deletions in doubt the last is waited for", func(f *fold) string {
-			f.pod(nil)
-			f.pod(named("other", 2))
-			f.end(del(f), unknown)
-			f.now += 5e9
-			f.end(f.decide(&events.DeletePod{Pod: "other"}), unknown)
-			return fmt.Sprint(f.in(f.job().DeletesInDoubt()))
-		}, "1m0s"},
-		{"J-082: whichever was asked first", func(f *fold) string {
-			f.pod(nil)
-			f.pod(named("other", 2))
-			f.end(f.decide(&events.DeletePod{Pod: "other"}), unknown)
-			f.now += 5e9
-			f.end(del(f), unknown)
-			return fmt.Sprint(f.in(f.job().DeletesInDoubt()))
-		}, "1m0s"},
-		{"a deletion in doubt is none when the pod goes", func(f *fold) string {
+		}, unknown), "dropping standing "},
+		{"a removal of unknown end stands", ends(failed, drop, unknown), "dropping standing "},
+		{"a deletion of unknown end stands", ends(nil, del, unknown), "deleting standing "},
+		{"a deletion that is refused stands", ends(nil, del, refused(events.RefusedServer)), "deleting standing "},
+		{"one that was not sent is over", ends(nil, del, withdrawn), ""},
+		{"a removal that was not sent is over", ends(failed, drop, withdrawn), ""},
+		{"a deletion of unknown end is over when the pod goes", func(f *fold) string {
 			f.pod(nil)
 			f.end(del(f), unknown)
 			f.pod(both(going, version(21)))
 			return shown(f)
-		}, "0s"},
+		}, ""},
 		{"the deletion of a pod that ended by itself stands until it is withdrawn", func(f *fold) string {
 			f.pod(nil)
 			name := del(f)
@@ -233,32 +211,32 @@ func TestHowACommandAboutAPodEnds(t *testing.T) {
 			before += fmt.Sprint(shown(f), f.job().GaveUp(name), f.job().Tally().Pointless, f.job().PodsInDoubt(), " ")
 			f.end(name, withdrawn)
 			return before + fmt.Sprint(shown(f), f.job().PodsInDoubt())
-		}, "deleting standing 0s1 true deleting 0strue 0 true 0sfalse"},
+		}, "deleting standing 1 true deleting true 0 true false"},
 		{"so does that of one which is the Job's no longer", func(f *fold) string {
 			f.pod(nil)
 			f.end(del(f), refused(events.RefusedServer))
 			f.pod(both(version(21), func(p *events.PodSeen) { p.Selected = false }))
 			return shown(f) + fmt.Sprint(f.job().Tally().Pointless, len(f.job().Unremoved()))
-		}, "deleting standing 0s1 1"},
+		}, "deleting standing 1 1"},
 		{"of a Job that is gone nobody withdraws it: it ends by itself", func(f *fold) string {
 			f.pod(nil)
 			f.end(del(f), refused(events.RefusedServer))
 			f.record(events.KindJobDeleted, &events.JobGone{Version: 50})
 			f.pod(both(failed, version(51)))
 			return shown(f)
-		}, "0s"},
+		}, ""},
 		{"a deletion that stands ends when somebody else deletes the pod", func(f *fold) string {
 			f.pod(nil)
 			f.end(del(f), refused(events.RefusedServer))
 			f.pod(both(version(21), going))
 			return shown(f)
-		}, "0s"},
+		}, ""},
 		{"a removal that stands ends when somebody else removes the finalizer", func(f *fold) string {
 			f.pod(failed)
 			f.end(drop(f), refused(events.RefusedServer))
 			f.pod(both(failed, version(21), func(p *events.PodSeen) { p.Tracked = false }))
 			return shown(f)
-		}, "0s"},
+		}, ""},
 		{"J-082: of a Job that somebody finished nothing is deleted", func(f *fold) string {
 			f.pod(nil)
 			f.pod(named("other", 2))
@@ -268,7 +246,7 @@ func TestHowACommandAboutAPodEnds(t *testing.T) {
 				s.Status = &events.JobStatus{Conditions: []events.JobCondition{{Type: projector.Failed, Status: "True"}}}
 			})
 			return shown(f) + fmt.Sprint(" ", f.job().Pod("other").Drop != nil)
-		}, "standing 0s true"},
+		}, "standing  true"},
 	})
 }
 

@@ -52,7 +52,6 @@ type Job struct {
 	occupants map[int32]occupants
 	misplaced podSet             // active pods without a valid index that nothing is being done to
 	fatal     podSet             // failed pods that a FailJob rule matches, also those that are not to be counted
-	doubted   podSet             // pods whose deletion may yet take effect, for all that is known
 	unremoved podSet             // pods whose removal stands refused and can be given up
 	crowded   map[int32]struct{} // indexes that more than one occupies
 
@@ -72,10 +71,12 @@ type Job struct {
 	Confirmed events.Time
 	Look      bool // a live read is wanted before the next status write
 	// EndInDoubt is until when a status write of unknown end, on which the Job's end or a pod's count hangs, may yet take
-	// effect; 0 when there is none, or a version was seen after which it cannot.
+	// effect; 0 when there is none, or a version was seen after which it cannot. Until then no pod is made: it could be one of
+	// a finished Job (J-009), or the successor of one that is counted after all. The next status write ends the wait.
 	EndInDoubt events.Time
-	// LatePod is until when a pod may yet come, or turn out to be the Job's: a try of a create may make its pod once more, as the one
-	// that was made is gone or going, or an adoption of unknown end may have taken effect before its pod went elsewhere.
+	// LatePod is until when a duplicate create may make its pod once more, as the one that was made is gone or going, or an adoption of
+	// unknown end may turn out to have given the Job a pod. The Job does not finish before: that pod would run for nobody, and
+	// nobody would delete it (J-082). A create that is asked for once makes no duplicate, nor does one whose pod a listing shows.
 	LatePod events.Time
 	Group   Group
 	Recheck bool // the next observation of the object is recorded whatever it says
@@ -171,7 +172,7 @@ func newJob(stream events.Stream, settings *events.Settings, homes map[types.UID
 	j := &Job{
 		Stream: stream, Settings: settings, Base: newStatus(), Window: settings.FirstWindow(), homes: homes,
 		pods: map[types.UID]*Pod{}, uncounted: map[types.UID]bool{}, occupants: map[int32]occupants{},
-		misplaced: podSet{}, fatal: podSet{}, doubted: podSet{}, unremoved: podSet{},
+		misplaced: podSet{}, fatal: podSet{}, unremoved: podSet{},
 		crowded: map[int32]struct{}{}, index: newPerIndex(), flights: map[events.CommandName]flight{},
 	}
 	switch stream.Kind {

@@ -136,7 +136,7 @@ func (j *Job) podEnded(p *Pod, f *events.CommandEnded) {
 	givenUp := p.flight(f.Command).GivenUp
 	j.update(p, func() {
 		if f.Ending == events.UnknownIf {
-			j.doubtRemoval(p, f.Command)
+			j.doubtDrop(p, f.Command)
 		}
 		switch {
 		case givenUp && f.Ending != events.Done && !missing:

@@ -37,8 +37,6 @@ type Pod struct {
 	// for none.
 	DroppedIn  uint64
 	DeleteDone bool // the server confirmed its deletion, and the watch has not shown it yet
-	// DeleteDoubt is until when a deletion of unknown end may yet take effect; 0 for none.
-	DeleteDoubt events.Time
 	// DropDoubt is until when a try of unknown end to remove its finalizer, as surplus, may yet take effect; 0 for none.
 	DropDoubt events.Time
 	// LateCreate is until when another try of its create may take effect, should its name be free by then; 0 for none.
@@ -71,7 +69,7 @@ type Pod struct {
 
 // share is what a pod adds to its Job's tallies.
 type share struct {
-	active, ready, terminating, idle, misplaced, settled, doomed, waived, deleteDoubt bool
+	active, ready, terminating, idle, misplaced, settled, doomed, waived bool
 
 	removing, refused, pointless, spared bool
 

@@ -50,22 +50,11 @@ func (j *Job) removalEnded(p *Pod, f *events.CommandEnded) {
 	p.Doomed = false
 }
 
-// doubtRemoval notes that nobody knows whether a try of the pod's removal takes effect, and until when it may.
-func (j *Job) doubtRemoval(p *Pod, name events.CommandName) {
-	until := j.Now.Add(j.Settings.RequestTimeout)
-	switch {
-	case p.Delete != nil && p.Delete.Name == name:
-		p.DeleteDoubt = until
-	case p.Doomed && p.Drop != nil && p.Drop.Name == name:
-		p.DropDoubt = until
+// doubtDrop notes that nobody knows whether a try to remove a surplus pod's finalizer takes effect, and until when it may. Of a
+// deletion nothing is noted: a pod that may be deleted is active, and the Job waits for it, until it is seen to have ended or to
+// be on its way out.
+func (j *Job) doubtDrop(p *Pod, name events.CommandName) {
+	if p.Doomed && p.Drop != nil && p.Drop.Name == name {
+		p.DropDoubt = j.Now.Add(j.Settings.RequestTimeout)
 	}
-}
-
-// DeletesInDoubt is until when a deletion of unknown end may yet take effect; 0 when none may.
-func (j *Job) DeletesInDoubt() events.Time {
-	var until events.Time
-	for p := range j.doubted {
-		until = max(until, p.DeleteDoubt)
-	}
-	return until
 }

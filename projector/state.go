@@ -109,7 +109,7 @@ func (j *Job) toWire() (*pb.JobState, *pb.StateNames) {
 			Facts: events.PodToWire(&p.PodSeen), Seen: p.Seen, DeleteDone: p.DeleteDone, Doomed: p.Doomed,
 			Drop: flightToWire(p.Drop, names), Delete: flightToWire(p.Delete, names),
 			DroppedIn: p.DroppedIn, Vanished: p.Vanished, Gone: p.Gone, Written: p.written, Waived: p.Waived, Ended: int64(p.ended),
-			DeleteDoubt: int64(p.DeleteDoubt), DropDoubt: int64(p.DropDoubt), LateCreate: int64(p.LateCreate),
+			DropDoubt: int64(p.DropDoubt), LateCreate: int64(p.LateCreate),
 			Claim: flightToWire(p.Claim, names), Spent: p.Spent, Unjudged: p.Unjudged, Stale: p.Stale, Fell: p.Fell,
 			Arrived: p.arrived, Noted: p.noted, Stage: uint32(p.stage), Entered: p.entered,
 		})
@@ -291,8 +291,8 @@ func (j *Job) restorePods(ws []*pb.PodState, names []*pb.PodNames, r *stateReade
 		p := &Pod{
 			PodSeen: *events.PodFromWire(w.GetFacts()), Seen: w.GetSeen(), DeleteDone: w.GetDeleteDone(), Doomed: w.GetDoomed(),
 			DroppedIn: w.GetDroppedIn(), Vanished: w.GetVanished(), Gone: w.GetGone(), written: w.GetWritten(), Waived: w.GetWaived(),
-			ended:       events.Time(w.GetEnded()),
-			DeleteDoubt: events.Time(w.GetDeleteDoubt()), DropDoubt: events.Time(w.GetDropDoubt()), LateCreate: events.Time(w.GetLateCreate()),
+			ended:     events.Time(w.GetEnded()),
+			DropDoubt: events.Time(w.GetDropDoubt()), LateCreate: events.Time(w.GetLateCreate()),
 			Drop: r.flight(w.GetDrop()), Delete: r.flight(w.GetDelete()), Claim: r.flight(w.GetClaim()),
 			Spent: w.GetSpent(), Unjudged: w.GetUnjudged(), Stale: w.GetStale(), Fell: w.GetFell(),
 			arrived: w.GetArrived(), noted: w.GetNoted(), stage: Stage(w.GetStage()), entered: w.GetEntered(),

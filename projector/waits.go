@@ -132,8 +132,7 @@ func (j *Job) shift(step time.Duration) {
 		c.Sent = c.Sent.Add(step)
 	}
 	for _, p := range j.pods {
-		p.ended, p.LateCreate = p.ended.Add(step), p.LateCreate.Add(step)
-		p.DeleteDoubt, p.DropDoubt = p.DeleteDoubt.Add(step), p.DropDoubt.Add(step)
+		p.ended, p.DropDoubt, p.LateCreate = p.ended.Add(step), p.DropDoubt.Add(step), p.LateCreate.Add(step)
 		for _, f := range []*Flight{p.Drop, p.Delete} {
 			if f.refused() {
 				f.Refused.shift(step)

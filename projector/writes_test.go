@@ -152,21 +152,18 @@ func TestEndsThatMeetOthers(t *testing.T) {
 			f.end(name, refused(events.RefusedConflict))
 			return fmt.Sprint(f.job().Pod("pod").Vanished, len(f.job().AllStanding()))
 		}, "false 1"},
-		{"J-082: a removal of unknown end while the deletion is in flight: that is in no doubt", func(f *fold) string {
+		{"J-073: a removal of unknown end while the deletion is in flight: the finalizer is in doubt", func(f *fold) string {
 			f.pod(nil)
 			name := f.decide(&events.DropFinalizer{Pod: "pod", ThenDelete: true}, &events.DeletePod{Pod: "pod"})
 			f.end(name, unknown)
-			return fmt.Sprint(f.in(f.job().DeletesInDoubt()))
-		}, "0s"},
-		{"J-082: a pod that is seen going is in no doubt, though another is", func(f *fold) string {
+			return fmt.Sprint(f.in(f.job().Pod("pod").DropDoubt))
+		}, "1m0s"},
+		{"J-073: but not when it is the deletion that ends unknown", func(f *fold) string {
 			f.pod(nil)
-			f.pod(named("other", 2))
-			f.end(f.decide(&events.DeletePod{Pod: "other"}), unknown)
-			f.now += 5e9
-			f.end(f.decide(&events.DeletePod{Pod: "pod"}), unknown)
-			f.pod(both(version(21), func(p *events.PodSeen) { p.Deleted = 1e18 }))
-			return fmt.Sprint(f.in(f.job().DeletesInDoubt()))
-		}, "55s"},
+			name := f.decide(&events.DropFinalizer{Pod: "pod", ThenDelete: true}, &events.DeletePod{Pod: "pod"})
+			f.end(second(name), unknown)
+			return fmt.Sprint(f.job().Pod("pod").DropDoubt)
+		}, "0"},
 		{"J-176: a read of the Job that ends while its group is looked for", func(f *fold) string {
 			name := f.decide(&events.FindGroup{}, &events.ReadJob{})
 			f.end(second(name), done(job, 10))

@@ -30,10 +30,10 @@ func (p *plan) keep() {
 			wanted = append(wanted, pod)
 		}
 	}
-	p.withdraw(over, "%s not to be removed any more: withdraw what was refused")
+	p.withdraw(over, "%s not to be removed any more: withdraw the removal")
 	if again > 0 {
 		slices.SortFunc(wanted, leastAdvanced)
-		p.withdraw(wanted[max(0, len(wanted)-again):], "%s wanted again: withdraw the removal that was refused")
+		p.withdraw(wanted[max(0, len(wanted)-again):], "%s wanted again: withdraw the removal")
 	}
 }
 

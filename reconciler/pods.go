@@ -84,7 +84,8 @@ func idle(j *projector.Job, pod *projector.Pod) bool {
 
 // settleInDoubt goes on with creates whose end nobody knows. Each holds its slot and its index until it is settled: it is
 // asked again under the same name while it is still wanted as it was, and there is room for it (J-047); else its pod is looked for,
-// not before the server can no longer act on the request.
+// not before the server can no longer act on the request: a pod that is made after the look would be one that nobody has asked
+// for, of a Job that may be finished (J-009). A pod that a listing shows settles its create at once.
 func (p *plan) settleInDoubt() {
 	if p.claiming {
 		return

@@ -40,11 +40,17 @@ func (p *plan) writeStatus() {
 }
 
 // canFinish reports whether the terminal condition can be written: the Job ends, and nothing of it runs, is on its way
-// out, or is in doubt (J-163, design §6).
+// out, or is in doubt (J-163, design §6). It waits for
+//
+//   - commands in flight, whose answer is on its way: a deletion that is sent later would delete a pod of a finished Job (J-082);
+//   - creates in doubt, and LatePod: a pod that they make later would run for nobody, and nobody would delete it (J-082).
+//
+// It does not wait for a deletion of unknown end. Its pod has ended, or it would be active or terminating, so the deletion can
+// change neither a count nor a condition. Should it take effect later, the pod's object goes, with its logs, as it does when a pod
+// ends just before the built-in's DELETE arrives: the Job had asked for that.
 func (p *plan) canFinish() bool {
 	t := p.job.Tally()
-	return p.end != nil && !p.claiming && t.Active == 0 && t.Terminating == 0 && !p.job.PodsInDoubt() &&
-		!p.wake(p.job.DeletesInDoubt()) && !p.wake(p.job.LatePod)
+	return p.end != nil && !p.claiming && t.Active == 0 && t.Terminating == 0 && !p.job.PodsInDoubt() && !p.wake(p.job.LatePod)
 }
 
 // due says whether a status write should be made now, and why.

@@ -37,7 +37,7 @@ func waits(j *projector.Job, now events.Time) []Wait {
 			add(c.Sent.Add(j.Settings.RequestTimeout), "a look for pod #%d: its create may still take effect", c.Ordinal)
 		}
 	}
-	add(j.DeletesInDoubt(), "an end of the Job: the deletion of a pod may still take effect")
+	add(dropsInDoubt(j), "a surplus pod: the removal of its finalizer may still take effect")
 	add(j.LatePod, "an end of the Job: a create that was tried twice, or an adoption, may still give it a pod")
 	if limit, start := j.Spec.ActiveDeadlineSeconds, j.StartTime(); limit != nil && start != 0 && !j.Spec.Suspend {
 		add(start.Add(time.Duration(min(*limit, 1<<31))*time.Second), "activeDeadlineSeconds")
@@ -50,6 +50,14 @@ func waits(j *projector.Job, now events.Time) []Wait {
 	}
 	slices.SortStableFunc(out, func(a, b Wait) int { return cmp.Compare(a.Until, b.Until) })
 	return out
+}
+
+// dropsInDoubt is until when the finalizer of a pod whose removal stands refused may yet go by an earlier try; 0 for none.
+func dropsInDoubt(j *projector.Job) (until events.Time) {
+	for _, p := range j.Unremoved() {
+		until = max(until, p.DropDoubt)
+	}
+	return until
 }
 
 // retried says what led to a wait after failures.

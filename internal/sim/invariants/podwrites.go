@@ -55,7 +55,8 @@ func (c *Checker) checkCreate(w apiserver.Write, p *pod, made *corev1.Pod) {
 	}
 }
 
-// checkDelete: pods of a finished Job are left alone (J-082).
+// checkDelete: pods of a finished Job are left alone (J-082), but for a request that takes effect after its caller gave up, or
+// crashed, and whose pod has ended.
 func (c *Checker) checkDelete(w apiserver.Write, p *pod) {
 	j := p.job
 	if j == nil {
@@ -65,7 +66,7 @@ func (c *Checker) checkDelete(w apiserver.Write, p *pod) {
 	if !c.cfg.Manages(j.now) {
 		c.report("J-005", w.Version, j, p, "the controller deleted a pod of somebody else's Job")
 	}
-	if j.finisher == c.cfg.Actor && !(w.Late && c.forgotten) {
+	if j.finisher == c.cfg.Actor && !(w.Late && (c.forgotten || apiserver.PodTerminal(p.now))) {
 		c.report("J-082", w.Version, j, p, "the controller deleted a pod of a Job that it had finished")
 	}
 }

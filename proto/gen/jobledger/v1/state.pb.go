@@ -577,13 +577,12 @@ type PodState struct {
 	Stage      uint32                 `protobuf:"varint,9,opt,name=stage,proto3" json:"stage,omitempty"`
 	Entered    uint64                 `protobuf:"varint,10,opt,name=entered,proto3" json:"entered,omitempty"`
 	// dropped_in is the version of the server's answer to the removal of its finalizer, until the watch shows as much.
-	DroppedIn   uint64 `protobuf:"varint,11,opt,name=dropped_in,json=droppedIn,proto3" json:"dropped_in,omitempty"`
-	Vanished    bool   `protobuf:"varint,12,opt,name=vanished,proto3" json:"vanished,omitempty"`
-	Gone        bool   `protobuf:"varint,13,opt,name=gone,proto3" json:"gone,omitempty"`
-	Written     bool   `protobuf:"varint,14,opt,name=written,proto3" json:"written,omitempty"`
-	Waived      bool   `protobuf:"varint,15,opt,name=waived,proto3" json:"waived,omitempty"`
-	Ended       int64  `protobuf:"fixed64,16,opt,name=ended,proto3" json:"ended,omitempty"`
-	DeleteDoubt int64  `protobuf:"fixed64,17,opt,name=delete_doubt,json=deleteDoubt,proto3" json:"delete_doubt,omitempty"`
+	DroppedIn uint64 `protobuf:"varint,11,opt,name=dropped_in,json=droppedIn,proto3" json:"dropped_in,omitempty"`
+	Vanished  bool   `protobuf:"varint,12,opt,name=vanished,proto3" json:"vanished,omitempty"`
+	Gone      bool   `protobuf:"varint,13,opt,name=gone,proto3" json:"gone,omitempty"`
+	Written   bool   `protobuf:"varint,14,opt,name=written,proto3" json:"written,omitempty"`
+	Waived    bool   `protobuf:"varint,15,opt,name=waived,proto3" json:"waived,omitempty"`
+	Ended     int64  `protobuf:"fixed64,16,opt,name=ended,proto3" json:"ended,omitempty"`
 	// drop_doubt is until when a try of unknown end to remove its finalizer, as surplus, may take effect.
 	DropDoubt int64 `protobuf:"fixed64,24,opt,name=drop_doubt,json=dropDoubt,proto3" json:"drop_doubt,omitempty"`
 	// late_create is until when another try of its create may take effect, should its name be free.
@@ -740,13 +739,6 @@ func (x *PodState) GetWaived() bool {
 func (x *PodState) GetEnded() int64 {
 	if x != nil {
 		return x.Ended
-	}
-	return 0
-}
-
-func (x *PodState) GetDeleteDoubt() int64 {
-	if x != nil {
-		return x.DeleteDoubt
 	}
 	return 0
 }
@@ -1665,7 +1657,7 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\bfinished\x18\x02 \x01(\x10R\bfinished\x12 \n" +
 	"\fttl_plus_one\x18\x03 \x01(\x05R\n" +
 	"ttlPlusOne\x12\x12\n" +
-	"\x04head\x18\x04 \x01(\x04R\x04head\"\xbe\x05\n" +
+	"\x04head\x18\x04 \x01(\x04R\x04head\"\xa1\x05\n" +
 	"\bPodState\x12+\n" +
 	"\x05facts\x18\x01 \x01(\v2\x15.jobledger.v1.PodSeenR\x05facts\x12\x12\n" +
 	"\x04seen\x18\x02 \x01(\bR\x04seen\x12\x1f\n" +
@@ -1685,8 +1677,7 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\x04gone\x18\r \x01(\bR\x04gone\x12\x18\n" +
 	"\awritten\x18\x0e \x01(\bR\awritten\x12\x16\n" +
 	"\x06waived\x18\x0f \x01(\bR\x06waived\x12\x14\n" +
-	"\x05ended\x18\x10 \x01(\x10R\x05ended\x12!\n" +
-	"\fdelete_doubt\x18\x11 \x01(\x10R\vdeleteDoubt\x12\x1d\n" +
+	"\x05ended\x18\x10 \x01(\x10R\x05ended\x12\x1d\n" +
 	"\n" +
 	"drop_doubt\x18\x18 \x01(\x10R\tdropDoubt\x12\x1f\n" +
 	"\vlate_create\x18\x17 \x01(\x10R\n" +
@@ -1695,7 +1686,7 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\x05spent\x18\x13 \x01(\bR\x05spent\x12\x1a\n" +
 	"\bunjudged\x18\x14 \x01(\bR\bunjudged\x12\x14\n" +
 	"\x05stale\x18\x15 \x01(\x04R\x05stale\x12\x12\n" +
-	"\x04fell\x18\x16 \x01(\bR\x04fell\"\xee\x01\n" +
+	"\x04fell\x18\x16 \x01(\bR\x04fellJ\x04\b\x11\x10\x12\"\xee\x01\n" +
 	"\vCreateState\x12/\n" +
 	"\x06create\x18\x01 \x01(\v2\x17.jobledger.v1.CreatePodR\x06create\x12,\n" +
 	"\x06flight\x18\x02 \x01(\v2\x14.jobledger.v1.FlightR\x06flight\x12\x12\n" +
