@@ -36,6 +36,8 @@ type ControllerStarted struct {
 	RulesVersion uint32
 	Settings     Settings
 	ZoneData     string
+	Key          string `json:",omitempty"` // ID of the key with which specs and templates are hashed from here on
+	KeyBefore    string `json:",omitempty"` // that of the run before, when it was another one
 }
 
 // Mode says which Jobs the controller runs (design §9).

@@ -51,10 +51,11 @@ type JobSpec struct {
 	Selector                string // JSON of the user's selector; empty for the generated one
 	PodFailurePolicy        string // the API's JSON; empty for none
 	SuccessPolicy           string // the API's JSON; empty for none
-	Template                string // hash of the pod template
+	Template                string // hash of the pod template as it is, not of the redacted one
 	SchedulingGroup         bool   `json:",omitempty"` // the pod template names a scheduling group of its own
 	Redacted                string `json:",omitempty"` // hash of the redacted template, which a JobTemplate names
 	Policies                string `json:",omitempty"` // hash of selector and policies, which a JobPolicies has; empty for none of them
+	Key                     string `json:",omitempty"` // ID of the key of Hash and Template
 }
 
 // Apart is the spec as a record stores it: without what a JobPolicies has.

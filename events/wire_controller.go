@@ -10,13 +10,14 @@ import (
 func startedToWire(f *ControllerStarted) *pb.ControllerStarted {
 	return &pb.ControllerStarted{
 		Version: f.Version, RulesVersion: f.RulesVersion, ZoneData: f.ZoneData, Settings: SettingsToWire(&f.Settings),
+		Key: f.Key, KeyBefore: f.KeyBefore,
 	}
 }
 
 func startedFromWire(w *pb.ControllerStarted) (Facts, error) {
 	return &ControllerStarted{
 		Version: w.GetVersion(), RulesVersion: w.GetRulesVersion(), ZoneData: w.GetZoneData(),
-		Settings: SettingsFromWire(w.GetSettings()),
+		Settings: SettingsFromWire(w.GetSettings()), Key: w.GetKey(), KeyBefore: w.GetKeyBefore(),
 	}, nil
 }
 

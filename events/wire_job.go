@@ -65,7 +65,7 @@ func SpecToWire(f *JobSpec) *pb.JobSpec {
 		MaxFailedIndexes: f.MaxFailedIndexes, PodReplacementPolicy: f.PodReplacementPolicy,
 		RestartPolicy: f.RestartPolicy, ManualSelector: f.ManualSelector, Selector: f.Selector,
 		PodFailurePolicy: f.PodFailurePolicy, SuccessPolicy: f.SuccessPolicy, Template: f.Template, SchedulingGroup: f.SchedulingGroup,
-		Redacted: f.Redacted, Policies: f.Policies,
+		Redacted: f.Redacted, Policies: f.Policies, Key: f.Key,
 	}
 }
 
@@ -78,7 +78,7 @@ func SpecFromWire(w *pb.JobSpec) *JobSpec {
 		MaxFailedIndexes: w.MaxFailedIndexes, PodReplacementPolicy: w.GetPodReplacementPolicy(),
 		RestartPolicy: w.GetRestartPolicy(), ManualSelector: w.GetManualSelector(), Selector: w.GetSelector(),
 		PodFailurePolicy: w.GetPodFailurePolicy(), SuccessPolicy: w.GetSuccessPolicy(), Template: w.GetTemplate(), SchedulingGroup: w.GetSchedulingGroup(),
-		Redacted: w.GetRedacted(), Policies: w.GetPolicies(),
+		Redacted: w.GetRedacted(), Policies: w.GetPolicies(), Key: w.GetKey(),
 	}
 }
 

@@ -81,6 +81,30 @@ func (j *Job) creating(c *events.CreatePod, f *Flight) *Create {
 	return create
 }
 
+// rekey gives the creates that are not settled the new name of their template, when the spec is stated again under another key:
+// what is asked again is asked as it was. What was hidden may have changed meanwhile, and nobody can know; but a create that is
+// asked again under its name meets what it made before, so no second pod comes of that. When the redacted text has changed the
+// template has, too.
+func (j *Job) rekey(had, spec *events.JobSpec) {
+	if had == nil || had.Key == spec.Key || had.Redacted == "" || had.Redacted != spec.Redacted {
+		return
+	}
+	for _, c := range j.creates {
+		if c.Template != had.Template {
+			continue
+		}
+		c.Template = spec.Template
+		if c.Flight == nil {
+			continue
+		}
+		if command, ok := c.Flight.Command.(*events.CreatePod); ok {
+			renamed := *command
+			renamed.Template = spec.Template
+			c.Flight.Command = &renamed // the other one is a record's
+		}
+	}
+}
+
 func (j *Job) create(ordinal uint64) *Create {
 	if k, ok := j.findCreate(ordinal); ok {
 		return j.creates[k]

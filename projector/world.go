@@ -18,6 +18,7 @@ type World struct {
 	Settings events.Settings
 	Program  string // version of the program that works, or worked last
 	Rules    uint32 // its rules version
+	Key      string // ID of the key with which it hashes specs and templates
 	Listing  bool   // the view of the cluster is being made anew: nothing is decided
 	Rival    Rival  // another controller at work on the same Jobs
 
@@ -125,7 +126,7 @@ func (w *World) applyToController(rec *events.Record) {
 	case *events.EpochChanged:
 		w.Identity.Epoch = f.Epoch
 	case *events.ControllerStarted:
-		w.Settings, w.Program, w.Rules = f.Settings, f.Version, f.RulesVersion
+		w.Settings, w.Program, w.Rules, w.Key = f.Settings, f.Version, f.RulesVersion, f.Key
 		w.Rival.restarted(rec.Time)
 	case *events.ClockStepped:
 		w.Rival.shift(f.Step)
@@ -207,6 +208,7 @@ func (w *World) applyToJob(rec *events.Record) {
 	}
 	if f, ok := rec.Facts.(*events.JobSeen); ok {
 		if spec := w.specs.use(f.Spec, j.Spec); spec != nil {
+			j.rekey(j.Spec, spec)
 			j.Spec, j.policies = spec, w.specs.byHash[f.Spec].policies
 		}
 	}

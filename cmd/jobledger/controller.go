@@ -25,6 +25,7 @@ import (
 	"github.com/jobledger/jobledger/reconciler/executor/kubeapi"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/boltlog"
 	"github.com/jobledger/jobledger/store/livetail"
 )
 
@@ -39,6 +40,7 @@ type controller struct {
 	identity string       // as which the Lease is held
 
 	log       store.Log
+	key       events.Key // of the log
 	queue     *loop.Queue
 	informer  *informer.Informer
 	executor  *executor.Executor
@@ -117,6 +119,9 @@ func (c *controller) work(ctx context.Context, before lease.Log) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := c.takeKey(log, world.Key); err != nil {
+		return err
+	}
 	logger.Info("state folded", "jobs", world.Len(), "finishedJobs", world.Stubs())
 
 	c.health.set(func(h *health) { h.listing = true })
@@ -133,6 +138,25 @@ func (c *controller) work(ctx context.Context, before lease.Log) (err error) {
 	return c.run(ctx)
 }
 
+// takeKey takes the key of the log, which the last run knew under that ID.
+func (c *controller) takeKey(log *boltlog.Log, before string) error {
+	key, made, err := log.Key()
+	if err != nil {
+		return err
+	}
+	c.key = key
+	switch {
+	case before == "" || before == key.ID():
+	case made:
+		c.logger.Warn("the key of the log was lost: there is a new one, and the specs of unfinished Jobs are stated again under it",
+			"before", before, "now", key.ID())
+	default:
+		c.logger.Warn("the key of the log is another one than that of the last run: the specs of unfinished Jobs are stated again under it",
+			"before", before, "now", key.ID())
+	}
+	return nil
+}
+
 // assemble makes the parts. Nothing runs yet.
 func (c *controller) assemble(ctx context.Context, world *projector.World) (err error) {
 	requests, err := kubeapi.New(c.cluster.client)
@@ -145,13 +169,13 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 	}
 	identity := c.log.Identity()
 	c.queue = loop.NewQueue()
-	objects := executor.NewObjects(informer.TemplateHash)
+	objects := executor.NewObjects(informer.TemplateHash(c.key))
 	var keeper informer.Keeper = objects
 	if c.observes() {
 		keeper = nil // what it keeps is for carrying out commands
 	}
 	c.informer, err = informer.New(informer.Config{
-		Client: c.cluster.client, Namespace: c.settings.Namespace, Mode: c.settings.Mode, Identity: identity,
+		Client: c.cluster.client, Namespace: c.settings.Namespace, Mode: c.settings.Mode, Identity: identity, Key: c.key,
 		Sink: c.queue, Keeper: keeper, Known: known(world), Logger: c.logger,
 		Foreign: c.metrics.ofJobs.Foreign,
 	})
@@ -173,7 +197,7 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 	server, _ := c.cluster.time(ctx)
 	c.runner = &loop.Runner{
 		Loop: loop.New(loop.Config{
-			Log: c.log, World: world, Settings: c.settings, Program: thisBuild().Version, ZoneData: zoneData(), Salt: salt,
+			Log: c.log, World: world, Settings: c.settings, Program: thisBuild().Version, Key: c.key.ID(), ZoneData: zoneData(), Salt: salt,
 			Leader: c.identity, Patience: c.flags.patience, Busy: busy,
 		}),
 		Queue: c.queue, Hands: hands, Clock: loop.NewClock(server), Log: c.logger,

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/show"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
@@ -62,8 +64,54 @@ func (c *cli) verify(ctx context.Context, dir string) error {
 	if report.First > 1 {
 		fmt.Fprintf(c.out, "note: records before %d were pruned\n", report.First)
 	}
+	note, err := keyNote(ctx, dir)
+	if err != nil {
+		return err
+	}
+	if note != "" {
+		fmt.Fprintf(c.out, "note: %s\n", show.Clean(note))
+	}
 	fmt.Fprintf(c.out, "verify: %d records, head %d %s\n", report.Records, report.Head.Sequence, report.Head.Hash)
 	return nil
+}
+
+// keyNote says whether the key with which the newest run hashed specs and templates is there; empty when it hashed without one. What
+// is verified does not depend on it.
+func keyNote(ctx context.Context, dir string) (string, error) {
+	log, err := boltlog.OpenReadOnly(dir)
+	if err != nil {
+		return "", explainOpen(dir, err)
+	}
+	defer log.Close()
+	for rec, err := range log.ReadStream(ctx, events.Controller, 0, store.Backward) {
+		if errors.Is(err, store.ErrPruned) {
+			return "", nil
+		}
+		if err != nil {
+			return "", err
+		}
+		f, ok := rec.Facts.(*events.ControllerStarted)
+		if !ok {
+			continue
+		}
+		return keyText(dir, f.Key), nil
+	}
+	return "", nil
+}
+
+func keyText(dir, used string) string {
+	key, err := boltlog.ReadKey(dir)
+	switch {
+	case used == "":
+		return ""
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Sprintf("specs and templates are hashed with key %s, and there is no KEY: the next start makes a new one", used)
+	case err != nil:
+		return err.Error()
+	case key.ID() != used:
+		return fmt.Sprintf("specs and templates are hashed with key %s, and KEY has another, %s: the next start goes on with that one", used, key.ID())
+	}
+	return fmt.Sprintf("specs and templates are hashed with key %s, which KEY has", used)
 }
 
 // intact says what of a damaged log can be relied on.

@@ -15,6 +15,8 @@ import (
 // epoch is when the objects of the tests were created.
 var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
+var testKey = events.Key{1}
+
 var testIdentity = events.Identity{LogID: "00112233445566778899aabbccddeeff", Epoch: 1}
 
 // testJob is a Job as the API server stores it, given to this controller. Its UID is "uid-" and its name.

@@ -33,6 +33,7 @@ var (
 type Feed struct {
 	mode     events.Mode
 	identity events.Identity
+	key      events.Key
 	keeper   Keeper
 	foreign  func(managedBy string)
 	queue    *queue
@@ -94,7 +95,7 @@ func (l *listing) wait(ctx context.Context) bool {
 func NewFeed(c Config) *Feed {
 	c.defaults()
 	feed := &Feed{
-		mode: c.Mode, identity: c.Identity, keeper: c.Keeper, foreign: c.Foreign, queue: newQueue(), log: c.Logger,
+		mode: c.Mode, identity: c.Identity, key: c.Key, keeper: c.Keeper, foreign: c.Foreign, queue: newQueue(), log: c.Logger,
 		jobs:      map[types.UID]*knownJob{},
 		selecting: map[string]map[types.UID]*knownJob{},
 		pods:      map[types.UID]*knownPod{},

@@ -129,7 +129,7 @@ func (feed *Feed) tellJobLocked(job *batchv1.Job, version uint64) error {
 		put(feed.selecting, job.Namespace, job.UID, known)
 	}
 	if known.managed {
-		o, err := observeJob(job, version, feed.mode)
+		o, err := observeJob(job, version, feed.mode, feed.key)
 		if err != nil {
 			return err
 		}

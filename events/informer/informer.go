@@ -29,6 +29,7 @@ type Config struct {
 	Namespace string          // watched namespace; empty for all
 	Mode      events.Mode     // which Jobs are ours
 	Identity  events.Identity // the life of the log, by which pods of ours are recognised
+	Key       events.Key      // of the log, with which specs and templates are hashed; New refuses the zero key
 	Sink      Sink
 	Keeper    Keeper       // told what the executor needs of unfinished Jobs; nil for nobody
 	Known     Known        // what the log believes to exist; the zero value when it knows nothing
@@ -42,6 +43,8 @@ func (c *Config) validate() error {
 	switch {
 	case c.Client == nil:
 		return errors.New("informer: no client")
+	case c.Key == events.Key{}:
+		return errors.New("informer: no key")
 	case c.Sink == nil:
 		return errors.New("informer: no sink")
 	case c.Mode != events.ModeDelegated && c.Mode != events.ModeAll && c.Mode != events.ModeObserve:

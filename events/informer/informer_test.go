@@ -306,7 +306,7 @@ func TestBusySinkHoldsUpNobodyAndLosesNothing(t *testing.T) {
 func TestVersionThatIsNoNumberEndsRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()
-		i, err := New(Config{Client: c.client(), Mode: events.ModeAll, Sink: &recorder{t: t}, Logger: slog.New(slog.DiscardHandler)})
+		i, err := New(Config{Client: c.client(), Mode: events.ModeAll, Key: testKey, Sink: &recorder{t: t}, Logger: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -322,8 +322,9 @@ func TestVersionThatIsNoNumberEndsRun(t *testing.T) {
 func TestConfigRefusesWhatCannotWork(t *testing.T) {
 	c := newCluster()
 	for name, config := range map[string]Config{
-		"no client": {Mode: events.ModeAll, Sink: &recorder{}},
-		"no sink":   {Client: c.client(), Mode: events.ModeAll},
+		"no client": {Mode: events.ModeAll, Key: testKey, Sink: &recorder{}},
+		"no key":    {Client: c.client(), Mode: events.ModeAll, Sink: &recorder{}},
+		"no sink":   {Client: c.client(), Mode: events.ModeAll, Key: testKey},
 		"no mode":   {Client: c.client(), Sink: &recorder{}},
 	} {
 		if _, err := New(config); err == nil {

@@ -28,8 +28,8 @@ func refOf(job *batchv1.Job) events.JobRef {
 }
 
 // observeJob is the observation of a Job object at that version, with its spec and status.
-func observeJob(job *batchv1.Job, version uint64, mode events.Mode) (events.Observation, error) {
-	spec, template, err := specOf(job)
+func observeJob(job *batchv1.Job, version uint64, mode events.Mode, key events.Key) (events.Observation, error) {
+	spec, template, err := specOf(job, key)
 	if err != nil {
 		return events.Observation{}, err
 	}

@@ -28,7 +28,7 @@ func TestJobObservation(t *testing.T) {
 			}},
 		}
 	})
-	o, err := observeJob(job, 42, events.ModeDelegated)
+	o, err := observeJob(job, 42, events.ModeDelegated, testKey)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ func (feed *Feed) ObserveJob(job *batchv1.Job) events.Observation {
 	if err != nil {
 		return events.Observation{}
 	}
-	o, err := observeJob(job, version, feed.mode)
+	o, err := observeJob(job, version, feed.mode, feed.key)
 	if err != nil {
 		return events.Observation{}
 	}

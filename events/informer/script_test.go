@@ -136,7 +136,7 @@ func startInformer(t *testing.T, client kubernetes.Interface, change ...func(*Co
 	t.Helper()
 	r := &recorder{t: t, kept: map[types.UID]bool{}}
 	config := Config{
-		Client: client, Mode: events.ModeDelegated, Identity: testIdentity, Sink: r, Keeper: r,
+		Client: client, Mode: events.ModeDelegated, Identity: testIdentity, Key: testKey, Sink: r, Keeper: r,
 		Logger: slog.New(slog.DiscardHandler),
 	}
 	for _, ch := range change {

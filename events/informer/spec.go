@@ -32,7 +32,7 @@ const maxTemplate = 64 << 10
 // specOf is the content of a Job's spec that decisions read, named by its hash, and the redacted pod template as JSON.
 // Jobs of one namespace that differ only in what the API server generated for them have the same content. Jobs of two
 // namespaces never have: they share nothing in the log, so that none tells what another namespace runs.
-func specOf(job *batchv1.Job) (*events.JobSpec, []byte, error) {
+func specOf(job *batchv1.Job, key events.Key) (*events.JobSpec, []byte, error) {
 	s := &job.Spec
 	spec := &events.JobSpec{
 		Parallelism:             s.Parallelism,
@@ -48,9 +48,10 @@ func specOf(job *batchv1.Job) (*events.JobSpec, []byte, error) {
 		RestartPolicy:           string(s.Template.Spec.RestartPolicy),
 		ManualSelector:          manual(job),
 		SchedulingGroup:         s.Template.Spec.SchedulingGroup != nil,
+		Key:                     key.ID(),
 	}
 	var err error
-	if spec.Template, err = TemplateHash(job); err != nil {
+	if spec.Template, err = templateHash(job, key); err != nil {
 		return nil, nil, err
 	}
 	if !generatedSelector(s.Selector, job.UID) {
@@ -76,31 +77,37 @@ func specOf(job *batchv1.Job) (*events.JobSpec, []byte, error) {
 	if spec.Selector != "" || spec.PodFailurePolicy != "" || spec.SuccessPolicy != "" {
 		spec.Policies = textHash(job.Namespace, spec.Selector, spec.PodFailurePolicy, spec.SuccessPolicy)
 	}
-	if spec.Hash, err = hashOf(spec.Apart()); err != nil {
+	content, err := json.Marshal(spec.Apart())
+	if err != nil {
 		return nil, nil, fmt.Errorf("hash spec of Job %s/%s: %w", job.Namespace, job.Name, err)
 	}
+	spec.Hash = key.Hash("spec", job.Namespace, content)
 	return spec, template, nil
 }
 
-// textHash names texts of a namespace that stand in the log as they are. None of them holds a zero byte, nor does a namespace.
+// textHash names texts of a namespace that stand in the log as they are, so it needs no key, and stays the same with another one.
+// None of the texts holds a zero byte, nor does a namespace.
 func textHash(namespace string, texts ...string) string {
 	h := sha256.New()
 	for _, text := range append([]string{namespace}, texts...) {
 		h.Write([]byte(text))
 		h.Write([]byte{0})
 	}
-	return hex.EncodeToString(h.Sum(nil)[:hashBytes])
+	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// TemplateHash names the content of the Job's pod template, generated labels left out: 32 hexadecimal digits. It is of
-// the template as it is, not of the redacted one, so that pods are only made from the template that was decided on. A
-// value that can be guessed can be confirmed with it, like with any unkeyed hash.
-func TemplateHash(job *batchv1.Job) (string, error) {
-	hash, err := hashOf(normalised(job))
+// TemplateHash names the content of a Job's pod template by a hash with that key, generated labels left out: 32 hexadecimal
+// digits. It is of the template as it is, not of the redacted one, so that pods are only made from the template that was decided on.
+func TemplateHash(key events.Key) func(*batchv1.Job) (string, error) {
+	return func(job *batchv1.Job) (string, error) { return templateHash(job, key) }
+}
+
+func templateHash(job *batchv1.Job, key events.Key) (string, error) {
+	content, err := json.Marshal(normalised(job)) // struct fields stand in their order, and map keys are sorted
 	if err != nil {
 		return "", fmt.Errorf("hash template of Job %s/%s: %w", job.Namespace, job.Name, err)
 	}
-	return hash, nil
+	return key.Hash("template", job.Namespace, content), nil
 }
 
 // normalised is the template without generated labels and without the metadata that pods do not take over (J-061). It
@@ -129,19 +136,6 @@ func manual(job *batchv1.Job) bool {
 func generatedSelector(s *metav1.LabelSelector, uid types.UID) bool {
 	return s != nil && len(s.MatchExpressions) == 0 && len(s.MatchLabels) == 1 &&
 		s.MatchLabels[controllerUIDLabel] == string(uid)
-}
-
-const hashBytes = 16 // of a SHA-256 that names something
-
-// hashOf is the first 16 bytes of the SHA-256 of v's JSON, in which struct fields stand in their order and map keys
-// are sorted, so equal values have equal hashes.
-func hashOf(v any) (string, error) {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:hashBytes]), nil
 }
 
 func jsonOf(v any) (string, error) {

@@ -11,7 +11,7 @@ import (
 
 func TestEqualJobsShareASpec(t *testing.T) {
 	base := testJob("a")
-	spec, template, err := specOf(base)
+	spec, template, err := specOf(base, testKey)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,11 +55,11 @@ func TestEqualJobsShareASpec(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			a, _, err := specOf(tt.a)
+			a, _, err := specOf(tt.a, testKey)
 			if err != nil {
 				t.Fatal(err)
 			}
-			b, _, err := specOf(tt.b)
+			b, _, err := specOf(tt.b, testKey)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -71,7 +71,7 @@ func TestEqualJobsShareASpec(t *testing.T) {
 			}
 		})
 	}
-	if again, t2, _ := specOf(testJob("b")); again.Hash != spec.Hash || string(t2) != string(template) {
+	if again, t2, _ := specOf(testJob("b"), testKey); again.Hash != spec.Hash || string(t2) != string(template) {
 		t.Errorf("templates of equal Jobs differ:\n%s\n%s", template, t2)
 	}
 	if base.Spec.Template.Labels[controllerUIDLabel] == "" {
@@ -92,7 +92,7 @@ func TestSpecFields(t *testing.T) {
 		s.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededCount: new(int32(1))}}}
 	})
 	selecting(map[string]string{"app": "x"})(job)
-	spec, _, err := specOf(job)
+	spec, _, err := specOf(job, testKey)
 	if err != nil {
 		t.Fatal(err)
 	}

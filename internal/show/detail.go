@@ -83,6 +83,12 @@ func controllerDetail(r *events.Record) string {
 		for _, s := range f.Settings.Differences() {
 			text += ", --" + s.Flag + "=" + s.Value
 		}
+		switch {
+		case f.KeyBefore != "":
+			text += fmt.Sprintf(", specs and templates are hashed with key %s from here on, with %s before", f.Key, f.KeyBefore)
+		case f.Key != "":
+			text += ", key " + f.Key
+		}
 		return text
 	case *events.ControllerStopped:
 		return "stops in good order"

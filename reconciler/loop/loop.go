@@ -22,6 +22,7 @@ type Config struct {
 	World         *projector.World // what the log says up to its head; the Loop owns it from here on
 	Settings      events.Settings
 	Program       string          // version of the program, for the record of its start
+	Key           string          // ID of the key with which observations name specs and templates
 	ZoneData      string          // version of the time zone data
 	Leader        string          // as which this process holds the Lease; empty when there is none
 	Patience      time.Duration   // in observe mode, how long another controller may take; observe.DefaultPatience when 0
@@ -41,6 +42,7 @@ type Loop struct {
 	intake   projector.Intake
 	settings events.Settings
 	program  string
+	key      string
 	zoneData string
 	leader   string
 	salt     func() events.Salt
@@ -82,7 +84,7 @@ func New(c Config) *Loop {
 	head := c.Log.Head()
 	l := &Loop{
 		log: c.Log, world: c.World, intake: projector.Intake{World: c.World}, settings: c.Settings,
-		program: c.Program, zoneData: c.ZoneData, leader: c.Leader, salt: c.Salt,
+		program: c.Program, key: c.Key, zoneData: c.ZoneData, leader: c.Leader, salt: c.Salt,
 		hurry: newHurry(c.Busy), next: head.Sequence + 1, durable: head.Sequence, heads: map[events.Stream]events.Sequence{},
 		saver: saver{saved: head.Sequence}, snapshotEvery: cmp.Or(c.SnapshotEvery, 100_000), snapshotBatch: cmp.Or(c.SnapshotStep, 64),
 		wakes: newWakes(), standing: newStanding(), resuming: map[events.Stream]bool{},
@@ -154,8 +156,13 @@ func (l *Loop) Start(now events.Time) error {
 			l.put(b, controllerDraft(events.KindClockStepped, &events.ClockStepped{Step: step}))
 		}
 	}
+	before := l.world.Key
+	if before == l.key {
+		before = ""
+	}
 	l.put(b, controllerDraft(events.KindControllerStarted, &events.ControllerStarted{
 		Version: l.program, RulesVersion: reconciler.RulesVersion, Settings: l.settings, ZoneData: l.zoneData,
+		Key: l.key, KeyBefore: before,
 	}))
 	if l.leader != "" {
 		l.put(b, controllerDraft(events.KindLeadershipChanged, &events.LeadershipChanged{Leading: true, Identity: l.leader}))

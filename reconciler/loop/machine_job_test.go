@@ -46,6 +46,13 @@ func (m *machine) job(name string, args map[string]string) {
 		m.setJob(&seen, &spec, key, value)
 	}
 	spec.Hash = ""
+	if m.key != "" {
+		_, template, keyed := strings.Cut(spec.Template, " hashes ")
+		if !keyed {
+			template = spec.Template
+		}
+		spec.Key, spec.Template = m.key, m.key+" hashes "+template
+	}
 	content, err := json.Marshal(spec)
 	m.must(err)
 	spec.Hash = string(content)

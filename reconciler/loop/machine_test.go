@@ -30,6 +30,7 @@ type machine struct {
 	file     events.Sequence // the first of the log's newest file
 	loop     *loop.Loop
 	settings events.Settings
+	key      string // with which Jobs are hashed; empty for none
 	now      events.Time
 	shown    events.Sequence
 	version  uint64
@@ -179,6 +180,9 @@ func (m *machine) start(args map[string]string) {
 		m.must(err)
 		m.settings.MaxPodsPerDecision = uint32(n)
 	}
+	if v, ok := args["key"]; ok { // another than before: as if KEY were lost
+		m.key = v
+	}
 	if _, ok := args["gang"]; ok {
 		m.settings.GangScheduling = true
 	}
@@ -186,7 +190,7 @@ func (m *machine) start(args map[string]string) {
 	m.must(err)
 	n := byte(0)
 	m.loop = loop.New(loop.Config{
-		Log: filed{m.log, m}, World: world, Settings: m.settings, Program: "test",
+		Log: filed{m.log, m}, World: world, Settings: m.settings, Program: "test", Key: m.key,
 		Salt: func() events.Salt { n++; return events.Salt{n} },
 	})
 	m.must(m.loop.Start(m.now))

@@ -35,6 +35,7 @@ type Config struct {
 	Faults   apiserver.Rates
 	Crash    float64 // chance, for each step, that the process crashes
 	LoseLog  float64 // share of crashes that lose the log
+	LoseKey  float64 // share of crashes that lose the log's key, so that the next process has another one
 	Cut      float64 // chance, for each step, that a watch is cut
 	Stop     float64 // chance, for each step, that the process stops in good order and another one starts
 	Lapse    float64 // chance, for each step, that the Lease is not held for certain any more, or is again
@@ -60,6 +61,7 @@ type Driver struct {
 	offset   time.Duration // of the controller's clock from the world's
 	resting  *memlog.Log   // of the controller whose turn it is not; nil while there never was another
 	log      *memlog.Log
+	key      events.Key
 	tail     *livetail.Log // what this process has appended to log
 	loop     *loop.Loop
 	executor *executor.Executor
@@ -80,7 +82,7 @@ type answer struct {
 // New starts the controller in the world of the seed, and then a user creates the Jobs.
 func New(cfg Config, jobs ...*batchv1.Job) (*Driver, error) {
 	d := &Driver{
-		World: world.New(cfg.World), cfg: cfg, rng: world.Rand(cfg.World.Seed, 0), intents: map[types.UID]wish{},
+		World: world.New(cfg.World), cfg: cfg, key: events.Key{1}, rng: world.Rand(cfg.World.Seed, 0), intents: map[types.UID]wish{},
 	}
 	d.client = d.World.Server.Client(actor)
 	seeded := apiserver.SeededFaults(world.Rand(cfg.World.Seed, 1), cfg.Faults, 20*time.Second)
@@ -150,7 +152,7 @@ func (d *Driver) boot() error {
 	salts := world.Rand(d.cfg.World.Seed, 2)
 	d.tail = livetail.New(d.log, 0)
 	d.loop = loop.New(loop.Config{
-		Log: d.tail, World: recovered, Settings: d.cfg.Settings, Program: "sim",
+		Log: d.tail, World: recovered, Settings: d.cfg.Settings, Program: "sim", Key: d.key.ID(),
 		SnapshotEvery: events.Sequence(d.cfg.Snapshot), SnapshotStep: 1,
 		Salt: func() (s events.Salt) {
 			for i := range s {
@@ -159,8 +161,8 @@ func (d *Driver) boot() error {
 			return s
 		},
 	})
-	d.objects = executor.NewObjects(informer.TemplateHash)
-	d.feed = informer.NewFeed(informer.Config{Mode: d.cfg.Settings.Mode, Identity: d.log.Identity(), Keeper: d.objects})
+	d.objects = executor.NewObjects(informer.TemplateHash(d.key))
+	d.feed = informer.NewFeed(informer.Config{Mode: d.cfg.Settings.Mode, Identity: d.log.Identity(), Key: d.key, Keeper: d.objects})
 	d.executor, err = executor.New(executor.Config{
 		API: d.client, Groups: d.client, Objects: d.objects, Identity: d.log.Identity(), Mode: d.cfg.Settings.Mode,
 		Observe: d.feed.ObserveJob, ObservePod: d.feed.ObservePod, May: func() bool { return !d.lapsed },
@@ -459,6 +461,10 @@ func (d *Driver) lapse() error {
 
 // crash ends the process, and another one starts on what is left of its log, or on none.
 func (d *Driver) crash() error {
+	if d.cfg.LoseKey > 0 && d.rng.Float64() < d.cfg.LoseKey {
+		d.say("the key is lost")
+		d.key[0]++
+	}
 	if d.rng.Float64() < d.cfg.LoseLog {
 		d.say("the log is lost")
 		d.checker.LogLost()

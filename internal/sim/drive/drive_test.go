@@ -87,6 +87,19 @@ func TestSeedsWithALostLog(t *testing.T) {
 	}
 }
 
+// TestSeedsWithALostKey loses the key with half of the crashes: specs are stated again, under new names, and no create in doubt is
+// made twice for that, or forgotten (J-014). The logs replay without a key.
+func TestSeedsWithALostKey(t *testing.T) {
+	for seed := range uint64(seeds(t, 100)) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			cfg := config(seed)
+			cfg.Crash, cfg.LoseKey = 0.01, 0.5
+			cfg.Files, cfg.Snapshot = int(seed%2)*(8<<10), 20
+			run(t, cfg)
+		})
+	}
+}
+
 // TestSeedsInSmallFiles rotates the log every few batches, and makes snapshots all the time, a stream a turn: each file
 // stands alone, and a recovery from streams as of different records is a recovery.
 func TestSeedsInSmallFiles(t *testing.T) {

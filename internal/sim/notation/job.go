@@ -55,6 +55,8 @@ func Spec(s *events.JobSpec, word string) (ok bool, err error) {
 		s.TTLSecondsAfterFinished, err = number(value)
 	case "template":
 		s.Template = value
+	case "redacted": // the hash of the redacted template
+		s.Redacted = value
 	case "schedulingGroup": // of the template's own
 		s.SchedulingGroup = true
 	case "policy":

@@ -406,7 +406,11 @@ type ControllerStarted struct {
 	RulesVersion uint32    `protobuf:"varint,2,opt,name=rules_version,json=rulesVersion,proto3" json:"rules_version,omitempty"`
 	Settings     *Settings `protobuf:"bytes,3,opt,name=settings,proto3" json:"settings,omitempty"`
 	// zone_data names the time zone database in use.
-	ZoneData      string `protobuf:"bytes,4,opt,name=zone_data,json=zoneData,proto3" json:"zone_data,omitempty"`
+	ZoneData string `protobuf:"bytes,4,opt,name=zone_data,json=zoneData,proto3" json:"zone_data,omitempty"`
+	// key is the ID of the key with which specs and templates are hashed from here on; key_before that of the run before, when it
+	// was another one: specs of unfinished Jobs are stated again then.
+	Key           string `protobuf:"bytes,5,opt,name=key,proto3" json:"key,omitempty"`
+	KeyBefore     string `protobuf:"bytes,6,opt,name=key_before,json=keyBefore,proto3" json:"key_before,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -465,6 +469,20 @@ func (x *ControllerStarted) GetSettings() *Settings {
 func (x *ControllerStarted) GetZoneData() string {
 	if x != nil {
 		return x.ZoneData
+	}
+	return ""
+}
+
+func (x *ControllerStarted) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *ControllerStarted) GetKeyBefore() string {
+	if x != nil {
+		return x.KeyBefore
 	}
 	return ""
 }
@@ -1033,12 +1051,15 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	"\x05epoch\x18\x01 \x01(\x04R\x05epoch\x121\n" +
 	"\x06reason\x18\x02 \x01(\x0e2\x19.jobledger.v1.EpochReasonR\x06reason\"\x1e\n" +
 	"\x06Pruned\x12\x14\n" +
-	"\x05first\x18\x01 \x01(\x04R\x05first\"\xa3\x01\n" +
+	"\x05first\x18\x01 \x01(\x04R\x05first\"\xd4\x01\n" +
 	"\x11ControllerStarted\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12#\n" +
 	"\rrules_version\x18\x02 \x01(\rR\frulesVersion\x122\n" +
 	"\bsettings\x18\x03 \x01(\v2\x16.jobledger.v1.SettingsR\bsettings\x12\x1b\n" +
-	"\tzone_data\x18\x04 \x01(\tR\bzoneData\"\xf0\x03\n" +
+	"\tzone_data\x18\x04 \x01(\tR\bzoneData\x12\x10\n" +
+	"\x03key\x18\x05 \x01(\tR\x03key\x12\x1d\n" +
+	"\n" +
+	"key_before\x18\x06 \x01(\tR\tkeyBefore\"\xf0\x03\n" +
 	"\bSettings\x12&\n" +
 	"\x04mode\x18\x01 \x01(\x0e2\x12.jobledger.v1.ModeR\x04mode\x12\x1c\n" +
 	"\tnamespace\x18\x02 \x01(\tR\tnamespace\x12.\n" +

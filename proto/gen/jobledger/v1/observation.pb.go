@@ -322,19 +322,20 @@ func (x *JobGone) GetMissed() bool {
 
 // JobSpec is the part of a Job's spec that decisions read.
 type JobSpec struct {
-	state                   protoimpl.MessageState `protogen:"open.v1"`
-	Hash                    string                 `protobuf:"bytes,1,opt,name=hash,proto3" json:"hash,omitempty"`
-	Parallelism             *int32                 `protobuf:"varint,2,opt,name=parallelism,proto3,oneof" json:"parallelism,omitempty"`
-	Completions             *int32                 `protobuf:"varint,3,opt,name=completions,proto3,oneof" json:"completions,omitempty"`
-	CompletionMode          string                 `protobuf:"bytes,4,opt,name=completion_mode,json=completionMode,proto3" json:"completion_mode,omitempty"`
-	BackoffLimit            *int32                 `protobuf:"varint,5,opt,name=backoff_limit,json=backoffLimit,proto3,oneof" json:"backoff_limit,omitempty"`
-	ActiveDeadlineSeconds   *int64                 `protobuf:"varint,6,opt,name=active_deadline_seconds,json=activeDeadlineSeconds,proto3,oneof" json:"active_deadline_seconds,omitempty"`
-	Suspend                 bool                   `protobuf:"varint,7,opt,name=suspend,proto3" json:"suspend,omitempty"`
-	TtlSecondsAfterFinished *int32                 `protobuf:"varint,8,opt,name=ttl_seconds_after_finished,json=ttlSecondsAfterFinished,proto3,oneof" json:"ttl_seconds_after_finished,omitempty"`
-	BackoffLimitPerIndex    *int32                 `protobuf:"varint,9,opt,name=backoff_limit_per_index,json=backoffLimitPerIndex,proto3,oneof" json:"backoff_limit_per_index,omitempty"`
-	MaxFailedIndexes        *int32                 `protobuf:"varint,10,opt,name=max_failed_indexes,json=maxFailedIndexes,proto3,oneof" json:"max_failed_indexes,omitempty"`
-	PodReplacementPolicy    string                 `protobuf:"bytes,11,opt,name=pod_replacement_policy,json=podReplacementPolicy,proto3" json:"pod_replacement_policy,omitempty"`
-	RestartPolicy           string                 `protobuf:"bytes,12,opt,name=restart_policy,json=restartPolicy,proto3" json:"restart_policy,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// hash is the first 16 bytes of an HMAC-SHA-256, in hexadecimal digits, with the key that key names, as template is.
+	Hash                    string `protobuf:"bytes,1,opt,name=hash,proto3" json:"hash,omitempty"`
+	Parallelism             *int32 `protobuf:"varint,2,opt,name=parallelism,proto3,oneof" json:"parallelism,omitempty"`
+	Completions             *int32 `protobuf:"varint,3,opt,name=completions,proto3,oneof" json:"completions,omitempty"`
+	CompletionMode          string `protobuf:"bytes,4,opt,name=completion_mode,json=completionMode,proto3" json:"completion_mode,omitempty"`
+	BackoffLimit            *int32 `protobuf:"varint,5,opt,name=backoff_limit,json=backoffLimit,proto3,oneof" json:"backoff_limit,omitempty"`
+	ActiveDeadlineSeconds   *int64 `protobuf:"varint,6,opt,name=active_deadline_seconds,json=activeDeadlineSeconds,proto3,oneof" json:"active_deadline_seconds,omitempty"`
+	Suspend                 bool   `protobuf:"varint,7,opt,name=suspend,proto3" json:"suspend,omitempty"`
+	TtlSecondsAfterFinished *int32 `protobuf:"varint,8,opt,name=ttl_seconds_after_finished,json=ttlSecondsAfterFinished,proto3,oneof" json:"ttl_seconds_after_finished,omitempty"`
+	BackoffLimitPerIndex    *int32 `protobuf:"varint,9,opt,name=backoff_limit_per_index,json=backoffLimitPerIndex,proto3,oneof" json:"backoff_limit_per_index,omitempty"`
+	MaxFailedIndexes        *int32 `protobuf:"varint,10,opt,name=max_failed_indexes,json=maxFailedIndexes,proto3,oneof" json:"max_failed_indexes,omitempty"`
+	PodReplacementPolicy    string `protobuf:"bytes,11,opt,name=pod_replacement_policy,json=podReplacementPolicy,proto3" json:"pod_replacement_policy,omitempty"`
+	RestartPolicy           string `protobuf:"bytes,12,opt,name=restart_policy,json=restartPolicy,proto3" json:"restart_policy,omitempty"`
 	// manual_selector: the selector is the user's; selector holds its JSON. Otherwise it is the generated one. In a record
 	// whose policies are stored apart, selector and the policies are empty.
 	ManualSelector bool   `protobuf:"varint,13,opt,name=manual_selector,json=manualSelector,proto3" json:"manual_selector,omitempty"`
@@ -342,7 +343,7 @@ type JobSpec struct {
 	// pod_failure_policy and success_policy are the API's own JSON; empty when the Job has none.
 	PodFailurePolicy string `protobuf:"bytes,15,opt,name=pod_failure_policy,json=podFailurePolicy,proto3" json:"pod_failure_policy,omitempty"`
 	SuccessPolicy    string `protobuf:"bytes,16,opt,name=success_policy,json=successPolicy,proto3" json:"success_policy,omitempty"`
-	// template is the hash of the pod template, generated labels left out.
+	// template is the hash of the pod template as it is, generated labels left out: not of the redacted one.
 	Template string `protobuf:"bytes,17,opt,name=template,proto3" json:"template,omitempty"`
 	// scheduling_group: the pod template names a scheduling group of its own.
 	SchedulingGroup bool `protobuf:"varint,18,opt,name=scheduling_group,json=schedulingGroup,proto3" json:"scheduling_group,omitempty"`
@@ -350,7 +351,9 @@ type JobSpec struct {
 	Redacted string `protobuf:"bytes,19,opt,name=redacted,proto3" json:"redacted,omitempty"`
 	// policies is the hash of selector, pod_failure_policy and success_policy, which a PoliciesStored record of the same file
 	// has; empty when the spec has none of them.
-	Policies      string `protobuf:"bytes,20,opt,name=policies,proto3" json:"policies,omitempty"`
+	Policies string `protobuf:"bytes,20,opt,name=policies,proto3" json:"policies,omitempty"`
+	// key is the ID of the key of hash and template. The same content has other hashes with another key.
+	Key           string `protobuf:"bytes,21,opt,name=key,proto3" json:"key,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -521,6 +524,13 @@ func (x *JobSpec) GetRedacted() string {
 func (x *JobSpec) GetPolicies() string {
 	if x != nil {
 		return x.Policies
+	}
+	return ""
+}
+
+func (x *JobSpec) GetKey() string {
+	if x != nil {
+		return x.Key
 	}
 	return ""
 }
@@ -1314,7 +1324,7 @@ const file_jobledger_v1_observation_proto_rawDesc = "" +
 	"\x05place\x18\x02 \x01(\rR\x05place\";\n" +
 	"\aJobGone\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\x04R\aversion\x12\x16\n" +
-	"\x06missed\x18\x02 \x01(\bR\x06missed\"\xdc\a\n" +
+	"\x06missed\x18\x02 \x01(\bR\x06missed\"\xee\a\n" +
 	"\aJobSpec\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\tR\x04hash\x12%\n" +
 	"\vparallelism\x18\x02 \x01(\x05H\x00R\vparallelism\x88\x01\x01\x12%\n" +
@@ -1336,7 +1346,8 @@ const file_jobledger_v1_observation_proto_rawDesc = "" +
 	"\btemplate\x18\x11 \x01(\tR\btemplate\x12)\n" +
 	"\x10scheduling_group\x18\x12 \x01(\bR\x0fschedulingGroup\x12\x1a\n" +
 	"\bredacted\x18\x13 \x01(\tR\bredacted\x12\x1a\n" +
-	"\bpolicies\x18\x14 \x01(\tR\bpoliciesB\x0e\n" +
+	"\bpolicies\x18\x14 \x01(\tR\bpolicies\x12\x10\n" +
+	"\x03key\x18\x15 \x01(\tR\x03keyB\x0e\n" +
 	"\f_parallelismB\x0e\n" +
 	"\f_completionsB\x10\n" +
 	"\x0e_backoff_limitB\x1a\n" +

@@ -1285,8 +1285,10 @@ type WorldState struct {
 	RivalFound bool  `protobuf:"varint,14,opt,name=rival_found,json=rivalFound,proto3" json:"rival_found,omitempty"`
 	RivalQuiet int64 `protobuf:"fixed64,15,opt,name=rival_quiet,json=rivalQuiet,proto3" json:"rival_quiet,omitempty"`
 	// templates and policies that the newest file stores, and policies that a spec has.
-	Templates     []*TemplateState `protobuf:"bytes,16,rep,name=templates,proto3" json:"templates,omitempty"`
-	Policies      []*PoliciesState `protobuf:"bytes,17,rep,name=policies,proto3" json:"policies,omitempty"`
+	Templates []*TemplateState `protobuf:"bytes,16,rep,name=templates,proto3" json:"templates,omitempty"`
+	Policies  []*PoliciesState `protobuf:"bytes,17,rep,name=policies,proto3" json:"policies,omitempty"`
+	// key is the ID of the key with which the newest run hashes specs and templates.
+	Key           string `protobuf:"bytes,18,opt,name=key,proto3" json:"key,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1431,6 +1433,13 @@ func (x *WorldState) GetPolicies() []*PoliciesState {
 		return x.Policies
 	}
 	return nil
+}
+
+func (x *WorldState) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
 }
 
 // SpecState is a spec's content, without what its policies hold, and the record that stores it.
@@ -1723,7 +1732,7 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\tpod_group\x18\x06 \x01(\tR\bpodGroup\"2\n" +
 	"\bPodNames\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
-	"\x04node\x18\x02 \x01(\tR\x04node\"\x8b\x05\n" +
+	"\x04node\x18\x02 \x01(\tR\x04node\"\x9d\x05\n" +
 	"\n" +
 	"WorldState\x12\x15\n" +
 	"\x06log_id\x18\x01 \x01(\tR\x05logId\x12\x14\n" +
@@ -1744,7 +1753,8 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\vrival_quiet\x18\x0f \x01(\x10R\n" +
 	"rivalQuiet\x129\n" +
 	"\ttemplates\x18\x10 \x03(\v2\x1b.jobledger.v1.TemplateStateR\ttemplates\x127\n" +
-	"\bpolicies\x18\x11 \x03(\v2\x1b.jobledger.v1.PoliciesStateR\bpolicies\x1a9\n" +
+	"\bpolicies\x18\x11 \x03(\v2\x1b.jobledger.v1.PoliciesStateR\bpolicies\x12\x10\n" +
+	"\x03key\x18\x12 \x01(\tR\x03key\x1a9\n" +
 	"\vNewestEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\rR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x04R\x05value:\x028\x01\"F\n" +

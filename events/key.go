@@ -1,0 +1,32 @@
+package events
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+)
+
+// Key is the secret with which a log names what it does not hold: the values that are hidden in a pod template. Without it a
+// name says nothing of a value that can be guessed. It is 32 random bytes, and no part of the log: a replay compares names.
+type Key [32]byte
+
+// hashBytes of a hash name something.
+const hashBytes = 16
+
+// ID tells keys apart: 8 hexadecimal digits. It says nothing of the key.
+func (k Key) ID() string {
+	sum := sha256.Sum256(append([]byte("jobledger key\x00"), k[:]...))
+	return hex.EncodeToString(sum[:4])
+}
+
+// Hash names content of a namespace, which is of that sort: 32 hexadecimal digits. Two namespaces never have the same name for
+// the same content: who may make Jobs in one could else try what another one has.
+func (k Key) Hash(sort, namespace string, content []byte) string {
+	h := hmac.New(sha256.New, k[:])
+	for _, part := range [...]string{sort, namespace} { // neither holds a zero byte
+		h.Write([]byte(part))
+		h.Write([]byte{0})
+	}
+	h.Write(content)
+	return hex.EncodeToString(h.Sum(nil)[:hashBytes])
+}

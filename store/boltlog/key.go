@@ -1,0 +1,55 @@
+package boltlog
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// keyName is the file with the log's key: 32 random bytes. A copy of the log without it can be read, verified and replayed; a
+// controller that runs on one makes a new key.
+const keyName = "KEY"
+
+// Key is the log's key. One that is missing is made, and is durable when Key returns: made says so.
+func (l *Log) Key() (key events.Key, made bool, err error) {
+	key, err = ReadKey(l.dir)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return key, false, err
+	}
+	_, _ = rand.Read(key[:]) // never fails
+	if err := writeFile(filepath.Join(l.dir, keyName), key[:]); err != nil {
+		return events.Key{}, false, fmt.Errorf("make the key of the log: %w", err)
+	}
+	return key, true, nil
+}
+
+// ReadKey is the key of the log in that directory; the error is fs.ErrNotExist when it has none. One that anybody may read is
+// refused: a kubelet may open it to the group of the pod's volumes, but to nobody else.
+func ReadKey(dir string) (key events.Key, err error) {
+	path := filepath.Join(dir, keyName)
+	f, err := os.Open(path)
+	if err != nil {
+		return key, fmt.Errorf("read the key of the log: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return key, fmt.Errorf("read the key of the log: %w", err)
+	case info.Mode().Perm()&0o007 != 0:
+		return key, fmt.Errorf("anybody may read %s (mode %#o): put that right with 'chmod 600 %s'; if somebody may have read it and the log, "+
+			"remove it, and the next start makes a new one", path, info.Mode().Perm(), path)
+	case info.Size() != int64(len(key)):
+		return key, fmt.Errorf("%s has %d bytes, and a key has %d: put back the one that belongs to the log, or remove it, "+
+			"and the next start makes a new one", path, info.Size(), len(key))
+	}
+	if _, err := f.ReadAt(key[:], 0); err != nil {
+		return key, fmt.Errorf("read the key of the log: %w", err)
+	}
+	return key, nil
+}
