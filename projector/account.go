@@ -144,6 +144,7 @@ func (j *Job) enter(p *Pod) {
 		j.LatePod = max(j.LatePod, p.LateCreate)
 	}
 	j.enterRemoval(p, claimed)
+	p.in.going = p.in.active && p.in.removing
 	dropped := p.Drop != nil && !p.Doomed && !j.accounted(p)
 	p.in.waived = claimed && (p.Waived || dropped) && p.Held()
 	_, uncounted := j.uncounted[p.UID]
@@ -230,6 +231,8 @@ func (j *Job) count(p *Pod, sign int32) {
 	t.Active += one(p.in.active) * sign
 	t.Ready += one(p.in.ready) * sign
 	t.Terminating += one(p.in.terminating) * sign
+	t.Going += one(p.in.going) * sign
+	t.GoingReady += one(p.in.going && p.in.ready) * sign
 	t.Idle += one(p.in.idle) * sign
 	t.HeldFailed += one(p.in.heldCounted) * sign
 	t.Waived += one(p.in.waived) * sign

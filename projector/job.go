@@ -101,6 +101,7 @@ type Job struct {
 // Tally is the Job's pods in numbers.
 type Tally struct {
 	Active, Ready, Terminating  int32
+	Going, GoingReady           int32 // of the active and the ready: being removed or deleted, and that does not stand refused
 	Idle                        int32 // active pods that nothing is being done to
 	FreshFailed, FreshSucceeded int32 // ended and not yet accounted for in the base
 	Settled                     int   // uncounted UIDs whose pod no longer carries the finalizer
@@ -216,6 +217,13 @@ func (j *Job) Parallelism() int32 {
 		return 1
 	}
 	return *j.Spec.Parallelism
+}
+
+// Shown are the active, ready and terminating pods as the status shows them. A pod that is removed or deleted counts as terminating as
+// soon as that is decided, as the built-in's sync counts its own deletions (J-026, J-028). While that stands refused it is the active
+// pod that it is (J-150).
+func (t *Tally) Shown() (active, ready, terminating int32) {
+	return t.Active - t.Going, t.Ready - t.GoingReady, t.Terminating + t.Going
 }
 
 // Tally is the Job's pods in numbers.

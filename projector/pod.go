@@ -69,7 +69,7 @@ type Pod struct {
 
 // share is what a pod adds to its Job's tallies.
 type share struct {
-	active, ready, terminating, idle, misplaced, settled, doomed, waived bool
+	active, ready, terminating, going, idle, misplaced, settled, doomed, waived bool
 
 	removing, refused, pointless, spared bool
 

@@ -155,7 +155,8 @@ func (j *Job) lag() {
 
 func (j *Job) behind() bool {
 	t := &j.tally
-	if j.Base.Active != t.Active || max(j.Base.Ready, 0) != t.Ready || max(j.Base.Terminating, 0) != t.Terminating ||
+	active, ready, terminating := t.Shown()
+	if j.Base.Active != active || max(j.Base.Ready, 0) != ready || max(j.Base.Terminating, 0) != terminating ||
 		(j.Indexed() && !(j.Base.Completed.Below(j.Completions()) && j.Base.FailedIndexes.Below(j.Completions()))) ||
 		(j.Indexed() && j.Base.Succeeded > j.Base.Completed.Len() && j.MayLower()) ||
 		j.fresh.n > 0 || t.Settled > 0 {

@@ -135,18 +135,19 @@ const maxSeconds = 1 << 31
 // completionsReached: enough successes and nothing active (J-160).
 func completionsReached(p *plan) *end {
 	j := p.job
-	if j.Tally().Active > 0 || len(j.Creates()) > 0 {
-		return nil
-	}
-	if j.WorkQueue() {
-		if j.SucceededCount() == 0 {
-			return nil
-		}
-	} else if j.SucceededCount() < j.Completions() {
+	if j.Tally().Active > 0 || len(j.Creates()) > 0 || !enough(j) {
 		return nil
 	}
 	return &end{
 		interim: projector.SuccessCriteriaMet, terminal: projector.Complete,
 		reason: CompletionsReached, message: "Reached expected number of succeeded pods",
 	}
+}
+
+// enough reports whether as many pods have succeeded as the Job wants: of a work queue one.
+func enough(j *projector.Job) bool {
+	if j.WorkQueue() {
+		return j.SucceededCount() > 0
+	}
+	return j.SucceededCount() >= j.Completions()
 }

@@ -84,7 +84,14 @@ func (p *plan) account(finishing bool) events.StatusChange {
 	j := p.job
 	t := j.Tally()
 	c := events.StatusChange{InitUncounted: !j.Base.HasUncounted}
-	c.Active, c.Ready, c.Terminating = differs(j.Base.Active, t.Active), differs(j.Base.Ready, t.Ready), differs(j.Base.Terminating, t.Terminating)
+	for pod := range p.removing { // surplus from this decision on
+		t.Going++
+		if pod.Ready {
+			t.GoingReady++
+		}
+	}
+	active, ready, terminating := t.Shown()
+	c.Active, c.Ready, c.Terminating = differs(j.Base.Active, active), differs(j.Base.Ready, ready), differs(j.Base.Terminating, terminating)
 	succeeded, failed := j.Base.Succeeded, j.Base.Failed
 	count := func(uids []types.UID, counter *int32) {
 		for _, uid := range uids {

@@ -16,7 +16,7 @@ func (p *plan) suspension() *events.JobCondition {
 	now := p.now.Second()
 	c := &events.JobCondition{Type: projector.Suspended, Since: now, Probed: now}
 	switch suspended := j.Base.True(projector.Suspended); {
-	case j.Spec.Suspend && !suspended && len(j.Creates()) == 0:
+	case j.Spec.Suspend && !suspended && len(j.Creates()) == 0 && !p.completesInstead():
 		c.Status, c.Reason, c.Message = "True", string(JobSuspended), "Job suspended"
 	case !j.Spec.Suspend && suspended:
 		c.Status, c.Reason, c.Message = "False", string(JobResumed), "Job resumed"
@@ -39,4 +39,12 @@ func (p *plan) suspend(c *events.StatusChange) {
 	} else {
 		c.StartTime = p.job.Start.Second()
 	}
+}
+
+// completesInstead reports whether suspending completes the Job: it has enough successes, and the active pods are being removed. The
+// built-in's sync finds it complete then, and says nothing of a suspension (J-160). A removal that stands refused keeps its pod
+// active, and the Job is suspended (J-150).
+func (p *plan) completesInstead() bool {
+	t := p.job.Tally()
+	return enough(p.job) && int(t.Active) == int(t.Going)+len(p.removing)
 }
