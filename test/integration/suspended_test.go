@@ -1,0 +1,50 @@
+package integration
+
+import (
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/jobledger/jobledger/test/controlplane"
+)
+
+// J-014, J-157: what users, or a queue like Kueue, change of the template while the Job is suspended is allowed as soon as its status says
+// Suspended and no active pod, and the pods that are made when it is resumed have it.
+func TestAResumedJobUsesTheTemplateChangedMeanwhile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.run("")
+	w.create(newJob("demo", outcome(controlplane.OutcomeRun)))
+	w.eventually("its pod runs", func() (bool, error) { return w.job("demo").Status.Active == 1, nil })
+	w.patch("demo", `{"suspend":true}`)
+	w.eventually("it is suspended", func() (bool, error) {
+		j := w.job("demo")
+		if condition(j, batchv1.JobSuspended) == nil {
+			return false, nil
+		}
+		if j.Status.Active != 0 { // what a queue waits for stands in one write
+			t.Errorf("it is suspended with %d active pods", j.Status.Active)
+		}
+		return true, nil
+	})
+	w.patch("demo", `{"template":{"spec":{"nodeSelector":{"pool":"fast"},"containers":[{"name":"main","image":"any","resources":{"requests":{"cpu":"250m"}}}]}}}`)
+	w.patch("demo", `{"suspend":false}`)
+	var made *corev1.Pod
+	w.eventually("a pod is made anew", func() (bool, error) {
+		for _, p := range w.pods("demo") {
+			if p.DeletionTimestamp == nil {
+				made = &p
+				return true, nil
+			}
+		}
+		return false, nil
+	})
+	if got := made.Spec.NodeSelector["pool"]; got != "fast" {
+		t.Errorf("the new pod selects nodes of pool %q, want fast", got)
+	}
+	if got := made.Spec.Containers[0].Resources.Requests.Cpu(); got.Cmp(resource.MustParse("250m")) != 0 {
+		t.Errorf("the new pod asks for %s of CPU, want 250m", got)
+	}
+}
