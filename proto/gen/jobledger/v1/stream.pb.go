@@ -60,6 +60,8 @@ type PublishedRecord struct {
 	//	*PublishedRecord_ClockStepped
 	//	*PublishedRecord_ListingStarted
 	//	*PublishedRecord_Synced
+	//	*PublishedRecord_RivalFound
+	//	*PublishedRecord_RivalGone
 	//	*PublishedRecord_JobAdded
 	//	*PublishedRecord_JobChanged
 	//	*PublishedRecord_JobDeleted
@@ -263,6 +265,24 @@ func (x *PublishedRecord) GetSynced() *Synced {
 	return nil
 }
 
+func (x *PublishedRecord) GetRivalFound() *RivalFound {
+	if x != nil {
+		if x, ok := x.Facts.(*PublishedRecord_RivalFound); ok {
+			return x.RivalFound
+		}
+	}
+	return nil
+}
+
+func (x *PublishedRecord) GetRivalGone() *RivalGone {
+	if x != nil {
+		if x, ok := x.Facts.(*PublishedRecord_RivalGone); ok {
+			return x.RivalGone
+		}
+	}
+	return nil
+}
+
 func (x *PublishedRecord) GetJobAdded() *JobSeen {
 	if x != nil {
 		if x, ok := x.Facts.(*PublishedRecord_JobAdded); ok {
@@ -456,6 +476,14 @@ type PublishedRecord_Synced struct {
 	Synced *Synced `protobuf:"bytes,115,opt,name=synced,proto3,oneof"`
 }
 
+type PublishedRecord_RivalFound struct {
+	RivalFound *RivalFound `protobuf:"bytes,116,opt,name=rival_found,json=rivalFound,proto3,oneof"`
+}
+
+type PublishedRecord_RivalGone struct {
+	RivalGone *RivalGone `protobuf:"bytes,117,opt,name=rival_gone,json=rivalGone,proto3,oneof"`
+}
+
 type PublishedRecord_JobAdded struct {
 	JobAdded *JobSeen `protobuf:"bytes,120,opt,name=job_added,json=jobAdded,proto3,oneof"`
 }
@@ -542,6 +570,10 @@ func (*PublishedRecord_ListingStarted) isPublishedRecord_Facts() {}
 
 func (*PublishedRecord_Synced) isPublishedRecord_Facts() {}
 
+func (*PublishedRecord_RivalFound) isPublishedRecord_Facts() {}
+
+func (*PublishedRecord_RivalGone) isPublishedRecord_Facts() {}
+
 func (*PublishedRecord_JobAdded) isPublishedRecord_Facts() {}
 
 func (*PublishedRecord_JobChanged) isPublishedRecord_Facts() {}
@@ -580,7 +612,7 @@ var File_jobledger_v1_stream_proto protoreflect.FileDescriptor
 
 const file_jobledger_v1_stream_proto_rawDesc = "" +
 	"\n" +
-	"\x19jobledger/v1/stream.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/record.proto\x1a\x18jobledger/v1/state.proto\"\xc1\x0f\n" +
+	"\x19jobledger/v1/stream.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/record.proto\x1a\x18jobledger/v1/state.proto\"\xb8\x10\n" +
 	"\x0fPublishedRecord\x12,\n" +
 	"\x06header\x18\x01 \x01(\v2\x14.jobledger.v1.HeaderR\x06header\x122\n" +
 	"\bevidence\x18\x02 \x01(\v2\x16.jobledger.v1.EvidenceR\bevidence\x12\x1c\n" +
@@ -600,7 +632,11 @@ const file_jobledger_v1_stream_proto_rawDesc = "" +
 	"\x12leadership_changed\x18p \x01(\v2\x1f.jobledger.v1.LeadershipChangedH\x00R\x11leadershipChanged\x12A\n" +
 	"\rclock_stepped\x18q \x01(\v2\x1a.jobledger.v1.ClockSteppedH\x00R\fclockStepped\x12G\n" +
 	"\x0flisting_started\x18r \x01(\v2\x1c.jobledger.v1.ListingStartedH\x00R\x0elistingStarted\x12.\n" +
-	"\x06synced\x18s \x01(\v2\x14.jobledger.v1.SyncedH\x00R\x06synced\x124\n" +
+	"\x06synced\x18s \x01(\v2\x14.jobledger.v1.SyncedH\x00R\x06synced\x12;\n" +
+	"\vrival_found\x18t \x01(\v2\x18.jobledger.v1.RivalFoundH\x00R\n" +
+	"rivalFound\x128\n" +
+	"\n" +
+	"rival_gone\x18u \x01(\v2\x17.jobledger.v1.RivalGoneH\x00R\trivalGone\x124\n" +
 	"\tjob_added\x18x \x01(\v2\x15.jobledger.v1.JobSeenH\x00R\bjobAdded\x128\n" +
 	"\vjob_changed\x18y \x01(\v2\x15.jobledger.v1.JobSeenH\x00R\n" +
 	"jobChanged\x128\n" +
@@ -655,20 +691,22 @@ var file_jobledger_v1_stream_proto_goTypes = []any{
 	(*ClockStepped)(nil),      // 9: jobledger.v1.ClockStepped
 	(*ListingStarted)(nil),    // 10: jobledger.v1.ListingStarted
 	(*Synced)(nil),            // 11: jobledger.v1.Synced
-	(*JobSeen)(nil),           // 12: jobledger.v1.JobSeen
-	(*JobGone)(nil),           // 13: jobledger.v1.JobGone
-	(*PodSeen)(nil),           // 14: jobledger.v1.PodSeen
-	(*PodGone)(nil),           // 15: jobledger.v1.PodGone
-	(*GroupSeen)(nil),         // 16: jobledger.v1.GroupSeen
-	(*JobSpec)(nil),           // 17: jobledger.v1.JobSpec
-	(*JobState)(nil),          // 18: jobledger.v1.JobState
-	(*JobResumed)(nil),        // 19: jobledger.v1.JobResumed
-	(*TimerFired)(nil),        // 20: jobledger.v1.TimerFired
-	(*JobRetired)(nil),        // 21: jobledger.v1.JobRetired
-	(*JobTemplate)(nil),       // 22: jobledger.v1.JobTemplate
-	(*JobPolicies)(nil),       // 23: jobledger.v1.JobPolicies
-	(*Decision)(nil),          // 24: jobledger.v1.Decision
-	(*CommandEnded)(nil),      // 25: jobledger.v1.CommandEnded
+	(*RivalFound)(nil),        // 12: jobledger.v1.RivalFound
+	(*RivalGone)(nil),         // 13: jobledger.v1.RivalGone
+	(*JobSeen)(nil),           // 14: jobledger.v1.JobSeen
+	(*JobGone)(nil),           // 15: jobledger.v1.JobGone
+	(*PodSeen)(nil),           // 16: jobledger.v1.PodSeen
+	(*PodGone)(nil),           // 17: jobledger.v1.PodGone
+	(*GroupSeen)(nil),         // 18: jobledger.v1.GroupSeen
+	(*JobSpec)(nil),           // 19: jobledger.v1.JobSpec
+	(*JobState)(nil),          // 20: jobledger.v1.JobState
+	(*JobResumed)(nil),        // 21: jobledger.v1.JobResumed
+	(*TimerFired)(nil),        // 22: jobledger.v1.TimerFired
+	(*JobRetired)(nil),        // 23: jobledger.v1.JobRetired
+	(*JobTemplate)(nil),       // 24: jobledger.v1.JobTemplate
+	(*JobPolicies)(nil),       // 25: jobledger.v1.JobPolicies
+	(*Decision)(nil),          // 26: jobledger.v1.Decision
+	(*CommandEnded)(nil),      // 27: jobledger.v1.CommandEnded
 }
 var file_jobledger_v1_stream_proto_depIdxs = []int32{
 	1,  // 0: jobledger.v1.PublishedRecord.header:type_name -> jobledger.v1.Header
@@ -682,28 +720,30 @@ var file_jobledger_v1_stream_proto_depIdxs = []int32{
 	9,  // 8: jobledger.v1.PublishedRecord.clock_stepped:type_name -> jobledger.v1.ClockStepped
 	10, // 9: jobledger.v1.PublishedRecord.listing_started:type_name -> jobledger.v1.ListingStarted
 	11, // 10: jobledger.v1.PublishedRecord.synced:type_name -> jobledger.v1.Synced
-	12, // 11: jobledger.v1.PublishedRecord.job_added:type_name -> jobledger.v1.JobSeen
-	12, // 12: jobledger.v1.PublishedRecord.job_changed:type_name -> jobledger.v1.JobSeen
-	13, // 13: jobledger.v1.PublishedRecord.job_deleted:type_name -> jobledger.v1.JobGone
-	14, // 14: jobledger.v1.PublishedRecord.pod_added:type_name -> jobledger.v1.PodSeen
-	14, // 15: jobledger.v1.PublishedRecord.pod_changed:type_name -> jobledger.v1.PodSeen
-	15, // 16: jobledger.v1.PublishedRecord.pod_deleted:type_name -> jobledger.v1.PodGone
-	16, // 17: jobledger.v1.PublishedRecord.group_seen:type_name -> jobledger.v1.GroupSeen
-	17, // 18: jobledger.v1.PublishedRecord.spec_stored:type_name -> jobledger.v1.JobSpec
-	18, // 19: jobledger.v1.PublishedRecord.state_stored:type_name -> jobledger.v1.JobState
-	19, // 20: jobledger.v1.PublishedRecord.job_resumed:type_name -> jobledger.v1.JobResumed
-	20, // 21: jobledger.v1.PublishedRecord.timer_fired:type_name -> jobledger.v1.TimerFired
-	21, // 22: jobledger.v1.PublishedRecord.job_retired:type_name -> jobledger.v1.JobRetired
-	22, // 23: jobledger.v1.PublishedRecord.template_stored:type_name -> jobledger.v1.JobTemplate
-	23, // 24: jobledger.v1.PublishedRecord.policies_stored:type_name -> jobledger.v1.JobPolicies
-	24, // 25: jobledger.v1.PublishedRecord.decided:type_name -> jobledger.v1.Decision
-	24, // 26: jobledger.v1.PublishedRecord.would_decide:type_name -> jobledger.v1.Decision
-	25, // 27: jobledger.v1.PublishedRecord.command_ended:type_name -> jobledger.v1.CommandEnded
-	28, // [28:28] is the sub-list for method output_type
-	28, // [28:28] is the sub-list for method input_type
-	28, // [28:28] is the sub-list for extension type_name
-	28, // [28:28] is the sub-list for extension extendee
-	0,  // [0:28] is the sub-list for field type_name
+	12, // 11: jobledger.v1.PublishedRecord.rival_found:type_name -> jobledger.v1.RivalFound
+	13, // 12: jobledger.v1.PublishedRecord.rival_gone:type_name -> jobledger.v1.RivalGone
+	14, // 13: jobledger.v1.PublishedRecord.job_added:type_name -> jobledger.v1.JobSeen
+	14, // 14: jobledger.v1.PublishedRecord.job_changed:type_name -> jobledger.v1.JobSeen
+	15, // 15: jobledger.v1.PublishedRecord.job_deleted:type_name -> jobledger.v1.JobGone
+	16, // 16: jobledger.v1.PublishedRecord.pod_added:type_name -> jobledger.v1.PodSeen
+	16, // 17: jobledger.v1.PublishedRecord.pod_changed:type_name -> jobledger.v1.PodSeen
+	17, // 18: jobledger.v1.PublishedRecord.pod_deleted:type_name -> jobledger.v1.PodGone
+	18, // 19: jobledger.v1.PublishedRecord.group_seen:type_name -> jobledger.v1.GroupSeen
+	19, // 20: jobledger.v1.PublishedRecord.spec_stored:type_name -> jobledger.v1.JobSpec
+	20, // 21: jobledger.v1.PublishedRecord.state_stored:type_name -> jobledger.v1.JobState
+	21, // 22: jobledger.v1.PublishedRecord.job_resumed:type_name -> jobledger.v1.JobResumed
+	22, // 23: jobledger.v1.PublishedRecord.timer_fired:type_name -> jobledger.v1.TimerFired
+	23, // 24: jobledger.v1.PublishedRecord.job_retired:type_name -> jobledger.v1.JobRetired
+	24, // 25: jobledger.v1.PublishedRecord.template_stored:type_name -> jobledger.v1.JobTemplate
+	25, // 26: jobledger.v1.PublishedRecord.policies_stored:type_name -> jobledger.v1.JobPolicies
+	26, // 27: jobledger.v1.PublishedRecord.decided:type_name -> jobledger.v1.Decision
+	26, // 28: jobledger.v1.PublishedRecord.would_decide:type_name -> jobledger.v1.Decision
+	27, // 29: jobledger.v1.PublishedRecord.command_ended:type_name -> jobledger.v1.CommandEnded
+	30, // [30:30] is the sub-list for method output_type
+	30, // [30:30] is the sub-list for method input_type
+	30, // [30:30] is the sub-list for extension type_name
+	30, // [30:30] is the sub-list for extension extendee
+	0,  // [0:30] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_stream_proto_init() }
@@ -726,6 +766,8 @@ func file_jobledger_v1_stream_proto_init() {
 		(*PublishedRecord_ClockStepped)(nil),
 		(*PublishedRecord_ListingStarted)(nil),
 		(*PublishedRecord_Synced)(nil),
+		(*PublishedRecord_RivalFound)(nil),
+		(*PublishedRecord_RivalGone)(nil),
 		(*PublishedRecord_JobAdded)(nil),
 		(*PublishedRecord_JobChanged)(nil),
 		(*PublishedRecord_JobDeleted)(nil),
