@@ -103,10 +103,11 @@ func (m *maker) add(kind, reason, message string) {
 	})
 }
 
-// pod tells how the creation or deletion of a pod ended. A time-out is a failure to users, whatever comes of it.
+// pod tells how the creation or deletion of a pod ended. A time-out is a failure to users, whatever comes of it. A call that we
+// gave up ourselves has no words of anybody else, and is none.
 func (m *maker) pod(ended *events.CommandEnded, done, doneText, failed, failedText string) {
 	words := m.rec.Evidence.Message
-	if words == "" {
+	if words == "" && ended.Ending == events.Refused {
 		words = m.rec.Evidence.Sentence // it never reached the server
 	}
 	switch {

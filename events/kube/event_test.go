@@ -118,3 +118,21 @@ func TestEvents(t *testing.T) {
 		})
 	}
 }
+
+// TestWhatWeGaveUpIsNotTold: a create that ended unknown because this controller stopped, or lost the Lease, has a sentence of
+// ours and no words of the server. A refusal that never reached the server is told in our words.
+func TestWhatWeGaveUpIsNotTold(t *testing.T) {
+	said := events.Evidence{Namespace: "default", Name: "demo-x", Sentence: "given up: the controller stops"}
+	for _, command := range []events.Command{&events.CreatePod{}, &events.DeletePod{}} {
+		for _, ending := range []events.Ending{events.UnknownIf, events.Withdrawn} {
+			rec := &events.Record{Facts: &events.CommandEnded{Ending: ending}, Evidence: said}
+			if got := Of(rec, Context{Job: demo, Command: command}); len(got) > 0 {
+				t.Errorf("%T that ended %s is told: %+v", command, ending, got)
+			}
+		}
+		rec := &events.Record{Facts: refusal(events.RefusedInvalid), Evidence: said}
+		if got := Of(rec, Context{Job: demo, Command: command}); len(got) != 1 {
+			t.Errorf("%T that was refused before it was sent is told %d times, want once", command, len(got))
+		}
+	}
+}

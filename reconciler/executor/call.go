@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,6 +36,9 @@ func (c *Call) Do(ctx context.Context) Result {
 		return w.result
 	}
 	w.carryOut(ctx)
+	if errors.Is(ctx.Err(), context.Canceled) { // a time-out is another error
+		w.gaveUp(context.Cause(ctx))
+	}
 	return w.result
 }
 
@@ -182,6 +186,20 @@ func (w *work) failed(err error) {
 	e := &w.result.Ended
 	e.Ending, e.Class, e.RetryAfter, e.Sent = v.ending, v.class, v.retryAfter, v.sent
 	w.result.Evidence.Reason, w.result.Evidence.Message = v.reason, v.message
+}
+
+// gaveUp is called when we ended the call ourselves: for a stop, or because the Lease may be another's now. What the client
+// then says of the connection is no failure that users should hear of. A call that ended by an answer stays as it is.
+func (w *work) gaveUp(why error) {
+	e, said := &w.result.Ended, &w.result.Evidence
+	switch {
+	case e.Ending == events.UnknownIf:
+	case e.Ending == events.Refused && e.Class == events.RefusedServer && !e.Sent: // the connection was still being made
+		e.Ending, e.Class = events.Withdrawn, 0
+	default:
+		return
+	}
+	said.Reason, said.Message, said.Sentence = "", "", "given up: "+why.Error()
 }
 
 // refuse ends the task without a request. The sentence says why.

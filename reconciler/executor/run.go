@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/jobledger/jobledger/events"
@@ -17,7 +18,8 @@ type ended struct {
 // once Stop was called, or ctx has ended, and every task has ended. After ctx has ended it waits for calls in flight, for
 // StopTimeout at most; then it gives them up, and they end unknown. It may be called once.
 func (e *Executor) Run(ctx context.Context, out func(Result)) error {
-	calls, giveUp := context.WithCancel(context.WithoutCancel(ctx)) // a stop lets them finish
+	calls, cancel := context.WithCancelCause(context.WithoutCancel(ctx)) // a stop lets them finish
+	giveUp := func() { cancel(errStopped) }
 	defer giveUp()
 	e.mu.Lock()
 	e.cancel = giveUp
@@ -52,6 +54,9 @@ func (e *Executor) Run(ctx context.Context, out func(Result)) error {
 		}
 	}
 }
+
+// errStopped is why a call ended that a stop did not wait for any longer.
+var errStopped = errors.New("the controller stops")
 
 // mayAgain is how long Run waits before it asks again whether anything may be sent.
 const mayAgain = 100 * time.Millisecond
