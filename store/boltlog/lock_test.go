@@ -46,6 +46,9 @@ func TestSecondOpenerIsToldWhoHoldsTheLog(t *testing.T) {
 
 func TestReadersShareTheLogAndKeepWritersOut(t *testing.T) {
 	dir, all := written(t, 20)
+	if there, err := boltlog.Exists(dir); !there || err != nil {
+		t.Errorf("there is a log: %t, %v", there, err)
+	}
 	var readers []*boltlog.ReadOnly
 	for range 2 {
 		r, err := boltlog.OpenReadOnly(dir)
@@ -71,6 +74,9 @@ func TestReadersShareTheLogAndKeepWritersOut(t *testing.T) {
 
 func TestReaderOfWhatIsNotThere(t *testing.T) {
 	for name, dir := range map[string]string{"no directory": t.TempDir() + "/none", "an empty one": t.TempDir()} {
+		if there, err := boltlog.Exists(dir); there || err != nil {
+			t.Errorf("%s: there is a log in it: %t, %v", name, there, err)
+		}
 		if _, err := boltlog.OpenReadOnly(dir); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: %v, want that it does not exist", name, err)
 		}

@@ -27,6 +27,15 @@ func Open(dir string, options Options) (*Log, error) {
 	return log, err
 }
 
+// Exists reports whether there is a log in that directory, which need not exist.
+func Exists(dir string) (bool, error) {
+	firsts, err := listFiles(dir, fileSuffix)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return len(firsts) > 0, err
+}
+
 func open(dir string, options Options, effects effects) (*Log, error) {
 	if err := options.validate(); err != nil {
 		return nil, err
