@@ -38,6 +38,7 @@ type controller struct {
 	registry *prometheus.Registry
 	lease    *lease.Lease // nil when none is wanted
 	identity string       // as which the Lease is held
+	adopts   bool         // it was said that the log is another than before
 
 	log       store.Log
 	key       events.Key // of the log
@@ -65,7 +66,7 @@ func runController(ctx context.Context, f *runFlags, settings events.Settings, l
 	c := &controller{
 		flags: f, settings: settings, logger: logger, cluster: cluster, health: &health{}, registry: newRegistry(),
 	}
-	work := func(ctx context.Context) error { return c.work(ctx, lease.Log{}) }
+	work := func(ctx context.Context) error { return c.withLog(ctx, c.work) }
 	if c.elects() {
 		work = c.elect
 	}
@@ -86,29 +87,9 @@ func runController(ctx context.Context, f *runFlags, settings events.Settings, l
 	return group.Wait()
 }
 
-// work does what a controller does, on the log. Before is what the Lease said of the log of who held it before.
-func (c *controller) work(ctx context.Context, before lease.Log) (err error) {
+// work does what a controller does, on the log.
+func (c *controller) work(ctx context.Context, log *boltlog.Log) (err error) {
 	f, logger := c.flags, c.logger
-	log, err := c.openLog(ctx)
-	if errors.Is(err, store.ErrNoRoom) && ctx.Err() != nil {
-		return nil // a stop while it waited
-	}
-	if err != nil {
-		return err
-	}
-	defer func() { // the last thing: every other part writes to it or reads from it
-		if closed := log.Close(); closed != nil && err == nil {
-			err = fmt.Errorf("close the log: %w", closed)
-		}
-		logger.Info("log closed", "head", uint64(log.Head().Sequence))
-	}()
-	if c.lease != nil {
-		own := func() lease.Log { return lease.Log{Identity: log.Identity(), Head: log.Head().Sequence} }
-		if err := c.refuse(before, own()); err != nil {
-			return err
-		}
-		c.lease.Carry(ctx, own)
-	}
 	if err := os.Remove(filepath.Join(f.log, serverFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove the address of the controller before: %w", err)
 	}

@@ -55,6 +55,9 @@ func (c *controller) openWithRoom(ctx context.Context) (*boltlog.Log, error) {
 		}
 		log, err = open()
 	}
+	if err == nil {
+		c.full(false)
+	}
 	return log, err
 }
 

@@ -1,12 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"time"
 
@@ -20,8 +20,8 @@ import (
 
 // electFlags say whether a Lease is held, and which.
 type electFlags struct {
-	wanted          *bool // nil when the operator did not say
 	on              bool
+	given           bool // on was said by the operator
 	duration, renew time.Duration
 	retry           time.Duration
 	name, namespace string
@@ -29,20 +29,18 @@ type electFlags struct {
 }
 
 func (f *electFlags) add(flags *pflag.FlagSet) {
-	flags.BoolVar(&f.on, "leader-elect", false, "work only while holding a Lease; on in a cluster, off with a kubeconfig, unless given")
+	flags.BoolVar(&f.on, "leader-elect", true, "work only while holding a Lease; without one nothing keeps two controllers apart that have two logs")
 	flags.DurationVar(&f.duration, "leader-elect-lease-duration", lease.DefaultDuration, "how long others wait after the newest renewal of the Lease")
 	flags.DurationVar(&f.renew, "leader-elect-renew-deadline", lease.DefaultRenewDeadline, "how long a renewal is tried before the Lease is given up")
 	flags.DurationVar(&f.retry, "leader-elect-retry-period", lease.DefaultRetryPeriod, "time between tries to take or renew the Lease")
 	flags.StringVar(&f.name, "leader-elect-resource-name", "jobledger", "name of the Lease")
-	flags.StringVar(&f.namespace, "leader-elect-resource-namespace", "", "namespace of the Lease; that of this process, or of the kubeconfig's context, unless given")
+	flags.StringVar(&f.namespace, "leader-elect-resource-namespace", "", "namespace of the Lease; that of --namespace, else "+lease.DefaultNamespace+", unless given")
 	flags.BoolVar(&f.adopt, "adopt", false, "go on though the Lease says that another log runs the Jobs of this cluster")
 }
 
 // check takes which flags were given, and refuses what cannot work.
 func (f *electFlags) check(flags *pflag.FlagSet) error {
-	if flags.Changed("leader-elect") {
-		f.wanted = &f.on
-	}
+	f.given = flags.Changed("leader-elect")
 	switch {
 	case f.retry <= 0:
 		return usage("--leader-elect-retry-period=%s: must be longer than nothing", f.retry)
@@ -59,33 +57,21 @@ func (f *electFlags) check(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// elects reports whether a Lease is to be held.
-func (c *controller) elects() bool {
-	if c.observes() {
-		return false // it writes nothing, so not a Lease either
-	}
-	if wanted := c.flags.elect.wanted; wanted != nil {
-		return *wanted
-	}
-	return c.cluster.inside
-}
+// elects reports whether a Lease is to be held. In observe mode nothing is written, so not a Lease either.
+func (c *controller) elects() bool { return c.flags.elect.on && !c.observes() }
 
-// elect works while holding the Lease. A process that waits for it is a standby: it has not opened the log, which one
-// process at a time may, and it is healthy and ready (O-035).
-func (c *controller) elect(ctx context.Context) error {
+// newLease makes the Lease, which is not held yet. That of one namespace's Jobs is in that namespace, so that its rights do.
+func (c *controller) newLease() (err error) {
 	f := &c.flags.elect
 	client, err := c.cluster.patient(f.renew / 2)
 	if err != nil {
 		return err
 	}
-	namespace := f.namespace
-	if namespace == "" {
-		namespace = c.cluster.namespace
-	}
 	c.identity = identity()
 	c.lease, err = lease.New(lease.Config{
-		Client: client, Namespace: namespace, Name: f.name, Identity: c.identity,
-		Duration: f.duration, RenewDeadline: f.renew, RetryPeriod: f.retry, Logger: c.logger,
+		Client: client, Namespace: cmp.Or(f.namespace, c.settings.Namespace, lease.DefaultNamespace), Name: f.name,
+		MakeNamespace: f.namespace == "" && c.settings.Namespace == "", Scope: c.settings.Namespace,
+		Identity: c.identity, Duration: f.duration, RenewDeadline: f.renew, RetryPeriod: f.retry, Logger: c.logger,
 	})
 	if err != nil {
 		return err
@@ -99,16 +85,55 @@ func (c *controller) elect(ctx context.Context) error {
 		}
 		return 0
 	}))
-	if err := c.refuseEarly(ctx); err != nil {
+	return nil
+}
+
+// elect works while holding the Lease. A process that waits for it is a standby: it is healthy and ready (O-035). It wants the
+// Lease only once it has the log, because the LOCK of the log is what tells whether the holder has ended.
+func (c *controller) elect(ctx context.Context) error {
+	if err := c.newLease(); err != nil {
 		return err
 	}
 	c.health.set(func(h *health) { h.standby = true })
-	c.logger.Info("waiting for the Lease", "lease", namespace+"/"+f.name, "identity", c.identity)
-	return c.lease.Run(ctx, func(ctx context.Context, before lease.Log) error {
-		c.logger.Info("leading", "lease", namespace+"/"+f.name, "identity", c.identity)
-		c.health.set(func(h *health) { h.standby = false })
-		return c.work(ctx, before)
+	if err := c.refuseEarly(ctx); err != nil {
+		return unlessStopped(ctx, err)
+	}
+	return c.withLog(ctx, func(ctx context.Context, log *boltlog.Log) error {
+		c.logger.Info("waiting for the Lease", "lease", c.lease.Name(), "identity", c.identity)
+		lock := log.LockID()
+		own := func() lease.Log {
+			head := log.Head()
+			return lease.Log{Identity: log.Identity(), Head: head.Sequence, Hash: head.Hash, Lock: lock}
+		}
+		err := c.lease.Run(ctx, lease.Bid{
+			Log:   own,
+			Admit: func(before lease.Said) error { return c.refuse(before, own()) },
+			Lead:  func(ctx context.Context) error { return c.lead(ctx, log) },
+		})
+		if errors.Is(err, lease.ErrDenied) {
+			err = fmt.Errorf("%w; give this user the rights of deploy/role.yaml in that namespace, or name another one with "+
+				"--leader-elect-resource-namespace, or go without a Lease with --leader-elect=false", err)
+		}
+		return err
 	})
+}
+
+// lead works, unless somebody else began to work on the same Jobs under another Lease while this one was being taken.
+func (c *controller) lead(ctx context.Context, log *boltlog.Log) error {
+	if err := c.refuseBeside(ctx); err != nil {
+		return unlessStopped(ctx, err)
+	}
+	c.logger.Info("leading", "lease", c.lease.Name(), "identity", c.identity)
+	c.health.set(func(h *health) { h.standby = false })
+	return c.work(ctx, log)
+}
+
+// unlessStopped is the error, unless it came of a stop that was asked for.
+func unlessStopped(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
 }
 
 // leaseLost reports whether a Lease was held and is lost.
@@ -135,62 +160,23 @@ func identity() string {
 	return host + "_" + hex.EncodeToString(unique[:])
 }
 
-// refuseEarly finds out before waiting that the log here is not the one that the Lease speaks of. What it cannot find out
-// now is found when the Lease is held.
-func (c *controller) refuseEarly(ctx context.Context) error {
-	bound, cancel := context.WithTimeout(ctx, askTimeout)
-	defer cancel()
-	before, err := c.lease.Read(bound)
+// withLog does something with the log open.
+func (c *controller) withLog(ctx context.Context, do func(context.Context, *boltlog.Log) error) (err error) {
+	log, err := c.openLog(ctx)
 	if err != nil {
-		c.logger.Warn("cannot look at the Lease yet", "error", err)
-		return nil
+		return unlessStopped(ctx, err)
 	}
-	own := lease.Log{}
-	log, err := boltlog.OpenReadOnly(c.flags.log)
-	var held *store.HeldError
-	switch {
-	case err == nil:
-		own = lease.Log{Identity: log.Identity(), Head: log.Head().Sequence}
-		if err := log.Close(); err != nil {
-			return err
+	defer func() { // the last thing: every other part writes to it or reads from it, and the Lease names its LOCK
+		if closed := log.Close(); closed != nil && err == nil {
+			err = fmt.Errorf("close the log: %w", closed)
 		}
-	case errors.As(err, &held): // by the process that leads
-		return nil
-	case !errors.Is(err, fs.ErrNotExist):
-		return err
-	}
-	return c.refuse(before, own)
+		c.logger.Info("log closed", "head", uint64(log.Head().Sequence))
+	}()
+	return do(ctx, log)
 }
 
-// refuse says why not to work on a log, by what the Lease says of the log that ran the Jobs before (design §4, Identity).
-func (c *controller) refuse(before, own lease.Log) error {
-	switch {
-	case before.LogID == "":
-		return nil
-	case before.LogID != own.LogID && c.flags.elect.adopt:
-		c.logger.Warn("another log ran the Jobs of this cluster before: going on with this one", "before", before.LogID, "now", own.LogID)
-		return nil
-	case before.LogID != own.LogID && own.LogID == "":
-		return fmt.Errorf("the Lease %s says that log %s runs the Jobs of this cluster, and there is no log in %s: "+
-			"give --log where that one is, or --adopt to begin a new one", c.flags.elect.name, before.LogID, c.flags.log)
-	case before.LogID != own.LogID:
-		return fmt.Errorf("the Lease %s says that log %s runs the Jobs of this cluster, and the one in %s is log %s: "+
-			"give --log where that one is, or --adopt to go on with this one", c.flags.elect.name, before.LogID, c.flags.log, own.LogID)
-	case before.Epoch > own.Epoch || before.Head > own.Head:
-		return fmt.Errorf("the log in %s ends with record %d, and the Lease %s says that it had record %d: it is an older copy, "+
-			"and restoring one is not supported: move it away, and begin a new one with --adopt",
-			c.flags.log, own.Head, c.flags.elect.name, before.Head)
-	}
-	return nil
-}
-
-// openLog opens the log for writing. Who has just won the Lease may have to wait until who lost it has let go of the log.
+// openLog opens the log for writing. Who wants the Lease waits until no other process has the log open.
 func (c *controller) openLog(ctx context.Context) (*boltlog.Log, error) {
-	patience := time.NewTimer(0)
-	if c.lease != nil {
-		patience.Reset(c.flags.elect.duration + c.flags.stop)
-	}
-	defer patience.Stop()
 	for told := false; ; told = true {
 		log, err := c.openWithRoom(ctx)
 		var held *store.HeldError
@@ -198,12 +184,10 @@ func (c *controller) openLog(ctx context.Context) (*boltlog.Log, error) {
 			return log, err
 		}
 		if !told {
-			c.logger.Warn("another process still has the log open: waiting", "error", err)
+			c.logger.Info("another process has the log open: waiting", "error", err)
 		}
 		select {
 		case <-time.After(openAgain):
-		case <-patience.C:
-			return nil, err
 		case <-ctx.Done():
 			return nil, err
 		}

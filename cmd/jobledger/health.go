@@ -55,10 +55,10 @@ func (h *health) checks(ready bool) []check {
 	if !ready {
 		return all
 	}
+	say("room", h.full, "the log's disk has no room: nothing is done until there is")
 	if h.standby {
 		return append(all, check{name: "standby"}) // which is what it is for
 	}
-	say("room", h.full, "the log's disk has no room: nothing is done until there is")
 	say("listing", h.listing, "the cluster is being listed: nothing is decided until that is done")
 	say("rival", h.rival != "", h.rival)
 	say("running", h.stopping, "the controller stops")

@@ -15,12 +15,10 @@ import (
 
 // cluster is the API server that a run talks to.
 type cluster struct {
-	client    kubernetes.Interface
-	host      string
-	clock     *serverClock
-	inside    bool   // this process runs in it
-	namespace string // of this process, or of the kubeconfig's context
-	config    *rest.Config
+	client kubernetes.Interface
+	host   string
+	clock  *serverClock
+	config *rest.Config
 }
 
 // connect finds the cluster and makes a client of it; it does not ask it anything yet.
@@ -36,14 +34,6 @@ func connect(f *runFlags) (*cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the cluster: %w", err)
 	}
-	raw, err := loader.RawConfig()
-	if err != nil {
-		return nil, fmt.Errorf("find the cluster: %w", err)
-	}
-	namespace, _, err := loader.Namespace()
-	if err != nil {
-		return nil, fmt.Errorf("find the namespace: %w", err)
-	}
 	config.UserAgent = "jobledger/" + thisBuild().Version
 	config.QPS = -1 // the executor adapts to what the server bears; a fixed rate would fight it
 	config.ContentType = "application/vnd.kubernetes.protobuf"
@@ -55,7 +45,7 @@ func connect(f *runFlags) (*cluster, error) {
 		return nil, fmt.Errorf("make a client of %s: %w", config.Host, err)
 	}
 	return &cluster{
-		client: client, host: config.Host, clock: clock, inside: len(raw.Clusters) == 0, namespace: namespace, config: config,
+		client: client, host: config.Host, clock: clock, config: config,
 	}, nil
 }
 

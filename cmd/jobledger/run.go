@@ -61,9 +61,10 @@ it: neither probes nor metrics name a Job.
 --nats-embedded also runs the server, on loopback. Jobs never wait for NATS: while it is away the
 log keeps what is to follow.
 
---leader-elect makes it work only while it holds a Lease, which also says which log runs the Jobs of
-this cluster: a controller with another log refuses to start without --adopt. One that waits is
-healthy, ready, and has nothing open.
+It works only while it holds a Lease, "jobledger" in the namespace jobledger, or in that of
+--namespace. The Lease says which log runs the Jobs: a controller with another log refuses to start
+without --adopt, and one on the same log waits, healthy and ready. --leader-elect=false does without
+it: nothing keeps two controllers apart then that have two logs.
 
 SIGTERM or SIGINT stops in good order: nothing more is begun, what was sent is waited for and
 written down. A second one ends the process at once; nothing is lost, and the next start finds out
@@ -84,7 +85,7 @@ lost, 2 when the command line cannot be understood.`,
 			if err := f.nats.goTogether(cmd.Flags()); err != nil {
 				return err
 			}
-			if settings.Mode == events.ModeObserve && f.elect.wanted != nil && *f.elect.wanted {
+			if settings.Mode == events.ModeObserve && f.elect.given && f.elect.on {
 				return usage("--manage=observe writes nothing, so it holds no Lease: leave --leader-elect out")
 			}
 			logger := newLogger(c.err, f.logFormat, f.verbosity)

@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,16 +25,34 @@ const (
 // ErrLost: the Lease could not be renewed in time, so another may have it.
 var ErrLost = errors.New("the Lease is lost: it could not be renewed in time, and another controller may work now")
 
-// Config says which Lease, and how. All fields but the last are required.
+// DefaultNamespace is where the Lease of a controller is that runs the Jobs of all namespaces.
+const DefaultNamespace = "jobledger"
+
+// Config says which Lease, and how. All fields but Scope, MakeNamespace and Logger are required.
 type Config struct {
 	Client        kubernetes.Interface // its requests should time out well before RenewDeadline
 	Namespace     string
+	MakeNamespace bool // when there is none
 	Name          string
+	Scope         string        // the namespace whose Jobs are run; empty for all
 	Identity      string        // of this process; no other's
 	Duration      time.Duration // how long others wait after the newest renewal
 	RenewDeadline time.Duration // how long a renewal is tried; shorter than Duration
 	RetryPeriod   time.Duration // between tries
 	Logger        *slog.Logger  // nil for the default
+}
+
+func (c *Config) scope() string { return cmp.Or(c.Scope, Everywhere) }
+
+// Bid is with what the Lease is wanted, and what for. All fields are required.
+type Bid struct {
+	// Log is which log this process has locked, and how far it is durable now. Any goroutine may call it until Run returns.
+	Log func() Log
+	// Admit says whether to wait for the Lease, or to take it, by what it says now of who holds it or has held it. Its error
+	// ends Run, and the Lease stays as it is.
+	Admit func(Said) error
+	// Lead does what the Lease is held for. Its context ends when the Lease is lost, with the cause ErrLost.
+	Lead func(context.Context) error
 }
 
 // Lease is a Lease that this process holds, or wants.
@@ -42,8 +61,9 @@ type Lease struct {
 	lock    *lock
 	elector *leaderelection.LeaderElector
 	started chan struct{} // closed when it is held
+	lost    chan struct{} // closed when it was held and is lost
 
-	lost chan struct{} // closed when it was held and is lost
+	beside map[string]sighting // other Leases, as they were first seen; belongs to Beside
 }
 
 // New returns a Lease that is not held, or says what is wrong with the configuration.
@@ -51,7 +71,10 @@ func New(c Config) (*Lease, error) {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
-	l := &Lease{config: c, lock: &lock{config: c}, started: make(chan struct{}), lost: make(chan struct{})}
+	l := &Lease{
+		config: c, lock: &lock{config: c, refused: make(chan error, 1), deniedSince: map[string]time.Time{}},
+		started: make(chan struct{}), lost: make(chan struct{}), beside: map[string]sighting{},
+	}
 	var err error
 	l.elector, err = leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 		Lock: l.lock, Name: c.Name,
@@ -71,15 +94,17 @@ func New(c Config) (*Lease, error) {
 
 func (l *Lease) newLeader(identity string) {
 	if identity != l.config.Identity && identity != "" {
-		l.config.Logger.Info("another controller holds the Lease: waiting", "lease", l.lock.Describe(), "holder", identity)
+		l.config.Logger.Info("another controller holds the Lease: waiting", "lease", l.lock.Describe(), "holder", identity,
+			"goodFor", l.config.Duration.String())
 	}
 }
 
-// Run waits until the Lease is held and then calls lead, with what the Lease says of the log of who held it before. When lead
-// has returned, the Lease is given back. Run returns lead's error, joined with ErrLost when the Lease was lost; nil when ctx
-// ended before it was held.
-func (l *Lease) Run(ctx context.Context, lead func(ctx context.Context, before Log) error) error {
-	// The Lease is renewed until lead has returned, which may be a while after ctx has ended.
+// Run waits until the Lease is held and then lets the bid lead. When that has returned, the Lease is given back. Run returns
+// the error of Lead, joined with ErrLost when the Lease was lost; that of Admit; ErrDenied when the Lease may not be read or
+// written; and nil when ctx ended before it was held.
+func (l *Lease) Run(ctx context.Context, bid Bid) error {
+	l.lock.bid = bid
+	// The Lease is renewed until Lead has returned, which may be a while after ctx has ended.
 	electing, give := context.WithCancel(klog.NewContext(context.WithoutCancel(ctx), logr.FromSlogHandler(l.config.Logger.Handler())))
 	defer give()
 	ended := make(chan struct{})
@@ -89,6 +114,13 @@ func (l *Lease) Run(ctx context.Context, lead func(ctx context.Context, before L
 	}()
 	select {
 	case <-l.started:
+	case err := <-l.lock.refused:
+		give()
+		<-ended
+		if !errors.Is(err, ErrDenied) {
+			l.release(ctx) // an answer that was lost may have made it ours
+		}
+		return err
 	case <-ctx.Done():
 		give()
 		<-ended
@@ -106,7 +138,7 @@ func (l *Lease) Run(ctx context.Context, lead func(ctx context.Context, before L
 		case <-finished:
 		}
 	}()
-	err := lead(leading, l.lock.before())
+	err := bid.Lead(leading)
 	close(finished)
 	if l.isLost() {
 		return errors.Join(ErrLost, err)
@@ -126,13 +158,8 @@ func (l *Lease) release(ctx context.Context) {
 	}
 }
 
-// Carry writes into the Lease which log is written, now and with each renewal, then also how far it is durable. What cannot be
-// written now is written with the next renewal.
-func (l *Lease) Carry(ctx context.Context, log func() Log) {
-	if err := l.lock.carry(ctx, log); err != nil {
-		l.config.Logger.Warn("the Lease does not say yet which log is written", "lease", l.lock.Describe(), "error", err)
-	}
-}
+// Name is NAMESPACE/NAME.
+func (l *Lease) Name() string { return l.lock.Describe() }
 
 // Holds reports whether the Lease is held for certain, so that something may be done on its behalf now.
 func (l *Lease) Holds() bool { return l.lock.hold.holds() }
@@ -155,14 +182,14 @@ func (l *Lease) isLost() bool {
 	}
 }
 
-// Read looks at what the Lease says of a log now; the zero Log when there is no Lease, or it says nothing.
-func (l *Lease) Read(ctx context.Context) (Log, error) {
+// Read looks at what the Lease says now.
+func (l *Lease) Read(ctx context.Context) (Said, error) {
 	object, err := l.lock.leases().Get(ctx, l.config.Name, getOptions)
 	if apierrors.IsNotFound(err) {
-		return Log{}, nil
+		return Said{}, nil
 	}
 	if err != nil {
-		return Log{}, fmt.Errorf("read Lease %s: %w", l.lock.Describe(), err)
+		return Said{}, fmt.Errorf("read Lease %s: %w", l.lock.Describe(), err)
 	}
-	return logOf(object.Annotations), nil
+	return saidBy(object), nil
 }

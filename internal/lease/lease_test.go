@@ -28,27 +28,20 @@ func newServer() server { return server{fake.NewClientset()} }
 type candidate struct {
 	*Lease
 	t       *testing.T
-	cut     atomic.Bool   // the server does not answer it
-	leading chan Log      // is sent what it found when it begins to lead
-	ended   chan error    // is sent what Run returned
-	stop    func()        // asks it to end
-	finish  chan struct{} // closed to let lead return though its context goes on
-	answer  error         // of lead
-	lostAt  time.Time     // when lead's context ended with ErrLost
+	cut     atomic.Bool           // the server does not answer it
+	leading chan Said             // is sent what it found before, when it begins to lead
+	ended   chan error            // is sent what Run returned
+	stop    func()                // asks it to end
+	finish  chan struct{}         // closed to let Lead return though its context goes on
+	admit   atomic.Pointer[error] // what Admit returns; nil for none
+	found   Said                  // by the newest Admit
+	lostAt  time.Time             // when Lead's context ended with ErrLost
 }
 
-// start begins to want the Lease. own is the log that it carries once it leads; the zero Log for none.
-func (s server) start(t *testing.T, identity string, own Log, answer error) *candidate {
+// start begins to want the Lease with that log.
+func (s server) start(t *testing.T, identity string, own Log, change ...func(*candidate, *Config)) *candidate {
 	t.Helper()
-	return s.startTrying(t, DefaultRetryPeriod, identity, own, answer)
-}
-
-// startTrying is start with another retry period.
-func (s server) startTrying(t *testing.T, retry time.Duration, identity string, own Log, answer error) *candidate {
-	t.Helper()
-	c := &candidate{
-		t: t, answer: answer, leading: make(chan Log, 1), ended: make(chan error, 1), finish: make(chan struct{}),
-	}
+	c := &candidate{t: t, leading: make(chan Said, 1), ended: make(chan error, 1), finish: make(chan struct{})}
 	client := &fake.Clientset{}
 	client.AddReactor("*", "*", func(a clienttesting.Action) (bool, runtime.Object, error) {
 		if c.cut.Load() {
@@ -57,48 +50,60 @@ func (s server) startTrying(t *testing.T, retry time.Duration, identity string, 
 		object, err := s.Invokes(a, nil)
 		return true, object, err
 	})
-	var err error
-	c.Lease, err = New(Config{
+	config := Config{
 		Client: client, Namespace: "ours", Name: "jobledger", Identity: identity,
-		Duration: DefaultDuration, RenewDeadline: DefaultRenewDeadline, RetryPeriod: retry,
+		Duration: DefaultDuration, RenewDeadline: DefaultRenewDeadline, RetryPeriod: DefaultRetryPeriod,
 		Logger: slog.New(slog.DiscardHandler),
-	})
-	if err != nil {
+	}
+	for _, f := range change {
+		f(c, &config)
+	}
+	var err error
+	if c.Lease, err = New(config); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	c.stop = cancel
 	go func() { // ends with ctx, or the Lease
-		c.ended <- c.Run(ctx, func(ctx context.Context, before Log) error {
-			c.leading <- before
-			if own != (Log{}) {
-				c.Carry(ctx, func() Log { return own })
-			}
-			if c.answer != nil {
-				return c.answer
-			}
-			select {
-			case <-ctx.Done():
-				if errors.Is(context.Cause(ctx), ErrLost) {
-					c.lostAt = time.Now()
+		c.ended <- c.Run(ctx, Bid{
+			Log: func() Log { return own },
+			Admit: func(before Said) error {
+				c.found = before
+				if err := c.admit.Load(); err != nil {
+					return *err
 				}
-			case <-c.finish:
-			}
-			return nil
+				return nil
+			},
+			Lead: func(ctx context.Context) error {
+				c.leading <- c.found
+				select {
+				case <-ctx.Done():
+					if errors.Is(context.Cause(ctx), ErrLost) {
+						c.lostAt = time.Now()
+					}
+				case <-c.finish:
+				}
+				return nil
+			},
 		})
 	}()
 	return c
 }
 
+// admitting makes Admit return an error.
+func admitting(err error) func(*candidate, *Config) {
+	return func(c *candidate, _ *Config) { c.admit.Store(&err) }
+}
+
 // leads fails the test unless the candidate leads within the time, and returns what it found.
-func (c *candidate) leads(within time.Duration) Log {
+func (c *candidate) leads(within time.Duration) Said {
 	c.t.Helper()
 	select {
 	case before := <-c.leading:
 		return before
 	case <-time.After(within):
 		c.t.Fatalf("%s does not lead within %s", c.config.Identity, within)
-		return Log{}
+		return Said{}
 	}
 }
 
@@ -123,22 +128,25 @@ func (c *candidate) ends() error {
 }
 
 func logNamed(id string, head events.Sequence) Log {
-	return Log{Identity: events.Identity{LogID: id, Epoch: 1}, Head: head}
+	return Log{Identity: events.Identity{LogID: id, Epoch: 1}, Head: head, Hash: events.Hash{byte(head)}}
 }
+
+// at is the log with that LOCK file.
+func (l Log) at(lock string) Log { l.Lock = lock; return l }
 
 // TestOneLeadsAtATime: O-020, O-022, O-035. One that stops in good order gives the Lease back once it is done.
 func TestOneLeadsAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
-		a := s.start(t, "a", logNamed("one", 7), nil)
-		if before := a.leads(time.Second); before != (Log{}) {
+		a := s.start(t, "a", logNamed("one", 7))
+		if before := a.leads(time.Second); before != (Said{}) {
 			t.Errorf("a new Lease says %+v of a log", before)
 		}
 		synctest.Wait() // and no time passes
-		if said, err := a.Read(t.Context()); err != nil || said != logNamed("one", 7) {
+		if said, err := a.Read(t.Context()); err != nil || said.Log != logNamed("one", 7) {
 			t.Errorf("the Lease says %+v, %v", said, err)
 		}
-		b := s.start(t, "b", logNamed("one", 9), nil)
+		b := s.start(t, "b", logNamed("one", 9))
 		b.waits(5 * time.Minute)
 		if !a.Holds() || b.Holds() {
 			t.Errorf("holds: a %t, b %t", a.Holds(), b.Holds())
@@ -147,7 +155,7 @@ func TestOneLeadsAtATime(t *testing.T) {
 		if err := a.ends(); err != nil {
 			t.Errorf("a: %v", err)
 		}
-		if before := b.leads(2 * DefaultRetryPeriod * 2); before != logNamed("one", 7) {
+		if before := b.leads(2 * DefaultRetryPeriod * 2); before.Log != logNamed("one", 7) {
 			t.Errorf("b found %+v", before)
 		}
 		if a.Holds() || a.isLost() {
@@ -164,9 +172,9 @@ func TestOneLeadsAtATime(t *testing.T) {
 func TestLossIsKnownBeforeAnotherLeads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
-		a := s.start(t, "a", logNamed("one", 7), nil)
+		a := s.start(t, "a", logNamed("one", 7))
 		a.leads(time.Second)
-		b := s.start(t, "b", logNamed("one", 9), nil)
+		b := s.start(t, "b", logNamed("one", 9))
 		b.waits(time.Minute)
 		cut := time.Now()
 		a.cut.Store(true)
@@ -195,28 +203,25 @@ func TestLossIsKnownBeforeAnotherLeads(t *testing.T) {
 func TestWhatTheLeaseSaysOfALog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
-		a := s.start(t, "a", logNamed("one", 7), nil)
+		a := s.start(t, "a", logNamed("one", 7))
 		a.leads(time.Second)
 		time.Sleep(10 * time.Second) // renewals
-		if said, err := a.Read(t.Context()); err != nil || said != logNamed("one", 7) {
+		if said, err := a.Read(t.Context()); err != nil || said.Log != logNamed("one", 7) {
 			t.Errorf("the Lease says %+v, %v", said, err)
 		}
 		a.stop()
 		_ = a.ends()
 		refused := errors.New("another log")
-		b := s.start(t, "b", Log{}, refused)
-		if before := b.leads(time.Minute); before != logNamed("one", 7) {
-			t.Errorf("b found %+v", before)
+		b := s.start(t, "b", logNamed("three", 1), admitting(refused))
+		if err := b.ends(); !errors.Is(err, refused) || b.found.Log != logNamed("one", 7) || b.found.Holder != "" {
+			t.Errorf("b ended with %v, and found %+v", err, b.found)
 		}
-		if err := b.ends(); !errors.Is(err, refused) {
-			t.Errorf("b ended with %v", err)
-		}
-		c := s.start(t, "c", logNamed("two", 1), nil)
-		if before := c.leads(10 * time.Second); before != logNamed("one", 7) {
+		c := s.start(t, "c", logNamed("two", 1))
+		if before := c.leads(10 * time.Second); before.Log != logNamed("one", 7) {
 			t.Errorf("c found %+v", before)
 		}
 		time.Sleep(10 * time.Second)
-		if said, err := c.Read(t.Context()); err != nil || said != logNamed("two", 1) {
+		if said, err := c.Read(t.Context()); err != nil || said.Log != logNamed("two", 1) {
 			t.Errorf("the Lease says %+v, %v", said, err)
 		}
 		c.stop()
@@ -228,9 +233,9 @@ func TestWhatTheLeaseSaysOfALog(t *testing.T) {
 func TestStandbyEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
-		a := s.start(t, "a", Log{}, nil)
+		a := s.start(t, "a", Log{})
 		a.leads(time.Second)
-		b := s.start(t, "b", Log{}, nil)
+		b := s.start(t, "b", Log{})
 		b.waits(10 * time.Second)
 		b.stop()
 		began := time.Now()
@@ -249,7 +254,7 @@ func TestStandbyEnds(t *testing.T) {
 func TestUsersAreTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
-		a := s.start(t, "a", Log{}, nil)
+		a := s.start(t, "a", Log{})
 		a.leads(time.Second)
 		time.Sleep(time.Second) // an Event's name is its time
 		a.stop()
@@ -278,7 +283,7 @@ func TestWorkIsBoundedByTheLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
 		const retry = 1500 * time.Millisecond // a try comes after the lapse, at 10.5 s, and before the loss, at 11.5 s
-		a := s.startTrying(t, retry, "a", Log{}, nil)
+		a := s.start(t, "a", Log{}, func(_ *candidate, c *Config) { c.RetryPeriod = retry })
 		a.leads(time.Second)
 		work, done := a.Within(t.Context())
 		defer done()

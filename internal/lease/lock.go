@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
-	"strconv"
 	"sync"
 	"time"
 
@@ -15,31 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
-
-	"github.com/jobledger/jobledger/events"
 )
-
-// The annotations of the Lease.
-const (
-	LogIDAnnotation = "jobledger.dev/log-id"
-	EpochAnnotation = "jobledger.dev/log-epoch"
-	HeadAnnotation  = "jobledger.dev/log-head" // durable when the Lease was renewed
-)
-
-// Log is what a Lease says of a log.
-type Log struct {
-	events.Identity
-	Head events.Sequence
-}
-
-func logOf(annotations map[string]string) Log {
-	var l Log
-	l.LogID = annotations[LogIDAnnotation]
-	l.Epoch, _ = strconv.ParseUint(annotations[EpochAnnotation], 10, 64) // what somebody else wrote there says nothing
-	head, _ := strconv.ParseUint(annotations[HeadAnnotation], 10, 64)
-	l.Head = events.Sequence(head)
-	return l
-}
 
 var getOptions = metav1.GetOptions{}
 
@@ -48,45 +22,63 @@ type lock struct {
 	config Config
 	hold   hold // until the renew deadline after the newest renewal that succeeded began
 
-	mu     sync.Mutex
-	object *coordinationv1.Lease // as last read or written
-	found  Log                   // what it said before it was ours
-	ours   bool
-	log    func() Log // what it is to say; nil while nobody said
+	// Set before the election begins.
+	bid     Bid
+	refused chan error // is sent, once, why the Lease will not be held
+
+	mu          sync.Mutex
+	object      *coordinationv1.Lease // as last read or written
+	ours        bool
+	deniedSince map[string]time.Time // by verb, since when without a break
 }
 
 func (k *lock) leases() coordinationclient.LeaseInterface {
 	return k.config.Client.CoordinationV1().Leases(k.config.Namespace)
 }
 
-// Get is described by resourcelock.Interface, like the methods that follow.
+// Get is described by resourcelock.Interface, like the methods that follow. Of a Lease that another has it judges whether it
+// may be waited for, and whether its holder has ended: then it is shown as given back.
 func (k *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	object, err := k.leases().Get(ctx, k.config.Name, getOptions)
-	if err != nil {
-		return nil, nil, err
-	}
-	record := resourcelock.LeaseSpecToLeaderElectionRecord(&object.Spec)
-	text, err := json.Marshal(record)
-	if err != nil {
+	if err := k.noteDenied("get", err); err != nil {
 		return nil, nil, err
 	}
 	k.mu.Lock()
-	defer k.mu.Unlock()
 	k.object = object
-	if !k.ours {
-		k.found = logOf(object.Annotations)
+	ours := k.ours
+	k.mu.Unlock()
+	record := resourcelock.LeaseSpecToLeaderElectionRecord(&object.Spec)
+	if !ours && record.HolderIdentity != k.config.Identity {
+		said := saidBy(object)
+		if err := k.bid.Admit(said); err != nil {
+			k.refuse(err)
+			return nil, nil, err
+		}
+		if said.Holder != "" && said.ended(k.bid.Log()) {
+			k.config.Logger.Info("the holder of the Lease has ended: its log is locked here", "lease", k.Describe(), "holder", said.Holder)
+			record.HolderIdentity = ""
+		}
 	}
-	return record, text, nil
+	text, err := json.Marshal(record)
+	return record, text, err
 }
 
-// Create makes the Lease.
+// Create makes the Lease, and its namespace when there is none.
 func (k *lock) Create(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
-	began := time.Now()
-	object, err := k.leases().Create(ctx, &coordinationv1.Lease{
+	object := &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Namespace: k.config.Namespace, Name: k.config.Name},
 		Spec:       resourcelock.LeaderElectionRecordToLeaseSpec(&r),
-	}, metav1.CreateOptions{})
-	return k.written(object, err, began)
+	}
+	annotate(object, k.config.scope(), k.bid.Log())
+	began := time.Now()
+	made, err := k.leases().Create(ctx, object, metav1.CreateOptions{})
+	if noNamespace(err) {
+		if err = k.makeNamespace(ctx); err == nil {
+			began = time.Now()
+			made, err = k.leases().Create(ctx, object, metav1.CreateOptions{})
+		}
+	}
+	return k.written("create", made, err, began)
 }
 
 // Update writes the Lease as it was last seen, with another record.
@@ -96,34 +88,19 @@ func (k *lock) Update(ctx context.Context, r resourcelock.LeaderElectionRecord) 
 	if object != nil {
 		object = object.DeepCopy()
 		object.Spec = resourcelock.LeaderElectionRecordToLeaseSpec(&r)
-		k.annotateLocked(object)
 	}
 	k.mu.Unlock()
 	if object == nil {
 		return errors.New("update a Lease that was not read")
 	}
+	annotate(object, k.config.scope(), k.bid.Log())
 	began := time.Now()
 	object, err := k.leases().Update(ctx, object, metav1.UpdateOptions{})
-	return k.written(object, err, began)
+	return k.written("update", object, err, began)
 }
 
-func (k *lock) annotateLocked(object *coordinationv1.Lease) {
-	if k.log == nil {
-		return
-	}
-	l := k.log()
-	if object.Annotations == nil {
-		object.Annotations = map[string]string{}
-	}
-	maps.Copy(object.Annotations, map[string]string{
-		LogIDAnnotation: l.LogID,
-		EpochAnnotation: strconv.FormatUint(l.Epoch, 10),
-		HeadAnnotation:  strconv.FormatUint(uint64(l.Head), 10),
-	})
-}
-
-func (k *lock) written(object *coordinationv1.Lease, err error, began time.Time) error {
-	if err != nil {
+func (k *lock) written(verb string, object *coordinationv1.Lease, err error, began time.Time) error {
+	if err := k.noteDenied(verb, err); err != nil {
 		return err
 	}
 	k.mu.Lock()
@@ -135,15 +112,20 @@ func (k *lock) written(object *coordinationv1.Lease, err error, began time.Time)
 
 // release gives the Lease back if it is ours.
 func (k *lock) release(ctx context.Context) error {
-	record, _, err := k.Get(ctx)
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil
-	case err != nil:
-		return err
-	case record.HolderIdentity != k.config.Identity:
+	object, err := k.leases().Get(ctx, k.config.Name, getOptions)
+	if apierrors.IsNotFound(err) {
 		return nil
 	}
+	if err != nil {
+		return err
+	}
+	record := resourcelock.LeaseSpecToLeaderElectionRecord(&object.Spec)
+	if record.HolderIdentity != k.config.Identity {
+		return nil
+	}
+	k.mu.Lock()
+	k.object = object
+	k.mu.Unlock()
 	k.hold.end()
 	now := metav1.Now()
 	err = k.Update(ctx, resourcelock.LeaderElectionRecord{
@@ -189,32 +171,3 @@ func (k *lock) Identity() string { return k.config.Identity }
 
 // Describe names the Lease.
 func (k *lock) Describe() string { return k.config.Namespace + "/" + k.config.Name }
-
-// carry makes the Lease say which log is written. It does not renew it.
-func (k *lock) carry(ctx context.Context, log func() Log) error {
-	ctx, cancel := context.WithTimeout(ctx, k.config.RetryPeriod)
-	defer cancel()
-	k.mu.Lock()
-	k.log = log
-	object := k.object.DeepCopy()
-	k.annotateLocked(object)
-	k.mu.Unlock()
-	object, err := k.leases().Update(ctx, object, metav1.UpdateOptions{})
-	if apierrors.IsConflict(err) {
-		return nil // with a renewal, which says it, or the next one does
-	}
-	if err != nil {
-		return err
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.object = object
-	return nil
-}
-
-// before is what the Lease said before it was ours.
-func (k *lock) before() Log {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.found
-}

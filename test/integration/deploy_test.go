@@ -42,11 +42,19 @@ func TestRightsAreThoseOfAJobController(t *testing.T) {
 		t.Fatal(err)
 	}
 	allowed := append(slices.Clone(section18), rbacv1.PolicyRule{
-		APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get", "create", "update"},
+		APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get", "list", "create", "update"},
 	})
+	ofLeases := []string{"coordination.k8s.io"}
 	for _, rule := range rights {
-		if len(rule.ResourceNames)+len(rule.NonResourceURLs) > 0 {
+		if len(rule.NonResourceURLs) > 0 {
 			t.Errorf("%+v is about more than resources", rule)
+		}
+		if named := slices.Equal(rule.ResourceNames, []string{"jobledger"}); slices.Equal(rule.APIGroups, ofLeases) {
+			if !named && !slices.Equal(rule.Verbs, []string{"create"}) {
+				t.Errorf("%+v is about other Leases than its own", rule)
+			}
+		} else if len(rule.ResourceNames) > 0 {
+			t.Errorf("%+v is about single objects", rule)
 		}
 		for _, group := range rule.APIGroups {
 			for _, resource := range rule.Resources {
@@ -101,7 +109,7 @@ func TestDeployment(t *testing.T) {
 	}
 	user := "system:serviceaccount:" + set.Namespace + ":" + template.Spec.ServiceAccountName
 	w.users = append(w.users, user)
-	args := []string{"--leader-elect", "--leader-elect-resource-namespace=" + set.Namespace} // the defaults in a cluster
+	args := []string{"--leader-elect-resource-namespace=" + set.Namespace} // where it is for all namespaces
 	for _, arg := range template.Spec.Containers[0].Args[1:] {
 		switch {
 		case strings.HasPrefix(arg, "--log="): // elsewhere on this machine

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jobledger/jobledger/internal/lease"
+	"github.com/jobledger/jobledger/store/boltlog"
+)
+
+// refuseEarly finds out, before a log is made or opened, that another controller runs these Jobs. What it cannot find out now
+// is found when the Lease is wanted.
+func (c *controller) refuseEarly(ctx context.Context) error {
+	bound, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	before, err := c.lease.Read(bound)
+	if err != nil {
+		c.logger.Warn("cannot look at the Lease yet", "error", err)
+	}
+	there, err := boltlog.Exists(c.flags.log)
+	if err != nil {
+		return fmt.Errorf("look for a log in %s: %w", c.flags.log, err)
+	}
+	if !there {
+		if err := c.refuse(before, lease.Log{}); err != nil {
+			return err
+		}
+	}
+	return c.refuseBeside(ctx)
+}
+
+// refuse says why not to work on a log, by what the Lease says of who runs the Jobs, or has run them (design §4, Identity). The
+// zero Log is that of a directory without one.
+func (c *controller) refuse(before lease.Said, own lease.Log) error {
+	adopt := c.flags.elect.adopt
+	switch {
+	case before.LogID == "":
+		return nil
+	case before.LogID != own.LogID && adopt:
+		if !c.adopts {
+			c.logger.Warn("another log ran the Jobs of this cluster before: going on with this one", "before", before.LogID, "now", own.LogID)
+			c.adopts = true
+		}
+		return nil
+	case before.LogID != own.LogID && own.LogID == "":
+		return fmt.Errorf("%s, and there is no log in %s: give --log where that one is, or --adopt to begin a new one",
+			whose(before), c.flags.log)
+	case before.LogID != own.LogID:
+		return fmt.Errorf("%s, and the one in %s is log %s: give --log where that one is, or --adopt to go on with this one",
+			whose(before), c.flags.log, own.LogID)
+	case before.Epoch > own.Epoch || before.Head > own.Head:
+		return fmt.Errorf("the log in %s ends with record %d, and the Lease %s says that it had record %d: it is an older copy, "+
+			"and restoring one is not supported: move it away, and begin a new one with --adopt",
+			c.flags.log, own.Head, before.Lease, before.Head)
+	}
+	return nil
+}
+
+// whose says who works with which log, or did.
+func whose(s lease.Said) string {
+	if s.Holder == "" {
+		return fmt.Sprintf("the Lease %s says that log %s runs the Jobs of this cluster", s.Lease, s.LogID)
+	}
+	return fmt.Sprintf("the Lease %s is held by %s, renewed at %s, with log %s (stop that controller first)",
+		s.Lease, s.Holder, s.Renewed.UTC().Format(time.RFC3339), s.LogID)
+}
+
+// refuseBeside says who runs the same Jobs under a Lease in another namespace: those of all namespaces, while this controller is
+// for one of them, or the other way around.
+func (c *controller) refuseBeside(ctx context.Context) error {
+	other, err := c.lease.Beside(ctx)
+	if err != nil || other == nil {
+		return err
+	}
+	theirs, ours := "in namespace "+other.Scope, "in namespace "+c.settings.Namespace
+	if other.Scope == lease.Everywhere {
+		theirs = "in all namespaces"
+	}
+	if c.settings.Namespace == "" {
+		ours = "in all namespaces"
+	}
+	return fmt.Errorf("the Lease %s is held by %s, with log %s: it runs Jobs %s, and this controller is to run Jobs %s: "+
+		"stop that one, or give each controller a --namespace of its own", other.Lease, other.Holder, other.LogID, theirs, ours)
+}

@@ -1,0 +1,78 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ErrDenied: the Lease cannot be held, because this user may not read or write it, or there is no namespace for it.
+var ErrDenied = errors.New("the Lease cannot be held")
+
+// deniedPatience is for how long rights may be missing before the Lease was held for the first time: an API server that has
+// just started denies everything until it has read its roles.
+const deniedPatience = 5 * time.Second
+
+// noteDenied passes an error of such a request on. When they have been denied for too long, the election ends.
+func (k *lock) noteDenied(verb string, err error) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	since, before := k.deniedSince[verb]
+	switch {
+	case k.ours || err != nil && !denied(err):
+	case err == nil:
+		delete(k.deniedSince, verb)
+	case !before:
+		k.deniedSince[verb] = time.Now()
+	case time.Since(since) >= deniedPatience:
+		k.refuse(fmt.Errorf("%w: %s: %w", ErrDenied, k.Describe(), err))
+	}
+	return err
+}
+
+func denied(err error) bool {
+	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+		return false // it is gone soon, and then it is made again
+	}
+	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || noNamespace(err)
+}
+
+// noNamespace reports whether an object could not be created because its namespace does not exist.
+func noNamespace(err error) bool {
+	var status apierrors.APIStatus
+	if !apierrors.IsNotFound(err) || !errors.As(err, &status) {
+		return false
+	}
+	details := status.Status().Details
+	return details != nil && details.Kind == "namespaces"
+}
+
+// makeNamespace makes the namespace of the Lease, if it is one that may be made.
+func (k *lock) makeNamespace(ctx context.Context) error {
+	if !k.config.MakeNamespace {
+		return apierrors.NewNotFound(corev1.Resource("namespaces"), k.config.Namespace)
+	}
+	n := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: k.config.Namespace}}
+	_, err := k.config.Client.CoreV1().Namespaces().Create(ctx, n, metav1.CreateOptions{})
+	switch {
+	case apierrors.IsAlreadyExists(err):
+		return nil
+	case err != nil:
+		return fmt.Errorf("there is no namespace %s, and it cannot be made: %w", k.config.Namespace, err)
+	}
+	k.config.Logger.Info("made the namespace of the Lease", "namespace", k.config.Namespace)
+	return nil
+}
+
+// refuse ends the election, once. Nobody else sends, and the channel has room for one.
+func (k *lock) refuse(err error) {
+	select {
+	case k.refused <- err:
+	default:
+	}
+}

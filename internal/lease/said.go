@@ -1,0 +1,82 @@
+package lease
+
+import (
+	"encoding/hex"
+	"strconv"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// The annotations of the Lease. Whoever takes it writes all of them in the same request, and the head again with each renewal,
+// so they are those of its holder.
+const (
+	ScopeAnnotation = "jobledger.dev/namespace"     // whose Jobs the holder runs; * for all
+	LogIDAnnotation = "jobledger.dev/log-id"        //
+	EpochAnnotation = "jobledger.dev/log-epoch"     //
+	HeadAnnotation  = "jobledger.dev/log-head"      // the newest record that was durable at the renewal
+	HashAnnotation  = "jobledger.dev/log-head-hash" // the chain value behind that record
+	LockAnnotation  = "jobledger.dev/log-lock"      // the file that the holder locks: BOOT/DEVICE/INODE
+)
+
+// Everywhere is the scope of who runs the Jobs of all namespaces.
+const Everywhere = "*"
+
+// Log is what a Lease says of the log of its holder.
+type Log struct {
+	events.Identity
+	Head events.Sequence
+	Hash events.Hash
+	Lock string // which LOCK file the holder has; empty when it cannot be told
+}
+
+// Said is what a Lease says. The zero Said is that of a Lease that does not exist.
+type Said struct {
+	Lease   string    // NAMESPACE/NAME
+	Holder  string    // empty when it was given back
+	Renewed time.Time // by the holder's clock
+	Scope   string    // the namespace whose Jobs the holder runs; * for all, empty when it does not say
+	Log
+}
+
+func saidBy(object *coordinationv1.Lease) Said {
+	a := object.Annotations
+	s := Said{Lease: object.Namespace + "/" + object.Name, Scope: a[ScopeAnnotation]}
+	if h := object.Spec.HolderIdentity; h != nil {
+		s.Holder = *h
+	}
+	if t := object.Spec.RenewTime; t != nil {
+		s.Renewed = t.Time
+	}
+	s.LogID, s.Lock = a[LogIDAnnotation], a[LockAnnotation]
+	s.Epoch, _ = strconv.ParseUint(a[EpochAnnotation], 10, 64) // what somebody else wrote there says nothing
+	head, _ := strconv.ParseUint(a[HeadAnnotation], 10, 64)
+	s.Head = events.Sequence(head)
+	if hash, err := hex.DecodeString(a[HashAnnotation]); err == nil && len(hash) == len(s.Hash) {
+		copy(s.Hash[:], hash)
+	}
+	return s
+}
+
+// annotate makes the Lease say that its holder runs the Jobs of that scope, with that log.
+func annotate(object *coordinationv1.Lease, scope string, l Log) {
+	if object.Annotations == nil {
+		object.Annotations = map[string]string{}
+	}
+	a := object.Annotations
+	a[ScopeAnnotation] = scope
+	a[LogIDAnnotation] = l.LogID
+	a[EpochAnnotation] = strconv.FormatUint(l.Epoch, 10)
+	a[HeadAnnotation] = strconv.FormatUint(uint64(l.Head), 10)
+	a[HashAnnotation] = l.Hash.String()
+	a[LockAnnotation] = l.Lock
+}
+
+// ended reports whether the holder has ended for certain: it locked the very LOCK file that this process holds now, of the
+// same log. A copy of the log has another file, and its holder may live.
+func (s *Said) ended(own Log) bool {
+	return s.Lock != "" && s.Lock == own.Lock && s.Identity == own.Identity &&
+		(s.Head < own.Head || s.Head == own.Head && s.Hash == own.Hash)
+}
