@@ -275,10 +275,13 @@ func (x *trial) explain() {
 	}
 }
 
-// loseLog takes the log away, if the controller came so far as to make one.
+// loseLog takes the log away, if the controller came so far as to make one, and the Lease that names it.
 func (x *trial) loseLog() {
 	x.t.Helper()
 	if _, err := x.controller.LoseLog(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		x.t.Fatal(err)
+	}
+	if err := controller.DropLease(x.ctx, shared.Admin, x.namespace); err != nil {
 		x.t.Fatal(err)
 	}
 }

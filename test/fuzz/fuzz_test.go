@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -145,7 +146,11 @@ func newController(t *testing.T, namespace string, seed uint64) (*controller.Con
 	if err := controlplane.WriteKubeconfig(proxy.Client(), kubeconfig); err != nil {
 		t.Fatal(err)
 	}
-	c := controller.New(controller.Config{Program: shared.Program, Kubeconfig: kubeconfig, Namespace: namespace, Dir: dir, Args: waits})
+	c := controller.New(controller.Config{
+		Program: shared.Program, Kubeconfig: kubeconfig, Namespace: namespace, Dir: dir,
+		// What is tested are Jobs. A Lease whose renewals go wrong for long enough is lost, which ends the process.
+		Args: append(slices.Clone(waits), "--leader-elect=false"),
+	})
 	t.Cleanup(func() {
 		if err := errors.Join(c.Kill(), proxy.Stop()); err != nil {
 			t.Error(err)

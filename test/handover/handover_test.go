@@ -84,7 +84,7 @@ func trial(t *testing.T, seed uint64, jobs, handovers int) {
 		case <-ctx.Done():
 			t.Fatal(context.Cause(ctx))
 		}
-		if err := finish(ours, theirs, places); err != nil {
+		if err := finish(ctx, ours, theirs, places); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -106,7 +106,7 @@ func begin(ctx context.Context, ours bool, theirs *builtin.Controller, places []
 }
 
 // finish kills it.
-func finish(ours bool, theirs *builtin.Controller, places []*place) error {
+func finish(ctx context.Context, ours bool, theirs *builtin.Controller, places []*place) error {
 	if !ours {
 		return theirs.Kill()
 	}
@@ -120,6 +120,7 @@ func finish(ours bool, theirs *builtin.Controller, places []*place) error {
 			if _, err := x.ours.LoseLog(); !errors.Is(err, fs.ErrNotExist) { // it may not have come so far as to make one
 				errs = append(errs, err)
 			}
+			errs = append(errs, controller.DropLease(ctx, shared.Admin, x.namespace))
 		}
 	}
 	return errors.Join(errs...)

@@ -18,6 +18,9 @@ import (
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
+// lasting are the arguments of a controller that outlives an outage longer than its Lease, which ends it otherwise.
+var lasting = []string{"--server-request-timeout=10s", "--leader-elect=false"}
+
 // TestOutages breaks control planes of its own. What was in flight when the API server was killed is in doubt for as long as a
 // server may act on it: ten seconds here, by the server's flag and ours.
 func TestOutages(t *testing.T) {
@@ -42,7 +45,7 @@ func TestOutages(t *testing.T) {
 func outage(t *testing.T, cp *controlplane.ControlPlane, component string) {
 	w := newWorldOn(t, cp)
 	w.rough = true
-	c := w.run("", "--server-request-timeout=10s")
+	c := w.run("", lasting...)
 	w.create(newJob("demo", indexed, completions(30), parallelism(6), runFor("400ms")))
 	w.eventually("a third of the Job is done", func() (bool, error) { return w.job("demo").Status.Succeeded >= 10, nil })
 	if err := cp.Interrupt(component); err != nil {
@@ -92,7 +95,7 @@ func (w *world) podsRunAgain(job string) {
 func forgotten(t *testing.T, cp *controlplane.ControlPlane) {
 	w := newWorldOn(t, cp)
 	w.rough = true
-	c := w.run("", "--server-request-timeout=10s")
+	c := w.run("", lasting...)
 	w.create(newJob("goes-on", completions(6), parallelism(2), runFor("500ms")))
 	doomed := w.create(newJob("doomed", parallelism(2), outcome(controlplane.OutcomeRun)))
 	w.eventually("both run", func() (bool, error) { return w.job("goes-on").Status.Succeeded > 0 && w.runs("doomed") == 2, nil })

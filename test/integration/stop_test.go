@@ -138,4 +138,7 @@ func (w *world) loseLog(c *controller.Controller) {
 	if _, err := c.LoseLog(); err != nil {
 		w.t.Fatal(err)
 	}
+	if err := controller.DropLease(w.t.Context(), w.client, w.namespace); err != nil {
+		w.t.Fatal(err)
+	}
 }

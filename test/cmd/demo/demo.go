@@ -10,8 +10,10 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/jobledger/jobledger/test/binaries"
@@ -125,11 +127,38 @@ func (d *demo) createUser(ctx context.Context) error {
 	if err := d.cluster.Bind(ctx, user, role.Name); err != nil {
 		return err
 	}
+	if err := d.allowLease(ctx, user); err != nil {
+		return err
+	}
 	config, err := d.cluster.UserConfig(user)
 	if err != nil {
 		return err
 	}
 	return controlplane.WriteKubeconfig(config, d.kubeconfig())
+}
+
+// allowLease makes the namespace of the Lease, and lets the user hold one there.
+func (d *demo) allowLease(ctx context.Context, user string) error {
+	var namespace corev1.Namespace
+	var role rbacv1.Role
+	var binding rbacv1.RoleBinding
+	for name, into := range map[string]runtime.Object{"namespace": &namespace, "role": &role, "rolebinding": &binding} {
+		if err := d.decode(filepath.Join("deploy", name+".yaml"), into); err != nil {
+			return err
+		}
+	}
+	binding.Subjects = []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}}
+	create := metav1.CreateOptions{}
+	if _, err := d.client.CoreV1().Namespaces().Create(ctx, &namespace, create); err != nil {
+		return fmt.Errorf("create the namespace %s: %w", namespace.Name, err)
+	}
+	if _, err := d.client.RbacV1().Roles(role.Namespace).Create(ctx, &role, create); err != nil {
+		return fmt.Errorf("create the Role %s: %w", role.Name, err)
+	}
+	if _, err := d.client.RbacV1().RoleBindings(binding.Namespace).Create(ctx, &binding, create); err != nil {
+		return fmt.Errorf("create the RoleBinding %s: %w", binding.Name, err)
+	}
+	return nil
 }
 
 // kubeconfig is the controller's.

@@ -21,7 +21,7 @@ import (
 type Config struct {
 	Program    string // path of the binary, see Build
 	Kubeconfig string // of the user that it runs as, see NewUser
-	Namespace  string // the only one that it looks at
+	Namespace  string // the only one that it looks at; empty: all
 	Dir        string // holds the log, in Dir/log, and the output of each run, in Dir/run-N.txt
 
 	Log    string   // directory of the log, if not Dir/log
@@ -66,8 +66,10 @@ func (c *Controller) Launch(env ...string) error {
 	}
 	defer out.Close() // the child has its own
 	args := []string{
-		"run", "--log", c.Log(), "--kubeconfig", c.config.Kubeconfig, "--namespace", c.config.Namespace,
-		"--listen", "127.0.0.1:0", "--log-format", "text",
+		"run", "--log", c.Log(), "--kubeconfig", c.config.Kubeconfig, "--listen", "127.0.0.1:0", "--log-format", "text",
+	}
+	if c.config.Namespace != "" {
+		args = append(args, "--namespace", c.config.Namespace)
 	}
 	if c.config.Manage != "" {
 		args = append(args, "--manage", c.config.Manage)
@@ -243,7 +245,8 @@ func (c *Controller) signal(what string, s syscall.Signal) error {
 	return nil
 }
 
-// LoseLog puts the log of a controller that does not run aside, so that the next start finds none. It returns where to.
+// LoseLog puts the log of a controller that does not run aside, so that the next start finds none. It returns where to. The
+// Lease goes on to name that log: see DropLease.
 func (c *Controller) LoseLog() (aside string, err error) {
 	c.lost++
 	aside = fmt.Sprintf("%s.lost-%d", c.Log(), c.lost)

@@ -1,0 +1,279 @@
+package integration
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/jobledger/jobledger/test/controlplane"
+	"github.com/jobledger/jobledger/test/internal/controller"
+)
+
+// The annotations of the Lease.
+const (
+	leaseScope = "jobledger.dev/namespace"
+	leaseLock  = "jobledger.dev/log-lock"
+	leaseHead  = "jobledger.dev/log-head"
+	leaseHash  = "jobledger.dev/log-head-hash"
+)
+
+// tookOver is what a controller says that did not wait for a Lease.
+const tookOver = "the holder of the Lease has ended"
+
+func (w *world) lease(namespace string) *coordinationv1.Lease {
+	w.t.Helper()
+	l, err := w.client.CoordinationV1().Leases(namespace).Get(w.t.Context(), controller.LeaseName, metav1.GetOptions{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return l
+}
+
+// TestAHolderThatWasKilledIsFollowedAtOnce: by who has the LOCK of the log that the Lease names. A copy of the log, or one that
+// the Lease names of another boot, waits until the Lease has expired. No flag says that there is a Lease.
+func TestAHolderThatWasKilledIsFollowedAtOnce(t *testing.T) {
+	t.Parallel()
+	copied := func(w *world, c *controller.Controller) *controller.Controller {
+		log := c.Log() + ".copy"
+		if err := os.CopyFS(log, os.DirFS(c.Log())); err != nil {
+			w.t.Fatal(err)
+		}
+		dir := filepath.Join(w.dir, "copy")
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			w.t.Fatal(err)
+		}
+		next := controller.New(controller.Config{
+			Program: shared.Program, Kubeconfig: w.kubeconfig, Namespace: w.namespace, Dir: dir, Log: log, Args: w.electing(),
+		})
+		w.controllers = append(w.controllers, next)
+		return next
+	}
+	rebooted := func(w *world, c *controller.Controller) *controller.Controller {
+		l := w.lease(w.namespace)
+		boot, file, ok := strings.Cut(l.Annotations[leaseLock], "/")
+		if !ok {
+			w.t.Fatalf("the Lease names the LOCK %q", l.Annotations[leaseLock])
+		}
+		l.Annotations[leaseLock] = strings.Repeat("0", len(boot)) + "/" + file
+		if _, err := w.client.CoordinationV1().Leases(w.namespace).Update(w.t.Context(), l, metav1.UpdateOptions{}); err != nil {
+			w.t.Fatal(err)
+		}
+		return c
+	}
+	for _, row := range []struct {
+		name string
+		next func(*world, *controller.Controller) *controller.Controller
+		at   bool // once
+	}{
+		{"on its log", func(_ *world, c *controller.Controller) *controller.Controller { return c }, true},
+		{"on a copy of its log", copied, false},
+		{"on its log, after a reboot", rebooted, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			c := w.newController("", w.electing()...)
+			w.start(c)
+			w.create(newJob("before"))
+			w.finishes("before")
+			w.kill(c)
+			killed := time.Now()
+			next := row.next(w, c)
+			w.create(newJob("after"))
+			w.start(next)
+			waited := time.Since(killed)
+			output, err := next.Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if said := strings.Contains(output, tookOver); said != row.at || (waited <= unexpired) != row.at {
+				t.Errorf("it works %s after the kill, and says that it took over: %t; want at once: %t", waited, said, row.at)
+			}
+			w.finishes("after")
+			if scope := w.lease(w.namespace).Annotations[leaseScope]; scope != w.namespace {
+				t.Errorf("the Lease is for %q, want %q", scope, w.namespace)
+			}
+		})
+	}
+}
+
+// TestTheLeaseNamesTheHead: which record was durable, and the chain value behind it, as verify prints it.
+func TestTheLeaseNamesTheHead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := w.run("")
+	w.create(newJob("demo"))
+	w.finishes("demo")
+	w.stop(c)
+	verified, err := c.CLI(t.Context(), "verify")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := w.lease(w.namespace)
+	if want := "head " + l.Annotations[leaseHead] + " " + l.Annotations[leaseHash]; !strings.Contains(verified, want) {
+		t.Errorf("the Lease names %q; verify says\n%s", want, verified)
+	}
+	if h := l.Spec.HolderIdentity; h != nil && *h != "" {
+		t.Errorf("after a stop in good order %s holds it", *h)
+	}
+}
+
+// fails waits until a controller has ended by itself with code 1, and returns what it said.
+func (w *world) fails(c *controller.Controller, within time.Duration, says ...string) {
+	w.t.Helper()
+	began := time.Now()
+	if err := c.Launch(); err != nil {
+		w.t.Fatal(err)
+	}
+	select {
+	case <-c.Ended():
+	case <-time.After(patience):
+		w.t.Fatal("it runs")
+	}
+	if err := c.Failed(); err == nil || err.Error() != "exit status 1" {
+		w.t.Errorf("it ended with %v, want exit status 1", err)
+	}
+	if took := time.Since(began); took > within {
+		w.t.Errorf("it ended after %s, want at most %s", took, within)
+	}
+	text, err := c.Output()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, want := range says {
+		if !strings.Contains(text, want) {
+			w.t.Errorf("it did not say %q, but\n%s", want, text)
+		}
+	}
+}
+
+// TestTheLeaseOfAllNamespaces: it is in the namespace jobledger, which is made when it may be. A controller for all namespaces
+// and one for a single namespace find each other, whoever comes first, and the second ends with words that name the first.
+func TestTheLeaseOfAllNamespaces(t *testing.T) {
+	t.Parallel()
+	cp := controlplane.ForTest(t, controlplane.Options{})
+	w := newWorldOn(t, cp)
+	w.rough = true // rights are missing here on purpose
+	role, err := controller.CreateClusterRole(t.Context(), cp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cp.Bind(t.Context(), w.namespace, role); err != nil { // so that it may look
+		t.Fatal(err)
+	}
+	for user, role := range map[string]string{"poor": role, "rich": "cluster-admin"} {
+		if err := cp.Bind(t.Context(), user, role); err != nil {
+			t.Fatal(err)
+		}
+	}
+	everywhere := func(user string, args ...string) *controller.Controller {
+		config, err := cp.UserConfig(user)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := filepath.Join(w.dir, user)
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		kubeconfig := filepath.Join(dir, "kubeconfig")
+		if err := controlplane.WriteKubeconfig(config, kubeconfig); err != nil {
+			t.Fatal(err)
+		}
+		c := controller.New(controller.Config{Program: shared.Program, Kubeconfig: kubeconfig, Dir: dir, Args: args})
+		w.controllers = append(w.controllers, c)
+		return c
+	}
+	const seconds = 40 * time.Second // on a machine that has much else to do
+
+	poor := everywhere("poor")
+	w.fails(poor, seconds, "the Lease cannot be held: jobledger/jobledger", "--leader-elect-resource-namespace", "--leader-elect=false")
+
+	rich := everywhere("rich", w.electing()[1:]...)
+	w.start(rich)
+	w.create(newJob("one"))
+	w.finishes("one")
+	if _, err := w.client.CoreV1().Namespaces().Get(t.Context(), "jobledger", metav1.GetOptions{}); err != nil {
+		t.Error(err)
+	}
+	l := w.lease("jobledger")
+	if l.Annotations[leaseScope] != "*" || l.Spec.HolderIdentity == nil {
+		t.Fatalf("the Lease is %+v", l)
+	}
+
+	single := w.newController("", w.electing()...)
+	w.fails(single, seconds, "the Lease jobledger/jobledger is held by "+*l.Spec.HolderIdentity, "it runs Jobs in all namespaces",
+		"in namespace "+w.namespace)
+	if _, err := w.client.CoordinationV1().Leases(w.namespace).Get(t.Context(), controller.LeaseName, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("one that is refused took the Lease of its namespace: %v", err)
+	}
+	w.create(newJob("two"))
+	w.finishes("two")
+	w.stop(rich)
+
+	w.start(single)
+	w.fails(rich, seconds, "the Lease "+w.namespace+"/jobledger is held by ", "it runs Jobs in namespace "+w.namespace, "to run Jobs in all namespaces")
+	w.create(newJob("three"))
+	w.finishes("three")
+
+	// One that was killed is no obstacle once its Lease has expired.
+	w.kill(single)
+	w.start(rich)
+	w.create(newJob("four"))
+	w.finishes("four")
+}
+
+// TestARestartAfterAKillIsAsFastWithALease: from the start of the process to its first write, side by side, with a Lease and
+// without one.
+func TestARestartAfterAKillIsAsFastWithALease(t *testing.T) {
+	const rounds = 5
+	w := newWorld(t)
+	controllers := map[string]*controller.Controller{}
+	took := map[string][]time.Duration{}
+	worlds := map[string]*world{"with": w, "without": newWorld(t)}
+	controllers["with"] = worlds["with"].run("")
+	controllers["without"] = worlds["without"].run("", "--leader-elect=false")
+	for round := range rounds {
+		for _, side := range []string{"with", "without"} {
+			w, c := worlds[side], controllers[side]
+			w.kill(c)
+			name := "round-" + string(rune('a'+round))
+			w.create(newJob(name))
+			began := time.Now()
+			if err := c.Launch(); err != nil {
+				t.Fatal(err)
+			}
+			var first time.Time
+			w.eventually("a pod is made", func() (bool, error) {
+				writes, err := w.cp.Writes()
+				i := slices.IndexFunc(writes, func(x controlplane.Write) bool {
+					return x.User == w.namespace && x.Verb == "create" && x.Resource == "pods" && strings.HasPrefix(x.Name, name) && x.Code < 300
+				})
+				if i >= 0 {
+					first = writes[i].At
+				}
+				return i >= 0, err
+			})
+			took[side] = append(took[side], first.Sub(began))
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			if err := c.Ready(ctx); err != nil {
+				t.Error(err)
+			}
+			cancel()
+			w.finishes(name)
+		}
+	}
+	middle := func(side string) time.Duration { slices.Sort(took[side]); return took[side][rounds/2] }
+	with, without := middle("with"), middle("without")
+	t.Logf("from the start to the first write: %s with a Lease, %s without: ratio %.2f; all: %v", with, without, float64(with)/float64(without), took)
+	if with > without+2*time.Second {
+		t.Errorf("with a Lease it takes %s longer", with-without)
+	}
+}
