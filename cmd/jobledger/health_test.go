@@ -20,6 +20,7 @@ func TestProbes(t *testing.T) {
 		{"a controller that works lives and is ready", func(*health) {}, 200, 200, "[+]running ok"},
 		{"one that lists the cluster lives and is not ready", func(h *health) { h.listing = true }, 200, 500, "[-]listing: "},
 		{"one that waits for the Lease lives and is ready (O-035)", func(h *health) { h.standby = true }, 200, 200, "ok"},
+		{"one that waits for the Lease, or its log, is not ready while the disk is full", func(h *health) { h.standby, h.full = true, true }, 200, 500, "[-]room: "},
 		{"one whose disk is full lives and is not ready", func(h *health) { h.full = true }, 200, 500, "[-]room: "},
 		{"one that stops lives and is not ready", func(h *health) { h.stopping = true }, 200, 500, "[-]running: "},
 		{"one whose log failed does not live", func(h *health) { h.failed = errors.New("disk is gone") }, 500, 500, "[-]log: disk is gone"},
