@@ -282,13 +282,13 @@ func TestWhenARefusedCommandIsAskedAgain(t *testing.T) {
 			_, r := f.job().Standing(name)
 			return fmt.Sprintf("%d tries of which the first %s, now %s, again in %s", r.Count, f.in(r.Since), r.Class, f.in(r.Until))
 		}, "4 tries of which the first -7s, now Forbidden, again in 8s"},
-		{"a news before its time counts as one", func(f *fold) string {
+		{"news before its time are not counted", func(f *fold) string {
 			name := standing(f)
 			f.now += 5e8
 			f.end(name, refused(events.RefusedForbidden))
 			_, r := f.job().Standing(name)
 			return fmt.Sprint(r.Count)
-		}, "2"},
+		}, "1"},
 		{"a clock that is set changes nothing of it", func(f *fold) string {
 			name := standing(f)
 			f.now += 1e9

@@ -116,14 +116,17 @@ func passing(c events.RefusalClass) bool {
 	}
 }
 
-// again notes that a command which stands was asked again in vain, now, and each time before that it was due.
+// again notes that a command which stands was asked again in vain, now, and each time before that it was due. A try before its
+// time, which is a probe, is not counted, and the next one that is due stays so.
 func (r *Retry) again(s *events.Settings, now events.Time, f *events.CommandEnded) {
-	tries := uint32(1)
-	if r.Count > 0 {
-		_, due := r.Next(s, now)
-		tries = max(due, 1)
+	if r.Count == 0 {
+		r.note(s, now, f, 1)
+		return
 	}
-	r.note(s, now, f, tries)
+	next, due := r.Next(s, now)
+	r.Count += due
+	r.Class, r.Noted = f.Class, now
+	r.Until = max(next, now.Add(f.RetryAfter))
 }
 
 // note notes a refusal or a try of unknown end, which is how many to add to those in a row.
@@ -143,6 +146,12 @@ func (r *Retry) wait(s *events.Settings, n uint32) time.Duration {
 		return s.MaxAPIBackoff
 	}
 	return doubled(s.APIBackoff, s.MaxAPIBackoff, n)
+}
+
+// Wished reports whether Until is what the API server asked for, and no backoff of ours: nothing is asked before, whatever gives
+// hope. Nor is it in a namespace that is being deleted.
+func (r *Retry) Wished(s *events.Settings) bool {
+	return r.Class == events.RefusedNamespaceTerminating || r.Until > r.Noted.Add(r.wait(s, r.Count))
 }
 
 // Next is the first time after now at which a command that stands is asked again. Without other news it is asked at Until,

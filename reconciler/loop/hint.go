@@ -9,12 +9,19 @@ import (
 
 // Nobody tells us that a quota has room again or that a policy is gone: the rights of a Job controller do not allow to watch
 // them. But the log hears of what makes it likely, and then one create that stands refused in that namespace is asked before
-// its time. When it is done that is a hint for the next, so what waits in a namespace follows one after the other.
+// its time. And while creates of a namespace stand refused, one of them is asked every few seconds in any case: a probe. When
+// one that stood is done, the next two are asked, so what waits in a namespace is freed within a few round trips.
 
-// hint is that a create in a namespace may be accepted: how often it is asked before its time, at once or a first backoff later.
+// probeEvery is after how long without a try in a namespace one of its creates is asked: what was refused in it goes on within 5
+// seconds after the cause is gone, with the time that the requests take.
+const probeEvery = 4 * time.Second
+
+// hint is that creates in a namespace may be accepted: how many, and how often each is asked before its time, at once or a first
+// backoff later.
 type hint struct {
 	namespace string
 	later     bool
+	creates   int
 	tries     int
 }
 
@@ -23,13 +30,16 @@ func (l *Loop) hear(b *batch, j *projector.Job, d *projector.Draft) {
 	if len(l.standing.lines) == 0 || j == nil {
 		return
 	}
-	h := hint{namespace: j.Ref.Namespace}
+	h := hint{namespace: j.Ref.Namespace, creates: 1}
 	switch f := d.Facts.(type) {
 	case *events.CommandEnded: // not folded yet, so it is in flight
 		if _, create := j.InFlight(f.Command).(*events.CreatePod); !create || f.Ending != events.Done {
 			return
 		}
 		h.tries = 1
+		if l.standing.known[f.Command] != nil {
+			h.creates = 2 // what it was refused for is gone
+		}
 	case *events.PodSeen:
 		if !f.Phase.Terminal() {
 			return
@@ -58,29 +68,70 @@ func (w *waitingLine) take(stands func(events.CommandName) bool) (name events.Co
 	return name, false
 }
 
-// heed asks creates before their time that the turn's inputs give hope for: one for each hint.
+// enqueue puts a create that is refused into its namespace's line.
+func (s *standing) enqueue(namespace string, name events.CommandName, now events.Time) {
+	line := s.lines[namespace]
+	if line == nil {
+		line = &waitingLine{}
+		s.lines[namespace] = line
+		s.probes.set(namespace, now.Add(probeEvery))
+	}
+	*line = append(*line, name)
+}
+
+// next is the create of the namespace whose turn it is; ok is false when none stands any more.
+func (s *standing) next(namespace string) (name events.CommandName, ok bool) {
+	line := s.lines[namespace]
+	if line == nil {
+		return name, false
+	}
+	if name, ok = line.take(func(n events.CommandName) bool { return s.known[n] != nil }); !ok {
+		delete(s.lines, namespace)
+		s.probes.set(namespace, 0)
+	}
+	return name, ok
+}
+
+// heed asks creates before their time that the turn's inputs give hope for.
 func (l *Loop) heed(b *batch) {
-	s := &l.standing
 	for _, h := range b.hints {
-		line := s.lines[h.namespace]
-		if line == nil {
-			continue
+		for range h.creates {
+			if name, ok := l.standing.next(h.namespace); ok {
+				l.hasten(name, b.time, h)
+			}
 		}
-		name, ok := line.take(func(n events.CommandName) bool { return s.known[n] != nil })
-		if !ok {
-			delete(s.lines, h.namespace)
-			continue
-		}
-		s.hasten(name, b.time, h, l.world.Settings.APIBackoff)
 	}
 }
 
-// hasten has the command asked soon, but not sooner after its newest try than a first refusal would be.
-func (s *standing) hasten(name events.CommandName, now events.Time, h hint, backoff time.Duration) {
-	k := s.known[name]
-	at := max(now, k.asked.Add(backoff))
+// sound asks one create in each namespace in which creates stand refused and none was asked for a while. The turn goes round the
+// Jobs, so where they are refused for different reasons each of those is probed, and less often.
+func (l *Loop) sound(now events.Time) {
+	s := &l.standing
+	for {
+		namespace, due := s.probes.due(now)
+		if !due {
+			return
+		}
+		if name, ok := s.next(namespace); ok {
+			s.probes.set(namespace, now.Add(probeEvery))
+			l.hasten(name, now, hint{tries: 1})
+		}
+	}
+}
+
+// hasten has the command asked soon, but not sooner after its newest try than a first refusal would be, nor before the time
+// that the API server has asked for.
+func (l *Loop) hasten(name events.CommandName, now events.Time, h hint) {
+	s := &l.standing
+	k, backoff := s.known[name], l.world.Settings.APIBackoff
+	at := max(now, k.asked.Add(backoff), k.wish)
 	if h.later {
 		at = max(at, now.Add(backoff))
+	}
+	if j := l.world.Job(k.stream); j != nil {
+		if _, retry := j.Standing(name); retry != nil && retry.Wished(&l.world.Settings) {
+			at = max(at, retry.Until)
+		}
 	}
 	if due := s.asks.at[name]; due != 0 && due <= at {
 		return

@@ -87,7 +87,7 @@ func New(c Config) *Loop {
 		program: c.Program, key: c.Key, zoneData: c.ZoneData, leader: c.Leader, salt: c.Salt,
 		hurry: newHurry(c.Busy), next: head.Sequence + 1, durable: head.Sequence, heads: map[events.Stream]events.Sequence{},
 		saver: saver{saved: head.Sequence}, snapshotEvery: cmp.Or(c.SnapshotEvery, 100_000), snapshotBatch: cmp.Or(c.SnapshotStep, 64),
-		wakes: newWakes(), standing: newStanding(), resuming: map[events.Stream]bool{},
+		wakes: newWakes(), standing: newStanding(c.World.Now), resuming: map[events.Stream]bool{},
 	}
 	if c.Settings.Mode == events.ModeObserve {
 		l.watcher = observe.New(cmp.Or(c.Patience, observe.DefaultPatience))
@@ -154,6 +154,7 @@ func (l *Loop) Start(now events.Time) error {
 		if step < -clockTolerance {
 			b.time = now
 			l.put(b, controllerDraft(events.KindClockStepped, &events.ClockStepped{Step: step}))
+			l.standing.alive = l.standing.alive.Add(step)
 		}
 	}
 	before := l.world.Key
@@ -264,9 +265,11 @@ func (l *Loop) Wake() events.Time {
 	if !l.world.Decides() {
 		return l.world.RivalOver()
 	}
-	wake, ask := l.wakes.first(), l.standing.asks.first()
-	if wake == 0 || (ask != 0 && ask < wake) {
-		return ask
+	wake := l.wakes.first()
+	for _, t := range []events.Time{l.standing.asks.first(), l.standing.probes.first()} {
+		if wake == 0 || (t != 0 && t < wake) {
+			wake = t
+		}
 	}
 	return wake
 }

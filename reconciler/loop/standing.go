@@ -24,8 +24,12 @@ type standing struct {
 	asks  agenda[events.CommandName]
 	known map[events.CommandName]*stood
 	lines map[string]*waitingLine // of creates, by namespace
-	ready []executor.Task         // to be asked now
-	back  []executor.Task         // to be taken back
+	// probes is when a namespace in which creates stand refused has had none asked for probeEvery.
+	probes agenda[string]
+	// alive is the newest time at which the process before this one is known to have run.
+	alive events.Time
+	ready []executor.Task // to be asked now
+	back  []executor.Task // to be taken back
 
 	refused map[RefusedKind]int
 	changed bool // refused has, since somebody looked
@@ -37,15 +41,17 @@ type stood struct {
 	until  events.Time // Retry.Until, by which asks holds its next try
 	asked  events.Time // when it was asked last
 	eager  int         // tries before its time that are left
+	wish   events.Time // the API server has asked not to be asked before
 	why    RefusedKind
 }
 
-func newStanding() standing {
+func newStanding(alive events.Time) standing {
 	return standing{
 		asks: newAgenda(func(a, b events.CommandName) int {
 			return cmp.Or(cmp.Compare(a.Decided, b.Decided), cmp.Compare(a.Place, b.Place))
 		}),
 		known: map[events.CommandName]*stood{}, lines: map[string]*waitingLine{}, refused: map[RefusedKind]int{},
+		probes: newAgenda(cmp.Compare[string]), alive: alive,
 	}
 }
 
@@ -58,8 +64,10 @@ func (s *standing) forget(name events.CommandName) {
 // shift moves the times with the clock.
 func (s *standing) shift(step time.Duration) {
 	s.asks.shift(step)
+	s.probes.shift(step)
+	s.alive = s.alive.Add(step)
 	for _, k := range s.known {
-		k.until, k.asked = k.until.Add(step), k.asked.Add(step)
+		k.until, k.asked, k.wish = k.until.Add(step), k.asked.Add(step), k.wish.Add(step)
 	}
 }
 
@@ -76,20 +84,18 @@ func (l *Loop) follow(j *projector.Job, name events.CommandName, now events.Time
 	k := s.known[name]
 	if k == nil {
 		k = &stood{stream: j.Stream, asked: now}
+		if retry.Class == events.RefusedTooManyRequests { // for how long it asked may not be in the log
+			k.wish, _ = retry.Next(&l.world.Settings, now-1)
+		}
 		s.known[name] = k
-		if _, create := f.Command.(*events.CreatePod); create {
-			line := s.lines[j.Ref.Namespace]
-			if line == nil {
-				line = &waitingLine{}
-				s.lines[j.Ref.Namespace] = line
-			}
-			*line = append(*line, name)
+		if isCreate(f.Command) {
+			s.enqueue(j.Ref.Namespace, name, now)
 		}
 	}
 	s.count(name, RefusedKind{reflect.TypeOf(f.Command).Elem().Name(), retry.Class})
 	if k.until != retry.Until {
 		k.until = retry.Until
-		at, _ := retry.Next(&l.world.Settings, now-1)
+		at, _ := retry.Next(&l.world.Settings, s.alive) // one that came due while nobody ran is made now
 		if due := s.asks.at[name]; k.eager > 0 && due != 0 {
 			at = min(at, due)
 		}
@@ -143,6 +149,9 @@ func (l *Loop) followCreate(j *projector.Job, now events.Time) {
 // to be noted again yet. It is noted when the number of tries has reached a power of two, and after half an hour.
 func (l *Loop) repeated(j *projector.Job, f *events.CommandEnded, now events.Time) bool {
 	k := l.standing.known[f.Command]
+	if k != nil {
+		k.wish = now.Add(f.RetryAfter)
+	}
 	flight, retry := j.Standing(f.Command)
 	if k == nil || flight == nil || f.Class != retry.Class || now.Sub(retry.Noted) >= noteAgain {
 		return false
@@ -184,6 +193,9 @@ func (l *Loop) ask(now events.Time) {
 				next = min(next, now.Add(2*l.world.Settings.APIBackoff))
 			}
 			k.asked = now
+			if isCreate(f.Command) {
+				s.probes.set(j.Ref.Namespace, now.Add(probeEvery))
+			}
 			s.asks.set(name, next)
 			s.ready = append(s.ready, l.task(j, name, f.Command))
 		case j.GaveUp(name):

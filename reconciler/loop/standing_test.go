@@ -1,10 +1,14 @@
 package loop_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/reconciler/executor"
@@ -17,6 +21,7 @@ type refusing struct {
 	*machine
 	name  events.CommandName
 	asked []time.Duration // since the first refusal
+	due   []time.Duration // those of them that the backoff asked for, and no probe
 }
 
 func newRefusing(t *testing.T) *refusing {
@@ -51,6 +56,10 @@ func (r *refusing) tries(until events.Time, class events.RefusalClass) {
 				r.t.Fatalf("asked for %v", task.Name)
 			}
 			r.asked = append(r.asked, r.now.Sub(epoch))
+			retry := &r.loop.World().Job(events.JobStream("uid-demo")).Creating
+			if at, _ := retry.Next(&r.settings, r.now-1); at == r.now {
+				r.due = append(r.due, r.now.Sub(epoch))
+			}
 			r.refuse(class)
 		}
 	}
@@ -84,11 +93,14 @@ func TestADayOfRefusalsIsAHandfulOfRecords(t *testing.T) {
 	for _, seconds := range []int{1, 3, 7, 15, 31, 63, 123, 183} {
 		want = append(want, time.Duration(seconds)*time.Second)
 	}
-	if !slices.Equal(r.asked[:len(want)], want) {
-		t.Errorf("asked after %v, want %v", r.asked[:len(want)], want)
+	if !slices.Equal(r.due[:len(want)], want) {
+		t.Errorf("asked after %v, want %v", r.due[:len(want)], want)
 	}
-	if n := len(r.asked); n != 1444 {
+	if n := len(r.due); n != 1444 {
 		t.Errorf("asked %d times in a day, want 1444: six while the wait doubles, then once a minute", n)
+	}
+	if n := len(r.asked); n < 21_600 || n > 21_610 { // it is the only one of its namespace, so it is the one that probes
+		t.Errorf("asked %d times in a day with probes, want one every four seconds", n)
 	}
 	refusals, all := r.records()
 	t.Logf("a day of refusals: %d tries, %d records of them, %d records of the Job", len(r.asked), refusals, all)
@@ -104,7 +116,8 @@ func TestADayOfRefusalsIsAHandfulOfRecords(t *testing.T) {
 }
 
 // TestRestartsDoNotChangeWhenARefusedCommandIsAskedAgain: the tries follow from the records alone, so they are the same with
-// crashes at any time in between (J-017, wants: timers that survive restarts).
+// crashes at any time in between (J-017, wants: timers that survive restarts). Probes come on top of them, and so does the try
+// that may have come due while nobody ran.
 func TestRestartsDoNotChangeWhenARefusedCommandIsAskedAgain(t *testing.T) {
 	classes := []events.RefusalClass{events.RefusedQuota, events.RefusedQuota, events.RefusedForbidden, events.RefusedNamespaceTerminating, events.RefusedQuota}
 	for seed := range uint64(50) {
@@ -119,8 +132,8 @@ func TestRestartsDoNotChangeWhenARefusedCommandIsAskedAgain(t *testing.T) {
 			}
 			rough.tries(until, class)
 		}
-		if !slices.Equal(calm.asked, rough.asked) {
-			t.Fatalf("seed %d: asked at %v, with restarts at %v", seed, calm.asked, rough.asked)
+		if !slices.Equal(calm.due, rough.due) {
+			t.Fatalf("seed %d: asked at %v, with restarts at %v", seed, calm.due, rough.due)
 		}
 		calm.check()
 		rough.check()
@@ -132,11 +145,137 @@ func TestTheClockMovesTriesAlong(t *testing.T) {
 	r := newRefusing(t)
 	r.tries(epoch.Add(10*time.Second), events.RefusedQuota)
 	r.do("clock 3h") // steps forward by three hours, at once
-	r.asked = nil
+	r.due = nil
 	r.tries(r.now.Add(6*time.Second), events.RefusedQuota)
 	want := []time.Duration{3*time.Hour + 15*time.Second}
-	if !slices.Equal(r.asked, want) {
-		t.Errorf("asked after %v, want %v", r.asked, want)
+	if !slices.Equal(r.due, want) {
+		t.Errorf("asked after %v, want %v", r.due, want)
 	}
 	r.check()
+}
+
+// TestATryThatCameDueWhileNobodyRanIsMadeAtTheStart: however long the wait to the one after it is.
+func TestATryThatCameDueWhileNobodyRanIsMadeAtTheStart(t *testing.T) {
+	r := newRefusing(t)
+	r.tries(epoch.Add(10*time.Minute), events.RefusedQuota)
+	due, _ := r.loop.World().Job(events.JobStream("uid-demo")).Creating.Next(&r.settings, r.now)
+	r.now = due.Add(2 * time.Second) // nobody runs
+	r.do("start")
+	r.do("job demo")
+	if news := r.do("synced"); !strings.Contains(news, "(asks again: 8/0") {
+		t.Errorf("nothing is asked at the start, though it was due two seconds before:\n%s", news)
+	}
+	r.check()
+}
+
+// crowd is Jobs of one namespace whose creates are refused for as long as a cause is there.
+type crowd struct {
+	*machine
+	cause func(events.Stream) bool // whether it is there for a Job; nil when for all
+	left  map[events.CommandName]events.Stream
+	tries int
+}
+
+func newCrowd(t *testing.T, n int) *crowd {
+	c := &crowd{machine: newMachine(t), left: map[events.CommandName]events.Stream{}}
+	c.do("start")
+	c.do("synced")
+	for i := range n {
+		job := fmt.Sprintf("demo%d", i)
+		c.do("job " + job)
+		name := events.CommandName{Decided: events.Sequence(c.newestDecision(job))}
+		c.left[name] = events.JobStream(types.UID("uid-" + job))
+		c.answer(name)
+	}
+	return c
+}
+
+// answer is what the server says to one create.
+func (c *crowd) answer(name events.CommandName) {
+	stream := c.left[name]
+	ended := events.CommandEnded{Command: name, Ending: events.Refused, Class: events.RefusedForbidden, Sent: true}
+	if c.cause != nil && !c.cause(stream) {
+		c.version++
+		ended = events.CommandEnded{Command: name, Ending: events.Done, UID: types.UID("pod of " + stream.ID), Version: c.version, Sent: true}
+		delete(c.left, name)
+	}
+	c.turn(loop.Input{Result: &executor.Result{Stream: stream, Ended: ended}})
+}
+
+// until goes on until then, or until no create is left that may be done; it returns when that was.
+func (c *crowd) until(then events.Time, done func() bool) events.Time {
+	for !done() {
+		asks, _ := c.loop.Asks()
+		for _, task := range asks {
+			if isCreate(task) {
+				c.tries++
+				c.answer(task.Name)
+			}
+		}
+		if len(asks) > 0 {
+			continue
+		}
+		wake := c.loop.Wake()
+		if wake == 0 || wake > then {
+			c.now = then
+			break
+		}
+		c.now = max(wake, c.now)
+		c.turn()
+	}
+	return c.now
+}
+
+func isCreate(task executor.Task) bool {
+	_, is := task.Command.(*events.CreatePod)
+	return is
+}
+
+// TestOneCreateOfANamespaceProbes: while the creates of a namespace are refused one of them is asked every four seconds, and the
+// first that is done frees the others, within five seconds after the cause is gone (wants 14). Those tries are neither recorded
+// nor do they move a wait.
+func TestOneCreateOfANamespaceProbes(t *testing.T) {
+	const n = 3
+	c := newCrowd(t, n)
+	c.until(epoch.Add(10*time.Minute), func() bool { return false })
+	records, tries := c.log.Head().Sequence, c.tries
+	c.until(c.now.Add(10*time.Minute), func() bool { return false })
+	if most := n*10 + 150; c.tries-tries > most || c.tries-tries < 150 {
+		t.Errorf("%d tries in ten minutes, want at most %d: one a minute for each Job, and one every four seconds for all", c.tries-tries, most)
+	}
+	if more := c.log.Head().Sequence - records; more > 10 {
+		t.Errorf("%d records in ten minutes of refusals", more)
+	}
+	c.check()
+}
+
+// TestWhatIsRefusedInANamespaceIsFreedTogether: a hundred Jobs are refused for a quarter of an hour, and then no longer.
+func TestWhatIsRefusedInANamespaceIsFreedTogether(t *testing.T) {
+	for _, tt := range []struct {
+		sentence string
+		still    func(events.Stream) bool // whether the cause stays for a Job
+		within   time.Duration
+	}{
+		{"the cause is gone for all", func(events.Stream) bool { return false }, 5 * time.Second},
+		{"of two causes one stays", func(s events.Stream) bool { return s.ID[len(s.ID)-1]%2 == 0 }, 10 * time.Second},
+	} {
+		t.Run(tt.sentence, func(t *testing.T) {
+			c := newCrowd(t, 100)
+			c.until(epoch.Add(15*time.Minute+10*time.Second), func() bool { return false })
+			c.cause = tt.still
+			gone := c.now
+			took := c.until(gone.Add(2*time.Minute), func() bool {
+				for _, s := range c.left {
+					if !tt.still(s) {
+						return false
+					}
+				}
+				return true
+			}).Sub(gone)
+			t.Logf("all that may be made are made after %s", took)
+			if took > tt.within {
+				t.Errorf("all that may be made are made after %s, want at most %s", took, tt.within)
+			}
+		})
+	}
 }

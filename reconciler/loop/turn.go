@@ -66,6 +66,7 @@ func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 			l.decide(b, s)
 		}
 		l.heed(b)
+		l.sound(b.time)
 		l.ask(b.time)
 	}
 	if l.broken != nil {
