@@ -243,7 +243,10 @@ func (r *Runner) followClock(ctx context.Context) {
 	r.Loop.Step(r.Clock.Now(), step)
 }
 
-// stop ends in good order, within the bound.
+// storeWithin is how long a stop may wait, after it has drained, until its last records are durable.
+const storeWithin = 5 * time.Second
+
+// stop ends in good order, within the bounds.
 func (r *Runner) stop(durable <-chan events.Sequence, failed <-chan error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), r.Drain)
 	defer cancel()
@@ -285,7 +288,10 @@ func (r *Runner) stop(durable <-chan events.Sequence, failed <-chan error) error
 		return err
 	}
 	r.Loop.Snapshot()
-	if _, err := r.Loop.log.Wait(ctx, r.Loop.next-2); err != nil {
+	// Drain may be over: it was spent on calls that hung. What they ended as is still to become durable.
+	storing, done := context.WithTimeout(context.Background(), storeWithin)
+	defer done()
+	if _, err := r.Loop.log.Wait(storing, r.Loop.next-2); err != nil {
 		return fmt.Errorf("stop: %w", err)
 	}
 	r.save(ctx)
