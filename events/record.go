@@ -68,6 +68,9 @@ type Evidence struct {
 	Template        []byte // a redacted pod template, as JSON
 	State           []byte // the names that belong to a stored state
 	Owner           string // the name of the Job that owns a pod, where the stream does not know it yet
+	// PassedOver is how many versions of the object were seen and not recorded since its record before: its namespace had used
+	// up its share of the log (Settings.NamespaceBudget).
+	PassedOver uint64
 }
 
 // ContainerEnd is how one container of a pod ended.

@@ -19,6 +19,9 @@ type Settings struct {
 	MaxPodsPerDecision   uint32        // J-050, J-072
 	GangScheduling       bool          // Workloads and PodGroups are made for Jobs whose pods all run at once (J-239)
 	SlowStart            uint32        // J-057: how many creates a Job has in flight at first, and after a refusal; 0 is 1
+	// NamespaceBudget is how many bytes of log a namespace may take in an hour before less of it is recorded; 0 for any number.
+	// No decision reads it: it says what is recorded, and with a share of its own in the World how much that was.
+	NamespaceBudget int64
 }
 
 // DefaultSettings are the contract's numbers (J-267).
@@ -34,6 +37,7 @@ func DefaultSettings() Settings {
 		MaxUncounted:         500,
 		MaxPodsPerDecision:   500,
 		SlowStart:            1,
+		NamespaceBudget:      128 << 20,
 	}
 }
 
@@ -70,5 +74,6 @@ func (s *Settings) Flags() []Setting {
 		{"max-uncounted-pods", number(s.MaxUncounted)},
 		{"max-pod-create-delete-per-sync", number(s.MaxPodsPerDecision)},
 		{"slow-start", number(s.FirstWindow())},
+		{"log-namespace-budget", strconv.FormatInt(s.NamespaceBudget, 10)},
 	}
 }

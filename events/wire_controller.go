@@ -36,6 +36,7 @@ func SettingsToWire(s *Settings) *pb.Settings {
 		MaxPodsPerDecision:   s.MaxPodsPerDecision,
 		SlowStart:            s.SlowStart,
 		GangScheduling:       s.GangScheduling,
+		NamespaceBudget:      s.NamespaceBudget,
 	}
 }
 
@@ -54,6 +55,7 @@ func SettingsFromWire(s *pb.Settings) Settings {
 		MaxPodsPerDecision:   s.GetMaxPodsPerDecision(),
 		SlowStart:            s.GetSlowStart(),
 		GangScheduling:       s.GetGangScheduling(),
+		NamespaceBudget:      s.GetNamespaceBudget(),
 	}
 }
 

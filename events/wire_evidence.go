@@ -20,6 +20,7 @@ var (
 	evidenceTemplate   = bytesField(9)
 	evidenceState      = bytesField(10)
 	evidenceOwner      = bytesField(11)
+	evidencePassedOver = varintField(12)
 
 	containerName     = bytesField(1)
 	containerExitCode = varintField(2)
@@ -53,6 +54,8 @@ func decodeEvidence(b []byte) (e Evidence, texts []string, err error) {
 			e.State = bytes.Clone(f.bytes)
 		case evidenceOwner:
 			e.Owner = f.text(&err)
+		case evidencePassedOver:
+			e.PassedOver = f.value
 		}
 	}
 	if err != nil {
@@ -103,6 +106,7 @@ func appendEvidence(buf []byte, e *Evidence, texts []string) ([]byte, error) {
 	buf = appendBytesField(buf, evidenceTemplate.number, e.Template)
 	buf = appendBytesField(buf, evidenceState.number, e.State)
 	buf = appendTextField(buf, evidenceOwner.number, e.Owner, &err)
+	buf = appendVarintField(buf, evidencePassedOver.number, e.PassedOver)
 	return buf, err
 }
 

@@ -359,6 +359,7 @@ func (w *World) controllerToWire() *pb.WorldState {
 	for r, v := range w.newest {
 		s.Newest[uint32(r)] = v
 	}
+	s.Shares = w.sharesToWire()
 	return s
 }
 
@@ -450,6 +451,7 @@ func (w *World) restoreController(b []byte, through events.Sequence) error {
 	for r, v := range s.GetNewest() {
 		w.newest[events.Resource(r)] = v
 	}
+	w.shares.restore(s.GetShares())
 	w.specs.since = events.Sequence(s.GetFiled())
 	for _, k := range s.GetTemplates() {
 		w.specs.templates[k.GetHash()] = events.Sequence(k.GetAt())

@@ -30,6 +30,9 @@ type World struct {
 	stubs    map[types.UID]Stub
 	homes    map[types.UID]events.Stream       // of each pod
 	floors   map[events.Stream]events.Sequence // while recovering: through which record a snapshot has each stream
+
+	shares     shares // of namespaces in the log
+	sharesKept int    // how many there may be before those that are empty are forgotten
 }
 
 // Stub is what is kept of a finished Job until its object is gone (design §3).
@@ -50,6 +53,7 @@ func NewWorld() *World {
 		jobs:     map[events.Stream]*Job{},
 		stubs:    map[types.UID]Stub{},
 		homes:    map[types.UID]events.Stream{},
+		shares:   shares{},
 	}
 }
 
@@ -110,10 +114,17 @@ func (w *World) Apply(rec *events.Record) {
 		if rec.Kind == events.KindControllerStarted || rec.Kind == events.KindClockStepped {
 			w.broadcast(rec)
 		}
+		if rec.Sequence > w.floors[events.Controller] {
+			w.chargeController(rec)
+		}
 	default:
+		namespace := w.namespaceOf(rec) // before the record ends what is known of the stream
 		w.learn(rec)
 		if rec.Sequence > w.floors[rec.Stream] {
 			w.applyToJob(rec)
+		}
+		if rec.Sequence > w.floors[events.Controller] {
+			w.charge(rec, namespace)
 		}
 	}
 }

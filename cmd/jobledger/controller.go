@@ -50,6 +50,7 @@ type controller struct {
 	publisher *kube.Publisher
 	alarm     *kube.Alarm
 	disk      disk
+	budgets   budgets
 	counter   *jobmetrics.Consumer
 	stream    *streamer // nil for none
 	endpoint  *endpoint // nil for none
@@ -259,6 +260,7 @@ func (c *controller) show(l *loop.Loop) {
 	c.metrics.jobs.Store(int64(w.Len()))
 	c.metrics.stubs.Store(int64(w.Stubs()))
 	c.metrics.showRefused(l)
+	c.showBudgets(l)
 	was, before, rival := false, "", l.Rival()
 	c.health.set(func(h *health) {
 		was, h.listing = h.listing, w.Listing

@@ -20,6 +20,7 @@ type health struct {
 	turned   time.Time // when the loop was last seen to go round, which it does every second
 
 	degraded func() string // what the NATS stream does not do; nil when there is none
+	over     string        // which namespaces are over their budgets of log; empty for none
 }
 
 // stuck is how long the loop may be silent before it is taken for dead: a disk that hangs, or a mistake of ours.
@@ -79,7 +80,11 @@ func (h *health) probe(ready bool) http.HandlerFunc {
 			status = http.StatusInternalServerError
 		}
 		var degraded func() string
-		h.set(func(h *health) { degraded = h.degraded })
+		var over string
+		h.set(func(h *health) { degraded, over = h.degraded, h.over })
+		if over != "" && ready {
+			fmt.Fprintf(&text, "[~]budget: %s\n", over)
+		}
 		if degraded != nil && ready {
 			if says := degraded(); says != "" {
 				fmt.Fprintf(&text, "[~]nats %s\n", says)

@@ -31,6 +31,9 @@ func TestProbes(t *testing.T) {
 		{"one whose NATS stream is behind lives and is ready", func(h *health) {
 			h.degraded = func() string { return "degraded: 7 records behind" }
 		}, 200, 200, "[~]nats degraded: 7 records behind"},
+		{"one in which a namespace is over its budget of log lives and is ready", func(h *health) {
+			h.over = overBudget(7, []string{"a", "b"})
+		}, 200, 200, "[~]budget: over --log-namespace-budget, so less of it is recorded: a, b and 5 more"},
 	}
 	for _, row := range rows {
 		t.Run(row.sentence, func(t *testing.T) {

@@ -29,6 +29,8 @@ type metrics struct {
 	ofJobs   *jobmetrics.Metrics // under the names of the built-in controller
 	jobs     atomic.Int64
 	stubs    atomic.Int64
+	over     atomic.Int64  // namespaces that are over their budgets
+	passed   atomic.Uint64 // versions of objects that were not recorded for that
 	appended atomic.Uint64
 }
 
@@ -75,6 +77,13 @@ func newMetrics(registry *prometheus.Registry, log store.Reader) *metrics {
 	m.gauge("jobledger_jobs", "Jobs that are kept in memory: those that run, wait, or have pods to let go.", func() float64 {
 		return float64(m.jobs.Load())
 	})
+	m.gauge("jobledger_namespaces_over_budget", "Namespaces that filled more of the log than --log-namespace-budget.", func() float64 {
+		return float64(m.over.Load())
+	})
+	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "jobledger_versions_passed_over_total",
+		Help: "Versions of Jobs and pods that were seen and not recorded, because their namespaces are over their budgets.",
+	}, func() float64 { return float64(m.passed.Load()) }))
 	m.gauge("jobledger_finished_jobs", "Finished Jobs of which only a stub is kept.", func() float64 {
 		return float64(m.stubs.Load())
 	})

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/jobledger/jobledger/events"
 )
@@ -15,6 +16,7 @@ type settingFlags struct {
 	uncounted   uint
 	perDecision uint
 	slowStart   uint
+	budget      string
 }
 
 // add names the flags. Their defaults are the contract's.
@@ -37,6 +39,8 @@ func (f *settingFlags) add(flags *pflag.FlagSet) {
 		"how many ended pods one status write may bring to be counted")
 	flags.UintVar(&f.perDecision, "max-pod-create-delete-per-sync", uint(n.MaxPodsPerDecision),
 		"how many pods one decision for a Job creates, or deletes as surplus, at most")
+	flags.StringVar(&f.budget, budgetFlag, resource.NewQuantity(n.NamespaceBudget, resource.BinarySI).String(),
+		"how much log a namespace may fill in an hour, such as 128Mi, before less of its Jobs and pods is recorded; 0 for any amount")
 	flags.UintVar(&f.slowStart, "slow-start", uint(n.SlowStart),
 		"how many creates a Job has in flight at first, and after a refusal; it doubles as they succeed")
 }
@@ -47,6 +51,9 @@ const (
 	longest      = 7 * 24 * time.Hour
 	maxUncounted = 10_000
 	maxPods      = 100_000
+	leastBudget  = 1 << 20
+	mostBudget   = 1 << 40
+	budgetFlag   = "log-namespace-budget"
 )
 
 // settings are the numbers that the flags say, or a usage error that says what they may be.
@@ -78,6 +85,10 @@ func (f *settingFlags) settings() (events.Settings, error) {
 			return n, usage("--%s=%d: must be from 1 to %d", c.flag, c.value, c.most)
 		}
 		*c.into = uint32(c.value)
+	}
+	budget, err := resource.ParseQuantity(f.budget)
+	if n.NamespaceBudget = budget.Value(); err != nil || n.NamespaceBudget != 0 && (n.NamespaceBudget < leastBudget || n.NamespaceBudget > mostBudget) {
+		return n, usage("--%s=%s: must be 0, or from 1Mi to 1Ti", budgetFlag, f.budget)
 	}
 	switch {
 	case n.MaxPodFailureBackoff < n.PodFailureBackoff:

@@ -23,7 +23,17 @@ func (n *Names) Object(r *events.Record) string {
 }
 
 // Detail says in one line what a record says. It is clean.
-func (n *Names) Detail(r *events.Record) string { return Clean(n.detail(r)) }
+func (n *Names) Detail(r *events.Record) string {
+	text := n.detail(r)
+	switch passed := r.Evidence.PassedOver; passed {
+	case 0:
+	case 1:
+		text += " (+1 version passed over)"
+	default:
+		text += fmt.Sprintf(" (+%d versions passed over)", passed)
+	}
+	return Clean(text)
+}
 
 func (n *Names) detail(r *events.Record) string {
 	switch f := r.Facts.(type) {

@@ -21,7 +21,7 @@ import (
 //	name         string   likewise
 //	facts        object   all that decisions read; the fields of the kind. {"erased":true} when they were erased,
 //	                      {"unknown":"base64"} when this program does not know the kind
-//	evidence     object   what people want to know beside: node, reason, message, containers, template, owner
+//	evidence     object   what people want to know beside: node, reason, message, containers, template, owner, passedOver
 //
 // Absent means unset, false, 0 or empty; only signed numbers (counters, exit codes, indexes) appear also when they are 0.
 // Characters that a terminal could act on are escaped.
@@ -100,6 +100,7 @@ func evidence(e *events.Evidence) []byte {
 	o.raw("template", embedded(e.Template))
 	o.raw("state", value(reflect.ValueOf(e.State)))
 	o.text("owner", e.Owner)
+	o.number("passedOver", e.PassedOver)
 	return o.end()
 }
 

@@ -54,6 +54,7 @@ type Loop struct {
 	waiting  []promise       // commands that wait for their record to be durable, by sequence
 	wakes    agenda[events.Stream]
 	standing standing
+	pace     pace
 	// resuming are the streams that have not been looked at since the newest listing.
 	resuming map[events.Stream]bool
 	heads    map[events.Stream]events.Sequence // of streams that ended and whose last records are not durable yet
@@ -87,7 +88,7 @@ func New(c Config) *Loop {
 		program: c.Program, key: c.Key, zoneData: c.ZoneData, leader: c.Leader, salt: c.Salt,
 		hurry: newHurry(c.Busy), next: head.Sequence + 1, durable: head.Sequence, heads: map[events.Stream]events.Sequence{},
 		saver: saver{saved: head.Sequence}, snapshotEvery: cmp.Or(c.SnapshotEvery, 100_000), snapshotBatch: cmp.Or(c.SnapshotStep, 64),
-		wakes: newWakes(), standing: newStanding(c.World.Now), resuming: map[events.Stream]bool{},
+		wakes: newWakes(), standing: newStanding(c.World.Now), pace: newPace(), resuming: map[events.Stream]bool{},
 	}
 	if c.Settings.Mode == events.ModeObserve {
 		l.watcher = observe.New(cmp.Or(c.Patience, observe.DefaultPatience))
@@ -186,6 +187,7 @@ func (l *Loop) Step(now events.Time, step events.ClockStepped) {
 		l.watcher.Shift(step.Step)
 	}
 	l.standing.shift(step.Step)
+	l.pace.shift(step.Step)
 	l.commit(b, false)
 }
 
@@ -260,15 +262,17 @@ func without(tasks, back []executor.Task) []executor.Task {
 	return slices.DeleteFunc(tasks, func(t executor.Task) bool { return taken[t.Name] })
 }
 
-// Wake is when a turn is due though nothing comes in; 0 for never. While a listing is open there is none.
+// Wake is when a turn is due though nothing comes in; 0 for never. While a listing is open there is none but for what was held
+// back before it.
 func (l *Loop) Wake() events.Time {
+	wake := l.pace.wake(l.world.Now, l.world.Listing)
+	due := []events.Time{l.wakes.first(), l.standing.asks.first(), l.standing.probes.first()}
 	if !l.world.Decides() {
-		return l.world.RivalOver()
+		due = []events.Time{l.world.RivalOver()}
 	}
-	wake := l.wakes.first()
-	for _, t := range []events.Time{l.standing.asks.first(), l.standing.probes.first()} {
-		if wake == 0 || (t != 0 && t < wake) {
-			wake = t
+	for _, at := range due {
+		if wake == 0 || (at != 0 && at < wake) {
+			wake = at
 		}
 	}
 	return wake

@@ -183,6 +183,11 @@ func (m *machine) start(args map[string]string) {
 	if v, ok := args["key"]; ok { // another than before: as if KEY were lost
 		m.key = v
 	}
+	if v, ok := args["namespace-budget"]; ok {
+		n, err := strconv.ParseInt(v, 10, 64)
+		m.must(err)
+		m.settings.NamespaceBudget = n
+	}
 	if _, ok := args["gang"]; ok {
 		m.settings.GangScheduling = true
 	}
@@ -456,6 +461,9 @@ func (m *machine) show(b *strings.Builder, rec *events.Record) {
 				fmt.Fprintf(b, "\n      %s%s", events.Describe(c), besides(c))
 			}
 		}
+	}
+	if n := rec.Evidence.PassedOver; n > 0 {
+		fmt.Fprintf(b, " (+%d passed over)", n)
 	}
 	b.WriteString("\n")
 }

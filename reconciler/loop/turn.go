@@ -46,10 +46,14 @@ func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 	}
 	b := l.begin(now)
 	b.records = make([]events.Record, 0, 4+min(2*len(inputs), 1024)) // about what one turn makes of them
-	for size := 0; taken < len(inputs) && size < turnInputs; taken++ {
+	for size := l.deliver(b); taken < len(inputs) && size < turnInputs; taken++ {
 		in := &inputs[taken]
 		if in.Observation != nil {
-			size += l.admit(b, in.Observation)
+			n, ok := l.observe(b, in.Observation)
+			if !ok {
+				break
+			}
+			size += n
 			continue
 		}
 		for i := range in.Result.Observations {
@@ -82,6 +86,7 @@ func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 // admit puts down what an observation says, and returns about how many bytes that is.
 func (l *Loop) admit(b *batch, o *events.Observation) int {
 	drafts := l.intake.Admit(o, l.nextFor(b, o))
+	l.sparingly(b, o, drafts)
 	size := 0
 	for _, d := range drafts {
 		l.input(b, d)

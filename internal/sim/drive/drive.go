@@ -516,6 +516,29 @@ func (d *Driver) Settle() error {
 	return errRestless
 }
 
+// Pass lets everything run for that long, in the time that it takes: nothing waits but for a moment that something names.
+func (d *Driver) Pass(period time.Duration) error {
+	end := d.World.Clock.Now().Add(period)
+	for {
+		busy, err := d.busy()
+		if err != nil {
+			return err
+		}
+		if err := d.checker.Check(); err != nil {
+			return err
+		}
+		if busy || d.World.Settle() {
+			continue
+		}
+		wake, next := d.wake(), d.World.Clock.Next()
+		if (wake == 0 || wake > events.At(end)) && (next == nil || next.Due.After(end)) {
+			d.World.Clock.AdvanceTo(end)
+			return nil
+		}
+		d.nextMoment()
+	}
+}
+
 // busy does all of the controller's steps that can be done without time passing.
 func (d *Driver) busy() (bool, error) {
 	for _, step := range []func() (bool, error){d.list, d.watch, d.take, d.turn, d.commit, d.begin, d.land, d.answer} {

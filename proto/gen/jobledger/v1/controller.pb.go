@@ -509,8 +509,10 @@ type Settings struct {
 	SlowStart uint32 `protobuf:"varint,11,opt,name=slow_start,json=slowStart,proto3" json:"slow_start,omitempty"`
 	// gang_scheduling: Workloads and PodGroups are made for Jobs whose pods all run at once.
 	GangScheduling bool `protobuf:"varint,12,opt,name=gang_scheduling,json=gangScheduling,proto3" json:"gang_scheduling,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// namespace_budget is how many bytes of log a namespace may take in an hour before less of it is recorded; 0 for any number.
+	NamespaceBudget int64 `protobuf:"varint,13,opt,name=namespace_budget,json=namespaceBudget,proto3" json:"namespace_budget,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Settings) Reset() {
@@ -625,6 +627,13 @@ func (x *Settings) GetGangScheduling() bool {
 		return x.GangScheduling
 	}
 	return false
+}
+
+func (x *Settings) GetNamespaceBudget() int64 {
+	if x != nil {
+		return x.NamespaceBudget
+	}
+	return 0
 }
 
 // ControllerStopped begins the end of a run in good order: nothing is decided after it, and the outcomes that follow
@@ -1059,7 +1068,7 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	"\tzone_data\x18\x04 \x01(\tR\bzoneData\x12\x10\n" +
 	"\x03key\x18\x05 \x01(\tR\x03key\x12\x1d\n" +
 	"\n" +
-	"key_before\x18\x06 \x01(\tR\tkeyBefore\"\xf0\x03\n" +
+	"key_before\x18\x06 \x01(\tR\tkeyBefore\"\x9b\x04\n" +
 	"\bSettings\x12&\n" +
 	"\x04mode\x18\x01 \x01(\x0e2\x12.jobledger.v1.ModeR\x04mode\x12\x1c\n" +
 	"\tnamespace\x18\x02 \x01(\tR\tnamespace\x12.\n" +
@@ -1075,7 +1084,8 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	" \x01(\rR\x12maxPodsPerDecision\x12\x1d\n" +
 	"\n" +
 	"slow_start\x18\v \x01(\rR\tslowStart\x12'\n" +
-	"\x0fgang_scheduling\x18\f \x01(\bR\x0egangScheduling\"\x13\n" +
+	"\x0fgang_scheduling\x18\f \x01(\bR\x0egangScheduling\x12)\n" +
+	"\x10namespace_budget\x18\r \x01(\x03R\x0fnamespaceBudget\"\x13\n" +
 	"\x11ControllerStopped\"I\n" +
 	"\x11LeadershipChanged\x12\x18\n" +
 	"\aleading\x18\x01 \x01(\bR\aleading\x12\x1a\n" +

@@ -557,7 +557,10 @@ type Evidence struct {
 	// state is the names that belong to a stored state.
 	State []byte `protobuf:"bytes,10,opt,name=state,proto3" json:"state,omitempty"`
 	// owner is the name of the Job that owns a pod, where the stream does not know it yet.
-	Owner         string `protobuf:"bytes,11,opt,name=owner,proto3" json:"owner,omitempty"`
+	Owner string `protobuf:"bytes,11,opt,name=owner,proto3" json:"owner,omitempty"`
+	// passed_over is how many versions of the object were seen and not recorded since its record before, because its namespace
+	// had used up its share of the log.
+	PassedOver    uint64 `protobuf:"varint,12,opt,name=passed_over,json=passedOver,proto3" json:"passed_over,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -669,6 +672,13 @@ func (x *Evidence) GetOwner() string {
 	return ""
 }
 
+func (x *Evidence) GetPassedOver() uint64 {
+	if x != nil {
+		return x.PassedOver
+	}
+	return 0
+}
+
 // ContainerEnd is how one container of a pod ended.
 type ContainerEnd struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -764,7 +774,7 @@ const file_jobledger_v1_record_proto_rawDesc = "" +
 	"endOfBatch\"F\n" +
 	"\x06Stream\x12,\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x18.jobledger.v1.StreamKindR\x04kind\x12\x0e\n" +
-	"\x02id\x18\x02 \x01(\fR\x02id\"\xb8\x02\n" +
+	"\x02id\x18\x02 \x01(\fR\x02id\"\xd9\x02\n" +
 	"\bEvidence\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
@@ -779,7 +789,9 @@ const file_jobledger_v1_record_proto_rawDesc = "" +
 	"\btemplate\x18\t \x01(\fR\btemplate\x12\x14\n" +
 	"\x05state\x18\n" +
 	" \x01(\fR\x05state\x12\x14\n" +
-	"\x05owner\x18\v \x01(\tR\x05owner\"q\n" +
+	"\x05owner\x18\v \x01(\tR\x05owner\x12\x1f\n" +
+	"\vpassed_over\x18\f \x01(\x04R\n" +
+	"passedOver\"q\n" +
 	"\fContainerEnd\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1b\n" +
 	"\texit_code\x18\x02 \x01(\x11R\bexitCode\x12\x16\n" +

@@ -1288,7 +1288,9 @@ type WorldState struct {
 	Templates []*TemplateState `protobuf:"bytes,16,rep,name=templates,proto3" json:"templates,omitempty"`
 	Policies  []*PoliciesState `protobuf:"bytes,17,rep,name=policies,proto3" json:"policies,omitempty"`
 	// key is the ID of the key with which the newest run hashes specs and templates.
-	Key           string `protobuf:"bytes,18,opt,name=key,proto3" json:"key,omitempty"`
+	Key string `protobuf:"bytes,18,opt,name=key,proto3" json:"key,omitempty"`
+	// shares are what namespaces have written into the log lately.
+	Shares        []*ShareState `protobuf:"bytes,19,rep,name=shares,proto3" json:"shares,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1442,6 +1444,74 @@ func (x *WorldState) GetKey() string {
 	return ""
 }
 
+func (x *WorldState) GetShares() []*ShareState {
+	if x != nil {
+		return x.Shares
+	}
+	return nil
+}
+
+// ShareState is what a namespace has written into the log and not worked off, as of a time.
+type ShareState struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Namespace     string                 `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
+	Bytes         int64                  `protobuf:"varint,2,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	At            int64                  `protobuf:"fixed64,3,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ShareState) Reset() {
+	*x = ShareState{}
+	mi := &file_jobledger_v1_state_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ShareState) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ShareState) ProtoMessage() {}
+
+func (x *ShareState) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_state_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ShareState.ProtoReflect.Descriptor instead.
+func (*ShareState) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *ShareState) GetNamespace() string {
+	if x != nil {
+		return x.Namespace
+	}
+	return ""
+}
+
+func (x *ShareState) GetBytes() int64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
+func (x *ShareState) GetAt() int64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
 // SpecState is a spec's content, without what its policies hold, and the record that stores it.
 type SpecState struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1453,7 +1523,7 @@ type SpecState struct {
 
 func (x *SpecState) Reset() {
 	*x = SpecState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[12]
+	mi := &file_jobledger_v1_state_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1465,7 +1535,7 @@ func (x *SpecState) String() string {
 func (*SpecState) ProtoMessage() {}
 
 func (x *SpecState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[12]
+	mi := &file_jobledger_v1_state_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1478,7 +1548,7 @@ func (x *SpecState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpecState.ProtoReflect.Descriptor instead.
 func (*SpecState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{12}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *SpecState) GetSpec() *JobSpec {
@@ -1506,7 +1576,7 @@ type TemplateState struct {
 
 func (x *TemplateState) Reset() {
 	*x = TemplateState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[13]
+	mi := &file_jobledger_v1_state_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1518,7 +1588,7 @@ func (x *TemplateState) String() string {
 func (*TemplateState) ProtoMessage() {}
 
 func (x *TemplateState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[13]
+	mi := &file_jobledger_v1_state_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1531,7 +1601,7 @@ func (x *TemplateState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TemplateState.ProtoReflect.Descriptor instead.
 func (*TemplateState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{13}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *TemplateState) GetHash() string {
@@ -1559,7 +1629,7 @@ type PoliciesState struct {
 
 func (x *PoliciesState) Reset() {
 	*x = PoliciesState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[14]
+	mi := &file_jobledger_v1_state_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1571,7 +1641,7 @@ func (x *PoliciesState) String() string {
 func (*PoliciesState) ProtoMessage() {}
 
 func (x *PoliciesState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[14]
+	mi := &file_jobledger_v1_state_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1584,7 +1654,7 @@ func (x *PoliciesState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PoliciesState.ProtoReflect.Descriptor instead.
 func (*PoliciesState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{14}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *PoliciesState) GetPolicies() *JobPolicies {
@@ -1732,7 +1802,7 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\tpod_group\x18\x06 \x01(\tR\bpodGroup\"2\n" +
 	"\bPodNames\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
-	"\x04node\x18\x02 \x01(\tR\x04node\"\x9d\x05\n" +
+	"\x04node\x18\x02 \x01(\tR\x04node\"\xcf\x05\n" +
 	"\n" +
 	"WorldState\x12\x15\n" +
 	"\x06log_id\x18\x01 \x01(\tR\x05logId\x12\x14\n" +
@@ -1754,10 +1824,16 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"rivalQuiet\x129\n" +
 	"\ttemplates\x18\x10 \x03(\v2\x1b.jobledger.v1.TemplateStateR\ttemplates\x127\n" +
 	"\bpolicies\x18\x11 \x03(\v2\x1b.jobledger.v1.PoliciesStateR\bpolicies\x12\x10\n" +
-	"\x03key\x18\x12 \x01(\tR\x03key\x1a9\n" +
+	"\x03key\x18\x12 \x01(\tR\x03key\x120\n" +
+	"\x06shares\x18\x13 \x03(\v2\x18.jobledger.v1.ShareStateR\x06shares\x1a9\n" +
 	"\vNewestEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\rR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x04R\x05value:\x028\x01\"F\n" +
+	"\x05value\x18\x02 \x01(\x04R\x05value:\x028\x01\"P\n" +
+	"\n" +
+	"ShareState\x12\x1c\n" +
+	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x14\n" +
+	"\x05bytes\x18\x02 \x01(\x03R\x05bytes\x12\x0e\n" +
+	"\x02at\x18\x03 \x01(\x10R\x02at\"F\n" +
 	"\tSpecState\x12)\n" +
 	"\x04spec\x18\x01 \x01(\v2\x15.jobledger.v1.JobSpecR\x04spec\x12\x0e\n" +
 	"\x02at\x18\x02 \x01(\x04R\x02at\"3\n" +
@@ -1780,7 +1856,7 @@ func file_jobledger_v1_state_proto_rawDescGZIP() []byte {
 	return file_jobledger_v1_state_proto_rawDescData
 }
 
-var file_jobledger_v1_state_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_jobledger_v1_state_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_jobledger_v1_state_proto_goTypes = []any{
 	(*JobState)(nil),      // 0: jobledger.v1.JobState
 	(*ClaimRetry)(nil),    // 1: jobledger.v1.ClaimRetry
@@ -1794,24 +1870,25 @@ var file_jobledger_v1_state_proto_goTypes = []any{
 	(*StateNames)(nil),    // 9: jobledger.v1.StateNames
 	(*PodNames)(nil),      // 10: jobledger.v1.PodNames
 	(*WorldState)(nil),    // 11: jobledger.v1.WorldState
-	(*SpecState)(nil),     // 12: jobledger.v1.SpecState
-	(*TemplateState)(nil), // 13: jobledger.v1.TemplateState
-	(*PoliciesState)(nil), // 14: jobledger.v1.PoliciesState
-	nil,                   // 15: jobledger.v1.WorldState.NewestEntry
-	(*JobSpec)(nil),       // 16: jobledger.v1.JobSpec
-	(*JobStatus)(nil),     // 17: jobledger.v1.JobStatus
-	(*PodSeen)(nil),       // 18: jobledger.v1.PodSeen
-	(*CreatePod)(nil),     // 19: jobledger.v1.CreatePod
-	(*CommandName)(nil),   // 20: jobledger.v1.CommandName
-	(*Command)(nil),       // 21: jobledger.v1.Command
-	(RefusalClass)(0),     // 22: jobledger.v1.RefusalClass
-	(*Settings)(nil),      // 23: jobledger.v1.Settings
-	(Resource)(0),         // 24: jobledger.v1.Resource
-	(*JobPolicies)(nil),   // 25: jobledger.v1.JobPolicies
+	(*ShareState)(nil),    // 12: jobledger.v1.ShareState
+	(*SpecState)(nil),     // 13: jobledger.v1.SpecState
+	(*TemplateState)(nil), // 14: jobledger.v1.TemplateState
+	(*PoliciesState)(nil), // 15: jobledger.v1.PoliciesState
+	nil,                   // 16: jobledger.v1.WorldState.NewestEntry
+	(*JobSpec)(nil),       // 17: jobledger.v1.JobSpec
+	(*JobStatus)(nil),     // 18: jobledger.v1.JobStatus
+	(*PodSeen)(nil),       // 19: jobledger.v1.PodSeen
+	(*CreatePod)(nil),     // 20: jobledger.v1.CreatePod
+	(*CommandName)(nil),   // 21: jobledger.v1.CommandName
+	(*Command)(nil),       // 22: jobledger.v1.Command
+	(RefusalClass)(0),     // 23: jobledger.v1.RefusalClass
+	(*Settings)(nil),      // 24: jobledger.v1.Settings
+	(Resource)(0),         // 25: jobledger.v1.Resource
+	(*JobPolicies)(nil),   // 26: jobledger.v1.JobPolicies
 }
 var file_jobledger_v1_state_proto_depIdxs = []int32{
-	16, // 0: jobledger.v1.JobState.spec:type_name -> jobledger.v1.JobSpec
-	17, // 1: jobledger.v1.JobState.base:type_name -> jobledger.v1.JobStatus
+	17, // 0: jobledger.v1.JobState.spec:type_name -> jobledger.v1.JobSpec
+	18, // 1: jobledger.v1.JobState.base:type_name -> jobledger.v1.JobStatus
 	4,  // 2: jobledger.v1.JobState.pods:type_name -> jobledger.v1.PodState
 	5,  // 3: jobledger.v1.JobState.creates:type_name -> jobledger.v1.CreateState
 	6,  // 4: jobledger.v1.JobState.write:type_name -> jobledger.v1.Flight
@@ -1825,30 +1902,31 @@ var file_jobledger_v1_state_proto_depIdxs = []int32{
 	8,  // 12: jobledger.v1.ClaimRetry.retry:type_name -> jobledger.v1.Retry
 	6,  // 13: jobledger.v1.GroupState.flight:type_name -> jobledger.v1.Flight
 	8,  // 14: jobledger.v1.GroupState.retry:type_name -> jobledger.v1.Retry
-	18, // 15: jobledger.v1.PodState.facts:type_name -> jobledger.v1.PodSeen
+	19, // 15: jobledger.v1.PodState.facts:type_name -> jobledger.v1.PodSeen
 	6,  // 16: jobledger.v1.PodState.drop:type_name -> jobledger.v1.Flight
 	6,  // 17: jobledger.v1.PodState.delete:type_name -> jobledger.v1.Flight
 	6,  // 18: jobledger.v1.PodState.claim:type_name -> jobledger.v1.Flight
-	19, // 19: jobledger.v1.CreateState.create:type_name -> jobledger.v1.CreatePod
+	20, // 19: jobledger.v1.CreateState.create:type_name -> jobledger.v1.CreatePod
 	6,  // 20: jobledger.v1.CreateState.flight:type_name -> jobledger.v1.Flight
-	20, // 21: jobledger.v1.Flight.name:type_name -> jobledger.v1.CommandName
-	21, // 22: jobledger.v1.Flight.command:type_name -> jobledger.v1.Command
+	21, // 21: jobledger.v1.Flight.name:type_name -> jobledger.v1.CommandName
+	22, // 22: jobledger.v1.Flight.command:type_name -> jobledger.v1.Command
 	8,  // 23: jobledger.v1.Flight.refused:type_name -> jobledger.v1.Retry
-	22, // 24: jobledger.v1.Retry.class:type_name -> jobledger.v1.RefusalClass
+	23, // 24: jobledger.v1.Retry.class:type_name -> jobledger.v1.RefusalClass
 	10, // 25: jobledger.v1.StateNames.pods:type_name -> jobledger.v1.PodNames
-	23, // 26: jobledger.v1.WorldState.settings:type_name -> jobledger.v1.Settings
-	24, // 27: jobledger.v1.WorldState.pending:type_name -> jobledger.v1.Resource
-	15, // 28: jobledger.v1.WorldState.newest:type_name -> jobledger.v1.WorldState.NewestEntry
-	12, // 29: jobledger.v1.WorldState.specs:type_name -> jobledger.v1.SpecState
-	13, // 30: jobledger.v1.WorldState.templates:type_name -> jobledger.v1.TemplateState
-	14, // 31: jobledger.v1.WorldState.policies:type_name -> jobledger.v1.PoliciesState
-	16, // 32: jobledger.v1.SpecState.spec:type_name -> jobledger.v1.JobSpec
-	25, // 33: jobledger.v1.PoliciesState.policies:type_name -> jobledger.v1.JobPolicies
-	34, // [34:34] is the sub-list for method output_type
-	34, // [34:34] is the sub-list for method input_type
-	34, // [34:34] is the sub-list for extension type_name
-	34, // [34:34] is the sub-list for extension extendee
-	0,  // [0:34] is the sub-list for field type_name
+	24, // 26: jobledger.v1.WorldState.settings:type_name -> jobledger.v1.Settings
+	25, // 27: jobledger.v1.WorldState.pending:type_name -> jobledger.v1.Resource
+	16, // 28: jobledger.v1.WorldState.newest:type_name -> jobledger.v1.WorldState.NewestEntry
+	13, // 29: jobledger.v1.WorldState.specs:type_name -> jobledger.v1.SpecState
+	14, // 30: jobledger.v1.WorldState.templates:type_name -> jobledger.v1.TemplateState
+	15, // 31: jobledger.v1.WorldState.policies:type_name -> jobledger.v1.PoliciesState
+	12, // 32: jobledger.v1.WorldState.shares:type_name -> jobledger.v1.ShareState
+	17, // 33: jobledger.v1.SpecState.spec:type_name -> jobledger.v1.JobSpec
+	26, // 34: jobledger.v1.PoliciesState.policies:type_name -> jobledger.v1.JobPolicies
+	35, // [35:35] is the sub-list for method output_type
+	35, // [35:35] is the sub-list for method input_type
+	35, // [35:35] is the sub-list for extension type_name
+	35, // [35:35] is the sub-list for extension extendee
+	0,  // [0:35] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_state_proto_init() }
@@ -1866,7 +1944,7 @@ func file_jobledger_v1_state_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_jobledger_v1_state_proto_rawDesc), len(file_jobledger_v1_state_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   16,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

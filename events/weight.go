@@ -1,0 +1,114 @@
+package events
+
+import "k8s.io/apimachinery/pkg/types"
+
+// Weight is about how many bytes the record takes in stored form, at a tenth of the cost of encoding it. What depends on the
+// size of an object or on somebody's words is counted; the rest is what such records take on average.
+func Weight(r *Record) int {
+	return 45 + 4*len(r.Causes) + evidenceWeight(&r.Evidence) + factsWeight(r.Facts)
+}
+
+const (
+	saltWeight = 18 // of a part that is there
+	uidWeight  = 18
+)
+
+func evidenceWeight(e *Evidence) int {
+	n := 0
+	for _, s := range []string{e.Namespace, e.Name, e.Node, e.Reason, e.Message, e.Sentence, e.Owner} {
+		n += textWeight(s)
+	}
+	for i := range e.Containers {
+		c := &e.Containers[i]
+		n += 6 + textWeight(c.Name) + textWeight(c.Reason) + textWeight(c.Message)
+	}
+	if n += len(e.Template) + len(e.State); n > 0 {
+		n += saltWeight
+	}
+	return n
+}
+
+func textWeight(s string) int {
+	if s == "" {
+		return 0
+	}
+	return 2 + len(s)
+}
+
+func factsWeight(f Facts) int {
+	switch f := f.(type) {
+	case nil, *TimerFired, *JobRetired, *JobResumed:
+		return 0
+	case *PodSeen:
+		n := saltWeight + 63 + uidWeight*len(f.Candidates) + len(f.Maker)/2
+		for _, x := range f.Exits {
+			n += 6 + textWeight(x.Name)
+		}
+		for _, c := range f.Conditions {
+			n += 2 + textWeight(c.Type) + textWeight(c.Status)
+		}
+		return n
+	case *JobSeen:
+		return saltWeight + 40 + len(f.Spec) + textWeight(f.ManagedBy) + statusWeight(f.Status)
+	case *JobSpec:
+		return saltWeight + 40 + len(f.Hash) + len(f.Template) + textWeight(f.Selector) + textWeight(f.PodFailurePolicy) +
+			textWeight(f.SuccessPolicy)
+	case *JobPolicies:
+		return saltWeight + 6 + len(f.Hash) + textWeight(f.Selector) + textWeight(f.PodFailurePolicy) + textWeight(f.SuccessPolicy)
+	case *JobTemplate:
+		return saltWeight + 5 + len(f.Hash)
+	case *Decision:
+		n := saltWeight + 10
+		for i := range f.Steps {
+			s := &f.Steps[i]
+			n += 4 + textWeight(s.Stage) + textWeight(s.Rule) + textWeight(string(s.Reason)) + textWeight(s.Sentence)
+			for _, c := range s.Commands {
+				n += commandWeight(c)
+			}
+		}
+		return n
+	case *StoredState:
+		return saltWeight + len(f.Encoded)
+	case *Unknown:
+		return saltWeight + len(f.Bytes)
+	default:
+		return saltWeight + 25
+	}
+}
+
+func statusWeight(s *JobStatus) int {
+	if s == nil {
+		return 0
+	}
+	n := 20 + len(s.CompletedIndexes) + uidWeight*(len(s.UncountedSucceeded)+len(s.UncountedFailed))
+	if s.FailedIndexes != nil {
+		n += textWeight(*s.FailedIndexes)
+	}
+	return n + conditionsWeight(s.Conditions)
+}
+
+func conditionsWeight(all []JobCondition) int {
+	n := 0
+	for i := range all {
+		c := &all[i]
+		n += 24 + len(c.Type) + len(c.Status) + len(c.Reason) + len(c.Message)
+	}
+	return n
+}
+
+func commandWeight(c Command) int {
+	switch c := c.(type) {
+	case *CreatePod:
+		return 14 + len(c.Template)
+	case *WriteStatus:
+		ch := &c.Change
+		uids := [][]types.UID{ch.AddSucceeded, ch.AddFailed, ch.Counted}
+		n := 34 + len(ch.CompleteIndexes) + len(ch.FailIndexes) + conditionsWeight(ch.Conditions)
+		for _, u := range uids {
+			n += uidWeight * len(u)
+		}
+		return n
+	default:
+		return 6 + uidWeight
+	}
+}

@@ -1,0 +1,121 @@
+package projector
+
+import (
+	"maps"
+	"math/bits"
+	"slices"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+)
+
+// shares are what namespaces have written into the log lately. A share is a bucket that leaks: each record of the namespace fills
+// it by the record's weight, and a budget (events.Settings.NamespaceBudget) leaks out of it within an hour. So a namespace that
+// writes less than its budget in an hour is never over it, and none writes more than two budgets in full within an hour. Shares
+// are folded from records, so a restart gives nobody a new one.
+type shares map[string]usage
+
+type usage struct {
+	bytes int64       // Invariant: 0 < bytes <= maxShare budgets
+	at    events.Time // as of
+}
+
+const (
+	leakTime = time.Hour // in which a budget leaks
+	maxShare = 2         // budgets that a share holds: who stops is forgiven within two hours
+)
+
+// left is what is in the bucket later.
+func (s usage) left(now events.Time, budget int64) int64 {
+	passed := min(max(now.Sub(s.at), 0), maxShare*leakTime)
+	high, low := bits.Mul64(uint64(budget), uint64(passed))
+	leaked, _ := bits.Div64(high, low, uint64(leakTime))
+	return max(0, s.bytes-int64(leaked))
+}
+
+// Share is what the namespace has written into the log and not worked off, in bytes. It is over its budget when that is more than
+// Settings.NamespaceBudget.
+func (w *World) Share(namespace string, now events.Time) int64 {
+	return w.shares[namespace].left(now, w.Settings.NamespaceBudget)
+}
+
+// OverBudget counts the namespaces that are over their budgets, and names the first of them by their names, most at most.
+func (w *World) OverBudget(now events.Time, most int) (n int, names []string) {
+	budget := w.Settings.NamespaceBudget
+	if budget == 0 {
+		return 0, nil
+	}
+	for namespace, s := range w.shares {
+		if s.left(now, budget) > budget {
+			names = append(names, namespace)
+		}
+	}
+	slices.Sort(names)
+	return len(names), names[:min(most, len(names))]
+}
+
+// charge adds a record to the share of its namespace. A stream's state is nobody's: it is stored because a file is full, whoever
+// filled it.
+func (w *World) charge(rec *events.Record, namespace string) {
+	budget := w.Settings.NamespaceBudget
+	if budget == 0 || namespace == "" || rec.Kind == events.KindStateStored {
+		return
+	}
+	if len(w.shares) > w.sharesKept {
+		w.pruneShares(rec.Time)
+	}
+	s := usage{bytes: w.shares[namespace].left(rec.Time, budget) + int64(events.Weight(rec)), at: rec.Time}
+	s.bytes = min(s.bytes, maxShare*budget)
+	w.shares[namespace] = s
+}
+
+func (w *World) namespaceOf(rec *events.Record) string {
+	if rec.Evidence.Namespace != "" {
+		return rec.Evidence.Namespace
+	}
+	return w.RefOf(rec.Stream).Namespace
+}
+
+// pruneShares forgets those that have leaked out.
+func (w *World) pruneShares(now events.Time) {
+	maps.DeleteFunc(w.shares, func(_ string, s usage) bool { return s.left(now, w.Settings.NamespaceBudget) == 0 })
+	w.sharesKept = 2*len(w.shares) + 64
+}
+
+// chargeController folds what the controller's stream says to shares.
+func (w *World) chargeController(rec *events.Record) {
+	switch f := rec.Facts.(type) {
+	case *events.ClockStepped:
+		w.shares.shift(f.Step)
+	case *events.ControllerStarted:
+		if f.Settings.NamespaceBudget == 0 {
+			clear(w.shares)
+		}
+	}
+}
+
+// shift moves all with the clock.
+func (s shares) shift(step time.Duration) {
+	for namespace, x := range s {
+		x.at = x.at.Add(step)
+		s[namespace] = x
+	}
+}
+
+func (w *World) sharesToWire() []*pb.ShareState {
+	var out []*pb.ShareState
+	for _, namespace := range slices.Sorted(maps.Keys(w.shares)) {
+		if s := w.shares[namespace]; s.left(w.Now, w.Settings.NamespaceBudget) > 0 {
+			out = append(out, &pb.ShareState{Namespace: namespace, Bytes: s.bytes, At: int64(s.at)})
+		}
+	}
+	return out
+}
+
+func (s shares) restore(ws []*pb.ShareState) {
+	clear(s)
+	for _, w := range ws {
+		s[w.GetNamespace()] = usage{bytes: w.GetBytes(), at: events.Time(w.GetAt())}
+	}
+}
