@@ -31,11 +31,24 @@ const someVersions = `module m
 go 1.26.0
 
 require (
+	go.etcd.io/etcd/etcdctl/v3 v3.6.16
+	go.etcd.io/etcd/etcdutl/v3 v3.6.16
 	go.etcd.io/etcd/server/v3 v3.6.16
 	k8s.io/kubernetes v1.36.3
 	sigs.k8s.io/kwok v0.8.0
 )
 `
+
+// versionOf is a program's in someVersions.
+func versionOf(p program) string {
+	switch p.module {
+	case "k8s.io/kubernetes":
+		return "v1.36.3"
+	case "sigs.k8s.io/kwok":
+		return "v0.8.0"
+	}
+	return "v3.6.16"
+}
 
 // install writes a program and its stamp as a finished build would.
 func install(t *testing.T, s Set, p program, version string) {
@@ -100,8 +113,7 @@ func TestEnsureReturnsAtOnceWhenEverythingIsCurrent(t *testing.T) {
 	dir := t.TempDir()
 	s := Set{dir: dir}
 	for _, p := range programs {
-		v := map[string]string{"go.etcd.io/etcd/server/v3": "v3.6.16", "k8s.io/kubernetes": "v1.36.3", "sigs.k8s.io/kwok": "v0.8.0"}[p.module]
-		install(t, s, p, v)
+		install(t, s, p, versionOf(p))
 	}
 	var said strings.Builder
 	got, err := Ensure(t.Context(), Config{Root: root, Dir: dir, Progress: &said})
@@ -140,8 +152,7 @@ func TestEnsureWaitsForAnotherBuilder(t *testing.T) {
 	// The other one finishes: everything is there, and nothing is built.
 	s := Set{dir: dir}
 	for _, p := range programs {
-		v := map[string]string{"go.etcd.io/etcd/server/v3": "v3.6.16", "k8s.io/kubernetes": "v1.36.3", "sigs.k8s.io/kwok": "v0.8.0"}[p.module]
-		install(t, s, p, v)
+		install(t, s, p, versionOf(p))
 	}
 	other.release()
 	if _, err := Ensure(t.Context(), Config{Root: root, Dir: dir, Progress: &said}); err != nil {

@@ -20,6 +20,8 @@ const (
 	ControllerManager = "kube-controller-manager"
 	Scheduler         = "kube-scheduler"
 	Kwok              = "kwok"
+	Etcdctl           = "etcdctl" // takes backups of etcd
+	Etcdutl           = "etcdutl" // restores them
 )
 
 // program is one thing to build.
@@ -40,6 +42,8 @@ var programs = []program{
 	{ControllerManager, "k8s.io/kubernetes/cmd/kube-controller-manager", "k8s.io/kubernetes", 45 * time.Second, kubernetesVars},
 	{Scheduler, "k8s.io/kubernetes/cmd/kube-scheduler", "k8s.io/kubernetes", 5 * time.Second, kubernetesVars},
 	{Kwok, "sigs.k8s.io/kwok/cmd/kwok", "sigs.k8s.io/kwok", 10 * time.Second, kwokVars},
+	{Etcdctl, "go.etcd.io/etcd/etcdctl/v3", "go.etcd.io/etcd/etcdctl/v3", 5 * time.Second, noVars},
+	{Etcdutl, "go.etcd.io/etcd/etcdutl/v3", "go.etcd.io/etcd/etcdutl/v3", 5 * time.Second, noVars},
 }
 
 func noVars(string) []string { return nil }

@@ -1,0 +1,61 @@
+package controlplane
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+
+	"github.com/jobledger/jobledger/test/binaries"
+)
+
+// Backup writes a snapshot of etcd, as it is now, into a file.
+func (cp *ControlPlane) Backup(ctx context.Context, file string) error {
+	return cp.tool(ctx, binaries.Etcdctl, "--endpoints="+cp.etcdSocket(), "snapshot", "save", file)
+}
+
+// Restore puts a backup in the place of what is stored: it kills every component, as one does who restores a cluster, and starts
+// them again when etcd has the data of the backup. Revisions go back. It returns when the API server is ready.
+func (cp *ControlPlane) Restore(ctx context.Context, file string) error {
+	var running []string
+	cp.mu.Lock()
+	for _, p := range cp.processes {
+		running = append(running, p.name)
+	}
+	cp.mu.Unlock()
+	for _, name := range slices.Backward(running) { // what needs another ends before it
+		if err := cp.Interrupt(name); err != nil {
+			return err
+		}
+	}
+	if err := os.RemoveAll(cp.path("etcd")); err != nil {
+		return fmt.Errorf("restore a backup of etcd: %w", err)
+	}
+	if err := cp.tool(ctx, binaries.Etcdutl, "snapshot", "restore", file, "--data-dir="+cp.path("etcd")); err != nil {
+		return err
+	}
+	for _, name := range running { // etcd is the first, kube-apiserver the second
+		old := cp.process(name)
+		cp.forget(old)
+		if err := cp.launch(name, old.argv[1:]...); err != nil {
+			return err
+		}
+		if name == binaries.APIServer {
+			if err := cp.awaitAPIServer(ctx); err != nil {
+				return err
+			}
+		}
+		go cp.watch(cp.process(name))
+	}
+	return nil
+}
+
+// tool runs a program to its end.
+func (cp *ControlPlane) tool(ctx context.Context, name string, args ...string) error {
+	out, err := exec.CommandContext(ctx, cp.programs.Path(name), args...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s %v: %w\n%s", name, args, err, out)
+	}
+	return nil
+}
