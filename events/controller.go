@@ -1,6 +1,10 @@
 package events
 
-import "time"
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
 
 // LogCreated opens a log.
 type LogCreated struct {
@@ -16,6 +20,15 @@ const Format = 1
 type EpochChanged struct {
 	Epoch  uint64
 	Reason EpochReason
+	Rewind Rewind // the proof, when the cluster was rewound; zero for other reasons
+}
+
+// Rewind is what proves that a cluster went back: a quorum read that was asked for when Known was known, and is older.
+type Rewind struct {
+	Resource Resource
+	Known    uint64    // the resourceVersion that was known
+	Found    uint64    // the resourceVersion that the read gave
+	Object   types.UID // of which both are versions; empty when they are those of the whole resource
 }
 
 // EpochReason says why an epoch ended.

@@ -7,6 +7,24 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
+func epochToWire(f *EpochChanged) *pb.EpochChanged {
+	w := &pb.EpochChanged{Epoch: f.Epoch, Reason: pb.EpochReason(f.Reason)}
+	if r := f.Rewind; r != (Rewind{}) {
+		w.Rewind = &pb.Rewind{Resource: pb.Resource(r.Resource), Known: r.Known, Found: r.Found, Object: uidToWire(r.Object)}
+	}
+	return w
+}
+
+func epochFromWire(w *pb.EpochChanged) (Facts, error) {
+	f := &EpochChanged{Epoch: w.GetEpoch(), Reason: EpochReason(w.GetReason())}
+	if r := w.GetRewind(); r != nil {
+		f.Rewind = Rewind{
+			Resource: Resource(r.GetResource()), Known: r.GetKnown(), Found: r.GetFound(), Object: uidFromWire(r.GetObject()),
+		}
+	}
+	return f, nil
+}
+
 func startedToWire(f *ControllerStarted) *pb.ControllerStarted {
 	return &pb.ControllerStarted{
 		Version: f.Version, RulesVersion: f.RulesVersion, ZoneData: f.ZoneData, Settings: SettingsToWire(&f.Settings),

@@ -42,7 +42,7 @@ func factsToWire(f Facts, free *[]string) (proto.Message, error) {
 	case *LogCreated:
 		return &pb.LogCreated{LogId: f.LogID, Epoch: f.Epoch, Format: f.Format}, nil
 	case *EpochChanged:
-		return &pb.EpochChanged{Epoch: f.Epoch, Reason: pb.EpochReason(f.Reason)}, nil
+		return epochToWire(f), nil
 	case *Pruned:
 		return &pb.Pruned{First: uint64(f.First)}, nil
 	case *ControllerStarted:
@@ -99,9 +99,7 @@ func unmarshalFacts(kind Kind, b []byte, free []string) (Facts, error) {
 			return &LogCreated{LogID: w.GetLogId(), Epoch: w.GetEpoch(), Format: w.GetFormat()}, nil
 		})
 	case KindEpochChanged:
-		return parse(b, func(w *pb.EpochChanged) (Facts, error) {
-			return &EpochChanged{Epoch: w.GetEpoch(), Reason: EpochReason(w.GetReason())}, nil
-		})
+		return parse(b, epochFromWire)
 	case KindPruned:
 		return parse(b, func(w *pb.Pruned) (Facts, error) { return &Pruned{First: Sequence(w.GetFirst())}, nil })
 	case KindControllerStarted:

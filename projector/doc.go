@@ -7,7 +7,7 @@
 //   - Apply cannot fail: records are validated when they are decoded. It mutates in place, and its cost depends on what
 //     the record changes, not on how many pods or indexes the Job has.
 //   - The newest observed status is the published base ([Status]); on top come only pods that still carry the finalizer.
-//   - Versions of an object only go forward.
+//   - Versions of an object only go forward, but across a proven rewind, at which everything is forgotten.
 //   - Everything that waits (backoff, refusals, commands in flight) is here, as a time that moves when the clock is set.
 //
 // [Intake] turns observations into records: it routes them to streams, drops what the log knows already, and finds what

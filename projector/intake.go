@@ -32,6 +32,8 @@ type Intake struct {
 // the first draft will have. The world must have folded all that came before.
 func (in *Intake) Admit(o *events.Observation, next events.Sequence) []Draft {
 	switch f := o.Facts.(type) {
+	case *events.EpochChanged:
+		return in.rewound(f)
 	case *events.ListingStarted:
 		return in.listingStarted(f)
 	case *events.Synced:
@@ -51,7 +53,7 @@ func (in *Intake) Admit(o *events.Observation, next events.Sequence) []Draft {
 }
 
 func (in *Intake) listingStarted(f *events.ListingStarted) []Draft {
-	if in.listing == nil {
+	if in.listing == nil { // the first, or the first after a rewind
 		in.listing = map[events.Resource]map[types.UID]bool{}
 	}
 	filled := &events.ListingStarted{Reason: f.Reason, Resources: f.Resources, LastSeen: in.World.Now}

@@ -182,11 +182,12 @@ func (j *Job) writeEnded(f *events.CommandEnded) {
 		if stale(f.Class) {
 			j.Recheck, j.Look = true, true
 		}
-		if f.Class == events.RefusedConflict {
-			j.Writing.Until = j.Now // found out before anything was sent: the Job is read at once
-			if f.Sent {
-				j.Writing.Until = j.Now.Add(j.Settings.APIBackoff) // the newer version is on its way, or is read then
-			}
+		switch {
+		case f.Class != events.RefusedConflict:
+		case f.Sent:
+			j.Writing.Until = j.Now.Add(j.Settings.APIBackoff) // the newer version is on its way, or is read then
+		case j.Writing.Count == 1:
+			j.Writing.Until = j.Now // found out before anything was sent: the Job is read at once. Another one in a row waits
 		}
 	case events.UnknownIf:
 		j.Writing.refused(j.Settings, since, j.Now, f)

@@ -101,6 +101,15 @@ func (p *Pod) Active() bool { return !p.Phase.Terminal() && !p.Leaving() }
 // Held reports whether the pod still carries the tracking finalizer, as far as anybody knows.
 func (p *Pod) Held() bool { return p.Tracked && p.DroppedIn == 0 && !p.Vanished }
 
+// Newest is the newest version known of the pod, also from the answer to a write that nobody has watched yet. An answer that
+// carries the very version in which the pod still had the finalizer says that the pod was removed with it, which is later.
+func (p *Pod) Newest() uint64 {
+	if p.DroppedIn != 0 && p.DroppedIn == p.Version {
+		return p.Version + 1
+	}
+	return max(p.Version, p.DroppedIn)
+}
+
 // podSet holds the pods of one kind, in no order.
 type podSet map[*Pod]struct{}
 

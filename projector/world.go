@@ -91,8 +91,23 @@ func (w *World) Len() int { return len(w.jobs) }
 // Stubs is the number of finished Jobs of which only a stub is kept.
 func (w *World) Stubs() int { return len(w.stubs) }
 
-// Newest is the newest resourceVersion known of a resource; 0 for none.
-func (w *World) Newest(r events.Resource) uint64 { return w.newest[r] }
+// Newest is the newest resourceVersion known of a resource; 0 for none. It costs what there are Jobs, or pods: the answers
+// to our own writes count, which are known of each object alone.
+func (w *World) Newest(r events.Resource) uint64 {
+	newest := w.newest[r]
+	for _, j := range w.jobs {
+		switch r {
+		case events.Jobs:
+			newest = max(newest, j.Version)
+		case events.Pods:
+			for _, p := range j.pods {
+				newest = max(newest, p.Newest())
+			}
+		case events.CronJobs:
+		}
+	}
+	return newest
+}
 
 // Previous is the newest record of a stream that this world holds; 0 when it holds none.
 func (w *World) Previous(s events.Stream) events.Sequence {
@@ -136,6 +151,9 @@ func (w *World) applyToController(rec *events.Record) {
 		w.Identity = events.Identity{LogID: f.LogID, Epoch: f.Epoch}
 	case *events.EpochChanged:
 		w.Identity.Epoch = f.Epoch
+		if f.Reason == events.EpochClusterRewound {
+			w.rewind(rec.Sequence)
+		}
 	case *events.ControllerStarted:
 		w.Settings, w.Program, w.Rules, w.Key = f.Settings, f.Version, f.RulesVersion, f.Key
 		w.Rival.restarted(rec.Time)

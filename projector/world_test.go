@@ -30,6 +30,14 @@ func TestWhatTheLogSaysOfItsController(t *testing.T) {
 			f.at(events.Controller, events.KindEpochChanged, &events.EpochChanged{Epoch: 2})
 			return fmt.Sprint(before, f.world.Identity)
 		}, "0f.1 0f.2"},
+		{"after a rewind of the cluster nothing but that, until everything has been listed anew", func(f *fold) string {
+			f.pod(nil)
+			f.stub("stub", 30)
+			f.decide(&events.WriteStatus{})
+			f.at(events.Controller, events.KindLogCreated, &events.LogCreated{LogID: "0f", Epoch: 1})
+			f.at(events.Controller, events.KindEpochChanged, &events.EpochChanged{Epoch: 2, Reason: events.EpochClusterRewound})
+			return fmt.Sprintln(f.world.Identity, f.world.Len(), f.world.Stubs(), newest(f), f.world.Listing, f.world.Previous(events.JobStream(job)))
+		}, "0f.2 0 0 0 0 true 0\n"},
 		{"its newest record, and when that was", func(f *fold) string {
 			f.now += 5e9
 			f.pod(nil)
@@ -76,6 +84,10 @@ func TestWhatTheLogSaysOfItsController(t *testing.T) {
 			f.see(30, nil)
 			return newest(f)
 		}, "40 0"},
+		{"or that the answer to a write brought", func(f *fold) string {
+			f.end(f.decide(&events.WriteStatus{}), done(job, 50))
+			return newest(f)
+		}, "50 0"},
 		{"or of one that is gone", func(f *fold) string {
 			f.pod(nil)
 			f.record(events.KindJobDeleted, &events.JobGone{Version: 40})

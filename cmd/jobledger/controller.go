@@ -18,6 +18,7 @@ import (
 	"github.com/jobledger/jobledger/events/informer"
 	"github.com/jobledger/jobledger/events/kube"
 	jobmetrics "github.com/jobledger/jobledger/events/metrics"
+	"github.com/jobledger/jobledger/internal/known"
 	"github.com/jobledger/jobledger/internal/lease"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler"
@@ -158,7 +159,7 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 	}
 	c.informer, err = informer.New(informer.Config{
 		Client: c.cluster.client, Namespace: c.settings.Namespace, Mode: c.settings.Mode, Identity: identity, Key: c.key,
-		Sink: c.queue, Keeper: keeper, Known: known(world), Logger: c.logger,
+		Sink: c.queue, Keeper: keeper, Known: known.Of(world), Logger: c.logger,
 		Foreign: c.metrics.ofJobs.Foreign,
 	})
 	if err != nil {
@@ -202,14 +203,15 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 // assembleHands makes the parts by which the world hears of what was decided: commands, Kubernetes Events, and the metrics of
 // Jobs, which are those of who runs them.
 func (c *controller) assembleHands(world *projector.World, requests *kubeapi.Client, api executor.API, objects *executor.Objects) (err error) {
-	var may func() bool
+	may := c.informer.Sure
 	var within func(context.Context) (context.Context, context.CancelFunc)
 	if c.lease != nil {
-		may, within = c.lease.Holds, c.lease.Within
+		may = func() bool { return c.lease.Holds() && c.informer.Sure() }
+		within = c.lease.Within
 	}
 	c.executor, err = executor.New(executor.Config{
-		May: may, Within: within, API: api, Groups: requests, Objects: objects, Identity: c.log.Identity(), Mode: c.settings.Mode,
-		Observe: c.informer.ObserveJob, ObservePod: c.informer.ObservePod, StopTimeout: c.flags.stop,
+		May: may, Within: within, API: api, Groups: requests, Objects: objects, Mode: c.settings.Mode,
+		Observe: c.informer.ObserveJob, ObservePod: c.informer.ObservePod, Wrote: c.informer.Wrote, Behind: c.informer.Behind, StopTimeout: c.flags.stop,
 		RequestTimeout: min(30*time.Second, c.settings.RequestTimeout/2), // shorter than the server's
 	})
 	if err != nil {

@@ -93,6 +93,10 @@ func life(e *subscribe.Event) string {
 	if e.Before.Log.LogID != e.ID.Log.LogID {
 		return fmt.Sprintf("another log begins: %s, in the place of %s", e.ID.Log.LogID, e.Before.Log.LogID)
 	}
+	if e.Before.Sequence < e.ID.Sequence {
+		return fmt.Sprintf("epoch %d of the log begins with record %d: the log was restored from a copy, or the cluster from a backup",
+			e.ID.Log.Epoch, e.ID.Sequence)
+	}
 	return fmt.Sprintf("the log was restored: epoch %d begins with record %d; what epoch %d had from there on did not happen",
 		e.ID.Log.Epoch, e.ID.Sequence, e.Before.Log.Epoch)
 }

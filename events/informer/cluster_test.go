@@ -30,6 +30,7 @@ type cluster struct {
 	compacted uint64 // changes through this version can no longer be watched
 	watches   map[*watch.FakeWatcher]string
 	lists     []string // the lists that were asked for: "jobs@", "pods@12"
+	away      error    // answers everything, when set
 	lag       *cluster // answers every list that is not of the newest state, when set
 }
 
@@ -118,6 +119,12 @@ func (c *cluster) record(kind watch.EventType, obj runtime.Object) uint64 {
 func (c *cluster) list(resource string, o metav1.ListOptions) (runtime.Object, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.away != nil {
+		return nil, c.away
+	}
+	if o.Limit == 1 {
+		return c.page(resource), nil // merely asks how far the server is
+	}
 	c.lists = append(c.lists, resource+"@"+o.ResourceVersion)
 	if c.lag != nil && o.ResourceVersion != "" {
 		return c.lag.page(resource), nil
@@ -153,6 +160,9 @@ func (c *cluster) all(resource string) []runtime.Object {
 func (c *cluster) watch(resource string, o metav1.ListOptions) (watch.Interface, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.away != nil {
+		return nil, c.away
+	}
 	w := watch.NewFakeWithChanSize(1000, false)
 	if o.SendInitialEvents != nil {
 		c.lists = append(c.lists, resource+"@"+o.ResourceVersion)
@@ -217,6 +227,17 @@ func (c *cluster) expire(resource string) {
 			delete(c.watches, w)
 			w.Error(&gone)
 		}
+	}
+}
+
+// leave makes the server unreachable, and ends all watches; it is back with nil.
+func (c *cluster) leave(away error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.away = away
+	for w := range c.watches {
+		delete(c.watches, w)
+		w.Stop()
 	}
 }
 

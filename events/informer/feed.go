@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"strconv"
 	"sync"
@@ -17,8 +18,8 @@ import (
 
 // What lists and watches may say that is not believed.
 var (
-	// ErrOlder: a list is older than what was seen. Ask for the newest state instead, which is believed whatever it
-	// says: if it is older, too, the cluster was restored.
+	// ErrOlder: a list is older than what was seen, or was asked for before a rewind. Ask for the newest state instead, which
+	// is believed whatever it says: if it is older, too, the cluster was restored from a backup.
 	ErrOlder = errors.New("the list is of the past")
 	// ErrUnusable: the API server breaks a promise that everything rests on. It ends Run.
 	ErrUnusable = errors.New("the API server cannot be relied on")
@@ -48,6 +49,7 @@ type Feed struct {
 	labelled  map[types.UID]map[types.UID]*knownPod // of those: by the Job that their label names, as a generated selector does
 
 	jobList, podList listing
+	relist           func(events.Resource) // told, under the lock, that a resource has to be listed anew; nil for nobody
 }
 
 // knownJob is what routing needs of a Job that exists.
@@ -55,10 +57,11 @@ type knownJob struct {
 	ref        events.JobRef
 	version    uint64
 	managed    bool
-	ours       bool            // its pods carry our own tracking finalizer
-	fromLog    bool            // known from the log only: not seen yet
-	kept       bool            // the keeper has it
-	over       bool            // it is finished or being deleted: it adopts no pods any more
+	ours       bool // its pods carry our own tracking finalizer
+	fromLog    bool // known from the log only: not seen yet
+	kept       bool // the keeper has it
+	over       bool // it is finished or being deleted: it adopts no pods any more
+	wrote      answer
 	selector   labels.Selector // nil for the generated one
 	conditions []string        // the pod conditions that its podFailurePolicy names
 }
@@ -70,12 +73,19 @@ type knownPod struct {
 	space   string        // namespace
 	told    bool          // the sink was told of it, so it is told to the end
 	held    *podFacts     // nil once nothing but its own object can change what is told of it
+	tracked bool          // it was told to carry the finalizer
+	wrote   answer
 }
 
 // listing is where one resource's list and watch are.
 type listing struct {
 	resource  events.Resource
 	newest    uint64 // newest resourceVersion seen, of objects, lists and bookmarks
+	wrote     uint64 // newest resourceVersion that the answer to a write of our own brought
+	floor     uint64 // the newer of the two when the list was asked for: a quorum read that is older proves a rewind
+	asks      uint64 // lists asked for
+	anew      bool   // the cluster was rewound: a list of the newest state is to come, and nothing that is watched counts before
+	since     uint64 // the lists asked for by then: that list must be a later one
 	announced bool   // the sink knows that a listing is under way
 	first     chan struct{}
 	listed    bool // first is closed
@@ -106,6 +116,7 @@ func NewFeed(c Config) *Feed {
 	// The loop has written the ListingStarted of a start before it starts us.
 	feed.jobList = listing{resource: events.Jobs, newest: c.Known.JobsVersion, announced: true, first: make(chan struct{})}
 	feed.podList = listing{resource: events.Pods, newest: c.Known.PodsVersion, announced: true, first: make(chan struct{})}
+	feed.jobList.floor, feed.podList.floor = feed.jobList.newest, feed.podList.newest
 	for _, k := range c.Known.Jobs {
 		feed.jobs[k.Job.UID] = &knownJob{ref: k.Job, version: k.Version, managed: true, fromLog: true}
 	}
@@ -136,14 +147,25 @@ func (feed *Feed) startLocked(reason events.ListingReason, lists ...*listing) {
 }
 
 // beginLocked checks a list and puts down that it begins. A list that is not of the newest state is refused with ErrOlder
-// when it is behind what was seen.
-func (feed *Feed) beginLocked(l *listing, version uint64, newest bool, older func() bool) error {
-	if behind := version < l.newest; !newest && (behind || older()) {
+// when it is behind what was seen; one that is proves by that that the cluster was rewound.
+func (feed *Feed) beginLocked(l *listing, version uint64, newest bool, objects iter.Seq[sighting]) error {
+	switch {
+	case l.anew && (l.asks <= l.since || !newest):
+		return fmt.Errorf("list of %s at version %d was asked for before the rewind: %w", l.resource, version, ErrOlder)
+	case newest:
+		if proof, ok := l.rewound(version, objects); ok {
+			feed.rewindLocked(proof, l)
+		}
+	case version < l.newest:
 		return fmt.Errorf("list of %s at version %d, and %d was seen: %w", l.resource, version, l.newest, ErrOlder)
-	} else if behind {
-		feed.log.Warn("the cluster is behind what was seen of it: it was restored", "resource", l.resource.String(),
-			"version", version, "seen", l.newest)
+	default:
+		for o := range objects {
+			if o.listed < o.known {
+				return fmt.Errorf("list of %s has an object at version %d, and %d was seen: %w", l.resource, o.listed, o.known, ErrOlder)
+			}
+		}
 	}
+	l.anew = false
 	if !l.announced {
 		feed.startLocked(events.ListingRelisted, l)
 	}
@@ -170,8 +192,18 @@ func (feed *Feed) bookmark(l *listing, version string) error {
 	if err != nil {
 		return err
 	}
-	l.newest = max(l.newest, n)
+	feed.sawLocked(l, n)
 	return nil
+}
+
+// sawLocked takes note of a version that the watch brought. It reports whether what came with it counts: not while the resource
+// has to be listed anew.
+func (feed *Feed) sawLocked(l *listing, version uint64) bool {
+	if l.anew {
+		return false
+	}
+	l.newest = max(l.newest, version)
+	return true
 }
 
 // versionOf is the resourceVersion of an object.

@@ -14,6 +14,7 @@ import (
 
 // ListJobs takes a whole list of Jobs that is of the newest state, as of a version.
 func (feed *Feed) ListJobs(jobs []*batchv1.Job, version string) error {
+	feed.asking(&feed.jobList)
 	return feed.replaceJobs(jobs, version, true)
 }
 
@@ -34,13 +35,14 @@ func (feed *Feed) replaceJobs(jobs []*batchv1.Job, listVersion string, newest bo
 			return err
 		}
 	}
-	older := func() bool {
-		return slices.ContainsFunc(jobs, func(job *batchv1.Job) bool {
-			known := feed.jobs[job.UID]
-			return known != nil && versions[job.UID] < known.version
-		})
+	known := func(yield func(sighting) bool) {
+		for _, job := range jobs {
+			if k := feed.jobs[job.UID]; k != nil && !yield(sighting{job.UID, versions[job.UID], k.version, k.wrote}) {
+				return
+			}
+		}
 	}
-	if err := feed.beginLocked(&feed.jobList, version, newest, older); err != nil {
+	if err := feed.beginLocked(&feed.jobList, version, newest, known); err != nil {
 		return err
 	}
 	slices.SortFunc(jobs, func(a, b *batchv1.Job) int { return byAge(a, b) })
@@ -83,7 +85,9 @@ func (feed *Feed) JobChanged(job *batchv1.Job) error {
 	if err != nil {
 		return err
 	}
-	feed.jobList.newest = max(feed.jobList.newest, version)
+	if !feed.sawLocked(&feed.jobList, version) {
+		return nil
+	}
 	if known := feed.jobs[job.UID]; known != nil && version <= known.version {
 		return nil
 	}
@@ -98,7 +102,9 @@ func (feed *Feed) JobDeleted(job *batchv1.Job) error {
 	if err != nil {
 		return err
 	}
-	feed.jobList.newest = max(feed.jobList.newest, version)
+	if !feed.sawLocked(&feed.jobList, version) {
+		return nil
+	}
 	if known := feed.jobs[job.UID]; known != nil {
 		feed.dropJobLocked(known, version, false)
 	}

@@ -11,6 +11,7 @@ import (
 
 // ListPods takes a whole list of Pods that is of the newest state, as of a version.
 func (feed *Feed) ListPods(pods []*corev1.Pod, version string) error {
+	feed.asking(&feed.podList)
 	return feed.replacePods(pods, version, true)
 }
 
@@ -31,13 +32,14 @@ func (feed *Feed) replacePods(pods []*corev1.Pod, listVersion string, newest boo
 			return err
 		}
 	}
-	older := func() bool {
-		return slices.ContainsFunc(pods, func(pod *corev1.Pod) bool {
-			known := feed.pods[pod.UID]
-			return known != nil && versions[pod.UID] < known.version
-		})
+	known := func(yield func(sighting) bool) {
+		for _, pod := range pods {
+			if k := feed.pods[pod.UID]; k != nil && !yield(sighting{pod.UID, versions[pod.UID], k.version, k.wrote}) {
+				return
+			}
+		}
 	}
-	if err := feed.beginLocked(&feed.podList, version, newest, older); err != nil {
+	if err := feed.beginLocked(&feed.podList, version, newest, known); err != nil {
 		return err
 	}
 	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return byAge(a, b) })
@@ -61,7 +63,9 @@ func (feed *Feed) PodChanged(pod *corev1.Pod) error {
 	if err != nil {
 		return err
 	}
-	feed.podList.newest = max(feed.podList.newest, version)
+	if !feed.sawLocked(&feed.podList, version) {
+		return nil
+	}
 	if known := feed.pods[pod.UID]; known == nil || version > known.version {
 		feed.takePodLocked(readPod(pod, version, feed.identity))
 	}
@@ -76,7 +80,9 @@ func (feed *Feed) PodDeleted(pod *corev1.Pod) error {
 	if err != nil {
 		return err
 	}
-	feed.podList.newest = max(feed.podList.newest, version)
+	if !feed.sawLocked(&feed.podList, version) {
+		return nil
+	}
 	if known := feed.pods[pod.UID]; known != nil {
 		feed.dropPodLocked(pod.UID, known, version, false, podEvidence(pod))
 	}
@@ -111,6 +117,9 @@ func (feed *Feed) sharedRef(ref events.JobRef) events.JobRef {
 // changes what is to be told, and forgets it when neither is so.
 func (feed *Feed) tellPodLocked(known *knownPod, f *podFacts) {
 	r := feed.route(f)
+	if seen, ok := r.observation.Facts.(*events.PodSeen); ok {
+		known.tracked = seen.Tracked
+	}
 	if r.concerns || known.told {
 		known.told = true
 		feed.queue.seen(f.seen.UID, r.observation)

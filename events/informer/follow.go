@@ -2,6 +2,7 @@ package informer
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"sync"
@@ -73,6 +74,9 @@ func (f *follower) reflect(ctx context.Context) {
 		err := r.ListAndWatchWithContext(ctx)
 		if ctx.Err() != nil {
 			return
+		}
+		if errors.Is(err, errListAgain) {
+			continue
 		}
 		if err != nil {
 			f.log.Warn("cannot list or watch; will try again", "error", err)

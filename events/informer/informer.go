@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
+	"time"
 
 	"github.com/go-logr/logr"
 	"golang.org/x/sync/errgroup"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 
@@ -73,6 +76,7 @@ type Informer struct {
 	feed   *Feed
 	jobs   *follower
 	pods   *follower
+	proofs patience   // of rewinds by live reads
 	failed chan error // has the first error that ends Run
 }
 
@@ -85,8 +89,17 @@ func New(config Config) (*Informer, error) {
 		sink: config.Sink, logger: config.Logger, feed: NewFeed(config), failed: make(chan error, 1),
 	}
 	jobs, pods := jobSource(config.Client, config.Namespace), podSource(config.Client, config.Namespace)
+	jobs.asking = func() { i.feed.asking(&i.feed.jobList) }
+	pods.asking = func() { i.feed.asking(&i.feed.podList) }
 	i.jobs = newFollower(events.Jobs, jobs, &batchv1.Job{}, jobStore{i.feed, jobs, i.fail}, config.Logger)
 	i.pods = newFollower(events.Pods, pods, &corev1.Pod{}, podStore{i.feed, pods, i.fail}, config.Logger)
+	i.feed.relist = func(r events.Resource) {
+		if r == events.Jobs {
+			i.jobs.restart()
+		} else {
+			i.pods.restart()
+		}
+	}
 	return i, nil
 }
 
@@ -139,6 +152,46 @@ func (i *Informer) Relist(reason events.ListingReason) {
 	i.feed.Relist(reason)
 	i.jobs.restart()
 	i.pods.restart()
+}
+
+// Sure reports whether what was seen is certain to be of the cluster's past or present. It is not while a resource is not
+// watched: the cluster may be restored from a backup meanwhile, and then what was decided is not to be carried out.
+func (i *Informer) Sure() bool { return i.jobs.source.sure.Load() && i.pods.source.sure.Load() }
+
+// Wrote takes note of a version that an answer to one of our own requests brought; see [Feed.Wrote].
+func (i *Informer) Wrote(life events.Identity, r events.Resource, uid types.UID, version uint64, dropped bool) {
+	i.feed.Wrote(life, r, uid, version, dropped)
+}
+
+// Behind takes the proof of a rewind that a live read gave, which was asked for in that life of the log. Everything is listed
+// again then. Of a server whose reads and lists contradict each other, which never agree, it takes one only so often.
+func (i *Informer) Behind(life events.Identity, proof events.Rewind) {
+	if i.proofs.take(time.Now()) {
+		i.feed.Behind(life, proof)
+	}
+}
+
+// patience spaces things out: each waits longer than the one before, until there was none for a while.
+type patience struct {
+	mu   sync.Mutex
+	next time.Time
+	wait time.Duration
+}
+
+// take reports whether it is time for another.
+func (p *patience) take(now time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case now.Before(p.next):
+		return false
+	case p.wait == 0, now.After(p.next.Add(calm)):
+		p.wait = firstPause
+	default:
+		p.wait = min(2*p.wait, calm)
+	}
+	p.next = now.Add(p.wait)
+	return true
 }
 
 // Waiting is the number of observations that the sink has not taken yet.

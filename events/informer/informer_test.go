@@ -4,10 +4,13 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/jobledger/jobledger/events"
@@ -162,6 +165,14 @@ func TestStreamedListIsSeenLikeAnyOther(t *testing.T) {
 	})
 }
 
+// expectRewind expects that from the rewind on. The two resources are listed at the same time.
+func expectRewind(t *testing.T, told []string, want ...string) {
+	t.Helper()
+	i := max(0, slices.IndexFunc(told, func(s string) bool { return strings.HasPrefix(s, "epoch") }))
+	slices.Sort(told[min(i+2, len(told)):])
+	expect(t, told[i:], want...)
+}
+
 func TestRestoredClusterIsBelieved(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster, start starter) {
 		job := testJob("a")
@@ -177,7 +188,167 @@ func TestRestoredClusterIsBelieved(t *testing.T) {
 		c.restore(backup)
 		relist()
 		relist()
-		expect(t, r.take(), "listing [jobs]: relist, seen [3]", "job a v1", "job b gone v1 missed", "synced [jobs] at [1]")
+		expectRewind(t, r.take(), "epoch 2: {Resource:jobs Known:3 Found:1 Object:}", "listing [jobs pods]: relist, seen [0 0]",
+			"job a v1", "synced [jobs] at [1]", "synced [pods] at [1]")
+		if !slices.Contains(r.log, "reset to epoch 2") {
+			t.Errorf("the keeper was told %q", r.log)
+		}
+	})
+}
+
+// A watch from a version that the server has not reached yet is silent until it has, and then shows nothing of what was before.
+func TestRestoredClusterIsFoundWithoutAnExpiredWatch(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster, start starter) {
+		job := testJob("a")
+		c.set(job)
+		backup := c.snapshot()
+		_, r := start()
+		c.set(testPod("a-1", of(job), finalizer(events.TrackingFinalizer))) // 2
+		c.set(testPod("a-2", of(job), finalizer(events.TrackingFinalizer))) // 3
+		r.take()
+
+		c.restore(backup)
+		c.cut("pods")
+		relist()
+		expectRewind(t, r.take(), "epoch 2: {Resource:pods Known:3 Found:1 Object:}", "listing [jobs pods]: relist, seen [0 0]",
+			"job a v1", "synced [jobs] at [1]", "synced [pods] at [1]")
+		c.set(testPod("a-3", of(job))) // 2 once more
+		expect(t, r.take(), "pod a-3 v2 of a selected")
+	})
+}
+
+// After an outage the restored cluster may have come further than the versions that were seen: its objects have not.
+func TestRestoredClusterThatHasCaughtUpIsFound(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster, start starter) {
+		job := testJob("a")
+		c.set(job)
+		backup := c.snapshot()
+		_, r := start()
+		job.Spec.Suspend = new(true)
+		c.set(job) // 2
+		r.take()
+
+		c.leave(syscall.ECONNREFUSED)
+		relist()
+		c.restore(backup)
+		for range 5 {
+			c.set(testJob("b"))
+		}
+		c.leave(nil)
+		relist()
+		expectRewind(t, r.take(), "epoch 2: {Resource:jobs Known:2 Found:1 Object:uid-a}", "listing [jobs pods]: relist, seen [0 0]",
+			"job a v1", "job b v6", "synced [jobs] at [6]", "synced [pods] at [6]")
+	})
+}
+
+// What an answer to our own write said counts, though the watch never showed it.
+func TestRestoredClusterIsFoundByWhatWasWritten(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster, start starter) {
+		c.set(testJob("a"))
+		i, r := start()
+		c.leave(syscall.ECONNREFUSED)
+		i.Wrote(testIdentity, events.Jobs, "uid-a", 5, false)
+		relist()
+		for range 8 {
+			c.set(testJob("b"))
+		}
+		c.leave(nil)
+		relist()
+		told := r.take()
+		if i := slices.Index(told, "epoch 2: {Resource:jobs Known:5 Found:1 Object:uid-a}"); i < 0 {
+			t.Errorf("told %q", told)
+		}
+	})
+}
+
+// While a list is under way an answer may bring a newer version than the list has: that proves nothing.
+func TestListThatAWriteOvertookIsNoRewind(t *testing.T) {
+	feed := NewFeed(Config{Mode: events.ModeDelegated, Identity: testIdentity})
+	job := testJob("a")
+	job.ResourceVersion = "5"
+	if err := feed.ListJobs([]*batchv1.Job{job.DeepCopy()}, "6"); err != nil {
+		t.Fatal(err)
+	}
+	feed.asking(&feed.jobList)
+	feed.Wrote(testIdentity, events.Jobs, job.UID, 9, false)
+	if err := feed.replaceJobs([]*batchv1.Job{job.DeepCopy()}, "8", true); err != nil || feed.identity.Epoch != 1 {
+		t.Errorf("epoch %d, %v", feed.identity.Epoch, err)
+	}
+	feed.asking(&feed.jobList)
+	if err := feed.replaceJobs([]*batchv1.Job{job.DeepCopy()}, "8", true); err != nil || feed.identity.Epoch != 2 {
+		t.Errorf("asked for after the answer: epoch %d, %v", feed.identity.Epoch, err)
+	}
+}
+
+// The answer to the removal of the last finalizer of a pod that is being deleted carries the version that the pod had with it. A list
+// that shows this version again is of a cluster in which it was never removed.
+func TestRemovedPodThatIsThereAgainProvesARewind(t *testing.T) {
+	feed := NewFeed(Config{Mode: events.ModeDelegated, Identity: testIdentity})
+	job := testJob("a")
+	pod := func() []*corev1.Pod {
+		pod := testPod("a-1", of(job), finalizer(events.TrackingFinalizer))
+		pod.ResourceVersion = "6"
+		return []*corev1.Pod{pod}
+	}
+	job.ResourceVersion = "5"
+	if err := errors.Join(feed.ListJobs([]*batchv1.Job{job.DeepCopy()}, "6"), feed.ListPods(pod(), "6")); err != nil {
+		t.Fatal(err)
+	}
+	feed.Wrote(testIdentity, events.Pods, "uid-a-1", 6, false) // a read
+	if err := feed.ListPods(pod(), "8"); err != nil || feed.identity.Epoch != 1 {
+		t.Fatalf("it is as it was: epoch %d, %v", feed.identity.Epoch, err)
+	}
+	feed.Wrote(testIdentity, events.Pods, "uid-a-1", 6, true)
+	if err := feed.ListPods(pod(), "9"); err != nil || feed.identity.Epoch != 2 {
+		t.Errorf("it is there again: epoch %d, %v", feed.identity.Epoch, err)
+	}
+}
+
+func TestLiveReadProvesARewindOnce(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster, start starter) {
+		c.set(testJob("a"))
+		i, r := start()
+		r.take()
+		proof := events.Rewind{Resource: events.Jobs, Known: 9, Found: 1, Object: "uid-a"}
+		i.Behind(testIdentity, proof)
+		i.Behind(testIdentity, proof) // another read of the same time
+		expectRewind(t, r.take(), "epoch 2: {Resource:jobs Known:9 Found:1 Object:uid-a}", "listing [jobs pods]: relist, seen [0 0]",
+			"job a v1", "synced [jobs] at [1]", "synced [pods] at [1]")
+		// A server whose lists contradict its reads is not listed again and again.
+		life := testIdentity
+		for range 3600 {
+			time.Sleep(time.Second)
+			life.Epoch++
+			i.Behind(life, proof)
+		}
+		if n := len(slices.DeleteFunc(r.take(), func(s string) bool { return !strings.HasPrefix(s, "epoch") })); n > 40 {
+			t.Errorf("%d rewinds in an hour", n)
+		}
+	})
+}
+
+func TestNothingIsSureWhileNobodyWatches(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster, start starter) {
+		c.set(testJob("a"))
+		i, _ := start()
+		if !i.Sure() {
+			t.Error("not sure, though both resources are watched")
+		}
+		c.leave(syscall.ECONNREFUSED)
+		synctest.Wait()
+		if i.Sure() {
+			t.Error("sure, though the server is away")
+		}
+		c.leave(nil)
+		relist()
+		if !i.Sure() {
+			t.Error("not sure, though the server is back")
+		}
+		c.cut("pods")
+		synctest.Wait()
+		if !i.Sure() {
+			t.Error("not sure after a watch that ended in good order and goes on")
+		}
 	})
 }
 

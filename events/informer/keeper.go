@@ -15,12 +15,16 @@ type Keeper interface {
 	KeepJob(job *batchv1.Job)
 	// DropJob is told that the Job is finished or gone: it gets no more pods.
 	DropJob(uid types.UID)
+	// Reset is told that the cluster went back, and in which life of the log it is read anew: all that the keeper has is of a
+	// past that the cluster does not have.
+	Reset(life events.Identity)
 }
 
 type nobody struct{}
 
-func (nobody) KeepJob(*batchv1.Job) {}
-func (nobody) DropJob(types.UID)    {}
+func (nobody) KeepJob(*batchv1.Job)  {}
+func (nobody) DropJob(types.UID)     {}
+func (nobody) Reset(events.Identity) {}
 
 // Known is what the log believes to exist when the informer starts. What is missing from the first list is told as
 // gone; without it the informer cannot tell, for it saw nothing of the objects that vanished while nobody watched.

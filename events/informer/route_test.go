@@ -283,7 +283,11 @@ func TestFeedByHand(t *testing.T) {
 	if err := m.ListJobs(nil, "4"); err != nil {
 		t.Errorf("a cluster that was restored: %v", err)
 	}
-	expect(t, take(), "listing [jobs pods]: gap, seen [6 0]", "job a gone v4 missed", "synced [jobs] at [4]")
+	expect(t, take(), "listing [jobs pods]: gap, seen [6 0]", "epoch 2: {Resource:jobs Known:6 Found:4 Object:}",
+		"listing [jobs pods]: relist, seen [0 0]", "synced [jobs] at [4]")
+	if !m.MustList(events.Pods) {
+		t.Error("pods need not be listed anew")
+	}
 }
 
 func TestOrdinalIsOfThisLifeOfThisLogAndItsJob(t *testing.T) {

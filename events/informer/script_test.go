@@ -59,6 +59,13 @@ func (r *recorder) DropJob(uid types.UID) {
 	r.log = append(r.log, "drop "+string(uid))
 }
 
+func (r *recorder) Reset(life events.Identity) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	clear(r.kept)
+	r.log = append(r.log, fmt.Sprintf("reset to epoch %d", life.Epoch))
+}
+
 // take returns what was told since it was called last, one line for each observation.
 func (r *recorder) take() []string {
 	synctest.Wait()
@@ -111,6 +118,8 @@ func line(o events.Observation) string {
 		return s
 	case *events.ListingStarted:
 		return fmt.Sprintf("listing %v: %s, seen %v", f.Resources, f.Reason, f.LastVersions)
+	case *events.EpochChanged:
+		return fmt.Sprintf("epoch %d: %+v", f.Epoch, f.Rewind)
 	case *events.Synced:
 		return fmt.Sprintf("synced %v at %v", f.Resources, f.Versions)
 	}

@@ -3,8 +3,11 @@ package informer
 import (
 	"context"
 	"errors"
+	"net/http"
 	"sync/atomic"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
@@ -16,17 +19,23 @@ import (
 // source lists and watches one resource for a reflector. It never lets the server answer a list from a state of any
 // age: a first list would be asked for with resourceVersion 0, which a lagging server answers with the past. A
 // reflector that has a version asks for a state not older than it; see insist.
+//
+// A cluster that was restored from a backup has not reached that version yet, or reaches it with other contents. A watch from
+// it would be silent, or begin in the middle. So before each watch the server is asked how far it is, and after an outage, in
+// which a cluster may be restored, everything is listed.
 type source struct {
 	list      func(context.Context, metav1.ListOptions) (runtime.Object, error)
 	watch     func(context.Context, metav1.ListOptions) (watch.Interface, error)
 	streaming bool // the client can send a list as a watch
 
+	asking     func()      // told before each list is asked for
 	insist     atomic.Bool // ask for the newest state, whatever version the reflector has
 	consistent atomic.Bool // the list that was asked for last is of the newest state
+	sure       atomic.Bool // what was seen is of the server's past or present: it was asked since a watch ended
 }
 
 func newSource(client kubernetes.Interface) *source {
-	return &source{streaming: !watchlist.DoesClientNotSupportWatchListSemantics(client)}
+	return &source{asking: func() {}, streaming: !watchlist.DoesClientNotSupportWatchListSemantics(client)}
 }
 
 func jobSource(client kubernetes.Interface, namespace string) *source {
@@ -68,15 +77,79 @@ func (s *source) ListWithContext(ctx context.Context, o metav1.ListOptions) (run
 	if o.Continue == "" { // the pages after the first are of the same state
 		s.ask(&o)
 	}
-	return s.list(ctx, o)
+	list, err := s.list(ctx, o)
+	s.answered(err)
+	return list, err
 }
 
 // WatchWithContext implements cache.WatcherWithContext.
 func (s *source) WatchWithContext(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	s.sure.Store(false)
 	if o.SendInitialEvents != nil && *o.SendInitialEvents {
 		s.ask(&o)
+	} else if err := s.reaches(ctx, o.ResourceVersion); err != nil {
+		return nil, err
 	}
-	return s.watch(ctx, o)
+	w, err := s.watch(ctx, o)
+	s.answered(err)
+	if err != nil {
+		return nil, err
+	}
+	return endingWatch{w, func() { s.sure.Store(false) }}, nil
+}
+
+// errListAgain: the server may have gone back, so everything is listed before it is watched again.
+var errListAgain = errors.New("the API server was away or is behind what was seen: list again")
+
+// reaches asks the server whether it has reached a version from which it is to be watched. It takes one object of a quorum read.
+func (s *source) reaches(ctx context.Context, version string) error {
+	if version == "" || version == "0" {
+		return nil
+	}
+	known, err := parseVersion(version)
+	if err != nil {
+		return err
+	}
+	page, err := s.list(ctx, metav1.ListOptions{Limit: 1})
+	if s.answered(err); err != nil {
+		return err
+	}
+	list, err := meta.ListAccessor(page)
+	if err != nil {
+		return err
+	}
+	found, err := parseVersion(list.GetResourceVersion())
+	if err != nil {
+		return err
+	}
+	if found < known {
+		s.insist.Store(true)
+	}
+	if s.insist.Load() {
+		return errListAgain
+	}
+	s.sure.Store(true)
+	return nil
+}
+
+// answered takes what became of a request. When the server was away, the next list is asked for without a version.
+func (s *source) answered(err error) {
+	var status apierrors.APIStatus
+	if err != nil && (!errors.As(err, &status) || status.Status().Code >= http.StatusInternalServerError) {
+		s.insist.Store(true)
+	}
+}
+
+// endingWatch tells when its reader has seen its end.
+type endingWatch struct {
+	watch.Interface
+	ended func()
+}
+
+// Stop implements watch.Interface.
+func (w endingWatch) Stop() {
+	w.ended()
+	w.Interface.Stop()
 }
 
 func (s *source) ask(o *metav1.ListOptions) {
@@ -84,11 +157,18 @@ func (s *source) ask(o *metav1.ListOptions) {
 		o.ResourceVersion = ""
 	}
 	s.consistent.Store(o.ResourceVersion == "")
+	s.asking()
 }
 
 // judge takes what became of a list: one that was of the past makes the next be asked for without a version.
 func (s *source) judge(err error) error {
-	s.insist.Store(errors.Is(err, ErrOlder))
+	switch {
+	case errors.Is(err, ErrOlder):
+		s.insist.Store(true)
+	case err == nil && s.consistent.Load():
+		s.insist.Store(false)
+	}
+	s.sure.Store(err == nil)
 	return err
 }
 

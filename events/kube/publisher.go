@@ -170,6 +170,9 @@ func (p *Publisher) publish(ctx context.Context, rec *events.Record) error {
 		}
 	}
 	p.memory.note(rec)
+	if f, ok := rec.Facts.(*events.EpochChanged); ok {
+		p.writer.identity.Epoch = f.Epoch
+	}
 	return nil
 }
 

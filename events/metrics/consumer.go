@@ -95,6 +95,11 @@ func (c *Consumer) count(ctx context.Context, rec *events.Record) error {
 // listing follows when the view of the cluster is made anew: nothing is decided then.
 func (c *Consumer) listing(rec *events.Record) {
 	switch f := rec.Facts.(type) {
+	case *events.EpochChanged:
+		if f.Reason == events.EpochClusterRewound {
+			c.rewound(rec.Time)
+			c.pending = []events.Resource{events.Jobs, events.Pods}
+		}
 	case *events.ListingStarted:
 		for _, r := range f.Resources {
 			if !slices.Contains(c.pending, r) {
@@ -183,9 +188,20 @@ func (c *Consumer) endOfBatch(rec *events.Record) {
 // forget drops what is remembered of a Job when nothing is to be told of it any more.
 func (c *Consumer) forget(s events.Stream, j *job, now events.Time) {
 	over := j.retired || (len(j.flights) == 0 && ((j.gone && j.holding == 0) || (!j.seen() && len(j.pods) == 0)))
-	if !over {
-		return
+	if over {
+		c.drop(s, j, now)
 	}
+}
+
+// rewound forgets everything, as the world does.
+func (c *Consumer) rewound(now events.Time) {
+	for s, j := range c.jobs { // in no order: it only adds and subtracts
+		c.drop(s, j, now)
+	}
+	c.batch = c.batch[:0]
+}
+
+func (c *Consumer) drop(s events.Stream, j *job, now events.Time) {
 	for uid := range j.pods {
 		c.podChanged(j, uid, pod{})
 	}

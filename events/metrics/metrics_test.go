@@ -486,6 +486,12 @@ func TestWhatIsOverIsForgotten(t *testing.T) {
 			}
 			s.ended(s.decide(&events.DropFinalizer{Pod: "p"}), 0, events.Done)
 		}},
+		{"a Job of a cluster that went back", func(s *script) {
+			s.pod("p", events.PodSucceeded)
+			s.decide(&events.CreatePod{Ordinal: 9})
+			s.add(events.Controller, events.KindEpochChanged, &events.EpochChanged{Epoch: 2, Reason: events.EpochClusterRewound})
+			s.end()
+		}},
 		{"a Job that was never there", func(s *script) {
 			s.add(demoStream, events.KindJobDeleted, &events.JobGone{})
 			s.end()

@@ -46,8 +46,8 @@ const (
 // subscriber to one Job (all its events) has missed nothing when each Previous is the sequence of the message before it, or 0 in
 // the first. What is older than Floor may never have been published, because the log no longer kept it then; nothing from
 // Floor on is ever left out. A message with the ID of an earlier one is that one again. After an ID with a
-// higher epoch (the log was restored) sequences go on from the first of that epoch, and records of the epoch before with
-// that or a higher sequence did not happen in the life that goes on.
+// higher epoch (the log was restored, or the cluster was) sequences go on from the first of that epoch, and records of the
+// epoch before with that or a higher sequence did not happen in the life that goes on.
 type Head struct {
 	ID          ID
 	Subject     Subject

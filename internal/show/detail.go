@@ -82,7 +82,7 @@ func controllerDetail(r *events.Record) string {
 	case *events.LogCreated:
 		return fmt.Sprintf("log %s, epoch %d, format %d", f.LogID, f.Epoch, f.Format)
 	case *events.EpochChanged:
-		return fmt.Sprintf("epoch %d begins", f.Epoch)
+		return epochText(f)
 	case *events.Pruned:
 		return fmt.Sprintf("records before %d are no longer kept", f.First)
 	case *events.ControllerStarted:
@@ -133,6 +133,22 @@ func controllerDetail(r *events.Record) string {
 		return "no other controller was at work for a minute: decisions go on"
 	}
 	return ""
+}
+
+func epochText(f *events.EpochChanged) string {
+	text := fmt.Sprintf("epoch %d begins", f.Epoch)
+	switch r := f.Rewind; {
+	case f.Reason == events.EpochRestored:
+		text += ": the log was restored from a copy"
+	case f.Reason != events.EpochClusterRewound:
+	case r.Object != "":
+		text += fmt.Sprintf(": the cluster was restored from a backup: object %s of %s went back from revision %d to %d; everything is read anew",
+			r.Object, r.Resource, r.Known, r.Found)
+	default:
+		text += fmt.Sprintf(": the cluster was restored from a backup: %s went back from revision %d to %d; everything is read anew",
+			r.Resource, r.Known, r.Found)
+	}
+	return text
 }
 
 func groupText(f *events.GroupSeen) string {

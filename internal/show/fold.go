@@ -28,6 +28,7 @@ type Account struct {
 	Trouble     [3]*Failure     // the newest failure of each sort of command, if none succeeded since
 	Retired     events.Sequence // the record that closed it; 0 while it is open
 	Deleted     events.Sequence // the record that says that its object is gone
+	Rewound     events.Sequence // the record that says that the cluster went back, when nothing was seen of the Job since
 
 	said    map[events.CommandName]said // how commands failed that have not ended
 	writing said                        // how the newest status write failed
@@ -52,6 +53,11 @@ func NewFold() *Fold {
 func (f *Fold) Apply(r *events.Record) {
 	before := f.world.Job(r.Stream)
 	f.world.Apply(r)
+	if e, ok := r.Facts.(*events.EpochChanged); ok && e.Reason == events.EpochClusterRewound {
+		for _, a := range f.accounts {
+			a.Rewound, a.said, a.writing, a.Trouble = r.Sequence, nil, said{}, [3]*Failure{}
+		}
+	}
 	if r.Stream.Kind != events.StreamJob {
 		return
 	}
@@ -116,7 +122,7 @@ func (a *Account) note(r *events.Record) {
 	case *events.JobGone:
 		a.Deleted = r.Sequence
 	case *events.JobSeen:
-		a.Deleted = 0
+		a.Deleted, a.Retired, a.Rewound = 0, 0, 0
 	}
 	a.names.Learn(r)
 	switch r.Facts.(type) {

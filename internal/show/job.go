@@ -2,6 +2,7 @@ package show
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 
 	"github.com/jobledger/jobledger/events"
@@ -142,7 +143,11 @@ func JobOf(f *Fold, a *Account, asOf events.Sequence, now events.Time) Job {
 	for _, p := range j.Pods() {
 		v.Pods = append(v.Pods, podOf(p))
 	}
-	if a.Retired == 0 && a.Deleted == 0 {
+	switch {
+	case a.Rewound != 0:
+		v.Notes = []string{fmt.Sprintf(
+			"the cluster was restored from a backup (record %d), and the Job has not been seen since: this is how it was before", a.Rewound)}
+	case a.Retired == 0 && a.Deleted == 0:
 		v.InFlight, v.Waits, v.Refused, v.Notes = inFlight(a), waits(j, now), refusals(a, now), notes(j)
 	}
 	for _, f := range a.Trouble {

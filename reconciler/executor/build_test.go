@@ -78,7 +78,7 @@ func newWorld(t *testing.T, change ...func(*Config)) *world {
 	}
 	w.objects.KeepJob(w.job)
 	config := Config{
-		API: w.client, Objects: w.objects, Identity: identity, Mode: events.ModeDelegated,
+		API: w.client, Objects: w.objects, Mode: events.ModeDelegated,
 		Observe: func(job *batchv1.Job) events.Observation {
 			return events.Observation{Facts: &events.JobSeen{Version: versionOf(job)}}
 		},
@@ -111,7 +111,7 @@ func (w *world) template() string {
 func (w *world) task(c events.Command) Task {
 	w.places++
 	return Task{
-		Name: events.CommandName{Decided: 7, Place: w.places}, Stream: events.JobStream(w.job.UID), Job: w.ref(),
+		Name: events.CommandName{Decided: 7, Place: w.places}, Life: identity, Stream: events.JobStream(w.job.UID), Job: w.ref(),
 		ManagedBy: events.ManagedBy, Command: c,
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -31,7 +33,7 @@ func (c *Call) Do(ctx context.Context) Result {
 	w.result.Evidence.Namespace = c.Task.Job.Namespace
 	ctx, end := w.Within(ctx)
 	defer end()
-	if c.Withdrawn || ctx.Err() != nil || !w.May() {
+	if c.Withdrawn || ctx.Err() != nil || !w.May() || w.Objects.outdated(w.Life) {
 		w.result.Ended.Ending = events.Withdrawn
 		return w.result
 	}
@@ -58,7 +60,7 @@ func (w *work) carryOut(ctx context.Context) {
 	case *events.DropFinalizer:
 		w.patchPod(ctx, dropPatch(c, trackingFinalizers(w.Mode, w.ManagedBy)))
 	case *events.AdoptPod:
-		w.patchPod(ctx, adoptPatch(c, w.Identity, w.Job, w.ManagedBy))
+		w.patchPod(ctx, adoptPatch(c, w.Life, w.Job, w.ManagedBy))
 	case *events.ReleasePod:
 		w.patchPod(ctx, releasePatch(c, w.Job, trackingFinalizers(w.Mode, w.ManagedBy)))
 	case *events.WriteStatus:
@@ -81,12 +83,12 @@ func (w *work) carryOut(ctx context.Context) {
 // createPod makes a pod under the name that the command's ordinal gives it, so that one who tries twice meets himself.
 func (w *work) createPod(ctx context.Context, c *events.CreatePod) {
 	job, ok := w.Objects.withTemplate(w.Job.UID, c.Template)
-	w.result.Evidence.Name = podNameOf(w.Identity, w.Job, c.Ordinal, c.Index)
+	w.result.Evidence.Name = podNameOf(w.Life, w.Job, c.Ordinal, c.Index)
 	if !ok {
 		w.refuse(events.RefusedTemplate, "the Job's pod template is not the one that was decided on, or not known any more")
 		return
 	}
-	pod, err := newPod(job, w.Identity, w.ManagedBy, w.PodGroup, c)
+	pod, err := newPod(job, w.Life, w.ManagedBy, w.PodGroup, c)
 	if err != nil {
 		w.refuse(events.RefusedInvalid, err.Error())
 		return
@@ -108,7 +110,7 @@ func (w *work) meet(ctx context.Context, c *events.CreatePod) {
 	case err != nil: // it may have been ours
 		w.failed(err)
 		w.result.Ended.Ending, w.result.Ended.Class, w.result.Ended.Sent = events.UnknownIf, 0, true
-	case isOurs(pod, w.Identity, w.Job, c.Ordinal):
+	case isOurs(pod, w.Life, w.Job, c.Ordinal):
 		w.result.Evidence.Reason, w.result.Evidence.Message = "", ""
 		w.observe(w.ObservePod(pod))
 		w.done(pod)
@@ -159,6 +161,13 @@ func (w *work) done(o metav1.Object) {
 	e := &w.result.Ended
 	e.Ending, e.Class, e.RetryAfter, e.Sent = events.Done, 0, 0, true
 	e.UID, e.Version = o.GetUID(), versionOf(o)
+	switch o.(type) {
+	case *batchv1.Job:
+		w.Wrote(w.Life, events.Jobs, e.UID, e.Version, false)
+	case *corev1.Pod:
+		_, dropped := w.Command.(*events.DropFinalizer)
+		w.Wrote(w.Life, events.Pods, e.UID, e.Version, dropped)
+	}
 }
 
 // stored ends the task as confirmed by a write that the server has just stored.

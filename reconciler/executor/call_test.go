@@ -346,6 +346,21 @@ func TestReadJob(t *testing.T) {
 		t.Errorf("another Job of the name: done with %s, observations %v", r.Ended.UID, r.Observations)
 	}
 
+	known := w.task(&events.ReadJob{})
+	known.Base = versionOf(w.job) + 1
+	var proofs []events.Rewind
+	w.executor.config.Behind = func(life events.Identity, proof events.Rewind) {
+		if life == identity {
+			proofs = append(proofs, proof)
+		}
+	}
+	r = w.do(known)
+	w.wants(r, events.Refused, events.RefusedConflict, true)
+	want := events.Rewind{Resource: events.Jobs, Known: known.Base, Found: versionOf(w.job), Object: w.job.UID}
+	if len(r.Observations) != 0 || len(proofs) != 1 || proofs[0] != want {
+		t.Errorf("a Job older than known: observations %v, proofs %v", r.Observations, proofs)
+	}
+
 	gone := w.task(&events.ReadJob{})
 	gone.Job.Name = "gone"
 	w.wants(w.do(gone), events.Refused, events.RefusedNotFound, true)
@@ -377,6 +392,19 @@ func TestReadPod(t *testing.T) {
 	if r.Ended.UID != "" || len(r.Observations) != 0 || r.Evidence.Sentence == "" {
 		t.Errorf("another's pod: done with %q, %v, %q", r.Ended.UID, r.Observations, r.Evidence.Sentence)
 	}
+}
+
+func TestCallOfALifeBeforeTheRewindIsGivenBackUnsent(t *testing.T) {
+	w := newWorld(t)
+	old := w.task(&events.CreatePod{Ordinal: 1, Index: events.NoIndex, Template: w.template()})
+	next := identity
+	next.Epoch++
+	w.objects.Reset(next)
+	w.objects.KeepJob(w.job)
+	w.wants(w.do(old), events.Withdrawn, 0, false)
+	anew := w.task(&events.CreatePod{Ordinal: 1, Index: events.NoIndex, Template: w.template()})
+	anew.Life = next
+	w.wants(w.do(anew), events.Done, 0, true)
 }
 
 func TestCallWhoseContextHasEndedIsGivenBackUnsent(t *testing.T) {

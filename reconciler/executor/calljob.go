@@ -20,7 +20,7 @@ func (w *work) writeStatus(ctx context.Context) {
 		w.refuse(events.RefusedInvalid, "the task has no status to write")
 		return
 	}
-	job, version, ok := w.Objects.at(w.Job.UID, w.Base)
+	job, version, ok := w.Objects.at(w.Life, w.Job.UID, w.Base)
 	if !ok {
 		w.refuse(events.RefusedConflict, fmt.Sprintf(
 			"the status was computed from version %d of the Job, and version %d is the newest seen", w.Base, version))
@@ -43,6 +43,13 @@ func (w *work) readJob(ctx context.Context) {
 		w.failed(err)
 		return
 	}
+	if version := versionOf(job); job.UID == w.Job.UID && version < w.Base {
+		w.refuse(events.RefusedConflict, fmt.Sprintf(
+			"the Job was read at version %d, and version %d was known: the cluster went back", version, w.Base))
+		w.result.Ended.Sent = true
+		w.Behind(w.Life, events.Rewind{Resource: events.Jobs, Known: w.Base, Found: version, Object: job.UID})
+		return
+	}
 	if job.UID == w.Job.UID {
 		w.Objects.refresh(job)
 		w.observe(w.Observe(job))
@@ -53,14 +60,14 @@ func (w *work) readJob(ctx context.Context) {
 // readPod looks for the pod of a create by its name. Done without a UID means that there is none: also when another's pod
 // has the name, because then ours was never made.
 func (w *work) readPod(ctx context.Context, c *events.ReadPod) {
-	w.result.Evidence.Name = podNameOf(w.Identity, w.Job, c.Ordinal, c.Index)
+	w.result.Evidence.Name = podNameOf(w.Life, w.Job, c.Ordinal, c.Index)
 	pod, err := w.API.FindPod(ctx, w.Job.Namespace, w.result.Evidence.Name)
 	switch {
 	case apierrors.IsNotFound(err):
 		w.done(&metav1.ObjectMeta{})
 	case err != nil:
 		w.failed(err)
-	case !isOurs(pod, w.Identity, w.Job, c.Ordinal):
+	case !isOurs(pod, w.Life, w.Job, c.Ordinal):
 		w.result.Evidence.Sentence = "the name is another pod's"
 		w.done(&metav1.ObjectMeta{})
 	default:

@@ -8,16 +8,16 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
 )
 
-// Config says whom to ask and how. API, Objects, Identity and Mode are required.
+// Config says whom to ask and how. API, Objects and Mode are required.
 type Config struct {
-	API      API
-	Objects  *Objects
-	Identity events.Identity // the life of the log, from which pods get their names
-	Mode     events.Mode     // ModeDelegated or ModeAll
+	API     API
+	Objects *Objects
+	Mode    events.Mode // ModeDelegated or ModeAll
 
 	// Groups is for gang scheduling; without it Jobs are found to have no group.
 	Groups GroupAPI
@@ -26,6 +26,13 @@ type Config struct {
 	// all that is read when they are nil.
 	Observe    func(*batchv1.Job) events.Observation
 	ObservePod func(*corev1.Pod) events.Observation
+
+	// Wrote is told the version of each Job and Pod that an answer brings, and the life of the log in which it was asked for,
+	// before the command is reported as done; dropped, when the answer is that a finalizer is gone. Nil for nobody.
+	Wrote func(life events.Identity, r events.Resource, uid types.UID, version uint64, dropped bool)
+	// Behind is told that a live read found an object older than it was known to be when the read was asked for, in that
+	// life of the log: the cluster was rewound. Nil for nobody.
+	Behind func(life events.Identity, proof events.Rewind)
 
 	// May is asked before each call whether anything may be sent: not, when another process may carry out commands by now.
 	// Tasks wait then. Nil for always.
@@ -49,8 +56,6 @@ func (c *Config) validate() error {
 		return errors.New("executor: no API")
 	case c.Objects == nil:
 		return errors.New("executor: no objects")
-	case c.Identity.LogID == "":
-		return errors.New("executor: no identity: pods could not be told from those of another log")
 	case c.Mode != events.ModeDelegated && c.Mode != events.ModeAll:
 		return fmt.Errorf("executor: in mode %q nothing is carried out", c.Mode)
 	case c.MaxConcurrent < 0 || c.RequestTimeout < 0 || c.StopTimeout < 0:
@@ -64,6 +69,12 @@ func (c *Config) validate() error {
 	}
 	if c.Observe == nil {
 		c.Observe = observeNoJob
+	}
+	if c.Wrote == nil {
+		c.Wrote = func(events.Identity, events.Resource, types.UID, uint64, bool) {}
+	}
+	if c.Behind == nil {
+		c.Behind = func(events.Identity, events.Rewind) {}
 	}
 	if c.ObservePod == nil {
 		c.ObservePod = observeNoPod

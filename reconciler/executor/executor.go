@@ -71,16 +71,16 @@ func (e *Executor) itemOf(t Task) *item {
 	if t.Priority == 0 {
 		t.Priority = PriorityOf(t.Command)
 	}
-	return &item{task: t, key: keyOf(&t, e.config.Identity)}
+	return &item{task: t, key: keyOf(&t)}
 }
 
-func keyOf(t *Task, id events.Identity) key {
+func keyOf(t *Task) key {
 	k := key{namespace: t.Job.Namespace, name: t.Pod.Name}
 	switch c := t.Command.(type) {
 	case *events.CreatePod:
-		k.name = podNameOf(id, t.Job, c.Ordinal, c.Index)
+		k.name = podNameOf(t.Life, t.Job, c.Ordinal, c.Index)
 	case *events.ReadPod:
-		k.name = podNameOf(id, t.Job, c.Ordinal, c.Index)
+		k.name = podNameOf(t.Life, t.Job, c.Ordinal, c.Index)
 	case *events.WriteStatus, *events.ReadJob, *events.FindGroup, *events.CreateWorkload, *events.CreatePodGroup:
 		k.job, k.name = true, t.Job.Name
 	}

@@ -25,7 +25,7 @@ type script struct {
 
 func newScript(t *testing.T) *script {
 	t.Helper()
-	e, err := New(Config{API: (*apiserver.Client)(nil), Objects: NewObjects(hashOf), Identity: identity, Mode: events.ModeAll})
+	e, err := New(Config{API: (*apiserver.Client)(nil), Objects: NewObjects(hashOf), Mode: events.ModeAll})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,18 +190,18 @@ func TestCommandsOfOneObjectKeepTheirOrder(t *testing.T) {
 func TestCreateAndWhatFollowsItAreOfOneObject(t *testing.T) {
 	job := events.JobRef{Namespace: "default", Name: "demo", UID: "u"}
 	name := identity.PodName("u", "demo-3-", 9)
-	create := keyOf(&Task{Job: job, Command: &events.CreatePod{Ordinal: 9, Index: 3}}, identity)
+	create := keyOf(&Task{Life: identity, Job: job, Command: &events.CreatePod{Ordinal: 9, Index: 3}})
 	for _, task := range []Task{
-		{Job: job, Command: &events.ReadPod{Ordinal: 9, Index: 3}},
+		{Job: job, Command: &events.ReadPod{Ordinal: 9, Index: 3}, Life: identity},
 		{Job: job, Command: &events.DropFinalizer{Pod: "p"}, Pod: PodRef{Name: name, UID: "p"}},
 	} {
-		if k := keyOf(&task, identity); k != create {
+		if k := keyOf(&task); k != create {
 			t.Errorf("%T has key %v, want %v", task.Command, k, create)
 		}
 	}
 	write, read := &Task{Job: job, Command: &events.WriteStatus{}}, &Task{Job: job, Command: &events.ReadJob{}}
-	if keyOf(write, identity) != keyOf(read, identity) || keyOf(write, identity) == create {
-		t.Errorf("keys of the Job: %v, %v", keyOf(write, identity), keyOf(read, identity))
+	if keyOf(write) != keyOf(read) || keyOf(write) == create {
+		t.Errorf("keys of the Job: %v, %v", keyOf(write), keyOf(read))
 	}
 }
 
@@ -306,14 +306,13 @@ func TestPauseThatTheServerAsksFor(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	good := Config{API: (*apiserver.Client)(nil), Objects: NewObjects(hashOf), Identity: identity, Mode: events.ModeAll}
+	good := Config{API: (*apiserver.Client)(nil), Objects: NewObjects(hashOf), Mode: events.ModeAll}
 	rows := []struct {
 		sentence string
 		change   func(*Config)
 	}{
 		{"no API", func(c *Config) { c.API = nil }},
 		{"no objects", func(c *Config) { c.Objects = nil }},
-		{"no identity", func(c *Config) { c.Identity = events.Identity{} }},
 		{"no mode", func(c *Config) { c.Mode = 0 }},
 		{"the mode that only observes", func(c *Config) { c.Mode = events.ModeObserve }},
 		{"a negative limit", func(c *Config) { c.MaxConcurrent = -1 }},

@@ -7,6 +7,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
 )
 
 // TemplateHash names the content of a Job's pod template, as the log does.
@@ -19,6 +21,7 @@ type Objects struct {
 
 	mu   sync.Mutex
 	jobs map[types.UID]*kept
+	life events.Identity // of the log, since the newest rewind; zero when there was none
 }
 
 // kept is one Job. The object is never changed, so it may be read without the lock.
@@ -48,13 +51,23 @@ func (o *Objects) DropJob(uid types.UID) {
 	delete(o.jobs, uid)
 }
 
-// Reset forgets everything. It is for a cluster that was proven to be behind what was seen of it: KeepJob would pass over
-// its versions for ever.
-func (o *Objects) Reset() {
+// Reset forgets everything: the cluster was proven to be behind what was seen of it, and KeepJob would pass over its versions
+// for ever. The log's life is another from here on: commands of those before are not carried out any more.
+func (o *Objects) Reset(life events.Identity) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	clear(o.jobs)
+	o.life = life
 }
+
+// outdated reports whether a command was decided in a life of the log before the newest rewind.
+func (o *Objects) outdated(life events.Identity) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.outdatedLocked(life)
+}
+
+func (o *Objects) outdatedLocked(life events.Identity) bool { return life.Epoch < o.life.Epoch }
 
 // refresh takes a newer version of a Job that is kept. One that is not stays unknown: it was dropped meanwhile.
 func (o *Objects) refresh(job *batchv1.Job) {
@@ -87,12 +100,13 @@ func (o *Objects) keepLocked(job *batchv1.Job) {
 }
 
 // at is the Job exactly at that version; when it is kept at another, or not at all, ok is false and version says which (0
-// for none). The object is shared: it must not be changed.
-func (o *Objects) at(uid types.UID, base uint64) (job *batchv1.Job, version uint64, ok bool) {
+// for none). After a rewind versions come again: what was decided before it finds nothing. The object is shared: it must not
+// be changed.
+func (o *Objects) at(life events.Identity, uid types.UID, base uint64) (job *batchv1.Job, version uint64, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	known := o.jobs[uid]
-	if known == nil {
+	if known == nil || o.outdatedLocked(life) {
 		return nil, 0, false
 	}
 	return known.job, known.version, known.version == base

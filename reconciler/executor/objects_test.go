@@ -15,22 +15,27 @@ func version(v string, change ...func(*batchv1.Job)) *batchv1.Job {
 
 func TestObjectsKeepTheNewestVersion(t *testing.T) {
 	o := NewObjects(hashOf)
-	if _, v, ok := o.at("uid-demo", 0); ok || v != 0 {
+	if _, v, ok := o.at(identity, "uid-demo", 0); ok || v != 0 {
 		t.Errorf("a Job that is not kept is there at version %d", v)
 	}
 	o.KeepJob(version("9"))
 	o.KeepJob(version("10"))
 	o.KeepJob(version("9"))
-	if _, v, ok := o.at("uid-demo", 10); !ok {
+	if _, v, ok := o.at(identity, "uid-demo", 10); !ok {
 		t.Errorf("kept at version %d, want 10: the greater number, not the later call or text", v)
 	}
-	if _, _, ok := o.at("uid-demo", 9); ok {
+	if _, _, ok := o.at(identity, "uid-demo", 9); ok {
 		t.Error("an older version is still there")
 	}
-	o.Reset()
+	next := identity
+	next.Epoch++
+	o.Reset(next)
 	o.KeepJob(version("3"))
-	if _, v, ok := o.at("uid-demo", 3); !ok {
+	if _, v, ok := o.at(next, "uid-demo", 3); !ok {
 		t.Errorf("after a reset kept at %d, want 3", v)
+	}
+	if _, _, ok := o.at(identity, "uid-demo", 3); ok {
+		t.Error("a status that was computed before the reset finds its version, which is another one by now")
 	}
 }
 
@@ -39,7 +44,7 @@ func TestObjectsDoNotBringAJobBack(t *testing.T) {
 	o.KeepJob(version("9"))
 	o.DropJob("uid-demo")
 	o.refresh(version("10")) // a status write that was in flight
-	if _, _, ok := o.at("uid-demo", 10); ok {
+	if _, _, ok := o.at(identity, "uid-demo", 10); ok {
 		t.Error("a Job that was dropped is kept again, for ever")
 	}
 }
@@ -53,7 +58,7 @@ func TestObjectsKeepLittle(t *testing.T) {
 		job.Annotations = map[string]string{"note": "kept"}
 	})
 	o.KeepJob(job)
-	got, _, _ := o.at("uid-demo", 9)
+	got, _, _ := o.at(identity, "uid-demo", 9)
 	if got.ManagedFields != nil || got.Status.CompletedIndexes != "" {
 		t.Errorf("kept managed fields %v and indexes %q", got.ManagedFields, got.Status.CompletedIndexes)
 	}

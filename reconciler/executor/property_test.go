@@ -47,7 +47,7 @@ func randomRun(t *testing.T, rng *rand.Rand) {
 				break
 			}
 			calls = append(calls, call)
-			k, at := keyOf(&call.Task, identity), call.Task.Name.Decided
+			k, at := keyOf(&call.Task), call.Task.Name.Decided
 			if call.Withdrawn {
 				break
 			}
@@ -72,7 +72,7 @@ func randomRun(t *testing.T, rng *rand.Rand) {
 			if call.Withdrawn {
 				r = call.Do(t.Context()).Ended
 			} else {
-				delete(busy, keyOf(&call.Task, identity))
+				delete(busy, keyOf(&call.Task))
 			}
 			ended[call.Task.Name] = r.Ending
 			s.now = s.now.Add(time.Duration(rng.IntN(2000)) * time.Millisecond)

@@ -86,7 +86,7 @@ type running struct {
 
 func run(t *testing.T, api API, change ...func(*Config)) *running {
 	t.Helper()
-	config := Config{API: api, Objects: NewObjects(hashOf), Identity: identity, Mode: events.ModeAll}
+	config := Config{API: api, Objects: NewObjects(hashOf), Mode: events.ModeAll}
 	for _, c := range change {
 		c(&config)
 	}

@@ -9,13 +9,14 @@ import (
 // Task is a durable command with all that is needed to carry it out.
 type Task struct {
 	Name      events.CommandName
+	Life      events.Identity // of the log when the command was decided: pods get their names from it
 	Stream    events.Stream
 	Job       events.JobRef // of a namespace's stream only the namespace
 	ManagedBy string        // spec.managedBy of the Job; empty when it is unset, or the Job was never seen
 	Command   events.Command
 	Pod       PodRef            // of commands about an existing pod
 	Status    *events.JobStatus // the whole status that a WriteStatus is to store; times count in whole seconds
-	Base      uint64            // resourceVersion of the Job that Status was computed from
+	Base      uint64            // resourceVersion of the Job that Status was computed from, or that is known before a ReadJob
 	Workload  string            // name of the Workload of which a CreatePodGroup is to make one
 	PodGroup  string            // name of the PodGroup that a CreatePod in a group is to name
 	Priority  Priority          // 0 for that of the command: see PriorityOf

@@ -50,7 +50,8 @@ type Loop struct {
 
 	next     events.Sequence // of the next record
 	durable  events.Sequence // may be acted on. Invariant: durable < next
-	terms    events.Sequence // the newest record of settings or clock
+	terms    events.Sequence // the newest record of settings, clock or epoch
+	epoch    events.Sequence // the newest rewind that this process recorded; 0 for none
 	waiting  []promise       // commands that wait for their record to be durable, by sequence
 	wakes    agenda[events.Stream]
 	standing standing

@@ -11,7 +11,6 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/sim/notation"
-	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler"
 	"github.com/jobledger/jobledger/reconciler/executor"
 	"github.com/jobledger/jobledger/reconciler/loop"
@@ -73,6 +72,8 @@ func (m *machine) do(command string) string {
 		m.synced(arguments(words[1:]))
 	case "relist":
 		m.observe(&events.Observation{Facts: &events.ListingStarted{Reason: events.ListingRelisted, Resources: listed(arguments(words[1:]))}})
+	case "rewound": // a list proves that the cluster went back to version=50
+		m.rewound(arguments(words[1:]))
 	case "job":
 		m.job(words[1], args)
 	case "unseen": // a Job that pods name, and that nobody has seen
@@ -364,6 +365,8 @@ func (m *machine) ended(name string, args map[string]string) {
 		case "after":
 			ended.RetryAfter, err = time.ParseDuration(value)
 			m.must(err)
+		case "unsent": // it was known without asking the server
+			ended.Sent = false
 		case "withdrawn":
 			ended.Ending, ended.Sent = events.Withdrawn, false
 		case "refused":
@@ -429,6 +432,8 @@ func (m *machine) show(b *strings.Builder, rec *events.Record) {
 		case !f.Selected:
 			b.WriteString(" unselected")
 		}
+	case *events.EpochChanged:
+		fmt.Fprintf(b, " %d: %s went back from %d to %d", f.Epoch, f.Rewind.Resource, f.Rewind.Known, f.Rewind.Found)
 	case *events.PodGone:
 		fmt.Fprintf(b, " %s", rec.Evidence.Name)
 		if f.Moved {
@@ -481,46 +486,6 @@ func besides(c events.Command) string {
 		}
 	}
 	return ""
-}
-
-// state is what the machine holds of a Job.
-func (m *machine) state(name string) string {
-	uid := types.UID("uid-" + name)
-	if n := m.lives[name]; n > 1 {
-		uid += types.UID(strings.Repeat("'", n-1))
-	}
-	j := m.loop.World().Job(events.JobStream(uid))
-	if j == nil {
-		if s, ok := m.loop.World().Stub(uid); ok {
-			ttl := ""
-			if s.TTL != events.Unset {
-				ttl = fmt.Sprintf(", kept %d s", s.TTL)
-			}
-			return fmt.Sprintf("a stub of %s/%s, finished %s%s\n", s.Ref.Namespace, s.Ref.Name, s.Finished.Sub(epoch), ttl)
-		}
-		return "nothing\n"
-	}
-	t := j.Tally()
-	group := ""
-	if g := &j.Group; g.Workload != "" {
-		group = fmt.Sprintf("; Workload %s, PodGroup %s", g.Workload, g.PodGroup)
-	}
-	return fmt.Sprintf("active %d ready %d terminating %d succeeded %d failed %d; base %s%s\n",
-		t.Active, t.Ready, t.Terminating, j.SucceededCount(), j.FailedCount(), base(&j.Base), group)
-}
-
-func base(s *projector.Status) string {
-	text := fmt.Sprintf("active %d succeeded %d failed %d", s.Active, s.Succeeded, s.Failed)
-	if s.Completed.Len() > 0 {
-		text += " completed " + s.Completed.Text()
-	}
-	if n := len(s.UncountedSucceeded) + len(s.UncountedFailed); n > 0 {
-		text += fmt.Sprintf(" uncounted %d", n)
-	}
-	for _, c := range s.Conditions {
-		text += " " + c.Type
-	}
-	return text
 }
 
 // check replays the whole log and asks that deciding again yields nothing.

@@ -12,12 +12,15 @@ type saver struct {
 	done    []store.StreamSnapshot
 	through events.Sequence // of a finished snapshot, which waits to be durable; 0 for none
 	active  bool
+	// outdated: the newest snapshot is of the epoch before, and so of no use any more.
+	outdated bool
 }
 
 // snapshotStep begins a snapshot when one is due, and goes on with one that has begun.
 func (l *Loop) snapshotStep() {
 	s := &l.saver
-	if !s.active && s.through == 0 && l.next-s.saved > l.snapshotEvery {
+	due := l.next-s.saved > l.snapshotEvery || (s.outdated && !l.world.Listing)
+	if !s.active && s.through == 0 && due {
 		l.beginSnapshot()
 	}
 	if s.active {

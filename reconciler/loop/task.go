@@ -25,7 +25,7 @@ func (l *Loop) promise(b *batch, j *projector.Job, at events.Sequence, d *events
 
 // task is a command of the Job with all that is needed to carry it out.
 func (l *Loop) task(j *projector.Job, name events.CommandName, c events.Command) executor.Task {
-	t := executor.Task{Name: name, Stream: j.Stream, Job: j.Ref, ManagedBy: j.ManagedBy, Command: c}
+	t := executor.Task{Name: name, Life: l.world.Identity, Stream: j.Stream, Job: j.Ref, ManagedBy: j.ManagedBy, Command: c}
 	switch c := c.(type) {
 	case *events.DeletePod:
 		t.Pod = podRef(j, c.Pod)
@@ -44,6 +44,8 @@ func (l *Loop) task(j *projector.Job, name events.CommandName, c events.Command)
 		}
 	case *events.CreatePodGroup:
 		t.Workload = j.Group.Workload
+	case *events.ReadJob:
+		t.Base = j.Version
 	case *events.WriteStatus:
 		body := j.Base.With(&c.Change)
 		t.Status, t.Base = body.Record(), c.Base

@@ -56,6 +56,9 @@ func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 			size += n
 			continue
 		}
+		if l.outdated(in.Result) {
+			continue
+		}
 		for i := range in.Result.Observations {
 			if o := &in.Result.Observations[i]; !l.late(in.Result, o) {
 				size += l.admit(b, o)
@@ -96,6 +99,8 @@ func (l *Loop) admit(b *batch, o *events.Observation) int {
 		}
 	}
 	switch o.Facts.(type) {
+	case *events.EpochChanged:
+		l.rewound(b)
 	case *events.JobSeen, *events.JobGone:
 		l.rehome(b, l.intake.Follow(events.JobStream(o.Job.UID)))
 	case *events.Synced:
@@ -308,8 +313,10 @@ func (l *Loop) append(b *batch, d projector.Draft) events.Sequence {
 		Facts: d.Facts, Evidence: d.Evidence, FactsSalt: l.salt(), EvidenceSalt: l.salt(),
 	}
 	l.next++
-	if d.Kind == events.KindControllerStarted || d.Kind == events.KindClockStepped {
+	switch d.Kind {
+	case events.KindControllerStarted, events.KindClockStepped, events.KindEpochChanged:
 		l.terms = rec.Sequence
+	default:
 	}
 	l.world.Apply(&rec)
 	l.heads[d.Stream] = rec.Sequence

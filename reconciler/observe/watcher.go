@@ -115,6 +115,9 @@ func (w *Watcher) Puzzled(s events.Stream) bool {
 // Forget drops what is remembered of a Job.
 func (w *Watcher) Forget(s events.Stream) { delete(w.jobs, s) }
 
+// Reset forgets everything.
+func (w *Watcher) Reset() { clear(w.jobs) }
+
 // Shift moves what is remembered with the clock.
 func (w *Watcher) Shift(step time.Duration) {
 	for _, x := range w.jobs {

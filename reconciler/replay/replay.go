@@ -129,7 +129,7 @@ func (b *turn) fold(rec *events.Record) {
 	case events.KindJobRetired:
 		b.last = append(b.last, rec)
 		return
-	case events.KindControllerStarted, events.KindClockStepped:
+	case events.KindControllerStarted, events.KindClockStepped, events.KindEpochChanged:
 		b.restarted = true
 	case events.KindStateStored, events.KindWouldDecide:
 		b.replay.world.Apply(rec)

@@ -72,7 +72,11 @@ func perform[T any](ctx context.Context, c *Client, call Call, effect func(reque
 	}
 	if fault.Kind == TimeoutLate {
 		r.late = true
+		life := s.lives
 		s.clock.Schedule(s.clock.Now().Add(fault.Delay), "late "+call.String(), func() {
+			if s.lives != life {
+				return // it went down with the server
+			}
 			_, err := effect(r)
 			s.calls = append(s.calls, Answered{Call: call, Time: s.clock.Now(), Version: s.version, Err: err})
 		})

@@ -29,6 +29,7 @@ type Server struct {
 	version uint64 // of the newest write
 	born    uint64 // objects created; keeps UIDs apart
 	touched uint64 // edits by [Server.Touch]
+	lives   uint64 // times that a backup was restored
 	tables  map[Kind]*table
 	writes  []Write
 	calls   []Answered

@@ -67,7 +67,7 @@ func (s *Server) Watch(k Kind, from uint64) (*Cursor, error) {
 	if from < s.tables[k].compacted {
 		return nil, expired(from, s.tables[k].compacted)
 	}
-	c := &Cursor{server: s, kind: k, at: from}
+	c := &Cursor{server: s, kind: k, at: from, life: s.lives}
 	for c.next < len(s.tables[k].events) && s.tables[k].events[c.next].Version <= from {
 		c.next++
 	}
@@ -84,6 +84,7 @@ type Cursor struct {
 	kind   Kind
 	next   int    // place in the kind's events
 	at     uint64 // version of the last event taken, or where the watch began
+	life   uint64 // of the server
 	cut    bool
 }
 
@@ -91,7 +92,7 @@ type Cursor struct {
 // not read it fails with 410, and its reader has to list again.
 func (c *Cursor) Next() (e Event, ok bool, err error) {
 	t := c.server.tables[c.kind]
-	if c.cut || c.next < len(t.events) && c.at < t.compacted {
+	if c.cut || c.life != c.server.lives || c.next < len(t.events) && c.at < t.compacted {
 		c.cut = true
 		return Event{}, false, expired(c.at, t.compacted)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/informer"
+	"github.com/jobledger/jobledger/internal/known"
 	"github.com/jobledger/jobledger/internal/sim/apiserver"
 	"github.com/jobledger/jobledger/internal/sim/invariants"
 	"github.com/jobledger/jobledger/internal/sim/world"
@@ -42,6 +44,7 @@ type Config struct {
 	HandOver float64 // chance, for each step, that the other controller takes over, with a log of its own
 	Protect  float64 // share of pods that a policy protects for ever, see policy
 	SetClock float64 // chance, for each step, that the controller's clock is set, an hour forward or back
+	Rewind   float64 // chance, for each step, that the cluster is restored from a backup, or that one is made
 	Files    int     // bytes of a log file; 0 for one file
 	Snapshot int     // records between snapshots, which are made a stream at a time; 0 for none while it runs
 }
@@ -72,6 +75,9 @@ type Driver struct {
 	flying   []*executor.Call // begun, and the request not yet at the server
 	answered []answer         // done at the server, and the answer on its way
 	lapsed   bool             // the Lease is not held for certain: nothing is sent
+	away     bool             // the server was away and nothing was listed since: nothing is sent
+	backup   *backup          // of the cluster; nil while there is none
+	rewinds  uint64           // times that it was restored
 }
 
 type answer struct {
@@ -162,10 +168,14 @@ func (d *Driver) boot() error {
 		},
 	})
 	d.objects = executor.NewObjects(informer.TemplateHash(d.key))
-	d.feed = informer.NewFeed(informer.Config{Mode: d.cfg.Settings.Mode, Identity: d.log.Identity(), Key: d.key, Keeper: d.objects})
+	d.feed = informer.NewFeed(informer.Config{
+		Mode: d.cfg.Settings.Mode, Identity: d.log.Identity(), Key: d.key, Keeper: d.objects, Known: known.Of(recovered),
+		Logger: slog.New(slog.DiscardHandler),
+	})
 	d.executor, err = executor.New(executor.Config{
-		API: d.client, Groups: d.client, Objects: d.objects, Identity: d.log.Identity(), Mode: d.cfg.Settings.Mode,
-		Observe: d.feed.ObserveJob, ObservePod: d.feed.ObservePod, May: func() bool { return !d.lapsed },
+		API: d.client, Groups: d.client, Objects: d.objects, Mode: d.cfg.Settings.Mode,
+		Observe: d.feed.ObserveJob, ObservePod: d.feed.ObservePod, May: func() bool { return !d.lapsed && !d.away },
+		Wrote: d.feed.Wrote, Behind: d.behind,
 	})
 	if err != nil {
 		return err
@@ -200,13 +210,19 @@ func (d *Driver) Steps(n int) error {
 
 // Step does one thing, by the seed.
 func (d *Driver) Step() error {
+	if d.away { // the restored cluster is listed before it comes past the versions that were seen (docs/design/0005, What is left)
+		if _, err := d.list(); err != nil {
+			return err
+		}
+		return d.checker.Check()
+	}
 	happen, draw := d.work, d.rng.Float64()
 	for _, x := range []struct {
 		chance float64
 		happen func() error
 	}{
 		{d.cfg.Crash, d.crash}, {d.cfg.Cut, d.cut}, {d.cfg.Stop, d.stop}, {d.cfg.Lapse, d.lapse},
-		{d.cfg.HandOver, d.handOver}, {d.cfg.SetClock, d.setClock},
+		{d.cfg.HandOver, d.handOver}, {d.cfg.SetClock, d.setClock}, {d.cfg.Rewind, d.rewind},
 	} {
 		if draw < x.chance {
 			happen = x.happen
@@ -260,7 +276,7 @@ func (d *Driver) wake() events.Time {
 // list lists a resource that is not watched, as it is now, and begins to watch it.
 func (d *Driver) list() (bool, error) {
 	for _, r := range []events.Resource{events.Jobs, events.Pods} {
-		if d.watches[r] != nil {
+		if d.watches[r] != nil && !d.feed.MustList(r) {
 			continue
 		}
 		kind := kindOf(r)
@@ -277,6 +293,7 @@ func (d *Driver) list() (bool, error) {
 		}
 		d.say("list %s at %s", r, version)
 		d.watches[r], err = d.World.Server.Watch(kind, listed.Version)
+		d.away = d.away && (d.watches[events.Jobs] == nil || d.watches[events.Pods] == nil || d.mustList())
 		return true, err
 	}
 	return false, nil

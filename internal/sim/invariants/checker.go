@@ -3,6 +3,7 @@ package invariants
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -85,6 +86,53 @@ func (c *Checker) LogLost() {
 	for _, p := range c.pods {
 		p.doomed = false
 	}
+}
+
+// Backup is what a Checker knew at one moment; [Checker.Rewound] goes back to it.
+type Backup struct {
+	jobs  map[types.UID]*job
+	pods  map[types.UID]*pod
+	names map[types.UID]apiserver.Key
+}
+
+// Backup keeps what is known now, together with a backup of the server. Call Check before it.
+func (c *Checker) Backup() *Backup {
+	b := &Backup{names: maps.Clone(c.names)}
+	b.jobs, b.pods = copied(c.jobs, c.pods)
+	return b
+}
+
+// Rewound tells that the server was restored from the backup that was made with this one: what was written since did not
+// happen, and the controller has forgotten it, as after the loss of its log.
+func (c *Checker) Rewound(b *Backup) {
+	c.jobs, c.pods = copied(b.jobs, b.pods)
+	c.names = maps.Clone(b.names)
+	c.writes, c.calls = len(c.cfg.Server.Writes(0)), len(c.cfg.Server.Calls(0))
+	c.LogLost()
+}
+
+// copied are Jobs and pods that share nothing with those that may change.
+func copied(jobs map[types.UID]*job, pods map[types.UID]*pod) (map[types.UID]*job, map[types.UID]*pod) {
+	twins, js, ps := map[*job]*job{}, map[types.UID]*job{}, map[types.UID]*pod{}
+	for uid, j := range jobs {
+		twin := *j
+		twin.versions, twin.pods = slices.Clone(j.versions), map[types.UID]*pod{}
+		twins[j], js[uid] = &twin, &twin
+	}
+	for uid, p := range pods {
+		twin := *p
+		twin.versions, twin.entries, twin.job = slices.Clone(p.versions), map[*job]entry{}, twins[p.job]
+		for j, e := range p.entries {
+			twin.entries[twins[j]] = e
+		}
+		ps[uid] = &twin
+	}
+	for uid, j := range jobs {
+		for pod := range j.pods {
+			js[uid].pods[pod] = ps[pod]
+		}
+	}
+	return js, ps
 }
 
 // MaySurplus tells that the finalizer of a pod is to be dropped as surplus, as a process found in the log that it starts on: whether

@@ -300,9 +300,11 @@ func (x *LogCreated) GetFormat() uint32 {
 
 // EpochChanged begins another life of the log. Command annotations of the life before it no longer match.
 type EpochChanged struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Epoch         uint64                 `protobuf:"varint,1,opt,name=epoch,proto3" json:"epoch,omitempty"`
-	Reason        EpochReason            `protobuf:"varint,2,opt,name=reason,proto3,enum=jobledger.v1.EpochReason" json:"reason,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Epoch  uint64                 `protobuf:"varint,1,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	Reason EpochReason            `protobuf:"varint,2,opt,name=reason,proto3,enum=jobledger.v1.EpochReason" json:"reason,omitempty"`
+	// rewind is the proof that the cluster was rewound; unset for other reasons.
+	Rewind        *Rewind `protobuf:"bytes,3,opt,name=rewind,proto3" json:"rewind,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -351,6 +353,86 @@ func (x *EpochChanged) GetReason() EpochReason {
 	return EpochReason_EPOCH_REASON_UNSPECIFIED
 }
 
+func (x *EpochChanged) GetRewind() *Rewind {
+	if x != nil {
+		return x.Rewind
+	}
+	return nil
+}
+
+// Rewind is what proves that a cluster went back: a quorum read that was asked for when newer was known, and is older.
+type Rewind struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// resource that was read.
+	Resource Resource `protobuf:"varint,1,opt,name=resource,proto3,enum=jobledger.v1.Resource" json:"resource,omitempty"`
+	// known is the resourceVersion that was known before the read was asked for.
+	Known uint64 `protobuf:"varint,2,opt,name=known,proto3" json:"known,omitempty"`
+	// found is the resourceVersion that the read gave.
+	Found uint64 `protobuf:"varint,3,opt,name=found,proto3" json:"found,omitempty"`
+	// object is the UID of the object of which both are versions; empty when they are those of the whole resource.
+	Object        []byte `protobuf:"bytes,4,opt,name=object,proto3" json:"object,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Rewind) Reset() {
+	*x = Rewind{}
+	mi := &file_jobledger_v1_controller_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Rewind) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Rewind) ProtoMessage() {}
+
+func (x *Rewind) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_controller_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Rewind.ProtoReflect.Descriptor instead.
+func (*Rewind) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Rewind) GetResource() Resource {
+	if x != nil {
+		return x.Resource
+	}
+	return Resource_RESOURCE_UNSPECIFIED
+}
+
+func (x *Rewind) GetKnown() uint64 {
+	if x != nil {
+		return x.Known
+	}
+	return 0
+}
+
+func (x *Rewind) GetFound() uint64 {
+	if x != nil {
+		return x.Found
+	}
+	return 0
+}
+
+func (x *Rewind) GetObject() []byte {
+	if x != nil {
+		return x.Object
+	}
+	return nil
+}
+
 // Pruned says that records before a sequence are no longer kept.
 type Pruned struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -362,7 +444,7 @@ type Pruned struct {
 
 func (x *Pruned) Reset() {
 	*x = Pruned{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[2]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -374,7 +456,7 @@ func (x *Pruned) String() string {
 func (*Pruned) ProtoMessage() {}
 
 func (x *Pruned) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[2]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -387,7 +469,7 @@ func (x *Pruned) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pruned.ProtoReflect.Descriptor instead.
 func (*Pruned) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{2}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Pruned) GetFirst() uint64 {
@@ -417,7 +499,7 @@ type ControllerStarted struct {
 
 func (x *ControllerStarted) Reset() {
 	*x = ControllerStarted{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[3]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -429,7 +511,7 @@ func (x *ControllerStarted) String() string {
 func (*ControllerStarted) ProtoMessage() {}
 
 func (x *ControllerStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[3]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -442,7 +524,7 @@ func (x *ControllerStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ControllerStarted.ProtoReflect.Descriptor instead.
 func (*ControllerStarted) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{3}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ControllerStarted) GetVersion() string {
@@ -517,7 +599,7 @@ type Settings struct {
 
 func (x *Settings) Reset() {
 	*x = Settings{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[4]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -529,7 +611,7 @@ func (x *Settings) String() string {
 func (*Settings) ProtoMessage() {}
 
 func (x *Settings) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[4]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -542,7 +624,7 @@ func (x *Settings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Settings.ProtoReflect.Descriptor instead.
 func (*Settings) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{4}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Settings) GetMode() Mode {
@@ -646,7 +728,7 @@ type ControllerStopped struct {
 
 func (x *ControllerStopped) Reset() {
 	*x = ControllerStopped{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[5]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -658,7 +740,7 @@ func (x *ControllerStopped) String() string {
 func (*ControllerStopped) ProtoMessage() {}
 
 func (x *ControllerStopped) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[5]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -671,7 +753,7 @@ func (x *ControllerStopped) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ControllerStopped.ProtoReflect.Descriptor instead.
 func (*ControllerStopped) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{5}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{6}
 }
 
 // LeadershipChanged says that the Lease was won or lost.
@@ -685,7 +767,7 @@ type LeadershipChanged struct {
 
 func (x *LeadershipChanged) Reset() {
 	*x = LeadershipChanged{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[6]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -697,7 +779,7 @@ func (x *LeadershipChanged) String() string {
 func (*LeadershipChanged) ProtoMessage() {}
 
 func (x *LeadershipChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[6]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -710,7 +792,7 @@ func (x *LeadershipChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeadershipChanged.ProtoReflect.Descriptor instead.
 func (*LeadershipChanged) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{6}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *LeadershipChanged) GetLeading() bool {
@@ -738,7 +820,7 @@ type ClockStepped struct {
 
 func (x *ClockStepped) Reset() {
 	*x = ClockStepped{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[7]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -750,7 +832,7 @@ func (x *ClockStepped) String() string {
 func (*ClockStepped) ProtoMessage() {}
 
 func (x *ClockStepped) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[7]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -763,7 +845,7 @@ func (x *ClockStepped) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClockStepped.ProtoReflect.Descriptor instead.
 func (*ClockStepped) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{7}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ClockStepped) GetStep() int64 {
@@ -789,7 +871,7 @@ type ListingStarted struct {
 
 func (x *ListingStarted) Reset() {
 	*x = ListingStarted{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[8]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -801,7 +883,7 @@ func (x *ListingStarted) String() string {
 func (*ListingStarted) ProtoMessage() {}
 
 func (x *ListingStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[8]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -814,7 +896,7 @@ func (x *ListingStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListingStarted.ProtoReflect.Descriptor instead.
 func (*ListingStarted) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{8}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ListingStarted) GetReason() ListingReason {
@@ -857,7 +939,7 @@ type Synced struct {
 
 func (x *Synced) Reset() {
 	*x = Synced{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[9]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -869,7 +951,7 @@ func (x *Synced) String() string {
 func (*Synced) ProtoMessage() {}
 
 func (x *Synced) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[9]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -882,7 +964,7 @@ func (x *Synced) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Synced.ProtoReflect.Descriptor instead.
 func (*Synced) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{9}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Synced) GetResources() []Resource {
@@ -910,7 +992,7 @@ type RivalFound struct {
 
 func (x *RivalFound) Reset() {
 	*x = RivalFound{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[10]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -922,7 +1004,7 @@ func (x *RivalFound) String() string {
 func (*RivalFound) ProtoMessage() {}
 
 func (x *RivalFound) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[10]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -935,7 +1017,7 @@ func (x *RivalFound) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RivalFound.ProtoReflect.Descriptor instead.
 func (*RivalFound) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{10}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *RivalFound) GetActs() []*RivalAct {
@@ -960,7 +1042,7 @@ type RivalAct struct {
 
 func (x *RivalAct) Reset() {
 	*x = RivalAct{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[11]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -972,7 +1054,7 @@ func (x *RivalAct) String() string {
 func (*RivalAct) ProtoMessage() {}
 
 func (x *RivalAct) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[11]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -985,7 +1067,7 @@ func (x *RivalAct) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RivalAct.ProtoReflect.Descriptor instead.
 func (*RivalAct) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{11}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *RivalAct) GetJob() []byte {
@@ -1018,7 +1100,7 @@ type RivalGone struct {
 
 func (x *RivalGone) Reset() {
 	*x = RivalGone{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[12]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1030,7 +1112,7 @@ func (x *RivalGone) String() string {
 func (*RivalGone) ProtoMessage() {}
 
 func (x *RivalGone) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[12]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1043,7 +1125,7 @@ func (x *RivalGone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RivalGone.ProtoReflect.Descriptor instead.
 func (*RivalGone) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{12}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{13}
 }
 
 var File_jobledger_v1_controller_proto protoreflect.FileDescriptor
@@ -1055,10 +1137,16 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	"LogCreated\x12\x15\n" +
 	"\x06log_id\x18\x01 \x01(\tR\x05logId\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\x12\x16\n" +
-	"\x06format\x18\x03 \x01(\rR\x06format\"W\n" +
+	"\x06format\x18\x03 \x01(\rR\x06format\"\x85\x01\n" +
 	"\fEpochChanged\x12\x14\n" +
 	"\x05epoch\x18\x01 \x01(\x04R\x05epoch\x121\n" +
-	"\x06reason\x18\x02 \x01(\x0e2\x19.jobledger.v1.EpochReasonR\x06reason\"\x1e\n" +
+	"\x06reason\x18\x02 \x01(\x0e2\x19.jobledger.v1.EpochReasonR\x06reason\x12,\n" +
+	"\x06rewind\x18\x03 \x01(\v2\x14.jobledger.v1.RewindR\x06rewind\"\x80\x01\n" +
+	"\x06Rewind\x122\n" +
+	"\bresource\x18\x01 \x01(\x0e2\x16.jobledger.v1.ResourceR\bresource\x12\x14\n" +
+	"\x05known\x18\x02 \x01(\x04R\x05known\x12\x14\n" +
+	"\x05found\x18\x03 \x01(\x04R\x05found\x12\x16\n" +
+	"\x06object\x18\x04 \x01(\fR\x06object\"\x1e\n" +
 	"\x06Pruned\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\x04R\x05first\"\xd4\x01\n" +
 	"\x11ControllerStarted\x12\x18\n" +
@@ -1141,7 +1229,7 @@ func file_jobledger_v1_controller_proto_rawDescGZIP() []byte {
 }
 
 var file_jobledger_v1_controller_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_jobledger_v1_controller_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_jobledger_v1_controller_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_jobledger_v1_controller_proto_goTypes = []any{
 	(EpochReason)(0),          // 0: jobledger.v1.EpochReason
 	(Mode)(0),                 // 1: jobledger.v1.Mode
@@ -1149,31 +1237,34 @@ var file_jobledger_v1_controller_proto_goTypes = []any{
 	(Resource)(0),             // 3: jobledger.v1.Resource
 	(*LogCreated)(nil),        // 4: jobledger.v1.LogCreated
 	(*EpochChanged)(nil),      // 5: jobledger.v1.EpochChanged
-	(*Pruned)(nil),            // 6: jobledger.v1.Pruned
-	(*ControllerStarted)(nil), // 7: jobledger.v1.ControllerStarted
-	(*Settings)(nil),          // 8: jobledger.v1.Settings
-	(*ControllerStopped)(nil), // 9: jobledger.v1.ControllerStopped
-	(*LeadershipChanged)(nil), // 10: jobledger.v1.LeadershipChanged
-	(*ClockStepped)(nil),      // 11: jobledger.v1.ClockStepped
-	(*ListingStarted)(nil),    // 12: jobledger.v1.ListingStarted
-	(*Synced)(nil),            // 13: jobledger.v1.Synced
-	(*RivalFound)(nil),        // 14: jobledger.v1.RivalFound
-	(*RivalAct)(nil),          // 15: jobledger.v1.RivalAct
-	(*RivalGone)(nil),         // 16: jobledger.v1.RivalGone
+	(*Rewind)(nil),            // 6: jobledger.v1.Rewind
+	(*Pruned)(nil),            // 7: jobledger.v1.Pruned
+	(*ControllerStarted)(nil), // 8: jobledger.v1.ControllerStarted
+	(*Settings)(nil),          // 9: jobledger.v1.Settings
+	(*ControllerStopped)(nil), // 10: jobledger.v1.ControllerStopped
+	(*LeadershipChanged)(nil), // 11: jobledger.v1.LeadershipChanged
+	(*ClockStepped)(nil),      // 12: jobledger.v1.ClockStepped
+	(*ListingStarted)(nil),    // 13: jobledger.v1.ListingStarted
+	(*Synced)(nil),            // 14: jobledger.v1.Synced
+	(*RivalFound)(nil),        // 15: jobledger.v1.RivalFound
+	(*RivalAct)(nil),          // 16: jobledger.v1.RivalAct
+	(*RivalGone)(nil),         // 17: jobledger.v1.RivalGone
 }
 var file_jobledger_v1_controller_proto_depIdxs = []int32{
 	0,  // 0: jobledger.v1.EpochChanged.reason:type_name -> jobledger.v1.EpochReason
-	8,  // 1: jobledger.v1.ControllerStarted.settings:type_name -> jobledger.v1.Settings
-	1,  // 2: jobledger.v1.Settings.mode:type_name -> jobledger.v1.Mode
-	2,  // 3: jobledger.v1.ListingStarted.reason:type_name -> jobledger.v1.ListingReason
-	3,  // 4: jobledger.v1.ListingStarted.resources:type_name -> jobledger.v1.Resource
-	3,  // 5: jobledger.v1.Synced.resources:type_name -> jobledger.v1.Resource
-	15, // 6: jobledger.v1.RivalFound.acts:type_name -> jobledger.v1.RivalAct
-	7,  // [7:7] is the sub-list for method output_type
-	7,  // [7:7] is the sub-list for method input_type
-	7,  // [7:7] is the sub-list for extension type_name
-	7,  // [7:7] is the sub-list for extension extendee
-	0,  // [0:7] is the sub-list for field type_name
+	6,  // 1: jobledger.v1.EpochChanged.rewind:type_name -> jobledger.v1.Rewind
+	3,  // 2: jobledger.v1.Rewind.resource:type_name -> jobledger.v1.Resource
+	9,  // 3: jobledger.v1.ControllerStarted.settings:type_name -> jobledger.v1.Settings
+	1,  // 4: jobledger.v1.Settings.mode:type_name -> jobledger.v1.Mode
+	2,  // 5: jobledger.v1.ListingStarted.reason:type_name -> jobledger.v1.ListingReason
+	3,  // 6: jobledger.v1.ListingStarted.resources:type_name -> jobledger.v1.Resource
+	3,  // 7: jobledger.v1.Synced.resources:type_name -> jobledger.v1.Resource
+	16, // 8: jobledger.v1.RivalFound.acts:type_name -> jobledger.v1.RivalAct
+	9,  // [9:9] is the sub-list for method output_type
+	9,  // [9:9] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_controller_proto_init() }
@@ -1187,7 +1278,7 @@ func file_jobledger_v1_controller_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_jobledger_v1_controller_proto_rawDesc), len(file_jobledger_v1_controller_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   13,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,4 +1,4 @@
-package main
+package known
 
 import (
 	"k8s.io/apimachinery/pkg/types"
@@ -8,8 +8,8 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// known is what the log believes to exist, for the informer's first listing.
-func known(w *projector.World) informer.Known {
+// Of is what the log that a world was folded from believes to exist.
+func Of(w *projector.World) informer.Known {
 	k := informer.Known{JobsVersion: w.Newest(events.Jobs), PodsVersion: w.Newest(events.Pods)}
 	for _, s := range w.Streams() {
 		j := w.Job(s)
@@ -27,7 +27,7 @@ func known(w *projector.World) informer.Known {
 			}
 		}
 		for _, p := range j.Pods() {
-			k.Pods = append(k.Pods, informer.KnownPod{UID: p.UID, Namespace: j.Ref.Namespace, Owner: owner, Version: p.Version})
+			k.Pods = append(k.Pods, informer.KnownPod{UID: p.UID, Namespace: j.Ref.Namespace, Owner: owner, Version: p.Newest()})
 		}
 	}
 	return k

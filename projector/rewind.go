@@ -1,0 +1,42 @@
+package projector
+
+import (
+	"github.com/jobledger/jobledger/events"
+)
+
+// rewind forgets all that was learnt of a cluster which was proven to have gone back (design §5, Versions): Jobs, pods, stubs,
+// commands in flight, waits and versions are of a past that the cluster does not have. The listing that follows is the truth, as
+// it is after the loss of a log (design §2, invariant 4). Nothing is decided before that listing is complete.
+func (w *World) rewind(at events.Sequence) {
+	for s, j := range w.jobs {
+		if w.floors[s] >= at {
+			continue // a snapshot has it as it was seen after the rewind
+		}
+		if j.Spec != nil {
+			w.specs.release(j.Spec.Hash)
+		}
+		delete(w.jobs, s)
+	}
+	for uid := range w.stubs {
+		if w.floors[events.JobStream(uid)] < at {
+			delete(w.stubs, uid)
+		}
+	}
+	for uid, s := range w.homes {
+		if w.jobs[s] == nil {
+			delete(w.homes, uid)
+		}
+	}
+	clear(w.newest)
+	w.Rival.acts = nil
+	w.Listing = true
+	w.pending = union(w.pending, []events.Resource{events.Jobs, events.Pods})
+}
+
+// rewound begins another life of the log: what is listed from here on is compared with nothing that was known before.
+func (in *Intake) rewound(f *events.EpochChanged) []Draft {
+	in.listing = nil
+	begins := *f
+	begins.Epoch = in.World.Identity.Epoch + 1
+	return []Draft{{Stream: events.Controller, Kind: events.KindEpochChanged, Facts: &begins}}
+}

@@ -1,0 +1,51 @@
+package loop_test
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+)
+
+// state is what the machine holds of a Job.
+func (m *machine) state(name string) string {
+	uid := types.UID("uid-" + name)
+	if n := m.lives[name]; n > 1 {
+		uid += types.UID(strings.Repeat("'", n-1))
+	}
+	j := m.loop.World().Job(events.JobStream(uid))
+	if j == nil {
+		if s, ok := m.loop.World().Stub(uid); ok {
+			ttl := ""
+			if s.TTL != events.Unset {
+				ttl = fmt.Sprintf(", kept %d s", s.TTL)
+			}
+			return fmt.Sprintf("a stub of %s/%s, finished %s%s\n", s.Ref.Namespace, s.Ref.Name, s.Finished.Sub(epoch), ttl)
+		}
+		return "nothing\n"
+	}
+	t := j.Tally()
+	group := ""
+	if g := &j.Group; g.Workload != "" {
+		group = fmt.Sprintf("; Workload %s, PodGroup %s", g.Workload, g.PodGroup)
+	}
+	return fmt.Sprintf("active %d ready %d terminating %d succeeded %d failed %d; base %s%s\n",
+		t.Active, t.Ready, t.Terminating, j.SucceededCount(), j.FailedCount(), base(&j.Base), group)
+}
+
+func base(s *projector.Status) string {
+	text := fmt.Sprintf("active %d succeeded %d failed %d", s.Active, s.Succeeded, s.Failed)
+	if s.Completed.Len() > 0 {
+		text += " completed " + s.Completed.Text()
+	}
+	if n := len(s.UncountedSucceeded) + len(s.UncountedFailed); n > 0 {
+		text += fmt.Sprintf(" uncounted %d", n)
+	}
+	for _, c := range s.Conditions {
+		text += " " + c.Type
+	}
+	return text
+}

@@ -1,0 +1,25 @@
+package loop
+
+import (
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/reconciler/executor"
+)
+
+// rewound follows the world, which has just forgotten all that it knew of a cluster that went back: nothing waits any more, and
+// no command that was decided before leaves.
+func (l *Loop) rewound(b *batch) {
+	l.epoch = l.next - 1
+	l.wakes, l.standing, l.resuming = newWakes(), newStanding(b.time), map[events.Stream]bool{}
+	l.standing.changed = true
+	l.waiting = nil
+	l.saver = saver{saved: l.saver.saved, outdated: true}
+	if l.watcher != nil {
+		l.watcher.Reset()
+	}
+	b.touched, b.hints = nil, nil
+	clear(b.inputs)
+}
+
+// outdated reports whether a command was decided before the newest rewind: the world has forgotten it, and what it read is of
+// a past that the cluster does not have.
+func (l *Loop) outdated(r *executor.Result) bool { return r.Ended.Command.Decided < l.epoch }
