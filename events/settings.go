@@ -18,6 +18,7 @@ type Settings struct {
 	MaxUncounted         uint32        // J-092
 	MaxPodsPerDecision   uint32        // J-050, J-072
 	GangScheduling       bool          // Workloads and PodGroups are made for Jobs whose pods all run at once (J-239)
+	Draining             bool          // Jobs that have not begun are not taken; what is taken stands in JobSeen.Managed
 	SlowStart            uint32        // J-057: how many creates a Job has in flight at first, and after a refusal; 0 is 1
 	// NamespaceBudget is how many bytes of log a namespace may take in an hour before less of it is recorded; 0 for any number.
 	// No decision reads it: it says what is recorded, and with a share of its own in the World how much that was.

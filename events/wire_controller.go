@@ -55,6 +55,7 @@ func SettingsToWire(s *Settings) *pb.Settings {
 		SlowStart:            s.SlowStart,
 		GangScheduling:       s.GangScheduling,
 		NamespaceBudget:      s.NamespaceBudget,
+		Draining:             s.Draining,
 	}
 }
 
@@ -74,6 +75,7 @@ func SettingsFromWire(s *pb.Settings) Settings {
 		SlowStart:            s.GetSlowStart(),
 		GangScheduling:       s.GetGangScheduling(),
 		NamespaceBudget:      s.GetNamespaceBudget(),
+		Draining:             s.GetDraining(),
 	}
 }
 

@@ -33,6 +33,7 @@ var (
 // ours. Its methods may be called from any goroutine; each returns at once.
 type Feed struct {
 	mode     events.Mode
+	draining bool
 	identity events.Identity
 	key      events.Key
 	keeper   Keeper
@@ -59,6 +60,7 @@ type knownJob struct {
 	managed    bool
 	ours       bool // its pods carry our own tracking finalizer
 	fromLog    bool // known from the log only: not seen yet
+	ran        bool // of those: the controller ran it
 	kept       bool // the keeper has it
 	over       bool // it is finished or being deleted: it adopts no pods any more
 	wrote      answer
@@ -105,7 +107,7 @@ func (l *listing) wait(ctx context.Context) bool {
 func NewFeed(c Config) *Feed {
 	c.defaults()
 	feed := &Feed{
-		mode: c.Mode, identity: c.Identity, key: c.Key, keeper: c.Keeper, foreign: c.Foreign, queue: newQueue(), log: c.Logger,
+		mode: c.Mode, draining: c.Draining, identity: c.Identity, key: c.Key, keeper: c.Keeper, foreign: c.Foreign, queue: newQueue(), log: c.Logger,
 		jobs:      map[types.UID]*knownJob{},
 		selecting: map[string]map[types.UID]*knownJob{},
 		pods:      map[types.UID]*knownPod{},
@@ -118,7 +120,7 @@ func NewFeed(c Config) *Feed {
 	feed.podList = listing{resource: events.Pods, newest: c.Known.PodsVersion, announced: true, first: make(chan struct{})}
 	feed.jobList.floor, feed.podList.floor = feed.jobList.newest, feed.podList.newest
 	for _, k := range c.Known.Jobs {
-		feed.jobs[k.Job.UID] = &knownJob{ref: k.Job, version: k.Version, managed: true, fromLog: true}
+		feed.jobs[k.Job.UID] = &knownJob{ref: k.Job, version: k.Version, managed: true, fromLog: true, ran: k.Managed}
 	}
 	for _, k := range c.Known.Pods {
 		feed.pods[k.UID] = &knownPod{version: k.Version, owner: k.Owner, space: k.Namespace, told: true}

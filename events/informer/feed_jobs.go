@@ -117,12 +117,12 @@ func (feed *Feed) tellJobLocked(job *batchv1.Job, version uint64) error {
 	first := known == nil || known.fromLog
 	if first {
 		var err error
-		if known, err = feed.routingOf(job); err != nil {
+		if known, err = feed.routingOfLocked(job); err != nil {
 			return err
 		}
 		feed.jobs[job.UID] = known
 		if !known.managed {
-			feed.foreign(text(job.Spec.ManagedBy))
+			feed.notTaken(job)
 		}
 	}
 	known.version = version
@@ -135,7 +135,7 @@ func (feed *Feed) tellJobLocked(job *batchv1.Job, version uint64) error {
 		put(feed.selecting, job.Namespace, job.UID, known)
 	}
 	if known.managed {
-		o, err := observeJob(job, version, feed.mode, feed.key)
+		o, err := feed.observeJob(job, version, known.managed)
 		if err != nil {
 			return err
 		}
@@ -148,11 +148,12 @@ func (feed *Feed) tellJobLocked(job *batchv1.Job, version uint64) error {
 	return nil
 }
 
-// routingOf takes from a Job what decides about its pods. All of it is immutable.
-func (feed *Feed) routingOf(job *batchv1.Job) (*knownJob, error) {
+// routingOfLocked takes from a Job what decides about its pods. All of it is immutable, but for whether a Job has begun, which is
+// asked once.
+func (feed *Feed) routingOfLocked(job *batchv1.Job) (*knownJob, error) {
 	known := &knownJob{
 		ref:     refOf(job),
-		managed: managed(job, feed.mode),
+		managed: feed.takesLocked(job),
 		ours:    job.Spec.ManagedBy != nil && *job.Spec.ManagedBy == events.ManagedBy,
 	}
 	if !generatedSelector(job.Spec.Selector, job.UID) {

@@ -31,6 +31,7 @@ type Config struct {
 	Client    kubernetes.Interface
 	Namespace string          // watched namespace; empty for all
 	Mode      events.Mode     // which Jobs are ours
+	Draining  bool            // of those, none that has not begun
 	Identity  events.Identity // the life of the log, by which pods of ours are recognised
 	Key       events.Key      // of the log, with which specs and templates are hashed; New refuses the zero key
 	Sink      Sink

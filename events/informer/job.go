@@ -8,11 +8,6 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// managed reports whether this controller is to run the Job (design §9).
-func managed(job *batchv1.Job, mode events.Mode) bool {
-	return mode.Manages(text(job.Spec.ManagedBy))
-}
-
 // finished reports whether the Job has a terminal condition that holds.
 func finished(job *batchv1.Job) bool {
 	for _, c := range job.Status.Conditions {
@@ -27,9 +22,10 @@ func refOf(job *batchv1.Job) events.JobRef {
 	return events.JobRef{Namespace: job.Namespace, Name: job.Name, UID: job.UID}
 }
 
-// observeJob is the observation of a Job object at that version, with its spec and status.
-func observeJob(job *batchv1.Job, version uint64, mode events.Mode, key events.Key) (events.Observation, error) {
-	spec, template, err := specOf(job, key)
+// observeJob is the observation of a Job object at that version, with its spec and status. Managed says whether this
+// controller is to run it.
+func (feed *Feed) observeJob(job *batchv1.Job, version uint64, managed bool) (events.Observation, error) {
+	spec, template, err := specOf(job, feed.key)
 	if err != nil {
 		return events.Observation{}, err
 	}
@@ -38,12 +34,12 @@ func observeJob(job *batchv1.Job, version uint64, mode events.Mode, key events.K
 		Generation: job.Generation,
 		Created:    events.At(job.CreationTimestamp.Time),
 		Deleted:    instant(job.DeletionTimestamp),
-		Managed:    managed(job, mode),
+		Managed:    managed,
 		ManagedBy:  text(job.Spec.ManagedBy),
 		Spec:       spec.Hash,
 		Status:     statusOf(&job.Status),
 	}
-	if mode == events.ModeAll { // the only one in which the built-in has no business with the Job
+	if feed.mode == events.ModeAll { // the only one in which the built-in has no business with the Job
 		seen.BuiltinWrote = builtinWrote(job)
 	}
 	return events.Observation{

@@ -28,7 +28,7 @@ func TestJobObservation(t *testing.T) {
 			}},
 		}
 	})
-	o, err := observeJob(job, 42, events.ModeDelegated, testKey)
+	o, err := NewFeed(Config{Mode: events.ModeDelegated, Key: testKey}).observeJob(job, 42, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,6 +40,7 @@ type Known struct {
 type KnownJob struct {
 	Job     events.JobRef
 	Version uint64
+	Managed bool // the controller ran it
 }
 
 // KnownPod is a pod that the log believes to exist.

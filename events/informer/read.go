@@ -15,14 +15,15 @@ func (feed *Feed) ObserveJob(job *batchv1.Job) events.Observation {
 	if err != nil {
 		return events.Observation{}
 	}
-	o, err := observeJob(job, version, feed.mode, feed.key)
+	feed.mu.Lock()
+	defer feed.mu.Unlock()
+	managed := feed.takesLocked(job)
+	o, err := feed.observeJob(job, version, managed)
 	if err != nil {
 		return events.Observation{}
 	}
-	feed.mu.Lock()
-	defer feed.mu.Unlock()
 	if feed.jobs[job.UID] != nil || version > feed.jobList.newest {
-		if managed(job, feed.mode) && !finished(job) {
+		if managed && !finished(job) {
 			feed.keeper.KeepJob(job)
 		}
 	}

@@ -48,7 +48,7 @@ func TestWhenTheBuiltinLastWroteTheStatus(t *testing.T) {
 					t.Error("the fields of an entry are kept, of which nothing is read")
 				}
 			}
-			o, err := observeJob(job, 1, tt.mode, testKey)
+			o, err := NewFeed(Config{Mode: tt.mode, Key: testKey}).observeJob(job, 1, true)
 			if err != nil {
 				t.Fatal(err)
 			}

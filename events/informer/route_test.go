@@ -325,7 +325,7 @@ func TestConditionsAreThoseThatARuleMayRead(t *testing.T) {
 	})
 	of(job)(pod)
 	v := NewFeed(Config{Mode: events.ModeDelegated})
-	known, err := v.routingOf(job)
+	known, err := v.routingOfLocked(job)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ func Of(w *projector.World) informer.Known {
 		j := w.Job(s)
 		if j == nil {
 			if stub, ok := w.Stub(types.UID(s.ID)); ok {
-				k.Jobs = append(k.Jobs, informer.KnownJob{Job: stub.Ref, Version: stub.Version})
+				k.Jobs = append(k.Jobs, informer.KnownJob{Job: stub.Ref, Version: stub.Version, Managed: true})
 			}
 			continue
 		}
@@ -23,7 +23,7 @@ func Of(w *projector.World) informer.Known {
 		if s.Kind == events.StreamJob {
 			owner = j.Ref
 			if j.Known() && !j.Gone {
-				k.Jobs = append(k.Jobs, informer.KnownJob{Job: j.Ref, Version: j.Version})
+				k.Jobs = append(k.Jobs, informer.KnownJob{Job: j.Ref, Version: j.Version, Managed: j.Managed})
 			}
 		}
 		for _, p := range j.Pods() {

@@ -90,6 +90,9 @@ func controllerDetail(r *events.Record) string {
 		if f.Settings.Namespace != "" {
 			text += ", namespace " + f.Settings.Namespace
 		}
+		if f.Settings.Draining {
+			text += ", --drain"
+		}
 		for _, s := range f.Settings.Differences() {
 			text += ", --" + s.Flag + "=" + s.Value
 		}

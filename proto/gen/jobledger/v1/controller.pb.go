@@ -593,8 +593,10 @@ type Settings struct {
 	GangScheduling bool `protobuf:"varint,12,opt,name=gang_scheduling,json=gangScheduling,proto3" json:"gang_scheduling,omitempty"`
 	// namespace_budget is how many bytes of log a namespace may take in an hour before less of it is recorded; 0 for any number.
 	NamespaceBudget int64 `protobuf:"varint,13,opt,name=namespace_budget,json=namespaceBudget,proto3" json:"namespace_budget,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// draining: Jobs that begin from now on are not taken. Which Job is taken stands in its records (JobSeen.managed).
+	Draining      bool `protobuf:"varint,14,opt,name=draining,proto3" json:"draining,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Settings) Reset() {
@@ -716,6 +718,13 @@ func (x *Settings) GetNamespaceBudget() int64 {
 		return x.NamespaceBudget
 	}
 	return 0
+}
+
+func (x *Settings) GetDraining() bool {
+	if x != nil {
+		return x.Draining
+	}
+	return false
 }
 
 // ControllerStopped begins the end of a run in good order: nothing is decided after it, and the outcomes that follow
@@ -1156,7 +1165,7 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	"\tzone_data\x18\x04 \x01(\tR\bzoneData\x12\x10\n" +
 	"\x03key\x18\x05 \x01(\tR\x03key\x12\x1d\n" +
 	"\n" +
-	"key_before\x18\x06 \x01(\tR\tkeyBefore\"\x9b\x04\n" +
+	"key_before\x18\x06 \x01(\tR\tkeyBefore\"\xb7\x04\n" +
 	"\bSettings\x12&\n" +
 	"\x04mode\x18\x01 \x01(\x0e2\x12.jobledger.v1.ModeR\x04mode\x12\x1c\n" +
 	"\tnamespace\x18\x02 \x01(\tR\tnamespace\x12.\n" +
@@ -1173,7 +1182,8 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	"\n" +
 	"slow_start\x18\v \x01(\rR\tslowStart\x12'\n" +
 	"\x0fgang_scheduling\x18\f \x01(\bR\x0egangScheduling\x12)\n" +
-	"\x10namespace_budget\x18\r \x01(\x03R\x0fnamespaceBudget\"\x13\n" +
+	"\x10namespace_budget\x18\r \x01(\x03R\x0fnamespaceBudget\x12\x1a\n" +
+	"\bdraining\x18\x0e \x01(\bR\bdraining\"\x13\n" +
 	"\x11ControllerStopped\"I\n" +
 	"\x11LeadershipChanged\x12\x18\n" +
 	"\aleading\x18\x01 \x01(\bR\aleading\x12\x1a\n" +
