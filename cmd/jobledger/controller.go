@@ -57,16 +57,21 @@ type controller struct {
 	endpoint  *endpoint // nil for none
 	health    *health
 	metrics   *metrics
+	drain     *drain // nil unless it drains
 }
 
-// runController runs until ctx ends or something fails, and then stops in good order.
-func runController(ctx context.Context, f *runFlags, settings events.Settings, logger *slog.Logger) error {
+// runController runs until ctx ends or something fails, and then stops in good order. One that drains calls drained, unless it is
+// nil, when nothing of it is left to do.
+func runController(ctx context.Context, f *runFlags, settings events.Settings, logger *slog.Logger, drained func()) error {
 	cluster, err := connect(f) // before anything is made on disk
 	if err != nil {
 		return err
 	}
 	c := &controller{
 		flags: f, settings: settings, logger: logger, cluster: cluster, health: &health{}, registry: newRegistry(),
+	}
+	if settings.Draining {
+		c.drain = &drain{log: logger, drained: drained}
 	}
 	work := func(ctx context.Context) error { return c.withLog(ctx, c.work) }
 	if c.elects() {
@@ -158,8 +163,8 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 		keeper = nil // what it keeps is for carrying out commands
 	}
 	c.informer, err = informer.New(informer.Config{
-		Client: c.cluster.client, Namespace: c.settings.Namespace, Mode: c.settings.Mode, Identity: identity, Key: c.key,
-		Sink: c.queue, Keeper: keeper, Known: known.Of(world), Logger: c.logger,
+		Client: c.cluster.client, Namespace: c.settings.Namespace, Mode: c.settings.Mode, Draining: c.settings.Draining,
+		Identity: identity, Key: c.key, Sink: c.queue, Keeper: keeper, Known: known.Of(world), Logger: c.logger,
 		Foreign: c.metrics.ofJobs.Foreign,
 	})
 	if err != nil {
@@ -263,6 +268,9 @@ func (c *controller) show(l *loop.Loop) {
 	c.metrics.stubs.Store(int64(w.Stubs()))
 	c.metrics.showRefused(l)
 	c.showBudgets(l)
+	if c.drain != nil {
+		c.drain.look(w, time.Now())
+	}
 	was, before, rival := false, "", l.Rival()
 	c.health.set(func(h *health) {
 		was, h.listing = h.listing, w.Listing
@@ -397,6 +405,9 @@ func (c *controller) announce(ctx context.Context) {
 	}
 	if c.settings.Namespace != "" {
 		attrs = append(attrs, "namespace", c.settings.Namespace)
+	}
+	if c.settings.Draining {
+		attrs = append(attrs, "drain", true)
 	}
 	for _, s := range c.settings.Differences() {
 		attrs = append(attrs, s.Flag, s.Value)

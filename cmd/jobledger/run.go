@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/serve"
@@ -19,6 +20,7 @@ type runFlags struct {
 	manage     string
 	namespace  string
 	gang       bool
+	drain      bool
 	listen     string
 	logFormat  string
 	verbosity  int
@@ -66,6 +68,9 @@ It works only while it holds a Lease, "jobledger" in the namespace jobledger, or
 without --adopt, and one on the same log waits, healthy and ready. --leader-elect=false does without
 it: nothing keeps two controllers apart then that have two logs.
 
+--drain takes no new Jobs: what has begun runs to its end. It says when nothing is left to do, and
+stays, so that whatever restarts it need not. "jobledger release --drain" ends then.
+
 SIGTERM or SIGINT stops in good order: nothing more is begun, what was sent is waited for and
 written down. A second one ends the process at once; nothing is lost, and the next start finds out
 what was in flight. Exit codes: 0 after a stop in good order, 1 after a failure or when the Lease is
@@ -75,27 +80,24 @@ lost, 2 when the command line cannot be understood.`,
   jobledger run --log ./log --cluster prod-eu --nats-context jobs`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			settings, err := f.validate()
+			settings, err := f.settings(cmd.Flags())
 			if err != nil {
 				return err
 			}
-			if err := f.elect.check(cmd.Flags()); err != nil {
-				return err
-			}
-			if err := f.nats.goTogether(cmd.Flags()); err != nil {
-				return err
-			}
-			if settings.Mode == events.ModeObserve && f.elect.given && f.elect.on {
-				return usage("--manage=observe writes nothing, so it holds no Lease: leave --leader-elect out")
-			}
 			logger := newLogger(c.err, f.logFormat, f.verbosity)
-			if err := runController(cmd.Context(), &f, settings, logger); err != nil {
+			if err := runController(cmd.Context(), &f, settings, logger, nil); err != nil {
 				logger.Error("failed", "error", err)
 				return errTold
 			}
 			return nil
 		},
 	}
+	f.add(cmd)
+	return cmd
+}
+
+// add names the flags.
+func (f *runFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.log, "log", "", "directory of the log (required)")
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "file that says how to reach the cluster")
@@ -104,6 +106,7 @@ lost, 2 when the command line cannot be understood.`,
 	flags.StringVarP(&f.namespace, "namespace", "n", "", "watch only this namespace; all unless given")
 	flags.BoolVar(&f.gang, "gang-scheduling", false,
 		"make a Workload and a PodGroup (scheduling.k8s.io, alpha) for Indexed Jobs whose pods all run at once")
+	flags.BoolVar(&f.drain, "drain", false, "take no new Jobs: what has begun runs to its end")
 	flags.StringVar(&f.listen, "listen", defaultListen, "loopback address for health, metrics and readers; port 0 for any, empty for none")
 	flags.StringVar(&f.metricsAddress, "metrics-bind-address", "", "address for health and metrics alone, such as :10272; empty or 0 for none")
 	flags.StringVar(&f.logFormat, "log-format", "", "text or json; text on a terminal, else json")
@@ -120,7 +123,24 @@ lost, 2 when the command line cannot be understood.`,
 			panic(err) // there is no such flag
 		}
 	}
-	return cmd
+}
+
+// settings are what the flags choose, or a usage error.
+func (f *runFlags) settings(flags *pflag.FlagSet) (events.Settings, error) {
+	settings, err := f.validate()
+	if err != nil {
+		return settings, err
+	}
+	if err := f.elect.check(flags); err != nil {
+		return settings, err
+	}
+	if err := f.nats.goTogether(flags); err != nil {
+		return settings, err
+	}
+	if settings.Mode == events.ModeObserve && f.elect.given && f.elect.on {
+		return settings, usage("--manage=observe writes nothing, so it holds no Lease: leave --leader-elect out")
+	}
+	return settings, nil
 }
 
 // validate refuses what cannot be run, in words that say what can, and returns the settings that were chosen.
@@ -136,6 +156,8 @@ func (f *runFlags) validate() (settings events.Settings, err error) {
 		return settings, usage("--listen=%s: the endpoint has no access control, so it serves loopback addresses only, such as %s", f.listen, defaultListen)
 	case f.logFormat != "" && f.logFormat != logText && f.logFormat != logJSON:
 		return settings, usage("--log-format=%s: must be text or json", f.logFormat)
+	case f.drain && mode == events.ModeObserve:
+		return settings, usage("--manage=observe runs no Jobs, so there is nothing to drain: leave --drain out")
 	case f.patience <= 0:
 		return settings, usage("--observe-patience=%s: must be longer than nothing", f.patience)
 	case f.stop <= 0:
@@ -157,7 +179,7 @@ func (f *runFlags) validate() (settings events.Settings, err error) {
 	if settings, err = f.numbers.settings(); err != nil {
 		return settings, err
 	}
-	settings.Mode, settings.Namespace, settings.GangScheduling = mode, f.namespace, f.gang
+	settings.Mode, settings.Namespace, settings.GangScheduling, settings.Draining = mode, f.namespace, f.gang, f.drain
 	return settings, f.nats.validate()
 }
 
