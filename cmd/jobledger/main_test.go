@@ -26,7 +26,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"makelog": makelog, "streamlog": streamlog, "damage": damage, "holdlog": holdlog, "exits": exits,
-			"await": await, "awaitoutput": awaitOutput, "probe": probe, "awaitprobe": awaitProbe,
+			"fakeapi": startFakeAPI, "await": await, "awaitoutput": awaitOutput, "probe": probe, "awaitprobe": awaitProbe,
 		},
 		RequireExplicitExec: true, RequireUniqueNames: true, UpdateScripts: *update,
 	})

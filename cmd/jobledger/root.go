@@ -38,7 +38,8 @@ When a controller has the directory open, --log DIR asks that controller.`,
 	root.SetOut(c.out)
 	root.SetErr(c.err)
 	root.AddCommand(
-		newRun(c), newGet(c), newEvents(c), newSubscribe(c), newReplay(c), newVerify(c), newVersion(c),
+		newRun(c), newGet(c), newEvents(c), newSubscribe(c), newReplay(c), newVerify(c),
+		newRelease(c), newVersion(c),
 	)
 	c.addHelp(root)
 	return root

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/release"
+	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/boltlog"
+)
+
+// releaseFlags say how Jobledger is to go.
+type releaseFlags struct {
+	run       runFlags // a drain is a run
+	letGo     bool
+	drain     bool
+	dryRun    bool
+	finalizer []string
+	output    outputFlag
+}
+
+func newRelease(c *cli) *cobra.Command {
+	var f releaseFlags
+	cmd := &cobra.Command{
+		Use:   "release --drain | --let-go | --dry-run",
+		Short: "Leave the cluster: run what has begun to its end, or let go of it",
+		Long: `Take off the cluster what Jobledger left there, so that it can go. There are two ways:
+
+--drain --log DIR runs the controller, without taking new Jobs, until what has begun has ended. Stop
+the one that runs before. It takes the flags of "run", also those that are not shown here: write
+"release --drain" where "run" stood. SIGINT stops it in good order, and it can be started again.
+
+--let-go takes effect at once and needs no log. It removes the tracking finalizer from every pod
+that has it, so that pods and namespaces that are being deleted can go, and deletes the Lease. Pods
+that run go on. Jobs that have not ended are nobody's from then on, as spec.managedBy cannot be
+changed: they are named. Delete them, or create them again without spec.managedBy.
+It refuses to begin while a controller runs: while the Lease is renewed, or --log DIR is in use.
+
+--dry-run looks only, and names the same objects.
+
+--finalizer says which finalizer goes: "` + events.TrackingFinalizer + `" unless given. After
+--manage=all the built-in controller takes over the pods with "` + events.BuiltinTrackingFinalizer + `"
+when it is switched on again. So give that name only if no controller will ever run these Jobs
+again: one that runs would lose count of every Job in the cluster.
+
+To run it again is safe. Exit codes: 0 when nothing of ours remains, 1 when something does, which is
+named, 2 when the command line cannot be understood.`,
+		Example: `  jobledger release --dry-run
+  jobledger release --drain --log ./log
+  jobledger release --let-go
+  jobledger release --let-go -n batch -o json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.release(cmd.Context(), cmd.Flags(), &f) },
+	}
+	f.run.add(cmd)
+	flags := cmd.Flags()
+	flags.VisitAll(func(flag *pflag.Flag) { flag.Hidden = !slices.Contains(shownOfRun, flag.Name) })
+	flags.Lookup("log").Usage = "directory of the log; required by --drain"
+	flags.Lookup("namespace").Usage = "only this namespace; all unless given"
+	flags.Lookup("drain").Usage = "run what has begun to its end"
+	flags.BoolVar(&f.letGo, "let-go", false, "remove finalizers and the Lease at once")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "only name what would be let go")
+	flags.StringSliceVar(&f.finalizer, "finalizer", []string{events.TrackingFinalizer}, "finalizers that --let-go removes")
+	f.output.add(cmd)
+	completeWith(cmd, "finalizer", release.Finalizers...)
+	return cmd
+}
+
+// Flags of run that release shows, and those that mean something without --drain.
+var (
+	shownOfRun = []string{"drain", "log", "kubeconfig", "context", "namespace", "manage"}
+	ofLetGo    = []string{"log", "kubeconfig", "context", "namespace", "let-go", "dry-run", "finalizer", "output"}
+)
+
+// check refuses flags that do not go together.
+func (f *releaseFlags) check(flags *pflag.FlagSet) (err error) {
+	if err := f.output.validate(); err != nil {
+		return err
+	}
+	f.drain = f.run.drain
+	switch {
+	case f.drain && f.letGo:
+		return usage("--drain and --let-go are two ways to leave: give one of them")
+	case !f.drain && !f.letGo && !f.dryRun:
+		return usage("say how to leave: --drain runs what has begun to its end, --let-go lets go of it at once, --dry-run only looks")
+	case f.drain && flags.Changed("finalizer"):
+		return usage("--finalizer goes with --let-go")
+	}
+	for _, name := range f.finalizer {
+		if !slices.Contains(release.Finalizers, name) {
+			return usage("--finalizer=%s: must be %s or %s", name, release.Finalizers[0], release.Finalizers[1])
+		}
+	}
+	if f.drain {
+		return nil
+	}
+	flags.Visit(func(flag *pflag.Flag) {
+		if !slices.Contains(ofLetGo, flag.Name) {
+			err = usage("--%s goes with --drain", flag.Name)
+		}
+	})
+	return err
+}
+
+func (c *cli) release(ctx context.Context, flags *pflag.FlagSet, f *releaseFlags) error {
+	if err := f.check(flags); err != nil {
+		return err
+	}
+	if f.drain {
+		settings, err := f.run.settings(flags)
+		if err != nil {
+			return err
+		}
+		if !f.dryRun {
+			if err := c.drainFirst(ctx, f, settings); err != nil {
+				return err
+			}
+		}
+	} else if err := notInUse(f); err != nil {
+		return err
+	}
+	cluster, err := connect(&f.run)
+	if err != nil {
+		return err
+	}
+	list := releaseList{c: c, dryRun: f.dryRun, format: f.output.format}
+	summary, err := release.Run(ctx, release.Config{
+		Client: cluster.client, Namespace: f.run.namespace, Finalizers: f.finalizer, DryRun: f.dryRun, Drained: f.drain,
+		Tell: list.add, Note: func(text string) { fmt.Fprintln(c.err, show.Clean(text)) },
+	})
+	if printed := list.end(summary, err == nil); printed != nil {
+		return printed
+	}
+	if err != nil {
+		return err
+	}
+	if summary.Remains > 0 {
+		return fmt.Errorf("%s: look at what is said of it, and run this again", counted(summary.Remains, "object remains", "objects remain"))
+	}
+	return nil
+}
+
+// notInUse refuses a log that a process writes.
+func notInUse(f *releaseFlags) error {
+	if f.run.log == "" || f.dryRun {
+		return nil
+	}
+	log, err := boltlog.OpenReadOnly(f.run.log)
+	var held *store.HeldError
+	switch {
+	case err == nil:
+		return log.Close()
+	case errors.As(err, &held):
+		return fmt.Errorf("%w: stop it first", held)
+	}
+	return explainOpen(f.run.log, err)
+}
+
+// drainFirst runs the controller until nothing of what it does is left.
+func (c *cli) drainFirst(ctx context.Context, f *releaseFlags, settings events.Settings) error {
+	logger := newLogger(c.err, f.run.logFormat, f.run.verbosity)
+	running, end := context.WithCancel(ctx)
+	defer end()
+	drained := false
+	err := runController(running, &f.run, settings, logger, func() {
+		drained = true // the loop has ended when it is read
+		end()
+	})
+	switch {
+	case err != nil:
+		logger.Error("failed", "error", err)
+		return errTold
+	case !drained:
+		return errors.New("stopped before all that has begun had ended: start it again to go on")
+	}
+	return nil
+}

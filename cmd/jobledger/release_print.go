@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/jobledger/jobledger/internal/release"
+	"github.com/jobledger/jobledger/internal/show"
+)
+
+// releaseList shows objects that release works on, as they come, or as one document.
+type releaseList struct {
+	c      *cli
+	format string
+	dryRun bool
+	table  *show.Table
+	items  []release.Item
+}
+
+func (l *releaseList) add(i release.Item) {
+	if l.format == formatJSON || l.format == formatYAML {
+		l.items = append(l.items, i)
+		return
+	}
+	if l.table == nil {
+		l.table = &show.Table{Out: l.c.out, Head: []string{"NAMESPACE", "OBJECT", "ACTION", "RESULT"}, Colour: l.c.colour()}
+		if l.format == formatTable {
+			l.table.Width = l.c.width()
+		}
+	}
+	style := show.Plain
+	if i.Result == release.Failed || i.Result == release.Remains {
+		style = show.Trouble
+	}
+	result := strings.Trim(i.Result+": "+i.Message, ": ")
+	l.table.Row(
+		show.Cell{Text: show.Clean(i.Namespace)}, show.Cell{Text: strings.ToLower(i.Kind) + "/" + show.Clean(i.Name)},
+		show.Cell{Text: i.Action}, show.Cell{Text: show.Clean(result), Style: style})
+}
+
+// end shows what is left to show. Looked says that the cluster could be looked at.
+func (l *releaseList) end(s release.Summary, looked bool) error {
+	if l.format == formatJSON || l.format == formatYAML {
+		if !looked && len(l.items) == 0 {
+			return nil
+		}
+		if l.items == nil {
+			l.items = []release.Item{}
+		}
+		text, err := show.Indented(struct {
+			DryRun  bool            `json:"dryRun"`
+			Items   []release.Item  `json:"items"`
+			Summary release.Summary `json:"summary"`
+		}{l.dryRun, l.items, s})
+		if err != nil {
+			return err
+		}
+		return l.c.document(l.format, text)
+	}
+	if l.table != nil {
+		if err := l.table.Flush(); err != nil {
+			return err
+		}
+	}
+	if looked {
+		fmt.Fprintln(l.c.err, sentence(s, l.dryRun))
+	}
+	return nil
+}
+
+// sentence says what was found and done.
+func sentence(s release.Summary, dryRun bool) string {
+	if s == (release.Summary{}) {
+		return "Nothing of Jobledger's is there."
+	}
+	found := fmt.Sprintf("%s with a finalizer, %s, %s", counted(s.Pods, "pod", "pods"),
+		counted(s.Jobs, "Job that nobody runs", "Jobs that nobody runs"), counted(s.Leases, "Lease", "Leases"))
+	if dryRun {
+		return "Dry run, nothing was changed: " + strings.ReplaceAll(found, "nobody runs", "nobody would run")
+	}
+	if s.Jobs > 0 {
+		found += ". Delete these Jobs, or create them again without spec.managedBy"
+	}
+	return found + "."
+}
+
+// counted is a number and its noun.
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -1,0 +1,185 @@
+package release
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/pager"
+)
+
+// heldPod is a pod that holds finalizers of ours.
+type heldPod struct {
+	namespace, name string
+	uid             types.UID
+	job             types.UID // its controller; empty for none
+	finalizers      []string
+}
+
+// heldPods lists pods, a page at a time, and keeps what is needed of those that hold a finalizer.
+func (c *Config) heldPods(ctx context.Context) ([]heldPod, error) {
+	var held []heldPod
+	list := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+		return c.Client.CoreV1().Pods(c.Namespace).List(ctx, options)
+	})
+	err := list.EachListItem(ctx, metav1.ListOptions{}, func(o runtime.Object) error {
+		pod := o.(*corev1.Pod)
+		h := heldPod{namespace: pod.Namespace, name: pod.Name, uid: pod.UID}
+		for _, f := range c.Finalizers {
+			if slices.Contains(pod.Finalizers, f) {
+				h.finalizers = append(h.finalizers, f)
+			}
+		}
+		if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
+			h.job = owner.UID
+		}
+		if len(h.finalizers) > 0 {
+			held = append(held, h)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list pods: %w", err)
+	}
+	return held, nil
+}
+
+// Pods are patched some at a time, and told in their order.
+const (
+	together = 16
+	portion  = 256
+)
+
+// releasePods removes finalizers and returns how many pods hold one in the end. A pod that could not be patched, and one that
+// was made meanwhile, is among them.
+func (c *Config) releasePods(ctx context.Context, held []heldPod) (remain int, err error) {
+	told := map[types.UID]bool{}
+	for pods := range slices.Chunk(held, portion) {
+		items := make([]Item, len(pods))
+		var group errgroup.Group
+		group.SetLimit(together)
+		for i := range pods {
+			group.Go(func() error { // ends after a bounded number of tries
+				items[i] = c.releasePod(ctx, &pods[i])
+				return nil
+			})
+		}
+		if err := group.Wait(); err != nil {
+			return 0, err
+		}
+		for i := range items {
+			told[items[i].UID] = items[i].Result == Failed || items[i].Result == Remains
+			c.Tell(items[i])
+		}
+	}
+	if c.DryRun {
+		return 0, nil
+	}
+	after, err := c.heldPods(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for i := range after {
+		if !told[after[i].uid] {
+			item := after[i].item()
+			item.Result, item.Message = Remains, "it came meanwhile: does a controller run?"
+			c.Tell(item)
+		}
+	}
+	return len(after), nil
+}
+
+func (h *heldPod) item() Item {
+	return Item{
+		Kind: "Pod", Namespace: h.namespace, Name: h.name, UID: h.uid, Action: RemoveFinalizer,
+		Message: strings.Join(h.finalizers, ", "),
+	}
+}
+
+// releasePod removes a pod's finalizers, and says what came of it.
+func (c *Config) releasePod(ctx context.Context, h *heldPod) Item {
+	item := h.item()
+	switch {
+	case c.DryRun:
+		return item
+	case c.Drained:
+		item.Result, item.Message = Remains, "the controller has not removed "+item.Message
+		return item
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid":                                 h.uid, // a precondition
+		"$deleteFromPrimitiveList/finalizers": h.finalizers,
+	}})
+	if err != nil {
+		panic(err) // strings
+	}
+	err = again(ctx, func() error {
+		_, err := c.Client.CoreV1().Pods(h.namespace).Patch(ctx, h.name, types.StrategicMergePatchType, patch, metav1.PatchOptions{})
+		return err
+	})
+	switch {
+	case err == nil:
+		item.Result = Done
+	case apierrors.IsNotFound(err), aboutUID(err):
+		item.Result = Gone
+	default:
+		item.Result, item.Message = Failed, err.Error()
+	}
+	return item
+}
+
+// aboutUID reports whether the server refused a patch because the pod of that name is another one.
+func aboutUID(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || status.Status().Details == nil {
+		return false
+	}
+	return slices.ContainsFunc(status.Status().Details.Causes, func(cause metav1.StatusCause) bool {
+		return cause.Field == "metadata.uid"
+	})
+}
+
+// Waits between tries of a request that may succeed later: six tries within some eight seconds.
+const (
+	firstWait = 250 * time.Millisecond
+	tries     = 6
+)
+
+// again calls f until it succeeds, fails for good, or was tried often enough.
+func again(ctx context.Context, f func() error) error {
+	wait := firstWait
+	for try := 1; ; try++ {
+		err := f()
+		if err == nil || try == tries || !mayPass(err) {
+			return err
+		}
+		pause := wait
+		if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
+			pause = max(pause, time.Duration(seconds)*time.Second)
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return err
+		}
+		wait *= 2
+	}
+}
+
+// mayPass reports whether the same request may succeed a little later.
+func mayPass(err error) bool {
+	var network net.Error
+	return apierrors.IsConflict(err) || apierrors.IsTooManyRequests(err) || apierrors.IsServerTimeout(err) ||
+		apierrors.IsTimeout(err) || apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err) || errors.As(err, &network)
+}

@@ -1,0 +1,161 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/lease"
+)
+
+// Config says what is taken off. Client, Finalizers and Tell are required.
+type Config struct {
+	Client     kubernetes.Interface
+	Namespace  string   // the only one; empty for all
+	Finalizers []string // that are removed from pods
+	DryRun     bool     // only look
+	// Drained: a controller has run its Jobs to their end. Pods that hold a finalizer all the same are named, and keep it.
+	Drained bool
+	Tell    func(Item)        // is given each object, in order
+	Note    func(text string) // is told what is waited for; nil for nobody
+}
+
+// Item is an object and what becomes of it.
+type Item struct {
+	Kind      string    `json:"kind"` // Pod, Job or Lease
+	Namespace string    `json:"namespace"`
+	Name      string    `json:"name"`
+	UID       types.UID `json:"uid"`
+	Action    string    `json:"action"`
+	Result    string    `json:"result,omitempty"` // empty in a dry run
+	Message   string    `json:"message,omitempty"`
+}
+
+// The actions.
+const (
+	RemoveFinalizer = "remove finalizer"
+	LeftToNobody    = "left to nobody" // no controller runs the Job from then on
+	DeleteLease     = "delete"
+)
+
+// The results.
+const (
+	Done    = "done"
+	Gone    = "gone"    // somebody else was faster
+	Failed  = "failed"  // the message says why
+	Remains = "remains" // it was not touched; the message says why
+)
+
+// Summary is what Run found and did.
+type Summary struct {
+	Pods    int `json:"pods"`
+	Jobs    int `json:"jobs"`
+	Leases  int `json:"leases"`
+	Remains int `json:"remains"` // pods that hold a finalizer, and Leases, after all
+}
+
+// Run looks for what is ours, tells it and, unless it is a dry run, takes it off. Its error says that it could not look, or that a
+// controller runs. What could not be taken off is told, and counted in the summary.
+func Run(ctx context.Context, c Config) (Summary, error) {
+	if c.Note == nil {
+		c.Note = func(string) {}
+	}
+	leases, err := lease.Find(ctx, c.Client, c.Namespace)
+	if err != nil {
+		return Summary{}, err
+	}
+	if !c.DryRun {
+		if err := c.refuseBeside(ctx, leases); err != nil {
+			return Summary{}, err
+		}
+	}
+	held, err := c.heldPods(ctx)
+	if err != nil {
+		return Summary{}, err
+	}
+	jobs, err := c.unfinished(ctx, held)
+	if err != nil {
+		return Summary{}, err
+	}
+	s := Summary{Pods: len(held), Jobs: len(jobs), Leases: len(leases)}
+	if s.Remains, err = c.releasePods(ctx, held); err != nil {
+		return s, err
+	}
+	for i := range jobs {
+		c.Tell(jobs[i])
+	}
+	for _, l := range leases {
+		if !c.deleteLease(ctx, l, s.Remains > 0) {
+			s.Remains++
+		}
+	}
+	return s, nil
+}
+
+// refuseBeside returns an error that says who runs, if a controller does.
+func (c *Config) refuseBeside(ctx context.Context, leases []*lease.Found) error {
+	beside := slices.Clone(leases)
+	if c.Namespace != "" && c.Namespace != lease.DefaultNamespace { // one of all namespaces runs the Jobs of this one too
+		more, err := lease.Find(ctx, c.Client, lease.DefaultNamespace)
+		if err != nil && !apierrors.IsForbidden(err) {
+			return err
+		}
+		beside = append(beside, more...)
+	}
+	for _, l := range beside {
+		said := l.Said()
+		if said.Holder == "" || !c.concerns(said.Scope) {
+			continue
+		}
+		c.Note(fmt.Sprintf("Lease %s is held by %s: waiting up to %s to see whether that still runs", said.Lease, said.Holder, l.Duration()))
+		renewed, err := l.Renewed(ctx)
+		if err != nil {
+			return err
+		}
+		if renewed {
+			return fmt.Errorf("a controller runs: %s holds the Lease %s and renews it: stop it first", l.Said().Holder, said.Lease)
+		}
+	}
+	return nil
+}
+
+// concerns reports whether who runs the Jobs of that scope runs some that are let go of. An older Lease does not say its scope.
+func (c *Config) concerns(scope string) bool {
+	return scope == "" || scope == lease.Everywhere || c.Namespace == "" || c.Namespace == scope
+}
+
+// deleteLease deletes a Lease and reports whether it is gone, or will be. With others that remain it is kept: it says which log
+// ran the Jobs, and whoever goes on with that log needs it.
+func (c *Config) deleteLease(ctx context.Context, l *lease.Found, others bool) bool {
+	object := l.Object()
+	item := Item{Kind: "Lease", Namespace: object.Namespace, Name: object.Name, UID: object.UID, Action: DeleteLease}
+	defer func() { c.Tell(item) }()
+	said := l.Said()
+	if id := said.LogID; id != "" {
+		item.Message = "log " + id
+	}
+	switch {
+	case c.DryRun:
+		if said.Holder != "" {
+			item.Message = "held by " + said.Holder
+		}
+		return true
+	case others:
+		item.Result, item.Message = Remains, "kept, because pods hold a finalizer"
+		return false
+	}
+	if err := l.Delete(ctx); err != nil {
+		item.Result, item.Message = Failed, err.Error()
+		return false
+	}
+	item.Result = Done
+	return true
+}
+
+// Finalizers are those that may be removed.
+var Finalizers = []string{events.TrackingFinalizer, events.BuiltinTrackingFinalizer}
