@@ -1,0 +1,255 @@
+package uninstall
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/test/controlplane"
+	"github.com/jobledger/jobledger/test/internal/controller"
+)
+
+// TestNothingIsLeft runs docs/uninstall.md and compares the cluster with what it was before: it differs in nothing but the Jobs
+// that were created, their pods and Events.
+func TestNothingIsLeft(t *testing.T) {
+	c := newCluster(t)
+	c.namespace("batch")
+	before := c.settle()
+
+	if out, code := c.sh("kubectl apply -k deploy"); code != 0 {
+		t.Fatal(out)
+	}
+	c.sync()
+	c.job("batch", "nightly", false, nil)
+	c.job("batch", "paused", true, nil)
+	c.awaitJob("batch", "nightly", batchv1.JobComplete)
+	c.awaitJob("batch", "paused", batchv1.JobSuspended)
+	c.job("batch", "report", false, map[string]string{controlplane.AnnotationRunFor: "20s"})
+	c.awaitRunning("batch", "report")
+	if lines := c.dump().since(before); len(lines) < 15 {
+		t.Fatalf("installed, the cluster differs in no more than\n%s", strings.Join(lines, "\n"))
+	}
+
+	text, err := os.ReadFile(filepath.Join(c.root, "docs", "uninstall.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := exchanges(string(text))
+	if len(steps) != 7 {
+		t.Fatalf("docs/uninstall.md shows %d commands", len(steps))
+	}
+	for _, x := range steps {
+		out, code := c.sh(x.command)
+		if code != 0 {
+			t.Fatalf("$ %s: exit code %d\n%s", x.command, code, out)
+		}
+		compare(t, x, out)
+		c.sync()
+		if strings.Contains(x.command, "--drain") {
+			c.job("batch", "late", false, nil)
+		}
+	}
+	if job, err := c.client.BatchV1().Jobs("batch").Get(t.Context(), "late", metav1.GetOptions{}); err != nil || begun(job) {
+		t.Errorf("a Job that was created during the drain: %v, %+v", err, job.Status)
+	}
+	c.awaitJob("batch", "report", batchv1.JobComplete)
+
+	allowed := regexp.MustCompile(`^\+ (jobs\.batch batch/(nightly|paused|report|late)|pods\. batch/(nightly|report)-[a-z0-9]{5})$`)
+	c.await("the cluster to be as it was", func() error {
+		left := slices.DeleteFunc(c.dump().since(before), allowed.MatchString)
+		if len(left) > 0 {
+			return errors.New(strings.Join(left, "\n"))
+		}
+		return nil
+	})
+	pods, err := c.client.CoreV1().Pods("").List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(pods.Items) != 2 {
+		t.Errorf("%d pods, %v", len(pods.Items), err)
+	}
+	for i := range pods.Items {
+		if len(pods.Items[i].Finalizers) > 0 {
+			t.Errorf("%s has finalizers %v", pods.Items[i].Name, pods.Items[i].Finalizers)
+		}
+	}
+}
+
+func begun(job *batchv1.Job) bool {
+	return job.Status.StartTime != nil || len(job.Status.Conditions) > 0
+}
+
+// exchange is a command of a "console" block, and what the document shows of its output.
+type exchange struct {
+	command string
+	output  []string
+}
+
+func exchanges(markdown string) []exchange {
+	var out []exchange
+	inside := false
+	for line := range strings.Lines(markdown) {
+		line = strings.TrimRight(line, "\n")
+		command, isCommand := strings.CutPrefix(line, "$ ")
+		switch {
+		case line == "```console":
+			inside = true
+		case strings.HasPrefix(line, "```"):
+			inside = false
+		case inside && isCommand:
+			out = append(out, exchange{command: command})
+		case inside:
+			out[len(out)-1].output = append(out[len(out)-1].output, line)
+		}
+	}
+	return out
+}
+
+// compare reports a difference between what the document shows and what the command writes, but for what differs from run to run.
+func compare(t *testing.T, x exchange, out string) {
+	t.Helper()
+	want, got := strings.Join(x.output, "\n"), strings.TrimSpace(out)
+	if normal(want) != normal(got) {
+		t.Errorf("$ %s\ndocs/uninstall.md shows\n%s\nand it writes\n%s", x.command, want, got)
+	}
+}
+
+var (
+	podName  = regexp.MustCompile(`(report)-[a-z0-9]{5}\b`)
+	logID    = regexp.MustCompile(`log [0-9a-f]{32}`)
+	heldBy   = regexp.MustCompile(`held by \S+_[0-9a-f…]+`)
+	twoBlank = regexp.MustCompile(` +`)
+)
+
+func normal(text string) string {
+	text = podName.ReplaceAllString(text, "$1-POD")
+	text = logID.ReplaceAllString(text, "log ID")
+	text = heldBy.ReplaceAllString(text, "held by HOLDER")
+	return twoBlank.ReplaceAllString(text, " ")
+}
+
+// TestNothingHangsAfterLettingGo: a controller was killed. A namespace that is deleted waits for a pod that nothing holds but our
+// finalizer, and the namespace controller tries again and again. Letting go frees it; pods that run go on. While the controller runs, it is refused.
+func TestNothingHangsAfterLettingGo(t *testing.T) {
+	c := newCluster(t)
+	c.namespace("gone")
+	c.namespace("kept")
+	if out, code := c.sh("kubectl apply -k deploy"); code != 0 {
+		t.Fatal(out)
+	}
+	c.sync()
+	forever := map[string]string{controlplane.AnnotationOutcome: controlplane.OutcomeRun}
+	c.job("gone", "stuck", false, forever)
+	c.job("kept", "running", false, forever)
+	stuck, running := c.awaitRunning("gone", "stuck"), c.awaitRunning("kept", "running")
+	if out, code := c.sh("jobledger release --let-go"); code != 1 || !strings.Contains(out, "a controller runs: ") {
+		t.Errorf("beside a controller: exit code %d\n%s", code, out)
+	}
+
+	if err := c.now.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.client.CoreV1().Namespaces().Delete(t.Context(), "gone", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	c.await("the pod to be held by our finalizer alone", func() error {
+		pod, err := c.client.CoreV1().Pods("gone").Get(t.Context(), stuck.Name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		grace := pod.DeletionGracePeriodSeconds // 0 once its node lets go of it
+		if grace == nil || *grace != 0 || !slices.Equal(pod.Finalizers, []string{events.TrackingFinalizer}) {
+			return fmt.Errorf("grace %v, finalizers %v, %s", grace, pod.Finalizers, pod.Status.Phase)
+		}
+		return nil
+	})
+	held := time.Now()
+	c.await("the namespace controller to try again", func() error {
+		tries, err := c.cp.CountWrites(func(x controlplane.Write) bool {
+			return x.Namespace == "gone" && x.Verb == "deletecollection" && x.Resource == "pods" && x.At.After(held)
+		})
+		if err == nil && len(tries) == 0 {
+			err = errors.New("it has not")
+		}
+		return err
+	})
+	if namespace, err := c.client.CoreV1().Namespaces().Get(t.Context(), "gone", metav1.GetOptions{}); err != nil || namespace.DeletionTimestamp == nil {
+		t.Fatalf("the namespace does not hang: %v", err)
+	}
+
+	dry, code := c.sh("jobledger release --dry-run")
+	for _, pod := range []string{stuck.Name, running.Name} {
+		if code != 0 || !strings.Contains(dry, "pod/"+pod) {
+			t.Errorf("a dry run does not name %s", pod)
+		}
+	}
+	out, code := c.sh("jobledger release --let-go")
+	if code != 0 || !strings.Contains(out, "job/running") || !strings.Contains(out, "waiting up to 15s") {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+	c.await("the namespace to go", func() error {
+		namespaces, err := c.client.CoreV1().Namespaces().List(t.Context(), metav1.ListOptions{FieldSelector: "metadata.name=gone"})
+		if err == nil && len(namespaces.Items) > 0 {
+			err = errors.New("it is there")
+		}
+		return err
+	})
+	pod, err := c.client.CoreV1().Pods("kept").Get(t.Context(), running.Name, metav1.GetOptions{})
+	if err != nil || len(pod.Finalizers) > 0 || pod.DeletionTimestamp != nil || pod.Status.Phase != "Running" {
+		t.Errorf("the pod of a Job that was let go: %v, finalizers %v, %s", err, pod.Finalizers, pod.Status.Phase)
+	}
+	if out, code := c.sh("jobledger release --let-go"); code != 0 || !strings.Contains(out, "0 pods with a finalizer, 1 Job that nobody runs, 0 Leases") {
+		t.Errorf("again: exit code %d\n%s", code, out)
+	}
+}
+
+// TestDrainByHand: without a cluster to run in, "release --drain" takes the place of "run", ends when what has begun has ended, and
+// deletes the Lease. The log knows the drain, and replays.
+func TestDrainByHand(t *testing.T) {
+	c := newCluster(t)
+	c.namespace("batch")
+	flags := " --log " + filepath.Join(c.dir, "log") + " --kubeconfig " + c.cp.Kubeconfig() + " --listen= --log-format=text" +
+		" --leader-elect --leader-elect-resource-namespace=batch"
+	before := controller.New(controller.Config{
+		Program: filepath.Join(bin, "jobledger"), Kubeconfig: c.cp.Kubeconfig(), Dir: c.dir,
+		Args: []string{"--leader-elect", "--leader-elect-resource-namespace=batch"},
+	})
+	t.Cleanup(func() { _ = before.Kill() })
+	if err := before.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c.job("batch", "short", false, map[string]string{controlplane.AnnotationRunFor: "10s"})
+	c.awaitRunning("batch", "short")
+	if err := before.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c.job("batch", "late", false, nil)
+
+	out, code := c.sh("jobledger release --drain" + flags)
+	for _, line := range []string{
+		"draining: a Job that has not begun is not taken", "jobs=[batch/short]", "drained: nothing is left to do",
+		"job/late         left to nobody", "lease/jobledger  delete          done",
+	} {
+		if code != 0 || !strings.Contains(out, line) {
+			t.Errorf("exit code %d, and no %q", code, line)
+		}
+	}
+	c.awaitJob("batch", "short", batchv1.JobComplete)
+	if out, code := c.sh("jobledger replay --log " + before.Log()); code != 0 || !strings.Contains(out, ", 0 divergences") {
+		t.Error(out)
+	}
+	if out, _ := c.sh("jobledger events --kind ControllerStarted -o wide --log " + before.Log()); strings.Count(out, "--drain") != 1 {
+		t.Error(out)
+	}
+	if out, _ := c.sh("jobledger get jobs --log " + before.Log()); strings.Contains(out, "late") {
+		t.Errorf("the log knows the Job that was not taken:\n%s", out)
+	}
+}
