@@ -75,14 +75,14 @@ func (c *cli) verify(ctx context.Context, dir string) error {
 	return nil
 }
 
-// keyNote says whether the key with which the newest run hashed specs and templates is there; empty when it hashed without one. What
-// is verified does not depend on it.
+// keyNote says what is wrong with the key with which the newest run hashed specs and templates; empty when nothing is. What is
+// verified does not depend on it.
 func keyNote(ctx context.Context, dir string) (string, error) {
 	log, err := boltlog.OpenReadOnly(dir)
 	if err != nil {
 		return "", explainOpen(dir, err)
 	}
-	defer log.Close()
+	defer func() { _ = log.Close() }() // read only: nothing can be lost
 	for rec, err := range log.ReadStream(ctx, events.Controller, 0, store.Backward) {
 		if errors.Is(err, store.ErrPruned) {
 			return "", nil
@@ -103,7 +103,7 @@ func keyText(dir, used string) string {
 	key, err := boltlog.ReadKey(dir)
 	switch {
 	case used == "":
-		return ""
+		return "" // it hashed without one
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Sprintf("specs and templates are hashed with key %s, and there is no KEY: the next start makes a new one", used)
 	case err != nil:
@@ -111,7 +111,7 @@ func keyText(dir, used string) string {
 	case key.ID() != used:
 		return fmt.Sprintf("specs and templates are hashed with key %s, and KEY has another, %s: the next start goes on with that one", used, key.ID())
 	}
-	return fmt.Sprintf("specs and templates are hashed with key %s, which KEY has", used)
+	return ""
 }
 
 // intact says what of a damaged log can be relied on.

@@ -12,7 +12,7 @@ import (
 func managedFields(manager, subresource string, seconds int) metav1.ManagedFieldsEntry {
 	return metav1.ManagedFieldsEntry{
 		Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate, Subresource: subresource, Time: new(sec(seconds)),
-		FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:status":{}}`)},
+		FieldsV1: metav1.NewFieldsV1(`{"f:status":{}}`),
 	}
 }
 

@@ -53,7 +53,7 @@ func TestAStartWithoutRoomWaits(t *testing.T) {
 			t.Errorf("with room it wrote %d records, and said that the log is full: %t", head, said[len(said)-1])
 		}
 		stop()
-		<-ended // it waits for hands that hang
+		<-ended //nolint:errcheck // a stop that waits for hands that hang may fail
 		if err := log.Close(); err != nil {
 			t.Error(err)
 		}
