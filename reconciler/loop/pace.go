@@ -172,6 +172,13 @@ func (p *pace) forget(uid types.UID) {
 	p.dues.set(uid, 0)
 }
 
+// forgetAll gives up what is held back: it is of a past that the cluster does not have.
+func (p *pace) forgetAll() {
+	passed := p.passed + uint64(p.holding)
+	*p = newPace()
+	p.passed = passed
+}
+
 // recorded begins the second of an object.
 func (p *pace) recorded(uid types.UID, now events.Time) {
 	x := p.objects[uid]

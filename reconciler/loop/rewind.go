@@ -12,6 +12,7 @@ func (l *Loop) rewound(b *batch) {
 	l.wakes, l.standing, l.resuming = newWakes(), newStanding(b.time), map[events.Stream]bool{}
 	l.standing.changed = true
 	l.waiting = nil
+	l.pace.forgetAll()
 	l.saver = saver{saved: l.saver.saved, outdated: true}
 	if l.watcher != nil {
 		l.watcher.Reset()
