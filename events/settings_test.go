@@ -11,7 +11,7 @@ import (
 // J-001: there is no switch for a feature of the Job API; what settings say is whose Jobs, how long and how many.
 func TestSettingsSwitchNoFeature(t *testing.T) {
 	switches := []string{
-		"GangScheduling", // the contract has it (J-239)
+		"GangScheduling", // the only switch that the contract has (J-239)
 		"Draining",       // it says whose Jobs, like the mode
 	}
 	settings := reflect.TypeFor[events.Settings]()
