@@ -229,14 +229,14 @@ func (k *Kubelet) act(a action, pod *corev1.Pod) {
 	case schedule:
 		err = k.bind(pod)
 	case begin:
-		err = k.setStatus(pod, func(s *corev1.PodStatus) { setRunning(pod, s, now) })
+		err = k.setStatus(pod, func(s *corev1.PodStatus) { SetRunning(pod, s, now) })
 	case end:
 		code := k.exitCode(pod)
 		err = k.setStatus(pod, func(s *corev1.PodStatus) {
 			if code != 0 && pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
-				setRestarted(s, code, now)
+				SetRestarted(s, code, now)
 			} else {
-				setEnded(pod, s, code, now)
+				SetEnded(pod, s, code, now)
 			}
 		})
 	case stop:
@@ -244,7 +244,7 @@ func (k *Kubelet) act(a action, pod *corev1.Pod) {
 		if k.cfg.Rand.Float64() < k.cfg.CleanStop && pod.Status.Phase == corev1.PodRunning {
 			code = 0
 		}
-		err = k.setStatus(pod, func(s *corev1.PodStatus) { setEnded(pod, s, code, now) })
+		err = k.setStatus(pod, func(s *corev1.PodStatus) { SetEnded(pod, s, code, now) })
 	case confirm:
 		err = k.client.Delete(context.Background(), apiserver.Pods, pod.Namespace, pod.Name,
 			apiserver.DeleteOptions{UID: pod.UID, GraceSeconds: new(int64)})

@@ -10,8 +10,8 @@ import (
 // Exit code of a container that was asked to stop, with SIGTERM.
 const exitStopped = 143
 
-// setRunning is the status of a Pod whose containers all run and are ready.
-func setRunning(pod *corev1.Pod, s *corev1.PodStatus, now metav1.Time) {
+// SetRunning is the status of a Pod whose containers all run and are ready.
+func SetRunning(pod *corev1.Pod, s *corev1.PodStatus, now metav1.Time) {
 	s.Phase = corev1.PodRunning
 	s.StartTime = &now
 	s.ContainerStatuses = nil
@@ -26,8 +26,8 @@ func setRunning(pod *corev1.Pod, s *corev1.PodStatus, now metav1.Time) {
 	}
 }
 
-// setEnded is the status of a Pod whose containers all ended with the code.
-func setEnded(pod *corev1.Pod, s *corev1.PodStatus, code int32, now metav1.Time) {
+// SetEnded is the status of a Pod whose containers all ended with the code.
+func SetEnded(pod *corev1.Pod, s *corev1.PodStatus, code int32, now metav1.Time) {
 	s.Phase = corev1.PodSucceeded
 	reason := "PodCompleted"
 	if code != 0 {
@@ -47,8 +47,8 @@ func setEnded(pod *corev1.Pod, s *corev1.PodStatus, code int32, now metav1.Time)
 	setCondition(s, corev1.PodReady, corev1.ConditionFalse, reason, now)
 }
 
-// setRestarted is the status of a Pod whose containers ended with the code and were started again in place.
-func setRestarted(s *corev1.PodStatus, code int32, now metav1.Time) {
+// SetRestarted is the status of a Pod whose containers ended with the code and were started again in place.
+func SetRestarted(s *corev1.PodStatus, code int32, now metav1.Time) {
 	for i := range s.ContainerStatuses {
 		c := &s.ContainerStatuses[i]
 		c.LastTerminationState = corev1.ContainerState{Terminated: terminated(c.State.Running, code, now)}
