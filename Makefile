@@ -53,11 +53,12 @@ check-generate: $(tools)/buf $(tools)/protoc-gen-go ## Fail, with the difference
 fmt: $(linter)/golangci-lint $(tools)/buf ## Lay out Go and proto files as 'make lint' wants them
 	$(golangci) fmt ./...
 	cd test && $(golangci) fmt -c ../.golangci.yml ./...
+	cd test/oracle && $(golangci) fmt -c ../../.golangci.yml ./...
 	$(buf) format -w
 
 .PHONY: tidy
 tidy: ## Make every go.mod and go.sum hold what is used, no more
-	@for m in . test test/tools internal/tools internal/tools/golangci-lint; do \
+	@for m in . test test/oracle test/tools internal/tools internal/tools/golangci-lint; do \
 		echo "go mod tidy: $$m" && (cd $$m && go mod tidy) || exit; done
 
 .PHONY: clean
@@ -67,12 +68,13 @@ clean: ## Remove all that was built, also tools and control plane (minutes to bu
 # --- Checks -----------------------------------------------------------------------------------------------------------
 
 .PHONY: lint
-lint: lint-go lint-proto contract ## Run the linters on both Go modules and on the schema, and make contract
+lint: lint-go lint-proto contract ## Run the linters on all Go modules and on the schema, and make contract
 
 .PHONY: lint-go
 lint-go: $(linter)/golangci-lint
 	$(golangci) run ./...
 	cd test && $(golangci) run -c ../.golangci.yml ./...
+	cd test/oracle && $(golangci) run -c ../../.golangci.yml ./...
 
 .PHONY: contract
 contract: ## Fail on a rule of the Job contract without a test, or a stale docs/conformance.md; UPDATE=1 writes it
@@ -100,19 +102,27 @@ lonely := ^(TestScriptsWithRestarts|TestFlippedByte.*|TestBytesPerPayloadByte)$$
 # and they start control planes, one at a time.
 integration := go test -count=1 -p 1
 
+# The oracle plays other scenarios each time, from a seed that is printed. SEED=n plays those again.
+SEED ?= $(shell date +%s%N)
+oracle = @seed=$(SEED) && echo "cd test/oracle && JOBLEDGER_SEED=$$seed go test$(1)" && cd test/oracle && \
+	JOBLEDGER_SEED=$$seed go test -count=1$(1) .
+
 .PHONY: test
 test: ## All that a change must not break: vet, unit, race, integration (under 15 min)
 	go vet ./...
 	cd test && go vet ./...
+	cd test/oracle && go vet ./...
 	go test -timeout 20m $$($(sequential))
 	go test -timeout 20m -run '$(lonely)' ./reconciler/loop ./store/boltlog
 	go test -timeout 20m $(race) -skip '$(lonely)' $$($(concurrent))
+	$(call oracle, -timeout 20m)
 	cd test && $(integration) -timeout 30m ./...
 
 .PHONY: test-long
 test-long: export JOBLEDGER_LONG = 1
 test-long: ## The tests at length (JOBLEDGER_LONG=1): more seeds, crashes, bigger Jobs; hours
 	go test -timeout 4h ./...
+	$(call oracle, -timeout 4h)
 	cd test && $(integration) -timeout 4h ./...
 
 .PHONY: test-race
@@ -123,6 +133,11 @@ SEEDS ?= 10000
 .PHONY: sim
 sim: ## Simulate SEEDS=10000 seeds; one that fails prints how to repeat it
 	JOBLEDGER_SEEDS=$(SEEDS) go test -count=1 -timeout 4h ./internal/sim/...
+
+.PHONY: oracle
+oracle: export JOBLEDGER_SEEDS = $(SEEDS)
+oracle: ## Play SEEDS=10000 scenarios with the Job controller of Kubernetes and with ours, and compare (SEED=n)
+	$(call oracle, -timeout 4h)
 
 ONLY ?=
 .PHONY: mutants

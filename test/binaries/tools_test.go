@@ -44,6 +44,38 @@ func TestToolsReplaceEveryPartOfKubernetesByItsOwnRelease(t *testing.T) {
 	}
 }
 
+// The oracle compares with the release that the control plane is built from.
+func TestOracleHasTheReleaseOfTheTools(t *testing.T) {
+	root, err := FindRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools, err := versions(filepath.Dir(filepath.Join(root, filepath.FromSlash(toolsMarker))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(root, "test", "oracle", "go.mod")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	oracle, err := modfile.Parse(path, data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := tools["k8s.io/kubernetes"]
+	for _, r := range oracle.Require {
+		if r.Mod.Path == "k8s.io/kubernetes" && r.Mod.Version != want {
+			t.Errorf("it is %s, test/tools has %s", r.Mod.Version, want)
+		}
+	}
+	for _, r := range oracle.Replace {
+		if strings.HasPrefix(r.Old.Path, "k8s.io/") && r.New.Version != "v0"+strings.TrimPrefix(want, "v1") {
+			t.Errorf("%s is replaced by %s, test/tools has %s of Kubernetes", r.Old.Path, r.New.Version, want)
+		}
+	}
+}
+
 func TestToolsListsWhatIsBuilt(t *testing.T) {
 	root, err := FindRoot()
 	if err != nil {

@@ -1,0 +1,104 @@
+package oracle
+
+import (
+	"fmt"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/jobledger/jobledger/internal/sim/apiserver"
+	"github.com/jobledger/jobledger/internal/sim/world"
+)
+
+// cluster is a simulated cluster in which a scenario is played, without the controller.
+type cluster struct {
+	world  *world.World
+	client *apiserver.Client       // of the controller
+	user   *apiserver.Client       // of everybody else
+	jobs   map[string]*batchv1.Job // as the scenario says
+	rules  []denial                // of admission, for the controller's requests
+	held   map[apiserver.Kind]bool // watches that show nothing new
+	budget int                     // requests that the controller has left to live; negative for no end
+	spent  bool                    // it has come to its end
+	begin  func(lost bool) error   // starts the controller anew
+	events map[eventKey]int        // Kubernetes Events
+}
+
+type eventKey struct{ job, kind, reason, message string }
+
+// denial refuses some of the controller's requests.
+type denial struct {
+	verb  string // create, delete, patch (of pods), status (of Jobs)
+	ref   *podRef
+	fault apiserver.FaultKind
+}
+
+func newCluster(s Scenario, seed uint64, actor string) (*cluster, error) {
+	nodes, err := kubelets(s.Nodes)
+	if err != nil {
+		return nil, err
+	}
+	c := &cluster{
+		world: world.New(world.Config{Seed: seed, Kubelet: nodes}), jobs: map[string]*batchv1.Job{}, held: map[apiserver.Kind]bool{},
+		budget: -1, events: map[eventKey]int{},
+	}
+	c.client, c.user = c.world.Server.Client(actor), c.world.Server.Client("somebody")
+	for _, line := range s.Jobs {
+		job, err := newJob(line)
+		if err != nil {
+			return nil, err
+		}
+		c.jobs[job.Name] = job
+	}
+	return c, nil
+}
+
+// admit says what goes wrong with a request of the controller; pod is the one to be made, nil for other requests.
+func (c *cluster) admit(verb, name string, pod *corev1.Pod) apiserver.Fault {
+	if c.budget == 0 {
+		c.spent = true
+	}
+	if c.spent {
+		return apiserver.Fault{Kind: apiserver.ConnectionRefused}
+	}
+	if c.budget > 0 {
+		c.budget--
+	}
+	if pod == nil && verb != "status" {
+		pod = c.world.Server.Pod(namespace, name)
+	}
+	for _, rule := range c.rules {
+		if rule.verb == verb && (rule.ref == nil || rule.ref.meets(pod, name)) {
+			return apiserver.Fault{Kind: rule.fault}
+		}
+	}
+	return apiserver.Fault{}
+}
+
+// settle lets everything happen that takes no time.
+func (c *cluster) settle() bool { return c.world.Settle() }
+
+// faults by the words of a scenario.
+var faults = map[string]apiserver.FaultKind{
+	"webhook": apiserver.WebhookDenied, "quota": apiserver.QuotaExceeded, "error": apiserver.ServerError,
+	"unavailable": apiserver.Unavailable,
+}
+
+// do lets deeds happen. A controller that is to die is dead by now.
+func (c *cluster) do(deeds []string) error {
+	c.spent = c.spent || c.budget >= 0
+	for _, deed := range deeds {
+		if deed == "" {
+			continue
+		}
+		if err := c.deed(strings.Fields(deed)); err != nil {
+			return fmt.Errorf("%s: %w", deed, err)
+		}
+		c.settle()
+	}
+	for c.world.Clock.AdvanceTo(c.world.Clock.Now()) > 0 || c.settle() { // what follows at once is part of it
+		continue
+	}
+	return nil
+}

@@ -1,0 +1,219 @@
+package oracle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/sim/apiserver"
+	"github.com/jobledger/jobledger/internal/sim/notation"
+)
+
+// deed lets one deed happen. One that fits nothing (no such pod, a Job that is gone) does nothing, nor does one that the API server
+// refuses: both are the same in both clusters, or the pictures will tell.
+//
+//	create JOB                     delete JOB [background|foreground|orphan]
+//	edit JOB WORDS                 touch JOB            meddle JOB WORDS (of [notation.Status], into its status)
+//	run|succeed|restart POD        fail POD [exit=N] [cond=TYPE]   (what a kubelet reports)
+//	kill|force POD                 (a user deletes it; force: without a grace period)
+//	strip|orphan|relabel|restore|reclaim|touchpod|keep|unkeep POD  (reclaim: restore, also of one that has ended)
+//	reindex POD N
+//	stray JOB [INDEX]              (a pod that the Job selects and nobody owns)
+//	deny VERB [POD] [KIND]         allow                (VERB: create, delete, patch, status)
+//	hold pods|jobs                 release              (watches)
+//	die N                          start [lost]         (the controller, after N requests or one step; lost: with its log)
+func (c *cluster) deed(words []string) error {
+	verb, args := words[0], words[1:]
+	if control := c.control(verb, args); control != nil {
+		return control()
+	}
+	if len(args) == 0 {
+		return fmt.Errorf("of what?")
+	}
+	if deed, ok := jobDeeds[verb]; ok {
+		if c.jobs[args[0]] == nil {
+			return fmt.Errorf("the scenario has no such job")
+		}
+		return deed(c, args[0], args[1:])
+	}
+	deed, ok := podDeeds[verb]
+	if !ok {
+		return fmt.Errorf("no such deed")
+	}
+	ref, err := parsePod(args[0])
+	if err != nil {
+		return err
+	}
+	for _, pod := range c.find(ref, deed.fits) {
+		if err := deed.do(c, pod, args[1:]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// control is a deed that is done to the controller's surroundings; nil when the verb is none.
+func (c *cluster) control(verb string, args []string) func() error {
+	switch verb {
+	case "deny":
+		return func() error { return c.deny(args) }
+	case "allow":
+		return func() error { c.rules = nil; return nil }
+	case "hold":
+		return func() error { c.held[apiserver.Kind(args[0])] = true; return nil }
+	case "release":
+		return func() error { clear(c.held); return nil }
+	case "die":
+		return func() (err error) {
+			c.budget, err = strconv.Atoi(args[0])
+			c.spent = c.spent || c.budget == 0
+			return err
+		}
+	case "start":
+		return func() error {
+			c.budget, c.spent = -1, false
+			return c.begin(len(args) > 0)
+		}
+	}
+	return nil
+}
+
+// deny adds a rule: a verb, then a pod, a kind of answer, both or none.
+func (c *cluster) deny(args []string) error {
+	rule := denial{verb: args[0], fault: apiserver.WebhookDenied}
+	for _, word := range args[1:] {
+		if fault, ok := faults[word]; ok {
+			rule.fault = fault
+			continue
+		}
+		ref, err := parsePod(word)
+		if err != nil {
+			return err
+		}
+		rule.ref = &ref
+	}
+	c.rules = append(c.rules, rule)
+	return nil
+}
+
+// jobDeeds are what users do to Jobs.
+var jobDeeds = map[string]func(c *cluster, name string, args []string) error{
+	"create": func(c *cluster, name string, _ []string) error {
+		_, err := c.user.CreateJob(context.Background(), c.jobs[name])
+		return passOver(err)
+	},
+	"delete": func(c *cluster, name string, args []string) error {
+		policy := metav1.DeletePropagationBackground
+		for _, word := range args {
+			policy = map[string]metav1.DeletionPropagation{
+				"foreground": metav1.DeletePropagationForeground, "orphan": metav1.DeletePropagationOrphan,
+			}[word]
+		}
+		return passOver(c.user.DeleteJob(context.Background(), namespace, name, "", policy))
+	},
+	"edit": func(c *cluster, name string, args []string) error {
+		job := c.world.Server.Job(namespace, name)
+		if job == nil {
+			return nil
+		}
+		if err := setWords(job, args); err != nil {
+			return err
+		}
+		_, err := c.user.UpdateJob(context.Background(), job)
+		return passOver(err)
+	},
+	"touch": func(c *cluster, name string, _ []string) error {
+		c.world.Server.Touch("somebody", apiserver.Jobs, namespace, name)
+		return nil
+	},
+	"meddle": meddle,
+	"stray":  stray,
+}
+
+// meddle changes a Job's status as words say.
+func meddle(c *cluster, name string, args []string) error {
+	job := c.world.Server.Job(namespace, name)
+	if job == nil || apiserver.JobFinished(job) {
+		return nil
+	}
+	now := metav1.NewTime(c.world.Clock.Now())
+	for _, word := range args {
+		var said events.JobStatus
+		if ok, err := notation.Status(&said, word, events.At(now.Time)); err != nil || !ok {
+			return fmt.Errorf("no word of a status: %s (%w)", word, err)
+		}
+		for _, cond := range said.Conditions {
+			setCondition(&job.Status, batchv1.JobCondition{
+				Type: batchv1.JobConditionType(cond.Type), Status: corev1.ConditionStatus(cond.Status),
+				Reason: cond.Reason, Message: cond.Message, LastTransitionTime: now, LastProbeTime: now,
+			})
+		}
+		if strings.HasPrefix(word, "active=") {
+			job.Status.Active = said.Active
+		}
+	}
+	_, err := c.user.UpdateJobStatus(context.Background(), job)
+	return passOver(err)
+}
+
+func setCondition(s *batchv1.JobStatus, made batchv1.JobCondition) {
+	for i := range s.Conditions {
+		if s.Conditions[i].Type == made.Type {
+			s.Conditions[i] = made
+			return
+		}
+	}
+	s.Conditions = append(s.Conditions, made)
+}
+
+// stray makes a pod as a user would who copies one of the Job's.
+func stray(c *cluster, name string, args []string) error {
+	job := c.world.Server.Job(namespace, name)
+	if job == nil || len(args) > 0 && over(job, args[0]) {
+		return nil
+	}
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace, GenerateName: name + "-stray-", Labels: job.Spec.Template.Labels, Annotations: map[string]string{},
+		},
+		Spec: *job.Spec.Template.Spec.DeepCopy(),
+	}
+	for key, value := range job.Spec.Template.Annotations {
+		pod.Annotations[key] = value
+	}
+	if len(args) > 0 {
+		pod.Annotations[batchv1.JobCompletionIndexAnnotation] = args[0]
+	}
+	_, err := c.user.CreatePod(context.Background(), pod)
+	return passOver(err)
+}
+
+// over reports whether an index of a Job is done with. A pod of such an index that is adopted upstream keeps, and we do not (J-071).
+func over(job *batchv1.Job, index string) bool {
+	if job.Spec.Completions == nil {
+		return false
+	}
+	n, err := strconv.ParseInt(index, 10, 32)
+	completed, err1 := apiserver.IndexSet(job.Status.CompletedIndexes, *job.Spec.Completions)
+	failed := map[int32]bool{}
+	var err2 error
+	if job.Status.FailedIndexes != nil {
+		failed, err2 = apiserver.IndexSet(*job.Status.FailedIndexes, *job.Spec.Completions)
+	}
+	return errors.Join(err, err1, err2) == nil && (completed[int32(n)] || failed[int32(n)])
+}
+
+// passOver: what the API server refuses a user is no error of the scenario.
+func passOver(err error) error {
+	if _, answered := status(err); answered {
+		return nil
+	}
+	return err
+}

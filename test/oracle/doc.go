@@ -1,0 +1,22 @@
+// Package oracle compares Jobledger with the Job controller of Kubernetes itself.
+//
+// A [Scenario] is a list of Jobs and of timed deeds: of users, of kubelets, of policies that refuse requests, of watches that lag,
+// of controllers that are killed. It is played twice, each time on a simulated API server of its own: once with
+// k8s.io/kubernetes/pkg/controller/job, whose sources are unchanged, and once with the real loop and executor. A [Picture] is what
+// the outside sees of a cluster at rest, a line for each fact: the Jobs' statuses, the pods, the Kubernetes Events. Both pictures must
+// be the same, but for the differences that [Allowed] lists, each with its rule.
+//
+// What holds:
+//
+//   - A scenario is text ([Parse], [Scenario.String]), and the same seed gives the same text.
+//   - A deed names pods by Job, index and age, never by name, so it hits the same pod in both clusters.
+//   - Upstream runs in a testing/synctest bubble. Its clock and that of its API server show the same time.
+//   - Deeds of one step happen at once: neither controller acts between two of them.
+//   - Upstream has goroutines, so it may come to several ends. Each of them is right; see [Judge].
+//
+// Read scenario.go first, then cluster.go, upstream.go, ours.go, picture.go and allowed.go.
+//
+// # Concurrency
+//
+// One test goroutine plays one scenario. Upstream's goroutines meet the cluster under its lock (transport.go).
+package oracle

@@ -1,0 +1,216 @@
+package oracle
+
+import (
+	"fmt"
+	"strings"
+)
+
+// families are the kinds of scenarios; the seeds take turns.
+var families = []struct {
+	name string
+	make func(*generator)
+}{
+	{"users", users},
+	{"policies", policies},
+	{"denials", denials},
+	{"held watches", heldWatches},
+	{"restarts", restarts},
+	{"caps", caps},
+	{"deadlines", deadlines},
+	{"deletions", deletions},
+	{"claims", claims},
+}
+
+// users suspend, resume, scale, and change limits.
+func users(g *generator) {
+	mode := g.mode()
+	g.kubelet()
+	g.job("a", mode, g.limits(mode), g.replace(), g.pick("", "", "", "suspend=true"))
+	g.create()
+	g.deeds(3+g.IntN(6), append(g.work(), g.edit, g.edit, g.edit, g.kill)...)
+}
+
+// policies judge failures by exit code, condition and index, and successes by index.
+func policies(g *generator) {
+	mode := g.pick("indexed", "indexed", "plain")
+	g.kubelet()
+	limits, success := g.limits(mode), ""
+	action := g.pick("FailJob", "Ignore", "Count")
+	if mode == "indexed" && limits != "" && limits[0] == 'p' {
+		action = g.pick("FailIndex", "FailIndex", action)
+	}
+	rule := g.pick(":In:3", ":NotIn:1", ":In:143", ":cond:DisruptionTarget", ":In@main:2")
+	policy := "policy=" + action + rule
+	if g.chance(0.3) {
+		policy += "/" + g.pick("Ignore", "Count", "FailJob") + g.pick(":In:2", ":cond:DisruptionTarget")
+	}
+	if g.chance(0.25) {
+		policy = ""
+	}
+	if mode == "indexed" && g.chance(0.5) {
+		success = g.pick("success=count:1", "success=count:2", "success=indexes:0", "success=indexes:0-4+count:1")
+	}
+	g.job("a", mode, limits, policy, success)
+	g.create()
+	g.deeds(3+g.IntN(6), append(g.work(), g.fail, g.edit, g.kill)...)
+}
+
+// denials: a policy refuses some requests of the controller, for a while or for ever.
+func denials(g *generator) {
+	mode, verb, limits, edit := g.mode(), g.pick("create", "delete", "patch", "status"), "", g.scale
+	g.kubelet()
+	switch verb {
+	case "patch": // a pod that counts as failed and then exits with 0 completes nothing of ours (J-255)
+		g.Nodes = strings.TrimSuffix(g.Nodes, " clean")
+	case "delete": // a Job that fails says so before its pods go (J-079, J-080)
+	default:
+		limits, edit = g.limits(mode), g.edit
+	}
+	g.job("a", mode, limits, g.replace())
+	deny := "deny " + verb
+	if verb != "status" && g.chance(0.5) {
+		deny += " " + g.pod()
+	}
+	deny += g.pick("", "", " error", " unavailable")
+	if verb != "status" && g.chance(0.2) {
+		g.then(0, deny)
+	}
+	g.create()
+	g.deeds(1+g.IntN(3), append(g.work(), edit, g.kill)...)
+	g.then(1, deny)
+	if verb == "status" { // what was not stored is done later by us (J-079), so no deed may depend on it
+		g.deeds(1, append(g.work(), edit, edit, g.kill)...)
+	} else {
+		g.deeds(1+g.IntN(4), append(g.work(), edit, edit, g.kill)...)
+	}
+	if verb == "status" || g.chance(0.7) {
+		g.then(g.gap(), "allow")
+		g.deeds(g.IntN(4), append(g.work(), edit)...)
+	}
+}
+
+// heldWatches: what the controller sees is old for a while. Upstream does nothing for a Job while it has not seen its own writes, and
+// we go on, so only the first deeds of that time are to pods.
+func heldWatches(g *generator) {
+	mode := g.mode()
+	g.kubelet()
+	g.job("a", mode, g.limits(mode), g.replace())
+	g.create()
+	g.deeds(g.IntN(3), append(g.work(), g.edit)...)
+	if g.chance(0.6) {
+		g.then(g.gap(), "hold "+g.pick("pods", "jobs"))
+		g.deeds(1, append(g.work(), g.kill)...)
+	} else { // of a pod that has ended unseen it depends on much whether it is removed as one that runs
+		g.then(g.gap(), "hold "+g.pick("pods", "jobs"))
+		g.deeds(1, g.edit)
+	}
+	g.then(1, "release")
+	g.Steps = append(g.Steps, Step{Wait: 2, Deeds: []string{g.succeed()}})
+	g.deeds(g.IntN(4), append(g.work(), g.edit)...)
+}
+
+// restarts: the controller is killed, at any of its requests, and started again. What it has done by then is its own business, so no
+// deed to a pod depends on it.
+func restarts(g *generator) {
+	mode := g.mode()
+	g.kubelet()
+	g.Nodes = strings.TrimSuffix(g.Nodes, " clean") // J-255, as above
+	g.job("a", mode, g.limits(mode), g.replace())
+	start := func() string { return g.pick("start", "start", "start lost") }
+	if g.chance(0.3) {
+		g.then(0, fmt.Sprintf("die %d", g.IntN(8)), "create a")
+		g.then(1, start())
+	} else {
+		g.create()
+	}
+	for range 1 + g.IntN(3) {
+		g.deeds(g.IntN(3), append(g.work(), g.edit, g.kill)...)
+		if g.chance(0.5) {
+			g.then(g.gap(), "die 0")
+			g.deeds(1+g.IntN(3), append(g.work(), g.edit, g.edit, g.kill)...)
+		} else {
+			g.deeds(1, append(g.work(), g.edit, g.edit, g.kill)...)
+			last := &g.Steps[len(g.Steps)-1]
+			removes := strings.Contains(strings.Join(last.Deeds, ";"), "edit")
+			last.Deeds = append([]string{fmt.Sprintf("die %d", 1+g.IntN(8))}, last.Deeds...)
+			if !removes { // of what is removed in part it depends on the part what becomes of it when it is wanted again
+				g.deeds(g.IntN(2), g.edit)
+			}
+		}
+		g.then(g.gap(), start())
+		g.then(2, g.succeed())
+	}
+	g.deeds(g.IntN(4), append(g.work(), g.edit)...)
+}
+
+// caps: many pods. Of some more than fit into one status write or one sync.
+func caps(g *generator) {
+	g.kubelet()
+	n := 12 + g.IntN(30)
+	if g.chance(0.03) {
+		n = 505 + g.IntN(30)
+	}
+	mode := g.pick("indexed", "plain")
+	line := fmt.Sprintf("a completions=%d parallelism=%d", n+g.IntN(10), n)
+	if mode == "indexed" {
+		line += " indexed" + g.pick("", " perIndex=1")
+	} else {
+		line += fmt.Sprintf(" backoffLimit=%d", g.pickInt(0, 3, n/2, 6))
+	}
+	g.Jobs, g.shapes = []string{line}, []shape{{name: "a", indexed: mode == "indexed", parallelism: n, completions: n}}
+	g.create()
+	for range 1 + g.IntN(4) {
+		fewer := "edit a parallelism=3"
+		if mode == "indexed" { // of more than twelve pods that look alike upstream's sort takes any
+			fewer = "edit a parallelism=0"
+		}
+		g.then(g.gap(), g.pick("succeed a.*", "succeed a.*%2", "fail a.*%3", "fail a.*%7", "kill a.*", "kill a.*%5",
+			"edit a suspend=true", "edit a suspend=false", fewer, g.succeed(), g.fail()))
+	}
+}
+
+func (g *generator) pickInt(numbers ...int) int { return numbers[g.IntN(len(numbers))] }
+
+// deadlines pass while pods run, wait or end.
+func deadlines(g *generator) {
+	mode := g.mode()
+	g.kubelet()
+	deadline := func() string { return fmt.Sprintf("deadline=%d", 70*g.IntN(8)+55) }
+	g.job("a", mode, g.limits(mode), g.replace(), deadline())
+	g.create()
+	hurry := func() string { return "edit a " + g.pick(deadline(), deadline(), "deadline=none") }
+	g.deeds(2+g.IntN(5), append(g.work(), g.edit, g.fail, hurry)...)
+}
+
+// deletions of Jobs and pods, in all ways, and names used again.
+func deletions(g *generator) {
+	mode := g.mode()
+	g.kubelet()
+	g.job("a", mode, g.limits(mode), g.replace())
+	g.create()
+	keep := func() string { return g.pick("keep ", "unkeep ", "strip ") + g.pod() }
+	drop := func() string { return "delete a " + g.pick("background", "foreground", "orphan") }
+	again := func() string { return "create a" }
+	g.deeds(g.IntN(4), append(g.work(), keep, g.kill)...)
+	g.then(g.gap(), drop())
+	g.deeds(2+g.IntN(5), append(g.work(), again, again, g.kill, keep, g.edit, drop)...)
+}
+
+// claims: pods are orphaned, adopted, released and copied.
+func claims(g *generator) {
+	mode := g.mode()
+	g.kubelet()
+	g.job("a", mode, g.limits(mode), g.replace())
+	g.create()
+	claim := func() string {
+		if g.chance(0.2) {
+			text := "stray a"
+			if s := g.one(); s.indexed && g.chance(0.7) {
+				text += fmt.Sprintf(" %d", g.IntN(s.completions+1))
+			}
+			return text
+		}
+		return g.pick("orphan ", "relabel ", "restore ") + g.pod()
+	}
+	g.deeds(3+g.IntN(5), append(g.work(), claim, claim, claim, g.edit, g.kill)...)
+}

@@ -1,0 +1,167 @@
+package oracle
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/sim/apiserver"
+)
+
+// Picture is what the outside sees of a cluster at rest: facts in lines, sorted. Names and UIDs stand for what they name ("pod of a:2"),
+// times for whether they are set.
+type Picture []string
+
+// picture takes it, through a lens.
+func (c *cluster) picture(l lens) (Picture, error) {
+	named := c.names()
+	var p Picture
+	for _, job := range c.world.Server.AllJobs() {
+		p = append(p, jobLines(job, named, l)...)
+	}
+	for _, pod := range c.world.Server.AllPods() {
+		line, err := podLine(pod, named)
+		if err != nil {
+			return nil, err
+		}
+		p = append(p, line)
+	}
+	counts := map[string]int{}
+	for key, n := range c.events {
+		if l.hides(key) {
+			continue
+		}
+		line := named.Replace(fmt.Sprintf("event of %s: %s %s %q", key.job, key.kind, key.reason, key.message))
+		counts[nameless.ReplaceAllString(line, "pods is forbidden")] += n
+	}
+	for line, n := range counts {
+		if !strings.Contains(line, " Warning Failed") {
+			line = fmt.Sprintf("%s x%d", line, n)
+		}
+		p = append(p, line)
+	}
+	slices.Sort(p)
+	return p, nil
+}
+
+// nameless is a refused create in the API server's words: one controller names the pod, the other lets the server choose.
+var nameless = regexp.MustCompile(`pods \\"[^"]*" is forbidden`)
+
+// names replaces the names of pods and the UIDs of Jobs, of all that there ever were.
+func (c *cluster) names() *strings.Replacer {
+	names := map[string]string{}
+	jobs := map[string]int{}
+	for _, w := range c.world.Server.Writes(0) {
+		if w.Before != nil {
+			continue
+		}
+		switch w.Kind {
+		case apiserver.Jobs:
+			jobs[w.Key.Name]++
+			names[string(w.UID)] = fmt.Sprintf("<job %s %d>", w.Key.Name, jobs[w.Key.Name])
+		case apiserver.Pods:
+			pod := w.After.(*corev1.Pod)
+			name := fmt.Sprintf("<pod of %s:%s>", jobOf(pod), indexOf(pod))
+			names[w.Key.Name], names[string(w.UID)] = name, name
+		}
+	}
+	var pairs []string
+	for _, name := range slices.SortedFunc(maps.Keys(names), func(a, b string) int { return len(b) - len(a) }) {
+		pairs = append(pairs, name, names[name])
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// hides reports whether an Event is not looked at.
+func (l lens) hides(key eventKey) bool {
+	switch key.reason {
+	case "Suspended", "Resumed":
+		return l[toldWhenStored] || l[eventsOfTheDead]
+	case "SuccessfulCreate", "SuccessfulDelete", "FailedCreate", "FailedDelete":
+		return l[eventsOfTheDead]
+	}
+	return l[eventsOfTheDead] || l[finishesFirst]
+}
+
+func jobLines(job *batchv1.Job, named *strings.Replacer, l lens) []string {
+	s, of := &job.Status, "job "+job.Name+": "
+	if l[finishesFirst] {
+		unfinish(s)
+	}
+	if l[readyMiscounted] {
+		s.Ready = nil
+	}
+	lines := []string{
+		fmt.Sprintf("%sactive=%d ready=%s terminating=%s", of, s.Active, number(s.Ready), number(s.Terminating)),
+		fmt.Sprintf("%ssucceeded=%d failed=%d", of, s.Succeeded, s.Failed),
+		fmt.Sprintf("%scompletedIndexes=%q failedIndexes=%s", of, s.CompletedIndexes, text(s.FailedIndexes)),
+		fmt.Sprintf("%sstartTime=%t completionTime=%t", of, s.StartTime != nil, s.CompletionTime != nil),
+		fmt.Sprintf("%sdeleted=%t finalizers=%v", of, job.DeletionTimestamp != nil, job.Finalizers),
+	}
+	if u := s.UncountedTerminatedPods; u == nil {
+		lines = append(lines, of+"uncounted is unset")
+	} else {
+		lines = append(lines, fmt.Sprintf("%suncounted succeeded=%d failed=%d", of, len(u.Succeeded), len(u.Failed)))
+	}
+	for i, cond := range s.Conditions {
+		lines = append(lines, named.Replace(fmt.Sprintf("%scondition %d %s=%s %s %q", of, i, cond.Type, cond.Status, cond.Reason, cond.Message)))
+	}
+	return lines
+}
+
+// unfinish makes of the status of a finished Job one that was counted and is not finished.
+func unfinish(s *batchv1.JobStatus) {
+	s.CompletionTime = nil
+	if u := s.UncountedTerminatedPods; u != nil {
+		s.Failed += int32(len(u.Failed))
+		if s.CompletedIndexes == "" { // the number of an Indexed Job's follows from the indexes
+			s.Succeeded += int32(len(u.Succeeded))
+		}
+		s.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{}
+	}
+	s.Conditions = slices.DeleteFunc(s.Conditions, func(c batchv1.JobCondition) bool {
+		return c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed
+	})
+}
+
+func number(n *int32) string {
+	if n == nil {
+		return "unset"
+	}
+	return fmt.Sprint(*n)
+}
+
+func text(s *string) string {
+	if s == nil {
+		return "unset"
+	}
+	return fmt.Sprintf("%q", *s)
+}
+
+// podLine is a pod without its name, its node and what only we write.
+func podLine(pod *corev1.Pod, named *strings.Replacer) (string, error) {
+	annotations := maps.Clone(pod.Annotations)
+	delete(annotations, events.CommandAnnotation)
+	delete(annotations, events.TemplateAnnotation)
+	spec := pod.Spec.DeepCopy()
+	spec.NodeName = ""
+	var owners []string
+	for _, o := range pod.OwnerReferences {
+		owners = append(owners, fmt.Sprintf("%s %s %s controller=%t block=%t", o.APIVersion, o.Kind, o.UID, yes(o.Controller), yes(o.BlockOwnerDeletion)))
+	}
+	parts, err := json.Marshal([]any{pod.Labels, annotations, owners, spec})
+	if err != nil {
+		return "", fmt.Errorf("encode a pod: %w", err)
+	}
+	return named.Replace(fmt.Sprintf("pod of %s:%s %s deleted=%t finalizers=%v named %s… %s", jobOf(pod), indexOf(pod), pod.Status.Phase,
+		pod.DeletionTimestamp != nil, pod.Finalizers, pod.GenerateName, parts)), nil
+}
+
+func yes(b *bool) bool { return b != nil && *b }

@@ -1,0 +1,129 @@
+package oracle
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// slot is the unit of a scenario's time. No backoff (10 s, 20 s, … 10 min) and no deadline that a scenario uses ends near a
+// multiple of it, so it does not matter that one controller looks a second later than the other.
+const slot = 70 * time.Second
+
+// lastWait is how many slots both controllers have after the last deed: longer than all of their waits together.
+const lastWait = 30
+
+// Scenario is what happens to a cluster.
+type Scenario struct {
+	Nodes string   // words for the kubelets: "start=1s stop=5s"; see [kubelets]
+	Jobs  []string // a line each: name and words; see [newJob]
+	Steps []Step
+}
+
+// Step is what happens at once, and how many slots after the step before.
+type Step struct {
+	Wait  int
+	Deeds []string // see deeds.go
+}
+
+// Parse reads a scenario, in the form that String writes:
+//
+//	kubelet start=1s stop=5s
+//	job a indexed completions=3 parallelism=2
+//	+0 create a
+//	+1 fail a:0 exit=3; suspend a
+//
+// Lines that begin with # are comments.
+func Parse(text string) (Scenario, error) {
+	var s Scenario
+	for n, line := range strings.Split(text, "\n") {
+		line = strings.TrimSpace(line)
+		first, others, _ := strings.Cut(line, " ")
+		switch {
+		case line == "" || strings.HasPrefix(line, "#"):
+		case first == "kubelet":
+			s.Nodes = others
+		case first == "job":
+			s.Jobs = append(s.Jobs, others)
+		case strings.HasPrefix(first, "+"):
+			wait, err := strconv.Atoi(first[1:])
+			if err != nil {
+				return s, fmt.Errorf("line %d: %w", n+1, err)
+			}
+			step := Step{Wait: wait}
+			for _, deed := range strings.Split(others, ";") {
+				step.Deeds = append(step.Deeds, strings.TrimSpace(deed))
+			}
+			s.Steps = append(s.Steps, step)
+		default:
+			return s, fmt.Errorf("line %d: %q is neither a job nor a step", n+1, line)
+		}
+	}
+	return s, nil
+}
+
+// String is the scenario as [Parse] reads it.
+func (s Scenario) String() string {
+	var b strings.Builder
+	if s.Nodes != "" {
+		fmt.Fprintf(&b, "kubelet %s\n", s.Nodes)
+	}
+	for _, j := range s.Jobs {
+		fmt.Fprintf(&b, "job %s\n", j)
+	}
+	for _, step := range s.Steps {
+		fmt.Fprintf(&b, "+%d %s\n", step.Wait, strings.Join(step.Deeds, "; "))
+	}
+	return b.String()
+}
+
+// controller is one of the two under comparison, in its cluster.
+type controller interface {
+	// do lets all of the deeds happen before the controller sees any of them.
+	do(deeds []string) error
+	// pass lets time pass.
+	pass(time.Duration) error
+}
+
+// play plays the scenario with a controller that has just been started, until everything is at rest.
+func (s Scenario) play(c controller) error {
+	for n, step := range s.Steps {
+		if err := c.pass(time.Duration(step.Wait) * slot); err != nil {
+			return fmt.Errorf("before step %d: %w", n+1, err)
+		}
+		if err := c.do(step.Deeds); err != nil {
+			return fmt.Errorf("step %d: %w", n+1, err)
+		}
+	}
+	if end := s.end(); len(end) > 0 {
+		if err := c.pass(slot); err != nil {
+			return err
+		}
+		if err := c.do(end); err != nil {
+			return err
+		}
+	}
+	return c.pass(lastWait * slot)
+}
+
+// end is what is left to do so that a controller runs at the end, and sees all that there is.
+func (s Scenario) end() (deeds []string) {
+	last := map[string]string{}
+	for _, step := range s.Steps {
+		for _, deed := range step.Deeds {
+			switch verb, _, _ := strings.Cut(deed, " "); verb {
+			case "die", "start":
+				last["start"] = verb
+			case "hold", "release":
+				last["release"] = verb
+			}
+		}
+	}
+	for _, deed := range []string{"release", "start"} {
+		if last[deed] != "" && last[deed] != deed {
+			deeds = append(deeds, deed)
+		}
+	}
+	return deeds
+}

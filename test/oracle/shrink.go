@@ -1,0 +1,64 @@
+package oracle
+
+import (
+	"slices"
+	"strings"
+)
+
+// shrink leaves out of a scenario what is not needed for it to fail: steps, deeds, waits, words of Jobs.
+func shrink(s Scenario, fails func(Scenario) bool) Scenario {
+	for again := true; again; {
+		again = false
+		for _, smaller := range smaller(s) {
+			if fails(smaller) {
+				s, again = smaller, true
+				break
+			}
+		}
+	}
+	return s
+}
+
+// smaller is the scenarios with one thing less, the biggest things first.
+func smaller(s Scenario) []Scenario {
+	var out []Scenario
+	add := func(change func(*Scenario)) {
+		less := Scenario{Nodes: s.Nodes, Jobs: slices.Clone(s.Jobs)}
+		for _, step := range s.Steps {
+			less.Steps = append(less.Steps, Step{Wait: step.Wait, Deeds: slices.Clone(step.Deeds)})
+		}
+		change(&less)
+		out = append(out, less)
+	}
+	for i, step := range s.Steps {
+		add(func(s *Scenario) { s.Steps = slices.Delete(s.Steps, i, i+1) })
+		if len(step.Deeds) > 1 {
+			for n := range step.Deeds {
+				add(func(s *Scenario) { s.Steps[i].Deeds = slices.Delete(s.Steps[i].Deeds, n, n+1) })
+			}
+		}
+		for n, deed := range step.Deeds {
+			for w, word := range strings.Fields(deed) {
+				if strings.Contains(word, "=") && len(strings.Fields(deed)) > 2 {
+					add(func(s *Scenario) {
+						words := strings.Fields(deed)
+						s.Steps[i].Deeds[n] = strings.Join(slices.Delete(words, w, w+1), " ")
+					})
+				}
+			}
+		}
+		if step.Wait > 1 {
+			add(func(s *Scenario) { s.Steps[i].Wait = 1 })
+		}
+	}
+	for i, line := range s.Jobs {
+		words := strings.Fields(line)
+		for n := 1; n < len(words); n++ {
+			add(func(s *Scenario) { s.Jobs[i] = strings.Join(slices.Delete(slices.Clone(words), n, n+1), " ") })
+		}
+	}
+	if s.Nodes != "" {
+		add(func(s *Scenario) { s.Nodes = "" })
+	}
+	return out
+}

@@ -1,0 +1,133 @@
+package oracle
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	"k8s.io/kubernetes/pkg/controller/job"
+
+	"github.com/jobledger/jobledger/internal/sim/apiserver"
+	"github.com/jobledger/jobledger/internal/sim/world"
+)
+
+func init() {
+	// Upstream reports errors here, one a millisecond at most, by a clock that would go on between bubbles.
+	runtime.ErrorHandlers = nil
+	klog.SetLogger(logr.Discard())
+}
+
+// upstream is the Job controller of Kubernetes in a cluster, in a bubble.
+type upstream struct {
+	*cluster
+	front *front
+	stop  func() // ends the running controller; nil when none runs
+}
+
+// playUpstream plays a scenario with upstream's controller.
+func playUpstream(t *testing.T, s Scenario, l lens, seed uint64) (p Picture, err error) {
+	synctest.Test(t, func(*testing.T) { p, err = inBubble(s, l, seed) })
+	return p, err
+}
+
+func inBubble(s Scenario, l lens, seed uint64) (Picture, error) {
+	sleep(time.Until(world.Start)) // from here on the bubble's time is the cluster's
+	c, err := newCluster(s, seed, "job-controller")
+	if err != nil {
+		return nil, err
+	}
+	u := &upstream{cluster: c, front: newFront(c)}
+	u.begin = u.start
+	if err := u.start(false); err != nil {
+		return nil, err
+	}
+	defer func() {
+		u.stop()
+		synctest.Wait()
+	}()
+	if err := s.play(u); err != nil {
+		return nil, err
+	}
+	u.front.lock()
+	defer u.front.unlock()
+	return c.picture(l)
+}
+
+// start ends the controller that runs and starts another one.
+func (u *upstream) start(bool) error {
+	if u.stop != nil {
+		u.stop()
+	}
+	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logr.New(&eventSink{front: u.front})))
+	config := &rest.Config{Host: "http://oracle", QPS: -1, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}
+	client, err := kubernetes.NewForConfigAndClient(config, &http.Client{Transport: u.front.connect(ctx)})
+	if err != nil {
+		cancel()
+		return fmt.Errorf("make a client: %w", err)
+	}
+	shared := informers.NewSharedInformerFactory(client, 0)
+	controller, err := job.NewController(ctx, client, shared.Core().V1().Pods(), shared.Batch().V1().Jobs(), nil, nil)
+	if err != nil {
+		cancel()
+		return fmt.Errorf("make upstream's controller: %w", err)
+	}
+	shared.StartWithContext(ctx)
+	go controller.Run(ctx, 5) // ends with ctx
+	u.stop = cancel
+	return nil
+}
+
+// do holds the watches until all deeds are done. Then pods are shown first, so that a Job that is decided at once, because a user
+// has changed it, is decided with the pods that have ended at the same time.
+func (u *upstream) do(deeds []string) error {
+	synctest.Wait()
+	u.front.lock()
+	u.front.paused = map[apiserver.Kind]bool{apiserver.Jobs: true, apiserver.Pods: true}
+	u.front.unlock()
+	u.front.lock()
+	err := u.cluster.do(deeds)
+	u.front.unlock()
+	for _, kind := range []apiserver.Kind{apiserver.Pods, apiserver.Jobs} {
+		u.front.lock()
+		delete(u.front.paused, kind)
+		u.front.unlock()
+		synctest.Wait()
+	}
+	return err
+}
+
+// pass lets the time of the bubble pass, and wakes whenever something is due in the cluster.
+func (u *upstream) pass(d time.Duration) error {
+	end := time.Now().Add(d)
+	for {
+		synctest.Wait()
+		u.front.lock()
+		next := end
+		if item := u.world.Clock.Next(); item != nil && item.Due.Before(end) {
+			next = item.Due
+		}
+		u.front.unlock()
+		wait := time.Until(next)
+		if wait <= 0 && next == end {
+			return nil
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-u.front.changed:
+		}
+		timer.Stop()
+	}
+}
+
+// sleep passes the time of a bubble.
+func sleep(d time.Duration) { <-time.After(d) }
