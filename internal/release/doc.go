@@ -6,7 +6,7 @@
 //   - One object that fails does not hold up the others. What remains is found by a second look, not by the answers.
 //   - A dry run sends nothing but reads, and names the same objects.
 //
-// Start at [Run]. The command is `jobledger release`; docs/design/0005-release.md says why it is as it is.
+// Start at [Run]. The command is `jobledger release`; docs/design/0006-release.md says why it is as it is.
 //
 // # Concurrency
 //

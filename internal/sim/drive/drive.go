@@ -210,7 +210,7 @@ func (d *Driver) Steps(n int) error {
 
 // Step does one thing, by the seed.
 func (d *Driver) Step() error {
-	if d.away { // the restored cluster is listed before it comes past the versions that were seen (docs/design/0005, What is left)
+	if d.away { // the restored cluster is listed before it comes past the versions that were seen (docs/design/0007, What is left)
 		if _, err := d.list(); err != nil {
 			return err
 		}
