@@ -57,6 +57,15 @@ var Allowed = []*Difference{
 		},
 	},
 	{
+		Rule:     "J-236",
+		Sentence: "Upstream repeats a decrease of succeeded that the API server refuses, and writes no status any more. Ours keeps the number until it may go down.",
+		When:     resizedTwice,
+		Explains: func(line string) bool {
+			return strings.Contains(line, "active=") || strings.Contains(line, "completedIndexes=") || strings.Contains(line, "startTime=") ||
+				isLine(line, "+", ": condition ") || isEnd(line)
+		},
+	},
+	{
 		Rule:     "J-021",
 		Sentence: "A Job is deleted while it ends. Upstream, which ends it with two writes, is too late for the second; ours has said so in its one.",
 		When:     func(s Scenario) bool { return s.has("delete") },
@@ -74,6 +83,22 @@ var Pending = []*Difference{
 			return strings.Contains(line, "event of") || strings.Contains(line, "condition ")
 		},
 	},
+}
+
+// resizedTwice: completions change, and parallelism in a later edit.
+func resizedTwice(s Scenario) bool {
+	resized := false
+	for line := range strings.Lines(s.String()) {
+		_, edit, ok := strings.Cut(line, "edit ")
+		switch {
+		case !ok:
+		case strings.Contains(edit, "completions="):
+			resized = true
+		case resized && strings.Contains(edit, "parallelism="):
+			return true
+		}
+	}
+	return false
 }
 
 // isEnd reports whether a line is an Event of ours that a Job has ended.
