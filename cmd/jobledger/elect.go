@@ -131,7 +131,7 @@ func (c *controller) lead(ctx context.Context, log *boltlog.Log) error {
 // unlessStopped is the error, unless it came of a stop that was asked for.
 func unlessStopped(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return nil
+		return nil //nolint:nilerr // what is cut short by a stop is no failure
 	}
 	return err
 }
