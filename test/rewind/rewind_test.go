@@ -145,7 +145,7 @@ func (s *suite) place(program, name string, args ...string) *place {
 	if err != nil {
 		s.Fatal(err)
 	}
-	dir, err := os.MkdirTemp("", "jobledger-"+namespace+"-") //nolint:usetesting // t.TempDir goes also when the test has failed
+	dir, err := os.MkdirTemp("", "jobledger-"+namespace+"-") // t.TempDir goes also when the test has failed
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func run(m *testing.M) (int, error) {
 	if bin, err = os.MkdirTemp("", "jobledger-uninstall-"); err != nil {
 		return 0, err
 	}
-	defer os.RemoveAll(bin)
+	defer func() { _ = os.RemoveAll(bin) }() // a copy of what was built
 	self, err := os.Executable()
 	if err != nil {
 		return 0, err

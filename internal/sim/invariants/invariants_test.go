@@ -275,6 +275,12 @@ var histories = []struct {
 	}},
 	{"a surplus pod is dropped and never deleted", "J-073", func(l *lab) {
 		l.job()
+		l.run("a", -1)
+		l.drop(l.controller, "a")
+		l.status(failed)
+	}},
+	{"a surplus pod that has ended is dropped and stays, with its logs", "", func(l *lab) {
+		l.job()
 		l.end("a", -1, corev1.PodFailed)
 		l.drop(l.controller, "a")
 		l.status(failed)
