@@ -131,6 +131,7 @@ func (l *Loop) holdBack(b *batch, o *events.Observation) bool {
 	if p.held == nil {
 		l.pace.holding++
 		p.held = o
+		l.pace.dues.set(uid, p.recorded.Add(paceEvery)) // a listing may have taken it out before its time
 		return true
 	}
 	p.passed++
@@ -258,8 +259,10 @@ func (l *Loop) sparingly(b *batch, o *events.Observation, drafts []projector.Dra
 	}
 	if x >= atPace {
 		l.pace.recorded(uid, b.time)
-	} else if passed > 0 {
+	} else if o := l.pace.objects[uid]; passed > 0 && o.held == nil {
 		l.pace.forget(uid)
+	} else if passed > 0 {
+		o.passed = 0 // told; the newer version that is held back comes later
 	}
 }
 
