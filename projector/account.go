@@ -47,11 +47,11 @@ func (j *Job) accounted(p *Pod) bool {
 // pods without a valid index that have ended, or whose Job does (J-035, J-090).
 func (j *Job) stageOf(p *Pod) Stage {
 	switch {
-	case p.Doomed && !j.Finished():
-		if p.Drop == nil && p.Delete == nil && (p.Held() || p.Active()) {
+	case p.Doomed && !j.Finished() && !p.removed():
+		if p.Drop == nil && p.Delete == nil {
 			return Surplus
 		}
-		return Untouched // also one that has ended without our finalizer: it stays, with its logs
+		return Untouched
 	case p.written && !j.accounted(p):
 		return Fresh // the write may be stored already, whatever became of the pod meanwhile
 	case p.Claim != nil:

@@ -24,6 +24,10 @@ func (p *Pod) removal() *Flight {
 	return p.Delete
 }
 
+// removed reports whether nothing is left to do for a surplus pod, which has ended and carries no finalizer of ours: it stays, with
+// its logs, and is adopted and released like any pod that was given up.
+func (p *Pod) removed() bool { return p.Drop == nil && p.Delete == nil && !p.Held() && !p.Active() }
+
 // Removal is the name of the pod's removal in flight. It is for pods that have one.
 func (p *Pod) Removal() events.CommandName { return p.removal().Name }
 
