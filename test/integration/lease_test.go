@@ -46,6 +46,9 @@ func TestAHolderThatWasKilledIsFollowedAtOnce(t *testing.T) {
 		if err := os.CopyFS(log, os.DirFS(c.Log())); err != nil {
 			w.t.Fatal(err)
 		}
+		if err := os.Chmod(filepath.Join(log, "KEY"), 0o600); err != nil { // os.CopyFS lets others read what it writes
+			w.t.Fatal(err)
+		}
 		dir := filepath.Join(w.dir, "copy")
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			w.t.Fatal(err)

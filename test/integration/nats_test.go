@@ -39,7 +39,7 @@ func TestWithNATSDownFromTheStartJobsRunAsWithoutIt(t *testing.T) {
 	w.stop(without)
 
 	port := natstest.FreePort(t)
-	c := w.newController("", "--cluster", "it", "--nats-url", fmt.Sprintf("nats://127.0.0.1:%d", port))
+	c := w.newController("", "--adopt", "--cluster", "it", "--nats-url", fmt.Sprintf("nats://127.0.0.1:%d", port))
 	if got := run(c, "beside"); !maps.Equal(got, want) {
 		t.Errorf("with NATS down it wrote %v, and without NATS %v", got, want)
 	}
