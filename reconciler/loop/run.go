@@ -102,11 +102,12 @@ func (r *Runner) Run(ctx context.Context) error {
 	}
 }
 
-// halt stops the executor once another controller was found. The goroutine ends when all that was begun has ended, or with ctx.
+// halt stops the executor once another controller was found. The goroutine ends when all that was begun has ended. It is not ended by
+// ctx, which would give up what is in flight: a stop waits for that (Drain).
 func (r *Runner) halt(ctx context.Context) {
 	if !r.halted && r.Loop.Halted() {
 		r.halted = true
-		go r.Hands.Stop(ctx)
+		go r.Hands.Stop(context.WithoutCancel(ctx))
 	}
 }
 
