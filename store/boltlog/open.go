@@ -85,6 +85,9 @@ func (l *Log) load() error {
 		}
 		firsts = []events.Sequence{1}
 	}
+	if err := l.forgetTail(firsts[len(firsts)-1]); err != nil {
+		return err
+	}
 	var heads []head
 	if l.files, heads, err = openFiles(l.dir, firsts); err != nil {
 		return err
@@ -105,6 +108,19 @@ func (l *Log) load() error {
 		}
 	}
 	return nil
+}
+
+// forgetTail makes sure that the tail is read from the disk and not from what the process before left in memory, unless that one
+// closed the log: a write of it may have failed.
+func (l *Log) forgetTail(first events.Sequence) error {
+	if _, err := os.Stat(filepath.Join(l.dir, closedName)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := os.Open(filepath.Join(l.dir, fileName(first, fileSuffix)))
+	if err != nil {
+		return err
+	}
+	return errors.Join(forget(f), f.Close())
 }
 
 // tidy removes what a process left that did not end well: files that were not finished, indexes of pruned files.
