@@ -127,6 +127,7 @@ func (j *Job) enter(p *Pod) {
 	}
 	p.in.failJob = j.failsJob(p)
 	p.in.fatal = p.match.Action == FailJob
+	j.enterRemoval(p, claimed)
 	if claimed {
 		p.in.active, p.in.terminating = p.Active(), p.Terminating()
 		p.in.ready = p.in.active && p.Ready
@@ -135,7 +136,7 @@ func (j *Job) enter(p *Pod) {
 		if p.Phase != events.PodUnknown && !p.Phase.Terminal() {
 			p.in.restarts = p.Restarts
 		}
-		holds := p.in.active || (p.in.terminating && j.FailedOnly())
+		holds := p.in.active || (p.in.terminating && j.FailedOnly()) || p.in.unsure
 		if holds && j.Indexed() && j.indexValid(p) {
 			p.in.index = p.Index
 		}
@@ -143,7 +144,6 @@ func (j *Job) enter(p *Pod) {
 	if p.Leaving() {
 		j.LatePod = max(j.LatePod, p.LateCreate)
 	}
-	j.enterRemoval(p, claimed)
 	p.in.going = p.in.active && p.in.removing
 	dropped := p.Drop != nil && !p.Doomed && !j.accounted(p)
 	p.in.waived = claimed && (p.Waived || dropped) && p.Held()
@@ -241,6 +241,7 @@ func (j *Job) count(p *Pod, sign int32) {
 	t.Refused += one(p.in.refused) * sign
 	t.Pointless += one(p.in.pointless) * sign
 	t.Spared += one(p.in.spared) * sign
+	t.Unsure += one(p.in.unsure) * sign
 	t.Adopting += one(p.in.adopting) * sign
 	t.Releasing += one(p.in.releasing) * sign
 	t.FreshFailed += one(p.in.freshFailed) * sign

@@ -110,6 +110,7 @@ type Tally struct {
 	Refused                     int32 // active surplus pods whose removal stands refused
 	Pointless                   int32 // pods whose removal stands refused, and which have ended or are the Job's no longer
 	Spared                      int32 // active surplus pods whose removal is given up, and how its newest try ended is awaited
+	Unsure                      int32 // surplus pods that ended with the finalizer on, while its removal stands refused
 	HeldFailed                  int32 // failed pods that are held back for their index, and count
 	Waived                      int32 // pods that are not to be counted and still carry the finalizer
 	Restarts                    int64 // of containers of pods that run or wait to run (J-113)

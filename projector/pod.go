@@ -71,7 +71,7 @@ type Pod struct {
 type share struct {
 	active, ready, terminating, going, idle, misplaced, settled, doomed, waived bool
 
-	removing, refused, pointless, spared bool
+	removing, refused, pointless, spared, unsure bool
 
 	freshFailed, freshSucceeded, completing, urgent bool
 

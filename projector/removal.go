@@ -13,6 +13,9 @@ import "github.com/jobledger/jobledger/events"
 //	is the Job's no longer               is released
 //	is wanted again                      goes on; without the finalizer it is not counted when it ends (J-179)
 //
+// A pod that ended with the finalizer on holds its slot and its index until it is counted: what it counts as decides whether another one
+// is wanted.
+//
 // A try may be on its way, so the pod stays as it is until the end of the newest try is known. When a try ended unknown, the
 // finalizer may go until DropDoubt has passed, so the removal is not given up before: the pod would be counted without it.
 
@@ -39,6 +42,7 @@ func (j *Job) enterRemoval(p *Pod, claimed bool) {
 	p.in.removing = (p.in.doomed || p.Delete != nil) && !f.refused()
 	p.in.refused = stands && active && p.Doomed
 	p.in.pointless = stands && !active
+	p.in.unsure = claimed && p.Doomed && f.refused() && p.Phase.Terminal() && p.Held()
 	p.in.spared = f.refused() && f.GivenUp && active
 }
 

@@ -7,7 +7,7 @@ import (
 
 // RulesVersion counts the versions of the rules. It is raised whenever a rule could decide otherwise than before; a
 // replay reports decisions of another version, and does not count them as divergences.
-const RulesVersion = 3
+const RulesVersion = 4
 
 // Decision is what should be done for one Job, and when to look again if nothing happens before.
 type Decision struct {

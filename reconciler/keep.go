@@ -44,7 +44,7 @@ func (p *plan) wantedAgain() int {
 	if t.Refused == 0 || !p.wantsPods() {
 		return 0
 	}
-	return p.wanted() - int(t.Idle) - int(t.Spared) - len(p.job.Creates())
+	return p.wanted() - int(t.Idle) - int(t.Spared) - int(t.Unsure) - len(p.job.Creates())
 }
 
 // idleBut reports whether the pod is active, but for the removal that stands refused.

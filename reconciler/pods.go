@@ -41,10 +41,10 @@ func (p *plan) wanted() int {
 }
 
 // slots is for how many pods there is room beside those that are there; in failed-only mode one that is on its way out keeps its
-// slot (J-048).
+// slot (J-048), and so does one that has ended and may be counted yet (J-074).
 func (p *plan) slots() int {
 	t := p.job.Tally()
-	taken := int(t.Active)
+	taken := int(t.Active + t.Unsure)
 	if p.job.FailedOnly() {
 		taken += int(t.Terminating)
 	}

@@ -99,7 +99,7 @@ func cut(diff string) string {
 }
 
 // TestRows plays the scenarios of testdata. Of those in agree the oracle, or somebody before it, found that the two differed, and it was
-// mended. Those in differ, and those in pending, which are being mended, end with the difference, behind a line "----".
+// mended. Those in differ end with the difference, behind a line "----".
 func TestRows(t *testing.T) {
 	files, err := filepath.Glob("testdata/*/*.txt")
 	if err != nil || len(files) == 0 {
