@@ -202,6 +202,7 @@ type CommandEnded struct {
 	Class      RefusalClass
 	RetryAfter time.Duration // the server's wish
 	Sent       bool          // the request may have reached the server
+	Over       bool          // of unknown end: the API server answered, so it works on the request no longer
 	Written    Time          // when the server stored it, by its clock, in whole seconds; 0 where it is not known or not asked for
 }
 

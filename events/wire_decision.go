@@ -167,7 +167,7 @@ func CommandNameFromWire(w *pb.CommandName) CommandName {
 func endedToWire(f *CommandEnded) *pb.CommandEnded {
 	return &pb.CommandEnded{
 		Command: CommandNameToWire(f.Command), Ending: pb.Ending(f.Ending), Uid: uidToWire(f.UID), Version: f.Version,
-		Class: pb.RefusalClass(f.Class), RetryAfter: int64(f.RetryAfter), Sent: f.Sent, Written: int64(f.Written) / int64(time.Second),
+		Class: pb.RefusalClass(f.Class), RetryAfter: int64(f.RetryAfter), Sent: f.Sent, Over: f.Over, Written: int64(f.Written) / int64(time.Second),
 	}
 }
 
@@ -175,6 +175,6 @@ func endedFromWire(w *pb.CommandEnded) (Facts, error) {
 	return &CommandEnded{
 		Command: CommandNameFromWire(w.GetCommand()), Ending: Ending(w.GetEnding()), UID: uidFromWire(w.GetUid()),
 		Version: w.GetVersion(), Class: RefusalClass(w.GetClass()), RetryAfter: time.Duration(w.GetRetryAfter()),
-		Sent: w.GetSent(), Written: Time(w.GetWritten() * int64(time.Second)),
+		Sent: w.GetSent(), Over: w.GetOver(), Written: Time(w.GetWritten() * int64(time.Second)),
 	}, nil
 }

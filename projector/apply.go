@@ -52,7 +52,7 @@ func (j *Job) jobSeen(rec *events.Record, f *events.JobSeen) {
 		j.Ref.Namespace, j.Ref.Name = rec.Evidence.Namespace, rec.Evidence.Name
 	}
 	if f.Version > j.Version {
-		j.EndInDoubt = 0
+		j.EndInDoubt, j.endOver = 0, false
 	}
 	j.rivalWrote(f.BuiltinWrote)
 	first := !j.Known()
@@ -223,7 +223,7 @@ func (j *Job) podGone(uid types.UID) {
 // until it is settled. What stands refused stands.
 func (j *Job) restarted() {
 	j.rivalry.began = 0
-	j.doubtEnd()
+	j.doubtEnd(false)
 	j.groupDoubted()
 	for _, name := range j.inFlight() {
 		switch f := j.flights[name]; {

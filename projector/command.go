@@ -257,7 +257,7 @@ func (j *Job) confirm(name events.CommandName) {
 	}
 	change := j.Write.Command.(*events.WriteStatus).Change
 	j.Writing.cleared()
-	j.EndInDoubt, j.Lagging = 0, 0
+	j.EndInDoubt, j.endOver, j.Lagging = 0, false, 0
 	j.rebase(func() { j.Base.change(&change) })
 	defer j.land(name)
 	if len(change.Conditions) > 0 || change.TrimTo != nil {

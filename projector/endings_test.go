@@ -321,6 +321,17 @@ func TestHowAStatusWriteEnds(t *testing.T) {
 			f.end(f.decide(&events.WriteStatus{Base: 11, Change: events.StatusChange{AddFailed: []types.UID{"pod"}}}), unknown)
 			return shown(f)
 		}, "ready -1 of 11, busy false, read true, seen true, 1 tries, again in 1s, in doubt for 1m0s"},
+		{"J-009: the server has answered, and a live read finds no newer version: in doubt no more", func(f *fold) string {
+			f.end(f.decide(&events.WriteStatus{Base: 10, Change: failing}), over)
+			f.end(f.decide(&events.ReadJob{}), func(e *events.CommandEnded) { e.Ending, e.UID = events.Done, "job" })
+			return shown(f)
+		}, "ready -1 of 10, busy false, read false, seen true, 1 tries, again in 1s, in doubt for 0s"},
+		{"but with one before it that the server has not answered it is", func(f *fold) string {
+			f.end(f.decide(&events.WriteStatus{Base: 10, Change: failing}), unknown)
+			f.end(f.decide(&events.WriteStatus{Base: 10, Change: failing}), over)
+			f.end(f.decide(&events.ReadJob{}), func(e *events.CommandEnded) { e.Ending, e.UID = events.Done, "job" })
+			return shown(f)
+		}, "ready -1 of 10, busy false, read false, seen true, 1 tries, again in 1s, in doubt for 1m0s"},
 		{"J-009: a process that starts while such a write is in flight is in the same doubt", func(f *fold) string {
 			f.decide(&events.WriteStatus{Base: 10, Change: failing})
 			f.restart(nil)

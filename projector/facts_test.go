@@ -76,6 +76,9 @@ func refused(class events.RefusalClass) func(*events.CommandEnded) {
 
 func unknown(e *events.CommandEnded) { e.Ending = events.UnknownIf }
 
+// over is unknown, and the API server has answered.
+func over(e *events.CommandEnded) { e.Ending, e.Over = events.UnknownIf, true }
+
 func withdrawn(e *events.CommandEnded) { e.Ending, e.Sent = events.Withdrawn, false }
 
 func done(uid types.UID, version uint64) func(*events.CommandEnded) {

@@ -172,7 +172,7 @@ func (j *Job) writeEnded(f *events.CommandEnded) {
 		return
 	}
 	if f.Ending == events.UnknownIf {
-		j.doubtEnd()
+		j.doubtEnd(f.Over)
 	}
 	since := j.since(j.Write)
 	j.land(f.Command)
@@ -206,12 +206,15 @@ func stale(c events.RefusalClass) bool {
 
 // doubtEnd notes that nobody knows whether the write in flight is stored, when it says how the Job ends, or accounts for a pod:
 // that may lose its finalizer, if it has not, and would not be counted without the write. It was made for exactly one version,
-// so a newer one settles it, as the next write does; else the time does after which the server no longer acts on it.
-func (j *Job) doubtEnd() {
+// so a newer one settles it, as the next write does; else the time does after which the server no longer acts on it. When the
+// server has answered (over), a live read that finds no newer version settles it, too. That read waits for its backoff, so what
+// etcd may still have had in its hands then is stored or dropped.
+func (j *Job) doubtEnd(over bool) {
 	if j.Write == nil {
 		return
 	}
 	if w := j.Write.Command.(*events.WriteStatus); len(w.Change.Conditions) > 0 || len(j.marked) > 0 {
+		j.endOver = over && (j.endOver || j.EndInDoubt <= j.Now)
 		j.EndInDoubt = j.Now.Add(j.Settings.RequestTimeout)
 	}
 }
@@ -223,6 +226,9 @@ func (j *Job) readEnded(f *events.CommandEnded) {
 	switch {
 	case f.Ending == events.Done && string(f.UID) == j.Stream.ID:
 		j.Look, j.Confirmed = false, j.Now
+		if j.endOver { // what a newer version says has been folded
+			j.EndInDoubt, j.endOver = 0, false
+		}
 	case f.Ending == events.Done, f.Ending == events.Refused && f.Class == events.RefusedNotFound:
 		j.gone() // another Job has the name, or none
 	case f.Ending == events.Refused || f.Ending == events.UnknownIf:

@@ -88,7 +88,7 @@ func (j *Job) toWire() (*pb.JobState, *pb.StateNames) {
 		Write: flightToWire(j.Write, names), Reading: flightToWire(j.Reading, names),
 		Creating: retryToWire(&j.Creating), Writing: retryToWire(&j.Writing),
 		Claims: j.claimsToWire(), Confirmed: int64(j.Confirmed),
-		Look: j.Look, Recheck: j.Recheck, EndInDoubt: int64(j.EndInDoubt), LatePod: int64(j.LatePod),
+		Look: j.Look, Recheck: j.Recheck, EndInDoubt: int64(j.EndInDoubt), EndOver: j.endOver, LatePod: int64(j.LatePod),
 		Group: j.Group.toWire(names),
 		Start: int64(j.Start), StartAsked: int64(j.asked), Lagging: int64(j.Lagging), Ends: j.ends.toWire(),
 		Arrival: j.arrival, Ticks: j.ticks,
@@ -235,6 +235,7 @@ func (w *World) jobFromWire(stream events.Stream, s *pb.JobState, names *pb.Stat
 	j.restoreClaims(s.GetClaims())
 	j.Confirmed = events.Time(s.GetConfirmed())
 	j.Look, j.Recheck = s.GetLook(), s.GetRecheck()
+	j.endOver = s.GetEndOver()
 	j.EndInDoubt, j.LatePod = events.Time(s.GetEndInDoubt()), events.Time(s.GetLatePod())
 	j.rivalry = rivalry{began: events.Time(s.GetOurFirstWrite()), wrote: events.Time(s.GetBuiltinWrote())}
 	j.Start, j.asked, j.Lagging = events.Time(s.GetStart()), events.Time(s.GetStartAsked()), events.Time(s.GetLagging())

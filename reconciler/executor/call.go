@@ -193,7 +193,7 @@ func writtenAt(o metav1.Object) (newest events.Time) {
 func (w *work) failed(err error) {
 	v := verdictOf(err)
 	e := &w.result.Ended
-	e.Ending, e.Class, e.RetryAfter, e.Sent = v.ending, v.class, v.retryAfter, v.sent
+	e.Ending, e.Class, e.RetryAfter, e.Sent, e.Over = v.ending, v.class, v.retryAfter, v.sent, v.over
 	w.result.Evidence.Reason, w.result.Evidence.Message = v.reason, v.message
 }
 

@@ -32,6 +32,7 @@ type verdict struct {
 	class      events.RefusalClass // 0 unless refused
 	retryAfter time.Duration
 	sent       bool // the request may have reached the server
+	over       bool // of unknown end: the server works on the request no longer
 	reason     string
 	message    string
 }
@@ -51,7 +52,7 @@ type verdict struct {
 //	409                                               refused (NameTaken, Conflict)
 //	other 4xx but 408                                 refused (Invalid; NotFound when metadata.uid is the cause)
 //	500: a webhook could not be asked                 refused (Server)
-//	408, other 404, other 5xx                         unknown
+//	408, other 404, other 5xx                         unknown; an InternalError of the API server is over
 func verdictOf(err error) verdict {
 	v := verdict{ending: events.UnknownIf, sent: true, message: bounded(err.Error(), maxMessage)}
 	var api apierrors.APIStatus
@@ -71,6 +72,8 @@ func verdictOf(err error) verdict {
 	}
 	if class := classOf(&status, v.retryAfter > 0); class != 0 {
 		v.refuse(class)
+	} else {
+		v.over = status.Reason == metav1.StatusReasonInternalError && !foreign(&status)
 	}
 	return v
 }

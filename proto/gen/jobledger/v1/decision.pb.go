@@ -1502,7 +1502,9 @@ type CommandEnded struct {
 	Sent bool `protobuf:"varint,7,opt,name=sent,proto3" json:"sent,omitempty"`
 	// written is when the API server stored it, by its clock, in seconds since 1970 UTC; 0 where it does not say. Recorded
 	// with --manage=all only.
-	Written       int64 `protobuf:"varint,8,opt,name=written,proto3" json:"written,omitempty"`
+	Written int64 `protobuf:"varint,8,opt,name=written,proto3" json:"written,omitempty"`
+	// over, of a command of unknown end: the API server answered, so it works on the request no longer. Older records do not say.
+	Over          bool `protobuf:"varint,9,opt,name=over,proto3" json:"over,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1591,6 +1593,13 @@ func (x *CommandEnded) GetWritten() int64 {
 		return x.Written
 	}
 	return 0
+}
+
+func (x *CommandEnded) GetOver() bool {
+	if x != nil {
+		return x.Over
+	}
+	return false
 }
 
 var File_jobledger_v1_decision_proto protoreflect.FileDescriptor
@@ -1701,7 +1710,7 @@ const file_jobledger_v1_decision_proto_rawDesc = "" +
 	"\x0eCreateWorkload\x12\x1b\n" +
 	"\tmin_count\x18\x01 \x01(\x05R\bminCount\"\x10\n" +
 	"\x0eCreatePodGroup\"\v\n" +
-	"\tFindGroup\"\x9e\x02\n" +
+	"\tFindGroup\"\xb2\x02\n" +
 	"\fCommandEnded\x123\n" +
 	"\acommand\x18\x01 \x01(\v2\x19.jobledger.v1.CommandNameR\acommand\x12,\n" +
 	"\x06ending\x18\x02 \x01(\x0e2\x14.jobledger.v1.EndingR\x06ending\x12\x10\n" +
@@ -1711,7 +1720,8 @@ const file_jobledger_v1_decision_proto_rawDesc = "" +
 	"\vretry_after\x18\x06 \x01(\x03R\n" +
 	"retryAfter\x12\x12\n" +
 	"\x04sent\x18\a \x01(\bR\x04sent\x12\x18\n" +
-	"\awritten\x18\b \x01(\x03R\awritten*o\n" +
+	"\awritten\x18\b \x01(\x03R\awritten\x12\x12\n" +
+	"\x04over\x18\t \x01(\bR\x04over*o\n" +
 	"\x06Ending\x12\x16\n" +
 	"\x12ENDING_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vENDING_DONE\x10\x01\x12\x12\n" +

@@ -59,6 +59,8 @@ type JobState struct {
 	// stub is present when only a stub is kept; no other field is set then.
 	Stub       *StubState `protobuf:"bytes,33,opt,name=stub,proto3" json:"stub,omitempty"`
 	EndInDoubt int64      `protobuf:"fixed64,34,opt,name=end_in_doubt,json=endInDoubt,proto3" json:"end_in_doubt,omitempty"`
+	// end_over: the API server works on no write any more of which end_in_doubt speaks.
+	EndOver bool `protobuf:"varint,43,opt,name=end_over,json=endOver,proto3" json:"end_over,omitempty"`
 	// late_pod is until when a pod may yet come of a create that was tried more than once, or of an adoption of unknown end.
 	LatePod int64       `protobuf:"fixed64,39,opt,name=late_pod,json=latePod,proto3" json:"late_pod,omitempty"`
 	Group   *GroupState `protobuf:"bytes,35,opt,name=group,proto3" json:"group,omitempty"`
@@ -319,6 +321,13 @@ func (x *JobState) GetEndInDoubt() int64 {
 		return x.EndInDoubt
 	}
 	return 0
+}
+
+func (x *JobState) GetEndOver() bool {
+	if x != nil {
+		return x.EndOver
+	}
+	return false
 }
 
 func (x *JobState) GetLatePod() int64 {
@@ -1675,7 +1684,8 @@ var File_jobledger_v1_state_proto protoreflect.FileDescriptor
 
 const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\n" +
-	"\x18jobledger/v1/state.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/status.proto\"\xea\t\n" +
+	"\x18jobledger/v1/state.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/status.proto\"\x85\n" +
+	"\n" +
 	"\bJobState\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\x04R\x05first\x12\x12\n" +
 	"\x04head\x18\x02 \x01(\x04R\x04head\x12\x10\n" +
@@ -1714,6 +1724,7 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\x04stub\x18! \x01(\v2\x17.jobledger.v1.StubStateR\x04stub\x12 \n" +
 	"\fend_in_doubt\x18\" \x01(\x10R\n" +
 	"endInDoubt\x12\x19\n" +
+	"\bend_over\x18+ \x01(\bR\aendOver\x12\x19\n" +
 	"\blate_pod\x18' \x01(\x10R\alatePod\x12.\n" +
 	"\x05group\x18# \x01(\v2\x18.jobledger.v1.GroupStateR\x05group\x12\x1c\n" +
 	"\tconfirmed\x18% \x01(\x10R\tconfirmed\x120\n" +
