@@ -226,7 +226,7 @@ func (c *cli) subscribe(cmd *cobra.Command, f *subscribeFlags, args []string) er
 	if f.exec != "" {
 		take = (&handler{cli: c, cluster: f.cluster, command: f.exec, tries: f.tries}).take
 	}
-	config.Trouble = c.trouble(config.Cluster)
+	config.Trouble, config.Notice = c.trouble(config.Cluster), c.notice
 	config.Unreadable = c.unreadable(f.skip)
 	taken := 0
 	err = subscribe.Run(ctx, js, config, func(ctx context.Context, e *subscribe.Event) error {

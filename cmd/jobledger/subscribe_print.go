@@ -175,3 +175,8 @@ func (c *cli) trouble(cluster string) func(error) {
 		last = text
 	}
 }
+
+// notice tells people what they should know of the subscription itself.
+func (c *cli) notice(n subscribe.Notice) {
+	fmt.Fprintln(c.err, "jobledger: "+show.Clean(n.String()))
+}

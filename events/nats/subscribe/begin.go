@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 )
 
-// A subscription that begins with a record to come takes none before it ([subscriber.least]). Of a durable one the server
+// A subscription that begins with a record to come takes none before it ([floor]). Of a durable one the server
 // remembers which, so that whoever goes on before that record was published still waits for it.
 
 // beginKey is the key of the server's note: the record's ID, or its sequence alone where the stream did not say of which log.
@@ -45,14 +45,17 @@ func (s *subscriber) recall(ctx context.Context, f *finder, info *jetstream.Cons
 		if err != nil {
 			return err
 		}
-		if newest == nil || newest.place != info.AckFloor.Stream || newest.head.ID.Sequence+1 >= least.Sequence {
+		if newest == nil || newest.place != info.AckFloor.Stream {
 			return nil
 		}
 		if least.Log == (events.Identity{}) {
 			least.Log = newest.head.ID.Log
 		}
+		if least.Log.LogID != newest.head.ID.Log.LogID || following(newest.head.ID).Compare(least) >= 0 {
+			return nil
+		}
 	}
-	s.least = least
+	s.floor.raise(least)
 	s.order.Expect(least)
 	return nil
 }

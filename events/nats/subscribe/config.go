@@ -48,6 +48,9 @@ type Config struct {
 
 	// Trouble is told what keeps events away, and nil when they come again. Run goes on trying meanwhile.
 	Trouble func(error)
+
+	// Notice is told what a person should know, and what keeps no events away.
+	Notice func(Notice)
 }
 
 const (
@@ -91,6 +94,9 @@ func (c *Config) validate() error {
 	}
 	if c.Trouble == nil {
 		c.Trouble = func(error) {}
+	}
+	if c.Notice == nil {
+		c.Notice = func(Notice) {}
 	}
 	return nil
 }

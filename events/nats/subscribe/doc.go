@@ -6,8 +6,10 @@
 //     the function refuses is handed over again, after a pause, before anything that follows it.
 //   - Nothing is passed over. Run goes on after the last event that the function took; with a durable name also in another
 //     process. What the function took just before a process was killed comes again, with the same ID.
-//   - An event that was taken is not handed over again by the same Run. Whoever must not act twice across restarts keeps the
-//     ID with what it does and begins with [After].
+//   - An event that was taken is not handed over again by the same Run, nor is one before it or before what was asked for: not when the
+//     stream is made anew and filled again, and not when its store is restored. Record IDs say what is before what, places in the
+//     stream do not. So what was reported missing stays missing. Whoever must not act twice across restarts keeps the ID with what it does and
+//     begins with [After].
 //   - What the stream does not hold any more, or never did, is reported as a [Gap] with its bounds, at the first event after it.
 //     A subscriber to single kinds of events cannot be sure of that: see [Order].
 //   - The records of a log that was restored or begun anew are not taken for those of the life before ([Event.Before]).

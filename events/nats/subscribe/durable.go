@@ -113,11 +113,12 @@ func (s *subscriber) durable(ctx context.Context, f *finder) (jetstream.Consumer
 		consumer, err = f.stream.CreateConsumer(bound, jetstream.ConsumerConfig{
 			Durable: s.Durable, Description: "Subscription to events of Jobledger, cluster " + s.Cluster,
 			FilterSubjects: s.subjects(), DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: s.place + 1,
-			AckPolicy: jetstream.AckExplicitPolicy, AckWait: ackWait, MaxAckPending: s.MaxPending, Metadata: beginNote(s.least),
+			AckPolicy: jetstream.AckExplicitPolicy, AckWait: ackWait, MaxAckPending: s.MaxPending, Metadata: beginNote(s.floor.note()),
 		})
 		if err != nil {
 			return nil, refusal("make the durable subscription "+s.Durable, err)
 		}
+		s.made()
 		return consumer, nil
 	}
 	if err != nil {
@@ -153,6 +154,7 @@ func (s *subscriber) resume(ctx context.Context, f *finder, info *jetstream.Cons
 		return err
 	}
 	s.order.Expect(first)
+	s.floor.raise(first)
 	s.begun, s.created, s.place = true, f.stream.CachedInfo().Created, place
 	return s.recall(ctx, f, info)
 }

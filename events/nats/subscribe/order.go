@@ -65,6 +65,9 @@ func (o *Order) Expect(first nats.ID) {
 	clear(o.streams)
 }
 
+// blind reports whether the events that are asked for do not show which are missing.
+func (o *Order) blind() bool { return !o.dense && !o.chained }
+
 // Finding is what Order has to say about an event.
 type Finding struct {
 	Duplicate bool    // it came before

@@ -8,7 +8,6 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/nats"
 	"github.com/jobledger/jobledger/events/nats/dial"
 )
@@ -92,11 +91,12 @@ func (s *subscriber) deliver(ctx context.Context, m jetstream.Msg, at place) err
 	if err != nil {
 		return s.unreadable(ctx, m, at.number, err)
 	}
-	if s.least.Sequence > 0 && s.least.Log == (events.Identity{}) { // the stream was empty, and did not say
-		s.least.Log = e.ID.Log
-		s.order.Expect(s.least)
+	if s.floor.sequence > 0 { // the stream was empty, and did not say of which log
+		first := nats.ID{Log: e.ID.Log, Sequence: s.floor.sequence}
+		s.floor.raise(first)
+		s.order.Expect(first)
 	}
-	if e.ID.Log == s.least.Log && e.ID.Sequence < s.least.Sequence {
+	if s.floor.behind(e.ID) || e.Time < s.since {
 		s.place = max(s.place, at.number)
 		return nil
 	}
@@ -104,6 +104,9 @@ func (s *subscriber) deliver(ctx context.Context, m jetstream.Msg, at place) err
 	if found.Duplicate {
 		s.place = max(s.place, at.number)
 		return nil
+	}
+	if found.Gap == (Gap{}) {
+		found.Gap = s.unseen(&e.Head)
 	}
 	event := &Event{Event: e, Place: at.number, Pending: at.pending, Gap: found.Gap, Before: found.Before}
 	err = s.insist(ctx, e.ID, func(try int) error {
@@ -113,9 +116,18 @@ func (s *subscriber) deliver(ctx context.Context, m jetstream.Msg, at place) err
 	if err != nil {
 		return err
 	}
-	s.place, s.newest = max(s.place, at.number), e.ID
+	s.place, s.since, s.lost = max(s.place, at.number), 0, Gap{}
+	s.floor.took(e.ID)
 	s.taken++
 	return nil
+}
+
+// unseen is what is missing before an event of a stream that was made anew, where the events themselves do not show it.
+func (s *subscriber) unseen(h *nats.Head) Gap {
+	if next := s.floor.first(); s.order.blind() && next.Log == h.ID.Log && h.Floor > next.Sequence && next.Sequence < h.ID.Sequence {
+		return Gap{Log: h.ID.Log, From: next.Sequence, To: min(h.Floor, h.ID.Sequence) - 1, Floor: h.Floor}
+	}
+	return s.lost
 }
 
 // unreadable deals with a message that cannot be decoded.

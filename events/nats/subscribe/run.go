@@ -9,6 +9,7 @@ import (
 	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/nats"
 	"github.com/jobledger/jobledger/events/nats/dial"
 )
@@ -108,14 +109,17 @@ type subscriber struct {
 	take  func(context.Context, *Event) error
 	order *Order
 
-	begun   bool      // the place below is known
-	created time.Time // when the stream was made: another one under its name has other places
-	place   uint64    // through which all was taken
-	newest  nats.ID   // that was taken
-	least   nats.ID   // what was asked for begins here; zero for anywhere
-	acked   string    // where the last acknowledgement went to
-	taken   uint64    // how many
-	trouble bool      // it was told
+	begun     bool        // the place below is known
+	created   time.Time   // when the stream was made: another one under its name has other places
+	place     uint64      // through which all was taken
+	floor     floor       // what must not be handed over, whatever places say
+	asked     events.Time // from when on events are asked for, where the stream named no record to begin with; 0 for any time
+	since     events.Time // what was written before is not handed over, as the stream was made anew before it named a record; 0 for nothing
+	continues bool        // it goes on behind a record that was taken, wherever it was told to begin
+	lost      Gap         // what the stream that was made anew lacks, until the next event tells of it
+	acked     string      // where the last acknowledgement went to
+	taken     uint64      // how many
+	trouble   bool        // it was told
 }
 
 // session takes events until something goes wrong with the server. Then another one begins, after the last that was taken.
@@ -203,30 +207,86 @@ func (s *subscriber) follow(ctx context.Context, deliver delivery) error {
 
 // locate sets the place after which to go on: where it was, in the same stream, or where the newest taken stands in another.
 func (s *subscriber) locate(ctx context.Context, f *finder) error {
-	created := f.stream.CachedInfo().Created
+	info := f.stream.CachedInfo()
 	var from uint64
 	var err error
 	switch {
 	case !s.begun:
-		var first nats.ID
-		if from, first, err = f.start(ctx, s.Start); err == nil {
-			s.order.Expect(first)
-		}
-		if s.Start.kind == fromSequence || s.Start.kind == afterID {
-			s.least = first
-		}
-	case created.Equal(s.created):
-		from = min(s.place+1, max(f.end, 1)) // a server that lost its newest messages gets them again
-	case s.newest == nats.ID{}:
-		from = max(f.first, 1)
+		from, err = s.begin(ctx, f)
+	case info.Created.Equal(s.created):
+		from, err = s.again(ctx, f)
 	default:
-		from, err = f.after(ctx, s.newest)
+		from, err = s.anew(ctx, f)
 	}
 	if err != nil {
 		return err
 	}
-	s.begun, s.created, s.place = true, created, from-1
+	s.begun, s.created, s.place = true, info.Created, from-1
 	return nil
+}
+
+// begin gives the place at which a subscription begins that took nothing yet.
+func (s *subscriber) begin(ctx context.Context, f *finder) (uint64, error) {
+	from, first, err := f.start(ctx, s.Start)
+	if err != nil {
+		return 0, err
+	}
+	s.order.Expect(first)
+	s.floor.raise(first)
+	if first.Log == (events.Identity{}) {
+		switch s.Start.kind {
+		case fromNow:
+			s.asked = events.At(f.stream.CachedInfo().TimeStamp)
+		case fromTime:
+			s.asked = s.Start.time
+		}
+	}
+	return from, nil
+}
+
+// again gives the place at which to go on in the same stream: behind the one before, unless the store was restored, or lost its newest
+// messages, and was filled since, so that something else stands there.
+func (s *subscriber) again(ctx context.Context, f *finder) (uint64, error) {
+	next := s.floor.first()
+	if next == (nats.ID{}) || s.place == 0 {
+		return min(s.place+1, max(f.end, 1)), nil
+	}
+	if s.place < f.end {
+		there, err := f.at(ctx, s.place)
+		if err != nil {
+			return 0, err
+		}
+		if there == nil || there.place > s.place || s.floor.behind(there.head.ID) {
+			return s.place + 1, nil
+		}
+	}
+	return f.after(ctx, preceding(next))
+}
+
+// anew gives the place at which to go on in another stream than the one before. It may be one that is being filled: then what is behind
+// the floor comes, too, and is passed over.
+func (s *subscriber) anew(ctx context.Context, f *finder) (from uint64, err error) {
+	next := s.floor.first()
+	if next == (nats.ID{}) {
+		s.since, from = s.asked, max(f.first, 1)
+	} else if from, err = f.after(ctx, preceding(next)); err == nil {
+		s.continues = true
+		s.lost, err = s.lacks(ctx, f, next)
+	}
+	if err == nil {
+		s.remade()
+	}
+	return from, err
+}
+
+// lacks is what the stream does not hold before its oldest message, though it is asked for. Only one that asks for single kinds of
+// events has to be told: others see it in what comes.
+func (s *subscriber) lacks(ctx context.Context, f *finder, next nats.ID) (Gap, error) {
+	oldest, err := f.at(ctx, f.first)
+	if err != nil || oldest == nil || !s.order.blind() || oldest.head.ID.Log.LogID != next.Log.LogID || oldest.head.ID.Sequence <= next.Sequence {
+		return Gap{}, err
+	}
+	return Gap{Log: oldest.head.ID.Log, From: next.Sequence, To: oldest.head.ID.Sequence - 1, Floor: oldest.head.Floor}, nil
 }
 
 // tell tells of a trouble, or with nil of its end.
