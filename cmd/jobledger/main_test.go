@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -28,8 +29,14 @@ func TestScripts(t *testing.T) {
 			"makelog": makelog, "streamlog": streamlog, "damage": damage, "holdlog": holdlog, "exits": exits,
 			"fakeapi": startFakeAPI, "await": await, "awaitoutput": awaitOutput, "probe": probe, "awaitprobe": awaitProbe,
 		},
-		RequireExplicitExec: true, RequireUniqueNames: true, UpdateScripts: *update,
+		RequireExplicitExec: true, RequireUniqueNames: true, UpdateScripts: *update, Setup: ownState,
 	})
+}
+
+// ownState gives a script a directory for state of its own.
+func ownState(e *testscript.Env) error {
+	e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, "state"))
+	return nil
 }
 
 // exits runs a command that must end with that code: exits CODE COMMAND….

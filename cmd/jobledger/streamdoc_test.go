@@ -42,7 +42,7 @@ func TestStreamDocument(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"makelog": makelog, "streamlog": streamlog, "goprogram": goProgram},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("PROGRAM", program)
-			return nil
+			return ownState(e)
 		},
 	})
 }

@@ -66,7 +66,7 @@ func TestNode(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("EXAMPLE", dir)
 			e.Setenv("PROTO", protos)
-			return nil
+			return ownState(e)
 		},
 	})
 }

@@ -12,6 +12,7 @@ import (
 	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/nats"
@@ -35,6 +36,7 @@ type subscribeFlags struct {
 	from    uint64
 	after   string
 	durable string
+	state   string
 	count   int
 	skip    []uint
 
@@ -52,7 +54,10 @@ decided and why, and what came of it. With job/NAME, one Job's (-n, "default" un
 
 It begins with what is published from now on; --since, --from, --after and --all begin earlier. With
 --durable NAME the server remembers which events were taken, and the next subscription of that name
-goes on after them, wherever it runs.
+goes on after them, wherever it runs. The server forgets that with its stream, so the last event
+taken is kept on this machine, too: in --state FILE, unless given in a file in jobledger/subscribe
+under $XDG_STATE_HOME (~/.local/state). A subscription that has to be made anew goes on behind it,
+wherever it is told to begin. To begin again, remove the file, and the subscription on the server.
 
 What is missing in the stream shows as a line of its own, with its bounds. With --kind or
 --decisions that cannot be seen: only all events of a Job, a namespace or a cluster prove that they
@@ -94,6 +99,7 @@ reasons and omitted where there are any. What is missing is a line {"gap":{…}}
 	flags.Uint64Var(&f.from, "from", 0, "begin with the record of this sequence")
 	flags.StringVar(&f.after, "after", "", "begin after the event with this ID")
 	flags.StringVar(&f.durable, "durable", "", "name of a subscription that the server remembers; where it begins counts the first time")
+	flags.StringVar(&f.state, "state", "", "file that keeps the last event taken; with --durable, unless given, one in $XDG_STATE_HOME")
 	flags.IntVar(&f.count, "count", 0, "end after so many events; 0 for never")
 	flags.UintSliceVar(&f.skip, "skip", nil, "pass over the record at this place of the stream if it cannot be read")
 	flags.StringVar(&f.exec, "exec", "", "shell command that each event is given to")
@@ -119,18 +125,25 @@ func (f *subscribeFlags) config(args []string) (subscribe.Config, error) {
 		if uid.MatchString(name) {
 			return c, usage("job/%s: subjects have names and no UIDs: write job/NAME", name)
 		}
+		if wrong := validation.IsDNS1123Subdomain(name); wrong != nil {
+			return c, usage("%q is no name of a Job: %s (without job/NAME all Jobs are shown: those of a namespace with -n NAMESPACE)", name, wrong[0])
+		}
 		chosen = nats.Filter{Namespace: orDefault(f.namespace), Kind: nats.KindJob, Name: name}
+	}
+	if wrong := validation.IsDNS1123Label(f.namespace); f.namespace != "" && wrong != nil {
+		return c, usage("-n %q is no namespace: %s", f.namespace, wrong[0])
 	}
 	kinds, err := chosenKinds(f.kinds, f.decisions)
 	if err != nil {
 		return c, err
 	}
+	chosen.Cluster = f.cluster
 	for _, kind := range kinds {
 		one := chosen
 		one.Event = kind.String()
 		c.Filters = append(c.Filters, one)
 	}
-	if len(kinds) == 0 && chosen != (nats.Filter{}) {
+	if len(kinds) == 0 && chosen != (nats.Filter{Cluster: f.cluster}) {
 		c.Filters = []nats.Filter{chosen}
 	}
 	c.Start, err = f.start()
@@ -174,7 +187,7 @@ func (f *subscribeFlags) check(cmd *cobra.Command) error {
 	if err := f.natsFlags.check(); err != nil {
 		return err
 	}
-	for _, name := range []string{"after", "since", "durable", "exec"} { // what a script had nothing for is not what it did not ask for
+	for _, name := range []string{"after", "since", "durable", "state", "exec"} { // what a script had nothing for is not what it did not ask for
 		if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() == "" {
 			return usage("--%s: it is empty", name)
 		}
@@ -216,9 +229,19 @@ func (c *cli) subscribe(cmd *cobra.Command, f *subscribeFlags, args []string) er
 		return err
 	}
 	defer conn.Close()
-	if err := f.findStream(cmd.Context(), js); err != nil {
+	stream, err := f.findStream(cmd.Context(), js)
+	if err != nil {
 		return err
 	}
+	state, err := c.openState(f)
+	if err != nil {
+		return err
+	}
+	defer c.closeState(state)
+	if state != nil {
+		config.State = state
+	}
+	c.sayNothingYet(cmd.Context(), stream, config.Filters)
 	ctx, enough := context.WithCancel(cmd.Context())
 	defer enough()
 	printer := newEventPrinter(c, f)
@@ -262,7 +285,10 @@ func (f *subscribeFlags) connect(ctx context.Context, c *cli) (*natsgo.Conn, jet
 	}
 	config.Name = "jobledger subscribe"
 	var failed atomic.Pointer[error] // why there is no connection yet
-	options := []natsgo.Option{natsgo.ReconnectErrHandler(func(_ *natsgo.Conn, err error) { failed.Store(&err) })}
+	options := []natsgo.Option{
+		natsgo.ReconnectErrHandler(func(_ *natsgo.Conn, err error) { failed.Store(&err) }),
+		natsgo.ErrorHandler(c.complaint()),
+	}
 	if f.log != "" {
 		options = append(options, natsgo.SetCustomDialer(embeddedDialer{f.log}))
 	}
@@ -305,21 +331,42 @@ func connected(ctx context.Context, conn *natsgo.Conn, config *dial.Config, fail
 }
 
 // findStream looks whether there is a stream before anybody waits for its events.
-func (f *subscribeFlags) findStream(ctx context.Context, js jetstream.JetStream) error {
+func (f *subscribeFlags) findStream(ctx context.Context, js jetstream.JetStream) (jetstream.Stream, error) {
 	bound, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	if f.stream != "" {
-		if _, err := js.Stream(bound, f.stream); err != nil {
-			return fmt.Errorf("look for stream %s: %w", f.stream, err)
+	name := f.stream
+	if name == "" {
+		var err error
+		name, err = js.StreamNameBySubject(bound, nats.Everything(f.cluster))
+		if errors.Is(err, jetstream.ErrStreamNotFound) {
+			return nil, fmt.Errorf("no stream holds events of cluster %q: is --cluster right, and does its controller publish there (jobledger run --nats-url)?", f.cluster)
 		}
-		return nil
+		if err != nil {
+			return nil, fmt.Errorf("look for the stream of cluster %q: %w", f.cluster, err)
+		}
 	}
-	_, err := js.StreamNameBySubject(bound, nats.Everything(f.cluster))
-	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		return fmt.Errorf("no stream holds events of cluster %q: is --cluster right, and does its controller publish there (jobledger run --nats-url)?", f.cluster)
-	}
+	stream, err := js.Stream(bound, name)
 	if err != nil {
-		return fmt.Errorf("look for the stream of cluster %q: %w", f.cluster, err)
+		return nil, fmt.Errorf("look for stream %s: %w", name, err)
 	}
-	return nil
+	return stream, nil
+}
+
+// sayNothingYet tells of a Job, or a namespace, of which the stream holds nothing: what is waited for may be to come, or misspelt.
+func (c *cli) sayNothingYet(ctx context.Context, stream jetstream.Stream, filters []nats.Filter) {
+	if len(filters) == 0 || filters[0].Namespace == "" {
+		return
+	}
+	all := filters[0] // they differ in the kind of event alone
+	all.Event = ""
+	bound, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	if _, err := stream.GetMsg(bound, 1, jetstream.WithGetMsgSubject(all.String())); !errors.Is(err, jetstream.ErrMsgNotFound) {
+		return // there is something, or following the stream meets the same error and tells of it
+	}
+	what, hint := "namespace "+all.Namespace, "is the name right?"
+	if all.Name != "" {
+		what, hint = "job/"+all.Name+" in namespace "+all.Namespace, "is the name right, and the namespace (-n)?"
+	}
+	fmt.Fprintf(c.err, "jobledger: the stream holds nothing of %s; waiting for it (%s)\n", what, hint)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/jobledger/jobledger/events"
@@ -179,4 +180,15 @@ func (c *cli) trouble(cluster string) func(error) {
 // notice tells people what they should know of the subscription itself.
 func (c *cli) notice(n subscribe.Notice) {
 	fmt.Fprintln(c.err, "jobledger: "+show.Clean(n.String()))
+}
+
+// complaint tells people what the server says of the connection beside its answers, such as a right that is missing: each thing once.
+func (c *cli) complaint() natsgo.ErrHandler {
+	told := map[string]bool{} // the client calls it from one goroutine
+	return func(_ *natsgo.Conn, _ *natsgo.Subscription, err error) {
+		if text := err.Error(); !told[text] {
+			told[text] = true
+			fmt.Fprintln(c.err, "jobledger: the NATS server says: "+show.Clean(text))
+		}
+	}
 }

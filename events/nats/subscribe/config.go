@@ -32,6 +32,10 @@ type Config struct {
 	// connection breaks, both are handed every event, in order; one that the other acknowledged comes with the next that it did not.
 	Durable string
 
+	// State remembers outside the server what was taken last: see there. Where it knows something it counts in the place of Start. When it is
+	// nil the server alone remembers, and forgets when the stream is deleted.
+	State State
+
 	// MaxPending bounds the messages that are on their way to the function; 256 when it is 0. It counts when a durable
 	// subscription is made.
 	MaxPending int

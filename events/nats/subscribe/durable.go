@@ -153,6 +153,15 @@ func (s *subscriber) resume(ctx context.Context, f *finder, info *jetstream.Cons
 	if err != nil {
 		return err
 	}
+	if s.continues {
+		next, err := f.after(ctx, s.newest.ID)
+		if err != nil {
+			return err
+		}
+		if next > place { // nobody has acknowledged more than what is known here, so whatever is missing since is missing
+			first = following(s.newest.ID)
+		}
+	}
 	s.order.Expect(first)
 	s.floor.raise(first)
 	s.begun, s.created, s.place = true, f.stream.CachedInfo().Created, place

@@ -21,6 +21,8 @@ const (
 	// NoticeRemade: another stream stands in the place of the one before: it was deleted, or its server lost its disk. ID is the record
 	// with which the subscription goes on.
 	NoticeRemade NoticeKind = "remade"
+	// NoticeNotKept: Config.State did not take ID, the record that was taken last.
+	NoticeNotKept NoticeKind = "not kept"
 )
 
 // String says it for people.

@@ -117,7 +117,7 @@ func (s *subscriber) deliver(ctx context.Context, m jetstream.Msg, at place) err
 		return err
 	}
 	s.place, s.since, s.lost = max(s.place, at.number), 0, Gap{}
-	s.floor.took(e.ID)
+	s.keep(Taken{ID: e.ID})
 	s.taken++
 	return nil
 }

@@ -115,7 +115,9 @@ type subscriber struct {
 	floor     floor       // what must not be handed over, whatever places say
 	asked     events.Time // from when on events are asked for, where the stream named no record to begin with; 0 for any time
 	since     events.Time // what was written before is not handed over, as the stream was made anew before it named a record; 0 for nothing
+	newest    Taken       // what was taken last, also by a Run before
 	continues bool        // it goes on behind a record that was taken, wherever it was told to begin
+	notKept   string      // what State said last; empty when it took it
 	lost      Gap         // what the stream that was made anew lacks, until the next event tells of it
 	acked     string      // where the last acknowledgement went to
 	taken     uint64      // how many
@@ -195,6 +197,9 @@ func (s *subscriber) follow(ctx context.Context, deliver delivery) error {
 	if err != nil {
 		return fmt.Errorf("look for stream %s: %w", name, err)
 	}
+	if err := s.load(); err != nil {
+		return err
+	}
 	f := newFinder(stream, stream.CachedInfo(), s.Cluster)
 	if s.Durable != "" {
 		return s.followDurable(ctx, f, deliver)
@@ -225,8 +230,11 @@ func (s *subscriber) locate(ctx context.Context, f *finder) error {
 	return nil
 }
 
-// begin gives the place at which a subscription begins that took nothing yet.
+// begin gives the place at which a subscription begins: behind what was taken before, if something is known of that.
 func (s *subscriber) begin(ctx context.Context, f *finder) (uint64, error) {
+	if s.continues {
+		return f.after(ctx, s.newest.ID)
+	}
 	from, first, err := f.start(ctx, s.Start)
 	if err != nil {
 		return 0, err

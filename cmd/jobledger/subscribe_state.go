@@ -1,0 +1,61 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/jobledger/jobledger/events/nats"
+	"github.com/jobledger/jobledger/events/nats/subscribe"
+	"github.com/jobledger/jobledger/internal/show"
+)
+
+// openState opens the file in which the last event taken is kept; nil when there is to be none. Where --state does not say the file, a
+// machine on which none can be written (a pod with a file system that is only read) goes without, and is told so.
+func (c *cli) openState(f *subscribeFlags) (*subscribe.StateFile, error) {
+	path := f.state
+	var err error
+	if path == "" {
+		if f.durable == "" {
+			return nil, nil
+		}
+		path, err = c.stateFile(f.cluster, f.durable)
+	}
+	var file *subscribe.StateFile
+	if err == nil {
+		file, err = subscribe.OpenStateFile(path, f.cluster, f.durable)
+	}
+	var missing *fs.PathError
+	if f.state != "" || err == nil || !errors.As(err, &missing) && !errors.Is(err, errNoHome) {
+		return file, err
+	}
+	fmt.Fprintln(c.err, "jobledger: "+show.Clean(err.Error())+
+		"; so only the server remembers what was taken, as long as it has the stream (--state FILE says where to keep it, too)")
+	return nil, nil
+}
+
+var errNoHome = errors.New("keep the last event: neither XDG_STATE_HOME nor HOME is set")
+
+// stateFile is where it is kept unless --state says it: in the user's directory for state, of the XDG base directories.
+func (c *cli) stateFile(cluster, durable string) (string, error) {
+	dir := c.getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(dir) { // as that specification says
+		home := c.getenv("HOME")
+		if home == "" {
+			return "", errNoHome
+		}
+		dir = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(dir, "jobledger", "subscribe", nats.Token(cluster)+"."+nats.Token(durable)+".json"), nil
+}
+
+// closeState makes the last event taken safe from a power cut.
+func (c *cli) closeState(f *subscribe.StateFile) {
+	if f == nil {
+		return
+	}
+	if err := f.Close(); err != nil {
+		fmt.Fprintln(c.err, "jobledger: "+show.Clean(err.Error()))
+	}
+}

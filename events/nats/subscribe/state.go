@@ -1,0 +1,59 @@
+package subscribe
+
+import (
+	"fmt"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/events/nats"
+)
+
+// Taken is the event that a subscription took last.
+type Taken struct {
+	ID    nats.ID     // zero when none was taken
+	Chain events.Hash // the chain value of the log after that record; zero when its message did not say it
+}
+
+// State remembers outside the server what was taken last. The server forgets a durable subscription together with its stream; with a
+// State the next Run goes on behind the last event nevertheless, and is never handed what is before it. One Run at a time uses it.
+type State interface {
+	// Load gives what Save kept last; the zero Taken when there is nothing. Its error ends Run.
+	Load() (Taken, error)
+	// Save keeps what was taken. It is called after the function took an event and before the server is told so. When it fails Run goes
+	// on, and tells of it with a Notice: the server remembers as well.
+	Save(Taken) error
+}
+
+// load takes up what the State knows, also what another Run took with it while this one was waiting.
+func (s *subscriber) load() error {
+	if s.State == nil {
+		return nil
+	}
+	taken, err := s.State.Load()
+	if err != nil {
+		return &finalError{err}
+	}
+	if taken.ID == (nats.ID{}) || s.floor.behind(taken.ID) {
+		return nil
+	}
+	s.newest, s.continues = taken, true
+	s.floor.took(taken.ID)
+	s.order.Expect(following(taken.ID))
+	return nil
+}
+
+// keep notes that an event was taken, here and in the State.
+func (s *subscriber) keep(taken Taken) {
+	s.newest = taken
+	s.floor.took(taken.ID)
+	if s.State == nil {
+		return
+	}
+	problem := ""
+	if err := s.State.Save(taken); err != nil {
+		problem = err.Error()
+	}
+	if problem != "" && problem != s.notKept {
+		s.Notice(Notice{NoticeNotKept, taken.ID, fmt.Sprintf("that record %s was taken is known to the server alone: %s", taken.ID, problem)})
+	}
+	s.notKept = problem
+}
