@@ -49,6 +49,9 @@ func parseAck(m *natsgo.Msg) (ack, error) {
 		if slices.Contains(wrongPlace, code) {
 			return ack{}, errLostPlace
 		}
+		if code == errCodeBatchDuplicate {
+			return ack{}, errKnown
+		}
 		return ack{}, fmt.Errorf("the server refuses a message: %s (%d)", a.Error.Description, code)
 	}
 	return a, nil

@@ -35,6 +35,8 @@ func TestStreamsThatLoseMessagesAreRefusedOrFlagged(t *testing.T) {
 			c.SubjectTransform = &jetstream.SubjectTransformConfig{Source: ">", Destination: "x.>"}
 		}, "renames subjects", ""},
 		{"one replica", func(c *jetstream.StreamConfig) { c.Replicas = 1 }, "", "it is on one server"},
+		{"three replicas without atomic batches", func(c *jetstream.StreamConfig) { c.AllowAtomicPublish = false }, "", "allow_atomic"},
+		{"one replica without atomic batches", func(c *jetstream.StreamConfig) { c.Replicas, c.AllowAtomicPublish = 1, false }, "", "it is on one server"},
 		{"an hour", func(c *jetstream.StreamConfig) { c.MaxAge = time.Hour }, "", "deleted after 1h0m0s"},
 		{"few messages", func(c *jetstream.StreamConfig) { c.MaxMsgs = 1000 }, "", "which is few"},
 		{"few bytes", func(c *jetstream.StreamConfig) { c.MaxBytes = 1 << 20 }, "", "which is little"},
@@ -47,6 +49,7 @@ func TestStreamsThatLoseMessagesAreRefusedOrFlagged(t *testing.T) {
 			c := jetstream.StreamConfig{
 				Name: "s", Subjects: []string{nats.Everything(cluster)}, Storage: jetstream.FileStorage, Replicas: 3, Duplicates: 2 * time.Minute,
 				MaxMsgs: -1, MaxBytes: -1, MaxMsgSize: -1, MaxMsgsPerSubject: -1, // as a server says that there is no bound
+				AllowAtomicPublish: true,
 			}
 			row.change(&c)
 			refused, flags := publish.Check(&c, cluster)

@@ -23,7 +23,7 @@ import (
 // serverCluster is three servers in this process that hold streams together.
 type serverCluster []*natstest.Server
 
-func newCluster(t *testing.T) serverCluster {
+func newCluster(t testing.TB) serverCluster {
 	var routes []string
 	var c serverCluster
 	for i := range 3 {

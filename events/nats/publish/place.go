@@ -20,7 +20,9 @@ type place struct {
 	unflushed int             // messages since then
 	logID     string
 	epochs    epochs
-	maxSize   int // of a message, by the stream's limit; 0 for none
+	maxSize   int  // of a message, by the stream's limit; 0 for none
+	replicas  int  // servers that hold the stream
+	atomic    bool // it takes atomic batches
 }
 
 // maxBytes is how large our part of a message may be, on a server with that limit.
@@ -64,6 +66,7 @@ func (p *Publisher) locate(ctx context.Context) (place, error) {
 	if err != nil {
 		return at, explain("look at stream "+s.CachedInfo().Config.Name, err)
 	}
+	at.replicas, at.atomic = info.Config.Replicas, info.Config.AllowAtomicPublish
 	at.last = info.State.LastSeq
 	newest, err := p.newest(ctx, info.Config.Name)
 	if err != nil {

@@ -21,6 +21,7 @@ type Publisher struct {
 	conn   *natsgo.Conn
 	js     jetstream.JetStream
 	broken chan struct{} // has a token when the connection broke or the server complained
+	known  bool          // the session before ended with errKnown; Run owns it
 }
 
 // New returns a publisher that does nothing until Run. What is wrong on this machine is an error here; what is wrong with

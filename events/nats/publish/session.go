@@ -26,10 +26,12 @@ type session struct {
 	*Publisher
 	place
 	encoder nats.Encoder
-	window  *window
-	inbox   string
 
+	window  *window // of what is on its way to a stream on one server; nil for others
+	inbox   string
 	follows follows
+
+	turn *turn // what is on its way to a stream on several servers; nil for others
 }
 
 // follows is what the server must find at the end of the stream to take a message: its place, and the record that was sent before
@@ -57,12 +59,20 @@ func (p *Publisher) session(ctx context.Context, careful bool) (err error) {
 	if err := p.note(s.from - 1); err != nil {
 		return err
 	}
-	if !p.Core {
+	alone := !p.Core && s.replicas <= 1
+	if alone {
 		s.window = newWindow(p.MaxInFlight, p.MaxInFlightBytes, careful, s.stored, cancel)
 	}
 	go p.watch(ctx, cancel, s) // ends with ctx
-	if p.Core {
+	switch {
+	case p.Core:
 		return s.pump(ctx, s.sendCore, s.flush)
+	case !alone:
+		s.turn = newTurn(&s.place, careful, p.known)
+		p.known = false
+		err := s.pump(ctx, s.gather, s.commit)
+		p.known = errors.Is(err, errKnown)
+		return err
 	}
 	s.inbox = p.conn.NewInbox()
 	sub, err := p.conn.Subscribe(s.inbox+".*", s.window.answer)
@@ -196,7 +206,7 @@ func (s *session) message(ctx context.Context, r *events.Record) (*natsgo.Msg, e
 	return &natsgo.Msg{Subject: m.Subject, Header: m.Header, Data: m.Data}, nil
 }
 
-// send sends the next record to the stream. It waits for room, and for nothing else.
+// send sends the next record to a stream on one server. It waits for room, and for nothing else.
 func (s *session) send(ctx context.Context, r *events.Record) error {
 	m, err := s.message(ctx, r)
 	if err != nil {

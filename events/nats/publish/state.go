@@ -221,7 +221,7 @@ func (s *state) trouble(err error) {
 	switch {
 	case errors.As(err, &known):
 		s.moved = moved{known.record, known.place, s.created}
-	case errors.Is(err, errLostPlace): // the next session knows more
+	case errors.Is(err, errLostPlace), errors.Is(err, errKnown): // the next session knows more
 	case errors.Is(err, errBroken), errors.Is(err, natsgo.ErrReconnectBufExceeded), errors.Is(err, natsgo.ErrDisconnected):
 		if s.wrong == "" {
 			s.wrong = errBroken.Error()

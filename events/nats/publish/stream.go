@@ -82,6 +82,8 @@ func (p *Publisher) makeStream(ctx context.Context) (jetstream.Stream, error) {
 		MaxBytes:    p.Stream.MaxBytes,
 		Duplicates:  duplicates,
 		AllowDirect: true, // replicas answer subscribers too
+
+		AllowAtomicPublish: p.Stream.Replicas > 1,
 	}
 	if c.Name == "" {
 		c.Name = "jobledger-" + nats.Token(p.Cluster)
