@@ -45,6 +45,7 @@ func (j *Job) launch(f *Flight) {
 		if p := j.pods[c.Pod]; p != nil {
 			j.update(p, func() {
 				p.Delete = f
+				p.Doomed = p.Doomed || (!p.Held() && !j.failing() && !j.succeeding()) // surplus, and its finalizer is gone
 				j.deletes++
 				j.flights[f.Name] = flight{pod: p}
 			})
