@@ -2,6 +2,8 @@ package integration
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -99,6 +101,7 @@ func TestRestarts(t *testing.T) {
 		{"stopped", func(w *world, c *controller.Controller) { w.stop(c) }},
 		{"killed", func(w *world, c *controller.Controller) { w.kill(c) }},
 		{"killed, and the log is lost", func(w *world, c *controller.Controller) { w.kill(c); w.loseLog(c) }},
+		{"killed, and the log's key is lost", func(w *world, c *controller.Controller) { w.kill(c); w.loseKey(c) }},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -129,6 +132,14 @@ func TestRestarts(t *testing.T) {
 func (w *world) kill(c *controller.Controller) {
 	w.t.Helper()
 	if err := c.Kill(); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// loseKey removes the key with which the log hashes what it does not show, as a restore without it does.
+func (w *world) loseKey(c *controller.Controller) {
+	w.t.Helper()
+	if err := os.Remove(filepath.Join(c.Log(), "KEY")); err != nil {
 		w.t.Fatal(err)
 	}
 }
