@@ -76,25 +76,21 @@ func (q *queue) next(ctx context.Context) (held, error) {
 	return q.held[0], nil
 }
 
-// await waits until the queue has that many of places up to that one.
+// await waits until the queue has that many of places up to that one. What was delivered more than once counts once.
 func (q *queue) await(ctx context.Context, n int, through uint64) error {
 	for {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		q.mu.Lock()
-		has := 0
-		for i := range q.held {
-			if has == n {
-				break
-			}
-			if q.held[i].number <= through {
-				has++
+		places := map[uint64]struct{}{}
+		for i := 0; i < len(q.held) && len(places) < n; i++ {
+			if number := q.held[i].number; number <= through {
+				places[number] = struct{}{}
 			}
 		}
-		enough := has >= n
 		q.mu.Unlock()
-		if enough {
+		if len(places) >= n {
 			return nil
 		}
 		select {

@@ -1,0 +1,50 @@
+package subscribe
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// delivered is a message of a place in the stream, as the server delivers it for the nth time.
+type delivered struct {
+	jetstream.Msg
+	place, n uint64
+}
+
+func (d delivered) Metadata() (*jetstream.MsgMetadata, error) {
+	return &jetstream.MsgMetadata{Sequence: jetstream.SequencePair{Stream: d.place, Consumer: d.n}}, nil
+}
+
+// TestSettle: a server in a hurry delivers one message twice before another one. Only when each has come are all there.
+func TestSettle(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		places []uint64
+		all    bool
+	}{
+		{"each came, in another order", []uint64{9, 8}, true},
+		{"one came twice, the other did not", []uint64{8, 8}, false},
+		{"one came twice, and then the other", []uint64{8, 8, 9}, true},
+		{"what is newer does not count", []uint64{8, 10}, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				q := newQueue(func(error) {}, 0)
+				for i, place := range row.places {
+					if err := q.add(delivered{place: place, n: uint64(i) + 1}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if all := q.settle(context.Background(), 2, 9); all != row.all {
+					t.Errorf("all there: %t, want %t", all, row.all)
+				}
+				if q.held[len(q.held)-1].skipped == row.all {
+					t.Error("what is not there is read from the stream, and what is there is not")
+				}
+			})
+		})
+	}
+}
