@@ -2,6 +2,7 @@ package events
 
 import (
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -49,7 +50,7 @@ type PodSeen struct {
 	Version    uint64 // resourceVersion
 	Phase      PodPhase
 	Created    Time
-	Deleted    Time        // deletionTimestamp; 0 when it is not being deleted
+	Deleted    Time        // deletionTimestamp, which may lie in the future; 0 when it is not being deleted
 	Tracked    bool        // carries the finalizer that keeps it until it is counted
 	Owner      types.UID   // of its controller, when that is a batch/v1 Job
 	Foreign    bool        // its controller is something else
@@ -65,6 +66,9 @@ type PodSeen struct {
 	EndedFirst bool // its containers had all ended before its deletion was asked for, by their times
 	// Unmarked: a Job is its controller, and no annotation of a create or an adoption says who made it so. ModeAll only.
 	Unmarked bool
+	// DeletionGracePeriodSeconds is how long it was given to stop: Deleted lies that much after the deletion was asked for. Nil when
+	// it is not being deleted, and in records of before this was recorded. No decision reads it.
+	DeletionGracePeriodSeconds *int64
 
 	Restarts           uint32 // over init and regular containers
 	MaxRestarts        uint32 // of a regular container
@@ -86,7 +90,21 @@ func (f *PodSeen) Equal(o *PodSeen) bool {
 		f.Unmarked == o.Unmarked && f.Restarts == o.Restarts &&
 		f.MaxRestarts == o.MaxRestarts && f.MaxSidecarRestarts == o.MaxSidecarRestarts &&
 		f.IndexFailures == o.IndexFailures && f.IndexIgnoredFailures == o.IndexIgnoredFailures &&
+		sameNumber(f.DeletionGracePeriodSeconds, o.DeletionGracePeriodSeconds) &&
 		slices.Equal(f.Candidates, o.Candidates) && slices.Equal(f.Exits, o.Exits) && slices.Equal(f.Conditions, o.Conditions)
+}
+
+func sameNumber(a, b *int64) bool { return a == b || (a != nil && b != nil && *a == *b) }
+
+// Asked is when the deletion of a pod that is being deleted was asked for, by the API server's clock: no later than that, and
+// exactly then if so says exact. A record of before the grace period was recorded does not tell by how much the
+// deletionTimestamp lies in the future, and a delete without grace that follows another one moves it.
+func (f *PodSeen) Asked() (t Time, exact bool) {
+	if f.Deleted == 0 || f.DeletionGracePeriodSeconds == nil {
+		return f.Deleted, false
+	}
+	grace := min(*f.DeletionGracePeriodSeconds, 1<<32) // a client may ask for any
+	return f.Deleted.Add(-time.Duration(grace) * time.Second), grace > 0
 }
 
 // ContainerExit is a container that ended with an exit code other than 0.

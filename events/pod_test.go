@@ -22,6 +22,8 @@ func TestPodsThatDifferInAnyFieldAreNotEqual(t *testing.T) {
 			v.SetString("x")
 		case reflect.Slice:
 			v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		case reflect.Pointer: // 0 is another answer than none
+			v.Set(reflect.New(v.Type().Elem()))
 		default:
 			v.Set(reflect.ValueOf(1).Convert(v.Type()))
 		}

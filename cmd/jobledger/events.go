@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -40,9 +41,12 @@ given); with job/UID, of that one. Otherwise those of all Jobs and of the contro
 -n if it is given.
 
 -o json writes one JSON object a line: sequence, time, stream, kind, previous, causes, critical,
-endOfBatch, namespace, name, facts (all that decisions read), evidence (what people want to know
-beside). What is unset is left out, times are RFC 3339 in UTC. This shape only grows. Tables are cut
-to the terminal's width, or 100 columns; -o wide cuts nothing.`,
+endOfBatch, namespace, name, job (the name of the Job), facts (all that decisions read), evidence
+(what people want to know beside). What is unset is left out, times are RFC 3339 in UTC. This shape
+only grows.
+
+Tables are as wide as the terminal, or 100 columns: a text ends between two words, a name is
+shortened in its middle, and in a pipe no name is cut; -o wide cuts nothing.`,
 		Example: `  jobledger events --log DIR                     everything
   jobledger events job/demo --log DIR            the history of one Job
   jobledger events --decisions --since 1h -w --server http://127.0.0.1:10271
@@ -159,6 +163,9 @@ func (c *cli) events(ctx context.Context, f *eventsFlags, args []string) error {
 		stream, chosen.namespace = &s, ""
 	}
 	p := newPrinter(c, f.output.format, serve.NamesOf(ctx, src))
+	if f.watch {
+		p.live(slices.Collect(maps.Keys(chosen.kinds)))
+	}
 	l := &listing{src: src, stream: stream, chosen: chosen, printer: p}
 	if err := l.history(ctx, events.Sequence(f.from)); err != nil {
 		_ = p.flush() // what was read before stands

@@ -32,6 +32,9 @@ job/NAME is the newest Job of that name in the namespace (-n, "default" unless g
 that one, also when its object is long gone. "get jobs" lists every Job that the log knows,
 restricted by -n if it is given; it reads the whole log.
 
+Pods that are gone stay in the list. When the deletion of a pod was asked for is said exactly if the
+log has its grace period; otherwise as the latest time at which that can have been.
+
 -o json writes one object (get jobs: one array) whose shape only grows; times are RFC 3339 in UTC.`,
 		Example: `  jobledger get job/demo --log DIR
   jobledger get job/demo --log DIR --at 41                      after record 41
@@ -92,11 +95,7 @@ func (c *cli) get(ctx context.Context, f *getFlags, args []string) error {
 		}
 		return c.document(f.output.format, text)
 	}
-	page := show.Page{Out: c.out, Colour: c.colour(), Wide: f.output.format == formatWide}
-	if !page.Wide {
-		page.Width = c.width()
-	}
-	return page.Job(&job)
+	return c.page(&f.output).Job(&job)
 }
 
 // jobAt is the state of the newest Job of that name that there was at that point.
@@ -141,9 +140,14 @@ func (c *cli) getJobs(ctx context.Context, src serve.Source, f *getFlags) error 
 		fmt.Fprintln(c.err, "No Jobs found.")
 		return nil
 	}
-	page := show.Page{Out: c.out, Colour: c.colour(), Wide: f.output.format == formatWide}
+	return c.page(&f.output).Jobs(jobs)
+}
+
+// page is where people are shown Jobs.
+func (c *cli) page(output *outputFlag) *show.Page {
+	page := &show.Page{Out: c.out, Colour: c.colour(), Wide: output.format == formatWide, Whole: c.piped()}
 	if !page.Wide {
 		page.Width = c.width()
 	}
-	return page.Jobs(jobs)
+	return page
 }

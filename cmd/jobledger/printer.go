@@ -23,18 +23,35 @@ func newPrinter(c *cli, format string, names *show.Names) *printer {
 	p := &printer{format: format, out: bufio.NewWriterSize(c.out, 64<<10), names: names}
 	p.table = &show.Table{Out: p.out, Head: []string{"SEQ", "TIME", "KIND", "OBJECT", "DETAIL"}, Colour: c.colour()}
 	if format == formatTable {
-		p.table.Width = c.width()
+		p.table.Width, p.table.Whole = c.width(), c.piped()
 	}
 	return p
+}
+
+// live makes room in the table for what may come, so that rows that are shown one by one stand under each other: for the
+// names of the kinds, none of which means all, and of pods, if there are records about pods among them.
+func (p *printer) live(kinds []events.Kind) {
+	const usual = 16 // characters of a pod's name
+	kind, object := 0, 0
+	for _, k := range kinds {
+		kind = max(kind, len(k.String()))
+		if k == events.KindPodAdded || k == events.KindPodChanged || k == events.KindCommandEnded {
+			object = usual
+		}
+	}
+	if len(kinds) == 0 {
+		object = usual
+	}
+	p.table.Least = []int{0, 0, kind, object}
 }
 
 func (p *printer) record(r *events.Record) error {
 	switch p.format {
 	case formatJSON:
-		_, err := p.out.Write(append(show.Record(r), '\n'))
+		_, err := p.out.Write(append(p.names.RecordJSON(r), '\n'))
 		return err
 	case formatYAML:
-		return p.document(show.Record(r))
+		return p.document(p.names.RecordJSON(r))
 	}
 	p.row(r)
 	return nil
@@ -70,7 +87,7 @@ func (p *printer) row(r *events.Record) {
 	}
 	p.table.Row(
 		show.Cell{Text: strconv.FormatUint(uint64(r.Sequence), 10)}, show.Cell{Text: at}, show.Cell{Text: r.Kind.String()},
-		show.Cell{Text: object}, show.Cell{Text: detail, Style: style})
+		show.Cell{Text: object, Name: true}, show.Cell{Text: detail, Style: style})
 }
 
 func (p *printer) flush() error {

@@ -25,7 +25,7 @@ func (l *releaseList) add(i release.Item) {
 	if l.table == nil {
 		l.table = &show.Table{Out: l.c.out, Head: []string{"NAMESPACE", "OBJECT", "ACTION", "RESULT"}, Colour: l.c.colour()}
 		if l.format == formatTable {
-			l.table.Width = l.c.width()
+			l.table.Width, l.table.Whole = l.c.width(), l.c.piped()
 		}
 	}
 	style := show.Plain
@@ -34,7 +34,8 @@ func (l *releaseList) add(i release.Item) {
 	}
 	result := strings.Trim(i.Result+": "+i.Message, ": ")
 	l.table.Row(
-		show.Cell{Text: show.Clean(i.Namespace)}, show.Cell{Text: strings.ToLower(i.Kind) + "/" + show.Clean(i.Name)},
+		show.Cell{Text: show.Clean(i.Namespace), Name: true},
+		show.Cell{Text: strings.ToLower(i.Kind) + "/" + show.Clean(i.Name), Name: true},
 		show.Cell{Text: i.Action}, show.Cell{Text: show.Clean(result), Style: style})
 }
 

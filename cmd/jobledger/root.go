@@ -76,6 +76,12 @@ func (c *cli) colour() bool {
 	return ok && c.getenv("NO_COLOR") == "" && c.getenv("TERM") != "dumb"
 }
 
+// piped reports whether nobody looks at the output: a program reads it, or a file keeps it.
+func (c *cli) piped() bool {
+	_, ok := terminal(c.out)
+	return !ok
+}
+
 // tableWidth is how wide a table is where no terminal says otherwise.
 const tableWidth = 100
 

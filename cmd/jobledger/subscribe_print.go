@@ -27,6 +27,9 @@ type eventPrinter struct {
 
 func newEventPrinter(c *cli, f *subscribeFlags) *eventPrinter {
 	p := &eventPrinter{printer: newPrinter(c, f.output.format, &show.Names{}), cluster: f.cluster, together: 50}
+	if kinds, err := chosenKinds(f.kinds, f.decisions); err == nil && len(kinds) > 0 {
+		p.live(kinds)
+	}
 	if f.durable != "" {
 		p.together = 1 // the server takes an event for taken when it is written
 	}

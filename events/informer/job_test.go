@@ -109,6 +109,17 @@ func TestPodObservation(t *testing.T) {
 	}
 }
 
+// TestGracePeriodOfADeletion: deletionTimestamp minus it is when the deletion was asked for.
+func TestGracePeriodOfADeletion(t *testing.T) {
+	seen := readPod(testPod("p", phase(corev1.PodRunning), deleted(90, 30)), 1, testIdentity).seen
+	if asked, exact := seen.Asked(); asked != events.At(sec(60).Time) || !exact {
+		t.Errorf("asked for at %s (exact: %t), want %s", asked.Go(), exact, sec(60).Time)
+	}
+	if seen := readPod(testPod("p", phase(corev1.PodRunning)), 1, testIdentity).seen; seen.DeletionGracePeriodSeconds != nil {
+		t.Errorf("a pod that is not being deleted has %d s", *seen.DeletionGracePeriodSeconds)
+	}
+}
+
 // TestStrippedObjectsTellTheSame: what strip.go takes off is nothing that an observation is made of.
 func TestStrippedObjectsTellTheSame(t *testing.T) {
 	pod := testPod("p", phase(corev1.PodFailed), containers(ended("main", 9)),

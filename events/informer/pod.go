@@ -29,11 +29,14 @@ type podFacts struct {
 func readPod(pod *corev1.Pod, version uint64, identity events.Identity) *podFacts {
 	f := &podFacts{
 		seen: events.PodSeen{
-			UID:       pod.UID,
-			Version:   version,
-			Phase:     phaseOf(pod.Status.Phase),
-			Created:   events.At(pod.CreationTimestamp.Time),
-			Deleted:   instant(pod.DeletionTimestamp),
+			UID:     pod.UID,
+			Version: version,
+			Phase:   phaseOf(pod.Status.Phase),
+			Created: events.At(pod.CreationTimestamp.Time),
+			Deleted: instant(pod.DeletionTimestamp),
+
+			DeletionGracePeriodSeconds: pod.DeletionGracePeriodSeconds,
+
 			Index:     indexOf(pod),
 			Scheduled: pod.Spec.NodeName != "",
 

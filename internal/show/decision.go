@@ -46,7 +46,7 @@ func many(c events.Command, k int) string {
 	case *events.DeletePod:
 		return fmt.Sprintf("delete %d pods", k)
 	case *events.DropFinalizer:
-		return fmt.Sprintf("let go %d pods", k)
+		return fmt.Sprintf("remove the finalizers of %d pods", k)
 	case *events.ReadPod:
 		return fmt.Sprintf("look for %d pods", k)
 	case *events.Withdraw:
@@ -64,9 +64,9 @@ func (n *Names) Phrase(s events.Stream, c events.Command) string {
 		return "delete pod " + n.Pod(s, c.Pod)
 	case *events.DropFinalizer:
 		if c.ThenDelete {
-			return "let go surplus pod " + n.Pod(s, c.Pod)
+			return "remove finalizer of surplus pod " + n.Pod(s, c.Pod)
 		}
-		return "let go pod " + n.Pod(s, c.Pod)
+		return "remove finalizer of pod " + n.Pod(s, c.Pod)
 	case *events.AdoptPod:
 		if c.Spent {
 			return "adopt counted pod " + n.Pod(s, c.Pod)
@@ -80,20 +80,38 @@ func (n *Names) Phrase(s events.Stream, c events.Command) string {
 	return events.Describe(c)
 }
 
-// writeText puts first what matters most about a status write: the condition that it adds, of several the last.
+// writeText puts first what matters most about a status write: the condition that it adds, of several the last; then the
+// pods that were found to have ended. That these leave the list of the uncounted again goes without saying.
 func writeText(c *events.WriteStatus) string {
-	conditions := c.Change.Conditions
-	if len(conditions) == 0 {
+	rest := *c
+	rest.Change.Conditions, rest.Change.AddSucceeded, rest.Change.AddFailed, rest.Change.Counted = nil, nil, nil, nil
+	text := "write status"
+	if conditions := c.Change.Conditions; len(conditions) > 0 {
+		added := conditions[len(conditions)-1]
+		text += " " + added.Type
+		if added.Status != "True" {
+			text += "=" + added.Status
+		}
+	}
+	var parts []string
+	if n := len(c.Change.AddSucceeded); n > 0 {
+		parts = append(parts, count(n, "more succeeded pod"))
+	}
+	if n := len(c.Change.AddFailed); n > 0 {
+		parts = append(parts, count(n, "more failed pod"))
+	}
+	if described := strings.TrimPrefix(events.Describe(&rest), "write status: "); described != "first" {
+		parts = append(parts, described)
+	}
+	switch {
+	case len(parts) > 0:
+		return text + ": " + strings.Join(parts, ", ")
+	case len(c.Change.Counted) > 0:
+		return text + ": " + count(len(c.Change.Counted), "pod") + " counted"
+	case text == "write status":
 		return events.Describe(c)
 	}
-	rest := *c
-	rest.Change.Conditions = nil
-	added := conditions[len(conditions)-1]
-	text := added.Type
-	if added.Status != "True" {
-		text += "=" + added.Status
-	}
-	return strings.Replace(events.Describe(&rest), "write status", "write status "+text, 1)
+	return text
 }
 
 // commandText names a command: the record that decided it and its place there.

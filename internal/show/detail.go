@@ -2,6 +2,7 @@ package show
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -63,9 +64,9 @@ func (n *Names) detail(r *events.Record) string {
 	case *events.StoredState:
 		return "the state so far: the log goes on in a new file"
 	case *events.JobResumed:
-		return "looked at again: after a listing, or under other settings"
+		return "re-evaluated after a relist or a settings change"
 	case *events.TimerFired:
-		return "a wait has been served"
+		return "a wait is over"
 	case *events.JobRetired:
 		return "nothing is left to do"
 	case *events.Erased:
@@ -199,12 +200,13 @@ func (n *Names) jobSeen(r *events.Record, f *events.JobSeen) string {
 			parts = append(parts, "managed by "+f.ManagedBy)
 		}
 	}
+	parts = append(parts, n.edits(r, f)...)
 	if f.Deleted != 0 {
 		parts = append(parts, "being deleted since "+f.Deleted.Go().Format("15:04:05"))
 	}
 	switch {
 	case f.Confirms != events.CommandName{}:
-		parts = append(parts, "shows the status written by "+commandText(f.Confirms))
+		parts = append(parts, fmt.Sprintf("status stored, as record %d decided", f.Confirms.Decided))
 	case f.Status != nil && !fresh(f.Status):
 		parts = append(parts, statusText(f.Status))
 	}
@@ -249,9 +251,7 @@ func podSeen(r *events.Record, f *events.PodSeen) string {
 	if f.Ready {
 		parts = append(parts, "ready")
 	}
-	for _, x := range f.Exits {
-		parts = append(parts, fmt.Sprintf("%s exit %d", x.Name, x.Code))
-	}
+	parts = append(parts, exits(f, r.Evidence.Containers)...)
 	if f.Index != events.NoIndex {
 		parts = append(parts, fmt.Sprintf("index %d", f.Index))
 	}
@@ -259,7 +259,7 @@ func podSeen(r *events.Record, f *events.PodSeen) string {
 		parts = append(parts, "on "+r.Evidence.Node)
 	}
 	if f.Deleted != 0 {
-		parts = append(parts, "being deleted")
+		parts = append(parts, "being deleted, "+asked(r, f))
 	}
 	if !f.Tracked {
 		parts = append(parts, "finalizer gone")
@@ -273,6 +273,50 @@ func podSeen(r *events.Record, f *events.PodSeen) string {
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// exits says how containers ended: those that made the pod end, and before that how often which ran again and why.
+func exits(f *events.PodSeen, ends []events.ContainerEnd) []string {
+	var parts []string
+	if f.Restarts > 0 {
+		parts = append(parts, "restarted "+times(f.Restarts))
+	}
+	for _, x := range f.Exits {
+		reason := ""
+		for _, e := range ends {
+			if e.Name == x.Name && e.ExitCode == x.Code {
+				reason = e.Reason
+			}
+		}
+		parts = append(parts, strings.Replace(exitText(x.Name, x.Code, reason), x.Name+" ", x.Name+" exit ", 1))
+	}
+	for _, e := range ends {
+		current := slices.ContainsFunc(f.Exits, func(x events.ContainerExit) bool { return x.Name == e.Name })
+		if !current && (e.ExitCode != 0 || telling(e.Reason)) {
+			parts = append(parts, strings.Replace(exitText(e.Name, e.ExitCode, e.Reason), e.Name+" ", e.Name+" exit ", 1)+" before")
+		}
+	}
+	return parts
+}
+
+func times(n uint32) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// asked says when the deletion of a pod was asked for, as far as the record tells.
+func asked(r *events.Record, f *events.PodSeen) string {
+	at, exact := f.Asked()
+	if f.DeletionGracePeriodSeconds == nil {
+		at = min(at, r.Time)
+	}
+	text := "asked for at " + at.Go().Format("15:04:05")
+	if !exact {
+		return text + " at the latest"
+	}
+	return fmt.Sprintf("%s, %ds to stop", text, *f.DeletionGracePeriodSeconds)
 }
 
 func because(reason, message string) string {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
 )
@@ -30,6 +32,8 @@ type Account struct {
 	Deleted     events.Sequence // the record that says that its object is gone
 	Rewound     events.Sequence // the record that says that the cluster went back, when nothing was seen of the Job since
 
+	pods    map[types.UID]*podNote      // what the projection does not hold of pods; nil in a brief fold
+	gone    []goneFrom                  // pods whose objects are gone, in the order in which they went
 	said    map[events.CommandName]said // how commands failed that have not ended
 	writing said                        // how the newest status write failed
 	job     *projector.Job
@@ -52,6 +56,9 @@ func NewFold() *Fold {
 // Apply folds the next record.
 func (f *Fold) Apply(r *events.Record) {
 	before := f.world.Job(r.Stream)
+	if a := f.accounts[r.Stream]; a != nil && !f.Brief {
+		a.farewell(before, r)
+	}
 	f.world.Apply(r)
 	if e, ok := r.Facts.(*events.EpochChanged); ok && e.Reason == events.EpochClusterRewound {
 		for _, a := range f.accounts {
@@ -79,6 +86,9 @@ func (f *Fold) Apply(r *events.Record) {
 		a.job = before
 	}
 	a.note(r)
+	if !f.Brief {
+		a.notePod(r)
+	}
 	if f.Brief && after == nil && a.job != nil {
 		s := SummaryOf(a)
 		a.summary, a.job, a.Decision, a.names = &s, nil, nil, Names{}

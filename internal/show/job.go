@@ -38,7 +38,7 @@ type Job struct {
 	Spec      json.RawMessage `json:"spec,omitempty"`   // facts of the newest spec
 	Published json.RawMessage `json:"status,omitempty"` // the newest status that the API server is known to hold
 	Counts    Counts          `json:"counts"`
-	Pods      []Pod           `json:"pods,omitempty"` // those that exist, in the order in which they were heard of
+	Pods      []Pod           `json:"pods,omitempty"` // also those that are gone, in the order in which they were heard of
 
 	InFlight     []Command `json:"inFlight,omitempty"`
 	Waits        []Wait    `json:"waits,omitempty"`
@@ -63,23 +63,6 @@ type Counts struct {
 	Failed      int32 `json:"failed"`
 	Creating    int   `json:"creating"`              // creates that are not settled
 	Completions int32 `json:"completions,omitempty"` // wanted; absent for a work queue
-}
-
-// Pod is one pod.
-type Pod struct {
-	Name     string          `json:"name"`
-	UID      string          `json:"uid"`
-	Phase    string          `json:"phase"`
-	Index    *int32          `json:"index,omitempty"`
-	Ordinal  uint64          `json:"ordinal,omitempty"` // of the create that made it
-	Node     string          `json:"node,omitempty"`
-	Ready    bool            `json:"ready,omitempty"`
-	Created  Instant         `json:"created,omitzero"`
-	Finished Instant         `json:"finished,omitzero"`
-	Deleted  Instant         `json:"deleted,omitzero"`  // since when it is being deleted
-	Exits    json.RawMessage `json:"exits,omitempty"`   // containers that ended other than with 0
-	Tracked  bool            `json:"tracked,omitempty"` // carries the finalizer that keeps it until it is counted
-	Account  string          `json:"account,omitempty"` // how far its accounting has come
 }
 
 // Command is a command that has not ended.
@@ -140,9 +123,7 @@ func JobOf(f *Fold, a *Account, asOf events.Sequence, now events.Time) Job {
 	v.Spec = Spec(j.Spec)
 	v.Published = value(reflect.ValueOf(j.Base.Record()))
 	v.Counts = countsOf(j)
-	for _, p := range j.Pods() {
-		v.Pods = append(v.Pods, podOf(p))
-	}
+	v.Pods = a.podsOf(j)
 	switch {
 	case a.Rewound != 0:
 		v.Notes = []string{fmt.Sprintf(
@@ -165,30 +146,6 @@ func countsOf(j *projector.Job) Counts {
 		Active: t.Active, Ready: t.Ready, Terminating: t.Terminating, Succeeded: j.SucceededCount(), Failed: j.FailedCount(),
 		Creating: len(j.Creates()), Completions: j.Completions(),
 	}
-}
-
-// accounts name the stages of package projector for people.
-var accounts = map[projector.Stage]string{
-	projector.Fresh:    "not counted yet",
-	projector.Released: "counted",
-	projector.Dropping: "counted, finalizer being removed",
-	projector.Surplus:  "surplus",
-}
-
-func podOf(p *projector.Pod) Pod {
-	phase := p.Phase.String()
-	if phase == "" {
-		phase = events.PodPending.String()
-	}
-	v := Pod{
-		Name: p.Name, UID: string(p.UID), Phase: phase, Ordinal: p.Ordinal, Node: p.Node, Ready: p.Ready,
-		Created: Instant(p.Created), Finished: Instant(p.Finished), Deleted: Instant(p.Deleted),
-		Exits: value(reflect.ValueOf(p.Exits)), Tracked: p.Tracked, Account: accounts[p.Stage()],
-	}
-	if p.Index != events.NoIndex {
-		v.Index = &p.Index
-	}
-	return v
 }
 
 func inFlight(a *Account) []Command {

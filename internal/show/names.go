@@ -26,6 +26,8 @@ type streamNames struct {
 	looked   bool // the stream has been read for it
 	gone     bool // the Job's object is
 	pods     map[types.UID]string
+	specs    map[events.Sequence]*events.JobSpec // that the stream stores
+	seen     [2]sighted                          // the newest observation of the Job, and the one before it
 	commands map[events.CommandName]events.Command
 }
 
@@ -55,10 +57,16 @@ func (n *Names) Learn(r *events.Record) {
 	}
 	s := n.of(r.Stream)
 	switch f := r.Facts.(type) {
-	case *events.JobSeen, *events.JobGone:
-		if r.Evidence.Name != "" {
-			s.job.Namespace, s.job.Name = r.Evidence.Namespace, r.Evidence.Name
+	case *events.JobSeen:
+		s.seen[1], s.seen[0] = s.seen[0], sighted{r.Sequence, f.Spec, f.SpecAt}
+		s.called(r)
+	case *events.JobGone:
+		s.called(r)
+	case *events.JobSpec:
+		if s.specs == nil {
+			s.specs = map[events.Sequence]*events.JobSpec{}
 		}
+		s.specs[r.Sequence] = f
 	case *events.PodSeen:
 		s.pod(f.UID, r)
 		if s.job.Name == "" {
@@ -84,6 +92,12 @@ func (n *Names) Call(s events.Stream, job events.JobRef) {
 	if s != events.Controller && job.Name != "" {
 		known := n.of(s)
 		known.job.Namespace, known.job.Name = job.Namespace, job.Name
+	}
+}
+
+func (s *streamNames) called(r *events.Record) {
+	if r.Evidence.Name != "" {
+		s.job.Namespace, s.job.Name = r.Evidence.Namespace, r.Evidence.Name
 	}
 }
 

@@ -15,7 +15,8 @@ import (
 // Page writes the state of Jobs for people.
 type Page struct {
 	Out    io.Writer
-	Width  int // of a line at most; 0 for no limit
+	Width  int  // of a line at most; 0 for no limit
+	Whole  bool // names are never cut or broken, if need be beyond the width: what is written goes into a pipe
 	Wide   bool
 	Colour bool
 }
@@ -38,7 +39,7 @@ func (p *Page) Jobs(jobs []Summary) error {
 	if p.Wide {
 		head = append(head, "RECORDS", "UID")
 	}
-	t := &Table{Out: p.Out, Head: head, Width: p.Width, Colour: p.Colour}
+	t := &Table{Out: p.Out, Head: head, Width: p.Width, Whole: p.Whole, Colour: p.Colour}
 	for _, j := range jobs {
 		state := Cell{Text: string(j.State)}
 		if j.State == StateFailed || j.State == StateFailing {
@@ -51,7 +52,7 @@ func (p *Page) Jobs(jobs []Summary) error {
 			state.Text += " (" + Clean(j.Reason) + ")"
 		}
 		row := []Cell{
-			{Text: dash(Clean(j.Namespace))}, {Text: dash(Clean(j.Name))}, state, {Text: j.Counts.succeeded()},
+			{Text: dash(Clean(j.Namespace)), Name: true}, {Text: dash(Clean(j.Name)), Name: true}, state, {Text: j.Counts.succeeded()},
 			{Text: strconv.Itoa(int(j.Counts.Failed))}, {Text: strconv.Itoa(int(j.Counts.Active))},
 			{Text: second(j.Started)}, {Text: dash(took(j.Started, j.Finished))},
 		}
@@ -105,7 +106,7 @@ func (l *lines) styled(style Style, label, format string, args ...any) {
 	if label != "" {
 		label += ":"
 	}
-	for _, line := range wrap(Clean(text), l.page.Width-labelWidth) {
+	for _, line := range wrap(Clean(text), l.page.Width-labelWidth, l.page.Whole) {
 		if l.page.Colour && style != Plain {
 			line = codes[style] + line + "\x1b[0m"
 		}
@@ -114,9 +115,9 @@ func (l *lines) styled(style Style, label, format string, args ...any) {
 	}
 }
 
-// wrap breaks a text at spaces into lines of at most width characters; a longer word is broken too. A width that is not
-// positive means no limit.
-func wrap(text string, width int) []string {
+// wrap breaks a text at spaces into lines of at most width characters; a longer word is broken too, unless words are to stay
+// whole. A width that is not positive means no limit.
+func wrap(text string, width int, whole bool) []string {
 	if width <= 0 {
 		return []string{text}
 	}
@@ -131,11 +132,17 @@ func wrap(text string, width int) []string {
 		}
 		if at <= len(indent) {
 			at = width
+			for whole && at < len(rest) && rest[at] != ' ' {
+				at++
+			}
 		}
 		out = append(out, string(rest[:at]))
 		rest = []rune(indent + strings.TrimLeft(string(rest[at:]), " "))
 	}
-	return append(out, string(rest))
+	if len(rest) > len(indent) || len(out) == 0 {
+		out = append(out, string(rest))
+	}
+	return out
 }
 
 const (
@@ -249,58 +256,4 @@ func capped(texts []string, all bool) []string {
 		return texts
 	}
 	return append(slices.Clone(texts[:most]), fmt.Sprintf("and %d more", len(texts)-most))
-}
-
-func (p *Page) pods(j *Job) error {
-	if len(j.Pods) == 0 {
-		return nil
-	}
-	fmt.Fprintln(p.Out)
-	t := &Table{Out: p.Out, Head: []string{"POD", "INDEX", "PHASE", "NODE", "FINISHED", "EXITS", "ACCOUNT"}, Width: p.Width, Colour: p.Colour}
-	for i, pod := range j.Pods {
-		if i == maxPods && !p.Wide {
-			t.Rule(fmt.Sprintf("… and %d more (-o wide shows all)", len(j.Pods)-maxPods))
-			break
-		}
-		t.Row(pod.row()...)
-	}
-	return t.Flush()
-}
-
-func (p *Pod) row() []Cell {
-	index := "-"
-	if p.Index != nil {
-		index = strconv.Itoa(int(*p.Index))
-	}
-	phase := Cell{Text: p.Phase}
-	if p.Phase == events.PodFailed.String() {
-		phase.Style = Trouble
-	}
-	if p.Deleted != 0 {
-		phase.Text += ", being deleted"
-	}
-	name := p.Name
-	if name == "" {
-		name = p.UID
-	}
-	return []Cell{
-		{Text: Clean(name)}, {Text: index}, phase, {Text: dash(Clean(p.Node))}, {Text: second(p.Finished)},
-		{Text: dash(exits(p.Exits))}, {Text: dash(p.Account)},
-	}
-}
-
-// exits writes the exit codes of containers: "main 3".
-func exits(raw json.RawMessage) string {
-	var all []struct {
-		Name string
-		Code int32
-	}
-	if json.Unmarshal(raw, &all) != nil {
-		return ""
-	}
-	var parts []string
-	for _, x := range all {
-		parts = append(parts, fmt.Sprintf("%s %d", Clean(x.Name), x.Code))
-	}
-	return strings.Join(parts, ", ")
 }

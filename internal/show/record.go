@@ -19,13 +19,21 @@ import (
 //	endOfBatch   bool     the last record of its turn
 //	namespace    string   of the object that the record is about, as far as it says
 //	name         string   likewise
+//	job          string   the name of the Job, where the records before tell (Names.RecordJSON); namespace is then always there
 //	facts        object   all that decisions read; the fields of the kind. {"erased":true} when they were erased,
 //	                      {"unknown":"base64"} when this program does not know the kind
 //	evidence     object   what people want to know beside: node, reason, message, containers, template, owner, passedOver
 //
 // Absent means unset, false, 0 or empty; only signed numbers (counters, exit codes, indexes) appear also when they are 0.
 // Characters that a terminal could act on are escaped.
-func Record(r *events.Record) []byte {
+func Record(r *events.Record) []byte { return record(r, r.Evidence.Namespace, "") }
+
+// RecordJSON is the record as JSON with the namespace and the Job that it is about, whichever record said them first.
+func (n *Names) RecordJSON(r *events.Record) []byte {
+	return record(r, n.Namespace(r), n.Job(r.Stream).Name)
+}
+
+func record(r *events.Record, namespace, job string) []byte {
 	var o object
 	o.number("sequence", uint64(r.Sequence))
 	o.text("time", Stamp(r.Time))
@@ -35,8 +43,9 @@ func Record(r *events.Record) []byte {
 	o.raw("causes", value(reflect.ValueOf(r.Causes)))
 	o.yes("critical", r.Critical)
 	o.yes("endOfBatch", r.Last)
-	o.text("namespace", r.Evidence.Namespace)
+	o.text("namespace", namespace)
 	o.text("name", r.Evidence.Name)
+	o.text("job", job)
 	o.raw("facts", facts(r.Facts))
 	if e := evidence(&r.Evidence); string(e) != "{}" {
 		o.raw("evidence", e)

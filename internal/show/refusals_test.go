@@ -88,7 +88,7 @@ func TestRefusalsAreShown(t *testing.T) {
 
 	page := x.says(t, 0)
 	expectLine(t, page, `Refused:       create pod #2 for index 1: Quota since 2026-03-14 09:00:00.000Z, 1 try, next at 09:00:01.000Z; record 8: exceeded quota`)
-	expectLine(t, page, `               let go pod demo-0: Forbidden since 2026-03-14 09:00:00.000Z, 1 try, next at 09:00:01.000Z; record 9: no \x1b[31mright`)
+	expectLine(t, page, `               remove finalizer of pod demo-0: Forbidden since 2026-03-14 09:00:00.000Z, 1 try, next at 09:00:01.000Z; record 9: no \x1b[31mright`)
 	expectLine(t, page, `               write status: Invalid since 2026-03-14 09:00:00.000Z, 1 try, next at 09:00:01.000Z; record 10: status.failed: may not shrink`)
 	expectLine(t, x.says(t, 100*time.Second),
 		`Refused:       create pod #2 for index 1: Quota since 2026-03-14 09:00:00.000Z, 7 tries, next at 09:02:03.000Z; record 8: exceeded quota`)

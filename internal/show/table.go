@@ -2,6 +2,7 @@ package show
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -22,25 +23,33 @@ var codes = [...]string{Strong: "\x1b[1m", Trouble: "\x1b[31m"}
 type Cell struct {
 	Text  string
 	Style Style
+	Name  bool // of an object: where there is no room for it, its beginning and its end stay
 }
 
 // Table writes rows in columns that are as wide as what has been written, page by page, so that it can go on for ever.
+// A table of limited width makes room by shortening names first, then the last column, which is cut between words. A table
+// with whole names keeps every name, if need be beyond the width: somebody may search for it.
 type Table struct {
 	Out    io.Writer
 	Head   []string // names of the columns
+	Least  []int    // widths of the columns at least, for a table whose rows come one by one; nil for none
 	Width  int      // of a line at most: cells are cut to fit; 0 for no limit
+	Whole  bool     // names are never cut
 	Colour bool
 
 	rows    [][]Cell
-	widths  []int
+	natural []int  // widths that show everything
+	names   []bool // columns that hold names
+	widths  []int  // that are used
 	started bool
 	err     error
 }
 
 const (
-	page     = 200 // rows that are looked at to find the widths
-	maxWidth = 30  // of every column but the last, in a table of limited width
-	gap      = 2   // spaces between columns
+	page      = 200 // rows that are looked at to find the widths
+	leastName = 9   // columns that a name keeps
+	leastLast = 24  // columns that the last cell keeps, as far as it wants them
+	gap       = 2   // spaces between columns
 )
 
 // Row adds a row. Errors show in Flush.
@@ -72,21 +81,53 @@ func (t *Table) Flush() error {
 	return t.err
 }
 
+// measure finds the widths of the columns by the rows that wait.
 func (t *Table) measure() {
-	if t.widths == nil {
-		t.widths = make([]int, len(t.Head))
+	if t.natural == nil {
+		t.natural, t.names = make([]int, len(t.Head)), make([]bool, len(t.Head))
 		for i, h := range t.Head {
-			t.widths[i] = len(h)
+			t.natural[i] = len(h)
+			if i < len(t.Least) {
+				t.natural[i] = max(len(h), t.Least[i])
+			}
 		}
 	}
+	last := 0
 	for _, row := range t.rows {
-		for i := range len(row) - 1 { // the last column takes what is left
-			w := utf8.RuneCountInString(row[i].Text)
-			if t.Width > 0 {
-				w = min(w, maxWidth)
+		for i, c := range row {
+			w := utf8.RuneCountInString(c.Text)
+			if i == len(t.Head)-1 {
+				last = max(last, w)
 			}
-			t.widths[i] = max(t.widths[i], w)
+			if i < len(row)-1 { // the last cell takes what is left
+				t.natural[i] = max(t.natural[i], w)
+				t.names[i] = t.names[i] || c.Name
+			}
 		}
+	}
+	t.widths = slices.Clone(t.natural)
+	if t.Width > 0 && !t.Whole {
+		t.shorten(t.Width - min(max(last, len(t.Head[len(t.Head)-1])), leastLast))
+	}
+}
+
+// shorten narrows the columns before the last to that width together: always the widest one with names.
+func (t *Table) shorten(width int) {
+	used := 0
+	for _, w := range t.widths[:len(t.widths)-1] {
+		used += w + gap
+	}
+	for ; used > width; used-- {
+		widest := -1
+		for i, w := range t.widths[:len(t.widths)-1] {
+			if t.names[i] && w > leastName && (widest < 0 || w > t.widths[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			return
+		}
+		t.widths[widest]--
 	}
 }
 
@@ -97,16 +138,19 @@ func (t *Table) write(row []Cell) {
 	var b strings.Builder
 	at := 0
 	for i, c := range row {
-		last := i == len(row)-1
 		text, width := c.Text, 0
+		last := i == len(row)-1
 		switch {
 		case !last:
 			width = t.widths[i]
-			if t.Width > 0 {
-				text = Clip(text, width)
+			if t.Width > 0 && c.Name && !t.Whole {
+				text = ClipMiddle(text, width)
 			}
-		case t.Width > 0:
-			text = Clip(text, max(t.Width-at, len("DETAIL")))
+		case t.Width > 0 && !(c.Name && t.Whole):
+			room := max(t.Width-at, leastLast)
+			if text = ClipWords(text, room); !t.Whole {
+				text = ClipMiddle(text, room) // one long word
+			}
 		}
 		if t.Colour && c.Style != Plain {
 			b.WriteString(codes[c.Style] + text + "\x1b[0m")
@@ -114,7 +158,7 @@ func (t *Table) write(row []Cell) {
 			b.WriteString(text)
 		}
 		if !last {
-			b.WriteString(strings.Repeat(" ", width-utf8.RuneCountInString(text)+gap))
+			b.WriteString(strings.Repeat(" ", max(width-utf8.RuneCountInString(text), 0)+gap))
 		}
 		at += width + gap
 	}

@@ -47,6 +47,37 @@ func Clip(s string, width int) string {
 	return string(runes[:max(width-1, 0)]) + "…"
 }
 
+const leastReason = 6 // bytes of a reason that are worth showing
+
+// ClipMiddle shortens a name to width characters by its middle: names tell most by how they begin and end.
+func ClipMiddle(s string, width int) string {
+	runes := []rune(s)
+	if width <= 0 || len(runes) <= width {
+		return s
+	}
+	end := (width - 1) / 2
+	return string(runes[:max(width-1-end, 0)]) + "…" + string(runes[len(runes)-end:])
+}
+
+// ClipWords cuts a text to width characters between two words, so that no name in it is cut. A first word that is longer
+// stays whole. What stands in brackets is a reason, no name: that is cut where it must be.
+func ClipWords(s string, width int) string {
+	if width <= 0 || utf8.RuneCountInString(s) <= width {
+		return s
+	}
+	fits := string([]rune(s)[:width-1])
+	at := strings.LastIndexByte(fits, ' ')
+	if strings.HasPrefix(fits[at+1:], "(") && len(fits)-at > leastReason {
+		return fits + "…"
+	}
+	if at <= 0 {
+		if at = strings.IndexByte(s, ' '); at < 0 {
+			return s
+		}
+	}
+	return strings.TrimRight(s[:at], " ") + " …"
+}
+
 // Stamp writes a time for programs: RFC 3339 with nanoseconds, UTC; empty for an unset time.
 func Stamp(t events.Time) string {
 	if t == 0 {

@@ -118,12 +118,11 @@ var varies = []struct {
 	{regexp.MustCompile(`(write status(?: \w+)?): \w+ .*`), "$1: CHANGES"},
 	{regexp.MustCompile(`\d+ records, \d+ decisions|\d+ records, head \d+`), "COUNTS"},
 	{regexp.MustCompile(`(record|from|to) \d+`), "$1 SEQ"},
-	{regexp.MustCompile(`written by \d+/\d+`), "written by COMMAND"},
 	{regexp.MustCompile(`^(Records: *)\d+`), "${1}COUNT"},
 	{regexp.MustCompile(`^\d+ `), "SEQ "},
 	{regexp.MustCompile(` +`), " "},
 	// When the answer was faster than the watch, the Job shows nothing that is new then.
-	{regexp.MustCompile(`(?:JobChanged (\S+) shows the status written by COMMAND|CommandEnded (\S+) write status: done)`), "STORED $1$2"},
+	{regexp.MustCompile(`(?:JobChanged (\S+) status stored, as record SEQ decided|CommandEnded (\S+) write status: done)`), "STORED $1$2"},
 }
 
 func normal(line string) string {
@@ -158,13 +157,13 @@ func TestWhatDiffersFromRunToRunIsTheSame(t *testing.T) {
 		same           bool
 	}{
 		{"a status write after one that showed progress",
-			"57   18:14:56.977  Decided       backoff        write status: ready 0, terminating 0, uncounted fai…",
-			"61   09:00:02.100  Decided       backoff        write status: active 0, uncounted failed + 1", true},
+			"57   18:14:56.977  Decided       backoff        write status: 1 more failed pod, ready 0, …",
+			"61   09:00:02.100  Decided       backoff        write status: active 0", true},
 		{"the watch was faster than the answer, or not",
-			"59   18:14:56.994  JobChanged    backoff        shows the status written by 57/0",
+			"59   18:14:56.994  JobChanged    backoff        status stored, as record 57 decided",
 			"58   18:14:56.990  CommandEnded  backoff        write status: done", true},
 		{"of another Job",
-			"59   18:14:56.994  JobChanged    backoff        shows the status written by 57/0",
+			"59   18:14:56.994  JobChanged    backoff        status stored, as record 57 decided",
 			"58   18:14:56.990  CommandEnded  plain          write status: done", false},
 		{"a status write that ends the Job, and one that does not",
 			"94   18:15:06.550  Decided       backoff        write status Failed: failed 2 (BackoffLimitExceeded)",

@@ -703,9 +703,12 @@ type PodSeen struct {
 	// ended_first: its containers had all ended before its deletion was asked for, by their times.
 	EndedFirst bool `protobuf:"varint,25,opt,name=ended_first,json=endedFirst,proto3" json:"ended_first,omitempty"`
 	// unmarked: it names a Job as its controller and carries no annotation of a create or an adoption, of whatever log.
-	Unmarked      bool `protobuf:"varint,26,opt,name=unmarked,proto3" json:"unmarked,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Unmarked bool `protobuf:"varint,26,opt,name=unmarked,proto3" json:"unmarked,omitempty"`
+	// deletion_grace_period_seconds is how long it was given to stop, when it is being deleted: deleted lies that much after the
+	// deletion was asked for. Absent in records of before it was recorded.
+	DeletionGracePeriodSeconds *int64 `protobuf:"varint,27,opt,name=deletion_grace_period_seconds,json=deletionGracePeriodSeconds,proto3,oneof" json:"deletion_grace_period_seconds,omitempty"`
+	unknownFields              protoimpl.UnknownFields
+	sizeCache                  protoimpl.SizeCache
 }
 
 func (x *PodSeen) Reset() {
@@ -918,6 +921,13 @@ func (x *PodSeen) GetUnmarked() bool {
 		return x.Unmarked
 	}
 	return false
+}
+
+func (x *PodSeen) GetDeletionGracePeriodSeconds() int64 {
+	if x != nil && x.DeletionGracePeriodSeconds != nil {
+		return *x.DeletionGracePeriodSeconds
+	}
+	return 0
 }
 
 // ContainerExit is a container that ended with an exit code other than 0.
@@ -1362,7 +1372,7 @@ const file_jobledger_v1_observation_proto_rawDesc = "" +
 	"\x04hash\x18\x01 \x01(\tR\x04hash\x12\x1a\n" +
 	"\bselector\x18\x02 \x01(\tR\bselector\x12,\n" +
 	"\x12pod_failure_policy\x18\x03 \x01(\tR\x10podFailurePolicy\x12%\n" +
-	"\x0esuccess_policy\x18\x04 \x01(\tR\rsuccessPolicy\"\xde\x06\n" +
+	"\x0esuccess_policy\x18\x04 \x01(\tR\rsuccessPolicy\"\xc8\a\n" +
 	"\aPodSeen\x12\x10\n" +
 	"\x03uid\x18\x01 \x01(\fR\x03uid\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x04R\aversion\x12,\n" +
@@ -1396,7 +1406,9 @@ const file_jobledger_v1_observation_proto_rawDesc = "" +
 	"\x05maker\x18\x18 \x01(\fR\x05maker\x12\x1f\n" +
 	"\vended_first\x18\x19 \x01(\bR\n" +
 	"endedFirst\x12\x1a\n" +
-	"\bunmarked\x18\x1a \x01(\bR\bunmarked\"K\n" +
+	"\bunmarked\x18\x1a \x01(\bR\bunmarked\x12F\n" +
+	"\x1ddeletion_grace_period_seconds\x18\x1b \x01(\x03H\x00R\x1adeletionGracePeriodSeconds\x88\x01\x01B \n" +
+	"\x1e_deletion_grace_period_seconds\"K\n" +
 	"\rContainerExit\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04init\x18\x02 \x01(\bR\x04init\x12\x12\n" +
@@ -1482,6 +1494,7 @@ func file_jobledger_v1_observation_proto_init() {
 	}
 	file_jobledger_v1_status_proto_init()
 	file_jobledger_v1_observation_proto_msgTypes[3].OneofWrappers = []any{}
+	file_jobledger_v1_observation_proto_msgTypes[6].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
