@@ -71,6 +71,7 @@ func TestStaleProgramsAreThoseMissingOrOfAnotherVersion(t *testing.T) {
 		want   []string
 	}{
 		{"nothing is built when every program is current", func(*testing.T, Set) {}, nil},
+		{"what a cluster does not run is not built for it", func(t *testing.T, s Set) { remove(t, s.Path(Etcdutl)) }, nil},
 		{"a missing program is built", func(t *testing.T, s Set) { remove(t, s.Path(Kwok)) }, []string{Kwok}},
 		{"a program without a stamp is built", func(t *testing.T, s Set) { remove(t, stampPath(s.dir, Etcd)) }, []string{Etcd}},
 		{"a program of another version is built", func(t *testing.T, s Set) { install(t, s, programs[0], "v3.6.15") }, []string{Etcd}},
@@ -91,7 +92,7 @@ func TestStaleProgramsAreThoseMissingOrOfAnotherVersion(t *testing.T) {
 			}
 			tt.change(t, s)
 			var got []string
-			for _, p := range stale(s) {
+			for _, p := range stale(s, Cluster) {
 				got = append(got, p.name)
 			}
 			if strings.Join(got, " ") != strings.Join(tt.want, " ") {

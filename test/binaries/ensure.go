@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -17,6 +18,8 @@ type Config struct {
 	Root string
 	// Dir receives the programs; empty: bin/controlplane under Root.
 	Dir string
+	// Programs are those that are needed, by their names; empty: those of a cluster.
+	Programs []string
 	// Progress is told what is being built, how far it is and how long it will take; nil: standard error. Nothing is
 	// written when there is nothing to build.
 	Progress io.Writer
@@ -35,6 +38,9 @@ func (c *Config) setDefaults() error {
 	}
 	if c.Progress == nil {
 		c.Progress = os.Stderr
+	}
+	if len(c.Programs) == 0 {
+		c.Programs = Cluster
 	}
 	return nil
 }
@@ -58,7 +64,7 @@ func (s Set) Version(name string) string {
 	return ""
 }
 
-// Ensure builds every program that is missing or of another version and returns when all are current. With everything
+// Ensure builds those of the programs asked for that are missing or of another version and returns when all are current. With everything
 // current it reads a few small files and nothing else. When ctx ends, the build is stopped and ctx's error returned;
 // programs that were finished by then stay.
 func Ensure(ctx context.Context, c Config) (Set, error) {
@@ -71,7 +77,7 @@ func Ensure(ctx context.Context, c Config) (Set, error) {
 		return Set{}, err
 	}
 	set := Set{dir: c.Dir, versions: want}
-	if len(stale(set)) == 0 {
+	if len(stale(set, c.Programs)) == 0 {
 		return set, nil
 	}
 
@@ -84,7 +90,7 @@ func Ensure(ctx context.Context, c Config) (Set, error) {
 	}
 	defer lock.release()
 
-	todo := stale(set) // again: whoever held the lock may have built them
+	todo := stale(set, c.Programs) // again: whoever held the lock may have built them
 	if len(todo) == 0 {
 		return set, nil
 	}
@@ -109,11 +115,11 @@ const stampDir = ".controlplane"
 
 func stampPath(dir, name string) string { return filepath.Join(dir, stampDir, name+".stamp") }
 
-// stale lists the programs that have to be built.
-func stale(s Set) []program {
+// stale lists those of the programs that have to be built.
+func stale(s Set, needed []string) []program {
 	var out []program
 	for _, p := range programs {
-		if !current(s, p) {
+		if slices.Contains(needed, p.name) && !current(s, p) {
 			out = append(out, p)
 		}
 	}

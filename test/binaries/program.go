@@ -24,6 +24,9 @@ const (
 	Etcdutl           = "etcdutl" // restores them
 )
 
+// Cluster are the programs that a cluster runs. Etcdctl and Etcdutl are built when somebody takes a backup.
+var Cluster = []string{Etcd, APIServer, ControllerManager, Scheduler, Kwok}
+
 // program is one thing to build.
 type program struct {
 	name   string

@@ -51,8 +51,11 @@ func (cp *ControlPlane) Restore(ctx context.Context, file string) error {
 	return nil
 }
 
-// tool runs a program to its end.
+// tool builds a program that no cluster runs, if it is missing, and runs it to its end.
 func (cp *ControlPlane) tool(ctx context.Context, name string, args ...string) error {
+	if _, err := binaries.Ensure(ctx, binaries.Config{Dir: cp.opts.BinDir, Progress: cp.opts.Progress, Programs: []string{name}}); err != nil {
+		return err
+	}
 	out, err := exec.CommandContext(ctx, cp.programs.Path(name), args...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%s %v: %w\n%s", name, args, err, out)

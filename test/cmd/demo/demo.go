@@ -7,15 +7,18 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/test/binaries"
 	"github.com/jobledger/jobledger/test/controlplane"
 )
@@ -177,12 +180,15 @@ Now three Jobs are created from examples/*.yaml; one waits for ten seconds betwe
 records of all are shown as they are written, and beside them, behind a %s, what a subscriber to the
 NATS stream gets of the decisions about that one:
 `, strings.TrimSpace(beside))
-	subscriber, err := d.follow(beside, "subscribe", "job/"+failed, "--kind", "Decided,JobRetired", "--all")
+	lines := &merged{say: d.say, shared: ofFailed}
+	got, err := d.follow(lines, subscriber, "subscribe", "job/"+failed, "--kind", strings.Join(subscribed, ","), "--all")
 	if err != nil {
 		return err
 	}
-	ends, err := d.watched(ctx, subscriber)
-	if err := errors.Join(err, subscriber.stop()); err != nil {
+	ends, err := d.watched(ctx, lines, got)
+	err = errors.Join(err, got.stop())
+	lines.rest()
+	if err != nil {
 		return err
 	}
 	d.say("\nAll three ended as they should:\n%s", strings.Join(ends, "\n"))
@@ -192,10 +198,18 @@ NATS stream gets of the decisions about that one:
 // beside marks what a subscriber shows.
 const beside = "│ "
 
+// subscribed are the kinds of records that the subscriber asks for, of one Job. The first one tells the names of pods.
+var subscribed = []string{events.KindPodAdded.String(), events.KindDecided.String(), events.KindJobRetired.String()}
+
+// ofFailed reports whether the subscriber gets the records of that kind that are about that object.
+func ofFailed(kind, object string) bool {
+	return slices.Contains(subscribed, kind) && (object == failed || strings.HasPrefix(object, failed+"-"))
+}
+
 // watched creates the Jobs and waits for their ends, for the records that say that nothing is left to do, and until those
 // are shown.
-func (d *demo) watched(ctx context.Context, subscriber *following) (ends []string, err error) {
-	records, err := d.follow("", "events", "-w")
+func (d *demo) watched(ctx context.Context, lines *merged, got *following) (ends []string, err error) {
+	records, err := d.follow(lines, log, "events", "-w")
 	if err != nil {
 		return nil, err
 	}
@@ -213,7 +227,7 @@ func (d *demo) watched(ctx context.Context, subscriber *following) (ends []strin
 	if err := records.awaitRecord(ctx, last); err != nil {
 		return nil, err
 	}
-	return ends, subscriber.await(ctx, "the end of job/"+failed, func(line string) bool { return strings.Contains(line, "JobRetired") })
+	return ends, got.await(ctx, "the end of job/"+failed, func(line string) bool { return strings.Contains(line, "JobRetired") })
 }
 
 // look prints what the log says about the Job that failed: with the controller still there for the state and the history,
@@ -234,30 +248,51 @@ func (d *demo) look(ctx context.Context) error {
 	d.say(`
 The controller is stopped. From here on there is only the log. Every decision is made again from the
 records that led to it, and compared with the recorded one; every checksum and hash is checked.`)
-	for _, args := range [][]string{{"replay", "--job", failed}, {"replay"}} {
-		if err := d.replay(ctx, args...); err != nil {
-			return err
-		}
+	if _, err := d.replay(ctx, "replay", "--job", failed); err != nil {
+		return err
 	}
-	_, err := d.show(ctx, "verify", "--log", d.logDir())
-	return err
-}
-
-// replay shows a replay, which must find no divergence.
-func (d *demo) replay(ctx context.Context, args ...string) error {
-	text, err := d.show(ctx, append(args, "--log", d.logDir())...)
+	found, err := d.replay(ctx, "replay")
 	if err != nil {
 		return err
 	}
-	if !strings.HasSuffix(strings.TrimSpace(text), ", 0 divergences") {
-		return errors.New("the last line of the replay does not say 0 divergences")
+	if _, err := d.show(ctx, "verify", "--log", d.logDir()); err != nil {
+		return err
 	}
+	d.conclude(found)
 	return nil
+}
+
+// conclude says what was shown.
+func (d *demo) conclude(replay string) {
+	complete := 0
+	for _, e := range ends {
+		if e.condition == batchv1.JobComplete {
+			complete++
+		}
+	}
+	d.say(`
+What this was: %d Jobs ended as they should, %d Complete and %d Failed. Whatever led there is in the log,
+whose bytes are whole; made again from it alone, no decision comes out differently
+(%s).`, len(ends), complete, len(ends)-complete, replay)
+}
+
+// replay shows a replay, which must find no divergence, and returns its last line without its heading.
+func (d *demo) replay(ctx context.Context, args ...string) (found string, err error) {
+	text, err := d.show(ctx, append(args, "--log", d.logDir())...)
+	if err != nil {
+		return "", err
+	}
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	found = strings.TrimPrefix(lines[len(lines)-1], "replay: ")
+	if !strings.HasSuffix(found, ", 0 divergences") {
+		return "", errors.New("the last line of the replay does not say 0 divergences")
+	}
+	return found, nil
 }
 
 // wait leaves everything running until ctx ends, or something that should run does.
 func (d *demo) wait(ctx context.Context) error {
-	if err := d.replay(ctx, "replay"); err != nil {
+	if _, err := d.replay(ctx, "replay"); err != nil {
 		return err
 	}
 	nats, err := d.natsURL()

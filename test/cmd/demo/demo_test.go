@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -54,6 +53,7 @@ func TestDemo(t *testing.T) {
 		"\nAll records are on NATS too: ",
 		"\nverify: ",
 		"\n│ SEQ ",
+		"\nWhat this was: 3 Jobs ended as they should, 1 Complete and 2 Failed.",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the demo did not say %q:\n%s", want, text)
@@ -66,30 +66,34 @@ func TestDemo(t *testing.T) {
 	t.Run("README.md", func(t *testing.T) { checkReadme(t, d, text) })
 }
 
-// gotBySubscriber checks that the subscriber got what was decided about its Job, in order, while others were still at it.
+// gotBySubscriber checks that the subscriber got what was decided about its Job, each record right behind the same one of the
+// log and under its columns, and pods by their names.
 func gotBySubscriber(t *testing.T, said string) {
 	t.Helper()
-	story := []string{"create pod #1 ", "create pod #2 ", "write status Failed", "nothing is left to do"}
-	retired, last, next := 0, 0, 0
+	story := []string{"create pod #1 ", "create pod #2 ", "write status Failed", "remove finalizer of pod " + failed + "-", "nothing is left to do"}
+	next, detail := 0, 0
+	above := "" // the line of the log
 	for line := range strings.Lines(said) {
-		got, ok := strings.CutPrefix(line, beside)
+		got, ok := strings.CutPrefix(strings.TrimRight(line, "\n"), beside)
 		if !ok {
-			if strings.Contains(line, " JobRetired ") {
-				retired++
-			}
+			above = line
 			continue
 		}
 		if next < len(story) && strings.Contains(got, story[next]) {
 			next++
 		}
-		var sequence int
-		if _, err := fmt.Sscan(got, &sequence); err == nil && sequence <= last {
-			t.Errorf("the subscriber shows record %d after %d", sequence, last)
-		} else if err == nil {
-			last = sequence
+		if at := strings.Index(got, "DETAIL"); at >= 0 {
+			detail = at
 		}
-		if strings.Contains(got, story[0]) && retired == len(ends) {
-			t.Errorf("the subscriber shows the first decision after the Jobs' end")
+		sequence, kind, object := fields(got)
+		if sequence == 0 {
+			continue
+		}
+		if at := place(above); at != sequence {
+			t.Errorf("the subscriber shows record %d behind %d:\n%s", sequence, at, line)
+		}
+		if start := strings.Index(got, " "+object+" "); len(got) <= detail || got[detail-1] != ' ' || got[detail] == ' ' || start >= detail {
+			t.Errorf("%s %s does not stand under its columns:\n%s", kind, object, line)
 		}
 	}
 	if next < len(story) {

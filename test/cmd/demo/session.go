@@ -11,13 +11,11 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
 
-	"github.com/jobledger/jobledger/internal/show"
 	"github.com/jobledger/jobledger/test/internal/child"
 )
 
@@ -53,20 +51,20 @@ func (d *demo) call(ctx context.Context, out, notes io.Writer, args ...string) (
 type following struct {
 	name   string
 	pid    int
-	shown  atomic.Pointer[string] // the last line that was shown
+	last   func() string // the last line that was shown
 	ended  chan struct{}
 	err    error         // before ended is closed
-	copied chan struct{} // closed when all its output is shown
+	copied chan struct{} // closed when all its output is handed on
 }
 
 // width is how wide a line may be.
 const width = 100
 
-// follow shows what a command writes, as it writes it, until stop. Its lines begin with a mark.
-func (d *demo) follow(mark string, args ...string) (*following, error) {
+// follow hands on what a command writes, line by line as it writes it, until stop.
+func (d *demo) follow(lines *merged, from source, args ...string) (*following, error) {
 	args = append(args, "--log", d.logDir())
 	d.typed(args)
-	lines, out, err := os.Pipe()
+	text, out, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
@@ -75,18 +73,16 @@ func (d *demo) follow(mark string, args ...string) (*following, error) {
 	ended, err := child.Start(cmd)
 	out.Close() // the child has its own
 	if err != nil {
-		lines.Close()
+		text.Close()
 		return nil, err
 	}
 	f := &following{name: args[0], pid: cmd.Process.Pid, ended: make(chan struct{}), copied: make(chan struct{})}
-	f.shown.Store(new(string))
+	f.last = func() string { return lines.last(from) }
 	go func() { // ends with the process, which alone has the other end of the pipe
 		defer close(f.copied)
-		defer lines.Close()
-		for s := bufio.NewScanner(lines); s.Scan(); {
-			line := s.Text()
-			d.say("%s", show.Clip(mark+line, width))
-			f.shown.Store(&line)
+		defer text.Close()
+		for s := bufio.NewScanner(text); s.Scan(); {
+			lines.add(from, s.Text())
 		}
 	}()
 	go func() { // ends with the process
@@ -112,11 +108,11 @@ func (f *following) await(ctx context.Context, what string, wanted func(line str
 		case <-f.ended:
 			return false, fmt.Errorf("%s ended: %w", f.name, f.err)
 		default:
-			return wanted(*f.shown.Load()), nil
+			return wanted(f.last()), nil
 		}
 	})
 	if err != nil && ctx.Err() != nil {
-		return fmt.Errorf("%s has not shown %s, but last %q: %w", f.name, what, *f.shown.Load(), context.Cause(ctx))
+		return fmt.Errorf("%s has not shown %s, but last %q: %w", f.name, what, f.last(), context.Cause(ctx))
 	}
 	return err
 }

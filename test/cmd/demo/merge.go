@@ -1,0 +1,99 @@
+package main
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/jobledger/jobledger/internal/show"
+)
+
+// source is who wrote a line.
+type source int
+
+const (
+	log        source = iota // the command events: all records
+	subscriber               // some of them
+)
+
+// merged shows the lines of two commands in the order of the records: what the subscriber shows of a record stands behind
+// what the log does. A record that both are to show is held back until both have written it. It is safe for concurrent use.
+type merged struct {
+	say    func(format string, args ...any)
+	shared func(kind, object string) bool // the subscriber is to show such records
+
+	mu      sync.Mutex
+	waiting [2][]string
+	shown   [2]string // the last line of each
+}
+
+// add takes the next line that a command wrote, and shows what can be shown.
+func (m *merged) add(from source, line string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.waiting[from] = append(m.waiting[from], line)
+	for len(m.waiting[log]) > 0 {
+		sequence, kind, object := fields(m.waiting[log][0])
+		others := m.until(sequence)
+		if m.shared(kind, object) && (others == 0 || place(m.waiting[subscriber][others-1]) != sequence) {
+			return
+		}
+		m.print(log, 1)
+		m.print(subscriber, others)
+	}
+}
+
+// until is how many lines of the subscriber wait that are about records up to that one.
+func (m *merged) until(sequence uint64) (n int) {
+	for i, line := range m.waiting[subscriber] {
+		switch at := place(line); {
+		case at > sequence:
+			return n
+		case at > 0:
+			n = i + 1 // with those before it that are about no record
+		}
+	}
+	return n
+}
+
+func (m *merged) print(from source, n int) {
+	mark := [...]string{log: "", subscriber: beside}[from]
+	for _, line := range m.waiting[from][:n] {
+		m.say("%s", show.ClipWords(mark+line, width))
+		m.shown[from] = line
+	}
+	m.waiting[from] = slices.Delete(m.waiting[from], 0, n)
+}
+
+// rest shows what was held back, when nothing comes any more.
+func (m *merged) rest() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.print(log, len(m.waiting[log]))
+	m.print(subscriber, len(m.waiting[subscriber]))
+}
+
+func (m *merged) last(from source) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.shown[from]
+}
+
+// fields are the first columns of a line about a record; 0 for another line.
+func fields(line string) (sequence uint64, kind, object string) {
+	columns := strings.Fields(line)
+	if len(columns) < 4 {
+		return 0, "", ""
+	}
+	sequence, err := strconv.ParseUint(columns[0], 10, 64)
+	if err != nil {
+		return 0, "", ""
+	}
+	return sequence, columns[2], columns[3]
+}
+
+func place(line string) uint64 {
+	sequence, _, _ := fields(line)
+	return sequence
+}
