@@ -37,6 +37,7 @@ type CorruptError struct {
 	Path  string          // the file; empty for a log in memory
 	At    events.Sequence // the first record that cannot be trusted; 0 when the damage precedes all records
 	Cause error           // what was found there; may be nil
+	Next  events.Sequence // the first record of the next file, which may be whole; 0 where there is none, or it is not known
 	Hint  string          // what to do
 }
 

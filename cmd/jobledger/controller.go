@@ -53,6 +53,7 @@ type controller struct {
 	disk      disk
 	budgets   budgets
 	counter   *jobmetrics.Consumer
+	scrubber  *scrubber
 	stream    *streamer // nil for none
 	endpoint  *endpoint // nil for none
 	health    *health
@@ -115,6 +116,7 @@ func (c *controller) work(ctx context.Context, log *boltlog.Log) (err error) {
 	c.health.set(func(h *health) { h.listing = true })
 	c.metrics = newMetrics(c.registry, log)
 	c.metrics.disk(log)
+	c.scrubber = newScrubber(log, logger, c.registry)
 	c.log = livetail.New(countedLog{log, c.metrics}, 0)
 	if c.stream, err = newStreamer(&f.nats, f.log, c.log, logger); err != nil {
 		return err
@@ -297,9 +299,10 @@ func (c *controller) run(ctx context.Context) error {
 	after, release := context.WithCancel(context.WithoutCancel(ctx)) // for what outlives the loop
 	defer release()
 
-	group.Go(func() error { return c.watch(ctx) })      // ends with ctx
-	group.Go(func() error { c.worry(ctx); return nil }) // ends with ctx
-	group.Go(func() error {                             // ends with ctx, after a stop in good order
+	group.Go(func() error { return c.watch(ctx) })             // ends with ctx
+	group.Go(func() error { c.worry(ctx); return nil })        // ends with ctx
+	group.Go(func() error { c.scrubber.run(ctx); return nil }) // ends with ctx
+	group.Go(func() error {                                    // ends with ctx, after a stop in good order
 		defer release()
 		defer c.queue.Close() // the informer may wait for room in it
 		return c.decide(ctx)

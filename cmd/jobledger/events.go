@@ -146,7 +146,7 @@ func (c *cli) events(ctx context.Context, f *eventsFlags, args []string) error {
 			return err
 		}
 	}
-	src, live, err := f.source.open(ctx)
+	src, live, err := f.source.open(ctx, c)
 	if err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ func (c *cli) get(ctx context.Context, f *getFlags, args []string) error {
 	if name == "" && f.at != "" {
 		return usage("--at is for one Job: write get job/NAME --at %s", f.at)
 	}
-	src, _, err := f.source.open(ctx)
+	src, _, err := f.source.open(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -84,9 +84,13 @@ func (c *cli) get(ctx context.Context, f *getFlags, args []string) error {
 		return fmt.Errorf("the log has no record of job/%s up to %s", name, f.at)
 	case errors.Is(err, serve.ErrNoJob):
 		return fmt.Errorf("the log knows no job/%s", name)
-	case err != nil:
+	case err != nil && job.UID == "":
 		return err
 	}
+	return errors.Join(c.showJob(f, &job), err) // with an error, it is the state where the log cannot be read any further
+}
+
+func (c *cli) showJob(f *getFlags, job *show.Job) error {
 	switch f.output.format {
 	case formatJSON, formatYAML:
 		text, err := show.Indented(job)
@@ -95,7 +99,7 @@ func (c *cli) get(ctx context.Context, f *getFlags, args []string) error {
 		}
 		return c.document(f.output.format, text)
 	}
-	return c.page(&f.output).Job(&job)
+	return c.page(&f.output).Job(job)
 }
 
 // jobAt is the state of the newest Job of that name that there was at that point.
@@ -118,10 +122,14 @@ func (c *cli) jobAt(ctx context.Context, src serve.Source, namespace, name strin
 }
 
 func (c *cli) getJobs(ctx context.Context, src serve.Source, f *getFlags) error {
-	all, err := src.Jobs(ctx)
-	if err != nil {
-		return err
+	all, ended := src.Jobs(ctx)
+	if ended != nil && len(all) == 0 {
+		return ended
 	}
+	return errors.Join(c.showJobs(f, all), ended) // with an error, they are those of what can be read
+}
+
+func (c *cli) showJobs(f *getFlags, all []show.Summary) error {
 	jobs := []show.Summary{}
 	for _, j := range all {
 		if f.namespace == "" || j.Namespace == f.namespace {

@@ -34,8 +34,9 @@ func run(args []string) int {
 	command, err := root.ExecuteContextC(ctx)
 	var problem *usageError
 	switch {
-	case err == nil:
+	case err == nil && !c.damaged:
 		return 0
+	case err == nil: // it is told
 	case errors.Is(err, errTold):
 	case errors.As(err, &problem) || !c.begun:
 		fmt.Fprintf(c.err, "%s: %s\nSee '%s --help'.\n", root.DisplayName(), show.Clean(err.Error()), command.CommandPath())

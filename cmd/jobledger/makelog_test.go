@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -21,8 +22,8 @@ import (
 
 const testLogID = "0123456789abcdef0123456789abcdef"
 
-// makelog writes a log: makelog DIR, or makelog DIR altered for one whose first decision is not the one that was made. It
-// tells of one morning:
+// makelog writes a log: makelog DIR, or makelog DIR altered for one whose first decision is not the one that was made, or makelog
+// DIR split for one of several files. It tells of one morning:
 //
 //	default/demo      two of two pods succeed after one failed with exit 3 and a rude message; then it is deleted
 //	batch/hopeless    its pod fails, and no failure is allowed
@@ -31,12 +32,16 @@ const testLogID = "0123456789abcdef0123456789abcdef"
 //	batch/asked       its first command is in flight
 func makelog(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
-		ts.Fatalf("usage: makelog DIR [altered]")
+		ts.Fatalf("usage: makelog DIR [altered|split]")
 	}
 	var t testing.TB = failing{ts: ts}
-	log, err := boltlog.Open(ts.MkAbs(args[0]), boltlog.Options{LogID: testLogID})
+	options := boltlog.Options{LogID: testLogID}
+	if slices.Contains(args, "split") {
+		options.RotateBytes = 32 << 10
+	}
+	log, err := boltlog.Open(ts.MkAbs(args[0]), options)
 	ts.Check(err)
-	if len(args) > 1 {
+	if slices.Contains(args, "altered") {
 		rewrite(t, log)
 	} else {
 		morning(t, log)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/jobledger/jobledger/internal/serve"
 	"github.com/jobledger/jobledger/internal/show"
 	"github.com/jobledger/jobledger/reconciler/replay"
+	"github.com/jobledger/jobledger/store"
 )
 
 // replayFlags choose what is replayed.
@@ -55,7 +57,7 @@ func (c *cli) replay(ctx context.Context, f *replayFlags) error {
 			return err
 		}
 	}
-	src, _, err := f.source.open(ctx)
+	src, _, err := f.source.open(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -75,7 +77,12 @@ func (c *cli) replay(ctx context.Context, f *replayFlags) error {
 	progress := newProgress(c.err, "replay", uint64(head.Sequence))
 	defer progress.clear()
 	var first *replay.Divergence
+	var ended error // why it cannot be read to its end
 	for r, err := range src.Read(ctx, 0) {
+		if errors.Is(err, store.ErrCorrupt) {
+			ended = err
+			break
+		}
 		if err != nil {
 			return err
 		}
@@ -96,7 +103,14 @@ func (c *cli) replay(ctx context.Context, f *replayFlags) error {
 	if s.OtherRules > 0 {
 		fmt.Fprintf(c.out, "%d decisions by other versions of the rules were not compared\n", s.OtherRules)
 	}
-	fmt.Fprintf(c.out, "replay: %d records, %d decisions, %d divergences\n", s.Records, s.Decisions, s.Divergences)
+	so := ""
+	if ended != nil {
+		so = ", as far as the log can be read"
+	}
+	fmt.Fprintf(c.out, "replay: %d records, %d decisions, %d divergences%s\n", s.Records, s.Decisions, s.Divergences, so)
+	if ended != nil {
+		return ended
+	}
 	if s.Divergences > 0 {
 		return errTold
 	}

@@ -15,6 +15,7 @@ type cli struct {
 	out, err io.Writer
 	getenv   func(string) string
 	begun    bool // the command line was understood, and the command began
+	damaged  bool // what was read is known to be damaged, and it was said
 }
 
 func newRoot(c *cli, name string) *cobra.Command {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jobledger/jobledger/internal/serve"
+	"github.com/jobledger/jobledger/internal/show"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
 )
@@ -30,8 +31,9 @@ func (f *sourceFlags) add(cmd *cobra.Command) {
 	}
 }
 
-// open opens what the flags say. live reports whether records may still be added.
-func (f *sourceFlags) open(ctx context.Context) (src serve.Source, live bool, err error) {
+// open opens what the flags say. live reports whether records may still be added. What is known to be wrong with the log is said
+// at once, and the command fails in the end, whatever it can show.
+func (f *sourceFlags) open(ctx context.Context, c *cli) (src serve.Source, live bool, err error) {
 	switch {
 	case f.log != "" && f.server != "":
 		return nil, false, usage("--log and --server name two places: give one of them")
@@ -48,6 +50,10 @@ func (f *sourceFlags) open(ctx context.Context) (src serve.Source, live bool, er
 	var held *store.HeldError
 	switch {
 	case err == nil:
+		for _, damage := range log.Damage() {
+			fmt.Fprintf(c.err, "damage: %s\n", show.Clean(damage.Error()))
+			c.damaged = true
+		}
 		return local{serve.Local{Log: log}, log}, false, nil
 	case errors.As(err, &held):
 		src, err = besides(ctx, f.log, held)

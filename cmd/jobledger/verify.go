@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,53 +18,84 @@ import (
 )
 
 func newVerify(c *cli) *cobra.Command {
-	var dir string
+	var dir, has string
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Check that the log is whole and as it was written",
 		Long: `Read the whole log and check what must hold: dense sequences, checksums, the hash chain over every
 record, batches, pointers within streams, and that nothing is missing that the log does not admit.
 
-The last line is "verify: R records, head SEQ HASH". If the log is damaged, the first bad record is
-named, and what before it is intact, and the exit code is 1. Nobody may write the log meanwhile.`,
-		Example: `  jobledger verify --log DIR`,
-		Args:    cobra.NoArgs,
+The first line names the log. The last is "verify: R records, head SEQ HASH". If the log is damaged,
+all damage that is found is named, the first bad record and what before it is intact, and the exit
+code is 1.
+
+It keeps nobody from writing: of a log that a controller writes, all files are verified but the
+newest, the tail. --has SEQ:HASH asks for a head that was noted elsewhere (here, in the Lease, or in
+the controller's messages): a log that ends before it, or went another way, is damaged.`,
+		Example: `  jobledger verify --log DIR
+  jobledger verify --log DIR --has 124:9d964a30…`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if dir == "" {
 				return usage("say which log: --log DIR")
 			}
-			return c.verify(cmd.Context(), dir)
+			heads, err := parseHas(has)
+			if err != nil {
+				return err
+			}
+			return c.verify(cmd.Context(), dir, heads)
 		},
 	}
 	cmd.Flags().StringVar(&dir, "log", "", "directory of the log")
+	cmd.Flags().StringVar(&has, "has", "", "a head that the log must have: SEQ:HASH")
 	if err := cmd.MarkFlagDirname("log"); err != nil {
 		panic(err) // there is no such flag
 	}
 	return cmd
 }
 
-func (c *cli) verify(ctx context.Context, dir string) error {
+// parseHas reads SEQ:HASH; no head for an empty text.
+func parseHas(text string) ([]store.Head, error) {
+	if text == "" {
+		return nil, nil
+	}
+	number, digits, _ := strings.Cut(text, ":")
+	n, err := strconv.ParseUint(number, 10, 64)
+	hash, bad := hex.DecodeString(digits)
+	h := store.Head{Sequence: events.Sequence(n)}
+	if err != nil || bad != nil || n == 0 || len(hash) != len(h.Hash) {
+		return nil, usage("--has %s: write a record's sequence, a colon, and the %d hexadecimal digits of its hash, as verify prints them", text, 2*len(h.Hash))
+	}
+	copy(h.Hash[:], hash)
+	return []store.Head{h}, nil
+}
+
+func (c *cli) verify(ctx context.Context, dir string, has []store.Head) error {
 	progress := newProgress(c.err, "verify", 0)
 	report, err := boltlog.Verify(ctx, dir, func(done, total int64) {
 		progress.total = uint64(max(total, 1))
 		progress.show(uint64(done))
-	})
+	}, has...)
 	progress.clear()
+	c.identify(report)
 	for _, note := range report.Notes {
 		fmt.Fprintf(c.out, "note: %s\n", show.Clean(note))
 	}
 	var bad *store.CorruptError
 	switch {
 	case errors.As(err, &bad):
-		fmt.Fprintln(c.out, show.Clean(bad.Error()))
+		for _, damage := range report.Damage {
+			fmt.Fprintln(c.out, show.Clean(damage.Error()))
+		}
 		fmt.Fprintf(c.out, "verify: first bad record %d; %s\n", bad.At, intact(report))
 		return errTold
-	case errors.Is(err, store.ErrHeld):
-		return fmt.Errorf("%w (a log is verified while nobody writes it)", err)
 	case err != nil:
 		return explainOpen(dir, err)
 	}
-	if report.First > 1 {
+	if report.Written != 0 {
+		fmt.Fprintf(c.out, "note: a controller writes the log: the records from %d on, in its newest file, were not verified\n", report.Written)
+	}
+	if report.First > 1 && report.Records > 0 {
 		fmt.Fprintf(c.out, "note: records before %d were pruned\n", report.First)
 	}
 	note, err := keyNote(ctx, dir)
@@ -75,10 +109,26 @@ func (c *cli) verify(ctx context.Context, dir string) error {
 	return nil
 }
 
+// identify says which log it is.
+func (c *cli) identify(r boltlog.Report) {
+	if r.Identity.LogID == "" {
+		return
+	}
+	files := counted(r.Files, "file", "files")
+	if r.Records == 0 {
+		fmt.Fprintf(c.out, "log %s, epoch %d\n", show.Clean(r.Identity.LogID), r.Identity.Epoch)
+		return
+	}
+	fmt.Fprintf(c.out, "log %s, epoch %d: records %d to %d in %s\n", show.Clean(r.Identity.LogID), r.Identity.Epoch, r.First, r.Head.Sequence, files)
+}
+
 // keyNote says what is wrong with the key with which the newest run hashed specs and templates; empty when nothing is. What is
 // verified does not depend on it.
 func keyNote(ctx context.Context, dir string) (string, error) {
 	log, err := boltlog.OpenReadOnly(dir)
+	if errors.Is(err, store.ErrHeld) {
+		return "", nil // its controller says so
+	}
 	if err != nil {
 		return "", explainOpen(dir, err)
 	}
@@ -116,8 +166,12 @@ func keyText(dir, used string) string {
 
 // intact says what of a damaged log can be relied on.
 func intact(r boltlog.Report) string {
-	if r.Records == 0 {
-		return "no record before it is intact"
+	behind := ""
+	if r.Behind > 0 {
+		behind = fmt.Sprintf("; %d behind it are whole in themselves", r.Behind)
 	}
-	return fmt.Sprintf("%d records from %d to %d are intact, head %d %s", r.Records, r.First, r.Head.Sequence, r.Head.Sequence, r.Head.Hash)
+	if r.Records == 0 {
+		return "no record before it is intact" + behind
+	}
+	return fmt.Sprintf("%d records from %d to %d are intact, head %d %s%s", r.Records, r.First, r.Head.Sequence, r.Head.Sequence, r.Head.Hash, behind)
 }

@@ -26,21 +26,49 @@ func (p Point) passed(r *events.Record) bool {
 var ErrNoJob = errors.New("the log knows no such Job")
 
 // JobAt is the state of a Job as of a point. It folds the records of the Job's stream and of the controller's, which
-// together are all that the Job's state depends on, so its cost is that of the Job's history and not of the log.
-func JobAt(ctx context.Context, src Source, s events.Stream, at Point) (show.Job, error) {
+// together are all that the Job's state depends on, so its cost is that of the Job's history and not of the log. Where the log is
+// damaged, it gives with the error the state as of the last record before, if there is one.
+//
+// Each file of a log stands alone, so behind damage that is known to end with a file the fold begins anew, with the next one.
+func JobAt(ctx context.Context, src Source, s events.Stream, at Point) (job show.Job, err error) {
 	asOf, now, err := settle(ctx, src, at)
 	if err != nil {
 		return show.Job{}, err
 	}
+	var damage error
+	for from := events.Sequence(0); ; {
+		newer, err := jobFrom(ctx, src, s, from, at, asOf, now)
+		if newer.UID != "" {
+			job = newer
+		}
+		var bad *store.CorruptError
+		if errors.As(err, &bad) && bad.Next > from {
+			from, damage = bad.Next, err
+			continue
+		}
+		if damage != nil && (err == nil || errors.Is(err, ErrNoJob)) {
+			err = damage
+		}
+		return job, err
+	}
+}
+
+// jobFrom folds the records from that sequence on. With an error that is ErrCorrupt it may give a state too.
+func jobFrom(ctx context.Context, src Source, s events.Stream, from events.Sequence, at Point, asOf events.Sequence, now events.Time) (show.Job, error) {
 	fold := show.NewFold()
 	parts := elsewhere{src: src, fold: fold, known: map[events.Sequence]bool{}}
 	var last events.Record
 	records := merged(
-		src.ReadStream(ctx, events.Controller, 0, store.Forward),
-		src.ReadStream(ctx, s, 0, store.Forward))
+		src.ReadStream(ctx, events.Controller, from, store.Forward),
+		src.ReadStream(ctx, s, from, store.Forward))
+	var failed error
 	for r, err := range records {
+		if errors.Is(err, store.ErrCorrupt) && last.Sequence != 0 {
+			failed, asOf = err, last.Sequence
+			break
+		}
 		if err != nil {
-			return show.Job{}, fmt.Errorf("read %s: %w", s, err)
+			return show.Job{}, err // it says what was read
 		}
 		if at.passed(&r) || (asOf != 0 && r.Sequence > asOf) {
 			break
@@ -52,13 +80,19 @@ func JobAt(ctx context.Context, src Source, s events.Stream, at Point) (show.Job
 		last = r
 	}
 	account := fold.Account(s)
+	if account == nil && failed != nil {
+		return show.Job{}, failed
+	}
 	if account == nil {
 		return show.Job{}, fmt.Errorf("%s: %w", s, ErrNoJob)
 	}
 	if asOf == 0 {
 		asOf = last.Sequence
 	}
-	return show.JobOf(fold, account, asOf, max(now, account.LastAt)), nil
+	if failed != nil {
+		now = last.Time
+	}
+	return show.JobOf(fold, account, asOf, max(now, account.LastAt)), failed
 }
 
 // settle says as of which record and time a point is: 0 for the newest record that JobAt meets.
@@ -141,6 +175,18 @@ func (e *elsewhere) find(ctx context.Context, at events.Sequence) (*events.Recor
 	return &stored, nil
 }
 
+// place is where a record stands in the log, or an error: at the first damaged record, otherwise before all.
+func place(r *events.Record, err error) events.Sequence {
+	var bad *store.CorruptError
+	switch {
+	case errors.As(err, &bad):
+		return bad.At
+	case err != nil:
+		return 0
+	}
+	return r.Sequence
+}
+
 // merged gives the records of two streams in the order of the log. It ends after the first error.
 func merged(a, b iter.Seq2[events.Record, error]) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
@@ -151,7 +197,7 @@ func merged(a, b iter.Seq2[events.Record, error]) iter.Seq2[events.Record, error
 		x, errX, okX := nextA()
 		y, errY, okY := nextB()
 		for okX || okY {
-			if okX && (!okY || errX != nil || x.Sequence < y.Sequence) {
+			if okX && (!okY || place(&x, errX) < place(&y, errY)) {
 				if !yield(x, errX) || errX != nil {
 					return
 				}

@@ -23,7 +23,8 @@ type Source interface {
 	ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error]
 	// Find gives the streams of the Jobs that bore that name, newest first.
 	Find(ctx context.Context, namespace, name string) ([]events.Stream, error)
-	// Jobs sums up all Jobs that the log knows, in the order of their first records. It reads the whole log.
+	// Jobs sums up all Jobs that the log knows, in the order of their first records. It reads the whole log; where that is
+	// damaged, it gives with the error what the records before say.
 	Jobs(ctx context.Context) ([]show.Summary, error)
 	// Close releases the source. It was only read, so nothing can be lost.
 	Close()
@@ -80,16 +81,23 @@ func (l Local) Jobs(ctx context.Context) ([]show.Summary, error) {
 	fold := show.NewFold()
 	fold.Brief = true
 	for r, err := range l.Log.Read(ctx, 0) {
+		if errors.Is(err, store.ErrCorrupt) {
+			return summaries(fold), err
+		}
 		if err != nil {
 			return nil, err
 		}
 		fold.Apply(&r)
 	}
+	return summaries(fold), nil
+}
+
+func summaries(fold *show.Fold) []show.Summary {
 	out := []show.Summary{}
 	for _, a := range fold.Accounts() {
 		out = append(out, show.SummaryOf(a))
 	}
-	return out, nil
+	return out
 }
 
 // Close is described by Source.

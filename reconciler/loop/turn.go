@@ -333,6 +333,9 @@ func (l *Loop) previous(s events.Stream) events.Sequence {
 		return at
 	}
 	for rec, err := range l.log.ReadStream(context.Background(), s, 0, store.Backward) {
+		if errors.Is(err, store.ErrCorrupt) {
+			return 0 // a sealed file that is damaged keeps no new Job from running
+		}
 		if err != nil && !errors.Is(err, store.ErrPruned) {
 			l.broken = fmt.Errorf("look for the past of %s: %w", s, err)
 		}

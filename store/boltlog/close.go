@@ -47,7 +47,7 @@ func (l *Log) Close() error {
 			l.options.Logger.Warn("the end of the log is not witnessed", slog.Any("error", err))
 		}
 	}
-	return errors.Join(append(errs, unlock(l.lock, true))...)
+	return errors.Join(append(errs, unlock(l.lock))...)
 }
 
 // closedName is the file that witnesses the head while the log is closed. bbolt goes back to the commit before the last
@@ -70,7 +70,7 @@ func checkClosed(dir string, id events.Identity, end store.Head) error {
 		return err
 	}
 	if witnessed := decodeClosed(content, id); witnessed.Sequence > end.Sequence {
-		return lost(dir, end.Sequence, witnessed.Sequence)
+		return lost(dir, end.Sequence, witnessed.Sequence, "the log was closed with record %d")
 	}
 	return nil
 }
@@ -88,10 +88,11 @@ func decodeClosed(content []byte, id events.Identity) store.Head {
 	return end
 }
 
-func lost(dir string, end, closed events.Sequence) error {
+// lost is for a log that ends before a record that it had. The witness says how that is known.
+func lost(dir string, end, had events.Sequence, witness string) error {
 	return &store.CorruptError{
 		Path: dir, At: end + 1,
-		Cause: fmt.Errorf("the log was closed with record %d and now ends with record %d", closed, end),
-		Hint:  "the last commit is damaged; if an older copy was put here on purpose, remove " + filepath.Join(dir, closedName),
+		Cause: fmt.Errorf(witness+", and it ends with record %d now", had, end),
+		Hint:  "its end is damaged or lost, or an older copy was put in its place; records through the end can be read",
 	}
 }

@@ -65,8 +65,15 @@ type logFile struct {
 	sealed *pages
 	ended  error // why it can be read no more
 
+	// Of files whose log may be damaged, for readers; fixed when they are opened.
+	until     events.Sequence // its last record, when it is known and another file follows; else 0
+	told      *head           // what the next file says of its head, when it cannot be read itself
+	seam      error           // what is wrong between the file before it and this one
+	disturbed func() error    // whether somebody writes it while it is read; nil when nobody can
+
 	indexMu sync.Mutex
 	memory  *index.Index // of the tail, and of a sealed file until its index is stored
+	holed   error        // what memory lacks, when it was made from a file that is damaged
 	stored  weak.Pointer[storedIndex]
 }
 
@@ -133,6 +140,9 @@ func (f *logFile) begin() (begin, error) {
 }
 
 func (f *logFile) head() (head, error) {
+	if f.told != nil {
+		return *f.told, nil
+	}
 	v, err := f.meta(headKey)
 	if err != nil {
 		return head{}, err

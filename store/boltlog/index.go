@@ -9,6 +9,7 @@ import (
 	"weak"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 
@@ -79,7 +80,7 @@ func (c chunk) scan(next *events.Sequence, fn func(h *events.Header, stored []by
 	}
 }
 
-// buildIndex makes the index of the file's records through last.
+// buildIndex makes the index of the file's records through last; with an error, of those before it.
 func (f *logFile) buildIndex(last events.Sequence) (*index.Index, error) {
 	x := index.New(f.first)
 	err := f.scan(last, func(h *events.Header, stored []byte) error {
@@ -156,11 +157,20 @@ func (f *logFile) lookup() (*index.Index, *storedIndex, error) {
 		f.stored = weak.Make(stored)
 		return nil, stored, nil
 	}
-	if f.memory, err = f.buildIndex(end.Sequence); err != nil {
-		f.memory = nil
+	memory, err := f.buildIndex(end.Sequence)
+	if err != nil && !errors.Is(err, store.ErrCorrupt) {
 		return nil, nil, err
 	}
+	f.memory, f.holed = memory, err
 	return f.memory, nil, nil
+}
+
+// hole says from where on the index lacks what the file may hold, because it was made from a file that is damaged; nil when it
+// lacks nothing.
+func (f *logFile) hole() error {
+	f.indexMu.Lock()
+	defer f.indexMu.Unlock()
+	return f.holed
 }
 
 func (f *logFile) indexPath() string {
@@ -176,6 +186,9 @@ func (f *logFile) hasStoredIndex() bool {
 // storeIndex writes the index of a sealed file beside it, and frees the one in memory.
 func (f *logFile) storeIndex() error {
 	memory, _, err := f.lookup()
+	if err == nil {
+		err = f.hole()
+	}
 	if err != nil || memory == nil {
 		return err
 	}

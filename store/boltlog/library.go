@@ -23,6 +23,7 @@ type library struct {
 	durable  store.Head
 	identity events.Identity
 	failed   error // the commit that failed
+	beyond   error // why there may be records behind the head that cannot be read; fixed, and nil for a log that is written
 	closed   bool
 	changed  chan struct{} // closed and replaced when durable moves or the log ends
 }
@@ -31,6 +32,7 @@ type library struct {
 type shelf struct {
 	files   []*logFile
 	durable store.Head
+	beyond  error // as in library
 }
 
 func (l *library) shelf() (shelf, error) {
@@ -39,7 +41,12 @@ func (l *library) shelf() (shelf, error) {
 	if l.closed {
 		return shelf{}, store.ErrClosed
 	}
-	return shelf{files: l.files, durable: l.durable}, nil
+	return shelf{files: l.files, durable: l.durable, beyond: l.beyond}, nil
+}
+
+// mustShelf is for a log that cannot be closed meanwhile.
+func (l *library) mustShelf() shelf {
+	return shelf{files: l.files, durable: l.durable, beyond: l.beyond}
 }
 
 func (l *library) announce() {
@@ -81,6 +88,15 @@ func (s shelf) file(at events.Sequence) (f *logFile, last events.Sequence) {
 	return s.files[i], last
 }
 
+// gap says what lies between the file that would hold a record and the next one; nil when nothing does.
+func (s shelf) gap(at events.Sequence) error {
+	i := sort.Search(len(s.files), func(i int) bool { return s.files[i].first > at })
+	if i == 0 || i == len(s.files) || s.files[i-1].until == 0 || at <= s.files[i-1].until {
+		return nil
+	}
+	return s.files[i].seam
+}
+
 // readBytes is how much of a file is copied at a time for one reader.
 const readBytes = 256 << 10
 
@@ -114,6 +130,14 @@ func (s shelf) pages(ctx context.Context, from events.Sequence, give func(events
 				yield(pruned(next))
 				return
 			}
+			seam := s.gap(next)
+			if seam == nil && next == f.first && next != from {
+				seam = f.seam
+			}
+			if seam != nil {
+				yield(fmt.Errorf("read record %d: %w", next, seam))
+				return
+			}
 			chunks, failed := f.chunks(next, last, readBytes)
 			before := next
 			for _, c := range chunks {
@@ -138,6 +162,9 @@ func (s shelf) pages(ctx context.Context, from events.Sequence, give func(events
 				return
 			}
 		}
+		if s.beyond != nil {
+			yield(s.beyond)
+		}
 	}
 }
 
@@ -149,6 +176,11 @@ func (f *logFile) explain(at events.Sequence, err error) error {
 	case errors.Is(err, store.ErrPruned):
 		return pruned(at)
 	case damaged(err):
+		if f.disturbed != nil {
+			if now := f.disturbed(); now != nil {
+				return fmt.Errorf("read record %d: %w", at, now)
+			}
+		}
 		return fmt.Errorf("read record %d: %w", at, f.corrupt(at, err))
 	}
 	return fmt.Errorf("read record %d: %w", at, err)
@@ -213,6 +245,9 @@ func (s shelf) one(at events.Sequence, near nearChunk) (events.Record, nearChunk
 	if f == nil {
 		return events.Record{}, near, pruned(at)
 	}
+	if seam := s.gap(at); seam != nil {
+		return events.Record{}, near, fmt.Errorf("read record %d: %w", at, seam)
+	}
 	if near.file != f || at < near.chunk.first || at > near.last {
 		chunks, err := f.chunks(at, at, 0)
 		if err == nil && len(chunks) == 0 {
@@ -250,16 +285,27 @@ func (l *library) Find(namespace, name string) ([]events.Stream, error) {
 		return nil, err
 	}
 	var out []index.Bearer
+	var unread error            // of a file that is damaged, where the name may be too
 	for _, f := range s.files { // oldest first, so that the first mention counts
 		found, err := f.bearers(index.Name{Namespace: namespace, Name: name}, s.durable.Sequence)
+		if errors.Is(err, store.ErrCorrupt) {
+			unread = err
+			continue
+		}
 		if err != nil {
 			return nil, fmt.Errorf("find %s/%s: %w", namespace, name, err)
+		}
+		if hole := f.hole(); hole != nil {
+			unread = hole
 		}
 		for _, b := range found {
 			if !slices.ContainsFunc(out, func(o index.Bearer) bool { return o.Stream == b.Stream }) {
 				out = append(out, b)
 			}
 		}
+	}
+	if len(out) == 0 && unread != nil {
+		return nil, fmt.Errorf("find %s/%s: it is not in what can be read: %w", namespace, name, unread)
 	}
 	slices.SortFunc(out, func(a, b index.Bearer) int { return int(int64(b.Since) - int64(a.Since)) })
 	var streams []events.Stream

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/jobledger/jobledger/store"
 )
@@ -18,33 +19,22 @@ import (
 // command line.
 const lockName = "LOCK"
 
-// lock takes the lock of a directory: alone to write, together with others to read. It returns nil without error when
-// there is no lock file and none can be made, which only a reader accepts: then nobody can write.
-func lock(dir string, write bool) (*os.File, error) {
+// lock takes the lock of a directory, to write there. The error is ErrHeld when another process has it. One that only looks whether
+// it is held has it for an instant, so it is tried for a while.
+func lock(dir string) (*os.File, error) {
 	path := filepath.Join(dir, lockName)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil && !write {
-		if f, err = os.Open(path); errors.Is(err, fs.ErrNotExist) {
-			return nil, nil
-		}
-	}
 	if err != nil {
 		return nil, fmt.Errorf("open the lock of the log: %w", err)
 	}
-	how := syscall.LOCK_SH
-	if write {
-		how = syscall.LOCK_EX
+	deadline := time.Now().Add(lockPatience)
+	err = flock(f, syscall.LOCK_EX)
+	for errors.Is(err, store.ErrHeld) && time.Now().Before(deadline) {
+		<-time.After(lockPatience / 50)
+		err = flock(f, syscall.LOCK_EX)
 	}
-	if err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB); err != nil {
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			err = holder(f)
-		} else {
-			err = fmt.Errorf("lock %s: %w", path, err)
-		}
+	if err != nil {
 		return nil, errors.Join(err, f.Close())
-	}
-	if !write {
-		return f, nil
 	}
 	said := fmt.Sprintf("%d %s\n", os.Getpid(), strings.Join(os.Args, " "))
 	// On a full disk it says nothing: a log that is there can be opened all the same.
@@ -52,6 +42,36 @@ func lock(dir string, write bool) (*os.File, error) {
 		return nil, errors.Join(fmt.Errorf("write %s: %w", path, err), f.Close())
 	}
 	return f, nil
+}
+
+const lockPatience = 200 * time.Millisecond
+
+// flock takes the lock, alone or together with others, if nobody stands in the way.
+func flock(f *os.File, how int) error {
+	for {
+		err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case errors.Is(err, syscall.EWOULDBLOCK):
+			return holder(f)
+		case err != nil:
+			return fmt.Errorf("lock %s: %w", f.Name(), err)
+		default:
+			return nil
+		}
+	}
+}
+
+// written says who writes the log in that directory now: ErrHeld when somebody does, nil when nobody does.
+func written(dir string) error {
+	f, err := os.Open(filepath.Join(dir, lockName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // a writer makes it before anything else
+	}
+	if err != nil {
+		return fmt.Errorf("open the lock of the log: %w", err)
+	}
+	return errors.Join(flock(f, syscall.LOCK_SH), f.Close())
 }
 
 func writeAt(f *os.File, s string) error {
@@ -73,15 +93,8 @@ func holder(f *os.File) error {
 }
 
 // unlock gives the lock back and takes the name off it.
-func unlock(f *os.File, write bool) error {
-	if f == nil {
-		return nil
-	}
-	var err error
-	if write {
-		err = f.Truncate(0)
-	}
-	return errors.Join(err, f.Close())
+func unlock(f *os.File) error {
+	return errors.Join(f.Truncate(0), f.Close())
 }
 
 // syncDir makes the names in a directory durable.

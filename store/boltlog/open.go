@@ -43,7 +43,7 @@ func open(dir string, options Options, effects effects) (*Log, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
-	held, err := lock(dir, true)
+	held, err := lock(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func open(dir string, options Options, effects effects) (*Log, error) {
 	}
 	if err := l.load(); err != nil {
 		l.release(err)
-		return nil, fmt.Errorf("open log %s: %w", dir, errors.Join(err, unlock(held, true)))
+		return nil, fmt.Errorf("open log %s: %w", dir, errors.Join(err, unlock(held)))
 	}
 	go l.commits() // Close ends it
 	return l, nil

@@ -41,12 +41,13 @@ var order = binary.NativeEndian
 // pages reads the trees of one bbolt file of which the newest transaction does not change meanwhile. It is safe for
 // concurrent use.
 type pages struct {
-	file     io.ReaderAt
-	size     int64 // of the file
-	pageSize int64
-	root     uint64
-	high     uint64 // the first page id that was never used
-	torn     bool   // one of the two meta pages is not valid: the last commit did not end, or the page is damaged
+	file        io.ReaderAt
+	size        int64 // of the file
+	pageSize    int64
+	root        uint64
+	high        uint64 // the first page id that was never used
+	transaction int64
+	torn        bool // one of the two meta pages is not valid: the last commit did not end, or the page is damaged
 }
 
 // errPage is what every error about a page's content wraps.
@@ -63,6 +64,16 @@ func openPages(f *os.File) (*pages, error) {
 		return nil, err
 	}
 	p := &pages{file: f, size: info.Size()}
+	return p, p.open()
+}
+
+// reopenPages reads the meta pages of the same file as they are now.
+func reopenPages(old *pages) (*pages, error) {
+	p := &pages{file: old.file, size: old.size}
+	return p, p.open()
+}
+
+func (p *pages) open() error {
 	var best *boltMeta
 	if m0, ok := p.meta(0, 0); ok {
 		best = &m0
@@ -75,13 +86,13 @@ func openPages(f *os.File) (*pages, error) {
 		if p.torn = best == nil; best == nil || m1.transaction > best.transaction {
 			best = &m1
 		}
-		return p, p.use(best)
+		return p.use(best)
 	}
 	if best == nil {
-		return nil, fmt.Errorf("%w: neither meta page is valid in %d bytes", errPage, p.size)
+		return fmt.Errorf("%w: neither meta page is valid in %d bytes", errPage, p.size)
 	}
 	p.torn = true
-	return p, p.use(best)
+	return p.use(best)
 }
 
 type boltMeta struct {
@@ -112,7 +123,7 @@ func (p *pages) use(m *boltMeta) error {
 	if m.pageSize < 1<<10 || m.pageSize > 1<<16 || m.pageSize&(m.pageSize-1) != 0 || m.high > 1<<40 {
 		return fmt.Errorf("%w: the meta page claims %d pages of %d bytes", errPage, m.high, m.pageSize)
 	}
-	p.pageSize, p.root, p.high = m.pageSize, m.root, m.high
+	p.pageSize, p.root, p.high, p.transaction = m.pageSize, m.root, m.high, m.transaction
 	return nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"os"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
@@ -15,12 +14,15 @@ import (
 // ReadOnly is a log that nobody writes, opened for tools that work offline. It is safe for concurrent use.
 type ReadOnly struct {
 	*library
-	lock *os.File
+	damage []error
 }
 
-// OpenReadOnly opens the log in that directory to read it; it changes nothing there. Several processes may do so at the
-// same time, but none beside a writer: the error is ErrHeld then, and says to ask the writer with --server. The tail is
-// not checked as a whole; damage shows when it is met.
+// OpenReadOnly opens the log in that directory to read it; it changes nothing there and holds no lock, so a controller may start
+// beside it. The error is ErrHeld when one writes the log already, and says to ask it with --server. A controller that starts later
+// writes over pages of the tail: who reads on there may get an error that says so.
+//
+// Damage hides no more than it must. Damage says what is known of it from the start; the rest shows when it is met. A read ends
+// where it comes to something that is damaged or missing, and one that begins behind it gives what is there.
 func OpenReadOnly(dir string) (*ReadOnly, error) {
 	l, err := openReadOnly(dir)
 	if err != nil {
@@ -30,6 +32,9 @@ func OpenReadOnly(dir string) (*ReadOnly, error) {
 }
 
 func openReadOnly(dir string) (*ReadOnly, error) {
+	if err := written(dir); err != nil {
+		return nil, err
+	}
 	firsts, err := listFiles(dir, fileSuffix)
 	if err != nil {
 		return nil, err
@@ -37,26 +42,46 @@ func openReadOnly(dir string) (*ReadOnly, error) {
 	if len(firsts) == 0 {
 		return nil, fmt.Errorf("there is no log in it: %w", fs.ErrNotExist)
 	}
-	held, err := lock(dir, false)
-	if err != nil {
-		return nil, err
+	r, err := openReadable(dir, firsts)
+	l := &ReadOnly{
+		library: &library{
+			dir: dir, changed: make(chan struct{}), files: r.files, identity: r.id, durable: r.end, beyond: r.beyond,
+		},
+		damage: r.damage,
 	}
-	if firsts, err = listFiles(dir, fileSuffix); err != nil { // what a writer did before it was locked out
-		return nil, errors.Join(err, unlock(held, false))
+	for _, f := range r.files {
+		if f.disturbed = func() error { return written(dir) }; f.sealed != nil {
+			f.disturbed = f.sealed.disturbed(dir)
+		}
 	}
-	l := &ReadOnly{library: &library{dir: dir, changed: make(chan struct{})}, lock: held}
-	files, heads, err := openFiles(dir, firsts)
-	l.files = files
 	if err == nil {
-		err = l.identify(heads[len(heads)-1])
+		if first := l.checkFirst(context.Background()); first != nil {
+			l.damage = append([]error{first}, l.damage...)
+		}
 	}
-	if err == nil {
-		err = checkClosed(dir, l.identity, l.durable)
+	if len(l.damage) > 0 && err == nil {
+		err = written(dir) // what looks like damage may be a controller that started meanwhile
 	}
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil
+}
+
+// Damage says what is wrong with the log, as far as it shows without reading it through; nothing when it looks whole.
+func (l *ReadOnly) Damage() []error { return l.damage }
+
+// disturbed gives a function that says whether somebody wrote the file since it was opened, or the log is written now.
+func (p *pages) disturbed(dir string) func() error {
+	return func() error {
+		if err := written(dir); err != nil {
+			return err
+		}
+		if now, err := reopenPages(p); err == nil && (now.root != p.root || now.transaction != p.transaction) {
+			return errors.New("a controller wrote the log meanwhile: try again")
+		}
+		return nil
+	}
 }
 
 // Wait returns at once when the head is greater than after, and otherwise when ctx ends or the log is closed: nothing
@@ -84,7 +109,7 @@ func (l *ReadOnly) LoadSnapshot(context.Context) (store.Snapshot, bool, error) {
 	return l.loadSnapshot(slog.New(slog.DiscardHandler))
 }
 
-// Close releases the files and the lock. A second Close does nothing.
+// Close releases the files. A second Close does nothing.
 func (l *ReadOnly) Close() error {
 	l.mu.Lock()
 	if l.closed {
@@ -98,5 +123,5 @@ func (l *ReadOnly) Close() error {
 	for _, f := range l.files {
 		errs = append(errs, f.end(store.ErrClosed))
 	}
-	return errors.Join(append(errs, unlock(l.lock, false))...)
+	return errors.Join(errs...)
 }

@@ -37,6 +37,9 @@ func (s shelf) forward(ctx context.Context, stream events.Stream, from events.Se
 		if i+1 < len(s.files) && s.files[i+1].first <= from {
 			continue
 		}
+		if f.seam != nil && from < f.first {
+			return fmt.Errorf("read %s: %w", stream, f.seam)
+		}
 		run, err := f.run(stream, from, s.durable.Sequence)
 		if err != nil {
 			return fmt.Errorf("read %s: %w", stream, err)
@@ -58,13 +61,19 @@ func (s shelf) forward(ctx context.Context, stream events.Stream, from events.Se
 				return nil
 			}
 		}
+		if hole := f.hole(); hole != nil {
+			return fmt.Errorf("read %s: %w", stream, hole)
+		}
 	}
-	return nil
+	return s.beyond
 }
 
 // backward finds the newest record by index and follows the previous pointers from there.
 func (s shelf) backward(ctx context.Context, stream events.Stream, from events.Sequence, give func(events.Record) bool) error {
 	if from == 0 || from > s.durable.Sequence {
+		if s.beyond != nil {
+			return s.beyond
+		}
 		from = s.durable.Sequence
 	}
 	at, err := s.newest(stream, from)
@@ -101,6 +110,9 @@ func (s shelf) newest(stream events.Stream, from events.Sequence) (events.Sequen
 		run, err := f.run(stream, 0, from)
 		if err != nil {
 			return 0, fmt.Errorf("read %s: %w", stream, err)
+		}
+		if hole := f.hole(); hole != nil {
+			return 0, fmt.Errorf("read %s: %w", stream, hole) // there may be a newer one in it
 		}
 		if run.Len() > 0 {
 			return run.At(run.Len() - 1), nil

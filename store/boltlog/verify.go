@@ -5,32 +5,45 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 
-// Report is what Verify found. After an error it says what is intact: the records before the bad one.
+// Report is what Verify found. After an error it says what is intact: the records before the first bad one.
 type Report struct {
 	Identity events.Identity
 	First    events.Sequence // the first record that is kept; greater than 1 after pruning
 	Records  uint64
 	Head     store.Head // after the last record that was verified
 	Files    int
-	Commits  uint64   // groups of batches that became durable together
-	Notes    []string // what is worth knowing and no error: an index that will be made again, an unfinished commit
+	Commits  uint64          // groups of batches that became durable together
+	Notes    []string        // what is worth knowing and no error: an index that will be made again, an unfinished commit
+	Damage   []error         // all that is wrong, in the order of the log; the first is the error of Verify
+	Behind   uint64          // records in files behind the first damage that are whole in themselves
+	Written  events.Sequence // the first record of the tail, when a process writes it and it could not be verified; else 0
 }
 
-// Verify reads a whole log that nobody writes and checks all that must hold: dense sequences, checksums, the chain
-// from record to record and at the end of each commit group, batch marks and one time per batch, previous pointers,
-// record 1, epochs, the continuation from file to file, and that a Pruned record admits what is missing. Its error is
-// ErrCorrupt with the first bad sequence, ErrHeld, or one of reading. Progress is called now and then, if not nil, with
-// the bytes that are done and those there are.
-func Verify(ctx context.Context, dir string, progress func(done, total int64)) (Report, error) {
+// Verify reads a whole log and checks all that must hold: dense sequences, checksums, the chain from record to record and at the
+// end of each commit group, batch marks and one time per batch, previous pointers, record 1, epochs, the continuation from file to
+// file, that a Pruned record admits what is missing, and that nothing beside the log tells of records that it does not have. It goes
+// on behind damage, with the next file.
+//
+// It keeps nobody from writing. Of a log that is being written it verifies the files that are sealed. Memory is that for the index of
+// one file, and 4 bytes for each stream of the files before it.
+//
+// The heads in has were noted elsewhere: a log that went another way, or ends before them, is damaged.
+//
+// Its error is ErrCorrupt with the first bad sequence, or one of reading. Progress is called now and then, if not nil, with the bytes
+// that are done and those there are.
+func Verify(ctx context.Context, dir string, progress func(done, total int64), has ...store.Head) (Report, error) {
 	firsts, err := listFiles(dir, fileSuffix)
 	if err == nil && len(firsts) == 0 {
 		err = fmt.Errorf("there is no log in it: %w", fs.ErrNotExist)
@@ -38,13 +51,12 @@ func Verify(ctx context.Context, dir string, progress func(done, total int64)) (
 	if err != nil {
 		return Report{}, fmt.Errorf("verify log %s: %w", dir, err)
 	}
-	held, err := lock(dir, false)
-	if err != nil {
-		return Report{}, fmt.Errorf("verify log %s: %w", dir, err)
-	}
-	v := &verifier{ctx: ctx, dir: dir, progress: progress, last: map[events.Stream]events.Sequence{}}
+	v := &verifier{ctx: ctx, dir: dir, progress: progress, has: has}
 	err = v.log()
-	return v.report, errors.Join(err, unlock(held, false))
+	for _, done := range v.verified {
+		err = errors.Join(err, done.file.end(store.ErrClosed))
+	}
+	return v.report, err
 }
 
 // verifier walks a log from its first record to its last. It belongs to one call of Verify.
@@ -52,20 +64,40 @@ type verifier struct {
 	ctx      context.Context
 	dir      string
 	progress func(done, total int64)
+	has      []store.Head // that the log must have; those it was found to have are taken off
 
-	report Report
-	last   map[events.Stream]events.Sequence // of each stream
-	sound  Report                            // as of the end of the last commit group, whose chain value agreed
-	batch  *events.Header                    // the last record, when its batch goes on
-	cut    events.Sequence                   // what the Pruned records admit
+	report   Report
+	last     map[events.Stream]events.Sequence // of each stream in the file that is being read
+	verified []verifiedFile                    // the files before it
+	sound    Report                            // as of the end of the last commit group, whose chain value agreed
+	batch    *events.Header                    // the last record, when its batch goes on
+	cut      events.Sequence                   // what the Pruned records admit
+	intact   *Report                           // what is intact before the first damage; nil while there is none
+	damage   []error
+	broken   bool // the file before could not be verified to its end
+	notes    []string
 
 	done, total int64
 }
 
+// verifiedFile is a file that is whole, and by hash which streams have records in it.
+type verifiedFile struct {
+	file    *logFile
+	streams []uint32 // ascending
+}
+
 func (v *verifier) log() error {
-	firsts, err := listFiles(v.dir, fileSuffix) // again, now that nobody writes
+	held := written(v.dir)
+	if held != nil && !errors.Is(held, store.ErrHeld) {
+		return held
+	}
+	firsts, err := listFiles(v.dir, fileSuffix) // again: a file that was sealed meanwhile counts
 	if err != nil {
 		return err
+	}
+	if held != nil {
+		v.report.Written = firsts[len(firsts)-1]
+		firsts = firsts[:len(firsts)-1]
 	}
 	for _, first := range firsts {
 		if info, err := os.Stat(filepath.Join(v.dir, fileName(first, fileSuffix))); err == nil {
@@ -73,51 +105,222 @@ func (v *verifier) log() error {
 		}
 	}
 	for i, first := range firsts {
-		f, err := openSealed(v.dir, first)
-		if err != nil {
-			return explainOpen(f, err)
+		tail := held == nil && i == len(firsts)-1
+		err := v.one(first, i == 0, tail)
+		switch {
+		case err == nil:
+			continue
+		case !errors.Is(err, store.ErrCorrupt):
+			return err
+		case tail:
+			if now := written(v.dir); now != nil { // not damage: somebody began to write it
+				v.report.Written = first
+				continue
+			}
 		}
-		err = v.file(f, i, i == len(firsts)-1)
-		if err = errors.Join(err, f.end(store.ErrClosed)); err != nil {
+		v.harm(err)
+		v.broken = true
+	}
+	if v.report.Written != 0 {
+		v.tail()
+	}
+	return v.conclude()
+}
+
+// one verifies the file that begins with a record, and keeps it for the files that follow.
+func (v *verifier) one(first events.Sequence, begins, tail bool) error {
+	f, err := openSealed(v.dir, first)
+	if err != nil {
+		return explainOpen(f, err)
+	}
+	if err := v.file(f, begins, tail); err != nil {
+		return errors.Join(err, f.end(store.ErrClosed))
+	}
+	done := verifiedFile{file: f}
+	for s := range v.last {
+		done.streams = append(done.streams, hashStream(s))
+	}
+	slices.Sort(done.streams)
+	v.verified = append(v.verified, done)
+	return nil
+}
+
+// harm notes damage. The report of what is intact ends with the first.
+func (v *verifier) harm(err error) {
+	if v.intact == nil {
+		intact := v.report
+		v.intact = &intact
+	}
+	v.damage = append(v.damage, err)
+}
+
+// tail checks the seam to a tail that somebody writes, as far as it can be read: what can be, is right.
+func (v *verifier) tail() {
+	f, err := openSealed(v.dir, v.report.Written)
+	if err != nil {
+		return
+	}
+	b, err := f.begin()
+	if err == nil && len(v.verified) > 0 && !v.broken {
+		if err := v.seam(f, b); err != nil {
+			v.harm(err)
+		}
+	}
+	if err == nil && len(v.verified) == 0 && v.intact == nil {
+		v.report.Identity, v.report.First = b.identity, f.first
+	}
+	_ = f.end(store.ErrClosed) // it was only read
+}
+
+// conclude looks at what can be said only when all files are read, and makes the report.
+func (v *verifier) conclude() error {
+	if first := v.report.First; first > 1 && v.cut < first && v.report.Written == 0 {
+		if v.intact == nil {
+			v.harm(missingFirst(v.dir, first))
+		} else {
+			v.damage = append([]error{missingFirst(v.dir, first)}, v.damage...)
+		}
+	}
+	if v.intact == nil && v.report.Written == 0 {
+		if err := checkClosed(v.dir, v.report.Identity, v.report.Head); err != nil {
+			v.harm(err)
+		}
+	}
+	for _, h := range v.has {
+		switch {
+		case v.report.Written != 0 && h.Sequence >= v.report.Written:
+			v.note("record %d is in the tail, which a controller writes: whether the log has its hash is not checked", h.Sequence)
+		case h.Sequence > v.report.Head.Sequence && v.intact == nil:
+			v.harm(lost(v.dir, v.report.Head.Sequence, h.Sequence, "somebody noted record %d of the log"))
+		default:
+			v.note("record %d cannot be read: whether the log has its hash is not checked", h.Sequence)
+		}
+	}
+	v.snapshots()
+	if v.intact != nil {
+		behind, written := v.report.Records-v.intact.Records, v.report.Written
+		v.report = *v.intact
+		v.report.Behind, v.report.Written = behind, written
+	}
+	v.report.Notes, v.report.Damage = v.notes, v.damage
+	if len(v.damage) > 0 {
+		return v.damage[0]
+	}
+	return nil
+}
+
+// snapshots looks at the snapshots: one that is damaged costs time, never correctness.
+func (v *verifier) snapshots() {
+	all, err := listFiles(v.dir, snapshotSuffix)
+	if err != nil {
+		v.note("the snapshots cannot be listed: %v", err)
+	}
+	for _, at := range all {
+		path := filepath.Join(v.dir, fileName(at, snapshotSuffix))
+		s, err := readSnapshot(path)
+		if err == nil && s.Head.Sequence != at {
+			err = fmt.Errorf("it says that it is of record %d", s.Head.Sequence)
+		}
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // replaced since
+		case err != nil:
+			v.note("%s: the snapshot is damaged and is not used: %v; remove it", path, err)
+		}
+	}
+}
+
+func (v *verifier) note(format string, args ...any) {
+	v.notes = append(v.notes, fmt.Sprintf(format, args...))
+}
+
+func hashStream(s events.Stream) uint32 {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte{byte(s.Kind)}) // never fails
+	_, _ = io.WriteString(h, s.ID)
+	return h.Sum32()
+}
+
+// before is the stream's last record in the files before; 0 when there is none.
+func (v *verifier) before(s events.Stream) (events.Sequence, error) {
+	h := hashStream(s)
+	for _, done := range slices.Backward(v.verified) {
+		if _, is := slices.BinarySearch(done.streams, h); !is {
+			continue
+		}
+		run, err := done.file.run(s, 0, v.report.Head.Sequence)
+		if err != nil {
+			return 0, err
+		}
+		if run.Len() > 0 {
+			return run.At(run.Len() - 1), nil
+		}
+	}
+	return 0, nil
+}
+
+// pointer checks the previous pointer of a record. Behind damage nobody knows what the streams have there.
+func (v *verifier) pointer(f *logFile, h *events.Header) error {
+	previous, seen := v.last[h.Stream]
+	if !seen && (h.Previous == 0 && v.intact == nil || h.Previous >= v.report.First && v.report.First > 0) {
+		var err error
+		if previous, err = v.before(h.Stream); err != nil {
 			return err
 		}
-	}
-	if first := v.report.First; first > 1 && v.cut < first {
-		return &store.CorruptError{
-			Path: v.dir, At: 1, Cause: fmt.Errorf("records before %d are missing, and no Pruned record says so", first),
-			Hint: "records from there on are intact",
+		if v.intact != nil && previous < h.Previous && h.Previous < f.first {
+			return nil
 		}
+	} else if !seen && (h.Previous != 0 || v.intact != nil) {
+		return nil // it is pruned, or could not be found when the record was written
 	}
-	return checkClosed(v.dir, v.report.Identity, v.report.Head)
+	if h.Previous != previous {
+		return f.corrupt(h.Sequence, fmt.Errorf("its previous pointer says %d, the last record of %s is %d", h.Previous, h.Stream, previous))
+	}
+	return nil
+}
+
+// seam checks that a file continues the one before it.
+func (v *verifier) seam(f *logFile, b begin) error {
+	end := v.report.Head
+	switch {
+	case b.before.Sequence > end.Sequence:
+		return missing(f, end.Sequence+1, b.before.Sequence)
+	case b.before != end:
+		return f.corrupt(min(f.first, end.Sequence+1), fmt.Errorf("the file continues record %d, hash %s, but the one before it ends with record %d, hash %s",
+			b.before.Sequence, b.before.Hash, end.Sequence, end.Hash))
+	case b.identity != v.report.Identity:
+		return f.corrupt(f.first, fmt.Errorf("the file belongs to log %s, the one before it to %s", b.identity, v.report.Identity))
+	}
+	return nil
 }
 
 // file verifies one file. Its records continue the report.
-func (v *verifier) file(f *logFile, i int, tail bool) error {
+func (v *verifier) file(f *logFile, begins, tail bool) error {
 	b, err := f.begin()
 	if err != nil {
 		return f.corrupt(f.first, err)
 	}
 	r := &v.report
-	if i == 0 {
-		r.First, r.Head, r.Identity = f.first, b.before, b.identity
+	if begins {
+		r.First = f.first
 	}
 	end, err := f.head()
 	switch {
 	case err != nil:
 		return f.corrupt(f.first, err)
-	case b.before != r.Head:
-		return f.corrupt(min(f.first, r.Head.Sequence+1), fmt.Errorf("the file continues record %d, hash %s, but the one before it ends with record %d, hash %s",
-			b.before.Sequence, b.before.Hash, r.Head.Sequence, r.Head.Hash))
 	case b.first != b.before.Sequence+1:
 		return f.corrupt(f.first, fmt.Errorf("the file begins with record %d after record %d", b.first, b.before.Sequence))
-	case b.identity != r.Identity:
-		return f.corrupt(f.first, fmt.Errorf("the file belongs to log %s, the one before it to %s", b.identity, r.Identity))
 	}
+	if !begins && !v.broken {
+		if err := v.seam(f, b); err != nil {
+			v.harm(err)
+		}
+	}
+	r.Head, r.Identity, v.broken = b.before, b.identity, false
 	if err := f.sealed.checkBuckets(); err != nil {
 		return f.explain(f.first, err)
 	}
 	x := index.New(f.first)
-	v.batch, v.sound = nil, *r
+	v.batch, v.sound, v.last = nil, *r, map[events.Stream]events.Sequence{}
 	err = f.scan(end.Sequence, func(h *events.Header, stored []byte) error { return v.record(f, x, end.Sequence, h, stored) },
 		func(h events.Hash) error { return v.group(f, h) })
 	if err == nil {
@@ -138,7 +341,7 @@ func (v *verifier) file(f *logFile, i int, tail bool) error {
 	r.Files++
 	v.done += f.sealed.size
 	v.tell(0)
-	v.notes(f, x, end.Head, tail)
+	v.beside(f, x, end.Head, tail)
 	return nil
 }
 
@@ -152,8 +355,8 @@ func (v *verifier) record(f *logFile, x *index.Index, last events.Sequence, h *e
 	if before := v.batch; before != nil && before.Time != h.Time {
 		return bad("its time is %d, that of its batch %d", h.Time, before.Time)
 	}
-	if previous, seen := v.last[h.Stream]; h.Previous != previous && (seen || h.Previous >= v.report.First) {
-		return bad("its previous pointer says %d, the last record of %s is %d", h.Previous, h.Stream, previous)
+	if err := v.pointer(f, h); err != nil {
+		return err
 	}
 	r := &v.report
 	if rec.Sequence > 1 || r.First == 1 {
@@ -178,9 +381,30 @@ func (v *verifier) record(f *logFile, x *index.Index, last events.Sequence, h *e
 		v.batch = nil
 	}
 	r.Head = store.Head{Sequence: h.Sequence, Time: h.Time, Hash: hash}
+	if err := v.noted(f); err != nil {
+		return err
+	}
 	if r.Records++; r.Records%(1<<16) == 0 {
 		v.tell(int64(float64(f.sealed.size) * float64(h.Sequence-f.first) / float64(last-f.first+1)))
 		return v.ctx.Err()
+	}
+	return nil
+}
+
+// noted checks the chain value at the head against those that were noted elsewhere.
+func (v *verifier) noted(f *logFile) error {
+	for i, h := range v.has {
+		if h.Sequence != v.report.Head.Sequence {
+			continue
+		}
+		v.has = slices.Delete(slices.Clone(v.has), i, i+1)
+		if h.Hash != v.report.Head.Hash {
+			return &store.CorruptError{
+				Path: f.path, At: h.Sequence, Cause: fmt.Errorf("the chain value behind record %d is %s, and it was %s", h.Sequence, v.report.Head.Hash, h.Hash),
+				Hint: "this is another history: a record before it differs from what was written",
+			}
+		}
+		return v.noted(f)
 	}
 	return nil
 }
@@ -207,13 +431,10 @@ func (v *verifier) tell(within int64) {
 	}
 }
 
-// notes looks at what can be made again or may be as it is.
-func (v *verifier) notes(f *logFile, x *index.Index, end store.Head, tail bool) {
-	note := func(format string, args ...any) {
-		v.report.Notes = append(v.report.Notes, fmt.Sprintf(format, args...))
-	}
+// beside looks at what can be made again or may be as it is. An index that is not that of the records is not used.
+func (v *verifier) beside(f *logFile, x *index.Index, end store.Head, tail bool) {
 	if f.sealed.torn {
-		note("%s: one of the two meta pages is not valid: a commit after record %d did not end, or the page is damaged", f.path, end.Sequence)
+		v.note("%s: one of the two meta pages is not valid: a commit after record %d did not end, or the page is damaged", f.path, end.Sequence)
 	}
 	if tail {
 		return
@@ -221,10 +442,13 @@ func (v *verifier) notes(f *logFile, x *index.Index, end store.Head, tail bool) 
 	content, err := os.ReadFile(f.indexPath())
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		note("%s: there is no stored index; it is made when it is needed", f.path)
+		v.note("%s: there is no stored index; it is made when it is needed", f.path)
 	case err != nil:
-		note("%s: the stored index cannot be read: %v", f.path, err)
+		v.note("%s: the stored index cannot be read: %v", f.path, err)
 	case !bytes.Equal(content, encodeIndex(x, end)):
-		note("%s: the stored index is not that of the records; remove %s", f.path, f.indexPath())
+		v.note("%s: the stored index is not that of the records; remove %s", f.path, f.indexPath())
+	default:
+		return
 	}
+	f.memory = x
 }

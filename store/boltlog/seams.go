@@ -1,0 +1,249 @@
+package boltlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
+)
+
+// A log that is opened to write must be whole at its seams. Readers take what there is: a file that cannot be read, one that is
+// missing and one that does not belong there are damage between two files that are readable, and they end there with an error.
+
+// found is what one file in the directory says of itself, as far as it can be read.
+type found struct {
+	file    *logFile
+	begin   begin
+	head    head
+	failed  error // why its beginning cannot be believed
+	noHead  error // why its end cannot be
+	foreign bool
+}
+
+func look(dir string, first events.Sequence) found {
+	f := found{file: &logFile{path: filepath.Join(dir, fileName(first, fileSuffix)), first: first}}
+	if f.failed = f.file.openPages(); f.failed != nil {
+		return f
+	}
+	if f.begin, f.failed = f.file.begin(); f.failed == nil && f.begin.before.Sequence+1 != first {
+		f.failed = fmt.Errorf("the file says that it continues record %d", f.begin.before.Sequence)
+	}
+	if f.failed != nil {
+		return f
+	}
+	if f.head, f.noHead = f.file.head(); f.noHead == nil && f.head.Sequence+1 < first {
+		f.noHead = fmt.Errorf("the file says that it ends with record %d", f.head.Sequence)
+	}
+	return f
+}
+
+// readable is a log as its readers see it, whatever is damaged.
+type readable struct {
+	files  []*logFile
+	id     events.Identity
+	end    store.Head
+	beyond error   // why there may be more records than those through end
+	damage []error // all that is wrong, in the order of the log
+}
+
+// openReadable opens the files of a log for readers. There is at least one. The error is for a log of which no file can be read.
+func openReadable(dir string, firsts []events.Sequence) (readable, error) {
+	var all []found
+	for _, first := range firsts {
+		all = append(all, look(dir, first))
+	}
+	r := readable{id: events.Identity{LogID: commonID(all)}}
+	var before *found
+	for i := range all {
+		f := &all[i]
+		if f.failed == nil && f.begin.identity.LogID != r.id.LogID {
+			f.foreign = true
+			f.failed = fmt.Errorf("the file belongs to log %s, the others to %s: %w", f.begin.identity.LogID, r.id.LogID, store.ErrForeign)
+		}
+		if f.failed != nil && stray(before, f, all[i+1:]) {
+			r.damage = append(r.damage, &store.CorruptError{Path: f.file.path, At: f.file.first, Cause: f.failed,
+				Hint: "it is no part of the log, whose records there are in another file: move it away"})
+			_ = f.file.end(f.failed)
+			continue
+		}
+		r.add(before, f)
+		before = f
+	}
+	if len(r.files) == 0 || allFailed(r.files) {
+		return r, errors.Join(r.damage...)
+	}
+	r.behind()
+	r.finish(dir, before)
+	return r, nil
+}
+
+// commonID is the ID that most files say.
+func commonID(all []found) (id string) {
+	count := map[string]int{}
+	for _, f := range all {
+		if f.failed != nil {
+			continue
+		}
+		own := f.begin.identity.LogID
+		if count[own]++; count[own] > count[id] {
+			id = own
+		}
+	}
+	return id
+}
+
+// stray reports whether a file that cannot be believed is beside the log: the records that its name claims are in the file before
+// it, or before all.
+func stray(before, f *found, after []found) bool {
+	if before != nil && before.failed == nil && before.noHead == nil {
+		return before.head.Sequence >= f.file.first
+	}
+	return before == nil && len(after) > 0 && after[0].failed == nil && after[0].file.first == 1
+}
+
+func allFailed(files []*logFile) bool {
+	for _, f := range files {
+		if f.ended == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// add takes a file in behind the one before it, which is nil for the first.
+func (r *readable) add(before, f *found) {
+	switch {
+	case f.failed != nil:
+		err := explainOpen(f.file, f.failed)
+		if f.foreign {
+			err = f.file.corrupt(f.file.first, f.failed)
+		}
+		_ = f.file.end(err)
+		r.damage = append(r.damage, err)
+	case before == nil || before.failed != nil:
+	case before.noHead != nil:
+		before.file.told = &head{Head: f.begin.before, epoch: f.begin.identity.Epoch} // the chain vouches for it
+	case before.head.Head != f.begin.before:
+		f.file.seam = seamError(before, f)
+		r.damage = append(r.damage, f.file.seam)
+	}
+	if f.failed == nil && f.noHead != nil {
+		r.damage = append(r.damage, f.file.corrupt(f.file.first, f.noHead))
+	}
+	if before != nil && before.failed == nil && before.noHead == nil {
+		before.file.until = before.head.Sequence
+	}
+	r.files = append(r.files, f.file)
+}
+
+func seamError(before, f *found) error {
+	end, next := before.head.Head, f.begin.before
+	if end.Sequence < next.Sequence {
+		return missing(f.file, end.Sequence+1, next.Sequence)
+	}
+	return &store.CorruptError{
+		Path: f.file.path, At: min(end.Sequence, next.Sequence) + 1,
+		Next: f.file.first,
+		Cause: fmt.Errorf("the file continues record %d, hash %s, but %s ends with record %d, hash %s",
+			next.Sequence, next.Hash, before.file.path, end.Sequence, end.Hash),
+		Hint: readableFrom(f.file.first),
+	}
+}
+
+// missing is for records between two files that are in none.
+func missing(f *logFile, from, through events.Sequence) error {
+	return &store.CorruptError{
+		Path: filepath.Dir(f.path), At: from, Next: f.first,
+		Cause: fmt.Errorf("records %d to %d are missing: there is no file of them, and no Pruned record says so", from, through),
+		Hint:  readableFrom(f.first),
+	}
+}
+
+func readableFrom(first events.Sequence) string {
+	return fmt.Sprintf("records before it, and those from %d on, can be read: --from %d", first, first)
+}
+
+// behind tells the errors of files that cannot be read which file follows.
+func (r *readable) behind() {
+	for i, f := range r.files[1:] {
+		var bad *store.CorruptError
+		if errors.As(r.files[i].ended, &bad) {
+			bad.Next = f.first
+		}
+	}
+}
+
+// finish says where the log ends.
+func (r *readable) finish(dir string, last *found) {
+	if last.failed != nil || last.noHead != nil {
+		r.beyond = r.damage[len(r.damage)-1]
+		for i := len(r.files) - 1; i > 0 && r.end.Sequence == 0; i-- { // the end of the newest file that is whole
+			if f := r.files[i-1]; f.ended == nil {
+				if h, err := f.head(); err == nil {
+					r.end, r.id.Epoch = h.Head, h.epoch
+				}
+			}
+		}
+	} else {
+		r.end, r.id.Epoch = last.head.Head, last.head.epoch
+	}
+	if err := checkClosed(dir, r.id, r.end); err != nil && r.beyond == nil {
+		r.beyond = err
+		r.damage = append(r.damage, err)
+	}
+}
+
+// checkFirst says what is wrong with the first record that there is. When it is not record 1, the log must admit what is missing.
+func (l *ReadOnly) checkFirst(ctx context.Context) error {
+	first := l.files[0]
+	readable := first.ended == nil // else it is said already
+	if readable && first.first > 1 {
+		return l.admitted(ctx, first)
+	}
+	if !readable || l.durable.Sequence == 0 {
+		return nil
+	}
+	r, _, err := l.mustShelf().one(1, nearChunk{})
+	if err != nil {
+		return err
+	}
+	b, err := first.begin()
+	if err == nil {
+		_, err = store.NextIdentity(b.identity, &r)
+	}
+	if err != nil {
+		return first.corrupt(1, err)
+	}
+	return nil
+}
+
+// admitted looks for the Pruned record that says that the records before that file were deleted.
+func (l *ReadOnly) admitted(ctx context.Context, first *logFile) error {
+	for i := len(l.files) - 1; i >= 0; i-- {
+		one := shelf{files: l.files[i:], durable: l.durable}
+		if i+1 < len(l.files) {
+			one.files, one.durable.Sequence = l.files[i:i+1], l.files[i+1].first-1
+		}
+		admits := false
+		_ = one.forward(ctx, events.Controller, 0, func(r events.Record) bool { // what cannot be read is told where it is read
+			p, ok := r.Facts.(*events.Pruned)
+			admits = ok && p.First >= first.first
+			return !admits
+		})
+		if admits {
+			return nil
+		}
+	}
+	return missingFirst(l.dir, first.first)
+}
+
+// missingFirst is for a log that begins with a later record than 1 and does not say why.
+func missingFirst(dir string, first events.Sequence) error {
+	return &store.CorruptError{
+		Path: dir, At: 1, Cause: fmt.Errorf("records before %d are missing, and no Pruned record says so", first),
+		Hint: fmt.Sprintf("records from %d on can be read", first),
+	}
+}
