@@ -24,15 +24,31 @@ func (h Hash) Next(stored []byte) (Hash, error) {
 	if err != nil {
 		return Hash{}, err
 	}
-	facts, evidence := digest(p.factsSalt, p.facts, p.factsDigest), digest(p.evidenceSalt, p.evidence, p.evidenceDigest)
+	return h.After(p.link()), nil
+}
+
+// Link is what the chain takes in of one record.
+type Link struct {
+	Header          []byte
+	Facts, Evidence Hash // their digests; zero where there is no such part
+}
+
+// After is the chain's value after a record, given as its link.
+func (h Hash) After(l Link) Hash {
 	s := sha256.New()
 	s.Write(h[:])
-	s.Write(facts[:])
-	s.Write(evidence[:])
-	s.Write(p.header)
+	s.Write(l.Facts[:])
+	s.Write(l.Evidence[:])
+	s.Write(l.Header)
 	var next Hash
 	s.Sum(next[:0])
-	return next, nil
+	return next
+}
+
+func (p *parts) link() Link {
+	return Link{
+		Header: p.header, Facts: digest(p.factsSalt, p.facts, p.factsDigest), Evidence: digest(p.evidenceSalt, p.evidence, p.evidenceDigest),
+	}
 }
 
 // EraseEvidence removes the evidence from a stored record and leaves its digest, so that the chain is unchanged.

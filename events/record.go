@@ -18,7 +18,8 @@ type Record struct {
 	Facts    Facts    // nil when the kind has none; *Erased or *Unknown when they cannot be had
 	Evidence Evidence // the zero Evidence when there is none, or it was erased
 
-	FactsSalt, EvidenceSalt Salt // that of a part which is not there is not stored
+	FactsSalt, EvidenceSalt Salt  // that of a part which is not there is not stored
+	EvidenceDigest          *Hash // stands in for evidence that was erased; nil when it was not
 }
 
 // Salt is mixed into the digest of a part, so that what was erased cannot be guessed from its digest.
@@ -50,7 +51,9 @@ func (b Batch) Last() Sequence {
 type Facts interface{ facts() }
 
 // Erased stands in for facts that were erased; the chain still covers them.
-type Erased struct{}
+type Erased struct {
+	Digest Hash // of what was erased, as the chain takes it in; zero when it is not known
+}
 
 // Unknown holds the facts of a kind that this program does not know, as they were stored.
 type Unknown struct{ Bytes []byte }

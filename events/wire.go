@@ -16,6 +16,9 @@ const (
 	recordEvidence     = 3
 	recordFactsSalt    = 4
 	recordEvidenceSalt = 5
+
+	recordFactsDigest    = 6
+	recordEvidenceDigest = 7
 )
 
 // commonBytes is more than nearly all records take in stored form.
@@ -42,6 +45,7 @@ func AppendRecord(buf []byte, r *Record) ([]byte, error) {
 		return nil, fmt.Errorf("encode evidence of record %d: %w", r.Sequence, err)
 	}
 	evidence := len(buf) > begin
+	evidence = evidence && r.EvidenceDigest == nil
 	if buf = endField(buf, begin); !evidence {
 		buf = buf[:start]
 	}
@@ -50,6 +54,12 @@ func AppendRecord(buf []byte, r *Record) ([]byte, error) {
 	}
 	if evidence {
 		buf = appendBytesField(buf, recordEvidenceSalt, r.EvidenceSalt[:])
+	}
+	if erased, ok := r.Facts.(*Erased); ok && erased.Digest != (Hash{}) {
+		buf = appendBytesField(buf, recordFactsDigest, erased.Digest[:])
+	}
+	if r.EvidenceDigest != nil {
+		buf = appendBytesField(buf, recordEvidenceDigest, r.EvidenceDigest[:])
 	}
 	return buf, nil
 }
@@ -67,13 +77,7 @@ func DecodeRecord(stored []byte) (Record, error) {
 	if err != nil {
 		return Record{}, err
 	}
-	r, err := DecodeParts(Parts{Header: p.header, Facts: p.facts, Evidence: p.evidence, Erased: len(p.factsDigest) > 0})
-	if err != nil {
-		return Record{}, err
-	}
-	copy(r.FactsSalt[:], p.factsSalt)
-	copy(r.EvidenceSalt[:], p.evidenceSalt)
-	return r, nil
+	return DecodeParts(p.exported(len(p.factsDigest) > 0))
 }
 
 // DecodeHeader reads only the header of a stored record, for filters and indexes.

@@ -125,6 +125,9 @@ func TestErasedEvidenceLeavesTheChainAsItWas(t *testing.T) {
 		if !bytes.Equal(want, kept) {
 			t.Errorf("%s: erasing evidence changed the facts", r.Kind)
 		}
+		if again, err := events.AppendRecord(nil, &got); err != nil || !bytes.Equal(again, erased) {
+			t.Errorf("%s: without evidence it is stored otherwise the second time (%v)", r.Kind, err)
+		}
 	}
 }
 

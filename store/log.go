@@ -17,6 +17,10 @@ type Reader interface {
 	// Head is the end of the durable prefix; the zero Head of an empty log.
 	Head() Head
 
+	// Chain is the chain value after a durable record: zero for record 0, which is before the first. The error is ErrPruned when neither
+	// the record nor the one right after it is kept.
+	Chain(at events.Sequence) (events.Hash, error)
+
 	// Wait returns the durable head's sequence as soon as it is greater than after. It ends with ctx's error, with
 	// ErrClosed when the log closes, or with ErrFailed.
 	Wait(ctx context.Context, after events.Sequence) (events.Sequence, error)

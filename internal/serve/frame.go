@@ -75,7 +75,7 @@ func readFrame(in *bufio.Reader) (events.Record, error) {
 		return events.Record{}, parseError(string(body))
 	case frameRecord, frameErased:
 		r, err := events.DecodeRecord(body)
-		if err == nil && kind == frameErased {
+		if _, erased := r.Facts.(*events.Erased); err == nil && kind == frameErased && !erased {
 			r.Facts = &events.Erased{}
 		}
 		return r, err

@@ -142,12 +142,28 @@ func (l *library) holds(s store.Snapshot) error {
 	return err
 }
 
-// hash is the chain value after a record: stored when a group ends there, else computed from the group's beginning.
+// Chain is described by store.Log.
+func (l *library) Chain(at events.Sequence) (events.Hash, error) {
+	if at == 0 {
+		return events.Hash{}, nil
+	}
+	s, err := l.shelf()
+	if err != nil {
+		return events.Hash{}, err
+	}
+	return s.hash(at)
+}
+
+// hash is the chain value after a record: stored when a group ends there, else computed from the group's beginning. Of the last record
+// that was pruned the oldest file says it.
 func (s shelf) hash(at events.Sequence) (events.Hash, error) {
 	if at == 0 || at > s.durable.Sequence {
 		return events.Hash{}, fmt.Errorf("record %d is not in the durable log", at)
 	}
 	f, _ := s.file(at)
+	if f == nil && at+1 == s.files[0].first {
+		return s.files[0].hashBefore()
+	}
 	if f == nil {
 		return events.Hash{}, pruned(at)
 	}

@@ -1,6 +1,7 @@
 package memlog
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -72,6 +73,30 @@ func decode(ctx context.Context, records [][]byte, s events.Sequence) (events.Re
 		return events.Record{}, fmt.Errorf("read record %d: %w", s, &store.CorruptError{At: s, Cause: err})
 	}
 	return r, nil
+}
+
+// Chain is described by store.Log. It begins at the end of the batch before.
+func (l *Log) Chain(at events.Sequence) (events.Hash, error) {
+	records, err := l.prefix()
+	switch {
+	case err != nil:
+		return events.Hash{}, err
+	case int(at) > len(records):
+		return events.Hash{}, fmt.Errorf("record %d is not in the durable log", at)
+	}
+	l.mu.Lock()
+	ends, _ := slices.BinarySearchFunc(l.batches, at+1, func(b *batch, s events.Sequence) int {
+		return cmp.Compare(b.head.Sequence, s)
+	})
+	from := l.head(ends)
+	l.mu.Unlock()
+	hash := from.Hash
+	for _, stored := range records[from.Sequence:at] {
+		if hash, err = hash.Next(stored); err != nil {
+			return events.Hash{}, err
+		}
+	}
+	return hash, nil
 }
 
 // Find is described by store.Log.

@@ -46,6 +46,44 @@ func readCancelled(t *testing.T, open Open) {
 	cancel()
 }
 
+func chainValues(t *testing.T, open Open) {
+	log, reopen := open(t)
+	w := NewWriter(t, log)
+	w.Create()
+	fill(w, 120)
+	for range 2 {
+		var want events.Hash
+		check := func(at events.Sequence) {
+			if got, err := log.Chain(at); err != nil || got != want {
+				t.Fatalf("the chain value after record %d is %s (%v), want %s", at, got, err, want)
+			}
+		}
+		check(0)
+		for r, err := range log.Read(ctx, 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			stored, err := events.AppendRecord(nil, &r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want, err = want.Next(stored); err != nil {
+				t.Fatal(err)
+			}
+			check(r.Sequence)
+		}
+		head := log.Head()
+		check(head.Sequence)
+		if head.Hash != want {
+			t.Errorf("the head's chain value is %s, want %s", head.Hash, want)
+		}
+		if _, err := log.Chain(head.Sequence + 1); err == nil {
+			t.Error("a record to come has a chain value")
+		}
+		log = reopen()
+	}
+}
+
 func longReader(t *testing.T, open Open) {
 	log, _ := open(t)
 	w := NewWriter(t, log)

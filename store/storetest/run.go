@@ -36,6 +36,7 @@ func Run(t *testing.T, open Open) {
 		{"another epoch changes the identity, also after reopening", epochs},
 		{"reading begins at any sequence", readFrom},
 		{"reading ends when its context does", readCancelled},
+		{"the chain value after each record is that of its prefix, after reopening too", chainValues},
 		{"a reader that stops for long sees no gap and holds nobody up", longReader},
 		{"readers beside the writer see whole batches and no gaps", concurrentReaders},
 		{"wait returns when the head moves, and when it moved already", waits},
