@@ -18,9 +18,20 @@ import (
 type Event struct {
 	Head
 	Job    events.JobRef // what the record's stream is about; as far as there is something, and the log said it
-	Record events.Record // without salts; its facts are *events.Unknown when the kind is not known here
+	Record events.Record // as the log has it; its facts are *events.Unknown when the kind is not known here
 	// EvidenceOmitted, FactsOmitted: the message would have been too large. With FactsOmitted Record.Facts is nil.
 	EvidenceOmitted, FactsOmitted bool
+
+	link *events.Link // nil when the message does not hold all that the chain takes in
+}
+
+// ChainAfter is the chain value after the event's record, given the one after the record before it. It is not known when the message
+// is of a publisher that did not send what it takes, or, as JSON, of one that sent more than is known here.
+func (e *Event) ChainAfter(before events.Hash) (after events.Hash, known bool) {
+	if e.link == nil {
+		return events.Hash{}, false
+	}
+	return before.After(*e.link), true
 }
 
 // The fields of PublishedRecord, by their numbers in stream.proto. That of the facts is the record's kind plus a hundred,
@@ -35,6 +46,10 @@ const (
 	fieldUnknownFacts    protowire.Number = 7
 	fieldEvidenceOmitted protowire.Number = 8
 	fieldFactsOmitted    protowire.Number = 9
+	fieldFactsSalt       protowire.Number = 10
+	fieldEvidenceSalt    protowire.Number = 11
+	fieldFactsDigest     protowire.Number = 12
+	fieldEvidenceDigest  protowire.Number = 13
 	fieldFacts           protowire.Number = 100
 )
 
@@ -42,7 +57,7 @@ const (
 type omit struct{ evidence, facts bool }
 
 // appendData appends the data in its protobuf form. The encoded parts are taken as they are in the log.
-func appendData(b []byte, p *events.Parts, kind events.Kind, job events.JobRef, left omit) []byte {
+func appendData(b []byte, p *events.Parts, link *events.Link, kind events.Kind, job events.JobRef, left omit) []byte {
 	b = appendBytes(b, fieldHeader, p.Header)
 	if len(p.Evidence) > 0 && !left.evidence {
 		b = appendBytes(b, fieldEvidence, p.Evidence)
@@ -64,6 +79,18 @@ func appendData(b []byte, p *events.Parts, kind events.Kind, job events.JobRef, 
 	}
 	if left.facts {
 		b = appendTrue(b, fieldFactsOmitted)
+	}
+	b = appendProof(b, fieldFactsSalt, p.FactsSalt, fieldFactsDigest, link.Facts, left.facts || len(p.FactsDigest) > 0)
+	return appendProof(b, fieldEvidenceSalt, p.EvidenceSalt, fieldEvidenceDigest, link.Evidence, left.evidence || len(p.EvidenceDigest) > 0)
+}
+
+// appendProof appends the salt of a part that is there, or the digest of one that is not. A salt would help to guess that.
+func appendProof(b []byte, salted protowire.Number, salt []byte, digested protowire.Number, digest events.Hash, absent bool) []byte {
+	switch {
+	case absent:
+		return appendBytes(b, digested, digest[:])
+	case !absent && len(salt) > 0:
+		return appendBytes(b, salted, salt)
 	}
 	return b
 }
@@ -98,13 +125,18 @@ func toJSON(data []byte) ([]byte, error) {
 	return line.Bytes(), err
 }
 
-// fromJSON is the inverse of toJSON.
-func fromJSON(data []byte) ([]byte, error) {
+// fromJSON is the inverse of toJSON. What is not known here is left out, and then it is not whole.
+func fromJSON(data []byte) (b []byte, whole bool, err error) {
 	var m pb.PublishedRecord
-	if err := (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(data, &m); err != nil {
-		return nil, err
+	whole = true
+	if protojson.Unmarshal(data, &m) != nil {
+		whole = false
+		if err := (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(data, &m); err != nil {
+			return nil, false, err
+		}
 	}
-	return proto.Marshal(&m)
+	b, err = proto.MarshalOptions{Deterministic: true}.Marshal(&m)
+	return b, whole, err
 }
 
 // Decode reads a whole message. The event keeps nothing of the message's memory.
@@ -114,11 +146,11 @@ func Decode(m *Message) (Event, error) {
 		return Event{}, err
 	}
 	e := Event{Head: head}
-	data := m.Data
+	data, whole := m.Data, true
 	switch head.ContentType {
 	case Protobuf:
 	case JSON:
-		if data, err = fromJSON(data); err != nil {
+		if data, whole, err = fromJSON(data); err != nil {
 			return Event{}, fmt.Errorf("decode message %s: %w", head.ID, err)
 		}
 	default:
@@ -126,6 +158,9 @@ func Decode(m *Message) (Event, error) {
 	}
 	if err := e.decode(data); err != nil {
 		return Event{}, fmt.Errorf("decode message %s: %w", head.ID, err)
+	}
+	if !whole {
+		e.link = nil
 	}
 	if e.Record.Sequence != e.ID.Sequence {
 		return Event{}, fmt.Errorf("decode message %s: its data is record %d", head.ID, e.Record.Sequence)
@@ -164,7 +199,17 @@ func (e *Event) decode(data []byte) error {
 		r.Facts = nil
 	}
 	e.Record = r
+	if proven(p.Facts, p.FactsSalt, p.FactsDigest, p.Erased || e.FactsOmitted) && proven(p.Evidence, p.EvidenceSalt, p.EvidenceDigest, e.EvidenceOmitted) {
+		link := p.Link()
+		link.Header = bytes.Clone(link.Header)
+		e.link = &link
+	}
 	return nil
+}
+
+// proven reports whether a message holds what the chain takes in of a part.
+func proven(part, salt, digest []byte, absent bool) bool {
+	return len(digest) > 0 || len(part) == 0 && !absent || len(part) > 0 && len(salt) > 0
 }
 
 // field takes in one field of the data.
@@ -188,6 +233,14 @@ func (e *Event) field(p *events.Parts, number protowire.Number, value []byte) {
 		e.FactsOmitted = true
 	case fieldUnknownFacts:
 		p.Facts = value
+	case fieldFactsSalt:
+		p.FactsSalt = value
+	case fieldEvidenceSalt:
+		p.EvidenceSalt = value
+	case fieldFactsDigest:
+		p.FactsDigest = value
+	case fieldEvidenceDigest:
+		p.EvidenceDigest = value
 	default:
 		if number > fieldFacts {
 			p.Facts = value

@@ -26,10 +26,13 @@ type Encoder struct {
 	// MaxBytes is the most that a message may have, headers and data; 0 for no bound. From a larger one first the evidence
 	// and then also the facts are left out.
 	MaxBytes int
+	// Chain is the log's chain value before the next record; Encode moves it behind that record, and says it in the header. Without it
+	// messages say none.
+	Chain *events.Hash
 
 	headers map[string][]string // its values are those below, and what seldom changes
 
-	id, kind, stamp, sequence, stream, previous, floor [1]string
+	id, kind, stamp, sequence, stream, previous, floor, chain [1]string
 
 	at     events.Time // that stamp says
 	stored []byte
@@ -53,10 +56,18 @@ func (e *Encoder) Encode(r *events.Record, log events.Identity, job events.JobRe
 		job.UID = types.UID(r.Stream.ID)
 	}
 	subject := SubjectOf(e.Cluster, job, &r.Header)
+	link := parts.Link()
 	m := Message{Subject: subject.String(), Header: e.header(r, &subject, log, floor)}
+	if e.Chain != nil {
+		*e.Chain = e.Chain.After(link)
+		e.chain[0] = e.Chain.String()
+		m.Header[HeaderChain] = e.chain[:]
+	} else {
+		delete(m.Header, HeaderChain)
+	}
 	size := headerBytes(m.Header)
 	for _, left := range []omit{{}, {evidence: true}, {evidence: true, facts: true}} {
-		e.data = appendData(e.data[:0], &parts, r.Kind, job, left)
+		e.data = appendData(e.data[:0], &parts, &link, r.Kind, job, left)
 		m.Data = e.data
 		if e.ContentType == JSON {
 			if m.Data, err = toJSON(e.data); err != nil {

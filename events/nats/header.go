@@ -1,6 +1,7 @@
 package nats
 
 import (
+	"encoding/hex"
 	"fmt"
 	"strconv"
 	"strings"
@@ -24,6 +25,7 @@ const (
 	HeaderStream      = "ce-stream"          // what the record belongs to: "job/<uid>", "controller", …
 	HeaderPrevious    = "ce-previous"        // the stream's record before this one; 0 for its first
 	HeaderFloor       = "ce-floor"           // every record from this one on was published before this message
+	HeaderChain       = "ce-chain"           // the log's chain value after the record, 64 hexadecimal digits; may be absent
 	HeaderCauses      = "ce-causes"          // the records that led to this one, oldest first, with commas; the newest 32; may be absent
 	HeaderReasons     = "ce-reasons"         // of a decision, in the order of its steps, with commas; may be absent
 )
@@ -55,6 +57,7 @@ type Head struct {
 	Stream      events.Stream
 	Previous    events.Sequence
 	Floor       events.Sequence
+	Chain       events.Hash // the log's chain value after the record; zero when the message does not say it
 	Causes      []events.Sequence
 	Reasons     []events.Reason
 	ContentType string // Protobuf or JSON
@@ -69,6 +72,9 @@ func ParseHead(m *Message) (Head, error) {
 		Stream:   p.stream(HeaderStream),
 		Previous: events.Sequence(p.number(HeaderPrevious)),
 		Floor:    events.Sequence(p.number(HeaderFloor)),
+	}
+	if text := p.text(HeaderChain); text != "" {
+		h.Chain = p.hash(HeaderChain, text)
 	}
 	for _, cause := range p.list(HeaderCauses) {
 		h.Causes = append(h.Causes, events.Sequence(p.parseNumber(HeaderCauses, cause)))
@@ -147,6 +153,18 @@ func (p *headParser) parseNumber(name, text string) uint64 {
 		p.fail(name, err)
 	}
 	return n
+}
+
+func (p *headParser) hash(name, text string) (h events.Hash) {
+	b, err := hex.DecodeString(text)
+	if err == nil && len(b) != len(h) {
+		err = fmt.Errorf("%q: want %d hexadecimal digits", text, 2*len(h))
+	}
+	if err != nil {
+		p.fail(name, err)
+	}
+	copy(h[:], b)
+	return h
 }
 
 func (p *headParser) time(name string) events.Time {

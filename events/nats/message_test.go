@@ -73,7 +73,7 @@ func samples() []events.Record {
 func TestTheFormOfAMessageIsForEver(t *testing.T) {
 	var text strings.Builder
 	for _, contentType := range []string{nats.JSON, nats.Protobuf} {
-		e := nats.Encoder{Cluster: "eu 1", ContentType: contentType}
+		e := nats.Encoder{Cluster: "eu 1", ContentType: contentType, Chain: &events.Hash{}}
 		for _, r := range samples() {
 			m, err := e.Encode(&r, life, demo, 1)
 			if err != nil {
@@ -117,9 +117,7 @@ func TestAMessageIsReadBackExactly(t *testing.T) {
 			if err != nil {
 				t.Fatalf("record %d as %s: %v", r.Sequence, contentType, err)
 			}
-			want := r
-			want.FactsSalt, want.EvidenceSalt = events.Salt{}, events.Salt{}
-			if diff := cmp.Diff(want, got.Record); diff != "" {
+			if diff := cmp.Diff(r, got.Record); diff != "" {
 				t.Fatalf("record %d as %s (-want +got):\n%s", r.Sequence, contentType, diff)
 			}
 			if got.Stream != r.Stream || got.Previous != r.Previous || got.Floor != 9 || got.Time != r.Time ||
@@ -293,6 +291,109 @@ func TestARestoredLogHasOtherIDs(t *testing.T) {
 		if got, err := nats.ParseID(text); err == nil {
 			t.Errorf("%q is read as %+v", text, got)
 		}
+	}
+}
+
+// TestAMessageHoldsAllThatTheChainTakesIn: each record can be written again as it is in the log, and what one message says of the chain can be
+// computed from what the one before says.
+func TestAMessageHoldsAllThatTheChainTakesIn(t *testing.T) {
+	all := append(samples(), busy(t)...)
+	digest := events.Hash{9}
+	all = append(all, events.Record{Header: head(9000, events.JobStream(demo.UID), events.KindPodChanged), Facts: &events.Erased{Digest: events.Hash{8}}, EvidenceDigest: &digest})
+	for _, row := range []struct {
+		contentType string
+		maxBytes    int
+	}{{nats.Protobuf, 0}, {nats.JSON, 0}, {nats.Protobuf, 1400}} {
+		chain, omitted := events.Hash{7}, 0
+		e := nats.Encoder{Cluster: "c", ContentType: row.contentType, MaxBytes: row.maxBytes, Chain: &chain}
+		want := chain
+		for _, r := range all {
+			if erased, ok := r.Facts.(*events.Erased); ok && erased.Digest == (events.Hash{}) {
+				continue // nobody knows what the chain took in
+			}
+			stored, err := events.AppendRecord(nil, &r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := want
+			if want, err = want.Next(stored); err != nil {
+				t.Fatal(err)
+			}
+			m, err := e.Encode(&r, life, demo, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := nats.Decode(&m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if after, known := got.ChainAfter(before); !known || after != want || got.Chain != want {
+				t.Fatalf("record %d (%s) as %s: the chain is %s (%t), the header says %s, want %s",
+					r.Sequence, r.Kind, row.contentType, after, known, got.Chain, want)
+			}
+			if got.FactsOmitted || got.EvidenceOmitted {
+				omitted++
+				continue
+			}
+			if again, err := events.AppendRecord(nil, &got.Record); err != nil || !bytes.Equal(again, stored) {
+				t.Fatalf("record %d (%s) as %s is written again as\n%x (%v), want\n%x", r.Sequence, r.Kind, row.contentType, again, err, stored)
+			}
+		}
+		if (omitted > 0) != (row.maxBytes > 0) {
+			t.Errorf("of %d messages something was omitted", omitted)
+		}
+	}
+}
+
+// TestMessagesFromBeforeTheChainAreRead, and nothing is made of what they do not say.
+func TestMessagesFromBeforeTheChainAreRead(t *testing.T) {
+	e := nats.Encoder{Cluster: "c"}
+	for _, r := range samples() {
+		m, err := e.Encode(&r, life, demo, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var old pb.PublishedRecord
+		if err := proto.Unmarshal(m.Data, &old); err != nil {
+			t.Fatal(err)
+		}
+		old.FactsSalt, old.EvidenceSalt, old.FactsDigest, old.EvidenceDigest = nil, nil, nil, nil
+		if m.Data, err = proto.Marshal(&old); err != nil {
+			t.Fatal(err)
+		}
+		got, err := nats.Decode(&m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, known := got.ChainAfter(events.Hash{})
+		_, erased := r.Facts.(*events.Erased)
+		parts, _, err := events.EncodeParts(nil, &r)
+		if whole := err == nil && !erased && len(parts.Facts) == 0 && len(parts.Evidence) == 0; known != whole || got.Chain != (events.Hash{}) {
+			t.Errorf("%s: a chain value is known: %t, want %t; the header says %s", r.Kind, known, whole, got.Chain)
+		}
+		want := r
+		want.FactsSalt, want.EvidenceSalt = events.Salt{}, events.Salt{}
+		if diff := cmp.Diff(want, got.Record); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", r.Kind, diff)
+		}
+	}
+}
+
+// TestARecordOfAPublisherToComeIsNotCalledForged: its JSON says more than is known here, so nothing is said of the chain.
+func TestARecordOfAPublisherToComeIsNotCalledForged(t *testing.T) {
+	e := nats.Encoder{Cluster: "c", ContentType: nats.JSON}
+	r := samples()[3]
+	m, err := e.Encode(&r, life, demo, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Data = bytes.Replace(m.Data, []byte(`"phase":`), []byte(`"mood":"good","phase":`), 1)
+	got, err := nats.Decode(&m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after, known := got.ChainAfter(events.Hash{}); known {
+		t.Errorf("the chain is said to be %s", after)
 	}
 }
 

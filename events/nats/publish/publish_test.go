@@ -29,7 +29,9 @@ func wantWhole(t *testing.T, s *natstest.Server, log store.Reader) []nats.Event 
 		if i >= len(all) {
 			t.Fatalf("the stream ends after %d messages, before record %d", i, r.Sequence)
 		}
-		r.FactsSalt, r.EvidenceSalt = events.Salt{}, events.Salt{}
+		if chain, err := log.Chain(r.Sequence); err != nil || i < len(all) && all[i].Chain != chain {
+			t.Fatalf("message %d says that the chain value is %s, the log %s (%v)", i+1, all[i].Chain, chain, err)
+		}
 		if all[i].ID.Sequence != r.Sequence {
 			t.Fatalf("message %d is record %d, want %d", i+1, all[i].ID.Sequence, r.Sequence)
 		}

@@ -32,6 +32,10 @@ type session struct {
 	follows follows
 
 	turn *turn // what is on its way to a stream on several servers; nil for others
+
+	chain   events.Hash     // the log's chain value after the record chained
+	chained events.Sequence // whose message was made last
+	strayed bool            // it was told that the chain value is not the log's
 }
 
 // follows is what the server must find at the end of the stream to take a message: its place, and the record that was sent before
@@ -197,11 +201,15 @@ func (s *session) message(ctx context.Context, r *events.Record) (*natsgo.Msg, e
 	if err != nil {
 		return nil, err
 	}
+	if err := s.chainTo(r); err != nil {
+		return nil, err
+	}
 	life := events.Identity{LogID: s.logID, Epoch: s.epochs.of(r.Sequence)}
 	m, err := s.encoder.Encode(r, life, job, s.floor)
 	if err != nil {
 		return nil, err
 	}
+	s.checkChain(r, m.Header)
 	s.names.shown(r)
 	return &natsgo.Msg{Subject: m.Subject, Header: m.Header, Data: m.Data}, nil
 }

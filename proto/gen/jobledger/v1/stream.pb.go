@@ -22,8 +22,8 @@ const (
 )
 
 // PublishedRecord is one record as it goes to subscribers: the data of a message, as protobuf (application/protobuf) or in
-// protobuf's JSON form with the field names of these files (application/json). It is one Record of the log, opened up:
-// the same header, facts and evidence, without the salts.
+// protobuf's JSON form with the field names of these files (application/json). It is one Record of the log, opened up: all
+// that is needed to write it again byte for byte, with the same chain value after it, unless a part was omitted.
 //
 // Evidence holds what others wrote (termination messages, the API server's errors): it is data from pods and may hold
 // anything, also control characters and markup. Whoever shows it escapes it for where it is shown.
@@ -47,6 +47,14 @@ type PublishedRecord struct {
 	// log, and can be read there by its sequence.
 	EvidenceOmitted bool `protobuf:"varint,8,opt,name=evidence_omitted,json=evidenceOmitted,proto3" json:"evidence_omitted,omitempty"`
 	FactsOmitted    bool `protobuf:"varint,9,opt,name=facts_omitted,json=factsOmitted,proto3" json:"facts_omitted,omitempty"`
+	// facts_salt, evidence_salt go with the parts that are here; facts_digest, evidence_digest stand for parts that were erased or
+	// omitted. The chain takes in the header and two digests, of facts and of evidence: SHA-256( salt ‖ part ), the digest that
+	// stands here, or 32 zero bytes when there is no such part (docs/format.md). The bytes of header, evidence and facts in the protobuf
+	// form are those of the log. Publishers before these fields did not set them.
+	FactsSalt      []byte `protobuf:"bytes,10,opt,name=facts_salt,json=factsSalt,proto3" json:"facts_salt,omitempty"`
+	EvidenceSalt   []byte `protobuf:"bytes,11,opt,name=evidence_salt,json=evidenceSalt,proto3" json:"evidence_salt,omitempty"`
+	FactsDigest    []byte `protobuf:"bytes,12,opt,name=facts_digest,json=factsDigest,proto3" json:"facts_digest,omitempty"`
+	EvidenceDigest []byte `protobuf:"bytes,13,opt,name=evidence_digest,json=evidenceDigest,proto3" json:"evidence_digest,omitempty"`
 	// facts are all that a decision reads. The number of the field is that of Header.kind plus 100.
 	//
 	// Types that are valid to be assigned to Facts:
@@ -175,6 +183,34 @@ func (x *PublishedRecord) GetFactsOmitted() bool {
 		return x.FactsOmitted
 	}
 	return false
+}
+
+func (x *PublishedRecord) GetFactsSalt() []byte {
+	if x != nil {
+		return x.FactsSalt
+	}
+	return nil
+}
+
+func (x *PublishedRecord) GetEvidenceSalt() []byte {
+	if x != nil {
+		return x.EvidenceSalt
+	}
+	return nil
+}
+
+func (x *PublishedRecord) GetFactsDigest() []byte {
+	if x != nil {
+		return x.FactsDigest
+	}
+	return nil
+}
+
+func (x *PublishedRecord) GetEvidenceDigest() []byte {
+	if x != nil {
+		return x.EvidenceDigest
+	}
+	return nil
 }
 
 func (x *PublishedRecord) GetFacts() isPublishedRecord_Facts {
@@ -612,7 +648,7 @@ var File_jobledger_v1_stream_proto protoreflect.FileDescriptor
 
 const file_jobledger_v1_stream_proto_rawDesc = "" +
 	"\n" +
-	"\x19jobledger/v1/stream.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/record.proto\x1a\x18jobledger/v1/state.proto\"\xb8\x10\n" +
+	"\x19jobledger/v1/stream.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/record.proto\x1a\x18jobledger/v1/state.proto\"\xc8\x11\n" +
 	"\x0fPublishedRecord\x12,\n" +
 	"\x06header\x18\x01 \x01(\v2\x14.jobledger.v1.HeaderR\x06header\x122\n" +
 	"\bevidence\x18\x02 \x01(\v2\x16.jobledger.v1.EvidenceR\bevidence\x12\x1c\n" +
@@ -622,7 +658,13 @@ const file_jobledger_v1_stream_proto_rawDesc = "" +
 	"\ffacts_erased\x18\x06 \x01(\bR\vfactsErased\x12#\n" +
 	"\runknown_facts\x18\a \x01(\fR\funknownFacts\x12)\n" +
 	"\x10evidence_omitted\x18\b \x01(\bR\x0fevidenceOmitted\x12#\n" +
-	"\rfacts_omitted\x18\t \x01(\bR\ffactsOmitted\x12;\n" +
+	"\rfacts_omitted\x18\t \x01(\bR\ffactsOmitted\x12\x1d\n" +
+	"\n" +
+	"facts_salt\x18\n" +
+	" \x01(\fR\tfactsSalt\x12#\n" +
+	"\revidence_salt\x18\v \x01(\fR\fevidenceSalt\x12!\n" +
+	"\ffacts_digest\x18\f \x01(\fR\vfactsDigest\x12'\n" +
+	"\x0fevidence_digest\x18\r \x01(\fR\x0eevidenceDigest\x12;\n" +
 	"\vlog_created\x18e \x01(\v2\x18.jobledger.v1.LogCreatedH\x00R\n" +
 	"logCreated\x12A\n" +
 	"\repoch_changed\x18f \x01(\v2\x1a.jobledger.v1.EpochChangedH\x00R\fepochChanged\x12.\n" +
