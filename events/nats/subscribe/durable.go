@@ -154,7 +154,7 @@ func (s *subscriber) resume(ctx context.Context, f *finder, info *jetstream.Cons
 		return err
 	}
 	if s.continues {
-		next, err := f.after(ctx, s.newest.ID)
+		next, err := s.seek(ctx, f)
 		if err != nil {
 			return err
 		}

@@ -96,6 +96,7 @@ func (s *subscriber) deliver(ctx context.Context, m jetstream.Msg, at place) err
 		s.floor.raise(first)
 		s.order.Expect(first)
 	}
+	s.checkFork(&e)
 	if s.floor.behind(e.ID) || e.Time < s.since {
 		s.place = max(s.place, at.number)
 		return nil
@@ -117,7 +118,7 @@ func (s *subscriber) deliver(ctx context.Context, m jetstream.Msg, at place) err
 		return err
 	}
 	s.place, s.since, s.lost = max(s.place, at.number), 0, Gap{}
-	s.keep(Taken{ID: e.ID})
+	s.keep(Taken{ID: e.ID, Chain: e.Chain})
 	s.taken++
 	return nil
 }

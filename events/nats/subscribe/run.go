@@ -233,7 +233,7 @@ func (s *subscriber) locate(ctx context.Context, f *finder) error {
 // begin gives the place at which a subscription begins: behind what was taken before, if something is known of that.
 func (s *subscriber) begin(ctx context.Context, f *finder) (uint64, error) {
 	if s.continues {
-		return f.after(ctx, s.newest.ID)
+		return s.seek(ctx, f)
 	}
 	from, first, err := f.start(ctx, s.Start)
 	if err != nil {
@@ -277,7 +277,7 @@ func (s *subscriber) anew(ctx context.Context, f *finder) (from uint64, err erro
 	next := s.floor.first()
 	if next == (nats.ID{}) {
 		s.since, from = s.asked, max(f.first, 1)
-	} else if from, err = f.after(ctx, preceding(next)); err == nil {
+	} else if from, err = s.rejoin(ctx, f, next); err == nil {
 		s.continues = true
 		s.lost, err = s.lacks(ctx, f, next)
 	}
@@ -285,6 +285,14 @@ func (s *subscriber) anew(ctx context.Context, f *finder) (from uint64, err erro
 		s.remade()
 	}
 	return from, err
+}
+
+// rejoin finds the record to go on with, or what follows it, in another stream than the one before.
+func (s *subscriber) rejoin(ctx context.Context, f *finder, next nats.ID) (uint64, error) {
+	if preceding(next) == s.newest.ID {
+		return s.seek(ctx, f)
+	}
+	return f.after(ctx, preceding(next))
 }
 
 // lacks is what the stream does not hold before its oldest message, though it is asked for. Only one that asks for single kinds of
