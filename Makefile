@@ -37,7 +37,7 @@ golangci := $(CURDIR)/$(linter)/golangci-lint
 
 .PHONY: build
 build: ## Build bin/jobledger, and bin/kubectl-jobledger as a link to it
-	go build -o bin/jobledger ./cmd/jobledger
+	CGO_ENABLED=0 go build -o bin/jobledger ./cmd/jobledger
 	@ln -sf jobledger bin/kubectl-jobledger
 
 .PHONY: generate

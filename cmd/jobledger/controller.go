@@ -430,20 +430,24 @@ func (c *controller) announce(ctx context.Context) {
 	}
 }
 
-// worry says now and then that the cluster cannot be listed, and why, for as long as that is so: client-go asks again and
+// worry says at once if rights are missing, and now and then that the cluster cannot be listed, and why, for as long as that is so: client-go asks again and
 // again, and says nothing of a server that refuses connections.
 func (c *controller) worry(ctx context.Context) {
 	tick := time.NewTicker(worryEvery)
 	defer tick.Stop()
+	c.lookAtRights(ctx)
 	for was := false; ; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
-		listing := false
-		c.health.set(func(h *health) { listing = h.listing })
-		if listing && was {
+		listing, denied := false, ""
+		c.health.set(func(h *health) { listing, denied = h.listing, h.denied })
+		if listing || denied != "" {
+			denied = c.lookAtRights(ctx)
+		}
+		if listing && was && denied == "" {
 			bound, cancel := context.WithTimeout(ctx, askTimeout)
 			_, err := c.cluster.version(bound)
 			cancel()

@@ -145,6 +145,10 @@ func (c *cli) showJobs(f *getFlags, all []show.Summary) error {
 		return c.document(f.output.format, text)
 	}
 	if len(jobs) == 0 {
+		if f.namespace != "" {
+			fmt.Fprintf(c.err, "No Jobs found in namespace %q (-A looks in all).\n", show.Clean(f.namespace))
+			return nil
+		}
 		fmt.Fprintln(c.err, "No Jobs found.")
 		return nil
 	}

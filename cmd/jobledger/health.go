@@ -13,6 +13,7 @@ type health struct {
 	mu       sync.Mutex
 	standby  bool   // another process works
 	listing  bool   // the view of the cluster is being made
+	denied   string // which rights are missing for that; empty for none
 	full     bool   // the log has no room
 	rival    string // what another controller does to our Jobs; empty when none does
 	stopping bool
@@ -60,7 +61,11 @@ func (h *health) checks(ready bool) []check {
 	if h.standby {
 		return append(all, check{name: "standby"}) // which is what it is for
 	}
-	say("listing", h.listing, "the cluster is being listed: nothing is decided until that is done")
+	listing := "the cluster is being listed: nothing is decided until that is done"
+	if h.denied != "" {
+		listing = h.denied
+	}
+	say("listing", h.listing, listing)
 	say("rival", h.rival != "", h.rival)
 	say("running", h.stopping, "the controller stops")
 	return all

@@ -23,10 +23,10 @@ type cluster struct {
 
 // connect finds the cluster and makes a client of it; it does not ask it anything yet.
 func connect(f *runFlags) (*cluster, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = f.kubeconfig
-	overrides := &clientcmd.ConfigOverrides{CurrentContext: f.context}
-	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides)
+	loader, err := kubeconfigOf(f.kubeconfig, f.context)
+	if err != nil {
+		return nil, err
+	}
 	config, err := loader.ClientConfig()
 	if clientcmd.IsEmptyConfig(err) {
 		return nil, errors.New("no cluster to talk to: name one with --kubeconfig or $KUBECONFIG, or run inside one")

@@ -31,6 +31,9 @@ func parseJob(args []string) (name string, err error) {
 		}
 	}
 	if !jobKinds[strings.ToLower(kind)] {
+		if len(args) == 1 && kind == args[0] {
+			return "", usage("%q is no kind of object: write job/%s for the Job of that name, or job/UID", kind, kind)
+		}
 		return "", usage("%q is no Job: write job/NAME or job/UID", args[0])
 	}
 	if strings.Contains(name, "/") {
@@ -51,7 +54,7 @@ func findJobs(ctx context.Context, src serve.Source, namespace, name string) ([]
 		return nil, fmt.Errorf("find job/%s: %w", name, err)
 	}
 	if len(streams) == 0 {
-		return nil, fmt.Errorf("the log knows no job/%s in namespace %q (-n names another; 'get jobs' lists all)", name, namespace)
+		return nil, fmt.Errorf("the log knows no job/%s in namespace %q (-n names another; 'get jobs -A' lists all)", name, namespace)
 	}
 	return streams, nil
 }

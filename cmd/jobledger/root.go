@@ -1,10 +1,8 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -29,12 +27,16 @@ Commands that read take --log DIR for a log directory, or --server URL for a con
 When a controller has the directory open, --log DIR asks that controller.`,
 		Version:      thisBuild().String(),
 		SilenceUsage: true, SilenceErrors: true,
-		Annotations:      map[string]string{cobra.CommandDisplayNameAnnotation: name},
-		Args:             knownCommand,
-		PersistentPreRun: func(*cobra.Command, []string) { c.begun = true },
-		RunE:             showHelp,
+		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: name},
+		Args:        knownCommand,
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
+			c.begun = true
+			return namespaceOf(cmd, args, plugin(name))
+		},
+		RunE: showHelp,
 	}
 	root.SuggestionsMinimumDistance = 2
+	root.SetFlagErrorFunc(plainFlagError)
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetOut(c.out)
 	root.SetErr(c.err)
@@ -42,20 +44,12 @@ When a controller has the directory open, --log DIR asks that controller.`,
 		newRun(c), newGet(c), newEvents(c), newSubscribe(c), newReplay(c), newVerify(c),
 		newRelease(c), newVersion(c),
 	)
+	for _, cmd := range root.Commands() {
+		cmd.SuggestFor = alike[cmd.Name()]
+	}
+	addAllNamespaces(root)
 	c.addHelp(root)
 	return root
-}
-
-// knownCommand refuses what is no subcommand, and says which one may be meant.
-func knownCommand(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	text := fmt.Sprintf("there is no command %q", args[0])
-	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
-		text += "; do you mean " + strings.Join(like, " or ") + "?"
-	}
-	return &usageError{text}
 }
 
 // terminal reports whether w is a terminal, and how wide it is.

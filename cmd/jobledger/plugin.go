@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// plugin reports whether the program was called by kubectl, whose users expect the namespace of their kubeconfig.
+func plugin(name string) bool { return strings.HasPrefix(name, "kubectl ") }
+
+// lists are the commands that show many Jobs, unless one is named.
+var lists = []string{"get", "events", "subscribe"}
+
+// addAllNamespaces gives the commands that list their flag for all namespaces.
+func addAllNamespaces(root *cobra.Command) {
+	for _, cmd := range root.Commands() {
+		if slices.Contains(lists, cmd.Name()) {
+			cmd.Flags().BoolP("all-namespaces", "A", false, "all namespaces, also where kubectl's would be meant")
+		}
+	}
+}
+
+// namespaceOf fills in the namespace that the command line leaves open, before the command begins: as a plugin, that of the
+// kubeconfig's current context.
+func namespaceOf(cmd *cobra.Command, args []string, asPlugin bool) error {
+	flags := cmd.Flags()
+	all := flags.Lookup("all-namespaces") != nil && flags.Changed("all-namespaces")
+	if all && flags.Changed("namespace") {
+		return usage("-A and -n contradict each other: give one of them")
+	}
+	if all && len(args) > 0 && args[0] != "jobs" {
+		return usage("-A is for lists: say with -n where the Job is")
+	}
+	named := cmd.Name() == "replay" && flags.Changed("job")
+	if !asPlugin || all || flags.Changed("namespace") || !(named || slices.Contains(lists, cmd.Name())) {
+		return nil
+	}
+	loader, err := kubeconfigOf("", "")
+	if err != nil {
+		return err
+	}
+	namespace, _, err := loader.Namespace()
+	if clientcmd.IsEmptyConfig(err) {
+		return nil // a log can be read far from any cluster
+	}
+	if err != nil {
+		return fmt.Errorf("find out the namespace of the kubeconfig (-n names one): %w", err)
+	}
+	return flags.Set("namespace", namespace)
+}
+
+// kubeconfigOf reads the kubeconfig: the file of that path, else those of $KUBECONFIG, else the one in the home directory.
+func kubeconfigOf(path, context string) (clientcmd.ClientConfig, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = path
+	named := filepath.SplitList(os.Getenv(clientcmd.RecommendedConfigPathEnvVar))
+	named = slices.DeleteFunc(named, func(file string) bool { return file == "" })
+	missing := 0
+	for _, file := range named {
+		if _, err := os.Stat(file); os.IsNotExist(err) {
+			missing++
+		}
+	}
+	if path == "" && missing > 0 && missing == len(named) {
+		return nil, fmt.Errorf("$%s names %s, and there is no such file", clientcmd.RecommendedConfigPathEnvVar, strings.Join(named, " and "))
+	}
+	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: context}), nil
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// alike are words that people try, and the commands that do it.
+var alike = map[string][]string{
+	"get":       {"list", "ls", "show", "describe", "status", "job", "jobs", "state"},
+	"events":    {"log", "logs", "history", "records", "event", "audit", "explain", "why"},
+	"subscribe": {"stream", "tail", "follow", "listen", "watch"},
+	"verify":    {"check", "fsck", "integrity"},
+	"replay":    {"again", "rerun", "decide"},
+	"run":       {"start", "controller", "server", "serve"},
+	"release":   {"uninstall", "leave", "remove", "delete"},
+}
+
+// knownCommand refuses what is no subcommand, and says which one may be meant, or else which there are.
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("there is no command %q", args[0])
+	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
+		return &usageError{text + "; do you mean " + strings.Join(like, " or ") + "?"}
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	if len(names) > 0 {
+		text += "; there are " + strings.Join(names, ", ")
+	}
+	return &usageError{text}
+}
+
+// plainFlagError says in plain words what is wrong with a flag, and which one may be meant.
+func plainFlagError(cmd *cobra.Command, err error) error {
+	var none *pflag.NotExistError
+	var empty *pflag.ValueRequiredError
+	var wrong *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &none) && none.GetSpecifiedShortnames() != "":
+		return usage("there is no flag -%s", none.GetSpecifiedName())
+	case errors.As(err, &none):
+		name := none.GetSpecifiedName()
+		if like := flagLike(cmd, name); like != "" {
+			return usage("there is no flag --%s; do you mean --%s?", name, like)
+		}
+		return usage("there is no flag --%s", name)
+	case errors.As(err, &empty):
+		return usage("--%s wants a value", empty.GetFlag().Name)
+	case errors.As(err, &wrong):
+		if kind := kindOf(wrong.GetFlag().Value.Type()); kind != "" {
+			return usage("--%s=%s: must be %s", wrong.GetFlag().Name, wrong.GetValue(), kind)
+		}
+		return usage("--%s=%s: %v", wrong.GetFlag().Name, wrong.GetValue(), wrong.Unwrap())
+	}
+	return &usageError{err.Error()}
+}
+
+// kindOf names what values a flag takes, by the name of its type; empty for one of ours, which says so itself.
+func kindOf(flag string) string {
+	switch flag {
+	case "duration":
+		return "a duration, such as 90s or 2h"
+	case "bool":
+		return "true or false"
+	case "int", "int32", "int64":
+		return "a whole number"
+	case "uint", "uint16", "uint32", "uint64":
+		return "a whole number, 0 or more"
+	case "float64":
+		return "a number"
+	}
+	return ""
+}
+
+// flagLike is the flag of the command whose name is nearest; empty when none is near.
+func flagLike(cmd *cobra.Command, name string) (best string) {
+	nearest := min(2, len(name)/2) + 1
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		d := distance(f.Name, name)
+		if strings.HasPrefix(f.Name, name) {
+			d = min(d, 1)
+		}
+		if !f.Hidden && d < nearest {
+			best, nearest = f.Name, d
+		}
+	})
+	return best
+}
+
+// distance is how many letters differ between two words: added, left out or replaced.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		before := slices.Clone(row)
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			row[j+1] = min(before[j+1]+1, row[j]+1, before[j]+cost)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+var (
+	namedFlag    = regexp.MustCompile(`(?:^|[^-\w])--([a-z][a-z0-9-]+)`)
+	namedCommand = regexp.MustCompile(`['"]jobledger ([a-z]+)`)
+)
+
+// others are flags of other programs that our texts name.
+var others = map[string]bool{"headers-only": true, "request-timeout": true}
+
+// TestHintsNameWhatExists: every flag and command that a text of the program names is there.
+func TestHintsNameWhatExists(t *testing.T) {
+	flags, commands := map[string]bool{"help": true, "version": true}, map[string]bool{"help": true}
+	root := newRoot(&cli{out: io.Discard, err: io.Discard, getenv: func(string) string { return "" }}, "jobledger")
+	var walk func(*cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		commands[cmd.Name()] = true
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { flags[f.Name] = true })
+		for _, c := range cmd.Commands() {
+			walk(c)
+		}
+	}
+	walk(root)
+	hints := 0
+	for text, place := range texts(t) {
+		for _, m := range namedFlag.FindAllStringSubmatch(text, -1) {
+			hints++
+			if name := m[1]; !flags[name] && !others[name] && !strings.HasSuffix(name, "-") {
+				t.Errorf("%s: no command has the flag --%s: %q", place, name, text)
+			}
+		}
+		for _, m := range namedCommand.FindAllStringSubmatch(text, -1) {
+			if !commands[m[1]] {
+				t.Errorf("%s: there is no command %s: %q", place, m[1], text)
+			}
+		}
+	}
+	if hints < 100 {
+		t.Errorf("only %d flags were found in texts", hints)
+	}
+}
+
+// texts are the string literals of the program, with a place where each stands.
+func texts(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	files := token.NewFileSet()
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "test" || d.Name() == "gen" || d.Name() == "bin" || d.Name() == "examples" || d.Name() == "mutants" ||
+			d.Name() == "tools" || d.Name() == "conformance" || strings.HasPrefix(d.Name(), ".") && len(d.Name()) > 2):
+			return filepath.SkipDir
+		case d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		file, err := parser.ParseFile(files, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+				if text, err := strconv.Unquote(lit.Value); err == nil {
+					all[text] = files.Position(lit.Pos()).String()
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
