@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	stdsync "sync"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/jobledger/jobledger/events"
@@ -45,6 +47,8 @@ type Metrics struct {
 	staleSyncSkips  *prometheus.CounterVec
 	all             []prometheus.Collector
 
+	controllers, reasons names // values of labels
+
 	standing standing
 }
 
@@ -84,11 +88,40 @@ func (m *Metrics) counter(name, help string, labels ...string) *prometheus.Count
 	return c
 }
 
-// Foreign counts a Job that appeared and that the controller of that name runs (J-204); an empty name is of none.
+// Foreign counts a Job that appeared and that the controller of that name runs (J-204); an empty name is of none. Whoever
+// creates Jobs chooses these names, so only the first few are told apart.
 func (m *Metrics) Foreign(managedBy string) {
 	if managedBy != "" && managedBy != events.BuiltinManagedBy {
-		m.externalJobs.WithLabelValues(managedBy).Inc()
+		m.externalJobs.WithLabelValues(m.controllers.of(managedBy)).Inc()
 	}
+}
+
+// names are values of a label that others choose: of more than mostNames the later ones count as otherNames. It is safe for
+// concurrent use.
+type names struct {
+	mu    stdsync.Mutex
+	known map[string]bool
+}
+
+const (
+	mostNames  = 20
+	otherNames = "other"
+)
+
+// of is the value that stands for a name.
+func (n *names) of(name string) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	switch {
+	case n.known[name]:
+		return name
+	case len(n.known) >= mostNames:
+		return otherNames
+	case n.known == nil:
+		n.known = map[string]bool{}
+	}
+	n.known[name] = true
+	return name
 }
 
 // Describe is described by prometheus.Collector.

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -464,6 +465,24 @@ func TestForeignAndStale(t *testing.T) {
 	s := &script{t: t, metrics: m}
 	s.expect("jobs_by", `jobs_by_external_controller_total{controller_name="example.com/other"} 2`)
 	s.expect("stale", `stale_sync_skips_total{group="",resource="pods"} 0`, `stale_sync_skips_total{group="batch",resource="jobs"} 0`)
+}
+
+// TestNamesOfTenantsAreBounded: who creates Jobs with ever new names of controllers does not fill the memory of whoever scrapes.
+func TestNamesOfTenantsAreBounded(t *testing.T) {
+	m := New()
+	for i := range 1000 {
+		m.Foreign(fmt.Sprintf("example.com/%d", i))
+	}
+	m.Foreign("example.com/0")
+	series := lines(t, m, "jobs_by")
+	if len(series) != mostNames+1 {
+		t.Errorf("there are %d series", len(series))
+	}
+	for _, want := range []string{`{controller_name="other"} 980`, `{controller_name="example.com/0"} 2`} {
+		if !slices.Contains(series, "jobs_by_external_controller_total"+want) {
+			t.Errorf("no %s in %q", want, series)
+		}
+	}
 }
 
 func TestWhatIsOverIsForgotten(t *testing.T) {

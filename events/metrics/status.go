@@ -77,7 +77,7 @@ func (c *Consumer) concluded(j *job, conditions []events.JobCondition) {
 	if end.Type == projector.Failed {
 		result = failed
 	}
-	c.metrics.jobsFinished.WithLabelValues(j.mode(), result, end.Reason).Inc()
+	c.metrics.jobsFinished.WithLabelValues(j.mode(), result, c.metrics.reasons.of(end.Reason)).Inc()
 }
 
 // terminal is the condition that finishes a Job; nil when none holds.
