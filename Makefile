@@ -35,10 +35,12 @@ golangci := $(CURDIR)/$(linter)/golangci-lint
 
 # --- Build ------------------------------------------------------------------------------------------------------------
 
+# Without cgo the program is static: it runs in an image that has nothing else, whatever the C library.
+OUT ?= bin
 .PHONY: build
-build: ## Build bin/jobledger, and bin/kubectl-jobledger as a link to it
-	CGO_ENABLED=0 go build -o bin/jobledger ./cmd/jobledger
-	@ln -sf jobledger bin/kubectl-jobledger
+build: ## Build bin/jobledger, and bin/kubectl-jobledger as a link to it (OUT=bin)
+	CGO_ENABLED=0 go build -o $(OUT)/jobledger ./cmd/jobledger
+	@ln -sf jobledger $(OUT)/kubectl-jobledger
 
 .PHONY: generate
 generate: $(tools)/buf $(tools)/protoc-gen-go ## Write proto/gen from proto/**/*.proto

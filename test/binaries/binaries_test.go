@@ -102,6 +102,22 @@ func TestStaleProgramsAreThoseMissingOrOfAnotherVersion(t *testing.T) {
 	}
 }
 
+// TestEstimateFollowsTheMachine: the first is for two idle cores, the next ones are for this machine as it is.
+func TestEstimateFollowsTheMachine(t *testing.T) {
+	for _, row := range []struct {
+		so         pace
+		cold, want time.Duration
+	}{
+		{pace{}, 75 * time.Second, 75 * time.Second},
+		{pace{took: 150 * time.Second, cold: 75 * time.Second}, 285 * time.Second, 570 * time.Second}, // others use it too
+		{pace{took: 3 * time.Second, cold: 75 * time.Second}, 285 * time.Second, 11 * time.Second},    // most of it is cached
+	} {
+		if got := row.so.estimate(row.cold); got != row.want {
+			t.Errorf("after %+v: %s for %s, want %s", row.so, got, row.cold, row.want)
+		}
+	}
+}
+
 func remove(t *testing.T, path string) {
 	t.Helper()
 	if err := os.Remove(path); err != nil {

@@ -32,7 +32,7 @@ type program struct {
 	name   string
 	pkg    string // import path of its main package
 	module string // the module whose version it carries
-	// cold is how long the build took with an empty build cache, after those before it in the list, on 2 cores.
+	// cold is how long the build takes with an empty build cache, after those before it in the list, on two idle cores.
 	cold time.Duration
 	// vars gives the values that the linker sets, for a version such as v1.36.3.
 	vars func(version string) []string
@@ -40,13 +40,24 @@ type program struct {
 
 // programs in the order of building: each reuses what the ones before it compiled.
 var programs = []program{
-	{Etcd, "go.etcd.io/etcd/server/v3", "go.etcd.io/etcd/server/v3", 40 * time.Second, noVars},
-	{APIServer, "k8s.io/kubernetes/cmd/kube-apiserver", "k8s.io/kubernetes", 150 * time.Second, kubernetesVars},
-	{ControllerManager, "k8s.io/kubernetes/cmd/kube-controller-manager", "k8s.io/kubernetes", 45 * time.Second, kubernetesVars},
-	{Scheduler, "k8s.io/kubernetes/cmd/kube-scheduler", "k8s.io/kubernetes", 5 * time.Second, kubernetesVars},
-	{Kwok, "sigs.k8s.io/kwok/cmd/kwok", "sigs.k8s.io/kwok", 10 * time.Second, kwokVars},
-	{Etcdctl, "go.etcd.io/etcd/etcdctl/v3", "go.etcd.io/etcd/etcdctl/v3", 5 * time.Second, noVars},
-	{Etcdutl, "go.etcd.io/etcd/etcdutl/v3", "go.etcd.io/etcd/etcdutl/v3", 5 * time.Second, noVars},
+	{Etcd, "go.etcd.io/etcd/server/v3", "go.etcd.io/etcd/server/v3", 75 * time.Second, noVars},
+	{APIServer, "k8s.io/kubernetes/cmd/kube-apiserver", "k8s.io/kubernetes", 285 * time.Second, kubernetesVars},
+	{ControllerManager, "k8s.io/kubernetes/cmd/kube-controller-manager", "k8s.io/kubernetes", 85 * time.Second, kubernetesVars},
+	{Scheduler, "k8s.io/kubernetes/cmd/kube-scheduler", "k8s.io/kubernetes", 10 * time.Second, kubernetesVars},
+	{Kwok, "sigs.k8s.io/kwok/cmd/kwok", "sigs.k8s.io/kwok", 20 * time.Second, kwokVars},
+	{Etcdctl, "go.etcd.io/etcd/etcdctl/v3", "go.etcd.io/etcd/etcdctl/v3", 10 * time.Second, noVars},
+	{Etcdutl, "go.etcd.io/etcd/etcdutl/v3", "go.etcd.io/etcd/etcdutl/v3", 10 * time.Second, noVars},
+}
+
+// pace is how fast this machine builds: what the builds so far took, against what they take on two idle cores with nothing cached.
+type pace struct{ took, cold time.Duration }
+
+// estimate is how long a build takes here that takes that long there.
+func (p pace) estimate(cold time.Duration) time.Duration {
+	if p.cold == 0 {
+		return cold
+	}
+	return time.Duration(float64(cold) * float64(p.took) / float64(p.cold)).Round(time.Second)
 }
 
 func noVars(string) []string { return nil }

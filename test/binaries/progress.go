@@ -43,7 +43,7 @@ func newProgress(w io.Writer, prefix string, cold time.Duration) *progress {
 	if p.terminal {
 		interval = terminalInterval
 	} else {
-		fmt.Fprintf(w, "%s (about %s when nothing is cached)\n", prefix, cold)
+		fmt.Fprintf(w, "%s (about %s)\n", prefix, cold)
 	}
 	p.stopped.Go(func() {
 		tick := time.NewTicker(interval)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"debug/elf"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,11 +26,11 @@ func TestDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	binary := filepath.Join(t.TempDir(), "jobledger")
-	build := exec.Command("go", "build", "-o", binary, "./cmd/jobledger")
-	build.Dir = root
+	build := exec.Command("make", "-C", root, "build", "OUT="+filepath.Dir(binary))
 	if text, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, text)
+		t.Fatalf("make build: %v\n%s", err, text)
 	}
+	checkStatic(t, binary)
 	t.Setenv("TMPDIR", t.TempDir())
 	var out bytes.Buffer
 	d := &demo{root: root, binary: binary, out: &out}
@@ -64,6 +65,24 @@ func TestDemo(t *testing.T) {
 		t.Errorf("of what the demo wrote, only the log should stay: %v, %v", left, err)
 	}
 	t.Run("README.md", func(t *testing.T) { checkReadme(t, d, text) })
+}
+
+// checkStatic checks that the program wants nothing of the machine that it runs on: no library, no dynamic linker.
+func checkStatic(t *testing.T, binary string) {
+	t.Helper()
+	program, err := elf.Open(binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer program.Close()
+	if libraries, err := program.ImportedLibraries(); err != nil || len(libraries) > 0 {
+		t.Errorf("the program that make build makes wants libraries: %v, %v", libraries, err)
+	}
+	for _, p := range program.Progs {
+		if p.Type == elf.PT_INTERP {
+			t.Error("the program that make build makes wants a dynamic linker")
+		}
+	}
 }
 
 // gotBySubscriber checks that the subscriber got what was decided about its Job, each record right behind the same one of the
