@@ -8,13 +8,18 @@ import (
 	"path/filepath"
 	"strings"
 
+	natsgo "github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
 	"github.com/jobledger/jobledger/events/nats/dial"
 )
 
-// natsFile is a file in the log's directory in which a controller with a NATS server of its own says where that answers: a URL.
-const natsFile = "NATS"
+// Files in the log's directory, about the NATS server of its controller.
+const (
+	natsFile   = "NATS"        // where it answers: a URL
+	readerFile = "NATS.reader" // the password of the user embedded.Reader, who may read the stream
+	ownerFile  = "NATS.owner"  // the password of the user embedded.Owner, who may do everything
+)
 
 // embeddedURL is where the NATS server answers that runs in the process of the controller with that log.
 func embeddedURL(log string) (string, error) {
@@ -24,6 +29,20 @@ func embeddedURL(log string) (string, error) {
 	}
 	return strings.TrimSpace(string(text)), nil
 }
+
+// embeddedReader connects as one who reads from that server. The secret is read for each connection: it may be made anew.
+func embeddedReader(log string) natsgo.Option {
+	return natsgo.UserInfoHandler(func() (user, password string) {
+		text, err := os.ReadFile(filepath.Join(log, readerFile))
+		if err != nil {
+			return "", "" // the server says that it lets nobody in without one
+		}
+		return readerUser, strings.TrimSpace(string(text))
+	})
+}
+
+// readerUser is embedded.Reader, without a server in each program that reads.
+const readerUser = "reader"
 
 // embeddedDialer connects to that server wherever it is at that moment: each start of the controller may give it another
 // address.

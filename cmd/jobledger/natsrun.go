@@ -130,5 +130,8 @@ func (f *streamFlags) server(log string) (embedded.Config, publish.StreamConfig,
 	if stream.MaxBytes == 0 {
 		stream.MaxBytes = room / 10 * 9
 	}
-	return embedded.Config{Dir: filepath.Join(log, natsDir), Listen: f.listen, MaxBytes: room}, stream, err
+	return embedded.Config{
+		Dir: filepath.Join(log, natsDir), Listen: f.listen, MaxBytes: room,
+		ReaderSecret: filepath.Join(log, readerFile), OwnerSecret: filepath.Join(log, ownerFile),
+	}, stream, err
 }

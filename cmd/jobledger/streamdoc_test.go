@@ -79,7 +79,10 @@ func goProgram(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: goprogram FILE LINES")
 	}
 	cmd := exec.Command(args[0])
-	cmd.Env = append(os.Environ(), "NATS_URL="+ts.Getenv("NATS_URL"))
+	cmd.Env = os.Environ()
+	for _, name := range []string{"NATS_URL", "NATS_USER", "NATS_PASSWORD"} {
+		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
+	}
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	ts.Check(err)

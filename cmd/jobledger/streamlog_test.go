@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	natsgo "github.com/nats-io/nats.go"
@@ -23,8 +25,8 @@ import (
 
 // streamlog publishes a log on a NATS server of its own until the script ends, as a controller does, and returns when all of it
 // is in the stream: streamlog DIR. With "streamlog DIR without FROM TO", the stream lost these records; with "spoilt" their
-// data cannot be read, and a message of somebody else is before them. NATS_URL is set to where the server answers, and
-// RECORDS to how many there are.
+// data cannot be read, and a message of somebody else is before them. NATS_URL, NATS_USER and NATS_PASSWORD are set to
+// where the server answers, and to whom; the context reader.json says the same. RECORDS is set to how many records there are.
 func streamlog(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || (len(args) != 1 && len(args) != 4) {
 		ts.Fatalf("usage: streamlog DIR [without|spoilt FROM TO]")
@@ -34,10 +36,19 @@ func streamlog(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	ts.Defer(func() { ts.Check(log.Close()) })
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
-	server, err := embedded.Start(embedded.Config{Dir: filepath.Join(dir, natsDir), Listen: "127.0.0.1:0", Logger: quiet})
+	server, err := embedded.Start(embedded.Config{
+		Dir: filepath.Join(dir, natsDir), Listen: "127.0.0.1:0", Logger: quiet, ReaderSecret: filepath.Join(dir, readerFile),
+	})
 	ts.Check(err)
 	ts.Defer(server.Close)
+	secret, err := os.ReadFile(filepath.Join(dir, readerFile))
+	ts.Check(err)
+	file, err := json.Marshal(map[string]string{"url": server.URL(), "user": embedded.Reader, "password": strings.TrimSpace(string(secret))})
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs("reader.json"), file, 0o600))
 	ts.Setenv("NATS_URL", server.URL())
+	ts.Setenv("NATS_USER", embedded.Reader)
+	ts.Setenv("NATS_PASSWORD", strings.TrimSpace(string(secret)))
 	ts.Setenv("RECORDS", strconv.FormatUint(uint64(log.Head().Sequence), 10))
 	ts.Check(os.WriteFile(filepath.Join(dir, natsFile), []byte(server.URL()+"\n"), 0o600))
 	if len(args) > 1 {

@@ -290,7 +290,7 @@ func (f *subscribeFlags) connect(ctx context.Context, c *cli) (*natsgo.Conn, jet
 		natsgo.ErrorHandler(c.complaint()),
 	}
 	if f.log != "" {
-		options = append(options, natsgo.SetCustomDialer(embeddedDialer{f.log}))
+		options = append(options, natsgo.SetCustomDialer(embeddedDialer{f.log}), embeddedReader(f.log))
 	}
 	conn, err := config.Connect(options...)
 	if err != nil {

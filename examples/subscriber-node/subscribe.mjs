@@ -41,7 +41,8 @@ function decode(m) {
   return PublishedRecord.toObject(PublishedRecord.decode(m.data), { longs: String, enums: String, bytes: String });
 }
 
-const connection = await connect({ servers: process.env.NATS_URL ?? "127.0.0.1:4222", maxReconnectAttempts: -1 });
+const { NATS_URL: servers = "127.0.0.1:4222", NATS_USER: user, NATS_PASSWORD: pass } = process.env;
+const connection = await connect({ servers, user, pass, maxReconnectAttempts: -1 });
 const everything = `jobledger.v1.${token(cluster)}.>`;
 const stream = await (await jetstreamManager(connection)).streams.find(everything);
 // An ordered consumer takes messages in the order of the stream and, when it is interrupted, goes on after the last one.

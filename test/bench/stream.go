@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 
+	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/jobledger/jobledger/events"
@@ -53,7 +55,11 @@ func (r *run) listen(ctx context.Context, begun chan<- struct{}) error {
 	if err != nil {
 		return fmt.Errorf("find the NATS server of %s: %w", r.contender.name, err)
 	}
-	conn, err := dial.Config{URL: strings.TrimSpace(string(url))}.Connect()
+	secret, err := os.ReadFile(filepath.Join(logIn(r.dir), "NATS.reader"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a program to compare with may have none
+		return fmt.Errorf("read the secret for readers of %s: %w", r.contender.name, err)
+	}
+	conn, err := dial.Config{URL: strings.TrimSpace(string(url))}.Connect(natsgo.UserInfo("reader", strings.TrimSpace(string(secret))))
 	if err != nil {
 		return err
 	}

@@ -3,10 +3,20 @@
 //
 // Invariants:
 //
-//   - It listens on loopback only. Whoever connects there without a name may read the stream and keep consumers, and can
-//     neither publish to the subjects of the stream nor change or delete it; the publisher of this process has a
-//     password that is made at each start and told to nobody.
+//   - It listens on loopback only, and lets in who has a secret: the publisher of this process, whose secret is made at each start and
+//     told to nobody, readers, and the owner, whose secrets are in files.
+//   - Readers are in an account of their own, in which there is no stream. A gate in this process hears what they send, and passes on
+//     requests that read. So whatever they send, and wherever they want the answers, nothing of it is published in the account with
+//     the stream; they change and delete nothing there but consumers of their own that are not durable.
+//   - What readers ask for reaches JetStream at a bounded rate, so they do not hold up the publisher. They may hold up each other.
 //   - It takes no more of the disk than it was given, because the log may be on the same one.
 //
 // Who needs more than one machine runs NATS servers of their own.
+//
+// # Concurrency
+//
+// A [Server] is safe for concurrent use, except Close. The gate has a goroutine for each subject it listens at, and one that asks
+// JetStream; the guard, which ends connections that send too much, has one.
+//
+// Read access.go first, then imports.go, gate.go and consumer.go.
 package embedded

@@ -1,7 +1,7 @@
 package embedded
 
 import (
-	"crypto/rand"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -12,8 +12,6 @@ import (
 
 	natsd "github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
-
-	subjects "github.com/jobledger/jobledger/events/nats"
 )
 
 // Config says where it listens and what it may keep. Dir is required.
@@ -21,7 +19,11 @@ type Config struct {
 	Dir      string // where streams are stored; made if it does not exist
 	Listen   string // a loopback address with a port; 127.0.0.1:4222 when it is empty, port 0 for any
 	MaxBytes int64  // that the streams may take on disk; 1 GiB when it is 0
-	Logger   *slog.Logger
+	// Files with the passwords of the users Reader and Owner, which are made when they are missing. Without a file there is no
+	// such user.
+	ReaderSecret, OwnerSecret string
+
+	Logger *slog.Logger
 }
 
 // DefaultMaxBytes is what streams may take unless it is said otherwise.
@@ -30,15 +32,18 @@ const DefaultMaxBytes = 1 << 30
 // Server is one that runs.
 type Server struct {
 	server *natsd.Server
-	user   string
-	secret string
+	who    *access
+	gate   *gate
+
+	endGuard context.CancelFunc
+	guarded  chan struct{} // closed when the guard has ended
 }
 
 const (
-	publisher  = "publisher"
-	subscriber = "subscriber" // whoever gives no name
-	inbox      = "_PUBLISHER" // where the server answers the publisher: nobody else may answer there, or see where it is
-	started    = 10 * time.Second
+	inbox   = "_PUBLISHER" // where the server answers the publisher
+	started = 10 * time.Second
+	// signingIn is how long a connection may take to say who it is.
+	signingIn = 3 * time.Second
 	// syncEvery bounds what a power cut takes of the streams. The publisher publishes it again, so it need not be little.
 	syncEvery = 10 * time.Second
 )
@@ -68,20 +73,24 @@ func Start(c Config) (*Server, error) {
 		}
 		taken.Close()
 	}
-	s := &Server{user: publisher, secret: rand.Text()}
+	s := &Server{who: newAccess()}
+	for user, path := range map[string]string{Reader: c.ReaderSecret, Owner: c.OwnerSecret} {
+		if path == "" {
+			continue
+		}
+		if s.who.secrets[user], err = secretIn(path); err != nil {
+			return nil, err
+		}
+	}
 	options := &natsd.Options{
 		ServerName: "jobledger", Host: host, Port: port, NoSigs: true, DisableShortFirstPing: true,
 		JetStream: true, StoreDir: c.Dir, JetStreamMaxStore: c.MaxBytes, JetStreamMaxMemory: -1, SyncInterval: syncEvery,
-		Users: []*natsd.User{
-			{Username: publisher, Password: s.secret},
-			{Username: subscriber, Permissions: reading()},
-		},
-		NoAuthUser: subscriber,
+		AuthTimeout: signingIn.Seconds(), MaxConn: maxConnections, MaxPending: maxPending, MaxSubs: maxPerReader, CustomClientAuthentication: s.who,
 	}
 	if s.server, err = natsd.NewServer(options); err != nil {
 		return nil, fmt.Errorf("start NATS server: %w", err)
 	}
-	s.server.SetLoggerV2(&logger{c.Logger}, false, false, false)
+	s.server.SetLoggerV2(&logger{log: c.Logger}, false, false, false)
 	s.server.Start()
 	if !s.server.ReadyForConnections(started) {
 		s.Close()
@@ -91,19 +100,38 @@ func Start(c Config) (*Server, error) {
 		s.Close()
 		return nil, fmt.Errorf("start NATS server: JetStream does not start in %s", c.Dir)
 	}
+	if err := s.open(); err != nil {
+		s.Close()
+		return nil, fmt.Errorf("start NATS server: %w", err)
+	}
+	if s.gate, err = openGate(s); err != nil {
+		s.Close()
+		return nil, fmt.Errorf("start NATS server: %w", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s.endGuard, s.guarded = cancel, make(chan struct{})
+	go func() { // ends with Close
+		defer close(s.guarded)
+		(&guard{server: s.server, who: s.who, gate: s.gate, log: c.Logger}).run(ctx)
+	}()
 	return s, nil
 }
 
-// reading is what subscribers may do: everything of their own, nothing that takes the stream from others.
-func reading() *natsd.Permissions {
-	return &natsd.Permissions{Subscribe: &natsd.SubjectPermission{Deny: []string{inbox + ".>"}}, Publish: &natsd.SubjectPermission{Deny: []string{
-		subjects.Prefix + ".>", inbox + ".>",
-		"$JS.API.STREAM.CREATE.>", "$JS.API.STREAM.UPDATE.>", "$JS.API.STREAM.DELETE.>", "$JS.API.STREAM.PURGE.>",
-		"$JS.API.STREAM.RESTORE.>", "$JS.API.STREAM.MSG.DELETE.>", "$JS.API.ACCOUNT.PURGE.>",
-	}}}
+// open lets connections in, when all is there that they need. The stream is in the account that a server has by itself, where the
+// versions before had it, too.
+func (s *Server) open() (err error) {
+	defer close(s.who.ready) // also when nobody gets in
+	s.who.ledger = s.server.GlobalAccount()
+	if s.who.readers, err = s.server.RegisterAccount("READERS"); err != nil {
+		return err
+	}
+	if err := share(s.who.ledger, s.who.readers); err != nil {
+		return err
+	}
+	return nil
 }
 
-// address takes one apart. It must be loopback: there is no access control for readers.
+// address takes one apart. It must be loopback: nothing is encrypted on the way.
 func address(listen string) (host string, port int, err error) {
 	if listen == "" {
 		return "127.0.0.1", natsd.DEFAULT_PORT, nil
@@ -117,7 +145,7 @@ func address(listen string) (host string, port int, err error) {
 		return "", 0, fmt.Errorf("address %q: %q is no port", listen, text)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return "", 0, fmt.Errorf("address %q: everybody who reaches it may read, so it serves loopback addresses only", listen)
+		return "", 0, fmt.Errorf("address %q: nothing is encrypted on the way, so it serves loopback addresses only", listen)
 	}
 	if number == 0 {
 		return host, natsd.RANDOM_PORT, nil
@@ -130,33 +158,18 @@ func (s *Server) URL() string { return s.server.ClientURL() }
 
 // Options connect the publisher of this process, without a socket.
 func (s *Server) Options() []nats.Option {
-	return []nats.Option{nats.InProcessServer(s.server), nats.UserInfo(s.user, s.secret), nats.CustomInboxPrefix(inbox)}
+	return []nats.Option{nats.InProcessServer(s.server), nats.UserInfo(publisher, s.who.secrets[publisher]), nats.CustomInboxPrefix(inbox)}
 }
 
 // Close stops the server and waits until what it holds is on disk.
 func (s *Server) Close() {
+	if s.endGuard != nil {
+		s.endGuard()
+		<-s.guarded
+	}
+	if s.gate != nil {
+		s.gate.close()
+	}
 	s.server.Shutdown()
 	s.server.WaitForShutdown()
-}
-
-// logger tells of the server what a person must know.
-type logger struct{ log *slog.Logger }
-
-func (l *logger) Noticef(format string, v ...any) {
-	l.log.Debug("nats-server: " + fmt.Sprintf(format, v...))
-}
-func (l *logger) Warnf(format string, v ...any) {
-	l.log.Warn("nats-server: " + fmt.Sprintf(format, v...))
-}
-func (l *logger) Fatalf(format string, v ...any) {
-	l.log.Error("nats-server: " + fmt.Sprintf(format, v...))
-}
-func (l *logger) Errorf(format string, v ...any) {
-	l.log.Error("nats-server: " + fmt.Sprintf(format, v...))
-}
-func (l *logger) Debugf(format string, v ...any) {
-	l.log.Debug("nats-server: " + fmt.Sprintf(format, v...))
-}
-func (l *logger) Tracef(format string, v ...any) {
-	l.log.Debug("nats-server: " + fmt.Sprintf(format, v...))
 }

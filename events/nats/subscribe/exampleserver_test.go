@@ -6,6 +6,8 @@ import (
 	"log"
 	"log/slog"
 	"os"
+	"path/filepath"
+	"strings"
 
 	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -19,7 +21,12 @@ import (
 func exampleServer() (url string, stop func()) {
 	dir, err := os.MkdirTemp("", "jobledger-example-")
 	check(err)
-	server, err := embedded.Start(embedded.Config{Dir: dir, Listen: "127.0.0.1:0", Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	secret := filepath.Join(dir, "secret")
+	server, err := embedded.Start(embedded.Config{
+		Dir: dir, Listen: "127.0.0.1:0", ReaderSecret: secret, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	})
+	check(err)
+	password, err := os.ReadFile(secret)
 	check(err)
 	conn, err := natsgo.Connect("", server.Options()...)
 	check(err)
@@ -35,7 +42,8 @@ func exampleServer() (url string, stop func()) {
 		_, err = js.PublishMsg(context.Background(), &natsgo.Msg{Subject: m.Subject, Header: m.Header, Data: m.Data})
 		check(err)
 	}
-	return server.URL(), func() {
+	_, address, _ := strings.Cut(server.URL(), "://")
+	return "nats://" + embedded.Reader + ":" + strings.TrimSpace(string(password)) + "@" + address, func() {
 		server.Close()
 		check(os.RemoveAll(dir))
 	}

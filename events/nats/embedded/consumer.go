@@ -1,0 +1,241 @@
+package embedded
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Bounds of the consumers that readers make.
+const (
+	// maxConsumers are those of a stream. The publisher makes one now and then, for which no bound counts.
+	maxConsumers  = 200
+	maxAckPending = 10_000
+	maxWaiting    = 512
+	shortestWait  = 50 * time.Millisecond // for an acknowledgement
+	longestWait   = time.Hour
+	// keepDurable is after how long without a request a durable subscription is dropped, at the latest.
+	keepDurable = 30 * 24 * time.Hour
+	// keepOther is the same for a consumer that is not durable.
+	keepOther = time.Hour
+)
+
+// consumerFields are what readers may say of a consumer. Not: whatever makes the server send messages by itself (deliver_subject, and
+// what goes with it), samples of acknowledgements, pauses and groups.
+var consumerFields = []string{
+	"name", "durable_name", "description", "metadata", "filter_subject", "filter_subjects", "deliver_policy", "opt_start_seq",
+	"opt_start_time", "ack_policy", "ack_wait", "max_deliver", "max_ack_pending", "replay_policy", "max_waiting", "max_batch",
+	"max_expires", "max_bytes", "headers_only", "inactive_threshold", "num_replicas", "mem_storage",
+}
+
+// consumer is what a request says, or an answer.
+type consumer map[string]json.RawMessage
+
+// bounded are the fields that have bounds.
+type bounded struct {
+	Durable  string        `json:"durable_name"`
+	AckWait  time.Duration `json:"ack_wait"`
+	Pending  int           `json:"max_ack_pending"`
+	Waiting  int           `json:"max_waiting"`
+	Idle     time.Duration `json:"inactive_threshold"`
+	Replicas int           `json:"num_replicas"`
+}
+
+// create gives what JetStream is asked for when a reader asks to make a consumer, or to change one.
+func (g *gate) create(ctx context.Context, object string, data []byte) ([]byte, error) {
+	var request struct {
+		Stream string   `json:"stream_name"`
+		Config consumer `json:"config"`
+		Action string   `json:"action,omitempty"`
+	}
+	if err := json.Unmarshal(data, &request); err != nil {
+		return nil, refusef("the request for a consumer is no JSON object: %v", err)
+	}
+	if err := keepOnly(request.Config, consumerFields); err != nil {
+		return nil, err
+	}
+	if err := request.Config.bound(); err != nil {
+		return nil, err
+	}
+	stream, rest, _ := strings.Cut(object, ".")
+	name, _, _ := strings.Cut(rest, ".")
+	name, err := request.Config.called(name)
+	if err != nil {
+		return nil, err
+	}
+	var there consumer
+	if name != "" { // otherwise JetStream names it
+		if there, err = g.consumer(ctx, stream, name); err != nil {
+			return nil, err
+		}
+	}
+	if there != nil {
+		if request.Config, err = there.changed(request.Config); err != nil {
+			return nil, err
+		}
+	} else if err := g.room(ctx, stream); err != nil {
+		return nil, err
+	}
+	return json.Marshal(request)
+}
+
+// called is what the consumer is called: by the subject of the request, unless that is one of an older client and has no name. Two
+// names are refused.
+func (c consumer) called(name string) (string, error) {
+	for _, field := range []string{"name", "durable_name"} {
+		var said string
+		if empty(c[field]) {
+			continue
+		}
+		if err := json.Unmarshal(c[field], &said); err != nil {
+			return "", refusef("%s is no text: %v", field, err)
+		}
+		if name == "" {
+			name = said
+		}
+		if said != name {
+			return "", refusef("%s is %q, and elsewhere the request says %q", field, said, name)
+		}
+	}
+	return name, nil
+}
+
+// bound refuses what has no bound, and sets how long a durable consumer is kept.
+func (c consumer) bound() error {
+	var b bounded
+	text, err := json.Marshal(c)
+	if err == nil {
+		err = json.Unmarshal(text, &b)
+	}
+	if err != nil {
+		return refusef("the configuration of a consumer cannot be read: %v", err)
+	}
+	keep := keepOther
+	if b.Durable != "" {
+		keep = keepDurable
+		if b.Idle == 0 {
+			c["inactive_threshold"] = json.RawMessage(fmt.Sprint(int64(keepDurable)))
+		}
+	}
+	switch {
+	case b.Pending < 0 || b.Pending > maxAckPending:
+		return refusef("max_ack_pending %d: want at most %d", b.Pending, maxAckPending)
+	case b.Waiting < 0 || b.Waiting > maxWaiting:
+		return refusef("max_waiting %d: want at most %d", b.Waiting, maxWaiting)
+	case b.AckWait != 0 && (b.AckWait < shortestWait || b.AckWait > longestWait):
+		return refusef("ack_wait %s: want from %s to %s", b.AckWait, shortestWait, longestWait)
+	case b.Idle < 0 || b.Idle > keep:
+		return refusef("inactive_threshold %s: want at most %s", b.Idle, keep)
+	case b.Replicas < 0 || b.Replicas > 1:
+		return refusef("num_replicas %d: there is one server", b.Replicas)
+	}
+	return nil
+}
+
+// changed is a consumer that exists with another ack_wait. All else about it stays as its maker wanted, and a request that says
+// otherwise is refused: a consumer with another filter would no longer be its maker's.
+func (c consumer) changed(want consumer) (consumer, error) {
+	for _, field := range consumerFields {
+		said, here := want[field], c[field]
+		switch field {
+		case "ack_wait", "description", "metadata":
+			continue
+		case "filter_subject", "filter_subjects":
+		default:
+			if empty(said) {
+				continue
+			}
+		}
+		if empty(said) && empty(here) || bytes.Equal(compact(said), compact(here)) {
+			continue
+		}
+		return nil, refusef("the consumer exists, with another %s: want another name (readers may change ack_wait only)", field)
+	}
+	if wait := want["ack_wait"]; !empty(wait) {
+		c["ack_wait"] = wait
+	}
+	return c, nil
+}
+
+// consumer is the configuration of one that exists; nil when it does not.
+func (g *gate) consumer(ctx context.Context, stream, name string) (consumer, error) {
+	answer, err := g.ask(ctx, "CONSUMER.INFO."+stream+"."+name, nil)
+	if err != nil {
+		return nil, err
+	}
+	var info struct {
+		Config consumer `json:"config"`
+	}
+	if err := json.Unmarshal(answer.Data, &info); err != nil {
+		return nil, fmt.Errorf("read what JetStream says of consumer %s: %w", name, err)
+	}
+	return info.Config, nil
+}
+
+// room refuses one consumer more than there may be.
+func (g *gate) room(ctx context.Context, stream string) error {
+	answer, err := g.ask(ctx, "STREAM.INFO."+stream, nil)
+	if err != nil {
+		return err
+	}
+	var info struct {
+		State struct {
+			Consumers int `json:"consumer_count"`
+		} `json:"state"`
+	}
+	if err := json.Unmarshal(answer.Data, &info); err != nil {
+		return fmt.Errorf("read what JetStream says of stream %s: %w", stream, err)
+	}
+	if info.State.Consumers >= maxConsumers {
+		return refusef("the stream has %d consumers, and readers may make no more: delete some (user %s)", info.State.Consumers, Owner)
+	}
+	return nil
+}
+
+// mayDelete refuses to delete a durable consumer: nobody knows whose it is. One that is not durable has a name that nobody else
+// knows, and is soon forgotten anyway.
+func (g *gate) mayDelete(ctx context.Context, object string) error {
+	stream, name, _ := strings.Cut(object, ".")
+	there, err := g.consumer(ctx, stream, name)
+	if err != nil {
+		return err
+	}
+	if !empty(there["durable_name"]) {
+		return refusef("readers may not delete a durable consumer: user %s may, and nobody's requests for %s delete it, too", Owner, keepDurable)
+	}
+	return nil
+}
+
+// keepOnly refuses fields beside those. Fields without a value are removed.
+func keepOnly(said map[string]json.RawMessage, fields []string) error {
+	for name, value := range said {
+		switch {
+		case empty(value):
+			delete(said, name)
+		case !slices.Contains(fields, name):
+			return refusef("readers may not set %s", name)
+		}
+	}
+	return nil
+}
+
+// empty reports whether a JSON value says nothing.
+func empty(value json.RawMessage) bool {
+	switch string(compact(value)) {
+	case "", "null", "0", "false", `""`, "[]", "{}":
+		return true
+	}
+	return false
+}
+
+func compact(value json.RawMessage) []byte {
+	var b bytes.Buffer
+	if json.Compact(&b, value) != nil {
+		return value
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,253 @@
+package embedded
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"golang.org/x/time/rate"
+)
+
+// gate passes what readers send on to JetStream when it does no harm: requests one after the other, beside them requests for messages and
+// acknowledgements. It hears readers in their account, and speaks for them in the account with the stream: JetStream hears the gate's own
+// words, and answers to the gate, or with messages where the gate says.
+//
+// JetStream alone cannot be left to decide: what a consumer does is said by the data of a request, and permissions are about
+// subjects. One that pushes messages publishes them in the account with the stream, wherever a reader wants.
+type gate struct {
+	readers *nats.Conn // in their account
+	ledger  *nats.Conn // in the account with the stream
+	subs    []*nats.Subscription
+	end     context.CancelFunc
+}
+
+const (
+	gateInbox  = "_GATE"
+	maxRequest = 16 << 10
+	answered   = 5 * time.Second
+
+	// What waits at the gate. More is dropped, and clients ask again, or get a message again that they have acknowledged.
+	requestsWaiting = 1000
+	nextWaiting     = 1000
+	acksWaiting     = 100_000
+	// nextEach is how many requests for messages are passed on in a second. JetStream answers each in the queue in which it
+	// acknowledges what is published, so a flood of them would hold up the publisher. A reader at full speed makes some hundred.
+	nextEach = 2000
+)
+
+// openGate begins to pass on requests. It ends with close.
+func openGate(s *Server) (g *gate, err error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	g = &gate{end: cancel}
+	defer func() {
+		if err != nil {
+			g.close()
+			err = fmt.Errorf("open the gate for readers: %w", err)
+		}
+	}()
+	if g.ledger, err = s.connect(publisher); err != nil {
+		return g, err
+	}
+	if g.readers, err = s.connect(gatekeeper); err != nil {
+		return g, err
+	}
+	if err := g.listen(nextAPI+"*.*", nextWaiting, g.next(ctx, rate.NewLimiter(nextEach, nextEach/10))); err != nil {
+		return g, err
+	}
+	if err := g.listen(ackAPI+">", acksWaiting, g.acknowledge); err != nil {
+		return g, err
+	}
+	waiting := make(chan *nats.Msg)
+	hand := func(m *nats.Msg) {
+		select {
+		case waiting <- m:
+		case <-ctx.Done():
+		}
+	}
+	for _, r := range requests {
+		if err := g.listen(api+r, requestsWaiting, hand); err != nil {
+			return g, err
+		}
+	}
+	go func() { // ends with close
+		for {
+			select {
+			case m := <-waiting:
+				g.take(m)
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return g, g.readers.Flush()
+}
+
+// connect connects a user of this process.
+func (s *Server) connect(user string) (*nats.Conn, error) {
+	return nats.Connect(s.URL(), nats.Name("jobledger gate"), nats.InProcessServer(s.server), nats.CustomInboxPrefix(gateInbox),
+		nats.UserInfo(user, s.who.secrets[user]), nats.MaxReconnects(-1),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // something was dropped: the guard sees it
+}
+
+// listen takes what readers send to a subject.
+func (g *gate) listen(subject string, waiting int, take nats.MsgHandler) error {
+	sub, err := g.readers.Subscribe(subject, take)
+	if err != nil {
+		return err
+	}
+	g.subs = append(g.subs, sub)
+	return sub.SetPendingLimits(waiting, waiting*maxRequest)
+}
+
+func (g *gate) close() {
+	g.end()
+	for _, conn := range []*nats.Conn{g.readers, g.ledger} {
+		if conn != nil {
+			conn.Close()
+		}
+	}
+}
+
+// dropped is how much was not passed on because too much came.
+func (g *gate) dropped() int {
+	all := 0
+	for _, sub := range g.subs {
+		n, err := sub.Dropped()
+		if err == nil { // it is closed otherwise
+			all += n
+		}
+	}
+	return all
+}
+
+// next passes on a request for messages. They come out at the inbox of the reader.
+func (g *gate) next(ctx context.Context, limit *rate.Limiter) nats.MsgHandler {
+	return func(m *nats.Msg) {
+		inbox, ok := strings.CutPrefix(m.Reply, inboxes)
+		if !ok || len(m.Data) > maxRequest || limit.Wait(ctx) != nil {
+			return
+		}
+		_ = g.ledger.PublishRequest(m.Subject, delivered+inbox, m.Data) // an error ends with the connection
+	}
+}
+
+// acknowledge passes on that a message was taken, was not, is worked on, or is not to come again. It does not ask for the next message
+// on the way (+NXT): that is for next.
+func (g *gate) acknowledge(m *nats.Msg) {
+	kind := m.Data[:min(len(m.Data), 4)]
+	if len(m.Data) > maxRequest || len(kind) > 0 && !slices.Contains([]string{"+ACK", "-NAK", "+WPI", "+TER"}, string(kind)) {
+		return
+	}
+	said := &nats.Msg{Subject: m.Subject, Data: m.Data}
+	if inbox, ok := strings.CutPrefix(m.Reply, inboxes); ok {
+		said.Reply = delivered + inbox
+	}
+	_ = g.ledger.PublishMsg(said) // an error ends with the connection
+}
+
+// refusal is why a request is not passed on, for the person who made it.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+
+func refusef(format string, args ...any) error { return refusal(fmt.Sprintf(format, args...)) }
+
+// take answers a request. Answers go to inboxes only.
+func (g *gate) take(m *nats.Msg) {
+	if !strings.HasPrefix(m.Reply, inboxes) {
+		return
+	}
+	request := strings.TrimPrefix(m.Subject, api)
+	ctx, cancel := context.WithTimeout(context.Background(), answered)
+	defer cancel()
+	answer, err := g.pass(ctx, request, m.Data)
+	if err != nil {
+		answer = refused(request, err)
+	}
+	_ = m.RespondMsg(&nats.Msg{Header: answer.Header, Data: answer.Data}) // whoever asked may be gone
+}
+
+// pass gives JetStream's answer to a request.
+func (g *gate) pass(ctx context.Context, request string, data []byte) (*nats.Msg, error) {
+	if len(data) > maxRequest {
+		return nil, refusef("a request of %d bytes: want %d at most", len(data), maxRequest)
+	}
+	kind, object, _ := cutKind(request)
+	var err error
+	switch kind {
+	case "INFO", "CONSUMER.INFO":
+		data = nil
+	case "STREAM.INFO": // what can be asked for in detail takes long to count
+		data = nil
+	case "STREAM.NAMES", "STREAM.LIST":
+		data, err = only(data, "offset", "subject")
+	case "STREAM.MSG.GET", "DIRECT.GET":
+		data, err = only(data, "seq", "last_by_subj", "next_by_subj")
+	case "CONSUMER.CREATE", "CONSUMER.DURABLE.CREATE":
+		data, err = g.create(ctx, object, data)
+	case "CONSUMER.DELETE":
+		data, err = nil, g.mayDelete(ctx, object)
+	default:
+		err = refusef("readers may not ask for %s", kind)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return g.ask(ctx, request, data)
+}
+
+// ask asks JetStream.
+func (g *gate) ask(ctx context.Context, request string, data []byte) (*nats.Msg, error) {
+	answer, err := g.ledger.RequestWithContext(ctx, api+request, data)
+	if err != nil {
+		return nil, fmt.Errorf("ask JetStream: %w", err)
+	}
+	return answer, nil
+}
+
+// cutKind cuts a request into what is asked for and what it is about: CONSUMER.INFO and stream.consumer.
+func cutKind(request string) (kind, object string, ok bool) {
+	for _, r := range requests {
+		kind := strings.TrimSuffix(strings.TrimRight(r, ".*>"), ".")
+		if request == kind {
+			return kind, "", true
+		}
+		if object, ok := strings.CutPrefix(request, kind+"."); ok {
+			return kind, object, true
+		}
+	}
+	return request, "", false
+}
+
+// refused is an answer as JetStream gives it.
+func refused(request string, err error) *nats.Msg {
+	said := "jobledger: " + err.Error()
+	if strings.HasPrefix(request, "DIRECT.GET") {
+		return &nats.Msg{Header: nats.Header{"Status": {"403"}, "Description": {said}}}
+	}
+	const badRequest = 10003
+	data, err := json.Marshal(map[string]any{"error": map[string]any{"code": 403, "err_code": badRequest, "description": said}})
+	if err != nil {
+		data = nil // it is made of texts and numbers
+	}
+	return &nats.Msg{Data: data}
+}
+
+// only refuses a request that says more than these fields. Fields without a value say nothing.
+func only(data []byte, fields ...string) ([]byte, error) {
+	if len(data) == 0 {
+		return nil, nil
+	}
+	var said map[string]json.RawMessage
+	if err := json.Unmarshal(data, &said); err != nil {
+		return nil, refusef("the request is no JSON object: %v", err)
+	}
+	if err := keepOnly(said, fields); err != nil {
+		return nil, err
+	}
+	return json.Marshal(said)
+}

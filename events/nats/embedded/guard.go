@@ -1,0 +1,71 @@
+package embedded
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	natsd "github.com/nats-io/nats-server/v2/server"
+)
+
+const (
+	guardEvery = 100 * time.Millisecond
+	// pause is for how long no reader gets in after one was thrown out. It is shorter than signingIn.
+	pause = time.Second
+)
+
+// guard sees to it that readers do not keep each other from the gate: while more comes than it passes on, the connection that sends
+// the most is ended.
+type guard struct {
+	server *natsd.Server
+	who    *access
+	gate   *gate
+	log    *slog.Logger
+	told   time.Time // when the log was told last
+}
+
+// run looks until ctx ends.
+func (g *guard) run(ctx context.Context) {
+	tick := time.NewTicker(guardEvery)
+	defer tick.Stop()
+	lost := 0
+	sent := map[uint64]int64{} // by each connection, at the last look
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if dropped := g.gate.dropped(); dropped > lost {
+			lost, sent = dropped, g.throwOut(sent)
+		}
+	}
+}
+
+// throwOut ends the connection that has sent the most messages since the look before, and gives how many each has sent.
+func (g *guard) throwOut(before map[uint64]int64) map[uint64]int64 {
+	connections, err := g.server.Connz(&natsd.ConnzOptions{Account: g.who.readers.Name, Username: true, Limit: maxConnections})
+	if err != nil {
+		return before
+	}
+	sent := map[uint64]int64{}
+	var worst *natsd.ConnInfo
+	for _, c := range connections.Conns {
+		if c.AuthorizedUser != Reader {
+			continue
+		}
+		sent[c.Cid] = c.InMsgs
+		if worst == nil || c.InMsgs-before[c.Cid] > worst.InMsgs-before[worst.Cid] {
+			worst = c
+		}
+	}
+	if worst == nil {
+		return sent
+	}
+	g.who.pauseUntil.Store(time.Now().Add(pause).UnixNano())
+	if g.server.DisconnectClientByID(worst.Cid) == nil && time.Since(g.told) >= aboutEvery {
+		g.told = time.Now()
+		g.log.Warn("a reader of the NATS stream asked for too much and was disconnected", "name", worst.Name, "requests", worst.InMsgs)
+	}
+	return sent
+}
