@@ -51,6 +51,7 @@ type ControllerStarted struct {
 	ZoneData     string
 	Key          string `json:",omitempty"` // ID of the key with which specs and templates are hashed from here on
 	KeyBefore    string `json:",omitempty"` // that of the run before, when it was another one
+	FoldVersion  uint32 `json:",omitempty"` // counts the versions of the fold and of stored states
 }
 
 // Mode says which Jobs the controller runs (design §9).

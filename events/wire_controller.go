@@ -28,14 +28,14 @@ func epochFromWire(w *pb.EpochChanged) (Facts, error) {
 func startedToWire(f *ControllerStarted) *pb.ControllerStarted {
 	return &pb.ControllerStarted{
 		Version: f.Version, RulesVersion: f.RulesVersion, ZoneData: f.ZoneData, Settings: SettingsToWire(&f.Settings),
-		Key: f.Key, KeyBefore: f.KeyBefore,
+		Key: f.Key, KeyBefore: f.KeyBefore, FoldVersion: f.FoldVersion,
 	}
 }
 
 func startedFromWire(w *pb.ControllerStarted) (Facts, error) {
 	return &ControllerStarted{
 		Version: w.GetVersion(), RulesVersion: w.GetRulesVersion(), ZoneData: w.GetZoneData(),
-		Settings: SettingsFromWire(w.GetSettings()), Key: w.GetKey(), KeyBefore: w.GetKeyBefore(),
+		Settings: SettingsFromWire(w.GetSettings()), Key: w.GetKey(), KeyBefore: w.GetKeyBefore(), FoldVersion: w.GetFoldVersion(),
 	}, nil
 }
 

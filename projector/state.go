@@ -351,7 +351,7 @@ func (w *World) ControllerFacts() []byte { return marshal(w.controllerToWire()) 
 func (w *World) controllerToWire() *pb.WorldState {
 	s := &pb.WorldState{
 		LogId: w.Identity.LogID, Epoch: w.Identity.Epoch, Now: int64(w.Now), Settings: events.SettingsToWire(&w.Settings),
-		Program: w.Program, Rules: w.Rules, Key: w.Key, Listing: w.Listing, Previous: uint64(w.previous),
+		Program: w.Program, Rules: w.Rules, Fold: w.Fold, Key: w.Key, Listing: w.Listing, Previous: uint64(w.previous),
 		Newest: map[uint32]uint64{}, Filed: uint64(w.specs.since), RivalFound: w.Rival.Found, RivalQuiet: int64(w.Rival.Quiet),
 	}
 	for _, r := range w.pending {
@@ -443,7 +443,7 @@ func (w *World) restoreController(b []byte, through events.Sequence) error {
 	}
 	w.Identity = events.Identity{LogID: s.GetLogId(), Epoch: s.GetEpoch()}
 	w.Head, w.Now, w.Settings = through, events.Time(s.GetNow()), events.SettingsFromWire(s.GetSettings())
-	w.Program, w.Rules, w.Key, w.Listing = s.GetProgram(), s.GetRules(), s.GetKey(), s.GetListing()
+	w.Program, w.Rules, w.Fold, w.Key, w.Listing = s.GetProgram(), s.GetRules(), s.GetFold(), s.GetKey(), s.GetListing()
 	w.Rival = Rival{Found: s.GetRivalFound(), Quiet: events.Time(s.GetRivalQuiet())}
 	w.previous = events.Sequence(s.GetPrevious())
 	for _, r := range s.GetPending() {

@@ -18,6 +18,7 @@ type World struct {
 	Settings events.Settings
 	Program  string // version of the program that works, or worked last
 	Rules    uint32 // its rules version
+	Fold     uint32 // its fold version; 0 for one that did not say
 	Key      string // ID of the key with which it hashes specs and templates
 	Listing  bool   // the view of the cluster is being made anew: nothing is decided
 	Rival    Rival  // another controller at work on the same Jobs
@@ -155,7 +156,7 @@ func (w *World) applyToController(rec *events.Record) {
 			w.rewind(rec.Sequence)
 		}
 	case *events.ControllerStarted:
-		w.Settings, w.Program, w.Rules, w.Key = f.Settings, f.Version, f.RulesVersion, f.Key
+		w.Settings, w.Program, w.Rules, w.Fold, w.Key = f.Settings, f.Version, f.RulesVersion, f.FoldVersion, f.Key
 		w.Rival.restarted(rec.Time)
 	case *events.ClockStepped:
 		w.Rival.shift(f.Step)

@@ -13,8 +13,10 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/serve"
 	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler/replay"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/boltlog"
 )
 
 // replayFlags choose what is replayed.
@@ -30,11 +32,14 @@ func newReplay(c *cli) *cobra.Command {
 		Use:   "replay",
 		Short: "Decide again from the log, and report the first difference",
 		Long: `Make every decision again from the records that led to it and compare it with the recorded one, byte
-for byte. A decision that should have been made and was not is a difference too.
+for byte. A decision that should have been made and was not is a difference too. So is a stored
+state, or one of the snapshot, that is not what the records before it give. With --log the whole log
+is verified first, as by "jobledger verify".
 
 The last line is "replay: R records, D decisions, N divergences". With differences the first is
-shown, both sides, and the exit code is 1. Decisions by another version of the rules are counted
-apart; they are not compared.`,
+shown, both sides, and the exit code is 1. Decisions by another version of the rules are compared
+too; how many these rules decide otherwise is said apart, and is no failure. What was not checked is
+said.`,
 		Example: `  jobledger replay --log DIR
   jobledger replay --log DIR --job demo -n batch`,
 		Args: cobra.NoArgs,
@@ -67,6 +72,10 @@ func (c *cli) replay(ctx context.Context, f *replayFlags) error {
 		return err
 	}
 	feed := &feed{replay: replay.New()}
+	unchecked, err := c.verifyFirst(ctx, f, src, name != "", feed.replay)
+	if err != nil {
+		return err
+	}
 	if name != "" {
 		stream, err := c.findJob(ctx, src, orDefault(f.namespace), name)
 		if err != nil {
@@ -87,6 +96,10 @@ func (c *cli) replay(ctx context.Context, f *replayFlags) error {
 			return err
 		}
 		found, err := feed.record(r)
+		if errors.Is(err, replay.ErrUnfounded) {
+			ended = err
+			break
+		}
 		if err != nil {
 			return err
 		}
@@ -100,9 +113,7 @@ func (c *cli) replay(ctx context.Context, f *replayFlags) error {
 	if first != nil {
 		c.difference(ctx, src, first)
 	}
-	if s.OtherRules > 0 {
-		fmt.Fprintf(c.out, "%d decisions by other versions of the rules were not compared\n", s.OtherRules)
-	}
+	c.replayed(s, unchecked)
 	so := ""
 	if ended != nil {
 		so = ", as far as the log can be read"
@@ -115,6 +126,63 @@ func (c *cli) replay(ctx context.Context, f *replayFlags) error {
 		return errTold
 	}
 	return nil
+}
+
+// verifyFirst verifies the log as a whole, where that can be done, and hands the replay the snapshot. It says what is not checked.
+func (c *cli) verifyFirst(ctx context.Context, f *replayFlags, src serve.Source, oneJob bool, r *replay.Replay) (unchecked []string, err error) {
+	unchecked = []string{"the causes of records", "names, messages and sentences"}
+	if oneJob {
+		r.Partly()
+		return append(unchecked, "the chain, stored states and the snapshot (in a replay of the whole log they are)"), nil
+	}
+	if f.source.log == "" {
+		return append(unchecked, "the chain and the snapshot (with --log DIR they are)"), nil
+	}
+	report, err := boltlog.Verify(ctx, f.source.log, nil)
+	switch {
+	case errors.Is(err, store.ErrCorrupt):
+		for _, damage := range report.Damage {
+			if !c.damaged { // what was noticed before is said
+				fmt.Fprintf(c.err, "damage: %s\n", show.Clean(damage.Error()))
+			}
+		}
+		c.damaged = true
+	case err != nil:
+		return nil, err
+	}
+	if report.Written != 0 {
+		unchecked = append(unchecked, fmt.Sprintf("the chain from record %d on, which a controller writes", report.Written))
+	}
+	own, is := src.(local)
+	if !is {
+		return append(unchecked, "the snapshot of a log that is in use"), nil
+	}
+	snapshot, ok, err := own.log.LoadSnapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if ok {
+		var streams []projector.StreamAt
+		for _, s := range snapshot.Streams {
+			streams = append(streams, projector.StreamAt{Stream: s.Stream, AsOf: s.AsOf, Facts: s.State, Names: s.Names})
+		}
+		r.Expect(streams)
+	}
+	return unchecked, nil
+}
+
+// replayed says what was compared and what was not.
+func (c *cli) replayed(s replay.Summary, unchecked []string) {
+	if s.OtherRules > 0 {
+		fmt.Fprintf(c.out, "%d decisions are by other versions of the rules; these rules decide %d of them otherwise\n", s.OtherRules, s.Otherwise)
+	}
+	if s.OtherStates > 0 {
+		unchecked = append(unchecked, fmt.Sprintf("%d stored states by other versions of the program", s.OtherStates))
+	}
+	if s.States > 0 {
+		fmt.Fprintf(c.out, "%s compared with the records before\n", counted(int(s.States), "stored state was", "stored states were"))
+	}
+	fmt.Fprintf(c.out, "not checked: %s\n", strings.Join(unchecked, "; "))
 }
 
 // feed hands records to a replay: all of them, or the part of each batch that one Job's decisions depend on, which is its
@@ -156,6 +224,10 @@ func (c *cli) difference(ctx context.Context, src serve.Source, d *replay.Diverg
 	names := serve.NamesOf(ctx, src)
 	job := names.Job(d.Stream)
 	fmt.Fprintf(c.out, "first difference: record %d, job %s/%s (%s)\n", d.Sequence, show.Clean(job.Namespace), show.Clean(job.Name), d.Stream)
+	if d.Fields != nil {
+		fmt.Fprintf(c.out, "  %s\n  fields:   %s\n", d.Why, strings.Join(d.Fields, ", "))
+		return
+	}
 	if d.Why != "" {
 		fmt.Fprintf(c.out, "  why:      %s\n", d.Why)
 	}

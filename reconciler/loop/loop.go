@@ -114,6 +114,9 @@ func Recover(ctx context.Context, log store.Log) (*projector.World, error) {
 		if rec.Critical && !rec.Kind.Known() {
 			return nil, fmt.Errorf("record %d is of %s: %w", rec.Sequence, rec.Kind, ErrNewerLog)
 		}
+		if err := world.Check(&rec); err != nil {
+			return nil, &store.CorruptError{At: rec.Sequence, Cause: err, Hint: "run 'jobledger replay': no controller writes such a log"}
+		}
 		world.Apply(&rec)
 	}
 	world.Recovered()
@@ -165,7 +168,7 @@ func (l *Loop) Start(now events.Time) error {
 	}
 	l.put(b, controllerDraft(events.KindControllerStarted, &events.ControllerStarted{
 		Version: l.program, RulesVersion: reconciler.RulesVersion, Settings: l.settings, ZoneData: l.zoneData,
-		Key: l.key, KeyBefore: before,
+		Key: l.key, KeyBefore: before, FoldVersion: projector.FoldVersion,
 	}))
 	if l.leader != "" {
 		l.put(b, controllerDraft(events.KindLeadershipChanged, &events.LeadershipChanged{Leading: true, Identity: l.leader}))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jobledger/jobledger/events"
@@ -22,13 +23,19 @@ type Replay struct {
 	first events.Time // no wake is before it; 0 when there is none
 	batch []events.Record
 	count Summary
+
+	expected map[events.Sequence][]projector.StreamAt // what a snapshot has as of a record that is to come
+	partly   bool                                     // not all records are replayed
 }
 
 // Summary counts what has been replayed.
 type Summary struct {
 	Records     uint64
 	Decisions   uint64
-	OtherRules  uint64 // decisions by another version of the rules, which are not compared
+	OtherRules  uint64 // decisions by another version of the rules
+	Otherwise   uint64 // those of them that these rules decide otherwise. They are no divergences
+	States      uint64 // stored states, and those of the snapshot, that were compared
+	OtherStates uint64 // those by another version of the fold, which are not compared
 	Divergences uint64
 }
 
@@ -40,11 +47,14 @@ type Divergence struct {
 	Recorded *events.Decision // nil when the log has none
 	Decided  *events.Decision // nil when the replay has none
 	Why      string
+	Fields   []string // of a stored state: those in which it differs; nil for a decision
 }
 
 // New starts a replay of an empty log.
 func New() *Replay {
-	return &Replay{world: projector.NewWorld(), wakes: map[events.Stream]events.Time{}}
+	return &Replay{
+		world: projector.NewWorld(), wakes: map[events.Stream]events.Time{}, expected: map[events.Sequence][]projector.StreamAt{},
+	}
 }
 
 // Summary counts what has been replayed so far.
@@ -55,6 +65,9 @@ func (r *Replay) World() *projector.World { return r.world }
 
 // ErrErased: facts were erased, and decisions cannot be made again from what is left.
 var ErrErased = errors.New("facts of a record were erased: it cannot be replayed")
+
+// ErrUnfounded: a record refers to what no record before it says. No controller writes such a log, and none can be decided on.
+var ErrUnfounded = errors.New("the log is not one that a controller wrote")
 
 // Record takes the log's next record. Differences show when its batch is complete.
 func (r *Replay) Record(rec events.Record) ([]Divergence, error) {
@@ -79,6 +92,9 @@ func (r *Replay) replay(batch []events.Record) ([]Divergence, error) {
 	r.count.Records += uint64(len(batch))
 	rested := !r.world.Decides()
 	for i := range batch {
+		if err := b.check(&batch[i]); err != nil {
+			return nil, err
+		}
 		b.fold(&batch[i])
 	}
 	if rested && r.world.Decides() {
@@ -105,6 +121,7 @@ func (r *Replay) replay(batch []events.Record) ([]Divergence, error) {
 		r.world.Apply(rec)
 		delete(r.wakes, rec.Stream)
 	}
+	b.snapshot()
 	return b.found, nil
 }
 
@@ -131,7 +148,11 @@ func (b *turn) fold(rec *events.Record) {
 		return
 	case events.KindControllerStarted, events.KindClockStepped, events.KindEpochChanged:
 		b.restarted = true
-	case events.KindStateStored, events.KindWouldDecide:
+	case events.KindStateStored:
+		b.state(rec)
+		b.replay.world.Apply(rec)
+		return
+	case events.KindWouldDecide:
 		b.replay.world.Apply(rec)
 		return
 	default: // inputs
@@ -163,21 +184,25 @@ func (b *turn) decide(s events.Stream) error {
 			decided = &d.Decision
 		}
 	}
+	other := recorded != nil && recorded.RulesVersion != reconciler.RulesVersion || recorded == nil && w.Rules != reconciler.RulesVersion
+	if other && decided != nil && recorded != nil { // what they ask for is compared, not who says so
+		decided.RulesVersion = recorded.RulesVersion
+	}
+	same, err := equal(recorded, decided)
 	switch {
-	case recorded != nil && recorded.RulesVersion != reconciler.RulesVersion, recorded == nil && w.Rules != reconciler.RulesVersion:
+	case err != nil:
+		return err
+	case other:
 		b.replay.count.OtherRules++
-	default:
-		same, err := equal(recorded, decided)
-		if err != nil {
-			return err
-		}
 		if !same {
-			at := b.end.Sequence
-			if rec != nil {
-				at = rec.Sequence
-			}
-			b.differ(at, s, recorded, decided, "")
+			b.replay.count.Otherwise++
 		}
+	case !same:
+		at := b.end.Sequence
+		if rec != nil {
+			at = rec.Sequence
+		}
+		b.differ(at, s, recorded, decided, "")
 	}
 	b.replay.wake(s, wake)
 	if rec != nil {
@@ -266,6 +291,9 @@ func equal(a, b *events.Decision) (bool, error) {
 
 // String says what differs, in a line or a few.
 func (d Divergence) String() string {
+	if d.Fields != nil {
+		return fmt.Sprintf("record %d: %s, in %s", d.Sequence, d.Why, strings.Join(d.Fields, ", "))
+	}
 	text := fmt.Sprintf("record %d: recorded %s, replay decides %s", d.Sequence, describe(d.Recorded), describe(d.Decided))
 	if d.Why != "" {
 		text += " (" + d.Why + ")"

@@ -491,8 +491,11 @@ type ControllerStarted struct {
 	ZoneData string `protobuf:"bytes,4,opt,name=zone_data,json=zoneData,proto3" json:"zone_data,omitempty"`
 	// key is the ID of the key with which specs and templates are hashed from here on; key_before that of the run before, when it
 	// was another one: specs of unfinished Jobs are stated again then.
-	Key           string `protobuf:"bytes,5,opt,name=key,proto3" json:"key,omitempty"`
-	KeyBefore     string `protobuf:"bytes,6,opt,name=key_before,json=keyBefore,proto3" json:"key_before,omitempty"`
+	Key       string `protobuf:"bytes,5,opt,name=key,proto3" json:"key,omitempty"`
+	KeyBefore string `protobuf:"bytes,6,opt,name=key_before,json=keyBefore,proto3" json:"key_before,omitempty"`
+	// fold_version counts the versions of the fold and of the form of stored states: a replay compares states under the version that
+	// wrote them. 0 before it was written.
+	FoldVersion   uint32 `protobuf:"varint,7,opt,name=fold_version,json=foldVersion,proto3" json:"fold_version,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -567,6 +570,13 @@ func (x *ControllerStarted) GetKeyBefore() string {
 		return x.KeyBefore
 	}
 	return ""
+}
+
+func (x *ControllerStarted) GetFoldVersion() uint32 {
+	if x != nil {
+		return x.FoldVersion
+	}
+	return 0
 }
 
 // Settings are what an operator may choose and a decision reads. Durations are in nanoseconds.
@@ -1157,7 +1167,7 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	"\x05found\x18\x03 \x01(\x04R\x05found\x12\x16\n" +
 	"\x06object\x18\x04 \x01(\fR\x06object\"\x1e\n" +
 	"\x06Pruned\x12\x14\n" +
-	"\x05first\x18\x01 \x01(\x04R\x05first\"\xd4\x01\n" +
+	"\x05first\x18\x01 \x01(\x04R\x05first\"\xf7\x01\n" +
 	"\x11ControllerStarted\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12#\n" +
 	"\rrules_version\x18\x02 \x01(\rR\frulesVersion\x122\n" +
@@ -1165,7 +1175,8 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	"\tzone_data\x18\x04 \x01(\tR\bzoneData\x12\x10\n" +
 	"\x03key\x18\x05 \x01(\tR\x03key\x12\x1d\n" +
 	"\n" +
-	"key_before\x18\x06 \x01(\tR\tkeyBefore\"\xb7\x04\n" +
+	"key_before\x18\x06 \x01(\tR\tkeyBefore\x12!\n" +
+	"\ffold_version\x18\a \x01(\rR\vfoldVersion\"\xb7\x04\n" +
 	"\bSettings\x12&\n" +
 	"\x04mode\x18\x01 \x01(\x0e2\x12.jobledger.v1.ModeR\x04mode\x12\x1c\n" +
 	"\tnamespace\x18\x02 \x01(\tR\tnamespace\x12.\n" +

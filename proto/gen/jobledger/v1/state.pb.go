@@ -1299,7 +1299,9 @@ type WorldState struct {
 	// key is the ID of the key with which the newest run hashes specs and templates.
 	Key string `protobuf:"bytes,18,opt,name=key,proto3" json:"key,omitempty"`
 	// shares are what namespaces have written into the log lately.
-	Shares        []*ShareState `protobuf:"bytes,19,rep,name=shares,proto3" json:"shares,omitempty"`
+	Shares []*ShareState `protobuf:"bytes,19,rep,name=shares,proto3" json:"shares,omitempty"`
+	// fold is the version of the fold of the program that works, or worked last.
+	Fold          uint32 `protobuf:"varint,20,opt,name=fold,proto3" json:"fold,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1458,6 +1460,13 @@ func (x *WorldState) GetShares() []*ShareState {
 		return x.Shares
 	}
 	return nil
+}
+
+func (x *WorldState) GetFold() uint32 {
+	if x != nil {
+		return x.Fold
+	}
+	return 0
 }
 
 // ShareState is what a namespace has written into the log and not worked off, as of a time.
@@ -1813,7 +1822,7 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\tpod_group\x18\x06 \x01(\tR\bpodGroup\"2\n" +
 	"\bPodNames\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
-	"\x04node\x18\x02 \x01(\tR\x04node\"\xcf\x05\n" +
+	"\x04node\x18\x02 \x01(\tR\x04node\"\xe3\x05\n" +
 	"\n" +
 	"WorldState\x12\x15\n" +
 	"\x06log_id\x18\x01 \x01(\tR\x05logId\x12\x14\n" +
@@ -1836,7 +1845,8 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\ttemplates\x18\x10 \x03(\v2\x1b.jobledger.v1.TemplateStateR\ttemplates\x127\n" +
 	"\bpolicies\x18\x11 \x03(\v2\x1b.jobledger.v1.PoliciesStateR\bpolicies\x12\x10\n" +
 	"\x03key\x18\x12 \x01(\tR\x03key\x120\n" +
-	"\x06shares\x18\x13 \x03(\v2\x18.jobledger.v1.ShareStateR\x06shares\x1a9\n" +
+	"\x06shares\x18\x13 \x03(\v2\x18.jobledger.v1.ShareStateR\x06shares\x12\x12\n" +
+	"\x04fold\x18\x14 \x01(\rR\x04fold\x1a9\n" +
 	"\vNewestEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\rR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x04R\x05value:\x028\x01\"P\n" +

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"errors"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+	"github.com/jobledger/jobledger/reconciler/loop"
+	"github.com/jobledger/jobledger/reconciler/replay"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/memlog"
+)
+
+// morningRecords are those of a log whose files are small, so that states are stored.
+func morningRecords(t *testing.T) []events.Record {
+	t.Helper()
+	log := memlog.New(events.Identity{LogID: testLogID, Epoch: 1}, memlog.FileBytes(1500))
+	morning(t, log)
+	var records []events.Record
+	for r, err := range log.Read(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		records = append(records, r)
+	}
+	return records
+}
+
+// edit changes one number in a stored state.
+func edit(t *testing.T, r *events.Record) {
+	t.Helper()
+	encoded := r.Facts.(*events.StoredState).Encoded
+	var err error
+	if r.Stream == events.Controller {
+		var s pb.WorldState
+		err = proto.Unmarshal(encoded, &s)
+		s.Newest[1]++
+		encoded, _ = proto.Marshal(&s)
+	} else {
+		var s pb.JobState
+		err = proto.Unmarshal(encoded, &s)
+		if s.GetStub() != nil {
+			s.GetStub().Version++
+		} else {
+			s.Ordinal++
+		}
+		encoded, _ = proto.Marshal(&s)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Facts = &events.StoredState{Encoded: encoded}
+}
+
+func TestReplayNoticesEachEditedState(t *testing.T) {
+	records := morningRecords(t)
+	states := 0
+	for i := range records {
+		if records[i].Kind != events.KindStateStored {
+			continue
+		}
+		states++
+		changed := append([]events.Record(nil), records...)
+		edit(t, &changed[i])
+		found := play(t, &feed{replay: replay.New()}, changed)
+		if len(found) != 1 || found[0].Sequence != records[i].Sequence || len(found[0].Fields) == 0 {
+			t.Errorf("the state of %s in record %d was edited; replay finds %v", records[i].Stream, records[i].Sequence, found)
+		}
+	}
+	f := &feed{replay: replay.New()}
+	if found := play(t, f, records); len(found) > 0 || f.replay.Summary().States != uint64(states) {
+		t.Errorf("of the log as it was: %v, %+v, with %d states", found, f.replay.Summary(), states)
+	}
+	if states < 10 {
+		t.Errorf("there are only %d states", states)
+	}
+}
+
+// TestReplayComparesTheSnapshot as of each record that ends a batch, as it is and edited.
+func TestReplayComparesTheSnapshot(t *testing.T) {
+	records := morningRecords(t)
+	r := replay.New()
+	for i, rec := range records {
+		if _, err := r.Record(rec); err != nil {
+			t.Fatal(err)
+		}
+		if !rec.Last || i%5 > 1 {
+			continue
+		}
+		w := r.World()
+		snapshot := []projector.StreamAt{{Stream: events.Controller, AsOf: rec.Sequence, Facts: w.ControllerState()}}
+		for _, s := range w.Streams() {
+			facts, names, _ := w.StreamState(s)
+			snapshot = append(snapshot, projector.StreamAt{Stream: s, AsOf: rec.Sequence, Facts: facts, Names: names})
+		}
+		for edited := -1; edited < len(snapshot); edited++ {
+			given := append([]projector.StreamAt(nil), snapshot...)
+			want := 0
+			if edited >= 0 {
+				stored := events.Record{Header: events.Header{Stream: given[edited].Stream}, Facts: &events.StoredState{Encoded: given[edited].Facts}}
+				edit(t, &stored)
+				given[edited].Facts, want = stored.Facts.(*events.StoredState).Encoded, 1
+			}
+			f := &feed{replay: replay.New()}
+			f.replay.Expect(given)
+			if found := play(t, f, records); len(found) != want {
+				t.Errorf("snapshot as of %d, edited at %d: %v, want %d differences", rec.Sequence, edited, found, want)
+			}
+		}
+	}
+}
+
+func TestReplayComparesOtherRules(t *testing.T) {
+	records := altered(morningRecords(t), 1)
+	decisions := uint64(0)
+	for i := range records {
+		switch f := records[i].Facts.(type) {
+		case *events.ControllerStarted:
+			other := *f
+			other.RulesVersion++
+			records[i].Facts = &other
+		case *events.Decision:
+			other := *f
+			other.RulesVersion++
+			records[i].Facts = &other
+			decisions++
+		}
+	}
+	f := &feed{replay: replay.New()}
+	found := play(t, f, records)
+	s := f.replay.Summary()
+	for _, d := range found {
+		if d.Fields == nil {
+			t.Errorf("a decision by other rules is a divergence: %v", d)
+		}
+	}
+	if s.OtherRules < decisions || s.Otherwise == 0 || s.Otherwise == s.OtherRules {
+		t.Errorf("%d decisions by other rules, of which one was altered: %+v", decisions, s)
+	}
+}
+
+// TestARecordThatRefersToNothing: neither a replay nor a controller decides on such a log, and neither panics.
+func TestARecordThatRefersToNothing(t *testing.T) {
+	tried := 0
+	for i, r := range morningRecords(t) {
+		seen, ok := r.Facts.(*events.JobSeen)
+		if !ok {
+			continue
+		}
+		tried++
+		records := morningRecords(t)
+		other := *seen
+		other.Spec = "0123456789abcdef0123456789abcdef"
+		records[i].Facts = &other
+		again := replay.New()
+		var err error
+		for _, r := range records {
+			if _, err = again.Record(r); err != nil {
+				break
+			}
+		}
+		if !errors.Is(err, replay.ErrUnfounded) {
+			t.Errorf("record %d has a spec that nobody stored: replay says %v", r.Sequence, err)
+		}
+		log := memlog.New(events.Identity{LogID: testLogID, Epoch: 1})
+		var batch events.Batch
+		for _, r := range records {
+			if batch.Records = append(batch.Records, r); r.Last {
+				log.Append(batch, true)
+				batch = events.Batch{}
+			}
+		}
+		log.Commit(1 << 30)
+		if _, err := loop.Recover(t.Context(), log); !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("record %d has a spec that nobody stored: a controller says %v", r.Sequence, err)
+		}
+	}
+	if tried < 3 {
+		t.Errorf("there are only %d records of Jobs", tried)
+	}
+}

@@ -1,0 +1,90 @@
+package projector
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/jobledger/jobledger/events"
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+)
+
+// FoldVersion counts the versions of the fold and of the form in which states are stored. It is raised whenever the same records may
+// give a state of other bytes than before: a stored state is compared with the fold only under the version that wrote it.
+const FoldVersion = 1
+
+// Check says what is wrong with rec as the next record that is applied: it must not refer to what no record before it says. A log that
+// a controller wrote always passes; one whose checksums are right and whose contents were changed may not, and cannot be decided on.
+func (w *World) Check(rec *events.Record) error {
+	if rec.Stream != events.Controller && rec.Sequence <= w.floors[rec.Stream] {
+		return nil // a snapshot has it
+	}
+	j := w.jobs[rec.Stream]
+	switch f := rec.Facts.(type) {
+	case *events.JobSeen:
+		known := f.Spec != "" && w.specs.byHash[f.Spec].spec != nil || j != nil && j.Spec != nil && (f.Spec == "" || f.Spec == j.Spec.Hash)
+		if !known && (f.Managed || f.Spec != "") {
+			return fmt.Errorf("record %d, %s of %s, has the spec %q, which no record before it stores", rec.Sequence, rec.Kind, rec.Stream, f.Spec)
+		}
+	case *events.JobSpec:
+		if _, known := w.specs.policies[f.Policies]; f.Policies != "" && !known && *f == *f.Apart() {
+			return fmt.Errorf("record %d stores a spec with the policies %q, which no record before it stores", rec.Sequence, f.Policies)
+		}
+	case *events.StoredState:
+		if rec.Stream == events.Controller || j != nil {
+			return nil // it is not taken over
+		}
+		if err := NewWorld().RestoreStream(rec.Stream, f.Encoded, rec.Evidence.State); err != nil {
+			return fmt.Errorf("record %d: %w", rec.Sequence, err)
+		}
+	}
+	return nil
+}
+
+// Differs compares a stored state of a stream with what the records before it give: which fields are not the same; none when all are.
+// It is for the state of record StateStored (names are nil where they are not to be compared), and for that of a snapshot.
+func (w *World) Differs(s events.Stream, facts, names []byte, snapshot bool) []string {
+	if s == events.Controller {
+		own := w.ControllerFacts()
+		if snapshot {
+			own = w.ControllerState()
+		}
+		return differing(own, facts, &pb.WorldState{}, &pb.WorldState{})
+	}
+	own, called, _ := w.StreamState(s)
+	fields := differing(own, facts, &pb.JobState{}, &pb.JobState{})
+	if names != nil {
+		fields = append(fields, differing(called, names, &pb.StateNames{}, &pb.StateNames{})...)
+	}
+	return fields
+}
+
+// differing names the fields in which two encoded messages differ, in the order of the message.
+func differing(own, stored []byte, a, b proto.Message) []string {
+	if bytes.Equal(own, stored) {
+		return nil
+	}
+	if proto.Unmarshal(own, a) != nil || proto.Unmarshal(stored, b) != nil {
+		return []string{"its form"}
+	}
+	var fields []string
+	x, y := a.ProtoReflect(), b.ProtoReflect()
+	all := x.Descriptor().Fields()
+	for i := range all.Len() {
+		f := all.Get(i)
+		if !sameField(x, y, f) {
+			fields = append(fields, string(f.Name()))
+		}
+	}
+	if len(fields) == 0 {
+		return []string{"its encoding"}
+	}
+	return slices.Clip(fields)
+}
+
+func sameField(x, y protoreflect.Message, f protoreflect.FieldDescriptor) bool {
+	return x.Has(f) == y.Has(f) && x.Get(f).Equal(y.Get(f))
+}
