@@ -54,7 +54,7 @@ func (j *Job) jobSeen(rec *events.Record, f *events.JobSeen) {
 	if f.Version > j.Version {
 		j.EndInDoubt, j.endOver = 0, false
 	}
-	j.rivalWrote(f.BuiltinWrote)
+	j.rivalWrote(f)
 	first := !j.Known()
 	anew := first || j.SpecAt != f.SpecAt || (f.Deleted != 0) != (j.Deleted != 0) || j.Gone || f.Managed != j.Managed
 	j.Version, j.Generation, j.Created, j.Deleted = f.Version, f.Generation, f.Created, f.Deleted

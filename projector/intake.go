@@ -203,7 +203,7 @@ func (in *Intake) news(j *Job, seen *events.JobSeen) bool {
 	switch {
 	case j.Base.equal(seen.Status):
 		seen.Status = nil
-		return !same || (j.Recheck && seen.Version > j.Version) || j.Look || seen.BuiltinWrote > j.rivalry.wrote
+		return !same || (j.Recheck && seen.Version > j.Version) || j.Look || seen.BuiltinWrote != j.rivalry.wrote
 	case j.Write != nil:
 		written := j.Base.With(&j.Write.Command.(*events.WriteStatus).Change)
 		if written.equal(seen.Status) {

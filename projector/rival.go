@@ -12,8 +12,10 @@ import (
 // turned off, so only what it does later than rivalGrace after our first write to the Job in this run counts; both times are
 // the API server's. Two such acts are proof, be they on one Job or on two.
 //
-// A pod alone proves nothing: a tenant can make one that names a Job as its controller, and must not be able to stop every
-// Job of the cluster. So one of the acts has to be a write of a status, for which tenants have no right.
+// A tenant must not be able to stop every Job of the cluster, so what a tenant can do proves nothing. A pod alone does not: anybody
+// who may make pods can name a Job as its controller. Nor does what metadata.managedFields says: whoever may change a Job can write
+// any manager and any time there. So one of the acts has to be a write that changed the status, other than by a write of ours:
+// for that tenants have no right.
 
 const (
 	rivalGrace = 30 * time.Second
@@ -94,7 +96,7 @@ type rivalAct struct {
 // rivalry is what a Job keeps to tell an act of another controller. Its times are the API server's.
 type rivalry struct {
 	began events.Time // our first write to the Job in this run; 0 before it
-	wrote events.Time // the built-in's newest write of its status
+	wrote events.Time // the built-in's newest write of its status, as the Job's object says
 	acts  []rivalAct  // that the record which is being folded told of; the World takes them
 }
 
@@ -111,13 +113,18 @@ func (j *Job) ourWrite(at events.Time) {
 	}
 }
 
-// rivalWrote folds when the built-in last wrote the Job's status.
-func (j *Job) rivalWrote(at events.Time) {
-	r := &j.rivalry
-	if at <= r.wrote {
+// rivalWrote folds when the built-in last wrote the Job's status, as its object says. It did when the status is another one than we
+// know and have written.
+func (j *Job) rivalWrote(f *events.JobSeen) {
+	r, at := &j.rivalry, f.BuiltinWrote
+	if at == r.wrote {
 		return
 	}
 	r.wrote = at
+	ours := j.Writing.Count > 0 && j.Writing.Class == 0 // it may be a write of ours of which nobody knows how it ended
+	if at == 0 || f.Status == nil || ours {
+		return
+	}
 	r.acts = append(r.acts, rivalAct{events.RivalAct{Job: j.Ref.UID, At: at}, r.late(at)})
 }
 
