@@ -47,7 +47,7 @@ func (j *Job) accounted(p *Pod) bool {
 // pods without a valid index that have ended, or whose Job does (J-035, J-090).
 func (j *Job) stageOf(p *Pod) Stage {
 	switch {
-	case p.Doomed && !j.Finished() && !p.removed():
+	case j.removes(p) && !j.Finished():
 		if p.Drop == nil && p.Delete == nil {
 			return Surplus
 		}

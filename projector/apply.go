@@ -108,6 +108,11 @@ func (j *Job) rebase(change func()) {
 // gone folds the end of the Job's object: nothing of it is to be counted any more.
 func (j *Job) gone() {
 	j.Gone, j.claims = true, nil
+	for _, f := range j.flights {
+		if f.pod != nil {
+			j.moot(f.pod)
+		}
+	}
 	j.recount()
 }
 

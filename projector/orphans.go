@@ -31,7 +31,7 @@ func (in *Intake) routeOrphan(namespace string, f *events.PodSeen) (facts *event
 	if was != nil && holder.Stream.Kind != events.StreamJob {
 		was = nil
 	}
-	if was != nil && (was.Claim != nil || was.Drop != nil || was.Delete != nil || was.written || (was.Doomed && !was.removed())) {
+	if was != nil && (was.Claim != nil || was.Drop != nil || was.Delete != nil || was.written || holder.removes(was)) {
 		return f, holder.Stream, true
 	}
 	if maker := in.World.Job(events.JobStream(f.Maker)); maker != nil && maker.create(f.Ordinal) != nil {

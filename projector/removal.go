@@ -31,6 +31,13 @@ func (p *Pod) removal() *Flight {
 // its logs, and is adopted and released like any pod that was given up.
 func (p *Pod) removed() bool { return p.Drop == nil && p.Delete == nil && !p.Held() && !p.Active() }
 
+// removes reports whether the removal of a surplus pod goes on, or is yet to begin. It goes on when the Job is gone, but not of a pod
+// that nobody owns then: whoever deleted the Job wants to keep it.
+func (j *Job) removes(p *Pod) bool { return p.Doomed && !p.removed() && !j.kept(p) }
+
+// kept reports whether the pod was orphaned when its Job was deleted.
+func (j *Job) kept(p *Pod) bool { return j.Gone && p.Owner == "" }
+
 // Removal is the name of the pod's removal in flight. It is for pods that have one.
 func (p *Pod) Removal() events.CommandName { return p.removal().Name }
 

@@ -189,13 +189,13 @@ func (j *Job) stand(p *Pod, f *events.CommandEnded) {
 }
 
 // moot ends a refused command whose goal the observed pod already meets: its finalizer is gone, or it is on its way out. Of
-// a Job that is gone it also ends the deletion of a pod that has ended: nobody withdraws it any more.
+// a Job that is gone it also ends the deletion of a pod that has ended, or that nobody owns: nobody withdraws it any more.
 func (j *Job) moot(p *Pod) {
 	if p.Drop.refused() && !p.Tracked {
 		p.Doomed = p.Doomed && !p.Drop.GivenUp
 		j.land(p.Drop.Name)
 	}
-	if p.Delete.refused() && (p.Leaving() || (j.Gone && p.Phase.Terminal())) {
+	if p.Delete.refused() && (p.Leaving() || j.kept(p) || (j.Gone && p.Phase.Terminal())) {
 		j.land(p.Delete.Name)
 	}
 }
