@@ -12,6 +12,8 @@ type Difference struct {
 	When func(Scenario) bool
 	// Explains says which lines of a diff are its. Nil: the picture is taken without what differs; see lens.
 	Explains func(line string) bool
+	// Shows says what a diff must show beside: what makes it this difference and no other. Nil: nothing.
+	Shows func(diff string) bool
 }
 
 // These differ in what a picture shows, so it is taken without that.
@@ -46,6 +48,7 @@ var Allowed = []*Difference{
 		Sentence: "Upstream publishes indexes as failed whose pods it deleted because the Job fails, when it was killed in between. Ours never does.",
 		When:     func(s Scenario) bool { return s.has("perIndex=") && s.has("die") },
 		Explains: func(line string) bool { return strings.Contains(line, "failedIndexes=") },
+		Shows:    func(diff string) bool { return sameBut(diff, " failedIndexes=") },
 	},
 	{
 		Rule:     "J-156, J-252",
@@ -55,6 +58,7 @@ var Allowed = []*Difference{
 			return isLine(line, "-", "startTime=false") || isLine(line, "+", "startTime=true") ||
 				isLine(line, "+", " Failed=True ") || isLine(line, "+", " Complete=True ") || isEnd(line)
 		},
+		Shows: func(diff string) bool { return strings.Contains(diff, "startTime=false") },
 	},
 	{
 		Rule:     "J-236",
@@ -64,11 +68,12 @@ var Allowed = []*Difference{
 			return strings.Contains(line, "active=") || strings.Contains(line, "completedIndexes=") || strings.Contains(line, "startTime=") ||
 				isLine(line, "+", ": condition ") || isEnd(line)
 		},
+		Shows: func(diff string) bool { return strings.Contains(diff, "completedIndexes=") },
 	},
 	{
 		Rule:     "J-021",
 		Sentence: "A Job is deleted while it ends. Upstream, which ends it with two writes, is too late for the second; ours has said so in its one.",
-		When:     func(s Scenario) bool { return s.has("delete") },
+		When:     func(s Scenario) bool { return s.does("delete") },
 		Explains: isEnd,
 	},
 	{
@@ -124,9 +129,30 @@ next:
 				continue next
 			}
 		}
-		return d
+		if d.Shows == nil || d.Shows(diff) {
+			return d
+		}
 	}
 	return nil
+}
+
+// sameBut reports whether the lines of both are the same up to that text.
+func sameBut(diff, text string) bool {
+	count := map[string]int{}
+	for line := range strings.Lines(diff) {
+		line, _, _ = strings.Cut(line, text)
+		if mine, ok := strings.CutPrefix(line, "+ "); ok {
+			count[mine]++
+		} else {
+			count[strings.TrimPrefix(line, "- ")]--
+		}
+	}
+	for _, n := range count {
+		if n != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // lens is what a picture is taken without.
@@ -146,6 +172,18 @@ func (s Scenario) has(text string) bool {
 	for _, line := range strings.Split(s.String(), "\n") {
 		if strings.Contains(" "+line, " "+text) {
 			return true
+		}
+	}
+	return false
+}
+
+// does reports whether the scenario has a deed of that verb.
+func (s Scenario) does(verb string) bool {
+	for _, step := range s.Steps {
+		for _, deed := range step.Deeds {
+			if strings.HasPrefix(deed, verb+" ") {
+				return true
+			}
 		}
 	}
 	return false

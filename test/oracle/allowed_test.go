@@ -1,0 +1,32 @@
+package oracle
+
+import "testing"
+
+// TestADifferenceExplainsNoMore: what is no more than near a difference on purpose is an error.
+func TestADifferenceExplainsNoMore(t *testing.T) {
+	ended := "+ event of a: Normal Completed \"Job completed\" x1\n"
+	for _, row := range []struct {
+		sentence, scenario, diff string
+		known                    bool
+	}{
+		{"a Job is deleted while it ends", "+0 create a\n+1 succeed a; delete a foreground\n", ended, true},
+		{"DELETE is refused, and no Job is deleted", "+0 create a\n+1 deny delete\n+1 succeed a\n", ended, false},
+		{"upstream cannot finish a suspended Job", "+0 create a\n+1 edit a suspend=true\n",
+			ended + "- job a: startTime=false completionTime=false\n+ job a: startTime=true completionTime=false\n", true},
+		{"a suspended Job ends twice", "+0 create a\n+1 edit a suspend=true\n", ended, false},
+		{"other failed indexes after a crash", "job a indexed perIndex=0\n+0 create a\n+1 die 1\n",
+			"- job a: completedIndexes=\"0\" failedIndexes=\"1\"\n+ job a: completedIndexes=\"0\" failedIndexes=\"\"\n", true},
+		{"other completed indexes after a crash", "job a indexed perIndex=0\n+0 create a\n+1 die 1\n",
+			"- job a: completedIndexes=\"0\" failedIndexes=\"1\"\n+ job a: completedIndexes=\"\" failedIndexes=\"1\"\n", false},
+		{"other pods run after two resizes", "job a indexed\n+0 create a\n+1 edit a completions=1\n+1 edit a parallelism=1\n",
+			"- job a: active=3 ready=3 terminating=0\n+ job a: active=1 ready=1 terminating=0\n", false},
+	} {
+		s, err := Parse("job a\n" + row.scenario)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if known := explained(s, row.diff); (known != nil) != row.known {
+			t.Errorf("%s: explained by %+v, want any: %t", row.sentence, known, row.known)
+		}
+	}
+}
