@@ -77,6 +77,15 @@ var Allowed = []*Difference{
 		Explains: isEnd,
 	},
 	{
+		Rule:     "J-057, J-060",
+		Sentence: "A create of one index ends in an error each time, and nobody knows whether it took effect. Upstream makes no other pod of the Job. Ours holds that pod's place, and makes those of other indexes.",
+		When:     func(s Scenario) bool { return s.failsCreatesOfOne() },
+		Explains: func(line string) bool {
+			return strings.Contains(line, " SuccessfulCreate ") || strings.Contains(line, ": active=") || isLine(line, "+", " pod of ", " Running deleted=false ")
+		},
+		Shows: func(diff string) bool { return strings.Contains(diff, "+ pod of ") },
+	},
+	{
 		Rule:     "J-074",
 		Sentence: "A pod ends while its removal is refused, and the Job is resumed at that moment. Upstream finishes the Job without a word of that. Ours gives up the removal first, and says that the Job was resumed.",
 		When:     func(s Scenario) bool { return s.has("deny patch") && s.has("suspend=false") },
@@ -172,6 +181,19 @@ func (s Scenario) has(text string) bool {
 	for _, line := range strings.Split(s.String(), "\n") {
 		if strings.Contains(" "+line, " "+text) {
 			return true
+		}
+	}
+	return false
+}
+
+// failsCreatesOfOne: creates of some of the pods end in a server error.
+func (s Scenario) failsCreatesOfOne() bool {
+	for _, step := range s.Steps {
+		for _, deed := range step.Deeds {
+			words := strings.Fields(deed)
+			if len(words) == 4 && words[0] == "deny" && words[1] == "create" && words[3] == "error" {
+				return true
+			}
 		}
 	}
 	return false

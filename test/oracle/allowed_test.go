@@ -18,6 +18,10 @@ func TestADifferenceExplainsNoMore(t *testing.T) {
 			"- job a: completedIndexes=\"0\" failedIndexes=\"1\"\n+ job a: completedIndexes=\"0\" failedIndexes=\"\"\n", true},
 		{"other completed indexes after a crash", "job a indexed perIndex=0\n+0 create a\n+1 die 1\n",
 			"- job a: completedIndexes=\"0\" failedIndexes=\"1\"\n+ job a: completedIndexes=\"\" failedIndexes=\"1\"\n", false},
+		{"more pods run while creates of one index fail", "job a indexed\n+0 create a\n+1 deny create a:2 error\n",
+			"- job a: active=1 ready=1 terminating=0\n+ job a: active=2 ready=2 terminating=0\n+ pod of a:3 Running deleted=false x\n", true},
+		{"fewer pods run meanwhile", "job a indexed\n+0 create a\n+1 deny create a:2 error\n",
+			"- job a: active=2 ready=1 terminating=0\n+ job a: active=1 ready=2 terminating=0\n- pod of a:3 Running deleted=false x\n", false},
 		{"other pods run after two resizes", "job a indexed\n+0 create a\n+1 edit a completions=1\n+1 edit a parallelism=1\n",
 			"- job a: active=3 ready=3 terminating=0\n+ job a: active=1 ready=1 terminating=0\n", false},
 	} {
