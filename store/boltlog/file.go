@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"weak"
 
 	"go.etcd.io/bbolt"
 
@@ -71,10 +70,11 @@ type logFile struct {
 	seam      error           // what is wrong between the file before it and this one
 	disturbed func() error    // whether somebody writes it while it is read; nil when nobody can
 
-	indexMu sync.Mutex
-	memory  *index.Index // of the tail, and of a sealed file until its index is stored
-	holed   error        // what memory lacks, when it was made from a file that is damaged
-	stored  weak.Pointer[storedIndex]
+	indexMu    sync.Mutex
+	memory     *index.Index // of the tail, and of a sealed file until its index is stored
+	holed      error        // what memory lacks, when it was made from a file that is damaged
+	stored     *storedIndex // open, of a sealed file, since somebody asked
+	distrusted bool         // a block of the stored index is damaged
 }
 
 // openSealed opens a file that nobody writes.
@@ -115,15 +115,17 @@ func (f *logFile) seal(close func() error) error {
 // end closes the file for readers, who get reason from then on.
 func (f *logFile) end(reason error) error {
 	f.mu.Lock()
-	defer f.mu.Unlock()
 	if f.ended != nil {
+		f.mu.Unlock()
 		return nil
 	}
 	f.ended, f.db = reason, nil
+	var err error
 	if f.file != nil {
-		return f.file.Close()
+		err = f.file.Close()
 	}
-	return nil
+	f.mu.Unlock()
+	return errors.Join(err, f.closeIndex())
 }
 
 // begin and head read what the file says of itself. They are for files that nobody writes.

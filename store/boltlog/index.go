@@ -3,10 +3,8 @@ package boltlog
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"weak"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
@@ -103,59 +101,65 @@ func nameOf(h *events.Header, stored []byte) (index.Name, error) {
 }
 
 // run gives the stream's records of this file in [from, through].
-func (f *logFile) run(s events.Stream, from, through events.Sequence) (index.Run, error) {
-	memory, stored, err := f.lookup()
-	switch {
-	case err != nil:
-		return index.Run{}, err
-	case memory != nil:
-		return memory.Run(s, from, through), nil
-	}
-	run, err := stored.run(s)
-	return run.Clip(from, through), err
+func (f *logFile) run(s events.Stream, from, through events.Sequence) (run index.Run, err error) {
+	err = f.ask(
+		func(x *index.Index) { run = x.Run(s, from, through) },
+		func(x *storedIndex) error {
+			all, err := x.run(s)
+			run = all.Clip(from, through)
+			return err
+		})
+	return run, err
 }
 
 // bearers gives the streams that bore a name in this file, oldest first.
-func (f *logFile) bearers(name index.Name, through events.Sequence) ([]index.Bearer, error) {
-	memory, stored, err := f.lookup()
-	switch {
-	case err != nil:
-		return nil, err
-	case memory != nil:
-		return memory.Bearers(name, through), nil
-	}
-	return stored.bearers(name)
+func (f *logFile) bearers(name index.Name, through events.Sequence) (all []index.Bearer, err error) {
+	err = f.ask(
+		func(x *index.Index) { all = x.Bearers(name, through) },
+		func(x *storedIndex) error {
+			all, err = x.bearers(name)
+			return err
+		})
+	return all, err
 }
 
-// lookup gives one of the two forms of the index. A stored one that is missing, damaged or another file's is replaced by
-// one made from the records.
+// ask asks one of the two forms of the index. A stored one that is missing, damaged or another file's is replaced by one made
+// from the records.
+func (f *logFile) ask(memory func(*index.Index), stored func(*storedIndex) error) error {
+	for {
+		inMemory, onDisk, err := f.lookup()
+		if err != nil {
+			return err
+		}
+		if inMemory != nil {
+			memory(inMemory)
+			return nil
+		}
+		if err := stored(onDisk); err == nil {
+			return nil
+		}
+		f.distrust(onDisk)
+	}
+}
+
 func (f *logFile) lookup() (*index.Index, *storedIndex, error) {
 	f.indexMu.Lock()
 	defer f.indexMu.Unlock()
 	if f.memory != nil {
 		return f.memory, nil, nil
 	}
-	if stored := f.stored.Value(); stored != nil {
-		return nil, stored, nil
+	if f.stored != nil {
+		return nil, f.stored, nil
 	}
-	f.mu.RLock()
-	ended := f.ended
-	var end head
-	var err error
-	if ended == nil {
-		end, err = f.head()
-	}
-	f.mu.RUnlock()
-	if ended != nil {
-		return nil, nil, ended
-	}
+	end, err := f.sealedHead()
 	if err != nil {
-		return nil, nil, f.corrupt(f.first, err)
+		return nil, nil, err
 	}
-	stored, err := readStoredIndex(f.indexPath(), f.first, end.Head)
-	if err == nil {
-		f.stored = weak.Make(stored)
-		return nil, stored, nil
+	if !f.distrusted {
+		if f.stored, err = openStoredIndex(f.indexPath(), f.first, end.Head); err == nil {
+			return nil, f.stored, nil
+		}
+		f.stored = nil
 	}
 	memory, err := f.buildIndex(end.Sequence)
 	if err != nil && !errors.Is(err, store.ErrCorrupt) {
@@ -173,14 +177,61 @@ func (f *logFile) hole() error {
 	return f.holed
 }
 
+// sealedHead is the head of a file that nobody writes.
+func (f *logFile) sealedHead() (head, error) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	if f.ended != nil {
+		return head{}, f.ended
+	}
+	end, err := f.head()
+	if err != nil {
+		return head{}, f.corrupt(f.first, err)
+	}
+	return end, nil
+}
+
+// distrust gives a stored index up, a block of which could not be read.
+func (f *logFile) distrust(x *storedIndex) {
+	f.indexMu.Lock()
+	defer f.indexMu.Unlock()
+	if f.stored == x {
+		f.stored, f.distrusted = nil, true
+		_ = x.close()
+	}
+}
+
+// closeIndex closes the stored index. A question that comes later is refused, as the file has ended.
+func (f *logFile) closeIndex() error {
+	f.indexMu.Lock()
+	defer f.indexMu.Unlock()
+	if f.stored == nil {
+		return nil
+	}
+	x := f.stored
+	f.stored = nil
+	return x.close()
+}
+
 func (f *logFile) indexPath() string {
 	return filepath.Join(filepath.Dir(f.path), fileName(f.first, indexSuffix))
 }
 
-// hasStoredIndex reports whether the index of a sealed file is there; whether it is good shows when it is read.
+// hasStoredIndex reports whether the index of a sealed file is there, and is of this file. Whether its blocks are good shows when
+// they are read.
 func (f *logFile) hasStoredIndex() bool {
-	_, err := os.Stat(f.indexPath())
-	return !errors.Is(err, fs.ErrNotExist)
+	end, err := f.sealedHead()
+	if err != nil {
+		return false
+	}
+	f.indexMu.Lock()
+	defer f.indexMu.Unlock()
+	if f.stored == nil {
+		if f.stored, err = openStoredIndex(f.indexPath(), f.first, end.Head); err != nil {
+			f.stored = nil
+		}
+	}
+	return f.stored != nil
 }
 
 // storeIndex writes the index of a sealed file beside it, and frees the one in memory.
@@ -192,14 +243,8 @@ func (f *logFile) storeIndex() error {
 	if err != nil || memory == nil {
 		return err
 	}
-	f.mu.RLock()
-	ended := f.ended
-	var end head
-	if ended == nil {
-		end, err = f.head()
-	}
-	f.mu.RUnlock()
-	if err := errors.Join(ended, err); err != nil {
+	end, err := f.sealedHead()
+	if err != nil {
 		return err
 	}
 	if err := writeFile(f.indexPath(), encodeIndex(memory, end.Head)); err != nil {
@@ -207,7 +252,7 @@ func (f *logFile) storeIndex() error {
 	}
 	f.indexMu.Lock()
 	defer f.indexMu.Unlock()
-	f.memory = nil
+	f.memory, f.distrusted = nil, false
 	return nil
 }
 

@@ -114,10 +114,11 @@ func TestStoredIndexSaysWhatTheOneInMemorySays(t *testing.T) {
 	if err := writeFile(path, encodeIndex(x, end)); err != nil {
 		t.Fatal(err)
 	}
-	stored, err := readStoredIndex(path, first, end)
+	stored, err := openStoredIndex(path, first, end)
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer stored.close()
 	for _, s := range append(streams, events.JobStream("nobody"), events.Stream{Kind: 9}) {
 		got, err := stored.run(s)
 		want := x.Run(s, 0, end.Sequence)
@@ -136,11 +137,11 @@ func TestStoredIndexSaysWhatTheOneInMemorySays(t *testing.T) {
 			t.Fatalf("%v: %v, error %v, want %v", name, got, err, want)
 		}
 	}
-	if _, err := readStoredIndex(path, first+1, end); err == nil {
+	if _, err := openStoredIndex(path, first+1, end); err == nil {
 		t.Error("the index of another file was taken")
 	}
 	end.Hash[0]++
-	if _, err := readStoredIndex(path, first, end); err == nil {
+	if _, err := openStoredIndex(path, first, end); err == nil {
 		t.Error("the index of a file with another end was taken")
 	}
 }

@@ -105,15 +105,17 @@ type fields struct {
 	bad  bool
 }
 
-func newFields(sealed []byte) (*fields, error) {
+func newFields(sealed []byte) (*fields, error) { return newFieldsOf(metaVersion, sealed) }
+
+func newFieldsOf(version byte, sealed []byte) (*fields, error) {
 	n := len(sealed) - crc32.Size
 	switch {
 	case n < 1:
 		return nil, errFields
 	case crc32.Checksum(sealed[:n], castagnoli) != binary.LittleEndian.Uint32(sealed[n:]):
 		return nil, errChecksum
-	case sealed[0] != metaVersion:
-		return nil, fmt.Errorf("its version is %d, this program knows %d", sealed[0], metaVersion)
+	case sealed[0] != version:
+		return nil, fmt.Errorf("its version is %d, this program knows %d", sealed[0], version)
 	}
 	return &fields{rest: sealed[1:n]}, nil
 }

@@ -1,62 +1,136 @@
 package boltlog
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+	"math/bits"
 	"os"
-	"sort"
+	"slices"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 
-// storedIndex is the index of a sealed file as it is stored: entries in order, found by binary search in two tables.
+// storedIndex is the index of a sealed file as it is stored. A question reads one block of it, or none: the filter, which is
+// held in memory, knows nearly all streams that are not there. It is safe for concurrent use.
 //
-//	1 byte version, uvarint first, head of the file           which file this is the index of
-//	streams   1 byte kind, id, count, the sequences less first: the first one, then differences
-//	names     namespace, name, count, then of each bearer: 1 byte kind, id, first mention less first
-//	4 bytes   place of each stream entry, then of each name entry
-//	8 bytes   4 number of streams, 4 number of names
-//	4 bytes   CRC-32C of all that
+//	blocks    of streams, then of names: entries, CRC-32C
+//	footer    1 byte version, uvarint first, head of the file    which file this is the index of
+//	          streams, filter                                    how many, and the bytes of the filter
+//	          for streams, then for names: count, lengths        of the blocks
+//	          CRC-32C
+//	8 bytes   place of the footer, little endian
 //
-// Texts are uvarint length and bytes, numbers are uvarints, except in the tables: little endian.
+//	entry     length, then
+//	stream    1 byte kind, id, count, the sequences less first: the first one, then differences
+//	name      namespace, name, count, then of each bearer: 1 byte kind, id, first mention less first
+//
+// A block holds the entries whose hashes are in its part of all hashes. Texts are uvarint length and bytes, numbers are uvarints.
 type storedIndex struct {
-	first   events.Sequence
+	file   *os.File
+	first  events.Sequence
+	filter filter
+	tables [tables]table
+}
+
+// table is where the blocks are.
+type table struct {
+	at   uint64   // the place of the first
+	ends []uint32 // where each ends, from there on
+}
+
+const (
+	streamTable = iota
+	nameTable
+	tables
+)
+
+const (
+	indexVersion = 2
+	blockBytes   = 3 << 10 // of entries, about: blocks that hold more are not split
+	footerPlace  = 8
+	maxFooter    = 64 << 20
+)
+
+// entry is one of a table in the making.
+type entry struct {
+	hash    uint64
 	content []byte
-	streams []byte // table
-	names   []byte // table
 }
 
 func encodeIndex(x *index.Index, end store.Head) []byte {
-	v := binary.AppendUvarint([]byte{metaVersion}, uint64(x.First()))
-	v = appendHead(v, end)
-	var table []byte
 	streams, names := x.Streams(), x.Names()
+	f := newFilter(len(streams))
+	all := make([]entry, 0, len(streams))
 	for _, s := range streams {
-		table = binary.LittleEndian.AppendUint32(table, uint32(len(v)))
 		run := x.Run(s, 0, end.Sequence)
-		v = appendStream(v, s)
-		v = binary.AppendUvarint(v, uint64(run.Len()))
+		v := binary.AppendUvarint(appendStream(nil, s), uint64(run.Len()))
 		before := x.First()
 		for i := range run.Len() {
 			v = binary.AppendUvarint(v, uint64(run.At(i)-before))
 			before = run.At(i)
 		}
+		hash := streamHash(s)
+		f.add(hash)
+		all = append(all, entry{hash, v})
 	}
+	out, streamLengths := appendBlocks(nil, all)
+	all = all[:0]
 	for _, n := range names {
-		table = binary.LittleEndian.AppendUint32(table, uint32(len(v)))
-		v = appendText(appendText(v, n.Namespace), n.Name)
 		bearers := x.Bearers(n, end.Sequence)
-		v = binary.AppendUvarint(v, uint64(len(bearers)))
+		v := binary.AppendUvarint(appendText(appendText(nil, n.Namespace), n.Name), uint64(len(bearers)))
 		for _, b := range bearers {
 			v = binary.AppendUvarint(appendStream(v, b.Stream), uint64(b.Since-x.First()))
 		}
+		all = append(all, entry{nameHash(n), v})
 	}
-	v = append(v, table...)
-	v = binary.LittleEndian.AppendUint32(v, uint32(len(streams)))
-	v = binary.LittleEndian.AppendUint32(v, uint32(len(names)))
-	return seal(v)
+	out, nameLengths := appendBlocks(out, all)
+
+	footer := binary.AppendUvarint([]byte{indexVersion}, uint64(x.First()))
+	footer = appendHead(footer, end)
+	footer = binary.AppendUvarint(footer, uint64(len(streams)))
+	footer = append(binary.AppendUvarint(footer, uint64(len(f))), f...)
+	for _, lengths := range [tables][]int{streamLengths, nameLengths} {
+		footer = binary.AppendUvarint(footer, uint64(len(lengths)))
+		for _, n := range lengths {
+			footer = binary.AppendUvarint(footer, uint64(n))
+		}
+	}
+	place := uint64(len(out))
+	return binary.LittleEndian.AppendUint64(append(out, seal(footer)...), place)
+}
+
+// appendBlocks appends entries in blocks, and gives the lengths of these.
+func appendBlocks(out []byte, all []entry) ([]byte, []int) {
+	slices.SortStableFunc(all, func(a, b entry) int { return cmp.Compare(a.hash, b.hash) })
+	size := 0
+	for _, e := range all {
+		size += len(e.content)
+	}
+	lengths := make([]int, size/blockBytes+1)
+	for i := range lengths {
+		var block []byte
+		for len(all) > 0 && part(all[0].hash, len(lengths)) == i {
+			block = binary.AppendUvarint(block, uint64(len(all[0].content)))
+			block = append(block, all[0].content...)
+			all = all[1:]
+		}
+		block = seal(block)
+		out, lengths[i] = append(out, block...), len(block)
+	}
+	return out, lengths
+}
+
+// part is which of n equal parts of all hashes a hash is in.
+func part(hash uint64, n int) int {
+	i, _ := bits.Mul64(hash, uint64(n))
+	return int(i)
 }
 
 func appendText(v []byte, s string) []byte {
@@ -79,52 +153,139 @@ func (d *fields) stream() events.Stream {
 
 var errOtherFile = errors.New("it is the index of another file")
 
-// readStoredIndex reads the index of the file that begins with first and ends with that head.
-func readStoredIndex(path string, first events.Sequence, end store.Head) (*storedIndex, error) {
-	content, err := os.ReadFile(path)
+// openStoredIndex opens the index of the file that begins with first and ends with that head. Blocks are checked when they are read.
+func openStoredIndex(path string, first events.Sequence, end store.Head) (*storedIndex, error) {
+	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	d, err := newFields(content)
+	x := &storedIndex{file: file, first: first}
+	if err := x.open(end); err != nil {
+		return nil, errors.Join(fmt.Errorf("read %s: %w", path, err), file.Close())
+	}
+	return x, nil
+}
+
+func (x *storedIndex) open(end store.Head) error {
+	info, err := x.file.Stat()
+	if err != nil {
+		return err
+	}
+	var place [footerPlace]byte
+	size := info.Size() - footerPlace
+	if size < 0 {
+		return errFields
+	}
+	if _, err := x.file.ReadAt(place[:], size); err != nil {
+		return err
+	}
+	at := binary.LittleEndian.Uint64(place[:])
+	if at > uint64(size) || uint64(size)-at > maxFooter {
+		return errFields
+	}
+	footer := make([]byte, uint64(size)-at)
+	if _, err := x.file.ReadAt(footer, int64(at)); err != nil {
+		return err
+	}
+	d, err := newFieldsOf(indexVersion, footer)
+	if err != nil {
+		return err
+	}
+	if begins := events.Sequence(d.uvarint()); d.bad || begins != x.first || d.head() != end {
+		return errOtherFile
+	}
+	d.uvarint() // streams
+	x.filter = slices.Clone(filter(d.bytes(int(d.uvarint()))))
+	next := uint64(0)
+	for i := range x.tables {
+		t := &x.tables[i]
+		n := d.uvarint()
+		if n > at {
+			return errFields
+		}
+		t.at, t.ends = next, make([]uint32, 0, n)
+		for range n {
+			length := d.uvarint()
+			if length > at {
+				return errFields
+			}
+			if next += length; next-t.at > math.MaxUint32 {
+				return errFields
+			}
+			t.ends = append(t.ends, uint32(next-t.at))
+		}
+	}
+	if next != at || len(x.filter) == 0 {
+		return errFields
+	}
+	return d.end("decode the footer")
+}
+
+func (x *storedIndex) close() error { return x.file.Close() }
+
+// bytes is how much memory it takes.
+func (x *storedIndex) bytes() int {
+	n := len(x.filter)
+	for _, t := range x.tables {
+		n += 4 * len(t.ends)
+	}
+	return n
+}
+
+// block reads the block of a table in which a hash is.
+func (x *storedIndex) block(t *table, hash uint64) ([]byte, error) {
+	if len(t.ends) == 0 {
+		return nil, nil
+	}
+	i := part(hash, len(t.ends))
+	from := uint32(0)
+	if i > 0 {
+		from = t.ends[i-1]
+	}
+	if t.ends[i]-from < crc32.Size {
+		return nil, errFields
+	}
+	block := make([]byte, t.ends[i]-from)
+	if _, err := x.file.ReadAt(block, int64(t.at+uint64(from))); err != nil {
+		if errors.Is(err, io.EOF) {
+			err = errFields
+		}
+		return nil, err
+	}
+	n := len(block) - crc32.Size
+	if crc32.Checksum(block[:n], castagnoli) != binary.LittleEndian.Uint32(block[n:]) {
+		return nil, errChecksum
+	}
+	return block[:n], nil
+}
+
+// find gives what follows the key of an entry; nil when there is no such entry.
+func (x *storedIndex) find(table int, hash uint64, is func(*fields) bool) (*fields, error) {
+	block, err := x.block(&x.tables[table], hash)
 	if err != nil {
 		return nil, err
 	}
-	if begins := events.Sequence(d.uvarint()); d.bad || begins != first || d.head() != end {
-		return nil, errOtherFile
+	for d := (&fields{rest: block}); len(d.rest) > 0; {
+		content := d.bytes(int(d.uvarint()))
+		if d.bad {
+			return nil, errFields
+		}
+		if e := (&fields{rest: content}); is(e) {
+			return e, nil
+		}
 	}
-	if len(d.rest) < 8 {
-		return nil, errFields
-	}
-	tables := d.rest[:len(d.rest)-8]
-	counts := d.rest[len(d.rest)-8:]
-	streams, names := 4*int(binary.LittleEndian.Uint32(counts)), 4*int(binary.LittleEndian.Uint32(counts[4:]))
-	if streams+names > len(tables) {
-		return nil, errFields
-	}
-	tables = tables[len(tables)-streams-names:]
-	return &storedIndex{first: first, content: content, streams: tables[:streams], names: tables[streams:]}, nil
+	return nil, nil
 }
 
-// entry is the i-th entry of a table.
-func (x *storedIndex) entry(table []byte, i int) *fields {
-	at := int(binary.LittleEndian.Uint32(table[4*i:]))
-	if at > len(x.content) {
-		return &fields{bad: true}
-	}
-	return &fields{rest: x.content[at:]}
-}
-
+// run is the stream's records.
 func (x *storedIndex) run(s events.Stream) (index.Run, error) {
-	n := len(x.streams) / 4
-	i := sort.Search(n, func(i int) bool {
-		return index.CompareStreams(x.entry(x.streams, i).stream(), s) >= 0
-	})
-	if i == n {
+	hash := streamHash(s)
+	if !x.filter.has(hash) {
 		return index.Run{}, nil
 	}
-	d := x.entry(x.streams, i)
-	if d.stream() != s {
-		return index.Run{}, nil
+	d, err := x.find(streamTable, hash, func(d *fields) bool { return d.stream() == s && !d.bad })
+	if err != nil || d == nil {
+		return index.Run{}, err
 	}
 	var offsets []uint32
 	at := uint64(0)
@@ -138,15 +299,11 @@ func (x *storedIndex) run(s events.Stream) (index.Run, error) {
 }
 
 func (x *storedIndex) bearers(name index.Name) ([]index.Bearer, error) {
-	n := len(x.names) / 4
-	read := func(d *fields) index.Name { return index.Name{Namespace: d.text(), Name: d.text()} }
-	i := sort.Search(n, func(i int) bool { return index.CompareNames(read(x.entry(x.names, i)), name) >= 0 })
-	if i == n {
-		return nil, nil
-	}
-	d := x.entry(x.names, i)
-	if read(d) != name {
-		return nil, nil
+	d, err := x.find(nameTable, nameHash(name), func(d *fields) bool {
+		return index.Name{Namespace: d.text(), Name: d.text()} == name && !d.bad
+	})
+	if err != nil || d == nil {
+		return nil, err
 	}
 	var out []index.Bearer
 	for range d.uvarint() {

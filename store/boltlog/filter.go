@@ -1,0 +1,59 @@
+package boltlog
+
+import (
+	"hash/fnv"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store/internal/index"
+)
+
+// filter says of a hash that it was not added, for certain, or that it may have been: a Bloom filter. Of 300 that were not
+// added one may have been.
+type filter []byte
+
+const (
+	filterBits   = 12 // for each hash
+	filterProbes = 8
+)
+
+func newFilter(n int) filter { return make(filter, max(1, (n*filterBits+7)/8)) }
+
+func (f filter) add(hash uint64) {
+	for at, step, i := hash, spread(hash)|1, 0; i < filterProbes; at, i = at+step, i+1 {
+		bit := at % f.bits()
+		f[bit/8] |= 1 << (bit % 8)
+	}
+}
+
+func (f filter) has(hash uint64) bool {
+	for at, step, i := hash, spread(hash)|1, 0; i < filterProbes; at, i = at+step, i+1 {
+		if bit := at % f.bits(); f[bit/8]&(1<<(bit%8)) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (f filter) bits() uint64 { return 8 * uint64(len(f)) }
+
+// streamHash and nameHash are stored, in the order of an index's entries and in its filter: they are for ever.
+func streamHash(s events.Stream) uint64 { return hashOf([]byte{byte(s.Kind)}, s.ID) }
+
+func nameHash(n index.Name) uint64 { return hashOf([]byte(n.Namespace), "\x00"+n.Name) }
+
+func hashOf(prefix []byte, text string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write(prefix)
+	_, _ = h.Write([]byte(text))
+	return spread(h.Sum64())
+}
+
+// spread makes each bit of the result depend on every bit of x: the last step of MurmurHash3. FNV leaves the high bits of short texts
+// alike.
+func spread(x uint64) uint64 {
+	x ^= x >> 33
+	x *= 0xff51afd7ed558ccd
+	x ^= x >> 33
+	x *= 0xc4ceb9fe1a85ec53
+	return x ^ x>>33
+}
