@@ -68,8 +68,12 @@ func denials(g *generator) {
 	}
 	g.job("a", mode, limits, g.replace())
 	deny := "deny " + verb
-	if verb != "status" && g.chance(0.5) {
+	switch {
+	case verb == "status" || g.chance(0.5):
+	case verb != "create":
 		deny += " " + g.pod()
+	case mode == "indexed": // of others there may be pods on their way when it is refused: see testdata/differ/one_create_refused
+		deny += " a:0"
 	}
 	deny += g.pick("", "", " error", " unavailable")
 	if verb != "status" && g.chance(0.2) {

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -84,6 +85,24 @@ type controller interface {
 	do(deeds []string) error
 	// pass lets time pass.
 	pass(time.Duration) error
+}
+
+// killed is the scenario in which the controller is killed in the middle of its work by so many requests later. It reports whether it is
+// killed so at all.
+func (s Scenario) killed(later int) (shifted Scenario, at bool) {
+	shifted = s
+	shifted.Steps = slices.Clone(s.Steps)
+	for i, step := range s.Steps {
+		shifted.Steps[i].Deeds = slices.Clone(step.Deeds)
+		for k, deed := range step.Deeds {
+			var n int
+			if _, err := fmt.Sscanf(deed, "die %d", &n); err == nil && n > 0 {
+				shifted.Steps[i].Deeds[k] = fmt.Sprintf("die %d", max(n+later, 0))
+				at = true
+			}
+		}
+	}
+	return shifted, at
 }
 
 // play plays the scenario with a controller that has just been started, until everything is at rest.
