@@ -36,6 +36,10 @@ type Reader interface {
 	// earlier one existed but is no longer kept. It ends after the first error.
 	ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir Direction) iter.Seq2[events.Record, error]
 
+	// Newest is the stream's last durable record that is kept; 0 when there is none. For the stream of an object it may be told when
+	// that was created, by the API server's clock, so that it does not look where everything is older by an hour; 0 is unknown.
+	Newest(s events.Stream, born events.Time) (events.Sequence, error)
+
 	// Find gives the streams of the Jobs and CronJobs that bore that name in the durable records kept, newest first.
 	Find(namespace, name string) ([]events.Stream, error)
 

@@ -218,6 +218,10 @@ func (l *Log) rotate(p *pending) error {
 	l.tail, l.spare = next, nil
 	l.mu.Lock()
 	last := l.files[len(l.files)-1]
+	var before *logFile
+	if n := len(l.files); n > 1 {
+		before = l.files[n-2]
+	}
 	l.mu.Unlock()
 	if err := last.seal(func() error { return old.close(true) }); err != nil {
 		return err
@@ -226,13 +230,17 @@ func (l *Log) rotate(p *pending) error {
 	l.mu.Lock()
 	l.files = append(l.files[:len(l.files):len(l.files)], added)
 	l.mu.Unlock()
-	l.background.Go(func() { l.indexSealed(last) })
+	l.background.Go(func() {
+		l.indexing.Lock()
+		defer l.indexing.Unlock()
+		l.indexSealed(last, before)
+	})
 	return nil
 }
 
 // indexSealed stores the index of a sealed file. Without it the index is made again when it is needed.
-func (l *Log) indexSealed(f *logFile) {
-	if err := f.storeIndex(); err != nil && !errors.Is(err, store.ErrClosed) && !errors.Is(err, store.ErrPruned) {
+func (l *Log) indexSealed(f, before *logFile) {
+	if err := f.storeIndex(before); err != nil && !errors.Is(err, store.ErrClosed) && !errors.Is(err, store.ErrPruned) {
 		l.options.Logger.Warn("the index of a sealed file is not stored", slog.String("file", f.path), slog.Any("error", err))
 	}
 }

@@ -3,6 +3,7 @@ package boltlog
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 
@@ -234,8 +235,9 @@ func (f *logFile) hasStoredIndex() bool {
 	return f.stored != nil
 }
 
-// storeIndex writes the index of a sealed file beside it, and frees the one in memory.
-func (f *logFile) storeIndex() error {
+// storeIndex writes the index of a sealed file beside it, and frees the one in memory. Before is the file before it; nil when there is
+// none.
+func (f *logFile) storeIndex(before *logFile) error {
 	memory, _, err := f.lookup()
 	if err == nil {
 		err = f.hole()
@@ -247,13 +249,56 @@ func (f *logFile) storeIndex() error {
 	if err != nil {
 		return err
 	}
-	if err := writeFile(f.indexPath(), encodeIndex(memory, end.Head)); err != nil {
+	own, ok := memory.Youngest()
+	if !ok {
+		if own, err = f.youngest(end.Sequence); err != nil {
+			return err
+		}
+	}
+	youngest := own
+	switch {
+	case before != nil:
+		youngest = max(own, before.youngestThrough())
+	case f.first > 1:
+		youngest = anyAge // files before it were pruned
+	}
+	if err := writeFile(f.indexPath(), encodeIndex(memory, end.Head, youngest)); err != nil {
 		return fmt.Errorf("store the index of %s: %w", f.path, err)
 	}
 	f.indexMu.Lock()
 	defer f.indexMu.Unlock()
 	f.memory, f.distrusted = nil, false
-	return nil
+	f.stored, err = openStoredIndex(f.indexPath(), f.first, end.Head)
+	return err
+}
+
+// youngest is when the youngest object was created that the file's records through last see.
+func (f *logFile) youngest(last events.Sequence) (t events.Time, err error) {
+	err = f.scan(last, func(h *events.Header, stored []byte) error {
+		if h.Kind != events.KindJobAdded && h.Kind != events.KindPodAdded {
+			return nil
+		}
+		r, err := decode(stored, h.Sequence)
+		if err == nil {
+			t = max(t, index.Born(r.Facts))
+		}
+		return err
+	}, nil)
+	return t, err
+}
+
+// anyAge stands for what is not known: an object of any age may be in the file.
+const anyAge = events.Time(math.MaxInt64)
+
+// youngestThrough is when the youngest object was created that a sealed file or any before it has seen, also those that were pruned;
+// anyAge when that is not known.
+func (f *logFile) youngestThrough() events.Time {
+	f.indexMu.Lock()
+	defer f.indexMu.Unlock()
+	if f.stored == nil {
+		return anyAge
+	}
+	return f.stored.youngest
 }
 
 // writeFile puts a whole file in place, durably: after a crash there is the old one, the new one or, if there was no old

@@ -111,7 +111,7 @@ func TestStoredIndexSaysWhatTheOneInMemorySays(t *testing.T) {
 		end.Sequence = s
 	}
 	path := filepath.Join(t.TempDir(), "x.idx")
-	if err := writeFile(path, encodeIndex(x, end)); err != nil {
+	if err := writeFile(path, encodeIndex(x, end, 7)); err != nil {
 		t.Fatal(err)
 	}
 	stored, err := openStoredIndex(path, first, end)

@@ -30,6 +30,7 @@ type Log struct {
 	tail       *tail      // the committer's, who also needs space to replace it
 	spare      *tail      // the next file, made ahead; nil when there is none
 	background sync.WaitGroup
+	indexing   sync.Mutex // held while indexes of sealed files are made, one after the other: each goes on from the one before
 
 	// Under library.mu.
 	queue      []*pending
@@ -147,11 +148,7 @@ func (l *Log) encode(p *pending, b events.Batch, identity events.Identity) (even
 		if cut, ok := r.Facts.(*events.Pruned); ok {
 			l.cut, l.cutAt = max(l.cut, cut.First), r.Sequence
 		}
-		var name index.Name
-		if index.Named(&r.Header) {
-			name = index.Name{Namespace: r.Evidence.Namespace, Name: r.Evidence.Name}
-		}
-		l.nextIndex.Add(&r.Header, name)
+		l.nextIndex.AddRecord(r)
 		p.stored = append(p.stored, stored)
 		p.bytes += int64(len(stored))
 	}

@@ -102,12 +102,21 @@ func (l *Log) load() error {
 	if err := l.openTail(end); err != nil {
 		return err
 	}
-	for _, f := range l.files[:len(l.files)-1] {
-		if !f.hasStoredIndex() {
-			l.background.Go(func() { l.indexSealed(f) })
-		}
-	}
+	l.background.Go(func() { l.indexAll(l.files[:len(l.files)-1]) })
 	return nil
+}
+
+// indexAll stores the indexes that sealed files lack, in their order: each says how young its objects are and those before it.
+func (l *Log) indexAll(files []*logFile) {
+	l.indexing.Lock()
+	defer l.indexing.Unlock()
+	var before *logFile
+	for _, f := range files {
+		if !f.hasStoredIndex() {
+			l.indexSealed(f, before)
+		}
+		before = f
+	}
 }
 
 // forgetTail makes sure that the tail is read from the disk and not from what the process before left in memory, unless that one

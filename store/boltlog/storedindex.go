@@ -22,6 +22,7 @@ import (
 //
 //	blocks    of streams, then of names: entries, CRC-32C
 //	footer    1 byte version, uvarint first, head of the file    which file this is the index of
+//	          youngest                                           when the youngest object in it was created: varint
 //	          streams, filter                                    how many, and the bytes of the filter
 //	          for streams, then for names: count, lengths        of the blocks
 //	          CRC-32C
@@ -33,10 +34,11 @@ import (
 //
 // A block holds the entries whose hashes are in its part of all hashes. Texts are uvarint length and bytes, numbers are uvarints.
 type storedIndex struct {
-	file   *os.File
-	first  events.Sequence
-	filter filter
-	tables [tables]table
+	file     *os.File
+	first    events.Sequence
+	youngest events.Time
+	filter   filter
+	tables   [tables]table
 }
 
 // table is where the blocks are.
@@ -64,7 +66,7 @@ type entry struct {
 	content []byte
 }
 
-func encodeIndex(x *index.Index, end store.Head) []byte {
+func encodeIndex(x *index.Index, end store.Head, youngest events.Time) []byte {
 	streams, names := x.Streams(), x.Names()
 	f := newFilter(len(streams))
 	all := make([]entry, 0, len(streams))
@@ -94,6 +96,7 @@ func encodeIndex(x *index.Index, end store.Head) []byte {
 
 	footer := binary.AppendUvarint([]byte{indexVersion}, uint64(x.First()))
 	footer = appendHead(footer, end)
+	footer = binary.AppendVarint(footer, int64(youngest))
 	footer = binary.AppendUvarint(footer, uint64(len(streams)))
 	footer = append(binary.AppendUvarint(footer, uint64(len(f))), f...)
 	for _, lengths := range [tables][]int{streamLengths, nameLengths} {
@@ -194,6 +197,7 @@ func (x *storedIndex) open(end store.Head) error {
 	if begins := events.Sequence(d.uvarint()); d.bad || begins != x.first || d.head() != end {
 		return errOtherFile
 	}
+	x.youngest = events.Time(d.varint())
 	d.uvarint() // streams
 	x.filter = slices.Clone(filter(d.bytes(int(d.uvarint()))))
 	next := uint64(0)

@@ -25,7 +25,7 @@ func storedJobs(t *testing.T, jobs int) (x *index.Index, path string, end store.
 		x.Add(&events.Header{Sequence: end.Sequence, Stream: job}, index.Name{Namespace: "default", Name: job.ID})
 	}
 	path = filepath.Join(t.TempDir(), "x.idx")
-	if err := writeFile(path, encodeIndex(x, end)); err != nil {
+	if err := writeFile(path, encodeIndex(x, end, 7)); err != nil {
 		t.Fatal(err)
 	}
 	stored, err := openStoredIndex(path, 1, end)
@@ -41,6 +41,9 @@ func storedJobs(t *testing.T, jobs int) (x *index.Index, path string, end store.
 func TestAJobThatIsNotThereCostsNoRead(t *testing.T) {
 	const jobs, asked = 20_000, 50_000
 	_, _, _, stored := storedJobs(t, jobs)
+	if stored.youngest != 7 {
+		t.Errorf("the youngest is %d", stored.youngest)
+	}
 	if n := stored.bytes(); n > 2*jobs {
 		t.Errorf("%d bytes are held for %d streams", n, jobs)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"time"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
@@ -99,6 +100,31 @@ func (s shelf) backward(ctx context.Context, stream events.Stream, from events.S
 		at = r.Previous
 	}
 	return nil
+}
+
+// Newest is described by store.Reader.
+func (l *library) Newest(stream events.Stream, born events.Time) (events.Sequence, error) {
+	s, err := l.shelf()
+	if err != nil {
+		return 0, err
+	}
+	return s.since(born).newest(stream, s.durable.Sequence)
+}
+
+// apart is how far the clocks of two API servers of one cluster may be apart.
+const apart = time.Hour
+
+// since is the shelf without the files that have seen no object that young.
+func (s shelf) since(born events.Time) shelf {
+	old := 0
+	for born != 0 && old < len(s.files)-1 {
+		if t := s.files[old].youngestThrough(); t == anyAge || t.Add(apart) >= born {
+			break
+		}
+		old++
+	}
+	s.files = s.files[old:]
+	return s
 }
 
 // newest is the stream's last record at or before from; 0 when there is none.

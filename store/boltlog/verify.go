@@ -371,11 +371,7 @@ func (v *verifier) record(f *logFile, x *index.Index, last events.Sequence, h *e
 	if p, ok := rec.Facts.(*events.Pruned); ok {
 		v.cut = max(v.cut, p.First)
 	}
-	name, err := nameOf(h, stored)
-	if err != nil {
-		return f.corrupt(h.Sequence, err)
-	}
-	x.Add(h, name)
+	x.AddRecord(&rec)
 	v.last[h.Stream] = h.Sequence
 	if v.batch = h; h.Last {
 		v.batch = nil
@@ -431,6 +427,16 @@ func (v *verifier) tell(within int64) {
 	}
 }
 
+// isIndexOf reports whether a stored index is what is made of the records. The youngest object may be one of an earlier file.
+func isIndexOf(content []byte, f *logFile, x *index.Index, end store.Head) bool {
+	stored, err := openStoredIndex(f.indexPath(), f.first, end)
+	if err != nil {
+		return false
+	}
+	own, _ := x.Youngest()
+	return stored.close() == nil && stored.youngest >= own && bytes.Equal(content, encodeIndex(x, end, stored.youngest))
+}
+
 // beside looks at what can be made again or may be as it is. An index that is not that of the records is not used.
 func (v *verifier) beside(f *logFile, x *index.Index, end store.Head, tail bool) {
 	if f.sealed.torn {
@@ -445,7 +451,7 @@ func (v *verifier) beside(f *logFile, x *index.Index, end store.Head, tail bool)
 		v.note("%s: there is no stored index; it is made when it is needed", f.path)
 	case err != nil:
 		v.note("%s: the stored index cannot be read: %v", f.path, err)
-	case !bytes.Equal(content, encodeIndex(x, end)):
+	case !isIndexOf(content, f, x, end):
 		v.note("%s: the stored index is not that of the records; remove %s", f.path, f.indexPath())
 	default:
 		return

@@ -180,11 +180,7 @@ func (l *Log) add(entry *batch, b events.Batch) error {
 		if last := l.index.Last(r.Stream); r.Previous != last {
 			return fmt.Errorf("append record %d: its previous pointer says %d, the stream's last is %d", r.Sequence, r.Previous, last)
 		}
-		var name index.Name
-		if index.Named(&r.Header) {
-			name = index.Name{Namespace: r.Evidence.Namespace, Name: r.Evidence.Name}
-		}
-		l.index.Add(&r.Header, name)
+		l.index.AddRecord(r)
 		stored, size = append(stored, bytes), size+len(bytes)
 	}
 	head.Sequence, head.Time = b.Last(), b.Records[0].Time

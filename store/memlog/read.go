@@ -64,6 +64,19 @@ func (l *Log) ReadStream(ctx context.Context, s events.Stream, from events.Seque
 	}
 }
 
+// Newest is described by store.Reader.
+func (l *Log) Newest(s events.Stream, _ events.Time) (events.Sequence, error) {
+	records, err := l.prefix()
+	if err != nil {
+		return 0, err
+	}
+	run := l.index.Run(s, 1, events.Sequence(len(records)))
+	if run.Len() == 0 {
+		return 0, nil
+	}
+	return run.At(run.Len() - 1), nil
+}
+
 func decode(ctx context.Context, records [][]byte, s events.Sequence) (events.Record, error) {
 	if err := ctx.Err(); err != nil {
 		return events.Record{}, err

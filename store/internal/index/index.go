@@ -16,6 +16,9 @@ type Index struct {
 	mu      sync.RWMutex
 	streams map[events.Stream][]uint32 // sequences less first, ascending: 4 bytes a record
 	names   map[Name][]Bearer
+
+	youngest events.Time // of the objects that were first seen
+	ageless  bool        // some records were added by their headers alone
 }
 
 // Name is the name of an object.
@@ -45,10 +48,45 @@ func Named(h *events.Header) bool {
 	}
 }
 
-// Add indexes one record; records come in order. The name is that of the stream's object, or empty.
+// AddRecord indexes a record, with what it says of objects; records come in order.
+func (x *Index) AddRecord(r *events.Record) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var name Name
+	if Named(&r.Header) {
+		name = Name{Namespace: r.Evidence.Namespace, Name: r.Evidence.Name}
+	}
+	x.youngest = max(x.youngest, Born(r.Facts))
+	x.add(&r.Header, name)
+}
+
+// Born is when the object was created that a record sees, by the API server's clock; 0 of other records.
+func Born(f events.Facts) events.Time {
+	switch f := f.(type) {
+	case *events.JobSeen:
+		return f.Created
+	case *events.PodSeen:
+		return f.Created
+	}
+	return 0
+}
+
+// Add indexes one record by its header; records come in order. The name is that of the stream's object, or empty.
 func (x *Index) Add(h *events.Header, name Name) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	x.ageless = true
+	x.add(h, name)
+}
+
+// Youngest is when the youngest object was created that the records see; ok is false when they were not all added with what they say.
+func (x *Index) Youngest() (t events.Time, ok bool) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.youngest, !x.ageless
+}
+
+func (x *Index) add(h *events.Header, name Name) {
 	x.streams[h.Stream] = append(x.streams[h.Stream], uint32(h.Sequence-x.first))
 	if name == (Name{}) {
 		return
