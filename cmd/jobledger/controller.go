@@ -159,6 +159,7 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 	}
 	identity := c.log.Identity()
 	c.queue = loop.NewQueue()
+	c.queue.Remember(c.log, world)
 	objects := executor.NewObjects(informer.TemplateHash(c.key))
 	var keeper informer.Keeper = objects
 	if c.observes() {

@@ -59,7 +59,10 @@ type Loop struct {
 	// resuming are the streams that have not been looked at since the newest listing.
 	resuming map[events.Stream]bool
 	heads    map[events.Stream]events.Sequence // of streams that ended and whose last records are not durable yet
-	saver    saver
+	// forgotten is the newest durable record of a stream of which neither heads nor the world holds anything any more.
+	forgotten events.Sequence
+	pasts     map[events.Stream]*past // that the inputs of this turn brought along
+	saver     saver
 
 	snapshotEvery events.Sequence
 	snapshotBatch int
@@ -79,6 +82,8 @@ type promise struct {
 type Input struct {
 	Observation *events.Observation
 	Result      *executor.Result
+
+	past *past // of the observation's Job; nil where nobody looked
 }
 
 // New makes a Loop at the end of the log.
@@ -88,6 +93,7 @@ func New(c Config) *Loop {
 		log: c.Log, world: c.World, intake: projector.Intake{World: c.World}, settings: c.Settings,
 		program: c.Program, key: c.Key, zoneData: c.ZoneData, leader: c.Leader, salt: c.Salt,
 		hurry: newHurry(c.Busy), next: head.Sequence + 1, durable: head.Sequence, heads: map[events.Stream]events.Sequence{},
+		pasts: map[events.Stream]*past{},
 		saver: saver{saved: head.Sequence}, snapshotEvery: cmp.Or(c.SnapshotEvery, 100_000), snapshotBatch: cmp.Or(c.SnapshotStep, 64),
 		wakes: newWakes(), standing: newStanding(c.World.Now), pace: newPace(), resuming: map[events.Stream]bool{},
 	}
@@ -249,6 +255,9 @@ func (l *Loop) Durable(seq events.Sequence) (tasks, back []executor.Task) {
 	for s, head := range l.heads {
 		if head <= l.durable {
 			delete(l.heads, s)
+			if l.world.Previous(s) == 0 {
+				l.forgotten = max(l.forgotten, head)
+			}
 		}
 	}
 	return without(tasks, back), back

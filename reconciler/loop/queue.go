@@ -17,6 +17,7 @@ type Queue struct {
 	items  []Input
 	closed bool
 	ready  chan struct{} // holds a token when something came in
+	memory *memory       // nil when nobody is to ask the log
 }
 
 // NewQueue makes an empty queue.
@@ -28,11 +29,12 @@ func NewQueue() *Queue {
 
 // Observe brings an observation. It blocks while too many wait, and returns at once when the queue is closed.
 func (q *Queue) Observe(o events.Observation) {
+	in := Input{Observation: &o, past: q.memory.of(&o)}
 	q.mu.Lock()
 	for len(q.items) >= queueRoom && !q.closed {
 		q.space.Wait()
 	}
-	q.add(Input{Observation: &o})
+	q.add(in)
 }
 
 // Report brings the result of a command. It never blocks: there are no more of them than commands in flight.

@@ -1,16 +1,12 @@
 package loop
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler"
 	"github.com/jobledger/jobledger/reconciler/executor"
-	"github.com/jobledger/jobledger/store"
 )
 
 const (
@@ -48,6 +44,9 @@ func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 	b.records = make([]events.Record, 0, 4+min(2*len(inputs), 1024)) // about what one turn makes of them
 	for size := l.deliver(b); taken < len(inputs) && size < turnInputs; taken++ {
 		in := &inputs[taken]
+		if in.past != nil {
+			l.pasts[events.JobStream(in.Observation.Job.UID)] = in.past
+		}
 		if in.Observation != nil {
 			n, ok := l.observe(b, in.Observation)
 			if !ok {
@@ -66,6 +65,7 @@ func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 		}
 		size += l.outcome(b, in.Result)
 	}
+	clear(l.pasts)
 	l.meetRival(b)
 	if l.world.Decides() {
 		l.probe(b)
@@ -332,16 +332,7 @@ func (l *Loop) previous(s events.Stream) events.Sequence {
 	if at := l.world.Previous(s); at != 0 {
 		return at
 	}
-	for rec, err := range l.log.ReadStream(context.Background(), s, 0, store.Backward) {
-		if errors.Is(err, store.ErrCorrupt) {
-			return 0 // a sealed file that is damaged keeps no new Job from running
-		}
-		if err != nil && !errors.Is(err, store.ErrPruned) {
-			l.broken = fmt.Errorf("look for the past of %s: %w", s, err)
-		}
-		return rec.Sequence
-	}
-	return 0
+	return l.past(s)
 }
 
 // commit closes the batch and appends it.

@@ -1,0 +1,116 @@
+package loop_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/reconciler/loop"
+	"github.com/jobledger/jobledger/store/memlog"
+)
+
+// asked is a log that counts questions for the past of a stream.
+type asked struct {
+	*memlog.Log
+	n int
+}
+
+func (a *asked) Newest(s events.Stream, born events.Time) (events.Sequence, error) {
+	a.n++
+	return a.Log.Newest(s, born)
+}
+
+// run is a controller on the log until stop is called.
+func (a *asked) run(t *testing.T, remember bool) (q *loop.Queue, stop func()) {
+	t.Helper()
+	world, err := loop.Recover(t.Context(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q = loop.NewQueue()
+	if remember {
+		q.Remember(a, world)
+	}
+	r := &loop.Runner{
+		Loop: loop.New(loop.Config{
+			Log: a, World: world, Settings: events.DefaultSettings(), Program: "test", Salt: func() (s events.Salt) { return s },
+		}),
+		Queue: q, Hands: &hanging{}, Clock: loop.NewClock(time.Time{}), Log: slog.New(slog.DiscardHandler),
+		Full: func(bool) {}, Relist: func() {}, Show: func(*loop.Loop) {}, Drain: time.Second,
+		ServerTime: func(context.Context) (time.Time, bool) { return time.Time{}, false },
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- r.Run(ctx) }()
+	synctest.Wait()
+	return q, func() {
+		cancel()
+		<-ended //nolint:errcheck // a stop that waits for hands that hang may fail
+	}
+}
+
+// TestTheLoopAsksForNoPast: a Job that is new to a process may have a past in the log, and its next record follows that. Who brings
+// the observation asks the log for it; the loop does not wait for an answer.
+func TestTheLoopAsksForNoPast(t *testing.T) {
+	for _, row := range []struct {
+		sentence string
+		remember bool
+	}{{"whoever brings it asks", true}, {"nobody asks before, so the loop does", false}} {
+		t.Run(row.sentence, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a := &asked{Log: memlog.New(events.Identity{LogID: "0f", Epoch: 1})}
+				version := uint64(10)
+				see := func(q *loop.Queue, uid types.UID, facts events.Facts) (asking int) {
+					before := a.n
+					version++
+					switch f := facts.(type) {
+					case *events.JobSeen:
+						f.Version, f.Created, f.Status = version, events.At(time.Now()), &events.JobStatus{}
+					case *events.JobGone:
+						f.Version = version
+					}
+					q.Observe(events.Observation{
+						Job: events.JobRef{Namespace: "ns", Name: string(uid), UID: uid}, Facts: facts, Spec: &events.JobSpec{Hash: "spec"},
+					})
+					asking = a.n - before
+					synctest.Wait()
+					return asking
+				}
+				q, stop := a.run(t, false)
+				see(q, "old", &events.JobSeen{})
+				see(q, "old", &events.JobGone{})
+				stop()
+
+				a.n = 0
+				q, stop = a.run(t, row.remember)
+				asking := 0
+				for _, uid := range []types.UID{"old", "new", "new", "other"} {
+					asking += see(q, uid, &events.JobSeen{})
+				}
+				if loops := a.n - asking; (loops == 0) != row.remember || (asking == 3) != row.remember {
+					t.Errorf("who brings it asked %d times, the loop %d times", asking, loops)
+				}
+				stop()
+				last := map[events.Stream]events.Sequence{}
+				for r, err := range a.Read(t.Context(), 1) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					if r.Previous != last[r.Stream] {
+						t.Errorf("record %d of %s follows %d, not %d", r.Sequence, r.Stream, last[r.Stream], r.Previous)
+					}
+					last[r.Stream] = r.Sequence
+				}
+				if err := a.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
