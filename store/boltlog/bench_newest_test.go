@@ -1,0 +1,47 @@
+//go:build linux
+
+package boltlog
+
+import (
+	"crypto/rand"
+	"fmt"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/sidebyside"
+	"github.com/jobledger/jobledger/store/storetest"
+)
+
+// BenchmarkPastOfANewJob asks for the newest record of a stream that no file holds, of logs of 1, 10 and 100 files (1 and 10 with -short):
+// of a Job that may be as old as the log, and of one that is younger than all that the sealed files have seen.
+func BenchmarkPastOfANewJob(b *testing.B) {
+	counts := []int{1, 10, 100}
+	if testing.Short() {
+		counts = counts[:2]
+	}
+	const perFile, asked = 100_000, 1000
+	streams := make([]events.Stream, asked)
+	for i := range streams {
+		streams[i] = events.JobStream(types.UID(rand.Text()))
+	}
+	var sides []sidebyside.Side
+	for _, files := range counts {
+		l, w := openTest(b, Options{RotateBytes: 32 << 20}, system)
+		fill(b, l, w, files*perFile)
+		l.background.Wait()
+		n := len(l.files)
+		ask := func(name string, born events.Time) sidebyside.Side {
+			return sidebyside.Computing(fmt.Sprintf("%s-%d-files", name, n), asked, func() {
+				for _, s := range streams {
+					if at, err := l.Newest(s, born); err != nil || at != 0 {
+						b.Fatal(at, err)
+					}
+				}
+			})
+		}
+		sides = append(sides, ask("any-age", 0), ask("new", storetest.Start.Add(1000*apart)))
+	}
+	sidebyside.Compare(b, "question", sides...)
+}
