@@ -88,7 +88,7 @@ func (l *Lease) judge(leases []coordinationv1.Lease) (found *Said, wait bool) {
 			wait = true
 		case first.holder != said.Holder || !first.renewed.Equal(said.Renewed):
 			return &said, false
-		case time.Since(first.seen) <= lasts(object):
+		case time.Since(first.seen) <= min(lasts(object), l.longest()):
 			wait = true
 		}
 	}
@@ -99,6 +99,10 @@ func (l *Lease) judge(leases []coordinationv1.Lease) (found *Said, wait bool) {
 func overlap(a, b string) bool {
 	return a != "" && (a == b || a == Everywhere || b == Everywhere)
 }
+
+// longest is for how long a Lease beside ours is waited for, whatever it says: anybody who may write Leases in a namespace can make one
+// that is good for decades.
+func (l *Lease) longest() time.Duration { return max(time.Minute, 4*l.config.Duration) }
 
 func lasts(object *coordinationv1.Lease) time.Duration {
 	if s := object.Spec.LeaseDurationSeconds; s != nil {

@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -9,6 +10,33 @@ import (
 // in places the Lease in a namespace, for the Jobs of a scope.
 func in(namespace, scope string) func(*candidate, *Config) {
 	return func(_ *candidate, c *Config) { c.Namespace, c.Scope = namespace, scope }
+}
+
+// TestALeaseForDecadesHoldsUpNobody: somebody makes a Lease in a namespace that claims all Jobs for decades, and never renews it.
+func TestALeaseForDecadesHoldsUpNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		a := s.start(t, "a", logNamed("one", 7), func(k *candidate, c *Config) {
+			in("batch", "")(k, c)
+			c.Duration = math.MaxInt32 * time.Second
+		})
+		a.leads(time.Second)
+		a.cut.Store(true)
+		b := s.start(t, "b", logNamed("two", 1), in(DefaultNamespace, ""))
+		b.leads(time.Second)
+		began := time.Now()
+		said, err := b.Beside(t.Context())
+		if err != nil || said != nil {
+			t.Errorf("found %+v, %v", said, err)
+		}
+		if took := time.Since(began); took > time.Minute+2*DefaultRetryPeriod {
+			t.Errorf("it took %s", took)
+		}
+		a.stop()
+		b.stop()
+		_ = a.ends()
+		_ = b.ends()
+	})
 }
 
 // TestAHolderBesideUsIsFound: one that runs Jobs that are also ours, under a Lease in another namespace, both ways; in seconds
