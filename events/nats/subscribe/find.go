@@ -16,7 +16,7 @@ import (
 type finder struct {
 	stream  jetstream.Stream
 	subject string // of all that the cluster publishes
-	first   uint64 // the oldest place
+	first   uint64 // the oldest place; 1 in a stream that never held anything
 	end     uint64 // after the newest
 	alone   bool   // no other cluster's messages stand between
 }
@@ -24,7 +24,7 @@ type finder struct {
 func newFinder(s jetstream.Stream, info *jetstream.StreamInfo, cluster string) *finder {
 	subject := nats.Everything(cluster)
 	return &finder{
-		stream: s, subject: subject, first: info.State.FirstSeq, end: info.State.LastSeq + 1,
+		stream: s, subject: subject, first: max(info.State.FirstSeq, 1), end: info.State.LastSeq + 1,
 		alone: len(info.Config.Subjects) == 1 && info.Config.Subjects[0] == subject && len(info.Config.Sources) == 0,
 	}
 }

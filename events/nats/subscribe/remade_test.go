@@ -77,6 +77,23 @@ func TestNothingOfThePastComesAfterTheStreamWasMadeAnew(t *testing.T) {
 	}
 }
 
+// TestAStreamThatIsStillEmptyIsFollowed: the publisher has made it and fills it later.
+func TestAStreamThatIsStillEmptyIsFollowed(t *testing.T) {
+	for _, durable := range []string{"", "d"} {
+		t.Run("durable "+durable, func(t *testing.T) {
+			js := makeStream(t, natstest.NewServer(t).Start())
+			sub := start(t, js, subscribe.Config{Durable: durable, Start: subscribe.All()}, nil)
+			natstest.Eventually(t, "it subscribes", func() error { return consumers(js, 1) })
+			put(t, js, life, 1, timers(1, 5)...)
+			sub.await(5)
+			remake(t, js)
+			natstest.Eventually(t, "it subscribes to the new one", func() error { return consumers(js, 1) })
+			put(t, js, life, 1, timers(1, 8)...)
+			whole(t, sub.await(8), 1)
+		})
+	}
+}
+
 // TestNothingOfThePastComesFromAStoreThatWasRestored: the stream is the same, older than it was, and so is the durable subscription.
 func TestNothingOfThePastComesFromAStoreThatWasRestored(t *testing.T) {
 	for _, durable := range []string{"", "d"} {
