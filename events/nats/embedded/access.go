@@ -45,8 +45,8 @@ type access struct {
 	pauseUntil atomic.Int64 // nanoseconds since 1970: no reader gets in before that, and those who come wait
 }
 
-func newAccess() *access {
-	return &access{secrets: map[string]string{publisher: rand.Text(), gatekeeper: rand.Text()}, ready: make(chan struct{})}
+func newAccess(secrets map[string]string) *access {
+	return &access{secrets: secrets, ready: make(chan struct{})}
 }
 
 // Check lets a connection in, or not. The server calls it for each.

@@ -40,13 +40,13 @@ const (
 )
 
 // openGate begins to pass on requests. It ends with close.
-func openGate(s *Server) (g *gate, err error) {
+func openGate(s *life) (g *gate, err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	g = &gate{end: cancel}
 	defer func() {
 		if err != nil {
 			g.close()
-			err = fmt.Errorf("open the gate for readers: %w", err)
+			g, err = nil, fmt.Errorf("open the gate for readers: %w", err)
 		}
 	}()
 	if g.ledger, err = s.connect(publisher); err != nil {
@@ -87,8 +87,8 @@ func openGate(s *Server) (g *gate, err error) {
 }
 
 // connect connects a user of this process.
-func (s *Server) connect(user string) (*nats.Conn, error) {
-	return nats.Connect(s.URL(), nats.Name("jobledger gate"), nats.InProcessServer(s.server), nats.CustomInboxPrefix(gateInbox),
+func (s *life) connect(user string) (*nats.Conn, error) {
+	return nats.Connect(s.server.ClientURL(), nats.Name("jobledger gate"), nats.InProcessServer(s.server), nats.CustomInboxPrefix(gateInbox),
 		nats.UserInfo(user, s.who.secrets[user]), nats.MaxReconnects(-1),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // something was dropped: the guard sees it
 }

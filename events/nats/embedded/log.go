@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -16,7 +17,13 @@ type logger struct {
 	mu     sync.Mutex
 	told   time.Time // when it last told of a connection
 	untold int       // messages about connections since
+
+	hurt atomic.Bool // the server could not write a stream, and does not try again
 }
+
+// critical is in what the server says when a stream could not be written, as its disk is full. The stream takes nothing more, also when
+// there is room again, until the server starts anew.
+const critical = "ritical write error"
 
 // aboutEvery is how often the log tells what connections do wrong: whoever connects could fill it.
 const aboutEvery = time.Minute
@@ -26,6 +33,9 @@ const ofConnection = " - cid:"
 
 func (l *logger) say(level slog.Level, format string, v []any) {
 	text := "nats-server: " + fmt.Sprintf(format, v...)
+	if strings.Contains(text, critical) {
+		l.hurt.Store(true)
+	}
 	if level < slog.LevelWarn || !strings.Contains(text, ofConnection) {
 		l.log.Log(context.Background(), level, text)
 		return

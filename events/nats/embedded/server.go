@@ -2,7 +2,6 @@ package embedded
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	natsd "github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
 )
 
 // Config says where it listens and what it may keep. Dir is required.
@@ -29,9 +27,10 @@ type Config struct {
 // DefaultMaxBytes is what streams may take unless it is said otherwise.
 const DefaultMaxBytes = 1 << 30
 
-// Server is one that runs.
-type Server struct {
+// life is a server from a start to its end. A [Server] has one after the other.
+type life struct {
 	server *natsd.Server
+	log    *logger
 	who    *access
 	gate   *gate
 
@@ -48,69 +47,40 @@ const (
 	syncEvery = 10 * time.Second
 )
 
-// Start starts a server, and returns when it answers.
-func Start(c Config) (*Server, error) {
+// begin starts a server, and returns when it answers.
+func begin(c *Config, secrets map[string]string) (*life, error) {
 	host, port, err := address(c.Listen)
 	if err != nil {
-		return nil, fmt.Errorf("start NATS server: %w", err)
-	}
-	if c.Dir == "" {
-		return nil, errors.New("start NATS server: no directory")
+		return nil, err
 	}
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
-		return nil, fmt.Errorf("start NATS server: %w", err)
-	}
-	if c.MaxBytes == 0 {
-		c.MaxBytes = DefaultMaxBytes
-	}
-	if c.Logger == nil {
-		c.Logger = slog.Default()
+		return nil, err
 	}
 	if port > 0 { // the server would only say that it does not answer
 		taken, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
 		if err != nil {
-			return nil, fmt.Errorf("start NATS server: %w", err)
+			return nil, err
 		}
 		taken.Close()
 	}
-	s := &Server{who: newAccess()}
-	for user, path := range map[string]string{Reader: c.ReaderSecret, Owner: c.OwnerSecret} {
-		if path == "" {
-			continue
-		}
-		if s.who.secrets[user], err = secretIn(path); err != nil {
-			return nil, err
-		}
-	}
+	s := &life{who: newAccess(secrets), log: &logger{log: c.Logger}}
 	options := &natsd.Options{
 		ServerName: "jobledger", Host: host, Port: port, NoSigs: true, DisableShortFirstPing: true,
 		JetStream: true, StoreDir: c.Dir, JetStreamMaxStore: c.MaxBytes, JetStreamMaxMemory: -1, SyncInterval: syncEvery,
 		AuthTimeout: signingIn.Seconds(), MaxConn: maxConnections, MaxPending: maxPending, MaxSubs: maxPerReader, CustomClientAuthentication: s.who,
 	}
 	if s.server, err = natsd.NewServer(options); err != nil {
-		return nil, fmt.Errorf("start NATS server: %w", err)
+		return nil, err
 	}
-	s.server.SetLoggerV2(&logger{log: c.Logger}, false, false, false)
+	s.server.SetLoggerV2(s.log, false, false, false)
 	s.server.Start()
-	if !s.server.ReadyForConnections(started) {
-		s.Close()
-		return nil, fmt.Errorf("start NATS server: it does not answer on %s within %s", net.JoinHostPort(host, strconv.Itoa(port)), started)
-	}
-	if !s.server.JetStreamEnabled() {
-		s.Close()
-		return nil, fmt.Errorf("start NATS server: JetStream does not start in %s", c.Dir)
-	}
-	if err := s.open(); err != nil {
-		s.Close()
-		return nil, fmt.Errorf("start NATS server: %w", err)
-	}
-	if s.gate, err = openGate(s); err != nil {
-		s.Close()
-		return nil, fmt.Errorf("start NATS server: %w", err)
+	if err := s.open(c.Dir); err != nil {
+		s.close()
+		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.endGuard, s.guarded = cancel, make(chan struct{})
-	go func() { // ends with Close
+	go func() { // ends with close
 		defer close(s.guarded)
 		(&guard{server: s.server, who: s.who, gate: s.gate, log: c.Logger}).run(ctx)
 	}()
@@ -119,8 +89,18 @@ func Start(c Config) (*Server, error) {
 
 // open lets connections in, when all is there that they need. The stream is in the account that a server has by itself, where the
 // versions before had it, too.
-func (s *Server) open() (err error) {
-	defer close(s.who.ready) // also when nobody gets in
+func (s *life) open(dir string) (err error) {
+	defer func() {
+		if err != nil {
+			close(s.who.ready) // nobody waits any more
+		}
+	}()
+	if !s.server.ReadyForConnections(started) {
+		return fmt.Errorf("it does not answer within %s", started)
+	}
+	if !s.server.JetStreamEnabled() {
+		return fmt.Errorf("JetStream does not start in %s", dir)
+	}
 	s.who.ledger = s.server.GlobalAccount()
 	if s.who.readers, err = s.server.RegisterAccount("READERS"); err != nil {
 		return err
@@ -128,7 +108,9 @@ func (s *Server) open() (err error) {
 	if err := share(s.who.ledger, s.who.readers); err != nil {
 		return err
 	}
-	return nil
+	close(s.who.ready)
+	s.gate, err = openGate(s)
+	return err
 }
 
 // address takes one apart. It must be loopback: nothing is encrypted on the way.
@@ -153,16 +135,8 @@ func address(listen string) (host string, port int, err error) {
 	return host, int(number), nil
 }
 
-// URL is where subscribers connect to.
-func (s *Server) URL() string { return s.server.ClientURL() }
-
-// Options connect the publisher of this process, without a socket.
-func (s *Server) Options() []nats.Option {
-	return []nats.Option{nats.InProcessServer(s.server), nats.UserInfo(publisher, s.who.secrets[publisher]), nats.CustomInboxPrefix(inbox)}
-}
-
-// Close stops the server and waits until what it holds is on disk.
-func (s *Server) Close() {
+// close stops the server and waits until what it holds is on disk.
+func (s *life) close() {
 	if s.endGuard != nil {
 		s.endGuard()
 		<-s.guarded
