@@ -118,6 +118,7 @@ func (c *controller) work(ctx context.Context, log *boltlog.Log) (err error) {
 	c.metrics.disk(log)
 	c.scrubber = newScrubber(log, logger, c.registry)
 	c.log = livetail.New(countedLog{log, c.metrics}, 0)
+	f.nats.tellRoom(f.log, log.Usage, logger)
 	if c.stream, err = newStreamer(&f.nats, f.log, c.log, logger); err != nil {
 		return err
 	}

@@ -71,6 +71,41 @@ func (s *streamer) run(ctx context.Context) error {
 	return s.Run(running)
 }
 
+// tellRoom says so when the disk has no room for all that the server in this process may still store: the log, which is on the same disk,
+// would have none either, and no Job goes on without it.
+func (f *streamFlags) tellRoom(dir string, usage func() (bytes, free int64, err error), logger *slog.Logger) {
+	if !f.embedded {
+		return
+	}
+	may, err := size("nats-embedded-size", f.embeddedBytes)
+	if err != nil {
+		return // validate has said so
+	}
+	_, free, err := usage()
+	if err != nil {
+		return // it is not known on this system
+	}
+	has := stored(filepath.Join(dir, natsDir))
+	if more := may - has; free < more {
+		logger.Warn("the NATS stream may fill the disk, and the log is on it: give the disk more room, or the stream less (--nats-embedded-size)",
+			"streamMayStillTake", more, "free", free)
+	}
+}
+
+// stored is the bytes of the files below a directory, as far as they can be seen.
+func stored(dir string) (bytes int64) {
+	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return nil //nolint:nilerr // it went meanwhile, or was never there
+		}
+		if info, err := e.Info(); err == nil {
+			bytes += info.Size()
+		}
+		return nil
+	})
+	return bytes
+}
+
 // close stops the server in this process, if there is one.
 func (s *streamer) close() {
 	if s == nil || s.server == nil {
@@ -96,14 +131,21 @@ func (s *streamer) degraded() string {
 	st := s.Status()
 	switch {
 	case st.Problem != "":
-		return fmt.Sprintf("degraded: %d records behind for %s: %s", st.Lag, st.Behind.Round(time.Second), st.Problem)
+		return fmt.Sprintf("degraded: %s: %s", behind(st), st.Problem)
 	case st.Behind > lagging:
-		return fmt.Sprintf("degraded: %d records behind for %s", st.Lag, st.Behind.Round(time.Second))
+		return "degraded: " + behind(st)
 	}
 	return ""
 }
 
-// lagging is how long a stream may be behind before it is called so.
+func behind(st publish.Status) string {
+	if st.Lag == 0 {
+		return "no records behind"
+	}
+	return fmt.Sprintf("%d records behind, the oldest %s old", st.Lag, st.Behind.Round(time.Second))
+}
+
+// lagging is how old a record may be that is not in the stream before that is called behind.
 const lagging = 10 * time.Second
 
 // streaming adds what a stream says about itself.
@@ -120,7 +162,7 @@ func (m *metrics) streaming(s *streamer) {
 	m.gauge("jobledger_nats_lag_records", "Durable records that are not in the NATS stream yet.", func() float64 {
 		return float64(s.Status().Lag)
 	})
-	m.gauge("jobledger_nats_lag_seconds", "For how long there have been such records without a break.", func() float64 {
+	m.gauge("jobledger_nats_lag_seconds", "Age of the oldest such record.", func() float64 {
 		return s.Status().Behind.Seconds()
 	})
 	m.counter("jobledger_nats_messages_total", "Messages that NATS acknowledged.", func() float64 {

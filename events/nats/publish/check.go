@@ -48,7 +48,7 @@ func Check(c *jetstream.StreamConfig, cluster string) (refused, flags []string) 
 			flags = append(flags, fmt.Sprintf(format, args...))
 		}
 	}
-	flag(c.Replicas <= 1, "it is on one server (replicas 1): while that is away nothing is published, and its disk is the only one")
+	flag(c.Replicas <= 1, "it is on one server (replicas 1): records wait in the log while that is away, and its disk is the only one")
 	flag(c.Replicas > 1 && !c.AllowAtomicPublish, "it takes no atomic batches (allow_atomic): each record waits for the acknowledgement of the one before")
 	flag(c.MaxAge > 0 && c.MaxAge < shortAge, "messages are deleted after %s (max_age): a subscriber that is away for longer misses some", c.MaxAge)
 	flag(c.MaxMsgs > 0 && c.MaxMsgs < fewMessages, "it holds %d messages (max_msgs), which is few: a busy cluster makes that many in minutes", c.MaxMsgs)

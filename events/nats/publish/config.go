@@ -33,6 +33,7 @@ type Config struct {
 
 	AckTimeout time.Duration // how long an acknowledgement may take; 5 s when it is 0
 	Retry      time.Duration // the longest pause before it is tried again; 5 s when it is 0
+	Look       time.Duration // how often the stream is looked at, also when there is nothing to publish; 5 s when it is 0
 
 	Logger *slog.Logger // nil for the default
 }
@@ -42,6 +43,7 @@ const (
 	defaultInFlightBytes = 8 << 20
 	defaultAckTimeout    = 5 * time.Second
 	defaultRetry         = 5 * time.Second
+	defaultLook          = 5 * time.Second
 	firstPause           = 50 * time.Millisecond // the shortest
 )
 
@@ -54,7 +56,7 @@ func (c *Config) validate() (err error) {
 		return errors.New("publish on NATS: the cluster has no name")
 	case c.ContentType != "" && c.ContentType != nats.Protobuf && c.ContentType != nats.JSON:
 		return fmt.Errorf("publish on NATS: data of type %q: want %s or %s", c.ContentType, nats.Protobuf, nats.JSON)
-	case c.MaxInFlight < 0 || c.MaxInFlightBytes < 0 || c.AckTimeout < 0 || c.Retry < 0:
+	case c.MaxInFlight < 0 || c.MaxInFlightBytes < 0 || c.AckTimeout < 0 || c.Retry < 0 || c.Look < 0:
 		return errors.New("publish on NATS: a bound is negative")
 	}
 	if c.Dial, err = c.Dial.Load(); err != nil {
@@ -74,6 +76,9 @@ func (c *Config) validate() (err error) {
 	}
 	if c.Retry == 0 {
 		c.Retry = defaultRetry
+	}
+	if c.Look == 0 {
+		c.Look = defaultLook
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()

@@ -37,6 +37,7 @@ func TestAServerWhoseDiskIsFull(t *testing.T) {
 	l := natstest.NewLedger(t, 3000).Grow(0)
 	p := natstest.Publish(t, s, l.Log)
 	problem(t, p, "the server does not acknowledge")
+	problem(t, p, "restart the server")
 	at, lag := p.Status().Acked, p.Status().Lag
 	if at == 0 || lag == 0 {
 		t.Fatalf("the disk is full after %d records, with %d to come", at, lag)

@@ -16,6 +16,7 @@ type place struct {
 	from      events.Sequence // the record to publish next
 	floor     events.Sequence // from this one on, all before from are published
 	last      uint64          // where the stream ends; over core NATS, bytes since the last flush
+	stream    string          // its name
 	created   time.Time       // when the stream was made: another one under its name has other places
 	unflushed int             // messages since then
 	logID     string
@@ -88,7 +89,7 @@ func (p *Publisher) locate(ctx context.Context) (place, error) {
 		p.tellLost(&at, info.Config.Name)
 		at.floor, err = p.oldest(ctx, at.from)
 	}
-	at.created = info.Created
+	at.created, at.stream = info.Created, info.Config.Name
 	if known := p.state.known(info) + 1; known > at.from {
 		at.from = known // the server said of each before it that it had it
 	}

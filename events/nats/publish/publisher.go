@@ -50,6 +50,7 @@ func (p *Publisher) Run(ctx context.Context) error {
 		before := p.state.acked()
 		err := p.session(ctx, failures > 0)
 		if ctx.Err() != nil || errors.Is(err, store.ErrClosed) {
+			p.state.end()
 			_ = p.note(p.state.acked()) // less to look up for the next start; the log may be closed
 			return nil
 		}
@@ -78,7 +79,7 @@ func (p *Publisher) connect() (err error) {
 		}),
 		natsgo.ReconnectErrHandler(func(_ *natsgo.Conn, err error) { p.state.unreachable(err) }),
 		natsgo.ErrorHandler(func(_ *natsgo.Conn, _ *natsgo.Subscription, err error) { // no right to publish, for one
-			p.state.complaint(err)
+			p.state.complaint(err, p.Cluster)
 			tell()
 		}),
 	}, p.Options...)

@@ -17,7 +17,7 @@ import (
 
 var (
 	errBroken  = errors.New("the connection broke")
-	errOverdue = errors.New("the server does not acknowledge what it was sent: it hangs, or cannot write (a full disk shows in its log only)")
+	errOverdue = errors.New("the server does not acknowledge what it was sent: it hangs, or cannot write (a full disk shows in its log only; when there is room again, restart the server: it does not write that stream before)")
 )
 
 // session publishes from where the stream ends until something goes wrong, which is its error. Everything that was sent and
@@ -67,7 +67,8 @@ func (p *Publisher) session(ctx context.Context, careful bool) (err error) {
 	if alone {
 		s.window = newWindow(p.MaxInFlight, p.MaxInFlightBytes, careful, s.stored, cancel)
 	}
-	go p.watch(ctx, cancel, s) // ends with ctx
+	go p.watch(ctx, cancel, s)              // ends with ctx
+	go p.watchStream(ctx, cancel, &s.place) // likewise
 	switch {
 	case p.Core:
 		return s.pump(ctx, s.sendCore, s.flush)

@@ -1,9 +1,11 @@
 package publish
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -11,6 +13,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/events/nats"
+	"github.com/jobledger/jobledger/store"
 )
 
 // Status is how publishing goes.
@@ -19,7 +23,7 @@ type Status struct {
 	Stream   string          // published to; empty over core NATS, and until it was found
 	Acked    events.Sequence // the record through which all are stored
 	Lag      uint64          // durable records after that
-	Behind   time.Duration   // for how long there was a lag without a break; 0 when there is none
+	Behind   time.Duration   // the age of the oldest of them; 0 when there is none
 	Problem  string          // why nothing is published; empty when nothing is wrong
 	Flags    []string        // what the stream's owner should know
 	Messages uint64          // acknowledged since the start
@@ -30,24 +34,27 @@ type Status struct {
 type state struct {
 	logger *slog.Logger
 	head   func() events.Sequence
+	log    store.Reader
 
 	mu       sync.Mutex
 	status   Status
-	noted    events.Sequence // the offset that the log was told last. Invariant: noted <= status.Acked
-	moved    moved           // records that are not where they should be
-	created  time.Time       // when the stream that is published to was made
-	place    uint64          // where it ended when Acked was acknowledged
-	since    time.Time       // of the lag; zero when there is none
-	wrong    string          // the newest trouble with the connection
-	changed  chan struct{}   // closed and replaced when Acked moves or Problem appears
-	troubled bool            // a problem was logged and its end was not
+	noted    events.Sequence      // the offset that the log was told last. Invariant: noted <= status.Acked
+	moved    moved                // records that are not where they should be
+	created  time.Time            // when the stream that is published to was made
+	place    uint64               // where it ended when Acked was acknowledged
+	oldest   oldest               // the record after Acked
+	told     map[string]time.Time // when a problem was logged last
+	over     bool                 // the publisher ends: whatever breaks now is meant to
+	wrong    string               // the newest trouble with the connection
+	changed  chan struct{}        // closed and replaced when Acked moves or Problem appears
+	troubled bool                 // a problem was logged and its end was not
 }
 
 func (s *state) init(c *Config, through events.Sequence) {
-	s.logger, s.head = c.Logger, func() events.Sequence { return c.Log.Head().Sequence }
+	s.logger, s.log, s.head = c.Logger, c.Log, func() events.Sequence { return c.Log.Head().Sequence }
+	s.told = map[string]time.Time{}
 	s.status.Acked, s.noted = through, through
 	s.changed = make(chan struct{})
-	s.since = time.Now()
 	s.wrong = "no server was reached yet"
 	s.status.Problem, s.troubled = s.wrong, true
 }
@@ -59,12 +66,34 @@ func (p *Publisher) Status() Status {
 	defer p.state.mu.Unlock()
 	st := p.state.status
 	if head > st.Acked {
-		if p.state.since.IsZero() {
-			p.state.since = time.Now() // it began since somebody looked
-		}
-		st.Lag, st.Behind = uint64(head-st.Acked), time.Since(p.state.since)
+		st.Lag = uint64(head - st.Acked)
+		st.Behind = max(0, time.Since(p.state.unackedSince(st.Acked)))
 	}
 	return st
+}
+
+// oldest is when the record after another one was written.
+type oldest struct {
+	after   events.Sequence
+	written time.Time // zero when it is not known
+}
+
+// unackedSince is when the first record after that one was written, of those that the log keeps. The caller holds mu.
+func (s *state) unackedSince(acked events.Sequence) time.Time {
+	if s.oldest.after == acked && !s.oldest.written.IsZero() {
+		return s.oldest.written
+	}
+	s.oldest = oldest{after: acked, written: time.Now()} // if the log says nothing: it is closed
+	for _, from := range []events.Sequence{acked + 1, 0} {
+		for r, err := range s.log.Read(context.Background(), from) {
+			if err == nil {
+				s.oldest.written = r.Time.Go()
+				return s.oldest.written
+			}
+			break
+		}
+	}
+	return s.oldest.written
 }
 
 func (s *state) acked() events.Sequence {
@@ -130,11 +159,6 @@ func (s *state) move(through events.Sequence) {
 		return
 	}
 	s.status.Acked = through
-	if through >= s.head() {
-		s.since = time.Time{}
-	} else if s.since.IsZero() {
-		s.since = time.Now()
-	}
 	s.tell()
 }
 
@@ -146,6 +170,13 @@ func (s *state) lostBehind(now *jetstream.StreamInfo) events.Sequence {
 		return 0
 	}
 	return events.Sequence(s.place - now.State.LastSeq)
+}
+
+// streamEnd is where the stream ended when the newest acknowledgement came.
+func (s *state) streamEnd() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.place
 }
 
 // stored notes that records are in the stream, the last at that place. It returns which offset the log was told last.
@@ -163,6 +194,13 @@ func (s *state) note(through events.Sequence) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.noted = through
+}
+
+// end notes that the publisher ends.
+func (s *state) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.over = true
 }
 
 // found notes what the stream is.
@@ -204,11 +242,14 @@ func (s *state) unreachable(err error) {
 	s.say(s.wrong)
 }
 
-// complaint notes what the server said about the connection.
-func (s *state) complaint(err error) {
+// complaint notes what the server said about the connection. It says of each message that may not be published that it may not.
+func (s *state) complaint(err error, cluster string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.wrong = err.Error()
+	if errors.Is(err, natsgo.ErrPermissionViolation) && strings.Contains(s.wrong, nats.Prefix+".") {
+		s.wrong = fmt.Sprintf("permission is missing: the server lets this user not publish on %s", nats.Everything(cluster))
+	}
 	s.say(s.wrong)
 }
 
@@ -232,9 +273,19 @@ func (s *state) trouble(err error) {
 	}
 }
 
-// say notes a problem, and logs it once.
+// again is after how long a problem that is still there, or there again, is logged once more.
+const again = time.Minute
+
+// say notes a problem, and logs it now and then. Two that take turns are logged as seldom as one.
 func (s *state) say(problem string) {
-	if s.status.Problem != problem {
+	if s.over {
+		return
+	}
+	if s.status.Problem != problem && time.Since(s.told[problem]) > again {
+		if len(s.told) > 100 {
+			clear(s.told)
+		}
+		s.told[problem] = time.Now()
 		s.logger.Warn("nothing is published on NATS for now", "problem", problem, "after", uint64(s.status.Acked))
 	}
 	s.status.Problem, s.troubled = problem, true

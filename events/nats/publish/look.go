@@ -1,0 +1,62 @@
+package publish
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	natsgo "github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// watchStream ends the session when something is wrong with its stream.
+func (p *Publisher) watchStream(ctx context.Context, cancel context.CancelCauseFunc, at *place) {
+	tick := time.NewTicker(p.Look)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if err := p.look(ctx, at); err != nil {
+			cancel(err)
+			return
+		}
+	}
+}
+
+// look says what is wrong with the stream that a session publishes to, which began at that place. Without it a stream that was deleted
+// would be noticed when the next record is published. A server that does not answer in time says nothing: what is sent then
+// shows it.
+func (p *Publisher) look(ctx context.Context, at *place) error {
+	if p.Core || !p.conn.IsConnected() {
+		return nil
+	}
+	ended := p.state.streamEnd()
+	bound, cancel := context.WithTimeout(ctx, p.AckTimeout)
+	defer cancel()
+	s, err := p.js.Stream(bound, at.stream)
+	switch {
+	case errors.Is(err, jetstream.ErrStreamNotFound):
+		return fmt.Errorf("stream %s is gone", at.stream)
+	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount), errors.Is(err, natsgo.ErrNoResponders):
+		return explain("look at stream "+at.stream, err)
+	case err != nil:
+		return nil //nolint:nilerr // see above
+	}
+	info := s.CachedInfo()
+	refused, _ := Check(&info.Config, p.Cluster)
+	switch {
+	case !info.Created.Equal(at.created):
+		return fmt.Errorf("stream %s was made anew", at.stream)
+	case info.State.LastSeq < ended:
+		return fmt.Errorf("stream %s lost its newest messages: it ends at %d, and %d was acknowledged", at.stream, info.State.LastSeq, ended)
+	case len(refused) > 0:
+		return &RefusedError{Stream: at.stream, Why: refused}
+	case info.Config.Replicas != at.replicas, info.Config.AllowAtomicPublish != at.atomic:
+		return fmt.Errorf("stream %s was changed: it has %d replicas now", at.stream, info.Config.Replicas)
+	}
+	return nil
+}
