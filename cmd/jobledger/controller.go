@@ -78,18 +78,18 @@ func runController(ctx context.Context, f *runFlags, settings events.Settings, l
 	if c.elects() {
 		work = c.elect
 	}
-	if f.metricsAddress == "" {
+	if f.scrape.address == "" {
 		return work(ctx)
 	}
-	scrape, err := newScrape(f.metricsAddress, c.health, c.registry)
+	scrape, err := newScrape(&f.scrape, c.health, c.registry, cluster.client, logger)
 	if err != nil {
 		return err
 	}
-	logger.Info("serving health and metrics", "metrics", scrape.url)
+	logger.Info("serving health and metrics", "metrics", scrape.URL())
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(scrape.run) // ends with the next
+	group.Go(scrape.Run) // ends with the next
 	group.Go(func() error {
-		defer scrape.close()
+		defer stopServing(scrape)
 		return work(ctx)
 	})
 	return group.Wait()
@@ -202,7 +202,7 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 		c.metrics.streaming(c.stream)
 	}
 	if c.flags.listen != "" {
-		if c.endpoint, err = newEndpoint(c.flags.listen, c.flags.log, c.log, c.health, c.registry); err != nil {
+		if c.endpoint, err = newEndpoint(c.flags.listen, c.flags.log, c.log, c.health, c.registry, c.logger); err != nil {
 			return err
 		}
 	}
@@ -324,7 +324,7 @@ func (c *controller) run(ctx context.Context) error {
 		group.Go(func() error { return c.stream.run(after) }) // ends when the loop has, and it caught up or gave up
 	}
 	if c.endpoint != nil {
-		group.Go(c.endpoint.run) // ends with the next
+		group.Go(c.endpoint.Run) // ends with the next
 		group.Go(func() error {
 			<-after.Done()
 			bound, cancel := context.WithTimeout(context.Background(), askTimeout)
@@ -418,7 +418,7 @@ func (c *controller) announce(ctx context.Context) {
 		attrs = append(attrs, s.Flag, s.Value)
 	}
 	if c.endpoint != nil {
-		attrs = append(attrs, "listen", c.endpoint.url)
+		attrs = append(attrs, "listen", c.endpoint.URL())
 	}
 	if c.stream != nil {
 		attrs = append(attrs, "nats", c.stream.Dial.Servers(), "natsCluster", c.stream.Cluster)

@@ -32,15 +32,15 @@ func (c *controller) openWithRoom(ctx context.Context) (*boltlog.Log, error) {
 		return log, err
 	}
 	if c.flags.listen != "" {
-		probes, err := newScrape(c.flags.listen, c.health, c.registry)
+		probes, err := newScrape(&scrapeFlags{address: c.flags.listen}, c.health, c.registry, nil, c.logger)
 		if err != nil {
 			return nil, err
 		}
-		c.logger.Info("serving health and metrics until the log can be opened", "listen", probes.url)
+		c.logger.Info("serving health and metrics until the log can be opened", "listen", probes.URL())
 		ended := make(chan error, 1)
-		go func() { ended <- probes.run() }() // ends with close
+		go func() { ended <- probes.Run() }() // ends with close
 		defer func() {
-			probes.close()
+			stopServing(probes)
 			if err := <-ended; err != nil {
 				c.logger.Warn("probes were not answered", "error", err)
 			}
@@ -92,7 +92,7 @@ func (c *controller) leaveAddresses() error {
 	d.unleft, d.leave = false, time.Now().Add(roomAgain)
 	var err error
 	if c.endpoint != nil {
-		err = leaveAddress(c.endpoint.file, c.endpoint.url)
+		err = leaveAddress(c.endpoint.file, c.endpoint.URL())
 	}
 	if c.stream != nil && c.stream.server != nil {
 		err = errors.Join(err, leaveAddress(c.stream.file, c.stream.server.URL()))

@@ -76,6 +76,7 @@ func (c *controller) newLease() (err error) {
 	if err != nil {
 		return err
 	}
+	slowPaths.WithLabelValues(f.name)
 	c.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "leader_election_master_status", Help: "1 while this process holds the Lease of that name, 0 while it does not.",
 		ConstLabels: prometheus.Labels{"name": f.name},

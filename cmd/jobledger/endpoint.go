@@ -5,15 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/jobledger/jobledger/internal/httpport"
 	"github.com/jobledger/jobledger/internal/serve"
 	"github.com/jobledger/jobledger/store"
 )
@@ -32,36 +33,23 @@ func checkAddress(address string) error {
 
 // endpoint answers people, probes and scrapers of this machine.
 type endpoint struct {
-	url    string
-	listen net.Listener
-	server *http.Server
-	file   string // where its address is left for readers of the log
-	done   chan struct{}
+	*httpport.Server
+	file string // where its address is left for readers of the log
+	done chan struct{}
 }
 
 // newEndpoint listens. Its address is to be left in the log's directory.
-func newEndpoint(address, dir string, log store.Reader, h *health, metrics prometheus.Gatherer) (*endpoint, error) {
-	listener, err := net.Listen("tcp", address)
+func newEndpoint(address, dir string, log store.Reader, h *health, metrics prometheus.Gatherer, logger *slog.Logger) (*endpoint, error) {
+	e := &endpoint{file: filepath.Join(dir, serverFile), done: make(chan struct{})}
+	mux := http.NewServeMux()
+	mux.Handle("/v1/", serve.Handler(serve.Config{Log: log, PID: os.Getpid(), Version: thisBuild().Version, Done: e.done}))
+	h.serve(mux, metrics, nil)
+	var err error
+	e.Server, err = httpport.Listen(httpport.Config{Address: address, Handler: serve.Guard(mux), Logger: logger})
 	if err != nil {
 		return nil, fmt.Errorf("%w (--listen=127.0.0.1:0 takes any free port, --listen= none)", err)
 	}
-	e := &endpoint{
-		url: "http://" + listener.Addr().String(), listen: listener,
-		file: filepath.Join(dir, serverFile), done: make(chan struct{}),
-	}
-	mux := http.NewServeMux()
-	mux.Handle("/v1/", serve.Handler(serve.Config{Log: log, PID: os.Getpid(), Version: thisBuild().Version, Done: e.done}))
-	h.serve(mux, metrics)
-	e.server = &http.Server{Handler: serve.Guard(mux), ReadHeaderTimeout: 10 * time.Second}
 	return e, nil
-}
-
-// run answers until close is called.
-func (e *endpoint) run() error {
-	if err := e.server.Serve(e.listen); !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("serve %s: %w", e.url, err)
-	}
-	return nil
 }
 
 // close ends answers that follow the log, waits for others within ctx, and takes the address away.
@@ -71,8 +59,5 @@ func (e *endpoint) close(ctx context.Context) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
-	if shutdown := e.server.Shutdown(ctx); shutdown != nil {
-		err = errors.Join(err, e.server.Close())
-	}
-	return err
+	return errors.Join(err, e.Shutdown(ctx))
 }

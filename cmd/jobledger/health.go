@@ -10,6 +10,8 @@ import (
 
 // health is what the probes ask about. It is safe for concurrent use.
 type health struct {
+	slis slis
+
 	mu       sync.Mutex
 	standby  bool   // another process works
 	listing  bool   // the view of the cluster is being made
@@ -72,11 +74,13 @@ func (h *health) checks(ready bool) []check {
 }
 
 // probe answers 200 while nothing is wrong, and else 500 with what is.
-func (h *health) probe(ready bool) http.HandlerFunc {
+func (h *health) probe(name string, ready bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var text strings.Builder
 		status := http.StatusOK
-		for _, c := range h.checks(ready) {
+		checks := h.checks(ready)
+		h.slis.note(name, checks)
+		for _, c := range checks {
 			if c.says == "" {
 				fmt.Fprintf(&text, "[+]%s ok\n", c.name)
 				continue

@@ -42,7 +42,7 @@ func TestProbes(t *testing.T) {
 				h.set(row.state)
 				ask := func(ready bool) *httptest.ResponseRecorder {
 					w := httptest.NewRecorder()
-					h.probe(ready)(w, httptest.NewRequest(http.MethodGet, "/?verbose", nil))
+					h.probe("readyz", ready)(w, httptest.NewRequest(http.MethodGet, "/?verbose", nil))
 					return w
 				}
 				if got := ask(false).Code; got != row.live {

@@ -45,6 +45,7 @@ func newRegistry() *prometheus.Registry {
 			ConstLabels: prometheus.Labels{"version": b.Version, "go": b.Go, "commit": b.Commit},
 		}, func() float64 { return 1 }),
 	)
+	registerClientMetrics(r)
 	return r
 }
 

@@ -29,8 +29,8 @@ type runFlags struct {
 	numbers    settingFlags
 	elect      electFlags
 
-	metricsAddress string
-	nats           streamFlags
+	scrape scrapeFlags
+	nats   streamFlags
 }
 
 const defaultListen = "127.0.0.1:10271"
@@ -108,7 +108,7 @@ func (f *runFlags) add(cmd *cobra.Command) {
 		"make a Workload and a PodGroup (scheduling.k8s.io, alpha) for Indexed Jobs whose pods all run at once")
 	flags.BoolVar(&f.drain, "drain", false, "take no new Jobs: what has begun runs to its end")
 	flags.StringVar(&f.listen, "listen", defaultListen, "loopback address for health, metrics and readers; port 0 for any, empty for none")
-	flags.StringVar(&f.metricsAddress, "metrics-bind-address", "", "address for health and metrics alone, such as :10272; empty or 0 for none")
+	f.scrape.add(flags)
 	flags.StringVar(&f.logFormat, "log-format", "", "text or json; text on a terminal, else json")
 	flags.IntVarP(&f.verbosity, "v", "v", 0, "how much to tell: 0 what happens, 1 and up also details")
 	flags.DurationVar(&f.stop, "stop-timeout", 20*time.Second, "how long a stop may wait for what is in flight")
@@ -163,13 +163,8 @@ func (f *runFlags) validate() (settings events.Settings, err error) {
 	case f.stop <= 0:
 		return settings, usage("--stop-timeout=%s: must be longer than nothing", f.stop)
 	}
-	if f.metricsAddress == "0" {
-		f.metricsAddress = "" // as other controllers spell it
-	}
-	if f.metricsAddress != "" {
-		if err := checkAddress(f.metricsAddress); err != nil {
-			return settings, &usageError{fmt.Sprintf("--metrics-bind-address=%s: %v", f.metricsAddress, err)}
-		}
+	if err := f.scrape.validate(); err != nil {
+		return settings, err
 	}
 	if f.listen != "" {
 		if err := checkAddress(f.listen); err != nil {

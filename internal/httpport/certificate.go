@@ -1,0 +1,61 @@
+package httpport
+
+import (
+	"crypto/tls"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+)
+
+// Certificate is a TLS configuration whose certificate is read from files, and read again when they change: whoever renews it only
+// writes them. A pair that cannot be read is logged, and the one before goes on being used.
+func Certificate(certFile, keyFile string, logger *slog.Logger) (*tls.Config, error) {
+	p := &pair{certFile: certFile, keyFile: keyFile, logger: logger}
+	if _, err := p.get(nil); err != nil {
+		return nil, err
+	}
+	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: p.get, NextProtos: []string{"http/1.1"}}, nil
+}
+
+// pair is a certificate and its key, as they were when the files had those times.
+type pair struct {
+	certFile, keyFile string
+	logger            *slog.Logger
+
+	mu    sync.Mutex
+	times [2]time.Time
+	now   *tls.Certificate
+}
+
+func (p *pair) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var times [2]time.Time
+	for i, file := range []string{p.certFile, p.keyFile} {
+		info, err := os.Stat(file)
+		if err != nil {
+			return p.before(err)
+		}
+		times[i] = info.ModTime()
+	}
+	if p.now != nil && times == p.times {
+		return p.now, nil
+	}
+	read, err := tls.LoadX509KeyPair(p.certFile, p.keyFile)
+	if err != nil {
+		return p.before(err)
+	}
+	p.now, p.times = &read, times
+	return p.now, nil
+}
+
+// before is the certificate that was read before, if one was.
+func (p *pair) before(err error) (*tls.Certificate, error) {
+	if p.now == nil {
+		return nil, fmt.Errorf("read the certificate: %w", err)
+	}
+	p.logger.Warn("the new certificate cannot be read: the one before is used", "error", err)
+	return p.now, nil
+}

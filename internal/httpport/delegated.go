@@ -1,0 +1,130 @@
+package httpport
+
+import (
+	"context"
+	"crypto/sha256"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+)
+
+// Delegated lets the API server decide who may read a path: a request has to bear a token of Kubernetes (TokenReview), whose user
+// may "get" the path as a non-resource URL (SubjectAccessReview), like the right that Prometheus is given for other components.
+type Delegated struct {
+	Client kubernetes.Interface
+	Logger *slog.Logger
+
+	mu      sync.Mutex
+	answers map[question]answer
+	asking  chan struct{} // has as many as may ask at once; made with the first
+}
+
+// question is a token, of which nobody needs more than the digest, and a path.
+type question struct {
+	token [sha256.Size]byte
+	path  string
+}
+
+type answer struct {
+	status int // http.StatusOK, StatusUnauthorized, StatusForbidden
+	until  time.Time
+}
+
+const (
+	believedFor = 10 * time.Second // an answer; so long a right that was taken away is still had
+	mostAnswers = 1000
+	mostAsking  = 4
+	askedWithin = 5 * time.Second
+)
+
+// Guard asks before it lets next answer.
+func (d *Delegated) Guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		status := http.StatusUnauthorized
+		if ok && token != "" {
+			status = d.judge(r.Context(), token, r.URL.Path)
+		}
+		switch status {
+		case http.StatusOK:
+			next.ServeHTTP(w, r)
+		case http.StatusUnauthorized:
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			http.Error(w, "a token of Kubernetes is wanted: Authorization: Bearer TOKEN", status)
+		case http.StatusForbidden:
+			http.Error(w, "this user may not get "+r.URL.Path+": a ClusterRole with nonResourceURLs gives that right", status)
+		default:
+			http.Error(w, "the API server could not be asked whether that is allowed", status)
+		}
+	})
+}
+
+// judge is the status for a request with that token.
+func (d *Delegated) judge(ctx context.Context, token, path string) int {
+	q := question{sha256.Sum256([]byte(token)), path}
+	d.mu.Lock()
+	if d.asking == nil {
+		d.asking, d.answers = make(chan struct{}, mostAsking), map[question]answer{}
+	}
+	known := d.answers[q]
+	d.mu.Unlock()
+	if time.Now().Before(known.until) {
+		return known.status
+	}
+	ctx, cancel := context.WithTimeout(ctx, askedWithin)
+	defer cancel()
+	select {
+	case d.asking <- struct{}{}:
+		defer func() { <-d.asking }()
+	case <-ctx.Done():
+		return http.StatusServiceUnavailable
+	}
+	status, err := d.ask(ctx, token, path)
+	if err != nil {
+		d.Logger.Warn("the API server was asked in vain whether a scraper may read", "path", path, "error", err)
+		return http.StatusServiceUnavailable
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.answers) >= mostAnswers {
+		clear(d.answers)
+	}
+	d.answers[q] = answer{status, time.Now().Add(believedFor)}
+	return status
+}
+
+func (d *Delegated) ask(ctx context.Context, token, path string) (status int, err error) {
+	review, err := d.Client.AuthenticationV1().TokenReviews().Create(ctx,
+		&authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token}}, metav1.CreateOptions{})
+	if err != nil {
+		return 0, err
+	}
+	if !review.Status.Authenticated {
+		return http.StatusUnauthorized, nil
+	}
+	user := review.Status.User
+	extra := map[string]authorizationv1.ExtraValue{}
+	for k, v := range user.Extra {
+		extra[k] = authorizationv1.ExtraValue(v)
+	}
+	access, err := d.Client.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{
+		Spec: authorizationv1.SubjectAccessReviewSpec{
+			User: user.Username, UID: user.UID, Groups: user.Groups, Extra: extra,
+			NonResourceAttributes: &authorizationv1.NonResourceAttributes{Path: path, Verb: "get"},
+		},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		return 0, err
+	}
+	if !access.Status.Allowed {
+		return http.StatusForbidden, nil
+	}
+	return http.StatusOK, nil
+}
