@@ -181,12 +181,7 @@ records of all are shown as they are written, and beside them, behind a %s, what
 NATS stream gets of the decisions about that one:
 `, strings.TrimSpace(beside))
 	lines := &merged{say: d.say, shared: ofFailed}
-	got, err := d.follow(lines, subscriber, "subscribe", "job/"+failed, "--kind", strings.Join(subscribed, ","), "--all")
-	if err != nil {
-		return err
-	}
-	ends, err := d.watched(ctx, lines, got)
-	err = errors.Join(err, got.stop())
+	ends, err := d.watched(ctx, lines)
 	lines.rest()
 	if err != nil {
 		return err
@@ -207,9 +202,13 @@ func ofFailed(kind, object string) bool {
 }
 
 // watched creates the Jobs and waits for their ends, for the records that say that nothing is left to do, and until those
-// are shown.
-func (d *demo) watched(ctx context.Context, lines *merged, got *following) (ends []string, err error) {
-	records, err := d.follow(lines, log, "events", "-w")
+// are shown. The subscriber begins when the stream has something for it, and gets all from the beginning.
+func (d *demo) watched(ctx context.Context, lines *merged) (ends []string, err error) {
+	watch := d.reader("events", "-w")
+	subscribe := d.reader("subscribe", "job/"+failed, "--kind", strings.Join(subscribed, ","), "--all")
+	d.typed(subscribe)
+	d.typed(watch)
+	records, err := d.follow(lines, log, watch)
 	if err != nil {
 		return nil, err
 	}
@@ -217,6 +216,14 @@ func (d *demo) watched(ctx context.Context, lines *merged, got *following) (ends
 	if err := d.createJobs(ctx); err != nil {
 		return nil, err
 	}
+	if err := d.awaitPublished(ctx); err != nil {
+		return nil, err
+	}
+	got, err := d.follow(lines, subscriber, subscribe)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, got.stop()) }()
 	if ends, err = d.awaitEnds(ctx); err != nil {
 		return nil, err
 	}
@@ -271,8 +278,8 @@ func (d *demo) conclude(replay string) {
 		}
 	}
 	d.say(`
-What this was: %d Jobs ended as they should, %d Complete and %d Failed. Whatever led there is in the log,
-whose bytes are whole; made again from it alone, no decision comes out differently
+What this was: %d Jobs ended as they should, %d Complete and %d Failed. Whatever led there is in the
+log, whose bytes are whole; made again from it alone, no decision comes out differently
 (%s).`, len(ends), complete, len(ends)-complete, replay)
 }
 

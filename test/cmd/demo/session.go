@@ -60,10 +60,11 @@ type following struct {
 // width is how wide a line may be.
 const width = 100
 
+// reader is a command line that reads the controller's log.
+func (d *demo) reader(args ...string) []string { return append(args, "--log", d.logDir()) }
+
 // follow hands on what a command writes, line by line as it writes it, until stop.
-func (d *demo) follow(lines *merged, from source, args ...string) (*following, error) {
-	args = append(args, "--log", d.logDir())
-	d.typed(args)
+func (d *demo) follow(lines *merged, from source, args []string) (*following, error) {
 	text, out, err := os.Pipe()
 	if err != nil {
 		return nil, err

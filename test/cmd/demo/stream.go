@@ -28,6 +28,19 @@ func (d *demo) streamed(ctx context.Context) error {
 	return nil
 }
 
+// awaitPublished waits until the stream has the record of the Job that the subscriber follows.
+func (d *demo) awaitPublished(ctx context.Context) error {
+	err := wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+		text, err := d.call(ctx, io.Discard, io.Discard, "events", "--kind", "JobAdded", "--log", d.logDir())
+		return strings.Contains(text, " "+failed+" "), err
+	})
+	if err != nil {
+		return fmt.Errorf("the log does not know job/%s: %w", failed, err)
+	}
+	_, err = d.awaitStream(ctx)
+	return err
+}
+
 // awaitStream waits until every record is in the stream, and says how many messages that took.
 func (d *demo) awaitStream(ctx context.Context) (messages string, err error) {
 	var lag string
