@@ -182,7 +182,12 @@ func (c *cli) replayed(s replay.Summary, unchecked []string) {
 	if s.States > 0 {
 		fmt.Fprintf(c.out, "%s compared with the records before\n", counted(int(s.States), "stored state was", "stored states were"))
 	}
-	fmt.Fprintf(c.out, "not checked: %s\n", strings.Join(unchecked, "; "))
+	const label = "not checked: "
+	text := label + strings.Join(unchecked, "; ")
+	if len(text) > tableWidth {
+		text = label + strings.Join(unchecked, ";\n"+strings.Repeat(" ", len(label)))
+	}
+	fmt.Fprintln(c.out, text)
 }
 
 // feed hands records to a replay: all of them, or the part of each batch that one Job's decisions depend on, which is its
