@@ -97,8 +97,8 @@ func (s shelf) gap(at events.Sequence) error {
 	return s.files[i].seam
 }
 
-// readBytes is how much of a file is copied at a time for one reader.
-const readBytes = 256 << 10
+// readBytes is how much of a file is copied at a time for one reader: the largest commit group twice.
+const readBytes = 1 << 20
 
 func pruned(at events.Sequence) error {
 	return fmt.Errorf("read record %d: %w", at, store.ErrPruned)
@@ -124,6 +124,8 @@ func (l *library) Read(ctx context.Context, from events.Sequence) iter.Seq2[even
 // pages reads from that sequence to the durable head; it yields at most one error.
 func (s shelf) pages(ctx context.Context, from events.Sequence, give func(events.Record) bool) iter.Seq[error] {
 	return func(yield func(error) bool) {
+		var chain chainCheck
+		size := readBytes
 		for next := from; next <= s.durable.Sequence; {
 			f, last := s.file(next)
 			if f == nil {
@@ -138,7 +140,15 @@ func (s shelf) pages(ctx context.Context, from events.Sequence, give func(events
 				yield(fmt.Errorf("read record %d: %w", next, seam))
 				return
 			}
-			chunks, failed := f.chunks(next, last, readBytes)
+			chunks, failed := f.chunks(next, last, size)
+			whole, broken := chain.whole(f, next, chunks)
+			if failed == nil && broken == nil && whole == 0 && len(chunks) > 0 {
+				size *= 2 // a group with a very large record
+				continue
+			}
+			if failed == nil {
+				chunks, failed, size = chunks[:whole], broken, readBytes
+			}
 			before := next
 			for _, c := range chunks {
 				for r, err := range f.records(c, &next, last) {

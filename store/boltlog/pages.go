@@ -75,11 +75,11 @@ func reopenPages(old *pages) (*pages, error) {
 
 func (p *pages) open() error {
 	var best *boltMeta
-	if m0, ok := p.meta(0, 0); ok {
+	if m0, ok := p.meta(0); ok {
 		best = &m0
 	}
 	for size := int64(1 << 10); size <= 1<<16; size <<= 1 {
-		m1, ok := p.meta(size, 1)
+		m1, ok := p.meta(size)
 		if !ok || m1.pageSize != size || best != nil && best.pageSize != size {
 			continue
 		}
@@ -101,7 +101,7 @@ type boltMeta struct {
 }
 
 // meta reads a meta page at that offset.
-func (p *pages) meta(offset int64, id uint64) (boltMeta, bool) {
+func (p *pages) meta(offset int64) (boltMeta, bool) {
 	var b [pageHeaderSize + metaSize]byte
 	if _, err := p.file.ReadAt(b[:], offset); err != nil {
 		return boltMeta{}, false
@@ -109,8 +109,8 @@ func (p *pages) meta(offset int64, id uint64) (boltMeta, bool) {
 	m := b[pageHeaderSize:]
 	sum := fnv.New64a()
 	sum.Write(m[:metaSize-8])
-	if order.Uint64(b[0:]) != id || order.Uint16(b[8:]) != metaPage || order.Uint32(m[0:]) != boltMagic ||
-		order.Uint32(m[4:]) != boltVersion || order.Uint64(m[metaSize-8:]) != sum.Sum64() {
+	// The page's header is not looked at, because bbolt does not: it would go on from a page that we take for damaged.
+	if order.Uint32(m[0:]) != boltMagic || order.Uint32(m[4:]) != boltVersion || order.Uint64(m[metaSize-8:]) != sum.Sum64() {
 		return boltMeta{}, false
 	}
 	return boltMeta{
