@@ -107,9 +107,11 @@ func (c *controller) elect(ctx context.Context) error {
 			return lease.Log{Identity: log.Identity(), Head: head.Sequence, Hash: head.Hash, Lock: lock}
 		}
 		err := c.lease.Run(ctx, lease.Bid{
-			Log:   own,
-			Admit: func(before lease.Said) error { return c.refuse(before, own()) },
-			Lead:  func(ctx context.Context) error { return c.lead(ctx, log) },
+			Log: own,
+			Admit: func(before lease.Said) error {
+				return cmp.Or(c.refuse(before, own()), c.refuseFork(before, log))
+			},
+			Lead: func(ctx context.Context) error { return c.lead(ctx, log) },
 		})
 		if errors.Is(err, lease.ErrDenied) {
 			err = fmt.Errorf("%w; give this user the rights of deploy/role.yaml in that namespace, or name another one with "+

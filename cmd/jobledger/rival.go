@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/lease"
+	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
@@ -53,6 +56,26 @@ func (c *controller) refuse(before lease.Said, own lease.Log) error {
 		return fmt.Errorf("the log in %s ends with record %d, and the Lease %s says that it had record %d: it is an older copy, "+
 			"and restoring one is not supported: move it away, and begin a new one with --adopt",
 			c.flags.log, own.Head, before.Lease, before.Head)
+	}
+	return nil
+}
+
+// refuseFork says that the log went another way than the one of which the Lease says a head: a copy of it that was run from, and has
+// other records under the same numbers.
+func (c *controller) refuseFork(before lease.Said, log store.Reader) error {
+	if before.LogID != log.Identity().LogID || before.Head == 0 || before.Hash == (events.Hash{}) {
+		return nil
+	}
+	hash, err := log.Chain(before.Head)
+	switch {
+	case errors.Is(err, store.ErrPruned):
+		return nil // nobody can tell any more
+	case err != nil:
+		return fmt.Errorf("compare the log with what the Lease %s says: %w", before.Lease, err)
+	case hash != before.Hash:
+		return fmt.Errorf("the log in %s is another one than the Lease %s names, with the same ID: its hash behind record %d is %s, and was %s. "+
+			"A copy was run from: give --log where the other one is, or move this one away and begin a new one with --adopt",
+			c.flags.log, before.Lease, before.Head, hash, before.Hash)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/lease"
+	"github.com/jobledger/jobledger/store/memlog"
 )
 
 // TestWhoIsRefusedByTheLease: design §4, Identity. Another log is refused without --adopt, whether its controller runs or not; an
@@ -51,5 +52,28 @@ func TestWhoIsRefusedByTheLease(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestAForkIsRefused: the Lease names a head of this log's ID, and this log has other records there.
+func TestAForkIsRefused(t *testing.T) {
+	log := memlog.New(events.Identity{LogID: testLogID, Epoch: 1})
+	morning(t, log)
+	c := &controller{flags: &runFlags{log: "LOG"}, logger: slog.New(slog.DiscardHandler)}
+	hash, err := log.Chain(20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := lease.Said{Lease: "jobledger/jobledger", Log: lease.Log{Identity: log.Identity(), Head: 20, Hash: hash}}
+	if err := c.refuseFork(before, log); err != nil {
+		t.Errorf("the head is on the log's chain: %v", err)
+	}
+	before.Hash[3]++
+	if err := c.refuseFork(before, log); err == nil || !strings.Contains(err.Error(), "its hash behind record 20 is "+hash.String()) {
+		t.Errorf("the head is on another chain: %v", err)
+	}
+	before.LogID = "another"
+	if err := c.refuseFork(before, log); err != nil {
+		t.Errorf("another log, of which the ID says enough: %v", err)
 	}
 }

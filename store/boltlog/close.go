@@ -55,8 +55,7 @@ func (l *Log) Close() error {
 const closedName = "CLOSED"
 
 func writeClosed(dir string, id events.Identity, end store.Head) error {
-	v := appendText([]byte{metaVersion}, id.LogID)
-	return writeFile(filepath.Join(dir, closedName), seal(appendHead(v, end)))
+	return writeWitness(filepath.Join(dir, closedName), id, end)
 }
 
 // checkClosed compares the log with its witness. A witness that is missing or cannot be read says nothing; one that

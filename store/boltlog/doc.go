@@ -8,6 +8,7 @@
 //	00000000000000041287.db     the tail: the only file that is written
 //	00000000000000041000.snap   a snapshot as of that record; safe to delete
 //	CLOSED                      the head at the last Close; gone while the log is open, so that a loss after it is noticed
+//	HEAD                        the head as it was at most some seconds ago, for the same
 //
 // Invariants:
 //

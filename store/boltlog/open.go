@@ -96,13 +96,25 @@ func (l *Log) load() error {
 	if err := l.identify(end); err != nil {
 		return err
 	}
-	if err := checkClosed(l.dir, l.identity, end.Head); err != nil {
+	tail := l.files[len(l.files)-1]
+	offsets, err := tail.offsets()
+	if err != nil {
+		return tail.corrupt(tail.first, err)
+	}
+	if err := wentBack(l.dir, l.identity, tail.first, end.Head, offsets); err != nil {
+		return err
+	}
+	if err := l.noted(end.Head); err != nil {
+		return err
+	}
+	if err := tidyIndexes(l.dir); err != nil {
 		return err
 	}
 	if err := l.openTail(end); err != nil {
 		return err
 	}
 	l.background.Go(func() { l.indexAll(l.files[:len(l.files)-1]) })
+	l.background.Go(l.noteHeads) // ends when the log accepts nothing more
 	return nil
 }
 
@@ -132,7 +144,20 @@ func (l *Log) forgetTail(first events.Sequence) error {
 	return errors.Join(forget(f), f.Close())
 }
 
-// tidy removes what a process left that did not end well: files that were not finished, indexes of pruned files.
+// noted checks that the log went on from the head that was noted beside it.
+func (l *Log) noted(end store.Head) error {
+	h := readWitness(filepath.Join(l.dir, headName), l.identity)
+	if h.Sequence < l.files[0].first {
+		return nil
+	}
+	hash, err := shelf{files: l.files, durable: end}.hash(h.Sequence)
+	if err == nil && hash != h.Hash {
+		err = otherHistory(l.dir, h, hash)
+	}
+	return err
+}
+
+// tidy removes files that a process did not finish.
 func tidy(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -144,8 +169,13 @@ func tidy(dir string) error {
 			errs = append(errs, os.Remove(filepath.Join(dir, e.Name())))
 		}
 	}
+	return errors.Join(errs...)
+}
+
+// tidyIndexes removes the indexes of pruned files.
+func tidyIndexes(dir string) error {
 	indexes, err := listFiles(dir, indexSuffix)
-	errs = append(errs, err)
+	errs := []error{err}
 	for _, first := range indexes {
 		if _, err := os.Stat(filepath.Join(dir, fileName(first, fileSuffix))); errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, os.Remove(filepath.Join(dir, fileName(first, indexSuffix))))

@@ -190,10 +190,19 @@ func (r *readable) finish(dir string, last *found) {
 	} else {
 		r.end, r.id.Epoch = last.head.Head, last.head.epoch
 	}
-	if err := checkClosed(dir, r.id, r.end); err != nil && r.beyond == nil {
+	offsets, _ := last.file.offsetsIfWhole()
+	if err := wentBack(dir, r.id, last.file.first, r.end, offsets); err != nil && r.beyond == nil {
 		r.beyond = err
 		r.damage = append(r.damage, err)
 	}
+}
+
+// offsetsIfWhole are the offsets of a file that can be read.
+func (f *logFile) offsetsIfWhole() (map[string]events.Sequence, error) {
+	if f.ended != nil {
+		return nil, f.ended
+	}
+	return f.offsets()
 }
 
 // checkFirst says what is wrong with the first record that there is. When it is not record 1, the log must admit what is missing.

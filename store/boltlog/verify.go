@@ -64,18 +64,20 @@ type verifier struct {
 	ctx      context.Context
 	dir      string
 	progress func(done, total int64)
+	own      store.Head   // that was noted beside the log
 	has      []store.Head // that the log must have; those it was found to have are taken off
 
-	report   Report
-	last     map[events.Stream]events.Sequence // of each stream in the file that is being read
-	verified []verifiedFile                    // the files before it
-	sound    Report                            // as of the end of the last commit group, whose chain value agreed
-	batch    *events.Header                    // the last record, when its batch goes on
-	cut      events.Sequence                   // what the Pruned records admit
-	intact   *Report                           // what is intact before the first damage; nil while there is none
-	damage   []error
-	broken   bool // the file before could not be verified to its end
-	notes    []string
+	report    Report
+	last      map[events.Stream]events.Sequence // of each stream in the file that is being read
+	verified  []verifiedFile                    // the files before it
+	sound     Report                            // as of the end of the last commit group, whose chain value agreed
+	batch     *events.Header                    // the last record, when its batch goes on
+	cut       events.Sequence                   // what the Pruned records admit
+	intact    *Report                           // what is intact before the first damage; nil while there is none
+	damage    []error
+	tailFirst events.Sequence // the newest file
+	broken    bool            // the file before could not be verified to its end
+	notes     []string
 
 	done, total int64
 }
@@ -182,7 +184,7 @@ func (v *verifier) conclude() error {
 		}
 	}
 	if v.intact == nil && v.report.Written == 0 {
-		if err := checkClosed(v.dir, v.report.Identity, v.report.Head); err != nil {
+		if err := wentBack(v.dir, v.report.Identity, v.tailFirst, v.report.Head, nil); err != nil {
 			v.harm(err)
 		}
 	}
@@ -302,7 +304,9 @@ func (v *verifier) file(f *logFile, begins, tail bool) error {
 	r := &v.report
 	if begins {
 		r.First = f.first
+		v.own = readWitness(filepath.Join(v.dir, headName), b.identity)
 	}
+	v.tailFirst = f.first
 	end, err := f.head()
 	switch {
 	case err != nil:
@@ -335,8 +339,12 @@ func (v *verifier) file(f *logFile, begins, tail bool) error {
 	if err != nil {
 		return err
 	}
-	if _, err := f.offsets(); err != nil {
+	offsets, err := f.offsets()
+	if err != nil {
 		return f.corrupt(end.Sequence, err)
+	}
+	if err := offsetsAhead(v.dir, end.Head, offsets); err != nil {
+		return err
 	}
 	r.Files++
 	v.done += f.sealed.size
@@ -389,20 +397,28 @@ func (v *verifier) record(f *logFile, x *index.Index, last events.Sequence, h *e
 
 // noted checks the chain value at the head against those that were noted elsewhere.
 func (v *verifier) noted(f *logFile) error {
+	if v.own.Sequence == v.report.Head.Sequence && v.own.Hash != v.report.Head.Hash {
+		return otherHistory(f.path, v.own, v.report.Head.Hash)
+	}
 	for i, h := range v.has {
 		if h.Sequence != v.report.Head.Sequence {
 			continue
 		}
 		v.has = slices.Delete(slices.Clone(v.has), i, i+1)
 		if h.Hash != v.report.Head.Hash {
-			return &store.CorruptError{
-				Path: f.path, At: h.Sequence, Cause: fmt.Errorf("the chain value behind record %d is %s, and it was %s", h.Sequence, v.report.Head.Hash, h.Hash),
-				Hint: "this is another history: a record before it differs from what was written",
-			}
+			return otherHistory(f.path, h, v.report.Head.Hash)
 		}
 		return v.noted(f)
 	}
 	return nil
+}
+
+// otherHistory is for a log that has another chain value behind a record than it had.
+func otherHistory(path string, had store.Head, has events.Hash) error {
+	return &store.CorruptError{
+		Path: path, At: had.Sequence, Cause: fmt.Errorf("the chain value behind record %d is %s, and it was %s", had.Sequence, has, had.Hash),
+		Hint: "this is another history: a record before it differs from what was written",
+	}
 }
 
 // group checks the chain value at the end of a commit group, which also ends a batch. When it does not agree, nothing
