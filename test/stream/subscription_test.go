@@ -61,7 +61,7 @@ func (w *world) subscribe(way way, name, port string, filter nats.Filter) *subsc
 	case byCommand:
 		s.process = w.role("", name)
 		s.args = append([]string{w.program, "subscribe", "--nats-url", "nats://127.0.0.1:" + port, "--cluster", cluster,
-			"--durable", name, "--all", "-o", "json"}, flags(filter)...)
+			"--durable", name, "--all", "--state", filepath.Join(w.dir, name+".state"), "-o", "json"}, flags(filter)...)
 		s.data = s.file
 	case byDurable:
 		s.process = w.role("durable", name, append(env, nameVariable+"="+name)...)

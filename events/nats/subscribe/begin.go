@@ -55,6 +55,10 @@ func (s *subscriber) recall(ctx context.Context, f *finder, info *jetstream.Cons
 			return nil
 		}
 	}
+	next := s.floor.first()
+	if known := next.Log != (events.Identity{}) && least.Log != (events.Identity{}); known && (next.Log.LogID != least.Log.LogID || next.Compare(least) >= 0) {
+		return nil // it has got farther, though the server may have lost the acknowledgements that say so
+	}
 	s.floor.raise(least)
 	s.order.Expect(least)
 	return nil

@@ -241,13 +241,12 @@ func (s *subscriber) begin(ctx context.Context, f *finder) (uint64, error) {
 	}
 	s.order.Expect(first)
 	s.floor.raise(first)
-	if first.Log == (events.Identity{}) {
-		switch s.Start.kind {
-		case fromNow:
-			s.asked = events.At(f.stream.CachedInfo().TimeStamp)
-		case fromTime:
-			s.asked = s.Start.time
-		}
+	switch { // an empty stream names no record
+	case first.Log != (events.Identity{}):
+	case s.Start.kind == fromNow:
+		s.asked = events.At(f.stream.CachedInfo().TimeStamp)
+	case s.Start.kind == fromTime:
+		s.asked = s.Start.time
 	}
 	return from, nil
 }

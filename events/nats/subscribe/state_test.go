@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -89,6 +90,25 @@ func TestADurableSubscriptionGoesOnBehindWhatWasTaken(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, 8, "", false},
+		{"the server lost all acknowledgements", func(t *testing.T, _ *natstest.Server, js jetstream.JetStream, _ *subscribe.StateFile) {
+			st, err := js.Stream(t.Context(), stream)
+			if err != nil {
+				t.Fatal(err)
+			}
+			as, err := st.Consumer(t.Context(), "d")
+			if err == nil {
+				err = st.DeleteConsumer(t.Context(), "d")
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			config := as.CachedInfo().Config
+			config.OptStartSeq, config.Metadata = 1, map[string]string{"jobledger.dev/begins-with": nats.ID{Log: life, Sequence: 1}.String()}
+			if _, err := st.CreateConsumer(t.Context(), config); err != nil {
+				t.Fatal(err)
+			}
+			put(t, js, life, 1, timers(6, 9)...)
+		}, 6, "", false},
 		{"another machine took some", func(t *testing.T, _ *natstest.Server, js jetstream.JetStream, _ *subscribe.StateFile) {
 			put(t, js, life, 1, timers(6, 7)...)
 			other := start(t, js, subscribe.Config{Durable: "d"}, nil)
@@ -184,6 +204,13 @@ func TestAStateThatCannotBeKeptIsToldOfOnce(t *testing.T) {
 
 func TestAStateFileIsKeptWhole(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d")
+	abandoned := path + ".1.tmp" // by a process that was killed
+	if err := os.WriteFile(abandoned, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(abandoned, time.Time{}, time.Now().Add(-time.Hour)); err != nil {
+		t.Fatal(err)
+	}
 	f := stateFile(t, path)
 	if taken, err := f.Load(); err != nil || taken != (subscribe.Taken{}) {
 		t.Fatalf("before anything was kept it says %+v, %v", taken, err)

@@ -47,6 +47,7 @@ func OpenStateFile(path, cluster, durable string) (*StateFile, error) {
 	if _, err := f.Load(); err != nil {
 		return nil, err
 	}
+	f.tidy()
 	if err := os.WriteFile(f.temporary(), nil, 0o600); err != nil {
 		return nil, fmt.Errorf("keep the last event: %w", err)
 	}
@@ -57,6 +58,16 @@ func OpenStateFile(path, cluster, durable string) (*StateFile, error) {
 }
 
 func (f *StateFile) temporary() string { return fmt.Sprintf("%s.%d.tmp", f.path, os.Getpid()) }
+
+// tidy removes what processes left behind that were killed while they wrote. What is younger may be of one that lives.
+func (f *StateFile) tidy() {
+	left, _ := filepath.Glob(f.path + ".*.tmp") // a name that is no pattern leaves a few bytes behind, and no more
+	for _, name := range left {
+		if info, err := os.Stat(name); err == nil && time.Since(info.ModTime()) > time.Minute {
+			_ = os.Remove(name)
+		}
+	}
+}
 
 // Load is described by State.
 func (f *StateFile) Load() (Taken, error) {
