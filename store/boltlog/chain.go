@@ -28,7 +28,7 @@ func (k *chainCheck) whole(f *logFile, next events.Sequence, chunks []chunk) (wh
 	for i, c := range chunks {
 		r, err := c.reader()
 		if err != nil {
-			return len(chunks), nil // who reads the records names the one that is damaged
+			return len(chunks), nil //nolint:nilerr // who reads the records names the one that is damaged
 		}
 		if r.hash == nil {
 			continue
@@ -56,7 +56,7 @@ func (k *chainCheck) group(f *logFile, group []chunk, stored events.Hash) error 
 		}
 		if err != nil {
 			k.next = 0
-			return nil // as above
+			return nil //nolint:nilerr // as above
 		}
 		end = r.next
 	}
