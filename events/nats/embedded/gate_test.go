@@ -134,7 +134,7 @@ func TestReadersReadKeepTheirPlaceAndAcknowledge(t *testing.T) {
 		if err != nil {
 			t.Fatalf("a reader makes no consumer: %v", err)
 		}
-		messages, err := consumer.Messages(jetstream.PullMaxMessages(5))
+		messages, err := consumer.Messages()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -44,7 +44,7 @@ func (p *Publisher) look(ctx context.Context, at *place) error {
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount), errors.Is(err, natsgo.ErrNoResponders):
 		return explain("look at stream "+at.stream, err)
 	case err != nil:
-		return nil //nolint:nilerr // see above
+		return nil // see above
 	}
 	info := s.CachedInfo()
 	refused, _ := Check(&info.Config, p.Cluster)
