@@ -100,9 +100,9 @@ sequential = go list ./... | grep -vE '/(cmd/.+|events/.+|reconciler/(loop|execu
 # Tests of these that have one goroutine and take a minute under the race detector run plain.
 lonely := ^(TestScriptsWithRestarts|TestFlippedByte.*|TestBytesPerPayloadByte)$$
 
-# Integration tests run programs that the test cache knows nothing of, so what they said of another build is no answer;
-# and they start control planes, one at a time.
-integration := go test -count=1 -p 1
+# Integration tests run programs that the test cache knows nothing of, so what they said of another build is no answer.
+# Most of their time is waits, so two packages run at once, each with its own control plane.
+integration := go test -count=1 -p 2
 
 # The oracle plays other scenarios each time, from a seed that is printed. SEED=n plays those again.
 SEED ?= $(shell date +%s%N)
