@@ -113,4 +113,3 @@ func TestTheLoopAsksForNoPast(t *testing.T) {
 		})
 	}
 }
-

@@ -112,20 +112,22 @@ func (f *logFile) seal(close func() error) error {
 	return nil
 }
 
-// end closes the file for readers, who get reason from then on.
+// end closes the file and its index for readers, who get reason from then on.
 func (f *logFile) end(reason error) error {
+	return errors.Join(f.endRecords(reason), f.closeIndex())
+}
+
+func (f *logFile) endRecords(reason error) error {
 	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.ended != nil {
-		f.mu.Unlock()
 		return nil
 	}
 	f.ended, f.db = reason, nil
-	var err error
 	if f.file != nil {
-		err = f.file.Close()
+		return f.file.Close()
 	}
-	f.mu.Unlock()
-	return errors.Join(err, f.closeIndex())
+	return nil
 }
 
 // begin and head read what the file says of itself. They are for files that nobody writes.

@@ -118,7 +118,7 @@ func TestStoredIndexSaysWhatTheOneInMemorySays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer stored.close()
+	t.Cleanup(func() { _ = stored.close() })
 	for _, s := range append(streams, events.JobStream("nobody"), events.Stream{Kind: 9}) {
 		got, err := stored.run(s)
 		want := x.Run(s, 0, end.Sequence)

@@ -145,7 +145,7 @@ func (w *writer) kill() {
 	_ = w.cmd.Process.Kill() // it may have ended
 	for w.durable(1) {       // what it had said by then counts too
 	}
-	<-w.ended
+	<-w.ended //nolint:errcheck // it was killed
 }
 
 // TestRestartAfterFailedWrites lets writes to the disk fail until the controller's log has failed, starts it again on the same
@@ -194,8 +194,7 @@ func failAndGoOn(t *testing.T, d *disk.Disk, random *rand.Rand) events.Sequence 
 	dir := filepath.Join(d.Dir, "log")
 	before := startWriter(t, dir)
 	if !before.durable(30 + random.IntN(300)) {
-		<-before.ended
-		t.Fatalf("the writer ended by itself: %s", before.said.String())
+		t.Fatalf("the writer ended by itself: %v: %s", <-before.ended, before.said.String())
 	}
 	d.Fail(1 + random.IntN(4))
 	for before.durable(1) { // until the log fails
@@ -206,8 +205,7 @@ func failAndGoOn(t *testing.T, d *disk.Disk, random *rand.Rand) events.Sequence 
 	}
 	after := startWriter(t, dir)
 	if !after.durable(30 + random.IntN(300)) {
-		<-after.ended
-		t.Logf("the second writer ended by itself: %s", after.said.String())
+		t.Logf("the second writer ended by itself: %v: %s", <-after.ended, after.said.String())
 		return before.last.Sequence
 	}
 	after.kill()

@@ -93,7 +93,7 @@ func (x *place) forge(ctx context.Context, name string, at time.Time) {
 		job.ManagedFields = append(kept, metav1.ManagedFieldsEntry{
 			Manager: builtinManager, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "batch/v1",
 			Time: &metav1.Time{Time: at}, FieldsType: "FieldsV1", Subresource: "status",
-			FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:status":{"f:ready":{}}}`)},
+			FieldsV1: metav1.NewFieldsV1(`{"f:status":{"f:ready":{}}}`),
 		})
 		_, err = jobs.Update(ctx, job, metav1.UpdateOptions{FieldManager: "tenant"})
 		return err
