@@ -362,7 +362,7 @@ func (c *controller) decide(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() {
 		c.health.set(func(h *health) { h.stopping = true })
 		if c.leaseLost() {
-			c.logger.Error("the Lease is lost: stopping at once")
+			c.logger.Error("the Lease is lost: stopping at once", "error", context.Cause(ctx))
 			return
 		}
 		c.logger.Info("stopping: waiting for what is in flight", "within", c.flags.stop.String())

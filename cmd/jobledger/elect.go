@@ -117,6 +117,9 @@ func (c *controller) elect(ctx context.Context) error {
 			err = fmt.Errorf("%w; give this user the rights of deploy/role.yaml in that namespace, or name another one with "+
 				"--leader-elect-resource-namespace, or go without a Lease with --leader-elect=false", err)
 		}
+		if above := (*lease.OutrankedError)(nil); errors.As(err, &above) {
+			err = fmt.Errorf("stopped, because another controller began to run the same Jobs: %w", c.runsToo(&above.By))
+		}
 		return err
 	})
 }

@@ -24,6 +24,7 @@ type health struct {
 
 	degraded func() string // what the NATS stream does not do; nil when there is none
 	over     string        // which namespaces are over their budgets of log; empty for none
+	beside   string        // who was found beside us under another Lease, and is not heeded; empty for nobody
 }
 
 // stuck is how long the loop may be silent before it is taken for dead: a disk that hangs, or a mistake of ours.
@@ -89,10 +90,13 @@ func (h *health) probe(name string, ready bool) http.HandlerFunc {
 			status = http.StatusInternalServerError
 		}
 		var degraded func() string
-		var over string
-		h.set(func(h *health) { degraded, over = h.degraded, h.over })
+		var over, beside string
+		h.set(func(h *health) { degraded, over, beside = h.degraded, h.over, h.beside })
 		if over != "" && ready {
 			fmt.Fprintf(&text, "[~]budget: %s\n", over)
+		}
+		if beside != "" && ready {
+			fmt.Fprintf(&text, "[~]lease: %s\n", beside)
 		}
 		if degraded != nil && ready {
 			if says := degraded(); says != "" {

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/jobledger/jobledger/internal/lease"
 )
 
 func TestProbes(t *testing.T) {
@@ -34,6 +36,9 @@ func TestProbes(t *testing.T) {
 		{"one in which a namespace is over its budget of log lives and is ready", func(h *health) {
 			h.over = overBudget(7, []string{"a", "b"})
 		}, 200, 200, "[~]budget: over --log-namespace-budget, so less of it is recorded: a, b and 5 more"},
+		{"one beside which a tenant holds a Lease lives and is ready, and quotes the tenant", func(h *health) {
+			h.beside = besideUs([]lease.Said{{Lease: "web/jobledger", Holder: "mallory\n[+]" + strings.Repeat("x", 1000)}})
+		}, 200, 200, `[~]lease: at the start other Leases were held for the same Jobs, and were not heeded: web/jobledger by "mallory\n[+]xxx`},
 	}
 	for _, row := range rows {
 		t.Run(row.sentence, func(t *testing.T) {

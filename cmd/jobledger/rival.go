@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jobledger/jobledger/events"
@@ -89,13 +90,29 @@ func whose(s lease.Said) string {
 		s.Lease, s.Holder, s.Renewed.UTC().Format(time.RFC3339), s.LogID)
 }
 
-// refuseBeside says who runs the same Jobs under a Lease in another namespace: those of all namespaces, while this controller is
-// for one of them, or the other way around.
+// refuseBeside says who runs the same Jobs under a Lease in another namespace that ranks above ours. Of any other it warns: whoever
+// may write Leases in that namespace can make one, and must not keep this controller from its work.
 func (c *controller) refuseBeside(ctx context.Context) error {
-	other, err := c.lease.Beside(ctx)
-	if err != nil || other == nil {
+	beside, err := c.lease.Beside(ctx)
+	if err != nil {
 		return err
 	}
+	if beside.Above != nil {
+		return c.runsToo(beside.Above)
+	}
+	for i := range beside.Others {
+		other := &beside.Others[i]
+		c.logger.Warn("another Lease is held and renewed for Jobs that are also ours: going on, because an honest holder would have "+
+			"ended; find out who writes that Lease", "lease", other.Lease, "holder", short(other.Holder), "scope", short(other.Scope))
+	}
+	if text := besideUs(beside.Others); text != "" {
+		c.health.set(func(h *health) { h.beside = text })
+	}
+	return nil
+}
+
+// runsToo says who runs the same Jobs: those of all namespaces, while this controller is for one of them, or of the same one.
+func (c *controller) runsToo(other *lease.Said) error {
 	theirs, ours := "in namespace "+other.Scope, "in namespace "+c.settings.Namespace
 	if other.Scope == lease.Everywhere {
 		theirs = "in all namespaces"
@@ -105,4 +122,29 @@ func (c *controller) refuseBeside(ctx context.Context) error {
 	}
 	return fmt.Errorf("the Lease %s is held by %s, with log %s: it runs Jobs %s, and this controller is to run Jobs %s: "+
 		"stop that one, or give each controller a --namespace of its own", other.Lease, other.Holder, other.LogID, theirs, ours)
+}
+
+// besideUs says who was found beside us at the start, in a sentence; empty for nobody.
+func besideUs(others []lease.Said) string {
+	if len(others) == 0 {
+		return ""
+	}
+	var named []string
+	for i := range others[:min(len(others), budgetNames)] {
+		named = append(named, fmt.Sprintf("%s by %q", others[i].Lease, short(others[i].Holder)))
+	}
+	more := ""
+	if n := len(others) - len(named); n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	return "at the start other Leases were held for the same Jobs, and were not heeded: " + strings.Join(named, ", ") + more
+}
+
+// short is what somebody else wrote into a Lease, cut to what a message has room for.
+func short(s string) string {
+	const most = 100
+	if len(s) <= most {
+		return s
+	}
+	return s[:most] + "…"
 }

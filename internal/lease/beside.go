@@ -2,6 +2,9 @@ package lease
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -9,58 +12,31 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Beside looks for who holds another Lease of that name and runs Jobs that are also ours: those of all namespaces beside those
-// of one. It looks where this user may: in all namespaces, else in the one where a Lease for all of them is by default. It
-// returns nil when there is nobody, or what the Lease says of who is there. One whose holder was killed is not renewed;
-// Beside waits for as long as that takes to find out, and not twice for the same. Ctx ends it, with its error.
-func (l *Lease) Beside(ctx context.Context) (*Said, error) {
-	for told := (time.Time{}); ; {
-		leases, err := l.others(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return nil, context.Cause(ctx)
-		case err != nil && time.Since(told) >= l.config.Duration:
-			l.config.Logger.Warn("cannot look for other controllers yet", "error", err)
-			told = time.Now()
-		case err == nil:
-			found, wait := l.judge(leases)
-			if found != nil || !wait {
-				return found, nil
-			}
-		}
-		select {
-		case <-time.After(l.config.RetryPeriod):
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
-	}
+// Beside is who runs Jobs that are also ours, under another Lease of our name.
+type Beside struct {
+	// Above is what a Lease says that ranks above ours, and whose holder lives: this process must not work. Nil for none.
+	Above *Said
+	// Others is what Leases say that rank no higher than ours, and whose holders live: an honest one of them ends when it finds
+	// ours. Anybody may have written them who may write Leases in their namespaces.
+	Others []Said
 }
 
-// others are the Leases of that name that may be read, as far as they are not ours.
-func (l *Lease) others(ctx context.Context) ([]coordinationv1.Lease, error) {
-	client := l.config.Client.CoordinationV1()
-	list, err := client.Leases(metav1.NamespaceAll).List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + l.config.Name})
-	if err == nil {
-		return list.Items, nil
-	}
-	if !denied(err) || l.config.Namespace == DefaultNamespace {
-		return nil, exceptDenied(err)
-	}
-	object, err := client.Leases(DefaultNamespace).Get(ctx, l.config.Name, getOptions)
-	if err == nil {
-		return []coordinationv1.Lease{*object}, nil
-	}
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	return nil, exceptDenied(err)
+// OutrankedError ends Run: while this process led, somebody took a Lease that ranks above its own, to run Jobs that are also ours.
+type OutrankedError struct{ By Said }
+
+// Error says who leads now.
+func (e *OutrankedError) Error() string {
+	return fmt.Sprintf("the Lease is given up: the Lease %s is now held by %s, for Jobs that are also ours", e.By.Lease, e.By.Holder)
 }
 
-func exceptDenied(err error) error {
-	if denied(err) {
-		return nil // what may not be read is not looked at
-	}
-	return err
+// neighbours are the other Leases of our name. It is safe for concurrent use: Beside looks at them, and each renewal does.
+type neighbours struct {
+	config Config
+	above  []string // the namespaces where a Lease ranks above ours
+
+	mu       sync.Mutex
+	seen     map[string]sighting // by NAMESPACE/NAME, as they were first seen
+	watching bool                // nobody was above us while we had our Lease, so whoever is there now has come since
 }
 
 // sighting is who held a Lease, renewed at that time by their clock, and when that was first seen by ours.
@@ -70,29 +46,145 @@ type sighting struct {
 	seen    time.Time
 }
 
-// judge finds a holder beside us that lives: it has renewed its Lease since we first saw it. One that has not for as long as
-// its Lease is good for has ended. Until one of the two is known there is a reason to wait.
-func (l *Lease) judge(leases []coordinationv1.Lease) (found *Said, wait bool) {
-	for i := range leases {
-		object := &leases[i]
-		said := saidBy(object)
-		if object.Namespace == l.config.Namespace || said.Holder == "" || !overlap(said.Scope, l.config.scope()) {
-			continue
-		}
-		first, known := l.beside[said.Lease]
+// newNeighbours fixes whose Leases rank above ours. The namespace of the operator's Lease is first, because no tenant can write
+// there; then, for the Jobs of one namespace, that namespace; then any other. Within a rank nobody yields.
+func newNeighbours(c Config) *neighbours {
+	ranks := []string{DefaultNamespace}
+	if c.Scope != "" {
+		ranks = append(ranks, c.Scope)
+	}
+	if i := slices.Index(ranks, c.Namespace); i >= 0 {
+		ranks = ranks[:i]
+	}
+	return &neighbours{config: c, above: ranks, seen: map[string]sighting{}}
+}
+
+// Beside looks for who holds another Lease of that name and runs Jobs that are also ours: those of all namespaces beside those
+// of one. It looks where this user may: in all namespaces, else where a Lease would rank above ours. A holder that was killed
+// does not renew its Lease; Beside waits for as long as that takes to find out, and not twice for the same. While our own Lease
+// is held it also waits until the other holders have given theirs back, for as long as ours is good for at most, so that an
+// honest one has ended by then. From then on each renewal of ours looks at the Leases above it. Ctx ends it, with its error.
+func (l *Lease) Beside(ctx context.Context) (Beside, error) {
+	n := l.lock.beside
+	for told := (time.Time{}); ; {
+		leases, err := n.list(ctx)
 		switch {
-		case !known:
-			l.beside[said.Lease] = sighting{said.Holder, said.Renewed, time.Now()}
-			l.config.Logger.Info("another Lease is held for Jobs that are also ours: finding out whether its holder lives",
-				"lease", said.Lease, "holder", said.Holder)
-			wait = true
-		case first.holder != said.Holder || !first.renewed.Equal(said.Renewed):
-			return &said, false
-		case time.Since(first.seen) <= min(lasts(object), l.longest()):
-			wait = true
+		case ctx.Err() != nil:
+			return Beside{}, context.Cause(ctx)
+		case err != nil && time.Since(told) >= l.config.Duration:
+			l.config.Logger.Warn("cannot look for other controllers yet", "error", err)
+			told = time.Now()
+		case err == nil:
+			if found, wait := n.judge(leases, l.isHeld()); found.Above != nil || !wait {
+				return found, nil
+			}
+		}
+		select {
+		case <-time.After(l.config.RetryPeriod):
+		case <-ctx.Done():
+			return Beside{}, context.Cause(ctx)
 		}
 	}
-	return nil, wait
+}
+
+// list returns the Leases of that name that may be read.
+func (n *neighbours) list(ctx context.Context) ([]coordinationv1.Lease, error) {
+	list, err := n.config.Client.CoordinationV1().Leases(metav1.NamespaceAll).
+		List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + n.config.Name})
+	switch {
+	case err == nil:
+		return list.Items, nil
+	case denied(err):
+		return n.readAbove(ctx)
+	}
+	return nil, err
+}
+
+// readAbove reads the Leases that rank above ours, as far as they exist and may be read.
+func (n *neighbours) readAbove(ctx context.Context) (found []coordinationv1.Lease, err error) {
+	for _, namespace := range n.above {
+		object, err := n.config.Client.CoordinationV1().Leases(namespace).Get(ctx, n.config.Name, getOptions)
+		switch {
+		case err == nil:
+			found = append(found, *object)
+		case !apierrors.IsNotFound(err) && !denied(err):
+			return nil, fmt.Errorf("read Lease %s/%s: %w", namespace, n.config.Name, err)
+		}
+	}
+	return found, nil
+}
+
+// judge finds the holders beside us that live: those that have renewed their Leases since we first saw them. One that has not
+// for as long as its Lease is good for has ended. Held says that our own Lease is.
+func (n *neighbours) judge(leases []coordinationv1.Lease, held bool) (found Beside, wait bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for i := range leases {
+		said := saidBy(&leases[i])
+		above := slices.Contains(n.above, leases[i].Namespace)
+		if !n.concerns(leases[i].Namespace, &said) || !above && !held { // the others are told nothing before our Lease is there
+			continue
+		}
+		changed, first := n.sight(&said)
+		patience := n.config.Duration
+		if above {
+			patience = min(lasts(&leases[i]), n.longest())
+		}
+		switch {
+		case above && changed:
+			return Beside{Above: &said}, false
+		case time.Since(first.seen) <= patience:
+			wait = true
+		case changed:
+			found.Others = append(found.Others, said)
+		}
+	}
+	n.watching = n.watching || held && !wait
+	return found, wait
+}
+
+// sight reports whether a Lease was renewed or taken since it was first seen, which may be now.
+func (n *neighbours) sight(said *Said) (changed bool, first sighting) {
+	first, known := n.seen[said.Lease]
+	if !known {
+		first = sighting{said.Holder, said.Renewed, time.Now()}
+		n.seen[said.Lease] = first
+		n.config.Logger.Info("another Lease is held for Jobs that are also ours: finding out whether its holder lives",
+			"lease", said.Lease, "holder", said.Holder)
+	}
+	return first.holder != said.Holder || !first.renewed.Equal(said.Renewed), first
+}
+
+// come looks, once watching, for who took a Lease that ranks above ours, and returns it. It can err only where it may look.
+func (n *neighbours) come(ctx context.Context) (*Said, error) {
+	n.mu.Lock()
+	watching := n.watching
+	n.mu.Unlock()
+	if !watching {
+		return nil, nil
+	}
+	leases, err := n.readAbove(ctx)
+	if err != nil {
+		return nil, err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for i := range leases {
+		said := saidBy(&leases[i])
+		if !n.concerns(leases[i].Namespace, &said) {
+			continue
+		}
+		first, known := n.seen[said.Lease]
+		if !known || first.holder != said.Holder || !first.renewed.Equal(said.Renewed) {
+			return &said, nil
+		}
+	}
+	return nil, nil
+}
+
+// concerns reports whether a Lease is another one than ours, and is held for Jobs that are also ours.
+func (n *neighbours) concerns(namespace string, said *Said) bool {
+	return namespace != n.config.Namespace && said.Holder != "" && overlap(said.Scope, n.config.scope())
 }
 
 // overlap reports whether two scopes have Jobs in common. One that is not known has none.
@@ -100,9 +192,8 @@ func overlap(a, b string) bool {
 	return a != "" && (a == b || a == Everywhere || b == Everywhere)
 }
 
-// longest is for how long a Lease beside ours is waited for, whatever it says: anybody who may write Leases in a namespace can make one
-// that is good for decades.
-func (l *Lease) longest() time.Duration { return max(time.Minute, 4*l.config.Duration) }
+// longest is for how long a Lease above ours is waited for, whatever it says.
+func (n *neighbours) longest() time.Duration { return max(time.Minute, 4*n.config.Duration) }
 
 func lasts(object *coordinationv1.Lease) time.Duration {
 	if s := object.Spec.LeaseDurationSeconds; s != nil {

@@ -1,10 +1,18 @@
 package lease
 
 import (
+	"context"
+	"errors"
 	"math"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clienttesting "k8s.io/client-go/testing"
 )
 
 // in places the Lease in a namespace, for the Jobs of a scope.
@@ -12,35 +20,160 @@ func in(namespace, scope string) func(*candidate, *Config) {
 	return func(_ *candidate, c *Config) { c.Namespace, c.Scope = namespace, scope }
 }
 
-// TestALeaseForDecadesHoldsUpNobody: somebody makes a Lease in a namespace that claims all Jobs for decades, and never renews it.
-func TestALeaseForDecadesHoldsUpNobody(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newServer()
-		a := s.start(t, "a", logNamed("one", 7), func(k *candidate, c *Config) {
-			in("batch", "")(k, c)
-			c.Duration = math.MaxInt32 * time.Second
-		})
-		a.leads(time.Second)
-		a.cut.Store(true)
-		b := s.start(t, "b", logNamed("two", 1), in(DefaultNamespace, ""))
-		b.leads(time.Second)
-		began := time.Now()
-		said, err := b.Beside(t.Context())
-		if err != nil || said != nil {
-			t.Errorf("found %+v, %v", said, err)
+// forge is a tenant that writes a Lease into its namespace, for Jobs of that scope, and renews it until it is stopped, if renews.
+func (s server) forge(t *testing.T, namespace, scope string, renews bool) (stop func()) {
+	t.Helper()
+	client, decades := s.CoordinationV1().Leases(namespace), int32(math.MaxInt32)
+	object := &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Name: "jobledger", Annotations: map[string]string{ScopeAnnotation: scope}},
+		Spec:       coordinationv1.LeaseSpec{HolderIdentity: new("mallory"), LeaseDurationSeconds: &decades, RenewTime: &metav1.MicroTime{Time: time.Now()}},
+	}
+	ctx := t.Context()
+	object, err := client.Create(ctx, object, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ended sync.WaitGroup
+	ctx, cancel := context.WithCancel(ctx)
+	ended.Go(func() { // ends when it is stopped
+		for renews {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(time.Second):
+			}
+			object = object.DeepCopy()
+			object.Spec.RenewTime = &metav1.MicroTime{Time: time.Now()}
+			if object, err = client.Update(context.WithoutCancel(ctx), object, metav1.UpdateOptions{}); err != nil {
+				t.Error(err)
+				return
+			}
 		}
-		if took := time.Since(began); took > time.Minute+2*DefaultRetryPeriod {
-			t.Errorf("it took %s", took)
-		}
-		a.stop()
-		b.stop()
-		_ = a.ends()
-		_ = b.ends()
 	})
+	return func() { cancel(); ended.Wait() }
 }
 
-// TestAHolderBesideUsIsFound: one that runs Jobs that are also ours, under a Lease in another namespace, both ways; in seconds
-// when it lives, and not at all when it has ended, which takes as long as its Lease is good for.
+// TestATenantsLeaseStopsNobody: a tenant holds a Lease of our name in its namespace, for whatever scope, renewed or good for decades.
+// A controller that is started waits for as long as its own Lease is good for, at most, then leads, and names it if it is renewed.
+// One that runs is not disturbed.
+func TestATenantsLeaseStopsNobody(t *testing.T) {
+	for _, row := range []struct {
+		sentence string
+		ours     func(*candidate, *Config)
+		scope    string // that the tenant of "web" claims
+		renews   bool
+	}{
+		{"all Jobs, beside the controller of all", in(DefaultNamespace, ""), Everywhere, true},
+		{"its own Jobs, beside the controller of all", in(DefaultNamespace, ""), "web", true},
+		{"all Jobs, for decades, and never renews it", in(DefaultNamespace, ""), Everywhere, false},
+		{"all Jobs, beside the controller of another namespace", in("batch", "batch"), Everywhere, true},
+		{"the Jobs of another namespace", in("batch", "batch"), "batch", true},
+		{"all Jobs, beside the controller of all, whose Lease is elsewhere", in("ops", ""), Everywhere, true},
+	} {
+		t.Run(row.sentence, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newServer()
+				defer s.forge(t, "web", row.scope, row.renews)()
+				a := s.start(t, "a", logNamed("one", 7), row.ours)
+				a.leads(time.Second)
+				began := time.Now()
+				found, err := a.Beside(t.Context())
+				if err != nil || found.Above != nil {
+					t.Fatalf("found %+v, %v", found, err)
+				}
+				if took := time.Since(began); took > DefaultDuration+2*DefaultRetryPeriod {
+					t.Errorf("it took %s", took)
+				}
+				if warned := len(found.Others) == 1 && found.Others[0].Holder == "mallory"; warned != row.renews {
+					t.Errorf("others: %+v", found.Others)
+				}
+				time.Sleep(time.Minute)
+				if !a.Holds() || a.isLost() {
+					t.Errorf("holds %t, lost %t", a.Holds(), a.isLost())
+				}
+				a.stop()
+				if err := a.ends(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// TestWhoIsOutrankedEnds: a controller of one namespace leads, and one of all namespaces is started. The first sends nothing any more
+// before the second is through with waiting, also when the API server does not answer it, and ends with words that name the second.
+func TestWhoIsOutrankedEnds(t *testing.T) {
+	for _, row := range []struct {
+		sentence string
+		ours     func(*candidate, *Config)
+		disturb  func(server)
+		slow     bool
+	}{
+		{"and sees it with its next renewals", in("batch", "batch"), func(server) {}, false},
+		{"for whom the API server lists no Leases", in("batch", "batch"), func(s server) { s.deny("list", "leases") }, false},
+		{"whose Lease is elsewhere", in("tools", "batch"), func(server) {}, false},
+		{"and cannot look", in("batch", "batch"), func(s server) {
+			s.PrependReactor("get", "leases", func(a clienttesting.Action) (bool, runtime.Object, error) {
+				return a.GetNamespace() == DefaultNamespace, nil, errors.New("no answer")
+			})
+		}, true},
+	} {
+		t.Run(row.sentence, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newServer()
+				a := s.start(t, "a", logNamed("one", 7), row.ours)
+				a.leads(time.Second)
+				if found, err := a.Beside(t.Context()); err != nil || found.Above != nil {
+					t.Fatalf("found %+v, %v", found, err)
+				}
+				time.Sleep(time.Minute)
+				work, done := a.Within(t.Context())
+				defer done()
+				began := time.Now()
+				b := s.start(t, "b", logNamed("two", 1), in(DefaultNamespace, ""))
+				b.leads(time.Second)
+				found := make(chan Beside, 1)
+				go func() { // ends within the time that it waits
+					beside, err := b.Beside(t.Context())
+					if err != nil {
+						t.Error(err)
+					}
+					found <- beside
+				}()
+				synctest.Wait()
+				row.disturb(s)
+				<-work.Done()
+				if took := time.Since(began); took > DefaultRenewDeadline || !row.slow && took > DefaultRetryPeriod*2 {
+					t.Errorf("what it does ends after %s", took)
+				}
+				err := a.ends()
+				var outranked *OutrankedError
+				if row.slow {
+					if !errors.Is(err, ErrLost) {
+						t.Errorf("it ended with %v", err)
+					}
+				} else if !errors.As(err, &outranked) || outranked.By.Holder != "b" || outranked.By.LogID != "two" || !a.isLost() {
+					t.Errorf("it ended with %v", err)
+				}
+				if said, err := a.Read(t.Context()); err != nil || !row.slow && said.Holder != "" {
+					t.Errorf("its Lease says %+v, %v", said, err)
+				}
+				if beside := <-found; beside.Above != nil || len(beside.Others) > 0 {
+					t.Errorf("found %+v", beside)
+				}
+				took := time.Since(began)
+				if took > DefaultDuration+2*DefaultRetryPeriod || !row.slow && took > 4*DefaultRetryPeriod {
+					t.Errorf("the other goes on after %s", took)
+				}
+				b.stop()
+				_ = b.ends()
+			})
+		})
+	}
+}
+
+// TestAHolderBesideUsIsFound: one that runs Jobs that are also ours, under a Lease in another namespace that ranks above ours; in
+// seconds when it lives, and not at all when it has ended, which takes as long as its Lease is good for.
 func TestAHolderBesideUsIsFound(t *testing.T) {
 	all, one, other := in(DefaultNamespace, ""), in("batch", "batch"), in("web", "web")
 	lives, killed, stopped := "lives", "was killed", "stopped"
@@ -53,14 +186,16 @@ func TestAHolderBesideUsIsFound(t *testing.T) {
 		within     time.Duration
 	}{
 		{"for one namespace beside all", all, one, lives, nil, true, 3 * DefaultRetryPeriod},
-		{"for all beside one namespace", one, all, lives, nil, true, 3 * DefaultRetryPeriod},
-		{"for the same namespace, elsewhere", in("tools", "batch"), one, lives, nil, true, 3 * DefaultRetryPeriod},
+		{"for all, elsewhere, beside all", all, in("ops", ""), lives, nil, true, 3 * DefaultRetryPeriod},
+		{"for the same namespace, in the operator's", in(DefaultNamespace, "batch"), one, lives, nil, true, 3 * DefaultRetryPeriod},
+		{"for the same namespace, whose Lease is there", one, in("tools", "batch"), lives, nil, true, 3 * DefaultRetryPeriod},
 		{"for another namespace", other, one, lives, nil, false, 0},
 		{"whose holder was killed", all, one, killed, nil, false, DefaultDuration + 2*DefaultRetryPeriod},
 		{"that was given back", all, one, stopped, nil, false, 0},
 		{"for all, where only that one may be read", all, one, lives, []string{"list"}, true, 3 * DefaultRetryPeriod},
 		{"for all, where it may not be read", all, one, lives, []string{"list", "get"}, false, 0},
 		{"for one, where they may not be listed", one, all, lives, []string{"list"}, false, 0},
+		{"for one, that was given back", one, all, stopped, nil, false, 0},
 	} {
 		t.Run(row.sentence, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -81,10 +216,11 @@ func TestAHolderBesideUsIsFound(t *testing.T) {
 					s.deny(verb, "leases")
 				}
 				began := time.Now()
-				said, err := b.Beside(t.Context())
+				found, err := b.Beside(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}
+				said := found.Above
 				if took := time.Since(began); took > row.within {
 					t.Errorf("it took %s, want at most %s", took, row.within)
 				}
@@ -95,7 +231,7 @@ func TestAHolderBesideUsIsFound(t *testing.T) {
 					t.Errorf("found %+v", said)
 				}
 				began = time.Now()
-				if again, err := b.Beside(t.Context()); err != nil || (again != nil) != row.found || time.Since(began) > 0 {
+				if again, err := b.Beside(t.Context()); err != nil || (again.Above != nil) != row.found || time.Since(began) > 0 {
 					t.Errorf("the second time %+v, %v after %s", again, err, time.Since(began))
 				}
 				a.stop()

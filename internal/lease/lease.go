@@ -51,7 +51,8 @@ type Bid struct {
 	// Admit says whether to wait for the Lease, or to take it, by what it says now of who holds it or has held it. Its error
 	// ends Run, and the Lease stays as it is.
 	Admit func(Said) error
-	// Lead does what the Lease is held for. Its context ends when the Lease is lost, with the cause ErrLost.
+	// Lead does what the Lease is held for. Its context ends when the Lease is lost, with the cause ErrLost, or an
+	// OutrankedError.
 	Lead func(context.Context) error
 }
 
@@ -62,8 +63,7 @@ type Lease struct {
 	elector *leaderelection.LeaderElector
 	started chan struct{} // closed when it is held
 	lost    chan struct{} // closed when it was held and is lost
-
-	beside map[string]sighting // other Leases, as they were first seen; belongs to Beside
+	cause   error         // why it is lost; set before that
 }
 
 // New returns a Lease that is not held, or says what is wrong with the configuration.
@@ -72,8 +72,12 @@ func New(c Config) (*Lease, error) {
 		c.Logger = slog.Default()
 	}
 	l := &Lease{
-		config: c, lock: &lock{config: c, refused: make(chan error, 1), deniedSince: map[string]time.Time{}},
-		started: make(chan struct{}), lost: make(chan struct{}), beside: map[string]sighting{},
+		config: c,
+		lock: &lock{
+			config: c, refused: make(chan error, 1), outranked: make(chan *OutrankedError, 1), deniedSince: map[string]time.Time{},
+			beside: newNeighbours(c),
+		},
+		started: make(chan struct{}), lost: make(chan struct{}),
 	}
 	var err error
 	l.elector, err = leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
@@ -100,7 +104,7 @@ func (l *Lease) newLeader(identity string) {
 }
 
 // Run waits until the Lease is held and then lets the bid lead. When that has returned, the Lease is given back. Run returns
-// the error of Lead, joined with ErrLost when the Lease was lost; that of Admit; ErrDenied when the Lease may not be read or
+// the error of Lead, joined with ErrLost when the Lease was lost, or with the OutrankedError; that of Admit; ErrDenied when the Lease may not be read or
 // written; and nil when ctx ended before it was held.
 func (l *Lease) Run(ctx context.Context, bid Bid) error {
 	l.lock.bid = bid
@@ -133,15 +137,21 @@ func (l *Lease) Run(ctx context.Context, bid Bid) error {
 	go func() { // ends with the election
 		select {
 		case <-ended:
-			close(l.lost)
+			l.lose(ErrLost)
 			lose(ErrLost)
+		case above := <-l.lock.outranked:
+			l.lose(above)
+			lose(above)
 		case <-finished:
 		}
 	}()
 	err := bid.Lead(leading)
 	close(finished)
 	if l.isLost() {
-		return errors.Join(ErrLost, err)
+		err = errors.Join(l.cause, err)
+		if errors.Is(err, ErrLost) {
+			return err
+		}
 	}
 	give()
 	<-ended
@@ -170,8 +180,22 @@ func (l *Lease) Within(ctx context.Context) (context.Context, context.CancelFunc
 	return l.lock.hold.within(ctx)
 }
 
-// Lost is closed when the Lease was held and is lost.
+// Lost is closed when the Lease was held and is lost, or is given up because of one that ranks above it.
 func (l *Lease) Lost() <-chan struct{} { return l.lost }
+
+func (l *Lease) lose(cause error) {
+	l.cause = cause
+	close(l.lost)
+}
+
+func (l *Lease) isHeld() bool {
+	select {
+	case <-l.started:
+		return true
+	default:
+		return false
+	}
+}
 
 func (l *Lease) isLost() bool {
 	select {

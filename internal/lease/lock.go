@@ -21,14 +21,17 @@ var getOptions = metav1.GetOptions{}
 type lock struct {
 	config Config
 	hold   hold // until the renew deadline after the newest renewal that succeeded began
+	beside *neighbours
 
 	// Set before the election begins.
-	bid     Bid
-	refused chan error // is sent, once, why the Lease will not be held
+	bid       Bid
+	refused   chan error           // is sent, once, why the Lease will not be held
+	outranked chan *OutrankedError // is sent, once, who came to rank above us
 
 	mu          sync.Mutex
 	object      *coordinationv1.Lease // as last read or written
 	ours        bool
+	yielded     *OutrankedError      // that was sent; nothing is renewed any more
 	deniedSince map[string]time.Time // by verb, since when without a break
 }
 
@@ -81,8 +84,41 @@ func (k *lock) Create(ctx context.Context, r resourcelock.LeaderElectionRecord) 
 	return k.written("create", made, err, began)
 }
 
-// Update writes the Lease as it was last seen, with another record.
+// Update writes the Lease as it was last seen, with another record, unless somebody has come who ranks above us. A look that
+// fails is a renewal that fails. So what we do ends within the renew deadline after they took their Lease, however slow the API
+// server is, and they wait for longer than that.
 func (k *lock) Update(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
+	began := time.Now()
+	above, err := k.beside.come(ctx)
+	if err != nil {
+		return err
+	}
+	if above != nil {
+		k.yield(above)
+	}
+	k.mu.Lock()
+	yielded := k.yielded
+	k.mu.Unlock()
+	if yielded != nil {
+		return yielded
+	}
+	return k.write(ctx, r, began)
+}
+
+// yield ends what is done on behalf of the Lease, at once and for good.
+func (k *lock) yield(above *Said) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.yielded != nil {
+		return
+	}
+	k.yielded = &OutrankedError{By: *above}
+	k.hold.end()
+	k.outranked <- k.yielded // there is room for one
+}
+
+// write writes the Lease with another record. It is held from when that began.
+func (k *lock) write(ctx context.Context, r resourcelock.LeaderElectionRecord, began time.Time) error {
 	k.mu.Lock()
 	object := k.object
 	if object != nil {
@@ -94,7 +130,6 @@ func (k *lock) Update(ctx context.Context, r resourcelock.LeaderElectionRecord) 
 		return errors.New("update a Lease that was not read")
 	}
 	annotate(object, k.config.scope(), k.bid.Log())
-	began := time.Now()
 	object, err := k.leases().Update(ctx, object, metav1.UpdateOptions{})
 	return k.written("update", object, err, began)
 }
@@ -128,9 +163,9 @@ func (k *lock) release(ctx context.Context) error {
 	k.mu.Unlock()
 	k.hold.end()
 	now := metav1.Now()
-	err = k.Update(ctx, resourcelock.LeaderElectionRecord{
+	err = k.write(ctx, resourcelock.LeaderElectionRecord{
 		LeaderTransitions: record.LeaderTransitions, LeaseDurationSeconds: 1, RenewTime: now, AcquireTime: now,
-	})
+	}, time.Now())
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.ours = false

@@ -2,6 +2,7 @@ package integration
 
 import (
 	"context"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -129,13 +131,22 @@ func TestTheLeaseNamesTheHead(t *testing.T) {
 	}
 }
 
-// fails waits until a controller has ended by itself with code 1, and returns what it said.
+// fails starts a controller and waits until it has ended by itself with code 1, having said that.
 func (w *world) fails(c *controller.Controller, within time.Duration, says ...string) {
 	w.t.Helper()
 	began := time.Now()
 	if err := c.Launch(); err != nil {
 		w.t.Fatal(err)
 	}
+	w.endsItself(c, says...)
+	if took := time.Since(began); took > within {
+		w.t.Errorf("it ended after %s, want at most %s", took, within)
+	}
+}
+
+// endsItself waits until a controller has ended by itself with code 1, having said that.
+func (w *world) endsItself(c *controller.Controller, says ...string) {
+	w.t.Helper()
 	select {
 	case <-c.Ended():
 	case <-time.After(patience):
@@ -143,9 +154,6 @@ func (w *world) fails(c *controller.Controller, within time.Duration, says ...st
 	}
 	if err := c.Failed(); err == nil || err.Error() != "exit status 1" {
 		w.t.Errorf("it ended with %v, want exit status 1", err)
-	}
-	if took := time.Since(began); took > within {
-		w.t.Errorf("it ended after %s, want at most %s", took, within)
 	}
 	text, err := c.Output()
 	if err != nil {
@@ -159,7 +167,8 @@ func (w *world) fails(c *controller.Controller, within time.Duration, says ...st
 }
 
 // TestTheLeaseOfAllNamespaces: it is in the namespace jobledger, which is made when it may be. A controller for all namespaces
-// and one for a single namespace find each other, whoever comes first, and the second ends with words that name the first.
+// and one for a single namespace find each other, whoever comes first, and the one for the single namespace ends with words that name the other. What a
+// tenant writes into a Lease of its own stops nobody.
 func TestTheLeaseOfAllNamespaces(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.ForTest(t, controlplane.Options{})
@@ -222,15 +231,74 @@ func TestTheLeaseOfAllNamespaces(t *testing.T) {
 	w.stop(rich)
 
 	w.start(single)
-	w.fails(rich, seconds, "the Lease "+w.namespace+"/jobledger is held by ", "it runs Jobs in namespace "+w.namespace, "to run Jobs in all namespaces")
 	w.create(newJob("three"))
 	w.finishes("three")
-
-	// One that was killed is no obstacle once its Lease has expired.
-	w.kill(single)
 	w.start(rich)
+	w.endsItself(single, "stopped, because another controller began to run the same Jobs: the Lease jobledger/jobledger is held by ",
+		"it runs Jobs in all namespaces", "in namespace "+w.namespace)
+	if h := w.lease(w.namespace).Spec.HolderIdentity; h != nil && *h != "" {
+		t.Errorf("%s ended, and still holds its Lease", *h)
+	}
 	w.create(newJob("four"))
 	w.finishes("four")
+	w.stop(rich)
+
+	// One that was killed is no obstacle, and a Lease that a tenant holds and renews is none.
+	w.start(single)
+	w.kill(single)
+	tenant := w.forge("tenant", "*")
+	w.start(rich)
+	w.create(newJob("five"))
+	w.finishes("five")
+	text, err := rich.NewestOutput()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(text, "another Lease is held and renewed for Jobs that are also ours"); n != 1 || !strings.Contains(text, "lease="+tenant+"/jobledger holder=mallory") {
+		t.Errorf("it warns %d times of the Lease of %s:\n%s", n, tenant, text)
+	}
+	if says := readyz(t, rich); !strings.Contains(says, tenant+`/jobledger by "mallory"`) {
+		t.Errorf("readyz says\n%s", says)
+	}
+}
+
+// forge makes a namespace whose tenant holds a Lease of our name there for Jobs of that scope, and renews it until the test ends.
+func (w *world) forge(namespace, scope string) string {
+	w.t.Helper()
+	if _, err := w.client.CoreV1().Namespaces().Create(w.t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{}); err != nil {
+		w.t.Fatal(err)
+	}
+	leases := w.client.CoordinationV1().Leases(namespace)
+	object, err := leases.Create(w.t.Context(), &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Name: controller.LeaseName, Annotations: map[string]string{leaseScope: scope}},
+		Spec: coordinationv1.LeaseSpec{
+			HolderIdentity: new("mallory"), LeaseDurationSeconds: new(int32(math.MaxInt32)), RenewTime: &metav1.MicroTime{Time: time.Now()},
+		},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	ctx, cancel := context.WithCancel(w.t.Context())
+	go func() { // ends with the test
+		defer close(ended)
+		for ctx.Err() == nil {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(500 * time.Millisecond):
+			}
+			object.Spec.RenewTime = &metav1.MicroTime{Time: time.Now()}
+			renewed, err := leases.Update(ctx, object, metav1.UpdateOptions{})
+			if err != nil && ctx.Err() == nil {
+				w.t.Errorf("renew the Lease of %s: %v", namespace, err)
+				return
+			}
+			object = renewed
+		}
+	}()
+	w.t.Cleanup(func() { cancel(); <-ended })
+	return namespace
 }
 
 // TestARestartAfterAKillIsAsFastWithALease: from the start of the process to its first write, side by side, with a Lease and
