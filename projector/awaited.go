@@ -16,6 +16,16 @@ func (in *Intake) Awaited(o *events.Observation) bool {
 	return true
 }
 
+// First reports whether an observation shows a Job of which nothing was recorded yet.
+func (in *Intake) First(o *events.Observation) bool {
+	if _, ok := o.Facts.(*events.JobSeen); !ok {
+		return false
+	}
+	j := in.World.Job(events.JobStream(o.Job.UID))
+	_, stub := in.World.Stub(o.Job.UID)
+	return !stub && (j == nil || !j.Known())
+}
+
 // awaits reports whether the Job's object shows its deletion, what a read is to show, or the status write in flight.
 func (j *Job) awaits(f *events.JobSeen) bool {
 	switch {

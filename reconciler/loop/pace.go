@@ -14,7 +14,7 @@ import (
 // of log in an hour (events.Settings.NamespaceBudget). Beyond it, first the texts of pod templates are left out; then of each of
 // its objects one version in a second is recorded, the newest. One that comes too early is held back: it is no input yet, as if
 // the watch were slower by up to a second. So nothing is folded that is not recorded, and a replay knows nothing of budgets.
-// What cannot wait (projector.Intake.Awaited) and what a listing shows is never held back.
+// What cannot wait (projector.Intake.Awaited) and what a listing shows is never held back. New Jobs wait for each other (arrive).
 
 const (
 	paceEvery = time.Second // between two versions of an object that are recorded
@@ -26,9 +26,10 @@ const (
 type pace struct {
 	objects map[types.UID]*paced
 	dues    agenda[types.UID] // when the second of each is over
-	holding int               // versions that are held back
-	flush   bool              // all of them are due, as a listing begins
-	passed  uint64            // versions that were passed over, since the start
+	new     newcomers
+	holding int    // versions that are held back, those of new Jobs among them
+	flush   bool   // all of them are due, as a listing begins
+	passed  uint64 // versions that were passed over, since the start
 }
 
 type paced struct {
@@ -38,7 +39,7 @@ type paced struct {
 }
 
 func newPace() pace {
-	return pace{objects: map[types.UID]*paced{}, dues: newAgenda(func(a, b types.UID) int {
+	return pace{objects: map[types.UID]*paced{}, new: newNewcomers(), dues: newAgenda(func(a, b types.UID) int {
 		if a < b {
 			return -1
 		}
@@ -106,10 +107,17 @@ func (l *Loop) observe(b *batch, o *events.Observation) (size int, ok bool) {
 		l.pace.flush = true
 		return 0, false
 	}
+	if l.intake.First(o) {
+		return l.arrive(b, o), true
+	}
 	if l.holdBack(b, o) {
 		return heldCost, true
 	}
 	if uid := goneObject(o); uid != "" {
+		if n := l.pace.new.held[uid]; n != nil { // nothing was recorded of it, so its end is nothing either
+			l.pace.passed++
+			l.pace.leave(uid)
+		}
 		if p := l.pace.objects[uid]; p != nil && p.held != nil {
 			size = l.admit(b, l.pace.take(p))
 		}
@@ -145,6 +153,17 @@ func (l *Loop) holdBack(b *batch, o *events.Observation) bool {
 // overtaken gives up what is held back of an object that is admitted in the same version or a newer one. It returns how many
 // versions were passed over since the object's newest record.
 func (p *pace) overtaken(uid types.UID, version uint64) uint64 {
+	if n := p.new.held[uid]; n != nil {
+		held := n.seen.Facts.(*events.JobSeen).Version
+		if held > version {
+			return 0
+		}
+		if held < version {
+			n.passed++
+			p.passed++
+		}
+		return p.leave(uid)
+	}
 	x := p.objects[uid]
 	if x == nil {
 		return 0
@@ -211,6 +230,7 @@ func (l *Loop) deliver(b *batch) (size int) {
 			delete(l.pace.objects, uid)
 		}
 	}
+	size += l.openDoors(b, until, most-size, all)
 	l.pace.flush = l.pace.flush && l.pace.holding > 0
 	return size
 }
@@ -223,7 +243,11 @@ func (p *pace) wake(now events.Time, listing bool) events.Time {
 	case listing || p.flush:
 		return now
 	}
-	return p.dues.first()
+	first, door := p.dues.first(), p.new.dues.first()
+	if first == 0 || door != 0 && door < first {
+		return door
+	}
+	return first
 }
 
 // shift moves all times with the clock.
@@ -232,6 +256,7 @@ func (p *pace) shift(step time.Duration) {
 		x.recorded = x.recorded.Add(step)
 	}
 	p.dues.shift(step)
+	p.new.shift(step)
 }
 
 // sparingly fits the drafts of an observation into the budget of its namespace.
@@ -259,7 +284,9 @@ func (l *Loop) sparingly(b *batch, o *events.Observation, drafts []projector.Dra
 	}
 	if x >= atPace {
 		l.pace.recorded(uid, b.time)
-	} else if o := l.pace.objects[uid]; passed > 0 && o.held == nil {
+	} else if o := l.pace.objects[uid]; o == nil {
+		return
+	} else if passed > 0 && o.held == nil {
 		l.pace.forget(uid)
 	} else if passed > 0 {
 		o.passed = 0 // told; the newer version that is held back comes later

@@ -257,3 +257,66 @@ func TestTenantsCannotFillTheLog(t *testing.T) {
 		}
 	}
 }
+
+// hoard makes a suspended Job whose pod failure policy is 100 KB and like no other's, and deletes the one made lives ago.
+func (a *attack) hoard(lives int) {
+	a.n++
+	name := fmt.Sprintf("hoarded-%d", a.n)
+	_, err := a.users.CreateJob(a.t.Context(), attackedJob("maker", name, func(j *batchv1.Job) {
+		j.Spec.Suspend = new(true)
+		j.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+			Action: batchv1.PodFailurePolicyActionIgnore,
+			OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{
+				Type: corev1.PodConditionType(name + strings.Repeat("x", 100<<10)), Status: corev1.ConditionTrue,
+			}},
+		}}}
+	}))
+	a.must(err)
+	if old := a.World.Server.Job("maker", fmt.Sprintf("hoarded-%d", a.n-lives)); old != nil {
+		a.must(a.users.DeleteJob(a.t.Context(), old.Namespace, old.Name, old.UID, metav1.DeletePropagationBackground))
+	}
+}
+
+// TestNewJobsCannotFillTheLog: a tenant makes ten Jobs in a second, whose policies fill 1 MB, and deletes them soon or never. Once it
+// is over its budget it writes no more than another budget in the same time, or a Job in a minute. Of another tenant's Job is decided
+// at the same milliseconds as without it.
+func TestNewJobsCannotFillTheLog(t *testing.T) {
+	const budget = 16 << 20 // in an hour: 273 KiB in a minute, which is 23 s for each of these Jobs
+	job := attackedJob(victim, "job", func(j *batchv1.Job) { j.Spec.Parallelism = new(int32(2)) })
+	run := func(budget int64, lives int) (perMinute int, ofJob []string) {
+		a := newAttack(t, budget)
+		pass := func(d time.Duration) {
+			for range d / attackTick {
+				if lives > 0 {
+					a.hoard(lives)
+				}
+				if err := a.Pass(attackTick); err != nil {
+					t.Fatalf("%v\n%s", err, a.Records(50))
+				}
+			}
+		}
+		pass(30 * time.Second) // 30 MB
+		before, _ := a.logged()
+		if _, err := a.World.Users.Create(job.DeepCopy()); err != nil {
+			t.Fatal(err)
+		}
+		pass(time.Minute)
+		bytes, ofJob := a.logged()
+		if err := a.CheckLog(); err != nil {
+			t.Error(err)
+		}
+		return bytes["maker"] - before["maker"], ofJob
+	}
+	_, alone := run(budget, 0)
+	for _, lives := range []int{4, 1 << 20} {
+		free, _ := run(0, lives)
+		bound, beside := run(budget, lives)
+		t.Logf("%d live: %d bytes a minute, without a budget %d", lives, bound, free)
+		if most := 4 * 110 << 10; bound > most || free < 50<<20 {
+			t.Errorf("%d live: %d bytes a minute, want at most %d; without a budget %d", lives, bound, most, free)
+		}
+		if !slices.Equal(alone, beside) || !strings.HasSuffix(alone[len(alone)-1], "JobRetired") {
+			t.Errorf("of the Job of another tenant was decided\n%s\nwithout the attack\n%s", strings.Join(beside, "\n"), strings.Join(alone, "\n"))
+		}
+	}
+}
