@@ -52,7 +52,7 @@ type verdict struct {
 //	409                                               refused (NameTaken, Conflict)
 //	other 4xx but 408                                 refused (Invalid; NotFound when metadata.uid is the cause)
 //	500: a webhook could not be asked                 refused (Server)
-//	408, other 404, other 5xx                         unknown; an InternalError of the API server is over
+//	408, other 404, other 5xx                         unknown; an InternalError or ServiceUnavailable of the API server is over
 func verdictOf(err error) verdict {
 	v := verdict{ending: events.UnknownIf, sent: true, message: bounded(err.Error(), maxMessage)}
 	var api apierrors.APIStatus
@@ -73,7 +73,8 @@ func verdictOf(err error) verdict {
 	if class := classOf(&status, v.retryAfter > 0); class != 0 {
 		v.refuse(class)
 	} else {
-		v.over = status.Reason == metav1.StatusReasonInternalError && !foreign(&status)
+		answered := status.Reason == metav1.StatusReasonInternalError || status.Reason == metav1.StatusReasonServiceUnavailable
+		v.over = answered && !foreign(&status)
 	}
 	return v
 }

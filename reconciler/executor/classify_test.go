@@ -79,6 +79,7 @@ func TestVerdictOf(t *testing.T) {
 		{"a gateway that waited for too long knows nothing", apierrors.NewTimeoutError("timeout", 0), unknown, 0, 0, false},
 		{"a server that waited for its store knows nothing, and has a wish", apierrors.NewServerTimeout(pods, "create", 2), unknown, 0, 2 * time.Second, false},
 		{"an internal error leaves all open, and is over", apierrors.NewInternalError(errors.New("etcdserver: leader changed")), unknown, 0, 0, false},
+		{"a server that is not available leaves all open, and is over", apierrors.NewServiceUnavailable("no leader"), unknown, 0, 0, false},
 		{"a bad gateway leaves all open", foreign(502, 0), unknown, 0, 0, false},
 		{"a 404 that the API server did not write does not make a pod gone", foreign(404, 0), unknown, 0, 0, false},
 		{"a 404 of no object does not make a pod gone", status(404, "the server could not find the requested resource"), unknown, 0, 0, false},
@@ -100,7 +101,7 @@ func TestVerdictOf(t *testing.T) {
 			if v.message == "" {
 				t.Error("the server's words are missing")
 			}
-			if over := strings.HasPrefix(row.sentence, "an internal error"); v.over != over {
+			if over := strings.HasSuffix(row.sentence, "and is over"); v.over != over {
 				t.Errorf("over: %t; want %t", v.over, over)
 			}
 		})

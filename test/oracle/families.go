@@ -60,11 +60,13 @@ func denials(g *generator) {
 	mode, verb, limits, edit := g.mode(), g.pick("create", "delete", "patch", "status"), "", g.scale
 	g.kubelet()
 	switch verb {
-	case "patch": // a pod that counts as failed and then exits with 0 completes nothing of ours (J-255)
-		g.Nodes = strings.TrimSuffix(g.Nodes, " clean")
+	case "patch":
 	case "delete": // a Job that fails says so before its pods go (J-079, J-080)
 	default:
 		limits, edit = g.limits(mode), g.edit
+	}
+	if verb == "patch" || verb == "status" { // a pod that counts as failed and then exits with 0 completes nothing of ours (J-255)
+		g.Nodes = strings.TrimSuffix(g.Nodes, " clean")
 	}
 	g.job("a", mode, limits, g.replace())
 	deny := "deny " + verb
