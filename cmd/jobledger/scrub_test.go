@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,7 +19,7 @@ import (
 
 // threeFiles has sealed files that begin with the records 1, 50 and 80.
 type threeFiles struct {
-	damaged events.Sequence
+	damaged atomic.Uint64
 	asked   []events.Sequence
 }
 
@@ -30,7 +31,7 @@ func (l *threeFiles) Scrub(_ context.Context, after events.Sequence) (events.Seq
 		}
 	}
 	l.asked = append(l.asked, first)
-	if first == l.damaged {
+	if uint64(first) == l.damaged.Load() {
 		return first, nil, &store.CorruptError{At: first, Cause: errors.New("rot")}
 	}
 	return first, nil, nil
@@ -39,7 +40,8 @@ func (l *threeFiles) Scrub(_ context.Context, after events.Sequence) (events.Seq
 // TestOneFileIsScrubbedEachHour: and again when all have been, and damage is told and counted until it is gone.
 func TestOneFileIsScrubbedEachHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		log := &threeFiles{damaged: 50}
+		log := &threeFiles{}
+		log.damaged.Store(50)
 		var said strings.Builder
 		registry := prometheus.NewRegistry()
 		s := newScrubber(log, slog.New(slog.NewTextHandler(&said, nil)), registry)
@@ -50,7 +52,7 @@ func TestOneFileIsScrubbedEachHour(t *testing.T) {
 		if got := metricValue(t, registry, "jobledger_log_damaged_files"); got != 1 || !strings.Contains(said.String(), "rot") {
 			t.Errorf("with a damaged file: jobledger_log_damaged_files is %v, said %q", got, said.String())
 		}
-		log.damaged = 0
+		log.damaged.Store(0)
 		time.Sleep(3 * scrubEvery)
 		synctest.Wait()
 		if got := metricValue(t, registry, "jobledger_log_damaged_files"); got != 0 {

@@ -113,7 +113,8 @@ func (l *Log) load() error {
 	if err := l.openTail(end); err != nil {
 		return err
 	}
-	l.background.Go(func() { l.indexAll(l.files[:len(l.files)-1]) })
+	sealed := l.files[:len(l.files)-1] // of now: a commit may turn the tail over meanwhile
+	l.background.Go(func() { l.indexAll(sealed) })
 	l.background.Go(l.noteHeads) // ends when the log accepts nothing more
 	return nil
 }
