@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/reconciler/executor"
 )
 
 // The first sighting of a Job is stored with its selector and its policies, which may be as large as an object. So whoever creates
@@ -53,9 +54,9 @@ func (l *Loop) arrive(b *batch, o *events.Observation) (size int) {
 	case l.world.Listing || p.flush:
 		return l.admit(b, o)
 	case n != nil:
-		p.passed++
-		n.passed++
-		if _, older := objectOf(n.seen); older <= o.Facts.(*events.JobSeen).Version {
+		if _, older := objectOf(n.seen); older < o.Facts.(*events.JobSeen).Version {
+			p.passed++
+			n.passed++
 			n.seen = withoutText(o)
 		}
 		return heldCost
@@ -67,6 +68,26 @@ func (l *Loop) arrive(b *batch, o *events.Observation) (size int) {
 		return heldCost
 	}
 	return l.letIn(b, namespace, o)
+}
+
+// turnAway keeps a Job at the door that was read because pods name it: else a pod with each Job would let it in. The answer counts as
+// none, so the read is asked again after its backoff.
+func (l *Loop) turnAway(b *batch, r *executor.Result) *executor.Result {
+	for i := range r.Observations { // a read brings one Job
+		o := &r.Observations[i]
+		if !l.intake.First(o) || l.late(r, o) || l.excess(namespaceOf(o), b.time) < atPace || l.world.Listing || l.pace.flush {
+			continue
+		}
+		l.arrive(b, o)
+		turned := *r
+		turned.Observations = slices.Delete(slices.Clone(r.Observations), i, i+1)
+		if l.pace.new.held[o.Job.UID] != nil {
+			turned.Ended.Ending, turned.Ended.UID, turned.Ended.Version, turned.Ended.Written = events.UnknownIf, "", 0, 0
+			turned.Evidence.Message = "the Job waits to be recorded: its namespace is over its budget of log"
+		}
+		return &turned
+	}
+	return r
 }
 
 // withoutText leaves out the text of the template, which is not recorded of a namespace that is over its budget. It may be large.

@@ -58,12 +58,13 @@ func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 		if l.outdated(in.Result) {
 			continue
 		}
-		for i := range in.Result.Observations {
-			if o := &in.Result.Observations[i]; !l.late(in.Result, o) {
+		result := l.turnAway(b, in.Result)
+		for i := range result.Observations {
+			if o := &result.Observations[i]; !l.late(result, o) {
 				size += l.admit(b, o)
 			}
 		}
-		size += l.outcome(b, in.Result)
+		size += l.outcome(b, result)
 	}
 	clear(l.pasts)
 	l.meetRival(b)

@@ -308,8 +308,8 @@ func TestNewJobsCannotFillTheLog(t *testing.T) {
 		return bytes["maker"] - before["maker"], ofJob
 	}
 	_, alone := run(budget, 0)
+	free, _ := run(0, 4)
 	for _, lives := range []int{4, 1 << 20} {
-		free, _ := run(0, lives)
 		bound, beside := run(budget, lives)
 		t.Logf("%d live: %d bytes a minute, without a budget %d", lives, bound, free)
 		if most := 4 * 110 << 10; bound > most || free < 50<<20 {
