@@ -126,7 +126,7 @@ func TestWhoIsOutrankedEnds(t *testing.T) {
 				if found, err := a.Beside(t.Context()); err != nil || found.Above != nil {
 					t.Fatalf("found %+v, %v", found, err)
 				}
-				time.Sleep(time.Minute)
+				time.Sleep(time.Minute + DefaultRetryPeriod/2) // between two renewals, so that it looks after it was disturbed
 				work, done := a.Within(t.Context())
 				defer done()
 				began := time.Now()
