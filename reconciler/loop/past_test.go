@@ -3,6 +3,7 @@ package loop_test
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,11 +18,11 @@ import (
 // asked is a log that counts questions for the past of a stream.
 type asked struct {
 	*memlog.Log
-	n int
+	n atomic.Int64
 }
 
 func (a *asked) Newest(s events.Stream, born events.Time) (events.Sequence, error) {
-	a.n++
+	a.n.Add(1)
 	return a.Log.Newest(s, born)
 }
 
@@ -65,8 +66,8 @@ func TestTheLoopAsksForNoPast(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				a := &asked{Log: memlog.New(events.Identity{LogID: "0f", Epoch: 1})}
 				version := uint64(10)
-				see := func(q *loop.Queue, uid types.UID, facts events.Facts) (asking int) {
-					before := a.n
+				see := func(q *loop.Queue, uid types.UID, facts events.Facts) (asking int64) {
+					before := a.n.Load()
 					version++
 					switch f := facts.(type) {
 					case *events.JobSeen:
@@ -77,7 +78,7 @@ func TestTheLoopAsksForNoPast(t *testing.T) {
 					q.Observe(events.Observation{
 						Job: events.JobRef{Namespace: "ns", Name: string(uid), UID: uid}, Facts: facts, Spec: &events.JobSpec{Hash: "spec"},
 					})
-					asking = a.n - before
+					asking = a.n.Load() - before
 					synctest.Wait()
 					return asking
 				}
@@ -86,13 +87,13 @@ func TestTheLoopAsksForNoPast(t *testing.T) {
 				see(q, "old", &events.JobGone{})
 				stop()
 
-				a.n = 0
+				a.n.Store(0)
 				q, stop = a.run(t, row.remember)
-				asking := 0
+				asking := int64(0)
 				for _, uid := range []types.UID{"old", "new", "new", "other"} {
 					asking += see(q, uid, &events.JobSeen{})
 				}
-				if loops := a.n - asking; (loops == 0) != row.remember || (asking == 3) != row.remember {
+				if loops := a.n.Load() - asking; (loops == 0) != row.remember || (asking == 3) != row.remember {
 					t.Errorf("who brings it asked %d times, the loop %d times", asking, loops)
 				}
 				stop()
