@@ -98,7 +98,7 @@ concurrent = go list ./... | grep -E '/(cmd/.+|events/.+|reconciler/(loop|execut
 sequential = go list ./... | grep -vE '/(cmd/.+|events/.+|reconciler/(loop|executor)|store/.+)$$'
 
 # Tests of these that have one goroutine and take a minute under the race detector run plain.
-lonely := ^(TestScriptsWithRestarts|TestFlippedByte.*|TestBytesPerPayloadByte)$$
+lonely := ^(TestScriptsWithRestarts|TestFlippedByte.*|TestBytesPerPayloadByte|TestTruncatedFileIsFound|TestADamagedIndex.*)$$
 
 # Integration tests run programs that the test cache knows nothing of, so what they said of another build is no answer.
 # Most of their time is waits, so two packages run at once, each with its own control plane.

@@ -25,6 +25,7 @@ func (l *Log) Close() error {
 	l.mu.Unlock()
 	<-l.committed
 	l.background.Wait()
+	l.witness.Wait()
 
 	l.mu.Lock()
 	l.closed = true

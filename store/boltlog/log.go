@@ -26,11 +26,12 @@ type Log struct {
 	nextBytes  int64           // appended to it
 	cut        events.Sequence // the furthest that a Pruned record says, and that record
 	cutAt      events.Sequence
-	space      sync.Mutex // guards the two below and what they hold ahead; taken before library.mu
-	tail       *tail      // the committer's, who also needs space to replace it
-	spare      *tail      // the next file, made ahead; nil when there is none
-	background sync.WaitGroup
-	indexing   sync.Mutex // held while indexes of sealed files are made, one after the other: each goes on from the one before
+	space      sync.Mutex     // guards the two below and what they hold ahead; taken before library.mu
+	tail       *tail          // the committer's, who also needs space to replace it
+	spare      *tail          // the next file, made ahead; nil when there is none
+	background sync.WaitGroup // what ends by itself: the indexes of sealed files
+	witness    sync.WaitGroup // noteHeads
+	indexing   sync.Mutex     // held while indexes of sealed files are made, one after the other: each goes on from the one before
 
 	// Under library.mu.
 	queue      []*pending

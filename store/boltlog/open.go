@@ -115,7 +115,7 @@ func (l *Log) load() error {
 	}
 	sealed := l.files[:len(l.files)-1] // of now: a commit may turn the tail over meanwhile
 	l.background.Go(func() { l.indexAll(sealed) })
-	l.background.Go(l.noteHeads) // ends when the log accepts nothing more
+	l.witness.Go(l.noteHeads) // ends when the log accepts nothing more
 	return nil
 }
 
