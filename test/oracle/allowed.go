@@ -51,6 +51,28 @@ var Allowed = []*Difference{
 		Shows:    func(diff string) bool { return sameBut(diff, " failedIndexes=") },
 	},
 	{
+		Rule:     "J-021, J-234",
+		Sentence: "A Job ends while the removal of finalizers is refused, and its completions are lowered then. Ours has finished it and counted; upstream has not, and counts for the lower number.",
+		When:     func(s Scenario) bool { return s.denies("patch") && s.has("completions=") },
+		Explains: func(line string) bool {
+			return strings.Contains(line, "completedIndexes=") || strings.Contains(line, ": succeeded=")
+		},
+		Shows: func(diff string) bool {
+			return strings.Contains(diff, "- job ") && strings.Contains(diff, "completedIndexes=")
+		},
+	},
+	{
+		Rule:     "J-118",
+		Sentence: "Somebody's pod is adopted by a suspended Job and removed at once. Upstream takes it for the replacement that a failed pod of its index waits for, and counts that; ours waits until the Job is resumed.",
+		When:     func(s Scenario) bool { return s.has("perIndex=") && s.has("stray ") && s.has("suspend=true") },
+		Explains: func(line string) bool {
+			return strings.Contains(line, ": succeeded=") || strings.Contains(line, " Failed deleted=false ")
+		},
+		Shows: func(diff string) bool {
+			return strings.Contains(diff, "finalizers=[batch.kubernetes.io/job-tracking]") && strings.Contains(diff, ": succeeded=0 failed=")
+		},
+	},
+	{
 		Rule:     "J-156, J-252",
 		Sentence: "Upstream tries for ever to finish a suspended Job without a start time, which the API server refuses. Ours sets it in that write.",
 		When:     func(s Scenario) bool { return s.has("suspend=true") },

@@ -25,12 +25,12 @@ func setting(t *testing.T, name string, otherwise uint64) uint64 {
 	return n
 }
 
-// TestSeeds plays JOBLEDGER_SEEDS scenarios, 300 unless it says, or 10,000 with JOBLEDGER_LONG, from seed JOBLEDGER_SEED on: a new one
+// TestSeeds plays JOBLEDGER_SEEDS scenarios, 200 unless it says, or 10,000 with JOBLEDGER_LONG, from seed JOBLEDGER_SEED on: a new one
 // each time unless it says.
 // At rest upstream's controller and ours agree, in what the outside sees, but for what allowed.go lists.
 func TestSeeds(t *testing.T) {
 	from := setting(t, "JOBLEDGER_SEED", uint64(time.Now().UnixNano()))
-	otherwise := uint64(300)
+	otherwise := uint64(200)
 	if os.Getenv("JOBLEDGER_LONG") != "" {
 		otherwise = 10_000
 	}
