@@ -24,6 +24,7 @@ import (
 // versions are passed over, and all that holds of other seeds goes on holding, through crashes, stops, relists, steps of the clock and
 // small files.
 func TestSeedsOverBudget(t *testing.T) {
+	t.Parallel()
 	passed := uint64(0)
 	for seed := range uint64(seeds(t, 150)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
@@ -209,6 +210,7 @@ func (a *attack) logged() (bytes map[string]int, job []string) {
 // budgets their part of the log grows by what one version of each of their objects in a second makes, and of the Job of a fourth
 // is decided at the same milliseconds as without them.
 func TestTenantsCannotFillTheLog(t *testing.T) {
+	t.Parallel()
 	const budget = 128 << 10
 	tenants := []*batchv1.Job{
 		attackedJob("scaler", "scaled", func(j *batchv1.Job) { j.Spec.Completions = new(int32(1000)) }),
@@ -281,6 +283,7 @@ func (a *attack) hoard(lives int) {
 // is over its budget it writes no more than another budget in the same time, or a Job in a minute. Of another tenant's Job is decided
 // at the same milliseconds as without it.
 func TestNewJobsCannotFillTheLog(t *testing.T) {
+	t.Parallel()
 	const budget = 16 << 20 // in an hour: 273 KiB in a minute, which is 23 s for each of these Jobs
 	job := attackedJob(victim, "job", func(j *batchv1.Job) { j.Spec.Parallelism = new(int32(2)) })
 	run := func(budget int64, lives int) (perMinute int, ofJob []string) {

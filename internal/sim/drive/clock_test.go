@@ -8,6 +8,7 @@ import (
 // TestSeedsOfClocks sets the controller's clock an hour forward and back: waits that have been served in part are not served again, and
 // no deadline passes that has not (design §4, J-146). Every third seed loses its log, too.
 func TestSeedsOfClocks(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(seeds(t, 30)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)

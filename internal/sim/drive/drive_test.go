@@ -69,6 +69,7 @@ func config(seed uint64) drive.Config {
 // J-015: whatever is recorded of a Job makes it be decided at once, and waits that are over do: deciding again finds nothing.
 // J-193: after each crash the log and a listing are all that is known, and every invariant goes on holding.
 func TestSeeds(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(seeds(t, 300)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) { run(t, config(seed)) })
 	}
@@ -78,6 +79,7 @@ func TestSeeds(t *testing.T) {
 //
 // TestSeedsWithALostLog loses the log with half of the crashes: history is lost then, correctness never (invariant 4).
 func TestSeedsWithALostLog(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(seeds(t, 150)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
@@ -90,6 +92,7 @@ func TestSeedsWithALostLog(t *testing.T) {
 // TestSeedsWithALostKey loses the key with half of the crashes: specs are stated again, under new names, and no create in doubt is
 // made twice for that, or forgotten (J-014). The logs replay without a key.
 func TestSeedsWithALostKey(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(seeds(t, 100)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
@@ -103,6 +106,7 @@ func TestSeedsWithALostKey(t *testing.T) {
 // TestSeedsInSmallFiles rotates the log every few batches, and makes snapshots all the time, a stream a turn: each file
 // stands alone, and a recovery from streams as of different records is a recovery.
 func TestSeedsInSmallFiles(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(seeds(t, 100)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
@@ -115,6 +119,7 @@ func TestSeedsInSmallFiles(t *testing.T) {
 // TestSeedsOfStops stops and starts the process all the time, in good order or late, and lets the Lease lapse: commands that were
 // not begun are given back, each ends once, and what the next process knows is the log and a listing (J-193).
 func TestSeedsOfStops(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(seeds(t, 100)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
@@ -128,6 +133,7 @@ func TestSeedsOfStops(t *testing.T) {
 // TestSeedsFullOfRefusals refuses every other request, in all ways there are, while users suspend, scale and delete: what
 // stands refused is asked again, given up when it is not wanted, and never makes a second pod (J-017, J-058, J-060, J-101).
 func TestSeedsFullOfRefusals(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(seeds(t, 150)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
@@ -147,6 +153,7 @@ func TestSeedsFullOfRefusals(t *testing.T) {
 // adopted and released is counted once, and nobody keeps a finalizer or an owner for nothing (J-172 to J-180). Every third
 // seed loses its log, too.
 func TestSeedsOfClaims(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(seeds(t, 150)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
@@ -170,6 +177,7 @@ var noClaims = []users.Deed{
 // status says, but for what has been counted, and give pods other indexes (J-013, J-035, J-044, J-055, J-151, J-164). Those of one seed
 // do some of it only, and that more often.
 func TestSeedsOfMeddling(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(seeds(t, 60)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
@@ -189,6 +197,7 @@ func TestSeedsOfMeddling(t *testing.T) {
 // a pod that was asked to stop, and for no other: what is removed as surplus never fails its Job (J-133). Every other seed loses its
 // log, too.
 func TestSeedsOfRemovals(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(seeds(t, 60)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
@@ -214,6 +223,7 @@ var onlyRemovals = []users.Deed{
 // TestSeedsOfFailingIndexes lets users change limits and deadlines all the time of Jobs with a limit per index, whose pods run for long:
 // an index whose pod is deleted because the Job fails has not failed (J-116). Every other seed loses its log, too.
 func TestSeedsOfFailingIndexes(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(seeds(t, 60)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)

@@ -15,6 +15,7 @@ import (
 // Meanwhile the controller neither presses the server nor fills its log; afterwards every Job goes on and ends, with no pod too
 // many (J-017, J-018, J-060, J-094, J-101, J-237; wants 14).
 func TestEveryRequestFails(t *testing.T) {
+	t.Parallel()
 	for kind := apiserver.TimeoutBefore; kind < apiserver.TouchedByAnother; kind++ {
 		for seed := range uint64(max(1, seeds(t, 50)/10)) { // each is ten times as long as others
 			t.Run(fmt.Sprintf("%s/seed=%d", kind, seed), func(t *testing.T) {
@@ -81,6 +82,7 @@ func calls(d *drive.Driver) int {
 
 // TestAServersWishIsKept: after a 429 with Retry-After nothing is sent for as long, through a restart too (J-017).
 func TestAServersWishIsKept(t *testing.T) {
+	t.Parallel()
 	kept := 0
 	for seed := range uint64(seeds(t, 20)) {
 		cfg := config(seed)

@@ -13,6 +13,7 @@ import (
 // goes on from what it knew when it last had its turn and from the cluster as it is. Nothing is counted twice or forgotten, no pod
 // is one too many, and no finalizer stays (O-008). Every other seed is of controllers in the place of the built-in ones.
 func TestSeedsOfTurns(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(seeds(t, 40)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)

@@ -20,6 +20,7 @@ import (
 // never lets one be deleted, nor be patched while it runs. Nothing of it is held up but those pods: every Job comes to its end,
 // and those that ended with their finalizer are counted (J-049, J-073, J-074, J-179).
 func TestSeedsOfProtectedPods(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(seeds(t, 100)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
@@ -39,6 +40,7 @@ var noSizes = []users.Deed{
 // TestARemovalThatIsDeniedHoldsUpNothing: pods that run for ever are surplus, and a policy denies to remove them; then more are
 // wanted. As many run as are wanted, and the surplus ones are among them (J-049, J-070, J-074).
 func TestARemovalThatIsDeniedHoldsUpNothing(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		sentence string
 		changes  []func(*batchv1.JobSpec)

@@ -10,6 +10,7 @@ import (
 // counted once and none is forgotten, no index gets a second pod, no finalizer stays, and the log says when the cluster went
 // back: it replays without a divergence. Every other seed is of small files and snapshots, some of lost logs and lapsed Leases.
 func TestSeedsOfRewinds(t *testing.T) {
+	t.Parallel()
 	rewinds, found := uint64(0), uint64(0)
 	defer func() {
 		if t.Logf("%d rewinds, %d of them found", rewinds, found); found*3 < rewinds { // often nothing was seen since the backup

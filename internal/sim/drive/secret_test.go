@@ -26,6 +26,7 @@ import (
 // the pods' metadata, and knows all else of the Job, tries the ten thousand there are, and no hash confirms one. Whoever has the
 // log's key, too, finds it in no time: that is what the key is for, and what shows that the search would find something.
 func TestAPINCannotBeGuessedFromTheLog(t *testing.T) {
+	t.Parallel()
 	const pin = "4711"
 	job := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "demo"},

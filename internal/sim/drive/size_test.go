@@ -17,6 +17,7 @@ import (
 
 // TestTheLogOfAThousandPodsIsSmall counts the stored bytes for each pod of a Job that goes well.
 func TestTheLogOfAThousandPodsIsSmall(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []batchv1.CompletionMode{batchv1.NonIndexedCompletion, batchv1.IndexedCompletion} {
 		t.Run(string(mode), func(t *testing.T) {
 			const pods = 1000

@@ -122,6 +122,7 @@ func heavy(name string, variables int) *batchv1.Job {
 // TestAChangeOfANumberIsSmall: a user who patches a number with 25 bytes, again and again, makes the log grow by a few hundred
 // bytes each time, whatever else there is in the Job. A new file has all of it once more, and stands alone.
 func TestAChangeOfANumberIsSmall(t *testing.T) {
+	t.Parallel()
 	const patches, most = 40, 300
 	w := watch(t)
 	job := heavy("heavy", 1000)
@@ -160,6 +161,7 @@ func TestAChangeOfANumberIsSmall(t *testing.T) {
 
 // TestALargeTemplateIsStoredByItsHash: of a redacted template beyond 64 KiB no more than the hash and the size.
 func TestALargeTemplateIsStoredByItsHash(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		variables int
 		kept      bool
@@ -188,6 +190,7 @@ func TestALargeTemplateIsStoredByItsHash(t *testing.T) {
 // TestNamespacesShareNoSpec: what one namespace has stored does not show in another, so that nobody learns from the log of
 // one what is run in the other. Jobs of one namespace share it.
 func TestNamespacesShareNoSpec(t *testing.T) {
+	t.Parallel()
 	w := watch(t)
 	count := func() (n int) {
 		records, _ := w.stored(0)
