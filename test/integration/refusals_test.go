@@ -36,7 +36,7 @@ func TestRefusals(t *testing.T) {
 		"a quota is used up":                     quotaObstacle(),
 		"a policy denies pods":                   policyObstacle(),
 		"pods may not be created":                rightsObstacle("pods", "create", "create pod", "FailedCreate"),
-		"pods may not be patched":                rightsObstacle("pods", "patch", "let go pod", ""),
+		"pods may not be patched":                rightsObstacle("pods", "patch", "remove finalizer of pod", ""),
 		"statuses may not be written":            rightsObstacle("jobs/status", "update", "write status", ""),
 		"a limit range refuses what a pod asks":  limitObstacle(),
 		"the template names what does not exist": priorityObstacle(),
