@@ -47,18 +47,17 @@ var Allowed = []*Difference{
 		Rule:     "J-116",
 		Sentence: "Upstream publishes indexes as failed whose pods it deleted because the Job fails, when it was killed in between. Ours never does.",
 		When:     func(s Scenario) bool { return s.has("perIndex=") && s.has("die") },
-		Explains: func(line string) bool { return strings.Contains(line, "failedIndexes=") },
-		Shows:    func(diff string) bool { return sameBut(diff, " failedIndexes=") },
+		Explains: func(line string) bool { // the reason may follow from how many there are
+			return strings.Contains(line, "failedIndexes=") || isLine(line, "-", "BackoffLimitExceeded") || isLine(line, "+", "MaxFailedIndexesExceeded")
+		},
+		Shows: func(diff string) bool { return sameBut(lines(diff, "failedIndexes="), " failedIndexes=") },
 	},
 	{
 		Rule:     "J-021, J-234",
-		Sentence: "A Job ends while the removal of finalizers is refused, and its completions are lowered then. Ours has finished it and counted; upstream has not, and counts for the lower number.",
-		When:     func(s Scenario) bool { return s.denies("patch") && s.has("completions=") },
+		Sentence: "A Job ends while the removal of finalizers is refused. Ours has finished it and counted; upstream has not, and counts what happens later: pods that are deleted then, a lower number of completions.",
+		When:     func(s Scenario) bool { return s.denies("patch") },
 		Explains: func(line string) bool {
 			return strings.Contains(line, "completedIndexes=") || strings.Contains(line, ": succeeded=")
-		},
-		Shows: func(diff string) bool {
-			return strings.Contains(diff, "- job ") && strings.Contains(diff, "completedIndexes=")
 		},
 	},
 	{
@@ -167,6 +166,17 @@ next:
 	return nil
 }
 
+// lines are those of a diff that have the text.
+func lines(diff, text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(diff) {
+		if strings.Contains(line, text) {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
 // sameBut reports whether the lines of both are the same up to that text.
 func sameBut(diff, text string) bool {
 	count := map[string]int{}
@@ -213,7 +223,7 @@ func (s Scenario) failsCreatesOfOne() bool {
 	for _, step := range s.Steps {
 		for _, deed := range step.Deeds {
 			words := strings.Fields(deed)
-			if len(words) == 4 && words[0] == "deny" && words[1] == "create" && words[3] == "error" {
+			if len(words) == 4 && words[0] == "deny" && words[1] == "create" && (words[3] == "error" || words[3] == "unavailable") {
 				return true
 			}
 		}

@@ -51,7 +51,7 @@ const elsewhere = 4
 // killedElsewhere reports whether the two come to one end when they are killed some requests earlier or later. A scenario says after how
 // many requests the controller is killed in the middle of its work, and the two do not make the same ones in the same order: upstream
 // deletes the pods of a Job that fails before it says so, ours after; upstream removes one surplus pod after the other, ours first the
-// finalizers of all. So they may count other pods as failed, and leave other ended pods. In nothing else may they differ.
+// finalizers of all. So they may count other pods and indexes as failed, and leave other ended pods. In nothing else may they differ.
 func killedElsewhere(t *testing.T, s Scenario, l lens, seed uint64, found string, theirs []Picture) (bool, error) {
 	if _, killed := s.killed(0); !killed || !countsAlone(found) {
 		return false, nil
@@ -82,11 +82,11 @@ func countsAlone(diff string) bool {
 	for line := range strings.Lines(diff) {
 		pod := strings.Contains(line, " pod of ") && strings.Contains(line, "finalizers=[]") &&
 			(strings.Contains(line, ": Failed ") || strings.Contains(line, ": Succeeded "))
-		if !pod && !strings.Contains(line, ": succeeded=") && !strings.Contains(line, ": condition ") {
+		if !pod && !strings.Contains(line, ": succeeded=") && !strings.Contains(line, ": condition ") && !strings.Contains(line, " failedIndexes=") {
 			return false
 		}
 	}
-	return true
+	return sameBut(lines(diff, " failedIndexes="), " failedIndexes=")
 }
 
 // diff is the lines in which two pictures differ: with - those of upstream, with + ours.
