@@ -44,8 +44,7 @@ func AppendRecord(buf []byte, r *Record) ([]byte, error) {
 	if buf, err = appendEvidence(buf, &r.Evidence, texts); err != nil {
 		return nil, fmt.Errorf("encode evidence of record %d: %w", r.Sequence, err)
 	}
-	evidence := len(buf) > begin
-	evidence = evidence && r.EvidenceDigest == nil
+	evidence := len(buf) > begin && r.EvidenceDigest == nil
 	if buf = endField(buf, begin); !evidence {
 		buf = buf[:start]
 	}

@@ -288,12 +288,12 @@ func exits(f *events.PodSeen, ends []events.ContainerEnd) []string {
 				reason = e.Reason
 			}
 		}
-		parts = append(parts, strings.Replace(exitText(x.Name, x.Code, reason), x.Name+" ", x.Name+" exit ", 1))
+		parts = append(parts, exitText(x.Name+" exit", x.Code, reason))
 	}
 	for _, e := range ends {
 		current := slices.ContainsFunc(f.Exits, func(x events.ContainerExit) bool { return x.Name == e.Name })
 		if !current && (e.ExitCode != 0 || telling(e.Reason)) {
-			parts = append(parts, strings.Replace(exitText(e.Name, e.ExitCode, e.Reason), e.Name+" ", e.Name+" exit ", 1)+" before")
+			parts = append(parts, exitText(e.Name+" exit", e.ExitCode, e.Reason)+" before")
 		}
 	}
 	return parts

@@ -104,7 +104,7 @@ func (p *Pod) ended() string {
 	return strings.Join(parts, ", ")
 }
 
-// exitText is how one container ended: "main 137 (OOMKilled)".
+// exitText is how what is named ended, a container: "main 137 (OOMKilled)".
 func exitText(name string, code int32, reason string) string {
 	text := fmt.Sprintf("%s %d", name, code)
 	if telling(reason) {

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -39,12 +40,7 @@ type paced struct {
 }
 
 func newPace() pace {
-	return pace{objects: map[types.UID]*paced{}, new: newNewcomers(), dues: newAgenda(func(a, b types.UID) int {
-		if a < b {
-			return -1
-		}
-		return 1
-	})}
+	return pace{objects: map[types.UID]*paced{}, new: newNewcomers(), dues: newAgenda(cmp.Compare[types.UID])}
 }
 
 // excess is how far a namespace is beyond its budget.

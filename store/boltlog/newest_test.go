@@ -45,21 +45,41 @@ func (a *aging) grow(jobs int) {
 	a.log.background.Wait()
 }
 
-func (a *aging) reopen() {
+func (a *aging) close() {
 	a.Helper()
 	if err := a.log.Close(); err != nil {
 		a.Fatal(err)
 	}
-	report, err := Verify(a.Context(), a.log.dir, nil)
-	if err != nil || len(report.Notes) > 0 {
-		a.Fatalf("verify: %v, %v", report.Notes, err)
-	}
+}
+
+func (a *aging) open() {
+	a.Helper()
 	log, err := Open(a.log.dir, a.log.options)
 	if err != nil {
 		a.Fatal(err)
 	}
 	a.log = log
 	a.log.background.Wait()
+}
+
+func (a *aging) reopen() {
+	a.Helper()
+	a.close()
+	report, err := Verify(a.Context(), a.log.dir, nil)
+	if err != nil || len(report.Notes) > 0 {
+		a.Fatalf("verify: %v, %v", report.Notes, err)
+	}
+	a.open()
+}
+
+// loseIndex starts anew without the index of a file.
+func (a *aging) loseIndex(f *logFile) {
+	a.Helper()
+	if err := os.Remove(f.indexPath()); err != nil {
+		a.Fatal(err)
+	}
+	a.close()
+	a.open()
 }
 
 // check asks for every Job. It gives how many files would be asked for one that is younger than all.
@@ -107,17 +127,7 @@ func TestNewestAsksNoFileThatIsTooOld(t *testing.T) {
 	a.reopen()
 	only("after a start")
 
-	middle := a.log.files[2]
-	if err := os.Remove(middle.indexPath()); err != nil {
-		t.Fatal(err)
-	}
-	if err := a.log.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if a.log, err = Open(a.log.dir, a.log.options); err != nil {
-		t.Fatal(err)
-	}
-	a.log.background.Wait()
+	a.loseIndex(a.log.files[2])
 	only("after an index was lost")
 
 	cut := a.log.files[2].first
@@ -132,16 +142,7 @@ func TestNewestAsksNoFileThatIsTooOld(t *testing.T) {
 	a.grow(40)
 	only("when it goes on")
 
-	if err := os.Remove(a.log.files[0].indexPath()); err != nil {
-		t.Fatal(err)
-	}
-	if err := a.log.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if a.log, err = Open(a.log.dir, a.log.options); err != nil {
-		t.Fatal(err)
-	}
-	a.log.background.Wait()
+	a.loseIndex(a.log.files[0])
 	if n := a.check(); n != len(a.log.files) {
 		t.Errorf("%d of %d files are asked when nobody knows what the pruned ones have seen, want all", n, len(a.log.files))
 	}

@@ -169,28 +169,34 @@ func openStoredIndex(path string, first events.Sequence, end store.Head) (*store
 	return x, nil
 }
 
-func (x *storedIndex) open(end store.Head) error {
-	info, err := x.file.Stat()
+// footerOf reads the footer of an index, and where it stands.
+func footerOf(file *os.File) (d *fields, at uint64, err error) {
+	info, err := file.Stat()
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
 	var place [footerPlace]byte
 	size := info.Size() - footerPlace
 	if size < 0 {
-		return errFields
+		return nil, 0, errFields
 	}
-	if _, err := x.file.ReadAt(place[:], size); err != nil {
-		return err
+	if _, err := file.ReadAt(place[:], size); err != nil {
+		return nil, 0, err
 	}
-	at := binary.LittleEndian.Uint64(place[:])
+	at = binary.LittleEndian.Uint64(place[:])
 	if at > uint64(size) || uint64(size)-at > maxFooter {
-		return errFields
+		return nil, 0, errFields
 	}
 	footer := make([]byte, uint64(size)-at)
-	if _, err := x.file.ReadAt(footer, int64(at)); err != nil {
-		return err
+	if _, err := file.ReadAt(footer, int64(at)); err != nil {
+		return nil, 0, err
 	}
-	d, err := newFieldsOf(indexVersion, footer)
+	d, err = newFieldsOf(indexVersion, footer)
+	return d, at, err
+}
+
+func (x *storedIndex) open(end store.Head) error {
+	d, at, err := footerOf(x.file)
 	if err != nil {
 		return err
 	}

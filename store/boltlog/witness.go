@@ -1,9 +1,9 @@
 package boltlog
 
 import (
-	"encoding/binary"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -100,8 +100,8 @@ func wentBack(dir string, id events.Identity, tail events.Sequence, end store.He
 
 // offsetsAhead: a consumer's offset is stored after the records through it are.
 func offsetsAhead(dir string, end store.Head, offsets map[string]events.Sequence) error {
-	for consumer, through := range offsets {
-		if through > end.Sequence {
+	for _, consumer := range slices.Sorted(maps.Keys(offsets)) {
+		if through := offsets[consumer]; through > end.Sequence {
 			return lost(dir, end.Sequence, through, fmt.Sprintf("the consumer %q had got through record %%d", consumer))
 		}
 	}
@@ -110,20 +110,16 @@ func offsetsAhead(dir string, end store.Head, offsets map[string]events.Sequence
 
 // indexThrough is the last record of the file that a stored index is of; 0 when it cannot be read.
 func indexThrough(path string) events.Sequence {
-	content, err := os.ReadFile(path)
-	if err != nil || len(content) < footerPlace {
-		return 0
-	}
-	place := len(content) - footerPlace
-	at := binary.LittleEndian.Uint64(content[place:])
-	if at > uint64(place) {
-		return 0
-	}
-	d, err := newFieldsOf(indexVersion, content[at:place])
+	file, err := os.Open(path)
 	if err != nil {
 		return 0
 	}
-	d.uvarint()
+	defer func() { _ = file.Close() }()
+	d, _, err := footerOf(file)
+	if err != nil {
+		return 0
+	}
+	d.uvarint() // the first record
 	if head := d.head(); !d.bad {
 		return head.Sequence
 	}
