@@ -432,7 +432,7 @@ func adopter(f *fold, release bool, class events.RefusalClass) string {
 	return "nowhere"
 }
 
-// TestWhatWasLearntOfClaimsIsStored: invariant 5: nothing is remembered in memory alone.
+// TestWhatWasLearntOfClaimsIsStored: design §2, invariant 5: nothing is remembered in memory alone.
 //
 // J-017: the backoff of each pod survives a restart.
 func TestWhatWasLearntOfClaimsIsStored(t *testing.T) {
@@ -476,7 +476,7 @@ func TestWhatWasLearntOfClaimsIsStored(t *testing.T) {
 
 // TestAPodIsSpentAfterARestoreAsItWasBefore: a pod that nobody owns succeeded, and then the Job published that index for another
 // pod. Nothing of the pod has changed since, so a state that is restored must not look again: what is decided from it would be
-// another decision than from the records (invariant 3, J-177).
+// another decision than from the records (design §2, invariant 3, J-177).
 func TestAPodIsSpentAfterARestoreAsItWasBefore(t *testing.T) {
 	f := newFold()
 	succeeded := func(p *events.PodSeen) { p.Phase = events.PodSucceeded }

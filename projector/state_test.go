@@ -13,7 +13,7 @@ import (
 
 // TestAStateIsTheSameAfterTheWire: after every record of random Jobs a world that is made of another one's state holds what that one
 // holds, down to what nobody else sees; and goes on as it does, for every other step is taken with the world that was made anew
-// (invariant 5).
+// (design §2, invariant 5).
 func TestAStateIsTheSameAfterTheWire(t *testing.T) {
 	for seed := range uint64(40) {
 		r := newRandomJob(seed)

@@ -41,6 +41,10 @@ func testCertificate(t *testing.T) (certFile, keyFile string) {
 	return certFile, keyFile
 }
 
+// O-034: metrics are given to those who may get the path, and to nobody else.
+// O-035: probes are answered to all.
+// O-073: what the probes found is at /metrics/slis, under the names that dashboards know.
+//
 // TestWhoMayScrape: with --metrics-authorize probes are answered to all, and metrics to those whom the API server lets read them.
 func TestWhoMayScrape(t *testing.T) {
 	client := fake.NewClientset()

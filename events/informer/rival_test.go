@@ -32,7 +32,7 @@ func TestWhenTheBuiltinLastWroteTheStatus(t *testing.T) {
 			events.At(sec(9).Time)},
 		{"the garbage collector changes metadata, not the status", events.ModeAll,
 			[]metav1.ManagedFieldsEntry{managedFields("kube-controller-manager", "", 7)}, 0},
-		{"our own writes do not count", events.ModeAll,
+		{"our own writes are told apart by their field manager, and do not count (O-046)", events.ModeAll,
 			[]metav1.ManagedFieldsEntry{managedFields("jobledger", "status", 7)}, 0},
 		{"beside the built-in its writes are its business", events.ModeDelegated,
 			[]metav1.ManagedFieldsEntry{managedFields("kube-controller-manager", "status", 7)}, 0},

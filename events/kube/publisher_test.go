@@ -198,6 +198,7 @@ func TestPublishesWhatBecameDurable(t *testing.T) {
 	})
 }
 
+// O-080: the source of an Event is job-controller.
 func TestEventLooksLikeTheBuiltInControllers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, s := newAppender(t), newServer()
@@ -392,6 +393,7 @@ func TestStopDoesNotWaitForTheServer(t *testing.T) {
 	})
 }
 
+// O-081: many similar Events of a Job are combined into one with a count, as by every Kubernetes controller.
 func TestFloodIsCombinedAndTheEndStillTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, s := newAppender(t), newServer()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -134,7 +135,10 @@ func logNamed(id string, head events.Sequence) Log {
 // at is the log with that LOCK file.
 func (l Log) at(lock string) Log { l.Lock = lock; return l }
 
-// TestOneLeadsAtATime: O-020, O-022, O-035. One that stops in good order gives the Lease back once it is done.
+// O-022: one that stops in good order gives the Lease back once it is done, so that nobody waits for it to expire.
+// O-023: one leads at a time.
+//
+// TestOneLeadsAtATime lets a second one wait for the first.
 func TestOneLeadsAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -168,7 +172,10 @@ func TestOneLeadsAtATime(t *testing.T) {
 	})
 }
 
-// TestLossIsKnownBeforeAnotherLeads: O-021, O-023. Whoever cannot renew stops holding the Lease before another can have it.
+// O-022: where nobody gave the Lease back, the next one waits until it expires.
+// O-023: whoever cannot renew the Lease stops holding it before another can have it.
+//
+// TestLossIsKnownBeforeAnotherLeads cuts the holder off.
 func TestLossIsKnownBeforeAnotherLeads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -250,7 +257,15 @@ func TestStandbyEnds(t *testing.T) {
 	})
 }
 
-// TestUsersAreTold: O-020.
+// O-020: the timing of the Lease is kube-controller-manager's, which operators know.
+func TestTimingThatOperatorsKnow(t *testing.T) {
+	want := []time.Duration{15 * time.Second, 10 * time.Second, 2 * time.Second}
+	if got := []time.Duration{DefaultDuration, DefaultRenewDeadline, DefaultRetryPeriod}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// TestUsersAreTold: an Event on the Lease says who became leader (O-020).
 func TestUsersAreTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -277,8 +292,8 @@ func TestUsersAreTold(t *testing.T) {
 	})
 }
 
-// TestWorkIsBoundedByTheLease: O-023. What is done within the Lease goes on for as long as it is renewed, and ends when it is
-// no longer held for certain, also while a stop drains: before client-go has noticed the loss, and before another can lead.
+// TestWorkIsBoundedByTheLease: what is done within the Lease goes on for as long as it is renewed, and ends when it is no longer
+// held for certain, also while a stop drains: before client-go has noticed the loss, and before another can lead (O-023).
 func TestWorkIsBoundedByTheLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()

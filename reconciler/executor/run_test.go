@@ -389,7 +389,7 @@ func TestTasksThatComeAfterTheStopAreGivenBack(t *testing.T) {
 	})
 }
 
-// TestNothingIsSentWhileItMayNotBe: O-023. Tasks wait, and go on when the Lease was renewed after all.
+// TestNothingIsSentWhileItMayNotBe: tasks wait while the Lease is not held, and go on when it was renewed after all (O-023).
 func TestNothingIsSentWhileItMayNotBe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := &slowAPI{takes: time.Second}
@@ -421,8 +421,8 @@ func TestNothingIsSentWhileItMayNotBe(t *testing.T) {
 	})
 }
 
-// TestACallEndsWithWhatItMayBeSentWithin: O-023. A call that was sent while the Lease was held is not waited for, and sends
-// nothing more, when it is no longer held: it ends unknown, long before the request would time out.
+// TestACallEndsWithWhatItMayBeSentWithin: a call that was sent while the Lease was held is not waited for, and sends nothing more,
+// when it is no longer held: it ends unknown, long before the request would time out (O-023).
 func TestACallEndsWithWhatItMayBeSentWithin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := &slowAPI{takes: 20 * time.Second}

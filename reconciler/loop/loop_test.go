@@ -62,7 +62,7 @@ func TestACriticalKindOfANewerProgramIsRefused(t *testing.T) {
 	}
 }
 
-// TestCommandsWaitForTheirRecord is invariant 1: no command leaves before the record that decided it is durable.
+// TestCommandsWaitForTheirRecord is design §2, invariant 1: no command leaves before the record that decided it is durable.
 func TestCommandsWaitForTheirRecord(t *testing.T) {
 	m := newMachine(t)
 	m.log = memlog.New(events.Identity{LogID: "0f0f", Epoch: 1}, memlog.Manual())

@@ -21,8 +21,8 @@ func (*hanging) Submit(...executor.Task)    {}
 func (*hanging) TakeBack(...executor.Task)  {}
 func (h *hanging) Stop(ctx context.Context) { <-ctx.Done(); h.gaveUp = time.Now() }
 
-// TestAStopWaitsWhileTheLeaseIsHeld: O-023. A Lease that is lost, before the stop or while it drains, ends the wait for what
-// is in flight at once, and the log says so.
+// TestAStopWaitsWhileTheLeaseIsHeld: a Lease that is lost, before the stop or while it drains, ends the wait for what is in flight
+// at once, and the log says so (O-023).
 func TestAStopWaitsWhileTheLeaseIsHeld(t *testing.T) {
 	const drain = 20 * time.Second
 	for _, row := range []struct {

@@ -232,7 +232,7 @@ func isCreate(task executor.Task) bool {
 }
 
 // TestOneCreateOfANamespaceProbes: while the creates of a namespace are refused one of them is asked every four seconds, and the
-// first that is done frees the others, within five seconds after the cause is gone (wants 14). Those tries are neither recorded
+// first that is done frees the others, within five seconds after the cause is gone. Those tries are neither recorded
 // nor do they move a wait.
 func TestOneCreateOfANamespaceProbes(t *testing.T) {
 	const n = 3

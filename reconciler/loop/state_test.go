@@ -17,7 +17,7 @@ import (
 )
 
 // checkState takes all that a world holds to the wire and back after every record of a script, and goes on from there: it is then
-// the same as in the world that never left memory, is decided the same, and where each pod is is known (invariant 5). Then it begins a
+// the same as in the world that never left memory, is decided the same, and where each pod is is known (design §2, invariant 5). Then it begins a
 // snapshot at every record, whose streams are as of one record each, as the loop makes them: what is recovered from it is the same.
 func (m *machine) checkState() {
 	m.t.Helper()

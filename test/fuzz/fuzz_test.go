@@ -51,7 +51,7 @@ type fuzz struct {
 	deleted   sync.Map // and of those that a user deleted
 }
 
-// effort is when a run has seen enough: so many status writes, 20,000 at length (wants 10); or so much time on a machine that has
+// effort is when a run has seen enough: so many status writes, 20,000 at length; or so much time on a machine that has
 // much else to do, if there were at least some.
 func effort() (writes, least int, most time.Duration) {
 	if os.Getenv("JOBLEDGER_LONG") != "" {
@@ -72,7 +72,12 @@ func seed(t *testing.T) uint64 {
 	return uint64(time.Now().UnixNano())
 }
 
-// TestNoStatusIsRefusedAsInvalid: J-206 to J-238, J-044, J-085, J-089, J-102, J-168; wants 10, 13, 14.
+// J-206 to J-238, O-060: the API server refuses none of our status writes as invalid, whatever users and kubelets do.
+// J-044, J-085, J-089: at no stored version is a condition lost, or a pod counted twice or before its time.
+// J-102: no pod keeps a finalizer.
+// J-168: each Job ends in a way that what happened to its pods bears out.
+//
+// TestNoStatusIsRefusedAsInvalid lets random Jobs live.
 func TestNoStatusIsRefusedAsInvalid(t *testing.T) {
 	seed := seed(t)
 	t.Logf("seed %d", seed)

@@ -32,7 +32,11 @@ const limit = 3 * time.Minute
 // long asks for more Jobs, handovers and seeds.
 var long = os.Getenv("JOBLEDGER_LONG") != ""
 
-// TestHandover: O-008, design §6, J-089, J-102, J-168, and each Job of the mix ends as its spec and its pods have it.
+// O-008, J-168: whoever takes over, and whenever, each Job ends as its spec and its pods have it.
+// J-089: however often each is killed, no pod is counted twice or forgotten.
+// J-102, O-062: at the end no pod has a finalizer, of either kind.
+//
+// TestHandover hands two namespaces over, from the built-in controller to ours and back (design §6).
 func TestHandover(t *testing.T) {
 	jobs, handovers, seeds := len(mix), 3, []uint64{uint64(time.Now().UnixNano())}
 	if long {

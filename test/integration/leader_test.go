@@ -80,8 +80,11 @@ func (w *world) finishes(name string) {
 	w.letGo(name)
 }
 
-// TestStandbyTakesOver: O-020, O-022, O-023, O-035. Of two processes on one log one works; when it is killed, the other gets the
-// LOCK, knows by it that the holder of the Lease has ended, and goes on at once.
+// O-022: of two processes on one log one works; when it is killed, the other knows by the LOCK that the holder of the Lease has ended,
+// and does not wait until the Lease expires.
+// O-035: a standby is healthy and ready.
+//
+// TestStandbyTakesOver kills the one that works.
 func TestStandbyTakesOver(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -141,9 +144,11 @@ func TestStandbyTakesOver(t *testing.T) {
 	}
 }
 
-// TestWhoLosesTheLeaseWritesNothingMore: O-021, O-023. A process that stands still while another takes the Lease finds out
-// before it writes anything, and ends with code 1. The other has a log of its own: the LOCK of a log stays with a process that
-// stands still.
+// O-021: a process that lost the Lease ends with code 1.
+// O-023: one that stands still while another takes the Lease finds out before it writes anything.
+//
+// TestWhoLosesTheLeaseWritesNothingMore stops a process for a while. The other has a log of its own: the LOCK of a log stays with a
+// process that stands still.
 func TestWhoLosesTheLeaseWritesNothingMore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

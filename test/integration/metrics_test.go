@@ -11,7 +11,10 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// TestMetrics runs Jobs of many kinds and compares what dashboards see with what happened: J-196 to J-205, O-035.
+// J-196 to J-205, O-070: what dashboards see is what happened.
+// O-035: health, readiness and metrics are served.
+//
+// TestMetrics runs Jobs of many kinds.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

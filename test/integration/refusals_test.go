@@ -29,7 +29,7 @@ const (
 )
 
 // TestRefusals: whatever the API server refuses, and for however long, is visible while it lasts, as an Event and in get; no pod
-// is made twice; and the Job goes on soon after the cause is gone (J-017, J-018, J-058, J-194; wants 14).
+// is made twice; and the Job goes on soon after the cause is gone (J-017, J-018, J-058, J-194).
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]obstacle{
@@ -117,7 +117,7 @@ func (w *world) tells(j *batchv1.Job, o *obstacle) (bool, error) {
 }
 
 // TestAFullQuotaIsFilledAgain: Jobs that share a quota of two pods, with the usual backoff of up to a minute, follow one another
-// closely all the same: the end of a pod is a hint that there is room (J-058; wants 14).
+// closely all the same: the end of a pod is a hint that there is room (J-058).
 func TestAFullQuotaIsFilledAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

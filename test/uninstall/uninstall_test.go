@@ -136,6 +136,8 @@ func normal(text string) string {
 	return twoBlank.ReplaceAllString(text, " ")
 }
 
+// O-063: pods that hold our finalizer when the controller is gone, and the namespace that waits for them, are freed.
+//
 // TestNothingHangsAfterLettingGo: a controller was killed. A namespace that is deleted waits for a pod that nothing holds but our
 // finalizer, and the namespace controller tries again and again. Letting go frees it; pods that run go on. While the controller runs, it is refused.
 func TestNothingHangsAfterLettingGo(t *testing.T) {

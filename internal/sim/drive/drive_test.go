@@ -77,7 +77,7 @@ func TestSeeds(t *testing.T) {
 
 // J-251: with the log lost, what was decided from pods is decided again from those that still carry the finalizer.
 //
-// TestSeedsWithALostLog loses the log with half of the crashes: history is lost then, correctness never (invariant 4).
+// TestSeedsWithALostLog loses the log with half of the crashes: history is lost then, correctness never (design §2, invariant 4).
 func TestSeedsWithALostLog(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(seeds(t, 150)) {

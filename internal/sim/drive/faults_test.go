@@ -13,7 +13,7 @@ import (
 
 // TestEveryRequestFails: for a quarter of an hour every request that can fail in one way does, through crashes and restarts.
 // Meanwhile the controller neither presses the server nor fills its log; afterwards every Job goes on and ends, with no pod too
-// many (J-017, J-018, J-060, J-094, J-101, J-237; wants 14).
+// many (J-017, J-018, J-060, J-094, J-101, J-237).
 func TestEveryRequestFails(t *testing.T) {
 	t.Parallel()
 	for kind := apiserver.TimeoutBefore; kind < apiserver.TouchedByAnother; kind++ {

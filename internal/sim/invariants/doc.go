@@ -6,7 +6,7 @@
 //
 //   - A Pod is counted at most once, and none is forgotten: a status write moves the counters by exactly the Pods that leave
 //     the uncounted lists; the write that finishes a Job also by the Pods that are still to be counted then (J-085 to J-091).
-//   - The finalizer of a Pod that is to be counted goes only after a stored status accounts for it (design §2, 7).
+//   - The finalizer of a Pod that is to be counted goes only after a stored status accounts for it (design §2, invariant 7).
 //   - No index has two live Pods, none that has ended gets another, no Job has more Pods than it wants (J-047, J-048, J-052).
 //   - A finished Job is not changed, and gets no Pods and no deletions (J-008, J-082); a Job is not finished while it has
 //     Pods that have not ended.

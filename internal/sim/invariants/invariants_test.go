@@ -499,7 +499,7 @@ func TestIntents(t *testing.T) {
 		want    string
 		history func(*lab)
 	}{
-		{"a drop that is neither accounted for nor surplus", "design §2.7", func(l *lab) {
+		{"a drop that is neither accounted for nor surplus", "design §2, invariant 7", func(l *lab) {
 			l.job()
 			l.intents[l.end("a", -1, corev1.PodFailed)] = Intent{}
 			l.drop(l.controller, "a")

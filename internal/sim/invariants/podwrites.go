@@ -147,7 +147,7 @@ func (c *Checker) checkDrop(w apiserver.Write, p *pod, before *corev1.Pod) {
 	case known && !intent.Surplus && isTrue(j.now, batchv1.JobSuccessCriteriaMet) && (intent.Waived || running(p.at(intent.PodSeen))):
 		// Decided when it had not ended: it is not counted, whatever it came to since (J-142).
 	case known && !intent.Surplus:
-		c.report("design §2.7, J-085", w.Version, j, p, "the finalizer went before a stored status accounts for the pod (phase %s)", before.Status.Phase)
+		c.report("design §2, invariant 7, J-085", w.Version, j, p, "the finalizer went before a stored status accounts for the pod (phase %s)", before.Status.Phase)
 	case known && intent.PodSeen != 0 && !active(p.at(intent.PodSeen)):
 		c.report("J-073", w.Version, j, p, "dropped as surplus although the pod was known to have ended or to be on its way")
 	default:

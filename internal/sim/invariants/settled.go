@@ -46,7 +46,7 @@ func (c *Checker) settledJob(version uint64, j *job) {
 	}
 	paused := spec.Suspend != nil && *spec.Suspend || spec.Parallelism != nil && *spec.Parallelism == 0
 	if live+terminating == 0 && !paused && j.now.DeletionTimestamp == nil {
-		c.report("invariant 6 of design §2, nothing is forgotten", version, j, nil, "unfinished, without pods, and nothing is going to happen")
+		c.report("design §2, invariant 6, nothing is forgotten", version, j, nil, "unfinished, without pods, and nothing is going to happen")
 	}
 	if s.Active != live || s.Terminating != nil && *s.Terminating != terminating {
 		c.report("J-026, J-028", version, j, nil, "status says %d active, %v terminating; there are %d and %d", s.Active, deref(s.Terminating), live, terminating)

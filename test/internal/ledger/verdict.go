@@ -68,7 +68,7 @@ func (a *Account) Settle() []Violation {
 		a.checkFailed(find(a.Job, batchv1.JobFailureTarget))
 		a.checkForgotten()
 	default:
-		a.complain("invariant 6 of design §2", "it has not finished: %+v", a.Job.Status)
+		a.complain("design §2, invariant 6", "it has not finished: %+v", a.Job.Status)
 	}
 	return a.ledger.found[before:]
 }
