@@ -79,7 +79,7 @@ lint-go: $(linter)/golangci-lint
 	cd test/oracle && $(golangci) run -c ../../.golangci.yml ./...
 
 .PHONY: contract
-contract: ## Fail on a rule of the Job contract without a test, or a stale docs/conformance.md; UPDATE=1 writes it
+contract: ## Fail on a rule without a test, a citation of nothing, or a stale docs/conformance.md; UPDATE=1 writes it
 	go run ./internal/conformance $(if $(UPDATE),-write)
 
 # The schema may not break readers of the last release. Before the first release there is nothing to break.

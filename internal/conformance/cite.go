@@ -14,14 +14,15 @@ type citation struct {
 }
 
 const (
-	one  = `J-\d{3}`
+	one  = `[JCTO]-\d{3}`
 	many = one + `(?:(?:, and |, | and | to |; )` + one + `)*`
+	part = `design §\d+(?:, invariant \d+)?`
 )
 
 var (
 	leading  = regexp.MustCompile(`^(` + many + `): +(.*)$`)
 	only     = regexp.MustCompile(`^` + many + `$`)
-	bracket  = regexp.MustCompile(` *\(((?:design §\d+, |O-\d{3}, )*` + many + `)((?:, design §\d+|, O-\d{3})*)\)`)
+	bracket  = regexp.MustCompile(` *\((?:` + part + `, )*` + many + `(?:, ` + part + `)*\)`)
 	anyRules = regexp.MustCompile(many)
 	sentence = regexp.MustCompile(`(?s)(.*?[.!?](?: |$)|.+$)`)
 	testName = regexp.MustCompile(`^(?:Test|Fuzz)\w+(?::| is| are| shows| covers| holds)? *`)
@@ -94,14 +95,18 @@ func expand(list string) []string {
 		if !isRange {
 			to = from
 		}
-		for n := number(from); n <= number(to) && n > 0; n++ {
-			ids = append(ids, fmt.Sprintf("J-%03d", n))
+		letter, first := parts(from)
+		_, last := parts(to)
+		for n := first; n <= last; n++ {
+			ids = append(ids, fmt.Sprintf("%s-%03d", letter, n))
 		}
 	}
 	return ids
 }
 
-func number(id string) int {
-	n, _ := strconv.Atoi(strings.TrimPrefix(id, "J-")) // its form has been matched; 0 is no rule
-	return n
+// parts takes an id apart.
+func parts(id string) (letter string, n int) {
+	letter, number, _ := strings.Cut(id, "-")
+	n, _ = strconv.Atoi(number) // its form has been matched
+	return letter, n
 }

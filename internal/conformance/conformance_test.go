@@ -18,6 +18,7 @@ func TestWhatTestsSayIsHarvested(t *testing.T) {
 		t.Fatal(err)
 	}
 	for id, want := range map[string][]string{
+		oneOf("O", 2): {"TestRows: helper checks that the second rule holds too"},
 		id(1): {
 			"TestDoc: the first rule holds over two lines", "TestRows: a subtest says it",
 			"TestScripts/play: What is played here obeys a rule",
@@ -42,20 +43,36 @@ func TestWhatTestsSayIsHarvested(t *testing.T) {
 }
 
 // id spells a rule. Written out it would be a citation.
-func id(n int) string { return fmt.Sprintf("J-%03d", n) }
+func id(n int) string { return oneOf("J", n) }
+
+func oneOf(contract string, n int) string { return fmt.Sprintf("%s-%03d", contract, n) }
 
 func TestATreeIsFoundWanting(t *testing.T) {
+	const job = "docs/contract/job.md"
 	for _, row := range []struct {
-		name, file, more string // what goes after the file's last line
-		want             string // "" for nothing
+		name string
+		more map[string]string // what goes after the last line of a file
+		want string            // "" for nothing
 	}{
-		{"a tree whose page is fresh", "", "", ""},
-		{"a rule without a test", "internal/conformance/rules.txt", id(5) + " A five", "has no test"},
-		{"a citation of no rule", "pkg/pkg.go", "package pkg // " + id(777), "there is no rule"},
-		{"a citation without a fact", "pkg/pkg_test.go", test("TestMore: " + id(1) + "."), "without what is asserted"},
-		{"a table that no test reads", "pkg/pkg_test.go", "var idle = []struct{ a, b string }{{`" + id(1) + "`, `it is so`}}", "no test reads"},
-		{"a script that no test reads", "pkg/testdata/sub/x.txt", "# " + id(1) + ": it is so.", "no test reads"},
-		{"a test that the page does not name", "pkg/pkg_test.go", test(id(1) + ": and this one too."), "is stale"},
+		{"a tree whose page is fresh", nil, ""},
+		{"a rule without a line", map[string]string{job: "- " + id(5) + " Five."}, "has no line"},
+		{"a rule without a test", map[string]string{job: "- " + id(5) + " Five.", rulesFile: id(5) + " five"}, "has no test"},
+		{"a line without a rule", map[string]string{rulesFile: id(5) + " five"}, "is in no contract"},
+		{"a rule with two lines", map[string]string{rulesFile: id(4) + " four"}, "stands there twice"},
+		{
+			"a rule that is to come, and has a test", map[string]string{"pkg/pkg_test.go": test(oneOf("C", 1) + ": it is there already.")},
+			"proves it already",
+		},
+		{"a citation of no section", map[string]string{"pkg/pkg.go": "package pkg // design " + "§" + "3"}, "has no §3"},
+		{"a citation of no invariant", map[string]string{"deploy/role.yaml": "# design " + "§" + "1, invariant 2"}, "has no §1, inv"},
+		{"a citation of no rule", map[string]string{"pkg/pkg.go": "package pkg // " + id(777)}, "there is no rule"},
+		{"a citation without a fact", map[string]string{"pkg/pkg_test.go": test("TestMore: " + id(1) + ".")}, "without what is asserted"},
+		{
+			"a table that no test reads", map[string]string{"pkg/pkg_test.go": "var idle = []struct{ a, b string }{{`" + id(1) + "`, `it is so`}}"},
+			"no test reads",
+		},
+		{"a script that no test reads", map[string]string{"pkg/testdata/sub/x.txt": "# " + id(1) + ": it is so."}, "no test reads"},
+		{"a test that the page does not name", map[string]string{"pkg/pkg_test.go": test(id(1) + ": and this one too.")}, "is stale"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			root := t.TempDir()
@@ -65,8 +82,8 @@ func TestATreeIsFoundWanting(t *testing.T) {
 			if found, err := run(root, true); err != nil || len(found) > 0 {
 				t.Fatalf("%v %q", err, found)
 			}
-			if row.file != "" {
-				appendTo(t, filepath.Join(root, row.file), row.more)
+			for file, more := range row.more {
+				appendTo(t, filepath.Join(root, file), more)
 			}
 			found, err := run(root, false)
 			if err != nil {
@@ -76,6 +93,34 @@ func TestATreeIsFoundWanting(t *testing.T) {
 				t.Errorf("found %q, want %q", all, row.want)
 			}
 		})
+	}
+}
+
+// TestThePage: what stands in a line says why there is no test, and what sort of rule it is.
+func TestThePage(t *testing.T) {
+	root := t.TempDir()
+	if err := os.CopyFS(root, os.DirFS(tree).(fs.ReadDirFS)); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := run(root, true); err != nil || len(found) > 0 {
+		t.Fatalf("%v %q", err, found)
+	}
+	page, err := os.ReadFile(filepath.Join(root, pageFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"\n| [The Job contract](contract/job.md) | 4 | 4 | 0 | 0 |\n",
+		"\n| [Operations](contract/operations.md) | 2 | 1 | 1 | 0 |\n",
+		"\n### 1. First\n",
+		"\n| " + id(2) + " | two *(inner)* | ",
+		"\n| " + id(3) + " | three *(stricter)* | ",
+		"\n| " + oneOf("O", 1) + " | a fact | *only describes the built-in* |\n",
+		"\n| " + oneOf("C", 1) + " to " + oneOf("C", 3) + " | all of it | *comes with CronJobs* |\n",
+	} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("the page has no %q:\n%s", want, page)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
-// Command conformance ties each rule of the Job contract to the tests that fail when it is broken, and writes
-// docs/conformance.md. Its sources are rules.txt (the rules), differences.md (what differs from the built-in controller on
-// purpose) and the tests themselves, which say what they prove next to where they prove it:
+// Command conformance ties each rule of the contracts (docs/contract) to the tests that fail when it is broken, and writes
+// docs/conformance.md. It also finds citations, anywhere in the tree, of rules and of parts of docs/design.md that do not exist.
+// Its sources are the contracts, rules.txt (a title for each rule, and why no test is wanted of some), differences.md (what differs
+// from the built-in controller on purpose) and the tests themselves, which say what they prove next to where they prove it:
 //
 //	// J-085: the status write that names the pod is confirmed before its finalizer goes.
 //
@@ -14,5 +15,5 @@
 // that gets to it: by being it, calling it, or reading the table in which it stands. Rules are never cited by anything but tests
 // in the page: a comment in code says which rule a line obeys, which proves nothing.
 //
-// Read rules.go and harvest.go next.
+// Read contract.go, rules.go and harvest.go next.
 package main

@@ -11,6 +11,7 @@ import (
 const (
 	rulesFile       = "internal/conformance/rules.txt"
 	differencesFile = "internal/conformance/differences.md"
+	designFile      = "docs/design.md"
 	pageFile        = "docs/conformance.md"
 )
 
@@ -34,7 +35,15 @@ func main() {
 // run checks the tree and, when write is set, writes the page. What it finds is for people; an error means that it could not
 // look.
 func run(root string, write bool) (found []string, err error) {
-	contract, err := readContract(filepath.Join(root, rulesFile))
+	book, err := readBook(root)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := readEntries(filepath.Join(root, rulesFile))
+	if err != nil {
+		return nil, err
+	}
+	design, err := readDesign(root)
 	if err != nil {
 		return nil, err
 	}
@@ -46,14 +55,15 @@ func run(root string, write bool) (found []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	unknown, err := unknownRules(root, contract)
+	found = append(h.complaints, book.assign(entries)...)
+	found = append(found, book.gaps(h)...)
+	nowhere, err := dangling(root, book, design)
 	if err != nil {
 		return nil, err
 	}
-	found = append(h.complaints, unknown...)
-	found = append(found, contract.gaps(h)...)
+	found = append(found, nowhere...)
 
-	page := contract.page(h, string(differences))
+	page := book.page(h, string(differences))
 	file := filepath.Join(root, pageFile)
 	if write {
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { // git keeps no empty directory of a test's tree

@@ -2,139 +2,98 @@ package main
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 )
 
 // ruleID is how a rule is cited.
-var ruleID = regexp.MustCompile(`\bJ-\d{3}\b`)
+var ruleID = regexp.MustCompile(`\b[JCTO]-\d{3}\b`)
 
-// contract is the rules in their order.
-type contract struct {
-	sections []section
-}
-
-type section struct {
-	title string
-	rules []rule
-}
-
+// rule is one rule of a contract.
 type rule struct {
-	id, title string
-	inner     bool // about the built-in's inner mechanism: ours has an invariant instead
-	stricter  bool
+	id       string
+	inner    bool // about the built-in's inner mechanism: ours has an invariant instead
+	stricter bool
+	entry    *entry // its line of rules.txt; nil when there is none
 }
 
-// marks are the letters that may stand behind an id; "-" is none.
-var marks = regexp.MustCompile(`^(-|[AIST]+)$`)
+// entry is one line of rules.txt.
+type entry struct {
+	ids      []string
+	standing string // why no test is wanted: builtIn, or "with" and what it comes with; "" when one is
+	title    string
+}
 
-func readContract(file string) (*contract, error) {
+// builtIn is the standing of a rule that only describes the built-in controllers.
+const builtIn = "built-in"
+
+// later reports whether what the rule asks for is still to come.
+func (e *entry) later() bool { return strings.HasPrefix(e.standing, "with ") }
+
+// entryLine is rules, their standing in brackets if they have one, and a title.
+var entryLine = regexp.MustCompile(`^(` + one + `(?: to ` + one + `)?)(?: \((` + builtIn + `|with [^)]+)\))? (.+)$`)
+
+// readEntries reads rules.txt.
+func readEntries(file string) ([]*entry, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	c := &contract{}
-	n := 0
-	for line := range strings.Lines(string(text)) {
-		n++
-		if err := c.line(strings.TrimSuffix(line, "\n")); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", file, n, err)
+	var entries []*entry
+	for n, line := range strings.Split(string(text), "\n") {
+		if line == "" || line[0] == '#' {
+			continue
 		}
+		m := entryLine.FindStringSubmatch(line)
+		if m == nil {
+			return nil, fmt.Errorf("%s:%d: want a rule's id, its standing in brackets if it has one, and its title: %q", file, n+1, line)
+		}
+		entries = append(entries, &entry{ids: expand(m[1]), standing: m[2], title: m[3]})
 	}
-	return c, nil
+	return entries, nil
 }
 
-func (c *contract) line(line string) error {
-	switch title, ok := strings.CutPrefix(line, "## "); {
-	case ok:
-		c.sections = append(c.sections, section{title: title})
-		return nil
-	case line == "" || line[0] == '#':
-		return nil
-	}
-	words := strings.Fields(line)
-	if len(words) < 3 || ruleID.FindString(words[0]) != words[0] || !marks.MatchString(words[1]) || len(c.sections) == 0 {
-		return fmt.Errorf("want a rule's id, its marks and its title, in a section: %q", line)
-	}
-	r := rule{id: words[0], inner: strings.Contains(words[1], "I"), stricter: strings.Contains(words[1], "S")}
-	r.title = strings.Join(words[2:], " ")
-	if want := fmt.Sprintf("J-%03d", c.count()+1); r.id != want {
-		return fmt.Errorf("%s stands where %s should", r.id, want)
-	}
-	last := &c.sections[len(c.sections)-1]
-	last.rules = append(last.rules, r)
-	return nil
-}
-
-func (c *contract) count() int {
-	n := 0
-	for _, s := range c.sections {
-		n += len(s.rules)
-	}
-	return n
-}
-
-// gaps are the rules that no test proves.
-func (c *contract) gaps(h *harvested) []string {
-	var found []string
-	for _, s := range c.sections {
-		for _, r := range s.rules {
-			if len(h.facts[r.id]) == 0 {
-				found = append(found, fmt.Sprintf("%s has no test: %s", r.id, r.title))
+// assign gives each rule of the contracts its entry. A range stands for those of its rules that exist: numbers have gaps.
+func (b *book) assign(entries []*entry) (found []string) {
+	last := ""
+	for _, e := range entries {
+		e.ids = slices.DeleteFunc(e.ids, func(id string) bool { return len(e.ids) > 1 && b.rules[id] == nil })
+		for _, id := range e.ids {
+			switch r := b.rules[id]; {
+			case r == nil:
+				found = append(found, fmt.Sprintf("%s: %s is in no contract", rulesFile, id))
+			case r.entry != nil:
+				found = append(found, fmt.Sprintf("%s: %s stands there twice", rulesFile, id))
+			case last != "" && last[0] == id[0] && last > id:
+				found = append(found, fmt.Sprintf("%s: %s stands behind %s", rulesFile, id, last))
+			default:
+				r.entry = e
 			}
+			last = id
 		}
 	}
 	return found
 }
 
-// unknownRules are citations, anywhere in the repository, of rules that do not exist.
-func unknownRules(root string, c *contract) (found []string, err error) {
-	known := map[string]bool{}
-	for _, s := range c.sections {
-		for _, r := range s.rules {
-			known[r.id] = true
-		}
-	}
-	err = walk(root, func(file string) error {
-		if !slices.Contains([]string{".go", ".txt", ".txtar", ".md", ".proto"}, filepath.Ext(file)) {
-			return nil
-		}
-		text, err := os.ReadFile(filepath.Join(root, file))
-		if err != nil {
-			return err
-		}
-		for n, line := range strings.Split(string(text), "\n") {
-			for _, id := range ruleID.FindAllString(line, -1) {
-				if !known[id] {
-					found = append(found, fmt.Sprintf("%s:%d: there is no rule %s", file, n+1, id))
+// gaps are the rules that rules.txt does not have, those that no test proves though one is wanted, and those that are said to
+// come and have a test.
+func (b *book) gaps(h *harvested) (found []string) {
+	for _, c := range b.contracts {
+		for _, s := range c.sections {
+			for _, r := range s.rules {
+				facts := h.facts[r.id]
+				switch {
+				case r.entry == nil:
+					found = append(found, fmt.Sprintf("%s: %s has no line", rulesFile, r.id))
+				case r.entry.standing == "" && len(facts) == 0:
+					found = append(found, fmt.Sprintf("%s has no test: %s", r.id, r.entry.title))
+				case r.entry.later() && len(facts) > 0:
+					found = append(found, fmt.Sprintf("%s comes %s, as %s has it, and %s proves it already", r.id, r.entry.standing, rulesFile, facts[0].test))
 				}
 			}
 		}
-		return nil
-	})
-	return found, err
-}
-
-// walk visits the files of the repository that people write, by their slash-separated paths from the root.
-func walk(root string, visit func(file string) error) error {
-	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		file, err := filepath.Rel(root, path)
-		if err != nil {
-			return err
-		}
-		switch file = filepath.ToSlash(file); {
-		case d.IsDir() && slices.Contains([]string{".git", "bin", "dist", "test/bin", "proto/gen", "internal/conformance/testdata"}, file):
-			return filepath.SkipDir
-		case d.Type().IsRegular():
-			return visit(file)
-		}
-		return nil
-	})
+	}
+	return found
 }

@@ -27,5 +27,5 @@ func TestRows(t *testing.T) {
 	t.Run("a subtest says it (J-001)", nil)
 }
 
-// helper checks that the second rule holds too (J-002).
+// helper checks that the second rule holds too (J-002, O-002, design §1, invariant 1).
 func helper(t *testing.T) { _ = table }

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// contractFiles are the contracts, from the root, in the order of the page.
+var contractFiles = []string{
+	"docs/contract/job.md", "docs/contract/operations.md", "docs/contract/cronjob.md", "docs/contract/ttl.md",
+}
+
+// book is all contracts.
+type book struct {
+	contracts []contract
+	rules     map[string]*rule
+}
+
+// contract is one file: its rules under its headings.
+type contract struct {
+	file, title string
+	sections    []section
+}
+
+type section struct {
+	title string
+	rules []*rule
+}
+
+var (
+	// defined is the line that states a rule: an item of a list, or a row of a table.
+	defined = regexp.MustCompile(`^(?:- (?:\*\*)?|\| )(` + one + `)\b`)
+	mark    = regexp.MustCompile(`\[([A-Z])\]`)
+)
+
+// readBook reads the contracts that there are.
+func readBook(root string) (*book, error) {
+	b := &book{rules: map[string]*rule{}}
+	for _, file := range contractFiles {
+		text, err := os.ReadFile(filepath.Join(root, file))
+		if err != nil {
+			return nil, err
+		}
+		if err := b.read(file, string(text)); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// read reads one contract. What stands between a rule and the next empty line, heading or row is the rule's text, with its marks.
+func (b *book) read(file, text string) error {
+	c := contract{file: file}
+	var open *rule
+	for n, line := range strings.Split(text, "\n") {
+		m := defined.FindStringSubmatch(line)
+		switch {
+		case strings.HasPrefix(line, "# "):
+			c.title = line[2:]
+		case strings.HasPrefix(line, "## "):
+			c.sections = append(c.sections, section{title: line[3:]})
+		case m != nil && len(c.sections) == 0:
+			return fmt.Errorf("%s:%d: %s stands before the first section", file, n+1, m[1])
+		case m != nil && b.rules[m[1]] != nil:
+			return fmt.Errorf("%s:%d: %s stands there twice", file, n+1, m[1])
+		case m != nil:
+			open = &rule{id: m[1]}
+			b.rules[open.id] = open
+			s := &c.sections[len(c.sections)-1]
+			s.rules = append(s.rules, open)
+		}
+		if line == "" || line[0] == '#' || m == nil && line[0] == '|' {
+			open = nil
+		}
+		if open != nil {
+			open.mark(line)
+		}
+	}
+	b.contracts = append(b.contracts, c)
+	return nil
+}
+
+// mark notes what a line says of the rule in square brackets.
+func (r *rule) mark(line string) {
+	if r.id[0] != 'J' {
+		return // elsewhere S is what the API server does
+	}
+	for _, m := range mark.FindAllStringSubmatch(line, -1) {
+		r.inner = r.inner || m[1] == "I"
+		r.stricter = r.stricter || m[1] == "S"
+	}
+}
