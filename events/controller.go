@@ -10,17 +10,23 @@ import (
 type LogCreated struct {
 	LogID  string // random, 32 hexadecimal digits
 	Epoch  uint64 // the life of the log, from 1
-	Format uint32
+	Format uint32 // LeastFormat of the program that made the log
 }
 
-// Format is the version of the log format that this program writes.
-const Format = 1
+// Format is the newest version of the log format that this program reads. LeastFormat is the one that the files need which commits
+// write; a file that needs a newer one says so in its beginning. Whoever adds to the format raises Format, and writes the new
+// number into the least reader of the files that have it.
+const (
+	Format      = 1
+	LeastFormat = 1
+)
 
 // EpochChanged begins another life of the log.
 type EpochChanged struct {
 	Epoch  uint64
 	Reason EpochReason
 	Rewind Rewind // the proof, when the cluster was rewound; zero for other reasons
+	Lost   Loss   // the newest record that is known to be lost, when the log goes on after a loss; zero for other reasons
 }
 
 // Rewind is what proves that a cluster went back: a quorum read that was asked for when Known was known, and is older.
@@ -52,6 +58,8 @@ type ControllerStarted struct {
 	Key          string `json:",omitempty"` // ID of the key with which specs and templates are hashed from here on
 	KeyBefore    string `json:",omitempty"` // that of the run before, when it was another one
 	FoldVersion  uint32 `json:",omitempty"` // counts the versions of the fold and of stored states
+	// Least is what a reader of this run's records needs at least; zero in records of before it was written.
+	Least ReaderVersion
 }
 
 // Mode says which Jobs the controller runs (design §9).

@@ -19,6 +19,7 @@ const (
 	KindSynced            Kind = 15
 	KindRivalFound        Kind = 16
 	KindRivalGone         Kind = 17
+	KindLossFound         Kind = 18
 
 	KindJobAdded   Kind = 20
 	KindJobChanged Kind = 21
@@ -60,6 +61,7 @@ var kinds = map[Kind]kindInfo{
 	KindSynced:            {"Synced", true},
 	KindRivalFound:        {"RivalFound", true},
 	KindRivalGone:         {"RivalGone", true},
+	KindLossFound:         {"LossFound", true},
 	KindJobAdded:          {"JobAdded", true},
 	KindJobChanged:        {"JobChanged", true},
 	KindJobDeleted:        {"JobDeleted", true},

@@ -12,11 +12,35 @@ func epochToWire(f *EpochChanged) *pb.EpochChanged {
 	if r := f.Rewind; r != (Rewind{}) {
 		w.Rewind = &pb.Rewind{Resource: pb.Resource(r.Resource), Known: r.Known, Found: r.Found, Object: uidToWire(r.Object)}
 	}
+	w.Lost = lossToWire(&f.Lost)
 	return w
 }
 
+func lossToWire(l *Loss) *pb.Loss {
+	if *l == (Loss{}) {
+		return nil
+	}
+	w := &pb.Loss{
+		Witness: pb.Witness(l.Witness), Epoch: l.Epoch, Sequence: uint64(l.Sequence), Job: uidToWire(l.Job), Ordinal: l.Ordinal,
+		Pod: uidToWire(l.Pod),
+	}
+	if l.Hash != (Hash{}) {
+		w.Hash = l.Hash[:]
+	}
+	return w
+}
+
+func lossFromWire(w *pb.Loss) (l Loss) {
+	l = Loss{
+		Witness: Witness(w.GetWitness()), Epoch: w.GetEpoch(), Sequence: Sequence(w.GetSequence()), Job: uidFromWire(w.GetJob()),
+		Ordinal: w.GetOrdinal(), Pod: uidFromWire(w.GetPod()),
+	}
+	copy(l.Hash[:], w.GetHash())
+	return l
+}
+
 func epochFromWire(w *pb.EpochChanged) (Facts, error) {
-	f := &EpochChanged{Epoch: w.GetEpoch(), Reason: EpochReason(w.GetReason())}
+	f := &EpochChanged{Epoch: w.GetEpoch(), Reason: EpochReason(w.GetReason()), Lost: lossFromWire(w.GetLost())}
 	if r := w.GetRewind(); r != nil {
 		f.Rewind = Rewind{
 			Resource: Resource(r.GetResource()), Known: r.GetKnown(), Found: r.GetFound(), Object: uidFromWire(r.GetObject()),
@@ -28,14 +52,26 @@ func epochFromWire(w *pb.EpochChanged) (Facts, error) {
 func startedToWire(f *ControllerStarted) *pb.ControllerStarted {
 	return &pb.ControllerStarted{
 		Version: f.Version, RulesVersion: f.RulesVersion, ZoneData: f.ZoneData, Settings: SettingsToWire(&f.Settings),
-		Key: f.Key, KeyBefore: f.KeyBefore, FoldVersion: f.FoldVersion,
+		Key: f.Key, KeyBefore: f.KeyBefore, FoldVersion: f.FoldVersion, Least: readerToWire(f.Least),
 	}
+}
+
+func readerToWire(v ReaderVersion) *pb.ReaderVersion {
+	if v == (ReaderVersion{}) {
+		return nil
+	}
+	return &pb.ReaderVersion{Format: v.Format, Rules: v.Rules, Fold: v.Fold, Program: v.Program}
+}
+
+func readerFromWire(w *pb.ReaderVersion) ReaderVersion {
+	return ReaderVersion{Format: w.GetFormat(), Rules: w.GetRules(), Fold: w.GetFold(), Program: w.GetProgram()}
 }
 
 func startedFromWire(w *pb.ControllerStarted) (Facts, error) {
 	return &ControllerStarted{
 		Version: w.GetVersion(), RulesVersion: w.GetRulesVersion(), ZoneData: w.GetZoneData(),
 		Settings: SettingsFromWire(w.GetSettings()), Key: w.GetKey(), KeyBefore: w.GetKeyBefore(), FoldVersion: w.GetFoldVersion(),
+		Least: readerFromWire(w.GetLeast()),
 	}, nil
 }
 

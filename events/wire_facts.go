@@ -61,6 +61,8 @@ func factsToWire(f Facts, free *[]string) (proto.Message, error) {
 		return rivalToWire(f), nil
 	case *RivalGone:
 		return &pb.RivalGone{}, nil
+	case *LossFound:
+		return &pb.LossFound{Loss: lossToWire(&f.Loss)}, nil
 	case *JobSeen:
 		return jobSeenToWire(f, free), nil
 	case *JobGone:
@@ -120,6 +122,8 @@ func unmarshalFacts(kind Kind, b []byte, free []string) (Facts, error) {
 		return parse(b, rivalFromWire)
 	case KindRivalGone:
 		return parse(b, func(*pb.RivalGone) (Facts, error) { return &RivalGone{}, nil })
+	case KindLossFound:
+		return parse(b, func(w *pb.LossFound) (Facts, error) { return &LossFound{lossFromWire(w.GetLoss())}, nil })
 	case KindJobAdded, KindJobChanged:
 		return parse(b, func(w *pb.JobSeen) (Facts, error) { return jobSeenFromWire(w, t), nil })
 	case KindJobDeleted:

@@ -16,9 +16,31 @@ import (
 // give a state of other bytes than before: a stored state is compared with the fold only under the version that wrote it.
 const FoldVersion = 1
 
+// LeastFold is the oldest version of the fold that may fold what this program writes. It is raised to FoldVersion with each change by
+// which an older fold would give another state: a kind of record that is critical, a field that the fold reads.
+const LeastFold = 1
+
+// Readable says so when rec stands for what this program cannot fold: a record of a critical kind that it does not know, or the start of
+// a program whose records need a newer fold. The error is events.ErrNewer. Whoever folds asks before each record.
+func Readable(rec *events.Record) error {
+	newer := &events.NewerError{Has: events.ReaderVersion{Format: events.Format, Fold: FoldVersion}}
+	if rec.Critical && !rec.Kind.Known() {
+		newer.What = fmt.Sprintf("record %d is of %s", rec.Sequence, rec.Kind)
+		return newer
+	}
+	if f, ok := rec.Facts.(*events.ControllerStarted); ok && !newer.Has.Reads(f.Least) {
+		newer.Writer, newer.Needs = f.Version, f.Least
+		return newer
+	}
+	return nil
+}
+
 // Check says what is wrong with rec as the next record that is applied: it must not refer to what no record before it says. A log that
 // a controller wrote always passes; one whose checksums are right and whose contents were changed may not, and cannot be decided on.
 func (w *World) Check(rec *events.Record) error {
+	if err := Readable(rec); err != nil {
+		return err
+	}
 	if rec.Stream != events.Controller && rec.Sequence <= w.floors[rec.Stream] {
 		return nil // a snapshot has it
 	}

@@ -9,6 +9,10 @@ import (
 // replay reports decisions of another version, and does not count them as divergences.
 const RulesVersion = 4
 
+// LeastRules is the oldest version of the rules that may go on with what these have decided. An older program must be able to take over
+// again after an upgrade that went wrong, so it is raised only when the older rules would do harm.
+const LeastRules = 4
+
 // Decision is what should be done for one Job, and when to look again if nothing happens before.
 type Decision struct {
 	events.Decision

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
 )
@@ -26,7 +27,7 @@ const (
 
 // openWithRoom opens the log as soon as its disk has room for that. Until then it answers probes where the endpoint will be.
 func (c *controller) openWithRoom(ctx context.Context) (*boltlog.Log, error) {
-	open := func() (*boltlog.Log, error) { return boltlog.Open(c.flags.log, boltlog.Options{Logger: c.logger}) }
+	open := func() (*boltlog.Log, error) { return boltlog.Open(c.flags.log, c.logOptions()) }
 	log, err := open()
 	if !errors.Is(err, store.ErrNoRoom) {
 		return log, err
@@ -59,6 +60,11 @@ func (c *controller) openWithRoom(ctx context.Context) (*boltlog.Log, error) {
 		c.full(false)
 	}
 	return log, err
+}
+
+// logOptions is how the log is opened.
+func (c *controller) logOptions() boltlog.Options {
+	return boltlog.Options{Logger: c.logger, Reader: thisReader(), Least: loop.Least()}
 }
 
 // full is told whether the log has room: again and again while it has none, and between turns while it has.

@@ -70,7 +70,7 @@ func (c *cli) get(ctx context.Context, f *getFlags, args []string) error {
 	if name == "" && f.at != "" {
 		return usage("--at is for one Job: write get job/NAME --at %s", f.at)
 	}
-	src, _, err := f.source.open(ctx, c)
+	src, err := f.source.openToFold(ctx, c)
 	if err != nil {
 		return err
 	}

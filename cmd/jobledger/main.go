@@ -32,6 +32,7 @@ func run(args []string) int {
 	root := newRoot(c, displayName(args[0]))
 	root.SetArgs(args[1:])
 	command, err := root.ExecuteContextC(ctx)
+	err = thisIs(err)
 	var problem *usageError
 	switch {
 	case err == nil && !c.damaged:

@@ -175,7 +175,7 @@ func (c *cli) drainFirst(ctx context.Context, f *releaseFlags, settings events.S
 	})
 	switch {
 	case err != nil:
-		logger.Error("failed", "error", err)
+		logger.Error("failed", "error", thisIs(err))
 		return errTold
 	case !drained:
 		return errors.New("stopped before all that has begun had ended: start it again to go on")

@@ -62,7 +62,7 @@ func (c *cli) replay(ctx context.Context, f *replayFlags) error {
 			return err
 		}
 	}
-	src, _, err := f.source.open(ctx, c)
+	src, err := f.source.openToFold(ctx, c)
 	if err != nil {
 		return err
 	}

@@ -86,7 +86,7 @@ lost, 2 when the command line cannot be understood.`,
 			}
 			logger := newLogger(c.err, f.logFormat, f.verbosity)
 			if err := runController(cmd.Context(), &f, settings, logger, nil); err != nil {
-				logger.Error("failed", "error", err)
+				logger.Error("failed", "error", thisIs(err))
 				return errTold
 			}
 			return nil

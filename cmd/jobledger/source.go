@@ -11,8 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/serve"
 	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
 )
@@ -60,6 +62,17 @@ func (f *sourceFlags) open(ctx context.Context, c *cli) (src serve.Source, live 
 		return src, true, err
 	}
 	return nil, false, explainOpen(f.log, err)
+}
+
+// openToFold opens the source for who folds records into states. A log that needs a newer fold than this program has is refused.
+func (f *sourceFlags) openToFold(ctx context.Context, c *cli) (src serve.Source, err error) {
+	src, _, err = f.open(ctx, c)
+	if own, is := src.(local); is && err == nil {
+		if err = own.log.Readable(events.ReaderVersion{Fold: projector.FoldVersion}); err != nil {
+			src.Close()
+		}
+	}
+	return src, err
 }
 
 // explainOpen says what may be meant by a directory that holds no log.

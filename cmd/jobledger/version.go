@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/reconciler"
+	"github.com/jobledger/jobledger/reconciler/loop"
 )
 
 // version is set by the linker (-X main.version=v1.2.3) in releases; else that of the module says.
@@ -52,6 +54,18 @@ func thisBuild() build {
 	}
 	return b
 }
+
+// thisIs completes an error that says that a log needs a newer program: which one this is.
+func thisIs(err error) error {
+	var newer *events.NewerError
+	if errors.As(err, &newer) && newer.Has.Program == "" {
+		newer.Has = thisReader()
+	}
+	return err
+}
+
+// thisReader is what this program can read.
+func thisReader() events.ReaderVersion { return loop.Reader(thisBuild().Version) }
 
 // String is the line for people.
 func (b build) String() string {

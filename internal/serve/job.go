@@ -8,6 +8,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/store"
 )
 
@@ -72,6 +73,9 @@ func jobFrom(ctx context.Context, src Source, s events.Stream, from events.Seque
 		}
 		if at.passed(&r) || (asOf != 0 && r.Sequence > asOf) {
 			break
+		}
+		if err := projector.Readable(&r); err != nil {
+			return show.Job{}, fmt.Errorf("fold record %d: %w", r.Sequence, err)
 		}
 		if err := parts.need(ctx, &r); err != nil {
 			return show.Job{}, err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/store"
 )
 
@@ -83,6 +84,9 @@ func (l Local) Jobs(ctx context.Context) ([]show.Summary, error) {
 	for r, err := range l.Log.Read(ctx, 0) {
 		if errors.Is(err, store.ErrCorrupt) {
 			return summaries(fold), err
+		}
+		if err == nil {
+			err = projector.Readable(&r)
 		}
 		if err != nil {
 			return nil, err

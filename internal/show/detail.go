@@ -133,6 +133,8 @@ func controllerDetail(r *events.Record) string {
 			return fmt.Sprintf("another controller runs the same Jobs: %d acts of it were seen", len(f.Acts))
 		}
 		return r.Evidence.Sentence
+	case *events.LossFound:
+		return "records are lost: " + f.Loss.String()
 	case *events.RivalGone:
 		return "no other controller was at work for a minute: decisions go on"
 	}
@@ -143,7 +145,10 @@ func epochText(f *events.EpochChanged) string {
 	text := fmt.Sprintf("epoch %d begins", f.Epoch)
 	switch r := f.Rewind; {
 	case f.Reason == events.EpochRestored:
-		text += ": the log was restored from a copy"
+		text += ": the log goes on without records that are lost"
+		if f.Lost != (events.Loss{}) {
+			text += ": " + f.Lost.String()
+		}
 	case f.Reason != events.EpochClusterRewound:
 	case r.Object != "":
 		text += fmt.Sprintf(": the cluster was restored from a backup: object %s of %s went back from revision %d to %d; everything is read anew",

@@ -91,7 +91,12 @@ var (
 	commandType  = reflect.TypeFor[events.Command]()
 	commandName  = reflect.TypeFor[events.CommandName]()
 	epochReason  = reflect.TypeFor[events.EpochReason]()
+	witnessType  = reflect.TypeFor[events.Witness]()
 )
+
+var witnesses = map[events.Witness]string{
+	events.WitnessFiles: "files", events.WitnessLease: "lease", events.WitnessPod: "pod", events.WitnessStream: "stream",
+}
 
 // value writes facts as JSON. Fields bear their Go names with a small first letter; their order is that of the type.
 // What is unset, false or empty is left out; so is an unsigned number that is 0, and -1 where it marks something that
@@ -120,6 +125,11 @@ func value(v reflect.Value) []byte {
 			return quote("restored")
 		case events.EpochClusterRewound:
 			return quote("clusterRewound")
+		}
+		return nil
+	case witnessType:
+		if name := witnesses[events.Witness(v.Uint())]; name != "" {
+			return quote(name)
 		}
 		return nil
 	}

@@ -24,6 +24,10 @@ func fill(v reflect.Value, n *int64) {
 		for i := range v.NumField() {
 			fill(v.Field(i), n)
 		}
+	case reflect.Array:
+		for i := range v.Len() {
+			fill(v.Index(i), n)
+		}
 	case reflect.Slice:
 		if v.Type().Elem() == commandType {
 			v.Set(reflect.ValueOf(allCommands()))
@@ -71,6 +75,7 @@ func allFacts() map[events.Kind]events.Facts {
 		events.KindSynced:            filled(&events.Synced{}),
 		events.KindRivalFound:        filled(&events.RivalFound{}),
 		events.KindRivalGone:         &events.RivalGone{},
+		events.KindLossFound:         filled(&events.LossFound{}),
 		events.KindJobAdded:          filled(&events.JobSeen{}),
 		events.KindJobChanged:        &events.JobSeen{Status: &events.JobStatus{Ready: events.Unset, Terminating: events.Unset}},
 		events.KindJobDeleted:        filled(&events.JobGone{}),

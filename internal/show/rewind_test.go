@@ -38,7 +38,7 @@ func TestRewindIsToldInPlainWords(t *testing.T) {
 		"epoch 2 begins: the cluster was restored from a backup: object u of pods went back from revision 90 to 40; everything is read anew": {
 			Epoch: 2, Reason: events.EpochClusterRewound, Rewind: events.Rewind{Resource: events.Pods, Known: 90, Found: 40, Object: "u"},
 		},
-		"epoch 3 begins: the log was restored from a copy": {Epoch: 3, Reason: events.EpochRestored},
+		"epoch 3 begins: the log goes on without records that are lost": {Epoch: 3, Reason: events.EpochRestored},
 	} {
 		if got := epochText(f); got != want {
 			t.Errorf("%q, want %q", got, want)

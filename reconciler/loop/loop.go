@@ -3,7 +3,6 @@ package loop
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -117,8 +116,8 @@ func Recover(ctx context.Context, log store.Log) (*projector.World, error) {
 		if err != nil {
 			return nil, fmt.Errorf("recover from record %d on: %w", from+1, err)
 		}
-		if rec.Critical && !rec.Kind.Known() {
-			return nil, fmt.Errorf("record %d is of %s: %w", rec.Sequence, rec.Kind, ErrNewerLog)
+		if err := readable(&rec); err != nil {
+			return nil, err
 		}
 		if err := world.Check(&rec); err != nil {
 			return nil, &store.CorruptError{At: rec.Sequence, Cause: err, Hint: "run 'jobledger replay': no controller writes such a log"}
@@ -128,9 +127,6 @@ func Recover(ctx context.Context, log store.Log) (*projector.World, error) {
 	world.Recovered()
 	return world, nil
 }
-
-// ErrNewerLog: the log holds records that could change decisions and that this program does not know.
-var ErrNewerLog = errors.New("the log was written by a newer jobledger; use that version or a newer one")
 
 func restored(ctx context.Context, log store.Log) (*projector.World, events.Sequence, error) {
 	snapshot, ok, err := log.LoadSnapshot(ctx)
@@ -159,7 +155,7 @@ func (l *Loop) Start(now events.Time) error {
 	b := l.begin(now)
 	if l.next == 1 {
 		id := l.log.Identity()
-		l.put(b, controllerDraft(events.KindLogCreated, &events.LogCreated{LogID: id.LogID, Epoch: id.Epoch, Format: events.Format}))
+		l.put(b, controllerDraft(events.KindLogCreated, &events.LogCreated{LogID: id.LogID, Epoch: id.Epoch, Format: events.LeastFormat}))
 	}
 	if step := now.Sub(l.world.Now); l.world.Now != 0 && step < 0 {
 		if step < -clockTolerance {
@@ -174,7 +170,7 @@ func (l *Loop) Start(now events.Time) error {
 	}
 	l.put(b, controllerDraft(events.KindControllerStarted, &events.ControllerStarted{
 		Version: l.program, RulesVersion: reconciler.RulesVersion, Settings: l.settings, ZoneData: l.zoneData,
-		Key: l.key, KeyBefore: before, FoldVersion: projector.FoldVersion,
+		Key: l.key, KeyBefore: before, FoldVersion: projector.FoldVersion, Least: Least(),
 	}))
 	if l.leader != "" {
 		l.put(b, controllerDraft(events.KindLeadershipChanged, &events.LeadershipChanged{Leading: true, Identity: l.leader}))

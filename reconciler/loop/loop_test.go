@@ -55,7 +55,7 @@ func TestACriticalKindOfANewerProgramIsRefused(t *testing.T) {
 			}
 			log.Append(events.Batch{Records: []events.Record{{Header: header, Facts: &events.Unknown{Bytes: []byte{8, 1}}}}}, true)
 			_, err := loop.Recover(t.Context(), log)
-			if errors.Is(err, loop.ErrNewerLog) != row.critical {
+			if errors.Is(err, events.ErrNewer) != row.critical {
 				t.Errorf("got %v", err)
 			}
 		})

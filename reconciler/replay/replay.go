@@ -74,6 +74,9 @@ func (r *Replay) Record(rec events.Record) ([]Divergence, error) {
 	if _, erased := rec.Facts.(*events.Erased); erased {
 		return nil, fmt.Errorf("replay record %d: %w", rec.Sequence, ErrErased)
 	}
+	if err := projector.Readable(&rec); err != nil {
+		return nil, fmt.Errorf("replay record %d: %w", rec.Sequence, err)
+	}
 	r.batch = append(r.batch, rec)
 	if !rec.Last {
 		return nil, nil

@@ -207,7 +207,7 @@ func (l *Log) rotate(p *pending) error {
 		return err
 	}
 	old := l.tail
-	b := begin{first: p.first, before: old.head.Head}
+	b := begin{first: p.first, before: old.head.Head, least: l.options.least()}
 	l.mu.Lock()
 	b.identity = events.Identity{LogID: l.identity.LogID, Epoch: old.head.epoch}
 	offsets := maps.Clone(l.offsets)

@@ -264,7 +264,7 @@ func (f *logFile) corrupt(at events.Sequence, cause error) error {
 
 func corruptAt(path string, at events.Sequence, cause error) error {
 	var already *store.CorruptError
-	if errors.As(cause, &already) {
+	if errors.As(cause, &already) || errors.Is(cause, events.ErrNewer) {
 		return cause
 	}
 	hint := "run 'jobledger verify'"
@@ -274,11 +274,11 @@ func corruptAt(path string, at events.Sequence, cause error) error {
 	return &store.CorruptError{Path: path, At: at, Cause: cause, Hint: hint}
 }
 
-// damaged reports whether err is about content: it is, unless reading itself failed or was ended.
+// damaged reports whether err is about content: it is, unless reading itself failed or was ended, or a newer program wrote it.
 func damaged(err error) bool {
 	var path *fs.PathError
 	var errno syscall.Errno
 	return !errors.As(err, &path) && !errors.As(err, &errno) &&
 		!errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) &&
-		!errors.Is(err, store.ErrClosed) && !errors.Is(err, store.ErrPruned)
+		!errors.Is(err, store.ErrClosed) && !errors.Is(err, store.ErrPruned) && !errors.Is(err, events.ErrNewer)
 }

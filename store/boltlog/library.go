@@ -16,7 +16,8 @@ import (
 
 // library is the readers' side of a log: its files, and how far they are durable. It is safe for concurrent use.
 type library struct {
-	dir string
+	dir    string
+	reader events.ReaderVersion // what the program can read that opened it
 
 	mu       sync.Mutex
 	files    []*logFile // ascending, at least one; replaced, never changed in place

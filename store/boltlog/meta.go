@@ -1,6 +1,7 @@
 package boltlog
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -22,11 +23,26 @@ var (
 
 const metaVersion = 1 // 0 is invalid
 
+// beginVersion is that of the beginning of a file and of a snapshot. From 2 on these begin with the least reader, in a form that is for
+// ever: so a program that does not know the rest still says what is needed. Version 1 said nothing of it.
+//
+//	1 byte  version, then uvarint length and that many bytes:
+//	        uvarint format, rules, fold; text program, text writer; what follows is of newer programs
+//	…       the rest, whose form is that of the version; CRC-32C of all
+const beginVersion = 2
+
+// least is what a file needs of the program that reads it, and who wrote that.
+type least struct {
+	events.ReaderVersion
+	writer string
+}
+
 // begin says where a file starts: what a reader must know that has only this file.
 type begin struct {
 	identity events.Identity // when the file was made
 	first    events.Sequence // of the file
 	before   store.Head      // the head of the log before it
+	least    least           // raised by each program that writes to the file and needs more
 }
 
 // head is the end of a file, and the fence: a commit that finds another value than it wrote is not the only writer.
@@ -37,7 +53,7 @@ type head struct {
 }
 
 func (b begin) encode() []byte {
-	v := []byte{metaVersion}
+	v := appendLeast([]byte{beginVersion}, b.least)
 	v = binary.AppendUvarint(v, uint64(len(b.identity.LogID)))
 	v = append(v, b.identity.LogID...)
 	v = binary.AppendUvarint(v, b.identity.Epoch)
@@ -47,11 +63,11 @@ func (b begin) encode() []byte {
 }
 
 func decodeBegin(sealed []byte) (begin, error) {
-	d, err := newFields(sealed)
+	d, needs, err := newBeginning(sealed)
 	if err != nil {
 		return begin{}, fmt.Errorf("decode the beginning of the file: %w", err)
 	}
-	b := begin{identity: events.Identity{LogID: string(d.bytes(int(d.uvarint()))), Epoch: d.uvarint()}}
+	b := begin{least: needs, identity: events.Identity{LogID: string(d.bytes(int(d.uvarint()))), Epoch: d.uvarint()}}
 	b.first = events.Sequence(d.uvarint())
 	b.before = d.head()
 	return b, d.end("decode the beginning of the file")
@@ -108,16 +124,66 @@ type fields struct {
 func newFields(sealed []byte) (*fields, error) { return newFieldsOf(metaVersion, sealed) }
 
 func newFieldsOf(version byte, sealed []byte) (*fields, error) {
+	d, has, err := unseal(sealed)
+	if err == nil && has != version {
+		return nil, fmt.Errorf("its version is %d, this program knows %d", has, version)
+	}
+	return d, err
+}
+
+// unseal checks the checksum and gives the version and what follows it.
+func unseal(sealed []byte) (d *fields, version byte, err error) {
 	n := len(sealed) - crc32.Size
 	switch {
 	case n < 1:
-		return nil, errFields
+		return nil, 0, errFields
 	case crc32.Checksum(sealed[:n], castagnoli) != binary.LittleEndian.Uint32(sealed[n:]):
-		return nil, errChecksum
-	case sealed[0] != version:
-		return nil, fmt.Errorf("its version is %d, this program knows %d", sealed[0], version)
+		return nil, 0, errChecksum
 	}
-	return &fields{rest: sealed[1:n]}, nil
+	return &fields{rest: sealed[1:n]}, sealed[0], nil
+}
+
+// newBeginning reads the least reader of a file or of a snapshot. The error is ErrNewer when this program's format is not enough,
+// whatever the version of the rest.
+func newBeginning(sealed []byte) (*fields, least, error) {
+	d, version, err := unseal(sealed)
+	if err != nil {
+		return nil, least{}, err
+	}
+	var needs least
+	if version > 1 {
+		needs = (&fields{rest: d.bytes(int(d.uvarint()))}).least()
+	}
+	if err := needs.check(events.ReaderVersion{}); err != nil {
+		return nil, needs, err
+	}
+	if d.bad || version < 1 || version > beginVersion {
+		return nil, needs, fmt.Errorf("its version is %d, this program knows %d", version, beginVersion)
+	}
+	return d, needs, nil
+}
+
+// check says so when a program of that version, which has our format, cannot read what needs l.
+func (l least) check(own events.ReaderVersion) error {
+	own.Format = cmp.Or(own.Format, events.Format)
+	if own.Reads(l.ReaderVersion) {
+		return nil
+	}
+	return &events.NewerError{Writer: l.writer, Needs: l.ReaderVersion, Has: own}
+}
+
+func appendLeast(v []byte, l least) []byte {
+	var block []byte
+	for _, n := range []uint32{l.Format, l.Rules, l.Fold} {
+		block = binary.AppendUvarint(block, uint64(n))
+	}
+	return appendText(v, string(appendText(appendText(block, l.Program), l.writer)))
+}
+
+func (d *fields) least() least {
+	l := least{ReaderVersion: events.ReaderVersion{Format: uint32(d.uvarint()), Rules: uint32(d.uvarint()), Fold: uint32(d.uvarint())}}
+	l.Program, l.writer = d.text(), d.text()
+	return l
 }
 
 func (d *fields) uvarint() uint64 {

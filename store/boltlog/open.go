@@ -48,7 +48,7 @@ func open(dir string, options Options, effects effects) (*Log, error) {
 		return nil, err
 	}
 	l := &Log{
-		library: &library{dir: dir, changed: make(chan struct{})}, options: options, effects: effects, lock: held,
+		library: &library{dir: dir, reader: options.Reader, changed: make(chan struct{})}, options: options, effects: effects, lock: held,
 		newOffsets: map[string]events.Sequence{}, wake: make(chan struct{}, 1), committed: make(chan struct{}),
 	}
 	if err := l.load(); err != nil {
@@ -90,6 +90,9 @@ func (l *Log) load() error {
 	}
 	var heads []head
 	if l.files, heads, err = openFiles(l.dir, firsts); err != nil {
+		return err
+	}
+	if err := l.readable(); err != nil {
 		return err
 	}
 	end := heads[len(heads)-1]
@@ -208,7 +211,7 @@ func (l *Log) create() error {
 	}
 	err = t.reserve(t.cost(0), l.step())
 	if err == nil {
-		err = t.begin(l.dir, begin{identity: events.Identity{LogID: id, Epoch: 1}, first: 1}, 0, nil)
+		err = t.begin(l.dir, begin{identity: events.Identity{LogID: id, Epoch: 1}, first: 1, least: l.options.least()}, 0, nil)
 	}
 	return errors.Join(err, t.close(false))
 }
@@ -304,7 +307,7 @@ func (l *Log) openTail(end head) error {
 	if err := l.tail.reserve(commitOverhead, l.step()); err != nil && !errors.Is(err, store.ErrNoRoom) {
 		return err // without room, the pages that the last commit freed do for the next step
 	}
-	if err := l.tail.claim(end); err != nil {
+	if err := l.tail.claim(end, l.options.least()); err != nil {
 		return fmt.Errorf("claim the tail: %w", err)
 	}
 	if err := os.Remove(filepath.Join(l.dir, closedName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -328,6 +331,9 @@ func (f *logFile) check(end store.Head) (x *index.Index, cut events.Sequence, er
 	err = f.scan(end.Sequence, func(h *events.Header, stored []byte) error {
 		name, err := nameOf(h, stored)
 		x.Add(h, name)
+		if h.Critical && !h.Kind.Known() {
+			return unknownKind(h)
+		}
 		if err == nil && h.Kind == events.KindPruned {
 			var r events.Record
 			if r, err = decode(stored, h.Sequence); err == nil {

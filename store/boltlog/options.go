@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+
+	"github.com/jobledger/jobledger/events"
 )
 
 // Options are the choices of an operator. The zero value is good.
@@ -11,6 +13,14 @@ type Options struct {
 	// LogID is the identity of a new log, and what an existing one must have. Empty: a new one gets a random ID, an
 	// existing one keeps its own.
 	LogID string
+
+	// Reader is what this program can read: a log that needs more is refused, with ErrNewer. A number that is 0 is not compared, but the
+	// format always is.
+	Reader events.ReaderVersion
+
+	// Least is what a reader needs at least of what this process writes. Every file and snapshot says it. Its format is
+	// LeastFormat unless given.
+	Least events.ReaderVersion
 
 	// RotateBytes is the size at which a file is sealed and the next one begun; 0 means 256 MiB. A single batch may
 	// make a file larger.
@@ -27,7 +37,11 @@ const (
 	maxRotateBytes     = 4 << 30
 )
 
+// least is what files and snapshots say that this process writes.
+func (o *Options) least() least { return least{o.Least, o.Reader.Program} }
+
 func (o *Options) validate() error {
+	o.Least.Format = max(o.Least.Format, events.LeastFormat)
 	if o.RotateBytes == 0 {
 		o.RotateBytes = defaultRotateBytes
 	}

@@ -53,7 +53,11 @@ type readable struct {
 func openReadable(dir string, firsts []events.Sequence) (readable, error) {
 	var all []found
 	for _, first := range firsts {
-		all = append(all, look(dir, first))
+		f := look(dir, first)
+		if errors.Is(f.failed, events.ErrNewer) {
+			return readable{}, f.failed
+		}
+		all = append(all, f)
 	}
 	r := readable{id: events.Identity{LogID: commonID(all)}}
 	var before *found

@@ -15,13 +15,13 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// A snapshot is a file of its own: 1 byte version, identity, head, count of streams, then each stream, as-of sequence,
+// A snapshot is a file of its own: 1 byte version and the least reader (as in the beginning of a file), identity, head, count of streams, then each stream, as-of sequence,
 // state and names; CRC-32C. Texts are uvarint length and bytes, numbers are uvarints.
 
 const snapshotsKept = 2 // the newest, and the one before it should the newest be damaged
 
-func encodeSnapshot(s store.Snapshot) []byte {
-	v := appendText([]byte{metaVersion}, s.Identity.LogID)
+func encodeSnapshot(s store.Snapshot, needs least) []byte {
+	v := appendText(appendLeast([]byte{beginVersion}, needs), s.Identity.LogID)
 	v = binary.AppendUvarint(v, s.Identity.Epoch)
 	v = appendHead(v, s.Head)
 	v = binary.AppendUvarint(v, uint64(len(s.Streams)))
@@ -32,8 +32,11 @@ func encodeSnapshot(s store.Snapshot) []byte {
 	return seal(v)
 }
 
-func decodeSnapshot(sealed []byte) (store.Snapshot, error) {
-	d, err := newFields(sealed)
+func decodeSnapshot(sealed []byte, own events.ReaderVersion) (store.Snapshot, error) {
+	d, needs, err := newBeginning(sealed)
+	if err == nil {
+		err = needs.check(own)
+	}
 	if err != nil {
 		return store.Snapshot{}, err
 	}
@@ -68,7 +71,7 @@ func (l *Log) SaveSnapshot(_ context.Context, s store.Snapshot) error {
 		return fmt.Errorf("save snapshot of record %d: %w", s.Head.Sequence, err)
 	}
 	path := filepath.Join(l.dir, fileName(s.Head.Sequence, snapshotSuffix))
-	if err := writeFile(path, encodeSnapshot(s)); err != nil {
+	if err := writeFile(path, encodeSnapshot(s, l.options.least())); err != nil {
 		if noSpace(err) {
 			err = errors.Join(store.ErrNoRoom, err)
 		}
@@ -101,12 +104,15 @@ func (l *library) loadSnapshot(logger *slog.Logger) (store.Snapshot, bool, error
 	}
 	for _, at := range slices.Backward(all) {
 		path := filepath.Join(l.dir, fileName(at, snapshotSuffix))
-		s, err := readSnapshot(path)
+		s, err := readSnapshot(path, l.reader)
 		if err == nil {
 			err = l.holds(s)
 		}
 		if err == nil {
 			return s, true, nil
+		}
+		if errors.Is(err, events.ErrNewer) {
+			return store.Snapshot{}, false, fmt.Errorf("load snapshot %s: %w", path, err)
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			logger.Warn("a snapshot is ignored", slog.String("file", path), slog.Any("error", err))
@@ -115,12 +121,12 @@ func (l *library) loadSnapshot(logger *slog.Logger) (store.Snapshot, bool, error
 	return store.Snapshot{}, false, nil
 }
 
-func readSnapshot(path string) (store.Snapshot, error) {
+func readSnapshot(path string, own events.ReaderVersion) (store.Snapshot, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return store.Snapshot{}, err
 	}
-	return decodeSnapshot(content)
+	return decodeSnapshot(content, own)
 }
 
 // holds says why s is not bound to a point of this log's durable prefix; nil when it is.

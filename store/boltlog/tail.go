@@ -122,9 +122,29 @@ func putOffsets(bucket *bbolt.Bucket, offsets map[string]events.Sequence) error 
 
 // claim takes the file over for a new term. It also makes durable whatever the last process left in the page cache, so
 // that all that is read from here on is.
-func (t *tail) claim(was head) error {
+func (t *tail) claim(was head, needs least) error {
 	t.head, t.fence = was, was.encode()
+	if err := t.raise(needs); err != nil {
+		return err
+	}
 	return t.commit(nil, head{Head: was.Head, term: was.term + 1, epoch: was.epoch}, nil)
+}
+
+// raise makes the file say, before anything more is written to it, that its reader needs that at least, unless it needs more already.
+func (t *tail) raise(needs least) error {
+	return t.update(func(tx *bbolt.Tx) error {
+		meta := tx.Bucket(metaBucket)
+		if meta == nil || !bytes.Equal(meta.Get(headKey), t.fence) {
+			return errFenced
+		}
+		b, err := decodeBegin(meta.Get(beginKey))
+		both := b.least.Max(needs.ReaderVersion)
+		if err != nil || both == b.least.ReaderVersion {
+			return err
+		}
+		b.least = least{both, needs.writer}
+		return meta.Put(beginKey, b.encode())
+	})
 }
 
 // commit stores the chunks of one group, the head after it and the offsets that ride with it: one transaction, two

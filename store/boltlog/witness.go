@@ -78,7 +78,7 @@ func wentBack(dir string, id events.Identity, tail events.Sequence, end store.He
 		if at <= end.Sequence {
 			break
 		}
-		s, err := readSnapshot(filepath.Join(dir, fileName(at, snapshotSuffix)))
+		s, err := readSnapshot(filepath.Join(dir, fileName(at, snapshotSuffix)), events.ReaderVersion{})
 		if err == nil && s.Identity.LogID == id.LogID && s.Head.Sequence > end.Sequence {
 			return lost(dir, end.Sequence, s.Head.Sequence, "there is a snapshot of record %d")
 		}

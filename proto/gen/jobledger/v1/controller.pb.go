@@ -21,11 +21,70 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type Witness int32
+
+const (
+	Witness_WITNESS_UNSPECIFIED Witness = 0
+	// WITNESS_FILES: what stands beside the log.
+	Witness_WITNESS_FILES Witness = 1
+	// WITNESS_LEASE: the head that the Lease names.
+	Witness_WITNESS_LEASE Witness = 2
+	// WITNESS_POD: the annotation of a pod that this log made.
+	Witness_WITNESS_POD Witness = 3
+	// WITNESS_STREAM: a message of this log in the NATS stream.
+	Witness_WITNESS_STREAM Witness = 4
+)
+
+// Enum value maps for Witness.
+var (
+	Witness_name = map[int32]string{
+		0: "WITNESS_UNSPECIFIED",
+		1: "WITNESS_FILES",
+		2: "WITNESS_LEASE",
+		3: "WITNESS_POD",
+		4: "WITNESS_STREAM",
+	}
+	Witness_value = map[string]int32{
+		"WITNESS_UNSPECIFIED": 0,
+		"WITNESS_FILES":       1,
+		"WITNESS_LEASE":       2,
+		"WITNESS_POD":         3,
+		"WITNESS_STREAM":      4,
+	}
+)
+
+func (x Witness) Enum() *Witness {
+	p := new(Witness)
+	*p = x
+	return p
+}
+
+func (x Witness) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Witness) Descriptor() protoreflect.EnumDescriptor {
+	return file_jobledger_v1_controller_proto_enumTypes[0].Descriptor()
+}
+
+func (Witness) Type() protoreflect.EnumType {
+	return &file_jobledger_v1_controller_proto_enumTypes[0]
+}
+
+func (x Witness) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Witness.Descriptor instead.
+func (Witness) EnumDescriptor() ([]byte, []int) {
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{0}
+}
+
 type EpochReason int32
 
 const (
 	EpochReason_EPOCH_REASON_UNSPECIFIED EpochReason = 0
-	// EPOCH_REASON_RESTORED: the log was put back from a copy.
+	// EPOCH_REASON_RESTORED: the log goes on without records that it is known to have had.
 	EpochReason_EPOCH_REASON_RESTORED EpochReason = 1
 	// EPOCH_REASON_CLUSTER_REWOUND: the cluster was found behind the log.
 	EpochReason_EPOCH_REASON_CLUSTER_REWOUND EpochReason = 2
@@ -56,11 +115,11 @@ func (x EpochReason) String() string {
 }
 
 func (EpochReason) Descriptor() protoreflect.EnumDescriptor {
-	return file_jobledger_v1_controller_proto_enumTypes[0].Descriptor()
+	return file_jobledger_v1_controller_proto_enumTypes[1].Descriptor()
 }
 
 func (EpochReason) Type() protoreflect.EnumType {
-	return &file_jobledger_v1_controller_proto_enumTypes[0]
+	return &file_jobledger_v1_controller_proto_enumTypes[1]
 }
 
 func (x EpochReason) Number() protoreflect.EnumNumber {
@@ -69,7 +128,7 @@ func (x EpochReason) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use EpochReason.Descriptor instead.
 func (EpochReason) EnumDescriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{0}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{1}
 }
 
 type Mode int32
@@ -111,11 +170,11 @@ func (x Mode) String() string {
 }
 
 func (Mode) Descriptor() protoreflect.EnumDescriptor {
-	return file_jobledger_v1_controller_proto_enumTypes[1].Descriptor()
+	return file_jobledger_v1_controller_proto_enumTypes[2].Descriptor()
 }
 
 func (Mode) Type() protoreflect.EnumType {
-	return &file_jobledger_v1_controller_proto_enumTypes[1]
+	return &file_jobledger_v1_controller_proto_enumTypes[2]
 }
 
 func (x Mode) Number() protoreflect.EnumNumber {
@@ -124,7 +183,7 @@ func (x Mode) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Mode.Descriptor instead.
 func (Mode) EnumDescriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{1}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{2}
 }
 
 type ListingReason int32
@@ -166,11 +225,11 @@ func (x ListingReason) String() string {
 }
 
 func (ListingReason) Descriptor() protoreflect.EnumDescriptor {
-	return file_jobledger_v1_controller_proto_enumTypes[2].Descriptor()
+	return file_jobledger_v1_controller_proto_enumTypes[3].Descriptor()
 }
 
 func (ListingReason) Type() protoreflect.EnumType {
-	return &file_jobledger_v1_controller_proto_enumTypes[2]
+	return &file_jobledger_v1_controller_proto_enumTypes[3]
 }
 
 func (x ListingReason) Number() protoreflect.EnumNumber {
@@ -179,7 +238,7 @@ func (x ListingReason) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ListingReason.Descriptor instead.
 func (ListingReason) EnumDescriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{2}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{3}
 }
 
 type Resource int32
@@ -218,11 +277,11 @@ func (x Resource) String() string {
 }
 
 func (Resource) Descriptor() protoreflect.EnumDescriptor {
-	return file_jobledger_v1_controller_proto_enumTypes[3].Descriptor()
+	return file_jobledger_v1_controller_proto_enumTypes[4].Descriptor()
 }
 
 func (Resource) Type() protoreflect.EnumType {
-	return &file_jobledger_v1_controller_proto_enumTypes[3]
+	return &file_jobledger_v1_controller_proto_enumTypes[4]
 }
 
 func (x Resource) Number() protoreflect.EnumNumber {
@@ -231,7 +290,7 @@ func (x Resource) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Resource.Descriptor instead.
 func (Resource) EnumDescriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{3}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{4}
 }
 
 // LogCreated opens a log.
@@ -304,7 +363,9 @@ type EpochChanged struct {
 	Epoch  uint64                 `protobuf:"varint,1,opt,name=epoch,proto3" json:"epoch,omitempty"`
 	Reason EpochReason            `protobuf:"varint,2,opt,name=reason,proto3,enum=jobledger.v1.EpochReason" json:"reason,omitempty"`
 	// rewind is the proof that the cluster was rewound; unset for other reasons.
-	Rewind        *Rewind `protobuf:"bytes,3,opt,name=rewind,proto3" json:"rewind,omitempty"`
+	Rewind *Rewind `protobuf:"bytes,3,opt,name=rewind,proto3" json:"rewind,omitempty"`
+	// lost is the newest record that is known to be lost, when the log goes on after a loss; unset for other reasons.
+	Lost          *Loss `protobuf:"bytes,4,opt,name=lost,proto3" json:"lost,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -360,6 +421,157 @@ func (x *EpochChanged) GetRewind() *Rewind {
 	return nil
 }
 
+func (x *EpochChanged) GetLost() *Loss {
+	if x != nil {
+		return x.Lost
+	}
+	return nil
+}
+
+// LossFound says that the log had records that it does not have any more, and how that is known. The run ends with it, and nothing is
+// decided until EpochChanged.
+type LossFound struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Loss          *Loss                  `protobuf:"bytes,1,opt,name=loss,proto3" json:"loss,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LossFound) Reset() {
+	*x = LossFound{}
+	mi := &file_jobledger_v1_controller_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LossFound) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LossFound) ProtoMessage() {}
+
+func (x *LossFound) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_controller_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LossFound.ProtoReflect.Descriptor instead.
+func (*LossFound) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *LossFound) GetLoss() *Loss {
+	if x != nil {
+		return x.Loss
+	}
+	return nil
+}
+
+// Loss is the proof that a log had records that it does not have, or has others in their place. What the witness does not know is 0.
+type Loss struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Witness Witness                `protobuf:"varint,1,opt,name=witness,proto3,enum=jobledger.v1.Witness" json:"witness,omitempty"`
+	// epoch in which the record was written.
+	Epoch uint64 `protobuf:"varint,2,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	// sequence of the newest record that the witness knows of.
+	Sequence uint64 `protobuf:"varint,3,opt,name=sequence,proto3" json:"sequence,omitempty"`
+	// hash is the chain value behind it.
+	Hash []byte `protobuf:"bytes,4,opt,name=hash,proto3" json:"hash,omitempty"`
+	// job and ordinal say of a pod which create made it.
+	Job     []byte `protobuf:"bytes,5,opt,name=job,proto3" json:"job,omitempty"`
+	Ordinal uint64 `protobuf:"varint,6,opt,name=ordinal,proto3" json:"ordinal,omitempty"`
+	// pod is its UID.
+	Pod           []byte `protobuf:"bytes,7,opt,name=pod,proto3" json:"pod,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Loss) Reset() {
+	*x = Loss{}
+	mi := &file_jobledger_v1_controller_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Loss) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Loss) ProtoMessage() {}
+
+func (x *Loss) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_controller_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Loss.ProtoReflect.Descriptor instead.
+func (*Loss) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Loss) GetWitness() Witness {
+	if x != nil {
+		return x.Witness
+	}
+	return Witness_WITNESS_UNSPECIFIED
+}
+
+func (x *Loss) GetEpoch() uint64 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
+}
+
+func (x *Loss) GetSequence() uint64 {
+	if x != nil {
+		return x.Sequence
+	}
+	return 0
+}
+
+func (x *Loss) GetHash() []byte {
+	if x != nil {
+		return x.Hash
+	}
+	return nil
+}
+
+func (x *Loss) GetJob() []byte {
+	if x != nil {
+		return x.Job
+	}
+	return nil
+}
+
+func (x *Loss) GetOrdinal() uint64 {
+	if x != nil {
+		return x.Ordinal
+	}
+	return 0
+}
+
+func (x *Loss) GetPod() []byte {
+	if x != nil {
+		return x.Pod
+	}
+	return nil
+}
+
 // Rewind is what proves that a cluster went back: a quorum read that was asked for when newer was known, and is older.
 type Rewind struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -377,7 +589,7 @@ type Rewind struct {
 
 func (x *Rewind) Reset() {
 	*x = Rewind{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[2]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -389,7 +601,7 @@ func (x *Rewind) String() string {
 func (*Rewind) ProtoMessage() {}
 
 func (x *Rewind) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[2]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -402,7 +614,7 @@ func (x *Rewind) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rewind.ProtoReflect.Descriptor instead.
 func (*Rewind) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{2}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Rewind) GetResource() Resource {
@@ -444,7 +656,7 @@ type Pruned struct {
 
 func (x *Pruned) Reset() {
 	*x = Pruned{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[3]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -456,7 +668,7 @@ func (x *Pruned) String() string {
 func (*Pruned) ProtoMessage() {}
 
 func (x *Pruned) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[3]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -469,7 +681,7 @@ func (x *Pruned) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pruned.ProtoReflect.Descriptor instead.
 func (*Pruned) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{3}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Pruned) GetFirst() uint64 {
@@ -495,14 +707,16 @@ type ControllerStarted struct {
 	KeyBefore string `protobuf:"bytes,6,opt,name=key_before,json=keyBefore,proto3" json:"key_before,omitempty"`
 	// fold_version counts the versions of the fold and of the form of stored states: a replay compares states under the version that
 	// wrote them. 0 before it was written.
-	FoldVersion   uint32 `protobuf:"varint,7,opt,name=fold_version,json=foldVersion,proto3" json:"fold_version,omitempty"`
+	FoldVersion uint32 `protobuf:"varint,7,opt,name=fold_version,json=foldVersion,proto3" json:"fold_version,omitempty"`
+	// least is what a reader of the records of this run needs at least.
+	Least         *ReaderVersion `protobuf:"bytes,8,opt,name=least,proto3" json:"least,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ControllerStarted) Reset() {
 	*x = ControllerStarted{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[4]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -514,7 +728,7 @@ func (x *ControllerStarted) String() string {
 func (*ControllerStarted) ProtoMessage() {}
 
 func (x *ControllerStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[4]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -527,7 +741,7 @@ func (x *ControllerStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ControllerStarted.ProtoReflect.Descriptor instead.
 func (*ControllerStarted) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{4}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ControllerStarted) GetVersion() string {
@@ -579,6 +793,86 @@ func (x *ControllerStarted) GetFoldVersion() uint32 {
 	return 0
 }
 
+func (x *ControllerStarted) GetLeast() *ReaderVersion {
+	if x != nil {
+		return x.Least
+	}
+	return nil
+}
+
+// ReaderVersion says what a log needs of the program that reads it. A program that has less says so, and reads nothing.
+type ReaderVersion struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// format of the files and of the form of records: every reader needs it.
+	Format uint32 `protobuf:"varint,1,opt,name=format,proto3" json:"format,omitempty"`
+	// rules: whoever goes on deciding needs it.
+	Rules uint32 `protobuf:"varint,2,opt,name=rules,proto3" json:"rules,omitempty"`
+	// fold: whoever folds records into states needs it.
+	Fold uint32 `protobuf:"varint,3,opt,name=fold,proto3" json:"fold,omitempty"`
+	// program is the first release that has these.
+	Program       string `protobuf:"bytes,4,opt,name=program,proto3" json:"program,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReaderVersion) Reset() {
+	*x = ReaderVersion{}
+	mi := &file_jobledger_v1_controller_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReaderVersion) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReaderVersion) ProtoMessage() {}
+
+func (x *ReaderVersion) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_controller_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReaderVersion.ProtoReflect.Descriptor instead.
+func (*ReaderVersion) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *ReaderVersion) GetFormat() uint32 {
+	if x != nil {
+		return x.Format
+	}
+	return 0
+}
+
+func (x *ReaderVersion) GetRules() uint32 {
+	if x != nil {
+		return x.Rules
+	}
+	return 0
+}
+
+func (x *ReaderVersion) GetFold() uint32 {
+	if x != nil {
+		return x.Fold
+	}
+	return 0
+}
+
+func (x *ReaderVersion) GetProgram() string {
+	if x != nil {
+		return x.Program
+	}
+	return ""
+}
+
 // Settings are what an operator may choose and a decision reads. Durations are in nanoseconds.
 type Settings struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -611,7 +905,7 @@ type Settings struct {
 
 func (x *Settings) Reset() {
 	*x = Settings{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[5]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -623,7 +917,7 @@ func (x *Settings) String() string {
 func (*Settings) ProtoMessage() {}
 
 func (x *Settings) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[5]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -636,7 +930,7 @@ func (x *Settings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Settings.ProtoReflect.Descriptor instead.
 func (*Settings) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{5}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Settings) GetMode() Mode {
@@ -747,7 +1041,7 @@ type ControllerStopped struct {
 
 func (x *ControllerStopped) Reset() {
 	*x = ControllerStopped{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[6]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -759,7 +1053,7 @@ func (x *ControllerStopped) String() string {
 func (*ControllerStopped) ProtoMessage() {}
 
 func (x *ControllerStopped) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[6]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -772,7 +1066,7 @@ func (x *ControllerStopped) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ControllerStopped.ProtoReflect.Descriptor instead.
 func (*ControllerStopped) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{6}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{9}
 }
 
 // LeadershipChanged says that the Lease was won or lost.
@@ -786,7 +1080,7 @@ type LeadershipChanged struct {
 
 func (x *LeadershipChanged) Reset() {
 	*x = LeadershipChanged{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[7]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -798,7 +1092,7 @@ func (x *LeadershipChanged) String() string {
 func (*LeadershipChanged) ProtoMessage() {}
 
 func (x *LeadershipChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[7]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -811,7 +1105,7 @@ func (x *LeadershipChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeadershipChanged.ProtoReflect.Descriptor instead.
 func (*LeadershipChanged) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{7}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *LeadershipChanged) GetLeading() bool {
@@ -839,7 +1133,7 @@ type ClockStepped struct {
 
 func (x *ClockStepped) Reset() {
 	*x = ClockStepped{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[8]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -851,7 +1145,7 @@ func (x *ClockStepped) String() string {
 func (*ClockStepped) ProtoMessage() {}
 
 func (x *ClockStepped) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[8]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -864,7 +1158,7 @@ func (x *ClockStepped) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClockStepped.ProtoReflect.Descriptor instead.
 func (*ClockStepped) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{8}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ClockStepped) GetStep() int64 {
@@ -890,7 +1184,7 @@ type ListingStarted struct {
 
 func (x *ListingStarted) Reset() {
 	*x = ListingStarted{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[9]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -902,7 +1196,7 @@ func (x *ListingStarted) String() string {
 func (*ListingStarted) ProtoMessage() {}
 
 func (x *ListingStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[9]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -915,7 +1209,7 @@ func (x *ListingStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListingStarted.ProtoReflect.Descriptor instead.
 func (*ListingStarted) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{9}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ListingStarted) GetReason() ListingReason {
@@ -958,7 +1252,7 @@ type Synced struct {
 
 func (x *Synced) Reset() {
 	*x = Synced{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[10]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -970,7 +1264,7 @@ func (x *Synced) String() string {
 func (*Synced) ProtoMessage() {}
 
 func (x *Synced) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[10]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -983,7 +1277,7 @@ func (x *Synced) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Synced.ProtoReflect.Descriptor instead.
 func (*Synced) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{10}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Synced) GetResources() []Resource {
@@ -1011,7 +1305,7 @@ type RivalFound struct {
 
 func (x *RivalFound) Reset() {
 	*x = RivalFound{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[11]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1023,7 +1317,7 @@ func (x *RivalFound) String() string {
 func (*RivalFound) ProtoMessage() {}
 
 func (x *RivalFound) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[11]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1036,7 +1330,7 @@ func (x *RivalFound) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RivalFound.ProtoReflect.Descriptor instead.
 func (*RivalFound) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{11}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *RivalFound) GetActs() []*RivalAct {
@@ -1061,7 +1355,7 @@ type RivalAct struct {
 
 func (x *RivalAct) Reset() {
 	*x = RivalAct{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[12]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1073,7 +1367,7 @@ func (x *RivalAct) String() string {
 func (*RivalAct) ProtoMessage() {}
 
 func (x *RivalAct) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[12]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1086,7 +1380,7 @@ func (x *RivalAct) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RivalAct.ProtoReflect.Descriptor instead.
 func (*RivalAct) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{12}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *RivalAct) GetJob() []byte {
@@ -1119,7 +1413,7 @@ type RivalGone struct {
 
 func (x *RivalGone) Reset() {
 	*x = RivalGone{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[13]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1131,7 +1425,7 @@ func (x *RivalGone) String() string {
 func (*RivalGone) ProtoMessage() {}
 
 func (x *RivalGone) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[13]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1144,7 +1438,7 @@ func (x *RivalGone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RivalGone.ProtoReflect.Descriptor instead.
 func (*RivalGone) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{13}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{16}
 }
 
 var File_jobledger_v1_controller_proto protoreflect.FileDescriptor
@@ -1156,18 +1450,29 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	"LogCreated\x12\x15\n" +
 	"\x06log_id\x18\x01 \x01(\tR\x05logId\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\x12\x16\n" +
-	"\x06format\x18\x03 \x01(\rR\x06format\"\x85\x01\n" +
+	"\x06format\x18\x03 \x01(\rR\x06format\"\xad\x01\n" +
 	"\fEpochChanged\x12\x14\n" +
 	"\x05epoch\x18\x01 \x01(\x04R\x05epoch\x121\n" +
 	"\x06reason\x18\x02 \x01(\x0e2\x19.jobledger.v1.EpochReasonR\x06reason\x12,\n" +
-	"\x06rewind\x18\x03 \x01(\v2\x14.jobledger.v1.RewindR\x06rewind\"\x80\x01\n" +
+	"\x06rewind\x18\x03 \x01(\v2\x14.jobledger.v1.RewindR\x06rewind\x12&\n" +
+	"\x04lost\x18\x04 \x01(\v2\x12.jobledger.v1.LossR\x04lost\"3\n" +
+	"\tLossFound\x12&\n" +
+	"\x04loss\x18\x01 \x01(\v2\x12.jobledger.v1.LossR\x04loss\"\xbb\x01\n" +
+	"\x04Loss\x12/\n" +
+	"\awitness\x18\x01 \x01(\x0e2\x15.jobledger.v1.WitnessR\awitness\x12\x14\n" +
+	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\x12\x1a\n" +
+	"\bsequence\x18\x03 \x01(\x04R\bsequence\x12\x12\n" +
+	"\x04hash\x18\x04 \x01(\fR\x04hash\x12\x10\n" +
+	"\x03job\x18\x05 \x01(\fR\x03job\x12\x18\n" +
+	"\aordinal\x18\x06 \x01(\x04R\aordinal\x12\x10\n" +
+	"\x03pod\x18\a \x01(\fR\x03pod\"\x80\x01\n" +
 	"\x06Rewind\x122\n" +
 	"\bresource\x18\x01 \x01(\x0e2\x16.jobledger.v1.ResourceR\bresource\x12\x14\n" +
 	"\x05known\x18\x02 \x01(\x04R\x05known\x12\x14\n" +
 	"\x05found\x18\x03 \x01(\x04R\x05found\x12\x16\n" +
 	"\x06object\x18\x04 \x01(\fR\x06object\"\x1e\n" +
 	"\x06Pruned\x12\x14\n" +
-	"\x05first\x18\x01 \x01(\x04R\x05first\"\xf7\x01\n" +
+	"\x05first\x18\x01 \x01(\x04R\x05first\"\xaa\x02\n" +
 	"\x11ControllerStarted\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12#\n" +
 	"\rrules_version\x18\x02 \x01(\rR\frulesVersion\x122\n" +
@@ -1176,7 +1481,13 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	"\x03key\x18\x05 \x01(\tR\x03key\x12\x1d\n" +
 	"\n" +
 	"key_before\x18\x06 \x01(\tR\tkeyBefore\x12!\n" +
-	"\ffold_version\x18\a \x01(\rR\vfoldVersion\"\xb7\x04\n" +
+	"\ffold_version\x18\a \x01(\rR\vfoldVersion\x121\n" +
+	"\x05least\x18\b \x01(\v2\x1b.jobledger.v1.ReaderVersionR\x05least\"k\n" +
+	"\rReaderVersion\x12\x16\n" +
+	"\x06format\x18\x01 \x01(\rR\x06format\x12\x14\n" +
+	"\x05rules\x18\x02 \x01(\rR\x05rules\x12\x12\n" +
+	"\x04fold\x18\x03 \x01(\rR\x04fold\x12\x18\n" +
+	"\aprogram\x18\x04 \x01(\tR\aprogram\"\xb7\x04\n" +
 	"\bSettings\x12&\n" +
 	"\x04mode\x18\x01 \x01(\x0e2\x12.jobledger.v1.ModeR\x04mode\x12\x1c\n" +
 	"\tnamespace\x18\x02 \x01(\tR\tnamespace\x12.\n" +
@@ -1216,7 +1527,13 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	"\x03job\x18\x01 \x01(\fR\x03job\x12\x10\n" +
 	"\x03pod\x18\x02 \x01(\fR\x03pod\x12\x0e\n" +
 	"\x02at\x18\x03 \x01(\x10R\x02at\"\v\n" +
-	"\tRivalGone*h\n" +
+	"\tRivalGone*m\n" +
+	"\aWitness\x12\x17\n" +
+	"\x13WITNESS_UNSPECIFIED\x10\x00\x12\x11\n" +
+	"\rWITNESS_FILES\x10\x01\x12\x11\n" +
+	"\rWITNESS_LEASE\x10\x02\x12\x0f\n" +
+	"\vWITNESS_POD\x10\x03\x12\x12\n" +
+	"\x0eWITNESS_STREAM\x10\x04*h\n" +
 	"\vEpochReason\x12\x1c\n" +
 	"\x18EPOCH_REASON_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15EPOCH_REASON_RESTORED\x10\x01\x12 \n" +
@@ -1249,43 +1566,51 @@ func file_jobledger_v1_controller_proto_rawDescGZIP() []byte {
 	return file_jobledger_v1_controller_proto_rawDescData
 }
 
-var file_jobledger_v1_controller_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_jobledger_v1_controller_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_jobledger_v1_controller_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
+var file_jobledger_v1_controller_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_jobledger_v1_controller_proto_goTypes = []any{
-	(EpochReason)(0),          // 0: jobledger.v1.EpochReason
-	(Mode)(0),                 // 1: jobledger.v1.Mode
-	(ListingReason)(0),        // 2: jobledger.v1.ListingReason
-	(Resource)(0),             // 3: jobledger.v1.Resource
-	(*LogCreated)(nil),        // 4: jobledger.v1.LogCreated
-	(*EpochChanged)(nil),      // 5: jobledger.v1.EpochChanged
-	(*Rewind)(nil),            // 6: jobledger.v1.Rewind
-	(*Pruned)(nil),            // 7: jobledger.v1.Pruned
-	(*ControllerStarted)(nil), // 8: jobledger.v1.ControllerStarted
-	(*Settings)(nil),          // 9: jobledger.v1.Settings
-	(*ControllerStopped)(nil), // 10: jobledger.v1.ControllerStopped
-	(*LeadershipChanged)(nil), // 11: jobledger.v1.LeadershipChanged
-	(*ClockStepped)(nil),      // 12: jobledger.v1.ClockStepped
-	(*ListingStarted)(nil),    // 13: jobledger.v1.ListingStarted
-	(*Synced)(nil),            // 14: jobledger.v1.Synced
-	(*RivalFound)(nil),        // 15: jobledger.v1.RivalFound
-	(*RivalAct)(nil),          // 16: jobledger.v1.RivalAct
-	(*RivalGone)(nil),         // 17: jobledger.v1.RivalGone
+	(Witness)(0),              // 0: jobledger.v1.Witness
+	(EpochReason)(0),          // 1: jobledger.v1.EpochReason
+	(Mode)(0),                 // 2: jobledger.v1.Mode
+	(ListingReason)(0),        // 3: jobledger.v1.ListingReason
+	(Resource)(0),             // 4: jobledger.v1.Resource
+	(*LogCreated)(nil),        // 5: jobledger.v1.LogCreated
+	(*EpochChanged)(nil),      // 6: jobledger.v1.EpochChanged
+	(*LossFound)(nil),         // 7: jobledger.v1.LossFound
+	(*Loss)(nil),              // 8: jobledger.v1.Loss
+	(*Rewind)(nil),            // 9: jobledger.v1.Rewind
+	(*Pruned)(nil),            // 10: jobledger.v1.Pruned
+	(*ControllerStarted)(nil), // 11: jobledger.v1.ControllerStarted
+	(*ReaderVersion)(nil),     // 12: jobledger.v1.ReaderVersion
+	(*Settings)(nil),          // 13: jobledger.v1.Settings
+	(*ControllerStopped)(nil), // 14: jobledger.v1.ControllerStopped
+	(*LeadershipChanged)(nil), // 15: jobledger.v1.LeadershipChanged
+	(*ClockStepped)(nil),      // 16: jobledger.v1.ClockStepped
+	(*ListingStarted)(nil),    // 17: jobledger.v1.ListingStarted
+	(*Synced)(nil),            // 18: jobledger.v1.Synced
+	(*RivalFound)(nil),        // 19: jobledger.v1.RivalFound
+	(*RivalAct)(nil),          // 20: jobledger.v1.RivalAct
+	(*RivalGone)(nil),         // 21: jobledger.v1.RivalGone
 }
 var file_jobledger_v1_controller_proto_depIdxs = []int32{
-	0,  // 0: jobledger.v1.EpochChanged.reason:type_name -> jobledger.v1.EpochReason
-	6,  // 1: jobledger.v1.EpochChanged.rewind:type_name -> jobledger.v1.Rewind
-	3,  // 2: jobledger.v1.Rewind.resource:type_name -> jobledger.v1.Resource
-	9,  // 3: jobledger.v1.ControllerStarted.settings:type_name -> jobledger.v1.Settings
-	1,  // 4: jobledger.v1.Settings.mode:type_name -> jobledger.v1.Mode
-	2,  // 5: jobledger.v1.ListingStarted.reason:type_name -> jobledger.v1.ListingReason
-	3,  // 6: jobledger.v1.ListingStarted.resources:type_name -> jobledger.v1.Resource
-	3,  // 7: jobledger.v1.Synced.resources:type_name -> jobledger.v1.Resource
-	16, // 8: jobledger.v1.RivalFound.acts:type_name -> jobledger.v1.RivalAct
-	9,  // [9:9] is the sub-list for method output_type
-	9,  // [9:9] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	1,  // 0: jobledger.v1.EpochChanged.reason:type_name -> jobledger.v1.EpochReason
+	9,  // 1: jobledger.v1.EpochChanged.rewind:type_name -> jobledger.v1.Rewind
+	8,  // 2: jobledger.v1.EpochChanged.lost:type_name -> jobledger.v1.Loss
+	8,  // 3: jobledger.v1.LossFound.loss:type_name -> jobledger.v1.Loss
+	0,  // 4: jobledger.v1.Loss.witness:type_name -> jobledger.v1.Witness
+	4,  // 5: jobledger.v1.Rewind.resource:type_name -> jobledger.v1.Resource
+	13, // 6: jobledger.v1.ControllerStarted.settings:type_name -> jobledger.v1.Settings
+	12, // 7: jobledger.v1.ControllerStarted.least:type_name -> jobledger.v1.ReaderVersion
+	2,  // 8: jobledger.v1.Settings.mode:type_name -> jobledger.v1.Mode
+	3,  // 9: jobledger.v1.ListingStarted.reason:type_name -> jobledger.v1.ListingReason
+	4,  // 10: jobledger.v1.ListingStarted.resources:type_name -> jobledger.v1.Resource
+	4,  // 11: jobledger.v1.Synced.resources:type_name -> jobledger.v1.Resource
+	20, // 12: jobledger.v1.RivalFound.acts:type_name -> jobledger.v1.RivalAct
+	13, // [13:13] is the sub-list for method output_type
+	13, // [13:13] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_controller_proto_init() }
@@ -1298,8 +1623,8 @@ func file_jobledger_v1_controller_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_jobledger_v1_controller_proto_rawDesc), len(file_jobledger_v1_controller_proto_rawDesc)),
-			NumEnums:      4,
-			NumMessages:   14,
+			NumEnums:      5,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

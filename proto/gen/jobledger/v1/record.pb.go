@@ -128,6 +128,8 @@ const (
 	Kind_KIND_RIVAL_FOUND Kind = 16
 	// KIND_RIVAL_GONE: it has not been seen at work for a minute; decisions go on. Facts: RivalGone.
 	Kind_KIND_RIVAL_GONE Kind = 17
+	// KIND_LOSS_FOUND: the log had records that it does not have any more; nothing is decided until EpochChanged. Facts: LossFound.
+	Kind_KIND_LOSS_FOUND Kind = 18
 	// KIND_JOB_ADDED: a Job that this log had not seen. Facts: JobSeen.
 	Kind_KIND_JOB_ADDED Kind = 20
 	// KIND_JOB_CHANGED: its object changed. Facts: JobSeen.
@@ -185,6 +187,7 @@ var (
 		15: "KIND_SYNCED",
 		16: "KIND_RIVAL_FOUND",
 		17: "KIND_RIVAL_GONE",
+		18: "KIND_LOSS_FOUND",
 		20: "KIND_JOB_ADDED",
 		21: "KIND_JOB_CHANGED",
 		22: "KIND_JOB_DELETED",
@@ -219,6 +222,7 @@ var (
 		"KIND_SYNCED":             15,
 		"KIND_RIVAL_FOUND":        16,
 		"KIND_RIVAL_GONE":         17,
+		"KIND_LOSS_FOUND":         18,
 		"KIND_JOB_ADDED":          20,
 		"KIND_JOB_CHANGED":        21,
 		"KIND_JOB_DELETED":        22,
@@ -803,7 +807,7 @@ const file_jobledger_v1_record_proto_rawDesc = "" +
 	"\x16STREAM_KIND_CONTROLLER\x10\x01\x12\x13\n" +
 	"\x0fSTREAM_KIND_JOB\x10\x02\x12\x18\n" +
 	"\x14STREAM_KIND_CRON_JOB\x10\x03\x12\x19\n" +
-	"\x15STREAM_KIND_NAMESPACE\x10\x04*\xe8\x05\n" +
+	"\x15STREAM_KIND_NAMESPACE\x10\x04*\xfd\x05\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10KIND_LOG_CREATED\x10\x01\x12\x16\n" +
@@ -817,7 +821,8 @@ const file_jobledger_v1_record_proto_rawDesc = "" +
 	"\x14KIND_LISTING_STARTED\x10\x0e\x12\x0f\n" +
 	"\vKIND_SYNCED\x10\x0f\x12\x14\n" +
 	"\x10KIND_RIVAL_FOUND\x10\x10\x12\x13\n" +
-	"\x0fKIND_RIVAL_GONE\x10\x11\x12\x12\n" +
+	"\x0fKIND_RIVAL_GONE\x10\x11\x12\x13\n" +
+	"\x0fKIND_LOSS_FOUND\x10\x12\x12\x12\n" +
 	"\x0eKIND_JOB_ADDED\x10\x14\x12\x14\n" +
 	"\x10KIND_JOB_CHANGED\x10\x15\x12\x14\n" +
 	"\x10KIND_JOB_DELETED\x10\x16\x12\x12\n" +
