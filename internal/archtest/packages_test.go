@@ -67,6 +67,12 @@ func packages(t *testing.T) graph {
 // what `go list` reads is invisible to the test cache, but directories that the test itself opens are part of its key.
 func goFiles(t *testing.T) []string {
 	t.Helper()
+	return filesOf(t, ".go")
+}
+
+// filesOf are the files of the repository with that ending, of every module.
+func filesOf(t *testing.T, ext string) []string {
+	t.Helper()
 	var files []string
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		name := d.Name()
@@ -75,7 +81,7 @@ func goFiles(t *testing.T) []string {
 			return err
 		case d.IsDir() && path != root && (strings.HasPrefix(name, ".") || name == "bin" || name == "testdata"):
 			return fs.SkipDir
-		case !d.IsDir() && filepath.Ext(name) == ".go":
+		case !d.IsDir() && filepath.Ext(name) == ext:
 			files = append(files, path)
 		}
 		return nil

@@ -19,7 +19,7 @@ import (
 	"github.com/jobledger/jobledger/test/binaries"
 )
 
-// TestDemo runs the demo as 'make demo' does, and then the commands of README.md on the log that it leaves.
+// TestDemo runs the demo as 'make demo' does, and then the commands of README.md and of the life of a Job on the log that it leaves.
 func TestDemo(t *testing.T) {
 	root, err := binaries.FindRoot()
 	if err != nil {
@@ -64,7 +64,9 @@ func TestDemo(t *testing.T) {
 	if left, err := os.ReadDir(d.dir); err != nil || len(left) != 1 || left[0].Name() != "log" {
 		t.Errorf("of what the demo wrote, only the log should stay: %v, %v", left, err)
 	}
-	t.Run("README.md", func(t *testing.T) { checkReadme(t, d, text) })
+	for _, page := range []string{"README.md", "docs/life-of-a-job.md"} {
+		t.Run(page, func(t *testing.T) { checkPage(t, d, page, text) })
+	}
 }
 
 // checkStatic checks that the program wants nothing of the machine that it runs on: no library, no dynamic linker.
