@@ -92,13 +92,14 @@ lint-proto: $(tools)/buf
 	$(if $(last_tag),$(buf) breaking --against "$$(git rev-parse --git-common-dir)#tag=$(last_tag)")
 
 # Packages with goroutines of their own run under the race detector, which needs a C compiler; without one they run
-# plain. The others have one goroutine by design, and some of their tests count allocations.
+# plain. Half of their time is waits for servers and disks, so four packages run at once. The others have one goroutine by
+# design, and some of their tests count allocations.
 race := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 concurrent = go list ./... | grep -E '/(cmd/.+|events/.+|reconciler/(loop|executor)|store/.+)$$'
 sequential = go list ./... | grep -vE '/(cmd/.+|events/.+|reconciler/(loop|executor)|store/.+)$$'
 
 # Tests of these that have one goroutine and take a minute under the race detector run plain.
-lonely := ^(TestScriptsWithRestarts|TestFlippedByte.*|TestBytesPerPayloadByte|TestTruncatedFileIsFound|TestADamagedIndex.*)$$
+lonely := ^(TestScriptsWithRestarts|TestFlippedByte.*|TestBytesPerPayloadByte|TestTruncatedFileIsFound|TestADamagedIndex.*|TestPagesReadWhatBboltWrote|TestALogIsWrittenAgainFromItsStream)$$
 
 # Integration tests run programs that the test cache knows nothing of, so what they said of another build is no answer.
 # Most of their time is waits, so two packages run at once, each with its own control plane.
@@ -115,8 +116,8 @@ test: ## All that a change must not break: vet, unit, race, integration (under 1
 	cd test && go vet ./...
 	cd test/oracle && go vet ./...
 	go test -timeout 20m $$($(sequential))
-	go test -timeout 20m -run '$(lonely)' ./reconciler/loop ./store/boltlog
-	go test -timeout 20m $(race) -skip '$(lonely)' $$($(concurrent))
+	go test -timeout 20m -run '$(lonely)' ./reconciler/loop ./store/boltlog ./events/nats/publish
+	go test -timeout 20m -p 4 $(race) -skip '$(lonely)' $$($(concurrent))
 	$(call oracle, -timeout 20m)
 	cd test && $(integration) -timeout 30m ./...
 

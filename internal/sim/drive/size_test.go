@@ -15,19 +15,19 @@ import (
 	"github.com/jobledger/jobledger/internal/sim/world"
 )
 
-// TestTheLogOfAThousandPodsIsSmall counts the stored bytes for each pod of a Job that goes well.
-func TestTheLogOfAThousandPodsIsSmall(t *testing.T) {
+// TestTheLogOfABigJobIsSmall counts the stored bytes for each pod of a Job that goes well.
+func TestTheLogOfABigJobIsSmall(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []batchv1.CompletionMode{batchv1.NonIndexedCompletion, batchv1.IndexedCompletion} {
 		t.Run(string(mode), func(t *testing.T) {
-			const pods = 1000
+			const pods = 400
 			seconds := func(min, max int) kubelet.Range {
 				return kubelet.Range{Min: time.Duration(min) * time.Second, Max: time.Duration(max) * time.Second}
 			}
 			d, err := drive.New(drive.Config{Settings: events.DefaultSettings(), World: world.Config{
 				Kubelet: kubelet.Config{Schedule: seconds(0, 1), Start: seconds(1, 2), RunTime: seconds(2, 20)},
 			}}, &batchv1.Job{
-				ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "thousand"},
+				ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "big"},
 				Spec: batchv1.JobSpec{
 					ManagedBy: new(events.ManagedBy), Parallelism: new(int32(100)), Completions: new(int32(pods)), CompletionMode: &mode,
 					Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
