@@ -96,12 +96,3 @@ func holder(f *os.File) error {
 func unlock(f *os.File) error {
 	return errors.Join(f.Truncate(0), f.Close())
 }
-
-// syncDir makes the names in a directory durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}

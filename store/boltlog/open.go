@@ -205,6 +205,9 @@ func (l *Log) create() error {
 		_, _ = rand.Read(random[:]) // never fails
 		id = hex.EncodeToString(random[:])
 	}
+	if err := syncAbove(l.dir); err != nil {
+		return err
+	}
 	t, err := newTail(l.dir, l.options.RotateBytes, l.effects)
 	if err != nil {
 		return err

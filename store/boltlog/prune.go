@@ -49,11 +49,15 @@ func (l *Log) Prune(ctx context.Context, before events.Sequence) (events.Sequenc
 		f := l.files[0]
 		if f.first >= keep {
 			l.mu.Unlock()
-			return f.first, syncDir(l.dir)
+			return f.first, nil
 		}
 		l.files = l.files[1:len(l.files):len(l.files)]
 		l.mu.Unlock()
-		if err := l.unlink(f); err != nil {
+		err := l.unlink(f)
+		if err == nil {
+			err = syncDir(l.dir) // before the next goes: a power cut may undo deletions in any order, and must leave no hole
+		}
+		if err != nil {
 			return l.First(), fmt.Errorf("prune %s: %w", f.path, err)
 		}
 	}

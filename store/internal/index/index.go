@@ -56,7 +56,9 @@ func (x *Index) AddRecord(r *events.Record) {
 	if Named(&r.Header) {
 		name = Name{Namespace: r.Evidence.Namespace, Name: r.Evidence.Name}
 	}
-	x.youngest = max(x.youngest, Born(r.Facts))
+	if r.Kind == events.KindJobAdded || r.Kind == events.KindPodAdded { // as one says who makes the index of a file that is sealed
+		x.youngest = max(x.youngest, Born(r.Facts))
+	}
 	x.add(&r.Header, name)
 }
 

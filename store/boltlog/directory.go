@@ -1,0 +1,64 @@
+package boltlog
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// syncDir makes the names in a directory durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// syncAbove makes the names of a directory and of those above it durable, as far up as its file system goes and this process may look:
+// whoever made them, a power cut must not take a new log away with its directory.
+func syncAbove(dir string) error {
+	dir, err := filepath.EvalSymlinks(dir)
+	if err == nil {
+		dir, err = filepath.Abs(dir)
+	}
+	if err != nil {
+		return err
+	}
+	for above := filepath.Dir(dir); above != dir; dir, above = above, filepath.Dir(above) {
+		same, err := sameDevice(dir, above)
+		if err == nil && same {
+			err = syncDir(above)
+		}
+		if errors.Is(err, fs.ErrPermission) || err == nil && !same {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sameDevice reports whether two directories are on one file system.
+func sameDevice(a, b string) (bool, error) {
+	one, err := device(a)
+	if err != nil {
+		return false, err
+	}
+	other, err := device(b)
+	return one == other, err
+}
+
+func device(dir string) (uint64, error) {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return 0, err
+	}
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(stat.Dev), nil //nolint:unconvert // it is signed on some systems
+	}
+	return 0, nil
+}
