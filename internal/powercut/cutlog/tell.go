@@ -1,0 +1,120 @@
+package cutlog
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
+)
+
+// Teller is a log that says what is appended to it and what it acknowledged, a line for each. Make it with Tell.
+//
+//	append SEQ HEX…            the records of a batch, as they are stored, before it is appended
+//	durable SEQ                a commit was acknowledged through that record
+//	offset NAME SEQ            a consumer's offset is durable
+//	snapshot SEQ               a snapshot was saved
+//	key HEX                    the key was made or read
+type Teller struct {
+	store.Log
+	out io.Writer
+
+	mu      sync.Mutex
+	offsets map[string]events.Sequence // that were set since the last append
+	failed  error
+}
+
+// Tell wraps a log. Each line is written at once.
+func Tell(log store.Log, out io.Writer) *Teller {
+	return &Teller{Log: log, out: out, offsets: map[string]events.Sequence{}}
+}
+
+func (t *Teller) say(format string, args ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if _, err := fmt.Fprintf(t.out, format+"\n", args...); err != nil && t.failed == nil {
+		t.failed = err
+	}
+}
+
+// Append is described by store.Log. Its commit is done when it was said.
+func (t *Teller) Append(b events.Batch, soon bool) store.Commit {
+	var line strings.Builder
+	for i := range b.Records {
+		stored, err := events.AppendRecord(nil, &b.Records[i])
+		if err != nil {
+			break // the log says so
+		}
+		line.WriteString(" " + hex.EncodeToString(stored))
+	}
+	t.say("append %d%s", b.First(), line.String())
+	t.mu.Lock()
+	offsets := t.offsets
+	t.offsets = map[string]events.Sequence{}
+	t.mu.Unlock()
+	c := &told{Commit: t.Log.Append(b, soon), done: make(chan struct{})}
+	go func() { // ends with the commit
+		defer close(c.done)
+		<-c.Commit.Done()
+		if c.Commit.Err() != nil {
+			return
+		}
+		t.say("durable %d", b.Last())
+		t.sayOffsets(offsets)
+	}()
+	return c
+}
+
+func (t *Teller) sayOffsets(offsets map[string]events.Sequence) {
+	for _, name := range slices.Sorted(maps.Keys(offsets)) {
+		t.say("offset %s %d", name, offsets[name])
+	}
+}
+
+type told struct {
+	store.Commit
+	done chan struct{}
+}
+
+func (c *told) Done() <-chan struct{} { return c.done }
+
+// SetOffset is described by store.Log.
+func (t *Teller) SetOffset(consumer string, through events.Sequence) error {
+	err := t.Log.SetOffset(consumer, through)
+	if err == nil {
+		t.mu.Lock()
+		t.offsets[consumer] = through
+		t.mu.Unlock()
+	}
+	return err
+}
+
+// SaveSnapshot is described by store.Log.
+func (t *Teller) SaveSnapshot(ctx context.Context, s store.Snapshot) error {
+	err := t.Log.SaveSnapshot(ctx, s)
+	if err == nil {
+		t.say("snapshot %d", s.Head.Sequence)
+	}
+	return err
+}
+
+// Key says which key the log has.
+func (t *Teller) Key(key events.Key) { t.say("key %x", key[:]) }
+
+// Close is described by store.Log.
+func (t *Teller) Close() error {
+	if err := t.Log.Close(); err != nil {
+		return err
+	}
+	t.mu.Lock()
+	offsets := t.offsets
+	t.mu.Unlock()
+	t.sayOffsets(offsets)
+	return t.failed
+}

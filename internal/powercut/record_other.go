@@ -1,0 +1,20 @@
+//go:build !linux || !(amd64 || arm64)
+
+package powercut
+
+import "os/exec"
+
+// Recorder records what processes do to a directory. It needs Linux on amd64 or arm64.
+type Recorder struct{}
+
+// NewRecorder says that this is not such a machine.
+func NewRecorder(string) (*Recorder, error) { return nil, ErrCannotTrace }
+
+// KillAfter does nothing.
+func (*Recorder) KillAfter(int) {}
+
+// Trace is nothing.
+func (*Recorder) Trace() *Trace { return nil }
+
+// Run says that this is not such a machine.
+func (*Recorder) Run(*exec.Cmd) error { return ErrCannotTrace }

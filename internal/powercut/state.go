@@ -1,0 +1,69 @@
+package powercut
+
+import (
+	"hash/maphash"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// State is what a disk holds. Names are relative to the root, with slashes.
+type State struct {
+	Dirs  []string // parents first
+	Files map[string][]byte
+}
+
+// Read is the state of a directory.
+func Read(root string) (State, error) {
+	s := State{Files: map[string][]byte{}}
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || path == root {
+			return err
+		}
+		name, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		name = filepath.ToSlash(name)
+		if entry.IsDir() {
+			s.Dirs = append(s.Dirs, name)
+			return nil
+		}
+		s.Files[name], err = os.ReadFile(path)
+		return err
+	})
+	return s, err
+}
+
+// Put makes an existing, empty directory hold the state.
+func (s State) Put(root string) error {
+	for _, dir := range s.Dirs {
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o700); err != nil {
+			return err
+		}
+	}
+	for name, content := range s.Files {
+		if err := os.WriteFile(filepath.Join(root, name), content, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var seed = maphash.MakeSeed()
+
+// Sum tells states apart.
+func (s State) Sum() uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	for _, dir := range s.Dirs {
+		_, _ = h.WriteString(dir + "\x00") // never fails
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Files)) {
+		_, _ = h.WriteString("\x00" + name + "\x00")
+		_, _ = h.Write(s.Files[name])
+	}
+	return h.Sum64()
+}
