@@ -54,6 +54,7 @@ type controller struct {
 	budgets   budgets
 	counter   *jobmetrics.Consumer
 	scrubber  *scrubber
+	packer    *packer
 	stream    *streamer // nil for none
 	endpoint  *endpoint // nil for none
 	health    *health
@@ -117,6 +118,7 @@ func (c *controller) work(ctx context.Context, log *boltlog.Log) (err error) {
 	c.metrics = newMetrics(c.registry, log)
 	c.metrics.disk(log)
 	c.scrubber = newScrubber(log, logger, c.registry)
+	c.packer = newPacker(log, logger, c.registry)
 	c.log = livetail.New(countedLog{log, c.metrics}, 0)
 	f.nats.tellRoom(f.log, log.Usage, logger)
 	if c.stream, err = newStreamer(&f.nats, f.log, c.log, logger); err != nil {
@@ -304,6 +306,7 @@ func (c *controller) run(ctx context.Context) error {
 	group.Go(func() error { return c.watch(ctx) })             // ends with ctx
 	group.Go(func() error { c.worry(ctx); return nil })        // ends with ctx
 	group.Go(func() error { c.scrubber.run(ctx); return nil }) // ends with ctx
+	group.Go(func() error { c.packer.run(ctx); return nil })   // ends with ctx
 	group.Go(func() error {                                    // ends with ctx, after a stop in good order
 		defer release()
 		defer c.queue.Close() // the informer may wait for room in it

@@ -48,7 +48,7 @@ func (k *chainCheck) group(f *logFile, group []chunk, stored events.Hash) error 
 		r, err := c.reader()
 		for err == nil && len(r.rest) > 0 {
 			var record []byte
-			if k.next == 0 {
+			if r.next < k.next || k.next == 0 { // the reader came from the middle of a block
 				err = r.skip()
 			} else if record, _, err = r.record(); err == nil {
 				hash, err = hash.Next(record)

@@ -100,18 +100,26 @@ var (
 	errChunk    = errors.New("a chunk is malformed")
 )
 
-// chunkReader takes a chunk apart, record by record.
+// chunkReader takes a chunk apart, record by record. The chunk is plain or unpacked.
 type chunkReader struct {
 	next events.Sequence // of the record that comes next
 	rest []byte
 	hash *events.Hash // the chain value at the end of the chunk; nil when its group goes on
+	bare bool         // the records have no checksums of their own: that of their block held
 }
 
 func (c chunk) reader() (chunkReader, error) {
 	r := chunkReader{next: c.first}
 	v := c.value
-	if len(v) <= chunkHeader || v[0]&^chunkEndsGroup != chunkVersion {
+	if len(v) <= chunkHeader {
 		return r, errChunk
+	}
+	switch version := v[0] &^ chunkEndsGroup; version {
+	case chunkVersion:
+	case blockVersion:
+		r.bare = true
+	default:
+		return r, fmt.Errorf("%w: its version is %d, and this program knows %d and %d", errChunk, version, chunkVersion, blockVersion)
 	}
 	ends := v[0]&chunkEndsGroup != 0
 	v = v[chunkHeader:]
@@ -126,13 +134,13 @@ func (c chunk) reader() (chunkReader, error) {
 	return r, nil
 }
 
-// record gives the next record in stored form, as a slice of the chunk; ok is false at the end. Its checksum held.
+// record gives the next record in stored form, as a slice of the chunk; ok is false at the end. Its checksum held, or that of its block.
 func (r *chunkReader) record() (stored []byte, ok bool, err error) {
 	if len(r.rest) == 0 {
 		return nil, false, nil
 	}
 	stored, sum, err := r.cut()
-	if err == nil && crc32.Checksum(stored, castagnoli) != sum {
+	if err == nil && !r.bare && crc32.Checksum(stored, castagnoli) != sum {
 		err = errChecksum
 	}
 	return stored, err == nil, err
@@ -147,11 +155,16 @@ func (r *chunkReader) skip() error {
 // cut takes the next record off the rest.
 func (r *chunkReader) cut() (stored []byte, sum uint32, err error) {
 	size, n := binary.Uvarint(r.rest)
-	if n <= 0 || len(r.rest)-n < crc32.Size {
+	if n <= 0 {
 		return nil, 0, errChunk
 	}
-	sum = binary.LittleEndian.Uint32(r.rest[n:])
-	left := r.rest[n+crc32.Size:]
+	left := r.rest[n:]
+	if !r.bare {
+		if len(left) < crc32.Size {
+			return nil, 0, errChunk
+		}
+		sum, left = binary.LittleEndian.Uint32(left), left[crc32.Size:]
+	}
 	if size == 0 {
 		size = uint64(len(left))
 	}

@@ -46,6 +46,7 @@ func appendForever(dir string) {
 	if w.Next() == 1 {
 		w.Create()
 	}
+	go packForever(log, die)
 	for n := 0; ; n++ {
 		var items []storetest.Item
 		for i := range 1 + n%20 {
@@ -65,6 +66,18 @@ func appendForever(dir string) {
 			fmt.Println(last)
 		default:
 			fmt.Println(log.Head().Sequence)
+		}
+	}
+}
+
+// packForever packs each file as soon as it is sealed.
+func packForever(log *boltlog.Log, die func(error)) {
+	for {
+		first, err := log.Pack(context.Background())
+		die(err)
+		if first == 0 {
+			_, err = log.Wait(context.Background(), log.Head().Sequence)
+			die(err)
 		}
 	}
 }

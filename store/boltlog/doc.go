@@ -17,7 +17,8 @@
 //   - Every commit first finds the head, with the term, that this process wrote last; otherwise it fails (the fence).
 //   - After a failed commit nothing is written any more. What came of it shows when the log is opened again.
 //   - Space is allocated before it is needed, so a full disk is ErrNoRoom from Room and not a failed commit.
-//   - Each record has a CRC-32C, each commit group ends with the chain value, and each file says with which value it
+//   - A sealed file is written once more, packed, and replaced as a whole: at any time one whole file has that name.
+//   - Each record has a CRC-32C, or its block has, each commit group ends with the chain value, and each file says with which value it
 //     begins. bbolt's pages carry no checksums, so pages.go checks their structure before anything trusts them.
 //
 // What we assume: fdatasync means what it says, flock is honoured (no network file system), and a file system where
@@ -29,5 +30,5 @@
 //
 // As package store says. One goroutine commits, from Open to Close; one more per sealed file writes its index.
 //
-// Read log.go, then committer.go, chunk.go for the layout, pages.go for damage.
+// Read log.go, then committer.go, chunk.go for the layout, pages.go for damage, pack.go for sealed files.
 package boltlog

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"go.etcd.io/bbolt"
@@ -63,6 +64,8 @@ type logFile struct {
 	file   *os.File     // otherwise
 	sealed *pages
 	ended  error // why it can be read no more
+	// The file is packed since it was opened. A reader who goes on may then find a chunk that begins before the record it wants.
+	replaced atomic.Bool
 
 	// Of files whose log may be damaged, for readers; fixed when they are opened.
 	until     events.Sequence // its last record, when it is known and another file follows; else 0
@@ -236,7 +239,7 @@ func (c *boltCursor) next() (k, v []byte, err error) {
 	return k, v, nil
 }
 
-// chunks copies the chunks that hold the records [from, through], as many as fit in size bytes and at least one. On an
+// chunks copies the chunks that hold the records [from, through], unpacked, as many as fit in size bytes and at least one. On an
 // error it gives those before it too.
 func (f *logFile) chunks(from, through events.Sequence, size int) (out []chunk, err error) {
 	err = f.walk(func(c chunkCursor) error {
@@ -249,8 +252,12 @@ func (f *logFile) chunks(from, through events.Sequence, size int) (out []chunk, 
 			if first > through || len(out) > 0 && size < len(v) {
 				return nil
 			}
-			size -= len(v)
-			out = append(out, chunk{first: first, value: slices.Clone(v)})
+			c, err := chunk{first: first, value: v}.unpacked()
+			if err != nil {
+				return err
+			}
+			size -= len(c.value)
+			out = append(out, c)
 		}
 		return err
 	})

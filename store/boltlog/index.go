@@ -19,8 +19,8 @@ func (f *logFile) scan(last events.Sequence, fn func(h *events.Header, stored []
 	ended := true
 	for next := f.first; next <= last; {
 		chunks, failed := f.chunks(next, last, readBytes)
-		for _, c := range chunks {
-			end, err := c.scan(&next, fn)
+		for i, c := range chunks {
+			end, err := c.scan(&next, i == 0 && f.replaced.Load(), fn)
 			if err == nil {
 				ended = end.batch
 				if end.group != nil && group != nil {
@@ -50,9 +50,15 @@ type chunkEnd struct {
 	group *events.Hash
 }
 
-// scan walks the records of a chunk, the first of which must be *next, and moves *next behind each.
-func (c chunk) scan(next *events.Sequence, fn func(h *events.Header, stored []byte) error) (chunkEnd, error) {
+// scan walks the records of a chunk, the first of which must be *next, or, when within, is before that; and moves *next behind each.
+func (c chunk) scan(next *events.Sequence, within bool, fn func(h *events.Header, stored []byte) error) (chunkEnd, error) {
 	reader, err := c.reader()
+	if err != nil {
+		return chunkEnd{}, err
+	}
+	for within && reader.next < *next && len(reader.rest) > 0 && err == nil {
+		err = reader.skip()
+	}
 	if err != nil {
 		return chunkEnd{}, err
 	}

@@ -29,9 +29,12 @@ type Log struct {
 	space      sync.Mutex     // guards the two below and what they hold ahead; taken before library.mu
 	tail       *tail          // the committer's, who also needs space to replace it
 	spare      *tail          // the next file, made ahead; nil when there is none
-	background sync.WaitGroup // what ends by itself: the indexes of sealed files
+	background sync.WaitGroup // what ends by itself, or with the log: indexes of sealed files, packing
 	witness    sync.WaitGroup // noteHeads
 	indexing   sync.Mutex     // held while indexes of sealed files are made, one after the other: each goes on from the one before
+
+	packing sync.Mutex               // held by Pack
+	packed  map[events.Sequence]bool // files that are packed or never will be. Under packing
 
 	// Under library.mu.
 	queue      []*pending

@@ -49,7 +49,7 @@ func open(dir string, options Options, effects effects) (*Log, error) {
 	}
 	l := &Log{
 		library: &library{dir: dir, reader: options.Reader, changed: make(chan struct{})}, options: options, effects: effects, lock: held,
-		newOffsets: map[string]events.Sequence{}, wake: make(chan struct{}, 1), committed: make(chan struct{}),
+		newOffsets: map[string]events.Sequence{}, packed: map[events.Sequence]bool{}, wake: make(chan struct{}, 1), committed: make(chan struct{}),
 	}
 	if err := l.load(); err != nil {
 		l.release(err)
@@ -364,8 +364,10 @@ func (f *logFile) checkEnd(end store.Head) error {
 		if err != nil || k == nil {
 			return err
 		}
-		last.value = v
-		last.first, err = keySequence(k)
+		if last.first, err = keySequence(k); err == nil {
+			last.value = v
+			last, err = last.unpacked()
+		}
 		return err
 	})
 	if err != nil {

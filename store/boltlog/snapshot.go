@@ -187,6 +187,15 @@ func (s shelf) hash(at events.Sequence) (events.Hash, error) {
 
 // groupAt gives the chunks of the group that holds a record, up to that record, and the chain value before them.
 func (f *logFile) groupAt(at events.Sequence) (group []chunk, before events.Hash, err error) {
+	for {
+		was := f.replaced.Load()
+		if group, before, err = f.groupThrough(at); f.replaced.Load() == was {
+			return group, before, err
+		}
+	}
+}
+
+func (f *logFile) groupThrough(at events.Sequence) (group []chunk, before events.Hash, err error) {
 	for next := at; ; next = group[0].first - 1 {
 		if next < f.first {
 			before, err = f.hashBefore()

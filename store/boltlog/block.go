@@ -1,0 +1,113 @@
+package boltlog
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"slices"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// A block is a chunk of a packed file: the records of many plain chunks, compressed. It ends between two batches, with the chain value
+// there; only of a batch that is very large it may hold a part.
+//
+//	key:    8 bytes  sequence of the first record, big endian
+//	value:  1 byte   version 2; with the high bit set when a chain value is in it
+//	        uvarint  bytes of the records before compression
+//	        32 bytes chain value after the last record, when there is one
+//	        the rest but 4: a zstd frame of the records, each with its length as uvarint before it, and 0 for the last, which takes
+//	                 the rest
+//	        4 bytes  CRC-32C of all before, little endian
+const (
+	blockVersion = 2
+	blockRecords = 64 << 10         // bytes of records with which a block ends, when their batch does
+	blockLimit   = 4 * blockRecords // bytes with which it ends in any case
+)
+
+// blockWriter lays out one block after the other.
+type blockWriter struct {
+	encoder *zstd.Encoder
+	first   events.Sequence
+	last    int // where the length of the last record stands in records
+	records []byte
+	value   []byte
+}
+
+func newBlockWriter() (*blockWriter, error) {
+	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithWindowSize(blockRecords),
+		zstd.WithLowerEncoderMem(true))
+	return &blockWriter{encoder: encoder}, err
+}
+
+func (w *blockWriter) add(s events.Sequence, stored []byte) {
+	if len(w.records) == 0 {
+		w.first = s
+	}
+	w.last = len(w.records)
+	w.records = append(binary.AppendUvarint(w.records, uint64(len(stored))), stored...)
+}
+
+// end gives the block of the records that were added; with the chain value after them, if not nil. It is valid until the next end.
+func (w *blockWriter) end(hash *events.Hash) chunk {
+	v := append(w.value[:0], blockVersion)
+	if hash != nil {
+		v[0] |= chunkEndsGroup
+	}
+	_, n := binary.Uvarint(w.records[w.last:])
+	w.records = slices.Replace(w.records, w.last, w.last+n, 0)
+	v = binary.AppendUvarint(v, uint64(len(w.records)))
+	if hash != nil {
+		v = append(v, hash[:]...)
+	}
+	w.value = seal(w.encoder.EncodeAll(w.records, v))
+	w.records = w.records[:0]
+	return chunk{first: w.first, value: w.value}
+}
+
+// Decoding a block needs no state but its own, so all readers share one decoder.
+var blockDecoder = sync.OnceValues(func() (*zstd.Decoder, error) {
+	return zstd.NewReader(nil, zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(maxBlockRecords))
+})
+
+const maxBlockRecords = 2 * maxRecordBytes // what a block may claim to hold; more is damage
+
+var errBlock = errors.New("a block of records is malformed")
+
+// unpacked is a copy of the chunk in the form in which its reader takes it apart: the records of a block are not compressed there, and
+// their checksum held.
+func (c chunk) unpacked() (chunk, error) {
+	if len(c.value) == 0 || c.value[0]&^chunkEndsGroup != blockVersion {
+		return chunk{first: c.first, value: bytes.Clone(c.value)}, nil
+	}
+	n := len(c.value) - crc32.Size
+	if n < chunkHeader || crc32.Checksum(c.value[:n], castagnoli) != binary.LittleEndian.Uint32(c.value[n:]) {
+		return chunk{}, errChecksum
+	}
+	d := fields{rest: c.value[chunkHeader:n]}
+	size := d.uvarint()
+	var hash []byte
+	if c.value[0]&chunkEndsGroup != 0 {
+		hash = d.bytes(hashBytes)
+	}
+	if d.bad || size == 0 || size > maxBlockRecords {
+		return chunk{}, errBlock
+	}
+	decoder, err := blockDecoder()
+	if err != nil {
+		return chunk{}, err
+	}
+	value := append(make([]byte, 0, chunkHeader+int(size)+len(hash)), c.value[0])
+	if value, err = decoder.DecodeAll(d.rest, value); err != nil {
+		return chunk{}, fmt.Errorf("%w: %w", errBlock, err)
+	}
+	if len(value) != chunkHeader+int(size) {
+		return chunk{}, errBlock
+	}
+	return chunk{first: c.first, value: append(value, hash...)}, nil
+}

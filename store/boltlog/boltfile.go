@@ -1,0 +1,166 @@
+package boltlog
+
+import (
+	"errors"
+	"hash/fnv"
+	"io"
+)
+
+// boltFile writes a whole bbolt file from front to back, in the format that pages.go reads: full pages, none of them free, no list of
+// free ones. bbolt itself would write parts of it again and again, or hold all of it in memory.
+type boltFile struct {
+	out      io.WriterAt
+	pageSize int
+	next     uint64 // page
+}
+
+// leafBytes is how much a leaf of more than one page holds at least: the less its last page is filled, the less that matters. A reader
+// of one element reads all of it.
+const leafBytes = 64 << 10
+
+func newBoltFile(out io.WriterAt, pageSize int) *boltFile {
+	return &boltFile{out: out, pageSize: pageSize, next: 2}
+}
+
+// bytes is how much was written so far.
+func (b *boltFile) bytes() int64 { return int64(b.next) * int64(b.pageSize) }
+
+// item is one element of a page: of a leaf with a value, of a branch with a child.
+type item struct {
+	key, value []byte
+	child      uint64
+}
+
+func (e item) size() int { return elementSize + len(e.key) + len(e.value) }
+
+// write puts a page, with those that it overflows into, behind the others.
+func (b *boltFile) write(kind uint16, flags uint32, items []item) (id uint64, err error) {
+	page := encodePage(b.next, kind, flags, items)
+	if over := len(page) % b.pageSize; over > 0 {
+		page = append(page, make([]byte, b.pageSize-over)...)
+	}
+	count := len(page) / b.pageSize
+	order.PutUint32(page[12:], uint32(count-1))
+	if _, err := b.out.WriteAt(page, b.bytes()); err != nil {
+		return 0, err
+	}
+	id = b.next
+	b.next += uint64(count)
+	return id, nil
+}
+
+func encodePage(id uint64, kind uint16, flags uint32, items []item) []byte {
+	size := pageHeaderSize
+	for _, e := range items {
+		size += e.size()
+	}
+	page := make([]byte, pageHeaderSize+len(items)*elementSize, size)
+	order.PutUint64(page, id)
+	order.PutUint16(page[8:], kind)
+	order.PutUint16(page[10:], uint16(len(items)))
+	for i, e := range items {
+		at := pageHeaderSize + i*elementSize
+		element, position := page[at:], uint32(len(page)-at)
+		if kind == branchPage {
+			order.PutUint32(element, position)
+			order.PutUint32(element[4:], uint32(len(e.key)))
+			order.PutUint64(element[8:], e.child)
+		} else {
+			order.PutUint32(element, flags)
+			order.PutUint32(element[4:], position)
+			order.PutUint32(element[8:], uint32(len(e.key)))
+			order.PutUint32(element[12:], uint32(len(e.value)))
+		}
+		page = append(append(page, e.key...), e.value...)
+	}
+	return page
+}
+
+// boltBucket is one bucket in the making. Its keys are added in their order.
+type boltBucket struct {
+	file   *boltFile
+	leaf   []item
+	bytes  int
+	leaves []item // that are written, as a branch names them
+}
+
+func (t *boltBucket) add(key, value []byte) error {
+	e := item{key: append([]byte(nil), key...), value: append([]byte(nil), value...)}
+	t.leaf, t.bytes = append(t.leaf, e), t.bytes+e.size()
+	if t.bytes < leafBytes {
+		return nil
+	}
+	return t.flush()
+}
+
+func (t *boltBucket) flush() error {
+	id, err := t.file.write(leafPage, 0, t.leaf)
+	if err != nil {
+		return err
+	}
+	t.leaves = append(t.leaves, item{key: t.leaf[0].key, child: id})
+	t.leaf, t.bytes = nil, 0
+	return nil
+}
+
+// end gives the value that stands for the bucket in its parent. A small one stands there whole.
+func (t *boltBucket) end() ([]byte, error) {
+	header := make([]byte, bucketSize)
+	if len(t.leaves) == 0 && t.bytes <= t.file.pageSize/8 {
+		return append(header, encodePage(0, leafPage, 0, t.leaf)...), nil
+	}
+	if len(t.leaf) > 0 {
+		if err := t.flush(); err != nil {
+			return nil, err
+		}
+	}
+	level := t.leaves
+	for len(level) > 1 {
+		var above []item
+		for len(level) > 0 {
+			n, size := 0, pageHeaderSize
+			for n < len(level) && (n < 2 || size+level[n].size() <= t.file.pageSize) {
+				size += level[n].size()
+				n++
+			}
+			id, err := t.file.write(branchPage, 0, level[:n])
+			if err != nil {
+				return nil, err
+			}
+			above, level = append(above, item{key: level[0].key, child: id}), level[n:]
+		}
+		level = above
+	}
+	order.PutUint64(header, level[0].child)
+	return header, nil
+}
+
+// end writes the page of all buckets, whose names ascend, and the two meta pages. They say that this is that transaction.
+func (b *boltFile) end(buckets []item, transaction uint64) error {
+	root, err := b.write(leafPage, bucketElement, buckets)
+	if err != nil {
+		return err
+	}
+	return errors.Join(b.meta(root, transaction&^1), b.meta(root, transaction|1))
+}
+
+const noFreelist = ^uint64(0) // which pages are free is not stored
+
+func (b *boltFile) meta(root, transaction uint64) error {
+	page := make([]byte, b.pageSize)
+	order.PutUint64(page, transaction%2)
+	order.PutUint16(page[8:], metaPage)
+	m := page[pageHeaderSize:]
+	order.PutUint32(m[0:], boltMagic)
+	order.PutUint32(m[4:], boltVersion)
+	order.PutUint32(m[8:], uint32(b.pageSize))
+	order.PutUint64(m[16:], root)
+	order.PutUint64(m[32:], noFreelist)
+	order.PutUint64(m[40:], b.next)
+	order.PutUint64(m[48:], transaction)
+	sum := fnv.New64a()
+	_, _ = sum.Write(m[:metaSize-8])
+	order.PutUint64(m[metaSize-8:], sum.Sum64())
+	_, err := b.out.WriteAt(page, int64(transaction%2)*int64(b.pageSize))
+	return err
+}

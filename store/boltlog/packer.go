@@ -1,0 +1,252 @@
+package boltlog
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
+)
+
+const (
+	packSlice = 1 << 20 // bytes that are written before they are synced, or read before a rest
+	packRest  = 4       // a rest is so many times as long as the work before it
+)
+
+// packer writes one packed file. It belongs to one call of writePacked.
+type packer struct {
+	ctx     context.Context
+	file    *os.File
+	bolt    *boltFile
+	log     boltBucket
+	blocks  *blockWriter
+	synced  int64
+	resumed time.Time // when the last rest ended
+}
+
+// writePacked writes what a sealed file holds to another file, packed, and reads that back from the disk. The file has a name that the
+// next Open removes.
+func writePacked(ctx context.Context, f *logFile) (packed *logFile, err error) {
+	end, err := f.sealedHead()
+	if err != nil {
+		return nil, err
+	}
+	temp := f.path + tempSuffix
+	file, err := os.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	p := &packer{ctx: ctx, file: file, resumed: time.Now()}
+	written, err := p.write(f, end)
+	if err = errors.Join(err, file.Close()); err == nil {
+		packed, err = p.readBack(f, end, temp, written)
+	}
+	if err != nil {
+		return nil, errors.Join(err, os.Remove(temp))
+	}
+	return packed, nil
+}
+
+// write returns what sums of the records up.
+func (p *packer) write(f *logFile, end head) (sum []byte, err error) {
+	f.mu.RLock()
+	pageSize, transaction := f.sealed.pageSize, f.sealed.transaction
+	f.mu.RUnlock()
+	p.bolt = newBoltFile(p.file, int(pageSize))
+	p.log.file = p.bolt
+	if p.blocks, err = newBlockWriter(); err != nil {
+		return nil, err
+	}
+	records := newSum()
+	err = f.chained(end.Head, func(h *events.Header, stored []byte, after events.Hash) error {
+		records.add(stored)
+		p.blocks.add(h.Sequence, stored)
+		switch {
+		case h.Last && len(p.blocks.records) >= blockRecords || h.Sequence == end.Sequence:
+			return p.block(&after)
+		case len(p.blocks.records) >= blockLimit:
+			return p.block(nil)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := p.end(f, uint64(transaction)); err != nil {
+		return nil, err
+	}
+	return records.Sum(nil), p.file.Sync()
+}
+
+// block puts the block in its place.
+func (p *packer) block(hash *events.Hash) error {
+	c := p.blocks.end(hash)
+	if err := p.log.add(sequenceKey(c.first), c.value); err != nil {
+		return err
+	}
+	if p.bolt.bytes()-p.synced >= packSlice {
+		p.synced = p.bolt.bytes()
+		if err := p.file.Sync(); err != nil { // else the last sync holds commits up
+			return err
+		}
+	}
+	return p.rest()
+}
+
+// rest waits in proportion to what was worked since the last rest.
+func (p *packer) rest() error {
+	pause := time.NewTimer(packRest * time.Since(p.resumed))
+	defer pause.Stop()
+	select {
+	case <-p.ctx.Done():
+		return context.Cause(p.ctx)
+	case <-pause.C:
+		p.resumed = time.Now()
+		return nil
+	}
+}
+
+// end writes the other buckets, as they are in the plain file, and all that stands above them.
+func (p *packer) end(f *logFile, transaction uint64) error {
+	log, err := p.log.end()
+	if err != nil {
+		return err
+	}
+	buckets := []item{{key: logBucket, value: log}}
+	for _, name := range [][]byte{metaBucket, offsetsBucket} {
+		items, err := f.items(name)
+		if err != nil {
+			return f.explain(f.first, err)
+		}
+		b := boltBucket{file: p.bolt}
+		for _, e := range items {
+			if err := b.add(e.key, e.value); err != nil {
+				return err
+			}
+		}
+		value, err := b.end()
+		if err != nil {
+			return err
+		}
+		buckets = append(buckets, item{key: name, value: value})
+	}
+	return p.bolt.end(buckets, transaction+1)
+}
+
+// items are the keys and values of a small bucket of a sealed file.
+func (f *logFile) items(bucket []byte) (all []item, err error) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	if f.ended != nil {
+		return nil, f.ended
+	}
+	t, err := f.sealed.bucket(bucket)
+	if err != nil {
+		return nil, err
+	}
+	c := cursor{tree: t}
+	k, v, err := c.floor(nil)
+	for ; err == nil && k != nil; k, v, err = c.next() {
+		all = append(all, item{key: bytes.Clone(k), value: bytes.Clone(v)})
+	}
+	return all, err
+}
+
+func sameItem(a, b item) bool { return bytes.Equal(a.key, b.key) && bytes.Equal(a.value, b.value) }
+
+var errReadBack = errors.New("what was packed is not what is read back")
+
+// readBack opens the packed file and checks that it holds what the plain one does.
+func (p *packer) readBack(f *logFile, end head, temp string, want []byte) (packed *logFile, err error) {
+	packed = &logFile{path: temp, first: f.first}
+	if err := packed.openPages(); err != nil {
+		return nil, err
+	}
+	if err := p.compare(f, packed, end, want); err != nil {
+		if errors.Is(err, store.ErrCorrupt) {
+			err = fmt.Errorf("%w: %v", errReadBack, err) //nolint:errorlint // the plain file is whole
+		}
+		return nil, errors.Join(err, packed.endRecords(store.ErrClosed))
+	}
+	return packed, nil
+}
+
+func (p *packer) compare(f, packed *logFile, end head, want []byte) error {
+	if err := forget(packed.file); err != nil {
+		return err
+	}
+	if err := packed.sealed.checkBuckets(); err != nil {
+		return err
+	}
+	for _, name := range [][]byte{metaBucket, offsetsBucket} {
+		was, err1 := f.items(name)
+		is, err2 := packed.items(name)
+		if err := errors.Join(err1, err2); err != nil {
+			return err
+		}
+		if !slices.EqualFunc(was, is, sameItem) {
+			return fmt.Errorf("%w: bucket %q", errReadBack, name)
+		}
+	}
+	records, read := newSum(), 0
+	err := packed.chained(end.Head, func(_ *events.Header, stored []byte, _ events.Hash) error {
+		records.add(stored)
+		if read += len(stored); read < packSlice {
+			return nil
+		}
+		read = 0
+		return p.rest()
+	})
+	if err == nil {
+		err = packed.checkEnd(end.Head)
+	}
+	if err == nil && !bytes.Equal(records.Sum(nil), want) {
+		err = fmt.Errorf("%w: its records", errReadBack)
+	}
+	return err
+}
+
+// sum sums records up. The chain does not run over every byte of a record, and packing must keep them all.
+type sum struct{ hash.Hash }
+
+func newSum() sum { return sum{sha256.New()} }
+
+func (s sum) add(stored []byte) {
+	var length [8]byte
+	_, _ = s.Write(binary.BigEndian.AppendUint64(length[:0], uint64(len(stored)))) // never fails
+	_, _ = s.Write(stored)
+}
+
+// chained walks the records of a sealed file with the chain value after each, which must be that of the file where the file has one.
+func (f *logFile) chained(end store.Head, fn func(h *events.Header, stored []byte, after events.Hash) error) error {
+	hash, err := f.hashBefore()
+	if err != nil {
+		return f.explain(f.first, err)
+	}
+	at := f.first - 1
+	err = f.scan(end.Sequence, func(h *events.Header, stored []byte) error {
+		next, err := hash.Next(stored)
+		if err != nil {
+			return f.corrupt(h.Sequence, err)
+		}
+		hash, at = next, h.Sequence
+		return fn(h, stored, hash)
+	}, func(stored events.Hash) error {
+		if stored != hash {
+			return f.corrupt(at, fmt.Errorf("the chain value behind record %d is %s, the records give %s", at, stored, hash))
+		}
+		return nil
+	})
+	if err == nil && hash != end.Hash {
+		err = f.corrupt(at, fmt.Errorf("the records end with hash %s, the head says %s", hash, end.Hash))
+	}
+	return err
+}
