@@ -17,7 +17,7 @@ type LogCreated struct {
 // write; a file that needs a newer one says so in its beginning. Whoever adds to the format raises Format, and writes the new
 // number into the least reader of the files that have it.
 const (
-	Format      = 1
+	Format      = 2 // from 2 on there are packed files
 	LeastFormat = 1
 )
 

@@ -26,6 +26,7 @@ import (
 //	        4 bytes  CRC-32C of all before, little endian
 const (
 	blockVersion = 2
+	packedFormat = 2                // of the log: a file with blocks says that its reader must have it
 	blockRecords = 64 << 10         // bytes of records with which a block ends, when their batch does
 	blockLimit   = 4 * blockRecords // bytes with which it ends in any case
 )

@@ -11,7 +11,7 @@ import (
 )
 
 // A sealed file is written once more, packed: its records in compressed blocks, on pages that are full. Records, sequences and chain
-// values are the same, bit for bit; begin, head and offsets too. The packed file gets its name when it is on the disk and was read back
+// values are the same, bit for bit; its begin says what its reader must know. The packed file gets its name when it is on the disk and was read back
 // from there, so at any time there is one whole file under that name. Readers who have the plain one open go on in it.
 
 // Pack packs one sealed file that is plain, the oldest, and returns its first record; 0 when there is none. It works a fifth of the time
@@ -84,7 +84,7 @@ func (l *Log) pack(ctx context.Context, f *logFile) error {
 	if err := l.roomToPack(f); err != nil {
 		return err
 	}
-	packed, err := writePacked(ctx, f)
+	packed, err := writePacked(ctx, f, l.options.least())
 	if err != nil {
 		if noSpace(err) {
 			err = errors.Join(store.ErrNoRoom, err)

@@ -28,31 +28,60 @@ type packer struct {
 	bolt    *boltFile
 	log     boltBucket
 	blocks  *blockWriter
+	small   [2][]item // what the buckets meta and offsets hold
 	synced  int64
 	resumed time.Time // when the last rest ended
 }
 
 // writePacked writes what a sealed file holds to another file, packed, and reads that back from the disk. The file has a name that the
 // next Open removes.
-func writePacked(ctx context.Context, f *logFile) (packed *logFile, err error) {
+func writePacked(ctx context.Context, f *logFile, needs least) (packed *logFile, err error) {
+	p := &packer{ctx: ctx, resumed: time.Now()}
 	end, err := f.sealedHead()
+	if err == nil {
+		err = p.read(f, needs)
+	}
 	if err != nil {
 		return nil, err
 	}
 	temp := f.path + tempSuffix
-	file, err := os.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	p.file, err = os.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	p := &packer{ctx: ctx, file: file, resumed: time.Now()}
 	written, err := p.write(f, end)
-	if err = errors.Join(err, file.Close()); err == nil {
-		packed, err = p.readBack(f, end, temp, written)
+	if err = errors.Join(err, p.file.Close()); err == nil {
+		packed, err = p.readBack(f.first, end, temp, written)
 	}
 	if err != nil {
 		return nil, errors.Join(err, os.Remove(temp))
 	}
 	return packed, nil
+}
+
+// smallBuckets stand beside the records, in this order.
+var smallBuckets = [2][]byte{metaBucket, offsetsBucket}
+
+// read takes the small buckets over. The beginning of the file says that a packed one needs more.
+func (p *packer) read(f *logFile, needs least) (err error) {
+	for i, name := range smallBuckets {
+		if p.small[i], err = f.items(name); err != nil {
+			return f.explain(f.first, err)
+		}
+	}
+	for i, e := range p.small[0] {
+		if !bytes.Equal(e.key, beginKey) {
+			continue
+		}
+		b, err := decodeBegin(e.value)
+		if err != nil {
+			return f.corrupt(f.first, err)
+		}
+		needs.ReaderVersion = b.least.Max(events.ReaderVersion{Format: packedFormat, Program: needs.Program})
+		b.least = needs
+		p.small[0][i].value = b.encode()
+	}
+	return nil
 }
 
 // write returns what sums of the records up.
@@ -80,7 +109,7 @@ func (p *packer) write(f *logFile, end head) (sum []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.end(f, uint64(transaction)); err != nil {
+	if err := p.end(uint64(transaction)); err != nil {
 		return nil, err
 	}
 	return records.Sum(nil), p.file.Sync()
@@ -114,20 +143,16 @@ func (p *packer) rest() error {
 	}
 }
 
-// end writes the other buckets, as they are in the plain file, and all that stands above them.
-func (p *packer) end(f *logFile, transaction uint64) error {
+// end writes the other buckets and all that stands above them.
+func (p *packer) end(transaction uint64) error {
 	log, err := p.log.end()
 	if err != nil {
 		return err
 	}
 	buckets := []item{{key: logBucket, value: log}}
-	for _, name := range [][]byte{metaBucket, offsetsBucket} {
-		items, err := f.items(name)
-		if err != nil {
-			return f.explain(f.first, err)
-		}
+	for i, name := range smallBuckets {
 		b := boltBucket{file: p.bolt}
-		for _, e := range items {
+		for _, e := range p.small[i] {
 			if err := b.add(e.key, e.value); err != nil {
 				return err
 			}
@@ -164,13 +189,13 @@ func sameItem(a, b item) bool { return bytes.Equal(a.key, b.key) && bytes.Equal(
 
 var errReadBack = errors.New("what was packed is not what is read back")
 
-// readBack opens the packed file and checks that it holds what the plain one does.
-func (p *packer) readBack(f *logFile, end head, temp string, want []byte) (packed *logFile, err error) {
-	packed = &logFile{path: temp, first: f.first}
+// readBack opens the packed file and checks that it holds what was to be written.
+func (p *packer) readBack(first events.Sequence, end head, temp string, want []byte) (packed *logFile, err error) {
+	packed = &logFile{path: temp, first: first}
 	if err := packed.openPages(); err != nil {
 		return nil, err
 	}
-	if err := p.compare(f, packed, end, want); err != nil {
+	if err := p.compare(packed, end, want); err != nil {
 		if errors.Is(err, store.ErrCorrupt) {
 			err = fmt.Errorf("%w: %v", errReadBack, err) //nolint:errorlint // the plain file is whole
 		}
@@ -179,20 +204,19 @@ func (p *packer) readBack(f *logFile, end head, temp string, want []byte) (packe
 	return packed, nil
 }
 
-func (p *packer) compare(f, packed *logFile, end head, want []byte) error {
+func (p *packer) compare(packed *logFile, end head, want []byte) error {
 	if err := forget(packed.file); err != nil {
 		return err
 	}
 	if err := packed.sealed.checkBuckets(); err != nil {
 		return err
 	}
-	for _, name := range [][]byte{metaBucket, offsetsBucket} {
-		was, err1 := f.items(name)
-		is, err2 := packed.items(name)
-		if err := errors.Join(err1, err2); err != nil {
+	for i, name := range smallBuckets {
+		is, err := packed.items(name)
+		if err != nil {
 			return err
 		}
-		if !slices.EqualFunc(was, is, sameItem) {
+		if !slices.EqualFunc(p.small[i], is, sameItem) {
 			return fmt.Errorf("%w: bucket %q", errReadBack, name)
 		}
 	}

@@ -51,7 +51,7 @@ type Item struct {
 func Created(id events.Identity) Item {
 	return Item{
 		Stream: events.Controller, Kind: events.KindLogCreated,
-		Facts: &events.LogCreated{LogID: id.LogID, Epoch: id.Epoch, Format: events.Format},
+		Facts: &events.LogCreated{LogID: id.LogID, Epoch: id.Epoch, Format: events.LeastFormat},
 	}
 }
 
