@@ -3,6 +3,7 @@ package integration
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"os"
@@ -55,7 +56,17 @@ func (w *world) standby(log, says string, args ...string) (c *controller.Control
 			w.t.Errorf("%s of a standby: %d, want 200 (O-035)", path, got)
 		}
 	}
+	w.leads(c, 0)
 	return c, user
+}
+
+// leads checks what the controller's metric says of whether it holds the Lease: 1, or 0.
+func (w *world) leads(c *controller.Controller, want int) {
+	w.t.Helper()
+	line := fmt.Sprintf("\nleader_election_master_status{name=\"jobledger\"} %d\n", want)
+	if _, text := w.get(w.metricsAddress(c.Output) + "/metrics"); !strings.Contains(string(text), line) {
+		w.t.Errorf("the metrics have no line %q", line)
+	}
 }
 
 // unexpired is how long the Lease of electing is certainly good for after a kill: its newest renewal is about a second and a
@@ -83,6 +94,7 @@ func (w *world) finishes(name string) {
 // O-022: of two processes on one log one works; when it is killed, the other knows by the LOCK that the holder of the Lease has ended,
 // and does not wait until the Lease expires.
 // O-035: a standby is healthy and ready.
+// O-073: the metric of leadership is 0 on a standby and 1 on whoever holds the Lease.
 //
 // TestStandbyTakesOver kills the one that works.
 func TestStandbyTakesOver(t *testing.T) {
@@ -107,6 +119,7 @@ func TestStandbyTakesOver(t *testing.T) {
 	if waited := time.Since(killed); waited > unexpired {
 		t.Errorf("the second one works %s after the first was killed: it waited for the Lease", waited)
 	}
+	w.leads(second, 1)
 	w.finishes("after")
 
 	object, err := w.client.CoordinationV1().Leases(w.namespace).Get(t.Context(), "jobledger", metav1.GetOptions{})

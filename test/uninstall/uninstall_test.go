@@ -19,6 +19,8 @@ import (
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
+// O-063: what docs/uninstall.md says leaves no finalizer of ours behind.
+//
 // TestNothingIsLeft runs docs/uninstall.md and compares the cluster with what it was before: it differs in nothing but the Jobs
 // that were created, their pods and Events.
 func TestNothingIsLeft(t *testing.T) {
