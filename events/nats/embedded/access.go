@@ -82,12 +82,13 @@ func (a *access) Check(c natsd.ClientAuthentication) bool {
 // fewestSecretBytes bounds how easily a secret is guessed. One that is made here has 26 characters.
 const fewestSecretBytes = 16
 
-// secretIn gives the secret that a file holds. One that is missing is made. One that anybody may read is refused.
+// secretIn gives the secret that a file holds. One that is missing is made, and so is one that could not be written when it was made. One
+// that anybody may read is refused.
 func secretIn(path string) (string, error) {
 	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0 {
 		secret := rand.Text()
-		if err := os.WriteFile(path, []byte(secret+"\n"), 0o600); err != nil {
+		if err := writeSecret(path, secret); err != nil {
 			return "", fmt.Errorf("make a secret of the NATS server: %w", err)
 		}
 		return secret, nil
@@ -107,4 +108,24 @@ func secretIn(path string) (string, error) {
 		return "", fmt.Errorf("%s holds a secret of %d characters, want %d or more: remove it, and the next start makes a new one", path, len(secret), fewestSecretBytes)
 	}
 	return secret, nil
+}
+
+// writeSecret writes all of it, or leaves no file behind that holds a part.
+func writeSecret(path, secret string) error {
+	making := path + ".new"
+	file, err := os.OpenFile(making, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(secret + "\n")
+	if err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(making, path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(making))
+	}
+	return nil
 }

@@ -13,11 +13,15 @@ import (
 // Bounds of the consumers that readers make.
 const (
 	// maxConsumers are those of a stream. The publisher makes one now and then, for which no bound counts.
-	maxConsumers  = 200
+	maxConsumers  = 100
 	maxAckPending = 10_000
-	maxWaiting    = 512
-	shortestWait  = 50 * time.Millisecond // for an acknowledgement
-	longestWait   = time.Hour
+	// maxWaiting are requests for messages that wait at a consumer. Clients have one or two, and may say what JetStream has by itself.
+	// Each is sent heartbeats.
+	defaultWaiting = 512
+	maxWaiting     = 64
+	maxFilters     = 64
+	shortestWait   = 50 * time.Millisecond // for an acknowledgement
+	longestWait    = time.Hour
 	// keepDurable is after how long without a request a durable subscription is dropped, at the latest.
 	keepDurable = 30 * 24 * time.Hour
 	// keepOther is the same for a consumer that is not durable.
@@ -38,6 +42,8 @@ type consumer map[string]json.RawMessage
 // bounded are the fields that have bounds.
 type bounded struct {
 	Durable  string        `json:"durable_name"`
+	Deliver  string        `json:"deliver_policy"`
+	Filters  []string      `json:"filter_subjects"`
 	AckWait  time.Duration `json:"ack_wait"`
 	Pending  int           `json:"max_ack_pending"`
 	Waiting  int           `json:"max_waiting"`
@@ -104,7 +110,11 @@ func (c consumer) called(name string) (string, error) {
 	return name, nil
 }
 
-// bound refuses what has no bound, and sets how long a durable consumer is kept.
+// deliveries are where a consumer may begin. Not: with the last message of each subject. JetStream holds the stream for a second
+// to find them, and few want them.
+var deliveries = []string{"", "all", "last", "new", "by_start_sequence", "by_start_time"}
+
+// bound refuses what has no bound, and sets how long a durable consumer is kept, and how many requests wait at one.
 func (c consumer) bound() error {
 	var b bounded
 	text, err := json.Marshal(c)
@@ -121,10 +131,17 @@ func (c consumer) bound() error {
 			c["inactive_threshold"] = json.RawMessage(fmt.Sprint(int64(keepDurable)))
 		}
 	}
+	if b.Waiting == 0 || b.Waiting > maxWaiting {
+		c["max_waiting"] = json.RawMessage(fmt.Sprint(maxWaiting))
+	}
 	switch {
+	case !slices.Contains(deliveries, b.Deliver):
+		return refusef("deliver_policy %s: readers may begin with %s", b.Deliver, strings.Join(deliveries[1:], ", "))
+	case len(b.Filters) > maxFilters:
+		return refusef("filter_subjects: %d of them, want at most %d", len(b.Filters), maxFilters)
 	case b.Pending < 0 || b.Pending > maxAckPending:
 		return refusef("max_ack_pending %d: want at most %d", b.Pending, maxAckPending)
-	case b.Waiting < 0 || b.Waiting > maxWaiting:
+	case b.Waiting < 0 || b.Waiting > defaultWaiting:
 		return refusef("max_waiting %d: want at most %d", b.Waiting, maxWaiting)
 	case b.AckWait != 0 && (b.AckWait < shortestWait || b.AckWait > longestWait):
 		return refusef("ack_wait %s: want from %s to %s", b.AckWait, shortestWait, longestWait)
@@ -142,7 +159,7 @@ func (c consumer) changed(want consumer) (consumer, error) {
 	for _, field := range consumerFields {
 		said, here := want[field], c[field]
 		switch field {
-		case "ack_wait", "description", "metadata":
+		case "ack_wait", "description", "metadata", "max_waiting":
 			continue
 		case "filter_subject", "filter_subjects":
 		default:
@@ -184,12 +201,15 @@ func (g *gate) room(ctx context.Context, stream string) error {
 	}
 	var info struct {
 		State struct {
-			Consumers int `json:"consumer_count"`
+			Consumers int    `json:"consumer_count"`
+			Messages  uint64 `json:"messages"`
+			Bytes     uint64 `json:"bytes"`
 		} `json:"state"`
 	}
 	if err := json.Unmarshal(answer.Data, &info); err != nil {
 		return fmt.Errorf("read what JetStream says of stream %s: %w", stream, err)
 	}
+	g.pulls.sized(info.State.Bytes, info.State.Messages)
 	if info.State.Consumers >= maxConsumers {
 		return refusef("the stream has %d consumers, and readers may make no more: delete some (user %s)", info.State.Consumers, Owner)
 	}

@@ -21,6 +21,7 @@ import (
 type gate struct {
 	readers *nats.Conn // in their account
 	ledger  *nats.Conn // in the account with the stream
+	pulls   *pulls
 	subs    []*nats.Subscription
 	end     context.CancelFunc
 }
@@ -34,9 +35,10 @@ const (
 	requestsWaiting = 1000
 	nextWaiting     = 1000
 	acksWaiting     = 100_000
-	// nextEach is how many requests for messages are passed on in a second. JetStream answers each in the queue in which it
-	// acknowledges what is published, so a flood of them would hold up the publisher. A reader at full speed makes some hundred.
-	nextEach = 2000
+	bytesWaiting    = 16 << 20 // of each kind
+	maxAck          = 1 << 10
+	// acksEach is how many acknowledgements are passed on in a second, which is as many messages as a fast reader takes.
+	acksEach = 100_000
 )
 
 // openGate begins to pass on requests. It ends with close.
@@ -55,10 +57,12 @@ func openGate(s *life) (g *gate, err error) {
 	if g.readers, err = s.connect(gatekeeper); err != nil {
 		return g, err
 	}
-	if err := g.listen(nextAPI+"*.*", nextWaiting, g.next(ctx, rate.NewLimiter(nextEach, nextEach/10))); err != nil {
+	g.pulls = newPulls(g)
+	if err := g.listen(nextAPI+"*.*", nextWaiting, func(m *nats.Msg) { g.pulls.take(ctx, m) }); err != nil {
 		return g, err
 	}
-	if err := g.listen(ackAPI+">", acksWaiting, g.acknowledge); err != nil {
+	acks := rate.NewLimiter(acksEach, acksEach/10)
+	if err := g.listen(ackAPI+">", acksWaiting, func(m *nats.Msg) { g.acknowledge(ctx, acks, m) }); err != nil {
 		return g, err
 	}
 	waiting := make(chan *nats.Msg)
@@ -77,13 +81,28 @@ func openGate(s *life) (g *gate, err error) {
 		for {
 			select {
 			case m := <-waiting:
+				began := time.Now()
 				g.take(m)
+				rest(ctx, time.Since(began))
 			case <-ctx.Done():
 				return
 			}
 		}
 	}()
 	return g, g.readers.Flush()
+}
+
+// rest lets three times as much time pass as a request took that was not answered at once. JetStream counts what a new consumer will get,
+// or looks for a message, while it holds the stream, and the publisher waits for that.
+func rest(ctx context.Context, took time.Duration) {
+	const atOnce, most = 5 * time.Millisecond, 2 * time.Second
+	if took < atOnce {
+		return
+	}
+	select {
+	case <-time.After(min(3*took, most)):
+	case <-ctx.Done():
+	}
 }
 
 // connect connects a user of this process.
@@ -100,7 +119,7 @@ func (g *gate) listen(subject string, waiting int, take nats.MsgHandler) error {
 		return err
 	}
 	g.subs = append(g.subs, sub)
-	return sub.SetPendingLimits(waiting, waiting*maxRequest)
+	return sub.SetPendingLimits(waiting, bytesWaiting)
 }
 
 func (g *gate) close() {
@@ -124,22 +143,11 @@ func (g *gate) dropped() int {
 	return all
 }
 
-// next passes on a request for messages. They come out at the inbox of the reader.
-func (g *gate) next(ctx context.Context, limit *rate.Limiter) nats.MsgHandler {
-	return func(m *nats.Msg) {
-		inbox, ok := strings.CutPrefix(m.Reply, inboxes)
-		if !ok || len(m.Data) > maxRequest || limit.Wait(ctx) != nil {
-			return
-		}
-		_ = g.ledger.PublishRequest(m.Subject, delivered+inbox, m.Data) // an error ends with the connection
-	}
-}
-
 // acknowledge passes on that a message was taken, was not, is worked on, or is not to come again. It does not ask for the next message
 // on the way (+NXT): that is for next.
-func (g *gate) acknowledge(m *nats.Msg) {
+func (g *gate) acknowledge(ctx context.Context, limit *rate.Limiter, m *nats.Msg) {
 	kind := m.Data[:min(len(m.Data), 4)]
-	if len(m.Data) > maxRequest || len(kind) > 0 && !slices.Contains([]string{"+ACK", "-NAK", "+WPI", "+TER"}, string(kind)) {
+	if len(m.Data) > maxAck || limit.Wait(ctx) != nil || len(kind) > 0 && !slices.Contains([]string{"+ACK", "-NAK", "+WPI", "+TER"}, string(kind)) {
 		return
 	}
 	said := &nats.Msg{Subject: m.Subject, Data: m.Data}

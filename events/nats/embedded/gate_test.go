@@ -347,6 +347,8 @@ func TestConsumersThatDoMoreThanReadAreRefused(t *testing.T) {
 		{"with a million requests", `"max_waiting":1000000`, "max_waiting"},
 		{"that delivers again at once", `"ack_policy":"explicit","ack_wait":1`, "ack_wait"},
 		{"that is kept for ever", `"inactive_threshold":31536000000000000`, "inactive_threshold"},
+		{"that begins with the last of each subject", `"deliver_policy":"last_per_subject"`, "deliver_policy"},
+		{"with many filters", `"filter_subjects":["a` + strings.Repeat(`","a`, 64) + `"]`, "65 of them"},
 		{"with a book in it", `"description":"` + long + `"`, "want 16384 at most"},
 		{"under another's name", `"durable_name":"other"`, `the request says "e"`},
 	} {

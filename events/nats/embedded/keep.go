@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"strings"
 	"sync"
 	"time"
 
@@ -19,7 +18,7 @@ import (
 type Server struct {
 	config  Config
 	secrets map[string]string // by user
-	url     string
+	door    *door
 
 	end  context.CancelFunc
 	kept chan struct{} // closed when keep has ended
@@ -62,12 +61,17 @@ func start(c Config) (*Server, error) {
 			return nil, err
 		}
 	}
-	var err error
+	listen, err := address(c.Listen)
+	if err != nil {
+		return nil, err
+	}
 	if s.now, err = begin(&s.config, s.secrets); err != nil {
 		return nil, err
 	}
-	s.url = s.now.server.ClientURL()
-	_, s.config.Listen, _ = strings.Cut(s.url, "://") // it keeps its address
+	if s.door, err = openDoor(listen, s.InProcessConn, c.Logger); err != nil { // the last thing: the publisher and the gate are in
+		s.now.close()
+		return nil, err
+	}
 	var ctx context.Context
 	ctx, s.end = context.WithCancel(context.Background())
 	go s.keep(ctx) // ends with Close
@@ -112,7 +116,7 @@ func (s *Server) again() error {
 }
 
 // URL is where subscribers connect to.
-func (s *Server) URL() string { return s.url }
+func (s *Server) URL() string { return s.door.url() }
 
 // Options connect the publisher of this process, without a socket.
 func (s *Server) Options() []nats.Option {
@@ -131,6 +135,7 @@ func (s *Server) InProcessConn() (net.Conn, error) {
 
 // Close stops the server and waits until what it holds is on disk.
 func (s *Server) Close() {
+	s.door.close()
 	s.end()
 	<-s.kept
 	s.mu.Lock()

@@ -49,26 +49,16 @@ const (
 
 // begin starts a server, and returns when it answers.
 func begin(c *Config, secrets map[string]string) (*life, error) {
-	host, port, err := address(c.Listen)
-	if err != nil {
-		return nil, err
-	}
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, err
 	}
-	if port > 0 { // the server would only say that it does not answer
-		taken, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
-		if err != nil {
-			return nil, err
-		}
-		taken.Close()
-	}
 	s := &life{who: newAccess(secrets), log: &logger{log: c.Logger}}
 	options := &natsd.Options{
-		ServerName: "jobledger", Host: host, Port: port, NoSigs: true, DisableShortFirstPing: true,
+		ServerName: "jobledger", DontListen: true, NoSigs: true, DisableShortFirstPing: true,
 		JetStream: true, StoreDir: c.Dir, JetStreamMaxStore: c.MaxBytes, JetStreamMaxMemory: -1, SyncInterval: syncEvery,
-		AuthTimeout: signingIn.Seconds(), MaxConn: maxConnections, MaxPending: maxPending, MaxSubs: maxPerReader, CustomClientAuthentication: s.who,
+		AuthTimeout: signingIn.Seconds(), MaxPending: maxPending, MaxSubs: maxPerReader, CustomClientAuthentication: s.who,
 	}
+	var err error
 	if s.server, err = natsd.NewServer(options); err != nil {
 		return nil, err
 	}
@@ -113,26 +103,22 @@ func (s *life) open(dir string) (err error) {
 	return err
 }
 
-// address takes one apart. It must be loopback: nothing is encrypted on the way.
-func address(listen string) (host string, port int, err error) {
+// address is the one to listen on. It must be loopback: nothing is encrypted on the way.
+func address(listen string) (string, error) {
 	if listen == "" {
-		return "127.0.0.1", natsd.DEFAULT_PORT, nil
+		return net.JoinHostPort("127.0.0.1", strconv.Itoa(natsd.DEFAULT_PORT)), nil
 	}
-	host, text, err := net.SplitHostPort(listen)
+	host, port, err := net.SplitHostPort(listen)
 	if err != nil {
-		return "", 0, fmt.Errorf("address %q: want a host and a port, such as 127.0.0.1:4222", listen)
+		return "", fmt.Errorf("address %q: want a host and a port, such as 127.0.0.1:4222", listen)
 	}
-	number, err := strconv.ParseUint(text, 10, 16)
-	if err != nil {
-		return "", 0, fmt.Errorf("address %q: %q is no port", listen, text)
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return "", fmt.Errorf("address %q: %q is no port", listen, port)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return "", 0, fmt.Errorf("address %q: nothing is encrypted on the way, so it serves loopback addresses only", listen)
+		return "", fmt.Errorf("address %q: nothing is encrypted on the way, so it serves loopback addresses only", listen)
 	}
-	if number == 0 {
-		return host, natsd.RANDOM_PORT, nil
-	}
-	return host, int(number), nil
+	return listen, nil
 }
 
 // close stops the server and waits until what it holds is on disk.

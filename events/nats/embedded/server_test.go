@@ -1,7 +1,12 @@
 package embedded_test
 
 import (
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -56,4 +61,63 @@ func TestAnAddressThatIsTakenIsSaid(t *testing.T) {
 	} else if !strings.Contains(err.Error(), address) {
 		t.Errorf("the address is not said: %v", err)
 	}
+}
+
+// TestWhoOnlyConnectsKeepsNobodyOfThisProcessOut: somebody without a secret opens as many connections as there may be, and more, before the
+// publisher connects.
+func TestWhoOnlyConnectsKeepsNobodyOfThisProcessOut(t *testing.T) {
+	var said lockedText
+	s, err := embedded.Start(embedded.Config{Dir: t.TempDir(), Listen: "127.0.0.1:0", Logger: slog.New(slog.NewTextHandler(&said, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	_, address, _ := strings.Cut(s.URL(), "://")
+	for range 700 {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+	}
+	_, js := connect(t, "", s.Options()...)
+	if _, err := js.AccountInfo(t.Context()); err != nil {
+		t.Errorf("the publisher is kept out: %v", err)
+	}
+	if lines := strings.Count(said.String(), "\n"); lines > 10 {
+		t.Errorf("it says %d lines:\n%.2000s", lines, said.String())
+	}
+}
+
+// TestAnEmptySecretIsMadeAnew: the disk was full, or the machine stopped, when it was to be written.
+func TestAnEmptySecretIsMadeAnew(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, embedded.Reader)
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := embedded.Start(embedded.Config{Dir: dir, Listen: "127.0.0.1:0", ReaderSecret: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	connect(t, s.URL(), as(t, embedded.Reader, dir))
+}
+
+// lockedText is what was written. It is safe for concurrent use.
+type lockedText struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (l *lockedText) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedText) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
 }
