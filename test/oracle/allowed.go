@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"strconv"
 	"strings"
 )
 
@@ -114,6 +115,30 @@ var Allowed = []*Difference{
 			return isLine(line, "+", " Normal Resumed ") || isLine(line, "-", "Suspended=True") || isLine(line, "+", "Suspended=False")
 		},
 	},
+	{
+		Rule:     "J-142",
+		Sentence: "A pod is being deleted while its Job succeeds, and keeps its finalizer until it has ended because patches are refused. Upstream counts it as failed. Ours has concluded without it.",
+		When:     func(s Scenario) bool { return s.has("deny patch") && s.does("kill") },
+		Explains: func(line string) bool { return strings.Contains(line, ": succeeded=") },
+		Shows:    fewerFailed,
+	},
+}
+
+// fewerFailed reports whether ours counts as many pods of each Job as succeeded as upstream, and fewer as failed.
+func fewerFailed(diff string) bool {
+	failed := 0 // of ours, less those of upstream
+	for line := range strings.Lines(lines(diff, ": succeeded=")) {
+		_, text, _ := strings.Cut(line, " failed=")
+		n, err := strconv.Atoi(strings.TrimSpace(text))
+		if err != nil {
+			return false
+		}
+		if strings.HasPrefix(line, "-") {
+			n = -n
+		}
+		failed += n
+	}
+	return failed < 0 && sameBut(lines(diff, ": succeeded="), " failed=")
 }
 
 // resizedTwice: completions change, and parallelism in a later edit.

@@ -24,6 +24,12 @@ func TestADifferenceExplainsNoMore(t *testing.T) {
 			"- job a: active=2 ready=1 terminating=0\n+ job a: active=1 ready=2 terminating=0\n- pod of a:3 Running deleted=false x\n", false},
 		{"other pods run after two resizes", "job a indexed\n+0 create a\n+1 edit a completions=1\n+1 edit a parallelism=1\n",
 			"- job a: active=3 ready=3 terminating=0\n+ job a: active=1 ready=1 terminating=0\n", false},
+		{"a pod that is deleted while the Job succeeds is not counted", "+0 create a\n+1 deny patch a\n+1 succeed a; kill a\n+1 allow\n",
+			"- job a: succeeded=2 failed=2\n+ job a: succeeded=2 failed=1\n", true},
+		{"it is counted by ours alone", "+0 create a\n+1 deny patch a\n+1 succeed a; kill a\n+1 allow\n",
+			"- job a: succeeded=2 failed=1\n+ job a: succeeded=2 failed=2\n", false},
+		{"another one succeeds", "+0 create a\n+1 deny patch a\n+1 succeed a; kill a\n+1 allow\n",
+			"- job a: succeeded=1 failed=2\n+ job a: succeeded=2 failed=1\n", false},
 	} {
 		s, err := Parse("job a\n" + row.scenario)
 		if err != nil {

@@ -25,7 +25,7 @@ func judge(t *testing.T, s Scenario, l lens, seed uint64) (v verdict, err error)
 	}
 	var all []Picture
 	for n := range ends {
-		theirs, err := playUpstream(t, s, l, seed+uint64(n))
+		theirs, err := playUpstream(t, s, l, seed+uint64(n), n == 0)
 		if err != nil {
 			return v, fmt.Errorf("upstream: %w", err)
 		}
@@ -64,7 +64,7 @@ func killedElsewhere(t *testing.T, s Scenario, l lens, seed uint64, found string
 			return false, fmt.Errorf("ours: %w", err)
 		}
 		mine = append(mine, picture)
-		if picture, err = playUpstream(t, shifted, l, seed); err != nil {
+		if picture, err = playUpstream(t, shifted, l, seed, true); err != nil {
 			return false, fmt.Errorf("upstream: %w", err)
 		}
 		theirs = append(theirs, picture)

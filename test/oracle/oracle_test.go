@@ -165,7 +165,7 @@ func TestTheOracleSees(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	theirs, err := playUpstream(t, s, nil, 1)
+	theirs, err := playUpstream(t, s, nil, 1, true)
 	if err != nil {
 		t.Fatal(err)
 	}

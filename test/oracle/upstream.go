@@ -33,19 +33,20 @@ type upstream struct {
 	stop  func() // ends the running controller; nil when none runs
 }
 
-// playUpstream plays a scenario with upstream's controller.
-func playUpstream(t *testing.T, s Scenario, l lens, seed uint64) (p Picture, err error) {
-	synctest.Test(t, func(*testing.T) { p, err = inBubble(s, l, seed) })
+// playUpstream plays a scenario with upstream's controller. Ordered: creates that it sends together arrive by index, as ours do.
+func playUpstream(t *testing.T, s Scenario, l lens, seed uint64, ordered bool) (p Picture, err error) {
+	synctest.Test(t, func(*testing.T) { p, err = inBubble(s, l, seed, ordered) })
 	return p, err
 }
 
-func inBubble(s Scenario, l lens, seed uint64) (Picture, error) {
+func inBubble(s Scenario, l lens, seed uint64, ordered bool) (Picture, error) {
 	sleep(time.Until(world.Start)) // from here on the bubble's time is the cluster's
 	c, err := newCluster(s, seed, "job-controller")
 	if err != nil {
 		return nil, err
 	}
 	u := &upstream{cluster: c, front: newFront(c)}
+	u.front.ordered = ordered
 	u.begin = u.start
 	if err := u.start(false); err != nil {
 		return nil, err
@@ -89,7 +90,7 @@ func (u *upstream) start(bool) error {
 // do holds the watches until all deeds are done. Then pods are shown first, so that a Job that is decided at once, because a user
 // has changed it, is decided with the pods that have ended at the same time.
 func (u *upstream) do(deeds []string) error {
-	synctest.Wait()
+	u.rest()
 	u.front.lock()
 	u.front.paused = map[apiserver.Kind]bool{apiserver.Jobs: true, apiserver.Pods: true}
 	u.front.unlock()
@@ -100,9 +101,16 @@ func (u *upstream) do(deeds []string) error {
 		u.front.lock()
 		delete(u.front.paused, kind)
 		u.front.unlock()
-		synctest.Wait()
+		u.rest()
 	}
 	return err
+}
+
+// rest lets upstream do all that it does now.
+func (u *upstream) rest() {
+	synctest.Wait()
+	sleep(time.Microsecond) // creates queue for some nanoseconds
+	synctest.Wait()
 }
 
 // pass lets the time of the bubble pass, and wakes whenever something is due in the cluster.
