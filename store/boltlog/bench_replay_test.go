@@ -30,7 +30,7 @@ func BenchmarkReplay(b *testing.B) {
 	}
 	source := joblog.New(b, joblog.Busy(records))
 	m := source.Messages(b)
-	l := copied(b, source)
+	l := copied(b, source, Options{})
 	n := source.Len()
 	source.Forget()
 	s, err := l.shelf()
@@ -102,8 +102,9 @@ func BenchmarkReplay(b *testing.B) {
 }
 
 // copied is a log on disk that holds what another does.
-func copied(b *testing.B, source *joblog.Log) *Log {
-	l, err := open(b.TempDir(), Options{LogID: source.Identity().LogID}, system)
+func copied(b *testing.B, source *joblog.Log, options Options) *Log {
+	options.LogID = source.Identity().LogID
+	l, err := open(b.TempDir(), options, system)
 	if err != nil {
 		b.Fatal(err)
 	}
