@@ -32,6 +32,7 @@ var lives = map[string]func(w *writer){
 	"begins, grows and is killed": func(w *writer) {
 		for { // until it is killed
 			w.grow(10)
+			w.pack()
 		}
 	},
 	"grows, prunes and stops": func(w *writer) {
@@ -41,13 +42,14 @@ var lives = map[string]func(w *writer){
 		w.grow(10)
 		w.close()
 	},
+	"packs and goes on": func(w *writer) { w.pack(); w.grow(8); w.pack(); w.close() },
 	"is closed at once": func(w *writer) { w.close() },
 	"grows and stops":   func(w *writer) { w.grow(12); w.close() },
 	"goes on":           func(w *writer) { w.grow(3); w.close() },
 }
 
 // story is what one log lives through.
-var story = []string{"begins, grows and is killed", "grows, prunes and stops", "is closed at once", "grows and stops"}
+var story = []string{"begins, grows and is killed", "grows, prunes and stops", "packs and goes on", "is closed at once", "grows and stops"}
 
 // writer is the writer of one life.
 type writer struct {
@@ -107,6 +109,16 @@ func (w *writer) prune() {
 	w.Durable(storetest.Item{Stream: events.Controller, Kind: events.KindPruned, Facts: &events.Pruned{First: before}})
 	_, err = w.log.Prune(context.Background(), before)
 	die(err)
+}
+
+// pack packs all files that are sealed.
+func (w *writer) pack() {
+	for {
+		first, err := w.log.Pack(context.Background())
+		if die(err); first == 0 {
+			return
+		}
+	}
 }
 
 func (w *writer) close() { die(w.teller.Close()) }
