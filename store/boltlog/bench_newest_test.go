@@ -14,8 +14,9 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// BenchmarkPastOfANewJob asks for the newest record of a stream that no file holds, of logs of 1, 10 and 100 files (1 and 10 with -short):
-// of a Job that may be as old as the log, and of one that is younger than all that the sealed files have seen.
+// BenchmarkPastOfANewJob asks for the newest record of a stream that no file holds, of logs of 10^5, 10^6 and 10^7 records in up to 100
+// files (the first two with -short): of a Job that may be as old as the log, and of one that is younger than all that the sealed files have
+// seen. It is what a start asks for each Job that it finds and does not know. It reports the memory of the filters.
 func BenchmarkPastOfANewJob(b *testing.B) {
 	counts := []int{1, 10, 100}
 	if testing.Short() {
@@ -27,11 +28,15 @@ func BenchmarkPastOfANewJob(b *testing.B) {
 		streams[i] = events.JobStream(types.UID(rand.Text()))
 	}
 	var sides []sidebyside.Side
+	memory, filtered := 0, 0
 	for _, files := range counts {
-		l, w := openTest(b, Options{RotateBytes: 32 << 20}, system)
-		fill(b, l, w, files*perFile)
+		l, w := openTest(b, Options{RotateBytes: 20 << 20}, system)
+		fillJobs(b, l, w, files*perFile, 10)
 		l.background.Wait()
 		n := len(l.files)
+		for _, f := range l.files[:n-1] {
+			memory, filtered = memory+f.stored.bytes(), filtered+8*len(f.stored.filter)/filterBits
+		}
 		ask := func(name string, born events.Time) sidebyside.Side {
 			return sidebyside.Computing(fmt.Sprintf("%s-%d-files", name, n), asked, func() {
 				for _, s := range streams {
@@ -44,4 +49,5 @@ func BenchmarkPastOfANewJob(b *testing.B) {
 		sides = append(sides, ask("any-age", 0), ask("new", storetest.Start.Add(1000*apart)))
 	}
 	sidebyside.Compare(b, "question", sides...)
+	b.ReportMetric(float64(memory)/float64(filtered), "B/stream")
 }

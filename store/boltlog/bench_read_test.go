@@ -24,6 +24,12 @@ const (
 // fill appends that many records of 174 bytes, 200 of each Job, of 64 Jobs at a time, and waits until they are durable.
 func fill(b *testing.B, l *Log, w *storetest.Writer, records int) {
 	b.Helper()
+	fillJobs(b, l, w, records, perJob)
+}
+
+// fillJobs is fill with that many records of each Job.
+func fillJobs(b *testing.B, l *Log, w *storetest.Writer, records, perJob int) {
+	b.Helper()
 	const batch = 1000
 	item, items := sized("job-a", 1), make([]storetest.Item, batch)
 	var last store.Commit

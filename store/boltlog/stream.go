@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/jobledger/jobledger/events"
@@ -114,15 +115,15 @@ func (l *library) Newest(stream events.Stream, born events.Time) (events.Sequenc
 // apart is how far the clocks of two API servers of one cluster may be apart.
 const apart = time.Hour
 
-// since is the shelf without the files that have seen no object that young.
+// since is the shelf without the files that have seen no object that young. What a file has seen counts for those before it too.
 func (s shelf) since(born events.Time) shelf {
-	old := 0
-	for born != 0 && old < len(s.files)-1 {
-		if t := s.files[old].youngestThrough(); t == anyAge || t.Add(apart) >= born {
-			break
-		}
-		old++
+	if born == 0 {
+		return s
 	}
+	old := sort.Search(len(s.files)-1, func(i int) bool {
+		t := s.files[i].youngestThrough()
+		return t == anyAge || t.Add(apart) >= born
+	})
 	s.files = s.files[old:]
 	return s
 }
