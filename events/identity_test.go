@@ -56,3 +56,17 @@ func TestACommandAnnotationSurvivesParsing(t *testing.T) {
 		}
 	}
 }
+
+// O-061: pods of all other Jobs have the reserved finalizer.
+// O-062: pods of Jobs of our own name have ours, whatever the mode.
+func TestTheFinalizerFollowsTheJob(t *testing.T) {
+	for managedBy, want := range map[string]string{
+		events.ManagedBy:        "jobledger.dev/job-tracking",
+		"":                      "batch.kubernetes.io/job-tracking",
+		events.BuiltinManagedBy: "batch.kubernetes.io/job-tracking",
+	} {
+		if got := events.FinalizerFor(managedBy); got != want {
+			t.Errorf("a pod of a Job with managedBy %q has the finalizer %s, want %s", managedBy, got, want)
+		}
+	}
+}

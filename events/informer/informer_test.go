@@ -389,6 +389,8 @@ func TestRelistOnDemandTellsItsReason(t *testing.T) {
 	})
 }
 
+// O-050, O-058: which Jobs are run follows from the mode that was said and from their managedBy, and from nothing else.
+// O-053: a Job whose stored managedBy is not ours is not even told, nor are its pods.
 func TestUnmanagedJobsAndTheirPodsAreNotTold(t *testing.T) {
 	for _, tt := range []struct {
 		name, managedBy string

@@ -21,6 +21,7 @@ func indexedJob(limit *int32) *events.JobSpec {
 }
 
 // Rows of J-196 and J-197: which decisions are syncs, of which action and result.
+// O-070: labels have the values of the built-in's.
 func TestSyncs(t *testing.T) {
 	const syncs = "job_syncs_total"
 	first := syncs + `{action="tracking",completion_mode="NonIndexed",result="success"} 1` // the Job was added

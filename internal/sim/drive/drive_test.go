@@ -62,7 +62,7 @@ func config(seed uint64) drive.Config {
 //
 // J-089: whichever step it crashes at, each pod that ended is counted once, and none is forgotten.
 // J-085: no finalizer of a pod that is to be counted goes before a stored status accounts for it.
-// J-206 to J-232: no status write of any seed is refused as invalid by a server that enforces every rule.
+// J-206 to J-232, O-060: no status write of any seed is refused as invalid by a server that enforces every rule.
 // J-008, J-009, J-082: nothing of a finished Job is written again, made or deleted.
 // J-102: no deleted Job leaves a finalizer.
 // J-003: one loop decides: a replay, record by record, makes the very same decisions.
