@@ -220,6 +220,7 @@ func TestPurePackagesReadNothing(t *testing.T) {
 	}
 }
 
+// TestParentNeverImportsItsChild: design §2, invariant 11.
 func TestParentNeverImportsItsChild(t *testing.T) {
 	g := packages(t)
 	for _, parent := range g.sorted() {

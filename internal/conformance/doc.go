@@ -1,5 +1,6 @@
 // Command conformance ties each rule of the contracts (docs/contract) to the tests that fail when it is broken, and writes
-// docs/conformance.md. It also finds citations, anywhere in the tree, of rules and of parts of docs/design.md that do not exist.
+// docs/conformance.md. It also finds citations, anywhere in the tree, of rules and of parts of docs/design.md that do not exist, and
+// invariants of the design that no test cites.
 // Its sources are the contracts, rules.txt (a title for each rule, and why no test is wanted of some), differences.md (what differs
 // from the built-in controller on purpose) and the tests themselves, which say what they prove next to where they prove it:
 //

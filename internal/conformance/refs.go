@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -37,8 +38,10 @@ func readDesign(root string) (design, error) {
 	return d, nil
 }
 
-// dangling are citations, anywhere in the repository, of rules and parts of the design that do not exist.
+// dangling are citations, anywhere in the repository, of rules and parts of the design that do not exist; and invariants of the
+// design that no test cites.
 func dangling(root string, b *book, d design) (found []string, err error) {
+	tested := map[string]bool{}
 	err = walk(root, func(file string) error {
 		if !written(file) {
 			return nil
@@ -58,6 +61,7 @@ func dangling(root string, b *book, d design) (found []string, err error) {
 				if m[2] != "" {
 					part += ", invariant " + m[2]
 				}
+				tested[part] = tested[part] || strings.HasSuffix(file, "_test.go") || strings.Contains(file, "/testdata/")
 				if !d[part] {
 					found = append(found, fmt.Sprintf("%s:%d: the design has no §%s", file, n+1, part))
 				}
@@ -65,6 +69,11 @@ func dangling(root string, b *book, d design) (found []string, err error) {
 		}
 		return nil
 	})
+	for _, part := range slices.Sorted(maps.Keys(d)) {
+		if strings.Contains(part, ", ") && !tested[part] {
+			found = append(found, fmt.Sprintf("%s: no test cites §%s", designFile, part))
+		}
+	}
 	return found, err
 }
 
