@@ -129,3 +129,10 @@ type StreamSnapshot struct {
 	AsOf         events.Sequence // the last record folded into it
 	State, Names []byte          // facts and evidence, like StoredState and Evidence.State
 }
+
+// File is one of the files of a log that has some. Each stands alone.
+type File struct {
+	First  events.Sequence
+	End    Head // of its last durable record; zero when it cannot be read
+	Sealed bool // nothing is added to it
+}

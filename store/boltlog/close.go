@@ -35,6 +35,8 @@ func (l *Log) Close() error {
 	var errs []error
 	if failed != nil {
 		errs = append(errs, fmt.Errorf("%w: %w", store.ErrFailed, failed))
+	} else if err := l.indexTail(); err != nil { // readers make it again
+		l.options.Logger.Warn("the index of the newest file is not stored", slog.Any("error", err))
 	}
 	for _, f := range l.files {
 		errs = append(errs, f.end(store.ErrClosed))

@@ -224,6 +224,18 @@ func (f *logFile) indexPath() string {
 	return filepath.Join(filepath.Dir(f.path), fileName(f.first, indexSuffix))
 }
 
+// takeAge takes from the index that was stored at the last stop how young the objects of the tail are: the index in memory, which is
+// made of headers, cannot tell.
+func (f *logFile) takeAge(x *index.Index, end store.Head) {
+	stored, err := openStoredIndex(f.indexPath(), f.first, end)
+	if err != nil {
+		return // there is none of this head
+	}
+	x.Age(stored.youngest)
+	f.indexed = end
+	_ = stored.close() // it was only read
+}
+
 // hasStoredIndex reports whether the index of a sealed file is there, and is of this file. Whether its blocks are good shows when
 // they are read.
 func (f *logFile) hasStoredIndex() bool {
@@ -255,6 +267,18 @@ func (f *logFile) storeIndex(before *logFile) error {
 	if err != nil {
 		return err
 	}
+	if err := f.writeIndex(memory, end.Head, before); err != nil {
+		return err
+	}
+	f.indexMu.Lock()
+	defer f.indexMu.Unlock()
+	f.memory, f.distrusted = nil, false
+	f.stored, err = openStoredIndex(f.indexPath(), f.first, end.Head)
+	return err
+}
+
+// writeIndex writes the index of the file's records through that head.
+func (f *logFile) writeIndex(memory *index.Index, end store.Head, before *logFile) (err error) {
 	own, ok := memory.Youngest()
 	if !ok {
 		if own, err = f.youngest(end.Sequence); err != nil {
@@ -268,14 +292,25 @@ func (f *logFile) storeIndex(before *logFile) error {
 	case f.first > 1:
 		youngest = anyAge // files before it were pruned
 	}
-	if err := writeFile(f.indexPath(), encodeIndex(memory, end.Head, youngest)); err != nil {
+	if err := writeFile(f.indexPath(), encodeIndex(memory, end, youngest)); err != nil {
 		return fmt.Errorf("store the index of %s: %w", f.path, err)
 	}
-	f.indexMu.Lock()
-	defer f.indexMu.Unlock()
-	f.memory, f.distrusted = nil, false
-	f.stored, err = openStoredIndex(f.indexPath(), f.first, end.Head)
-	return err
+	return nil
+}
+
+// indexTail stores the index of the tail at a stop, for readers of a log that nobody writes. One of the same file with more records
+// replaces it later.
+func (l *Log) indexTail() error {
+	var before *logFile
+	n := len(l.files)
+	if n > 1 {
+		before = l.files[n-2]
+	}
+	f := l.files[n-1]
+	if l.durable.Sequence < f.first || f.indexed == l.durable {
+		return nil
+	}
+	return f.writeIndex(f.memory, l.durable, before)
 }
 
 // youngest is when the youngest object was created that the file's records through last see.

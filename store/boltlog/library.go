@@ -98,8 +98,12 @@ func (s shelf) gap(at events.Sequence) error {
 	return s.files[i].seam
 }
 
-// readBytes is how much of a file is copied at a time for one reader: the largest commit group twice.
-const readBytes = 1 << 20
+// readBytes is how much of a file is copied at a time for one reader: the largest commit group twice. The first time it is less: many
+// want one record.
+const (
+	readBytes  = 1 << 20
+	firstBytes = 32 << 10
+)
 
 func pruned(at events.Sequence) error {
 	return fmt.Errorf("read record %d: %w", at, store.ErrPruned)
@@ -126,7 +130,7 @@ func (l *library) Read(ctx context.Context, from events.Sequence) iter.Seq2[even
 func (s shelf) pages(ctx context.Context, from events.Sequence, give func(events.Record) bool) iter.Seq[error] {
 	return func(yield func(error) bool) {
 		var chain chainCheck
-		size := readBytes
+		size := firstBytes
 		for next := from; next <= s.durable.Sequence; {
 			f, last := s.file(next)
 			if f == nil {

@@ -296,6 +296,7 @@ func (l *Log) openTail(end head) error {
 	if err != nil {
 		return err
 	}
+	f.takeAge(x, end.Head)
 	if l.offsets, err = f.offsets(); err != nil {
 		return f.corrupt(f.first, err)
 	}

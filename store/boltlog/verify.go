@@ -460,8 +460,8 @@ func (v *verifier) beside(f *logFile, x *index.Index, end store.Head, tail bool)
 	if f.sealed.torn {
 		v.note("%s: one of the two meta pages is not valid: a commit after record %d did not end, or the page is damaged", f.path, end.Sequence)
 	}
-	if tail {
-		return
+	if tail && !f.hasStoredIndex() {
+		return // it is stored at a stop in good order
 	}
 	content, err := os.ReadFile(f.indexPath())
 	switch {

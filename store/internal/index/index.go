@@ -88,6 +88,13 @@ func (x *Index) Youngest() (t events.Time, ok bool) {
 	return x.youngest, !x.ageless
 }
 
+// Age says when the youngest object was created that the records added so far see.
+func (x *Index) Age(youngest events.Time) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.youngest, x.ageless = youngest, false
+}
+
 func (x *Index) add(h *events.Header, name Name) {
 	x.streams[h.Stream] = append(x.streams[h.Stream], uint32(h.Sequence-x.first))
 	if name == (Name{}) {
