@@ -135,7 +135,7 @@ func (w *World) Apply(rec *events.Record) {
 		}
 	default:
 		namespace := w.namespaceOf(rec) // before the record ends what is known of the stream
-		w.learn(rec)
+		w.Learn(rec)
 		if rec.Sequence > w.floors[rec.Stream] {
 			w.applyToJob(rec)
 		}
@@ -195,9 +195,9 @@ func (w *World) broadcast(rec *events.Record) {
 	}
 }
 
-// learn keeps what a record of a Job's stream says to all: the specs to which other streams may refer, and how new the objects
-// are that were seen.
-func (w *World) learn(rec *events.Record) {
+// Learn keeps what a record of a Job's stream says to all: the specs to which other streams may refer, and how new the objects
+// are that were seen. Apply does that too; alone it is for a reader that folds a part of the log, and meets a spec of before.
+func (w *World) Learn(rec *events.Record) {
 	switch f := rec.Facts.(type) {
 	case *events.JobSpec:
 		w.specs.store(f, rec.Sequence)

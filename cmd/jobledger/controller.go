@@ -18,6 +18,7 @@ import (
 	"github.com/jobledger/jobledger/events/informer"
 	"github.com/jobledger/jobledger/events/kube"
 	jobmetrics "github.com/jobledger/jobledger/events/metrics"
+	"github.com/jobledger/jobledger/internal/joblist"
 	"github.com/jobledger/jobledger/internal/known"
 	"github.com/jobledger/jobledger/internal/lease"
 	"github.com/jobledger/jobledger/projector"
@@ -55,8 +56,9 @@ type controller struct {
 	counter   *jobmetrics.Consumer
 	scrubber  *scrubber
 	packer    *packer
-	stream    *streamer // nil for none
-	endpoint  *endpoint // nil for none
+	lists     joblist.Config // of the log's Jobs, for readers
+	stream    *streamer      // nil for none
+	endpoint  *endpoint      // nil for none
 	health    *health
 	metrics   *metrics
 	drain     *drain // nil unless it drains
@@ -120,6 +122,7 @@ func (c *controller) work(ctx context.Context, log *boltlog.Log) (err error) {
 	c.scrubber = newScrubber(log, logger, c.registry)
 	c.packer = newPacker(log, logger, c.registry)
 	c.log = livetail.New(countedLog{log, c.metrics}, 0)
+	c.lists = joblist.Config{Log: c.log, Files: log.Files, Dir: f.log}
 	f.nats.tellRoom(f.log, log.Usage, logger)
 	if c.stream, err = newStreamer(&f.nats, f.log, c.log, logger); err != nil {
 		return err
@@ -204,7 +207,7 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 		c.metrics.streaming(c.stream)
 	}
 	if c.flags.listen != "" {
-		if c.endpoint, err = newEndpoint(c.flags.listen, c.flags.log, c.log, c.health, c.registry, c.logger); err != nil {
+		if c.endpoint, err = newEndpoint(c.flags.listen, c.lists, c.health, c.registry, c.logger); err != nil {
 			return err
 		}
 	}
@@ -303,10 +306,12 @@ func (c *controller) run(ctx context.Context) error {
 	after, release := context.WithCancel(context.WithoutCancel(ctx)) // for what outlives the loop
 	defer release()
 
-	group.Go(func() error { return c.watch(ctx) })             // ends with ctx
-	group.Go(func() error { c.worry(ctx); return nil })        // ends with ctx
+	group.Go(func() error { return c.watch(ctx) })      // ends with ctx
+	group.Go(func() error { c.worry(ctx); return nil }) // ends with ctx
+	keeper := joblist.NewKeeper(c.lists, c.logger)
 	group.Go(func() error { c.scrubber.run(ctx); return nil }) // ends with ctx
 	group.Go(func() error { c.packer.run(ctx); return nil })   // ends with ctx
+	group.Go(func() error { keeper.Run(ctx); return nil })     // ends with ctx
 	group.Go(func() error {                                    // ends with ctx, after a stop in good order
 		defer release()
 		defer c.queue.Close() // the informer may wait for room in it
@@ -338,8 +343,18 @@ func (c *controller) run(ctx context.Context) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
+	c.finishLists(keeper)
 	c.logger.Info("stopped in good order")
 	return nil
+}
+
+// finishLists brings the lists of Jobs to the end of the log, within a bound: without that readers take a little longer.
+func (c *controller) finishLists(keeper *joblist.Keeper) {
+	bound, cancel := context.WithTimeout(context.Background(), askTimeout)
+	defer cancel()
+	if err := keeper.Finish(bound); err != nil {
+		c.logger.Warn("the lists of Jobs are behind: 'get jobs' takes longer", "error", err)
+	}
 }
 
 // watch runs the informer. client-go's Reflector waits for up to a minute between tries to reach a server that refuses

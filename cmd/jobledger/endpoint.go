@@ -15,8 +15,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/jobledger/jobledger/internal/httpport"
+	"github.com/jobledger/jobledger/internal/joblist"
 	"github.com/jobledger/jobledger/internal/serve"
-	"github.com/jobledger/jobledger/store"
 )
 
 // checkAddress says what is wrong with an address to listen on.
@@ -39,10 +39,12 @@ type endpoint struct {
 }
 
 // newEndpoint listens. Its address is to be left in the log's directory.
-func newEndpoint(address, dir string, log store.Reader, h *health, metrics prometheus.Gatherer, logger *slog.Logger) (*endpoint, error) {
-	e := &endpoint{file: filepath.Join(dir, serverFile), done: make(chan struct{})}
+func newEndpoint(address string, lists joblist.Config, h *health, metrics prometheus.Gatherer, logger *slog.Logger) (*endpoint, error) {
+	e := &endpoint{file: filepath.Join(lists.Dir, serverFile), done: make(chan struct{})}
 	mux := http.NewServeMux()
-	mux.Handle("/v1/", serve.Handler(serve.Config{Log: log, PID: os.Getpid(), Version: thisBuild().Version, Done: e.done}))
+	mux.Handle("/v1/", serve.Handler(serve.Config{
+		Log: lists.Log, Lists: joblist.New(lists), PID: os.Getpid(), Version: thisBuild().Version, Done: e.done,
+	}))
 	h.serve(mux, metrics, nil)
 	var err error
 	e.Server, err = httpport.Listen(httpport.Config{Address: address, Handler: serve.Guard(mux), Logger: logger})

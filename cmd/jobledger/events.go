@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/serve"
-	"github.com/jobledger/jobledger/internal/show"
 	"github.com/jobledger/jobledger/store"
 )
 
@@ -23,7 +21,9 @@ type eventsFlags struct {
 	namespace string
 	kinds     []string
 	since     string
+	until     string
 	from      uint64
+	limit     int
 	decisions bool
 	watch     bool
 }
@@ -48,6 +48,7 @@ only grows.
 Tables are as wide as the terminal, or 100 columns: a text ends between two words, a name is
 shortened in its middle, and in a pipe no name is cut; -o wide cuts nothing.`,
 		Example: `  jobledger events --log DIR                     everything
+  jobledger events --log DIR --since 2026-01-02T15:00 --until 2026-01-02T15:10
   jobledger events job/demo --log DIR            the history of one Job
   jobledger events --decisions --since 1h -w --server http://127.0.0.1:10271
   jobledger events --log DIR -o json --kind CommandEnded | jq 'select(.facts.ending != "done")'`,
@@ -59,7 +60,9 @@ shortened in its middle, and in a pipe no name is cut; -o wide cuts nothing.`,
 	cmd.Flags().StringVarP(&f.namespace, "namespace", "n", "", "only of this namespace; with job/NAME, where it is (\"default\")")
 	cmd.Flags().StringSliceVar(&f.kinds, "kind", nil, "only records of these kinds, such as PodChanged,CommandEnded")
 	cmd.Flags().StringVar(&f.since, "since", "", "only records from this time on: 2h before now, or 2026-01-02T15:04:05Z")
+	cmd.Flags().StringVar(&f.until, "until", "", "only records up to this time, likewise")
 	cmd.Flags().Uint64Var(&f.from, "from", 0, "only records from this sequence on")
+	cmd.Flags().IntVar(&f.limit, "limit", 0, "so many records at most; all unless given")
 	cmd.Flags().BoolVar(&f.decisions, "decisions", false, "only decisions")
 	cmd.Flags().BoolVarP(&f.watch, "watch", "w", false, "go on with records as they are written, until interrupted")
 	completeWith(cmd, "kind", kindNames()...)
@@ -77,27 +80,26 @@ func kindNames() []string {
 	return out
 }
 
-// filter says which records are shown.
-type filter struct {
-	kinds     map[events.Kind]bool // nil for all
-	since     events.Time
-	namespace string // empty for all
-}
-
-func (f *eventsFlags) filter() (filter, error) {
-	since, err := parseSince(f.since, time.Now())
-	if err != nil {
-		return filter{}, err
+// query says which records are wanted of the log.
+func (f *eventsFlags) query() (q serve.Query, err error) {
+	now := time.Now()
+	q = serve.Query{From: events.Sequence(f.from), Namespace: f.namespace, Limit: f.limit}
+	if q.Since, err = parseBound("since", f.since, now); err != nil {
+		return q, err
 	}
-	out := filter{since: since, namespace: f.namespace}
-	kinds, err := chosenKinds(f.kinds, f.decisions)
-	for _, kind := range kinds {
-		if out.kinds == nil {
-			out.kinds = map[events.Kind]bool{}
-		}
-		out.kinds[kind] = true
+	if q.Until, err = parseBound("until", f.until, now); err != nil {
+		return q, err
 	}
-	return out, err
+	switch {
+	case f.limit < 0:
+		return q, usage("--limit %d: must be 0 or more", f.limit)
+	case f.watch && f.until != "":
+		return q, usage("-w goes on for ever, and --until says where to end: leave one out")
+	case f.watch && f.limit > 0:
+		return q, usage("-w goes on for ever, and --limit ends: leave one out")
+	}
+	q.Kinds, err = chosenKinds(f.kinds, f.decisions)
+	return q, err
 }
 
 // chosenKinds are those of --kind, or of --decisions; none for all. Each is there once.
@@ -120,23 +122,11 @@ func chosenKinds(names []string, decisions bool) (kinds []events.Kind, err error
 	return kinds, nil
 }
 
-func (f *filter) passes(r *events.Record, names *show.Names) bool {
-	switch {
-	case f.kinds != nil && !f.kinds[r.Kind], r.Time < f.since:
-		return false
-	case f.namespace == "":
-		return true
-	case r.Evidence.Namespace != "":
-		return r.Evidence.Namespace == f.namespace
-	}
-	return names.Job(r.Stream).Namespace == f.namespace
-}
-
 func (c *cli) events(ctx context.Context, f *eventsFlags, args []string) error {
 	if err := f.output.validate(); err != nil {
 		return err
 	}
-	chosen, err := f.filter()
+	chosen, err := f.query()
 	if err != nil {
 		return err
 	}
@@ -160,14 +150,14 @@ func (c *cli) events(ctx context.Context, f *eventsFlags, args []string) error {
 		if err != nil {
 			return err
 		}
-		stream, chosen.namespace = &s, ""
+		stream, chosen.Namespace, chosen.Stream = &s, "", &s
 	}
 	p := newPrinter(c, f.output.format, serve.NamesOf(ctx, src))
 	if f.watch {
-		p.live(slices.Collect(maps.Keys(chosen.kinds)))
+		p.live(chosen.Kinds)
 	}
-	l := &listing{src: src, stream: stream, chosen: chosen, printer: p}
-	if err := l.history(ctx, events.Sequence(f.from)); err != nil {
+	l := &listing{src: src, chosen: chosen, printer: p}
+	if err := l.history(ctx); err != nil {
 		_ = p.flush() // what was read before stands
 		return err
 	}
@@ -180,41 +170,43 @@ func (c *cli) events(ctx context.Context, f *eventsFlags, args []string) error {
 	if l.shown == 0 {
 		return c.nothing(ctx, src, stream, name)
 	}
+	if l.more {
+		fmt.Fprintf(c.err, "note: there may be more than these %d records: --from %d goes on\n", l.shown, l.last+1)
+	}
 	return nil
 }
 
-// listing shows the records of the log or of one stream that pass.
+// listing shows the records of the log or of one stream that are wanted.
 type listing struct {
 	src     serve.Source
-	stream  *events.Stream // nil for all
-	chosen  filter
+	chosen  serve.Query
 	printer *printer
-	next    events.Sequence // after the last record that was read
+	next    events.Sequence // after the last record that is history
+	last    events.Sequence // that was shown
 	shown   int
+	more    bool // the limit was reached, and not the end
 }
 
 // history shows what there is.
-func (l *listing) history(ctx context.Context, from events.Sequence) error {
+func (l *listing) history(ctx context.Context) error {
 	_, head, err := l.src.Head(ctx)
 	if err != nil {
 		return err
 	}
-	l.next = max(from, head.Sequence+1)
-	all := l.src.Read(ctx, from)
-	if l.stream != nil {
-		all = l.src.ReadStream(ctx, *l.stream, from, store.Forward)
-	}
-	for r, err := range all {
+	l.next = max(l.chosen.From, head.Sequence+1)
+	for r, err := range l.src.Records(ctx, l.chosen) {
 		if err != nil {
 			return err
 		}
 		if r.Sequence >= l.next {
 			return nil // written meanwhile: follow has it
 		}
-		if err := l.take(&r); err != nil {
+		l.printer.names.Learn(&r)
+		if err := l.show(&r); err != nil {
 			return err
 		}
 	}
+	l.more = l.shown > 0 && l.shown == l.chosen.Limit && l.last < head.Sequence
 	return nil
 }
 
@@ -224,10 +216,15 @@ func (l *listing) follow(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if l.stream != nil && r.Stream != *l.stream {
+		if l.chosen.Stream != nil && r.Stream != *l.chosen.Stream {
 			continue
 		}
-		if err := l.take(&r); err != nil {
+		l.printer.names.Learn(&r)
+		if !l.chosen.Wants(&r, l.printer.names) {
+			l.printer.names.Forget(&r)
+			continue
+		}
+		if err := l.show(&r); err != nil {
 			return err
 		}
 		if err := l.printer.flush(); err != nil {
@@ -237,14 +234,10 @@ func (l *listing) follow(ctx context.Context) error {
 	return nil
 }
 
-func (l *listing) take(r *events.Record) error {
-	names := l.printer.names
-	names.Learn(r)
-	defer names.Forget(r)
-	if !l.chosen.passes(r, names) {
-		return nil
-	}
-	l.shown++
+// show shows a record that the names have learnt of.
+func (l *listing) show(r *events.Record) error {
+	defer l.printer.names.Forget(r)
+	l.shown, l.last = l.shown+1, r.Sequence
 	return l.printer.record(r)
 }
 

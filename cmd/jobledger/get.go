@@ -17,6 +17,15 @@ type getFlags struct {
 	output    outputFlag
 	namespace string
 	at        string
+	list      listFlags
+}
+
+// listFlags choose Jobs of a list, and how many.
+type listFlags struct {
+	states []string
+	since  string
+	limit  int
+	after  string
 }
 
 func newGet(c *cli) *cobra.Command {
@@ -29,17 +38,21 @@ commands that have not ended, what it waits for and until when, refusals, and th
 its reasons.
 
 job/NAME is the newest Job of that name in the namespace (-n, "default" unless given); job/UID is
-that one, also when its object is long gone. "get jobs" lists every Job that the log knows,
-restricted by -n if it is given; it reads the whole log.
+that one, also when its object is long gone.
+
+"get jobs" lists the Jobs that the log knows, also those that are gone, the newest first: 500, or
+--limit. When there are more it says so, and how to go on. -n, --state and --since restrict it.
 
 Pods that are gone stay in the list. When the deletion of a pod was asked for is said exactly if the
 log has its grace period; otherwise as the latest time at which that can have been.
 
--o json writes one object (get jobs: one array) whose shape only grows; times are RFC 3339 in UTC.`,
+-o json writes one object whose shape only grows; times are RFC 3339 in UTC. That of get jobs has
+items, and continue when there are more: what --continue wants for the next page.`,
 		Example: `  jobledger get job/demo --log DIR
   jobledger get job/demo --log DIR --at 41                      after record 41
   jobledger get job/demo --log DIR --at 2026-01-02T15:04:05Z    at that time
-  jobledger get jobs --log DIR -n batch`,
+  jobledger get jobs --log DIR -n batch
+  jobledger get jobs --log DIR --state Failed --since 24h`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage("say what to get: job/NAME, or jobs for all")
@@ -52,6 +65,11 @@ log has its grace period; otherwise as the latest time at which that can have be
 	f.output.add(cmd)
 	cmd.Flags().StringVarP(&f.namespace, "namespace", "n", "", "where the Job is (\"default\"); of a list: only this namespace")
 	cmd.Flags().StringVar(&f.at, "at", "", "the state as of a record's sequence (41) or a time (2026-01-02T15:04:05Z)")
+	cmd.Flags().StringSliceVar(&f.list.states, "state", nil, "of a list: only Jobs in these states, such as Failed,Running")
+	cmd.Flags().StringVar(&f.list.since, "since", "", "of a list: only Jobs with a record from this time on: 2h before now, or 2026-01-02T15:04:05Z")
+	cmd.Flags().IntVar(&f.list.limit, "limit", usualJobs, "of a list: so many Jobs at most; 0 for all")
+	cmd.Flags().StringVar(&f.list.after, "continue", "", "of a list: the page behind the one that gave this")
+	completeWith(cmd, "state", stateNames()...)
 	return cmd
 }
 
@@ -70,13 +88,20 @@ func (c *cli) get(ctx context.Context, f *getFlags, args []string) error {
 	if name == "" && f.at != "" {
 		return usage("--at is for one Job: write get job/NAME --at %s", f.at)
 	}
+	wanted, err := f.query()
+	if err != nil {
+		return err
+	}
+	if name != "" && f.list.given() {
+		return usage("--state, --since, --limit and --continue are for lists: write get jobs")
+	}
 	src, err := f.source.openToFold(ctx, c)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
 	if name == "" {
-		return c.getJobs(ctx, src, f)
+		return c.getJobs(ctx, src, f, wanted)
 	}
 	job, err := c.jobAt(ctx, src, orDefault(f.namespace), name, at)
 	switch {
@@ -119,40 +144,6 @@ func (c *cli) jobAt(ctx context.Context, src serve.Source, namespace, name strin
 		return job, err
 	}
 	return show.Job{}, serve.ErrNoJob
-}
-
-func (c *cli) getJobs(ctx context.Context, src serve.Source, f *getFlags) error {
-	all, ended := src.Jobs(ctx)
-	if ended != nil && len(all) == 0 {
-		return ended
-	}
-	return errors.Join(c.showJobs(f, all), ended) // with an error, they are those of what can be read
-}
-
-func (c *cli) showJobs(f *getFlags, all []show.Summary) error {
-	jobs := []show.Summary{}
-	for _, j := range all {
-		if f.namespace == "" || j.Namespace == f.namespace {
-			jobs = append(jobs, j)
-		}
-	}
-	switch f.output.format {
-	case formatJSON, formatYAML:
-		text, err := show.Indented(jobs)
-		if err != nil {
-			return err
-		}
-		return c.document(f.output.format, text)
-	}
-	if len(jobs) == 0 {
-		if f.namespace != "" {
-			fmt.Fprintf(c.err, "No Jobs found in namespace %q (-A looks in all).\n", show.Clean(f.namespace))
-			return nil
-		}
-		fmt.Fprintln(c.err, "No Jobs found.")
-		return nil
-	}
-	return c.page(&f.output).Jobs(jobs)
 }
 
 // page is where people are shown Jobs.

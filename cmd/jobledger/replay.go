@@ -71,23 +71,24 @@ func (c *cli) replay(ctx context.Context, f *replayFlags) error {
 	if err != nil {
 		return err
 	}
-	feed := &feed{replay: replay.New()}
-	unchecked, err := c.verifyFirst(ctx, f, src, name != "", feed.replay)
+	player := replay.New()
+	unchecked, err := c.verifyFirst(ctx, f, src, name != "", player)
 	if err != nil {
 		return err
 	}
+	records := src.Read(ctx, 0)
 	if name != "" {
 		stream, err := c.findJob(ctx, src, orDefault(f.namespace), name)
 		if err != nil {
 			return err
 		}
-		feed.only = &stream
+		records = oneJob(ctx, src, stream, player)
 	}
 	progress := newProgress(c.err, "replay", uint64(head.Sequence))
 	defer progress.clear()
 	var first *replay.Divergence
 	var ended error // why it cannot be read to its end
-	for r, err := range src.Read(ctx, 0) {
+	for r, err := range records {
 		if errors.Is(err, store.ErrCorrupt) {
 			ended = err
 			break
@@ -95,7 +96,7 @@ func (c *cli) replay(ctx context.Context, f *replayFlags) error {
 		if err != nil {
 			return err
 		}
-		found, err := feed.record(r)
+		found, err := player.Record(r)
 		if errors.Is(err, replay.ErrUnfounded) {
 			ended = err
 			break
@@ -109,7 +110,7 @@ func (c *cli) replay(ctx context.Context, f *replayFlags) error {
 		progress.at(uint64(r.Sequence))
 	}
 	progress.clear()
-	s := feed.replay.Summary()
+	s := player.Summary()
 	if first != nil {
 		c.difference(ctx, src, first)
 	}
@@ -188,40 +189,6 @@ func (c *cli) replayed(s replay.Summary, unchecked []string) {
 		text = label + strings.Join(unchecked, ";\n"+strings.Repeat(" ", len(label)))
 	}
 	fmt.Fprintln(c.out, text)
-}
-
-// feed hands records to a replay: all of them, or the part of each batch that one Job's decisions depend on, which is its
-// own stream, the controller's, and the contents of specs, which Jobs share.
-type feed struct {
-	replay *replay.Replay
-	only   *events.Stream // nil for all
-	held   *events.Record // the last kept record of a batch bears the end mark, so one waits until it is known
-}
-
-func (f *feed) record(r events.Record) ([]replay.Divergence, error) {
-	if f.only == nil {
-		return f.replay.Record(r)
-	}
-	end := r.Last
-	var found []replay.Divergence
-	if r.Stream == *f.only || r.Stream == events.Controller || r.Kind == events.KindSpecStored || r.Kind == events.KindPoliciesStored {
-		if f.held != nil {
-			d, err := f.replay.Record(*f.held)
-			if err != nil {
-				return nil, err
-			}
-			found = d
-		}
-		r.Last = false
-		f.held = &r
-	}
-	if end && f.held != nil {
-		last := *f.held
-		last.Last, f.held = true, nil
-		d, err := f.replay.Record(last)
-		return append(found, d...), err
-	}
-	return found, nil
 }
 
 // difference shows both sides of a divergence.

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"iter"
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/serve"
 	"github.com/jobledger/jobledger/reconciler/replay"
+	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/memlog"
 )
 
@@ -30,13 +33,14 @@ func TestReplayOfOneJob(t *testing.T) {
 		}
 		changed := altered(records, events.Sequence(alter))
 		whole := map[events.Stream][]replay.Divergence{}
-		for _, d := range play(t, &feed{replay: replay.New()}, changed) {
+		src := serve.Local{Log: logOf(t, changed)}
+		for _, d := range play(t, replay.New(), oneByOne(changed)) {
 			whole[d.Stream] = append(whole[d.Stream], d)
 		}
 		for stream, n := range decisions {
-			f := &feed{replay: replay.New(), only: &stream}
-			found := play(t, f, changed)
-			if got := f.replay.Summary().Decisions; got != n {
+			player := replay.New()
+			found := play(t, player, oneJob(t.Context(), src, stream, player))
+			if got := player.Summary().Decisions; got != n {
 				t.Errorf("%s: %d decisions, want %d", stream, got, n)
 			}
 			if len(found) != len(whole[stream]) {
@@ -77,15 +81,43 @@ func altered(records []events.Record, from events.Sequence) []events.Record {
 	return out
 }
 
-func play(t *testing.T, f *feed, records []events.Record) []replay.Divergence {
+func play(t *testing.T, player *replay.Replay, records iter.Seq2[events.Record, error]) []replay.Divergence {
 	t.Helper()
 	var all []replay.Divergence
-	for _, r := range records {
-		found, err := f.record(r)
+	for r, err := range records {
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := player.Record(r)
 		if err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, found...)
 	}
 	return all
+}
+
+// oneByOne gives records one by one.
+func oneByOne(records []events.Record) iter.Seq2[events.Record, error] {
+	return func(yield func(events.Record, error) bool) {
+		for _, r := range records {
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+// logOf is a log of those records.
+func logOf(t *testing.T, records []events.Record) store.Reader {
+	t.Helper()
+	log := memlog.New(events.Identity{LogID: testLogID, Epoch: 1})
+	var batch events.Batch
+	for _, r := range records {
+		if batch.Records = append(batch.Records, r); r.Last {
+			log.Append(batch, false)
+			batch = events.Batch{}
+		}
+	}
+	return log
 }

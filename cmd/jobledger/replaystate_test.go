@@ -66,14 +66,14 @@ func TestReplayNoticesEachEditedState(t *testing.T) {
 		states++
 		changed := append([]events.Record(nil), records...)
 		edit(t, &changed[i])
-		found := play(t, &feed{replay: replay.New()}, changed)
+		found := play(t, replay.New(), oneByOne(changed))
 		if len(found) != 1 || found[0].Sequence != records[i].Sequence || len(found[0].Fields) == 0 {
 			t.Errorf("the state of %s in record %d was edited; replay finds %v", records[i].Stream, records[i].Sequence, found)
 		}
 	}
-	f := &feed{replay: replay.New()}
-	if found := play(t, f, records); len(found) > 0 || f.replay.Summary().States != uint64(states) {
-		t.Errorf("of the log as it was: %v, %+v, with %d states", found, f.replay.Summary(), states)
+	f := replay.New()
+	if found := play(t, f, oneByOne(records)); len(found) > 0 || f.Summary().States != uint64(states) {
+		t.Errorf("of the log as it was: %v, %+v, with %d states", found, f.Summary(), states)
 	}
 	if states < 10 {
 		t.Errorf("there are only %d states", states)
@@ -105,9 +105,9 @@ func TestReplayComparesTheSnapshot(t *testing.T) {
 				edit(t, &stored)
 				given[edited].Facts, want = stored.Facts.(*events.StoredState).Encoded, 1
 			}
-			f := &feed{replay: replay.New()}
-			f.replay.Expect(given)
-			if found := play(t, f, records); len(found) != want {
+			f := replay.New()
+			f.Expect(given)
+			if found := play(t, f, oneByOne(records)); len(found) != want {
 				t.Errorf("snapshot as of %d, edited at %d: %v, want %d differences", rec.Sequence, edited, found, want)
 			}
 		}
@@ -130,9 +130,9 @@ func TestReplayComparesOtherRules(t *testing.T) {
 			decisions++
 		}
 	}
-	f := &feed{replay: replay.New()}
-	found := play(t, f, records)
-	s := f.replay.Summary()
+	f := replay.New()
+	found := play(t, f, oneByOne(records))
+	s := f.Summary()
 	for _, d := range found {
 		if d.Fields == nil {
 			t.Errorf("a decision by other rules is a divergence: %v", d)

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/joblist"
 	"github.com/jobledger/jobledger/internal/serve"
 	"github.com/jobledger/jobledger/internal/show"
 	"github.com/jobledger/jobledger/projector"
@@ -56,7 +57,7 @@ func (f *sourceFlags) open(ctx context.Context, c *cli) (src serve.Source, live 
 			fmt.Fprintf(c.err, "damage: %s\n", show.Clean(damage.Error()))
 			c.damaged = true
 		}
-		return local{serve.Local{Log: log}, log}, false, nil
+		return local{serve.Local{Log: log, Lists: joblist.New(joblist.Config{Log: log, Files: log.Files, Dir: f.log})}, log}, false, nil
 	case errors.As(err, &held):
 		src, err = besides(ctx, f.log, held)
 		return src, true, err

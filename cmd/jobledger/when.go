@@ -38,8 +38,13 @@ func parsePoint(text string) (serve.Point, error) {
 	return serve.Point{}, usage("--at %q: must be a record's sequence, such as 41, or a time, such as 2026-01-02T15:04:05Z", text)
 }
 
-// parseSince reads --since: a duration before now, or a time.
+// parseSince reads --since.
 func parseSince(text string, now time.Time) (events.Time, error) {
+	return parseBound("since", text, now)
+}
+
+// parseBound reads a flag that bounds times: a duration before now, or a time.
+func parseBound(flag, text string, now time.Time) (events.Time, error) {
 	if text == "" {
 		return 0, nil
 	}
@@ -54,5 +59,5 @@ func parseSince(text string, now time.Time) (events.Time, error) {
 	if t, ok := parseTime(text); ok {
 		return t, nil
 	}
-	return 0, usage("--since %q: must be a duration, such as 2h or 30m, or a time, such as 2026-01-02T15:04:05Z", text)
+	return 0, usage("--%s %q: must be a duration, such as 2h or 30m, or a time, such as 2026-01-02T15:04:05Z", flag, text)
 }

@@ -113,11 +113,25 @@ func (c *Client) Find(ctx context.Context, namespace, name string) ([]events.Str
 	return out, nil
 }
 
-// Jobs is described by Source.
-func (c *Client) Jobs(ctx context.Context) ([]show.Summary, error) {
-	var out []show.Summary
-	err := c.json(ctx, &out, nil, "v1", "jobs")
-	return out, err
+// Records is described by Source.
+func (c *Client) Records(ctx context.Context, q Query) iter.Seq2[events.Record, error] {
+	return c.records(ctx, q.values())
+}
+
+// Jobs is described by Source. A page that is to have no limit is put together of some.
+func (c *Client) Jobs(ctx context.Context, q JobsQuery) (JobsPage, error) {
+	all := JobsPage{Items: []show.Summary{}}
+	for {
+		var page JobsPage
+		if err := c.json(ctx, &page, q.values(), "v1", "jobs"); err != nil {
+			return all, err
+		}
+		all.Items, all.Continue = append(all.Items, page.Items...), page.Continue
+		if left := q.Limit - len(all.Items); page.Continue == "" || q.Limit != 0 && left <= 0 {
+			return all, nil
+		}
+		q.Continue = page.Continue
+	}
 }
 
 // Close is described by Source.

@@ -78,8 +78,8 @@ func TestClientGivesWhatTheLogHolds(t *testing.T) {
 	if err != nil || id != log.Identity() || head != log.Head() {
 		t.Errorf("head %v %v %v, want %v %v", id, head, err, log.Identity(), log.Head())
 	}
-	here, err1 := local.Jobs(ctx)
-	there, err2 := client.Jobs(ctx)
+	here, err1 := local.Jobs(ctx, serve.JobsQuery{})
+	there, err2 := client.Jobs(ctx, serve.JobsQuery{})
 	if d := cmp.Diff(here, there); d != "" || err1 != nil || err2 != nil {
 		t.Errorf("jobs: %v %v (-log +client):\n%s", err1, err2, d)
 	}

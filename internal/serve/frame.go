@@ -86,7 +86,7 @@ func readFrame(in *bufio.Reader) (events.Record, error) {
 // classes are the errors that callers tell apart.
 var classes = map[string]error{
 	"corrupt": store.ErrCorrupt, "pruned": store.ErrPruned, "closed": store.ErrClosed, "failed": store.ErrFailed,
-	"nojob": ErrNoJob,
+	"nojob": ErrNoJob, "query": ErrQuery,
 }
 
 // remoteError is an error that the controller reported; it is of the class that it was there.

@@ -11,9 +11,9 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/joblist"
 	"github.com/jobledger/jobledger/internal/show"
 	"github.com/jobledger/jobledger/store"
 )
@@ -34,6 +34,8 @@ type Config struct {
 	Log     store.Reader
 	PID     int
 	Version string
+	// Lists are those of the log's Jobs; nil when there are none beside it.
+	Lists *joblist.Lists
 	// Done ends every answer that follows the log; nil for never.
 	Done <-chan struct{}
 }
@@ -41,21 +43,22 @@ type Config struct {
 type endpoint struct {
 	config Config
 	local  Local
-	jobs   sync.Mutex // one fold of the whole log at a time
 }
 
 // Handler answers
 //
 //	GET /v1/log                        whose log it is, and its head
-//	GET /v1/records                    records: ?from=SEQ, ?stream=STREAM, ?direction=backward, ?limit=N, ?follow=true
-//	GET /v1/jobs                       a summary of each Job; ?namespace=NAMESPACE. It reads the whole log
+//	GET /v1/records                    records: ?from=SEQ, ?stream=STREAM, ?direction=backward, ?limit=N, ?follow=true,
+//	                                   ?since=TIME, ?until=TIME, ?kind=KIND (any of several), ?namespace=NAMESPACE
+//	GET /v1/jobs                       Jobs, the newest first, a page at a time: {"items":[…],"continue":TOKEN}; ?limit=N (500),
+//	                                   ?continue=TOKEN, ?namespace=NAMESPACE, ?state=STATE (any of several), ?since=TIME
 //	GET /v1/jobs/{namespace}/{name}    the projected state of the newest Job of that name; ?at=SEQ
 //	GET /v1/streams/{namespace}/{name} the streams of the Jobs that bore that name, newest first
 //
 // Records are JSON, one per line (see show.Record), unless the request accepts the frames that Client reads. A listing
 // that fails midway ends with a line {"error":TEXT}.
 func Handler(config Config) http.Handler {
-	e := &endpoint{config: config, local: Local{config.Log}}
+	e := &endpoint{config: config, local: Local{Log: config.Log, Lists: config.Lists}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/log", e.log)
 	mux.HandleFunc("GET /v1/records", e.records)
@@ -99,65 +102,16 @@ func (e *endpoint) log(w http.ResponseWriter, _ *http.Request) {
 	})
 }
 
-// query is what a request for records asks for.
-type query struct {
-	from     events.Sequence
-	stream   *events.Stream
-	backward bool
-	follow   bool
-	limit    uint64
-	frames   bool
-}
-
-func parseQuery(r *http.Request) (query, error) {
-	var q query
-	values := r.URL.Query()
-	for name := range values {
-		text := values.Get(name)
-		var err error
-		switch name {
-		case "from":
-			var n uint64
-			n, err = strconv.ParseUint(text, 10, 64)
-			q.from = events.Sequence(n)
-		case "limit":
-			q.limit, err = strconv.ParseUint(text, 10, 64)
-		case "follow":
-			q.follow, err = strconv.ParseBool(text)
-		case "direction":
-			if q.backward = text == "backward"; !q.backward && text != "forward" {
-				err = errors.New("forward or backward")
-			}
-		case "stream":
-			var s events.Stream
-			s, err = ParseStream(text)
-			q.stream = &s
-		default:
-			err = errors.New("there is no such parameter")
-		}
-		if err != nil {
-			return query{}, fmt.Errorf("%s=%q: %w", name, text, err)
-		}
-	}
-	if q.backward && (q.follow || q.stream == nil) {
-		return query{}, errors.New("direction=backward goes with a stream, and without follow")
-	}
-	q.frames = strings.Contains(r.Header.Get("Accept"), framesType)
-	return q, nil
-}
-
-func (e *endpoint) find(ctx context.Context, q query) iter.Seq2[events.Record, error] {
+func (e *endpoint) find(ctx context.Context, q *request) iter.Seq2[events.Record, error] {
 	switch {
-	case q.follow && q.stream != nil:
-		return only(e.local.Follow(ctx, q.from), *q.stream)
+	case q.follow && q.Stream != nil:
+		return only(e.local.Follow(ctx, q.From), *q.Stream)
 	case q.follow:
-		return e.local.Follow(ctx, q.from)
-	case q.stream != nil && q.backward:
-		return e.local.ReadStream(ctx, *q.stream, q.from, store.Backward)
-	case q.stream != nil:
-		return e.local.ReadStream(ctx, *q.stream, q.from, store.Forward)
+		return e.local.Follow(ctx, q.From)
+	case q.backward:
+		return e.local.ReadStream(ctx, *q.Stream, q.From, store.Backward)
 	}
-	return e.local.Read(ctx, q.from)
+	return e.local.Records(ctx, q.Query)
 }
 
 func only(records iter.Seq2[events.Record, error], s events.Stream) iter.Seq2[events.Record, error] {
@@ -172,7 +126,7 @@ func only(records iter.Seq2[events.Record, error], s events.Stream) iter.Seq2[ev
 
 // records streams an answer. What was found is flushed whenever there is nothing more for the moment.
 func (e *endpoint) records(w http.ResponseWriter, r *http.Request) {
-	q, err := parseQuery(r)
+	q, err := parseRequest(r)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
@@ -193,8 +147,8 @@ func (e *endpoint) records(w http.ResponseWriter, r *http.Request) {
 	if q.follow {
 		out.push() // the client shall see that it is connected
 	}
-	n := uint64(0)
-	for rec, err := range e.find(ctx, q) {
+	n := 0
+	for rec, err := range e.find(ctx, &q) {
 		if err != nil {
 			out.end(err)
 			return
@@ -202,7 +156,7 @@ func (e *endpoint) records(w http.ResponseWriter, r *http.Request) {
 		if out.record(&rec) != nil {
 			return // nobody reads any more
 		}
-		if n++; n == q.limit {
+		if n++; n == q.Limit {
 			break
 		}
 		if q.follow && rec.Sequence >= e.config.Log.Head().Sequence {
@@ -255,23 +209,17 @@ func (a *answer) end(err error) {
 }
 
 func (e *endpoint) summaries(w http.ResponseWriter, r *http.Request) {
-	e.jobs.Lock()
-	defer e.jobs.Unlock()
-	all, err := e.local.Jobs(r.Context())
+	q, err := parseJobsQuery(r.URL.Query())
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	page, err := e.local.Jobs(r.Context(), q)
 	if err != nil {
 		fail(w, err)
 		return
 	}
-	if ns := r.URL.Query().Get("namespace"); ns != "" {
-		kept := []show.Summary{}
-		for _, s := range all {
-			if s.Namespace == ns {
-				kept = append(kept, s)
-			}
-		}
-		all = kept
-	}
-	writeJSON(w, all)
+	writeJSON(w, page)
 }
 
 func (e *endpoint) job(w http.ResponseWriter, r *http.Request) {
@@ -318,6 +266,8 @@ func fail(w http.ResponseWriter, err error) {
 	switch {
 	case errors.Is(err, ErrNoJob):
 		status = http.StatusNotFound
+	case errors.Is(err, ErrQuery):
+		status = http.StatusBadRequest
 	case errors.Is(err, store.ErrClosed), errors.Is(err, store.ErrFailed):
 		status = http.StatusServiceUnavailable
 	case errors.Is(err, store.ErrPruned):

@@ -57,13 +57,9 @@ func JobAt(ctx context.Context, src Source, s events.Stream, at Point) (job show
 // jobFrom folds the records from that sequence on. With an error that is ErrCorrupt it may give a state too.
 func jobFrom(ctx context.Context, src Source, s events.Stream, from events.Sequence, at Point, asOf events.Sequence, now events.Time) (show.Job, error) {
 	fold := show.NewFold()
-	parts := elsewhere{src: src, fold: fold, known: map[events.Sequence]bool{}}
 	var last events.Record
-	records := merged(
-		src.ReadStream(ctx, events.Controller, from, store.Forward),
-		src.ReadStream(ctx, s, from, store.Forward))
 	var failed error
-	for r, err := range records {
+	for r, err := range OfJob(ctx, src, s, from) {
 		if errors.Is(err, store.ErrCorrupt) && last.Sequence != 0 {
 			failed, asOf = err, last.Sequence
 			break
@@ -77,7 +73,7 @@ func jobFrom(ctx context.Context, src Source, s events.Stream, from events.Seque
 		if err := projector.Readable(&r); err != nil {
 			return show.Job{}, fmt.Errorf("fold record %d: %w", r.Sequence, err)
 		}
-		if err := parts.need(ctx, &r); err != nil {
+		if err := Learn(ctx, src, fold.World(), &r); err != nil {
 			return show.Job{}, err
 		}
 		fold.Apply(&r)
@@ -99,6 +95,17 @@ func jobFrom(ctx context.Context, src Source, s events.Stream, from events.Seque
 	return show.JobOf(fold, account, asOf, max(now, account.LastAt)), failed
 }
 
+// OfJob gives the records of a Job's stream and of the controller's from one on, in the order of the log: all that its state and the
+// decisions about it depend on, but for specs that other Jobs' streams store. It ends after the first error.
+func OfJob(ctx context.Context, src Source, s events.Stream, from events.Sequence) iter.Seq2[events.Record, error] {
+	return merged(src.ReadStream(ctx, events.Controller, from, store.Forward), src.ReadStream(ctx, s, from, store.Forward))
+}
+
+// Learn makes a world that is folded from such records ready for the next.
+func Learn(ctx context.Context, src Source, w *projector.World, r *events.Record) error {
+	return show.Learn(w, r, func(at events.Sequence) (events.Record, error) { return Record(ctx, src, at) })
+}
+
 // settle says as of which record and time a point is: 0 for the newest record that JobAt meets.
 func settle(ctx context.Context, src Source, at Point) (events.Sequence, events.Time, error) {
 	_, head, err := src.Head(ctx)
@@ -114,69 +121,6 @@ func settle(ctx context.Context, src Source, at Point) (events.Sequence, events.
 		return 0, at.Time, nil
 	}
 	return head.Sequence, head.Time, nil
-}
-
-// elsewhere folds what a Job's spec is made of and another Job's stream stores: equal parts are stored once.
-type elsewhere struct {
-	src   Source
-	fold  *show.Fold
-	known map[events.Sequence]bool // records that are folded, or that the log does not hold any more
-}
-
-// need folds what the record, of the Job's own stream, refers to.
-func (e *elsewhere) need(ctx context.Context, r *events.Record) error {
-	switch f := r.Facts.(type) {
-	case *events.JobPolicies:
-		e.known[r.Sequence] = true
-	case *events.JobSpec:
-		e.known[r.Sequence] = true
-		return e.policies(ctx, r, f)
-	case *events.JobSeen:
-		stored, err := e.find(ctx, f.SpecAt)
-		if stored == nil || err != nil {
-			return err
-		}
-		if spec, ok := stored.Facts.(*events.JobSpec); ok {
-			if err := e.policies(ctx, stored, spec); err != nil {
-				return err
-			}
-		}
-		e.fold.Store(stored)
-	}
-	return nil
-}
-
-// policies folds those of a spec: one of the causes of its record has them.
-func (e *elsewhere) policies(ctx context.Context, r *events.Record, spec *events.JobSpec) error {
-	if spec.Policies == "" {
-		return nil
-	}
-	for _, at := range r.Causes {
-		stored, err := e.find(ctx, at)
-		if err != nil {
-			return err
-		}
-		if stored != nil && stored.Kind == events.KindPoliciesStored {
-			e.fold.Store(stored)
-		}
-	}
-	return nil
-}
-
-// find is a record that has not been folded; nil when it has, and when it is pruned: the stored state of the Job has it then.
-func (e *elsewhere) find(ctx context.Context, at events.Sequence) (*events.Record, error) {
-	if at == 0 || e.known[at] {
-		return nil, nil
-	}
-	e.known[at] = true
-	stored, err := Record(ctx, e.src, at)
-	if errors.Is(err, store.ErrPruned) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &stored, nil
 }
 
 // place is where a record stands in the log, or an error: at the first damaged record, otherwise before all.

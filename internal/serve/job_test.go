@@ -1,15 +1,19 @@
 package serve_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/joblist"
 	"github.com/jobledger/jobledger/internal/serve"
 	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/store"
 )
 
 // TestJobAtIsWhatTheWholeLogSays: the state of a Job as of any record, folded from its own stream and the controller's, is
@@ -57,27 +61,73 @@ func text(t *testing.T, v any) string {
 	return string(b)
 }
 
-// TestSummariesAreThoseOfAWholeFold: a brief fold forgets Jobs that are over, and what it says of them does not change.
+// TestSummariesAreThoseOfAWholeFold: of a controller that had a hard time, whatever of the lists of its Jobs there is. A list goes on
+// from the states that it keeps, through restarts, a rewind and files that begin anew.
 func TestSummariesAreThoseOfAWholeFold(t *testing.T) {
-	log := history(t, 9)
-	whole := show.NewFold()
-	for _, r := range all(t, log) {
-		whole.Apply(&r)
+	for seed := range uint64(3) {
+		log := history(t, 9+seed)
+		whole := show.NewFold()
+		for _, r := range all(t, log) {
+			whole.Apply(&r)
+		}
+		want := []show.Summary{}
+		for _, a := range slices.Backward(whole.Accounts()) {
+			want = append(want, show.SummaryOf(a))
+		}
+		if len(want) < 4 {
+			t.Errorf("only %d Jobs", len(want))
+		}
+		config := joblist.Config{Log: log, Files: func() ([]store.File, error) { return filesOf(t, log), nil }, Dir: t.TempDir(), Every: 40}
+		for what, keep := range map[string]func(context.Context) error{
+			"no lists":    func(context.Context) error { return nil },
+			"some lists":  joblist.NewKeeper(config, nil).CatchUp,
+			"whole lists": joblist.NewKeeper(config, nil).Finish,
+		} {
+			if err := keep(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			page, err := serve.Local{Log: log, Lists: joblist.New(config)}.Jobs(t.Context(), serve.JobsQuery{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(text(t, want), text(t, page.Items)); d != "" {
+				t.Errorf("seed %d, %s (-whole +brief):\n%s", seed, what, d)
+			}
+		}
 	}
-	var want []show.Summary
-	for _, a := range whole.Accounts() {
-		want = append(want, show.SummaryOf(a))
+}
+
+// filesOf are the files that a log on disk would have: each begins with the state of the controller.
+func filesOf(t *testing.T, log store.Reader) []store.File {
+	t.Helper()
+	files := []store.File{{First: 1}}
+	for r, err := range log.ReadStream(t.Context(), events.Controller, 0, store.Forward) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Kind == events.KindStateStored {
+			files[len(files)-1].End, files[len(files)-1].Sealed = head(t, log, r.Sequence-1), true
+			files = append(files, store.File{First: r.Sequence})
+		}
 	}
-	got, err := serve.Local{Log: log}.Jobs(t.Context())
+	files[len(files)-1].End = log.Head()
+	if len(files) < 3 {
+		t.Fatalf("the history has %d files only", len(files))
+	}
+	return files
+}
+
+func head(t *testing.T, log store.Reader, at events.Sequence) store.Head {
+	t.Helper()
+	r, err := serve.Record(t.Context(), serve.Local{Log: log}, at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(text(t, want), text(t, got)); d != "" {
-		t.Errorf("(-whole +brief):\n%s", d)
+	hash, err := log.Chain(at)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if len(got) < 4 {
-		t.Errorf("only %d Jobs", len(got))
-	}
+	return store.Head{Sequence: at, Time: r.Time, Hash: hash}
 }
 
 func TestJobAtATime(t *testing.T) {

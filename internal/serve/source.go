@@ -7,8 +7,8 @@ import (
 	"iter"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/joblist"
 	"github.com/jobledger/jobledger/internal/show"
-	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/store"
 )
 
@@ -24,15 +24,19 @@ type Source interface {
 	ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error]
 	// Find gives the streams of the Jobs that bore that name, newest first.
 	Find(ctx context.Context, namespace, name string) ([]events.Stream, error)
-	// Jobs sums up all Jobs that the log knows, in the order of their first records. It reads the whole log; where that is
-	// damaged, it gives with the error what the records before say.
-	Jobs(ctx context.Context) ([]show.Summary, error)
+	// Records gives the records that a query wants, in the order of the log. What lies outside of its times is not read.
+	Records(ctx context.Context, q Query) iter.Seq2[events.Record, error]
+	// Jobs sums up the Jobs that a query wants, a page of them. Where the log is damaged, it gives with the error what can be read.
+	Jobs(ctx context.Context, q JobsQuery) (JobsPage, error)
 	// Close releases the source. It was only read, so nothing can be lost.
 	Close()
 }
 
 // Local is the source of a log that this process has open. Closing it does not close the log.
-type Local struct{ Log store.Reader }
+type Local struct {
+	Log   store.Reader
+	Lists *joblist.Lists // of its Jobs; nil when there are none beside the log
+}
 
 var _ Source = Local{}
 
@@ -77,33 +81,6 @@ func (l Local) Find(_ context.Context, namespace, name string) ([]events.Stream,
 	return l.Log.Find(namespace, name)
 }
 
-// Jobs is described by Source.
-func (l Local) Jobs(ctx context.Context) ([]show.Summary, error) {
-	fold := show.NewFold()
-	fold.Brief = true
-	for r, err := range l.Log.Read(ctx, 0) {
-		if errors.Is(err, store.ErrCorrupt) {
-			return summaries(fold), err
-		}
-		if err == nil {
-			err = projector.Readable(&r)
-		}
-		if err != nil {
-			return nil, err
-		}
-		fold.Apply(&r)
-	}
-	return summaries(fold), nil
-}
-
-func summaries(fold *show.Fold) []show.Summary {
-	out := []show.Summary{}
-	for _, a := range fold.Accounts() {
-		out = append(out, show.SummaryOf(a))
-	}
-	return out
-}
-
 // Close is described by Source.
 func (Local) Close() {}
 
@@ -128,6 +105,9 @@ func Record(ctx context.Context, src Source, at events.Sequence) (events.Record,
 func NamesOf(ctx context.Context, src Source) *show.Names {
 	return &show.Names{
 		Stream: func(s events.Stream) iter.Seq2[events.Record, error] { return src.ReadStream(ctx, s, 0, store.Forward) },
+		Back: func(s events.Stream, from events.Sequence) iter.Seq2[events.Record, error] {
+			return src.ReadStream(ctx, s, from, store.Backward)
+		},
 		Record: func(at events.Sequence) (events.Record, error) { return Record(ctx, src, at) },
 	}
 }

@@ -39,19 +39,19 @@ func (n *Names) edits(r *events.Record, f *events.JobSeen) []string {
 }
 
 // sightedBefore looks up what the Job's stream says before a record: Names was shown that record first.
-func (n *Names) sightedBefore(r *events.Record) (last sighted) {
-	if n.Stream == nil {
+func (n *Names) sightedBefore(r *events.Record) sighted {
+	if n.Back == nil || r.Previous == 0 {
 		return sighted{}
 	}
-	for b, err := range n.Stream(r.Stream) {
-		if err != nil || b.Sequence >= r.Sequence {
+	for b, err := range n.Back(r.Stream, r.Previous) {
+		if err != nil {
 			break
 		}
 		if f, ok := b.Facts.(*events.JobSeen); ok {
-			last = sighted{b.Sequence, f.Spec, f.SpecAt}
+			return sighted{b.Sequence, f.Spec, f.SpecAt}
 		}
 	}
-	return last
+	return sighted{}
 }
 
 // spec is the one that a record stores; nil when it cannot be had.

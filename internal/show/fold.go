@@ -13,7 +13,7 @@ import (
 // Fold folds records into Jobs like the controller does, and keeps an [Account] of each. Where the controller forgets (a
 // Job that is over leaves its memory), Fold remembers how it ended. It is not safe for concurrent use.
 type Fold struct {
-	// Brief keeps no more than a summary of Jobs that are over: for a fold of a whole log.
+	// Brief keeps no more than what a summary needs, and of Jobs that are over the summary itself: for a fold of many Jobs.
 	Brief bool
 
 	world    *projector.World
@@ -49,8 +49,11 @@ const (
 )
 
 // NewFold is the fold of no records.
-func NewFold() *Fold {
-	return &Fold{world: projector.NewWorld(), accounts: map[events.Stream]*Account{}}
+func NewFold() *Fold { return FoldOn(projector.NewWorld()) }
+
+// FoldOn goes on from a world, which is the fold's from now on. It knows no account yet.
+func FoldOn(w *projector.World) *Fold {
+	return &Fold{world: w, accounts: map[events.Stream]*Account{}}
 }
 
 // Apply folds the next record.
@@ -85,19 +88,29 @@ func (f *Fold) Apply(r *events.Record) {
 	case before != nil:
 		a.job = before
 	}
-	a.note(r)
+	a.mark(r)
 	if !f.Brief {
+		a.note(r)
 		a.notePod(r)
 	}
 	if f.Brief && after == nil && a.job != nil {
 		s := SummaryOf(a)
-		a.summary, a.job, a.Decision, a.names = &s, nil, nil, Names{}
-		a.Trouble, a.said = [3]*Failure{}, nil
+		a.summary, a.job = &s, nil
 	}
 }
 
-// Store takes in a spec, or the policies of one, that another Job's stream holds, as far as records of this fold's Jobs name it.
-func (f *Fold) Store(r *events.Record) { f.world.Apply(r) }
+// Recall begins the account of a Job of which nothing was folded with what earlier records said of it. What is kept of one that is not
+// over is restored into the World beside that.
+func (f *Fold) Recall(s Summary) {
+	a := &Account{
+		Stream: events.JobStream(types.UID(s.UID)), First: events.Sequence(s.First), Last: events.Sequence(s.Last), Records: s.Records,
+		summary: &s,
+	}
+	if s.Gone {
+		a.Deleted = a.Last
+	}
+	f.accounts[a.Stream] = a
+}
 
 // World is the projection. The caller does not change it.
 func (f *Fold) World() *projector.World { return f.world }
@@ -117,6 +130,18 @@ func (f *Fold) Accounts() []*Account {
 	return out
 }
 
+// mark keeps how far the Job has come.
+func (a *Account) mark(r *events.Record) {
+	switch r.Facts.(type) {
+	case *events.JobRetired:
+		a.Retired = r.Sequence
+	case *events.JobGone:
+		a.Deleted = r.Sequence
+	case *events.JobSeen:
+		a.Deleted, a.Retired, a.Rewound = 0, 0, 0
+	}
+}
+
 // note keeps what people ask about and the projection does not hold.
 func (a *Account) note(r *events.Record) {
 	switch f := r.Facts.(type) {
@@ -127,12 +152,6 @@ func (a *Account) note(r *events.Record) {
 		}
 	case *events.CommandEnded:
 		a.ended(r, f)
-	case *events.JobRetired:
-		a.Retired = r.Sequence
-	case *events.JobGone:
-		a.Deleted = r.Sequence
-	case *events.JobSeen:
-		a.Deleted, a.Retired, a.Rewound = 0, 0, 0
 	}
 	a.names.Learn(r)
 	switch r.Facts.(type) {

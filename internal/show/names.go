@@ -13,9 +13,10 @@ import (
 // Names remembers what records call things: Jobs by stream, pods by UID, commands by name. It forgets a Job's when nothing
 // of it is left, so it holds what is alive, however long the log is. It is not safe for concurrent use.
 type Names struct {
-	// Stream reads a stream from its first record on, and Record one record; nil when nothing can be looked up. With
-	// them Names knows what was said before the first record that it was shown.
+	// Stream reads a stream from its first record on, Back from a record towards the first, and Record reads one record; nil
+	// when nothing can be looked up. With them Names knows what records say that it was not shown.
 	Stream func(events.Stream) iter.Seq2[events.Record, error]
+	Back   func(events.Stream, events.Sequence) iter.Seq2[events.Record, error]
 	Record func(events.Sequence) (events.Record, error)
 
 	streams map[events.Stream]*streamNames
@@ -29,6 +30,8 @@ type streamNames struct {
 	specs    map[events.Sequence]*events.JobSpec // that the stream stores
 	seen     [2]sighted                          // the newest observation of the Job, and the one before it
 	commands map[events.CommandName]events.Command
+	newest   events.Sequence // that was shown, or looked at on the way back from it to
+	before   events.Sequence // this one, which was not; 0 when there is none
 }
 
 func (n *Names) of(s events.Stream) *streamNames {
@@ -56,6 +59,10 @@ func (n *Names) Learn(r *events.Record) {
 		return
 	}
 	s := n.of(r.Stream)
+	if r.Previous != s.newest || s.newest == 0 { // there is a gap
+		s.before, s.seen = r.Previous, [2]sighted{}
+	}
+	s.newest = r.Sequence
 	switch f := r.Facts.(type) {
 	case *events.JobSeen:
 		s.seen[1], s.seen[0] = s.seen[0], sighted{r.Sequence, f.Spec, f.SpecAt}
@@ -113,8 +120,21 @@ func (s *streamNames) pod(uid types.UID, r *events.Record) {
 // stored takes the names out of a stored state.
 func (s *streamNames) stored(r *events.Record) {
 	var names pb.StateNames
-	if proto.Unmarshal(r.Evidence.State, &names) == nil && names.GetName() != "" {
+	if proto.Unmarshal(r.Evidence.State, &names) != nil {
+		return
+	}
+	if names.GetName() != "" {
 		s.job.Namespace, s.job.Name = names.GetNamespace(), names.GetName()
+	}
+	var state pb.JobState
+	f, ok := r.Facts.(*events.StoredState)
+	if !ok || len(names.GetPods()) == 0 || proto.Unmarshal(f.Encoded, &state) != nil {
+		return
+	}
+	for i, p := range state.GetPods() {
+		if i < len(names.GetPods()) {
+			s.pods[events.PodFromWire(p.GetFacts()).UID] = names.GetPods()[i].GetName()
+		}
 	}
 }
 
@@ -178,10 +198,39 @@ func (n *Names) Job(s events.Stream) events.JobRef {
 
 // Pod is the name of a pod of the stream, or its UID when the log has not said it.
 func (n *Names) Pod(s events.Stream, uid types.UID) string {
-	if name := n.of(s).pods[uid]; name != "" {
+	known := n.of(s)
+	if known.pods[uid] == "" && uid != "" && n.Back != nil && s.Kind == events.StreamJob {
+		n.lookBack(s, known, uid)
+	}
+	if name := known.pods[uid]; name != "" {
 		return name
 	}
 	return string(uid)
+}
+
+// lookBack goes back in a stream, behind what was looked at before, until a record names the pod.
+func (n *Names) lookBack(s events.Stream, known *streamNames, uid types.UID) {
+	if known.before == 0 {
+		return
+	}
+	for r, err := range n.Back(s, known.before) {
+		if err != nil {
+			known.before = 0 // it is not asked again
+			return
+		}
+		known.before = r.Previous
+		switch f := r.Facts.(type) {
+		case *events.PodSeen:
+			if known.pods[f.UID] == "" {
+				known.pod(f.UID, &r)
+			}
+		case *events.StoredState:
+			known.stored(&r)
+		}
+		if known.pods[uid] != "" {
+			return
+		}
+	}
 }
 
 // Command is the command with that name; nil when it cannot be found.

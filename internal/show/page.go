@@ -33,35 +33,42 @@ func Indented(v any) ([]byte, error) {
 	return VisibleJSON(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
 }
 
-// Jobs writes a table of summaries.
-func (p *Page) Jobs(jobs []Summary) error {
+// JobsTable is a table of summaries, which may go on for ever.
+type JobsTable struct {
+	Table
+	wide bool
+}
+
+// Jobs is such a table.
+func (p *Page) Jobs() *JobsTable {
 	head := []string{"NAMESPACE", "NAME", "STATE", "SUCCEEDED", "FAILED", "ACTIVE", "STARTED", "TOOK"}
 	if p.Wide {
 		head = append(head, "RECORDS", "UID")
 	}
-	t := &Table{Out: p.Out, Head: head, Width: p.Width, Whole: p.Whole, Colour: p.Colour}
-	for _, j := range jobs {
-		state := Cell{Text: string(j.State)}
-		if j.State == StateFailed || j.State == StateFailing {
-			state.Style = Trouble
-		}
-		if j.Gone && j.State != StateDeleted {
-			state.Text += ", deleted"
-		}
-		if p.Wide && j.Reason != "" {
-			state.Text += " (" + Clean(j.Reason) + ")"
-		}
-		row := []Cell{
-			{Text: dash(Clean(j.Namespace)), Name: true}, {Text: dash(Clean(j.Name)), Name: true}, state, {Text: j.Counts.succeeded()},
-			{Text: strconv.Itoa(int(j.Counts.Failed))}, {Text: strconv.Itoa(int(j.Counts.Active))},
-			{Text: second(j.Started)}, {Text: dash(took(j.Started, j.Finished))},
-		}
-		if p.Wide {
-			row = append(row, Cell{Text: strconv.FormatUint(j.Records, 10)}, Cell{Text: Clean(j.UID)})
-		}
-		t.Row(row...)
+	return &JobsTable{Table: Table{Out: p.Out, Head: head, Width: p.Width, Whole: p.Whole, Colour: p.Colour}, wide: p.Wide}
+}
+
+// Row adds a Job.
+func (t *JobsTable) Row(j *Summary) {
+	state := Cell{Text: string(j.State)}
+	if j.State == StateFailed || j.State == StateFailing {
+		state.Style = Trouble
 	}
-	return t.Flush()
+	if j.Gone && j.State != StateDeleted {
+		state.Text += ", deleted"
+	}
+	if t.wide && j.Reason != "" {
+		state.Text += " (" + Clean(j.Reason) + ")"
+	}
+	row := []Cell{
+		{Text: dash(Clean(j.Namespace)), Name: true}, {Text: dash(Clean(j.Name)), Name: true}, state, {Text: j.Counts.succeeded()},
+		{Text: strconv.Itoa(int(j.Counts.Failed))}, {Text: strconv.Itoa(int(j.Counts.Active))},
+		{Text: second(j.Started)}, {Text: dash(took(j.Started, j.Finished))},
+	}
+	if t.wide {
+		row = append(row, Cell{Text: strconv.FormatUint(j.Records, 10)}, Cell{Text: Clean(j.UID)})
+	}
+	t.Table.Row(row...)
 }
 
 func (c *Counts) succeeded() string {

@@ -3,6 +3,7 @@ package show
 import (
 	"encoding/json"
 	"iter"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -141,7 +142,7 @@ func TestEditsAreToldInWords(t *testing.T) {
 		case i == 0 || i == 2:
 			kind = events.KindSpecStored
 		}
-		log[i].Header = events.Header{Sequence: events.Sequence(i + 1), Stream: toldJob, Kind: kind}
+		log[i].Header = events.Header{Sequence: events.Sequence(i + 1), Stream: toldJob, Previous: events.Sequence(i), Kind: kind}
 	}
 	want := map[events.Sequence]string{
 		4: "suspend: true → false; parallelism: 3 → 5",
@@ -151,9 +152,9 @@ func TestEditsAreToldInWords(t *testing.T) {
 	for from := range log {
 		n := Names{
 			Record: func(at events.Sequence) (events.Record, error) { return log[at-1], nil },
-			Stream: func(events.Stream) iter.Seq2[events.Record, error] {
+			Back: func(_ events.Stream, at events.Sequence) iter.Seq2[events.Record, error] {
 				return func(yield func(events.Record, error) bool) {
-					for _, r := range log {
+					for _, r := range slices.Backward(log[:at]) {
 						if !yield(r, nil) {
 							return
 						}

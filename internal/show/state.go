@@ -23,6 +23,12 @@ const (
 	StateDeleted   State = "Deleted" // its object is gone, and it had not finished
 )
 
+// States are all of them.
+var States = []State{
+	StateUnseen, StateUnmanaged, StateWaiting, StateRunning, StateSuspended, StateFailing, StateFinishing, StateComplete, StateFailed,
+	StateDeleting, StateDeleted,
+}
+
 // stateOf is the state and the reason and message of the condition that says so.
 func stateOf(a *Account) (state State, reason, message string) {
 	j := a.job

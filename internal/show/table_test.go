@@ -28,12 +28,20 @@ func written(t *testing.T, p Page, write func(*Page) error) (text string, widest
 	return out.String(), widest
 }
 
+func writeJobs(p *Page, jobs []Summary) error {
+	t := p.Jobs()
+	for i := range jobs {
+		t.Row(&jobs[i])
+	}
+	return t.Flush()
+}
+
 // TestNamesOnATerminalAreCutInTheirMiddle: tables fit, and how a name begins and ends stays to be seen.
 func TestNamesOnATerminalAreCutInTheirMiddle(t *testing.T) {
 	longNames := slices.Clone(longNames)
 	longNames[0].Started, longNames[0].Finished = 1, Instant(3*time.Hour+12*time.Minute)
 	for _, width := range []int{100, 140} {
-		text, widest := written(t, Page{Width: width}, func(p *Page) error { return p.Jobs(longNames) })
+		text, widest := written(t, Page{Width: width}, func(p *Page) error { return writeJobs(p, longNames) })
 		if widest > width {
 			t.Errorf("a table for %d columns has %d:\n%s", width, widest, text)
 		}
@@ -56,7 +64,7 @@ func TestNamesOnATerminalAreCutInTheirMiddle(t *testing.T) {
 
 // TestNamesInAPipeAreWhole: somebody searches for them.
 func TestNamesInAPipeAreWhole(t *testing.T) {
-	text, _ := written(t, Page{Width: 100, Whole: true}, func(p *Page) error { return p.Jobs(longNames) })
+	text, _ := written(t, Page{Width: 100, Whole: true}, func(p *Page) error { return writeJobs(p, longNames) })
 	for _, j := range longNames {
 		if !strings.Contains(text, j.Namespace+" ") || !strings.Contains(text, j.Name+" ") {
 			t.Errorf("a name is cut:\n%s", text)

@@ -23,6 +23,7 @@ type Config struct {
 	Running  int // Jobs at a time
 	Finished int // Jobs that are finished and not deleted
 	Waiting  int // Jobs that run one pod for longer than the log and have a deadline behind its end
+	Single   int // of 1,000 Jobs so many run one pod, which fails for good in each tenth of them; 0 for the usual shapes
 }
 
 // Busy is a cluster with 64 Jobs at a time.

@@ -15,6 +15,7 @@ type shape struct {
 	indexed                  bool
 	failures                 float64 // share of pods that fail
 	endless                  bool    // its pods never end
+	once                     bool    // a pod that fails is not tried again
 	share                    int     // of Jobs, in percent
 }
 
@@ -26,7 +27,19 @@ var shapes = []shape{
 	{name: "train", completions: 1000, parallelism: 200, indexed: true, share: 5},
 }
 
+// Of many Jobs that run one pod each, these are some.
+var (
+	nightly = shape{name: "nightly", completions: 1, parallelism: 1}
+	checks  = shape{name: "checks", completions: 1, parallelism: 1, failures: 1, once: true}
+)
+
 func (c *cluster) draw() shape {
+	if c.cfg.Single > 0 && c.rng.IntN(1000) < c.cfg.Single {
+		if c.rng.IntN(10) == 0 {
+			return checks
+		}
+		return nightly
+	}
 	n := c.rng.IntN(100)
 	for _, s := range shapes {
 		if n -= s.share; n < 0 {
@@ -53,6 +66,9 @@ func (c *cluster) wait() {
 func (c *cluster) newJob(s shape) *job {
 	c.made++
 	limit := int32(1000)
+	if s.once {
+		limit = 0
+	}
 	j := &job{
 		shape: s,
 		ref:   events.JobRef{Namespace: fmt.Sprintf("team-%d", c.made%20), Name: fmt.Sprintf("%s-%d", s.name, 29_000_000+c.made), UID: c.uid()},

@@ -1,0 +1,67 @@
+package joblist
+
+import (
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// errMalformed: what is stored is no list, or was damaged.
+var errMalformed = errors.New("it is malformed")
+
+// seal appends the CRC-32C of b.
+func seal(b []byte) []byte { return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli)) }
+
+// unseal checks the CRC-32C at the end of b, and takes it off.
+func unseal(b []byte) ([]byte, error) {
+	n := len(b) - crc32.Size
+	if n < 0 || crc32.Checksum(b[:n], castagnoli) != binary.LittleEndian.Uint32(b[n:]) {
+		return nil, errMalformed
+	}
+	return b[:n], nil
+}
+
+func appendText[T ~string | ~[]byte](b []byte, text T) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
+}
+
+// decoder takes numbers and texts off the front of bytes; what does not parse is remembered.
+type decoder struct {
+	rest []byte
+	bad  bool
+}
+
+func (d *decoder) uvarint() uint64 {
+	v, n := binary.Uvarint(d.rest)
+	if d.bad || n <= 0 {
+		d.bad = true
+		return 0
+	}
+	d.rest = d.rest[n:]
+	return v
+}
+
+func (d *decoder) varint() int64 {
+	v, n := binary.Varint(d.rest)
+	if d.bad || n <= 0 {
+		d.bad = true
+		return 0
+	}
+	d.rest = d.rest[n:]
+	return v
+}
+
+// bytes gives that many bytes, as they are in what is decoded.
+func (d *decoder) bytes(n uint64) []byte {
+	if d.bad || n > uint64(len(d.rest)) {
+		d.bad = true
+		return nil
+	}
+	b := d.rest[:n:n]
+	d.rest = d.rest[n:]
+	return b
+}
+
+func (d *decoder) text() []byte { return d.bytes(d.uvarint()) }

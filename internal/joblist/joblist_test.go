@@ -1,0 +1,248 @@
+package joblist_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/joblist"
+	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/internal/sim/joblog"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/boltlog"
+)
+
+const records = 8_000
+
+// written is the directory of the log of a busy cluster in many files.
+var written string
+
+func TestMain(m *testing.M) {
+	var err error
+	if written, err = write(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	status := m.Run()
+	if err := os.RemoveAll(written); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.Exit(status)
+}
+
+func write() (dir string, err error) {
+	if dir, err = os.MkdirTemp("", "joblist"); err != nil {
+		return "", err
+	}
+	log, err := boltlog.Open(dir, boltlog.Options{RotateBytes: 256 << 10})
+	if err != nil {
+		return dir, err
+	}
+	_, err = joblog.Write(log, joblog.Config{Seed: 7, Records: records, Running: 20, Finished: 30, Waiting: 10, Single: 950})
+	return dir, errors.Join(err, log.Close())
+}
+
+// busy is that log, for one test, and what a fold of the whole of it says of its Jobs, the newest first.
+func busy(t *testing.T) (*boltlog.ReadOnly, joblist.Config, []show.Summary) {
+	t.Helper()
+	log, err := boltlog.OpenReadOnly(written)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = log.Close() })
+	return log, joblist.Config{Log: log, Files: log.Files, Dir: t.TempDir(), Every: 500}, wholeFold(t, log)
+}
+
+func wholeFold(t *testing.T, log store.Reader) []show.Summary {
+	t.Helper()
+	fold := show.NewFold()
+	for r, err := range log.Read(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		fold.Apply(&r)
+	}
+	var out []show.Summary
+	for _, a := range slices.Backward(fold.Accounts()) {
+		out = append(out, show.SummaryOf(a))
+	}
+	if len(out) < 4 {
+		t.Fatalf("only %d Jobs", len(out))
+	}
+	return out
+}
+
+// pages puts the pages of a query together.
+func pages(t *testing.T, lists *joblist.Lists, q joblist.Query) (all []show.Summary, n int) {
+	t.Helper()
+	for {
+		page, err := lists.Page(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q.Limit > 0 && (len(page.Jobs) > q.Limit || page.Next != 0 && len(page.Jobs) < q.Limit) {
+			t.Fatalf("a page of %d Jobs, with a next one at %d, want %d", len(page.Jobs), page.Next, q.Limit)
+		}
+		all, n = append(all, page.Jobs...), n+1
+		if q.Before = page.Next; page.Next == 0 {
+			return all, n
+		}
+	}
+}
+
+func same(t *testing.T, what string, want, got []show.Summary) {
+	t.Helper()
+	if d := cmp.Diff(want, got); d != "" {
+		t.Fatalf("%s: %d Jobs, want %d (-whole fold +pages):\n%.3000s", what, len(got), len(want), d)
+	}
+}
+
+// TestPagesAreWhatAFoldOfTheWholeLogGives: however far the lists have come, and whichever of them are missing.
+func TestPagesAreWhatAFoldOfTheWholeLogGives(t *testing.T) {
+	_, config, want := busy(t)
+	lists := joblist.New(config)
+	all, _ := pages(t, lists, joblist.Query{})
+	same(t, "without lists", want, all)
+
+	keeper := joblist.NewKeeper(config, nil)
+	if err := keeper.CatchUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	all, _ = pages(t, lists, joblist.Query{})
+	same(t, "with lists", want, all)
+	for _, limit := range []int{1, 7, len(want) - 1, len(want), len(want) + 1} {
+		all, n := pages(t, lists, joblist.Query{Limit: limit})
+		same(t, fmt.Sprintf("in %d pages of %d", n, limit), want, all)
+		if wanted := (len(want) + limit - 1) / limit; n != wanted {
+			t.Errorf("%d pages of %d, want %d", n, limit, wanted)
+		}
+	}
+	if err := keeper.Finish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(config.Dir, "*.jobs"))
+	if err != nil || len(files) < 5 {
+		t.Fatalf("%d lists, error %v", len(files), err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 5 {
+		gone := files[rng.IntN(len(files))]
+		if err := os.Remove(gone); err != nil {
+			t.Fatal(err)
+		}
+		all, _ = pages(t, lists, joblist.Query{Limit: 100})
+		same(t, "without "+filepath.Base(gone), want, all)
+		if err := keeper.Finish(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		all, _ = pages(t, lists, joblist.Query{Limit: 100})
+		same(t, "made again", want, all)
+	}
+}
+
+// TestOnlyWhatAQueryWantsIsThere: filters hold, and those of a page that ends with them too.
+func TestOnlyWhatAQueryWantsIsThere(t *testing.T) {
+	log, config, want := busy(t)
+	if err := joblist.NewKeeper(config, nil).CatchUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	since := log.Head().Sequence - records/4
+	for what, row := range map[string]struct {
+		query joblist.Query
+		keep  func(show.Summary) bool
+	}{
+		"of a namespace":      {joblist.Query{Namespace: "team-3"}, func(s show.Summary) bool { return s.Namespace == "team-3" }},
+		"of one state":        {joblist.Query{States: []show.State{show.StateFailed}}, func(s show.Summary) bool { return s.State == show.StateFailed }},
+		"of no namespace":     {joblist.Query{Namespace: "nowhere"}, func(show.Summary) bool { return false }},
+		"with a record since": {joblist.Query{Since: since}, func(s show.Summary) bool { return s.Last >= uint64(since) }},
+	} {
+		kept := []show.Summary{}
+		for _, s := range want {
+			if row.keep(s) {
+				kept = append(kept, s)
+			}
+		}
+		for _, limit := range []int{0, 3, len(kept)} {
+			row.query.Limit = limit
+			all, _ := pages(t, joblist.New(config), row.query)
+			same(t, what, kept, append([]show.Summary{}, all...))
+		}
+	}
+}
+
+// counted is a log that counts the records that are read.
+type counted struct {
+	store.Reader
+	read int
+}
+
+func (c *counted) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
+	return func(yield func(events.Record, error) bool) {
+		for r, err := range c.Reader.Read(ctx, from) {
+			if c.read++; !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+// TestAPageCostsWhatIsOnIt: with the lists of a controller that was killed, so many records are read as a list may be behind, at most.
+func TestAPageCostsWhatIsOnIt(t *testing.T) {
+	log, config, want := busy(t)
+	if err := joblist.NewKeeper(config, nil).CatchUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c := &counted{Reader: log}
+	config.Log = c
+	for _, q := range []joblist.Query{{Limit: 50}, {}, {Namespace: "nowhere"}} {
+		c.read = 0
+		page, err := joblist.New(config).Page(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.read > config.Every+50 { // and some specs
+			t.Errorf("%d records were read for a page of %d of %d Jobs", c.read, len(page.Jobs), len(want))
+		}
+	}
+}
+
+// TestADamagedListIsNeverBelieved: whichever byte of a list is another, the pages are right.
+func TestADamagedListIsNeverBelieved(t *testing.T) {
+	log, config, want := busy(t)
+	if err := joblist.NewKeeper(config, nil).Finish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	files, err := log.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []store.File{files[1], files[len(files)-1]} {
+		path := filepath.Join(config.Dir, fmt.Sprintf("%020d.jobs", uint64(f.First)))
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range 60 {
+			at := n * (len(content) - 1) / 59
+			bad := slices.Clone(content)
+			bad[at] ^= 1 << (n % 8)
+			if err := os.WriteFile(path, bad, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			all, _ := pages(t, joblist.New(config), joblist.Query{Limit: 200})
+			same(t, fmt.Sprintf("with byte %d of %s changed", at, filepath.Base(path)), want, all)
+		}
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,273 @@
+package joblist
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
+)
+
+const defaultEvery = 32 << 10
+
+// look is how often a Keeper looks whether there are so many.
+const look = 2 * time.Second
+
+// Keeper writes the lists of a log beside its writer. Make it with NewKeeper; it belongs to one goroutine.
+type Keeper struct {
+	config Config
+	every  events.Sequence
+	logger *slog.Logger
+	told   bool // that a list could not be written
+}
+
+// NewKeeper makes the Keeper of a log, whose config names a directory. A nil logger hears nothing.
+func NewKeeper(c Config, logger *slog.Logger) *Keeper {
+	if logger == nil {
+		logger = slog.New(slog.DiscardHandler)
+	}
+	return &Keeper{config: c, every: events.Sequence(cmp.Or(c.Every, defaultEvery)), logger: logger}
+}
+
+// Run keeps the lists until ctx ends. What fails is told and tried again: a list that is missing costs readers time, and nothing else.
+func (k *Keeper) Run(ctx context.Context) {
+	tick := time.NewTicker(look)
+	defer tick.Stop()
+	for {
+		began := time.Now()
+		more, err := k.step(ctx, k.every)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil && !k.told:
+			k.logger.Warn("the lists of Jobs are behind: 'get jobs' takes longer", "error", err)
+		}
+		k.told = err != nil
+		rest := tick.C
+		if more && err == nil { // of a log that had none: a quarter of a processor is enough
+			rest = time.After(3 * time.Since(began))
+		}
+		select {
+		case <-rest:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// CatchUp brings the lists to where Run would have them.
+func (k *Keeper) CatchUp(ctx context.Context) error { return k.all(ctx, k.every) }
+
+// Finish brings the lists to the log's end, for a stop in good order.
+func (k *Keeper) Finish(ctx context.Context) error { return k.all(ctx, 1) }
+
+func (k *Keeper) all(ctx context.Context, behind events.Sequence) error {
+	for {
+		if more, err := k.step(ctx, behind); err != nil || !more {
+			return err
+		}
+	}
+}
+
+// step brings the list of the oldest file that needs it on by some records. more reports whether there may be more to do.
+func (k *Keeper) step(ctx context.Context, behind events.Sequence) (more bool, err error) {
+	files, err := k.config.files()
+	if err != nil {
+		return false, err
+	}
+	if err := k.tidy(files); err != nil {
+		return false, err
+	}
+	m := &merge{ctx: ctx, config: &k.config, files: files}
+	defer m.close()
+	for _, f := range files {
+		if f.End.Sequence < f.First {
+			continue // there is nothing in it, or it cannot be read
+		}
+		l := m.list(f)
+		through := f.First - 1
+		if l != nil {
+			through = l.through.Sequence
+		}
+		left := f.End.Sequence - through
+		if left == 0 && !(f.Sealed && l.goesOn()) || !f.Sealed && left < behind {
+			continue
+		}
+		return true, k.extend(m, f, l)
+	}
+	return false, nil
+}
+
+// extend writes the list of a file anew, with some records more.
+func (k *Keeper) extend(m *merge, f store.File, l *list) error {
+	p := newPart(m.config.Log, f, l, m.complete)
+	through := min(p.through+k.every, f.End.Sequence)
+	err := p.advance(m.ctx, through)
+	if errors.Is(err, errMalformed) && l != nil {
+		return errors.Join(err, os.Remove(l.file.Name())) // it is made again
+	}
+	if err != nil {
+		return err
+	}
+	h := header{id: m.config.Log.Identity(), first: f.First, through: f.End}
+	if p.through != f.End.Sequence || !f.Sealed {
+		h.controller = p.fold.World().ControllerFacts()
+	}
+	if p.through != f.End.Sequence {
+		h.through.Sequence, h.through.Time = p.through, p.fold.World().Now
+		if h.through.Hash, err = m.config.Log.Chain(p.through); err != nil {
+			return err
+		}
+	}
+	rows := p.rows()
+	err = writeList(m.config.Dir, h, func(add func(key, content []byte) error) error {
+		return p.mergeRows(rows, add)
+	}, func(add func(key, content []byte) error) error {
+		return p.mergeStreams(rows, h.controller != nil, add)
+	})
+	if errors.Is(err, errMalformed) && l != nil {
+		return errors.Join(err, os.Remove(l.file.Name()))
+	}
+	return err
+}
+
+// mergeRows gives the rows of the list, replaced and followed by those that were folded.
+func (p *part) mergeRows(rows []row, add func(key, content []byte) error) error {
+	for it, err := range p.old(func(l *list) *table { return &l.rows }) {
+		if err != nil {
+			return err
+		}
+		for len(rows) > 0 && string(keyBytes(rows[0].key)) <= string(it.key) {
+			same := string(keyBytes(rows[0].key)) == string(it.key)
+			if same {
+				it.content = rows[0].encode()
+			} else if err := add(keyBytes(rows[0].key), rows[0].encode()); err != nil {
+				return err
+			}
+			if rows = rows[1:]; same {
+				break
+			}
+		}
+		if err := add(it.key, it.content); err != nil {
+			return err
+		}
+	}
+	for i := range rows {
+		if err := add(keyBytes(rows[i].key), rows[i].encode()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mergeStreams gives the streams likewise, with states of Jobs that are not over if the list may go on.
+func (p *part) mergeStreams(rows []row, states bool, add func(key, content []byte) error) error {
+	fresh := map[string]events.Sequence{}
+	for i := range rows {
+		fresh[rows[i].UID] = rows[i].key
+	}
+	uids := slices.Sorted(maps.Keys(fresh))
+	one := func(uid string) error {
+		var state, names []byte
+		if states {
+			state, names = p.state(uid)
+		}
+		return add([]byte(uid), streamEntry(fresh[uid], state, names))
+	}
+	for it, err := range p.old(func(l *list) *table { return &l.streams }) {
+		if err != nil {
+			return err
+		}
+		for len(uids) > 0 && uids[0] < string(it.key) {
+			if err := one(uids[0]); err != nil {
+				return err
+			}
+			uids = uids[1:]
+		}
+		if len(uids) > 0 && uids[0] == string(it.key) {
+			continue // it comes next
+		}
+		if it.content, err = p.kept(it, states); err != nil {
+			return err
+		}
+		if err := add(it.key, it.content); err != nil {
+			return err
+		}
+	}
+	for _, uid := range uids {
+		if err := one(uid); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// state is what the fold keeps of a Job that is not over.
+func (p *part) state(uid string) (state, names []byte) {
+	s := events.Stream{Kind: events.StreamJob, ID: uid}
+	if p.fold.World().Job(s) == nil {
+		return nil, nil
+	}
+	state, names, _ = p.fold.World().StreamState(s)
+	return state, names
+}
+
+// kept is the entry of a stream of which nothing was folded.
+func (p *part) kept(it item, states bool) ([]byte, error) {
+	d := decoder{rest: it.content}
+	key := d.bytes(8)
+	if d.bad {
+		return nil, errMalformed
+	}
+	if states && !p.whole {
+		return it.content, nil
+	}
+	var state, names []byte
+	if states {
+		state, names = p.state(string(it.key))
+	}
+	return appendText(appendText(slices.Clone(key), state), names), nil
+}
+
+// old gives the entries of a table of the list that is gone on from.
+func (p *part) old(of func(*list) *table) iter.Seq2[item, error] {
+	if p.base == nil {
+		return func(func(item, error) bool) {}
+	}
+	return of(p.base).all
+}
+
+// tidy removes the lists of files that were pruned.
+func (k *Keeper) tidy(files []store.File) error {
+	entries, err := os.ReadDir(k.config.Dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		digits, ok := strings.CutSuffix(e.Name(), suffix)
+		first, err := strconv.ParseUint(digits, 10, 64)
+		if !ok || err != nil {
+			continue
+		}
+		_, kept := slices.BinarySearchFunc(files, events.Sequence(first), func(f store.File, at events.Sequence) int { return cmp.Compare(f.First, at) })
+		if kept {
+			continue
+		}
+		if err := os.Remove(filepath.Join(k.config.Dir, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove a list of Jobs of a file that is gone: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,322 @@
+package joblist
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"slices"
+	"sort"
+	"sync"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/store"
+)
+
+// Config says what is listed. Log is required.
+type Config struct {
+	Log store.Reader
+	// Files are those of the log, oldest first; nil for a log that has none.
+	Files func() ([]store.File, error)
+	// Dir is where the lists are; empty for none.
+	Dir string
+	// Every is how many records the list of the newest file may be behind, so many are folded for a page at most; 32,768 when 0.
+	Every int
+}
+
+func (c *Config) files() ([]store.File, error) {
+	if c.Files != nil {
+		return c.Files()
+	}
+	return []store.File{{First: 1, End: c.Log.Head()}}, nil
+}
+
+// Lists gives the Jobs of a log. Make it with New.
+type Lists struct {
+	config Config
+	mu     sync.Mutex // one page at a time: what is folded for it is memory
+}
+
+// New makes the Lists of a log.
+func New(c Config) *Lists { return &Lists{config: c} }
+
+// Query says which Jobs are wanted. The zero Query wants all.
+type Query struct {
+	Namespace string          // empty for all
+	States    []show.State    // none for all
+	Since     events.Sequence // those that have a record at or after it
+	Before    events.Sequence // those behind a page that ended there: Page.Next; 0 for the first page
+	Limit     int             // of one page; 0 for no limit
+}
+
+func (q *Query) wants(r *stored) bool {
+	return (q.Namespace == "" || string(r.namespace) == q.Namespace) && r.last >= q.Since &&
+		(len(q.States) == 0 || slices.ContainsFunc(q.States, func(s show.State) bool { return string(s) == string(r.state) }))
+}
+
+// Page is a part of the Jobs, the newest first.
+type Page struct {
+	Jobs []show.Summary
+	Next events.Sequence // what Query.Before wants for the next page; 0 when there are no more
+}
+
+// Page gives the Jobs that a query wants. With an error that is ErrCorrupt it gives those of the files that can be read.
+func (l *Lists) Page(ctx context.Context, q Query) (page Page, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	files, err := l.config.files()
+	if err != nil {
+		return page, err
+	}
+	m := &merge{ctx: ctx, config: &l.config, files: files, next: len(files) - 1, since: q.Since, before: cmp.Or(q.Before, ^events.Sequence(0))}
+	defer m.close()
+	page.Jobs = []show.Summary{}
+	for {
+		r, ok, err := m.row()
+		if err != nil || !ok {
+			return page, errors.Join(err, m.damage)
+		}
+		if !q.wants(&r) {
+			continue
+		}
+		s, err := r.summary()
+		if err != nil {
+			return page, err
+		}
+		if page.Jobs = append(page.Jobs, s); len(page.Jobs) != q.Limit {
+			continue
+		}
+		more, err := m.more(&q)
+		if more {
+			page.Next = r.key
+		}
+		return page, errors.Join(err, m.damage)
+	}
+}
+
+// more reports whether there is another row that a query wants.
+func (m *merge) more(q *Query) (bool, error) {
+	for {
+		r, ok, err := m.row()
+		if err != nil || !ok || q.wants(&r) {
+			return ok, err
+		}
+	}
+}
+
+// merge takes rows from the lists of all files, the newest first. Of a Job that several files know the newest row counts. A file is
+// opened when the rows have come to where it may have some.
+type merge struct {
+	ctx    context.Context
+	config *Config
+	files  []store.File
+	next   int // the file that is opened next; -1 when all are
+	since  events.Sequence
+	before events.Sequence
+
+	sources []*source // of the newest file first
+	open    map[events.Sequence]*list
+	damage  error // what could not be read
+}
+
+func (m *merge) close() {
+	for _, l := range m.open {
+		l.close()
+	}
+}
+
+// row is the next one; ok is false behind the last.
+func (m *merge) row() (r stored, ok bool, err error) {
+	for {
+		if err := m.ctx.Err(); err != nil {
+			return r, false, err
+		}
+		var top *source
+		for _, s := range m.sources {
+			if s.ok && (top == nil || s.row.key > top.row.key) {
+				top = s
+			}
+		}
+		if m.next >= 0 && (top == nil || top.row.key <= m.files[m.next].End.Sequence || m.files[m.next].End.Sequence == 0) {
+			if err := m.openNext(); err != nil {
+				return r, false, err
+			}
+			continue
+		}
+		if top == nil {
+			return r, false, nil
+		}
+		r = top.row
+		for _, s := range m.sources {
+			if s.ok && s.row.key == r.key {
+				if err := s.step(); err != nil {
+					if err := m.replace(s, r.key); err != nil {
+						return r, false, err
+					}
+				}
+			}
+		}
+		return r, true, nil
+	}
+}
+
+// openNext opens the next older file.
+func (m *merge) openNext() error {
+	f := m.files[m.next]
+	m.next--
+	if f.End.Sequence != 0 && (f.End.Sequence < m.since || f.End.Sequence < f.First) {
+		return nil // its rows are older, or there are none
+	}
+	l := m.list(f)
+	if l == nil || l.through.Sequence != f.End.Sequence {
+		p, err := m.fold(f, l)
+		if err != nil {
+			return err
+		}
+		if err := m.begin(&source{file: f, fresh: p.rows()}, m.before); err != nil {
+			return err
+		}
+		l = p.base
+	}
+	if l == nil {
+		return nil
+	}
+	return m.begin(&source{file: f, list: l}, m.before)
+}
+
+// begin adds a source, from the last row before a key on.
+func (m *merge) begin(s *source, before events.Sequence) error {
+	m.sources = append(m.sources, s)
+	if err := s.seek(before); err != nil {
+		return m.replace(s, before)
+	}
+	return nil
+}
+
+// fold folds what the list of a file does not know. Where the file is damaged it ends, which is said with the page.
+func (m *merge) fold(f store.File, l *list) (*part, error) {
+	through := f.End.Sequence
+	if through == 0 { // where the file ends cannot be read
+		through = m.endOf(f)
+	}
+	for {
+		p := newPart(m.config.Log, f, l, m.complete)
+		err := p.advance(m.ctx, through)
+		switch {
+		case errors.Is(err, errMalformed) && l != nil:
+			m.open[f.First], l = nil, nil // all of the file, then
+			continue
+		case errors.Is(err, store.ErrCorrupt):
+			m.damage, err = errors.Join(m.damage, err), nil
+		}
+		return p, err
+	}
+}
+
+// replace folds a file whose list turned out to be damaged.
+func (m *merge) replace(s *source, before events.Sequence) error {
+	m.open[s.file.First] = nil
+	p, err := m.fold(s.file, nil)
+	if err != nil {
+		return err
+	}
+	*s = source{file: s.file, fresh: p.rows()}
+	return s.seek(before)
+}
+
+// endOf is the last record that a file may hold.
+func (m *merge) endOf(f store.File) events.Sequence {
+	for _, other := range m.files {
+		if other.First > f.First {
+			return other.First - 1
+		}
+	}
+	return m.config.Log.Head().Sequence
+}
+
+// list opens the list of a file, once; nil when there is none that can be used.
+func (m *merge) list(f store.File) *list {
+	if m.config.Dir == "" {
+		return nil
+	}
+	if l, ok := m.open[f.First]; ok {
+		return l
+	}
+	if m.open == nil {
+		m.open = map[events.Sequence]*list{}
+	}
+	l, err := openList(m.config.Dir, m.config.Log.Identity(), f, m.config.Log)
+	if err != nil {
+		l = nil // it is derived: the records are read instead
+	}
+	m.open[f.First] = l
+	return l
+}
+
+// complete is the list of the file that holds a record, if it knows all of the file.
+func (m *merge) complete(at events.Sequence) (*list, error) {
+	i := sort.Search(len(m.files), func(i int) bool { return m.files[i].First > at }) - 1
+	if i < 0 {
+		return nil, nil
+	}
+	if l := m.list(m.files[i]); l != nil && l.through.Sequence == m.files[i].End.Sequence {
+		return l, nil
+	}
+	return nil, nil
+}
+
+// source is rows in descending order: those of a list, or those that were just folded.
+type source struct {
+	file  store.File
+	list  *list
+	block []item // what is left of the block that was read last
+	next  int    // the block that is read next, downwards
+	fresh []row  // what is left of those that were folded
+
+	row stored
+	ok  bool
+}
+
+// seek goes to the last row before that key.
+func (s *source) seek(before events.Sequence) error {
+	if s.list == nil {
+		n, _ := slices.BinarySearchFunc(s.fresh, before, func(r row, key events.Sequence) int { return cmp.Compare(r.key, key) })
+		s.fresh = s.fresh[:n]
+		return s.step()
+	}
+	s.next = s.list.rows.before(keyBytes(before))
+	for {
+		if err := s.step(); err != nil || !s.ok || s.row.key < before {
+			return err
+		}
+	}
+}
+
+// step goes to the next row; ok is false behind the last.
+func (s *source) step() (err error) {
+	s.ok = false
+	if s.list == nil {
+		if n := len(s.fresh); n > 0 {
+			s.row, s.ok, s.fresh = freshRow(&s.fresh[n-1]), true, s.fresh[:n-1]
+		}
+		return nil
+	}
+	for len(s.block) == 0 {
+		if s.next < 0 {
+			return nil
+		}
+		if s.block, err = s.list.rows.block(s.next); err != nil {
+			return err
+		}
+		s.next--
+	}
+	it := s.block[len(s.block)-1]
+	s.block = s.block[:len(s.block)-1]
+	if len(it.key) != 8 {
+		return errMalformed
+	}
+	s.row, err = decodeRow(events.Sequence(binary.BigEndian.Uint64(it.key)), it.content)
+	s.ok = err == nil
+	return err
+}

@@ -1,0 +1,96 @@
+// Command biglog writes a log as large as one likes, as a controller would have: the real loop decides, on a cluster that is
+// simulated. Of 1,000 Jobs 985 run one pod, which fails for good in each tenth of them; the others run up to 1,000 pods. It is what
+// the times of readers in docs/performance.md were measured on.
+//
+//	go run ./cmd/biglog --log /var/tmp/big
+//	go run ./cmd/biglog --log /var/tmp/crashed --records 1000000 --crash
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/jobledger/jobledger/internal/joblist"
+	"github.com/jobledger/jobledger/internal/sim/joblog"
+	"github.com/jobledger/jobledger/store/boltlog"
+)
+
+func main() {
+	os.Exit(run(os.Args[1:]))
+}
+
+// Exit statuses.
+const (
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// choices are what the flags say.
+type choices struct {
+	dir       string
+	records   int
+	fileBytes int64
+	waiting   int
+	finished  int
+	seed      uint64
+	crash     bool
+}
+
+func run(args []string) int {
+	var c choices
+	flags := flag.NewFlagSet("biglog", flag.ContinueOnError)
+	flags.StringVar(&c.dir, "log", "", "directory of the log, which is made")
+	flags.IntVar(&c.records, "records", 10_000_000, "records to write, at least")
+	flags.Int64Var(&c.fileBytes, "file-bytes", 0, "size at which a file is sealed (default: as a controller has it)")
+	flags.IntVar(&c.waiting, "waiting", 500, "Jobs that are alive from the beginning to the end")
+	flags.IntVar(&c.finished, "finished", 2000, "Jobs that are finished and not deleted")
+	flags.Uint64Var(&c.seed, "seed", 1, "another seed makes another log")
+	flags.BoolVar(&c.crash, "crash", false, "end without closing the log, as a process that is killed")
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil || flags.NArg() > 0 || c.dir == "":
+		fmt.Fprintln(os.Stderr, "biglog: say where the log is to be: --log DIR (see --help)")
+		return exitUsage
+	}
+	if err := c.write(context.Background()); err != nil {
+		fmt.Fprintf(os.Stderr, "biglog: %v\n", err)
+		return exitFailed
+	}
+	return 0
+}
+
+// write writes the log, a snapshot as of its end, and the lists of its Jobs, as a controller keeps them.
+func (c *choices) write(ctx context.Context) error {
+	if there, err := boltlog.Exists(c.dir); err != nil || there {
+		return errors.Join(err, fmt.Errorf("there is a log in %s, or it cannot be read", c.dir))
+	}
+	begin := time.Now()
+	log, err := boltlog.Open(c.dir, boltlog.Options{RotateBytes: c.fileBytes})
+	if err != nil {
+		return err
+	}
+	l, err := joblog.Write(log, joblog.Config{
+		Seed: c.seed, Records: c.records, Running: 200, Finished: c.finished, Waiting: c.waiting, Single: 985,
+	})
+	if err != nil {
+		return errors.Join(err, log.Close())
+	}
+	fmt.Fprintf(os.Stderr, "biglog: %d records after %s\n", l.World().Head, time.Since(begin).Round(time.Second))
+	l.Snapshot()
+	if snapshot, ok := l.TakeSnapshot(); ok {
+		err = log.SaveSnapshot(ctx, snapshot)
+	}
+	keeper := joblist.NewKeeper(joblist.Config{Log: log, Files: log.Files, Dir: c.dir}, nil)
+	if c.crash {
+		if err = errors.Join(err, keeper.CatchUp(ctx)); err != nil {
+			return errors.Join(err, log.Close())
+		}
+		return nil // and the process ends
+	}
+	return errors.Join(err, keeper.Finish(ctx), log.Close())
+}
