@@ -23,6 +23,7 @@ func Certificate(certFile, keyFile string, logger *slog.Logger) (*tls.Config, er
 type pair struct {
 	certFile, keyFile string
 	logger            *slog.Logger
+	broken            seldom
 
 	mu    sync.Mutex
 	times [2]time.Time
@@ -56,6 +57,6 @@ func (p *pair) before(err error) (*tls.Certificate, error) {
 	if p.now == nil {
 		return nil, fmt.Errorf("read the certificate: %w", err)
 	}
-	p.logger.Warn("the new certificate cannot be read: the one before is used", "error", err)
+	p.broken.say(p.logger, "the new certificate cannot be read: the one before is used", "error", err)
 	return p.now, nil
 }

@@ -3,12 +3,14 @@ package httpport
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,9 +23,11 @@ type Delegated struct {
 	Client kubernetes.Interface
 	Logger *slog.Logger
 
+	vain    seldom
 	mu      sync.Mutex
 	answers map[question]answer
 	asking  chan struct{} // has as many as may ask at once; made with the first
+	pace    *rate.Limiter // of questions, whoever makes up tokens; likewise
 }
 
 // question is a token, of which nobody needs more than the digest, and a path.
@@ -41,6 +45,7 @@ const (
 	believedFor = 10 * time.Second // an answer; so long a right that was taken away is still had
 	mostAnswers = 1000
 	mostAsking  = 4
+	asksEach    = 100 // in a second
 	askedWithin = 5 * time.Second
 )
 
@@ -72,6 +77,7 @@ func (d *Delegated) judge(ctx context.Context, token, path string) int {
 	d.mu.Lock()
 	if d.asking == nil {
 		d.asking, d.answers = make(chan struct{}, mostAsking), map[question]answer{}
+		d.pace = rate.NewLimiter(asksEach, asksEach)
 	}
 	known := d.answers[q]
 	d.mu.Unlock()
@@ -86,9 +92,14 @@ func (d *Delegated) judge(ctx context.Context, token, path string) int {
 	case <-ctx.Done():
 		return http.StatusServiceUnavailable
 	}
+	if d.pace.Wait(ctx) != nil {
+		return http.StatusServiceUnavailable
+	}
 	status, err := d.ask(ctx, token, path)
 	if err != nil {
-		d.Logger.Warn("the API server was asked in vain whether a scraper may read", "path", path, "error", err)
+		if !errors.Is(err, context.Canceled) { // who asked is there still
+			d.vain.say(d.Logger, "the API server was asked in vain whether a scraper may read", "path", path, "error", err)
+		}
 		return http.StatusServiceUnavailable
 	}
 	d.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log"
 	"log/slog"
 	"net"
 	"net/http"
@@ -39,11 +40,12 @@ type Server struct {
 	logger   *slog.Logger
 	url      string
 
-	mu    sync.Mutex
-	most  int
-	open  map[net.Conn]connection
-	said  time.Time // when it was last logged that there were too many
-	count int       // of those that were closed for others since
+	answers bool   // that take long are ended
+	many    seldom // says that there are too many
+
+	mu   sync.Mutex
+	most int
+	open map[net.Conn]connection
 }
 
 // connection is what is known of one.
@@ -69,15 +71,15 @@ func on(listener net.Listener, c Config) *Server {
 	if c.Connections == 0 {
 		c.Connections = defaultConnections
 	}
-	s := &Server{listener: listener, logger: c.Logger, most: c.Connections, open: map[net.Conn]connection{}}
+	s := &Server{listener: listener, logger: c.Logger, answers: c.Answer > 0, most: c.Connections, open: map[net.Conn]connection{}}
 	s.url = "http://" + listener.Addr().String()
 	if c.TLS != nil {
 		s.url = "https://" + listener.Addr().String()
 		s.listener = tls.NewListener(listener, c.TLS)
 	}
 	s.server = &http.Server{
-		Handler: c.Handler, ReadHeaderTimeout: askWithin, WriteTimeout: c.Answer, IdleTimeout: silentFor,
-		MaxHeaderBytes: mostHeader, ErrorLog: slog.NewLogLogger(c.Logger.Handler(), slog.LevelWarn), ConnState: s.track,
+		Handler: bodiless(c.Handler), ReadHeaderTimeout: askWithin, WriteTimeout: c.Answer, IdleTimeout: silentFor,
+		MaxHeaderBytes: mostHeader, ErrorLog: log.New(&complaints{logger: c.Logger}, "", 0), ConnState: s.track,
 	}
 	if c.Answer > 0 { // it would end an answer that goes on as well
 		s.server.ReadTimeout = askWithin + c.Answer
@@ -120,23 +122,47 @@ func (s *Server) track(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// closeOneFor closes the connection that has been without a request longest; where all have one, the newest.
+// fresh is for how long a connection without a request may be the one of somebody who is about to ask.
+const fresh = time.Second
+
+// closeOneFor closes the connection that has been without a request longest. Where all have one, or are fresh, it closes the one whose answer
+// takes longest, as nobody reads it; or the newest, where answers may go on.
 func (s *Server) closeOneFor(newest net.Conn) {
-	victim := newest
-	var since time.Time
-	for conn, c := range s.open {
-		if conn != newest && !c.active && (since.IsZero() || c.since.Before(since)) {
-			victim, since = conn, c.since
+	longest := func(active bool) (victim net.Conn, since time.Time) {
+		for conn, c := range s.open {
+			if conn != newest && c.active == active && (victim == nil || c.since.Before(since)) {
+				victim, since = conn, c.since
+			}
 		}
+		return victim, since
+	}
+	victim, since := longest(false)
+	if victim == nil || time.Since(since) < fresh {
+		if slow, _ := longest(true); slow != nil && s.answers {
+			victim = slow
+		}
+	}
+	if victim == nil {
+		victim = newest
 	}
 	delete(s.open, victim)
 	if t, ok := victim.(*tls.Conn); ok {
 		victim = t.NetConn() // without a farewell, which might wait
 	}
 	_ = victim.Close()
-	s.count++
-	if now := time.Now(); now.Sub(s.said) > sayEvery {
-		s.logger.Warn("too many connections: those without a request are closed", "at", s.url, "most", s.most, "closed", s.count)
-		s.said, s.count = now, 0
-	}
+	s.many.say(s.logger, "too many connections: the most silent and the slowest are closed", "at", s.url, "most", s.most)
+}
+
+// bodiless refuses requests with a body, which none of ours has: the server would wait for it after the answer, and whoever sends
+// 256 of them and no body would keep everybody else out.
+func bodiless(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength == 0 {
+			next.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Connection", "close")
+		http.Error(w, "a request without a body is wanted", http.StatusRequestEntityTooLarge)
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now()) // what comes of it is not waited for
+	})
 }
