@@ -132,9 +132,10 @@ func (m *merge) row() (r stored, ok bool, err error) {
 		if err := m.ctx.Err(); err != nil {
 			return r, false, err
 		}
+		m.sources = slices.DeleteFunc(m.sources, func(s *source) bool { return !s.ok })
 		var top *source
 		for _, s := range m.sources {
-			if s.ok && (top == nil || s.row.key > top.row.key) {
+			if top == nil || s.row.key > top.row.key {
 				top = s
 			}
 		}
@@ -149,11 +150,12 @@ func (m *merge) row() (r stored, ok bool, err error) {
 		}
 		r = top.row
 		for _, s := range m.sources {
-			if s.ok && s.row.key == r.key {
-				if err := s.step(); err != nil {
-					if err := m.replace(s, r.key); err != nil {
-						return r, false, err
-					}
+			if s.row.key != r.key {
+				continue
+			}
+			if err := s.step(); err != nil {
+				if err := m.replace(s, r.key); err != nil {
+					return r, false, err
 				}
 			}
 		}
@@ -270,9 +272,11 @@ func (m *merge) complete(at events.Sequence) (*list, error) {
 type source struct {
 	file  store.File
 	list  *list
-	block []item // what is left of the block that was read last
-	next  int    // the block that is read next, downwards
-	fresh []row  // what is left of those that were folded
+	block []item    // what is left of the block that was read last
+	next  int       // the block that is read next, downwards
+	read  [2][]byte // the blocks that were read last: the row that was taken last may be of the one before
+	items []item    // of the block
+	fresh []row     // what is left of those that were folded
 
 	row stored
 	ok  bool
@@ -306,9 +310,15 @@ func (s *source) step() (err error) {
 		if s.next < 0 {
 			return nil
 		}
-		if s.block, err = s.list.rows.block(s.next); err != nil {
+		block, err := s.list.rows.read(s.next, s.read[1])
+		if err != nil {
 			return err
 		}
+		s.read[0], s.read[1] = block, s.read[0]
+		if s.items, err = split(block, s.items[:0]); err != nil {
+			return err
+		}
+		s.block = s.items
 		s.next--
 	}
 	it := s.block[len(s.block)-1]

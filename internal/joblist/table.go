@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
+	"slices"
 	"sort"
 )
 
@@ -69,6 +70,7 @@ func (w *tableWriter) end() ([]byte, error) {
 type table struct {
 	file   io.ReaderAt
 	blocks []blockPlace
+	found  []byte // the block in which something was found last
 }
 
 type blockPlace struct {
@@ -94,19 +96,19 @@ func openTable(file io.ReaderAt, at int64, d *decoder) (table, int64) {
 	return t, at
 }
 
-// block reads the i-th block.
-func (t *table) block(i int) ([]item, error) {
+// read reads the i-th block into a buffer, or a larger one, and checks it.
+func (t *table) read(i int, buffer []byte) ([]byte, error) {
 	p := t.blocks[i]
-	b := make([]byte, p.length)
-	if _, err := t.file.ReadAt(b, p.at); err != nil {
+	buffer = slices.Grow(buffer[:0], int(p.length))[:p.length]
+	if _, err := t.file.ReadAt(buffer, p.at); err != nil {
 		return nil, fmt.Errorf("read a list of Jobs: %w", err)
 	}
-	content, err := unseal(b)
-	if err != nil {
-		return nil, err
-	}
-	var items []item
-	for d := (decoder{rest: content}); len(d.rest) > 0; {
+	return unseal(buffer)
+}
+
+// split appends the entries of a block.
+func split(block []byte, items []item) ([]item, error) {
+	for d := (decoder{rest: block}); len(d.rest) > 0; {
 		it := item{key: d.text(), content: d.text()}
 		if d.bad {
 			return nil, errMalformed
@@ -121,27 +123,37 @@ func (t *table) before(key []byte) int {
 	return sort.Search(len(t.blocks), func(i int) bool { return bytes.Compare(t.blocks[i].first, key) >= 0 }) - 1
 }
 
-// find gives the content of the entry with that key.
+// find gives the content of the entry with that key, which is valid until the next find.
 func (t *table) find(key []byte) (content []byte, ok bool, err error) {
 	i := sort.Search(len(t.blocks), func(i int) bool { return bytes.Compare(t.blocks[i].first, key) > 0 }) - 1
 	if i < 0 {
 		return nil, false, nil
 	}
-	items, err := t.block(i)
+	block, err := t.read(i, t.found)
 	if err != nil {
 		return nil, false, err
 	}
-	j, ok := sort.Find(len(items), func(j int) int { return bytes.Compare(key, items[j].key) })
-	if !ok {
-		return nil, false, nil
+	t.found = block
+	for d := (decoder{rest: block}); len(d.rest) > 0; {
+		own, content := d.text(), d.text()
+		if d.bad {
+			return nil, false, errMalformed
+		}
+		if c := bytes.Compare(own, key); c >= 0 {
+			return content, c == 0, nil
+		}
 	}
-	return items[j].content, true, nil
+	return nil, false, nil
 }
 
 // all gives every entry in order, block by block. It ends after an error.
 func (t *table) all(yield func(item, error) bool) {
 	for i := range t.blocks {
-		items, err := t.block(i)
+		block, err := t.read(i, nil)
+		var items []item
+		if err == nil {
+			items, err = split(block, nil)
+		}
 		if err != nil {
 			yield(item{}, err)
 			return

@@ -90,10 +90,26 @@ func (c *Client) Follow(ctx context.Context, from events.Sequence) iter.Seq2[eve
 // ReadStream is described by Source.
 func (c *Client) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error] {
 	values := url.Values{"from": {sequence(from)}, "stream": {s.String()}}
-	if dir == store.Backward {
-		values.Set("direction", "backward")
+	if dir == store.Forward {
+		return c.records(ctx, values)
 	}
-	return c.records(ctx, values)
+	values.Set("direction", "backward")
+	return func(yield func(events.Record, error) bool) {
+		for limit := 16; ; limit = min(4*limit, 4096) { // who reads backwards is looking for something, and mostly finds it soon
+			values.Set("limit", strconv.Itoa(limit))
+			n, before := 0, events.Sequence(0)
+			for r, err := range c.records(ctx, values) {
+				if n++; !yield(r, err) || err != nil {
+					return
+				}
+				before = r.Previous
+			}
+			if n < limit || before == 0 {
+				return
+			}
+			values.Set("from", sequence(before))
+		}
+	}
 }
 
 // Find is described by Source.

@@ -89,7 +89,7 @@ var errNoRecord = errors.New("there is no such record")
 
 // Record reads one record.
 func Record(ctx context.Context, src Source, at events.Sequence) (events.Record, error) {
-	for r, err := range src.Read(ctx, at) {
+	for r, err := range src.Records(ctx, Query{From: at, Limit: 1}) {
 		if err != nil {
 			return events.Record{}, fmt.Errorf("read record %d: %w", at, err)
 		}
@@ -101,10 +101,15 @@ func Record(ctx context.Context, src Source, at events.Sequence) (events.Record,
 	return events.Record{}, fmt.Errorf("read record %d: %w", at, errNoRecord)
 }
 
+// nameWithin is how many records of a stream are looked at for the name of its Job: one of the first has it.
+const nameWithin = 16
+
 // NamesOf remembers what records of the source call things, and looks up what was said before the first it is shown.
 func NamesOf(ctx context.Context, src Source) *show.Names {
 	return &show.Names{
-		Stream: func(s events.Stream) iter.Seq2[events.Record, error] { return src.ReadStream(ctx, s, 0, store.Forward) },
+		Stream: func(s events.Stream) iter.Seq2[events.Record, error] {
+			return src.Records(ctx, Query{Stream: &s, Limit: nameWithin})
+		},
 		Back: func(s events.Stream, from events.Sequence) iter.Seq2[events.Record, error] {
 			return src.ReadStream(ctx, s, from, store.Backward)
 		},
