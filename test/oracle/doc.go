@@ -12,7 +12,8 @@
 //   - A deed names pods by Job, index and age, never by name, so it hits the same pod in both clusters.
 //   - Upstream runs in a testing/synctest bubble. Its clock and that of its API server show the same time.
 //   - Deeds of one step happen at once: neither controller acts between two of them.
-//   - Upstream has goroutines, so it may come to several ends. Each of them is right; see [Judge].
+//   - Upstream has goroutines, so it may come to several ends. Each of them is right; see judge.go.
+//   - Where a difference on purpose leaves the two with other work to do, what differs later follows from it; see [Difference].Parts.
 //
 // Read scenario.go first, then cluster.go, upstream.go, ours.go, picture.go and allowed.go.
 //

@@ -17,8 +17,36 @@ type verdict struct {
 	other bool        // they agree on an end to which upstream does not come each time
 }
 
-// judge plays a scenario with both, and compares what a lens shows.
-func judge(t *testing.T, s Scenario, l lens, seed uint64) (v verdict, err error) {
+// judge plays a scenario with both, and compares what a lens shows. A difference is also known when it follows from one that is.
+func judge(t *testing.T, s Scenario, l lens, seed uint64) (verdict, error) {
+	v, err := compare(t, s, l, seed)
+	if err == nil && v.diff != "" && v.known == nil {
+		v.known, err = parting(t, s, seed)
+	}
+	return v, err
+}
+
+// parting is the difference by which the two part in the middle of the scenario: nothing differed before, and all that differs later
+// follows from it. Nil when there is no such difference.
+func parting(t *testing.T, s Scenario, seed uint64) (*Difference, error) {
+	for n := 1; n < len(s.Steps); n++ {
+		begin := s
+		begin.Steps = s.Steps[:n]
+		v, err := compare(t, begin, through(begin), seed)
+		switch {
+		case err != nil:
+			return nil, err
+		case v.known != nil && v.known.Parts:
+			return v.known, nil
+		case v.diff != "" && v.known == nil:
+			return nil, nil
+		}
+	}
+	return nil, nil
+}
+
+// compare plays a scenario with both, and compares how they end.
+func compare(t *testing.T, s Scenario, l lens, seed uint64) (v verdict, err error) {
 	mine, err := playOurs(s, l, seed)
 	if err != nil {
 		return v, fmt.Errorf("ours: %w", err)
