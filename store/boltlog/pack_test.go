@@ -265,3 +265,40 @@ func TestAPrunedFileDoesNotComeBack(t *testing.T) {
 		t.Errorf("pruned before %d, there are %v", cut, paths)
 	}
 }
+
+// TestALargeBatchIsPackedInParts: and read as a whole, from anywhere.
+func TestALargeBatchIsPackedInParts(t *testing.T) {
+	dir := t.TempDir()
+	log := openLog(t, dir, small)
+	w := storetest.NewWriter(t, log)
+	w.Create()
+	var items []storetest.Item
+	for n := range 900 {
+		items = append(items, storetest.Text("job-a", 1000+n))
+	}
+	w.Durable(items...)
+	w.Durable(storetest.Pod("job-b", 1))
+	all := records(t, log)
+	before := sizes(t, dir)
+	if packAll(t, log) == 0 {
+		t.Fatal("nothing is sealed")
+	}
+	if after := sizes(t, dir); after[0] >= before[0] {
+		t.Errorf("the first file had %d bytes, and has %d", before[0], after[0])
+	}
+	for _, from := range []int{0, 1, 300, 700, 900} {
+		at := from
+		for r, err := range log.Read(t.Context(), all[from].Sequence) {
+			if err != nil || !reflect.DeepEqual(r, all[at]) {
+				t.Fatalf("from %d: record %d, error %v", from, r.Sequence, err)
+			}
+			at++
+		}
+		if at != len(all) {
+			t.Errorf("from %d: records through %d of %d", from, at, len(all))
+		}
+	}
+	if _, err := boltlog.Verify(t.Context(), dir, nil); err != nil {
+		t.Error(err)
+	}
+}
