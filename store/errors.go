@@ -28,6 +28,9 @@ var (
 	// when the log is opened again.
 	ErrFailed = errors.New("log failed")
 
+	// ErrLost: the log had records that it does not have any more, or has others in their place. It is ErrCorrupt, too.
+	ErrLost = errors.New("records of the log are lost")
+
 	// ErrForeign: the log has another identity or format than the caller asked for.
 	ErrForeign = errors.New("log is not the one expected")
 )
@@ -64,6 +67,18 @@ func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
 
 // Unwrap gives the cause.
 func (e *CorruptError) Unwrap() error { return e.Cause }
+
+// LossError says how it is known that a log had records that it does not have. It is ErrLost, and the cause of a CorruptError.
+type LossError struct {
+	Loss events.Loss
+	Says string
+}
+
+// Error says how it is known.
+func (e *LossError) Error() string { return e.Says }
+
+// Is makes every LossError an ErrLost.
+func (e *LossError) Is(target error) bool { return target == ErrLost }
 
 // HeldError says who has the log open. It is ErrHeld.
 type HeldError struct {

@@ -50,7 +50,7 @@ func (l *Log) commits() {
 			}
 		}
 		if len(group) > 0 {
-			l.durable = l.tail.head.Head
+			l.durable, l.durableEpoch = l.tail.head.Head, l.tail.head.epoch
 			l.tailFirst, l.tailBytes = l.tail.first, l.tail.high.Load()
 			for _, p := range group {
 				l.waiting -= p.bytes

@@ -23,10 +23,12 @@ type library struct {
 	files    []*logFile // ascending, at least one; replaced, never changed in place
 	durable  store.Head
 	identity events.Identity
-	failed   error // the commit that failed
-	beyond   error // why there may be records behind the head that cannot be read; fixed, and nil for a log that is written
-	closed   bool
-	changed  chan struct{} // closed and replaced when durable moves or the log ends
+	// durableEpoch is that of the durable head, which Append moves on from. Only of a log that is written.
+	durableEpoch uint64
+	failed       error // the commit that failed
+	beyond       error // why there may be records behind the head that cannot be read; fixed, and nil for a log that is written
+	closed       bool
+	changed      chan struct{} // closed and replaced when durable moves or the log ends
 }
 
 // shelf is what a reader works with: the files and the head as of one moment.

@@ -44,6 +44,7 @@ type Log struct {
 	offsets    map[string]events.Sequence
 	newOffsets map[string]events.Sequence // not durable yet
 	closing    bool
+	losses     []events.Loss   // records that the log had; until GoOn
 	gathering  int             // batches that the committer gathers, and need not hear of before; 0 when it does not
 	tailFirst  events.Sequence // the file of the last commit, and its bytes in use after it
 	tailBytes  int64

@@ -104,11 +104,14 @@ func (l *Log) load() error {
 	if err != nil {
 		return tail.corrupt(tail.first, err)
 	}
-	if err := wentBack(l.dir, l.identity, tail.first, end.Head, offsets); err != nil {
+	l.durableEpoch = end.epoch
+	if err := l.lostRecords(tail.first, end.Head, offsets); err != nil {
 		return err
 	}
-	if err := l.noted(end.Head); err != nil {
-		return err
+	if len(l.losses) == 0 {
+		if err := tidySnapshots(l.dir, l.identity, end.Head); err != nil { // a process ended between EpochChanged and GoOn
+			return err
+		}
 	}
 	if err := tidyIndexes(l.dir); err != nil {
 		return err
@@ -148,15 +151,37 @@ func (l *Log) forgetTail(first events.Sequence) error {
 	return errors.Join(forget(f), f.Close())
 }
 
-// noted checks that the log went on from the head that was noted beside it.
-func (l *Log) noted(end store.Head) error {
-	h := readWitness(filepath.Join(l.dir, headName), l.identity)
-	if h.Sequence < l.files[0].first {
-		return nil
+// lostRecords finds out whether the log had records that it does not have. It refuses to go on then, unless that is accepted.
+func (l *Log) lostRecords(tail events.Sequence, end store.Head, offsets map[string]events.Sequence) error {
+	all, err := wentBack(l.dir, l.identity, tail, end, offsets)
+	if err != nil {
+		return err
 	}
-	hash, err := shelf{files: l.files, durable: end}.hash(h.Sequence)
-	if err == nil && hash != h.Hash {
-		err = otherHistory(l.dir, h, hash)
+	if len(all) == 0 {
+		if err := l.noted(end); errors.Is(err, store.ErrLost) {
+			all = append(all, err)
+		} else if err != nil {
+			return err
+		}
+	}
+	if len(all) > 0 && !l.options.AcceptLoss {
+		return newestLoss(all)
+	}
+	for _, err := range all {
+		l.losses = append(l.losses, lossOf(err))
+	}
+	return nil
+}
+
+// noted checks that the log went on from the head that was noted beside it in this epoch.
+func (l *Log) noted(end store.Head) error {
+	w, err := readWitness(filepath.Join(l.dir, headName), l.identity)
+	if err != nil || w.Epoch != l.identity.Epoch || w.Sequence < l.files[0].first || w.Sequence == 0 {
+		return err
+	}
+	hash, err := shelf{files: l.files, durable: end}.hash(w.Sequence)
+	if err == nil && hash != w.Hash {
+		err = otherHistory(l.dir, w, hash)
 	}
 	return err
 }
@@ -300,6 +325,11 @@ func (l *Log) openTail(end head) error {
 	if l.offsets, err = f.offsets(); err != nil {
 		return f.corrupt(f.first, err)
 	}
+	for consumer, through := range l.offsets {
+		if through > end.Sequence { // the records it had got through are lost, and others follow in their place
+			l.offsets[consumer], l.newOffsets[consumer] = end.Sequence, end.Sequence
+		}
+	}
 	if err := f.file.Close(); err != nil {
 		return err
 	}
@@ -314,8 +344,10 @@ func (l *Log) openTail(end head) error {
 	if err := l.tail.claim(end, l.options.least()); err != nil {
 		return fmt.Errorf("claim the tail: %w", err)
 	}
-	if err := os.Remove(filepath.Join(l.dir, closedName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	if len(l.losses) == 0 {
+		if err := os.Remove(filepath.Join(l.dir, closedName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
 	l.appended, l.nextFile, l.nextIndex, l.cut = end.Sequence, f.first, x, cut
 	l.nextBytes, l.tailFirst, l.tailBytes = l.tail.high.Load(), f.first, l.tail.high.Load()

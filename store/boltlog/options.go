@@ -22,6 +22,10 @@ type Options struct {
 	// LeastFormat unless given.
 	Least events.ReaderVersion
 
+	// AcceptLoss opens a log that is known to have lost records. The next one that is appended must be an EpochChanged that begins an
+	// epoch higher than any of Losses; then GoOn is called.
+	AcceptLoss bool
+
 	// RotateBytes is the size at which a file is sealed and the next one begun; 0 means 256 MiB. A single batch may
 	// make a file larger.
 	RotateBytes int64

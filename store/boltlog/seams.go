@@ -195,7 +195,11 @@ func (r *readable) finish(dir string, last *found) {
 		r.end, r.id.Epoch = last.head.Head, last.head.epoch
 	}
 	offsets, _ := last.file.offsetsIfWhole()
-	if err := wentBack(dir, r.id, last.file.first, r.end, offsets); err != nil && r.beyond == nil {
+	lost, err := wentBack(dir, r.id, last.file.first, r.end, offsets)
+	if len(lost) > 0 {
+		err = newestLoss(lost)
+	}
+	if err != nil && r.beyond == nil {
 		r.beyond = err
 		r.damage = append(r.damage, err)
 	}

@@ -64,7 +64,7 @@ type verifier struct {
 	ctx      context.Context
 	dir      string
 	progress func(done, total int64)
-	own      store.Head   // that was noted beside the log
+	own      events.Loss  // the head that was noted beside the log
 	has      []store.Head // that the log must have; those it was found to have are taken off
 
 	report    Report
@@ -184,7 +184,11 @@ func (v *verifier) conclude() error {
 		}
 	}
 	if v.intact == nil && v.report.Written == 0 {
-		if err := wentBack(v.dir, v.report.Identity, v.tailFirst, v.report.Head, nil); err != nil {
+		lost, err := wentBack(v.dir, v.report.Identity, v.tailFirst, v.report.Head, nil)
+		if len(lost) > 0 {
+			err = newestLoss(lost)
+		}
+		if err != nil {
 			v.harm(err)
 		}
 	}
@@ -193,7 +197,8 @@ func (v *verifier) conclude() error {
 		case v.report.Written != 0 && h.Sequence >= v.report.Written:
 			v.note("record %d is in the tail, which a controller writes: whether the log has its hash is not checked", h.Sequence)
 		case h.Sequence > v.report.Head.Sequence && v.intact == nil:
-			v.harm(lost(v.dir, v.report.Head.Sequence, h.Sequence, "somebody noted record %d of the log"))
+			had := events.Loss{Epoch: v.report.Identity.Epoch, Sequence: h.Sequence, Hash: h.Hash}
+			v.harm(lost(v.dir, v.report.Head.Sequence, had, fmt.Sprintf("somebody noted record %d of the log", h.Sequence)))
 		default:
 			v.note("record %d cannot be read: whether the log has its hash is not checked", h.Sequence)
 		}
@@ -306,7 +311,9 @@ func (v *verifier) file(f *logFile, begins, tail bool) error {
 	r := &v.report
 	if begins {
 		r.First = f.first
-		v.own = readWitness(filepath.Join(v.dir, headName), b.identity)
+		if v.own, err = readWitness(filepath.Join(v.dir, headName), b.identity); err != nil {
+			return fmt.Errorf("read %s: %w", headName, err)
+		}
 	}
 	v.tailFirst = f.first
 	end, err := f.head()
@@ -345,8 +352,11 @@ func (v *verifier) file(f *logFile, begins, tail bool) error {
 	if err != nil {
 		return f.corrupt(end.Sequence, err)
 	}
-	if err := offsetsAhead(v.dir, end.Head, offsets); err != nil {
-		return err
+	for consumer, through := range offsets {
+		if through > end.Sequence {
+			had := events.Loss{Witness: events.WitnessFiles, Epoch: end.epoch, Sequence: through}
+			return lost(v.dir, end.Sequence, had, fmt.Sprintf("the consumer %q had got through record %d", consumer, through))
+		}
 	}
 	r.Files++
 	v.done += f.sealed.size
@@ -399,7 +409,7 @@ func (v *verifier) record(f *logFile, x *index.Index, last events.Sequence, h *e
 
 // noted checks the chain value at the head against those that were noted elsewhere.
 func (v *verifier) noted(f *logFile) error {
-	if v.own.Sequence == v.report.Head.Sequence && v.own.Hash != v.report.Head.Hash {
+	if v.own.Sequence == v.report.Head.Sequence && v.own.Epoch == v.report.Identity.Epoch && v.own.Hash != v.report.Head.Hash {
 		return otherHistory(f.path, v.own, v.report.Head.Hash)
 	}
 	for i, h := range v.has {
@@ -408,7 +418,8 @@ func (v *verifier) noted(f *logFile) error {
 		}
 		v.has = slices.Delete(slices.Clone(v.has), i, i+1)
 		if h.Hash != v.report.Head.Hash {
-			return otherHistory(f.path, h, v.report.Head.Hash)
+			had := events.Loss{Epoch: v.report.Identity.Epoch, Sequence: h.Sequence, Hash: h.Hash}
+			return otherHistory(f.path, had, v.report.Head.Hash)
 		}
 		return v.noted(f)
 	}
@@ -416,10 +427,11 @@ func (v *verifier) noted(f *logFile) error {
 }
 
 // otherHistory is for a log that has another chain value behind a record than it had.
-func otherHistory(path string, had store.Head, has events.Hash) error {
+func otherHistory(path string, had events.Loss, has events.Hash) error {
 	return &store.CorruptError{
-		Path: path, At: had.Sequence, Cause: fmt.Errorf("the chain value behind record %d is %s, and it was %s", had.Sequence, has, had.Hash),
-		Hint: "this is another history: a record before it differs from what was written",
+		Path: path, At: had.Sequence,
+		Cause: &store.LossError{Loss: had, Says: fmt.Sprintf("the chain value behind record %d is %s, and it was %s", had.Sequence, has, had.Hash)},
+		Hint:  "this is another history: a record before it differs from what was written",
 	}
 }
 

@@ -1,12 +1,17 @@
 package boltlog
 
 import (
+	"cmp"
+	"encoding/binary"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jobledger/jobledger/events"
@@ -23,17 +28,19 @@ const (
 	headEvery = 5 * time.Second
 )
 
-// noteHeads notes the durable head beside the log, now and then, until the log accepts nothing more.
+// witnessVersion is that of HEAD and CLOSED: log ID, uvarint epoch, head; CRC-32C. Version 1 had no epoch.
+const witnessVersion = 2
+
+// noteHeads notes the durable head beside the log, now and then, until the log accepts nothing more. While it is known that records are
+// lost, what tells of them stays as it is.
 func (l *Log) noteHeads() {
 	tick := time.NewTicker(headEvery)
 	defer tick.Stop()
 	var noted store.Head
 	told := false
 	for {
-		l.mu.Lock()
-		id, now := l.identity, l.durable
-		l.mu.Unlock()
-		if now != noted && now.Sequence > 0 {
+		id, now := l.Durable()
+		if now != noted && now.Sequence > 0 && len(l.Losses()) == 0 {
 			err := writeWitness(filepath.Join(l.dir, headName), id, now)
 			if err != nil && !told { // only a witness, and the disk may be full for long
 				l.options.Logger.Warn("the newest head is not noted beside the log", slog.Any("error", err))
@@ -48,31 +55,72 @@ func (l *Log) noteHeads() {
 	}
 }
 
+// Durable is the durable head with the identity that the log had there. Whoever tells others of the head says this one: that of an
+// EpochChanged which is not durable yet could be proof, after a crash, of a loss that never was.
+func (l *Log) Durable() (events.Identity, store.Head) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return events.Identity{LogID: l.identity.LogID, Epoch: l.durableEpoch}, l.durable
+}
+
 func writeWitness(path string, id events.Identity, head store.Head) error {
-	return writeFile(path, seal(appendHead(appendText([]byte{metaVersion}, id.LogID), head)))
+	v := binary.AppendUvarint(appendText([]byte{witnessVersion}, id.LogID), id.Epoch)
+	return writeFile(path, seal(appendHead(v, head)))
 }
 
-// readWitness is the head that a witness speaks of; the zero Head when there is none, it cannot be read or is another log's: it says
-// nothing then.
-func readWitness(path string, id events.Identity) store.Head {
+// readWitness is what a witness says of a log; the zero Loss when there is none, it cannot be read or is another log's: it says nothing
+// then.
+func readWitness(path string, id events.Identity) (events.Loss, error) {
 	content, err := os.ReadFile(path)
-	if err != nil {
-		return store.Head{}
+	if errors.Is(err, fs.ErrNotExist) {
+		return events.Loss{}, nil
 	}
-	return decodeClosed(content, id)
+	if err != nil {
+		return events.Loss{}, err
+	}
+	d, version, err := unseal(content)
+	if err != nil || version < 1 || version > witnessVersion {
+		return events.Loss{}, nil //nolint:nilerr // see above
+	}
+	logID, epoch := d.text(), id.Epoch
+	if version > 1 {
+		epoch = d.uvarint()
+	}
+	head := d.head()
+	if d.end("decode the witness") != nil || logID != id.LogID {
+		return events.Loss{}, nil
+	}
+	return witnessed(epoch, head), nil
 }
 
-// wentBack says how it shows that the log, whose last file begins with that record, had records after its end; nil when it does not.
-func wentBack(dir string, id events.Identity, tail events.Sequence, end store.Head, offsets map[string]events.Sequence) error {
-	if err := checkClosed(dir, id, end); err != nil {
-		return err
+func witnessed(epoch uint64, head store.Head) events.Loss {
+	return events.Loss{Witness: events.WitnessFiles, Epoch: epoch, Sequence: head.Sequence, Hash: head.Hash}
+}
+
+// wentBack says how it shows that the log, whose last file begins with that record, had records after its end; none when it does not.
+// What tells of an epoch before the log's own proves nothing: the log went on without those records, and says so.
+func wentBack(dir string, id events.Identity, tail events.Sequence, end store.Head, offsets map[string]events.Sequence) ([]error, error) {
+	var all []error
+	ahead := func(l events.Loss, says string) {
+		if l.Epoch > id.Epoch || l.Epoch == id.Epoch && l.Sequence > end.Sequence {
+			all = append(all, lost(dir, end.Sequence, l, fmt.Sprintf(says, l.Sequence)))
+		}
 	}
-	if h := readWitness(filepath.Join(dir, headName), id); h.Sequence > end.Sequence {
-		return lost(dir, end.Sequence, h.Sequence, "the log had record %d, as the file HEAD beside it says")
+	for _, w := range []struct{ name, says string }{
+		{closedName, "the log was closed with record %d"},
+		{headName, "the log had record %d, as the file HEAD beside it says"},
+	} {
+		l, err := readWitness(filepath.Join(dir, w.name), id)
+		if err != nil {
+			return nil, err
+		}
+		if l.Sequence > 0 {
+			ahead(l, w.says)
+		}
 	}
 	snapshots, err := listFiles(dir, snapshotSuffix)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, at := range slices.Backward(snapshots) {
 		if at <= end.Sequence {
@@ -80,48 +128,113 @@ func wentBack(dir string, id events.Identity, tail events.Sequence, end store.He
 		}
 		s, err := readSnapshot(filepath.Join(dir, fileName(at, snapshotSuffix)), events.ReaderVersion{})
 		if err == nil && s.Identity.LogID == id.LogID && s.Head.Sequence > end.Sequence {
-			return lost(dir, end.Sequence, s.Head.Sequence, "there is a snapshot of record %d")
+			ahead(witnessed(s.Identity.Epoch, s.Head), "there is a snapshot of record %d")
 		}
 	}
 	indexes, err := listFiles(dir, indexSuffix)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, first := range indexes {
 		if first < tail {
 			continue
 		}
-		if through := indexThrough(filepath.Join(dir, fileName(first, indexSuffix))); through > end.Sequence {
-			return lost(dir, end.Sequence, through, "there is an index of a file that ended with record %d")
-		}
+		ahead(witnessed(id.Epoch, indexEnd(filepath.Join(dir, fileName(first, indexSuffix)))), "there is an index of a file that ended with record %d")
 	}
-	return offsetsAhead(dir, end, offsets)
+	for _, consumer := range slices.Sorted(maps.Keys(offsets)) { // an offset is stored after the records through it are
+		through := store.Head{Sequence: offsets[consumer]}
+		ahead(witnessed(id.Epoch, through), strings.ReplaceAll(fmt.Sprintf("the consumer %q had got through record", consumer), "%", "%%")+" %d")
+	}
+	return all, nil
 }
 
-// offsetsAhead: a consumer's offset is stored after the records through it are.
-func offsetsAhead(dir string, end store.Head, offsets map[string]events.Sequence) error {
-	for _, consumer := range slices.Sorted(maps.Keys(offsets)) {
-		if through := offsets[consumer]; through > end.Sequence {
-			return lost(dir, end.Sequence, through, fmt.Sprintf("the consumer %q had got through record %%d", consumer))
-		}
+// lost is for a log that ends before a record that it had, or is in an epoch before that of the record.
+func lost(path string, end events.Sequence, l events.Loss, says string) error {
+	if l.Sequence > end {
+		says += fmt.Sprintf(", and it ends with record %d now", end)
+	} else {
+		says += fmt.Sprintf(" in epoch %d, and it has not come to that epoch", l.Epoch)
 	}
-	return nil
+	return &store.CorruptError{
+		Path: path, At: end + 1, Cause: &store.LossError{Loss: l, Says: says},
+		Hint: "its end is damaged or lost, or an older copy was put in its place; records through the end can be read",
+	}
 }
 
-// indexThrough is the last record of the file that a stored index is of; 0 when it cannot be read.
-func indexThrough(path string) events.Sequence {
+// newestLoss is the error whose record is the newest.
+func newestLoss(all []error) error {
+	return slices.MaxFunc(all, func(a, b error) int {
+		x, y := lossOf(a), lossOf(b)
+		return cmp.Or(cmp.Compare(x.Epoch, y.Epoch), cmp.Compare(x.Sequence, y.Sequence))
+	})
+}
+
+func lossOf(err error) (l events.Loss) {
+	var loss *store.LossError
+	if errors.As(err, &loss) {
+		l = loss.Loss
+	}
+	return l
+}
+
+// Losses are the records that the log is known to have had and does not have, as far as what stands beside it tells. There are none
+// unless Options.AcceptLoss let it be opened, and none after GoOn.
+func (l *Log) Losses() []events.Loss {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.losses
+}
+
+// GoOn is called once the EpochChanged is durable with which the log goes on after a loss. What tells of the records that are lost is
+// replaced or removed: they are of an epoch that has ended.
+func (l *Log) GoOn() error {
+	id, end := l.Durable()
+	for _, loss := range l.Losses() {
+		if loss.Epoch >= id.Epoch {
+			return fmt.Errorf("go on with log %s: %s, which is no epoch before this one", id, loss)
+		}
+	}
+	if err := writeWitness(filepath.Join(l.dir, headName), id, end); err != nil {
+		return fmt.Errorf("note the head of the new epoch: %w", err)
+	}
+	if err := os.Remove(filepath.Join(l.dir, closedName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	l.mu.Lock()
+	l.losses = nil
+	tail := l.files[len(l.files)-1].first
+	l.mu.Unlock()
+	return errors.Join(tidySnapshots(l.dir, id, end), os.RemoveAll(filepath.Join(l.dir, fileName(tail, indexSuffix))))
+}
+
+// tidySnapshots removes those of records that are lost: they are of an epoch that has ended.
+func tidySnapshots(dir string, id events.Identity, end store.Head) error {
+	all, err := listFiles(dir, snapshotSuffix)
+	errs := []error{err}
+	for _, at := range slices.Backward(all) {
+		path := filepath.Join(dir, fileName(at, snapshotSuffix))
+		s, err := readSnapshot(path, events.ReaderVersion{})
+		if err == nil && s.Identity.LogID == id.LogID && s.Identity.Epoch < id.Epoch && s.Head.Sequence > end.Sequence {
+			errs = append(errs, os.Remove(path))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// indexEnd is the head of the file that a stored index is of; zero when it cannot be read.
+func indexEnd(path string) store.Head {
 	file, err := os.Open(path)
 	if err != nil {
-		return 0
+		return store.Head{}
 	}
 	defer func() { _ = file.Close() }()
 	d, _, err := footerOf(file)
 	if err != nil {
-		return 0
+		return store.Head{}
 	}
 	d.uvarint() // the first record
 	if head := d.head(); !d.bad {
-		return head.Sequence
+		return head
 	}
-	return 0
+	return store.Head{}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
 	"github.com/jobledger/jobledger/store/storetest"
@@ -143,4 +144,85 @@ func TestAFork(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused(t, "a fork", fork, "the chain value behind record 3 is", 0)
+}
+
+// TestGoingOnAfterALoss: a log whose end is lost is opened when that is accepted. What tells of the loss stays until another epoch has
+// begun, whenever the process ends, and proves nothing from then on.
+func TestGoingOnAfterALoss(t *testing.T) {
+	dir := t.TempDir()
+	log := openLog(t, dir, small)
+	w := storetest.NewWriter(t, log)
+	w.Create()
+	w.Durable(storetest.Pod("job-a", 1))
+	old := copyDir(t, dir)
+	for n := range 400 {
+		w.Durable(storetest.Pod("job-a", n), storetest.Text("job-c", 300))
+	}
+	had := log.Head()
+	if err := log.SaveSnapshot(t.Context(), store.Snapshot{Identity: log.Identity(), Head: had}); err != nil {
+		t.Fatal(err)
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	tell := []string{"CLOSED", "00000000000000000001.idx"} // and the snapshot
+	snapshots, err := filepath.Glob(filepath.Join(dir, "*.snap"))
+	if err != nil || len(snapshots) != 1 {
+		t.Fatal(snapshots, err)
+	}
+	for _, name := range append(tell, filepath.Base(snapshots[0])) {
+		content, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(old, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	accept := small
+	accept.AcceptLoss = true
+	for range 2 { // the first process ends before it begins an epoch
+		log = openLog(t, old, accept)
+		if losses := log.Losses(); len(losses) != 3 || losses[0] != (events.Loss{
+			Witness: events.WitnessFiles, Epoch: 1, Sequence: had.Sequence, Hash: had.Hash,
+		}) {
+			t.Fatalf("losses: %v", losses)
+		}
+		if err := log.GoOn(); err == nil {
+			t.Error("it goes on in the epoch whose records are lost")
+		}
+		if err := log.Close(); err != nil {
+			t.Fatal(err)
+		}
+		refused(t, "after a process that only opened it", old, "the log was closed with record", 0)
+	}
+	log = openLog(t, old, accept)
+	storetest.NewWriter(t, log).Durable(storetest.Item{
+		Stream: events.Controller, Kind: events.KindEpochChanged, Facts: &events.EpochChanged{Epoch: 2, Reason: events.EpochRestored},
+	})
+	crashed := copyDir(t, old)
+	if err := log.GoOn(); err != nil {
+		t.Fatal(err)
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(crashed, "00000000000000000001.idx")); err != nil {
+		t.Fatal(err) // which says nothing of an epoch
+	}
+	for what, dir := range map[string]string{"it": old, "one that crashed between": crashed} {
+		log := openLog(t, dir, small)
+		if id := log.Identity(); id.Epoch != 2 {
+			t.Errorf("%s is %s", what, id)
+		}
+		if err := log.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if left, _ := filepath.Glob(filepath.Join(dir, "*.snap")); len(left) != 0 {
+			t.Errorf("%s keeps snapshots of records that are lost: %v", what, left)
+		}
+		if _, err := boltlog.Verify(t.Context(), dir, nil); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
 }
