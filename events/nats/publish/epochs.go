@@ -16,6 +16,8 @@ type epochs []epoch
 type epoch struct {
 	number uint64
 	first  events.Sequence // its first record
+	// restored: the log went on without records that are lost
+	restored bool
 }
 
 // loadEpochs finds them in the controller's stream. Of what is pruned only the order is known, and that is enough: it was
@@ -23,7 +25,7 @@ type epoch struct {
 func loadEpochs(ctx context.Context, log store.Reader) (epochs, error) {
 	now := log.Identity().Epoch
 	if now == 1 {
-		return epochs{{1, 1}}, nil
+		return epochs{{number: 1, first: 1}}, nil
 	}
 	var all epochs
 	for r, err := range log.ReadStream(ctx, events.Controller, 0, store.Backward) {
@@ -35,16 +37,16 @@ func loadEpochs(ctx context.Context, log store.Reader) (epochs, error) {
 		}
 		switch f := r.Facts.(type) {
 		case *events.EpochChanged:
-			all = append(all, epoch{f.Epoch, r.Sequence})
+			all = append(all, epoch{f.Epoch, r.Sequence, f.Reason == events.EpochRestored})
 		case *events.LogCreated:
-			return append(all, epoch{f.Epoch, 1}), nil
+			return append(all, epoch{number: f.Epoch, first: 1}), nil
 		}
 	}
 	before := now
 	if len(all) > 0 {
 		before = all[len(all)-1].number - 1
 	}
-	return append(all, epoch{before, 1}), nil
+	return append(all, epoch{number: before, first: 1}), nil
 }
 
 // of is the epoch in which the record with that sequence was written.
@@ -57,14 +59,14 @@ func (e epochs) of(s events.Sequence) uint64 {
 	return e[len(e)-1].number
 }
 
-// after is the first record of the first epoch after that one; 0 when there is none.
-func (e epochs) after(number uint64) events.Sequence {
+// after is the first epoch after that one; zero when there is none.
+func (e epochs) after(number uint64) epoch {
 	for _, life := range slices.Backward(e) {
 		if life.number > number {
-			return life.first
+			return life
 		}
 	}
-	return 0
+	return epoch{}
 }
 
 // begin adds the epoch that a record begins.
@@ -72,5 +74,5 @@ func (e epochs) begin(number uint64, first events.Sequence) epochs {
 	if e[0].number >= number {
 		return e
 	}
-	return slices.Insert(e, 0, epoch{number, first})
+	return slices.Insert(e, 0, epoch{number: number, first: first})
 }

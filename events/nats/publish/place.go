@@ -38,14 +38,20 @@ func (p *place) maxBytes(payload int) int {
 // DivergedError says that the stream and the log tell different stories under the same IDs.
 type DivergedError struct {
 	Stream string
-	Newest nats.ID // of the stream
+	Newest nats.ID     // of the stream
+	Chain  events.Hash // the chain value behind that record, as its message says it; zero when it does not
 	Head   events.Sequence
 }
 
 // Error says what may have happened and what helps.
 func (e *DivergedError) Error() string {
-	return fmt.Sprintf("stream %s holds record %s, which this log (now at %d) does not have: the log was restored from an older copy without a new epoch; "+
-		"nothing is published, because its records would be taken for others (publish to another stream, or under another cluster name)", e.Stream, e.Newest, e.Head)
+	return fmt.Sprintf("stream %s holds record %s, which this log (now at %d) does not have: the log lost records, or was restored from an older "+
+		"copy without a new epoch; nothing is published, because its records would be taken for others", e.Stream, e.Newest, e.Head)
+}
+
+// Loss is the divergence as the proof that the log lost records.
+func (e *DivergedError) Loss() events.Loss {
+	return events.Loss{Witness: events.WitnessStream, Epoch: e.Newest.Log.Epoch, Sequence: e.Newest.Sequence, Hash: e.Chain}
 }
 
 // locate finds out where to go on.
@@ -132,15 +138,20 @@ func (p *Publisher) after(ctx context.Context, at *place, newest *tail, stream s
 	id := newest.head.ID
 	at.from, at.floor = id.Sequence+1, newest.head.Floor
 	// The log was restored, and knows it: what the stream holds of the epoch before, beyond its end, is of a life that ended.
-	if next := at.epochs.after(id.Log.Epoch); next != 0 {
-		at.from = min(at.from, next)
+	next := at.epochs.after(id.Log.Epoch)
+	if next.number != 0 {
+		at.from = min(at.from, next.first)
 	}
 	if at.from != id.Sequence+1 {
 		return nil
 	}
 	same, err := p.holds(ctx, &newest.head, at.epochs)
-	if err == nil && !same {
-		err = &DivergedError{Stream: stream, Newest: id, Head: p.Log.Head().Sequence}
+	switch {
+	case err != nil || same:
+	case next.restored: // another copy published before the loss was accepted: the rest of that epoch could be its records, too
+		at.from, at.floor = next.first, next.first
+	default:
+		err = &DivergedError{Stream: stream, Newest: id, Chain: newest.head.Chain, Head: p.Log.Head().Sequence}
 	}
 	return err
 }
@@ -157,7 +168,23 @@ func (p *Publisher) holds(ctx context.Context, h *nats.Head, lives epochs) (bool
 		if err != nil {
 			return false, err
 		}
-		return r.Time == h.Time && r.Stream == h.Stream && r.Previous == h.Previous && r.Kind.String() == h.Subject.Event, nil
+		if r.Time != h.Time || r.Stream != h.Stream || r.Previous != h.Previous || r.Kind.String() != h.Subject.Event {
+			return false, nil
+		}
+		return p.chained(h)
 	}
 	return false, nil
+}
+
+// chained reports whether the log's chain value behind the record of a message is the one that the message says, as far as both are
+// known.
+func (p *Publisher) chained(h *nats.Head) (bool, error) {
+	if h.Chain == (events.Hash{}) {
+		return true, nil
+	}
+	chain, err := p.Log.Chain(h.ID.Sequence)
+	if errors.Is(err, store.ErrPruned) {
+		return true, nil
+	}
+	return chain == h.Chain, err
 }

@@ -46,6 +46,7 @@ func (p *Publisher) Run(ctx context.Context) error {
 		return err
 	}
 	defer p.conn.Close()
+	told := false
 	for failures := 0; ; {
 		before := p.state.acked()
 		err := p.session(ctx, failures > 0)
@@ -58,6 +59,10 @@ func (p *Publisher) Run(ctx context.Context) error {
 			failures = 0
 		}
 		p.state.trouble(err)
+		if diverged := (*DivergedError)(nil); errors.As(err, &diverged) && !told {
+			told = true
+			p.Diverged(diverged)
+		}
 		dial.Wait(ctx, dial.Pause(failures, firstPause, p.Retry))
 		failures++
 	}

@@ -148,3 +148,60 @@ func TestARestoredLogSaysWhereItBegan(t *testing.T) {
 		t.Errorf("record %d has floor %d, and record %d was published", last.ID.Sequence, last.Floor, first)
 	}
 }
+
+// TestTheStreamIsAskedWhatItKnows: a stream that is ahead of the log proves that records are lost, and so does one with another chain
+// value under the same sequence. It is told once, and a survey finds the same.
+func TestTheStreamIsAskedWhatItKnows(t *testing.T) {
+	for _, row := range []struct {
+		sentence string
+		log      func(t *testing.T, l *natstest.Ledger) *natstest.Ledger
+		lost     bool
+	}{
+		{"it has lost its end", func(_ *testing.T, l *natstest.Ledger) *natstest.Ledger { return copyOf(l, 500) }, true},
+		{"another one with the same numbers", otherChain, true},
+		{"the log itself", func(_ *testing.T, l *natstest.Ledger) *natstest.Ledger { return l }, false},
+	} {
+		t.Run(row.sentence, func(t *testing.T) {
+			s, l := natstest.NewServer(t).Start(), natstest.NewLedger(t, 1000).Grow(1000)
+			p := natstest.Publish(t, s, l.Log)
+			p.CaughtUp(t)
+			p.Stop()
+			head := l.Log.Head()
+			found := make(chan *publish.DivergedError, 9)
+			log := row.log(t, l)
+			p = natstest.Publish(t, s, log.Log, func(c *publish.Config) { c.Diverged = func(e *publish.DivergedError) { found <- e } })
+			if lost, is, err := publish.Ahead(t.Context(), p.Config); err != nil || is != row.lost {
+				t.Fatalf("a survey finds %+v, %t: %v", lost, is, err)
+			}
+			if !row.lost {
+				p.CaughtUp(t)
+				return
+			}
+			if loss := (<-found).Loss(); loss != (events.Loss{Witness: events.WitnessStream, Epoch: 1, Sequence: head.Sequence, Hash: head.Hash}) {
+				t.Errorf("it is told of %+v", loss)
+			}
+			log.Controller(events.KindEpochChanged, &events.EpochChanged{Epoch: 2, Reason: events.EpochRestored})
+			began := log.Log.Head().Sequence
+			natstest.Eventually(t, "it goes on in another epoch", func() error {
+				if st := p.Status(); st.Lag > 0 || st.Problem != "" {
+					return fmt.Errorf("status %+v", st)
+				}
+				return nil
+			})
+			all := messages(t, s)
+			if last := all[len(all)-1]; last.ID.Log.Epoch != 2 || last.ID.Sequence != began || all[len(all)-2].ID.Sequence != head.Sequence {
+				t.Errorf("behind record %d of epoch 1 stands %s", all[len(all)-2].ID.Sequence, last.ID)
+			}
+			if len(found) > 0 {
+				t.Error("it was told again")
+			}
+		})
+	}
+}
+
+// otherChain is a log with the same records but for one, which has another salt.
+func otherChain(t *testing.T, l *natstest.Ledger) *natstest.Ledger {
+	c := &natstest.Ledger{T: t, Log: memlog.New(life), Left: natstest.Batches(t, l.Log)}
+	c.Left[20].Records[0].FactsSalt[0]++
+	return c.Grow(0)
+}
