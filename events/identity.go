@@ -14,6 +14,9 @@ import (
 const (
 	// CommandAnnotation on a pod names the create that made it, or the Job that adopted it.
 	CommandAnnotation = "jobledger.dev/command"
+	// SealAnnotation on a pod that a create made shows that the command annotation was written by who has the log's key: see
+	// Key.Seal.
+	SealAnnotation = "jobledger.dev/command-seal"
 	// TemplateAnnotation on a pod is the hash of the template it was made from.
 	TemplateAnnotation = "jobledger.dev/template"
 	// ManagedBy is the value of spec.managedBy that gives a Job to this controller.

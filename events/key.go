@@ -19,6 +19,12 @@ func (k Key) ID() string {
 	return hex.EncodeToString(sum[:4])
 }
 
+// Seal is what a pod in that namespace bears beside its command annotation. Users may write annotations, and whoever finds a create that
+// the log does not know stops the controller: so only those count that bear the seal.
+func (k Key) Seal(namespace, command string) string {
+	return k.Hash("command", namespace, []byte(command))
+}
+
 // Hash names content of a namespace, which is of that sort: 32 hexadecimal digits. Two namespaces never have the same name for
 // the same content: who may make Jobs in one could else try what another one has.
 func (k Key) Hash(sort, namespace string, content []byte) string {

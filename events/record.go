@@ -1,5 +1,7 @@
 package events
 
+import "k8s.io/apimachinery/pkg/types"
+
 // Header says where a record stands. The wire fixes it for ever.
 type Header struct {
 	Sequence Sequence
@@ -83,6 +85,13 @@ type ContainerEnd struct {
 	Reason, Message string
 }
 
+// Claim is what the annotation of a pod of this log says of who made it. No decision reads it, and it is not recorded.
+type Claim struct {
+	Epoch   uint64
+	Job     types.UID
+	Ordinal uint64
+}
+
 // Observation is what a list or a watch says, before it has a place in the log. Facts is one of *JobSeen, *JobGone,
 // *PodSeen, *PodGone, *ListingStarted and *Synced.
 type Observation struct {
@@ -91,6 +100,7 @@ type Observation struct {
 	Evidence Evidence
 	Spec     *JobSpec // content of the spec that a JobSeen names; nil otherwise
 	Template []byte   // its redacted pod template, as JSON; nil when it is too large to be stored
+	Claim    Claim    // of a pod, when the seal on its annotation is right; zero otherwise
 	// TemplateSize is that of the redacted template in bytes, also when it is too large to be stored.
 	TemplateSize int
 }

@@ -32,7 +32,7 @@ type Rival struct {
 
 // Decides reports whether decisions are made: not while the view of the cluster is being made anew, nor while another
 // controller works on our Jobs.
-func (w *World) Decides() bool { return !w.Listing && !w.Rival.Found }
+func (w *World) Decides() bool { return !w.Listing && !w.Rival.Found && w.Lost == (events.Loss{}) }
 
 // RivalProven returns what another controller did, once that proves that there is one; nil before.
 func (w *World) RivalProven() []events.RivalAct {

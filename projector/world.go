@@ -16,12 +16,13 @@ type World struct {
 	Now      events.Time
 
 	Settings events.Settings
-	Program  string // version of the program that works, or worked last
-	Rules    uint32 // its rules version
-	Fold     uint32 // its fold version; 0 for one that did not say
-	Key      string // ID of the key with which it hashes specs and templates
-	Listing  bool   // the view of the cluster is being made anew: nothing is decided
-	Rival    Rival  // another controller at work on the same Jobs
+	Program  string      // version of the program that works, or worked last
+	Rules    uint32      // its rules version
+	Fold     uint32      // its fold version; 0 for one that did not say
+	Key      string      // ID of the key with which it hashes specs and templates
+	Listing  bool        // the view of the cluster is being made anew: nothing is decided
+	Rival    Rival       // another controller at work on the same Jobs
+	Lost     events.Loss // records that the log is known to have lost; zero when there are none. Nothing is decided then
 
 	previous events.Sequence            // the controller stream's newest record
 	pending  []events.Resource          // resources that the open listing still waits for
@@ -151,10 +152,10 @@ func (w *World) applyToController(rec *events.Record) {
 	case *events.LogCreated:
 		w.Identity = events.Identity{LogID: f.LogID, Epoch: f.Epoch}
 	case *events.EpochChanged:
-		w.Identity.Epoch = f.Epoch
-		if f.Reason == events.EpochClusterRewound {
-			w.rewind(rec.Sequence)
-		}
+		w.Identity.Epoch, w.Lost = f.Epoch, events.Loss{}
+		w.rewind(rec.Sequence)
+	case *events.LossFound:
+		w.Lost = f.Loss
 	case *events.ControllerStarted:
 		w.Settings, w.Program, w.Rules, w.Fold, w.Key = f.Settings, f.Version, f.RulesVersion, f.FoldVersion, f.Key
 		w.Rival.restarted(rec.Time)

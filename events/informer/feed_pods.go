@@ -44,7 +44,7 @@ func (feed *Feed) replacePods(pods []*corev1.Pod, listVersion string, newest boo
 	}
 	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return byAge(a, b) })
 	for _, pod := range pods {
-		feed.takePodLocked(readPod(pod, versions[pod.UID], feed.identity))
+		feed.takePodLocked(feed.readPod(pod, versions[pod.UID]))
 	}
 	for _, uid := range missing(feed.pods, versions) {
 		known := feed.pods[uid]
@@ -67,7 +67,7 @@ func (feed *Feed) PodChanged(pod *corev1.Pod) error {
 		return nil
 	}
 	if known := feed.pods[pod.UID]; known == nil || version > known.version {
-		feed.takePodLocked(readPod(pod, version, feed.identity))
+		feed.takePodLocked(feed.readPod(pod, version))
 	}
 	return nil
 }
@@ -97,6 +97,11 @@ func (feed *Feed) takePodLocked(f *podFacts) {
 		feed.pods[f.seen.UID] = known
 	}
 	feed.unholdLocked(f.seen.UID, known)
+	if f.claim.Epoch > feed.identity.Epoch { // told also of a pod that does not concern us: the log was in that epoch
+		feed.queue.mark(events.Observation{Facts: &events.LossFound{Loss: events.Loss{
+			Witness: events.WitnessPod, Epoch: f.claim.Epoch, Job: f.claim.Job, Ordinal: f.claim.Ordinal, Pod: f.seen.UID,
+		}}})
+	}
 	known.version = f.seen.Version
 	known.owner = feed.sharedRef(f.owner)
 	if known.space = known.owner.Namespace; known.space == "" {

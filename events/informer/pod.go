@@ -22,6 +22,18 @@ type podFacts struct {
 	ours     bool // carries events.TrackingFinalizer
 	builtin  bool // carries events.BuiltinTrackingFinalizer
 	marked   bool // carries the annotation of a create or an adoption, of whatever log
+	claim    events.Claim
+}
+
+// readPod is readPod with what the pod's annotation claims, if its seal is right.
+func (feed *Feed) readPod(pod *corev1.Pod, version uint64) *podFacts {
+	f := readPod(pod, version, feed.identity)
+	command := pod.Annotations[events.CommandAnnotation]
+	id, job, ordinal, ok := events.ParseCommand(command)
+	if ok && id.LogID == feed.identity.LogID && pod.Annotations[events.SealAnnotation] == feed.key.Seal(pod.Namespace, command) {
+		f.claim = events.Claim{Epoch: id.Epoch, Job: job, Ordinal: ordinal}
+	}
+	return f
 }
 
 // readPod takes from a pod at that version what an observation may need. identity is the log's: pods made by it bear

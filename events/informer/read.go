@@ -38,5 +38,5 @@ func (feed *Feed) ObservePod(pod *corev1.Pod) events.Observation {
 	}
 	feed.mu.Lock()
 	defer feed.mu.Unlock()
-	return feed.route(readPod(pod, version, feed.identity)).observation
+	return feed.route(feed.readPod(pod, version)).observation
 }

@@ -57,7 +57,7 @@ func (feed *Feed) route(f *podFacts) routed {
 	}
 	seen.Tracked = tracked
 	seen.Conditions = telling(seen.Conditions, policy)
-	r.observation = events.Observation{Job: f.owner, Facts: &seen, Evidence: f.evidence}
+	r.observation = events.Observation{Job: f.owner, Facts: &seen, Evidence: f.evidence, Claim: f.claim}
 	return r
 }
 

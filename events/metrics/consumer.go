@@ -95,11 +95,9 @@ func (c *Consumer) count(ctx context.Context, rec *events.Record) error {
 // listing follows when the view of the cluster is made anew: nothing is decided then.
 func (c *Consumer) listing(rec *events.Record) {
 	switch f := rec.Facts.(type) {
-	case *events.EpochChanged:
-		if f.Reason == events.EpochClusterRewound {
-			c.rewound(rec.Time)
-			c.pending = []events.Resource{events.Jobs, events.Pods}
-		}
+	case *events.EpochChanged: // all that was known of the cluster is forgotten
+		c.rewound(rec.Time)
+		c.pending = []events.Resource{events.Jobs, events.Pods}
 	case *events.ListingStarted:
 		for _, r := range f.Resources {
 			if !slices.Contains(c.pending, r) {

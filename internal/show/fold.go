@@ -30,7 +30,7 @@ type Account struct {
 	Trouble     [3]*Failure     // the newest failure of each sort of command, if none succeeded since
 	Retired     events.Sequence // the record that closed it; 0 while it is open
 	Deleted     events.Sequence // the record that says that its object is gone
-	Rewound     events.Sequence // the record that says that the cluster went back, when nothing was seen of the Job since
+	Rewound     events.Sequence // the record that begins another epoch, when nothing was seen of the Job since
 
 	pods    map[types.UID]*podNote      // what the projection does not hold of pods; nil in a brief fold
 	gone    []goneFrom                  // pods whose objects are gone, in the order in which they went
@@ -63,7 +63,7 @@ func (f *Fold) Apply(r *events.Record) {
 		a.farewell(before, r)
 	}
 	f.world.Apply(r)
-	if e, ok := r.Facts.(*events.EpochChanged); ok && e.Reason == events.EpochClusterRewound {
+	if _, ok := r.Facts.(*events.EpochChanged); ok {
 		for _, a := range f.accounts {
 			a.Rewound, a.said, a.writing, a.Trouble = r.Sequence, nil, said{}, [3]*Failure{}
 		}

@@ -93,6 +93,9 @@ func (w *work) createPod(ctx context.Context, c *events.CreatePod) {
 		w.refuse(events.RefusedInvalid, err.Error())
 		return
 	}
+	if w.Seal != nil {
+		pod.Annotations[events.SealAnnotation] = w.Seal(pod.Namespace, pod.Annotations[events.CommandAnnotation])
+	}
 	created, err := w.API.CreatePod(ctx, pod)
 	if err == nil {
 		w.stored(created)

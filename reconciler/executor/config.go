@@ -19,6 +19,9 @@ type Config struct {
 	Objects *Objects
 	Mode    events.Mode // ModeDelegated or ModeAll
 
+	// Seal is what a pod in that namespace bears beside its command annotation, to show who wrote that. Nil for nothing.
+	Seal func(namespace, command string) string
+
 	// Groups is for gang scheduling; without it Jobs are found to have no group.
 	Groups GroupAPI
 

@@ -71,7 +71,7 @@ func (r *Runner) Run(ctx context.Context) error {
 	for {
 		full, err := r.turn()
 		if err != nil {
-			return err
+			return r.ended(err)
 		}
 		r.hand(r.Loop.Asks())
 		r.halt(ctx)
@@ -100,6 +100,17 @@ func (r *Runner) Run(ctx context.Context) error {
 			return r.stop(durable, failed)
 		}
 	}
+}
+
+// ended waits until the record is durable that says why the loop ended, if there is one.
+func (r *Runner) ended(err error) error {
+	if loss := (*LossError)(nil); errors.As(err, &loss) {
+		storing, done := context.WithTimeout(context.Background(), storeWithin)
+		defer done()
+		_, unstored := r.Loop.log.Wait(storing, r.Loop.next-2)
+		return errors.Join(err, unstored)
+	}
+	return err
 }
 
 // halt stops the executor once another controller was found. The goroutine ends when all that was begun has ended. It is not ended by

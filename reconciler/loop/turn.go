@@ -48,6 +48,9 @@ func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 			l.pasts[events.JobStream(in.Observation.Job.UID)] = in.past
 		}
 		if in.Observation != nil {
+			if loss, is := l.loses(in.Observation); is {
+				return taken, l.lose(b, loss)
+			}
 			n, ok := l.observe(b, in.Observation)
 			if !ok {
 				break
@@ -60,7 +63,11 @@ func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 		}
 		result := l.turnAway(b, in.Result)
 		for i := range result.Observations {
-			if o := &result.Observations[i]; !l.late(result, o) {
+			o := &result.Observations[i]
+			if loss, is := l.loses(o); is {
+				return taken, l.lose(b, loss)
+			}
+			if !l.late(result, o) {
 				size += l.admit(b, o)
 			}
 		}

@@ -1,0 +1,111 @@
+package loop_test
+
+import (
+	"errors"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/reconciler/loop"
+)
+
+// claiming is the observation of a pod whose annotation, with a seal that is right, names a create.
+func claiming(job types.UID, epoch, ordinal uint64) loop.Input {
+	return loop.Input{Observation: &events.Observation{
+		Job: events.JobRef{Namespace: "ns", Name: "demo", UID: job}, Claim: events.Claim{Epoch: epoch, Job: job, Ordinal: ordinal},
+		Facts: &events.PodSeen{UID: "stray", Version: 90, Phase: events.PodRunning, Owner: job, Tracked: true, Selected: true, Index: events.NoIndex},
+	}}
+}
+
+// TestAPodThatTheLogDidNotMakeProvesALoss: found before anything is decided, and also for a pod that is seen later. What the log knows,
+// and what is of an epoch that has ended, proves nothing.
+func TestAPodThatTheLogDidNotMakeProvesALoss(t *testing.T) {
+	for _, row := range []struct {
+		sentence string
+		before   []string
+		input    loop.Input
+		lost     bool
+	}{
+		{"a create that the Job has not come to, in the first listing", []string{"start", "job demo"}, claiming("uid-demo", 1, 1), true},
+		{"a Job that the log has never seen", []string{"start"}, claiming("uid-other", 1, 1), true},
+		{"an adoption", []string{"start", "job demo"}, claiming("uid-demo", 1, 0), false},
+		{"a later epoch", []string{"start", "job demo", "synced"}, claiming("uid-demo", 2, 0), true},
+		{"a create that was decided", []string{"start", "synced", "job demo"}, claiming("uid-demo", 1, 1), false},
+		{"the next create, later", []string{"start", "synced", "job demo"}, claiming("uid-demo", 1, 2), true},
+		{"a create of the epoch before", []string{"start", "synced", "job demo", "rewound version=50"}, claiming("uid-demo", 1, 7), false},
+	} {
+		t.Run(row.sentence, func(t *testing.T) {
+			m := newMachine(t)
+			for _, command := range row.before {
+				m.do(command)
+			}
+			head := m.log.Head().Sequence
+			_, err := m.loop.Turn(m.now, []loop.Input{row.input})
+			var lost *loop.LossError
+			if errors.As(err, &lost) != row.lost || !row.lost && err != nil {
+				t.Fatalf("the turn ended with %v", err)
+			}
+			if !row.lost {
+				return
+			}
+			if lost.Loss.Witness != events.WitnessPod || lost.Loss.Pod != "stray" {
+				t.Errorf("it says %+v", lost.Loss)
+			}
+			for r, err := range m.log.Read(t.Context(), head+1) {
+				m.must(err)
+				if r.Kind == events.KindDecided {
+					t.Errorf("record %d decides", r.Sequence)
+				}
+			}
+			world, err := loop.Recover(t.Context(), m.log)
+			m.must(err)
+			if world.Lost != lost.Loss || world.Decides() {
+				t.Errorf("the next start knows of %+v, and decides: %t", world.Lost, world.Decides())
+			}
+		})
+	}
+}
+
+// TestBeginEpoch: after a loss the log goes on in another life, which says what was lost, and knows nothing of the cluster.
+func TestBeginEpoch(t *testing.T) {
+	m := newMachine(t)
+	for _, command := range []string{"start", "synced", "job demo"} {
+		m.do(command)
+	}
+	_, err := m.loop.Turn(m.now, []loop.Input{claiming("uid-demo", 1, 9)})
+	if lost := (*loop.LossError)(nil); !errors.As(err, &lost) {
+		t.Fatal(err)
+	}
+	world, err := loop.Recover(t.Context(), m.log)
+	m.must(err)
+	salt := func() events.Salt { return events.Salt{1} }
+	m.must(loop.BeginEpoch(t.Context(), m.log, world, m.now, salt, 4, world.Lost))
+	if id := m.log.Identity(); id.Epoch != 4 {
+		t.Errorf("the log is %s", id)
+	}
+	again, err := loop.Recover(t.Context(), m.log)
+	m.must(err)
+	if again.Lost != (events.Loss{}) || again.Len() != 0 || !again.Listing {
+		t.Errorf("after it %d Jobs are known, and %+v lost", again.Len(), again.Lost)
+	}
+	for r, err := range m.log.Read(t.Context(), m.log.Head().Sequence) {
+		m.must(err)
+		f, ok := r.Facts.(*events.EpochChanged)
+		if !ok || f.Lost.Ordinal != 9 || f.Reason != events.EpochRestored {
+			t.Errorf("it says %+v", r.Facts)
+		}
+	}
+}
+
+// TestTheStreamTellsOfALoss: what the publisher finds comes as an observation.
+func TestTheStreamTellsOfALoss(t *testing.T) {
+	m := newMachine(t)
+	m.do("start")
+	m.do("synced")
+	loss := events.Loss{Witness: events.WitnessStream, Epoch: 1, Sequence: 900}
+	_, err := m.loop.Turn(m.now, []loop.Input{{Observation: &events.Observation{Facts: &events.LossFound{Loss: loss}}}})
+	if lost := (*loop.LossError)(nil); !errors.As(err, &lost) || lost.Loss != loss {
+		t.Errorf("the turn ended with %v", err)
+	}
+}
