@@ -18,6 +18,7 @@ import (
 	"github.com/jobledger/jobledger/events/informer"
 	"github.com/jobledger/jobledger/events/kube"
 	jobmetrics "github.com/jobledger/jobledger/events/metrics"
+	"github.com/jobledger/jobledger/events/nats/publish"
 	"github.com/jobledger/jobledger/internal/joblist"
 	"github.com/jobledger/jobledger/internal/known"
 	"github.com/jobledger/jobledger/internal/lease"
@@ -111,6 +112,9 @@ func (c *controller) work(ctx context.Context, log *boltlog.Log) (err error) {
 	if err != nil {
 		return err
 	}
+	if world.Lost != (events.Loss{}) {
+		return c.explainLoss(&loop.LossError{Loss: world.Lost})
+	}
 	if err := c.takeKey(log, world.Key); err != nil {
 		return err
 	}
@@ -126,6 +130,11 @@ func (c *controller) work(ctx context.Context, log *boltlog.Log) (err error) {
 	f.nats.tellRoom(f.log, log.Usage, logger)
 	if c.stream, err = newStreamer(&f.nats, f.log, c.log, logger); err != nil {
 		return err
+	}
+	if c.stream != nil {
+		c.stream.Diverged = func(e *publish.DivergedError) { // the loop records it, and ends
+			c.queue.Observe(events.Observation{Facts: &events.LossFound{Loss: e.Loss()}})
+		}
 	}
 	defer func() { c.stream.close() }()
 	if err := c.assemble(ctx, world); err != nil {
@@ -224,7 +233,7 @@ func (c *controller) assembleHands(world *projector.World, requests *kubeapi.Cli
 		within = c.lease.Within
 	}
 	c.executor, err = executor.New(executor.Config{
-		May: may, Within: within, API: api, Groups: requests, Objects: objects, Mode: c.settings.Mode,
+		Seal: c.key.Seal, May: may, Within: within, API: api, Groups: requests, Objects: objects, Mode: c.settings.Mode,
 		Observe: c.informer.ObserveJob, ObservePod: c.informer.ObservePod, Wrote: c.informer.Wrote, Behind: c.informer.Behind, StopTimeout: c.flags.stop,
 		RequestTimeout: min(30*time.Second, c.settings.RequestTimeout/2), // shorter than the server's
 	})
@@ -386,7 +395,7 @@ func (c *controller) decide(ctx context.Context) error {
 		c.logger.Info("stopping: waiting for what is in flight", "within", c.flags.stop.String())
 	})
 	defer stop()
-	err := c.runner.Run(ctx)
+	err := c.explainLoss(c.runner.Run(ctx))
 	if err != nil {
 		c.health.set(func(h *health) { h.failed = err })
 	}

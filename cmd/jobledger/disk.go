@@ -64,7 +64,9 @@ func (c *controller) openWithRoom(ctx context.Context) (*boltlog.Log, error) {
 
 // logOptions is how the log is opened.
 func (c *controller) logOptions() boltlog.Options {
-	return boltlog.Options{Logger: c.logger, Reader: thisReader(), Least: loop.Least()}
+	return boltlog.Options{
+		Logger: c.logger, Reader: thisReader(), Least: loop.Least(), AcceptLoss: c.flags.epoch != 0, // goOn looks at it
+	}
 }
 
 // full is told whether the log has room: again and again while it has none, and between turns while it has.

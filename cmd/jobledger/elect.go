@@ -103,8 +103,8 @@ func (c *controller) elect(ctx context.Context) error {
 		c.logger.Info("waiting for the Lease", "lease", c.lease.Name(), "identity", c.identity)
 		lock := log.LockID()
 		own := func() lease.Log {
-			head := log.Head()
-			return lease.Log{Identity: log.Identity(), Head: head.Sequence, Hash: head.Hash, Lock: lock}
+			id, head := log.Durable()
+			return lease.Log{Identity: id, Head: head.Sequence, Hash: head.Hash, Lock: lock}
 		}
 		err := c.lease.Run(ctx, lease.Bid{
 			Log: own,
@@ -170,7 +170,7 @@ func identity() string {
 func (c *controller) withLog(ctx context.Context, do func(context.Context, *boltlog.Log) error) (err error) {
 	log, err := c.openLog(ctx)
 	if err != nil {
-		return unlessStopped(ctx, err)
+		return unlessStopped(ctx, c.explainLoss(err))
 	}
 	defer func() { // the last thing: every other part writes to it or reads from it, and the Lease names its LOCK
 		if closed := log.Close(); closed != nil && err == nil {
@@ -178,6 +178,9 @@ func (c *controller) withLog(ctx context.Context, do func(context.Context, *bolt
 		}
 		c.logger.Info("log closed", "head", uint64(log.Head().Sequence))
 	}()
+	if err := c.goOn(ctx, log); err != nil {
+		return unlessStopped(ctx, err)
+	}
 	return do(ctx, log)
 }
 

@@ -115,7 +115,7 @@ func (a *fakeAPI) list(w http.ResponseWriter, r *http.Request, kind, namespace s
 		}
 	}
 	from, _ := strconv.Atoi(r.URL.Query().Get("continue"))
-	meta := map[string]any{"resourceVersion": "9"}
+	meta := map[string]any{"resourceVersion": "9000"}
 	page := all[from:]
 	if len(page) > 2 && r.URL.Query().Get("limit") != "" {
 		page = page[:2]

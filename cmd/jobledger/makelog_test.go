@@ -23,7 +23,7 @@ import (
 const testLogID = "0123456789abcdef0123456789abcdef"
 
 // makelog writes a log: makelog DIR, or makelog DIR altered for one whose first decision is not the one that was made, or makelog
-// DIR split for one of several files. It tells of one morning:
+// DIR split for one of several files; makelog DIR short has its first 40 records. It tells of one morning:
 //
 //	default/demo      two of two pods succeed after one failed with exit 3 and a rude message; then it is deleted
 //	batch/hopeless    its pod fails, and no failure is allowed
@@ -42,15 +42,23 @@ func makelog(ts *testscript.TestScript, neg bool, args []string) {
 	log, err := boltlog.Open(ts.MkAbs(args[0]), options)
 	ts.Check(err)
 	if slices.Contains(args, "altered") {
-		rewrite(t, log)
+		rewrite(t, log, func(all []events.Record) []events.Record { return altered(all, 1) })
+	} else if slices.Contains(args, "short") {
+		rewrite(t, log, func(all []events.Record) []events.Record {
+			last := 40
+			for !all[last-1].Last {
+				last--
+			}
+			return all[:last]
+		})
 	} else {
 		morning(t, log)
 	}
 	ts.Check(log.Close())
 }
 
-// rewrite writes the morning with its first decision altered: such a log is whole, and does not replay.
-func rewrite(t testing.TB, log store.Log) {
+// rewrite writes the morning with its records changed: altered, such a log is whole, and does not replay.
+func rewrite(t testing.TB, log store.Log, change func([]events.Record) []events.Record) {
 	original := memlog.New(events.Identity{LogID: testLogID, Epoch: 1})
 	morning(t, original)
 	var records []events.Record
@@ -61,7 +69,7 @@ func rewrite(t testing.TB, log store.Log) {
 		records = append(records, r)
 	}
 	var batch events.Batch
-	for _, r := range altered(records, 1) {
+	for _, r := range change(records) {
 		if batch.Records = append(batch.Records, r); r.Last {
 			log.Append(batch, false)
 			batch = events.Batch{}

@@ -53,10 +53,9 @@ func (c *controller) refuse(before lease.Said, own lease.Log) error {
 	case before.LogID != own.LogID:
 		return fmt.Errorf("%s, and the one in %s is log %s: give --log where that one is, or --adopt to go on with this one",
 			whose(before), c.flags.log, own.LogID)
-	case before.Epoch > own.Epoch || before.Head > own.Head:
-		return fmt.Errorf("the log in %s ends with record %d, and the Lease %s says that it had record %d: it is an older copy, "+
-			"and restoring one is not supported: move it away, and begin a new one with --adopt",
-			c.flags.log, own.Head, before.Lease, before.Head)
+	case before.Epoch > own.Epoch || before.Epoch == own.Epoch && before.Head > own.Head:
+		return c.refuseLoss(fmt.Errorf("the log in %s ends with record %d of epoch %d, and the Lease %s says that it had record %d of epoch %d: "+
+			"its end is lost, or it is an older copy", c.flags.log, own.Head, own.Epoch, before.Lease, before.Head, before.Epoch), before.Epoch)
 	}
 	return nil
 }
@@ -64,21 +63,49 @@ func (c *controller) refuse(before lease.Said, own lease.Log) error {
 // refuseFork says that the log went another way than the one of which the Lease says a head: a copy of it that was run from, and has
 // other records under the same numbers.
 func (c *controller) refuseFork(before lease.Said, log store.Reader) error {
-	if before.LogID != log.Identity().LogID || before.Head == 0 || before.Hash == (events.Hash{}) {
+	lost, is, err := lostByLease(before, log)
+	if err != nil {
+		return fmt.Errorf("compare the log with what the Lease %s says: %w", before.Lease, err)
+	}
+	if !is {
 		return nil
 	}
-	hash, err := log.Chain(before.Head)
-	switch {
-	case errors.Is(err, store.ErrPruned):
-		return nil // nobody can tell any more
-	case err != nil:
-		return fmt.Errorf("compare the log with what the Lease %s says: %w", before.Lease, err)
-	case hash != before.Hash:
-		return fmt.Errorf("the log in %s is another one than the Lease %s names, with the same ID: its hash behind record %d is %s, and was %s. "+
-			"A copy was run from: give --log where the other one is, or move this one away and begin a new one with --adopt",
-			c.flags.log, before.Lease, before.Head, hash, before.Hash)
+	has := "another"
+	if hash, err := log.Chain(before.Head); err == nil {
+		has = hash.String()
 	}
-	return nil
+	return c.refuseLoss(fmt.Errorf("the log in %s is another one than the Lease %s names, with the same ID: its hash behind record %d is %s, "+
+		"and was %s. A copy was run from", c.flags.log, before.Lease, before.Head, has, before.Hash), max(lost.Epoch, log.Identity().Epoch))
+}
+
+// lostByLease reports whether the head that the Lease names is one that the log had, and does not have. Of an epoch before the one that
+// began without lost records it proves nothing.
+func lostByLease(said lease.Said, log store.Reader) (lost events.Loss, is bool, err error) {
+	id, head := log.Identity(), log.Head()
+	if said.LogID != id.LogID || said.Head == 0 {
+		return events.Loss{}, false, nil
+	}
+	lost = events.Loss{Witness: events.WitnessLease, Epoch: said.Epoch, Sequence: said.Head, Hash: said.Hash}
+	if said.Epoch > id.Epoch || said.Epoch == id.Epoch && said.Head > head.Sequence {
+		return lost, true, nil
+	}
+	if said.Epoch < id.Epoch {
+		first, restored, err := lifeAfter(log, said.Epoch)
+		if err != nil || restored || first == 0 {
+			return lost, false, err
+		}
+		if said.Head >= first {
+			return lost, true, nil
+		}
+	}
+	if said.Hash == (events.Hash{}) {
+		return lost, false, nil
+	}
+	hash, err := log.Chain(said.Head)
+	if errors.Is(err, store.ErrPruned) {
+		return lost, false, nil // nobody can tell any more
+	}
+	return lost, err == nil && hash != said.Hash, err
 }
 
 // whose says who works with which log, or did.

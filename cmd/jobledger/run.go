@@ -26,6 +26,7 @@ type runFlags struct {
 	verbosity  int
 	stop       time.Duration
 	patience   time.Duration
+	epoch      uint64 // to be begun after a loss; 0 for none
 	numbers    settingFlags
 	elect      electFlags
 
@@ -67,6 +68,9 @@ It works only while it holds a Lease, "jobledger" in the namespace jobledger, or
 --namespace. The Lease says which log runs the Jobs: a controller with another log refuses to start
 without --adopt, and one on the same log waits, healthy and ready. --leader-elect=false does without
 it: nothing keeps two controllers apart then that have two logs.
+
+A log that is known to have lost records is refused: its end was lost, or it is an older copy. To go
+on without those records, name another epoch with --force-new-epoch=N, as the refusal says.
 
 --drain takes no new Jobs: what has begun runs to its end. It says when nothing is left to do, and
 stays, so that whatever restarts it need not. "jobledger release --drain" ends then.
@@ -113,6 +117,8 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	flags.IntVarP(&f.verbosity, "v", "v", 0, "how much to tell: 0 what happens, 1 and up also details")
 	flags.DurationVar(&f.stop, "stop-timeout", 20*time.Second, "how long a stop may wait for what is in flight")
 	flags.DurationVar(&f.patience, "observe-patience", observe.DefaultPatience, "with --manage=observe, how long the other controller may take to do what would have been decided")
+	flags.Uint64Var(&f.epoch, epochFlag, 0,
+		"go on though records of the log are known to be lost, under this epoch, which the refusal names; it serves once")
 	f.numbers.add(flags)
 	f.nats.add(cmd)
 	f.elect.add(flags)
