@@ -70,6 +70,7 @@ type PublishedRecord struct {
 	//	*PublishedRecord_Synced
 	//	*PublishedRecord_RivalFound
 	//	*PublishedRecord_RivalGone
+	//	*PublishedRecord_LossFound
 	//	*PublishedRecord_JobAdded
 	//	*PublishedRecord_JobChanged
 	//	*PublishedRecord_JobDeleted
@@ -319,6 +320,15 @@ func (x *PublishedRecord) GetRivalGone() *RivalGone {
 	return nil
 }
 
+func (x *PublishedRecord) GetLossFound() *LossFound {
+	if x != nil {
+		if x, ok := x.Facts.(*PublishedRecord_LossFound); ok {
+			return x.LossFound
+		}
+	}
+	return nil
+}
+
 func (x *PublishedRecord) GetJobAdded() *JobSeen {
 	if x != nil {
 		if x, ok := x.Facts.(*PublishedRecord_JobAdded); ok {
@@ -520,6 +530,10 @@ type PublishedRecord_RivalGone struct {
 	RivalGone *RivalGone `protobuf:"bytes,117,opt,name=rival_gone,json=rivalGone,proto3,oneof"`
 }
 
+type PublishedRecord_LossFound struct {
+	LossFound *LossFound `protobuf:"bytes,118,opt,name=loss_found,json=lossFound,proto3,oneof"`
+}
+
 type PublishedRecord_JobAdded struct {
 	JobAdded *JobSeen `protobuf:"bytes,120,opt,name=job_added,json=jobAdded,proto3,oneof"`
 }
@@ -610,6 +624,8 @@ func (*PublishedRecord_RivalFound) isPublishedRecord_Facts() {}
 
 func (*PublishedRecord_RivalGone) isPublishedRecord_Facts() {}
 
+func (*PublishedRecord_LossFound) isPublishedRecord_Facts() {}
+
 func (*PublishedRecord_JobAdded) isPublishedRecord_Facts() {}
 
 func (*PublishedRecord_JobChanged) isPublishedRecord_Facts() {}
@@ -648,7 +664,7 @@ var File_jobledger_v1_stream_proto protoreflect.FileDescriptor
 
 const file_jobledger_v1_stream_proto_rawDesc = "" +
 	"\n" +
-	"\x19jobledger/v1/stream.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/record.proto\x1a\x18jobledger/v1/state.proto\"\xc8\x11\n" +
+	"\x19jobledger/v1/stream.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/record.proto\x1a\x18jobledger/v1/state.proto\"\x82\x12\n" +
 	"\x0fPublishedRecord\x12,\n" +
 	"\x06header\x18\x01 \x01(\v2\x14.jobledger.v1.HeaderR\x06header\x122\n" +
 	"\bevidence\x18\x02 \x01(\v2\x16.jobledger.v1.EvidenceR\bevidence\x12\x1c\n" +
@@ -678,7 +694,9 @@ const file_jobledger_v1_stream_proto_rawDesc = "" +
 	"\vrival_found\x18t \x01(\v2\x18.jobledger.v1.RivalFoundH\x00R\n" +
 	"rivalFound\x128\n" +
 	"\n" +
-	"rival_gone\x18u \x01(\v2\x17.jobledger.v1.RivalGoneH\x00R\trivalGone\x124\n" +
+	"rival_gone\x18u \x01(\v2\x17.jobledger.v1.RivalGoneH\x00R\trivalGone\x128\n" +
+	"\n" +
+	"loss_found\x18v \x01(\v2\x17.jobledger.v1.LossFoundH\x00R\tlossFound\x124\n" +
 	"\tjob_added\x18x \x01(\v2\x15.jobledger.v1.JobSeenH\x00R\bjobAdded\x128\n" +
 	"\vjob_changed\x18y \x01(\v2\x15.jobledger.v1.JobSeenH\x00R\n" +
 	"jobChanged\x128\n" +
@@ -735,20 +753,21 @@ var file_jobledger_v1_stream_proto_goTypes = []any{
 	(*Synced)(nil),            // 11: jobledger.v1.Synced
 	(*RivalFound)(nil),        // 12: jobledger.v1.RivalFound
 	(*RivalGone)(nil),         // 13: jobledger.v1.RivalGone
-	(*JobSeen)(nil),           // 14: jobledger.v1.JobSeen
-	(*JobGone)(nil),           // 15: jobledger.v1.JobGone
-	(*PodSeen)(nil),           // 16: jobledger.v1.PodSeen
-	(*PodGone)(nil),           // 17: jobledger.v1.PodGone
-	(*GroupSeen)(nil),         // 18: jobledger.v1.GroupSeen
-	(*JobSpec)(nil),           // 19: jobledger.v1.JobSpec
-	(*JobState)(nil),          // 20: jobledger.v1.JobState
-	(*JobResumed)(nil),        // 21: jobledger.v1.JobResumed
-	(*TimerFired)(nil),        // 22: jobledger.v1.TimerFired
-	(*JobRetired)(nil),        // 23: jobledger.v1.JobRetired
-	(*JobTemplate)(nil),       // 24: jobledger.v1.JobTemplate
-	(*JobPolicies)(nil),       // 25: jobledger.v1.JobPolicies
-	(*Decision)(nil),          // 26: jobledger.v1.Decision
-	(*CommandEnded)(nil),      // 27: jobledger.v1.CommandEnded
+	(*LossFound)(nil),         // 14: jobledger.v1.LossFound
+	(*JobSeen)(nil),           // 15: jobledger.v1.JobSeen
+	(*JobGone)(nil),           // 16: jobledger.v1.JobGone
+	(*PodSeen)(nil),           // 17: jobledger.v1.PodSeen
+	(*PodGone)(nil),           // 18: jobledger.v1.PodGone
+	(*GroupSeen)(nil),         // 19: jobledger.v1.GroupSeen
+	(*JobSpec)(nil),           // 20: jobledger.v1.JobSpec
+	(*JobState)(nil),          // 21: jobledger.v1.JobState
+	(*JobResumed)(nil),        // 22: jobledger.v1.JobResumed
+	(*TimerFired)(nil),        // 23: jobledger.v1.TimerFired
+	(*JobRetired)(nil),        // 24: jobledger.v1.JobRetired
+	(*JobTemplate)(nil),       // 25: jobledger.v1.JobTemplate
+	(*JobPolicies)(nil),       // 26: jobledger.v1.JobPolicies
+	(*Decision)(nil),          // 27: jobledger.v1.Decision
+	(*CommandEnded)(nil),      // 28: jobledger.v1.CommandEnded
 }
 var file_jobledger_v1_stream_proto_depIdxs = []int32{
 	1,  // 0: jobledger.v1.PublishedRecord.header:type_name -> jobledger.v1.Header
@@ -764,28 +783,29 @@ var file_jobledger_v1_stream_proto_depIdxs = []int32{
 	11, // 10: jobledger.v1.PublishedRecord.synced:type_name -> jobledger.v1.Synced
 	12, // 11: jobledger.v1.PublishedRecord.rival_found:type_name -> jobledger.v1.RivalFound
 	13, // 12: jobledger.v1.PublishedRecord.rival_gone:type_name -> jobledger.v1.RivalGone
-	14, // 13: jobledger.v1.PublishedRecord.job_added:type_name -> jobledger.v1.JobSeen
-	14, // 14: jobledger.v1.PublishedRecord.job_changed:type_name -> jobledger.v1.JobSeen
-	15, // 15: jobledger.v1.PublishedRecord.job_deleted:type_name -> jobledger.v1.JobGone
-	16, // 16: jobledger.v1.PublishedRecord.pod_added:type_name -> jobledger.v1.PodSeen
-	16, // 17: jobledger.v1.PublishedRecord.pod_changed:type_name -> jobledger.v1.PodSeen
-	17, // 18: jobledger.v1.PublishedRecord.pod_deleted:type_name -> jobledger.v1.PodGone
-	18, // 19: jobledger.v1.PublishedRecord.group_seen:type_name -> jobledger.v1.GroupSeen
-	19, // 20: jobledger.v1.PublishedRecord.spec_stored:type_name -> jobledger.v1.JobSpec
-	20, // 21: jobledger.v1.PublishedRecord.state_stored:type_name -> jobledger.v1.JobState
-	21, // 22: jobledger.v1.PublishedRecord.job_resumed:type_name -> jobledger.v1.JobResumed
-	22, // 23: jobledger.v1.PublishedRecord.timer_fired:type_name -> jobledger.v1.TimerFired
-	23, // 24: jobledger.v1.PublishedRecord.job_retired:type_name -> jobledger.v1.JobRetired
-	24, // 25: jobledger.v1.PublishedRecord.template_stored:type_name -> jobledger.v1.JobTemplate
-	25, // 26: jobledger.v1.PublishedRecord.policies_stored:type_name -> jobledger.v1.JobPolicies
-	26, // 27: jobledger.v1.PublishedRecord.decided:type_name -> jobledger.v1.Decision
-	26, // 28: jobledger.v1.PublishedRecord.would_decide:type_name -> jobledger.v1.Decision
-	27, // 29: jobledger.v1.PublishedRecord.command_ended:type_name -> jobledger.v1.CommandEnded
-	30, // [30:30] is the sub-list for method output_type
-	30, // [30:30] is the sub-list for method input_type
-	30, // [30:30] is the sub-list for extension type_name
-	30, // [30:30] is the sub-list for extension extendee
-	0,  // [0:30] is the sub-list for field type_name
+	14, // 13: jobledger.v1.PublishedRecord.loss_found:type_name -> jobledger.v1.LossFound
+	15, // 14: jobledger.v1.PublishedRecord.job_added:type_name -> jobledger.v1.JobSeen
+	15, // 15: jobledger.v1.PublishedRecord.job_changed:type_name -> jobledger.v1.JobSeen
+	16, // 16: jobledger.v1.PublishedRecord.job_deleted:type_name -> jobledger.v1.JobGone
+	17, // 17: jobledger.v1.PublishedRecord.pod_added:type_name -> jobledger.v1.PodSeen
+	17, // 18: jobledger.v1.PublishedRecord.pod_changed:type_name -> jobledger.v1.PodSeen
+	18, // 19: jobledger.v1.PublishedRecord.pod_deleted:type_name -> jobledger.v1.PodGone
+	19, // 20: jobledger.v1.PublishedRecord.group_seen:type_name -> jobledger.v1.GroupSeen
+	20, // 21: jobledger.v1.PublishedRecord.spec_stored:type_name -> jobledger.v1.JobSpec
+	21, // 22: jobledger.v1.PublishedRecord.state_stored:type_name -> jobledger.v1.JobState
+	22, // 23: jobledger.v1.PublishedRecord.job_resumed:type_name -> jobledger.v1.JobResumed
+	23, // 24: jobledger.v1.PublishedRecord.timer_fired:type_name -> jobledger.v1.TimerFired
+	24, // 25: jobledger.v1.PublishedRecord.job_retired:type_name -> jobledger.v1.JobRetired
+	25, // 26: jobledger.v1.PublishedRecord.template_stored:type_name -> jobledger.v1.JobTemplate
+	26, // 27: jobledger.v1.PublishedRecord.policies_stored:type_name -> jobledger.v1.JobPolicies
+	27, // 28: jobledger.v1.PublishedRecord.decided:type_name -> jobledger.v1.Decision
+	27, // 29: jobledger.v1.PublishedRecord.would_decide:type_name -> jobledger.v1.Decision
+	28, // 30: jobledger.v1.PublishedRecord.command_ended:type_name -> jobledger.v1.CommandEnded
+	31, // [31:31] is the sub-list for method output_type
+	31, // [31:31] is the sub-list for method input_type
+	31, // [31:31] is the sub-list for extension type_name
+	31, // [31:31] is the sub-list for extension extendee
+	0,  // [0:31] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_stream_proto_init() }
@@ -810,6 +830,7 @@ func file_jobledger_v1_stream_proto_init() {
 		(*PublishedRecord_Synced)(nil),
 		(*PublishedRecord_RivalFound)(nil),
 		(*PublishedRecord_RivalGone)(nil),
+		(*PublishedRecord_LossFound)(nil),
 		(*PublishedRecord_JobAdded)(nil),
 		(*PublishedRecord_JobChanged)(nil),
 		(*PublishedRecord_JobDeleted)(nil),
