@@ -29,6 +29,17 @@ func TestCreateMakesThePodOfItsOrdinal(t *testing.T) {
 	}
 }
 
+// TestACreateSealsItsAnnotation: only the seal tells a pod that the log made from one that a user says it made.
+func TestACreateSealsItsAnnotation(t *testing.T) {
+	key := events.Key{1}
+	w := newWorld(t, func(c *Config) { c.Seal = key.Seal })
+	w.do(w.task(&events.CreatePod{Ordinal: 1, Index: events.NoIndex, Template: w.template()}))
+	pod := w.server.Pod("default", identity.PodName(w.job.UID, "demo-", 1))
+	if seal := pod.Annotations[events.SealAnnotation]; seal == "" || seal != key.Seal("default", identity.CommandOf(w.job.UID, 1)) {
+		t.Errorf("the seal is %q", seal)
+	}
+}
+
 // J-060: a create that is tried twice meets the pod of the first try, and makes no second one.
 func TestCreateMeetsThePodOfAnEarlierTry(t *testing.T) {
 	w := newWorld(t)
