@@ -1,0 +1,3 @@
+// Package pinned holds the log against older programs: the first commit whose program knows of least readers is built from this
+// repository's history, reads a log that today's code writes, and refuses one that needs a newer reader, in words.
+package pinned

@@ -1,0 +1,188 @@
+package pinned
+
+import (
+	"archive/tar"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/jobledger/jobledger/internal/sim/joblog"
+	"github.com/jobledger/jobledger/reconciler/loop"
+	"github.com/jobledger/jobledger/store/boltlog"
+)
+
+// first is the first commit whose program looks at what a log needs of its reader.
+const first = "5926025fab7109de85daf75d72e424f6dfcf6c04"
+
+// TestTheFirstReaderThatLooks: it opens the log of today, to read and to write, and refuses one that needs a newer reader, in words and
+// without calling it damaged.
+func TestTheFirstReaderThatLooks(t *testing.T) {
+	program := build(t)
+	dir := filepath.Join(t.TempDir(), "log")
+	write(t, dir)
+	for _, args := range [][]string{
+		{"verify", "--log", dir}, {"events", "--log", dir, "--kind", "Decided"}, {"get", "jobs", "-A", "--log", dir}, {"replay", "--log", dir},
+	} {
+		out, err := jobledger(t, program, args...)
+		if err != nil {
+			t.Errorf("it reads a log of today with %q: %v\n%s", args[0], err, out)
+		}
+	}
+	if out := starts(t, program, dir); !strings.Contains(out, "stopped in good order") {
+		t.Errorf("it goes on with a log of today: %s", out)
+	}
+	needNewer(t, filepath.Join(dir, "00000000000000000001.db"))
+	const words = "this log was written by jobledger v9.1.0, which needs at least reader v9.0.0 (format 99"
+	for _, args := range [][]string{
+		{"verify", "--log", dir}, {"events", "--log", dir}, {"get", "jobs", "-A", "--log", dir}, {"replay", "--log", dir},
+		{"run", "--log", dir, "--kubeconfig", kubeconfig(t), "--leader-elect=false", "--listen="},
+	} {
+		out, err := jobledger(t, program, args...)
+		if err == nil || !strings.Contains(out, words) || !strings.Contains(out, "use v9.0.0 or a newer one") || strings.Contains(out, "corrupt") {
+			t.Errorf("of a log that needs a newer reader %q says: %v\n%s", args[0], err, out)
+		}
+	}
+}
+
+// build makes the program of that commit. Without the history there is nothing to build: in CI that is a failure.
+func build(t *testing.T) string {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	archive, err := exec.Command("git", "-C", root, "archive", "--format=tar", first).Output()
+	if err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatalf("commit %s is not in the history that was checked out: fetch all of it (fetch-depth: 0): %v", first, err)
+		}
+		t.Skipf("commit %s is not in the history here: %v", first, err)
+	}
+	source := t.TempDir()
+	unpack(t, archive, source)
+	program := filepath.Join(t.TempDir(), "jobledger")
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", program, "./cmd/jobledger")
+	build.Dir, build.Env = source, append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build commit %s: %v\n%s", first, err, out)
+	}
+	return program
+}
+
+func unpack(t *testing.T, archive []byte, dir string) {
+	t.Helper()
+	for r := tar.NewReader(bytes.NewReader(archive)); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, filepath.Clean("/"+h.Name))
+		switch h.Typeflag {
+		case tar.TypeDir:
+			err = os.MkdirAll(path, 0o755)
+		case tar.TypeReg:
+			var content []byte
+			if content, err = io.ReadAll(r); err == nil {
+				err = os.WriteFile(path, content, 0o644)
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// write makes a log as today's controller does.
+func write(t *testing.T, dir string) {
+	t.Helper()
+	log, err := boltlog.Open(dir, boltlog.Options{Reader: loop.Reader("v0.0.0-test"), Least: loop.Least()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := joblog.Write(log, joblog.Busy(2000)); err != nil {
+		t.Fatal(err)
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// needNewer makes a file say that its reader needs a format to come, and gives the rest a form that nobody knows.
+func needNewer(t *testing.T, path string) {
+	t.Helper()
+	db, err := bbolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := func(v []byte, s string) []byte { return append(binary.AppendUvarint(v, uint64(len(s))), s...) }
+	block := text(text([]byte{99, 4, 1}, "v9.0.0"), "v9.1.0") // format, rules, fold, program, writer
+	value := append(text([]byte{7}, string(block)), "of another form"...)
+	value = binary.LittleEndian.AppendUint32(value, crc32.Checksum(value, crc32.MakeTable(crc32.Castagnoli)))
+	err = db.Update(func(tx *bbolt.Tx) error { return tx.Bucket([]byte("meta")).Put([]byte("begin"), value) })
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func jobledger(t *testing.T, program string, args ...string) (string, error) {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), program, args...).CombinedOutput()
+	return string(out), err
+}
+
+// starts runs the controller until it has written its start, and stops it. There is no cluster.
+func starts(t *testing.T, program, dir string) string {
+	t.Helper()
+	var said bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), program, "run", "--log", dir, "--kubeconfig", kubeconfig(t), "--leader-elect=false", "--listen=127.0.0.1:0")
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() { _ = cmd.Wait(); close(ended) }() // ends with the program
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for there := false; !there; {
+		select {
+		case <-ended:
+			return said.String()
+		case <-tick.C:
+			_, err := os.Stat(filepath.Join(dir, "SERVER"))
+			there = err == nil
+		}
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	<-ended
+	return said.String()
+}
+
+func kubeconfig(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(path, []byte(`apiVersion: v1
+kind: Config
+clusters: [{name: a, cluster: {server: "http://127.0.0.1:9"}}]
+contexts: [{name: a, context: {cluster: a, user: a}}]
+current-context: a
+users: [{name: a, user: {}}]
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
