@@ -17,13 +17,14 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
 )
 
 // fakeAPI is as much of an API server as release asks: it lists in pages of at most two, patches the finalizers of pods, and
-// deletes Leases. Labels of an object say how it behaves:
+// replaces and deletes Leases. Labels of an object say how it behaves:
 //
 //	refuse: word     a patch is forbidden, with that word
 //	busy: "2"        so many patches are answered with 429 first
@@ -93,6 +94,8 @@ func (a *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer(w, object)
 	case r.Method == http.MethodPatch:
 		a.patch(w, r, object)
+	case r.Method == http.MethodPut:
+		a.put(w, r, object)
 	case r.Method == http.MethodDelete:
 		a.delete(w, r, object)
 	}
@@ -163,6 +166,24 @@ func (a *fakeAPI) patch(w http.ResponseWriter, r *http.Request, o *unstructured.
 	}
 	o.SetFinalizers(slices.DeleteFunc(o.GetFinalizers(), func(f string) bool { return slices.Contains(patch.Metadata.Delete, f) }))
 	a.patched = true
+	answer(w, o)
+}
+
+// put replaces an object: a Lease that is taken.
+func (a *fakeAPI) put(w http.ResponseWriter, r *http.Request, o *unstructured.Unstructured) {
+	body, _ := io.ReadAll(r.Body)
+	decoded, _, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
+	if err == nil {
+		var content map[string]any
+		if content, err = runtime.DefaultUnstructuredConverter.ToUnstructured(decoded); err == nil {
+			content["kind"], content["apiVersion"] = o.GetKind(), o.GetAPIVersion()
+			o.Object = content
+		}
+	}
+	if err != nil {
+		refuse(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error(), nil)
+		return
+	}
 	answer(w, o)
 }
 
