@@ -94,7 +94,7 @@ func (p *part) spread(r *events.Record) error {
 	case *events.ControllerStarted, *events.ClockStepped:
 		return p.restoreAll()
 	case *events.EpochChanged:
-		p.whole = p.whole || f.Reason == events.EpochClusterRewound // what is kept is of another past
+		p.whole = true // what is kept is of another past
 	}
 	return nil
 }
