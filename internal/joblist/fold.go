@@ -90,7 +90,7 @@ func apply(ctx context.Context, log store.Reader, fold *show.Fold, r *events.Rec
 
 // spread makes ready for a record that concerns every Job.
 func (p *part) spread(r *events.Record) error {
-	switch f := r.Facts.(type) {
+	switch r.Facts.(type) {
 	case *events.ControllerStarted, *events.ClockStepped:
 		return p.restoreAll()
 	case *events.EpochChanged:

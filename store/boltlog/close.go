@@ -27,14 +27,16 @@ func (l *Log) Close() error {
 
 	l.mu.Lock()
 	l.closed = true
-	failed := l.failed
+	failed, losses := l.failed, l.losses // while some are known, what tells of them stays as it is
 	l.announce()
 	l.mu.Unlock()
 	var errs []error
 	if failed != nil {
 		errs = append(errs, fmt.Errorf("%w: %w", store.ErrFailed, failed))
-	} else if err := l.indexTail(); err != nil { // readers make it again
-		l.options.Logger.Warn("the index of the newest file is not stored", slog.Any("error", err))
+	} else if len(losses) == 0 {
+		if err := l.indexTail(); err != nil { // readers make it again
+			l.options.Logger.Warn("the index of the newest file is not stored", slog.Any("error", err))
+		}
 	}
 	for _, f := range l.files {
 		errs = append(errs, f.end(store.ErrClosed))
@@ -43,7 +45,7 @@ func (l *Log) Close() error {
 	if l.spare != nil {
 		errs = append(errs, l.spare.close(false), os.Remove(l.spare.path))
 	}
-	if errors.Join(errs...) == nil && len(l.losses) == 0 { // else what tells of the loss stays as it is
+	if errors.Join(errs...) == nil && len(losses) == 0 {
 		id, end := l.Durable()
 		if err := writeWitness(filepath.Join(l.dir, closedName), id, end); err != nil { // only a witness
 			l.options.Logger.Warn("the end of the log is not witnessed", slog.Any("error", err))

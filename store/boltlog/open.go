@@ -108,13 +108,10 @@ func (l *Log) load() error {
 	if err := l.lostRecords(tail.first, end.Head, offsets); err != nil {
 		return err
 	}
-	if len(l.losses) == 0 {
-		if err := tidySnapshots(l.dir, l.identity, end.Head); err != nil { // a process ended between EpochChanged and GoOn
+	if len(l.losses) == 0 { // else that is for GoOn
+		if err := errors.Join(tidySnapshots(l.dir, l.identity, end.Head), tidyIndexes(l.dir)); err != nil {
 			return err
 		}
-	}
-	if err := tidyIndexes(l.dir); err != nil {
-		return err
 	}
 	if err := l.openTail(end); err != nil {
 		return err

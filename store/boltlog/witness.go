@@ -204,7 +204,7 @@ func (l *Log) GoOn() error {
 	l.losses = nil
 	tail := l.files[len(l.files)-1].first
 	l.mu.Unlock()
-	return errors.Join(tidySnapshots(l.dir, id, end), os.RemoveAll(filepath.Join(l.dir, fileName(tail, indexSuffix))))
+	return errors.Join(tidySnapshots(l.dir, id, end), tidyIndexes(l.dir), os.RemoveAll(filepath.Join(l.dir, fileName(tail, indexSuffix))))
 }
 
 // tidySnapshots removes those of records that are lost: they are of an epoch that has ended.
