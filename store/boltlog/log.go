@@ -31,6 +31,7 @@ type Log struct {
 	spare      *tail          // the next file, made ahead; nil when there is none
 	background sync.WaitGroup // what ends by itself, or with the log: indexes of sealed files, packing
 	witness    sync.WaitGroup // noteHeads
+	noting     sync.Mutex     // held while HEAD is written; taken before library.mu
 	indexing   sync.Mutex     // held while indexes of sealed files are made, one after the other: each goes on from the one before
 
 	packing sync.Mutex               // held by Pack

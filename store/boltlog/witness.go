@@ -39,20 +39,28 @@ func (l *Log) noteHeads() {
 	var noted store.Head
 	told := false
 	for {
-		id, now := l.Durable()
-		if now != noted && now.Sequence > 0 && len(l.Losses()) == 0 {
-			err := writeWitness(filepath.Join(l.dir, headName), id, now)
-			if err != nil && !told { // only a witness, and the disk may be full for long
-				l.options.Logger.Warn("the newest head is not noted beside the log", slog.Any("error", err))
-			}
-			noted, told = now, err != nil
+		now, err := l.noteHead(noted)
+		if err != nil && !told { // only a witness, and the disk may be full for long
+			l.options.Logger.Warn("the newest head is not noted beside the log", slog.Any("error", err))
 		}
+		noted, told = now, err != nil
 		select {
 		case <-l.committed:
 			return
 		case <-tick.C:
 		}
 	}
+}
+
+// noteHead notes the durable head, unless that is the one that was noted, and returns it.
+func (l *Log) noteHead(noted store.Head) (store.Head, error) {
+	l.noting.Lock()
+	defer l.noting.Unlock()
+	id, now := l.Durable()
+	if now == noted || now.Sequence == 0 || len(l.Losses()) > 0 {
+		return noted, nil
+	}
+	return now, writeWitness(filepath.Join(l.dir, headName), id, now)
 }
 
 // Durable is the durable head with the identity that the log had there. Whoever tells others of the head says this one: that of an
@@ -188,6 +196,8 @@ func (l *Log) Losses() []events.Loss {
 // GoOn is called once the EpochChanged is durable with which the log goes on after a loss. What tells of the records that are lost is
 // replaced or removed: they are of an epoch that has ended.
 func (l *Log) GoOn() error {
+	l.noting.Lock()
+	defer l.noting.Unlock()
 	id, end := l.Durable()
 	for _, loss := range l.Losses() {
 		if loss.Epoch >= id.Epoch {
