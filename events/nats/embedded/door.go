@@ -89,7 +89,7 @@ func (d *door) pass(conn net.Conn) {
 		return // it starts anew
 	}
 	defer func() { _ = server.Close() }() // it tells nobody anything
-	d.ended.Go(func() { // ends with either
+	d.ended.Go(func() {                   // ends with either
 		_, _ = io.Copy(server, conn)
 		_ = server.Close()
 	})

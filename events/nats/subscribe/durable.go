@@ -160,6 +160,9 @@ func (s *subscriber) resume(ctx context.Context, f *finder, info *jetstream.Cons
 		}
 		if next > place { // nobody has acknowledged more than what is known here, so whatever is missing since is missing
 			first = following(s.newest.ID)
+			if s.lost, err = s.lacks(ctx, f, first); err != nil {
+				return err
+			}
 		}
 	}
 	s.order.Expect(first)

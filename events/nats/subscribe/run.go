@@ -233,7 +233,11 @@ func (s *subscriber) locate(ctx context.Context, f *finder) error {
 // begin gives the place at which a subscription begins: behind what was taken before, if something is known of that.
 func (s *subscriber) begin(ctx context.Context, f *finder) (uint64, error) {
 	if s.continues {
-		return s.seek(ctx, f)
+		from, err := s.seek(ctx, f)
+		if err == nil {
+			s.lost, err = s.lacks(ctx, f, following(s.newest.ID))
+		}
+		return from, err
 	}
 	from, first, err := f.start(ctx, s.Start)
 	if err != nil {
@@ -264,7 +268,10 @@ func (s *subscriber) again(ctx context.Context, f *finder) (uint64, error) {
 			return 0, err
 		}
 		if there == nil || there.place > s.place || s.floor.behind(there.head.ID) {
-			return s.place + 1, nil
+			if s.place+1 < f.first && s.lost == (Gap{}) { // purged while the connection was broken
+				s.lost, err = s.lacks(ctx, f, next)
+			}
+			return s.place + 1, err
 		}
 	}
 	return f.after(ctx, preceding(next))

@@ -37,6 +37,11 @@ func record(sequence events.Sequence) subscribe.Taken {
 
 // TestADurableSubscriptionGoesOnBehindWhatWasTaken, whatever the server has forgotten while nobody subscribed. Records 1 to 5 were taken.
 func TestADurableSubscriptionGoesOnBehindWhatWasTaken(t *testing.T) {
+	t.Run("everything", func(t *testing.T) { goesOnBehindWhatWasTaken(t) })
+	t.Run("one kind", func(t *testing.T) { goesOnBehindWhatWasTaken(t, nats.Filter{Event: events.KindTimerFired.String()}) })
+}
+
+func goesOnBehindWhatWasTaken(t *testing.T, filters ...nats.Filter) {
 	for _, row := range []struct {
 		sentence  string
 		meanwhile func(t *testing.T, s *natstest.Server, js jetstream.JetStream, state *subscribe.StateFile)
@@ -111,7 +116,7 @@ func TestADurableSubscriptionGoesOnBehindWhatWasTaken(t *testing.T) {
 		}, 6, "", false},
 		{"another machine took some", func(t *testing.T, _ *natstest.Server, js jetstream.JetStream, _ *subscribe.StateFile) {
 			put(t, js, life, 1, timers(6, 7)...)
-			other := start(t, js, subscribe.Config{Durable: "d"}, nil)
+			other := start(t, js, subscribe.Config{Durable: "d", Filters: filters}, nil)
 			whole(t, other.await(2), 6)
 			if err := other.end(); err != nil {
 				t.Fatal(err)
@@ -123,7 +128,7 @@ func TestADurableSubscriptionGoesOnBehindWhatWasTaken(t *testing.T) {
 			s := natstest.NewServer(t).Start()
 			js := makeStream(t, s)
 			state := stateFile(t, filepath.Join(t.TempDir(), "deep", "down", "d.json"))
-			config := subscribe.Config{Durable: "d", State: state}
+			config := subscribe.Config{Durable: "d", State: state, Filters: filters}
 			sub := start(t, js, config, nil)
 			natstest.Eventually(t, "it subscribes", func() error { return consumers(js, 1) })
 			put(t, js, life, 1, timers(1, 5)...)
