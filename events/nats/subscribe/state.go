@@ -28,6 +28,11 @@ func (s *subscriber) load() error {
 	if s.State == nil {
 		return nil
 	}
+	if file, ok := s.State.(interface{ hold() error }); ok {
+		if err := file.hold(); err != nil {
+			return err // Run tries again
+		}
+	}
 	taken, err := s.State.Load()
 	if err != nil {
 		return &finalError{err}

@@ -190,6 +190,58 @@ func TestAStateAloneRemembersToo(t *testing.T) {
 	whole(t, start(t, js, config, nil).await(3), 6)
 }
 
+// TestTwoDoNotShareAStateFile: each would write over what the other took, and one of them go back. The second waits, and goes on behind.
+func TestTwoDoNotShareAStateFile(t *testing.T) {
+	for _, durable := range []string{"", "d"} {
+		t.Run("durable "+durable, func(t *testing.T) {
+			js := makeStream(t, natstest.NewServer(t).Start())
+			put(t, js, life, 1, timers(1, 5)...)
+			path := filepath.Join(t.TempDir(), "s")
+			first := stateFile(t, path)
+			config := subscribe.Config{Durable: durable, Start: subscribe.All(), State: first}
+			one := start(t, js, config, nil)
+			whole(t, one.await(5), 1)
+			config.State = stateFile(t, path)
+			two := start(t, js, config, nil)
+			two.says(t, "another subscriber keeps what it takes in "+path)
+			put(t, js, life, 1, timers(6, 8)...)
+			whole(t, one.await(8), 1)
+			if err := errors.Join(one.end(), first.Close()); err != nil {
+				t.Fatal(err)
+			}
+			put(t, js, life, 1, timers(9, 10)...)
+			whole(t, two.await(2), 9)
+			if got := two.events(); len(got) != 2 {
+				t.Errorf("the second has %d events", len(got))
+			}
+		})
+	}
+}
+
+// TestTidyingTakesNothingOfOthers: a name may be a pattern.
+func TestTidyingTakesNothingOfOthers(t *testing.T) {
+	dir := t.TempDir()
+	others := []string{"a.1.tmp", "[ab].x.tmp", "[ab].1.tmp.old"}
+	for _, name := range append(others, "[ab].1.tmp") {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(file, time.Time{}, time.Unix(1, 0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stateFile(t, filepath.Join(dir, "[ab]"))
+	for _, name := range others {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "[ab].1.tmp")); !os.IsNotExist(err) {
+		t.Errorf("what was left behind stays: %v", err)
+	}
+}
+
 // full is a State on a disk that is full.
 type full struct{}
 

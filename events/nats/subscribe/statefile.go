@@ -8,17 +8,22 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/jobledger/jobledger/events/nats"
 )
 
 // StateFile is a State in a file, which is replaced whole with each event. Whoever reads it sees one or the other, also when the process is
-// killed. It reaches the disk at the latest with the first event after a second, and with Close: after a power cut it may be older, and
+// killed. While a Run uses it, others wait until that one has ended: they would write over each other what they took. It reaches the disk
+// at the latest with the first event after a second, and with Close: after a power cut it may be older, and
 // then the server's memory counts, unless that is gone, too.
 type StateFile struct {
 	path   string
 	are    stateJSON // what the file says but the event
+	lock   *os.File  // of the Run that uses it; nil before
 	synced time.Time
 	newer  bool // than what is on the disk for certain
 }
@@ -61,12 +66,34 @@ func (f *StateFile) temporary() string { return fmt.Sprintf("%s.%d.tmp", f.path,
 
 // tidy removes what processes left behind that were killed while they wrote. What is younger may be of one that lives.
 func (f *StateFile) tidy() {
-	left, _ := filepath.Glob(f.path + ".*.tmp") // a name that is no pattern leaves a few bytes behind, and no more
-	for _, name := range left {
-		if info, err := os.Stat(name); err == nil && time.Since(info.ModTime()) > time.Minute {
-			_ = os.Remove(name)
+	there, _ := os.ReadDir(filepath.Dir(f.path)) // what cannot be read stays
+	for _, entry := range there {
+		rest, ours := strings.CutPrefix(entry.Name(), filepath.Base(f.path)+".")
+		pid, temporary := strings.CutSuffix(rest, ".tmp")
+		if _, err := strconv.ParseUint(pid, 10, 32); !ours || !temporary || err != nil {
+			continue
+		}
+		if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) > time.Minute {
+			_ = os.Remove(filepath.Join(filepath.Dir(f.path), entry.Name()))
 		}
 	}
+}
+
+// hold takes the file for this process, unless another one has it. Where files cannot be locked nobody is kept away.
+func (f *StateFile) hold() error {
+	if f.lock != nil {
+		return nil
+	}
+	lock, err := os.OpenFile(f.path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil //nolint:nilerr // nothing can be written there, which Save tells
+	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); errors.Is(err, syscall.EWOULDBLOCK) {
+		_ = lock.Close() // nothing was written to it
+		return fmt.Errorf("another subscriber keeps what it takes in %s: waiting until it ends", f.path)
+	}
+	f.lock = lock // it goes with the process, also when that is killed
+	return nil
 }
 
 // Load is described by State.
@@ -153,8 +180,14 @@ func (f *StateFile) replace(text []byte, safe bool) (err error) {
 	return syncName(f.path)
 }
 
-// Close makes what was saved last safe from a power cut.
+// Close makes what was saved last safe from a power cut, and lets others use the file.
 func (f *StateFile) Close() error {
+	if f.lock != nil {
+		defer func() {
+			_ = f.lock.Close() // likewise
+			f.lock = nil
+		}()
+	}
 	if !f.newer {
 		return nil
 	}
