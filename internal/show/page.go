@@ -122,7 +122,7 @@ func (l *lines) styled(style Style, label, format string, args ...any) {
 	}
 }
 
-// wrap breaks a text at spaces into lines of at most width characters; a longer word is broken too, unless words are to stay
+// wrap breaks a text at spaces into lines of at most width columns; a longer word is broken too, unless words are to stay
 // whole. A width that is not positive means no limit.
 func wrap(text string, width int, whole bool) []string {
 	if width <= 0 {
@@ -132,13 +132,14 @@ func wrap(text string, width int, whole bool) []string {
 	width = max(width, 20+len(indent))
 	var out []string
 	rest := []rune(text)
-	for len(rest) > width {
-		at := width
+	for columns(string(rest)) > width {
+		most := len([]rune(head(string(rest), width)))
+		at := most
 		for at > len(indent) && rest[at] != ' ' {
 			at--
 		}
 		if at <= len(indent) {
-			at = width
+			at = max(most, 1)
 			for whole && at < len(rest) && rest[at] != ' ' {
 				at++
 			}

@@ -4,7 +4,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // Style is how a cell stands out on a terminal that shows colours.
@@ -95,7 +94,7 @@ func (t *Table) measure() {
 	last := 0
 	for _, row := range t.rows {
 		for i, c := range row {
-			w := utf8.RuneCountInString(c.Text)
+			w := columns(c.Text)
 			if i == len(t.Head)-1 {
 				last = max(last, w)
 			}
@@ -158,7 +157,7 @@ func (t *Table) write(row []Cell) {
 			b.WriteString(text)
 		}
 		if !last {
-			b.WriteString(strings.Repeat(" ", max(width-utf8.RuneCountInString(text), 0)+gap))
+			b.WriteString(strings.Repeat(" ", max(width-columns(text), 0)+gap))
 		}
 		at += width + gap
 	}

@@ -38,34 +38,32 @@ func Clean(s string) string {
 // hidden reports whether a terminal could take r for something other than a character that takes place.
 func hidden(r rune) bool { return !unicode.IsPrint(r) }
 
-// Clip cuts a text to width characters; what is cut shows as an ellipsis. 0 means no limit.
+// Clip cuts a text to width columns; what is cut shows as an ellipsis. 0 means no limit.
 func Clip(s string, width int) string {
-	if width <= 0 || utf8.RuneCountInString(s) <= width {
+	if width <= 0 || columns(s) <= width {
 		return s
 	}
-	runes := []rune(s)
-	return string(runes[:max(width-1, 0)]) + "…"
+	return head(s, max(width-1, 0)) + "…"
 }
 
 const leastReason = 6 // bytes of a reason that are worth showing
 
-// ClipMiddle shortens a name to width characters by its middle: names tell most by how they begin and end.
+// ClipMiddle shortens a name to width columns by its middle: names tell most by how they begin and end.
 func ClipMiddle(s string, width int) string {
-	runes := []rune(s)
-	if width <= 0 || len(runes) <= width {
+	if width <= 0 || columns(s) <= width {
 		return s
 	}
 	end := (width - 1) / 2
-	return string(runes[:max(width-1-end, 0)]) + "…" + string(runes[len(runes)-end:])
+	return head(s, max(width-1-end, 0)) + "…" + tail(s, end)
 }
 
-// ClipWords cuts a text to width characters between two words, so that no name in it is cut. A first word that is longer
+// ClipWords cuts a text to width columns between two words, so that no name in it is cut. A first word that is longer
 // stays whole. What stands in brackets is a reason, no name: that is cut where it must be.
 func ClipWords(s string, width int) string {
-	if width <= 0 || utf8.RuneCountInString(s) <= width {
+	if width <= 0 || columns(s) <= width {
 		return s
 	}
-	fits := string([]rune(s)[:width-1])
+	fits := head(s, width-1)
 	at := strings.LastIndexByte(fits, ' ')
 	if strings.HasPrefix(fits[at+1:], "(") && len(fits)-at > leastReason {
 		return fits + "…"

@@ -1,0 +1,62 @@
+package show
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// Pods and their images write texts in every script. On a terminal a Chinese character takes two columns, an accent of its own none.
+
+// twice are the scripts and blocks whose characters take two columns.
+var twice = []*unicode.RangeTable{
+	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo, unicode.Yi,
+	{
+		R16: []unicode.Range16{{Lo: 0x3000, Hi: 0x303e, Stride: 1}, {Lo: 0xff01, Hi: 0xff60, Stride: 1}, {Lo: 0xffe0, Hi: 0xffe6, Stride: 1}},
+		R32: []unicode.Range32{{Lo: 0x1f300, Hi: 0x1f64f, Stride: 1}, {Lo: 0x1f680, Hi: 0x1f6ff, Stride: 1}, {Lo: 0x1f900, Hi: 0x1faff, Stride: 1}},
+	},
+}
+
+// columnsOf is how many columns a character takes on a terminal.
+func columnsOf(r rune) int {
+	switch {
+	case r < 0x300:
+		return 1
+	case unicode.In(r, unicode.Mn, unicode.Me):
+		return 0
+	case r >= 0x1100 && !(r >= 0xff61 && r <= 0xffdc) && unicode.In(r, twice...):
+		return 2
+	}
+	return 1
+}
+
+// columns is how many columns a text takes.
+func columns(s string) int {
+	n := 0
+	for _, r := range s {
+		n += columnsOf(r)
+	}
+	return n
+}
+
+// head is as much of a text as fits, from its beginning.
+func head(s string, width int) string {
+	for i, r := range s {
+		if width -= columnsOf(r); width < 0 {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// tail is as much of a text as fits, to its end.
+func tail(s string, width int) string {
+	at := len(s)
+	for at > 0 {
+		r, n := utf8.DecodeLastRuneInString(s[:at])
+		if width -= columnsOf(r); width < 0 {
+			break
+		}
+		at -= n
+	}
+	return s[at:]
+}
