@@ -57,6 +57,10 @@ func (l *Log) commits() {
 			}
 			l.announce()
 		}
+		if l.durable.Sequence >= l.indexedTo+indexEvery {
+			l.indexedTo = l.durable.Sequence
+			l.background.Go(l.indexSoFar)
+		}
 		l.mu.Unlock()
 		for _, p := range group {
 			p.end(nil)

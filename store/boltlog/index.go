@@ -16,11 +16,16 @@ import (
 // one: checksums, density, the end mark of the last one. After the last record of a commit group it calls group, if not
 // nil, with the chain value that is stored there. Errors name the first bad record.
 func (f *logFile) scan(last events.Sequence, fn func(h *events.Header, stored []byte) error, group func(events.Hash) error) error {
+	return f.scanFrom(f.first, last, fn, group)
+}
+
+// scanFrom begins with a later record.
+func (f *logFile) scanFrom(from, last events.Sequence, fn func(h *events.Header, stored []byte) error, group func(events.Hash) error) error {
 	ended := true
-	for next := f.first; next <= last; {
+	for next := from; next <= last; {
 		chunks, failed := f.chunks(next, last, readBytes)
 		for i, c := range chunks {
-			end, err := c.scan(&next, i == 0 && f.replaced.Load(), fn)
+			end, err := c.scan(&next, i == 0 && (f.replaced.Load() || next == from && from > f.first), fn)
 			if err == nil {
 				ended = end.batch
 				if end.group != nil && group != nil {
@@ -87,8 +92,8 @@ func (c chunk) scan(next *events.Sequence, within bool, fn func(h *events.Header
 
 // buildIndex makes the index of the file's records through last; with an error, of those before it.
 func (f *logFile) buildIndex(last events.Sequence) (*index.Index, error) {
-	x := index.New(f.first)
-	err := f.scan(last, func(h *events.Header, stored []byte) error {
+	x, from := f.indexed(last)
+	err := f.scanFrom(from, last, func(h *events.Header, stored []byte) error {
 		name, err := nameOf(h, stored)
 		x.Add(h, name)
 		return err
@@ -231,8 +236,10 @@ func (f *logFile) takeAge(x *index.Index, end store.Head) {
 	if err != nil {
 		return // there is none of this head
 	}
-	x.Age(stored.youngest)
-	f.indexed = end
+	if stored.youngest != anyAge {
+		x.Age(stored.youngest)
+		f.asStored = end
+	}
 	_ = stored.close() // it was only read
 }
 
@@ -307,7 +314,7 @@ func (l *Log) indexTail() error {
 		before = l.files[n-2]
 	}
 	f := l.files[n-1]
-	if l.durable.Sequence < f.first || f.indexed == l.durable {
+	if l.durable.Sequence < f.first || f.asStored == l.durable {
 		return nil
 	}
 	return f.writeIndex(f.memory, l.durable, before)

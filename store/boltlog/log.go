@@ -49,6 +49,7 @@ type Log struct {
 	gathering  int             // batches that the committer gathers, and need not hear of before; 0 when it does not
 	tailFirst  events.Sequence // the file of the last commit, and its bytes in use after it
 	tailBytes  int64
+	indexedTo  events.Sequence // the index of the tail was stored as of this record, or about
 
 	wake      chan struct{} // of capacity 1: something in the queue changed
 	committed chan struct{} // closed when the committer has ended

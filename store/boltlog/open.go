@@ -347,6 +347,7 @@ func (l *Log) openTail(end head) error {
 		}
 	}
 	l.appended, l.nextFile, l.nextIndex, l.cut = end.Sequence, f.first, x, cut
+	l.indexedTo = end.Sequence
 	l.nextBytes, l.tailFirst, l.tailBytes = l.tail.high.Load(), f.first, l.tail.high.Load()
 	if l.tailBytes >= l.options.RotateBytes && end.Sequence >= f.first {
 		l.nextFile, l.nextBytes = end.Sequence+1, 0

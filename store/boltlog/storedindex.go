@@ -67,7 +67,8 @@ type entry struct {
 }
 
 func encodeIndex(x *index.Index, end store.Head, youngest events.Time) []byte {
-	streams, names := x.Streams(), x.Names()
+	names := x.Names()
+	streams := slices.DeleteFunc(x.Streams(), func(s events.Stream) bool { return x.Run(s, 0, end.Sequence).Len() == 0 }) // it goes on
 	f := newFilter(len(streams))
 	all := make([]entry, 0, len(streams))
 	for _, s := range streams {
@@ -86,6 +87,9 @@ func encodeIndex(x *index.Index, end store.Head, youngest events.Time) []byte {
 	all = all[:0]
 	for _, n := range names {
 		bearers := x.Bearers(n, end.Sequence)
+		if len(bearers) == 0 {
+			continue
+		}
 		v := binary.AppendUvarint(appendText(appendText(nil, n.Namespace), n.Name), uint64(len(bearers)))
 		for _, b := range bearers {
 			v = binary.AppendUvarint(appendStream(v, b.Stream), uint64(b.Since-x.First()))
@@ -247,7 +251,10 @@ func (x *storedIndex) block(t *table, hash uint64) ([]byte, error) {
 	if len(t.ends) == 0 {
 		return nil, nil
 	}
-	i := part(hash, len(t.ends))
+	return x.blockAt(t, part(hash, len(t.ends)))
+}
+
+func (x *storedIndex) blockAt(t *table, i int) ([]byte, error) {
 	from := uint32(0)
 	if i > 0 {
 		from = t.ends[i-1]
@@ -297,15 +304,20 @@ func (x *storedIndex) run(s events.Stream) (index.Run, error) {
 	if err != nil || d == nil {
 		return index.Run{}, err
 	}
+	offsets, err := d.offsets()
+	return index.RunOf(x.first, offsets), err
+}
+
+func (d *fields) offsets() ([]uint32, error) {
 	var offsets []uint32
 	at := uint64(0)
 	for range d.uvarint() {
 		if at += d.uvarint(); d.bad {
-			return index.Run{}, errFields
+			return nil, errFields
 		}
 		offsets = append(offsets, uint32(at))
 	}
-	return index.RunOf(x.first, offsets), nil
+	return offsets, nil
 }
 
 func (x *storedIndex) bearers(name index.Name) ([]index.Bearer, error) {
@@ -315,9 +327,12 @@ func (x *storedIndex) bearers(name index.Name) ([]index.Bearer, error) {
 	if err != nil || d == nil {
 		return nil, err
 	}
-	var out []index.Bearer
+	return d.bearers(x.first)
+}
+
+func (d *fields) bearers(first events.Sequence) (out []index.Bearer, err error) {
 	for range d.uvarint() {
-		b := index.Bearer{Stream: d.stream(), Since: x.first + events.Sequence(d.uvarint())}
+		b := index.Bearer{Stream: d.stream(), Since: first + events.Sequence(d.uvarint())}
 		if d.bad {
 			return nil, errFields
 		}

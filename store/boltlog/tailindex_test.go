@@ -1,9 +1,12 @@
 package boltlog
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/storetest"
@@ -67,4 +70,51 @@ func TestAStopStoresTheIndexOfTheTail(t *testing.T) {
 		t.Fatal(err)
 	}
 	readable(21)
+}
+
+// TestAfterACrashLittleIsIndexed: the index of the tail is stored now and then, and a reader of what a killed process left completes it.
+func TestAfterACrashLittleIsIndexed(t *testing.T) {
+	log, w := openTest(t, Options{}, system)
+	items := make([]storetest.Item, 4096)
+	for i := range items {
+		items[i] = storetest.Pod(types.UID(fmt.Sprint("job-", i%100)), i)
+	}
+	var last store.Commit
+	for range indexEvery/len(items) + 3 {
+		last = log.Append(w.Batch(items...), false)
+	}
+	<-last.Done()
+	log.background.Wait()
+	copied := t.TempDir()
+	if err := os.CopyFS(copied, os.DirFS(log.dir)); err != nil {
+		t.Fatal(err)
+	}
+	l, err := OpenReadOnly(copied)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	f, head := l.files[0], l.Head()
+	if _, from := f.indexed(head.Sequence); from < indexEvery {
+		t.Errorf("records from %d on are to be indexed, of %d", from, head.Sequence)
+	}
+	stream := items[7].Stream
+	n := 0
+	for r, err := range l.ReadStream(t.Context(), stream, 0, store.Forward) {
+		if n++; err != nil || r.Stream != stream {
+			t.Fatal(r.Sequence, err)
+		}
+	}
+	want := 0
+	for r, err := range l.Read(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Stream == stream {
+			want++
+		}
+	}
+	if n != want || n < indexEvery/100 {
+		t.Errorf("%d records of the stream, want %d", n, want)
+	}
 }

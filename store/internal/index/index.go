@@ -88,6 +88,20 @@ func (x *Index) Youngest() (t events.Time, ok bool) {
 	return x.youngest, !x.ageless
 }
 
+// Take adds the records of a stream that no record was added of, by their sequences less First.
+func (x *Index) Take(s events.Stream, offsets []uint32) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.streams[s] = offsets
+}
+
+// TakeName likewise adds the streams that bore a name.
+func (x *Index) TakeName(n Name, bearers []Bearer) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.names[n] = bearers
+}
+
 // Age says when the youngest object was created that the records added so far see.
 func (x *Index) Age(youngest events.Time) {
 	x.mu.Lock()
