@@ -189,6 +189,20 @@ func (f *logFile) hole() error {
 	return f.holed
 }
 
+// Holes says what is wrong with sealed files that are known to be damaged, because no index can be made of all their records.
+func (l *library) Holes() (all []error) {
+	s, err := l.shelf()
+	if err != nil {
+		return nil // it is closed
+	}
+	for _, f := range s.files {
+		if hole := f.hole(); hole != nil {
+			all = append(all, hole)
+		}
+	}
+	return all
+}
+
 // sealedHead is the head of a file that nobody writes.
 func (f *logFile) sealedHead() (head, error) {
 	f.mu.RLock()

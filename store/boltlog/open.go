@@ -171,7 +171,7 @@ func (l *Log) lostRecords(tail events.Sequence, end store.Head, offsets map[stri
 }
 
 // noted checks that the log went on from the head that was noted beside it in this epoch.
-func (l *Log) noted(end store.Head) error {
+func (l *library) noted(end store.Head) error {
 	w, err := readWitness(filepath.Join(l.dir, headName), l.identity)
 	if err != nil || w.Epoch != l.identity.Epoch || w.Sequence < l.files[0].first || w.Sequence == 0 {
 		return err

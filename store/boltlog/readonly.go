@@ -58,6 +58,9 @@ func openReadOnly(dir string) (*ReadOnly, error) {
 		if first := l.checkFirst(context.Background()); first != nil {
 			l.damage = append([]error{first}, l.damage...)
 		}
+		if other := l.noted(l.durable); errors.Is(other, store.ErrLost) && l.beyond == nil { // else it is said already
+			l.damage = append(l.damage, other)
+		}
 	}
 	if len(l.damage) > 0 && err == nil {
 		err = written(dir) // what looks like damage may be a controller that started meanwhile

@@ -2,6 +2,7 @@ package boltlog
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -109,8 +110,31 @@ func (l *library) Newest(stream events.Stream, born events.Time) (events.Sequenc
 	if err != nil {
 		return 0, err
 	}
-	return s.since(born).newest(stream, s.durable.Sequence)
+	s = s.since(born)
+	for {
+		at, err := s.newest(stream, s.durable.Sequence)
+		var hole *holeError
+		if !errors.As(err, &hole) {
+			return at, err
+		}
+		// Who writes goes on without what a damaged sealed file may hold: Holes names it.
+		if run, err := hole.file.run(stream, 0, s.durable.Sequence); err == nil && run.Len() > 0 {
+			return run.At(run.Len() - 1), nil
+		}
+		s.files = slices.DeleteFunc(slices.Clone(s.files), func(f *logFile) bool { return f == hole.file })
+		if len(s.files) == 0 {
+			return 0, nil
+		}
+	}
 }
+
+// holeError is for a file that is damaged, where a record may be that is looked for.
+type holeError struct {
+	file *logFile
+	error
+}
+
+func (e *holeError) Unwrap() error { return e.error }
 
 // apart is how far the clocks of two API servers of one cluster may be apart.
 const apart = time.Hour
@@ -139,7 +163,7 @@ func (s shelf) newest(stream events.Stream, from events.Sequence) (events.Sequen
 			return 0, fmt.Errorf("read %s: %w", stream, err)
 		}
 		if hole := f.hole(); hole != nil {
-			return 0, fmt.Errorf("read %s: %w", stream, hole) // there may be a newer one in it
+			return 0, &holeError{f, fmt.Errorf("read %s: %w", stream, hole)} // there may be a newer one in it
 		}
 		if run.Len() > 0 {
 			return run.At(run.Len() - 1), nil
