@@ -99,7 +99,7 @@ concurrent = go list ./... | grep -E '/(cmd/.+|events/.+|reconciler/(loop|execut
 sequential = go list ./... | grep -vE '/(cmd/.+|events/.+|reconciler/(loop|executor)|store/.+)$$'
 
 # Tests of these that have one goroutine and take a minute under the race detector run plain.
-lonely := ^(TestScriptsWithRestarts|TestFlippedByte.*|TestBytesPerPayloadByte|TestTruncatedFileIsFound|TestADamagedIndex.*|TestPagesReadWhatBboltWrote|TestALogIsWrittenAgainFromItsStream)$$
+lonely := ^(TestScriptsWithRestarts|TestDamageTable|TestFlippedByte.*|TestBytesPerPayloadByte|TestTruncatedFileIsFound|TestADamagedIndex.*|TestPagesReadWhatBboltWrote|TestALogIsWrittenAgainFromItsStream)$$
 
 # Integration tests run programs that the test cache knows nothing of, so what they said of another build is no answer.
 # Most of their time is waits, so two packages run at once, each with its own control plane.
@@ -116,7 +116,7 @@ test: ## All that a change must not break: vet, unit, race, integration (under 1
 	cd test && go vet ./...
 	cd test/oracle && go vet ./...
 	go test -timeout 20m $$($(sequential))
-	go test -timeout 20m -run '$(lonely)' ./reconciler/loop ./store/boltlog ./events/nats/publish
+	go test -timeout 20m -run '$(lonely)' ./reconciler/loop ./store/boltlog ./cmd/jobledger ./events/nats/publish
 	go test -timeout 20m -p 4 $(race) -skip '$(lonely)' $$($(concurrent))
 	$(call oracle, -timeout 20m)
 	cd test && $(integration) -timeout 30m ./...
@@ -141,6 +141,16 @@ sim: ## Simulate SEEDS=10000 seeds; one that fails prints how to repeat it
 oracle: export JOBLEDGER_SEEDS = $(SEEDS)
 oracle: ## Play SEEDS=10000 scenarios with the Job controller of Kubernetes and with ours, and compare (SEED=n)
 	$(call oracle, -timeout 4h)
+
+# What is written down of logs, and renewed when formats or words change on purpose: read the difference before it is kept.
+renewed = go test -count=1 -timeout 20m ./cmd/jobledger -v -run '$(1)' $(if $(UPDATE),-update) | grep -v '^=== '
+.PHONY: golden
+golden: ## Golden logs: what today's program says of logs of all releases; UPDATE=1 renews them, says what changed
+	$(call renewed,^TestGoldenLogs$$)
+
+.PHONY: damage
+damage: ## The damage table in docs/format.md: what comes of each kind of damage; UPDATE=1 writes it
+	$(call renewed,^TestDamageTable$$)
 
 ONLY ?=
 .PHONY: mutants

@@ -50,11 +50,14 @@ type fakePod struct {
 var began = events.At(time.Date(2026, 3, 14, 9, 26, 53, 589_000_000, time.UTC))
 
 // newCluster starts a controller on a log that is empty.
-func newCluster(t testing.TB, log store.Log) *fakeCluster {
+func newCluster(t testing.TB, log store.Log) *fakeCluster { return newKeyedCluster(t, log, "") }
+
+// newKeyedCluster is newCluster for a log whose key has that ID.
+func newKeyedCluster(t testing.TB, log store.Log, key string) *fakeCluster {
 	t.Helper()
 	c := &fakeCluster{t: t, log: log, now: began, version: 100, jobs: map[types.UID]*fakeJob{}, names: map[events.CommandName]executor.Task{}}
 	c.loop = loop.New(loop.Config{
-		Log: log, World: projector.NewWorld(), Settings: events.DefaultSettings(), Program: "v0.0.0-test", ZoneData: "2026a",
+		Log: log, World: projector.NewWorld(), Settings: events.DefaultSettings(), Program: "v0.0.0-test", ZoneData: "2026a", Key: key,
 		Salt: func() (s events.Salt) {
 			c.salt++
 			binary.BigEndian.PutUint64(s[:], c.salt)

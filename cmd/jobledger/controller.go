@@ -120,7 +120,7 @@ func (c *controller) work(ctx context.Context, log *boltlog.Log) (err error) {
 	}
 	logger.Info("state folded", "jobs", world.Len(), "finishedJobs", world.Stubs())
 
-	c.health.set(func(h *health) { h.listing = true })
+	c.health.set(func(h *health) { h.listing, h.holes = true, log.Holes })
 	c.metrics = newMetrics(c.registry, log)
 	c.metrics.disk(log)
 	c.scrubber = newScrubber(log, logger, c.registry)

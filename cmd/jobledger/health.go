@@ -22,9 +22,10 @@ type health struct {
 	failed   error     // the log accepts nothing more
 	turned   time.Time // when the loop was last seen to go round, which it does every second
 
-	degraded func() string // what the NATS stream does not do; nil when there is none
-	over     string        // which namespaces are over their budgets of log; empty for none
-	beside   string        // who was found beside us under another Lease, and is not heeded; empty for nobody
+	holes    func() []error // what is wrong with sealed files of the log; nil until it is open
+	degraded func() string  // what the NATS stream does not do; nil when there is none
+	over     string         // which namespaces are over their budgets of log; empty for none
+	beside   string         // who was found beside us under another Lease, and is not heeded; empty for nobody
 }
 
 // stuck is how long the loop may be silent before it is taken for dead: a disk that hangs, or a mistake of ours.
@@ -90,8 +91,14 @@ func (h *health) probe(name string, ready bool) http.HandlerFunc {
 			status = http.StatusInternalServerError
 		}
 		var degraded func() string
+		var holes func() []error
 		var over, beside string
-		h.set(func(h *health) { degraded, over, beside = h.degraded, h.over, h.beside })
+		h.set(func(h *health) { holes, degraded, over, beside = h.holes, h.degraded, h.over, h.beside })
+		if holes != nil && ready {
+			for _, hole := range holes() {
+				fmt.Fprintf(&text, "[~]log: a sealed file is damaged; the controller goes on without it: %v\n", hole)
+			}
+		}
 		if over != "" && ready {
 			fmt.Fprintf(&text, "[~]budget: %s\n", over)
 		}

@@ -28,7 +28,11 @@ func run(args []string) int {
 	defer stop()
 	context.AfterFunc(ctx, stop) // from then on signals do what they do without us
 
-	c := &cli{out: os.Stdout, err: os.Stderr, getenv: os.Getenv}
+	return (&cli{out: os.Stdout, err: os.Stderr, getenv: os.Getenv}).execute(ctx, args)
+}
+
+// execute carries out a command line and returns the exit code.
+func (c *cli) execute(ctx context.Context, args []string) int {
 	root := newRoot(c, displayName(args[0]))
 	root.SetArgs(args[1:])
 	command, err := root.ExecuteContextC(ctx)

@@ -1,0 +1,225 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// goldenDir holds logs as bytes, with what today's program says of them: for each release a directory with those that its programs wrote
+// otherwise than all before. A log that a release has is never changed any more; before the first release all are made anew as it
+// suits. bbolt's pages depend on the size of a page and on the byte order: these are of 4,096 bytes and little endian.
+const goldenDir = "testdata/golden"
+
+// goldenLogs are the logs that are kept.
+var goldenLogs = []struct {
+	name string
+	make func(t *testing.T, dir string)
+}{
+	{"morning", makeMorning},
+	{"kinds", makeKinds},
+	{"season", func(t *testing.T, dir string) { makeSeason(t, dir, "", 24) }},
+	{"pruned", makePruned},
+	{"crashed", makeCrashed},
+	{"erased", makeErased},
+	{"epochs", makeEpochs},
+}
+
+// goldenCommands are what is asked of each log.
+var goldenCommands = [][]string{
+	{"verify"}, {"get", "jobs", "-A", "-o", "json"}, {"events", "-o", "json"}, {"replay"},
+}
+
+// TestGoldenLogs asks today's program about logs that earlier ones wrote. With -update it makes those anew that no release has, writes
+// down what is said of all, and says what changed.
+func TestGoldenLogs(t *testing.T) {
+	last := releases(t)
+	frozen := frozenLogs(t, last)
+	if *update {
+		renew(t, last, frozen)
+	}
+	for name, blob := range frozen {
+		if now, err := git("hash-object", "--", name); err != nil || now != blob {
+			t.Errorf("%s is a log of a release and must stay as it was: it is %q, was %s (%v)", name, now, blob, err)
+		}
+	}
+	logs, err := filepath.Glob(filepath.Join(goldenDir, "*", "*.tgz"))
+	if err != nil || len(logs) < len(goldenLogs) {
+		t.Fatalf("the golden logs are %v, %v: 'make golden UPDATE=1' makes them", logs, err)
+	}
+	for _, archive := range logs {
+		t.Run(strings.TrimSuffix(path.Join(path.Base(path.Dir(archive)), path.Base(archive)), ".tgz"), func(t *testing.T) {
+			content, err := os.ReadFile(archive)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := asked(t, content)
+			expected := strings.TrimSuffix(archive, ".tgz") + ".txt"
+			want, err := os.ReadFile(expected)
+			if err != nil && !*update {
+				t.Fatal(err)
+			}
+			if bytes.Equal(got, want) {
+				return
+			}
+			if !*update {
+				t.Errorf("%s ('make golden UPDATE=1' writes it):\n%s", expected, cmp.Diff(string(want), string(got)))
+				return
+			}
+			t.Logf("%s: what is said of it changed:\n%s", archive, cmp.Diff(string(want), string(got)))
+			if err := os.WriteFile(expected, got, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// asked is what today's program says of a log.
+func asked(t *testing.T, archive []byte) []byte {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "log")
+	unpack(t, archive, dir)
+	var out bytes.Buffer
+	for _, args := range goldenCommands {
+		r := command(append(slices.Clone(args), "--log", dir)...)
+		if r.panicked != nil {
+			t.Errorf("%v panics: %v", args, r.panicked)
+		}
+		fmt.Fprintf(&out, "$ jobledger %s\n%s%s[exit code %d]\n\n", strings.Join(args, " "), r.out, r.err, r.code)
+	}
+	return bytes.ReplaceAll(out.Bytes(), []byte(dir), []byte("LOG"))
+}
+
+// releases are the tags of the releases from 0.1.0 on, oldest first; none without git.
+func releases(t *testing.T) []string {
+	t.Helper()
+	out, err := git("tag", "--list", "v*", "--merged", "HEAD", "--sort=version:refname")
+	if err != nil {
+		t.Logf("without git nobody knows what the releases had: %v", err)
+		return nil
+	}
+	return slices.DeleteFunc(strings.Fields(out), func(tag string) bool { return strings.HasPrefix(tag, "v0.0.") })
+}
+
+// frozenLogs are the logs that a release has, with their hashes in git.
+func frozenLogs(t *testing.T, releases []string) map[string]string {
+	t.Helper()
+	frozen := map[string]string{}
+	for _, tag := range slices.Backward(releases) { // the oldest counts
+		out, err := git("ls-tree", "-r", tag, "--", goldenDir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(out) {
+			what, name, ok := strings.Cut(strings.TrimSpace(line), "\t")
+			if fields := strings.Fields(what); ok && len(fields) == 3 && strings.HasSuffix(name, ".tgz") {
+				frozen[name] = fields[2]
+			}
+		}
+	}
+	return frozen
+}
+
+func git(args ...string) (string, error) {
+	out, err := exec.Command("git", args...).Output()
+	return strings.TrimSpace(string(out)), err
+}
+
+// renew makes the logs anew. What differs from all that is kept goes into the directory of the release to come, named after the last one.
+func renew(t *testing.T, releases []string, frozen map[string]string) {
+	t.Helper()
+	era := "first"
+	if len(releases) > 0 {
+		era = "after-" + releases[len(releases)-1]
+	}
+	for _, log := range goldenLogs {
+		dir := filepath.Join(t.TempDir(), "log")
+		log.make(t, dir)
+		content := pack(t, dir)
+		name := filepath.Join(goldenDir, era, log.name+".tgz")
+		same := false
+		for old := range frozen {
+			was, err := os.ReadFile(old)
+			same = same || err == nil && strings.HasSuffix(old, "/"+log.name+".tgz") && bytes.Equal(was, content)
+		}
+		was, err := os.ReadFile(name)
+		switch {
+		case same || bytes.Equal(was, content):
+			continue
+		case frozen[name] != "":
+			t.Fatalf("%s is a log of a release", name)
+		case errors.Is(err, os.ErrNotExist):
+			t.Logf("%s is new: %d bytes", name, len(content))
+		default:
+			t.Logf("%s: the bytes of the log changed: %d, were %d", name, len(content), len(was))
+		}
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, content, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// pack makes an archive of a log: always the same one of the same bytes.
+func pack(t *testing.T, dir string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	zipped, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	archive := tar.NewWriter(zipped)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Name() == "LOCK" {
+			continue // it says who wrote the log
+		}
+		content, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		err = errors.Join(err, archive.WriteHeader(&tar.Header{Name: e.Name(), Mode: 0o600, Size: int64(len(content))}))
+		if _, bad := archive.Write(content); err != nil || bad != nil {
+			t.Fatal(err, bad)
+		}
+	}
+	if err := errors.Join(archive.Close(), zipped.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func unpack(t *testing.T, content []byte, dir string) {
+	t.Helper()
+	zipped, err := gzip.NewReader(bytes.NewReader(content))
+	if err == nil {
+		err = os.MkdirAll(dir, 0o700)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for archive := tar.NewReader(zipped); ; {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := io.ReadAll(archive)
+		if err = errors.Join(err, os.WriteFile(filepath.Join(dir, filepath.Base(header.Name)), content, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"errors"
+	"math/rand/v2"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/reconciler/executor"
+	"github.com/jobledger/jobledger/reconciler/loop"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/boltlog"
+)
+
+// TestADamagedFileWithoutItsIndexStopsNoNewJob: the loop asks the log for the past of each new Job. The files of which that cannot be
+// told are named on the page of readiness, which stays ready.
+func TestADamagedFileWithoutItsIndexStopsNoNewJob(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "log")
+	makeSeason(t, dir, "", seasonJobs)
+	p := &patient{t: t, dir: dir, r: rand.New(rand.NewPCG(1, 1))}
+	file := p.packed()
+	p.remove(strings.TrimSuffix(file, ".db") + ".idx")
+	whole := p.read(file)
+	var log *boltlog.Log
+	for _, page := range p.pages(file) { // until it is one of the records, which are not read at the start
+		content := slices.Clone(whole)
+		clear(content[page : page+boltPage])
+		p.write(file, content)
+		var err error
+		if log, err = boltlog.Open(dir, smallFiles); err != nil {
+			continue
+		}
+		if _, err = log.Find("default", "nobody"); errors.Is(err, store.ErrCorrupt) {
+			break
+		}
+		if err := log.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer log.Close()
+	world, err := loop.Recover(t.Context(), log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &fakeCluster{t: t, log: log, now: log.Head().Time.Add(time.Minute), version: 100_000, jobs: map[types.UID]*fakeJob{},
+		names: map[events.CommandName]executor.Task{}}
+	c.resume(world)
+	for n := range 3 {
+		c.addJob("default", "new", 500+n, func(*events.JobSpec) {})
+		c.settle()
+	}
+	h := &health{holes: log.Holes}
+	answer := httptest.NewRecorder()
+	h.probe("readyz", true)(answer, httptest.NewRequest("GET", "/readyz?verbose", nil))
+	if text := answer.Body.String(); answer.Code != 200 || strings.Count(text, "[~]log: a sealed file is damaged") != 1 || !strings.Contains(text, file) {
+		t.Errorf("the page of readiness: %d\n%s", answer.Code, text)
+	}
+}
+
+// resume starts a controller on a log that has records.
+func (c *fakeCluster) resume(world *projector.World) {
+	c.t.Helper()
+	c.loop = loop.New(loop.Config{Log: c.log, World: world, Settings: events.DefaultSettings(), Program: "v0.0.0-test", ZoneData: "2026a",
+		Key: seasonKey.ID(), Salt: salt})
+	if err := c.loop.Start(c.now); err != nil {
+		c.t.Fatal(err)
+	}
+	c.see(events.Observation{Facts: &events.Synced{Resources: []events.Resource{events.Jobs}, Versions: []uint64{c.version}}})
+	c.see(events.Observation{Facts: &events.Synced{Resources: []events.Resource{events.Pods}, Versions: []uint64{c.version}}})
+	c.settle()
+}
