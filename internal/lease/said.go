@@ -77,8 +77,6 @@ func annotate(object *coordinationv1.Lease, scope string, l Log) {
 // ended reports whether the holder has ended for certain: it locked the very LOCK file that this process holds now, of the
 // same log. A copy of the log has another file, and its holder may live.
 func (s *Said) ended(own Log) bool {
-	if s.Lock == "" || s.Lock != own.Lock || s.LogID != own.LogID {
-		return false
-	}
-	return s.Epoch < own.Epoch || s.Epoch == own.Epoch && (s.Head < own.Head || s.Head == own.Head && s.Hash == own.Hash)
+	return s.Lock != "" && s.Lock == own.Lock && s.Identity == own.Identity &&
+		(s.Head < own.Head || s.Head == own.Head && s.Hash == own.Hash)
 }

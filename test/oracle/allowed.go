@@ -126,6 +126,16 @@ var Allowed = []*Difference{
 		Explains: func(line string) bool { return strings.Contains(line, ": succeeded=") },
 		Shows:    fewerFailed,
 	},
+	{
+		Rule:     "J-073, J-078",
+		Sentence: "DELETE is refused while pods are surplus. Each time that upstream tries, it takes the finalizers of the pods that it would remove now, and among pods of one age that may be others each time: one that stays may have none in the end, and is never counted. Ours stays with those that it began to remove.",
+		When:     func(s Scenario) bool { return s.has("deny delete") },
+		Explains: func(line string) bool {
+			return isLine(line, "-", " pod of ", " Running deleted=false finalizers=[] ") ||
+				isLine(line, "+", " pod of ", " Running deleted=false finalizers=["+tracking+"] ")
+		},
+		Shows: func(diff string) bool { return sameBut(diff, " finalizers=") },
+	},
 }
 
 // fewerFailed reports whether ours counts as many pods of each Job as succeeded as upstream, and fewer as failed.

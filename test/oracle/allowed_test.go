@@ -28,6 +28,10 @@ func TestADifferenceExplainsNoMore(t *testing.T) {
 			"- job a: succeeded=2 failed=2\n+ job a: succeeded=2 failed=1\n", true},
 		{"it is counted by ours alone", "+0 create a\n+1 deny patch a\n+1 succeed a; kill a\n+1 allow\n",
 			"- job a: succeeded=2 failed=1\n+ job a: succeeded=2 failed=2\n", false},
+		{"upstream took the finalizer of one that stays", "+0 create a\n+1 deny delete\n+1 allow\n",
+			"- pod of a: Running deleted=false finalizers=[] x\n+ pod of a: Running deleted=false finalizers=[batch.kubernetes.io/job-tracking] x\n", true},
+		{"ours did", "+0 create a\n+1 deny delete\n+1 allow\n",
+			"- pod of a: Running deleted=false finalizers=[batch.kubernetes.io/job-tracking] x\n+ pod of a: Running deleted=false finalizers=[] x\n", false},
 		{"another one succeeds", "+0 create a\n+1 deny patch a\n+1 succeed a; kill a\n+1 allow\n",
 			"- job a: succeeded=1 failed=2\n+ job a: succeeded=2 failed=1\n", false},
 	} {
