@@ -70,7 +70,7 @@ func config(seed uint64) drive.Config {
 // J-193: after each crash the log and a listing are all that is known, and every invariant goes on holding.
 func TestSeeds(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(seeds(t, 300)) {
+	for seed := range uint64(seeds(t, 150)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) { run(t, config(seed)) })
 	}
 }
@@ -80,7 +80,7 @@ func TestSeeds(t *testing.T) {
 // TestSeedsWithALostLog loses the log with half of the crashes: history is lost then, correctness never (design §2, invariant 4).
 func TestSeedsWithALostLog(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(seeds(t, 150)) {
+	for seed := range uint64(seeds(t, 75)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
 			cfg.LoseLog = 0.5
@@ -93,7 +93,7 @@ func TestSeedsWithALostLog(t *testing.T) {
 // made twice for that, or forgotten (J-014). The logs replay without a key.
 func TestSeedsWithALostKey(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(seeds(t, 100)) {
+	for seed := range uint64(seeds(t, 50)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
 			cfg.Crash, cfg.LoseKey = 0.01, 0.5
@@ -107,7 +107,7 @@ func TestSeedsWithALostKey(t *testing.T) {
 // stands alone, and a recovery from streams as of different records is a recovery.
 func TestSeedsInSmallFiles(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(seeds(t, 100)) {
+	for seed := range uint64(seeds(t, 50)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
 			cfg.Files, cfg.Snapshot = 8<<10, 20
@@ -120,7 +120,7 @@ func TestSeedsInSmallFiles(t *testing.T) {
 // not begun are given back, each ends once, and what the next process knows is the log and a listing (J-193).
 func TestSeedsOfStops(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(seeds(t, 100)) {
+	for seed := range uint64(seeds(t, 50)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
 			cfg.Stop, cfg.Lapse = 0.01, 0.02
@@ -134,7 +134,7 @@ func TestSeedsOfStops(t *testing.T) {
 // stands refused is asked again, given up when it is not wanted, and never makes a second pod (J-017, J-058, J-060, J-101).
 func TestSeedsFullOfRefusals(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(seeds(t, 150)) {
+	for seed := range uint64(seeds(t, 75)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
 			cfg.Faults = apiserver.Rates{
@@ -154,7 +154,7 @@ func TestSeedsFullOfRefusals(t *testing.T) {
 // seed loses its log, too.
 func TestSeedsOfClaims(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(seeds(t, 150)) {
+	for seed := range uint64(seeds(t, 75)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
 			cfg.World.UserChance, cfg.World.UsersOff = 0.15, noClaims
