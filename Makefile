@@ -98,8 +98,8 @@ race := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 concurrent = go list ./... | grep -E '/(cmd/.+|events/.+|reconciler/(loop|executor)|store/.+)$$'
 sequential = go list ./... | grep -vE '/(cmd/.+|events/.+|reconciler/(loop|executor)|store/.+)$$'
 
-# Tests of these that have one goroutine and take a minute under the race detector run plain.
-lonely := ^(TestScriptsWithRestarts|TestDamageTable|TestFlippedByte.*|TestBytesPerPayloadByte|TestTruncatedFileIsFound|TestADamagedIndex.*|TestPagesReadWhatBboltWrote|TestALogIsWrittenAgainFromItsStream)$$
+# Tests that have one goroutine, or measure memory, and take a minute under the race detector run plain.
+lonely := ^(TestScriptsWithRestarts|TestDamageTable|TestFlippedByte.*|TestBytesPerPayloadByte|TestTruncatedFileIsFound|TestADamagedIndex.*|TestPagesReadWhatBboltWrote|TestALogIsWrittenAgainFromItsStream|TestAReaderThatAsksForAllAtOnce.*)$$
 
 # Integration tests run programs that the test cache knows nothing of, so what they said of another build is no answer.
 # Most of their time is waits, so two packages run at once, each with its own control plane.
@@ -116,7 +116,7 @@ test: ## All that a change must not break: vet, unit, race, integration (under 1
 	cd test && go vet ./...
 	cd test/oracle && go vet ./...
 	go test -timeout 20m $$($(sequential))
-	go test -timeout 20m -run '$(lonely)' ./reconciler/loop ./store/boltlog ./cmd/jobledger ./events/nats/publish
+	go test -timeout 20m -run '$(lonely)' ./reconciler/loop ./store/boltlog ./cmd/jobledger ./events/nats/embedded ./events/nats/publish
 	go test -timeout 20m -p 4 $(race) -skip '$(lonely)' $$($(concurrent))
 	$(call oracle, -timeout 20m)
 	cd test && $(integration) -timeout 30m ./...

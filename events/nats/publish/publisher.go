@@ -34,6 +34,9 @@ func New(c Config) (*Publisher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read offset of %s: %w", Consumer, err)
 	}
+	if c.Dial.Name == "" {
+		c.Dial.Name = "jobledger/" + c.Cluster
+	}
 	p := &Publisher{Config: c, names: newNames(c.Log), broken: make(chan struct{}, 1)}
 	p.state.init(&p.Config, through)
 	return p, nil
@@ -88,9 +91,6 @@ func (p *Publisher) connect() (err error) {
 			tell()
 		}),
 	}, p.Options...)
-	if p.Dial.Name == "" {
-		p.Dial.Name = "jobledger/" + p.Cluster
-	}
 	if p.conn, err = p.Dial.Connect(options...); err != nil {
 		return err
 	}
