@@ -180,6 +180,10 @@ func (c *cli) replayed(s replay.Summary, unchecked []string) {
 	if s.OtherStates > 0 {
 		unchecked = append(unchecked, fmt.Sprintf("%d stored states by other versions of the program", s.OtherStates))
 	}
+	if s.LostStates > 0 {
+		unchecked = append(unchecked, counted(int(s.LostStates), "state in the snapshot, whose records are pruned",
+			"states in the snapshot, whose records are pruned"))
+	}
 	if s.States > 0 {
 		fmt.Fprintf(c.out, "%s compared with the records before\n", counted(int(s.States), "stored state was", "stored states were"))
 	}

@@ -26,6 +26,7 @@ type Replay struct {
 
 	expected map[events.Sequence][]projector.StreamAt // what a snapshot has as of a record that is to come
 	partly   bool                                     // not all records are replayed
+	pruned   bool                                     // the log does not begin with its first record
 }
 
 // Summary counts what has been replayed.
@@ -36,6 +37,7 @@ type Summary struct {
 	Otherwise   uint64 // those of them that these rules decide otherwise. They are no divergences
 	States      uint64 // stored states, and those of the snapshot, that were compared
 	OtherStates uint64 // those by another version of the fold, which are not compared
+	LostStates  uint64 // those of the snapshot of which no record is left, as their files are pruned: they are not compared
 	Divergences uint64
 }
 
@@ -76,6 +78,9 @@ func (r *Replay) Record(rec events.Record) ([]Divergence, error) {
 	}
 	if err := projector.Readable(&rec); err != nil {
 		return nil, fmt.Errorf("replay record %d: %w", rec.Sequence, err)
+	}
+	if r.count.Records == 0 && len(r.batch) == 0 {
+		r.pruned = rec.Sequence > 1
 	}
 	r.batch = append(r.batch, rec)
 	if !rec.Last {

@@ -48,6 +48,10 @@ func (b *turn) snapshot() {
 			r.count.OtherStates++
 			continue
 		}
+		if r.pruned && r.world.Previous(s.Stream) == 0 {
+			r.count.LostStates++
+			continue
+		}
 		r.count.States++
 		fields := r.world.Differs(s.Stream, s.Facts, s.Names, true)
 		if len(fields) == 0 {
