@@ -102,8 +102,8 @@ sequential = go list ./... | grep -vE '/(cmd/.+|events/.+|reconciler/(loop|execu
 lonely := ^(TestScriptsWithRestarts|TestDamageTable|TestFlippedByte.*|TestBytesPerPayloadByte|TestTruncatedFileIsFound|TestADamagedIndex.*|TestPagesReadWhatBboltWrote|TestALogIsWrittenAgainFromItsStream|TestAReaderThatAsksForAllAtOnce.*)$$
 
 # Integration tests run programs that the test cache knows nothing of, so what they said of another build is no answer.
-# Most of their time is waits, so two packages run at once, each with its own control plane.
-integration := go test -count=1 -p 2
+# A third of their time is waits, so three packages run at once, each with its own control plane.
+integration := go test -count=1 -p 3
 
 # The oracle plays other scenarios each time, from a seed that is printed. SEED=n plays those again.
 SEED ?= $(shell date +%s%N)

@@ -216,12 +216,12 @@ func equal(a, b map[string]int) bool {
 }
 
 // TestAnotherLogIsRefused: the design's Identity. The Lease says which log runs the Jobs; another one is taken only with
-// --adopt, and an older copy not at all.
+// --adopt, and an older copy only under another epoch.
 func TestAnotherLogIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.told = []string{"--adopt"}
-	refused := func(c *controller.Controller, why string) {
+	w.told = []string{"--adopt", "--force-new-epoch=2"}
+	refused := func(c *controller.Controller, why, flag string) {
 		t.Helper()
 		if err := c.Launch(); err != nil {
 			t.Fatal(err)
@@ -235,8 +235,8 @@ func TestAnotherLogIsRefused(t *testing.T) {
 			t.Errorf("it ended with %v, want exit status 1", err)
 		}
 		text, err := c.Output()
-		if err != nil || !strings.Contains(text, why) || !strings.Contains(text, "--adopt") {
-			t.Errorf("%v; it said\n%s", err, text)
+		if err != nil || !strings.Contains(text, why) || !strings.Contains(text, flag) {
+			t.Errorf("%v; it said\n%s\nwant %q and %s", err, text, why, flag)
 		}
 	}
 	first := w.newController("", w.electing()...)
@@ -257,7 +257,7 @@ func TestAnotherLogIsRefused(t *testing.T) {
 	other := controller.New(controller.Config{
 		Program: shared.Program, Kubeconfig: w.kubeconfig, Namespace: w.namespace, Dir: t.TempDir(), Args: w.electing(),
 	})
-	refused(other, "there is no log in")
+	refused(other, "there is no log in", "--adopt")
 	if _, err := os.Stat(other.Log()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("one that is refused made a log: %v", err)
 	}
@@ -268,7 +268,7 @@ func TestAnotherLogIsRefused(t *testing.T) {
 	if err := os.Rename(copied, first.Log()); err != nil {
 		t.Fatal(err)
 	}
-	refused(first, "it is an older copy")
+	refused(first, "it is an older copy", "--force-new-epoch=2")
 	if err := os.RemoveAll(first.Log()); err != nil {
 		t.Fatal(err)
 	}
@@ -280,9 +280,9 @@ func TestAnotherLogIsRefused(t *testing.T) {
 	w.start(adopter)
 	w.create(newJob("three"))
 	w.finishes("three")
-	refused(first, "(stop that controller first), and the one in")
+	refused(first, "(stop that controller first), and the one in", "--adopt")
 	w.create(newJob("four"))
 	w.finishes("four")
 	w.stop(adopter)
-	refused(first, "and the one in")
+	refused(first, "and the one in", "--adopt")
 }
