@@ -61,7 +61,8 @@ func build(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	archive, err := exec.Command("git", "-C", root, "archive", "--format=tar", first).Output()
+	// The clone may be another user's.
+	archive, err := exec.Command("git", "-c", "safe.directory=*", "-C", root, "archive", "--format=tar", first).Output()
 	if err != nil {
 		if os.Getenv("CI") != "" {
 			t.Fatalf("commit %s is not in the history that was checked out: fetch all of it (fetch-depth: 0): %v", first, err)
