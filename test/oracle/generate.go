@@ -80,7 +80,7 @@ func (g *generator) replace() string {
 
 // kubelet says how the nodes behave.
 func (g *generator) kubelet() {
-	g.Nodes = g.pick("", "start=1s stop=3s confirm=300ms", "start=1s stop=20s", "start=5s stop=3s clean", "start=1s stop=90s")
+	g.Nodes = g.pick("", "start=1s stop=3s confirm=300ms", "start=1s stop=25s", "start=5s stop=3s clean", "start=1s stop=90s")
 }
 
 // then adds a step.
