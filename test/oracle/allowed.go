@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -112,6 +113,16 @@ var Allowed = []*Difference{
 		Shows: func(diff string) bool { return strings.Contains(diff, "+ pod of ") },
 	},
 	{
+		Rule:     "J-049, J-074",
+		Sentence: "The removal of a pod whose index is beyond completions is refused. Upstream makes no pod of the Job while it tries to remove one. Ours makes those that have a place.",
+		When:     func(s Scenario) bool { return s.refusesRemovals() && len(s.edits("completions=")) > 0 },
+		Explains: func(line string) bool {
+			return strings.Contains(line, " SuccessfulCreate ") || strings.Contains(line, ": active=") || isLine(line, "+", " pod of ", " Running deleted=false ")
+		},
+		Shows: func(diff string) bool { return strings.Contains(diff, "+ pod of ") },
+		Parts: true,
+	},
+	{
 		Rule:     "J-074",
 		Sentence: "A pod ends while its removal is refused, and the Job is resumed at that moment. Upstream finishes the Job without a word of that. Ours gives up the removal first, and says that the Job was resumed.",
 		When:     func(s Scenario) bool { return s.has("deny patch") && s.has("suspend=false") },
@@ -157,18 +168,8 @@ func fewerFailed(diff string) bool {
 
 // resizedTwice: completions change, and parallelism in a later edit.
 func resizedTwice(s Scenario) bool {
-	resized := false
-	for line := range strings.Lines(s.String()) {
-		_, edit, ok := strings.Cut(line, "edit ")
-		switch {
-		case !ok:
-		case strings.Contains(edit, "completions="):
-			resized = true
-		case resized && strings.Contains(edit, "parallelism="):
-			return true
-		}
-	}
-	return false
+	first, last := s.edits("completions="), s.edits("parallelism=")
+	return len(first) > 0 && len(last) > 0 && first[0] < last[len(last)-1]
 }
 
 // isEnd reports whether a line is an Event of ours that a Job has ended.
@@ -269,6 +270,21 @@ func (s Scenario) failsCreatesOfOne() bool {
 	}
 	return false
 }
+
+// edits are the steps, by number, in which a Job is edited so.
+func (s Scenario) edits(field string) (steps []int) {
+	for n, step := range s.Steps {
+		if slices.ContainsFunc(step.Deeds, func(deed string) bool {
+			return strings.HasPrefix(deed, "edit ") && strings.Contains(deed, " "+field)
+		}) {
+			steps = append(steps, n)
+		}
+	}
+	return steps
+}
+
+// refusesRemovals: finalizers are not taken from pods, or pods are not deleted, at some time.
+func (s Scenario) refusesRemovals() bool { return s.has("deny patch") || s.has("deny delete") }
 
 // does reports whether the scenario has a deed of that verb.
 func (s Scenario) does(verb string) bool {
