@@ -459,18 +459,12 @@ func (c *controller) announce(ctx context.Context) {
 	}
 }
 
-// worry says at once if rights are missing, and now and then that the cluster cannot be listed, and why, for as long as that is so: client-go asks again and
-// again, and says nothing of a server that refuses connections.
+// worry says at once if rights are missing, and now and then that the cluster cannot be listed, and why, for as long as that is so:
+// client-go asks again and again, and says nothing of a server that refuses connections.
 func (c *controller) worry(ctx context.Context) {
-	tick := time.NewTicker(worryEvery)
-	defer tick.Stop()
 	c.lookAtRights(ctx)
-	for was := false; ; {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	was := false
+	every(ctx, worryEvery, func(ctx context.Context) {
 		listing, denied := false, ""
 		c.health.set(func(h *health) { listing, denied = h.listing, h.denied })
 		if listing || denied != "" {
@@ -483,7 +477,7 @@ func (c *controller) worry(ctx context.Context) {
 			c.logger.Warn("the cluster is still being listed: nothing is decided until that is done", "server", c.cluster.host, "error", err)
 		}
 		was = listing
-	}
+	})
 }
 
 // worryEvery is how long a listing may take before somebody should know.

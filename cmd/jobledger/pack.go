@@ -37,18 +37,7 @@ func newPacker(log packable, logger *slog.Logger, registry *prometheus.Registry)
 }
 
 // run packs what is sealed until ctx ends.
-func (p *packer) run(ctx context.Context) {
-	tick := time.NewTicker(packEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			p.all(ctx)
-		}
-	}
-}
+func (p *packer) run(ctx context.Context) { every(ctx, packEvery, p.all) }
 
 // all packs until no file is plain, or one cannot be packed. It tells why once.
 func (p *packer) all(ctx context.Context) {

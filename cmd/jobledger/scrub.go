@@ -48,18 +48,7 @@ func newScrubber(log scrubbed, logger *slog.Logger, registry *prometheus.Registr
 }
 
 // run verifies a file each hour until ctx ends.
-func (s *scrubber) run(ctx context.Context) {
-	tick := time.NewTicker(scrubEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			s.next(ctx)
-		}
-	}
-}
+func (s *scrubber) run(ctx context.Context) { every(ctx, scrubEvery, s.next) }
 
 func (s *scrubber) next(ctx context.Context) {
 	first, notes, err := s.log.Scrub(ctx, s.at)
