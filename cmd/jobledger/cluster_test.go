@@ -13,7 +13,6 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
-	"github.com/jobledger/jobledger/reconciler/executor"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store"
 )
@@ -28,10 +27,10 @@ type fakeCluster struct {
 	version uint64
 	salt    uint64
 	jobs    map[types.UID]*fakeJob
-	names   map[events.CommandName]executor.Task // commands that wait for their ending
+	names   map[events.CommandName]events.Task // commands that wait for their ending
 	inputs  []loop.Input
-	refuse  *executor.Result // how the next create ends, when it is not to succeed
-	hold    bool             // tasks stay in flight
+	refuse  *events.TaskResult // how the next create ends, when it is not to succeed
+	hold    bool               // tasks stay in flight
 }
 
 type fakeJob struct {
@@ -55,7 +54,7 @@ func newCluster(t testing.TB, log store.Log) *fakeCluster { return newKeyedClust
 // newKeyedCluster is newCluster for a log whose key has that ID.
 func newKeyedCluster(t testing.TB, log store.Log, key string) *fakeCluster {
 	t.Helper()
-	c := &fakeCluster{t: t, log: log, now: began, version: 100, jobs: map[types.UID]*fakeJob{}, names: map[events.CommandName]executor.Task{}}
+	c := &fakeCluster{t: t, log: log, now: began, version: 100, jobs: map[types.UID]*fakeJob{}, names: map[events.CommandName]events.Task{}}
 	c.loop = loop.New(loop.Config{
 		Log: log, World: projector.NewWorld(), Settings: events.DefaultSettings(), Program: "v0.0.0-test", ZoneData: "2026a", Key: key,
 		Salt: func() (s events.Salt) {
@@ -140,9 +139,9 @@ func (c *fakeCluster) carryOut() {
 	}
 }
 
-func (c *fakeCluster) end(task executor.Task) {
+func (c *fakeCluster) end(task events.Task) {
 	job := c.jobs[task.Job.UID]
-	r := executor.Result{
+	r := events.TaskResult{
 		Stream:   task.Stream,
 		Ended:    events.CommandEnded{Command: task.Name, Ending: events.Done, Sent: true},
 		Evidence: events.Evidence{Namespace: task.Job.Namespace, Name: task.Pod.Name},

@@ -258,14 +258,14 @@ func (c *controller) observes() bool { return c.settings.Mode == events.ModeObse
 type noHands struct{}
 
 // Submit is described by loop.Hands.
-func (noHands) Submit(tasks ...executor.Task) {
+func (noHands) Submit(tasks ...events.Task) {
 	if len(tasks) > 0 {
 		panic("a command is to be carried out in observe mode") // the loop decides nothing there
 	}
 }
 
 // TakeBack is described by loop.Hands.
-func (noHands) TakeBack(...executor.Task) {}
+func (noHands) TakeBack(...events.Task) {}
 
 // Stop is described by loop.Hands.
 func (noHands) Stop(context.Context) {}
@@ -328,7 +328,7 @@ func (c *controller) run(ctx context.Context) error {
 	})
 	if !c.observes() {
 		group.Go(func() error { // ends when the loop has
-			return c.executor.Run(after, func(r executor.Result) {
+			return c.executor.Run(after, func(r events.TaskResult) {
 				c.hands.ended(&r)
 				c.queue.Report(r)
 			})

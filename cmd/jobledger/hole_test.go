@@ -14,7 +14,6 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
-	"github.com/jobledger/jobledger/reconciler/executor"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
@@ -51,7 +50,7 @@ func TestADamagedFileWithoutItsIndexStopsNoNewJob(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &fakeCluster{t: t, log: log, now: log.Head().Time.Add(time.Minute), version: 100_000, jobs: map[types.UID]*fakeJob{},
-		names: map[events.CommandName]executor.Task{}}
+		names: map[events.CommandName]events.Task{}}
 	c.resume(world)
 	for n := range 3 {
 		c.addJob("default", "new", 500+n, func(*events.JobSpec) {})

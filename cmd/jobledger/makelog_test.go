@@ -14,7 +14,6 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/serve"
-	"github.com/jobledger/jobledger/reconciler/executor"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
 	"github.com/jobledger/jobledger/store/memlog"
@@ -108,7 +107,7 @@ func morning(t testing.TB, log store.Log) {
 	c.start(steps)
 	c.pass(2 * time.Second)
 
-	c.refuse = &executor.Result{
+	c.refuse = &events.TaskResult{
 		Ended:    events.CommandEnded{Ending: events.Refused, Class: events.RefusedQuota, Sent: true},
 		Evidence: events.Evidence{Message: `pods "demo-x" is forbidden: exceeded quota: small`},
 	}

@@ -185,18 +185,18 @@ func newCountedHands(hands loop.Hands, m *metrics) *countedHands {
 }
 
 // Submit is described by loop.Hands.
-func (h *countedHands) Submit(tasks ...executor.Task) {
+func (h *countedHands) Submit(tasks ...events.Task) {
 	h.expect(tasks)
 	h.Hands.Submit(tasks...)
 }
 
 // TakeBack is described by loop.Hands.
-func (h *countedHands) TakeBack(tasks ...executor.Task) {
+func (h *countedHands) TakeBack(tasks ...events.Task) {
 	h.expect(tasks)
 	h.Hands.TakeBack(tasks...)
 }
 
-func (h *countedHands) expect(tasks []executor.Task) {
+func (h *countedHands) expect(tasks []events.Task) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i := range tasks {
@@ -205,7 +205,7 @@ func (h *countedHands) expect(tasks []executor.Task) {
 }
 
 // ended counts a result.
-func (h *countedHands) ended(r *executor.Result) {
+func (h *countedHands) ended(r *events.TaskResult) {
 	h.mu.Lock()
 	kind := h.kinds[r.Ended.Command]
 	delete(h.kinds, r.Ended.Command)

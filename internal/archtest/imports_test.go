@@ -123,9 +123,9 @@ var neverImports = []struct {
 		never:    []string{"./store/boltlog/...", "./store/memlog/..."},
 	},
 	{
-		sentence: "the loop orders and decides and meets no technology",
+		sentence: "the loop orders and decides and meets neither a technology nor the executor that carries out its commands",
 		packages: []string{"./reconciler/loop"},
-		never:    []string{clientGo, bbolt, natsGo},
+		never:    []string{"./reconciler/executor/...", clientGo, bbolt, natsGo},
 	},
 	{
 		sentence: "the executor carries out commands and knows no rule, database or broker",

@@ -108,23 +108,23 @@ func (w *world) template() string {
 }
 
 // task is a task of the world's Job.
-func (w *world) task(c events.Command) Task {
+func (w *world) task(c events.Command) events.Task {
 	w.places++
-	return Task{
+	return events.Task{
 		Name: events.CommandName{Decided: 7, Place: w.places}, Life: identity, Stream: events.JobStream(w.job.UID), Job: w.ref(),
 		ManagedBy: events.ManagedBy, Command: c,
 	}
 }
 
 // about is a task about a pod.
-func (w *world) about(pod *corev1.Pod, c events.Command) Task {
+func (w *world) about(pod *corev1.Pod, c events.Command) events.Task {
 	t := w.task(c)
-	t.Pod = PodRef{Name: pod.Name, UID: pod.UID}
+	t.Pod = events.PodRef{Name: pod.Name, UID: pod.UID}
 	return t
 }
 
 // do carries out one task, which must be the only one.
-func (w *world) do(t Task) Result {
+func (w *world) do(t events.Task) events.TaskResult {
 	w.Helper()
 	w.executor.Submit(t)
 	call, ok := w.executor.Next(events.At(epoch))
@@ -165,7 +165,7 @@ func (w *world) wrote() int {
 }
 
 // wants checks how a task ended.
-func (w *world) wants(r Result, ending events.Ending, class events.RefusalClass, sent bool) {
+func (w *world) wants(r events.TaskResult, ending events.Ending, class events.RefusalClass, sent bool) {
 	w.Helper()
 	if r.Ended.Ending != ending || r.Ended.Class != class || r.Ended.Sent != sent {
 		w.Errorf("ended %v %v, sent %t (%s%s), want %v %v, sent %t", r.Ended.Ending, r.Ended.Class, r.Ended.Sent,

@@ -16,7 +16,7 @@ import (
 
 // Call is one task on its way: Do carries it out, and [Executor.Done] must be told afterwards.
 type Call struct {
-	Task Task
+	Task events.Task
 	// Withdrawn is set when the task is given back: Do makes no request.
 	Withdrawn bool
 
@@ -26,7 +26,7 @@ type Call struct {
 
 // Do makes the requests of the task, one after the other, and says how it ended. It returns when ctx ends, at the latest:
 // then what was sent is unknown. It neither waits nor tries again.
-func (c *Call) Do(ctx context.Context) Result {
+func (c *Call) Do(ctx context.Context) events.TaskResult {
 	w := &work{Config: &c.executor.config, Task: &c.Task}
 	w.result.Stream = c.Task.Stream
 	w.result.Ended.Command = c.Task.Name
@@ -47,8 +47,8 @@ func (c *Call) Do(ctx context.Context) Result {
 // work is a task being carried out.
 type work struct {
 	*Config
-	*Task
-	result Result
+	*events.Task
+	result events.TaskResult
 }
 
 func (w *work) carryOut(ctx context.Context) {

@@ -293,12 +293,12 @@ func TestPodWhoseNameIsNotKnownIsNotTakenForGone(t *testing.T) {
 	nameless.Pod.UID = "u"
 	w.wants(w.do(nameless), events.Refused, events.RefusedInvalid, false)
 	mismatched := w.task(&events.DropFinalizer{Pod: "u"})
-	mismatched.Pod = PodRef{Name: "p", UID: "v"}
+	mismatched.Pod = events.PodRef{Name: "p", UID: "v"}
 	w.wants(w.do(mismatched), events.Refused, events.RefusedInvalid, false)
 }
 
 // write is a status write of what the status is now, with one pod active.
-func (w *world) write(base uint64) Task {
+func (w *world) write(base uint64) events.Task {
 	t := w.task(&events.WriteStatus{Base: base})
 	t.Status, t.Base = &events.JobStatus{Active: 1, Ready: 0, Terminating: 0, HasUncounted: true, StartTime: events.At(epoch)}, base
 	return t

@@ -45,36 +45,33 @@ func New(config Config) (*Executor, error) {
 
 // Submit takes tasks whose records are durable. It does not wait. A task that is being worked on already is passed over;
 // after Stop they are given back.
-func (e *Executor) Submit(tasks ...Task) {
+func (e *Executor) Submit(tasks ...events.Task) {
 	e.mu.Lock()
 	for i := range tasks {
-		e.submitLocked(tasks[i])
+		e.submitLocked(itemOf(tasks[i]))
 	}
 	e.mu.Unlock()
 	e.ring()
 }
 
-func (e *Executor) submitLocked(t Task) {
-	if e.waiting[t.Name] != nil || e.running[t.Name] != nil {
+func (e *Executor) submitLocked(it *item) {
+	name := it.task.Name
+	if e.waiting[name] != nil || e.running[name] != nil {
 		return
 	}
-	it := e.itemOf(t)
 	if e.stopped {
 		e.giveLocked(it)
 		return
 	}
-	e.waiting[t.Name] = it
+	e.waiting[name] = it
 	e.queue.add(it)
 }
 
-func (e *Executor) itemOf(t Task) *item {
-	if t.Priority == 0 {
-		t.Priority = PriorityOf(t.Command)
-	}
-	return &item{task: t, key: keyOf(&t)}
+func itemOf(t events.Task) *item {
+	return &item{task: t, key: keyOf(&t), priority: PriorityOf(t.Command)}
 }
 
-func keyOf(t *Task) key {
+func keyOf(t *events.Task) key {
 	k := key{namespace: t.Job.Namespace, name: t.Pod.Name}
 	switch c := t.Command.(type) {
 	case *events.CreatePod:
@@ -90,14 +87,14 @@ func keyOf(t *Task) key {
 // TakeBack has tasks given back that have not begun, or that were never submitted: Next hands them out, and they end
 // withdrawn. One that has begun is left alone, and ends as it does. So whoever takes a task back is told how it ended, and
 // nothing of it is sent from here on that was not before.
-func (e *Executor) TakeBack(tasks ...Task) {
+func (e *Executor) TakeBack(tasks ...events.Task) {
 	e.mu.Lock()
 	for i := range tasks {
 		switch name := tasks[i].Name; {
 		case e.waiting[name] != nil:
 			e.withdrawLocked(name)
 		case e.running[name] == nil:
-			e.giveLocked(e.itemOf(tasks[i]))
+			e.giveLocked(itemOf(tasks[i]))
 		}
 	}
 	e.mu.Unlock()
@@ -147,7 +144,7 @@ func (e *Executor) Next(now events.Time) (*Call, bool) {
 }
 
 // Done takes notice that a call ended. The object's next command may be sent from here on.
-func (e *Executor) Done(c *Call, r Result, now events.Time) {
+func (e *Executor) Done(c *Call, r events.TaskResult, now events.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	it := e.running[c.Task.Name]

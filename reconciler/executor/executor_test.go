@@ -19,7 +19,7 @@ type script struct {
 	e     *Executor
 	now   events.Time
 	names map[events.CommandName]string
-	tasks []Task
+	tasks []events.Task
 	out   map[string]*Call
 }
 
@@ -34,14 +34,19 @@ func newScript(t *testing.T) *script {
 
 // submit adds a deletion of that pod of that Job, under the task name "job/pod".
 func (s *script) submit(job, pod string, p Priority) events.CommandName {
-	task := Task{
+	task := events.Task{
 		Name: events.CommandName{Decided: events.Sequence(len(s.names) + 1)}, Stream: events.JobStream(types.UID(job)),
 		Job:     events.JobRef{Namespace: "default", Name: job, UID: types.UID(job)},
-		Command: &events.DeletePod{Pod: types.UID(pod)}, Pod: PodRef{Name: job + "-" + pod, UID: types.UID(pod)}, Priority: p,
+		Command: &events.DeletePod{Pod: types.UID(pod)}, Pod: events.PodRef{Name: job + "-" + pod, UID: types.UID(pod)},
 	}
 	s.names[task.Name] = job + "/" + pod
 	s.tasks = append(s.tasks, task)
-	s.e.Submit(task)
+	it := itemOf(task)
+	it.priority = p
+	s.e.mu.Lock()
+	s.e.submitLocked(it)
+	s.e.mu.Unlock()
+	s.e.ring()
 	return task.Name
 }
 
@@ -81,7 +86,7 @@ func (s *script) endsAs(name string, ended events.CommandEnded, after time.Durat
 	}
 	delete(s.out, name)
 	s.now = s.now.Add(after)
-	s.e.Done(call, Result{Ended: ended}, s.now)
+	s.e.Done(call, events.TaskResult{Ended: ended}, s.now)
 }
 
 func (s *script) wants(got []string, want string) {
@@ -172,15 +177,15 @@ func TestCommandsOfOneObjectKeepTheirOrder(t *testing.T) {
 	s.submit("a", "pod", Create)
 	s.submit("a", "other", Create)
 	s.wants(s.next(), "a/other, a/pod")
-	first := s.out["a/pod"]
-	if first.Task.Priority != Progress {
-		t.Errorf("priority %d was sent first, want the one that was submitted first", first.Task.Priority)
+	first := s.e.running[s.out["a/pod"].Task.Name]
+	if first.priority != Progress {
+		t.Errorf("priority %d was sent first, want the one that was submitted first", first.priority)
 	}
 	s.ends("a/other")
 	s.wants(s.next(), "")
 	s.ends("a/pod")
 	s.wants(s.next(), "a/pod")
-	if s.out["a/pod"].Task.Priority != Finish {
+	if s.e.running[s.out["a/pod"].Task.Name].priority != Finish {
 		t.Error("the second command of the object was overtaken by the third")
 	}
 	s.ends("a/pod")
@@ -190,16 +195,16 @@ func TestCommandsOfOneObjectKeepTheirOrder(t *testing.T) {
 func TestCreateAndWhatFollowsItAreOfOneObject(t *testing.T) {
 	job := events.JobRef{Namespace: "default", Name: "demo", UID: "u"}
 	name := identity.PodName("u", "demo-3-", 9)
-	create := keyOf(&Task{Life: identity, Job: job, Command: &events.CreatePod{Ordinal: 9, Index: 3}})
-	for _, task := range []Task{
+	create := keyOf(&events.Task{Life: identity, Job: job, Command: &events.CreatePod{Ordinal: 9, Index: 3}})
+	for _, task := range []events.Task{
 		{Job: job, Command: &events.ReadPod{Ordinal: 9, Index: 3}, Life: identity},
-		{Job: job, Command: &events.DropFinalizer{Pod: "p"}, Pod: PodRef{Name: name, UID: "p"}},
+		{Job: job, Command: &events.DropFinalizer{Pod: "p"}, Pod: events.PodRef{Name: name, UID: "p"}},
 	} {
 		if k := keyOf(&task); k != create {
 			t.Errorf("%T has key %v, want %v", task.Command, k, create)
 		}
 	}
-	write, read := &Task{Job: job, Command: &events.WriteStatus{}}, &Task{Job: job, Command: &events.ReadJob{}}
+	write, read := &events.Task{Job: job, Command: &events.WriteStatus{}}, &events.Task{Job: job, Command: &events.ReadJob{}}
 	if keyOf(write) != keyOf(read) || keyOf(write) == create {
 		t.Errorf("keys of the Job: %v, %v", keyOf(write), keyOf(read))
 	}
@@ -250,7 +255,7 @@ func TestTaskThatIsBeingWorkedOnIsNotTakenTwice(t *testing.T) {
 	s.wants(s.next(), "a/0")
 	call := s.out["a/0"]
 	s.e.Submit(call.Task)
-	s.e.Submit(Task{Name: events.CommandName{Decided: 2}, Stream: call.Task.Stream, Command: call.Task.Command})
+	s.e.Submit(events.Task{Name: events.CommandName{Decided: 2}, Stream: call.Task.Stream, Command: call.Task.Command})
 	s.ends("a/0")
 	s.wants(s.drain(), "a/1")
 }

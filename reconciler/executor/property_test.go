@@ -76,7 +76,7 @@ func randomRun(t *testing.T, rng *rand.Rand) {
 			}
 			ended[call.Task.Name] = r.Ending
 			s.now = s.now.Add(time.Duration(rng.IntN(2000)) * time.Millisecond)
-			s.e.Done(call, Result{Ended: r}, s.now)
+			s.e.Done(call, events.TaskResult{Ended: r}, s.now)
 		}
 		if stats := s.e.Stats(); stats.InFlight != len(busy) || stats.InFlight > 64 || stats.Limit < 1 {
 			t.Fatalf("stats %+v with %d calls in flight", stats, len(busy))

@@ -14,8 +14,9 @@ type key struct {
 
 // item is a task that waits or is in flight.
 type item struct {
-	task      Task
+	task      events.Task
 	key       key
+	priority  Priority
 	ready     bool // the first of its key: it waits for a slot, or is in flight
 	withdrawn bool // it was given back; queues forget it when they meet it
 }
@@ -75,7 +76,7 @@ func (q *queue) release(k key) {
 
 func (q *queue) admit(it *item) {
 	it.ready = true
-	q.tiers[tierOf(it.task.Priority)].push(it)
+	q.tiers[tierOf(it.priority)].push(it)
 }
 
 func tierOf(p Priority) int {
@@ -136,7 +137,7 @@ func (t *tier) push(it *item) {
 		t.turns[u.stream] = u
 		t.order.push(u)
 	}
-	if it.task.Priority == Create {
+	if it.priority == Create {
 		u.bulk.push(it)
 	} else {
 		u.urgent.push(it)

@@ -11,13 +11,13 @@ import (
 // ended is a call of Run that has come back.
 type ended struct {
 	call   *Call
-	result Result
+	result events.TaskResult
 }
 
 // Run makes the calls, each in a goroutine of its own, and gives every result to out, from one goroutine. It returns nil
 // once Stop was called, or ctx has ended, and every task has ended. After ctx has ended it waits for calls in flight, for
 // StopTimeout at most; then it gives them up, and they end unknown. It may be called once.
-func (e *Executor) Run(ctx context.Context, out func(Result)) error {
+func (e *Executor) Run(ctx context.Context, out func(events.TaskResult)) error {
 	calls, cancel := context.WithCancelCause(context.WithoutCancel(ctx)) // a stop lets them finish
 	giveUp := func() { cancel(errStopped) }
 	defer giveUp()

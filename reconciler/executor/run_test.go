@@ -79,7 +79,7 @@ type running struct {
 	jobs    map[string]*batchv1.Job
 	ended   chan error
 	stop    context.CancelFunc
-	results map[events.CommandName]Result
+	results map[events.CommandName]events.TaskResult
 	began   time.Time
 	ordinal uint64
 }
@@ -97,10 +97,10 @@ func run(t *testing.T, api API, change ...func(*Config)) *running {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &running{
 		T: t, Executor: e, jobs: map[string]*batchv1.Job{}, ended: make(chan error, 1), stop: cancel,
-		results: map[events.CommandName]Result{}, began: time.Now(),
+		results: map[events.CommandName]events.TaskResult{}, began: time.Now(),
 	}
 	go func() { // ends when the test stops it
-		r.ended <- e.Run(ctx, func(result Result) {
+		r.ended <- e.Run(ctx, func(result events.TaskResult) {
 			if _, twice := r.results[result.Ended.Command]; twice {
 				t.Errorf("%v ended twice", result.Ended.Command)
 			}
@@ -125,7 +125,7 @@ func (r *running) create(name string, n int) (names []events.CommandName) {
 	}
 	for range n {
 		r.ordinal++
-		task := Task{
+		task := events.Task{
 			Name: events.CommandName{Decided: events.Sequence(r.ordinal)}, Stream: events.JobStream(job.UID),
 			Job:       events.JobRef{Namespace: job.Namespace, Name: job.Name, UID: job.UID},
 			ManagedBy: events.ManagedBy, Command: &events.CreatePod{Ordinal: r.ordinal, Index: events.NoIndex, Template: hash},

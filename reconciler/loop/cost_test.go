@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/reconciler/executor"
 	"github.com/jobledger/jobledger/reconciler/loop"
 )
 
@@ -24,7 +23,7 @@ func TestTheEndOfAnAdoptionCostsTheSameAmongManyPodsThatNobodyOwns(t *testing.T)
 		m.do("ended demo/0 done uid=uid-demo") // the read of the Job
 		at := events.CommandName{Decided: events.Sequence(m.newestDecision("demo"))}
 		return testing.AllocsPerRun(ends-1, func() {
-			m.turn(loop.Input{Result: &executor.Result{
+			m.turn(loop.Input{Result: &events.TaskResult{
 				Stream: events.JobStream("uid-demo"), Ended: events.CommandEnded{Command: at, Ending: events.Withdrawn},
 			}})
 			at.Place++

@@ -10,7 +10,6 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler"
-	"github.com/jobledger/jobledger/reconciler/executor"
 	"github.com/jobledger/jobledger/reconciler/observe"
 	"github.com/jobledger/jobledger/store"
 )
@@ -73,14 +72,14 @@ type Loop struct {
 // promise is the commands of one batch: they may be carried out once its last record is durable.
 type promise struct {
 	through events.Sequence
-	tasks   []executor.Task
-	back    []executor.Task // to be taken back from the executor; none of tasks
+	tasks   []events.Task
+	back    []events.Task // to be taken back from the executor; none of tasks
 }
 
 // Input is something that came in: an observation, or the result of a command.
 type Input struct {
 	Observation *events.Observation
-	Result      *executor.Result
+	Result      *events.TaskResult
 
 	past *past // of the observation's Job; nil where nobody looked
 }
@@ -207,7 +206,7 @@ func (l *Loop) Lose(now events.Time) {
 // Stop appends the record of a stop in good order: nothing is decided from here on, and no command leaves any more. Those
 // that still wait for their record to be durable are given back: they were never sent. It returns those that are to be taken
 // back from the executor: that sends nothing, so it need not be durable. Outcomes of commands in flight may still come in.
-func (l *Loop) Stop(now events.Time) (back []executor.Task) {
+func (l *Loop) Stop(now events.Time) (back []events.Task) {
 	b := l.begin(now)
 	l.put(b, controllerDraft(events.KindControllerStopped, &events.ControllerStopped{}))
 	back = l.giveBackWaiting(b)
@@ -217,7 +216,7 @@ func (l *Loop) Stop(now events.Time) (back []executor.Task) {
 
 // giveBackWaiting ends the commands that wait for their record to be durable, and returns those that are to be taken back from
 // the executor.
-func (l *Loop) giveBackWaiting(b *batch) (back []executor.Task) {
+func (l *Loop) giveBackWaiting(b *batch) (back []events.Task) {
 	for _, p := range l.waiting {
 		for i := range p.tasks {
 			l.giveBack(b, &p.tasks[i])
@@ -229,8 +228,8 @@ func (l *Loop) giveBackWaiting(b *batch) (back []executor.Task) {
 }
 
 // giveBack ends a command that never left.
-func (l *Loop) giveBack(b *batch, t *executor.Task) {
-	l.outcome(b, &executor.Result{Stream: t.Stream, Ended: events.CommandEnded{Command: t.Name, Ending: events.Withdrawn}})
+func (l *Loop) giveBack(b *batch, t *events.Task) {
+	l.outcome(b, &events.TaskResult{Stream: t.Stream, Ended: events.CommandEnded{Command: t.Name, Ending: events.Withdrawn}})
 }
 
 func controllerDraft(kind events.Kind, facts events.Facts) projector.Draft {
@@ -239,7 +238,7 @@ func controllerDraft(kind events.Kind, facts events.Facts) projector.Draft {
 
 // Durable takes notice that records through seq are durable. It returns the commands that may be carried out from here on,
 // and those that are to be taken back, of which none is among the others.
-func (l *Loop) Durable(seq events.Sequence) (tasks, back []executor.Task) {
+func (l *Loop) Durable(seq events.Sequence) (tasks, back []events.Task) {
 	l.durable = max(l.durable, seq)
 	l.hurry.durable(l.durable)
 	n := 0
@@ -260,7 +259,7 @@ func (l *Loop) Durable(seq events.Sequence) (tasks, back []executor.Task) {
 }
 
 // without are the tasks that are not to be taken back at once.
-func without(tasks, back []executor.Task) []executor.Task {
+func without(tasks, back []events.Task) []events.Task {
 	if len(tasks) == 0 || len(back) == 0 {
 		return tasks
 	}
@@ -268,7 +267,7 @@ func without(tasks, back []executor.Task) []executor.Task {
 	for i := range back {
 		taken[back[i].Name] = true
 	}
-	return slices.DeleteFunc(tasks, func(t executor.Task) bool { return taken[t.Name] })
+	return slices.DeleteFunc(tasks, func(t events.Task) bool { return taken[t.Name] })
 }
 
 // Wake is when a turn is due though nothing comes in; 0 for never. While a listing is open there is none but for what was held

@@ -10,7 +10,6 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
-	"github.com/jobledger/jobledger/reconciler/executor"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/memlog"
@@ -120,7 +119,7 @@ func TestATryIsAwaitedThroughAStop(t *testing.T) {
 		t.Fatalf("%d commands left, want the create", len(tasks))
 	}
 	create := tasks[0].Name
-	m.turn(loop.Input{Result: &executor.Result{
+	m.turn(loop.Input{Result: &events.TaskResult{
 		Stream: events.JobStream("uid-demo"),
 		Ended:  events.CommandEnded{Command: create, Ending: events.Refused, Class: events.RefusedQuota, Sent: true},
 	}})
@@ -154,7 +153,7 @@ func TestWhatIsReadLateBringsNothingBack(t *testing.T) {
 	read := *m.pods["uid-demo#1"]
 	m.do("pod demo#1 deleting untracked")
 	m.do("gone demo#1")
-	m.turn(loop.Input{Result: &executor.Result{
+	m.turn(loop.Input{Result: &events.TaskResult{
 		Stream: events.JobStream("uid-demo"), Observations: []events.Observation{read},
 		Ended: events.CommandEnded{Command: look, Ending: events.Done, UID: "uid-demo#1", Version: m.version, Sent: true},
 	}})
@@ -165,7 +164,7 @@ func TestWhatIsReadLateBringsNothingBack(t *testing.T) {
 	m.do("job other suspend=true")
 	seen := *m.jobs["other"]
 	m.do("gone other")
-	m.turn(loop.Input{Result: &executor.Result{
+	m.turn(loop.Input{Result: &events.TaskResult{
 		Stream: events.JobStream("uid-other"), Observations: []events.Observation{seen},
 		Ended: events.CommandEnded{Command: look, Ending: events.Done, UID: "uid-other", Version: m.version, Sent: true},
 	}})

@@ -12,7 +12,6 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/sim/notation"
 	"github.com/jobledger/jobledger/reconciler"
-	"github.com/jobledger/jobledger/reconciler/executor"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/reconciler/replay"
 	"github.com/jobledger/jobledger/store/memlog"
@@ -380,7 +379,7 @@ func (m *machine) ended(name string, args map[string]string) {
 			m.t.Fatalf("no such ending: %s", key)
 		}
 	}
-	m.turn(loop.Input{Result: &executor.Result{Stream: stream, Ended: ended}})
+	m.turn(loop.Input{Result: &events.TaskResult{Stream: stream, Ended: ended}})
 }
 
 // newestDecision is that of a Job.

@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/reconciler/executor"
 )
 
 // The first sighting of a Job is stored with its selector and its policies, which may be as large as an object. So whoever creates
@@ -72,7 +71,7 @@ func (l *Loop) arrive(b *batch, o *events.Observation) (size int) {
 
 // turnAway keeps a Job at the door that was read because pods name it: else a pod with each Job would let it in. The answer counts as
 // none, so the read is asked again after its backoff.
-func (l *Loop) turnAway(b *batch, r *executor.Result) *executor.Result {
+func (l *Loop) turnAway(b *batch, r *events.TaskResult) *events.TaskResult {
 	for i := range r.Observations { // a read brings one Job
 		o := &r.Observations[i]
 		if !l.intake.First(o) || l.late(r, o) || l.excess(namespaceOf(o), b.time) < atPace || l.world.Listing || l.pace.flush {

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/reconciler/executor"
 	"github.com/jobledger/jobledger/reconciler/loop"
 )
 
@@ -20,7 +19,7 @@ func TestAReadLetsNobodyInAtTheDoor(t *testing.T) {
 	if _, ok := m.loop.World().Job(stream).InFlight(read).(*events.ReadJob); !ok {
 		t.Fatal("the Job is not read")
 	}
-	m.turn(loop.Input{Result: &executor.Result{
+	m.turn(loop.Input{Result: &events.TaskResult{
 		Stream: stream, Observations: []events.Observation{*m.jobs["two"]},
 		Ended: events.CommandEnded{Command: read, Ending: events.Done, UID: "uid-two", Version: m.version, Sent: true},
 	}})

@@ -4,7 +4,6 @@ import (
 	"sync"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/reconciler/executor"
 )
 
 // queueRoom is how many observations wait before whoever brings more has to wait.
@@ -38,7 +37,7 @@ func (q *Queue) Observe(o events.Observation) {
 }
 
 // Report brings the result of a command. It never blocks: there are no more of them than commands in flight.
-func (q *Queue) Report(r executor.Result) {
+func (q *Queue) Report(r events.TaskResult) {
 	q.mu.Lock()
 	q.add(Input{Result: &r})
 }

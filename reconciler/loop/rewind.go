@@ -2,7 +2,6 @@ package loop
 
 import (
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/reconciler/executor"
 )
 
 // rewound follows the world, which has just forgotten all that it knew of a cluster that went back: nothing waits any more, and
@@ -23,4 +22,4 @@ func (l *Loop) rewound(b *batch) {
 
 // outdated reports whether a command was decided before the newest rewind: the world has forgotten it, and what it read is of
 // a past that the cluster does not have.
-func (l *Loop) outdated(r *executor.Result) bool { return r.Ended.Command.Decided < l.epoch }
+func (l *Loop) outdated(r *events.TaskResult) bool { return r.Ended.Command.Decided < l.epoch }

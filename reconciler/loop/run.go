@@ -9,15 +9,14 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/reconciler/executor"
 	"github.com/jobledger/jobledger/store"
 )
 
 // Hands carry out commands: the executor.
 type Hands interface {
-	Submit(tasks ...executor.Task)
+	Submit(tasks ...events.Task)
 	// TakeBack gives back tasks that were not begun, or never submitted; how the others end is told in any case.
-	TakeBack(tasks ...executor.Task)
+	TakeBack(tasks ...events.Task)
 	// Stop gives back what was not begun and waits, within ctx, for what was.
 	Stop(ctx context.Context)
 }
@@ -197,7 +196,7 @@ func (r *Runner) act(seq events.Sequence) {
 	r.hand(r.Loop.Durable(seq))
 }
 
-func (r *Runner) hand(tasks, back []executor.Task) {
+func (r *Runner) hand(tasks, back []events.Task) {
 	if len(tasks) > 0 {
 		r.Hands.Submit(tasks...)
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
-	"github.com/jobledger/jobledger/reconciler/executor"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store/memlog"
 )
@@ -17,8 +16,8 @@ import (
 // hanging is hands with a call in flight that never ends by itself.
 type hanging struct{ gaveUp time.Time }
 
-func (*hanging) Submit(...executor.Task)    {}
-func (*hanging) TakeBack(...executor.Task)  {}
+func (*hanging) Submit(...events.Task)      {}
+func (*hanging) TakeBack(...events.Task)    {}
 func (h *hanging) Stop(ctx context.Context) { <-ctx.Done(); h.gaveUp = time.Now() }
 
 // TestAStopWaitsWhileTheLeaseIsHeld: a Lease that is lost, before the stop or while it drains, ends the wait for what is in flight

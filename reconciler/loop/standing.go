@@ -8,7 +8,6 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
-	"github.com/jobledger/jobledger/reconciler/executor"
 )
 
 // noteAgain is after how long a refusal that goes on is recorded again: a Kubernetes Event of it lives for an hour, and
@@ -28,8 +27,8 @@ type standing struct {
 	probes agenda[string]
 	// alive is the newest time at which the process before this one is known to have run.
 	alive events.Time
-	ready []executor.Task // to be asked now
-	back  []executor.Task // to be taken back
+	ready []events.Task // to be asked now
+	back  []events.Task // to be taken back
 
 	refused map[RefusedKind]int
 	changed bool // refused has, since somebody looked
@@ -216,7 +215,7 @@ func (l *Loop) takeBack(j *projector.Job, name events.CommandName, now events.Ti
 
 // Asks are the commands that stand refused and are to be carried out again now, which are durable already, and those that are
 // to be taken back.
-func (l *Loop) Asks() (tasks, back []executor.Task) {
+func (l *Loop) Asks() (tasks, back []events.Task) {
 	s := &l.standing
 	tasks, back = s.ready, s.back
 	s.ready, s.back = nil, nil

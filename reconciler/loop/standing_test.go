@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/reconciler/executor"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store"
 )
@@ -34,7 +33,7 @@ func newRefusing(t *testing.T) *refusing {
 }
 
 func (r *refusing) refuse(class events.RefusalClass) {
-	r.turn(loop.Input{Result: &executor.Result{
+	r.turn(loop.Input{Result: &events.TaskResult{
 		Stream: events.JobStream("uid-demo"),
 		Ended:  events.CommandEnded{Command: r.name, Ending: events.Refused, Class: class, Sent: true},
 	}})
@@ -199,7 +198,7 @@ func (c *crowd) answer(name events.CommandName) {
 		ended = events.CommandEnded{Command: name, Ending: events.Done, UID: types.UID("pod of " + stream.ID), Version: c.version, Sent: true}
 		delete(c.left, name)
 	}
-	c.turn(loop.Input{Result: &executor.Result{Stream: stream, Ended: ended}})
+	c.turn(loop.Input{Result: &events.TaskResult{Stream: stream, Ended: ended}})
 }
 
 // until goes on until then, or until no create is left that may be done; it returns when that was.
@@ -226,7 +225,7 @@ func (c *crowd) until(then events.Time, done func() bool) events.Time {
 	return c.now
 }
 
-func isCreate(task executor.Task) bool {
+func isCreate(task events.Task) bool {
 	_, is := task.Command.(*events.CreatePod)
 	return is
 }

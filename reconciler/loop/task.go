@@ -5,7 +5,6 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
-	"github.com/jobledger/jobledger/reconciler/executor"
 )
 
 // promise makes the executor's tasks of a decision that has been folded. They wait until its record is durable.
@@ -24,8 +23,8 @@ func (l *Loop) promise(b *batch, j *projector.Job, at events.Sequence, d *events
 }
 
 // task is a command of the Job with all that is needed to carry it out.
-func (l *Loop) task(j *projector.Job, name events.CommandName, c events.Command) executor.Task {
-	t := executor.Task{Name: name, Life: l.world.Identity, Stream: j.Stream, Job: j.Ref, ManagedBy: j.ManagedBy, Command: c}
+func (l *Loop) task(j *projector.Job, name events.CommandName, c events.Command) events.Task {
+	t := events.Task{Name: name, Life: l.world.Identity, Stream: j.Stream, Job: j.Ref, ManagedBy: j.ManagedBy, Command: c}
 	switch c := c.(type) {
 	case *events.DeletePod:
 		t.Pod = podRef(j, c.Pod)
@@ -53,8 +52,8 @@ func (l *Loop) task(j *projector.Job, name events.CommandName, c events.Command)
 	return t
 }
 
-func podRef(j *projector.Job, uid types.UID) executor.PodRef {
-	ref := executor.PodRef{UID: uid}
+func podRef(j *projector.Job, uid types.UID) events.PodRef {
+	ref := events.PodRef{UID: uid}
 	if p := j.Pod(uid); p != nil {
 		ref.Name = p.Name
 	}

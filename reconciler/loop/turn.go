@@ -6,7 +6,6 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler"
-	"github.com/jobledger/jobledger/reconciler/executor"
 )
 
 const (
@@ -23,8 +22,8 @@ type batch struct {
 	records []events.Record
 	touched []events.Stream // in the order of their first input
 	inputs  map[events.Stream][]events.Sequence
-	tasks   []executor.Task
-	back    []executor.Task
+	tasks   []events.Task
+	back    []events.Task
 	hints   []hint
 }
 
@@ -133,7 +132,7 @@ func (l *Loop) nextFor(b *batch, o *events.Observation) events.Sequence {
 
 // late reports whether an object was read for a command that is over by now: what ended it was seen of the object, or is later
 // still, and the object may be gone since. It would come back, and stay until the next listing.
-func (l *Loop) late(r *executor.Result, o *events.Observation) bool {
+func (l *Loop) late(r *events.TaskResult, o *events.Observation) bool {
 	switch o.Facts.(type) {
 	case *events.PodSeen, *events.JobSeen:
 	default:
@@ -144,7 +143,7 @@ func (l *Loop) late(r *executor.Result, o *events.Observation) bool {
 }
 
 // outcome puts down how a command ended.
-func (l *Loop) outcome(b *batch, r *executor.Result) int {
+func (l *Loop) outcome(b *batch, r *events.TaskResult) int {
 	j := l.world.Job(r.Stream)
 	name := r.Ended.Command
 	if j == nil {

@@ -278,7 +278,7 @@ func (o *ours) commit() (bool, error) {
 	return true, nil
 }
 
-func (o *ours) hand(tasks, back []executor.Task) {
+func (o *ours) hand(tasks, back []events.Task) {
 	o.executor.Submit(tasks...)
 	o.executor.TakeBack(back...)
 }

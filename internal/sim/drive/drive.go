@@ -82,7 +82,7 @@ type Driver struct {
 
 type answer struct {
 	call   *executor.Call
-	result executor.Result
+	result events.TaskResult
 }
 
 // New starts the controller in the world of the seed, and then a user creates the Jobs.
@@ -398,7 +398,7 @@ func (d *Driver) commit() (bool, error) {
 	return true, nil
 }
 
-func (d *Driver) hand(tasks, back []executor.Task) {
+func (d *Driver) hand(tasks, back []events.Task) {
 	d.executor.Submit(tasks...)
 	d.executor.TakeBack(back...)
 }

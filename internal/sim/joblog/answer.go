@@ -4,13 +4,12 @@ import (
 	"fmt"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/reconciler/executor"
 	"github.com/jobledger/jobledger/reconciler/loop"
 )
 
 // answer carries a command out. The watch shows its effect before the answer is there, or after it.
-func (c *cluster) answer(task executor.Task) {
-	r := executor.Result{
+func (c *cluster) answer(task events.Task) {
+	r := events.TaskResult{
 		Stream: task.Stream, Ended: events.CommandEnded{Command: task.Name, Ending: events.Done, Sent: true},
 		Evidence: events.Evidence{Namespace: task.Job.Namespace, Name: task.Pod.Name},
 	}
@@ -29,7 +28,7 @@ func (c *cluster) answer(task executor.Task) {
 }
 
 // do has the command's effect, lets it be seen, and completes the result.
-func (c *cluster) do(j *job, task executor.Task, r *executor.Result) {
+func (c *cluster) do(j *job, task events.Task, r *events.TaskResult) {
 	switch command := task.Command.(type) {
 	case *events.CreatePod:
 		p := c.newPod(j, command)

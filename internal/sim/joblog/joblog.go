@@ -11,7 +11,6 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
-	"github.com/jobledger/jobledger/reconciler/executor"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store"
 )
@@ -69,9 +68,9 @@ type cluster struct {
 	now     events.Time
 	version uint64
 	jobs    map[types.UID]*job
-	over    []*job          // finished, oldest first
-	alive   []*pod          // have not ended
-	asked   []executor.Task // wait for their answer
+	over    []*job        // finished, oldest first
+	alive   []*pod        // have not ended
+	asked   []events.Task // wait for their answer
 	inputs  []loop.Input
 	made    int // Jobs so far
 	active  int

@@ -1,0 +1,33 @@
+package events
+
+import "k8s.io/apimachinery/pkg/types"
+
+// Task is a recorded command with all that is needed to carry it out. It is no record: it is computed from the state of the
+// Job when the command's decision is durable, or again after a restart.
+type Task struct {
+	Name      CommandName
+	Life      Identity // of the log when the command was decided: pods get their names from it
+	Stream    Stream
+	Job       JobRef // of a namespace's stream only the namespace
+	ManagedBy string // spec.managedBy of the Job; empty when it is unset, or the Job was never seen
+	Command   Command
+	Pod       PodRef     // of commands about an existing pod
+	Status    *JobStatus // the whole status that a WriteStatus is to store; times count in whole seconds
+	Base      uint64     // resourceVersion of the Job that Status was computed from, or that is known before a ReadJob
+	Workload  string     // name of the Workload of which a CreatePodGroup is to make one
+	PodGroup  string     // name of the PodGroup that a CreatePod in a group is to name
+}
+
+// PodRef names an existing pod, in the namespace of the task's Job.
+type PodRef struct {
+	Name string
+	UID  types.UID
+}
+
+// TaskResult is how a task ended. Observations are what was read meanwhile; they come before Ended in the log.
+type TaskResult struct {
+	Stream       Stream
+	Ended        CommandEnded
+	Evidence     Evidence
+	Observations []Observation
+}
