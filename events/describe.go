@@ -3,54 +3,17 @@ package events
 import (
 	"fmt"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Describe says what a command asks for, in a few words for people. Texts that others wrote are not in it.
 func Describe(c Command) string {
-	switch c := c.(type) {
-	case *CreatePod:
-		text := fmt.Sprintf("create pod #%d", c.Ordinal)
-		if c.Index != NoIndex {
-			text += fmt.Sprintf(" for index %d", c.Index)
-		}
-		if c.InGroup {
-			text += " in the group"
-		}
-		if c.Again {
-			text += ", again"
-		}
-		return text
-	case *DeletePod:
-		return "delete pod " + string(c.Pod)
-	case *DropFinalizer:
-		if c.ThenDelete {
-			return "remove finalizer of surplus pod " + string(c.Pod)
-		}
-		return "remove finalizer of pod " + string(c.Pod)
-	case *WriteStatus:
-		return "write status: " + describeChange(&c.Change)
-	case *AdoptPod:
-		if c.Spent {
-			return "adopt counted pod " + string(c.Pod)
-		}
-		return "adopt pod " + string(c.Pod)
-	case *ReleasePod:
-		return "release pod " + string(c.Pod)
-	case *ReadJob:
-		return "read the Job"
-	case *ReadPod:
-		return fmt.Sprintf("look for pod #%d", c.Ordinal)
-	case *FindGroup:
-		return "look for the Job's Workload and PodGroup"
-	case *CreateWorkload:
-		return fmt.Sprintf("create Workload for a gang of %d", c.MinCount)
-	case *CreatePodGroup:
-		return "create PodGroup"
-	case *Withdraw:
-		return fmt.Sprintf("withdraw command %d/%d", c.Command.Decided, c.Command.Place)
-	}
-	return "unknown command"
+	return Phrase(c, func(pod types.UID) string { return string(pod) })
 }
+
+// Phrase is Describe with pods called what pod says.
+func Phrase(c Command, pod func(types.UID) string) string { return c.phrase(pod) }
 
 func describeChange(c *StatusChange) string {
 	var parts []string

@@ -1,7 +1,5 @@
 package events
 
-import "k8s.io/apimachinery/pkg/types"
-
 // Weight is about how many bytes the record takes in stored form, at a tenth of the cost of encoding it. What depends on the
 // size of an object or on somebody's words is counted; the rest is what such records take on average.
 func Weight(r *Record) int {
@@ -96,19 +94,10 @@ func conditionsWeight(all []JobCondition) int {
 	return n
 }
 
+// commandWeight is that of a command's own method, or what those take that have none.
 func commandWeight(c Command) int {
-	switch c := c.(type) {
-	case *CreatePod:
-		return 14 + len(c.Template)
-	case *WriteStatus:
-		ch := &c.Change
-		uids := [][]types.UID{ch.AddSucceeded, ch.AddFailed, ch.Counted}
-		n := 34 + len(ch.CompleteIndexes) + len(ch.FailIndexes) + conditionsWeight(ch.Conditions)
-		for _, u := range uids {
-			n += uidWeight * len(u)
-		}
-		return n
-	default:
-		return 6 + uidWeight
+	if own, ok := c.(interface{ weight() int }); ok {
+		return own.weight()
 	}
+	return 6 + uidWeight
 }

@@ -50,12 +50,18 @@ func fill(v reflect.Value, n *int64) {
 	}
 }
 
-func allCommands() []events.Command {
-	return []events.Command{
-		Filled(&events.CreatePod{}), Filled(&events.DeletePod{}), Filled(&events.DropFinalizer{}), Filled(&events.WriteStatus{}),
-		Filled(&events.AdoptPod{}), Filled(&events.ReleasePod{}), &events.ReadJob{}, Filled(&events.ReadPod{}),
-		Filled(&events.Withdraw{}),
+// Command is a command of a kind, every field of which is set.
+func Command(traits *events.Traits) events.Command {
+	c, n := traits.New(), int64(0)
+	fill(reflect.ValueOf(c).Elem(), &n)
+	return c
+}
+
+func allCommands() (all []events.Command) {
+	for traits := range events.AllTraits() {
+		all = append(all, Command(traits))
 	}
+	return all
 }
 
 // Facts is one of each kind of facts, every field of which is set.

@@ -1,0 +1,188 @@
+package events
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Command is an idempotent intention. The set is closed: the types of this file implement it, and traits.go has a row for each.
+type Command interface {
+	// Traits are what all commands of the kind have in common.
+	Traits() *Traits
+
+	phrase(pod func(types.UID) string) string
+}
+
+// CreatePod asks for a pod. Its name follows from the log's ID and epoch, the Job's UID and Ordinal; see PodName.
+type CreatePod struct {
+	Ordinal  uint64 // the Job's own count of creates, from 1
+	Index    int32  // completion index, or NoIndex
+	Template string // hash of the pod template to use
+
+	IndexFailures, IndexIgnoredFailures uint32
+
+	Again   bool // it was sent before, and nobody knows what came of it
+	InGroup bool // it names the Job's PodGroup
+}
+
+// DeletePod asks for a deletion with the UID as precondition.
+type DeletePod struct{ Pod types.UID }
+
+// DropFinalizer asks that the tracking finalizer be removed from a pod.
+type DropFinalizer struct {
+	Pod        types.UID
+	ThenDelete bool // the pod is surplus: it is deleted once the finalizer is gone, and never counted (J-073)
+	// Version that the pod must still have; 0 for any. A pod that nobody owns may be adopted meanwhile.
+	Version uint64
+}
+
+// WriteStatus asks for a status write, as a change of the last confirmed stored status at version Base.
+type WriteStatus struct {
+	Base   uint64
+	Change StatusChange
+}
+
+// AdoptPod asks that an ownerless pod become the Job's (J-175).
+type AdoptPod struct {
+	Pod     types.UID
+	Version uint64 // that the pod must still have
+	// Spent: the Job has accounted for the pod before. It gets no finalizer, so that nobody counts it again.
+	Spent bool
+	Mark  bool // the pod's annotation does not name the Job, and is to
+}
+
+// ReleasePod asks that a pod of the Job no longer be (J-174).
+type ReleasePod struct {
+	Pod     types.UID
+	Version uint64 // that the pod must still have
+}
+
+// ReadJob asks for a live read of the Job. What is read arrives as an observation.
+type ReadJob struct{}
+
+// ReadPod asks for a live look for the pod of an ordinal by its name. What is found arrives as an observation.
+type ReadPod struct {
+	Ordinal uint64
+	Index   int32
+}
+
+// Withdraw ends a command that has not ended.
+type Withdraw struct{ Command CommandName }
+
+// CreateWorkload asks for the Workload that says that the Job's pods are a gang: none is scheduled before MinCount of them
+// fit at the same time.
+type CreateWorkload struct{ MinCount int32 }
+
+// CreatePodGroup asks for the PodGroup of the Job's Workload, after the Workload's template.
+type CreatePodGroup struct{}
+
+// FindGroup asks which Workload and PodGroup there are for the Job. What is found arrives as an observation.
+type FindGroup struct{}
+
+func (*CreatePod) Traits() *Traits      { return &traits[CommandCreatePod] }
+func (*DeletePod) Traits() *Traits      { return &traits[CommandDeletePod] }
+func (*DropFinalizer) Traits() *Traits  { return &traits[CommandDropFinalizer] }
+func (*WriteStatus) Traits() *Traits    { return &traits[CommandWriteStatus] }
+func (*AdoptPod) Traits() *Traits       { return &traits[CommandAdoptPod] }
+func (*ReleasePod) Traits() *Traits     { return &traits[CommandReleasePod] }
+func (*ReadJob) Traits() *Traits        { return &traits[CommandReadJob] }
+func (*ReadPod) Traits() *Traits        { return &traits[CommandReadPod] }
+func (*Withdraw) Traits() *Traits       { return &traits[CommandWithdraw] }
+func (*CreateWorkload) Traits() *Traits { return &traits[CommandCreateWorkload] }
+func (*CreatePodGroup) Traits() *Traits { return &traits[CommandCreatePodGroup] }
+func (*FindGroup) Traits() *Traits      { return &traits[CommandFindGroup] }
+
+func (c *CreatePod) phrase(func(types.UID) string) string {
+	text := fmt.Sprintf("%s #%d", c.Traits().Verb, c.Ordinal)
+	if c.Index != NoIndex {
+		text += fmt.Sprintf(" for index %d", c.Index)
+	}
+	if c.InGroup {
+		text += " in the group"
+	}
+	if c.Again {
+		text += ", again"
+	}
+	return text
+}
+
+func (c *DeletePod) phrase(pod func(types.UID) string) string {
+	return c.Traits().Verb + " " + pod(c.Pod)
+}
+
+func (c *DropFinalizer) phrase(pod func(types.UID) string) string {
+	if c.ThenDelete {
+		return "remove finalizer of surplus pod " + pod(c.Pod)
+	}
+	return "remove finalizer of pod " + pod(c.Pod)
+}
+
+func (c *WriteStatus) phrase(func(types.UID) string) string {
+	return c.Traits().Verb + ": " + describeChange(&c.Change)
+}
+
+func (c *AdoptPod) phrase(pod func(types.UID) string) string {
+	if c.Spent {
+		return "adopt counted pod " + pod(c.Pod)
+	}
+	return c.Traits().Verb + " " + pod(c.Pod)
+}
+
+func (c *ReleasePod) phrase(pod func(types.UID) string) string {
+	return c.Traits().Verb + " " + pod(c.Pod)
+}
+
+func (c *ReadJob) phrase(func(types.UID) string) string { return c.Traits().Verb }
+
+func (c *ReadPod) phrase(func(types.UID) string) string {
+	return fmt.Sprintf("%s #%d", c.Traits().Verb, c.Ordinal)
+}
+
+func (c *Withdraw) phrase(func(types.UID) string) string {
+	return fmt.Sprintf("%s %d/%d", c.Traits().Verb, c.Command.Decided, c.Command.Place)
+}
+
+func (c *CreateWorkload) phrase(func(types.UID) string) string {
+	return fmt.Sprintf("%s for a gang of %d", c.Traits().Verb, c.MinCount)
+}
+
+func (c *CreatePodGroup) phrase(func(types.UID) string) string { return c.Traits().Verb }
+
+func (c *FindGroup) phrase(func(types.UID) string) string { return c.Traits().Verb }
+
+func (c *DeletePod) pod() types.UID     { return c.Pod }
+func (c *DropFinalizer) pod() types.UID { return c.Pod }
+func (c *AdoptPod) pod() types.UID      { return c.Pod }
+func (c *ReleasePod) pod() types.UID    { return c.Pod }
+
+func (c *CreatePod) ordinal() (uint64, int32) { return c.Ordinal, c.Index }
+func (c *ReadPod) ordinal() (uint64, int32)   { return c.Ordinal, c.Index }
+
+func (c *DropFinalizer) priority() Priority {
+	if c.ThenDelete {
+		return PriorityUnblock // the deletion waits for it
+	}
+	return c.Traits().Priority
+}
+
+func (c *WriteStatus) priority() Priority {
+	for _, condition := range c.Change.Conditions {
+		if condition.Status == "True" && (condition.Type == "Complete" || condition.Type == "Failed") {
+			return PriorityFinish
+		}
+	}
+	ch := &c.Change
+	if len(ch.Conditions) > 0 || len(ch.AddSucceeded)+len(ch.AddFailed) > 0 || ch.CompleteIndexes != "" || ch.FailIndexes != "" {
+		return c.Traits().Priority // pods wait with their finalizer until this is stored
+	}
+	return PriorityProgress
+}
+
+func (c *CreatePod) weight() int { return 14 + len(c.Template) }
+
+func (c *WriteStatus) weight() int {
+	ch := &c.Change
+	uids := len(ch.AddSucceeded) + len(ch.AddFailed) + len(ch.Counted)
+	return 34 + len(ch.CompleteIndexes) + len(ch.FailIndexes) + conditionsWeight(ch.Conditions) + uidWeight*uids
+}

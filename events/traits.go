@@ -1,0 +1,191 @@
+package events
+
+import (
+	"iter"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// CommandKind says what a command asks for. Numbers are those of the oneof in decision.proto, and for ever.
+type CommandKind uint8
+
+// The kinds of commands.
+const (
+	CommandCreatePod     CommandKind = 1
+	CommandDeletePod     CommandKind = 2
+	CommandDropFinalizer CommandKind = 3
+	CommandWriteStatus   CommandKind = 4
+	CommandAdoptPod      CommandKind = 5
+	CommandReleasePod    CommandKind = 6
+	CommandReadJob       CommandKind = 7
+	CommandReadPod       CommandKind = 8
+	CommandWithdraw      CommandKind = 9
+	// 10 and 11 are kept for the creation and the deletion of Jobs.
+	CommandCreateWorkload CommandKind = 12
+	CommandCreatePodGroup CommandKind = 13
+	CommandFindGroup      CommandKind = 14
+
+	// MaxCommandKind is the highest of them: the size of a table by kind.
+	MaxCommandKind = CommandFindGroup
+)
+
+// Traits are what all commands of one kind have in common. What depends on what a command asks for, as which pod it is about or how
+// urgent a status write is, is a method of its type in command.go.
+type Traits struct {
+	Kind CommandKind
+	Name string // of its type and of its message in the schema; in metrics
+	Verb string // what it does, for people
+	Many string // what several do together; a format for their number
+	// Target is the object that it is about.
+	Target Target
+	// Priority is how urgent it is, unless its type has a method priority.
+	Priority Priority
+	// Stands: when it is refused for a reason that may pass, or nobody knows how a try ended, it stays in flight and is asked again
+	// as it is. Others end then, and what is next is decided from what is known by then.
+	Stands bool
+	// Reads: it changes nothing in the cluster. What it finds arrives as an observation.
+	Reads bool
+	// Sort is with which other commands its newest failure is shown.
+	Sort Sort
+	// Call is the request that takes its effect, as failpoints name it; empty when it makes none.
+	Call string
+
+	zero func() Command
+}
+
+// traits has one row for each kind of command.
+var traits = [MaxCommandKind + 1]Traits{
+	CommandCreatePod: {
+		Kind: CommandCreatePod, Name: "CreatePod", Verb: "create pod", Many: "create %d pods",
+		Target: TargetNewPod, Priority: PriorityBulk, Stands: true, Sort: SortCreate, Call: "create-pod",
+		zero: func() Command { return &CreatePod{} },
+	},
+	CommandDeletePod: {
+		Kind: CommandDeletePod, Name: "DeletePod", Verb: "delete pod", Many: "delete %d pods",
+		Target: TargetPod, Priority: PriorityUnblock, Stands: true, Sort: SortChange, Call: "delete-pod",
+		zero: func() Command { return &DeletePod{} },
+	},
+	CommandDropFinalizer: {
+		Kind: CommandDropFinalizer, Name: "DropFinalizer", Verb: "remove finalizer", Many: "remove the finalizers of %d pods",
+		Target: TargetPod, Priority: PriorityBulk, Stands: true, Sort: SortChange, Call: "patch-pod",
+		zero: func() Command { return &DropFinalizer{} },
+	},
+	CommandWriteStatus: {
+		Kind: CommandWriteStatus, Name: "WriteStatus", Verb: "write status", Many: "write status %d times",
+		Target: TargetJob, Priority: PriorityUnblock, Sort: SortWrite, Call: "update-status",
+		zero: func() Command { return &WriteStatus{} },
+	},
+	CommandAdoptPod: {
+		Kind: CommandAdoptPod, Name: "AdoptPod", Verb: "adopt pod", Many: "adopt %d pods",
+		Target: TargetPod, Priority: PriorityUnblock, Sort: SortChange, Call: "patch-pod",
+		zero: func() Command { return &AdoptPod{} },
+	},
+	CommandReleasePod: {
+		Kind: CommandReleasePod, Name: "ReleasePod", Verb: "release pod", Many: "release %d pods",
+		Target: TargetPod, Priority: PriorityUnblock, Sort: SortChange, Call: "patch-pod",
+		zero: func() Command { return &ReleasePod{} },
+	},
+	CommandReadJob: {
+		Kind: CommandReadJob, Name: "ReadJob", Verb: "read the Job", Many: "read the Job %d times",
+		Target: TargetJob, Priority: PriorityUnblock, Reads: true, Sort: SortWrite, Call: "get-job",
+		zero: func() Command { return &ReadJob{} },
+	},
+	CommandReadPod: {
+		Kind: CommandReadPod, Name: "ReadPod", Verb: "look for pod", Many: "look for %d pods",
+		Target: TargetNewPod, Priority: PriorityUnblock, Reads: true, Sort: SortCreate, Call: "find-pod",
+		zero: func() Command { return &ReadPod{} },
+	},
+	CommandWithdraw: {
+		Kind: CommandWithdraw, Name: "Withdraw", Verb: "withdraw command", Many: "withdraw %d commands",
+		Target: TargetCommand, Priority: PriorityUnblock,
+		zero: func() Command { return &Withdraw{} },
+	},
+	CommandCreateWorkload: {
+		Kind: CommandCreateWorkload, Name: "CreateWorkload", Verb: "create Workload", Many: "create %d Workloads",
+		Target: TargetJob, Priority: PriorityUnblock, Stands: true, Sort: SortCreate, Call: "create-workload",
+		zero: func() Command { return &CreateWorkload{} },
+	},
+	CommandCreatePodGroup: {
+		Kind: CommandCreatePodGroup, Name: "CreatePodGroup", Verb: "create PodGroup", Many: "create %d PodGroups",
+		Target: TargetJob, Priority: PriorityUnblock, Stands: true, Sort: SortCreate, Call: "create-pod-group",
+		zero: func() Command { return &CreatePodGroup{} },
+	},
+	CommandFindGroup: {
+		Kind: CommandFindGroup, Name: "FindGroup", Verb: "look for the Job's Workload and PodGroup", Many: "look for Workload and PodGroup %d times",
+		Target: TargetJob, Priority: PriorityUnblock, Stands: true, Reads: true, Sort: SortCreate, Call: "list-workloads",
+		zero: func() Command { return &FindGroup{} },
+	},
+}
+
+// AllTraits yields the row of each kind of command, by number.
+func AllTraits() iter.Seq[*Traits] {
+	return func(yield func(*Traits) bool) {
+		for k := range traits {
+			if traits[k].zero != nil && !yield(&traits[k]) {
+				return
+			}
+		}
+	}
+}
+
+// New is a command of the kind that asks for nothing yet.
+func (t *Traits) New() Command { return t.zero() }
+
+// Target is the object that a command is about, and so what it may conflict with: commands about the same object are carried out
+// one at a time, in their order.
+type Target uint8
+
+// The targets.
+const (
+	TargetPod     Target = 1 // the pod with the UID that PodOf says
+	TargetNewPod  Target = 2 // the pod that the create with the ordinal that OrdinalOf says makes, or has made
+	TargetJob     Target = 3 // the Job, with the objects that there is one of for each Job
+	TargetCommand Target = 4 // another command, which it ends: it is not sent, and has no end of its own
+)
+
+// Sort is a group of commands that succeed and fail together.
+type Sort uint8
+
+// The sorts.
+const (
+	SortCreate Sort = 1 // what makes pods, and what has to be there before them
+	SortChange Sort = 2 // other changes of pods
+	SortWrite  Sort = 3 // writes and reads of the Job
+)
+
+// Priority says how urgent a command is. Between Jobs, commands of PriorityUnblock and PriorityBulk take turns; of one Job,
+// PriorityUnblock goes first.
+type Priority uint8
+
+// The priorities, most urgent first.
+const (
+	PriorityFinish   Priority = 1 // writes that conclude a Job: users wait for them
+	PriorityUnblock  Priority = 2 // what the Job's next steps wait for
+	PriorityBulk     Priority = 3 // the bulk of the work: pods to be made, and finalizers of those that are accounted for
+	PriorityProgress Priority = 4 // status writes that only show how far the Job is
+)
+
+// PriorityOf is the priority of a command.
+func PriorityOf(c Command) Priority {
+	if own, ok := c.(interface{ priority() Priority }); ok {
+		return own.priority()
+	}
+	return c.Traits().Priority
+}
+
+// PodOf is the pod that a command with TargetPod is about; empty for all others.
+func PodOf(c Command) types.UID {
+	if about, ok := c.(interface{ pod() types.UID }); ok {
+		return about.pod()
+	}
+	return ""
+}
+
+// OrdinalOf is the ordinal and the completion index of the create that a command with TargetNewPod is about; 0 and NoIndex for all
+// others.
+func OrdinalOf(c Command) (ordinal uint64, index int32) {
+	if about, ok := c.(interface{ ordinal() (uint64, int32) }); ok {
+		return about.ordinal()
+	}
+	return 0, NoIndex
+}
