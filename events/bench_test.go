@@ -37,6 +37,13 @@ func BenchmarkRecord(b *testing.B) {
 	})
 	b.Run("header", func(b *testing.B) {
 		sidebyside.Compare(b, "record",
+			sidebyside.Computing("label", l.Len(), func() {
+				for _, stored := range l.Stored {
+					if _, err := events.DecodeLabel(stored); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}),
 			sidebyside.Computing("header", l.Len(), func() {
 				for _, stored := range l.Stored {
 					if _, err := events.DecodeHeader(stored); err != nil {

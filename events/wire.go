@@ -88,6 +88,15 @@ func DecodeHeader(stored []byte) (Header, error) {
 	return decodeHeader(p.header)
 }
 
+// DecodeLabel reads the label of a stored record. What else is in its header is not checked.
+func DecodeLabel(stored []byte) (Label, error) {
+	p, err := partsOf(stored)
+	if err != nil {
+		return Label{}, err
+	}
+	return decodeLabel(p.header)
+}
+
 // EvidenceName reads the namespace and the name in the evidence of a stored record; both are empty when it has none.
 func EvidenceName(stored []byte) (namespace, name string, err error) {
 	p, err := partsOf(stored)

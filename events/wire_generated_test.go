@@ -96,6 +96,10 @@ func compareHeader(fail func(string, ...any), b []byte) {
 	if !bad && !reflect.DeepEqual(got, want) {
 		fail("header %x\nis read as %+v\nwant %+v", b, got, want)
 	}
+	label, err := decodeLabel(b)
+	if !bad && (err != nil || label != Label{Sequence: want.Sequence, Kind: want.Kind, Critical: want.Critical, Last: want.Last}) {
+		fail("header %x: the label is read as %+v, %v\nwant that of %+v", b, label, err, want)
+	}
 }
 
 func compareEvidence(fail func(string, ...any), b []byte) {

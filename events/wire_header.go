@@ -77,6 +77,48 @@ func decodeHeader(b []byte) (Header, error) {
 	return h, nil
 }
 
+// Label is what a walk over many records asks of each one: the part of its header that is read without memory of its own.
+type Label struct {
+	Sequence Sequence
+	Kind     Kind
+	Critical bool
+	Last     bool
+}
+
+func decodeLabel(b []byte) (l Label, err error) {
+	for len(b) > 0 {
+		number, kind, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			return Label{}, fmt.Errorf("decode header: %w", protowire.ParseError(n))
+		}
+		b = b[n:]
+		if kind == protowire.VarintType {
+			var v uint64
+			v, n = protowire.ConsumeVarint(b)
+			switch varintField(number) {
+			case headerSequence:
+				l.Sequence = Sequence(v)
+			case headerKind:
+				l.Kind = Kind(v)
+			case headerCritical:
+				l.Critical = v != 0
+			case headerEndOfTurn:
+				l.Last = v != 0
+			}
+		} else {
+			n = protowire.ConsumeFieldValue(number, kind, b)
+		}
+		if n < 0 {
+			return Label{}, fmt.Errorf("decode header: %w", protowire.ParseError(n))
+		}
+		b = b[n:]
+	}
+	if l.Sequence == 0 || l.Kind == 0 {
+		return Label{}, errHeader
+	}
+	return l, nil
+}
+
 func decodeSequences(b []byte, all []Sequence, err *error) []Sequence {
 	for len(b) > 0 {
 		v, n := protowire.ConsumeVarint(b)

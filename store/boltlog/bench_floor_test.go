@@ -127,7 +127,7 @@ func rawCopy(b *testing.B, files []*logFile, last events.Sequence) rawFile {
 		if i+1 < len(files) {
 			end = files[i+1].first - 1
 		}
-		err := f.scan(end, func(_ *events.Header, stored []byte) error {
+		err := f.scan(end, func(_ events.Label, stored []byte) error {
 			raw = appendRaw(raw, stored)
 			return nil
 		}, nil)

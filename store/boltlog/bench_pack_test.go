@@ -152,7 +152,7 @@ func BenchmarkPack(b *testing.B) {
 			}
 		}),
 		sidebyside.Computing("read", n, func() {
-			if err := f.chained(end.Head, func(*events.Header, []byte, events.Hash) error { return nil }); err != nil {
+			if err := f.chained(end.Head, func(events.Label, []byte, events.Hash) error { return nil }); err != nil {
 				b.Fatal(err)
 			}
 		}))

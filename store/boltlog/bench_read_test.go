@@ -81,7 +81,7 @@ func BenchmarkMillion(b *testing.B) {
 			}
 		})
 	}
-	scan := sidebyside.Computing("scan", 1, func() { s.scan(b, func(*events.Header, []byte) error { return nil }) })
+	scan := sidebyside.Computing("scan", 1, func() { s.scan(b, func(events.Label, []byte) error { return nil }) })
 	b.Run("one-job", func(b *testing.B) {
 		sidebyside.Compare(b, "history", history("job", store.Forward, 0, jobs), history("backward", store.Backward, 0, jobs), scan)
 	})
@@ -95,13 +95,13 @@ func BenchmarkMillion(b *testing.B) {
 			sidebyside.Computing("bare", records, func() { s.bare(b) }),
 			sidebyside.Computing("raw", records, func() { raw.scan(b, func([]byte) {}) }),
 			sidebyside.Computing("headers", records, func() {
-				s.scan(b, func(*events.Header, []byte) error { return nil })
+				s.scan(b, func(events.Label, []byte) error { return nil })
 			}))
 	})
 }
 
 // scan walks all records with their headers, as opening does.
-func (s shelf) scan(b *testing.B, fn func(*events.Header, []byte) error) {
+func (s shelf) scan(b *testing.B, fn func(events.Label, []byte) error) {
 	for _, f := range s.files {
 		_, last := s.file(f.first)
 		if err := f.scan(last, fn, nil); err != nil {

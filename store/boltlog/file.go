@@ -78,7 +78,6 @@ type logFile struct {
 	holed      error        // what memory lacks, when it was made from a file that is damaged
 	stored     *storedIndex // open, of a sealed file, since somebody asked
 	distrusted bool         // a block of the stored index is damaged
-	asStored   store.Head   // of the tail: as of which an index was stored at the last stop
 }
 
 // openSealed opens a file that nobody writes.

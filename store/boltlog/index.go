@@ -12,15 +12,18 @@ import (
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 
-// scan walks the stored records [first of the file, last] with their headers and checks what can be checked one by
-// one: checksums, density, the end mark of the last one. After the last record of a commit group it calls group, if not
-// nil, with the chain value that is stored there. Errors name the first bad record.
-func (f *logFile) scan(last events.Sequence, fn func(h *events.Header, stored []byte) error, group func(events.Hash) error) error {
+// visit is called for a record of a file, in order, with its label.
+type visit func(l events.Label, stored []byte) error
+
+// scan walks the stored records [first of the file, last] and checks what can be checked one by one: checksums, density, labels, the
+// end mark of the last one. After the last record of a commit group it calls group, if not nil, with the chain value that is stored
+// there. Errors name the first bad record.
+func (f *logFile) scan(last events.Sequence, fn visit, group func(events.Hash) error) error {
 	return f.scanFrom(f.first, last, fn, group)
 }
 
 // scanFrom begins with a later record.
-func (f *logFile) scanFrom(from, last events.Sequence, fn func(h *events.Header, stored []byte) error, group func(events.Hash) error) error {
+func (f *logFile) scanFrom(from, last events.Sequence, fn visit, group func(events.Hash) error) error {
 	ended := true
 	for next := from; next <= last; {
 		chunks, failed := f.chunks(next, last, readBytes)
@@ -56,7 +59,7 @@ type chunkEnd struct {
 }
 
 // scan walks the records of a chunk, the first of which must be *next, or, when within, is before that; and moves *next behind each.
-func (c chunk) scan(next *events.Sequence, within bool, fn func(h *events.Header, stored []byte) error) (chunkEnd, error) {
+func (c chunk) scan(next *events.Sequence, within bool, fn visit) (chunkEnd, error) {
 	reader, err := c.reader()
 	if err != nil {
 		return chunkEnd{}, err
@@ -76,40 +79,46 @@ func (c chunk) scan(next *events.Sequence, within bool, fn func(h *events.Header
 		if !ok {
 			return end, err
 		}
-		h, err := events.DecodeHeader(stored)
+		l, err := events.DecodeLabel(stored)
 		switch {
 		case err != nil:
 			return end, fmt.Errorf("%w: %w", errChunk, err)
-		case h.Sequence != *next:
-			return end, fmt.Errorf("%w: it says that it is record %d", errChunk, h.Sequence)
+		case l.Sequence != *next:
+			return end, fmt.Errorf("%w: it says that it is record %d", errChunk, l.Sequence)
 		}
-		if err := fn(&h, stored); err != nil {
+		if err := fn(l, stored); err != nil {
 			return end, err
 		}
-		*next, end.batch = *next+1, h.Last
+		*next, end.batch = *next+1, l.Last
 	}
 }
 
-// buildIndex makes the index of the file's records through last; with an error, of those before it.
+// buildIndex makes the index of the file's records through last; with an error, of those before it. It goes on from the index that is
+// stored, if that is of fewer records.
 func (f *logFile) buildIndex(last events.Sequence) (*index.Index, error) {
 	x, from := f.indexed(last)
-	err := f.scanFrom(from, last, func(h *events.Header, stored []byte) error {
-		name, err := nameOf(h, stored)
-		x.Add(h, name)
-		return err
-	}, nil)
-	return x, err
+	return x, f.scanFrom(from, last, func(l events.Label, stored []byte) error { return indexRecord(x, l, stored) }, nil)
 }
 
-func nameOf(h *events.Header, stored []byte) (index.Name, error) {
-	if !index.Named(h) {
-		return index.Name{}, nil
+// indexRecord adds a record, of which it reads no more than an index says.
+func indexRecord(x *index.Index, l events.Label, stored []byte) error {
+	if index.SeesNew(l.Kind) {
+		r, err := decode(stored, l.Sequence)
+		if err == nil {
+			x.AddRecord(&r)
+		}
+		return err
 	}
-	namespace, name, err := events.EvidenceName(stored)
+	h, err := events.DecodeHeader(stored)
+	var name index.Name
+	if err == nil && index.Named(&h) {
+		name.Namespace, name.Name, err = events.EvidenceName(stored)
+	}
 	if err != nil {
-		return index.Name{}, fmt.Errorf("%w: %w", errChunk, err)
+		return fmt.Errorf("%w: %w", errChunk, err)
 	}
-	return index.Name{Namespace: namespace, Name: name}, nil
+	x.Add(&h, name)
+	return nil
 }
 
 // run gives the stream's records of this file in [from, through].
@@ -243,20 +252,6 @@ func (f *logFile) indexPath() string {
 	return filepath.Join(filepath.Dir(f.path), fileName(f.first, indexSuffix))
 }
 
-// takeAge takes from the index that was stored at the last stop how young the objects of the tail are: the index in memory, which is
-// made of headers, cannot tell.
-func (f *logFile) takeAge(x *index.Index, end store.Head) {
-	stored, err := openStoredIndex(f.indexPath(), f.first, end)
-	if err != nil {
-		return // there is none of this head
-	}
-	if stored.youngest != anyAge {
-		x.Age(stored.youngest)
-		f.asStored = end
-	}
-	_ = stored.close() // it was only read
-}
-
 // hasStoredIndex reports whether the index of a sealed file is there, and is of this file. Whether its blocks are good shows when
 // they are read.
 func (f *logFile) hasStoredIndex() bool {
@@ -299,17 +294,11 @@ func (f *logFile) storeIndex(before *logFile) error {
 }
 
 // writeIndex writes the index of the file's records through that head.
-func (f *logFile) writeIndex(memory *index.Index, end store.Head, before *logFile) (err error) {
-	own, ok := memory.Youngest()
-	if !ok {
-		if own, err = f.youngest(end.Sequence); err != nil {
-			return err
-		}
-	}
-	youngest := own
+func (f *logFile) writeIndex(memory *index.Index, end store.Head, before *logFile) error {
+	youngest := memory.Youngest()
 	switch {
 	case before != nil:
-		youngest = max(own, before.youngestThrough())
+		youngest = max(youngest, before.youngestThrough())
 	case f.first > 1:
 		youngest = anyAge // files before it were pruned
 	}
@@ -328,25 +317,10 @@ func (l *Log) indexTail() error {
 		before = l.files[n-2]
 	}
 	f := l.files[n-1]
-	if l.durable.Sequence < f.first || f.asStored == l.durable {
+	if l.durable.Sequence < f.first || indexEnd(f.indexPath()) == l.durable {
 		return nil
 	}
 	return f.writeIndex(f.memory, l.durable, before)
-}
-
-// youngest is when the youngest object was created that the file's records through last see.
-func (f *logFile) youngest(last events.Sequence) (t events.Time, err error) {
-	err = f.scan(last, func(h *events.Header, stored []byte) error {
-		if h.Kind != events.KindJobAdded && h.Kind != events.KindPodAdded {
-			return nil
-		}
-		r, err := decode(stored, h.Sequence)
-		if err == nil {
-			t = max(t, index.Born(r.Facts))
-		}
-		return err
-	}, nil)
-	return t, err
 }
 
 // anyAge stands for what is not known: an object of any age may be in the file.

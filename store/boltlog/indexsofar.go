@@ -21,11 +21,7 @@ func (l *Log) indexSoFar() {
 	if end.Sequence < f.first {
 		return // it has just begun
 	}
-	youngest, ok := f.memory.Youngest()
-	if !ok {
-		youngest = anyAge // the index of the sealed file will say
-	}
-	if err := writeFile(f.indexPath(), encodeIndex(f.memory, end, youngest)); err != nil {
+	if err := writeFile(f.indexPath(), encodeIndex(f.memory, end, f.memory.Youngest())); err != nil {
 		l.options.Logger.Warn("the index of the newest file is not stored", slog.String("file", f.path), slog.Any("error", err))
 	}
 }
@@ -35,7 +31,7 @@ func (l *Log) indexSoFar() {
 func (f *logFile) indexed(last events.Sequence) (*index.Index, events.Sequence) {
 	none := index.New(f.first)
 	had := indexEnd(f.indexPath())
-	if had.Sequence < f.first || had.Sequence >= last {
+	if had.Sequence < f.first || had.Sequence > last {
 		return none, f.first
 	}
 	if hash, err := f.hashAt(had.Sequence); err != nil || hash != had.Hash {
@@ -50,6 +46,7 @@ func (f *logFile) indexed(last events.Sequence) (*index.Index, events.Sequence) 
 	if stored.load(x) != nil {
 		return none, f.first
 	}
+	x.TakeYoungest(stored.youngest)
 	return x, had.Sequence + 1
 }
 

@@ -45,6 +45,6 @@ func (l *ReadOnly) Readable(own events.ReaderVersion) error {
 }
 
 // unknownKind is for a record that may change decisions, of a kind that this program does not know.
-func unknownKind(h *events.Header) error {
-	return &events.NewerError{Has: events.ReaderVersion{Format: events.Format}, What: fmt.Sprintf("record %d is of %s", h.Sequence, h.Kind)}
+func unknownKind(l events.Label) error {
+	return &events.NewerError{Has: events.ReaderVersion{Format: events.Format}, What: fmt.Sprintf("record %d is of %s", l.Sequence, l.Kind)}
 }

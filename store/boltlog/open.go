@@ -318,7 +318,6 @@ func (l *Log) openTail(end head) error {
 	if err != nil {
 		return err
 	}
-	f.takeAge(x, end.Head)
 	if l.offsets, err = f.offsets(); err != nil {
 		return f.corrupt(f.first, err)
 	}
@@ -356,27 +355,30 @@ func (l *Log) openTail(end head) error {
 	return syncDir(l.dir)
 }
 
-// check reads every page, chunk and record header of a file that ends with that head, and makes its index.
+// check reads every page, chunk and record label of a file that ends with that head, checks their checksums, and makes its index, which
+// goes on from the one that is stored. cut is the furthest that a Pruned record says.
 func (f *logFile) check(end store.Head) (x *index.Index, cut events.Sequence, err error) {
-	x = index.New(f.first)
 	if err := f.sealed.checkBuckets(); err != nil {
 		return nil, 0, f.explain(f.first, err)
 	}
-	err = f.scan(end.Sequence, func(h *events.Header, stored []byte) error {
-		name, err := nameOf(h, stored)
-		x.Add(h, name)
-		if h.Critical && !h.Kind.Known() {
-			return unknownKind(h)
-		}
-		if err == nil && h.Kind == events.KindPruned {
-			var r events.Record
-			if r, err = decode(stored, h.Sequence); err == nil {
-				if p, ok := r.Facts.(*events.Pruned); ok {
-					cut = max(cut, p.First)
-				}
+	x, from := f.indexed(end.Sequence)
+	err = f.scan(end.Sequence, func(l events.Label, stored []byte) error {
+		switch {
+		case l.Critical && !l.Kind.Known():
+			return unknownKind(l)
+		case l.Kind == events.KindPruned:
+			r, err := decode(stored, l.Sequence)
+			if err != nil {
+				return err
+			}
+			if p, ok := r.Facts.(*events.Pruned); ok {
+				cut = max(cut, p.First)
 			}
 		}
-		return err
+		if l.Sequence < from {
+			return nil
+		}
+		return indexRecord(x, l, stored)
 	}, nil)
 	if err != nil {
 		return nil, 0, err

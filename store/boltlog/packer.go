@@ -95,11 +95,11 @@ func (p *packer) write(f *logFile, end head) (sum []byte, err error) {
 		return nil, err
 	}
 	records := newSum()
-	err = f.chained(end.Head, func(h *events.Header, stored []byte, after events.Hash) error {
+	err = f.chained(end.Head, func(l events.Label, stored []byte, after events.Hash) error {
 		records.add(stored)
-		p.blocks.add(h.Sequence, stored)
+		p.blocks.add(l.Sequence, stored)
 		switch {
-		case h.Last && len(p.blocks.records) >= blockRecords || h.Sequence == end.Sequence:
+		case l.Last && len(p.blocks.records) >= blockRecords || l.Sequence == end.Sequence:
 			return p.block(&after)
 		case len(p.blocks.records) >= blockLimit:
 			return p.block(nil)
@@ -221,7 +221,7 @@ func (p *packer) compare(packed *logFile, end head, want []byte) error {
 		}
 	}
 	records, read := newSum(), 0
-	err := packed.chained(end.Head, func(_ *events.Header, stored []byte, _ events.Hash) error {
+	err := packed.chained(end.Head, func(_ events.Label, stored []byte, _ events.Hash) error {
 		records.add(stored)
 		if read += len(stored); read < packSlice {
 			return nil
@@ -250,19 +250,19 @@ func (s sum) add(stored []byte) {
 }
 
 // chained walks the records of a sealed file with the chain value after each, which must be that of the file where the file has one.
-func (f *logFile) chained(end store.Head, fn func(h *events.Header, stored []byte, after events.Hash) error) error {
+func (f *logFile) chained(end store.Head, fn func(l events.Label, stored []byte, after events.Hash) error) error {
 	hash, err := f.hashBefore()
 	if err != nil {
 		return f.explain(f.first, err)
 	}
 	at := f.first - 1
-	err = f.scan(end.Sequence, func(h *events.Header, stored []byte) error {
+	err = f.scan(end.Sequence, func(l events.Label, stored []byte) error {
 		next, err := hash.Next(stored)
 		if err != nil {
-			return f.corrupt(h.Sequence, err)
+			return f.corrupt(l.Sequence, err)
 		}
-		hash, at = next, h.Sequence
-		return fn(h, stored, hash)
+		hash, at = next, l.Sequence
+		return fn(l, stored, hash)
 	}, func(stored events.Hash) error {
 		if stored != hash {
 			return f.corrupt(at, fmt.Errorf("the chain value behind record %d is %s, the records give %s", at, stored, hash))

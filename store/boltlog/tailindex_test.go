@@ -1,6 +1,7 @@
 package boltlog
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,7 +9,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/internal/index"
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
@@ -53,9 +56,6 @@ func TestAStopStoresTheIndexOfTheTail(t *testing.T) {
 	again, err := open(dir, Options{}, system)
 	if err != nil {
 		t.Fatal(err)
-	}
-	if _, ok := again.files[0].memory.Youngest(); !ok {
-		t.Error("how young the objects of the tail are was forgotten")
 	}
 	w = storetest.NewWriter(t, again)
 	w.Durable(storetest.Pod("job-a", 2))
@@ -116,5 +116,78 @@ func TestAfterACrashLittleIsIndexed(t *testing.T) {
 	}
 	if n != want || n < indexEvery/100 {
 		t.Errorf("%d records of the stream, want %d", n, want)
+	}
+}
+
+// TestTheIndexOfTheTailIsThatOfItsRecords, whatever of it was stored when the log is opened to write: all, a part, nothing that can be
+// believed.
+func TestTheIndexOfTheTailIsThatOfItsRecords(t *testing.T) {
+	log, w := openTest(t, Options{}, system)
+	path := filepath.Join(log.dir, fileName(1, indexSuffix))
+	add := func(from int) {
+		for n := from; n < from+40; n++ {
+			job, pod := storetest.Job(types.UID(fmt.Sprint("job-", n)), "ns", fmt.Sprint("name-", n%7)), storetest.Pod(types.UID(fmt.Sprint("job-", n/3)), n)
+			job.Facts.(*events.JobSeen).Created += events.Time(n * n % 100)
+			w.Durable(job, pod)
+		}
+	}
+	add(0)
+	log.indexSoFar()
+	part, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	add(40)
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := bytes.Clone(whole)
+	damaged[1000]++
+	cut := log.files[0].memory
+	other := encodeIndex(cut, store.Head{Sequence: 81, Hash: events.Hash{1}}, cut.Youngest())
+	for _, row := range []struct {
+		name   string
+		stored []byte
+		from   events.Sequence // the first record that is not in it
+	}{
+		{"that of a stop in good order", whole, 162},
+		{"one of fewer records", part, 82},
+		{"one with a damaged block", damaged, 1},
+		{"one of records with another hash", other, 1},
+		{"none", nil, 1},
+	} {
+		dir := t.TempDir()
+		if err := os.CopyFS(dir, os.DirFS(log.dir)); err != nil {
+			t.Fatal(err)
+		}
+		own := filepath.Join(dir, fileName(1, indexSuffix))
+		if err := os.WriteFile(own, row.stored, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		again, err := open(dir, Options{}, system)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := index.New(1)
+		for r, err := range again.Read(t.Context(), 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			want.AddRecord(&r)
+		}
+		f, end := again.files[0], again.Head()
+		if _, from := f.indexed(end.Sequence); from != row.from {
+			t.Errorf("%s: the records from %d on are indexed, want %d", row.name, from, row.from)
+		}
+		if !bytes.Equal(encodeIndex(f.memory, end, f.memory.Youngest()), encodeIndex(want, end, want.Youngest())) {
+			t.Errorf("%s: the index is not that of the records", row.name)
+		}
+		if err := again.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -334,7 +334,7 @@ func (v *verifier) file(f *logFile, begins, tail bool) error {
 	}
 	x := index.New(f.first)
 	v.batch, v.sound, v.last = nil, *r, map[events.Stream]events.Sequence{}
-	err = f.scan(end.Sequence, func(h *events.Header, stored []byte) error { return v.record(f, x, end.Sequence, h, stored) },
+	err = f.scan(end.Sequence, func(l events.Label, stored []byte) error { return v.record(f, x, end.Sequence, l, stored) },
 		func(h events.Hash) error { return v.group(f, h) })
 	if err == nil {
 		err = f.checkEnd(end.Head)
@@ -366,12 +366,13 @@ func (v *verifier) file(f *logFile, begins, tail bool) error {
 }
 
 // record checks one record, and that it continues what came before.
-func (v *verifier) record(f *logFile, x *index.Index, last events.Sequence, h *events.Header, stored []byte) error {
-	bad := func(format string, args ...any) error { return f.corrupt(h.Sequence, fmt.Errorf(format, args...)) }
+func (v *verifier) record(f *logFile, x *index.Index, last events.Sequence, l events.Label, stored []byte) error {
+	bad := func(format string, args ...any) error { return f.corrupt(l.Sequence, fmt.Errorf(format, args...)) }
 	rec, err := events.DecodeRecord(stored)
 	if err != nil {
-		return f.corrupt(h.Sequence, err)
+		return f.corrupt(l.Sequence, err)
 	}
+	h := &rec.Header
 	if before := v.batch; before != nil && before.Time != h.Time {
 		return bad("its time is %d, that of its batch %d", h.Time, before.Time)
 	}
@@ -463,8 +464,7 @@ func isIndexOf(content []byte, f *logFile, x *index.Index, end store.Head) bool 
 	if err != nil {
 		return false
 	}
-	own, _ := x.Youngest()
-	return stored.close() == nil && stored.youngest >= own && bytes.Equal(content, encodeIndex(x, end, stored.youngest))
+	return stored.close() == nil && stored.youngest >= x.Youngest() && bytes.Equal(content, encodeIndex(x, end, stored.youngest))
 }
 
 // beside looks at what can be made again or may be as it is. An index that is not that of the records is not used.

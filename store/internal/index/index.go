@@ -18,7 +18,6 @@ type Index struct {
 	names   map[Name][]Bearer
 
 	youngest events.Time // of the objects that were first seen
-	ageless  bool        // some records were added by their headers alone
 }
 
 // Name is the name of an object.
@@ -56,14 +55,17 @@ func (x *Index) AddRecord(r *events.Record) {
 	if Named(&r.Header) {
 		name = Name{Namespace: r.Evidence.Namespace, Name: r.Evidence.Name}
 	}
-	if r.Kind == events.KindJobAdded || r.Kind == events.KindPodAdded { // as one says who makes the index of a file that is sealed
-		x.youngest = max(x.youngest, Born(r.Facts))
+	if SeesNew(r.Kind) {
+		x.youngest = max(x.youngest, born(r.Facts))
 	}
 	x.add(&r.Header, name)
 }
 
-// Born is when the object was created that a record sees, by the API server's clock; 0 of other records.
-func Born(f events.Facts) events.Time {
+// SeesNew reports whether a record of that kind sees an object for the first time. It is to be added with AddRecord.
+func SeesNew(k events.Kind) bool { return k == events.KindJobAdded || k == events.KindPodAdded }
+
+// born is when the object was created that a record sees, by the API server's clock; 0 of other records.
+func born(f events.Facts) events.Time {
 	switch f := f.(type) {
 	case *events.JobSeen:
 		return f.Created
@@ -73,19 +75,18 @@ func Born(f events.Facts) events.Time {
 	return 0
 }
 
-// Add indexes one record by its header; records come in order. The name is that of the stream's object, or empty.
+// Add indexes by its header a record that sees no new object; records come in order. The name is that of the stream's object, or empty.
 func (x *Index) Add(h *events.Header, name Name) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.ageless = true
 	x.add(h, name)
 }
 
-// Youngest is when the youngest object was created that the records see; ok is false when they were not all added with what they say.
-func (x *Index) Youngest() (t events.Time, ok bool) {
+// Youngest is when the youngest object was created that the records see.
+func (x *Index) Youngest() events.Time {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	return x.youngest, !x.ageless
+	return x.youngest
 }
 
 // Take adds the records of a stream that no record was added of, by their sequences less First.
@@ -102,11 +103,11 @@ func (x *Index) TakeName(n Name, bearers []Bearer) {
 	x.names[n] = bearers
 }
 
-// Age says when the youngest object was created that the records added so far see.
-func (x *Index) Age(youngest events.Time) {
+// TakeYoungest likewise says when the youngest object was created that those records see.
+func (x *Index) TakeYoungest(t events.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.youngest, x.ageless = youngest, false
+	x.youngest = max(x.youngest, t)
 }
 
 func (x *Index) add(h *events.Header, name Name) {

@@ -1,0 +1,46 @@
+package boltlog
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/jobledger/jobledger/internal/sidebyside"
+)
+
+// BenchmarkOpen opens a log to write that was closed in good order: with the index of its newest file, and without, when all headers are
+// decoded to make it; beside reading that file.
+func BenchmarkOpen(b *testing.B) {
+	records := 300_000
+	if testing.Short() {
+		records = 50_000
+	}
+	l, w := openTest(b, Options{}, system)
+	fill(b, l, w, records)
+	path := l.tail.path
+	if err := l.Close(); err != nil {
+		b.Fatal(err)
+	}
+	again := func() {
+		l, err := open(l.dir, Options{}, system)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := l.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	sidebyside.Compare(b, "record",
+		sidebyside.Computing("indexed", records, again),
+		sidebyside.Computing("unindexed", records, func() {
+			if err := os.Remove(filepath.Join(l.dir, fileName(1, indexSuffix))); err != nil {
+				b.Fatal(err)
+			}
+			again()
+		}),
+		sidebyside.Computing("raw", records, func() {
+			if _, err := os.ReadFile(path); err != nil {
+				b.Fatal(err)
+			}
+		}))
+}
