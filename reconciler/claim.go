@@ -8,13 +8,6 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// claimPods asks every rule in order.
-func (p *plan) claimPods() {
-	for _, r := range claimRules {
-		r.run(p)
-	}
-}
-
 // releaseDisowned lets go pods whose labels the selector no longer matches: they lose owner and finalizer, and are not
 // counted (J-174). The pod's version keeps a release that arrives late from one whose labels were given back.
 func (p *plan) releaseDisowned() {
@@ -26,13 +19,13 @@ func (p *plan) releaseDisowned() {
 	for _, pod := range p.claimable(j.Disowned()) {
 		commands = append(commands, &events.ReleasePod{Pod: pod.UID, Version: pod.Version})
 	}
-	p.step("claim", "release", NotSelected, fmt.Sprintf("the selector does not match %s: release", pods(len(commands))), commands...)
+	p.step(NotSelected, fmt.Sprintf("the selector does not match %s: release", pods(len(commands))), commands...)
 }
 
-// adopt makes pods that nobody owns the Job's, after a live read has found that it is not being deleted (J-175, J-176). What
+// confirm finds the pods that the Job is to adopt now. First a live read has to find that it is not being deleted (J-176). What
 // rests on which pods are the Job's waits meanwhile (J-018), but not for a refusal that waiting does not help against: else
 // one pod could stop the Job for good.
-func (p *plan) adopt() {
+func (p *plan) confirm() {
 	j := p.job
 	if j.Tally().Adopting > 0 {
 		p.claiming = true
@@ -62,21 +55,28 @@ func (p *plan) adopt() {
 		return
 	}
 	p.claiming = true
-	if j.Confirmed != p.now {
-		if j.Reading == nil {
-			p.reading = true
-			p.step("claim", "confirm", JobUnconfirmed,
-				fmt.Sprintf("nobody owns %s that the Job selects: read the Job first", pods(j.OrphanedLen())), &events.ReadJob{})
-		}
+	switch {
+	case j.Confirmed == p.now:
+		p.adopting = due
+	case j.Reading == nil:
+		p.reading = true
+		p.step(JobUnconfirmed,
+			fmt.Sprintf("nobody owns %s that the Job selects: read the Job first", pods(j.OrphanedLen())), &events.ReadJob{})
+	}
+}
+
+// adopt makes pods that nobody owns the Job's (J-175).
+func (p *plan) adopt() {
+	if len(p.adopting) == 0 {
 		return
 	}
 	var commands []events.Command
-	for _, pod := range due {
+	for _, pod := range p.adopting {
 		commands = append(commands, &events.AdoptPod{
-			Pod: pod.UID, Version: pod.Version, Spent: pod.Spent, Mark: pod.Maker != j.Ref.UID,
+			Pod: pod.UID, Version: pod.Version, Spent: pod.Spent, Mark: pod.Maker != p.job.Ref.UID,
 		})
 	}
-	p.step("claim", "adopt", OwnerGone, fmt.Sprintf("nobody owns %s that the Job selects: adopt", pods(len(commands))), commands...)
+	p.step(OwnerGone, fmt.Sprintf("nobody owns %s that the Job selects: adopt", pods(len(commands))), commands...)
 }
 
 // claimable are the pods whose turn has come, of those that are to be adopted or released: whose backoff is over, and when it

@@ -31,7 +31,8 @@ func DecideAt(job *projector.Job, now events.Time) Decision {
 	p := &plan{job: job, now: now, removing: map[*projector.Pod]bool{}}
 	p.decision.RulesVersion = RulesVersion
 	for _, stage := range stagesOf(job) {
-		if stage.run(p); p.over {
+		p.stage = stage.name
+		if stage.ask(p); p.over {
 			break
 		}
 	}
@@ -44,7 +45,10 @@ type plan struct {
 	now      events.Time
 	decision Decision
 
+	stage, rule string // which are being asked
+
 	claiming bool                    // pods are being adopted: what is the Job's is not certain yet
+	adopting []*projector.Pod        // pods whose turn to be adopted has come
 	reading  bool                    // the decision asks for a live read of the Job
 	end      *end                    // how the Job ends; nil while it goes on
 	removing map[*projector.Pod]bool // surplus pods whose removal this decision begins
@@ -55,13 +59,13 @@ type plan struct {
 	over      bool // the stages after this one are not run
 }
 
-// step adds the outcome of a rule. One without commands adds nothing.
-func (p *plan) step(stage, rule string, reason events.Reason, sentence string, commands ...events.Command) {
+// step adds what the rule that is being asked wants done. One without commands adds nothing.
+func (p *plan) step(reason events.Reason, sentence string, commands ...events.Command) {
 	if len(commands) == 0 {
 		return
 	}
 	p.decision.Steps = append(p.decision.Steps, events.Step{
-		Stage: stage, Rule: rule, Reason: reason, Sentence: sentence, Commands: commands,
+		Stage: p.stage, Rule: p.rule, Reason: reason, Sentence: sentence, Commands: commands,
 	})
 }
 

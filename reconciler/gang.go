@@ -7,41 +7,53 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// group sees to the Workload and the PodGroup of a Job whose pods are to be scheduled together (section 17), before any pod
-// is made, also while the Job is suspended (J-241). Until they are there, or known not to be wanted, no pod is made, and of
-// a Job that has not begun nothing else is decided: it would not count as new any more (J-242).
-func (p *plan) group() {
-	if !p.job.Gang() {
-		return
+// The rules of this stage see to the Workload and the PodGroup of a Job whose pods are to be scheduled together (section 17), before
+// any pod is made, also while the Job is suspended (J-241).
+
+// awaitGroup waits for the command that is on its way.
+func (p *plan) awaitGroup() {
+	if p.job.Gang() && p.job.Group.Flight != nil {
+		p.ungroup()
 	}
-	g := &p.job.Group
-	command, reason, sentence := p.nextOfGroup()
-	switch {
-	case g.Flight != nil:
-	case command == nil:
-		return
-	case !p.wake(g.Retry.Until):
-		p.step("gang", "group", reason, sentence, command)
-	}
-	p.ungrouped = true
-	p.over = p.fresh()
 }
 
-// nextOfGroup is what the Job's group needs next; nil when it is ready, or not to be had.
-func (p *plan) nextOfGroup() (events.Command, events.Reason, string) {
-	n := p.job.Parallelism()
-	switch p.job.Group.Stage {
-	case projector.GroupUnsought:
-		return &events.FindGroup{}, GroupWanted, fmt.Sprintf("all %s run together: look for their Workload and PodGroup", pods(int(n)))
-	case projector.GroupMissing:
-		if p.fresh() {
-			return &events.CreateWorkload{MinCount: n}, GroupWanted, fmt.Sprintf("a new Job whose %s run together: create its Workload", pods(int(n)))
-		}
-	case projector.GroupHalf:
-		return &events.CreatePodGroup{}, GroupWanted, "the Workload is there: create its PodGroup"
-	case projector.GroupReady, projector.GroupForeign:
+func (p *plan) findGroup() {
+	if p.groupIs(projector.GroupUnsought) {
+		p.group(fmt.Sprintf("all %s run together: look for their Workload and PodGroup", pods(int(p.job.Parallelism()))), &events.FindGroup{})
 	}
-	return nil, "", ""
+}
+
+func (p *plan) createWorkload() {
+	if p.groupIs(projector.GroupMissing) && p.fresh() {
+		n := p.job.Parallelism()
+		p.group(fmt.Sprintf("a new Job whose %s run together: create its Workload", pods(int(n))), &events.CreateWorkload{MinCount: n})
+	}
+}
+
+func (p *plan) createPodGroup() {
+	if p.groupIs(projector.GroupHalf) {
+		p.group("the Workload is there: create its PodGroup", &events.CreatePodGroup{})
+	}
+}
+
+// groupIs reports whether the Job's group has got so far, and nothing is being done to it.
+func (p *plan) groupIs(stage projector.GroupStage) bool {
+	return p.job.Gang() && p.job.Group.Flight == nil && p.job.Group.Stage == stage
+}
+
+// group asks for what the group needs next, unless that was refused a while ago.
+func (p *plan) group(sentence string, command events.Command) {
+	p.ungroup()
+	if !p.wake(p.job.Group.Retry.Until) {
+		p.step(GroupWanted, sentence, command)
+	}
+}
+
+// ungroup: until the group is there, or known not to be wanted, no pod is made, and of a Job that has not begun nothing else is
+// decided: it would not count as new any more (J-242).
+func (p *plan) ungroup() {
+	p.ungrouped = true
+	p.over = p.fresh()
 }
 
 // fresh reports whether the Job has not begun (J-242).

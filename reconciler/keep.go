@@ -55,5 +55,5 @@ func (p *plan) withdraw(all []*projector.Pod, sentence string) {
 	for _, pod := range all {
 		commands = append(commands, &events.Withdraw{Command: pod.Removal()})
 	}
-	p.step("pods", "keep", RemovalOver, fmt.Sprintf(sentence, pods(len(commands))), commands...)
+	p.step(RemovalOver, fmt.Sprintf(sentence, pods(len(commands))), commands...)
 }

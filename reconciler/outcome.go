@@ -25,7 +25,7 @@ func failure(reason events.Reason, message string) *end {
 
 // outcome is one way in which a Job may end; holds gives nil while it does not apply.
 type outcome struct {
-	rule  string
+	name  string
 	holds func(*plan) *end
 }
 
@@ -48,7 +48,7 @@ func (p *plan) decideOutcome() {
 			if p.claiming && !e.stored {
 				return // nothing new is found while it is not certain which pods are the Job's (J-018)
 			}
-			e.rule = o.rule
+			e.rule = o.name
 			p.end = e
 			return
 		}

@@ -7,19 +7,6 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// podRule is one reason to create or delete pods.
-type podRule struct {
-	name string
-	run  func(*plan)
-}
-
-// managePods asks every rule in order.
-func (p *plan) managePods() {
-	for _, r := range podRules {
-		r.run(p)
-	}
-}
-
 // wantsPods reports whether pods may be made and scaled at all (J-046): not while the Job ends or is deleted, nor while an
 // end of it that was written may yet turn out to be stored (J-009), nor while pods are being adopted (J-018).
 func (p *plan) wantsPods() bool {
@@ -74,7 +61,7 @@ func (p *plan) deleteActive() {
 			commands = append(commands, &events.DeletePod{Pod: pod.UID})
 		}
 	}
-	p.step("pods", "deleteActive", reason, fmt.Sprintf("the Job ends: delete its %s", pods(len(commands))), commands...)
+	p.step(reason, fmt.Sprintf("the Job ends: delete its %s", pods(len(commands))), commands...)
 }
 
 // idle reports whether the pod is active and nothing is being done to it.
@@ -107,11 +94,11 @@ func (p *plan) settleInDoubt() {
 		}
 	}
 	if len(again) > 0 {
-		p.step("pods", "settleInDoubt", OutcomeUnknown,
+		p.step(OutcomeUnknown,
 			fmt.Sprintf("nobody knows what came of creating %s: ask again under the same name", pods(len(again))), again...)
 	}
 	if len(look) > 0 {
-		p.step("pods", "settleInDoubt", LookFirst,
+		p.step(LookFirst,
 			fmt.Sprintf("nobody knows what came of creating %s: look for them by name", pods(len(look))), look...)
 	}
 }
@@ -122,7 +109,7 @@ func (p *plan) settleInDoubt() {
 func (p *plan) giveUp() {
 	certain := !p.claiming || p.noneWanted() // whatever is found out about pods that are yet to be adopted
 	if c := p.job.StandingCreate(); c != nil && !c.GivenUp && (certain || p.spared(c)) && !p.stillWanted(c) {
-		p.step("pods", "giveUp", NoLongerWanted, "a create stands refused, and is not wanted any more",
+		p.step(NoLongerWanted, "a create stands refused, and is not wanted any more",
 			&events.Withdraw{Command: c.Flight.Name})
 	}
 	if !p.noneWanted() {
@@ -134,7 +121,7 @@ func (p *plan) giveUp() {
 			commands = append(commands, &events.Withdraw{Command: c.Flight.Name})
 		}
 	}
-	p.step("pods", "giveUp", NoLongerWanted,
+	p.step(NoLongerWanted,
 		fmt.Sprintf("no pod is to be made any more: withdraw what was not sent of %s", pods(len(commands))), commands...)
 }
 
@@ -184,7 +171,7 @@ func (p *plan) create() {
 			break
 		}
 	}
-	p.step("pods", "create", MorePodsWanted, fmt.Sprintf(
+	p.step(MorePodsWanted, fmt.Sprintf(
 		"%d wanted, %d active, %d being created: create %d", p.wanted(), j.Tally().Active, len(j.Creates()), len(commands)), commands...)
 }
 

@@ -10,9 +10,6 @@ import (
 // be counted.
 func (p *plan) releasePods() {
 	j := p.job
-	if j.Gone {
-		p.removeSurplus()
-	}
 	if j.ReleasedLen() == 0 {
 		return
 	}
@@ -27,7 +24,7 @@ func (p *plan) releasePods() {
 		}
 		commands = append(commands, drop)
 	}
-	p.step("release", "accounted", Accounted, fmt.Sprintf("%s accounted for: let go", pods(len(commands))), commands...)
+	p.step(Accounted, fmt.Sprintf("%s accounted for: let go", pods(len(commands))), commands...)
 }
 
 // findOwner looks for a Job that pods with our finalizer name as their owner, and that has not been seen.
@@ -36,5 +33,5 @@ func (p *plan) findOwner() {
 	if j.Reading != nil || j.PodCount() == 0 || p.wake(j.Writing.Until) {
 		return
 	}
-	p.step("claim", "findOwner", OwnerUnknown, "pods name a Job that has not been seen: look for it", &events.ReadJob{})
+	p.step(OwnerUnknown, "pods name a Job that has not been seen: look for it", &events.ReadJob{})
 }

@@ -5,37 +5,61 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// stage is one clause of a decision. It yields steps, or a time to wait for, or nothing.
+// stage is one clause of a decision. The names of stages and rules are those that the log records with each step. They are for ever.
 type stage struct {
 	name string
-	run  func(*plan)
+	ask  func(*plan)
+}
+
+// rule is one reason to do something. It yields steps, or a time to wait for, or nothing.
+type rule struct {
+	name string
+	ask  func(*plan)
 }
 
 // The stages of a Job that is ours and goes on.
 var unfinished = []stage{
-	{"claim", (*plan).claimPods},
-	{"gang", (*plan).group},
+	{"claim", each(claimRules)},
+	{"gang", each(gangRules)},
 	{"outcome", (*plan).decideOutcome},
-	{"pods", (*plan).managePods},
-	{"status", (*plan).writeStatus},
-	{"release", (*plan).releasePods},
+	{"pods", each(podRules)},
+	{"status", each(statusRules)},
+	{"release", each(releaseRules)},
 }
 
-// The stages of what only has finalizers left to let go: finished and deleted Jobs, pods that nobody owns (J-008, J-098).
+// The stages of what only has finalizers left to let go: finished Jobs, pods that nobody owns (J-008, J-098).
 var over = []stage{
-	{"pods", (*plan).giveUp},
-	{"release", (*plan).releasePods},
+	{"pods", each([]rule{{"giveUp", (*plan).giveUp}})},
+	{"release", each(releaseRules)},
+}
+
+// The stages of a deleted Job: the removals that it began go on.
+var gone = []stage{
+	{"pods", each(gonePodRules)},
+	{"release", each(releaseRules)},
 }
 
 // The stage of a placeholder: pods that name a Job which has not been seen. They keep their finalizers until it is found, or
 // found gone.
 var unseen = []stage{
-	{"claim", (*plan).findOwner},
+	{"claim", each([]rule{{"findOwner", (*plan).findOwner}})},
+}
+
+// each asks every rule of a list, in order.
+func each(rules []rule) func(*plan) {
+	return func(p *plan) {
+		for _, r := range rules {
+			p.rule = r.name
+			r.ask(p)
+		}
+	}
 }
 
 func stagesOf(job *projector.Job) []stage {
 	switch {
-	case job.Stream.Kind == events.StreamNamespace, job.Gone:
+	case job.Gone:
+		return gone
+	case job.Stream.Kind == events.StreamNamespace:
 		return over
 	case !job.Known():
 		return unseen
@@ -52,9 +76,18 @@ func stagesOf(job *projector.Job) []stage {
 func knownMode(mode string) bool { return mode == "" || mode == "NonIndexed" || mode == "Indexed" }
 
 // claimRules: every one is asked, in order (section 12 of the contract).
-var claimRules = []podRule{
+var claimRules = []rule{
 	{"release", (*plan).releaseDisowned}, // pods that it owns and no longer selects
+	{"confirm", (*plan).confirm},         // there are pods to adopt: the Job is read first
 	{"adopt", (*plan).adopt},             // pods that nobody owns and that it selects
+}
+
+// gangRules: what the Workload and the PodGroup need next (section 17). At most one holds.
+var gangRules = []rule{
+	{"group", (*plan).awaitGroup},     // one of the commands below is on its way
+	{"group", (*plan).findGroup},      // nobody has looked for them yet
+	{"group", (*plan).createWorkload}, // there are none, and the Job is new
+	{"group", (*plan).createPodGroup}, // the Workload is there
 }
 
 // outcomes: the first that holds decides how the Job ends. The order is the specification (section 11 of the contract).
@@ -72,7 +105,7 @@ var outcomes = []outcome{
 }
 
 // podRules: every one is asked, in order.
-var podRules = []podRule{
+var podRules = []rule{
 	{"giveUp", (*plan).giveUp},                     // a create that stands refused and is not wanted any more
 	{"keep", (*plan).keep},                         // removals that stand refused and have nothing left to ask for
 	{"removeSurplus", (*plan).removeSurplus},       // goes on with removals that have begun
@@ -81,4 +114,31 @@ var podRules = []podRule{
 	{"removeDuplicates", (*plan).removeDuplicates}, // one pod for each index, none for an index that needs none
 	{"scaleDown", (*plan).scaleDown},               // more pods than wanted
 	{"create", (*plan).create},                     // fewer pods than wanted
+}
+
+// gonePodRules are those of a deleted Job.
+var gonePodRules = []rule{
+	{"giveUp", (*plan).giveUp},
+	{"removeSurplus", (*plan).removeSurplus},
+}
+
+// statusRules: every one is asked, in order. A write that says how the Job ends is recorded under the name of that outcome.
+var statusRules = []rule{
+	{"read", (*plan).readFirst},       // the last write did not go through
+	{"progress", (*plan).writeStatus}, // one of writeReasons holds
+}
+
+// writeReasons: the first that holds is why a status is written now (sections 8 and 11 of the contract).
+var writeReasons = []writeReason{
+	finishes,     // nothing of the Job runs any more: count what is left and conclude
+	ends,         // how the Job ends is said before its pods go
+	suspends,     // suspended or resumed: said at once
+	podsWait,     // pods that are being deleted wait to be counted
+	manyWait,     // so many pods wait to be counted that a write is worth its while
+	fallenBehind, // the published status has been behind for a while
+}
+
+// releaseRules: every one is asked, in order.
+var releaseRules = []rule{
+	{"accounted", (*plan).releasePods}, // the confirmed status accounts for the pod, or nothing is to be counted of it
 }

@@ -23,9 +23,9 @@ func (p *plan) removeSurplus() {
 			deletes = append(deletes, &events.DeletePod{Pod: pod.UID})
 		}
 	}
-	p.step("pods", "removeSurplus", FewerPodsWanted,
+	p.step(FewerPodsWanted,
 		fmt.Sprintf("%s surplus: remove the finalizer first", pods(len(drops))), drops...)
-	p.step("pods", "removeSurplus", FinalizerGone,
+	p.step(FinalizerGone,
 		fmt.Sprintf("%s surplus, the finalizer is gone: delete", pods(len(deletes))), deletes...)
 }
 
@@ -52,7 +52,7 @@ func (p *plan) removeDuplicates() {
 	if len(surplus) == 0 {
 		return
 	}
-	p.remove("removeDuplicates", DuplicateIndex, surplus[:min(len(surplus), p.removable())])
+	p.remove(DuplicateIndex, surplus[:min(len(surplus), p.removable())])
 }
 
 // scaleDown removes the least advanced pods when more are active than wanted (J-069, J-070).
@@ -69,7 +69,7 @@ func (p *plan) scaleDown() {
 		}
 	}
 	slices.SortFunc(active, leastAdvanced)
-	p.remove("scaleDown", FewerPodsWanted, active[:min(excess, p.removable())])
+	p.remove(FewerPodsWanted, active[:min(excess, p.removable())])
 }
 
 // removable is how many more pods this decision may remove (J-072); of a suspended Job all (J-078).
@@ -80,7 +80,7 @@ func (p *plan) removable() int {
 	return int(p.job.Settings.MaxPodsPerDecision) - len(p.removing)
 }
 
-func (p *plan) remove(rule string, reason events.Reason, surplus []*projector.Pod) {
+func (p *plan) remove(reason events.Reason, surplus []*projector.Pod) {
 	commands := make([]events.Command, 0, len(surplus))
 	for _, pod := range surplus {
 		p.removing[pod] = true
@@ -90,7 +90,7 @@ func (p *plan) remove(rule string, reason events.Reason, surplus []*projector.Po
 			commands = append(commands, &events.DeletePod{Pod: pod.UID})
 		}
 	}
-	p.step("pods", rule, reason, fmt.Sprintf("%s surplus: remove the finalizer, then the pod", pods(len(commands))), commands...)
+	p.step(reason, fmt.Sprintf("%s surplus: remove the finalizer, then the pod", pods(len(commands))), commands...)
 }
 
 // leastAdvanced orders pods by how little is lost with them (J-069); equal ones by UID, so that the order is total.

@@ -10,15 +10,18 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
+// readFirst reads the Job after a write that did not go through.
+func (p *plan) readFirst() {
+	if p.mayWrite() && p.job.Look {
+		p.reading = true
+		p.step(StaleView, "the last status write did not go through: read the Job first", &events.ReadJob{})
+	}
+}
+
 // writeStatus asks for a status write when one is due: at once when something waits for it, else when the published
 // status has been behind for a while. At most one is in flight; what happens meanwhile goes into the next.
 func (p *plan) writeStatus() {
-	j := p.job
-	switch {
-	case j.Write != nil || j.Reading != nil || p.reading || p.wake(j.Writing.Until):
-		return
-	case j.Look:
-		p.step("status", "read", StaleView, "the last status write did not go through: read the Job first", &events.ReadJob{})
+	if !p.mayWrite() {
 		return
 	}
 	finishing := p.canFinish()
@@ -32,11 +35,16 @@ func (p *plan) writeStatus() {
 	if empty(&change) {
 		return
 	}
-	rule := "progress"
 	if p.end != nil {
-		rule = p.end.rule
+		p.rule = p.end.rule
 	}
-	p.step("status", rule, reason, sentence, &events.WriteStatus{Base: j.Version, Change: change})
+	p.step(reason, sentence, &events.WriteStatus{Base: p.job.Version, Change: change})
+}
+
+// mayWrite reports whether nothing stands in the way of a status write: none is in flight or in backoff, and the Job is not being read.
+func (p *plan) mayWrite() bool {
+	j := p.job
+	return j.Write == nil && j.Reading == nil && !p.reading && !p.wake(j.Writing.Until)
 }
 
 // canFinish reports whether the terminal condition can be written: the Job ends, and nothing of it runs, is on its way
@@ -53,27 +61,65 @@ func (p *plan) canFinish() bool {
 	return p.end != nil && !p.claiming && t.Active == 0 && t.Terminating == 0 && !p.job.PodsInDoubt() && !p.wake(p.job.LatePod)
 }
 
-// due says whether a status write should be made now, and why.
+// writeReason is one reason to write the status now, with a sentence for people; false while it does not hold.
+type writeReason func(p *plan, finishing bool) (events.Reason, string, bool)
+
+// due is why a status write should be made now, and whether one should.
 func (p *plan) due(finishing bool) (events.Reason, string, bool) {
-	j := p.job
-	t := j.Tally()
-	waiting := j.FreshLen() + t.Settled
-	switch {
-	case finishing:
-		return p.end.reason, fmt.Sprintf("%s: count what is left and conclude", p.end.message), true
-	case p.end != nil && !p.end.stored:
-		return p.end.reason, fmt.Sprintf("%s: say so before its pods go", p.end.message), true
-	case p.suspension() != nil:
-		c := p.suspension()
-		return events.Reason(c.Reason), c.Message + ": say so at once", true
-	case t.Urgent > 0:
-		return PodsWait, fmt.Sprintf("%s being deleted wait to be counted", pods(t.Urgent)), true
-	case waiting >= int(j.Settings.MaxUncounted) && 2*(min(j.FreshLen(), p.room(t.Settled))+t.Settled) >= waiting:
-		return ManyUncounted, fmt.Sprintf("%s wait to be counted", pods(waiting)), true
-	case j.Lagging == 0 || p.wake(j.Lagging.Add(j.Settings.ProgressDelay)):
+	for _, holds := range writeReasons {
+		if reason, sentence, due := holds(p, finishing); due {
+			return reason, sentence, true
+		}
+	}
+	return "", "", false
+}
+
+func finishes(p *plan, finishing bool) (events.Reason, string, bool) {
+	if !finishing {
 		return "", "", false
 	}
-	return Progress, fmt.Sprintf("the status has been behind for %s", j.Settings.ProgressDelay), true
+	return p.end.reason, p.end.message + ": count what is left and conclude", true
+}
+
+func ends(p *plan, _ bool) (events.Reason, string, bool) {
+	if p.end == nil || p.end.stored {
+		return "", "", false
+	}
+	return p.end.reason, p.end.message + ": say so before its pods go", true
+}
+
+func suspends(p *plan, _ bool) (events.Reason, string, bool) {
+	c := p.suspension()
+	if c == nil {
+		return "", "", false
+	}
+	return events.Reason(c.Reason), c.Message + ": say so at once", true
+}
+
+func podsWait(p *plan, _ bool) (events.Reason, string, bool) {
+	urgent := p.job.Tally().Urgent
+	if urgent == 0 {
+		return "", "", false
+	}
+	return PodsWait, fmt.Sprintf("%s being deleted wait to be counted", pods(urgent)), true
+}
+
+// manyWait holds when at least half of those that wait would be counted by the write.
+func manyWait(p *plan, _ bool) (events.Reason, string, bool) {
+	fresh, settled := p.job.FreshLen(), p.job.Tally().Settled
+	waiting := fresh + settled
+	if waiting < int(p.job.Settings.MaxUncounted) || 2*(min(fresh, p.room(settled))+settled) < waiting {
+		return "", "", false
+	}
+	return ManyUncounted, fmt.Sprintf("%s wait to be counted", pods(waiting)), true
+}
+
+func fallenBehind(p *plan, _ bool) (events.Reason, string, bool) {
+	since, delay := p.job.Lagging, p.job.Settings.ProgressDelay
+	if since == 0 || p.wake(since.Add(delay)) {
+		return "", "", false
+	}
+	return Progress, fmt.Sprintf("the status has been behind for %s", delay), true
 }
 
 // account is the change that brings the published counters up to what is known. While pods are active they are counted in
