@@ -12,20 +12,28 @@ import (
 
 // mutant is one change.
 type mutant struct {
-	id             int // from 1
-	file, function string
-	line           int
-	what           string // the change, in words and source text; no position, so that a name outlives edits elsewhere
-	nth            int    // among those of the same name in the function, from 1
-	section        int    // of the contract; -1 when the code around it cites no rule
+	id       int // from 1
+	file     string
+	line     int
+	pkg      string // its directory
+	function string // with its receiver's type, or the name of a list
+	what     string // the change, in words and source text
+	around   string // the first line of the statement around it
+	shared   bool   // others in the function have the same change
+	nth      int    // among those that nothing above tells apart, from 1
+	section  int    // of the contract; -1 when the code around it cites no rule
 
 	killed string // by which suite; empty for a survivor
 	unseen bool   // no test reaches it, or none in a state in which it could matter
 }
 
-// name is how a mutant is listed and excused.
+// name is how a mutant is listed and excused. It has neither file nor line, so it stays when code moves. Of mutants of one function
+// that are the same change it has what is around them.
 func (m *mutant) name() string {
-	name := fmt.Sprintf("%s %s: %s", m.file, m.function, m.what)
+	name := fmt.Sprintf("%s %s: %s", m.pkg, m.function, m.what)
+	if m.shared {
+		name += " in " + m.around
+	}
 	if m.nth > 1 {
 		name += fmt.Sprintf(" (%d)", m.nth)
 	}

@@ -17,7 +17,7 @@ func TestEachPlaceIsChanged(t *testing.T) {
 	}
 	var got []string
 	for _, m := range mutants {
-		got = append(got, strings.TrimPrefix(m.name(), "testdata/rules/rules.go "))
+		got = append(got, strings.TrimPrefix(m.name(), "testdata/rules "))
 	}
 	want := []string{
 		`all: entry left out: {"small", small}`,
@@ -47,6 +47,14 @@ func TestEachPlaceIsChanged(t *testing.T) {
 		`first: entry left out: cmp.Compare(sum, 0)`,
 		`first: entry left out: cmp.Compare(len(a), len(b))`,
 		`first: entry before the last: cmp.Compare(len(a), len(b))`,
+		`counter.down: forced false: *c > 5 in case *c > 5:`,
+		`counter.down: equal too: *c > 5 in case *c > 5:`,
+		`counter.down: forced true: *c > 5`,
+		`counter.down: left out: *c-- in case *c > 5:`,
+		`counter.down: forced false: *c > 5 in for *c > 5 {`,
+		`counter.down: equal too: *c > 5 in for *c > 5 {`,
+		`counter.down: left out: *c-- in for *c > 5 {`,
+		`counter.down: left out: *c-- in for *c > 5 { (2)`,
 	}
 	slices.Sort(got)
 	slices.Sort(want)
@@ -61,12 +69,34 @@ func TestEachPlaceIsChanged(t *testing.T) {
 		if strings.Contains(m.what, "n < limit") || strings.Contains(m.what, "n != 1") {
 			want = 2
 		}
-		if m.function == "first" {
+		if m.function == "first" || m.function == "counter.down" {
 			want = 11 // of the file
 		}
 		if m.section != want {
 			t.Errorf("%s is of section %d, want %d", m.name(), m.section, want)
 		}
+	}
+}
+
+// TestANameOutlivesAMove compares with a package that has the same functions in another file, in another order, on other lines.
+func TestANameOutlivesAMove(t *testing.T) {
+	names := func(dir string) []string {
+		mutants, _, err := mutate(t.Context(), t.TempDir(), []string{"./testdata/" + dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, m := range mutants {
+			if strings.HasPrefix(m.function, "small") || strings.HasPrefix(m.function, "counter") {
+				names = append(names, strings.TrimPrefix(m.name(), "testdata/"+dir+" "))
+			}
+		}
+		slices.Sort(names)
+		return names
+	}
+	before, after := names("rules"), names("moved")
+	if len(before) == 0 || !slices.Equal(before, after) {
+		t.Errorf("names\n%s\nafter the move\n%s", strings.Join(before, "\n"), strings.Join(after, "\n"))
 	}
 }
 
@@ -115,8 +145,8 @@ func TestAMutantIsOn(t *testing.T) {
 			`small: forced false: n <= limit`:                                     true,
 			`small: not when equal: n <= limit`:                                   true,
 			`small: forced true: n < limit`:                                       true,
-		}[strings.TrimPrefix(m.name(), "testdata/rules/rules.go ")]
-		unseen := m.function == "first" || m.what == "forced true: n != 1" // which it always is when it is asked
+		}[strings.TrimPrefix(m.name(), "testdata/rules ")]
+		unseen := m.function == "first" || m.function == "counter.down" || m.what == "forced true: n != 1" // which it always is when it is asked
 		if (m.killed != "") != killed || m.unseen != unseen {
 			t.Errorf("%s: killed by %q, not reached %v; want killed %v", m.name(), m.killed, m.unseen, killed)
 		}
@@ -132,8 +162,8 @@ func TestReasons(t *testing.T) {
 	if err != nil || reasons["file f: forced true: x"] != "since x is true" || len(reasons) != 1 {
 		t.Fatalf("%v %v", reasons, err)
 	}
-	survivor := &mutant{id: 1, file: "file", function: "f", what: "forced true: x", nth: 1, section: -1}
-	killed := &mutant{id: 2, file: "file", function: "f", what: "forced true: x", nth: 1, section: -1, killed: "rules"}
+	survivor := &mutant{id: 1, pkg: "file", function: "f", what: "forced true: x", nth: 1, section: -1}
+	killed := &mutant{id: 2, pkg: "file", function: "f", what: "forced true: x", nth: 1, section: -1, killed: "rules"}
 	for _, row := range []struct {
 		name    string
 		mutants []*mutant

@@ -93,9 +93,16 @@ func put(dir, name, inPlaceOf, text string, replace map[string]string) error {
 
 // number tells mutants of the same name apart.
 func number(all []*mutant) {
-	seen := map[string]int{}
+	same := map[string]int{}
 	for _, m := range all {
 		m.nth = 1
+		same[m.name()]++
+	}
+	seen := map[string]int{}
+	for _, m := range all {
+		m.shared = same[m.name()] > 1
+	}
+	for _, m := range all {
 		name := m.name()
 		seen[name]++
 		m.nth = seen[name]
@@ -120,6 +127,7 @@ type writer struct {
 	mutants  []*mutant
 	inserted []insertion
 	opened   int
+	around   []ast.Node // the statements and clauses around the node that is visited, the outermost first
 	function string
 	doc      *ast.CommentGroup
 }
@@ -132,11 +140,24 @@ func newWriter(p *pkg, f *source, first int) *writer {
 func (w *writer) mutant(at ast.Node, what string, args ...any) int {
 	line := w.pkg.fset.Position(at.Pos()).Line
 	m := &mutant{
-		id: w.first + len(w.mutants) + 1, file: strings.TrimPrefix(w.pkg.dir, "./") + "/" + filepath.Base(w.source.path),
-		function: w.function, line: line, what: fmt.Sprintf(what, args...), section: w.sections.at(line, w.doc),
+		id: w.first + len(w.mutants) + 1, file: filepath.Join(w.pkg.dir, filepath.Base(w.source.path)), line: line,
+		pkg: filepath.Clean(w.pkg.dir), function: w.function, what: fmt.Sprintf(what, args...), around: w.surrounding(at),
+		section: w.sections.at(line, w.doc),
 	}
 	w.mutants = append(w.mutants, m)
 	return m.id
+}
+
+// surrounding is the source of the innermost statement or clause that holds more than the node: its first line, without a comment.
+func (w *writer) surrounding(at ast.Node) string {
+	for _, n := range slices.Backward(w.around) {
+		if n.Pos() < at.Pos() || n.End() > at.End() {
+			line, _, _ := strings.Cut(w.text(n), "\n")
+			line, _, _ = strings.Cut(line, " //")
+			return short(line)
+		}
+	}
+	return "function"
 }
 
 // wrap puts text around a node. Of two wraps of one node the later is the inner one.

@@ -12,7 +12,7 @@ func (w *writer) file() {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
 			if d.Body != nil {
-				w.function, w.doc = d.Name.Name, d.Doc
+				w.function, w.doc = nameOf(d), d.Doc
 				w.visit(d.Body)
 			}
 		case *ast.GenDecl:
@@ -20,6 +20,21 @@ func (w *writer) file() {
 			w.lists(d)
 		}
 	}
+}
+
+// nameOf is the name of a function, of a method behind that of its receiver's type.
+func nameOf(d *ast.FuncDecl) string {
+	if d.Recv == nil {
+		return d.Name.Name
+	}
+	t := d.Recv.List[0].Type
+	if star, ok := t.(*ast.StarExpr); ok {
+		t = star.X
+	}
+	if generic, ok := t.(*ast.IndexExpr); ok {
+		t = generic.X
+	}
+	return t.(*ast.Ident).Name + "." + d.Name.Name
 }
 
 // lists mutates the ordered lists: variables of the package that are slices with several entries.
@@ -53,7 +68,16 @@ func (w *writer) lists(d *ast.GenDecl) {
 
 // visit goes through a body. Conditions are mutated where they are used as a whole; what they consist of, in condition.
 func (w *writer) visit(body ast.Node) {
-	ast.Inspect(body, func(n ast.Node) bool {
+	ast.PreorderStack(body, nil, func(n ast.Node, stack []ast.Node) bool {
+		w.around = w.around[:0]
+		for _, outer := range append(stack, n) {
+			if _, block := outer.(*ast.BlockStmt); block {
+				continue
+			}
+			if _, statement := outer.(ast.Stmt); statement {
+				w.around = append(w.around, outer)
+			}
+		}
 		switch n := n.(type) {
 		case *ast.BlockStmt:
 			w.statements(n.List)
@@ -70,6 +94,7 @@ func (w *writer) visit(body ast.Node) {
 		case *ast.SwitchStmt:
 			if n.Tag == nil {
 				for _, c := range n.Body.List {
+					w.around = append(w.around, c)
 					for _, e := range c.(*ast.CaseClause).List {
 						w.condition(e, true, true)
 					}

@@ -34,3 +34,16 @@ func first(a, b []int) int {
 	}
 	return cmp.Or(cmp.Compare(sum, 0), cmp.Compare(len(a), len(b)))
 }
+
+type counter int
+
+func (c *counter) down() {
+	switch {
+	case *c > 5:
+		*c--
+	}
+	for *c > 5 {
+		*c--
+		*c--
+	}
+}
