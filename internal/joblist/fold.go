@@ -161,6 +161,9 @@ func (p *part) before(r *events.Record) (known, bool, error) {
 		return known{}, false, err
 	}
 	k, ok, err := l.job(r.Stream)
+	if errors.Is(err, errMalformed) {
+		return known{}, false, nil // that list is damaged: the Job's own records tell
+	}
 	k.state, k.names = nil, nil // the file begins with a state of its own
 	return k, ok, err
 }

@@ -31,6 +31,8 @@ type Keeper struct {
 	every  events.Sequence
 	logger *slog.Logger
 	told   bool // that a list could not be written
+
+	checked map[events.Sequence]bool // the lists that were there, and were read once
 }
 
 // NewKeeper makes the Keeper of a log, whose config names a directory. A nil logger hears nothing.
@@ -38,7 +40,9 @@ func NewKeeper(c Config, logger *slog.Logger) *Keeper {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
 	}
-	return &Keeper{config: c, every: events.Sequence(cmp.Or(c.Every, defaultEvery)), logger: logger}
+	return &Keeper{
+		config: c, every: events.Sequence(cmp.Or(c.Every, defaultEvery)), logger: logger, checked: map[events.Sequence]bool{},
+	}
 }
 
 // Run keeps the lists until ctx ends. What fails is told and tried again: a list that is missing costs readers time, and nothing else.
@@ -102,12 +106,26 @@ func (k *Keeper) step(ctx context.Context, behind events.Sequence) (more bool, e
 			through = l.through.Sequence
 		}
 		left := f.End.Sequence - through
+		if l != nil && !k.checked[f.First] {
+			k.checked[f.First] = true
+			return true, l.check()
+		}
 		if left == 0 && !(f.Sealed && l.goesOn()) || !f.Sealed && left < behind {
 			continue
 		}
 		return true, k.extend(m, f, l)
 	}
 	return false, nil
+}
+
+// check reads all of a list that an earlier process wrote. One that is damaged is removed, and made again: nobody waited for the disk
+// when it was written, and a power cut may have torn it.
+func (l *list) check() error {
+	err := errors.Join(l.rows.check(), l.streams.check())
+	if errors.Is(err, errMalformed) {
+		err = os.Remove(l.file.Name())
+	}
+	return err
 }
 
 // extend writes the list of a file anew, with some records more.

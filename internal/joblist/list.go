@@ -180,7 +180,8 @@ type header struct {
 	controller []byte
 }
 
-// writeList puts a list in place. It is derived, so nobody waits for the disk: one that a power cut tears is not used.
+// writeList puts a list in place. It is derived, so nobody waits for the disk: what a power cut tears is not used, and the next Keeper
+// makes it again.
 func writeList(dir string, h header, rows, streams func(add func(key, content []byte) error) error) (err error) {
 	path := listPath(dir, h.first)
 	file, err := os.OpenFile(path+tempSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)

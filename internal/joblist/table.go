@@ -101,7 +101,7 @@ func (t *table) read(i int, buffer []byte) ([]byte, error) {
 	p := t.blocks[i]
 	buffer = slices.Grow(buffer[:0], int(p.length))[:p.length]
 	if _, err := t.file.ReadAt(buffer, p.at); err != nil {
-		return nil, fmt.Errorf("read a list of Jobs: %w", err)
+		return nil, fmt.Errorf("read a list of Jobs: %w: %w", errMalformed, err) // it is derived: what cannot be read is made again
 	}
 	return unseal(buffer)
 }
@@ -144,6 +144,17 @@ func (t *table) find(key []byte) (content []byte, ok bool, err error) {
 		}
 	}
 	return nil, false, nil
+}
+
+// check reads every block.
+func (t *table) check() (err error) {
+	var block []byte
+	for i := range t.blocks {
+		if block, err = t.read(i, block); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // all gives every entry in order, block by block. It ends after an error.
