@@ -164,11 +164,11 @@ func (c *controller) takeKey(log *boltlog.Log, before string) error {
 
 // assemble makes the parts. Nothing runs yet.
 func (c *controller) assemble(ctx context.Context, world *projector.World) (err error) {
-	requests, err := kubeapi.New(c.cluster.client)
+	client, err := kubeapi.New(c.cluster.client)
 	if err != nil {
 		return err
 	}
-	var api executor.API = requests
+	var api clusterAPI = client
 	if c.log, api, err = withFailpoints(c.log, api); err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 	var lost <-chan struct{}
 	var busy func(events.Stream) bool
 	if !c.observes() {
-		if err := c.assembleHands(world, requests, api, objects); err != nil {
+		if err := c.assembleHands(world, api, objects); err != nil {
 			return err
 		}
 		hands, busy = c.hands, c.executor.Busy
@@ -223,9 +223,15 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 	return c.leaveAddresses()
 }
 
+// clusterAPI is all that commands ask of a cluster.
+type clusterAPI interface {
+	executor.API
+	executor.GroupAPI
+}
+
 // assembleHands makes the parts by which the world hears of what was decided: commands, Kubernetes Events, and the metrics of
 // Jobs, which are those of who runs them.
-func (c *controller) assembleHands(world *projector.World, requests *kubeapi.Client, api executor.API, objects *executor.Objects) (err error) {
+func (c *controller) assembleHands(world *projector.World, api clusterAPI, objects *executor.Objects) (err error) {
 	may := c.informer.Sure
 	var within func(context.Context) (context.Context, context.CancelFunc)
 	if c.lease != nil {
@@ -233,7 +239,7 @@ func (c *controller) assembleHands(world *projector.World, requests *kubeapi.Cli
 		within = c.lease.Within
 	}
 	c.executor, err = executor.New(executor.Config{
-		Seal: c.key.Seal, May: may, Within: within, API: api, Groups: requests, Objects: objects, Mode: c.settings.Mode,
+		Seal: c.key.Seal, May: may, Within: within, API: api, Groups: api, Objects: objects, Mode: c.settings.Mode,
 		Observe: c.informer.ObserveJob, ObservePod: c.informer.ObservePod, Wrote: c.informer.Wrote, Behind: c.informer.Behind, StopTimeout: c.flags.stop,
 		RequestTimeout: min(30*time.Second, c.settings.RequestTimeout/2), // shorter than the server's
 	})

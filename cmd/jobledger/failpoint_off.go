@@ -2,13 +2,10 @@
 
 package main
 
-import (
-	"github.com/jobledger/jobledger/reconciler/executor"
-	"github.com/jobledger/jobledger/store"
-)
+import "github.com/jobledger/jobledger/store"
 
 // withFailpoints returns both as they are. A build with the tag failpoints, for crash tests, wraps them with points at which
 // the process can be made to end; see failpoint_on.go.
-func withFailpoints(log store.Log, api executor.API) (store.Log, executor.API, error) {
+func withFailpoints(log store.Log, api clusterAPI) (store.Log, clusterAPI, error) {
 	return log, api, nil
 }

@@ -10,12 +10,15 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// withFailpoints wraps the two interfaces through which every command passes with points at which the environment can make
+// withFailpoints wraps the interfaces through which every command passes with points at which the environment can make
 // this process end.
-func withFailpoints(log store.Log, api executor.API) (store.Log, executor.API, error) {
+func withFailpoints(log store.Log, api clusterAPI) (store.Log, clusterAPI, error) {
 	points, err := failpoint.FromEnv(os.Getenv)
 	if err != nil {
 		return nil, nil, err
 	}
-	return points.Log(log), points.API(api), nil
+	return points.Log(log), struct {
+		executor.API
+		executor.GroupAPI
+	}{points.API(api), points.Groups(api)}, nil
 }

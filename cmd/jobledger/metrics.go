@@ -2,7 +2,6 @@ package main
 
 import (
 	"math"
-	"reflect"
 	"sync"
 	"sync/atomic"
 
@@ -200,7 +199,7 @@ func (h *countedHands) expect(tasks []events.Task) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i := range tasks {
-		h.kinds[tasks[i].Name] = reflect.TypeOf(tasks[i].Command).Elem().Name()
+		h.kinds[tasks[i].Name] = tasks[i].Command.Traits().Name
 	}
 }
 

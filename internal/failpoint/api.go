@@ -6,6 +6,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/reconciler/executor"
@@ -67,4 +68,32 @@ func (a *pointAPI) GetJob(ctx context.Context, namespace, name string) (*batchv1
 
 func (a *pointAPI) FindPod(ctx context.Context, namespace, name string) (*corev1.Pod, error) {
 	return call(a.points, FindPod, func() (*corev1.Pod, error) { return a.api.FindPod(ctx, namespace, name) })
+}
+
+// Groups does so for what gang scheduling needs.
+func (p *Points) Groups(api executor.GroupAPI) executor.GroupAPI { return &pointGroups{api, p} }
+
+type pointGroups struct {
+	api    executor.GroupAPI
+	points *Points
+}
+
+func (a *pointGroups) ListWorkloads(ctx context.Context, namespace string) ([]schedulingv1alpha2.Workload, error) {
+	return call(a.points, ListWorkloads, func() ([]schedulingv1alpha2.Workload, error) { return a.api.ListWorkloads(ctx, namespace) })
+}
+
+func (a *pointGroups) ListPodGroups(ctx context.Context, namespace string) ([]schedulingv1alpha2.PodGroup, error) {
+	return call(a.points, ListPodGroups, func() ([]schedulingv1alpha2.PodGroup, error) { return a.api.ListPodGroups(ctx, namespace) })
+}
+
+func (a *pointGroups) GetWorkload(ctx context.Context, namespace, name string) (*schedulingv1alpha2.Workload, error) {
+	return call(a.points, GetWorkload, func() (*schedulingv1alpha2.Workload, error) { return a.api.GetWorkload(ctx, namespace, name) })
+}
+
+func (a *pointGroups) CreateWorkload(ctx context.Context, w *schedulingv1alpha2.Workload) (*schedulingv1alpha2.Workload, error) {
+	return call(a.points, CreateWorkload, func() (*schedulingv1alpha2.Workload, error) { return a.api.CreateWorkload(ctx, w) })
+}
+
+func (a *pointGroups) CreatePodGroup(ctx context.Context, g *schedulingv1alpha2.PodGroup) (*schedulingv1alpha2.PodGroup, error) {
+	return call(a.points, CreatePodGroup, func() (*schedulingv1alpha2.PodGroup, error) { return a.api.CreatePodGroup(ctx, g) })
 }

@@ -1,7 +1,7 @@
 // Package failpoint ends the process at a chosen place between a decision and what comes of it, as a power cut would.
 //
 // The places lie on the way of a command: its record is appended, becomes durable, the call is made, its outcome is
-// recorded. [Points.Log] and [Points.API] wrap the two interfaces through which all of that passes; no other package
+// recorded. [Points.Log], [Points.API] and [Points.Groups] wrap the interfaces through which all of that passes; no other package
 // has code for it. The program has these wrappers only when it is built with the tag failpoints, and obeys the
 // environment variable [Env] then. Invariants:
 //

@@ -232,7 +232,7 @@ type fakeAPI struct {
 
 func (f *fakeAPI) CreatePod(context.Context, *corev1.Pod) (*corev1.Pod, error) {
 	f.calls++
-	return nil, f.err
+	return &corev1.Pod{}, f.err
 }
 
 func (f *fakeAPI) DeletePod(context.Context, string, string, types.UID, string) error {
@@ -242,22 +242,22 @@ func (f *fakeAPI) DeletePod(context.Context, string, string, types.UID, string) 
 
 func (f *fakeAPI) PatchPod(context.Context, string, string, []byte) (*corev1.Pod, error) {
 	f.calls++
-	return nil, f.err
+	return &corev1.Pod{}, f.err
 }
 
 func (f *fakeAPI) UpdateJobStatus(context.Context, *batchv1.Job) (*batchv1.Job, error) {
 	f.calls++
-	return nil, f.err
+	return &batchv1.Job{}, f.err
 }
 
 func (f *fakeAPI) GetJob(context.Context, string, string) (*batchv1.Job, error) {
 	f.calls++
-	return nil, f.err
+	return &batchv1.Job{}, f.err
 }
 
 func (f *fakeAPI) FindPod(context.Context, string, string) (*corev1.Pod, error) {
 	f.calls++
-	return nil, f.err
+	return &corev1.Pod{}, f.err
 }
 
 func TestOnlyABuildWithTheTagHasFailpoints(t *testing.T) {

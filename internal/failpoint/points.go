@@ -27,21 +27,31 @@ const (
 	SnapshotAfter  = "snapshot.after"  // a snapshot has been saved
 )
 
-// The verbs of calls.
+// The verbs of calls. Those that commands have in their traits are among them.
 const (
-	CreatePod    = "create-pod"
-	DeletePod    = "delete-pod"
-	PatchPod     = "patch-pod"
-	UpdateStatus = "update-status"
-	FinishJob    = "finish-job" // an update-status with a terminal condition; it passes the points of both
-	GetJob       = "get-job"
-	FindPod      = "find-pod"
+	CreatePod      = "create-pod"
+	DeletePod      = "delete-pod"
+	PatchPod       = "patch-pod"
+	UpdateStatus   = "update-status"
+	FinishJob      = "finish-job" // an update-status with a terminal condition; it passes the points of both
+	GetJob         = "get-job"
+	FindPod        = "find-pod"
+	ListWorkloads  = "list-workloads"
+	ListPodGroups  = "list-pod-groups"
+	GetWorkload    = "get-workload"
+	CreateWorkload = "create-workload"
+	CreatePodGroup = "create-pod-group"
 )
+
+var verbs = []string{
+	CreatePod, DeletePod, PatchPod, UpdateStatus, FinishJob, GetJob, FindPod,
+	ListWorkloads, ListPodGroups, GetWorkload, CreateWorkload, CreatePodGroup,
+}
 
 // Names are all points that there are.
 func Names() []string {
 	names := []string{AppendBefore, AppendAfter, DurableBefore, DurableAfter}
-	for _, verb := range []string{CreatePod, DeletePod, PatchPod, UpdateStatus, FinishJob, GetJob, FindPod} {
+	for _, verb := range verbs {
 		names = append(names, CallBefore+"."+verb, CallAfter+"."+verb)
 	}
 	return append(names, OutcomeBefore, OutcomeAfter, SnapshotBefore, SnapshotAfter)
