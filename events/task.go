@@ -13,15 +13,16 @@ type Task struct {
 	Command   Command
 	Pod       PodRef     // of commands about an existing pod
 	Status    *JobStatus // the whole status that a WriteStatus is to store; times count in whole seconds
-	Base      uint64     // resourceVersion of the Job that Status was computed from, or that is known before a ReadJob
-	Workload  string     // name of the Workload of which a CreatePodGroup is to make one
-	PodGroup  string     // name of the PodGroup that a CreatePod in a group is to name
+	Base      uint64     // resourceVersion of the Job that Status was computed from, or else that is known
+	Workload  string     // name of the Job's Workload, of which a CreatePodGroup is to make one; empty when none is known
+	PodGroup  string     // name of the Job's PodGroup, which a CreatePod in a group is to name; empty when none is known
 }
 
 // PodRef names an existing pod, in the namespace of the task's Job.
 type PodRef struct {
-	Name string
-	UID  types.UID
+	Name    string
+	UID     types.UID
+	Unowned bool // nobody owns it: whosever it was, its tracking finalizer may be either
 }
 
 // TaskResult is how a task ended. Observations are what was read meanwhile; they come before Ended in the log.

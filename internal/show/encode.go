@@ -221,7 +221,7 @@ func list(v reflect.Value) []byte {
 func command(c events.Command) []byte {
 	v := reflect.ValueOf(c).Elem()
 	o := object{}
-	o.text("type", v.Type().Name())
+	o.text("type", c.Traits().Name)
 	return fields(v, o.b)
 }
 

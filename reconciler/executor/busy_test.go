@@ -14,17 +14,17 @@ func TestAJobIsBusyWhileTwiceAsManyCreatesWaitAsMayBeInFlight(t *testing.T) {
 	busy := func(job string) bool { return s.e.Busy(events.JobStream(types.UID(job))) }
 	most := 2 * firstConcurrency
 	for i := range most {
-		s.submit("big", fmt.Sprint(i), Create)
+		s.submit("big", fmt.Sprint(i), events.PriorityBulk)
 	}
 	if busy("big") || busy("small") {
 		t.Errorf("busy with %d creates, want it with more only", most)
 	}
-	s.submit("small", "0", Create)
-	s.submit("big", "urgent", Unblock)
+	s.submit("small", "0", events.PriorityBulk)
+	s.submit("big", "urgent", events.PriorityUnblock)
 	if busy("big") {
 		t.Error("busy with what is not bulk")
 	}
-	s.submit("big", fmt.Sprint(most), Create)
+	s.submit("big", fmt.Sprint(most), events.PriorityBulk)
 	if !busy("big") || busy("small") {
 		t.Errorf("with %d creates: busy %v, want true; with one: %v, want false", most+1, busy("big"), busy("small"))
 	}

@@ -51,33 +51,34 @@ type work struct {
 	result events.TaskResult
 }
 
+// calls are how a command of each kind is carried out.
+var calls = [events.MaxCommandKind + 1]func(*work, context.Context){
+	events.CommandCreatePod:      with((*work).createPod),
+	events.CommandDeletePod:      with((*work).deletePod),
+	events.CommandDropFinalizer:  with((*work).dropFinalizer),
+	events.CommandWriteStatus:    (*work).writeStatus,
+	events.CommandAdoptPod:       with((*work).adoptPod),
+	events.CommandReleasePod:     with((*work).releasePod),
+	events.CommandReadJob:        (*work).readJob,
+	events.CommandReadPod:        with((*work).readPod),
+	events.CommandCreateWorkload: with((*work).createWorkload),
+	events.CommandCreatePodGroup: (*work).createPodGroup,
+	events.CommandFindGroup:      (*work).findGroup,
+}
+
+// with passes the command to a call that needs to know what it asks for.
+func with[C events.Command](call func(*work, context.Context, C)) func(*work, context.Context) {
+	return func(w *work, ctx context.Context) { call(w, ctx, w.Command.(C)) }
+}
+
 func (w *work) carryOut(ctx context.Context) {
-	switch c := w.Command.(type) {
-	case *events.CreatePod:
-		w.createPod(ctx, c)
-	case *events.DeletePod:
-		w.deletePod(ctx, c)
-	case *events.DropFinalizer:
-		w.patchPod(ctx, dropPatch(c, trackingFinalizers(w.Mode, w.ManagedBy)))
-	case *events.AdoptPod:
-		w.patchPod(ctx, adoptPatch(c, w.Life, w.Job, w.ManagedBy))
-	case *events.ReleasePod:
-		w.patchPod(ctx, releasePatch(c, w.Job, trackingFinalizers(w.Mode, w.ManagedBy)))
-	case *events.WriteStatus:
-		w.writeStatus(ctx)
-	case *events.ReadJob:
-		w.readJob(ctx)
-	case *events.ReadPod:
-		w.readPod(ctx, c)
-	case *events.FindGroup:
-		w.findGroup(ctx)
-	case *events.CreateWorkload:
-		w.createWorkload(ctx, c)
-	case *events.CreatePodGroup:
-		w.createPodGroup(ctx)
-	default:
-		w.refuse(events.RefusedInvalid, fmt.Sprintf("a %T is not carried out here", c))
+	traits := w.Command.Traits()
+	call := calls[traits.Kind]
+	if call == nil {
+		w.refuse(events.RefusedInvalid, fmt.Sprintf("a %s is not carried out here", traits.Name))
+		return
 	}
+	call(w, ctx)
 }
 
 // createPod makes a pod under the name that the command's ordinal gives it, so that one who tries twice meets himself.

@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"reflect"
 	"slices"
 	"time"
 
@@ -61,7 +60,7 @@ type finished struct {
 // place is where latencies can be compared.
 type place struct {
 	namespace string
-	kind      reflect.Type // of the command
+	kind      events.CommandKind
 }
 
 // limiter says how many calls may be in flight. It is not safe for concurrent use.

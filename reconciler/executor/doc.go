@@ -19,7 +19,7 @@
 //
 // # Order
 //
-// Writes that finish a Job go first, then what others wait for and creates, then progress; see [Priority]. Every eighth
+// Writes that finish a Job go first, then what others wait for and creates, then progress; see [events.Priority]. Every eighth
 // call is of the least urgent kind that waits, so none starves. How many calls are in flight adapts to what the API
 // server bears: see concurrency.go.
 //

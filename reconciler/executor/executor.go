@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"reflect"
 	"sync"
 
 	"github.com/jobledger/jobledger/events"
@@ -68,18 +67,18 @@ func (e *Executor) submitLocked(it *item) {
 }
 
 func itemOf(t events.Task) *item {
-	return &item{task: t, key: keyOf(&t), priority: PriorityOf(t.Command)}
+	return &item{task: t, key: keyOf(&t), priority: events.PriorityOf(t.Command)}
 }
 
 func keyOf(t *events.Task) key {
 	k := key{namespace: t.Job.Namespace, name: t.Pod.Name}
-	switch c := t.Command.(type) {
-	case *events.CreatePod:
-		k.name = podNameOf(t.Life, t.Job, c.Ordinal, c.Index)
-	case *events.ReadPod:
-		k.name = podNameOf(t.Life, t.Job, c.Ordinal, c.Index)
-	case *events.WriteStatus, *events.ReadJob, *events.FindGroup, *events.CreateWorkload, *events.CreatePodGroup:
+	switch t.Command.Traits().Target {
+	case events.TargetNewPod:
+		ordinal, index := events.OrdinalOf(t.Command)
+		k.name = podNameOf(t.Life, t.Job, ordinal, index)
+	case events.TargetJob:
 		k.job, k.name = true, t.Job.Name
+	case events.TargetPod, events.TargetCommand:
 	}
 	return k
 }
@@ -162,7 +161,7 @@ func (e *Executor) Done(c *Call, r events.TaskResult, now events.Time) {
 		if r.Ended.Sent {
 			e.limit.ended(finished{
 				started: c.started, ended: now, full: full, signal: signalOf(&r.Ended), wait: r.Ended.RetryAfter,
-				place: place{namespace: c.Task.Job.Namespace, kind: reflect.TypeOf(c.Task.Command)},
+				place: place{namespace: c.Task.Job.Namespace, kind: c.Task.Command.Traits().Kind},
 			})
 		}
 	}

@@ -33,7 +33,7 @@ func newScript(t *testing.T) *script {
 }
 
 // submit adds a deletion of that pod of that Job, under the task name "job/pod".
-func (s *script) submit(job, pod string, p Priority) events.CommandName {
+func (s *script) submit(job, pod string, p events.Priority) events.CommandName {
 	task := events.Task{
 		Name: events.CommandName{Decided: events.Sequence(len(s.names) + 1)}, Stream: events.JobStream(types.UID(job)),
 		Job:     events.JobRef{Namespace: "default", Name: job, UID: types.UID(job)},
@@ -121,50 +121,50 @@ func (s *script) drain() []string {
 func TestJobsTakeTurns(t *testing.T) {
 	s := newScript(t)
 	for i := range 3 {
-		s.submit("big", fmt.Sprint(i), Create)
+		s.submit("big", fmt.Sprint(i), events.PriorityBulk)
 	}
-	s.submit("small", "0", Create)
-	s.submit("tiny", "0", Create)
+	s.submit("small", "0", events.PriorityBulk)
+	s.submit("tiny", "0", events.PriorityBulk)
 	s.wants(s.drain(), "big/0, small/0, tiny/0, big/1, big/2")
 }
 
 func TestNewcomerGoesNextHoweverLongTheBacklog(t *testing.T) {
 	s := newScript(t)
 	for i := range 500 {
-		s.submit("big", fmt.Sprint(i), Create)
+		s.submit("big", fmt.Sprint(i), events.PriorityBulk)
 	}
 	first := s.next()
 	if share := s.e.limit.share(s.now); len(first) != share || share >= s.e.limit.slots(s.now) {
 		t.Fatalf("one Job has %d calls in flight, want its share of %d out of %d", len(first), share, s.e.limit.slots(s.now))
 	}
-	s.submit("small", "0", Create)
+	s.submit("small", "0", events.PriorityBulk)
 	s.wants(s.next(), "small/0")
 }
 
 func TestUrgentGoesFirst(t *testing.T) {
 	s := newScript(t)
-	s.submit("a", "progress", Progress)
-	s.submit("a", "create", Create)
-	s.submit("a", "unblock", Unblock)
-	s.submit("a", "finish", Finish)
+	s.submit("a", "progress", events.PriorityProgress)
+	s.submit("a", "create", events.PriorityBulk)
+	s.submit("a", "unblock", events.PriorityUnblock)
+	s.submit("a", "finish", events.PriorityFinish)
 	s.wants(s.drain(), "a/finish, a/unblock, a/create, a/progress")
 }
 
 func TestCreatesOfOneJobAndUnblockingOfAnotherTakeTurns(t *testing.T) {
 	s := newScript(t)
-	s.submit("a", "create", Create)
-	s.submit("b", "0", Unblock)
-	s.submit("b", "1", Unblock)
+	s.submit("a", "create", events.PriorityBulk)
+	s.submit("b", "0", events.PriorityUnblock)
+	s.submit("b", "1", events.PriorityUnblock)
 	s.wants(s.drain(), "a/create, b/0, b/1")
 }
 
 func TestLeastUrgentDoesNotStarve(t *testing.T) {
 	s := newScript(t)
 	for i := range 100 {
-		s.submit("a", fmt.Sprint(i), Create)
-		s.submit("b", fmt.Sprint(i), Finish)
+		s.submit("a", fmt.Sprint(i), events.PriorityBulk)
+		s.submit("b", fmt.Sprint(i), events.PriorityFinish)
 	}
-	s.submit("c", "progress", Progress)
+	s.submit("c", "progress", events.PriorityProgress)
 	if at := slices.Index(s.drain(), "c/progress"); at > leastUrgentEvery {
 		t.Errorf("progress was written after %d other calls, want at most %d", at, leastUrgentEvery)
 	}
@@ -172,20 +172,20 @@ func TestLeastUrgentDoesNotStarve(t *testing.T) {
 
 func TestCommandsOfOneObjectKeepTheirOrder(t *testing.T) {
 	s := newScript(t)
-	s.submit("a", "pod", Progress)
-	s.submit("a", "pod", Finish)
-	s.submit("a", "pod", Create)
-	s.submit("a", "other", Create)
+	s.submit("a", "pod", events.PriorityProgress)
+	s.submit("a", "pod", events.PriorityFinish)
+	s.submit("a", "pod", events.PriorityBulk)
+	s.submit("a", "other", events.PriorityBulk)
 	s.wants(s.next(), "a/other, a/pod")
 	first := s.e.running[s.out["a/pod"].Task.Name]
-	if first.priority != Progress {
+	if first.priority != events.PriorityProgress {
 		t.Errorf("priority %d was sent first, want the one that was submitted first", first.priority)
 	}
 	s.ends("a/other")
 	s.wants(s.next(), "")
 	s.ends("a/pod")
 	s.wants(s.next(), "a/pod")
-	if s.e.running[s.out["a/pod"].Task.Name].priority != Finish {
+	if s.e.running[s.out["a/pod"].Task.Name].priority != events.PriorityFinish {
 		t.Error("the second command of the object was overtaken by the third")
 	}
 	s.ends("a/pod")
@@ -214,10 +214,10 @@ func TestCreateAndWhatFollowsItAreOfOneObject(t *testing.T) {
 func TestTakeBack(t *testing.T) {
 	s := newScript(t)
 	s.one()
-	running := s.submit("a", "running", Create)
-	first := s.submit("b", "pod", Create)
-	behind := s.submit("b", "pod", Create)
-	last := s.submit("b", "pod", Create)
+	running := s.submit("a", "running", events.PriorityBulk)
+	first := s.submit("b", "pod", events.PriorityBulk)
+	behind := s.submit("b", "pod", events.PriorityBulk)
+	last := s.submit("b", "pod", events.PriorityBulk)
 	s.wants(s.next(), "a/running")
 
 	s.takeBack(running) // too late
@@ -250,8 +250,8 @@ func TestTakeBack(t *testing.T) {
 func TestTaskThatIsBeingWorkedOnIsNotTakenTwice(t *testing.T) {
 	s := newScript(t)
 	s.one()
-	s.submit("a", "0", Create)
-	s.submit("a", "1", Create)
+	s.submit("a", "0", events.PriorityBulk)
+	s.submit("a", "1", events.PriorityBulk)
 	s.wants(s.next(), "a/0")
 	call := s.out["a/0"]
 	s.e.Submit(call.Task)
@@ -263,12 +263,12 @@ func TestTaskThatIsBeingWorkedOnIsNotTakenTwice(t *testing.T) {
 func TestHaltGivesBackWhatHasNotBegun(t *testing.T) {
 	s := newScript(t)
 	s.one()
-	s.submit("a", "0", Create)
-	s.submit("a", "0", Create) // the same object: it waits for the first
-	s.submit("b", "0", Progress)
+	s.submit("a", "0", events.PriorityBulk)
+	s.submit("a", "0", events.PriorityBulk) // the same object: it waits for the first
+	s.submit("b", "0", events.PriorityProgress)
 	s.wants(s.next(), "a/0")
 	s.e.Halt()
-	s.submit("c", "0", Finish)
+	s.submit("c", "0", events.PriorityFinish)
 	s.wants(s.next(), "withdrawn a/0, withdrawn b/0, withdrawn c/0")
 	s.ends("withdrawn a/0", "withdrawn b/0", "withdrawn c/0")
 	if s.e.Idle() {
@@ -288,7 +288,7 @@ func TestHaltGivesBackWhatHasNotBegun(t *testing.T) {
 func TestPauseThatTheServerAsksFor(t *testing.T) {
 	s := newScript(t)
 	for i := range 20 {
-		s.submit(fmt.Sprint("job", i), "0", Create)
+		s.submit(fmt.Sprint("job", i), "0", events.PriorityBulk)
 	}
 	before := s.next()
 	if len(before) != firstConcurrency {
@@ -333,29 +333,5 @@ func TestNewRefuses(t *testing.T) {
 				t.Error("it was accepted")
 			}
 		})
-	}
-}
-
-func TestPriorityOf(t *testing.T) {
-	rows := []struct {
-		sentence string
-		command  events.Command
-		want     Priority
-	}{
-		{"a write that concludes", &events.WriteStatus{Change: events.StatusChange{Conditions: []events.JobCondition{{Type: "FailureTarget", Status: "True"}, {Type: "Failed", Status: "True"}}}}, Finish},
-		{"a write of an interim condition", &events.WriteStatus{Change: events.StatusChange{Conditions: []events.JobCondition{{Type: "FailureTarget", Status: "True"}}}}, Unblock},
-		{"a write that lets finalizers go", &events.WriteStatus{Change: events.StatusChange{AddFailed: []types.UID{"a"}}}, Unblock},
-		{"a write of completed indexes", &events.WriteStatus{Change: events.StatusChange{CompleteIndexes: "0"}}, Unblock},
-		{"a write of counters only", &events.WriteStatus{Change: events.StatusChange{Active: new(int32(1))}}, Progress},
-		{"a create", &events.CreatePod{}, Create},
-		{"a finalizer of a pod that is accounted for", &events.DropFinalizer{}, Create},
-		{"a finalizer of a pod that is then deleted", &events.DropFinalizer{ThenDelete: true}, Unblock},
-		{"a deletion", &events.DeletePod{}, Unblock},
-		{"a read", &events.ReadJob{}, Unblock},
-	}
-	for _, row := range rows {
-		if got := PriorityOf(row.command); got != row.want {
-			t.Errorf("%s: priority %d, want %d", row.sentence, got, row.want)
-		}
 	}
 }

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"context"
 	"strconv"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,6 +38,22 @@ func patchOf(pod types.UID, version uint64) *podPatch {
 		p.Metadata.ResourceVersion = strconv.FormatUint(version, 10)
 	}
 	return p
+}
+
+func (w *work) dropFinalizer(ctx context.Context, c *events.DropFinalizer) {
+	managedBy := w.ManagedBy
+	if w.Pod.Unowned {
+		managedBy = ""
+	}
+	w.patchPod(ctx, dropPatch(c, trackingFinalizers(w.Mode, managedBy)))
+}
+
+func (w *work) adoptPod(ctx context.Context, c *events.AdoptPod) {
+	w.patchPod(ctx, adoptPatch(c, w.Life, w.Job, w.ManagedBy))
+}
+
+func (w *work) releasePod(ctx context.Context, c *events.ReleasePod) {
+	w.patchPod(ctx, releasePatch(c, w.Job, trackingFinalizers(w.Mode, w.ManagedBy)))
 }
 
 // dropPatch removes finalizers (J-093).

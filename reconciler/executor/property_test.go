@@ -29,7 +29,7 @@ func randomRun(t *testing.T, rng *rand.Rand) {
 		switch rng.IntN(4) {
 		case 0:
 			if submits {
-				p := []Priority{Finish, Unblock, Create, Progress}[rng.IntN(4)]
+				p := []events.Priority{events.PriorityFinish, events.PriorityUnblock, events.PriorityBulk, events.PriorityProgress}[rng.IntN(4)]
 				s.submit(fmt.Sprint("job", rng.IntN(5)), fmt.Sprint(rng.IntN(3)), p)
 			}
 		case 1:

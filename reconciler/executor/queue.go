@@ -16,7 +16,7 @@ type key struct {
 type item struct {
 	task      events.Task
 	key       key
-	priority  Priority
+	priority  events.Priority
 	ready     bool // the first of its key: it waits for a slot, or is in flight
 	withdrawn bool // it was given back; queues forget it when they meet it
 }
@@ -79,11 +79,11 @@ func (q *queue) admit(it *item) {
 	q.tiers[tierOf(it.priority)].push(it)
 }
 
-func tierOf(p Priority) int {
+func tierOf(p events.Priority) int {
 	switch p {
-	case Finish:
+	case events.PriorityFinish:
 		return tierFinish
-	case Progress:
+	case events.PriorityProgress:
 		return tierProgress
 	default:
 		return tierWork
@@ -137,7 +137,7 @@ func (t *tier) push(it *item) {
 		t.turns[u.stream] = u
 		t.order.push(u)
 	}
-	if it.priority == Create {
+	if it.priority == events.PriorityBulk {
 		u.bulk.push(it)
 	} else {
 		u.urgent.push(it)

@@ -3,7 +3,6 @@ package loop
 import (
 	"cmp"
 	"math/bits"
-	"reflect"
 	"time"
 
 	"github.com/jobledger/jobledger/events"
@@ -91,7 +90,7 @@ func (l *Loop) follow(j *projector.Job, name events.CommandName, now events.Time
 			s.enqueue(j.Ref.Namespace, name, now)
 		}
 	}
-	s.count(name, RefusedKind{reflect.TypeOf(f.Command).Elem().Name(), retry.Class})
+	s.count(name, RefusedKind{f.Command.Traits().Name, retry.Class})
 	if k.until != retry.Until {
 		k.until = retry.Until
 		at, _ := retry.Next(&l.world.Settings, s.alive) // one that came due while nobody ran is made now
@@ -119,7 +118,7 @@ func (s *standing) count(name events.CommandName, why RefusedKind) {
 
 // RefusedKind is what commands that stand refused have in common.
 type RefusedKind struct {
-	Command string              // its type: CreatePod, DeletePod, DropFinalizer
+	Command string              // the name of its kind: CreatePod, DeletePod, DropFinalizer
 	Class   events.RefusalClass // 0 when nobody knows how the newest try ended
 }
 

@@ -24,30 +24,16 @@ func (l *Loop) promise(b *batch, j *projector.Job, at events.Sequence, d *events
 
 // task is a command of the Job with all that is needed to carry it out.
 func (l *Loop) task(j *projector.Job, name events.CommandName, c events.Command) events.Task {
-	t := events.Task{Name: name, Life: l.world.Identity, Stream: j.Stream, Job: j.Ref, ManagedBy: j.ManagedBy, Command: c}
-	switch c := c.(type) {
-	case *events.DeletePod:
-		t.Pod = podRef(j, c.Pod)
-	case *events.DropFinalizer:
-		t.Pod = podRef(j, c.Pod)
-		if p := j.Pod(c.Pod); p != nil && p.Owner == "" {
-			t.ManagedBy = "" // whosever it was, the finalizer may be either
-		}
-	case *events.AdoptPod:
-		t.Pod = podRef(j, c.Pod)
-	case *events.ReleasePod:
-		t.Pod = podRef(j, c.Pod)
-	case *events.CreatePod:
-		if c.InGroup {
-			t.PodGroup = j.Group.PodGroup
-		}
-	case *events.CreatePodGroup:
-		t.Workload = j.Group.Workload
-	case *events.ReadJob:
-		t.Base = j.Version
-	case *events.WriteStatus:
-		body := j.Base.With(&c.Change)
-		t.Status, t.Base = body.Record(), c.Base
+	t := events.Task{
+		Name: name, Life: l.world.Identity, Stream: j.Stream, Job: j.Ref, ManagedBy: j.ManagedBy, Command: c,
+		Base: j.Version, Workload: j.Group.Workload, PodGroup: j.Group.PodGroup,
+	}
+	if uid := events.PodOf(c); uid != "" {
+		t.Pod = podRef(j, uid)
+	}
+	if w, ok := c.(*events.WriteStatus); ok {
+		body := j.Base.With(&w.Change)
+		t.Status, t.Base = body.Record(), w.Base
 	}
 	return t
 }
@@ -55,7 +41,7 @@ func (l *Loop) task(j *projector.Job, name events.CommandName, c events.Command)
 func podRef(j *projector.Job, uid types.UID) events.PodRef {
 	ref := events.PodRef{UID: uid}
 	if p := j.Pod(uid); p != nil {
-		ref.Name = p.Name
+		ref.Name, ref.Unowned = p.Name, p.Owner == ""
 	}
 	return ref
 }
