@@ -101,7 +101,8 @@ var Allowed = []*Difference{
 		Rule:     "J-021",
 		Sentence: "A Job is deleted while it ends. Upstream, which ends it with two writes, is too late for the second; ours has said so in its one.",
 		When:     func(s Scenario) bool { return s.does("delete") },
-		Explains: isEnd,
+		Explains: func(line string) bool { return isEnd("+" + line[1:]) },
+		Shows:    toldMore,
 	},
 	{
 		Rule:     "J-057, J-060",
@@ -170,6 +171,31 @@ func fewerFailed(diff string) bool {
 func resizedTwice(s Scenario) bool {
 	first, last := s.edits("completions="), s.edits("parallelism=")
 	return len(first) > 0 && len(last) > 0 && first[0] < last[len(last)-1]
+}
+
+// toldMore reports whether ours has told of each Event in a diff more often than upstream. Such a line ends with how often: x2.
+func toldMore(diff string) bool {
+	more := map[string]int{}
+	for line := range strings.Lines(strings.TrimSpace(diff)) {
+		at := strings.LastIndex(line, " x")
+		if at < 2 {
+			return false
+		}
+		n, err := strconv.Atoi(strings.TrimSpace(line[at+2:]))
+		if err != nil {
+			return false
+		}
+		if line[0] == '-' {
+			n = -n
+		}
+		more[line[2:at]] += n
+	}
+	for _, n := range more {
+		if n <= 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // isEnd reports whether a line is an Event of ours that a Job has ended.

@@ -10,6 +10,10 @@ func TestADifferenceExplainsNoMore(t *testing.T) {
 		known                    bool
 	}{
 		{"a Job is deleted while it ends", "+0 create a\n+1 succeed a; delete a foreground\n", ended, true},
+		{"a Job is deleted while it ends, and made again", "+0 create a\n+1 succeed a; delete a foreground\n",
+			"- event of a: Normal Completed \"Job completed\" x1\n+ event of a: Normal Completed \"Job completed\" x2\n", true},
+		{"upstream tells of an end, and ours does not", "+0 create a\n+1 succeed a; delete a foreground\n",
+			"- event of a: Normal Completed \"Job completed\" x2\n+ event of a: Normal Completed \"Job completed\" x1\n", false},
 		{"DELETE is refused, and no Job is deleted", "+0 create a\n+1 deny delete\n+1 succeed a\n", ended, false},
 		{"upstream cannot finish a suspended Job", "+0 create a\n+1 edit a suspend=true\n",
 			ended + "- job a: startTime=false completionTime=false\n+ job a: startTime=true completionTime=false\n", true},
