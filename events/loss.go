@@ -36,7 +36,7 @@ const (
 func (w Witness) String() string {
 	switch w {
 	case WitnessFiles:
-		return "what stands beside the log"
+		return "what lies beside the log"
 	case WitnessLease:
 		return "the Lease"
 	case WitnessPod:

@@ -61,7 +61,7 @@ func (p *plan) confirm() {
 	case j.Reading == nil:
 		p.reading = true
 		p.step(JobUnconfirmed,
-			fmt.Sprintf("nobody owns %s that the Job selects: read the Job first", pods(j.OrphanedLen())), &events.ReadJob{})
+			fmt.Sprintf("the Job selects %s without an owner: read the Job first", pods(j.OrphanedLen())), &events.ReadJob{})
 	}
 }
 
@@ -76,7 +76,7 @@ func (p *plan) adopt() {
 			Pod: pod.UID, Version: pod.Version, Spent: pod.Spent, Mark: pod.Maker != p.job.Ref.UID,
 		})
 	}
-	p.step(OwnerGone, fmt.Sprintf("nobody owns %s that the Job selects: adopt", pods(len(commands))), commands...)
+	p.step(OwnerGone, fmt.Sprintf("the Job selects %s without an owner: adopt", pods(len(commands))), commands...)
 }
 
 // claimable are the pods whose turn has come, of those that are to be adopted or released: whose backoff is over, and when it

@@ -95,11 +95,11 @@ func (p *plan) settleInDoubt() {
 	}
 	if len(again) > 0 {
 		p.step(OutcomeUnknown,
-			fmt.Sprintf("nobody knows what came of creating %s: ask again under the same name", pods(len(again))), again...)
+			fmt.Sprintf("the outcome of creating %s is unknown: create again under the same name", pods(len(again))), again...)
 	}
 	if len(look) > 0 {
 		p.step(LookFirst,
-			fmt.Sprintf("nobody knows what came of creating %s: look for them by name", pods(len(look))), look...)
+			fmt.Sprintf("the outcome of creating %s is unknown: look by name", pods(len(look))), look...)
 	}
 }
 
@@ -109,7 +109,7 @@ func (p *plan) settleInDoubt() {
 func (p *plan) giveUp() {
 	certain := !p.claiming || p.noneWanted() // whatever is found out about pods that are yet to be adopted
 	if c := p.job.StandingCreate(); c != nil && !c.GivenUp && (certain || p.spared(c)) && !p.stillWanted(c) {
-		p.step(NoLongerWanted, "a create stands refused, and is not wanted any more",
+		p.step(NoLongerWanted, "a refused create is being retried, and is not wanted any more: withdraw it",
 			&events.Withdraw{Command: c.Flight.Name})
 	}
 	if !p.noneWanted() {

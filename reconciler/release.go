@@ -24,7 +24,7 @@ func (p *plan) releasePods() {
 		}
 		commands = append(commands, drop)
 	}
-	p.step(Accounted, fmt.Sprintf("%s accounted for: let go", pods(len(commands))), commands...)
+	p.step(Accounted, fmt.Sprintf("nothing left to count of %s", pods(len(commands))), commands...)
 }
 
 // findOwner looks for a Job that pods with our finalizer name as their owner, and that has not been seen.

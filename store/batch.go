@@ -22,7 +22,7 @@ func CheckBatch(after events.Sequence, b events.Batch) error {
 		case r.Time != b.Records[0].Time:
 			return fmt.Errorf("append record %d: its time %d differs from %d of its batch", r.Sequence, r.Time, b.Records[0].Time)
 		case r.Last && !last:
-			return fmt.Errorf("append record %d: the end mark stands before the end of the batch", r.Sequence)
+			return fmt.Errorf("append record %d: the end mark comes before the end of the batch", r.Sequence)
 		case last && !r.Last:
 			return fmt.Errorf("append record %d: the end mark of the batch is missing", r.Sequence)
 		case r.Previous >= r.Sequence:

@@ -31,7 +31,7 @@ type electFlags struct {
 func (f *electFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.on, "leader-elect", true, "work only while holding a Lease; without one nothing keeps two controllers apart that have two logs")
 	flags.DurationVar(&f.duration, "leader-elect-lease-duration", lease.DefaultDuration, "how long others wait after the newest renewal of the Lease")
-	flags.DurationVar(&f.renew, "leader-elect-renew-deadline", lease.DefaultRenewDeadline, "how long a renewal is tried before the Lease is given up")
+	flags.DurationVar(&f.renew, "leader-elect-renew-deadline", lease.DefaultRenewDeadline, "how long a renewal is tried before the controller stops leading")
 	flags.DurationVar(&f.retry, "leader-elect-retry-period", lease.DefaultRetryPeriod, "time between tries to take or renew the Lease")
 	flags.StringVar(&f.name, "leader-elect-resource-name", "jobledger", "name of the Lease")
 	flags.StringVar(&f.namespace, "leader-elect-resource-namespace", "", "namespace of the Lease; that of --namespace, else "+lease.DefaultNamespace+", unless given")

@@ -33,20 +33,20 @@ func newEvents(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "events [job/NAME | job/UID]",
 		Short: "Show the records of the log, or of one Job",
-		Long: `Show what the log holds, one record a line: what was seen, what was decided and why, and what came
-of it.
+		Long: `Show the records of the log, one on each line: what was seen, what was decided and why, and how each
+command ended.
 
-With job/NAME, the records of the newest Job of that name in the namespace (-n, "default" unless
-given); with job/UID, of that one. Otherwise those of all Jobs and of the controller, restricted by
--n if it is given.
+With job/NAME: the records of the newest Job of that name in the namespace (-n, "default" unless
+given). With job/UID: those of that Job. Otherwise: those of all Jobs and of the controller, or of
+one namespace with -n.
 
--o json writes one JSON object a line: sequence, time, stream, kind, previous, causes, critical,
-endOfBatch, namespace, name, job (the name of the Job), facts (all that decisions read), evidence
-(what people want to know beside). What is unset is left out, times are RFC 3339 in UTC. This shape
-only grows.
+-o json writes one JSON object on each line: sequence, time, stream, kind, previous, causes,
+critical, endOfBatch, namespace, name, job (the name of the Job), facts (all that decisions read),
+evidence (messages and names for people). Unset fields are left out. Times are RFC 3339 in UTC.
+Fields are only ever added.
 
-Tables are as wide as the terminal, or 100 columns: a text ends between two words, a name is
-shortened in its middle, and in a pipe no name is cut; -o wide cuts nothing.`,
+Tables are as wide as the terminal, or 100 columns. A long text is cut between two words, a long
+name in its middle, and no name in a pipe. -o wide cuts nothing.`,
 		Example: `  jobledger events --log DIR                     everything
   jobledger events --log DIR --since 2026-01-02T15:00 --until 2026-01-02T15:10
   jobledger events job/demo --log DIR            the history of one Job
@@ -142,7 +142,7 @@ func (c *cli) events(ctx context.Context, f *eventsFlags, args []string) error {
 	}
 	defer src.Close()
 	if f.watch && !live {
-		return usage("-w: nobody writes the log in %s now, so nothing would follow; leave it out, or name a running controller with --server", f.source.log)
+		return usage("-w: no controller writes the log in %s now, so no record would follow; leave it out, or name a running controller with --server", f.source.log)
 	}
 	var stream *events.Stream
 	if name != "" {

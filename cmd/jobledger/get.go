@@ -33,21 +33,21 @@ func newGet(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "get job/NAME | get jobs",
 		Short: "Show the state of a Job, now or then, or list all Jobs that the log knows",
-		Long: `Show what the log says about a Job, as the controller sees it or saw it then: its counts, its pods,
-commands that have not ended, what it waits for and until when, refusals, and the last decision with
-its reasons.
+		Long: `Show the state of a Job as the controller knows it, now or at an earlier time: its counts, its pods,
+commands in flight, what it waits for and until when, refusals, and the last decision with its
+reasons.
 
-job/NAME is the newest Job of that name in the namespace (-n, "default" unless given); job/UID is
-that one, also when its object is long gone.
+job/NAME is the newest Job of that name in the namespace (-n, "default" unless given). job/UID is
+that Job, also after its object is deleted.
 
-"get jobs" lists the Jobs that the log knows, also those that are gone, the newest first: 500, or
---limit. When there are more it says so, and how to go on. -n, --state and --since restrict it.
+"get jobs" lists the Jobs in the log, deleted ones too, the newest first: 500, or --limit. When
+there are more, it says so, and how to go on. -n, --state and --since restrict the list.
 
-Pods that are gone stay in the list. When the deletion of a pod was asked for is said exactly if the
-log has its grace period; otherwise as the latest time at which that can have been.
+Deleted pods stay in the list. The time at which the deletion of a pod was asked for is exact if the
+log has its grace period. Otherwise the latest possible time is shown.
 
--o json writes one object whose shape only grows; times are RFC 3339 in UTC. That of get jobs has
-items, and continue when there are more: what --continue wants for the next page.`,
+-o json writes one object. Fields are only ever added to it. Times are RFC 3339 in UTC. That of
+"get jobs" has items and, when there are more, continue: the value of --continue for the next page.`,
 		Example: `  jobledger get job/demo --log DIR
   jobledger get job/demo --log DIR --at 41                      after record 41
   jobledger get job/demo --log DIR --at 2026-01-02T15:04:05Z    at that time

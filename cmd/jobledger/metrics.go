@@ -71,10 +71,10 @@ func newMetrics(registry *prometheus.Registry, log store.Reader) *metrics {
 	m.gauge("jobledger_log_sequence", "Sequence of the newest durable record.", func() float64 {
 		return float64(log.Head().Sequence)
 	})
-	m.gauge("jobledger_log_waiting_records", "Records that are written and not durable yet.", func() float64 {
+	m.gauge("jobledger_log_waiting_records", "Records that are being written and are not durable.", func() float64 {
 		return max(0, float64(m.appended.Load())-float64(log.Head().Sequence))
 	})
-	m.gauge("jobledger_jobs", "Jobs that are kept in memory: those that run, wait, or have pods to let go.", func() float64 {
+	m.gauge("jobledger_jobs", "Jobs that are kept in memory: those that run, wait, or have pods with a finalizer to remove.", func() float64 {
 		return float64(m.jobs.Load())
 	})
 	m.gauge("jobledger_namespaces_over_budget", "Namespaces that filled more of the log than --log-namespace-budget.", func() float64 {
@@ -84,7 +84,7 @@ func newMetrics(registry *prometheus.Registry, log store.Reader) *metrics {
 		Name: "jobledger_versions_passed_over_total",
 		Help: "Versions of Jobs and pods that were seen and not recorded, because their namespaces are over their budgets.",
 	}, func() float64 { return float64(m.passed.Load()) }))
-	m.gauge("jobledger_finished_jobs", "Finished Jobs of which only a stub is kept.", func() float64 {
+	m.gauge("jobledger_finished_jobs", "Finished Jobs in memory, as small stubs.", func() float64 {
 		return float64(m.stubs.Load())
 	})
 	return m

@@ -30,28 +30,28 @@ func newRelease(c *cli) *cobra.Command {
 	var f releaseFlags
 	cmd := &cobra.Command{
 		Use:   "release --drain | --let-go | --dry-run",
-		Short: "Leave the cluster: run what has begun to its end, or let go of it",
-		Long: `Take off the cluster what Jobledger left there, so that it can go. There are two ways:
+		Short: "Leave the cluster: finish the Jobs that have begun, or drop them",
+		Long: `Remove from the cluster what Jobledger left there. There are two ways:
 
---drain --log DIR runs the controller, without taking new Jobs, until what has begun has ended. Stop
-the one that runs before. It takes the flags of "run", also those that are not shown here: write
-"release --drain" where "run" stood. SIGINT stops it in good order, and it can be started again.
+--drain --log DIR finishes the Jobs that have begun, takes no new ones, and ends. Stop the running
+controller first. It takes the flags of "run", also those that are not shown here: write
+"release --drain" in place of "run". SIGINT interrupts it safely, and it can be started again.
 
---let-go takes effect at once and needs no log. It removes the tracking finalizer from every pod
-that has it, so that pods and namespaces that are being deleted can go, and deletes the Lease. Pods
-that run go on. Jobs that have not ended are nobody's from then on, as spec.managedBy cannot be
-changed: they are named. Delete them, or create them again without spec.managedBy.
+--let-go works at once and needs no log. It removes the tracking finalizer from every pod, so that
+pods and namespaces can be deleted, and deletes the Lease. Running pods go on. No controller runs
+the unfinished Jobs then, because spec.managedBy cannot be changed. They are named: delete them, or
+create them again without spec.managedBy.
 It refuses to begin while a controller runs: while the Lease is renewed, or --log DIR is in use.
 
---dry-run looks only, and names the same objects.
+--dry-run changes nothing, and names the same objects.
 
---finalizer says which finalizer goes: "` + events.TrackingFinalizer + `" unless given. After
---manage=all the built-in controller takes over the pods with "` + events.BuiltinTrackingFinalizer + `"
-when it is switched on again. So give that name only if no controller will ever run these Jobs
-again: one that runs would lose count of every Job in the cluster.
+--finalizer names the finalizer to remove, "` + events.TrackingFinalizer + `" unless given. After
+--manage=all the pods have "` + events.BuiltinTrackingFinalizer + `", and the built-in controller takes
+them over when it is switched on again. Give that name only if no controller will ever run these
+Jobs again: a running one would lose count of every Job in the cluster.
 
-To run it again is safe. Exit codes: 0 when nothing of ours remains, 1 when something does, which is
-named, 2 when the command line cannot be understood.`,
+It is safe to run it again. Exit codes: 0 when nothing of ours remains, 1 when something does, which
+is named, 2 when the command line cannot be understood.`,
 		Example: `  jobledger release --dry-run
   jobledger release --drain --log ./log
   jobledger release --let-go
@@ -64,9 +64,9 @@ named, 2 when the command line cannot be understood.`,
 	flags.VisitAll(func(flag *pflag.Flag) { flag.Hidden = !slices.Contains(shownOfRun, flag.Name) })
 	flags.Lookup("log").Usage = "directory of the log; required by --drain"
 	flags.Lookup("namespace").Usage = "only this namespace; all unless given"
-	flags.Lookup("drain").Usage = "run what has begun to its end"
+	flags.Lookup("drain").Usage = "finish the Jobs that have begun"
 	flags.BoolVar(&f.letGo, "let-go", false, "remove finalizers and the Lease at once")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "only name what would be let go")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "only name what would be changed")
 	flags.StringSliceVar(&f.finalizer, "finalizer", []string{events.TrackingFinalizer}, "finalizers that --let-go removes")
 	f.output.add(cmd)
 	completeWith(cmd, "finalizer", release.Finalizers...)
@@ -89,7 +89,7 @@ func (f *releaseFlags) check(flags *pflag.FlagSet) (err error) {
 	case f.drain && f.letGo:
 		return usage("--drain and --let-go are two ways to leave: give one of them")
 	case !f.drain && !f.letGo && !f.dryRun:
-		return usage("say how to leave: --drain runs what has begun to its end, --let-go lets go of it at once, --dry-run only looks")
+		return usage("say how to leave: --drain finishes the Jobs that have begun, --let-go drops them at once, --dry-run only looks")
 	case f.drain && flags.Changed("finalizer"):
 		return usage("--finalizer goes with --let-go")
 	}

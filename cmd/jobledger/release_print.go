@@ -75,9 +75,9 @@ func sentence(s release.Summary, dryRun bool) string {
 		return "Nothing of Jobledger's is there."
 	}
 	found := fmt.Sprintf("%s with a finalizer, %s, %s", counted(s.Pods, "pod", "pods"),
-		counted(s.Jobs, "Job that nobody runs", "Jobs that nobody runs"), counted(s.Leases, "Lease", "Leases"))
+		counted(s.Jobs, "unmanaged Job", "unmanaged Jobs"), counted(s.Leases, "Lease", "Leases"))
 	if dryRun {
-		return "Dry run, nothing was changed: " + strings.ReplaceAll(found, "nobody runs", "nobody would run")
+		return "Dry run, nothing was changed: " + found
 	}
 	if s.Jobs > 0 {
 		found += ". Delete these Jobs, or create them again without spec.managedBy"

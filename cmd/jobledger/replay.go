@@ -31,15 +31,15 @@ func newReplay(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay",
 		Short: "Decide again from the log, and report the first difference",
-		Long: `Make every decision again from the records that led to it and compare it with the recorded one, byte
-for byte. A decision that should have been made and was not is a difference too. So is a stored
-state, or one of the snapshot, that is not what the records before it give. With --log the whole log
+		Long: `Make every decision again from the records before it, and compare it with the recorded one, byte for
+byte. It is also a difference when a decision should have been made and was not, or when a recorded
+state, or a state of the snapshot, is not what the records before it give. With --log, the whole log
 is verified first, as by "jobledger verify".
 
-The last line is "replay: R records, D decisions, N divergences". With differences the first is
-shown, both sides, and the exit code is 1. Decisions by another version of the rules are compared
-too; how many these rules decide otherwise is said apart, and is no failure. What was not checked is
-said.`,
+The last line is "replay: R records, D decisions, N divergences". After a difference both sides of
+the first one are shown, and the exit code is 1. Decisions by another version of the rules are
+compared too. Their differences are counted on a line of their own, and are no failure. What was not
+checked is said.`,
 		Example: `  jobledger replay --log DIR
   jobledger replay --log DIR --job demo -n batch`,
 		Args: cobra.NoArgs,

@@ -41,44 +41,45 @@ func newRun(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Run the controller",
-		Long: `Run Jobs: watch them, decide, write every decision down in the log, and only then carry it out.
+		Long: `Run Jobs. The controller watches them and decides. It writes each decision into the log before it
+carries the decision out.
 
 --manage=delegated (the default) runs the Jobs whose spec.managedBy is
-"` + events.ManagedBy + `"; nothing in the cluster needs changing. --manage=all runs in place of
-the built-in Job controller, which must be off. --manage=observe runs none: it only reads, records
-what --manage=all would see, and where the controller that runs the Jobs has not done within
---observe-patience what would have been decided, or ended a Job in a way that nothing explains,
-writes that down as WouldDecide ("jobledger events --kind would-decide").
+"` + events.ManagedBy + `". Nothing in the cluster needs changing.
+--manage=all runs in place of the built-in Job controller, which must be off.
+--manage=observe runs no Job. It reads only, and records what --manage=all would see. It writes a
+record WouldDecide when the other controller has not done within --observe-patience what would have
+been decided, or ends a Job for no reason that was seen ("jobledger events --kind would-decide").
 
-The cluster is that of --kubeconfig, else of $KUBECONFIG or ~/.kube/config, else the one that this
+The cluster: that of --kubeconfig, else of $KUBECONFIG or ~/.kube/config, else the one that this
 process runs in.
 
-The log is a directory on a local disk that one process at a time may write. It is made if it does
-not exist. What reads it (get, events, replay) finds this controller through it while it runs.
+The log: a directory on a local disk. One process at a time may write it. It is made if it does not
+exist. While this controller runs, get, events and replay find it through that directory.
 
---listen serves /healthz, /livez, /readyz, /metrics and the read endpoint under /v1 to this machine
-only. --metrics-bind-address serves the same without the read endpoint, to everybody who can reach
-it: neither probes nor metrics name a Job.
+--listen serves /healthz, /livez, /readyz, /metrics and, under /v1, what get and events read. Only
+this machine can reach it. --metrics-bind-address serves the same without /v1 on any address.
+Neither probes nor metrics name a Job.
 
---nats-url (or --nats-context) publishes every record on NATS, in order, into a JetStream stream;
---nats-embedded also runs the server, on loopback. Jobs never wait for NATS: while it is away the
-log keeps what is to follow.
+--nats-url (or --nats-context) publishes every record on NATS, in order, into a JetStream stream.
+--nats-embedded also runs the server, on loopback. Jobs never wait for NATS: while it is away, the
+log keeps what is still to be published.
 
-It works only while it holds a Lease, "jobledger" in the namespace jobledger, or in that of
---namespace. The Lease says which log runs the Jobs: a controller with another log refuses to start
-without --adopt, and one on the same log waits, healthy and ready. --leader-elect=false does without
-it: nothing keeps two controllers apart then that have two logs.
+The controller works only while it holds a Lease: "jobledger" in the namespace jobledger, or in that
+of --namespace. The Lease names the log that runs the Jobs. A controller with another log refuses to
+start without --adopt. One with the same log waits, healthy and ready. --leader-elect=false does
+without a Lease; then two controllers with two logs undo each other's work.
 
-A log that is known to have lost records is refused: its end was lost, or it is an older copy. To go
-on without those records, name another epoch with --force-new-epoch=N, as the refusal says.
+A log that has lost records is refused: its end is lost, or it is an older copy. To go on without
+those records, name another epoch with --force-new-epoch=N, as the refusal says.
 
---drain takes no new Jobs: what has begun runs to its end. It says when nothing is left to do, and
-stays, so that whatever restarts it need not. "jobledger release --drain" ends then.
+--drain takes no new Jobs, and runs those that have begun to their end. Then it says that nothing is
+left to do, and stays, so that nothing restarts it. "jobledger release --drain" exits instead.
 
-SIGTERM or SIGINT stops in good order: nothing more is begun, what was sent is waited for and
-written down. A second one ends the process at once; nothing is lost, and the next start finds out
-what was in flight. Exit codes: 0 after a stop in good order, 1 after a failure or when the Lease is
-lost, 2 when the command line cannot be understood.`,
+SIGTERM or SIGINT: a graceful shutdown. It begins nothing more, waits for the requests that were
+sent, and records how they ended. A second signal ends the process at once. Nothing is lost then
+either: the next start finds out how those requests ended. Exit codes: 0 after a graceful shutdown,
+1 after a failure or when the Lease is lost, 2 when the command line cannot be understood.`,
 		Example: `  jobledger run --log /var/lib/jobledger
   jobledger run --log ./log --kubeconfig ./kubeconfig --manage=all --listen=127.0.0.1:0
   jobledger run --log ./log --cluster prod-eu --nats-context jobs`,
@@ -110,7 +111,7 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	flags.StringVarP(&f.namespace, "namespace", "n", "", "watch only this namespace; all unless given")
 	flags.BoolVar(&f.gang, "gang-scheduling", false,
 		"make a Workload and a PodGroup (scheduling.k8s.io, alpha) for Indexed Jobs whose pods all run at once")
-	flags.BoolVar(&f.drain, "drain", false, "take no new Jobs: what has begun runs to its end")
+	flags.BoolVar(&f.drain, "drain", false, "take no new Jobs, and finish those that have begun")
 	flags.StringVar(&f.listen, "listen", defaultListen, "loopback address for health, metrics and readers; port 0 for any, empty for none")
 	f.scrape.add(flags)
 	flags.StringVar(&f.logFormat, "log-format", "", "text or json; text on a terminal, else json")

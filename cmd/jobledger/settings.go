@@ -34,7 +34,7 @@ func (f *settingFlags) add(flags *pflag.FlagSet) {
 	flags.DurationVar(&n.ProgressDelay, "status-delay", n.ProgressDelay,
 		"how long a change that only shows progress may wait for its status write")
 	flags.DurationVar(&n.RequestTimeout, "server-request-timeout", n.RequestTimeout,
-		"the API server's --request-timeout: how long it may act on a request that nobody saw answered")
+		"the API server's --request-timeout: how long a request without an answer may still take effect")
 	flags.UintVar(&f.uncounted, "max-uncounted-pods", uint(n.MaxUncounted),
 		"how many ended pods one status write may bring to be counted")
 	flags.UintVar(&f.perDecision, "max-pod-create-delete-per-sync", uint(n.MaxPodsPerDecision),

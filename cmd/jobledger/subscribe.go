@@ -49,35 +49,36 @@ func newSubscribe(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "subscribe [job/NAME]",
 		Short: "Follow the NATS stream of a cluster, or of one Job",
-		Long: `Show what a controller publishes on NATS, as it comes, until interrupted: what was seen, what was
-decided and why, and what came of it. With job/NAME, one Job's (-n, "default" unless given).
+		Long: `Show the records that a controller publishes on NATS, as they come, until interrupted: what was
+seen, what was decided and why, and how each command ended. With job/NAME: those of one Job (-n,
+"default" unless given).
 
-It begins with what is published from now on; --since, --from, --after and --all begin earlier. With
---durable NAME the server remembers which events were taken, and the next subscription of that name
-goes on after them, wherever it runs. The server forgets that with its stream, so the last event
-taken is kept on this machine, too: in --state FILE, unless given in a file in jobledger/subscribe
-under $XDG_STATE_HOME (~/.local/state). A subscription that has to be made anew goes on behind it,
-wherever it is told to begin. To begin again, remove the file, and the subscription on the server.
+It begins with the next record that is published. --since, --from, --after and --all begin earlier.
+With --durable NAME the server remembers which events were taken. The next subscription of that name
+goes on after them, on any machine. The server forgets them with its stream, so the last event taken
+is also kept on this machine: in --state FILE, else in a file in jobledger/subscribe under
+$XDG_STATE_HOME (~/.local/state). When the subscription must be created again, it goes on after that
+event, and ignores --since, --from, --after and --all. To begin again, delete the file, and the
+subscription on the server.
 
-What is missing in the stream shows as a line of its own, with its bounds. With --kind or
---decisions that cannot be seen: only all events of a Job, a namespace or a cluster prove that they
-are complete.
+Missing events show as a line of their own, with its bounds. With --kind or --decisions a gap cannot
+be seen: only all events of a Job, a namespace or a cluster prove that they are complete.
 
-A message of somebody else, who wrote to the stream, is told of on standard error and passed over.
-One of a record that cannot be read ends subscribe with 1: its text says where in the stream it
-stands, and --skip PLACE passes over it.
+A message that another client wrote to the stream is named on standard error and skipped. A record
+that cannot be read ends subscribe with exit code 1. The error names its place in the stream, and
+--skip PLACE skips it.
 
-With --exec CMD, each event goes to a shell command, one after the other: as JSON (as with -o json)
-on its standard input, and in the variables JOBLEDGER_ID, JOBLEDGER_SEQUENCE, JOBLEDGER_TIME,
-JOBLEDGER_KIND, JOBLEDGER_NAMESPACE, JOBLEDGER_JOB, JOBLEDGER_UID, JOBLEDGER_REASONS and
-JOBLEDGER_TRY. When it fails, the event is given to it again, after 1 s, then 2 s, up to 30 s, and
-nothing that follows before it. After --tries of them subscribe ends with 1; a durable subscription
-then begins with that event the next time. An event may come twice, with the same ID: after a crash,
-or a failure.
+With --exec CMD, each event is given to a shell command, one after the other: as JSON (as with
+-o json) on its standard input, and in the variables JOBLEDGER_ID, JOBLEDGER_SEQUENCE,
+JOBLEDGER_TIME, JOBLEDGER_KIND, JOBLEDGER_NAMESPACE, JOBLEDGER_JOB, JOBLEDGER_UID, JOBLEDGER_REASONS
+and JOBLEDGER_TRY. When the command fails, it gets the same event again, after 1 s, then 2 s, up to
+30 s. Later events wait. After --tries failures subscribe ends with exit code 1, and a durable
+subscription begins with that event the next time. After a crash or a failure an event may come
+twice, with the same ID.
 
--o json writes one JSON object a line: id, cluster, job, what "jobledger events -o json" writes, and
-reasons and omitted where there are any. What is missing is a line {"gap":{…}}, a restored log one
-{"life":{…}}. This shape only grows.`,
+-o json writes one JSON object on each line: id, cluster, job, the fields of
+"jobledger events -o json", and reasons and omitted where there are any. Missing events are a line
+{"gap":{…}}, a restored log one {"life":{…}}. Fields are only ever added.`,
 		Example: `  jobledger subscribe                    everything, from the server on this machine
   jobledger subscribe job/demo --all --nats-context prod
   jobledger subscribe --decisions --since 1h -n batch -o json

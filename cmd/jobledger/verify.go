@@ -22,16 +22,16 @@ func newVerify(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Check that the log is whole and as it was written",
-		Long: `Read the whole log and check what must hold: dense sequences, checksums, the hash chain over every
-record, batches, pointers within streams, and that nothing is missing that the log does not admit.
+		Long: `Read the whole log and check it: dense sequences, checksums, the hash chain over every record,
+batches, pointers within streams. Nothing may be missing but what a record says is gone.
 
 The first line names the log. The last is "verify: R records, head SEQ HASH". If the log is damaged,
-all damage that is found is named, the first bad record and what before it is intact, and the exit
-code is 1.
+all damage is named, with the first bad record and the intact records before it, and the exit code
+is 1.
 
-It keeps nobody from writing: of a log that a controller writes, all files are verified but the
-newest, the tail. --has SEQ:HASH asks for a head that was noted elsewhere (here, in the Lease, or in
-the controller's messages): a log that ends before it, or went another way, is damaged.`,
+A controller can write the log at the same time. Then all files are verified but the newest.
+--has SEQ:HASH asks for a head that was noted elsewhere: by verify, in the Lease, in the messages of
+the controller. A log that ends before it, or has another hash there, is damaged.`,
 		Example: `  jobledger verify --log DIR
   jobledger verify --log DIR --has 124:9d964a30…`,
 		Args: cobra.NoArgs,

@@ -53,7 +53,7 @@ func (l *listing) rewound(version uint64, objects iter.Seq[sighting]) (events.Re
 // rewindLocked forgets everything: what was seen is of a past that the cluster does not have. Another life of the log begins,
 // and both resources are listed anew, but the one whose list is at hand.
 func (feed *Feed) rewindLocked(proof events.Rewind, listed *listing) {
-	feed.log.Warn("the cluster went back: it was restored from a backup. Everything known of it is read anew",
+	feed.log.Warn("the cluster went back: it was restored from a backup. Everything is listed again",
 		"resource", proof.Resource.String(), "known", proof.Known, "found", proof.Found, "object", string(proof.Object))
 	feed.identity.Epoch++
 	feed.keeper.Reset(feed.identity)

@@ -26,7 +26,7 @@ type OutrankedError struct{ By Said }
 
 // Error says who leads now.
 func (e *OutrankedError) Error() string {
-	return fmt.Sprintf("the Lease is given up: the Lease %s is now held by %s, for Jobs that are also ours", e.By.Lease, e.By.Holder)
+	return fmt.Sprintf("stopped leading: the Lease %s is now held by %s, whose Jobs include ours", e.By.Lease, e.By.Holder)
 }
 
 // neighbours are the other Leases of our name. It is safe for concurrent use: Beside looks at them, and each renewal does.

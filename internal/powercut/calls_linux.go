@@ -197,7 +197,7 @@ func (r *Recorder) opens(tid int, c *call, fd int) error {
 		id, there := r.names[name]
 		if !there {
 			if c.args[2]&unix.O_CREAT == 0 {
-				return fmt.Errorf("the process opens %s, which nobody made", name)
+				return fmt.Errorf("the process opens %s, which no recorded call made", name)
 			}
 			id = r.identity()
 			r.names[name] = id

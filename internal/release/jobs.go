@@ -33,7 +33,7 @@ func (c *Config) unfinished(ctx context.Context, held []heldPod) ([]Item, error)
 			slices.Contains(c.Finalizers, events.TrackingFinalizer)
 		if !finished(job) && (ours || owners[job.UID]) {
 			items = append(items, Item{
-				Kind: "Job", Namespace: job.Namespace, Name: job.Name, UID: job.UID, Action: LeftToNobody, Message: state(job),
+				Kind: "Job", Namespace: job.Namespace, Name: job.Name, UID: job.UID, Action: LeftUnmanaged, Message: state(job),
 			})
 		}
 		return nil

@@ -39,7 +39,7 @@ type Item struct {
 // The actions.
 const (
 	RemoveFinalizer = "remove finalizer"
-	LeftToNobody    = "left to nobody" // no controller runs the Job from then on
+	LeftUnmanaged   = "left unmanaged" // no controller runs the Job from then on
 	DeleteLease     = "delete"
 )
 

@@ -114,14 +114,14 @@ func writeText(c *events.WriteStatus) string {
 	return text
 }
 
-// commandText names a command: the record that decided it and its place there.
+// commandText names a command for programs: the record that decided it and its place there, from 0.
 func commandText(name events.CommandName) string {
 	return fmt.Sprintf("%d/%d", name.Decided, name.Place)
 }
 
 func (n *Names) commandEnded(r *events.Record, f *events.CommandEnded) string {
 	command := n.Command(r.Stream, f.Command)
-	text := "command " + commandText(f.Command)
+	text := fmt.Sprintf("command %d of record %d", f.Command.Place+1, f.Command.Decided)
 	switch command.(type) {
 	case nil:
 	case *events.WriteStatus:

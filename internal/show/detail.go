@@ -151,10 +151,10 @@ func epochText(f *events.EpochChanged) string {
 		}
 	case f.Reason != events.EpochClusterRewound:
 	case r.Object != "":
-		text += fmt.Sprintf(": the cluster was restored from a backup: object %s of %s went back from revision %d to %d; everything is read anew",
+		text += fmt.Sprintf(": the cluster was restored from a backup: object %s of %s went back from revision %d to %d; everything is listed again",
 			r.Object, r.Resource, r.Known, r.Found)
 	default:
-		text += fmt.Sprintf(": the cluster was restored from a backup: %s went back from revision %d to %d; everything is read anew",
+		text += fmt.Sprintf(": the cluster was restored from a backup: %s went back from revision %d to %d; everything is listed again",
 			r.Resource, r.Known, r.Found)
 	}
 	return text

@@ -220,7 +220,7 @@ func (j *Job) work(l *lines) {
 	for i, c := range j.InFlight {
 		text := c.Does + ", decided " + clock(c.Since)
 		if c.Doubt {
-			text = c.Does + ", in doubt: sent " + clock(c.Since) + ", and nobody knows what came of it"
+			text = c.Does + ", outcome unknown: sent " + clock(c.Since)
 		}
 		l.put(label(i, "In flight"), "%s", text)
 	}

@@ -63,7 +63,7 @@ func dropsInDoubt(j *projector.Job) (until events.Time) {
 // retried says what led to a wait after failures.
 func retried(r projector.Retry) string {
 	if r.Class == 0 {
-		return fmt.Sprintf("nobody knows how the last one ended (%s in a row)", count(int(r.Count), "failure"))
+		return fmt.Sprintf("outcome of the last try unknown (%s in a row)", count(int(r.Count), "failure"))
 	}
 	return fmt.Sprintf("refused (%s, %s in a row)", r.Class, count(int(r.Count), "failure"))
 }

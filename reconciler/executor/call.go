@@ -212,7 +212,7 @@ func (w *work) gaveUp(why error) {
 	default:
 		return
 	}
-	said.Reason, said.Message, said.Sentence = "", "", "given up: "+why.Error()
+	said.Reason, said.Message, said.Sentence = "", "", "cancelled: "+why.Error()
 }
 
 // refuse ends the task without a request. The sentence says why.

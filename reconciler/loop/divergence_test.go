@@ -92,7 +92,7 @@ func TestReplayFindsWhatWasDecidedOtherwise(t *testing.T) {
 				late.Time = late.Time.Add(time.Minute)
 				return append(cut, late)
 			},
-			"a wait had been served, and nobody looked",
+			"a wait was over, and no decision was recorded",
 		},
 		{
 			"evidence that is gone changes nothing",

@@ -29,7 +29,7 @@ func wantsOf(job *projector.Job, c events.Command) []want {
 	case *events.DeletePod:
 		return []want{{what: "delete", pod: c.Pod}}
 	case *events.DropFinalizer:
-		return []want{{what: "let go", pod: c.Pod}}
+		return []want{{what: "remove finalizer", pod: c.Pod}}
 	case *events.AdoptPod:
 		return []want{{what: "adopt", pod: c.Pod}}
 	case *events.ReleasePod:

@@ -65,7 +65,7 @@ func (w *Watcher) Look(j *projector.Job, d *reconciler.Decision, now events.Time
 		if len(overdue) > 0 {
 			late := *step
 			late.Commands = overdue
-			late.Sentence += fmt.Sprintf(": nobody did within %s", w.patience)
+			late.Sentence += fmt.Sprintf(": not done within %s", w.patience)
 			would.Steps = append(would.Steps, late)
 		}
 	}

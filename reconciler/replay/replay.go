@@ -258,7 +258,7 @@ func (b *turn) overdue() {
 			b.replay.wake(s, d.Wake)
 			continue
 		}
-		b.differ(b.end.Sequence, s, nil, &d.Decision, "a wait had been served, and nobody looked")
+		b.differ(b.end.Sequence, s, nil, &d.Decision, "a wait was over, and no decision was recorded")
 		delete(b.replay.wakes, s)
 	}
 }

@@ -42,7 +42,7 @@ func ReadKey(dir string) (key events.Key, err error) {
 	case err != nil:
 		return key, fmt.Errorf("read the key of the log: %w", err)
 	case info.Mode().Perm()&0o007 != 0:
-		return key, fmt.Errorf("anybody may read %s (mode %#o): put that right with 'chmod 600 %s'; if somebody may have read it and the log, "+
+		return key, fmt.Errorf("every user may read %s (mode %#o): mend that with 'chmod 600 %s'; if another user may have read it and the log, "+
 			"remove it, and the next start makes a new one", path, info.Mode().Perm(), path)
 	case info.Size() != int64(len(key)):
 		return key, fmt.Errorf("%s has %d bytes, and a key has %d: put back the one that belongs to the log, or remove it, "+

@@ -69,7 +69,7 @@ func openReadable(dir string, firsts []events.Sequence) (readable, error) {
 		}
 		if f.failed != nil && stray(before, f, all[i+1:]) {
 			r.damage = append(r.damage, &store.CorruptError{Path: f.file.path, At: f.file.first, Cause: f.failed,
-				Hint: "it is no part of the log, whose records there are in another file: move it away"})
+				Hint: "it is not part of the log; the records of that range are in another file: move it away"})
 			_ = f.file.end(f.failed)
 			continue
 		}

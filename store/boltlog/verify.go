@@ -198,7 +198,7 @@ func (v *verifier) conclude() error {
 			v.note("record %d is in the tail, which a controller writes: whether the log has its hash is not checked", h.Sequence)
 		case h.Sequence > v.report.Head.Sequence && v.intact == nil:
 			had := events.Loss{Epoch: v.report.Identity.Epoch, Sequence: h.Sequence, Hash: h.Hash}
-			v.harm(lost(v.dir, v.report.Head.Sequence, had, fmt.Sprintf("somebody noted record %d of the log", h.Sequence)))
+			v.harm(lost(v.dir, v.report.Head.Sequence, had, fmt.Sprintf("record %d of the log was noted elsewhere", h.Sequence)))
 		default:
 			v.note("record %d cannot be read: whether the log has its hash is not checked", h.Sequence)
 		}

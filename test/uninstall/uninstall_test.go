@@ -208,9 +208,9 @@ func TestNothingHangsAfterLettingGo(t *testing.T) {
 	})
 	pod, err := c.client.CoreV1().Pods("kept").Get(t.Context(), running.Name, metav1.GetOptions{})
 	if err != nil || len(pod.Finalizers) > 0 || pod.DeletionTimestamp != nil || pod.Status.Phase != "Running" {
-		t.Errorf("the pod of a Job that was let go: %v, finalizers %v, %s", err, pod.Finalizers, pod.Status.Phase)
+		t.Errorf("the pod of a Job that was dropped: %v, finalizers %v, %s", err, pod.Finalizers, pod.Status.Phase)
 	}
-	if out, code := c.sh("jobledger release --let-go"); code != 0 || !strings.Contains(out, "0 pods with a finalizer, 1 Job that nobody runs, 0 Leases") {
+	if out, code := c.sh("jobledger release --let-go"); code != 0 || !strings.Contains(out, "0 pods with a finalizer, 1 unmanaged Job, 0 Leases") {
 		t.Errorf("again: exit code %d\n%s", code, out)
 	}
 }
@@ -240,7 +240,7 @@ func TestDrainByHand(t *testing.T) {
 	out, code := c.sh("jobledger release --drain" + flags)
 	for _, line := range []string{
 		"draining: a Job that has not begun is not taken", "jobs=[batch/short]", "drained: nothing is left to do",
-		"job/late         left to nobody", "lease/jobledger  delete          done",
+		"job/late         left unmanaged", "lease/jobledger  delete          done",
 	} {
 		if code != 0 || !strings.Contains(out, line) {
 			t.Errorf("exit code %d, and no %q", code, line)

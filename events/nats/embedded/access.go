@@ -97,7 +97,7 @@ func secretIn(path string) (string, error) {
 		return "", fmt.Errorf("read a secret of the NATS server: %w", err)
 	}
 	if info.Mode().Perm()&0o007 != 0 {
-		return "", fmt.Errorf("anybody may read %s (mode %#o): remove it, and the next start makes a new secret", path, info.Mode().Perm())
+		return "", fmt.Errorf("every user may read %s (mode %#o): remove it, and the next start makes a new secret", path, info.Mode().Perm())
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -225,7 +225,7 @@ func (g *gate) mayDelete(ctx context.Context, object string) error {
 		return err
 	}
 	if !empty(there["durable_name"]) {
-		return refusef("readers may not delete a durable consumer: user %s may, and nobody's requests for %s delete it, too", Owner, keepDurable)
+		return refusef("readers may not delete a durable consumer: user %s may, and it is deleted after %s without a request", Owner, keepDurable)
 	}
 	return nil
 }

@@ -318,7 +318,7 @@ func TestASecretThatAnybodyMayReadIsRefused(t *testing.T) {
 	if err := os.Chmod(secret, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := embedded.Start(config); err == nil || !strings.Contains(err.Error(), "anybody may read") {
+	if s, err := embedded.Start(config); err == nil || !strings.Contains(err.Error(), "every user may read") {
 		s.Close()
 		t.Errorf("it is taken: %v", err)
 	}

@@ -93,7 +93,7 @@ func (s *Server) keep(ctx context.Context) {
 			continue
 		}
 		if err := s.again(); err != nil {
-			s.config.Logger.Warn("the NATS server does not start anew; it is tried again", "error", err)
+			s.config.Logger.Warn("the NATS server does not restart; trying again", "error", err)
 		}
 	}
 }
@@ -106,7 +106,7 @@ func (s *Server) again() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.now != nil {
-		s.config.Logger.Warn("the NATS server could not write its stream, and there is room on its disk: starting it anew")
+		s.config.Logger.Warn("the NATS server could not write its stream, and there is room on its disk: restarting it")
 		s.now.close()
 		s.now = nil
 	}
@@ -128,7 +128,7 @@ func (s *Server) InProcessConn() (net.Conn, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.now == nil {
-		return nil, errors.New("the NATS server starts anew")
+		return nil, errors.New("the NATS server is restarting")
 	}
 	return s.now.server.InProcessConn()
 }

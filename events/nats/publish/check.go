@@ -38,7 +38,7 @@ func Check(c *jetstream.StreamConfig, cluster string) (refused, flags []string) 
 	refuse(c.Retention != jetstream.LimitsPolicy, "with retention %q messages are deleted when some have read them; want %q",
 		c.Retention.String(), jetstream.LimitsPolicy.String())
 	refuse(c.Storage != jetstream.FileStorage, "in memory it is lost with the server; want storage \"file\"")
-	refuse(c.NoAck, "it does not acknowledge (no_ack), so nobody knows what it stored")
+	refuse(c.NoAck, "it does not acknowledge (no_ack), so what it stored is unknown")
 	refuse(c.PersistMode != jetstream.DefaultPersistMode, "with asynchronous persistence it acknowledges what it has not written")
 	refuse(c.MaxMsgsPerSubject > 0, "it keeps only %d messages of each subject (max_msgs_per_subject), and a Job's are many on one", c.MaxMsgsPerSubject)
 	refuse(c.MaxMsgSize > 0 && c.MaxMsgSize < leastMessage, "messages of %d bytes (max_msg_size) are too small for the headers; want %d", c.MaxMsgSize, leastMessage)
@@ -56,7 +56,7 @@ func Check(c *jetstream.StreamConfig, cluster string) (refused, flags []string) 
 	flag(c.MaxMsgSize > 0 && c.MaxMsgSize >= leastMessage && c.MaxMsgSize < smallMessage,
 		"messages are at most %d bytes (max_msg_size): of larger ones evidence and facts are left out", c.MaxMsgSize)
 	flag(c.Discard == jetstream.DiscardNew && (c.MaxMsgs > 0 || c.MaxBytes > 0),
-		"when it is full it takes nothing more (discard \"new\"): publishing stands still until there is room, and nothing is lost")
+		"when it is full it takes nothing more (discard \"new\"): publishing stops until there is room, and nothing is lost")
 	flag(c.Discard == jetstream.DiscardOld && (c.MaxMsgs > 0 || c.MaxBytes > 0),
 		"when it is full the oldest messages are deleted, read or not (discard \"old\")")
 	flag(c.Duplicates > 0 && c.Duplicates < duplicates && (c.MaxAge == 0 || c.Duplicates < c.MaxAge),

@@ -42,7 +42,7 @@ func TestStreamsThatLoseMessagesAreRefusedOrFlagged(t *testing.T) {
 		{"few bytes", func(c *jetstream.StreamConfig) { c.MaxBytes = 1 << 20 }, "", "which is little"},
 		{"small messages", func(c *jetstream.StreamConfig) { c.MaxMsgSize = 32 << 10 }, "", "evidence and facts are left out"},
 		{"a bound that drops the oldest", func(c *jetstream.StreamConfig) { c.MaxBytes = 1 << 40 }, "", "the oldest messages are deleted"},
-		{"a bound that stops", func(c *jetstream.StreamConfig) { c.MaxBytes, c.Discard = 1<<40, jetstream.DiscardNew }, "", "publishing stands still"},
+		{"a bound that stops", func(c *jetstream.StreamConfig) { c.MaxBytes, c.Discard = 1<<40, jetstream.DiscardNew }, "", "publishing stops"},
 		{"a short window for duplicates", func(c *jetstream.StreamConfig) { c.Duplicates = time.Second }, "", "knows duplicates for 1s only"},
 	} {
 		t.Run(row.sentence, func(t *testing.T) {

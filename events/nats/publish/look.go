@@ -50,7 +50,7 @@ func (p *Publisher) look(ctx context.Context, at *place) error {
 	refused, _ := Check(&info.Config, p.Cluster)
 	switch {
 	case !info.Created.Equal(at.created):
-		return fmt.Errorf("stream %s was made anew", at.stream)
+		return fmt.Errorf("stream %s was deleted and created again", at.stream)
 	case info.State.LastSeq < ended:
 		return fmt.Errorf("stream %s lost its newest messages: it ends at %d, and %d was acknowledged", at.stream, info.State.LastSeq, ended)
 	case len(refused) > 0:

@@ -77,7 +77,7 @@ const nearby, farther = 1024, 16
 // where that is: two logs that took turns, though they should not, leave theirs in any order. So all are looked through, from
 // a place on that is the farther back the longer none is found.
 func (p *Publisher) newestOf(ctx context.Context, s jetstream.Stream, first uint64, other *tail) (*tail, error) {
-	p.Logger.Warn("somebody else wrote the stream's newest message (want one publisher): going on after it", "stream",
+	p.Logger.Warn("another publisher wrote the stream's newest message (there should be one publisher): going on after it", "stream",
 		s.CachedInfo().Config.Name, "place", other.place, "logID", other.head.ID.Log.LogID)
 	for back := uint64(nearby); ; back *= farther {
 		from := max(first, 1)

@@ -55,7 +55,7 @@ func (s *subscriber) made() {
 // remade tells that another stream stands in the place of the one before.
 func (s *subscriber) remade() {
 	first := s.floor.first()
-	text := "the stream was made anew: going on with "
+	text := "the stream was deleted and created again: going on with "
 	switch {
 	case first != (nats.ID{}):
 		text += "record " + first.String()

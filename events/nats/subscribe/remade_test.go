@@ -182,10 +182,10 @@ func TestASubscriberIsToldThatTheStreamWasMadeAnew(t *testing.T) {
 				said = append(said, n.String())
 			}
 			next := nats.ID{Log: life, Sequence: 6}.String()
-			want := []string{"the stream was made anew: going on with record " + next}
+			want := []string{"the stream was deleted and created again: going on with record " + next}
 			if durable != "" {
 				want = append([]string{"the durable subscription d was made: it begins with the oldest that the stream has"},
-					"the stream was made anew: going on with record "+next, "the durable subscription d was made: it goes on with record "+next)
+					"the stream was deleted and created again: going on with record "+next, "the durable subscription d was made: it goes on with record "+next)
 			}
 			if !slices.Equal(said, want) {
 				t.Errorf("it says %q, want %q", said, want)

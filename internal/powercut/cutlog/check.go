@@ -135,7 +135,7 @@ func opened(ctx context.Context, dir string, h Heard, options boltlog.Options) (
 	case key == events.Key{}:
 		return head, errors.New("the key is not random: it has zeros")
 	case h.Key != nil && !bytes.Equal(key[:], h.Key):
-		return head, fmt.Errorf("the key is not the one that there was (made anew: %t)", made)
+		return head, fmt.Errorf("the key is not the one that there was (another was made: %t)", made)
 	}
 	return head, nil
 }
