@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,7 +90,8 @@ func (p *patient) flip(path string, from, to int) {
 	p.write(path, content)
 }
 
-// pages gives the places of the data pages of a file: branches and leaves, in use or left from an earlier commit.
+// pages gives the places of the data pages of a file: branches and leaves, in use or left from an earlier commit. They are ordered by what
+// they hold, because bbolt may put the pages of one commit in any order.
 func (p *patient) pages(path string) (at []int) {
 	content := p.read(path)
 	for page := 2 * boltPage; page+boltPage <= len(content); page += boltPage {
@@ -97,6 +99,9 @@ func (p *patient) pages(path string) (at []int) {
 			at = append(at, page)
 		}
 	}
+	slices.SortFunc(at, func(a, b int) int {
+		return bytes.Compare(content[a+8:a+boltPage], content[b+8:b+boltPage]) // behind the page's number
+	})
 	return at
 }
 

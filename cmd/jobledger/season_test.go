@@ -68,6 +68,16 @@ func (c *fakeCluster) snapshot() {
 	}
 }
 
+// eachDurable is a log that commits each batch by itself, so that its files are the same ones each time: how many batches share a commit
+// depends on how busy the machine is, and that decides which page of a file holds what.
+type eachDurable struct{ store.Log }
+
+func (l eachDurable) Append(b events.Batch, _ bool) store.Commit {
+	commit := l.Log.Append(b, true)
+	<-commit.Done()
+	return commit
+}
+
 // makeSeason writes a season's log to a directory, packs the older half of its files and stops in good order. Older, if not empty, gets a copy as it was halfway.
 func makeSeason(t testing.TB, dir, older string, jobs int) {
 	t.Helper()
@@ -78,7 +88,7 @@ func makeSeason(t testing.TB, dir, older string, jobs int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	season(t, log, jobs, func(n int) {
+	season(t, eachDurable{log}, jobs, func(n int) {
 		if n == jobs/2 && older != "" {
 			copyLog(t, dir, older)
 			trim(t, older)
