@@ -16,5 +16,5 @@
 //
 // A Teller is for one writer, like the log in it.
 //
-// Read next: tell.go, check.go; powercut_test.go for what is tried.
+// Read next: tell.go, check.go, cuts.go; powercut_test.go for what is tried. cmd/jobledger tries the whole command with it.
 package cutlog

@@ -3,14 +3,12 @@
 package cutlog_test
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -26,8 +24,11 @@ var recorded = sync.OnceValues(func() (*powercut.Trace, error) {
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(root) }() // what stays is in a directory for what is temporary
-	return record(root, func(recorder *powercut.Recorder) { recorder.KillAfter(200 + rand.IntN(300)) }, story...)
+	return record(root, mortal, story...)
 })
+
+// mortal kills the first process of a story somewhere.
+func mortal(recorder *powercut.Recorder) { recorder.KillAfter(200 + rand.IntN(300)) }
 
 // record lets processes live with the log in a directory, one after the other. Prepare, if not nil, has a word with the recorder.
 func record(root string, prepare func(*powercut.Recorder), lives ...string) (*powercut.Trace, error) {
@@ -48,175 +49,92 @@ func record(root string, prepare func(*powercut.Recorder), lives ...string) (*po
 	return recorder.Trace(), nil
 }
 
-// trace is the recorded story. A machine that cannot trace fails in CI, and skips the test elsewhere.
+// trace is the recorded story.
 func trace(t *testing.T) *powercut.Trace {
 	t.Helper()
 	tr, err := recorded()
-	need(t, err)
+	cutlog.Need(t, err)
 	return tr
 }
 
-func need(t *testing.T, err error) {
+// check says what is wrong with n states of a trace, until fn says that it is enough. Said is what was said before the trace.
+func check(t *testing.T, r *rand.Rand, tr *powercut.Trace, n int, said []byte, fn func(cutlog.Cut, error) bool) {
 	t.Helper()
-	switch {
-	case err == nil:
-	case errors.Is(err, powercut.ErrCannotTrace) && os.Getenv("CI") == "":
-		t.Skip(err)
-	default:
-		t.Fatal(err)
-	}
-}
-
-// number is how often something is tried: more at length, or as often as the environment says.
-func number(t *testing.T, variable string, daily, long int) int {
-	t.Helper()
-	if n, err := strconv.Atoi(os.Getenv(variable)); err == nil {
-		return n
-	}
-	if os.Getenv("JOBLEDGER_LONG") != "" {
-		return long
-	}
-	if testing.Short() {
-		return daily / 5
-	}
-	return daily
-}
-
-// seed is another one each time; the failure of one is repeated with JOBLEDGER_SEED.
-func seed(t *testing.T) *rand.Rand {
-	t.Helper()
-	n := rand.Uint64()
-	if given, err := strconv.ParseUint(os.Getenv("JOBLEDGER_SEED"), 10, 64); err == nil {
-		n = given
-	}
-	t.Logf("JOBLEDGER_SEED=%d", n)
-	return rand.New(rand.NewPCG(n, 12))
-}
-
-// moments draws where the power is cut: anywhere, and just before and behind the calls on which durability hangs.
-func moments(r *rand.Rand, tr *powercut.Trace, n int) []int {
-	turns := tr.Find(func(s powercut.Step) bool { return s.Kind != powercut.Write && s.Kind != powercut.Say })
-	var all []int
-	for i := range n {
-		if i%2 == 0 || len(turns) == 0 {
-			all = append(all, r.IntN(len(tr.Steps)+1))
-		} else {
-			all = append(all, min(turns[r.IntN(len(turns))]+r.IntN(3), len(tr.Steps)))
-		}
-	}
-	slices.Sort(all)
-	return all
-}
-
-// cut is one state that a power cut left.
-type cut struct {
-	at    int
-	what  string
-	state powercut.State
-	heard *cutlog.Heard
-}
-
-func (c cut) String() string { return fmt.Sprintf("cut after step %d: %s", c.at, c.what) }
-
-// cuts gives n states of a trace to fn, each another one, until fn says that it is enough. Said is what was said before the trace.
-func cuts(t *testing.T, r *rand.Rand, tr *powercut.Trace, n int, said []byte, fn func(cut) bool) {
-	t.Helper()
-	disk, heard, seen := powercut.NewDisk(tr), &cutlog.Heard{}, map[uint64]bool{}
-	if err := heard.Hear(said); err != nil {
-		t.Fatal(err)
-	}
-	before := 0
-	for _, at := range moments(r, tr, n) {
-		disk.Advance(at)
-		if err := heard.Hear(tr.Said(before, at)); err != nil {
+	heard := &cutlog.Heard{}
+	hear := func(said []byte) {
+		if err := heard.Hear(said); err != nil {
 			t.Fatal(err)
 		}
-		before = at
-		state, what := disk.State(r)
-		if sum := state.Sum() ^ uint64(heard.Durable); seen[sum] {
-			continue
-		} else {
-			seen[sum] = true
-		}
-		if at > 0 {
-			what += ", behind: " + tr.Steps[at-1].String()
-		}
-		if !fn(cut{at: at, what: what, state: state, heard: heard}) {
+	}
+	hear(said)
+	for c := range cutlog.Cuts(r, tr, n) {
+		hear(c.Said)
+		root := c.Put(t)
+		err := cutlog.Check(t.Context(), logIn(root), *heard, options)
+		cutlog.Remove(t, root)
+		if !fn(c, err) {
 			return
 		}
 	}
 }
 
-// put makes the state in a new directory, and gives it.
-func (c cut) put(t *testing.T) (root string) {
+// wrong fails the test for what is wrong with a state.
+func wrong(t *testing.T, c cutlog.Cut, err error) {
 	t.Helper()
-	below := "/dev/shm" // no sync waits for a disk there, and none is needed: nobody cuts the power of this machine
-	if _, err := os.Stat(below); err != nil {
-		below = t.TempDir()
-	}
-	root, err := os.MkdirTemp(below, "powercut") //nolint:usetesting // the caller removes it
 	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.state.Put(root); err != nil {
-		t.Fatal(err)
-	}
-	return root
-}
-
-func remove(t *testing.T, root string) {
-	t.Helper()
-	if err := os.RemoveAll(root); err != nil {
-		t.Error(err)
+		t.Errorf("%v: %v", c, err)
+		c.Keep(t)
 	}
 }
 
-func (c cut) check(t *testing.T) error {
-	t.Helper()
-	root := c.put(t)
-	defer remove(t, root)
-	err := cutlog.Check(t.Context(), logIn(root), *c.heard, options)
-	if dir := os.Getenv("JOBLEDGER_KEEP"); err != nil && dir != "" {
-		t.Log("the state is kept in ", dir)
-		if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700), c.state.Put(dir)); err != nil {
-			t.Error(err)
-		}
-	}
-	return err
-}
-
-// TestPowerCutsLoseNothing cuts the power of a log that is made, grows, turns over, is killed, recovers, prunes and stops.
+// TestPowerCutsLoseNothing cuts the power of a log that is made, grows, turns over, is killed, recovers, prunes and stops. At length it
+// hears other stories of logs that live so.
 func TestPowerCutsLoseNothing(t *testing.T) {
-	tr, r := trace(t), seed(t)
-	states := 0
-	cuts(t, r, tr, number(t, "JOBLEDGER_CUTS", 400, 20_000), nil, func(c cut) bool {
-		states++
-		if err := c.check(t); err != nil {
-			t.Errorf("%v: %v", c, err)
+	r, states, calls := cutlog.Seed(t), 0, 0
+	for n := range cutlog.Number("JOBLEDGER_STORIES", 1, 20) {
+		tr := trace(t)
+		if n > 0 {
+			told := []string{story[0]}
+			for range 4 {
+				told = append(told, story[1+r.IntN(len(story)-1)])
+			}
+			var err error
+			tr, err = record(t.TempDir(), mortal, told...)
+			cutlog.Need(t, err)
 		}
-		return !t.Failed()
-	})
-	t.Logf("%d states of %d calls", states, len(tr.Steps))
+		calls += len(tr.Steps)
+		check(t, r, tr, cutlog.Number("JOBLEDGER_CUTS", 400, 1500), nil, func(c cutlog.Cut, err error) bool {
+			states++
+			wrong(t, c, err)
+			return !t.Failed()
+		})
+		if t.Failed() {
+			break
+		}
+	}
+	t.Logf("%d states of %d calls", states, calls)
 }
 
 // TestAPowerCutWhileRecovering cuts the power a second time, while the log is opened that the first cut left.
 func TestAPowerCutWhileRecovering(t *testing.T) {
-	tr, r := trace(t), seed(t)
-	again, states := number(t, "JOBLEDGER_CUTS_AGAIN", 25, 100), 0
-	cuts(t, r, tr, number(t, "JOBLEDGER_RECOVERIES", 12, 150), nil, func(c cut) bool {
-		root := c.put(t)
-		defer remove(t, root)
+	tr, r := trace(t), cutlog.Seed(t)
+	again, states := cutlog.Number("JOBLEDGER_CUTS_AGAIN", 25, 100), 0
+	for c := range cutlog.Cuts(r, tr, cutlog.Number("JOBLEDGER_RECOVERIES", 12, 150)) {
+		root := c.Put(t)
 		recovery, err := record(root, nil, "goes on")
-		need(t, err)
-		cuts(t, r, recovery, again, tr.Said(0, c.at), func(second cut) bool {
+		cutlog.Remove(t, root)
+		cutlog.Need(t, err)
+		check(t, r, recovery, again, tr.Said(0, c.At), func(second cutlog.Cut, err error) bool {
 			states++
-			if err := second.check(t); err != nil {
-				t.Errorf("%v; then, while it recovered, %v: %v", c, second, err)
+			if wrong(t, second, err); t.Failed() {
+				t.Logf("before that, %v", c)
 			}
 			return !t.Failed()
 		})
-		return !t.Failed()
-	})
+		if t.Failed() {
+			break
+		}
+	}
 	t.Logf("%d states", states)
 }
 
@@ -269,11 +187,10 @@ func TestAForgottenCallIsNoticed(t *testing.T) {
 		{"a snapshot is not synced", tr.Without(suffix(powercut.Sync, ".snap.tmp"))},
 	} {
 		t.Run(row.what, func(t *testing.T) {
-			r, tried := seed(t), 0
-			found := ""
-			cuts(t, r, row.trace, number(t, "JOBLEDGER_CUTS", 3000, 3000), nil, func(c cut) bool {
+			tried, found := 0, ""
+			check(t, cutlog.Seed(t), row.trace, 3000, nil, func(c cutlog.Cut, err error) bool {
 				tried++
-				if err := c.check(t); err != nil {
+				if err != nil {
 					found = fmt.Sprintf("%v: %v", c, err)
 				}
 				return found == ""
