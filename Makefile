@@ -99,7 +99,7 @@ concurrent = go list ./... | grep -E '/(cmd/.+|events/.+|reconciler/(loop|execut
 sequential = go list ./... | grep -vE '/(cmd/.+|events/.+|reconciler/(loop|executor)|store/.+)$$'
 
 # Tests that have one goroutine, or measure memory, and take a minute under the race detector run plain.
-lonely := ^(TestScriptsWithRestarts|TestDamageTable|TestFlippedByte.*|TestBytesPerPayloadByte|TestTruncatedFileIsFound|TestADamagedIndex.*|TestPagesReadWhatBboltWrote|TestALogIsWrittenAgainFromItsStream|TestAReaderThatAsksForAllAtOnce.*)$$
+lonely := ^(TestScriptsWithRestarts|TestTheCommandUnderPowerCuts|TestDamageTable|TestFlippedByte.*|TestBytesPerPayloadByte|TestTruncatedFileIsFound|TestADamagedIndex.*|TestPagesReadWhatBboltWrote|TestALogIsWrittenAgainFromItsStream|TestAReaderThatAsksForAllAtOnce.*)$$
 
 # Integration tests run programs that the test cache knows nothing of, so what they said of another build is no answer.
 # A third of their time is waits, so three packages run at once, each with its own control plane.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -23,11 +22,5 @@ func startDeniedAPI(ts *testscript.TestScript, neg bool, args []string) {
 		refuse(w, http.StatusForbidden, metav1.StatusReasonForbidden, "this is forbidden: User \"a\" cannot do it", nil)
 	}))
 	ts.Defer(server.Close)
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), fmt.Appendf(nil, `apiVersion: v1
-kind: Config
-clusters: [{name: a, cluster: {server: %q}}]
-contexts: [{name: a, context: {cluster: a, user: a}}]
-current-context: a
-users: [{name: a, user: {}}]
-`, server.URL), 0o600))
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), openKubeconfig(server.URL), 0o600))
 }

@@ -57,13 +57,18 @@ func startFakeAPI(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(api.writes, nil, 0o600))
 	server := httptest.NewServer(api)
 	ts.Defer(server.Close)
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), fmt.Appendf(nil, `apiVersion: v1
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), openKubeconfig(server.URL), 0o600))
+}
+
+// openKubeconfig is a kubeconfig of an API server that lets everybody in.
+func openKubeconfig(server string) []byte {
+	return fmt.Appendf(nil, `apiVersion: v1
 kind: Config
 clusters: [{name: a, cluster: {server: %q}}]
 contexts: [{name: a, context: {cluster: a, user: a}}]
 current-context: a
 users: [{name: a, user: {}}]
-`, server.URL), 0o600))
+`, server)
 }
 
 var kinds = map[string]string{"pods": "Pod", "jobs": "Job", "leases": "Lease"}

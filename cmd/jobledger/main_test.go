@@ -18,6 +18,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"jobledger":         func() { os.Exit(run(os.Args)) },
 		"kubectl-jobledger": func() { os.Exit(run(os.Args)) },
+		smallFilesCommand:   smallFilesMain,
 	})
 }
 
