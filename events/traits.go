@@ -151,6 +151,9 @@ const (
 	SortCreate Sort = 1 // what makes pods, and what has to be there before them
 	SortChange Sort = 2 // other changes of pods
 	SortWrite  Sort = 3 // writes and reads of the Job
+
+	// MaxSort is the highest of them: the size of a table by sort.
+	MaxSort = SortWrite
 )
 
 // Priority says how urgent a command is. Between Jobs, commands of PriorityUnblock and PriorityBulk take turns; of one Job,

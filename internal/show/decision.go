@@ -2,8 +2,9 @@ package show
 
 import (
 	"fmt"
-	"reflect"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
 )
@@ -17,12 +18,12 @@ func (n *Names) decision(s events.Stream, d *events.Decision) string {
 	return strings.Join(parts, "; ")
 }
 
-// commands says what some commands ask for, those of one type in one phrase.
+// commands says what some commands ask for, those of one kind in one phrase.
 func (n *Names) commands(s events.Stream, commands []events.Command) string {
 	var parts []string
 	for len(commands) > 0 {
 		same := 1
-		for same < len(commands) && reflect.TypeOf(commands[same]) == reflect.TypeOf(commands[0]) {
+		for same < len(commands) && commands[same].Traits() == commands[0].Traits() {
 			same++
 		}
 		if same == 1 {
@@ -35,49 +36,24 @@ func (n *Names) commands(s events.Stream, commands []events.Command) string {
 	return strings.Join(parts, ", ")
 }
 
-// many says what several commands of the type of c ask for.
+// many says what several commands of the kind of c ask for.
 func many(c events.Command, k int) string {
-	switch c := c.(type) {
-	case *events.CreatePod:
-		if c.Again {
-			return fmt.Sprintf("create %d pods again", k)
-		}
-		return fmt.Sprintf("create %d pods", k)
-	case *events.DeletePod:
-		return fmt.Sprintf("delete %d pods", k)
-	case *events.DropFinalizer:
-		return fmt.Sprintf("remove the finalizers of %d pods", k)
-	case *events.ReadPod:
-		return fmt.Sprintf("look for %d pods", k)
-	case *events.Withdraw:
-		return fmt.Sprintf("withdraw %d commands", k)
+	text := fmt.Sprintf(c.Traits().Many, k)
+	if create, ok := c.(*events.CreatePod); ok && create.Again {
+		text += " again"
 	}
-	return fmt.Sprintf("%d × %s", k, events.Describe(c))
+	return text
 }
 
 // Phrase says what one command asks for, with the names of pods where the log says them.
 func (n *Names) Phrase(s events.Stream, c events.Command) string {
-	switch c := c.(type) {
-	case nil:
+	if c == nil {
 		return "command"
-	case *events.DeletePod:
-		return "delete pod " + n.Pod(s, c.Pod)
-	case *events.DropFinalizer:
-		if c.ThenDelete {
-			return "remove finalizer of surplus pod " + n.Pod(s, c.Pod)
-		}
-		return "remove finalizer of pod " + n.Pod(s, c.Pod)
-	case *events.AdoptPod:
-		if c.Spent {
-			return "adopt counted pod " + n.Pod(s, c.Pod)
-		}
-		return "adopt pod " + n.Pod(s, c.Pod)
-	case *events.ReleasePod:
-		return "release pod " + n.Pod(s, c.Pod)
-	case *events.WriteStatus:
-		return writeText(c)
 	}
-	return events.Describe(c)
+	if w, ok := c.(*events.WriteStatus); ok {
+		return writeText(w)
+	}
+	return events.Phrase(c, func(pod types.UID) string { return n.Pod(s, pod) })
 }
 
 // writeText puts first what matters most about a status write: the condition that it adds, of several the last; then the
@@ -122,10 +98,10 @@ func commandText(name events.CommandName) string {
 func (n *Names) commandEnded(r *events.Record, f *events.CommandEnded) string {
 	command := n.Command(r.Stream, f.Command)
 	text := fmt.Sprintf("command %d of record %d", f.Command.Place+1, f.Command.Decided)
-	switch command.(type) {
-	case nil:
-	case *events.WriteStatus:
-		text = "write status"
+	switch {
+	case command == nil:
+	case command.Traits().Kind == events.CommandWriteStatus:
+		text = command.Traits().Verb // what it changes is said where it was decided
 	default:
 		text = n.Phrase(r.Stream, command)
 	}

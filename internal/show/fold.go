@@ -27,7 +27,7 @@ type Account struct {
 	LastAt      events.Time
 	Records     uint64
 	Decision    *events.Record  // the newest one
-	Trouble     [3]*Failure     // the newest failure of each sort of command, if none succeeded since
+	Trouble     failures        // the newest of each sort of command, if none succeeded since
 	Retired     events.Sequence // the record that closed it; 0 while it is open
 	Deleted     events.Sequence // the record that says that its object is gone
 	Rewound     events.Sequence // the record that begins another epoch, when nothing was seen of the Job since
@@ -41,12 +41,8 @@ type Account struct {
 	names   Names
 }
 
-// The sorts of commands whose newest failure an account keeps; the places in Account.Trouble.
-const (
-	troubleCreating = iota // creates of pods
-	troublePodding         // other changes of pods
-	troubleWriting         // status writes and reads
-)
+// failures are some of commands, by sort; nil for none.
+type failures [events.MaxSort + 1]*Failure
 
 // NewFold is the fold of no records.
 func NewFold() *Fold { return FoldOn(projector.NewWorld()) }
@@ -65,7 +61,7 @@ func (f *Fold) Apply(r *events.Record) {
 	f.world.Apply(r)
 	if _, ok := r.Facts.(*events.EpochChanged); ok {
 		for _, a := range f.accounts {
-			a.Rewound, a.said, a.writing, a.Trouble = r.Sequence, nil, said{}, [3]*Failure{}
+			a.Rewound, a.said, a.writing, a.Trouble = r.Sequence, nil, said{}, failures{}
 		}
 	}
 	if r.Stream.Kind != events.StreamJob {
@@ -162,12 +158,9 @@ func (a *Account) note(r *events.Record) {
 
 // ended notes a failure, or that the same sort of command succeeded since.
 func (a *Account) ended(r *events.Record, f *events.CommandEnded) {
-	sort := troublePodding
-	switch a.names.Command(a.Stream, f.Command).(type) {
-	case *events.CreatePod, *events.ReadPod, *events.FindGroup, *events.CreateWorkload, *events.CreatePodGroup:
-		sort = troubleCreating
-	case *events.WriteStatus, *events.ReadJob:
-		sort = troubleWriting
+	sort := events.SortChange
+	if c := a.names.Command(a.Stream, f.Command); c != nil {
+		sort = c.Traits().Sort
 	}
 	switch f.Ending {
 	case events.Done:
@@ -182,13 +175,13 @@ func (a *Account) ended(r *events.Record, f *events.CommandEnded) {
 }
 
 // hear keeps what the API server said of a command that failed.
-func (a *Account) hear(sort int, r *events.Record, f *events.CommandEnded) {
+func (a *Account) hear(sort events.Sort, r *events.Record, f *events.CommandEnded) {
 	s := said{r.Sequence, r.Evidence.Message}
 	if s.text == "" {
 		s.text = r.Evidence.Sentence
 	}
 	switch stands, _ := a.job.Standing(f.Command); {
-	case sort == troubleWriting:
+	case sort == events.SortWrite:
 		a.writing = s
 	case stands != nil:
 		if a.said == nil {

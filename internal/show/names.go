@@ -168,11 +168,7 @@ func mayStand(c events.Command, class events.RefusalClass) bool {
 	case events.RefusedNotFound, events.RefusedNameTaken, events.RefusedTemplate:
 		return false
 	}
-	switch c.(type) {
-	case *events.CreatePod, *events.DeletePod, *events.DropFinalizer, *events.FindGroup, *events.CreateWorkload, *events.CreatePodGroup:
-		return true
-	}
-	return false
+	return c != nil && c.Traits().Stands
 }
 
 // Job is the Job that a stream belongs to; without a name when the log does not say.

@@ -1,8 +1,6 @@
 package observe
 
 import (
-	"fmt"
-
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
@@ -12,39 +10,40 @@ import (
 // want is something that a decision asks for. Equal wants of decisions one after the other are the same thing, still not
 // done. Mark moves when something was done of that sort, though not all: another pod was made, the status was written.
 type want struct {
-	what  string
-	pod   types.UID
-	index int32
-	mark  uint64
+	kind      events.CommandKind
+	pod       types.UID
+	index     int32
+	condition string // that a status write is to bring
+	mark      uint64
 }
 
 // wantsOf are the wants behind a command; none for one that only looks.
 func wantsOf(job *projector.Job, c events.Command) []want {
-	switch c := c.(type) {
-	case *events.CreatePod:
-		if c.Index != events.NoIndex {
-			return []want{{what: "create", index: c.Index}}
-		}
-		return []want{{what: "create", index: c.Index, mark: job.Heard()}}
-	case *events.DeletePod:
-		return []want{{what: "delete", pod: c.Pod}}
-	case *events.DropFinalizer:
-		return []want{{what: "remove finalizer", pod: c.Pod}}
-	case *events.AdoptPod:
-		return []want{{what: "adopt", pod: c.Pod}}
-	case *events.ReleasePod:
-		return []want{{what: "release", pod: c.Pod}}
-	case *events.WriteStatus:
-		if len(c.Change.Conditions) == 0 {
-			return []want{{what: "status", mark: job.Version}}
-		}
-		var wants []want
-		for _, k := range c.Change.Conditions { // other writes in between do not bring it
-			wants = append(wants, want{what: "condition " + k.Type + "=" + k.Status + " " + k.Reason})
-		}
-		return wants
-	case *events.ReadJob, *events.ReadPod, *events.FindGroup, *events.Withdraw:
+	traits := c.Traits()
+	if traits.Reads || traits.Target == events.TargetCommand {
 		return nil
 	}
-	return []want{{what: fmt.Sprintf("%T", c)}}
+	if write, ok := c.(*events.WriteStatus); ok {
+		return wantsOfWrite(job, write)
+	}
+	_, index := events.OrdinalOf(c)
+	w := want{kind: traits.Kind, pod: events.PodOf(c), index: index}
+	if traits.Target == events.TargetNewPod && index == events.NoIndex {
+		w.mark = job.Heard()
+	}
+	return []want{w}
+}
+
+func wantsOfWrite(job *projector.Job, write *events.WriteStatus) []want {
+	w := want{kind: write.Traits().Kind}
+	if len(write.Change.Conditions) == 0 {
+		w.mark = job.Version
+		return []want{w}
+	}
+	var wants []want
+	for _, k := range write.Change.Conditions { // other writes in between do not bring it
+		w.condition = k.Type + "=" + k.Status + " " + k.Reason
+		wants = append(wants, w)
+	}
+	return wants
 }
