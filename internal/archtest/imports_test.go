@@ -24,7 +24,7 @@ var neverImports = []struct {
 }{
 	{
 		sentence: "the core knows no Kubernetes client, database or broker",
-		packages: []string{"./events", "./projector", "./reconciler", "./reconciler/replay"},
+		packages: []string{"./events", "./projector", "./reconciler", "./reconciler/observe", "./reconciler/replay"},
 		never:    []string{clientGo, bbolt, natsGo},
 	},
 	{
@@ -190,7 +190,7 @@ func TestPurePackagesReadNothing(t *testing.T) {
 	}{
 		{
 			"a pure package reads no file, environment, network or random source and writes no log",
-			[]string{"./events", "./projector", "./reconciler", "./reconciler/replay"},
+			[]string{"./events", "./projector", "./reconciler", "./reconciler/observe", "./reconciler/replay"},
 			effects,
 		},
 		{
@@ -200,7 +200,7 @@ func TestPurePackagesReadNothing(t *testing.T) {
 		},
 		{
 			"a fold and a decision have one goroutine, so they lock nothing",
-			[]string{"./projector", "./reconciler"},
+			[]string{"./projector", "./reconciler", "./reconciler/observe"},
 			[]string{"sync/...", "golang.org/x/sync/..."},
 		},
 	}
