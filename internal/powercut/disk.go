@@ -155,15 +155,6 @@ func resize(content []byte, size int64) []byte {
 	return append(content, make([]byte, size-int64(len(content)))...)
 }
 
-// Pending is how many calls are on their way.
-func (d *Disk) Pending() int {
-	n := len(d.links)
-	for _, f := range d.files {
-		n += len(f.pending)
-	}
-	return n
-}
-
 // pending gives the steps that are on their way, in their order.
 func (d *Disk) pending() []int {
 	all := slices.Clone(d.links)

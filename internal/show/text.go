@@ -38,14 +38,6 @@ func Clean(s string) string {
 // hidden reports whether a terminal could take r for something other than a character that takes place.
 func hidden(r rune) bool { return !unicode.IsPrint(r) }
 
-// Clip cuts a text to width columns; what is cut shows as an ellipsis. 0 means no limit.
-func Clip(s string, width int) string {
-	if width <= 0 || columns(s) <= width {
-		return s
-	}
-	return head(s, max(width-1, 0)) + "…"
-}
-
 const leastReason = 6 // bytes of a reason that are worth showing
 
 // ClipMiddle shortens a name to width columns by its middle: names tell most by how they begin and end.
