@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Claiming (section 12 of the contract). A pod that nobody owns lives in the stream of the Job that is to adopt it, or of
+// Claiming (J-172 to J-182). A pod that nobody owns lives in the stream of the Job that is to adopt it, or of
 // the Job that it was when its finalizer is still to be let go; see orphans.go for which. Adoptions and releases name the
 // version of the pod that was decided on: one that arrives late changes nothing.
 

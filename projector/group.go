@@ -5,7 +5,7 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// GroupStage says how far the objects are by which a Job's pods are scheduled together (section 17 of the contract).
+// GroupStage says how far the objects are by which a Job's pods are scheduled together (J-239 to J-248).
 type GroupStage uint8
 
 // The stages. One that is not known any more, after a command of unknown end, is unsought again.

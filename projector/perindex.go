@@ -7,7 +7,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// perIndex is what a Job with a backoffLimit per index keeps of its indexes (section 7 of the contract).
+// perIndex is what a Job with a backoffLimit per index keeps of its indexes (J-116 to J-126).
 type perIndex struct {
 	failed   IndexSet         // failed indexes in range: the published ones, and those found since
 	fallen   map[int32][]*Pod // pods that failed and are not accounted for, by index

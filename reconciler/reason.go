@@ -3,7 +3,7 @@ package reconciler
 import "github.com/jobledger/jobledger/events"
 
 // Reasons of steps, as operators read them in the log. They are for ever. Those of an end of the Job are also the reasons
-// of its conditions, as section 11 of the contract has them.
+// of its conditions, as J-159 has them.
 const (
 	// BackoffLimitExceeded: more pods failed than spec.backoffLimit allows; the Job fails, its pods are deleted.
 	BackoffLimitExceeded events.Reason = "BackoffLimitExceeded"

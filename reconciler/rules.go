@@ -75,14 +75,14 @@ func stagesOf(job *projector.Job) []stage {
 
 func knownMode(mode string) bool { return mode == "" || mode == "NonIndexed" || mode == "Indexed" }
 
-// claimRules: every one is asked, in order (section 12 of the contract).
+// claimRules: every one is asked, in order (J-172 to J-176).
 var claimRules = []rule{
 	{"release", (*plan).releaseDisowned}, // pods that it owns and no longer selects
 	{"confirm", (*plan).confirm},         // there are pods to adopt: the Job is read first
 	{"adopt", (*plan).adopt},             // pods that nobody owns and that it selects
 }
 
-// gangRules: what the Workload and the PodGroup need next (section 17). At most one holds.
+// gangRules: what the Workload and the PodGroup need next (J-241 to J-245). At most one holds.
 var gangRules = []rule{
 	{"group", (*plan).awaitGroup},     // one of the commands below is on its way
 	{"group", (*plan).findGroup},      // nobody has looked for them yet
@@ -90,7 +90,7 @@ var gangRules = []rule{
 	{"group", (*plan).createPodGroup}, // the Workload is there
 }
 
-// outcomes: the first that holds decides how the Job ends. The order is the specification (section 11 of the contract).
+// outcomes: the first that holds decides how the Job ends. The order is the specification (J-159).
 var outcomes = []outcome{
 	{"storedSuccess", storedSuccess},               // a stored SuccessCriteriaMet is final
 	{"storedFailure", storedFailure},               // a stored FailureTarget is final
@@ -128,7 +128,7 @@ var statusRules = []rule{
 	{"progress", (*plan).writeStatus}, // one of writeReasons holds
 }
 
-// writeReasons: the first that holds is why a status is written now (sections 8 and 11 of the contract).
+// writeReasons: the first that holds is why a status is written now.
 var writeReasons = []writeReason{
 	finishes,     // nothing of the Job runs any more: count what is left and conclude
 	ends,         // how the Job ends is said before its pods go

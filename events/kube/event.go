@@ -6,7 +6,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// The reasons of Events, as the built-in Job controller spells them (contract section 14). A Job that failed has the
+// The reasons of Events, as the built-in Job controller spells them (J-194). A Job that failed has the
 // reason of its condition.
 const (
 	SuccessfulCreate     = "SuccessfulCreate"

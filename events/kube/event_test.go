@@ -31,8 +31,6 @@ func cond(kind, value string, words ...string) events.JobCondition {
 // J-194: each outcome is told as the contract's table has it, and nothing else is.
 // J-059: that a namespace is being deleted is not told.
 // J-167: the finish is told when its write is confirmed, not before.
-//
-// TestEvents covers the table of contract section 14.
 func TestEvents(t *testing.T) {
 	completed := status(cond("SuccessCriteriaMet", "True"), cond("Complete", "True", "CompletionsReached", "Reached expected number of succeeded pods"))
 	tooMany := status(cond("Complete", "True"))

@@ -1,5 +1,5 @@
 // Package metrics serves the metrics of the built-in Job controller, under the names that users' dashboards already have
-// (contract section 15, J-196 to J-205), out of the durable log.
+// (J-196 to J-205), out of the durable log.
 //
 // [Metrics] is the ten of them. [Consumer] counts what durable records say, from where the log ends when the process
 // starts: counters begin with 0 then, as Prometheus expects, and history is not counted again. Invariants:

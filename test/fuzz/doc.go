@@ -1,7 +1,7 @@
 // Package fuzz lets random Jobs live on a real API server, among users who edit, suspend, delete and meddle, kubelets that do
 // what they like, and calls that go wrong, and counts what the API server makes of the statuses that the controller writes.
 //
-// Not one may be refused as invalid (section 16 of the contract: a write that is refused once is refused for ever). Every
+// Not one may be refused as invalid: a write that is refused once is refused for ever. Every
 // Job ends, in a way that what happened to its pods bears out; at no version is a rule of package ledger broken; no pod keeps a
 // finalizer; and the log replays.
 //

@@ -34,8 +34,8 @@ var section18 = []rbacv1.PolicyRule{
 	{APIGroups: []string{"", "events.k8s.io"}, Resources: []string{"events"}, Verbs: []string{"create", "patch", "update"}},
 }
 
-// J-249, J-250, O-045: what a deployment gives the controller, and what it runs with in every test, is within section 18 of the
-// contract, and a Lease.
+// J-249, J-250, O-045: what a deployment gives the controller, and what it runs with in every test, is within what the contract lists,
+// and a Lease.
 // O-023: it has rights on Leases of its own name, and on no others.
 // O-043: it may neither get nor update a pod, nor delete a Job.
 // O-064: it may write nothing of a Job but its status, so it puts no finalizer on one.

@@ -14,7 +14,7 @@ import (
 
 // TestGang: with --gang-scheduling, on a server that has it, an Indexed Job whose pods all run at once gets a Workload and a
 // PodGroup before its first pod, its pods name the PodGroup, a restart keeps them, and the Job ends; others are run as ever
-// (section 17, J-239 to J-248).
+// (J-239 to J-248).
 func TestGang(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.ForTest(t, controlplane.Options{

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// TestTimelines: section 20 of the contract. The test is the kubelet and the user, time is real, and what must never be true in
+// TestTimelines plays the contract's reference timelines. The test is the kubelet and the user, time is real, and what must never be true in
 // between is checked on every version that was stored.
 func TestTimelines(t *testing.T) {
 	t.Parallel()

@@ -14,7 +14,7 @@ const (
 	defaultGrace        = int64(corev1.DefaultTerminationGracePeriodSeconds)
 )
 
-// defaultJob fills in what batch/v1 fills in (section 21 of the Job contract).
+// defaultJob fills in what batch/v1 fills in (J-267).
 func defaultJob(job *batchv1.Job) {
 	spec := &job.Spec
 	if spec.Completions == nil && spec.Parallelism == nil {

@@ -9,7 +9,7 @@ import (
 // statusUpdate is a status update under validation. sent carries the stored spec (J-207).
 type statusUpdate struct{ stored, sent *batchv1.Job }
 
-// statusRule is one row of section 16 of the Job contract. It applies always when applies is nil.
+// statusRule is one of the rules of status updates (J-206 to J-238). It applies always when applies is nil.
 type statusRule struct {
 	id      string
 	applies func(statusUpdate) bool

@@ -136,7 +136,7 @@ var statusRows = []struct {
 		status(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.FailedIndexes = "0-2", new("2,3") })},
 }
 
-// TestStatusRules: contract section 16, a row per rule and side.
+// TestStatusRules has a row for each side of each rule.
 func TestStatusRules(t *testing.T) {
 	covered := map[string]bool{}
 	for _, row := range statusRows {

@@ -11,7 +11,7 @@
 //   - A finished Job is not changed, and gets no Pods and no deletions (J-008, J-082); a Job is not finished while it has
 //     Pods that have not ended.
 //   - A Job ends for a reason that is borne out by what happened to its pods, by its spec and by the clock; and it does not go on
-//     when what it publishes says that it has failed (section 11). Indexes fail by their pods, and stay failed (J-116, J-117).
+//     when what it publishes says that it has failed (J-159). Indexes fail by their pods, and stay failed (J-116, J-117).
 //   - Jobs that are somebody else's are left alone (J-005, J-007).
 //   - No status write is refused as invalid (J-206 to J-233); deletions and patches name the UID (J-083, J-254).
 //

@@ -15,13 +15,13 @@ import (
 // A status write names the version of the Job that it was decided on, and the server takes it only while that is the newest. So how a
 // Job ends can be held against its very spec, and against what the write itself publishes.
 
-// checkVerdict: a Job ends for a reason that the evidence bears out (section 11), and goes on only while nothing published says that
+// checkVerdict: a Job ends for a reason that the evidence bears out (J-159), and goes on only while nothing published says that
 // it has failed. It is to be called before the write's pods are accounted for.
 func (c *Checker) checkVerdict(w apiserver.Write, j *job, before, after *batchv1.Job) {
 	for _, kind := range []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobFailureTarget} {
 		if cond := condition(after, kind); cond != nil && !isTrue(before, kind) {
 			if wrong := c.unproven(j, before, after, cond); wrong != "" {
-				c.report("section 11, J-159", w.Version, j, nil, "it ends for the reason %s: %s", cond.Reason, wrong)
+				c.report("J-159", w.Version, j, nil, "it ends for the reason %s: %s", cond.Reason, wrong)
 			}
 			if wrong := overdue(after); wrong != "" && kind == batchv1.JobSuccessCriteriaMet {
 				c.report("J-143", w.Version, j, nil, "it succeeds, though %s", wrong)
