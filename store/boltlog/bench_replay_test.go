@@ -171,7 +171,7 @@ func (s shelf) stored(b *testing.B, fn func(stored []byte)) {
 	for _, f := range s.files {
 		_, last := s.file(f.first)
 		for next := f.first; next <= last; {
-			chunks, err := f.chunks(next, last, readBytes)
+			chunks, _, err := f.chunks(next, last, readBytes)
 			if err != nil {
 				b.Fatal(err)
 			}

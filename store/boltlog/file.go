@@ -239,9 +239,10 @@ func (c *boltCursor) next() (k, v []byte, err error) {
 	return k, v, nil
 }
 
-// chunks copies the chunks that hold the records [from, through], unpacked, as many as fit in size bytes and at least one. On an
-// error it gives those before it too.
-func (f *logFile) chunks(from, through events.Sequence, size int) (out []chunk, err error) {
+// chunks copies the chunks that hold the records [from, through], unpacked, as many as fit in size bytes and at least one. after is the
+// record with which the next one begins, or that behind through. On an error it gives those before it too.
+func (f *logFile) chunks(from, through events.Sequence, size int) (out []chunk, after events.Sequence, err error) {
+	after = through + 1
 	err = f.walk(func(c chunkCursor) error {
 		k, v, err := c.floor(sequenceKey(from))
 		for ; err == nil && k != nil; k, v, err = c.next() {
@@ -250,6 +251,7 @@ func (f *logFile) chunks(from, through events.Sequence, size int) (out []chunk, 
 				return err
 			}
 			if first > through || len(out) > 0 && size < len(v) {
+				after = min(first, after)
 				return nil
 			}
 			c, err := chunk{first: first, value: v}.unpacked()
@@ -261,7 +263,7 @@ func (f *logFile) chunks(from, through events.Sequence, size int) (out []chunk, 
 		}
 		return err
 	})
-	return out, err
+	return out, after, err
 }
 
 // corrupt says that the record at cannot be trusted.

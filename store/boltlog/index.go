@@ -26,7 +26,7 @@ func (f *logFile) scan(last events.Sequence, fn visit, group func(events.Hash) e
 func (f *logFile) scanFrom(from, last events.Sequence, fn visit, group func(events.Hash) error) error {
 	ended := true
 	for next := from; next <= last; {
-		chunks, failed := f.chunks(next, last, readBytes)
+		chunks, _, failed := f.chunks(next, last, readBytes)
 		for i, c := range chunks {
 			end, err := c.scan(&next, i == 0 && (f.replaced.Load() || next == from && from > f.first), fn)
 			if err == nil {

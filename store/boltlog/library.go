@@ -100,13 +100,6 @@ func (s shelf) gap(at events.Sequence) error {
 	return s.files[i].seam
 }
 
-// readBytes is how much of a file is copied at a time for one reader: the largest commit group twice. The first time it is less: many
-// want one record.
-const (
-	readBytes  = 1 << 20
-	firstBytes = 32 << 10
-)
-
 func pruned(at events.Sequence) error {
 	return fmt.Errorf("read record %d: %w", at, store.ErrPruned)
 }
@@ -124,63 +117,6 @@ func (l *library) Read(ctx context.Context, from events.Sequence) iter.Seq2[even
 		}
 		for err = range s.pages(ctx, from, func(r events.Record) bool { return yield(r, nil) }) {
 			yield(events.Record{}, err)
-		}
-	}
-}
-
-// pages reads from that sequence to the durable head; it yields at most one error.
-func (s shelf) pages(ctx context.Context, from events.Sequence, give func(events.Record) bool) iter.Seq[error] {
-	return func(yield func(error) bool) {
-		var chain chainCheck
-		size := firstBytes
-		for next := from; next <= s.durable.Sequence; {
-			f, last := s.file(next)
-			if f == nil {
-				yield(pruned(next))
-				return
-			}
-			seam := s.gap(next)
-			if seam == nil && next == f.first && next != from {
-				seam = f.seam
-			}
-			if seam != nil {
-				yield(fmt.Errorf("read record %d: %w", next, seam))
-				return
-			}
-			chunks, failed := f.chunks(next, last, size)
-			whole, broken := chain.whole(f, next, chunks)
-			if failed == nil && broken == nil && whole == 0 && len(chunks) > 0 {
-				size *= 2 // a group with a very large record
-				continue
-			}
-			if failed == nil {
-				chunks, failed, size = chunks[:whole], broken, readBytes
-			}
-			before := next
-			for _, c := range chunks {
-				for r, err := range f.records(c, &next, last) {
-					if err == nil {
-						err = ctx.Err()
-					}
-					if err != nil {
-						yield(err)
-						return
-					}
-					if !give(r) {
-						return
-					}
-				}
-			}
-			if failed == nil && next == before { // there may be a chunk, of records before it
-				failed = fmt.Errorf("%w: the record is missing", errPage)
-			}
-			if failed != nil {
-				yield(f.explain(next, failed))
-				return
-			}
-		}
-		if s.beyond != nil {
-			yield(s.beyond)
 		}
 	}
 }
@@ -266,7 +202,7 @@ func (s shelf) one(at events.Sequence, near nearChunk) (events.Record, nearChunk
 		return events.Record{}, near, fmt.Errorf("read record %d: %w", at, seam)
 	}
 	if near.file != f || at < near.chunk.first || at > near.last {
-		chunks, err := f.chunks(at, at, 0)
+		chunks, _, err := f.chunks(at, at, 0)
 		if err == nil && len(chunks) == 0 {
 			err = fmt.Errorf("%w: the record is missing", errPage)
 		}

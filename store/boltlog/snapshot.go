@@ -202,7 +202,7 @@ func (f *logFile) groupThrough(at events.Sequence) (group []chunk, before events
 			break
 		}
 		var found []chunk
-		if found, err = f.chunks(next, next, 0); err != nil {
+		if found, _, err = f.chunks(next, next, 0); err != nil {
 			break
 		}
 		if len(found) == 0 || found[0].first > next {
