@@ -151,10 +151,10 @@ func (c *CreatePodGroup) phrase(func(types.UID) string) string { return c.Traits
 
 func (c *FindGroup) phrase(func(types.UID) string) string { return c.Traits().Verb }
 
-func (c *DeletePod) pod() types.UID     { return c.Pod }
-func (c *DropFinalizer) pod() types.UID { return c.Pod }
-func (c *AdoptPod) pod() types.UID      { return c.Pod }
-func (c *ReleasePod) pod() types.UID    { return c.Pod }
+func (c *DeletePod) pod() (types.UID, uint64)     { return c.Pod, 0 }
+func (c *DropFinalizer) pod() (types.UID, uint64) { return c.Pod, c.Version }
+func (c *AdoptPod) pod() (types.UID, uint64)      { return c.Pod, c.Version }
+func (c *ReleasePod) pod() (types.UID, uint64)    { return c.Pod, c.Version }
 
 func (c *CreatePod) ordinal() (uint64, int32) { return c.Ordinal, c.Index }
 func (c *ReadPod) ordinal() (uint64, int32)   { return c.Ordinal, c.Index }

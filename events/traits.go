@@ -40,8 +40,8 @@ type Traits struct {
 	Target Target
 	// Priority is how urgent it is, unless its type has a method priority.
 	Priority Priority
-	// Stands: when it is refused for a reason that may pass, or nobody knows how a try ended, it stays in flight and is asked again
-	// as it is. Others end then, and what is next is decided from what is known by then.
+	// Stands: refused for a reason that may pass, it stays in flight and is asked again as it is. Others end then, and what is next
+	// is decided from what is known by then.
 	Stands bool
 	// Reads: it changes nothing in the cluster. What it finds arrives as an observation.
 	Reads bool
@@ -176,12 +176,27 @@ func PriorityOf(c Command) Priority {
 	return c.Traits().Priority
 }
 
+// aboutPod is a command with TargetPod. The version is one that the pod must still have; 0 for any.
+type aboutPod interface {
+	pod() (uid types.UID, version uint64)
+}
+
 // PodOf is the pod that a command with TargetPod is about; empty for all others.
 func PodOf(c Command) types.UID {
-	if about, ok := c.(interface{ pod() types.UID }); ok {
-		return about.pod()
+	if about, ok := c.(aboutPod); ok {
+		uid, _ := about.pod()
+		return uid
 	}
 	return ""
+}
+
+// VersionOf is the resourceVersion that the pod of a command with TargetPod must still have; 0 for any, and for all others.
+func VersionOf(c Command) uint64 {
+	if about, ok := c.(aboutPod); ok {
+		_, version := about.pod()
+		return version
+	}
+	return 0
 }
 
 // OrdinalOf is the ordinal and the completion index of the create that a command with TargetNewPod is about; 0 and NoIndex for all

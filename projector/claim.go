@@ -91,8 +91,8 @@ func (p *Pod) claim() events.Command {
 }
 
 // claim folds the command to adopt or to release a pod.
-func (j *Job) claim(uid types.UID, f *Flight) {
-	if p := j.pods[uid]; p != nil {
+func (j *Job) claim(f *Flight) {
+	if p := j.pods[events.PodOf(f.Command)]; p != nil {
 		j.update(p, func() { p.Claim = f })
 		j.flights[f.Name] = flight{pod: p}
 		j.Confirmed = 0 // a read is good for what was decided on it
@@ -102,14 +102,7 @@ func (j *Job) claim(uid types.UID, f *Flight) {
 // claimSeen folds what an observation of the pod says about its adoption or release in flight: one that it shows has
 // succeeded. Its facts are set, and its share is not in the tallies.
 func (j *Job) claimSeen(p *Pod) {
-	done := false
-	switch p.claim().(type) {
-	case *events.AdoptPod:
-		done = string(p.Owner) == j.Stream.ID
-	case *events.ReleasePod:
-		done = p.Owner == ""
-	}
-	if done {
+	if p.Claim != nil && p.Owner == j.claimant(p.claim()) {
 		j.land(p.Claim.Name)
 		delete(j.claims, p.UID)
 	}
@@ -134,7 +127,7 @@ func (j *Job) claimEnded(p *Pod, f *events.CommandEnded) {
 			p.Vanished = true
 		case f.Ending == events.Refused:
 			r := j.claimRefused(p.UID, release, since, f)
-			if f.Class == events.RefusedConflict && p.Version > claimedVersion(command) {
+			if f.Class == events.RefusedConflict && p.Version > events.VersionOf(command) {
 				r.Until = 0 // a newer version is known already
 			}
 		case f.Ending == events.UnknownIf:
@@ -146,23 +139,18 @@ func (j *Job) claimEnded(p *Pod, f *events.CommandEnded) {
 // claimDone is the pod after its adoption or release, before the watch shows it.
 func (j *Job) claimDone(p *Pod, command events.Command, version uint64) {
 	p.Version, p.DroppedIn, p.Candidates, p.Maker = version, 0, nil, ""
-	switch c := command.(type) {
-	case *events.AdoptPod:
-		p.Owner, p.Selected, p.Tracked = types.UID(j.Stream.ID), true, !c.Spent
-	case *events.ReleasePod:
-		p.Owner, p.Tracked = "", false // that it is not selected is why
+	p.Owner, p.Tracked = j.claimant(command), false // that it is not selected is why it is released
+	if adopt, ok := command.(*events.AdoptPod); ok {
+		p.Selected, p.Tracked = true, !adopt.Spent
 	}
 }
 
-// claimedVersion is the version of the pod that an adoption or a release is of.
-func claimedVersion(c events.Command) uint64 {
-	switch c := c.(type) {
-	case *events.AdoptPod:
-		return c.Version
-	case *events.ReleasePod:
-		return c.Version
+// claimant is who owns the pod once its adoption or release is done: the Job, or nobody.
+func (j *Job) claimant(command events.Command) types.UID {
+	if _, adopt := command.(*events.AdoptPod); adopt {
+		return types.UID(j.Stream.ID)
 	}
-	return 0
+	return ""
 }
 
 // overtaken is the version at which the removal of a finalizer met a newer one, if that is how it ended; else 0. It ends so,
@@ -171,5 +159,5 @@ func (p *Pod) overtaken(f *events.CommandEnded) uint64 {
 	if f.Ending != events.Refused || f.Class != events.RefusedConflict || p.Drop == nil || p.Drop.Name != f.Command {
 		return 0
 	}
-	return p.Drop.Command.(*events.DropFinalizer).Version
+	return events.VersionOf(p.Drop.Command)
 }

@@ -19,53 +19,7 @@ func (j *Job) decided(rec *events.Record, d *events.Decision) {
 			Command: c,
 			Since:   rec.Time,
 		}
-		j.launch(f)
-	}
-}
-
-func (j *Job) launch(f *Flight) {
-	switch c := f.Command.(type) {
-	case *events.CreatePod:
-		j.flights[f.Name] = flight{create: j.creating(c, f)}
-	case *events.ReadPod:
-		if create := j.create(c.Ordinal); create != nil {
-			create.Flight = f
-			j.flights[f.Name] = flight{create: create}
-		}
-	case *events.DropFinalizer:
-		if p := j.pods[c.Pod]; p != nil {
-			j.update(p, func() {
-				p.Drop = f
-				p.Doomed = p.Doomed || c.ThenDelete
-				p.Waived = p.Waived || (!c.ThenDelete && j.toCount(p))
-				j.flights[f.Name] = flight{pod: p}
-			})
-		}
-	case *events.DeletePod:
-		if p := j.pods[c.Pod]; p != nil {
-			j.update(p, func() {
-				p.Delete = f
-				p.Doomed = p.Doomed || (!p.Held() && !j.failing() && !j.succeeding()) // surplus, and its finalizer is gone
-				j.deletes++
-				j.flights[f.Name] = flight{pod: p}
-			})
-		}
-	case *events.AdoptPod:
-		j.claim(c.Pod, f)
-	case *events.ReleasePod:
-		j.claim(c.Pod, f)
-	case *events.WriteStatus:
-		j.Write = f
-		j.flights[f.Name] = flight{}
-		j.written(&c.Change)
-	case *events.ReadJob:
-		j.Reading = f
-		j.flights[f.Name] = flight{}
-	case *events.FindGroup, *events.CreateWorkload, *events.CreatePodGroup:
-		j.Group.Flight = f
-		j.flights[f.Name] = flight{}
-	case *events.Withdraw:
-		j.withdrawn(c.Command)
+		launches[c.Traits().Kind](j, f)
 	}
 }
 

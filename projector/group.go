@@ -61,12 +61,8 @@ func (j *Job) groupEnded(rec *events.Record, f *events.CommandEnded) {
 	j.land(f.Command)
 	switch f.Ending {
 	case events.Done:
-		switch command.(type) {
-		case *events.CreateWorkload:
-			g.Stage, g.Workload = GroupHalf, rec.Evidence.Name
-			g.Retry.cleared()
-		case *events.CreatePodGroup:
-			g.Stage, g.PodGroup = GroupReady, rec.Evidence.Name
+		if made := groupMade[command.Traits().Kind]; made != nil {
+			made(g, rec.Evidence.Name)
 			g.Retry.cleared()
 		} // after a search what is next may be refused again, and waits longer then
 	case events.Refused:
@@ -74,6 +70,12 @@ func (j *Job) groupEnded(rec *events.Record, f *events.CommandEnded) {
 		g.Retry.again(j.Settings, j.Now, f)
 	case events.UnknownIf, events.Withdrawn:
 	}
+}
+
+// groupMade is what a command that made an object of the group leads to. The name is the object's.
+var groupMade = [events.MaxCommandKind + 1]func(g *Group, name string){
+	events.CommandCreateWorkload: func(g *Group, name string) { g.Stage, g.Workload = GroupHalf, name },
+	events.CommandCreatePodGroup: func(g *Group, name string) { g.Stage, g.PodGroup = GroupReady, name },
 }
 
 // groupMoot ends a standing command about the group when the Job's pods are not to be a gang any more.

@@ -1,0 +1,35 @@
+package projector_test
+
+import (
+	"testing"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/examples"
+)
+
+// TestEveryCommandIsFoldedAsItsTraitsSay: a command of each kind is in flight once it is decided, and after a refusal that may pass
+// it stands, or has ended, as its row says. One that ends another has no flight of its own.
+func TestEveryCommandIsFoldedAsItsTraitsSay(t *testing.T) {
+	for traits := range events.AllTraits() {
+		t.Run(traits.Name, func(t *testing.T) {
+			f, c := newFold(), examples.Command(traits)
+			f.restart(func(s *events.Settings) { s.GangScheduling = true })
+			if uid := events.PodOf(c); uid != "" {
+				f.pod(func(p *events.PodSeen) { p.UID = uid })
+			}
+			if ordinal, _ := events.OrdinalOf(c); traits.Reads && ordinal != 0 { // it looks for a pod that may have been made
+				f.end(f.decide(&events.CreatePod{Ordinal: ordinal, Template: "t"}), unknown)
+			}
+			name := f.decide(c)
+			sent := traits.Target != events.TargetCommand
+			if got := f.job().InFlight(name); (got == c) != sent || (got != nil) != sent {
+				t.Fatalf("once decided %v is in flight, want it to be the command: %t", got, sent)
+			}
+			f.end(name, refused(events.RefusedServer))
+			flight, _ := f.job().Standing(name)
+			if got := flight != nil; got != traits.Stands || got != (f.job().InFlight(name) != nil) {
+				t.Errorf("after a refusal it stands: %t, and in flight is %v; want it to stand: %t", got, f.job().InFlight(name), traits.Stands)
+			}
+		})
+	}
+}
