@@ -74,21 +74,32 @@ func Of(rec *events.Record, c Context) []Event {
 	default:
 		return nil
 	}
-	switch command := c.Command.(type) {
-	case *events.CreatePod:
-		m.pod(&ended, SuccessfulCreate, "Created pod: ", FailedCreate, "Error creating: ")
-	case *events.DeletePod:
-		m.pod(&ended, SuccessfulDelete, "Deleted pod: ", FailedDelete, "Error deleting: ")
-	case *events.CreateWorkload:
-		if ended.Ending == events.Done {
-			m.add(corev1.EventTypeNormal, WorkloadCreated, "Created Workload "+rec.Evidence.Name+" for Job "+c.Job.Name)
-		}
-	case *events.WriteStatus:
-		if ended.Ending == events.Done {
-			m.status(&command.Change, &c)
+	if c.Command != nil {
+		if tell := tellings[c.Command.Traits().Kind]; tell != nil {
+			tell(&m, &ended, &c)
 		}
 	}
 	return m.made
+}
+
+// tellings are how Events tell of the end of a command, by its kind. Of the others no Event tells.
+var tellings = [events.MaxCommandKind + 1]func(*maker, *events.CommandEnded, *Context){
+	events.CommandCreatePod: func(m *maker, ended *events.CommandEnded, _ *Context) {
+		m.pod(ended, SuccessfulCreate, "Created pod: ", FailedCreate, "Error creating: ")
+	},
+	events.CommandDeletePod: func(m *maker, ended *events.CommandEnded, _ *Context) {
+		m.pod(ended, SuccessfulDelete, "Deleted pod: ", FailedDelete, "Error deleting: ")
+	},
+	events.CommandCreateWorkload: func(m *maker, ended *events.CommandEnded, _ *Context) {
+		if ended.Ending == events.Done {
+			m.add(corev1.EventTypeNormal, WorkloadCreated, "Created Workload "+m.rec.Evidence.Name+" for Job "+m.job.Name)
+		}
+	},
+	events.CommandWriteStatus: func(m *maker, ended *events.CommandEnded, known *Context) {
+		if write, ok := known.Command.(*events.WriteStatus); ok && ended.Ending == events.Done {
+			m.status(&write.Change, known)
+		}
+	},
 }
 
 type maker struct {

@@ -88,7 +88,7 @@ func (m *memory) noteDecision(rec *events.Record, d *events.Decision) {
 		return // what would have been decided is not carried out
 	}
 	for place, c := range d.Commands() {
-		if _, ok := c.(*events.Withdraw); ok {
+		if c.Traits().Target == events.TargetCommand {
 			continue // the create that it gives up may have been made: its end is told
 		}
 		if len(m.commands) >= maxCommands {
@@ -101,15 +101,10 @@ func (m *memory) noteDecision(rec *events.Record, d *events.Decision) {
 
 // telling is the command when an Event can tell of its end, and else nil.
 func telling(c events.Command) events.Command {
-	switch c := c.(type) {
-	case *events.CreatePod, *events.DeletePod, *events.CreateWorkload:
-		return c
-	case *events.WriteStatus:
-		if len(c.Change.Conditions) > 0 {
-			return c
-		}
+	if write, ok := c.(*events.WriteStatus); tellings[c.Traits().Kind] == nil || (ok && len(write.Change.Conditions) == 0) {
+		return nil
 	}
-	return nil
+	return c
 }
 
 // command is the command whose end the record tells; nil when no Event tells of it, or did already, or the log does not

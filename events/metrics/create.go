@@ -45,13 +45,14 @@ func (j *job) creation() string {
 }
 
 // createEnded counts pods that were created, and creations that were refused (J-203). What was never sent is neither. The
-// first of a Job's creates that is refused stands for all; any other frees its slot.
-func (c *Consumer) createEnded(j *job, known *flight, command *events.CreatePod, f *events.CommandEnded) {
-	made, uncertain := j.creates[command.Ordinal]
+// first of a Job's creates that is refused stands for all, and is not over; any other frees its slot.
+func createEnded(c *Consumer, j *job, known *flight, _ *events.Record, f *events.CommandEnded) bool {
+	ordinal, _ := events.OrdinalOf(known.command)
+	made, uncertain := j.creates[ordinal]
 	stands := j.standing == f.Command
 	switch f.Ending {
 	case events.Done:
-		c.settled(j, command.Ordinal)
+		c.settled(j, ordinal)
 	case events.Refused:
 		if !uncertain {
 			break // its pod was seen, so nothing stands
@@ -62,22 +63,22 @@ func (c *Consumer) createEnded(j *job, known *flight, command *events.CreatePod,
 		if passing(f.Class) && !known.givenUp && (stands || (!made.doubted && j.standing == events.CommandName{})) {
 			j.standing = f.Command
 			c.metrics.standing.add(f.Command, made.reason)
-			return
+			return false
 		}
 		if !made.doubted {
-			delete(j.creates, command.Ordinal)
+			delete(j.creates, ordinal)
 		}
 	case events.UnknownIf:
 		if uncertain {
 			made.doubted = true
-			j.creates[command.Ordinal] = made
+			j.creates[ordinal] = made
 		}
 	case events.Withdrawn:
 		if !made.doubted {
-			delete(j.creates, command.Ordinal)
+			delete(j.creates, ordinal)
 		}
 	}
-	c.land(j, f.Command)
+	return true
 }
 
 // passing reports whether a create that was refused for this reason may be accepted as it is another time.

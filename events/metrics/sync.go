@@ -3,8 +3,6 @@ package metrics
 import (
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/jobledger/jobledger/events"
 )
 
@@ -48,14 +46,8 @@ func (j *job) launch(name events.CommandName, f *flight) {
 		j.flights = map[events.CommandName]*flight{}
 	}
 	j.flights[name] = f
-	switch command := f.command.(type) {
-	case *events.CreatePod:
-		j.creating(command.Ordinal, name)
-	case *events.DropFinalizer:
-		if j.drops == nil {
-			j.drops = map[types.UID]events.CommandName{}
-		}
-		j.drops[command.Pod] = name
+	if row := kindOf(f.command); row.launched != nil {
+		row.launched(j, f.command, name)
 	}
 }
 
@@ -96,27 +88,9 @@ func (c *Consumer) commandEnded(j *job, rec *events.Record, f *events.CommandEnd
 		return // it was overtaken by what was seen
 	}
 	c.answered(j, known, isError(f), rec.Time)
-	switch command := known.command.(type) {
-	case *events.CreatePod:
-		c.createEnded(j, known, command, f)
-		return
-	case *events.DropFinalizer:
-		switch {
-		case f.Ending == events.Done || (f.Ending == events.Refused && f.Class == events.RefusedNotFound):
-			c.released(j, command)
-		case f.Ending == events.Refused || f.Ending == events.UnknownIf:
-			return // it stands
-		}
-	case *events.ReadJob:
-		j.gone = j.gone || (f.Ending == events.Refused && f.Class == events.RefusedNotFound) ||
-			(f.Ending == events.Done && string(f.UID) != rec.Stream.ID)
-	case *events.WriteStatus:
-		if f.Ending == events.Done && f.Version > j.version {
-			j.version = f.Version
-			c.confirmed(j, &command.Change)
-		}
+	if row := kindOf(known.command); row.ended == nil || row.ended(c, j, known, rec, f) {
+		c.land(j, f.Command)
 	}
-	c.land(j, f.Command)
 }
 
 // answered takes that a command was answered, and counts its decision when that was the last of its commands.
@@ -164,19 +138,12 @@ func (j *job) action(d *events.Decision) string {
 	ends := j.published.ending || j.deleted
 	if d != nil {
 		for _, command := range d.Commands() {
-			switch command := command.(type) {
-			case *events.CreatePod:
-				return actionCreated
-			case *events.DropFinalizer:
-				if command.ThenDelete {
-					return actionDeleted
-				}
-			case *events.DeletePod:
-				if !ends {
-					return actionDeleted
-				}
-			case *events.WriteStatus:
-				ends = ends || ending(command.Change.Conditions) != nil
+			row := kindOf(command)
+			if row.action == nil {
+				continue
+			}
+			if action := row.action(command, &ends); action != "" {
+				return action
 			}
 		}
 	}

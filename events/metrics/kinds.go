@@ -1,0 +1,85 @@
+package metrics
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// kind is what commands of one kind mean for the metrics; nil where they mean nothing.
+type kind struct {
+	// launched notes what is to be known of a command in flight.
+	launched func(j *job, command events.Command, name events.CommandName)
+	// ended takes how a command ended, or a try of it, and reports whether the command is over. Without it every end is the last.
+	ended func(c *Consumer, j *job, known *flight, rec *events.Record, f *events.CommandEnded) bool
+	// action is what a decision with the command did about pods (J-196); empty for nothing. ends says that the Job ends, which a
+	// command may add to.
+	action func(command events.Command, ends *bool) string
+}
+
+func kindOf(c events.Command) *kind { return &kinds[c.Traits().Kind] }
+
+var kinds = [events.MaxCommandKind + 1]kind{
+	events.CommandCreatePod: {
+		launched: func(j *job, command events.Command, name events.CommandName) {
+			ordinal, _ := events.OrdinalOf(command)
+			j.creating(ordinal, name)
+		},
+		ended:  createEnded,
+		action: func(events.Command, *bool) string { return actionCreated },
+	},
+	events.CommandDeletePod: {
+		action: func(_ events.Command, ends *bool) string {
+			if *ends {
+				return ""
+			}
+			return actionDeleted
+		},
+	},
+	events.CommandDropFinalizer: {launched: dropLaunched, ended: dropEnded, action: dropAction},
+	events.CommandWriteStatus:   {ended: writeEnded, action: writeAction},
+	events.CommandReadJob:       {ended: readEnded},
+}
+
+func dropLaunched(j *job, command events.Command, name events.CommandName) {
+	if j.drops == nil {
+		j.drops = map[types.UID]events.CommandName{}
+	}
+	j.drops[events.PodOf(command)] = name
+}
+
+func dropEnded(c *Consumer, j *job, known *flight, _ *events.Record, f *events.CommandEnded) bool {
+	switch {
+	case f.Ending == events.Done || (f.Ending == events.Refused && f.Class == events.RefusedNotFound):
+		c.released(j, known.command.(*events.DropFinalizer))
+	case f.Ending == events.Refused || f.Ending == events.UnknownIf:
+		return false // it stands
+	}
+	return true
+}
+
+func dropAction(command events.Command, _ *bool) string {
+	if command.(*events.DropFinalizer).ThenDelete {
+		return actionDeleted
+	}
+	return ""
+}
+
+func writeEnded(c *Consumer, j *job, known *flight, _ *events.Record, f *events.CommandEnded) bool {
+	if f.Ending == events.Done && f.Version > j.version {
+		j.version = f.Version
+		c.confirmed(j, &known.command.(*events.WriteStatus).Change)
+	}
+	return true
+}
+
+func writeAction(command events.Command, ends *bool) string {
+	*ends = *ends || ending(command.(*events.WriteStatus).Change.Conditions) != nil
+	return ""
+}
+
+func readEnded(_ *Consumer, j *job, _ *flight, rec *events.Record, f *events.CommandEnded) bool {
+	j.gone = j.gone || (f.Ending == events.Refused && f.Class == events.RefusedNotFound) ||
+		(f.Ending == events.Done && string(f.UID) != rec.Stream.ID)
+	return true
+}
