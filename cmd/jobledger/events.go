@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/serve"
+	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/store"
 )
 
@@ -81,9 +81,9 @@ func kindNames() []string {
 }
 
 // query says which records are wanted of the log.
-func (f *eventsFlags) query() (q serve.Query, err error) {
+func (f *eventsFlags) query() (q history.Query, err error) {
 	now := time.Now()
-	q = serve.Query{From: events.Sequence(f.from), Namespace: f.namespace, Limit: f.limit}
+	q = history.Query{From: events.Sequence(f.from), Namespace: f.namespace, Limit: f.limit}
 	if q.Since, err = parseBound("since", f.since, now); err != nil {
 		return q, err
 	}
@@ -152,7 +152,7 @@ func (c *cli) events(ctx context.Context, f *eventsFlags, args []string) error {
 		}
 		stream, chosen.Namespace, chosen.Stream = &s, "", &s
 	}
-	p := newPrinter(c, f.output.format, serve.NamesOf(ctx, src))
+	p := newPrinter(c, f.output.format, history.NamesOf(ctx, src))
 	if f.watch {
 		p.live(chosen.Kinds)
 	}
@@ -178,8 +178,8 @@ func (c *cli) events(ctx context.Context, f *eventsFlags, args []string) error {
 
 // listing shows the records of the log or of one stream that are wanted.
 type listing struct {
-	src     serve.Source
-	chosen  serve.Query
+	src     history.Source
+	chosen  history.Query
 	printer *printer
 	next    events.Sequence // after the last record that is history
 	last    events.Sequence // that was shown
@@ -242,7 +242,7 @@ func (l *listing) show(r *events.Record) error {
 }
 
 // nothing says why nothing was shown: a Job that the log does not know is a failure, a filter that nothing passes is not.
-func (c *cli) nothing(ctx context.Context, src serve.Source, stream *events.Stream, name string) error {
+func (c *cli) nothing(ctx context.Context, src history.Source, stream *events.Stream, name string) error {
 	if stream != nil {
 		any := false
 		for _, err := range src.ReadStream(ctx, *stream, 0, store.Forward) {

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/serve"
-	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/recordjson"
 	"github.com/jobledger/jobledger/store/memlog"
 )
 
@@ -16,13 +16,13 @@ func TestMorning(t *testing.T) {
 	for i := range texts {
 		log := memlog.New(events.Identity{LogID: testLogID, Epoch: 1})
 		morning(t, log)
-		names := serve.NamesOf(t.Context(), serve.Local{Log: log})
+		names := history.NamesOf(t.Context(), history.Local{Log: log})
 		for r, err := range log.Read(t.Context(), 0) {
 			if err != nil {
 				t.Fatal(err)
 			}
 			names.Learn(&r)
-			texts[i] = append(texts[i], show.Record(&r)...)
+			texts[i] = append(texts[i], recordjson.Record(&r)...)
 			texts[i] = append(texts[i], '\n')
 			t.Logf("%d %s %s %s", r.Sequence, r.Kind, names.Object(&r), names.Detail(&r))
 		}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/jobledger/jobledger/internal/serve"
+	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/show"
 )
 
@@ -105,9 +105,9 @@ func (c *cli) get(ctx context.Context, f *getFlags, args []string) error {
 	}
 	job, err := c.jobAt(ctx, src, orDefault(f.namespace), name, at)
 	switch {
-	case errors.Is(err, serve.ErrNoJob) && f.at != "":
+	case errors.Is(err, history.ErrNoJob) && f.at != "":
 		return fmt.Errorf("the log has no record of job/%s up to %s", name, f.at)
-	case errors.Is(err, serve.ErrNoJob):
+	case errors.Is(err, history.ErrNoJob):
 		return fmt.Errorf("the log knows no job/%s", name)
 	case err != nil && job.UID == "":
 		return err
@@ -115,7 +115,7 @@ func (c *cli) get(ctx context.Context, f *getFlags, args []string) error {
 	return errors.Join(c.showJob(f, &job), err) // with an error, it is the state where the log cannot be read any further
 }
 
-func (c *cli) showJob(f *getFlags, job *show.Job) error {
+func (c *cli) showJob(f *getFlags, job *history.Job) error {
 	switch f.output.format {
 	case formatJSON, formatYAML:
 		text, err := show.Indented(job)
@@ -128,14 +128,14 @@ func (c *cli) showJob(f *getFlags, job *show.Job) error {
 }
 
 // jobAt is the state of the newest Job of that name that there was at that point.
-func (c *cli) jobAt(ctx context.Context, src serve.Source, namespace, name string, at serve.Point) (show.Job, error) {
+func (c *cli) jobAt(ctx context.Context, src history.Source, namespace, name string, at history.Point) (history.Job, error) {
 	streams, err := findJobs(ctx, src, namespace, name)
 	if err != nil {
-		return show.Job{}, err
+		return history.Job{}, err
 	}
 	for i, s := range streams {
-		job, err := serve.JobAt(ctx, src, s, at)
-		if errors.Is(err, serve.ErrNoJob) && i+1 < len(streams) {
+		job, err := history.JobAt(ctx, src, s, at)
+		if errors.Is(err, history.ErrNoJob) && i+1 < len(streams) {
 			continue
 		}
 		if err == nil {
@@ -143,7 +143,7 @@ func (c *cli) jobAt(ctx context.Context, src serve.Source, namespace, name strin
 		}
 		return job, err
 	}
-	return show.Job{}, serve.ErrNoJob
+	return history.Job{}, history.ErrNoJob
 }
 
 // page is where people are shown Jobs.

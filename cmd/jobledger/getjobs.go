@@ -8,8 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jobledger/jobledger/internal/serve"
+	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/internal/words"
 	"github.com/jobledger/jobledger/store"
 )
 
@@ -25,8 +26,8 @@ func (l *listFlags) given() bool {
 }
 
 // query says which Jobs are wanted.
-func (f *getFlags) query() (q serve.JobsQuery, err error) {
-	q = serve.JobsQuery{Namespace: f.namespace, Limit: f.list.limit, Continue: f.list.after}
+func (f *getFlags) query() (q history.JobsQuery, err error) {
+	q = history.JobsQuery{Namespace: f.namespace, Limit: f.list.limit, Continue: f.list.after}
 	if f.list.limit < 0 {
 		return q, usage("--limit %d: must be 0 or more", f.list.limit)
 	}
@@ -34,24 +35,24 @@ func (f *getFlags) query() (q serve.JobsQuery, err error) {
 		return q, err
 	}
 	for _, name := range f.list.states {
-		i := slices.IndexFunc(show.States, func(s show.State) bool { return strings.EqualFold(string(s), name) })
+		i := slices.IndexFunc(history.States, func(s history.State) bool { return strings.EqualFold(string(s), name) })
 		if i < 0 {
 			return q, usage("--state %s: there is no such state; there are %s", name, strings.Join(stateNames(), ", "))
 		}
-		q.States = append(q.States, show.States[i])
+		q.States = append(q.States, history.States[i])
 	}
 	return q, nil
 }
 
 func stateNames() (names []string) {
-	for _, s := range show.States {
+	for _, s := range history.States {
 		names = append(names, string(s))
 	}
 	return names
 }
 
 // getJobs shows the Jobs that are wanted, as they come: a page, or page after page when all are.
-func (c *cli) getJobs(ctx context.Context, src serve.Source, f *getFlags, wanted serve.JobsQuery) error {
+func (c *cli) getJobs(ctx context.Context, src history.Source, f *getFlags, wanted history.JobsQuery) error {
 	out := c.jobsOut(f)
 	all := wanted.Limit == 0
 	if all {
@@ -59,7 +60,7 @@ func (c *cli) getJobs(ctx context.Context, src serve.Source, f *getFlags, wanted
 	}
 	for shown := 0; ; {
 		page, err := src.Jobs(ctx, wanted)
-		if errors.Is(err, serve.ErrQuery) {
+		if errors.Is(err, history.ErrQuery) {
 			return &usageError{fmt.Sprintf("--continue: %v", err)}
 		}
 		if err != nil && (!errors.Is(err, store.ErrCorrupt) || len(page.Items) == 0 && shown == 0) {
@@ -81,7 +82,7 @@ func (c *cli) getJobs(ctx context.Context, src serve.Source, f *getFlags, wanted
 
 func (c *cli) noJobs(f *getFlags) {
 	if f.namespace != "" {
-		fmt.Fprintf(c.err, "No Jobs found in namespace %q (-A looks in all).\n", show.Clean(f.namespace))
+		fmt.Fprintf(c.err, "No Jobs found in namespace %q (-A looks in all).\n", words.Clean(f.namespace))
 		return
 	}
 	fmt.Fprintln(c.err, "No Jobs found.")
@@ -93,14 +94,14 @@ func (c *cli) endJobs(f *getFlags, out jobsOut, next string, shown int) error {
 		return err
 	}
 	if next != "" {
-		fmt.Fprintf(c.err, "note: these are the newest %d; there are more: --continue %s shows the next, --limit 0 all\n", shown, show.Clean(next))
+		fmt.Fprintf(c.err, "note: these are the newest %d; there are more: --continue %s shows the next, --limit 0 all\n", shown, words.Clean(next))
 	}
 	return nil
 }
 
 // jobsOut writes a list of Jobs in one format, part by part.
 type jobsOut interface {
-	add(jobs []show.Summary) error
+	add(jobs []history.Summary) error
 	end(next string) error
 }
 
@@ -115,7 +116,7 @@ func (c *cli) jobsOut(f *getFlags) jobsOut {
 // jobsTable is for people.
 type jobsTable struct{ table *show.JobsTable }
 
-func (t *jobsTable) add(jobs []show.Summary) error {
+func (t *jobsTable) add(jobs []history.Summary) error {
 	for i := range jobs {
 		t.table.Row(&jobs[i])
 	}
@@ -128,11 +129,11 @@ func (t *jobsTable) end(string) error { return t.table.Flush() }
 type jobsDocument struct {
 	c      *cli
 	format string
-	jobs   []show.Summary // of YAML
+	jobs   []history.Summary // of YAML
 	begun  bool
 }
 
-func (d *jobsDocument) add(jobs []show.Summary) error {
+func (d *jobsDocument) add(jobs []history.Summary) error {
 	if d.format == formatYAML {
 		d.jobs = append(d.jobs, jobs...)
 		return nil
@@ -154,9 +155,9 @@ func (d *jobsDocument) add(jobs []show.Summary) error {
 }
 
 func (d *jobsDocument) end(next string) error {
-	page := serve.JobsPage{Items: d.jobs, Continue: next}
+	page := history.JobsPage{Items: d.jobs, Continue: next}
 	if page.Items == nil {
-		page.Items = []show.Summary{}
+		page.Items = []history.Summary{}
 	}
 	if d.format == formatYAML || !d.begun {
 		text, err := show.Indented(&page)

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/internal/words"
 )
 
 // The exit codes.
@@ -44,10 +44,10 @@ func (c *cli) execute(ctx context.Context, args []string) int {
 	case err == nil: // it is told
 	case errors.Is(err, errTold):
 	case errors.As(err, &problem) || !c.begun:
-		fmt.Fprintf(c.err, "%s: %s\nSee '%s --help'.\n", root.DisplayName(), show.Clean(err.Error()), command.CommandPath())
+		fmt.Fprintf(c.err, "%s: %s\nSee '%s --help'.\n", root.DisplayName(), words.Clean(err.Error()), command.CommandPath())
 		return exitUsage
 	default:
-		fmt.Fprintf(c.err, "%s: %s\n", root.DisplayName(), show.Clean(err.Error()))
+		fmt.Fprintf(c.err, "%s: %s\n", root.DisplayName(), words.Clean(err.Error()))
 	}
 	return exitFailure
 }

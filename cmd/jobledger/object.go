@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/serve"
-	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/words"
 )
 
 // jobKinds are the ways in which kubectl's users write the kind.
@@ -45,7 +45,7 @@ func parseJob(args []string) (name string, err error) {
 var uid = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
 // findJobs finds the streams of the Jobs of that name, newest first, or of the Job with that UID. There is at least one.
-func findJobs(ctx context.Context, src serve.Source, namespace, name string) ([]events.Stream, error) {
+func findJobs(ctx context.Context, src history.Source, namespace, name string) ([]events.Stream, error) {
 	if uid.MatchString(name) {
 		return []events.Stream{events.JobStream(types.UID(strings.ToLower(name)))}, nil
 	}
@@ -61,7 +61,7 @@ func findJobs(ctx context.Context, src serve.Source, namespace, name string) ([]
 
 // findJob finds the stream of the newest Job of that name, or of the Job with that UID. Older Jobs of the name are told
 // as a note.
-func (c *cli) findJob(ctx context.Context, src serve.Source, namespace, name string) (events.Stream, error) {
+func (c *cli) findJob(ctx context.Context, src history.Source, namespace, name string) (events.Stream, error) {
 	streams, err := findJobs(ctx, src, namespace, name)
 	if err != nil {
 		return events.Stream{}, err
@@ -72,7 +72,7 @@ func (c *cli) findJob(ctx context.Context, src serve.Source, namespace, name str
 
 func (c *cli) noteOlder(older []events.Stream) {
 	if len(older) > 0 {
-		fmt.Fprintf(c.err, "note: the name was also that of an earlier Job: %s\n", show.Clean(older[0].String()))
+		fmt.Fprintf(c.err, "note: the name was also that of an earlier Job: %s\n", words.Clean(older[0].String()))
 	}
 }
 

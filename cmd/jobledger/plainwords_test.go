@@ -64,7 +64,7 @@ func printed(t *testing.T) map[string]string {
 		"testdata/script/*.txtar": func() func(string) bool {
 			return func(line string) bool { return !strings.HasPrefix(line, "#") && !strings.Contains(line, "/nobody") }
 		},
-		"../../internal/show/testdata/*": func() func(string) bool { return func(string) bool { return true } },
+		"../../internal/recordjson/testdata/*": func() func(string) bool { return func(string) bool { return true } },
 		"../../README.md":                inConsole,
 		"../../docs/*.md":                inConsole,
 	} {

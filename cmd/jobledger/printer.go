@@ -7,7 +7,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/recordjson"
 	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/internal/words"
 )
 
 // printer writes records one after the other in one format.
@@ -15,11 +17,11 @@ type printer struct {
 	format string
 	out    *bufio.Writer
 	table  *show.Table
-	names  *show.Names
+	names  *words.Names
 	day    string
 }
 
-func newPrinter(c *cli, format string, names *show.Names) *printer {
+func newPrinter(c *cli, format string, names *words.Names) *printer {
 	p := &printer{format: format, out: bufio.NewWriterSize(c.out, 64<<10), names: names}
 	p.table = &show.Table{Out: p.out, Head: []string{"SEQ", "TIME", "KIND", "OBJECT", "DETAIL"}, Colour: c.colour()}
 	if format == formatTable {
@@ -68,7 +70,7 @@ func (p *printer) document(json []byte) error {
 
 // row adds a line to the table. The date stands on a line of its own where it changes; wide has it in every line.
 func (p *printer) row(r *events.Record) {
-	at := show.Stamp(r.Time)
+	at := recordjson.Stamp(r.Time)
 	if p.format == formatTable {
 		if day := r.Time.Go().Format("2006-01-02"); day != p.day {
 			p.day = day
@@ -81,7 +83,7 @@ func (p *printer) row(r *events.Record) {
 	detail := p.names.Detail(r)
 	if p.format == formatWide {
 		if namespace := p.names.Namespace(r); namespace != "" {
-			object = show.Clean(namespace) + "/" + object
+			object = words.Clean(namespace) + "/" + object
 		}
 		detail = p.names.DetailWide(r)
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/release"
-	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/internal/words"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
 )
@@ -133,7 +133,7 @@ func (c *cli) release(ctx context.Context, flags *pflag.FlagSet, f *releaseFlags
 	list := releaseList{c: c, dryRun: f.dryRun, format: f.output.format}
 	summary, err := release.Run(ctx, release.Config{
 		Client: cluster.client, Namespace: f.run.namespace, Finalizers: f.finalizer, DryRun: f.dryRun, Drained: f.drain,
-		Tell: list.add, Note: func(text string) { fmt.Fprintln(c.err, show.Clean(text)) },
+		Tell: list.add, Note: func(text string) { fmt.Fprintln(c.err, words.Clean(text)) },
 	})
 	if printed := list.end(summary, err == nil); printed != nil {
 		return printed

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jobledger/jobledger/internal/release"
 	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/internal/words"
 )
 
 // releaseList shows objects that release works on, as they come, or as one document.
@@ -34,9 +35,9 @@ func (l *releaseList) add(i release.Item) {
 	}
 	result := strings.Trim(i.Result+": "+i.Message, ": ")
 	l.table.Row(
-		show.Cell{Text: show.Clean(i.Namespace), Name: true},
-		show.Cell{Text: strings.ToLower(i.Kind) + "/" + show.Clean(i.Name), Name: true},
-		show.Cell{Text: i.Action}, show.Cell{Text: show.Clean(result), Style: style})
+		show.Cell{Text: words.Clean(i.Namespace), Name: true},
+		show.Cell{Text: strings.ToLower(i.Kind) + "/" + words.Clean(i.Name), Name: true},
+		show.Cell{Text: i.Action}, show.Cell{Text: words.Clean(result), Style: style})
 }
 
 // end shows what is left to show. Looked says that the cluster could be looked at.

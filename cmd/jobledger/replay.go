@@ -11,8 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/serve"
-	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/recordjson"
+	"github.com/jobledger/jobledger/internal/words"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler/replay"
 	"github.com/jobledger/jobledger/store"
@@ -130,7 +131,7 @@ func (c *cli) replay(ctx context.Context, f *replayFlags) error {
 }
 
 // verifyFirst verifies the log as a whole, where that can be done, and hands the replay the snapshot. It says what is not checked.
-func (c *cli) verifyFirst(ctx context.Context, f *replayFlags, src serve.Source, oneJob bool, r *replay.Replay) (unchecked []string, err error) {
+func (c *cli) verifyFirst(ctx context.Context, f *replayFlags, src history.Source, oneJob bool, r *replay.Replay) (unchecked []string, err error) {
 	unchecked = []string{"the causes of records", "names, messages and sentences"}
 	if oneJob {
 		r.Partly()
@@ -144,7 +145,7 @@ func (c *cli) verifyFirst(ctx context.Context, f *replayFlags, src serve.Source,
 	case errors.Is(err, store.ErrCorrupt):
 		for _, damage := range report.Damage {
 			if !c.damaged { // what was noticed before is said
-				fmt.Fprintf(c.err, "damage: %s\n", show.Clean(damage.Error()))
+				fmt.Fprintf(c.err, "damage: %s\n", words.Clean(damage.Error()))
 			}
 		}
 		c.damaged = true
@@ -196,10 +197,10 @@ func (c *cli) replayed(s replay.Summary, unchecked []string) {
 }
 
 // difference shows both sides of a divergence.
-func (c *cli) difference(ctx context.Context, src serve.Source, d *replay.Divergence) {
-	names := serve.NamesOf(ctx, src)
+func (c *cli) difference(ctx context.Context, src history.Source, d *replay.Divergence) {
+	names := history.NamesOf(ctx, src)
 	job := names.Job(d.Stream)
-	fmt.Fprintf(c.out, "first difference: record %d, job %s/%s (%s)\n", d.Sequence, show.Clean(job.Namespace), show.Clean(job.Name), d.Stream)
+	fmt.Fprintf(c.out, "first difference: record %d, job %s/%s (%s)\n", d.Sequence, words.Clean(job.Namespace), words.Clean(job.Name), d.Stream)
 	if d.Fields != nil {
 		fmt.Fprintf(c.out, "  %s\n  fields:   %s\n", d.Why, strings.Join(d.Fields, ", "))
 		return
@@ -209,7 +210,7 @@ func (c *cli) difference(ctx context.Context, src serve.Source, d *replay.Diverg
 	}
 	fmt.Fprintf(c.out, "  recorded: %s\n  replayed: %s\n", side(d.Recorded), side(d.Decided))
 	if side(d.Recorded) == side(d.Decided) { // the difference is in what the sentences leave out
-		fmt.Fprintf(c.out, "  recorded: %s\n  replayed: %s\n", show.Facts(d.Recorded), show.Facts(d.Decided))
+		fmt.Fprintf(c.out, "  recorded: %s\n  replayed: %s\n", recordjson.Facts(d.Recorded), recordjson.Facts(d.Decided))
 	}
 }
 
@@ -227,7 +228,7 @@ func side(d *events.Decision) string {
 	if len(parts) > 10 {
 		parts = append(parts[:10], fmt.Sprintf("and %d more", len(parts)-10))
 	}
-	return show.Clean(strings.Join(parts, "; "))
+	return words.Clean(strings.Join(parts, "; "))
 }
 
 // progress shows on a terminal how far something has come, once it takes longer than a second.

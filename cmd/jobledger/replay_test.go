@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/serve"
+	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/reconciler/replay"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/memlog"
@@ -33,7 +33,7 @@ func TestReplayOfOneJob(t *testing.T) {
 		}
 		changed := altered(records, events.Sequence(alter))
 		whole := map[events.Stream][]replay.Divergence{}
-		src := serve.Local{Log: logOf(t, changed)}
+		src := history.Local{Log: logOf(t, changed)}
 		for _, d := range play(t, replay.New(), oneByOne(changed)) {
 			whole[d.Stream] = append(whole[d.Stream], d)
 		}

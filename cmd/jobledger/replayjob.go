@@ -5,16 +5,16 @@ import (
 	"iter"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/serve"
+	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/reconciler/replay"
 )
 
 // oneJob gives the part of each batch that one Job's decisions depend on: its own stream and the controller's. Specs that other Jobs'
 // streams store are made known to the replay beside that. The last record of a part bears the end mark of its batch.
-func oneJob(ctx context.Context, src serve.Source, s events.Stream, player *replay.Replay) iter.Seq2[events.Record, error] {
+func oneJob(ctx context.Context, src history.Source, s events.Stream, player *replay.Replay) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		var held *events.Record // until it is known whether its batch goes on
-		for r, err := range serve.OfJob(ctx, src, s, 0) {
+		for r, err := range history.OfJob(ctx, src, s, 0) {
 			if err == nil && held != nil {
 				held.Last, err = endsBefore(ctx, src, held, &r)
 				if err == nil && !yield(*held, nil) {
@@ -22,7 +22,7 @@ func oneJob(ctx context.Context, src serve.Source, s events.Stream, player *repl
 				}
 			}
 			if err == nil {
-				err = serve.Learn(ctx, src, player.World(), &r)
+				err = history.LearnFrom(ctx, src, player.World(), &r)
 			}
 			if err != nil {
 				yield(r, err)
@@ -38,7 +38,7 @@ func oneJob(ctx context.Context, src serve.Source, s events.Stream, player *repl
 }
 
 // endsBefore reports whether the batch of a record ends before a later one. All records of a batch bear one time; two batches may too.
-func endsBefore(ctx context.Context, src serve.Source, a, b *events.Record) (bool, error) {
+func endsBefore(ctx context.Context, src history.Source, a, b *events.Record) (bool, error) {
 	switch {
 	case a.Last || a.Time != b.Time:
 		return true, nil

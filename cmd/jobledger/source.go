@@ -12,9 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/joblist"
 	"github.com/jobledger/jobledger/internal/serve"
-	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/internal/words"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
@@ -36,7 +37,7 @@ func (f *sourceFlags) add(cmd *cobra.Command) {
 
 // open opens what the flags say. live reports whether records may still be added. What is known to be wrong with the log is said
 // at once, and the command fails in the end, whatever it can show.
-func (f *sourceFlags) open(ctx context.Context, c *cli) (src serve.Source, live bool, err error) {
+func (f *sourceFlags) open(ctx context.Context, c *cli) (src history.Source, live bool, err error) {
 	switch {
 	case f.log != "" && f.server != "":
 		return nil, false, usage("--log and --server name two places: give one of them")
@@ -54,10 +55,10 @@ func (f *sourceFlags) open(ctx context.Context, c *cli) (src serve.Source, live 
 	switch {
 	case err == nil:
 		for _, damage := range log.Damage() {
-			fmt.Fprintf(c.err, "damage: %s\n", show.Clean(damage.Error()))
+			fmt.Fprintf(c.err, "damage: %s\n", words.Clean(damage.Error()))
 			c.damaged = true
 		}
-		return local{serve.Local{Log: log, Lists: joblist.New(joblist.Config{Log: log, Files: log.Files, Dir: f.log})}, log}, false, nil
+		return local{history.Local{Log: log, Lists: joblist.New(joblist.Config{Log: log, Files: log.Files, Dir: f.log})}, log}, false, nil
 	case errors.As(err, &held):
 		src, err = besides(ctx, f.log, held)
 		return src, true, err
@@ -66,7 +67,7 @@ func (f *sourceFlags) open(ctx context.Context, c *cli) (src serve.Source, live 
 }
 
 // openToFold opens the source for who folds records into states. A log that needs a newer fold than this program has is refused.
-func (f *sourceFlags) openToFold(ctx context.Context, c *cli) (src serve.Source, err error) {
+func (f *sourceFlags) openToFold(ctx context.Context, c *cli) (src history.Source, err error) {
 	src, _, err = f.open(ctx, c)
 	if own, is := src.(local); is && err == nil {
 		if err = own.log.Readable(events.ReaderVersion{Fold: projector.FoldVersion}); err != nil {
@@ -98,7 +99,7 @@ func leaveAddress(file, url string) error {
 
 // local is the source of a log that this command opened for itself.
 type local struct {
-	serve.Local
+	history.Local
 	log *boltlog.ReadOnly
 }
 
@@ -106,7 +107,7 @@ func (l local) Close() { _ = l.log.Close() } // it was only read
 
 // besides asks the controller that holds the log. The address it left is believed only if the process that answers there
 // is the one that holds the log.
-func besides(ctx context.Context, dir string, held *store.HeldError) (serve.Source, error) {
+func besides(ctx context.Context, dir string, held *store.HeldError) (history.Source, error) {
 	text, err := os.ReadFile(filepath.Join(dir, serverFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w (it has not said in %s where it answers: it is starting, or runs with --listen=)",

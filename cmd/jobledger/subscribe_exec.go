@@ -12,7 +12,8 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events/nats/subscribe"
-	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/internal/recordjson"
+	"github.com/jobledger/jobledger/internal/words"
 )
 
 // handler gives each event to a command.
@@ -29,7 +30,7 @@ const grace = 10 * time.Second
 func (h *handler) take(ctx context.Context, e *subscribe.Event) error {
 	if e.Try == 1 {
 		for _, line := range notes(e, false) {
-			fmt.Fprintln(h.cli.err, "jobledger: "+show.Clean(line))
+			fmt.Fprintln(h.cli.err, "jobledger: "+words.Clean(line))
 		}
 	}
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", h.command) //nolint:gosec // that is what the user wants
@@ -55,12 +56,12 @@ func (h *handler) environment(e *subscribe.Event) []string {
 		"JOBLEDGER_ID=" + e.ID.String(),
 		"JOBLEDGER_CLUSTER=" + h.cluster,
 		"JOBLEDGER_SEQUENCE=" + strconv.FormatUint(uint64(e.ID.Sequence), 10),
-		"JOBLEDGER_TIME=" + show.Stamp(e.Time),
-		"JOBLEDGER_KIND=" + show.Clean(e.Subject.Event),
-		"JOBLEDGER_NAMESPACE=" + show.Clean(e.Subject.Namespace),
-		"JOBLEDGER_JOB=" + show.Clean(e.Subject.Name),
-		"JOBLEDGER_UID=" + show.Clean(string(e.Job.UID)),
-		"JOBLEDGER_REASONS=" + show.Clean(strings.Join(reasons, ",")),
+		"JOBLEDGER_TIME=" + recordjson.Stamp(e.Time),
+		"JOBLEDGER_KIND=" + words.Clean(e.Subject.Event),
+		"JOBLEDGER_NAMESPACE=" + words.Clean(e.Subject.Namespace),
+		"JOBLEDGER_JOB=" + words.Clean(e.Subject.Name),
+		"JOBLEDGER_UID=" + words.Clean(string(e.Job.UID)),
+		"JOBLEDGER_REASONS=" + words.Clean(strings.Join(reasons, ",")),
 		"JOBLEDGER_TRY=" + strconv.Itoa(e.Try),
 	}
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/nats"
 	"github.com/jobledger/jobledger/events/nats/subscribe"
-	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/internal/recordjson"
+	"github.com/jobledger/jobledger/internal/words"
 )
 
 // eventPrinter writes events as they come.
@@ -26,7 +27,7 @@ type eventPrinter struct {
 }
 
 func newEventPrinter(c *cli, f *subscribeFlags) *eventPrinter {
-	p := &eventPrinter{printer: newPrinter(c, f.output.format, &show.Names{}), cluster: f.cluster, together: 50}
+	p := &eventPrinter{printer: newPrinter(c, f.output.format, &words.Names{}), cluster: f.cluster, together: 50}
 	if kinds, err := chosenKinds(f.kinds, f.decisions); err == nil && len(kinds) > 0 {
 		p.live(kinds)
 	}
@@ -46,7 +47,7 @@ func (p *eventPrinter) take(_ context.Context, e *subscribe.Event) error {
 				return err
 			}
 		} else {
-			p.table.Rule("— " + show.Clean(line) + " —")
+			p.table.Rule("— " + words.Clean(line) + " —")
 		}
 	}
 	if p.format == formatJSON {
@@ -56,7 +57,7 @@ func (p *eventPrinter) take(_ context.Context, e *subscribe.Event) error {
 		return p.flush()
 	}
 	if p.learned++; p.learned%forgetEvery == 0 {
-		p.names = &show.Names{}
+		p.names = &words.Names{}
 	}
 	p.names.Call(e.Stream, e.Job)
 	p.names.Learn(&e.Record)
@@ -112,7 +113,7 @@ func life(e *subscribe.Event) string {
 //	job        object    namespace, name and uid of the Job or CronJob that the event is about; as far as it is known
 //	reasons    [string]  of a decision
 //	omitted    [string]  "evidence", "facts": the message would have been too large; the log has them
-//	sequence … evidence  as show.Record writes them
+//	sequence … evidence  as recordjson.Record writes them
 func eventJSON(cluster string, e *subscribe.Event) []byte {
 	type job struct {
 		Namespace string `json:"namespace,omitempty"`
@@ -135,8 +136,8 @@ func eventJSON(cluster string, e *subscribe.Event) []byte {
 	if e.FactsOmitted {
 		first.Omitted = append(first.Omitted, "facts")
 	}
-	b := show.VisibleJSON([]byte(line(first)))
-	record := show.Record(&e.Record)
+	b := recordjson.VisibleJSON([]byte(line(first)))
+	record := recordjson.Record(&e.Record)
 	return append(append(bytes.TrimSuffix(b, []byte("}")), ','), record[1:]...)
 }
 
@@ -156,7 +157,7 @@ func (c *cli) unreadable(skip []uint) func(context.Context, jetstream.Msg, *subs
 		if err.ID != (nats.ID{}) && !slices.Contains(skip, uint(err.Place)) {
 			return fmt.Errorf("%w; a newer jobledger may read it, and --skip %d passes over it", err, err.Place)
 		}
-		fmt.Fprintln(c.err, "jobledger: "+show.Clean(err.Error())+"; it is passed over")
+		fmt.Fprintln(c.err, "jobledger: "+words.Clean(err.Error())+"; it is passed over")
 		return nil
 	}
 }
@@ -172,9 +173,9 @@ func (c *cli) trouble(cluster string) func(error) {
 		switch {
 		case text == last:
 		case text == "":
-			fmt.Fprintln(c.err, "jobledger: events of cluster "+show.Clean(cluster)+" come again")
+			fmt.Fprintln(c.err, "jobledger: events of cluster "+words.Clean(cluster)+" come again")
 		default:
-			fmt.Fprintln(c.err, "jobledger: no events for now: "+show.Clean(text))
+			fmt.Fprintln(c.err, "jobledger: no events for now: "+words.Clean(text))
 		}
 		last = text
 	}
@@ -182,7 +183,7 @@ func (c *cli) trouble(cluster string) func(error) {
 
 // notice tells people what they should know of the subscription itself.
 func (c *cli) notice(n subscribe.Notice) {
-	fmt.Fprintln(c.err, "jobledger: "+show.Clean(n.String()))
+	fmt.Fprintln(c.err, "jobledger: "+words.Clean(n.String()))
 }
 
 // complaint tells people what the server says of the connection beside its answers, such as a right that is missing: each thing once.
@@ -191,7 +192,7 @@ func (c *cli) complaint() natsgo.ErrHandler {
 	return func(_ *natsgo.Conn, _ *natsgo.Subscription, err error) {
 		if text := err.Error(); !told[text] {
 			told[text] = true
-			fmt.Fprintln(c.err, "jobledger: the NATS server says: "+show.Clean(text))
+			fmt.Fprintln(c.err, "jobledger: the NATS server says: "+words.Clean(text))
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/jobledger/jobledger/events/nats"
 	"github.com/jobledger/jobledger/events/nats/subscribe"
-	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/internal/words"
 )
 
 // openState opens the file in which the last event taken is kept; nil when there is to be none. Where --state does not say the file, a
@@ -30,7 +30,7 @@ func (c *cli) openState(f *subscribeFlags) (*subscribe.StateFile, error) {
 	if f.state != "" || err == nil || !errors.As(err, &missing) && !errors.Is(err, errNoHome) {
 		return file, err
 	}
-	fmt.Fprintln(c.err, "jobledger: "+show.Clean(err.Error())+
+	fmt.Fprintln(c.err, "jobledger: "+words.Clean(err.Error())+
 		"; so only the server remembers what was taken, as long as it has the stream (--state FILE says where to keep it, too)")
 	return nil, nil
 }
@@ -56,6 +56,6 @@ func (c *cli) closeState(f *subscribe.StateFile) {
 		return
 	}
 	if err := f.Close(); err != nil {
-		fmt.Fprintln(c.err, "jobledger: "+show.Clean(err.Error()))
+		fmt.Fprintln(c.err, "jobledger: "+words.Clean(err.Error()))
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/internal/words"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
 )
@@ -79,13 +79,13 @@ func (c *cli) verify(ctx context.Context, dir string, has []store.Head) error {
 	progress.clear()
 	c.identify(report)
 	for _, note := range report.Notes {
-		fmt.Fprintf(c.out, "note: %s\n", show.Clean(note))
+		fmt.Fprintf(c.out, "note: %s\n", words.Clean(note))
 	}
 	var bad *store.CorruptError
 	switch {
 	case errors.As(err, &bad):
 		for _, damage := range report.Damage {
-			fmt.Fprintln(c.out, show.Clean(damage.Error()))
+			fmt.Fprintln(c.out, words.Clean(damage.Error()))
 		}
 		fmt.Fprintf(c.out, "verify: first bad record %d; %s\n", bad.At, intact(report))
 		return errTold
@@ -103,7 +103,7 @@ func (c *cli) verify(ctx context.Context, dir string, has []store.Head) error {
 		return err
 	}
 	if note != "" {
-		fmt.Fprintf(c.out, "note: %s\n", show.Clean(note))
+		fmt.Fprintf(c.out, "note: %s\n", words.Clean(note))
 	}
 	fmt.Fprintf(c.out, "verify: %d records, head %d %s\n", report.Records, report.Head.Sequence, report.Head.Hash)
 	return nil
@@ -116,10 +116,10 @@ func (c *cli) identify(r boltlog.Report) {
 	}
 	files := counted(r.Files, "file", "files")
 	if r.Records == 0 {
-		fmt.Fprintf(c.out, "log %s, epoch %d\n", show.Clean(r.Identity.LogID), r.Identity.Epoch)
+		fmt.Fprintf(c.out, "log %s, epoch %d\n", words.Clean(r.Identity.LogID), r.Identity.Epoch)
 		return
 	}
-	fmt.Fprintf(c.out, "log %s, epoch %d: records %d to %d in %s\n", show.Clean(r.Identity.LogID), r.Identity.Epoch, r.First, r.Head.Sequence, files)
+	fmt.Fprintf(c.out, "log %s, epoch %d: records %d to %d in %s\n", words.Clean(r.Identity.LogID), r.Identity.Epoch, r.First, r.Head.Sequence, files)
 }
 
 // keyNote says what is wrong with the key with which the newest run hashed specs and templates; empty when nothing is. What is

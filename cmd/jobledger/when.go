@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/serve"
+	"github.com/jobledger/jobledger/internal/history"
 )
 
 // layouts are the ways in which a time may be written; without a zone it is UTC, like all times that are shown.
@@ -25,17 +25,17 @@ func parseTime(text string) (events.Time, bool) {
 }
 
 // parsePoint reads --at: a record's sequence or a time.
-func parsePoint(text string) (serve.Point, error) {
+func parsePoint(text string) (history.Point, error) {
 	if text == "" {
-		return serve.Point{}, nil
+		return history.Point{}, nil
 	}
 	if n, err := strconv.ParseUint(text, 10, 64); err == nil && n > 0 {
-		return serve.Point{Sequence: events.Sequence(n)}, nil
+		return history.Point{Sequence: events.Sequence(n)}, nil
 	}
 	if t, ok := parseTime(text); ok {
-		return serve.Point{Time: t}, nil
+		return history.Point{Time: t}, nil
 	}
-	return serve.Point{}, usage("--at %q: must be a record's sequence, such as 41, or a time, such as 2026-01-02T15:04:05Z", text)
+	return history.Point{}, usage("--at %q: must be a record's sequence, such as 41, or a time, such as 2026-01-02T15:04:05Z", text)
 }
 
 // parseSince reads --since.

@@ -6,18 +6,18 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/serve"
+	"github.com/jobledger/jobledger/internal/history"
 )
 
 func TestPointsInHistory(t *testing.T) {
-	at := func(text string) serve.Point {
+	at := func(text string) history.Point {
 		when, err := time.Parse(time.RFC3339Nano, text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return serve.Point{Time: events.At(when)}
+		return history.Point{Time: events.At(when)}
 	}
-	for text, want := range map[string]serve.Point{
+	for text, want := range map[string]history.Point{
 		"":                               {},
 		"41":                             {Sequence: 41},
 		"2026-01-02T15:04:05Z":           at("2026-01-02T15:04:05Z"),

@@ -128,6 +128,27 @@ var neverImports = []struct {
 		never:    []string{"./reconciler/executor/...", clientGo, bbolt, natsGo},
 	},
 	{
+		sentence: "what a log tells of Jobs is known without how it is shown or served",
+		packages: []string{"./internal/history"},
+		never:    []string{"./internal/show", "./internal/serve", "./store/boltlog/...", "./cmd/...", bbolt, clientGo, natsGo},
+	},
+	{
+		sentence: "the endpoint answers from the history and lays out nothing for people",
+		packages: []string{"./internal/serve"},
+		never:    []string{"./internal/show", "./store/boltlog/...", bbolt, clientGo, natsGo},
+	},
+	{
+		sentence: "what lays out for people reads no log",
+		packages: []string{"./internal/show"},
+		never:    []string{"./internal/serve", "./internal/joblist", "./store/boltlog/...", bbolt, clientGo, natsGo},
+	},
+	{
+		sentence: "the words for a record are found in records alone",
+		packages: []string{"./internal/words", "./internal/recordjson"},
+		never:    []string{"./..."},
+		except:   []string{"./events", "./proto/gen/...", "./internal/words", "./internal/recordjson"},
+	},
+	{
 		sentence: "the executor carries out commands and knows no rule, database or broker",
 		packages: []string{"./reconciler/executor"},
 		never:    []string{"./reconciler", bbolt, natsGo},

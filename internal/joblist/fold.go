@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/store"
 )
@@ -20,7 +20,7 @@ type part struct {
 	base    *list                                   // of the file, as far as it goes; nil for none
 	earlier func(at events.Sequence) (*list, error) // the list of the file that holds a record, when it is complete; nil for none
 
-	fold    *show.Fold
+	fold    *history.Fold
 	through events.Sequence
 	keys    map[events.Stream]events.Sequence
 	whole   bool // all states of base are in the fold, or of a cluster that is no more
@@ -29,7 +29,7 @@ type part struct {
 // newPart goes on from the list of a file, or begins at the beginning of the file when it cannot.
 func newPart(log store.Reader, file store.File, base *list, earlier func(events.Sequence) (*list, error)) *part {
 	p := &part{
-		log: log, file: file, earlier: earlier, fold: show.NewFold(), through: file.First - 1,
+		log: log, file: file, earlier: earlier, fold: history.NewFold(), through: file.First - 1,
 		keys: map[events.Stream]events.Sequence{},
 	}
 	if base.goesOn() {
@@ -38,7 +38,7 @@ func newPart(log store.Reader, file store.File, base *list, earlier func(events.
 		})
 		if err == nil {
 			world.Recovered()
-			p.base, p.fold, p.through = base, show.FoldOn(world), base.through.Sequence
+			p.base, p.fold, p.through = base, history.FoldOn(world), base.through.Sequence
 		}
 	}
 	p.fold.Brief = true
@@ -82,8 +82,8 @@ func (p *part) take(ctx context.Context, r *events.Record) error {
 }
 
 // apply folds a record, and before it the spec that it refers to, if that was stored before the fold began.
-func apply(ctx context.Context, log store.Reader, fold *show.Fold, r *events.Record) error {
-	err := show.Learn(fold.World(), r, func(at events.Sequence) (events.Record, error) { return one(ctx, log, at) })
+func apply(ctx context.Context, log store.Reader, fold *history.Fold, r *events.Record) error {
+	err := history.Learn(fold.World(), r, func(at events.Sequence) (events.Record, error) { return one(ctx, log, at) })
 	fold.Apply(r)
 	return err
 }
@@ -170,7 +170,7 @@ func (p *part) before(r *events.Record) (known, bool, error) {
 
 // history folds the Job's own records, where no list knows of them. Its cost is that of the Job.
 func (p *part) history(ctx context.Context, r *events.Record) (row, bool, error) {
-	past, first := show.NewFold(), events.Sequence(0)
+	past, first := history.NewFold(), events.Sequence(0)
 	past.Brief = true
 	for old, err := range p.log.ReadStream(ctx, r.Stream, 0, store.Forward) {
 		if errors.Is(err, store.ErrCorrupt) {
@@ -194,7 +194,7 @@ func (p *part) history(ctx context.Context, r *events.Record) (row, bool, error)
 	if a == nil {
 		return row{}, false, nil
 	}
-	return row{key: first, Summary: show.SummaryOf(a)}, true, nil
+	return row{key: first, Summary: history.SummaryOf(a)}, true, nil
 }
 
 // one reads a record.
@@ -210,7 +210,7 @@ func (p *part) rows() []row {
 	accounts := p.fold.Accounts()
 	out := make([]row, len(accounts))
 	for i, a := range accounts {
-		out[i] = row{key: p.keys[a.Stream], Summary: show.SummaryOf(a)}
+		out[i] = row{key: p.keys[a.Stream], Summary: history.SummaryOf(a)}
 	}
 	slices.SortFunc(out, func(a, b row) int { return cmp.Compare(a.key, b.key) })
 	return out

@@ -16,8 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/joblist"
-	"github.com/jobledger/jobledger/internal/show"
 	"github.com/jobledger/jobledger/internal/sim/joblog"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
@@ -54,7 +54,7 @@ func write() (dir string, err error) {
 }
 
 // busy is that log, for one test, and what a fold of the whole of it says of its Jobs, the newest first.
-func busy(t *testing.T) (*boltlog.ReadOnly, joblist.Config, []show.Summary) {
+func busy(t *testing.T) (*boltlog.ReadOnly, joblist.Config, []history.Summary) {
 	t.Helper()
 	log, err := boltlog.OpenReadOnly(written)
 	if err != nil {
@@ -64,18 +64,18 @@ func busy(t *testing.T) (*boltlog.ReadOnly, joblist.Config, []show.Summary) {
 	return log, joblist.Config{Log: log, Files: log.Files, Dir: t.TempDir(), Every: 500}, wholeFold(t, log)
 }
 
-func wholeFold(t *testing.T, log store.Reader) []show.Summary {
+func wholeFold(t *testing.T, log store.Reader) []history.Summary {
 	t.Helper()
-	fold := show.NewFold()
+	fold := history.NewFold()
 	for r, err := range log.Read(t.Context(), 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		fold.Apply(&r)
 	}
-	var out []show.Summary
+	var out []history.Summary
 	for _, a := range slices.Backward(fold.Accounts()) {
-		out = append(out, show.SummaryOf(a))
+		out = append(out, history.SummaryOf(a))
 	}
 	if len(out) < 4 {
 		t.Fatalf("only %d Jobs", len(out))
@@ -84,7 +84,7 @@ func wholeFold(t *testing.T, log store.Reader) []show.Summary {
 }
 
 // pages puts the pages of a query together.
-func pages(t *testing.T, lists *joblist.Lists, q joblist.Query) (all []show.Summary, n int) {
+func pages(t *testing.T, lists *joblist.Lists, q history.ListQuery) (all []history.Summary, n int) {
 	t.Helper()
 	for {
 		page, err := lists.Page(t.Context(), q)
@@ -101,7 +101,7 @@ func pages(t *testing.T, lists *joblist.Lists, q joblist.Query) (all []show.Summ
 	}
 }
 
-func same(t *testing.T, what string, want, got []show.Summary) {
+func same(t *testing.T, what string, want, got []history.Summary) {
 	t.Helper()
 	if d := cmp.Diff(want, got); d != "" {
 		t.Fatalf("%s: %d Jobs, want %d (-whole fold +pages):\n%.3000s", what, len(got), len(want), d)
@@ -112,17 +112,17 @@ func same(t *testing.T, what string, want, got []show.Summary) {
 func TestPagesAreWhatAFoldOfTheWholeLogGives(t *testing.T) {
 	_, config, want := busy(t)
 	lists := joblist.New(config)
-	all, _ := pages(t, lists, joblist.Query{})
+	all, _ := pages(t, lists, history.ListQuery{})
 	same(t, "without lists", want, all)
 
 	keeper := joblist.NewKeeper(config, nil)
 	if err := keeper.CatchUp(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	all, _ = pages(t, lists, joblist.Query{})
+	all, _ = pages(t, lists, history.ListQuery{})
 	same(t, "with lists", want, all)
 	for _, limit := range []int{1, 7, len(want) - 1, len(want), len(want) + 1} {
-		all, n := pages(t, lists, joblist.Query{Limit: limit})
+		all, n := pages(t, lists, history.ListQuery{Limit: limit})
 		same(t, fmt.Sprintf("in %d pages of %d", n, limit), want, all)
 		if wanted := (len(want) + limit - 1) / limit; n != wanted {
 			t.Errorf("%d pages of %d, want %d", n, limit, wanted)
@@ -141,12 +141,12 @@ func TestPagesAreWhatAFoldOfTheWholeLogGives(t *testing.T) {
 		if err := os.Remove(gone); err != nil {
 			t.Fatal(err)
 		}
-		all, _ = pages(t, lists, joblist.Query{Limit: 100})
+		all, _ = pages(t, lists, history.ListQuery{Limit: 100})
 		same(t, "without "+filepath.Base(gone), want, all)
 		if err := keeper.Finish(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		all, _ = pages(t, lists, joblist.Query{Limit: 100})
+		all, _ = pages(t, lists, history.ListQuery{Limit: 100})
 		same(t, "made again", want, all)
 	}
 }
@@ -159,15 +159,15 @@ func TestOnlyWhatAQueryWantsIsThere(t *testing.T) {
 	}
 	since := log.Head().Sequence - records/4
 	for what, row := range map[string]struct {
-		query joblist.Query
-		keep  func(show.Summary) bool
+		query history.ListQuery
+		keep  func(history.Summary) bool
 	}{
-		"of a namespace":      {joblist.Query{Namespace: "team-3"}, func(s show.Summary) bool { return s.Namespace == "team-3" }},
-		"of one state":        {joblist.Query{States: []show.State{show.StateFailed}}, func(s show.Summary) bool { return s.State == show.StateFailed }},
-		"of no namespace":     {joblist.Query{Namespace: "nowhere"}, func(show.Summary) bool { return false }},
-		"with a record since": {joblist.Query{Since: since}, func(s show.Summary) bool { return s.Last >= uint64(since) }},
+		"of a namespace":      {history.ListQuery{Namespace: "team-3"}, func(s history.Summary) bool { return s.Namespace == "team-3" }},
+		"of one state":        {history.ListQuery{States: []history.State{history.StateFailed}}, func(s history.Summary) bool { return s.State == history.StateFailed }},
+		"of no namespace":     {history.ListQuery{Namespace: "nowhere"}, func(history.Summary) bool { return false }},
+		"with a record since": {history.ListQuery{Since: since}, func(s history.Summary) bool { return s.Last >= uint64(since) }},
 	} {
-		kept := []show.Summary{}
+		kept := []history.Summary{}
 		for _, s := range want {
 			if row.keep(s) {
 				kept = append(kept, s)
@@ -176,7 +176,7 @@ func TestOnlyWhatAQueryWantsIsThere(t *testing.T) {
 		for _, limit := range []int{0, 3, len(kept)} {
 			row.query.Limit = limit
 			all, _ := pages(t, joblist.New(config), row.query)
-			same(t, what, kept, append([]show.Summary{}, all...))
+			same(t, what, kept, append([]history.Summary{}, all...))
 		}
 	}
 }
@@ -205,7 +205,7 @@ func TestAPageCostsWhatIsOnIt(t *testing.T) {
 	}
 	c := &counted{Reader: log}
 	config.Log = c
-	for _, q := range []joblist.Query{{Limit: 50}, {}, {Namespace: "nowhere"}} {
+	for _, q := range []history.ListQuery{{Limit: 50}, {}, {Namespace: "nowhere"}} {
 		c.read = 0
 		page, err := joblist.New(config).Page(t.Context(), q)
 		if err != nil {
@@ -240,7 +240,7 @@ func TestADamagedListIsNeverBelieved(t *testing.T) {
 			if err := os.WriteFile(path, bad, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			all, _ := pages(t, joblist.New(config), joblist.Query{Limit: 200})
+			all, _ := pages(t, joblist.New(config), history.ListQuery{Limit: 200})
 			same(t, fmt.Sprintf("with byte %d of %s changed", at, filepath.Base(path)), want, all)
 		}
 		if err := os.WriteFile(path, content, 0o600); err != nil {
@@ -278,7 +278,7 @@ func TestTornListsAreMadeAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	all, _ := pages(t, joblist.New(config), joblist.Query{Limit: 200})
+	all, _ := pages(t, joblist.New(config), history.ListQuery{Limit: 200})
 	same(t, "with every other list torn, and none between", want, all)
 	for range 2 { // the second has nothing to do
 		if err := joblist.NewKeeper(config, nil).Finish(t.Context()); err != nil {

@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/store"
 )
 
@@ -32,37 +32,25 @@ func (c *Config) files() ([]store.File, error) {
 	return []store.File{{First: 1, End: c.Log.Head()}}, nil
 }
 
-// Lists gives the Jobs of a log. Make it with New.
+// Lists gives the Jobs of a log, as history.Lists says. Make it with New.
 type Lists struct {
 	config Config
 	mu     sync.Mutex // one page at a time: what is folded for it is memory
 }
 
+var _ history.Lists = (*Lists)(nil)
+
 // New makes the Lists of a log.
 func New(c Config) *Lists { return &Lists{config: c} }
 
-// Query says which Jobs are wanted. The zero Query wants all.
-type Query struct {
-	Namespace string          // empty for all
-	States    []show.State    // none for all
-	Since     events.Sequence // those that have a record at or after it
-	Before    events.Sequence // those behind a page that ended there: Page.Next; 0 for the first page
-	Limit     int             // of one page; 0 for no limit
-}
-
-func (q *Query) wants(r *stored) bool {
+// wanted reports whether a row is one of those that a query wants.
+func wanted(q *history.ListQuery, r *stored) bool {
 	return (q.Namespace == "" || string(r.namespace) == q.Namespace) && r.last >= q.Since &&
-		(len(q.States) == 0 || slices.ContainsFunc(q.States, func(s show.State) bool { return string(s) == string(r.state) }))
-}
-
-// Page is a part of the Jobs, the newest first.
-type Page struct {
-	Jobs []show.Summary
-	Next events.Sequence // what Query.Before wants for the next page; 0 when there are no more
+		(len(q.States) == 0 || slices.ContainsFunc(q.States, func(s history.State) bool { return string(s) == string(r.state) }))
 }
 
 // Page gives the Jobs that a query wants. With an error that is ErrCorrupt it gives those of the files that can be read.
-func (l *Lists) Page(ctx context.Context, q Query) (page Page, err error) {
+func (l *Lists) Page(ctx context.Context, q history.ListQuery) (page history.ListPage, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	files, err := l.config.files()
@@ -71,13 +59,13 @@ func (l *Lists) Page(ctx context.Context, q Query) (page Page, err error) {
 	}
 	m := &merge{ctx: ctx, config: &l.config, files: files, next: len(files) - 1, since: q.Since, before: cmp.Or(q.Before, ^events.Sequence(0))}
 	defer m.close()
-	page.Jobs = []show.Summary{}
+	page.Jobs = []history.Summary{}
 	for {
 		r, ok, err := m.row()
 		if err != nil || !ok {
 			return page, errors.Join(err, m.damage)
 		}
-		if !q.wants(&r) {
+		if !wanted(&q, &r) {
 			continue
 		}
 		s, err := r.summary()
@@ -96,10 +84,10 @@ func (l *Lists) Page(ctx context.Context, q Query) (page Page, err error) {
 }
 
 // more reports whether there is another row that a query wants.
-func (m *merge) more(q *Query) (bool, error) {
+func (m *merge) more(q *history.ListQuery) (bool, error) {
 	for {
 		r, ok, err := m.row()
-		if err != nil || !ok || q.wants(&r) {
+		if err != nil || !ok || wanted(q, &r) {
 			return ok, err
 		}
 	}

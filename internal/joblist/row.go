@@ -4,13 +4,14 @@ import (
 	"encoding/binary"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/recordjson"
 )
 
 // row is one Job in a list.
 type row struct {
 	key events.Sequence // the first record of the Job that the log holds
-	show.Summary
+	history.Summary
 }
 
 // encode gives the bytes of a row without its key: texts are uvarint length and bytes, numbers varints.
@@ -28,7 +29,7 @@ func (r *row) encode() []byte {
 	for _, n := range []int32{c.Active, c.Ready, c.Terminating, c.Succeeded, c.Failed, int32(c.Creating), c.Completions} {
 		b = binary.AppendVarint(b, int64(n))
 	}
-	for _, t := range []show.Instant{s.Created, s.Started, s.Finished} {
+	for _, t := range []recordjson.Instant{s.Created, s.Started, s.Finished} {
 		b = binary.AppendVarint(b, int64(t))
 	}
 	return binary.AppendUvarint(binary.AppendUvarint(b, s.First), s.Records)
@@ -40,7 +41,7 @@ type stored struct {
 	namespace, state []byte
 	last             events.Sequence
 	rest             decoder
-	fresh            *show.Summary // of one that was just folded, and the rest is not set
+	fresh            *history.Summary // of one that was just folded, and the rest is not set
 }
 
 func decodeRow(key events.Sequence, content []byte) (stored, error) {
@@ -53,12 +54,12 @@ func decodeRow(key events.Sequence, content []byte) (stored, error) {
 }
 
 // summary is the whole of it.
-func (r *stored) summary() (show.Summary, error) {
+func (r *stored) summary() (history.Summary, error) {
 	if r.fresh != nil {
 		return *r.fresh, nil
 	}
 	d := r.rest
-	s := show.Summary{Namespace: string(r.namespace), State: show.State(r.state), Last: uint64(r.last)}
+	s := history.Summary{Namespace: string(r.namespace), State: history.State(r.state), Last: uint64(r.last)}
 	s.Name, s.UID, s.Reason = string(d.text()), string(d.text()), string(d.text())
 	if gone := d.bytes(1); len(gone) == 1 {
 		s.Gone = gone[0] != 0
@@ -68,8 +69,8 @@ func (r *stored) summary() (show.Summary, error) {
 		*n = int32(d.varint())
 	}
 	c.Creating, c.Completions = int(d.varint()), int32(d.varint())
-	for _, t := range []*show.Instant{&s.Created, &s.Started, &s.Finished} {
-		*t = show.Instant(d.varint())
+	for _, t := range []*recordjson.Instant{&s.Created, &s.Started, &s.Finished} {
+		*t = recordjson.Instant(d.varint())
 	}
 	s.First, s.Records = d.uvarint(), d.uvarint()
 	if d.bad || len(d.rest) > 0 {

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/store"
 )
 
@@ -27,7 +27,7 @@ type Client struct {
 	http *http.Client
 }
 
-var _ Source = (*Client)(nil)
+var _ history.Source = (*Client)(nil)
 
 // NewClient makes a client of the endpoint at that URL; "host:port" alone will do.
 func NewClient(address string) (*Client, error) {
@@ -130,16 +130,16 @@ func (c *Client) Find(ctx context.Context, namespace, name string) ([]events.Str
 }
 
 // Records is described by Source.
-func (c *Client) Records(ctx context.Context, q Query) iter.Seq2[events.Record, error] {
-	return c.records(ctx, q.values())
+func (c *Client) Records(ctx context.Context, q history.Query) iter.Seq2[events.Record, error] {
+	return c.records(ctx, queryValues(&q))
 }
 
 // Jobs is described by Source. A page that is to have no limit is put together of some.
-func (c *Client) Jobs(ctx context.Context, q JobsQuery) (JobsPage, error) {
-	all := JobsPage{Items: []show.Summary{}}
+func (c *Client) Jobs(ctx context.Context, q history.JobsQuery) (history.JobsPage, error) {
+	all := history.JobsPage{Items: []history.Summary{}}
 	for {
-		var page JobsPage
-		if err := c.json(ctx, &page, q.values(), "v1", "jobs"); err != nil {
+		var page history.JobsPage
+		if err := c.json(ctx, &page, jobsValues(&q), "v1", "jobs"); err != nil {
 			return all, err
 		}
 		all.Items, all.Continue = append(all.Items, page.Items...), page.Continue

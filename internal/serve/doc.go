@@ -1,8 +1,7 @@
-// Package serve is how a log is read by people and tools, be it on disk or beside the controller that writes it.
+// Package serve answers questions about a log over HTTP, and asks them.
 //
-// A [Source] gives records. [Local] is one on a log that this process has open; [Client] is one that asks a running
-// controller, whose [Handler] answers from its own Local: so a command that reads does the same work on the same records
-// either way. [JobAt] folds the records of one Job up to a point; [Source.Jobs] sums up all of them. Invariants:
+// [Handler] answers from a history.Local beside the controller that writes the log. [Client] is a history.Source that asks it: so a
+// command that reads does the same work on the same records, be the log on disk or with a running controller. Invariants:
 //
 //   - Only the durable prefix of the log is shown (design §2, invariant 2), and it is never changed: GET and nothing else.
 //   - What a Client gives is what the log holds, record for record; an answer that was cut is an error, never an end.
@@ -11,7 +10,7 @@
 //
 // # Concurrency
 //
-// Handler, Local and Client are safe for concurrent use. Reading holds nothing in the log while a reader is slow.
+// Handler and Client are safe for concurrent use. Reading holds nothing in the log while a reader is slow.
 //
-// Read source.go first, then handler.go.
+// Read handler.go first, then client.go.
 package serve

@@ -11,18 +11,22 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/history/historytest"
+	"github.com/jobledger/jobledger/internal/joblist"
+	"github.com/jobledger/jobledger/internal/recordjson"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/serve"
-	"github.com/jobledger/jobledger/internal/show"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/memlog"
 )
 
 func endpoint(t *testing.T, log store.Reader, done <-chan struct{}) (*serve.Client, string) {
 	t.Helper()
-	server := httptest.NewServer(serve.Guard(serve.Handler(serve.Config{Log: log, PID: 42, Version: "v1", Done: done})))
+	server := httptest.NewServer(serve.Guard(serve.Handler(serve.Config{Log: log, Lists: joblist.New(joblist.Config{Log: log}), PID: 42, Version: "v1", Done: done})))
 	t.Cleanup(server.Close)
 	client, err := serve.NewClient(server.URL)
 	if err != nil {
@@ -51,22 +55,22 @@ func lines(records iter.Seq2[events.Record, error]) []string {
 
 // TestClientGivesWhatTheLogHolds: a reader beside the controller gets, record for record, what one of the log gets.
 func TestClientGivesWhatTheLogHolds(t *testing.T) {
-	log := history(t, 1)
+	log := historytest.Hard(t, 1)
 	client, _ := endpoint(t, log, nil)
-	local := serve.Local{Log: log}
+	local := history.Local{Log: log, Lists: joblist.New(joblist.Config{Log: log})}
 	ctx := t.Context()
-	stream := all(t, log)[len(all(t, log))-1].Stream
-	for i, records := range []func(serve.Source) iter.Seq2[events.Record, error]{
-		func(s serve.Source) iter.Seq2[events.Record, error] { return s.Read(ctx, 0) },
-		func(s serve.Source) iter.Seq2[events.Record, error] { return s.Read(ctx, 33) },
-		func(s serve.Source) iter.Seq2[events.Record, error] { return s.Read(ctx, log.Head().Sequence+1) },
-		func(s serve.Source) iter.Seq2[events.Record, error] {
+	stream := historytest.Records(t, log)[len(historytest.Records(t, log))-1].Stream
+	for i, records := range []func(history.Source) iter.Seq2[events.Record, error]{
+		func(s history.Source) iter.Seq2[events.Record, error] { return s.Read(ctx, 0) },
+		func(s history.Source) iter.Seq2[events.Record, error] { return s.Read(ctx, 33) },
+		func(s history.Source) iter.Seq2[events.Record, error] { return s.Read(ctx, log.Head().Sequence+1) },
+		func(s history.Source) iter.Seq2[events.Record, error] {
 			return s.ReadStream(ctx, stream, 0, store.Forward)
 		},
-		func(s serve.Source) iter.Seq2[events.Record, error] {
+		func(s history.Source) iter.Seq2[events.Record, error] {
 			return s.ReadStream(ctx, stream, 0, store.Backward)
 		},
-		func(s serve.Source) iter.Seq2[events.Record, error] {
+		func(s history.Source) iter.Seq2[events.Record, error] {
 			return s.ReadStream(ctx, events.Controller, 9, store.Forward)
 		},
 	} {
@@ -78,8 +82,8 @@ func TestClientGivesWhatTheLogHolds(t *testing.T) {
 	if err != nil || id != log.Identity() || head != log.Head() {
 		t.Errorf("head %v %v %v, want %v %v", id, head, err, log.Identity(), log.Head())
 	}
-	here, err1 := local.Jobs(ctx, serve.JobsQuery{})
-	there, err2 := client.Jobs(ctx, serve.JobsQuery{})
+	here, err1 := local.Jobs(ctx, history.JobsQuery{})
+	there, err2 := client.Jobs(ctx, history.JobsQuery{})
 	if d := cmp.Diff(here, there); d != "" || err1 != nil || err2 != nil {
 		t.Errorf("jobs: %v %v (-log +client):\n%s", err1, err2, d)
 	}
@@ -110,7 +114,7 @@ func (f failing) Read(ctx context.Context, from events.Sequence) iter.Seq2[event
 }
 
 func TestErrorsOfTheLogReachTheClient(t *testing.T) {
-	client, url := endpoint(t, failing{history(t, 2)}, nil)
+	client, url := endpoint(t, failing{historytest.Hard(t, 2)}, nil)
 	n := 0
 	for r, err := range client.Read(t.Context(), 0) {
 		if n++; n <= 49 {
@@ -143,7 +147,7 @@ func TestErrorsOfTheLogReachTheClient(t *testing.T) {
 
 // TestACutAnswerIsAnError: a connection that breaks between two records is not the end of the log.
 func TestACutAnswerIsAnError(t *testing.T) {
-	log := history(t, 2)
+	log := historytest.Hard(t, 2)
 	whole := serve.Handler(serve.Config{Log: log})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer := httptest.NewRecorder()
@@ -205,7 +209,7 @@ func TestFollowGoesOnWithWhatComes(t *testing.T) {
 }
 
 func TestTheEndpointIsForThisMachineOnly(t *testing.T) {
-	log := history(t, 2)
+	log := historytest.Hard(t, 2)
 	_, url := endpoint(t, log, nil)
 	rows := []struct {
 		sentence string
@@ -244,7 +248,7 @@ func TestTheEndpointIsForThisMachineOnly(t *testing.T) {
 }
 
 func TestLinesForPrograms(t *testing.T) {
-	log := history(t, 2)
+	log := historytest.Hard(t, 2)
 	_, url := endpoint(t, log, nil)
 	resp, err := http.Get(url + "/v1/records?from=5&limit=3")
 	if err != nil {
@@ -252,9 +256,9 @@ func TestLinesForPrograms(t *testing.T) {
 	}
 	defer resp.Body.Close()
 	scanner := bufio.NewScanner(resp.Body)
-	for _, want := range all(t, log)[4:7] {
-		if !scanner.Scan() || scanner.Text() != string(show.Record(&want)) {
-			t.Errorf("got  %s\nwant %s", scanner.Text(), show.Record(&want))
+	for _, want := range historytest.Records(t, log)[4:7] {
+		if !scanner.Scan() || scanner.Text() != string(recordjson.Record(&want)) {
+			t.Errorf("got  %s\nwant %s", scanner.Text(), recordjson.Record(&want))
 		}
 	}
 	if scanner.Scan() {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/store"
 )
 
@@ -86,7 +87,7 @@ func readFrame(in *bufio.Reader) (events.Record, error) {
 // classes are the errors that callers tell apart.
 var classes = map[string]error{
 	"corrupt": store.ErrCorrupt, "pruned": store.ErrPruned, "closed": store.ErrClosed, "failed": store.ErrFailed,
-	"nojob": ErrNoJob, "query": ErrQuery,
+	"nojob": history.ErrNoJob, "query": history.ErrQuery,
 }
 
 // remoteError is an error that the controller reported; it is of the class that it was there.

@@ -13,20 +13,20 @@ import (
 	"strings"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/joblist"
-	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/recordjson"
 	"github.com/jobledger/jobledger/store"
 )
 
 // Info says whose endpoint this is.
 type Info struct {
-	LogID    string          `json:"logID"`
-	Epoch    uint64          `json:"epoch"`
-	Sequence events.Sequence `json:"sequence"` // of the durable head
-	Hash     string          `json:"hash"`     // the chain value there
-	Time     show.Instant    `json:"time,omitzero"`
-	PID      int             `json:"pid"`
-	Version  string          `json:"version"`
+	LogID    string             `json:"logID"`
+	Epoch    uint64             `json:"epoch"`
+	Sequence events.Sequence    `json:"sequence"` // of the durable head
+	Hash     string             `json:"hash"`     // the chain value there
+	Time     recordjson.Instant `json:"time,omitzero"`
+	PID      int                `json:"pid"`
+	Version  string             `json:"version"`
 }
 
 // Config is what an endpoint shows. Log is required.
@@ -34,15 +34,15 @@ type Config struct {
 	Log     store.Reader
 	PID     int
 	Version string
-	// Lists are those of the log's Jobs; nil when there are none beside it.
-	Lists *joblist.Lists
+	// Lists are those of the log's Jobs; nil when no lists of Jobs are asked for.
+	Lists history.Lists
 	// Done ends every answer that follows the log; nil for never.
 	Done <-chan struct{}
 }
 
 type endpoint struct {
 	config Config
-	local  Local
+	local  history.Local
 }
 
 // Handler answers
@@ -55,10 +55,10 @@ type endpoint struct {
 //	GET /v1/jobs/{namespace}/{name}    the projected state of the newest Job of that name; ?at=SEQ
 //	GET /v1/streams/{namespace}/{name} the streams of the Jobs that bore that name, newest first
 //
-// Records are JSON, one per line (see show.Record), unless the request accepts the frames that Client reads. A listing
+// Records are JSON, one per line (see recordjson.Record), unless the request accepts the frames that Client reads. A listing
 // that fails midway ends with a line {"error":TEXT}.
 func Handler(config Config) http.Handler {
-	e := &endpoint{config: config, local: Local{Log: config.Log, Lists: config.Lists}}
+	e := &endpoint{config: config, local: history.Local{Log: config.Log, Lists: config.Lists}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/log", e.log)
 	mux.HandleFunc("GET /v1/records", e.records)
@@ -97,7 +97,7 @@ func Loopback(address string) bool {
 func (e *endpoint) log(w http.ResponseWriter, _ *http.Request) {
 	id, head := e.config.Log.Identity(), e.config.Log.Head()
 	writeJSON(w, Info{
-		LogID: id.LogID, Epoch: id.Epoch, Sequence: head.Sequence, Hash: head.Hash.String(), Time: show.Instant(head.Time),
+		LogID: id.LogID, Epoch: id.Epoch, Sequence: head.Sequence, Hash: head.Hash.String(), Time: recordjson.Instant(head.Time),
 		PID: e.config.PID, Version: e.config.Version,
 	})
 }
@@ -184,7 +184,7 @@ func (a *answer) record(r *events.Record) error {
 	if a.frames {
 		return writeRecord(a.w, r)
 	}
-	_, err := a.w.Write(append(show.Record(r), '\n'))
+	_, err := a.w.Write(append(recordjson.Record(r), '\n'))
 	return err
 }
 
@@ -223,7 +223,7 @@ func (e *endpoint) summaries(w http.ResponseWriter, r *http.Request) {
 }
 
 func (e *endpoint) job(w http.ResponseWriter, r *http.Request) {
-	var at Point
+	var at history.Point
 	if text := r.URL.Query().Get("at"); text != "" {
 		n, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {
@@ -234,13 +234,13 @@ func (e *endpoint) job(w http.ResponseWriter, r *http.Request) {
 	}
 	streams, err := e.local.Find(r.Context(), r.PathValue("namespace"), r.PathValue("name"))
 	if err == nil && len(streams) == 0 {
-		err = ErrNoJob
+		err = history.ErrNoJob
 	}
 	if err != nil {
 		fail(w, err)
 		return
 	}
-	job, err := JobAt(r.Context(), e.local, streams[0], at)
+	job, err := history.JobAt(r.Context(), e.local, streams[0], at)
 	if err != nil {
 		fail(w, err)
 		return
@@ -264,9 +264,9 @@ func (e *endpoint) streams(w http.ResponseWriter, r *http.Request) {
 func fail(w http.ResponseWriter, err error) {
 	status := http.StatusInternalServerError
 	switch {
-	case errors.Is(err, ErrNoJob):
+	case errors.Is(err, history.ErrNoJob):
 		status = http.StatusNotFound
-	case errors.Is(err, ErrQuery):
+	case errors.Is(err, history.ErrQuery):
 		status = http.StatusBadRequest
 	case errors.Is(err, store.ErrClosed), errors.Is(err, store.ErrFailed):
 		status = http.StatusServiceUnavailable

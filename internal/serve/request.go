@@ -8,11 +8,12 @@ import (
 	"strings"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/history"
 )
 
 // request is what a request for records asks for.
 type request struct {
-	Query
+	history.Query
 	backward bool
 	follow   bool
 	frames   bool

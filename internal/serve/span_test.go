@@ -5,8 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/history/historytest"
+
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/serve"
 	"github.com/jobledger/jobledger/store/memlog"
 )
 
@@ -43,19 +45,19 @@ func stepped(t *testing.T) *memlog.Log {
 // TestTimesAreFoundThoughTheClockWasSet: records of a time are those that a look at every record finds, whichever way the clock went.
 func TestTimesAreFoundThoughTheClockWasSet(t *testing.T) {
 	log := stepped(t)
-	src := serve.Local{Log: log}
+	src := history.Local{Log: log}
 	client, _ := endpoint(t, log, nil)
 	everything := all14(t, log)
 	for since := range 45 {
 		for until := since - 1; until < 45; until += 4 {
-			q := serve.Query{Since: events.Time(since) * events.Time(time.Second), Until: events.Time(max(until, 0)) * events.Time(time.Second)}
+			q := history.Query{Since: events.Time(since) * events.Time(time.Second), Until: events.Time(max(until, 0)) * events.Time(time.Second)}
 			var want []events.Sequence
 			for _, r := range everything {
 				if q.Wants(&r, nil) {
 					want = append(want, r.Sequence)
 				}
 			}
-			for what, s := range map[string]serve.Source{"log": src, "client": client} {
+			for what, s := range map[string]history.Source{"log": src, "client": client} {
 				if what == "client" && since%9 != 0 {
 					continue
 				}
@@ -88,22 +90,22 @@ func all14(t *testing.T, log *memlog.Log) []events.Record {
 
 // TestRecordsAreFilteredWhereTheyAre: by kind, namespace and number, alike beside the log and from afar.
 func TestRecordsAreFilteredWhereTheyAre(t *testing.T) {
-	log := history(t, 4)
+	log := historytest.Hard(t, 4)
 	client, _ := endpoint(t, log, nil)
-	src := serve.Local{Log: log}
-	for _, q := range []serve.Query{
+	src := history.Local{Log: log}
+	for _, q := range []history.Query{
 		{Kinds: []events.Kind{events.KindDecided, events.KindJobRetired}},
 		{Namespace: "default", Limit: 20}, {Namespace: "nowhere"}, {From: 60, Limit: 5},
 		{Since: log.Head().Time.Add(-10 * time.Second), Kinds: []events.Kind{events.KindPodChanged}},
 	} {
-		names := serve.NamesOf(t.Context(), src)
+		names := history.NamesOf(t.Context(), src)
 		var want []string
-		for _, r := range all(t, log) {
+		for _, r := range historytest.Records(t, log) {
 			if q.Wants(&r, names) && (q.Limit == 0 || len(want) < q.Limit) {
 				want = append(want, r.Stream.String()+r.Kind.String())
 			}
 		}
-		for _, s := range []serve.Source{src, client} {
+		for _, s := range []history.Source{src, client} {
 			var got []string
 			for r, err := range s.Records(t.Context(), q) {
 				if err != nil {

@@ -3,14 +3,16 @@ package show
 import (
 	"strings"
 	"testing"
+
+	"github.com/jobledger/jobledger/internal/history"
 )
 
 // TestTextsOfEveryScriptFit: what a container says may be in characters that take two columns, or none.
 func TestTextsOfEveryScriptFit(t *testing.T) {
 	for _, word := range []string{"磁盘空间不足", "ディスクがいっぱい", "디스크", "ﾊﾝｶｸ", "e\u0301te\u0301", "💥💥", "Überlauf"} {
 		for _, text := range []string{strings.Repeat(word, 60), strings.Repeat(word+" ", 60)} {
-			job := Job{State: StateFailed, Reason: "BackoffLimitExceeded", Message: text, Started: 1, Pods: []Pod{
-				{Name: "a", Phase: "Failed", Node: "n", Containers: []ContainerEnd{{"main", 1, text, ""}}},
+			job := history.Job{State: history.StateFailed, Reason: "BackoffLimitExceeded", Message: text, Started: 1, Pods: []history.Pod{
+				{Name: "a", Phase: "Failed", Node: "n", Containers: []history.ContainerEnd{{Name: "main", ExitCode: 1, Reason: text}}},
 				{Name: "b", Phase: "Failed", Node: "n", Reason: word, Account: "counted"},
 			}}
 			out, _ := written(t, Page{Width: 100}, func(p *Page) error { return p.Job(&job) })

@@ -1,14 +1,7 @@
-// Package show turns records into what people and programs are shown: sentences, tables, JSON, and the account of a Job.
+// Package show lays out for people what package history tells of Jobs.
 //
-// [Record] writes one record as JSON, in a shape that is documented there and kept by a golden test. [Names] remembers
-// what records call things, so that [Names.Detail] can say in one sentence what a record says. [Fold] folds records
-// like the controller does and keeps beside the projection what people ask about: the last decision, refusals, what is
-// waited for ([JobOf], [SummaryOf]). [Table] lays out columns. Invariants:
+// [Page] writes the state of a Job, and tables of Jobs; [Table] lays out columns; [Indented] writes JSON for reading. What others
+// wrote reaches a terminal only through words.Clean. The same values give the same bytes. The package does no I/O of its own.
 //
-//   - Words that others wrote (names, messages, exit texts) reach a terminal only through [Clean]: no control character,
-//     escape sequence or direction mark of theirs is ever written.
-//   - Times are UTC and, in JSON, RFC 3339 with nanoseconds.
-//   - The same records give the same bytes: nothing here looks at a clock or walks a map unsorted.
-//
-// The package does no I/O of its own. Read detail.go first, then fold.go and job.go.
+// Read page.go first, then table.go.
 package show

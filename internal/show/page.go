@@ -10,6 +10,9 @@ import (
 	"strings"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/recordjson"
+	"github.com/jobledger/jobledger/internal/words"
 )
 
 // Page writes the state of Jobs for people.
@@ -30,7 +33,7 @@ func Indented(v any) ([]byte, error) {
 	if err := e.Encode(v); err != nil {
 		return nil, fmt.Errorf("write JSON: %w", err)
 	}
-	return VisibleJSON(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
+	return recordjson.VisibleJSON(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
 }
 
 // JobsTable is a table of summaries, which may go on for ever.
@@ -49,29 +52,29 @@ func (p *Page) Jobs() *JobsTable {
 }
 
 // Row adds a Job.
-func (t *JobsTable) Row(j *Summary) {
+func (t *JobsTable) Row(j *history.Summary) {
 	state := Cell{Text: string(j.State)}
-	if j.State == StateFailed || j.State == StateFailing {
+	if j.State == history.StateFailed || j.State == history.StateFailing {
 		state.Style = Trouble
 	}
-	if j.Gone && j.State != StateDeleted {
+	if j.Gone && j.State != history.StateDeleted {
 		state.Text += ", deleted"
 	}
 	if t.wide && j.Reason != "" {
-		state.Text += " (" + Clean(j.Reason) + ")"
+		state.Text += " (" + words.Clean(j.Reason) + ")"
 	}
 	row := []Cell{
-		{Text: dash(Clean(j.Namespace)), Name: true}, {Text: dash(Clean(j.Name)), Name: true}, state, {Text: j.Counts.succeeded()},
+		{Text: dash(words.Clean(j.Namespace)), Name: true}, {Text: dash(words.Clean(j.Name)), Name: true}, state, {Text: succeeded(&j.Counts)},
 		{Text: strconv.Itoa(int(j.Counts.Failed))}, {Text: strconv.Itoa(int(j.Counts.Active))},
 		{Text: second(j.Started)}, {Text: dash(took(j.Started, j.Finished))},
 	}
 	if t.wide {
-		row = append(row, Cell{Text: strconv.FormatUint(j.Records, 10)}, Cell{Text: Clean(j.UID)})
+		row = append(row, Cell{Text: strconv.FormatUint(j.Records, 10)}, Cell{Text: words.Clean(j.UID)})
 	}
 	t.Table.Row(row...)
 }
 
-func (c *Counts) succeeded() string {
+func succeeded(c *history.Counts) string {
 	if c.Completions == 0 {
 		return strconv.Itoa(int(c.Succeeded))
 	}
@@ -85,7 +88,7 @@ func dash(s string) string {
 	return s
 }
 
-func second(t Instant) string {
+func second(t recordjson.Instant) string {
 	if t == 0 {
 		return "-"
 	}
@@ -93,11 +96,11 @@ func second(t Instant) string {
 }
 
 // took is how long it was from a start to an end; the end is in whole seconds, like all times that the API stores.
-func took(start, end Instant) string {
+func took(start, end recordjson.Instant) string {
 	if start == 0 || end == 0 {
 		return ""
 	}
-	return Span(max(events.Time(end).Sub(events.Time(start).Second()), 0))
+	return words.Span(max(events.Time(end).Sub(events.Time(start).Second()), 0))
 }
 
 // lines collects "label: text" lines.
@@ -113,7 +116,7 @@ func (l *lines) styled(style Style, label, format string, args ...any) {
 	if label != "" {
 		label += ":"
 	}
-	for _, line := range wrap(Clean(text), l.page.Width-labelWidth, l.page.Whole) {
+	for _, line := range wrap(words.Clean(text), l.page.Width-labelWidth, l.page.Whole) {
 		if l.page.Colour && style != Plain {
 			line = codes[style] + line + "\x1b[0m"
 		}
@@ -160,16 +163,16 @@ const (
 )
 
 // Job writes the state of one Job.
-func (p *Page) Job(j *Job) error {
+func (p *Page) Job(j *history.Job) error {
 	l := &lines{page: p}
 	l.put("Job", "%s/%s", dash(j.Namespace), dash(j.Name))
 	l.put("UID", "%s", j.UID)
-	l.put("As of", "record %d, %s", j.AsOf.Sequence, Moment(events.Time(j.AsOf.Time)))
+	l.put("As of", "record %d, %s", j.AsOf.Sequence, words.Moment(events.Time(j.AsOf.Time)))
 	style := Strong
-	if j.State == StateFailed || j.State == StateFailing {
+	if j.State == history.StateFailed || j.State == history.StateFailing {
 		style = Trouble
 	}
-	l.styled(style, "State", "%s", j.sentence())
+	l.styled(style, "State", "%s", sentence(j))
 	if j.Started != 0 {
 		text := second(j.Started)
 		if d := took(j.Started, j.Finished); d != "" {
@@ -179,9 +182,9 @@ func (p *Page) Job(j *Job) error {
 	}
 	c := &j.Counts
 	l.put("Pods", "%s succeeded, %d failed, %d active (%d ready), %d terminating, %d being created",
-		c.succeeded(), c.Failed, c.Active, c.Ready, c.Terminating, c.Creating)
+		succeeded(c), c.Failed, c.Active, c.Ready, c.Terminating, c.Creating)
 	l.put("Records", "%d, from %d to %d", j.Records, j.First, j.Last)
-	j.work(l)
+	l.work(j)
 	if _, err := p.Out.Write(l.b.Bytes()); err != nil {
 		return err
 	}
@@ -189,18 +192,18 @@ func (p *Page) Job(j *Job) error {
 }
 
 // sentence is the Job's state in words.
-func (j *Job) sentence() string {
+func sentence(j *history.Job) string {
 	text := string(j.State)
-	if because := because(j.Reason, j.Message); because != "" {
+	if because := words.Because(j.Reason, j.Message); because != "" {
 		text += " (" + because + ")"
 	}
 	switch {
-	case j.Gone && j.State != StateDeleted:
+	case j.Gone && j.State != history.StateDeleted:
 		text += "; its object was deleted"
-	case j.Deleted != 0 && j.State != StateDeleting && j.State != StateDeleted:
+	case j.Deleted != 0 && j.State != history.StateDeleting && j.State != history.StateDeleted:
 		text += "; being deleted"
 	}
-	if !j.Managed && j.State != StateUnseen {
+	if !j.Managed && j.State != history.StateUnseen {
 		text += "; not managed here"
 	}
 	if j.Listing && j.Retired == 0 {
@@ -210,7 +213,7 @@ func (j *Job) sentence() string {
 }
 
 // work is what is being done, waited for, and was decided.
-func (j *Job) work(l *lines) {
+func (l *lines) work(j *history.Job) {
 	label := func(i int, text string) string {
 		if i == 0 {
 			return text
@@ -225,18 +228,18 @@ func (j *Job) work(l *lines) {
 		l.put(label(i, "In flight"), "%s", text)
 	}
 	for i, w := range j.Waits {
-		l.put(label(i, "Waits"), "until %s for %s", Moment(events.Time(w.Until)), w.For)
+		l.put(label(i, "Waits"), "until %s for %s", words.Moment(events.Time(w.Until)), w.For)
 	}
 	for i := range j.Refused {
 		if i == maxRefused && !l.page.Wide {
 			l.styled(Trouble, "", "and %d more (-o wide shows all)", len(j.Refused)-maxRefused)
 			break
 		}
-		l.styled(Trouble, label(i, "Refused"), "%s", j.Refused[i].sentence())
+		l.styled(Trouble, label(i, "Refused"), "%s", refused(&j.Refused[i]))
 	}
 	shown := 0
 	for _, f := range j.Trouble {
-		if !slices.ContainsFunc(j.Refused, func(r Refusal) bool { return r.Record == f.Sequence }) {
+		if !slices.ContainsFunc(j.Refused, func(r history.Refusal) bool { return r.Record == f.Sequence }) {
 			l.styled(Trouble, label(shown, "Trouble"), "record %d: %s", f.Sequence, f.Says)
 			shown++
 		}
@@ -245,7 +248,7 @@ func (j *Job) work(l *lines) {
 		l.styled(Trouble, label(i, "Note"), "%s", note)
 	}
 	if d := j.LastDecision; d != nil {
-		l.put("Last decision", "record %d, %s", d.Sequence, Moment(events.Time(d.Time)))
+		l.put("Last decision", "record %d, %s", d.Sequence, words.Moment(events.Time(d.Time)))
 		for _, s := range d.Steps {
 			l.put("", "%s: %s", s.Reason, strings.Join(capped(s.Commands, l.page.Wide), ", "))
 			if s.Sentence != "" {
@@ -255,7 +258,7 @@ func (j *Job) work(l *lines) {
 	}
 }
 
-func clock(t Instant) string { return events.Time(t).Go().Format("15:04:05.000Z") }
+func clock(t recordjson.Instant) string { return events.Time(t).Go().Format("15:04:05.000Z") }
 
 // capped leaves out what is too much to read, unless all is wanted.
 func capped(texts []string, all bool) []string {
@@ -264,4 +267,29 @@ func capped(texts []string, all bool) []string {
 		return texts
 	}
 	return append(slices.Clone(texts[:most]), fmt.Sprintf("and %d more", len(texts)-most))
+}
+
+// refused says for people what is refused.
+func refused(r *history.Refusal) string {
+	text := r.Does + ": "
+	if r.Class != "" {
+		text += r.Class
+	} else {
+		text += "no answer"
+	}
+	text += fmt.Sprintf(" since %s, %s", words.Moment(events.Time(r.Since)), tries(r.Tries))
+	if r.Next != 0 {
+		text += ", next at " + clock(r.Next)
+	}
+	if r.Says != "" {
+		text += fmt.Sprintf("; record %d: %s", r.Record, r.Says)
+	}
+	return text
+}
+
+func tries(n uint32) string {
+	if n == 1 {
+		return "1 try"
+	}
+	return fmt.Sprintf("%d tries", n)
 }

@@ -2,40 +2,42 @@ package show
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/recordjson"
+	"github.com/jobledger/jobledger/internal/words"
 )
 
 // podColumns are the columns of the table of pods. One that says nothing of any pod is left out, unless it is always there.
 var podColumns = []struct {
 	head   string
 	always bool
-	cell   func(j *Job, p *Pod) Cell
+	cell   func(j *history.Job, p *history.Pod) Cell
 }{
-	{"POD", true, func(_ *Job, p *Pod) Cell { return Cell{Text: Clean(p.called()), Name: true} }},
-	{"INDEX", false, func(_ *Job, p *Pod) Cell {
+	{"POD", true, func(_ *history.Job, p *history.Pod) Cell { return Cell{Text: words.Clean(called(p)), Name: true} }},
+	{"INDEX", false, func(_ *history.Job, p *history.Pod) Cell {
 		if p.Index == nil {
 			return Cell{}
 		}
 		return Cell{Text: strconv.Itoa(int(*p.Index))}
 	}},
-	{"PHASE", true, func(_ *Job, p *Pod) Cell { return p.phase() }},
-	{"NODE", true, func(_ *Job, p *Pod) Cell { return Cell{Text: Clean(p.Node), Name: true} }},
-	{"FINISHED", true, func(j *Job, p *Pod) Cell { return Cell{Text: sameDay(p.Finished, j.Started)} }},
-	{"RESTARTS", false, func(_ *Job, p *Pod) Cell {
+	{"PHASE", true, func(_ *history.Job, p *history.Pod) Cell { return phase(p) }},
+	{"NODE", true, func(_ *history.Job, p *history.Pod) Cell { return Cell{Text: words.Clean(p.Node), Name: true} }},
+	{"FINISHED", true, func(j *history.Job, p *history.Pod) Cell { return Cell{Text: sameDay(p.Finished, j.Started)} }},
+	{"RESTARTS", false, func(_ *history.Job, p *history.Pod) Cell {
 		if p.Restarts == 0 {
 			return Cell{}
 		}
 		return Cell{Text: strconv.FormatUint(uint64(p.Restarts), 10)}
 	}},
-	{"ACCOUNT", false, func(_ *Job, p *Pod) Cell { return Cell{Text: p.Account} }},
-	{"EXITS", true, func(_ *Job, p *Pod) Cell { return Cell{Text: Clean(p.ended())} }},
+	{"ACCOUNT", false, func(_ *history.Job, p *history.Pod) Cell { return Cell{Text: p.Account} }},
+	{"EXITS", true, func(_ *history.Job, p *history.Pod) Cell { return Cell{Text: words.Clean(ended(p))} }},
 }
 
-func (p *Page) pods(j *Job) error {
+func (p *Page) pods(j *history.Job) error {
 	if len(j.Pods) == 0 {
 		return nil
 	}
@@ -69,14 +71,14 @@ func (p *Page) pods(j *Job) error {
 	return t.Flush()
 }
 
-func (p *Pod) called() string {
+func called(p *history.Pod) string {
 	if p.Name == "" {
 		return p.UID
 	}
 	return p.Name
 }
 
-func (p *Pod) phase() Cell {
+func phase(p *history.Pod) Cell {
 	c := Cell{Text: p.Phase}
 	if p.Phase == events.PodFailed.String() {
 		c.Style = Trouble
@@ -91,11 +93,11 @@ func (p *Pod) phase() Cell {
 }
 
 // ended says how the containers of a pod ended, as far as that is worth a word, and why the pod itself did.
-func (p *Pod) ended() string {
+func ended(p *history.Pod) string {
 	var parts []string
 	for _, e := range p.Containers {
-		if e.ExitCode != 0 || telling(e.Reason) {
-			parts = append(parts, exitText(e.Name, e.ExitCode, e.Reason))
+		if e.ExitCode != 0 || words.Telling(e.Reason) {
+			parts = append(parts, words.Exit(e.Name, e.ExitCode, e.Reason))
 		}
 	}
 	if p.Reason != "" {
@@ -104,20 +106,8 @@ func (p *Pod) ended() string {
 	return strings.Join(parts, ", ")
 }
 
-// exitText is how what is named ended, a container: "main 137 (OOMKilled)".
-func exitText(name string, code int32, reason string) string {
-	text := fmt.Sprintf("%s %d", name, code)
-	if telling(reason) {
-		text += " (" + reason + ")"
-	}
-	return text
-}
-
-// telling reports whether the reason for which a container ended says more than its exit code.
-func telling(reason string) bool { return !slices.Contains([]string{"", "Error", "Completed"}, reason) }
-
 // sameDay is a time to the second; of another day than that one, with its date.
-func sameDay(t, day Instant) string {
+func sameDay(t, day recordjson.Instant) string {
 	if t == 0 {
 		return ""
 	}

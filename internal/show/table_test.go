@@ -7,12 +7,15 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/recordjson"
 )
 
 // longNames are as long as Kubernetes lets them be, or as clouds make them.
-var longNames = []Summary{
-	{Namespace: "team-" + strings.Repeat("payments-", 6) + "x", Name: strings.Repeat("settlement-", 5) + "7f", State: StateFailed, Gone: true},
-	{Namespace: "default", Name: "demo", State: StateComplete},
+var longNames = []history.Summary{
+	{Namespace: "team-" + strings.Repeat("payments-", 6) + "x", Name: strings.Repeat("settlement-", 5) + "7f", State: history.StateFailed, Gone: true},
+	{Namespace: "default", Name: "demo", State: history.StateComplete},
 }
 
 func written(t *testing.T, p Page, write func(*Page) error) (text string, widest int) {
@@ -28,7 +31,7 @@ func written(t *testing.T, p Page, write func(*Page) error) (text string, widest
 	return out.String(), widest
 }
 
-func writeJobs(p *Page, jobs []Summary) error {
+func writeJobs(p *Page, jobs []history.Summary) error {
 	t := p.Jobs()
 	for i := range jobs {
 		t.Row(&jobs[i])
@@ -39,7 +42,7 @@ func writeJobs(p *Page, jobs []Summary) error {
 // TestNamesOnATerminalAreCutInTheirMiddle: tables fit, and how a name begins and ends stays to be seen.
 func TestNamesOnATerminalAreCutInTheirMiddle(t *testing.T) {
 	longNames := slices.Clone(longNames)
-	longNames[0].Started, longNames[0].Finished = 1, Instant(3*time.Hour+12*time.Minute)
+	longNames[0].Started, longNames[0].Finished = 1, recordjson.Instant(3*time.Hour+12*time.Minute)
 	for _, width := range []int{100, 140} {
 		text, widest := written(t, Page{Width: width}, func(p *Page) error { return writeJobs(p, longNames) })
 		if widest > width {
@@ -52,9 +55,9 @@ func TestNamesOnATerminalAreCutInTheirMiddle(t *testing.T) {
 		}
 	}
 	index := int32(3)
-	job := Job{Started: 1, Pods: []Pod{{
+	job := history.Job{Started: 1, Pods: []history.Pod{{
 		Name: strings.Repeat("settlement-", 5) + "3-x7f2q", Node: "ip-10-0-113-207.eu-central-1.compute.internal", Phase: "Failed", Gone: true,
-		Index: &index, Finished: 1, Restarts: 12, Account: "counted", Containers: []ContainerEnd{{"main", 137, "OOMKilled", ""}},
+		Index: &index, Finished: 1, Restarts: 12, Account: "counted", Containers: []history.ContainerEnd{{Name: "main", ExitCode: 137, Reason: "OOMKilled"}},
 	}}}
 	text, widest := written(t, Page{Width: 100}, func(p *Page) error { return p.pods(&job) })
 	if widest > 100 || !strings.Contains(text, "x7f2q ") || !strings.Contains(text, "main 137 (OOMKilled)") {
@@ -72,7 +75,7 @@ func TestNamesInAPipeAreWhole(t *testing.T) {
 	}
 	long := strings.Repeat("settlement-", 8) + "7f"
 	text, _ = written(t, Page{Width: 100, Whole: true}, func(p *Page) error {
-		return p.Job(&Job{Trouble: []Failure{{Sequence: 7, Says: "delete pod " + long + ": refused"}}})
+		return p.Job(&history.Job{Trouble: []history.Failure{{Sequence: 7, Says: "delete pod " + long + ": refused"}}})
 	})
 	if !strings.Contains(text, long) {
 		t.Errorf("a name is broken:\n%s", text)

@@ -16,7 +16,7 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 	"github.com/jobledger/jobledger/events/nats/dial"
 	"github.com/jobledger/jobledger/events/nats/subscribe"
-	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/internal/recordjson"
 )
 
 // A subscriber writes what it gets into a file, a line for each event. One that is killed may leave a line behind that is not
@@ -24,7 +24,7 @@ import (
 
 // keep writes the line of an event.
 func keep(file *os.File, e *nats.Event, place uint64) error {
-	_, err := fmt.Fprintf(file, "%d %s %s %d %08x\n", place, e.ID, e.Stream, e.Previous, crc32.ChecksumIEEE(show.Record(&e.Record)))
+	_, err := fmt.Fprintf(file, "%d %s %s %d %08x\n", place, e.ID, e.Stream, e.Previous, crc32.ChecksumIEEE(recordjson.Record(&e.Record)))
 	return err
 }
 

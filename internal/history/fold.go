@@ -1,0 +1,196 @@
+package history
+
+import (
+	"cmp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/recordjson"
+	"github.com/jobledger/jobledger/internal/words"
+	"github.com/jobledger/jobledger/projector"
+)
+
+// Fold folds records into Jobs like the controller does, and keeps an [Account] of each. Where the controller forgets (a
+// Job that is over leaves its memory), Fold remembers how it ended. It is not safe for concurrent use.
+type Fold struct {
+	// Brief keeps no more than what a summary needs, and of Jobs that are over the summary itself: for a fold of many Jobs.
+	Brief bool
+
+	world    *projector.World
+	accounts map[events.Stream]*Account
+}
+
+// Account is what the log says about one Job, beside its projection.
+type Account struct {
+	Stream      events.Stream
+	First, Last events.Sequence // its own records; First is 0 when the account began with a stored state
+	LastAt      events.Time
+	Records     uint64
+	Decision    *events.Record  // the newest one
+	Trouble     failures        // the newest of each sort of command, if none succeeded since
+	Retired     events.Sequence // the record that closed it; 0 while it is open
+	Deleted     events.Sequence // the record that says that its object is gone
+	Rewound     events.Sequence // the record that begins another epoch, when nothing was seen of the Job since
+
+	pods    map[types.UID]*podNote      // what the projection does not hold of pods; nil in a brief fold
+	gone    []goneFrom                  // pods whose objects are gone, in the order in which they went
+	said    map[events.CommandName]said // how commands failed that have not ended
+	writing said                        // how the newest status write failed
+	job     *projector.Job
+	summary *Summary // of a Job that is over, in a brief fold
+	names   words.Names
+}
+
+// failures are some of commands, by sort; nil for none.
+type failures [events.MaxSort + 1]*Failure
+
+// NewFold is the fold of no records.
+func NewFold() *Fold { return FoldOn(projector.NewWorld()) }
+
+// FoldOn goes on from a world, which is the fold's from now on. It knows no account yet.
+func FoldOn(w *projector.World) *Fold {
+	return &Fold{world: w, accounts: map[events.Stream]*Account{}}
+}
+
+// Apply folds the next record.
+func (f *Fold) Apply(r *events.Record) {
+	before := f.world.Job(r.Stream)
+	if a := f.accounts[r.Stream]; a != nil && !f.Brief {
+		a.farewell(before, r)
+	}
+	f.world.Apply(r)
+	if _, ok := r.Facts.(*events.EpochChanged); ok {
+		for _, a := range f.accounts {
+			a.Rewound, a.said, a.writing, a.Trouble = r.Sequence, nil, said{}, failures{}
+		}
+	}
+	if r.Stream.Kind != events.StreamJob {
+		return
+	}
+	a := f.accounts[r.Stream]
+	if a == nil {
+		a = &Account{Stream: r.Stream}
+		if r.Kind != events.KindStateStored {
+			a.First = r.Sequence
+		}
+		f.accounts[r.Stream] = a
+	}
+	a.Last, a.LastAt = r.Sequence, r.Time
+	a.Records++
+	after := f.world.Job(r.Stream)
+	switch {
+	case after != nil:
+		a.job, a.summary = after, nil
+	case before != nil:
+		a.job = before
+	}
+	a.mark(r)
+	if !f.Brief {
+		a.note(r)
+		a.notePod(r)
+	}
+	if f.Brief && after == nil && a.job != nil {
+		s := SummaryOf(a)
+		a.summary, a.job = &s, nil
+	}
+}
+
+// Recall begins the account of a Job of which nothing was folded with what earlier records said of it. What is kept of one that is not
+// over is restored into the World beside that.
+func (f *Fold) Recall(s Summary) {
+	a := &Account{
+		Stream: events.JobStream(types.UID(s.UID)), First: events.Sequence(s.First), Last: events.Sequence(s.Last), Records: s.Records,
+		summary: &s,
+	}
+	if s.Gone {
+		a.Deleted = a.Last
+	}
+	f.accounts[a.Stream] = a
+}
+
+// World is the projection. The caller does not change it.
+func (f *Fold) World() *projector.World { return f.world }
+
+// Account is that of a Job; nil when no record of it was folded.
+func (f *Fold) Account(s events.Stream) *Account { return f.accounts[s] }
+
+// Accounts are those of all Jobs, in the order of their first records.
+func (f *Fold) Accounts() []*Account {
+	out := make([]*Account, 0, len(f.accounts))
+	for _, a := range f.accounts {
+		out = append(out, a)
+	}
+	slices.SortFunc(out, func(a, b *Account) int {
+		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Stream.ID, b.Stream.ID))
+	})
+	return out
+}
+
+// mark keeps how far the Job has come.
+func (a *Account) mark(r *events.Record) {
+	switch r.Facts.(type) {
+	case *events.JobRetired:
+		a.Retired = r.Sequence
+	case *events.JobGone:
+		a.Deleted = r.Sequence
+	case *events.JobSeen:
+		a.Deleted, a.Retired, a.Rewound = 0, 0, 0
+	}
+}
+
+// note keeps what people ask about and the projection does not hold.
+func (a *Account) note(r *events.Record) {
+	switch f := r.Facts.(type) {
+	case *events.Decision:
+		if r.Kind == events.KindDecided {
+			kept := *r
+			a.Decision = &kept
+		}
+	case *events.CommandEnded:
+		a.ended(r, f)
+	}
+	a.names.Learn(r)
+	switch r.Facts.(type) {
+	case *events.CommandEnded, *events.PodGone:
+		a.names.Forget(r)
+	}
+}
+
+// ended notes a failure, or that the same sort of command succeeded since.
+func (a *Account) ended(r *events.Record, f *events.CommandEnded) {
+	sort := events.SortChange
+	if c := a.names.Command(a.Stream, f.Command); c != nil {
+		sort = c.Traits().Sort
+	}
+	switch f.Ending {
+	case events.Done:
+		a.Trouble[sort] = nil
+		delete(a.said, f.Command)
+	case events.Refused, events.UnknownIf:
+		a.hear(sort, r, f)
+		a.Trouble[sort] = &Failure{uint64(r.Sequence), recordjson.Instant(r.Time), a.names.Detail(r)}
+	case events.Withdrawn:
+		delete(a.said, f.Command)
+	}
+}
+
+// hear keeps what the API server said of a command that failed.
+func (a *Account) hear(sort events.Sort, r *events.Record, f *events.CommandEnded) {
+	s := said{r.Sequence, r.Evidence.Message}
+	if s.text == "" {
+		s.text = r.Evidence.Sentence
+	}
+	switch stands, _ := a.job.Standing(f.Command); {
+	case sort == events.SortWrite:
+		a.writing = s
+	case stands != nil:
+		if a.said == nil {
+			a.said = map[events.CommandName]said{}
+		}
+		a.said[f.Command] = s
+	default:
+		delete(a.said, f.Command)
+	}
+}

@@ -1,0 +1,71 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// JobsQuery says which Jobs are wanted, and how many. The zero JobsQuery wants all.
+type JobsQuery struct {
+	Namespace string      // empty for all
+	States    []State     // none for all
+	Since     events.Time // those that have a record from this time on
+	Limit     int         // of a page; 0 for no limit
+	Continue  string      // JobsPage.Continue of the page before
+}
+
+// JobsPage is a part of the Jobs that are wanted, the newest first: those whose first record is the newest. Its JSON changes only by
+// growing.
+type JobsPage struct {
+	Items    []Summary `json:"items"`
+	Continue string    `json:"continue,omitempty"` // what the next page is asked for with; absent when there is none
+}
+
+// ErrQuery: what was asked for makes no sense.
+var ErrQuery = errors.New("there is no such page")
+
+var errNoLists = errors.New("there are no lists of the log's Jobs")
+
+// Jobs is described by Source.
+func (l Local) Jobs(ctx context.Context, q JobsQuery) (JobsPage, error) {
+	if l.Lists == nil {
+		return JobsPage{}, errNoLists
+	}
+	wanted := ListQuery{Namespace: q.Namespace, States: q.States, Limit: q.Limit}
+	if q.Continue != "" {
+		at, err := strconv.ParseUint(q.Continue, 10, 64)
+		if err != nil || at == 0 {
+			return JobsPage{}, fmt.Errorf("%w: %q is not where a page of Jobs ended", ErrQuery, q.Continue)
+		}
+		wanted.Before = events.Sequence(at)
+	}
+	if q.Since != 0 {
+		since, err := l.firstAt(ctx, q.Since)
+		if err != nil {
+			return JobsPage{}, err
+		}
+		wanted.Since = since
+	}
+	page, err := l.Lists.Page(ctx, wanted)
+	out := JobsPage{Items: page.Jobs}
+	if page.Next != 0 {
+		out.Continue = strconv.FormatUint(uint64(page.Next), 10)
+	}
+	return out, err
+}
+
+// firstAt is the first record that is not older than a time; the one behind the last when all are.
+func (l Local) firstAt(ctx context.Context, t events.Time) (events.Sequence, error) {
+	spans, err := l.spans(ctx, 0, t, 0)
+	if err != nil {
+		return 0, err
+	}
+	if len(spans) == 0 {
+		return l.Log.Head().Sequence + 1, nil
+	}
+	return spans[0].from, nil
+}

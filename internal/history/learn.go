@@ -1,0 +1,60 @@
+package history
+
+import (
+	"errors"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/store"
+)
+
+// Learn makes a world ready for a record of a log of which not all was folded: equal specs are stored once, often in another Job's
+// stream. When the record refers to one that the world does not know, it is looked up and taken in. One that is pruned is in the stored
+// state of its Job.
+func Learn(w *projector.World, r *events.Record, record func(events.Sequence) (events.Record, error)) error {
+	if w.Check(r) == nil {
+		return nil
+	}
+	switch f := r.Facts.(type) {
+	case *events.JobSeen:
+		if f.SpecAt == 0 {
+			return nil
+		}
+		spec, err := record(f.SpecAt)
+		if err != nil {
+			return unlessPruned(err)
+		}
+		if s, ok := spec.Facts.(*events.JobSpec); ok {
+			err = learnPolicies(w, &spec, s, record)
+		}
+		w.Learn(&spec)
+		return err
+	case *events.JobSpec:
+		return learnPolicies(w, r, f, record)
+	}
+	return nil
+}
+
+// learnPolicies takes in those of a spec: one of the causes of its record has them.
+func learnPolicies(w *projector.World, r *events.Record, spec *events.JobSpec, record func(events.Sequence) (events.Record, error)) error {
+	if spec.Policies == "" {
+		return nil
+	}
+	for _, at := range r.Causes {
+		policies, err := record(at)
+		if err != nil {
+			return unlessPruned(err)
+		}
+		if policies.Kind == events.KindPoliciesStored {
+			w.Learn(&policies)
+		}
+	}
+	return nil
+}
+
+func unlessPruned(err error) error {
+	if errors.Is(err, store.ErrPruned) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,28 @@
+package history
+
+import (
+	"context"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// Lists gives the Jobs of a log, a page at a time. It is safe for concurrent use.
+type Lists interface {
+	// Page gives the Jobs that a query wants. With an error that is store.ErrCorrupt it gives those that can be read.
+	Page(ctx context.Context, q ListQuery) (ListPage, error)
+}
+
+// ListQuery says which Jobs are wanted. The zero ListQuery wants all.
+type ListQuery struct {
+	Namespace string          // empty for all
+	States    []State         // none for all
+	Since     events.Sequence // those that have a record at or after it
+	Before    events.Sequence // those behind a page that ended there: ListPage.Next; 0 for the first page
+	Limit     int             // of one page; 0 for no limit
+}
+
+// ListPage is a part of the Jobs, the newest first: those whose first record is the newest.
+type ListPage struct {
+	Jobs []Summary
+	Next events.Sequence // what ListQuery.Before wants for the next page; 0 when there are no more
+}

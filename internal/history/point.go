@@ -1,0 +1,160 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/store"
+)
+
+// Point is a point in the history of a log: after a record, or at a time. The zero Point is the end.
+type Point struct {
+	Sequence events.Sequence
+	Time     events.Time
+}
+
+// passed reports whether a record lies after the point.
+func (p Point) passed(r *events.Record) bool {
+	return (p.Sequence != 0 && r.Sequence > p.Sequence) || (p.Time != 0 && r.Time > p.Time)
+}
+
+// ErrNoJob: the log has no records of the Job, or none up to that point.
+var ErrNoJob = errors.New("the log knows no such Job")
+
+// JobAt is the state of a Job as of a point. It folds the records of the Job's stream and of the controller's, which
+// together are all that the Job's state depends on, so its cost is that of the Job's history and not of the log. Where the log is
+// damaged, it gives with the error the state as of the last record before, if there is one.
+//
+// Each file of a log stands alone, so behind damage that is known to end with a file the fold begins anew, with the next one.
+func JobAt(ctx context.Context, src Source, s events.Stream, at Point) (job Job, err error) {
+	asOf, now, err := settle(ctx, src, at)
+	if err != nil {
+		return Job{}, err
+	}
+	var damage error
+	for from := events.Sequence(0); ; {
+		newer, err := jobFrom(ctx, src, s, from, at, asOf, now)
+		if newer.UID != "" {
+			job = newer
+		}
+		var bad *store.CorruptError
+		if errors.As(err, &bad) && bad.Next > from {
+			from, damage = bad.Next, err
+			continue
+		}
+		if damage != nil && (err == nil || errors.Is(err, ErrNoJob)) {
+			err = damage
+		}
+		return job, err
+	}
+}
+
+// jobFrom folds the records from that sequence on. With an error that is ErrCorrupt it may give a state too.
+func jobFrom(ctx context.Context, src Source, s events.Stream, from events.Sequence, at Point, asOf events.Sequence, now events.Time) (Job, error) {
+	fold := NewFold()
+	var last events.Record
+	var failed error
+	for r, err := range OfJob(ctx, src, s, from) {
+		if errors.Is(err, store.ErrCorrupt) && last.Sequence != 0 {
+			failed, asOf = err, last.Sequence
+			break
+		}
+		if err != nil {
+			return Job{}, err // it says what was read
+		}
+		if at.passed(&r) || (asOf != 0 && r.Sequence > asOf) {
+			break
+		}
+		if err := projector.Readable(&r); err != nil {
+			return Job{}, fmt.Errorf("fold record %d: %w", r.Sequence, err)
+		}
+		if err := LearnFrom(ctx, src, fold.World(), &r); err != nil {
+			return Job{}, err
+		}
+		fold.Apply(&r)
+		last = r
+	}
+	account := fold.Account(s)
+	if account == nil && failed != nil {
+		return Job{}, failed
+	}
+	if account == nil {
+		return Job{}, fmt.Errorf("%s: %w", s, ErrNoJob)
+	}
+	if asOf == 0 {
+		asOf = last.Sequence
+	}
+	if failed != nil {
+		now = last.Time
+	}
+	return JobOf(fold, account, asOf, max(now, account.LastAt)), failed
+}
+
+// OfJob gives the records of a Job's stream and of the controller's from one on, in the order of the log: all that its state and the
+// decisions about it depend on, but for specs that other Jobs' streams store. It ends after the first error.
+func OfJob(ctx context.Context, src Source, s events.Stream, from events.Sequence) iter.Seq2[events.Record, error] {
+	return merged(src.ReadStream(ctx, events.Controller, from, store.Forward), src.ReadStream(ctx, s, from, store.Forward))
+}
+
+// LearnFrom is Learn with what the source has.
+func LearnFrom(ctx context.Context, src Source, w *projector.World, r *events.Record) error {
+	return Learn(w, r, func(at events.Sequence) (events.Record, error) { return Record(ctx, src, at) })
+}
+
+// settle says as of which record and time a point is: 0 for the newest record that JobAt meets.
+func settle(ctx context.Context, src Source, at Point) (events.Sequence, events.Time, error) {
+	_, head, err := src.Head(ctx)
+	switch {
+	case err != nil:
+		return 0, 0, err
+	case at.Sequence > head.Sequence:
+		return 0, 0, fmt.Errorf("there is no record %d: the log ends with record %d", at.Sequence, head.Sequence)
+	case at.Sequence != 0:
+		r, err := Record(ctx, src, at.Sequence)
+		return at.Sequence, r.Time, err
+	case at.Time != 0 && at.Time < head.Time:
+		return 0, at.Time, nil
+	}
+	return head.Sequence, head.Time, nil
+}
+
+// place is where a record stands in the log, or an error: at the first damaged record, otherwise before all.
+func place(r *events.Record, err error) events.Sequence {
+	var bad *store.CorruptError
+	switch {
+	case errors.As(err, &bad):
+		return bad.At
+	case err != nil:
+		return 0
+	}
+	return r.Sequence
+}
+
+// merged gives the records of two streams in the order of the log. It ends after the first error.
+func merged(a, b iter.Seq2[events.Record, error]) iter.Seq2[events.Record, error] {
+	return func(yield func(events.Record, error) bool) {
+		nextA, stopA := iter.Pull2(a)
+		defer stopA()
+		nextB, stopB := iter.Pull2(b)
+		defer stopB()
+		x, errX, okX := nextA()
+		y, errY, okY := nextB()
+		for okX || okY {
+			if okX && (!okY || place(&x, errX) < place(&y, errY)) {
+				if !yield(x, errX) || errX != nil {
+					return
+				}
+				x, errX, okX = nextA()
+				continue
+			}
+			if !yield(y, errY) || errY != nil {
+				return
+			}
+			y, errY, okY = nextB()
+		}
+	}
+}

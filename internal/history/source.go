@@ -1,0 +1,117 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/words"
+	"github.com/jobledger/jobledger/store"
+)
+
+// Source gives the durable records of one log. Its sequences are those of store.Reader, and so are its errors.
+type Source interface {
+	// Head is the identity of the log and the end of its durable prefix.
+	Head(ctx context.Context) (events.Identity, store.Head, error)
+	// Read gives the records from that sequence on, to the head as of the call or later; 0 means the first kept.
+	Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error]
+	// Follow is Read, and goes on with what is appended, until ctx ends: that is no error.
+	Follow(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error]
+	// ReadStream gives the records of one stream, as store.Reader does.
+	ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error]
+	// Find gives the streams of the Jobs that bore that name, newest first.
+	Find(ctx context.Context, namespace, name string) ([]events.Stream, error)
+	// Records gives the records that a query wants, in the order of the log. What lies outside of its times is not read.
+	Records(ctx context.Context, q Query) iter.Seq2[events.Record, error]
+	// Jobs sums up the Jobs that a query wants, a page of them. Where the log is damaged, it gives with the error what can be read.
+	Jobs(ctx context.Context, q JobsQuery) (JobsPage, error)
+	// Close releases the source. It was only read, so nothing can be lost.
+	Close()
+}
+
+// Local is the source of a log that this process has open. Closing it does not close the log.
+type Local struct {
+	Log   store.Reader
+	Lists Lists // of its Jobs; Jobs needs them
+}
+
+var _ Source = Local{}
+
+// Head is described by Source.
+func (l Local) Head(context.Context) (events.Identity, store.Head, error) {
+	return l.Log.Identity(), l.Log.Head(), nil
+}
+
+// Read is described by Source.
+func (l Local) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
+	return l.Log.Read(ctx, from)
+}
+
+// Follow is described by Source.
+func (l Local) Follow(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
+	return func(yield func(events.Record, error) bool) {
+		next := from
+		for {
+			for r, err := range l.Log.Read(ctx, next) {
+				if ctx.Err() != nil || !yield(r, err) || err != nil {
+					return
+				}
+				next = r.Sequence + 1
+			}
+			if _, err := l.Log.Wait(ctx, max(next, 1)-1); err != nil {
+				if ctx.Err() == nil {
+					yield(events.Record{}, err)
+				}
+				return
+			}
+		}
+	}
+}
+
+// ReadStream is described by Source.
+func (l Local) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error] {
+	return l.Log.ReadStream(ctx, s, from, dir)
+}
+
+// Find is described by Source.
+func (l Local) Find(_ context.Context, namespace, name string) ([]events.Stream, error) {
+	return l.Log.Find(namespace, name)
+}
+
+// Close is described by Source.
+func (Local) Close() {}
+
+// errNoRecord: the log has no record of that sequence.
+var errNoRecord = errors.New("there is no such record")
+
+// Record reads one record.
+func Record(ctx context.Context, src Source, at events.Sequence) (events.Record, error) {
+	for r, err := range src.Records(ctx, Query{From: at, Limit: 1}) {
+		if err != nil {
+			return events.Record{}, fmt.Errorf("read record %d: %w", at, err)
+		}
+		if r.Sequence == at {
+			return r, nil
+		}
+		break
+	}
+	return events.Record{}, fmt.Errorf("read record %d: %w", at, errNoRecord)
+}
+
+// nameWithin is how many records of a stream are looked at for the name of its Job: one of the first has it.
+const nameWithin = 16
+
+// NamesOf remembers what records of the source call things, and looks up what was said before the first it is shown.
+func NamesOf(ctx context.Context, src Source) *words.Names {
+	return &words.Names{
+		Stream: func(s events.Stream) iter.Seq2[events.Record, error] {
+			return src.Records(ctx, Query{Stream: &s, Limit: nameWithin})
+		},
+		Back: func(s events.Stream, from events.Sequence) iter.Seq2[events.Record, error] {
+			return src.ReadStream(ctx, s, from, store.Backward)
+		},
+		Record: func(at events.Sequence) (events.Record, error) { return Record(ctx, src, at) },
+	}
+}

@@ -1,0 +1,116 @@
+package history
+
+import (
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/recordjson"
+	"github.com/jobledger/jobledger/projector"
+)
+
+// State is a Job's state in one word.
+type State string
+
+// The states.
+const (
+	StateUnseen    State = "Unseen"    // the log knows the Job only from pods that name it
+	StateUnmanaged State = "Unmanaged" // it is not ours
+	StateWaiting   State = "Waiting"   // it goes on, and none of its pods runs
+	StateRunning   State = "Running"
+	StateSuspended State = "Suspended"
+	StateFailing   State = "Failing"   // it will be Failed: its pods are being deleted
+	StateFinishing State = "Finishing" // it will be Complete: its pods are on their way out
+	StateComplete  State = "Complete"
+	StateFailed    State = "Failed"
+	StateDeleting  State = "Deleting"
+	StateDeleted   State = "Deleted" // its object is gone, and it had not finished
+)
+
+// States are all of them.
+var States = []State{
+	StateUnseen, StateUnmanaged, StateWaiting, StateRunning, StateSuspended, StateFailing, StateFinishing, StateComplete, StateFailed,
+	StateDeleting, StateDeleted,
+}
+
+// stateOf is the state and the reason and message of the condition that says so.
+func stateOf(a *Account) (state State, reason, message string) {
+	j := a.job
+	for _, row := range []struct {
+		condition string
+		state     State
+	}{
+		{projector.Complete, StateComplete}, {projector.Failed, StateFailed},
+		{projector.FailureTarget, StateFailing}, {projector.SuccessCriteriaMet, StateFinishing},
+		{projector.Suspended, StateSuspended},
+	} {
+		if j.Base.True(row.condition) {
+			c := j.Base.Condition(row.condition)
+			state, reason, message = row.state, c.Reason, c.Message
+			break
+		}
+	}
+	switch {
+	case j.Finished():
+		return state, reason, message
+	case a.Deleted != 0 || j.Gone:
+		return StateDeleted, reason, message
+	case !j.Known():
+		return StateUnseen, "", ""
+	case !j.Managed:
+		return StateUnmanaged, reason, message
+	case j.Deleted != 0:
+		return StateDeleting, reason, message
+	case state != "":
+		return state, reason, message
+	case j.Spec != nil && j.Spec.Suspend:
+		return StateSuspended, "", ""
+	case j.Tally().Active+j.Tally().Terminating == 0:
+		return StateWaiting, "", ""
+	}
+	return StateRunning, "", ""
+}
+
+// finished is when the Job became Complete or Failed, as its condition says; 0 while it has not.
+func finished(j *projector.Job) events.Time {
+	for _, kind := range []string{projector.Complete, projector.Failed} {
+		if j.Base.True(kind) {
+			return j.Base.Condition(kind).Since
+		}
+	}
+	return 0
+}
+
+// Summary is one line of `get jobs`. Its JSON changes only by growing.
+type Summary struct {
+	Namespace string             `json:"namespace"`
+	Name      string             `json:"name"`
+	UID       string             `json:"uid"`
+	State     State              `json:"state"`
+	Reason    string             `json:"reason,omitempty"`
+	Gone      bool               `json:"gone,omitempty"` // its object was deleted
+	Counts    Counts             `json:"counts"`
+	Created   recordjson.Instant `json:"created,omitzero"`
+	Started   recordjson.Instant `json:"started,omitzero"`
+	Finished  recordjson.Instant `json:"finished,omitzero"`
+	First     uint64             `json:"first,omitempty"`
+	Last      uint64             `json:"last"`
+	Records   uint64             `json:"records"`
+}
+
+// SummaryOf is the summary of an account.
+func SummaryOf(a *Account) Summary {
+	if a.summary != nil {
+		s := *a.summary
+		s.Last, s.Records, s.Gone = uint64(a.Last), a.Records, a.Deleted != 0
+		return s
+	}
+	s := Summary{UID: a.Stream.ID, State: StateUnseen, First: uint64(a.First), Last: uint64(a.Last), Records: a.Records}
+	j := a.job
+	if j == nil {
+		return s
+	}
+	s.Namespace, s.Name = j.Ref.Namespace, j.Ref.Name
+	s.State, s.Reason, _ = stateOf(a)
+	s.Gone = a.Deleted != 0
+	s.Counts = countsOf(j)
+	s.Created, s.Started, s.Finished = recordjson.Instant(j.Created), recordjson.Instant(j.StartTime()), recordjson.Instant(finished(j))
+	return s
+}

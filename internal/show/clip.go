@@ -1,0 +1,33 @@
+package show
+
+import "strings"
+
+const leastReason = 6 // bytes of a reason that are worth showing
+
+// ClipMiddle shortens a name to width columns by its middle: names tell most by how they begin and end.
+func ClipMiddle(s string, width int) string {
+	if width <= 0 || columns(s) <= width {
+		return s
+	}
+	end := (width - 1) / 2
+	return head(s, max(width-1-end, 0)) + "…" + tail(s, end)
+}
+
+// ClipWords cuts a text to width columns between two words, so that no name in it is cut. A first word that is longer
+// stays whole. What stands in brackets is a reason, no name: that is cut where it must be.
+func ClipWords(s string, width int) string {
+	if width <= 0 || columns(s) <= width {
+		return s
+	}
+	fits := head(s, width-1)
+	at := strings.LastIndexByte(fits, ' ')
+	if strings.HasPrefix(fits[at+1:], "(") && len(fits)-at > leastReason {
+		return fits + "…"
+	}
+	if at <= 0 {
+		if at = strings.IndexByte(s, ' '); at < 0 {
+			return s
+		}
+	}
+	return strings.TrimRight(s[:at], " ") + " …"
+}

@@ -1,0 +1,20 @@
+package show
+
+import "github.com/jobledger/jobledger/events"
+
+// StyleOf says how a record stands out.
+func StyleOf(r *events.Record) Style {
+	switch f := r.Facts.(type) {
+	case *events.Decision:
+		return Strong
+	case *events.CommandEnded:
+		if f.Ending == events.Refused || f.Ending == events.UnknownIf {
+			return Trouble
+		}
+	case *events.PodSeen:
+		if f.Phase == events.PodFailed {
+			return Trouble
+		}
+	}
+	return Plain
+}

@@ -1,0 +1,403 @@
+package words
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// Object says what a record is about, for people: the pod or the Job by its name, the controller.
+func (n *Names) Object(r *events.Record) string {
+	switch {
+	case r.Evidence.Name != "":
+		return Clean(r.Evidence.Name)
+	case r.Stream == events.Controller:
+		return "controller"
+	}
+	if job := n.Job(r.Stream); job.Name != "" {
+		return Clean(job.Name)
+	}
+	return Clean(r.Stream.String())
+}
+
+// Detail says in one line what a record says. It is clean.
+func (n *Names) Detail(r *events.Record) string {
+	text := n.detail(r)
+	switch passed := r.Evidence.PassedOver; passed {
+	case 0:
+	case 1:
+		text += " (+1 version passed over)"
+	default:
+		text += fmt.Sprintf(" (+%d versions passed over)", passed)
+	}
+	return Clean(text)
+}
+
+func (n *Names) detail(r *events.Record) string {
+	switch f := r.Facts.(type) {
+	case *events.JobSeen:
+		return n.jobSeen(r, f)
+	case *events.JobGone:
+		return gone("the Job's object", f.Missed)
+	case *events.PodSeen:
+		return podSeen(r, f)
+	case *events.PodGone:
+		if f.Moved {
+			return "it is no longer this stream's: its owner or its labels changed"
+		}
+		return gone("its object", f.Missed)
+	case *events.GroupSeen:
+		return groupText(f)
+	case *events.JobSpec:
+		return specText(f)
+	case *events.JobTemplate:
+		return templateText(r, f)
+	case *events.JobPolicies:
+		return policiesText(f)
+	case *events.Decision:
+		return n.decision(r.Stream, f)
+	case *events.CommandEnded:
+		return n.commandEnded(r, f)
+	case *events.StoredState:
+		return "the state so far: the log goes on in a new file"
+	case *events.JobResumed:
+		return "re-evaluated after a relist or a settings change"
+	case *events.TimerFired:
+		return "a wait is over"
+	case *events.JobRetired:
+		return "nothing is left to do"
+	case *events.Erased:
+		return "its facts were erased"
+	case *events.Unknown:
+		return fmt.Sprintf("%d bytes of a kind that this program does not know", len(f.Bytes))
+	}
+	return controllerDetail(r)
+}
+
+// controllerDetail is for records of the controller's own stream.
+func controllerDetail(r *events.Record) string {
+	switch f := r.Facts.(type) {
+	case *events.LogCreated:
+		return fmt.Sprintf("log %s, epoch %d, format %d", f.LogID, f.Epoch, f.Format)
+	case *events.EpochChanged:
+		return epochText(f)
+	case *events.Pruned:
+		return fmt.Sprintf("records before %d are no longer kept", f.First)
+	case *events.ControllerStarted:
+		text := fmt.Sprintf("jobledger %s, --manage=%s, rules %d", f.Version, f.Settings.Mode, f.RulesVersion)
+		if f.Settings.Namespace != "" {
+			text += ", namespace " + f.Settings.Namespace
+		}
+		if f.Settings.Draining {
+			text += ", --drain"
+		}
+		for _, s := range f.Settings.Differences() {
+			text += ", --" + s.Flag + "=" + s.Value
+		}
+		switch {
+		case f.KeyBefore != "":
+			text += fmt.Sprintf(", specs and templates are hashed with key %s from here on, with %s before", f.Key, f.KeyBefore)
+		case f.Key != "":
+			text += ", key " + f.Key
+		}
+		return text
+	case *events.ControllerStopped:
+		return "stops in good order"
+	case *events.LeadershipChanged:
+		if f.Leading {
+			return f.Identity + " leads"
+		}
+		return f.Identity + " no longer leads"
+	case *events.ClockStepped:
+		return fmt.Sprintf("the clock was set by %s", f.Step)
+	case *events.ListingStarted:
+		text := fmt.Sprintf("%s: %s are listed", f.Reason, resources(f.Resources))
+		if f.LastSeen != 0 {
+			text += ", last seen " + f.LastSeen.Go().Format("15:04:05.000")
+			if gap := r.Time.Sub(f.LastSeen); gap > time.Second {
+				text += fmt.Sprintf(" (%s before)", Span(gap))
+			}
+		}
+		return text
+	case *events.Synced:
+		var parts []string
+		for i, res := range f.Resources {
+			parts = append(parts, fmt.Sprintf("%s as of %d", res, f.Versions[i]))
+		}
+		return strings.Join(parts, ", ")
+	case *events.RivalFound:
+		if r.Evidence.Sentence == "" { // erased
+			return fmt.Sprintf("another controller runs the same Jobs: %d acts of it were seen", len(f.Acts))
+		}
+		return r.Evidence.Sentence
+	case *events.LossFound:
+		return "records are lost: " + f.Loss.String()
+	case *events.RivalGone:
+		return "no other controller was at work for a minute: decisions go on"
+	}
+	return ""
+}
+
+func epochText(f *events.EpochChanged) string {
+	text := fmt.Sprintf("epoch %d begins", f.Epoch)
+	switch r := f.Rewind; {
+	case f.Reason == events.EpochRestored:
+		text += ": the log goes on without records that are lost"
+		if f.Lost != (events.Loss{}) {
+			text += ": " + f.Lost.String()
+		}
+	case f.Reason != events.EpochClusterRewound:
+	case r.Object != "":
+		text += fmt.Sprintf(": the cluster was restored from a backup: object %s of %s went back from revision %d to %d; everything is listed again",
+			r.Object, r.Resource, r.Known, r.Found)
+	default:
+		text += fmt.Sprintf(": the cluster was restored from a backup: %s went back from revision %d to %d; everything is listed again",
+			r.Resource, r.Known, r.Found)
+	}
+	return text
+}
+
+func groupText(f *events.GroupSeen) string {
+	switch {
+	case f.Unavailable:
+		return "the server has no Workloads for us: pods are made without a group"
+	case f.Workloads == 0:
+		return "no Workload is for this Job"
+	case f.Workloads > 1:
+		return fmt.Sprintf("%d Workloads are for this Job: pods are made without a group", f.Workloads)
+	case !f.WorkloadUsable:
+		return "Workload " + f.Workload + " is not the Job's own: pods are made without a group"
+	case f.PodGroups == 0:
+		return "Workload " + f.Workload + ", without a PodGroup"
+	case !f.PodGroupUsable:
+		return "the PodGroup of Workload " + f.Workload + " is not the Job's own: pods are made without a group"
+	}
+	return "Workload " + f.Workload + ", PodGroup " + f.PodGroup
+}
+
+func gone(what string, missed bool) string {
+	if missed {
+		return what + " is gone: a complete list did not show it"
+	}
+	return what + " was deleted"
+}
+
+func resources(rs []events.Resource) string {
+	parts := make([]string, len(rs))
+	for i, r := range rs {
+		parts[i] = r.String()
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (n *Names) jobSeen(r *events.Record, f *events.JobSeen) string {
+	var parts []string
+	if r.Kind == events.KindJobAdded {
+		switch {
+		case !f.Managed:
+			parts = append(parts, "not ours")
+		case f.ManagedBy == "":
+			parts = append(parts, "managed in place of the built-in controller")
+		default:
+			parts = append(parts, "managed by "+f.ManagedBy)
+		}
+	}
+	parts = append(parts, n.edits(r, f)...)
+	if f.Deleted != 0 {
+		parts = append(parts, "being deleted since "+f.Deleted.Go().Format("15:04:05"))
+	}
+	switch {
+	case f.Confirms != events.CommandName{}:
+		parts = append(parts, fmt.Sprintf("status stored, as record %d decided", f.Confirms.Decided))
+	case f.Status != nil && !fresh(f.Status):
+		parts = append(parts, statusText(f.Status))
+	}
+	if len(parts) == 0 {
+		parts = append(parts, fmt.Sprintf("generation %d, version %d", f.Generation, f.Version))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// fresh reports whether nobody has written the status yet.
+func fresh(s *events.JobStatus) bool {
+	return s.Active+s.Succeeded+s.Failed == 0 && s.StartTime == 0 && !s.HasUncounted && len(s.Conditions) == 0
+}
+
+func statusText(s *events.JobStatus) string {
+	text := fmt.Sprintf("status: active %d, succeeded %d, failed %d", s.Active, s.Succeeded, s.Failed)
+	if uncounted := len(s.UncountedSucceeded) + len(s.UncountedFailed); uncounted > 0 {
+		text += fmt.Sprintf(", uncounted %d", uncounted)
+	}
+	for _, c := range s.Conditions {
+		if c.Status == "True" {
+			text += ", " + c.Type
+			if c.Reason != "" {
+				text += " (" + c.Reason + ")"
+			}
+		}
+	}
+	return text
+}
+
+func podSeen(r *events.Record, f *events.PodSeen) string {
+	var parts []string
+	switch {
+	case f.Phase == events.PodPhaseNone || f.Phase == events.PodPending:
+		parts = append(parts, "Pending")
+		if r.Evidence.Node != "" || f.Scheduled {
+			parts[0] += ", scheduled"
+		}
+	default:
+		parts = append(parts, f.Phase.String())
+	}
+	if f.Ready {
+		parts = append(parts, "ready")
+	}
+	parts = append(parts, exits(f, r.Evidence.Containers)...)
+	if f.Index != events.NoIndex {
+		parts = append(parts, fmt.Sprintf("index %d", f.Index))
+	}
+	if r.Evidence.Node != "" {
+		parts = append(parts, "on "+r.Evidence.Node)
+	}
+	if f.Deleted != 0 {
+		parts = append(parts, "being deleted, "+asked(r, f))
+	}
+	if !f.Tracked {
+		parts = append(parts, "finalizer gone")
+	}
+	if r.Evidence.Reason != "" {
+		parts = append(parts, Because(r.Evidence.Reason, r.Evidence.Message))
+	}
+	for _, c := range r.Evidence.Containers {
+		if c.Message != "" {
+			parts = append(parts, fmt.Sprintf("%s says %q", c.Name, c.Message))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// exits says how containers ended: those that made the pod end, and before that how often which ran again and why.
+func exits(f *events.PodSeen, ends []events.ContainerEnd) []string {
+	var parts []string
+	if f.Restarts > 0 {
+		parts = append(parts, "restarted "+times(f.Restarts))
+	}
+	for _, x := range f.Exits {
+		reason := ""
+		for _, e := range ends {
+			if e.Name == x.Name && e.ExitCode == x.Code {
+				reason = e.Reason
+			}
+		}
+		parts = append(parts, Exit(x.Name+" exit", x.Code, reason))
+	}
+	for _, e := range ends {
+		current := slices.ContainsFunc(f.Exits, func(x events.ContainerExit) bool { return x.Name == e.Name })
+		if !current && (e.ExitCode != 0 || Telling(e.Reason)) {
+			parts = append(parts, Exit(e.Name+" exit", e.ExitCode, e.Reason)+" before")
+		}
+	}
+	return parts
+}
+
+func times(n uint32) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// asked says when the deletion of a pod was asked for, as far as the record tells.
+func asked(r *events.Record, f *events.PodSeen) string {
+	at, exact := f.Asked()
+	if f.DeletionGracePeriodSeconds == nil {
+		at = min(at, r.Time)
+	}
+	text := "asked for at " + at.Go().Format("15:04:05")
+	if !exact {
+		return text + " at the latest"
+	}
+	return fmt.Sprintf("%s, %ds to stop", text, *f.DeletionGracePeriodSeconds)
+}
+
+func Because(reason, message string) string {
+	if message == "" {
+		return reason
+	}
+	return reason + ": " + message
+}
+
+func specText(s *events.JobSpec) string {
+	var parts []string
+	number := func(name string, v *int32) {
+		if v != nil {
+			parts = append(parts, fmt.Sprintf("%s %d", name, *v))
+		}
+	}
+	if s.CompletionMode != "" {
+		parts = append(parts, s.CompletionMode)
+	}
+	number("completions", s.Completions)
+	number("parallelism", s.Parallelism)
+	number("backoffLimit", s.BackoffLimit)
+	if s.ActiveDeadlineSeconds != nil {
+		parts = append(parts, fmt.Sprintf("deadline %ds", *s.ActiveDeadlineSeconds))
+	}
+	if s.Suspend {
+		parts = append(parts, "suspended")
+	}
+	return strings.Join(parts, ", ")
+}
+
+func templateText(r *events.Record, f *events.JobTemplate) string {
+	text := fmt.Sprintf("redacted, %d bytes", f.Size)
+	if len(r.Evidence.Template) == 0 {
+		text += ": not kept, or erased since"
+	}
+	return text
+}
+
+func policiesText(f *events.JobPolicies) string {
+	var parts []string
+	for _, p := range []struct{ name, text string }{
+		{"selector", f.Selector}, {"podFailurePolicy", f.PodFailurePolicy}, {"successPolicy", f.SuccessPolicy},
+	} {
+		if p.text != "" {
+			parts = append(parts, fmt.Sprintf("%s of %d bytes", p.name, len(p.text)))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Namespace is the namespace of what a record is about; empty for the controller.
+func (n *Names) Namespace(r *events.Record) string {
+	if r.Evidence.Namespace != "" {
+		return r.Evidence.Namespace
+	}
+	return n.Job(r.Stream).Namespace
+}
+
+// DetailWide is Detail with every command of a decision, and the sentences that give its reasons.
+func (n *Names) DetailWide(r *events.Record) string {
+	d, ok := r.Facts.(*events.Decision)
+	if !ok {
+		return n.Detail(r)
+	}
+	var parts []string
+	for _, s := range d.Steps {
+		var commands []string
+		for _, c := range s.Commands {
+			commands = append(commands, n.Phrase(r.Stream, c))
+		}
+		text := strings.Join(commands, ", ") + " (" + string(s.Reason)
+		if s.Sentence != "" {
+			text += ": " + s.Sentence
+		}
+		parts = append(parts, text+")")
+	}
+	return Clean(strings.Join(parts, "; "))
+}

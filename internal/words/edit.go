@@ -1,0 +1,108 @@
+package words
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// sighted is which spec an observation of a Job shows.
+type sighted struct {
+	at     events.Sequence // the observation; 0 for none
+	hash   string
+	specAt events.Sequence // the record that stores the spec
+}
+
+// edits says what a record shows to have been edited in its Job's spec: "suspend: false → true".
+func (n *Names) edits(r *events.Record, f *events.JobSeen) []string {
+	if r.Kind == events.KindJobAdded {
+		return nil
+	}
+	s := n.of(r.Stream)
+	before := s.seen[0]
+	if before.at == r.Sequence {
+		before = s.seen[1]
+	}
+	if before.at == 0 && f.Generation > 1 {
+		before = n.sightedBefore(r)
+	}
+	if before.at == 0 || before.hash == f.Spec {
+		return nil
+	}
+	old, now := n.spec(s, before.specAt), n.spec(s, f.SpecAt)
+	if old == nil || now == nil {
+		return []string{"spec edited"}
+	}
+	return specChanges(old, now)
+}
+
+// sightedBefore looks up what the Job's stream says before a record: Names was shown that record first.
+func (n *Names) sightedBefore(r *events.Record) sighted {
+	if n.Back == nil || r.Previous == 0 {
+		return sighted{}
+	}
+	for b, err := range n.Back(r.Stream, r.Previous) {
+		if err != nil {
+			break
+		}
+		if f, ok := b.Facts.(*events.JobSeen); ok {
+			return sighted{b.Sequence, f.Spec, f.SpecAt}
+		}
+	}
+	return sighted{}
+}
+
+// spec is the one that a record stores; nil when it cannot be had.
+func (n *Names) spec(s *streamNames, at events.Sequence) *events.JobSpec {
+	if spec := s.specs[at]; spec != nil || n.Record == nil || at == 0 {
+		return spec
+	}
+	r, err := n.Record(at)
+	if err != nil {
+		return nil
+	}
+	spec, _ := r.Facts.(*events.JobSpec)
+	return spec
+}
+
+// specChanges says in words what differs between two specs.
+func specChanges(old, now *events.JobSpec) []string {
+	var parts []string
+	field := func(name, a, b string) {
+		if a != b {
+			parts = append(parts, fmt.Sprintf("%s: %s → %s", name, cmp.Or(a, "unset"), cmp.Or(b, "unset")))
+		}
+	}
+	field("suspend", strconv.FormatBool(old.Suspend), strconv.FormatBool(now.Suspend))
+	field("parallelism", number(old.Parallelism), number(now.Parallelism))
+	field("completions", number(old.Completions), number(now.Completions))
+	field("completionMode", old.CompletionMode, now.CompletionMode)
+	field("activeDeadlineSeconds", number(old.ActiveDeadlineSeconds), number(now.ActiveDeadlineSeconds))
+	field("backoffLimit", number(old.BackoffLimit), number(now.BackoffLimit))
+	field("backoffLimitPerIndex", number(old.BackoffLimitPerIndex), number(now.BackoffLimitPerIndex))
+	field("maxFailedIndexes", number(old.MaxFailedIndexes), number(now.MaxFailedIndexes))
+	field("ttlSecondsAfterFinished", number(old.TTLSecondsAfterFinished), number(now.TTLSecondsAfterFinished))
+	field("podReplacementPolicy", old.PodReplacementPolicy, now.PodReplacementPolicy)
+	field("restartPolicy", old.RestartPolicy, now.RestartPolicy)
+	field("manualSelector", strconv.FormatBool(old.ManualSelector), strconv.FormatBool(now.ManualSelector))
+	if old.Key != now.Key {
+		return parts // the hashes differ by their key
+	}
+	if old.Policies != now.Policies {
+		parts = append(parts, "selector or policies edited")
+	}
+	if old.Template != now.Template {
+		parts = append(parts, "pod template edited")
+	}
+	return parts
+}
+
+// number is an optional number as text; empty when it is not set.
+func number[T int32 | int64](v *T) string {
+	if v == nil {
+		return ""
+	}
+	return strconv.FormatInt(int64(*v), 10)
+}

@@ -1,0 +1,23 @@
+package words
+
+import (
+	"testing"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+func TestRewindIsToldInPlainWords(t *testing.T) {
+	for want, f := range map[string]*events.EpochChanged{
+		"epoch 2 begins: the cluster was restored from a backup: jobs went back from revision 90 to 40; everything is listed again": {
+			Epoch: 2, Reason: events.EpochClusterRewound, Rewind: events.Rewind{Resource: events.Jobs, Known: 90, Found: 40},
+		},
+		"epoch 2 begins: the cluster was restored from a backup: object u of pods went back from revision 90 to 40; everything is listed again": {
+			Epoch: 2, Reason: events.EpochClusterRewound, Rewind: events.Rewind{Resource: events.Pods, Known: 90, Found: 40, Object: "u"},
+		},
+		"epoch 3 begins: the log goes on without records that are lost": {Epoch: 3, Reason: events.EpochRestored},
+	} {
+		if got := epochText(f); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

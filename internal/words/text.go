@@ -1,0 +1,86 @@
+package words
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// Clean makes a text that somebody else wrote safe to print: whatever is not a visible character or a plain space is
+// written as Go would write it in a string, and bytes that are not UTF-8 as \x and two digits. So it stays on one line
+// and cannot steer a terminal.
+func Clean(s string) string {
+	if strings.IndexFunc(s, hidden) < 0 && utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			b.WriteString(`\x`)
+			b.WriteString(strconv.FormatUint(uint64(s[0])|0x100, 16)[1:])
+		case hidden(r):
+			q := strconv.QuoteRune(r)
+			b.WriteString(q[1 : len(q)-1])
+		default:
+			b.WriteRune(r)
+		}
+		s = s[n:]
+	}
+	return b.String()
+}
+
+// hidden reports whether a terminal could take r for something other than a character that takes place.
+func hidden(r rune) bool { return !unicode.IsPrint(r) }
+
+// Moment writes a time for people: to the millisecond, with its date and zone; "-" for an unset time.
+func Moment(t events.Time) string {
+	if t == 0 {
+		return "-"
+	}
+	return t.Go().Format("2006-01-02 15:04:05.000Z")
+}
+
+// Span writes a duration for people, no finer than they can use.
+func Span(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "-" + Span(-d)
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
+	case d < time.Minute:
+		return d.Round(100 * time.Millisecond).String()
+	case d < time.Hour:
+		return strings.TrimSuffix(d.Round(time.Second).String(), "0s")
+	case d < 48*time.Hour:
+		return strings.TrimSuffix(strings.TrimSuffix(d.Round(time.Minute).String(), "0s"), "0m")
+	}
+	return strconv.Itoa(int(d/(24*time.Hour))) + "d"
+}
+
+// Count writes a number of things: "1 pod", "3 pods".
+func Count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return strconv.Itoa(n) + " " + thing + "s"
+}
+
+// Exit is how what is named ended, a container: "main 137 (OOMKilled)".
+func Exit(name string, code int32, reason string) string {
+	text := fmt.Sprintf("%s %d", name, code)
+	if Telling(reason) {
+		text += " (" + reason + ")"
+	}
+	return text
+}
+
+// Telling reports whether the reason for which a container ended says more than its exit code.
+func Telling(reason string) bool { return !slices.Contains([]string{"", "Error", "Completed"}, reason) }
