@@ -54,9 +54,17 @@ func newCluster(t testing.TB, log store.Log) *fakeCluster { return newKeyedClust
 // newKeyedCluster is newCluster for a log whose key has that ID.
 func newKeyedCluster(t testing.TB, log store.Log, key string) *fakeCluster {
 	t.Helper()
-	c := &fakeCluster{t: t, log: log, now: began, version: 100, jobs: map[types.UID]*fakeJob{}, names: map[events.CommandName]events.Task{}}
+	return startCluster(t, log, projector.NewWorld(), key, began)
+}
+
+// startCluster starts a controller on what was recovered of a log. It settles when it is told to.
+func startCluster(t testing.TB, log store.Log, world *projector.World, key string, now events.Time) *fakeCluster {
+	t.Helper()
+	c := &fakeCluster{
+		t: t, log: log, now: now, version: 100 + uint64(world.Head)*1000, jobs: map[types.UID]*fakeJob{}, names: map[events.CommandName]events.Task{},
+	}
 	c.loop = loop.New(loop.Config{
-		Log: log, World: projector.NewWorld(), Settings: events.DefaultSettings(), Program: "v0.0.0-test", ZoneData: "2026a", Key: key,
+		Log: log, World: world, Settings: events.DefaultSettings(), Program: "v0.0.0-test", ZoneData: "2026a", Key: key,
 		Salt: func() (s events.Salt) {
 			c.salt++
 			binary.BigEndian.PutUint64(s[:], c.salt)

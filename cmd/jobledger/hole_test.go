@@ -10,10 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
@@ -49,9 +46,8 @@ func TestADamagedFileWithoutItsIndexStopsNoNewJob(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &fakeCluster{t: t, log: log, now: log.Head().Time.Add(time.Minute), version: 100_000, jobs: map[types.UID]*fakeJob{},
-		names: map[events.CommandName]events.Task{}}
-	c.resume(world)
+	c := startCluster(t, log, world, seasonKey.ID(), log.Head().Time.Add(time.Minute))
+	c.settle()
 	for n := range 3 {
 		c.addJob("default", "new", 500+n, func(*events.JobSpec) {})
 		c.settle()
@@ -62,17 +58,4 @@ func TestADamagedFileWithoutItsIndexStopsNoNewJob(t *testing.T) {
 	if text := answer.Body.String(); answer.Code != 200 || strings.Count(text, "[~]log: a sealed file is damaged") != 1 || !strings.Contains(text, file) {
 		t.Errorf("the page of readiness: %d\n%s", answer.Code, text)
 	}
-}
-
-// resume starts a controller on a log that has records.
-func (c *fakeCluster) resume(world *projector.World) {
-	c.t.Helper()
-	c.loop = loop.New(loop.Config{Log: c.log, World: world, Settings: events.DefaultSettings(), Program: "v0.0.0-test", ZoneData: "2026a",
-		Key: seasonKey.ID(), Salt: salt})
-	if err := c.loop.Start(c.now); err != nil {
-		c.t.Fatal(err)
-	}
-	c.see(events.Observation{Facts: &events.Synced{Resources: []events.Resource{events.Jobs}, Versions: []uint64{c.version}}})
-	c.see(events.Observation{Facts: &events.Synced{Resources: []events.Resource{events.Pods}, Versions: []uint64{c.version}}})
-	c.settle()
 }

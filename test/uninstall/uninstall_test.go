@@ -16,6 +16,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/test/controlplane"
+	"github.com/jobledger/jobledger/test/internal/console"
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
@@ -46,18 +47,18 @@ func TestNothingIsLeft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	steps := exchanges(string(text))
+	steps := console.Exchanges(string(text))
 	if len(steps) != 7 {
 		t.Fatalf("docs/uninstall.md shows %d commands", len(steps))
 	}
 	for _, x := range steps {
-		out, code := c.sh(x.command)
+		out, code := c.sh(x.Command)
 		if code != 0 {
-			t.Fatalf("$ %s: exit code %d\n%s", x.command, code, out)
+			t.Fatalf("$ %s: exit code %d\n%s", x.Command, code, out)
 		}
 		compare(t, x, out)
 		c.sync()
-		if strings.Contains(x.command, "--drain") {
+		if strings.Contains(x.Command, "--drain") {
 			c.job("batch", "late", false, nil)
 		}
 	}
@@ -89,38 +90,12 @@ func begun(job *batchv1.Job) bool {
 	return job.Status.StartTime != nil || len(job.Status.Conditions) > 0
 }
 
-// exchange is a command of a "console" block, and what the document shows of its output.
-type exchange struct {
-	command string
-	output  []string
-}
-
-func exchanges(markdown string) []exchange {
-	var out []exchange
-	inside := false
-	for line := range strings.Lines(markdown) {
-		line = strings.TrimRight(line, "\n")
-		command, isCommand := strings.CutPrefix(line, "$ ")
-		switch {
-		case line == "```console":
-			inside = true
-		case strings.HasPrefix(line, "```"):
-			inside = false
-		case inside && isCommand:
-			out = append(out, exchange{command: command})
-		case inside:
-			out[len(out)-1].output = append(out[len(out)-1].output, line)
-		}
-	}
-	return out
-}
-
 // compare reports a difference between what the document shows and what the command writes, but for what differs from run to run.
-func compare(t *testing.T, x exchange, out string) {
+func compare(t *testing.T, x console.Exchange, out string) {
 	t.Helper()
-	want, got := strings.Join(x.output, "\n"), strings.TrimSpace(out)
+	want, got := strings.Join(x.Output, "\n"), strings.TrimSpace(out)
 	if normal(want) != normal(got) {
-		t.Errorf("$ %s\ndocs/uninstall.md shows\n%s\nand it writes\n%s", x.command, want, got)
+		t.Errorf("$ %s\ndocs/uninstall.md shows\n%s\nand it writes\n%s", x.Command, want, got)
 	}
 }
 

@@ -8,15 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-)
 
-// A "console" block of a page is a session: lines that begin with "$ " are commands, which a "\" at the end carries on to the
-// next line; what follows is what came of them, a line "…" stands for lines that were left out, and "…" in a line of JSON for a
-// part of it that was.
-type exchange struct {
-	command string
-	output  []string
-}
+	"github.com/jobledger/jobledger/test/internal/console"
+)
 
 // checkPage runs the sessions of a page on the log that the demo left, and compares what comes of them with what the page
 // shows, but for what differs from run to run. Commands that start something are not run again: they are checked for
@@ -30,28 +24,28 @@ func checkPage(t *testing.T, d *demo, page, said string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := exchanges(string(text))
+	all := console.Exchanges(string(text))
 	if len(all) == 0 {
 		t.Fatal("it shows no session")
 	}
 	ran := 0
 	for _, x := range all {
-		switch words := strings.Fields(x.command); {
-		case strings.HasPrefix(x.command, "DEMO="):
+		switch words := strings.Fields(x.Command); {
+		case strings.HasPrefix(x.Command, "DEMO="):
 		case words[0] == "make":
 			if !strings.Contains(string(makefile), "\n"+words[1]+":") {
-				t.Errorf("$ %s: the Makefile has no such target", x.command)
+				t.Errorf("$ %s: the Makefile has no such target", x.Command)
 			}
 		case words[0] != program:
-			t.Errorf("$ %s: this test does not know how to check that", x.command)
-		case words[1] == "run", strings.Contains(x.command, " -w "):
-			d.session(t, x.command+" --help")
+			t.Errorf("$ %s: this test does not know how to check that", x.Command)
+		case words[1] == "run", strings.Contains(x.Command, " -w "):
+			d.session(t, x.Command+" --help")
 		case words[1] == "subscribe": // its server is gone
-			d.session(t, x.command+" --help")
+			d.session(t, x.Command+" --help")
 			compare(t, x, besides(said))
 		default:
 			ran++
-			compare(t, x, d.session(t, x.command))
+			compare(t, x, d.session(t, x.Command))
 		}
 	}
 	if ran < 3 {
@@ -68,28 +62,6 @@ func besides(said string) string {
 		}
 	}
 	return out.String()
-}
-
-// exchanges are those of all console blocks.
-func exchanges(markdown string) []exchange {
-	var out []exchange
-	inside := false
-	for line := range strings.Lines(strings.ReplaceAll(markdown, "\\\n", "")) {
-		line = strings.TrimRight(line, "\n")
-		command, isCommand := strings.CutPrefix(line, "$ ")
-		switch {
-		case line == "```console":
-			inside = true
-		case strings.HasPrefix(line, "```"):
-			inside = false
-		case inside && isCommand:
-			out = append(out, exchange{command: command})
-		case inside && len(out) > 0:
-			x := &out[len(out)-1]
-			x.output = append(x.output, line)
-		}
-	}
-	return out
 }
 
 // session runs a command line as it stands and returns its output.
@@ -142,20 +114,20 @@ func normal(line string) string {
 
 // compare reports lines that a page shows and the command no longer writes. The order of records that came at the same
 // time, and whether the watch was faster than the answer, differ from run to run, so lines are looked up, not counted.
-func compare(t *testing.T, x exchange, output string) {
+func compare(t *testing.T, x console.Exchange, output string) {
 	t.Helper()
 	var got []string
 	for line := range strings.Lines(output) {
 		got = append(got, normal(line))
 	}
 	var stale []string
-	for _, line := range x.output {
+	for _, line := range x.Output {
 		if n := normal(line); n != "…" && !slices.ContainsFunc(got, func(line string) bool { return shows(n, line) }) {
 			stale = append(stale, line)
 		}
 	}
 	if len(stale) > 0 {
-		t.Errorf("$ %s\nThe page shows these lines:\n%s\nwhich do not come of it:\n%s", x.command, strings.Join(stale, "\n"), output)
+		t.Errorf("$ %s\nThe page shows these lines:\n%s\nwhich do not come of it:\n%s", x.Command, strings.Join(stale, "\n"), output)
 	}
 }
 

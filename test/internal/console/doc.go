@@ -1,0 +1,2 @@
+// Package console reads the sessions that a page shows: its "console" blocks.
+package console
