@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"math/rand/v2"
@@ -11,6 +12,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
+	"go.etcd.io/bbolt"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
@@ -31,6 +35,7 @@ type patient struct {
 	older   string          // the log as it was halfway
 	other   string          // another log
 	hurt    string          // the file that was damaged, when it is one of the log's files
+	forged  bool            // a record was changed and all checksums with it
 }
 
 // files are the paths of the log's files, oldest first.
@@ -192,31 +197,81 @@ func sideFile(pattern, how string) func(*patient) {
 	}
 }
 
-func swappedIndexes(p *patient) {
-	all := p.beside("*.idx")
-	a, b := p.read(all[0]), p.read(all[1])
-	p.write(all[0], b)
-	p.write(all[1], a)
+// swapped exchanges two of the files beside the log's.
+func swapped(pattern string) func(*patient) {
+	return func(p *patient) {
+		all := p.beside(pattern)
+		a, b := p.read(all[0]), p.read(all[1])
+		p.write(all[0], b)
+		p.write(all[1], a)
+	}
 }
 
-// rewritten changes a byte of a record in the tail and puts its checksum right.
-func rewritten(p *patient) {
-	content := p.read(p.tail())
-	table := crc32.MakeTable(crc32.Castagnoli)
-	for i := len(p.records) - 1; i > 0; i-- {
-		stored, err := events.AppendRecord(nil, &p.records[i])
-		p.must(err)
-		name := bytes.LastIndex(stored, []byte("job-"))
-		if at := bytes.Index(content, stored); at >= 4 && name >= 0 {
-			for ; at >= 4; at = bytes.Index(content, stored) { // also where bbolt left an older copy of the page
-				content[at+name] = 'J'
-				binary.LittleEndian.PutUint32(content[at-4:], crc32.Checksum(content[at:at+len(stored)], table))
+// rewritten changes a byte of a record in a plain file and puts its checksum right.
+func rewritten(file func(*patient) string) func(*patient) {
+	return func(p *patient) {
+		content := p.read(file(p))
+		table := crc32.MakeTable(crc32.Castagnoli)
+		for i := len(p.records) - 1; i > 0; i-- {
+			stored, err := events.AppendRecord(nil, &p.records[i])
+			p.must(err)
+			name := bytes.LastIndex(stored, []byte("job-"))
+			if at := bytes.Index(content, stored); at >= 4 && name >= 0 {
+				for ; at >= 4; at = bytes.Index(content, stored) { // also where bbolt left an older copy of the page
+					content[at+name] = 'J'
+					binary.LittleEndian.PutUint32(content[at-4:], crc32.Checksum(content[at:at+len(stored)], table))
+				}
+				p.write(file(p), content)
+				return
 			}
-			p.write(p.tail(), content)
-			return
+		}
+		p.t.Fatal("no record of the file names a Job")
+	}
+}
+
+// rewrittenBlock changes a byte of records in a block of a packed file, one in so many that name a Job, and puts the checksum right.
+func rewrittenBlock(p *patient) {
+	db, err := bbolt.Open(p.packed(), 0o600, nil)
+	p.must(err)
+	p.must(db.Update(func(tx *bbolt.Tx) error {
+		log := tx.Bucket([]byte("log"))
+		key, value := log.Cursor().First()
+		block, err := changedBlock(value, p.r)
+		return errors.Join(err, log.Put(key, block))
+	}))
+	p.must(db.Close())
+	p.hurt, p.forged = filepath.Base(p.packed()), true
+}
+
+// changedBlock is a block (docs/format.md) in which one record names another Job.
+func changedBlock(value []byte, r *rand.Rand) ([]byte, error) {
+	size, n := binary.Uvarint(value[1:])
+	head := 1 + n
+	if value[0]&0x80 != 0 {
+		head += len(events.Hash{})
+	}
+	decoder, err := zstd.NewReader(nil)
+	if err != nil {
+		return nil, err
+	}
+	defer decoder.Close()
+	records, err := decoder.DecodeAll(value[head:len(value)-4], nil)
+	if err != nil || value[0]&0x7f != 2 || uint64(len(records)) != size {
+		return nil, fmt.Errorf("no block: version %d, %d of %d bytes: %w", value[0], len(records), size, err)
+	}
+	var names []int
+	for at := range records {
+		if bytes.HasPrefix(records[at:], []byte("job-")) {
+			names = append(names, at)
 		}
 	}
-	p.t.Fatal("no record of the tail names a Job")
+	records[names[r.IntN(len(names))]] = 'J'
+	encoder, err := zstd.NewWriter(nil, zstd.WithWindowSize(64<<10))
+	if err != nil {
+		return nil, err
+	}
+	changed := encoder.EncodeAll(records, bytes.Clone(value[:head]))
+	return binary.LittleEndian.AppendUint32(changed, crc32.Checksum(changed, crc32.MakeTable(crc32.Castagnoli))), encoder.Close()
 }
 
 // forged replaces the log by one in which pods ran on another node, and all else fits. Keep says which files of the old one stay beside it.

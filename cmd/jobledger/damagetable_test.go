@@ -14,8 +14,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/joblist"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
@@ -54,7 +58,9 @@ var damageRows = []struct {
 	{"a stray file: a file of the log under another name", 1, stray(func(p *patient) []byte { return p.read(p.first()) })},
 	{"a stray file: of another log", 1, stray(foreign)},
 	{"a file of another log in the place of one", 1, func(p *patient) { p.write(p.plain(), foreign(p)) }},
-	{"a record changed, with the right checksum: tail", 1, rewritten},
+	{"a record changed, with the right checksum: packed file", 6, rewrittenBlock},
+	{"a record changed, with the right checksum: sealed file", 1, rewritten((*patient).plain)},
+	{"a record changed, with the right checksum: tail", 1, rewritten((*patient).tail)},
 	{"the log written again with other nodes", 1, forged()},
 	{"the same, and `HEAD` as it was", 1, forged("HEAD")},
 	{"the whole directory as it was earlier", 1, back()},
@@ -66,7 +72,11 @@ var damageRows = []struct {
 	{"`.idx` damaged", 6, sideFile("*.idx", "flipped")},
 	{"`.idx` missing", 1, sideFile("*.idx", "gone")},
 	{"`.idx` missing, and a page of zeros: packed file", 2, func(p *patient) { sideFile("*.idx", "gone")(p); zeroed((*patient).packed)(p) }},
-	{"`.idx` of another file", 1, swappedIndexes},
+	{"`.idx` of another file", 1, swapped("*.idx")},
+	{"`.jobs` damaged", 6, sideFile("*.jobs", "flipped")},
+	{"`.jobs` missing", 1, sideFile("*.jobs", "gone")},
+	{"`.jobs` of another file", 1, swapped("*.jobs")},
+	{"`.jobs` missing, and a page of zeros: packed file", 2, func(p *patient) { sideFile("*.jobs", "gone")(p); zeroed((*patient).packed)(p) }},
 	{"`.snap` damaged", 4, sideFile("*.snap", "flipped")},
 	{"`.snap` missing", 1, sideFile("*.snap", "gone")},
 	{"`HEAD` damaged", 3, sideFile("HEAD", "flipped")},
@@ -84,6 +94,7 @@ var damageRows = []struct {
 // The verdicts.
 const (
 	foundAndNamed = "found and named"
+	foundByVerify = "found by `verify`"
 	harmless      = "harmless"
 	outsideHead   = "found only with an outside head"
 	silent        = "SILENT"
@@ -103,7 +114,9 @@ type healthy struct {
 	head    store.Head
 	lines   map[events.Sequence]string // as events shows them
 	files   map[string][2]events.Sequence
-	gets    map[string]string
+	gets    map[string]string // what get says, by what stands behind it
+	since   string            // a time in the first half
+	recent  int               // how many records there are since
 	records []events.Record
 }
 
@@ -133,15 +146,38 @@ func newHealthy(t *testing.T, dir string) *healthy {
 		h.files[filepath.Base(path)] = [2]events.Sequence{firstOf(path), last}
 		last = firstOf(path) - 1
 	}
+	ask := []string{"jobs -A -o json"}
 	for n := 1; n < seasonJobs; n += 5 {
 		name := fmt.Sprintf("job/job-%02d", n)
-		r := command("get", name, "--log", dir)
-		if r.code != 0 {
-			t.Fatalf("get %s: %s", name, r.err)
+		ask = append(ask, name)
+		if n%10 == 1 { // in the middle of its life
+			mine := slices.DeleteFunc(slices.Clone(h.records), func(r events.Record) bool { return r.Stream != jobStream(1+n) })
+			ask = append(ask, fmt.Sprintf("%s --at %d", name, mine[len(mine)/2].Sequence))
 		}
-		h.gets[name] = r.out
+	}
+	for _, what := range ask {
+		r := get(dir, what)
+		if r.code != 0 {
+			t.Fatalf("get %s: %s", what, r.err)
+		}
+		h.gets[what] = r.out
+	}
+	h.since = h.records[len(h.records)/4].Time.Go().UTC().Format(time.RFC3339Nano)
+	recent, _ := shown(command("events", "--log", dir, "-o", "json", "--since", h.since))
+	if h.recent = len(recent); h.recent < len(h.records)/2 {
+		t.Fatalf("%d of %d records are since %s", h.recent, len(h.records), h.since)
 	}
 	return h
+}
+
+// get asks for Jobs.
+func get(dir, what string) typed {
+	return command(append(append([]string{"get"}, strings.Fields(what)...), "--log", dir)...)
+}
+
+// jobStream is that of the Job of that number.
+func jobStream(number int) events.Stream {
+	return events.JobStream(types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", number)))
 }
 
 func dbFiles(t *testing.T, dir string) []string {
@@ -179,13 +215,15 @@ func shown(r typed) (lines map[events.Sequence]string, whole bool) {
 	return lines, whole
 }
 
-// judge looks at a damaged log with every command. Hurt are the names of the files that were damaged.
-func (h *healthy) judge(dir, hurt string) (j judged) {
+// judge looks at a damaged log with every command.
+func (h *healthy) judge(p *patient) (j judged) {
+	dir, hurt := p.dir, p.hurt
 	whole, told := true, true // what is shown is all there was; where it is not, it is said
+	panicked := false
 	note := func(what string, r typed, same bool) {
 		switch {
 		case r.panicked != nil:
-			whole, told = false, false
+			whole, told, panicked = false, false, true
 			j.why += fmt.Sprintf("%s panics: %v; ", what, r.panicked)
 		case same && r.code == 0:
 		case r.code != 0 && r.err+r.out != "":
@@ -229,6 +267,13 @@ func (h *healthy) judge(dir, hurt string) (j judged) {
 			note("events --from", r, false)
 		}
 	}
+	since := command("events", "--log", dir, "-o", "json", "--since", h.since)
+	recent, clean := shown(since)
+	for at, line := range recent {
+		clean = clean && h.lines[at] == line
+	}
+	note("events --since", since, clean && len(recent) == h.recent)
+	wrong = wrong || !clean
 	switch {
 	case wrong:
 		j.events = "shows other records"
@@ -256,7 +301,7 @@ func (h *healthy) judge(dir, hurt string) (j judged) {
 
 	same, missing, saying := 0, 0, 0
 	for _, name := range slices.Sorted(maps.Keys(h.gets)) {
-		r := command("get", name, "--log", dir)
+		r := get(dir, name)
 		note("get "+name, r, r.out == h.gets[name])
 		switch {
 		case r.code == 0 && r.out == h.gets[name]:
@@ -298,6 +343,8 @@ func (h *healthy) judge(dir, hurt string) (j judged) {
 		j.verdict = harmless
 	case j.why == "" && told && verify.code != 0, wrong && verify.code != 0 && told:
 		j.verdict = foundAndNamed
+	case p.forged && verify.code != 0 && replayed.code != 0 && !panicked: // readers know the chain of what they read from its beginning on
+		j.verdict = foundByVerify
 	case has.code != 0 && verify.code == 0:
 		j.verdict = outsideHead
 	case j.verify == "whole; notes it" && told:
@@ -334,6 +381,7 @@ func TestDamageTable(t *testing.T) {
 	base := t.TempDir()
 	dir, older, other := filepath.Join(base, "log"), filepath.Join(base, "older"), filepath.Join(base, "other")
 	makeSeason(t, dir, older, seasonJobs)
+	listJobs(t, dir)
 	makeOther(t, other)
 	h := newHealthy(t, dir)
 	var table bytes.Buffer
@@ -347,7 +395,7 @@ func TestDamageTable(t *testing.T) {
 			}
 			copyLog(t, dir, p.dir)
 			row.do(p)
-			j := h.judge(p.dir, p.hurt)
+			j := h.judge(p)
 			if j.verdict == silent {
 				t.Errorf("%s, try %d: %s", row.what, try, j.why)
 			}
@@ -373,6 +421,19 @@ func TestDamageTable(t *testing.T) {
 			column(func(j judged) string { return j.run }), least, column(func(j judged) string { return j.verdict }))
 	}
 	compareTable(t, table.Bytes())
+}
+
+// listJobs makes the lists of Jobs, as a stop in good order does.
+func listJobs(t *testing.T, dir string) {
+	t.Helper()
+	log, err := boltlog.OpenReadOnly(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = joblist.NewKeeper(joblist.Config{Log: log, Files: log.Files, Dir: dir}, nil).Finish(t.Context())
+	if err := errors.Join(err, log.Close()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // makeOther writes another log.
