@@ -8,6 +8,8 @@
 //
 // What holds:
 //
+//   - Ours is watched at every write, by the referee that the simulation has too (internal/sim/invariants): a promise that it breaks
+//     on the way fails the seed, though both come to one end.
 //   - A scenario is text ([Parse], [Scenario.String]), and the same seed gives the same text.
 //   - A deed names pods by Job, index and age, never by name, so it hits the same pod in both clusters.
 //   - Upstream runs in a testing/synctest bubble. Its clock and that of its API server show the same time.

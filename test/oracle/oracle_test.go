@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/jobledger/jobledger/internal/sim/apiserver"
 )
 
 // setting is the number that an environment variable says, or otherwise.
@@ -156,6 +158,28 @@ func TestGenerate(t *testing.T) {
 		if again, _ := Generate(seed); again.String() != s.String() {
 			t.Fatalf("seed %d gives two scenarios", seed)
 		}
+	}
+}
+
+// TestOursIsWatched: what ours must not do on the way is found, though both controllers may come to one end.
+func TestOursIsWatched(t *testing.T) {
+	s, err := Parse("job a completions=3 parallelism=2 backoffLimit=6\n+0 create a\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := newOurs(s, 1)
+	if err == nil {
+		err = s.play(o)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod := o.world.Server.List(apiserver.Pods).Items[0]
+	if err := o.client.DeletePod(t.Context(), pod.GetNamespace(), pod.GetName(), "", ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.pass(time.Second); err == nil || !strings.Contains(err.Error(), "J-083") {
+		t.Errorf("a deletion that names no UID is found as %v", err)
 	}
 }
 

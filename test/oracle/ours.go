@@ -4,22 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"strconv"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/events/informer"
-	"github.com/jobledger/jobledger/internal/known"
 	"github.com/jobledger/jobledger/internal/sim/apiserver"
-	"github.com/jobledger/jobledger/internal/sim/world"
+	"github.com/jobledger/jobledger/internal/sim/invariants"
+	"github.com/jobledger/jobledger/internal/sim/process"
 	"github.com/jobledger/jobledger/reconciler/executor"
-	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store/memlog"
 )
 
@@ -29,25 +24,18 @@ type ours struct {
 	seed     uint64
 	settings events.Settings
 	logs     []*memlog.Log // all that there were; the last is in use
-	loop     *loop.Loop
-	executor *executor.Executor
-	feed     *informer.Feed
-	watches  map[apiserver.Kind]*apiserver.Cursor // nil while the kind is to be listed
-	inputs   []loop.Input
+	process  *process.Process
 	flying   []*executor.Call
+	checker  *invariants.Checker
 }
 
-// playOurs plays a scenario with Jobledger in place of the built-in controller.
+// actor is the name under which Jobledger writes.
+const actor = "jobledger"
+
+// playOurs plays a scenario with Jobledger in place of the built-in controller. A promise that it breaks on the way is an error.
 func playOurs(s Scenario, l lens, seed uint64) (Picture, error) {
-	c, err := newCluster(s, seed, "jobledger")
+	o, err := newOurs(s, seed)
 	if err != nil {
-		return nil, err
-	}
-	o := &ours{cluster: c, seed: seed, settings: events.DefaultSettings()}
-	o.settings.Mode = events.ModeAll
-	o.begin = o.start
-	o.newLog()
-	if err := o.boot(); err != nil {
 		return nil, err
 	}
 	if err := s.play(o); err != nil {
@@ -56,7 +44,24 @@ func playOurs(s Scenario, l lens, seed uint64) (Picture, error) {
 	if err := o.publish(); err != nil {
 		return nil, err
 	}
-	return c.picture(l)
+	return o.picture(l)
+}
+
+func newOurs(s Scenario, seed uint64) (*ours, error) {
+	c, err := newCluster(s, seed, actor)
+	if err != nil {
+		return nil, err
+	}
+	o := &ours{cluster: c, seed: seed, settings: events.DefaultSettings()}
+	o.settings.Mode = events.ModeAll
+	o.checker = invariants.New(invariants.Config{Server: c.world.Server, Actor: actor, Manages: o.manages})
+	o.begin = o.start
+	o.newLog()
+	return o, o.boot()
+}
+
+func (o *ours) manages(j *batchv1.Job) bool {
+	return j.Spec.ManagedBy == nil || o.settings.Mode.Manages(*j.Spec.ManagedBy)
 }
 
 func (o *ours) newLog() {
@@ -72,6 +77,7 @@ func (o *ours) key() events.Key { return events.Key{byte(len(o.logs))} }
 // start kills the process, if it runs, and starts another one: on what is durable of its log, or on a new one.
 func (o *ours) start(lost bool) error {
 	if lost {
+		o.checker.LogLost()
 		o.newLog()
 	} else {
 		_, durable := o.log().Batches()
@@ -82,34 +88,12 @@ func (o *ours) start(lost bool) error {
 
 // boot makes a new process on the log as it is.
 func (o *ours) boot() error {
-	recovered, err := loop.Recover(context.Background(), o.log())
-	if err != nil {
-		return err
-	}
-	salts := world.Rand(o.seed, 2)
-	o.loop = loop.New(loop.Config{
-		Log: o.log(), World: recovered, Settings: o.settings, Program: "oracle", Key: o.key().ID(),
-		Salt: func() (s events.Salt) {
-			for i := range s {
-				s[i] = byte(salts.Uint32())
-			}
-			return s
-		},
-	})
-	objects := executor.NewObjects(informer.TemplateHash(o.key()))
-	o.feed = informer.NewFeed(informer.Config{
-		Mode: o.settings.Mode, Identity: o.log().Identity(), Key: o.key(), Keeper: objects, Known: known.Of(recovered),
-		Logger: slog.New(slog.DiscardHandler),
-	})
-	o.executor, err = executor.New(executor.Config{
-		API: &api{o.cluster}, Groups: o.client, Objects: objects, Mode: o.settings.Mode,
-		Observe: o.feed.ObserveJob, ObservePod: o.feed.ObservePod, Wrote: o.feed.Wrote,
-	})
-	if err != nil {
-		return err
-	}
-	o.watches, o.inputs, o.flying = map[apiserver.Kind]*apiserver.Cursor{}, nil, nil
-	return o.loop.Start(o.now())
+	p, err := process.Start(process.Config{
+		Server: o.world.Server, API: &api{o.cluster}, Groups: o.client, Checker: o.checker, Log: o.log(), Key: o.key(),
+		Settings: o.settings, Program: "oracle", Seed: o.seed,
+	}, o.now())
+	o.process, o.flying = p, nil
+	return err
 }
 
 func (o *ours) now() events.Time { return events.At(o.world.Clock.Now()) }
@@ -120,17 +104,14 @@ func (o *ours) do(deeds []string) error {
 		return err
 	}
 	for _, step := range []func() (bool, error){o.watch, o.take} {
-		for {
-			did, err := step()
-			if err != nil {
+		for did := true; did; {
+			var err error
+			if did, err = step(); err != nil {
 				return err
-			}
-			if !did {
-				break
 			}
 		}
 	}
-	return nil
+	return o.checker.Check()
 }
 
 // pass lets time pass.
@@ -138,7 +119,7 @@ func (o *ours) pass(d time.Duration) error {
 	end := o.world.Clock.Now().Add(d)
 	for range 1_000_000 {
 		busy, err := o.busy()
-		if err != nil {
+		if err := errors.Join(err, o.checker.Check()); err != nil {
 			return err
 		}
 		if busy || o.settle() {
@@ -168,8 +149,8 @@ func (o *ours) due() bool {
 
 // wake is when the controller looks again by itself; 0 for never.
 func (o *ours) wake() events.Time {
-	wake := o.loop.Wake()
-	if pause := o.executor.Wake(); pause > o.now() && (wake == 0 || pause < wake) {
+	wake := o.process.Loop.Wake()
+	if pause := o.process.Executor.Wake(); pause > o.now() && (wake == 0 || pause < wake) {
 		wake = pause
 	}
 	return wake
@@ -177,7 +158,7 @@ func (o *ours) wake() events.Time {
 
 // busy does one of the controller's steps; it reports whether there was any.
 func (o *ours) busy() (bool, error) {
-	for _, step := range []func() (bool, error){o.list, o.watch, o.take, o.turn, o.commit, o.call} {
+	for _, step := range []func() (bool, error){o.list, o.watch, o.take, o.turn, o.process.Commit, o.call} {
 		if o.spent {
 			return false, nil
 		}
@@ -190,103 +171,45 @@ func (o *ours) busy() (bool, error) {
 
 // list lists what is not watched, as it is now, and begins to watch it.
 func (o *ours) list() (bool, error) {
-	for _, kind := range []apiserver.Kind{apiserver.Jobs, apiserver.Pods} {
-		if o.watches[kind] != nil {
-			continue
+	for _, r := range []events.Resource{events.Jobs, events.Pods} {
+		if o.process.Watches[r] == nil {
+			return true, o.process.List(r)
 		}
-		listed := o.world.Server.List(kind)
-		version := strconv.FormatUint(listed.Version, 10)
-		var err error
-		if kind == apiserver.Jobs {
-			err = o.feed.ListJobs(objects[*batchv1.Job](listed.Items), version)
-		} else {
-			err = o.feed.ListPods(objects[*corev1.Pod](listed.Items), version)
-		}
-		if err != nil {
-			return true, err
-		}
-		o.watches[kind], err = o.world.Server.Watch(kind, listed.Version)
-		return true, err
 	}
 	return false, nil
-}
-
-func objects[T any](items []apiserver.Object) []T {
-	out := make([]T, len(items))
-	for i, o := range items {
-		out[i] = o.(T)
-	}
-	return out
 }
 
 // watch shows the next event, of a pod before one of a Job.
 func (o *ours) watch() (bool, error) {
-	for _, kind := range []apiserver.Kind{apiserver.Pods, apiserver.Jobs} {
-		if o.held[kind] || o.spent || o.watches[kind] == nil {
+	for _, w := range []struct {
+		kind     apiserver.Kind
+		resource events.Resource
+	}{{apiserver.Pods, events.Pods}, {apiserver.Jobs, events.Jobs}} {
+		if o.held[w.kind] || o.spent {
 			continue
 		}
-		if e, ok, err := o.watches[kind].Next(); ok || err != nil {
-			return ok, errors.Join(err, o.deliver(e))
+		if did, err := o.process.Watch(w.resource); did || err != nil {
+			return did, err
 		}
 	}
 	return false, nil
 }
 
-func (o *ours) deliver(e apiserver.Event) error {
-	switch object := e.Object.(type) {
-	case *batchv1.Job:
-		if e.Type == watch.Deleted {
-			return o.feed.JobDeleted(object)
-		}
-		return o.feed.JobChanged(object)
-	case *corev1.Pod:
-		if e.Type == watch.Deleted {
-			return o.feed.PodDeleted(object)
-		}
-		return o.feed.PodChanged(object)
-	}
-	return nil
-}
-
 // take takes an observation.
-func (o *ours) take() (bool, error) {
-	seen, ok := o.feed.Take()
-	if ok {
-		o.inputs = append(o.inputs, loop.Input{Observation: &seen})
-	}
-	return ok, nil
-}
+func (o *ours) take() (bool, error) { return o.process.Take(), nil }
 
 // turn makes a turn when there is something for it.
 func (o *ours) turn() (bool, error) {
-	wake := o.loop.Wake()
-	if len(o.inputs) == 0 && (wake == 0 || wake > o.now()) {
+	if !o.process.HasTurn(o.now()) {
 		return false, nil
 	}
-	taken, err := o.loop.Turn(o.now(), o.inputs)
-	o.inputs = o.inputs[taken:]
-	o.hand(o.loop.Asks())
-	return true, err
-}
-
-// commit makes what was appended durable.
-func (o *ours) commit() (bool, error) {
-	if o.log().Commit(1) == 0 {
-		return false, nil
-	}
-	o.hand(o.loop.Durable(o.log().Head().Sequence))
-	return true, nil
-}
-
-func (o *ours) hand(tasks, back []events.Task) {
-	o.executor.Submit(tasks...)
-	o.executor.TakeBack(back...)
+	return true, o.process.Turn(o.now(), len(o.process.Inputs))
 }
 
 // call carries out a command. All that can begin now have begun before the first has its effect, as requests that are sent together.
 func (o *ours) call() (bool, error) {
 	for {
-		call, ok := o.executor.Next(o.now())
+		call, ok := o.process.Executor.Next(o.now())
 		if !ok {
 			break
 		}
@@ -301,8 +224,7 @@ func (o *ours) call() (bool, error) {
 	if o.spent {
 		return true, nil // nobody learns how it ended
 	}
-	o.executor.Done(call, result, o.now())
-	o.inputs = append(o.inputs, loop.Input{Result: &result})
+	o.process.Done(call, result, o.now())
 	return true, nil
 }
 

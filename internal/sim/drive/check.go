@@ -34,7 +34,7 @@ func (d *Driver) CheckLog() error {
 	if err := d.checkTail(); err != nil {
 		return err
 	}
-	if err := same("the loop", d.loop.World(), "a replay", folded); err != nil {
+	if err := same("the loop", d.process.Loop.World(), "a replay", folded); err != nil {
 		return err
 	}
 	return d.checkSnapshot(folded)
@@ -75,7 +75,7 @@ func (d *Driver) checkTail() error {
 	from -= min(from-1, 1000)
 	next, stop := iter.Pull2(d.log.Read(context.Background(), from))
 	defer stop()
-	for kept, err := range d.tail.Read(context.Background(), from) {
+	for kept, err := range d.process.Tail.Read(context.Background(), from) {
 		if err != nil {
 			return err
 		}
@@ -145,8 +145,8 @@ func decidesNothing(w *projector.World, stream events.Stream) error {
 
 // checkSnapshot makes a snapshot, recovers from it, and compares.
 func (d *Driver) checkSnapshot(folded *projector.World) error {
-	d.loop.Snapshot()
-	snapshot, ok := d.loop.TakeSnapshot()
+	d.process.Loop.Snapshot()
+	snapshot, ok := d.process.Loop.TakeSnapshot()
 	if !ok {
 		return fmt.Errorf("a snapshot at record %d is not ready", d.log.Head().Sequence)
 	}

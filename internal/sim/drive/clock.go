@@ -15,6 +15,6 @@ func (d *Driver) setClock() error {
 	d.offset += step
 	d.say("the clock is set by %s", step)
 	d.checker.ClockSet(d.offset)
-	d.loop.Step(d.now(), events.ClockStepped{Step: step})
+	d.process.Loop.Step(d.now(), events.ClockStepped{Step: step})
 	return nil
 }

@@ -4,26 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/events/informer"
-	"github.com/jobledger/jobledger/internal/known"
 	"github.com/jobledger/jobledger/internal/sim/apiserver"
 	"github.com/jobledger/jobledger/internal/sim/invariants"
+	"github.com/jobledger/jobledger/internal/sim/process"
 	"github.com/jobledger/jobledger/internal/sim/world"
 	"github.com/jobledger/jobledger/reconciler/executor"
-	"github.com/jobledger/jobledger/reconciler/loop"
-	"github.com/jobledger/jobledger/store/livetail"
 	"github.com/jobledger/jobledger/store/memlog"
 )
 
@@ -65,13 +59,7 @@ type Driver struct {
 	resting  *memlog.Log   // of the controller whose turn it is not; nil while there never was another
 	log      *memlog.Log
 	key      events.Key
-	tail     *livetail.Log // what this process has appended to log
-	loop     *loop.Loop
-	executor *executor.Executor
-	objects  *executor.Objects
-	feed     *informer.Feed
-	watches  map[events.Resource]*apiserver.Cursor // nil while the resource is to be listed
-	inputs   []loop.Input
+	process  *process.Process
 	flying   []*executor.Call // begun, and the request not yet at the server
 	answered []answer         // done at the server, and the answer on its way
 	lapsed   bool             // the Lease is not held for certain: nothing is sent
@@ -144,45 +132,13 @@ func (d *Driver) newLog() {
 
 // boot makes a new process on the log as it is.
 func (d *Driver) boot() error {
-	recovered, err := loop.Recover(context.Background(), d.log)
-	if err != nil {
-		return err
-	}
-	for _, j := range recovered.Jobs() {
-		for _, p := range j.Pods() {
-			if p.Doomed {
-				d.checker.MaySurplus(p.UID)
-			}
-		}
-	}
-	salts := world.Rand(d.cfg.World.Seed, 2)
-	d.tail = livetail.New(d.log, 0)
-	d.loop = loop.New(loop.Config{
-		Log: d.tail, World: recovered, Settings: d.cfg.Settings, Program: "sim", Key: d.key.ID(),
-		SnapshotEvery: events.Sequence(d.cfg.Snapshot), SnapshotStep: 1,
-		Salt: func() (s events.Salt) {
-			for i := range s {
-				s[i] = byte(salts.Uint32())
-			}
-			return s
-		},
-	})
-	d.objects = executor.NewObjects(informer.TemplateHash(d.key))
-	d.feed = informer.NewFeed(informer.Config{
-		Mode: d.cfg.Settings.Mode, Identity: d.log.Identity(), Key: d.key, Keeper: d.objects, Known: known.Of(recovered),
-		Logger: slog.New(slog.DiscardHandler),
-	})
-	d.executor, err = executor.New(executor.Config{
-		API: d.client, Groups: d.client, Objects: d.objects, Mode: d.cfg.Settings.Mode,
-		Observe: d.feed.ObserveJob, ObservePod: d.feed.ObservePod, May: func() bool { return !d.lapsed && !d.away },
-		Wrote: d.feed.Wrote, Behind: d.behind,
-	})
-	if err != nil {
-		return err
-	}
-	d.watches = map[events.Resource]*apiserver.Cursor{}
-	d.inputs, d.flying, d.answered = nil, nil, nil
-	return d.loop.Start(d.now())
+	p, err := process.Start(process.Config{
+		Server: d.World.Server, API: d.client, Groups: d.client, Checker: d.checker, Log: d.log, Key: d.key, Settings: d.cfg.Settings,
+		Program: "sim", Seed: d.cfg.World.Seed, Snapshot: d.cfg.Snapshot,
+		May: func() bool { return !d.lapsed && !d.away }, Behind: d.behind,
+	}, d.now())
+	d.process, d.flying, d.answered = p, nil, nil
+	return err
 }
 
 // now is the time by the controller's clock, elapsed what its executor goes by, which nobody sets.
@@ -266,8 +222,8 @@ func (d *Driver) pass() {
 
 // wake is when, by the world's clock, the controller looks again by itself; 0 for never.
 func (d *Driver) wake() events.Time {
-	wake := d.loop.Wake().Add(-d.offset)
-	if pause := d.executor.Wake(); pause > d.elapsed() && (wake == 0 || pause < wake) {
+	wake := d.process.Loop.Wake().Add(-d.offset)
+	if pause := d.process.Executor.Wake(); pause > d.elapsed() && (wake == 0 || pause < wake) {
 		wake = pause
 	}
 	return wake
@@ -275,137 +231,64 @@ func (d *Driver) wake() events.Time {
 
 // list lists a resource that is not watched, as it is now, and begins to watch it.
 func (d *Driver) list() (bool, error) {
-	for _, r := range []events.Resource{events.Jobs, events.Pods} {
-		if d.watches[r] != nil && !d.feed.MustList(r) {
-			continue
-		}
-		kind := kindOf(r)
-		listed := d.World.Server.List(kind)
-		version := strconv.FormatUint(listed.Version, 10)
-		var err error
-		if r == events.Jobs {
-			err = d.feed.ListJobs(typed[*batchv1.Job](listed.Items), version)
-		} else {
-			err = d.feed.ListPods(typed[*corev1.Pod](listed.Items), version)
-		}
-		if err != nil {
+	for _, r := range resources {
+		if d.process.MustList(r) {
+			err := d.process.List(r)
+			d.say("list %s", r)
+			d.away = d.away && slices.ContainsFunc(resources, d.process.MustList)
 			return true, err
 		}
-		d.say("list %s at %s", r, version)
-		d.watches[r], err = d.World.Server.Watch(kind, listed.Version)
-		d.away = d.away && (d.watches[events.Jobs] == nil || d.watches[events.Pods] == nil || d.mustList())
-		return true, err
 	}
 	return false, nil
 }
 
-func kindOf(r events.Resource) apiserver.Kind {
-	if r == events.Jobs {
-		return apiserver.Jobs
-	}
-	return apiserver.Pods
-}
-
-func typed[T any](items []apiserver.Object) []T {
-	out := make([]T, len(items))
-	for i, o := range items {
-		out[i] = o.(T)
-	}
-	return out
-}
+// resources are those that the controller watches.
+var resources = []events.Resource{events.Jobs, events.Pods}
 
 // watch delivers one watch event.
 func (d *Driver) watch() (bool, error) {
-	resources := []events.Resource{events.Jobs, events.Pods}
+	first := 0
 	if d.rng.IntN(2) == 0 {
-		resources[0], resources[1] = resources[1], resources[0]
+		first = 1
 	}
-	for _, r := range resources {
-		cursor := d.watches[r]
-		if cursor == nil {
-			continue
-		}
-		e, ok, err := cursor.Next()
-		if err != nil {
-			d.watches[r] = nil // 410: list again
-			d.say("watch of %s: %v", r, err)
-			return true, nil
-		}
-		if ok {
-			return true, d.deliver(e)
+	for _, r := range []events.Resource{resources[first], resources[1-first]} {
+		if did, err := d.process.Watch(r); did || err != nil {
+			return did, err
 		}
 	}
 	return false, nil
-}
-
-func (d *Driver) deliver(e apiserver.Event) error {
-	switch o := e.Object.(type) {
-	case *batchv1.Job:
-		if e.Type == watch.Deleted {
-			return d.feed.JobDeleted(o)
-		}
-		return d.feed.JobChanged(o)
-	case *corev1.Pod:
-		if e.Type == watch.Deleted {
-			return d.feed.PodDeleted(o)
-		}
-		return d.feed.PodChanged(o)
-	}
-	return nil
 }
 
 // take moves some observations to the loop's inputs.
 func (d *Driver) take() (bool, error) {
 	did := false
 	for range 1 + d.rng.IntN(8) {
-		o, ok := d.feed.Take()
-		if !ok {
+		if !d.process.Take() {
 			break
 		}
 		did = true
-		d.inputs = append(d.inputs, loop.Input{Observation: &o})
 	}
 	return did, nil
 }
 
 // turn makes a turn when there is something for it.
 func (d *Driver) turn() (bool, error) {
-	wake := d.loop.Wake()
-	if len(d.inputs) == 0 && (wake == 0 || wake > d.now()) {
+	if !d.process.HasTurn(d.now()) {
 		return false, nil
 	}
-	n := len(d.inputs)
+	n := len(d.process.Inputs)
 	if n > 0 {
 		n = 1 + d.rng.IntN(n)
 	}
-	taken, err := d.loop.Turn(d.now(), d.inputs[:n])
-	d.inputs = d.inputs[taken:]
-	d.hand(d.loop.Asks())
-	return true, err
+	return true, d.process.Turn(d.now(), n)
 }
 
 // commit makes a batch durable.
-func (d *Driver) commit() (bool, error) {
-	if d.log.Commit(1) == 0 {
-		return false, nil
-	}
-	if snapshot, ok := d.loop.TakeSnapshot(); ok {
-		if err := d.log.SaveSnapshot(context.Background(), snapshot); err != nil {
-			return true, err
-		}
-	}
-	d.hand(d.loop.Durable(d.log.Head().Sequence))
-	return true, nil
-}
-
-func (d *Driver) hand(tasks, back []events.Task) {
-	d.executor.Submit(tasks...)
-	d.executor.TakeBack(back...)
-}
+func (d *Driver) commit() (bool, error) { return d.process.Commit() }
 
 // begin takes a call from the executor: its request is on its way.
 func (d *Driver) begin() (bool, error) {
-	call, ok := d.executor.Next(d.elapsed())
+	call, ok := d.process.Executor.Next(d.elapsed())
 	if ok {
 		d.flying = append(d.flying, call)
 	}
@@ -432,7 +315,7 @@ func (d *Driver) note(call *executor.Call) {
 		asked, log := d.intents[drop.Pod], d.log.Identity().LogID
 		if asked.log != log || asked.command != call.Task.Name || asked.stream != call.Task.Stream { // what is asked again was decided the first time
 			intent := invariants.Intent{Surplus: drop.ThenDelete}
-			if j := d.loop.World().Job(call.Task.Stream); !drop.ThenDelete && j != nil && j.Pod(drop.Pod) != nil {
+			if j := d.process.Loop.World().Job(call.Task.Stream); !drop.ThenDelete && j != nil && j.Pod(drop.Pod) != nil {
 				intent.Waived = j.Pod(drop.Pod).Waived
 			}
 			d.intents[drop.Pod] = wish{log, call.Task.Name, call.Task.Stream, intent}
@@ -446,8 +329,7 @@ func (d *Driver) answer() (bool, error) {
 		return false, nil
 	}
 	a := pluck(d.rng, &d.answered)
-	d.executor.Done(a.call, a.result, d.elapsed())
-	d.inputs = append(d.inputs, loop.Input{Result: &a.result})
+	d.process.Done(a.call, a.result, d.elapsed())
 	return true, nil
 }
 
@@ -461,8 +343,8 @@ func pluck[T any](rng *rand.Rand, from *[]T) T {
 
 // cut ends a watch: the resource is listed again.
 func (d *Driver) cut() error {
-	r := []events.Resource{events.Jobs, events.Pods}[d.rng.IntN(2)]
-	if cursor := d.watches[r]; cursor != nil {
+	r := resources[d.rng.IntN(2)]
+	if cursor := d.process.Watches[r]; cursor != nil {
 		cursor.Cut()
 		d.say("the watch of %s is cut", r)
 	}

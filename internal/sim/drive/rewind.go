@@ -43,7 +43,7 @@ func (d *Driver) rewind() error {
 	d.checker.Rewound(d.backup.checker)
 	clear(d.intents)
 	d.backup, d.away = nil, true
-	d.watches = map[events.Resource]*apiserver.Cursor{}
+	d.process.Watches = map[events.Resource]*apiserver.Cursor{}
 	if d.rng.IntN(3) == 0 {
 		d.fall()
 		return d.boot()
@@ -56,10 +56,8 @@ func (d *Driver) Rewinds() uint64 { return d.rewinds }
 
 // behind takes the proof of a live read that the cluster went back.
 func (d *Driver) behind(life events.Identity, proof events.Rewind) {
-	if d.feed.Behind(life, proof) {
+	if d.process.Feed.Behind(life, proof) {
 		d.say("a live read finds the cluster behind")
-		d.watches, d.away = map[events.Resource]*apiserver.Cursor{}, true
+		d.process.Watches, d.away = map[events.Resource]*apiserver.Cursor{}, true
 	}
 }
-
-func (d *Driver) mustList() bool { return d.feed.MustList(events.Jobs) || d.feed.MustList(events.Pods) }

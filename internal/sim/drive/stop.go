@@ -17,8 +17,8 @@ func (d *Driver) stop() error {
 // long and leaves the rest in doubt.
 func (d *Driver) end() error {
 	d.say("stop")
-	d.hand(nil, d.loop.Stop(d.now()))
-	d.executor.Halt()
+	d.process.Hand(nil, d.process.Loop.Stop(d.now()))
+	d.process.Executor.Halt()
 	late := d.rng.IntN(3) == 0
 	for did := true; did; {
 		did = false
@@ -37,7 +37,7 @@ func (d *Driver) end() error {
 			return err
 		}
 	}
-	if !d.executor.Idle() {
+	if !d.process.Executor.Idle() {
 		return errors.New("stopped in good order, and a command has not ended")
 	}
 	return d.over()
@@ -46,8 +46,8 @@ func (d *Driver) end() error {
 // over ends a process whose log is durable to its end, with a snapshot or without.
 func (d *Driver) over() error {
 	d.log.Commit(1 << 30)
-	d.loop.Snapshot()
-	if snapshot, ok := d.loop.TakeSnapshot(); ok && d.rng.IntN(2) == 0 {
+	d.process.Loop.Snapshot()
+	if snapshot, ok := d.process.Loop.TakeSnapshot(); ok && d.rng.IntN(2) == 0 {
 		return d.log.SaveSnapshot(context.Background(), snapshot)
 	}
 	return nil
