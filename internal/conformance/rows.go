@@ -177,14 +177,15 @@ func (h *harvested) script(root string, p *testPackage, dir, file string) error 
 	if len(all) == 0 {
 		return nil
 	}
-	test, pattern := p.testOfFile(strings.TrimPrefix(file, dir+"/"))
+	own := strings.TrimPrefix(file, dir+"/")
+	test, above := p.testOfFile(own)
 	if test == nil {
 		h.complain(file, "%s is cited in a file that no test reads", all[0].rules[0])
 		return nil
 	}
 	name := test.names[0]
-	if pattern {
-		name += "/" + strings.TrimSuffix(path.Base(file), path.Ext(file))
+	if above != own {
+		name += "/" + strings.TrimSuffix(strings.TrimPrefix(own, above+"/"), path.Ext(file))
 	}
 	for _, c := range all {
 		h.add(file, c, file, name)
@@ -192,8 +193,9 @@ func (h *harvested) script(root string, p *testPackage, dir, file string) error 
 	return nil
 }
 
-// testOfFile is the first test that names the file, or (pattern) its directory or a pattern that matches it.
-func (p *testPackage) testOfFile(file string) (test *decl, pattern bool) {
+// testOfFile is the first test that names the file, or its directory or a pattern that matches it; and what it names of the file
+// without doubt: all of it, or the directories above it.
+func (p *testPackage) testOfFile(file string) (test *decl, above string) {
 	for _, d := range p.decls {
 		if !d.test {
 			continue
@@ -201,13 +203,16 @@ func (p *testPackage) testOfFile(file string) (test *decl, pattern bool) {
 		found := p.reaches(d, func(r *decl) bool {
 			return slices.ContainsFunc(r.texts, func(s string) bool {
 				matched, err := path.Match(s, file)
-				pattern = s != file
+				above = s
+				if star := strings.IndexAny(s, "*?["); star >= 0 {
+					above = path.Dir(s[:star] + "x")
+				}
 				return err == nil && matched || s == path.Dir(file)
 			})
 		})
 		if found {
-			return d, pattern
+			return d, above
 		}
 	}
-	return nil, false
+	return nil, ""
 }

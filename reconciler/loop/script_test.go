@@ -10,7 +10,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected output of the scripts; say in the commit why it is right")
 
-// TestScripts runs the scripts in testdata: commands, a line of dashes, and what they led to, apart by empty lines. Lines
+// TestScripts runs the scripts in testdata, which are sorted by subject: commands, a line of dashes, and what they led to, apart by empty lines. Lines
 // that begin with # are for the reader.
 func TestScripts(t *testing.T) {
 	eachScript(t, func(t *testing.T, file, text string) {
@@ -38,12 +38,12 @@ func TestScriptsWithRestarts(t *testing.T) {
 }
 
 func eachScript(t *testing.T, run func(t *testing.T, file, text string)) {
-	files, err := filepath.Glob("testdata/*.txt")
+	files, err := filepath.Glob("testdata/*/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no scripts: %v", err)
 	}
 	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+		t.Run(strings.TrimSuffix(filepath.ToSlash(file), ".txt")[len("testdata/"):], func(t *testing.T) {
 			text, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
