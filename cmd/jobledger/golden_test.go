@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
@@ -45,15 +46,14 @@ var goldenCommands = [][]string{
 // TestGoldenLogs asks today's program about logs that earlier ones wrote. With -update it makes those anew that no release has, writes
 // down what is said of all, and says what changed.
 func TestGoldenLogs(t *testing.T) {
-	last := releases(t)
-	frozen := frozenLogs(t, last)
+	repo := repository{dir: "."}
+	last := repo.releases(t)
+	frozen := repo.frozenLogs(t, last)
 	if *update {
 		renew(t, last, frozen)
 	}
-	for name, blob := range frozen {
-		if now, err := git("hash-object", "--", name); err != nil || now != blob {
-			t.Errorf("%s is a log of a release and must stay as it was: it is %q, was %s (%v)", name, now, blob, err)
-		}
+	for _, wrong := range repo.changed(frozen) {
+		t.Error(wrong)
 	}
 	logs, err := filepath.Glob(filepath.Join(goldenDir, "*", "*.tgz"))
 	if err != nil || len(logs) < len(goldenLogs) {
@@ -102,39 +102,57 @@ func asked(t *testing.T, archive []byte) []byte {
 	return bytes.ReplaceAll(out.Bytes(), []byte(dir), []byte("LOG"))
 }
 
-// releases are the tags of the releases from 0.1.0 on, oldest first; none without git.
-func releases(t *testing.T) []string {
+// repository is the git repository that a directory, which has a goldenDir, is in.
+type repository struct{ dir string }
+
+// git runs a command. The repository may be another user's.
+func (r repository) git(args ...string) (string, error) {
+	out, err := exec.Command("git", append([]string{"-c", "safe.directory=*", "-C", r.dir}, args...)...).Output()
+	return strings.TrimSpace(string(out)), err
+}
+
+// releases are the tags of the releases from 0.1.0 on, oldest first; none without git, which CI must have.
+func (r repository) releases(t *testing.T) []string {
 	t.Helper()
-	out, err := git("tag", "--list", "v*", "--merged", "HEAD", "--sort=version:refname")
+	out, err := r.git("tag", "--list", "v*", "--merged", "HEAD", "--sort=version:refname")
 	if err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatalf("what the releases had is in the history, which must be checked out: %v", err)
+		}
 		t.Logf("without git nobody knows what the releases had: %v", err)
 		return nil
 	}
 	return slices.DeleteFunc(strings.Fields(out), func(tag string) bool { return strings.HasPrefix(tag, "v0.0.") })
 }
 
-// frozenLogs are the logs that a release has, with their hashes in git.
-func frozenLogs(t *testing.T, releases []string) map[string]string {
+// frozenLogs are the logs that a release has, with their hashes in git, wherever this package was then.
+func (r repository) frozenLogs(t *testing.T, releases []string) map[string]string {
 	t.Helper()
 	frozen := map[string]string{}
 	for _, tag := range slices.Backward(releases) { // the oldest counts
-		out, err := git("ls-tree", "-r", tag, "--", goldenDir)
+		out, err := r.git("ls-tree", "-r", "--full-tree", tag)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(out) {
 			what, name, ok := strings.Cut(strings.TrimSpace(line), "\t")
-			if fields := strings.Fields(what); ok && len(fields) == 3 && strings.HasSuffix(name, ".tgz") {
-				frozen[name] = fields[2]
+			_, name, golden := strings.Cut(name, goldenDir+"/")
+			if fields := strings.Fields(what); ok && golden && len(fields) == 3 && strings.HasSuffix(name, ".tgz") {
+				frozen[goldenDir+"/"+name] = fields[2]
 			}
 		}
 	}
 	return frozen
 }
 
-func git(args ...string) (string, error) {
-	out, err := exec.Command("git", args...).Output()
-	return strings.TrimSpace(string(out)), err
+// changed says which of these logs are not as they were.
+func (r repository) changed(frozen map[string]string) (wrong []string) {
+	for _, name := range slices.Sorted(maps.Keys(frozen)) {
+		if now, err := r.git("hash-object", "--", name); err != nil || now != frozen[name] {
+			wrong = append(wrong, fmt.Sprintf("%s is a log of a release and must stay as it was: it is %q, was %s (%v)", name, now, frozen[name], err))
+		}
+	}
+	return wrong
 }
 
 // renew makes the logs anew. What differs from all that is kept goes into the directory of the release to come, named after the last one.
