@@ -35,22 +35,24 @@ type decoder struct {
 
 func (d *decoder) uvarint() uint64 {
 	v, n := binary.Uvarint(d.rest)
-	if d.bad || n <= 0 {
-		d.bad = true
+	if !d.take(n) {
 		return 0
 	}
-	d.rest = d.rest[n:]
 	return v
 }
 
 func (d *decoder) varint() int64 {
 	v, n := binary.Varint(d.rest)
-	if d.bad || n <= 0 {
-		d.bad = true
+	if !d.take(n) {
 		return 0
 	}
-	d.rest = d.rest[n:]
 	return v
+}
+
+// take takes off the n bytes of a number; false when there is none.
+func (d *decoder) take(n int) bool {
+	d.bad = d.bad || n <= 0
+	return d.bytes(uint64(max(n, 0))) != nil
 }
 
 // bytes gives that many bytes, as they are in what is decoded.

@@ -50,17 +50,6 @@ func (f *logFile) indexed(last events.Sequence) (*index.Index, events.Sequence) 
 	return x, had.Sequence + 1
 }
 
-// hashAt is the chain value after a record of the file.
-func (f *logFile) hashAt(at events.Sequence) (events.Hash, error) {
-	group, hash, err := f.groupAt(at)
-	for _, c := range group {
-		if err == nil {
-			hash, err = c.chain(hash, at)
-		}
-	}
-	return hash, err
-}
-
 // load takes all that a stored index says into one in memory.
 func (x *storedIndex) load(into *index.Index) error {
 	for i := range x.tables {

@@ -173,16 +173,22 @@ func (s shelf) hash(at events.Sequence) (events.Hash, error) {
 	if f == nil {
 		return events.Hash{}, pruned(at)
 	}
-	group, hash, err := f.groupAt(at)
+	hash, err := f.hashAt(at)
 	if err != nil {
 		return events.Hash{}, f.explain(at, err)
 	}
+	return hash, nil
+}
+
+// hashAt is the chain value after a record of the file.
+func (f *logFile) hashAt(at events.Sequence) (events.Hash, error) {
+	group, hash, err := f.groupAt(at)
 	for _, c := range group {
-		if hash, err = c.chain(hash, at); err != nil {
-			return events.Hash{}, f.explain(at, err)
+		if err == nil {
+			hash, err = c.chain(hash, at)
 		}
 	}
-	return hash, nil
+	return hash, err
 }
 
 // groupAt gives the chunks of the group that holds a record, up to that record, and the chain value before them.
