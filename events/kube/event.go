@@ -74,32 +74,27 @@ func Of(rec *events.Record, c Context) []Event {
 	default:
 		return nil
 	}
-	if c.Command != nil {
-		if tell := tellings[c.Command.Traits().Kind]; tell != nil {
-			tell(&m, &ended, &c)
+	if write, ok := c.Command.(*events.WriteStatus); ok {
+		if ended.Ending == events.Done {
+			m.status(&write.Change, &c)
 		}
+	} else if c.Command != nil {
+		m.end(&ended, &tellings[c.Command.Traits().Kind])
 	}
 	return m.made
 }
 
-// tellings are how Events tell of the end of a command, by its kind. Of the others no Event tells.
-var tellings = [events.MaxCommandKind + 1]func(*maker, *events.CommandEnded, *Context){
-	events.CommandCreatePod: func(m *maker, ended *events.CommandEnded, _ *Context) {
-		m.pod(ended, SuccessfulCreate, "Created pod: ", FailedCreate, "Error creating: ")
-	},
-	events.CommandDeletePod: func(m *maker, ended *events.CommandEnded, _ *Context) {
-		m.pod(ended, SuccessfulDelete, "Deleted pod: ", FailedDelete, "Error deleting: ")
-	},
-	events.CommandCreateWorkload: func(m *maker, ended *events.CommandEnded, _ *Context) {
-		if ended.Ending == events.Done {
-			m.add(corev1.EventTypeNormal, WorkloadCreated, "Created Workload "+m.rec.Evidence.Name+" for Job "+m.job.Name)
-		}
-	},
-	events.CommandWriteStatus: func(m *maker, ended *events.CommandEnded, known *Context) {
-		if write, ok := known.Command.(*events.WriteStatus); ok && ended.Ending == events.Done {
-			m.status(&write.Change, known)
-		}
-	},
+// telling is how Events tell of the ends of commands of one kind. The zero telling tells of none.
+type telling struct {
+	done, doneText, ofJob string // reason and text; the object's name follows, and after ofJob the Job's
+	failed, failedText    string // reason and text; the API server's words follow. Empty when failures are not told
+}
+
+// tellings are by kind. Of status writes their conditions are told.
+var tellings = [events.MaxCommandKind + 1]telling{
+	events.CommandCreatePod:      {done: SuccessfulCreate, doneText: "Created pod: ", failed: FailedCreate, failedText: "Error creating: "},
+	events.CommandDeletePod:      {done: SuccessfulDelete, doneText: "Deleted pod: ", failed: FailedDelete, failedText: "Error deleting: "},
+	events.CommandCreateWorkload: {done: WorkloadCreated, doneText: "Created Workload ", ofJob: " for Job "},
 }
 
 type maker struct {
@@ -114,18 +109,22 @@ func (m *maker) add(kind, reason, message string) {
 	})
 }
 
-// pod tells how the creation or deletion of a pod ended. A time-out is a failure to users, whatever comes of it. A call that we
-// gave up ourselves has no words of anybody else, and is none.
-func (m *maker) pod(ended *events.CommandEnded, done, doneText, failed, failedText string) {
+// end tells how a command ended. A time-out is a failure to users, whatever comes of it. A call that we gave up ourselves has no
+// words of anybody else, and is none.
+func (m *maker) end(ended *events.CommandEnded, t *telling) {
 	words := m.rec.Evidence.Message
 	if words == "" && ended.Ending == events.Refused {
 		words = m.rec.Evidence.Sentence // it never reached the server
 	}
 	switch {
-	case ended.Ending == events.Done:
-		m.add(corev1.EventTypeNormal, done, doneText+m.rec.Evidence.Name)
-	case words != "" && told(ended, failed == FailedDelete):
-		m.add(corev1.EventTypeWarning, failed, failedText+words)
+	case ended.Ending == events.Done && t.done != "":
+		text := t.doneText + m.rec.Evidence.Name
+		if t.ofJob != "" {
+			text += t.ofJob + m.job.Name
+		}
+		m.add(corev1.EventTypeNormal, t.done, text)
+	case ended.Ending != events.Done && t.failed != "" && words != "" && told(ended, t.failed == FailedDelete):
+		m.add(corev1.EventTypeWarning, t.failed, t.failedText+words)
 	}
 }
 

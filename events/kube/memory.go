@@ -95,16 +95,17 @@ func (m *memory) noteDecision(rec *events.Record, d *events.Decision) {
 			clear(m.commands)
 		}
 		name := events.CommandName{Decided: rec.Sequence, Place: uint32(place)}
-		m.commands[key{rec.Stream, name}] = &commandNote{command: telling(c)}
+		m.commands[key{rec.Stream, name}] = &commandNote{command: tellable(c)}
 	}
 }
 
-// telling is the command when an Event can tell of its end, and else nil.
-func telling(c events.Command) events.Command {
-	if write, ok := c.(*events.WriteStatus); tellings[c.Traits().Kind] == nil || (ok && len(write.Change.Conditions) == 0) {
-		return nil
+// tellable is the command when an Event can tell of its end, and else nil.
+func tellable(c events.Command) events.Command {
+	write, ok := c.(*events.WriteStatus)
+	if tellings[c.Traits().Kind] != (telling{}) || (ok && len(write.Change.Conditions) > 0) {
+		return c
 	}
-	return c
+	return nil
 }
 
 // command is the command whose end the record tells; nil when no Event tells of it, or did already, or the log does not
@@ -139,7 +140,7 @@ func (m *memory) recall(ctx context.Context, rec *events.Record, name events.Com
 		}
 		if d, ok := r.Facts.(*events.Decision); ok && r.Sequence == name.Decided {
 			if all := d.Commands(); int(name.Place) < len(all) {
-				n.command = telling(all[name.Place])
+				n.command = tellable(all[name.Place])
 			}
 		}
 		if n.command == nil {

@@ -1,6 +1,10 @@
 package metrics
 
-import "github.com/jobledger/jobledger/events"
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+)
 
 // create is a create whose pod is not certain.
 type create struct {
@@ -46,7 +50,7 @@ func (j *job) creation() string {
 
 // createEnded counts pods that were created, and creations that were refused (J-203). What was never sent is neither. The
 // first of a Job's creates that is refused stands for all, and is not over; any other frees its slot.
-func createEnded(c *Consumer, j *job, known *flight, _ *events.Record, f *events.CommandEnded) bool {
+func createEnded(c *Consumer, j *job, known *flight, _ types.UID, f *events.CommandEnded) bool {
 	ordinal, _ := events.OrdinalOf(known.command)
 	made, uncertain := j.creates[ordinal]
 	stands := j.standing == f.Command

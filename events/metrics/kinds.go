@@ -10,11 +10,12 @@ import (
 type kind struct {
 	// launched notes what is to be known of a command in flight.
 	launched func(j *job, command events.Command, name events.CommandName)
-	// ended takes how a command ended, or a try of it, and reports whether the command is over. Without it every end is the last.
-	ended func(c *Consumer, j *job, known *flight, rec *events.Record, f *events.CommandEnded) bool
-	// action is what a decision with the command did about pods (J-196); empty for nothing. ends says that the Job ends, which a
-	// command may add to.
-	action func(command events.Command, ends *bool) string
+	// ended takes how a command ended, or a try of it, and reports whether the command is over. uid is the Job's. Without it every
+	// end is the last.
+	ended func(c *Consumer, j *job, known *flight, uid types.UID, f *events.CommandEnded) bool
+	// action is what a decision with the command did about pods (J-196); empty for nothing. ends says that the Job ends; the
+	// command may add to that.
+	action func(command events.Command, ends bool) (action string, endsNow bool)
 }
 
 func kindOf(c events.Command) *kind { return &kinds[c.Traits().Kind] }
@@ -26,14 +27,14 @@ var kinds = [events.MaxCommandKind + 1]kind{
 			j.creating(ordinal, name)
 		},
 		ended:  createEnded,
-		action: func(events.Command, *bool) string { return actionCreated },
+		action: func(_ events.Command, ends bool) (string, bool) { return actionCreated, ends },
 	},
 	events.CommandDeletePod: {
-		action: func(_ events.Command, ends *bool) string {
-			if *ends {
-				return ""
+		action: func(_ events.Command, ends bool) (string, bool) {
+			if ends {
+				return "", true
 			}
-			return actionDeleted
+			return actionDeleted, false
 		},
 	},
 	events.CommandDropFinalizer: {launched: dropLaunched, ended: dropEnded, action: dropAction},
@@ -48,7 +49,7 @@ func dropLaunched(j *job, command events.Command, name events.CommandName) {
 	j.drops[events.PodOf(command)] = name
 }
 
-func dropEnded(c *Consumer, j *job, known *flight, _ *events.Record, f *events.CommandEnded) bool {
+func dropEnded(c *Consumer, j *job, known *flight, _ types.UID, f *events.CommandEnded) bool {
 	switch {
 	case f.Ending == events.Done || (f.Ending == events.Refused && f.Class == events.RefusedNotFound):
 		c.released(j, known.command.(*events.DropFinalizer))
@@ -58,14 +59,14 @@ func dropEnded(c *Consumer, j *job, known *flight, _ *events.Record, f *events.C
 	return true
 }
 
-func dropAction(command events.Command, _ *bool) string {
+func dropAction(command events.Command, ends bool) (string, bool) {
 	if command.(*events.DropFinalizer).ThenDelete {
-		return actionDeleted
+		return actionDeleted, ends
 	}
-	return ""
+	return "", ends
 }
 
-func writeEnded(c *Consumer, j *job, known *flight, _ *events.Record, f *events.CommandEnded) bool {
+func writeEnded(c *Consumer, j *job, known *flight, _ types.UID, f *events.CommandEnded) bool {
 	if f.Ending == events.Done && f.Version > j.version {
 		j.version = f.Version
 		c.confirmed(j, &known.command.(*events.WriteStatus).Change)
@@ -73,13 +74,12 @@ func writeEnded(c *Consumer, j *job, known *flight, _ *events.Record, f *events.
 	return true
 }
 
-func writeAction(command events.Command, ends *bool) string {
-	*ends = *ends || ending(command.(*events.WriteStatus).Change.Conditions) != nil
-	return ""
+func writeAction(command events.Command, ends bool) (string, bool) {
+	return "", ends || ending(command.(*events.WriteStatus).Change.Conditions) != nil
 }
 
-func readEnded(_ *Consumer, j *job, _ *flight, rec *events.Record, f *events.CommandEnded) bool {
+func readEnded(_ *Consumer, j *job, _ *flight, uid types.UID, f *events.CommandEnded) bool {
 	j.gone = j.gone || (f.Ending == events.Refused && f.Class == events.RefusedNotFound) ||
-		(f.Ending == events.Done && string(f.UID) != rec.Stream.ID)
+		(f.Ending == events.Done && f.UID != uid)
 	return true
 }

@@ -3,6 +3,8 @@ package metrics
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/jobledger/jobledger/events"
 )
 
@@ -88,7 +90,7 @@ func (c *Consumer) commandEnded(j *job, rec *events.Record, f *events.CommandEnd
 		return // it was overtaken by what was seen
 	}
 	c.answered(j, known, isError(f), rec.Time)
-	if row := kindOf(known.command); row.ended == nil || row.ended(c, j, known, rec, f) {
+	if row := kindOf(known.command); row.ended == nil || row.ended(c, j, known, types.UID(rec.Stream.ID), f) {
 		c.land(j, f.Command)
 	}
 }
@@ -142,7 +144,8 @@ func (j *job) action(d *events.Decision) string {
 			if row.action == nil {
 				continue
 			}
-			if action := row.action(command, &ends); action != "" {
+			var action string
+			if action, ends = row.action(command, ends); action != "" {
 				return action
 			}
 		}
