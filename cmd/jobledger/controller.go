@@ -110,7 +110,7 @@ func (c *controller) work(ctx context.Context, log *boltlog.Log) (err error) {
 		"records", uint64(head.Sequence), "hash", head.Hash.String())
 	world, err := loop.Recover(ctx, log)
 	if err != nil {
-		return err
+		return unlessStopped(ctx, err)
 	}
 	if world.Lost != (events.Loss{}) {
 		return c.explainLoss(&loop.LossError{Loss: world.Lost})

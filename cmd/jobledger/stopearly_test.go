@@ -1,0 +1,35 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/jobledger/jobledger/store/boltlog"
+)
+
+// TestAStopWhileTheLogIsReadIsNoFailure: a log of many records takes a while to be folded, and an operator may change their mind.
+func TestAStopWhileTheLogIsReadIsNoFailure(t *testing.T) {
+	dir, kubeconfig := filepath.Join(t.TempDir(), "log"), filepath.Join(t.TempDir(), "kubeconfig")
+	makeSeason(t, dir, "", 3)
+	if err := os.WriteFile(kubeconfig, openKubeconfig("http://127.0.0.1:9"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := assembleRun("--log", dir, "--kubeconfig", kubeconfig, "--leader-elect=false", "--listen=", "--log-format=text")
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := boltlog.Open(dir, c.logOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if err := c.work(ctx, log); err != nil {
+		t.Errorf("stopped while the log was read: %v", err)
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
