@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/jobledger/jobledger/internal/jobstatus"
 	"github.com/jobledger/jobledger/internal/sim/apiserver"
 	"github.com/jobledger/jobledger/internal/sim/podfailure"
 )
@@ -26,7 +27,6 @@ func (c *Checker) checkJobWrite(w apiserver.Write, j *job, before, after *batchv
 		return
 	}
 	c.checkShape(w, j, before, after)
-	c.checkSuspension(w, j, before, after)
 	c.checkVerdict(w, j, before, after)
 	finishing := apiserver.JobFinished(after)
 	succeeded, failed := c.moveUIDs(w, j, before, after, finishing)
@@ -40,28 +40,15 @@ func (c *Checker) checkJobWrite(w apiserver.Write, j *job, before, after *batchv
 	}
 }
 
-// checkShape: what every status has after the controller's first write, the order of conditions, and that those of others stay. A
-// terminal condition that somebody set to False is overwritten where it stands (J-044).
+// checkShape: what every status has after the controller's first write, how one may follow another, and that conditions of others
+// stay as they are.
 func (c *Checker) checkShape(w apiserver.Write, j *job, before, after *batchv1.Job) {
 	s := &after.Status
 	if s.Ready == nil || s.Terminating == nil || s.UncountedTerminatedPods == nil {
 		c.report("J-027, J-028, J-030", w.Version, j, nil, "ready, terminating and uncountedTerminatedPods should be there: %v, %v, %v", s.Ready, s.Terminating, s.UncountedTerminatedPods)
 	}
-	place := map[batchv1.JobConditionType]int{}
-	for i, cond := range s.Conditions {
-		if _, twice := place[cond.Type]; twice {
-			c.report("J-044", w.Version, j, nil, "condition %s twice", cond.Type)
-		}
-		place[cond.Type] = i
-	}
-	for _, pair := range [][2]batchv1.JobConditionType{
-		{batchv1.JobSuccessCriteriaMet, batchv1.JobComplete}, {batchv1.JobFailureTarget, batchv1.JobFailed},
-	} {
-		interim, ok1 := place[pair[0]]
-		terminal, ok2 := place[pair[1]]
-		if ok1 && ok2 && interim > terminal && !has(before, pair[1]) {
-			c.report("J-162", w.Version, j, nil, "%s stands after %s", pair[0], pair[1])
-		}
+	for _, breach := range jobstatus.Breaches(before, after) {
+		c.report(breach.Rule, w.Version, j, nil, "%s", breach.What)
 	}
 	for _, cond := range before.Status.Conditions {
 		if !slices.Contains(ownConditions, cond.Type) && !slices.ContainsFunc(s.Conditions, func(c batchv1.JobCondition) bool { return equality.Semantic.DeepEqual(c, cond) }) {
@@ -73,20 +60,6 @@ func (c *Checker) checkShape(w apiserver.Write, j *job, before, after *batchv1.J
 // ownConditions are the types that a Job controller sets.
 var ownConditions = []batchv1.JobConditionType{
 	batchv1.JobSuspended, batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete, batchv1.JobFailed,
-}
-
-func has(j *batchv1.Job, kind batchv1.JobConditionType) bool {
-	return slices.ContainsFunc(j.Status.Conditions, func(c batchv1.JobCondition) bool { return c.Type == kind })
-}
-
-// checkSuspension: the start time goes in the write that suspends the Job, and is there in the one that resumes it.
-func (c *Checker) checkSuspension(w apiserver.Write, j *job, before, after *batchv1.Job) {
-	switch suspended, was := isTrue(after, batchv1.JobSuspended), isTrue(before, batchv1.JobSuspended); {
-	case suspended && !was && after.Status.StartTime != nil:
-		c.report("J-148", w.Version, j, nil, "suspended, and its start time is still %s", after.Status.StartTime)
-	case !suspended && was && after.Status.StartTime == nil:
-		c.report("J-151", w.Version, j, nil, "resumed without a start time")
-	}
 }
 
 // moveUIDs follows the uncounted lists. It returns how many UIDs left each for its counter.

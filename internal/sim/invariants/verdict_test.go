@@ -239,6 +239,13 @@ func TestVerdicts(t *testing.T) {
 			l.end("a", 0, corev1.PodSucceeded)
 			l.status(indexes("0", 1), ends(batchv1.JobSuccessCriteriaMet, batchv1.JobReasonSuccessPolicy, "Matched rules at index 1", 0))
 		}},
+		{"a rule of the success policy is met that goes beyond the completions", "", func(l *lab) {
+			l.job(indexedJob, func(s *batchv1.JobSpec) {
+				s.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededIndexes: new("0-99"), SucceededCount: new(int32(1))}}}
+			})
+			l.end("a", 0, corev1.PodSucceeded)
+			l.status(indexes("0", 1), ends(batchv1.JobSuccessCriteriaMet, batchv1.JobReasonSuccessPolicy, "Matched rules at index 0", 0))
+		}},
 		{"no rule of the success policy is met", "J-139", func(l *lab) {
 			l.job(indexedJob, func(s *batchv1.JobSpec) {
 				s.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededIndexes: new("1")}}}

@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/internal/jobstatus"
 )
 
 // entry is the place that a UID has, or had, in uncountedTerminatedPods.
@@ -48,17 +50,15 @@ func (a *Account) checkStatus(old, job *batchv1.Job) {
 	s := &job.Status
 	if old != nil {
 		a.checkSteps(old, job)
-		a.checkConditionsStay(old, job)
 	}
 	if s.Active != 0 || s.StartTime != nil || len(s.Conditions) > 0 {
 		if s.Ready == nil || s.Terminating == nil || s.UncountedTerminatedPods == nil && !a.ledger.config.Builtin {
 			a.complain("J-027, J-028, J-030", "ready, terminating or uncountedTerminatedPods is missing: %+v", *s)
 		}
 	}
-	if ready := deref(s.Ready, 0); ready > s.Active {
-		a.complain("J-027", "%d ready of %d active", ready, s.Active)
+	for _, breach := range jobstatus.Breaches(old, job) {
+		a.complain(breach.Rule, "%s", breach.What)
 	}
-	a.checkConditions(job)
 	a.checkGoesOn(job)
 	a.checkLists(job)
 	a.checkEvidence(job)
@@ -84,56 +84,6 @@ func (a *Account) checkSteps(old, job *batchv1.Job) {
 	if is.Succeeded < was.Succeeded && (!isIndexed(job) || a.spec.leastCompletions == a.spec.mostCompletion) {
 		a.complain("J-037", "succeeded goes back from %d to %d", was.Succeeded, is.Succeeded)
 	}
-	switch suspended, before := True(job, batchv1.JobSuspended), True(old, batchv1.JobSuspended); {
-	case suspended && !before && is.StartTime != nil:
-		a.complain("J-148", "suspended, and startTime is still %s", is.StartTime)
-	case !suspended && before && is.StartTime == nil:
-		a.complain("J-151", "resumed without a startTime")
-	}
-}
-
-// checkConditionsStay: J-213, J-214, J-045.
-func (a *Account) checkConditionsStay(old, job *batchv1.Job) {
-	for i, was := range old.Status.Conditions {
-		is := find(job, was.Type)
-		switch {
-		case is == nil:
-			a.complain("J-044", "condition %s is lost", was.Type)
-		case was.Status == corev1.ConditionTrue && is.Status != corev1.ConditionTrue && was.Type != batchv1.JobSuspended:
-			a.complain("J-213, J-214", "condition %s is no longer True", was.Type)
-		case was.Status == is.Status && was.Reason == is.Reason && was.Message == is.Message &&
-			!apiequality.Semantic.DeepEqual(old.Status.Conditions[i], *is):
-			a.complain("J-045", "condition %s is rewritten though nothing of it changed", was.Type)
-		}
-	}
-}
-
-func (a *Account) checkConditions(job *batchv1.Job) {
-	place := map[batchv1.JobConditionType]int{}
-	for i, c := range job.Status.Conditions {
-		if _, twice := place[c.Type]; twice {
-			a.complain("J-044", "condition %s twice", c.Type)
-		}
-		place[c.Type] = i
-	}
-	for terminal, interim := range interims {
-		end, begin := find(job, terminal), find(job, interim)
-		if end == nil || end.Status != corev1.ConditionTrue {
-			continue
-		}
-		switch {
-		case begin == nil || begin.Status != corev1.ConditionTrue:
-			a.complain("J-162", "%s without %s", terminal, interim)
-		case place[interim] > place[terminal]:
-			a.complain("J-162", "%s stands after %s", interim, terminal)
-		case begin.Reason != end.Reason || begin.Message != end.Message:
-			a.complain("J-162", "%s says %q, %s says %q", interim, begin.Message, terminal, end.Message)
-		}
-	}
-}
-
-var interims = map[batchv1.JobConditionType]batchv1.JobConditionType{
-	batchv1.JobComplete: batchv1.JobSuccessCriteriaMet, batchv1.JobFailed: batchv1.JobFailureTarget,
 }
 
 // checkGoesOn: a Job goes on only while nothing published says that it has failed (J-112, J-123, J-124), by any spec that it had. While
