@@ -64,7 +64,7 @@ func TestATreeIsFoundWanting(t *testing.T) {
 			"proves it already",
 		},
 		{"a citation of no section", map[string]string{"pkg/pkg.go": "package pkg // design " + "§" + "3"}, "has no §3"},
-		{"an invariant without a test", map[string]string{"docs/design.md": "1. Another one."}, "no test cites §2, inv"},
+		{"an invariant without a test", map[string]string{"docs/design.md": "\n## 3. Invariants\n\n1. Another one."}, "no test cites §" + "3, inv"},
 		{"a citation of no invariant", map[string]string{"deploy/role.yaml": "# design " + "§" + "1, invariant 2"}, "has no §1, inv"},
 		{"a citation of a section", map[string]string{"pkg/pkg.go": "package pkg // section " + "3 of the contract"}, "cite rules"},
 		{"a citation of no rule", map[string]string{"pkg/pkg.go": "package pkg // " + id(777)}, "there is no rule"},

@@ -13,12 +13,12 @@ import (
 
 var (
 	designRef  = regexp.MustCompile(`§(\d+)(?:, invariant (\d+))?`)
-	designPart = regexp.MustCompile(`^## (\d+)\. `)
+	designPart = regexp.MustCompile(`^## (\d+)\. (.*)`)
 	numbered   = regexp.MustCompile(`^(\d+)\. `)
 	sectionRef = regexp.MustCompile(`(?i)\bsections? \d+ of the\b|\bcontract section \d`)
 )
 
-// design is what docs/design.md has to refer to: "2" is its section 2, "2, invariant 7" the seventh of the list there.
+// design is what docs/design.md has to refer to: "2" is its section 2, "2, invariant 7" the seventh of the list there, which is titled Invariants.
 type design map[string]bool
 
 func readDesign(root string) (design, error) {
@@ -27,12 +27,12 @@ func readDesign(root string) (design, error) {
 		return nil, err
 	}
 	d := design{}
-	section := ""
+	section, invariants := "", false
 	for line := range strings.Lines(string(text)) {
 		if m := designPart.FindStringSubmatch(line); m != nil {
-			section = m[1]
+			section, invariants = m[1], strings.TrimSpace(m[2]) == "Invariants"
 			d[section] = true
-		} else if m := numbered.FindStringSubmatch(line); m != nil && section != "" {
+		} else if m := numbered.FindStringSubmatch(line); m != nil && invariants {
 			d[section+", invariant "+m[1]] = true
 		}
 	}
