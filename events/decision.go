@@ -122,6 +122,17 @@ type CommandEnded struct {
 	Sent       bool          // the request may have reached the server
 	Over       bool          // of unknown end: the API server answered, so it works on the request no longer
 	Written    Time          // when the server stored it, by its clock, in whole seconds; 0 where it is not known or not asked for
+
+	// What the command was, and for whom. Records of older programs do not say.
+	Type    CommandKind // 0 when the record does not say
+	Ordinal uint64      // of the pod that was to be created or looked for; 0 for other types
+	Pod     types.UID   // that was to be changed; empty for other types
+}
+
+// Ended is how the task ended: what is known of it before it begins.
+func (t *Task) Ended(how Ending) CommandEnded {
+	ordinal, _ := OrdinalOf(t.Command)
+	return CommandEnded{Command: t.Name, Ending: how, Type: t.Command.Traits().Kind, Ordinal: ordinal, Pod: PodOf(t.Command)}
 }
 
 func (*Decision) facts()     {}

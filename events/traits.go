@@ -2,6 +2,7 @@ package events
 
 import (
 	"iter"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -126,6 +127,28 @@ func AllTraits() iter.Seq[*Traits] {
 			}
 		}
 	}
+}
+
+// Traits are those of the commands of the kind; nil when this program does not know it.
+func (k CommandKind) Traits() *Traits {
+	if k > MaxCommandKind || traits[k].zero == nil {
+		return nil
+	}
+	return &traits[k]
+}
+
+// String is the name of the commands' type.
+func (k CommandKind) String() string {
+	if t := k.Traits(); t != nil {
+		return t.Name
+	}
+	return "CommandKind(" + strconv.Itoa(int(k)) + ")"
+}
+
+// changesPod reports whether commands of the kind are about a pod that is there.
+func (k CommandKind) changesPod() bool {
+	t := k.Traits()
+	return t != nil && t.Target == TargetPod
 }
 
 // New is a command of the kind that asks for nothing yet.

@@ -74,16 +74,26 @@ func CommandNameFromWire(w *pb.CommandName) CommandName {
 }
 
 func endedToWire(f *CommandEnded) *pb.CommandEnded {
+	pod := f.Pod
+	if pod == f.UID && f.Type.changesPod() {
+		pod = "" // it need not be said twice
+	}
 	return &pb.CommandEnded{
+		Type: uint32(f.Type), Ordinal: f.Ordinal, Pod: uidToWire(pod),
 		Command: CommandNameToWire(f.Command), Ending: pb.Ending(f.Ending), Uid: uidToWire(f.UID), Version: f.Version,
 		Class: pb.RefusalClass(f.Class), RetryAfter: int64(f.RetryAfter), Sent: f.Sent, Over: f.Over, Written: int64(f.Written) / int64(time.Second),
 	}
 }
 
 func endedFromWire(w *pb.CommandEnded) (Facts, error) {
-	return &CommandEnded{
+	f := &CommandEnded{
+		Type: CommandKind(w.GetType()), Ordinal: w.GetOrdinal(), Pod: uidFromWire(w.GetPod()),
 		Command: CommandNameFromWire(w.GetCommand()), Ending: Ending(w.GetEnding()), UID: uidFromWire(w.GetUid()),
 		Version: w.GetVersion(), Class: RefusalClass(w.GetClass()), RetryAfter: time.Duration(w.GetRetryAfter()),
 		Sent: w.GetSent(), Over: w.GetOver(), Written: Time(w.GetWritten() * int64(time.Second)),
-	}, nil
+	}
+	if f.Pod == "" && f.Type.changesPod() {
+		f.Pod = f.UID
+	}
+	return f, nil
 }

@@ -94,6 +94,8 @@ func (n *Names) commandEnded(r *events.Record, f *events.CommandEnded) string {
 	command := n.Command(r.Stream, f.Command)
 	text := fmt.Sprintf("command %d of record %d", f.Command.Place+1, f.Command.Decided)
 	switch {
+	case command == nil && f.Type.Traits() != nil:
+		text = n.asked(r.Stream, f)
 	case command == nil:
 	case command.Traits().Kind == events.CommandWriteStatus:
 		text = command.Traits().Verb // what it changes is said where it was decided
@@ -110,4 +112,16 @@ func (n *Names) commandEnded(r *events.Record, f *events.CommandEnded) string {
 		}
 	}
 	return text
+}
+
+// asked is what the record itself says of the command that ended.
+func (n *Names) asked(s events.Stream, f *events.CommandEnded) string {
+	traits := f.Type.Traits()
+	switch {
+	case f.Ordinal != 0:
+		return fmt.Sprintf("%s #%d", traits.Verb, f.Ordinal)
+	case f.Pod != "":
+		return traits.Verb + " " + n.Pod(s, f.Pod)
+	}
+	return traits.Verb
 }

@@ -29,7 +29,7 @@ type Call struct {
 func (c *Call) Do(ctx context.Context) events.TaskResult {
 	w := &work{Config: &c.executor.config, Task: &c.Task}
 	w.result.Stream = c.Task.Stream
-	w.result.Ended.Command = c.Task.Name
+	w.result.Ended = c.Task.Ended(0)
 	w.result.Evidence.Namespace = c.Task.Job.Namespace
 	ctx, end := w.Within(ctx)
 	defer end()

@@ -229,7 +229,7 @@ func (l *Loop) giveBackWaiting(b *batch) (back []events.Task) {
 
 // giveBack ends a command that never left.
 func (l *Loop) giveBack(b *batch, t *events.Task) {
-	l.outcome(b, &events.TaskResult{Stream: t.Stream, Ended: events.CommandEnded{Command: t.Name, Ending: events.Withdrawn}})
+	l.outcome(b, &events.TaskResult{Stream: t.Stream, Ended: t.Ended(events.Withdrawn)})
 }
 
 func controllerDraft(kind events.Kind, facts events.Facts) projector.Draft {

@@ -10,9 +10,10 @@ import (
 // answer carries a command out. The watch shows its effect before the answer is there, or after it.
 func (c *cluster) answer(task events.Task) {
 	r := events.TaskResult{
-		Stream: task.Stream, Ended: events.CommandEnded{Command: task.Name, Ending: events.Done, Sent: true},
+		Stream: task.Stream, Ended: task.Ended(events.Done),
 		Evidence: events.Evidence{Namespace: task.Job.Namespace, Name: task.Pod.Name},
 	}
+	r.Ended.Sent = true
 	j := c.jobs[task.Job.UID]
 	if j == nil {
 		r.Ended.Ending, r.Ended.Class = events.Refused, events.RefusedNotFound

@@ -1504,7 +1504,13 @@ type CommandEnded struct {
 	// with --manage=all only.
 	Written int64 `protobuf:"varint,8,opt,name=written,proto3" json:"written,omitempty"`
 	// over, of a command of unknown end: the API server answered, so it works on the request no longer. Older records do not say.
-	Over          bool `protobuf:"varint,9,opt,name=over,proto3" json:"over,omitempty"`
+	Over bool `protobuf:"varint,9,opt,name=over,proto3" json:"over,omitempty"`
+	// type is what the command asked for, by the number of its field in Command; 0 in older records, which do not say.
+	Type uint32 `protobuf:"varint,10,opt,name=type,proto3" json:"type,omitempty"`
+	// ordinal of the pod that was to be created or looked for; 0 for commands of other types.
+	Ordinal uint64 `protobuf:"varint,11,opt,name=ordinal,proto3" json:"ordinal,omitempty"`
+	// pod is the pod that was to be changed, unless it is uid; empty for commands of other types.
+	Pod           []byte `protobuf:"bytes,12,opt,name=pod,proto3" json:"pod,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1600,6 +1606,27 @@ func (x *CommandEnded) GetOver() bool {
 		return x.Over
 	}
 	return false
+}
+
+func (x *CommandEnded) GetType() uint32 {
+	if x != nil {
+		return x.Type
+	}
+	return 0
+}
+
+func (x *CommandEnded) GetOrdinal() uint64 {
+	if x != nil {
+		return x.Ordinal
+	}
+	return 0
+}
+
+func (x *CommandEnded) GetPod() []byte {
+	if x != nil {
+		return x.Pod
+	}
+	return nil
 }
 
 var File_jobledger_v1_decision_proto protoreflect.FileDescriptor
@@ -1710,7 +1737,7 @@ const file_jobledger_v1_decision_proto_rawDesc = "" +
 	"\x0eCreateWorkload\x12\x1b\n" +
 	"\tmin_count\x18\x01 \x01(\x05R\bminCount\"\x10\n" +
 	"\x0eCreatePodGroup\"\v\n" +
-	"\tFindGroup\"\xb2\x02\n" +
+	"\tFindGroup\"\xf2\x02\n" +
 	"\fCommandEnded\x123\n" +
 	"\acommand\x18\x01 \x01(\v2\x19.jobledger.v1.CommandNameR\acommand\x12,\n" +
 	"\x06ending\x18\x02 \x01(\x0e2\x14.jobledger.v1.EndingR\x06ending\x12\x10\n" +
@@ -1721,7 +1748,11 @@ const file_jobledger_v1_decision_proto_rawDesc = "" +
 	"retryAfter\x12\x12\n" +
 	"\x04sent\x18\a \x01(\bR\x04sent\x12\x18\n" +
 	"\awritten\x18\b \x01(\x03R\awritten\x12\x12\n" +
-	"\x04over\x18\t \x01(\bR\x04over*o\n" +
+	"\x04over\x18\t \x01(\bR\x04over\x12\x12\n" +
+	"\x04type\x18\n" +
+	" \x01(\rR\x04type\x12\x18\n" +
+	"\aordinal\x18\v \x01(\x04R\aordinal\x12\x10\n" +
+	"\x03pod\x18\f \x01(\fR\x03pod*o\n" +
 	"\x06Ending\x12\x16\n" +
 	"\x12ENDING_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vENDING_DONE\x10\x01\x12\x12\n" +

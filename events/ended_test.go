@@ -1,0 +1,57 @@
+package events
+
+import (
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+)
+
+// TestAnEndSaysWhatTheCommandWas reads and writes how commands of all kinds ended. A pod that is named as what came of it stands
+// there once.
+func TestAnEndSaysWhatTheCommandWas(t *testing.T) {
+	asked := map[CommandKind]Command{
+		CommandCreatePod: &CreatePod{Ordinal: 3}, CommandReadPod: &ReadPod{Ordinal: 3}, CommandDeletePod: &DeletePod{Pod: "uid-3"},
+		CommandDropFinalizer: &DropFinalizer{Pod: "uid-3"}, CommandAdoptPod: &AdoptPod{Pod: "uid-3"}, CommandReleasePod: &ReleasePod{Pod: "uid-3"},
+	}
+	for traits := range AllTraits() {
+		command := asked[traits.Kind]
+		if command == nil {
+			command = traits.New()
+		}
+		task := Task{Name: CommandName{Decided: 41, Place: 2}, Command: command}
+		for _, ended := range []CommandEnded{task.Ended(Refused), task.Ended(Done)} {
+			if ended.Ending == Done {
+				ended.UID, ended.Version = "uid-3", 7
+			}
+			w := endedToWire(&ended)
+			if twice := ended.Ending == Done && len(w.GetPod()) > 0; twice {
+				t.Errorf("%s: the pod is said twice: %v", traits.Name, w)
+			}
+			read, err := endedFromWire(w)
+			if got, _ := read.(*CommandEnded); err != nil || *got != ended {
+				t.Errorf("%s: got %+v, %v, want %+v", traits.Name, got, err, ended)
+			}
+			about := ended.Ordinal == 3 && ended.Pod == "" || ended.Ordinal == 0 && ended.Pod == "uid-3"
+			if ended.Type != traits.Kind || (asked[traits.Kind] != nil) != about {
+				t.Errorf("%s: the end says %+v", traits.Name, ended)
+			}
+		}
+	}
+}
+
+// TestAnEndOfAnOlderProgramStaysAsItIs: it does not say what the command was, and takes no byte more when it is written again.
+func TestAnEndOfAnOlderProgramStaysAsItIs(t *testing.T) {
+	old := &pb.CommandEnded{Command: &pb.CommandName{Decided: 41}, Ending: pb.Ending_ENDING_DONE, Uid: uidToWire("uid-3"), Version: 7, Sent: true}
+	read, err := endedFromWire(old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := read.(*CommandEnded); f.Type != 0 || f.Ordinal != 0 || f.Pod != "" {
+		t.Errorf("it says %+v", f)
+	}
+	if again := endedToWire(read.(*CommandEnded)); !proto.Equal(old, again) {
+		t.Errorf("it is written as %v, was %v", again, old)
+	}
+}
