@@ -12,8 +12,7 @@
 //   - Losing one changes nothing (J-195): what is older than [Config.MaxAge] is passed over, and so is what the API server
 //     refuses. Many similar Events of one Job are combined into one with a count, as by every Kubernetes controller; after
 //     a crash such a one may count the same twice.
-//   - What a record does not say itself (which command ended, what the Job is called) is remembered while commands are in
-//     flight, within a bound, and read from the log when it is not.
+//   - What a record does not say itself (what a status write stored, what the Job is called) is asked of package follow.
 //
 // # Concurrency
 //

@@ -35,25 +35,13 @@ type Event struct {
 // Context is what Of needs to know beside a record.
 type Context struct {
 	Job     events.JobRef
-	Command events.Command // the one whose end the record tells, by Ended; nil when it is not known any more
+	Command events.Command // the one whose end the record tells; nil when no Event tells of it, or it is not known any more
 	// Completions of the Job's spec; nil when unset or not known. Only the end of a Job asks for it.
 	Completions *int32
 	// Succeeded is how many pods the stored status counts when the write that ends the Job does not change their number.
 	Succeeded int32
 	// UnknownMode: the Job's completionMode is one that this program does not know.
 	UnknownMode bool
-}
-
-// Ended names the command whose end a record tells: by its outcome, or by a Job that shows what a status write stored. ok is
-// false for all other records.
-func Ended(rec *events.Record) (name events.CommandName, ok bool) {
-	switch f := rec.Facts.(type) {
-	case *events.CommandEnded:
-		return f.Command, f.Ending != events.Withdrawn
-	case *events.JobSeen:
-		return f.Confirms, f.Confirms != events.CommandName{}
-	}
-	return events.CommandName{}, false
 }
 
 // Of is the Events that a record gives rise to, in their order.

@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/events/follow"
 	"github.com/jobledger/jobledger/store"
 )
 
@@ -32,15 +33,17 @@ type Config struct {
 
 // Publisher publishes Events. One goroutine at a time may use it.
 type Publisher struct {
-	log    store.Log
 	mode   events.Mode
 	maxAge time.Duration
-	logger *slog.Logger
 	writer *writer
 	memory *memory
 
-	through events.Sequence // published or passed over. Invariant: noted offset <= through <= durable
-	started bool
+	cursor   follow.Cursor // at the record behind what was published or passed over
+	offset   follow.Offset
+	noted    events.Sequence // as offset. Invariant: noted < cursor.Next
+	jobs     follow.Jobs
+	commands follow.Commands
+	started  bool
 }
 
 // New returns a publisher that does nothing until Run or CatchUp.
@@ -61,10 +64,16 @@ func New(c Config) (*Publisher, error) {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
-	return &Publisher{
-		log: c.Log, mode: c.Mode, maxAge: c.MaxAge, logger: c.Logger,
+	p := &Publisher{
+		mode: c.Mode, maxAge: c.MaxAge,
 		writer: newWriter(c.Client.CoreV1(), c.Log.Identity(), c.Logger), memory: newMemory(c.Log),
-	}, nil
+		offset: follow.Offset{Log: c.Log, Consumer: Consumer}, jobs: follow.Jobs{Log: c.Log}, commands: follow.Commands{Log: c.Log},
+	}
+	p.cursor = follow.Cursor{
+		Log: c.Log, Take: p.take, Idle: func(context.Context) error { return p.note() },
+		Pruned: func(events.Sequence, events.Sequence) {}, // what is no longer kept is too old to be published
+	}
+	return p, nil
 }
 
 // Run publishes what becomes durable until ctx ends or the log closes, and then returns nil. Any other error is the log's.
@@ -73,23 +82,7 @@ func (p *Publisher) Run(ctx context.Context) error {
 		<-ctx.Done()
 		return nil
 	}
-	err := p.follow(ctx)
-	if ctx.Err() != nil || errors.Is(err, store.ErrClosed) {
-		err = nil // a stop in good order
-	}
-	return err
-}
-
-// follow publishes until an error.
-func (p *Publisher) follow(ctx context.Context) error {
-	for {
-		if err := p.CatchUp(ctx); err != nil {
-			return err
-		}
-		if _, err := p.log.Wait(ctx, p.through); err != nil {
-			return err
-		}
-	}
+	return follow.Orderly(ctx, p.follow(ctx, p.cursor.Follow))
 }
 
 // CatchUp publishes what is durable now and was not published, and notes how far it got. It ends early with ctx's error.
@@ -97,69 +90,45 @@ func (p *Publisher) CatchUp(ctx context.Context) error {
 	if p.mode == events.ModeObserve {
 		return nil
 	}
-	if err := p.start(); err != nil {
-		return err
-	}
-	noted := p.through
-	err := p.read(ctx, &noted)
-	if p.through > noted {
-		err = errors.Join(err, p.note(&noted))
-	}
-	if err != nil {
-		return fmt.Errorf("publish Kubernetes Events after record %d: %w", p.through, err)
-	}
-	return nil
+	return p.follow(ctx, p.cursor.CatchUp)
 }
 
-func (p *Publisher) start() error {
-	if p.started {
-		return nil
-	}
-	through, err := p.log.Offset(Consumer)
-	if err != nil {
-		return fmt.Errorf("read offset of %s: %w", Consumer, err)
-	}
-	p.through, p.started = through, true
-	return nil
-}
-
-func (p *Publisher) note(noted *events.Sequence) error {
-	if err := p.log.SetOffset(Consumer, p.through); err != nil {
-		return fmt.Errorf("note offset of %s: %w", Consumer, err)
-	}
-	*noted = p.through
-	return nil
-}
-
-// read publishes from the record after through to the end of the log. When that record is pruned, it goes on with the
-// first that is kept: what is no longer kept is too old to be published.
-func (p *Publisher) read(ctx context.Context, noted *events.Sequence) error {
-	from := p.through + 1
-	for {
-		err := p.readFrom(ctx, from, noted)
-		if !errors.Is(err, store.ErrPruned) || from == 0 {
-			return err
-		}
-		from = 0
-	}
-}
-
-func (p *Publisher) readFrom(ctx context.Context, from events.Sequence, noted *events.Sequence) error {
-	for rec, err := range p.log.Read(ctx, from) {
+// follow publishes as that method of the cursor goes on, and notes how far it got.
+func (p *Publisher) follow(ctx context.Context, on func(context.Context) error) error {
+	if !p.started {
+		through, err := p.offset.Load()
 		if err != nil {
 			return err
 		}
-		if err := p.publish(ctx, &rec); err != nil {
-			return err
-		}
-		p.through = rec.Sequence
-		if p.through-*noted >= offsetEvery {
-			if err := p.note(noted); err != nil {
-				return err
-			}
-		}
+		p.cursor.Next, p.noted, p.started = through+1, through, true
+	}
+	if err := on(ctx); err != nil {
+		return fmt.Errorf("publish Kubernetes Events from record %d on: %w", p.cursor.Next, errors.Join(err, p.note()))
 	}
 	return nil
+}
+
+// note keeps how far the Events are published.
+func (p *Publisher) note() error {
+	through := p.cursor.Next - 1
+	if through <= p.noted {
+		return nil
+	}
+	err := p.offset.Note(through)
+	if err == nil {
+		p.noted = through
+	}
+	return err
+}
+
+// take publishes one record.
+func (p *Publisher) take(ctx context.Context, rec *events.Record) error {
+	if rec.Sequence-p.noted > offsetEvery {
+		if err := p.note(); err != nil {
+			return err
+		}
+	}
+	return p.publish(ctx, rec)
 }
 
 // publish writes the Events of one record. Its error is the log's or ctx's.
@@ -170,6 +139,8 @@ func (p *Publisher) publish(ctx context.Context, rec *events.Record) error {
 		}
 	}
 	p.memory.note(rec)
+	p.commands.Shown(rec)
+	p.jobs.Shown(rec)
 	if f, ok := rec.Facts.(*events.EpochChanged); ok {
 		p.writer.identity.Epoch = f.Epoch
 	}
@@ -177,19 +148,19 @@ func (p *Publisher) publish(ctx context.Context, rec *events.Record) error {
 }
 
 func (p *Publisher) tell(ctx context.Context, rec *events.Record) error {
-	var c Context
-	var err error
-	if name, ok := Ended(rec); ok {
-		if c, err = p.context(ctx, rec, name); err != nil {
-			return err
-		}
+	c, err := p.context(ctx, rec)
+	if err != nil {
+		return err
 	}
 	if f, ok := rec.Facts.(*events.JobSeen); ok && f.Managed && f.Deleted == 0 {
 		if c.UnknownMode, err = p.memory.unknownMode(ctx, f); err != nil {
 			return err
 		}
-		if c.UnknownMode {
-			c.Job = noteOf(rec, f).ref
+		if c.UnknownMode && c.Job.Name == "" {
+			c.Job, err = p.jobs.Of(ctx, rec)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	for n, e := range Of(rec, c) {
@@ -201,18 +172,18 @@ func (p *Publisher) tell(ctx context.Context, rec *events.Record) error {
 }
 
 // context finds what the record does not say itself.
-func (p *Publisher) context(ctx context.Context, rec *events.Record, name events.CommandName) (Context, error) {
-	command, err := p.memory.command(ctx, rec, name)
+func (p *Publisher) context(ctx context.Context, rec *events.Record) (Context, error) {
+	command, err := p.command(ctx, rec)
 	if err != nil || command == nil {
 		return Context{}, err
 	}
-	job, err := p.memory.job(ctx, rec)
-	if err != nil || job == nil || job.ref.Name == "" { // erased
+	job, err := p.jobs.Of(ctx, rec)
+	if err != nil || job.Name == "" { // erased
 		return Context{}, err
 	}
-	c := Context{Job: job.ref, Command: command}
+	c := Context{Job: job, Command: command}
 	if w, ok := command.(*events.WriteStatus); ok && w.Change.CompletionTime != 0 {
-		if c.Completions, err = p.memory.completions(ctx, job); err != nil {
+		if c.Completions, err = p.memory.completions(ctx, rec); err != nil {
 			return Context{}, err
 		}
 		if c.Completions != nil && w.Change.Succeeded == nil {
@@ -220,4 +191,20 @@ func (p *Publisher) context(ctx context.Context, rec *events.Record, name events
 		}
 	}
 	return c, err
+}
+
+// command is the command whose end the record tells; nil when no Event tells of it, or did already. Only of a status write an Event
+// tells more than its type.
+func (p *Publisher) command(ctx context.Context, rec *events.Record) (events.Command, error) {
+	switch asked := follow.TypeOf(rec); {
+	case asked == 0 || asked == events.CommandWriteStatus: // 0: the record tells no end, or an older program wrote it
+		if f, ok := rec.Facts.(*events.CommandEnded); ok && f.Ending == events.Withdrawn {
+			return nil, nil
+		}
+		return p.commands.Ended(ctx, rec)
+	case asked > events.MaxCommandKind || tellings[asked] == (telling{}):
+		return nil, nil
+	default:
+		return asked.Traits().New(), nil
+	}
 }

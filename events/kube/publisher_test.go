@@ -20,6 +20,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/events/follow"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/memlog"
 )
@@ -329,12 +330,12 @@ func TestWouldDecideIsNotRemembered(t *testing.T) {
 		a.add(demoStream, events.KindWouldDecide, would, events.Evidence{})
 		p := publisher(t, a.log, s)
 		catchUp(t, p)
-		if n := len(p.memory.commands); n != 0 {
+		if n := p.commands.Open(demoStream); n != 0 {
 			t.Errorf("%d commands remembered", n)
 		}
 		a.decide(&events.CreatePod{})
 		catchUp(t, p)
-		if n := len(p.memory.commands); n != 1 {
+		if n := p.commands.Open(demoStream); n != 1 {
 			t.Errorf("%d commands remembered, want the one that was decided", n)
 		}
 	})
@@ -426,15 +427,15 @@ func TestMemoryIsBounded(t *testing.T) {
 		for range 500 {
 			creates = append(creates, &events.CreatePod{})
 		}
-		for range maxCommands/500 + 3 {
+		for range follow.MaxCommands/500 + 3 {
 			a.decide(creates...)
 		}
 		p := publisher(t, a.log, s)
 		catchUp(t, p)
-		if n := len(p.memory.commands); n > maxCommands {
+		if n := p.commands.Open(demoStream); n > follow.MaxCommands {
 			t.Errorf("%d commands remembered", n)
 		}
-		if p.memory.commands[key{demoStream, events.CommandName{Decided: first}}] != nil {
+		if p.commands.Of(demoStream, events.CommandName{Decided: first}) != nil {
 			t.Fatal("the first command was not forgotten: this tests nothing")
 		}
 		a.end(first, 0, events.Done, "demo-x")

@@ -2,13 +2,13 @@ package metrics
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/events/follow"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/store"
 )
@@ -17,7 +17,7 @@ import (
 type Consumer struct {
 	log     store.Reader
 	metrics *Metrics
-	through events.Sequence // counted, or found at the start. Invariant: through <= durable
+	cursor  follow.Cursor // at the record behind what was counted, or found at the start
 
 	pending  []events.Resource // resources that the open listing still waits for
 	starting bool              // the first listing of this process has not ended
@@ -33,10 +33,11 @@ type Consumer struct {
 // Follow returns.
 func Follow(log store.Reader, world *projector.World, m *Metrics) *Consumer {
 	c := &Consumer{
-		log: log, metrics: m, through: world.Head, starting: true,
+		log: log, metrics: m, starting: true,
 		pending: []events.Resource{events.Jobs, events.Pods},
 		jobs:    map[events.Stream]*job{}, specs: specs{}, held: map[types.UID]int{},
 	}
+	c.cursor = follow.Cursor{Log: log, Next: world.Head + 1, Take: c.count}
 	for _, j := range world.Jobs() {
 		c.find(j)
 	}
@@ -46,35 +47,17 @@ func Follow(log store.Reader, world *projector.World, m *Metrics) *Consumer {
 
 // Run counts what becomes durable until ctx ends or the log closes, and then returns nil. Any other error is the log's.
 func (c *Consumer) Run(ctx context.Context) error {
-	err := c.follow(ctx)
-	if ctx.Err() != nil || errors.Is(err, store.ErrClosed) {
-		err = nil // a stop in good order
-	}
-	return err
-}
-
-// follow counts until an error.
-func (c *Consumer) follow(ctx context.Context) error {
-	for {
-		if err := c.CatchUp(ctx); err != nil {
-			return err
-		}
-		if _, err := c.log.Wait(ctx, c.through); err != nil {
-			return err
-		}
-	}
+	return follow.Orderly(ctx, c.follow(ctx, c.cursor.Follow))
 }
 
 // CatchUp counts what is durable now and was not counted.
 func (c *Consumer) CatchUp(ctx context.Context) error {
-	for rec, err := range c.log.Read(ctx, c.through+1) {
-		if err != nil {
-			return fmt.Errorf("count records after %d: %w", c.through, err)
-		}
-		if err := c.count(ctx, &rec); err != nil {
-			return err
-		}
-		c.through = rec.Sequence
+	return c.follow(ctx, c.cursor.CatchUp)
+}
+
+func (c *Consumer) follow(ctx context.Context, on func(context.Context) error) error {
+	if err := on(ctx); err != nil {
+		return fmt.Errorf("count records from %d on: %w", c.cursor.Next, err)
 	}
 	return nil
 }

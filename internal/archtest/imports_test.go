@@ -77,6 +77,11 @@ var neverImports = []struct {
 		never:    []string{"./projector/...", "./reconciler/...", "./store/...", clientGo, bbolt},
 	},
 	{
+		sentence: "events/follow reads records of any log and neither folds nor decides nor asks the cluster",
+		packages: []string{"./events/follow"},
+		never:    []string{"./projector/...", "./reconciler/...", "./internal/...", "./store/boltlog/...", "./store/memlog/...", clientGo, bbolt, natsGo},
+	},
+	{
 		sentence: "events/kube reads records from any store and does not fold",
 		packages: []string{"./events/kube"},
 		never:    []string{"./projector/...", "./store/boltlog/...", "./store/memlog/...", "./store/natslog/...", bbolt, natsGo},

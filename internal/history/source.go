@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/events/follow"
 	"github.com/jobledger/jobledger/internal/words"
 	"github.com/jobledger/jobledger/store"
 )
@@ -52,23 +53,20 @@ func (l Local) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.
 // Follow is described by Source.
 func (l Local) Follow(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
-		next := from
-		for {
-			for r, err := range l.Log.Read(ctx, next) {
-				if ctx.Err() != nil || !yield(r, err) || err != nil {
-					return
-				}
-				next = r.Sequence + 1
+		cursor := follow.Cursor{Log: l.Log, Next: from, Take: func(ctx context.Context, r *events.Record) error {
+			if ctx.Err() == nil && yield(*r, nil) {
+				return nil
 			}
-			if _, err := l.Log.Wait(ctx, max(next, 1)-1); err != nil {
-				if ctx.Err() == nil {
-					yield(events.Record{}, err)
-				}
-				return
-			}
+			return errEnough
+		}}
+		if err := cursor.Follow(ctx); !errors.Is(err, errEnough) && ctx.Err() == nil {
+			yield(events.Record{}, err)
 		}
 	}
 }
+
+// errEnough: nobody wants more records.
+var errEnough = errors.New("no more is wanted")
 
 // ReadStream is described by Source.
 func (l Local) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error] {

@@ -48,5 +48,5 @@ func (s *session) flush(ctx context.Context) error {
 	s.state.stored(through, 0, s.unflushed)
 	s.state.note(through)
 	s.last, s.unflushed = 0, 0
-	return s.note(through)
+	return s.offset.Note(through)
 }

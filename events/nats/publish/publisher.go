@@ -8,7 +8,7 @@ import (
 	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/events/follow"
 	"github.com/jobledger/jobledger/events/nats/dial"
 	"github.com/jobledger/jobledger/store"
 )
@@ -16,7 +16,8 @@ import (
 // Publisher publishes a log. Run may be called once.
 type Publisher struct {
 	Config
-	names  *names
+	offset follow.Offset
+	jobs   follow.Jobs
 	state  state
 	conn   *natsgo.Conn
 	js     jetstream.JetStream
@@ -30,14 +31,15 @@ func New(c Config) (*Publisher, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	through, err := c.Log.Offset(Consumer)
+	offset := follow.Offset{Log: c.Log, Consumer: Consumer}
+	through, err := offset.Load()
 	if err != nil {
-		return nil, fmt.Errorf("read offset of %s: %w", Consumer, err)
+		return nil, err
 	}
 	if c.Dial.Name == "" {
 		c.Dial.Name = "jobledger/" + c.Cluster
 	}
-	p := &Publisher{Config: c, names: newNames(c.Log), broken: make(chan struct{}, 1)}
+	p := &Publisher{Config: c, offset: offset, jobs: follow.Jobs{Log: c.Log}, broken: make(chan struct{}, 1)}
 	p.state.init(&p.Config, through)
 	return p, nil
 }
@@ -55,7 +57,7 @@ func (p *Publisher) Run(ctx context.Context) error {
 		err := p.session(ctx, failures > 0)
 		if ctx.Err() != nil || errors.Is(err, store.ErrClosed) {
 			p.state.end()
-			_ = p.note(p.state.acked()) // less to look up for the next start; the log may be closed
+			_ = p.offset.Note(p.state.acked()) // less to look up for the next start; the log may be closed
 			return nil
 		}
 		if p.state.acked() > before {
@@ -119,12 +121,4 @@ func (p *Publisher) CatchUp(ctx context.Context) error {
 		case <-ctx.Done():
 		}
 	}
-}
-
-// note makes the offset durable with the log's next commit.
-func (p *Publisher) note(through events.Sequence) error {
-	if err := p.Log.SetOffset(Consumer, through); err != nil {
-		return fmt.Errorf("note offset of %s: %w", Consumer, err)
-	}
-	return nil
 }

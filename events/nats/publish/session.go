@@ -11,8 +11,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/events/follow"
 	"github.com/jobledger/jobledger/events/nats"
-	"github.com/jobledger/jobledger/store"
 )
 
 var (
@@ -60,7 +60,7 @@ func (p *Publisher) session(ctx context.Context, careful bool) (err error) {
 	}
 	s.encoder = nats.Encoder{Cluster: p.Cluster, ContentType: p.ContentType, MaxBytes: s.maxBytes(int(p.conn.MaxPayload()))}
 	p.state.begin(&s.place)
-	if err := p.note(s.from - 1); err != nil {
+	if err := p.offset.Note(s.from - 1); err != nil {
 		return err
 	}
 	alone := !p.Core && s.replicas <= 1
@@ -140,57 +140,24 @@ func (p *Publisher) watch(ctx context.Context, cancel context.CancelCauseFunc, s
 	}
 }
 
-// pump hands every durable record to send, in order, and calls idle, if there is one, whenever there is no more for now.
+// pump hands every durable record to send, in order, and calls idle, if there is one, whenever there is no more for now. What the
+// log no longer keeps is passed over, and the floor says so.
 func (s *session) pump(ctx context.Context, send func(context.Context, *events.Record) error, idle func(context.Context) error) error {
-	for {
-		if err := s.read(ctx, send); err != nil {
-			return err
-		}
-		if idle != nil {
-			if err := idle(ctx); err != nil {
+	cursor := follow.Cursor{
+		Log: s.Log, Next: s.from, Idle: idle,
+		Take: func(ctx context.Context, r *events.Record) error {
+			if err := send(ctx, r); err != nil {
 				return err
 			}
-		}
-		if _, err := s.Log.Wait(ctx, s.from-1); err != nil {
-			return err
-		}
+			s.from = r.Sequence + 1
+			return nil
+		},
+		Pruned: func(next, first events.Sequence) {
+			s.Logger.Warn("records are not published: the log no longer keeps them", "from", uint64(next), "to", uint64(first-1))
+			s.floor = first
+		},
 	}
-}
-
-// read hands on what is durable now. What the log no longer keeps is passed over, and the floor says so.
-func (s *session) read(ctx context.Context, send func(context.Context, *events.Record) error) error {
-	from := s.from
-	for r, err := range s.Log.Read(ctx, from) {
-		if errors.Is(err, store.ErrPruned) && from != 0 {
-			return s.readKept(ctx, send)
-		}
-		if err != nil {
-			return err
-		}
-		if err := send(ctx, &r); err != nil {
-			return err
-		}
-		s.from = r.Sequence + 1
-	}
-	return nil
-}
-
-func (s *session) readKept(ctx context.Context, send func(context.Context, *events.Record) error) error {
-	first := true
-	for r, err := range s.Log.Read(ctx, 0) {
-		if err != nil {
-			return err
-		}
-		if first {
-			s.Logger.Warn("records are not published: the log no longer keeps them", "from", uint64(s.from), "to", uint64(r.Sequence-1))
-			s.floor, first = r.Sequence, false
-		}
-		if err := send(ctx, &r); err != nil {
-			return err
-		}
-		s.from = r.Sequence + 1
-	}
-	return nil
+	return cursor.Follow(ctx)
 }
 
 // message makes the message of the next record.
@@ -198,7 +165,7 @@ func (s *session) message(ctx context.Context, r *events.Record) (*natsgo.Msg, e
 	if f, ok := r.Facts.(*events.EpochChanged); ok {
 		s.epochs = s.epochs.begin(f.Epoch, r.Sequence)
 	}
-	job, err := s.names.of(ctx, r)
+	job, err := s.jobs.Of(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +178,7 @@ func (s *session) message(ctx context.Context, r *events.Record) (*natsgo.Msg, e
 		return nil, err
 	}
 	s.checkChain(r, m.Header)
-	s.names.shown(r)
+	s.jobs.Shown(r)
 	return &natsgo.Msg{Subject: m.Subject, Header: m.Header, Data: m.Data}, nil
 }
 
@@ -250,5 +217,5 @@ func (s *session) stored(through events.Sequence, place uint64, messages int) er
 		return nil
 	}
 	s.state.note(through)
-	return s.note(through)
+	return s.offset.Note(through)
 }

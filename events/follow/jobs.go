@@ -1,0 +1,108 @@
+package follow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+	"github.com/jobledger/jobledger/store"
+)
+
+// maxJobs bounds how many Jobs are remembered. Beyond it all are forgotten.
+const maxJobs = 50_000
+
+// Jobs says which Job a record is about. Few records say it themselves.
+type Jobs struct {
+	Log store.Reader
+
+	known map[events.Stream]events.JobRef // without a name when the log does not say it
+}
+
+// Of is the Job that the record is about; without a name when neither it, nor what came before it in its stream, nor its batch says
+// one. That of a stream that is no Job's or CronJob's is zero. Its error is the log's.
+func (j *Jobs) Of(ctx context.Context, r *events.Record) (events.JobRef, error) {
+	if r.Stream.Kind != events.StreamJob && r.Stream.Kind != events.StreamCronJob {
+		return events.JobRef{}, nil
+	}
+	if ref, ok := Named(r); ok {
+		j.keep(r.Stream, ref)
+		return ref, nil
+	}
+	ref, ok := j.known[r.Stream]
+	if !ok {
+		var err error
+		if ref, err = j.lookUp(ctx, r); err != nil {
+			return events.JobRef{}, err
+		}
+		j.keep(r.Stream, ref)
+	}
+	if ref.Namespace == "" {
+		ref.Namespace = r.Evidence.Namespace
+	}
+	return ref, nil
+}
+
+// Shown remembers what later records may need, and drops what a record ends. It is called with every record, in order, after Of.
+func (j *Jobs) Shown(r *events.Record) {
+	switch r.Facts.(type) {
+	case *events.JobSeen:
+		if ref, ok := Named(r); ok && j.known[r.Stream].Name == "" {
+			j.keep(r.Stream, ref)
+		}
+	case *events.JobRetired:
+		delete(j.known, r.Stream)
+	}
+}
+
+func (j *Jobs) keep(s events.Stream, ref events.JobRef) {
+	if len(j.known) >= maxJobs || j.known == nil {
+		j.known = map[events.Stream]events.JobRef{}
+	}
+	j.known[s] = ref
+}
+
+// Named is what the record itself says its Job is called.
+func Named(r *events.Record) (ref events.JobRef, ok bool) {
+	ref.UID = types.UID(r.Stream.ID)
+	switch f := r.Facts.(type) {
+	case *events.JobSeen, *events.JobGone:
+		ref.Namespace, ref.Name = r.Evidence.Namespace, r.Evidence.Name
+	case *events.StoredState:
+		var stored pb.StateNames
+		if proto.Unmarshal(r.Evidence.State, &stored) == nil {
+			ref.Namespace, ref.Name = stored.GetNamespace(), stored.GetName()
+		}
+	case *events.PodSeen:
+		if f.Owner == ref.UID {
+			ref.Namespace, ref.Name = r.Evidence.Namespace, r.Evidence.Owner
+		}
+	}
+	return ref, ref.Name != "" && ref.Namespace != ""
+}
+
+// lookUp reads the stream backward from the record, as far as it is kept, and then forward to the end of its batch: what a Job's
+// stream begins with, its spec, stands before the record that names the Job.
+func (j *Jobs) lookUp(ctx context.Context, r *events.Record) (events.JobRef, error) {
+	for _, dir := range []store.Direction{store.Backward, store.Forward} {
+		for other, err := range j.Log.ReadStream(ctx, r.Stream, r.Sequence, dir) {
+			if errors.Is(err, store.ErrPruned) {
+				break
+			}
+			if err != nil {
+				return events.JobRef{}, fmt.Errorf("look for the name of %s: %w", r.Stream, err)
+			}
+			if dir == store.Forward && other.Time != r.Time {
+				break
+			}
+			if ref, ok := Named(&other); ok {
+				return ref, nil
+			}
+		}
+	}
+	return events.JobRef{UID: types.UID(r.Stream.ID)}, nil
+}
