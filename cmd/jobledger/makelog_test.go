@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/joblist"
 	"github.com/jobledger/jobledger/internal/serve"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
@@ -168,7 +169,7 @@ func holdlog(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) > 1 && args[1] == "silent" {
 		return
 	}
-	server := httptest.NewServer(serve.Guard(serve.Handler(serve.Config{Log: log, PID: os.Getpid(), Version: "v0.0.0-test"})))
+	server := httptest.NewServer(serve.Guard(serve.Handler(serve.Config{Log: log, Lists: joblist.New(joblist.Config{Log: log}), PID: os.Getpid(), Version: "v0.0.0-test"})))
 	ts.Defer(server.Close)
 	ts.Setenv("SERVER_URL", server.URL)
 	address := server.URL
