@@ -161,7 +161,9 @@ func (a *Account) note(r *events.Record) {
 // ended notes a failure, or that the same sort of command succeeded since.
 func (a *Account) ended(r *events.Record, f *events.CommandEnded) {
 	sort := events.SortChange
-	if c := a.names.Command(a.Stream, f.Command); c != nil {
+	if t := f.Type.Traits(); t != nil {
+		sort = t.Sort
+	} else if c := a.names.Command(a.Stream, f.Command); c != nil { // an older program wrote the record
 		sort = c.Traits().Sort
 	}
 	switch f.Ending {

@@ -81,7 +81,11 @@ func (n *Names) Learn(r *events.Record) {
 			s.job.Name = r.Evidence.Owner
 		}
 	case *events.CommandEnded:
-		if _, create := s.commands[f.Command].(*events.CreatePod); create {
+		create := f.Type == events.CommandCreatePod
+		if f.Type == 0 { // an older program wrote it
+			_, create = s.commands[f.Command].(*events.CreatePod)
+		}
+		if create {
 			s.pod(f.UID, r)
 		}
 	case *events.Decision:
