@@ -22,7 +22,7 @@ type CreatePod struct {
 
 	IndexFailures, IndexIgnoredFailures uint32
 
-	Again   bool // it was sent before, and nobody knows what came of it
+	Again   bool // it was sent before, and its outcome is unknown
 	InGroup bool // it names the Job's PodGroup
 }
 
@@ -33,7 +33,7 @@ type DeletePod struct{ Pod types.UID }
 type DropFinalizer struct {
 	Pod        types.UID
 	ThenDelete bool // the pod is surplus: it is deleted once the finalizer is gone, and never counted (J-073)
-	// Version that the pod must still have; 0 for any. A pod that nobody owns may be adopted meanwhile.
+	// Version that the pod must still have; 0 for any. A pod without an owner may be adopted meanwhile.
 	Version uint64
 }
 
@@ -47,7 +47,7 @@ type WriteStatus struct {
 type AdoptPod struct {
 	Pod     types.UID
 	Version uint64 // that the pod must still have
-	// Spent: the Job has accounted for the pod before. It gets no finalizer, so that nobody counts it again.
+	// Spent: the Job has accounted for the pod before. It gets no finalizer, so that it is not counted again.
 	Spent bool
 	Mark  bool // the pod's annotation does not name the Job, and is to
 }

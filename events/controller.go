@@ -34,7 +34,7 @@ type Rewind struct {
 	Resource Resource
 	Known    uint64    // the resourceVersion that was known
 	Found    uint64    // the resourceVersion that the read gave
-	Object   types.UID // of which both are versions; empty when they are those of the whole resource
+	Object   types.UID // both are versions of it; empty when they are those of the whole resource
 }
 
 // EpochReason says why an epoch ended.
@@ -121,7 +121,7 @@ func (r Resource) String() string {
 	return "unknown"
 }
 
-// ListingReason says why the view of the cluster is being made anew.
+// ListingReason says why the view of the cluster is being built again.
 type ListingReason uint8
 
 // The reasons for a listing.

@@ -62,7 +62,7 @@ type Ending uint8
 const (
 	Done      Ending = 1 // the server confirmed it
 	Refused   Ending = 2 // the server refused it; nothing happened
-	UnknownIf Ending = 3 // nobody knows: a time-out, a lost connection, a crash
+	UnknownIf Ending = 3 // outcome unknown: a time-out, a lost connection, a crash
 	Withdrawn Ending = 4 // the executor gave it back unsent
 )
 

@@ -55,8 +55,8 @@ type PodSeen struct {
 	Owner      types.UID   // of its controller, when that is a batch/v1 Job
 	Foreign    bool        // its controller is something else
 	Selected   bool        // the owner's selector matches its labels
-	Candidates []types.UID // Jobs whose selectors match it, when nobody owns it
-	Maker      types.UID   // of one that nobody owns: the Job that it was made for or adopted by, as its annotation says
+	Candidates []types.UID // Jobs whose selectors match it, when it has no owner
+	Maker      types.UID   // of a pod without owner: the Job that it was made for or adopted by, as its annotation says
 	Index      int32       // completion index, or NoIndex
 	Ordinal    uint64      // of the create that made it; 0 when this life of this log did not
 	Scheduled  bool

@@ -67,7 +67,7 @@ func (*Unknown) facts() {}
 type Evidence struct {
 	Namespace, Name string // of the object that the record is about
 	Node            string // that a pod was assigned to
-	Reason, Message string // somebody else's words: the pod's status, the API server's error
+	Reason, Message string // text that others wrote: the pod's status, the API server's error
 	Sentence        string // our words, for people
 	Containers      []ContainerEnd
 	Template        []byte // a redacted pod template, as JSON

@@ -17,7 +17,7 @@ type RivalAct struct {
 	At  Time      // by the API server's clock
 }
 
-// RivalGone says that a later run has watched for a minute, and nobody else worked on the Jobs: decisions go on.
+// RivalGone says that a later run has watched for a minute, and no one else worked on the Jobs: decisions go on.
 type RivalGone struct{}
 
 func (*RivalFound) facts() {}

@@ -67,7 +67,7 @@ var Controller = Stream{Kind: StreamController}
 // JobStream is the stream of the Job with that UID.
 func JobStream(uid types.UID) Stream { return Stream{Kind: StreamJob, ID: string(uid)} }
 
-// NamespaceStream is the stream of pods in that namespace which nobody owns.
+// NamespaceStream is the stream of the pods in that namespace that have no owner.
 func NamespaceStream(namespace string) Stream {
 	return Stream{Kind: StreamNamespace, ID: namespace}
 }

@@ -20,7 +20,7 @@ import (
 )
 
 // goldenDir holds logs as bytes, with what today's program says of them: for each release a directory with those that its programs wrote
-// otherwise than all before. A log that a release has is never changed any more; before the first release all are made anew as it
+// otherwise than all before. A log that a release has is never changed any more; before the first release all are made again as it
 // suits. bbolt's pages depend on the size of a page and on the byte order: these are of 4,096 bytes and little endian.
 const goldenDir = "testdata/golden"
 
@@ -43,7 +43,7 @@ var goldenCommands = [][]string{
 	{"verify"}, {"get", "jobs", "-A", "-o", "json"}, {"events", "-o", "json"}, {"replay"},
 }
 
-// TestGoldenLogs asks today's program about logs that earlier ones wrote. With -update it makes those anew that no release has, writes
+// TestGoldenLogs asks today's program about logs that earlier ones wrote. With -update it makes those again that no release has, writes
 // down what is said of all, and says what changed.
 func TestGoldenLogs(t *testing.T) {
 	repo := repository{dir: "."}
@@ -155,7 +155,7 @@ func (r repository) changed(frozen map[string]string) (wrong []string) {
 	return wrong
 }
 
-// renew makes the logs anew. What differs from all that is kept goes into the directory of the release to come, named after the last one.
+// renew makes the logs again. What differs from all that is kept goes into the directory of the release to come, named after the last one.
 func renew(t *testing.T, releases []string, frozen map[string]string) {
 	t.Helper()
 	era := "first"

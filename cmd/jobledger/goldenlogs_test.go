@@ -34,7 +34,7 @@ func makeMorning(t *testing.T, dir string) {
 	written(t, dir, func(log *boltlog.Log) { morning(t, log) })
 }
 
-// makeKinds writes one record of each kind, every field of which is set. It is no history that happened.
+// makeKinds writes one record of each kind with every field set. The records are no real history.
 func makeKinds(t *testing.T, dir string) {
 	written(t, dir, func(log *boltlog.Log) {
 		w := storetest.NewWriter(t, log)

@@ -50,7 +50,7 @@ type Feed struct {
 	labelled  map[types.UID]map[types.UID]*knownPod // of those: by the Job that their label names, as a generated selector does
 
 	jobList, podList listing
-	relist           func(events.Resource) // told, under the lock, that a resource has to be listed anew; nil for nobody
+	relist           func(events.Resource) // called under the lock when a resource has to be listed again; may be nil
 }
 
 // knownJob is what routing needs of a Job that exists.

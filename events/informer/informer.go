@@ -35,11 +35,11 @@ type Config struct {
 	Identity  events.Identity // the life of the log, by which pods of ours are recognised
 	Key       events.Key      // of the log, with which specs and templates are hashed; New refuses the zero key
 	Sink      Sink
-	Keeper    Keeper       // told what the executor needs of unfinished Jobs; nil for nobody
+	Keeper    Keeper       // told what the executor needs of unfinished Jobs; may be nil
 	Known     Known        // what the log believes to exist; the zero value when it knows nothing
 	Logger    *slog.Logger // nil for the default
 	// Foreign is told the managedBy of each Job that appears and that is not ours, and so is not told to the sink (J-204). It
-	// must return at once; nil for nobody.
+	// must return at once; may be nil.
 	Foreign func(managedBy string)
 }
 
@@ -198,8 +198,8 @@ func (p *patience) take(now time.Time) bool {
 // Waiting is the number of observations that the sink has not taken yet.
 func (i *Informer) Waiting() int { return i.feed.queue.len() }
 
-// ObserveJob is the observation of a Job that somebody read live; see [Feed.ObserveJob].
+// ObserveJob is the observation of a Job that was read live; see [Feed.ObserveJob].
 func (i *Informer) ObserveJob(job *batchv1.Job) events.Observation { return i.feed.ObserveJob(job) }
 
-// ObservePod is the observation of a Pod that somebody read live; see [Feed.ObservePod].
+// ObservePod is the observation of a Pod that was read live; see [Feed.ObservePod].
 func (i *Informer) ObservePod(pod *corev1.Pod) events.Observation { return i.feed.ObservePod(pod) }

@@ -17,7 +17,7 @@ import (
 //	-----------------------  ----------------------------------------  ---------------------------------
 //	a Job that is managed    always                                    yes
 //	a Job that is not        when it carries a finalizer of ours       yes
-//	a Job nobody has seen    when it carries a finalizer of ours       no: that Job may come
+//	a Job not seen yet       when it carries a finalizer of ours       no: that Job may come
 //	something else           when it carries a finalizer of ours       yes
 //	none                     so, or when managed Jobs select it        no, if it has labels: Jobs may come
 //

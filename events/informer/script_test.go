@@ -15,7 +15,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// recorder is a sink that writes down what it is told, and keeps nobody waiting unless told to.
+// recorder is a sink that writes down what it is told, and does not block unless told to.
 type recorder struct {
 	t    *testing.T
 	mu   sync.Mutex

@@ -39,7 +39,7 @@ func TestWhoDrainsTakesNoNewJob(t *testing.T) {
 		}
 		late := testJob("late")
 		c.set(late)
-		started(fresh) // by somebody else
+		started(fresh) // by another client
 		c.set(fresh)
 		c.set(testPod("logged-1", of(logged), finalizer(events.TrackingFinalizer)))
 		c.set(testPod("fresh-1", of(fresh)))

@@ -17,7 +17,7 @@ const maxJobs = 20_000
 type memory struct {
 	log     store.Log
 	specs   map[events.Stream]events.Sequence // of a Job: the record with the content of its spec
-	strange map[events.Sequence]bool          // by the record of a spec: its completionMode is one that nobody knows
+	strange map[events.Sequence]bool          // by the record of a spec: its completionMode is unknown
 }
 
 func newMemory(log store.Log) *memory {

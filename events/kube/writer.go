@@ -96,7 +96,7 @@ func (w *writer) send(ctx context.Context, r *record.EventCorrelateResult) (*cor
 		if !apierrors.IsNotFound(err) {
 			return stored, err
 		}
-		r.Event.ResourceVersion = "" // it has expired: make it anew
+		r.Event.ResourceVersion = "" // it has expired: make it again
 	}
 	return api.CreateWithEventNamespaceWithContext(ctx, r.Event)
 }

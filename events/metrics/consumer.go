@@ -75,7 +75,7 @@ func (c *Consumer) count(ctx context.Context, rec *events.Record) error {
 	return nil
 }
 
-// listing follows when the view of the cluster is made anew: nothing is decided then.
+// listing follows when the view of the cluster is built again: nothing is decided then.
 func (c *Consumer) listing(rec *events.Record) {
 	switch f := rec.Facts.(type) {
 	case *events.EpochChanged: // all that was known of the cluster is forgotten

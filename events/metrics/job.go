@@ -112,7 +112,7 @@ func (c *Consumer) find(j *projector.Job) {
 		n.spec = c.specs.add(j.Spec)
 		n.spec.jobsThatUseIt++
 	}
-	for _, name := range j.AllStanding() { // all others are decided anew
+	for _, name := range j.AllStanding() { // all others are decided again
 		n.launch(name, &flight{command: j.InFlight(name)})
 		if command, ok := j.InFlight(name).(*events.CreatePod); ok {
 			n.standing = name

@@ -20,7 +20,7 @@ func indexedJob(limit *int32) *events.JobSpec {
 	return &events.JobSpec{CompletionMode: "Indexed", Completions: new(int32(10)), BackoffLimitPerIndex: limit}
 }
 
-// Rows of J-196 and J-197: which decisions are syncs, of which action and result.
+// Rows of J-196 and J-197: which decisions are syncs, with which action and result.
 // O-070: labels have the values of the built-in's.
 func TestSyncs(t *testing.T) {
 	const syncs = "job_syncs_total"
@@ -346,7 +346,7 @@ func TestPodsCreated(t *testing.T) {
 	}
 }
 
-// refusedThenMade has a create refused twice, of which the second try has no record, and then carried out.
+// refusedThenMade has a create that is refused twice and then carried out. The second try has no record.
 func refusedThenMade(s *script, ordinal uint64) {
 	s.t.Helper()
 	at := s.decide(&events.CreatePod{Ordinal: ordinal})

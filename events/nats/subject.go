@@ -16,7 +16,7 @@ const subjectTokens = 7
 const (
 	KindJob        = "job"
 	KindCronJob    = "cronjob"
-	KindNamespace  = "namespace"  // pods of a namespace that nobody owns yet
+	KindNamespace  = "namespace"  // pods of a namespace that have no owner yet
 	KindController = "controller" // the controller itself: starts, listings, gaps
 )
 

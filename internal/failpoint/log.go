@@ -16,7 +16,7 @@ type pointLog struct {
 	points *Points
 
 	mu      sync.Mutex
-	told    events.Sequence // the end of the newest commit that anybody has been told of
+	told    events.Sequence // the end of the newest commit that was reported
 	noticed events.Sequence // the newest that somebody has come back from. Invariant: noticed <= told
 }
 

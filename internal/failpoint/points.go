@@ -17,10 +17,10 @@ const Env = "JOBLEDGER_FAILPOINT"
 const (
 	AppendBefore   = "append.before"   // a turn has decided; the log does not have the batch
 	AppendAfter    = "append.after"    // the log has taken the batch; it may be durable or not
-	DurableBefore  = "durable.before"  // a commit is on the disk; nobody has been told
+	DurableBefore  = "durable.before"  // a commit is on the disk and not yet reported
 	DurableAfter   = "durable.after"   // who waited for the commit has been told, and acts on it
 	CallBefore     = "call.before"     // a durable command is about to be sent
-	CallAfter      = "call.after"      // the API server has answered that it did it; nobody has been told
+	CallAfter      = "call.after"      // the API server has answered that it did it; the answer is not yet reported
 	OutcomeBefore  = "outcome.before"  // the loop has folded outcomes; the log does not have their batch
 	OutcomeAfter   = "outcome.after"   // the log has taken a batch with outcomes; it may be durable or not
 	SnapshotBefore = "snapshot.before" // a snapshot is about to be saved

@@ -30,7 +30,7 @@ type Delegated struct {
 	pace    *rate.Limiter // of questions, whoever makes up tokens; likewise
 }
 
-// question is a token, of which nobody needs more than the digest, and a path.
+// question is a token and a path. It keeps only the digest of the token.
 type question struct {
 	token [sha256.Size]byte
 	path  string

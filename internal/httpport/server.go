@@ -122,7 +122,7 @@ func (s *Server) track(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// fresh is for how long a connection without a request may be the one of somebody who is about to ask.
+// fresh: a connection without a request that is younger than this may be about to send one.
 const fresh = time.Second
 
 // closeOneFor closes the connection that has been without a request longest. Where all have one, or are fresh, it closes the one whose answer

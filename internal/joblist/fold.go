@@ -99,7 +99,7 @@ func (p *part) spread(r *events.Record) error {
 	return nil
 }
 
-// restoreAll takes in the states of all Jobs that the list keeps, and of which nothing was folded.
+// restoreAll takes in the states of all Jobs that the list keeps and for which no record was folded.
 func (p *part) restoreAll() error {
 	if p.base == nil || p.whole {
 		return nil

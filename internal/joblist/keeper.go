@@ -242,7 +242,7 @@ func (p *part) state(uid string) (state, names []byte) {
 	return state, names
 }
 
-// kept is the entry of a stream of which nothing was folded.
+// kept is the entry of a stream for which no record was folded.
 func (p *part) kept(it item, states bool) ([]byte, error) {
 	d := decoder{rest: it.content}
 	key := d.bytes(8)

@@ -35,7 +35,7 @@ func (r *row) encode() []byte {
 	return binary.AppendUvarint(binary.AppendUvarint(b, s.First), s.Records)
 }
 
-// stored is a row as it is in a list, of which only what filters ask for has been looked at.
+// stored is a row as it is in a list. Only what filters ask for has been read from it.
 type stored struct {
 	key              events.Sequence
 	namespace, state []byte

@@ -17,11 +17,11 @@ type Beside struct {
 	// Above is what a Lease says that ranks above ours, and whose holder lives: this process must not work. Nil for none.
 	Above *Said
 	// Others is what Leases say that rank no higher than ours, and whose holders live: an honest one of them ends when it finds
-	// ours. Anybody may have written them who may write Leases in their namespaces.
+	// ours. Any user who may write Leases in their namespaces may have written them.
 	Others []Said
 }
 
-// OutrankedError ends Run: while this process led, somebody took a Lease that ranks above its own, to run Jobs that are also ours.
+// OutrankedError ends Run: while this process led, another client took a Lease that ranks above its own, to run Jobs that are also ours.
 type OutrankedError struct{ By Said }
 
 // Error says who leads now.

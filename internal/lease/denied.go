@@ -69,7 +69,7 @@ func (k *lock) makeNamespace(ctx context.Context) error {
 	return nil
 }
 
-// refuse ends the election, once. Nobody else sends, and the channel has room for one.
+// refuse ends the election, once. It is the only sender, and the channel has room for one.
 func (k *lock) refuse(err error) {
 	select {
 	case k.refused <- err:

@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/tools/pager"
 )
 
-// usualName is the name of a Lease of ours unless somebody chose another one.
+// usualName is the default name of a Lease of ours.
 const usualName = "jobledger"
 
 // Found is a Lease of a Jobledger as it was found in the cluster.

@@ -173,7 +173,7 @@ func (k *lock) release(ctx context.Context) error {
 	return err
 }
 
-// RecordEvent tells users, as kube-controller-manager does (O-020). It is best effort, and nobody waits for it.
+// RecordEvent tells users, as kube-controller-manager does (O-020). It is best effort, and no caller waits for it.
 func (k *lock) RecordEvent(what string) {
 	k.mu.Lock()
 	object := k.object

@@ -39,7 +39,7 @@ func NewServer(t testing.TB, tune ...func(*natsd.Options)) *Server {
 	return s
 }
 
-// FreePort is one that nobody listens on, nor is given until the test ends.
+// FreePort returns a port on which nothing listens. No other caller is given it until the test ends.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	held, release, err := port.Hold()

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// Hold gives a port of 127.0.0.1 that nobody is given until release is called. Who asks for it by its number can listen at
+// Hold reserves a port of 127.0.0.1 until release is called. Who asks for it by its number can listen at
 // it, and leave, and listen again, as Go's listeners set SO_REUSEADDR; who connects to it in between is refused.
 func Hold() (port int, release func() error, err error) {
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)

@@ -159,7 +159,7 @@ func (r *Recorder) follow(pid int) (status syscall.WaitStatus, err error) {
 	}
 }
 
-// changing reports whether a call is under way of which it would not be known, if the process were killed now, whether it was made.
+// changing reports whether a call is under way whose effect would be unknown if the process were killed now.
 func (r *Recorder) changing() bool {
 	for _, c := range r.threads {
 		switch c.number {

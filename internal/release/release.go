@@ -22,7 +22,7 @@ type Config struct {
 	// Drained: a controller has run its Jobs to their end. Pods that hold a finalizer all the same are named, and keep it.
 	Drained bool
 	Tell    func(Item)        // is given each object, in order
-	Note    func(text string) // is told what is waited for; nil for nobody
+	Note    func(text string) // is told what is waited for; may be nil
 }
 
 // Item is an object and what becomes of it.
@@ -46,7 +46,7 @@ const (
 // The results.
 const (
 	Done    = "done"
-	Gone    = "gone"    // somebody else was faster
+	Gone    = "gone"    // another client was faster
 	Failed  = "failed"  // the message says why
 	Remains = "remains" // it was not touched; the message says why
 )

@@ -32,7 +32,7 @@ type Config struct {
 	Program string
 	// Keep leaves the files of the bench where they are, and Report.Dir says where.
 	Keep bool
-	// Progress is told what is being run; nil: nobody.
+	// Progress is told what is being run; may be nil.
 	Progress io.Writer
 }
 

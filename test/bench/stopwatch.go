@@ -28,7 +28,7 @@ type field struct {
 	changed chan struct{} // closed and replaced at every change
 
 	finished, ended, tracked int // Jobs; pods that ended; pods with a finalizer now
-	delivered                int // Jobs of which a subscriber was handed the end of a pod
+	delivered                int // Jobs with a pod whose end was handed to a subscriber
 }
 
 // timing is the life of one Job. A time that has not come is zero.
@@ -112,7 +112,7 @@ func (s *stopwatch) podChanged(kind watch.EventType, pod *corev1.Pod) {
 		}
 		p := f.pods[pod.UID]
 		if p == nil {
-			p = &podSeen{job: &timing{}} // a pod without an owner belongs to nobody's Job
+			p = &podSeen{job: &timing{}} // a pod without an owner belongs to no Job
 			if owner := metav1.GetControllerOf(pod); owner != nil {
 				p.job = f.job(owner.Name)
 			}

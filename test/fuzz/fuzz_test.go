@@ -170,7 +170,7 @@ func newController(t *testing.T, namespace string, seed uint64) (*controller.Con
 	return c, proxy
 }
 
-// touch is somebody else who annotates an object, given by its path, so that it has another resourceVersion.
+// touch acts as another client that annotates an object, given by its path, so that it has another resourceVersion.
 func touch(ctx context.Context, path string) error {
 	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"example.com/touched":%q}}}`, time.Now().Format(time.RFC3339Nano))
 	return shared.Admin.BatchV1().RESTClient().Patch(types.MergePatchType).AbsPath(path).Body(patch).Do(ctx).Error()

@@ -19,7 +19,7 @@ func selecting(labels map[string]string) option {
 	}
 }
 
-// J-180: two Jobs select a pod that nobody owns, and one gets it: the older.
+// J-180: two Jobs select a pod without an owner, and one gets it: the older.
 // J-177: it had ended before it was adopted, and counts.
 // J-181: a Job with a selector of its own is like any other.
 func TestOverlappingSelectors(t *testing.T) {

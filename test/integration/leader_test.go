@@ -158,10 +158,10 @@ func TestStandbyTakesOver(t *testing.T) {
 }
 
 // O-021: a process that lost the Lease ends with code 1.
-// O-023: one that stands still while another takes the Lease finds out before it writes anything.
+// O-023: one that hangs while another takes the Lease finds out before it writes anything.
 //
 // TestWhoLosesTheLeaseWritesNothingMore stops a process for a while. The other has a log of its own: the LOCK of a log stays with a
-// process that stands still.
+// process that hangs.
 func TestWhoLosesTheLeaseWritesNothingMore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -90,7 +90,7 @@ func (w *world) podsRunAgain(job string) {
 	})
 }
 
-// forgotten: the controller stands still while the API server forgets what it would have to tell it, so it has to list
+// forgotten: the controller hangs while the API server forgets what it would have to tell it, so it has to list
 // again. What happened meanwhile is recorded as far as it can be seen, with what may have been missed.
 func forgotten(t *testing.T, cp *controlplane.ControlPlane) {
 	w := newWorldOn(t, cp)

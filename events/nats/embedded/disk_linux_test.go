@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/events/nats/embedded"
 )
 
-// TestAFullDiskIsOverWhenThereIsRoom takes a real file system to its end, and gives it room again: nobody starts anything.
+// TestAFullDiskIsOverWhenThereIsRoom fills a real file system, then frees space. Nothing is restarted.
 func TestAFullDiskIsOverWhenThereIsRoom(t *testing.T) {
 	disk := t.TempDir()
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=40m"); err != nil {

@@ -36,7 +36,7 @@ type Config struct {
 	Look       time.Duration // how often the stream is looked at, also when there is nothing to publish; 5 s when it is 0
 
 	// Diverged is told, once, that the stream has records of this log that the log does not have, or others in their place. Nothing is
-	// published any more. Nil for nobody.
+	// published any more. May be nil.
 	Diverged func(*DivergedError)
 
 	Logger *slog.Logger // nil for the default

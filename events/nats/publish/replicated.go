@@ -20,7 +20,7 @@ import (
 //     causes by one message, stops the stream on all its servers for good (nats-server up to 2.15.2).
 //   - The place alone is no fence for what follows: when the first message on its way is refused, the second stands where it should.
 //
-// So one thing is on its way at a time, and names its place: an atomic batch, of which the stream takes all or nothing, or one
+// So one thing is on its way at a time, and names its place: an atomic batch, which the stream takes whole or not at all, or one
 // message when the stream takes no batches.
 
 const (

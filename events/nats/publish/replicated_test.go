@@ -33,7 +33,7 @@ func makeReplicated(t *testing.T, c serverCluster, atomic bool) jetstream.JetStr
 	return js
 }
 
-// TestASecondWriterDoesNotKillAReplicatedStream: somebody else publishes to the stream on three servers, by mistake, while our
+// TestASecondWriterDoesNotKillAReplicatedStream: another client publishes to the stream on three servers, by mistake, while our
 // messages are on their way. Some of ours are refused then. With the header Nats-Expected-Last-Msg-Id one refusal stopped the stream
 // on every server, for good (see TestOneWrongRecordBeforeKillsAReplicatedStream).
 func TestASecondWriterDoesNotKillAReplicatedStream(t *testing.T) {

@@ -39,7 +39,7 @@ type session struct {
 }
 
 // follows is what the server must find at the end of the stream to take a message: its place, and the record that was sent before
-// it. The place alone is not enough: when somebody else wrote there, the first message that was sent is refused, and the
+// it. The place alone is not enough: when another client wrote there, the first message that was sent is refused, and the
 // second would stand where it should. The values of the headers are used again for each message.
 type follows struct{ place, record [1]string }
 

@@ -79,7 +79,7 @@ func (w *window) add(ctx context.Context, s sent) (uint64, error) {
 func (w *window) answer(m *natsgo.Msg) {
 	number, err := strconv.ParseUint(m.Subject[strings.LastIndexByte(m.Subject, '.')+1:], 10, 64)
 	if err != nil {
-		return // somebody else's
+		return // another client's
 	}
 	a, err := parseAck(m)
 	if err == nil {
@@ -91,7 +91,7 @@ func (w *window) answer(m *natsgo.Msg) {
 }
 
 // movedError says that the server knows the oldest message from elsewhere in the stream: it was deleted there, or what is between
-// was published by somebody else. All before it are acknowledged, so the stream has, or had, everything up to it.
+// was published by another client. All before it are acknowledged, so the stream has, or had, everything up to it.
 type movedError struct {
 	record events.Sequence
 	place  uint64 // where it was

@@ -45,7 +45,7 @@ type Config struct {
 	Tries                int
 	FirstPause, MaxPause time.Duration
 
-	// Unreadable is handed a message that cannot be decoded: somebody else wrote to the stream, or it is of a version to
+	// Unreadable is handed a message that cannot be decoded: another client wrote to the stream, or it is of a version to
 	// come. When it returns nil the message counts as taken; if it was of a record, that is reported missing. Its error ends
 	// Run, and so does the message when there is no such function: a durable subscription then goes on with that message.
 	Unreadable func(ctx context.Context, message jetstream.Msg, err *UnreadableError) error

@@ -191,7 +191,7 @@ func (l *life) fill(s events.Sequence) {
 	}
 }
 
-// Gap is a range of records of which some did not come. Of a whole cluster's they are all between the bounds; of one stream's
+// Gap is a range of records; some of them did not come. Of a whole cluster's they are all between the bounds; of one stream's
 // the last of them, and any before it that belong to that stream.
 type Gap struct {
 	Log      events.Identity

@@ -91,7 +91,7 @@ func (s *subscriber) deliver(ctx context.Context, m jetstream.Msg, at place) err
 	if err != nil {
 		return s.unreadable(ctx, m, at.number, err)
 	}
-	if s.floor.sequence > 0 { // the stream was empty, and did not say of which log
+	if s.floor.sequence > 0 { // the stream was empty, and did not name its log
 		first := nats.ID{Log: e.ID.Log, Sequence: s.floor.sequence}
 		s.floor.raise(first)
 		s.order.Expect(first)

@@ -43,7 +43,7 @@ func (e *RefusedError) Unwrap() error { return e.Err }
 type UnreadableError struct {
 	Place   uint64 // the message's number in the stream of JetStream
 	Subject string
-	ID      nats.ID // of the record that it says it is; zero when it is of no log: somebody else wrote to the stream
+	ID      nats.ID // of the record that it says it is; zero when it is of no log: another client wrote to the stream
 	Err     error
 }
 

@@ -79,7 +79,7 @@ func (f *StateFile) tidy() {
 	}
 }
 
-// hold takes the file for this process, unless another one has it. Where files cannot be locked nobody is kept away.
+// hold takes the file for this process, unless another one has it. Where files cannot be locked, other processes are not kept out.
 func (f *StateFile) hold() error {
 	if f.lock != nil {
 		return nil

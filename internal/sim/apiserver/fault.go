@@ -57,7 +57,7 @@ const (
 	ConnectionRefused           // the connection could not be made: no effect
 	QuotaExceeded               // 403 "exceeded quota", no effect
 	WebhookDenied               // 403 of an admission webhook, no effect
-	TouchedByAnother            // somebody edits the object just before; the call itself goes through, or gets its 409
+	TouchedByAnother            // another client edits the object just before; the call itself goes through, or gets its 409
 	faultKinds
 )
 

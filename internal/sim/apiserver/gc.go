@@ -62,7 +62,7 @@ func (g *GarbageCollector) foreground(job *batchv1.Job) bool {
 	return !blocked && g.dropFinalizer(job, metav1.FinalizerDeleteDependents)
 }
 
-// collect deletes the next object that has owners none of which exists any more.
+// collect deletes the next object that has owners, all of them gone.
 func (g *GarbageCollector) collect() bool {
 	owners := map[types.UID]bool{}
 	for _, job := range g.server.tables[Jobs].live {

@@ -102,7 +102,7 @@ func releasable(o Object) bool {
 	return o.GetDeletionTimestamp() != nil && len(o.GetFinalizers()) == 0 && (grace == nil || *grace == 0)
 }
 
-// Touch gives the object a new resource version without a change that matters, as somebody's edit of an annotation
+// Touch gives the object a new resource version without a change that matters, as another client's edit of an annotation
 // does. It does nothing when there is no such object.
 func (s *Server) Touch(actor string, k Kind, namespace, name string) {
 	before, ok := s.tables[k].live[Key{namespace, name}]

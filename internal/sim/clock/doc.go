@@ -1,4 +1,4 @@
-// Package clock is the virtual time of the simulation: a clock that stands still until it is moved, with a queue of
+// Package clock is the virtual time of the simulation: a clock that does not move by itself, with a queue of
 // things that are due.
 //
 // Items run in the order of their due time and, at equal times, in the order in which they were scheduled, so that a

@@ -141,7 +141,7 @@ func (d *Driver) boot() error {
 	return err
 }
 
-// now is the time by the controller's clock, elapsed what its executor goes by, which nobody sets.
+// now is the time by the controller's clock. elapsed is the time of its executor, which cannot be set.
 func (d *Driver) now() events.Time     { return d.elapsed().Add(d.offset) }
 func (d *Driver) elapsed() events.Time { return events.At(d.World.Clock.Now()) }
 

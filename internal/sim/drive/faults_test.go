@@ -51,7 +51,7 @@ func suffer(t *testing.T, cfg drive.Config) {
 		}
 	}
 	// In its second half each command that fails is tried once a minute: of a Job that is a create, a status write with
-	// its read, and a few pods; crashes begin some of it anew. And one create of all probes every four seconds.
+	// its read, and a few pods; crashes begin some of it again. And one create of all probes every four seconds.
 	most := len(created)*5*int(suffering/2/time.Minute) + int(suffering/2/(4*time.Second))
 	if half == 0 {
 		t.Logf("it was over after %s: nothing was left to ask for", d.World.Clock.Now().Sub(begin))

@@ -98,7 +98,7 @@ func denied(t *testing.T, seed uint64, changes []func(*batchv1.JobSpec)) {
 	}
 }
 
-// endless is a Job whose pods run until somebody deletes them.
+// endless is a Job whose pods run until they are deleted.
 func endless() *batchv1.Job {
 	return &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "demo"},

@@ -101,7 +101,7 @@ func lists(j *batchv1.Job) batchv1.UncountedTerminatedPods {
 func (c *Checker) leave(w apiserver.Write, j *job, uid types.UID, to entry, finishing bool) {
 	p := c.pods[uid]
 	if p == nil {
-		return // it was put there by somebody else; nothing is known of it
+		return // another client put it there; nothing is known of it
 	}
 	if p.tracked && p.owned(j) && !p.relabelled && !finishing {
 		c.report("J-085", w.Version, j, p, "it moved to the counters while the pod still carries the finalizer")

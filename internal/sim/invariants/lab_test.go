@@ -194,7 +194,7 @@ func (l *lab) orphan(name string) {
 	l.must(err)
 }
 
-// stray makes a pod that nobody owns and the Job selects, as a user; it ends so.
+// stray makes, as a user, a pod that has no owner and that the Job selects; it ends so.
 func (l *lab) stray(name string, phase corev1.PodPhase) {
 	l.Helper()
 	_, err := l.user.CreatePod(ctx, &corev1.Pod{

@@ -22,9 +22,9 @@ type job struct {
 	versions []*batchv1.Job
 	finisher string // who finished it; empty while it is unfinished
 	starter  string // who published its start time
-	rescaled bool   // somebody changed its parallelism
-	resized  bool   // somebody changed its completions
-	replaced bool   // somebody changed when its pods are replaced
+	rescaled bool   // a user changed its parallelism
+	resized  bool   // a user changed its completions
+	replaced bool   // a user changed when its pods are replaced
 	fewest   int32  // the fewest completions that it ever had
 	pods     map[types.UID]*pod
 }
@@ -108,7 +108,7 @@ type pod struct {
 	droppedBy  string         // who took the finalizer away from a Job's pod, as often as it got one
 	ended      bool           // it ended, by J-023, while it was tracked
 	deletedBy  string         // who asked for its deletion first
-	relabelled bool           // somebody changed its labels or owner since the controller adopted it: whether it is the Job's is a race
+	relabelled bool           // a user changed its labels or owner since the controller adopted it: whether it is the Job's is a race
 	adopted    bool           // a Job adopted it, on top of the pods that it was making
 	doomed     bool           // the controller dropped the finalizer uncounted: it has to delete the pod
 	deleteSent bool           // the controller sent a delete
@@ -158,7 +158,7 @@ func (p *pod) follow(c *Checker, w apiserver.Write, before, after *corev1.Pod) {
 // knows whether it counts.
 func (p *pod) stripped(actor string) bool { return p.droppedBy != "" && p.droppedBy != actor }
 
-// adopted reports whether a write gave a pod that nobody owned to a Job.
+// adopted reports whether a write gave a pod without an owner to a Job.
 func adopted(before, after *corev1.Pod) bool {
 	return apiserver.ControllerOf(before) == "" && apiserver.ControllerOf(after) != ""
 }

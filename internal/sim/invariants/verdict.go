@@ -186,7 +186,7 @@ func restartsOf(p *corev1.Pod) (n int32) {
 	return n
 }
 
-// adopting reports whether there were ever pods that the Job selects and that nobody owned: it may be about to adopt one, for all
+// adopting reports whether there were ever pods that the Job selects and that had no owner: it may be about to adopt one, for all
 // that it has seen.
 func (c *Checker) adopting(j *job) bool {
 	for _, p := range c.pods {

@@ -62,7 +62,7 @@ func Pod(p *events.PodSeen, word string, now events.Time) (ok bool, err error) {
 		p.Selected = false
 	case "unowned":
 		p.Owner = ""
-	case "stranger": // made by nobody's command
+	case "stranger": // made by no command
 		p.Ordinal = 0
 	case "index":
 		var n *int32

@@ -23,7 +23,7 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// demo is one run. Everything it writes is in dir, of which the event log stays when all went well.
+// demo is one run. Everything it writes is in dir; only the event log stays when all went well.
 type demo struct {
 	root   string // of the repository
 	binary string // the program under show

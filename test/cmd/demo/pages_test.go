@@ -131,7 +131,7 @@ func compare(t *testing.T, x console.Exchange, output string) {
 	}
 }
 
-// shows reports whether a page may show a line so: as it is, or JSON of which parts were left out.
+// shows reports whether a page may show a line so: as it is, or JSON with parts left out.
 func shows(shown, line string) bool {
 	if !strings.HasPrefix(shown, "{") {
 		return shown == line
