@@ -127,11 +127,8 @@ func (c *Commands) mayGoOn(r *events.Record, name events.CommandName) bool {
 	if command == nil || !command.Traits().Stands {
 		return false
 	}
-	switch r.Facts.(*events.CommandEnded).Class {
-	case events.RefusedNotFound, events.RefusedNameTaken, events.RefusedTemplate:
-		return false
-	}
-	return true
+	class := r.Facts.(*events.CommandEnded).Class
+	return class != events.RefusedNotFound && class != events.RefusedNameTaken && class != events.RefusedTemplate
 }
 
 func (c *Commands) ended(s events.Stream, name events.CommandName) {

@@ -33,7 +33,7 @@ func (c *Cursor) Run(ctx context.Context) error {
 // Orderly is the error with which a consumer ended, but nil when it was stopped in good order.
 func Orderly(ctx context.Context, err error) error {
 	if ctx.Err() != nil || errors.Is(err, store.ErrClosed) {
-		return nil
+		err = nil
 	}
 	return err
 }
