@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/controller"
 	"github.com/jobledger/jobledger/store/memlog"
 )
 
@@ -15,13 +16,13 @@ func TestDrainedIsWhenNothingGoesOn(t *testing.T) {
 	t.Cleanup(func() { _ = log.Close() })
 	c := newCluster(t, log)
 	drained := 0
-	d := &drain{log: slog.New(slog.DiscardHandler), drained: func() { drained++ }}
+	d := &controller.Drain{Log: slog.New(slog.DiscardHandler), Drained: func() { drained++ }}
 	now := time.Now()
 	expect := func(when string, want, left, suspended int) {
 		t.Helper()
 		now = now.Add(time.Minute)
-		d.look(c.loop.World(), now)
-		l, s := undone(c.loop.World())
+		d.Look(c.loop.World(), now)
+		l, s := controller.Undone(c.loop.World())
 		if drained != want || len(l) != left || len(s) != suspended {
 			t.Errorf("%s: drained %d times, %d are left, %d suspended; want %d, %d, %d", when, drained, len(l), len(s), want, left, suspended)
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/controller"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
@@ -52,9 +53,9 @@ func TestADamagedFileWithoutItsIndexStopsNoNewJob(t *testing.T) {
 		c.addJob("default", "new", 500+n, func(*events.JobSpec) {})
 		c.settle()
 	}
-	h := &health{holes: log.Holes}
+	h := &controller.Health{Holes: log.Holes}
 	answer := httptest.NewRecorder()
-	h.probe("readyz", true)(answer, httptest.NewRequest("GET", "/readyz?verbose", nil))
+	h.Probe("readyz", true)(answer, httptest.NewRequest("GET", "/readyz?verbose", nil))
 	if text := answer.Body.String(); answer.Code != 200 || strings.Count(text, "[~]log: a sealed file is damaged") != 1 || !strings.Contains(text, file) {
 		t.Errorf("the page of readiness: %d\n%s", answer.Code, text)
 	}

@@ -12,18 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jobledger/jobledger/events/nats/dial"
-)
-
-// Files in the log's directory, about the NATS server of its controller.
-const (
-	natsFile   = "NATS"        // where it answers: a URL
-	readerFile = "NATS.reader" // the password of the user embedded.Reader, who may read the stream
-	ownerFile  = "NATS.owner"  // the password of the user embedded.Owner, who may do everything
+	"github.com/jobledger/jobledger/internal/controller"
 )
 
 // embeddedURL is where the NATS server answers that runs in the process of the controller with that log.
 func embeddedURL(log string) (string, error) {
-	text, err := os.ReadFile(filepath.Join(log, natsFile))
+	text, err := os.ReadFile(filepath.Join(log, controller.NATSFile))
 	if err != nil {
 		return "", fmt.Errorf("find the NATS server of the controller with that log (it runs with --nats-embedded?): %w", err)
 	}
@@ -33,7 +27,7 @@ func embeddedURL(log string) (string, error) {
 // embeddedReader connects as one who reads from that server. The secret is read for each connection: it may be made anew.
 func embeddedReader(log string) natsgo.Option {
 	return natsgo.UserInfoHandler(func() (user, password string) {
-		text, err := os.ReadFile(filepath.Join(log, readerFile))
+		text, err := os.ReadFile(filepath.Join(log, controller.ReaderFile))
 		if err != nil {
 			return "", "" // the server says that it lets nobody in without one
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 	"github.com/jobledger/jobledger/events/nats/embedded"
 	"github.com/jobledger/jobledger/events/nats/publish"
+	"github.com/jobledger/jobledger/internal/controller"
 )
 
 // streamFlags are an operator's choices of what goes out on NATS, and how. Nothing does unless it is said where, or that
@@ -132,6 +133,24 @@ func (f *streamFlags) server(log string) (embedded.Config, publish.StreamConfig,
 	}
 	return embedded.Config{
 		Dir: filepath.Join(log, natsDir), Listen: f.listen, MaxBytes: room,
-		ReaderSecret: filepath.Join(log, readerFile), OwnerSecret: filepath.Join(log, ownerFile),
+		ReaderSecret: filepath.Join(log, controller.ReaderFile), OwnerSecret: filepath.Join(log, controller.OwnerFile),
 	}, stream, err
+}
+
+// config is what the controller publishes, with its log in that directory.
+func (f *streamFlags) config(log string) (c controller.StreamConfig, err error) {
+	if !f.wanted() {
+		return c, nil
+	}
+	c.Publish = publish.Config{
+		Cluster: f.cluster, Dial: f.Config, Stream: f.stream, Core: f.core, ContentType: contentTypes[f.data],
+	}
+	if f.embedded {
+		server, stream, err := f.server(log)
+		if err != nil {
+			return c, err
+		}
+		c.Embedded, c.Publish.Stream = &server, stream
+	}
+	return c, nil
 }

@@ -65,8 +65,8 @@ func printed(t *testing.T) map[string]string {
 			return func(line string) bool { return !strings.HasPrefix(line, "#") && !strings.Contains(line, "/nobody") }
 		},
 		"../../internal/recordjson/testdata/*": func() func(string) bool { return func(string) bool { return true } },
-		"../../README.md":                inConsole,
-		"../../docs/*.md":                inConsole,
+		"../../README.md":                      inConsole,
+		"../../docs/*.md":                      inConsole,
 	} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {

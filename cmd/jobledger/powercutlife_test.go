@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -24,7 +23,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/store/boltlog"
+	"github.com/jobledger/jobledger/internal/controller"
 )
 
 // smallFilesCommand is "jobledger run" on a log whose files turn over often and are packed at once: smallFilesCommand DIR SERVER. It
@@ -65,18 +64,12 @@ func runSmallFiles(dir, server string) error {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		stop()
 	}()
-	options := c.logOptions()
-	options.RotateBytes = 32 << 10
-	log, err := boltlog.Open(dir, options)
-	if err != nil {
-		return err
-	}
-	go every(ctx, 20*time.Millisecond, newPacker(log, c.logger, newRegistry()).all) // ends with ctx
-	return errors.Join(c.work(ctx, log), log.Close())
+	c.RotateBytes, c.PackEvery = 32<<10, 20*time.Millisecond
+	return controller.Run(ctx, c)
 }
 
-// assembleRun is the controller of "jobledger run" with these flags. It has no log yet.
-func assembleRun(args ...string) (*controller, error) {
+// assembleRun is the controller of "jobledger run" with these flags.
+func assembleRun(args ...string) (*controller.Config, error) {
 	var f runFlags
 	cmd := &cobra.Command{}
 	f.add(cmd)
@@ -87,13 +80,7 @@ func assembleRun(args ...string) (*controller, error) {
 	if err != nil {
 		return nil, err
 	}
-	cluster, err := connect(&f)
-	if err != nil {
-		return nil, err
-	}
-	return &controller{
-		flags: &f, settings: settings, logger: newLogger(os.Stderr, f.logFormat, f.verbosity), cluster: cluster, health: &health{}, registry: newRegistry(),
-	}, nil
+	return f.config(settings, newLogger(os.Stderr, f.logFormat, f.verbosity))
 }
 
 // telling says what is written to a server before it is, a line for each, and passes everything on.

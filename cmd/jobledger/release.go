@@ -132,7 +132,7 @@ func (c *cli) release(ctx context.Context, flags *pflag.FlagSet, f *releaseFlags
 	}
 	list := releaseList{c: c, dryRun: f.dryRun, format: f.output.format}
 	summary, err := release.Run(ctx, release.Config{
-		Client: cluster.client, Namespace: f.run.namespace, Finalizers: f.finalizer, DryRun: f.dryRun, Drained: f.drain,
+		Client: cluster.Client, Namespace: f.run.namespace, Finalizers: f.finalizer, DryRun: f.dryRun, Drained: f.drain,
 		Tell: list.add, Note: func(text string) { fmt.Fprintln(c.err, words.Clean(text)) },
 	})
 	if printed := list.end(summary, err == nil); printed != nil {

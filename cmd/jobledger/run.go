@@ -1,13 +1,16 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/controller"
 	"github.com/jobledger/jobledger/internal/serve"
 	"github.com/jobledger/jobledger/reconciler/observe"
 )
@@ -118,7 +121,7 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	flags.IntVarP(&f.verbosity, "v", "v", 0, "how much to tell: 0 what happens, 1 and up also details")
 	flags.DurationVar(&f.stop, "stop-timeout", 20*time.Second, "how long a stop may wait for what is in flight")
 	flags.DurationVar(&f.patience, "observe-patience", observe.DefaultPatience, "with --manage=observe, how long the other controller may take to do what would have been decided")
-	flags.Uint64Var(&f.epoch, epochFlag, 0,
+	flags.Uint64Var(&f.epoch, controller.EpochFlag, 0,
 		"go on though records of the log are known to be lost, under this epoch, which the refusal names; it serves once")
 	f.numbers.add(flags)
 	f.nats.add(cmd)
@@ -195,4 +198,41 @@ func (f *runFlags) mode() (events.Mode, error) {
 		return events.ModeObserve, nil
 	}
 	return 0, usage("--manage=%s: must be delegated, all or observe", f.manage)
+}
+
+// runController runs the controller that the flags choose until ctx ends or something fails. One that drains calls drained, unless it
+// is nil, when nothing of it is left to do.
+func runController(ctx context.Context, f *runFlags, settings events.Settings, logger *slog.Logger, drained func()) error {
+	config, err := f.config(settings, logger)
+	if err != nil {
+		return err
+	}
+	config.Drained = drained
+	return controller.Run(ctx, config)
+}
+
+// config is the controller that the flags choose. The cluster is found before anything is made on disk.
+func (f *runFlags) config(settings events.Settings, logger *slog.Logger) (*controller.Config, error) {
+	cluster, err := connect(f)
+	if err != nil {
+		return nil, err
+	}
+	stream, err := f.nats.config(f.log)
+	if err != nil {
+		return nil, err
+	}
+	b := thisBuild()
+	return &controller.Config{
+		Dir: f.log, Settings: settings, Cluster: cluster, Program: controller.Program{Version: b.Version, Go: b.Go, Commit: b.Commit}, Logger: logger,
+		Listen: f.listen, Scrape: f.scrape.config(), Stream: stream, Lease: f.elect.config(), Stop: f.stop, Patience: f.patience, Epoch: f.epoch,
+	}, nil
+}
+
+// connect makes a client of the cluster that the flags choose; it does not ask it anything yet.
+func connect(f *runFlags) (*controller.Cluster, error) {
+	loader, err := kubeconfigOf(f.kubeconfig, f.context)
+	if err != nil {
+		return nil, err
+	}
+	return controller.Connect(loader, thisBuild().Version)
 }

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/controller"
 )
 
 // settingFlags are the numbers of the Job contract (J-267) that an operator may change. The log keeps them with the rest of
@@ -39,7 +40,7 @@ func (f *settingFlags) add(flags *pflag.FlagSet) {
 		"how many ended pods one status write may bring to be counted")
 	flags.UintVar(&f.perDecision, "max-pod-create-delete-per-sync", uint(n.MaxPodsPerDecision),
 		"how many pods one decision for a Job creates, or deletes as surplus, at most")
-	flags.StringVar(&f.budget, budgetFlag, resource.NewQuantity(n.NamespaceBudget, resource.BinarySI).String(),
+	flags.StringVar(&f.budget, controller.BudgetFlag, resource.NewQuantity(n.NamespaceBudget, resource.BinarySI).String(),
 		"how much log a namespace may fill in an hour, such as 128Mi, before less of its Jobs and pods is recorded; 0 for any amount")
 	flags.UintVar(&f.slowStart, "slow-start", uint(n.SlowStart),
 		"how many creates a Job has in flight at first, and after a refusal; it doubles as they succeed")
@@ -53,7 +54,6 @@ const (
 	maxPods      = 100_000
 	leastBudget  = 1 << 20
 	mostBudget   = 1 << 40
-	budgetFlag   = "log-namespace-budget"
 )
 
 // settings are the numbers that the flags say, or a usage error that says what they may be.
@@ -88,7 +88,7 @@ func (f *settingFlags) settings() (events.Settings, error) {
 	}
 	budget, err := resource.ParseQuantity(f.budget)
 	if n.NamespaceBudget = budget.Value(); err != nil || n.NamespaceBudget != 0 && (n.NamespaceBudget < leastBudget || n.NamespaceBudget > mostBudget) {
-		return n, usage("--%s=%s: must be 0, or from 1Mi to 1Ti", budgetFlag, f.budget)
+		return n, usage("--%s=%s: must be 0, or from 1Mi to 1Ti", controller.BudgetFlag, f.budget)
 	}
 	switch {
 	case n.MaxPodFailureBackoff < n.PodFailureBackoff:

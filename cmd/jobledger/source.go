@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/controller"
 	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/joblist"
 	"github.com/jobledger/jobledger/internal/serve"
@@ -20,9 +21,6 @@ import (
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
 )
-
-// serverFile is a file in the log's directory in which a controller says where it answers: a URL.
-const serverFile = "SERVER"
 
 // sourceFlags say where records are read from.
 type sourceFlags struct{ log, server string }
@@ -88,15 +86,6 @@ func explainOpen(dir string, err error) error {
 	return fmt.Errorf("there is no log in %s", dir)
 }
 
-// leaveAddress writes a file that says where something answers. Whoever reads it meanwhile finds all of it, or none.
-func leaveAddress(file, url string) error {
-	fresh := file + ".new"
-	if err := os.WriteFile(fresh, []byte(url+"\n"), 0o600); err != nil {
-		return err
-	}
-	return os.Rename(fresh, file)
-}
-
 // local is the source of a log that this command opened for itself.
 type local struct {
 	history.Local
@@ -108,24 +97,24 @@ func (l local) Close() { _ = l.log.Close() } // it was only read
 // besides asks the controller that holds the log. The address it left is believed only if the process that answers there
 // is the one that holds the log.
 func besides(ctx context.Context, dir string, held *store.HeldError) (history.Source, error) {
-	text, err := os.ReadFile(filepath.Join(dir, serverFile))
+	text, err := os.ReadFile(filepath.Join(dir, controller.ServerFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w (it has not said in %s where it answers: it is starting, or runs with --listen=)",
-			held, filepath.Join(dir, serverFile))
+			held, filepath.Join(dir, controller.ServerFile))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("find out where the controller answers: %w", err)
 	}
 	client, err := serve.NewClient(strings.TrimSpace(string(text)))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, serverFile), err)
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, controller.ServerFile), err)
 	}
 	info, err := client.Info(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("%w; it was asked at the address in %s: %w", held, serverFile, err)
+		return nil, fmt.Errorf("%w; it was asked at the address in %s: %w", held, controller.ServerFile, err)
 	}
 	if held.PID != 0 && info.PID != held.PID {
-		return nil, fmt.Errorf("%w; at the address in %s answers process %d, another one", held, serverFile, info.PID)
+		return nil, fmt.Errorf("%w; at the address in %s answers process %d, another one", held, controller.ServerFile, info.PID)
 	}
 	return client, nil
 }

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/jobledger/jobledger/store/boltlog"
+	"github.com/jobledger/jobledger/internal/controller"
 )
 
 // TestAStopWhileTheLogIsReadIsNoFailure: a log of many records takes a while to be folded, and an operator may change their mind.
@@ -20,16 +20,9 @@ func TestAStopWhileTheLogIsReadIsNoFailure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log, err := boltlog.Open(dir, c.logOptions())
-	if err != nil {
-		t.Fatal(err)
-	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if err := c.work(ctx, log); err != nil {
+	if err := controller.Run(ctx, c); err != nil {
 		t.Errorf("stopped while the log was read: %v", err)
-	}
-	if err := log.Close(); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/jobledger/jobledger/events/nats/dial"
 	"github.com/jobledger/jobledger/events/nats/embedded"
 	"github.com/jobledger/jobledger/events/nats/publish"
+	"github.com/jobledger/jobledger/internal/controller"
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
@@ -37,11 +38,11 @@ func streamlog(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Defer(func() { ts.Check(log.Close()) })
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
 	server, err := embedded.Start(embedded.Config{
-		Dir: filepath.Join(dir, natsDir), Listen: "127.0.0.1:0", Logger: quiet, ReaderSecret: filepath.Join(dir, readerFile),
+		Dir: filepath.Join(dir, natsDir), Listen: "127.0.0.1:0", Logger: quiet, ReaderSecret: filepath.Join(dir, controller.ReaderFile),
 	})
 	ts.Check(err)
 	ts.Defer(server.Close)
-	secret, err := os.ReadFile(filepath.Join(dir, readerFile))
+	secret, err := os.ReadFile(filepath.Join(dir, controller.ReaderFile))
 	ts.Check(err)
 	file, err := json.Marshal(map[string]string{"url": server.URL(), "user": embedded.Reader, "password": strings.TrimSpace(string(secret))})
 	ts.Check(err)
@@ -50,7 +51,7 @@ func streamlog(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("NATS_USER", embedded.Reader)
 	ts.Setenv("NATS_PASSWORD", strings.TrimSpace(string(secret)))
 	ts.Setenv("RECORDS", strconv.FormatUint(uint64(log.Head().Sequence), 10))
-	ts.Check(os.WriteFile(filepath.Join(dir, natsFile), []byte(server.URL()+"\n"), 0o600))
+	ts.Check(os.WriteFile(filepath.Join(dir, controller.NATSFile), []byte(server.URL()+"\n"), 0o600))
 	if len(args) > 1 {
 		from, err1 := strconv.Atoi(args[2])
 		to, err2 := strconv.Atoi(args[3])

@@ -270,6 +270,27 @@ func TestNobodyImportsTheCommand(t *testing.T) {
 	}
 }
 
+// TestTheCommandIsFlagsAndWords looks at direct imports: the command chooses a controller and runs it, but makes no part of one.
+func TestTheCommandIsFlagsAndWords(t *testing.T) {
+	g := packages(t)
+	parts := []string{
+		"./events/informer/...", "./events/kube", "./events/metrics", "./reconciler/executor/...", "./store/livetail", "./internal/httpport",
+		"k8s.io/client-go/kubernetes/...", "github.com/prometheus/...", "golang.org/x/sync/...",
+	}
+	for _, imported := range g[path("./cmd/jobledger")].Imports {
+		if matchesAny(parts, imported) {
+			t.Errorf("the command imports %s, a part of a controller", imported)
+		}
+	}
+	for _, name := range []string{"./internal/show", "github.com/spf13/..."} {
+		for _, imported := range g[path("./internal/controller")].Imports {
+			if matches(name, imported) {
+				t.Errorf("the controller imports %s, which is for the command", imported)
+			}
+		}
+	}
+}
+
 // sorted is the module's own packages in order of their paths.
 func (g graph) sorted() []string {
 	var own []string

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/jobledger/jobledger/internal/controller"
+	"github.com/jobledger/jobledger/internal/lease"
+)
+
+// electFlags say whether a Lease is held, and which.
+type electFlags struct {
+	on              bool
+	given           bool // on was said by the operator
+	duration, renew time.Duration
+	retry           time.Duration
+	name, namespace string
+	adopt           bool
+}
+
+func (f *electFlags) add(flags *pflag.FlagSet) {
+	flags.BoolVar(&f.on, "leader-elect", true, "work only while holding a Lease; without one nothing keeps two controllers apart that have two logs")
+	flags.DurationVar(&f.duration, "leader-elect-lease-duration", lease.DefaultDuration, "how long others wait after the newest renewal of the Lease")
+	flags.DurationVar(&f.renew, "leader-elect-renew-deadline", lease.DefaultRenewDeadline, "how long a renewal is tried before the controller stops leading")
+	flags.DurationVar(&f.retry, "leader-elect-retry-period", lease.DefaultRetryPeriod, "time between tries to take or renew the Lease")
+	flags.StringVar(&f.name, "leader-elect-resource-name", "jobledger", "name of the Lease")
+	flags.StringVar(&f.namespace, "leader-elect-resource-namespace", "", "namespace of the Lease; that of --namespace, else "+lease.DefaultNamespace+", unless given")
+	flags.BoolVar(&f.adopt, "adopt", false, "go on though the Lease says that another log runs the Jobs of this cluster")
+}
+
+// check takes which flags were given, and refuses what cannot work.
+func (f *electFlags) check(flags *pflag.FlagSet) error {
+	f.given = flags.Changed("leader-elect")
+	switch {
+	case f.retry <= 0:
+		return usage("--leader-elect-retry-period=%s: must be longer than nothing", f.retry)
+	case f.renew <= f.retry+f.retry/5:
+		return usage("--leader-elect-renew-deadline=%s: must be longer than 1.2 times --leader-elect-retry-period=%s", f.renew, f.retry)
+	case f.duration < f.renew+f.retry+f.retry/5: // a loss is noticed that long after the renew deadline, at the latest
+		return usage("--leader-elect-lease-duration=%s: must be longer than --leader-elect-renew-deadline=%s by 1.2 times --leader-elect-retry-period=%s at least",
+			f.duration, f.renew, f.retry)
+	case f.duration < time.Second:
+		return usage("--leader-elect-lease-duration=%s: must be at least 1s", f.duration)
+	case f.name == "":
+		return usage("--leader-elect-resource-name: the Lease needs a name")
+	}
+	return nil
+}
+
+// config is the Lease that they choose.
+func (f *electFlags) config() controller.LeaseConfig {
+	return controller.LeaseConfig{
+		On: f.on, Duration: f.duration, RenewDeadline: f.renew, RetryPeriod: f.retry, Name: f.name, Namespace: f.namespace, Adopt: f.adopt,
+	}
+}

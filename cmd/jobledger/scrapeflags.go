@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+
+	"github.com/spf13/pflag"
+
+	"github.com/jobledger/jobledger/internal/controller"
+)
+
+// scrapeFlags say where probes and scrapers of other machines are answered, and which.
+type scrapeFlags struct {
+	address           string // empty for nowhere
+	certFile, keyFile string // empty for plain HTTP
+	authorize         bool
+}
+
+func (f *scrapeFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.address, "metrics-bind-address", "", "address for health and metrics alone, such as :10272; empty or 0 for none")
+	flags.StringVar(&f.certFile, "metrics-tls-cert-file", "", "certificate for --metrics-bind-address; it is read again when it changes")
+	flags.StringVar(&f.keyFile, "metrics-tls-key-file", "", "key of that certificate")
+	flags.BoolVar(&f.authorize, "metrics-authorize", false, "ask the API server who may read the metrics at --metrics-bind-address (TokenReview, SubjectAccessReview)")
+}
+
+// validate refuses what does not go together.
+func (f *scrapeFlags) validate() error {
+	if f.address == "0" {
+		f.address = "" // as other controllers spell it
+	}
+	switch {
+	case (f.certFile == "") != (f.keyFile == ""):
+		return usage("--metrics-tls-cert-file and --metrics-tls-key-file go together: give both")
+	case f.address == "" && (f.certFile != "" || f.authorize):
+		return usage("--metrics-tls-cert-file, --metrics-tls-key-file and --metrics-authorize go with --metrics-bind-address")
+	case f.authorize && f.certFile == "":
+		return usage("--metrics-authorize takes tokens, which need TLS: give --metrics-tls-cert-file and --metrics-tls-key-file")
+	case f.address == "":
+		return nil
+	}
+	if err := checkAddress(f.address); err != nil {
+		return &usageError{fmt.Sprintf("--metrics-bind-address=%s: %v", f.address, err)}
+	}
+	return nil
+}
+
+// config is what they choose.
+func (f *scrapeFlags) config() controller.ScrapeConfig {
+	return controller.ScrapeConfig{Address: f.address, CertFile: f.certFile, KeyFile: f.keyFile, Authorize: f.authorize}
+}
+
+// checkAddress says what is wrong with an address to listen on.
+func checkAddress(address string) error {
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("a host and a port are wanted, such as %s", defaultListen)
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return fmt.Errorf("%q is no port", port)
+	}
+	return nil
+}

@@ -1,0 +1,61 @@
+package controller
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jobledger/jobledger/reconciler/loop"
+)
+
+// budgets is what was said of namespaces that are over their budgets of log. It belongs to the loop's goroutine.
+type budgets struct {
+	looked time.Time
+	told   time.Time
+	names  []string // that were told
+}
+
+// BudgetFlag is the flag that sets the budget, which messages name.
+const BudgetFlag = "log-namespace-budget"
+
+const (
+	budgetLook  = time.Second
+	budgetTell  = time.Minute // between messages about namespaces over their budgets
+	budgetNames = 5           // that are named, of any number
+)
+
+// showBudgets says which namespaces are over their budgets: how many to metrics, some by name to probes, and now and then to the log.
+func (c *controller) showBudgets(l *loop.Loop) {
+	c.metrics.passed.Store(l.PassedOver())
+	s, now := &c.budgets, time.Now()
+	if now.Sub(s.looked) < budgetLook {
+		return
+	}
+	s.looked = now
+	n, names := l.World().OverBudget(c.runner.Clock.Now(), budgetNames)
+	c.metrics.over.Store(int64(n))
+	c.health.set(func(h *Health) { h.over = overBudget(n, names) })
+	if slices.Equal(names, s.names) || now.Sub(s.told) < budgetTell {
+		return
+	}
+	s.names, s.told = names, now
+	if n == 0 {
+		c.logger.Info("no namespace is over its budget of log any more")
+		return
+	}
+	c.logger.Warn("namespaces fill the log beyond --"+BudgetFlag+": less of their Jobs and pods is recorded",
+		"namespaces", n, "some", strings.Join(names, ","), "budget", l.World().Settings.NamespaceBudget)
+}
+
+// overBudget is that in a sentence; empty when there is nothing to say.
+func overBudget(n int, names []string) string {
+	if n == 0 {
+		return ""
+	}
+	more := ""
+	if n > len(names) {
+		more = fmt.Sprintf(" and %d more", n-len(names))
+	}
+	return fmt.Sprintf("over --%s, so less of it is recorded: %s%s", BudgetFlag, strings.Join(names, ", "), more)
+}

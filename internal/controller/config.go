@@ -1,0 +1,61 @@
+package controller
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/events/nats/embedded"
+	"github.com/jobledger/jobledger/events/nats/publish"
+)
+
+// Config says what a controller runs, and how. The flags of "jobledger run" are its documentation; whoever makes one has refused what
+// does not go together.
+type Config struct {
+	Dir      string // of the log
+	Settings events.Settings
+	Cluster  *Cluster
+	Program  Program
+	Logger   *slog.Logger
+
+	Listen   string        // loopback address for readers, probes and metrics; empty for none
+	Scrape   ScrapeConfig  // probes and metrics for other machines
+	Stream   StreamConfig  // what goes out on NATS
+	Lease    LeaseConfig   // by which one controller of a cluster works at a time
+	Stop     time.Duration // how long a stop waits for what is in flight
+	Patience time.Duration // in observe mode, how long another controller may take
+	Epoch    uint64        // to be begun after a loss of records; 0 for none
+	Drained  func()        // called once, when a controller that drains has nothing left to do; nil for nobody
+
+	RotateBytes int64         // size at which a file of the log is sealed; 0 for that of boltlog
+	PackEvery   time.Duration // between looks for sealed files to pack; 0 for a minute
+}
+
+// Program says which program this is.
+type Program struct{ Version, Go, Commit string }
+
+// ScrapeConfig says where probes and scrapers of other machines are answered, and which.
+type ScrapeConfig struct {
+	Address           string // empty for nowhere
+	CertFile, KeyFile string // empty for plain HTTP
+	Authorize         bool   // the API server is asked who may read metrics
+}
+
+// StreamConfig says what is published on NATS, and where. The zero StreamConfig publishes nothing.
+type StreamConfig struct {
+	Publish  publish.Config   // Log and Logger are the controller's
+	Embedded *embedded.Config // of the server that runs in this process; nil for one of others
+}
+
+// wanted reports whether anything is to be published.
+func (c *StreamConfig) wanted() bool {
+	return c.Embedded != nil || c.Publish.Dial.URL != "" || c.Publish.Dial.Context != ""
+}
+
+// LeaseConfig says whether a Lease is held, and which. The durations are those of lease.Config.
+type LeaseConfig struct {
+	On                                   bool
+	Duration, RenewDeadline, RetryPeriod time.Duration
+	Name, Namespace                      string // Namespace is that of the Jobs, else lease.DefaultNamespace, when it is empty
+	Adopt                                bool   // go on though the Lease names another log
+}

@@ -1,0 +1,486 @@
+package controller
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/events/informer"
+	"github.com/jobledger/jobledger/events/kube"
+	jobmetrics "github.com/jobledger/jobledger/events/metrics"
+	"github.com/jobledger/jobledger/events/nats/publish"
+	"github.com/jobledger/jobledger/internal/joblist"
+	"github.com/jobledger/jobledger/internal/known"
+	"github.com/jobledger/jobledger/internal/lease"
+	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/reconciler"
+	"github.com/jobledger/jobledger/reconciler/executor"
+	"github.com/jobledger/jobledger/reconciler/executor/kubeapi"
+	"github.com/jobledger/jobledger/reconciler/loop"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/boltlog"
+	"github.com/jobledger/jobledger/store/livetail"
+)
+
+// controller is the parts of a run, tied together.
+type controller struct {
+	config   *Config
+	settings events.Settings
+	logger   *slog.Logger
+	cluster  *Cluster
+	registry *prometheus.Registry
+	lease    *lease.Lease // nil when none is wanted
+	identity string       // as which the Lease is held
+	adopts   bool         // it was said that the log is another than before
+
+	log       store.Log
+	key       events.Key // of the log
+	queue     *loop.Queue
+	informer  *informer.Informer
+	executor  *executor.Executor
+	hands     *countedHands
+	runner    *loop.Runner
+	publisher *kube.Publisher
+	alarm     *kube.Alarm
+	disk      disk
+	budgets   budgets
+	counter   *jobmetrics.Consumer
+	scrubber  *scrubber
+	packer    *packer
+	lists     joblist.Config // of the log's Jobs, for readers
+	stream    *streamer      // nil for none
+	endpoint  *endpoint      // nil for none
+	health    *Health
+	metrics   *metrics
+	drain     *Drain // nil unless it drains
+}
+
+// Run runs a controller until ctx ends or something fails, and then stops in good order.
+func Run(ctx context.Context, config *Config) error {
+	logger := config.Logger
+	c := &controller{
+		config: config, settings: config.Settings, logger: logger, cluster: config.Cluster, health: &Health{}, registry: newRegistry(config.Program),
+	}
+	if config.Settings.Draining {
+		c.drain = &Drain{Log: logger, Drained: config.Drained}
+	}
+	work := func(ctx context.Context) error { return c.withLog(ctx, c.work) }
+	if c.elects() {
+		work = c.elect
+	}
+	if config.Scrape.Address == "" {
+		return work(ctx)
+	}
+	scrape, err := newScrape(&config.Scrape, c.health, c.registry, config.Cluster.Client, logger)
+	if err != nil {
+		return err
+	}
+	logger.Info("serving health and metrics", "metrics", scrape.URL())
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(scrape.Run) // ends with the next
+	group.Go(func() error {
+		defer stopServing(scrape)
+		return work(ctx)
+	})
+	return group.Wait()
+}
+
+// work does what a controller does, on the log.
+func (c *controller) work(ctx context.Context, log *boltlog.Log) (err error) {
+	config, logger := c.config, c.logger
+	if err := os.Remove(filepath.Join(config.Dir, ServerFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove the address of the controller before: %w", err)
+	}
+	id, head := log.Identity(), log.Head()
+	logger.Info("log opened", "directory", config.Dir, "logID", id.LogID, "epoch", id.Epoch,
+		"records", uint64(head.Sequence), "hash", head.Hash.String())
+	world, err := loop.Recover(ctx, log)
+	if err != nil {
+		return unlessStopped(ctx, err)
+	}
+	if world.Lost != (events.Loss{}) {
+		return c.explainLoss(&loop.LossError{Loss: world.Lost})
+	}
+	if err := c.takeKey(log, world.Key); err != nil {
+		return err
+	}
+	logger.Info("state folded", "jobs", world.Len(), "finishedJobs", world.Stubs())
+
+	c.health.set(func(h *Health) { h.listing, h.Holes = true, log.Holes })
+	c.metrics = newMetrics(c.registry, log)
+	c.metrics.disk(log)
+	c.scrubber = newScrubber(log, logger, c.registry)
+	c.packer = newPacker(log, config.PackEvery, logger, c.registry)
+	c.log = livetail.New(countedLog{log, c.metrics}, 0)
+	c.lists = joblist.Config{Log: c.log, Files: log.Files, Dir: config.Dir}
+	tellRoom(config.Stream.Embedded, log.Usage, logger)
+	if c.stream, err = newStreamer(&config.Stream, config.Dir, c.log, logger); err != nil {
+		return err
+	}
+	if c.stream != nil {
+		c.stream.Diverged = func(e *publish.DivergedError) { // the loop records it, and ends
+			c.queue.Observe(events.Observation{Facts: &events.LossFound{Loss: e.Loss()}})
+		}
+	}
+	defer func() { c.stream.close() }()
+	if err := c.assemble(ctx, world); err != nil {
+		return err
+	}
+	return c.run(ctx)
+}
+
+// takeKey takes the key of the log, which the last run knew under that ID.
+func (c *controller) takeKey(log *boltlog.Log, before string) error {
+	key, made, err := log.Key()
+	if err != nil {
+		return err
+	}
+	c.key = key
+	switch {
+	case before == "" || before == key.ID():
+	case made:
+		c.logger.Warn("the key of the log was lost: there is a new one, and the specs of unfinished Jobs are stated again under it",
+			"before", before, "now", key.ID())
+	default:
+		c.logger.Warn("the key of the log is another one than that of the last run: the specs of unfinished Jobs are stated again under it",
+			"before", before, "now", key.ID())
+	}
+	return nil
+}
+
+// assemble makes the parts. Nothing runs yet.
+func (c *controller) assemble(ctx context.Context, world *projector.World) (err error) {
+	client, err := kubeapi.New(c.cluster.Client)
+	if err != nil {
+		return err
+	}
+	var api clusterAPI = client
+	if c.log, api, err = withFailpoints(c.log, api); err != nil {
+		return err
+	}
+	identity := c.log.Identity()
+	c.queue = loop.NewQueue()
+	c.queue.Remember(c.log, world)
+	objects := executor.NewObjects(informer.TemplateHash(c.key))
+	var keeper informer.Keeper = objects
+	if c.observes() {
+		keeper = nil // what it keeps is for carrying out commands
+	}
+	c.informer, err = informer.New(informer.Config{
+		Client: c.cluster.Client, Namespace: c.settings.Namespace, Mode: c.settings.Mode, Draining: c.settings.Draining,
+		Identity: identity, Key: c.key, Sink: c.queue, Keeper: keeper, Known: known.Of(world), Logger: c.logger,
+		Foreign: c.metrics.ofJobs.Foreign,
+	})
+	if err != nil {
+		return err
+	}
+	var hands loop.Hands = noHands{}
+	var lost <-chan struct{}
+	var busy func(events.Stream) bool
+	if !c.observes() {
+		if err := c.assembleHands(world, api, objects); err != nil {
+			return err
+		}
+		hands, busy = c.hands, c.executor.Busy
+	}
+	if c.lease != nil {
+		lost = c.lease.Lost()
+	}
+	server, _ := c.cluster.time(ctx)
+	c.runner = &loop.Runner{
+		Loop: loop.New(loop.Config{
+			Log: c.log, World: world, Settings: c.settings, Program: c.config.Program.Version, Key: c.key.ID(), ZoneData: zoneData(), Salt: salt,
+			Leader: c.identity, Patience: c.config.Patience, Busy: busy,
+		}),
+		Queue: c.queue, Hands: hands, Clock: loop.NewClock(server), Log: c.logger,
+		Full: c.full, Relist: func() { c.informer.Relist(events.ListingGap) }, ServerTime: c.cluster.time,
+		Drain: c.config.Stop, Show: c.show, Lost: lost,
+	}
+	c.metrics.parts(c.queue, c.informer, c.executor, c.health)
+	if c.stream != nil {
+		c.health.set(func(h *Health) { h.degraded = c.stream.degraded })
+		c.metrics.streaming(c.stream)
+	}
+	if c.config.Listen != "" {
+		if c.endpoint, err = newEndpoint(c.config.Listen, c.config.Program.Version, c.lists, c.health, c.registry, c.logger); err != nil {
+			return err
+		}
+	}
+	return c.leaveAddresses()
+}
+
+// clusterAPI is all that commands ask of a cluster.
+type clusterAPI interface {
+	executor.API
+	executor.GroupAPI
+}
+
+// assembleHands makes the parts by which the world hears of what was decided: commands, Kubernetes Events, and the metrics of
+// Jobs, which are those of who runs them.
+func (c *controller) assembleHands(world *projector.World, api clusterAPI, objects *executor.Objects) (err error) {
+	may := c.informer.Sure
+	var within func(context.Context) (context.Context, context.CancelFunc)
+	if c.lease != nil {
+		may = func() bool { return c.lease.Holds() && c.informer.Sure() }
+		within = c.lease.Within
+	}
+	c.executor, err = executor.New(executor.Config{
+		Seal: c.key.Seal, May: may, Within: within, API: api, Groups: api, Objects: objects, Mode: c.settings.Mode,
+		Observe: c.informer.ObserveJob, ObservePod: c.informer.ObservePod, Wrote: c.informer.Wrote, Behind: c.informer.Behind, StopTimeout: c.config.Stop,
+		RequestTimeout: min(30*time.Second, c.settings.RequestTimeout/2), // shorter than the server's
+	})
+	if err != nil {
+		return err
+	}
+	c.hands = newCountedHands(c.executor, c.metrics)
+	c.publisher, err = kube.New(kube.Config{Log: c.log, Client: c.cluster.Client, Mode: c.settings.Mode, Logger: c.logger})
+	if err != nil {
+		return err
+	}
+	c.alarm = kube.NewAlarm(c.log, c.cluster.Client, c.logger)
+	c.registry.MustRegister(c.metrics.ofJobs)
+	c.counter = jobmetrics.Follow(c.log, world, c.metrics.ofJobs) // before the loop changes the world
+	return nil
+}
+
+// observes reports whether another controller runs the Jobs, and this one only reads.
+func (c *controller) observes() bool { return c.settings.Mode == events.ModeObserve }
+
+// noHands carries nothing out.
+type noHands struct{}
+
+// Submit is described by loop.Hands.
+func (noHands) Submit(tasks ...events.Task) {
+	if len(tasks) > 0 {
+		panic("a command is to be carried out in observe mode") // the loop decides nothing there
+	}
+}
+
+// TakeBack is described by loop.Hands.
+func (noHands) TakeBack(...events.Task) {}
+
+// Stop is described by loop.Hands.
+func (noHands) Stop(context.Context) {}
+
+// salt protects erased evidence from being guessed.
+func salt() (s events.Salt) {
+	_, _ = rand.Read(s[:]) // never fails
+	return s
+}
+
+// zoneData says which time zone data decisions use: none yet, as no decision depends on a zone.
+func zoneData() string { return "" }
+
+// show is called by the loop between turns.
+func (c *controller) show(l *loop.Loop) {
+	w := l.World()
+	c.metrics.jobs.Store(int64(w.Len()))
+	c.metrics.stubs.Store(int64(w.Stubs()))
+	c.metrics.showRefused(l)
+	c.showBudgets(l)
+	if c.drain != nil {
+		c.drain.Look(w, time.Now())
+	}
+	was, before, rival := false, "", l.Rival()
+	c.health.set(func(h *Health) {
+		was, h.listing = h.listing, w.Listing
+		before, h.rival = h.rival, rival
+		h.turned = time.Now()
+	})
+	switch {
+	case rival != "" && rival != before:
+		c.logger.Error(rival)
+	case rival == "" && before != "":
+		c.logger.Info("no other controller was at work for a minute: decisions go on")
+	}
+	if was && !w.Listing {
+		go tuneCollector() // ends by itself, soon; the loop need not wait for it
+		c.logger.Info("cluster listed: deciding", "jobs", w.Len(), "finishedJobs", w.Stubs())
+	}
+}
+
+// run starts the parts and waits. A stop goes from the facts to the log: the informer tells nothing more, the loop folds
+// what there is and waits for what is in flight, Events catch up, readers are let go.
+func (c *controller) run(ctx context.Context) error {
+	c.announce(ctx)
+	group, ctx := errgroup.WithContext(ctx)
+	after, release := context.WithCancel(context.WithoutCancel(ctx)) // for what outlives the loop
+	defer release()
+
+	group.Go(func() error { return c.watch(ctx) })      // ends with ctx
+	group.Go(func() error { c.worry(ctx); return nil }) // ends with ctx
+	keeper := joblist.NewKeeper(c.lists, c.logger)
+	group.Go(func() error { c.scrubber.run(ctx); return nil }) // ends with ctx
+	group.Go(func() error { c.packer.run(ctx); return nil })   // ends with ctx
+	group.Go(func() error { keeper.Run(ctx); return nil })     // ends with ctx
+	group.Go(func() error {                                    // ends with ctx, after a stop in good order
+		defer release()
+		defer c.queue.Close() // the informer may wait for room in it
+		return c.decide(ctx)
+	})
+	if !c.observes() {
+		group.Go(func() error { // ends when the loop has
+			return c.executor.Run(after, func(r events.TaskResult) {
+				c.hands.ended(&r)
+				c.queue.Report(r)
+			})
+		})
+		group.Go(func() error { return c.publish(after) })        // ends when the loop has, and it caught up or gave up
+		group.Go(func() error { return c.count(after) })          // ends when the loop has
+		group.Go(func() error { c.alarm.Run(after); return nil }) // ends when the loop has
+	}
+	if c.stream != nil {
+		group.Go(func() error { return c.stream.run(after) }) // ends when the loop has, and it caught up or gave up
+	}
+	if c.endpoint != nil {
+		group.Go(c.endpoint.Run) // ends with the next
+		group.Go(func() error {
+			<-after.Done()
+			bound, cancel := context.WithTimeout(context.Background(), askTimeout)
+			defer cancel()
+			return c.endpoint.close(bound)
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	c.finishLists(keeper)
+	c.logger.Info("stopped in good order")
+	return nil
+}
+
+// finishLists brings the lists of Jobs to the end of the log, within a bound: without that readers take a little longer.
+func (c *controller) finishLists(keeper *joblist.Keeper) {
+	bound, cancel := context.WithTimeout(context.Background(), askTimeout)
+	defer cancel()
+	if err := keeper.Finish(bound); err != nil {
+		c.logger.Warn("the lists of Jobs are behind: 'get jobs' takes longer", "error", err)
+	}
+}
+
+// watch runs the informer. client-go's Reflector waits for up to a minute between tries to reach a server that refuses
+// connections, and does not hear ctx meanwhile; a stop does not wait for that. What it might still tell, nobody reads.
+func (c *controller) watch(ctx context.Context) error {
+	ended := make(chan error, 1)
+	go func() { ended <- c.informer.Run(ctx) }() // ends a while after ctx, or with the process
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(time.Second):
+		return nil
+	}
+}
+
+// decide runs the loop.
+func (c *controller) decide(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, func() {
+		c.health.set(func(h *Health) { h.stopping = true })
+		if c.leaseLost() {
+			c.logger.Error("the Lease is lost: stopping at once", "error", context.Cause(ctx))
+			return
+		}
+		c.logger.Info("stopping: waiting for what is in flight", "within", c.config.Stop.String())
+	})
+	defer stop()
+	err := c.explainLoss(c.runner.Run(ctx))
+	if err != nil {
+		c.health.set(func(h *Health) { h.failed = err })
+	}
+	return err
+}
+
+// publish publishes Kubernetes Events until ctx ends, and then what became durable since, within a bound.
+func (c *controller) publish(ctx context.Context) error {
+	if err := c.publisher.Run(ctx); err != nil {
+		return fmt.Errorf("publish Kubernetes Events: %w", err)
+	}
+	if c.leaseLost() {
+		return nil // who leads now goes on with them
+	}
+	bound, cancel := context.WithTimeout(context.Background(), askTimeout)
+	defer cancel()
+	if c.lease != nil {
+		bound, cancel = c.lease.Within(bound)
+		defer cancel()
+	}
+	if err := c.publisher.CatchUp(bound); err != nil {
+		c.logger.Warn("Kubernetes Events are behind; the next start goes on with them", "error", err)
+	}
+	return nil
+}
+
+// count counts what durable records say until ctx ends.
+func (c *controller) count(ctx context.Context) error {
+	if err := c.counter.Run(ctx); err != nil {
+		return fmt.Errorf("metrics of Jobs: %w", err)
+	}
+	return nil
+}
+
+// announce says what runs, and on what.
+func (c *controller) announce(ctx context.Context) {
+	attrs := []any{
+		"version", c.config.Program.Version, "rules", reconciler.RulesVersion, "manage", c.settings.Mode.String(), "server", c.cluster.host,
+	}
+	if c.settings.Namespace != "" {
+		attrs = append(attrs, "namespace", c.settings.Namespace)
+	}
+	if c.settings.Draining {
+		attrs = append(attrs, "drain", true)
+	}
+	for _, s := range c.settings.Differences() {
+		attrs = append(attrs, s.Flag, s.Value)
+	}
+	if c.endpoint != nil {
+		attrs = append(attrs, "listen", c.endpoint.URL())
+	}
+	if c.stream != nil {
+		attrs = append(attrs, "nats", c.stream.Dial.Servers(), "natsCluster", c.stream.Cluster)
+	}
+	bound, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	if version, err := c.cluster.version(bound); err == nil {
+		c.logger.Info("running", append(attrs, "serverVersion", version)...)
+	} else {
+		c.logger.Warn("running, but the API server does not answer yet", append(attrs, "error", err)...)
+	}
+}
+
+// worry says at once if rights are missing, and now and then that the cluster cannot be listed, and why, for as long as that is so:
+// client-go asks again and again, and says nothing of a server that refuses connections.
+func (c *controller) worry(ctx context.Context) {
+	c.lookAtRights(ctx)
+	was := false
+	every(ctx, worryEvery, func(ctx context.Context) {
+		listing, denied := false, ""
+		c.health.set(func(h *Health) { listing, denied = h.listing, h.denied })
+		if listing || denied != "" {
+			denied = c.lookAtRights(ctx)
+		}
+		if listing && was && denied == "" {
+			bound, cancel := context.WithTimeout(ctx, askTimeout)
+			_, err := c.cluster.version(bound)
+			cancel()
+			c.logger.Warn("the cluster is still being listed: nothing is decided until that is done", "server", c.cluster.host, "error", err)
+		}
+		was = listing
+	})
+}
+
+// worryEvery is how long a listing may take before somebody should know.
+const worryEvery = 15 * time.Second

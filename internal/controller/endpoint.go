@@ -1,0 +1,51 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/jobledger/jobledger/internal/httpport"
+	"github.com/jobledger/jobledger/internal/joblist"
+	"github.com/jobledger/jobledger/internal/serve"
+)
+
+// endpoint answers people, probes and scrapers of this machine.
+type endpoint struct {
+	*httpport.Server
+	file string // where its address is left for readers of the log
+	done chan struct{}
+}
+
+// newEndpoint listens. Its address is to be left in the log's directory.
+func newEndpoint(address, version string, lists joblist.Config, h *Health, metrics prometheus.Gatherer, logger *slog.Logger) (*endpoint, error) {
+	e := &endpoint{file: filepath.Join(lists.Dir, ServerFile), done: make(chan struct{})}
+	mux := http.NewServeMux()
+	mux.Handle("/v1/", serve.Handler(serve.Config{
+		Log: lists.Log, Lists: joblist.New(lists), PID: os.Getpid(), Version: version, Done: e.done,
+	}))
+	h.serve(mux, metrics, nil)
+	var err error
+	e.Server, err = httpport.Listen(httpport.Config{Address: address, Handler: serve.Guard(mux), Logger: logger})
+	if err != nil {
+		return nil, fmt.Errorf("%w (--listen=127.0.0.1:0 takes any free port, --listen= none)", err)
+	}
+	return e, nil
+}
+
+// close ends answers that follow the log, waits for others within ctx, and takes the address away.
+func (e *endpoint) close(ctx context.Context) error {
+	close(e.done)
+	err := os.Remove(e.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return errors.Join(err, e.Shutdown(ctx))
+}

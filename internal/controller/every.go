@@ -1,0 +1,20 @@
+package controller
+
+import (
+	"context"
+	"time"
+)
+
+// every calls do each time that pause has passed, until ctx ends. A call that takes longer delays the next one.
+func every(ctx context.Context, pause time.Duration, do func(context.Context)) {
+	tick := time.NewTicker(pause)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			do(ctx)
+		}
+	}
+}

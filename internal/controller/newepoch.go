@@ -1,0 +1,182 @@
+package controller
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/pager"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/events/nats/publish"
+	"github.com/jobledger/jobledger/reconciler/loop"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/boltlog"
+)
+
+// A log that is known to have lost records is not gone on with: its next records would have the numbers of those that are lost. Only an
+// operator can say that it is to go on, by naming the epoch that begins. That number must be higher than any that was seen; so the flag
+// is good for one loss, and does nothing when it stays where it is.
+
+// EpochFlag is the flag that names the epoch, which messages name.
+const EpochFlag = "force-new-epoch"
+
+// explainLoss adds to an error that says that records are lost what an operator can do.
+func (c *controller) explainLoss(err error) error {
+	var found *loop.LossError
+	var lost *store.LossError
+	switch {
+	case errors.As(err, &found):
+		return c.refuseLoss(err, found.Loss.Epoch)
+	case errors.As(err, &lost):
+		return c.refuseLoss(err, lost.Loss.Epoch)
+	}
+	return err
+}
+
+// refuseLoss says why a log is not gone on with, and how it can be. No epoch higher than that one was seen.
+func (c *controller) refuseLoss(err error, seen uint64) error {
+	return fmt.Errorf("%w. Nothing is done with the log in %s: if there is a newer copy of it, put that in its place; to go on without the "+
+		"records that are lost, under another epoch: --%s=%d", err, c.config.Dir, EpochFlag, seen+1)
+}
+
+// goOn begins the epoch that the operator named, when it is known that records of the log are lost. It is done before anything else
+// hears of the log: what tells of the lost records is still there if this does not come to its end.
+func (c *controller) goOn(ctx context.Context, log *boltlog.Log) error {
+	epoch, now := c.config.Epoch, log.Identity().Epoch
+	if epoch == 0 {
+		return nil // what the log itself knows is refused elsewhere
+	}
+	world, err := loop.Recover(ctx, log)
+	if err != nil {
+		return err
+	}
+	losses := log.Losses()
+	if world.Lost != (events.Loss{}) {
+		losses = append(slices.Clone(losses), world.Lost)
+	}
+	if epoch > now {
+		more, err := c.survey(ctx, log)
+		if err != nil {
+			return fmt.Errorf("--%s=%d: every epoch that was seen must be known before another one begins: %w", EpochFlag, epoch, err)
+		}
+		losses = append(slices.Clone(losses), more...)
+	}
+	if len(losses) == 0 {
+		c.logger.Warn("no record of the log is known to be lost: --"+EpochFlag+" does nothing. Take it out: it would let the next loss pass",
+			"epoch", now, "flag", epoch)
+		return nil
+	}
+	lost := slices.MaxFunc(losses, func(a, b events.Loss) int {
+		return cmp.Or(cmp.Compare(a.Epoch, b.Epoch), cmp.Compare(a.Sequence, b.Sequence))
+	})
+	if seen := max(now, lost.Epoch); epoch <= seen {
+		return c.refuseLoss(fmt.Errorf("--%s=%d: epoch %d was seen already: %w", EpochFlag, epoch, seen, &loop.LossError{Loss: lost}), seen)
+	}
+	c.logger.Warn("going on without records that are lost, as --"+EpochFlag+" says", "lost", lost.String(), "head", uint64(log.Head().Sequence),
+		"epoch", epoch)
+	if err := loop.BeginEpoch(ctx, log, world, events.At(time.Now()), salt, epoch, lost); err != nil {
+		return err
+	}
+	return log.GoOn()
+}
+
+// survey asks all that may have seen later records of the log, or a later epoch, what they know: the Lease, the pods, the stream.
+func (c *controller) survey(ctx context.Context, log *boltlog.Log) (losses []events.Loss, err error) {
+	ctx, cancel := context.WithTimeout(ctx, surveyWithin)
+	defer cancel()
+	if c.lease != nil {
+		said, err := c.lease.Read(ctx)
+		if err != nil {
+			return nil, err
+		}
+		lost, is, err := lostByLease(said, log)
+		if err != nil {
+			return nil, fmt.Errorf("compare the log with what the Lease %s says: %w", said.Lease, err)
+		}
+		if is {
+			losses = append(losses, lost)
+		}
+	}
+	byPods, err := c.surveyPods(ctx, log)
+	if err != nil {
+		return nil, err
+	}
+	byStream, err := c.surveyStream(ctx, log)
+	return slices.Concat(losses, byPods, byStream), err
+}
+
+// surveyWithin bounds the questions of survey together.
+const surveyWithin = time.Minute
+
+// surveyPods finds the pods of this log that are of a later epoch.
+func (c *controller) surveyPods(ctx context.Context, log *boltlog.Log) (losses []events.Loss, err error) {
+	key, err := boltlog.ReadKey(c.config.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // no seal can be told from a forged one
+	}
+	if err != nil {
+		return nil, err
+	}
+	id := log.Identity()
+	list := pager.New(func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+		return c.cluster.Client.CoreV1().Pods(c.settings.Namespace).List(ctx, o)
+	})
+	err = list.EachListItem(ctx, metav1.ListOptions{}, func(o runtime.Object) error {
+		pod := o.(*corev1.Pod)
+		command := pod.Annotations[events.CommandAnnotation]
+		life, job, ordinal, ok := events.ParseCommand(command)
+		if ok && life.LogID == id.LogID && life.Epoch > id.Epoch && pod.Annotations[events.SealAnnotation] == key.Seal(pod.Namespace, command) {
+			losses = append(losses, events.Loss{
+				Witness: events.WitnessPod, Epoch: life.Epoch, Job: job, Ordinal: ordinal, Pod: pod.UID,
+			})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the pods: %w", err)
+	}
+	return losses, nil
+}
+
+// surveyStream asks the NATS stream for the newest record of this log.
+func (c *controller) surveyStream(ctx context.Context, log *boltlog.Log) ([]events.Loss, error) {
+	s, err := newStreamer(&c.config.Stream, c.config.Dir, log, c.logger)
+	if s == nil || err != nil {
+		return nil, err
+	}
+	defer s.close()
+	lost, is, err := publish.Ahead(ctx, s.Config)
+	if err != nil || !is {
+		return nil, err
+	}
+	return []events.Loss{lost}, nil
+}
+
+// lifeAfter is the first record of the first epoch after that one, and whether the log went on without lost records then; 0 when there
+// is none, or it is pruned.
+func lifeAfter(log store.Reader, epoch uint64) (first events.Sequence, restored bool, err error) {
+	for r, err := range log.ReadStream(context.Background(), events.Controller, 0, store.Backward) {
+		if errors.Is(err, store.ErrPruned) {
+			break
+		}
+		if err != nil {
+			return 0, false, err
+		}
+		f, ok := r.Facts.(*events.EpochChanged)
+		if ok && f.Epoch <= epoch {
+			break
+		}
+		if ok {
+			first, restored = r.Sequence, f.Reason == events.EpochRestored
+		}
+	}
+	return first, restored, nil
+}

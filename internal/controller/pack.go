@@ -1,0 +1,63 @@
+package controller
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
+)
+
+// packEvery is how often it is looked, unless another time is asked for, whether a sealed file is plain. Jobs of a day fill one; looking costs nothing.
+const packEvery = time.Minute
+
+// packer packs the sealed files of the log, one after the other: a packed file takes a third of the disk.
+type packer struct {
+	log    packable
+	every  time.Duration
+	logger *slog.Logger
+	files  prometheus.Counter
+	told   string // the last error
+}
+
+// packable packs one file after the other: a log on disk.
+type packable interface {
+	Pack(ctx context.Context) (events.Sequence, error)
+}
+
+func newPacker(log packable, every time.Duration, logger *slog.Logger, registry *prometheus.Registry) *packer {
+	p := &packer{log: log, every: cmp.Or(every, packEvery), logger: logger, files: prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "jobledger_log_packed_files_total", Help: "Sealed files of the log that were packed.",
+	})}
+	registry.MustRegister(p.files)
+	return p
+}
+
+// run packs what is sealed until ctx ends.
+func (p *packer) run(ctx context.Context) { every(ctx, p.every, p.all) }
+
+// all packs until no file is plain, or one cannot be packed. It tells why once.
+func (p *packer) all(ctx context.Context) {
+	for {
+		first, err := p.log.Pack(ctx)
+		switch {
+		case err == nil && first == 0:
+			return
+		case err == nil:
+			p.files.Inc()
+			p.told = ""
+			continue
+		case ctx.Err() != nil || errors.Is(err, store.ErrClosed) || errors.Is(err, store.ErrPruned):
+			return
+		case err.Error() != p.told:
+			p.logger.Warn("a sealed file of the log stays as it is: it is not packed", "error", err)
+			p.told = err.Error()
+		}
+		return
+	}
+}

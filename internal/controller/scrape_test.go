@@ -1,0 +1,108 @@
+package controller
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+)
+
+// testCertificate writes the pair of a test server of the library into files.
+func testCertificate(t *testing.T) (certFile, keyFile string) {
+	t.Helper()
+	server := httptest.NewUnstartedServer(nil)
+	server.StartTLS()
+	defer server.Close()
+	pair := server.TLS.Certificates[0]
+	key, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	certFile, keyFile = filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
+	for file, block := range map[string]*pem.Block{certFile: {Type: "CERTIFICATE", Bytes: pair.Certificate[0]}, keyFile: {Type: "PRIVATE KEY", Bytes: key}} {
+		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return certFile, keyFile
+}
+
+// O-034: metrics are given to those who may get the path, and to nobody else.
+// O-035: probes are answered to all.
+// O-073: what the probes found is at /metrics/slis, under the names that dashboards know.
+//
+// TestWhoMayScrape: with --metrics-authorize probes are answered to all, and metrics to those whom the API server lets read them.
+func TestWhoMayScrape(t *testing.T) {
+	client := fake.NewClientset()
+	client.PrependReactor("create", "tokenreviews", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		r := a.(clienttesting.CreateAction).GetObject().(*authenticationv1.TokenReview)
+		r.Status = authenticationv1.TokenReviewStatus{Authenticated: true, User: authenticationv1.UserInfo{Username: r.Spec.Token}}
+		return true, r, nil
+	})
+	client.PrependReactor("create", "subjectaccessreviews", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		r := a.(clienttesting.CreateAction).GetObject().(*authorizationv1.SubjectAccessReview)
+		r.Status.Allowed = r.Spec.User == "prometheus"
+		return true, r, nil
+	})
+	certFile, keyFile := testCertificate(t)
+	f := &ScrapeConfig{Address: "127.0.0.1:0", CertFile: certFile, KeyFile: keyFile, Authorize: true}
+	server, err := newScrape(f, &Health{listing: true}, newRegistry(Program{}), client, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Run() }() // ends with stopServing
+	defer func() {
+		stopServing(server)
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}()
+	https := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // whose certificate it is is tested elsewhere
+	for _, row := range []struct {
+		path, token string
+		status      int
+		says        string
+	}{
+		{"/healthz", "", http.StatusOK, "ok"},
+		{"/readyz", "", http.StatusInternalServerError, "the cluster is being listed"},
+		{"/metrics", "", http.StatusUnauthorized, "Authorization: Bearer"},
+		{"/metrics", "tenant", http.StatusForbidden, "nonResourceURLs"},
+		{"/metrics", "prometheus", http.StatusOK, `jobledger_build_info{`},
+		{"/metrics/slis", "", http.StatusUnauthorized, ""},
+		{"/metrics/slis", "prometheus", http.StatusOK, `kubernetes_healthcheck{name="listing",type="readyz"} 0`},
+		{"/metrics/slis", "prometheus", http.StatusOK, `kubernetes_healthchecks_total{name="log",status="success",type="healthz"}`},
+		{"/metrics/slis", "prometheus", http.StatusOK, `kubernetes_healthchecks_total{name="listing",status="error",type="readyz"}`},
+	} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL()+row.path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if row.token != "" {
+			request.Header.Set("Authorization", "Bearer "+row.token)
+		}
+		response, err := https.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(response.Body)
+		response.Body.Close()
+		if err != nil || response.StatusCode != row.status || !strings.Contains(string(text), row.says) {
+			t.Errorf("%s with token %q: %d, %v; want %d and %q in\n%s", row.path, row.token, response.StatusCode, err, row.status, row.says, text)
+		}
+	}
+}

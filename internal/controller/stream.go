@@ -1,0 +1,170 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/jobledger/jobledger/events/nats/embedded"
+	"github.com/jobledger/jobledger/events/nats/publish"
+	"github.com/jobledger/jobledger/store"
+)
+
+// streamer publishes the log on NATS, on a server of others or on one in this process.
+type streamer struct {
+	*publish.Publisher
+	server *embedded.Server // nil for one of others
+	file   string           // where the address of server is left for readers of the log
+	logger *slog.Logger
+}
+
+// newStreamer makes one that does not run yet; nil when nothing is to be published. The directory is that of the log.
+func newStreamer(c *StreamConfig, dir string, log store.Log, logger *slog.Logger) (s *streamer, err error) {
+	s = &streamer{file: filepath.Join(dir, NATSFile), logger: logger}
+	if err := s.forget(); err != nil {
+		return nil, err
+	}
+	if !c.wanted() {
+		return nil, nil
+	}
+	config := c.Publish
+	config.Log, config.Logger = log, logger
+	if c.Embedded != nil {
+		server := *c.Embedded
+		server.Logger = logger
+		if s.server, err = embedded.Start(server); err != nil {
+			return nil, err
+		}
+		config.Options, config.Dial.URL = s.server.Options(), s.server.URL()
+		logger.Info("NATS server runs in this process", "url", s.server.URL(), "directory", server.Dir)
+	}
+	if s.Publisher, err = publish.New(config); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// run publishes until ctx ends, and then what became durable since, within a bound. A server that is away is not waited for.
+func (s *streamer) run(ctx context.Context) error {
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
+	go func() { // ends after ctx, and then ends Run
+		defer stop()
+		<-ctx.Done()
+		bound, cancel := context.WithTimeout(context.Background(), askTimeout)
+		defer cancel()
+		if err := s.CatchUp(bound); err != nil {
+			s.logger.Warn("the NATS stream is behind; the next start goes on with it", "error", err)
+		}
+	}()
+	return s.Run(running)
+}
+
+// tellRoom says so when the disk has no room for all that the server in this process may still store: the log, which is on the same disk,
+// would have none either, and no Job goes on without it.
+func tellRoom(server *embedded.Config, usage func() (bytes, free int64, err error), logger *slog.Logger) {
+	if server == nil {
+		return
+	}
+	_, free, err := usage()
+	if err != nil {
+		return // it is not known on this system
+	}
+	has := stored(server.Dir)
+	if more := server.MaxBytes - has; free < more {
+		logger.Warn("the NATS stream may fill the disk, and the log is on it: give the disk more room, or the stream less (--nats-embedded-size)",
+			"streamMayStillTake", more, "free", free)
+	}
+}
+
+// stored is the bytes of the files below a directory, as far as they can be seen.
+func stored(dir string) (bytes int64) {
+	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return nil //nolint:nilerr // it went meanwhile, or was never there
+		}
+		if info, err := e.Info(); err == nil {
+			bytes += info.Size()
+		}
+		return nil
+	})
+	return bytes
+}
+
+// close stops the server in this process, if there is one.
+func (s *streamer) close() {
+	if s == nil || s.server == nil {
+		return
+	}
+	s.server.Close()
+	if err := s.forget(); err != nil {
+		s.logger.Warn("the address of the NATS server stays behind", "error", err)
+	}
+}
+
+// forget takes away an address that is not good any more.
+func (s *streamer) forget() error {
+	if err := os.Remove(s.file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove the address of the NATS server before: %w", err)
+	}
+	return nil
+}
+
+// degraded is what probes show of a stream that does not do what it should; empty when it does. It makes nobody unready: Jobs do
+// not wait for NATS.
+func (s *streamer) degraded() string {
+	st := s.Status()
+	switch {
+	case st.Problem != "":
+		return fmt.Sprintf("degraded: %s: %s", behind(st), st.Problem)
+	case st.Behind > lagging:
+		return "degraded: " + behind(st)
+	}
+	return ""
+}
+
+func behind(st publish.Status) string {
+	if st.Lag == 0 {
+		return "no records behind"
+	}
+	return fmt.Sprintf("%d records behind, the oldest %s old", st.Lag, st.Behind.Round(time.Second))
+}
+
+// lagging is how old a record may be that is not in the stream before that is called behind.
+const lagging = 10 * time.Second
+
+// streaming adds what a stream says about itself.
+func (m *metrics) streaming(s *streamer) {
+	m.gauge("jobledger_nats_connected", "1 while there is a connection to a NATS server.", func() float64 {
+		if s.Status().Server == "" {
+			return 0
+		}
+		return 1
+	})
+	m.gauge("jobledger_nats_sequence", "Sequence of the record through which all are stored in the NATS stream.", func() float64 {
+		return float64(s.Status().Acked)
+	})
+	m.gauge("jobledger_nats_lag_records", "Durable records that are not in the NATS stream yet.", func() float64 {
+		return float64(s.Status().Lag)
+	})
+	m.gauge("jobledger_nats_lag_seconds", "Age of the oldest such record.", func() float64 {
+		return s.Status().Behind.Seconds()
+	})
+	m.counter("jobledger_nats_messages_total", "Messages that NATS acknowledged.", func() float64 {
+		return float64(s.Status().Messages)
+	})
+	m.counter("jobledger_nats_retreats_total", "Times that publishing went back to the first message in doubt.", func() float64 {
+		return float64(s.Status().Retreats)
+	})
+}
+
+func (m *metrics) counter(name, help string, value func() float64) {
+	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, value))
+}
