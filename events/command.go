@@ -68,7 +68,7 @@ type ReadPod struct {
 }
 
 // Withdraw ends a command that has not ended.
-type Withdraw struct{ Command CommandName }
+type Withdraw struct{ Command CommandID }
 
 // CreateWorkload asks for the Workload that says that the Job's pods are a gang: none is scheduled before MinCount of them
 // fit at the same time.

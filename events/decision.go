@@ -32,8 +32,8 @@ func (d *Decision) Commands() []Command {
 	return all
 }
 
-// CommandName names a command: the record that decided it and its place there.
-type CommandName struct {
+// CommandID names a command: the record that decided it and its place there.
+type CommandID struct {
 	Decided Sequence
 	Place   uint32
 }
@@ -60,10 +60,10 @@ type Ending uint8
 
 // The endings. A command that has none is in flight.
 const (
-	Done      Ending = 1 // the server confirmed it
-	Refused   Ending = 2 // the server refused it; nothing happened
-	UnknownIf Ending = 3 // outcome unknown: a time-out, a lost connection, a crash
-	Withdrawn Ending = 4 // the executor gave it back unsent
+	Done           Ending = 1 // the server confirmed it
+	Refused        Ending = 2 // the server refused it; nothing happened
+	OutcomeUnknown Ending = 3 // outcome unknown: a time-out, a lost connection, a crash
+	Withdrawn      Ending = 4 // the executor gave it back unsent
 )
 
 // String is the ending as people read it.
@@ -73,7 +73,7 @@ func (e Ending) String() string {
 		return "done"
 	case Refused:
 		return "refused"
-	case UnknownIf:
+	case OutcomeUnknown:
 		return "unknown"
 	case Withdrawn:
 		return "withdrawn"
@@ -113,7 +113,7 @@ func (c RefusalClass) String() string {
 
 // CommandEnded is how a command ended. The server's words are evidence.
 type CommandEnded struct {
-	Command    CommandName
+	Command    CommandID
 	Ending     Ending
 	UID        types.UID // of the object, when done
 	Version    uint64    // of the object, when done

@@ -20,7 +20,7 @@ func TestAnEndSaysWhatTheCommandWas(t *testing.T) {
 		if command == nil {
 			command = traits.New()
 		}
-		task := Task{Name: CommandName{Decided: 41, Place: 2}, Command: command}
+		task := Task{Name: CommandID{Decided: 41, Place: 2}, Command: command}
 		for _, ended := range []CommandEnded{task.Ended(Refused), task.Ended(Done)} {
 			if ended.Ending == Done {
 				ended.UID, ended.Version = "uid-3", 7

@@ -21,7 +21,7 @@ type JobSeen struct {
 	// Status as the object shows it; nil when it equals what the log knows already, or Confirms tells it.
 	Status *JobStatus
 	// Confirms names the status write in flight whose result the object shows; zero for none.
-	Confirms CommandName
+	Confirms CommandID
 	// BuiltinWrote is when kube-controller-manager last wrote the status, by the API server's clock; 0 when it never did, and
 	// in other modes than ModeAll.
 	BuiltinWrote Time

@@ -41,9 +41,9 @@ type Traits struct {
 	Target Target
 	// Priority is how urgent it is, unless its type has a method priority.
 	Priority Priority
-	// Stands: refused for a reason that may pass, it stays in flight and is asked again as it is. Others end then, and what is next
+	// Retried: refused for a reason that may pass, it stays in flight and is asked again as it is. Others end then, and what is next
 	// is decided from what is known by then.
-	Stands bool
+	Retried bool
 	// Reads: it changes nothing in the cluster. What it finds arrives as an observation.
 	Reads bool
 	// Sort is with which other commands its newest failure is shown.
@@ -58,17 +58,17 @@ type Traits struct {
 var traits = [MaxCommandKind + 1]Traits{
 	CommandCreatePod: {
 		Kind: CommandCreatePod, Name: "CreatePod", Verb: "create pod", Many: "create %d pods",
-		Target: TargetNewPod, Priority: PriorityBulk, Stands: true, Sort: SortCreate, Call: "create-pod",
+		Target: TargetNewPod, Priority: PriorityBulk, Retried: true, Sort: SortCreate, Call: "create-pod",
 		zero: func() Command { return &CreatePod{} },
 	},
 	CommandDeletePod: {
 		Kind: CommandDeletePod, Name: "DeletePod", Verb: "delete pod", Many: "delete %d pods",
-		Target: TargetPod, Priority: PriorityUnblock, Stands: true, Sort: SortChange, Call: "delete-pod",
+		Target: TargetPod, Priority: PriorityUnblock, Retried: true, Sort: SortChange, Call: "delete-pod",
 		zero: func() Command { return &DeletePod{} },
 	},
 	CommandDropFinalizer: {
 		Kind: CommandDropFinalizer, Name: "DropFinalizer", Verb: "remove finalizer", Many: "remove the finalizers of %d pods",
-		Target: TargetPod, Priority: PriorityBulk, Stands: true, Sort: SortChange, Call: "patch-pod",
+		Target: TargetPod, Priority: PriorityBulk, Retried: true, Sort: SortChange, Call: "patch-pod",
 		zero: func() Command { return &DropFinalizer{} },
 	},
 	CommandWriteStatus: {
@@ -103,17 +103,17 @@ var traits = [MaxCommandKind + 1]Traits{
 	},
 	CommandCreateWorkload: {
 		Kind: CommandCreateWorkload, Name: "CreateWorkload", Verb: "create Workload", Many: "create %d Workloads",
-		Target: TargetJob, Priority: PriorityUnblock, Stands: true, Sort: SortCreate, Call: "create-workload",
+		Target: TargetJob, Priority: PriorityUnblock, Retried: true, Sort: SortCreate, Call: "create-workload",
 		zero: func() Command { return &CreateWorkload{} },
 	},
 	CommandCreatePodGroup: {
 		Kind: CommandCreatePodGroup, Name: "CreatePodGroup", Verb: "create PodGroup", Many: "create %d PodGroups",
-		Target: TargetJob, Priority: PriorityUnblock, Stands: true, Sort: SortCreate, Call: "create-pod-group",
+		Target: TargetJob, Priority: PriorityUnblock, Retried: true, Sort: SortCreate, Call: "create-pod-group",
 		zero: func() Command { return &CreatePodGroup{} },
 	},
 	CommandFindGroup: {
 		Kind: CommandFindGroup, Name: "FindGroup", Verb: "look for the Job's Workload and PodGroup", Many: "look for Workload and PodGroup %d times",
-		Target: TargetJob, Priority: PriorityUnblock, Stands: true, Reads: true, Sort: SortCreate, Call: "list-workloads",
+		Target: TargetJob, Priority: PriorityUnblock, Retried: true, Reads: true, Sort: SortCreate, Call: "list-workloads",
 		zero: func() Command { return &FindGroup{} },
 	},
 }

@@ -89,8 +89,8 @@ func checkTarget(t *testing.T, row *events.Traits) {
 	if row.Target == 0 || row.Priority == 0 || events.PriorityOf(row.New()) == 0 {
 		t.Error("it has no target, or no priority")
 	}
-	if sent := row.Target != events.TargetCommand; sent != (row.Call != "") || sent != (row.Sort != 0) || (!sent && row.Stands) {
-		t.Errorf("it is sent: %t; its call is %q, its failures are of sort %d, and it stands: %t", sent, row.Call, row.Sort, row.Stands)
+	if sent := row.Target != events.TargetCommand; sent != (row.Call != "") || sent != (row.Sort != 0) || (!sent && row.Retried) {
+		t.Errorf("it is sent: %t; its call is %q, its failures are of sort %d, and it stands: %t", sent, row.Call, row.Sort, row.Retried)
 	}
 }
 

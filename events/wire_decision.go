@@ -64,13 +64,13 @@ func changeFromWire(w *pb.StatusChange, t *texts) StatusChange {
 }
 
 // CommandNameToWire translates a command's name.
-func CommandNameToWire(n CommandName) *pb.CommandName {
+func CommandNameToWire(n CommandID) *pb.CommandName {
 	return &pb.CommandName{Decided: uint64(n.Decided), Place: n.Place}
 }
 
 // CommandNameFromWire is the inverse of CommandNameToWire.
-func CommandNameFromWire(w *pb.CommandName) CommandName {
-	return CommandName{Decided: Sequence(w.GetDecided()), Place: w.GetPlace()}
+func CommandNameFromWire(w *pb.CommandName) CommandID {
+	return CommandID{Decided: Sequence(w.GetDecided()), Place: w.GetPlace()}
 }
 
 func endedToWire(f *CommandEnded) *pb.CommandEnded {

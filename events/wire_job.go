@@ -37,7 +37,7 @@ func jobSeenToWire(f *JobSeen, free *[]string) *pb.JobSeen {
 	if f.Status != nil {
 		w.Status = StatusToWire(f.Status, free)
 	}
-	if f.Confirms != (CommandName{}) {
+	if f.Confirms != (CommandID{}) {
 		w.Confirms = CommandNameToWire(f.Confirms)
 	}
 	return w

@@ -47,7 +47,7 @@ var samples = []events.Record{
 			&events.CreatePod{Ordinal: 4, Index: events.NoIndex, Template: "7e"},
 			&events.DeletePod{Pod: "p1"}, &events.DropFinalizer{Pod: "p1"}, &events.AdoptPod{Pod: "p2"},
 			&events.ReleasePod{Pod: "p2"}, &events.ReadJob{}, &events.ReadPod{Ordinal: 2, Index: 5},
-			&events.Withdraw{Command: events.CommandName{Decided: 3, Place: 1}},
+			&events.Withdraw{Command: events.CommandID{Decided: 3, Place: 1}},
 		}},
 		{Stage: "status", Rule: "write", Reason: "Progress", Commands: []events.Command{&events.WriteStatus{
 			Base: 12, Change: events.StatusChange{Active: ptr(int32(0)), AddFailed: []types.UID{"p1"}, CompleteIndexes: "1-3",
@@ -55,7 +55,7 @@ var samples = []events.Record{
 		}}},
 	}}},
 	{Header: header(9, events.JobStream("u1"), events.KindCommandEnded), Facts: &events.CommandEnded{
-		Command: events.CommandName{Decided: 8, Place: 0}, Ending: events.Refused, Class: events.RefusedQuota, RetryAfter: 5, Sent: true,
+		Command: events.CommandID{Decided: 8, Place: 0}, Ending: events.Refused, Class: events.RefusedQuota, RetryAfter: 5, Sent: true,
 	}, Evidence: events.Evidence{Message: "exceeded quota"}},
 	{Header: header(10, events.JobStream("u1"), 999), Facts: &events.Unknown{Bytes: []byte{1, 2}}},
 	{Header: header(11, events.JobStream("u1"), events.KindTemplateStored), Facts: &events.JobTemplate{Hash: "7ed", Size: 2},

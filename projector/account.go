@@ -53,7 +53,7 @@ func (j *Job) stageOf(p *Pod) Stage {
 		}
 		return Untouched
 	case p.written && !j.accounted(p):
-		return Fresh // the write may be stored already, whatever became of the pod meanwhile
+		return Unlisted // the write may be stored already, whatever became of the pod meanwhile
 	case p.Claim != nil:
 		return Untouched
 	case j.adopts(p):
@@ -88,16 +88,16 @@ func (j *Job) stageOf(p *Pod) Stage {
 		return Untouched
 	case j.accounted(p):
 		return Released
-	case j.succeeding() && p.Phase != events.PodSucceeded && !p.Fell && !p.noted: // J-142: what ended before counts (J-140)
+	case j.succeeding() && p.Phase != events.PodSucceeded && !p.FailedBeforeDeletion && !p.noted: // J-142: what ended before counts (J-140)
 		return Released
-	case p.Waived:
+	case p.NeverCounted:
 		return Released
 	case j.index.held[p.Index] == p:
 		return Holding
 	case p.Ignored(): // which a pod is only when it has failed, or its Job fails
 		return Released // J-091: nothing is recorded of it
 	case j.ended(p):
-		return Fresh
+		return Unlisted
 	case j.Deleted != 0:
 		return Released
 	}
@@ -108,7 +108,7 @@ func (j *Job) stageOf(p *Pod) Stage {
 // status write accounts for. A pod that was removed uncounted is neither: its exit code is that of our own request to stop. That
 // its finalizer is gone says as much when the log that knew why is lost (J-133).
 func (j *Job) failsJob(p *Pod) bool {
-	if p.match.Action != FailJob || p.Doomed || p.Waived {
+	if p.match.Action != FailJob || p.Surplus || p.NeverCounted {
 		return false
 	}
 	_, listed := j.uncounted[p.UID]
@@ -131,7 +131,7 @@ func (j *Job) enter(p *Pod) {
 	if claimed {
 		p.in.active, p.in.terminating = p.Active(), p.Terminating()
 		p.in.ready = p.in.active && p.Ready
-		p.in.idle = p.in.active && !p.Doomed && p.Delete == nil
+		p.in.idle = p.in.active && !p.Surplus && p.Delete == nil
 		p.in.misplaced = p.in.idle && !j.indexValid(p)
 		if p.Phase != events.PodUnknown && !p.Phase.Terminal() {
 			p.in.restarts = p.Restarts
@@ -145,10 +145,10 @@ func (j *Job) enter(p *Pod) {
 		j.LatePod = max(j.LatePod, p.LateCreate)
 	}
 	p.in.going = p.in.active && p.in.removing
-	dropped := p.Drop != nil && !p.Doomed && !j.accounted(p)
-	p.in.waived = claimed && (p.Waived || dropped) && p.Held()
+	dropped := p.Drop != nil && !p.Surplus && !j.accounted(p)
+	p.in.neverCounted = claimed && (p.NeverCounted || dropped) && p.Held()
 	_, uncounted := j.uncounted[p.UID]
-	p.in.settled = uncounted && j.Settled(p.UID)
+	p.in.countable = uncounted && j.Countable(p.UID)
 	if stage := j.stageOf(p); stage != p.stage {
 		j.unqueue(p)
 		p.stage = stage
@@ -158,7 +158,7 @@ func (j *Job) enter(p *Pod) {
 			q.push(p)
 		}
 	}
-	if p.stage == Fresh {
+	if p.stage == Unlisted {
 		p.in.freshSucceeded = p.Phase == events.PodSucceeded
 		p.in.freshFailed = !p.in.freshSucceeded
 		// One that a write accounts for may have no valid index any more.
@@ -167,8 +167,8 @@ func (j *Job) enter(p *Pod) {
 	}
 	p.in.heldCounted = p.stage == Holding && !p.Ignored()
 	// One that is held back was fresh before, and one that is ignored delays others, too (J-105).
-	ignored := p.Held() && p.Ignored() && !p.Doomed && j.indexValid(p)
-	if p.stage == Fresh || ignored {
+	ignored := p.Held() && p.Ignored() && !p.Surplus && j.indexValid(p)
+	if p.stage == Unlisted || ignored {
 		j.note(p)
 	}
 	j.count(p, 1)
@@ -203,8 +203,8 @@ func (j *Job) update(p *Pod, change func()) {
 // queue holds the pods of a stage; nil for stages that nothing is waiting in.
 func (j *Job) queue(s Stage) *queue {
 	switch s {
-	case Fresh:
-		return &j.fresh
+	case Unlisted:
+		return &j.unlisted
 	case Released:
 		return &j.released
 	case Surplus:
@@ -235,8 +235,8 @@ func (j *Job) count(p *Pod, sign int32) {
 	t.GoingReady += one(p.in.going && p.in.ready) * sign
 	t.Idle += one(p.in.idle) * sign
 	t.HeldFailed += one(p.in.heldCounted) * sign
-	t.Waived += one(p.in.waived) * sign
-	t.Doomed += one(p.in.doomed) * sign
+	t.NeverCounted += one(p.in.neverCounted) * sign
+	t.Surplus += one(p.in.surplus) * sign
 	t.Removing += one(p.in.removing) * sign
 	t.Refused += one(p.in.refused) * sign
 	t.Pointless += one(p.in.pointless) * sign
@@ -244,10 +244,10 @@ func (j *Job) count(p *Pod, sign int32) {
 	t.Unsure += one(p.in.unsure) * sign
 	t.Adopting += one(p.in.adopting) * sign
 	t.Releasing += one(p.in.releasing) * sign
-	t.FreshFailed += one(p.in.freshFailed) * sign
-	t.FreshSucceeded += one(p.in.freshSucceeded) * sign
+	t.UnlistedFailed += one(p.in.freshFailed) * sign
+	t.UnlistedSucceeded += one(p.in.freshSucceeded) * sign
 	t.Restarts += int64(p.in.restarts) * int64(sign)
-	t.Settled += int(one(p.in.settled) * sign)
+	t.Countable += int(one(p.in.countable) * sign)
 	t.Urgent += int(one(p.in.urgent) * sign)
 	if p.in.index >= 0 {
 		j.hold(p, sign)
@@ -264,7 +264,7 @@ func one(b bool) int32 {
 	return 0
 }
 
-// complete notes that a fresh pod succeeded with that index.
+// complete notes that an unlisted pod succeeded with that index.
 func (j *Job) complete(i int32) {
 	if j.completed.Add(i) {
 		j.follow(i, 1)
@@ -280,7 +280,7 @@ func (j *Job) uncomplete(i int32) {
 	if j.Base.Completed.Has(i) {
 		return
 	}
-	for p := range j.Fresh() { // another fresh pod may have completed it too
+	for p := range j.Unlisted() { // another unlisted pod may have completed it too
 		if p.in.completing && p.in.completes == i {
 			return
 		}
@@ -291,7 +291,7 @@ func (j *Job) uncomplete(i int32) {
 	j.occupy(i, 0)
 }
 
-// recount builds every tally anew, after a change that concerns all pods: another spec, another published status that
+// recount builds every tally again, after a change that concerns all pods: another spec, another published status that
 // was not of our writing, a deletion, a finish. It costs what there are pods.
 func (j *Job) recount() {
 	pods := j.Pods()
@@ -328,12 +328,12 @@ func (j *Job) recount() {
 	}
 	for uid := range j.uncounted {
 		if j.pods[uid] == nil {
-			j.tally.Settled++
+			j.tally.Countable++
 		}
 	}
 	j.recountProgress()
 	if j.Finished() {
-		j.unstandDeletes()
+		j.cancelDeletes()
 	}
 	for _, p := range pods {
 		j.enter(p)

@@ -111,7 +111,7 @@ func TestWhatAPodCountsFor(t *testing.T) {
 		{"J-035: the Job waits for the finalizer of one without a valid index", func(f *fold) string {
 			f.pod(both(failed, at(5)))
 			f.decide(&events.DropFinalizer{Pod: "pod"})
-			return fmt.Sprint(f.job().Tally().Waived, f.job().PodsInDoubt())
+			return fmt.Sprint(f.job().Tally().NeverCounted, f.job().PodsInDoubt())
 		}, "1 true"},
 		{"J-142: one without a valid index is let go once its Job succeeds, though it runs", func(f *fold) string {
 			f.pod(at(5))
@@ -133,9 +133,9 @@ func TestWhatAPodCountsFor(t *testing.T) {
 		{"J-173: not for that of one that is no longer the Job's", func(f *fold) string {
 			f.pod(nil)
 			f.decide(&events.DropFinalizer{Pod: "pod"})
-			before := f.job().Tally().Waived
+			before := f.job().Tally().NeverCounted
 			f.pod(both(newer, disowned))
-			return fmt.Sprint(before, f.job().Tally().Waived)
+			return fmt.Sprint(before, f.job().Tally().NeverCounted)
 		}, "1 0"},
 		{"J-173: one that was seen before its Job is not let go before it is known whether that selects it", func(f *fold) string {
 			other := events.JobStream("other")
@@ -154,9 +154,9 @@ func TestWhatAPodCountsFor(t *testing.T) {
 			f.see(11, func(s *events.JobSeen) {
 				s.Status = &events.JobStatus{UncountedFailed: []types.UID{"gone"}, Ready: events.Unset, Terminating: events.Unset}
 			})
-			before := f.job().Tally().Settled
+			before := f.job().Tally().Countable
 			f.see(12, func(s *events.JobSeen) { s.Status = &events.JobStatus{Ready: events.Unset, Terminating: events.Unset} })
-			return fmt.Sprint(before, f.job().Tally().Settled)
+			return fmt.Sprint(before, f.job().Tally().Countable)
 		}, "1 0"},
 		{"J-114: one whose failure is ignored counts not, though it is held back for its index", func(f *fold) string {
 			f.spec(func(s *events.JobSpec) {
@@ -222,7 +222,7 @@ func TestUntilWhenAPodMayBeMadeOnceMore(t *testing.T) {
 		}, "1m0s"},
 		{"when it is gone before the watch has shown it", func(f *fold) string {
 			twice(f)
-			f.end(events.CommandName{Decided: f.seq}, done("pod", 20))
+			f.end(events.CommandID{Decided: f.seq}, done("pod", 20))
 			goes(f)
 			return late(f)
 		}, "1m0s"},

@@ -39,7 +39,7 @@ func (j *Job) Apply(rec *events.Record) {
 	case *events.ControllerStarted:
 		j.restarted()
 	}
-	j.groupMoot()
+	j.endMetGroup()
 	j.lag()
 }
 
@@ -56,7 +56,7 @@ func (j *Job) jobSeen(rec *events.Record, f *events.JobSeen) {
 	}
 	j.rivalWrote(f)
 	first := !j.Known()
-	anew := first || j.SpecAt != f.SpecAt || (f.Deleted != 0) != (j.Deleted != 0) || j.Gone || f.Managed != j.Managed
+	again := first || j.SpecAt != f.SpecAt || (f.Deleted != 0) != (j.Deleted != 0) || j.Gone || f.Managed != j.Managed
 	j.Version, j.Generation, j.Created, j.Deleted = f.Version, f.Generation, f.Created, f.Deleted
 	j.Managed, j.ManagedBy, j.SpecAt, j.Gone = f.Managed, f.ManagedBy, f.SpecAt, false
 	j.Recheck, j.Look = false, false
@@ -64,16 +64,16 @@ func (j *Job) jobSeen(rec *events.Record, f *events.JobSeen) {
 		j.Writing.Until = 0 // here is the newer version
 	}
 	switch {
-	case f.Confirms != events.CommandName{}:
+	case f.Confirms != events.CommandID{}:
 		j.confirm(f.Confirms)
 	case f.Status != nil:
 		if t := f.Status.StartTime; t != j.Base.StartTime && t != j.asked {
-			j.Start = 0 // somebody else suspended and resumed it: its time began anew (J-147)
+			j.Start = 0 // another client suspended and resumed it: its time began again (J-147)
 		}
 		j.rebase(func() { j.Base = statusOf(f.Status) })
-		anew = true
+		again = true
 	}
-	if anew {
+	if again {
 		j.recount()
 	}
 	j.start()
@@ -94,7 +94,7 @@ func (j *Job) start() {
 	}
 }
 
-// rebase changes the published base. A suspension that it shows anew was in force, however short, so the Job's time begins anew
+// rebase changes the published base. A suspension that it shows again was in force, however short, so the Job's time begins again
 // when it is resumed (J-147, J-151).
 func (j *Job) rebase(change func()) {
 	suspended := j.Base.True(Suspended)
@@ -110,7 +110,7 @@ func (j *Job) gone() {
 	j.Gone, j.claims = true, nil
 	for _, f := range j.flights {
 		if f.pod != nil {
-			j.moot(f.pod)
+			j.endMet(f.pod)
 		}
 	}
 	j.recount()
@@ -139,7 +139,7 @@ func (j *Job) podSeen(rec *events.Record, f *events.PodSeen) {
 		p.DroppedIn = 0
 	}
 	if bare && f.Tracked { // the finalizer was given back: it goes again, and nothing is counted twice
-		p.Waived = p.Waived || p.Spent
+		p.NeverCounted = p.NeverCounted || p.Counted
 	}
 	p.PodSeen, p.Seen = *f, true
 	p.LateCreate = max(p.LateCreate, late)
@@ -152,10 +152,10 @@ func (j *Job) podSeen(rec *events.Record, f *events.PodSeen) {
 		p.Owner = types.UID(j.Stream.ID)
 	}
 	p.DeleteDone = p.DeleteDone && f.Deleted == 0
-	p.Fell = f.Phase == events.PodFailed && (p.Fell || f.Deleted == 0 || f.EndedFirst)
-	p.Unjudged = j.Stream.Kind == events.StreamJob && !j.Known() && !f.Selected
+	p.FailedBeforeDeletion = f.Phase == events.PodFailed && (p.FailedBeforeDeletion || f.Deleted == 0 || f.EndedFirst)
+	p.SelectorUnknown = j.Stream.Kind == events.StreamJob && !j.Known() && !f.Selected
 	j.claimSeen(p)
-	j.moot(p)
+	j.endMet(p)
 	if e := &rec.Evidence; e.Name != "" {
 		p.Name = e.Name
 		if j.Ref.Namespace == "" {
@@ -180,11 +180,11 @@ func (j *Job) addPod() *Pod {
 	return &Pod{arrived: j.arrival}
 }
 
-// place files a pod whose facts are set, new or changed, after its old share has been taken back.
+// place files a pod whose facts are set, new or changed, after its old share has been subtracted.
 func (j *Job) place(p *Pod) {
 	if j.pods[p.UID] == nil {
 		if _, uncounted := j.uncounted[p.UID]; uncounted {
-			j.tally.Settled--
+			j.tally.Countable--
 		}
 		j.pods[p.UID] = p
 		j.homes[p.UID] = j.Stream
@@ -219,13 +219,13 @@ func (j *Job) podGone(uid types.UID) {
 		}
 	}
 	if _, uncounted := j.uncounted[uid]; uncounted {
-		j.tally.Settled++
+		j.tally.Countable++
 	}
 }
 
 // restarted folds a process's start: what was in flight is in doubt. Deletions, finalizer removals and reads are asked
 // again where they are still wanted; a status write is decided afresh from a version seen since; a create keeps its slot
-// until it is settled. What stands refused stands.
+// until it has ended. What is in backoff stands.
 func (j *Job) restarted() {
 	j.rivalry.began = 0
 	j.doubtEnd(false)
@@ -233,7 +233,7 @@ func (j *Job) restarted() {
 	for _, name := range j.inFlight() {
 		switch f := j.flights[name]; {
 		case f.create != nil:
-			if !f.create.Standing || f.create.GivenUp {
+			if !f.create.Retrying || f.create.Cancelled {
 				j.unfly(f.create)
 			}
 			f.create.Doubted, f.create.Sent = true, j.Now             // it may have been sent at any time since it was decided
@@ -241,8 +241,8 @@ func (j *Job) restarted() {
 		case f.pod != nil:
 			j.update(f.pod, func() {
 				j.doubtDrop(f.pod, name)
-				if standing := f.pod.flight(name); standing.refused() {
-					standing.GivenUp = false // it is asked again when it is due, or given up anew
+				if retrying := f.pod.flight(name); retrying.refused() {
+					retrying.Cancelled = false // it is asked again when it is due, or cancelled
 					return
 				}
 				j.land(name)

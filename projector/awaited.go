@@ -16,7 +16,7 @@ func (in *Intake) Awaited(o *events.Observation) bool {
 	return true
 }
 
-// First reports whether an observation shows a Job of which nothing was recorded yet.
+// First reports whether an observation shows a Job that has no record yet.
 func (in *Intake) First(o *events.Observation) bool {
 	if _, ok := o.Facts.(*events.JobSeen); !ok {
 		return false

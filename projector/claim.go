@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Claiming (J-172 to J-182). A pod that nobody owns lives in the stream of the Job that is to adopt it, or of
-// the Job that it was when its finalizer is still to be let go; see orphans.go for which. Adoptions and releases name the
+// Claiming (J-172 to J-182). A pod without an owner lives in the stream of the Job that is to adopt it, or of
+// the Job that it was when its finalizer is still to be removed; see orphans.go for which. Adoptions and releases name the
 // version of the pod that was decided on: one that arrives late changes nothing.
 
 // Orphaned yields the pods that the Job is to adopt, in the order in which it came to know so.
@@ -30,7 +30,7 @@ func (j *Job) Eligible() bool {
 	return j.Known() && j.Managed && !j.Gone && j.Deleted == 0 && !j.Finished()
 }
 
-// adopts reports whether the Job is to adopt the pod: nobody owns it, the selector matches, and it is not on its way out
+// adopts reports whether the Job is to adopt the pod: it has no owner, the selector matches, and it is not on its way out
 // (J-175, J-178).
 func (j *Job) adopts(p *Pod) bool {
 	return p.Owner == "" && !p.Foreign && !p.Leaving() && p.Drop == nil && p.Delete == nil && j.Eligible() &&
@@ -39,7 +39,7 @@ func (j *Job) adopts(p *Pod) bool {
 
 // disowns reports whether the Job is to release the pod: it owns it, and the selector does not match (J-174).
 func (j *Job) disowns(p *Pod) bool {
-	return string(p.Owner) == j.Stream.ID && !p.Selected && !p.Unjudged && !p.Vanished && p.Drop == nil && p.Delete == nil &&
+	return string(p.Owner) == j.Stream.ID && !p.Selected && !p.SelectorUnknown && !p.Vanished && p.Drop == nil && p.Delete == nil &&
 		j.Eligible()
 }
 
@@ -47,9 +47,9 @@ func (j *Job) disowns(p *Pod) bool {
 func (j *Job) enterClaim(p *Pod, claimed bool) {
 	_, p.in.adopting = p.claim().(*events.AdoptPod)
 	_, p.in.releasing = p.claim().(*events.ReleasePod)
-	if !p.Spent {
-		spent := claimed || string(p.Maker) == j.Stream.ID
-		p.Spent = j.accounted(p) || (spent && p.Phase.Terminal() && !p.Held())
+	if !p.Counted {
+		counted := claimed || string(p.Maker) == j.Stream.ID
+		p.Counted = j.accounted(p) || (counted && p.Phase.Terminal() && !p.Held())
 	}
 	if p.Owner != "" || p.Gone {
 		return
@@ -111,7 +111,7 @@ func (j *Job) claimSeen(p *Pod) {
 	}
 }
 
-// claimEnded folds how an adoption or a release ended that no observation has settled.
+// claimEnded folds how an adoption or a release ended that no observation has ended.
 func (j *Job) claimEnded(p *Pod, f *events.CommandEnded) {
 	command, since := p.claim(), j.since(p.Claim)
 	_, release := command.(*events.ReleasePod)
@@ -130,7 +130,7 @@ func (j *Job) claimEnded(p *Pod, f *events.CommandEnded) {
 			if f.Class == events.RefusedConflict && p.Version > events.VersionOf(command) {
 				r.Until = 0 // a newer version is known already
 			}
-		case f.Ending == events.UnknownIf:
+		case f.Ending == events.OutcomeUnknown:
 			j.claimRefused(p.UID, release, since, f)
 		}
 	})

@@ -33,7 +33,7 @@ func TestTheNextClaimIsOfAPodThatIsToBeClaimed(t *testing.T) {
 				apply(s, events.KindDecided, &events.Decision{RulesVersion: 1, Steps: []events.Step{{Commands: []events.Command{
 					&events.AdoptPod{Pod: uid, Version: w.Job(s).Pod(uid).Version},
 				}}}})
-				end.Command = events.CommandName{Decided: seq}
+				end.Command = events.CommandID{Decided: seq}
 				apply(s, events.KindCommandEnded, &end)
 			}
 		}
@@ -42,7 +42,7 @@ func TestTheNextClaimIsOfAPodThatIsToBeClaimed(t *testing.T) {
 	see("b", "")
 	see("c", "")
 	adopt(map[types.UID]events.CommandEnded{
-		"a": {Ending: events.UnknownIf},
+		"a": {Ending: events.OutcomeUnknown},
 		"b": {Ending: events.Refused, Class: events.RefusedForbidden},
 		"c": {Ending: events.Refused, Class: events.RefusedInvalid},
 	})

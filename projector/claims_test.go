@@ -18,8 +18,8 @@ func disowned(p *events.PodSeen) { p.Selected = false }
 //
 // J-017: each pod has a backoff of its own.
 func TestHowAClaimEnds(t *testing.T) {
-	adopt := func(f *fold) events.CommandName { return f.decide(&events.AdoptPod{Pod: "pod", Version: 20}) }
-	release := func(f *fold) events.CommandName { return f.decide(&events.ReleasePod{Pod: "pod", Version: 20}) }
+	adopt := func(f *fold) events.CommandID { return f.decide(&events.AdoptPod{Pod: "pod", Version: 20}) }
+	release := func(f *fold) events.CommandID { return f.decide(&events.ReleasePod{Pod: "pod", Version: 20}) }
 	shown := func(f *fold) string {
 		p, r, t := f.job().Pod("pod"), f.job().Claiming("pod"), f.job().Tally()
 		text := fmt.Sprintf("owner %q selected %v tracked %v version %d; in flight %d+%d; to adopt %d, to release %d, active %d",
@@ -274,12 +274,12 @@ func TestWhichPodsAreToBeClaimed(t *testing.T) {
 		f.at(s, events.KindJobAdded, &events.JobSeen{Version: 30, Managed: true, Spec: "h", SpecAt: 2, Status: &events.JobStatus{}})
 		return s
 	}
-	spent := func(changes ...func(*events.PodSeen)) func(*fold) string {
+	counted := func(changes ...func(*events.PodSeen)) func(*fold) string {
 		return func(f *fold) string {
 			for i, c := range changes {
 				f.pod(both(c, version(uint64(20+i))))
 			}
-			return fmt.Sprint(f.job().Pod("pod").Spent)
+			return fmt.Sprint(f.job().Pod("pod").Counted)
 		}
 	}
 	untracked := func(p *events.PodSeen) { p.Tracked = false }
@@ -323,17 +323,17 @@ func TestWhichPodsAreToBeClaimed(t *testing.T) {
 			f.pod(both(failed, disowned, version(21)))
 			return count(f)
 		}, "0 0"},
-		{"a pod that ended and was let go is accounted for, whoever owns it later", spent(both(failed, untracked), both(failed, untracked, orphan)), "true"},
-		{"so is one that this Job made, though nobody owned it when it was seen", spent(both(failed, untracked, orphan, made)), "true"},
-		{"one that another Job made is not", spent(both(failed, untracked, orphan)), "false"},
-		{"nor one that runs", spent(untracked), "false"},
-		{"nor one that still carries the finalizer", spent(failed), "false"},
+		{"a pod that ended and was let go is accounted for, whoever owns it later", counted(both(failed, untracked), both(failed, untracked, orphan)), "true"},
+		{"so is one that this Job made, though nobody owned it when it was seen", counted(both(failed, untracked, orphan, made)), "true"},
+		{"one that another Job made is not", counted(both(failed, untracked, orphan)), "false"},
+		{"nor one that runs", counted(untracked), "false"},
+		{"nor one that still carries the finalizer", counted(failed), "false"},
 		{"but one that the status lists is", func(f *fold) string {
 			f.plain()
 			f.pod(failed)
 			f.end(f.decide(&events.WriteStatus{Base: 11, Change: events.StatusChange{AddFailed: []types.UID{"pod"}}}), done(job, 12))
 			f.pod(both(failed, version(21)))
-			return fmt.Sprint(f.job().Pod("pod").Spent, f.job().Pod("pod").Held())
+			return fmt.Sprint(f.job().Pod("pod").Counted, f.job().Pod("pod").Held())
 		}, "true true"},
 		{"J-095: an adoption brings the finalizer back that was confirmed gone", func(f *fold) string {
 			f.pod(nil)
@@ -474,7 +474,7 @@ func TestWhatWasLearntOfClaimsIsStored(t *testing.T) {
 	}
 }
 
-// TestAPodIsSpentAfterARestoreAsItWasBefore: a pod that nobody owns succeeded, and then the Job published that index for another
+// TestAPodIsSpentAfterARestoreAsItWasBefore: a pod without an owner succeeded, and then the Job published that index for another
 // pod. Nothing of the pod has changed since, so a state that is restored must not look again: what is decided from it would be
 // another decision than from the records (design §2, invariant 3, J-177).
 func TestAPodIsSpentAfterARestoreAsItWasBefore(t *testing.T) {
@@ -489,7 +489,7 @@ func TestAPodIsSpentAfterARestoreAsItWasBefore(t *testing.T) {
 	if err := g.world.RestoreStream(events.JobStream(job), facts, names); err != nil {
 		t.Fatal(err)
 	}
-	if was, is := f.job().Pod("stray").Spent, g.job().Pod("stray").Spent; was != is {
-		t.Errorf("the stray pod was spent: %t, after a restore: %t", was, is)
+	if was, is := f.job().Pod("stray").Counted, g.job().Pod("stray").Counted; was != is {
+		t.Errorf("the stray pod was counted: %t, after a restore: %t", was, is)
 	}
 }

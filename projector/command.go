@@ -15,7 +15,7 @@ import (
 func (j *Job) decided(rec *events.Record, d *events.Decision) {
 	for place, c := range d.Commands() {
 		f := &Flight{
-			Name:    events.CommandName{Decided: rec.Sequence, Place: uint32(place)},
+			Name:    events.CommandID{Decided: rec.Sequence, Place: uint32(place)},
 			Command: c,
 			Since:   rec.Time,
 		}
@@ -36,8 +36,8 @@ func (j *Job) creating(c *events.CreatePod, f *Flight) *Create {
 	return create
 }
 
-// rekey gives the creates that are not settled the new name of their template, when the spec is stated again under another key:
-// what is asked again is asked as it was. What was hidden may have changed meanwhile, and nobody can know; but a create that is
+// rekey gives the creates that have not ended the new name of their template, when the spec is stated again under another key:
+// what is asked again is asked as it was. What was hidden may have changed meanwhile, which cannot be known; but a create that is
 // asked again under its name meets what it made before, so no second pod comes of that. When the redacted text has changed the
 // template has, too.
 func (j *Job) rekey(had, spec *events.JobSpec) {
@@ -84,9 +84,9 @@ func (j *Job) settle(ordinal uint64) (late events.Time) {
 		late = c.late(j.Settings)
 		j.drop(c)
 		j.Window = min(j.Window+1, j.Settings.MaxPodsPerDecision)
-		if j.StandingCreate() == nil {
+		if j.RetryingCreate() == nil {
 			j.Creating.cleared()
-		} else { // what stood in its way may be gone: its waits begin anew
+		} else { // what stood in its way may be gone: its waits begin again
 			j.Creating.Count, j.Creating.Until = 1, j.Now.Add(j.Settings.APIBackoff)
 		}
 	}
@@ -104,32 +104,32 @@ func (j *Job) drop(c *Create) {
 }
 
 // withdrawn folds the recorded decision to give a command up.
-func (j *Job) withdrawn(name events.CommandName) {
+func (j *Job) withdrawn(name events.CommandID) {
 	f, ok := j.flights[name]
 	switch {
 	case ok && f.create != nil:
-		f.create.GivenUp = true // a try may be on its way: its end settles the create
+		f.create.Cancelled = true // a try may be on its way: its end ends the create
 	case ok && f.pod != nil && f.pod.flight(name).refused():
-		j.update(f.pod, func() { f.pod.flight(name).GivenUp = true }) // likewise
+		j.update(f.pod, func() { f.pod.flight(name).Cancelled = true }) // likewise
 	default:
 		j.land(name)
 	}
 }
 
 // inFlight are the commands in flight, in the order in which they were decided.
-func (j *Job) inFlight() []events.CommandName {
-	names := make([]events.CommandName, 0, len(j.flights))
+func (j *Job) inFlight() []events.CommandID {
+	names := make([]events.CommandID, 0, len(j.flights))
 	for name := range j.flights {
 		names = append(names, name)
 	}
-	slices.SortFunc(names, func(a, b events.CommandName) int {
+	slices.SortFunc(names, func(a, b events.CommandID) int {
 		return cmp.Or(cmp.Compare(a.Decided, b.Decided), cmp.Compare(a.Place, b.Place))
 	})
 	return names
 }
 
 // land removes a command from those in flight.
-func (j *Job) land(name events.CommandName) {
+func (j *Job) land(name events.CommandID) {
 	f, ok := j.flights[name]
 	if !ok {
 		return
@@ -142,7 +142,7 @@ func (j *Job) land(name events.CommandName) {
 	case j.Reading != nil && j.Reading.Name == name:
 		j.Reading = nil
 	case j.Group.Flight != nil && j.Group.Flight.Name == name:
-		j.Group.Flight, j.Group.Standing = nil, false
+		j.Group.Flight, j.Group.Retrying = nil, false
 	case f.pod != nil && f.pod.Drop != nil && f.pod.Drop.Name == name:
 		f.pod.Drop = nil
 	case f.pod != nil && f.pod.Delete != nil && f.pod.Delete.Name == name:
@@ -160,7 +160,7 @@ func (j *Job) written(c *events.StatusChange) {
 		j.asked = c.StartTime
 	}
 	if finishes(c) {
-		for _, pods := range []iter.Seq[*Pod]{j.Fresh(), j.HeldAll()} {
+		for _, pods := range []iter.Seq[*Pod]{j.Unlisted(), j.HeldAll()} {
 			j.marked = slices.AppendSeq(j.marked, pods)
 		}
 	}
@@ -173,7 +173,7 @@ func (j *Job) written(c *events.StatusChange) {
 	}
 	if c.CompleteIndexes != "" && !finishes(c) {
 		indexes := ParseIndexes(c.CompleteIndexes, math.MaxInt32)
-		for p := range j.Fresh() {
+		for p := range j.Unlisted() {
 			if p.Phase == events.PodSucceeded && indexes.Has(p.Index) {
 				j.marked = append(j.marked, p)
 			}
@@ -206,7 +206,7 @@ func (j *Job) unwritten() {
 
 // confirm folds the success of a status write: its change is part of the published base from here on. It costs what the
 // change names, not what the Job has.
-func (j *Job) confirm(name events.CommandName) {
+func (j *Job) confirm(name events.CommandID) {
 	if j.Write == nil || j.Write.Name != name {
 		return
 	}
@@ -240,12 +240,12 @@ func (j *Job) confirm(name events.CommandName) {
 		j.reviewIndex(i)
 	}
 	if change.CompleteIndexes != "" || change.FailIndexes != "" {
-		for p := range j.Fresh() {
+		for p := range j.Unlisted() {
 			if p.Phase == events.PodSucceeded && j.accounted(p) {
 				j.update(p, func() {})
 			}
 		}
-		for _, name := range j.inFlight() { // a pod that is being let go may be of an index that another one settled
+		for _, name := range j.inFlight() { // a pod that is losing its finalizer may be of an index that another one has completed
 			if p := j.flights[name].pod; p != nil {
 				j.update(p, func() {})
 			}

@@ -11,7 +11,7 @@
 //   - Everything that waits (backoff, refusals, commands in flight) is here, as a time that moves when the clock is set.
 //
 // [Intake] turns observations into records: it routes them to streams, drops what the log knows already, and finds what
-// went missing while nobody watched.
+// went missing while no controller watched.
 //
 // # Concurrency
 //

@@ -11,12 +11,12 @@ import (
 )
 
 // creates decides that pods are to be made, of ordinals 1 and on, and returns the commands' names.
-func (f *fold) creates(n int) []events.CommandName {
+func (f *fold) creates(n int) []events.CommandID {
 	var commands []events.Command
-	var names []events.CommandName
+	var names []events.CommandID
 	for i := range n {
 		commands = append(commands, &events.CreatePod{Ordinal: uint64(i + 1), Index: int32(i), Template: "t"})
-		names = append(names, events.CommandName{Place: uint32(i)})
+		names = append(names, events.CommandID{Place: uint32(i)})
 	}
 	decided := f.decide(commands...).Decided
 	for i := range names {
@@ -25,7 +25,7 @@ func (f *fold) creates(n int) []events.CommandName {
 	return names
 }
 
-// shown is what is known of the creates that have not been settled.
+// shown is what is known of the creates that have not ended.
 func (f *fold) shown() string {
 	text := ""
 	for _, c := range f.job().Creates() {
@@ -35,7 +35,7 @@ func (f *fold) shown() string {
 			word string
 		}{
 			{c.Flight != nil, " in flight"}, {c.Doubted, " in doubt"}, {c.MustList, " to look for"},
-			{c.Standing, " standing"}, {c.GivenUp, " given up"},
+			{c.Retrying, " retrying"}, {c.Cancelled, " given up"},
 		} {
 			if is.so {
 				text += is.word
@@ -43,7 +43,7 @@ func (f *fold) shown() string {
 		}
 		text += fmt.Sprintf(" sent %s; ", f.in(c.Sent))
 	}
-	return text + fmt.Sprint(len(f.job().AllStanding())) + " stand"
+	return text + fmt.Sprint(len(f.job().AllRetrying())) + " stand"
 }
 
 // TestHowACreateEnds: what a create holds, and what its Job learns, after each way in which one ends.
@@ -87,14 +87,14 @@ func TestHowACreateEnds(t *testing.T) {
 			f.end(names[0], refused(events.RefusedQuota))
 			f.end(names[1], refused(events.RefusedQuota))
 			return f.shown() + "; " + retry(f) + fmt.Sprint("; free ", f.job().FreeIndexes(9))
-		}, `#1 in flight standing sent 0s; 1 stand; 1 tries "Quota", again in 1s, window 1; free [1 2]`},
+		}, `#1 in flight retrying sent 0s; 1 stand; 1 tries "Quota", again in 1s, window 1; free [1 2]`},
 		{"J-017: refused again it waits longer", func(f *fold) string {
 			name := f.creates(1)[0]
 			f.end(name, refused(events.RefusedQuota))
 			f.now += 1e9
 			f.end(name, refused(events.RefusedQuota))
 			return f.shown() + "; " + retry(f)
-		}, `#1 in flight standing sent -1s; 1 stand; 2 tries "Quota", again in 2s, window 1`},
+		}, `#1 in flight retrying sent -1s; 1 stand; 2 tries "Quota", again in 2s, window 1`},
 		{"J-017: it waits as long as the server asks", func(f *fold) string {
 			f.end(f.creates(1)[0], func(e *events.CommandEnded) {
 				e.Ending, e.Class, e.RetryAfter = events.Refused, events.RefusedTooManyRequests, 7*time.Second
@@ -171,9 +171,9 @@ func TestHowACreateEnds(t *testing.T) {
 			name := f.creates(1)[0]
 			f.end(name, refused(events.RefusedQuota))
 			f.decide(&events.Withdraw{Command: name})
-			flight, _ := f.job().Standing(name)
+			flight, _ := f.job().Retrying(name)
 			return f.shown() + fmt.Sprint("; ", f.job().GaveUp(name), flight)
-		}, "#1 in flight standing given up sent 0s; 0 stand; true <nil>"},
+		}, "#1 in flight retrying given up sent 0s; 0 stand; true <nil>"},
 		{"given up and not sent, it ends", func(f *fold) string {
 			name := f.creates(1)[0]
 			f.decide(&events.Withdraw{Command: name})
@@ -220,7 +220,7 @@ func TestHowACreateEnds(t *testing.T) {
 			f.now += 5e8
 			f.end(names[1], done("pod", 19))
 			return f.shown() + "; " + retry(f)
-		}, `#1 in flight standing sent -1.5s; 1 stand; 1 tries "Quota", again in 1s, window 2`},
+		}, `#1 in flight retrying sent -1.5s; 1 stand; 1 tries "Quota", again in 1s, window 2`},
 		{"J-017: when none stands, what was learnt from refusals is forgotten", func(f *fold) string {
 			names := f.creates(2)
 			f.end(names[0], unknown)
@@ -233,12 +233,12 @@ func TestHowACreateEnds(t *testing.T) {
 			f.restart(nil)
 			return f.shown() + fmt.Sprint("; ", f.job().Recheck)
 		}, "#1 in doubt sent 0s; 0 stand; true"},
-		{"J-057: one that stands goes on standing after a restart", func(f *fold) string {
+		{"J-057: one that stands goes on retrying after a restart", func(f *fold) string {
 			f.end(f.creates(1)[0], refused(events.RefusedQuota))
 			f.now += 5e9
 			f.restart(nil)
 			return f.shown()
-		}, "#1 in flight in doubt standing sent 0s; 1 stand"},
+		}, "#1 in flight in doubt retrying sent 0s; 1 stand"},
 		{"but one that is given up is in doubt", func(f *fold) string {
 			name := f.creates(1)[0]
 			f.end(name, refused(events.RefusedQuota))
@@ -256,7 +256,7 @@ func TestHowACreateEnds(t *testing.T) {
 // TestHowAStatusWriteEnds: what its end says about the published status, and what has to be found out.
 func TestHowAStatusWriteEnds(t *testing.T) {
 	seven := int32(7)
-	write := func(f *fold) events.CommandName {
+	write := func(f *fold) events.CommandID {
 		return f.decide(&events.WriteStatus{Base: 10, Change: events.StatusChange{Ready: &seven}})
 	}
 	shown := func(f *fold) string {

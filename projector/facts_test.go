@@ -62,7 +62,7 @@ func (f *fold) perIndex(limit int32) {
 }
 
 // end folds how a command ended.
-func (f *fold) end(name events.CommandName, change func(*events.CommandEnded)) {
+func (f *fold) end(name events.CommandID, change func(*events.CommandEnded)) {
 	ended := &events.CommandEnded{Command: name, Ending: events.Done, Sent: true}
 	if change != nil {
 		change(ended)
@@ -74,10 +74,10 @@ func refused(class events.RefusalClass) func(*events.CommandEnded) {
 	return func(e *events.CommandEnded) { e.Ending, e.Class = events.Refused, class }
 }
 
-func unknown(e *events.CommandEnded) { e.Ending = events.UnknownIf }
+func unknown(e *events.CommandEnded) { e.Ending = events.OutcomeUnknown }
 
 // over is unknown, and the API server has answered.
-func over(e *events.CommandEnded) { e.Ending, e.Over = events.UnknownIf, true }
+func over(e *events.CommandEnded) { e.Ending, e.Over = events.OutcomeUnknown, true }
 
 func withdrawn(e *events.CommandEnded) { e.Ending, e.Sent = events.Withdrawn, false }
 
@@ -337,7 +337,7 @@ func TestWhatIsSeenIsFolded(t *testing.T) {
 			counted := events.StatusChange{Failed: &one, Counted: []types.UID{"pod"}}
 			f.end(f.decide(&events.WriteStatus{Base: 12, Change: counted}), done(job, 13))
 			f.pod(both(failed, version(22)))
-			return fmt.Sprint(f.job().FailedCount(), f.job().FreshLen(), f.job().ReleasedLen())
+			return fmt.Sprint(f.job().FailedCount(), f.job().UnlistedLen(), f.job().ReleasedLen())
 		}, "1 0 1"},
 		{"J-116: one that lost it while the status is written counts for its index until that has ended", func(f *fold) string {
 			f.perIndex(0)
@@ -358,13 +358,13 @@ func TestWhatIsSeenIsFolded(t *testing.T) {
 			f.pod(nil)
 			f.end(f.decide(&events.DropFinalizer{Pod: "pod"}), done("pod", 21))
 			f.pod(version(22))
-			return fmt.Sprint(f.job().Pod("pod").Waived)
+			return fmt.Sprint(f.job().Pod("pod").NeverCounted)
 		}, "true"},
 		{"J-173: one that was let go as it was not the Job's, and is its own now, is counted", func(f *fold) string {
 			f.pod(disowned)
 			f.end(f.decide(&events.DropFinalizer{Pod: "pod"}), done("pod", 21))
 			f.pod(both(failed, version(22)))
-			return fmt.Sprint(f.job().Pod("pod").Waived, f.job().FreshLen())
+			return fmt.Sprint(f.job().Pod("pod").NeverCounted, f.job().UnlistedLen())
 		}, "false 1"},
 		{"J-174: the answer says nothing of what else the pod is, so what is decided on it is still of the version that was seen", func(f *fold) string {
 			f.pod(failed)
@@ -394,19 +394,19 @@ func TestWhatIsSeenIsFolded(t *testing.T) {
 		{"J-142: a pod fell by itself when it failed before it was deleted", func(f *fold) string {
 			f.pod(failed)
 			f.pod(both(failed, version(21), func(p *events.PodSeen) { p.Deleted = 1e18 }))
-			return fmt.Sprint(f.job().Pod("pod").Fell)
+			return fmt.Sprint(f.job().Pod("pod").FailedBeforeDeletion)
 		}, "true"},
 		{"J-142: not when it failed after", func(f *fold) string {
 			f.pod(both(failed, func(p *events.PodSeen) { p.Deleted = 1e18 }))
-			return fmt.Sprint(f.job().Pod("pod").Fell)
+			return fmt.Sprint(f.job().Pod("pod").FailedBeforeDeletion)
 		}, "false"},
 		{"J-142: but when its containers had ended", func(f *fold) string {
 			f.pod(both(failed, func(p *events.PodSeen) { p.Deleted, p.EndedFirst = 1e18, true }))
-			return fmt.Sprint(f.job().Pod("pod").Fell)
+			return fmt.Sprint(f.job().Pod("pod").FailedBeforeDeletion)
 		}, "true"},
 		{"J-142: and one that runs has not fallen", func(f *fold) string {
 			f.pod(nil)
-			return fmt.Sprint(f.job().Pod("pod").Fell)
+			return fmt.Sprint(f.job().Pod("pod").FailedBeforeDeletion)
 		}, "false"},
 		{"J-174: of pods seen before their Job it is not known whether it selects them", func(f *fold) string {
 			f.at(events.JobStream("late"), events.KindPodAdded, pod(func(p *events.PodSeen) { p.Owner, p.Selected = "late", false }))
@@ -509,7 +509,7 @@ func TestIndexesAndTheirPods(t *testing.T) {
 			for _, uid := range []types.UID{"no", "pod", "older"} {
 				f.record(events.KindPodDeleted, &events.PodGone{UID: uid, Version: 30})
 				t := f.job().Tally()
-				text += fmt.Sprintf("%d fresh and %d of %d held; ", f.job().FreshLen(), t.HeldFailed, f.job().FailedCount())
+				text += fmt.Sprintf("%d fresh and %d of %d held; ", f.job().UnlistedLen(), t.HeldFailed, f.job().FailedCount())
 			}
 			return text
 		}, "1 fresh and 1 of 2 held; 0 fresh and 1 of 1 held; 0 fresh and 0 of 0 held; "},
@@ -573,9 +573,9 @@ func TestWhatGoesIsForgotten(t *testing.T) {
 			f.plain()
 			f.pod(failed)
 			f.end(f.decide(&events.WriteStatus{Base: 11, Change: events.StatusChange{AddFailed: []types.UID{"pod"}}}), done(job, 12))
-			before := f.job().Tally().Settled
+			before := f.job().Tally().Countable
 			gone(f)
-			return fmt.Sprint(before, f.job().Tally().Settled, f.job().FailedCount())
+			return fmt.Sprint(before, f.job().Tally().Countable, f.job().FailedCount())
 		}, "0 1 1"},
 		{"not when it is back", func(f *fold) string {
 			f.plain()
@@ -583,7 +583,7 @@ func TestWhatGoesIsForgotten(t *testing.T) {
 			f.end(f.decide(&events.WriteStatus{Base: 11, Change: events.StatusChange{AddFailed: []types.UID{"pod"}}}), done(job, 12))
 			gone(f)
 			f.pod(failed)
-			return fmt.Sprint(f.job().Tally().Settled)
+			return fmt.Sprint(f.job().Tally().Countable)
 		}, "0"},
 		{"J-039: an index that a pod completed is open again when it goes uncounted", func(f *fold) string {
 			f.pod(func(p *events.PodSeen) { p.Phase = events.PodSucceeded })

@@ -10,7 +10,7 @@ type GroupStage uint8
 
 // The stages. One that is not known any more, after a command of unknown end, is unsought again.
 const (
-	GroupUnsought GroupStage = iota // nobody has looked
+	GroupUnsought GroupStage = iota // not looked for yet
 	GroupMissing                    // there is no Workload for the Job
 	GroupHalf                       // the Job's Workload is there, and no PodGroup of it
 	GroupReady                      // both are there: pods name the PodGroup
@@ -22,7 +22,7 @@ type Group struct {
 	Stage              GroupStage
 	Workload, PodGroup string
 	Flight             *Flight // the command about them that has not ended
-	Standing           bool    // it was refused, or nobody knows, and it is asked again as it is
+	Retrying           bool    // it was refused, or its outcome is unknown, and it is asked again as it is
 	Retry              Retry
 }
 
@@ -53,8 +53,8 @@ func (g *Group) seen(f *events.GroupSeen) {
 func (j *Job) groupEnded(rec *events.Record, f *events.CommandEnded) {
 	g := &j.Group
 	command := g.Flight.Command
-	if f.Ending == events.UnknownIf || (f.Ending == events.Refused && passing(f.Class)) {
-		g.Standing = true // all of them may be asked twice: a search finds what a create made, or a create meets it
+	if f.Ending == events.OutcomeUnknown || (f.Ending == events.Refused && passing(f.Class)) {
+		g.Retrying = true // all of them may be asked twice: a search finds what a create made, or a create meets it
 		g.Retry.again(j.Settings, j.Now, f)
 		return
 	}
@@ -68,7 +68,7 @@ func (j *Job) groupEnded(rec *events.Record, f *events.CommandEnded) {
 	case events.Refused:
 		g.Stage = GroupUnsought // what is there is not as it was found: look again (J-245)
 		g.Retry.again(j.Settings, j.Now, f)
-	case events.UnknownIf, events.Withdrawn:
+	case events.OutcomeUnknown, events.Withdrawn:
 	}
 }
 
@@ -78,9 +78,9 @@ var groupMade = [events.MaxCommandKind + 1]func(g *Group, name string){
 	events.CommandCreatePodGroup: func(g *Group, name string) { g.Stage, g.PodGroup = GroupReady, name },
 }
 
-// groupMoot ends a standing command about the group when the Job's pods are not to be a gang any more.
-func (j *Job) groupMoot() {
-	if g := &j.Group; g.Standing && !j.Gang() {
+// endMetGroup ends a command in backoff about the group when the Job's pods are not to be a gang any more.
+func (j *Job) endMetGroup() {
+	if g := &j.Group; g.Retrying && !j.Gang() {
 		g.Stage = GroupUnsought
 		j.land(g.Flight.Name)
 	}
@@ -98,12 +98,12 @@ func (g *Group) toWire(names *pb.StateNames) *pb.GroupState {
 		return nil
 	}
 	names.Workload, names.PodGroup = g.Workload, g.PodGroup
-	return &pb.GroupState{Stage: uint32(g.Stage), Flight: flightToWire(g.Flight, names), Retry: retryToWire(&g.Retry), Standing: g.Standing}
+	return &pb.GroupState{Stage: uint32(g.Stage), Flight: flightToWire(g.Flight, names), Retry: retryToWire(&g.Retry), Retrying: g.Retrying}
 }
 
 func groupFromWire(w *pb.GroupState, names *pb.StateNames, r *stateReader) Group {
 	return Group{
 		Stage: GroupStage(w.GetStage()), Workload: names.GetWorkload(), PodGroup: names.GetPodGroup(),
-		Flight: r.flight(w.GetFlight()), Retry: retryFromWire(w.GetRetry()), Standing: w.GetStanding(),
+		Flight: r.flight(w.GetFlight()), Retry: retryFromWire(w.GetRetry()), Retrying: w.GetRetrying(),
 	}
 }

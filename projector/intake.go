@@ -19,7 +19,7 @@ type Draft struct {
 }
 
 // Intake turns observations into drafts: it routes them to streams (design §7), leaves out what the world knows already,
-// and finds what went missing while nobody watched. Its own memory is that of an open listing; all else is the World.
+// and finds what went missing while no controller watched. Its own memory is that of an open listing; all else is the World.
 type Intake struct {
 	World *World
 	// FileStart is the first sequence of the log's newest file, 1 or later: a spec that an older file stores is stored again.
@@ -266,7 +266,7 @@ func (in *Intake) podSeen(o *events.Observation, f *events.PodSeen) []Draft {
 }
 
 // route finds the stream of a pod, and its facts as they are recorded there; ours is false for a pod that is not recorded:
-// of nobody we manage, and without our finalizer (design §7).
+// of no owner that we manage, and without our finalizer (design §7).
 func (in *Intake) route(o *events.Observation, f *events.PodSeen) (facts *events.PodSeen, stream events.Stream, ours bool) {
 	switch {
 	case f.Foreign:
@@ -278,10 +278,10 @@ func (in *Intake) route(o *events.Observation, f *events.PodSeen) (facts *events
 	return f, stream, f.Tracked || in.World.Job(stream) != nil
 }
 
-// told reports whether a sighting is recorded though it says nothing new but the version: what is done to a pod that nobody
+// told reports whether a sighting is recorded though it says nothing new but the version: what is done to a pod that no one
 // owns, or that is to be released, is done to one version. So is one that tells whether the selector matches for certain.
 func told(p *Pod, f *events.PodSeen) bool {
-	return p.Unjudged || (f.Version > p.Version && (f.Owner == "" || !f.Selected))
+	return p.SelectorUnknown || (f.Version > p.Version && (f.Owner == "" || !f.Selected))
 }
 
 // samePod reports whether a pod is seen as it is known, but for the version. That its finalizer is gone is known once the

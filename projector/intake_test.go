@@ -69,7 +69,7 @@ func draftText(d *projector.Draft) string {
 		if s.Status != nil {
 			text += fmt.Sprintf(" and status, %d failed", s.Status.Failed)
 		}
-		if s.Confirms != (events.CommandName{}) {
+		if s.Confirms != (events.CommandID{}) {
 			text += fmt.Sprintf(" confirms %d", s.Confirms.Decided)
 		}
 	case *events.JobGone:

@@ -10,7 +10,7 @@ import (
 )
 
 // Job is what the log says about one Job, and all that a decision reads. Before its object has been seen it is a
-// placeholder for pods that name it as their owner; in a namespace's stream it holds the pods that nobody owns.
+// placeholder for pods that name it as their owner; in a namespace's stream it holds the pods without an owner.
 type Job struct {
 	Stream   events.Stream
 	Ref      events.JobRef   // Namespace and Name are evidence
@@ -34,25 +34,25 @@ type Job struct {
 	// Pods and what is known of them, kept incrementally.
 
 	pods      map[types.UID]*Pod
-	fresh     queue
+	unlisted  queue
 	released  queue
 	surplus   queue
 	holding   queue
 	orphaned  queue
 	disowned  queue
-	unowned   map[types.UID]*Pod                   // pods that nobody owns, in the stream of a Job
+	unowned   map[types.UID]*Pod                   // pods without an owner, in the stream of a Job
 	awaiting  map[types.UID]map[types.UID]struct{} // in a namespace's stream: by candidate, the pods that wait for it
 	tally     Tally
 	uncounted map[types.UID]bool // of the base; true: failed
 	policies  *Policies
 	progress  successProgress
 	index     perIndex
-	completed IndexSet // succeeded indexes in range: the base's, and those of fresh pods
+	completed IndexSet // succeeded indexes in range: the base's, and those of unlisted pods
 	taken     IndexSet // indexes that need no pod: completed, failed, or occupied
 	occupants map[int32]occupants
 	misplaced podSet             // active pods without a valid index that nothing is being done to
 	fatal     podSet             // failed pods that a FailJob rule matches, also those that are not to be counted
-	unremoved podSet             // pods whose removal stands refused and can be given up
+	unremoved podSet             // pods whose removal is in backoff and can be cancelled
 	crowded   map[int32]struct{} // indexes that more than one occupies
 
 	// Commands in flight and what was learnt from those that ended.
@@ -63,7 +63,7 @@ type Job struct {
 	Write    *Flight   // the status write in flight
 	marked   []*Pod    // the pods that it accounts for
 	Reading  *Flight   // the live read in flight
-	flights  map[events.CommandName]flight
+	flights  map[events.CommandID]flight
 	Creating Retry                     // of creates
 	Writing  Retry                     // of status writes and live reads
 	claims   map[types.UID]*claimRetry // refused adoptions and releases
@@ -77,8 +77,8 @@ type Job struct {
 	EndInDoubt events.Time
 	endOver    bool
 	// LatePod is until when a duplicate create may make its pod once more, as the one that was made is gone or going, or an adoption of
-	// unknown end may turn out to have given the Job a pod. The Job does not finish before: that pod would run for nobody, and
-	// nobody would delete it (J-082). A create that is asked for once makes no duplicate, nor does one whose pod a listing shows.
+	// unknown end may turn out to have given the Job a pod. The Job does not finish before: that pod would run for a finished Job, and
+	// would never be deleted (J-082). A create that is asked for once makes no duplicate, nor does one whose pod a listing shows.
 	LatePod events.Time
 	Group   Group
 	Recheck bool // the next observation of the object is recorded whatever it says
@@ -102,31 +102,31 @@ type Job struct {
 
 // Tally is the Job's pods in numbers.
 type Tally struct {
-	Active, Ready, Terminating  int32
-	Going, GoingReady           int32 // of the active and the ready: being removed or deleted, and that does not stand refused
-	Idle                        int32 // active pods that nothing is being done to
-	FreshFailed, FreshSucceeded int32 // ended and not yet accounted for in the base
-	Settled                     int   // uncounted UIDs whose pod no longer carries the finalizer
-	Doomed                      int32 // surplus pods whose removal is not over
-	Removing                    int32 // pods of which a removal is asked for, and no answer has refused it
-	Refused                     int32 // active surplus pods whose removal stands refused
-	Pointless                   int32 // pods whose removal stands refused, and which have ended or are the Job's no longer
-	Spared                      int32 // active surplus pods whose removal is given up, and how its newest try ended is awaited
-	Unsure                      int32 // surplus pods that ended with the finalizer on, while its removal stands refused
-	HeldFailed                  int32 // failed pods that are held back for their index, and count
-	Waived                      int32 // pods that are not to be counted and still carry the finalizer
-	Restarts                    int64 // of containers of pods that run or wait to run (J-113)
-	Adopting, Releasing         int32 // pods whose adoption, or release, is in flight
-	Urgent                      int   // fresh pods that are being deleted: somebody waits for their finalizer
+	Active, Ready, Terminating        int32
+	Going, GoingReady                 int32 // of the active and the ready: being removed or deleted, and that is not in backoff
+	Idle                              int32 // active pods that nothing is being done to
+	UnlistedFailed, UnlistedSucceeded int32 // ended and not yet accounted for in the base
+	Countable                         int   // uncounted UIDs whose pod no longer carries the finalizer
+	Surplus                           int32 // surplus pods whose removal is not over
+	Removing                          int32 // pods whose removal is asked for, and no answer has refused it
+	Refused                           int32 // active surplus pods whose removal is in backoff
+	Pointless                         int32 // pods whose removal is in backoff, and which have ended or are the Job's no longer
+	Spared                            int32 // active surplus pods whose removal is cancelled, and how its newest try ended is awaited
+	Unsure                            int32 // surplus pods that ended with the finalizer on, while its removal is in backoff
+	HeldFailed                        int32 // failed pods that are held back for their index, and count
+	NeverCounted                      int32 // pods that are not to be counted and still carry the finalizer
+	Restarts                          int64 // of containers of pods that run or wait to run (J-113)
+	Adopting, Releasing               int32 // pods whose adoption, or release, is in flight
+	Urgent                            int   // unlisted pods that are being deleted: a client waits for their finalizer
 }
 
 // Flight is a command that has not ended.
 type Flight struct {
-	Name    events.CommandName
-	Command events.Command
-	Since   events.Time // when it was decided
-	Refused *Retry      // of a command about a pod: its backoff, while it stands refused; a pod may have two in flight
-	GivenUp bool        // of a refused command about a pod: it is wanted no longer; how its newest try ended is awaited
+	Name      events.CommandID
+	Command   events.Command
+	Since     events.Time // when it was decided
+	Refused   *Retry      // of a command about a pod: its backoff, while it is in backoff; a pod may have two in flight
+	Cancelled bool        // of a refused command about a pod: it is wanted no longer; how its newest try ended is awaited
 }
 
 // flight finds what a command in flight is about.
@@ -135,15 +135,15 @@ type flight struct {
 	create *Create
 }
 
-// Create is a create that has not been settled: it holds its slot and its index.
+// Create is a create that has not ended: it holds its slot and its index.
 type Create struct {
 	events.CreatePod
-	Flight   *Flight     // nil while it is in doubt
-	Sent     events.Time // when it may last have been sent
-	Doubted  bool        // a try ended unknown, so a refusal does not end it
-	MustList bool        // it was refused after a try of unknown end: look for the pod first
-	Standing bool        // it was refused, and is asked again as it is
-	GivenUp  bool        // it is wanted no longer; how its newest try ended is awaited
+	Flight    *Flight     // nil while it is in doubt
+	Sent      events.Time // when it may last have been sent
+	Doubted   bool        // a try ended unknown, so a refusal does not end it
+	MustList  bool        // it was refused after a try of unknown end: look for the pod first
+	Retrying  bool        // it was refused, and is asked again as it is
+	Cancelled bool        // it is wanted no longer; how its newest try ended is awaited
 }
 
 // late is until when a try of the create may take effect besides the one that made its pod; 0 when there was one try.
@@ -154,9 +154,9 @@ func (c *Create) late(s *events.Settings) events.Time {
 	return c.Sent.Add(s.RequestTimeout)
 }
 
-// OnItsWay reports whether the create has been asked for, neither stands refused nor is given up, and is not being looked for.
+// OnItsWay reports whether the create has been asked for, neither is in backoff nor is cancelled, and is not being looked for.
 func (c *Create) OnItsWay() bool {
-	if c.Flight == nil || c.Standing || c.GivenUp {
+	if c.Flight == nil || c.Retrying || c.Cancelled {
 		return false
 	}
 	_, asked := c.Flight.Command.(*events.CreatePod)
@@ -177,7 +177,7 @@ func newJob(stream events.Stream, settings *events.Settings, homes map[types.UID
 		Stream: stream, Settings: settings, Base: newStatus(), Window: settings.FirstWindow(), homes: homes,
 		pods: map[types.UID]*Pod{}, uncounted: map[types.UID]bool{}, occupants: map[int32]occupants{},
 		misplaced: podSet{}, fatal: podSet{}, unremoved: podSet{},
-		crowded: map[int32]struct{}{}, index: newPerIndex(), flights: map[events.CommandName]flight{},
+		crowded: map[int32]struct{}{}, index: newPerIndex(), flights: map[events.CommandID]flight{},
 	}
 	switch stream.Kind {
 	case events.StreamJob, events.StreamCronJob:
@@ -223,7 +223,7 @@ func (j *Job) Parallelism() int32 {
 }
 
 // Shown are the active, ready and terminating pods as the status shows them. A pod that is removed or deleted counts as terminating as
-// soon as that is decided, as the built-in's sync counts its own deletions (J-026, J-028). While that stands refused it is the active
+// soon as that is decided, as the built-in's sync counts its own deletions (J-026, J-028). While in backoff it is the active
 // pod that it is (J-150).
 func (t *Tally) Shown() (active, ready, terminating int32) {
 	return t.Active - t.Going, t.Ready - t.GoingReady, t.Terminating + t.Going
@@ -234,7 +234,7 @@ func (j *Job) Tally() Tally { return j.tally }
 
 // FailedCount is how many pods have failed, by the published status and the pods not yet counted in it (J-032, J-033).
 func (j *Job) FailedCount() int32 {
-	return j.Base.Failed + int32(len(j.Base.UncountedFailed)) + j.tally.FreshFailed + j.tally.HeldFailed
+	return j.Base.Failed + int32(len(j.Base.UncountedFailed)) + j.tally.UnlistedFailed + j.tally.HeldFailed
 }
 
 // SucceededCount is how many completions there are (J-032).
@@ -242,7 +242,7 @@ func (j *Job) SucceededCount() int32 {
 	if j.Indexed() {
 		return j.completed.Len()
 	}
-	return j.Base.Succeeded + int32(len(j.Base.UncountedSucceeded)) + j.tally.FreshSucceeded
+	return j.Base.Succeeded + int32(len(j.Base.UncountedSucceeded)) + j.tally.UnlistedSucceeded
 }
 
 // MayLower reports whether the API server lets the number of succeeded indexes go down: only of Jobs whose completions and
@@ -256,7 +256,7 @@ func (j *Job) Completed() *IndexSet { return &j.completed }
 func (j *Job) FreeIndexes(n int) []int32 { return j.taken.Gaps(nil, j.Completions(), n) }
 
 // Awaits reports whether an index needs the pod that is being created for it: it is in range, has neither completed nor
-// failed, and nobody else occupies it.
+// failed, and no other pod occupies it.
 func (j *Job) Awaits(i int32) bool {
 	_, crowded := j.crowded[i]
 	return i >= 0 && i < j.Completions() && !crowded
@@ -294,11 +294,11 @@ func (j *Job) Pods() []*Pod {
 	return out
 }
 
-// Fresh yields the pods that ended and are not accounted for, in the order in which they ended.
-func (j *Job) Fresh() iter.Seq[*Pod] { return j.fresh.all }
+// Unlisted yields the pods that ended and are not accounted for, in the order in which they ended.
+func (j *Job) Unlisted() iter.Seq[*Pod] { return j.unlisted.all }
 
-// FreshLen is their number.
-func (j *Job) FreshLen() int { return j.fresh.n }
+// UnlistedLen is their number.
+func (j *Job) UnlistedLen() int { return j.unlisted.n }
 
 // FailJobMatch is the rule that fails the Job, and the pod it matched: of several the one that the log heard of first, so that
 // the pick is the same everywhere (J-133). ok is false when there is none.
@@ -339,13 +339,13 @@ func (j *Job) Surplus() iter.Seq[*Pod] { return j.surplus.all }
 // SurplusLen is their number.
 func (j *Job) SurplusLen() int { return j.surplus.n }
 
-// Settled reports whether the uncounted UID's pod no longer carries the finalizer, so that it can be counted (J-087).
-func (j *Job) Settled(uid types.UID) bool {
+// Countable reports whether the uncounted UID's pod no longer carries the finalizer, so that it can be counted (J-087).
+func (j *Job) Countable(uid types.UID) bool {
 	p := j.pods[uid]
 	return p == nil || !p.Held()
 }
 
-// Creates are the creates that have not been settled, by ordinal.
+// Creates are the creates that have not ended, by ordinal.
 func (j *Job) Creates() []*Create { return j.creates }
 
 // Busy reports whether a command of the Job is in flight.
@@ -355,14 +355,14 @@ func (j *Job) Busy() bool { return len(j.flights) > 0 }
 // be counted, has not ended, so that the Job must not finish yet: it would delete a pod afterwards (J-082), or the pod would
 // not be counted that turns out to be (J-031).
 func (j *Job) PodsInDoubt() bool {
-	return len(j.creates) > 0 || j.deletes > 0 || j.tally.Doomed > 0 || j.tally.Waived > 0
+	return len(j.creates) > 0 || j.deletes > 0 || j.tally.Surplus > 0 || j.tally.NeverCounted > 0
 }
 
-// Removing reports whether the deletion of a pod has been asked for, and neither is certain yet nor stands refused. A pod
-// whose removal stands refused is active as any other (J-074).
+// Removing reports whether the deletion of a pod has been asked for, and neither is certain yet nor is in backoff. A pod
+// whose removal is in backoff is active as any other (J-074).
 func (j *Job) Removing() bool { return j.tally.Removing > 0 }
 
-// Unremoved are the pods whose removal stands refused and that are surplus, have ended or are the Job's no longer, in the order
+// Unremoved are the pods whose removal is in backoff and that are surplus, have ended or are the Job's no longer, in the order
 // in which the log first heard of them. It costs what they are.
 func (j *Job) Unremoved() []*Pod {
 	out := make([]*Pod, 0, len(j.unremoved))
@@ -395,7 +395,7 @@ func (j *Job) StartTime() events.Time {
 }
 
 // Quiet reports whether nothing is left to do for a Job that finished or is gone. A create in doubt is nothing to wait for:
-// a pod that it may yet make opens a placeholder, and is let go.
+// a pod that it may yet make opens a placeholder, and loses its finalizer.
 func (j *Job) Quiet() bool {
 	return (j.Gone || j.Finished()) && len(j.flights) == 0 && len(j.unowned) == 0 &&
 		j.released.n == 0 && j.surplus.n == 0

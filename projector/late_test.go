@@ -19,7 +19,7 @@ func TestAPodThatMayBeMadeOnceMore(t *testing.T) {
 	late := func(f *fold) string { return fmt.Sprint(f.in(f.job().LatePod)) }
 	gone := func(f *fold) { f.record(events.KindPodDeleted, &events.PodGone{UID: "pod", Version: 30}) }
 	going := func(p *events.PodSeen) { p.Version, p.Deleted = 22, 1e18 }
-	again := func(f *fold) events.CommandName {
+	again := func(f *fold) events.CommandID {
 		f.end(f.creates(1)[0], unknown)
 		f.now += 5e9
 		return f.decide(&events.CreatePod{Ordinal: 1, Index: 0, Template: "t", Again: true})

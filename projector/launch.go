@@ -35,8 +35,8 @@ func (j *Job) launchDrop(f *Flight) {
 	if p := j.pods[c.Pod]; p != nil {
 		j.update(p, func() {
 			p.Drop = f
-			p.Doomed = p.Doomed || c.ThenDelete
-			p.Waived = p.Waived || (!c.ThenDelete && j.toCount(p))
+			p.Surplus = p.Surplus || c.ThenDelete
+			p.NeverCounted = p.NeverCounted || (!c.ThenDelete && j.toCount(p))
 			j.flights[f.Name] = flight{pod: p}
 		})
 	}
@@ -46,7 +46,7 @@ func (j *Job) launchDelete(f *Flight) {
 	if p := j.pods[events.PodOf(f.Command)]; p != nil {
 		j.update(p, func() {
 			p.Delete = f
-			p.Doomed = p.Doomed || (!p.Held() && !j.failing() && !j.succeeding()) // surplus, and its finalizer is gone
+			p.Surplus = p.Surplus || (!p.Held() && !j.failing() && !j.succeeding()) // surplus, and its finalizer is gone
 			j.deletes++
 			j.flights[f.Name] = flight{pod: p}
 		})

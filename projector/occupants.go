@@ -2,7 +2,7 @@ package projector
 
 import "slices"
 
-// occupants are who holds a completion index: pods that run, and creates that have not been settled.
+// occupants are who holds a completion index: pods that run, and creates that have not ended.
 type occupants struct {
 	n    int32 // of both
 	pods *Pod  // linked by Pod.beside

@@ -46,9 +46,9 @@ func (f *fold) at(s events.Stream, kind events.Kind, facts events.Facts) {
 }
 
 // decide folds a decision and returns the name of its first command.
-func (f *fold) decide(commands ...events.Command) events.CommandName {
+func (f *fold) decide(commands ...events.Command) events.CommandID {
 	f.record(events.KindDecided, &events.Decision{RulesVersion: 1, Steps: []events.Step{{Commands: commands}}})
-	return events.CommandName{Decided: f.seq}
+	return events.CommandID{Decided: f.seq}
 }
 
 func pod(change func(*events.PodSeen)) *events.PodSeen {
@@ -71,13 +71,13 @@ func TestOutcomeAndObservationComeInEitherOrder(t *testing.T) {
 		before  func(*fold) // what the log says already
 		command events.Command
 		kind    events.Kind
-		seen    func(events.CommandName) events.Facts
+		seen    func(events.CommandID) events.Facts
 		endings []events.CommandEnded
 	}{
 		{
 			name:    "a pod is created",
 			command: &events.CreatePod{Ordinal: 1, Index: 0, Template: "t"},
-			kind:    events.KindPodAdded, seen: func(events.CommandName) events.Facts { return pod(nil) },
+			kind:    events.KindPodAdded, seen: func(events.CommandID) events.Facts { return pod(nil) },
 			endings: []events.CommandEnded{
 				{Ending: events.Done, UID: "pod", Version: 19, Sent: true},
 				{Ending: events.Done, UID: "pod", Version: 20, Sent: true},
@@ -88,7 +88,7 @@ func TestOutcomeAndObservationComeInEitherOrder(t *testing.T) {
 			before:  func(f *fold) { f.record(events.KindPodAdded, pod(nil)) },
 			command: &events.DeletePod{Pod: "pod"},
 			kind:    events.KindPodChanged,
-			seen: func(events.CommandName) events.Facts {
+			seen: func(events.CommandID) events.Facts {
 				return pod(func(p *events.PodSeen) { p.Version, p.Deleted = 21, 1e18 })
 			},
 			endings: []events.CommandEnded{{Ending: events.Done, UID: "pod", Sent: true}},
@@ -98,7 +98,7 @@ func TestOutcomeAndObservationComeInEitherOrder(t *testing.T) {
 			before:  func(f *fold) { f.record(events.KindPodAdded, pod(nil)) },
 			command: &events.DeletePod{Pod: "pod"},
 			kind:    events.KindPodDeleted,
-			seen:    func(events.CommandName) events.Facts { return &events.PodGone{UID: "pod", Version: 22} },
+			seen:    func(events.CommandID) events.Facts { return &events.PodGone{UID: "pod", Version: 22} },
 			endings: []events.CommandEnded{
 				{Ending: events.Done, UID: "pod", Sent: true},
 				{Ending: events.Refused, Class: events.RefusedNotFound, Sent: true},
@@ -110,11 +110,11 @@ func TestOutcomeAndObservationComeInEitherOrder(t *testing.T) {
 			before:  func(f *fold) { f.record(events.KindPodAdded, pod(nil)) },
 			command: &events.DeletePod{Pod: "pod"},
 			kind:    events.KindPodChanged,
-			seen: func(events.CommandName) events.Facts {
+			seen: func(events.CommandID) events.Facts {
 				return pod(func(p *events.PodSeen) { p.Version, p.Deleted = 21, 1e18 })
 			},
 			endings: []events.CommandEnded{
-				{Ending: events.Refused, Class: events.RefusedForbidden, Sent: true}, {Ending: events.UnknownIf, Sent: true},
+				{Ending: events.Refused, Class: events.RefusedForbidden, Sent: true}, {Ending: events.OutcomeUnknown, Sent: true},
 			},
 		},
 		{
@@ -124,11 +124,11 @@ func TestOutcomeAndObservationComeInEitherOrder(t *testing.T) {
 			},
 			command: &events.DropFinalizer{Pod: "pod"},
 			kind:    events.KindPodChanged,
-			seen: func(events.CommandName) events.Facts {
+			seen: func(events.CommandID) events.Facts {
 				return pod(func(p *events.PodSeen) { p.Version, p.Phase, p.Finished, p.Tracked = 21, events.PodFailed, 1e18, false })
 			},
 			endings: []events.CommandEnded{
-				{Ending: events.Refused, Class: events.RefusedForbidden, Sent: true}, {Ending: events.UnknownIf, Sent: true},
+				{Ending: events.Refused, Class: events.RefusedForbidden, Sent: true}, {Ending: events.OutcomeUnknown, Sent: true},
 			},
 		},
 		{
@@ -138,7 +138,7 @@ func TestOutcomeAndObservationComeInEitherOrder(t *testing.T) {
 			},
 			command: &events.DropFinalizer{Pod: "pod"},
 			kind:    events.KindPodChanged,
-			seen: func(events.CommandName) events.Facts {
+			seen: func(events.CommandID) events.Facts {
 				return pod(func(p *events.PodSeen) { p.Version, p.Phase, p.Finished, p.Tracked = 21, events.PodFailed, 1e18, false })
 			},
 			endings: []events.CommandEnded{
@@ -155,7 +155,7 @@ func TestOutcomeAndObservationComeInEitherOrder(t *testing.T) {
 			},
 			command: &events.AdoptPod{Pod: "pod", Version: 20},
 			kind:    events.KindPodChanged,
-			seen: func(events.CommandName) events.Facts {
+			seen: func(events.CommandID) events.Facts {
 				return pod(func(p *events.PodSeen) { p.Version, p.Ordinal = 21, 0 })
 			},
 			endings: []events.CommandEnded{{Ending: events.Done, UID: "pod", Version: 21, Sent: true}},
@@ -169,7 +169,7 @@ func TestOutcomeAndObservationComeInEitherOrder(t *testing.T) {
 			},
 			command: &events.AdoptPod{Pod: "pod", Version: 20},
 			kind:    events.KindPodChanged,
-			seen: func(events.CommandName) events.Facts {
+			seen: func(events.CommandID) events.Facts {
 				return pod(func(p *events.PodSeen) {
 					p.Version, p.Owner, p.Selected, p.Candidates = 21, "", false, []types.UID{job}
 				})
@@ -177,7 +177,7 @@ func TestOutcomeAndObservationComeInEitherOrder(t *testing.T) {
 			endings: []events.CommandEnded{
 				{Ending: events.Refused, Class: events.RefusedConflict, Sent: true},
 				{Ending: events.Refused, Class: events.RefusedForbidden, Sent: true},
-				{Ending: events.UnknownIf, Sent: true},
+				{Ending: events.OutcomeUnknown, Sent: true},
 			},
 		},
 		{
@@ -187,7 +187,7 @@ func TestOutcomeAndObservationComeInEitherOrder(t *testing.T) {
 			},
 			command: &events.ReleasePod{Pod: "pod", Version: 20},
 			kind:    events.KindPodChanged,
-			seen: func(events.CommandName) events.Facts {
+			seen: func(events.CommandID) events.Facts {
 				return pod(func(p *events.PodSeen) { p.Version, p.Owner, p.Selected, p.Tracked = 21, "", false, false })
 			},
 			endings: []events.CommandEnded{{Ending: events.Done, UID: "pod", Version: 21, Sent: true}},
@@ -196,7 +196,7 @@ func TestOutcomeAndObservationComeInEitherOrder(t *testing.T) {
 			name:    "a status is written, and confirmed by the watch",
 			command: &events.WriteStatus{Base: 10, Change: events.StatusChange{Active: &one, Ready: &zero, Terminating: &zero, InitUncounted: true}},
 			kind:    events.KindJobChanged,
-			seen: func(name events.CommandName) events.Facts {
+			seen: func(name events.CommandID) events.Facts {
 				return &events.JobSeen{Version: 11, Managed: true, Spec: "h", SpecAt: 2, Confirms: name}
 			},
 			endings: []events.CommandEnded{{Ending: events.Done, UID: job, Version: 11, Sent: true}},
@@ -205,7 +205,7 @@ func TestOutcomeAndObservationComeInEitherOrder(t *testing.T) {
 			name:    "a status is written, and then written over by somebody",
 			command: &events.WriteStatus{Base: 10, Change: events.StatusChange{Active: &one, InitUncounted: true}},
 			kind:    events.KindJobChanged,
-			seen: func(events.CommandName) events.Facts {
+			seen: func(events.CommandID) events.Facts {
 				return &events.JobSeen{Version: 12, Managed: true, Spec: "h", SpecAt: 2, Status: &events.JobStatus{
 					Active: 7, Ready: 0, Terminating: 0, HasUncounted: true, CompletedIndexes: "2", Succeeded: 1,
 				}}

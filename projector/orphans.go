@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// A pod that nobody owns is at home in one stream, so that what is decided about it depends on that stream alone
+// A pod without an owner is at home in one stream, so that what is decided about it depends on that stream alone
 // (docs/design/0004-claiming-pods.md):
 //
 //	in the stream of                             while
@@ -18,14 +18,14 @@ import (
 //	                                             accounts for it: what comes of them must not reach it elsewhere
 //	the Job that made it                         it does not know yet what came of its create
 //	the Job that is to adopt it                  one may: of several see before
-//	the Job that it was                          it carries the finalizer, which that Job lets go
+//	the Job that it was                          it carries the finalizer, which that Job removes
 //	its namespace                                a Job that might adopt it is not known yet, or it carries the
-//	                                             finalizer, which is let go
+//	                                             finalizer, which is removed
 //	none                                         neither is so
 //
 // The intake finds the place whenever the pod is seen, and Follow when something else changed it.
 
-// routeOrphan finds the stream of a pod that nobody owns, and its facts as they are recorded there.
+// routeOrphan finds the stream of a pod without an owner, and its facts as they are recorded there.
 func (in *Intake) routeOrphan(namespace string, f *events.PodSeen) (facts *events.PodSeen, stream events.Stream, ours bool) {
 	holder, was := in.World.whereIs(f.UID)
 	if was != nil && holder.Stream.Kind != events.StreamJob {
@@ -37,7 +37,7 @@ func (in *Intake) routeOrphan(namespace string, f *events.PodSeen) (facts *event
 	if maker := in.World.Job(events.JobStream(f.Maker)); maker != nil && maker.create(f.Ordinal) != nil {
 		return f, maker.Stream, true // whose create it settles
 	}
-	if f.Deleted == 0 { // else nobody adopts it any more (J-178)
+	if f.Deleted == 0 { // else it is never adopted (J-178)
 		if j := in.adopter(f); j != nil {
 			return f, j.Stream, true
 		}
@@ -101,7 +101,7 @@ func (in *Intake) unknown(uid types.UID) bool {
 	return j == nil || !j.Known()
 }
 
-// Follow gives the drafts that bring pods which nobody owns to where they belong, after a record of a Job other than of such
+// Follow gives the drafts that bring pods without an owner to where they belong, after a record of a Job other than of such
 // a pod: it may have come to be known, have finished, or be deleted. It costs what there are such pods in the Job's stream, or
 // that waited for it.
 func (in *Intake) Follow(s events.Stream) []Draft {
@@ -132,7 +132,7 @@ func (in *Intake) FollowPod(s events.Stream, uid types.UID) []Draft {
 	return in.moved(nil, j, map[types.UID]*Pod{uid: j.unowned[uid]})
 }
 
-// moved adds the drafts for those of the pods that belong elsewhere, or of which another part is recorded.
+// moved adds the drafts for those pods that belong elsewhere, or that are recorded with other facts there.
 func (in *Intake) moved(drafts []Draft, from *Job, pods map[types.UID]*Pod) []Draft {
 	ordered := make([]*Pod, 0, len(pods))
 	for _, p := range pods {

@@ -12,10 +12,10 @@ func (j *Job) refresh(uid types.UID, by int) {
 		j.update(p, func() {})
 		return
 	}
-	j.tally.Settled += by
+	j.tally.Countable += by
 }
 
-// commandEnded folds how a command ended. A command that an observation has settled is no longer in flight, and its
+// commandEnded folds how a command ended. A command that an observation has ended is no longer in flight, and its
 // outcome is no news.
 func (j *Job) commandEnded(rec *events.Record, f *events.CommandEnded) {
 	if f.Written != 0 {
@@ -51,14 +51,14 @@ func (j *Job) createEnded(c *Create, rec *events.Record, f *events.CommandEnded)
 			return
 		}
 		late := j.settle(c.Ordinal)
-		if p := j.pods[f.UID]; p != nil { // from which its mark was taken, else it had settled the create
+		if p := j.pods[f.UID]; p != nil { // from which its mark was taken, else it had ended the create
 			j.update(p, func() { p.LateCreate = late })
 		} else {
 			j.created(c, rec, f, late)
 		}
 	case events.Refused:
 		j.createRefused(c, f, since, looking)
-	case events.UnknownIf:
+	case events.OutcomeUnknown:
 		j.createFailed(c, f, since)
 		j.doubt(c)
 		if !looking {
@@ -81,12 +81,12 @@ func (j *Job) createRefused(c *Create, f *events.CommandEnded, since events.Time
 	switch {
 	case f.Class == events.RefusedNameTaken && !looking:
 		j.drop(c)
-	case c.Standing && !c.GivenUp && passing(f.Class): // it goes on standing
+	case c.Retrying && !c.Cancelled && passing(f.Class): // it goes on retrying
 	case c.Doubted || looking:
 		j.unfly(c)
 		c.MustList = true
-	case !c.GivenUp && passing(f.Class) && j.StandingCreate() == nil:
-		c.Standing = true
+	case !c.Cancelled && passing(f.Class) && j.RetryingCreate() == nil:
+		c.Retrying = true
 	default:
 		j.drop(c)
 	}
@@ -94,22 +94,22 @@ func (j *Job) createRefused(c *Create, f *events.CommandEnded, since events.Time
 
 // createFailed notes a failed try in the Job's backoff for creates.
 func (j *Job) createFailed(c *Create, f *events.CommandEnded, since events.Time) {
-	if c.Standing {
+	if c.Retrying {
 		j.Creating.again(j.Settings, j.Now, f)
 		return
 	}
 	j.Creating.refused(j.Settings, since, j.Now, f)
 }
 
-// unfly takes a create out of flight that holds its slot until it is settled.
+// unfly takes a create out of flight that holds its slot until it has ended.
 func (j *Job) unfly(c *Create) {
 	if c.Flight != nil {
 		delete(j.flights, c.Flight.Name)
 	}
-	c.Flight, c.Standing, c.GivenUp = nil, false, false
+	c.Flight, c.Retrying, c.Cancelled = nil, false, false
 }
 
-// doubt notes that nobody knows whether the create took effect.
+// doubt notes that it is unknown whether the create took effect.
 func (j *Job) doubt(c *Create) {
 	j.unfly(c)
 	c.Doubted = true
@@ -127,22 +127,22 @@ func (j *Job) created(c *Create, rec *events.Record, f *events.CommandEnded, lat
 	j.place(p)
 }
 
-// podEnded folds how a command about a pod ended. Whatever the reason, it stands when it was refused, and when nobody knows:
+// podEnded folds how a command about a pod ended. Whatever the reason, it is retried when it was refused, and when that is unknown:
 // it names the pod by its UID, so asking again is safe.
 func (j *Job) podEnded(p *Pod, f *events.CommandEnded) {
 	deletion := p.Delete != nil && p.Delete.Name == f.Command
 	overtaken := p.overtaken(f)
 	missing := f.Ending == events.Refused && (f.Class == events.RefusedNotFound || (deletion && f.Class == events.RefusedConflict))
-	givenUp := p.flight(f.Command).GivenUp
+	givenUp := p.flight(f.Command).Cancelled
 	j.update(p, func() {
-		if f.Ending == events.UnknownIf {
+		if f.Ending == events.OutcomeUnknown {
 			j.doubtDrop(p, f.Command)
 		}
 		switch {
 		case givenUp && f.Ending != events.Done && !missing:
 			j.removalEnded(p, f)
 			return
-		case f.Ending == events.UnknownIf:
+		case f.Ending == events.OutcomeUnknown:
 			j.stand(p, f)
 			return
 		case f.Ending == events.Refused && !missing && overtaken == 0:
@@ -161,7 +161,7 @@ func (j *Job) podEnded(p *Pod, f *events.CommandEnded) {
 		case p.Tracked && p.Version <= f.Version:
 			p.DroppedIn = f.Version
 		}
-		p.Doomed = p.Doomed && !givenUp
+		p.Surplus = p.Surplus && !givenUp
 	})
 }
 
@@ -171,7 +171,7 @@ func (j *Job) writeEnded(f *events.CommandEnded) {
 		j.confirm(f.Command)
 		return
 	}
-	if f.Ending == events.UnknownIf {
+	if f.Ending == events.OutcomeUnknown {
 		j.doubtEnd(f.Over)
 	}
 	since := j.since(j.Write)
@@ -189,7 +189,7 @@ func (j *Job) writeEnded(f *events.CommandEnded) {
 		case j.Writing.Count == 1:
 			j.Writing.Until = j.Now // found out before anything was sent: the Job is read at once. Another one in a row waits
 		}
-	case events.UnknownIf:
+	case events.OutcomeUnknown:
 		j.Writing.refused(j.Settings, since, j.Now, f)
 		j.Recheck, j.Look = true, true
 	case events.Done: // observed before it was answered: the base has it
@@ -204,7 +204,7 @@ func stale(c events.RefusalClass) bool {
 	return c == events.RefusedConflict || c == events.RefusedInvalid || c == events.RefusedNotFound
 }
 
-// doubtEnd notes that nobody knows whether the write in flight is stored, when it says how the Job ends, or accounts for a pod:
+// doubtEnd notes that it is unknown whether the write in flight is stored, when it says how the Job ends, or accounts for a pod:
 // that may lose its finalizer, if it has not, and would not be counted without the write. It was made for exactly one version,
 // so a newer one settles it, as the next write does; else the time does after which the server no longer acts on it. When the
 // server has answered (over), a live read that finds no newer version settles it, too. That read waits for its backoff, so what
@@ -231,7 +231,7 @@ func (j *Job) readEnded(f *events.CommandEnded) {
 		}
 	case f.Ending == events.Done, f.Ending == events.Refused && f.Class == events.RefusedNotFound:
 		j.gone() // another Job has the name, or none
-	case f.Ending == events.Refused || f.Ending == events.UnknownIf:
+	case f.Ending == events.Refused || f.Ending == events.OutcomeUnknown:
 		j.Writing.refused(j.Settings, since, j.Now, f)
 	}
 }

@@ -13,14 +13,14 @@ type perIndex struct {
 	fallen   map[int32][]*Pod // pods that failed and are not accounted for, by index
 	held     map[int32]*Pod   // of those, the one that is held back until its replacement is seen (J-118)
 	active   map[int32]int32  // active pods, by index
-	restless bool             // an index is being settled
+	restless bool             // the fate of an index is being decided
 }
 
 func newPerIndex() perIndex {
 	return perIndex{fallen: map[int32][]*Pod{}, held: map[int32]*Pod{}, active: map[int32]int32{}}
 }
 
-// indexes are those of which a pod failed or is held back, ascending.
+// indexes are those with a pod that failed or is held back, ascending.
 func (x *perIndex) indexes() []int32 {
 	out := slices.AppendSeq(slices.Collect(maps.Keys(x.fallen)), maps.Keys(x.held))
 	slices.Sort(out)
@@ -43,8 +43,8 @@ func (j *Job) HeldAll() func(yield func(*Pod) bool) { return j.holding.all }
 func (p *Pod) Ended() events.Time { return p.ended }
 
 // fell reports whether the pod failed and is one that its index's limit is about.
-func (j *Job) fell(p *Pod) bool {
-	return j.PerIndex() && (p.Held() || p.written) && !p.Doomed && !p.Waived && p.Phase != events.PodSucceeded && j.toCount(p) &&
+func (j *Job) failedByItself(p *Pod) bool {
+	return j.PerIndex() && (p.Held() || p.written) && !p.Surplus && !p.NeverCounted && p.Phase != events.PodSucceeded && j.toCount(p) &&
 		(p.Phase == events.PodFailed || (p.Deleted != 0 && !j.FailedOnly()))
 }
 
@@ -60,16 +60,18 @@ func (j *Job) exhausted(p *Pod) bool {
 // endedBefore reports whether the pod had failed by itself when it was decided, at the given second, that the Job fails. The write that
 // says so publishes every index that was known to have failed, and only then are pods deleted; so of what is found later only such a
 // pod fails its index. Its own times say it, after the log is lost too.
-func (p *Pod) endedBefore(verdict events.Time) bool { return p.Fell && p.Finished.Second() <= verdict }
+func (p *Pod) endedBefore(verdict events.Time) bool {
+	return p.FailedBeforeDeletion && p.Finished.Second() <= verdict
+}
 
-// enterIndex adds the pod to what is kept of its index, and leaveIndex takes it out; the index is then settled anew.
+// enterIndex adds the pod to what is kept of its index, and leaveIndex takes it out; the fate of the index is then decided again.
 func (j *Job) enterIndex(p *Pod) {
 	i := p.Index
 	if p.in.active && j.indexValid(p) {
 		p.in.running = true
 		j.index.active[i]++
 	}
-	if j.fell(p) {
+	if j.failedByItself(p) {
 		p.in.fallen = true
 		j.index.fallen[i] = append(j.index.fallen[i], p)
 	}

@@ -6,24 +6,24 @@ import (
 
 // Stage says how far the accounting of a pod has come (design §6). A pod that is to be counted goes
 //
-//	Untouched → Fresh ─────→ Released ──────→ Dropping ──→ Untouched
+//	Untouched → Unlisted ─────→ Released ──────→ Dropping ──→ Untouched
 //	 (running)  (ended,       (accounted for in  (the removal   (its finalizer
 //	            tracked)       the confirmed      of its finalizer  is gone)
 //	                           status)            is in flight)
 //
-// One that is not to be counted skips Fresh. One that is surplus goes Untouched → Surplus → Untouched, twice: for its
+// One that is not to be counted skips Unlisted. One that is surplus goes Untouched → Surplus → Untouched, twice: for its
 // finalizer and for its deletion.
 type Stage uint8
 
 // The stages.
 const (
 	Untouched Stage = iota
-	Fresh           // ended and tracked; no confirmed status accounts for it yet
+	Unlisted        // ended and tracked; no confirmed status accounts for it yet
 	Released        // its finalizer may go
 	Dropping        // the removal of its finalizer is in flight
 	Surplus         // surplus, and the next step of its removal can be taken
 	Holding         // failed, and held back until the replacement for its index is seen (J-118)
-	Orphaned        // nobody owns it, and the Job is to adopt it (J-175)
+	Orphaned        // it has no owner, and the Job is to adopt it (J-175)
 	Disowned        // the Job owns it and no longer selects it: it is to be released (J-174)
 )
 
@@ -40,17 +40,17 @@ type Pod struct {
 	// DropDoubt is until when a try of unknown end to remove its finalizer, as surplus, may yet take effect; 0 for none.
 	DropDoubt events.Time
 	// LateCreate is until when another try of its create may take effect, should its name be free by then; 0 for none.
-	LateCreate events.Time
-	Vanished   bool    // the server did not find it; what the watch still shows of it is older
-	Gone       bool    // its object is gone; it is kept while a status write in flight accounts for it
-	Doomed     bool    // surplus: deleted once its finalizer is gone, and never counted (J-073)
-	Waived     bool    // its finalizer went, or is going, though it had not ended: it is never counted (J-091)
-	Drop       *Flight // the finalizer's removal, in flight
-	Delete     *Flight // its deletion, in flight
-	Claim      *Flight // its adoption or its release, in flight
-	Spent      bool    // the Job has accounted for it, or given it up: adopted again, it is not counted
-	Unjudged   bool    // it was seen before its Job, so it is not known whether the selector matches
-	Fell       bool    // it failed by itself: it was seen so before its deletion was asked for, or its containers' times say so
+	LateCreate           events.Time
+	Vanished             bool    // the server did not find it; what the watch still shows of it is older
+	Gone                 bool    // its object is gone; it is kept while a status write in flight accounts for it
+	Surplus              bool    // surplus: deleted once its finalizer is gone, and never counted (J-073)
+	NeverCounted         bool    // its finalizer went, or is going, though it had not ended: it is never counted (J-091)
+	Drop                 *Flight // the finalizer's removal, in flight
+	Delete               *Flight // its deletion, in flight
+	Claim                *Flight // its adoption or its release, in flight
+	Counted              bool    // the Job has accounted for it, or given it up: adopted again, it is not counted
+	SelectorUnknown      bool    // it was seen before its Job, so it is not known whether the selector matches
+	FailedBeforeDeletion bool    // it failed by itself: it was seen so before its deletion was asked for, or its containers' times say so
 	// Stale is the version at which a command about the pod met a newer one, which is yet to be seen; 0 for none.
 	Stale uint64
 
@@ -69,7 +69,7 @@ type Pod struct {
 
 // share is what a pod adds to its Job's tallies.
 type share struct {
-	active, ready, terminating, going, idle, misplaced, settled, doomed, waived bool
+	active, ready, terminating, going, idle, misplaced, countable, surplus, neverCounted bool
 
 	removing, refused, pointless, spared, unsure bool
 
@@ -98,10 +98,10 @@ func (p *Pod) Terminating() bool { return !p.Phase.Terminal() && p.Leaving() && 
 // Active reports whether the pod has neither ended nor is on its way out.
 func (p *Pod) Active() bool { return !p.Phase.Terminal() && !p.Leaving() }
 
-// Held reports whether the pod still carries the tracking finalizer, as far as anybody knows.
+// Held reports whether the pod still carries the tracking finalizer, as far as is known.
 func (p *Pod) Held() bool { return p.Tracked && p.DroppedIn == 0 && !p.Vanished }
 
-// Newest is the newest version known of the pod, also from the answer to a write that nobody has watched yet. An answer that
+// Newest is the newest version known of the pod, also from the answer to a write that the watch has not shown yet. An answer that
 // carries the very version in which the pod still had the finalizer says that the pod was removed with it, which is later.
 func (p *Pod) Newest() uint64 {
 	if p.DroppedIn != 0 && p.DroppedIn == p.Version {

@@ -160,7 +160,7 @@ func (j *Job) follow(i, by int32) {
 	}
 }
 
-// recountProgress builds the counts anew.
+// recountProgress builds the counts again.
 func (j *Job) recountProgress() {
 	if j.policies == nil || len(j.policies.success) == 0 {
 		j.progress = nil

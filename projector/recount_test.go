@@ -210,12 +210,12 @@ func (r *randomJob) podCommand() string {
 }
 
 func (r *randomJob) ended(decided events.Sequence) {
-	ended := events.CommandEnded{Command: events.CommandName{Decided: decided}, Ending: events.Done, Version: uint64(r.seq+1) * 10, Sent: true}
+	ended := events.CommandEnded{Command: events.CommandID{Decided: decided}, Ending: events.Done, Version: uint64(r.seq+1) * 10, Sent: true}
 	switch r.rng.IntN(6) {
 	case 0:
 		ended.Ending, ended.Class = events.Refused, events.RefusedNotFound
 	case 1:
-		ended.Ending = events.UnknownIf
+		ended.Ending = events.OutcomeUnknown
 	case 2:
 		ended.Ending, ended.Class = events.Refused, events.RefusedServer
 	}
@@ -234,7 +234,7 @@ func (r *randomJob) write() string {
 	}
 	c := events.StatusChange{InitUncounted: true}
 	var completed IndexSet
-	for p := range r.job.Fresh() {
+	for p := range r.job.Unlisted() {
 		switch {
 		case r.rng.IntN(3) == 0:
 		case p.Phase == events.PodSucceeded && r.job.Indexed():
@@ -247,7 +247,7 @@ func (r *randomJob) write() string {
 	}
 	c.CompleteIndexes = completed.Text()
 	for _, uid := range slices.Concat(r.job.Base.UncountedSucceeded, r.job.Base.UncountedFailed) {
-		if r.job.Settled(uid) {
+		if r.job.Countable(uid) {
 			c.Counted = append(c.Counted, uid)
 		}
 	}
@@ -275,7 +275,7 @@ func (r *randomJob) counts() string {
 		j.SucceededCount(), j.FailedCount(), j.completed.Text(), j.index.failed.Text(), j.taken.Text(), j.FreeIndexes(20), j.Crowded())
 	rule, met := j.SuccessRuleMet()
 	fmt.Fprintf(&b, "progress %v, rule %d met %v, fresh %d, released %d, surplus %d, removing %v, in doubt %v\n",
-		j.progress, rule, met, j.FreshLen(), j.ReleasedLen(), j.SurplusLen(), j.Removing(), j.PodsInDoubt())
+		j.progress, rule, met, j.UnlistedLen(), j.ReleasedLen(), j.SurplusLen(), j.Removing(), j.PodsInDoubt())
 	for _, uid := range slices.Sorted(func(yield func(types.UID) bool) {
 		for uid := range j.uncounted {
 			if !yield(uid) {

@@ -7,17 +7,17 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestARemovalThatIsRefused: a surplus pod whose removal stands refused is active as any other, and how the removal that is
+// TestARemovalThatIsRefused: a surplus pod whose removal is in backoff is active as any other, and how the removal that is
 // given up ends decides whether the pod is counted (J-073, J-074, J-179).
 func TestARemovalThatIsRefused(t *testing.T) {
-	surplus := func(f *fold) events.CommandName {
+	surplus := func(f *fold) events.CommandID {
 		f.pod(nil)
 		return f.decide(&events.DropFinalizer{Pod: "pod", ThenDelete: true})
 	}
 	shown := func(f *fold) string {
 		p, c := f.job().Pod("pod"), f.job().Tally()
 		return fmt.Sprintf("active %d idle %d removing %d refused %d pointless %d spared %d doomed %v fresh %d surplus %d doubt %v",
-			c.Active, c.Idle, c.Removing, c.Refused, c.Pointless, c.Spared, p.Doomed, f.job().FreshLen(), f.job().SurplusLen(), f.job().PodsInDoubt())
+			c.Active, c.Idle, c.Removing, c.Refused, c.Pointless, c.Spared, p.Surplus, f.job().UnlistedLen(), f.job().SurplusLen(), f.job().PodsInDoubt())
 	}
 	given := func(seen func(*events.PodSeen), how func(*events.CommandEnded)) func(*fold) string {
 		return func(f *fold) string {
@@ -50,7 +50,7 @@ func TestARemovalThatIsRefused(t *testing.T) {
 			name := surplus(f)
 			f.end(name, refused(events.RefusedForbidden))
 			f.decide(&events.Withdraw{Command: name})
-			stands, _ := f.job().Standing(name)
+			stands, _ := f.job().Retrying(name)
 			return shown(f) + fmt.Sprint(" ", stands == nil, f.job().GaveUp(name), f.job().InFlight(name) != nil)
 		}, "active 1 idle 0 removing 0 refused 0 pointless 0 spared 1 doomed true fresh 0 surplus 0 doubt true true true true"},
 		{"it goes on as it was before", given(nil, withdrawn),

@@ -12,7 +12,7 @@ import (
 // turned off, so only what it does later than rivalGrace after our first write to the Job in this run counts; both times are
 // the API server's. Two such acts are proof, be they on one Job or on two.
 //
-// A tenant must not be able to stop every Job of the cluster, so what a tenant can do proves nothing. A pod alone does not: anybody
+// A tenant must not be able to stop every Job of the cluster, so what a tenant can do proves nothing. A pod alone does not: whoever may create pods
 // who may make pods can name a Job as its controller. Nor does what metadata.managedFields says: whoever may change a Job can write
 // any manager and any time there. So one of the acts has to be a write that changed the status, other than by a write of ours:
 // for that tenants have no right.
@@ -26,11 +26,11 @@ const (
 // Rival is what is known of another controller at work on our Jobs.
 type Rival struct {
 	Found bool        // nothing is decided while this holds
-	Quiet events.Time // in a later run: since when nobody else has worked on them; 0 in the run that found it
+	Quiet events.Time // in a later run: since when no other controller has worked on them; 0 in the run that found it
 	acts  []events.RivalAct
 }
 
-// Decides reports whether decisions are made: not while the view of the cluster is being made anew, nor while another
+// Decides reports whether decisions are made: not while the view of the cluster is being built again, nor while another
 // controller works on our Jobs.
 func (w *World) Decides() bool { return !w.Listing && !w.Rival.Found && w.Lost == (events.Loss{}) }
 
@@ -47,7 +47,7 @@ func (w *World) RivalProven() []events.RivalAct {
 	return nil
 }
 
-// RivalOver is when a run that follows one that found a rival may decide again, if nobody else works on the Jobs until then; 0
+// RivalOver is when a run that follows one that found a rival may decide again, if no other controller works on the Jobs until then; 0
 // when there is no such time.
 func (w *World) RivalOver() events.Time {
 	if !w.Rival.Found || w.Rival.Quiet == 0 || w.Listing {
@@ -121,7 +121,7 @@ func (j *Job) rivalWrote(f *events.JobSeen) {
 		return
 	}
 	r.wrote = at
-	ours := j.Writing.Count > 0 && j.Writing.Class == 0 // it may be a write of ours of which nobody knows how it ended
+	ours := j.Writing.Count > 0 && j.Writing.Class == 0 // it may be a write of ours whose outcome is unknown
 	if at == 0 || f.Status == nil || ours {
 		return
 	}

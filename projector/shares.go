@@ -13,7 +13,7 @@ import (
 // shares are what namespaces have written into the log lately. A share is a bucket that leaks: each record of the namespace fills
 // it by the record's weight, and a budget (events.Settings.NamespaceBudget) leaks out of it within an hour. So a namespace that
 // writes less than its budget in an hour is never over it, and none writes more than two budgets in full within an hour. Shares
-// are folded from records, so a restart gives nobody a new one.
+// are folded from records, so a restart gives no namespace a new one.
 type shares map[string]usage
 
 type usage struct {
@@ -55,7 +55,7 @@ func (w *World) OverBudget(now events.Time, most int) (n int, names []string) {
 	return len(names), names[:min(most, len(names))]
 }
 
-// charge adds a record to the share of its namespace. A stream's state is nobody's: it is stored because a file is full, whoever
+// charge adds a record to the share of its namespace. A stream's state is charged to no namespace: it is stored because a file is full, whoever
 // filled it.
 func (w *World) charge(rec *events.Record, namespace string) {
 	budget := w.Settings.NamespaceBudget

@@ -38,7 +38,7 @@ func newSpecs() specs {
 	}
 }
 
-// store takes a spec as a record or a stored state has it. One whose policies nobody knows is none: it cannot be folded.
+// store takes a spec as a record or a stored state has it. One whose policies are unknown is none: it cannot be folded.
 func (s *specs) store(spec *events.JobSpec, at events.Sequence) {
 	known, ok := s.byHash[spec.Hash]
 	if !ok {
@@ -50,7 +50,7 @@ func (s *specs) store(spec *events.JobSpec, at events.Sequence) {
 	s.byHash[spec.Hash] = known
 }
 
-// whole is a spec with its policies, of which it takes a share; nil when they are not known.
+// whole is a spec with its policies, which it then shares; nil when they are not known.
 func (s *specs) whole(spec *events.JobSpec) *events.JobSpec {
 	if spec.Policies == "" {
 		return spec

@@ -101,16 +101,16 @@ func (j *Job) toWire() (*pb.JobState, *pb.StateNames) {
 		s.Creates = append(s.Creates, &pb.CreateState{
 			Create: events.CommandToWire(&c.CreatePod, &names.Texts).GetCreatePod(),
 			Flight: flightToWire(c.Flight, names), Sent: int64(c.Sent), Doubted: c.Doubted, MustList: c.MustList,
-			Standing: c.Standing, GivenUp: c.GivenUp,
+			Retrying: c.Retrying, Cancelled: c.Cancelled,
 		})
 	}
 	for _, p := range j.Pods() {
 		s.Pods = append(s.Pods, &pb.PodState{
-			Facts: events.PodToWire(&p.PodSeen), Seen: p.Seen, DeleteDone: p.DeleteDone, Doomed: p.Doomed,
+			Facts: events.PodToWire(&p.PodSeen), Seen: p.Seen, DeleteDone: p.DeleteDone, Surplus: p.Surplus,
 			Drop: flightToWire(p.Drop, names), Delete: flightToWire(p.Delete, names),
-			DroppedIn: p.DroppedIn, Vanished: p.Vanished, Gone: p.Gone, Written: p.written, Waived: p.Waived, Ended: int64(p.ended),
+			DroppedIn: p.DroppedIn, Vanished: p.Vanished, Gone: p.Gone, Written: p.written, NeverCounted: p.NeverCounted, Ended: int64(p.ended),
 			DropDoubt: int64(p.DropDoubt), LateCreate: int64(p.LateCreate),
-			Claim: flightToWire(p.Claim, names), Spent: p.Spent, Unjudged: p.Unjudged, Stale: p.Stale, Fell: p.Fell,
+			Claim: flightToWire(p.Claim, names), Counted: p.Counted, SelectorUnknown: p.SelectorUnknown, Stale: p.Stale, FailedBeforeDeletion: p.FailedBeforeDeletion,
 			Arrived: p.arrived, Noted: p.noted, Stage: uint32(p.stage), Entered: p.entered,
 		})
 		names.Pods = append(names.Pods, &pb.PodNames{Name: p.Name, Node: p.Node})
@@ -126,7 +126,7 @@ func flightToWire(f *Flight, names *pb.StateNames) *pb.Flight {
 		Name: events.CommandNameToWire(f.Name), Command: events.CommandToWire(f.Command, &names.Texts), Since: int64(f.Since),
 	}
 	if f.refused() {
-		w.Refused, w.GivenUp = retryToWire(f.Refused), f.GivenUp
+		w.Refused, w.Cancelled = retryToWire(f.Refused), f.Cancelled
 	}
 	return w
 }
@@ -199,7 +199,7 @@ func (r *stateReader) flight(w *pb.Flight) *Flight {
 	f := &Flight{Name: events.CommandNameFromWire(w.GetName()), Command: c, Since: events.Time(w.GetSince())}
 	if w.GetRefused() != nil {
 		retry := retryFromWire(w.GetRefused())
-		f.Refused, f.GivenUp = &retry, w.GetGivenUp()
+		f.Refused, f.Cancelled = &retry, w.GetCancelled()
 	}
 	return f
 }
@@ -255,18 +255,18 @@ func (w *World) jobFromWire(stream events.Stream, s *pb.JobState, names *pb.Stat
 	return j, nil
 }
 
-// recountAsStored builds the tallies of a Job whose pods are restored. A pod that was not spent is none yet: the fold looks when
+// recountAsStored builds the tallies of a Job whose pods are restored. A pod that was not counted is none yet: the fold looks when
 // something of the pod changes, and then the published status may have its index by another pod.
 func (j *Job) recountAsStored() {
 	var unspent []*Pod
 	for _, p := range j.pods {
-		if !p.Spent {
+		if !p.Counted {
 			unspent = append(unspent, p)
 		}
 	}
 	j.recount()
 	for _, p := range unspent {
-		p.Spent = false
+		p.Counted = false
 	}
 }
 
@@ -277,7 +277,7 @@ func (j *Job) restoreCreates(ws []*pb.CreateState, r *stateReader) {
 		c := &Create{
 			CreatePod: *command.(*events.CreatePod), Flight: r.flight(w.GetFlight()),
 			Sent: events.Time(w.GetSent()), Doubted: w.GetDoubted(), MustList: w.GetMustList(),
-			Standing: w.GetStanding(), GivenUp: w.GetGivenUp(),
+			Retrying: w.GetRetrying(), Cancelled: w.GetCancelled(),
 		}
 		j.creates = append(j.creates, c)
 		if c.Flight != nil {
@@ -290,12 +290,12 @@ func (j *Job) restorePods(ws []*pb.PodState, names []*pb.PodNames, r *stateReade
 	var queued []*Pod
 	for i, w := range ws {
 		p := &Pod{
-			PodSeen: *events.PodFromWire(w.GetFacts()), Seen: w.GetSeen(), DeleteDone: w.GetDeleteDone(), Doomed: w.GetDoomed(),
-			DroppedIn: w.GetDroppedIn(), Vanished: w.GetVanished(), Gone: w.GetGone(), written: w.GetWritten(), Waived: w.GetWaived(),
+			PodSeen: *events.PodFromWire(w.GetFacts()), Seen: w.GetSeen(), DeleteDone: w.GetDeleteDone(), Surplus: w.GetSurplus(),
+			DroppedIn: w.GetDroppedIn(), Vanished: w.GetVanished(), Gone: w.GetGone(), written: w.GetWritten(), NeverCounted: w.GetNeverCounted(),
 			ended:     events.Time(w.GetEnded()),
 			DropDoubt: events.Time(w.GetDropDoubt()), LateCreate: events.Time(w.GetLateCreate()),
 			Drop: r.flight(w.GetDrop()), Delete: r.flight(w.GetDelete()), Claim: r.flight(w.GetClaim()),
-			Spent: w.GetSpent(), Unjudged: w.GetUnjudged(), Stale: w.GetStale(), Fell: w.GetFell(),
+			Counted: w.GetCounted(), SelectorUnknown: w.GetSelectorUnknown(), Stale: w.GetStale(), FailedBeforeDeletion: w.GetFailedBeforeDeletion(),
 			arrived: w.GetArrived(), noted: w.GetNoted(), stage: Stage(w.GetStage()), entered: w.GetEntered(),
 		}
 		if i < len(names) {
@@ -379,7 +379,7 @@ type StreamAt struct {
 	Facts, Names []byte
 }
 
-// Streams are all streams of which the world holds something, in the order in which they began; stubs last.
+// Streams are all streams that the world knows, in the order in which they began; stubs last.
 func (w *World) Streams() []events.Stream {
 	var out []events.Stream
 	for _, j := range w.Jobs() {
@@ -420,7 +420,7 @@ func Restore(streams []StreamAt) (w *World, from events.Sequence, err error) {
 }
 
 // Recovered ends a recovery: every record of the log has been applied. Streams of a snapshot are as of different records, so
-// one that a pod left may have told of it last: where each pod is is found anew.
+// one that a pod left may have told of it last: where each pod is is found again.
 func (w *World) Recovered() {
 	w.floors = nil
 	w.specs.keep = false

@@ -12,7 +12,7 @@ import (
 )
 
 // TestAStateIsTheSameAfterTheWire: after every record of random Jobs a world that is made of another one's state holds what that one
-// holds, down to what nobody else sees; and goes on as it does, for every other step is taken with the world that was made anew
+// holds, down to what nobody else sees; and goes on as it does, for every other step is taken with the world that was made again
 // (design §2, invariant 5).
 func TestAStateIsTheSameAfterTheWire(t *testing.T) {
 	for seed := range uint64(40) {
@@ -55,13 +55,13 @@ func inside(r *randomJob) string {
 	fmt.Fprintf(&b, "first %d, arrival %d, ticks %d, %d deletes, ends %v, flights %v\n", j.first, j.arrival, j.ticks, j.deletes, j.ends, j.inFlight())
 	for _, p := range j.Pods() {
 		fmt.Fprintf(&b, "%s %+v, arrived %d, written %v, noted %v, ended %d, entered %d, seen %v, gone %v, done %v %v, vanished %v, doomed %v, "+
-			"waived %v, spent %v, fell %v, lives in %s\n", p.UID, p.PodSeen, p.arrived, p.written, p.noted, p.ended, p.entered, p.Seen, p.Gone,
-			p.DroppedIn, p.DeleteDone, p.Vanished, p.Doomed, p.Waived, p.Spent, p.Fell, j.homes[p.UID])
+			"waived %v, counted %v, fell %v, lives in %s\n", p.UID, p.PodSeen, p.arrived, p.written, p.noted, p.ended, p.entered, p.Seen, p.Gone,
+			p.DroppedIn, p.DeleteDone, p.Vanished, p.Surplus, p.NeverCounted, p.Counted, p.FailedBeforeDeletion, j.homes[p.UID])
 	}
 	for _, c := range j.creates {
 		fmt.Fprintf(&b, "create %+v\n", c.CreatePod)
 	}
-	for p := range j.Fresh() {
+	for p := range j.Unlisted() {
 		fmt.Fprintf(&b, "fresh %s\n", p.UID)
 	}
 	return b.String()

@@ -26,9 +26,9 @@ func TestEveryCommandIsFoldedAsItsTraitsSay(t *testing.T) {
 				t.Fatalf("once decided %v is in flight, want it to be the command: %t", got, sent)
 			}
 			f.end(name, refused(events.RefusedServer))
-			flight, _ := f.job().Standing(name)
-			if got := flight != nil; got != traits.Stands || got != (f.job().InFlight(name) != nil) {
-				t.Errorf("after a refusal it stands: %t, and in flight is %v; want it to stand: %t", got, f.job().InFlight(name), traits.Stands)
+			flight, _ := f.job().Retrying(name)
+			if got := flight != nil; got != traits.Retried || got != (f.job().InFlight(name) != nil) {
+				t.Errorf("after a refusal it stands: %t, and in flight is %v; want it to stand: %t", got, f.job().InFlight(name), traits.Retried)
 			}
 		})
 	}

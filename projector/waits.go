@@ -113,7 +113,7 @@ func (j *Job) PodBackoff(n uint32) time.Duration {
 	return doubled(j.Settings.PodFailureBackoff, j.Settings.MaxPodFailureBackoff, n)
 }
 
-// shift moves every wait with the clock, so that what has been served of it stays served.
+// shift moves every wait with the clock, so that the part of it that is over stays so.
 func (j *Job) shift(step time.Duration) {
 	for _, t := range []*events.Time{
 		&j.Start, &j.Lagging, &j.EndInDoubt, &j.LatePod,
@@ -141,7 +141,7 @@ func (j *Job) shift(step time.Duration) {
 	}
 }
 
-// lag notes since when the published status has been behind what is known; a confirmed write begins that anew, so that
+// lag notes since when the published status has been behind what is known; a confirmed write begins that again, so that
 // writes which only show progress do not follow each other at once.
 func (j *Job) lag() {
 	behind := j.Known() && !j.Gone && !j.Finished() && j.behind()
@@ -159,7 +159,7 @@ func (j *Job) behind() bool {
 	if j.Base.Active != active || max(j.Base.Ready, 0) != ready || max(j.Base.Terminating, 0) != terminating ||
 		(j.Indexed() && !(j.Base.Completed.Below(j.Completions()) && j.Base.FailedIndexes.Below(j.Completions()))) ||
 		(j.Indexed() && j.Base.Succeeded > j.Base.Completed.Len() && j.MayLower()) ||
-		j.fresh.n > 0 || t.Settled > 0 {
+		j.unlisted.n > 0 || t.Countable > 0 {
 		return true
 	}
 	// What every status gets once says nothing while the pods are just being made, and nothing stands in their way.

@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// World is everything that one log says: its Jobs, the pods that nobody owns, and what the controller went through.
+// World is everything that one log says: its Jobs, the pods without an owner, and what the controller went through.
 type World struct {
 	Identity events.Identity
 	Head     events.Sequence
@@ -20,7 +20,7 @@ type World struct {
 	Rules    uint32      // its rules version
 	Fold     uint32      // its fold version; 0 for one that did not say
 	Key      string      // ID of the key with which it hashes specs and templates
-	Listing  bool        // the view of the cluster is being made anew: nothing is decided
+	Listing  bool        // the view of the cluster is being built again: nothing is decided
 	Rival    Rival       // another controller at work on the same Jobs
 	Lost     events.Loss // records that the log is known to have lost; zero when there are none. Nothing is decided then
 
@@ -90,7 +90,7 @@ func (w *World) Stub(uid types.UID) (s Stub, ok bool) {
 // Len is the number of Jobs, placeholders and namespaces; Stubs that of stubs.
 func (w *World) Len() int { return len(w.jobs) }
 
-// Stubs is the number of finished Jobs of which only a stub is kept.
+// Stubs is the number of finished Jobs that are kept as stubs.
 func (w *World) Stubs() int { return len(w.stubs) }
 
 // Newest is the newest resourceVersion known of a resource; 0 for none. It costs what there are Jobs, or pods: the answers
@@ -269,7 +269,7 @@ func (w *World) open(s events.Stream, at events.Sequence) *Job {
 	return j
 }
 
-// close drops what is no longer needed: a Job whose object is gone and of which nothing is left, wholly; a retired one
+// close drops what is no longer needed: a Job whose object and pods are gone, wholly; a retired one
 // but for its stub.
 func (w *World) close(j *Job) {
 	if !j.Retired && !j.over() {

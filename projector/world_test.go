@@ -144,14 +144,14 @@ func TestWhichStreamsTheWorldHolds(t *testing.T) {
 		{"or it is being read", func(f *fold) string {
 			f.at(other, events.KindPodAdded, pod(theirs))
 			f.at(other, events.KindDecided, &events.Decision{Steps: []events.Step{{Commands: []events.Command{&events.ReadJob{}}}}})
-			name := events.CommandName{Decided: f.seq}
+			name := events.CommandID{Decided: f.seq}
 			goes(f)
 			before := streams(f)
 			f.at(other, events.KindCommandEnded, &events.CommandEnded{Command: name, Ending: events.Refused, Class: events.RefusedServer, Sent: true})
 			return before + "; " + streams(f)
 		}, "job other, 2 and 0; job, 1 and 0"},
 		{"what comes late of a Job that is over opens nothing", func(f *fold) string {
-			f.at(other, events.KindCommandEnded, &events.CommandEnded{Command: events.CommandName{Decided: 2}, Ending: events.Done, Sent: true})
+			f.at(other, events.KindCommandEnded, &events.CommandEnded{Command: events.CommandID{Decided: 2}, Ending: events.Done, Sent: true})
 			return streams(f)
 		}, "job, 1 and 0"},
 		{"a Job that is gone leaves no stub", func(f *fold) string {

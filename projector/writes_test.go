@@ -33,7 +33,7 @@ func TestAStatusWriteHoldsWhatItAccountsFor(t *testing.T) {
 			f.pod(seen)
 			before := f.job().ReleasedLen()
 			f.end(f.decide(&events.WriteStatus{Base: 10, Change: c}), done(job, 11))
-			return fmt.Sprint(before, f.job().ReleasedLen(), f.job().FreshLen(), f.job().Tally().Settled)
+			return fmt.Sprint(before, f.job().ReleasedLen(), f.job().UnlistedLen(), f.job().Tally().Countable)
 		}
 	}
 	checkFacts(t, []fact{
@@ -53,23 +53,23 @@ func TestAStatusWriteHoldsWhatItAccountsFor(t *testing.T) {
 		{"once it is moved to the counters it is forgotten", func(f *fold) string {
 			f.end(f.decide(&events.WriteStatus{Base: 10, Change: events.StatusChange{AddFailed: []types.UID{"no"}}}), done(job, 11))
 			f.end(f.decide(&events.WriteStatus{Base: 11, Change: events.StatusChange{Counted: []types.UID{"no"}}}), done(job, 12))
-			return fmt.Sprint(f.job().Tally().Settled)
+			return fmt.Sprint(f.job().Tally().Countable)
 		}, "0"},
 		{"J-039: when the index is published, every pod that succeeded with it may be let go", func(f *fold) string {
 			f.pod(succeeded)
 			name := f.decide(&events.WriteStatus{Base: 10, Change: events.StatusChange{CompleteIndexes: "0"}})
 			f.pod(both(succeeded, func(p *events.PodSeen) { p.UID = "other" }))
 			f.end(name, done(job, 11))
-			return fmt.Sprint(f.job().ReleasedLen(), f.job().FreshLen())
+			return fmt.Sprint(f.job().ReleasedLen(), f.job().UnlistedLen())
 		}, "2 0"},
 		{"J-091: and one that is being let go already is one that was counted", func(f *fold) string {
 			f.pod(func(p *events.PodSeen) { p.UID, p.Selected = "other", false })
 			f.decide(&events.DropFinalizer{Pod: "other"})
 			f.pod(both(succeeded, version(21), func(p *events.PodSeen) { p.UID = "other" }))
 			f.pod(succeeded)
-			before := f.job().Tally().Waived
+			before := f.job().Tally().NeverCounted
 			f.end(f.decide(&events.WriteStatus{Base: 10, Change: events.StatusChange{CompleteIndexes: "0"}}), done(job, 11))
-			return fmt.Sprint(before, f.job().Tally().Waived)
+			return fmt.Sprint(before, f.job().Tally().NeverCounted)
 		}, "1 0"},
 		{"J-117: indexes that are published as failed are, though the pods that failed are gone by then", func(f *fold) string {
 			f.perIndex(0)
@@ -89,7 +89,7 @@ func TestAStatusWriteHoldsWhatItAccountsFor(t *testing.T) {
 			f.pod(both(succeeded, named("other", 1)))
 			before := f.job().Pod("other").Stage()
 			f.end(name, done(job, 12))
-			return fmt.Sprint(before == projector.Fresh, f.job().Pod("other").Stage() == projector.Released)
+			return fmt.Sprint(before == projector.Unlisted, f.job().Pod("other").Stage() == projector.Released)
 		}, "true true"},
 		{"J-118: when the index is published as completed no pod of it is held back, though the one that succeeded says another by then", func(f *fold) string {
 			f.perIndex(1)
@@ -123,7 +123,7 @@ func TestAStatusWriteHoldsWhatItAccountsFor(t *testing.T) {
 		{"J-189: what confirms another write confirms nothing of this one", func(f *fold) string {
 			seven := int32(7)
 			name := f.decide(&events.WriteStatus{Base: 10, Change: events.StatusChange{Ready: &seven}})
-			f.see(11, func(s *events.JobSeen) { s.Confirms = events.CommandName{Decided: 1} })
+			f.see(11, func(s *events.JobSeen) { s.Confirms = events.CommandID{Decided: 1} })
 			return fmt.Sprint(f.job().Base.Ready, f.job().InFlight(name) != nil)
 		}, "-1 true"},
 		{"J-189: what was seen at the very version of the write is what is published", func(f *fold) string {
@@ -138,7 +138,7 @@ func TestAStatusWriteHoldsWhatItAccountsFor(t *testing.T) {
 
 // TestEndsThatMeetOthers: two commands about one thing may be in flight, and the end of the one says nothing about the other.
 func TestEndsThatMeetOthers(t *testing.T) {
-	second := func(n events.CommandName) events.CommandName { n.Place++; return n }
+	second := func(n events.CommandID) events.CommandID { n.Place++; return n }
 	checkFacts(t, []fact{
 		{"a deletion that ends while the pod is being adopted", func(f *fold) string {
 			f.pod(nil)
@@ -150,7 +150,7 @@ func TestEndsThatMeetOthers(t *testing.T) {
 			f.pod(nil)
 			name := f.decide(&events.DropFinalizer{Pod: "pod", ThenDelete: true}, &events.DeletePod{Pod: "pod"})
 			f.end(name, refused(events.RefusedConflict))
-			return fmt.Sprint(f.job().Pod("pod").Vanished, len(f.job().AllStanding()))
+			return fmt.Sprint(f.job().Pod("pod").Vanished, len(f.job().AllRetrying()))
 		}, "false 1"},
 		{"J-073: a removal of unknown end while the deletion is in flight: the finalizer is in doubt", func(f *fold) string {
 			f.pod(nil)

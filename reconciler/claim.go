@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// releaseDisowned lets go pods whose labels the selector no longer matches: they lose owner and finalizer, and are not
+// releaseDisowned releases pods whose labels the selector no longer matches: they lose owner and finalizer, and are not
 // counted (J-174). The pod's version keeps a release that arrives late from one whose labels were given back.
 func (p *plan) releaseDisowned() {
 	j := p.job
@@ -65,7 +65,7 @@ func (p *plan) confirm() {
 	}
 }
 
-// adopt makes pods that nobody owns the Job's (J-175).
+// adopt makes pods without an owner the Job's (J-175).
 func (p *plan) adopt() {
 	if len(p.adopting) == 0 {
 		return
@@ -73,7 +73,7 @@ func (p *plan) adopt() {
 	var commands []events.Command
 	for _, pod := range p.adopting {
 		commands = append(commands, &events.AdoptPod{
-			Pod: pod.UID, Version: pod.Version, Spent: pod.Spent, Mark: pod.Maker != p.job.Ref.UID,
+			Pod: pod.UID, Version: pod.Version, Spent: pod.Counted, Mark: pod.Maker != p.job.Ref.UID,
 		})
 	}
 	p.step(OwnerGone, fmt.Sprintf("the Job selects %s without an owner: adopt", pods(len(commands))), commands...)
@@ -105,7 +105,7 @@ func (p *plan) claimable(all iter.Seq[*projector.Pod]) []*projector.Pod {
 	return append(due, soon[:min(len(soon), int(p.job.Settings.MaxPodsPerDecision)-len(due))]...)
 }
 
-// earlier is the earlier of two times, of which 0 is none.
+// earlier is the earlier of two times; 0 is none.
 func earlier(a, b events.Time) events.Time {
 	if a == 0 || b < a {
 		return b

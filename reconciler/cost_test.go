@@ -92,10 +92,10 @@ func TestAnEventCostsTheSameWhileAnIndexIsCrowded(t *testing.T) {
 		}
 		r.apply(r.job.Stream, events.KindDecided, &d.Decision)
 		r.apply(r.job.Stream, events.KindCommandEnded, &events.CommandEnded{
-			Command: events.CommandName{Decided: r.seq}, Ending: events.Refused, Class: events.RefusedForbidden, Sent: true,
+			Command: events.CommandID{Decided: r.seq}, Ending: events.Refused, Class: events.RefusedForbidden, Sent: true,
 		})
-		if len(r.job.Crowded()) != 1 || len(r.job.AllStanding()) != 1 {
-			t.Fatalf("crowded %v, standing %v", r.job.Crowded(), r.job.AllStanding())
+		if len(r.job.Crowded()) != 1 || len(r.job.AllRetrying()) != 1 {
+			t.Fatalf("crowded %v, retrying %v", r.job.Crowded(), r.job.AllRetrying())
 		}
 		i := 1
 		return testing.AllocsPerRun(200, func() { r.event(i); i++ })

@@ -26,7 +26,7 @@ func (d *Decision) Commands() bool { return len(d.Steps) > 0 }
 // argument, so the same prefix of the log always gives the same decision.
 func Decide(job *projector.Job) Decision { return DecideAt(job, job.Now) }
 
-// DecideAt is Decide at another time: the loop probes with it whether a wait has been served.
+// DecideAt is Decide at another time: the loop probes with it whether a wait is over.
 func DecideAt(job *projector.Job, now events.Time) Decision {
 	p := &plan{job: job, now: now, removing: map[*projector.Pod]bool{}}
 	p.decision.RulesVersion = RulesVersion

@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// keep gives up removals that stand refused of pods that are to be removed no longer. A pod that has ended stays, with its
+// keep cancels removals in backoff of pods that are to be removed no longer. A pod that has ended stays, with its
 // logs, and is counted if it still carries the finalizer, as upstream counts it. One that the Job does not own any more is
 // released. A surplus pod that is wanted again, after a scale up, goes on in the place of a new one; should its finalizer be
 // gone already, it runs but is not counted (J-179). When the Job ends its surplus pods are deleted like the others (J-079),
@@ -37,7 +37,7 @@ func (p *plan) keep() {
 	}
 }
 
-// wantedAgain is how many surplus pods whose removal stands refused are wanted: beside those that nothing is done to, those
+// wantedAgain is how many surplus pods whose removal is in backoff are wanted: beside those that nothing is done to, those
 // that are kept already, and those that are being made.
 func (p *plan) wantedAgain() int {
 	t := p.job.Tally()
@@ -47,7 +47,7 @@ func (p *plan) wantedAgain() int {
 	return p.wanted() - int(t.Idle) - int(t.Spared) - int(t.Unsure) - len(p.job.Creates())
 }
 
-// idleBut reports whether the pod is active, but for the removal that stands refused.
+// idleBut reports whether the pod is active, but for the removal in backoff.
 func idleBut(j *projector.Job, pod *projector.Pod) bool { return j.Claims(pod) && pod.Active() }
 
 func (p *plan) withdraw(all []*projector.Pod, sentence string) {

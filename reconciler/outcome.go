@@ -71,8 +71,8 @@ func stored(p *plan, interim, terminal string) *end {
 	return &end{interim: interim, terminal: terminal, reason: events.Reason(c.Reason), message: c.Message, stored: true}
 }
 
-// beingStored: while a write that says how the Job ends is in flight nobody knows whether it is stored, so it holds.
-func beingStored(p *plan) *end {
+// writeInFlight: while a write that says how the Job ends is in flight it is unknown whether it is stored, so it holds.
+func writeInFlight(p *plan) *end {
 	if p.job.Write == nil {
 		return nil
 	}

@@ -66,14 +66,14 @@ func (p *plan) deleteActive() {
 
 // idle reports whether the pod is active and nothing is being done to it.
 func idle(j *projector.Job, pod *projector.Pod) bool {
-	return j.Claims(pod) && pod.Active() && !pod.Doomed && pod.Delete == nil
+	return j.Claims(pod) && pod.Active() && !pod.Surplus && pod.Delete == nil
 }
 
-// settleInDoubt goes on with creates whose end nobody knows. Each holds its slot and its index until it is settled: it is
+// retryUnknownCreates goes on with creates of unknown outcome. Each holds its slot and its index until it has ended: it is
 // asked again under the same name while it is still wanted as it was, and there is room for it (J-047); else its pod is looked for,
-// not before the server can no longer act on the request: a pod that is made after the look would be one that nobody has asked
+// not before the server can no longer act on the request: a pod that is made after the look would be one that was never asked
 // for, of a Job that may be finished (J-009). A pod that a listing shows settles its create at once.
-func (p *plan) settleInDoubt() {
+func (p *plan) retryUnknownCreates() {
 	if p.claiming {
 		return
 	}
@@ -103,12 +103,12 @@ func (p *plan) settleInDoubt() {
 	}
 }
 
-// giveUp withdraws the create that stands refused when it is wanted no longer as it is: a Job must not wait for ever for what
+// giveUp withdraws the create in backoff when it is wanted no longer as it is: a Job must not wait for ever for what
 // it does not need. And it withdraws all that are on their way when no pod is to be made any more, so that those that were not
 // sent yet never are (J-164, J-011). How the newest try of each ended is awaited.
 func (p *plan) giveUp() {
 	certain := !p.claiming || p.noneWanted() // whatever is found out about pods that are yet to be adopted
-	if c := p.job.StandingCreate(); c != nil && !c.GivenUp && (certain || p.spared(c)) && !p.stillWanted(c) {
+	if c := p.job.RetryingCreate(); c != nil && !c.Cancelled && (certain || p.spared(c)) && !p.stillWanted(c) {
 		p.step(NoLongerWanted, "a refused create is being retried, and is not wanted any more: withdraw it",
 			&events.Withdraw{Command: c.Flight.Name})
 	}
@@ -150,7 +150,7 @@ func (p *plan) asBefore(c *projector.Create) bool {
 }
 
 // create makes pods up to the number wanted, as many at once as slow start allows (J-048 to J-057), but none while pods are
-// being removed (J-049). A pod whose removal stands refused holds its slot, and nobody else's (J-074).
+// being removed (J-049). A pod whose removal is in backoff holds its slot, and no other's (J-074).
 func (p *plan) create() {
 	j := p.job
 	if !p.wantsPods() || p.ungrouped || len(p.removing) > 0 || j.Removing() {
@@ -158,7 +158,7 @@ func (p *plan) create() {
 	}
 	missing := p.slots() - len(j.Creates())
 	room := int(j.Window) - len(j.Creates())
-	if missing <= 0 || room <= 0 || j.StandingCreate() != nil || p.wake(j.Creating.Until) || p.backsOff() {
+	if missing <= 0 || room <= 0 || j.RetryingCreate() != nil || p.wake(j.Creating.Until) || p.backsOff() {
 		return
 	}
 	var commands []events.Command

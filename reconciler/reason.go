@@ -22,19 +22,19 @@ const (
 
 	// JobSuspended: spec.suspend is set; the Job's pods are deleted, uncounted, and its time stands still.
 	JobSuspended events.Reason = "JobSuspended"
-	// JobResumed: spec.suspend is no longer set; the Job starts anew.
+	// JobResumed: spec.suspend is no longer set; the Job starts again.
 	JobResumed events.Reason = "JobResumed"
 
 	// GroupWanted: the Job's pods are to be scheduled together, by a Workload and a PodGroup.
 	GroupWanted events.Reason = "GroupWanted"
 	// MorePodsWanted: fewer pods run than the Job wants.
 	MorePodsWanted events.Reason = "MorePodsWanted"
-	// OutcomeUnknown: nobody knows whether a create took effect; it is tried again under the same name, which meets the
+	// OutcomeUnknown: it is unknown whether a create took effect; it is tried again under the same name, which meets the
 	// pod if there is one.
 	OutcomeUnknown events.Reason = "OutcomeUnknown"
-	// LookFirst: nobody knows whether a create took effect, and it is not wanted again: its pod is looked for by name.
+	// LookFirst: it is unknown whether a create took effect, and it is not wanted again: its pod is looked for by name.
 	LookFirst events.Reason = "LookFirst"
-	// NoLongerWanted: a create stands refused, or is on its way, and the Job does not want that pod any more.
+	// NoLongerWanted: a create is in backoff, or is on its way, and the Job does not want that pod any more.
 	NoLongerWanted events.Reason = "NoLongerWanted"
 	// RemovalOver: the removal of a pod was refused, and the pod has ended meanwhile, is the Job's no longer, or is wanted again.
 	RemovalOver events.Reason = "RemovalOver"
@@ -58,7 +58,7 @@ const (
 	ManyUncounted events.Reason = "ManyUncounted"
 	// StaleView: a status write was refused or its end is unknown: the Job is read before the next one.
 	StaleView events.Reason = "StaleView"
-	// OwnerGone: nobody owns pods that the Job's selector matches: the Job adopts them.
+	// OwnerGone: the Job's selector matches pods without an owner: the Job adopts them.
 	OwnerGone events.Reason = "OwnerGone"
 	// JobUnconfirmed: before a pod is adopted the Job is read, so that one that is deleted adopts none.
 	JobUnconfirmed events.Reason = "JobUnconfirmed"

@@ -6,7 +6,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// releasePods lets go the finalizers of pods that the confirmed status accounts for, and of those of which nothing is to
+// releasePods removes the finalizers of pods that the confirmed status accounts for, and of those of which nothing is to
 // be counted.
 func (p *plan) releasePods() {
 	j := p.job

@@ -27,7 +27,7 @@ var unfinished = []stage{
 	{"release", each(releaseRules)},
 }
 
-// The stages of what only has finalizers left to let go: finished Jobs, pods that nobody owns (J-008, J-098).
+// The stages of what only has finalizers left to remove: finished Jobs, pods without an owner (J-008, J-098).
 var over = []stage{
 	{"pods", each([]rule{{"giveUp", (*plan).giveUp}})},
 	{"release", each(releaseRules)},
@@ -79,13 +79,13 @@ func knownMode(mode string) bool { return mode == "" || mode == "NonIndexed" || 
 var claimRules = []rule{
 	{"release", (*plan).releaseDisowned}, // pods that it owns and no longer selects
 	{"confirm", (*plan).confirm},         // there are pods to adopt: the Job is read first
-	{"adopt", (*plan).adopt},             // pods that nobody owns and that it selects
+	{"adopt", (*plan).adopt},             // pods without an owner and that it selects
 }
 
 // gangRules: what the Workload and the PodGroup need next (J-241 to J-245). At most one holds.
 var gangRules = []rule{
 	{"group", (*plan).awaitGroup},     // one of the commands below is on its way
-	{"group", (*plan).findGroup},      // nobody has looked for them yet
+	{"group", (*plan).findGroup},      // not looked for yet for them yet
 	{"group", (*plan).createWorkload}, // there are none, and the Job is new
 	{"group", (*plan).createPodGroup}, // the Workload is there
 }
@@ -94,7 +94,7 @@ var gangRules = []rule{
 var outcomes = []outcome{
 	{"storedSuccess", storedSuccess},               // a stored SuccessCriteriaMet is final
 	{"storedFailure", storedFailure},               // a stored FailureTarget is final
-	{"beingStored", beingStored},                   // a condition on its way to the server may be stored already
+	{"beingStored", writeInFlight},                 // a condition on its way to the server may be stored already
 	{"failJob", failJob},                           // a pod matched a FailJob rule
 	{"backoffExceeded", backoffExceeded},           // more failures than backoffLimit allows
 	{"deadlinePassed", deadlinePassed},             // activeDeadlineSeconds since the Job started
@@ -106,11 +106,11 @@ var outcomes = []outcome{
 
 // podRules: every one is asked, in order.
 var podRules = []rule{
-	{"giveUp", (*plan).giveUp},                     // a create that stands refused and is not wanted any more
-	{"keep", (*plan).keep},                         // removals that stand refused and have nothing left to ask for
+	{"giveUp", (*plan).giveUp},                     // a create in backoff and is not wanted any more
+	{"keep", (*plan).keep},                         // removals in backoff and have nothing left to ask for
 	{"removeSurplus", (*plan).removeSurplus},       // goes on with removals that have begun
 	{"deleteActive", (*plan).deleteActive},         // the Job fails: its active pods are deleted, and count as failed
-	{"settleInDoubt", (*plan).settleInDoubt},       // creates whose end nobody knows
+	{"settleInDoubt", (*plan).retryUnknownCreates}, // creates of unknown outcome
 	{"removeDuplicates", (*plan).removeDuplicates}, // one pod for each index, none for an index that needs none
 	{"scaleDown", (*plan).scaleDown},               // more pods than wanted
 	{"create", (*plan).create},                     // fewer pods than wanted

@@ -10,7 +10,7 @@ import (
 )
 
 // removeSurplus goes on with the removal of pods that are surplus: the finalizer first, so that they are never counted,
-// then the pod (J-073). A removal that has begun is given up only when it stands refused: see keep.
+// then the pod (J-073). A removal that has begun is cancelled only when it is in backoff: see keep.
 func (p *plan) removeSurplus() {
 	if p.job.SurplusLen() == 0 {
 		return

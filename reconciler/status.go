@@ -51,7 +51,7 @@ func (p *plan) mayWrite() bool {
 // out, or is in doubt (J-163, design §6). It waits for
 //
 //   - commands in flight, whose answer is on its way: a deletion that is sent later would delete a pod of a finished Job (J-082);
-//   - creates in doubt, and LatePod: a pod that they make later would run for nobody, and nobody would delete it (J-082).
+//   - creates in doubt, and LatePod: a pod that they make later would belong to a finished Job, and would never be deleted (J-082).
 //
 // It does not wait for a deletion of unknown end. Its pod has ended, or it would be active or terminating, so the deletion can
 // change neither a count nor a condition. Should it take effect later, the pod's object goes, with its logs, as it does when a pod
@@ -106,9 +106,9 @@ func podsWait(p *plan, _ bool) (events.Reason, string, bool) {
 
 // manyWait holds when at least half of those that wait would be counted by the write.
 func manyWait(p *plan, _ bool) (events.Reason, string, bool) {
-	fresh, settled := p.job.FreshLen(), p.job.Tally().Settled
-	waiting := fresh + settled
-	if waiting < int(p.job.Settings.MaxUncounted) || 2*(min(fresh, p.room(settled))+settled) < waiting {
+	unlisted, countable := p.job.UnlistedLen(), p.job.Tally().Countable
+	waiting := unlisted + countable
+	if waiting < int(p.job.Settings.MaxUncounted) || 2*(min(unlisted, p.room(countable))+countable) < waiting {
 		return "", "", false
 	}
 	return ManyUncounted, fmt.Sprintf("%s wait to be counted", pods(waiting)), true
@@ -141,7 +141,7 @@ func (p *plan) account(finishing bool) events.StatusChange {
 	succeeded, failed := j.Base.Succeeded, j.Base.Failed
 	count := func(uids []types.UID, counter *int32) {
 		for _, uid := range uids {
-			if finishing || j.Settled(uid) {
+			if finishing || j.Countable(uid) {
 				c.Counted = append(c.Counted, uid)
 				*counter++
 			}
@@ -152,7 +152,7 @@ func (p *plan) account(finishing bool) events.StatusChange {
 
 	room := max(p.room(len(c.Counted)), 1) // at least one, so that there is always progress (J-092)
 	var completed projector.IndexSet
-	for pod := range j.Fresh() {
+	for pod := range j.Unlisted() {
 		if room == 0 && !finishing {
 			break
 		}

@@ -42,7 +42,7 @@ func (p *plan) suspend(c *events.StatusChange) {
 }
 
 // completesInstead reports whether suspending completes the Job: it has enough successes, and the active pods are being removed. The
-// built-in's sync finds it complete then, and says nothing of a suspension (J-160). A removal that stands refused keeps its pod
+// built-in's sync finds it complete then, and says nothing of a suspension (J-160). A removal in backoff keeps its pod
 // active, and the Job is suspended (J-150).
 func (p *plan) completesInstead() bool {
 	t := p.job.Tally()

@@ -27,7 +27,7 @@ type fakeCluster struct {
 	version uint64
 	salt    uint64
 	jobs    map[types.UID]*fakeJob
-	names   map[events.CommandName]events.Task // commands that wait for their ending
+	names   map[events.CommandID]events.Task // commands that wait for their ending
 	inputs  []loop.Input
 	refuse  *events.TaskResult // how the next create ends, when it is not to succeed
 	hold    bool               // tasks stay in flight
@@ -61,7 +61,7 @@ func newKeyedCluster(t testing.TB, log store.Log, key string) *fakeCluster {
 func startCluster(t testing.TB, log store.Log, world *projector.World, key string, now events.Time) *fakeCluster {
 	t.Helper()
 	c := &fakeCluster{
-		t: t, log: log, now: now, version: 100 + uint64(world.Head)*1000, jobs: map[types.UID]*fakeJob{}, names: map[events.CommandName]events.Task{},
+		t: t, log: log, now: now, version: 100 + uint64(world.Head)*1000, jobs: map[types.UID]*fakeJob{}, names: map[events.CommandID]events.Task{},
 	}
 	c.loop = loop.New(loop.Config{
 		Log: log, World: world, Settings: events.DefaultSettings(), Program: "v0.0.0-test", ZoneData: "2026a", Key: key,
@@ -138,7 +138,7 @@ func (c *fakeCluster) pass(d time.Duration) {
 
 // carryOut ends every command in its order.
 func (c *fakeCluster) carryOut() {
-	for _, name := range slices.SortedFunc(maps.Keys(c.names), func(a, b events.CommandName) int {
+	for _, name := range slices.SortedFunc(maps.Keys(c.names), func(a, b events.CommandID) int {
 		return int(int64(a.Decided)-int64(b.Decided))*1000 + int(a.Place) - int(b.Place)
 	}) {
 		task := c.names[name]

@@ -28,14 +28,14 @@ type decision struct {
 
 // End names the command whose end a record tells: by its outcome, or by a Job that shows what a status write stored. ok is false
 // for all other records.
-func End(r *events.Record) (name events.CommandName, ok bool) {
+func End(r *events.Record) (name events.CommandID, ok bool) {
 	switch f := r.Facts.(type) {
 	case *events.CommandEnded:
 		return f.Command, true
 	case *events.JobSeen:
-		return f.Confirms, f.Confirms != events.CommandName{}
+		return f.Confirms, f.Confirms != events.CommandID{}
 	}
-	return events.CommandName{}, false
+	return events.CommandID{}, false
 }
 
 // concludes reports whether nothing more can be told of a command after that end: one that was refused may go on.
@@ -50,7 +50,7 @@ func TypeOf(r *events.Record) events.CommandKind {
 	case *events.CommandEnded:
 		return f.Type
 	case *events.JobSeen:
-		if f.Confirms != (events.CommandName{}) {
+		if f.Confirms != (events.CommandID{}) {
 			return events.CommandWriteStatus
 		}
 	}
@@ -71,7 +71,7 @@ func (c *Commands) Ended(ctx context.Context, r *events.Record) (events.Command,
 }
 
 // Of is a command that is remembered; nil when it is not.
-func (c *Commands) Of(s events.Stream, name events.CommandName) events.Command {
+func (c *Commands) Of(s events.Stream, name events.CommandID) events.Command {
 	return c.streams[s][name.Decided].at(name)
 }
 
@@ -122,16 +122,16 @@ func (c *Commands) decided(r *events.Record, f *events.Decision) {
 }
 
 // mayGoOn reports whether a command whose try failed may be tried again as it is.
-func (c *Commands) mayGoOn(r *events.Record, name events.CommandName) bool {
+func (c *Commands) mayGoOn(r *events.Record, name events.CommandID) bool {
 	command := c.Of(r.Stream, name)
-	if command == nil || !command.Traits().Stands {
+	if command == nil || !command.Traits().Retried {
 		return false
 	}
 	class := r.Facts.(*events.CommandEnded).Class
 	return class != events.RefusedNotFound && class != events.RefusedNameTaken && class != events.RefusedTemplate
 }
 
-func (c *Commands) ended(s events.Stream, name events.CommandName) {
+func (c *Commands) ended(s events.Stream, name events.CommandID) {
 	d := c.streams[s][name.Decided]
 	if d.at(name) == nil {
 		return
@@ -151,7 +151,7 @@ func (c *Commands) forget(s events.Stream) {
 	delete(c.streams, s)
 }
 
-func (d *decision) at(name events.CommandName) events.Command {
+func (d *decision) at(name events.CommandID) events.Command {
 	if d == nil || int(name.Place) >= len(d.commands) {
 		return nil
 	}
@@ -159,7 +159,7 @@ func (d *decision) at(name events.CommandName) events.Command {
 }
 
 // recall reads from the log what was decided, and whether the end was told before the record.
-func (c *Commands) recall(ctx context.Context, rec *events.Record, name events.CommandName) (command events.Command, err error) {
+func (c *Commands) recall(ctx context.Context, rec *events.Record, name events.CommandID) (command events.Command, err error) {
 	if c.Log == nil {
 		return nil, nil
 	}

@@ -59,8 +59,8 @@ func TestWhichCommandEnded(t *testing.T) {
 	for _, older := range []bool{false, true} {
 		records := all(t, log, older)
 		kept := rewritten(t, records)
-		decided := map[events.CommandName]events.Command{}
-		told := map[events.CommandName]bool{}
+		decided := map[events.CommandID]events.Command{}
+		told := map[events.CommandID]bool{}
 		full, late, none := Commands{Log: kept}, Commands{Log: kept}, Commands{Log: kept}
 		ends, said := 0, 0
 		for i := range records {
@@ -86,7 +86,7 @@ func TestWhichCommandEnded(t *testing.T) {
 			}
 			if f, ok := r.Facts.(*events.Decision); ok {
 				for place, c := range f.Commands() {
-					decided[events.CommandName{Decided: r.Sequence, Place: uint32(place)}] = c
+					decided[events.CommandID{Decided: r.Sequence, Place: uint32(place)}] = c
 				}
 			}
 			full.Shown(r)
@@ -124,11 +124,11 @@ func TestCommandsAreForgotten(t *testing.T) {
 		t.Fatalf("%d commands are remembered, want the two that have an end", n)
 	}
 	end := func(place uint32, how events.Ending, class events.RefusalClass) *events.Record {
-		return record(events.KindCommandEnded, &events.CommandEnded{Command: events.CommandName{Decided: 2, Place: place}, Ending: how, Class: class})
+		return record(events.KindCommandEnded, &events.CommandEnded{Command: events.CommandID{Decided: 2, Place: place}, Ending: how, Class: class})
 	}
 	c.Shown(end(0, events.Refused, events.RefusedQuota)) // it may be accepted later
 	c.Shown(end(1, events.Refused, events.RefusedConflict))
-	if n := c.Open(stream); n != 1 || c.Of(stream, events.CommandName{Decided: 2}) == nil {
+	if n := c.Open(stream); n != 1 || c.Of(stream, events.CommandID{Decided: 2}) == nil {
 		t.Fatalf("%d commands are remembered, want the create", n)
 	}
 	c.Shown(end(0, events.Done, 0))

@@ -55,7 +55,7 @@ func Of(rec *events.Record, c Context) []Event {
 		if c.UnknownMode {
 			m.add(corev1.EventTypeWarning, UnknownCompletionMode, "Skipped Job sync because completion mode is unknown")
 		}
-		if f.Confirms == (events.CommandName{}) {
+		if f.Confirms == (events.CommandID{}) {
 			return m.made
 		}
 		ended.Ending = events.Done
@@ -126,7 +126,7 @@ func told(ended *events.CommandEnded, deletion bool) bool {
 	case events.RefusedConflict:
 		return !deletion
 	default:
-		return ended.Ending == events.Refused || ended.Ending == events.UnknownIf
+		return ended.Ending == events.Refused || ended.Ending == events.OutcomeUnknown
 	}
 }
 

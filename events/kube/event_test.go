@@ -50,7 +50,7 @@ func TestEvents(t *testing.T) {
 		{"a create refused because the namespace is terminating", refusal(events.RefusedNamespaceTerminating), &events.CreatePod{}, nil, nil},
 		{"a create refused because the template changed", refusal(events.RefusedTemplate), &events.CreatePod{}, nil, nil},
 		{
-			"a create that nobody knows the end of", &events.CommandEnded{Ending: events.UnknownIf}, &events.CreatePod{}, nil,
+			"a create that nobody knows the end of", &events.CommandEnded{Ending: events.OutcomeUnknown}, &events.CreatePod{}, nil,
 			[]string{"Warning FailedCreate Error creating: the server's words"},
 		},
 		{"a finalizer that could not be removed", refusal(events.RefusedForbidden), &events.DropFinalizer{}, nil, nil},
@@ -89,7 +89,7 @@ func TestEvents(t *testing.T) {
 		{"a pod adopted", done(), &events.AdoptPod{}, nil, nil},
 		{"a pod released", done(), &events.ReleasePod{}, nil, nil},
 		{
-			"a Job that shows what was written", &events.JobSeen{Confirms: events.CommandName{Decided: 3}}, completed, nil,
+			"a Job that shows what was written", &events.JobSeen{Confirms: events.CommandID{Decided: 3}}, completed, nil,
 			[]string{"Normal Completed Job completed"},
 		},
 		{"success was stored, and is complete in a later write", done(), status(cond("SuccessCriteriaMet", "True")), new(int32(2)), nil},
@@ -122,7 +122,7 @@ func TestEvents(t *testing.T) {
 func TestWhatWeGaveUpIsNotTold(t *testing.T) {
 	said := events.Evidence{Namespace: "default", Name: "demo-x", Sentence: "given up: the controller stops"}
 	for _, command := range []events.Command{&events.CreatePod{}, &events.DeletePod{}} {
-		for _, ending := range []events.Ending{events.UnknownIf, events.Withdrawn} {
+		for _, ending := range []events.Ending{events.OutcomeUnknown, events.Withdrawn} {
 			rec := &events.Record{Facts: &events.CommandEnded{Ending: ending}, Evidence: said}
 			if got := Of(rec, Context{Job: demo, Command: command}); len(got) > 0 {
 				t.Errorf("%T that ended %s is told: %+v", command, ending, got)

@@ -62,7 +62,7 @@ func (m *memory) unknownMode(ctx context.Context, f *events.JobSeen) (bool, erro
 // succeeded is how many pods the Job's stored status counted when the record was made. It is asked for when a Job
 // completes by a write that does not change their number, which is rare: the stream is read backward.
 func (m *memory) succeeded(ctx context.Context, rec *events.Record) (int32, error) {
-	stored := map[events.CommandName]bool{}
+	stored := map[events.CommandID]bool{}
 	for r, err := range m.log.ReadStream(ctx, rec.Stream, rec.Sequence, store.Backward) {
 		if errors.Is(err, store.ErrPruned) {
 			return 0, nil
@@ -81,7 +81,7 @@ func (m *memory) succeeded(ctx context.Context, rec *events.Record) (int32, erro
 		case *events.Decision:
 			for place, c := range f.Commands() {
 				w, ok := c.(*events.WriteStatus)
-				if ok && w.Change.Succeeded != nil && stored[events.CommandName{Decided: r.Sequence, Place: uint32(place)}] {
+				if ok && w.Change.Succeeded != nil && stored[events.CommandID{Decided: r.Sequence, Place: uint32(place)}] {
 					return *w.Change.Succeeded, nil
 				}
 			}
@@ -91,7 +91,7 @@ func (m *memory) succeeded(ctx context.Context, rec *events.Record) (int32, erro
 }
 
 // stores names the command that a record says to have been carried out.
-func stores(r *events.Record) (name events.CommandName, ok bool) {
+func stores(r *events.Record) (name events.CommandID, ok bool) {
 	name, ok = follow.End(r)
 	f, outcome := r.Facts.(*events.CommandEnded)
 	return name, ok && (!outcome || f.Ending == events.Done)

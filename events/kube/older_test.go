@@ -23,14 +23,14 @@ func TestALogThatDoesNotSayWhatEndedIsTold(t *testing.T) {
 				at := a.decide(commands...)
 				catchUp(t, p)
 				for place, c := range commands {
-					task := events.Task{Name: events.CommandName{Decided: at, Place: uint32(place)}, Command: c}
-					for _, ending := range []events.Ending{events.UnknownIf, events.Done} {
+					task := events.Task{Name: events.CommandID{Decided: at, Place: uint32(place)}, Command: c}
+					for _, ending := range []events.Ending{events.OutcomeUnknown, events.Done} {
 						ended := task.Ended(ending)
 						if !says {
 							ended.Type, ended.Ordinal, ended.Pod = 0, 0, ""
 						}
 						words := ""
-						if ending == events.UnknownIf {
+						if ending == events.OutcomeUnknown {
 							words = "time-out"
 						}
 						a.add(demoStream, events.KindCommandEnded, &ended, events.Evidence{Namespace: "default", Name: "demo-x", Message: words})

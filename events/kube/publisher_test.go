@@ -126,14 +126,14 @@ func (a *appender) decide(commands ...events.Command) events.Sequence {
 func (a *appender) end(decided events.Sequence, place uint32, ending events.Ending, pod string) {
 	a.t.Helper()
 	a.add(demoStream, events.KindCommandEnded, &events.CommandEnded{
-		Command: events.CommandName{Decided: decided, Place: place}, Ending: ending,
+		Command: events.CommandID{Decided: decided, Place: place}, Ending: ending,
 	}, events.Evidence{Namespace: "default", Name: pod})
 }
 
 func (a *appender) confirm(decided events.Sequence) {
 	a.t.Helper()
 	a.add(demoStream, events.KindJobChanged, &events.JobSeen{
-		Version: 9, Managed: true, Spec: "h", SpecAt: 2, Confirms: events.CommandName{Decided: decided},
+		Version: 9, Managed: true, Spec: "h", SpecAt: 2, Confirms: events.CommandID{Decided: decided},
 	}, jobEvidence)
 }
 
@@ -265,7 +265,7 @@ func TestCrashes(t *testing.T) {
 						step()
 					}
 					if confirmed == "by the Job alone" {
-						a.end(finish, 0, events.UnknownIf, "")
+						a.end(finish, 0, events.OutcomeUnknown, "")
 					} else {
 						a.end(finish, 0, events.Done, "")
 					}
@@ -435,7 +435,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		if n := p.commands.Open(demoStream); n > follow.MaxCommands {
 			t.Errorf("%d commands remembered", n)
 		}
-		if p.commands.Of(demoStream, events.CommandName{Decided: first}) != nil {
+		if p.commands.Of(demoStream, events.CommandID{Decided: first}) != nil {
 			t.Fatal("the first command was not forgotten: this tests nothing")
 		}
 		a.end(first, 0, events.Done, "demo-x")

@@ -12,7 +12,7 @@ import (
 func (a *appender) refused(decided events.Sequence, class events.RefusalClass, words string) {
 	a.t.Helper()
 	a.add(demoStream, events.KindCommandEnded, &events.CommandEnded{
-		Command: events.CommandName{Decided: decided}, Ending: events.Refused, Class: class,
+		Command: events.CommandID{Decided: decided}, Ending: events.Refused, Class: class,
 	}, events.Evidence{Namespace: "default", Name: "demo-x", Message: words})
 }
 

@@ -117,7 +117,7 @@ func (c *Consumer) apply(ctx context.Context, rec *events.Record) error {
 	case *events.PodSeen:
 		c.podSeen(j, f)
 	case *events.PodGone:
-		c.letGo(j, f.UID)
+		c.finalizerRemoved(j, f.UID)
 		c.podChanged(j, f.UID, pod{})
 	case *events.Decision:
 		if rec.Kind == events.KindDecided {
@@ -189,7 +189,7 @@ func (c *Consumer) drop(s events.Stream, j *job, now events.Time) {
 	for _, f := range j.flights { // they were overtaken by what was seen
 		c.answered(j, f, false, now)
 	}
-	c.metrics.standing.remove(j.standing)
+	c.metrics.retrying.remove(j.retrying)
 	c.specs.release(j.spec)
 	delete(c.jobs, s)
 }

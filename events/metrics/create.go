@@ -8,13 +8,13 @@ import (
 
 // create is a create whose pod is not certain.
 type create struct {
-	reason  string             // the label of that name
-	doubted bool               // a try ended unknown: a refusal does not end it
-	newest  events.CommandName // that asked for it
+	reason  string           // the label of that name
+	doubted bool             // a try ended unknown: a refusal does not end it
+	newest  events.CommandID // that asked for it
 }
 
 // creating notes that a pod is asked for, and why.
-func (j *job) creating(ordinal uint64, name events.CommandName) {
+func (j *job) creating(ordinal uint64, name events.CommandID) {
 	if j.creates == nil {
 		j.creates = map[uint64]create{}
 	}
@@ -30,7 +30,7 @@ func (j *job) creating(ordinal uint64, name events.CommandName) {
 func (j *job) inDoubt(ordinal uint64) {
 	known, ok := j.creates[ordinal]
 	if !ok {
-		j.creating(ordinal, events.CommandName{})
+		j.creating(ordinal, events.CommandID{})
 		known = j.creates[ordinal]
 	}
 	known.doubted = true
@@ -53,7 +53,7 @@ func (j *job) creation() string {
 func createEnded(c *Consumer, j *job, known *flight, _ types.UID, f *events.CommandEnded) bool {
 	ordinal, _ := events.OrdinalOf(known.command)
 	made, uncertain := j.creates[ordinal]
-	stands := j.standing == f.Command
+	stands := j.retrying == f.Command
 	switch f.Ending {
 	case events.Done:
 		c.settled(j, ordinal)
@@ -64,15 +64,15 @@ func createEnded(c *Consumer, j *job, known *flight, _ types.UID, f *events.Comm
 		if !stands && (f.Sent || f.Class != events.RefusedTemplate) { // of one that stands each try was counted: Refused
 			c.metrics.podsCreated.WithLabelValues(made.reason, failed).Inc()
 		}
-		if passing(f.Class) && !known.givenUp && (stands || (!made.doubted && j.standing == events.CommandName{})) {
-			j.standing = f.Command
-			c.metrics.standing.add(f.Command, made.reason)
+		if passing(f.Class) && !known.givenUp && (stands || (!made.doubted && j.retrying == events.CommandID{})) {
+			j.retrying = f.Command
+			c.metrics.retrying.add(f.Command, made.reason)
 			return false
 		}
 		if !made.doubted {
 			delete(j.creates, ordinal)
 		}
-	case events.UnknownIf:
+	case events.OutcomeUnknown:
 		if uncertain {
 			made.doubted = true
 			j.creates[ordinal] = made

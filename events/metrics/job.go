@@ -27,10 +27,10 @@ type job struct {
 	touched   bool // by an input of the batch being read
 	decided   bool // in the batch being read, with commands
 	pods      map[types.UID]pod
-	flights   map[events.CommandName]*flight
-	drops     map[types.UID]events.CommandName // of them the removals of finalizers, by pod
-	standing  events.CommandName               // the create that stands refused; the zero name for none
-	creates   map[uint64]create                // by ordinal
+	flights   map[events.CommandID]*flight
+	drops     map[types.UID]events.CommandID // of them the removals of finalizers, by pod
+	retrying  events.CommandID               // the create in backoff; the zero name for none
+	creates   map[uint64]create              // by ordinal
 }
 
 // status is what is remembered of a published status.
@@ -112,11 +112,11 @@ func (c *Consumer) find(j *projector.Job) {
 		n.spec = c.specs.add(j.Spec)
 		n.spec.jobsThatUseIt++
 	}
-	for _, name := range j.AllStanding() { // all others are decided again
+	for _, name := range j.AllRetrying() { // all others are decided again
 		n.launch(name, &flight{command: j.InFlight(name)})
 		if command, ok := j.InFlight(name).(*events.CreatePod); ok {
-			n.standing = name
-			c.metrics.standing.add(name, n.creates[command.Ordinal].reason)
+			n.retrying = name
+			c.metrics.retrying.add(name, n.creates[command.Ordinal].reason)
 		}
 	}
 	for _, p := range j.Pods() {
@@ -171,7 +171,7 @@ func (c *Consumer) jobSeen(ctx context.Context, j *job, rec *events.Record, f *e
 	}
 	j.version, j.ours, j.deleted, j.gone = f.Version, f.Managed, f.Deleted != 0, false
 	switch {
-	case f.Confirms != events.CommandName{}:
+	case f.Confirms != events.CommandID{}:
 		if known := j.flights[f.Confirms]; known != nil {
 			c.answered(j, known, false, rec.Time)
 			c.confirmed(j, &known.command.(*events.WriteStatus).Change)

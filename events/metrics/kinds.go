@@ -9,7 +9,7 @@ import (
 // kind is what commands of one kind mean for the metrics; nil where they mean nothing.
 type kind struct {
 	// launched notes what is to be known of a command in flight.
-	launched func(j *job, command events.Command, name events.CommandName)
+	launched func(j *job, command events.Command, name events.CommandID)
 	// ended takes how a command ended, or a try of it, and reports whether the command is over. uid is the Job's. Without it every
 	// end is the last.
 	ended func(c *Consumer, j *job, known *flight, uid types.UID, f *events.CommandEnded) bool
@@ -22,7 +22,7 @@ func kindOf(c events.Command) *kind { return &kinds[c.Traits().Kind] }
 
 var kinds = [events.MaxCommandKind + 1]kind{
 	events.CommandCreatePod: {
-		launched: func(j *job, command events.Command, name events.CommandName) {
+		launched: func(j *job, command events.Command, name events.CommandID) {
 			ordinal, _ := events.OrdinalOf(command)
 			j.creating(ordinal, name)
 		},
@@ -42,9 +42,9 @@ var kinds = [events.MaxCommandKind + 1]kind{
 	events.CommandReadJob:       {ended: readEnded},
 }
 
-func dropLaunched(j *job, command events.Command, name events.CommandName) {
+func dropLaunched(j *job, command events.Command, name events.CommandID) {
 	if j.drops == nil {
-		j.drops = map[types.UID]events.CommandName{}
+		j.drops = map[types.UID]events.CommandID{}
 	}
 	j.drops[events.PodOf(command)] = name
 }
@@ -53,7 +53,7 @@ func dropEnded(c *Consumer, j *job, known *flight, _ types.UID, f *events.Comman
 	switch {
 	case f.Ending == events.Done || (f.Ending == events.Refused && f.Class == events.RefusedNotFound):
 		c.released(j, known.command.(*events.DropFinalizer))
-	case f.Ending == events.Refused || f.Ending == events.UnknownIf:
+	case f.Ending == events.Refused || f.Ending == events.OutcomeUnknown:
 		return false // it stands
 	}
 	return true

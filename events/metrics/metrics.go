@@ -49,7 +49,7 @@ type Metrics struct {
 
 	controllers, reasons names // values of labels
 
-	standing standing
+	retrying retrying
 }
 
 // New returns metrics that have counted nothing.

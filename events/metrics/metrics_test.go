@@ -93,7 +93,7 @@ func TestSyncs(t *testing.T) {
 		}, []string{first}},
 		{"a command that is withdrawn ends with that", func(s *script) {
 			at := s.decide(&events.CreatePod{Ordinal: 1})
-			s.decide(&events.Withdraw{Command: events.CommandName{Decided: at}})
+			s.decide(&events.Withdraw{Command: events.CommandID{Decided: at}})
 			s.pod("p", events.PodRunning)
 		}, []string{
 			syncs + `{action="pods_created",completion_mode="NonIndexed",result="success"} 1`,
@@ -144,12 +144,12 @@ func TestJobsFinished(t *testing.T) {
 		}, []string{`jobs_finished_total{completion_mode="NonIndexed",reason="BackoffLimitExceeded",result="failed"} 1`}},
 		{"J-198 once, though the Job shows it before the answer comes", func(s *script) {
 			at := s.decide(&events.WriteStatus{Change: events.StatusChange{Conditions: complete}})
-			s.job(events.JobSeen{Version: 1000, Confirms: events.CommandName{Decided: at}})
+			s.job(events.JobSeen{Version: 1000, Confirms: events.CommandID{Decided: at}})
 			s.ended(at, 0, events.Done, func(f *events.CommandEnded) { f.Version = 1000 })
 		}, succeededOnce},
 		{"J-198 though nobody heard how the write ended", func(s *script) {
 			at := s.decide(&events.WriteStatus{Change: events.StatusChange{Conditions: complete}})
-			s.ended(at, 0, events.UnknownIf)
+			s.ended(at, 0, events.OutcomeUnknown)
 			s.job(events.JobSeen{Status: &events.JobStatus{Conditions: complete}})
 		}, succeededOnce},
 		{"J-198 not when the write was refused", func(s *script) {
@@ -268,7 +268,7 @@ func TestPodsCreated(t *testing.T) {
 		}, []string{`job_pods_creation_total{reason="new",status="failed"} 1`}},
 		{"J-203 a create that stands refused fails each time that it is asked for, recorded or not, and succeeds in the end", plain(), func(s *script) {
 			at := s.decide(&events.CreatePod{Ordinal: 1}, &events.CreatePod{Ordinal: 2})
-			stands := events.CommandName{Decided: at}
+			stands := events.CommandID{Decided: at}
 			s.metrics.Refused(stands) // and has a record
 			s.ended(at, 0, events.Refused, class(events.RefusedQuota))
 			s.ended(at, 1, events.Refused, class(events.RefusedQuota)) // this one does not stand
@@ -303,27 +303,27 @@ func TestPodsCreated(t *testing.T) {
 			create(s)
 		}, []string{`job_pods_creation_total{reason="recreate_failed",status="succeeded"} 1`}},
 		{"J-203 one of unknown end counts when its pod is seen", plain(), func(s *script) {
-			s.ended(s.decide(&events.CreatePod{Ordinal: 1}), 0, events.UnknownIf)
+			s.ended(s.decide(&events.CreatePod{Ordinal: 1}), 0, events.OutcomeUnknown)
 			s.expect("job_pods_creation")
 			s.pod("p", events.PodPending, func(p *events.PodSeen) { p.Ordinal = 1 })
 		}, []string{`job_pods_creation_total{reason="new",status="succeeded"} 1`}},
 		{"J-203 one of unknown end that is asked again counts once", plain(), func(s *script) {
-			s.ended(s.decide(&events.CreatePod{Ordinal: 1}), 0, events.UnknownIf)
+			s.ended(s.decide(&events.CreatePod{Ordinal: 1}), 0, events.OutcomeUnknown)
 			s.ended(s.decide(&events.CreatePod{Ordinal: 1, Again: true}), 0, events.Done)
 			s.pod("p", events.PodPending, func(p *events.PodSeen) { p.Ordinal = 1 })
 		}, []string{`job_pods_creation_total{reason="new",status="succeeded"} 1`}},
 		{"J-203 one of unknown end that is seen while it is asked again counts once", plain(), func(s *script) {
-			s.ended(s.decide(&events.CreatePod{Ordinal: 1}), 0, events.UnknownIf)
+			s.ended(s.decide(&events.CreatePod{Ordinal: 1}), 0, events.OutcomeUnknown)
 			again := s.decide(&events.CreatePod{Ordinal: 1, Again: true})
 			s.pod("p", events.PodPending, func(p *events.PodSeen) { p.Ordinal = 1 })
 			s.ended(again, 0, events.Done)
 		}, []string{`job_pods_creation_total{reason="new",status="succeeded"} 1`}},
 		{"J-203 one that is refused when its pod has been seen stands for nothing", plain(), func(s *script) {
-			s.ended(s.decide(&events.CreatePod{Ordinal: 1}), 0, events.UnknownIf)
+			s.ended(s.decide(&events.CreatePod{Ordinal: 1}), 0, events.OutcomeUnknown)
 			again := s.decide(&events.CreatePod{Ordinal: 1, Again: true})
 			s.pod("p", events.PodPending, func(p *events.PodSeen) { p.Ordinal = 1 })
 			s.ended(again, 0, events.Refused, class(events.RefusedQuota))
-			s.metrics.Refused(events.CommandName{Decided: again})
+			s.metrics.Refused(events.CommandID{Decided: again})
 			refusedThenMade(s, 2)
 		}, []string{
 			`job_pods_creation_total{reason="new",status="failed"} 2`, `job_pods_creation_total{reason="new",status="succeeded"} 2`,
@@ -332,7 +332,7 @@ func TestPodsCreated(t *testing.T) {
 			first := s.decide(&events.CreatePod{Ordinal: 1})
 			s.ended(first, 0, events.Refused, class(events.RefusedQuota))
 			s.pod("p", events.PodPending, func(p *events.PodSeen) { p.Ordinal = 1 })
-			s.metrics.Refused(events.CommandName{Decided: first})
+			s.metrics.Refused(events.CommandID{Decided: first})
 			refusedThenMade(s, 2)
 		}, []string{
 			`job_pods_creation_total{reason="new",status="failed"} 3`, `job_pods_creation_total{reason="new",status="succeeded"} 2`,
@@ -351,7 +351,7 @@ func refusedThenMade(s *script, ordinal uint64) {
 	s.t.Helper()
 	at := s.decide(&events.CreatePod{Ordinal: ordinal})
 	s.ended(at, 0, events.Refused, class(events.RefusedQuota))
-	s.metrics.Refused(events.CommandName{Decided: at})
+	s.metrics.Refused(events.CommandID{Decided: at})
 	s.ended(at, 0, events.Done)
 }
 

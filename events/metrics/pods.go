@@ -20,7 +20,7 @@ type pod struct {
 func (c *Consumer) podSeen(j *job, f *events.PodSeen) {
 	c.settled(j, f.Ordinal)
 	if !f.Tracked {
-		c.letGo(j, f.UID)
+		c.finalizerRemoved(j, f.UID)
 	}
 	p := pod{
 		held: f.Phase.Terminal() && f.Tracked, failed: f.Phase == events.PodFailed,
@@ -70,9 +70,9 @@ func toInt(b bool) int {
 	return 0
 }
 
-// letGo takes that a pod is seen without the finalizer, or its object is gone. If that is our doing, the answer may only come
+// finalizerRemoved takes that a pod is seen without the finalizer, or its object is gone. If that is our doing, the answer may only come
 // later; of a removal that stood refused none is to come.
-func (c *Consumer) letGo(j *job, uid types.UID) {
+func (c *Consumer) finalizerRemoved(j *job, uid types.UID) {
 	name, ours := j.drops[uid]
 	if !ours {
 		return

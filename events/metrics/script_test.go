@@ -148,7 +148,7 @@ func (s *script) decide(commands ...events.Command) events.Sequence {
 // ended is a batch in which a command ended. What the answer leads to is decided later.
 func (s *script) ended(decided events.Sequence, place uint32, ending events.Ending, change ...func(*events.CommandEnded)) {
 	s.t.Helper()
-	f := &events.CommandEnded{Command: events.CommandName{Decided: decided, Place: place}, Ending: ending, Sent: true}
+	f := &events.CommandEnded{Command: events.CommandID{Decided: decided, Place: place}, Ending: ending, Sent: true}
 	if ending == events.Done {
 		f.Version = uint64(s.next)
 	}

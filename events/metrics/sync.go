@@ -35,7 +35,7 @@ func (c *Consumer) decided(j *job, rec *events.Record, d *events.Decision) {
 			continue
 		}
 		s.open++
-		j.launch(events.CommandName{Decided: rec.Sequence, Place: uint32(place)}, &flight{command: command, of: s})
+		j.launch(events.CommandID{Decided: rec.Sequence, Place: uint32(place)}, &flight{command: command, of: s})
 	}
 	if s.open == 0 {
 		c.synced(j, s, rec.Time)
@@ -43,9 +43,9 @@ func (c *Consumer) decided(j *job, rec *events.Record, d *events.Decision) {
 }
 
 // launch notes a command in flight.
-func (j *job) launch(name events.CommandName, f *flight) {
+func (j *job) launch(name events.CommandID, f *flight) {
 	if j.flights == nil {
-		j.flights = map[events.CommandName]*flight{}
+		j.flights = map[events.CommandID]*flight{}
 	}
 	j.flights[name] = f
 	if row := kindOf(f.command); row.launched != nil {
@@ -54,15 +54,15 @@ func (j *job) launch(name events.CommandName, f *flight) {
 }
 
 // land ends a command.
-func (c *Consumer) land(j *job, name events.CommandName) {
+func (c *Consumer) land(j *job, name events.CommandID) {
 	f := j.flights[name]
 	if f == nil {
 		return
 	}
 	delete(j.flights, name)
-	if j.standing == name {
-		j.standing = events.CommandName{}
-		c.metrics.standing.remove(name)
+	if j.retrying == name {
+		j.retrying = events.CommandID{}
+		c.metrics.retrying.remove(name)
 	}
 	if drop, ok := f.command.(*events.DropFinalizer); ok && j.drops[drop.Pod] == name {
 		delete(j.drops, drop.Pod)
@@ -70,7 +70,7 @@ func (c *Consumer) land(j *job, name events.CommandName) {
 }
 
 // withdrawn takes the recorded decision to give a command up.
-func (c *Consumer) withdrawn(j *job, name events.CommandName, now events.Time) {
+func (c *Consumer) withdrawn(j *job, name events.CommandID, now events.Time) {
 	f := j.flights[name]
 	if f == nil {
 		return
@@ -126,7 +126,7 @@ func (c *Consumer) synced(j *job, s *sync, now events.Time) {
 // that the namespace is, nor that we changed our mind because the template did.
 func isError(f *events.CommandEnded) bool {
 	switch f.Ending {
-	case events.UnknownIf:
+	case events.OutcomeUnknown:
 		return true
 	case events.Refused:
 		return f.Class != events.RefusedNotFound && f.Class != events.RefusedNamespaceTerminating && f.Class != events.RefusedTemplate

@@ -48,7 +48,7 @@ type controller struct {
 	queue     *loop.Queue
 	informer  *informer.Informer
 	executor  *executor.Executor
-	hands     *countedHands
+	hands     *countedExecutor
 	runner    *loop.Runner
 	publisher *kube.Publisher
 	alarm     *kube.Alarm
@@ -184,7 +184,7 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 	if err != nil {
 		return err
 	}
-	var hands loop.Hands = noHands{}
+	var hands loop.Executor = noExecutor{}
 	var lost <-chan struct{}
 	var busy func(events.Stream) bool
 	if !c.observes() {
@@ -202,7 +202,7 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 			Log: c.log, World: world, Settings: c.settings, Program: c.config.Program.Version, Key: c.key.ID(), ZoneData: zoneData(), Salt: salt,
 			Leader: c.identity, Patience: c.config.Patience, Busy: busy,
 		}),
-		Queue: c.queue, Hands: hands, Clock: loop.NewClock(server), Log: c.logger,
+		Queue: c.queue, Executor: hands, Clock: loop.NewClock(server), Log: c.logger,
 		Full: c.full, Relist: func() { c.informer.Relist(events.ListingGap) }, ServerTime: c.cluster.time,
 		Drain: c.config.Stop, Show: c.show, Lost: lost,
 	}
@@ -256,21 +256,21 @@ func (c *controller) assembleHands(world *projector.World, api clusterAPI, objec
 // observes reports whether another controller runs the Jobs, and this one only reads.
 func (c *controller) observes() bool { return c.settings.Mode == events.ModeObserve }
 
-// noHands carries nothing out.
-type noHands struct{}
+// noExecutor carries nothing out.
+type noExecutor struct{}
 
-// Submit is described by loop.Hands.
-func (noHands) Submit(tasks ...events.Task) {
+// Submit is described by loop.Executor.
+func (noExecutor) Submit(tasks ...events.Task) {
 	if len(tasks) > 0 {
 		panic("a command is to be carried out in observe mode") // the loop decides nothing there
 	}
 }
 
-// TakeBack is described by loop.Hands.
-func (noHands) TakeBack(...events.Task) {}
+// TakeBack is described by loop.Executor.
+func (noExecutor) TakeBack(...events.Task) {}
 
-// Stop is described by loop.Hands.
-func (noHands) Stop(context.Context) {}
+// Stop is described by loop.Executor.
+func (noExecutor) Stop(context.Context) {}
 
 // salt protects erased evidence from being guessed.
 func salt() (s events.Salt) {

@@ -169,32 +169,32 @@ func (l countedLog) Append(b events.Batch, soon bool) store.Commit {
 	return l.Log.Append(b, soon)
 }
 
-// countedHands counts how commands end. Every command that is submitted or taken back has one result.
-type countedHands struct {
-	loop.Hands
+// countedExecutor counts how commands end. Every command that is submitted or taken back has one result.
+type countedExecutor struct {
+	loop.Executor
 	metrics *metrics
 
 	mu    sync.Mutex
-	kinds map[events.CommandName]string
+	kinds map[events.CommandID]string
 }
 
-func newCountedHands(hands loop.Hands, m *metrics) *countedHands {
-	return &countedHands{Hands: hands, metrics: m, kinds: map[events.CommandName]string{}}
+func newCountedHands(hands loop.Executor, m *metrics) *countedExecutor {
+	return &countedExecutor{Executor: hands, metrics: m, kinds: map[events.CommandID]string{}}
 }
 
-// Submit is described by loop.Hands.
-func (h *countedHands) Submit(tasks ...events.Task) {
+// Submit is described by loop.Executor.
+func (h *countedExecutor) Submit(tasks ...events.Task) {
 	h.expect(tasks)
-	h.Hands.Submit(tasks...)
+	h.Executor.Submit(tasks...)
 }
 
-// TakeBack is described by loop.Hands.
-func (h *countedHands) TakeBack(tasks ...events.Task) {
+// TakeBack is described by loop.Executor.
+func (h *countedExecutor) TakeBack(tasks ...events.Task) {
 	h.expect(tasks)
-	h.Hands.TakeBack(tasks...)
+	h.Executor.TakeBack(tasks...)
 }
 
-func (h *countedHands) expect(tasks []events.Task) {
+func (h *countedExecutor) expect(tasks []events.Task) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i := range tasks {
@@ -203,7 +203,7 @@ func (h *countedHands) expect(tasks []events.Task) {
 }
 
 // ended counts a result.
-func (h *countedHands) ended(r *events.TaskResult) {
+func (h *countedExecutor) ended(r *events.TaskResult) {
 	h.mu.Lock()
 	kind := h.kinds[r.Ended.Command]
 	delete(h.kinds, r.Ended.Command)

@@ -64,7 +64,7 @@ func carryOut(t *testing.T, p *Points, traits *events.Traits) events.TaskResult 
 		t.Fatal(err)
 	}
 	e.Submit(events.Task{
-		Name: events.CommandName{Decided: 7}, Life: identity, Stream: events.JobStream(testUID), Command: c,
+		Name: events.CommandID{Decided: 7}, Life: identity, Stream: events.JobStream(testUID), Command: c,
 		Job: events.JobRef{Namespace: "default", Name: "demo", UID: testUID}, Pod: events.PodRef{Name: "demo-0", UID: events.PodOf(c)},
 		Status: &events.JobStatus{}, Base: 10, Workload: "demo",
 	})

@@ -34,10 +34,10 @@ type Account struct {
 	Deleted     events.Sequence // the record that says that its object is gone
 	Rewound     events.Sequence // the record that begins another epoch, when nothing was seen of the Job since
 
-	pods    map[types.UID]*podNote      // what the projection does not hold of pods; nil in a brief fold
-	gone    []goneFrom                  // pods whose objects are gone, in the order in which they went
-	said    map[events.CommandName]said // how commands failed that have not ended
-	writing said                        // how the newest status write failed
+	pods    map[types.UID]*podNote    // what the projection does not hold of pods; nil in a brief fold
+	gone    []goneFrom                // pods whose objects are gone, in the order in which they went
+	said    map[events.CommandID]said // how commands failed that have not ended
+	writing said                      // how the newest status write failed
 	job     *projector.Job
 	summary *Summary // of a Job that is over, in a brief fold
 	names   words.Names
@@ -170,7 +170,7 @@ func (a *Account) ended(r *events.Record, f *events.CommandEnded) {
 	case events.Done:
 		a.Trouble[sort] = nil
 		delete(a.said, f.Command)
-	case events.Refused, events.UnknownIf:
+	case events.Refused, events.OutcomeUnknown:
 		a.hear(sort, r, f)
 		a.Trouble[sort] = &Failure{uint64(r.Sequence), recordjson.Instant(r.Time), a.names.Detail(r)}
 	case events.Withdrawn:
@@ -184,12 +184,12 @@ func (a *Account) hear(sort events.Sort, r *events.Record, f *events.CommandEnde
 	if s.text == "" {
 		s.text = r.Evidence.Sentence
 	}
-	switch stands, _ := a.job.Standing(f.Command); {
+	switch stands, _ := a.job.Retrying(f.Command); {
 	case sort == events.SortWrite:
 		a.writing = s
 	case stands != nil:
 		if a.said == nil {
-			a.said = map[events.CommandName]said{}
+			a.said = map[events.CommandID]said{}
 		}
 		a.said[f.Command] = s
 	default:

@@ -63,7 +63,7 @@ type goneFrom struct {
 
 // accounts name the stages of package projector for people.
 var accounts = map[projector.Stage]string{
-	projector.Fresh:    "not counted yet",
+	projector.Unlisted: "not counted yet",
 	projector.Released: "counted",
 	projector.Dropping: "counted, finalizer being removed",
 	projector.Surplus:  "surplus",

@@ -29,8 +29,8 @@ type said struct {
 func refusals(a *Account, now events.Time) []Refusal {
 	j := a.job
 	var out []Refusal
-	for _, name := range j.AllStanding() {
-		f, retry := j.Standing(name)
+	for _, name := range j.AllRetrying() {
+		f, retry := j.Retrying(name)
 		next, due := retry.Next(j.Settings, now)
 		r := refusal(a.names.Phrase(a.Stream, f.Command), retry, a.said[name])
 		r.Tries, r.Next = r.Tries+due, recordjson.Instant(next)

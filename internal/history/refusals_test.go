@@ -46,7 +46,7 @@ func (x *told) job(status *events.JobStatus) {
 
 func (x *told) refuse(at events.Sequence, class events.RefusalClass, words string) {
 	x.add(toldJob, events.KindCommandEnded, &events.CommandEnded{
-		Command: events.CommandName{Decided: at}, Ending: events.Refused, Class: class, Sent: true,
+		Command: events.CommandID{Decided: at}, Ending: events.Refused, Class: class, Sent: true,
 	}, events.Evidence{Namespace: "ns", Name: "demo-x", Message: words})
 }
 
@@ -98,7 +98,7 @@ func TestRefusalsAreShown(t *testing.T) {
 		t.Errorf("a refusal is told twice:\n%s", page)
 	}
 
-	x.add(toldJob, events.KindCommandEnded, &events.CommandEnded{Command: events.CommandName{Decided: create}, Ending: events.Done, UID: "q", Version: 9}, events.Evidence{Name: "demo-1"})
+	x.add(toldJob, events.KindCommandEnded, &events.CommandEnded{Command: events.CommandID{Decided: create}, Ending: events.Done, UID: "q", Version: 9}, events.Evidence{Name: "demo-1"})
 	if page := x.says(t, 0); strings.Contains(page, "exceeded quota") {
 		t.Errorf("what is done is still refused:\n%s", page)
 	}

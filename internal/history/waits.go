@@ -27,7 +27,7 @@ func waits(j *projector.Job, now events.Time) []Wait {
 	if n, _ := j.Failures(); n > 0 {
 		add(j.PodBackoffUntil(), "the next pod: backoff after %s", words.Count(n, "failed pod"))
 	}
-	if j.StandingCreate() == nil {
+	if j.RetryingCreate() == nil {
 		add(j.Creating.Until, "the next create: %s", retried(j.Creating))
 	}
 	add(j.Writing.Until, "the next status write: %s", retried(j.Writing))
@@ -54,7 +54,7 @@ func waits(j *projector.Job, now events.Time) []Wait {
 	return out
 }
 
-// dropsInDoubt is until when the finalizer of a pod whose removal stands refused may yet go by an earlier try; 0 for none.
+// dropsInDoubt is until when the finalizer of a pod whose removal is in backoff may yet go by an earlier try; 0 for none.
 func dropsInDoubt(j *projector.Job) (until events.Time) {
 	for _, p := range j.Unremoved() {
 		until = max(until, p.DropDoubt)

@@ -89,7 +89,7 @@ var (
 	timeType     = reflect.TypeFor[events.Time]()
 	durationType = reflect.TypeFor[time.Duration]()
 	commandType  = reflect.TypeFor[events.Command]()
-	commandName  = reflect.TypeFor[events.CommandName]()
+	commandName  = reflect.TypeFor[events.CommandID]()
 	epochReason  = reflect.TypeFor[events.EpochReason]()
 	witnessType  = reflect.TypeFor[events.Witness]()
 )
@@ -115,7 +115,7 @@ func value(v reflect.Value) []byte {
 		}
 		return nil
 	case commandName:
-		if name := v.Interface().(events.CommandName); name != (events.CommandName{}) {
+		if name := v.Interface().(events.CommandID); name != (events.CommandID{}) {
 			return quote(CommandText(name))
 		}
 		return nil
@@ -260,6 +260,6 @@ func VisibleJSON(b []byte) []byte {
 }
 
 // CommandText names a command for programs: the record that decided it and its place there, from 0.
-func CommandText(name events.CommandName) string {
+func CommandText(name events.CommandID) string {
 	return fmt.Sprintf("%d/%d", name.Decided, name.Place)
 }

@@ -8,7 +8,7 @@ func StyleOf(r *events.Record) Style {
 	case *events.Decision:
 		return Strong
 	case *events.CommandEnded:
-		if f.Ending == events.Refused || f.Ending == events.UnknownIf {
+		if f.Ending == events.Refused || f.Ending == events.OutcomeUnknown {
 			return Trouble
 		}
 	case *events.PodSeen:

@@ -210,7 +210,7 @@ func (n *Names) jobSeen(r *events.Record, f *events.JobSeen) string {
 		parts = append(parts, "being deleted since "+f.Deleted.Go().Format("15:04:05"))
 	}
 	switch {
-	case f.Confirms != events.CommandName{}:
+	case f.Confirms != events.CommandID{}:
 		parts = append(parts, fmt.Sprintf("status stored, as record %d decided", f.Confirms.Decided))
 	case f.Status != nil && !fresh(f.Status):
 		parts = append(parts, statusText(f.Status))

@@ -24,7 +24,7 @@ func TestTheEndOfACommandOfWhichNothingElseIsKnown(t *testing.T) {
 			Facts:  &events.PodSeen{UID: "uid-1"}, Evidence: events.Evidence{Namespace: "ns", Name: "demo-1"},
 		}
 		names.Learn(&seen)
-		ended.Command, ended.Ending = events.CommandName{Decided: 41, Place: 2}, events.Done
+		ended.Command, ended.Ending = events.CommandID{Decided: 41, Place: 2}, events.Done
 		r := events.Record{Header: events.Header{Sequence: 42, Stream: stream, Kind: events.KindCommandEnded}, Facts: &ended}
 		names.Learn(&r)
 		if got := names.Detail(&r); got != want && got+" (of a newer program)" != want {

@@ -30,7 +30,7 @@ type streamNames struct {
 	pods     map[types.UID]string
 	specs    map[events.Sequence]*events.JobSpec // that the stream stores
 	seen     [2]sighted                          // the newest observation of the Job, and the one before it
-	commands map[events.CommandName]events.Command
+	commands map[events.CommandID]events.Command
 	newest   events.Sequence // that was shown, or looked at on the way back from it to
 	before   events.Sequence // this one, which was not; 0 when there is none
 }
@@ -41,7 +41,7 @@ func (n *Names) of(s events.Stream) *streamNames {
 		if n.streams == nil {
 			n.streams = map[events.Stream]*streamNames{}
 		}
-		known = &streamNames{pods: map[types.UID]string{}, commands: map[events.CommandName]events.Command{}}
+		known = &streamNames{pods: map[types.UID]string{}, commands: map[events.CommandID]events.Command{}}
 		switch s.Kind {
 		case events.StreamJob, events.StreamCronJob:
 			known.job.UID = types.UID(s.ID)
@@ -91,7 +91,7 @@ func (n *Names) Learn(r *events.Record) {
 	case *events.Decision:
 		for place, c := range f.Commands() {
 			if _, ends := c.(*events.Withdraw); !ends { // it has no end of its own
-				s.commands[events.CommandName{Decided: r.Sequence, Place: uint32(place)}] = c
+				s.commands[events.CommandID{Decided: r.Sequence, Place: uint32(place)}] = c
 			}
 		}
 	case *events.StoredState:
@@ -173,7 +173,7 @@ func mayStand(c events.Command, class events.RefusalClass) bool {
 	case events.RefusedNotFound, events.RefusedNameTaken, events.RefusedTemplate:
 		return false
 	}
-	return c != nil && c.Traits().Stands
+	return c != nil && c.Traits().Retried
 }
 
 // Job is the Job that a stream belongs to; without a name when the log does not say.
@@ -235,7 +235,7 @@ func (n *Names) lookBack(s events.Stream, known *streamNames, uid types.UID) {
 }
 
 // Command is the command with that name; nil when it cannot be found.
-func (n *Names) Command(s events.Stream, name events.CommandName) events.Command {
+func (n *Names) Command(s events.Stream, name events.CommandID) events.Command {
 	if c := n.of(s).commands[name]; c != nil {
 		return c
 	}

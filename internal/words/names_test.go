@@ -12,15 +12,15 @@ func TestNamesOfAJobThatIsOverAreForgotten(t *testing.T) {
 		"a create that was withdrawn": {
 			&events.Decision{Steps: []events.Step{{Commands: []events.Command{&events.CreatePod{Ordinal: 1}}}}},
 			&events.JobGone{},
-			&events.Decision{Steps: []events.Step{{Commands: []events.Command{&events.Withdraw{Command: events.CommandName{Decided: 2}}}}}},
-			&events.CommandEnded{Command: events.CommandName{Decided: 2}, Ending: events.Withdrawn},
+			&events.Decision{Steps: []events.Step{{Commands: []events.Command{&events.Withdraw{Command: events.CommandID{Decided: 2}}}}}},
+			&events.CommandEnded{Command: events.CommandID{Decided: 2}, Ending: events.Withdrawn},
 		},
 		"a finalizer of a pod that is gone": {
 			&events.PodSeen{UID: "p"},
 			&events.Decision{Steps: []events.Step{{Commands: []events.Command{&events.DropFinalizer{Pod: "p"}}}}},
 			&events.JobGone{},
 			&events.PodGone{UID: "p"},
-			&events.CommandEnded{Command: events.CommandName{Decided: 3}, Ending: events.Refused, Class: events.RefusedNotFound},
+			&events.CommandEnded{Command: events.CommandID{Decided: 3}, Ending: events.Refused, Class: events.RefusedNotFound},
 		},
 	} {
 		var n Names

@@ -111,7 +111,7 @@ func (w *world) template() string {
 func (w *world) task(c events.Command) events.Task {
 	w.places++
 	return events.Task{
-		Name: events.CommandName{Decided: 7, Place: w.places}, Life: identity, Stream: events.JobStream(w.job.UID), Job: w.ref(),
+		Name: events.CommandID{Decided: 7, Place: w.places}, Life: identity, Stream: events.JobStream(w.job.UID), Job: w.ref(),
 		ManagedBy: events.ManagedBy, Command: c,
 	}
 }

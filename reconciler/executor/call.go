@@ -39,7 +39,7 @@ func (c *Call) Do(ctx context.Context) events.TaskResult {
 	}
 	w.carryOut(ctx)
 	if errors.Is(ctx.Err(), context.Canceled) { // a time-out is another error
-		w.gaveUp(context.Cause(ctx))
+		w.cancelled(context.Cause(ctx))
 	}
 	return w.result
 }
@@ -113,7 +113,7 @@ func (w *work) meet(ctx context.Context, c *events.CreatePod) {
 	switch {
 	case err != nil: // it may have been ours
 		w.failed(err)
-		w.result.Ended.Ending, w.result.Ended.Class, w.result.Ended.Sent = events.UnknownIf, 0, true
+		w.result.Ended.Ending, w.result.Ended.Class, w.result.Ended.Sent = events.OutcomeUnknown, 0, true
 	case isOurs(pod, w.Life, w.Job, c.Ordinal):
 		w.result.Evidence.Reason, w.result.Evidence.Message = "", ""
 		w.observe(w.ObservePod(pod))
@@ -201,12 +201,12 @@ func (w *work) failed(err error) {
 	w.result.Evidence.Reason, w.result.Evidence.Message = v.reason, v.message
 }
 
-// gaveUp is called when we ended the call ourselves: for a stop, or because the Lease may be another's now. What the client
+// cancelled is called when we ended the call ourselves: for a stop, or because the Lease may be another's now. What the client
 // then says of the connection is no failure that users should hear of. A call that ended by an answer stays as it is.
-func (w *work) gaveUp(why error) {
+func (w *work) cancelled(why error) {
 	e, said := &w.result.Ended, &w.result.Evidence
 	switch {
-	case e.Ending == events.UnknownIf:
+	case e.Ending == events.OutcomeUnknown:
 	case e.Ending == events.Refused && e.Class == events.RefusedServer && !e.Sent: // the connection was still being made
 		e.Ending, e.Class = events.Withdrawn, 0
 	default:

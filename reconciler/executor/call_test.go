@@ -45,7 +45,7 @@ func TestCreateMeetsThePodOfAnEarlierTry(t *testing.T) {
 	w := newWorld(t)
 	create := &events.CreatePod{Ordinal: 1, Index: events.NoIndex, Template: w.template()}
 	w.client.FailNext(apiserver.Fault{Kind: apiserver.TimeoutAfter})
-	w.wants(w.do(w.task(create)), events.UnknownIf, 0, true)
+	w.wants(w.do(w.task(create)), events.OutcomeUnknown, 0, true)
 	pod := w.server.Pod("default", identity.PodName(w.job.UID, "demo-", 1))
 	if pod == nil {
 		t.Fatal("the request that timed out had no effect: the test proves nothing")
@@ -107,7 +107,7 @@ func TestCreateWhoseNameIsTakenByNobodyKnowsWhomIsUnknown(t *testing.T) {
 	pod := w.create(1)
 	w.client.FailNext(apiserver.Fault{}, apiserver.Fault{Kind: apiserver.TooManyRequests, RetryAfter: time.Second})
 	r := w.do(w.task(&events.CreatePod{Ordinal: 1, Index: events.NoIndex, Template: w.template(), Again: true}))
-	w.wants(r, events.UnknownIf, 0, true)
+	w.wants(r, events.OutcomeUnknown, 0, true)
 	if r.Ended.UID != "" || pod.UID == "" {
 		t.Errorf("unknown, but with UID %q", r.Ended.UID)
 	}
@@ -434,10 +434,10 @@ func TestFaultsEndAsWhatTheyAre(t *testing.T) {
 		class  events.RefusalClass
 		pod    bool // there is one afterwards
 	}{
-		{apiserver.TimeoutBefore, events.UnknownIf, 0, false},
-		{apiserver.TimeoutAfter, events.UnknownIf, 0, true},
+		{apiserver.TimeoutBefore, events.OutcomeUnknown, 0, false},
+		{apiserver.TimeoutAfter, events.OutcomeUnknown, 0, true},
 		{apiserver.TooManyRequests, events.Refused, events.RefusedTooManyRequests, false},
-		{apiserver.ServerError, events.UnknownIf, 0, false},
+		{apiserver.ServerError, events.OutcomeUnknown, 0, false},
 		{apiserver.QuotaExceeded, events.Refused, events.RefusedQuota, false},
 		{apiserver.WebhookDenied, events.Refused, events.RefusedForbidden, false},
 	}

@@ -54,7 +54,7 @@ type verdict struct {
 //	500: a webhook could not be asked                 refused (Server)
 //	408, other 404, other 5xx                         unknown; an InternalError or ServiceUnavailable of the API server is over
 func verdictOf(err error) verdict {
-	v := verdict{ending: events.UnknownIf, sent: true, message: bounded(err.Error(), maxMessage)}
+	v := verdict{ending: events.OutcomeUnknown, sent: true, message: bounded(err.Error(), maxMessage)}
 	var api apierrors.APIStatus
 	if !errors.As(err, &api) {
 		var op *net.OpError
@@ -81,7 +81,7 @@ func verdictOf(err error) verdict {
 
 func (v *verdict) refuse(class events.RefusalClass) { v.ending, v.class = events.Refused, class }
 
-// classOf is the class of an answer that is a refusal; 0 when nobody knows what happened.
+// classOf is the class of an answer that is a refusal; 0 when it is unknown what happened.
 func classOf(s *metav1.Status, patience bool) events.RefusalClass {
 	switch {
 	case strings.HasPrefix(s.Message, "admission webhook "), strings.Contains(s.Message, " is forbidden: ValidatingAdmissionPolicy '"):

@@ -40,7 +40,7 @@ func TestVerdictOf(t *testing.T) {
 	dial := &url.Error{Op: "Post", URL: "https://x", Err: &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}}
 	reset := &url.Error{Op: "Post", URL: "https://x", Err: &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}}
 
-	const refused, unknown = events.Refused, events.UnknownIf
+	const refused, unknown = events.Refused, events.OutcomeUnknown
 	rows := []struct {
 		sentence string
 		err      error

@@ -15,11 +15,11 @@ type Executor struct {
 	mu       sync.Mutex
 	limit    limiter
 	queue    queue
-	waiting  map[events.CommandName]*item // not begun, in queue
-	given    fifo[*item]                  // withdrawn, for Next to give back
-	running  map[events.CommandName]*item // given back, or handed out by Next; not Done
-	inFlight int                          // those of running that are requests
-	byStream map[events.Stream]int        // inFlight by stream
+	waiting  map[events.CommandID]*item // not begun, in queue
+	given    fifo[*item]                // withdrawn, for Next to give back
+	running  map[events.CommandID]*item // given back, or handed out by Next; not Done
+	inFlight int                        // those of running that are requests
+	byStream map[events.Stream]int      // inFlight by stream
 	stopped  bool
 	idle     chan struct{} // closed when stopped and nothing is left
 	cancel   func()        // ends the calls that Run has in flight; nil while it does not run
@@ -35,8 +35,8 @@ func New(config Config) (*Executor, error) {
 		wake:     make(chan struct{}, 1),
 		limit:    newLimiter(config.MaxConcurrent),
 		queue:    newQueue(),
-		waiting:  map[events.CommandName]*item{},
-		running:  map[events.CommandName]*item{},
+		waiting:  map[events.CommandID]*item{},
+		running:  map[events.CommandID]*item{},
 		byStream: map[events.Stream]int{},
 		idle:     make(chan struct{}),
 	}, nil
@@ -100,7 +100,7 @@ func (e *Executor) TakeBack(tasks ...events.Task) {
 	e.ring()
 }
 
-func (e *Executor) withdrawLocked(name events.CommandName) {
+func (e *Executor) withdrawLocked(name events.CommandID) {
 	it := e.waiting[name]
 	if it == nil {
 		return
@@ -172,7 +172,7 @@ func signalOf(f *events.CommandEnded) signal {
 	switch {
 	case f.Class == events.RefusedTooManyRequests, f.Class == events.RefusedServer && f.RetryAfter > 0:
 		return overloaded
-	case f.Ending == events.UnknownIf:
+	case f.Ending == events.OutcomeUnknown:
 		return late
 	case f.Ending == events.Done:
 		return answered

@@ -18,7 +18,7 @@ type script struct {
 	*testing.T
 	e     *Executor
 	now   events.Time
-	names map[events.CommandName]string
+	names map[events.CommandID]string
 	tasks []events.Task
 	out   map[string]*Call
 }
@@ -29,13 +29,13 @@ func newScript(t *testing.T) *script {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &script{T: t, e: e, now: events.At(epoch), names: map[events.CommandName]string{}, out: map[string]*Call{}}
+	return &script{T: t, e: e, now: events.At(epoch), names: map[events.CommandID]string{}, out: map[string]*Call{}}
 }
 
 // submit adds a deletion of that pod of that Job, under the task name "job/pod".
-func (s *script) submit(job, pod string, p events.Priority) events.CommandName {
+func (s *script) submit(job, pod string, p events.Priority) events.CommandID {
 	task := events.Task{
-		Name: events.CommandName{Decided: events.Sequence(len(s.names) + 1)}, Stream: events.JobStream(types.UID(job)),
+		Name: events.CommandID{Decided: events.Sequence(len(s.names) + 1)}, Stream: events.JobStream(types.UID(job)),
 		Job:     events.JobRef{Namespace: "default", Name: job, UID: types.UID(job)},
 		Command: &events.DeletePod{Pod: types.UID(pod)}, Pod: events.PodRef{Name: job + "-" + pod, UID: types.UID(pod)},
 	}
@@ -51,7 +51,7 @@ func (s *script) submit(job, pod string, p events.Priority) events.CommandName {
 }
 
 // takeBack takes a task back that was submitted.
-func (s *script) takeBack(name events.CommandName) { s.e.TakeBack(s.tasks[name.Decided-1]) }
+func (s *script) takeBack(name events.CommandID) { s.e.TakeBack(s.tasks[name.Decided-1]) }
 
 // next starts what may be started, and returns the names.
 func (s *script) next() []string {
@@ -225,7 +225,7 @@ func TestTakeBack(t *testing.T) {
 	s.takeBack(behind)  // of its object one behind
 	s.takeBack(first)   // twice
 	never := s.tasks[0]
-	never.Name = events.CommandName{Decided: 999} // never submitted
+	never.Name = events.CommandID{Decided: 999} // never submitted
 	s.names[never.Name] = "never"
 	s.e.TakeBack(never)
 	s.e.Submit(never) // too late
@@ -255,7 +255,7 @@ func TestTaskThatIsBeingWorkedOnIsNotTakenTwice(t *testing.T) {
 	s.wants(s.next(), "a/0")
 	call := s.out["a/0"]
 	s.e.Submit(call.Task)
-	s.e.Submit(events.Task{Name: events.CommandName{Decided: 2}, Stream: call.Task.Stream, Command: call.Task.Command})
+	s.e.Submit(events.Task{Name: events.CommandID{Decided: 2}, Stream: call.Task.Stream, Command: call.Task.Command})
 	s.ends("a/0")
 	s.wants(s.drain(), "a/1")
 }

@@ -52,12 +52,12 @@ func TestWhatWeGiveUpIsNoFailureThatUsersHearOf(t *testing.T) {
 		message  string // what its Message contains; none when empty
 		says     string // what its Sentence contains
 	}{
-		{"a stop does not wait any longer", stop, canceled, events.UnknownIf, "", "the controller stops"},
-		{"the Lease is not held any more", lapse, canceled, events.UnknownIf, "", errLapsed.Error()},
+		{"a stop does not wait any longer", stop, canceled, events.OutcomeUnknown, "", "the controller stops"},
+		{"the Lease is not held any more", lapse, canceled, events.OutcomeUnknown, "", errLapsed.Error()},
 		{"a stop, while the connection is made", stop, dialing, events.Withdrawn, "", "the controller stops"},
 		{"the Lease, while the connection is made", lapse, dialing, events.Withdrawn, "", errLapsed.Error()},
 		{"the server's answer comes with the stop", stop, denied, events.Refused, "exceeded quota", ""},
-		{"a time-out", wait, canceled, events.UnknownIf, "deadline exceeded", ""},
+		{"a time-out", wait, canceled, events.OutcomeUnknown, "deadline exceeded", ""},
 		{"no connection can be made", wait, dialing, events.Refused, "dial", ""},
 	}
 	for _, row := range rows {

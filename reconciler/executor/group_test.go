@@ -122,7 +122,7 @@ func TestGroupsThatAreNotTheJobs(t *testing.T) {
 func TestSearchForAGroupThatFails(t *testing.T) {
 	w := newGangWorld(t)
 	w.client.FailNext(apiserver.Fault{Kind: apiserver.ServerError})
-	w.wants(w.do(w.task(&events.FindGroup{})), events.UnknownIf, 0, true)
+	w.wants(w.do(w.task(&events.FindGroup{})), events.OutcomeUnknown, 0, true)
 }
 
 // TestGroupNames: deterministic, legal whatever the Job is called, and never another Job's (J-243, J-244).

@@ -21,10 +21,10 @@ func TestEveryTaskEndsOnce(t *testing.T) {
 func randomRun(t *testing.T, rng *rand.Rand) {
 	s := newScript(t)
 	var calls []*Call
-	busy := map[key]bool{}                          // objects with a call in flight
-	newest := map[key]events.Sequence{}             // of each object, the newest command that was sent
-	ended := map[events.CommandName]events.Ending{} // how tasks ended
-	withdrawn := map[events.CommandName]bool{}      // asked for
+	busy := map[key]bool{}                        // objects with a call in flight
+	newest := map[key]events.Sequence{}           // of each object, the newest command that was sent
+	ended := map[events.CommandID]events.Ending{} // how tasks ended
+	withdrawn := map[events.CommandID]bool{}      // asked for
 	step := func(submits bool) {
 		switch rng.IntN(4) {
 		case 0:
@@ -34,7 +34,7 @@ func randomRun(t *testing.T, rng *rand.Rand) {
 			}
 		case 1:
 			if n := len(s.names); n > 0 && rng.IntN(3) == 0 {
-				name := events.CommandName{Decided: events.Sequence(1 + rng.IntN(n))}
+				name := events.CommandID{Decided: events.Sequence(1 + rng.IntN(n))}
 				if _, over := ended[name]; !over {
 					withdrawn[name] = true
 					s.takeBack(name)
@@ -112,7 +112,7 @@ func randomRun(t *testing.T, rng *rand.Rand) {
 
 var endings = []events.CommandEnded{
 	{Ending: events.Done, Sent: true},
-	{Ending: events.UnknownIf, Sent: true},
+	{Ending: events.OutcomeUnknown, Sent: true},
 	{Ending: events.Refused, Class: events.RefusedConflict, Sent: true},
 	{Ending: events.Refused, Class: events.RefusedTemplate},
 	{Ending: events.Refused, Class: events.RefusedTooManyRequests, RetryAfter: 2 * time.Second, Sent: true},

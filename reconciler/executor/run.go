@@ -19,10 +19,10 @@ type ended struct {
 // StopTimeout at most; then it gives them up, and they end unknown. It may be called once.
 func (e *Executor) Run(ctx context.Context, out func(events.TaskResult)) error {
 	calls, cancel := context.WithCancelCause(context.WithoutCancel(ctx)) // a stop lets them finish
-	giveUp := func() { cancel(errStopped) }
-	defer giveUp()
+	cancelAll := func() { cancel(errStopped) }
+	defer cancelAll()
 	e.mu.Lock()
-	e.cancel = giveUp
+	e.cancel = cancelAll
 	e.mu.Unlock()
 
 	begin := time.Now()
@@ -50,7 +50,7 @@ func (e *Executor) Run(ctx context.Context, out func(events.TaskResult)) error {
 			e.Halt()
 			stopping, late = nil, time.After(e.config.StopTimeout)
 		case <-late:
-			giveUp()
+			cancelAll()
 		}
 	}
 }

@@ -79,7 +79,7 @@ type running struct {
 	jobs    map[string]*batchv1.Job
 	ended   chan error
 	stop    context.CancelFunc
-	results map[events.CommandName]events.TaskResult
+	results map[events.CommandID]events.TaskResult
 	began   time.Time
 	ordinal uint64
 }
@@ -97,7 +97,7 @@ func run(t *testing.T, api API, change ...func(*Config)) *running {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &running{
 		T: t, Executor: e, jobs: map[string]*batchv1.Job{}, ended: make(chan error, 1), stop: cancel,
-		results: map[events.CommandName]events.TaskResult{}, began: time.Now(),
+		results: map[events.CommandID]events.TaskResult{}, began: time.Now(),
 	}
 	go func() { // ends when the test stops it
 		r.ended <- e.Run(ctx, func(result events.TaskResult) {
@@ -111,7 +111,7 @@ func run(t *testing.T, api API, change ...func(*Config)) *running {
 }
 
 // create submits n creates for that Job.
-func (r *running) create(name string, n int) (names []events.CommandName) {
+func (r *running) create(name string, n int) (names []events.CommandID) {
 	r.Helper()
 	job := r.jobs[name]
 	if job == nil {
@@ -126,7 +126,7 @@ func (r *running) create(name string, n int) (names []events.CommandName) {
 	for range n {
 		r.ordinal++
 		task := events.Task{
-			Name: events.CommandName{Decided: events.Sequence(r.ordinal)}, Stream: events.JobStream(job.UID),
+			Name: events.CommandID{Decided: events.Sequence(r.ordinal)}, Stream: events.JobStream(job.UID),
 			Job:       events.JobRef{Namespace: job.Namespace, Name: job.Name, UID: job.UID},
 			ManagedBy: events.ManagedBy, Command: &events.CreatePod{Ordinal: r.ordinal, Index: events.NoIndex, Template: hash},
 		}
@@ -137,7 +137,7 @@ func (r *running) create(name string, n int) (names []events.CommandName) {
 }
 
 // waits reports whether the task has not ended.
-func (r *running) waits(name events.CommandName) bool {
+func (r *running) waits(name events.CommandID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.Executor.waiting[name] != nil || r.Executor.running[name] != nil
@@ -286,7 +286,7 @@ func TestRunTimesRequestsOut(t *testing.T) {
 		name := r.create("demo", 1)[0]
 		took := r.idle()
 		r.ends()
-		if result := r.results[name]; result.Ended.Ending != events.UnknownIf || !result.Ended.Sent {
+		if result := r.results[name]; result.Ended.Ending != events.OutcomeUnknown || !result.Ended.Sent {
 			t.Errorf("ended %+v, want unknown", result.Ended)
 		}
 		if took != 30*time.Second {
@@ -442,7 +442,7 @@ func TestACallEndsWithWhatItMayBeSentWithin(t *testing.T) {
 		if took := time.Since(r.began); took != 5*time.Second {
 			t.Errorf("the call ended after %s", took)
 		}
-		if f := r.results[name].Ended; f.Ending != events.UnknownIf {
+		if f := r.results[name].Ended; f.Ending != events.OutcomeUnknown {
 			t.Errorf("it ended %+v, want unknown", f)
 		}
 	})

@@ -22,22 +22,22 @@ func (e *Executor) Halt() {
 	e.ring()
 }
 
-func byName(a, b events.CommandName) int {
+func byName(a, b events.CommandID) int {
 	return cmp.Or(cmp.Compare(a.Decided, b.Decided), cmp.Compare(a.Place, b.Place))
 }
 
 // Stop gives back what has not begun and waits until every task has ended, so that none is left in doubt. When ctx ends
-// before that, the calls that Run has in flight are given up: they end unknown.
+// before that, the calls that Run has in flight are cancelled: they end unknown.
 func (e *Executor) Stop(ctx context.Context) {
 	e.Halt()
 	select {
 	case <-e.idle:
 	case <-ctx.Done():
-		e.giveUp()
+		e.cancelAll()
 	}
 }
 
-func (e *Executor) giveUp() {
+func (e *Executor) cancelAll() {
 	e.mu.Lock()
 	cancel := e.cancel
 	e.mu.Unlock()

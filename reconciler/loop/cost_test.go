@@ -9,7 +9,7 @@ import (
 )
 
 // TestTheEndOfAnAdoptionCostsTheSameAmongManyPodsThatNobodyOwns counts allocations, which do not depend on the machine (design
-// §3): a Job that is made anew with the selector of one that was deleted without its pods adopts them all (J-175).
+// §3): a Job that is made again with the selector of one that was deleted without its pods adopts them all (J-175).
 func TestTheEndOfAnAdoptionCostsTheSameAmongManyPodsThatNobodyOwns(t *testing.T) {
 	const ends = 100
 	cost := func(pods int) float64 {
@@ -21,7 +21,7 @@ func TestTheEndOfAnAdoptionCostsTheSameAmongManyPodsThatNobodyOwns(t *testing.T)
 			m.do(fmt.Sprintf("pod demo#%d owner=none candidates=demo untracked foreign phase=Running", i+1))
 		}
 		m.do("ended demo/0 done uid=uid-demo") // the read of the Job
-		at := events.CommandName{Decided: events.Sequence(m.newestDecision("demo"))}
+		at := events.CommandID{Decided: events.Sequence(m.newestDecision("demo"))}
 		return testing.AllocsPerRun(ends-1, func() {
 			m.turn(loop.Input{Result: &events.TaskResult{
 				Stream: events.JobStream("uid-demo"), Ended: events.CommandEnded{Command: at, Ending: events.Withdrawn},

@@ -8,8 +8,8 @@ import (
 )
 
 // Nobody tells us that a quota has room again or that a policy is gone: the rights of a Job controller do not allow to watch
-// them. But the log hears of what makes it likely, and then one create that stands refused in that namespace is asked before
-// its time. And while creates of a namespace stand refused, one of them is asked every few seconds in any case: a probe. When
+// them. But the log hears of what makes it likely, and then one create in backoff in that namespace is asked before
+// its time. And while creates of a namespace are in backoff, one of them is asked every few seconds in any case: a probe. When
 // one that stood is done, the next two are asked, so what waits in a namespace is freed within a few round trips.
 
 // probeEvery is after how long without a try in a namespace one of its creates is asked: what was refused in it goes on within 5
@@ -27,7 +27,7 @@ type hint struct {
 
 // hear notes what an input lets us hope for. It costs nothing while no create stands.
 func (l *Loop) hear(b *batch, j *projector.Job, d *projector.Draft) {
-	if len(l.standing.lines) == 0 || j == nil {
+	if len(l.retrying.lines) == 0 || j == nil {
 		return
 	}
 	h := hint{namespace: j.Ref.Namespace, creates: 1}
@@ -37,7 +37,7 @@ func (l *Loop) hear(b *batch, j *projector.Job, d *projector.Draft) {
 			return
 		}
 		h.tries = 1
-		if l.standing.known[f.Command] != nil {
+		if l.retrying.known[f.Command] != nil {
 			h.creates = 2 // what it was refused for is gone
 		}
 	case *events.PodSeen:
@@ -53,11 +53,11 @@ func (l *Loop) hear(b *batch, j *projector.Job, d *projector.Draft) {
 	b.hints = append(b.hints, h)
 }
 
-// waitingLine is the creates of a namespace that stand refused, by whose turn it is.
-type waitingLine []events.CommandName
+// waitingLine is the creates of a namespace in backoff, by whose turn it is.
+type waitingLine []events.CommandID
 
 // take is the first that still stands; it goes to the end.
-func (w *waitingLine) take(stands func(events.CommandName) bool) (name events.CommandName, ok bool) {
+func (w *waitingLine) take(stands func(events.CommandID) bool) (name events.CommandID, ok bool) {
 	for len(*w) > 0 {
 		name, *w = (*w)[0], (*w)[1:]
 		if stands(name) {
@@ -69,7 +69,7 @@ func (w *waitingLine) take(stands func(events.CommandName) bool) (name events.Co
 }
 
 // enqueue puts a create that is refused into its namespace's line.
-func (s *standing) enqueue(namespace string, name events.CommandName, now events.Time) {
+func (s *retrying) enqueue(namespace string, name events.CommandID, now events.Time) {
 	line := s.lines[namespace]
 	if line == nil {
 		line = &waitingLine{}
@@ -80,12 +80,12 @@ func (s *standing) enqueue(namespace string, name events.CommandName, now events
 }
 
 // next is the create of the namespace whose turn it is; ok is false when none stands any more.
-func (s *standing) next(namespace string) (name events.CommandName, ok bool) {
+func (s *retrying) next(namespace string) (name events.CommandID, ok bool) {
 	line := s.lines[namespace]
 	if line == nil {
 		return name, false
 	}
-	if name, ok = line.take(func(n events.CommandName) bool { return s.known[n] != nil }); !ok {
+	if name, ok = line.take(func(n events.CommandID) bool { return s.known[n] != nil }); !ok {
 		delete(s.lines, namespace)
 		s.probes.set(namespace, 0)
 	}
@@ -96,17 +96,17 @@ func (s *standing) next(namespace string) (name events.CommandName, ok bool) {
 func (l *Loop) heed(b *batch) {
 	for _, h := range b.hints {
 		for range h.creates {
-			if name, ok := l.standing.next(h.namespace); ok {
+			if name, ok := l.retrying.next(h.namespace); ok {
 				l.hasten(name, b.time, h)
 			}
 		}
 	}
 }
 
-// sound asks one create in each namespace in which creates stand refused and none was asked for a while. The turn goes round the
+// sound asks one create in each namespace in which creates are in backoff and none was asked for a while. The turn goes round the
 // Jobs, so where they are refused for different reasons each of those is probed, and less often.
 func (l *Loop) sound(now events.Time) {
-	s := &l.standing
+	s := &l.retrying
 	for {
 		namespace, due := s.probes.due(now)
 		if !due {
@@ -121,15 +121,15 @@ func (l *Loop) sound(now events.Time) {
 
 // hasten has the command asked soon, but not sooner after its newest try than a first refusal would be, nor before the time
 // that the API server has asked for.
-func (l *Loop) hasten(name events.CommandName, now events.Time, h hint) {
-	s := &l.standing
+func (l *Loop) hasten(name events.CommandID, now events.Time, h hint) {
+	s := &l.retrying
 	k, backoff := s.known[name], l.world.Settings.APIBackoff
 	at := max(now, k.asked.Add(backoff), k.wish)
 	if h.later {
 		at = max(at, now.Add(backoff))
 	}
 	if j := l.world.Job(k.stream); j != nil {
-		if _, retry := j.Standing(name); retry != nil && retry.Wished(&l.world.Settings) {
+		if _, retry := j.Retrying(name); retry != nil && retry.Wished(&l.world.Settings) {
 			at = max(at, retry.Until)
 		}
 	}

@@ -44,20 +44,20 @@ type Loop struct {
 	zoneData string
 	leader   string
 	salt     func() events.Salt
-	hurry    hurry
+	urgency  urgency
 
 	next     events.Sequence // of the next record
 	durable  events.Sequence // may be acted on. Invariant: durable < next
 	terms    events.Sequence // the newest record of settings, clock or epoch
 	epoch    events.Sequence // the newest rewind that this process recorded; 0 for none
 	waiting  []promise       // commands that wait for their record to be durable, by sequence
-	wakes    agenda[events.Stream]
-	standing standing
+	wakes    delayingQueue[events.Stream]
+	retrying retrying
 	pace     pace
 	// resuming are the streams that have not been looked at since the newest listing.
 	resuming map[events.Stream]bool
 	heads    map[events.Stream]events.Sequence // of streams that ended and whose last records are not durable yet
-	// forgotten is the newest durable record of a stream of which neither heads nor the world holds anything any more.
+	// forgotten is the newest durable record of a stream that neither heads nor the world knows any more.
 	forgotten events.Sequence
 	pasts     map[events.Stream]*past // that the inputs of this turn brought along
 	saver     saver
@@ -73,7 +73,7 @@ type Loop struct {
 type promise struct {
 	through events.Sequence
 	tasks   []events.Task
-	back    []events.Task // to be taken back from the executor; none of tasks
+	back    []events.Task // to be withdrawn from the executor; none of tasks
 }
 
 // Input is something that came in: an observation, or the result of a command.
@@ -81,7 +81,7 @@ type Input struct {
 	Observation *events.Observation
 	Result      *events.TaskResult
 
-	past *past // of the observation's Job; nil where nobody looked
+	past *past // of the observation's Job; nil where the log was not asked
 }
 
 // New makes a Loop at the end of the log.
@@ -90,10 +90,10 @@ func New(c Config) *Loop {
 	l := &Loop{
 		log: c.Log, world: c.World, intake: projector.Intake{World: c.World}, settings: c.Settings,
 		program: c.Program, key: c.Key, zoneData: c.ZoneData, leader: c.Leader, salt: c.Salt,
-		hurry: newHurry(c.Busy), next: head.Sequence + 1, durable: head.Sequence, heads: map[events.Stream]events.Sequence{},
+		urgency: newUrgency(c.Busy), next: head.Sequence + 1, durable: head.Sequence, heads: map[events.Stream]events.Sequence{},
 		pasts: map[events.Stream]*past{},
 		saver: saver{saved: head.Sequence}, snapshotEvery: cmp.Or(c.SnapshotEvery, 100_000), snapshotBatch: cmp.Or(c.SnapshotStep, 64),
-		wakes: newWakes(), standing: newStanding(c.World.Now), pace: newPace(), resuming: map[events.Stream]bool{},
+		wakes: newWakes(), retrying: newRetrying(c.World.Now), pace: newPace(), resuming: map[events.Stream]bool{},
 	}
 	if c.Settings.Mode == events.ModeObserve {
 		l.watcher = observe.New(cmp.Or(c.Patience, observe.DefaultPatience))
@@ -160,7 +160,7 @@ func (l *Loop) Start(now events.Time) error {
 		if step < -clockTolerance {
 			b.time = now
 			l.put(b, controllerDraft(events.KindClockStepped, &events.ClockStepped{Step: step}))
-			l.standing.alive = l.standing.alive.Add(step)
+			l.retrying.alive = l.retrying.alive.Add(step)
 		}
 	}
 	before := l.world.Key
@@ -191,7 +191,7 @@ func (l *Loop) Step(now events.Time, step events.ClockStepped) {
 	if l.watcher != nil {
 		l.watcher.Shift(step.Step)
 	}
-	l.standing.shift(step.Step)
+	l.retrying.shift(step.Step)
 	l.pace.shift(step.Step)
 	l.commit(b, false)
 }
@@ -214,7 +214,7 @@ func (l *Loop) Stop(now events.Time) (back []events.Task) {
 	return back
 }
 
-// giveBackWaiting ends the commands that wait for their record to be durable, and returns those that are to be taken back from
+// giveBackWaiting ends the commands that wait for their record to be durable, and returns those that are to be withdrawn from
 // the executor.
 func (l *Loop) giveBackWaiting(b *batch) (back []events.Task) {
 	for _, p := range l.waiting {
@@ -237,10 +237,10 @@ func controllerDraft(kind events.Kind, facts events.Facts) projector.Draft {
 }
 
 // Durable takes notice that records through seq are durable. It returns the commands that may be carried out from here on,
-// and those that are to be taken back, of which none is among the others.
+// and those that are to be withdrawn; none of them is among the others.
 func (l *Loop) Durable(seq events.Sequence) (tasks, back []events.Task) {
 	l.durable = max(l.durable, seq)
-	l.hurry.durable(l.durable)
+	l.urgency.durable(l.durable)
 	n := 0
 	for ; n < len(l.waiting) && l.waiting[n].through <= l.durable; n++ {
 		tasks = append(tasks, l.waiting[n].tasks...)
@@ -258,12 +258,12 @@ func (l *Loop) Durable(seq events.Sequence) (tasks, back []events.Task) {
 	return without(tasks, back), back
 }
 
-// without are the tasks that are not to be taken back at once.
+// without are the tasks that are not to be withdrawn at once.
 func without(tasks, back []events.Task) []events.Task {
 	if len(tasks) == 0 || len(back) == 0 {
 		return tasks
 	}
-	taken := make(map[events.CommandName]bool, len(back))
+	taken := make(map[events.CommandID]bool, len(back))
 	for i := range back {
 		taken[back[i].Name] = true
 	}
@@ -274,7 +274,7 @@ func without(tasks, back []events.Task) []events.Task {
 // back before it.
 func (l *Loop) Wake() events.Time {
 	wake := l.pace.wake(l.world.Now, l.world.Listing)
-	due := []events.Time{l.wakes.first(), l.standing.asks.first(), l.standing.probes.first()}
+	due := []events.Time{l.wakes.first(), l.retrying.asks.first(), l.retrying.probes.first()}
 	if !l.world.Decides() {
 		due = []events.Time{l.world.RivalOver()}
 	}

@@ -105,7 +105,7 @@ func TestAStopGivesBackWhatWasNotSent(t *testing.T) {
 	m.check()
 }
 
-// TestATryIsAwaitedThroughAStop: of a create that is given up while a try of it may be on its way, a stop says neither that
+// TestATryIsAwaitedThroughAStop: of a create that is cancelled while a try of it may be on its way, a stop says neither that
 // it was never sent, nor that it is to be sent: whoever has it gives it back (docs/design/0002).
 func TestATryIsAwaitedThroughAStop(t *testing.T) {
 	m := newMachine(t)
@@ -144,7 +144,7 @@ func TestWhatIsReadLateBringsNothingBack(t *testing.T) {
 	m.do("ended 8/0 unknown")
 	m.do("job demo suspend=true")
 	m.do("wait 60s")
-	look := events.CommandName{Decided: events.Sequence(m.newestDecision("demo"))}
+	look := events.CommandID{Decided: events.Sequence(m.newestDecision("demo"))}
 	job := m.loop.World().Job(events.JobStream("uid-demo"))
 	if _, ok := job.InFlight(look).(*events.ReadPod); !ok {
 		t.Fatalf("in flight is %T, want a look for the pod", job.InFlight(look))

@@ -344,7 +344,7 @@ func (m *machine) ended(name string, args map[string]string) {
 	m.must(err)
 	n, err := strconv.ParseUint(place, 10, 32)
 	m.must(err)
-	command := events.CommandName{Decided: events.Sequence(seq), Place: uint32(n)}
+	command := events.CommandID{Decided: events.Sequence(seq), Place: uint32(n)}
 	stream := events.Controller
 	for rec, err := range m.log.Read(m.t.Context(), events.Sequence(seq)) {
 		m.must(err)
@@ -360,7 +360,7 @@ func (m *machine) ended(name string, args map[string]string) {
 		case "uid":
 			ended.UID = types.UID(value)
 		case "unknown":
-			ended.Ending = events.UnknownIf
+			ended.Ending = events.OutcomeUnknown
 		case "after":
 			ended.RetryAfter, err = time.ParseDuration(value)
 			m.must(err)
@@ -443,7 +443,7 @@ func (m *machine) show(b *strings.Builder, rec *events.Record) {
 		}
 	case *events.JobSeen:
 		fmt.Fprintf(b, " %s", rec.Evidence.Name)
-		if f.Confirms != (events.CommandName{}) {
+		if f.Confirms != (events.CommandID{}) {
 			fmt.Fprintf(b, " confirms %d/%d", f.Confirms.Decided, f.Confirms.Place)
 		}
 	case *events.JobGone:

@@ -20,8 +20,8 @@ const doorWait = time.Minute
 
 // newcomers are the Jobs whose first sightings are held back.
 type newcomers struct {
-	doors map[string]*door // by namespace, of those over their budgets
-	dues  agenda[string]   // when each is to be opened
+	doors map[string]*door      // by namespace, of those over their budgets
+	dues  delayingQueue[string] // when each is to be opened
 	held  map[types.UID]*newcomer
 }
 
@@ -41,7 +41,7 @@ type newcomer struct {
 }
 
 func newNewcomers() newcomers {
-	return newcomers{doors: map[string]*door{}, dues: newAgenda(cmp.Compare[string]), held: map[types.UID]*newcomer{}}
+	return newcomers{doors: map[string]*door{}, dues: newDelayingQueue(cmp.Compare[string]), held: map[types.UID]*newcomer{}}
 }
 
 // arrive takes the first sighting of a Job, or a newer version of it, and lets it in or keeps it at the door.
@@ -81,7 +81,7 @@ func (l *Loop) turnAway(b *batch, r *events.TaskResult) *events.TaskResult {
 		turned := *r
 		turned.Observations = slices.Delete(slices.Clone(r.Observations), i, i+1)
 		if l.pace.new.held[o.Job.UID] != nil {
-			turned.Ended.Ending, turned.Ended.UID, turned.Ended.Version, turned.Ended.Written = events.UnknownIf, "", 0, 0
+			turned.Ended.Ending, turned.Ended.UID, turned.Ended.Version, turned.Ended.Written = events.OutcomeUnknown, "", 0, 0
 			turned.Evidence.Message = "the Job waits to be recorded: its namespace is over its budget of log"
 		}
 		return &turned
@@ -151,7 +151,7 @@ func (l *Loop) openDoors(b *batch, until events.Time, most int, all bool) (size 
 	return size
 }
 
-// next takes the oldest that waits; nil when nobody does.
+// next takes the oldest that waits; nil when none does.
 func (d *door) next() *newcomer {
 	for len(d.waiting) > 0 {
 		n := d.waiting[0]

@@ -15,7 +15,7 @@ func TestAReadLetsNobodyInAtTheDoor(t *testing.T) {
 		m.do(command)
 	}
 	stream := events.JobStream("uid-two")
-	read := events.CommandName{Decided: events.Sequence(m.newestDecision("two"))}
+	read := events.CommandID{Decided: events.Sequence(m.newestDecision("two"))}
 	if _, ok := m.loop.World().Job(stream).InFlight(read).(*events.ReadJob); !ok {
 		t.Fatal("the Job is not read")
 	}

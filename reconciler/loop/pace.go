@@ -26,7 +26,7 @@ const (
 // It is lost in a crash, like inputs that wait: the listing of the next start shows the newest version of every object.
 type pace struct {
 	objects map[types.UID]*paced
-	dues    agenda[types.UID] // when the second of each is over
+	dues    delayingQueue[types.UID] // when the second of each is over
 	new     newcomers
 	holding int    // versions that are held back, those of new Jobs among them
 	flush   bool   // all of them are due, as a listing begins
@@ -40,7 +40,7 @@ type paced struct {
 }
 
 func newPace() pace {
-	return pace{objects: map[types.UID]*paced{}, new: newNewcomers(), dues: newAgenda(cmp.Compare[types.UID])}
+	return pace{objects: map[types.UID]*paced{}, new: newNewcomers(), dues: newDelayingQueue(cmp.Compare[types.UID])}
 }
 
 // excess is how far a namespace is beyond its budget.
@@ -146,7 +146,7 @@ func (l *Loop) holdBack(b *batch, o *events.Observation) bool {
 	return true
 }
 
-// overtaken gives up what is held back of an object that is admitted in the same version or a newer one. It returns how many
+// overtaken drops what is held back of an object that is admitted in the same version or a newer one. It returns how many
 // versions were passed over since the object's newest record.
 func (p *pace) overtaken(uid types.UID, version uint64) uint64 {
 	if n := p.new.held[uid]; n != nil {
@@ -188,7 +188,7 @@ func (p *pace) forget(uid types.UID) {
 	p.dues.set(uid, 0)
 }
 
-// forgetAll gives up what is held back: it is of a past that the cluster does not have.
+// forgetAll drops what is held back: it is of a past that the cluster does not have.
 func (p *pace) forgetAll() {
 	passed := p.passed + uint64(p.holding)
 	*p = newPace()

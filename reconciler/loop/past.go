@@ -29,7 +29,7 @@ type memory struct {
 	known map[types.UID]struct{}
 }
 
-// Remember lets the queue ask the log for the past of Jobs of which the world holds nothing yet. It is called before anything
+// Remember lets the queue ask the log for the past of Jobs that the world does not know yet. It is called before anything
 // comes in. Without it the loop asks.
 func (q *Queue) Remember(log store.Reader, world *projector.World) {
 	m := &memory{log: log, known: map[types.UID]struct{}{}}
@@ -73,7 +73,7 @@ func (m *memory) of(o *events.Observation) *past {
 	return p
 }
 
-// past is where a stream of which the world holds nothing ended; 0 for nowhere.
+// past is where a stream that the world does not know ended; 0 for nowhere.
 func (l *Loop) past(s events.Stream) events.Sequence {
 	if p := l.pasts[s]; p != nil && p.through >= l.forgotten {
 		return p.newest

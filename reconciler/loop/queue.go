@@ -16,7 +16,7 @@ type Queue struct {
 	items  []Input
 	closed bool
 	ready  chan struct{} // holds a token when something came in
-	memory *memory       // nil when nobody is to ask the log
+	memory *memory       // nil when the log is not to be asked
 }
 
 // NewQueue makes an empty queue.

@@ -8,8 +8,8 @@ import (
 // no command that was decided before leaves.
 func (l *Loop) rewound(b *batch) {
 	l.epoch = l.next - 1
-	l.wakes, l.standing, l.resuming = newWakes(), newStanding(b.time), map[events.Stream]bool{}
-	l.standing.changed = true
+	l.wakes, l.retrying, l.resuming = newWakes(), newRetrying(b.time), map[events.Stream]bool{}
+	l.retrying.changed = true
 	l.waiting = nil
 	l.pace.forgetAll()
 	l.saver = saver{saved: l.saver.saved, outdated: true}

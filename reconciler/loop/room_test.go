@@ -24,7 +24,7 @@ func newRoomRunner(full func(bool)) (*memlog.Log, *loop.Runner) {
 			Log: log, World: projector.NewWorld(), Settings: events.DefaultSettings(), Program: "test",
 			Salt: func() (s events.Salt) { return s },
 		}),
-		Queue: loop.NewQueue(), Hands: &hanging{}, Clock: loop.NewClock(time.Time{}), Log: slog.New(slog.DiscardHandler),
+		Queue: loop.NewQueue(), Executor: &hanging{}, Clock: loop.NewClock(time.Time{}), Log: slog.New(slog.DiscardHandler),
 		Full: full, Relist: func() {}, Show: func(*loop.Loop) {}, Drain: time.Second,
 		ServerTime: func(context.Context) (time.Time, bool) { return time.Time{}, false },
 	}

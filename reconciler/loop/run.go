@@ -12,8 +12,8 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Hands carry out commands: the executor.
-type Hands interface {
+// Executor carry out commands: the executor.
+type Executor interface {
 	Submit(tasks ...events.Task)
 	// TakeBack gives back tasks that were not begun, or never submitted; how the others end is told in any case.
 	TakeBack(tasks ...events.Task)
@@ -23,11 +23,11 @@ type Hands interface {
 
 // Runner ties a Loop to the world. All fields but Lost are required.
 type Runner struct {
-	Loop  *Loop
-	Queue *Queue
-	Hands Hands
-	Clock *Clock
-	Log   *slog.Logger
+	Loop     *Loop
+	Queue    *Queue
+	Executor Executor
+	Clock    *Clock
+	Log      *slog.Logger
 	// Full is told, at least once a second while it is so, that the log has no room for a turn or for the start (nothing is
 	// done then), and when it has again. It may read the Loop.
 	Full func(full bool)
@@ -117,7 +117,7 @@ func (r *Runner) ended(err error) error {
 func (r *Runner) halt(ctx context.Context) {
 	if !r.halted && r.Loop.Halted() {
 		r.halted = true
-		go r.Hands.Stop(context.WithoutCancel(ctx))
+		go r.Executor.Stop(context.WithoutCancel(ctx))
 	}
 }
 
@@ -155,7 +155,7 @@ func (r *Runner) watchDurable() (<-chan events.Sequence, <-chan error) {
 			}
 			at = next
 			select {
-			case <-durable: // overtaken before anybody looked
+			case <-durable: // overtaken before it was looked at
 			default:
 			}
 			durable <- at
@@ -198,10 +198,10 @@ func (r *Runner) act(seq events.Sequence) {
 
 func (r *Runner) hand(tasks, back []events.Task) {
 	if len(tasks) > 0 {
-		r.Hands.Submit(tasks...)
+		r.Executor.Submit(tasks...)
 	}
 	if len(back) > 0 {
-		r.Hands.TakeBack(back...)
+		r.Executor.TakeBack(back...)
 	}
 }
 
@@ -278,7 +278,7 @@ func (r *Runner) stop(durable <-chan events.Sequence, failed <-chan error) error
 	stopped := make(chan struct{})
 	go func() { // ends with ctx at the latest
 		defer close(stopped)
-		r.Hands.Stop(hands)
+		r.Executor.Stop(hands)
 	}()
 	for draining := true; draining; {
 		if err := r.turns(); err != nil {

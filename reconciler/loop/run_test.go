@@ -42,7 +42,7 @@ func TestAStopWaitsWhileTheLeaseIsHeld(t *testing.T) {
 						Log: log, World: projector.NewWorld(), Settings: events.DefaultSettings(), Program: "test", Leader: "me",
 						Salt: func() (s events.Salt) { return s },
 					}),
-					Queue: loop.NewQueue(), Hands: hands, Clock: loop.NewClock(time.Time{}), Log: slog.New(slog.DiscardHandler),
+					Queue: loop.NewQueue(), Executor: hands, Clock: loop.NewClock(time.Time{}), Log: slog.New(slog.DiscardHandler),
 					Full: func(bool) {}, Relist: func() {}, Show: func(*loop.Loop) {}, Drain: drain, Lost: lost,
 					ServerTime: func(context.Context) (time.Time, bool) { return time.Time{}, false },
 				}

@@ -211,15 +211,15 @@ func derived(w *projector.World, s events.Stream) string {
 	fmt.Fprintf(&b, "%+v, %d succeeded, %d failed, removing %v, in doubt %v, quiet %v\n", j.Tally(), j.SucceededCount(), j.FailedCount(),
 		j.Removing(), j.PodsInDoubt(), j.Quiet())
 	fmt.Fprintf(&b, "free %v, crowded %v, failed indexes %s\n", j.FreeIndexes(20), j.Crowded(), j.FailedIndexes().Text())
-	for i, queue := range []func(func(*projector.Pod) bool){j.Fresh(), j.Released(), j.Surplus(), j.HeldAll(), j.Orphaned(), j.Disowned()} {
+	for i, queue := range []func(func(*projector.Pod) bool){j.Unlisted(), j.Released(), j.Surplus(), j.HeldAll(), j.Orphaned(), j.Disowned()} {
 		for p := range queue {
 			fmt.Fprintf(&b, "queue %d: %s\n", i, p.UID)
 		}
 	}
 	flight := func(f *projector.Flight) {
 		if f != nil {
-			_, retry := j.Standing(f.Name)
-			fmt.Fprintf(&b, "in flight %v, standing %v: %v\n", j.InFlight(f.Name) != nil, retry != nil, f.Name)
+			_, retry := j.Retrying(f.Name)
+			fmt.Fprintf(&b, "in flight %v, retrying %v: %v\n", j.InFlight(f.Name) != nil, retry != nil, f.Name)
 		}
 	}
 	for _, f := range []*projector.Flight{j.Write, j.Reading, j.Group.Flight} {

@@ -13,17 +13,17 @@ func (l *Loop) promise(b *batch, j *projector.Job, at events.Sequence, d *events
 		if w, ok := c.(*events.Withdraw); ok {
 			b.back = append(b.back, l.task(j, w.Command, j.InFlight(w.Command))) // as takeBack does
 			// One that does not stand has one try, which is answered.
-			if l.standing.known[w.Command] != nil {
-				l.standing.asks.set(w.Command, b.time.Add(noAnswer))
+			if l.retrying.known[w.Command] != nil {
+				l.retrying.asks.set(w.Command, b.time.Add(noAnswer))
 			}
 			continue
 		}
-		b.tasks = append(b.tasks, l.task(j, events.CommandName{Decided: at, Place: uint32(place)}, c))
+		b.tasks = append(b.tasks, l.task(j, events.CommandID{Decided: at, Place: uint32(place)}, c))
 	}
 }
 
 // task is a command of the Job with all that is needed to carry it out.
-func (l *Loop) task(j *projector.Job, name events.CommandName, c events.Command) events.Task {
+func (l *Loop) task(j *projector.Job, name events.CommandID, c events.Command) events.Task {
 	t := events.Task{
 		Name: name, Life: l.world.Identity, Stream: j.Stream, Job: j.Ref, ManagedBy: j.ManagedBy, Command: c,
 		Base: j.Version, Workload: j.Group.Workload, PodGroup: j.Group.PodGroup,

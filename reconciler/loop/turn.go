@@ -11,7 +11,7 @@ import (
 const (
 	turnInputs     = 256 << 10 // bytes of inputs that one turn drains, about
 	turnRoom       = 8 << 20   // bytes that the log must have room for before a turn: inputs and what is decided on them
-	turnProbes     = 1024      // Jobs whose wait has been served that one turn touches
+	turnProbes     = 1024      // Jobs whose wait is over that one turn touches
 	maxCauses      = 8         // of one record
 	clockTolerance = 5 * time.Second
 )
@@ -87,7 +87,7 @@ func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 		return 0, l.broken
 	}
 	if len(b.records) > 0 {
-		l.commit(b, l.hurry.needed(b))
+		l.commit(b, l.urgency.needed(b))
 	}
 	l.snapshotStep()
 	return taken, nil
@@ -147,10 +147,10 @@ func (l *Loop) outcome(b *batch, r *events.TaskResult) int {
 	j := l.world.Job(r.Stream)
 	name := r.Ended.Command
 	if j == nil {
-		l.standing.forget(name)
+		l.retrying.forget(name)
 		return 0 // the Job is over, and the command with it
 	}
-	if f, _ := j.Standing(name); f != nil && r.Ended.Ending == events.Withdrawn {
+	if f, _ := j.Retrying(name); f != nil && r.Ended.Ending == events.Withdrawn {
 		return 0 // it stands as before: only this try was not made
 	}
 	if l.repeated(j, &r.Ended, b.time) {
@@ -170,7 +170,7 @@ func (l *Loop) outcome(b *batch, r *events.TaskResult) int {
 	return 100 + len(r.Evidence.Message)
 }
 
-// rehome brings pods that nobody owns to the Job that is to adopt them, when a record of a Job changed which that is.
+// rehome brings pods without an owner to the Job that is to adopt them, when a record of a Job changed which that is.
 func (l *Loop) rehome(b *batch, moves []projector.Draft) {
 	for _, d := range moves {
 		l.input(b, d)
@@ -200,7 +200,7 @@ func (l *Loop) resume(b *batch) {
 	}
 }
 
-// probe touches the Jobs whose wait has been served and for which something is to be done. Looking does not change a Job.
+// probe touches the Jobs whose wait is over and for which something is to be done. Looking does not change a Job.
 func (l *Loop) probe(b *batch) {
 	for n := 0; n < turnProbes; {
 		s, ok := l.wakes.due(b.time)
@@ -266,7 +266,7 @@ func (l *Loop) decide(b *batch, s events.Stream) {
 	l.promise(b, j, at, &d.Decision)
 }
 
-// retire closes the account of a Job that finished and of which nothing is left to do: a stub stays.
+// retire closes the account of a Job that finished and that has nothing left to do: a stub stays.
 func (l *Loop) retire(b *batch, j *projector.Job) {
 	if j.Known() && j.Managed && !j.Gone && j.Finished() && j.Quiet() {
 		l.wakes.set(j.Stream, 0)

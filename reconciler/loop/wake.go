@@ -8,8 +8,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// agenda is when each of some things is due. Its order is total, so that the simulation repeats.
-type agenda[K comparable] struct {
+// delayingQueue is when each of some things is due. Its order is total, so that the simulation repeats.
+type delayingQueue[K comparable] struct {
 	at   map[K]events.Time
 	heap dueHeap[K] // may hold entries that are no longer in force; at decides
 }
@@ -20,16 +20,16 @@ type due[K comparable] struct {
 }
 
 // newWakes is when each stream is to be decided again. It is derived: decisions of the same state ask for the same times.
-func newWakes() agenda[events.Stream] {
-	return newAgenda(func(a, b events.Stream) int { return cmp.Compare(a.ID, b.ID) })
+func newWakes() delayingQueue[events.Stream] {
+	return newDelayingQueue(func(a, b events.Stream) int { return cmp.Compare(a.ID, b.ID) })
 }
 
-func newAgenda[K comparable](order func(a, b K) int) agenda[K] {
-	return agenda[K]{at: map[K]events.Time{}, heap: dueHeap[K]{order: order}}
+func newDelayingQueue[K comparable](order func(a, b K) int) delayingQueue[K] {
+	return delayingQueue[K]{at: map[K]events.Time{}, heap: dueHeap[K]{order: order}}
 }
 
 // set replaces the key's time; 0 means never.
-func (w *agenda[K]) set(k K, at events.Time) {
+func (w *delayingQueue[K]) set(k K, at events.Time) {
 	if w.at[k] == at {
 		return
 	}
@@ -45,7 +45,7 @@ func (w *agenda[K]) set(k K, at events.Time) {
 }
 
 // rebuild forgets the entries that are no longer in force.
-func (w *agenda[K]) rebuild() {
+func (w *delayingQueue[K]) rebuild() {
 	w.heap.all = w.heap.all[:0]
 	for k, at := range w.at {
 		w.heap.all = append(w.heap.all, due[K]{at, k})
@@ -54,7 +54,7 @@ func (w *agenda[K]) rebuild() {
 }
 
 // first is the earliest time in force; 0 for none.
-func (w *agenda[K]) first() events.Time {
+func (w *delayingQueue[K]) first() events.Time {
 	for w.heap.Len() > 0 {
 		if top := w.heap.all[0]; w.at[top.key] == top.at {
 			return top.at
@@ -65,7 +65,7 @@ func (w *agenda[K]) first() events.Time {
 }
 
 // due takes the next key whose time has come by now.
-func (w *agenda[K]) due(now events.Time) (key K, ok bool) {
+func (w *delayingQueue[K]) due(now events.Time) (key K, ok bool) {
 	if at := w.first(); at == 0 || at > now {
 		return key, false
 	}
@@ -75,7 +75,7 @@ func (w *agenda[K]) due(now events.Time) (key K, ok bool) {
 }
 
 // shift moves every time with the clock.
-func (w *agenda[K]) shift(step time.Duration) {
+func (w *delayingQueue[K]) shift(step time.Duration) {
 	for k, at := range w.at {
 		w.at[k] = at.Add(step)
 	}

@@ -38,7 +38,7 @@ func New(patience time.Duration) *Watcher {
 }
 
 // Look is shown a decision about a Job that was made at time now. It returns the differences that are found, as the part of
-// the decision that nobody has carried out, or nil; and when it is to be shown one again, though nothing happens before, 0
+// the decision that no controller has carried out, or nil; and when it is to be shown one again, though nothing happens before, 0
 // for never.
 func (w *Watcher) Look(j *projector.Job, d *reconciler.Decision, now events.Time) (would *events.Decision, again events.Time) {
 	x := w.jobs[j.Stream]

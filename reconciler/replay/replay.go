@@ -37,7 +37,7 @@ type Summary struct {
 	Otherwise   uint64 // those of them that these rules decide otherwise. They are no divergences
 	States      uint64 // stored states, and those of the snapshot, that were compared
 	OtherStates uint64 // those by another version of the fold, which are not compared
-	LostStates  uint64 // those of the snapshot of which no record is left, as their files are pruned: they are not compared
+	LostStates  uint64 // those of the snapshot whose records are pruned: they are not compared
 	Divergences uint64
 }
 

@@ -27,7 +27,7 @@ type stretch struct {
 
 // stretchReader reads one after the other. It belongs to one reader.
 type stretchReader struct {
-	shelf shelf
+	view  view
 	from  events.Sequence // where the first one begins
 	size  int
 	chain chainCheck
@@ -36,11 +36,11 @@ type stretchReader struct {
 // read gives the stretch that begins with a record.
 func (r *stretchReader) read(next events.Sequence) stretch {
 	p := stretch{next: next}
-	if p.file, p.last = r.shelf.file(next); p.file == nil {
+	if p.file, p.last = r.view.file(next); p.file == nil {
 		p.failed = pruned(next)
 		return p
 	}
-	seam := r.shelf.gap(next)
+	seam := r.view.gap(next)
 	if seam == nil && next == p.file.first && next != r.from {
 		seam = p.file.seam
 	}
@@ -66,7 +66,7 @@ func (r *stretchReader) read(next events.Sequence) stretch {
 
 // ahead reads the stretch behind another one while the records of that one are given. It returns nil when there is none.
 func (r *stretchReader) ahead(p *stretch) <-chan stretch {
-	if p.failed != nil || p.after > r.shelf.durable.Sequence {
+	if p.failed != nil || p.after > r.view.durable.Sequence {
 		return nil
 	}
 	next := make(chan stretch, 1)
@@ -75,9 +75,9 @@ func (r *stretchReader) ahead(p *stretch) <-chan stretch {
 }
 
 // pages reads from that sequence to the durable head; it yields at most one error.
-func (s shelf) pages(ctx context.Context, from events.Sequence, give func(events.Record) bool) iter.Seq[error] {
+func (s view) pages(ctx context.Context, from events.Sequence, give func(events.Record) bool) iter.Seq[error] {
 	return func(yield func(error) bool) {
-		r := &stretchReader{shelf: s, from: from, size: firstBytes}
+		r := &stretchReader{view: s, from: from, size: firstBytes}
 		var ahead <-chan stretch
 		for next := from; next <= s.durable.Sequence; {
 			var p stretch

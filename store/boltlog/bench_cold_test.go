@@ -33,7 +33,7 @@ func BenchmarkCold(b *testing.B) {
 			b.Fatal(err)
 		}
 		defer db.Close()
-		shelf{files: []*logFile{{path: path, first: 1, db: db}}, durable: l.durable}.bare(b)
+		view{files: []*logFile{{path: path, first: 1, db: db}}, durable: l.durable}.bare(b)
 	}
 	sidebyside.Compare(b, "record",
 		sidebyside.All("ahead", records, func() {
@@ -50,7 +50,7 @@ func BenchmarkCold(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			shelf{files: []*logFile{f}, durable: l.durable}.bare(b)
+			view{files: []*logFile{f}, durable: l.durable}.bare(b)
 			if err := f.end(store.ErrClosed); err != nil {
 				b.Fatal(err)
 			}

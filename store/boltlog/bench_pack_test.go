@@ -59,7 +59,7 @@ func BenchmarkPacked(b *testing.B) {
 	}
 	read := func(name string, l *Log, chained bool) sidebyside.Side {
 		return sidebyside.Computing(name, n, func() {
-			if s := l.mustShelf(); !chained {
+			if s := l.mustView(); !chained {
 				s.stored(b, func(stored []byte) { mustDecode(b, stored) })
 				return
 			}

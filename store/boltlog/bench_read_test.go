@@ -60,7 +60,7 @@ func BenchmarkMillion(b *testing.B) {
 	l, w := openTest(b, Options{RotateBytes: 64 << 20}, system)
 	fill(b, l, w, records)
 	l.background.Wait() // the indexes of sealed files
-	s, err := l.shelf()
+	s, err := l.view()
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func BenchmarkMillion(b *testing.B) {
 }
 
 // scan walks all records with their headers, as opening does.
-func (s shelf) scan(b *testing.B, fn func(events.Label, []byte) error) {
+func (s view) scan(b *testing.B, fn func(events.Label, []byte) error) {
 	for _, f := range s.files {
 		_, last := s.file(f.first)
 		if err := f.scan(last, fn, nil); err != nil {
@@ -111,4 +111,4 @@ func (s shelf) scan(b *testing.B, fn func(events.Label, []byte) error) {
 }
 
 // bare walks all records and checks nothing but their checksums.
-func (s shelf) bare(b *testing.B) { s.stored(b, func([]byte) {}) }
+func (s view) bare(b *testing.B) { s.stored(b, func([]byte) {}) }

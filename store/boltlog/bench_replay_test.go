@@ -33,7 +33,7 @@ func BenchmarkReplay(b *testing.B) {
 	l := copied(b, source, Options{})
 	n := source.Len()
 	source.Forget()
-	s, err := l.shelf()
+	s, err := l.view()
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func (c *chain) check(head store.Head) {
 }
 
 // stored walks the records as they are stored; their checksums hold.
-func (s shelf) stored(b *testing.B, fn func(stored []byte)) {
+func (s view) stored(b *testing.B, fn func(stored []byte)) {
 	for _, f := range s.files {
 		_, last := s.file(f.first)
 		for next := f.first; next <= last; {

@@ -133,12 +133,12 @@ func (f *logFile) run(s events.Stream, from, through events.Sequence) (run index
 	return run, err
 }
 
-// bearers gives the streams that bore a name in this file, oldest first.
-func (f *logFile) bearers(name index.Name, through events.Sequence) (all []index.Bearer, err error) {
+// namedStreams gives the streams that bore a name in this file, oldest first.
+func (f *logFile) namedStreams(name index.Name, through events.Sequence) (all []index.NamedStream, err error) {
 	err = f.ask(
 		func(x *index.Index) { all = x.Bearers(name, through) },
 		func(x *storedIndex) error {
-			all, err = x.bearers(name)
+			all, err = x.namedStreams(name)
 			return err
 		})
 	return all, err
@@ -199,8 +199,8 @@ func (f *logFile) hole() error {
 }
 
 // Holes says what is wrong with sealed files that are known to be damaged, because no index can be made of all their records.
-func (l *library) Holes() (all []error) {
-	s, err := l.shelf()
+func (l *logReader) Holes() (all []error) {
+	s, err := l.view()
 	if err != nil {
 		return nil // it is closed
 	}

@@ -81,7 +81,7 @@ func (x *storedIndex) take(table int, e *fields, into *index.Index) error {
 		return err
 	}
 	name := index.Name{Namespace: e.text(), Name: e.text()}
-	bearers, err := e.bearers(x.first)
-	into.TakeName(name, bearers)
+	namedStreams, err := e.namedStreams(x.first)
+	into.TakeName(name, namedStreams)
 	return err
 }

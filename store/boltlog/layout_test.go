@@ -132,7 +132,7 @@ func TestStoredIndexSaysWhatTheOneInMemorySays(t *testing.T) {
 		}
 	}
 	for _, name := range append(x.Names(), index.Name{Name: "nobody"}) {
-		got, err := stored.bearers(name)
+		got, err := stored.namedStreams(name)
 		if want := x.Bearers(name, end.Sequence); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Fatalf("%v: %v, error %v, want %v", name, got, err, want)
 		}

@@ -17,7 +17,7 @@ func (l *Log) readable() error {
 }
 
 // needs is the least reader of all files together.
-func (l *library) needs() (least, error) {
+func (l *logReader) needs() (least, error) {
 	var all least
 	for _, f := range l.files {
 		if f.ended != nil {

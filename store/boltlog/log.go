@@ -14,7 +14,7 @@ import (
 
 // Log is an open log, with its writer's side. Make it with Open.
 type Log struct {
-	*library
+	*logReader
 	options Options
 	effects effects
 	lock    *os.File
@@ -26,18 +26,18 @@ type Log struct {
 	nextBytes  int64           // appended to it
 	cut        events.Sequence // the furthest that a Pruned record says, and that record
 	cutAt      events.Sequence
-	space      sync.Mutex     // guards the two below and what they hold ahead; taken before library.mu
+	space      sync.Mutex     // guards the two below and what they hold ahead; taken before logReader.mu
 	tail       *tail          // the committer's, who also needs space to replace it
 	spare      *tail          // the next file, made ahead; nil when there is none
 	background sync.WaitGroup // what ends by itself, or with the log: indexes of sealed files, packing
 	witness    sync.WaitGroup // noteHeads
-	noting     sync.Mutex     // held while HEAD is written; taken before library.mu
+	noting     sync.Mutex     // held while HEAD is written; taken before logReader.mu
 	indexing   sync.Mutex     // held while indexes of sealed files are made, one after the other: each goes on from the one before
 
 	packing sync.Mutex               // held by Pack
 	packed  map[events.Sequence]bool // files that are packed or never will be. Under packing
 
-	// Under library.mu.
+	// Under logReader.mu.
 	queue      []*pending
 	waiting    int64 // bytes in stored form that are appended and not durable
 	queued     int64 // those of them in the queue

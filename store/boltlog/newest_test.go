@@ -85,7 +85,7 @@ func (a *aging) loseIndex(f *logFile) {
 // check asks for every Job. It gives how many files would be asked for one that is younger than all.
 func (a *aging) check() int {
 	a.Helper()
-	s, err := a.log.shelf()
+	s, err := a.log.view()
 	if err != nil {
 		a.Fatal(err)
 	}

@@ -48,7 +48,7 @@ func open(dir string, options Options, effects effects) (*Log, error) {
 		return nil, err
 	}
 	l := &Log{
-		library: &library{dir: dir, reader: options.Reader, changed: make(chan struct{})}, options: options, effects: effects, lock: held,
+		logReader: &logReader{dir: dir, reader: options.Reader, changed: make(chan struct{})}, options: options, effects: effects, lock: held,
 		newOffsets: map[string]events.Sequence{}, packed: map[events.Sequence]bool{}, wake: make(chan struct{}, 1), committed: make(chan struct{}),
 	}
 	if err := l.load(); err != nil {
@@ -171,12 +171,12 @@ func (l *Log) lostRecords(tail events.Sequence, end store.Head, offsets map[stri
 }
 
 // noted checks that the log went on from the head that was noted beside it in this epoch.
-func (l *library) noted(end store.Head) error {
+func (l *logReader) noted(end store.Head) error {
 	w, err := readWitness(filepath.Join(l.dir, headName), l.identity)
 	if err != nil || w.Epoch != l.identity.Epoch || w.Sequence < l.files[0].first || w.Sequence == 0 {
 		return err
 	}
-	hash, err := shelf{files: l.files, durable: end}.hash(w.Sequence)
+	hash, err := view{files: l.files, durable: end}.hash(w.Sequence)
 	if err == nil && hash != w.Hash {
 		err = otherHistory(l.dir, w, hash)
 	}
@@ -280,7 +280,7 @@ func explainOpen(f *logFile, err error) error {
 }
 
 // identify takes the identity from the files and checks that record 1 says the same.
-func (l *library) identify(end head) error {
+func (l *logReader) identify(end head) error {
 	first, err := l.files[0].begin()
 	if err != nil {
 		return l.files[0].corrupt(l.files[0].first, err)
@@ -295,7 +295,7 @@ func (l *library) identify(end head) error {
 	if end.Sequence == 0 || l.files[0].first > 1 {
 		return nil
 	}
-	r, _, err := shelf{files: l.files, durable: end.Head}.one(1, nearChunk{})
+	r, _, err := view{files: l.files, durable: end.Head}.one(1, nearChunk{})
 	if err != nil {
 		return err
 	}

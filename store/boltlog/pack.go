@@ -26,7 +26,7 @@ func (l *Log) Pack(ctx context.Context) (first events.Sequence, err error) {
 	defer done()
 	l.packing.Lock()
 	defer l.packing.Unlock()
-	s, err := l.shelf()
+	s, err := l.view()
 	if err != nil {
 		return 0, err
 	}

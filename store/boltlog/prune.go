@@ -13,7 +13,7 @@ import (
 // Prunable is the first sequence that Prune(before) would keep: the beginning of the file that holds before, or of the
 // tail. It is what the Pruned record says that the caller appends first.
 func (l *Log) Prunable(before events.Sequence) (events.Sequence, error) {
-	s, err := l.shelf()
+	s, err := l.view()
 	if err != nil {
 		return 0, err
 	}
@@ -63,7 +63,7 @@ func (l *Log) Prune(ctx context.Context, before events.Sequence) (events.Sequenc
 	}
 }
 
-// unlink removes a file that is no longer on the shelf. Its readers get ErrPruned.
+// unlink removes a file that is no longer on the view. Its readers get ErrPruned.
 func (l *Log) unlink(f *logFile) error {
 	err := f.end(fmt.Errorf("the file is deleted: %w", store.ErrPruned))
 	if gone := os.Remove(f.path); gone != nil {

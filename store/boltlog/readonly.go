@@ -13,7 +13,7 @@ import (
 
 // ReadOnly is a log that nobody writes, opened for tools that work offline. It is safe for concurrent use.
 type ReadOnly struct {
-	*library
+	*logReader
 	damage []error
 }
 
@@ -44,7 +44,7 @@ func openReadOnly(dir string) (*ReadOnly, error) {
 	}
 	r, err := openReadable(dir, firsts)
 	l := &ReadOnly{
-		library: &library{
+		logReader: &logReader{
 			dir: dir, changed: make(chan struct{}), files: r.files, identity: r.id, durable: r.end, beyond: r.beyond,
 		},
 		damage: r.damage,

@@ -14,7 +14,7 @@ import (
 // is none, the oldest. It returns the file's first record, with which the next call goes on; 0 when no file is sealed yet. The error
 // is ErrCorrupt when the file is damaged; notes are about its index. Any goroutine may call it at any time, and it holds nobody up.
 func (l *Log) Scrub(ctx context.Context, after events.Sequence) (first events.Sequence, notes []string, err error) {
-	s, err := l.shelf()
+	s, err := l.view()
 	if err != nil {
 		return 0, nil, err
 	}

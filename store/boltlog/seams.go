@@ -223,7 +223,7 @@ func (l *ReadOnly) checkFirst(ctx context.Context) error {
 	if !readable || l.durable.Sequence == 0 {
 		return nil
 	}
-	r, _, err := l.mustShelf().one(1, nearChunk{})
+	r, _, err := l.mustView().one(1, nearChunk{})
 	if err != nil {
 		return err
 	}
@@ -240,7 +240,7 @@ func (l *ReadOnly) checkFirst(ctx context.Context) error {
 // admitted looks for the Pruned record that says that the records before that file were deleted.
 func (l *ReadOnly) admitted(ctx context.Context, first *logFile) error {
 	for i := len(l.files) - 1; i >= 0; i-- {
-		one := shelf{files: l.files[i:], durable: l.durable}
+		one := view{files: l.files[i:], durable: l.durable}
 		if i+1 < len(l.files) {
 			one.files, one.durable.Sequence = l.files[i:i+1], l.files[i+1].first-1
 		}

@@ -94,8 +94,8 @@ func (l *Log) LoadSnapshot(context.Context) (store.Snapshot, bool, error) {
 	return l.loadSnapshot(l.options.Logger)
 }
 
-func (l *library) loadSnapshot(logger *slog.Logger) (store.Snapshot, bool, error) {
-	if _, err := l.shelf(); err != nil {
+func (l *logReader) loadSnapshot(logger *slog.Logger) (store.Snapshot, bool, error) {
+	if _, err := l.view(); err != nil {
 		return store.Snapshot{}, false, err
 	}
 	all, err := listFiles(l.dir, snapshotSuffix)
@@ -130,18 +130,18 @@ func readSnapshot(path string, own events.ReaderVersion) (store.Snapshot, error)
 }
 
 // holds says why s is not bound to a point of this log's durable prefix; nil when it is.
-func (l *library) holds(s store.Snapshot) error {
+func (l *logReader) holds(s store.Snapshot) error {
 	if id := l.Identity(); s.Identity != id {
 		return fmt.Errorf("it belongs to log %s, this is %s", s.Identity, id)
 	}
-	shelf, err := l.shelf()
+	view, err := l.view()
 	if err != nil {
 		return err
 	}
-	if s.Head == shelf.durable && s.Head.Sequence > 0 {
+	if s.Head == view.durable && s.Head.Sequence > 0 {
 		return nil
 	}
-	hash, err := shelf.hash(s.Head.Sequence)
+	hash, err := view.hash(s.Head.Sequence)
 	if err == nil && hash != s.Head.Hash {
 		err = fmt.Errorf("the chain value there is %s, not %s", hash, s.Head.Hash)
 	}
@@ -149,11 +149,11 @@ func (l *library) holds(s store.Snapshot) error {
 }
 
 // Chain is described by store.Log.
-func (l *library) Chain(at events.Sequence) (events.Hash, error) {
+func (l *logReader) Chain(at events.Sequence) (events.Hash, error) {
 	if at == 0 {
 		return events.Hash{}, nil
 	}
-	s, err := l.shelf()
+	s, err := l.view()
 	if err != nil {
 		return events.Hash{}, err
 	}
@@ -162,7 +162,7 @@ func (l *library) Chain(at events.Sequence) (events.Hash, error) {
 
 // hash is the chain value after a record: stored when a group ends there, else computed from the group's beginning. Of the last record
 // that was pruned the oldest file says it.
-func (s shelf) hash(at events.Sequence) (events.Hash, error) {
+func (s view) hash(at events.Sequence) (events.Hash, error) {
 	if at == 0 || at > s.durable.Sequence {
 		return events.Hash{}, fmt.Errorf("record %d is not in the durable log", at)
 	}

@@ -86,12 +86,12 @@ func encodeIndex(x *index.Index, end store.Head, youngest events.Time) []byte {
 	out, streamLengths := appendBlocks(nil, all)
 	all = all[:0]
 	for _, n := range names {
-		bearers := x.Bearers(n, end.Sequence)
-		if len(bearers) == 0 {
+		namedStreams := x.Bearers(n, end.Sequence)
+		if len(namedStreams) == 0 {
 			continue
 		}
-		v := binary.AppendUvarint(appendText(appendText(nil, n.Namespace), n.Name), uint64(len(bearers)))
-		for _, b := range bearers {
+		v := binary.AppendUvarint(appendText(appendText(nil, n.Namespace), n.Name), uint64(len(namedStreams)))
+		for _, b := range namedStreams {
 			v = binary.AppendUvarint(appendStream(v, b.Stream), uint64(b.Since-x.First()))
 		}
 		all = append(all, entry{nameHash(n), v})
@@ -320,19 +320,19 @@ func (d *fields) offsets() ([]uint32, error) {
 	return offsets, nil
 }
 
-func (x *storedIndex) bearers(name index.Name) ([]index.Bearer, error) {
+func (x *storedIndex) namedStreams(name index.Name) ([]index.NamedStream, error) {
 	d, err := x.find(nameTable, nameHash(name), func(d *fields) bool {
 		return index.Name{Namespace: d.text(), Name: d.text()} == name && !d.bad
 	})
 	if err != nil || d == nil {
 		return nil, err
 	}
-	return d.bearers(x.first)
+	return d.namedStreams(x.first)
 }
 
-func (d *fields) bearers(first events.Sequence) (out []index.Bearer, err error) {
+func (d *fields) namedStreams(first events.Sequence) (out []index.NamedStream, err error) {
 	for range d.uvarint() {
-		b := index.Bearer{Stream: d.stream(), Since: first + events.Sequence(d.uvarint())}
+		b := index.NamedStream{Stream: d.stream(), Since: first + events.Sequence(d.uvarint())}
 		if d.bad {
 			return nil, errFields
 		}

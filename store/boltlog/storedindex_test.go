@@ -95,9 +95,9 @@ func TestADamagedIndexIsNeverBelieved(t *testing.T) {
 				t.Fatalf("byte %d: %s has %d records", at, s, run.Len())
 			}
 			name := index.Name{Namespace: "default", Name: s.ID}
-			bearers, err := stored.bearers(name)
-			if damaged = damaged || err != nil; err == nil && !slices.Equal(bearers, x.Bearers(name, end.Sequence)) {
-				t.Fatalf("byte %d: %v is %v", at, name, bearers)
+			namedStreams, err := stored.namedStreams(name)
+			if damaged = damaged || err != nil; err == nil && !slices.Equal(namedStreams, x.Bearers(name, end.Sequence)) {
+				t.Fatalf("byte %d: %v is %v", at, name, namedStreams)
 			}
 		}
 		if damaged {

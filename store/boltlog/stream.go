@@ -14,9 +14,9 @@ import (
 )
 
 // ReadStream is described by store.Log.
-func (l *library) ReadStream(ctx context.Context, stream events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error] {
+func (l *logReader) ReadStream(ctx context.Context, stream events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
-		s, err := l.shelf()
+		s, err := l.view()
 		if err != nil {
 			yield(events.Record{}, err)
 			return
@@ -33,7 +33,7 @@ func (l *library) ReadStream(ctx context.Context, stream events.Stream, from eve
 }
 
 // forward takes each file's index in turn. The previous pointers must say the same.
-func (s shelf) forward(ctx context.Context, stream events.Stream, from events.Sequence, give func(events.Record) bool) error {
+func (s view) forward(ctx context.Context, stream events.Stream, from events.Sequence, give func(events.Record) bool) error {
 	var near nearChunk
 	var before events.Sequence
 	for i, f := range s.files {
@@ -72,7 +72,7 @@ func (s shelf) forward(ctx context.Context, stream events.Stream, from events.Se
 }
 
 // backward finds the newest record by index and follows the previous pointers from there.
-func (s shelf) backward(ctx context.Context, stream events.Stream, from events.Sequence, give func(events.Record) bool) error {
+func (s view) backward(ctx context.Context, stream events.Stream, from events.Sequence, give func(events.Record) bool) error {
 	if from == 0 || from > s.durable.Sequence {
 		if s.beyond != nil {
 			return s.beyond
@@ -105,8 +105,8 @@ func (s shelf) backward(ctx context.Context, stream events.Stream, from events.S
 }
 
 // Newest is described by store.Reader.
-func (l *library) Newest(stream events.Stream, born events.Time) (events.Sequence, error) {
-	s, err := l.shelf()
+func (l *logReader) Newest(stream events.Stream, born events.Time) (events.Sequence, error) {
+	s, err := l.view()
 	if err != nil {
 		return 0, err
 	}
@@ -139,8 +139,8 @@ func (e *holeError) Unwrap() error { return e.error }
 // apart is how far the clocks of two API servers of one cluster may be apart.
 const apart = time.Hour
 
-// since is the shelf without the files that have seen no object that young. What a file has seen counts for those before it too.
-func (s shelf) since(born events.Time) shelf {
+// since is the view without the files that have seen no object that young. What a file has seen counts for those before it too.
+func (s view) since(born events.Time) view {
 	if born == 0 {
 		return s
 	}
@@ -153,7 +153,7 @@ func (s shelf) since(born events.Time) shelf {
 }
 
 // newest is the stream's last record at or before from; 0 when there is none.
-func (s shelf) newest(stream events.Stream, from events.Sequence) (events.Sequence, error) {
+func (s view) newest(stream events.Stream, from events.Sequence) (events.Sequence, error) {
 	for _, f := range slices.Backward(s.files) {
 		if f.first > from {
 			continue

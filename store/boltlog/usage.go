@@ -9,7 +9,7 @@ import (
 
 // Usage is the bytes of the log's files, with what is held ahead of the writes in them, and the bytes that are free on their
 // file system.
-func (l *library) Usage() (bytes, free int64, err error) {
+func (l *logReader) Usage() (bytes, free int64, err error) {
 	entries, err := os.ReadDir(l.dir)
 	if err != nil {
 		return 0, 0, fmt.Errorf("measure the log: %w", err)

@@ -18,7 +18,7 @@ import (
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
-// quick lets a command that stands refused be asked at least every 2 s: how soon a Job goes on after the cause is gone is bound
+// quick lets a command in backoff be asked at least every 2 s: how soon a Job goes on after the cause is gone is bound
 // by its next try, because quotas, policies and roles cannot be watched with the rights of a Job controller.
 const quick = "--max-api-backoff=2s"
 

@@ -116,7 +116,7 @@ func (d *Driver) intent(w apiserver.Write) (invariants.Intent, bool) {
 // wish is what is behind a command.
 type wish struct {
 	log     string
-	command events.CommandName
+	command events.CommandID
 	stream  events.Stream
 	intent  invariants.Intent
 }
@@ -316,7 +316,7 @@ func (d *Driver) note(call *executor.Call) {
 		if asked.log != log || asked.command != call.Task.Name || asked.stream != call.Task.Stream { // what is asked again was decided the first time
 			intent := invariants.Intent{Surplus: drop.ThenDelete}
 			if j := d.process.Loop.World().Job(call.Task.Stream); !drop.ThenDelete && j != nil && j.Pod(drop.Pod) != nil {
-				intent.Waived = j.Pod(drop.Pod).Waived
+				intent.NeverCounted = j.Pod(drop.Pod).NeverCounted
 			}
 			d.intents[drop.Pod] = wish{log, call.Task.Name, call.Task.Stream, intent}
 		}

@@ -131,7 +131,7 @@ func TestSeedsOfStops(t *testing.T) {
 }
 
 // TestSeedsFullOfRefusals refuses every other request, in all ways there are, while users suspend, scale and delete: what
-// stands refused is asked again, given up when it is not wanted, and never makes a second pod (J-017, J-058, J-060, J-101).
+// is in backoff is asked again, given up when it is not wanted, and never makes a second pod (J-017, J-058, J-060, J-101).
 func TestSeedsFullOfRefusals(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(seeds(t, 75)) {

@@ -33,7 +33,7 @@ func (d *Driver) rewind() error {
 		call := pluck(d.rng, &d.flying)
 		result := call.Do(unsent)
 		if !call.Withdrawn {
-			result.Ended.Ending, result.Ended.Sent = events.UnknownIf, true
+			result.Ended.Ending, result.Ended.Sent = events.OutcomeUnknown, true
 		}
 		d.answered = append(d.answered, answer{call, result})
 	}

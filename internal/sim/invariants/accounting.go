@@ -246,7 +246,7 @@ func (c *Checker) checkIndexes(w apiserver.Write, j *job, before, after *batchv1
 			continue
 		}
 		for _, i := range all {
-			succeeded[i] = succeeded[i] || p.ended && !p.doomed
+			succeeded[i] = succeeded[i] || p.ended && !p.surplus
 		}
 		due := sure && p.tracked && p.owned(j) && !p.relabelled && !p.late && !p.dropTried && p.accounted(j) != inFailed && p.accounted(j) != countedFailed && p.deletedBy == ""
 		if apiserver.JobFinished(after) && due && !sent[all[0]] && !failedSet(after)[all[0]] {
@@ -270,7 +270,7 @@ func (c *Checker) checkFinish(w apiserver.Write, j *job) {
 		if p.owned(j) && !p.relabelled && !p.late && !apiserver.PodTerminal(p.now) {
 			c.report("J-163, design §6", w.Version, j, p, "the Job is finished while this pod is %s", p.now.Status.Phase)
 		}
-		if p.doomed && !p.deleteSent && !p.gone && !apiserver.PodTerminal(p.now) { // with its logs
+		if p.surplus && !p.deleteSent && !p.gone && !apiserver.PodTerminal(p.now) { // with its logs
 			c.report("J-073", w.Version, j, p, "the finalizer was dropped uncounted, and the pod never deleted")
 		}
 	}

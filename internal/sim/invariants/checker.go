@@ -31,8 +31,8 @@ type Config struct {
 type Intent struct {
 	// Surplus: the finalizer is dropped in order to delete the Pod uncounted (J-073).
 	Surplus bool
-	// Waived: the finalizer goes because the Pod is not to be counted, which was decided before it ended (J-091).
-	Waived bool
+	// NeverCounted: the finalizer goes because the Pod is not to be counted, which was decided before it ended (J-091).
+	NeverCounted bool
 	// PodSeen and JobSeen are the resource versions of the Pod and of its Job that the decision was made on; 0 when not known.
 	PodSeen, JobSeen uint64
 }
@@ -84,7 +84,7 @@ func New(cfg Config) *Checker {
 func (c *Checker) LogLost() {
 	c.forgotten = true
 	for _, p := range c.pods {
-		p.doomed = false
+		p.surplus = false
 	}
 }
 

@@ -144,7 +144,7 @@ func (c *Checker) checkDrop(w apiserver.Write, p *pod, before *corev1.Pod) {
 	}
 	intent, known := c.intent(w)
 	switch {
-	case known && !intent.Surplus && isTrue(j.now, batchv1.JobSuccessCriteriaMet) && (intent.Waived || running(p.at(intent.PodSeen))):
+	case known && !intent.Surplus && isTrue(j.now, batchv1.JobSuccessCriteriaMet) && (intent.NeverCounted || running(p.at(intent.PodSeen))):
 		// Decided when it had not ended: it is not counted, whatever it came to since (J-142).
 	case known && !intent.Surplus:
 		c.report("design §2, invariant 7, J-085", w.Version, j, p, "the finalizer went before a stored status accounts for the pod (phase %s)", before.Status.Phase)
@@ -152,7 +152,7 @@ func (c *Checker) checkDrop(w apiserver.Write, p *pod, before *corev1.Pod) {
 		c.report("J-073", w.Version, j, p, "dropped as surplus although the pod was known to have ended or to be on its way")
 	default:
 		// And has to be deleted, unless nobody knows that it was asked for; Settled and the finish of the Job look whether it was.
-		p.doomed = !(w.Late && c.forgotten)
+		p.surplus = !(w.Late && c.forgotten)
 	}
 }
 

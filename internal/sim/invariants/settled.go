@@ -65,7 +65,7 @@ func (c *Checker) settledPod(version uint64, p *pod) {
 		return
 	}
 	orphaned := p.job != nil && apiserver.ControllerOf(p.now) != p.job.uid // with its Job, say: it is the user's then
-	if p.doomed && !p.deleteSent && !orphaned && !apiserver.PodTerminal(p.now) {
+	if p.surplus && !p.deleteSent && !orphaned && !apiserver.PodTerminal(p.now) {
 		c.report("J-073", version, p.job, p, "the finalizer was dropped uncounted, and the pod never deleted")
 	}
 	if apiserver.ControllerOf(p.now) == "" && p.now.DeletionTimestamp == nil {

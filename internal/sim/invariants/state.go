@@ -110,7 +110,7 @@ type pod struct {
 	deletedBy  string         // who asked for its deletion first
 	relabelled bool           // a user changed its labels or owner since the controller adopted it: whether it is the Job's is a race
 	adopted    bool           // a Job adopted it, on top of the pods that it was making
-	doomed     bool           // the controller dropped the finalizer uncounted: it has to delete the pod
+	surplus    bool           // the controller dropped the finalizer uncounted: it has to delete the pod
 	deleteSent bool           // the controller sent a delete
 	dropTried  bool           // a drop of the finalizer failed before any status accounted for the pod: it may be surplus
 }
@@ -125,7 +125,7 @@ func (p *pod) follow(c *Checker, w apiserver.Write, before, after *corev1.Pod) {
 	if before != nil && after != nil && adopted(before, after) && w.Actor == c.cfg.Actor {
 		p.relabelled, p.adopted = false, true // it names the version that it was decided on
 		if p.job != nil && apiserver.ControllerOf(after) != p.job.uid {
-			p.doomed = false // the other Job has it
+			p.surplus = false // the other Job has it
 		}
 		p.late = p.late || w.Late && c.forgotten
 	}

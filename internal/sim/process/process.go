@@ -61,7 +61,7 @@ func Start(cfg Config, now events.Time) (*Process, error) {
 	}
 	for _, j := range recovered.Jobs() {
 		for _, p := range j.Pods() {
-			if p.Doomed {
+			if p.Surplus {
 				cfg.Checker.MaySurplus(p.UID)
 			}
 		}

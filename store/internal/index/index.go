@@ -15,7 +15,7 @@ type Index struct {
 
 	mu      sync.RWMutex
 	streams map[events.Stream][]uint32 // sequences less first, ascending: 4 bytes a record
-	names   map[Name][]Bearer
+	names   map[Name][]NamedStream
 
 	youngest events.Time // of the objects that were first seen
 }
@@ -23,15 +23,15 @@ type Index struct {
 // Name is the name of an object.
 type Name struct{ Namespace, Name string }
 
-// Bearer is a stream whose object bore a name, and the first indexed record that says so.
-type Bearer struct {
+// NamedStream is a stream whose object bore a name, and the first indexed record that says so.
+type NamedStream struct {
 	Stream events.Stream
 	Since  events.Sequence
 }
 
 // New returns the empty index of the records from first on.
 func New(first events.Sequence) *Index {
-	return &Index{first: first, streams: map[events.Stream][]uint32{}, names: map[Name][]Bearer{}}
+	return &Index{first: first, streams: map[events.Stream][]uint32{}, names: map[Name][]NamedStream{}}
 }
 
 // Named reports whether a record of that header names the object of its stream in its evidence.
@@ -97,10 +97,10 @@ func (x *Index) Take(s events.Stream, offsets []uint32) {
 }
 
 // TakeName likewise adds the streams that bore a name.
-func (x *Index) TakeName(n Name, bearers []Bearer) {
+func (x *Index) TakeName(n Name, namedStreams []NamedStream) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.names[n] = bearers
+	x.names[n] = namedStreams
 }
 
 // TakeYoungest likewise says when the youngest object was created that those records see.
@@ -115,9 +115,9 @@ func (x *Index) add(h *events.Header, name Name) {
 	if name == (Name{}) {
 		return
 	}
-	bearers := x.names[name]
-	if !slices.ContainsFunc(bearers, func(b Bearer) bool { return b.Stream == h.Stream }) {
-		x.names[name] = append(bearers, Bearer{Stream: h.Stream, Since: h.Sequence})
+	namedStreams := x.names[name]
+	if !slices.ContainsFunc(namedStreams, func(b NamedStream) bool { return b.Stream == h.Stream }) {
+		x.names[name] = append(namedStreams, NamedStream{Stream: h.Stream, Since: h.Sequence})
 	}
 }
 
@@ -149,10 +149,10 @@ func (x *Index) Run(s events.Stream, from, through events.Sequence) Run {
 }
 
 // Bearers gives the streams that bore the name, by records at or before through, oldest first.
-func (x *Index) Bearers(name Name, through events.Sequence) []Bearer {
+func (x *Index) Bearers(name Name, through events.Sequence) []NamedStream {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	var out []Bearer
+	var out []NamedStream
 	for _, b := range x.names[name] {
 		if b.Since <= through {
 			out = append(out, b)

@@ -439,7 +439,7 @@ type GroupState struct {
 	Stage         uint32                 `protobuf:"varint,1,opt,name=stage,proto3" json:"stage,omitempty"`
 	Flight        *Flight                `protobuf:"bytes,2,opt,name=flight,proto3" json:"flight,omitempty"`
 	Retry         *Retry                 `protobuf:"bytes,3,opt,name=retry,proto3" json:"retry,omitempty"`
-	Standing      bool                   `protobuf:"varint,4,opt,name=standing,proto3" json:"standing,omitempty"`
+	Retrying      bool                   `protobuf:"varint,4,opt,name=retrying,proto3" json:"retrying,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -495,9 +495,9 @@ func (x *GroupState) GetRetry() *Retry {
 	return nil
 }
 
-func (x *GroupState) GetStanding() bool {
+func (x *GroupState) GetRetrying() bool {
 	if x != nil {
-		return x.Standing
+		return x.Retrying
 	}
 	return false
 }
@@ -578,7 +578,7 @@ type PodState struct {
 	Facts      *PodSeen               `protobuf:"bytes,1,opt,name=facts,proto3" json:"facts,omitempty"`
 	Seen       bool                   `protobuf:"varint,2,opt,name=seen,proto3" json:"seen,omitempty"`
 	DeleteDone bool                   `protobuf:"varint,3,opt,name=delete_done,json=deleteDone,proto3" json:"delete_done,omitempty"`
-	Doomed     bool                   `protobuf:"varint,4,opt,name=doomed,proto3" json:"doomed,omitempty"`
+	Surplus    bool                   `protobuf:"varint,4,opt,name=surplus,proto3" json:"surplus,omitempty"`
 	Drop       *Flight                `protobuf:"bytes,5,opt,name=drop,proto3" json:"drop,omitempty"`
 	Delete     *Flight                `protobuf:"bytes,6,opt,name=delete,proto3" json:"delete,omitempty"`
 	Arrived    uint64                 `protobuf:"varint,7,opt,name=arrived,proto3" json:"arrived,omitempty"`
@@ -586,28 +586,28 @@ type PodState struct {
 	Stage      uint32                 `protobuf:"varint,9,opt,name=stage,proto3" json:"stage,omitempty"`
 	Entered    uint64                 `protobuf:"varint,10,opt,name=entered,proto3" json:"entered,omitempty"`
 	// dropped_in is the version of the server's answer to the removal of its finalizer, until the watch shows as much.
-	DroppedIn uint64 `protobuf:"varint,11,opt,name=dropped_in,json=droppedIn,proto3" json:"dropped_in,omitempty"`
-	Vanished  bool   `protobuf:"varint,12,opt,name=vanished,proto3" json:"vanished,omitempty"`
-	Gone      bool   `protobuf:"varint,13,opt,name=gone,proto3" json:"gone,omitempty"`
-	Written   bool   `protobuf:"varint,14,opt,name=written,proto3" json:"written,omitempty"`
-	Waived    bool   `protobuf:"varint,15,opt,name=waived,proto3" json:"waived,omitempty"`
-	Ended     int64  `protobuf:"fixed64,16,opt,name=ended,proto3" json:"ended,omitempty"`
+	DroppedIn    uint64 `protobuf:"varint,11,opt,name=dropped_in,json=droppedIn,proto3" json:"dropped_in,omitempty"`
+	Vanished     bool   `protobuf:"varint,12,opt,name=vanished,proto3" json:"vanished,omitempty"`
+	Gone         bool   `protobuf:"varint,13,opt,name=gone,proto3" json:"gone,omitempty"`
+	Written      bool   `protobuf:"varint,14,opt,name=written,proto3" json:"written,omitempty"`
+	NeverCounted bool   `protobuf:"varint,15,opt,name=never_counted,json=neverCounted,proto3" json:"never_counted,omitempty"`
+	Ended        int64  `protobuf:"fixed64,16,opt,name=ended,proto3" json:"ended,omitempty"`
 	// drop_doubt is until when a try of unknown end to remove its finalizer, as surplus, may take effect.
 	DropDoubt int64 `protobuf:"fixed64,24,opt,name=drop_doubt,json=dropDoubt,proto3" json:"drop_doubt,omitempty"`
 	// late_create is until when another try of its create may take effect, should its name be free.
 	LateCreate int64 `protobuf:"fixed64,23,opt,name=late_create,json=lateCreate,proto3" json:"late_create,omitempty"`
 	// claim is the adoption or the release in flight.
 	Claim *Flight `protobuf:"bytes,18,opt,name=claim,proto3" json:"claim,omitempty"`
-	// spent: the Job has accounted for it, or has given it up: adopted again, it is not counted.
-	Spent bool `protobuf:"varint,19,opt,name=spent,proto3" json:"spent,omitempty"`
-	// unjudged: it was seen before its Job, so it is not known whether the selector matches.
-	Unjudged bool `protobuf:"varint,20,opt,name=unjudged,proto3" json:"unjudged,omitempty"`
+	// counted: the Job has accounted for it, or has given it up: adopted again, it is not counted.
+	Counted bool `protobuf:"varint,19,opt,name=counted,proto3" json:"counted,omitempty"`
+	// selector_unknown: it was seen before its Job, so it is not known whether the selector matches.
+	SelectorUnknown bool `protobuf:"varint,20,opt,name=selector_unknown,json=selectorUnknown,proto3" json:"selector_unknown,omitempty"`
 	// stale is the version at which a command about it met a newer one, which is yet to be seen.
 	Stale uint64 `protobuf:"varint,21,opt,name=stale,proto3" json:"stale,omitempty"`
-	// fell: it failed by itself, before its deletion was asked for.
-	Fell          bool `protobuf:"varint,22,opt,name=fell,proto3" json:"fell,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// failed_before_deletion: it failed by itself, before its deletion was asked for.
+	FailedBeforeDeletion bool `protobuf:"varint,22,opt,name=failed_before_deletion,json=failedBeforeDeletion,proto3" json:"failed_before_deletion,omitempty"`
+	unknownFields        protoimpl.UnknownFields
+	sizeCache            protoimpl.SizeCache
 }
 
 func (x *PodState) Reset() {
@@ -661,9 +661,9 @@ func (x *PodState) GetDeleteDone() bool {
 	return false
 }
 
-func (x *PodState) GetDoomed() bool {
+func (x *PodState) GetSurplus() bool {
 	if x != nil {
-		return x.Doomed
+		return x.Surplus
 	}
 	return false
 }
@@ -738,9 +738,9 @@ func (x *PodState) GetWritten() bool {
 	return false
 }
 
-func (x *PodState) GetWaived() bool {
+func (x *PodState) GetNeverCounted() bool {
 	if x != nil {
-		return x.Waived
+		return x.NeverCounted
 	}
 	return false
 }
@@ -773,16 +773,16 @@ func (x *PodState) GetClaim() *Flight {
 	return nil
 }
 
-func (x *PodState) GetSpent() bool {
+func (x *PodState) GetCounted() bool {
 	if x != nil {
-		return x.Spent
+		return x.Counted
 	}
 	return false
 }
 
-func (x *PodState) GetUnjudged() bool {
+func (x *PodState) GetSelectorUnknown() bool {
 	if x != nil {
-		return x.Unjudged
+		return x.SelectorUnknown
 	}
 	return false
 }
@@ -794,9 +794,9 @@ func (x *PodState) GetStale() uint64 {
 	return 0
 }
 
-func (x *PodState) GetFell() bool {
+func (x *PodState) GetFailedBeforeDeletion() bool {
 	if x != nil {
-		return x.Fell
+		return x.FailedBeforeDeletion
 	}
 	return false
 }
@@ -809,10 +809,10 @@ type CreateState struct {
 	Sent     int64                  `protobuf:"fixed64,3,opt,name=sent,proto3" json:"sent,omitempty"`
 	Doubted  bool                   `protobuf:"varint,4,opt,name=doubted,proto3" json:"doubted,omitempty"`
 	MustList bool                   `protobuf:"varint,5,opt,name=must_list,json=mustList,proto3" json:"must_list,omitempty"`
-	// standing: it was refused, and is asked again as it is.
-	Standing bool `protobuf:"varint,6,opt,name=standing,proto3" json:"standing,omitempty"`
-	// given_up: it is wanted no longer; how its newest try ended is awaited.
-	GivenUp       bool `protobuf:"varint,7,opt,name=given_up,json=givenUp,proto3" json:"given_up,omitempty"`
+	// retrying: it was refused, and is asked again as it is.
+	Retrying bool `protobuf:"varint,6,opt,name=retrying,proto3" json:"retrying,omitempty"`
+	// cancelled: it is wanted no longer; how its newest try ended is awaited.
+	Cancelled     bool `protobuf:"varint,7,opt,name=cancelled,proto3" json:"cancelled,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -882,16 +882,16 @@ func (x *CreateState) GetMustList() bool {
 	return false
 }
 
-func (x *CreateState) GetStanding() bool {
+func (x *CreateState) GetRetrying() bool {
 	if x != nil {
-		return x.Standing
+		return x.Retrying
 	}
 	return false
 }
 
-func (x *CreateState) GetGivenUp() bool {
+func (x *CreateState) GetCancelled() bool {
 	if x != nil {
-		return x.GivenUp
+		return x.Cancelled
 	}
 	return false
 }
@@ -904,8 +904,8 @@ type Flight struct {
 	Since   int64                  `protobuf:"fixed64,3,opt,name=since,proto3" json:"since,omitempty"`
 	// refused is present while the command, about a pod, stands refused.
 	Refused *Retry `protobuf:"bytes,4,opt,name=refused,proto3" json:"refused,omitempty"`
-	// given_up: a refused command about a pod is wanted no longer; how its newest try ended is awaited.
-	GivenUp       bool `protobuf:"varint,5,opt,name=given_up,json=givenUp,proto3" json:"given_up,omitempty"`
+	// cancelled: a refused command about a pod is wanted no longer; how its newest try ended is awaited.
+	Cancelled     bool `protobuf:"varint,5,opt,name=cancelled,proto3" json:"cancelled,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -968,9 +968,9 @@ func (x *Flight) GetRefused() *Retry {
 	return nil
 }
 
-func (x *Flight) GetGivenUp() bool {
+func (x *Flight) GetCancelled() bool {
 	if x != nil {
-		return x.GivenUp
+		return x.Cancelled
 	}
 	return false
 }
@@ -1750,19 +1750,19 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\x05stage\x18\x01 \x01(\rR\x05stage\x12,\n" +
 	"\x06flight\x18\x02 \x01(\v2\x14.jobledger.v1.FlightR\x06flight\x12)\n" +
 	"\x05retry\x18\x03 \x01(\v2\x13.jobledger.v1.RetryR\x05retry\x12\x1a\n" +
-	"\bstanding\x18\x04 \x01(\bR\bstanding\"w\n" +
+	"\bretrying\x18\x04 \x01(\bR\bretrying\"w\n" +
 	"\tStubState\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\x04R\aversion\x12\x1a\n" +
 	"\bfinished\x18\x02 \x01(\x10R\bfinished\x12 \n" +
 	"\fttl_plus_one\x18\x03 \x01(\x05R\n" +
 	"ttlPlusOne\x12\x12\n" +
-	"\x04head\x18\x04 \x01(\x04R\x04head\"\xa1\x05\n" +
+	"\x04head\x18\x04 \x01(\x04R\x04head\"\xe5\x05\n" +
 	"\bPodState\x12+\n" +
 	"\x05facts\x18\x01 \x01(\v2\x15.jobledger.v1.PodSeenR\x05facts\x12\x12\n" +
 	"\x04seen\x18\x02 \x01(\bR\x04seen\x12\x1f\n" +
 	"\vdelete_done\x18\x03 \x01(\bR\n" +
-	"deleteDone\x12\x16\n" +
-	"\x06doomed\x18\x04 \x01(\bR\x06doomed\x12(\n" +
+	"deleteDone\x12\x18\n" +
+	"\asurplus\x18\x04 \x01(\bR\asurplus\x12(\n" +
 	"\x04drop\x18\x05 \x01(\v2\x14.jobledger.v1.FlightR\x04drop\x12,\n" +
 	"\x06delete\x18\x06 \x01(\v2\x14.jobledger.v1.FlightR\x06delete\x12\x18\n" +
 	"\aarrived\x18\a \x01(\x04R\aarrived\x12\x14\n" +
@@ -1774,32 +1774,32 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"dropped_in\x18\v \x01(\x04R\tdroppedIn\x12\x1a\n" +
 	"\bvanished\x18\f \x01(\bR\bvanished\x12\x12\n" +
 	"\x04gone\x18\r \x01(\bR\x04gone\x12\x18\n" +
-	"\awritten\x18\x0e \x01(\bR\awritten\x12\x16\n" +
-	"\x06waived\x18\x0f \x01(\bR\x06waived\x12\x14\n" +
+	"\awritten\x18\x0e \x01(\bR\awritten\x12#\n" +
+	"\rnever_counted\x18\x0f \x01(\bR\fneverCounted\x12\x14\n" +
 	"\x05ended\x18\x10 \x01(\x10R\x05ended\x12\x1d\n" +
 	"\n" +
 	"drop_doubt\x18\x18 \x01(\x10R\tdropDoubt\x12\x1f\n" +
 	"\vlate_create\x18\x17 \x01(\x10R\n" +
 	"lateCreate\x12*\n" +
-	"\x05claim\x18\x12 \x01(\v2\x14.jobledger.v1.FlightR\x05claim\x12\x14\n" +
-	"\x05spent\x18\x13 \x01(\bR\x05spent\x12\x1a\n" +
-	"\bunjudged\x18\x14 \x01(\bR\bunjudged\x12\x14\n" +
-	"\x05stale\x18\x15 \x01(\x04R\x05stale\x12\x12\n" +
-	"\x04fell\x18\x16 \x01(\bR\x04fellJ\x04\b\x11\x10\x12\"\xee\x01\n" +
+	"\x05claim\x18\x12 \x01(\v2\x14.jobledger.v1.FlightR\x05claim\x12\x18\n" +
+	"\acounted\x18\x13 \x01(\bR\acounted\x12)\n" +
+	"\x10selector_unknown\x18\x14 \x01(\bR\x0fselectorUnknown\x12\x14\n" +
+	"\x05stale\x18\x15 \x01(\x04R\x05stale\x124\n" +
+	"\x16failed_before_deletion\x18\x16 \x01(\bR\x14failedBeforeDeletionJ\x04\b\x11\x10\x12\"\xf1\x01\n" +
 	"\vCreateState\x12/\n" +
 	"\x06create\x18\x01 \x01(\v2\x17.jobledger.v1.CreatePodR\x06create\x12,\n" +
 	"\x06flight\x18\x02 \x01(\v2\x14.jobledger.v1.FlightR\x06flight\x12\x12\n" +
 	"\x04sent\x18\x03 \x01(\x10R\x04sent\x12\x18\n" +
 	"\adoubted\x18\x04 \x01(\bR\adoubted\x12\x1b\n" +
 	"\tmust_list\x18\x05 \x01(\bR\bmustList\x12\x1a\n" +
-	"\bstanding\x18\x06 \x01(\bR\bstanding\x12\x19\n" +
-	"\bgiven_up\x18\a \x01(\bR\agivenUp\"\xc8\x01\n" +
+	"\bretrying\x18\x06 \x01(\bR\bretrying\x12\x1c\n" +
+	"\tcancelled\x18\a \x01(\bR\tcancelled\"\xcb\x01\n" +
 	"\x06Flight\x12-\n" +
 	"\x04name\x18\x01 \x01(\v2\x19.jobledger.v1.CommandNameR\x04name\x12/\n" +
 	"\acommand\x18\x02 \x01(\v2\x15.jobledger.v1.CommandR\acommand\x12\x14\n" +
 	"\x05since\x18\x03 \x01(\x10R\x05since\x12-\n" +
-	"\arefused\x18\x04 \x01(\v2\x13.jobledger.v1.RetryR\arefused\x12\x19\n" +
-	"\bgiven_up\x18\x05 \x01(\bR\agivenUp\"\x7f\n" +
+	"\arefused\x18\x04 \x01(\v2\x13.jobledger.v1.RetryR\arefused\x12\x1c\n" +
+	"\tcancelled\x18\x05 \x01(\bR\tcancelled\"\x7f\n" +
 	"\aBackoff\x12\x1a\n" +
 	"\bfailures\x18\x01 \x03(\x10R\bfailures\x12\x0e\n" +
 	"\x02at\x18\x02 \x01(\x10R\x02at\x12\x16\n" +

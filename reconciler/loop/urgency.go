@@ -4,22 +4,22 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// hurry says which commands need not be durable at once. A commit costs two flushes of the disk, and while one runs,
-// everybody else's commands wait for it. So creates of a Job of which the executor has plenty before it ride with the next
-// commit that somebody waits for, as records do that nobody waits for (store.Log.Append), and a commit serves some twenty
+// urgency says which commands need not be durable at once. A commit costs two flushes of the disk, and while one runs,
+// all other commands wait for it. So creates of a Job of which the executor has plenty before it ride with the next
+// commit that is waited for, as records do that are not waited for (store.Log.Append), and a commit serves some twenty
 // pods of a large Job in the place of seven. As soon as the executor runs short they are asked for. When a record becomes
 // durable is no fact of the log, so no decision and no replay depends on any of this.
-type hurry struct {
+type urgency struct {
 	busy  func(events.Stream) bool          // nil for never
-	waits map[events.Stream]events.Sequence // with commands that wait for a commit that nobody asked for, through that record
+	waits map[events.Stream]events.Sequence // with commands that wait for a commit that was not asked for, through that record
 }
 
-func newHurry(busy func(events.Stream) bool) hurry {
-	return hurry{busy: busy, waits: map[events.Stream]events.Sequence{}}
+func newUrgency(busy func(events.Stream) bool) urgency {
+	return urgency{busy: busy, waits: map[events.Stream]events.Sequence{}}
 }
 
 // needed reports whether the batch, or one that waits since, is to be durable as soon as can be.
-func (h *hurry) needed(b *batch) bool {
+func (h *urgency) needed(b *batch) bool {
 	soon := len(b.back) > 0
 	for i := 0; i < len(b.tasks) && !soon; i++ {
 		t := &b.tasks[i]
@@ -42,7 +42,7 @@ func isCreate(c events.Command) bool {
 }
 
 // durable takes notice that records through seq are durable.
-func (h *hurry) durable(seq events.Sequence) {
+func (h *urgency) durable(seq events.Sequence) {
 	for s, through := range h.waits {
 		if through <= seq {
 			delete(h.waits, s)

@@ -18,13 +18,13 @@ import (
 // refusing is a Job whose create is refused for as long as a test lets it.
 type refusing struct {
 	*machine
-	name  events.CommandName
+	name  events.CommandID
 	asked []time.Duration // since the first refusal
 	due   []time.Duration // those of them that the backoff asked for, and no probe
 }
 
 func newRefusing(t *testing.T) *refusing {
-	r := &refusing{machine: newMachine(t), name: events.CommandName{Decided: 8}}
+	r := &refusing{machine: newMachine(t), name: events.CommandID{Decided: 8}}
 	r.do("start")
 	r.do("synced")
 	r.do("job demo")
@@ -116,7 +116,7 @@ func TestADayOfRefusalsIsAHandfulOfRecords(t *testing.T) {
 
 // TestRestartsDoNotChangeWhenARefusedCommandIsAskedAgain: the tries follow from the records alone, so they are the same with
 // crashes at any time in between (J-017, wants: timers that survive restarts). Probes come on top of them, and so does the try
-// that may have come due while nobody ran.
+// that may have come due while no controller ran.
 func TestRestartsDoNotChangeWhenARefusedCommandIsAskedAgain(t *testing.T) {
 	classes := []events.RefusalClass{events.RefusedQuota, events.RefusedQuota, events.RefusedForbidden, events.RefusedNamespaceTerminating, events.RefusedQuota}
 	for seed := range uint64(50) {
@@ -171,18 +171,18 @@ func TestATryThatCameDueWhileNobodyRanIsMadeAtTheStart(t *testing.T) {
 type crowd struct {
 	*machine
 	cause func(events.Stream) bool // whether it is there for a Job; nil when for all
-	left  map[events.CommandName]events.Stream
+	left  map[events.CommandID]events.Stream
 	tries int
 }
 
 func newCrowd(t *testing.T, n int) *crowd {
-	c := &crowd{machine: newMachine(t), left: map[events.CommandName]events.Stream{}}
+	c := &crowd{machine: newMachine(t), left: map[events.CommandID]events.Stream{}}
 	c.do("start")
 	c.do("synced")
 	for i := range n {
 		job := fmt.Sprintf("demo%d", i)
 		c.do("job " + job)
-		name := events.CommandName{Decided: events.Sequence(c.newestDecision(job))}
+		name := events.CommandID{Decided: events.Sequence(c.newestDecision(job))}
 		c.left[name] = events.JobStream(types.UID("uid-" + job))
 		c.answer(name)
 	}
@@ -190,7 +190,7 @@ func newCrowd(t *testing.T, n int) *crowd {
 }
 
 // answer is what the server says to one create.
-func (c *crowd) answer(name events.CommandName) {
+func (c *crowd) answer(name events.CommandID) {
 	stream := c.left[name]
 	ended := events.CommandEnded{Command: name, Ending: events.Refused, Class: events.RefusedForbidden, Sent: true}
 	if c.cause != nil && !c.cause(stream) {

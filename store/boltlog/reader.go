@@ -14,8 +14,8 @@ import (
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 
-// library is the readers' side of a log: its files, and how far they are durable. It is safe for concurrent use.
-type library struct {
+// logReader is the readers' side of a log: its files, and how far they are durable. It is safe for concurrent use.
+type logReader struct {
 	dir    string
 	reader events.ReaderVersion // what the program can read that opened it
 
@@ -31,55 +31,55 @@ type library struct {
 	changed      chan struct{} // closed and replaced when durable moves or the log ends
 }
 
-// shelf is what a reader works with: the files and the head as of one moment.
-type shelf struct {
+// view is what a reader works with: the files and the head as of one moment.
+type view struct {
 	files   []*logFile
 	durable store.Head
-	beyond  error // as in library
+	beyond  error // as in logReader
 }
 
-func (l *library) shelf() (shelf, error) {
+func (l *logReader) view() (view, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
-		return shelf{}, store.ErrClosed
+		return view{}, store.ErrClosed
 	}
-	return shelf{files: l.files, durable: l.durable, beyond: l.beyond}, nil
+	return view{files: l.files, durable: l.durable, beyond: l.beyond}, nil
 }
 
-// mustShelf is for a log that cannot be closed meanwhile.
-func (l *library) mustShelf() shelf {
-	return shelf{files: l.files, durable: l.durable, beyond: l.beyond}
+// mustView is for a log that cannot be closed meanwhile.
+func (l *logReader) mustView() view {
+	return view{files: l.files, durable: l.durable, beyond: l.beyond}
 }
 
-func (l *library) announce() {
+func (l *logReader) announce() {
 	close(l.changed)
 	l.changed = make(chan struct{})
 }
 
 // Identity is described by store.Log.
-func (l *library) Identity() events.Identity {
+func (l *logReader) Identity() events.Identity {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.identity
 }
 
 // Head is described by store.Log.
-func (l *library) Head() store.Head {
+func (l *logReader) Head() store.Head {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.durable
 }
 
 // First is the first sequence that is kept.
-func (l *library) First() events.Sequence {
+func (l *logReader) First() events.Sequence {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.files[0].first
 }
 
 // file is the file that holds a sequence, and the last sequence in it; nil when it is no longer kept.
-func (s shelf) file(at events.Sequence) (f *logFile, last events.Sequence) {
+func (s view) file(at events.Sequence) (f *logFile, last events.Sequence) {
 	i := sort.Search(len(s.files), func(i int) bool { return s.files[i].first > at }) - 1
 	if i < 0 {
 		return nil, 0
@@ -92,7 +92,7 @@ func (s shelf) file(at events.Sequence) (f *logFile, last events.Sequence) {
 }
 
 // gap says what lies between the file that would hold a record and the next one; nil when nothing does.
-func (s shelf) gap(at events.Sequence) error {
+func (s view) gap(at events.Sequence) error {
 	i := sort.Search(len(s.files), func(i int) bool { return s.files[i].first > at })
 	if i == 0 || i == len(s.files) || s.files[i-1].until == 0 || at <= s.files[i-1].until {
 		return nil
@@ -105,9 +105,9 @@ func pruned(at events.Sequence) error {
 }
 
 // Read is described by store.Log.
-func (l *library) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
+func (l *logReader) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
-		s, err := l.shelf()
+		s, err := l.view()
 		if err != nil {
 			yield(events.Record{}, err)
 			return
@@ -193,7 +193,7 @@ func decode(stored []byte, want events.Sequence) (events.Record, error) {
 }
 
 // one reads a single record; near is the chunk read before, which may hold it, and the chunk that does is returned.
-func (s shelf) one(at events.Sequence, near nearChunk) (events.Record, nearChunk, error) {
+func (s view) one(at events.Sequence, near nearChunk) (events.Record, nearChunk, error) {
 	f, last := s.file(at)
 	if f == nil {
 		return events.Record{}, near, pruned(at)
@@ -232,15 +232,15 @@ type nearChunk struct {
 }
 
 // Find is described by store.Log.
-func (l *library) Find(namespace, name string) ([]events.Stream, error) {
-	s, err := l.shelf()
+func (l *logReader) Find(namespace, name string) ([]events.Stream, error) {
+	s, err := l.view()
 	if err != nil {
 		return nil, err
 	}
-	var out []index.Bearer
+	var out []index.NamedStream
 	var unread error            // of a file that is damaged, where the name may be too
 	for _, f := range s.files { // oldest first, so that the first mention counts
-		found, err := f.bearers(index.Name{Namespace: namespace, Name: name}, s.durable.Sequence)
+		found, err := f.namedStreams(index.Name{Namespace: namespace, Name: name}, s.durable.Sequence)
 		if errors.Is(err, store.ErrCorrupt) {
 			unread = err
 			continue
@@ -252,7 +252,7 @@ func (l *library) Find(namespace, name string) ([]events.Stream, error) {
 			unread = hole
 		}
 		for _, b := range found {
-			if !slices.ContainsFunc(out, func(o index.Bearer) bool { return o.Stream == b.Stream }) {
+			if !slices.ContainsFunc(out, func(o index.NamedStream) bool { return o.Stream == b.Stream }) {
 				out = append(out, b)
 			}
 		}
@@ -260,7 +260,7 @@ func (l *library) Find(namespace, name string) ([]events.Stream, error) {
 	if len(out) == 0 && unread != nil {
 		return nil, fmt.Errorf("find %s/%s: it is not in what can be read: %w", namespace, name, unread)
 	}
-	slices.SortFunc(out, func(a, b index.Bearer) int { return int(int64(b.Since) - int64(a.Since)) })
+	slices.SortFunc(out, func(a, b index.NamedStream) int { return int(int64(b.Since) - int64(a.Since)) })
 	var streams []events.Stream
 	for _, b := range out {
 		streams = append(streams, b.Stream)

@@ -10,27 +10,27 @@ import (
 )
 
 // noteAgain is after how long a refusal that goes on is recorded again: a Kubernetes Event of it lives for an hour, and
-// somebody who looks should find one.
+// a reader of the log should find one.
 const noteAgain = 30 * time.Minute
 
-// noAnswer is after how long the executor is told once more of a command that was given up.
+// noAnswer is after how long the executor is told once more of a command that was cancelled.
 const noAnswer = 10 * time.Second
 
-// standing is the commands that stand refused, and when each is asked again. It is derived from what the log says of them,
+// retrying is the commands in backoff, and when each is asked again. It is derived from what the log says of them,
 // so losing it loses nothing.
-type standing struct {
-	asks  agenda[events.CommandName]
-	known map[events.CommandName]*stood
+type retrying struct {
+	asks  delayingQueue[events.CommandID]
+	known map[events.CommandID]*stood
 	lines map[string]*waitingLine // of creates, by namespace
-	// probes is when a namespace in which creates stand refused has had none asked for probeEvery.
-	probes agenda[string]
+	// probes is when a namespace in which creates are in backoff has had none asked for probeEvery.
+	probes delayingQueue[string]
 	// alive is the newest time at which the process before this one is known to have run.
 	alive events.Time
 	ready []events.Task // to be asked now
-	back  []events.Task // to be taken back
+	back  []events.Task // to be withdrawn
 
 	refused map[RefusedKind]int
-	changed bool // refused has, since somebody looked
+	changed bool // refused has, since it was read last
 }
 
 // stood is one of them.
@@ -43,24 +43,24 @@ type stood struct {
 	why    RefusedKind
 }
 
-func newStanding(alive events.Time) standing {
-	return standing{
-		asks: newAgenda(func(a, b events.CommandName) int {
+func newRetrying(alive events.Time) retrying {
+	return retrying{
+		asks: newDelayingQueue(func(a, b events.CommandID) int {
 			return cmp.Or(cmp.Compare(a.Decided, b.Decided), cmp.Compare(a.Place, b.Place))
 		}),
-		known: map[events.CommandName]*stood{}, lines: map[string]*waitingLine{}, refused: map[RefusedKind]int{},
-		probes: newAgenda(cmp.Compare[string]), alive: alive,
+		known: map[events.CommandID]*stood{}, lines: map[string]*waitingLine{}, refused: map[RefusedKind]int{},
+		probes: newDelayingQueue(cmp.Compare[string]), alive: alive,
 	}
 }
 
-func (s *standing) forget(name events.CommandName) {
+func (s *retrying) forget(name events.CommandID) {
 	s.asks.set(name, 0)
 	s.count(name, RefusedKind{})
 	delete(s.known, name)
 }
 
 // shift moves the times with the clock.
-func (s *standing) shift(step time.Duration) {
+func (s *retrying) shift(step time.Duration) {
 	s.asks.shift(step)
 	s.probes.shift(step)
 	s.alive = s.alive.Add(step)
@@ -70,9 +70,9 @@ func (s *standing) shift(step time.Duration) {
 }
 
 // follow takes notice of how a command of the Job stands, after records of it.
-func (l *Loop) follow(j *projector.Job, name events.CommandName, now events.Time) {
-	s := &l.standing
-	f, retry := j.Standing(name)
+func (l *Loop) follow(j *projector.Job, name events.CommandID, now events.Time) {
+	s := &l.retrying
+	f, retry := j.Retrying(name)
 	if f == nil {
 		if !j.GaveUp(name) {
 			s.forget(name)
@@ -93,7 +93,7 @@ func (l *Loop) follow(j *projector.Job, name events.CommandName, now events.Time
 	s.count(name, RefusedKind{f.Command.Traits().Name, retry.Class})
 	if k.until != retry.Until {
 		k.until = retry.Until
-		at, _ := retry.Next(&l.world.Settings, s.alive) // one that came due while nobody ran is made now
+		at, _ := retry.Next(&l.world.Settings, s.alive) // one that came due while no controller ran is made now
 		if due := s.asks.at[name]; k.eager > 0 && due != 0 {
 			at = min(at, due)
 		}
@@ -102,7 +102,7 @@ func (l *Loop) follow(j *projector.Job, name events.CommandName, now events.Time
 }
 
 // count takes notice of why a command stands; the zero kind says that it does no longer.
-func (s *standing) count(name events.CommandName, why RefusedKind) {
+func (s *retrying) count(name events.CommandID, why RefusedKind) {
 	k := s.known[name]
 	if k == nil || k.why == why {
 		return
@@ -116,29 +116,29 @@ func (s *standing) count(name events.CommandName, why RefusedKind) {
 	k.why, s.changed = why, true
 }
 
-// RefusedKind is what commands that stand refused have in common.
+// RefusedKind is what commands in backoff have in common.
 type RefusedKind struct {
 	Command string              // the name of its kind: CreatePod, DeletePod, DropFinalizer
-	Class   events.RefusalClass // 0 when nobody knows how the newest try ended
+	Class   events.RefusalClass // 0 when it is unknown how the newest try ended
 }
 
-// Refused counts the commands that stand refused, and reports whether that has changed since it was asked last. The map is
+// Refused counts the commands in backoff, and reports whether that has changed since it was asked last. The map is
 // valid until the next turn.
 func (l *Loop) Refused() (counts map[RefusedKind]int, changed bool) {
-	changed, l.standing.changed = l.standing.changed, false
-	return l.standing.refused, changed
+	changed, l.retrying.changed = l.retrying.changed, false
+	return l.retrying.refused, changed
 }
 
 // followAll does so for the commands that any record of the Job may concern.
 func (l *Loop) followAll(j *projector.Job, now events.Time) {
-	for _, name := range j.AllStanding() {
+	for _, name := range j.AllRetrying() {
 		l.follow(j, name, now)
 	}
 }
 
 // followCreate does so for the create that stands for all: pods that others made change when it is asked again.
 func (l *Loop) followCreate(j *projector.Job, now events.Time) {
-	if c := j.StandingCreate(); c != nil {
+	if c := j.RetryingCreate(); c != nil {
 		l.follow(j, c.Flight.Name, now)
 	}
 }
@@ -146,15 +146,15 @@ func (l *Loop) followCreate(j *projector.Job, now events.Time) {
 // repeated reports whether the end of a try says no more than the log does: the same refusal, which moves no wait and is not
 // to be noted again yet. It is noted when the number of tries has reached a power of two, and after half an hour.
 func (l *Loop) repeated(j *projector.Job, f *events.CommandEnded, now events.Time) bool {
-	k := l.standing.known[f.Command]
+	k := l.retrying.known[f.Command]
 	if k != nil {
 		k.wish = now.Add(f.RetryAfter)
 	}
-	flight, retry := j.Standing(f.Command)
+	flight, retry := j.Retrying(f.Command)
 	if k == nil || flight == nil || f.Class != retry.Class || now.Sub(retry.Noted) >= noteAgain {
 		return false
 	}
-	if unknown := f.Class == 0; (unknown && f.Ending != events.UnknownIf) || (!unknown && f.Ending != events.Refused) {
+	if unknown := f.Class == 0; (unknown && f.Ending != events.OutcomeUnknown) || (!unknown && f.Ending != events.Refused) {
 		return false
 	}
 	next, tries := retry.Next(&l.world.Settings, now)
@@ -165,10 +165,10 @@ func (l *Loop) repeated(j *projector.Job, f *events.CommandEnded, now events.Tim
 // doubles reports whether a count that went from a to b reached a power of two.
 func doubles(a, b uint32) bool { return bits.Len32(a) != bits.Len32(b) }
 
-// ask makes the tasks of standing commands that are due to be asked again. Nothing is written down: what is asked for has
+// ask makes the tasks of commands in backoff that are due to be asked again. Nothing is written down: what is asked for has
 // been decided and is durable. One that is with the executor already is passed over there.
 func (l *Loop) ask(now events.Time) {
-	s := &l.standing
+	s := &l.retrying
 	for {
 		name, ok := s.asks.due(now)
 		if !ok {
@@ -183,7 +183,7 @@ func (l *Loop) ask(now events.Time) {
 			s.forget(name)
 			continue
 		}
-		f, retry := j.Standing(name)
+		f, retry := j.Retrying(name)
 		switch {
 		case f != nil:
 			next, _ := retry.Next(&l.world.Settings, now)
@@ -204,18 +204,18 @@ func (l *Loop) ask(now events.Time) {
 	}
 }
 
-// takeBack asks the executor how the newest try of a command ended that is given up: whoever has it says so; when nobody
+// takeBack asks the executor how the newest try of a command ended that is cancelled: whoever has it says so; when nobody
 // has, it is given back at once.
-func (l *Loop) takeBack(j *projector.Job, name events.CommandName, now events.Time) {
-	s := &l.standing
+func (l *Loop) takeBack(j *projector.Job, name events.CommandID, now events.Time) {
+	s := &l.retrying
 	s.back = append(s.back, l.task(j, name, j.InFlight(name)))
 	s.asks.set(name, now.Add(noAnswer))
 }
 
-// Asks are the commands that stand refused and are to be carried out again now, which are durable already, and those that are
-// to be taken back.
+// Asks are the commands in backoff and are to be carried out again now, which are durable already, and those that are
+// to be withdrawn.
 func (l *Loop) Asks() (tasks, back []events.Task) {
-	s := &l.standing
+	s := &l.retrying
 	tasks, back = s.ready, s.back
 	s.ready, s.back = nil, nil
 	return tasks, back
