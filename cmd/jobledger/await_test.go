@@ -13,7 +13,7 @@ import (
 )
 
 // poll asks until the answer is yes.
-func poll(ts *testscript.TestScript, what string, ok func() bool) {
+func poll(ts interface{ Fatalf(string, ...any) }, what string, ok func() bool) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	late := time.After(2 * time.Minute) // for a machine that has much else to do

@@ -90,6 +90,14 @@ func makeSeason(t testing.TB, dir, older string, jobs int) {
 	}
 	season(t, eachDurable{log}, jobs, func(n int) {
 		if n == jobs/2 && older != "" {
+			poll(t, "the indexes of sealed files", func() bool { // they are stored in the background
+				sealed, err := filepath.Glob(filepath.Join(dir, "*.db"))
+				indexes, bad := filepath.Glob(filepath.Join(dir, "*.idx"))
+				if err = errors.Join(err, bad); err != nil {
+					t.Fatal(err)
+				}
+				return len(indexes) == len(sealed)-1
+			})
 			copyLog(t, dir, older)
 			trim(t, older)
 		}
