@@ -386,27 +386,31 @@ func TestDamageTable(t *testing.T) {
 	h := newHealthy(t, dir)
 	var table bytes.Buffer
 	table.WriteString("| Damage | `verify` | `events` | `get` | `replay` | `run` | Readable | |\n|---|---|---|---|---|---|---|---|\n")
-	for n, row := range damageRows {
-		var all []judged
-		for try := range row.tries {
-			p := &patient{
-				t: t, dir: filepath.Join(base, "patient"), r: rand.New(rand.NewPCG(uint64(n), uint64(try))),
-				records: slices.Clone(h.records), older: older, other: other,
-			}
-			copyLog(t, dir, p.dir)
-			row.do(p)
-			j := h.judge(p)
-			if j.verdict == silent {
-				t.Errorf("%s, try %d: %s", row.what, try, j.why)
-			}
-			all = append(all, j)
-			if err := os.RemoveAll(p.dir); err != nil {
-				t.Fatal(err)
-			}
+	all := make([][]judged, len(damageRows))
+	t.Run("rows", func(t *testing.T) {
+		for n, row := range damageRows {
+			t.Run(row.what, func(t *testing.T) {
+				t.Parallel()
+				for try := range row.tries {
+					p := &patient{
+						t: t, dir: filepath.Join(t.TempDir(), "patient"), r: rand.New(rand.NewPCG(uint64(n), uint64(try))),
+						records: slices.Clone(h.records), older: older, other: other,
+					}
+					copyLog(t, dir, p.dir)
+					row.do(p)
+					j := h.judge(p)
+					if j.verdict == silent {
+						t.Errorf("try %d: %s", try, j.why)
+					}
+					all[n] = append(all[n], j)
+				}
+			})
 		}
+	})
+	for n, row := range damageRows {
 		column := func(of func(judged) string) string {
 			var said []string
-			for _, j := range all {
+			for _, j := range all[n] {
 				if s := of(j); !slices.Contains(said, s) {
 					said = append(said, s)
 				}
@@ -414,7 +418,7 @@ func TestDamageTable(t *testing.T) {
 			slices.Sort(said)
 			return strings.Join(said, " / ")
 		}
-		least := slices.MinFunc(all, func(a, b judged) int { return a.readable - b.readable }).readable
+		least := slices.MinFunc(all[n], func(a, b judged) int { return a.readable - b.readable }).readable
 		fmt.Fprintf(&table, "| %s | %s | %s | %s | %s | %s | %d %% | %s |\n", row.what,
 			column(func(j judged) string { return j.verify }), column(func(j judged) string { return j.events }),
 			column(func(j judged) string { return j.get }), column(func(j judged) string { return j.replay }),
