@@ -26,8 +26,11 @@ func TestAStreamThatIsGoneIsNoticedWithoutARecord(t *testing.T) {
 			if err := js.DeleteStream(t.Context(), stream); err != nil {
 				return err
 			}
-			_, err := js.CreateStream(t.Context(), c)
-			return err
+			natstest.Eventually(t, "another one is made", func() error { // the server still removes the files of the first
+				_, err := js.CreateStream(t.Context(), c)
+				return err
+			})
+			return nil
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {

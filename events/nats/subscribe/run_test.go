@@ -353,5 +353,8 @@ func pending(js jetstream.JetStream, durable string, place uint64) error {
 	if floor := c.CachedInfo().AckFloor.Stream; floor < place {
 		return fmt.Errorf("acknowledged through %d", floor)
 	}
+	if n := c.CachedInfo().NumWaiting; n > 0 {
+		return fmt.Errorf("the server still holds %d requests of a subscriber: what comes now is delivered to it", n)
+	}
 	return nil
 }
