@@ -163,15 +163,6 @@ func (c *Create) OnItsWay() bool {
 	return asked
 }
 
-// Retry is what was learnt from refusals of one sort of command.
-type Retry struct {
-	Class events.RefusalClass // of the newest refusal; 0 after a try of unknown end
-	Count uint32              // tries in a row that were refused or ended unknown, up to Noted
-	Since events.Time         // the first of them
-	Noted events.Time         // the newest that has a record
-	Until events.Time         // not before then
-}
-
 func newJob(stream events.Stream, settings *events.Settings, homes map[types.UID]events.Stream) *Job {
 	j := &Job{
 		Stream: stream, Settings: settings, Base: newStatus(), Window: settings.FirstWindow(), homes: homes,

@@ -82,16 +82,6 @@ func (j *Job) adoptsBefore(o *Job, pod types.UID) bool {
 	return cmp.Or(cmp.Compare(j.Created, o.Created), cmp.Compare(j.Ref.UID, o.Ref.UID)) < 0
 }
 
-// Denied reports whether the newest try was refused in a way that waiting does not help against.
-func (r Retry) Denied() bool {
-	switch r.Class {
-	case 0, events.RefusedConflict, events.RefusedServer, events.RefusedTooManyRequests:
-		return false
-	default:
-		return true
-	}
-}
-
 // unknown reports whether nothing is known of a Job whose UID an observation named: it is yet to come.
 func (in *Intake) unknown(uid types.UID) bool {
 	if _, stub := in.World.stubs[uid]; stub {

@@ -2,7 +2,6 @@ package projector
 
 import (
 	"slices"
-	"time"
 
 	"github.com/jobledger/jobledger/events"
 )
@@ -104,75 +103,6 @@ func (p *Pod) flight(name events.CommandID) *Flight {
 		}
 	}
 	return nil
-}
-
-// passing reports whether a command that was refused for this reason may be accepted as it is another time.
-func passing(c events.RefusalClass) bool {
-	switch c {
-	case events.RefusedNameTaken, events.RefusedTemplate, events.RefusedNotFound:
-		return false
-	default:
-		return true
-	}
-}
-
-// again notes that a command which stands was asked again in vain, now, and each time before that it was due. A try before its
-// time, which is a probe, is not counted, and the next one that is due stays so.
-func (r *Retry) again(s *events.Settings, now events.Time, f *events.CommandEnded) {
-	if r.Count == 0 {
-		r.note(s, now, f, 1)
-		return
-	}
-	next, due := r.Next(s, now)
-	r.Count += due
-	r.Class, r.Noted = f.Class, now
-	r.Until = max(next, now.Add(f.RetryAfter))
-}
-
-// note notes a refusal or a try of unknown end, which is how many to add to those in a row.
-func (r *Retry) note(s *events.Settings, now events.Time, f *events.CommandEnded, tries uint32) {
-	if r.Count == 0 {
-		r.Since = now
-	}
-	r.Count += tries
-	r.Class, r.Noted = f.Class, now
-	r.Until = max(r.Until, now.Add(max(r.wait(s, r.Count), f.RetryAfter)))
-}
-
-// wait is how long the try after the nth waits: twice as long each time (J-017). Until a namespace is gone that is being
-// deleted nothing can be made in it, and asking would only be a burden (J-059).
-func (r *Retry) wait(s *events.Settings, n uint32) time.Duration {
-	if r.Class == events.RefusedNamespaceTerminating {
-		return s.MaxAPIBackoff
-	}
-	return doubled(s.APIBackoff, s.MaxAPIBackoff, n)
-}
-
-// Wished reports whether Until is what the API server asked for, and no backoff of ours: nothing is asked before, whatever gives
-// hope. Nor is it in a namespace that is being deleted.
-func (r *Retry) Wished(s *events.Settings) bool {
-	return r.Class == events.RefusedNamespaceTerminating || r.Until > r.Noted.Add(r.wait(s, r.Count))
-}
-
-// Next is the first time after now at which a command that stands is asked again. Without other news it is asked at Until,
-// and then after a wait that doubles up to its longest, whoever asks: so a restart changes nothing. tries is how many of
-// these times, from Until on, are not after now.
-func (r *Retry) Next(s *events.Settings, now events.Time) (at events.Time, tries uint32) {
-	for at = r.Until; at <= now; {
-		tries++
-		step := max(r.wait(s, r.Count+tries), time.Millisecond) // whatever a log says
-		if step >= s.MaxAPIBackoff {                            // all that follow are alike
-			more := int64(now.Sub(at)) / int64(step)
-			return at + events.Time((more+1)*int64(step)), tries + uint32(more)
-		}
-		at = at.Add(step)
-	}
-	return at, tries
-}
-
-// shift moves the times with the clock.
-func (r *Retry) shift(step time.Duration) {
-	r.Since, r.Noted, r.Until = r.Since.Add(step), r.Noted.Add(step), r.Until.Add(step)
 }
 
 // stand puts a command about a pod into backoff, unless the observed pod already meets its goal.

@@ -131,22 +131,6 @@ func flightToWire(f *Flight, names *pb.StateNames) *pb.Flight {
 	return w
 }
 
-func retryToWire(r *Retry) *pb.Retry {
-	if r == nil || *r == (Retry{}) {
-		return nil
-	}
-	return &pb.Retry{
-		Class: pb.RefusalClass(r.Class), Count: r.Count, Until: int64(r.Until), Since: int64(r.Since), Noted: int64(r.Noted),
-	}
-}
-
-func retryFromWire(w *pb.Retry) Retry {
-	return Retry{
-		Class: events.RefusalClass(w.GetClass()), Count: w.GetCount(), Until: events.Time(w.GetUntil()),
-		Since: events.Time(w.GetSince()), Noted: events.Time(w.GetNoted()),
-	}
-}
-
 func (b *backoff) toWire() *pb.Backoff {
 	if b.at == 0 {
 		return nil

@@ -70,35 +70,6 @@ func (b *backoff) shift(step time.Duration) {
 	b.at, b.success = b.at.Add(step), b.success.Add(step)
 }
 
-// refused notes a refusal of a command that was decided at since: the next try waits, twice as long each time (J-017), and
-// at least as long as the server asked. Nothing is tried during the wait, so a command that was decided before its end was
-// tried together with the one that began it: all of them are one try, as those of one sync are.
-func (r *Retry) refused(s *events.Settings, since, now events.Time, f *events.CommandEnded) {
-	tries := uint32(0)
-	if since >= r.Until {
-		tries = 1
-	}
-	r.note(s, now, f, tries)
-}
-
-// cleared forgets refusals after a success.
-func (r *Retry) cleared() { *r = Retry{} }
-
-// doubled is first × 2^(n-1), at most limit; 0 for n = 0.
-func doubled(first, limit time.Duration, n uint32) time.Duration {
-	if n == 0 {
-		return 0
-	}
-	d := first
-	for range n - 1 {
-		if d >= limit/2 {
-			return limit
-		}
-		d *= 2
-	}
-	return min(d, limit)
-}
-
 // PodBackoffUntil is when the next pod may be created after failures (J-103); 0 when there is nothing to wait for.
 func (j *Job) PodBackoffUntil() events.Time {
 	n, last := j.Failures()
