@@ -101,14 +101,16 @@ func (q *queue) await(ctx context.Context, n int, through uint64) error {
 }
 
 // settle waits, not for long, until that many of places up to that one have been delivered again, all there are, and puts them
-// in order: the server does so only with those that it took for lost at the same moment. It reports whether all came; those that
-// did not come behind newer ones, or were acknowledged late, and have to be read.
+// in order: the server does so only with those that it took for lost at the same moment. It reports whether all came, and no delivery
+// went elsewhere meanwhile: the server may send a new message to a subscriber that has just been killed, and the one after it here.
+// Those that did not come stand behind newer ones, or were acknowledged late, and have to be read.
 func (q *queue) settle(ctx context.Context, n int, through uint64) bool {
 	bound, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	all := q.await(bound, n, through) == nil
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	all = all && !slices.ContainsFunc(q.held, func(h held) bool { return h.skipped })
 	slices.SortFunc(q.held, func(a, b held) int { return cmp.Compare(a.number, b.number) })
 	for i := range q.held {
 		q.held[i].skipped = !all

@@ -23,18 +23,24 @@ func TestSettle(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		places []uint64
+		lost   uint64 // deliveries to another one, before the last of these
 		all    bool
 	}{
-		{"each came, in another order", []uint64{9, 8}, true},
-		{"one came twice, the other did not", []uint64{8, 8}, false},
-		{"one came twice, and then the other", []uint64{8, 8, 9}, true},
-		{"what is newer does not count", []uint64{8, 10}, false},
+		{"each came, in another order", []uint64{9, 8}, 0, true},
+		{"one came twice, the other did not", []uint64{8, 8}, 0, false},
+		{"one came twice, and then the other", []uint64{8, 8, 9}, 0, true},
+		{"what is newer does not count", []uint64{8, 10}, 0, false},
+		{"each came, but 10 was sent to one that was killed", []uint64{8, 9, 11}, 1, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				q := newQueue(func(error) {}, 0)
 				for i, place := range row.places {
-					if err := q.add(delivered{place: place, n: uint64(i) + 1}); err != nil {
+					n := uint64(i) + 1
+					if i == len(row.places)-1 {
+						n += row.lost
+					}
+					if err := q.add(delivered{place: place, n: n}); err != nil {
 						t.Fatal(err)
 					}
 				}
