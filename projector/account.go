@@ -142,7 +142,7 @@ func (j *Job) enter(p *Pod) {
 		}
 	}
 	if p.Leaving() {
-		j.LatePod = max(j.LatePod, p.LateCreate)
+		j.podMayCome(p.LateCreate)
 	}
 	p.in.going = p.in.active && p.in.removing
 	dropped := p.Drop != nil && !p.Surplus && !j.accounted(p)

@@ -52,7 +52,7 @@ func (j *Job) jobSeen(rec *events.Record, f *events.JobSeen) {
 		j.Ref.Namespace, j.Ref.Name = rec.Evidence.Namespace, rec.Evidence.Name
 	}
 	if f.Version > j.Version {
-		j.EndInDoubt, j.endOver = 0, false
+		j.endSettled()
 	}
 	j.rivalWrote(f)
 	first := !j.Known()
@@ -198,7 +198,7 @@ func (j *Job) podGone(uid types.UID) {
 	if p == nil {
 		return
 	}
-	j.LatePod = max(j.LatePod, p.LateCreate)
+	j.podMayCome(p.LateCreate)
 	if j.homes[uid] == j.Stream { // else it has moved already
 		delete(j.homes, uid)
 	}

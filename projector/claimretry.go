@@ -77,7 +77,7 @@ func (j *Job) claimOver(f *events.PodGone) {
 	case !f.Moved || r.release:
 		delete(j.claims, f.UID)
 	case r.Class == 0:
-		j.LatePod = max(j.LatePod, r.Noted.Add(j.Settings.RequestTimeout))
+		j.podMayCome(r.Noted.Add(j.Settings.RequestTimeout))
 	}
 }
 

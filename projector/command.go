@@ -212,7 +212,8 @@ func (j *Job) confirm(name events.CommandID) {
 	}
 	change := j.Write.Command.(*events.WriteStatus).Change
 	j.Writing.cleared()
-	j.EndInDoubt, j.endOver, j.Lagging = 0, false, 0
+	j.endSettled()
+	j.Lagging = 0
 	j.rebase(func() { j.Base.change(&change) })
 	defer j.land(name)
 	if len(change.Conditions) > 0 || change.TrimTo != nil {

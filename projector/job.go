@@ -70,25 +70,14 @@ type Job struct {
 	// Confirmed is when a live read last found the Job to be as it is known (J-176).
 	Confirmed events.Time
 	Look      bool // a live read is wanted before the next status write
-	// EndInDoubt is until when a status write of unknown end, on which the Job's end or a pod's count hangs, may yet take
-	// effect; 0 when there is none, or a version was seen after which it cannot. Until then no pod is made: it could be one of
-	// a finished Job (J-009), or the successor of one that is counted after all. The next status write ends the wait, and so
-	// does a live read that finds no newer version, when the API server has answered each such write (endOver).
-	EndInDoubt events.Time
-	endOver    bool
-	// LatePod is until when a duplicate create may make its pod once more, as the one that was made is gone or going, or an adoption of
-	// unknown end may turn out to have given the Job a pod. The Job does not finish before: that pod would run for a finished Job, and
-	// would never be deleted (J-082). A create that is asked for once makes no duplicate, nor does one whose pod a listing shows.
-	LatePod events.Time
-	Group   Group
-	Recheck bool // the next observation of the object is recorded whatever it says
+	Group     Group
+	Recheck   bool // the next observation of the object is recorded whatever it says
 
 	// Waits.
 
-	Start   events.Time // when it began to run, in full precision; 0 while it has not
-	asked   events.Time // the start time that a status write last asked to publish: seen, it is Start, though the clock was set since
-	Lagging events.Time // since when the published status has been behind
-	ends    backoff
+	Start events.Time // when it began to run, in full precision; 0 while it has not
+	asked events.Time // the start time that a status write last asked to publish: seen, it is Start, though the clock was set since
+	waits
 
 	rivalry rivalry
 
@@ -285,6 +274,8 @@ func (j *Job) Pods() []*Pod {
 	return out
 }
 
+func byArrival(a, b *Pod) int { return int(a.arrived) - int(b.arrived) }
+
 // Unlisted yields the pods that ended and are not accounted for, in the order in which they ended.
 func (j *Job) Unlisted() iter.Seq[*Pod] { return j.unlisted.all }
 
@@ -362,16 +353,6 @@ func (j *Job) Unremoved() []*Pod {
 	}
 	slices.SortFunc(out, byArrival)
 	return out
-}
-
-// Failures is the number of pods that failed since the latest success, at most 32, and when the newest of them finished
-// (J-104).
-func (j *Job) Failures() (n int, last events.Time) {
-	n = len(j.ends.failures)
-	if n == 0 {
-		return 0, 0
-	}
-	return n, j.ends.failures[n-1]
 }
 
 // StartTime is the start time that is published or will be, at full precision where this log decided it.

@@ -28,8 +28,6 @@ func (j *Job) Misplaced() []*Pod {
 	return out
 }
 
-func byArrival(a, b *Pod) int { return int(a.arrived) - int(b.arrived) }
-
 // hold files a pod with those of its index, or takes it out again when sign is negative.
 func (j *Job) hold(p *Pod, sign int32) {
 	i := p.in.index

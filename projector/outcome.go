@@ -214,8 +214,7 @@ func (j *Job) doubtEnd(over bool) {
 		return
 	}
 	if w := j.Write.Command.(*events.WriteStatus); len(w.Change.Conditions) > 0 || len(j.marked) > 0 {
-		j.endOver = over && (j.endOver || j.EndInDoubt <= j.Now)
-		j.EndInDoubt = j.Now.Add(j.Settings.RequestTimeout)
+		j.endDoubted(j.Now, j.Settings.RequestTimeout, over)
 	}
 }
 
@@ -226,9 +225,7 @@ func (j *Job) readEnded(f *events.CommandEnded) {
 	switch {
 	case f.Ending == events.Done && string(f.UID) == j.Stream.ID:
 		j.Look, j.Confirmed = false, j.Now
-		if j.endOver { // what a newer version says has been folded
-			j.EndInDoubt, j.endOver = 0, false
-		}
+		j.endRead()
 	case f.Ending == events.Done, f.Ending == events.Refused && f.Class == events.RefusedNotFound:
 		j.gone() // another Job has the name, or none
 	case f.Ending == events.Refused || f.Ending == events.OutcomeUnknown:

@@ -88,11 +88,14 @@ func (j *Job) toWire() (*pb.JobState, *pb.StateNames) {
 		Write: flightToWire(j.Write, names), Reading: flightToWire(j.Reading, names),
 		Creating: retryToWire(&j.Creating), Writing: retryToWire(&j.Writing),
 		Claims: j.claimsToWire(), Confirmed: int64(j.Confirmed),
-		Look: j.Look, Recheck: j.Recheck, EndInDoubt: int64(j.EndInDoubt), EndOver: j.endOver, LatePod: int64(j.LatePod),
+		Look: j.Look, Recheck: j.Recheck,
 		Group: j.Group.toWire(names),
-		Start: int64(j.Start), StartAsked: int64(j.asked), Lagging: int64(j.Lagging), Ends: j.ends.toWire(),
+		Start: int64(j.Start), StartAsked: int64(j.asked),
 		Arrival: j.arrival, Ticks: j.ticks,
 		OurFirstWrite: int64(j.rivalry.began), BuiltinWrote: int64(j.rivalry.wrote),
+	}
+	for _, v := range j.values() {
+		v.toWire(s, names)
 	}
 	if j.Spec != nil {
 		s.Spec = events.SpecToWire(j.Spec)
@@ -129,39 +132,6 @@ func flightToWire(f *Flight, names *pb.StateNames) *pb.Flight {
 		w.Refused, w.Cancelled = retryToWire(f.Refused), f.Cancelled
 	}
 	return w
-}
-
-func (b *backoff) toWire() *pb.Backoff {
-	if b.at == 0 {
-		return nil
-	}
-	return &pb.Backoff{
-		Failures: timesToWire(b.failures), At: int64(b.at), Before: timesToWire(b.before), Failed: timesToWire(b.failed),
-		Success: int64(b.success),
-	}
-}
-
-func backoffFromWire(w *pb.Backoff) backoff {
-	return backoff{
-		failures: timesFromWire(w.GetFailures()), at: events.Time(w.GetAt()), before: timesFromWire(w.GetBefore()),
-		failed: timesFromWire(w.GetFailed()), success: events.Time(w.GetSuccess()),
-	}
-}
-
-func timesToWire(times []events.Time) []int64 {
-	out := make([]int64, len(times))
-	for i, t := range times {
-		out[i] = int64(t)
-	}
-	return out
-}
-
-func timesFromWire(ws []int64) []events.Time {
-	out := make([]events.Time, len(ws))
-	for i, t := range ws {
-		out[i] = events.Time(t)
-	}
-	return out
 }
 
 // stateReader takes the texts of a state in the order in which toWire left them: those of the status, then those of the status write
@@ -212,6 +182,9 @@ func (w *World) jobFromWire(stream events.Stream, s *pb.JobState, names *pb.Stat
 	base := events.StatusFromWire(s.GetBase(), r.texts)
 	r.skip(len(base.Conditions))
 	j.Base = statusOf(base)
+	for _, v := range j.values() {
+		v.fromWire(s, r)
+	}
 	j.Ordinal, j.Window = s.GetOrdinal(), s.GetWindow()
 	j.Write, j.Reading = r.flight(s.GetWrite()), r.flight(s.GetReading())
 	j.Creating, j.Writing = retryFromWire(s.GetCreating()), retryFromWire(s.GetWriting())
@@ -219,11 +192,8 @@ func (w *World) jobFromWire(stream events.Stream, s *pb.JobState, names *pb.Stat
 	j.restoreClaims(s.GetClaims())
 	j.Confirmed = events.Time(s.GetConfirmed())
 	j.Look, j.Recheck = s.GetLook(), s.GetRecheck()
-	j.endOver = s.GetEndOver()
-	j.EndInDoubt, j.LatePod = events.Time(s.GetEndInDoubt()), events.Time(s.GetLatePod())
 	j.rivalry = rivalry{began: events.Time(s.GetOurFirstWrite()), wrote: events.Time(s.GetBuiltinWrote())}
-	j.Start, j.asked, j.Lagging = events.Time(s.GetStart()), events.Time(s.GetStartAsked()), events.Time(s.GetLagging())
-	j.ends = backoffFromWire(s.GetEnds())
+	j.Start, j.asked = events.Time(s.GetStart()), events.Time(s.GetStartAsked())
 	j.arrival, j.ticks = s.GetArrival(), s.GetTicks()
 	for _, f := range []*Flight{j.Write, j.Reading, j.Group.Flight} {
 		if f != nil {

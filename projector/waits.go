@@ -1,115 +1,60 @@
 package projector
 
 import (
-	"slices"
 	"time"
 
 	"github.com/jobledger/jobledger/events"
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// maxFailures bounds the finish times that are kept: the backoff has reached its longest long before.
-const maxFailures = 32
-
-// backoff is the record of failures since the latest success (J-104). Ends that become known at one time, which is that of
-// one turn, are taken together, as the built-in controller takes those of one sync.
-type backoff struct {
-	failures []events.Time // finish times, ascending, the newest 32
-	at       events.Time   // the turn that newest ended in it
-	before   []events.Time // failures before that turn
-	failed   []events.Time // finish times of those that failed in it
-	success  events.Time   // latest finish time of those that succeeded in it; 0 for none
+// waits are the times for which decisions about the Job wait, other than for the backoff of one command.
+type waits struct {
+	// EndInDoubt is until when a status write of unknown end, on which the Job's end or a pod's count hangs, may yet take
+	// effect; 0 when there is none, or a version was seen after which it cannot. Until then no pod is made: it could be one of
+	// a finished Job (J-009), or the successor of one that is counted after all. The next status write ends the wait, and so
+	// does a live read that finds no newer version, when the API server has answered each such write (endOver).
+	EndInDoubt events.Time
+	endOver    bool
+	// LatePod is until when a duplicate create may make its pod once more, as the one that was made is gone or going, or an adoption of
+	// unknown end may turn out to have given the Job a pod. The Job does not finish before: that pod would run for a finished Job, and
+	// would never be deleted (J-082). A create that is asked for once makes no duplicate, nor does one whose pod a listing shows.
+	LatePod events.Time
+	Lagging events.Time // since when the published status has been behind
+	ends    backoff
 }
 
-// note enters a pod's end into the backoff record, once.
-func (j *Job) note(p *Pod) {
-	if p.noted {
-		return
-	}
-	p.noted = true
-	at := p.Finished
-	if at == 0 {
-		at = p.Deleted
-	}
-	if at == 0 || at > j.Now {
-		at = j.Now // a kubelet's clock may be ahead; a wait never begins in the future
-	}
-	p.ended = at
-	j.ends.end(j.Now, at, p.Phase == events.PodSucceeded)
+// endDoubted notes that the API server may store a write of the Job's end within the timeout. over: it has answered the write.
+func (w *waits) endDoubted(now events.Time, timeout time.Duration, over bool) {
+	w.endOver = over && (w.endOver || w.EndInDoubt <= now)
+	w.EndInDoubt = now.Add(timeout)
 }
 
-func (b *backoff) end(turn, at events.Time, succeeded bool) {
-	if b.at != turn {
-		b.at, b.before, b.failed, b.success = turn, b.failures, nil, 0
-	}
-	if succeeded {
-		b.success = max(b.success, at)
-	} else {
-		b.failed = append(b.failed, at)
-	}
-	switch {
-	case b.success == 0: // only failures: they add up
-		b.failures = slices.Concat(b.before, b.failed)
-	case len(b.failed) == 0: // only successes
-		b.failures = nil
-	default: // both: what finished after the latest success
-		b.failures = slices.DeleteFunc(slices.Clone(b.failed), func(t events.Time) bool { return t <= b.success })
-	}
-	slices.Sort(b.failures)
-	if n := len(b.failures); n > maxFailures {
-		b.failures = b.failures[n-maxFailures:]
+// endSettled notes that no write of the Job's end may be stored any more of which the log does not know.
+func (w *waits) endSettled() { w.EndInDoubt, w.endOver = 0, false }
+
+// endRead folds a live read that found the Job. What a newer version says has been folded.
+func (w *waits) endRead() {
+	if w.endOver {
+		w.endSettled()
 	}
 }
 
-// shift moves the record with the clock.
-func (b *backoff) shift(step time.Duration) {
-	for _, times := range [][]events.Time{b.failures, b.before, b.failed} {
-		for i := range times {
-			times[i] = times[i].Add(step)
-		}
-	}
-	b.at, b.success = b.at.Add(step), b.success.Add(step)
+// podMayCome notes that a pod of the Job may appear until then.
+func (w *waits) podMayCome(until events.Time) { w.LatePod = max(w.LatePod, until) }
+
+func (w *waits) shift(step time.Duration) {
+	w.EndInDoubt, w.LatePod, w.Lagging = w.EndInDoubt.Add(step), w.LatePod.Add(step), w.Lagging.Add(step)
+	w.ends.shift(step)
 }
 
-// PodBackoffUntil is when the next pod may be created after failures (J-103); 0 when there is nothing to wait for.
-func (j *Job) PodBackoffUntil() events.Time {
-	n, last := j.Failures()
-	if n == 0 {
-		return 0
-	}
-	return last.Add(j.PodBackoff(uint32(n)))
+func (w *waits) toWire(s *pb.JobState, _ *pb.StateNames) {
+	s.EndInDoubt, s.EndOver, s.LatePod = int64(w.EndInDoubt), w.endOver, int64(w.LatePod)
+	s.Lagging, s.Ends = int64(w.Lagging), w.ends.toWire()
 }
 
-// PodBackoff is how long the next pod waits after n failures (J-103).
-func (j *Job) PodBackoff(n uint32) time.Duration {
-	return doubled(j.Settings.PodFailureBackoff, j.Settings.MaxPodFailureBackoff, n)
-}
-
-// shift moves every wait with the clock, so that the part of it that is over stays so.
-func (j *Job) shift(step time.Duration) {
-	for _, t := range []*events.Time{
-		&j.Start, &j.Lagging, &j.EndInDoubt, &j.LatePod,
-	} {
-		*t = t.Add(step)
-	}
-	j.Creating.shift(step)
-	j.Writing.shift(step)
-	j.Group.Retry.shift(step)
-	for _, r := range j.claims {
-		r.shift(step)
-	}
-	j.Confirmed = 0
-	j.ends.shift(step)
-	for _, c := range j.creates {
-		c.Sent = c.Sent.Add(step)
-	}
-	for _, p := range j.pods {
-		p.ended, p.DropDoubt, p.LateCreate = p.ended.Add(step), p.DropDoubt.Add(step), p.LateCreate.Add(step)
-		for _, f := range []*Flight{p.Drop, p.Delete} {
-			if f.refused() {
-				f.Refused.shift(step)
-			}
-		}
-	}
+func (w *waits) fromWire(s *pb.JobState, _ *stateReader) {
+	w.EndInDoubt, w.endOver, w.LatePod = events.Time(s.GetEndInDoubt()), s.GetEndOver(), events.Time(s.GetLatePod())
+	w.Lagging, w.ends = events.Time(s.GetLagging()), backoffFromWire(s.GetEnds())
 }
 
 // lag notes since when the published status has been behind what is known; a confirmed write begins that again, so that

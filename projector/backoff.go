@@ -1,0 +1,129 @@
+package projector
+
+import (
+	"slices"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+)
+
+// maxFailures bounds the finish times that are kept: the backoff has reached its longest long before.
+const maxFailures = 32
+
+// backoff is the record of failures since the latest success (J-104). Ends that become known at one time, which is that of
+// one turn, are taken together, as the built-in controller takes those of one sync.
+type backoff struct {
+	failures []events.Time // finish times, ascending, the newest 32
+	at       events.Time   // the turn that newest ended in it
+	before   []events.Time // failures before that turn
+	failed   []events.Time // finish times of those that failed in it
+	success  events.Time   // latest finish time of those that succeeded in it; 0 for none
+}
+
+// note enters a pod's end into the backoff record, once.
+func (j *Job) note(p *Pod) {
+	if p.noted {
+		return
+	}
+	p.noted = true
+	at := p.Finished
+	if at == 0 {
+		at = p.Deleted
+	}
+	if at == 0 || at > j.Now {
+		at = j.Now // a kubelet's clock may be ahead; a wait never begins in the future
+	}
+	p.ended = at
+	j.ends.end(j.Now, at, p.Phase == events.PodSucceeded)
+}
+
+func (b *backoff) end(turn, at events.Time, succeeded bool) {
+	if b.at != turn {
+		b.at, b.before, b.failed, b.success = turn, b.failures, nil, 0
+	}
+	if succeeded {
+		b.success = max(b.success, at)
+	} else {
+		b.failed = append(b.failed, at)
+	}
+	switch {
+	case b.success == 0: // only failures: they add up
+		b.failures = slices.Concat(b.before, b.failed)
+	case len(b.failed) == 0: // only successes
+		b.failures = nil
+	default: // both: what finished after the latest success
+		b.failures = slices.DeleteFunc(slices.Clone(b.failed), func(t events.Time) bool { return t <= b.success })
+	}
+	slices.Sort(b.failures)
+	if n := len(b.failures); n > maxFailures {
+		b.failures = b.failures[n-maxFailures:]
+	}
+}
+
+// shift moves the record with the clock.
+func (b *backoff) shift(step time.Duration) {
+	for _, times := range [][]events.Time{b.failures, b.before, b.failed} {
+		for i := range times {
+			times[i] = times[i].Add(step)
+		}
+	}
+	b.at, b.success = b.at.Add(step), b.success.Add(step)
+}
+
+// Failures is the number of pods that failed since the latest success, at most 32, and when the newest of them finished
+// (J-104).
+func (j *Job) Failures() (n int, last events.Time) {
+	n = len(j.ends.failures)
+	if n == 0 {
+		return 0, 0
+	}
+	return n, j.ends.failures[n-1]
+}
+
+// PodBackoffUntil is when the next pod may be created after failures (J-103); 0 when there is nothing to wait for.
+func (j *Job) PodBackoffUntil() events.Time {
+	n, last := j.Failures()
+	if n == 0 {
+		return 0
+	}
+	return last.Add(j.PodBackoff(uint32(n)))
+}
+
+// PodBackoff is how long the next pod waits after n failures (J-103).
+func (j *Job) PodBackoff(n uint32) time.Duration {
+	return doubled(j.Settings.PodFailureBackoff, j.Settings.MaxPodFailureBackoff, n)
+}
+
+func (b *backoff) toWire() *pb.Backoff {
+	if b.at == 0 {
+		return nil
+	}
+	return &pb.Backoff{
+		Failures: timesToWire(b.failures), At: int64(b.at), Before: timesToWire(b.before), Failed: timesToWire(b.failed),
+		Success: int64(b.success),
+	}
+}
+
+func backoffFromWire(w *pb.Backoff) backoff {
+	return backoff{
+		failures: timesFromWire(w.GetFailures()), at: events.Time(w.GetAt()), before: timesFromWire(w.GetBefore()),
+		failed: timesFromWire(w.GetFailed()), success: events.Time(w.GetSuccess()),
+	}
+}
+
+func timesToWire(times []events.Time) []int64 {
+	out := make([]int64, len(times))
+	for i, t := range times {
+		out[i] = int64(t)
+	}
+	return out
+}
+
+func timesFromWire(ws []int64) []events.Time {
+	out := make([]events.Time, len(ws))
+	for i, t := range ws {
+		out[i] = events.Time(t)
+	}
+	return out
+}

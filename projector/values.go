@@ -1,0 +1,46 @@
+package projector
+
+import (
+	"time"
+
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+)
+
+// value is a part of a Job's state with its own invariants. It follows the clock and is stored by itself, so a new field concerns
+// the value that has it, and no other code.
+type value interface {
+	// shift moves the times that were taken from our clock by as much as it was set. The API server's times stay.
+	shift(step time.Duration)
+	// toWire adds the value's fields to the Job's state, and fromWire takes them out again. The texts are read in the order of the values.
+	toWire(s *pb.JobState, names *pb.StateNames)
+	fromWire(s *pb.JobState, r *stateReader)
+}
+
+// values are the parts of the Job, in the order in which they are stored.
+func (j *Job) values() [1]value { return [...]value{&j.waits} }
+
+// shift moves every wait with the clock, so that the part of it that is over stays so.
+func (j *Job) shift(step time.Duration) {
+	for _, v := range j.values() {
+		v.shift(step)
+	}
+	j.Start = j.Start.Add(step)
+	j.Creating.shift(step)
+	j.Writing.shift(step)
+	j.Group.Retry.shift(step)
+	for _, r := range j.claims {
+		r.shift(step)
+	}
+	j.Confirmed = 0
+	for _, c := range j.creates {
+		c.Sent = c.Sent.Add(step)
+	}
+	for _, p := range j.pods {
+		p.ended, p.DropDoubt, p.LateCreate = p.ended.Add(step), p.DropDoubt.Add(step), p.LateCreate.Add(step)
+		for _, f := range []*Flight{p.Drop, p.Delete} {
+			if f.refused() {
+				f.Refused.shift(step)
+			}
+		}
+	}
+}

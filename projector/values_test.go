@@ -1,0 +1,208 @@
+package projector
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+	"unsafe"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/jobledger/jobledger/events"
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+)
+
+// TestEachFieldOfAValueIsStored: a value of which each field is set is the same after the wire. A field that its encoding forgets is a
+// decision that another process makes otherwise.
+func TestEachFieldOfAValueIsStored(t *testing.T) {
+	for _, v := range newValues() {
+		t.Run(nameOf(v), func(t *testing.T) {
+			fill(v)
+			var kept pb.JobState
+			var names pb.StateNames
+			v.toWire(&kept, &names)
+			var s pb.JobState
+			var called pb.StateNames
+			if err := proto.Unmarshal(marshal(&kept), &s); err != nil {
+				t.Fatal(err)
+			}
+			if err := proto.Unmarshal(marshal(&names), &called); err != nil {
+				t.Fatal(err)
+			}
+			again := emptied(v)
+			again.fromWire(&s, &stateReader{texts: called.GetTexts()})
+			stored, restored := reflect.ValueOf(v).Elem(), reflect.ValueOf(again).Elem()
+			for i := range stored.NumField() {
+				name := nameOf(v) + "." + stored.Type().Field(i).Name
+				want, got := readable(stored.Field(i)), readable(restored.Field(i))
+				if same := reflect.DeepEqual(want, got); same == (derived[name] != "") {
+					t.Errorf("%s is %+v, and %+v after the wire; it is made anew of the others: %q", name, want, got, derived[name])
+				}
+			}
+		})
+	}
+}
+
+// TestEachTimeOfAValueFollowsTheClock: when the clock is set, each time that was read from it moves as far.
+func TestEachTimeOfAValueFollowsTheClock(t *testing.T) {
+	for _, v := range newValues() {
+		t.Run(nameOf(v), func(t *testing.T) {
+			fill(v)
+			before := timesOf(reflect.ValueOf(v).Elem(), nameOf(v))
+			v.shift(time.Hour)
+			after := timesOf(reflect.ValueOf(v).Elem(), nameOf(v))
+			for _, name := range slices.Sorted(maps.Keys(before)) {
+				moved := after[name] - before[name]
+				if foreign[name] == "" && moved != events.Time(time.Hour) || foreign[name] != "" && moved != 0 {
+					t.Errorf("%s moves by %v when the clock does by an hour; it is of another clock: %q", name, time.Duration(moved), foreign[name])
+				}
+			}
+		})
+	}
+}
+
+// TestAJobIsMadeOfValues: a field of the Job itself is one that its stream or its World sets, or no state.
+func TestAJobIsMadeOfValues(t *testing.T) {
+	job := reflect.TypeFor[Job]()
+	own := map[string]bool{}
+	for _, v := range newValues() {
+		own[nameOf(v)] = true
+	}
+	for i := range job.NumField() {
+		name := job.Field(i).Name
+		if !own[name] && !slices.Contains(besides, name) {
+			t.Errorf("Job.%s belongs to no value: its encoding and its share in a step of the clock are not tested", name)
+		}
+	}
+	for _, name := range besides {
+		if _, ok := job.FieldByName(name); !ok {
+			t.Errorf("Job.%s is no field", name)
+		}
+	}
+}
+
+// derived are the fields that a restored Job makes anew of others.
+var derived = map[string]string{}
+
+// foreign are times of other clocks than ours: the API server's.
+var foreign = map[string]string{}
+
+// besides are the fields of the Job that belong to no value.
+var besides = []string{
+	"Stream", "Ref", "Now", "Head", "Settings", "Version", "Generation", "Created",
+	"Deleted", "Gone", "Managed", "ManagedBy", "Spec", "SpecAt", "Base", "pods",
+	"unlisted", "released", "surplus", "holding", "orphaned", "disowned", "unowned", "awaiting",
+	"tally", "uncounted", "policies", "progress", "index", "completed", "taken", "occupants",
+	"misplaced", "fatal", "unremoved", "crowded", "creates", "Ordinal", "Window", "Write",
+	"marked", "Reading", "flights", "Creating", "Writing", "claims", "Confirmed", "Look",
+	"Group", "Recheck", "Start", "asked", "rivalry", "Retired", "first", "homes",
+	"deletes", "arrival", "ticks",
+}
+
+// newValues are the values of an empty Job.
+func newValues() []value {
+	settings := events.DefaultSettings()
+	values := newJob(events.JobStream("job"), &settings, nil).values()
+	return values[:]
+}
+
+func nameOf(v value) string { return reflect.TypeOf(v).Elem().Name() }
+
+// emptied is a value of the same type as an empty Job has it.
+func emptied(v value) value {
+	for _, other := range newValues() {
+		if reflect.TypeOf(other) == reflect.TypeOf(v) {
+			return other
+		}
+	}
+	panic("no value " + nameOf(v))
+}
+
+// fill sets each field that is in reach of v, no two numbers alike.
+func fill(v value) {
+	n := int64(0)
+	fillIn(reflect.ValueOf(v).Elem(), &n)
+}
+
+func fillIn(v reflect.Value, n *int64) {
+	v = open(v)
+	*n++
+	switch made := v.Addr().Interface().(type) {
+	case *IndexSet:
+		*made = ParseIndexes(fmt.Sprint(*n), 1<<30)
+		return
+	case *events.Time:
+		*made = events.Time(time.Duration(*n) * time.Second)
+		return
+	}
+	switch v.Kind() {
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		v.SetInt(*n)
+	case reflect.Uint8, reflect.Uint32, reflect.Uint64:
+		v.SetUint(uint64(*n))
+	case reflect.String:
+		v.SetString(fmt.Sprint("text ", *n))
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fillIn(v.Field(i), n)
+		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fillIn(v.Elem(), n)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fillIn(v.Index(0), n)
+	case reflect.Map:
+		key, elem := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+		fillIn(key, n)
+		fillIn(elem, n)
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(key, elem)
+	default:
+		panic(fmt.Sprintf("a value holds a %s: say here how it is set", v.Type()))
+	}
+}
+
+// timesOf are all times in reach of v, by where they are.
+func timesOf(v reflect.Value, at string) map[string]events.Time {
+	v = open(v)
+	out := map[string]events.Time{}
+	if v.Type() == reflect.TypeFor[events.Time]() {
+		out[at] = events.Time(v.Int())
+		return out
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			maps.Copy(out, timesOf(v.Field(i), at+"."+v.Type().Field(i).Name))
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			maps.Copy(out, timesOf(v.Elem(), at))
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			maps.Copy(out, timesOf(v.Index(i), at+"[]"))
+		}
+	case reflect.Map:
+		for _, key := range v.MapKeys() {
+			elem := reflect.New(v.Type().Elem()).Elem()
+			elem.Set(v.MapIndex(key))
+			maps.Copy(out, timesOf(elem, at+"[]"))
+		}
+	default:
+	}
+	return out
+}
+
+// open makes a field that is not exported one that can be read and set.
+func open(v reflect.Value) reflect.Value {
+	return reflect.NewAt(v.Type(), unsafe.Pointer(v.UnsafeAddr())).Elem()
+}
+
+func readable(v reflect.Value) any { return open(v).Interface() }
