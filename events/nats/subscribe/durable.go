@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/jobledger/jobledger/events/nats"
 	"github.com/jobledger/jobledger/events/nats/dial"
 )
 
@@ -16,6 +17,8 @@ import (
 // connection broke, a process was killed) the server delivers again, but not before its time, and what is newer before that.
 // Two things keep the order: the server's patience is shortened for a moment, at the beginning, so that it delivers
 // again at once; and if anything is skipped nevertheless, it is read from the stream itself, and acknowledged when it comes.
+// Nothing is reported missing before the stream was asked: the server passes over an event that a subscriber acknowledged before
+// it was killed, though it delivers those before it again.
 
 const (
 	// blink is for how long one that takes many messages at once may seem to ask for none.
@@ -69,14 +72,12 @@ func (s *subscriber) followDurable(ctx context.Context, f *finder, deliver deliv
 			return err
 		}
 		hole = hole || m.skipped
-		if hole && m.number > s.place {
-			if m.number > s.place+1 {
-				if err := s.read(ctx, f.stream, m.number, deliver); err != nil {
-					return err
-				}
+		if m.number > s.place+1 && (hole || s.suspects(m.message)) {
+			if err := s.read(ctx, f.stream, m.number, deliver); err != nil {
+				return err
 			}
-			hole = false
 		}
+		hole = hole && m.number <= s.place
 		if err := deliver(m.message, m.place); err != nil {
 			return err
 		}
@@ -86,6 +87,12 @@ func (s *subscriber) followDurable(ctx context.Context, f *finder, deliver deliv
 		s.acked = m.message.Reply()
 		q.done()
 	}
+}
+
+// suspects reports whether something may be missing before a message.
+func (s *subscriber) suspects(m jetstream.Msg) bool {
+	head, err := nats.ParseHead(&nats.Message{Subject: m.Subject(), Header: m.Headers()})
+	return err == nil && s.order.suspects(&head)
 }
 
 // setPatience changes how long the server waits for an acknowledgement, and reports whether it let us.

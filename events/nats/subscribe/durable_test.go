@@ -294,3 +294,37 @@ func TestWhatAnotherTookMeanwhileIsReadNevertheless(t *testing.T) {
 	}
 	whole(t, sub.events(), 1)
 }
+
+// TestWhatOneThatWasKilledAcknowledgedIsNotMissing: it acknowledged 3 alone, so 1, 2 and 4 come again without it. The next one cannot know
+// that 3 was taken, and has it again.
+func TestWhatOneThatWasKilledAcknowledgedIsNotMissing(t *testing.T) {
+	s := natstest.NewServer(t).Start()
+	js := makeStream(t, s)
+	put(t, js, life, 1, timer(1, 0, jobA), timer(2, 1, jobA), timer(3, 2, jobA), timer(4, 3, jobA), timer(5, 4, jobA))
+	first := start(t, js, subscribe.Config{Durable: "d", Start: subscribe.All()}, func(ctx context.Context, _ *subscribe.Event) error {
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	natstest.Eventually(t, "the server remembers it, and all is delivered", func() error {
+		c, err := js.Consumer(t.Context(), stream, "d")
+		if err == nil && c.CachedInfo().NumAckPending < 5 {
+			err = fmt.Errorf("%d are", c.CachedInfo().NumAckPending)
+		}
+		return err
+	})
+	if err := first.end(); err != nil {
+		t.Fatal(err)
+	}
+	// The name of an acknowledgement: stream, consumer, tries, place, delivery, time, how many are left.
+	if err := js.Conn().Publish("$JS.ACK."+stream+".d.1.3.3.1.0", []byte("+ACK")); err != nil {
+		t.Fatal(err)
+	}
+	natstest.Eventually(t, "3 is acknowledged", func() error {
+		c, err := js.Consumer(t.Context(), stream, "d")
+		if err == nil && c.CachedInfo().NumAckPending != 4 {
+			err = fmt.Errorf("%d are pending", c.CachedInfo().NumAckPending)
+		}
+		return err
+	})
+	whole(t, start(t, js, subscribe.Config{Durable: "d"}, nil).await(5), 1)
+}

@@ -104,6 +104,18 @@ func (o *Order) Check(h *nats.Head) Finding {
 	return f
 }
 
+// suspects reports whether something may be missing before that event, by what is known now. It takes nothing in.
+func (o *Order) suspects(h *nats.Head) bool {
+	if len(o.lives) == 0 {
+		return false
+	}
+	l := &o.lives[len(o.lives)-1]
+	if h.ID.Log != l.log {
+		return !o.older(h.ID.Log)
+	}
+	return h.ID.Sequence > l.last && o.gap(h, l, nats.ID{}) != Gap{}
+}
+
 // older reports whether that is an earlier life of the log that goes on.
 func (o *Order) older(log events.Identity) bool {
 	if len(o.lives) == 0 {
