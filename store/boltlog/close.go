@@ -2,7 +2,6 @@ package boltlog
 
 import (
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -13,26 +12,24 @@ import (
 // Close is described by store.Log.
 func (l *Log) Close() error {
 	l.mu.Lock()
-	if l.closing {
-		l.mu.Unlock()
+	first := l.queue.Close()
+	l.mu.Unlock()
+	if !first {
 		<-l.committed
 		return nil
 	}
-	l.closing = true
-	l.signal()
-	l.mu.Unlock()
 	<-l.committed
 	l.background.Wait()
 	l.witness.Wait()
 
 	l.mu.Lock()
 	l.closed = true
-	failed, losses := l.failed, l.losses // while some are known, what tells of them stays as it is
+	failed, losses := l.queue.Failed(), l.losses // while some are known, what tells of them stays as it is
 	l.announce()
 	l.mu.Unlock()
 	var errs []error
 	if failed != nil {
-		errs = append(errs, fmt.Errorf("%w: %w", store.ErrFailed, failed))
+		errs = append(errs, failed)
 	} else if len(losses) == 0 {
 		if err := l.indexTail(); err != nil { // readers make it again
 			l.options.Logger.Warn("the index of the newest file is not stored", slog.Any("error", err))

@@ -141,36 +141,13 @@ func TestBatchesThatNobodyWaitsForRideTogether(t *testing.T) {
 		w.Append(false, storetest.Pod("job-a", n))
 	}
 	storetest.Await(t, w.Append(true, storetest.Pod("job-a", 50)))
-	most := 4 + uint64(time.Since(began)/idleDelay)
+	most := 4 + uint64(time.Since(began)/(100*time.Millisecond))
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if got := commits(t, l.dir); got < 2 || got > most {
 		t.Errorf("%d commits for record 1 and 51 batches, want 2", got)
 	}
-}
-
-func TestWhenACommitIsDue(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		log  *Log
-		want bool
-	}{
-		{"nothing waits", &Log{}, false},
-		{"a batch that nobody waits for came just now", &Log{queue: waitingSince(0), queued: 170}, false},
-		{"a batch that nobody waits for waited for 100 ms", &Log{queue: waitingSince(idleDelay), queued: 170}, true},
-		{"64 KiB wait", &Log{queue: waitingSince(0), queued: idleBytes}, true},
-		{"somebody waits", &Log{queue: waitingSince(0), queued: 170, urgent: 1}, true},
-		{"the log closes", &Log{queue: waitingSince(0), queued: 170, closing: true}, true},
-	} {
-		if got := tt.log.due(); got != tt.want {
-			t.Errorf("%s: due %v, want %v", tt.name, got, tt.want)
-		}
-	}
-}
-
-func waitingSince(d time.Duration) []*pending {
-	return []*pending{{appended: time.Now().Add(-d)}}
 }
 
 func TestOffsetsCauseNoCommit(t *testing.T) {
@@ -182,7 +159,7 @@ func TestOffsetsCauseNoCommit(t *testing.T) {
 	}
 	w.Durable(storetest.Pod("job-a", 1))
 	l.mu.Lock()
-	left := len(l.newOffsets)
+	left := len(l.queue.Offsets())
 	l.mu.Unlock()
 	if left != 0 {
 		t.Error("the offset did not ride with the commit")
@@ -210,7 +187,7 @@ func TestEmptyTail(t *testing.T) {
 	if err := l.SetOffset("nats", 2); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.rotate(&pending{first: w.Next(), index: index.New(w.Next())}); err != nil {
+	if err := l.rotate(&work{first: w.Next(), index: index.New(w.Next())}); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Close(); err != nil {

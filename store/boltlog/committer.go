@@ -9,148 +9,59 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/internal/commit"
+	"github.com/jobledger/jobledger/store/internal/index"
 )
 
-// One goroutine commits what waits, a group at a time. A group begins at once when somebody waits for a batch in it,
-// otherwise when enough waits or waited for long enough. While fewer batches have come than made up the last group, it
-// gathers for at most a quarter of the time the last commit took: else two halves of the appenders take turns.
-const (
-	groupRecords = 4096
-	groupBytes   = 512 << 10
-	idleBytes    = 64 << 10               // of batches that nobody waits for
-	idleDelay    = 100 * time.Millisecond // of a batch that nobody waits for
-	retryDelay   = 200 * time.Millisecond // between attempts to get space that Room had promised
-)
+// retryDelay is the time between attempts to get space that Room had promised.
+const retryDelay = 200 * time.Millisecond
+
+// pending is a batch that is appended and not durable.
+type pending = commit.Batch[work]
+
+// work is what is to be written of a batch.
+type work struct {
+	stored [][]byte
+	first  events.Sequence
+	after  store.Head // without hash
+	epoch  uint64
+	file   events.Sequence
+	index  *index.Index // of that file
+}
+
+// oneFile reports whether two batches go into the same file; a commit writes to one.
+func oneFile(a, b *work) bool { return a.file == b.file }
 
 // commits runs until Close, or until a commit fails.
 func (l *Log) commits() {
 	defer close(l.committed)
-	var lastSize int
-	var lastTook time.Duration
-	for {
-		group, offsets := l.nextGroup(lastSize, lastTook/4)
-		if group == nil && offsets == nil {
-			return
-		}
-		begin := time.Now()
-		err := l.commit(group, offsets)
-		lastSize, lastTook = len(group), time.Since(begin)
-		l.mu.Lock()
-		if err != nil {
-			l.fail(err)
-			for _, p := range group {
-				p.end(fmt.Errorf("%w: %w", store.ErrFailed, err))
-			}
-			l.mu.Unlock()
-			return
-		}
-		for consumer, through := range offsets {
-			if l.newOffsets[consumer] == through {
-				delete(l.newOffsets, consumer)
-			}
-		}
-		if len(group) > 0 {
-			l.durable, l.durableEpoch = l.tail.head.Head, l.tail.head.epoch
-			l.tailFirst, l.tailBytes = l.tail.first, l.tail.high.Load()
-			for _, p := range group {
-				l.waiting -= p.bytes
-			}
-			l.announce()
-		}
-		if l.durable.Sequence >= l.indexedTo+indexEvery {
-			l.indexedTo = l.durable.Sequence
-			l.background.Go(l.indexSoFar)
-		}
-		l.mu.Unlock()
-		for _, p := range group {
-			p.end(nil)
-		}
-	}
+	l.queue.Run(&l.mu, commit.Backend[work]{Commit: l.commit, Committed: l.landed})
 }
 
-// nextGroup waits for work and takes it from the queue; both are nil when the log closes and all is done.
-func (l *Log) nextGroup(target int, gather time.Duration) ([]*pending, map[string]events.Sequence) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for !l.due() {
-		if l.failed != nil {
-			return nil, nil
-		}
-		if l.closing {
-			if len(l.newOffsets) > 0 {
-				return nil, maps.Clone(l.newOffsets)
-			}
-			return nil, nil
-		}
-		wait := time.Duration(-1)
-		if len(l.queue) > 0 {
-			wait = max(0, idleDelay-time.Since(l.queue[0].appended))
-		}
-		l.sleep(wait)
+// landed notes how the commit of a group ended. The caller holds mu.
+func (l *Log) landed(group []*pending, err error) {
+	if len(group) > 0 && err == nil {
+		l.durable, l.durableEpoch = l.tail.head.Head, l.tail.head.epoch
+		l.tailFirst, l.tailBytes = l.tail.first, l.tail.high.Load()
 	}
-	if target > 1 && gather > 0 {
-		l.gathering = target
-		for deadline := time.Now().Add(gather); len(l.queue) < target && !l.closing && l.queued < groupBytes; {
-			left := time.Until(deadline)
-			if left <= 0 {
-				break
-			}
-			l.sleep(left)
-		}
-		l.gathering = 0
+	if len(group) > 0 || err != nil {
+		l.announce()
 	}
-	return l.take(), maps.Clone(l.newOffsets)
-}
-
-// due reports whether a commit should begin. The caller holds mu.
-func (l *Log) due() bool {
-	return len(l.queue) > 0 &&
-		(l.urgent > 0 || l.queued >= idleBytes || l.closing || time.Since(l.queue[0].appended) >= idleDelay)
-}
-
-// sleep gives mu up until something changes, or until d has passed; without limit when d is negative.
-func (l *Log) sleep(d time.Duration) {
-	l.mu.Unlock()
-	defer l.mu.Lock()
-	if d < 0 {
-		<-l.wake
-		return
+	if err == nil && l.durable.Sequence >= l.indexedTo+indexEvery {
+		l.indexedTo = l.durable.Sequence
+		l.background.Go(l.indexSoFar)
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-l.wake:
-	case <-timer.C:
-	}
-}
-
-// take removes a group from the queue: whole batches of one file, and at least one. The caller holds mu.
-func (l *Log) take() []*pending {
-	records, bytes, n := 0, int64(0), 0
-	for _, p := range l.queue {
-		if n > 0 && (records+len(p.stored) > groupRecords || bytes+p.bytes > groupBytes || p.file != l.queue[0].file) {
-			break
-		}
-		records, bytes, n = records+len(p.stored), bytes+p.bytes, n+1
-		if p.soon {
-			l.urgent--
-		}
-	}
-	group := l.queue[:n:n]
-	l.queue = l.queue[n:]
-	l.queued -= bytes
-	return group
 }
 
 // commit makes a group durable.
 func (l *Log) commit(group []*pending, offsets map[string]events.Sequence) error {
 	bytes := int64(0)
 	for _, p := range group {
-		bytes += p.bytes
+		bytes += int64(p.Bytes())
 	}
-	if len(group) > 0 && group[0].file > l.tail.first {
-		if err := l.rotate(group[0]); err != nil {
-			return fmt.Errorf("begin the file of record %d: %w", group[0].file, err)
+	if len(group) > 0 && group[0].Work.file > l.tail.first {
+		if err := l.rotate(&group[0].Work); err != nil {
+			return fmt.Errorf("begin the file of record %d: %w", group[0].Work.file, err)
 		}
 	}
 	if err := l.hold(bytes); err != nil {
@@ -158,8 +69,8 @@ func (l *Log) commit(group []*pending, offsets map[string]events.Sequence) error
 	}
 	after := l.tail.head
 	var w chunkWriter
-	for _, p := range group {
-		hash := after.Hash
+	for _, b := range group {
+		p, hash := &b.Work, after.Hash
 		for i, stored := range p.stored {
 			var err error
 			if hash, err = hash.Next(stored); err != nil {
@@ -190,20 +101,14 @@ func (l *Log) hold(bytes int64) error {
 			l.options.Logger.Warn("waiting for space to commit", slog.Any("error", err))
 			said = true
 		}
-		l.mu.Lock()
-		closing := l.closing
-		if !closing {
-			l.sleep(retryDelay)
-		}
-		l.mu.Unlock()
-		if closing {
+		if closing := l.queue.Pause(&l.mu, retryDelay); closing {
 			return err
 		}
 	}
 }
 
 // rotate begins the file of p and seals the one before it.
-func (l *Log) rotate(p *pending) error {
+func (l *Log) rotate(p *work) error {
 	l.space.Lock()
 	defer l.space.Unlock()
 	next, err := l.spareTail()

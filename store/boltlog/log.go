@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"os"
 	"sync"
-	"time"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/internal/commit"
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 
@@ -38,68 +38,25 @@ type Log struct {
 	packed  map[events.Sequence]bool // files that are packed or never will be. Under packing
 
 	// Under logReader.mu.
-	queue      []*pending
-	waiting    int64 // bytes in stored form that are appended and not durable
-	queued     int64 // those of them in the queue
-	urgent     int   // batches in the queue that somebody waits for
-	offsets    map[string]events.Sequence
-	newOffsets map[string]events.Sequence // not durable yet
-	closing    bool
-	losses     []events.Loss   // records that the log had; until GoOn
-	gathering  int             // batches that the committer gathers, and need not hear of before; 0 when it does not
-	tailFirst  events.Sequence // the file of the last commit, and its bytes in use after it
-	tailBytes  int64
-	indexedTo  events.Sequence // the index of the tail was stored as of this record, or about
+	queue     *commit.Queue[work]
+	offsets   map[string]events.Sequence
+	losses    []events.Loss   // records that the log had; until GoOn
+	tailFirst events.Sequence // the file of the last commit, and its bytes in use after it
+	tailBytes int64
+	indexedTo events.Sequence // the index of the tail was stored as of this record, or about
 
-	wake      chan struct{} // of capacity 1: something in the queue changed
 	committed chan struct{} // closed when the committer has ended
 }
 
 var _ store.Log = (*Log)(nil)
 
-// pending is a batch that is appended and not durable.
-type pending struct {
-	stored   [][]byte
-	first    events.Sequence
-	after    store.Head // without hash
-	epoch    uint64
-	bytes    int64
-	file     events.Sequence
-	index    *index.Index // of that file
-	soon     bool
-	appended time.Time
-	done     chan struct{}
-	err      error // before done is closed
-}
-
-func (p *pending) Done() <-chan struct{} { return p.done }
-func (p *pending) Err() error            { return p.err }
-func (p *pending) Bytes() int            { return int(p.bytes) }
-
-func (p *pending) end(err error) {
-	p.err = err
-	close(p.done)
-}
-
 // NextFile is described by store.Log.
 func (l *Log) NextFile() events.Sequence { return l.nextFile }
 
-// ended says why nothing can be appended any more. The caller holds mu.
-func (l *Log) ended() error {
-	switch {
-	case l.closed || l.closing:
-		return store.ErrClosed
-	case l.failed != nil:
-		return fmt.Errorf("%w: %w", store.ErrFailed, l.failed)
-	}
-	return nil
-}
-
 // Append is described by store.Log. A batch that breaks the contract fails the log.
 func (l *Log) Append(b events.Batch, soon bool) store.Commit {
-	p := &pending{
-		first: b.First(), file: l.nextFile, index: l.nextIndex, soon: soon, appended: time.Now(), done: make(chan struct{}),
-	}
+	p := commit.NewBatch[work]()
+	p.Work = work{first: b.First(), file: l.nextFile, index: l.nextIndex}
 	identity := l.Identity()
 	err := store.CheckBatch(l.appended, b)
 	if err == nil {
@@ -107,34 +64,27 @@ func (l *Log) Append(b events.Batch, soon bool) store.Commit {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if ended := l.ended(); ended != nil {
-		p.end(ended)
+	if ended := l.queue.Ended(); ended != nil {
+		p.End(ended)
 		return p
 	}
 	if err != nil {
-		l.fail(err)
-		p.end(l.ended())
+		l.queue.Fail(err, p)
+		l.announce()
 		return p
 	}
-	l.identity, p.epoch = identity, identity.Epoch
+	l.identity, p.Work.epoch = identity, identity.Epoch
 	l.appended = b.Last()
-	p.after = store.Head{Sequence: b.Last(), Time: b.Records[0].Time}
-	l.queue = append(l.queue, p)
-	l.waiting += p.bytes
-	l.queued += p.bytes
-	if soon {
-		l.urgent++
-	}
+	p.Work.after = store.Head{Sequence: b.Last(), Time: b.Records[0].Time}
+	l.queue.Push(p, soon)
 	l.turnOver(p)
-	if len(l.queue) >= l.gathering {
-		l.signal()
-	}
 	return p
 }
 
 // encode brings the records into stored form, and indexes them; readers clip the index to what is durable.
 func (l *Log) encode(p *pending, b events.Batch, identity events.Identity) (events.Identity, error) {
 	arena := make([]byte, 0, 256*len(b.Records)) // about enough
+	bytes := int64(0)
 	for i := range b.Records {
 		r := &b.Records[i]
 		if last := l.nextIndex.Last(r.Stream); last != r.Previous && (last != 0 || r.Previous >= l.nextFile) {
@@ -156,44 +106,25 @@ func (l *Log) encode(p *pending, b events.Batch, identity events.Identity) (even
 			l.cut, l.cutAt = max(l.cut, cut.First), r.Sequence
 		}
 		l.nextIndex.AddRecord(r)
-		p.stored = append(p.stored, stored)
-		p.bytes += int64(len(stored))
+		p.Work.stored = append(p.Work.stored, stored)
+		bytes += int64(len(stored))
 	}
+	p.Size(len(b.Records), bytes)
 	return identity, nil
 }
 
 // turnOver decides whether the next batch begins another file. The caller holds mu.
 func (l *Log) turnOver(p *pending) {
-	l.nextBytes += p.bytes + p.bytes/8 // about what it takes in pages
+	l.nextBytes += int64(p.Bytes() + p.Bytes()/8) // about what it takes in pages
 	size := l.nextBytes
 	if l.tailFirst == l.nextFile {
-		size = max(size, l.tailBytes+l.waiting)
+		size = max(size, l.tailBytes+l.queue.Waiting())
 	}
 	if size >= l.options.RotateBytes {
-		l.nextFile = p.after.Sequence + 1
+		l.nextFile = p.Work.after.Sequence + 1
 		l.nextIndex = index.New(l.nextFile)
 		l.nextBytes = 0
 	}
-}
-
-func (l *Log) signal() {
-	select {
-	case l.wake <- struct{}{}:
-	default:
-	}
-}
-
-// fail ends the log: everything that waits fails too. The caller holds mu.
-func (l *Log) fail(err error) {
-	if l.failed == nil {
-		l.failed = err
-	}
-	for _, p := range l.queue {
-		p.end(fmt.Errorf("%w: %w", store.ErrFailed, l.failed))
-	}
-	l.queue, l.queued, l.urgent = nil, 0, 0
-	l.announce()
-	l.signal()
 }
 
 // Wait is described by store.Log.
@@ -201,12 +132,9 @@ func (l *Log) Wait(ctx context.Context, after events.Sequence) (events.Sequence,
 	for {
 		l.mu.Lock()
 		head, changed := l.durable.Sequence, l.changed
-		var err error
-		switch {
-		case l.closed:
+		err := l.queue.Failed()
+		if l.closed {
 			err = store.ErrClosed
-		case l.failed != nil:
-			err = fmt.Errorf("%w: %w", store.ErrFailed, l.failed)
 		}
 		l.mu.Unlock()
 		if head > after {
@@ -237,12 +165,13 @@ func (l *Log) Offset(consumer string) (events.Sequence, error) {
 func (l *Log) SetOffset(consumer string, through events.Sequence) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.ended(); err != nil {
+	if err := l.queue.Ended(); err != nil {
 		return err
 	}
 	if consumer == "" {
 		return fmt.Errorf("set offset %d: the consumer has no name", through)
 	}
-	l.offsets[consumer], l.newOffsets[consumer] = through, through
+	l.offsets[consumer] = through
+	l.queue.SetOffset(consumer, through)
 	return nil
 }

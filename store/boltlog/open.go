@@ -13,6 +13,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/internal/commit"
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 
@@ -49,7 +50,7 @@ func open(dir string, options Options, effects effects) (*Log, error) {
 	}
 	l := &Log{
 		logReader: &logReader{dir: dir, reader: options.Reader, changed: make(chan struct{})}, options: options, effects: effects, lock: held,
-		newOffsets: map[string]events.Sequence{}, packed: map[events.Sequence]bool{}, wake: make(chan struct{}, 1), committed: make(chan struct{}),
+		queue: commit.New(oneFile), packed: map[events.Sequence]bool{}, committed: make(chan struct{}),
 	}
 	if err := l.load(); err != nil {
 		l.release(err)
@@ -323,7 +324,8 @@ func (l *Log) openTail(end head) error {
 	}
 	for consumer, through := range l.offsets {
 		if through > end.Sequence { // the records it had got through are lost, and others follow in their place
-			l.offsets[consumer], l.newOffsets[consumer] = end.Sequence, end.Sequence
+			l.offsets[consumer] = end.Sequence
+			l.queue.SetOffset(consumer, end.Sequence)
 		}
 	}
 	if err := f.file.Close(); err != nil {

@@ -53,7 +53,7 @@ func (l *Log) Pack(ctx context.Context) (first events.Sequence, err error) {
 func (l *Log) beside(ctx context.Context) (_ context.Context, done func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.ended(); err != nil {
+	if err := l.queue.Ended(); err != nil {
 		return nil, nil, err
 	}
 	ctx, stop := context.WithCancelCause(ctx)

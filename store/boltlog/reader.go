@@ -25,7 +25,6 @@ type logReader struct {
 	identity events.Identity
 	// durableEpoch is that of the durable head, which Append moves on from. Only of a log that is written.
 	durableEpoch uint64
-	failed       error // the commit that failed
 	beyond       error // why there may be records behind the head that cannot be read; fixed, and nil for a log that is written
 	closed       bool
 	changed      chan struct{} // closed and replaced when durable moves or the log ends

@@ -58,8 +58,8 @@ func noSpace(err error) bool {
 // Room is described by store.Log.
 func (l *Log) Room(bytes int) error {
 	l.mu.Lock()
-	err := l.ended()
-	waiting := l.waiting
+	err := l.queue.Ended()
+	waiting := l.queue.Waiting()
 	l.mu.Unlock()
 	if err != nil {
 		return err

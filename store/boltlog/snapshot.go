@@ -62,7 +62,7 @@ func (d *fields) blob() []byte {
 // SaveSnapshot is described by store.Log.
 func (l *Log) SaveSnapshot(_ context.Context, s store.Snapshot) error {
 	l.mu.Lock()
-	err := l.ended()
+	err := l.queue.Ended()
 	l.mu.Unlock()
 	if err != nil {
 		return err

@@ -3,11 +3,13 @@ package memlog
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/internal/commit"
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 
@@ -25,33 +27,24 @@ type Log struct {
 	bytes     int
 	batches   []*batch
 	durable   int // batches. Invariant: durable <= len(batches)
+	queue     *commit.Queue[point]
 	fileFirst events.Sequence
 	fileSize  int
-	offsets   []offset
+	offsets   map[string]events.Sequence
+	based     map[string]events.Sequence // offsets that are durable without a batch of this log
 	snapshots []store.Snapshot
 	changed   chan struct{} // closed and replaced when the head moves or the log ends
 	closed    bool
-	failed    error
 }
 
-// batch is one appended batch and the state of the log after it.
-type batch struct {
+// batch is one appended batch.
+type batch = commit.Batch[point]
+
+// point is the state of the log after a batch.
+type point struct {
 	head     store.Head
 	identity events.Identity
-	bytes    int
-	done     chan struct{}
-	err      error // before done is closed
-}
-
-func (b *batch) Done() <-chan struct{} { return b.done }
-func (b *batch) Err() error            { return b.err }
-func (b *batch) Bytes() int            { return b.bytes }
-
-// offset is one SetOffset, and the batch whose commit makes it durable (counted from 1).
-type offset struct {
-	consumer string
-	through  events.Sequence
-	rides    int
+	offsets  map[string]events.Sequence // that became durable with the batch
 }
 
 var _ store.Log = (*Log)(nil)
@@ -70,7 +63,10 @@ func FileBytes(bytes int) Option { return func(l *Log) { l.fileBytes = bytes } }
 
 // New returns an empty log of that identity.
 func New(identity events.Identity, options ...Option) *Log {
-	l := &Log{identity: identity, index: index.New(1), fileFirst: 1, changed: make(chan struct{})}
+	l := &Log{
+		identity: identity, index: index.New(1), fileFirst: 1, queue: commit.New[point](nil), changed: make(chan struct{}),
+		offsets: map[string]events.Sequence{}, based: map[string]events.Sequence{},
+	}
 	for _, o := range options {
 		o(l)
 	}
@@ -95,14 +91,14 @@ func (l *Log) head(batches int) store.Head {
 	if batches == 0 {
 		return store.Head{}
 	}
-	return l.batches[batches-1].head
+	return l.batches[batches-1].Work.head
 }
 
 // Room is described by store.Log.
 func (l *Log) Room(bytes int) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.ended(); err != nil {
+	if err := l.queue.Ended(); err != nil {
 		return err
 	}
 	if l.limit > 0 && l.bytes+bytes > l.limit {
@@ -126,36 +122,24 @@ func (l *Log) NextFile() events.Sequence {
 }
 
 // Append is described by store.Log. A batch that breaks the contract fails the log.
-func (l *Log) Append(b events.Batch, _ bool) store.Commit {
+func (l *Log) Append(b events.Batch, soon bool) store.Commit {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	entry := &batch{done: make(chan struct{})}
-	if err := l.ended(); err != nil {
-		entry.err = err
-		close(entry.done)
+	entry := commit.NewBatch[point]()
+	if err := l.queue.Ended(); err != nil {
+		entry.End(err)
 		return entry
 	}
 	if err := l.add(entry, b); err != nil {
-		l.failed = err
-		entry.err = fmt.Errorf("%w: %w", store.ErrFailed, err)
-		close(entry.done)
+		l.queue.Fail(err, entry)
 		l.announce()
 		return entry
 	}
+	l.queue.Push(entry, soon)
 	if !l.manual {
-		l.commit(len(l.batches))
+		l.commit(l.queue.Len())
 	}
 	return entry
-}
-
-func (l *Log) ended() error {
-	switch {
-	case l.closed:
-		return store.ErrClosed
-	case l.failed != nil:
-		return fmt.Errorf("%w: %w", store.ErrFailed, l.failed)
-	}
-	return nil
 }
 
 func (l *Log) add(entry *batch, b events.Batch) error {
@@ -184,7 +168,8 @@ func (l *Log) add(entry *batch, b events.Batch) error {
 		stored, size = append(stored, bytes), size+len(bytes)
 	}
 	head.Sequence, head.Time = b.Last(), b.Records[0].Time
-	entry.head, entry.identity, entry.bytes = head, identity, size
+	entry.Work = point{head: head, identity: identity}
+	entry.Size(len(b.Records), int64(size))
 	l.identity = identity
 	l.records = append(l.records, stored...)
 	l.batches = append(l.batches, entry)
@@ -203,15 +188,18 @@ func (l *Log) Commit(n int) int {
 }
 
 func (l *Log) commit(n int) int {
-	n = min(n, len(l.batches)-l.durable)
-	for range n {
-		close(l.batches[l.durable].done)
-		l.durable++
+	group, offsets := l.queue.TakeFirst(n), l.queue.Offsets()
+	if len(group) == 0 {
+		return 0
 	}
-	if n > 0 {
-		l.announce()
+	group[0].Work.offsets = offsets
+	l.queue.Landed(group, offsets)
+	l.durable += len(group)
+	l.announce()
+	for _, b := range group {
+		b.End(nil)
 	}
-	return n
+	return len(group)
 }
 
 func (l *Log) announce() {
@@ -234,16 +222,23 @@ func (l *Log) Crash(keep int) *Log {
 	defer l.mu.Unlock()
 	keep = min(keep, len(l.batches))
 	c := New(l.identity)
+	maps.Copy(c.based, l.based)
+	maps.Copy(c.offsets, l.based)
 	c.manual, c.limit, c.fileBytes = l.manual, l.limit, l.fileBytes
 	if keep > 0 {
-		c.identity = l.batches[keep-1].identity
+		c.identity = l.batches[keep-1].Work.identity
 	} else {
 		c.identity.Epoch = 1
 	}
-	for _, old := range l.batches[:keep] {
-		kept := &batch{head: old.head, identity: old.identity, done: make(chan struct{})}
-		close(kept.done)
+	for i, old := range l.batches[:keep] {
+		kept := commit.NewBatch[point]()
+		kept.Work = old.Work
+		if i == l.durable { // it takes along what waits here
+			kept.Work.offsets = l.queue.Offsets()
+		}
+		kept.End(nil)
 		c.batches = append(c.batches, kept)
+		maps.Copy(c.offsets, kept.Work.offsets)
 	}
 	c.durable = keep
 	c.records = slices.Clone(l.records[:c.head(keep).Sequence])
@@ -258,18 +253,13 @@ func (l *Log) Crash(keep int) *Log {
 		}
 		c.index.Add(&header, nameIn(&header, stored))
 	}
-	for _, o := range l.offsets {
-		if o.rides <= keep {
-			c.offsets = append(c.offsets, o)
-		}
-	}
 	c.snapshots = slices.Clone(l.snapshots)
 	return c
 }
 
 func (l *Log) endsBatch(s events.Sequence) bool {
 	_, found := slices.BinarySearchFunc(l.batches, s, func(b *batch, s events.Sequence) int {
-		return int(int64(b.head.Sequence) - int64(s))
+		return int(int64(b.Work.head.Sequence) - int64(s))
 	})
 	return found
 }
@@ -289,7 +279,7 @@ func nameIn(h *events.Header, stored []byte) index.Name {
 func (l *Log) Wait(ctx context.Context, after events.Sequence) (events.Sequence, error) {
 	for {
 		l.mu.Lock()
-		head, changed, err := l.head(l.durable).Sequence, l.changed, l.ended()
+		head, changed, err := l.head(l.durable).Sequence, l.changed, l.queue.Ended()
 		l.mu.Unlock()
 		switch {
 		case head > after:
@@ -312,25 +302,18 @@ func (l *Log) Offset(consumer string) (events.Sequence, error) {
 	if l.closed {
 		return 0, store.ErrClosed
 	}
-	for _, o := range slices.Backward(l.offsets) {
-		if o.consumer == consumer {
-			return o.through, nil
-		}
-	}
-	return 0, nil
+	return l.offsets[consumer], nil
 }
 
 // SetOffset is described by store.Log.
 func (l *Log) SetOffset(consumer string, through events.Sequence) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.ended(); err != nil {
+	if err := l.queue.Ended(); err != nil {
 		return err
 	}
-	l.offsets = slices.DeleteFunc(l.offsets, func(o offset) bool { // one that is durable is enough to fall back on
-		return o.consumer == consumer && o.rides > l.durable
-	})
-	l.offsets = append(l.offsets, offset{consumer: consumer, through: through, rides: l.durable + 1})
+	l.offsets[consumer] = through
+	l.queue.SetOffset(consumer, through)
 	return nil
 }
 
@@ -338,7 +321,7 @@ func (l *Log) SetOffset(consumer string, through events.Sequence) error {
 func (l *Log) SaveSnapshot(_ context.Context, s store.Snapshot) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.ended(); err != nil {
+	if err := l.queue.Ended(); err != nil {
 		return err
 	}
 	if !l.holds(s) {
@@ -371,7 +354,7 @@ func (l *Log) holds(s store.Snapshot) bool {
 	if s.Identity != l.identity {
 		return false
 	}
-	return slices.ContainsFunc(l.batches[:l.durable], func(b *batch) bool { return b.head == s.Head })
+	return slices.ContainsFunc(l.batches[:l.durable], func(b *batch) bool { return b.Work.head == s.Head })
 }
 
 func copySnapshot(s store.Snapshot) store.Snapshot {
@@ -383,23 +366,36 @@ func copySnapshot(s store.Snapshot) store.Snapshot {
 	return s
 }
 
+// keepOffsets makes those durable that ride with no batch.
+func (l *Log) keepOffsets() {
+	rest := l.queue.Offsets()
+	if rest == nil || l.queue.Failed() != nil {
+		return
+	}
+	l.queue.Landed(nil, rest)
+	if l.durable == 0 {
+		maps.Copy(l.based, rest)
+		return
+	}
+	at := &l.batches[l.durable-1].Work
+	all := maps.Clone(at.offsets)
+	if all == nil {
+		all = map[string]events.Sequence{}
+	}
+	maps.Copy(all, rest)
+	at.offsets = all
+}
+
 // Close is described by store.Log. To open the log again, use Crash with all its batches.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed {
+	if !l.queue.Close() {
 		return nil
 	}
-	if l.failed == nil {
-		l.commit(len(l.batches))
-		for i := range l.offsets {
-			l.offsets[i].rides = 0
-		}
-	}
+	l.commit(l.queue.Len())
+	l.keepOffsets()
 	l.closed = true
 	l.announce()
-	if l.failed != nil {
-		return fmt.Errorf("%w: %w", store.ErrFailed, l.failed)
-	}
-	return nil
+	return l.queue.Failed()
 }

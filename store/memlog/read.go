@@ -99,7 +99,7 @@ func (l *Log) Chain(at events.Sequence) (events.Hash, error) {
 	}
 	l.mu.Lock()
 	ends, _ := slices.BinarySearchFunc(l.batches, at+1, func(b *batch, s events.Sequence) int {
-		return cmp.Compare(b.head.Sequence, s)
+		return cmp.Compare(b.Work.head.Sequence, s)
 	})
 	from := l.head(ends)
 	l.mu.Unlock()
