@@ -28,6 +28,10 @@ var (
 	// when the log is opened again.
 	ErrFailed = errors.New("log failed")
 
+	// ErrFenced: another writer has taken the log over. What was not durable by then never will be of this writer. A Commit that ends
+	// so is ErrFailed, too.
+	ErrFenced = errors.New("another process has taken the log over")
+
 	// ErrLost: the log had records that it does not have any more, or has others in their place. It is ErrCorrupt, too.
 	ErrLost = errors.New("records of the log are lost")
 

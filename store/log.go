@@ -68,7 +68,8 @@ type Log interface {
 	// are. With soon, the commit begins as soon as the one before it ended; without, nobody waits for it: it rides
 	// with the next that somebody does wait for, at the latest after 100 ms or when 64 KiB wait. It never refuses
 	// for space that Room promised. A Commit that fails is the end of this Log: every later one fails with
-	// ErrFailed, and the caller must stop, having acted on nothing that was not durable.
+	// ErrFailed, and the caller must stop, having acted on nothing that was not durable. It is ErrFenced when another
+	// writer has taken the log over.
 	Append(b events.Batch, soon bool) Commit
 
 	// Offset is the sequence through which the named consumer has got; 0 when it is not known. After a crash it may

@@ -94,7 +94,7 @@ func (r *Runner) Run(ctx context.Context) error {
 		case <-clock.C:
 			r.followClock(ctx)
 		case err := <-failed:
-			return fmt.Errorf("the log failed: %w", err)
+			return logFailed(err)
 		case <-ctx.Done():
 			return r.stop(durable, failed)
 		}
@@ -110,6 +110,14 @@ func (r *Runner) ended(err error) error {
 		return errors.Join(err, unstored)
 	}
 	return err
+}
+
+// logFailed says why a run ends whose log takes nothing more.
+func logFailed(err error) error {
+	if errors.Is(err, store.ErrFenced) {
+		return fmt.Errorf("this controller stops, and sends nothing more: %w", err)
+	}
+	return fmt.Errorf("the log failed: %w", err)
 }
 
 // halt stops the executor once another controller was found. The goroutine ends when all that was begun has ended. It is not ended by
@@ -290,7 +298,7 @@ func (r *Runner) stop(durable <-chan events.Sequence, failed <-chan error) error
 		case <-lost:
 			lose()
 		case err := <-failed:
-			return fmt.Errorf("the log failed: %w", err)
+			return logFailed(err)
 		case <-stopped:
 			draining = false
 		}

@@ -43,7 +43,7 @@ func TestAnotherWriterIsFencedOff(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = storetest.Outcome(t, w.Append(true, storetest.Pod("job-a", 1)))
-		if !errors.Is(err, store.ErrFailed) || !errors.Is(err, errFenced) {
+		if !errors.Is(err, store.ErrFailed) || !errors.Is(err, store.ErrFenced) {
 			t.Errorf("%s: commit %v, want that it is fenced off", name, err)
 		}
 		if l.Head() != good {

@@ -12,6 +12,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
 )
 
 // effects are what the log does to the machine beyond reading and writing small files; tests of what happens when these
@@ -40,7 +41,7 @@ type tail struct {
 }
 
 // errFenced is met when the tail does not end as this process left it: somebody else wrote to it.
-var errFenced = errors.New("the head of the tail is not the one this process wrote: another process writes to this log")
+var errFenced = fmt.Errorf("%w: the head of the tail is not the one that this process wrote", store.ErrFenced)
 
 // openTail opens a bbolt file to write to. Its pages must have been checked; a file that does not exist is made.
 func openTail(path string, rotateBytes int64, effects effects) (*tail, error) {

@@ -207,6 +207,14 @@ func (l *Log) announce() {
 	l.changed = make(chan struct{})
 }
 
+// Fence lets another writer take the log over: what is not durable, and all that is appended after, fails with ErrFenced.
+func (l *Log) Fence() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.queue.Fail(store.ErrFenced)
+	l.announce()
+}
+
 // Batches says how many batches were appended, and how many of them are durable.
 func (l *Log) Batches() (appended, durable int) {
 	l.mu.Lock()
