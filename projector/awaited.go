@@ -21,9 +21,9 @@ func (in *Intake) First(o *events.Observation) bool {
 	if _, ok := o.Facts.(*events.JobSeen); !ok {
 		return false
 	}
-	j := in.World.Job(events.JobStream(o.Job.UID))
-	_, stub := in.World.Stub(o.Job.UID)
-	return !stub && (j == nil || !j.Known())
+	stream := events.JobStream(o.Job.UID)
+	j := in.World.Job(stream)
+	return in.World.Retired(stream) == nil && (j == nil || !j.Known())
 }
 
 // awaits reports whether the Job's object shows its deletion, what a read is to show, or the status write in flight.

@@ -44,7 +44,7 @@ func (w *World) Check(rec *events.Record) error {
 	if rec.Stream != events.Controller && rec.Sequence <= w.floors[rec.Stream] {
 		return nil // a snapshot has it
 	}
-	j := w.jobs[rec.Stream]
+	j := w.Job(rec.Stream)
 	switch f := rec.Facts.(type) {
 	case *events.JobSeen:
 		known := f.Spec != "" && w.specs.byHash[f.Spec].spec != nil || j != nil && j.Spec != nil && (f.Spec == "" || f.Spec == j.Spec.Hash)
@@ -56,7 +56,7 @@ func (w *World) Check(rec *events.Record) error {
 			return fmt.Errorf("record %d stores a spec with the policies %q, which no record before it stores", rec.Sequence, f.Policies)
 		}
 	case *events.StoredState:
-		if rec.Stream == events.Controller || j != nil {
+		if rec.Stream == events.Controller || w.subjects[rec.Stream] != nil {
 			return nil // it is not taken over
 		}
 		if err := NewWorld().RestoreStream(rec.Stream, f.Encoded, rec.Evidence.State); err != nil {

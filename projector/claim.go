@@ -59,27 +59,11 @@ func (j *Job) enterClaim(p *Pod, claimed bool) {
 			j.unowned = map[types.UID]*Pod{}
 		}
 		j.unowned[p.UID] = p
-		return
-	}
-	for _, uid := range p.Candidates {
-		if j.awaiting == nil {
-			j.awaiting = map[types.UID]map[types.UID]struct{}{}
-		}
-		if j.awaiting[uid] == nil {
-			j.awaiting[uid] = map[types.UID]struct{}{}
-		}
-		j.awaiting[uid][p.UID] = struct{}{}
 	}
 }
 
 func (j *Job) leaveClaim(p *Pod) {
 	delete(j.unowned, p.UID)
-	for _, uid := range p.Candidates {
-		delete(j.awaiting[uid], p.UID)
-		if len(j.awaiting[uid]) == 0 {
-			delete(j.awaiting, uid)
-		}
-	}
 }
 
 // claim is the adoption or the release of the pod that is in flight; nil for none.

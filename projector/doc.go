@@ -1,6 +1,7 @@
 // Package projector folds records into the state of each Job.
 //
-// [World] is everything that one log says; [Job] is what it says about one Job, and all that a decision reads. Folding
+// [World] is everything that one log says. It holds a [Subject] for each stream, which is all that a decision reads: a [Job], what is
+// kept of one that has [Retired], or the [Strays] of a namespace. Folding
 // is a function: the same records give the same state on any machine, from a snapshot or from the first record, and in
 // either order of a command's outcome and its observation. Invariants:
 //
@@ -15,7 +16,7 @@
 //
 // # Concurrency
 //
-// World and Job are not safe for concurrent use; the loop owns them.
+// World and its subjects are not safe for concurrent use; the loop owns them.
 //
-// Read job.go first, then apply.go, then package reconciler.
+// Read subject.go and job.go first, then apply.go, then package reconciler.
 package projector

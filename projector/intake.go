@@ -92,15 +92,15 @@ func (in *Intake) missingJobs(seen map[types.UID]bool, version uint64) []Draft {
 			drafts = append(drafts, missedJob(j.Ref, version))
 		}
 	}
-	var stubs []Stub
-	for uid, s := range in.World.stubs {
-		if !seen[uid] && s.Version <= version {
-			stubs = append(stubs, s)
+	var retired []*Retired
+	for uid, r := range in.World.retired {
+		if !seen[uid] && r.Version <= version {
+			retired = append(retired, r)
 		}
 	}
-	slices.SortFunc(stubs, func(a, b Stub) int { return cmp.Compare(a.Head, b.Head) })
-	for _, s := range stubs {
-		drafts = append(drafts, missedJob(s.Ref, version))
+	slices.SortFunc(retired, func(a, b *Retired) int { return cmp.Compare(a.Head, b.Head) })
+	for _, r := range retired {
+		drafts = append(drafts, missedJob(r.Ref, version))
 	}
 	return drafts
 }
@@ -121,7 +121,7 @@ func (in *Intake) covers(j *Job) bool {
 
 func (in *Intake) missingPods(seen map[types.UID]bool, version uint64) []Draft {
 	var drafts []Draft
-	for _, j := range in.World.Jobs() {
+	for _, j := range in.World.Holders() {
 		if ns := in.World.Settings.Namespace; ns != "" && ns != j.Ref.Namespace {
 			continue
 		}
@@ -149,7 +149,7 @@ func (in *Intake) jobSeen(o *events.Observation, f *events.JobSeen, next events.
 	in.mark(events.Jobs, o.Job.UID)
 	stream := events.JobStream(o.Job.UID)
 	j := in.World.Job(stream)
-	if _, stub := in.World.Stub(o.Job.UID); stub && j == nil {
+	if in.World.Retired(stream) != nil {
 		return nil
 	}
 	seen := *f
@@ -216,8 +216,7 @@ func (in *Intake) news(j *Job, seen *events.JobSeen) bool {
 func (in *Intake) jobGone(o *events.Observation, f *events.JobGone) []Draft {
 	stream := events.JobStream(o.Job.UID)
 	j := in.World.Job(stream)
-	_, stub := in.World.Stub(o.Job.UID)
-	if (j == nil && !stub) || (j != nil && (j.Gone || !j.Known())) {
+	if (j == nil && in.World.Retired(stream) == nil) || (j != nil && (j.Gone || !j.Known())) {
 		return nil
 	}
 	return []Draft{{Stream: stream, Kind: events.KindJobDeleted, Facts: f, Evidence: o.Evidence}}
@@ -227,12 +226,12 @@ func (in *Intake) podSeen(o *events.Observation, f *events.PodSeen) []Draft {
 	in.mark(events.Pods, f.UID)
 	f, stream, ours := in.route(o, f)
 	var drafts []Draft
-	if home, p := in.World.whereIs(f.UID); p != nil && (!ours || home.Stream != stream) {
+	if home, p := in.World.whereIs(f.UID); p != nil && (!ours || home.ID() != stream) {
 		if f.Version < p.Version {
 			return nil // of before it came there
 		}
 		drafts = append(drafts, Draft{
-			Stream: home.Stream, Kind: events.KindPodDeleted,
+			Stream: home.ID(), Kind: events.KindPodDeleted,
 			Facts: &events.PodGone{UID: f.UID, Version: f.Version, Moved: true}, Evidence: o.Evidence,
 		})
 	}
@@ -241,8 +240,8 @@ func (in *Intake) podSeen(o *events.Observation, f *events.PodSeen) []Draft {
 	}
 	j := in.World.Job(stream)
 	kind, evidence := events.KindPodAdded, o.Evidence
-	if j != nil {
-		if p := j.Pod(f.UID); p != nil {
+	if home := in.World.Subject(stream); home != nil {
+		if p := home.Pod(f.UID); p != nil {
 			known := p.Seen && !p.Gone // one that is gone may have been with another Job, and come back as it was
 			if f.Version < p.Version || (known && samePod(p, f) && !told(p, f)) {
 				return drafts
@@ -311,5 +310,5 @@ func (in *Intake) podGone(o *events.Observation, f *events.PodGone) []Draft {
 	if evidence.Name == "" { // an informer that only misses it keeps no names
 		evidence.Name = p.Name
 	}
-	return []Draft{{Stream: home.Stream, Kind: events.KindPodDeleted, Facts: f, Evidence: evidence}}
+	return []Draft{{Stream: home.ID(), Kind: events.KindPodDeleted, Facts: f, Evidence: evidence}}
 }

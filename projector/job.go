@@ -10,7 +10,7 @@ import (
 )
 
 // Job is what the log says about one Job, and all that a decision reads. Before its object has been seen it is a
-// placeholder for pods that name it as their owner; in a namespace's stream it holds the pods without an owner.
+// placeholder for pods that name it as their owner (PhaseUnknown). When nothing is left to do it becomes a Retired.
 type Job struct {
 	Stream   events.Stream
 	Ref      events.JobRef   // Namespace and Name are evidence
@@ -40,8 +40,7 @@ type Job struct {
 	holding   queue
 	orphaned  queue
 	disowned  queue
-	unowned   map[types.UID]*Pod                   // pods without an owner, in the stream of a Job
-	awaiting  map[types.UID]map[types.UID]struct{} // in a namespace's stream: by candidate, the pods that wait for it
+	unowned   map[types.UID]*Pod // pods without an owner, in the stream of a Job
 	tally     Tally
 	uncounted map[types.UID]bool // of the base; true: failed
 	policies  *Policies
@@ -81,7 +80,7 @@ type Job struct {
 
 	rivalry rivalry
 
-	Retired bool                        // nothing is left to do; only a stub is kept
+	Retired bool                        // nothing is left to do: a Retired takes its place
 	first   events.Sequence             // its first record
 	homes   map[types.UID]events.Stream // the World's: where each pod is
 	deletes int                         // deletions in flight

@@ -27,8 +27,9 @@ import (
 
 // routeOrphan finds the stream of a pod without an owner, and its facts as they are recorded there.
 func (in *Intake) routeOrphan(namespace string, f *events.PodSeen) (facts *events.PodSeen, stream events.Stream, ours bool) {
-	holder, was := in.World.whereIs(f.UID)
-	if was != nil && holder.Stream.Kind != events.StreamJob {
+	home, was := in.World.whereIs(f.UID)
+	holder, is := home.(*Job)
+	if !is {
 		was = nil
 	}
 	if was != nil && (was.Claim != nil || was.Drop != nil || was.Delete != nil || was.written || holder.removes(was)) {
@@ -62,7 +63,7 @@ func (in *Intake) routeOrphan(namespace string, f *events.PodSeen) (facts *event
 func (in *Intake) adopter(f *events.PodSeen) *Job {
 	var first *Job
 	for _, uid := range f.Candidates {
-		j := in.World.jobs[events.JobStream(uid)]
+		j := in.World.Job(events.JobStream(uid))
 		if j != nil && j.Eligible() && in.manages(j) && (first == nil || j.adoptsBefore(first, f.UID)) {
 			first = j
 		}
@@ -84,10 +85,11 @@ func (j *Job) adoptsBefore(o *Job, pod types.UID) bool {
 
 // unknown reports whether nothing is known of a Job whose UID an observation named: it is yet to come.
 func (in *Intake) unknown(uid types.UID) bool {
-	if _, stub := in.World.stubs[uid]; stub {
+	stream := events.JobStream(uid)
+	if in.World.Retired(stream) != nil {
 		return false
 	}
-	j := in.World.jobs[events.JobStream(uid)]
+	j := in.World.Job(stream)
 	return j == nil || !j.Known()
 }
 
@@ -95,27 +97,23 @@ func (in *Intake) unknown(uid types.UID) bool {
 // a pod: it may have come to be known, have finished, or be deleted. It costs what there are such pods in the Job's stream, or
 // that waited for it.
 func (in *Intake) Follow(s events.Stream) []Draft {
-	j := in.World.jobs[s]
-	if j == nil || s.Kind != events.StreamJob {
+	j := in.World.Job(s)
+	if j == nil {
 		return nil
 	}
 	var drafts []Draft
 	if len(j.unowned) > 0 {
 		drafts = in.moved(drafts, j, j.unowned)
 	}
-	if ns := in.World.jobs[events.NamespaceStream(j.Ref.Namespace)]; ns != nil && j.Known() && len(ns.awaiting[j.Ref.UID]) > 0 {
-		waiting := map[types.UID]*Pod{}
-		for uid := range ns.awaiting[j.Ref.UID] {
-			waiting[uid] = ns.pods[uid]
-		}
-		drafts = in.moved(drafts, ns, waiting)
+	if strays := in.World.strays(j.Ref.Namespace); strays != nil && j.Known() && len(strays.awaiting[j.Ref.UID]) > 0 {
+		drafts = in.moved(drafts, strays, strays.waitFor(j.Ref.UID))
 	}
 	return drafts
 }
 
 // FollowPod does so for one pod of the Job, after the end of a command about that pod: no other belongs elsewhere because of it.
 func (in *Intake) FollowPod(s events.Stream, uid types.UID) []Draft {
-	j := in.World.jobs[s]
+	j := in.World.Job(s)
 	if j == nil || j.unowned[uid] == nil {
 		return nil
 	}
@@ -123,7 +121,7 @@ func (in *Intake) FollowPod(s events.Stream, uid types.UID) []Draft {
 }
 
 // moved adds the drafts for those pods that belong elsewhere, or that are recorded with other facts there.
-func (in *Intake) moved(drafts []Draft, from *Job, pods map[types.UID]*Pod) []Draft {
+func (in *Intake) moved(drafts []Draft, from Subject, pods map[types.UID]*Pod) []Draft {
 	ordered := make([]*Pod, 0, len(pods))
 	for _, p := range pods {
 		ordered = append(ordered, p)
@@ -134,16 +132,17 @@ func (in *Intake) moved(drafts []Draft, from *Job, pods map[types.UID]*Pod) []Dr
 			continue // the watch is yet to tell its end
 		}
 		facts := p.PodSeen
-		f, stream, ours := in.routeOrphan(from.Ref.Namespace, &facts)
-		if ours && stream == from.Stream && f.Equal(&p.PodSeen) {
+		namespace := from.Reference().Namespace
+		f, stream, ours := in.routeOrphan(namespace, &facts)
+		if ours && stream == from.ID() && f.Equal(&p.PodSeen) {
 			continue
 		}
-		evidence := events.Evidence{Namespace: from.Ref.Namespace, Name: p.Name, Node: p.Node}
+		evidence := events.Evidence{Namespace: namespace, Name: p.Name, Node: p.Node}
 		kind := events.KindPodChanged
-		if !ours || stream != from.Stream {
+		if !ours || stream != from.ID() {
 			kind = events.KindPodAdded
 			drafts = append(drafts, Draft{
-				Stream: from.Stream, Kind: events.KindPodDeleted,
+				Stream: from.ID(), Kind: events.KindPodDeleted,
 				Facts: &events.PodGone{UID: p.UID, Version: p.Version, Moved: true}, Evidence: evidence,
 			})
 		}

@@ -5,25 +5,25 @@ import (
 )
 
 // rewind forgets all that was learnt of a cluster which was proven to have gone back (design §5, Versions), or of which the log has lost
-// records: Jobs, pods, stubs, commands in flight, waits and versions are of a past that the cluster does not have. The listing that follows is the truth, as
+// records: Jobs, pods, commands in flight, waits and versions are of a past that the cluster does not have. The listing that follows is the truth, as
 // it is after the loss of a log (design §2, invariant 4). Nothing is decided before that listing is complete.
 func (w *World) rewind(at events.Sequence) {
-	for s, j := range w.jobs {
+	for s, subject := range w.subjects {
 		if w.floors[s] >= at {
 			continue // a snapshot has it as it was seen after the rewind
 		}
-		if j.Spec != nil {
+		if j := subject.holder(); j != nil && j.Spec != nil {
 			w.specs.release(j.Spec.Hash)
 		}
-		delete(w.jobs, s)
+		delete(w.subjects, s)
 	}
-	for uid := range w.stubs {
+	for uid := range w.retired {
 		if w.floors[events.JobStream(uid)] < at {
-			delete(w.stubs, uid)
+			delete(w.retired, uid)
 		}
 	}
 	for uid, s := range w.homes {
-		if w.jobs[s] == nil {
+		if w.subjects[s] == nil {
 			delete(w.homes, uid)
 		}
 	}

@@ -19,25 +19,20 @@ var deterministic = proto.MarshalOptions{Deterministic: true}
 // StreamState encodes what the world says about a stream other than the controller's: facts, and the names that belong
 // to them. ok is false when it holds nothing of the stream.
 func (w *World) StreamState(s events.Stream) (facts, names []byte, ok bool) {
-	j := w.jobs[s]
-	if j == nil {
-		stub, ok := w.stubs[types.UID(s.ID)]
-		if !ok {
-			return nil, nil, false
-		}
-		facts, names = encode(stubToWire(stub))
-		return facts, names, true
+	subject := w.Subject(s)
+	if subject == nil {
+		return nil, nil, false
 	}
-	facts, names = encode(j.toWire())
+	facts, names = encode(subject.toWire())
 	return facts, names, true
 }
 
 // RefOf names the Job of a stream, as far as the world knows it.
 func (w *World) RefOf(s events.Stream) events.JobRef {
-	if j := w.jobs[s]; j != nil {
-		return j.Ref
+	if subject := w.Subject(s); subject != nil {
+		return subject.Reference()
 	}
-	return w.stubs[types.UID(s.ID)].Ref
+	return events.JobRef{}
 }
 
 // RestoreStream takes over an encoded state, as StreamState gave it.
@@ -52,29 +47,19 @@ func (w *World) RestoreStream(s events.Stream, facts, names []byte) error {
 	}
 	ref := events.JobRef{Namespace: called.GetNamespace(), Name: called.GetName(), UID: types.UID(s.ID)}
 	if stub := state.GetStub(); stub != nil {
-		w.stubs[ref.UID] = Stub{
-			Ref: ref, Version: stub.GetVersion(), Finished: events.Time(stub.GetFinished()),
-			TTL: stub.GetTtlPlusOne() - 1, Head: events.Sequence(stub.GetHead()),
-		}
+		w.retired[ref.UID] = retiredFromWire(ref, stub)
 		return nil
 	}
 	j, err := w.jobFromWire(s, &state, &called)
 	if err != nil {
 		return fmt.Errorf("decode state of %s: %w", s, err)
 	}
-	w.jobs[s] = j
+	w.hold(j)
 	return nil
 }
 
 func encode(facts *pb.JobState, names *pb.StateNames) (f, n []byte) {
 	return marshal(facts), marshal(names)
-}
-
-func stubToWire(s Stub) (*pb.JobState, *pb.StateNames) {
-	return &pb.JobState{Stub: &pb.StubState{
-			Version: s.Version, Finished: int64(s.Finished), TtlPlusOne: s.TTL + 1, Head: uint64(s.Head),
-		}},
-		&pb.StateNames{Namespace: s.Ref.Namespace, Name: s.Ref.Name}
 }
 
 func (j *Job) toWire() (*pb.JobState, *pb.StateNames) {
@@ -333,17 +318,15 @@ type StreamAt struct {
 	Facts, Names []byte
 }
 
-// Streams are all streams that the world knows, in the order in which they began; stubs last.
+// Streams are all streams that the world knows, in the order in which they began; retired Jobs last.
 func (w *World) Streams() []events.Stream {
 	var out []events.Stream
-	for _, j := range w.Jobs() {
-		out = append(out, j.Stream)
+	for _, s := range w.Subjects() {
+		out = append(out, s.ID())
 	}
-	jobs := len(out)
-	for uid := range w.stubs {
-		out = append(out, events.JobStream(uid))
+	for r := range w.RetiredJobs() {
+		out = append(out, r.ID())
 	}
-	slices.SortFunc(out[jobs:], func(a, b events.Stream) int { return cmp.Compare(a.ID, b.ID) })
 	return out
 }
 
@@ -380,7 +363,7 @@ func (w *World) Recovered() {
 	w.specs.keep = false
 	w.specs.pruneAll()
 	clear(w.homes)
-	for _, j := range w.Jobs() {
+	for _, j := range w.Holders() {
 		for _, p := range j.pods {
 			if !p.Gone {
 				w.homes[p.UID] = j.Stream

@@ -94,7 +94,7 @@ var foreign = map[string]string{}
 var besides = []string{
 	"Stream", "Ref", "Now", "Head", "Settings", "Version", "Generation", "Created",
 	"Deleted", "Gone", "Managed", "ManagedBy", "Spec", "SpecAt", "Base", "pods",
-	"unlisted", "released", "surplus", "holding", "orphaned", "disowned", "unowned", "awaiting",
+	"unlisted", "released", "surplus", "holding", "orphaned", "disowned", "unowned",
 	"tally", "uncounted", "policies", "progress", "index", "completed", "taken", "occupants",
 	"misplaced", "fatal", "unremoved", "crowded", "creates", "Ordinal", "Window", "Write",
 	"marked", "Reading", "flights", "Creating", "Writing", "claims", "Confirmed", "Look",

@@ -1,7 +1,6 @@
 package projector
 
 import (
-	"cmp"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -9,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// World is everything that one log says: its Jobs, the pods without an owner, and what the controller went through.
+// World is everything that one log says: its subjects by their streams, and what the controller went through.
 type World struct {
 	Identity events.Identity
 	Head     events.Sequence
@@ -28,22 +27,13 @@ type World struct {
 	pending  []events.Resource          // resources that the open listing still waits for
 	newest   map[events.Resource]uint64 // newest resourceVersion known of each resource
 	specs    specs
-	jobs     map[events.Stream]*Job
-	stubs    map[types.UID]Stub
+	subjects map[events.Stream]Subject         // all but retired Jobs
+	retired  map[types.UID]*Retired            // apart, because they may be many
 	homes    map[types.UID]events.Stream       // of each pod
 	floors   map[events.Stream]events.Sequence // while recovering: through which record a snapshot has each stream
 
 	shares     shares // of namespaces in the log
 	sharesKept int    // how many there may be before those that are empty are forgotten
-}
-
-// Stub is what is kept of a finished Job until its object is gone (design §3).
-type Stub struct {
-	Ref      events.JobRef
-	Version  uint64
-	Finished events.Time
-	TTL      int32 // seconds; events.Unset for none
-	Head     events.Sequence
 }
 
 // NewWorld is what an empty log says.
@@ -52,52 +42,28 @@ func NewWorld() *World {
 		Settings: events.DefaultSettings(),
 		newest:   map[events.Resource]uint64{},
 		specs:    newSpecs(),
-		jobs:     map[events.Stream]*Job{},
-		stubs:    map[types.UID]Stub{},
+		subjects: map[events.Stream]Subject{},
+		retired:  map[types.UID]*Retired{},
 		homes:    map[types.UID]events.Stream{},
 		shares:   shares{},
 	}
 }
 
-// Job is what the log says about a stream; nil when it holds nothing of it, or no more than a stub.
-func (w *World) Job(stream events.Stream) *Job { return w.jobs[stream] }
+// Len is the number of subjects that are no retired Jobs.
+func (w *World) Len() int { return len(w.subjects) }
 
-// whereIs finds the pod that the log knows under that UID, and the Job, placeholder or namespace that holds it; nil for none.
-func (w *World) whereIs(uid types.UID) (*Job, *Pod) {
-	j := w.jobs[w.homes[uid]]
-	if j == nil {
-		return nil, nil
-	}
-	return j, j.pods[uid]
-}
-
-// Jobs are all of them, placeholders and namespaces too, in the order in which their streams began.
-func (w *World) Jobs() []*Job {
-	out := make([]*Job, 0, len(w.jobs))
-	for _, j := range w.jobs {
-		out = append(out, j)
-	}
-	slices.SortFunc(out, func(a, b *Job) int { return cmp.Compare(a.first, b.first) })
-	return out
-}
-
-// Stub is what is kept of a finished Job; ok is false when there is no stub of it.
-func (w *World) Stub(uid types.UID) (s Stub, ok bool) {
-	s, ok = w.stubs[uid]
-	return s, ok
-}
-
-// Len is the number of Jobs, placeholders and namespaces; Stubs that of stubs.
-func (w *World) Len() int { return len(w.jobs) }
-
-// Stubs is the number of finished Jobs that are kept as stubs.
-func (w *World) Stubs() int { return len(w.stubs) }
+// Stubs is the number of retired Jobs.
+func (w *World) Stubs() int { return len(w.retired) }
 
 // Newest is the newest resourceVersion known of a resource; 0 for none. It costs what there are Jobs, or pods: the answers
 // to our own writes count, which are known of each object alone.
 func (w *World) Newest(r events.Resource) uint64 {
 	newest := w.newest[r]
-	for _, j := range w.jobs {
+	for _, subject := range w.subjects {
+		j := subject.holder()
+		if j == nil {
+			continue
+		}
 		switch r {
 		case events.Jobs:
 			newest = max(newest, j.Version)
@@ -116,10 +82,10 @@ func (w *World) Previous(s events.Stream) events.Sequence {
 	if s == events.Controller {
 		return w.previous
 	}
-	if j := w.jobs[s]; j != nil {
-		return j.Head
+	if subject := w.Subject(s); subject != nil {
+		return subject.Last()
 	}
-	return w.stubs[types.UID(s.ID)].Head
+	return 0
 }
 
 // Apply folds rec. It cannot fail: records are validated when they are decoded.
@@ -138,7 +104,7 @@ func (w *World) Apply(rec *events.Record) {
 		namespace := w.namespaceOf(rec) // before the record ends what is known of the stream
 		w.Learn(rec)
 		if rec.Sequence > w.floors[rec.Stream] {
-			w.applyToJob(rec)
+			w.applyToSubject(rec)
 		}
 		if rec.Sequence > w.floors[events.Controller] {
 			w.charge(rec, namespace)
@@ -185,13 +151,13 @@ func (w *World) applyToController(rec *events.Record) {
 	}
 }
 
-// broadcast folds a record of the controller's stream that concerns every Job. A start leaves nothing in flight, which may have
-// been all that was left of a Job whose object is gone.
+// broadcast folds a record of the controller's stream that concerns every subject. A start leaves nothing in flight, which may have
+// been all that was left of a Job whose object is gone. A retired Job has nothing in flight.
 func (w *World) broadcast(rec *events.Record) {
-	for _, j := range w.jobs {
-		if rec.Sequence > w.floors[j.Stream] {
-			j.Apply(rec)
-			w.close(j)
+	for stream, s := range w.subjects {
+		if rec.Sequence > w.floors[stream] {
+			fold(s, rec)
+			w.close(s)
 		}
 	}
 }
@@ -217,38 +183,61 @@ func (w *World) Learn(rec *events.Record) {
 	}
 }
 
-func (w *World) applyToJob(rec *events.Record) {
-	j := w.jobs[rec.Stream]
+// applyToSubject folds a record of a subject's stream into what the world holds of it. What it holds nothing of is opened by what can
+// be a stream's first record; any other one is about a Job that is over.
+func (w *World) applyToSubject(rec *events.Record) {
+	s := w.subjects[rec.Stream]
+	retired := w.Retired(rec.Stream)
 	switch f := rec.Facts.(type) {
 	case *events.StoredState:
-		if j == nil { // a reader that begins with this file, or a stub; DecodeRecord has checked the state
+		if s == nil { // a reader that begins with this file, or a retired Job; DecodeRecord has checked the state
 			_ = w.RestoreStream(rec.Stream, f.Encoded, rec.Evidence.State)
 		}
 		return // the stream's head is the record that follows: a state is stored only before one
 	case *events.JobGone:
-		if j == nil {
-			delete(w.stubs, types.UID(rec.Stream.ID))
+		if retired != nil {
+			delete(w.retired, retired.Ref.UID)
 			return
 		}
 	}
-	if j == nil {
-		if !opens(rec.Kind) {
-			return // about a Job that is over
+	if s == nil && !opens(rec.Kind) {
+		return
+	}
+	if s == nil {
+		s = w.open(rec.Stream, rec.Sequence)
+	}
+	j, _ := s.(*Job)
+	if f, ok := rec.Facts.(*events.JobSeen); ok && j != nil {
+		w.useSpec(j, f)
+	}
+	fold(s, rec)
+	if j != nil {
+		for _, a := range j.rivalry.acts {
+			w.rivalActed(a)
 		}
-		j = w.open(rec.Stream, rec.Sequence)
+		j.rivalry.acts = nil
 	}
-	if f, ok := rec.Facts.(*events.JobSeen); ok {
-		if spec := w.specs.use(f.Spec, j.Spec); spec != nil {
-			j.rekey(j.Spec, spec)
-			j.Spec, j.policies = spec, w.specs.byHash[f.Spec].policies
-		}
+	w.close(s)
+}
+
+// fold is s.Apply. It names the types, because a record that is handed to an interface is allocated on the heap.
+func fold(s Subject, rec *events.Record) {
+	switch s := s.(type) {
+	case *Job:
+		s.Apply(rec)
+	case *Strays:
+		s.Apply(rec)
+	case *Retired:
+		s.Apply(rec)
 	}
-	j.Apply(rec)
-	for _, a := range j.rivalry.acts {
-		w.rivalActed(a)
+}
+
+// useSpec gives a Job the spec that was seen.
+func (w *World) useSpec(j *Job, f *events.JobSeen) {
+	if spec := w.specs.use(f.Spec, j.Spec); spec != nil {
+		j.rekey(j.Spec, spec)
+		j.Spec, j.policies = spec, w.specs.byHash[f.Spec].policies
 	}
-	j.rivalry.acts = nil
-	w.close(j)
 }
 
 // opens reports whether a record of that kind can be a stream's first.
@@ -261,18 +250,33 @@ func opens(k events.Kind) bool {
 	}
 }
 
-func (w *World) open(s events.Stream, at events.Sequence) *Job {
-	delete(w.stubs, types.UID(s.ID)) // it has more to say than its stub
-	j := newJob(s, &w.Settings, w.homes)
+// open begins to hold a stream. A retired Job has more to say then.
+func (w *World) open(stream events.Stream, at events.Sequence) Subject {
+	delete(w.retired, types.UID(stream.ID))
+	j := newJob(stream, &w.Settings, w.homes)
 	j.first = at
-	w.jobs[s] = j
-	return j
+	return w.hold(j)
 }
 
-// close drops what is no longer needed: a Job whose object and pods are gone, wholly; a retired one
-// but for its stub.
-func (w *World) close(j *Job) {
-	if !j.Retired && !j.over() {
+// hold takes a subject over, by the kind of its stream.
+func (w *World) hold(j *Job) Subject {
+	s := Subject(j)
+	if j.Stream.Kind == events.StreamNamespace {
+		s = newStrays(j)
+	}
+	w.subjects[j.Stream] = s
+	return s
+}
+
+// close drops what is no longer needed: a subject of which nothing is left, wholly; of a Job that retires a Retired is kept.
+func (w *World) close(s Subject) {
+	j := s.holder()
+	retires := j != nil && j.Retired
+	if !retires && !s.over() {
+		return
+	}
+	delete(w.subjects, s.ID())
+	if j == nil {
 		return
 	}
 	for uid := range j.pods {
@@ -281,34 +285,21 @@ func (w *World) close(j *Job) {
 	if j.Spec != nil {
 		w.specs.release(j.Spec.Hash)
 	}
-	delete(w.jobs, j.Stream)
-	if j.Retired {
-		w.stubs[j.Ref.UID] = j.stub()
+	if retires {
+		w.retired[j.Ref.UID] = j.retire()
 	}
 }
 
 // over reports whether the Job's account is closed: its object is gone, or never was there, and nothing is left to do.
 func (j *Job) over() bool {
-	switch {
-	case j.Gone:
+	switch j.Phase() {
+	case PhaseGone:
 		return j.Quiet()
-	case !j.Known():
+	case PhaseUnknown:
 		return len(j.pods) == 0 && !j.Busy() && j.arrival > 0
+	default:
+		return false
 	}
-	return false
-}
-
-func (j *Job) stub() Stub {
-	s := Stub{Ref: j.Ref, Version: j.Version, TTL: events.Unset, Head: j.Head}
-	if j.Spec != nil && j.Spec.TTLSecondsAfterFinished != nil {
-		s.TTL = *j.Spec.TTLSecondsAfterFinished
-	}
-	for _, kind := range []string{Complete, Failed} {
-		if c := j.Base.Condition(kind); c != nil && c.Status == "True" {
-			s.Finished = c.Since
-		}
-	}
-	return s
 }
 
 func union(a, b []events.Resource) []events.Resource {

@@ -184,7 +184,8 @@ func TestWhatIsKeptOfAFinishedJob(t *testing.T) {
 			s.Spec, s.SpecAt, s.Status = "kept", f.seq, &events.JobStatus{Conditions: conditions}
 		})
 		f.record(events.KindJobRetired, &events.JobRetired{})
-		s, ok := f.world.Stub(job)
+		s := f.world.Retired(events.JobStream(job))
+		ok := f.world.Subject(s.ID()) == projector.Subject(s) && f.world.Job(s.ID()) == nil && s.Phase() == projector.PhaseRetired
 		return fmt.Sprint(s.Ref.Name, " ", s.Version, " ", s.Finished, " ", s.TTL == events.Unset, " ", s.TTL, " ", s.Head == f.seq, " ", ok)
 	}
 	seconds := int32(30)

@@ -13,7 +13,7 @@ const RulesVersion = 4
 // again after an upgrade that went wrong, so it is raised only when the older rules would do harm.
 const LeastRules = 4
 
-// Decision is what should be done for one Job, and when to look again if nothing happens before.
+// Decision is what should be done for one subject, and when to look again if nothing happens before.
 type Decision struct {
 	events.Decision
 	Wake events.Time // 0 for never
@@ -22,15 +22,23 @@ type Decision struct {
 // Commands reports whether the decision asks for anything. One that does not is not written to the log.
 func (d *Decision) Commands() bool { return len(d.Steps) > 0 }
 
-// Decide says what should be done for job, and why, at the time of its newest record. It looks at nothing but its
+// Decide says what should be done for a subject, and why, at the time of its newest record. It looks at nothing but its
 // argument, so the same prefix of the log always gives the same decision.
-func Decide(job *projector.Job) Decision { return DecideAt(job, job.Now) }
+func Decide(s projector.Subject) Decision { return DecideAt(s, s.Time()) }
 
 // DecideAt is Decide at another time: the loop probes with it whether a wait is over.
-func DecideAt(job *projector.Job, now events.Time) Decision {
-	p := &plan{job: job, now: now, removing: map[*projector.Pod]bool{}}
+func DecideAt(s projector.Subject, now events.Time) Decision {
+	p := &plan{now: now, removing: map[*projector.Pod]bool{}}
+	switch s := s.(type) {
+	case *projector.Job:
+		p.job = s
+	case *projector.Strays:
+		p.job = s.Held()
+	case *projector.Retired:
+		p.retired = s
+	}
 	p.decision.RulesVersion = RulesVersion
-	for _, stage := range stagesOf(job) {
+	for _, stage := range stagesOf(s) {
 		p.stage = stage.name
 		if stage.ask(p); p.over {
 			break
@@ -41,7 +49,8 @@ func DecideAt(job *projector.Job, now events.Time) Decision {
 
 // plan is a decision in the making. Stages read what the ones before them found.
 type plan struct {
-	job      *projector.Job
+	job      *projector.Job     // that is decided on, or that holds the pods which are; nil for a retired Job
+	retired  *projector.Retired // that is decided on; nil for anything else
 	now      events.Time
 	decision Decision
 

@@ -1,7 +1,6 @@
 package reconciler
 
 import (
-	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
 )
 
@@ -55,17 +54,31 @@ func each(rules []rule) func(*plan) {
 	}
 }
 
-func stagesOf(job *projector.Job) []stage {
-	switch {
-	case job.Gone:
-		return gone
-	case job.Stream.Kind == events.StreamNamespace:
+// The stages of a retired Job: nothing is left to do.
+var retired []stage
+
+func stagesOf(subject projector.Subject) []stage {
+	switch s := subject.(type) {
+	case *projector.Job:
+		return stagesOfJob(s)
+	case *projector.Strays:
 		return over
-	case !job.Known():
+	case *projector.Retired:
+		return retired
+	}
+	return nil
+}
+
+func stagesOfJob(job *projector.Job) []stage {
+	phase := job.Phase()
+	switch {
+	case phase == projector.PhaseGone:
+		return gone
+	case phase == projector.PhaseUnknown:
 		return unseen
 	case !job.Managed || !job.Settings.Mode.Manages(job.ManagedBy):
 		return nil
-	case job.Finished():
+	case phase == projector.PhaseFinished:
 		return over
 	case !knownMode(job.Spec.CompletionMode):
 		return nil // J-010

@@ -38,7 +38,7 @@ func Follow(log store.Reader, world *projector.World, m *Metrics) *Consumer {
 		jobs:    map[events.Stream]*job{}, specs: specs{}, held: map[types.UID]int{},
 	}
 	c.cursor = follow.Cursor{Log: log, Next: world.Head + 1, Take: c.count}
-	for _, j := range world.Jobs() {
+	for _, j := range world.Holders() {
 		c.find(j)
 	}
 	c.countHeld()

@@ -33,10 +33,10 @@ func (m *machine) checkClock() {
 func (m *machine) checkStep(w *projector.World, s events.Stream, step time.Duration, at events.Sequence) {
 	m.t.Helper()
 	kept, set := m.copyOf(w, s), m.copyOf(w, s)
-	if kept == nil {
-		return // a stub
+	if _, retired := kept.(*projector.Retired); retired {
+		return // its wait ends at a time that the API server has published
 	}
-	kept.Confirmed = 0 // a live read is believed at its very time only (J-176)
+	heldBy(kept).Confirmed = 0 // a live read is believed at its very time only (J-176)
 	set.Apply(&events.Record{
 		Header: events.Header{Sequence: at + 1, Time: w.Now.Add(step), Stream: events.Controller, Kind: events.KindClockStepped},
 		Facts:  &events.ClockStepped{Step: step},
@@ -57,8 +57,8 @@ func (m *machine) checkStep(w *projector.World, s events.Stream, step time.Durat
 	}
 }
 
-// copyOf is a Job of its own with the state that the world holds of a stream.
-func (m *machine) copyOf(w *projector.World, s events.Stream) *projector.Job {
+// copyOf is a subject of its own with the state that the world holds of a stream.
+func (m *machine) copyOf(w *projector.World, s events.Stream) projector.Subject {
 	m.t.Helper()
 	facts, names, ok := w.StreamState(s)
 	if !ok {
@@ -68,12 +68,12 @@ func (m *machine) copyOf(w *projector.World, s events.Stream) *projector.Job {
 		{Stream: events.Controller, AsOf: w.Head, Facts: w.ControllerState()}, {Stream: s, AsOf: w.Head, Facts: facts, Names: names},
 	})
 	m.must(err)
-	return other.Job(s)
+	return other.Subject(s)
 }
 
 // decidedAt is what is decided at a time that the clock calls t and step more, and in how long it is looked at again. Times that
 // commands carry are left out: those of before are as they were published, those of now as the clock has them.
-func decidedAt(j *projector.Job, t events.Time, step time.Duration) string {
+func decidedAt(j projector.Subject, t events.Time, step time.Duration) string {
 	d := reconciler.DecideAt(j, t.Add(step))
 	var b strings.Builder
 	for _, s := range d.Steps {

@@ -26,11 +26,11 @@ type hint struct {
 }
 
 // hear notes what an input lets us hope for. It costs nothing while no create stands.
-func (l *Loop) hear(b *batch, j *projector.Job, d *projector.Draft) {
+func (l *Loop) hear(b *batch, j projector.Subject, d *projector.Draft) {
 	if len(l.retrying.lines) == 0 || j == nil {
 		return
 	}
-	h := hint{namespace: j.Ref.Namespace, creates: 1}
+	h := hint{namespace: j.Reference().Namespace, creates: 1}
 	switch f := d.Facts.(type) {
 	case *events.CommandEnded: // not folded yet, so it is in flight
 		if _, create := j.InFlight(f.Command).(*events.CreatePod); !create || f.Ending != events.Done {
@@ -128,7 +128,7 @@ func (l *Loop) hasten(name events.CommandID, now events.Time, h hint) {
 	if h.later {
 		at = max(at, now.Add(backoff))
 	}
-	if j := l.world.Job(k.stream); j != nil {
+	if j := l.world.Subject(k.stream); j != nil {
 		if _, retry := j.Retrying(name); retry != nil && retry.Wished(&l.world.Settings) {
 			at = max(at, retry.Until)
 		}

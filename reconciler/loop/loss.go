@@ -37,7 +37,7 @@ func (l *Loop) decided(c events.Claim) bool {
 	if j := l.world.Job(s); j != nil {
 		return c.Ordinal <= j.Ordinal
 	}
-	if _, stub := l.world.Stub(c.Job); stub || l.heads[s] != 0 {
+	if l.world.Retired(s) != nil || l.heads[s] != 0 {
 		return true
 	}
 	return l.past(s) != 0 || l.broken != nil || l.pruned()

@@ -499,9 +499,9 @@ func (m *machine) check() {
 			m.t.Errorf("%s", d)
 		}
 	}
-	for _, j := range r.World().Jobs() {
-		if d := reconciler.Decide(j); d.Commands() && r.World().Decides() {
-			m.t.Errorf("deciding again for %s yields %v", j.Ref.Name, d.Steps)
+	for _, s := range r.World().Subjects() {
+		if d := reconciler.Decide(s); d.Commands() && r.World().Decides() {
+			m.t.Errorf("deciding again for %s yields %v", s.Reference().Name, d.Steps)
 		}
 	}
 }

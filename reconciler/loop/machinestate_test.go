@@ -18,7 +18,7 @@ func (m *machine) state(name string) string {
 	}
 	j := m.loop.World().Job(events.JobStream(uid))
 	if j == nil {
-		if s, ok := m.loop.World().Stub(uid); ok {
+		if s := m.loop.World().Retired(events.JobStream(uid)); s != nil {
 			ttl := ""
 			if s.TTL != events.Unset {
 				ttl = fmt.Sprintf(", kept %d s", s.TTL)

@@ -8,9 +8,19 @@ import (
 
 // compare takes a decision that is not to be carried out (observe mode), and puts down what of it the controller that runs the
 // Job has not done in time, or did otherwise.
-func (l *Loop) compare(b *batch, j *projector.Job, d *reconciler.Decision) {
-	s := j.Stream
+func (l *Loop) compare(b *batch, subject projector.Subject, d *reconciler.Decision) {
+	s := subject.ID()
 	delete(l.resuming, s)
+	var j *projector.Job
+	switch subject := subject.(type) {
+	case *projector.Job:
+		j = subject
+	case *projector.Strays:
+		j = subject.Held()
+	default:
+		l.wakes.set(s, 0)
+		return
+	}
 	would, again := l.watcher.Look(j, d, b.time)
 	if d.Wake != 0 && (again == 0 || d.Wake < again) {
 		again = d.Wake
@@ -20,9 +30,9 @@ func (l *Loop) compare(b *batch, j *projector.Job, d *reconciler.Decision) {
 		l.put(b, projector.Draft{Stream: s, Kind: events.KindWouldDecide, Facts: would, Causes: []events.Sequence{j.Head}})
 	}
 	if !d.Commands() && !l.watcher.Puzzled(s) {
-		l.retire(b, j)
+		l.retire(b, subject)
 	}
-	if l.world.Job(s) == nil {
+	if l.world.Subject(s) == nil || l.world.Retired(s) != nil {
 		l.watcher.Forget(s)
 	}
 }

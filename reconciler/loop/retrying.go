@@ -69,8 +69,8 @@ func (s *retrying) shift(step time.Duration) {
 	}
 }
 
-// follow takes notice of how a command of the Job stands, after records of it.
-func (l *Loop) follow(j *projector.Job, name events.CommandID, now events.Time) {
+// follow takes notice of how a command of the subject stands, after records of it.
+func (l *Loop) follow(j projector.Subject, name events.CommandID, now events.Time) {
 	s := &l.retrying
 	f, retry := j.Retrying(name)
 	if f == nil {
@@ -81,13 +81,13 @@ func (l *Loop) follow(j *projector.Job, name events.CommandID, now events.Time) 
 	}
 	k := s.known[name]
 	if k == nil {
-		k = &stood{stream: j.Stream, asked: now}
+		k = &stood{stream: j.ID(), asked: now}
 		if retry.Class == events.RefusedTooManyRequests { // for how long it asked may not be in the log
 			k.wish, _ = retry.Next(&l.world.Settings, now-1)
 		}
 		s.known[name] = k
 		if isCreate(f.Command) {
-			s.enqueue(j.Ref.Namespace, name, now)
+			s.enqueue(j.Reference().Namespace, name, now)
 		}
 	}
 	s.count(name, RefusedKind{f.Command.Traits().Name, retry.Class})
@@ -129,15 +129,19 @@ func (l *Loop) Refused() (counts map[RefusedKind]int, changed bool) {
 	return l.retrying.refused, changed
 }
 
-// followAll does so for the commands that any record of the Job may concern.
-func (l *Loop) followAll(j *projector.Job, now events.Time) {
+// followAll does so for the commands that any record of the subject may concern.
+func (l *Loop) followAll(j projector.Subject, now events.Time) {
 	for _, name := range j.AllRetrying() {
 		l.follow(j, name, now)
 	}
 }
 
 // followCreate does so for the create that stands for all: pods that others made change when it is asked again.
-func (l *Loop) followCreate(j *projector.Job, now events.Time) {
+func (l *Loop) followCreate(s projector.Subject, now events.Time) {
+	j, ok := s.(*projector.Job)
+	if !ok {
+		return
+	}
 	if c := j.RetryingCreate(); c != nil {
 		l.follow(j, c.Flight.Name, now)
 	}
@@ -145,7 +149,7 @@ func (l *Loop) followCreate(j *projector.Job, now events.Time) {
 
 // repeated reports whether the end of a try says no more than the log does: the same refusal, which moves no wait and is not
 // to be noted again yet. It is noted when the number of tries has reached a power of two, and after half an hour.
-func (l *Loop) repeated(j *projector.Job, f *events.CommandEnded, now events.Time) bool {
+func (l *Loop) repeated(j projector.Subject, f *events.CommandEnded, now events.Time) bool {
 	k := l.retrying.known[f.Command]
 	if k != nil {
 		k.wish = now.Add(f.RetryAfter)
@@ -178,7 +182,7 @@ func (l *Loop) ask(now events.Time) {
 		if k == nil {
 			continue
 		}
-		j := l.world.Job(k.stream)
+		j := l.world.Subject(k.stream)
 		if j == nil {
 			s.forget(name)
 			continue
@@ -192,7 +196,7 @@ func (l *Loop) ask(now events.Time) {
 			}
 			k.asked = now
 			if isCreate(f.Command) {
-				s.probes.set(j.Ref.Namespace, now.Add(probeEvery))
+				s.probes.set(j.Reference().Namespace, now.Add(probeEvery))
 			}
 			s.asks.set(name, next)
 			s.ready = append(s.ready, l.task(j, name, f.Command))
@@ -206,7 +210,7 @@ func (l *Loop) ask(now events.Time) {
 
 // takeBack asks the executor how the newest try of a command ended that is cancelled: whoever has it says so; when nobody
 // has, it is given back at once.
-func (l *Loop) takeBack(j *projector.Job, name events.CommandID, now events.Time) {
+func (l *Loop) takeBack(j projector.Subject, name events.CommandID, now events.Time) {
 	s := &l.retrying
 	s.back = append(s.back, l.task(j, name, j.InFlight(name)))
 	s.asks.set(name, now.Add(noAnswer))

@@ -169,10 +169,11 @@ func (m *machine) sameStream(what string, s events.Stream, want, got *projector.
 		m.t.Errorf("%s: the state of %s is another (-want +got):\n%s", what, s, cmp.Diff(stateText(a, an), stateText(b, bn)))
 		return false
 	}
-	if want.Job(s) == nil {
-		return true // a stub, all of which is its state
+	wants, gets := heldBy(want.Subject(s)), heldBy(got.Subject(s))
+	if wants == nil {
+		return true // a retired Job, all of which is its state
 	}
-	if d := cmp.Diff(want.Job(s), got.Job(s), wholeJob...) + cmp.Diff(want.Job(s).Pods(), got.Job(s).Pods(), wholeJob...); d != "" {
+	if d := cmp.Diff(wants, gets, wholeJob...) + cmp.Diff(wants.Pods(), gets.Pods(), wholeJob...); d != "" {
 		m.t.Errorf("%s: %s (-want +got):\n%s", what, s, d)
 		return false
 	}
@@ -202,10 +203,22 @@ func stateText(facts, names []byte) string {
 	return prototext.Format(&f) + prototext.Format(&n)
 }
 
+// heldBy is what holds the pods of a subject; nil for a retired Job.
+func heldBy(s projector.Subject) *projector.Job {
+	switch s := s.(type) {
+	case *projector.Job:
+		return s
+	case *projector.Strays:
+		return s.Held()
+	}
+	return nil
+}
+
 // derived is what a state does not hold and is made of it: counts, queues, what is in flight, where the pods are, and what is decided,
 // now and later.
 func derived(w *projector.World, s events.Stream) string {
-	j := w.Job(s)
+	subject := w.Subject(s)
+	j := heldBy(subject)
 	in := projector.Intake{World: w}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%+v, %d succeeded, %d failed, removing %v, in doubt %v, quiet %v\n", j.Tally(), j.SucceededCount(), j.FailedCount(),
@@ -239,7 +252,7 @@ func derived(w *projector.World, s events.Stream) string {
 		flight(p.Claim)
 	}
 	for _, d := range []time.Duration{0, time.Second, time.Minute, 20 * time.Minute} {
-		fmt.Fprintf(&b, "in %s: %s\n", d, decidedAt(j, w.Now.Add(d), 0))
+		fmt.Fprintf(&b, "in %s: %s\n", d, decidedAt(subject, w.Now.Add(d), 0))
 	}
 	return b.String()
 }

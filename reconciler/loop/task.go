@@ -8,29 +8,31 @@ import (
 )
 
 // promise makes the executor's tasks of a decision that has been folded. They wait until its record is durable.
-func (l *Loop) promise(b *batch, j *projector.Job, at events.Sequence, d *events.Decision) {
+func (l *Loop) promise(b *batch, s projector.Subject, at events.Sequence, d *events.Decision) {
 	for place, c := range d.Commands() {
 		if w, ok := c.(*events.Withdraw); ok {
-			b.back = append(b.back, l.task(j, w.Command, j.InFlight(w.Command))) // as takeBack does
+			b.back = append(b.back, l.task(s, w.Command, s.InFlight(w.Command))) // as takeBack does
 			// One that does not stand has one try, which is answered.
 			if l.retrying.known[w.Command] != nil {
 				l.retrying.asks.set(w.Command, b.time.Add(noAnswer))
 			}
 			continue
 		}
-		b.tasks = append(b.tasks, l.task(j, events.CommandID{Decided: at, Place: uint32(place)}, c))
+		b.tasks = append(b.tasks, l.task(s, events.CommandID{Decided: at, Place: uint32(place)}, c))
 	}
 }
 
-// task is a command of the Job with all that is needed to carry it out.
-func (l *Loop) task(j *projector.Job, name events.CommandID, c events.Command) events.Task {
-	t := events.Task{
-		Name: name, Life: l.world.Identity, Stream: j.Stream, Job: j.Ref, ManagedBy: j.ManagedBy, Command: c,
-		Base: j.Version, Workload: j.Group.Workload, PodGroup: j.Group.PodGroup,
-	}
+// task is a command of the subject with all that is needed to carry it out.
+func (l *Loop) task(s projector.Subject, name events.CommandID, c events.Command) events.Task {
+	t := events.Task{Name: name, Life: l.world.Identity, Stream: s.ID(), Job: s.Reference(), Command: c}
 	if uid := events.PodOf(c); uid != "" {
-		t.Pod = podRef(j, uid)
+		t.Pod = podRef(s, uid)
 	}
+	j, ok := s.(*projector.Job)
+	if !ok {
+		return t
+	}
+	t.ManagedBy, t.Base, t.Workload, t.PodGroup = j.ManagedBy, j.Version, j.Group.Workload, j.Group.PodGroup
 	if w, ok := c.(*events.WriteStatus); ok {
 		body := j.Base.With(&w.Change)
 		t.Status, t.Base = body.Record(), w.Base
@@ -38,9 +40,9 @@ func (l *Loop) task(j *projector.Job, name events.CommandID, c events.Command) e
 	return t
 }
 
-func podRef(j *projector.Job, uid types.UID) events.PodRef {
+func podRef(s projector.Subject, uid types.UID) events.PodRef {
 	ref := events.PodRef{UID: uid}
-	if p := j.Pod(uid); p != nil {
+	if p := s.Pod(uid); p != nil {
 		ref.Name, ref.Unowned = p.Name, p.Owner == ""
 	}
 	return ref

@@ -138,15 +138,15 @@ func (l *Loop) late(r *events.TaskResult, o *events.Observation) bool {
 	default:
 		return false
 	}
-	j := l.world.Job(r.Stream)
+	j := l.world.Subject(r.Stream)
 	return j == nil || j.InFlight(r.Ended.Command) == nil
 }
 
 // outcome puts down how a command ended.
 func (l *Loop) outcome(b *batch, r *events.TaskResult) int {
-	j := l.world.Job(r.Stream)
+	j := l.world.Subject(r.Stream)
 	name := r.Ended.Command
-	if j == nil {
+	if _, retired := j.(*projector.Retired); j == nil || retired && j.InFlight(name) == nil {
 		l.retrying.forget(name)
 		return 0 // the Job is over, and the command with it
 	}
@@ -156,14 +156,14 @@ func (l *Loop) outcome(b *batch, r *events.TaskResult) int {
 	if l.repeated(j, &r.Ended, b.time) {
 		return 0
 	}
-	ended, about := r.Ended, j.PodOf(name)
+	ended, about := r.Ended, events.PodOf(j.InFlight(name))
 	l.input(b, projector.Draft{
 		Stream: r.Stream, Kind: events.KindCommandEnded, Facts: &ended, Evidence: r.Evidence,
 		Causes: []events.Sequence{ended.Command.Decided},
 	})
 	l.follow(j, name, b.time)
-	if about != nil {
-		l.rehome(b, l.intake.FollowPod(r.Stream, about.UID))
+	if about != "" {
+		l.rehome(b, l.intake.FollowPod(r.Stream, about))
 	} else {
 		l.rehome(b, l.intake.Follow(r.Stream))
 	}
@@ -179,7 +179,7 @@ func (l *Loop) rehome(b *batch, moves []projector.Draft) {
 
 // input puts down a record that touches its stream: the stream is decided in this turn.
 func (l *Loop) input(b *batch, d projector.Draft) {
-	l.hear(b, l.world.Job(d.Stream), &d)
+	l.hear(b, l.world.Subject(d.Stream), &d)
 	at := l.put(b, d)
 	if d.Stream == events.Controller {
 		return
@@ -190,24 +190,33 @@ func (l *Loop) input(b *batch, d projector.Draft) {
 	b.inputs[d.Stream] = append(b.inputs[d.Stream], at)
 }
 
-// resume makes every Job due at once: after a listing each is looked at, and those for which something is to be done are
-// touched by a record.
+// resume makes every subject due that may want something: after a listing each is looked at, and those for which something is to be
+// done are touched by a record. A retired Job says by itself when it is due.
 func (l *Loop) resume(b *batch) {
-	for _, j := range l.world.Jobs() {
-		l.wakes.set(j.Stream, b.time)
-		l.resuming[j.Stream] = true
-		l.followAll(j, b.time)
+	for _, s := range l.world.Subjects() {
+		l.resumeOne(b, s)
+	}
+	for s := range l.world.RetiredJobs() {
+		l.resumeOne(b, s)
 	}
 }
 
-// probe touches the Jobs whose wait is over and for which something is to be done. Looking does not change a Job.
+func (l *Loop) resumeOne(b *batch, s projector.Subject) {
+	if due := s.Due(b.time); due != 0 {
+		l.wakes.set(s.ID(), due)
+		l.resuming[s.ID()] = due <= b.time
+	}
+	l.followAll(s, b.time)
+}
+
+// probe touches the subjects whose wait is over and for which something is to be done. Looking does not change them.
 func (l *Loop) probe(b *batch) {
 	for n := 0; n < turnProbes; {
 		s, ok := l.wakes.due(b.time)
 		if !ok {
 			return
 		}
-		j := l.world.Job(s)
+		j := l.world.Subject(s)
 		if j == nil {
 			delete(l.resuming, s)
 			continue
@@ -235,9 +244,9 @@ func (l *Loop) probe(b *batch) {
 	}
 }
 
-// decide decides for one Job that the turn's inputs touched, and puts the decision down when it asks for anything.
+// decide decides for one subject that the turn's inputs touched, and puts the decision down when it asks for anything.
 func (l *Loop) decide(b *batch, s events.Stream) {
-	j := l.world.Job(s)
+	j := l.world.Subject(s)
 	if j == nil {
 		l.wakes.set(s, 0)
 		delete(l.resuming, s)
@@ -266,12 +275,14 @@ func (l *Loop) decide(b *batch, s events.Stream) {
 	l.promise(b, j, at, &d.Decision)
 }
 
-// retire closes the account of a Job that finished and that has nothing left to do: a stub stays.
-func (l *Loop) retire(b *batch, j *projector.Job) {
-	if j.Known() && j.Managed && !j.Gone && j.Finished() && j.Quiet() {
-		l.wakes.set(j.Stream, 0)
-		l.put(b, projector.Draft{Stream: j.Stream, Kind: events.KindJobRetired, Facts: &events.JobRetired{}})
+// retire closes the account of a Job that finished and that has nothing left to do. What is kept of it says when it is due.
+func (l *Loop) retire(b *batch, s projector.Subject) {
+	j, ok := s.(*projector.Job)
+	if !ok || j.Phase() != projector.PhaseFinished || !j.Managed || !j.Quiet() {
+		return
 	}
+	l.put(b, projector.Draft{Stream: j.Stream, Kind: events.KindJobRetired, Facts: &events.JobRetired{}})
+	l.wakes.set(j.Stream, l.world.Retired(j.Stream).Due(b.time))
 }
 
 // beginsFile reports whether the batch's first record begins a file.

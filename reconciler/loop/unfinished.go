@@ -48,8 +48,7 @@ func (l *Loop) knows(uid types.UID) bool {
 	if j := l.world.Job(events.JobStream(uid)); j != nil && j.Known() {
 		return true
 	}
-	_, stub := l.world.Stub(uid)
-	return stub
+	return l.world.Retired(events.JobStream(uid)) != nil
 }
 
 func finished(s *events.JobStatus) bool {

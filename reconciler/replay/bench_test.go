@@ -50,7 +50,7 @@ func decideAll(l *joblog.Log) (decided int) {
 			continue
 		}
 		for s := range touched {
-			if j := w.Job(s); j != nil {
+			if j := w.Subject(s); j != nil {
 				reconciler.Decide(j)
 				decided++
 			}

@@ -106,8 +106,11 @@ func (r *Replay) replay(batch []events.Record) ([]Divergence, error) {
 		b.fold(&batch[i])
 	}
 	if rested && r.world.Decides() {
-		for _, j := range r.world.Jobs() {
-			r.wake(j.Stream, b.end.Time)
+		for _, s := range r.world.Subjects() {
+			r.wake(s.ID(), s.Due(b.end.Time))
+		}
+		for s := range r.world.RetiredJobs() {
+			r.wake(s.ID(), s.Due(b.end.Time))
 		}
 	}
 	if r.world.Decides() && r.world.Settings.Mode != events.ModeObserve { // in which nothing is decided
@@ -127,7 +130,7 @@ func (r *Replay) replay(batch []events.Record) ([]Divergence, error) {
 	}
 	for _, rec := range b.last {
 		r.world.Apply(rec)
-		delete(r.wakes, rec.Stream)
+		r.retired(rec)
 	}
 	b.snapshot()
 	return b.found, nil
@@ -172,7 +175,7 @@ func (b *turn) fold(rec *events.Record) {
 	}
 }
 
-// decide decides for one Job as the loop did, and compares.
+// decide decides for one subject as the loop did, and compares.
 func (b *turn) decide(s events.Stream) error {
 	w := b.replay.world
 	rec := b.decisions[s]
@@ -182,7 +185,7 @@ func (b *turn) decide(s events.Stream) error {
 		b.replay.count.Decisions++
 		recorded = rec.Facts.(*events.Decision)
 	}
-	j := w.Job(s)
+	j := w.Subject(s)
 	var decided *events.Decision
 	var wake events.Time
 	if j != nil {
@@ -219,6 +222,15 @@ func (b *turn) decide(s events.Stream) error {
 	return nil
 }
 
+// retired notes when what is kept of a Job that has retired is due.
+func (r *Replay) retired(rec *events.Record) {
+	due := events.Time(0)
+	if s := r.world.Retired(rec.Stream); s != nil {
+		due = s.Due(rec.Time)
+	}
+	r.wake(rec.Stream, due)
+}
+
 // wake notes when a stream is to be decided again; 0 for never.
 func (r *Replay) wake(s events.Stream, at events.Time) {
 	if at == 0 {
@@ -248,7 +260,7 @@ func (b *turn) overdue() {
 	}
 	slices.SortFunc(late, func(a, c events.Stream) int { return bytes.Compare([]byte(a.ID), []byte(c.ID)) })
 	for _, s := range late {
-		j := b.replay.world.Job(s)
+		j := b.replay.world.Subject(s)
 		if j == nil {
 			delete(b.replay.wakes, s)
 			continue
@@ -275,9 +287,7 @@ func (b *turn) unexpected() []events.Stream {
 
 func (b *turn) differ(at events.Sequence, s events.Stream, recorded, decided *events.Decision, why string) {
 	d := Divergence{Sequence: at, Stream: s, Recorded: recorded, Decided: decided, Why: why}
-	if j := b.replay.world.Job(s); j != nil {
-		d.Job = j.Ref
-	}
+	d.Job = b.replay.world.RefOf(s)
 	b.found = append(b.found, d)
 }
 

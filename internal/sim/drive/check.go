@@ -133,11 +133,11 @@ func (r *references) check(rec *events.Record) error {
 
 // decidesNothing: a decision that has been folded leads to no other at the same time.
 func decidesNothing(w *projector.World, stream events.Stream) error {
-	j := w.Job(stream)
-	if j == nil || w.Listing {
+	s := w.Subject(stream)
+	if s == nil || w.Listing {
 		return nil
 	}
-	if decision := reconciler.Decide(j); decision.Commands() {
+	if decision := reconciler.Decide(s); decision.Commands() {
 		return fmt.Errorf("deciding again for %s yields %s", stream, decision.Steps[0].Sentence)
 	}
 	return nil

@@ -59,7 +59,7 @@ func Start(cfg Config, now events.Time) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, j := range recovered.Jobs() {
+	for _, j := range recovered.Holders() {
 		for _, p := range j.Pods() {
 			if p.Surplus {
 				cfg.Checker.MaySurplus(p.UID)
