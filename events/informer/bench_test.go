@@ -44,6 +44,55 @@ func BenchmarkJobChanged(b *testing.B) {
 	}
 }
 
+// BenchmarkPodComesAndGoes is the cost of a pod of ours that is seen once and then deleted.
+func BenchmarkPodComesAndGoes(b *testing.B) {
+	f := NewFeed(Config{Mode: events.ModeDelegated, Identity: testIdentity})
+	job := testJob("a")
+	job.ResourceVersion = "1"
+	if err := f.JobChanged(job); err != nil {
+		b.Fatal(err)
+	}
+	pod := testPod("p", of(job), finalizer(events.TrackingFinalizer), phase(corev1.PodRunning), containers(running("main")))
+	b.ReportAllocs()
+	for n := range b.N {
+		pod.ResourceVersion = strconv.Itoa(2*n + 2)
+		if err := f.PodChanged(pod); err != nil {
+			b.Fatal(err)
+		}
+		f.Take()
+		pod.ResourceVersion = strconv.Itoa(2*n + 3)
+		if err := f.PodDeleted(pod); err != nil {
+			b.Fatal(err)
+		}
+		f.Take()
+	}
+}
+
+// BenchmarkListPods is the cost of listing a thousand pods again that are as they were.
+func BenchmarkListPods(b *testing.B) {
+	f := NewFeed(Config{Mode: events.ModeDelegated, Identity: testIdentity})
+	job := testJob("a")
+	job.ResourceVersion = "1"
+	if err := f.JobChanged(job); err != nil {
+		b.Fatal(err)
+	}
+	var pods []*corev1.Pod
+	for n := range 1000 {
+		pod := testPod("p-"+strconv.Itoa(n), of(job), finalizer(events.TrackingFinalizer), phase(corev1.PodRunning))
+		pod.ResourceVersion = strconv.Itoa(n + 2)
+		pods = append(pods, pod)
+	}
+	b.ReportAllocs()
+	for n := range b.N {
+		if err := f.ListPods(pods, strconv.Itoa(2000+n)); err != nil {
+			b.Fatal(err)
+		}
+		for _, ok := f.Take(); ok; {
+			_, ok = f.Take()
+		}
+	}
+}
+
 // TestLittleIsKeptOfAPod holds the memory that a pod of ours costs while it exists. It was 171 bytes when this was
 // written; a pod object is some thousands.
 func TestLittleIsKeptOfAPod(t *testing.T) {

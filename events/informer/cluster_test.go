@@ -21,7 +21,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// cluster is an API server for two resources: one counter of versions, a history to watch from, and faults to order.
+// cluster is an API server for three resources: one counter of versions, a history to watch from, and faults to order.
 type cluster struct {
 	mu        sync.Mutex
 	version   uint64
@@ -42,7 +42,7 @@ type change struct {
 
 func newCluster() *cluster {
 	return &cluster{
-		objects: map[string]map[types.UID]runtime.Object{"jobs": {}, "pods": {}},
+		objects: map[string]map[types.UID]runtime.Object{"jobs": {}, "pods": {}, "cronjobs": {}},
 		watches: map[*watch.FakeWatcher]string{},
 	}
 }
@@ -50,7 +50,7 @@ func newCluster() *cluster {
 // client returns a client that lists by LIST.
 func (c *cluster) client() *fake.Clientset {
 	client := &fake.Clientset{}
-	for _, resource := range []string{"jobs", "pods"} {
+	for _, resource := range []string{"jobs", "pods", "cronjobs"} {
 		client.AddReactor("list", resource, func(a clienttesting.Action) (bool, runtime.Object, error) {
 			list, err := c.list(resource, a.(clienttesting.ListActionImpl).ListOptions)
 			return true, list, err
@@ -72,6 +72,8 @@ func resourceOf(obj runtime.Object) string {
 		return "jobs"
 	case *corev1.Pod:
 		return "pods"
+	case *batchv1.CronJob:
+		return "cronjobs"
 	}
 	panic(fmt.Sprintf("no resource for %T", obj))
 }
@@ -135,10 +137,17 @@ func (c *cluster) list(resource string, o metav1.ListOptions) (runtime.Object, e
 func (c *cluster) page(resource string) runtime.Object {
 	version := metav1.ListMeta{ResourceVersion: strconv.FormatUint(c.version, 10)}
 	objs := c.all(resource)
-	if resource == "jobs" {
+	switch resource {
+	case "jobs":
 		list := &batchv1.JobList{ListMeta: version}
 		for _, obj := range objs {
 			list.Items = append(list.Items, *obj.(*batchv1.Job))
+		}
+		return list
+	case "cronjobs":
+		list := &batchv1.CronJobList{ListMeta: version}
+		for _, obj := range objs {
+			list.Items = append(list.Items, *obj.(*batchv1.CronJob))
 		}
 		return list
 	}
@@ -198,8 +207,11 @@ func endOfList(resource string, version uint64) runtime.Object {
 		ResourceVersion: strconv.FormatUint(version, 10),
 		Annotations:     map[string]string{metav1.InitialEventsAnnotationKey: "true"},
 	}
-	if resource == "jobs" {
+	switch resource {
+	case "jobs":
 		return &batchv1.Job{ObjectMeta: m}
+	case "cronjobs":
+		return &batchv1.CronJob{ObjectMeta: m}
 	}
 	return &corev1.Pod{ObjectMeta: m}
 }

@@ -19,7 +19,7 @@
 // # Concurrency
 //
 // One goroutine for each resource reads the watch; one more calls the sink, so a slow sink never slows the watch.
-// Both resources share one feed under one lock. Jobs are listed before Pods, so a pod nearly always finds its owner.
+// The resources share one feed under one lock. Jobs are listed before Pods, so a pod nearly always finds its owner.
 //
-// Read informer.go first, then feed.go and route.go.
+// Read informer.go first, then feed.go, resource.go and route.go.
 package informer

@@ -10,8 +10,6 @@ import (
 
 	"github.com/go-logr/logr"
 	"k8s.io/client-go/tools/cache"
-
-	"github.com/jobledger/jobledger/events"
 )
 
 // Waits between the end of a watch that cannot be resumed and the next list. Each is drawn from between itself and its
@@ -24,6 +22,7 @@ const (
 
 // follower keeps a reflector going for one resource, and starts another when told to.
 type follower struct {
+	listing  *listing
 	source   *source
 	expected any
 	store    cache.ReflectorStore
@@ -31,13 +30,6 @@ type follower struct {
 
 	mu     sync.Mutex
 	cancel context.CancelFunc // of the reflector that runs; nil when none does
-}
-
-func newFollower(resource events.Resource, s *source, expected any, store cache.ReflectorStore, log *slog.Logger) *follower {
-	return &follower{
-		source: s, expected: expected, store: store,
-		log: log.With("resource", resource.String()),
-	}
 }
 
 // run reflects until ctx ends.

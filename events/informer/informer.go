@@ -72,13 +72,12 @@ func (c *Config) defaults() {
 
 // Informer watches Jobs and Pods. Its methods may be called from any goroutine; Run once.
 type Informer struct {
-	sink   Sink
-	logger *slog.Logger
-	feed   *Feed
-	jobs   *follower
-	pods   *follower
-	proofs patience   // of rewinds by live reads
-	failed chan error // has the first error that ends Run
+	sink      Sink
+	logger    *slog.Logger
+	feed      *Feed
+	followers []*follower // of the feed's resources
+	proofs    patience    // of rewinds by live reads
+	failed    chan error  // has the first error that ends Run
 }
 
 // New returns an informer that does nothing until Run.
@@ -86,22 +85,16 @@ func New(config Config) (*Informer, error) {
 	if err := config.validate(); err != nil {
 		return nil, err
 	}
-	i := &Informer{
-		sink: config.Sink, logger: config.Logger, feed: NewFeed(config), failed: make(chan error, 1),
+	return newInformer(config, NewFeed(config)), nil
+}
+
+func newInformer(config Config, feed *Feed) *Informer {
+	i := &Informer{sink: config.Sink, logger: config.Logger, feed: feed, failed: make(chan error, 1)}
+	for _, r := range feed.resources {
+		i.followers = append(i.followers, r.follow(&config, i.fail))
 	}
-	jobs, pods := jobSource(config.Client, config.Namespace), podSource(config.Client, config.Namespace)
-	jobs.asking = func() { i.feed.asking(&i.feed.jobList) }
-	pods.asking = func() { i.feed.asking(&i.feed.podList) }
-	i.jobs = newFollower(events.Jobs, jobs, &batchv1.Job{}, jobStore{i.feed, jobs, i.fail}, config.Logger)
-	i.pods = newFollower(events.Pods, pods, &corev1.Pod{}, podStore{i.feed, pods, i.fail}, config.Logger)
-	i.feed.relist = func(r events.Resource) {
-		if r == events.Jobs {
-			i.jobs.restart()
-		} else {
-			i.pods.restart()
-		}
-	}
-	return i, nil
+	feed.relist = i.restart
+	return i
 }
 
 // Run lists, watches and delivers until ctx ends, and then returns nil. It returns ErrUnusable when the API server says
@@ -110,13 +103,14 @@ func New(config Config) (*Informer, error) {
 func (i *Informer) Run(ctx context.Context) error {
 	ctx = klog.NewContext(ctx, logr.FromSlogHandler(i.logger.Handler()))
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { i.jobs.run(ctx); return nil }) // ends with ctx
-	group.Go(func() error {                                // ends with ctx
-		if i.feed.jobList.wait(ctx) {
-			i.pods.run(ctx)
-		}
-		return nil
-	})
+	for n, f := range i.followers {
+		group.Go(func() error { // ends with ctx
+			if n == 0 || i.followers[n-1].listing.wait(ctx) {
+				f.run(ctx)
+			}
+			return nil
+		})
+	}
 	group.Go(func() error { i.deliver(ctx); return nil }) // ends with ctx
 	group.Go(func() error {                               // ends with ctx, or ends it
 		select {
@@ -147,17 +141,34 @@ func (i *Informer) deliver(ctx context.Context) {
 	}
 }
 
-// Relist lists both resources again. The sink is told ListingStarted with that reason, the objects, and a Synced for
+// restart lists a resource again.
+func (i *Informer) restart(r events.Resource) {
+	for _, f := range i.followers {
+		if f.listing.resource == r {
+			f.restart()
+		}
+	}
+}
+
+// Relist lists all resources again. The sink is told ListingStarted with that reason, the objects, and a Synced for
 // each resource, after everything that was queued before.
 func (i *Informer) Relist(reason events.ListingReason) {
 	i.feed.Relist(reason)
-	i.jobs.restart()
-	i.pods.restart()
+	for _, f := range i.followers {
+		f.restart()
+	}
 }
 
 // Sure reports whether what was seen is certain to be of the cluster's past or present. It is not while a resource is not
 // watched: the cluster may be restored from a backup meanwhile, and then what was decided is not to be carried out.
-func (i *Informer) Sure() bool { return i.jobs.source.sure.Load() && i.pods.source.sure.Load() }
+func (i *Informer) Sure() bool {
+	for _, f := range i.followers {
+		if !f.source.sure.Load() {
+			return false
+		}
+	}
+	return true
+}
 
 // Wrote takes note of a version that an answer to one of our own requests brought; see [Feed.Wrote].
 func (i *Informer) Wrote(life events.Identity, r events.Resource, uid types.UID, version uint64, dropped bool) {

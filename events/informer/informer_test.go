@@ -269,13 +269,13 @@ func TestListThatAWriteOvertookIsNoRewind(t *testing.T) {
 	if err := feed.ListJobs([]*batchv1.Job{job.DeepCopy()}, "6"); err != nil {
 		t.Fatal(err)
 	}
-	feed.asking(&feed.jobList)
+	feed.asking(&feed.jobs.listing)
 	feed.Wrote(testIdentity, events.Jobs, job.UID, 9, false)
-	if err := feed.replaceJobs([]*batchv1.Job{job.DeepCopy()}, "8", true); err != nil || feed.identity.Epoch != 1 {
+	if err := feed.jobs.replace([]*batchv1.Job{job.DeepCopy()}, "8", true); err != nil || feed.identity.Epoch != 1 {
 		t.Errorf("epoch %d, %v", feed.identity.Epoch, err)
 	}
-	feed.asking(&feed.jobList)
-	if err := feed.replaceJobs([]*batchv1.Job{job.DeepCopy()}, "8", true); err != nil || feed.identity.Epoch != 2 {
+	feed.asking(&feed.jobs.listing)
+	if err := feed.jobs.replace([]*batchv1.Job{job.DeepCopy()}, "8", true); err != nil || feed.identity.Epoch != 2 {
 		t.Errorf("asked for after the answer: epoch %d, %v", feed.identity.Epoch, err)
 	}
 }

@@ -35,40 +35,30 @@ func newQueue() *queue {
 
 // seen queues a sighting. One of the same object that still waits gives way to it: the new one takes its place, or,
 // when a listing has begun since, the end of the queue, so that each listing is told whole.
-func (q *queue) seen(uid types.UID, o events.Observation) {
+func (q *queue) seen(r events.Resource, uid types.UID, o events.Observation) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if old := q.latest[uid]; old != nil {
-		if old.listing == q.listing[resourceSeen(&o)] {
+		if old.listing == q.listing[r] {
 			old.o = o
 			return
 		}
 		q.drop(old)
 	}
-	q.latest[uid] = q.push(uid, o)
+	q.latest[uid] = q.push(r, uid, o)
 }
 
-// gone queues a deletion. A pod's waiting sighting is given up for it, unless it is the only witness of how the pod
-// ended; a Job's never is, because its history would begin with its end.
-func (q *queue) gone(uid types.UID, o events.Observation) {
+// gone queues a deletion. The object's waiting sighting is dropped if the kind says that the deletion makes up for it.
+func (q *queue) gone(r events.Resource, uid types.UID, o events.Observation, kind interface{ outlived(events.Facts) bool }) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if old := q.latest[uid]; old != nil {
-		if pod, ok := old.o.Facts.(*events.PodSeen); ok && !pod.Phase.Terminal() {
+		if kind.outlived(old.o.Facts) {
 			q.drop(old)
 		}
 		delete(q.latest, uid)
 	}
-	q.push(uid, o)
-}
-
-// resourceSeen is the resource of the object that an observation is about.
-func resourceSeen(o *events.Observation) events.Resource {
-	switch o.Facts.(type) {
-	case *events.PodSeen, *events.PodGone:
-		return events.Pods
-	}
-	return events.Jobs
+	q.push(r, uid, o)
 }
 
 // mark queues what is about no object: the beginning and the end of a listing.
@@ -81,7 +71,7 @@ func (q *queue) mark(o events.Observation) {
 		}
 		q.void(f.Resources)
 	}
-	q.push("", o)
+	q.push(0, "", o)
 }
 
 // void drops the ends of listings that still wait when the resource is listed again. Sightings of the listing before may
@@ -94,8 +84,9 @@ func (q *queue) void(resources []events.Resource) {
 	}
 }
 
-func (q *queue) push(uid types.UID, o events.Observation) *item {
-	it := &item{uid: uid, listing: q.listing[resourceSeen(&o)], o: o}
+// push appends an observation of an object of that resource, or of none.
+func (q *queue) push(r events.Resource, uid types.UID, o events.Observation) *item {
+	it := &item{uid: uid, listing: q.listing[r], o: o}
 	q.items = append(q.items, it)
 	q.waiting++
 	select {

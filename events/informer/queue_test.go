@@ -49,52 +49,52 @@ func TestQueue(t *testing.T) {
 		want []string
 	}{
 		{"keeps the order of objects", func(q *queue) {
-			q.seen("b", podSighting("b", 1, events.PodRunning))
-			q.seen("a", podSighting("a", 2, events.PodRunning))
+			q.seen(events.Pods, "b", podSighting("b", 1, events.PodRunning))
+			q.seen(events.Pods, "a", podSighting("a", 2, events.PodRunning))
 		}, []string{"pod b v1", "pod a v2"}},
 		{"puts a newer sighting in the place of the older", func(q *queue) {
-			q.seen("a", podSighting("a", 1, events.PodPending))
-			q.seen("b", podSighting("b", 2, events.PodRunning))
-			q.seen("a", podSighting("a", 3, events.PodSucceeded))
+			q.seen(events.Pods, "a", podSighting("a", 1, events.PodPending))
+			q.seen(events.Pods, "b", podSighting("b", 2, events.PodRunning))
+			q.seen(events.Pods, "a", podSighting("a", 3, events.PodSucceeded))
 		}, []string{"pod a v3 Succeeded", "pod b v2"}},
 		{"puts it behind a listing that began since", func(q *queue) {
-			q.seen("a", podSighting("a", 1, events.PodPending))
+			q.seen(events.Pods, "a", podSighting("a", 1, events.PodPending))
 			q.mark(started(events.Pods))
-			q.seen("a", podSighting("a", 1, events.PodPending))
+			q.seen(events.Pods, "a", podSighting("a", 1, events.PodPending))
 		}, []string{"listing [pods]: relist, seen []", "pod a v1"}},
 		{"leaves it in its place when the listing is of another resource", func(q *queue) {
-			q.seen("a", podSighting("a", 1, events.PodPending))
+			q.seen(events.Pods, "a", podSighting("a", 1, events.PodPending))
 			q.mark(started(events.Jobs))
-			q.seen("a", podSighting("a", 2, events.PodPending))
+			q.seen(events.Pods, "a", podSighting("a", 2, events.PodPending))
 		}, []string{"pod a v2", "listing [jobs]: relist, seen []"}},
 		{"does not end a listing that was overtaken by another before it was told", func(q *queue) {
 			q.mark(started(events.Pods))
-			q.seen("a", podSighting("a", 1, events.PodPending))
+			q.seen(events.Pods, "a", podSighting("a", 1, events.PodPending))
 			q.mark(synced(events.Pods))
 			q.mark(synced(events.Jobs))
 			q.mark(started(events.Pods))
-			q.seen("a", podSighting("a", 1, events.PodPending))
+			q.seen(events.Pods, "a", podSighting("a", 1, events.PodPending))
 			q.mark(synced(events.Pods))
 		}, []string{
 			"listing [pods]: relist, seen []", "synced [jobs] at [1]",
 			"listing [pods]: relist, seen []", "pod a v1", "synced [pods] at [1]",
 		}},
 		{"gives up the sighting of a running pod for its deletion", func(q *queue) {
-			q.seen("a", podSighting("a", 1, events.PodRunning))
-			q.gone("a", podEnd("a", 2))
+			q.seen(events.Pods, "a", podSighting("a", 1, events.PodRunning))
+			q.gone(events.Pods, "a", podEnd("a", 2), &pods{})
 		}, []string{"pod a gone v2"}},
 		{"keeps how a pod ended beside its deletion", func(q *queue) {
-			q.seen("a", podSighting("a", 1, events.PodRunning))
-			q.seen("a", podSighting("a", 2, events.PodFailed))
-			q.gone("a", podEnd("a", 3))
+			q.seen(events.Pods, "a", podSighting("a", 1, events.PodRunning))
+			q.seen(events.Pods, "a", podSighting("a", 2, events.PodFailed))
+			q.gone(events.Pods, "a", podEnd("a", 3), &pods{})
 		}, []string{"pod a v2 Failed", "pod a gone v3"}},
 		{"keeps a Job beside its deletion", func(q *queue) {
-			q.seen("j", jobSighting("j", 1))
-			q.gone("j", events.Observation{Job: events.JobRef{Name: "j", UID: "j"}, Facts: &events.JobGone{Version: 2}})
+			q.seen(events.Jobs, "j", jobSighting("j", 1))
+			q.gone(events.Jobs, "j", events.Observation{Job: events.JobRef{Name: "j", UID: "j"}, Facts: &events.JobGone{Version: 2}}, &jobs{})
 		}, []string{"job j v1", "job j gone v2"}},
 		{"tells a pod that is read again after its deletion behind it", func(q *queue) {
-			q.gone("a", podEnd("a", 3))
-			q.seen("a", podSighting("a", 4, events.PodRunning))
+			q.gone(events.Pods, "a", podEnd("a", 3), &pods{})
+			q.seen(events.Pods, "a", podSighting("a", 4, events.PodRunning))
 		}, []string{"pod a gone v3", "pod a v4"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -140,10 +140,10 @@ func TestQueueNeverGoesBack(t *testing.T) {
 		case 0:
 			q.mark(events.Observation{Facts: &events.ListingStarted{Resources: []events.Resource{events.Pods}}})
 		case 1, 2, 3:
-			q.gone(types.UID(name), podEnd(name, version))
+			q.gone(events.Pods, types.UID(name), podEnd(name, version), &pods{})
 			want[name] = version
 		default:
-			q.seen(types.UID(name), podSighting(name, version, events.PodPhase(r.IntN(5))))
+			q.seen(events.Pods, types.UID(name), podSighting(name, version, events.PodPhase(r.IntN(5))))
 			want[name] = version
 		}
 		for range r.IntN(3) {

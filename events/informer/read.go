@@ -9,7 +9,8 @@ import (
 
 // ObserveJob is what a Job that was read live tells, also one that is not managed, which only a read can find out. It is
 // not queued, and routing remembers nothing of it: whoever reads passes it on, whoever folds looks at the versions, and the
-// watch will show it, too. The keeper is told, but not of a Job whose end the watch has seen meanwhile. An object that cannot be told is the zero Observation; the watch will say why.
+// watch will show it, too. The keeper is told, but not of a Job whose end the watch has seen meanwhile.
+// Returns the zero Observation if the object cannot be encoded; the watch reports the error.
 func (feed *Feed) ObserveJob(job *batchv1.Job) events.Observation {
 	version, err := versionOf(job)
 	if err != nil {
@@ -22,7 +23,7 @@ func (feed *Feed) ObserveJob(job *batchv1.Job) events.Observation {
 	if err != nil {
 		return events.Observation{}
 	}
-	if feed.jobs[job.UID] != nil || version > feed.jobList.newest {
+	if feed.jobs.known[job.UID] != nil || version > feed.jobs.newest {
 		if managed && !finished(job) {
 			feed.keeper.KeepJob(job)
 		}

@@ -51,42 +51,43 @@ func (l *listing) rewound(version uint64, objects iter.Seq[sighting]) (events.Re
 }
 
 // rewindLocked forgets everything: what was seen is of a past that the cluster does not have. Another life of the log begins,
-// and both resources are listed anew, but the one whose list is at hand.
+// and all resources are listed anew, but the one whose list is at hand.
 func (feed *Feed) rewindLocked(proof events.Rewind, listed *listing) {
 	feed.log.Warn("the cluster went back: it was restored from a backup. Everything is listed again",
 		"resource", proof.Resource.String(), "known", proof.Known, "found", proof.Found, "object", string(proof.Object))
 	feed.identity.Epoch++
 	feed.keeper.Reset(feed.identity)
-	clear(feed.jobs)
-	clear(feed.selecting)
-	clear(feed.pods)
-	clear(feed.orphans)
-	clear(feed.ownerless)
-	clear(feed.labelled)
+	for _, r := range feed.resources {
+		r.clearLocked()
+	}
 	feed.queue.mark(events.Observation{Facts: &events.EpochChanged{
 		Epoch: feed.identity.Epoch, Reason: events.EpochClusterRewound, Rewind: proof,
 	}})
-	for _, l := range []*listing{&feed.jobList, &feed.podList} {
+	for _, l := range feed.lists() {
 		l.newest, l.wrote, l.floor = 0, 0, 0
 		if l.anew, l.since = l != listed, l.asks; l.anew && feed.relist != nil {
 			feed.relist(l.resource)
 		}
 	}
-	feed.startLocked(events.ListingRelisted, &feed.jobList, &feed.podList)
+	feed.startLocked(events.ListingRelisted, feed.lists()...)
 }
 
 // MustList reports whether the resource has to be listed anew: what is watched of it is not taken before.
 func (feed *Feed) MustList(r events.Resource) bool {
 	feed.mu.Lock()
 	defer feed.mu.Unlock()
-	return feed.listOf(r).anew
+	w := feed.watchedAs(r)
+	return w != nil && w.list().anew
 }
 
-func (feed *Feed) listOf(r events.Resource) *listing {
-	if r == events.Jobs {
-		return &feed.jobList
+// watchedAs is the resource of that name, or nil when it is not watched.
+func (feed *Feed) watchedAs(r events.Resource) watched {
+	for _, w := range feed.resources {
+		if w.list().resource == r {
+			return w
+		}
 	}
-	return &feed.podList
+	return nil
 }
 
 // Wrote takes note of the version that the answer to a request of ours brought, which was decided in that life of the log. When
@@ -97,27 +98,16 @@ func (feed *Feed) Wrote(life events.Identity, r events.Resource, uid types.UID, 
 	if life.Epoch < feed.identity.Epoch {
 		return // of before the rewind
 	}
-	l := feed.listOf(r)
-	if known := feed.pods[uid]; dropped && known != nil && known.tracked && known.version == version {
+	if dropped && feed.pods.removedLocked(uid, version) {
 		version++
 	}
-	l.wrote = max(l.wrote, version)
-	a := answer{version, l.asks}
-	switch r {
-	case events.Jobs:
-		if known := feed.jobs[uid]; known != nil {
-			known.wrote = a
-		}
-	case events.Pods:
-		if known := feed.pods[uid]; known != nil {
-			known.wrote = a
-		}
-	case events.CronJobs:
+	if w := feed.watchedAs(r); w != nil {
+		w.wroteLocked(uid, answer{version, w.list().asks})
 	}
 }
 
 // Behind takes the proof of a rewind that a live read gave, which was asked for in that life of the log. It reports whether it
-// is news: both resources have to be listed anew then.
+// is news: all resources have to be listed anew then.
 func (feed *Feed) Behind(life events.Identity, proof events.Rewind) bool {
 	feed.mu.Lock()
 	defer feed.mu.Unlock()

@@ -33,7 +33,7 @@ func (feed *Feed) route(f *podFacts) routed {
 	seen := f.seen // the observation's own; its slices are shared and never changed
 	tracked := f.ours || f.builtin && feed.mode != events.ModeDelegated
 	r := routed{concerns: tracked, settled: true}
-	owner := feed.jobs[seen.Owner]
+	owner := feed.jobs.known[seen.Owner]
 	if owner != nil && owner.fromLog {
 		owner = nil
 	}
@@ -82,11 +82,11 @@ func (j *knownJob) tracks(f *podFacts) bool {
 func (feed *Feed) candidates(f *podFacts) []types.UID {
 	var uids []types.UID
 	namespace := f.evidence.Namespace
-	job := feed.jobs[types.UID(f.labels[controllerUIDLabel])]
+	job := feed.jobs.known[types.UID(f.labels[controllerUIDLabel])]
 	if job != nil && job.managed && !job.fromLog && !job.over && job.selector == nil && job.ref.Namespace == namespace {
 		uids = append(uids, job.ref.UID)
 	}
-	for uid, job := range feed.selecting[namespace] {
+	for uid, job := range feed.jobs.selecting[namespace] {
 		if job.selects(f.labels) {
 			uids = append(uids, uid)
 		}

@@ -202,12 +202,12 @@ func TestNothingIsKeptOfPodsThatAreNotOurs(t *testing.T) {
 		waits := testPod("waits", of(testJob("absent")))
 		c.set(waits)
 		synctest.Wait()
-		if n := len(i.feed.pods); n != 1 {
+		if n := len(i.feed.pods.known); n != 1 {
 			t.Errorf("%d pods are kept, want the one that waits for its Job", n)
 		}
 		c.remove(waits)
 		synctest.Wait()
-		if n := len(i.feed.pods) + len(i.feed.orphans) + len(i.feed.ownerless); n != 0 {
+		if n := len(i.feed.pods.known) + len(i.feed.pods.orphans) + len(i.feed.pods.ownerless); n != 0 {
 			t.Errorf("%d entries are kept of a cluster without pods of ours", n)
 		}
 	})
@@ -275,7 +275,7 @@ func TestFeedByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect(t, take(), "job a v5", "synced [jobs] at [6]")
-	if err := m.replaceJobs(nil, "4", false); !errors.Is(err, ErrOlder) {
+	if err := m.jobs.replace(nil, "4", false); !errors.Is(err, ErrOlder) {
 		t.Errorf("a list of the past: %v", err)
 	}
 	expect(t, take())
@@ -325,11 +325,11 @@ func TestConditionsAreThoseThatARuleMayRead(t *testing.T) {
 	})
 	of(job)(pod)
 	v := NewFeed(Config{Mode: events.ModeDelegated})
-	known, err := v.routingOfLocked(job)
+	known, err := v.jobs.routingOfLocked(job)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v.jobs[types.UID("uid-a")] = known
+	v.jobs.known[types.UID("uid-a")] = known
 	seen := v.route(readPod(pod, 1, testIdentity)).observation.Facts.(*events.PodSeen)
 	var got []string
 	for _, c := range seen.Conditions {

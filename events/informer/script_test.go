@@ -123,6 +123,9 @@ func line(o events.Observation) string {
 	case *events.Synced:
 		return fmt.Sprintf("synced %v at %v", f.Resources, f.Versions)
 	}
+	if said, ok := o.Facts.(fmt.Stringer); ok {
+		return said.String()
+	}
 	return fmt.Sprintf("%T", o.Facts)
 }
 
@@ -155,6 +158,13 @@ func startInformer(t *testing.T, client kubernetes.Interface, change ...func(*Co
 	if err != nil {
 		t.Fatal(err)
 	}
+	runInformer(t, i)
+	return i, r
+}
+
+// runInformer runs it until the bubble ends.
+func runInformer(t *testing.T, i *Informer) {
+	t.Helper()
 	ended := make(chan error, 1)
 	go func() { ended <- i.Run(t.Context()) }()
 	t.Cleanup(func() {
@@ -163,7 +173,6 @@ func startInformer(t *testing.T, client kubernetes.Interface, change ...func(*Co
 		}
 	})
 	synctest.Wait()
-	return i, r
 }
 
 func expect(t *testing.T, got []string, want ...string) {

@@ -3,6 +3,7 @@ package informer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"sync/atomic"
 
@@ -34,41 +35,24 @@ type source struct {
 	sure       atomic.Bool // what was seen is of the server's past or present: it was asked since a watch ended
 }
 
-func newSource(client kubernetes.Interface) *source {
-	return &source{asking: func() {}, streaming: !watchlist.DoesClientNotSupportWatchListSemantics(client)}
-}
-
-func jobSource(client kubernetes.Interface, namespace string) *source {
-	s := newSource(client)
-	jobs := client.BatchV1().Jobs(namespace)
+// newSource is the source that asks by that access, and strips each object of a list, page by page, so that a big list is never
+// whole in memory.
+func newSource[O object](client kubernetes.Interface, a access, strip func(O)) *source {
+	s := &source{asking: func() {}, streaming: !watchlist.DoesClientNotSupportWatchListSemantics(client), watch: a.watch}
 	s.list = func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-		list, err := jobs.List(ctx, o)
+		list, err := a.list(ctx, o)
 		if err != nil {
 			return nil, err
 		}
-		for i := range list.Items {
-			stripJob(&list.Items[i])
-		}
-		return list, nil
+		return list, meta.EachListItem(list, func(item runtime.Object) error {
+			o, ok := item.(O)
+			if !ok {
+				return fmt.Errorf("the list holds a %T: %w", item, ErrUnusable)
+			}
+			strip(o)
+			return nil
+		})
 	}
-	s.watch = jobs.Watch
-	return s
-}
-
-func podSource(client kubernetes.Interface, namespace string) *source {
-	s := newSource(client)
-	pods := client.CoreV1().Pods(namespace)
-	s.list = func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-		list, err := pods.List(ctx, o)
-		if err != nil {
-			return nil, err
-		}
-		for i := range list.Items { // page by page, so that a big list is never whole in memory
-			stripPod(&list.Items[i])
-		}
-		return list, nil
-	}
-	s.watch = pods.Watch
 	return s
 }
 

@@ -54,14 +54,3 @@ func stripPod(pod *corev1.Pod) {
 		InitContainerStatuses: pod.Status.InitContainerStatuses,
 	}
 }
-
-// stripped is the transform of the reflector's temporary store, which holds a list that is streamed.
-func stripped(obj any) (any, error) {
-	switch o := obj.(type) {
-	case *batchv1.Job:
-		stripJob(o)
-	case *corev1.Pod:
-		stripPod(o)
-	}
-	return obj, nil
-}

@@ -8,7 +8,7 @@ import (
 // those that the log says it ran. It also takes those that have begun, because a log can be lost: their pods are to be
 // counted. What it finds when it first sees a Job holds as long as the process.
 func (feed *Feed) takesLocked(job *batchv1.Job) bool {
-	known := feed.jobs[job.UID]
+	known := feed.jobs.known[job.UID]
 	switch {
 	case !feed.mode.Manages(text(job.Spec.ManagedBy)):
 		return false

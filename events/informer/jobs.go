@@ -1,0 +1,155 @@
+package informer
+
+import (
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// jobs says what is seen of Jobs: those that this controller runs are told, and all of them decide where pods belong.
+type jobs struct {
+	resource[*batchv1.Job, *knownJob]
+	selecting map[string]map[types.UID]*knownJob // by namespace: the managed Jobs with a selector of the user's that adopt pods
+}
+
+// knownJob is what routing needs of a Job that exists.
+type knownJob struct {
+	entry
+	ref        events.JobRef
+	managed    bool
+	ours       bool            // its pods carry our own tracking finalizer
+	fromLog    bool            // known from the log only: not seen yet
+	ran        bool            // of those: the controller ran it
+	kept       bool            // the keeper has it
+	over       bool            // it is finished or being deleted: it adopts no pods any more
+	selector   labels.Selector // nil for the generated one
+	conditions []string        // the pod conditions that its podFailurePolicy names
+}
+
+func newJobs(feed *Feed, known *Known) *jobs {
+	r := &jobs{selecting: map[string]map[types.UID]*knownJob{}}
+	r.resource = newResource(feed, r, events.Jobs, known.JobsVersion)
+	for _, k := range known.Jobs {
+		r.known[k.Job.UID] = &knownJob{
+			entry: entry{version: k.Version, told: true}, ref: k.Job, managed: true, fromLog: true, ran: k.Managed,
+		}
+	}
+	return r
+}
+
+// ListJobs takes a whole list of Jobs that is of the newest state, as of a version.
+func (feed *Feed) ListJobs(jobs []*batchv1.Job, version string) error {
+	return feed.jobs.takeList(jobs, version)
+}
+
+// JobChanged takes a Job from the watch. What is not newer than what was seen is passed over.
+func (feed *Feed) JobChanged(job *batchv1.Job) error { return feed.jobs.changed(job) }
+
+// JobDeleted takes a Job that the watch says was deleted.
+func (feed *Feed) JobDeleted(job *batchv1.Job) error { return feed.jobs.deleted(job) }
+
+func (*jobs) access(client kubernetes.Interface, namespace string) access {
+	api := client.BatchV1().Jobs(namespace)
+	return accessTo(&batchv1.Job{}, api.List, api.Watch)
+}
+
+func (*jobs) strip(job *batchv1.Job) { stripJob(job) }
+
+// takeLocked remembers a Job, queues its observation when it is managed, and settles the pods that waited for it.
+func (r *jobs) takeLocked(job *batchv1.Job, version uint64) error {
+	known := r.known[job.UID]
+	first := known == nil || known.fromLog
+	if first {
+		var err error
+		if known, err = r.routingOfLocked(job); err != nil {
+			return err
+		}
+		r.known[job.UID] = known
+		if !known.managed {
+			r.feed.notTaken(job)
+		}
+	}
+	known.version = version
+	known.over = finished(job) || job.DeletionTimestamp != nil
+	switch {
+	case !known.managed || known.selector == nil:
+	case known.over:
+		remove(r.selecting, job.Namespace, job.UID)
+	case first:
+		put(r.selecting, job.Namespace, job.UID, known)
+	}
+	if known.managed {
+		o, err := r.feed.observeJob(job, version, known.managed)
+		if err != nil {
+			return err
+		}
+		r.keepLocked(known, job)
+		r.tellLocked(job.UID, known, o)
+	}
+	if first {
+		r.feed.pods.settleLocked(known)
+	}
+	return nil
+}
+
+// routingOfLocked takes from a Job what decides about its pods. All of it is immutable, but for whether a Job has begun, which is
+// asked once.
+func (r *jobs) routingOfLocked(job *batchv1.Job) (*knownJob, error) {
+	known := &knownJob{
+		ref:     refOf(job),
+		managed: r.feed.takesLocked(job),
+		ours:    job.Spec.ManagedBy != nil && *job.Spec.ManagedBy == events.ManagedBy,
+	}
+	if !generatedSelector(job.Spec.Selector, job.UID) {
+		s, err := metav1.LabelSelectorAsSelector(job.Spec.Selector)
+		if err != nil {
+			return nil, fmt.Errorf("read selector of Job %s/%s: %w", job.Namespace, job.Name, err)
+		}
+		known.selector = s
+	}
+	if p := job.Spec.PodFailurePolicy; p != nil {
+		for _, rule := range p.Rules {
+			for _, c := range rule.OnPodConditions {
+				known.conditions = append(known.conditions, string(c.Type))
+			}
+		}
+	}
+	return known, nil
+}
+
+func (r *jobs) keepLocked(known *knownJob, job *batchv1.Job) {
+	switch {
+	case known.managed && !finished(job):
+		r.feed.keeper.KeepJob(job)
+		known.kept = true
+	case known.kept:
+		r.feed.keeper.DropJob(known.ref.UID)
+		known.kept = false
+	}
+}
+
+func (r *jobs) forgetLocked(uid types.UID, known *knownJob) {
+	remove(r.selecting, known.ref.Namespace, uid)
+	if known.kept {
+		r.feed.keeper.DropJob(uid)
+	}
+}
+
+func (*jobs) gone(_ types.UID, known *knownJob, job *batchv1.Job, version uint64) events.Observation {
+	return events.Observation{
+		Job:      known.ref,
+		Facts:    &events.JobGone{Version: version, Missed: job == nil},
+		Evidence: events.Evidence{Namespace: known.ref.Namespace, Name: known.ref.Name},
+	}
+}
+
+// outlived: the history of a Job never begins with its end.
+func (*jobs) outlived(events.Facts) bool { return false }
+
+func (r *jobs) resetLocked() { clear(r.selecting) }

@@ -1,0 +1,187 @@
+package informer
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// pods says what is seen of Pods. Route.go says which of them concern us.
+type pods struct {
+	resource[*corev1.Pod, *knownPod]
+	orphans   map[types.UID]map[types.UID]*knownPod // by owner: pods whose owner is not known
+	ownerless map[string]map[types.UID]*knownPod    // by namespace: pods without a controller that have labels
+	labelled  map[types.UID]map[types.UID]*knownPod // of those: by the Job that their label names, as a generated selector does
+}
+
+// knownPod is what the informer keeps of a pod that exists.
+type knownPod struct {
+	entry
+	tracked bool          // it was told to carry the finalizer
+	owner   events.JobRef // zero UID for none; the strings are shared by the pods of a Job
+	space   string        // namespace
+	held    *podFacts     // nil once nothing but its own object can change what is told of it
+}
+
+func newPods(feed *Feed, known *Known) *pods {
+	r := &pods{
+		orphans:   map[types.UID]map[types.UID]*knownPod{},
+		ownerless: map[string]map[types.UID]*knownPod{},
+		labelled:  map[types.UID]map[types.UID]*knownPod{},
+	}
+	r.resource = newResource(feed, r, events.Pods, known.PodsVersion)
+	for _, k := range known.Pods {
+		r.known[k.UID] = &knownPod{entry: entry{version: k.Version, told: true}, owner: k.Owner, space: k.Namespace}
+	}
+	return r
+}
+
+// ListPods takes a whole list of Pods that is of the newest state, as of a version.
+func (feed *Feed) ListPods(pods []*corev1.Pod, version string) error {
+	return feed.pods.takeList(pods, version)
+}
+
+// PodChanged takes a Pod from the watch. What is not newer than what was seen is passed over.
+func (feed *Feed) PodChanged(pod *corev1.Pod) error { return feed.pods.changed(pod) }
+
+// PodDeleted takes a Pod that the watch says was deleted.
+func (feed *Feed) PodDeleted(pod *corev1.Pod) error { return feed.pods.deleted(pod) }
+
+func (*pods) access(client kubernetes.Interface, namespace string) access {
+	api := client.CoreV1().Pods(namespace)
+	return accessTo(&corev1.Pod{}, api.List, api.Watch)
+}
+
+func (*pods) strip(pod *corev1.Pod) { stripPod(pod) }
+
+// takeLocked remembers a pod and tells of it when it concerns us.
+func (r *pods) takeLocked(pod *corev1.Pod, version uint64) error {
+	f := r.feed.readPod(pod, version)
+	known := r.known[f.seen.UID]
+	if known == nil {
+		known = &knownPod{}
+		r.known[f.seen.UID] = known
+	}
+	r.unholdLocked(f.seen.UID, known)
+	if f.claim.Epoch > r.feed.identity.Epoch { // told also of a pod that does not concern us: the log was in that epoch
+		r.feed.queue.mark(events.Observation{Facts: &events.LossFound{Loss: events.Loss{
+			Witness: events.WitnessPod, Epoch: f.claim.Epoch, Job: f.claim.Job, Ordinal: f.claim.Ordinal, Pod: f.seen.UID,
+		}}})
+	}
+	known.version = f.seen.Version
+	known.owner = r.sharedRef(f.owner)
+	if known.space = known.owner.Namespace; known.space == "" {
+		known.space = f.evidence.Namespace
+	}
+	r.tellPodLocked(known, f)
+	return nil
+}
+
+// sharedRef is ref with the strings of the Job that it names, so that pods keep none of their own.
+func (r *pods) sharedRef(ref events.JobRef) events.JobRef {
+	if job := r.feed.jobs.known[ref.UID]; job != nil && job.ref == ref {
+		return job.ref
+	}
+	return ref
+}
+
+// tellPodLocked queues a pod's observation when the pod concerns us, holds its facts when a Job may yet come that
+// changes what is to be told, and forgets it when neither is so.
+func (r *pods) tellPodLocked(known *knownPod, f *podFacts) {
+	to := r.feed.route(f)
+	if seen, ok := to.observation.Facts.(*events.PodSeen); ok {
+		known.tracked = seen.Tracked
+	}
+	if to.concerns || known.told {
+		r.tellLocked(f.seen.UID, known, to.observation)
+	}
+	switch {
+	case !to.settled:
+		r.holdLocked(known, f)
+	case !known.told:
+		delete(r.known, f.seen.UID)
+	}
+}
+
+func (r *pods) holdLocked(known *knownPod, f *podFacts) {
+	known.held = f
+	if f.seen.Owner != "" {
+		put(r.orphans, f.seen.Owner, f.seen.UID, known)
+	} else {
+		put(r.ownerless, f.evidence.Namespace, f.seen.UID, known)
+		if job := f.labels[controllerUIDLabel]; job != "" {
+			put(r.labelled, types.UID(job), f.seen.UID, known)
+		}
+	}
+}
+
+func (r *pods) unholdLocked(uid types.UID, known *knownPod) {
+	if f := known.held; f != nil {
+		remove(r.orphans, f.seen.Owner, uid)
+		remove(r.ownerless, f.evidence.Namespace, uid)
+		remove(r.labelled, types.UID(f.labels[controllerUIDLabel]), uid)
+		known.held = nil
+	}
+}
+
+func (r *pods) forgetLocked(uid types.UID, known *knownPod) { r.unholdLocked(uid, known) }
+
+func (*pods) gone(uid types.UID, known *knownPod, pod *corev1.Pod, version uint64) events.Observation {
+	evidence := events.Evidence{Namespace: known.space}
+	if pod != nil {
+		evidence = podEvidence(pod)
+	}
+	return events.Observation{
+		Job: known.owner, Facts: &events.PodGone{UID: uid, Version: version, Missed: pod == nil}, Evidence: evidence,
+	}
+}
+
+// outlived: only the observation that a pod ended is told beside its deletion, because nothing else says how it ended.
+func (*pods) outlived(seen events.Facts) bool {
+	pod, ok := seen.(*events.PodSeen)
+	return ok && !pod.Phase.Terminal()
+}
+
+func (r *pods) resetLocked() {
+	clear(r.orphans)
+	clear(r.ownerless)
+	clear(r.labelled)
+}
+
+// removedLocked reports whether the answer to the removal of a finalizer says that the pod was removed with it: the answer
+// carries the very version in which the pod still had the finalizer.
+func (r *pods) removedLocked(uid types.UID, version uint64) bool {
+	known := r.known[uid]
+	return known != nil && known.tracked && known.version == version
+}
+
+// settleLocked tells the pods that waited for a Job which is now known, in the order of their creation: its own, and,
+// when it is managed, the ownerless ones that it selects.
+func (r *pods) settleLocked(job *knownJob) {
+	var waiting []*knownPod
+	for _, known := range r.orphans[job.ref.UID] {
+		waiting = append(waiting, known)
+	}
+	if job.managed && !job.over {
+		unowned := r.ownerless[job.ref.Namespace]
+		if job.selector == nil {
+			unowned = r.labelled[job.ref.UID]
+		}
+		for _, known := range unowned {
+			if known.space == job.ref.Namespace && job.selects(known.held.labels) {
+				waiting = append(waiting, known)
+			}
+		}
+	}
+	slices.SortFunc(waiting, func(a, b *knownPod) int { return a.held.compare(b.held) })
+	for _, known := range waiting {
+		f := known.held
+		r.unholdLocked(f.seen.UID, known)
+		known.owner = r.sharedRef(f.owner)
+		r.tellPodLocked(known, f)
+	}
+}
