@@ -88,7 +88,42 @@ func TestPodsThatNobodyOwnsFollow(t *testing.T) {
 		}
 		return strings.Join(said, " ")
 	}
+	late := events.JobStream("late")
+	stray := func(f *fold, kind events.Kind, uid types.UID, candidates ...types.UID) {
+		f.at(events.NamespaceStream("ns"), kind, pod(func(p *events.PodSeen) {
+			p.UID, p.Ordinal, p.Owner, p.Selected, p.Candidates = uid, 0, "", false, candidates
+		}))
+	}
+	comes := func(f *fold) {
+		f.at(late, events.KindJobAdded, &events.JobSeen{Version: 30, Managed: true, Spec: "h", SpecAt: 2, Status: &events.JobStatus{}})
+	}
 	checkFacts(t, []fact{
+		{"those that wait for the Job, after a restart too", func(f *fold) string {
+			stray(f, events.KindPodAdded, "a", "late", "other")
+			stray(f, events.KindPodAdded, "b", "other")
+			stray(f, events.KindPodAdded, "c", "late")
+			stray(f, events.KindPodChanged, "c", "other")
+			stray(f, events.KindPodAdded, "d", "late")
+			f.at(events.NamespaceStream("ns"), events.KindPodDeleted, &events.PodGone{UID: "d", Version: 40})
+			stray(f, events.KindPodAdded, "e")
+			stray(f, events.KindPodChanged, "e", "late")
+			var all []projector.StreamAt
+			for _, s := range f.world.Streams() {
+				facts, names, _ := f.world.StreamState(s)
+				all = append(all, projector.StreamAt{Stream: s, AsOf: f.world.Head, Facts: facts, Names: names})
+			}
+			all = append(all, projector.StreamAt{Stream: events.Controller, AsOf: f.world.Head, Facts: f.world.ControllerState()})
+			restored, _, err := projector.Restore(all)
+			if err != nil {
+				t.Fatal(err)
+			}
+			restored.Recovered()
+			comes(f)
+			before := follow(f, late)
+			g := &fold{world: restored, seq: f.seq, now: f.now}
+			comes(g)
+			return before + "; " + follow(g, late)
+		}, "a e; a e"},
 		{"in the order in which they came", func(f *fold) string {
 			for _, uid := range strings.Fields("m f x c k a t b z d y e") {
 				f.at(events.NamespaceStream("ns"), events.KindPodAdded, pod(func(p *events.PodSeen) {
