@@ -44,6 +44,10 @@ type Traits struct {
 	// Retried: refused for a reason that may pass, it stays in flight and is asked again as it is. Others end then, and what is next
 	// is decided from what is known by then.
 	Retried bool
+	// Slot is the place that it takes at its target; 0 when it takes none.
+	Slot Slot
+	// Backoff says with which others its refusals are counted.
+	Backoff Backoff
 	// Reads: it changes nothing in the cluster. What it finds arrives as an observation.
 	Reads bool
 	// Sort is with which other commands its newest failure is shown.
@@ -59,41 +63,49 @@ var traits = [MaxCommandKind + 1]Traits{
 	CommandCreatePod: {
 		Kind: CommandCreatePod, Name: "CreatePod", Verb: "create pod", Many: "create %d pods",
 		Target: TargetNewPod, Priority: PriorityBulk, Retried: true, Sort: SortCreate, Call: "create-pod",
+		Slot: SlotCreate, Backoff: BackoffCreates,
 		zero: func() Command { return &CreatePod{} },
 	},
 	CommandDeletePod: {
 		Kind: CommandDeletePod, Name: "DeletePod", Verb: "delete pod", Many: "delete %d pods",
 		Target: TargetPod, Priority: PriorityUnblock, Retried: true, Sort: SortChange, Call: "delete-pod",
+		Slot: SlotDelete,
 		zero: func() Command { return &DeletePod{} },
 	},
 	CommandDropFinalizer: {
 		Kind: CommandDropFinalizer, Name: "DropFinalizer", Verb: "remove finalizer", Many: "remove the finalizers of %d pods",
 		Target: TargetPod, Priority: PriorityBulk, Retried: true, Sort: SortChange, Call: "patch-pod",
+		Slot: SlotFinalizer,
 		zero: func() Command { return &DropFinalizer{} },
 	},
 	CommandWriteStatus: {
 		Kind: CommandWriteStatus, Name: "WriteStatus", Verb: "write status", Many: "write status %d times",
 		Target: TargetJob, Priority: PriorityUnblock, Sort: SortWrite, Call: "update-status",
+		Slot: SlotStatus, Backoff: BackoffWrites,
 		zero: func() Command { return &WriteStatus{} },
 	},
 	CommandAdoptPod: {
 		Kind: CommandAdoptPod, Name: "AdoptPod", Verb: "adopt pod", Many: "adopt %d pods",
 		Target: TargetPod, Priority: PriorityUnblock, Sort: SortChange, Call: "patch-pod",
+		Slot: SlotClaim,
 		zero: func() Command { return &AdoptPod{} },
 	},
 	CommandReleasePod: {
 		Kind: CommandReleasePod, Name: "ReleasePod", Verb: "release pod", Many: "release %d pods",
 		Target: TargetPod, Priority: PriorityUnblock, Sort: SortChange, Call: "patch-pod",
+		Slot: SlotClaim,
 		zero: func() Command { return &ReleasePod{} },
 	},
 	CommandReadJob: {
 		Kind: CommandReadJob, Name: "ReadJob", Verb: "read the Job", Many: "read the Job %d times",
 		Target: TargetJob, Priority: PriorityUnblock, Reads: true, Sort: SortWrite, Call: "get-job",
+		Slot: SlotRead, Backoff: BackoffWrites,
 		zero: func() Command { return &ReadJob{} },
 	},
 	CommandReadPod: {
 		Kind: CommandReadPod, Name: "ReadPod", Verb: "look for pod", Many: "look for %d pods",
 		Target: TargetNewPod, Priority: PriorityUnblock, Reads: true, Sort: SortCreate, Call: "find-pod",
+		Slot: SlotCreate, Backoff: BackoffCreates,
 		zero: func() Command { return &ReadPod{} },
 	},
 	CommandWithdraw: {
@@ -104,16 +116,19 @@ var traits = [MaxCommandKind + 1]Traits{
 	CommandCreateWorkload: {
 		Kind: CommandCreateWorkload, Name: "CreateWorkload", Verb: "create Workload", Many: "create %d Workloads",
 		Target: TargetJob, Priority: PriorityUnblock, Retried: true, Sort: SortCreate, Call: "create-workload",
+		Slot: SlotGroup, Backoff: BackoffGroup,
 		zero: func() Command { return &CreateWorkload{} },
 	},
 	CommandCreatePodGroup: {
 		Kind: CommandCreatePodGroup, Name: "CreatePodGroup", Verb: "create PodGroup", Many: "create %d PodGroups",
 		Target: TargetJob, Priority: PriorityUnblock, Retried: true, Sort: SortCreate, Call: "create-pod-group",
+		Slot: SlotGroup, Backoff: BackoffGroup,
 		zero: func() Command { return &CreatePodGroup{} },
 	},
 	CommandFindGroup: {
 		Kind: CommandFindGroup, Name: "FindGroup", Verb: "look for the Job's Workload and PodGroup", Many: "look for Workload and PodGroup %d times",
 		Target: TargetJob, Priority: PriorityUnblock, Retried: true, Reads: true, Sort: SortCreate, Call: "list-workloads",
+		Slot: SlotGroup, Backoff: BackoffGroup,
 		zero: func() Command { return &FindGroup{} },
 	},
 }
@@ -164,6 +179,37 @@ const (
 	TargetNewPod  Target = 2 // the pod that the create with the ordinal that OrdinalOf says makes, or has made
 	TargetJob     Target = 3 // the Job, with the objects that there is one of for each Job
 	TargetCommand Target = 4 // another command, which it ends: it is not sent, and has no end of its own
+)
+
+// Slot is the place of a command at its target: of those with the same slot at most one is on its way to an object.
+type Slot uint8
+
+// The slots.
+const (
+	SlotCreate    Slot = 1 // of a pod that is made, or looked for
+	SlotDelete    Slot = 2 // of a pod that is deleted
+	SlotFinalizer Slot = 3 // of a pod that loses its finalizer
+	SlotClaim     Slot = 4 // of a pod that is adopted or released
+	SlotGroup     Slot = 5 // of what there is once for the Job's pods together
+	SlotStatus    Slot = 6 // of the Job's status
+	SlotRead      Slot = 7 // of a live read
+
+	// MaxSlot is the highest of them: the size of a table by slot.
+	MaxSlot = SlotRead
+)
+
+// Backoff is a group of commands whose refusals are counted together, for each subject.
+type Backoff uint8
+
+// The backoffs.
+const (
+	BackoffOwn     Backoff = 0 // each command by itself, while it is retried
+	BackoffCreates Backoff = 1 // creates of pods: while one is refused, so would the others be (J-057)
+	BackoffWrites  Backoff = 2 // writes and reads of the Job
+	BackoffGroup   Backoff = 3 // what there is once for the Job's pods together
+
+	// MaxBackoff is the highest of them: the size of a table by backoff.
+	MaxBackoff = BackoffGroup
 )
 
 // Sort is a group of commands that succeed and fail together.

@@ -48,13 +48,13 @@ func (j *Job) accounted(p *Pod) bool {
 func (j *Job) stageOf(p *Pod) Stage {
 	switch {
 	case j.removes(p) && !j.Finished():
-		if p.Drop == nil && p.Delete == nil {
+		if p.Drop() == nil && p.Delete() == nil {
 			return Surplus
 		}
 		return Untouched
 	case p.written && !j.accounted(p):
 		return Unlisted // the write may be stored already, whatever became of the pod meanwhile
-	case p.Claim != nil:
+	case p.Claim() != nil:
 		return Untouched
 	case j.adopts(p):
 		return Orphaned
@@ -62,7 +62,7 @@ func (j *Job) stageOf(p *Pod) Stage {
 		return Disowned
 	case !p.Held():
 		return Untouched
-	case p.Drop != nil:
+	case p.Drop() != nil:
 		return Dropping // whatever was seen of it since that was decided
 	case p.Owner == "" && p.Version <= p.Stale:
 		return Untouched // what is done to it is done to one version, and there is a newer one
@@ -131,7 +131,7 @@ func (j *Job) enter(p *Pod) {
 	if claimed {
 		p.in.active, p.in.terminating = p.Active(), p.Terminating()
 		p.in.ready = p.in.active && p.Ready
-		p.in.idle = p.in.active && !p.Surplus && p.Delete == nil
+		p.in.idle = p.in.active && !p.Surplus && p.Delete() == nil
 		p.in.misplaced = p.in.idle && !j.indexValid(p)
 		if p.Phase != events.PodUnknown && !p.Phase.Terminal() {
 			p.in.restarts = p.Restarts
@@ -145,7 +145,7 @@ func (j *Job) enter(p *Pod) {
 		j.podMayCome(p.LateCreate)
 	}
 	p.in.going = p.in.active && p.in.removing
-	dropped := p.Drop != nil && !p.Surplus && !j.accounted(p)
+	dropped := p.Drop() != nil && !p.Surplus && !j.accounted(p)
 	p.in.neverCounted = claimed && (p.NeverCounted || dropped) && p.Held()
 	_, uncounted := j.uncounted[p.UID]
 	p.in.countable = uncounted && j.Countable(p.UID)

@@ -28,10 +28,13 @@ func (j *Job) Apply(rec *events.Record) {
 		j.Group.seen(f)
 	case *events.Decision:
 		if rec.Kind == events.KindDecided {
-			j.decided(rec, f)
+			j.decide(rec, f)
 		}
 	case *events.CommandEnded:
-		j.commandEnded(rec, f)
+		if f.Written != 0 {
+			j.ourWrite(f.Written)
+		}
+		j.end(rec, f)
 	case *events.JobRetired:
 		j.Retired = true
 	case *events.ClockStepped:
@@ -60,8 +63,8 @@ func (j *Job) jobSeen(rec *events.Record, f *events.JobSeen) {
 	j.Version, j.Generation, j.Created, j.Deleted = f.Version, f.Generation, f.Created, f.Deleted
 	j.Managed, j.ManagedBy, j.SpecAt, j.Gone = f.Managed, f.ManagedBy, f.SpecAt, false
 	j.Recheck, j.Look = false, false
-	if j.Writing.Class == events.RefusedConflict {
-		j.Writing.Until = 0 // here is the newer version
+	if j.Writing().Class == events.RefusedConflict {
+		j.Writing().Until = 0 // here is the newer version
 	}
 	switch {
 	case f.Confirms != events.CommandID{}:
@@ -108,9 +111,9 @@ func (j *Job) rebase(change func()) {
 // gone folds the end of the Job's object: nothing of it is to be counted any more.
 func (j *Job) gone() {
 	j.Gone, j.claims = true, nil
-	for _, f := range j.flights {
-		if f.pod != nil {
-			j.endMet(f.pod)
+	for _, f := range j.inOrder() {
+		if p := j.podOf(f); p != nil {
+			j.endMet(p)
 		}
 	}
 	j.recount()
@@ -213,10 +216,8 @@ func (j *Job) podGone(uid types.UID) {
 		j.uncomplete(p.in.completes)
 	}
 	j.reviewIndex(p.Index) // it may have been what kept another one from being held
-	for _, f := range []*Flight{p.Drop, p.Delete, p.Claim} {
-		if f != nil {
-			j.land(f.Name)
-		}
+	for _, f := range []*Flight{p.Drop(), p.Delete(), p.Claim()} {
+		j.land(f)
 	}
 	if _, uncounted := j.uncounted[uid]; uncounted {
 		j.tally.Countable++
@@ -230,26 +231,6 @@ func (j *Job) restarted() {
 	j.rivalry.began = 0
 	j.doubtEnd(false)
 	j.groupDoubted()
-	for _, name := range j.inFlight() {
-		switch f := j.flights[name]; {
-		case f.create != nil:
-			if !f.create.Retrying || f.create.Cancelled {
-				j.unfly(f.create)
-			}
-			f.create.Doubted, f.create.Sent = true, j.Now             // it may have been sent at any time since it was decided
-			f.create.Again = f.create.Again || f.create.Flight != nil // one that stands is asked again without another decision
-		case f.pod != nil:
-			j.update(f.pod, func() {
-				j.doubtDrop(f.pod, name)
-				if retrying := f.pod.flight(name); retrying.refused() {
-					retrying.Cancelled = false // it is asked again when it is due, or cancelled
-					return
-				}
-				j.land(name)
-			})
-		default:
-			j.land(name)
-		}
-	}
+	j.restart()
 	j.Recheck = len(j.creates) > 0
 }

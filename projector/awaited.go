@@ -31,10 +31,10 @@ func (j *Job) awaits(f *events.JobSeen) bool {
 	switch {
 	case f.Deleted != 0 && j.Deleted == 0, j.Look, j.Recheck && f.Version > j.Version:
 		return true
-	case j.Write == nil:
+	case j.Write() == nil:
 		return false
 	}
-	written := j.Base.With(&j.Write.Command.(*events.WriteStatus).Change)
+	written := j.Base.With(&j.Write().Command.(*events.WriteStatus).Change)
 	return written.equal(f.Status)
 }
 
@@ -43,8 +43,8 @@ func (p *Pod) awaits(f *events.PodSeen) bool {
 	switch {
 	case f.Phase.Terminal() && !p.Phase.Terminal(), f.Deleted != 0 && p.Deleted == 0:
 		return true
-	case p.Drop != nil && p.Tracked && !f.Tracked:
+	case p.Drop() != nil && p.Tracked && !f.Tracked:
 		return true
 	}
-	return p.Claim != nil && p.Owner != f.Owner
+	return p.Claim() != nil && p.Owner != f.Owner
 }

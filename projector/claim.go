@@ -33,13 +33,13 @@ func (j *Job) Eligible() bool {
 // adopts reports whether the Job is to adopt the pod: it has no owner, the selector matches, and it is not on its way out
 // (J-175, J-178).
 func (j *Job) adopts(p *Pod) bool {
-	return p.Owner == "" && !p.Foreign && !p.Leaving() && p.Drop == nil && p.Delete == nil && j.Eligible() &&
+	return p.Owner == "" && !p.Foreign && !p.Leaving() && p.Drop() == nil && p.Delete() == nil && j.Eligible() &&
 		slices.Contains(p.Candidates, j.Ref.UID)
 }
 
 // disowns reports whether the Job is to release the pod: it owns it, and the selector does not match (J-174).
 func (j *Job) disowns(p *Pod) bool {
-	return string(p.Owner) == j.Stream.ID && !p.Selected && !p.SelectorUnknown && !p.Vanished && p.Drop == nil && p.Delete == nil &&
+	return string(p.Owner) == j.Stream.ID && !p.Selected && !p.SelectorUnknown && !p.Vanished && p.Drop() == nil && p.Delete() == nil &&
 		j.Eligible()
 }
 
@@ -66,19 +66,21 @@ func (j *Job) leaveClaim(p *Pod) {
 	delete(j.unowned, p.UID)
 }
 
+// Claim is the pod's adoption or release in flight; nil for none.
+func (p *Pod) Claim() *Flight { return p.target.Flight(events.SlotClaim) }
+
 // claim is the adoption or the release of the pod that is in flight; nil for none.
 func (p *Pod) claim() events.Command {
-	if p.Claim == nil {
-		return nil
+	if f := p.Claim(); f != nil {
+		return f.Command
 	}
-	return p.Claim.Command
+	return nil
 }
 
-// claim folds the command to adopt or to release a pod.
-func (j *Job) claim(f *Flight) {
-	if p := j.pods[events.PodOf(f.Command)]; p != nil {
-		j.update(p, func() { p.Claim = f })
-		j.flights[f.Name] = flight{pod: p}
+// launchClaim folds the command to adopt or to release a pod.
+func (j *Job) launchClaim(f *Flight) {
+	if p := j.podOf(f); p != nil {
+		j.update(p, func() { j.launch(f, &p.target) })
 		j.Confirmed = 0 // a read is good for what was decided on it
 	}
 }
@@ -86,8 +88,8 @@ func (j *Job) claim(f *Flight) {
 // claimSeen folds what an observation of the pod says about its adoption or release in flight: one that it shows has
 // succeeded. Its facts are set, and its share is not in the tallies.
 func (j *Job) claimSeen(p *Pod) {
-	if p.Claim != nil && p.Owner == j.claimant(p.claim()) {
-		j.land(p.Claim.Name)
+	if f := p.Claim(); f != nil && p.Owner == j.claimant(f.Command) {
+		j.land(f)
 		delete(j.claims, p.UID)
 	}
 	if r := j.claims[p.UID]; r != nil && r.Class == events.RefusedConflict {
@@ -96,11 +98,11 @@ func (j *Job) claimSeen(p *Pod) {
 }
 
 // claimEnded folds how an adoption or a release ended that no observation has ended.
-func (j *Job) claimEnded(p *Pod, f *events.CommandEnded) {
-	command, since := p.claim(), j.since(p.Claim)
+func (j *Job) claimEnded(flight *Flight, f *events.CommandEnded, _ string) {
+	p, command, since := j.podOf(flight), flight.Command, flight.Since
 	_, release := command.(*events.ReleasePod)
 	j.update(p, func() {
-		j.land(f.Command)
+		j.land(flight)
 		switch {
 		case f.Ending == events.Done:
 			delete(j.claims, p.UID)
@@ -139,9 +141,9 @@ func (j *Job) claimant(command events.Command) types.UID {
 
 // overtaken is the version at which the removal of a finalizer met a newer one, if that is how it ended; else 0. It ends so,
 // and is decided again when the newer version has been seen.
-func (p *Pod) overtaken(f *events.CommandEnded) uint64 {
-	if f.Ending != events.Refused || f.Class != events.RefusedConflict || p.Drop == nil || p.Drop.Name != f.Command {
+func (p *Pod) overtaken(flight *Flight, f *events.CommandEnded) uint64 {
+	if f.Ending != events.Refused || f.Class != events.RefusedConflict || flight != p.Drop() {
 		return 0
 	}
-	return events.VersionOf(p.Drop.Command)
+	return events.VersionOf(flight.Command)
 }

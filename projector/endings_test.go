@@ -34,8 +34,8 @@ func (f *fold) shown() string {
 			so   bool
 			word string
 		}{
-			{c.Flight != nil, " in flight"}, {c.Doubted, " in doubt"}, {c.MustList, " to look for"},
-			{c.Retrying, " retrying"}, {c.Cancelled, " given up"},
+			{c.Flight() != nil, " in flight"}, {c.Doubted, " in doubt"}, {c.MustList, " to look for"},
+			{c.Retrying(), " retrying"}, {c.Cancelled(), " given up"},
 		} {
 			if is.so {
 				text += is.word
@@ -52,7 +52,7 @@ func (f *fold) shown() string {
 // J-057: one refused create stands for all.
 func TestHowACreateEnds(t *testing.T) {
 	retry := func(f *fold) string {
-		r := f.job().Creating
+		r := f.job().Creating()
 		return fmt.Sprintf("%d tries %q, again in %s, window %d", r.Count, r.Class.String(), f.in(r.Until), f.job().Window)
 	}
 	checkFacts(t, []fact{
@@ -262,7 +262,7 @@ func TestHowAStatusWriteEnds(t *testing.T) {
 	shown := func(f *fold) string {
 		j := f.job()
 		return fmt.Sprintf("ready %d of %d, busy %v, read %v, seen %v, %d tries, again in %s, in doubt for %s", j.Base.Ready, j.Version,
-			j.Busy(), j.Look, j.Recheck, j.Writing.Count, f.in(j.Writing.Until), f.in(j.EndInDoubt))
+			j.Busy(), j.Look, j.Recheck, j.Writing().Count, f.in(j.Writing().Until), f.in(j.EndInDoubt))
 	}
 	checkFacts(t, []fact{
 		{"done, it is the published status", func(f *fold) string {

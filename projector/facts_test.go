@@ -203,13 +203,13 @@ func TestWhatIsSeenIsFolded(t *testing.T) {
 			f.end(f.decide(&events.WriteStatus{Base: 10}), refused(events.RefusedInvalid))
 			before := fmt.Sprint(f.job().Look, f.job().Recheck)
 			f.see(11, nil)
-			return before + fmt.Sprint(" ", f.job().Look, f.job().Recheck, f.in(f.job().Writing.Until))
+			return before + fmt.Sprint(" ", f.job().Look, f.job().Recheck, f.in(f.job().Writing().Until))
 		}, "true true false false 1s"},
 		{"J-017: the newer version that a conflict spoke of ends the wait", func(f *fold) string {
 			f.end(f.decide(&events.WriteStatus{Base: 10}), refused(events.RefusedConflict))
-			before := f.in(f.job().Writing.Until)
+			before := f.in(f.job().Writing().Until)
 			f.see(11, nil)
-			return fmt.Sprint(before, f.in(f.job().Writing.Until))
+			return fmt.Sprint(before, f.in(f.job().Writing().Until))
 		}, "1s 0s"},
 		{"J-145: a Job starts when it is seen, and goes on from then", func(f *fold) string {
 			f.now += 60e9

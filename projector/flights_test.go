@@ -79,7 +79,7 @@ false false`},
 			f.end(f.decide(&events.WriteStatus{Base: 10}), refused(events.RefusedInvalid))
 			f.see(11, nil)
 			f.end(events.CommandID{Decided: f.seq - 2}, refused(events.RefusedInvalid))
-			return fmt.Sprint(f.job().Look, f.job().Writing.Count)
+			return fmt.Sprint(f.job().Look, f.job().Writing().Count)
 		}, "false 1"},
 		{"J-091: a pod whose finalizer was to go before it ended is not counted, though a restart came first", func(f *fold) string {
 			f.pod(nil)
@@ -107,7 +107,7 @@ false false`},
 			f.now += 5e9
 			f.restart(nil)
 			p := f.job().Pod("pod")
-			return is(f, name) + fmt.Sprint(p.Delete == nil, f.job().Removing(), f.job().Tally().Idle)
+			return is(f, name) + fmt.Sprint(p.Delete() == nil, f.job().Removing(), f.job().Tally().Idle)
 		}, "none true false 1"},
 		{"what stands refused about a pod stands after a restart", func(f *fold) string {
 			f.pod(nil)
@@ -152,7 +152,7 @@ func TestHowACommandAboutAPodEnds(t *testing.T) {
 			so   bool
 			word string
 		}{
-			{p.Drop != nil, "dropping "}, {p.Delete != nil, "deleting "}, {p.DroppedIn != 0, "dropped "}, {p.DeleteDone, "deleted "},
+			{p.Drop() != nil, "dropping "}, {p.Delete() != nil, "deleting "}, {p.DroppedIn != 0, "dropped "}, {p.DeleteDone, "deleted "},
 			{p.Vanished, "vanished "}, {p.Stale != 0, "stale "}, {len(f.job().AllRetrying()) > 0, "retrying "},
 		} {
 			if is.so {
@@ -245,7 +245,7 @@ func TestHowACommandAboutAPodEnds(t *testing.T) {
 			f.see(12, func(s *events.JobSeen) {
 				s.Status = &events.JobStatus{Conditions: []events.JobCondition{{Type: projector.Failed, Status: "True"}}}
 			})
-			return shown(f) + fmt.Sprint(" ", f.job().Pod("other").Drop != nil)
+			return shown(f) + fmt.Sprint(" ", f.job().Pod("other").Drop() != nil)
 		}, "retrying  true"},
 	})
 }

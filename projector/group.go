@@ -21,9 +21,6 @@ const (
 type Group struct {
 	Stage              GroupStage
 	Workload, PodGroup string
-	Flight             *Flight // the command about them that has not ended
-	Retrying           bool    // it was refused, or its outcome is unknown, and it is asked again as it is
-	Retry              Retry
 }
 
 // Gang reports whether the Job's pods are to be scheduled together (J-240).
@@ -49,25 +46,25 @@ func (g *Group) seen(f *events.GroupSeen) {
 	}
 }
 
-// groupEnded folds the end of a command about the Job's group. What a search found has been folded as an observation.
-func (j *Job) groupEnded(rec *events.Record, f *events.CommandEnded) {
+// Grouping is the command about the Job's group that is in flight; nil for none.
+func (j *Job) Grouping() *Flight { return j.itself.Flight(events.SlotGroup) }
+
+// Regrouping is what was learnt from refused commands about the Job's group.
+func (j *Job) Regrouping() *Retry { return j.shared(events.BackoffGroup) }
+
+// groupEnded folds the end of a command about the Job's group. All of them may be asked twice: a search finds what a create made, or a
+// create meets it. What a search found has been folded as an observation.
+func (j *Job) groupEnded(flight *Flight, f *events.CommandEnded, name string) {
 	g := &j.Group
-	command := g.Flight.Command
-	if f.Ending == events.OutcomeUnknown || (f.Ending == events.Refused && passing(f.Class)) {
-		g.Retrying = true // all of them may be asked twice: a search finds what a create made, or a create meets it
-		g.Retry.again(j.Settings, j.Now, f)
-		return
-	}
-	j.land(f.Command)
 	switch f.Ending {
 	case events.Done:
-		if made := groupMade[command.Traits().Kind]; made != nil {
-			made(g, rec.Evidence.Name)
-			g.Retry.cleared()
+		if made := groupMade[flight.Command.Traits().Kind]; made != nil {
+			made(g, name)
+			j.Regrouping().cleared()
 		} // after a search what is next may be refused again, and waits longer then
 	case events.Refused:
 		g.Stage = GroupUnsought // what is there is not as it was found: look again (J-245)
-		g.Retry.again(j.Settings, j.Now, f)
+		j.Regrouping().again(j.Settings, j.Now, f)
 	case events.OutcomeUnknown, events.Withdrawn:
 	}
 }
@@ -80,30 +77,37 @@ var groupMade = [events.MaxCommandKind + 1]func(g *Group, name string){
 
 // endMetGroup ends a command in backoff about the group when the Job's pods are not to be a gang any more.
 func (j *Job) endMetGroup() {
-	if g := &j.Group; g.Retrying && !j.Gang() {
-		g.Stage = GroupUnsought
-		j.land(g.Flight.Name)
+	if f := j.Grouping(); f.refused() && !j.Gang() {
+		j.Group.Stage = GroupUnsought
+		j.land(f)
 	}
 }
 
 // groupDoubted folds a process's start while a command about the Job's group was in flight: look again.
 func (j *Job) groupDoubted() {
-	if j.Group.Flight != nil {
+	if j.Grouping() != nil {
 		j.Group.Stage = GroupUnsought
 	}
 }
 
-func (g *Group) toWire(names *pb.StateNames) *pb.GroupState {
-	if *g == (Group{}) {
+func (j *Job) groupToWire(names *pb.StateNames) *pb.GroupState {
+	g, flight := &j.Group, j.Grouping()
+	if *g == (Group{}) && flight == nil && *j.Regrouping() == (Retry{}) {
 		return nil
 	}
 	names.Workload, names.PodGroup = g.Workload, g.PodGroup
-	return &pb.GroupState{Stage: uint32(g.Stage), Flight: flightToWire(g.Flight, names), Retry: retryToWire(&g.Retry), Retrying: g.Retrying}
+	return &pb.GroupState{
+		Stage: uint32(g.Stage), Flight: flightToWire(flight, names), Retry: retryToWire(j.Regrouping()), Retrying: flight.refused(),
+	}
 }
 
-func groupFromWire(w *pb.GroupState, names *pb.StateNames, r *stateReader) Group {
-	return Group{
-		Stage: GroupStage(w.GetStage()), Workload: names.GetWorkload(), PodGroup: names.GetPodGroup(),
-		Flight: r.flight(w.GetFlight()), Retry: retryFromWire(w.GetRetry()), Retrying: w.GetRetrying(),
+func (j *Job) restoreGroup(w *pb.GroupState, names *pb.StateNames, r *stateReader) {
+	j.Group = Group{Stage: GroupStage(w.GetStage()), Workload: names.GetWorkload(), PodGroup: names.GetPodGroup()}
+	*j.Regrouping() = retryFromWire(w.GetRetry())
+	if f := r.flight(w.GetFlight()); f != nil {
+		j.launch(f, &j.itself)
+		if w.GetRetrying() {
+			f.Refused = j.Regrouping()
+		}
 	}
 }

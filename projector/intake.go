@@ -204,10 +204,10 @@ func (in *Intake) news(j *Job, seen *events.JobSeen) bool {
 	case j.Base.equal(seen.Status):
 		seen.Status = nil
 		return !same || (j.Recheck && seen.Version > j.Version) || j.Look || seen.BuiltinWrote != j.rivalry.wrote
-	case j.Write != nil:
-		written := j.Base.With(&j.Write.Command.(*events.WriteStatus).Change)
+	case j.Write() != nil:
+		written := j.Base.With(&j.Write().Command.(*events.WriteStatus).Change)
 		if written.equal(seen.Status) {
-			seen.Status, seen.Confirms = nil, j.Write.Name
+			seen.Status, seen.Confirms = nil, j.Write().Name()
 		}
 	}
 	return true
@@ -257,8 +257,8 @@ func (in *Intake) podSeen(o *events.Observation, f *events.PodSeen) []Draft {
 	}
 	var causes []events.Sequence
 	if j != nil {
-		if c := j.create(f.Ordinal); c != nil && c.Flight != nil {
-			causes = append(causes, c.Flight.Name.Decided)
+		if c := j.create(f.Ordinal); c != nil && c.Flight() != nil {
+			causes = append(causes, c.Flight().decided)
 		}
 	}
 	return append(drafts, Draft{Stream: stream, Kind: kind, Facts: f, Evidence: evidence, Causes: causes})

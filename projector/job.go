@@ -56,16 +56,13 @@ type Job struct {
 
 	// Commands in flight and what was learnt from those that ended.
 
-	creates  []*Create // by ordinal
-	Ordinal  uint64    // of the newest create
-	Window   uint32    // creates that may be in flight at once: slow start (J-057)
-	Write    *Flight   // the status write in flight
-	marked   []*Pod    // the pods that it accounts for
-	Reading  *Flight   // the live read in flight
-	flights  map[events.CommandID]flight
-	Creating Retry                     // of creates
-	Writing  Retry                     // of status writes and live reads
-	claims   map[types.UID]*claimRetry // refused adoptions and releases
+	Book[*Job]
+
+	creates []*Create                 // by ordinal
+	Ordinal uint64                    // of the newest create
+	Window  uint32                    // creates that may be in flight at once: slow start (J-057)
+	marked  []*Pod                    // the pods that the status write in flight accounts for
+	claims  map[types.UID]*claimRetry // refused adoptions and releases
 	// Confirmed is when a live read last found the Job to be as it is known (J-176).
 	Confirmed events.Time
 	Look      bool // a live read is wanted before the next status write
@@ -83,7 +80,6 @@ type Job struct {
 	Retired bool                        // nothing is left to do: a Retired takes its place
 	first   events.Sequence             // its first record
 	homes   map[types.UID]events.Stream // the World's: where each pod is
-	deletes int                         // deletions in flight
 	arrival uint64
 	ticks   uint64
 }
@@ -108,56 +104,14 @@ type Tally struct {
 	Urgent                            int   // unlisted pods that are being deleted: a client waits for their finalizer
 }
 
-// Flight is a command that has not ended.
-type Flight struct {
-	Name      events.CommandID
-	Command   events.Command
-	Since     events.Time // when it was decided
-	Refused   *Retry      // of a command about a pod: its backoff, while it is in backoff; a pod may have two in flight
-	Cancelled bool        // of a refused command about a pod: it is wanted no longer; how its newest try ended is awaited
-}
-
-// flight finds what a command in flight is about.
-type flight struct {
-	pod    *Pod
-	create *Create
-}
-
-// Create is a create that has not ended: it holds its slot and its index.
-type Create struct {
-	events.CreatePod
-	Flight    *Flight     // nil while it is in doubt
-	Sent      events.Time // when it may last have been sent
-	Doubted   bool        // a try ended unknown, so a refusal does not end it
-	MustList  bool        // it was refused after a try of unknown end: look for the pod first
-	Retrying  bool        // it was refused, and is asked again as it is
-	Cancelled bool        // it is wanted no longer; how its newest try ended is awaited
-}
-
-// late is until when a try of the create may take effect besides the one that made its pod; 0 when there was one try.
-func (c *Create) late(s *events.Settings) events.Time {
-	if !c.Again {
-		return 0
-	}
-	return c.Sent.Add(s.RequestTimeout)
-}
-
-// OnItsWay reports whether the create has been asked for, neither is in backoff nor is cancelled, and is not being looked for.
-func (c *Create) OnItsWay() bool {
-	if c.Flight == nil || c.Retrying || c.Cancelled {
-		return false
-	}
-	_, asked := c.Flight.Command.(*events.CreatePod)
-	return asked
-}
-
 func newJob(stream events.Stream, settings *events.Settings, homes map[types.UID]events.Stream) *Job {
 	j := &Job{
 		Stream: stream, Settings: settings, Base: newStatus(), Window: settings.FirstWindow(), homes: homes,
 		pods: map[types.UID]*Pod{}, uncounted: map[types.UID]bool{}, occupants: map[int32]occupants{},
 		misplaced: podSet{}, fatal: podSet{}, unremoved: podSet{},
-		crowded: map[int32]struct{}{}, index: newPerIndex(), flights: map[events.CommandID]flight{},
+		crowded: map[int32]struct{}{}, index: newPerIndex(),
 	}
+	j.Book = newBook(j, &jobRows, settings)
 	switch stream.Kind {
 	case events.StreamJob, events.StreamCronJob:
 		j.Ref.UID = types.UID(stream.ID)
@@ -329,14 +283,11 @@ func (j *Job) Countable(uid types.UID) bool {
 // Creates are the creates that have not ended, by ordinal.
 func (j *Job) Creates() []*Create { return j.creates }
 
-// Busy reports whether a command of the Job is in flight.
-func (j *Job) Busy() bool { return len(j.flights) > 0 }
-
 // PodsInDoubt reports whether a create, a delete, the removal of a surplus pod, or of the finalizer of a pod that is not to
 // be counted, has not ended, so that the Job must not finish yet: it would delete a pod afterwards (J-082), or the pod would
 // not be counted that turns out to be (J-031).
 func (j *Job) PodsInDoubt() bool {
-	return len(j.creates) > 0 || j.deletes > 0 || j.tally.Surplus > 0 || j.tally.NeverCounted > 0
+	return len(j.creates) > 0 || j.counts[events.SlotDelete] > 0 || j.tally.Surplus > 0 || j.tally.NeverCounted > 0
 }
 
 // Removing reports whether the deletion of a pod has been asked for, and neither is certain yet nor is in backoff. A pod
@@ -368,6 +319,6 @@ func (j *Job) StartTime() events.Time {
 // Quiet reports whether nothing is left to do for a Job that finished or is gone. A create in doubt is nothing to wait for:
 // a pod that it may yet make opens a placeholder, and loses its finalizer.
 func (j *Job) Quiet() bool {
-	return (j.Gone || j.Finished()) && len(j.flights) == 0 && len(j.unowned) == 0 &&
+	return (j.Gone || j.Finished()) && !j.Busy() && len(j.unowned) == 0 &&
 		j.released.n == 0 && j.surplus.n == 0
 }

@@ -32,7 +32,7 @@ func (in *Intake) routeOrphan(namespace string, f *events.PodSeen) (facts *event
 	if !is {
 		was = nil
 	}
-	if was != nil && (was.Claim != nil || was.Drop != nil || was.Delete != nil || was.written || holder.removes(was)) {
+	if was != nil && (was.Claim() != nil || was.Drop() != nil || was.Delete() != nil || was.written || holder.removes(was)) {
 		return f, holder.Stream, true
 	}
 	if maker := in.World.Job(events.JobStream(f.Maker)); maker != nil && maker.create(f.Ordinal) != nil {

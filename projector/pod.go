@@ -41,19 +41,17 @@ type Pod struct {
 	DropDoubt events.Time
 	// LateCreate is until when another try of its create may take effect, should its name be free by then; 0 for none.
 	LateCreate           events.Time
-	Vanished             bool    // the server did not find it; what the watch still shows of it is older
-	Gone                 bool    // its object is gone; it is kept while a status write in flight accounts for it
-	Surplus              bool    // surplus: deleted once its finalizer is gone, and never counted (J-073)
-	NeverCounted         bool    // its finalizer went, or is going, though it had not ended: it is never counted (J-091)
-	Drop                 *Flight // the finalizer's removal, in flight
-	Delete               *Flight // its deletion, in flight
-	Claim                *Flight // its adoption or its release, in flight
-	Counted              bool    // the Job has accounted for it, or given it up: adopted again, it is not counted
-	SelectorUnknown      bool    // it was seen before its Job, so it is not known whether the selector matches
-	FailedBeforeDeletion bool    // it failed by itself: it was seen so before its deletion was asked for, or its containers' times say so
+	Vanished             bool // the server did not find it; what the watch still shows of it is older
+	Gone                 bool // its object is gone; it is kept while a status write in flight accounts for it
+	Surplus              bool // surplus: deleted once its finalizer is gone, and never counted (J-073)
+	NeverCounted         bool // its finalizer went, or is going, though it had not ended: it is never counted (J-091)
+	Counted              bool // the Job has accounted for it, or given it up: adopted again, it is not counted
+	SelectorUnknown      bool // it was seen before its Job, so it is not known whether the selector matches
+	FailedBeforeDeletion bool // it failed by itself: it was seen so before its deletion was asked for, or its containers' times say so
 	// Stale is the version at which a command about the pod met a newer one, which is yet to be seen; 0 for none.
 	Stale uint64
 
+	target  Target
 	arrived uint64      // order of arrival in its stream
 	written bool        // the status write in flight accounts for it
 	noted   bool        // its end has entered the backoff record

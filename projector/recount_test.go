@@ -192,7 +192,7 @@ func (r *randomJob) podChanges() string {
 func (r *randomJob) podCommand() string {
 	uid := r.pods[r.rng.IntN(len(r.pods))].UID
 	p := r.job.Pod(uid)
-	if p == nil || p.Drop != nil || p.Delete != nil {
+	if p == nil || p.Drop() != nil || p.Delete() != nil {
 		return "nothing"
 	}
 	var c events.Command = &events.DeletePod{Pod: uid}
@@ -225,9 +225,9 @@ func (r *randomJob) ended(decided events.Sequence) {
 // write is a status write as the reconciler would make it of a Job that goes on: it accounts for some pods. Now and then it says
 // how the Job ends.
 func (r *randomJob) write() string {
-	if r.job.Write != nil {
+	if r.job.Write() != nil {
 		r.record(events.KindCommandEnded, &events.CommandEnded{
-			Command: r.job.Write.Name, Ending: []events.Ending{events.Done, events.Done, events.Refused}[r.rng.IntN(3)],
+			Command: r.job.Write().Name(), Ending: []events.Ending{events.Done, events.Done, events.Refused}[r.rng.IntN(3)],
 			Class: events.RefusedServer, Version: uint64(r.seq+1) * 10, Sent: true,
 		})
 		return "the status write ends"

@@ -19,17 +19,23 @@ import "github.com/jobledger/jobledger/events"
 // A try may be on its way, so the pod stays as it is until the end of the newest try is known. When a try ended unknown, the
 // finalizer may go until DropDoubt has passed, so the removal is not cancelled before: the pod would be counted without it.
 
+// Drop is the removal of the pod's finalizer that is in flight; nil for none.
+func (p *Pod) Drop() *Flight { return p.target.Flight(events.SlotFinalizer) }
+
+// Delete is the pod's deletion in flight; nil for none.
+func (p *Pod) Delete() *Flight { return p.target.Flight(events.SlotDelete) }
+
 // removal is the pod's removal in flight, if any: that of its finalizer as surplus, or its deletion.
 func (p *Pod) removal() *Flight {
-	if p.Surplus && p.Drop != nil {
-		return p.Drop
+	if f := p.Drop(); p.Surplus && f != nil {
+		return f
 	}
-	return p.Delete
+	return p.Delete()
 }
 
 // removed reports whether nothing is left to do for a surplus pod, which has ended and carries no finalizer of ours: it stays, with
 // its logs, and is adopted and released like any pod that was cancelled.
-func (p *Pod) removed() bool { return p.Drop == nil && p.Delete == nil && !p.Held() && !p.Active() }
+func (p *Pod) removed() bool { return p.Drop() == nil && p.Delete() == nil && !p.Held() && !p.Active() }
 
 // removes reports whether the removal of a surplus pod goes on, or is yet to begin. It goes on when the Job is gone, but not of a pod
 // that has no owner then: whoever deleted the Job wants to keep it.
@@ -39,14 +45,14 @@ func (j *Job) removes(p *Pod) bool { return p.Surplus && !p.removed() && !j.kept
 func (j *Job) kept(p *Pod) bool { return j.Gone && p.Owner == "" }
 
 // Removal is the name of the pod's removal in flight. It is for pods that have one.
-func (p *Pod) Removal() events.CommandID { return p.removal().Name }
+func (p *Pod) Removal() events.CommandID { return p.removal().Name() }
 
 // enterRemoval finds what the pod's removal adds to the Job's tallies.
 func (j *Job) enterRemoval(p *Pod, claimed bool) {
 	f := p.removal()
 	active, stands := claimed && p.Active(), f.refused() && !f.Cancelled
-	p.in.surplus = p.Surplus && (p.Drop != nil || (!p.Leaving() && (p.Held() || p.Active())))
-	p.in.removing = (p.in.surplus || p.Delete != nil) && !f.refused()
+	p.in.surplus = p.Surplus && (p.Drop() != nil || (!p.Leaving() && (p.Held() || p.Active())))
+	p.in.removing = (p.in.surplus || p.Delete() != nil) && !f.refused()
 	p.in.refused = stands && active && p.Surplus
 	p.in.pointless = stands && !active
 	p.in.unsure = claimed && p.Surplus && f.refused() && p.Phase.Terminal() && p.Held()
@@ -55,21 +61,141 @@ func (j *Job) enterRemoval(p *Pod, claimed bool) {
 
 // removalEnded folds the end of the newest try of a removal that was cancelled, which was not done: the pod is surplus no more.
 // Nobody knows of a finalizer whether it goes when the try ended unknown, so that removal goes on.
-func (j *Job) removalEnded(p *Pod, f *events.CommandEnded) {
-	if f.Ending == events.OutcomeUnknown && p.Drop != nil && p.Drop.Name == f.Command {
-		p.Drop.Cancelled = false
-		j.stand(p, f)
+func (j *Job) removalEnded(p *Pod, flight *Flight, f *events.CommandEnded) {
+	if f.Ending == events.OutcomeUnknown && flight == p.Drop() {
+		flight.Cancelled = false
+		j.stand(p, flight, f)
 		return
 	}
-	j.land(f.Command)
+	j.land(flight)
 	p.Surplus = false
 }
 
 // doubtDrop notes that it is unknown whether a try to remove a surplus pod's finalizer takes effect, and until when it may. Of a
 // deletion nothing is noted: a pod that may be deleted is active, and the Job waits for it, until it is seen to have ended or to
 // be on its way out.
-func (j *Job) doubtDrop(p *Pod, name events.CommandID) {
-	if p.Surplus && p.Drop != nil && p.Drop.Name == name {
+func (j *Job) doubtDrop(p *Pod, f *Flight) {
+	if p.Surplus && f == p.Drop() {
 		p.DropDoubt = j.Now.Add(j.Settings.RequestTimeout)
+	}
+}
+
+// podOf is the pod that a flight is about; nil when it is about none.
+func (j *Job) podOf(f *Flight) *Pod {
+	if f.Command.Traits().Target != events.TargetPod {
+		return nil
+	}
+	return j.pods[events.PodOf(f.Command)]
+}
+
+func (j *Job) launchDrop(f *Flight) {
+	c := f.Command.(*events.DropFinalizer)
+	if p := j.pods[c.Pod]; p != nil {
+		j.update(p, func() {
+			j.launch(f, &p.target)
+			p.Surplus = p.Surplus || c.ThenDelete
+			p.NeverCounted = p.NeverCounted || (!c.ThenDelete && j.toCount(p))
+		})
+	}
+}
+
+func (j *Job) launchDelete(f *Flight) {
+	if p := j.podOf(f); p != nil {
+		j.update(p, func() {
+			j.launch(f, &p.target)
+			p.Surplus = p.Surplus || (!p.Held() && !j.failing() && !j.succeeding()) // surplus, and its finalizer is gone
+		})
+	}
+}
+
+// podEnded folds how a command about a pod ended. Whatever the reason, it is retried when it was refused, and when that is unknown:
+// it names the pod by its UID, so asking again is safe.
+func (j *Job) podEnded(flight *Flight, f *events.CommandEnded, _ string) {
+	p := j.podOf(flight)
+	deletion := flight == p.Delete()
+	overtaken := p.overtaken(flight, f)
+	missing := f.Ending == events.Refused && (f.Class == events.RefusedNotFound || (deletion && f.Class == events.RefusedConflict))
+	givenUp := flight.Cancelled
+	j.update(p, func() {
+		if f.Ending == events.OutcomeUnknown {
+			j.doubtDrop(p, flight)
+		}
+		switch {
+		case givenUp && f.Ending != events.Done && !missing:
+			j.removalEnded(p, flight, f)
+			return
+		case f.Ending == events.OutcomeUnknown:
+			j.stand(p, flight, f)
+			return
+		case f.Ending == events.Refused && !missing && overtaken == 0:
+			j.stand(p, flight, f)
+			return
+		}
+		j.land(flight)
+		switch {
+		case missing:
+			p.Vanished = true
+		case overtaken != 0:
+			p.Stale = overtaken
+		case f.Ending != events.Done:
+		case deletion:
+			p.DeleteDone = p.Deleted == 0
+		case p.Tracked && p.Version <= f.Version:
+			p.DroppedIn = f.Version
+		}
+		p.Surplus = p.Surplus && !givenUp
+	})
+}
+
+// stand puts a command about a pod into backoff, unless the observed pod already meets its goal.
+func (j *Job) stand(p *Pod, flight *Flight, f *events.CommandEnded) {
+	j.retry(j.Now, flight, f)
+	j.endMet(p)
+}
+
+// endMet ends a refused command whose goal the observed pod already meets: its finalizer is gone, or it is on its way out. Of
+// a Job that is gone it also ends the deletion of a pod that has ended or has no owner: no decision would withdraw it any more.
+func (j *Job) endMet(p *Pod) {
+	if f := p.Drop(); f.refused() && !p.Tracked {
+		p.Surplus = p.Surplus && !f.Cancelled
+		j.land(f)
+	}
+	if f := p.Delete(); f.refused() && (p.Leaving() || j.kept(p) || (j.Gone && p.Phase.Terminal())) {
+		j.land(f)
+	}
+}
+
+// cancelRemoval folds the decision to give a removal up. One that was refused may be on its way again: its end is awaited.
+func (j *Job) cancelRemoval(f *Flight) {
+	p := j.podOf(f)
+	j.update(p, func() {
+		if f.refused() {
+			f.Cancelled = true
+		} else {
+			j.land(f)
+		}
+	})
+}
+
+// podRestarted folds a process's start: it is decided again what is still wanted of the pod. What is in backoff goes on: it is asked
+// again when it is due, or cancelled.
+func (j *Job) podRestarted(f *Flight) {
+	p := j.podOf(f)
+	j.update(p, func() {
+		j.doubtDrop(p, f)
+		if f.refused() {
+			f.Cancelled = false
+		} else {
+			j.land(f)
+		}
+	})
+}
+
+// cancelDeletes cancels the deletions in backoff of a Job that another client finished: nothing of it is deleted (J-082).
+func (j *Job) cancelDeletes() {
+	for _, f := range j.flights {
+		if f.slot == events.SlotDelete && f.refused() {
+			j.land(f)
+		}
 	}
 }

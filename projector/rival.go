@@ -121,7 +121,7 @@ func (j *Job) rivalWrote(f *events.JobSeen) {
 		return
 	}
 	r.wrote = at
-	ours := j.Writing.Count > 0 && j.Writing.Class == 0 // it may be a write of ours whose outcome is unknown
+	ours := j.Writing().Count > 0 && j.Writing().Class == 0 // it may be a write of ours whose outcome is unknown
 	if at == 0 || f.Status == nil || ours {
 		return
 	}

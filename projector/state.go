@@ -70,11 +70,11 @@ func (j *Job) toWire() (*pb.JobState, *pb.StateNames) {
 		Gone: j.Gone, Managed: j.Managed, ManagedBy: j.ManagedBy, SpecAt: uint64(j.SpecAt),
 		Base:    events.StatusToWire(j.Base.Record(), &names.Texts),
 		Ordinal: j.Ordinal, Window: j.Window,
-		Write: flightToWire(j.Write, names), Reading: flightToWire(j.Reading, names),
-		Creating: retryToWire(&j.Creating), Writing: retryToWire(&j.Writing),
+		Write: flightToWire(j.Write(), names), Reading: flightToWire(j.Reading(), names),
+		Creating: retryToWire(j.Creating()), Writing: retryToWire(j.Writing()),
 		Claims: j.claimsToWire(), Confirmed: int64(j.Confirmed),
 		Look: j.Look, Recheck: j.Recheck,
-		Group: j.Group.toWire(names),
+		Group: j.groupToWire(names),
 		Start: int64(j.Start), StartAsked: int64(j.asked),
 		Arrival: j.arrival, Ticks: j.ticks,
 		OurFirstWrite: int64(j.rivalry.began), BuiltinWrote: int64(j.rivalry.wrote),
@@ -88,17 +88,17 @@ func (j *Job) toWire() (*pb.JobState, *pb.StateNames) {
 	for _, c := range j.creates {
 		s.Creates = append(s.Creates, &pb.CreateState{
 			Create: events.CommandToWire(&c.CreatePod, &names.Texts).GetCreatePod(),
-			Flight: flightToWire(c.Flight, names), Sent: int64(c.Sent), Doubted: c.Doubted, MustList: c.MustList,
-			Retrying: c.Retrying, Cancelled: c.Cancelled,
+			Flight: flightToWire(c.Flight(), names), Sent: int64(c.Sent), Doubted: c.Doubted, MustList: c.MustList,
+			Retrying: c.Retrying(), Cancelled: c.Cancelled(),
 		})
 	}
 	for _, p := range j.Pods() {
 		s.Pods = append(s.Pods, &pb.PodState{
 			Facts: events.PodToWire(&p.PodSeen), Seen: p.Seen, DeleteDone: p.DeleteDone, Surplus: p.Surplus,
-			Drop: flightToWire(p.Drop, names), Delete: flightToWire(p.Delete, names),
+			Drop: flightToWire(p.Drop(), names), Delete: flightToWire(p.Delete(), names),
 			DroppedIn: p.DroppedIn, Vanished: p.Vanished, Gone: p.Gone, Written: p.written, NeverCounted: p.NeverCounted, Ended: int64(p.ended),
 			DropDoubt: int64(p.DropDoubt), LateCreate: int64(p.LateCreate),
-			Claim: flightToWire(p.Claim, names), Counted: p.Counted, SelectorUnknown: p.SelectorUnknown, Stale: p.Stale, FailedBeforeDeletion: p.FailedBeforeDeletion,
+			Claim: flightToWire(p.Claim(), names), Counted: p.Counted, SelectorUnknown: p.SelectorUnknown, Stale: p.Stale, FailedBeforeDeletion: p.FailedBeforeDeletion,
 			Arrived: p.arrived, Noted: p.noted, Stage: uint32(p.stage), Entered: p.entered,
 		})
 		names.Pods = append(names.Pods, &pb.PodNames{Name: p.Name, Node: p.Node})
@@ -111,9 +111,9 @@ func flightToWire(f *Flight, names *pb.StateNames) *pb.Flight {
 		return nil
 	}
 	w := &pb.Flight{
-		Name: events.CommandNameToWire(f.Name), Command: events.CommandToWire(f.Command, &names.Texts), Since: int64(f.Since),
+		Name: events.CommandNameToWire(f.Name()), Command: events.CommandToWire(f.Command, &names.Texts), Since: int64(f.Since),
 	}
-	if f.refused() {
+	if f.refused() && f.Command.Traits().Backoff == events.BackoffOwn {
 		w.Refused, w.Cancelled = retryToWire(f.Refused), f.Cancelled
 	}
 	return w
@@ -135,7 +135,7 @@ func (r *stateReader) flight(w *pb.Flight) *Flight {
 		r.err = err
 		return nil
 	}
-	f := &Flight{Name: events.CommandNameFromWire(w.GetName()), Command: c, Since: events.Time(w.GetSince())}
+	f := newFlight(events.CommandNameFromWire(w.GetName()), c, events.Time(w.GetSince()))
 	if w.GetRefused() != nil {
 		retry := retryFromWire(w.GetRefused())
 		f.Refused, f.Cancelled = &retry, w.GetCancelled()
@@ -171,20 +171,17 @@ func (w *World) jobFromWire(stream events.Stream, s *pb.JobState, names *pb.Stat
 		v.fromWire(s, r)
 	}
 	j.Ordinal, j.Window = s.GetOrdinal(), s.GetWindow()
-	j.Write, j.Reading = r.flight(s.GetWrite()), r.flight(s.GetReading())
-	j.Creating, j.Writing = retryFromWire(s.GetCreating()), retryFromWire(s.GetWriting())
-	j.Group = groupFromWire(s.GetGroup(), names, r)
+	*j.Creating(), *j.Writing() = retryFromWire(s.GetCreating()), retryFromWire(s.GetWriting())
+	for _, f := range []*Flight{r.flight(s.GetWrite()), r.flight(s.GetReading())} {
+		j.relaunch(f, &j.itself)
+	}
+	j.restoreGroup(s.GetGroup(), names, r)
 	j.restoreClaims(s.GetClaims())
 	j.Confirmed = events.Time(s.GetConfirmed())
 	j.Look, j.Recheck = s.GetLook(), s.GetRecheck()
 	j.rivalry = rivalry{began: events.Time(s.GetOurFirstWrite()), wrote: events.Time(s.GetBuiltinWrote())}
 	j.Start, j.asked = events.Time(s.GetStart()), events.Time(s.GetStartAsked())
 	j.arrival, j.ticks = s.GetArrival(), s.GetTicks()
-	for _, f := range []*Flight{j.Write, j.Reading, j.Group.Flight} {
-		if f != nil {
-			j.flights[f.Name] = flight{}
-		}
-	}
 	j.restoreCreates(s.GetCreates(), r)
 	j.restorePods(s.GetPods(), names.GetPods(), r)
 	if r.err != nil {
@@ -214,13 +211,16 @@ func (j *Job) restoreCreates(ws []*pb.CreateState, r *stateReader) {
 		// That a create is of a kind which is not known cannot be.
 		command, _ := events.CommandFromWire(&pb.Command{Kind: &pb.Command_CreatePod{CreatePod: w.GetCreate()}}, nil)
 		c := &Create{
-			CreatePod: *command.(*events.CreatePod), Flight: r.flight(w.GetFlight()),
-			Sent: events.Time(w.GetSent()), Doubted: w.GetDoubted(), MustList: w.GetMustList(),
-			Retrying: w.GetRetrying(), Cancelled: w.GetCancelled(),
+			CreatePod: *command.(*events.CreatePod),
+			Sent:      events.Time(w.GetSent()), Doubted: w.GetDoubted(), MustList: w.GetMustList(),
 		}
 		j.creates = append(j.creates, c)
-		if c.Flight != nil {
-			j.flights[c.Flight.Name] = flight{create: c}
+		if f := r.flight(w.GetFlight()); f != nil {
+			j.launch(f, &c.target)
+			f.Cancelled = w.GetCancelled()
+			if w.GetRetrying() {
+				f.Refused = j.Creating()
+			}
 		}
 	}
 }
@@ -233,7 +233,6 @@ func (j *Job) restorePods(ws []*pb.PodState, names []*pb.PodNames, r *stateReade
 			DroppedIn: w.GetDroppedIn(), Vanished: w.GetVanished(), Gone: w.GetGone(), written: w.GetWritten(), NeverCounted: w.GetNeverCounted(),
 			ended:     events.Time(w.GetEnded()),
 			DropDoubt: events.Time(w.GetDropDoubt()), LateCreate: events.Time(w.GetLateCreate()),
-			Drop: r.flight(w.GetDrop()), Delete: r.flight(w.GetDelete()), Claim: r.flight(w.GetClaim()),
 			Counted: w.GetCounted(), SelectorUnknown: w.GetSelectorUnknown(), Stale: w.GetStale(), FailedBeforeDeletion: w.GetFailedBeforeDeletion(),
 			arrived: w.GetArrived(), noted: w.GetNoted(), stage: Stage(w.GetStage()), entered: w.GetEntered(),
 		}
@@ -247,15 +246,8 @@ func (j *Job) restorePods(ws []*pb.PodState, names []*pb.PodNames, r *stateReade
 		if p.written {
 			j.marked = append(j.marked, p)
 		}
-		if p.Drop != nil {
-			j.flights[p.Drop.Name] = flight{pod: p}
-		}
-		if p.Claim != nil {
-			j.flights[p.Claim.Name] = flight{pod: p}
-		}
-		if p.Delete != nil {
-			j.flights[p.Delete.Name] = flight{pod: p}
-			j.deletes++
+		for _, f := range []*pb.Flight{w.GetDrop(), w.GetDelete(), w.GetClaim()} {
+			j.relaunch(r.flight(f), &p.target)
 		}
 		if j.queue(p.stage) != nil {
 			queued = append(queued, p)

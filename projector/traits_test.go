@@ -5,10 +5,12 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/examples"
+	"github.com/jobledger/jobledger/projector"
 )
 
 // TestEveryCommandIsFoldedAsItsTraitsSay: a command of each kind is in flight once it is decided, and after a refusal that may pass
-// it stands, or has ended, as its row says. One that ends another has no flight of its own.
+// it stands, or has ended, as its row says; so it does in a world that is restored from its state. One that ends another has no flight
+// of its own.
 func TestEveryCommandIsFoldedAsItsTraitsSay(t *testing.T) {
 	for traits := range events.AllTraits() {
 		t.Run(traits.Name, func(t *testing.T) {
@@ -25,11 +27,32 @@ func TestEveryCommandIsFoldedAsItsTraitsSay(t *testing.T) {
 			if got := f.job().InFlight(name); (got == c) != sent || (got != nil) != sent {
 				t.Fatalf("once decided %v is in flight, want it to be the command: %t", got, sent)
 			}
+			if got := restored(t, f).InFlight(name); (got != nil) != sent {
+				t.Errorf("once the Job is restored %v is in flight, want it to be the command: %t", got, sent)
+			}
 			f.end(name, refused(events.RefusedServer))
 			flight, _ := f.job().Retrying(name)
+			if again, _ := restored(t, f).Retrying(name); (again != nil) != (flight != nil) {
+				t.Errorf("after a refusal it stands: %t, once the Job is restored %t", flight != nil, again != nil)
+			}
 			if got := flight != nil; got != traits.Retried || got != (f.job().InFlight(name) != nil) {
 				t.Errorf("after a refusal it stands: %t, and in flight is %v; want it to stand: %t", got, f.job().InFlight(name), traits.Retried)
 			}
 		})
 	}
+}
+
+// restored is the Job as its state has it.
+func restored(t *testing.T, f *fold) *projector.Job {
+	t.Helper()
+	facts, names, ok := f.world.StreamState(f.job().Stream)
+	if !ok {
+		t.Fatal("the Job has no state")
+	}
+	w := projector.NewWorld()
+	w.Settings = f.world.Settings
+	if err := w.RestoreStream(f.job().Stream, facts, names); err != nil {
+		t.Fatal(err)
+	}
+	return w.Job(f.job().Stream)
 }

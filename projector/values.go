@@ -25,9 +25,7 @@ func (j *Job) shift(step time.Duration) {
 		v.shift(step)
 	}
 	j.Start = j.Start.Add(step)
-	j.Creating.shift(step)
-	j.Writing.shift(step)
-	j.Group.Retry.shift(step)
+	j.Book.shift(step)
 	for _, r := range j.claims {
 		r.shift(step)
 	}
@@ -37,10 +35,5 @@ func (j *Job) shift(step time.Duration) {
 	}
 	for _, p := range j.pods {
 		p.ended, p.DropDoubt, p.LateCreate = p.ended.Add(step), p.DropDoubt.Add(step), p.LateCreate.Add(step)
-		for _, f := range []*Flight{p.Drop, p.Delete} {
-			if f.refused() {
-				f.Refused.shift(step)
-			}
-		}
 	}
 }

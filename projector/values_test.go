@@ -96,10 +96,10 @@ var besides = []string{
 	"Deleted", "Gone", "Managed", "ManagedBy", "Spec", "SpecAt", "Base", "pods",
 	"unlisted", "released", "surplus", "holding", "orphaned", "disowned", "unowned",
 	"tally", "uncounted", "policies", "progress", "index", "completed", "taken", "occupants",
-	"misplaced", "fatal", "unremoved", "crowded", "creates", "Ordinal", "Window", "Write",
-	"marked", "Reading", "flights", "Creating", "Writing", "claims", "Confirmed", "Look",
+	"misplaced", "fatal", "unremoved", "crowded", "creates", "Ordinal", "Window", "Book",
+	"marked", "claims", "Confirmed", "Look",
 	"Group", "Recheck", "Start", "asked", "rivalry", "Retired", "first", "homes",
-	"deletes", "arrival", "ticks",
+	"arrival", "ticks",
 }
 
 // newValues are the values of an empty Job.

@@ -79,7 +79,7 @@ func (j *Job) behind() bool {
 		return true
 	}
 	// What every status gets once says nothing while the pods are just being made, and nothing stands in their way.
-	making := len(j.creates) > 0 && j.Creating.Count == 0
+	making := len(j.creates) > 0 && j.Creating().Count == 0
 	return !making && (j.Base.Ready == events.Unset || j.Base.Terminating == events.Unset ||
 		!j.Base.HasUncounted || (j.Start != 0 && j.Base.StartTime == 0))
 }

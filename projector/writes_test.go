@@ -118,7 +118,7 @@ func TestAStatusWriteHoldsWhatItAccountsFor(t *testing.T) {
 			f.now += 1e9
 			name := f.decide(&events.WriteStatus{Base: 10})
 			f.see(11, func(s *events.JobSeen) { s.Confirms = name })
-			return fmt.Sprint(f.job().Writing.Count, f.job().Busy())
+			return fmt.Sprint(f.job().Writing().Count, f.job().Busy())
 		}, "0 false"},
 		{"J-189: what confirms another write confirms nothing of this one", func(f *fold) string {
 			seven := int32(7)
@@ -174,7 +174,7 @@ func TestEndsThatMeetOthers(t *testing.T) {
 			f.end(name, refused(events.RefusedServer))
 			f.now += 2e9
 			f.end(second(name), refused(events.RefusedServer))
-			return fmt.Sprint(f.job().Writing.Count)
+			return fmt.Sprint(f.job().Writing().Count)
 		}, "1"},
 		{"J-060: a create that is done, of a pod from which its mark was taken", func(f *fold) string {
 			name := f.creates(1)[0]

@@ -48,8 +48,8 @@ func (p *plan) confirm() {
 	if len(due) == 0 {
 		return
 	}
-	if p.wake(j.Writing.Until) { // which is also that of reads
-		if !j.Writing.Denied() {
+	if p.wake(j.Writing().Until) { // which is also that of reads
+		if !j.Writing().Denied() {
 			p.claiming = true
 		}
 		return
@@ -58,7 +58,7 @@ func (p *plan) confirm() {
 	switch {
 	case j.Confirmed == p.now:
 		p.adopting = due
-	case j.Reading == nil:
+	case j.Reading() == nil:
 		p.reading = true
 		p.step(JobUnconfirmed,
 			fmt.Sprintf("the Job selects %s without an owner: read the Job first", pods(j.OrphanedLen())), &events.ReadJob{})

@@ -12,7 +12,7 @@ import (
 
 // awaitGroup waits for the command that is on its way.
 func (p *plan) awaitGroup() {
-	if p.job.Gang() && p.job.Group.Flight != nil {
+	if p.job.Gang() && p.job.Grouping() != nil {
 		p.ungroup()
 	}
 }
@@ -38,13 +38,13 @@ func (p *plan) createPodGroup() {
 
 // groupIs reports whether the Job's group has got so far, and nothing is being done to it.
 func (p *plan) groupIs(stage projector.GroupStage) bool {
-	return p.job.Gang() && p.job.Group.Flight == nil && p.job.Group.Stage == stage
+	return p.job.Gang() && p.job.Grouping() == nil && p.job.Group.Stage == stage
 }
 
 // group asks for what the group needs next, unless that was refused a while ago.
 func (p *plan) group(sentence string, command events.Command) {
 	p.ungroup()
-	if !p.wake(p.job.Group.Retry.Until) {
+	if !p.wake(p.job.Regrouping().Until) {
 		p.step(GroupWanted, sentence, command)
 	}
 }

@@ -22,7 +22,7 @@ func (p *plan) keep() {
 	var over, wanted []*projector.Pod
 	for _, pod := range p.job.Unremoved() {
 		switch {
-		case pod.Drop != nil && p.wake(pod.DropDoubt):
+		case pod.Drop() != nil && p.wake(pod.DropDoubt):
 			// A try of unknown end may take the finalizer off: the pod would be counted although it had none.
 		case !idleBut(p.job, pod) || (ends && pod.Held()):
 			over = append(over, pod)

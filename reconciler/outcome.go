@@ -73,10 +73,10 @@ func stored(p *plan, interim, terminal string) *end {
 
 // writeInFlight: while a write that says how the Job ends is in flight it is unknown whether it is stored, so it holds.
 func writeInFlight(p *plan) *end {
-	if p.job.Write == nil {
+	if p.job.Write() == nil {
 		return nil
 	}
-	for _, c := range p.job.Write.Command.(*events.WriteStatus).Change.Conditions {
+	for _, c := range p.job.Write().Command.(*events.WriteStatus).Change.Conditions {
 		if c.Type == projector.SuccessCriteriaMet || c.Type == projector.FailureTarget {
 			return &end{interim: c.Type, reason: events.Reason(c.Reason), message: c.Message, stored: true}
 		}
@@ -87,10 +87,10 @@ func writeInFlight(p *plan) *end {
 // concluding reports whether a write that finishes the Job is in flight, so that it may be finished already. One that only
 // suspends it, or says how it will end, is none.
 func (p *plan) concluding() bool {
-	if p.job.Write == nil {
+	if p.job.Write() == nil {
 		return false
 	}
-	for _, c := range p.job.Write.Command.(*events.WriteStatus).Change.Conditions {
+	for _, c := range p.job.Write().Command.(*events.WriteStatus).Change.Conditions {
 		if c.Type == projector.Complete || c.Type == projector.Failed {
 			return true
 		}

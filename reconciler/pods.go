@@ -66,7 +66,7 @@ func (p *plan) deleteActive() {
 
 // idle reports whether the pod is active and nothing is being done to it.
 func idle(j *projector.Job, pod *projector.Pod) bool {
-	return j.Claims(pod) && pod.Active() && !pod.Surplus && pod.Delete == nil
+	return j.Claims(pod) && pod.Active() && !pod.Surplus && pod.Delete() == nil
 }
 
 // retryUnknownCreates goes on with creates of unknown outcome. Each holds its slot and its index until it has ended: it is
@@ -79,12 +79,12 @@ func (p *plan) retryUnknownCreates() {
 	}
 	var again, look []events.Command
 	for k, c := range p.job.Creates() {
-		if c.Flight != nil {
+		if c.Flight() != nil {
 			continue
 		}
 		same := k < p.slots() && !c.MustList && p.wantsPods() && p.asBefore(c)
 		switch {
-		case p.wake(p.job.Creating.Until):
+		case p.wake(p.job.Creating().Until):
 		case same:
 			create := c.CreatePod
 			create.Again = true
@@ -108,9 +108,9 @@ func (p *plan) retryUnknownCreates() {
 // sent yet never are (J-164, J-011). How the newest try of each ended is awaited.
 func (p *plan) giveUp() {
 	certain := !p.claiming || p.noneWanted() // whatever is found out about pods that are yet to be adopted
-	if c := p.job.RetryingCreate(); c != nil && !c.Cancelled && (certain || p.spared(c)) && !p.stillWanted(c) {
+	if c := p.job.RetryingCreate(); c != nil && !c.Cancelled() && (certain || p.spared(c)) && !p.stillWanted(c) {
 		p.step(NoLongerWanted, "a refused create is being retried, and is not wanted any more: withdraw it",
-			&events.Withdraw{Command: c.Flight.Name})
+			&events.Withdraw{Command: c.Flight().Name()})
 	}
 	if !p.noneWanted() {
 		return
@@ -118,7 +118,7 @@ func (p *plan) giveUp() {
 	var commands []events.Command
 	for _, c := range p.job.Creates() {
 		if c.OnItsWay() {
-			commands = append(commands, &events.Withdraw{Command: c.Flight.Name})
+			commands = append(commands, &events.Withdraw{Command: c.Flight().Name()})
 		}
 	}
 	p.step(NoLongerWanted,
@@ -158,7 +158,7 @@ func (p *plan) create() {
 	}
 	missing := p.slots() - len(j.Creates())
 	room := int(j.Window) - len(j.Creates())
-	if missing <= 0 || room <= 0 || j.RetryingCreate() != nil || p.wake(j.Creating.Until) || p.backsOff() {
+	if missing <= 0 || room <= 0 || j.RetryingCreate() != nil || p.wake(j.Creating().Until) || p.backsOff() {
 		return
 	}
 	var commands []events.Command

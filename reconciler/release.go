@@ -30,7 +30,7 @@ func (p *plan) releasePods() {
 // findOwner looks for a Job that pods with our finalizer name as their owner, and that has not been seen.
 func (p *plan) findOwner() {
 	j := p.job
-	if j.Reading != nil || j.PodCount() == 0 || p.wake(j.Writing.Until) {
+	if j.Reading() != nil || j.PodCount() == 0 || p.wake(j.Writing().Until) {
 		return
 	}
 	p.step(OwnerUnknown, "pods name a Job that has not been seen: look for it", &events.ReadJob{})

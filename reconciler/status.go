@@ -44,7 +44,7 @@ func (p *plan) writeStatus() {
 // mayWrite reports whether nothing stands in the way of a status write: none is in flight or in backoff, and the Job is not being read.
 func (p *plan) mayWrite() bool {
 	j := p.job
-	return j.Write == nil && j.Reading == nil && !p.reading && !p.wake(j.Writing.Until)
+	return j.Write() == nil && j.Reading() == nil && !p.reading && !p.wake(j.Writing().Until)
 }
 
 // canFinish reports whether the terminal condition can be written: the Job ends, and nothing of it runs, is on its way

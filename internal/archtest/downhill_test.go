@@ -29,6 +29,7 @@ const (
 // return is a stay in a file that was visited before.
 func TestTheFoldReadsDownhill(t *testing.T) {
 	p := typed(t, "./projector")
+	p.tables = map[types.Object]types.Object{p.method(t, "Book", "row"): p.Scope().Lookup("jobRows")}
 	way := p.walk(p.method(t, "Job", "Apply"))
 	visited := map[string]bool{}
 	returns := 0
@@ -57,7 +58,8 @@ type typedPackage struct {
 	*types.Package
 	fset   *token.FileSet
 	uses   map[*ast.Ident]types.Object
-	bodies map[types.Object]ast.Node // of functions, and of variables of the package: tables of functions
+	bodies map[types.Object]ast.Node     // of functions, and of variables of the package: tables of functions
+	tables map[types.Object]types.Object // by the function that looks a function up: in which table
 }
 
 // typed loads a package, tests apart, with the compiler's export data of what it imports.
@@ -156,6 +158,9 @@ func (p *typedPackage) walk(from types.Object) []stay {
 			}
 			return true
 		})
+		if table := p.tables[o]; table != nil {
+			visit(table)
+		}
 	}
 	visit(from)
 	return way

@@ -152,24 +152,24 @@ func inFlight(a *Account) []Command {
 	var out []Command
 	flying := func(f *projector.Flight) {
 		if f != nil {
-			out = append(out, Command{Command: recordjson.CommandText(f.Name), Does: a.names.Phrase(a.Stream, f.Command), Since: recordjson.Instant(f.Since)})
+			out = append(out, Command{Command: recordjson.CommandText(f.Name()), Does: a.names.Phrase(a.Stream, f.Command), Since: recordjson.Instant(f.Since)})
 		}
 	}
 	for _, c := range a.job.Creates() {
-		if c.Flight != nil {
-			flying(c.Flight)
+		if f := c.Flight(); f != nil {
+			flying(f)
 			continue
 		}
 		out = append(out, Command{Does: a.names.Phrase(a.Stream, &c.CreatePod), Since: recordjson.Instant(c.Sent), Doubt: true})
 	}
 	for _, p := range a.job.Pods() {
-		flying(p.Delete)
-		flying(p.Drop)
-		flying(p.Claim)
+		flying(p.Delete())
+		flying(p.Drop())
+		flying(p.Claim())
 	}
-	flying(a.job.Group.Flight)
-	flying(a.job.Write)
-	flying(a.job.Reading)
+	flying(a.job.Grouping())
+	flying(a.job.Write())
+	flying(a.job.Reading())
 	return out
 }
 

@@ -36,7 +36,7 @@ func refusals(a *Account, now events.Time) []Refusal {
 		r.Tries, r.Next = r.Tries+due, recordjson.Instant(next)
 		out = append(out, r)
 	}
-	if w := &j.Writing; w.Count > 0 && j.Known() && !j.Gone && !j.Finished() {
+	if w := j.Writing(); w.Count > 0 && j.Known() && !j.Gone && !j.Finished() {
 		r := refusal("write status", w, a.writing)
 		if r.Next = recordjson.Instant(w.Until); w.Until <= now {
 			r.Next = 0 // it is being tried

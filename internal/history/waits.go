@@ -28,14 +28,14 @@ func waits(j *projector.Job, now events.Time) []Wait {
 		add(j.PodBackoffUntil(), "the next pod: backoff after %s", words.Count(n, "failed pod"))
 	}
 	if j.RetryingCreate() == nil {
-		add(j.Creating.Until, "the next create: %s", retried(j.Creating))
+		add(j.Creating().Until, "the next create: %s", retried(*j.Creating()))
 	}
-	add(j.Writing.Until, "the next status write: %s", retried(j.Writing))
+	add(j.Writing().Until, "the next status write: %s", retried(*j.Writing()))
 	if r := j.NextClaim(now); r.Until != 0 {
 		add(r.Until, "the next adoption or release of a pod: %s", retried(r))
 	}
 	for _, c := range j.Creates() {
-		if c.Flight == nil && c.MustList {
+		if c.Flight() == nil && c.MustList {
 			add(c.Sent.Add(j.Settings.RequestTimeout), "a look for pod #%d: its create may still take effect", c.Ordinal)
 		}
 	}
@@ -44,7 +44,7 @@ func waits(j *projector.Job, now events.Time) []Wait {
 	if limit, start := j.Spec.ActiveDeadlineSeconds, j.StartTime(); limit != nil && start != 0 && !j.Spec.Suspend {
 		add(start.Add(time.Duration(min(*limit, 1<<31))*time.Second), "activeDeadlineSeconds")
 	}
-	if j.Lagging != 0 && j.Write == nil {
+	if j.Lagging != 0 && j.Write() == nil {
 		add(j.Lagging.Add(j.Settings.ProgressDelay), "a status write that shows progress")
 	}
 	if wake := reconciler.DecideAt(j, now).Wake; !slices.ContainsFunc(out, func(w Wait) bool { return w.Until == recordjson.Instant(wake) }) {

@@ -33,7 +33,7 @@ func (m *machine) job(name string, args map[string]string) {
 	if j := m.loop.World().Job(events.JobStream(o.Job.UID)); j != nil && j.Known() {
 		seen.Status = j.Base.Record()
 		if _, ok := args["written"]; ok { // as the write in flight makes it
-			after := j.Base.With(&j.Write.Command.(*events.WriteStatus).Change)
+			after := j.Base.With(&j.Write().Command.(*events.WriteStatus).Change)
 			seen.Status = after.Record()
 		}
 		if _, ok := args["same"]; ok { // in the version that is known

@@ -143,7 +143,7 @@ func (l *Loop) followCreate(s projector.Subject, now events.Time) {
 		return
 	}
 	if c := j.RetryingCreate(); c != nil {
-		l.follow(j, c.Flight.Name, now)
+		l.follow(j, c.Flight().Name(), now)
 	}
 }
 

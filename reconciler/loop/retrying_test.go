@@ -55,7 +55,7 @@ func (r *refusing) tries(until events.Time, class events.RefusalClass) {
 				r.t.Fatalf("asked for %v", task.Name)
 			}
 			r.asked = append(r.asked, r.now.Sub(epoch))
-			retry := &r.loop.World().Job(events.JobStream("uid-demo")).Creating
+			retry := r.loop.World().Job(events.JobStream("uid-demo")).Creating()
 			if at, _ := retry.Next(&r.settings, r.now-1); at == r.now {
 				r.due = append(r.due, r.now.Sub(epoch))
 			}
@@ -107,9 +107,9 @@ func TestADayOfRefusalsIsAHandfulOfRecords(t *testing.T) {
 		t.Errorf("%d refusals are recorded, the limit is 60", refusals)
 	}
 	j := r.loop.World().Job(events.JobStream("uid-demo"))
-	next, due := j.Creating.Next(&r.settings, r.now)
-	if got := j.Creating.Count + due; got != 1445 || j.Creating.Since != epoch || next.Sub(r.now) > time.Minute {
-		t.Errorf("the log knows of %d tries since %s, and the next in %s", got, j.Creating.Since.Sub(epoch), next.Sub(r.now))
+	next, due := j.Creating().Next(&r.settings, r.now)
+	if got := j.Creating().Count + due; got != 1445 || j.Creating().Since != epoch || next.Sub(r.now) > time.Minute {
+		t.Errorf("the log knows of %d tries since %s, and the next in %s", got, j.Creating().Since.Sub(epoch), next.Sub(r.now))
 	}
 	r.check()
 }
@@ -157,7 +157,7 @@ func TestTheClockMovesTriesAlong(t *testing.T) {
 func TestATryThatCameDueWhileNobodyRanIsMadeAtTheStart(t *testing.T) {
 	r := newRefusing(t)
 	r.tries(epoch.Add(10*time.Minute), events.RefusedQuota)
-	due, _ := r.loop.World().Job(events.JobStream("uid-demo")).Creating.Next(&r.settings, r.now)
+	due, _ := r.loop.World().Job(events.JobStream("uid-demo")).Creating().Next(&r.settings, r.now)
 	r.now = due.Add(2 * time.Second) // nobody runs
 	r.do("start")
 	r.do("job demo")

@@ -133,7 +133,7 @@ func (m *machine) restored(snapshot []projector.StreamAt, log []events.Record) *
 
 // wholeJob compares all that others can see of a Job and its pods, whether or not anything that was decided depends on it.
 var wholeJob = []cmp.Option{
-	cmpopts.IgnoreUnexported(projector.Job{}, projector.Pod{}), cmpopts.EquateEmpty(),
+	cmpopts.IgnoreUnexported(projector.Job{}, projector.Pod{}, projector.Book[*projector.Job]{}), cmpopts.EquateEmpty(),
 	cmp.Comparer(func(a, b projector.IndexSet) bool { return a.Text() == b.Text() }),
 }
 
@@ -231,15 +231,15 @@ func derived(w *projector.World, s events.Stream) string {
 	}
 	flight := func(f *projector.Flight) {
 		if f != nil {
-			_, retry := j.Retrying(f.Name)
-			fmt.Fprintf(&b, "in flight %v, retrying %v: %v\n", j.InFlight(f.Name) != nil, retry != nil, f.Name)
+			_, retry := j.Retrying(f.Name())
+			fmt.Fprintf(&b, "in flight %v, retrying %v: %v\n", j.InFlight(f.Name()) != nil, retry != nil, f.Name())
 		}
 	}
-	for _, f := range []*projector.Flight{j.Write, j.Reading, j.Group.Flight} {
+	for _, f := range []*projector.Flight{j.Write(), j.Reading(), j.Grouping()} {
 		flight(f)
 	}
 	for _, c := range j.Creates() {
-		flight(c.Flight)
+		flight(c.Flight())
 	}
 	for _, p := range j.Pods() {
 		fmt.Fprintf(&b, "%s fails the Job %v, ignored %v, lives", p.UID, p.FailsJob(), p.Ignored())
@@ -247,9 +247,9 @@ func derived(w *projector.World, s events.Stream) string {
 			fmt.Fprintf(&b, " in %s", d.Stream)
 		}
 		b.WriteString("\n")
-		flight(p.Drop)
-		flight(p.Delete)
-		flight(p.Claim)
+		flight(p.Drop())
+		flight(p.Delete())
+		flight(p.Claim())
 	}
 	for _, d := range []time.Duration{0, time.Second, time.Minute, 20 * time.Minute} {
 		fmt.Fprintf(&b, "in %s: %s\n", d, decidedAt(subject, w.Now.Add(d), 0))

@@ -1,0 +1,205 @@
+package projector
+
+import (
+	"cmp"
+	"iter"
+	"math"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// Write is the status write in flight; nil for none.
+func (j *Job) Write() *Flight { return j.itself.Flight(events.SlotStatus) }
+
+// Reading is the live read in flight; nil for none.
+func (j *Job) Reading() *Flight { return j.itself.Flight(events.SlotRead) }
+
+// Writing is what was learnt from refused status writes and live reads.
+func (j *Job) Writing() *Retry { return j.shared(events.BackoffWrites) }
+
+func (j *Job) launchWrite(f *Flight) {
+	j.launch(f, &j.itself)
+	j.written(&f.Command.(*events.WriteStatus).Change)
+}
+
+// written marks the pods that a status write in flight accounts for. One that finishes the Job counts at once all that have
+// ended.
+func (j *Job) written(c *events.StatusChange) {
+	if c.StartTime != 0 {
+		j.asked = c.StartTime
+	}
+	if finishes(c) {
+		for _, pods := range []iter.Seq[*Pod]{j.Unlisted(), j.HeldAll()} {
+			j.marked = slices.AppendSeq(j.marked, pods)
+		}
+	}
+	for _, uids := range [][]types.UID{c.AddSucceeded, c.AddFailed} {
+		for _, uid := range uids {
+			if p := j.pods[uid]; p != nil {
+				j.marked = append(j.marked, p)
+			}
+		}
+	}
+	if c.CompleteIndexes != "" && !finishes(c) {
+		indexes := ParseIndexes(c.CompleteIndexes, math.MaxInt32)
+		for p := range j.Unlisted() {
+			if p.Phase == events.PodSucceeded && indexes.Has(p.Index) {
+				j.marked = append(j.marked, p)
+			}
+		}
+	}
+	for _, p := range j.marked {
+		j.update(p, func() { p.written = true })
+	}
+}
+
+// finishes reports whether a change makes the Job Complete or Failed.
+func finishes(c *events.StatusChange) bool {
+	return slices.ContainsFunc(c.Conditions, func(c events.JobCondition) bool {
+		return c.Status == "True" && (c.Type == Complete || c.Type == Failed)
+	})
+}
+
+// unwritten takes the marks off when the write has ended. Pods whose object went meanwhile are forgotten then.
+func (j *Job) unwritten(*Flight) {
+	marked := j.marked
+	j.marked = nil
+	slices.SortFunc(marked, func(a, b *Pod) int { return cmp.Compare(a.entered, b.entered) }) // also after a restart
+	for _, p := range marked {
+		j.update(p, func() { p.written = false })
+		if p.Gone {
+			j.podGone(p.UID)
+		}
+	}
+}
+
+// confirm folds the success of a status write: its change is part of the published base from here on. It costs what the
+// change names, not what the Job has.
+func (j *Job) confirm(name events.CommandID) {
+	f := j.Write()
+	if f == nil || f.Name() != name {
+		return
+	}
+	change := f.Command.(*events.WriteStatus).Change
+	j.Writing().cleared()
+	j.endSettled()
+	j.Lagging = 0
+	j.rebase(func() { j.Base.change(&change) })
+	defer j.land(f)
+	if len(change.Conditions) > 0 || change.TrimTo != nil {
+		j.recount()
+		return
+	}
+	for _, uid := range change.Counted {
+		delete(j.uncounted, uid)
+		j.refresh(uid, -1)
+	}
+	for _, uid := range change.AddSucceeded {
+		j.uncounted[uid] = false
+		j.refresh(uid, 1)
+	}
+	for _, uid := range change.AddFailed {
+		j.uncounted[uid] = true
+		j.refresh(uid, 1)
+	}
+	completed, failed := ParseIndexes(change.CompleteIndexes, j.Completions()), ParseIndexes(change.FailIndexes, j.Completions())
+	for i := range completed.all {
+		j.complete(i) // the pod may be said to have another index by now
+		j.reviewIndex(i)
+	}
+	for i := range failed.all {
+		j.reviewIndex(i)
+	}
+	if change.CompleteIndexes != "" || change.FailIndexes != "" {
+		for p := range j.Unlisted() {
+			if p.Phase == events.PodSucceeded && j.accounted(p) {
+				j.update(p, func() {})
+			}
+		}
+		for _, f := range j.inOrder() { // a pod that is losing its finalizer may be of an index that another one has completed
+			if p := j.podOf(f); p != nil {
+				j.update(p, func() {})
+			}
+		}
+	}
+}
+
+// refresh files a UID's pod afresh after the UID joined (by = 1) or left (by = -1) the uncounted lists.
+func (j *Job) refresh(uid types.UID, by int) {
+	if p := j.pods[uid]; p != nil {
+		j.update(p, func() {})
+		return
+	}
+	j.tally.Countable += by
+}
+
+// writeEnded folds how a status write ended.
+func (j *Job) writeEnded(flight *Flight, f *events.CommandEnded, _ string) {
+	if f.Ending == events.Done && f.Version > j.Version {
+		j.Version = f.Version
+		j.confirm(f.Command)
+		return
+	}
+	if f.Ending == events.OutcomeUnknown {
+		j.doubtEnd(f.Over)
+	}
+	j.land(flight)
+	switch f.Ending {
+	case events.Refused:
+		j.Writing().refused(j.Settings, flight.Since, j.Now, f)
+		if stale(f.Class) {
+			j.Recheck, j.Look = true, true
+		}
+		switch {
+		case f.Class != events.RefusedConflict:
+		case f.Sent:
+			j.Writing().Until = j.Now.Add(j.Settings.APIBackoff) // the newer version is on its way, or is read then
+		case j.Writing().Count == 1:
+			j.Writing().Until = j.Now // found out before anything was sent: the Job is read at once. Another one in a row waits
+		}
+	case events.OutcomeUnknown:
+		j.Writing().refused(j.Settings, flight.Since, j.Now, f)
+		j.Recheck, j.Look = true, true
+	case events.Done: // observed before it was answered: the base has it
+		j.Writing().cleared()
+	case events.Withdrawn:
+	}
+}
+
+// stale reports whether a refused status write may have been computed from an object that is no longer so: the Job is read
+// before the next one (J-237). Others are refused for what is the same of any write: rights, patience, a webhook.
+func stale(c events.RefusalClass) bool {
+	return c == events.RefusedConflict || c == events.RefusedInvalid || c == events.RefusedNotFound
+}
+
+// doubtEnd notes that it is unknown whether the write in flight is stored, when it says how the Job ends, or accounts for a pod:
+// that may lose its finalizer, if it has not, and would not be counted without the write. It was made for exactly one version,
+// so a newer one settles it, as the next write does; else the time does after which the server no longer acts on it. When the
+// server has answered (over), a live read that finds no newer version settles it, too. That read waits for its backoff, so what
+// etcd may still have had in its hands then is stored or dropped.
+func (j *Job) doubtEnd(over bool) {
+	f := j.Write()
+	if f == nil {
+		return
+	}
+	if w := f.Command.(*events.WriteStatus); len(w.Change.Conditions) > 0 || len(j.marked) > 0 {
+		j.endDoubted(j.Now, j.Settings.RequestTimeout, over)
+	}
+}
+
+// readEnded folds the end of a live read. What was found has been folded as an observation before.
+func (j *Job) readEnded(flight *Flight, f *events.CommandEnded, _ string) {
+	j.land(flight)
+	switch {
+	case f.Ending == events.Done && string(f.UID) == j.Stream.ID:
+		j.Look, j.Confirmed = false, j.Now
+		j.endRead()
+	case f.Ending == events.Done, f.Ending == events.Refused && f.Class == events.RefusedNotFound:
+		j.gone() // another Job has the name, or none
+	case f.Ending == events.Refused || f.Ending == events.OutcomeUnknown:
+		j.Writing().refused(j.Settings, flight.Since, j.Now, f)
+	}
+}
