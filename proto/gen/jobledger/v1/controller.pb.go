@@ -581,7 +581,7 @@ type Rewind struct {
 	Known uint64 `protobuf:"varint,2,opt,name=known,proto3" json:"known,omitempty"`
 	// found is the resourceVersion that the read gave.
 	Found uint64 `protobuf:"varint,3,opt,name=found,proto3" json:"found,omitempty"`
-	// object is the UID of the object of which both are versions; empty when they are those of the whole resource.
+	// object: both are versions of the object with this UID; empty when they are versions of the whole resource.
 	Object        []byte `protobuf:"bytes,4,opt,name=object,proto3" json:"object,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1404,7 +1404,7 @@ func (x *RivalAct) GetAt() int64 {
 	return 0
 }
 
-// RivalGone says that a later run has watched for a minute, and nobody else worked on the Jobs.
+// RivalGone says that a later run has watched for a minute, and no other controller worked on the Jobs.
 type RivalGone struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields

@@ -29,7 +29,7 @@ const (
 	Ending_ENDING_DONE Ending = 1
 	// ENDING_REFUSED: the server refused it; nothing happened.
 	Ending_ENDING_REFUSED Ending = 2
-	// ENDING_UNKNOWN: nobody knows: a time-out, a lost connection, a crash.
+	// ENDING_UNKNOWN: outcome unknown: a time-out, a lost connection, a crash.
 	Ending_ENDING_UNKNOWN Ending = 3
 	// ENDING_WITHDRAWN: the executor gave it back unsent.
 	Ending_ENDING_WITHDRAWN Ending = 4
@@ -713,7 +713,7 @@ type DropFinalizer struct {
 	Pod   []byte                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
 	// then_delete: the pod is surplus; it is deleted once the finalizer is gone, and never counted (J-073).
 	ThenDelete bool `protobuf:"varint,2,opt,name=then_delete,json=thenDelete,proto3" json:"then_delete,omitempty"`
-	// version is the resourceVersion that the pod must still have; 0 for any. A pod that nobody owns may be adopted
+	// version is the resourceVersion that the pod must still have; 0 for any. A pod without an owner may be adopted
 	// meanwhile.
 	Version       uint64 `protobuf:"varint,3,opt,name=version,proto3" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields

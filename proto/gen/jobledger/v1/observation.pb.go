@@ -1050,7 +1050,7 @@ type PodGone struct {
 	Uid     []byte                 `protobuf:"bytes,1,opt,name=uid,proto3" json:"uid,omitempty"`
 	Version uint64                 `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
 	Missed  bool                   `protobuf:"varint,3,opt,name=missed,proto3" json:"missed,omitempty"`
-	// moved: the object exists, and belongs to another stream or concerns nobody any more.
+	// moved: the object exists. It belongs to another stream now, or to none.
 	Moved         bool `protobuf:"varint,4,opt,name=moved,proto3" json:"moved,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

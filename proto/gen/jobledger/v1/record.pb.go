@@ -18,7 +18,7 @@
 //
 // Beside the Jobs' streams there is one for the controller: when it started and with which settings, when it lost
 // sight of the cluster and when it saw everything again (ListingStarted, Synced), when its clock was set. And there
-// is one for each namespace, for pods that nobody owns yet.
+// is one for each namespace, for pods without an owner.
 //
 // A record has a header, facts and evidence. Facts are all that a decision reads. Evidence is what people want to
 // know beside it: names, messages, sentences. The chain that protects the log runs over the header and the salted
@@ -51,7 +51,7 @@ const (
 	StreamKind_STREAM_KIND_JOB StreamKind = 2
 	// STREAM_KIND_CRON_JOB: one CronJob, by UID.
 	StreamKind_STREAM_KIND_CRON_JOB StreamKind = 3
-	// STREAM_KIND_NAMESPACE: pods of one namespace that nobody owns yet.
+	// STREAM_KIND_NAMESPACE: pods of one namespace without an owner.
 	StreamKind_STREAM_KIND_NAMESPACE StreamKind = 4
 )
 
@@ -119,7 +119,7 @@ const (
 	Kind_KIND_LEADERSHIP_CHANGED Kind = 12
 	// KIND_CLOCK_STEPPED: the clock was set by more than five seconds. Facts: ClockStepped.
 	Kind_KIND_CLOCK_STEPPED Kind = 13
-	// KIND_LISTING_STARTED: the view of the cluster is being made anew; nothing is decided until Synced. Facts:
+	// KIND_LISTING_STARTED: the view of the cluster is being built again; nothing is decided until Synced. Facts:
 	// ListingStarted.
 	Kind_KIND_LISTING_STARTED Kind = 14
 	// KIND_SYNCED: the listing is folded whole; decisions go on. Facts: Synced.
@@ -547,7 +547,7 @@ type Evidence struct {
 	Name      string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// node that a pod was assigned to.
 	Node string `protobuf:"bytes,3,opt,name=node,proto3" json:"node,omitempty"`
-	// reason and message as somebody else wrote them: the pod's status, the API server's error.
+	// reason and message as others wrote them: the pod's status, the API server's error.
 	Reason  string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
 	Message string `protobuf:"bytes,5,opt,name=message,proto3" json:"message,omitempty"`
 	// sentence is ours, for people: what was decided and why.

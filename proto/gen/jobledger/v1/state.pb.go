@@ -59,7 +59,7 @@ type JobState struct {
 	// stub is present when only a stub is kept; no other field is set then.
 	Stub       *StubState `protobuf:"bytes,33,opt,name=stub,proto3" json:"stub,omitempty"`
 	EndInDoubt int64      `protobuf:"fixed64,34,opt,name=end_in_doubt,json=endInDoubt,proto3" json:"end_in_doubt,omitempty"`
-	// end_over: the API server works on no write any more of which end_in_doubt speaks.
+	// end_over: the API server can no longer act on the write that end_in_doubt names.
 	EndOver bool `protobuf:"varint,43,opt,name=end_over,json=endOver,proto3" json:"end_over,omitempty"`
 	// late_pod is until when a pod may yet come of a create that was tried more than once, or of an adoption of unknown end.
 	LatePod int64       `protobuf:"fixed64,39,opt,name=late_pod,json=latePod,proto3" json:"late_pod,omitempty"`
