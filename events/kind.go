@@ -48,7 +48,7 @@ type kindInfo struct {
 	critical bool
 }
 
-// kinds describes every kind this program knows. Critical are those whose absence could change a decision.
+// kinds describes every kind this program knows. A kind is critical if skipping such a record could change a decision.
 var kinds = map[Kind]kindInfo{
 	KindLogCreated:        {"LogCreated", true},
 	KindEpochChanged:      {"EpochChanged", true},

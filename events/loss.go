@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// LossFound says that the log had records that it does not have any more: somebody who learnt of them tells. The run ends with it, and
+// LossFound says that the log had records that it no longer has: a witness knows of them. The run ends with it, and
 // nothing is decided until an EpochChanged begins another life of the log.
 type LossFound struct{ Loss }
 

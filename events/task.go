@@ -14,7 +14,7 @@ type Task struct {
 	Pod       PodRef     // of commands about an existing pod
 	Status    *JobStatus // the whole status that a WriteStatus is to store; times count in whole seconds
 	Base      uint64     // resourceVersion of the Job that Status was computed from, or else that is known
-	Workload  string     // name of the Job's Workload, of which a CreatePodGroup is to make one; empty when none is known
+	Workload  string     // name of the Job's Workload, for the PodGroup of a CreatePodGroup; empty when none is known
 	PodGroup  string     // name of the Job's PodGroup, which a CreatePod in a group is to name; empty when none is known
 }
 
@@ -22,7 +22,7 @@ type Task struct {
 type PodRef struct {
 	Name    string
 	UID     types.UID
-	Unowned bool // nobody owns it: whosever it was, its tracking finalizer may be either
+	Unowned bool // it has no owner, so its tracking finalizer may be either one
 }
 
 // TaskResult is how a task ended. Observations are what was read meanwhile; they come before Ended in the log.

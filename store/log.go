@@ -65,8 +65,8 @@ type Log interface {
 
 	// Append takes one whole batch, which continues the last one appended, and returns at once. Its records are
 	// not changed after. The Commit says when it is durable, always in order: when one is durable, all before it
-	// are. With soon, the commit begins as soon as the one before it ended; without, nobody waits for it: it rides
-	// with the next that somebody does wait for, at the latest after 100 ms or when 64 KiB wait. It never refuses
+	// are. With soon, the commit begins as soon as the one before it ended. Without, the batch rides with the
+	// next commit that a caller waits for, at the latest after 100 ms or when 64 KiB wait. It never refuses
 	// for space that Room promised. A Commit that fails is the end of this Log: every later one fails with
 	// ErrFailed, and the caller must stop, having acted on nothing that was not durable. It is ErrFenced when another
 	// writer has taken the log over.

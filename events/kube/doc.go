@@ -16,7 +16,7 @@
 //
 // # Concurrency
 //
-// A Publisher is one goroutine, apart from the loop: a slow API server makes it lag behind the log, and nobody waits.
+// A Publisher is one goroutine, apart from the loop: a slow API server makes it lag behind the log, and the loop does not wait for it.
 //
 // Read event.go first, then publisher.go, then room.go.
 package kube

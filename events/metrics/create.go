@@ -6,7 +6,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// create is a create whose pod is not certain.
+// create is a create that may or may not have made its pod.
 type create struct {
 	reason  string           // the label of that name
 	doubted bool             // a try ended unknown: a refusal does not end it

@@ -15,7 +15,7 @@
 //
 // # Concurrency
 //
-// Metrics may be used from any goroutine. A Consumer is one goroutine, apart from the loop: it may lag, and nobody waits.
+// Metrics may be used from any goroutine. A Consumer is one goroutine, apart from the loop: it may lag, and the loop does not wait for it.
 //
 // Read metrics.go first, then consumer.go.
 package metrics

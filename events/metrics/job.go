@@ -124,7 +124,7 @@ func (c *Consumer) find(j *projector.Job) {
 		seen.Tracked = p.Held()
 		c.podSeen(n, &seen)
 	}
-	for _, create := range j.Creates() { // nobody has counted them
+	for _, create := range j.Creates() { // not counted yet
 		n.inDoubt(create.Ordinal)
 	}
 	c.jobs[j.Stream] = n

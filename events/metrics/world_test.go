@@ -69,7 +69,7 @@ func TestCountsAreWhatTheServerStored(t *testing.T) {
 }
 
 // TestCountingGoesOnAfterAStart: the counters of the processes before and after a crash that left nothing in flight add up to
-// those of somebody who read the log from end to end.
+// those of a reader of the whole log.
 func TestCountingGoesOnAfterAStart(t *testing.T) {
 	started := 0
 	for seed := range seeds() {
@@ -103,7 +103,7 @@ func TestCountingGoesOnAfterAStart(t *testing.T) {
 		before[added] -= before[added] - before[deleted]
 		for name, n := range whole {
 			if strings.HasPrefix(name, "job_sync") {
-				continue // those of which an earlier crash took the end are counted by who read on
+				continue // an earlier crash took their end; a reader that went on has counted them
 			}
 			if got := before[name] + after[name]; got != n {
 				t.Errorf("seed %d: %s: %g through record %d and %g after, and %g in all", seed, name, before[name], at, after[name], n)

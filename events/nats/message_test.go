@@ -309,7 +309,7 @@ func TestAMessageHoldsAllThatTheChainTakesIn(t *testing.T) {
 		want := chain
 		for _, r := range all {
 			if erased, ok := r.Facts.(*events.Erased); ok && erased.Digest == (events.Hash{}) {
-				continue // nobody knows what the chain took in
+				continue // its digest in the chain is unknown
 			}
 			stored, err := events.AppendRecord(nil, &r)
 			if err != nil {

@@ -70,7 +70,7 @@ func (r *stretchReader) ahead(p *stretch) <-chan stretch {
 		return nil
 	}
 	next := make(chan stretch, 1)
-	go func() { next <- r.read(p.after) }() // ends by itself, also when nobody waits for it any more
+	go func() { next <- r.read(p.after) }() // ends by itself, also when the reader has stopped
 	return next
 }
 

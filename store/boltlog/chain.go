@@ -14,7 +14,7 @@ type chainCheck struct {
 	hash events.Hash
 }
 
-// whole says how many of the chunks, of which the first holds the record next, are of groups that end among them. The chain values of
+// whole says how many of the chunks are of groups that end among them. The first chunk holds the record next. The chain values of
 // these agree; otherwise there is an error, and the count is of the groups before.
 func (k *chainCheck) whole(f *logFile, next events.Sequence, chunks []chunk) (whole int, err error) {
 	if k.file != f || k.next != next {

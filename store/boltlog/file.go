@@ -71,16 +71,16 @@ type logFile struct {
 	until     events.Sequence // its last record, when it is known and another file follows; else 0
 	told      *head           // what the next file says of its head, when it cannot be read itself
 	seam      error           // what is wrong between the file before it and this one
-	disturbed func() error    // whether somebody writes it while it is read; nil when nobody can
+	disturbed func() error    // whether a process writes it while it is read; nil when none can
 
 	indexMu    sync.Mutex
 	memory     *index.Index // of the tail, and of a sealed file until its index is stored
 	holed      error        // what memory lacks, when it was made from a file that is damaged
-	stored     *storedIndex // open, of a sealed file, since somebody asked
+	stored     *storedIndex // of a sealed file; opened at the first question
 	distrusted bool         // a block of the stored index is damaged
 }
 
-// openSealed opens a file that nobody writes.
+// openSealed opens a file that is no longer written.
 func openSealed(dir string, first events.Sequence) (*logFile, error) {
 	f := &logFile{path: filepath.Join(dir, fileName(first, fileSuffix)), first: first}
 	return f, f.openPages()
@@ -133,7 +133,7 @@ func (f *logFile) endRecords(reason error) error {
 	return nil
 }
 
-// begin and head read what the file says of itself. They are for files that nobody writes.
+// begin and head read what the file says of itself. They are for files that are no longer written.
 func (f *logFile) begin() (begin, error) {
 	v, err := f.meta(beginKey)
 	if err != nil {
@@ -165,7 +165,7 @@ func (f *logFile) meta(key []byte) ([]byte, error) {
 	return t.get(key)
 }
 
-// offsets reads the consumers' offsets. It is for files that nobody writes.
+// offsets reads the consumers' offsets. It is for files that are no longer written.
 func (f *logFile) offsets() (map[string]events.Sequence, error) {
 	t, err := f.sealed.bucket(offsetsBucket)
 	if err != nil {

@@ -58,7 +58,7 @@ type chunkEnd struct {
 	group *events.Hash
 }
 
-// scan walks the records of a chunk, the first of which must be *next, or, when within, is before that; and moves *next behind each.
+// scan walks the records of a chunk and moves *next behind each. The first record must be *next; with within it may be before that.
 func (c chunk) scan(next *events.Sequence, within bool, fn visit) (chunkEnd, error) {
 	reader, err := c.reader()
 	if err != nil {
@@ -100,7 +100,7 @@ func (f *logFile) buildIndex(last events.Sequence) (*index.Index, error) {
 	return x, f.scanFrom(from, last, func(l events.Label, stored []byte) error { return indexRecord(x, l, stored) }, nil)
 }
 
-// indexRecord adds a record, of which it reads no more than an index says.
+// indexRecord adds a record. It reads only the fields that an index holds.
 func indexRecord(x *index.Index, l events.Label, stored []byte) error {
 	if index.SeesNew(l.Kind) {
 		r, err := decode(stored, l.Sequence)
@@ -212,7 +212,7 @@ func (l *logReader) Holes() (all []error) {
 	return all
 }
 
-// sealedHead is the head of a file that nobody writes.
+// sealedHead is the head of a file that is no longer written.
 func (f *logFile) sealedHead() (head, error) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -226,7 +226,7 @@ func (f *logFile) sealedHead() (head, error) {
 	return end, nil
 }
 
-// distrust gives a stored index up, a block of which could not be read.
+// distrust stops using a stored index after one of its blocks could not be read.
 func (f *logFile) distrust(x *storedIndex) {
 	f.indexMu.Lock()
 	defer f.indexMu.Unlock()
@@ -308,7 +308,7 @@ func (f *logFile) writeIndex(memory *index.Index, end store.Head, before *logFil
 	return nil
 }
 
-// indexTail stores the index of the tail at a stop, for readers of a log that nobody writes. One of the same file with more records
+// indexTail stores the index of the tail at a stop, for readers of a log that no process writes. One of the same file with more records
 // replaces it later.
 func (l *Log) indexTail() error {
 	var before *logFile

@@ -29,7 +29,7 @@ func (l *Log) Key() (key events.Key, made bool, err error) {
 }
 
 // ReadKey is the key of the log in that directory; the error is fs.ErrNotExist when it has none. One that anybody may read is
-// refused: a kubelet may open it to the group of the pod's volumes, but to nobody else.
+// refused: a kubelet may open it to the group of the pod's volumes, but to no other user.
 func ReadKey(dir string) (key events.Key, err error) {
 	path := filepath.Join(dir, keyName)
 	f, err := os.Open(path)

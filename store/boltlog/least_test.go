@@ -17,7 +17,7 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// newerWrote makes a log whose file says that a newer program wrote it, which needs a newer format: whatever the rest is then.
+// newerWrote makes a log with a file of a newer program. The file needs a newer format, so the rest of it may have any form.
 func newerWrote(t *testing.T, dir string, version byte) {
 	t.Helper()
 	log := openLog(t, dir, small)
@@ -56,7 +56,7 @@ func wantNewer(t *testing.T, who string, err error) {
 	}
 }
 
-// TestALogThatNeedsANewerFormatIsNotCalledDamaged: nobody reads it, and everybody is told why.
+// TestALogThatNeedsANewerFormatIsNotCalledDamaged: every reader and writer refuses it and says why.
 func TestALogThatNeedsANewerFormatIsNotCalledDamaged(t *testing.T) {
 	for _, version := range []byte{2, 3} {
 		dir := t.TempDir()

@@ -46,7 +46,7 @@ func lock(dir string) (*os.File, error) {
 
 const lockPatience = 200 * time.Millisecond
 
-// flock takes the lock, alone or together with others, if nobody stands in the way.
+// flock takes the lock, exclusive or shared, if no other process holds it against that.
 func flock(f *os.File, how int) error {
 	for {
 		err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
@@ -62,7 +62,7 @@ func flock(f *os.File, how int) error {
 	}
 }
 
-// written says who writes the log in that directory now: ErrHeld when somebody does, nil when nobody does.
+// written says who writes the log in that directory now: ErrHeld when a process does, nil when none does.
 func written(dir string) error {
 	f, err := os.Open(filepath.Join(dir, lockName))
 	if errors.Is(err, fs.ErrNotExist) {

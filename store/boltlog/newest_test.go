@@ -142,7 +142,7 @@ func TestNewestAsksNoFileThatIsTooOld(t *testing.T) {
 	a.grow(40)
 	only("when it goes on")
 
-	a.loseIndex(a.log.files[0]) // nobody knows what the pruned ones have seen, but the later indexes, which were made before
+	a.loseIndex(a.log.files[0]) // only the later indexes, made before, know what the pruned ones have seen
 	only("after the first index was lost")
 	for _, f := range a.log.files[:len(a.log.files)-1] {
 		if err := os.Remove(f.indexPath()); err != nil {

@@ -31,7 +31,7 @@ type Options struct {
 	RotateBytes int64
 
 	// Logger hears of what is not an error to any caller: a snapshot that is ignored, a commit that waits for space.
-	// Nil means nobody.
+	// Nil for no call.
 	Logger *slog.Logger
 }
 

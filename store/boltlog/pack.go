@@ -17,7 +17,7 @@ import (
 // Pack packs one sealed file that is plain, the oldest, and returns its first record; 0 when there is none. It works a fifth of the time
 // and rests the others. It ends early, with nothing changed, when ctx ends or the log is closed. The error is ErrCorrupt when the file is
 // damaged: such a file stays as it is, and later calls pass over it. With ErrNoRoom there is no space for the packed file beside the plain
-// one. Any goroutine may call it, and it holds nobody up; one at a time packs.
+// one. Any goroutine may call it, and it blocks no other call; one at a time packs.
 func (l *Log) Pack(ctx context.Context) (first events.Sequence, err error) {
 	ctx, done, err := l.beside(ctx)
 	if err != nil {

@@ -151,7 +151,7 @@ func TestReadersGoOnWhileTheirFileIsPacked(t *testing.T) {
 	}
 }
 
-// TestEveryByteOfAPackedFileCounts: whichever is another, nobody is told anything wrong.
+// TestEveryByteOfAPackedFileCounts: whichever byte is changed, no reader gets a wrong record.
 func TestEveryByteOfAPackedFileCounts(t *testing.T) {
 	dir, all := packed(t, 400)
 	random := rand.New(rand.NewPCG(13, 14))

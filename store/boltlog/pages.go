@@ -38,7 +38,7 @@ const (
 
 var order = binary.NativeEndian
 
-// pages reads the trees of one bbolt file of which the newest transaction does not change meanwhile. It is safe for
+// pages reads the trees of one bbolt file. Its newest transaction must not change meanwhile. It is safe for
 // concurrent use.
 type pages struct {
 	file        io.ReaderAt

@@ -26,7 +26,7 @@ func (l *Log) Prunable(before events.Sequence) (events.Sequence, error) {
 	return keep, nil
 }
 
-// Prune deletes the sealed files all of whose records are before that sequence, oldest first, and returns the first
+// Prune deletes the sealed files that have only records before that sequence, oldest first, and returns the first
 // sequence that is kept. The caller has made a Pruned record durable whose First is not less than that; without one it
 // refuses, because the log must admit its gaps. Streams that are still needed have been stated again in a file that
 // stays. What is interrupted is continued by the next call.

@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// ReadOnly is a log that nobody writes, opened for tools that work offline. It is safe for concurrent use.
+// ReadOnly is a log that no process writes, opened for tools that work offline. It is safe for concurrent use.
 type ReadOnly struct {
 	*logReader
 	damage []error
@@ -74,7 +74,7 @@ func openReadOnly(dir string) (*ReadOnly, error) {
 // Damage says what is wrong with the log, as far as it shows without reading it through; nothing when it looks whole.
 func (l *ReadOnly) Damage() []error { return l.damage }
 
-// disturbed gives a function that says whether somebody wrote the file since it was opened, or the log is written now.
+// disturbed gives a function that says whether a process wrote the file since it was opened, or the log is written now.
 func (p *pages) disturbed(dir string) func() error {
 	return func() error {
 		if err := written(dir); err != nil {

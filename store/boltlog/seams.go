@@ -49,7 +49,7 @@ type readable struct {
 	damage []error // all that is wrong, in the order of the log
 }
 
-// openReadable opens the files of a log for readers. There is at least one. The error is for a log of which no file can be read.
+// openReadable opens the files of a log for readers. There is at least one. It fails when no file of the log can be read.
 func openReadable(dir string, firsts []events.Sequence) (readable, error) {
 	var all []found
 	for _, first := range firsts {

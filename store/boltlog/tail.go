@@ -40,7 +40,7 @@ type tail struct {
 	allocated int64 // bytes of the file that have blocks. Under Log.space
 }
 
-// errFenced is met when the tail does not end as this process left it: somebody else wrote to it.
+// errFenced is met when the tail does not end as this process left it: another process wrote to it.
 var errFenced = fmt.Errorf("%w: the head of the tail is not the one that this process wrote", store.ErrFenced)
 
 // openTail opens a bbolt file to write to. Its pages must have been checked; a file that does not exist is made.
@@ -50,7 +50,7 @@ func openTail(path string, rotateBytes int64, effects effects) (*tail, error) {
 		NoFreelistSync:  true,                  // a reader that stays costs little, and so does retention
 		FreelistType:    bbolt.FreelistMapType, // finds a run of free pages without a search
 		InitialMmapSize: int(2 * rotateBytes),  // a remap would wait for all readers and hold up new ones
-		NoStatistics:    true,                  // nobody reads them
+		NoStatistics:    true,                  // they are not read
 	}
 	var db *bbolt.DB
 	err := guard(func() (err error) { db, err = effects.openDB(path, 0o600, options); return err })

@@ -36,7 +36,7 @@ type Report struct {
 // file, that a Pruned record admits what is missing, and that nothing beside the log tells of records that it does not have. It goes
 // on behind damage, with the next file.
 //
-// It keeps nobody from writing. Of a log that is being written it verifies the files that are sealed. Memory is that for the index of
+// It does not keep a controller from writing. Of a log that is being written it verifies the files that are sealed. Memory is that for the index of
 // one file, and 4 bytes for each stream of the files before it.
 //
 // The heads in has were noted elsewhere: a log that went another way, or ends before them, is damaged.
@@ -115,7 +115,7 @@ func (v *verifier) log() error {
 		case !errors.Is(err, store.ErrCorrupt):
 			return err
 		case tail:
-			if now := written(v.dir); now != nil { // not damage: somebody began to write it
+			if now := written(v.dir); now != nil { // not damage: a process began to write it
 				v.report.Written = first
 				continue
 			}
@@ -156,7 +156,7 @@ func (v *verifier) harm(err error) {
 	v.damage = append(v.damage, err)
 }
 
-// tail checks the seam to a tail that somebody writes, as far as it can be read: what can be, is right.
+// tail checks the seam to a tail that a process writes. It checks as far as the tail can be read; that part is right.
 func (v *verifier) tail() {
 	f, err := openSealed(v.dir, v.report.Written)
 	if err != nil {
@@ -267,7 +267,7 @@ func (v *verifier) before(s events.Stream) (events.Sequence, error) {
 	return 0, nil
 }
 
-// pointer checks the previous pointer of a record. Behind damage nobody knows what the streams have there.
+// pointer checks the previous pointer of a record. Behind damage the previous records of the streams are unknown.
 func (v *verifier) pointer(f *logFile, h *events.Header) error {
 	previous, seen := v.last[h.Stream]
 	if !seen && (h.Previous == 0 && v.intact == nil || h.Previous >= v.report.First && v.report.First > 0) {

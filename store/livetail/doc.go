@@ -6,7 +6,7 @@
 //
 //   - The log decides what is durable: nothing beyond its head is ever given, though it is kept from its Append on.
 //   - What is kept is bounded by bytes, and a reader holds on to one batch at a time. Who is slower than that reads on from
-//     the log; nobody waits for a reader.
+//     the log; the writer never waits for a reader.
 //   - The records are the very ones that were appended, so they must not be changed (store.Log.Append), by readers either.
 //
 // Whoever needs a record's stored form calls events.AppendRecord: the same record always gives the same bytes, at a

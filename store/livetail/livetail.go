@@ -44,7 +44,7 @@ func New(log store.Log, bytes int) *Log {
 // Append is described by store.Log.
 func (l *Log) Append(b events.Batch, soon bool) store.Commit {
 	l.mu.Lock()
-	l.kept = append(l.kept, kept{Batch: b}) // before it can be durable, so that nobody has to look for it below
+	l.kept = append(l.kept, kept{Batch: b}) // before it can be durable, so that no reader has to look for it below
 	l.mu.Unlock()
 	commit := l.Log.Append(b, soon)
 	l.mu.Lock()

@@ -58,7 +58,7 @@ func Manual() Option { return func(l *Log) { l.manual = true } }
 // Limit is the number of bytes, in stored form, that Room grants in all; see SetLimit.
 func Limit(bytes int) Option { return func(l *Log) { l.limit = bytes } }
 
-// FileBytes makes NextFile move on as a log on disk would whose files hold about that many bytes.
+// FileBytes makes NextFile move on as a log on disk with files of about that many bytes would.
 func FileBytes(bytes int) Option { return func(l *Log) { l.fileBytes = bytes } }
 
 // New returns an empty log of that identity.

@@ -16,7 +16,7 @@ import (
 
 // Users of the server. Each has a secret as its password.
 const (
-	publisher  = "publisher"  // this process: its secret is made at each start and told to nobody
+	publisher  = "publisher"  // this process: its secret is made at each start and never leaves it
 	gatekeeper = "gatekeeper" // this process, in the account of the readers; likewise
 	// Owner is who may do everything, such as to delete a durable subscription of others. It must not publish to the stream.
 	Owner = "owner"

@@ -216,7 +216,7 @@ func (g *gate) room(ctx context.Context, stream string) error {
 	return nil
 }
 
-// mayDelete refuses to delete a durable consumer: nobody knows whose it is. One that is not durable has a name that nobody else
+// mayDelete refuses to delete a durable consumer: its owner is not known. One that is not durable has a name that nobody else
 // knows, and is soon forgotten anyway.
 func (g *gate) mayDelete(ctx context.Context, object string) error {
 	stream, name, _ := strings.Cut(object, ".")

@@ -3,8 +3,8 @@
 //
 // Invariants:
 //
-//   - It listens on loopback only, and lets in who has a secret: the publisher of this process, whose secret is made at each start and
-//     told to nobody, readers, and the owner, whose secrets are in files.
+//   - It listens on loopback only, and accepts clients with a secret: the publisher of this process (its secret is made at each start and
+//     never leaves it), readers, and the owner (their secrets are in files).
 //   - Readers are in an account of their own, in which there is no stream. A gate in this process hears what they send, and passes on
 //     requests that read. So whatever they send, and wherever they want the answers, nothing of it is published in the account with
 //     the stream; they change and delete nothing there but consumers of their own that are not durable.

@@ -86,9 +86,9 @@ func (d *door) pass(conn net.Conn) {
 	}()
 	server, err := d.inside()
 	if err != nil {
-		return // it starts anew
+		return // the server starts again
 	}
-	defer func() { _ = server.Close() }() // it tells nobody anything
+	defer func() { _ = server.Close() }() // an error here changes nothing
 	d.ended.Go(func() {                   // ends with either
 		_, _ = io.Copy(server, conn)
 		_ = server.Close()
@@ -96,7 +96,7 @@ func (d *door) pass(conn net.Conn) {
 	_, _ = io.Copy(impatient{conn}, server)
 }
 
-// impatient is a connection whose other side has to read.
+// impatient is a connection that is closed when its other side does not read.
 type impatient struct{ net.Conn }
 
 // Write is described by io.Writer.

@@ -66,7 +66,7 @@ func as(t *testing.T, user, dir string) natsgo.Option {
 	return natsgo.UserInfo(user, strings.TrimSpace(string(secret)))
 }
 
-// publish stores a message, which must follow those before it: somebody else's would be in its way.
+// publish stores a message, which must follow those before it, so a message of another client fails it.
 func (w *world) publish() {
 	w.t.Helper()
 	if _, err := w.js.Publish(w.t.Context(), subject, fmt.Append(nil, w.stored), jetstream.WithExpectLastSequence(w.stored)); err != nil {

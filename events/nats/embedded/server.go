@@ -82,7 +82,7 @@ func begin(c *Config, secrets map[string]string) (*life, error) {
 func (s *life) open(dir string) (err error) {
 	defer func() {
 		if err != nil {
-			close(s.who.ready) // nobody waits any more
+			close(s.who.ready) // ends all waits
 		}
 	}()
 	if !s.server.ReadyForConnections(started) {

@@ -5,7 +5,7 @@
 //
 //   - The messages of a stream stand in the order of the log, without a gap, whatever fails and whoever is killed. Each
 //     message says which sequence of the stream it must follow, and which record, so the server refuses all that come after one
-//     that was lost, or after somebody else's; the publisher then goes back to the first that is not acknowledged. A stream on
+//     that was lost, or after another client's; the publisher then goes back to the first that is not acknowledged. A stream on
 //     several servers gets one atomic batch at a time, which says the sequence only: see replicated.go for why.
 //   - Where to go on is asked of the stream itself: our newest message in it names a record. So what a server that lost its
 //     tail had acknowledged is published again, and what was stored but not acknowledged is not, however long ago that

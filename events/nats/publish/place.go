@@ -82,7 +82,7 @@ func (p *Publisher) locate(ctx context.Context) (place, error) {
 	switch {
 	case newest != nil:
 		at.last = max(at.last, newest.place)
-		if newest.head.ID.Log.LogID != at.logID { // a new log in the place of an old one, one that comes back, or somebody else
+		if newest.head.ID.Log.LogID != at.logID { // a new log in the place of an old one, one that comes back, or another client
 			newest, err = p.newestOf(ctx, s, info.State.FirstSeq, newest)
 		}
 		if err == nil {

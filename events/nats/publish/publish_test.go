@@ -103,7 +103,7 @@ func TestWhileTheServerIsAwayTheOffsetStaysAndThenAllFollows(t *testing.T) {
 func TestWithoutAServerFromTheStartNothingElseIsWrong(t *testing.T) {
 	s, l := natstest.NewServer(t), natstest.NewLedger(t, 2000)
 	p := natstest.Publish(t, s, l.Log)
-	l.Grow(0) // nobody waits for NATS
+	l.Grow(0) // the log does not wait for NATS
 	natstest.Eventually(t, "it says what is wrong", func() error {
 		if st := p.Status(); !strings.Contains(st.Problem, "connection") {
 			return fmt.Errorf("status %+v", st)

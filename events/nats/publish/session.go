@@ -34,7 +34,7 @@ type session struct {
 	turn *turn // what is on its way to a stream on several servers; nil for others
 
 	chain   events.Hash     // the log's chain value after the record chained
-	chained events.Sequence // whose message was made last
+	chained events.Sequence // of the message that was made last
 	strayed bool            // it was told that the chain value is not the log's
 }
 

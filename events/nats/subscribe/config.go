@@ -15,7 +15,7 @@ import (
 
 // Config says what to subscribe to. Only Cluster is required.
 type Config struct {
-	Cluster string // whose controller's events; as the operator named it
+	Cluster string // the cluster of the controller; as the operator named it
 	Stream  string // of JetStream; empty: the one that has the cluster's subjects
 
 	// Filters select events: those that pass any of them. Their Cluster is the one above. No two may select the same event.

@@ -36,7 +36,7 @@ func (s *subscriber) followDurable(ctx context.Context, f *finder, deliver deliv
 	}
 	config := consumer.CachedInfo().Config
 	patience := config.AckWait
-	if patience < time.Second { // somebody hurried, and was killed
+	if patience < time.Second { // a killed subscriber left it at hurry
 		patience = ackWait
 	}
 	hurried := consumer.CachedInfo().NumAckPending > 0 && s.setPatience(ctx, f.stream, &config, hurry)
@@ -165,7 +165,7 @@ func (s *subscriber) resume(ctx context.Context, f *finder, info *jetstream.Cons
 		if err != nil {
 			return err
 		}
-		if next > place { // nobody has acknowledged more than what is known here, so whatever is missing since is missing
+		if next > place { // no acknowledgement goes beyond what is known here, so a later gap is a real gap
 			first = following(s.newest.ID)
 			if s.lost, err = s.lacks(ctx, f, first); err != nil {
 				return err

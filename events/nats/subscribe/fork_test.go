@@ -30,7 +30,7 @@ func publishWith(t testing.TB, js jetstream.JetStream, life events.Identity, cha
 	}
 }
 
-// rewritten are records 1 to 5 as somebody made them afterwards: with the IDs and times of others.
+// rewritten are records 1 to 5 of a forged log: other contents under the same IDs and times.
 func rewritten() []events.Record {
 	all := timers(1, 5)
 	all[2].Evidence.Reason = "nothing happened"

@@ -207,7 +207,7 @@ func (l *life) fill(s events.Sequence) {
 // the last of them, and any before it that belong to that stream.
 type Gap struct {
 	Log      events.Identity
-	Stream   events.Stream   // whose records; zero for all that was subscribed to
+	Stream   events.Stream   // the records' stream; zero for all that was subscribed to
 	From, To events.Sequence // both are missing; From is 0 when it is not known where the gap begins
 	Floor    events.Sequence // what is older was perhaps never published, because the log no longer kept it
 }

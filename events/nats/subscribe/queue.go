@@ -28,7 +28,7 @@ type held struct {
 	message jetstream.Msg
 	place
 	skipped bool      // a delivery before it did not arrive here
-	told    time.Time // when the server last knew that somebody has it
+	told    time.Time // when the server last knew that a subscriber has it
 }
 
 func newQueue(broken context.CancelCauseFunc, last uint64) *queue {

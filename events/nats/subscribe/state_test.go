@@ -35,7 +35,7 @@ func record(sequence events.Sequence) subscribe.Taken {
 	return subscribe.Taken{ID: nats.ID{Log: life, Sequence: sequence}}
 }
 
-// TestADurableSubscriptionGoesOnBehindWhatWasTaken, whatever the server has forgotten while nobody subscribed. Records 1 to 5 were taken.
+// TestADurableSubscriptionGoesOnBehindWhatWasTaken, whatever the server has forgotten while there was no subscriber. Records 1 to 5 were taken.
 func TestADurableSubscriptionGoesOnBehindWhatWasTaken(t *testing.T) {
 	t.Run("everything", func(t *testing.T) { goesOnBehindWhatWasTaken(t) })
 	t.Run("one kind", func(t *testing.T) { goesOnBehindWhatWasTaken(t, nats.Filter{Event: events.KindTimerFired.String()}) })

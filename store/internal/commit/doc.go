@@ -2,7 +2,7 @@
 // and what each batch hears of it.
 //
 //   - Batches leave the queue in the order in which they came, and end in that order.
-//   - A commit begins at once when somebody waits for one of its batches. Else batches ride together, for at most 100 ms or 64 KiB.
+//   - A commit begins at once when one of its batches is urgent. Else batches ride together, for at most 100 ms or 64 KiB.
 //   - Offsets of consumers ride with the next commit. They cause none, but when the log closes.
 //   - After a commit failed, all that waits fails with it, and so does all that comes after.
 //

@@ -9,12 +9,12 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// A group begins at once when somebody waits for a batch in it, otherwise when enough waits or waited for long enough.
+// A group begins at once when it has an urgent batch, otherwise when enough bytes wait or waited long enough.
 const (
 	groupRecords = 4096
 	groupBytes   = 512 << 10
-	idleBytes    = 64 << 10               // of batches that nobody waits for
-	idleDelay    = 100 * time.Millisecond // of a batch that nobody waits for
+	idleBytes    = 64 << 10               // of batches that are not urgent
+	idleDelay    = 100 * time.Millisecond // of a batch that is not urgent
 )
 
 // Queue is what is appended and not durable. The zero Queue is not ready: make it with New.
@@ -24,7 +24,7 @@ type Queue[W any] struct {
 	batches   []*Batch[W]
 	waiting   int64                      // bytes that are appended and not durable
 	queued    int64                      // those of them in batches
-	urgent    int                        // batches that somebody waits for
+	urgent    int                        // batches that a caller waits for
 	offsets   map[string]events.Sequence // not durable yet
 	gathering int                        // batches that Run gathers, and need not hear of before; 0 when it does not
 	closing   bool
@@ -60,7 +60,7 @@ func (q *Queue[W]) Waiting() int64 { return q.waiting }
 // Len is how many batches wait to be taken.
 func (q *Queue[W]) Len() int { return len(q.batches) }
 
-// Push adds a batch. With soon somebody waits for it.
+// Push adds a batch. With soon it is urgent: a caller waits for it.
 func (q *Queue[W]) Push(b *Batch[W], soon bool) {
 	b.soon, b.appended = soon, time.Now()
 	q.batches = append(q.batches, b)

@@ -22,7 +22,7 @@ type log struct {
 	commit func() error
 }
 
-// newLog makes a log whose commits do that. Batches go together while their tens are the same.
+// newLog makes a log that calls that function for each commit. Batches go together while their tens are the same.
 func newLog(commit func() error) *log {
 	l := &log{queue: New(func(a, b *int) bool { return *a/10 == *b/10 }), ended: make(chan struct{}), commit: commit}
 	go func() { // ends with the queue

@@ -23,7 +23,7 @@ type Index struct {
 // Name is the name of an object.
 type Name struct{ Namespace, Name string }
 
-// NamedStream is a stream whose object bore a name, and the first indexed record that says so.
+// NamedStream is a stream that had an object of that name, and the first indexed record that says so.
 type NamedStream struct {
 	Stream events.Stream
 	Since  events.Sequence
