@@ -51,7 +51,7 @@ func makeKinds(t *testing.T, dir string) {
 				item.Facts = &changed
 			case *events.ControllerStarted:
 				changed := *f
-				changed.Least = events.ReaderVersion{} // else nobody may read it
+				changed.Least = events.ReaderVersion{} // else no program may read it
 				item.Facts = &changed
 			}
 			if kind == events.KindPodAdded {

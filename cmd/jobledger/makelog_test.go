@@ -175,7 +175,7 @@ func holdlog(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("SERVER_URL", server.URL)
 	address := server.URL
 	if len(args) > 1 {
-		address = "http://127.0.0.1:1" // a port that nobody is given
+		address = "http://127.0.0.1:1" // a port that no process listens on
 	}
 	ts.Check(os.WriteFile(filepath.Join(dir, controller.ServerFile), []byte(address+"\n"), 0o600))
 }

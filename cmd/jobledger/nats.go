@@ -29,7 +29,7 @@ func embeddedReader(log string) natsgo.Option {
 	return natsgo.UserInfoHandler(func() (user, password string) {
 		text, err := os.ReadFile(filepath.Join(log, controller.ReaderFile))
 		if err != nil {
-			return "", "" // the server says that it lets nobody in without one
+			return "", "" // the server says itself that it needs one
 		}
 		return readerUser, strings.TrimSpace(string(text))
 	})

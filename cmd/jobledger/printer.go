@@ -31,7 +31,7 @@ func newPrinter(c *cli, format string, names *words.Names) *printer {
 }
 
 // live makes room in the table for what may come, so that rows that are shown one by one stand under each other: for the
-// names of the kinds, none of which means all, and of pods, if there are records about pods among them.
+// names of the kinds (no name means all) and of pods, if there are records about pods among them.
 func (p *printer) live(kinds []events.Kind) {
 	const usual = 16 // characters of a pod's name
 	kind, object := 0, 0

@@ -15,7 +15,7 @@ import (
 	"github.com/jobledger/jobledger/store/memlog"
 )
 
-// morningRecords are those of a log whose files are small, so that states are stored.
+// morningRecords are those of a log with small files, so that states are stored.
 func morningRecords(t *testing.T) []events.Record {
 	t.Helper()
 	log := memlog.New(events.Identity{LogID: testLogID, Epoch: 1}, memlog.FileBytes(1500))

@@ -71,7 +71,7 @@ func (c *cli) colour() bool {
 	return ok && c.getenv("NO_COLOR") == "" && c.getenv("TERM") != "dumb"
 }
 
-// piped reports whether nobody looks at the output: a program reads it, or a file keeps it.
+// piped reports whether the output goes to a program or a file, not to a terminal.
 func (c *cli) piped() bool {
 	_, ok := terminal(c.out)
 	return !ok

@@ -149,7 +149,7 @@ func copyLog(t testing.TB, from, to string) {
 	err = errors.Join(err, os.MkdirAll(to, 0o700))
 	for _, e := range entries {
 		content, bad := os.ReadFile(filepath.Join(from, e.Name()))
-		err = errors.Join(err, bad, os.WriteFile(filepath.Join(to, e.Name()), content, 0o600)) // nobody else may read KEY
+		err = errors.Join(err, bad, os.WriteFile(filepath.Join(to, e.Name()), content, 0o600)) // no other user may read KEY
 	}
 	if err != nil {
 		t.Fatal(err)

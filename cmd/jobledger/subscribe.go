@@ -353,7 +353,7 @@ func (f *subscribeFlags) findStream(ctx context.Context, js jetstream.JetStream)
 	return stream, nil
 }
 
-// sayNothingYet tells of a Job, or a namespace, of which the stream holds nothing: what is waited for may be to come, or misspelt.
+// sayNothingYet says that the stream holds nothing of a Job or a namespace: its records may still come, or its name is misspelt.
 func (c *cli) sayNothingYet(ctx context.Context, stream jetstream.Stream, filters []nats.Filter) {
 	if len(filters) == 0 || filters[0].Namespace == "" {
 		return

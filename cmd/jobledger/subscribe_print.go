@@ -37,7 +37,7 @@ func newEventPrinter(c *cli, f *subscribeFlags) *eventPrinter {
 	return p
 }
 
-// forgetEvery bounds what is remembered of Jobs whose end is not subscribed to.
+// forgetEvery bounds the memory for Jobs when the subscription leaves out their end.
 const forgetEvery = 100_000
 
 func (p *eventPrinter) take(_ context.Context, e *subscribe.Event) error {

@@ -84,7 +84,7 @@ func kindOf(flag string) string {
 	return ""
 }
 
-// flagLike is the flag of the command whose name is nearest; empty when none is near.
+// flagLike is the flag of the command with the nearest name; empty when none is near.
 func flagLike(cmd *cobra.Command, name string) (best string) {
 	nearest := min(2, len(name)/2) + 1
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {

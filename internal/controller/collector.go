@@ -28,7 +28,7 @@ func tuneCollector() {
 	debug.SetGCPercent(collectorPercent(m.HeapAlloc))
 }
 
-// collectorPercent is the GOGC for a heap of which so many bytes are alive.
+// collectorPercent is the GOGC for a heap with that many live bytes.
 func collectorPercent(alive uint64) int {
 	percent := 100 * collectorRoom / max(alive, 1)
 	return int(min(max(percent, leastPercent), mostPercent))

@@ -25,7 +25,7 @@ type Config struct {
 	Stop     time.Duration // how long a stop waits for what is in flight
 	Patience time.Duration // in observe mode, how long another controller may take
 	Epoch    uint64        // to be begun after a loss of records; 0 for none
-	Drained  func()        // called once, when a controller that drains has nothing left to do; nil for nobody
+	Drained  func()        // called once, when a controller that drains has nothing left to do; may be nil
 
 	RotateBytes int64         // size at which a file of the log is sealed; 0 for that of boltlog
 	PackEvery   time.Duration // between looks for sealed files to pack; 0 for a minute

@@ -369,7 +369,7 @@ func (c *controller) finishLists(keeper *joblist.Keeper) {
 }
 
 // watch runs the informer. client-go's Reflector waits for up to a minute between tries to reach a server that refuses
-// connections, and does not hear ctx meanwhile; a stop does not wait for that. What it might still tell, nobody reads.
+// connections, and does not hear ctx meanwhile; a stop does not wait for that. What it might still report is not read.
 func (c *controller) watch(ctx context.Context) error {
 	ended := make(chan error, 1)
 	go func() { ended <- c.informer.Run(ctx) }() // ends a while after ctx, or with the process
@@ -482,5 +482,5 @@ func (c *controller) worry(ctx context.Context) {
 	})
 }
 
-// worryEvery is how long a listing may take before somebody should know.
+// worryEvery is how long a listing may take before the log says so, and how often it does.
 const worryEvery = 15 * time.Second

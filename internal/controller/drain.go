@@ -11,7 +11,7 @@ import (
 // Drain follows how a controller that takes no new Jobs comes to its end, and tells it.
 type Drain struct {
 	Log     *slog.Logger
-	Drained func() // called once, when nothing is left to do; nil for nobody
+	Drained func() // called once, when nothing is left to do; may be nil
 
 	looked time.Time // when it was last counted what is left
 	told   time.Time // when that was last told

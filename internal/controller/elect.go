@@ -84,7 +84,7 @@ func (c *controller) elect(ctx context.Context) error {
 	})
 }
 
-// lead works, unless somebody else began to work on the same Jobs under another Lease while this one was being taken.
+// lead works, unless another controller began to work on the same Jobs under another Lease while this one was being taken.
 func (c *controller) lead(ctx context.Context, log *boltlog.Log) error {
 	if err := c.refuseBeside(ctx); err != nil {
 		return unlessStopped(ctx, err)

@@ -25,7 +25,7 @@ type Health struct {
 	Holes    func() []error // what is wrong with sealed files of the log; nil until it is open
 	degraded func() string  // what the NATS stream does not do; nil when there is none
 	over     string         // which namespaces are over their budgets of log; empty for none
-	beside   string         // who was found beside us under another Lease, and is not heeded; empty for nobody
+	beside   string         // the holder of another Lease beside us that we do not yield to; empty for none
 }
 
 // stuck is how long the loop may be silent before it is taken for dead: a disk that hangs, or a mistake of ours.

@@ -10,7 +10,7 @@ import (
 )
 
 // lookAtRights finds out whether the cluster lets us list what we watch, and says so at once if it does not: client-go only asks again
-// and again. It returns what is missing; empty when nothing is, or nobody knows.
+// and again. It returns what is missing; empty when nothing is, or when the server does not answer.
 func (c *controller) lookAtRights(ctx context.Context) (missing string) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()

@@ -103,7 +103,7 @@ func lostByLease(said lease.Said, log store.Reader) (lost events.Loss, is bool, 
 	}
 	hash, err := log.Chain(said.Head)
 	if errors.Is(err, store.ErrPruned) {
-		return lost, false, nil // nobody can tell any more
+		return lost, false, nil // the record to compare with is not kept
 	}
 	return lost, err == nil && hash != said.Hash, err
 }
@@ -151,7 +151,7 @@ func (c *controller) runsToo(other *lease.Said) error {
 		"stop that one, or give each controller a --namespace of its own", other.Lease, other.Holder, other.LogID, theirs, ours)
 }
 
-// besideUs says who was found beside us at the start, in a sentence; empty for nobody.
+// besideUs says in a sentence which controller was found beside us at the start; empty for none.
 func besideUs(others []lease.Said) string {
 	if len(others) == 0 {
 		return ""
@@ -167,7 +167,7 @@ func besideUs(others []lease.Said) string {
 	return "at the start other Leases were held for the same Jobs, and were not heeded: " + strings.Join(named, ", ") + more
 }
 
-// short is what somebody else wrote into a Lease, cut to what a message has room for.
+// short is a text from a Lease, cut to the length that a message has room for.
 func short(s string) string {
 	const most = 100
 	if len(s) <= most {

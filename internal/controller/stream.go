@@ -117,7 +117,7 @@ func (s *streamer) forget() error {
 	return nil
 }
 
-// degraded is what probes show of a stream that does not do what it should; empty when it does. It makes nobody unready: Jobs do
+// degraded is what probes show of a stream that does not do what it should; empty when it does. It makes no controller unready: Jobs do
 // not wait for NATS.
 func (s *streamer) degraded() string {
 	st := s.Status()

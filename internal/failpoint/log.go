@@ -17,7 +17,7 @@ type pointLog struct {
 
 	mu      sync.Mutex
 	told    events.Sequence // the end of the newest commit that was reported
-	noticed events.Sequence // the newest that somebody has come back from. Invariant: noticed <= told
+	noticed events.Sequence // the newest that a caller has returned from. Invariant: noticed <= told
 }
 
 // Append takes a batch. One that has outcomes passes the points of an outcome too.

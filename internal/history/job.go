@@ -70,7 +70,7 @@ type Command struct {
 	Command string             `json:"command,omitempty"` // record and place of the decision; absent while it is between two tries
 	Does    string             `json:"does"`
 	Since   recordjson.Instant `json:"since,omitzero"`
-	Doubt   bool               `json:"inDoubt,omitempty"` // it was sent, and nobody knows what came of it
+	Doubt   bool               `json:"inDoubt,omitempty"` // it was sent, and its outcome is unknown
 }
 
 // Wait is something that the Job waits for.

@@ -11,7 +11,7 @@ import (
 // Refusal is a command that the API server refuses, or whose tries end unknown, and that is tried again.
 type Refusal struct {
 	Does   string             `json:"does"`
-	Class  string             `json:"class,omitempty"` // of the newest refusal; absent when nobody knows how the newest try ended
+	Class  string             `json:"class,omitempty"` // of the newest refusal; absent when the outcome of the newest try is unknown
 	Since  recordjson.Instant `json:"since,omitzero"`
 	Tries  uint32             `json:"tries"`            // in a row, as often as it was due
 	Record uint64             `json:"record,omitempty"` // the newest that tells of it

@@ -65,7 +65,7 @@ func (l Local) Follow(ctx context.Context, from events.Sequence) iter.Seq2[event
 	}
 }
 
-// errEnough: nobody wants more records.
+// errEnough: the caller wants no more records.
 var errEnough = errors.New("no more is wanted")
 
 // ReadStream is described by Source.

@@ -126,7 +126,7 @@ func (s *Server) track(conn net.Conn, state http.ConnState) {
 const fresh = time.Second
 
 // closeOneFor closes the connection that has been without a request longest. Where all have one, or are fresh, it closes the one whose answer
-// takes longest, as nobody reads it; or the newest, where answers may go on.
+// takes longest, because its client does not read; or the newest, where answers may go on.
 func (s *Server) closeOneFor(newest net.Conn) {
 	longest := func(active bool) (victim net.Conn, since time.Time) {
 		for conn, c := range s.open {

@@ -180,7 +180,7 @@ type header struct {
 	controller []byte
 }
 
-// writeList puts a list in place. It is derived, so nobody waits for the disk: what a power cut tears is not used, and the next Keeper
+// writeList puts a list in place. It is derived, so there is no sync: what a power cut tears is not used, and the next Keeper
 // makes it again.
 func writeList(dir string, h header, rows, streams func(add func(key, content []byte) error) error) (err error) {
 	path := listPath(dir, h.first)

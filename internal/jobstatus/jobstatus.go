@@ -47,7 +47,7 @@ func (j *judge) conditions() {
 	}
 }
 
-// ends: a terminal condition stands behind the interim one that it repeats. One that somebody had set to False is overwritten where it
+// ends: a terminal condition stands behind the interim one that it repeats. One that another client had set to False is overwritten where it
 // stands (J-044).
 func (j *judge) ends(interim, terminal batchv1.JobConditionType) {
 	begin, end := place(j.after, interim), place(j.after, terminal)

@@ -36,7 +36,7 @@ type neighbours struct {
 
 	mu       sync.Mutex
 	seen     map[string]sighting // by NAMESPACE/NAME, as they were first seen
-	watching bool                // nobody was above us while we had our Lease, so whoever is there now has come since
+	watching bool                // there was no holder above us while we had our Lease, so one that is there now has come since
 }
 
 // sighting is who held a Lease, renewed at that time by their clock, and when that was first seen by ours.
@@ -46,8 +46,8 @@ type sighting struct {
 	seen    time.Time
 }
 
-// newNeighbours fixes whose Leases rank above ours. The namespace of the operator's Lease is first, because no tenant can write
-// there; then, for the Jobs of one namespace, that namespace; then any other. Within a rank nobody yields.
+// newNeighbours fixes which Leases rank above ours. The namespace of the operator's Lease is first, because no tenant can write
+// there; then, for the Jobs of one namespace, that namespace; then any other. Within a rank no holder yields.
 func newNeighbours(c Config) *neighbours {
 	ranks := []string{DefaultNamespace}
 	if c.Scope != "" {

@@ -6,7 +6,7 @@
 // Lease at once. [Lease.Beside] finds controllers that run the same Jobs under a Lease in another namespace. Of two such Leases one
 // ranks above the other by its namespace, which is the operator's or a tenant's (docs/design/0005-lease.md). Invariants:
 //
-//   - Holds is true only while nobody else can have taken the Lease: until the renew deadline after the newest renewal began,
+//   - Holds is true only while no other process can have taken the Lease: until the renew deadline after the newest renewal began,
 //     which is shorter than the duration that others wait (O-023). It needs no goroutine to have noticed anything.
 //   - What is done Within it ends then, so no request is on its way for longer than that.
 //   - The context given to who leads ends when the Lease is lost, with the cause [ErrLost].

@@ -57,8 +57,8 @@ func (f *Found) Duration() time.Duration {
 	return DefaultDuration
 }
 
-// Renewed waits until the holder renews the Lease, or somebody takes it, and reports whether that happened within the Lease's
-// duration: then a controller runs. Nobody's clock is believed. A Lease that nobody holds is not waited for.
+// Renewed waits until the holder renews the Lease, or another takes it, and reports whether that happened within the Lease's
+// duration: then a controller runs. No clock of another machine is believed. A Lease without a holder is not waited for.
 func (f *Found) Renewed(ctx context.Context) (bool, error) {
 	deadline := time.NewTimer(f.Duration())
 	defer deadline.Stop()

@@ -159,7 +159,7 @@ func (l *Lease) Run(ctx context.Context, bid Bid) error {
 	return err
 }
 
-// release gives the Lease back, if it is held, so that nobody has to wait for it to expire (O-022).
+// release gives the Lease back, if it is held, so that the next process need not wait for it to expire (O-022).
 func (l *Lease) release(ctx context.Context) {
 	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.config.RenewDeadline)
 	defer cancel()

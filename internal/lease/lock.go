@@ -84,7 +84,7 @@ func (k *lock) Create(ctx context.Context, r resourcelock.LeaderElectionRecord) 
 	return k.written("create", made, err, began)
 }
 
-// Update writes the Lease as it was last seen, with another record, unless somebody has come who ranks above us. A look that
+// Update writes the Lease as it was last seen, with another record, unless a Lease above ours has a holder now. A look that
 // fails is a renewal that fails. So what we do ends within the renew deadline after they took their Lease, however slow the API
 // server is, and they wait for longer than that.
 func (k *lock) Update(ctx context.Context, r resourcelock.LeaderElectionRecord) error {

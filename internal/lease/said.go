@@ -51,7 +51,7 @@ func saidBy(object *coordinationv1.Lease) Said {
 		s.Renewed = t.Time
 	}
 	s.LogID, s.Lock = a[LogIDAnnotation], a[LockAnnotation]
-	s.Epoch, _ = strconv.ParseUint(a[EpochAnnotation], 10, 64) // what somebody else wrote there says nothing
+	s.Epoch, _ = strconv.ParseUint(a[EpochAnnotation], 10, 64) // 0 for a value that is not ours
 	head, _ := strconv.ParseUint(a[HeadAnnotation], 10, 64)
 	s.Head = events.Sequence(head)
 	if hash, err := hex.DecodeString(a[HashAnnotation]); err == nil && len(hash) == len(s.Hash) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// readReasons reads equivalent.txt: the name of a mutant, and indented below it the reason why nobody can tell.
+// readReasons reads equivalent.txt: the name of a mutant, and indented below it the reason why no test can tell it from the original.
 func readReasons(file string) (map[string]string, error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {

@@ -154,7 +154,7 @@ func (e *endpoint) records(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		if out.record(&rec) != nil {
-			return // nobody reads any more
+			return // the client has gone
 		}
 		if n++; n == q.Limit {
 			break
@@ -194,7 +194,7 @@ func (a *answer) push() {
 	}
 }
 
-// end marks that the answer is complete, or why it is not. An error here has nobody left to be told.
+// end marks that the answer is complete, or why it is not. An error here means that the client has gone.
 func (a *answer) end(err error) {
 	switch {
 	case a.frames && err == nil:

@@ -27,7 +27,7 @@ type Cell struct {
 
 // Table writes rows in columns that are as wide as what has been written, page by page, so that it can go on for ever.
 // A table of limited width makes room by shortening names first, then the last column, which is cut between words. A table
-// with whole names keeps every name, if need be beyond the width: somebody may search for it.
+// with whole names keeps every name, if need be beyond the width: a user may search for it.
 type Table struct {
 	Out    io.Writer
 	Head   []string // names of the columns

@@ -221,7 +221,7 @@ func (n *Names) jobSeen(r *events.Record, f *events.JobSeen) string {
 	return strings.Join(parts, "; ")
 }
 
-// fresh reports whether nobody has written the status yet.
+// fresh reports whether the status was never written.
 func fresh(s *events.JobStatus) bool {
 	return s.Active+s.Succeeded+s.Failed == 0 && s.StartTime == 0 && !s.HasUncounted && len(s.Conditions) == 0
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Clean makes a text that somebody else wrote safe to print: whatever is not a visible character or a plain space is
+// Clean makes a text of another program or user safe to print: whatever is not a visible character or a plain space is
 // written as Go would write it in a string, and bytes that are not UTF-8 as \x and two digits. So it stays on one line
 // and cannot steer a terminal.
 func Clean(s string) string {

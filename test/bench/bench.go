@@ -63,7 +63,7 @@ type bench struct {
 	audited    int64 // so much of the audit log has been read
 }
 
-// auditPolicy records every request of the contenders once, when it has been answered, and nobody else's.
+// auditPolicy records every request of the contenders once, when it has been answered, and no other request.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived, ResponseStarted]
@@ -201,7 +201,7 @@ func (b *bench) attend(ctx context.Context, g *errgroup.Group) error {
 	return nil
 }
 
-// warmUp has the first contender run a large Job that nobody measures. The API server sizes its buffers by what it has
+// warmUp has the first contender run a large Job that is not measured. The API server sizes its buffers by what it has
 // seen of late, and one that has seen nothing ends the watches of everybody in the first burst.
 func (b *bench) warmUp(ctx context.Context) error {
 	warm := workload{name: "warm-up", full: sizes{3000, 500}, fast: sizes{400, 100}, drive: oneJob(false)}

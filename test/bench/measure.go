@@ -17,7 +17,7 @@ type Lap struct {
 	Figures map[string]float64 `json:"figures"`
 	// Requests for each pod of the workload, by verb and resource: "create pods". Events and Leases are not among them.
 	Requests map[string]float64 `json:"requests"`
-	// Others is how much of the machine somebody else had meanwhile: 1 is all processors.
+	// Others is the share of the machine that other processes had meanwhile: 1 is all processors.
 	Others float64 `json:"others"`
 	// Jobs and Pods of the workload, with the pods that fail.
 	Jobs int `json:"jobs"`

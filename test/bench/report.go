@@ -32,7 +32,7 @@ type Outcome struct {
 	Ratios map[string]float64 `json:"ratios"`
 	// Requests are medians for each pod, by contender, verb and resource.
 	Requests map[string]map[string]float64 `json:"requests"`
-	// Others is the most that somebody else had of the machine in any lap.
+	// Others is the largest share of the machine that other processes had in any lap.
 	Others float64 `json:"others"`
 }
 

@@ -15,7 +15,7 @@ type shape struct {
 	perIndex          bool // each index has a backoff limit of its own
 }
 
-// node is on every pod, so that no scheduler is needed. There is no such node, and nobody minds.
+// node is on every pod, so that no scheduler is needed. There is no such node, and none is needed.
 const node = "bench"
 
 func (s shape) job() *batchv1.Job {

@@ -5,7 +5,7 @@
 // Jobledger needs, and a change of Jobledger's own modules does not make Kubernetes compile again.
 //
 // A program in the directory is current when the stamp beside it names the version and the flags that are wanted; a
-// current program is never built again. A program appears by rename, so nobody ever runs half of one.
+// current program is never built again. A program appears by rename, so half of one is never run.
 //
 // # Concurrency
 //

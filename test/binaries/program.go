@@ -24,7 +24,7 @@ const (
 	Etcdutl           = "etcdutl" // restores them
 )
 
-// Cluster are the programs that a cluster runs. Etcdctl and Etcdutl are built when somebody takes a backup.
+// Cluster are the programs that a cluster runs. Etcdctl and Etcdutl are built when a test takes a backup.
 var Cluster = []string{Etcd, APIServer, ControllerManager, Scheduler, Kwok}
 
 // program is one thing to build.
@@ -83,7 +83,7 @@ func kwokVars(version string) []string {
 	return []string{"sigs.k8s.io/kwok/pkg/consts.Version=" + version}
 }
 
-// ldflags leaves out the symbol table and the debug information: nobody debugs these programs, and linking is faster.
+// ldflags leaves out the symbol table and the debug information: these programs are not debugged, and linking is faster.
 func (p program) ldflags(version string) string {
 	flags := "-s -w"
 	for _, v := range p.vars(version) {

@@ -22,7 +22,7 @@ func (cp *ControlPlane) startEtcd() error {
 	return cp.launch(binaries.Etcd,
 		"--data-dir="+cp.path("etcd"),
 		"--listen-client-urls="+cp.etcdSocket(),
-		"--advertise-client-urls=http://127.0.0.1:0", // nobody asks for it, and it cannot be a socket
+		"--advertise-client-urls=http://127.0.0.1:0", // no client uses it, and it cannot be a socket
 		"--listen-peer-urls=http://127.0.0.1:0",
 		"--unsafe-no-fsync", // the data does not outlive the control plane
 		"--log-level=warn",
@@ -179,7 +179,7 @@ func (cp *ControlPlane) startKwok() error {
 		"--kubeconfig="+kubeconfig,
 		"--config="+config,
 		"--manage-nodes-with-annotation-selector="+nodeAnnotation+"=fake",
-		"--node-lease-duration-seconds=0", // nobody watches the health of nodes
+		"--node-lease-duration-seconds=0", // no controller watches the health of nodes
 	)
 }
 

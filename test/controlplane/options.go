@@ -13,7 +13,7 @@ import (
 // Options choose what a control plane is like. The zero value is one node, RBAC, and no controller that touches Jobs.
 type Options struct {
 	// Bare runs etcd and kube-apiserver and nothing beside them: no controller, no scheduler, no nodes, no kwok, and pods need
-	// no ServiceAccount. It is for measuring, where what nobody asked for would be measured too.
+	// no ServiceAccount. It is for measuring, where unrequested objects would be measured too.
 	Bare bool
 	// BuiltinBatch runs the job, cronjob and ttl-after-finished controllers of kube-controller-manager too.
 	BuiltinBatch bool

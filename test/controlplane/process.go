@@ -64,7 +64,7 @@ func (p *process) kill() error {
 	return nil
 }
 
-// failure is the error for a process that ended though nobody asked it to.
+// failure is the error for a process that ended without being asked to.
 func (p *process) failure() error {
 	how := "exit status 0"
 	if p.err != nil {

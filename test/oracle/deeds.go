@@ -25,7 +25,7 @@ import (
 //	kill|force POD                 (a user deletes it; force: without a grace period)
 //	strip|orphan|relabel|restore|reclaim|touchpod|keep|unkeep POD  (reclaim: restore, also of one that has ended)
 //	reindex POD N
-//	stray JOB [INDEX]              (a pod that the Job selects and nobody owns)
+//	stray JOB [INDEX]              (a pod without an owner that the Job selects)
 //	deny VERB [POD] [KIND]         allow                (VERB: create, delete, patch, status)
 //	hold pods|jobs                 release              (watches)
 //	die N                          start [lost]         (the controller, after N requests or one step; lost: with its log)

@@ -222,7 +222,7 @@ func (o *ours) call() (bool, error) {
 	o.flying = o.flying[1:]
 	result := call.Do(context.Background())
 	if o.spent {
-		return true, nil // nobody learns how it ended
+		return true, nil // its outcome is lost
 	}
 	o.process.Done(call, result, o.now())
 	return true, nil

@@ -119,7 +119,7 @@ func starting(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodPending && p.Spec.NodeName != ""
 }
 
-// Labels by which the Jobs of a scenario select, and a finalizer of somebody else.
+// Labels by which the Jobs of a scenario select, and a finalizer that is not ours.
 const (
 	moved    = "oracle.jobledger.dev/moved"
 	foreign  = "oracle.jobledger.dev/keep"

@@ -65,7 +65,7 @@ func moments(r *rand.Rand, tr *powercut.Trace, n int) []int {
 // Put makes the state in a new directory that Remove removes.
 func (c Cut) Put(t *testing.T) (root string) {
 	t.Helper()
-	below := "/dev/shm" // no sync waits for a disk there, and none is needed: nobody cuts the power of this machine
+	below := "/dev/shm" // no sync waits for a disk there, and none is needed: the power of this machine stays on
 	if _, err := os.Stat(below); err != nil {
 		below = t.TempDir()
 	}

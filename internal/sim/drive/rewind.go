@@ -29,7 +29,7 @@ func (d *Driver) rewind() error {
 	d.say("the cluster at %d is restored from the backup at %d", d.World.Server.Version(), d.backup.server.Version())
 	unsent, cancel := context.WithCancel(context.Background())
 	cancel()
-	for len(d.flying) > 0 { // nobody hears them any more, and who sent them cannot know that
+	for len(d.flying) > 0 { // their answers are lost, and the sender cannot know that
 		call := pluck(d.rng, &d.flying)
 		result := call.Do(unsent)
 		if !call.Withdrawn {

@@ -12,7 +12,7 @@
 //     Pods that have not ended.
 //   - A Job ends for a reason that is borne out by what happened to its pods, by its spec and by the clock; and it does not go on
 //     when what it publishes says that it has failed (J-159). Indexes fail by their pods, and stay failed (J-116, J-117).
-//   - Jobs that are somebody else's are left alone (J-005, J-007).
+//   - Jobs of other controllers are left alone (J-005, J-007).
 //   - No status write is refused as invalid (J-206 to J-233); deletions and patches name the UID (J-083, J-254).
 //
 // Where a race makes two outcomes right, both pass: a Pod whose finalizer a user took away may be counted or not.

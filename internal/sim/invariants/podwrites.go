@@ -94,7 +94,7 @@ func (c *Checker) checkPatch(w apiserver.Write, p *pod, before, after *corev1.Po
 	}
 }
 
-// checkAdoption: a Job adopts what it selects, nobody owns and is not on its way out; the pod gets the finalizer, unless the
+// checkAdoption: a Job adopts pods that it selects, that have no owner and are not on their way out; the pod gets the finalizer, unless the
 // Job has accounted for it, or it lost the finalizer after it had ended as the Job's (J-175, J-177, J-178, J-031). That the
 // Job is not being deleted can only be looked up before (J-176).
 func (c *Checker) checkAdoption(w apiserver.Write, p *pod, before, after *corev1.Pod) {
@@ -151,7 +151,7 @@ func (c *Checker) checkDrop(w apiserver.Write, p *pod, before *corev1.Pod) {
 	case known && intent.PodSeen != 0 && !active(p.at(intent.PodSeen)):
 		c.report("J-073", w.Version, j, p, "dropped as surplus although the pod was known to have ended or to be on its way")
 	default:
-		// And has to be deleted, unless nobody knows that it was asked for; Settled and the finish of the Job look whether it was.
+		// And has to be deleted, unless the controller has forgotten that it asked; Settled and the finish of the Job look whether it was.
 		p.surplus = !(w.Late && c.forgotten)
 	}
 }

@@ -154,7 +154,7 @@ func (p *pod) follow(c *Checker, w apiserver.Write, before, after *corev1.Pod) {
 	p.noteEnd()
 }
 
-// stripped reports whether somebody else took the finalizer away. While a status write that lists the pod is of unknown end, nobody
+// stripped reports whether another client removed the finalizer. While a status write that lists the pod is of unknown end, nobody
 // knows whether it counts.
 func (p *pod) stripped(actor string) bool { return p.droppedBy != "" && p.droppedBy != actor }
 

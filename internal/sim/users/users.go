@@ -56,7 +56,7 @@ var Deeds = []Deed{
 type Config struct {
 	Server *apiserver.Server
 	Rand   *rand.Rand
-	// Off are the deeds that nobody does.
+	// Off are the deeds that no user does.
 	Off []Deed
 }
 

@@ -113,7 +113,7 @@ const (
 		`"restartCount":0,"state":{"terminated":{"exitCode":1,"reason":"Error","startedAt":%[1]q,"finishedAt":%[1]q}}}]}}`
 )
 
-// end patches the pod's status. The answer has the whole pod, which nobody reads.
+// end patches the pod's status. The answer has the whole pod, which is not read.
 func (k *Kubelet) end(ctx context.Context, pod *corev1.Pod) error {
 	now := time.Now().UTC().Format(time.RFC3339)
 	body := fmt.Sprintf(succeeded, now)

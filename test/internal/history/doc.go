@@ -6,7 +6,7 @@
 //
 // # Concurrency
 //
-// A History is safe for concurrent use. Objects that it hands out are shared, and nobody may change them.
+// A History is safe for concurrent use. Objects that it hands out are shared; callers must not change them.
 //
 // Read next: package ledger, which has the rules.
 package history

@@ -22,7 +22,7 @@ type Kubelet struct {
 	exact  bool
 }
 
-// New registers the node, if nobody has yet. client must be allowed to write nodes and the status of pods.
+// New registers the node, unless it exists already. client must be allowed to write nodes and the status of pods.
 func New(ctx context.Context, client kubernetes.Interface) (*Kubelet, error) {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: Node}}
 	if _, err := client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {

@@ -3,7 +3,7 @@
 // finished Job that is written again.
 //
 // The rules are those of the Job contract that hold at every instant, whoever runs the Job, whatever users do to it and wherever
-// its controller is killed. Each violation names its rule. What only holds when nobody meddles is made weaker by what the
+// its controller is killed. Each violation names its rule. What only holds when no other client meddles is made weaker by what the
 // history itself shows (a spec that changed, a pod beside another of its index), never by a setting of the test, except for
 // what a history cannot show: who removed a finalizer.
 //

@@ -104,7 +104,7 @@ func (a *Account) checkGoesOn(job *batchv1.Job) {
 	}
 }
 
-// claiming reports whether the Job ever had a pod that somebody took away from it, or that it did not make, so that it may be adopting.
+// claiming reports whether the Job ever had a pod that another client took away, or that it did not make, so that it may be adopting.
 func (a *Account) claiming() bool {
 	for _, p := range a.pods {
 		if p.released || p.stray && !a.ledger.config.Builtin {

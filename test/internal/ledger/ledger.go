@@ -19,7 +19,7 @@ import (
 type Config struct {
 	// Stripped reports whether a user removed the tracking finalizer of a pod, or was about to; nil when no user did.
 	Stripped func(pod types.UID) bool
-	// Deleted reports whether somebody other than the Job's controller deleted a pod, or was about to; nil when nobody can say.
+	// Deleted reports whether a client other than the Job's controller deleted a pod, or was about to; nil when that is unknown.
 	Deleted func(pod types.UID) bool
 	// Builtin says that the built-in controller ran the Jobs too. What we promise beyond it is not asked of it: J-030 when there is
 	// nothing to count, J-126, J-142.
@@ -74,7 +74,7 @@ func (l *Ledger) See(c history.Change) {
 	}
 	uid := l.jobOf(c)
 	if uid == "" {
-		return // a pod of nobody
+		return // a pod without an owner
 	}
 	a := l.account(uid)
 	a.version, a.seen = c.Version, c.Seen

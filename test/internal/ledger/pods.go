@@ -242,7 +242,7 @@ const lag = 10 * time.Second
 
 // perhapsLive reports whether a pod is active; or, while a change of the spec is new, was active so short a while ago that a
 // controller that acts on the change may not have heard that it no longer is. (Without a change, pods that are not make room for
-// others, and nobody finds those surplus.)
+// others, and no check finds those surplus.)
 func (a *Account) perhapsLive(p *pod) bool {
 	return p.live() || !a.edited.IsZero() && a.seen.Sub(a.edited) < lag && a.seen.Sub(p.inactive) < lag
 }

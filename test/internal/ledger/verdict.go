@@ -25,7 +25,7 @@ func (a *Account) Failures() (least, most int32) {
 	return least, most
 }
 
-// mustCount reports whether what became of the pod has to be in the counters: nobody meddled with it, it was never surplus, and
+// mustCount reports whether the pod's end has to be in the counters: no other client meddled with it, it was never surplus, and
 // the Job had not succeeded by a policy when it ended, or its controller may not have heard of the end (J-140, J-142).
 func (a *Account) mustCount(p *pod) bool {
 	switch {
