@@ -1,8 +1,6 @@
 package projector
 
 import (
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/jobledger/jobledger/events"
 )
 
@@ -16,10 +14,6 @@ func (j *Job) claimed(p *Pod) bool {
 func (j *Job) indexValid(p *Pod) bool {
 	return !j.Indexed() || (p.Index >= 0 && p.Index < j.Completions())
 }
-
-// failing and succeeding report the stored interim conditions, which are final.
-func (j *Job) failing() bool    { return j.Base.True(FailureTarget) }
-func (j *Job) succeeding() bool { return j.Base.True(SuccessCriteriaMet) }
 
 // ended reports whether the pod counts as ended, by the matrix of J-023; of a failing Job every pod does (J-038). That a
 // pod is being deleted counts once it has been seen.
@@ -296,13 +290,7 @@ func (j *Job) uncomplete(i int32) {
 func (j *Job) recount() {
 	pods := j.Pods()
 	j.tally = Tally{}
-	j.uncounted = map[types.UID]bool{}
-	for _, uid := range j.Base.UncountedSucceeded {
-		j.uncounted[uid] = false
-	}
-	for _, uid := range j.Base.UncountedFailed {
-		j.uncounted[uid] = true
-	}
+	j.published.relist()
 	clear(j.occupants)
 	clear(j.misplaced)
 	clear(j.fatal)

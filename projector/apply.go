@@ -70,42 +70,13 @@ func (j *Job) jobSeen(rec *events.Record, f *events.JobSeen) {
 	case f.Confirms != events.CommandID{}:
 		j.confirm(f.Confirms)
 	case f.Status != nil:
-		if t := f.Status.StartTime; t != j.Base.StartTime && t != j.asked {
-			j.Start = 0 // another client suspended and resumed it: its time began again (J-147)
-		}
-		j.rebase(func() { j.Base = statusOf(f.Status) })
+		j.published.seen(f.Status, j.Now, j.Spec)
 		again = true
 	}
 	if again {
 		j.recount()
 	}
-	j.start()
-}
-
-// start follows when the Job began to run: now, when it is not suspended and no start time is published, or one of before it
-// was suspended (J-145, J-151). Suspended, it has none (J-147).
-func (j *Job) start() {
-	switch {
-	case j.Spec == nil || j.Finished():
-	case j.Spec.Suspend:
-		j.Start = 0
-	case j.Start != 0:
-	case j.Base.StartTime == 0 || j.Base.True(Suspended):
-		j.Start, j.asked = j.Now, 0
-	default:
-		j.Start = j.Base.StartTime
-	}
-}
-
-// rebase changes the published base. A suspension that it shows again was in force, however short, so the Job's time begins again
-// when it is resumed (J-147, J-151).
-func (j *Job) rebase(change func()) {
-	suspended := j.Base.True(Suspended)
-	change()
-	if !suspended && j.Base.True(Suspended) {
-		j.Start = 0
-		j.start()
-	}
+	j.begin(j.Now, j.Spec)
 }
 
 // gone folds the end of the Job's object: nothing of it is to be counted any more.

@@ -29,7 +29,7 @@ type Job struct {
 	ManagedBy  string
 	Spec       *events.JobSpec
 	SpecAt     events.Sequence
-	Base       Status // newest confirmed stored status: the published base
+	published
 
 	// Pods and what is known of them, kept incrementally.
 
@@ -42,7 +42,6 @@ type Job struct {
 	disowned  queue
 	unowned   map[types.UID]*Pod // pods without an owner, in the stream of a Job
 	tally     Tally
-	uncounted map[types.UID]bool // of the base; true: failed
 	policies  *Policies
 	progress  successProgress
 	index     perIndex
@@ -71,8 +70,6 @@ type Job struct {
 
 	// Waits.
 
-	Start events.Time // when it began to run, in full precision; 0 while it has not
-	asked events.Time // the start time that a status write last asked to publish: seen, it is Start, though the clock was set since
 	waits
 
 	rivalry rivalry
@@ -106,8 +103,8 @@ type Tally struct {
 
 func newJob(stream events.Stream, settings *events.Settings, homes map[types.UID]events.Stream) *Job {
 	j := &Job{
-		Stream: stream, Settings: settings, Base: newStatus(), Window: settings.FirstWindow(), homes: homes,
-		pods: map[types.UID]*Pod{}, uncounted: map[types.UID]bool{}, occupants: map[int32]occupants{},
+		Stream: stream, Settings: settings, published: newPublished(), Window: settings.FirstWindow(), homes: homes,
+		pods: map[types.UID]*Pod{}, occupants: map[int32]occupants{},
 		misplaced: podSet{}, fatal: podSet{}, unremoved: podSet{},
 		crowded: map[int32]struct{}{}, index: newPerIndex(),
 	}
@@ -124,9 +121,6 @@ func newJob(stream events.Stream, settings *events.Settings, homes map[types.UID
 
 // Known reports whether the Job's object has been seen.
 func (j *Job) Known() bool { return j.Version != 0 }
-
-// Finished reports whether the published status says Complete or Failed.
-func (j *Job) Finished() bool { return j.Base.Finished() }
 
 // Indexed reports whether the Job's pods have completion indexes.
 func (j *Job) Indexed() bool { return j.Spec != nil && j.Spec.CompletionMode == "Indexed" }
@@ -303,17 +297,6 @@ func (j *Job) Unremoved() []*Pod {
 	}
 	slices.SortFunc(out, byArrival)
 	return out
-}
-
-// StartTime is the start time that is published or will be, at full precision where this log decided it.
-func (j *Job) StartTime() events.Time {
-	if j.Spec != nil && j.Spec.Suspend {
-		return 0
-	}
-	if j.Start != 0 {
-		return j.Start
-	}
-	return j.Base.StartTime
 }
 
 // Quiet reports whether nothing is left to do for a Job that finished or is gone. A create in doubt is nothing to wait for:

@@ -68,20 +68,17 @@ func (j *Job) toWire() (*pb.JobState, *pb.StateNames) {
 		First: uint64(j.first), Head: uint64(j.Head), Now: int64(j.Now),
 		Version: j.Version, Generation: j.Generation, Created: int64(j.Created), Deleted: int64(j.Deleted),
 		Gone: j.Gone, Managed: j.Managed, ManagedBy: j.ManagedBy, SpecAt: uint64(j.SpecAt),
-		Base:    events.StatusToWire(j.Base.Record(), &names.Texts),
 		Ordinal: j.Ordinal, Window: j.Window,
-		Write: flightToWire(j.Write(), names), Reading: flightToWire(j.Reading(), names),
 		Creating: retryToWire(j.Creating()), Writing: retryToWire(j.Writing()),
 		Claims: j.claimsToWire(), Confirmed: int64(j.Confirmed),
 		Look: j.Look, Recheck: j.Recheck,
-		Group: j.groupToWire(names),
-		Start: int64(j.Start), StartAsked: int64(j.asked),
 		Arrival: j.arrival, Ticks: j.ticks,
 		OurFirstWrite: int64(j.rivalry.began), BuiltinWrote: int64(j.rivalry.wrote),
 	}
 	for _, v := range j.values() {
 		v.toWire(s, names)
 	}
+	s.Write, s.Reading, s.Group = flightToWire(j.Write(), names), flightToWire(j.Reading(), names), j.groupToWire(names) // after the status's texts
 	if j.Spec != nil {
 		s.Spec = events.SpecToWire(j.Spec)
 	}
@@ -164,9 +161,6 @@ func (w *World) jobFromWire(stream events.Stream, s *pb.JobState, names *pb.Stat
 	if s.GetBase() == nil {
 		return nil, errors.New("no status") // every state has one
 	}
-	base := events.StatusFromWire(s.GetBase(), r.texts)
-	r.skip(len(base.Conditions))
-	j.Base = statusOf(base)
 	for _, v := range j.values() {
 		v.fromWire(s, r)
 	}
@@ -180,7 +174,6 @@ func (w *World) jobFromWire(stream events.Stream, s *pb.JobState, names *pb.Stat
 	j.Confirmed = events.Time(s.GetConfirmed())
 	j.Look, j.Recheck = s.GetLook(), s.GetRecheck()
 	j.rivalry = rivalry{began: events.Time(s.GetOurFirstWrite()), wrote: events.Time(s.GetBuiltinWrote())}
-	j.Start, j.asked = events.Time(s.GetStart()), events.Time(s.GetStartAsked())
 	j.arrival, j.ticks = s.GetArrival(), s.GetTicks()
 	j.restoreCreates(s.GetCreates(), r)
 	j.restorePods(s.GetPods(), names.GetPods(), r)

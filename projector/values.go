@@ -17,14 +17,13 @@ type value interface {
 }
 
 // values are the parts of the Job, in the order in which they are stored.
-func (j *Job) values() [1]value { return [...]value{&j.waits} }
+func (j *Job) values() [2]value { return [...]value{&j.published, &j.waits} }
 
 // shift moves every wait with the clock, so that the part of it that is over stays so.
 func (j *Job) shift(step time.Duration) {
 	for _, v := range j.values() {
 		v.shift(step)
 	}
-	j.Start = j.Start.Add(step)
 	j.Book.shift(step)
 	for _, r := range j.claims {
 		r.shift(step)

@@ -85,20 +85,28 @@ func TestAJobIsMadeOfValues(t *testing.T) {
 }
 
 // derived are the fields that a restored Job makes anew of others.
-var derived = map[string]string{}
+var derived = map[string]string{
+	"published.uncounted": "listed in the base",
+}
 
 // foreign are times of other clocks than ours: the API server's.
-var foreign = map[string]string{}
+var foreign = map[string]string{
+	"published.Base.StartTime":           "the API server has it",
+	"published.Base.CompletionTime":      "the API server has it",
+	"published.Base.Conditions[].Since":  "the API server has it",
+	"published.Base.Conditions[].Probed": "the API server has it",
+	"published.asked":                    "the API server was asked to take it",
+}
 
 // besides are the fields of the Job that belong to no value.
 var besides = []string{
 	"Stream", "Ref", "Now", "Head", "Settings", "Version", "Generation", "Created",
-	"Deleted", "Gone", "Managed", "ManagedBy", "Spec", "SpecAt", "Base", "pods",
+	"Deleted", "Gone", "Managed", "ManagedBy", "Spec", "SpecAt", "pods",
 	"unlisted", "released", "surplus", "holding", "orphaned", "disowned", "unowned",
-	"tally", "uncounted", "policies", "progress", "index", "completed", "taken", "occupants",
+	"tally", "policies", "progress", "index", "completed", "taken", "occupants",
 	"misplaced", "fatal", "unremoved", "crowded", "creates", "Ordinal", "Window", "Book",
 	"marked", "claims", "Confirmed", "Look",
-	"Group", "Recheck", "Start", "asked", "rivalry", "Retired", "first", "homes",
+	"Group", "Recheck", "rivalry", "Retired", "first", "homes",
 	"arrival", "ticks",
 }
 

@@ -28,9 +28,7 @@ func (j *Job) launchWrite(f *Flight) {
 // written marks the pods that a status write in flight accounts for. One that finishes the Job counts at once all that have
 // ended.
 func (j *Job) written(c *events.StatusChange) {
-	if c.StartTime != 0 {
-		j.asked = c.StartTime
-	}
+	j.published.asks(c)
 	if finishes(c) {
 		for _, pods := range []iter.Seq[*Pod]{j.Unlisted(), j.HeldAll()} {
 			j.marked = slices.AppendSeq(j.marked, pods)
@@ -87,7 +85,7 @@ func (j *Job) confirm(name events.CommandID) {
 	j.Writing().cleared()
 	j.endSettled()
 	j.Lagging = 0
-	j.rebase(func() { j.Base.change(&change) })
+	j.published.confirmed(&change, j.Now, j.Spec)
 	defer j.land(f)
 	if len(change.Conditions) > 0 || change.TrimTo != nil {
 		j.recount()

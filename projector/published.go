@@ -1,0 +1,119 @@
+package projector
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+)
+
+// published is the Job's status as the API server has it, and when the Job began to run, which it is to show.
+type published struct {
+	Base      Status             // newest confirmed stored status: the published base
+	uncounted map[types.UID]bool // the uncounted pods of the base; true: failed
+	Start     events.Time        // when the Job began to run, in full precision; 0 while it has not
+	asked     events.Time        // the start time that a status write last asked to publish: seen, it is Start, though the clock was set since
+}
+
+func newPublished() published {
+	return published{Base: newStatus(), uncounted: map[types.UID]bool{}}
+}
+
+// Finished reports whether the published status says Complete or Failed.
+func (b *published) Finished() bool { return b.Base.Finished() }
+
+// failing and succeeding report the stored interim conditions, which are final.
+func (b *published) failing() bool    { return b.Base.True(FailureTarget) }
+func (b *published) succeeding() bool { return b.Base.True(SuccessCriteriaMet) }
+
+// seen folds another status than ours. Its uncounted pods are listed again by relist.
+func (b *published) seen(s *events.JobStatus, now events.Time, spec *events.JobSpec) {
+	if t := s.StartTime; t != b.Base.StartTime && t != b.asked {
+		b.Start = 0 // another client suspended and resumed it: its time began again (J-147)
+	}
+	suspended := b.Base.True(Suspended)
+	b.Base = statusOf(s)
+	b.suspended(suspended, now, spec)
+}
+
+// confirmed folds that a write of ours is stored. Its uncounted pods are listed one by one, by list and unlist.
+func (b *published) confirmed(c *events.StatusChange, now events.Time, spec *events.JobSpec) {
+	suspended := b.Base.True(Suspended)
+	b.Base.change(c)
+	b.suspended(suspended, now, spec)
+}
+
+// suspended follows a new status. A suspension that it shows, and the one before did not, was in force, however short, so the Job's
+// time begins again when it is resumed (J-147, J-151).
+func (b *published) suspended(before bool, now events.Time, spec *events.JobSpec) {
+	if !before && b.Base.True(Suspended) {
+		b.Start = 0
+		b.begin(now, spec)
+	}
+}
+
+// begin follows when the Job began to run: now, when it is not suspended and no start time is published, or one of before it
+// was suspended (J-145, J-151). Suspended, it has none (J-147).
+func (b *published) begin(now events.Time, spec *events.JobSpec) {
+	switch {
+	case spec == nil || b.Finished():
+	case spec.Suspend:
+		b.Start = 0
+	case b.Start != 0:
+	case b.Base.StartTime == 0 || b.Base.True(Suspended):
+		b.Start, b.asked = now, 0
+	default:
+		b.Start = b.Base.StartTime
+	}
+}
+
+// asks folds what a status write asks to publish.
+func (b *published) asks(c *events.StatusChange) {
+	if c.StartTime != 0 {
+		b.asked = c.StartTime
+	}
+}
+
+// list and unlist follow the uncounted pods of the base.
+func (b *published) list(pod types.UID, failed bool) { b.uncounted[pod] = failed }
+func (b *published) unlist(pod types.UID)            { delete(b.uncounted, pod) }
+
+// relist finds the uncounted pods of the base again.
+func (b *published) relist() {
+	b.uncounted = map[types.UID]bool{}
+	for _, uid := range b.Base.UncountedSucceeded {
+		b.list(uid, false)
+	}
+	for _, uid := range b.Base.UncountedFailed {
+		b.list(uid, true)
+	}
+}
+
+// StartTime is the start time that is published or will be, at full precision where this log decided it.
+func (j *Job) StartTime() events.Time {
+	if j.Spec != nil && j.Spec.Suspend {
+		return 0
+	}
+	if j.Start != 0 {
+		return j.Start
+	}
+	return j.Base.StartTime
+}
+
+// shift leaves the times that are the API server's: those of the status, and the one that it was asked to take.
+func (b *published) shift(step time.Duration) { b.Start = b.Start.Add(step) }
+
+func (b *published) toWire(s *pb.JobState, names *pb.StateNames) {
+	s.Base = events.StatusToWire(b.Base.Record(), &names.Texts)
+	s.Start, s.StartAsked = int64(b.Start), int64(b.asked)
+}
+
+func (b *published) fromWire(s *pb.JobState, r *stateReader) {
+	base := events.StatusFromWire(s.GetBase(), r.texts)
+	r.skip(len(base.Conditions))
+	b.Base = statusOf(base)
+	b.relist()
+	b.Start, b.asked = events.Time(s.GetStart()), events.Time(s.GetStartAsked())
+}
