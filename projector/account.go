@@ -1,6 +1,8 @@
 package projector
 
 import (
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/jobledger/jobledger/events"
 )
 
@@ -143,15 +145,7 @@ func (j *Job) enter(p *Pod) {
 	p.in.neverCounted = claimed && (p.NeverCounted || dropped) && p.Held()
 	_, uncounted := j.uncounted[p.UID]
 	p.in.countable = uncounted && j.Countable(p.UID)
-	if stage := j.stageOf(p); stage != p.stage {
-		j.unqueue(p)
-		p.stage = stage
-		j.ticks++
-		p.entered = j.ticks
-		if q := j.queue(stage); q != nil {
-			q.push(p)
-		}
-	}
+	j.enterStage(p, j.stageOf(p))
 	if p.stage == Unlisted {
 		p.in.freshSucceeded = p.Phase == events.PodSucceeded
 		p.in.freshFailed = !p.in.freshSucceeded
@@ -166,6 +160,7 @@ func (j *Job) enter(p *Pod) {
 		j.note(p)
 	}
 	j.count(p, 1)
+	j.hold(p, 1)
 	if j.Indexed() {
 		if was.completing && !(p.in.completing && p.in.completes == was.completes) {
 			j.uncomplete(was.completes)
@@ -183,6 +178,7 @@ func (j *Job) enter(p *Pod) {
 // leave takes back what enter added, before the pod changes.
 func (j *Job) leave(p *Pod) {
 	j.count(p, -1)
+	j.hold(p, -1)
 	j.leaveClaim(p)
 	j.leaveIndex(p)
 }
@@ -194,136 +190,26 @@ func (j *Job) update(p *Pod, change func()) {
 	j.enter(p)
 }
 
-// queue holds the pods of a stage; nil for stages that nothing is waiting in.
-func (j *Job) queue(s Stage) *queue {
-	switch s {
-	case Unlisted:
-		return &j.unlisted
-	case Released:
-		return &j.released
-	case Surplus:
-		return &j.surplus
-	case Holding:
-		return &j.holding
-	case Orphaned:
-		return &j.orphaned
-	case Disowned:
-		return &j.disowned
-	case Untouched, Dropping:
-	}
-	return nil
-}
-
-func (j *Job) unqueue(p *Pod) {
-	if q := j.queue(p.stage); q != nil {
-		q.remove(p)
-	}
-}
-
-func (j *Job) count(p *Pod, sign int32) {
-	t := &j.tally
-	t.Active += one(p.in.active) * sign
-	t.Ready += one(p.in.ready) * sign
-	t.Terminating += one(p.in.terminating) * sign
-	t.Going += one(p.in.going) * sign
-	t.GoingReady += one(p.in.going && p.in.ready) * sign
-	t.Idle += one(p.in.idle) * sign
-	t.HeldFailed += one(p.in.heldCounted) * sign
-	t.NeverCounted += one(p.in.neverCounted) * sign
-	t.Surplus += one(p.in.surplus) * sign
-	t.Removing += one(p.in.removing) * sign
-	t.Refused += one(p.in.refused) * sign
-	t.Pointless += one(p.in.pointless) * sign
-	t.Spared += one(p.in.spared) * sign
-	t.Unsure += one(p.in.unsure) * sign
-	t.Adopting += one(p.in.adopting) * sign
-	t.Releasing += one(p.in.releasing) * sign
-	t.UnlistedFailed += one(p.in.freshFailed) * sign
-	t.UnlistedSucceeded += one(p.in.freshSucceeded) * sign
-	t.Restarts += int64(p.in.restarts) * int64(sign)
-	t.Countable += int(one(p.in.countable) * sign)
-	t.Urgent += int(one(p.in.urgent) * sign)
-	if p.in.index >= 0 {
-		j.hold(p, sign)
-	}
-	j.misplaced.file(p, p.in.misplaced, sign)
-	j.fatal.file(p, p.in.fatal, sign)
-	j.unremoved.file(p, p.in.refused || p.in.pointless, sign)
-}
-
-func one(b bool) int32 {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-// complete notes that an unlisted pod succeeded with that index.
-func (j *Job) complete(i int32) {
-	if j.completed.Add(i) {
-		j.follow(i, 1)
-	}
-	j.taken.Add(i)
-	if j.occupants[i].n > 0 {
-		j.crowded[i] = struct{}{}
-	}
-}
-
-// uncomplete takes that back when the pod is no longer fresh, unless the published status has the index by now.
-func (j *Job) uncomplete(i int32) {
-	if j.Base.Completed.Has(i) {
-		return
-	}
-	for p := range j.Unlisted() { // another unlisted pod may have completed it too
-		if p.in.completing && p.in.completes == i {
-			return
-		}
-	}
-	if j.completed.Remove(i) {
-		j.follow(i, -1)
-	}
-	j.occupy(i, 0)
-}
-
 // recount builds every tally again, after a change that concerns all pods: another spec, another published status that
 // was not of our writing, a deletion, a finish. It costs what there are pods.
 func (j *Job) recount() {
-	pods := j.Pods()
-	j.tally = Tally{}
+	all := j.Pods()
+	j.pods.reset()
 	j.published.relist()
-	clear(j.occupants)
-	clear(j.misplaced)
-	clear(j.fatal)
-	clear(j.unremoved)
-	clear(j.crowded)
-	j.index = newPerIndex()
+	j.resetIndexes()
 	j.index.restless = true // until all pods are in
 	for p := range j.holding.all {
 		j.index.held[p.Index] = p // as before, unless it turns out otherwise
 	}
-	if j.Indexed() {
-		j.completed = j.Base.Completed.Clone()
-		j.completed.Trim(j.Completions())
-		j.taken = j.completed.Clone()
-		if j.PerIndex() { // of other Jobs the field says nothing (J-040)
-			j.index.failed = j.Base.FailedIndexes.Clone()
-			j.index.failed.Trim(j.Completions())
-		}
-		j.taken.AddAll(&j.index.failed)
-		for _, c := range j.creates {
-			j.occupy(c.Index, 1)
-		}
-	}
 	for uid := range j.uncounted {
-		if j.pods[uid] == nil {
+		if j.byUID[uid] == nil {
 			j.tally.Countable++
 		}
 	}
-	j.recountProgress()
 	if j.Finished() {
 		j.cancelDeletes()
 	}
-	for _, p := range pods {
+	for _, p := range all {
 		j.enter(p)
 	}
 	j.index.restless = false
@@ -331,3 +217,46 @@ func (j *Job) recount() {
 		j.settleIndex(i)
 	}
 }
+
+// resetIndexes begins with the indexes that are published, and those that are being created. Of a Job without a limit per index the
+// field of failed indexes says nothing (J-040).
+func (j *Job) resetIndexes() {
+	var completed, failed *IndexSet = &IndexSet{}, &IndexSet{}
+	if j.Indexed() {
+		completed = &j.Base.Completed
+	}
+	if j.PerIndex() {
+		failed = &j.Base.FailedIndexes
+	}
+	j.indexes.reset(completed, failed, j.Completions(), j.policies)
+	if j.Indexed() {
+		for _, c := range j.creates {
+			j.occupy(c.Index, 1)
+		}
+	}
+}
+
+// uncomplete notes that an unlisted pod no longer completes that index, unless another one does, or the published status has it by now.
+func (j *Job) uncomplete(i int32) {
+	if j.Base.Completed.Has(i) {
+		return
+	}
+	for p := range j.Unlisted() {
+		if p.in.completing && p.in.completes == i {
+			return
+		}
+	}
+	j.reopen(i)
+}
+
+// Countable reports whether the uncounted UID's pod no longer carries the finalizer, so that it can be counted (J-087).
+func (j *Job) Countable(uid types.UID) bool {
+	p := j.byUID[uid]
+	return p == nil || !p.Held()
+}
+
+// Ignored reports whether a rule says that the pod's failure does not count (J-114).
+func (p *Pod) Ignored() bool { return p.match.Action == Ignore }
+
+// FailsJob reports whether the pod's failure fails the Job (J-131, J-133).
+func (p *Pod) FailsJob() bool { return p.in.failJob }

@@ -96,7 +96,7 @@ func (j *Job) podSeen(rec *events.Record, f *events.PodSeen) {
 	if f.Owner != "" || string(f.Maker) == j.Stream.ID {
 		late = j.settle(f.Ordinal)
 	}
-	p := j.pods[f.UID]
+	p := j.byUID[f.UID]
 	uid := f.UID
 	if p == nil {
 		j.rivalMade(f)
@@ -148,19 +148,13 @@ func (j *Job) podSeen(rec *events.Record, f *events.PodSeen) {
 	}
 }
 
-// addPod makes room for a pod that the log has not heard of.
-func (j *Job) addPod() *Pod {
-	j.arrival++
-	return &Pod{arrived: j.arrival}
-}
-
 // place files a pod whose facts are set, new or changed, after its old share has been subtracted.
 func (j *Job) place(p *Pod) {
-	if j.pods[p.UID] == nil {
+	if j.byUID[p.UID] == nil {
 		if _, uncounted := j.uncounted[p.UID]; uncounted {
 			j.tally.Countable--
 		}
-		j.pods[p.UID] = p
+		j.byUID[p.UID] = p
 		j.homes[p.UID] = j.Stream
 	}
 	j.enter(p)
@@ -168,7 +162,7 @@ func (j *Job) place(p *Pod) {
 
 // podGone folds the end of a pod's object.
 func (j *Job) podGone(uid types.UID) {
-	p := j.pods[uid]
+	p := j.byUID[uid]
 	if p == nil {
 		return
 	}
@@ -182,7 +176,7 @@ func (j *Job) podGone(uid types.UID) {
 	}
 	j.leave(p)
 	j.unqueue(p)
-	delete(j.pods, uid)
+	delete(j.byUID, uid)
 	if p.in.completing && j.Indexed() {
 		j.uncomplete(p.in.completes)
 	}

@@ -57,7 +57,7 @@ func (j *Job) claimRefused(pod types.UID, release bool, since events.Time, f *ev
 	}
 	r.refused(j.Settings, since, j.Now, f)
 	for uid, old := range j.claims {
-		if j.pods[uid] == nil && j.Now.Sub(old.Noted) > forgetClaims {
+		if j.byUID[uid] == nil && j.Now.Sub(old.Noted) > forgetClaims {
 			delete(j.claims, uid)
 		}
 	}

@@ -164,7 +164,7 @@ func (j *Job) createEnded(flight *Flight, f *events.CommandEnded, name string) {
 			return
 		}
 		late := j.settle(c.Ordinal)
-		if p := j.pods[f.UID]; p != nil { // from which its mark was taken, else it had ended the create
+		if p := j.byUID[f.UID]; p != nil { // from which its mark was taken, else it had ended the create
 			j.update(p, func() { p.LateCreate = late })
 		} else {
 			j.created(c, name, f, late)

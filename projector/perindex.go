@@ -150,7 +150,7 @@ func (j *Job) settleIndex(i int32) {
 	}
 	j.index.restless = true
 	for _, p := range []*Pod{was, choice} {
-		if p != nil && j.pods[p.UID] == p {
+		if p != nil && j.byUID[p.UID] == p {
 			j.update(p, func() {})
 		}
 	}

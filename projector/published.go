@@ -24,6 +24,9 @@ func newPublished() published {
 // Finished reports whether the published status says Complete or Failed.
 func (b *published) Finished() bool { return b.Base.Finished() }
 
+// Finished reports whether the status says Complete or Failed.
+func (s *Status) Finished() bool { return s.True(Complete) || s.True(Failed) }
+
 // failing and succeeding report the stored interim conditions, which are final.
 func (b *published) failing() bool    { return b.Base.True(FailureTarget) }
 func (b *published) succeeding() bool { return b.Base.True(SuccessCriteriaMet) }
@@ -38,7 +41,7 @@ func (b *published) seen(s *events.JobStatus, now events.Time, spec *events.JobS
 	b.suspended(suspended, now, spec)
 }
 
-// confirmed folds that a write of ours is stored. Its uncounted pods are listed one by one, by list and unlist.
+// confirmed folds that a write of ours is stored. Its uncounted pods are listed one by one.
 func (b *published) confirmed(c *events.StatusChange, now events.Time, spec *events.JobSpec) {
 	suspended := b.Base.True(Suspended)
 	b.Base.change(c)
@@ -76,18 +79,14 @@ func (b *published) asks(c *events.StatusChange) {
 	}
 }
 
-// list and unlist follow the uncounted pods of the base.
-func (b *published) list(pod types.UID, failed bool) { b.uncounted[pod] = failed }
-func (b *published) unlist(pod types.UID)            { delete(b.uncounted, pod) }
-
 // relist finds the uncounted pods of the base again.
 func (b *published) relist() {
 	b.uncounted = map[types.UID]bool{}
 	for _, uid := range b.Base.UncountedSucceeded {
-		b.list(uid, false)
+		b.uncounted[uid] = false
 	}
 	for _, uid := range b.Base.UncountedFailed {
-		b.list(uid, true)
+		b.uncounted[uid] = true
 	}
 }
 

@@ -85,12 +85,12 @@ func (j *Job) podOf(f *Flight) *Pod {
 	if f.Command.Traits().Target != events.TargetPod {
 		return nil
 	}
-	return j.pods[events.PodOf(f.Command)]
+	return j.byUID[events.PodOf(f.Command)]
 }
 
 func (j *Job) launchDrop(f *Flight) {
 	c := f.Command.(*events.DropFinalizer)
-	if p := j.pods[c.Pod]; p != nil {
+	if p := j.byUID[c.Pod]; p != nil {
 		j.update(p, func() {
 			j.launch(f, &p.target)
 			p.Surplus = p.Surplus || c.ThenDelete

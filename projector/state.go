@@ -188,7 +188,7 @@ func (w *World) jobFromWire(stream events.Stream, s *pb.JobState, names *pb.Stat
 // something of the pod changes, and then the published status may have its index by another pod.
 func (j *Job) recountAsStored() {
 	var unspent []*Pod
-	for _, p := range j.pods {
+	for _, p := range j.byUID {
 		if !p.Counted {
 			unspent = append(unspent, p)
 		}
@@ -232,7 +232,7 @@ func (j *Job) restorePods(ws []*pb.PodState, names []*pb.PodNames, r *stateReade
 		if i < len(names) {
 			p.Name, p.Node = names[i].GetName(), names[i].GetNode()
 		}
-		j.pods[p.UID] = p
+		j.byUID[p.UID] = p
 		if !p.Gone {
 			j.homes[p.UID] = j.Stream
 		}
@@ -349,7 +349,7 @@ func (w *World) Recovered() {
 	w.specs.pruneAll()
 	clear(w.homes)
 	for _, j := range w.Holders() {
-		for _, p := range j.pods {
+		for _, p := range j.byUID {
 			if !p.Gone {
 				w.homes[p.UID] = j.Stream
 			}

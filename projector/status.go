@@ -184,6 +184,3 @@ func (s *Status) True(kind string) bool {
 	c := s.Condition(kind)
 	return c != nil && c.Status == "True"
 }
-
-// Finished reports whether the status says Complete or Failed.
-func (s *Status) Finished() bool { return s.True(Complete) || s.True(Failed) }

@@ -18,7 +18,7 @@ type Strays struct {
 
 func newStrays(held *Job) *Strays {
 	s := &Strays{held: held, awaiting: map[types.UID]map[types.UID]struct{}{}}
-	for uid := range held.pods {
+	for uid := range held.byUID {
 		s.await(uid)
 	}
 	return s
@@ -42,7 +42,7 @@ func (s *Strays) Apply(rec *events.Record) {
 }
 
 func (s *Strays) await(uid types.UID) {
-	p := s.held.pods[uid]
+	p := s.held.byUID[uid]
 	if p == nil {
 		return
 	}
@@ -55,7 +55,7 @@ func (s *Strays) await(uid types.UID) {
 }
 
 func (s *Strays) unawait(uid types.UID) {
-	p := s.held.pods[uid]
+	p := s.held.byUID[uid]
 	if p == nil {
 		return
 	}
@@ -71,7 +71,7 @@ func (s *Strays) unawait(uid types.UID) {
 func (s *Strays) waitFor(job types.UID) map[types.UID]*Pod {
 	waiting := map[types.UID]*Pod{}
 	for uid := range s.awaiting[job] {
-		waiting[uid] = s.held.pods[uid]
+		waiting[uid] = s.held.byUID[uid]
 	}
 	return waiting
 }
@@ -104,7 +104,7 @@ func (s *Strays) AllRetrying() []events.CommandID { return s.held.AllRetrying() 
 func (s *Strays) GaveUp(name events.CommandID) bool { return s.held.GaveUp(name) }
 
 // Pod is the pod with that UID; nil when it is not among them.
-func (s *Strays) Pod(uid types.UID) *Pod { return s.held.pods[uid] }
+func (s *Strays) Pod(uid types.UID) *Pod { return s.held.byUID[uid] }
 
 func (s *Strays) over() bool             { return s.held.over() }
 func (s *Strays) began() events.Sequence { return s.held.first }

@@ -84,6 +84,25 @@ func TestAJobIsMadeOfValues(t *testing.T) {
 	}
 }
 
+// TestARecountMakesAllIndexesAnew: what was kept of the completion indexes before does not matter to a recount.
+func TestARecountMakesAllIndexesAnew(t *testing.T) {
+	settings := events.DefaultSettings()
+	j := newJob(events.JobStream("job"), &settings, nil)
+	j.recount()
+	anew := j.indexes
+	set := int64(0)
+	for i := range reflect.TypeFor[indexes]().NumField() {
+		if f := reflect.ValueOf(&j.indexes).Elem().Field(i); f.Type() != reflect.TypeFor[[]SuccessRule]() {
+			fillIn(f, &set)
+		}
+	}
+	j.rules = []SuccessRule{{Some: true}}
+	j.recount()
+	if !reflect.DeepEqual(j.indexes, anew) {
+		t.Errorf("after a recount %+v, want %+v", j.indexes, anew)
+	}
+}
+
 // derived are the fields that a restored Job makes anew of others.
 var derived = map[string]string{
 	"published.uncounted": "listed in the base",
@@ -100,14 +119,11 @@ var foreign = map[string]string{
 
 // besides are the fields of the Job that belong to no value.
 var besides = []string{
-	"Stream", "Ref", "Now", "Head", "Settings", "Version", "Generation", "Created",
-	"Deleted", "Gone", "Managed", "ManagedBy", "Spec", "SpecAt", "pods",
-	"unlisted", "released", "surplus", "holding", "orphaned", "disowned", "unowned",
-	"tally", "policies", "progress", "index", "completed", "taken", "occupants",
-	"misplaced", "fatal", "unremoved", "crowded", "creates", "Ordinal", "Window", "Book",
-	"marked", "claims", "Confirmed", "Look",
-	"Group", "Recheck", "rivalry", "Retired", "first", "homes",
-	"arrival", "ticks",
+	"pods", "indexes", "Stream", "Ref", "Now", "Head", "Settings", "Version",
+	"Generation", "Created", "Deleted", "Gone", "Managed", "ManagedBy", "Spec", "SpecAt",
+	"unowned", "policies", "creates", "Ordinal", "Window", "marked", "claims",
+	"Confirmed", "Look", "Group", "Recheck", "rivalry", "Retired", "first", "homes",
+	"Book",
 }
 
 // newValues are the values of an empty Job.
@@ -141,6 +157,9 @@ func fillIn(v reflect.Value, n *int64) {
 	switch made := v.Addr().Interface().(type) {
 	case *IndexSet:
 		*made = ParseIndexes(fmt.Sprint(*n), 1<<30)
+		return
+	case **Pod:
+		*made = &Pod{}
 		return
 	case *events.Time:
 		*made = events.Time(time.Duration(*n) * time.Second)

@@ -68,7 +68,7 @@ func (w *World) Newest(r events.Resource) uint64 {
 		case events.Jobs:
 			newest = max(newest, j.Version)
 		case events.Pods:
-			for _, p := range j.pods {
+			for _, p := range j.byUID {
 				newest = max(newest, p.Newest())
 			}
 		case events.CronJobs:
@@ -279,7 +279,7 @@ func (w *World) close(s Subject) {
 	if j == nil {
 		return
 	}
-	for uid := range j.pods {
+	for uid := range j.byUID {
 		delete(w.homes, uid)
 	}
 	if j.Spec != nil {
@@ -296,7 +296,7 @@ func (j *Job) over() bool {
 	case PhaseGone:
 		return j.Quiet()
 	case PhaseUnknown:
-		return len(j.pods) == 0 && !j.Busy() && j.arrival > 0
+		return len(j.byUID) == 0 && !j.Busy() && j.arrival > 0
 	default:
 		return false
 	}

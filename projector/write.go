@@ -36,7 +36,7 @@ func (j *Job) written(c *events.StatusChange) {
 	}
 	for _, uids := range [][]types.UID{c.AddSucceeded, c.AddFailed} {
 		for _, uid := range uids {
-			if p := j.pods[uid]; p != nil {
+			if p := j.byUID[uid]; p != nil {
 				j.marked = append(j.marked, p)
 			}
 		}
@@ -127,7 +127,7 @@ func (j *Job) confirm(name events.CommandID) {
 
 // refresh files a UID's pod afresh after the UID joined (by = 1) or left (by = -1) the uncounted lists.
 func (j *Job) refresh(uid types.UID, by int) {
-	if p := j.pods[uid]; p != nil {
+	if p := j.byUID[uid]; p != nil {
 		j.update(p, func() {})
 		return
 	}

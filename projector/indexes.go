@@ -1,0 +1,179 @@
+package projector
+
+import "slices"
+
+// indexes are the completion indexes of an Indexed Job: which are done, and who holds which. All of it follows from the published
+// status, the pods and the creates: recount makes it anew.
+type indexes struct {
+	completed IndexSet // succeeded indexes in range: the base's, and those of unlisted pods
+	taken     IndexSet // indexes that need no pod: completed, failed, or occupied
+	occupants map[int32]occupants
+	crowded   map[int32]struct{} // indexes that more than one occupies, or one without need
+	index     perIndex
+	rules     []SuccessRule // of the successPolicy
+	progress  []int32       // by rule: how many of the indexes that it names have succeeded, so that a decision need not count
+}
+
+// occupants are who holds a completion index: pods that run, and creates that have not ended.
+type occupants struct {
+	n    int32 // of both
+	pods *Pod  // linked by Pod.beside
+}
+
+func newIndexes() indexes {
+	return indexes{occupants: map[int32]occupants{}, crowded: map[int32]struct{}{}, index: newPerIndex()}
+}
+
+// reset begins anew with what is published: no index is occupied. failed are the failed indexes of a Job with a limit per index.
+func (x *indexes) reset(completed, failed *IndexSet, completions int32, policies *Policies) {
+	clear(x.occupants)
+	clear(x.crowded)
+	*x = indexes{occupants: x.occupants, crowded: x.crowded, index: newPerIndex()}
+	x.completed, x.index.failed = completed.Clone(), failed.Clone()
+	x.completed.Trim(completions)
+	x.index.failed.Trim(completions)
+	x.taken = x.completed.Clone()
+	x.taken.AddAll(&x.index.failed)
+	if policies == nil || len(policies.success) == 0 {
+		return
+	}
+	x.rules, x.progress = policies.success, make([]int32, len(policies.success))
+	for i := range x.completed.all {
+		x.follow(i, 1)
+	}
+}
+
+// complete notes that an unlisted pod succeeded with that index, or that this is published.
+func (x *indexes) complete(i int32) {
+	if x.completed.Add(i) {
+		x.follow(i, 1)
+	}
+	x.taken.Add(i)
+	if x.occupants[i].n > 0 {
+		x.crowded[i] = struct{}{}
+	}
+}
+
+// reopen takes that back.
+func (x *indexes) reopen(i int32) {
+	if x.completed.Remove(i) {
+		x.follow(i, -1)
+	}
+	x.occupy(i, 0)
+}
+
+// follow takes notice of an index that succeeded (by = 1) or no longer has (by = -1).
+func (x *indexes) follow(i, by int32) {
+	for k := range x.rules {
+		if x.rules[k].Required.Has(i) {
+			x.progress[k] += by
+		}
+	}
+}
+
+// Occupants are the pods that hold an index, in the order in which the log first heard of them. It costs what they are.
+func (x *indexes) Occupants(i int32) []*Pod {
+	var out []*Pod
+	for p := x.occupants[i].pods; p != nil; p = p.beside {
+		out = append(out, p)
+	}
+	slices.SortFunc(out, byArrival)
+	return out
+}
+
+// hold files a pod with those of its index, or takes it out again when sign is negative.
+func (x *indexes) hold(p *Pod, sign int32) {
+	i := p.in.index
+	if i < 0 {
+		return
+	}
+	o := x.occupants[i]
+	if sign > 0 {
+		p.beside, o.pods = o.pods, p
+	} else {
+		for at := &o.pods; *at != nil; at = &(*at).beside {
+			if *at == p {
+				*at = p.beside
+				break
+			}
+		}
+		p.beside = nil
+	}
+	x.occupants[i] = o
+	x.occupy(i, sign)
+}
+
+// occupy follows how many hold an index. Creates of a Job that is not Indexed hold none.
+func (x *indexes) occupy(i, sign int32) {
+	if i < 0 {
+		return
+	}
+	o := x.occupants[i]
+	o.n += sign
+	if o.n == 0 {
+		delete(x.occupants, i)
+	} else {
+		x.occupants[i] = o
+	}
+	if o.n > 1 || (o.n > 0 && (x.completed.Has(i) || x.index.failed.Has(i))) {
+		x.crowded[i] = struct{}{}
+	} else {
+		delete(x.crowded, i)
+	}
+	x.retake(i)
+}
+
+// retake decides afresh whether the index needs a pod.
+func (x *indexes) retake(i int32) {
+	if x.occupants[i].n > 0 || x.completed.Has(i) || x.index.failed.Has(i) {
+		x.taken.Add(i)
+	} else {
+		x.taken.Remove(i)
+	}
+}
+
+// SuccessRuleMet is the first rule of the successPolicy that is met (J-139).
+func (x *indexes) SuccessRuleMet() (rule int, met bool) {
+	if x.completed.Len() == 0 {
+		return 0, false
+	}
+	for k := range x.rules {
+		r := &x.rules[k]
+		switch {
+		case !r.Some:
+			met = r.Count > 0 && x.completed.Len() >= r.Count
+		case r.Required.Len() == 0: // nothing in range, or not readable
+		case x.progress[k] == r.Required.Len():
+			met = true
+		default:
+			met = r.Count > 0 && x.progress[k] >= r.Count
+		}
+		if met {
+			return k, true
+		}
+	}
+	return 0, false
+}
+
+// Completed is the set of succeeded indexes in range. It must not be changed.
+func (x *indexes) Completed() *IndexSet { return &x.completed }
+
+// FreeIndexes are the lowest indexes that need a pod, at most n.
+func (j *Job) FreeIndexes(n int) []int32 { return j.taken.Gaps(nil, j.Completions(), n) }
+
+// Awaits reports whether an index needs the pod that is being created for it: it is in range, has neither completed nor
+// failed, and no other pod occupies it.
+func (j *Job) Awaits(i int32) bool {
+	_, crowded := j.crowded[i]
+	return i >= 0 && i < j.Completions() && !crowded
+}
+
+// Crowded are the indexes that more than one pod occupies, ascending.
+func (x *indexes) Crowded() []int32 {
+	out := make([]int32, 0, len(x.crowded))
+	for i := range x.crowded {
+		out = append(out, i)
+	}
+	slices.Sort(out)
+	return out
+}

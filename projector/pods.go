@@ -1,0 +1,292 @@
+package projector
+
+import (
+	"iter"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// pods are the pods of a stream: by UID, in the queues of their stages, in sets and in numbers. What is kept besides the pods and their
+// order follows from them.
+type pods struct {
+	byUID     map[types.UID]*Pod
+	unlisted  queue
+	released  queue
+	surplus   queue
+	holding   queue
+	orphaned  queue
+	disowned  queue
+	tally     Tally
+	misplaced podSet // active pods without a valid index that nothing is being done to
+	fatal     podSet // failed pods that a FailJob rule matches, also those that are not to be counted
+	unremoved podSet // pods whose removal is in backoff and can be cancelled
+	arrival   uint64 // of the newest pod
+	ticks     uint64 // of the newest entry into a stage
+}
+
+func newPods() pods {
+	return pods{byUID: map[types.UID]*Pod{}, misplaced: podSet{}, fatal: podSet{}, unremoved: podSet{}}
+}
+
+// addPod makes room for a pod that the log has not heard of.
+func (s *pods) addPod() *Pod {
+	s.arrival++
+	return &Pod{arrived: s.arrival}
+}
+
+// reset begins the tallies anew. The pods stay, and so do their queues.
+func (s *pods) reset() {
+	s.tally = Tally{}
+	clear(s.misplaced)
+	clear(s.fatal)
+	clear(s.unremoved)
+}
+
+// enterStage puts the pod into the queue of its stage, when that is another one than before.
+func (s *pods) enterStage(p *Pod, stage Stage) {
+	if stage == p.stage {
+		return
+	}
+	s.unqueue(p)
+	p.stage = stage
+	s.ticks++
+	p.entered = s.ticks
+	if q := s.queue(stage); q != nil {
+		q.push(p)
+	}
+}
+
+// queue holds the pods of a stage; nil for stages that nothing is waiting in.
+func (s *pods) queue(stage Stage) *queue {
+	switch stage {
+	case Unlisted:
+		return &s.unlisted
+	case Released:
+		return &s.released
+	case Surplus:
+		return &s.surplus
+	case Holding:
+		return &s.holding
+	case Orphaned:
+		return &s.orphaned
+	case Disowned:
+		return &s.disowned
+	case Untouched, Dropping:
+	}
+	return nil
+}
+
+func (s *pods) unqueue(p *Pod) {
+	if q := s.queue(p.stage); q != nil {
+		q.remove(p)
+	}
+}
+
+// count adds the pod's share to the tallies and the sets, or takes it out again when sign is negative.
+func (s *pods) count(p *Pod, sign int32) {
+	t := &s.tally
+	t.Active += one(p.in.active) * sign
+	t.Ready += one(p.in.ready) * sign
+	t.Terminating += one(p.in.terminating) * sign
+	t.Going += one(p.in.going) * sign
+	t.GoingReady += one(p.in.going && p.in.ready) * sign
+	t.Idle += one(p.in.idle) * sign
+	t.HeldFailed += one(p.in.heldCounted) * sign
+	t.NeverCounted += one(p.in.neverCounted) * sign
+	t.Surplus += one(p.in.surplus) * sign
+	t.Removing += one(p.in.removing) * sign
+	t.Refused += one(p.in.refused) * sign
+	t.Pointless += one(p.in.pointless) * sign
+	t.Spared += one(p.in.spared) * sign
+	t.Unsure += one(p.in.unsure) * sign
+	t.Adopting += one(p.in.adopting) * sign
+	t.Releasing += one(p.in.releasing) * sign
+	t.UnlistedFailed += one(p.in.freshFailed) * sign
+	t.UnlistedSucceeded += one(p.in.freshSucceeded) * sign
+	t.Restarts += int64(p.in.restarts) * int64(sign)
+	t.Countable += int(one(p.in.countable) * sign)
+	t.Urgent += int(one(p.in.urgent) * sign)
+	s.misplaced.file(p, p.in.misplaced, sign)
+	s.fatal.file(p, p.in.fatal, sign)
+	s.unremoved.file(p, p.in.refused || p.in.pointless, sign)
+}
+
+func one(b bool) int32 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Pod is the pod with that UID; nil when the log knows none.
+func (s *pods) Pod(uid types.UID) *Pod { return s.byUID[uid] }
+
+// Pods are all pods in the order in which the log first heard of them. It costs what there are pods.
+func (s *pods) Pods() []*Pod {
+	out := make([]*Pod, 0, len(s.byUID))
+	for _, p := range s.byUID {
+		out = append(out, p)
+	}
+	slices.SortFunc(out, byArrival)
+	return out
+}
+
+// PodCount is the number of pods, of whatever state.
+func (s *pods) PodCount() int { return len(s.byUID) }
+
+// Heard is how many pods the log has ever heard of.
+func (s *pods) Heard() uint64 { return s.arrival }
+
+// Tally is the Job's pods in numbers.
+func (s *pods) Tally() Tally { return s.tally }
+
+// Unlisted yields the pods that ended and are not accounted for, in the order in which they ended.
+func (s *pods) Unlisted() iter.Seq[*Pod] { return s.unlisted.all }
+
+// UnlistedLen is their number.
+func (s *pods) UnlistedLen() int { return s.unlisted.n }
+
+// Released yields the pods whose finalizer may go, in order.
+func (s *pods) Released() iter.Seq[*Pod] { return s.released.all }
+
+// ReleasedLen is their number.
+func (s *pods) ReleasedLen() int { return s.released.n }
+
+// Surplus yields the surplus pods whose finalizer, or then whose deletion, is to be asked for.
+func (s *pods) Surplus() iter.Seq[*Pod] { return s.surplus.all }
+
+// SurplusLen is their number.
+func (s *pods) SurplusLen() int { return s.surplus.n }
+
+// Removing reports whether the deletion of a pod has been asked for, and neither is certain yet nor is in backoff. A pod
+// whose removal is in backoff is active as any other (J-074).
+func (s *pods) Removing() bool { return s.tally.Removing > 0 }
+
+// Unremoved are the pods whose removal is in backoff and that are surplus, have ended or are the Job's no longer, in the order
+// in which the log first heard of them. It costs what they are.
+func (s *pods) Unremoved() []*Pod {
+	out := make([]*Pod, 0, len(s.unremoved))
+	for p := range s.unremoved {
+		out = append(out, p)
+	}
+	slices.SortFunc(out, byArrival)
+	return out
+}
+
+// Misplaced are the active pods without a valid index that nothing is being done to, in the same order.
+func (s *pods) Misplaced() []*Pod {
+	out := make([]*Pod, 0, len(s.misplaced))
+	for p := range s.misplaced {
+		out = append(out, p)
+	}
+	slices.SortFunc(out, byArrival)
+	return out
+}
+
+// FailJobMatch is the rule that fails the Job, and the pod it matched: of several the one that the log heard of first, so that
+// the pick is the same everywhere (J-133). ok is false when there is none.
+func (s *pods) FailJobMatch() (p *Pod, m Match, ok bool) { return s.failJobMatch((*Pod).FailsJob) }
+
+// AnyFailJobMatch is the same with the pods that are not to be counted, at which the built-in controller looks too.
+func (s *pods) AnyFailJobMatch() (p *Pod, m Match, ok bool) {
+	return s.failJobMatch(func(*Pod) bool { return true })
+}
+
+func (s *pods) failJobMatch(counts func(*Pod) bool) (p *Pod, m Match, ok bool) {
+	for q := range s.fatal {
+		if counts(q) && (p == nil || q.arrived < p.arrived) {
+			p = q
+		}
+	}
+	if p == nil {
+		return nil, Match{}, false
+	}
+	return p, p.match, true
+}
+
+func byArrival(a, b *Pod) int { return int(a.arrived) - int(b.arrived) }
+
+// Tally is the Job's pods in numbers.
+type Tally struct {
+	Active, Ready, Terminating        int32
+	Going, GoingReady                 int32 // of the active and the ready: being removed or deleted, and that is not in backoff
+	Idle                              int32 // active pods that nothing is being done to
+	UnlistedFailed, UnlistedSucceeded int32 // ended and not yet accounted for in the base
+	Countable                         int   // uncounted UIDs whose pod no longer carries the finalizer
+	Surplus                           int32 // surplus pods whose removal is not over
+	Removing                          int32 // pods whose removal is asked for, and no answer has refused it
+	Refused                           int32 // active surplus pods whose removal is in backoff
+	Pointless                         int32 // pods whose removal is in backoff, and which have ended or are the Job's no longer
+	Spared                            int32 // active surplus pods whose removal is cancelled, and how its newest try ended is awaited
+	Unsure                            int32 // surplus pods that ended with the finalizer on, while its removal is in backoff
+	HeldFailed                        int32 // failed pods that are held back for their index, and count
+	NeverCounted                      int32 // pods that are not to be counted and still carry the finalizer
+	Restarts                          int64 // of containers of pods that run or wait to run (J-113)
+	Adopting, Releasing               int32 // pods whose adoption, or release, is in flight
+	Urgent                            int   // unlisted pods that are being deleted: a client waits for their finalizer
+}
+
+// Shown are the active, ready and terminating pods as the status shows them. A pod that is removed or deleted counts as terminating as
+// soon as that is decided, as the built-in's sync counts its own deletions (J-026, J-028). While in backoff it is the active
+// pod that it is (J-150).
+func (t *Tally) Shown() (active, ready, terminating int32) {
+	return t.Active - t.Going, t.Ready - t.GoingReady, t.Terminating + t.Going
+}
+
+// podSet holds the pods of one kind, in no order.
+type podSet map[*Pod]struct{}
+
+// file adds a pod that is one of them, or takes it out again when sign is negative.
+func (s podSet) file(p *Pod, is bool, sign int32) {
+	switch {
+	case !is:
+	case sign > 0:
+		s[p] = struct{}{}
+	default:
+		delete(s, p)
+	}
+}
+
+// queue is the pods of one stage in the order in which they entered it.
+type queue struct {
+	first, last *Pod
+	n           int
+}
+
+func (q *queue) push(p *Pod) {
+	p.prev = q.last
+	if q.last != nil {
+		q.last.next = p
+	} else {
+		q.first = p
+	}
+	q.last = p
+	q.n++
+}
+
+func (q *queue) remove(p *Pod) {
+	if p.prev != nil {
+		p.prev.next = p.next
+	} else {
+		q.first = p.next
+	}
+	if p.next != nil {
+		p.next.prev = p.prev
+	} else {
+		q.last = p.prev
+	}
+	p.prev, p.next = nil, nil
+	q.n--
+}
+
+// all yields the pods in order; the one being yielded may be moved to another queue.
+func (q *queue) all(yield func(*Pod) bool) {
+	for p := q.first; p != nil; {
+		next := p.next
+		if !yield(p) {
+			return
+		}
+		p = next
+	}
+}
