@@ -90,9 +90,6 @@ func (t *Target) Flight(s events.Slot) *Flight {
 	return nil
 }
 
-// idle reports whether no command is on its way to the object.
-func (t *Target) idle() bool { return t.first == nil }
-
 func (t *Target) remove(f *Flight) {
 	for at := &t.first; *at != nil; at = &(*at).next {
 		if *at == f {

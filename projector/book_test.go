@@ -94,12 +94,12 @@ func TestABookOfAnySubject(t *testing.T) {
 		}, "in flight"},
 		{"it is found by its target and its slot", func(s *schedule) string {
 			name := s.decided(&events.ReadJob{})
-			return fmt.Sprint(s.itself.Flight(events.SlotRead).Name() == name, s.itself.Flight(events.SlotGroup) == nil, s.children["a"].idle())
+			return fmt.Sprint(s.itself.Flight(events.SlotRead).Name() == name, s.itself.Flight(events.SlotGroup) == nil, s.children["a"].first == nil)
 		}, "true true true"},
 		{"it lands when it is done", func(s *schedule) string {
 			name := s.decided(&events.ReadJob{})
 			s.ends(name, done)
-			return s.is(name) + fmt.Sprint(s.Busy(), s.itself.idle())
+			return s.is(name) + fmt.Sprint(s.Busy(), s.itself.first == nil)
 		}, "false true"},
 		{"one that is not retried lands when it is refused", func(s *schedule) string {
 			name := s.decided(&events.ReadJob{})
@@ -143,7 +143,7 @@ func TestABookOfAnySubject(t *testing.T) {
 		{"two targets have commands on their way at once, each its own", func(s *schedule) string {
 			a, b := s.decided(deleteA), s.decided(deleteB)
 			s.ends(a, done)
-			return fmt.Sprint(s.is(a), "; ", s.children["a"].idle(), s.children["b"].Flight(events.SlotDelete).Name() == b, s.counts[events.SlotDelete])
+			return fmt.Sprint(s.is(a), "; ", s.children["a"].first == nil, s.children["b"].Flight(events.SlotDelete).Name() == b, s.counts[events.SlotDelete])
 		}, "landed a; true true 1"},
 		{"a withdrawal lands what was not refused", func(s *schedule) string {
 			a := s.decided(deleteA)
@@ -162,7 +162,7 @@ func TestABookOfAnySubject(t *testing.T) {
 			s.decided(deleteB, deleteA)
 			s.decided(&events.ReadJob{})
 			s.restart()
-			return strings.Join(s.heard, ", ") + fmt.Sprint("; ", s.Busy(), s.itself.idle(), s.counts)
+			return strings.Join(s.heard, ", ") + fmt.Sprint("; ", s.Busy(), s.itself.first == nil, s.counts)
 		}, "landed b, landed a; false true [0 0 0 0 0 0 0 0]"},
 		{"the clock moves every backoff once", func(s *schedule) string {
 			a, g := s.decided(deleteA), s.decided(&events.FindGroup{})
