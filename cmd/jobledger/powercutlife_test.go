@@ -11,6 +11,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -83,11 +84,12 @@ func assembleRun(args ...string) (*controller.Config, error) {
 	return f.config(settings, newLogger(os.Stderr, f.logFormat, f.verbosity))
 }
 
-// telling says what is written to a server before it is, a line for each, and passes everything on.
+// telling says what is written to a server before it is, a line for each, and passes everything on. Events are no
+// commands.
 func telling(upstream *url.URL) http.Handler {
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(upstream) }, FlushInterval: -1}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet && !strings.HasSuffix(r.URL.Path, "/events") {
+		if r.Method != http.MethodGet && path.Base(r.URL.Path) != "events" && path.Base(path.Dir(r.URL.Path)) != "events" {
 			body, err := io.ReadAll(r.Body)
 			if err != nil {
 				http.Error(w, err.Error(), http.StatusBadRequest)
