@@ -111,6 +111,12 @@ func (c RefusalClass) String() string {
 	return "Unknown"
 }
 
+// Passing reports whether a command that was refused for this reason may be accepted as it is another time. It is true of 0, the
+// class of a try that was not refused.
+func (c RefusalClass) Passing() bool {
+	return c != RefusedNotFound && c != RefusedNameTaken && c != RefusedTemplate
+}
+
 // CommandEnded is how a command ended. The server's words are evidence.
 type CommandEnded struct {
 	Command    CommandID

@@ -127,8 +127,7 @@ func (c *Commands) mayGoOn(r *events.Record, name events.CommandID) bool {
 	if command == nil || !command.Traits().Retried {
 		return false
 	}
-	class := r.Facts.(*events.CommandEnded).Class
-	return class != events.RefusedNotFound && class != events.RefusedNameTaken && class != events.RefusedTemplate
+	return r.Facts.(*events.CommandEnded).Class.Passing()
 }
 
 func (c *Commands) ended(s events.Stream, name events.CommandID) {

@@ -64,7 +64,7 @@ func createEnded(c *Consumer, j *job, known *flight, _ types.UID, f *events.Comm
 		if !stands && (f.Sent || f.Class != events.RefusedTemplate) { // of one that stands each try was counted: Refused
 			c.metrics.podsCreated.WithLabelValues(made.reason, failed).Inc()
 		}
-		if passing(f.Class) && !known.givenUp && (stands || (!made.doubted && j.retrying == events.CommandID{})) {
+		if f.Class.Passing() && !known.givenUp && (stands || (!made.doubted && j.retrying == events.CommandID{})) {
 			j.retrying = f.Command
 			c.metrics.retrying.add(f.Command, made.reason)
 			return false
@@ -83,11 +83,6 @@ func createEnded(c *Consumer, j *job, known *flight, _ types.UID, f *events.Comm
 		}
 	}
 	return true
-}
-
-// passing reports whether a create that was refused for this reason may be accepted as it is another time.
-func passing(c events.RefusalClass) bool {
-	return c != events.RefusedNameTaken && c != events.RefusedTemplate && c != events.RefusedNotFound
 }
 
 // settled takes that the pod of an ordinal is certain: created by an answer, or seen. The second to come is no news. A create that

@@ -17,7 +17,9 @@ type sync struct {
 	failed bool
 }
 
-// flight is a command that has not ended. One that was refused may stand, and be asked again: its decision was over with the
+// flight is a command that has not ended. It is kept here, not by package follow, because it leads to its decision, whose duration
+// is counted when the last of its commands is answered, and because metrics begin with a projection: commands that were decided
+// before it must be known without reading the log. One that was refused may stand, and be asked again: its decision was over with the
 // first answer.
 type flight struct {
 	command events.Command

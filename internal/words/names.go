@@ -24,12 +24,14 @@ type Names struct {
 }
 
 type streamNames struct {
-	job      events.JobRef
-	looked   bool // the stream has been read for it
-	gone     bool // the Job's object is
-	pods     map[types.UID]string
-	specs    map[events.Sequence]*events.JobSpec // that the stream stores
-	seen     [2]sighted                          // the newest observation of the Job, and the one before it
+	job    events.JobRef
+	looked bool // the stream has been read for it
+	gone   bool // the Job's object is
+	pods   map[types.UID]string
+	specs  map[events.Sequence]*events.JobSpec // that the stream stores
+	seen   [2]sighted                          // the newest observation of the Job, and the one before it
+	// commands are those in flight. Package follow is not asked, because it reads logs, and this package imports nothing but
+	// events: a subscriber to NATS learns names without a log.
 	commands map[events.CommandID]events.Command
 	newest   events.Sequence // that was shown, or looked at on the way back from it to
 	before   events.Sequence // this one, which was not; 0 when there is none
@@ -169,11 +171,7 @@ func (n *Names) Forget(r *events.Record) {
 
 // mayStand reports whether the command may go on after a refusal of that class, or after a try of unknown end.
 func mayStand(c events.Command, class events.RefusalClass) bool {
-	switch class {
-	case events.RefusedNotFound, events.RefusedNameTaken, events.RefusedTemplate:
-		return false
-	}
-	return c != nil && c.Traits().Retried
+	return c != nil && c.Traits().Retried && class.Passing()
 }
 
 // Job is the Job that a stream belongs to; without a name when the log does not say.
