@@ -57,6 +57,12 @@ func (l *log) push(work int, bytes int64, soon bool) *Batch[int] {
 	return b
 }
 
+func (l *log) waiting() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.queue.Waiting()
+}
+
 func (l *log) close() {
 	l.mu.Lock()
 	l.queue.Close()
@@ -106,8 +112,8 @@ func TestBatchesThatCameDuringACommitRideTogetherUpToTheNextFile(t *testing.T) {
 		for _, work := range []int{1, 2, 3, 11, 12} {
 			all = append(all, l.push(work, 100, false))
 		}
-		if l.queue.Waiting() != 600 {
-			t.Errorf("%d bytes wait, want 600", l.queue.Waiting())
+		if got := l.waiting(); got != 600 {
+			t.Errorf("%d bytes wait, want 600", got)
 		}
 		<-all[2].Done()
 		if isDone(all[3]) {
@@ -120,8 +126,8 @@ func TestBatchesThatCameDuringACommitRideTogetherUpToTheNextFile(t *testing.T) {
 				t.Fatalf("groups %v, want %v", l.groups, want)
 			}
 		}
-		if l.queue.Waiting() != 0 {
-			t.Errorf("%d bytes wait after all is done", l.queue.Waiting())
+		if got := l.waiting(); got != 0 {
+			t.Errorf("%d bytes wait after all is done", got)
 		}
 	})
 }
