@@ -156,6 +156,9 @@ func (s *subscriber) resume(ctx context.Context, f *finder, info *jetstream.Cons
 		}
 	}
 	place := max(info.AckFloor.Stream, max(info.Config.OptStartSeq, 1)-1)
+	if err := f.reach(ctx, place); err != nil { // the one before us may have acknowledged what has come since we looked
+		return err
+	}
 	first, err := f.expected(ctx, place+1)
 	if err != nil {
 		return err

@@ -29,6 +29,19 @@ func newFinder(s jetstream.Stream, info *jetstream.StreamInfo, cluster string) *
 	}
 }
 
+// reach looks at the stream again when it has grown past that place since.
+func (f *finder) reach(ctx context.Context, place uint64) error {
+	if place < f.end {
+		return nil
+	}
+	info, err := f.stream.Info(ctx)
+	if err != nil {
+		return fmt.Errorf("look at the stream: %w", err)
+	}
+	f.first, f.end = max(info.State.FirstSeq, 1), info.State.LastSeq+1
+	return nil
+}
+
 // found is a message of the cluster.
 type found struct {
 	place  uint64
