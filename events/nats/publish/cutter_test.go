@@ -84,7 +84,7 @@ func (c *cutter) lives() (up, down int64) {
 	if c.sound {
 		return 1 << 60, 1 << 60
 	}
-	return 3000 + c.rng.Int64N(200_000), 3000 + c.rng.Int64N(10_000)
+	return 3000 + c.rng.Int64N(60_000), 3000 + c.rng.Int64N(6_000)
 }
 
 // heal lets connections live from now on. It says how many died.
