@@ -261,6 +261,9 @@ func TestAPrunedFileDoesNotComeBack(t *testing.T) {
 	if err := <-result; err != nil && !errors.Is(err, store.ErrPruned) {
 		t.Error(err)
 	}
+	if err := log.Close(); err != nil { // a file goes when its last reader has ended
+		t.Error(err)
+	}
 	if paths := files(t, dir, ".db"); slices.ContainsFunc(paths, func(path string) bool { return first(t, path) < cut }) {
 		t.Errorf("pruned before %d, there are %v", cut, paths)
 	}
