@@ -36,6 +36,9 @@ type machine struct {
 	pods     map[types.UID]*events.Observation
 	lives    map[string]int // how many Jobs had a name
 	over     map[string]bool
+
+	snapshotEvery events.Sequence // 0 for seldom
+	snapshotStep  int
 }
 
 func newMachine(t *testing.T) *machine {
@@ -196,6 +199,7 @@ func (m *machine) start(args map[string]string) {
 	n := byte(0)
 	m.loop = loop.New(loop.Config{
 		Log: filed{m.log, m}, World: world, Settings: m.settings, Program: "test", Key: m.key,
+		SnapshotEvery: m.snapshotEvery, SnapshotStep: m.snapshotStep,
 		Salt: func() events.Salt { n++; return events.Salt{n} },
 	})
 	m.must(m.loop.Start(m.now))

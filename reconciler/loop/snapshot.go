@@ -35,7 +35,16 @@ func (l *Loop) Snapshot() {
 }
 
 func (l *Loop) beginSnapshot() {
-	l.saver = saver{saved: l.saver.saved, todo: l.world.Streams(), active: true}
+	l.saver = saver{saved: l.saver.saved, todo: l.world.Streams(), active: true, outdated: l.saver.outdated}
+}
+
+// giveUp drops a snapshot that is being made when a new file of the log begins; another begins at once. The controller's state
+// comes last, and no longer has the specs that only the file before stores and that no Job has. A record that follows the first
+// stream's state may refer to one.
+func (s *saver) giveUp() {
+	if s.active {
+		*s = saver{saved: s.saved, outdated: s.outdated}
+	}
 }
 
 func (l *Loop) encode(n int) {
