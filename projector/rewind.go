@@ -27,6 +27,7 @@ func (w *World) rewind(at events.Sequence) {
 			delete(w.homes, uid)
 		}
 	}
+	w.Rewound = at
 	clear(w.newest)
 	w.Rival.acts = nil
 	w.Listing = true

@@ -22,6 +22,8 @@ type World struct {
 	Listing  bool        // the view of the cluster is being built again: nothing is decided
 	Rival    Rival       // another controller at work on the same Jobs
 	Lost     events.Loss // records that the log is known to have lost; zero when there are none. Nothing is decided then
+	// Rewound is the newest record by which all was forgotten that was learnt of the cluster before; 0 when a snapshot is younger.
+	Rewound events.Sequence
 
 	previous events.Sequence            // the controller stream's newest record
 	pending  []events.Resource          // resources that the open listing still waits for

@@ -203,7 +203,7 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 			Leader: c.identity, Patience: c.config.Patience, Busy: busy,
 		}),
 		Queue: c.queue, Executor: hands, Clock: loop.NewClock(server), Log: c.logger,
-		Full: c.full, Relist: func() { c.informer.Relist(events.ListingGap) }, ServerTime: c.cluster.time,
+		Full: c.full, Relist: func() { c.informer.Relist(events.ListingGap) }, Behind: c.informer.Behind, ServerTime: c.cluster.time,
 		Drain: c.config.Stop, Show: c.show, Lost: lost,
 	}
 	c.metrics.parts(c.queue, c.informer, c.executor, c.health)

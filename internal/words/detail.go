@@ -150,6 +150,9 @@ func epochText(f *events.EpochChanged) string {
 			text += ": " + f.Lost.String()
 		}
 	case f.Reason != events.EpochClusterRewound:
+	case r.Object != "" && r.Found >= r.Known: // only its UID proves it
+		text += fmt.Sprintf(": the cluster was restored from a backup: object %s of %s had gone at revision %d and is there again at %d; everything is listed again",
+			r.Object, r.Resource, r.Known, r.Found)
 	case r.Object != "":
 		text += fmt.Sprintf(": the cluster was restored from a backup: object %s of %s went back from revision %d to %d; everything is listed again",
 			r.Object, r.Resource, r.Known, r.Found)

@@ -14,6 +14,9 @@ func TestRewindIsToldInPlainWords(t *testing.T) {
 		"epoch 2 begins: the cluster was restored from a backup: object u of pods went back from revision 90 to 40; everything is listed again": {
 			Epoch: 2, Reason: events.EpochClusterRewound, Rewind: events.Rewind{Resource: events.Pods, Known: 90, Found: 40, Object: "u"},
 		},
+		"epoch 2 begins: the cluster was restored from a backup: object u of jobs had gone at revision 90 and is there again at 95; everything is listed again": {
+			Epoch: 2, Reason: events.EpochClusterRewound, Rewind: events.Rewind{Resource: events.Jobs, Known: 90, Found: 95, Object: "u"},
+		},
 		"epoch 3 begins: the log goes on without records that are lost": {Epoch: 3, Reason: events.EpochRestored},
 	} {
 		if got := epochText(f); got != want {

@@ -50,6 +50,7 @@ type Loop struct {
 	durable  events.Sequence // may be acted on. Invariant: durable < next
 	terms    events.Sequence // the newest record of settings, clock or epoch
 	epoch    events.Sequence // the newest rewind that this process recorded; 0 for none
+	back     *events.Rewind  // a Job that had gone is there again; nil when there is none
 	waiting  []promise       // commands that wait for their record to be durable, by sequence
 	wakes    delayingQueue[events.Stream]
 	retrying retrying
@@ -273,6 +274,9 @@ func without(tasks, back []events.Task) []events.Task {
 // Wake is when a turn is due though nothing comes in; 0 for never. While a listing is open there is none but for what was held
 // back before it.
 func (l *Loop) Wake() events.Time {
+	if l.back != nil {
+		return 0
+	}
 	wake := l.pace.wake(l.world.Now, l.world.Listing)
 	due := []events.Time{l.wakes.first(), l.retrying.asks.first(), l.retrying.probes.first()}
 	if !l.world.Decides() {

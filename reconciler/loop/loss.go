@@ -35,7 +35,11 @@ func (l *Loop) loses(o *events.Observation) (events.Loss, bool) {
 func (l *Loop) decided(c events.Claim) bool {
 	s := events.JobStream(c.Job)
 	if j := l.world.Job(s); j != nil {
-		return c.Ordinal <= j.Ordinal
+		if c.Ordinal <= j.Ordinal || j.Known() {
+			return c.Ordinal <= j.Ordinal
+		}
+		_, went := l.wentAt(s)
+		return went
 	}
 	if l.world.Retired(s) != nil || l.heads[s] != 0 {
 		return true

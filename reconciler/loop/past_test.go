@@ -42,7 +42,7 @@ func (a *asked) run(t *testing.T, remember bool) (q *loop.Queue, stop func()) {
 			Log: a, World: world, Settings: events.DefaultSettings(), Program: "test", Salt: func() (s events.Salt) { return s },
 		}),
 		Queue: q, Executor: &hanging{}, Clock: loop.NewClock(time.Time{}), Log: slog.New(slog.DiscardHandler),
-		Full: func(bool) {}, Relist: func() {}, Show: func(*loop.Loop) {}, Drain: time.Second,
+		Full: func(bool) {}, Relist: func() {}, Behind: func(events.Identity, events.Rewind) {}, Show: func(*loop.Loop) {}, Drain: time.Second,
 		ServerTime: func(context.Context) (time.Time, bool) { return time.Time{}, false },
 	}
 	ctx, cancel := context.WithCancel(t.Context())

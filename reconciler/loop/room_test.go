@@ -25,7 +25,7 @@ func newRoomRunner(full func(bool)) (*memlog.Log, *loop.Runner) {
 			Salt: func() (s events.Salt) { return s },
 		}),
 		Queue: loop.NewQueue(), Executor: &hanging{}, Clock: loop.NewClock(time.Time{}), Log: slog.New(slog.DiscardHandler),
-		Full: full, Relist: func() {}, Show: func(*loop.Loop) {}, Drain: time.Second,
+		Full: full, Relist: func() {}, Behind: func(events.Identity, events.Rewind) {}, Show: func(*loop.Loop) {}, Drain: time.Second,
 		ServerTime: func(context.Context) (time.Time, bool) { return time.Time{}, false },
 	}
 }

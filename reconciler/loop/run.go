@@ -34,6 +34,9 @@ type Runner struct {
 	// Relist makes the informer list everything again, for the reason of a gap: what happened while the log had no room
 	// was seen only in part.
 	Relist func()
+	// Behind tells the informer that the cluster went back, and in which life of the log that was found. It is told again until
+	// the next life begins.
+	Behind func(life events.Identity, proof events.Rewind)
 	// ServerTime is the API server's clock; ok is false when it cannot be had.
 	ServerTime func(context.Context) (t time.Time, ok bool)
 	// Drain bounds how long a stop waits for commands in flight.
@@ -73,6 +76,9 @@ func (r *Runner) Run(ctx context.Context) error {
 			return r.ended(err)
 		}
 		r.hand(r.Loop.Asks())
+		if life, proof, ok := r.Loop.Returned(); ok {
+			r.Behind(life, proof)
+		}
 		r.halt(ctx)
 		r.Show(r.Loop)
 		r.save(ctx)

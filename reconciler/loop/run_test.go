@@ -89,7 +89,7 @@ func runner(log store.Log, hands loop.Executor) *loop.Runner {
 			Salt: func() (s events.Salt) { return s },
 		}),
 		Queue: loop.NewQueue(), Executor: hands, Clock: loop.NewClock(time.Time{}), Log: slog.New(slog.DiscardHandler),
-		Full: func(bool) {}, Relist: func() {}, Show: func(*loop.Loop) {},
+		Full: func(bool) {}, Relist: func() {}, Behind: func(events.Identity, events.Rewind) {}, Show: func(*loop.Loop) {},
 		ServerTime: func(context.Context) (time.Time, bool) { return time.Time{}, false },
 	}
 }

@@ -36,6 +36,9 @@ func (l *Loop) begin(now events.Time) *batch {
 // inputs it took. An error that is store.ErrNoRoom means that it took none: the log has no room. Any other is the end of
 // the Loop: what it holds is no longer what the log says.
 func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
+	if n := l.passOver(inputs); n > 0 || l.back != nil {
+		return n, nil
+	}
 	if err := l.log.Room(turnRoom); err != nil {
 		return 0, err
 	}
@@ -49,6 +52,9 @@ func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 		if in.Observation != nil {
 			if loss, is := l.loses(in.Observation); is {
 				return taken, l.lose(b, loss)
+			}
+			if l.returned(in.Observation) {
+				break
 			}
 			n, ok := l.observe(b, in.Observation)
 			if !ok {
@@ -294,6 +300,7 @@ func (l *Loop) beginsFile(b *batch) bool {
 // its state, so that the file stands alone.
 func (l *Loop) put(b *batch, d projector.Draft) events.Sequence {
 	if l.beginsFile(b) {
+		l.saver.giveUp()
 		l.append(b, controllerDraft(events.KindStateStored, &events.StoredState{Encoded: l.world.ControllerFacts()}))
 	}
 	if l.stateDue(d.Stream) {

@@ -51,9 +51,18 @@ func (cp *ControlPlane) Restore(ctx context.Context, file string) error {
 	return nil
 }
 
-// tool builds a program that no cluster runs, if it is missing, and runs it to its end.
+// PrepareBackups builds the programs by which Backup and Restore work, if they are missing. That may take long, and the cluster
+// goes on meanwhile.
+func (cp *ControlPlane) PrepareBackups(ctx context.Context) error {
+	_, err := binaries.Ensure(ctx, binaries.Config{
+		Dir: cp.opts.BinDir, Progress: cp.opts.Progress, Programs: []string{binaries.Etcdctl, binaries.Etcdutl},
+	})
+	return err
+}
+
+// tool runs a program that no cluster runs to its end.
 func (cp *ControlPlane) tool(ctx context.Context, name string, args ...string) error {
-	if _, err := binaries.Ensure(ctx, binaries.Config{Dir: cp.opts.BinDir, Progress: cp.opts.Progress, Programs: []string{name}}); err != nil {
+	if err := cp.PrepareBackups(ctx); err != nil {
 		return err
 	}
 	out, err := exec.CommandContext(ctx, cp.programs.Path(name), args...).CombinedOutput()

@@ -51,18 +51,8 @@ type suite struct {
 // was deleted is there again, one that was created since is gone. All of them come to their right end, once each.
 func TestRestoredFromABackup(t *testing.T) {
 	dir := t.TempDir()
-	program, err := controller.Build(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cp := controlplane.ForTest(t, controlplane.Options{})
-	client, err := kubernetes.NewForConfig(cp.RESTConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeoutCause(t.Context(), limit, fmt.Errorf("it took more than %s", limit))
-	defer cancel()
-	s := &suite{t, ctx, cp, client}
+	s, program := newSuite(t, dir)
+	ctx, cp, client := s.ctx, s.cp, s.client
 	lives, restarted, theirs := s.place(program, "lives", patient...), s.place(program, "restarted"), s.builtin(dir)
 	ours := []*place{lives, restarted}
 	all := append(slices.Clone(ours), theirs)
@@ -134,6 +124,53 @@ func TestRestoredFromABackup(t *testing.T) {
 		job, err := client.BatchV1().Jobs(theirs.namespace).Get(ctx, name, metav1.GetOptions{})
 		t.Logf("by now, with the built-in controller: job/%s is complete: %t (%v)", name, err == nil && complete(job), err)
 	}
+}
+
+// TestADeletedJobIsThereAgain: a Job that was deleted is all that tells of the restore, once the cluster has passed every version that
+// was known. No record is lost: the pods that are there again were made by this log.
+func TestADeletedJobIsThereAgain(t *testing.T) {
+	dir := t.TempDir()
+	s, program := newSuite(t, dir)
+	p := s.place(program, "again", patient...)
+	s.create(p, "again", 2, 2, 15*time.Second)
+	s.await(p, "again", func(j *batchv1.Job) bool { return j.Status.Active == 2 })
+	backup := filepath.Join(dir, "backup.db")
+	if err := s.cp.Backup(s.ctx, backup); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.client.BatchV1().Jobs(p.namespace).Delete(s.ctx, "again", metav1.DeleteOptions{
+		PropagationPolicy: new(metav1.DeletePropagationBackground),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	s.await(p, "again", nil)
+	if err := s.cp.Restore(s.ctx, backup); err != nil {
+		t.Fatal(err)
+	}
+	s.create(p, "new", 2, 2, 200*time.Millisecond)
+	s.await(p, "again", complete)
+	s.await(p, "new", complete)
+	s.recorded(p)
+}
+
+// newSuite is a cluster that can be backed up, and the controller's program.
+func newSuite(t *testing.T, dir string) (s *suite, program string) {
+	t.Helper()
+	program, err := controller.Build(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cp := controlplane.ForTest(t, controlplane.Options{})
+	if err := cp.PrepareBackups(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	client, err := kubernetes.NewForConfig(cp.RESTConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeoutCause(t.Context(), limit, fmt.Errorf("it took more than %s", limit))
+	t.Cleanup(cancel)
+	return &suite{t, ctx, cp, client}, program
 }
 
 // patient lets a controller live through an outage that takes longer than a Lease is renewed by default.

@@ -33,6 +33,9 @@ func (s *Server) Restore(b *Backup) {
 	}
 }
 
+// Pass lets the server come to a version, if it has not yet, as if by writes of other objects.
+func (s *Server) Pass(version uint64) { s.version = max(s.version, version) }
+
 func (t *table) copied() *table {
 	return &table{live: maps.Clone(t.live), events: slices.Clip(slices.Clone(t.events)), compacted: t.compacted}
 }

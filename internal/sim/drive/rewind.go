@@ -2,6 +2,9 @@ package drive
 
 import (
 	"context"
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/sim/apiserver"
@@ -38,7 +41,12 @@ func (d *Driver) rewind() error {
 		d.answered = append(d.answered, answer{call, result})
 	}
 	d.rewinds++
+	known := d.World.Server.Version()
 	d.World.Server.Restore(d.backup.server)
+	if d.rng.IntN(3) == 0 && d.tells() { // it has passed what was known, by other objects, before anybody lists it
+		d.say("and comes to %d by other objects", known)
+		d.World.Server.Pass(known)
+	}
 	d.World.Kubelet.Rewound()
 	d.checker.Rewound(d.backup.checker)
 	clear(d.intents)
@@ -51,13 +59,29 @@ func (d *Driver) rewind() error {
 	return nil
 }
 
+// tells reports whether the Jobs of the restored cluster tell that it went back, whatever version it is at: the log has a newer
+// version of one, or its end.
+func (d *Driver) tells() bool {
+	if appended, durable := d.Log().Batches(); appended != durable {
+		return false
+	}
+	w := d.process.Loop.World()
+	for _, o := range d.World.Server.List(apiserver.Jobs).Items {
+		j, listed := w.Job(events.JobStream(o.GetUID())), o.(*batchv1.Job)
+		if version, err := strconv.ParseUint(listed.ResourceVersion, 10, 64); err == nil && j != nil && j.Known() && (j.Gone || j.Version > version) {
+			return true
+		}
+	}
+	return false
+}
+
 // Rewinds is how often the cluster went back.
 func (d *Driver) Rewinds() uint64 { return d.rewinds }
 
-// behind takes the proof of a live read that the cluster went back.
+// behind takes the proof of a live read, or of a Job that had gone, that the cluster went back.
 func (d *Driver) behind(life events.Identity, proof events.Rewind) {
 	if d.process.Feed.Behind(life, proof) {
-		d.say("a live read finds the cluster behind")
+		d.say("the cluster is found to be behind: %+v", proof)
 		d.process.Watches, d.away = map[events.Resource]*apiserver.Cursor{}, true
 	}
 }

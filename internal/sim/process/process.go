@@ -51,6 +51,7 @@ type Process struct {
 
 	server *apiserver.Server
 	log    *memlog.Log
+	behind func(events.Identity, events.Rewind)
 }
 
 // Start makes a process at time now on the log as it is.
@@ -67,7 +68,7 @@ func Start(cfg Config, now events.Time) (*Process, error) {
 		}
 	}
 	p := &Process{
-		Tail: livetail.New(cfg.Log, 0), Watches: map[events.Resource]*apiserver.Cursor{}, server: cfg.Server, log: cfg.Log,
+		Tail: livetail.New(cfg.Log, 0), Watches: map[events.Resource]*apiserver.Cursor{}, server: cfg.Server, log: cfg.Log, behind: cfg.Behind,
 	}
 	salts := world.Rand(cfg.Seed, 2)
 	p.Loop = loop.New(loop.Config{
@@ -184,6 +185,9 @@ func (p *Process) Turn(now events.Time, n int) error {
 	taken, err := p.Loop.Turn(now, p.Inputs[:n])
 	p.Inputs = p.Inputs[taken:]
 	p.Hand(p.Loop.Asks())
+	if life, proof, ok := p.Loop.Returned(); ok && p.behind != nil {
+		p.behind(life, proof)
+	}
 	return err
 }
 

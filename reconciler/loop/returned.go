@@ -1,0 +1,77 @@
+package loop
+
+import (
+	"context"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
+)
+
+// A Job that had gone and is there again proves that the cluster went back: the UID of an object is never given out twice. This
+// finds a restored cluster that has passed every version which was known of the old one (docs/design/0007). From there on nothing
+// is taken in and nothing is decided until the informer, which has to be told, says that another life of the log begins.
+
+// returned reports whether the watch or a list shows a Job that had gone in this life of the log.
+func (l *Loop) returned(o *events.Observation) bool {
+	f, ok := o.Facts.(*events.JobSeen)
+	if !ok {
+		return false
+	}
+	s := events.JobStream(o.Job.UID)
+	j := l.world.Job(s)
+	if l.world.Retired(s) != nil || j != nil && j.Known() && !j.Gone || j == nil && l.past(s) == 0 {
+		return false
+	}
+	gone, ok := uint64(0), false
+	if j != nil && j.Known() {
+		gone, ok = j.Version, true
+	} else {
+		gone, ok = l.wentAt(s)
+	}
+	if ok {
+		l.back = &events.Rewind{Resource: events.Jobs, Known: gone, Found: f.Version, Object: o.Job.UID}
+	}
+	return ok
+}
+
+// passOver is how many inputs are of the past that the cluster does not have, as far as a Job that had gone has proven it.
+func (l *Loop) passOver(inputs []Input) (n int) {
+	if l.back == nil {
+		return 0
+	}
+	for _, in := range inputs {
+		if in.Observation != nil {
+			if _, ok := in.Observation.Facts.(*events.EpochChanged); ok {
+				l.back = nil
+				break
+			}
+		}
+		n++
+	}
+	return n
+}
+
+// wentAt is the version at which the Job of a stream had gone; ok is false when it had not, by this life of the log.
+func (l *Loop) wentAt(s events.Stream) (version uint64, ok bool) {
+	for rec, err := range l.log.ReadStream(context.Background(), s, 0, store.Backward) {
+		if err != nil || rec.Sequence <= l.world.Rewound {
+			return 0, false // what is pruned or cannot be read proves nothing
+		}
+		switch f := rec.Facts.(type) {
+		case *events.JobGone:
+			return f.Version, true
+		case *events.JobSeen:
+			return 0, false
+		}
+	}
+	return 0, false
+}
+
+// Returned is the proof that the cluster went back, which a Job that had gone gives, and the life of the log in which that was
+// found; ok is false when there is none.
+func (l *Loop) Returned() (life events.Identity, proof events.Rewind, ok bool) {
+	if l.back == nil {
+		return events.Identity{}, events.Rewind{}, false
+	}
+	return l.world.Identity, *l.back, true
+}

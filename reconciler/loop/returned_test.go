@@ -1,0 +1,69 @@
+package loop_test
+
+import (
+	"testing"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/reconciler/loop"
+)
+
+// TestAJobThatHadGoneProvesARewind: a restored cluster that has passed every known version shows a Job that had gone, and pods of it
+// that the log made. Nothing is lost, and nothing is decided until the next life of the log begins; then the Job is one as any other.
+func TestAJobThatHadGoneProvesARewind(t *testing.T) {
+	for _, row := range []struct {
+		sentence string
+		before   []string
+		podFirst bool
+	}{
+		{sentence: "the Job first", before: []string{"gone demo", "gone demo#1", "wait 1s"}},
+		{sentence: "a pod first", before: []string{"gone demo", "gone demo#1", "wait 1s"}, podFirst: true},
+		{sentence: "its pod is still there", before: []string{"gone demo"}},
+		{sentence: "after a restart", before: []string{"gone demo", "gone demo#1", "wait 1s", "start"}},
+		{sentence: "after a restart, a pod first", before: []string{"gone demo", "gone demo#1", "wait 1s", "start"}, podFirst: true},
+	} {
+		t.Run(row.sentence, func(t *testing.T) {
+			m := newMachine(t)
+			for _, command := range []string{"start", "synced", "job demo", "ended demo/0 done uid=uid-demo#1", "pod demo#1 phase=Running"} {
+				m.do(command)
+			}
+			job, pod := m.jobs["demo"], m.pods["uid-demo#1"]
+			for _, command := range row.before {
+				m.do(command)
+			}
+			back := *job.Facts.(*events.JobSeen)
+			back.Version = m.version + 7
+			again := loop.Input{Observation: &events.Observation{Job: job.Job, Facts: &back, Spec: job.Spec}}
+			made := loop.Input{Observation: &events.Observation{
+				Job: pod.Job, Facts: pod.Facts, Claim: events.Claim{Epoch: 1, Job: job.Job.UID, Ordinal: 1}, Evidence: pod.Evidence,
+			}}
+			inputs := []loop.Input{again, made, made}
+			if row.podFirst {
+				inputs = []loop.Input{made, again, made}
+			}
+			m.turn(inputs...)
+			life, proof, ok := m.loop.Returned()
+			want := events.Rewind{Resource: events.Jobs, Known: m.version, Found: back.Version, Object: job.Job.UID}
+			if row.sentence != "its pod is still there" {
+				want.Known = m.version - 1 // that of the pod's end is the newest
+			}
+			if !ok || proof != want || life.Epoch != 1 {
+				t.Fatalf("it proves %+v in epoch %d (%t), want %+v", proof, life.Epoch, ok, want)
+			}
+			head := m.log.Head().Sequence
+			m.do("wait 1h")
+			if now := m.log.Head().Sequence; now != head {
+				t.Errorf("%d records are written before another life begins", now-head)
+			}
+			m.do("rewound version=500")
+			m.turn(again, made)
+			if _, _, ok := m.loop.Returned(); ok {
+				t.Error("in the next life the same Job proves another rewind")
+			}
+			m.do("synced")
+			j := m.loop.World().Job(events.JobStream(job.Job.UID))
+			if j == nil || j.Gone || j.PodCount() != 1 || m.log.Identity().Epoch != 2 {
+				t.Errorf("%s knows of the Job %+v", m.log.Identity(), j)
+			}
+		})
+	}
+}
