@@ -4,6 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/indexset"
 )
 
 // claimed reports whether the pod is the Job's: owned by it and matched by its selector (J-173). In a namespace's stream
@@ -221,7 +222,7 @@ func (j *Job) recount() {
 // resetIndexes begins with the indexes that are published, and those that are being created. Of a Job without a limit per index the
 // field of failed indexes says nothing (J-040).
 func (j *Job) resetIndexes() {
-	var completed, failed *IndexSet = &IndexSet{}, &IndexSet{}
+	var completed, failed *indexset.Set = &indexset.Set{}, &indexset.Set{}
 	if j.Indexed() {
 		completed = &j.Base.Completed
 	}

@@ -1,12 +1,16 @@
 package projector
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/jobledger/jobledger/internal/indexset"
+)
 
 // indexes are the completion indexes of an Indexed Job: which are done, and who holds which. All of it follows from the published
 // status, the pods and the creates: recount makes it anew.
 type indexes struct {
-	completed IndexSet // succeeded indexes in range: the base's, and those of unlisted pods
-	taken     IndexSet // indexes that need no pod: completed, failed, or occupied
+	completed indexset.Set // succeeded indexes in range: the base's, and those of unlisted pods
+	taken     indexset.Set // indexes that need no pod: completed, failed, or occupied
 	occupants map[int32]occupants
 	crowded   map[int32]struct{} // indexes that more than one occupies, or one without need
 	index     perIndex
@@ -25,7 +29,7 @@ func newIndexes() indexes {
 }
 
 // reset begins anew with what is published: no index is occupied. failed are the failed indexes of a Job with a limit per index.
-func (x *indexes) reset(completed, failed *IndexSet, completions int32, policies *Policies) {
+func (x *indexes) reset(completed, failed *indexset.Set, completions int32, policies *Policies) {
 	clear(x.occupants)
 	clear(x.crowded)
 	*x = indexes{occupants: x.occupants, crowded: x.crowded, index: newPerIndex()}
@@ -38,7 +42,7 @@ func (x *indexes) reset(completed, failed *IndexSet, completions int32, policies
 		return
 	}
 	x.rules, x.progress = policies.success, make([]int32, len(policies.success))
-	for i := range x.completed.all {
+	for i := range x.completed.All {
 		x.follow(i, 1)
 	}
 }
@@ -156,7 +160,7 @@ func (x *indexes) SuccessRuleMet() (rule int, met bool) {
 }
 
 // Completed is the set of succeeded indexes in range. It must not be changed.
-func (x *indexes) Completed() *IndexSet { return &x.completed }
+func (x *indexes) Completed() *indexset.Set { return &x.completed }
 
 // FreeIndexes are the lowest indexes that need a pod, at most n.
 func (j *Job) FreeIndexes(n int) []int32 { return j.taken.Gaps(nil, j.Completions(), n) }

@@ -5,11 +5,12 @@ import (
 	"slices"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/indexset"
 )
 
 // perIndex is what a Job with a backoffLimit per index keeps of its indexes (J-116 to J-126).
 type perIndex struct {
-	failed   IndexSet         // failed indexes in range: the published ones, and those found since
+	failed   indexset.Set     // failed indexes in range: the published ones, and those found since
 	fallen   map[int32][]*Pod // pods that failed and are not accounted for, by index
 	held     map[int32]*Pod   // of those, the one that is held back until its replacement is seen (J-118)
 	active   map[int32]int32  // active pods, by index
@@ -31,7 +32,7 @@ func (x *perIndex) indexes() []int32 {
 func (j *Job) PerIndex() bool { return j.Indexed() && j.Spec.BackoffLimitPerIndex != nil }
 
 // FailedIndexes is the set of failed indexes in range, published or not. It must not be changed.
-func (j *Job) FailedIndexes() *IndexSet { return &j.index.failed }
+func (j *Job) FailedIndexes() *indexset.Set { return &j.index.failed }
 
 // Held is the failed pod of an index that is held back: its replacement takes over its counts (J-119). nil for none.
 func (j *Job) Held(index int32) *Pod { return j.index.held[index] }
@@ -170,12 +171,10 @@ func (p *Pod) outranks(q *Pod) bool {
 }
 
 // NewlyFailed are the failed indexes that the published status does not have.
-func (j *Job) NewlyFailed() IndexSet {
+func (j *Job) NewlyFailed() indexset.Set {
 	out := j.index.failed.Clone()
-	for _, s := range j.Base.FailedIndexes.spans {
-		for i := s.first; i <= s.last; i++ {
-			out.Remove(i)
-		}
+	for i := range j.Base.FailedIndexes.All {
+		out.Remove(i)
 	}
 	return out
 }

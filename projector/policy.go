@@ -7,6 +7,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/indexset"
 )
 
 // Policies are the rules of a Job's podFailurePolicy and successPolicy. They are immutable.
@@ -17,9 +18,9 @@ type Policies struct {
 
 // SuccessRule is a rule of a successPolicy, its indexes read.
 type SuccessRule struct {
-	Required IndexSet // clipped to completions; of a rule without succeededIndexes, empty
-	Some     bool     // the rule names indexes
-	Count    int32    // succeededCount; 0 for all of Required
+	Required indexset.Set // clipped to completions; of a rule without succeededIndexes, empty
+	Some     bool         // the rule names indexes
+	Count    int32        // succeededCount; 0 for all of Required
 }
 
 // PoliciesOf reads the policies of a spec. What cannot be read counts as absent: the API server has checked it.
@@ -36,7 +37,7 @@ func PoliciesOf(spec *events.JobSpec) *Policies {
 		for _, r := range success.Rules {
 			rule := SuccessRule{Some: r.SucceededIndexes != nil}
 			if rule.Some {
-				rule.Required = ParseIndexes(*r.SucceededIndexes, *spec.Completions)
+				rule.Required = indexset.Parse(*r.SucceededIndexes, *spec.Completions)
 			}
 			if r.SucceededCount != nil {
 				rule.Count = *r.SucceededCount

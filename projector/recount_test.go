@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/indexset"
 )
 
 // TestCountsThatAreKeptEqualCountsThatAreMadeAnew: what is kept pod by pod is what counting all pods gives, after every record
@@ -233,7 +234,7 @@ func (r *randomJob) write() string {
 		return "the status write ends"
 	}
 	c := events.StatusChange{InitUncounted: true}
-	var completed IndexSet
+	var completed indexset.Set
 	for p := range r.job.Unlisted() {
 		switch {
 		case r.rng.IntN(3) == 0:

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/indexset"
 )
 
 // Condition types of a Job.
@@ -22,7 +23,7 @@ const (
 type Status struct {
 	Active, Ready, Terminating int32
 	Succeeded, Failed          int32
-	Completed, FailedIndexes   IndexSet
+	Completed, FailedIndexes   indexset.Set
 	HasFailedIndexes           bool
 	HasUncounted               bool
 	UncountedSucceeded         []types.UID
@@ -38,7 +39,7 @@ func newStatus() Status { return Status{Ready: events.Unset, Terminating: events
 func statusOf(s *events.JobStatus) Status {
 	out := Status{
 		Active: s.Active, Ready: s.Ready, Terminating: s.Terminating, Succeeded: s.Succeeded, Failed: s.Failed,
-		Completed:          ParseIndexes(s.CompletedIndexes, math.MaxInt32),
+		Completed:          indexset.Parse(s.CompletedIndexes, math.MaxInt32),
 		HasUncounted:       s.HasUncounted,
 		UncountedSucceeded: slices.Clone(s.UncountedSucceeded),
 		UncountedFailed:    slices.Clone(s.UncountedFailed),
@@ -47,7 +48,7 @@ func statusOf(s *events.JobStatus) Status {
 	}
 	if s.FailedIndexes != nil {
 		out.HasFailedIndexes = true
-		out.FailedIndexes = ParseIndexes(*s.FailedIndexes, math.MaxInt32)
+		out.FailedIndexes = indexset.Parse(*s.FailedIndexes, math.MaxInt32)
 	}
 	return out
 }
@@ -129,7 +130,7 @@ func (s *Status) change(c *events.StatusChange) {
 	}
 	addText(&s.FailedIndexes, c.FailIndexes)
 	if c.ClearFailedIndexes {
-		s.HasFailedIndexes, s.FailedIndexes = false, IndexSet{}
+		s.HasFailedIndexes, s.FailedIndexes = false, indexset.Set{}
 	}
 	if c.ClearStartTime {
 		s.StartTime = 0
@@ -151,9 +152,9 @@ func set(field *int32, value *int32) {
 	}
 }
 
-func addText(s *IndexSet, text string) {
+func addText(s *indexset.Set, text string) {
 	if text != "" {
-		more := ParseIndexes(text, math.MaxInt32)
+		more := indexset.Parse(text, math.MaxInt32)
 		s.AddAll(&more)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/indexset"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
@@ -155,8 +156,8 @@ func fillIn(v reflect.Value, n *int64) {
 	v = open(v)
 	*n++
 	switch made := v.Addr().Interface().(type) {
-	case *IndexSet:
-		*made = ParseIndexes(fmt.Sprint(*n), 1<<30)
+	case *indexset.Set:
+		*made = indexset.Parse(fmt.Sprint(*n), 1<<30)
 		return
 	case **Pod:
 		*made = &Pod{}

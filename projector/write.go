@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/indexset"
 )
 
 // Write is the status write in flight; nil for none.
@@ -42,7 +43,7 @@ func (j *Job) written(c *events.StatusChange) {
 		}
 	}
 	if c.CompleteIndexes != "" && !finishes(c) {
-		indexes := ParseIndexes(c.CompleteIndexes, math.MaxInt32)
+		indexes := indexset.Parse(c.CompleteIndexes, math.MaxInt32)
 		for p := range j.Unlisted() {
 			if p.Phase == events.PodSucceeded && indexes.Has(p.Index) {
 				j.marked = append(j.marked, p)
@@ -103,12 +104,12 @@ func (j *Job) confirm(name events.CommandID) {
 		j.uncounted[uid] = true
 		j.refresh(uid, 1)
 	}
-	completed, failed := ParseIndexes(change.CompleteIndexes, j.Completions()), ParseIndexes(change.FailIndexes, j.Completions())
-	for i := range completed.all {
+	completed, failed := indexset.Parse(change.CompleteIndexes, j.Completions()), indexset.Parse(change.FailIndexes, j.Completions())
+	for i := range completed.All {
 		j.complete(i) // the pod may be said to have another index by now
 		j.reviewIndex(i)
 	}
-	for i := range failed.all {
+	for i := range failed.All {
 		j.reviewIndex(i)
 	}
 	if change.CompleteIndexes != "" || change.FailIndexes != "" {

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/indexset"
 	"github.com/jobledger/jobledger/internal/sim/notation"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler"
@@ -206,7 +207,7 @@ func (s *situation) publish() {
 			*field = truth[key]
 		}
 	}
-	indexes := projector.ParseIndexes(s.status.CompletedIndexes, 1<<30)
+	indexes := indexset.Parse(s.status.CompletedIndexes, 1<<30)
 	if !s.given["succeeded"] && indexes.Len() > 0 {
 		s.status.Succeeded = indexes.Len()
 	}

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/internal/indexset"
 )
 
 // readFirst reads the Job after a write that did not go through.
@@ -151,7 +151,7 @@ func (p *plan) account(finishing bool) events.StatusChange {
 	count(j.Base.UncountedFailed, &failed)
 
 	room := max(p.room(len(c.Counted)), 1) // at least one, so that there is always progress (J-092)
-	var completed projector.IndexSet
+	var completed indexset.Set
 	for pod := range j.Unlisted() {
 		if room == 0 && !finishing {
 			break

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/indexset"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/store"
 )
@@ -234,6 +235,6 @@ func count(text string) int32 {
 	if text == "" {
 		return 0
 	}
-	set := projector.ParseIndexes(text, math.MaxInt32)
+	set := indexset.Parse(text, math.MaxInt32)
 	return set.Len()
 }

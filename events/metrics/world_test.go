@@ -19,6 +19,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/metrics"
+	"github.com/jobledger/jobledger/internal/indexset"
 	"github.com/jobledger/jobledger/internal/sim/apiserver"
 	"github.com/jobledger/jobledger/internal/sim/drive"
 	"github.com/jobledger/jobledger/internal/sim/kubelet"
@@ -320,16 +321,16 @@ func stored(writes []apiserver.Write, known map[types.UID]bool) map[string]float
 		out["job_pods_finished_total failed"] += float64(after.Status.Failed - before.Status.Failed)
 		done := float64(after.Status.Succeeded - before.Status.Succeeded)
 		if after.Spec.CompletionMode != nil && *after.Spec.CompletionMode == batchv1.IndexedCompletion {
-			was := projector.ParseIndexes(before.Status.CompletedIndexes, *after.Spec.Completions) // within range
-			is := projector.ParseIndexes(after.Status.CompletedIndexes, *after.Spec.Completions)
+			was := indexset.Parse(before.Status.CompletedIndexes, *after.Spec.Completions) // within range
+			is := indexset.Parse(after.Status.CompletedIndexes, *after.Spec.Completions)
 			done = float64(is.Len() - was.Len())
 			out["job_finished_indexes_total succeeded"] += done
 		}
 		out["job_pods_finished_total succeeded"] += done
 		if b, a := before.Status.FailedIndexes, after.Status.FailedIndexes; a != nil {
-			is := projector.ParseIndexes(*a, *after.Spec.Completions)
+			is := indexset.Parse(*a, *after.Spec.Completions)
 			if b != nil {
-				was := projector.ParseIndexes(*b, *after.Spec.Completions)
+				was := indexset.Parse(*b, *after.Spec.Completions)
 				out["job_finished_indexes_total failed"] -= float64(was.Len())
 			}
 			out["job_finished_indexes_total failed"] += float64(is.Len())

@@ -34,16 +34,21 @@ var neverImports = []struct {
 		except:   []string{"./proto/gen/..."},
 	},
 	{
-		sentence: "projector folds records and knows of this module only events",
+		sentence: "sets of indexes are told from their text alone",
+		packages: []string{"./internal/indexset"},
+		never:    []string{"./..."},
+	},
+	{
+		sentence: "projector folds records and knows of this module only events, and the sets that a status has",
 		packages: []string{"./projector"},
 		never:    []string{"./..."},
-		except:   []string{"./events", "./proto/gen/..."},
+		except:   []string{"./events", "./internal/indexset", "./proto/gen/..."},
 	},
 	{
 		sentence: "reconciler decides from a projection and knows neither the store nor a technology",
 		packages: []string{"./reconciler"},
 		never:    []string{"./..."},
-		except:   []string{"./events", "./projector", "./proto/gen/..."},
+		except:   []string{"./events", "./projector", "./internal/indexset", "./proto/gen/..."},
 	},
 	{
 		sentence: "events/informer observes and neither folds nor decides",
@@ -120,7 +125,7 @@ var neverImports = []struct {
 		sentence: "observe compares decisions with what is seen, and knows neither the store nor a technology",
 		packages: []string{"./reconciler/observe"},
 		never:    []string{"./..."},
-		except:   []string{"./events", "./projector", "./reconciler", "./proto/gen/..."},
+		except:   []string{"./events", "./projector", "./reconciler", "./internal/indexset", "./proto/gen/..."},
 	},
 	{
 		sentence: "replay decides again from a log without doing I/O of its own",
@@ -216,17 +221,17 @@ func TestPurePackagesReadNothing(t *testing.T) {
 	}{
 		{
 			"a pure package reads no file, environment, network or random source and writes no log",
-			[]string{"./events", "./projector", "./reconciler", "./reconciler/observe", "./reconciler/replay"},
+			[]string{"./events", "./projector", "./internal/indexset", "./reconciler", "./reconciler/observe", "./reconciler/replay"},
 			effects,
 		},
 		{
 			"a fold and a decision do not wait, so they take no context",
-			[]string{"./events", "./projector", "./reconciler", "./reconciler/observe"},
+			[]string{"./events", "./projector", "./internal/indexset", "./reconciler", "./reconciler/observe"},
 			[]string{"context"},
 		},
 		{
 			"a fold and a decision have one goroutine, so they lock nothing",
-			[]string{"./projector", "./reconciler", "./reconciler/observe"},
+			[]string{"./projector", "./internal/indexset", "./reconciler", "./reconciler/observe"},
 			[]string{"sync/...", "golang.org/x/sync/..."},
 		},
 	}

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/indexset"
 	"github.com/jobledger/jobledger/projector"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
@@ -134,7 +135,7 @@ func (m *machine) restored(snapshot []projector.StreamAt, log []events.Record) *
 // wholeJob compares all that others can see of a Job and its pods, whether or not anything that was decided depends on it.
 var wholeJob = []cmp.Option{
 	cmpopts.IgnoreUnexported(projector.Job{}, projector.Pod{}, projector.Book[*projector.Job]{}), cmpopts.EquateEmpty(),
-	cmp.Comparer(func(a, b projector.IndexSet) bool { return a.Text() == b.Text() }),
+	cmp.Comparer(func(a, b indexset.Set) bool { return a.Text() == b.Text() }),
 }
 
 // sameWorld reports whether two worlds hold the same, and are decided the same.

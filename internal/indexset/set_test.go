@@ -1,4 +1,4 @@
-package projector
+package indexset
 
 import (
 	"math"
@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// TestIndexSetEqualsAMap holds the set against the dumb way on random input.
-func TestIndexSetEqualsAMap(t *testing.T) {
+// TestASetEqualsAMap holds the set against the dumb way on random input.
+func TestASetEqualsAMap(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		var s IndexSet
+		var s Set
 		dumb := map[int32]bool{}
 		limit := int32(1 + rng.IntN(60))
 		for range 200 {
@@ -41,7 +41,7 @@ func TestIndexSetEqualsAMap(t *testing.T) {
 	}
 }
 
-func checkSet(t *testing.T, seed uint64, s *IndexSet, dumb map[int32]bool, limit int32, n int) {
+func checkSet(t *testing.T, seed uint64, s *Set, dumb map[int32]bool, limit int32, n int) {
 	t.Helper()
 	var gaps []int32
 	for i := range limit {
@@ -58,7 +58,7 @@ func checkSet(t *testing.T, seed uint64, s *IndexSet, dumb map[int32]bool, limit
 	if got := s.Gaps(nil, limit, n); !slices.Equal(got, gaps) {
 		t.Fatalf("seed %d: first %d gaps of %s are %v, got %v", seed, n, s.Text(), gaps, got)
 	}
-	again := ParseIndexes(s.Text(), math.MaxInt32)
+	again := Parse(s.Text(), math.MaxInt32)
 	if !again.Equal(s) || again.Len() != s.Len() {
 		t.Fatalf("seed %d: %q reads back as %q", seed, s.Text(), again.Text())
 	}
@@ -88,7 +88,7 @@ func TestIndexesAreWrittenAsTheAPIWritesThem(t *testing.T) {
 		{"a range may begin where the one before ends", "1-3,3-4", 10, "1-4"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			s := ParseIndexes(row.in, row.limit)
+			s := Parse(row.in, row.limit)
 			if got := s.Text(); got != row.want {
 				t.Errorf("%q reads as %q, want %q", row.in, got, row.want)
 			}
@@ -98,7 +98,7 @@ func TestIndexesAreWrittenAsTheAPIWritesThem(t *testing.T) {
 
 // J-076: whether something has to be trimmed is asked of the highest index.
 func TestASetIsBelowWhatIsAboveItsHighestIndex(t *testing.T) {
-	s, empty := ParseIndexes("1,3-5", 10), IndexSet{}
+	s, empty := Parse("1,3-5", 10), Set{}
 	for limit, want := range map[int32]bool{0: false, 4: false, 5: false, 6: true, 10: true} {
 		if s.Below(limit) != want {
 			t.Errorf("1,3-5 below %d: %v", limit, !want)
@@ -107,7 +107,7 @@ func TestASetIsBelowWhatIsAboveItsHighestIndex(t *testing.T) {
 	if !empty.Below(0) {
 		t.Error("the empty set is below everything")
 	}
-	other := ParseIndexes("1,3-6", 10)
+	other := Parse("1,3-6", 10)
 	if s.Equal(&other) || !s.Equal(&s) {
 		t.Error("1,3-5 equals itself, and not 1,3-6")
 	}

@@ -1,4 +1,4 @@
-package projector
+package indexset
 
 import (
 	"slices"
@@ -10,29 +10,29 @@ import (
 // span is the completion indexes from first through last.
 type span struct{ first, last int32 }
 
-// IndexSet is a set of completion indexes, kept as sorted spans that neither touch nor overlap. The zero value is empty.
+// Set is a set of completion indexes, kept as sorted spans that neither touch nor overlap. The zero value is empty.
 // Its cost depends on the number of spans, not of indexes.
-type IndexSet struct {
+type Set struct {
 	spans []span
 	count int32
 }
 
 // Len is the number of indexes in the set.
-func (s *IndexSet) Len() int32 { return s.count }
+func (s *Set) Len() int32 { return s.count }
 
 // at is the place of the first span that ends at or after i.
-func (s *IndexSet) at(i int32) int {
+func (s *Set) at(i int32) int {
 	return sort.Search(len(s.spans), func(k int) bool { return s.spans[k].last >= i })
 }
 
 // Has reports whether i is in the set.
-func (s *IndexSet) Has(i int32) bool {
+func (s *Set) Has(i int32) bool {
 	k := s.at(i)
 	return k < len(s.spans) && s.spans[k].first <= i
 }
 
-// all yields the indexes in the set, ascending.
-func (s *IndexSet) all(yield func(int32) bool) {
+// All yields the indexes in the set, ascending.
+func (s *Set) All(yield func(int32) bool) {
 	for _, p := range s.spans {
 		for i := p.first; i <= p.last; i++ {
 			if !yield(i) {
@@ -43,7 +43,7 @@ func (s *IndexSet) all(yield func(int32) bool) {
 }
 
 // Add puts i into the set and reports whether it was not there.
-func (s *IndexSet) Add(i int32) bool {
+func (s *Set) Add(i int32) bool {
 	k := s.at(i)
 	if k < len(s.spans) && s.spans[k].first <= i {
 		return false
@@ -66,7 +66,7 @@ func (s *IndexSet) Add(i int32) bool {
 }
 
 // Remove takes i out of the set and reports whether it was there.
-func (s *IndexSet) Remove(i int32) bool {
+func (s *Set) Remove(i int32) bool {
 	k := s.at(i)
 	if k == len(s.spans) || s.spans[k].first > i {
 		return false
@@ -87,7 +87,7 @@ func (s *IndexSet) Remove(i int32) bool {
 }
 
 // AddAll puts all of o into the set.
-func (s *IndexSet) AddAll(o *IndexSet) {
+func (s *Set) AddAll(o *Set) {
 	if len(s.spans) == 0 {
 		*s = o.Clone()
 		return
@@ -100,7 +100,7 @@ func (s *IndexSet) AddAll(o *IndexSet) {
 }
 
 // Trim takes out every index from limit on.
-func (s *IndexSet) Trim(limit int32) {
+func (s *Set) Trim(limit int32) {
 	k := s.at(limit)
 	if k < len(s.spans) && s.spans[k].first < limit {
 		s.spans[k].last = limit - 1
@@ -114,7 +114,7 @@ func (s *IndexSet) Trim(limit int32) {
 }
 
 // Gaps appends to buf the lowest indexes below limit that are not in the set, at most n of them.
-func (s *IndexSet) Gaps(buf []int32, limit int32, n int) []int32 {
+func (s *Set) Gaps(buf []int32, limit int32, n int) []int32 {
 	next := int32(0)
 	for _, p := range s.spans {
 		for ; next < p.first && next < limit && n > 0; next++ {
@@ -134,19 +134,19 @@ func (s *IndexSet) Gaps(buf []int32, limit int32, n int) []int32 {
 }
 
 // Below reports whether every index in the set is below limit.
-func (s *IndexSet) Below(limit int32) bool {
+func (s *Set) Below(limit int32) bool {
 	return len(s.spans) == 0 || s.spans[len(s.spans)-1].last < limit
 }
 
 // Clone is an independent copy.
-func (s *IndexSet) Clone() IndexSet { return IndexSet{spans: slices.Clone(s.spans), count: s.count} }
+func (s *Set) Clone() Set { return Set{spans: slices.Clone(s.spans), count: s.count} }
 
 // Equal reports whether both sets hold the same indexes.
-func (s *IndexSet) Equal(o *IndexSet) bool { return slices.Equal(s.spans, o.spans) }
+func (s *Set) Equal(o *Set) bool { return slices.Equal(s.spans, o.spans) }
 
 // Text is the API's form of the set (J-041): increasing decimals joined by commas; three or more in a row as
 // first-last, exactly two as first,last.
-func (s *IndexSet) Text() string {
+func (s *Set) Text() string {
 	var b []byte
 	for _, p := range s.spans {
 		if len(b) > 0 {
@@ -165,10 +165,10 @@ func (s *IndexSet) Text() string {
 	return string(b)
 }
 
-// ParseIndexes reads the API's form (J-042): corrupt parts are skipped, a part that starts at or above limit ends the
+// Parse reads the API's form (J-042): corrupt parts are skipped, a part that starts at or above limit ends the
 // reading, a range that passes it is clipped, and neighbours are merged.
-func ParseIndexes(text string, limit int32) IndexSet {
-	var s IndexSet
+func Parse(text string, limit int32) Set {
+	var s Set
 	for part := range strings.SplitSeq(text, ",") {
 		from, to, ranged := strings.Cut(part, "-")
 		first, err := strconv.ParseInt(from, 10, 32)
@@ -190,7 +190,7 @@ func ParseIndexes(text string, limit int32) IndexSet {
 }
 
 // append puts a range at the end; what does not follow the last span is dropped, as the text form is increasing.
-func (s *IndexSet) append(first, last int32) {
+func (s *Set) append(first, last int32) {
 	if n := len(s.spans); n > 0 {
 		p := &s.spans[n-1]
 		if first <= p.last {
