@@ -47,7 +47,7 @@ const runLogName = "state/log"
 func tell(t *testing.T, r *rand.Rand) *running {
 	t.Helper()
 	w := world.New(world.Config{Seed: r.Uint64(), Kubelet: kubelet.Config{RunTime: kubelet.Range{Max: 40 * time.Millisecond}}})
-	server := httpapi.New(w)
+	server := httpapi.New(httpapi.Config{World: w})
 	defer server.Close()
 	root := t.TempDir()
 	recorder, err := powercut.NewRecorder(root)

@@ -62,9 +62,7 @@ func perform[T any](ctx context.Context, c *Client, call Call, effect func(reque
 	r := request{actor: c.actor, verb: call.Verb, subresource: call.Subresource}
 	answer, err := none, fault.refusal(call)
 	if err == nil {
-		if fault.Kind == TouchedByAnother {
-			s.Touch("someone", call.Kind, call.Namespace, call.Name)
-		}
+		s.interfere(fault.Kind, call)
 		answer, err = effect(r)
 		if hidden := fault.hidden(call); hidden != nil {
 			answer, err = none, hidden

@@ -58,12 +58,14 @@ const (
 	QuotaExceeded               // 403 "exceeded quota", no effect
 	WebhookDenied               // 403 of an admission webhook, no effect
 	TouchedByAnother            // another client edits the object just before; the call itself goes through, or gets its 409
+	ReplacedByAnother           // another client deletes the object just before, and creates another one of its name
+	CopiedByAnother             // another client creates one like the object just before, named NAME-copy
 	faultKinds
 )
 
 var faultNames = [faultKinds]string{
 	"none", "timeout-before", "timeout-after", "timeout-late", "too-many-requests", "server-error", "server-error-after",
-	"unavailable", "connection-refused", "quota", "webhook", "touched",
+	"unavailable", "connection-refused", "quota", "webhook", "touched", "replaced", "copied",
 }
 
 func (k FaultKind) String() string { return faultNames[k] }
@@ -124,7 +126,7 @@ func (k FaultKind) fits(c Call) bool {
 		return !read
 	case QuotaExceeded:
 		return c.Verb == "create"
-	case TouchedByAnother:
+	case TouchedByAnother, ReplacedByAnother, CopiedByAnother:
 		return !read && c.Verb != "create"
 	}
 	return true

@@ -106,19 +106,29 @@ var errModified = errors.New("the object has been modified; please apply your ch
 // without a resource version is refused: J-206 asks controllers to send the one they read, and this model has no other
 // clients.
 func (s *Server) beginUpdate(in *batchv1.Job) (stored, job *batchv1.Job, err error) {
-	o, err := s.get(Jobs, keyOf(in))
+	job = wireJob(in)
+	o, err := s.replaces(Jobs, job)
 	if err != nil {
 		return nil, nil, err
 	}
-	stored, job = o.(*batchv1.Job), wireJob(in)
-	if job.UID != "" && job.UID != stored.UID {
-		return nil, nil, uidConflict(Jobs, job.Name, job.UID, stored.UID)
+	return o.(*batchv1.Job), job, nil
+}
+
+// replaces finds the stored object that an update replaces, and completes what was sent. An update of another UID or resource
+// version is a conflict.
+func (s *Server) replaces(k Kind, sent Object) (stored Object, err error) {
+	stored, err = s.get(k, keyOf(sent))
+	if err != nil {
+		return nil, err
 	}
-	if job.ResourceVersion != "" && job.ResourceVersion != stored.ResourceVersion {
-		return nil, nil, apierrors.NewConflict(Jobs.resource(), job.Name, errModified)
+	if uid := sent.GetUID(); uid != "" && uid != stored.GetUID() {
+		return nil, uidConflict(k, sent.GetName(), uid, stored.GetUID())
 	}
-	keepSystemFields(stored, job)
-	return stored, job, nil
+	if version := sent.GetResourceVersion(); version != "" && version != stored.GetResourceVersion() {
+		return nil, apierrors.NewConflict(k.resource(), sent.GetName(), errModified)
+	}
+	keepSystemFields(stored, sent)
+	return stored, nil
 }
 
 func uidConflict(k Kind, name string, sent, stored types.UID) error {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,12 +25,13 @@ const (
 	Pods       Kind = "pods"
 	Workloads  Kind = "workloads"
 	PodGroups  Kind = "podgroups"
+	Leases     Kind = "leases"
 )
 
 // kinds in the order in which they are walked.
-var kinds = []Kind{Namespaces, Jobs, Pods, Workloads, PodGroups}
+var kinds = []Kind{Namespaces, Jobs, Pods, Workloads, PodGroups, Leases}
 
-// Object is what the server stores: a *corev1.Namespace, *batchv1.Job, *corev1.Pod, or a Workload or PodGroup.
+// Object is what the server stores: a *corev1.Namespace, *batchv1.Job, *corev1.Pod, *coordinationv1.Lease, or a Workload or PodGroup.
 type Object interface {
 	metav1.Object
 	runtime.Object
@@ -49,19 +51,30 @@ func keyOf(o Object) Key { return Key{o.GetNamespace(), o.GetName()} }
 
 // KindOf returns the resource of o.
 func KindOf(o Object) Kind {
+	k, ok := modelled(o)
+	if !ok {
+		panic(fmt.Sprintf("object of type %T is not modelled", o))
+	}
+	return k
+}
+
+// modelled returns the resource of o, and whether the server knows it.
+func modelled(o runtime.Object) (Kind, bool) {
 	switch o.(type) {
 	case *corev1.Namespace:
-		return Namespaces
+		return Namespaces, true
 	case *batchv1.Job:
-		return Jobs
+		return Jobs, true
 	case *corev1.Pod:
-		return Pods
+		return Pods, true
 	case *schedulingv1alpha2.Workload:
-		return Workloads
+		return Workloads, true
 	case *schedulingv1alpha2.PodGroup:
-		return PodGroups
+		return PodGroups, true
+	case *coordinationv1.Lease:
+		return Leases, true
 	}
-	panic(fmt.Sprintf("object of type %T is not modelled", o))
+	return "", false
 }
 
 // VersionOf returns o's resource version, 0 when it has none.
@@ -95,6 +108,8 @@ func (k Kind) groupKind() schema.GroupKind {
 		return schema.GroupKind{Group: schedulingv1alpha2.GroupName, Kind: "Workload"}
 	case PodGroups:
 		return schema.GroupKind{Group: schedulingv1alpha2.GroupName, Kind: "PodGroup"}
+	case Leases:
+		return schema.GroupKind{Group: coordinationv1.GroupName, Kind: "Lease"}
 	default:
 		return schema.GroupKind{Kind: "Namespace"}
 	}

@@ -101,24 +101,3 @@ func releasable(o Object) bool {
 	grace := o.GetDeletionGracePeriodSeconds()
 	return o.GetDeletionTimestamp() != nil && len(o.GetFinalizers()) == 0 && (grace == nil || *grace == 0)
 }
-
-// Touch gives the object a new resource version without a change that matters, as another client's edit of an annotation
-// does. It does nothing when there is no such object.
-func (s *Server) Touch(actor string, k Kind, namespace, name string) {
-	before, ok := s.tables[k].live[Key{namespace, name}]
-	if !ok {
-		return
-	}
-	s.touched++
-	after := clone(before)
-	annotations := after.GetAnnotations()
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	annotations[AnnotationTouched] = strconv.FormatUint(s.touched, 10)
-	after.SetAnnotations(annotations)
-	s.update(request{actor: actor, verb: "patch"}, before, after)
-}
-
-// AnnotationTouched is what [Server.Touch] edits.
-const AnnotationTouched = "sim.jobledger.dev/touched"

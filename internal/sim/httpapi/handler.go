@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,6 +27,7 @@ const Actor = "controller"
 
 var kinds = map[apiserver.Kind]schema.GroupVersionKind{
 	apiserver.Jobs: batchv1.SchemeGroupVersion.WithKind("Job"), apiserver.Pods: corev1.SchemeGroupVersion.WithKind("Pod"),
+	apiserver.Leases: coordinationv1.SchemeGroupVersion.WithKind("Lease"),
 }
 
 // ServeHTTP implements http.Handler.
@@ -37,28 +39,51 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	target, err := parse(r.URL.Path)
 	switch {
 	case err != nil:
+	case s.cfg.Forbid:
+		err = apierrors.NewForbidden(target.resource(), target.name, errors.New("this user has no role"))
 	case r.Method == http.MethodGet && target.name == "" && r.URL.Query().Get("watch") != "":
 		err = s.watch(w, r, target)
 	default:
-		var object any
-		s.Do(func(world *world.World) { object, err = serve(world.Server, r, target) })
-		if err == nil {
-			code := http.StatusOK
-			if r.Method == http.MethodPost {
-				code = http.StatusCreated
-			}
-			answer(w, code, object)
-		}
+		err = s.carryOut(w, r, target)
 	}
 	if err != nil {
 		refuse(w, err)
 	}
 }
 
+// carryOut answers what is no watch.
+func (s *Server) carryOut(w http.ResponseWriter, r *http.Request, p path) (err error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	var object any
+	s.Do(func(*world.World) {
+		s.note(r, body)
+		object, err = s.serve(r, p, body)
+	})
+	if err != nil {
+		return err
+	}
+	code := http.StatusOK
+	if r.Method == http.MethodPost {
+		code = http.StatusCreated
+	}
+	answer(w, code, object)
+	return nil
+}
+
 // path is what a request is about.
 type path struct {
 	kind                         apiserver.Kind // or events
 	namespace, name, subresource string
+}
+
+// events are taken, and not kept.
+const events = "events"
+
+func (p path) resource() schema.GroupResource {
+	return schema.GroupResource{Group: kinds[p.kind].Group, Resource: string(p.kind)}
 }
 
 // parse takes /api/v1/pods, /apis/batch/v1/namespaces/NS/jobs/NAME/status and the like.
@@ -71,30 +96,26 @@ func parse(url string) (p path, err error) {
 	if !ok || len(parts) > 3 {
 		return p, apierrors.NewNotFound(schema.GroupResource{}, url)
 	}
+	if _, served := kinds[apiserver.Kind(parts[0])]; !served && parts[0] != events {
+		return p, apierrors.NewNotFound(schema.GroupResource{Resource: parts[0]}, url)
+	}
 	for i, field := range []*string{(*string)(&p.kind), &p.name, &p.subresource}[:len(parts)] {
 		*field = parts[i]
 	}
 	return p, nil
 }
 
-// serve carries out what is no watch.
-func serve(server *apiserver.Server, r *http.Request, p path) (any, error) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
-	}
-	client, ctx := server.Client(Actor), r.Context()
+// serve carries out a request.
+func (s *Server) serve(r *http.Request, p path, body []byte) (any, error) {
+	client, ctx := s.client, r.Context()
 	switch r.Method + " " + string(p.kind) + " " + p.subresource {
 	case "POST events ", "PATCH events ":
 		return json.RawMessage(`{}`), nil
-	case "GET pods ", "GET jobs ":
+	case "GET pods ", "GET jobs ", "GET leases ":
 		if p.name == "" {
-			return list(server, r, p), nil
+			return s.list(r, p)
 		}
-		if p.kind == apiserver.Jobs {
-			return typed(client.GetJob(ctx, p.namespace, p.name))
-		}
-		return typed(client.FindPod(ctx, p.namespace, p.name))
+		return s.get(r, p)
 	case "POST pods ":
 		pod, err := decode[*corev1.Pod](body)
 		if err != nil {
@@ -102,9 +123,28 @@ func serve(server *apiserver.Server, r *http.Request, p path) (any, error) {
 		}
 		pod.Namespace = p.namespace
 		return typed(client.CreatePod(ctx, pod))
+	case "POST leases ":
+		lease, err := decode[*coordinationv1.Lease](body)
+		if err != nil {
+			return nil, err
+		}
+		lease.Namespace = p.namespace
+		return typed(client.CreateLease(ctx, lease))
 	case "PATCH pods ":
 		return typed(client.PatchPod(ctx, p.namespace, p.name, body))
-	case "DELETE pods ":
+	case "PUT leases ":
+		lease, err := decode[*coordinationv1.Lease](body)
+		if err != nil {
+			return nil, err
+		}
+		return typed(client.UpdateLease(ctx, lease))
+	case "PUT jobs status":
+		job, err := decode[*batchv1.Job](body)
+		if err != nil {
+			return nil, err
+		}
+		return typed(client.UpdateJobStatus(ctx, job))
+	case "DELETE pods ", "DELETE leases ":
 		options, err := decode[*metav1.DeleteOptions](body)
 		if err != nil {
 			return nil, err
@@ -113,16 +153,21 @@ func serve(server *apiserver.Server, r *http.Request, p path) (any, error) {
 		if options.Preconditions != nil {
 			want = *options.Preconditions
 		}
-		err = client.DeletePod(ctx, p.namespace, p.name, deref(want.UID), deref(want.ResourceVersion))
+		err = client.Delete(ctx, p.kind, p.namespace, p.name, apiserver.DeleteOptions{UID: deref(want.UID), ResourceVersion: deref(want.ResourceVersion)})
 		return &metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusSuccess}, err
-	case "PUT jobs status":
-		job, err := decode[*batchv1.Job](body)
-		if err != nil {
-			return nil, err
-		}
-		return typed(client.UpdateJobStatus(ctx, job))
 	}
-	return nil, apierrors.NewMethodNotSupported(schema.GroupResource{Resource: string(p.kind)}, r.Method)
+	return nil, apierrors.NewMethodNotSupported(p.resource(), r.Method)
+}
+
+// get reads one object.
+func (s *Server) get(r *http.Request, p path) (any, error) {
+	switch p.kind {
+	case apiserver.Jobs:
+		return typed(s.client.GetJob(r.Context(), p.namespace, p.name))
+	case apiserver.Leases:
+		return typed(s.client.GetLease(r.Context(), p.namespace, p.name))
+	}
+	return typed(s.client.FindPod(r.Context(), p.namespace, p.name))
 }
 
 func deref[T any](p *T) (v T) {
@@ -134,7 +179,7 @@ func deref[T any](p *T) (v T) {
 
 // decode reads protobuf or JSON.
 func decode[T runtime.Object](body []byte) (o T, err error) {
-	object, _, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
+	object, err := decodeAny(body)
 	if err != nil {
 		return o, apierrors.NewBadRequest(err.Error())
 	}
@@ -145,6 +190,11 @@ func decode[T runtime.Object](body []byte) (o T, err error) {
 	return o, nil
 }
 
+func decodeAny(body []byte) (runtime.Object, error) {
+	object, _, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
+	return object, err
+}
+
 // typed is an object with its kind, which clients need to decode it.
 func typed[T apiserver.Object](o T, err error) (any, error) {
 	if err != nil {
@@ -152,23 +202,6 @@ func typed[T apiserver.Object](o T, err error) (any, error) {
 	}
 	o.GetObjectKind().SetGroupVersionKind(kinds[apiserver.KindOf(o)])
 	return o, nil
-}
-
-// list is all objects of a kind, or those that the request asks for by namespace or name.
-func list(server *apiserver.Server, r *http.Request, p path) any {
-	all := server.List(p.kind)
-	items := []any{}
-	_, name, _ := strings.Cut(r.URL.Query().Get("fieldSelector"), metav1.ObjectNameField+"=")
-	for _, o := range all.Items {
-		if p.in(o) && (name == "" || o.GetName() == name) {
-			o, _ := typed(o, nil)
-			items = append(items, o)
-		}
-	}
-	return map[string]any{
-		"kind": kinds[p.kind].Kind + "List", "apiVersion": kinds[p.kind].GroupVersion().String(),
-		"metadata": map[string]string{"resourceVersion": strconv.FormatUint(all.Version, 10)}, "items": items,
-	}
 }
 
 func (p path) in(o apiserver.Object) bool {
@@ -181,13 +214,16 @@ func answer(w http.ResponseWriter, code int, object any) {
 	_ = json.NewEncoder(w).Encode(object) // the client may be gone
 }
 
-// refuse answers with the Status of an error.
+// refuse answers with the Status of an error. An error that is none of a server's, such as a timeout, cuts the connection.
 func refuse(w http.ResponseWriter, err error) {
 	var known apierrors.APIStatus
 	if !errors.As(err, &known) {
-		known = apierrors.NewInternalError(err)
+		panic(http.ErrAbortHandler) // net/http closes the connection without a word
 	}
 	status := known.Status()
 	status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+	if d := status.Details; d != nil && d.RetryAfterSeconds > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(d.RetryAfterSeconds)))
+	}
 	answer(w, int(status.Code), status)
 }

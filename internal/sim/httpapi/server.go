@@ -2,30 +2,51 @@ package httpapi
 
 import (
 	"context"
+	"io"
 	"net/http/httptest"
 	"sync"
 	"time"
 
+	"github.com/jobledger/jobledger/internal/sim/apiserver"
 	"github.com/jobledger/jobledger/internal/sim/world"
 )
+
+// Config is what a Server is made from; only World is needed.
+type Config struct {
+	// World is served. It must not be used otherwise any more: see [Server.Do].
+	World *world.World
+	// MaxPage is the most objects on a page of a list for which the client set a limit; 0 is no bound but the client's.
+	MaxPage int
+	// Writes gets a line for each request that is no read, before it is carried out: METHOD PATH BODY, the body in JSON. Lines are
+	// written one at a time. Nil for none.
+	Writes io.Writer
+	// Forbid refuses everything but the version with 403, as to a user who has no role.
+	Forbid bool
+}
 
 // Server serves a world. Make it with New, and Close it.
 type Server struct {
 	URL string
 
+	cfg  Config
 	http *httptest.Server
 	stop chan struct{} // closed by Close
 	wake chan struct{} // something may be due earlier than it was
 
 	mu      sync.Mutex
 	world   *world.World
+	client  *apiserver.Client
 	version uint64        // the newest that watches were told of
 	changed chan struct{} // closed when the version grows
 }
 
-// New serves a world, whose clock is the wall clock from now on. The world must not be used otherwise any more.
-func New(w *world.World) *Server {
-	s := &Server{world: w, stop: make(chan struct{}), wake: make(chan struct{}, 1), changed: make(chan struct{})}
+// New serves a world, whose clock is the wall clock from now on.
+func New(cfg Config) *Server {
+	s := &Server{
+		cfg: cfg, world: cfg.World, client: cfg.World.Server.Client(Actor),
+		stop: make(chan struct{}), wake: make(chan struct{}, 1), changed: make(chan struct{}),
+	}
+	s.client.Faults = cfg.World.Server.AnnotatedFaults()
 	s.http = httptest.NewServer(s)
 	s.URL = s.http.URL
 	go s.run() // ends with Close

@@ -25,7 +25,13 @@ func serve(t *testing.T, contentType string) (kubernetes.Interface, *httpapi.Ser
 	if _, err := w.Users.Create(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "job"}, Spec: batchv1.JobSpec{Template: template()}}); err != nil {
 		t.Fatal(err)
 	}
-	server := httpapi.New(w)
+	return connect(t, httpapi.Config{World: w}, contentType)
+}
+
+// connect serves a world, and makes a client of it.
+func connect(t *testing.T, cfg httpapi.Config, contentType string) (kubernetes.Interface, *httpapi.Server) {
+	t.Helper()
+	server := httpapi.New(cfg)
 	t.Cleanup(server.Close)
 	client, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL, ContentConfig: rest.ContentConfig{ContentType: contentType}})
 	if err != nil {

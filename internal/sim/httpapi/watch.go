@@ -5,11 +5,10 @@ import (
 	"net/http"
 	"strconv"
 
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/jobledger/jobledger/internal/sim/apiserver"
 	"github.com/jobledger/jobledger/internal/sim/world"
@@ -88,11 +87,12 @@ func unread(c *apiserver.Cursor) (all []apiserver.Event, ended bool) {
 
 // bookmark ends the objects that there are already.
 func bookmark(k apiserver.Kind, version uint64) apiserver.Object {
-	meta := metav1.ObjectMeta{
-		ResourceVersion: strconv.FormatUint(version, 10), Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"},
+	empty, err := scheme.Scheme.New(kinds[k])
+	if err != nil {
+		panic(err) // kinds has those of the scheme
 	}
-	if k == apiserver.Jobs {
-		return &batchv1.Job{ObjectMeta: meta}
-	}
-	return &corev1.Pod{ObjectMeta: meta}
+	o := empty.(apiserver.Object)
+	o.SetResourceVersion(strconv.FormatUint(version, 10))
+	o.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
+	return o
 }

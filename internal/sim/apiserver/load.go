@@ -1,0 +1,64 @@
+package apiserver
+
+import (
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// actorLoad is the name under which loaded objects are logged.
+const actorLoad = "loader"
+
+// Load stores an object as a cluster may have it that has run for a while: its UID, times, finalizers and status stay as they are
+// given, and nothing is validated. Only what every stored object has is filled in: a UID, a creation time, the defaults of its kind
+// and its namespace. It refuses a kind that is not modelled, a name that is taken, and faults that there are not.
+func (s *Server) Load(in runtime.Object) error {
+	kind, ok := modelled(in)
+	if !ok {
+		return fmt.Errorf("objects of type %T are not modelled", in)
+	}
+	o := in.DeepCopyObject().(Object)
+	if err := checkAnnotatedFaults(o); err != nil {
+		return fmt.Errorf("%s %s: %w", kind, keyOf(o), err)
+	}
+	if _, taken := s.tables[kind].live[keyOf(o)]; taken {
+		return apierrors.NewAlreadyExists(kind.resource(), o.GetName())
+	}
+	if namespace := o.GetNamespace(); s.tables[Namespaces].live[Key{Name: namespace}] == nil && namespace != "" {
+		if _, err := s.createNamespace(actorLoad, namespace); err != nil {
+			return err
+		}
+	}
+	o = withDefaults(o)
+	if o.GetUID() == "" {
+		o.SetUID(s.newUID())
+	}
+	if at := o.GetCreationTimestamp(); at.IsZero() {
+		o.SetCreationTimestamp(s.now())
+	}
+	s.commit(request{actor: actorLoad, verb: "create"}, nil, o)
+	return nil
+}
+
+// withDefaults is an object as it would arrive over the network, with the defaults of its kind.
+func withDefaults(o Object) Object {
+	switch o := o.(type) {
+	case *batchv1.Job:
+		job := wireJob(o)
+		defaultJob(job)
+		return job
+	case *corev1.Pod:
+		pod := wirePod(o)
+		defaultPodSpec(&pod.Spec)
+		if pod.Status.Phase == "" {
+			pod.Status.Phase = corev1.PodPending
+		}
+		return pod
+	}
+	o.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{}) // stored objects do not carry their kind
+	return o
+}

@@ -1,0 +1,33 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+)
+
+// note writes a line about a request that is no read.
+func (s *Server) note(r *http.Request, body []byte) {
+	if s.cfg.Writes == nil || r.Method == http.MethodGet {
+		return
+	}
+	if _, err := fmt.Fprintf(s.cfg.Writes, "%s %s %s\n", r.Method, r.URL.Path, asJSON(body)); err != nil {
+		panic(err) // a log that lacks a write proves nothing
+	}
+}
+
+// asJSON is a body on one line: JSON as it was sent, an object that was sent as protobuf in JSON.
+func asJSON(body []byte) []byte {
+	var line bytes.Buffer
+	if json.Compact(&line, body) == nil {
+		return line.Bytes()
+	}
+	object, err := decodeAny(body)
+	if err == nil {
+		if text, err := json.Marshal(object); err == nil {
+			return text
+		}
+	}
+	return fmt.Appendf(nil, "%q", body)
+}
