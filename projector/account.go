@@ -157,8 +157,11 @@ func (j *Job) enter(p *Pod) {
 	p.in.heldCounted = p.stage == Holding && !p.Ignored()
 	// One that is held back was fresh before, and one that is ignored delays others, too (J-105).
 	ignored := p.Held() && p.Ignored() && !p.Surplus && j.indexValid(p)
-	if p.stage == Unlisted || ignored {
+	switch {
+	case p.stage == Unlisted || ignored:
 		j.note(p)
+	case p.noted && !j.indexValid(p) && !j.accounted(p):
+		j.unnote(p)
 	}
 	j.count(p, 1)
 	j.hold(p, 1)

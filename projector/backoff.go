@@ -38,6 +38,16 @@ func (j *Job) note(p *Pod) {
 	j.ends.end(j.Now, at, p.Phase == events.PodSucceeded)
 }
 
+// unnote takes a failure out of the record again: the spec that was seen in the same turn has no place for the pod's index any more,
+// so it is not counted (J-031).
+func (j *Job) unnote(p *Pod) {
+	if at := slices.Index(j.ends.failed, p.ended); p.Phase != events.PodSucceeded && j.ends.at == j.Now && at >= 0 {
+		p.noted = false
+		j.ends.failed = slices.Delete(slices.Clone(j.ends.failed), at, at+1)
+		j.ends.add()
+	}
+}
+
 func (b *backoff) end(turn, at events.Time, succeeded bool) {
 	if b.at != turn {
 		b.at, b.before, b.failed, b.success = turn, b.failures, nil, 0
@@ -47,6 +57,11 @@ func (b *backoff) end(turn, at events.Time, succeeded bool) {
 	} else {
 		b.failed = append(b.failed, at)
 	}
+	b.add()
+}
+
+// add makes the record of what there was before the turn and of what ended in it.
+func (b *backoff) add() {
 	switch {
 	case b.success == 0: // only failures: they add up
 		b.failures = slices.Concat(b.before, b.failed)

@@ -112,6 +112,7 @@ var Allowed = []*Difference{
 			return strings.Contains(line, " SuccessfulCreate ") || strings.Contains(line, ": active=") || isLine(line, "+", " pod of ", " Running deleted=false ")
 		},
 		Shows: func(diff string) bool { return strings.Contains(diff, "+ pod of ") },
+		Parts: true,
 	},
 	{
 		Rule:     "J-049, J-074",
