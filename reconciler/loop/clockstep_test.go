@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// checkClock sets the clock after every record of a script, an hour forward and a day back, and asks that each Job is then decided as
-// it would have been without, at any later time: what has been served of a wait stays served (design §4).
+// checkClock sets the clock after every record of a script, once an hour forward and once a day back. Each Job must then be decided
+// as it would be without the change, at any later time: a part of a wait that has passed stays passed (design §4).
 func (m *machine) checkClock() {
 	m.t.Helper()
 	w := projector.NewWorld()
@@ -71,8 +71,8 @@ func (m *machine) copyOf(w *projector.World, s events.Stream) projector.Subject 
 	return other.Subject(s)
 }
 
-// decidedAt is what is decided at a time that the clock calls t and step more, and in how long it is looked at again. Times that
-// commands carry are left out: those of before are as they were published, those of now as the clock has them.
+// decidedAt is the decision at the time t, on a clock that was moved by step, and the wait until the next look at the Job. It leaves
+// out the times in commands: an older command carries its time as published, a new one carries the time of the moved clock.
 func decidedAt(j projector.Subject, t events.Time, step time.Duration) string {
 	d := reconciler.DecideAt(j, t.Add(step))
 	var b strings.Builder

@@ -8,8 +8,9 @@ import (
 	"github.com/jobledger/jobledger/reconciler/loop"
 )
 
-// TestTheEndOfAnAdoptionCostsTheSameAmongManyPodsThatNobodyOwns counts allocations, which do not depend on the machine (design
-// §3): a Job that is made again with the selector of one that was deleted without its pods adopts them all (J-175).
+// TestTheEndOfAnAdoptionCostsTheSameAmongManyPodsThatNobodyOwns: a Job was deleted without its pods, and another one with its
+// selector is made. The new Job adopts all the pods (J-175). The test counts allocations, which do not depend on the machine (design
+// §3).
 func TestTheEndOfAnAdoptionCostsTheSameAmongManyPodsThatNobodyOwns(t *testing.T) {
 	const ends = 100
 	cost := func(pods int) float64 {

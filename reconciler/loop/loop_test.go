@@ -78,8 +78,8 @@ func TestCommandsWaitForTheirRecord(t *testing.T) {
 	}
 }
 
-// TestAStopGivesBackWhatWasNotSent: a command whose record is not durable when the stop comes never leaves, and the log says
-// so; one that had left is waited for.
+// TestAStopGivesBackWhatWasNotSent: when the controller stops, a command whose record is not yet durable is never sent, and the log
+// says so. A command that was already sent is awaited.
 func TestAStopGivesBackWhatWasNotSent(t *testing.T) {
 	m := newMachine(t)
 	m.do("start")
@@ -105,8 +105,8 @@ func TestAStopGivesBackWhatWasNotSent(t *testing.T) {
 	m.check()
 }
 
-// TestATryIsAwaitedThroughAStop: of a create that is cancelled while a try of it may be on its way, a stop says neither that
-// it was never sent, nor that it is to be sent: whoever has it gives it back (docs/design/0002).
+// TestATryIsAwaitedThroughAStop: a create is cancelled while one of its tries may still be on its way. A stop then says neither that
+// the create was never sent nor that it will be sent; the executor gives it back (docs/design/0002).
 func TestATryIsAwaitedThroughAStop(t *testing.T) {
 	m := newMachine(t)
 	m.log = memlog.New(events.Identity{LogID: "0f0f", Epoch: 1}, memlog.Manual())
@@ -134,8 +134,8 @@ func TestATryIsAwaitedThroughAStop(t *testing.T) {
 	}
 }
 
-// TestWhatIsReadLateBringsNothingBack: a pod is looked for by its name, and before the answer comes the watch has told of the pod
-// and of its end. The answer is no news; that of a Job that is gone neither.
+// TestWhatIsReadLateBringsNothingBack: the controller looks for a pod by its name. Before the answer comes, the watch reports the pod
+// and its end. The late answer changes nothing. Nor does the late answer to a read of a Job that is gone.
 func TestWhatIsReadLateBringsNothingBack(t *testing.T) {
 	m := newMachine(t)
 	m.do("start")
@@ -174,7 +174,7 @@ func TestWhatIsReadLateBringsNothingBack(t *testing.T) {
 	m.check()
 }
 
-// TestLeadershipIsRecorded: who holds the Lease says so when it starts, and before it stops because it lost it.
+// TestLeadershipIsRecorded: the holder of the Lease is recorded at the start, and the loss of the Lease before the controller stops.
 func TestLeadershipIsRecorded(t *testing.T) {
 	log := memlog.New(events.Identity{LogID: "0f0f", Epoch: 1})
 	l := loop.New(loop.Config{

@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/reconciler/loop"
 )
 
-// claiming is the observation of a pod whose annotation, with a seal that is right, names a create.
+// claiming observes a pod whose annotation names a create, with a valid seal.
 func claiming(job types.UID, epoch, ordinal uint64) loop.Input {
 	return loop.Input{Observation: &events.Observation{
 		Job: events.JobRef{Namespace: "ns", Name: "demo", UID: job}, Claim: events.Claim{Epoch: epoch, Job: job, Ordinal: ordinal},
@@ -18,8 +18,8 @@ func claiming(job types.UID, epoch, ordinal uint64) loop.Input {
 	}}
 }
 
-// TestAPodThatTheLogDidNotMakeProvesALoss: found before anything is decided, and also for a pod that is seen later. What the log knows,
-// and what is of an epoch that has ended, proves nothing.
+// TestAPodThatTheLogDidNotMakeProvesALoss: the loss is found before the first decision, and also when such a pod is seen later. A pod
+// that the log knows proves nothing, nor does a pod of an epoch that has ended.
 func TestAPodThatTheLogDidNotMakeProvesALoss(t *testing.T) {
 	for _, row := range []struct {
 		sentence string
@@ -67,7 +67,8 @@ func TestAPodThatTheLogDidNotMakeProvesALoss(t *testing.T) {
 	}
 }
 
-// TestBeginEpoch: after a loss the log goes on in another life, which says what was lost, and knows nothing of the cluster.
+// TestBeginEpoch: after a loss the log goes on in a new epoch. The new epoch says which records were lost, and begins without any
+// knowledge of the cluster.
 func TestBeginEpoch(t *testing.T) {
 	m := newMachine(t)
 	for _, command := range []string{"start", "synced", "job demo"} {
@@ -98,7 +99,7 @@ func TestBeginEpoch(t *testing.T) {
 	}
 }
 
-// TestTheStreamTellsOfALoss: what the publisher finds comes as an observation.
+// TestTheStreamTellsOfALoss: the publisher finds a loss, and reports it as an observation.
 func TestTheStreamTellsOfALoss(t *testing.T) {
 	m := newMachine(t)
 	m.do("start")

@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/internal/sim/notation"
 )
 
-// job observes a Job: what is not given stays as it was, or is the API's default.
+// job observes a Job. A field that the line does not give keeps its value; in a new Job it has the default of the API.
 func (m *machine) job(name string, args map[string]string) {
 	m.version++
 	o := m.jobs[name]

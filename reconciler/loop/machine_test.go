@@ -20,8 +20,8 @@ import (
 // epoch is when every script begins.
 const epoch = events.Time(1_700_000_000 * int64(time.Second))
 
-// machine is the whole machine but for its hands and eyes: a script says what was seen and what became of commands, and
-// reads what was written down.
+// machine is the whole controller without its informer and executor: a script gives the observations and the results of commands,
+// and reads the records.
 type machine struct {
 	t        *testing.T
 	log      *memlog.Log
@@ -226,7 +226,7 @@ func (m *machine) observe(all ...*events.Observation) {
 	m.turn(inputs...)
 }
 
-// pod observes a pod: demo#3 is the one that demo's third create made. What is not given stays as it was.
+// pod observes a pod: demo#3 is the pod of demo's third create. A field that the line does not give keeps its value.
 func (m *machine) pod(name string, args map[string]string) {
 	m.version++
 	jobName, number, _ := strings.Cut(name, "#")
@@ -308,8 +308,8 @@ func (m *machine) setPod(seen *events.PodSeen, key, value string) {
 	}
 }
 
-// group says what a search found: group demo workload=w podgroup=g, with foreign for a Workload and foreignPodGroup
-// for a PodGroup that is somebody else's.
+// group gives the result of a search: group demo workload=w podgroup=g. The word foreign says that the Workload belongs to another
+// owner, foreignPodGroup that the PodGroup does.
 func (m *machine) group(name string, args map[string]string) {
 	f := &events.GroupSeen{Workload: args["workload"], PodGroup: args["podgroup"]}
 	_, foreign := args["foreign"]
@@ -386,7 +386,7 @@ func (m *machine) ended(name string, args map[string]string) {
 	m.turn(loop.Input{Result: &events.TaskResult{Stream: stream, Ended: ended}})
 }
 
-// newestDecision is that of a Job.
+// newestDecision is the sequence of a Job's newest decision.
 func (m *machine) newestDecision(job string) (newest uint64) {
 	for rec, err := range m.log.Read(m.t.Context(), 1) {
 		m.must(err)
@@ -397,7 +397,8 @@ func (m *machine) newestDecision(job string) (newest uint64) {
 	return newest
 }
 
-// news is what has been written down since the script looked last, and when the loop will look again by itself.
+// news is the records since the script looked last, the commands that are tried again or taken back, and the time of the loop's
+// next wake.
 func (m *machine) news() string {
 	var b strings.Builder
 	for rec, err := range m.log.Read(m.t.Context(), m.shown+1) {
@@ -476,7 +477,7 @@ func (m *machine) show(b *strings.Builder, rec *events.Record) {
 	b.WriteString("\n")
 }
 
-// besides is what a command also says, which people who read the log do not ask for.
+// besides is the details of a command that the text of the log leaves out.
 func besides(c events.Command) string {
 	switch c := c.(type) {
 	case *events.AdoptPod:
@@ -491,7 +492,7 @@ func besides(c events.Command) string {
 	return ""
 }
 
-// check replays the whole log and asks that deciding again yields nothing.
+// check replays the whole log. After the last record the controller must have nothing to decide.
 func (m *machine) check() {
 	m.t.Helper()
 	r := replay.New()

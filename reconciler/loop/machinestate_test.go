@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// state is what the machine holds of a Job.
+// state prints the projection of a Job.
 func (m *machine) state(name string) string {
 	uid := types.UID("uid-" + name)
 	if n := m.lives[name]; n > 1 {

@@ -39,7 +39,7 @@ func (r *refusing) refuse(class events.RefusalClass) {
 	}})
 }
 
-// tries goes on until then, and refuses every try.
+// tries lets time pass until then, and refuses every try.
 func (r *refusing) tries(until events.Time, class events.RefusalClass) {
 	for {
 		wake := r.loop.Wake()
@@ -64,14 +64,14 @@ func (r *refusing) tries(until events.Time, class events.RefusalClass) {
 	}
 }
 
-// restart is a crash, and a start that lists the Job at once.
+// restart crashes the controller. The next one lists the Job at once.
 func (r *refusing) restart() {
 	r.do("start")
 	r.do("job demo")
 	r.do("synced")
 }
 
-// records counts the records of refusals, and all of the Job.
+// records counts the records of refusals, and all records of the Job.
 func (r *refusing) records() (refusals, all int) {
 	for rec, err := range r.log.ReadStream(r.t.Context(), events.JobStream("uid-demo"), 1, store.Forward) {
 		r.must(err)
@@ -114,9 +114,9 @@ func TestADayOfRefusalsIsAHandfulOfRecords(t *testing.T) {
 	r.check()
 }
 
-// TestRestartsDoNotChangeWhenARefusedCommandIsAskedAgain: the tries follow from the records alone, so they are the same with
-// crashes at any time in between (J-017, wants: timers that survive restarts). Probes come on top of them, and so does the try
-// that may have come due while no controller ran.
+// TestRestartsDoNotChangeWhenARefusedCommandIsAskedAgain: the times of the tries follow from the records alone, so crashes at any
+// time do not change them (J-017, wants: timers that survive restarts). Two kinds of tries come on top: probes, and a try that
+// came due while no controller ran.
 func TestRestartsDoNotChangeWhenARefusedCommandIsAskedAgain(t *testing.T) {
 	classes := []events.RefusalClass{events.RefusedQuota, events.RefusedQuota, events.RefusedForbidden, events.RefusedNamespaceTerminating, events.RefusedQuota}
 	for seed := range uint64(50) {
@@ -139,7 +139,7 @@ func TestRestartsDoNotChangeWhenARefusedCommandIsAskedAgain(t *testing.T) {
 	}
 }
 
-// TestTheClockMovesTriesAlong: what has been served of a wait stays served when the clock is set.
+// TestTheClockMovesTriesAlong: the part of a wait that has passed stays passed when the clock is set.
 func TestTheClockMovesTriesAlong(t *testing.T) {
 	r := newRefusing(t)
 	r.tries(epoch.Add(10*time.Second), events.RefusedQuota)
@@ -153,7 +153,7 @@ func TestTheClockMovesTriesAlong(t *testing.T) {
 	r.check()
 }
 
-// TestATryThatCameDueWhileNobodyRanIsMadeAtTheStart: however long the wait to the one after it is.
+// TestATryThatCameDueWhileNobodyRanIsMadeAtTheStart: however long the wait before the next try is.
 func TestATryThatCameDueWhileNobodyRanIsMadeAtTheStart(t *testing.T) {
 	r := newRefusing(t)
 	r.tries(epoch.Add(10*time.Minute), events.RefusedQuota)
@@ -201,7 +201,7 @@ func (c *crowd) answer(name events.CommandID) {
 	c.turn(loop.Input{Result: &events.TaskResult{Stream: stream, Ended: ended}})
 }
 
-// until goes on until then, or until no create is left that may be done; it returns when that was.
+// until lets time pass until then, or until done. It returns the time at which it ended.
 func (c *crowd) until(then events.Time, done func() bool) events.Time {
 	for !done() {
 		asks, _ := c.loop.Asks()
@@ -230,9 +230,8 @@ func isCreate(task events.Task) bool {
 	return is
 }
 
-// TestOneCreateOfANamespaceProbes: while the creates of a namespace are refused one of them is asked every four seconds, and the
-// first that is done frees the others, within five seconds after the cause is gone. Those tries are neither recorded
-// nor do they move a wait.
+// TestOneCreateOfANamespaceProbes: while the creates of a namespace are refused, one of them is tried every four seconds. The first
+// that succeeds frees the others, within five seconds after the cause is gone. Probes are not recorded, and move no wait.
 func TestOneCreateOfANamespaceProbes(t *testing.T) {
 	const n = 3
 	c := newCrowd(t, n)
@@ -248,7 +247,8 @@ func TestOneCreateOfANamespaceProbes(t *testing.T) {
 	c.check()
 }
 
-// TestWhatIsRefusedInANamespaceIsFreedTogether: a hundred Jobs are refused for a quarter of an hour, and then no longer.
+// TestWhatIsRefusedInANamespaceIsFreedTogether: the creates of a hundred Jobs are refused for a quarter of an hour. When a cause
+// is gone, the Jobs that it held up go on together.
 func TestWhatIsRefusedInANamespaceIsFreedTogether(t *testing.T) {
 	for _, tt := range []struct {
 		sentence string

@@ -7,8 +7,9 @@ import (
 	"github.com/jobledger/jobledger/reconciler/loop"
 )
 
-// TestAJobThatHadGoneProvesARewind: a restored cluster that has passed every known version shows a Job that had gone, and pods of it
-// that the log made. Nothing is lost, and nothing is decided until the next life of the log begins; then the Job is one as any other.
+// TestAJobThatHadGoneProvesARewind: a cluster is restored from a backup, and has passed every version that the log knows. It shows a
+// Job that the log saw go, with pods that the log made. The controller reports no loss, and decides nothing until the next epoch
+// begins. Then the Job is like any other.
 func TestAJobThatHadGoneProvesARewind(t *testing.T) {
 	for _, row := range []struct {
 		sentence string

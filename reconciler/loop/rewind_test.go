@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/reconciler/loop"
 )
 
-// rewound is what the informer tells when the cluster went back.
+// rewound is the observation by which the informer reports that the cluster went back.
 func (m *machine) rewound(args map[string]string) {
 	n, err := strconv.ParseUint(args["version"], 10, 64)
 	m.must(err)
@@ -19,8 +19,8 @@ func (m *machine) rewound(args map[string]string) {
 		&events.Observation{Facts: &events.ListingStarted{Reason: events.ListingRelisted, Resources: listed(nil)}})
 }
 
-// TestRewindBeginsAnotherEpoch: the identity that names pods is another one from the record of the rewind on, and stays so for the next
-// process; a snapshot of the life before is not used, and a new one is made as soon as the cluster has been listed.
+// TestRewindBeginsAnotherEpoch: the record of the rewind begins a new identity, which names pods, and the next process keeps it. A
+// snapshot of the epoch before is not used. A new snapshot is made as soon as the cluster is listed.
 func TestRewindBeginsAnotherEpoch(t *testing.T) {
 	m := newMachine(t)
 	for _, command := range []string{"start", "synced", "job demo", "ended demo/0 done uid=uid-demo#1", "pod demo#1"} {

@@ -30,7 +30,7 @@ func newRoomRunner(full func(bool)) (*memlog.Log, *loop.Runner) {
 	}
 }
 
-// TestAStartWithoutRoomWaits: a start on a full disk says so, again and again, and goes on by itself.
+// TestAStartWithoutRoomWaits: a start on a full disk says repeatedly that it waits for room, and goes on once there is room.
 func TestAStartWithoutRoomWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var said []bool
@@ -79,7 +79,7 @@ func TestAStopEndsAStartThatWaits(t *testing.T) {
 	})
 }
 
-// TestWhichJobsWait: those that the log knows and that are not finished, then those that wait in the queue.
+// TestWhichJobsWait: first the unfinished Jobs that the log knows, then the Jobs in the queue.
 func TestWhichJobsWait(t *testing.T) {
 	m := newMachine(t)
 	m.do("start")

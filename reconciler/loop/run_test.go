@@ -17,15 +17,15 @@ import (
 	"github.com/jobledger/jobledger/store/memlog"
 )
 
-// hanging is hands with a call in flight that never ends by itself.
+// hanging is an executor with a call in flight that never ends by itself.
 type hanging struct{ gaveUp time.Time }
 
 func (*hanging) Submit(...events.Task)      {}
 func (*hanging) TakeBack(...events.Task)    {}
 func (h *hanging) Stop(ctx context.Context) { <-ctx.Done(); h.gaveUp = time.Now() }
 
-// TestAStopWaitsWhileTheLeaseIsHeld: a Lease that is lost, before the stop or while it drains, ends the wait for what is in flight
-// at once, and the log says so (O-023).
+// TestAStopWaitsWhileTheLeaseIsHeld: a stop waits for the calls in flight. When the Lease is lost, before the stop or during the wait,
+// the wait ends at once, and the log says so (O-023).
 func TestAStopWaitsWhileTheLeaseIsHeld(t *testing.T) {
 	const drain = 20 * time.Second
 	for _, row := range []struct {
@@ -94,7 +94,7 @@ func runner(log store.Log, hands loop.Executor) *loop.Runner {
 	}
 }
 
-// counting is hands that say what they were given.
+// counting is an executor that keeps the tasks it was given, and does none.
 type counting struct{ got []events.Task }
 
 func (h *counting) Submit(tasks ...events.Task) { h.got = append(h.got, tasks...) }

@@ -10,8 +10,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected output of the scripts; say in the commit why it is right")
 
-// TestScripts runs the scripts in testdata, which are sorted by subject: commands, a line of dashes, and what they led to, apart by empty lines. Lines
-// that begin with # are for the reader.
+// TestScripts runs the scripts in testdata; each file has one subject. A script has blocks: commands, a line of dashes, their result,
+// an empty line. Lines that begin with # are for the reader.
 func TestScripts(t *testing.T) {
 	eachScript(t, func(t *testing.T, file, text string) {
 		m, got := runScript(t, text)
@@ -53,7 +53,7 @@ func eachScript(t *testing.T, run func(t *testing.T, file, text string)) {
 	}
 }
 
-// runScript returns the machine that the script has run on, and the script with what it led to now.
+// runScript returns the machine after the script, and the script with the results it has now.
 func runScript(t *testing.T, text string) (*machine, string) {
 	m := newMachine(t)
 	var out []string

@@ -8,8 +8,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler/loop"
 )
 
-// TestASnapshotOverTheEndOfAFile: while a snapshot is made, stream by stream, a Job comes with a spec that an earlier one stored and
-// goes again, and a new file begins. The next start knows the spec to which the Job's first record refers.
+// TestASnapshotOverTheEndOfAFile: a snapshot is made, stream by stream. Meanwhile a Job comes, with a spec that an earlier Job stored,
+// and goes again, and a new file begins. After a restart the controller still knows the spec to which the Job's first record refers.
 func TestASnapshotOverTheEndOfAFile(t *testing.T) {
 	m := newMachine(t)
 	m.snapshotEvery, m.snapshotStep = 29, 1

@@ -17,9 +17,10 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// checkState takes all that a world holds to the wire and back after every record of a script, and goes on from there: it is then
-// the same as in the world that never left memory, is decided the same, and where each pod is is known (design §2, invariant 5). Then it begins a
-// snapshot at every record, whose streams are as of one record each, as the loop makes them: what is recovered from it is the same.
+// checkState encodes and decodes the whole state of a world after every record of a script, and goes on with the decoded one. It must
+// equal the world that stayed in memory, lead to the same decisions, and know where each pod is (design §2, invariant 5). Then
+// checkState begins a snapshot at every record, whose streams are each as of one record, as the loop makes them. A recovery from it
+// must give the same world.
 func (m *machine) checkState() {
 	m.t.Helper()
 	var log []events.Record
@@ -44,8 +45,8 @@ func (m *machine) checkState() {
 	}
 }
 
-// checkFiles reads the log from the first record of each of its files on, as if those before it were pruned: what is known of the
-// controller, and of each stream that has a record there, is what the whole log says (design §4).
+// checkFiles reads the log from the first record of each file on, as if the files before were pruned. The controller's state, and the
+// state of each stream with a record there, must be the same as from the whole log (design §4).
 func (m *machine) checkFiles() {
 	m.t.Helper()
 	var log []events.Record
@@ -60,7 +61,7 @@ func (m *machine) checkFiles() {
 	}
 }
 
-// checkFile does so for the file that begins with the first'th record.
+// checkFile checks the file that begins at record first.
 func (m *machine) checkFile(log []events.Record, first int) {
 	m.t.Helper()
 	whole, file := projector.NewWorld(), projector.NewWorld()
@@ -99,8 +100,8 @@ func snapshotOf(w *projector.World) []projector.StreamAt {
 	return all
 }
 
-// staggered is a snapshot as the loop makes it: the streams that there are after a record, one after each of the records that follow,
-// and the controller's last.
+// staggered is a snapshot as the loop makes it: one stream after each record that follows, of the streams that there were at the
+// beginning, and the controller's stream last.
 func staggered(log []events.Record, begun int) (all []projector.StreamAt) {
 	w := projector.NewWorld()
 	for i := range log[:begun+1] {
@@ -132,13 +133,13 @@ func (m *machine) restored(snapshot []projector.StreamAt, log []events.Record) *
 	return w
 }
 
-// wholeJob compares all that others can see of a Job and its pods, whether or not anything that was decided depends on it.
+// wholeJob compares everything public about a Job and its pods, also fields on which no decision depends.
 var wholeJob = []cmp.Option{
 	cmpopts.IgnoreUnexported(projector.Job{}, projector.Pod{}, projector.Book[*projector.Job]{}), cmpopts.EquateEmpty(),
 	cmp.Comparer(func(a, b indexset.Set) bool { return a.Text() == b.Text() }),
 }
 
-// sameWorld reports whether two worlds hold the same, and are decided the same.
+// sameWorld reports whether two worlds hold the same state and lead to the same decisions.
 func (m *machine) sameWorld(what string, want, got *projector.World) bool {
 	m.t.Helper()
 	if d := cmp.Diff(want.Streams(), got.Streams()); d != "" {
@@ -161,7 +162,7 @@ func (m *machine) sameWorld(what string, want, got *projector.World) bool {
 	return true
 }
 
-// sameStream does so for one stream.
+// sameStream reports that of one stream.
 func (m *machine) sameStream(what string, s events.Stream, want, got *projector.World) bool {
 	m.t.Helper()
 	a, an, _ := want.StreamState(s)
@@ -215,8 +216,8 @@ func heldBy(s projector.Subject) *projector.Job {
 	return nil
 }
 
-// derived is what a state does not hold and is made of it: counts, queues, what is in flight, where the pods are, and what is decided,
-// now and later.
+// derived is everything that is computed from a state and not stored in it: counts, queues, commands in flight, the homes of pods,
+// and the decisions now and later.
 func derived(w *projector.World, s events.Stream) string {
 	subject := w.Subject(s)
 	j := heldBy(subject)

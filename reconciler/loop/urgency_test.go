@@ -12,7 +12,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// hurried is a log that notes which batches were to be durable as soon as can be.
+// hurried is a log that notes which batches asked for a commit at once.
 type hurried struct {
 	store.Log
 	soon []bool

@@ -130,8 +130,8 @@ func TestSeedsOfStops(t *testing.T) {
 	}
 }
 
-// TestSeedsFullOfRefusals refuses every other request, in all ways there are, while users suspend, scale and delete: what
-// is in backoff is asked again, given up when it is not wanted, and never makes a second pod (J-017, J-058, J-060, J-101).
+// TestSeedsFullOfRefusals refuses every other request, for every reason there is, while users suspend, scale and delete. A command in
+// backoff is tried again, is given up when it is not wanted any more, and never makes a second pod (J-017, J-058, J-060, J-101).
 func TestSeedsFullOfRefusals(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(seeds(t, 75)) {
@@ -149,9 +149,9 @@ func TestSeedsFullOfRefusals(t *testing.T) {
 	}
 }
 
-// TestSeedsOfClaims lets users orphan, relabel, copy and delete pods all the time, of Jobs that go on for longer: what is
-// adopted and released is counted once, and nobody keeps a finalizer or an owner for nothing (J-172 to J-180). Every third
-// seed loses its log, too.
+// TestSeedsOfClaims lets users orphan, relabel, copy and delete pods all the time, and the Jobs run for longer. Each adopted or
+// released pod is counted once, and no pod keeps a finalizer or an owner without a reason (J-172 to J-180). Every third seed loses
+// its log, too.
 func TestSeedsOfClaims(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(seeds(t, 75)) {
@@ -173,9 +173,9 @@ var noClaims = []users.Deed{
 	users.PauseJob, users.LimitJob, users.HurryJob, users.ReplaceJob, users.MeddleJob, users.ReindexPod,
 }
 
-// TestSeedsOfMeddling lets users do all that they can to Jobs: change limits, deadlines and policies, pause and resize, edit what the
-// status says, but for what has been counted, and give pods other indexes (J-013, J-035, J-044, J-055, J-151, J-164). Those of one seed
-// do some of it only, and that more often.
+// TestSeedsOfMeddling lets users do all that they can to Jobs: change limits, deadlines and policies, pause and resize, edit every
+// part of the status but the counters, and give pods other indexes (J-013, J-035, J-044, J-055, J-151, J-164). In each seed the users
+// do only some of these, and do them more often.
 func TestSeedsOfMeddling(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(seeds(t, 60)) {
@@ -193,9 +193,9 @@ func TestSeedsOfMeddling(t *testing.T) {
 	}
 }
 
-// TestSeedsOfRemovals lets users suspend, resume, scale and resize Jobs all the time whose podFailurePolicy fails them for the exit code of
-// a pod that was asked to stop, and for no other: what is removed as surplus never fails its Job (J-133). Every other seed loses its
-// log, too.
+// TestSeedsOfRemovals lets users suspend, resume, scale and resize Jobs all the time. The podFailurePolicy of these Jobs fails the Job
+// for one exit code only: that of a pod that was asked to stop. The removal of surplus pods must never fail the Job (J-133). Every
+// other seed loses its log, too.
 func TestSeedsOfRemovals(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(seeds(t, 60)) {
@@ -220,8 +220,8 @@ var onlyRemovals = []users.Deed{
 	users.DeleteJob, users.RecreateJob, users.MakeOrphan, users.LimitJob, users.HurryJob, users.ReplaceJob, users.ReindexPod, users.MeddleJob,
 }
 
-// TestSeedsOfFailingIndexes lets users change limits and deadlines all the time of Jobs with a limit per index, whose pods run for long:
-// an index whose pod is deleted because the Job fails has not failed (J-116). Every other seed loses its log, too.
+// TestSeedsOfFailingIndexes lets users change limits and deadlines all the time. The Jobs have a limit per index, and their pods run
+// for long. An index whose pod is deleted because the Job fails has not failed (J-116). Every other seed loses its log, too.
 func TestSeedsOfFailingIndexes(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(seeds(t, 60)) {

@@ -117,7 +117,7 @@ func TestAServersWishIsKept(t *testing.T) {
 	}
 }
 
-// tries are when the API server refused what the record says it refused, and when it was next asked for it; 0 for never.
+// tries are the time at which the API server refused the request of the record, and the time of the next try; 0 for never.
 func tries(d *drive.Driver, rec *events.Record) (refused, again events.Time) {
 	for _, c := range d.World.Server.Calls(0) {
 		if c.Actor != "jobledger" || c.Name != rec.Evidence.Name || c.Verb == "get" {

@@ -37,7 +37,7 @@ func TestSeedsOfGangs(t *testing.T) {
 	}
 }
 
-// gangs are the Jobs of a seed, as many pods at once as there are indexes in about half of them.
+// gangs are the Jobs of a seed. About half of them run as many pods at once as they have indexes.
 func gangs(seed uint64) []*batchv1.Job {
 	out := jobs(seed)
 	for i, job := range out {

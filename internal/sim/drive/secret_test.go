@@ -22,9 +22,9 @@ import (
 	"github.com/jobledger/jobledger/internal/sim/world"
 )
 
-// TestAPINCannotBeGuessedFromTheLog: a value of four digits stands in a Job's environment. Whoever has the log, its snapshot and
-// the pods' metadata, and knows all else of the Job, tries the ten thousand there are, and no hash confirms one. Whoever has the
-// log's key, too, finds it in no time: that is what the key is for, and what shows that the search would find something.
+// TestAPINCannotBeGuessedFromTheLog: a PIN of four digits is in a Job's environment. An attacker has the log, its snapshot and the pods'
+// metadata, and knows everything else about the Job. The attacker tries all ten thousand PINs, and no hash confirms one. With the
+// log's key the PIN is found at once. That is the purpose of the key, and it proves that the search can find a PIN.
 func TestAPINCannotBeGuessedFromTheLog(t *testing.T) {
 	t.Parallel()
 	const pin = "4711"
@@ -97,8 +97,8 @@ func everythingTold(t *testing.T, d *drive.Driver, job *batchv1.Job) string {
 	return all.String()
 }
 
-// hashesIn are the beginnings, of 8 bytes, of all that may be a hash: written in hexadecimal digits, or as bytes, which
-// everythingTold writes in such digits, too.
+// hashesIn are the first 8 bytes of everything that may be a hash, in hexadecimal digits. everythingTold prints bytes in such digits,
+// too.
 func hashesIn(text string) map[string]bool {
 	found := map[string]bool{}
 	for _, run := range regexp.MustCompile(`[0-9a-f]{16,}`).FindAllString(text, -1) {
@@ -109,8 +109,8 @@ func hashesIn(text string) map[string]bool {
 	return found
 }
 
-// guess tries every PIN in every form in which it could have been hashed, with what keys are known; it is empty when no hash is
-// there.
+// guess tries every PIN in every form that could have been hashed, with every known key. It returns the PIN, empty when no hash
+// confirms one.
 func guess(t *testing.T, job *batchv1.Job, hashes map[string]bool, key []byte) string {
 	t.Helper()
 	forms := append(templateForms(t, job), "4711")

@@ -119,8 +119,8 @@ func heavy(name string, variables int) *batchv1.Job {
 	return job
 }
 
-// TestAChangeOfANumberIsSmall: a user who patches a number with 25 bytes, again and again, makes the log grow by a few hundred
-// bytes each time, whatever else there is in the Job. A new file has all of it once more, and stands alone.
+// TestAChangeOfANumberIsSmall: a user patches a number with 25 bytes, again and again. Each patch makes the log grow by a few hundred
+// bytes, however large the rest of the Job is. A new file has the whole spec once more, and stands alone.
 func TestAChangeOfANumberIsSmall(t *testing.T) {
 	t.Parallel()
 	const patches, most = 40, 300
@@ -159,7 +159,7 @@ func TestAChangeOfANumberIsSmall(t *testing.T) {
 	}
 }
 
-// TestALargeTemplateIsStoredByItsHash: of a redacted template beyond 64 KiB no more than the hash and the size.
+// TestALargeTemplateIsStoredByItsHash: when the redacted template is larger than 64 KiB, only its hash and size are stored.
 func TestALargeTemplateIsStoredByItsHash(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -187,8 +187,8 @@ func TestALargeTemplateIsStoredByItsHash(t *testing.T) {
 	}
 }
 
-// TestNamespacesShareNoSpec: what one namespace has stored does not show in another, so that nobody learns from the log of
-// one what is run in the other. Jobs of one namespace share it.
+// TestNamespacesShareNoSpec: a spec that one namespace stored does not show in another, so the log of one namespace does not tell what
+// runs in the other. Jobs of one namespace share it.
 func TestNamespacesShareNoSpec(t *testing.T) {
 	t.Parallel()
 	w := watch(t)

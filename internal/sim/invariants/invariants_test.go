@@ -490,7 +490,7 @@ func wantRule(t *testing.T, err error, want string) {
 	}
 }
 
-// TestIntents: what only the maker of a decision can know.
+// TestIntents: rules that need to know what the maker of a decision had seen.
 //
 //conformance:fact the simulation finds: %s
 func TestIntents(t *testing.T) {

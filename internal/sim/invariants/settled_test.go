@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// TestSettled: what must not be left when nothing happens any more.
+// TestSettled: states that are faults once nothing happens any more.
 //
 //conformance:fact the simulation finds: %s
 func TestSettled(t *testing.T) {

@@ -92,7 +92,7 @@ func (l *lab) lose(name string, index int, before string) types.UID {
 	return pod.UID
 }
 
-// TestVerdicts: how a Job ends is what happened to its pods, and it does not go on when it should have ended.
+// TestVerdicts: the end of a Job follows from the ends of its pods, and no Job goes on when it should have ended.
 //
 //conformance:fact the simulation finds: %s
 func TestVerdicts(t *testing.T) {

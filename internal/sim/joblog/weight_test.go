@@ -7,7 +7,7 @@ import (
 	"github.com/jobledger/jobledger/internal/sim/joblog"
 )
 
-// TestWeightIsAboutTheSize: of a log, and of the records of each kind that make up more than a hundredth of it.
+// TestWeightIsAboutTheSize: for a whole log, and for each kind of record that makes up more than a hundredth of it.
 func TestWeightIsAboutTheSize(t *testing.T) {
 	log := joblog.New(t, joblog.Busy(20_000))
 	sizes, weights, size, weight := map[events.Kind]int{}, map[events.Kind]int{}, 0, 0
