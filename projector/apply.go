@@ -4,6 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/commands"
 )
 
 // Apply folds rec into j. It cannot fail: records are validated when they are decoded. Its cost depends on what rec
@@ -28,13 +29,13 @@ func (j *Job) Apply(rec *events.Record) {
 		j.Group.seen(f)
 	case *events.Decision:
 		if rec.Kind == events.KindDecided {
-			j.decide(rec, f)
+			j.book.Decide(rec, f)
 		}
 	case *events.CommandEnded:
 		if f.Written != 0 {
 			j.ourWrite(f.Written)
 		}
-		j.end(rec, f)
+		j.book.End(rec, f)
 	case *events.JobRetired:
 		j.Retired = true
 	case *events.ClockStepped:
@@ -82,7 +83,7 @@ func (j *Job) jobSeen(rec *events.Record, f *events.JobSeen) {
 // gone folds the end of the Job's object: nothing of it is to be counted any more.
 func (j *Job) gone() {
 	j.Gone, j.claims = true, nil
-	for _, f := range j.inOrder() {
+	for _, f := range j.book.InOrder() {
 		if p := j.podOf(f); p != nil {
 			j.endMet(p)
 		}
@@ -181,8 +182,8 @@ func (j *Job) podGone(uid types.UID) {
 		j.uncomplete(p.in.completes)
 	}
 	j.reviewIndex(p.Index) // it may have been what kept another one from being held
-	for _, f := range []*Flight{p.Drop(), p.Delete(), p.Claim()} {
-		j.land(f)
+	for _, f := range []*commands.Flight{p.Drop(), p.Delete(), p.Claim()} {
+		j.book.Land(f)
 	}
 	if _, uncounted := j.uncounted[uid]; uncounted {
 		j.tally.Countable++
@@ -196,6 +197,6 @@ func (j *Job) restarted() {
 	j.rivalry.began = 0
 	j.doubtEnd(false)
 	j.groupDoubted()
-	j.restart()
+	j.book.Restart()
 	j.Recheck = len(j.creates) > 0
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/commands"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
@@ -107,7 +108,7 @@ func (j *Job) PodBackoffUntil() events.Time {
 
 // PodBackoff is how long the next pod waits after n failures (J-103).
 func (j *Job) PodBackoff(n uint32) time.Duration {
-	return doubled(j.Settings.PodFailureBackoff, j.Settings.MaxPodFailureBackoff, n)
+	return commands.Doubled(j.Settings.PodFailureBackoff, j.Settings.MaxPodFailureBackoff, n)
 }
 
 func (b *backoff) toWire() *pb.Backoff {

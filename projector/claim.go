@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/commands"
 )
 
 // Claiming (J-172 to J-182). A pod without an owner lives in the stream of the Job that is to adopt it, or of
@@ -67,7 +68,7 @@ func (j *Job) leaveClaim(p *Pod) {
 }
 
 // Claim is the pod's adoption or release in flight; nil for none.
-func (p *Pod) Claim() *Flight { return p.target.Flight(events.SlotClaim) }
+func (p *Pod) Claim() *commands.Flight { return p.target.Flight(events.SlotClaim) }
 
 // claim is the adoption or the release of the pod that is in flight; nil for none.
 func (p *Pod) claim() events.Command {
@@ -78,9 +79,9 @@ func (p *Pod) claim() events.Command {
 }
 
 // launchClaim folds the command to adopt or to release a pod.
-func (j *Job) launchClaim(f *Flight) {
+func (j *Job) launchClaim(f *commands.Flight) {
 	if p := j.podOf(f); p != nil {
-		j.update(p, func() { j.launch(f, &p.target) })
+		j.update(p, func() { j.book.Launch(f, &p.target) })
 		j.Confirmed = 0 // a read is good for what was decided on it
 	}
 }
@@ -89,7 +90,7 @@ func (j *Job) launchClaim(f *Flight) {
 // succeeded. Its facts are set, and its share is not in the tallies.
 func (j *Job) claimSeen(p *Pod) {
 	if f := p.Claim(); f != nil && p.Owner == j.claimant(f.Command) {
-		j.land(f)
+		j.book.Land(f)
 		delete(j.claims, p.UID)
 	}
 	if r := j.claims[p.UID]; r != nil && r.Class == events.RefusedConflict {
@@ -98,11 +99,11 @@ func (j *Job) claimSeen(p *Pod) {
 }
 
 // claimEnded folds how an adoption or a release ended that no observation has ended.
-func (j *Job) claimEnded(flight *Flight, f *events.CommandEnded, _ string) {
+func (j *Job) claimEnded(flight *commands.Flight, f *events.CommandEnded, _ string) {
 	p, command, since := j.podOf(flight), flight.Command, flight.Since
 	_, release := command.(*events.ReleasePod)
 	j.update(p, func() {
-		j.land(flight)
+		j.book.Land(flight)
 		switch {
 		case f.Ending == events.Done:
 			delete(j.claims, p.UID)
@@ -141,7 +142,7 @@ func (j *Job) claimant(command events.Command) types.UID {
 
 // overtaken is the version at which the removal of a finalizer met a newer one, if that is how it ended; else 0. It ends so,
 // and is decided again when the newer version has been seen.
-func (p *Pod) overtaken(flight *Flight, f *events.CommandEnded) uint64 {
+func (p *Pod) overtaken(flight *commands.Flight, f *events.CommandEnded) uint64 {
 	if f.Ending != events.Refused || f.Class != events.RefusedConflict || flight != p.Drop() {
 		return 0
 	}

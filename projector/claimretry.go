@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/commands"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
@@ -15,7 +16,7 @@ import (
 // webhook protects holds up no other. That of an adoption stays when the pod goes to another Job, so that it does not come
 // back before its time.
 type claimRetry struct {
-	Retry
+	commands.Retry
 	release bool
 }
 
@@ -23,16 +24,16 @@ type claimRetry struct {
 const forgetClaims = time.Hour
 
 // Claiming is what was learnt from refusals to adopt the pod, or to release it; zero when there was none.
-func (j *Job) Claiming(pod types.UID) Retry {
+func (j *Job) Claiming(pod types.UID) commands.Retry {
 	if r := j.claims[pod]; r != nil {
 		return r.Retry
 	}
-	return Retry{}
+	return commands.Retry{}
 }
 
 // NextClaim is what was learnt of the pod that is to be adopted or released next after a refusal; zero when there is none.
-func (j *Job) NextClaim(now events.Time) Retry {
-	var next Retry
+func (j *Job) NextClaim(now events.Time) commands.Retry {
+	var next commands.Retry
 	for _, pods := range []*queue{&j.orphaned, &j.disowned} {
 		for p := range pods.all {
 			if r := j.Claiming(p.UID); r.Until > now && (next.Until == 0 || r.Until < next.Until) {
@@ -55,7 +56,7 @@ func (j *Job) claimRefused(pod types.UID, release bool, since events.Time, f *ev
 	if r == nil || r.release != release {
 		r = &claimRetry{release: release}
 	}
-	r.refused(j.Settings, since, j.Now, f)
+	r.Refused(j.Settings, since, j.Now, f)
 	for uid, old := range j.claims {
 		if j.byUID[uid] == nil && j.Now.Sub(old.Noted) > forgetClaims {
 			delete(j.claims, uid)

@@ -1,9 +1,12 @@
 package projector
 
-import "github.com/jobledger/jobledger/events"
+import (
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/commands"
+)
 
 // jobRows are what the commands of each kind mean to a Job.
-var jobRows = Rows[*Job]{
+var jobRows = commands.Rows[*Job]{
 	events.CommandCreatePod: {
 		Launch: (*Job).launchCreate, End: (*Job).createEnded, Withdraw: (*Job).cancelCreate, Restart: (*Job).createRestarted,
 	},
@@ -25,10 +28,19 @@ var jobRows = Rows[*Job]{
 	events.CommandFindGroup:      {Over: (*Job).groupEnded},
 }
 
+// Busy reports whether a command of the Job is in flight.
+func (j *Job) Busy() bool { return j.book.Busy() }
+
+// InFlight is the command of that name; nil when it has ended.
+func (j *Job) InFlight(name events.CommandID) events.Command { return j.book.InFlight(name) }
+
+// GaveUp reports whether the command of that name was cancelled, and its end is awaited.
+func (j *Job) GaveUp(name events.CommandID) bool { return j.book.GaveUp(name) }
+
 // Retrying is the command of that name and its backoff, when it is in backoff and is still wanted; else nil. Only such a
 // command may be asked again.
-func (j *Job) Retrying(name events.CommandID) (*Flight, *Retry) {
-	f := j.retrying(name)
+func (j *Job) Retrying(name events.CommandID) (*commands.Flight, *commands.Retry) {
+	f := j.book.Retrying(name)
 	if f == nil || (j.Known() && !j.Settings.Mode.Manages(j.ManagedBy)) {
 		return nil, nil
 	}
@@ -39,7 +51,7 @@ func (j *Job) Retrying(name events.CommandID) (*Flight, *Retry) {
 // commands in flight.
 func (j *Job) AllRetrying() []events.CommandID {
 	var names []events.CommandID
-	for _, f := range j.inOrder() {
+	for _, f := range j.book.InOrder() {
 		if f, _ := j.Retrying(f.Name()); f != nil {
 			names = append(names, f.Name())
 		}
@@ -49,7 +61,7 @@ func (j *Job) AllRetrying() []events.CommandID {
 
 // PodOf is the pod that a command in flight is about; nil when it is about none, or has ended.
 func (j *Job) PodOf(name events.CommandID) *Pod {
-	if f := j.flights[name]; f != nil {
+	if f := j.book.Flight(name); f != nil {
 		return j.podOf(f)
 	}
 	return nil

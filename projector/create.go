@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/commands"
 )
 
 // Of a Job's creates one is retried for all: while it is refused, so would the others be (J-057). A create that has not been refused is
@@ -18,14 +19,14 @@ type Create struct {
 	Doubted  bool        // a try ended unknown, so a refusal does not end it
 	MustList bool        // it was refused after a try of unknown end: look for the pod first
 
-	target Target
+	target commands.Target
 }
 
 // Flight is the command about the pod that is in flight: the create, or a look for its pod; nil while it is in doubt.
-func (c *Create) Flight() *Flight { return c.target.Flight(events.SlotCreate) }
+func (c *Create) Flight() *commands.Flight { return c.target.Flight(events.SlotCreate) }
 
 // Retrying reports whether the create was refused, and is asked again as it is.
-func (c *Create) Retrying() bool { return c.Flight().refused() }
+func (c *Create) Retrying() bool { return c.Flight().InBackoff() }
 
 // Cancelled reports whether it is wanted no longer, and how its newest try ended is awaited.
 func (c *Create) Cancelled() bool {
@@ -44,7 +45,7 @@ func (c *Create) late(s *events.Settings) events.Time {
 // OnItsWay reports whether the create has been asked for, neither is in backoff nor is cancelled, and is not being looked for.
 func (c *Create) OnItsWay() bool {
 	f := c.Flight()
-	if f == nil || f.refused() || f.Cancelled {
+	if f == nil || f.InBackoff() || f.Cancelled {
 		return false
 	}
 	_, asked := f.Command.(*events.CreatePod)
@@ -52,10 +53,10 @@ func (c *Create) OnItsWay() bool {
 }
 
 // Creating is what was learnt from refused creates.
-func (j *Job) Creating() *Retry { return j.shared(events.BackoffCreates) }
+func (j *Job) Creating() *commands.Retry { return j.book.Shared(events.BackoffCreates) }
 
-func (j *Job) launchCreate(f *Flight) {
-	j.launch(f, &j.creating(f.Command.(*events.CreatePod)).target)
+func (j *Job) launchCreate(f *commands.Flight) {
+	j.book.Launch(f, &j.creating(f.Command.(*events.CreatePod)).target)
 }
 
 // creating is the create that a command asks for: a new one, or one in doubt that is tried again.
@@ -71,9 +72,9 @@ func (j *Job) creating(c *events.CreatePod) *Create {
 	return create
 }
 
-func (j *Job) launchLook(f *Flight) {
+func (j *Job) launchLook(f *commands.Flight) {
 	if c := j.createOf(f); c != nil {
-		j.launch(f, &c.target)
+		j.book.Launch(f, &c.target)
 	}
 }
 
@@ -137,7 +138,7 @@ func (j *Job) settle(ordinal uint64) (late events.Time) {
 		j.drop(c)
 		j.Window = min(j.Window+1, j.Settings.MaxPodsPerDecision)
 		if j.RetryingCreate() == nil {
-			j.Creating().cleared()
+			j.Creating().Clear()
 		} else { // what stood in its way may be gone: its waits begin again
 			j.Creating().Count, j.Creating().Until = 1, j.Now.Add(j.Settings.APIBackoff)
 		}
@@ -149,12 +150,12 @@ func (j *Job) settle(ordinal uint64) (late events.Time) {
 func (j *Job) drop(c *Create) {
 	k, _ := j.findCreate(c.Ordinal)
 	j.creates = slices.Delete(j.creates, k, k+1)
-	j.land(c.Flight())
+	j.book.Land(c.Flight())
 	j.occupy(c.Index, -1)
 }
 
 // createEnded folds how the newest try of a create, or a look for its pod, ended.
-func (j *Job) createEnded(flight *Flight, f *events.CommandEnded, name string) {
+func (j *Job) createEnded(flight *commands.Flight, f *events.CommandEnded, name string) {
 	c := j.createOf(flight)
 	looking := flight.Command.Traits().Reads
 	switch f.Ending {
@@ -188,17 +189,17 @@ func (j *Job) createEnded(flight *Flight, f *events.CommandEnded, name string) {
 
 // createRefused folds a refusal. The first of a Job's creates that is refused stands for all; any other frees its slot. One
 // that may have been made by a try of unknown end does not end so: its own pod may be what stands in the way.
-func (j *Job) createRefused(c *Create, flight *Flight, f *events.CommandEnded, looking bool) {
+func (j *Job) createRefused(c *Create, flight *commands.Flight, f *events.CommandEnded, looking bool) {
 	j.createFailed(flight, f)
 	j.Window = j.Settings.FirstWindow()
 	switch {
 	case f.Class == events.RefusedNameTaken && !looking:
 		j.drop(c)
-	case flight.refused() && !flight.Cancelled && passing(f.Class): // it goes on retrying
+	case flight.InBackoff() && !flight.Cancelled && commands.Passing(f.Class): // it goes on retrying
 	case c.Doubted || looking:
 		j.unfly(c)
 		c.MustList = true
-	case !flight.Cancelled && passing(f.Class) && j.RetryingCreate() == nil:
+	case !flight.Cancelled && commands.Passing(f.Class) && j.RetryingCreate() == nil:
 		flight.Refused = j.Creating()
 	default:
 		j.drop(c)
@@ -206,16 +207,16 @@ func (j *Job) createRefused(c *Create, flight *Flight, f *events.CommandEnded, l
 }
 
 // createFailed notes a failed try in the Job's backoff for creates.
-func (j *Job) createFailed(flight *Flight, f *events.CommandEnded) {
-	if flight.refused() {
-		j.retry(j.Now, flight, f)
+func (j *Job) createFailed(flight *commands.Flight, f *events.CommandEnded) {
+	if flight.InBackoff() {
+		j.book.Retry(j.Now, flight, f)
 		return
 	}
-	j.Creating().refused(j.Settings, flight.Since, j.Now, f)
+	j.Creating().Refused(j.Settings, flight.Since, j.Now, f)
 }
 
 // unfly takes a create out of flight that holds its slot until it has ended.
-func (j *Job) unfly(c *Create) { j.land(c.Flight()) }
+func (j *Job) unfly(c *Create) { j.book.Land(c.Flight()) }
 
 // doubt notes that it is unknown whether the create took effect.
 func (j *Job) doubt(c *Create) {
@@ -224,13 +225,13 @@ func (j *Job) doubt(c *Create) {
 }
 
 // cancelCreate folds the decision to give the create up. A try may be on its way: its end ends the create.
-func (j *Job) cancelCreate(f *Flight) { f.Cancelled = true }
+func (j *Job) cancelCreate(f *commands.Flight) { f.Cancelled = true }
 
 // createRestarted folds a process's start: the create keeps its slot until it has ended. It may have been sent at any time since it
 // was decided. One that is retried is asked again without another decision.
-func (j *Job) createRestarted(f *Flight) {
+func (j *Job) createRestarted(f *commands.Flight) {
 	c := j.createOf(f)
-	if !f.refused() || f.Cancelled {
+	if !f.InBackoff() || f.Cancelled {
 		j.unfly(c)
 	}
 	c.Doubted, c.Sent = true, j.Now
@@ -238,7 +239,7 @@ func (j *Job) createRestarted(f *Flight) {
 }
 
 // createOf is the create that a command is about.
-func (j *Job) createOf(f *Flight) *Create {
+func (j *Job) createOf(f *commands.Flight) *Create {
 	ordinal, _ := events.OrdinalOf(f.Command)
 	return j.create(ordinal)
 }

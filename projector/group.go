@@ -2,6 +2,7 @@ package projector
 
 import (
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/commands"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
@@ -47,24 +48,24 @@ func (g *Group) seen(f *events.GroupSeen) {
 }
 
 // Grouping is the command about the Job's group that is in flight; nil for none.
-func (j *Job) Grouping() *Flight { return j.itself.Flight(events.SlotGroup) }
+func (j *Job) Grouping() *commands.Flight { return j.book.Itself.Flight(events.SlotGroup) }
 
 // Regrouping is what was learnt from refused commands about the Job's group.
-func (j *Job) Regrouping() *Retry { return j.shared(events.BackoffGroup) }
+func (j *Job) Regrouping() *commands.Retry { return j.book.Shared(events.BackoffGroup) }
 
 // groupEnded folds the end of a command about the Job's group. All of them may be asked twice: a search finds what a create made, or a
 // create meets it. What a search found has been folded as an observation.
-func (j *Job) groupEnded(flight *Flight, f *events.CommandEnded, name string) {
+func (j *Job) groupEnded(flight *commands.Flight, f *events.CommandEnded, name string) {
 	g := &j.Group
 	switch f.Ending {
 	case events.Done:
 		if made := groupMade[flight.Command.Traits().Kind]; made != nil {
 			made(g, name)
-			j.Regrouping().cleared()
+			j.Regrouping().Clear()
 		} // after a search what is next may be refused again, and waits longer then
 	case events.Refused:
 		g.Stage = GroupUnsought // what is there is not as it was found: look again (J-245)
-		j.Regrouping().again(j.Settings, j.Now, f)
+		j.Regrouping().Again(j.Settings, j.Now, f)
 	case events.OutcomeUnknown, events.Withdrawn:
 	}
 }
@@ -77,9 +78,9 @@ var groupMade = [events.MaxCommandKind + 1]func(g *Group, name string){
 
 // endMetGroup ends a command in backoff about the group when the Job's pods are not to be a gang any more.
 func (j *Job) endMetGroup() {
-	if f := j.Grouping(); f.refused() && !j.Gang() {
+	if f := j.Grouping(); f.InBackoff() && !j.Gang() {
 		j.Group.Stage = GroupUnsought
-		j.land(f)
+		j.book.Land(f)
 	}
 }
 
@@ -92,12 +93,12 @@ func (j *Job) groupDoubted() {
 
 func (j *Job) groupToWire(names *pb.StateNames) *pb.GroupState {
 	g, flight := &j.Group, j.Grouping()
-	if *g == (Group{}) && flight == nil && *j.Regrouping() == (Retry{}) {
+	if *g == (Group{}) && flight == nil && *j.Regrouping() == (commands.Retry{}) {
 		return nil
 	}
 	names.Workload, names.PodGroup = g.Workload, g.PodGroup
 	return &pb.GroupState{
-		Stage: uint32(g.Stage), Flight: flightToWire(flight, names), Retry: retryToWire(j.Regrouping()), Retrying: flight.refused(),
+		Stage: uint32(g.Stage), Flight: flightToWire(flight, names), Retry: retryToWire(j.Regrouping()), Retrying: flight.InBackoff(),
 	}
 }
 
@@ -105,7 +106,7 @@ func (j *Job) restoreGroup(w *pb.GroupState, names *pb.StateNames, r *stateReade
 	j.Group = Group{Stage: GroupStage(w.GetStage()), Workload: names.GetWorkload(), PodGroup: names.GetPodGroup()}
 	*j.Regrouping() = retryFromWire(w.GetRetry())
 	if f := r.flight(w.GetFlight()); f != nil {
-		j.launch(f, &j.itself)
+		j.book.Launch(f, &j.book.Itself)
 		if w.GetRetrying() {
 			f.Refused = j.Regrouping()
 		}

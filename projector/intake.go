@@ -258,7 +258,7 @@ func (in *Intake) podSeen(o *events.Observation, f *events.PodSeen) []Draft {
 	var causes []events.Sequence
 	if j != nil {
 		if c := j.create(f.Ordinal); c != nil && c.Flight() != nil {
-			causes = append(causes, c.Flight().decided)
+			causes = append(causes, c.Flight().Name().Decided)
 		}
 	}
 	return append(drafts, Draft{Stream: stream, Kind: kind, Facts: f, Evidence: evidence, Causes: causes})

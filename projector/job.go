@@ -4,6 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/commands"
 )
 
 // Job is what the log says about one Job, and all that a decision reads. Before its object has been seen it is a
@@ -37,7 +38,7 @@ type Job struct {
 
 	// Commands in flight and what was learnt from those that ended.
 
-	Book[*Job]
+	book commands.Book[*Job]
 
 	creates []*Create                 // by ordinal
 	Ordinal uint64                    // of the newest create
@@ -66,7 +67,7 @@ func newJob(stream events.Stream, settings *events.Settings, homes map[types.UID
 		Stream: stream, Settings: settings, published: newPublished(), Window: settings.FirstWindow(), homes: homes,
 		pods: newPods(), indexes: newIndexes(),
 	}
-	j.Book = newBook(j, &jobRows, settings)
+	j.book = commands.New(j, &jobRows, settings)
 	switch stream.Kind {
 	case events.StreamJob, events.StreamCronJob:
 		j.Ref.UID = types.UID(stream.ID)
@@ -134,7 +135,7 @@ func (j *Job) Creates() []*Create { return j.creates }
 // be counted, has not ended, so that the Job must not finish yet: it would delete a pod afterwards (J-082), or the pod would
 // not be counted that turns out to be (J-031).
 func (j *Job) PodsInDoubt() bool {
-	return len(j.creates) > 0 || j.counts[events.SlotDelete] > 0 || j.tally.Surplus > 0 || j.tally.NeverCounted > 0
+	return len(j.creates) > 0 || j.book.Count(events.SlotDelete) > 0 || j.tally.Surplus > 0 || j.tally.NeverCounted > 0
 }
 
 // Quiet reports whether nothing is left to do for a Job that finished or is gone. A create in doubt is nothing to wait for:

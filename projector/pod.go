@@ -2,6 +2,7 @@ package projector
 
 import (
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/commands"
 )
 
 // Stage says how far the accounting of a pod has come (design §6). A pod that is to be counted goes
@@ -51,7 +52,7 @@ type Pod struct {
 	// Stale is the version at which a command about the pod met a newer one, which is yet to be seen; 0 for none.
 	Stale uint64
 
-	target  Target
+	target  commands.Target
 	arrived uint64      // order of arrival in its stream
 	written bool        // the status write in flight accounts for it
 	noted   bool        // its end has entered the backoff record

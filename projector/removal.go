@@ -1,6 +1,9 @@
 package projector
 
-import "github.com/jobledger/jobledger/events"
+import (
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/commands"
+)
 
 // The removal of a surplus pod (J-073) may are in backoff: a policy denies the patch that takes the finalizer off, or the
 // deletion. It is asked for again with its backoff, and holds up nothing: the pod is active as any other, in its slot and its
@@ -20,13 +23,13 @@ import "github.com/jobledger/jobledger/events"
 // finalizer may go until DropDoubt has passed, so the removal is not cancelled before: the pod would be counted without it.
 
 // Drop is the removal of the pod's finalizer that is in flight; nil for none.
-func (p *Pod) Drop() *Flight { return p.target.Flight(events.SlotFinalizer) }
+func (p *Pod) Drop() *commands.Flight { return p.target.Flight(events.SlotFinalizer) }
 
 // Delete is the pod's deletion in flight; nil for none.
-func (p *Pod) Delete() *Flight { return p.target.Flight(events.SlotDelete) }
+func (p *Pod) Delete() *commands.Flight { return p.target.Flight(events.SlotDelete) }
 
 // removal is the pod's removal in flight, if any: that of its finalizer as surplus, or its deletion.
-func (p *Pod) removal() *Flight {
+func (p *Pod) removal() *commands.Flight {
 	if f := p.Drop(); p.Surplus && f != nil {
 		return f
 	}
@@ -50,59 +53,59 @@ func (p *Pod) Removal() events.CommandID { return p.removal().Name() }
 // enterRemoval finds what the pod's removal adds to the Job's tallies.
 func (j *Job) enterRemoval(p *Pod, claimed bool) {
 	f := p.removal()
-	active, stands := claimed && p.Active(), f.refused() && !f.Cancelled
+	active, stands := claimed && p.Active(), f.InBackoff() && !f.Cancelled
 	p.in.surplus = p.Surplus && (p.Drop() != nil || (!p.Leaving() && (p.Held() || p.Active())))
-	p.in.removing = (p.in.surplus || p.Delete() != nil) && !f.refused()
+	p.in.removing = (p.in.surplus || p.Delete() != nil) && !f.InBackoff()
 	p.in.refused = stands && active && p.Surplus
 	p.in.pointless = stands && !active
-	p.in.unsure = claimed && p.Surplus && f.refused() && p.Phase.Terminal() && p.Held()
-	p.in.spared = f.refused() && f.Cancelled && active
+	p.in.unsure = claimed && p.Surplus && f.InBackoff() && p.Phase.Terminal() && p.Held()
+	p.in.spared = f.InBackoff() && f.Cancelled && active
 }
 
 // removalEnded folds the end of the newest try of a removal that was cancelled, which was not done: the pod is surplus no more.
 // Nobody knows of a finalizer whether it goes when the try ended unknown, so that removal goes on.
-func (j *Job) removalEnded(p *Pod, flight *Flight, f *events.CommandEnded) {
+func (j *Job) removalEnded(p *Pod, flight *commands.Flight, f *events.CommandEnded) {
 	if f.Ending == events.OutcomeUnknown && flight == p.Drop() {
 		flight.Cancelled = false
 		j.stand(p, flight, f)
 		return
 	}
-	j.land(flight)
+	j.book.Land(flight)
 	p.Surplus = false
 }
 
 // doubtDrop notes that it is unknown whether a try to remove a surplus pod's finalizer takes effect, and until when it may. Of a
 // deletion nothing is noted: a pod that may be deleted is active, and the Job waits for it, until it is seen to have ended or to
 // be on its way out.
-func (j *Job) doubtDrop(p *Pod, f *Flight) {
+func (j *Job) doubtDrop(p *Pod, f *commands.Flight) {
 	if p.Surplus && f == p.Drop() {
 		p.DropDoubt = j.Now.Add(j.Settings.RequestTimeout)
 	}
 }
 
 // podOf is the pod that a flight is about; nil when it is about none.
-func (j *Job) podOf(f *Flight) *Pod {
+func (j *Job) podOf(f *commands.Flight) *Pod {
 	if f.Command.Traits().Target != events.TargetPod {
 		return nil
 	}
 	return j.byUID[events.PodOf(f.Command)]
 }
 
-func (j *Job) launchDrop(f *Flight) {
+func (j *Job) launchDrop(f *commands.Flight) {
 	c := f.Command.(*events.DropFinalizer)
 	if p := j.byUID[c.Pod]; p != nil {
 		j.update(p, func() {
-			j.launch(f, &p.target)
+			j.book.Launch(f, &p.target)
 			p.Surplus = p.Surplus || c.ThenDelete
 			p.NeverCounted = p.NeverCounted || (!c.ThenDelete && j.toCount(p))
 		})
 	}
 }
 
-func (j *Job) launchDelete(f *Flight) {
+func (j *Job) launchDelete(f *commands.Flight) {
 	if p := j.podOf(f); p != nil {
 		j.update(p, func() {
-			j.launch(f, &p.target)
+			j.book.Launch(f, &p.target)
 			p.Surplus = p.Surplus || (!p.Held() && !j.failing() && !j.succeeding()) // surplus, and its finalizer is gone
 		})
 	}
@@ -110,7 +113,7 @@ func (j *Job) launchDelete(f *Flight) {
 
 // podEnded folds how a command about a pod ended. Whatever the reason, it is retried when it was refused, and when that is unknown:
 // it names the pod by its UID, so asking again is safe.
-func (j *Job) podEnded(flight *Flight, f *events.CommandEnded, _ string) {
+func (j *Job) podEnded(flight *commands.Flight, f *events.CommandEnded, _ string) {
 	p := j.podOf(flight)
 	deletion := flight == p.Delete()
 	overtaken := p.overtaken(flight, f)
@@ -131,7 +134,7 @@ func (j *Job) podEnded(flight *Flight, f *events.CommandEnded, _ string) {
 			j.stand(p, flight, f)
 			return
 		}
-		j.land(flight)
+		j.book.Land(flight)
 		switch {
 		case missing:
 			p.Vanished = true
@@ -148,54 +151,57 @@ func (j *Job) podEnded(flight *Flight, f *events.CommandEnded, _ string) {
 }
 
 // stand puts a command about a pod into backoff, unless the observed pod already meets its goal.
-func (j *Job) stand(p *Pod, flight *Flight, f *events.CommandEnded) {
-	j.retry(j.Now, flight, f)
+func (j *Job) stand(p *Pod, flight *commands.Flight, f *events.CommandEnded) {
+	j.book.Retry(j.Now, flight, f)
 	j.endMet(p)
 }
 
 // endMet ends a refused command whose goal the observed pod already meets: its finalizer is gone, or it is on its way out. Of
 // a Job that is gone it also ends the deletion of a pod that has ended or has no owner: no decision would withdraw it any more.
 func (j *Job) endMet(p *Pod) {
-	if f := p.Drop(); f.refused() && !p.Tracked {
+	if f := p.Drop(); f.InBackoff() && !p.Tracked {
 		p.Surplus = p.Surplus && !f.Cancelled
-		j.land(f)
+		j.book.Land(f)
 	}
-	if f := p.Delete(); f.refused() && (p.Leaving() || j.kept(p) || (j.Gone && p.Phase.Terminal())) {
-		j.land(f)
+	if f := p.Delete(); f.InBackoff() && (p.Leaving() || j.kept(p) || (j.Gone && p.Phase.Terminal())) {
+		j.book.Land(f)
 	}
 }
 
 // cancelRemoval folds the decision to give a removal up. One that was refused may be on its way again: its end is awaited.
-func (j *Job) cancelRemoval(f *Flight) {
+func (j *Job) cancelRemoval(f *commands.Flight) {
 	p := j.podOf(f)
 	j.update(p, func() {
-		if f.refused() {
+		if f.InBackoff() {
 			f.Cancelled = true
 		} else {
-			j.land(f)
+			j.book.Land(f)
 		}
 	})
 }
 
 // podRestarted folds a process's start: it is decided again what is still wanted of the pod. What is in backoff goes on: it is asked
 // again when it is due, or cancelled.
-func (j *Job) podRestarted(f *Flight) {
+func (j *Job) podRestarted(f *commands.Flight) {
 	p := j.podOf(f)
 	j.update(p, func() {
 		j.doubtDrop(p, f)
-		if f.refused() {
+		if f.InBackoff() {
 			f.Cancelled = false
 		} else {
-			j.land(f)
+			j.book.Land(f)
 		}
 	})
 }
 
 // cancelDeletes cancels the deletions in backoff of a Job that another client finished: nothing of it is deleted (J-082).
 func (j *Job) cancelDeletes() {
-	for _, f := range j.flights {
-		if f.slot == events.SlotDelete && f.refused() {
-			j.land(f)
+	if j.book.Count(events.SlotDelete) == 0 {
+		return
+	}
+	for _, f := range j.book.InOrder() {
+		if f.Command.Traits().Slot == events.SlotDelete && f.InBackoff() {
+			j.book.Land(f)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/commands"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
@@ -66,7 +67,7 @@ func (r *Retired) Apply(rec *events.Record) {
 func (r *Retired) InFlight(events.CommandID) events.Command { return nil }
 
 // Retrying is nil: a retired Job has no commands.
-func (r *Retired) Retrying(events.CommandID) (*Flight, *Retry) { return nil, nil }
+func (r *Retired) Retrying(events.CommandID) (*commands.Flight, *commands.Retry) { return nil, nil }
 
 // AllRetrying is empty.
 func (r *Retired) AllRetrying() []events.CommandID { return nil }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/commands"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
@@ -103,17 +104,34 @@ func (j *Job) toWire() (*pb.JobState, *pb.StateNames) {
 	return s, names
 }
 
-func flightToWire(f *Flight, names *pb.StateNames) *pb.Flight {
+func flightToWire(f *commands.Flight, names *pb.StateNames) *pb.Flight {
 	if f == nil {
 		return nil
 	}
 	w := &pb.Flight{
 		Name: events.CommandNameToWire(f.Name()), Command: events.CommandToWire(f.Command, &names.Texts), Since: int64(f.Since),
 	}
-	if f.refused() && f.Command.Traits().Backoff == events.BackoffOwn {
+	if f.InBackoff() && f.Command.Traits().Backoff == events.BackoffOwn {
 		w.Refused, w.Cancelled = retryToWire(f.Refused), f.Cancelled
 	}
 	return w
+}
+
+// retryToWire is nil when nothing was learnt.
+func retryToWire(r *commands.Retry) *pb.Retry {
+	if r == nil || *r == (commands.Retry{}) {
+		return nil
+	}
+	return &pb.Retry{
+		Class: pb.RefusalClass(r.Class), Count: r.Count, Until: int64(r.Until), Since: int64(r.Since), Noted: int64(r.Noted),
+	}
+}
+
+func retryFromWire(w *pb.Retry) commands.Retry {
+	return commands.Retry{
+		Class: events.RefusalClass(w.GetClass()), Count: w.GetCount(), Until: events.Time(w.GetUntil()),
+		Since: events.Time(w.GetSince()), Noted: events.Time(w.GetNoted()),
+	}
 }
 
 // stateReader takes the texts of a state in the order in which toWire left them: those of the status, then those of the status write
@@ -123,7 +141,7 @@ type stateReader struct {
 	err   error
 }
 
-func (r *stateReader) flight(w *pb.Flight) *Flight {
+func (r *stateReader) flight(w *pb.Flight) *commands.Flight {
 	if w == nil {
 		return nil
 	}
@@ -132,7 +150,7 @@ func (r *stateReader) flight(w *pb.Flight) *Flight {
 		r.err = err
 		return nil
 	}
-	f := newFlight(events.CommandNameFromWire(w.GetName()), c, events.Time(w.GetSince()))
+	f := commands.NewFlight(events.CommandNameFromWire(w.GetName()), c, events.Time(w.GetSince()))
 	if w.GetRefused() != nil {
 		retry := retryFromWire(w.GetRefused())
 		f.Refused, f.Cancelled = &retry, w.GetCancelled()
@@ -166,8 +184,8 @@ func (w *World) jobFromWire(stream events.Stream, s *pb.JobState, names *pb.Stat
 	}
 	j.Ordinal, j.Window = s.GetOrdinal(), s.GetWindow()
 	*j.Creating(), *j.Writing() = retryFromWire(s.GetCreating()), retryFromWire(s.GetWriting())
-	for _, f := range []*Flight{r.flight(s.GetWrite()), r.flight(s.GetReading())} {
-		j.relaunch(f, &j.itself)
+	for _, f := range []*commands.Flight{r.flight(s.GetWrite()), r.flight(s.GetReading())} {
+		j.book.Relaunch(f, &j.book.Itself)
 	}
 	j.restoreGroup(s.GetGroup(), names, r)
 	j.restoreClaims(s.GetClaims())
@@ -209,7 +227,7 @@ func (j *Job) restoreCreates(ws []*pb.CreateState, r *stateReader) {
 		}
 		j.creates = append(j.creates, c)
 		if f := r.flight(w.GetFlight()); f != nil {
-			j.launch(f, &c.target)
+			j.book.Launch(f, &c.target)
 			f.Cancelled = w.GetCancelled()
 			if w.GetRetrying() {
 				f.Refused = j.Creating()
@@ -240,7 +258,7 @@ func (j *Job) restorePods(ws []*pb.PodState, names []*pb.PodNames, r *stateReade
 			j.marked = append(j.marked, p)
 		}
 		for _, f := range []*pb.Flight{w.GetDrop(), w.GetDelete(), w.GetClaim()} {
-			j.relaunch(r.flight(f), &p.target)
+			j.book.Relaunch(r.flight(f), &p.target)
 		}
 		if j.queue(p.stage) != nil {
 			queued = append(queued, p)

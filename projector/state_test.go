@@ -52,7 +52,7 @@ func inside(r *randomJob) string {
 	j := r.job
 	var b strings.Builder
 	b.WriteString(r.counts())
-	fmt.Fprintf(&b, "first %d, arrival %d, ticks %d, commands %v, ends %v, flights %v\n", j.first, j.arrival, j.ticks, j.counts, j.ends, flightsOf(j))
+	fmt.Fprintf(&b, "first %d, arrival %d, ticks %d, ends %v, flights %v\n", j.first, j.arrival, j.ticks, j.ends, flightsOf(j))
 	for _, p := range j.Pods() {
 		fmt.Fprintf(&b, "%s %+v, arrived %d, written %v, noted %v, ended %d, entered %d, seen %v, gone %v, done %v %v, vanished %v, doomed %v, "+
 			"waived %v, counted %v, fell %v, lives in %s\n", p.UID, p.PodSeen, p.arrived, p.written, p.noted, p.ended, p.entered, p.Seen, p.Gone,
@@ -97,12 +97,18 @@ func TestAStateThatCannotBeReadIsRefused(t *testing.T) {
 // flightsOf is what the book of a Job holds, as text.
 func flightsOf(j *Job) string {
 	var b strings.Builder
-	for _, f := range j.inOrder() {
+	for _, f := range j.book.InOrder() {
 		fmt.Fprintf(&b, "%v %+v since %d, cancelled %v", f.Name(), f.Command, f.Since, f.Cancelled)
-		if f.refused() {
+		if f.InBackoff() {
 			fmt.Fprintf(&b, ", refused %+v", *f.Refused)
 		}
 		b.WriteString("; ")
 	}
-	return b.String() + fmt.Sprint(j.backoffs)
+	for of := events.BackoffOwn + 1; of <= events.MaxBackoff; of++ {
+		fmt.Fprint(&b, *j.book.Shared(of))
+	}
+	for slot := range events.MaxSlot + 1 {
+		fmt.Fprint(&b, " ", j.book.Count(slot))
+	}
+	return b.String()
 }

@@ -4,6 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/commands"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
@@ -95,7 +96,9 @@ func (s *Strays) Due(now events.Time) events.Time { return now }
 func (s *Strays) InFlight(name events.CommandID) events.Command { return s.held.InFlight(name) }
 
 // Retrying is the command of that name and its backoff, when it is in backoff and is still wanted; else nil.
-func (s *Strays) Retrying(name events.CommandID) (*Flight, *Retry) { return s.held.Retrying(name) }
+func (s *Strays) Retrying(name events.CommandID) (*commands.Flight, *commands.Retry) {
+	return s.held.Retrying(name)
+}
 
 // AllRetrying are the names of those commands, in the order in which they were decided.
 func (s *Strays) AllRetrying() []events.CommandID { return s.held.AllRetrying() }

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/commands"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
@@ -33,7 +34,7 @@ type Subject interface {
 	// InFlight is the command of that name; nil when it has ended.
 	InFlight(name events.CommandID) events.Command
 	// Retrying is the command of that name and its backoff, when it is in backoff and is still wanted; else nil.
-	Retrying(name events.CommandID) (*Flight, *Retry)
+	Retrying(name events.CommandID) (*commands.Flight, *commands.Retry)
 	// AllRetrying are the names of those commands, in the order in which they were decided.
 	AllRetrying() []events.CommandID
 	// GaveUp reports whether the command of that name was cancelled, and its end is awaited.

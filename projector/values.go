@@ -24,9 +24,9 @@ func (j *Job) shift(step time.Duration) {
 	for _, v := range j.values() {
 		v.shift(step)
 	}
-	j.Book.shift(step)
+	j.book.Shift(step)
 	for _, r := range j.claims {
-		r.shift(step)
+		r.Shift(step)
 	}
 	j.Confirmed = 0
 	for _, c := range j.creates {

@@ -124,7 +124,7 @@ var besides = []string{
 	"Generation", "Created", "Deleted", "Gone", "Managed", "ManagedBy", "Spec", "SpecAt",
 	"unowned", "policies", "creates", "Ordinal", "Window", "marked", "claims",
 	"Confirmed", "Look", "Group", "Recheck", "rivalry", "Retired", "first", "homes",
-	"Book",
+	"book",
 }
 
 // newValues are the values of an empty Job.

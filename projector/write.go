@@ -9,20 +9,21 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/commands"
 	"github.com/jobledger/jobledger/internal/indexset"
 )
 
 // Write is the status write in flight; nil for none.
-func (j *Job) Write() *Flight { return j.itself.Flight(events.SlotStatus) }
+func (j *Job) Write() *commands.Flight { return j.book.Itself.Flight(events.SlotStatus) }
 
 // Reading is the live read in flight; nil for none.
-func (j *Job) Reading() *Flight { return j.itself.Flight(events.SlotRead) }
+func (j *Job) Reading() *commands.Flight { return j.book.Itself.Flight(events.SlotRead) }
 
 // Writing is what was learnt from refused status writes and live reads.
-func (j *Job) Writing() *Retry { return j.shared(events.BackoffWrites) }
+func (j *Job) Writing() *commands.Retry { return j.book.Shared(events.BackoffWrites) }
 
-func (j *Job) launchWrite(f *Flight) {
-	j.launch(f, &j.itself)
+func (j *Job) launchWrite(f *commands.Flight) {
+	j.book.Launch(f, &j.book.Itself)
 	j.written(&f.Command.(*events.WriteStatus).Change)
 }
 
@@ -63,7 +64,7 @@ func finishes(c *events.StatusChange) bool {
 }
 
 // unwritten takes the marks off when the write has ended. Pods whose object went meanwhile are forgotten then.
-func (j *Job) unwritten(*Flight) {
+func (j *Job) unwritten(*commands.Flight) {
 	marked := j.marked
 	j.marked = nil
 	slices.SortFunc(marked, func(a, b *Pod) int { return cmp.Compare(a.entered, b.entered) }) // also after a restart
@@ -83,11 +84,11 @@ func (j *Job) confirm(name events.CommandID) {
 		return
 	}
 	change := f.Command.(*events.WriteStatus).Change
-	j.Writing().cleared()
+	j.Writing().Clear()
 	j.endSettled()
 	j.Lagging = 0
 	j.published.confirmed(&change, j.Now, j.Spec)
-	defer j.land(f)
+	defer j.book.Land(f)
 	if len(change.Conditions) > 0 || change.TrimTo != nil {
 		j.recount()
 		return
@@ -118,7 +119,7 @@ func (j *Job) confirm(name events.CommandID) {
 				j.update(p, func() {})
 			}
 		}
-		for _, f := range j.inOrder() { // a pod that is losing its finalizer may be of an index that another one has completed
+		for _, f := range j.book.InOrder() { // a pod that is losing its finalizer may be of an index that another one has completed
 			if p := j.podOf(f); p != nil {
 				j.update(p, func() {})
 			}
@@ -136,7 +137,7 @@ func (j *Job) refresh(uid types.UID, by int) {
 }
 
 // writeEnded folds how a status write ended.
-func (j *Job) writeEnded(flight *Flight, f *events.CommandEnded, _ string) {
+func (j *Job) writeEnded(flight *commands.Flight, f *events.CommandEnded, _ string) {
 	if f.Ending == events.Done && f.Version > j.Version {
 		j.Version = f.Version
 		j.confirm(f.Command)
@@ -145,10 +146,10 @@ func (j *Job) writeEnded(flight *Flight, f *events.CommandEnded, _ string) {
 	if f.Ending == events.OutcomeUnknown {
 		j.doubtEnd(f.Over)
 	}
-	j.land(flight)
+	j.book.Land(flight)
 	switch f.Ending {
 	case events.Refused:
-		j.Writing().refused(j.Settings, flight.Since, j.Now, f)
+		j.Writing().Refused(j.Settings, flight.Since, j.Now, f)
 		if stale(f.Class) {
 			j.Recheck, j.Look = true, true
 		}
@@ -160,10 +161,10 @@ func (j *Job) writeEnded(flight *Flight, f *events.CommandEnded, _ string) {
 			j.Writing().Until = j.Now // found out before anything was sent: the Job is read at once. Another one in a row waits
 		}
 	case events.OutcomeUnknown:
-		j.Writing().refused(j.Settings, flight.Since, j.Now, f)
+		j.Writing().Refused(j.Settings, flight.Since, j.Now, f)
 		j.Recheck, j.Look = true, true
 	case events.Done: // observed before it was answered: the base has it
-		j.Writing().cleared()
+		j.Writing().Clear()
 	case events.Withdrawn:
 	}
 }
@@ -190,8 +191,8 @@ func (j *Job) doubtEnd(over bool) {
 }
 
 // readEnded folds the end of a live read. What was found has been folded as an observation before.
-func (j *Job) readEnded(flight *Flight, f *events.CommandEnded, _ string) {
-	j.land(flight)
+func (j *Job) readEnded(flight *commands.Flight, f *events.CommandEnded, _ string) {
+	j.book.Land(flight)
 	switch {
 	case f.Ending == events.Done && string(f.UID) == j.Stream.ID:
 		j.Look, j.Confirmed = false, j.Now
@@ -199,6 +200,6 @@ func (j *Job) readEnded(flight *Flight, f *events.CommandEnded, _ string) {
 	case f.Ending == events.Done, f.Ending == events.Refused && f.Class == events.RefusedNotFound:
 		j.gone() // another Job has the name, or none
 	case f.Ending == events.Refused || f.Ending == events.OutcomeUnknown:
-		j.Writing().refused(j.Settings, flight.Since, j.Now, f)
+		j.Writing().Refused(j.Settings, flight.Since, j.Now, f)
 	}
 }

@@ -34,21 +34,27 @@ var neverImports = []struct {
 		except:   []string{"./proto/gen/..."},
 	},
 	{
+		sentence: "commands in flight are kept without knowing whose they are",
+		packages: []string{"./internal/commands"},
+		never:    []string{"./..."},
+		except:   []string{"./events", "./proto/gen/..."},
+	},
+	{
 		sentence: "sets of indexes are told from their text alone",
 		packages: []string{"./internal/indexset"},
 		never:    []string{"./..."},
 	},
 	{
-		sentence: "projector folds records and knows of this module only events, and the sets that a status has",
+		sentence: "projector folds records and knows of this module only events, the commands in flight and the sets of indexes",
 		packages: []string{"./projector"},
 		never:    []string{"./..."},
-		except:   []string{"./events", "./internal/indexset", "./proto/gen/..."},
+		except:   []string{"./events", "./internal/commands", "./internal/indexset", "./proto/gen/..."},
 	},
 	{
 		sentence: "reconciler decides from a projection and knows neither the store nor a technology",
 		packages: []string{"./reconciler"},
 		never:    []string{"./..."},
-		except:   []string{"./events", "./projector", "./internal/indexset", "./proto/gen/..."},
+		except:   []string{"./events", "./projector", "./internal/commands", "./internal/indexset", "./proto/gen/..."},
 	},
 	{
 		sentence: "events/informer observes and neither folds nor decides",
@@ -125,7 +131,7 @@ var neverImports = []struct {
 		sentence: "observe compares decisions with what is seen, and knows neither the store nor a technology",
 		packages: []string{"./reconciler/observe"},
 		never:    []string{"./..."},
-		except:   []string{"./events", "./projector", "./reconciler", "./internal/indexset", "./proto/gen/..."},
+		except:   []string{"./events", "./projector", "./reconciler", "./internal/commands", "./internal/indexset", "./proto/gen/..."},
 	},
 	{
 		sentence: "replay decides again from a log without doing I/O of its own",
@@ -221,17 +227,17 @@ func TestPurePackagesReadNothing(t *testing.T) {
 	}{
 		{
 			"a pure package reads no file, environment, network or random source and writes no log",
-			[]string{"./events", "./projector", "./internal/indexset", "./reconciler", "./reconciler/observe", "./reconciler/replay"},
+			[]string{"./events", "./projector", "./internal/commands", "./internal/indexset", "./reconciler", "./reconciler/observe", "./reconciler/replay"},
 			effects,
 		},
 		{
 			"a fold and a decision do not wait, so they take no context",
-			[]string{"./events", "./projector", "./internal/indexset", "./reconciler", "./reconciler/observe"},
+			[]string{"./events", "./projector", "./internal/commands", "./internal/indexset", "./reconciler", "./reconciler/observe"},
 			[]string{"context"},
 		},
 		{
 			"a fold and a decision have one goroutine, so they lock nothing",
-			[]string{"./projector", "./internal/indexset", "./reconciler", "./reconciler/observe"},
+			[]string{"./projector", "./internal/commands", "./internal/indexset", "./reconciler", "./reconciler/observe"},
 			[]string{"sync/...", "golang.org/x/sync/..."},
 		},
 	}

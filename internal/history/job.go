@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/commands"
 	"github.com/jobledger/jobledger/internal/recordjson"
 	"github.com/jobledger/jobledger/projector"
 )
@@ -150,7 +151,7 @@ func countsOf(j *projector.Job) Counts {
 
 func inFlight(a *Account) []Command {
 	var out []Command
-	flying := func(f *projector.Flight) {
+	flying := func(f *commands.Flight) {
 		if f != nil {
 			out = append(out, Command{Command: recordjson.CommandText(f.Name()), Does: a.names.Phrase(a.Stream, f.Command), Since: recordjson.Instant(f.Since)})
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/commands"
 	"github.com/jobledger/jobledger/internal/recordjson"
 	"github.com/jobledger/jobledger/projector"
 )
@@ -46,7 +47,7 @@ func refusals(a *Account, now events.Time) []Refusal {
 	return out
 }
 
-func refusal(does string, retry *projector.Retry, s said) Refusal {
+func refusal(does string, retry *commands.Retry, s said) Refusal {
 	r := Refusal{Does: does, Since: recordjson.Instant(retry.Since), Tries: retry.Count, Record: uint64(s.at), Says: s.text}
 	if retry.Class != 0 {
 		r.Class = retry.Class.String()

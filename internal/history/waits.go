@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/commands"
 	"github.com/jobledger/jobledger/internal/recordjson"
 	"github.com/jobledger/jobledger/internal/words"
 	"github.com/jobledger/jobledger/projector"
@@ -63,7 +64,7 @@ func dropsInDoubt(j *projector.Job) (until events.Time) {
 }
 
 // retried says what led to a wait after failures.
-func retried(r projector.Retry) string {
+func retried(r commands.Retry) string {
 	if r.Class == 0 {
 		return fmt.Sprintf("outcome of the last try unknown (%s in a row)", words.Count(int(r.Count), "failure"))
 	}

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/commands"
 	"github.com/jobledger/jobledger/internal/indexset"
 	"github.com/jobledger/jobledger/projector"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
@@ -135,7 +136,7 @@ func (m *machine) restored(snapshot []projector.StreamAt, log []events.Record) *
 
 // wholeJob compares everything public about a Job and its pods, also fields on which no decision depends.
 var wholeJob = []cmp.Option{
-	cmpopts.IgnoreUnexported(projector.Job{}, projector.Pod{}, projector.Book[*projector.Job]{}), cmpopts.EquateEmpty(),
+	cmpopts.IgnoreUnexported(projector.Job{}, projector.Pod{}), cmpopts.EquateEmpty(),
 	cmp.Comparer(func(a, b indexset.Set) bool { return a.Text() == b.Text() }),
 }
 
@@ -231,13 +232,13 @@ func derived(w *projector.World, s events.Stream) string {
 			fmt.Fprintf(&b, "queue %d: %s\n", i, p.UID)
 		}
 	}
-	flight := func(f *projector.Flight) {
+	flight := func(f *commands.Flight) {
 		if f != nil {
 			_, retry := j.Retrying(f.Name())
 			fmt.Fprintf(&b, "in flight %v, retrying %v: %v\n", j.InFlight(f.Name()) != nil, retry != nil, f.Name())
 		}
 	}
-	for _, f := range []*projector.Flight{j.Write(), j.Reading(), j.Grouping()} {
+	for _, f := range []*commands.Flight{j.Write(), j.Reading(), j.Grouping()} {
 		flight(f)
 	}
 	for _, c := range j.Creates() {

@@ -1,10 +1,9 @@
-package projector
+package commands
 
 import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
 // Retry is what was learnt from refusals of one sort of command.
@@ -16,10 +15,10 @@ type Retry struct {
 	Until events.Time         // not before then
 }
 
-// refused notes a refusal of a command that was decided at since: the next try waits, twice as long each time (J-017), and
+// Refused notes a refusal of a command that was decided at since: the next try waits, twice as long each time (J-017), and
 // at least as long as the server asked. Nothing is tried during the wait, so a command that was decided before its end was
 // tried together with the one that began it: all of them are one try, as those of one sync are.
-func (r *Retry) refused(s *events.Settings, since, now events.Time, f *events.CommandEnded) {
+func (r *Retry) Refused(s *events.Settings, since, now events.Time, f *events.CommandEnded) {
 	tries := uint32(0)
 	if since >= r.Until {
 		tries = 1
@@ -27,9 +26,9 @@ func (r *Retry) refused(s *events.Settings, since, now events.Time, f *events.Co
 	r.note(s, now, f, tries)
 }
 
-// again notes that a command which stands was asked again in vain, now, and each time before that it was due. A try before its
+// Again notes that a command which stands was asked again in vain, now, and each time before that it was due. A try before its
 // time, which is a probe, is not counted, and the next one that is due stays so.
-func (r *Retry) again(s *events.Settings, now events.Time, f *events.CommandEnded) {
+func (r *Retry) Again(s *events.Settings, now events.Time, f *events.CommandEnded) {
 	if r.Count == 0 {
 		r.note(s, now, f, 1)
 		return
@@ -50,8 +49,8 @@ func (r *Retry) note(s *events.Settings, now events.Time, f *events.CommandEnded
 	r.Until = max(r.Until, now.Add(max(r.wait(s, r.Count), f.RetryAfter)))
 }
 
-// cleared forgets refusals after a success.
-func (r *Retry) cleared() { *r = Retry{} }
+// Clear forgets refusals after a success.
+func (r *Retry) Clear() { *r = Retry{} }
 
 // wait is how long the try after the nth waits: twice as long each time (J-017). Until a namespace is gone that is being
 // deleted nothing can be made in it, and asking would only be a burden (J-059).
@@ -59,11 +58,11 @@ func (r *Retry) wait(s *events.Settings, n uint32) time.Duration {
 	if r.Class == events.RefusedNamespaceTerminating {
 		return s.MaxAPIBackoff
 	}
-	return doubled(s.APIBackoff, s.MaxAPIBackoff, n)
+	return Doubled(s.APIBackoff, s.MaxAPIBackoff, n)
 }
 
-// doubled is first × 2^(n-1), at most limit; 0 for n = 0.
-func doubled(first, limit time.Duration, n uint32) time.Duration {
+// Doubled is first × 2^(n-1), at most limit; 0 for n = 0.
+func Doubled(first, limit time.Duration, n uint32) time.Duration {
 	if n == 0 {
 		return 0
 	}
@@ -109,8 +108,8 @@ func (r *Retry) Next(s *events.Settings, now events.Time) (at events.Time, tries
 	return at, tries
 }
 
-// passing reports whether a command that was refused for this reason may be accepted as it is another time.
-func passing(c events.RefusalClass) bool {
+// Passing reports whether a command that was refused for this reason may be accepted as it is another time.
+func Passing(c events.RefusalClass) bool {
 	switch c {
 	case events.RefusedNameTaken, events.RefusedTemplate, events.RefusedNotFound:
 		return false
@@ -119,24 +118,7 @@ func passing(c events.RefusalClass) bool {
 	}
 }
 
-// shift moves the times with the clock.
-func (r *Retry) shift(step time.Duration) {
+// Shift moves the times with the clock.
+func (r *Retry) Shift(step time.Duration) {
 	r.Since, r.Noted, r.Until = r.Since.Add(step), r.Noted.Add(step), r.Until.Add(step)
-}
-
-// retryToWire is nil when nothing was learnt.
-func retryToWire(r *Retry) *pb.Retry {
-	if r == nil || *r == (Retry{}) {
-		return nil
-	}
-	return &pb.Retry{
-		Class: pb.RefusalClass(r.Class), Count: r.Count, Until: int64(r.Until), Since: int64(r.Since), Noted: int64(r.Noted),
-	}
-}
-
-func retryFromWire(w *pb.Retry) Retry {
-	return Retry{
-		Class: events.RefusalClass(w.GetClass()), Count: w.GetCount(), Until: events.Time(w.GetUntil()),
-		Since: events.Time(w.GetSince()), Noted: events.Time(w.GetNoted()),
-	}
 }

@@ -1,4 +1,4 @@
-package projector
+package commands
 
 import (
 	"cmp"
@@ -28,7 +28,7 @@ type Book[S any] struct {
 	rows     *Rows[S]
 	settings *events.Settings
 	flights  map[events.CommandID]*Flight
-	itself   Target                    // commands about the subject itself
+	Itself   Target                    // commands about the subject itself
 	backoffs [events.MaxBackoff]Retry  // those that commands share, from BackoffOwn + 1
 	counts   [events.MaxSlot + 1]int32 // of flights
 }
@@ -73,8 +73,8 @@ type Flight struct {
 // Name is the command's ID.
 func (f *Flight) Name() events.CommandID { return events.CommandID{Decided: f.decided, Place: f.place} }
 
-// refused reports whether a command is in backoff; one that is not in flight is not.
-func (f *Flight) refused() bool { return f != nil && f.Refused != nil }
+// InBackoff reports whether a command is in backoff; one that is not in flight is not.
+func (f *Flight) InBackoff() bool { return f != nil && f.Refused != nil }
 
 // Target is an object that commands are about, as the commands on their way to it: at most one in each slot. It is a part of what a
 // subject knows of the object, and must not be copied.
@@ -99,35 +99,35 @@ func (t *Target) remove(f *Flight) {
 	}
 }
 
-func newBook[S any](subject S, rows *Rows[S], settings *events.Settings) Book[S] {
+func New[S any](subject S, rows *Rows[S], settings *events.Settings) Book[S] {
 	return Book[S]{subject: subject, rows: rows, settings: settings, flights: map[events.CommandID]*Flight{}}
 }
 
 // row is what the command means to the subject.
 func (b *Book[S]) row(f *Flight) *Row[S] { return &b.rows[f.Command.Traits().Kind] }
 
-// decide folds a decision: its commands are in flight from here on, and those that it withdraws are given up.
-func (b *Book[S]) decide(rec *events.Record, d *events.Decision) {
+// Decide folds a decision: its commands are in flight from here on, and those that it withdraws are given up.
+func (b *Book[S]) Decide(rec *events.Record, d *events.Decision) {
 	for place, c := range d.Commands() {
 		if w, ok := c.(*events.Withdraw); ok {
 			b.withdraw(w.Command)
 			continue
 		}
-		f := newFlight(events.CommandID{Decided: rec.Sequence, Place: uint32(place)}, c, rec.Time)
+		f := NewFlight(events.CommandID{Decided: rec.Sequence, Place: uint32(place)}, c, rec.Time)
 		if launch := b.row(f).Launch; launch != nil {
 			launch(b.subject, f)
 		} else {
-			b.launch(f, &b.itself)
+			b.Launch(f, &b.Itself)
 		}
 	}
 }
 
-func newFlight(name events.CommandID, c events.Command, since events.Time) *Flight {
+func NewFlight(name events.CommandID, c events.Command, since events.Time) *Flight {
 	return &Flight{Command: c, Since: since, decided: name.Decided, place: name.Place, slot: c.Traits().Slot}
 }
 
-// launch puts a command on its way to its target. One that has its slot there is displaced.
-func (b *Book[S]) launch(f *Flight, t *Target) {
+// Launch puts a command on its way to its target. One that has its slot there is displaced.
+func (b *Book[S]) Launch(f *Flight, t *Target) {
 	if old := t.Flight(f.slot); old != nil {
 		b.remove(old)
 	}
@@ -136,10 +136,10 @@ func (b *Book[S]) launch(f *Flight, t *Target) {
 	b.counts[f.slot]++
 }
 
-// relaunch puts a command that is restored back on its way; nil is none.
-func (b *Book[S]) relaunch(f *Flight, t *Target) {
+// Relaunch puts a command that is restored back on its way; nil is none.
+func (b *Book[S]) Relaunch(f *Flight, t *Target) {
 	if f != nil {
-		b.launch(f, t)
+		b.Launch(f, t)
 	}
 }
 
@@ -152,15 +152,15 @@ func (b *Book[S]) withdraw(name events.CommandID) {
 	switch withdraw := b.row(f).Withdraw; {
 	case withdraw != nil:
 		withdraw(b.subject, f)
-	case f.refused():
+	case f.InBackoff():
 		f.Cancelled = true // a try may be on its way
 	default:
-		b.land(f)
+		b.Land(f)
 	}
 }
 
-// end folds how a command ended. A command that an observation has ended is no longer in flight, and its outcome is no news.
-func (b *Book[S]) end(rec *events.Record, e *events.CommandEnded) {
+// End folds how a command ended. A command that an observation has ended is no longer in flight, and its outcome is no news.
+func (b *Book[S]) End(rec *events.Record, e *events.CommandEnded) {
 	f := b.flights[e.Command]
 	if f == nil {
 		return
@@ -170,27 +170,27 @@ func (b *Book[S]) end(rec *events.Record, e *events.CommandEnded) {
 		row.End(b.subject, f, e, rec.Evidence.Name)
 		return
 	}
-	again := e.Ending == events.OutcomeUnknown || (e.Ending == events.Refused && passing(e.Class))
+	again := e.Ending == events.OutcomeUnknown || (e.Ending == events.Refused && Passing(e.Class))
 	if again && f.Command.Traits().Retried && !f.Cancelled {
-		b.retry(rec.Time, f, e)
+		b.Retry(rec.Time, f, e)
 		return
 	}
-	b.land(f)
+	b.Land(f)
 	if row.Over != nil {
 		row.Over(b.subject, f, e, rec.Evidence.Name)
 	}
 }
 
-// retry folds a try in vain of a command that is asked again as it is.
-func (b *Book[S]) retry(now events.Time, f *Flight, e *events.CommandEnded) {
+// Retry folds a try in vain of a command that is asked again as it is.
+func (b *Book[S]) Retry(now events.Time, f *Flight, e *events.CommandEnded) {
 	if f.Refused == nil {
 		f.Refused = b.Backoff(f.Command)
 	}
-	f.Refused.again(b.settings, now, e)
+	f.Refused.Again(b.settings, now, e)
 }
 
-// land removes a command from those in flight.
-func (b *Book[S]) land(f *Flight) {
+// Land removes a command from those in flight.
+func (b *Book[S]) Land(f *Flight) {
 	if !b.remove(f) {
 		return
 	}
@@ -209,28 +209,28 @@ func (b *Book[S]) remove(f *Flight) bool {
 	return true
 }
 
-// restart folds a process's start: what was in flight is in doubt.
-func (b *Book[S]) restart() {
-	for _, f := range b.inOrder() {
+// Restart folds a process's start: what was in flight is in doubt.
+func (b *Book[S]) Restart() {
+	for _, f := range b.InOrder() {
 		if b.flights[f.Name()] != f {
 			continue // another one's end has ended it
 		}
 		if restart := b.row(f).Restart; restart != nil {
 			restart(b.subject, f)
 		} else {
-			b.land(f)
+			b.Land(f)
 		}
 	}
 }
 
-// shift moves the times with the clock.
-func (b *Book[S]) shift(step time.Duration) {
+// Shift moves the times with the clock.
+func (b *Book[S]) Shift(step time.Duration) {
 	for i := range b.backoffs {
-		b.backoffs[i].shift(step)
+		b.backoffs[i].Shift(step)
 	}
 	for _, f := range b.flights {
-		if f.refused() && f.Command.Traits().Backoff == events.BackoffOwn {
-			f.Refused.shift(step)
+		if f.InBackoff() && f.Command.Traits().Backoff == events.BackoffOwn {
+			f.Refused.Shift(step)
 		}
 	}
 }
@@ -238,16 +238,22 @@ func (b *Book[S]) shift(step time.Duration) {
 // Backoff is what was learnt from refusals of commands like c: those that share its backoff, or a new one of its own.
 func (b *Book[S]) Backoff(c events.Command) *Retry {
 	if of := c.Traits().Backoff; of != events.BackoffOwn {
-		return b.shared(of)
+		return b.Shared(of)
 	}
 	return &Retry{}
 }
 
-// shared is a backoff that commands share.
-func (b *Book[S]) shared(of events.Backoff) *Retry { return &b.backoffs[of-1] }
+// Shared is a backoff that commands share.
+func (b *Book[S]) Shared(of events.Backoff) *Retry { return &b.backoffs[of-1] }
 
 // Busy reports whether a command of the subject is in flight.
 func (b *Book[S]) Busy() bool { return len(b.flights) > 0 }
+
+// Flight is the command of that name on its way; nil when it has ended.
+func (b *Book[S]) Flight(name events.CommandID) *Flight { return b.flights[name] }
+
+// Count is how many commands are in flight that have that slot at their targets.
+func (b *Book[S]) Count(s events.Slot) int32 { return b.counts[s] }
 
 // InFlight is the command of that name; nil when it has ended.
 func (b *Book[S]) InFlight(name events.CommandID) events.Command {
@@ -263,16 +269,16 @@ func (b *Book[S]) GaveUp(name events.CommandID) bool {
 	return f != nil && f.Cancelled
 }
 
-// retrying is the command of that name when it is in backoff and is still wanted; else nil.
-func (b *Book[S]) retrying(name events.CommandID) *Flight {
-	if f := b.flights[name]; f.refused() && !f.Cancelled {
+// Retrying is the command of that name when it is in backoff and is still wanted; else nil.
+func (b *Book[S]) Retrying(name events.CommandID) *Flight {
+	if f := b.flights[name]; f.InBackoff() && !f.Cancelled {
 		return f
 	}
 	return nil
 }
 
-// inOrder are the commands in flight, in the order in which they were decided.
-func (b *Book[S]) inOrder() []*Flight {
+// InOrder are the commands in flight, in the order in which they were decided.
+func (b *Book[S]) InOrder() []*Flight {
 	all := make([]*Flight, 0, len(b.flights))
 	for _, f := range b.flights {
 		all = append(all, f)

@@ -1,4 +1,4 @@
-package projector
+package commands
 
 import (
 	"fmt"
@@ -26,7 +26,7 @@ var scheduleRows = Rows[*schedule]{
 	events.CommandDeletePod: {
 		Launch: func(s *schedule, f *Flight) {
 			if child := s.children[events.PodOf(f.Command)]; child != nil {
-				s.launch(f, child)
+				s.Launch(f, child)
 			}
 		},
 		Landed: func(s *schedule, f *Flight) { s.hear("landed %s", events.PodOf(f.Command)) },
@@ -40,7 +40,7 @@ var scheduleRows = Rows[*schedule]{
 
 func newSchedule() *schedule {
 	s := &schedule{settings: events.DefaultSettings(), children: map[types.UID]*Target{"a": {}, "b": {}}, now: events.Time(time.Hour)}
-	s.Book = newBook(s, &scheduleRows, &s.settings)
+	s.Book = New(s, &scheduleRows, &s.settings)
 	return s
 }
 
@@ -52,14 +52,14 @@ func (s *schedule) hear(format string, args ...any) {
 func (s *schedule) decided(commands ...events.Command) events.CommandID {
 	s.at++
 	rec := &events.Record{Header: events.Header{Sequence: s.at, Time: s.now}}
-	s.decide(rec, &events.Decision{Steps: []events.Step{{Commands: commands}}})
+	s.Decide(rec, &events.Decision{Steps: []events.Step{{Commands: commands}}})
 	return events.CommandID{Decided: s.at}
 }
 
 func (s *schedule) ends(name events.CommandID, how events.CommandEnded) {
 	s.at++
 	how.Command = name
-	s.end(&events.Record{Header: events.Header{Sequence: s.at, Time: s.now}, Evidence: events.Evidence{Name: "thing"}}, &how)
+	s.End(&events.Record{Header: events.Header{Sequence: s.at, Time: s.now}, Evidence: events.Evidence{Name: "thing"}}, &how)
 }
 
 // is what the book says of a command.
@@ -68,7 +68,7 @@ func (s *schedule) is(name events.CommandID) string {
 	if s.InFlight(name) != nil {
 		is = append(is, "in flight")
 	}
-	if f := s.retrying(name); f != nil {
+	if f := s.Retrying(name); f != nil {
 		is = append(is, fmt.Sprintf("retrying for the %d. time in %s", f.Refused.Count, f.Refused.Until.Sub(s.now)))
 	}
 	if s.GaveUp(name) {
@@ -94,12 +94,12 @@ func TestABookOfAnySubject(t *testing.T) {
 		}, "in flight"},
 		{"it is found by its target and its slot", func(s *schedule) string {
 			name := s.decided(&events.ReadJob{})
-			return fmt.Sprint(s.itself.Flight(events.SlotRead).Name() == name, s.itself.Flight(events.SlotGroup) == nil, s.children["a"].first == nil)
+			return fmt.Sprint(s.Itself.Flight(events.SlotRead).Name() == name, s.Itself.Flight(events.SlotGroup) == nil, s.children["a"].first == nil)
 		}, "true true true"},
 		{"it lands when it is done", func(s *schedule) string {
 			name := s.decided(&events.ReadJob{})
 			s.ends(name, done)
-			return s.is(name) + fmt.Sprint(s.Busy(), s.itself.first == nil)
+			return s.is(name) + fmt.Sprint(s.Busy(), s.Itself.first == nil)
 		}, "false true"},
 		{"one that is not retried lands when it is refused", func(s *schedule) string {
 			name := s.decided(&events.ReadJob{})
@@ -161,14 +161,14 @@ func TestABookOfAnySubject(t *testing.T) {
 		{"a restart ends what is in flight, in order", func(s *schedule) string {
 			s.decided(deleteB, deleteA)
 			s.decided(&events.ReadJob{})
-			s.restart()
-			return strings.Join(s.heard, ", ") + fmt.Sprint("; ", s.Busy(), s.itself.first == nil, s.counts)
+			s.Restart()
+			return strings.Join(s.heard, ", ") + fmt.Sprint("; ", s.Busy(), s.Itself.first == nil, s.counts)
 		}, "landed b, landed a; false true [0 0 0 0 0 0 0 0]"},
 		{"the clock moves every backoff once", func(s *schedule) string {
 			a, g := s.decided(deleteA), s.decided(&events.FindGroup{})
 			s.ends(a, server)
 			s.ends(g, server)
-			s.shift(time.Hour)
+			s.Shift(time.Hour)
 			s.now = s.now.Add(time.Hour)
 			return s.is(a) + "; " + s.is(g)
 		}, "in flight, retrying for the 1. time in 1s; in flight, retrying for the 1. time in 1s"},
