@@ -15,18 +15,18 @@ func (j *Job) claimed(p *Pod) bool {
 
 // indexValid reports whether the pod's index is one of the Job's; of a Job that is not Indexed every pod's is.
 func (j *Job) indexValid(p *Pod) bool {
-	return !j.Indexed() || (p.Index >= 0 && p.Index < j.Completions())
+	return !j.Indexed || (p.Index >= 0 && p.Index < j.Completions)
 }
 
 // ended reports whether the pod counts as ended, by the matrix of J-023; of a failing Job every pod does (J-038). That a
 // pod is being deleted counts once it has been seen.
 func (j *Job) ended(p *Pod) bool {
-	return p.Phase.Terminal() || (p.Deleted != 0 && !j.FailedOnly()) || j.failing()
+	return p.Phase.Terminal() || (p.Deleted != 0 && !j.FailedOnly) || j.failing
 }
 
 // toCount reports whether the pod is one that is to be counted, once it has ended.
 func (j *Job) toCount(p *Pod) bool {
-	return j.claimed(p) && j.indexValid(p) && !j.accounted(p) && !j.Gone && !j.Finished()
+	return j.claimed(p) && j.indexValid(p) && !j.accounted(p) && !j.Gone && !j.finished
 }
 
 // accounted reports whether the published status accounts for the pod already. An index that is published as failed stays so
@@ -35,8 +35,8 @@ func (j *Job) accounted(p *Pod) bool {
 	if _, ok := j.uncounted[p.UID]; ok {
 		return true
 	}
-	return j.Indexed() && p.Phase == events.PodSucceeded &&
-		(j.Base.Completed.Has(p.Index) || (j.PerIndex() && j.Base.FailedIndexes.Has(p.Index)))
+	return j.Indexed && p.Phase == events.PodSucceeded &&
+		(j.Base.Completed.Has(p.Index) || (j.PerIndex && j.Base.FailedIndexes.Has(p.Index)))
 }
 
 // stageOf says how far the accounting of the pod has come. Finalizers of pods that are not to be counted go at once:
@@ -44,7 +44,7 @@ func (j *Job) accounted(p *Pod) bool {
 // pods without a valid index that have ended, or whose Job does (J-035, J-090).
 func (j *Job) stageOf(p *Pod) Stage {
 	switch {
-	case j.removes(p) && !j.Finished():
+	case j.removes(p) && !j.finished:
 		if p.Drop() == nil && p.Delete() == nil {
 			return Surplus
 		}
@@ -68,7 +68,7 @@ func (j *Job) stageOf(p *Pod) Stage {
 			return Untouched // until they are known
 		}
 		return Released
-	case j.Gone || j.Finished():
+	case j.Gone || j.finished:
 		return Released
 	case !j.claimed(p):
 		if j.Deleted != 0 || p.Owner == "" {
@@ -76,16 +76,16 @@ func (j *Job) stageOf(p *Pod) Stage {
 		}
 		return Untouched
 	case !j.indexValid(p):
-		if p.in.failJob && !j.failing() && !j.succeeding() {
+		if p.in.failJob && !j.failing && !j.succeeding {
 			return Untouched // the Job is yet to say that it fails for it (J-096)
 		}
-		if j.ended(p) || j.succeeding() || j.Deleted != 0 {
+		if j.ended(p) || j.succeeding || j.Deleted != 0 {
 			return Released
 		}
 		return Untouched
 	case j.accounted(p):
 		return Released
-	case j.succeeding() && p.Phase != events.PodSucceeded && !p.FailedBeforeDeletion && !p.noted: // J-142: what ended before counts (J-140)
+	case j.succeeding && p.Phase != events.PodSucceeded && !p.FailedBeforeDeletion && !p.noted: // J-142: what ended before counts (J-140)
 		return Released
 	case p.NeverCounted:
 		return Released
@@ -119,8 +119,8 @@ func (j *Job) enter(p *Pod) {
 	claimed := j.claimed(p)
 	j.enterClaim(p, claimed)
 	p.match = Match{}
-	if claimed && p.Phase != events.PodSucceeded && (p.Phase == events.PodFailed || j.failing()) {
-		p.match = j.policies.Match(&p.PodSeen, j.PerIndex())
+	if claimed && p.Phase != events.PodSucceeded && (p.Phase == events.PodFailed || j.failing) {
+		p.match = j.policies.Match(&p.PodSeen, j.PerIndex)
 	}
 	p.in.failJob = j.failsJob(p)
 	p.in.fatal = p.match.Action == FailJob
@@ -133,8 +133,8 @@ func (j *Job) enter(p *Pod) {
 		if p.Phase != events.PodUnknown && !p.Phase.Terminal() {
 			p.in.restarts = p.Restarts
 		}
-		holds := p.in.active || (p.in.terminating && j.FailedOnly()) || p.in.unsure
-		if holds && j.Indexed() && j.indexValid(p) {
+		holds := p.in.active || (p.in.terminating && j.FailedOnly) || p.in.unsure
+		if holds && j.Indexed && j.indexValid(p) {
 			p.in.index = p.Index
 		}
 	}
@@ -165,7 +165,7 @@ func (j *Job) enter(p *Pod) {
 	}
 	j.count(p, 1)
 	j.hold(p, 1)
-	if j.Indexed() {
+	if j.Indexed {
 		if was.completing && !(p.in.completing && p.in.completes == was.completes) {
 			j.uncomplete(was.completes)
 		}
@@ -173,7 +173,7 @@ func (j *Job) enter(p *Pod) {
 			j.complete(p.in.completes)
 		}
 	}
-	if j.PerIndex() {
+	if j.PerIndex {
 		j.enterIndex(p)
 		j.reviewIndex(p.Index)
 	}
@@ -210,7 +210,7 @@ func (j *Job) recount() {
 			j.tally.Countable++
 		}
 	}
-	if j.Finished() {
+	if j.finished {
 		j.cancelDeletes()
 	}
 	for _, p := range all {
@@ -226,14 +226,14 @@ func (j *Job) recount() {
 // field of failed indexes says nothing (J-040).
 func (j *Job) resetIndexes() {
 	var completed, failed *indexset.Set = &indexset.Set{}, &indexset.Set{}
-	if j.Indexed() {
+	if j.Indexed {
 		completed = &j.Base.Completed
 	}
-	if j.PerIndex() {
+	if j.PerIndex {
 		failed = &j.Base.FailedIndexes
 	}
-	j.indexes.reset(completed, failed, j.Completions(), j.policies)
-	if j.Indexed() {
+	j.indexes.reset(completed, failed, j.Completions, j.policies)
+	if j.Indexed {
 		for _, c := range j.creates {
 			j.occupy(c.Index, 1)
 		}

@@ -178,7 +178,7 @@ func (j *Job) podGone(uid types.UID) {
 	j.leave(p)
 	j.unqueue(p)
 	delete(j.byUID, uid)
-	if p.in.completing && j.Indexed() {
+	if p.in.completing && j.Indexed {
 		j.uncomplete(p.in.completes)
 	}
 	j.reviewIndex(p.Index) // it may have been what kept another one from being held

@@ -28,7 +28,7 @@ func (j *Job) DisownedLen() int { return j.disowned.n }
 
 // Eligible reports whether the Job may adopt pods at all: it is ours, goes on and is not being deleted (J-175, J-011).
 func (j *Job) Eligible() bool {
-	return j.Known() && j.Managed && !j.Gone && j.Deleted == 0 && !j.Finished()
+	return j.Known() && j.Managed && !j.Gone && j.Deleted == 0 && !j.finished
 }
 
 // adopts reports whether the Job is to adopt the pod: it has no owner, the selector matches, and it is not on its way out

@@ -26,8 +26,8 @@ type Group struct {
 
 // Gang reports whether the Job's pods are to be scheduled together (J-240).
 func (j *Job) Gang() bool {
-	return j.Settings.GangScheduling && j.Deleted == 0 && !j.Gone && j.Indexed() && j.Parallelism() > 1 &&
-		j.Completions() == j.Parallelism() && !j.Spec.SchedulingGroup && !j.Finished()
+	return j.Settings.GangScheduling && j.Deleted == 0 && !j.Gone && j.Indexed && j.Parallelism > 1 &&
+		j.Completions == j.Parallelism && !j.Spec.SchedulingGroup && !j.finished
 }
 
 // seen folds what was found.

@@ -163,13 +163,13 @@ func (x *indexes) SuccessRuleMet() (rule int, met bool) {
 func (x *indexes) Completed() *indexset.Set { return &x.completed }
 
 // FreeIndexes are the lowest indexes that need a pod, at most n.
-func (j *Job) FreeIndexes(n int) []int32 { return j.taken.Gaps(nil, j.Completions(), n) }
+func (j *Job) FreeIndexes(n int) []int32 { return j.taken.Gaps(nil, j.Completions, n) }
 
 // Awaits reports whether an index needs the pod that is being created for it: it is in range, has neither completed nor
 // failed, and no other pod occupies it.
 func (j *Job) Awaits(i int32) bool {
 	_, crowded := j.crowded[i]
-	return i >= 0 && i < j.Completions() && !crowded
+	return i >= 0 && i < j.Completions && !crowded
 }
 
 // Crowded are the indexes that more than one pod occupies, ascending.

@@ -27,6 +27,7 @@ type Job struct {
 	ManagedBy  string
 	Spec       *events.JobSpec
 	SpecAt     events.Sequence
+	Terms      // of the spec
 	published
 
 	// Pods and what is known of them, kept incrementally.
@@ -64,7 +65,7 @@ type Job struct {
 
 func newJob(stream events.Stream, settings *events.Settings, homes map[types.UID]events.Stream) *Job {
 	j := &Job{
-		Stream: stream, Settings: settings, published: newPublished(), Window: settings.FirstWindow(), homes: homes,
+		Stream: stream, Settings: settings, Terms: termsOf(nil), published: newPublished(), Window: settings.FirstWindow(), homes: homes,
 		pods: newPods(), indexes: newIndexes(),
 	}
 	j.book = commands.New(j, &jobRows, settings)
@@ -81,31 +82,9 @@ func newJob(stream events.Stream, settings *events.Settings, homes map[types.UID
 // Known reports whether the Job's object has been seen.
 func (j *Job) Known() bool { return j.Version != 0 }
 
-// Indexed reports whether the Job's pods have completion indexes.
-func (j *Job) Indexed() bool { return j.Spec != nil && j.Spec.CompletionMode == "Indexed" }
-
-// WorkQueue reports whether the Job has no fixed number of completions.
-func (j *Job) WorkQueue() bool { return j.Spec != nil && j.Spec.Completions == nil }
-
-// FailedOnly reports whether a pod is replaced, and counted, only once it has reached phase Failed (J-024).
-func (j *Job) FailedOnly() bool {
-	return j.Spec != nil && (j.Spec.PodFailurePolicy != "" || j.Spec.PodReplacementPolicy == "Failed")
-}
-
-// Completions is the number of indexes of an Indexed Job; 0 for a Job without completions.
-func (j *Job) Completions() int32 {
-	if j.Spec == nil || j.Spec.Completions == nil {
-		return 0
-	}
-	return *j.Spec.Completions
-}
-
-// Parallelism is how many pods may run at once; 1 when the spec does not say.
-func (j *Job) Parallelism() int32 {
-	if j.Spec == nil || j.Spec.Parallelism == nil {
-		return 1
-	}
-	return *j.Spec.Parallelism
+// useSpec gives the Job a spec, and its policies as they were read.
+func (j *Job) useSpec(spec *events.JobSpec, policies *Policies) {
+	j.Spec, j.Terms, j.policies = spec, termsOf(spec), policies
 }
 
 // FailedCount is how many pods have failed, by the published status and the pods not yet counted in it (J-032, J-033).
@@ -115,15 +94,11 @@ func (j *Job) FailedCount() int32 {
 
 // SucceededCount is how many completions there are (J-032).
 func (j *Job) SucceededCount() int32 {
-	if j.Indexed() {
+	if j.Indexed {
 		return j.completed.Len()
 	}
 	return j.Base.Succeeded + int32(len(j.Base.UncountedSucceeded)) + j.tally.UnlistedSucceeded
 }
-
-// MayLower reports whether the API server lets the number of succeeded indexes go down: only of Jobs whose completions and
-// parallelism are equal (J-212). Of others the number stays until it may (J-236).
-func (j *Job) MayLower() bool { return j.Completions() == j.Parallelism() }
 
 // Claims reports whether the pod is the Job's: owned by it and matched by its selector (J-173).
 func (j *Job) Claims(p *Pod) bool { return j.claimed(p) }
@@ -141,6 +116,6 @@ func (j *Job) PodsInDoubt() bool {
 // Quiet reports whether nothing is left to do for a Job that finished or is gone. A create in doubt is nothing to wait for:
 // a pod that it may yet make opens a placeholder, and loses its finalizer.
 func (j *Job) Quiet() bool {
-	return (j.Gone || j.Finished()) && !j.Busy() && len(j.unowned) == 0 &&
+	return (j.Gone || j.finished) && !j.Busy() && len(j.unowned) == 0 &&
 		j.released.n == 0 && j.surplus.n == 0
 }

@@ -28,9 +28,6 @@ func (x *perIndex) indexes() []int32 {
 	return slices.Compact(out)
 }
 
-// PerIndex reports whether the Job has a backoffLimit per index.
-func (j *Job) PerIndex() bool { return j.Indexed() && j.Spec.BackoffLimitPerIndex != nil }
-
 // FailedIndexes is the set of failed indexes in range, published or not. It must not be changed.
 func (j *Job) FailedIndexes() *indexset.Set { return &j.index.failed }
 
@@ -45,13 +42,13 @@ func (p *Pod) Ended() events.Time { return p.ended }
 
 // fell reports whether the pod failed and is one that its index's limit is about.
 func (j *Job) failedByItself(p *Pod) bool {
-	return j.PerIndex() && (p.Held() || p.written) && !p.Surplus && !p.NeverCounted && p.Phase != events.PodSucceeded && j.toCount(p) &&
-		(p.Phase == events.PodFailed || (p.Deleted != 0 && !j.FailedOnly()))
+	return j.PerIndex && (p.Held() || p.written) && !p.Surplus && !p.NeverCounted && p.Phase != events.PodSucceeded && j.toCount(p) &&
+		(p.Phase == events.PodFailed || (p.Deleted != 0 && !j.FailedOnly))
 }
 
 // exhausted reports whether the pod's failure is the end of its index (J-116).
 func (j *Job) exhausted(p *Pod) bool {
-	if c := j.Base.Condition(FailureTarget); j.failing() && !p.endedBefore(c.Since) {
+	if c := j.Base.Condition(FailureTarget); j.failing && !p.endedBefore(c.Since) {
 		return false
 	}
 	return p.match.Action == FailIndex ||
@@ -81,7 +78,7 @@ func (j *Job) enterIndex(p *Pod) {
 // judgeIndex decides whether an index has failed: when it is published as such, or a pod that fell exhausts its limit; never
 // when it has completed (J-126). One that was found failed is no longer when its pod vanishes before anything says so (J-036).
 func (j *Job) judgeIndex(i int32) {
-	if i < 0 || i >= j.Completions() {
+	if i < 0 || i >= j.Completions {
 		return
 	}
 	failed := !j.completed.Has(i) && (j.Base.FailedIndexes.Has(i) || slices.ContainsFunc(j.index.fallen[i], j.exhausted))
@@ -120,7 +117,7 @@ func (j *Job) leaveIndex(p *Pod) {
 
 // reviewIndex judges an index and settles it, after a pod of it has changed or gone.
 func (j *Job) reviewIndex(i int32) {
-	if j.PerIndex() {
+	if j.PerIndex {
 		j.judgeIndex(i)
 		j.settleIndex(i)
 	}
@@ -133,7 +130,7 @@ func (j *Job) settleIndex(i int32) {
 		return
 	}
 	var choice *Pod
-	if j.index.active[i] == 0 && !j.completed.Has(i) && !j.index.failed.Has(i) && j.Deleted == 0 && !j.failing() && !j.succeeding() {
+	if j.index.active[i] == 0 && !j.completed.Has(i) && !j.index.failed.Has(i) && j.Deleted == 0 && !j.failing && !j.succeeding {
 		for _, p := range j.index.fallen[i] {
 			if choice == nil || p.outranks(choice) {
 				choice = p

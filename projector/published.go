@@ -14,7 +14,10 @@ type published struct {
 	Base      Status             // newest confirmed stored status: the published base
 	uncounted map[types.UID]bool // the uncounted pods of the base; true: failed
 	Start     events.Time        // when the Job began to run, in full precision; 0 while it has not
-	asked     events.Time        // the start time that a status write last asked to publish: seen, it is Start, though the clock was set since
+	finished  bool               // the base says Complete or Failed
+	// failing and succeeding: the base has the interim condition FailureTarget, or SuccessCriteriaMet, which are final.
+	failing, succeeding bool
+	asked               events.Time // the start time that a status write last asked to publish: seen, it is Start, though the clock was set since
 }
 
 func newPublished() published {
@@ -22,14 +25,10 @@ func newPublished() published {
 }
 
 // Finished reports whether the published status says Complete or Failed.
-func (b *published) Finished() bool { return b.Base.Finished() }
+func (b *published) Finished() bool { return b.finished }
 
 // Finished reports whether the status says Complete or Failed.
 func (s *Status) Finished() bool { return s.True(Complete) || s.True(Failed) }
-
-// failing and succeeding report the stored interim conditions, which are final.
-func (b *published) failing() bool    { return b.Base.True(FailureTarget) }
-func (b *published) succeeding() bool { return b.Base.True(SuccessCriteriaMet) }
 
 // seen folds another status than ours. Its uncounted pods are listed again by relist.
 func (b *published) seen(s *events.JobStatus, now events.Time, spec *events.JobSpec) {
@@ -38,6 +37,7 @@ func (b *published) seen(s *events.JobStatus, now events.Time, spec *events.JobS
 	}
 	suspended := b.Base.True(Suspended)
 	b.Base = statusOf(s)
+	b.read()
 	b.suspended(suspended, now, spec)
 }
 
@@ -45,7 +45,13 @@ func (b *published) seen(s *events.JobStatus, now events.Time, spec *events.JobS
 func (b *published) confirmed(c *events.StatusChange, now events.Time, spec *events.JobSpec) {
 	suspended := b.Base.True(Suspended)
 	b.Base.change(c)
+	b.read()
 	b.suspended(suspended, now, spec)
+}
+
+// read finds what the conditions of the base say, which is asked of each pod.
+func (b *published) read() {
+	b.finished, b.failing, b.succeeding = b.Base.Finished(), b.Base.True(FailureTarget), b.Base.True(SuccessCriteriaMet)
 }
 
 // suspended follows a new status. A suspension that it shows, and the one before did not, was in force, however short, so the Job's
@@ -61,7 +67,7 @@ func (b *published) suspended(before bool, now events.Time, spec *events.JobSpec
 // was suspended (J-145, J-151). Suspended, it has none (J-147).
 func (b *published) begin(now events.Time, spec *events.JobSpec) {
 	switch {
-	case spec == nil || b.Finished():
+	case spec == nil || b.finished:
 	case spec.Suspend:
 		b.Start = 0
 	case b.Start != 0:
@@ -113,6 +119,7 @@ func (b *published) fromWire(s *pb.JobState, r *stateReader) {
 	base := events.StatusFromWire(s.GetBase(), r.texts)
 	r.skip(len(base.Conditions))
 	b.Base = statusOf(base)
+	b.read()
 	b.relist()
 	b.Start, b.asked = events.Time(s.GetStart()), events.Time(s.GetStartAsked())
 }

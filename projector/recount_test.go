@@ -238,7 +238,7 @@ func (r *randomJob) write() string {
 	for p := range r.job.Unlisted() {
 		switch {
 		case r.rng.IntN(3) == 0:
-		case p.Phase == events.PodSucceeded && r.job.Indexed():
+		case p.Phase == events.PodSucceeded && r.job.Indexed:
 			completed.Add(p.Index)
 		case p.Phase == events.PodSucceeded:
 			c.AddSucceeded = append(c.AddSucceeded, p.UID)
@@ -252,13 +252,13 @@ func (r *randomJob) write() string {
 			c.Counted = append(c.Counted, uid)
 		}
 	}
-	if r.job.PerIndex() {
+	if r.job.PerIndex {
 		failed := r.job.NewlyFailed()
 		c.SetFailedIndexes, c.FailIndexes = true, failed.Text()
 	}
 	if r.rng.IntN(25) == 0 {
 		kind := []string{FailureTarget, SuccessCriteriaMet}[r.rng.IntN(2)]
-		if !r.job.failing() && !r.job.succeeding() {
+		if !r.job.failing && !r.job.succeeding {
 			c.Conditions = []events.JobCondition{{Type: kind, Status: "True"}}
 		}
 	}

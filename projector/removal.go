@@ -106,7 +106,7 @@ func (j *Job) launchDelete(f *commands.Flight) {
 	if p := j.podOf(f); p != nil {
 		j.update(p, func() {
 			j.book.Launch(f, &p.target)
-			p.Surplus = p.Surplus || (!p.Held() && !j.failing() && !j.succeeding()) // surplus, and its finalizer is gone
+			p.Surplus = p.Surplus || (!p.Held() && !j.failing && !j.succeeding) // surplus, and its finalizer is gone
 		})
 	}
 }

@@ -173,8 +173,8 @@ func (w *World) jobFromWire(stream events.Stream, s *pb.JobState, names *pb.Stat
 		if _, known := w.specs.byHash[spec.Hash]; !known {
 			w.specs.store(spec, j.SpecAt)
 		}
-		j.Spec = w.specs.use(spec.Hash, nil)
-		j.policies = w.specs.byHash[spec.Hash].policies
+		use := w.specs.use(spec.Hash, nil)
+		j.useSpec(use, w.specs.byHash[spec.Hash].policies)
 	}
 	if s.GetBase() == nil {
 		return nil, errors.New("no status") // every state has one

@@ -87,7 +87,7 @@ func (j *Job) Phase() Phase {
 		return PhaseGone
 	case !j.Known():
 		return PhaseUnknown
-	case j.Finished():
+	case j.finished:
 		return PhaseFinished
 	}
 	return PhaseSeen

@@ -106,7 +106,10 @@ func TestARecountMakesAllIndexesAnew(t *testing.T) {
 
 // derived are the fields that a restored Job makes anew of others.
 var derived = map[string]string{
-	"published.uncounted": "listed in the base",
+	"published.uncounted":  "listed in the base",
+	"published.finished":   "a condition of the base",
+	"published.failing":    "a condition of the base",
+	"published.succeeding": "a condition of the base",
 }
 
 // foreign are times of other clocks than ours: the API server's.
@@ -121,7 +124,7 @@ var foreign = map[string]string{
 // besides are the fields of the Job that belong to no value.
 var besides = []string{
 	"pods", "indexes", "Stream", "Ref", "Now", "Head", "Settings", "Version",
-	"Generation", "Created", "Deleted", "Gone", "Managed", "ManagedBy", "Spec", "SpecAt",
+	"Generation", "Created", "Deleted", "Gone", "Managed", "ManagedBy", "Spec", "SpecAt", "Terms",
 	"unowned", "policies", "creates", "Ordinal", "Window", "marked", "claims",
 	"Confirmed", "Look", "Group", "Recheck", "rivalry", "Retired", "first", "homes",
 	"book",

@@ -60,7 +60,7 @@ func (w *waits) fromWire(s *pb.JobState, _ *stateReader) {
 // lag notes since when the published status has been behind what is known; a confirmed write begins that again, so that
 // writes which only show progress do not follow each other at once.
 func (j *Job) lag() {
-	behind := j.Known() && !j.Gone && !j.Finished() && j.behind()
+	behind := j.Known() && !j.Gone && !j.finished && j.behind()
 	switch {
 	case !behind:
 		j.Lagging = 0
@@ -73,8 +73,8 @@ func (j *Job) behind() bool {
 	t := &j.tally
 	active, ready, terminating := t.Shown()
 	if j.Base.Active != active || max(j.Base.Ready, 0) != ready || max(j.Base.Terminating, 0) != terminating ||
-		(j.Indexed() && !(j.Base.Completed.Below(j.Completions()) && j.Base.FailedIndexes.Below(j.Completions()))) ||
-		(j.Indexed() && j.Base.Succeeded > j.Base.Completed.Len() && j.MayLower()) ||
+		(j.Indexed && !(j.Base.Completed.Below(j.Completions) && j.Base.FailedIndexes.Below(j.Completions))) ||
+		(j.Indexed && j.Base.Succeeded > j.Base.Completed.Len() && j.MayLower) ||
 		j.unlisted.n > 0 || t.Countable > 0 {
 		return true
 	}

@@ -238,7 +238,7 @@ func fold(s Subject, rec *events.Record) {
 func (w *World) useSpec(j *Job, f *events.JobSeen) {
 	if spec := w.specs.use(f.Spec, j.Spec); spec != nil {
 		j.rekey(j.Spec, spec)
-		j.Spec, j.policies = spec, w.specs.byHash[f.Spec].policies
+		j.useSpec(spec, w.specs.byHash[f.Spec].policies)
 	}
 }
 

@@ -105,7 +105,7 @@ func (j *Job) confirm(name events.CommandID) {
 		j.uncounted[uid] = true
 		j.refresh(uid, 1)
 	}
-	completed, failed := indexset.Parse(change.CompleteIndexes, j.Completions()), indexset.Parse(change.FailIndexes, j.Completions())
+	completed, failed := indexset.Parse(change.CompleteIndexes, j.Completions), indexset.Parse(change.FailIndexes, j.Completions)
 	for i := range completed.All {
 		j.complete(i) // the pod may be said to have another index by now
 		j.reviewIndex(i)

@@ -19,13 +19,13 @@ func (p *plan) awaitGroup() {
 
 func (p *plan) findGroup() {
 	if p.groupIs(projector.GroupUnsought) {
-		p.group(fmt.Sprintf("all %s run together: look for their Workload and PodGroup", pods(int(p.job.Parallelism()))), &events.FindGroup{})
+		p.group(fmt.Sprintf("all %s run together: look for their Workload and PodGroup", pods(int(p.job.Parallelism))), &events.FindGroup{})
 	}
 }
 
 func (p *plan) createWorkload() {
 	if p.groupIs(projector.GroupMissing) && p.fresh() {
-		n := p.job.Parallelism()
+		n := p.job.Parallelism
 		p.group(fmt.Sprintf("a new Job whose %s run together: create its Workload", pods(int(n))), &events.CreateWorkload{MinCount: n})
 	}
 }

@@ -26,7 +26,7 @@ func (p *plan) keep() {
 			// A try of unknown end may take the finalizer off: the pod would be counted although it had none.
 		case !idleBut(p.job, pod) || (ends && pod.Held()):
 			over = append(over, pod)
-		case !p.job.Indexed() || p.job.Awaits(pod.Index):
+		case !p.job.Indexed || p.job.Awaits(pod.Index):
 			wanted = append(wanted, pod)
 		}
 	}

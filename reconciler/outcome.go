@@ -146,8 +146,8 @@ func completionsReached(p *plan) *end {
 
 // enough reports whether as many pods have succeeded as the Job wants: of a work queue one.
 func enough(j *projector.Job) bool {
-	if j.WorkQueue() {
+	if j.WorkQueue {
 		return j.SucceededCount() > 0
 	}
-	return j.SucceededCount() >= j.Completions()
+	return j.SucceededCount() >= j.Completions
 }

@@ -19,12 +19,12 @@ func (p *plan) wanted() int {
 	switch {
 	case j.Spec.Suspend:
 		return 0
-	case !j.WorkQueue():
-		return int(max(0, min(j.Completions()-j.SucceededCount(), j.Parallelism())))
+	case !j.WorkQueue:
+		return int(max(0, min(j.Completions-j.SucceededCount(), j.Parallelism)))
 	case j.SucceededCount() > 0:
 		return int(j.Tally().Active) // after the first success neither more nor fewer
 	}
-	return int(j.Parallelism())
+	return int(j.Parallelism)
 }
 
 // slots is for how many pods there is room beside those that are there; in failed-only mode one that is on its way out keeps its
@@ -32,7 +32,7 @@ func (p *plan) wanted() int {
 func (p *plan) slots() int {
 	t := p.job.Tally()
 	taken := int(t.Active + t.Unsure)
-	if p.job.FailedOnly() {
+	if p.job.FailedOnly {
 		taken += int(t.Terminating)
 	}
 	return p.wanted() - taken
@@ -133,7 +133,7 @@ func (p *plan) noneWanted() bool {
 }
 
 // spared reports whether the index of a create needs no pod: no pod that is yet to be adopted can change that.
-func (p *plan) spared(c *projector.Create) bool { return p.job.Indexed() && !p.job.Awaits(c.Index) }
+func (p *plan) spared(c *projector.Create) bool { return p.job.Indexed && !p.job.Awaits(c.Index) }
 
 func (p *plan) stillWanted(c *projector.Create) bool {
 	j := p.job
@@ -176,7 +176,7 @@ func (p *plan) create() {
 }
 
 // backsOff reports whether a failure delays new pods (J-051). With a limit per index it delays those of its index alone.
-func (p *plan) backsOff() bool { return !p.job.PerIndex() && p.wake(p.job.PodBackoffUntil()) }
+func (p *plan) backsOff() bool { return !p.job.PerIndex && p.wake(p.job.PodBackoffUntil()) }
 
 // waits reports whether the index of a new pod is still in backoff (J-109), and lets the pod take over the counts of the one
 // that it replaces (J-119).
@@ -196,7 +196,7 @@ func (p *plan) waits(c *events.CreatePod) bool {
 
 // indexes are the completion indexes of n new pods, the lowest that need one (J-052); of a Job that is not Indexed, none.
 func (p *plan) indexes(n int) []int32 {
-	if p.job.Indexed() {
+	if p.job.Indexed {
 		return p.job.FreeIndexes(n)
 	}
 	none := make([]int32, n)

@@ -37,7 +37,7 @@ func tooManyFailedIndexes(p *plan) *end {
 // indexesFailed: the Job fails once every index has ended and some failed: it runs all others first (J-124).
 func indexesFailed(p *plan) *end {
 	j := p.job
-	if j.FailedIndexes().Len() == 0 || j.FailedIndexes().Len()+j.SucceededCount() < j.Completions() {
+	if j.FailedIndexes().Len() == 0 || j.FailedIndexes().Len()+j.SucceededCount() < j.Completions {
 		return nil
 	}
 	return failure(FailedIndexes, "Job has failed indexes")

@@ -40,7 +40,7 @@ func (p *plan) removeDuplicates() {
 	for _, i := range j.Crowded() {
 		rivals := slices.DeleteFunc(j.Occupants(i), func(pod *projector.Pod) bool { return !pod.Active() })
 		slices.SortFunc(rivals, leastAdvanced)
-		if n := len(rivals); n > 0 && !j.Completed().Has(i) && !(j.PerIndex() && j.Base.FailedIndexes.Has(i)) {
+		if n := len(rivals); n > 0 && !j.Completed().Has(i) && !(j.PerIndex && j.Base.FailedIndexes.Has(i)) {
 			rivals = rivals[:n-1]
 		}
 		for _, pod := range rivals {

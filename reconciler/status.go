@@ -161,7 +161,7 @@ func (p *plan) account(finishing bool) events.StatusChange {
 		}
 		room--
 		switch {
-		case pod.Phase == events.PodSucceeded && j.Indexed():
+		case pod.Phase == events.PodSucceeded && j.Indexed:
 			completed.Add(pod.Index)
 		case pod.Phase == events.PodSucceeded && finishing:
 			succeeded++
@@ -181,16 +181,16 @@ func (p *plan) account(finishing bool) events.StatusChange {
 		}
 	}
 	p.accountFailedIndexes(&c)
-	if j.Indexed() {
+	if j.Indexed {
 		c.CompleteIndexes = completed.Text()
 		after := j.Base.Completed.Clone()
 		after.AddAll(&completed)
-		if !after.Below(j.Completions()) || !j.Base.FailedIndexes.Below(j.Completions()) {
-			limit := j.Completions()
+		if !after.Below(j.Completions) || !j.Base.FailedIndexes.Below(j.Completions) {
+			limit := j.Completions
 			c.TrimTo = &limit
 			after.Trim(limit)
 		}
-		if succeeded = after.Len(); !j.MayLower() {
+		if succeeded = after.Len(); !j.MayLower {
 			succeeded = max(succeeded, j.Base.Succeeded)
 		}
 	}
@@ -209,7 +209,7 @@ func (p *plan) room(counted int) int {
 // (J-040).
 func (p *plan) accountFailedIndexes(c *events.StatusChange) {
 	j := p.job
-	if !j.PerIndex() {
+	if !j.PerIndex {
 		c.ClearFailedIndexes = j.Base.HasFailedIndexes
 		return
 	}
@@ -225,7 +225,7 @@ func (p *plan) conclude(c *events.StatusChange, finishing bool) {
 	start := j.Base.StartTime
 	if start == 0 {
 		start = j.Start.Second()
-		if start == 0 && finishing && (j.WorkQueue() || j.Completions() > 0) {
+		if start == 0 && finishing && (j.WorkQueue || j.Completions > 0) {
 			start = now // of a suspended Job: the server refuses a finish without it (J-156, J-252)
 		}
 		c.StartTime = start

@@ -145,7 +145,7 @@ func countsOf(j *projector.Job) Counts {
 	t := j.Tally()
 	return Counts{
 		Active: t.Active, Ready: t.Ready, Terminating: t.Terminating, Succeeded: j.SucceededCount(), Failed: j.FailedCount(),
-		Creating: len(j.Creates()), Completions: j.Completions(),
+		Creating: len(j.Creates()), Completions: j.Completions,
 	}
 }
 

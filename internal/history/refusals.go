@@ -58,7 +58,7 @@ func refusal(does string, retry *commands.Retry, s said) Refusal {
 // notes are situations that the published status cannot show.
 func notes(j *projector.Job) []string {
 	var out []string
-	if n := j.Completed().Len(); j.Indexed() && !j.Finished() && n < j.Base.Succeeded && j.Completions() != j.Parallelism() {
+	if n := j.Completed().Len(); j.Indexed && !j.Finished() && n < j.Base.Succeeded && j.Completions != j.Parallelism {
 		indexes := fmt.Sprintf("%d indexes have", n)
 		if n == 1 {
 			indexes = "1 index has"
