@@ -69,19 +69,6 @@ func (j *Job) claimRefused(pod types.UID, release bool, since events.Time, f *ev
 	return r
 }
 
-// claimOver forgets refusals about a pod that is gone; of one that has gone to another Job only a release's. An adoption of unknown
-// end may have made it this Job's nevertheless.
-func (j *Job) claimOver(f *events.PodGone) {
-	r := j.claims[f.UID]
-	switch {
-	case r == nil:
-	case !f.Moved || r.release:
-		delete(j.claims, f.UID)
-	case r.Class == 0:
-		j.podMayCome(r.Noted.Add(j.Settings.RequestTimeout))
-	}
-}
-
 func (j *Job) claimsToWire() []*pb.ClaimRetry {
 	var out []*pb.ClaimRetry
 	for uid, r := range j.claims {

@@ -7,22 +7,22 @@ import (
 
 // jobRows are what the commands of each kind mean to a Job.
 var jobRows = commands.Rows[*Job]{
-	events.CommandCreatePod: {
-		Launch: (*Job).launchCreate, End: (*Job).createEnded, Withdraw: (*Job).cancelCreate, Restart: (*Job).createRestarted,
-	},
-	events.CommandReadPod: {
-		Launch: (*Job).launchLook, End: (*Job).createEnded, Withdraw: (*Job).cancelCreate, Restart: (*Job).createRestarted,
-	},
 	events.CommandDropFinalizer: {
 		Launch: (*Job).launchDrop, End: (*Job).podEnded, Withdraw: (*Job).cancelRemoval, Restart: (*Job).podRestarted,
 	},
 	events.CommandDeletePod: {
 		Launch: (*Job).launchDelete, End: (*Job).podEnded, Withdraw: (*Job).cancelRemoval, Restart: (*Job).podRestarted,
 	},
-	events.CommandAdoptPod:       {Launch: (*Job).launchClaim, End: (*Job).claimEnded, Restart: (*Job).podRestarted},
-	events.CommandReleasePod:     {Launch: (*Job).launchClaim, End: (*Job).claimEnded, Restart: (*Job).podRestarted},
-	events.CommandWriteStatus:    {Launch: (*Job).launchWrite, End: (*Job).writeEnded, Landed: (*Job).unwritten},
-	events.CommandReadJob:        {End: (*Job).readEnded},
+	events.CommandAdoptPod:    {Launch: (*Job).launchClaim, End: (*Job).claimEnded, Restart: (*Job).podRestarted},
+	events.CommandReleasePod:  {Launch: (*Job).launchClaim, End: (*Job).claimEnded, Restart: (*Job).podRestarted},
+	events.CommandWriteStatus: {Launch: (*Job).launchWrite, End: (*Job).writeEnded, Landed: (*Job).unwritten},
+	events.CommandReadJob:     {End: (*Job).readEnded},
+	events.CommandCreatePod: {
+		Launch: (*Job).launchCreate, End: (*Job).createEnded, Withdraw: (*Job).cancelCreate, Restart: (*Job).createRestarted,
+	},
+	events.CommandReadPod: {
+		Launch: (*Job).launchLook, End: (*Job).createEnded, Withdraw: (*Job).cancelCreate, Restart: (*Job).createRestarted,
+	},
 	events.CommandCreateWorkload: {Over: (*Job).groupEnded},
 	events.CommandCreatePodGroup: {Over: (*Job).groupEnded},
 	events.CommandFindGroup:      {Over: (*Job).groupEnded},

@@ -28,25 +28,6 @@ func newIndexes() indexes {
 	return indexes{occupants: map[int32]occupants{}, crowded: map[int32]struct{}{}, index: newPerIndex()}
 }
 
-// reset begins anew with what is published: no index is occupied. failed are the failed indexes of a Job with a limit per index.
-func (x *indexes) reset(completed, failed *indexset.Set, completions int32, policies *Policies) {
-	clear(x.occupants)
-	clear(x.crowded)
-	*x = indexes{occupants: x.occupants, crowded: x.crowded, index: newPerIndex()}
-	x.completed, x.index.failed = completed.Clone(), failed.Clone()
-	x.completed.Trim(completions)
-	x.index.failed.Trim(completions)
-	x.taken = x.completed.Clone()
-	x.taken.AddAll(&x.index.failed)
-	if policies == nil || len(policies.success) == 0 {
-		return
-	}
-	x.rules, x.progress = policies.success, make([]int32, len(policies.success))
-	for i := range x.completed.All {
-		x.follow(i, 1)
-	}
-}
-
 // complete notes that an unlisted pod succeeded with that index, or that this is published.
 func (x *indexes) complete(i int32) {
 	if x.completed.Add(i) {
@@ -56,6 +37,19 @@ func (x *indexes) complete(i int32) {
 	if x.occupants[i].n > 0 {
 		x.crowded[i] = struct{}{}
 	}
+}
+
+// uncomplete notes that an unlisted pod no longer completes that index, unless another one does, or the published status has it by now.
+func (j *Job) uncomplete(i int32) {
+	if j.Base.Completed.Has(i) {
+		return
+	}
+	for p := range j.Unlisted() {
+		if p.in.completing && p.in.completes == i {
+			return
+		}
+	}
+	j.reopen(i)
 }
 
 // reopen takes that back.

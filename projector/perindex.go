@@ -1,7 +1,6 @@
 package projector
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/jobledger/jobledger/events"
@@ -17,17 +16,6 @@ type perIndex struct {
 	restless bool             // the fate of an index is being decided
 }
 
-func newPerIndex() perIndex {
-	return perIndex{fallen: map[int32][]*Pod{}, held: map[int32]*Pod{}, active: map[int32]int32{}}
-}
-
-// indexes are those with a pod that failed or is held back, ascending.
-func (x *perIndex) indexes() []int32 {
-	out := slices.AppendSeq(slices.Collect(maps.Keys(x.fallen)), maps.Keys(x.held))
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
 // FailedIndexes is the set of failed indexes in range, published or not. It must not be changed.
 func (j *Job) FailedIndexes() *indexset.Set { return &j.index.failed }
 
@@ -40,15 +28,9 @@ func (j *Job) HeldAll() func(yield func(*Pod) bool) { return j.holding.all }
 // Ended is when the pod was found to have ended (J-110); 0 while it has not.
 func (p *Pod) Ended() events.Time { return p.ended }
 
-// fell reports whether the pod failed and is one that its index's limit is about.
-func (j *Job) failedByItself(p *Pod) bool {
-	return j.PerIndex && (p.Held() || p.written) && !p.Surplus && !p.NeverCounted && p.Phase != events.PodSucceeded && j.toCount(p) &&
-		(p.Phase == events.PodFailed || (p.Deleted != 0 && !j.FailedOnly))
-}
-
 // exhausted reports whether the pod's failure is the end of its index (J-116).
 func (j *Job) exhausted(p *Pod) bool {
-	if c := j.Base.Condition(FailureTarget); j.failing && !p.endedBefore(c.Since) {
+	if j.failing && !p.endedBefore(j.verdict) {
 		return false
 	}
 	return p.match.Action == FailIndex ||
@@ -62,16 +44,25 @@ func (p *Pod) endedBefore(verdict events.Time) bool {
 	return p.FailedBeforeDeletion && p.Finished.Second() <= verdict
 }
 
-// enterIndex adds the pod to what is kept of its index, and leaveIndex takes it out; the fate of the index is then decided again.
-func (j *Job) enterIndex(p *Pod) {
+// file adds the pod to those of its index that run or failed, or takes it out again when sign is negative.
+func (x *perIndex) file(p *Pod, sign int32) {
 	i := p.Index
-	if p.in.active && j.indexValid(p) {
-		p.in.running = true
-		j.index.active[i]++
+	if p.in.running {
+		if x.active[i] += sign; x.active[i] == 0 {
+			delete(x.active, i)
+		}
 	}
-	if j.failedByItself(p) {
-		p.in.fallen = true
-		j.index.fallen[i] = append(j.index.fallen[i], p)
+	switch {
+	case !p.in.fallen:
+	case sign > 0:
+		x.fallen[i] = append(x.fallen[i], p)
+	default:
+		kept := slices.DeleteFunc(x.fallen[i], func(q *Pod) bool { return q == p })
+		if len(kept) == 0 {
+			delete(x.fallen, i)
+		} else {
+			x.fallen[i] = kept
+		}
 	}
 }
 
@@ -91,28 +82,6 @@ func (j *Job) judgeIndex(i int32) {
 		j.index.failed.Remove(i)
 	}
 	j.occupy(i, 0)
-}
-
-func (j *Job) leaveIndex(p *Pod) {
-	i := p.Index
-	if p.in.running {
-		if j.index.active[i]--; j.index.active[i] == 0 {
-			delete(j.index.active, i)
-		}
-	}
-	if p.in.fallen {
-		kept := j.index.fallen[i][:0]
-		for _, q := range j.index.fallen[i] {
-			if q != p {
-				kept = append(kept, q)
-			}
-		}
-		if len(kept) == 0 {
-			delete(j.index.fallen, i)
-		} else {
-			j.index.fallen[i] = kept
-		}
-	}
 }
 
 // reviewIndex judges an index and settles it, after a pod of it has changed or gone.

@@ -5,29 +5,6 @@ import (
 	"github.com/jobledger/jobledger/internal/commands"
 )
 
-// Stage says how far the accounting of a pod has come (design §6). A pod that is to be counted goes
-//
-//	Untouched → Unlisted ─────→ Released ──────→ Dropping ──→ Untouched
-//	 (running)  (ended,       (accounted for in  (the removal   (its finalizer
-//	            tracked)       the confirmed      of its finalizer  is gone)
-//	                           status)            is in flight)
-//
-// One that is not to be counted skips Unlisted. One that is surplus goes Untouched → Surplus → Untouched, twice: for its
-// finalizer and for its deletion.
-type Stage uint8
-
-// The stages.
-const (
-	Untouched Stage = iota
-	Unlisted        // ended and tracked; no confirmed status accounts for it yet
-	Released        // its finalizer may go
-	Dropping        // the removal of its finalizer is in flight
-	Surplus         // surplus, and the next step of its removal can be taken
-	Holding         // failed, and held back until the replacement for its index is seen (J-118)
-	Orphaned        // it has no owner, and the Job is to adopt it (J-175)
-	Disowned        // the Job owns it and no longer selects it: it is to be released (J-174)
-)
-
 // Pod is what the log says about one pod.
 type Pod struct {
 	events.PodSeen
@@ -87,18 +64,6 @@ func (p *Pod) Arrived() uint64 { return p.arrived }
 
 // Stage is how far the pod's accounting has come.
 func (p *Pod) Stage() Stage { return p.stage }
-
-// Leaving reports whether the pod's deletion is certain.
-func (p *Pod) Leaving() bool { return p.Deleted != 0 || p.DeleteDone || p.Vanished }
-
-// Terminating reports whether the pod is on its way out but has not ended.
-func (p *Pod) Terminating() bool { return !p.Phase.Terminal() && p.Leaving() && !p.Vanished }
-
-// Active reports whether the pod has neither ended nor is on its way out.
-func (p *Pod) Active() bool { return !p.Phase.Terminal() && !p.Leaving() }
-
-// Held reports whether the pod still carries the tracking finalizer, as far as is known.
-func (p *Pod) Held() bool { return p.Tracked && p.DroppedIn == 0 && !p.Vanished }
 
 // Newest is the newest version known of the pod, also from the answer to a write that the watch has not shown yet. An answer that
 // carries the very version in which the pod still had the finalizer says that the pod was removed with it, which is later.

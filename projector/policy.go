@@ -86,6 +86,30 @@ func (a Action) String() string {
 	return ""
 }
 
+// match finds the rule that decides about a pod that failed, or whose Job fails.
+func (j *Job) match(p *Pod) {
+	p.match = Match{}
+	if j.claimed(p) && p.Phase != events.PodSucceeded && (p.Phase == events.PodFailed || j.failing) {
+		p.match = j.policies.Match(&p.PodSeen, j.PerIndex)
+	}
+	p.in.failJob = j.failsJob(p)
+	p.in.fatal = p.match.Action == FailJob
+}
+
+// failsJob reports whether the pod's failure fails the Job: a FailJob rule matches it, and it is one that is to be counted, or that a
+// status write accounts for. A pod that was removed uncounted is neither: its exit code is that of our own request to stop. That
+// its finalizer is gone says as much when the log that knew why is lost (J-133).
+func (j *Job) failsJob(p *Pod) bool {
+	if p.match.Action != FailJob || p.Surplus || p.NeverCounted {
+		return false
+	}
+	_, listed := j.uncounted[p.UID]
+	return listed || p.written || p.Held()
+}
+
+// FailsJob reports whether the pod's failure fails the Job (J-131, J-133).
+func (p *Pod) FailsJob() bool { return p.in.failJob }
+
 // Match is the first rule that matches the pod and whose action is known and applies (J-127). perIndex says that the Job
 // has a limit per index, without which FailIndex does not apply.
 func (p *Policies) Match(pod *events.PodSeen, perIndex bool) Match {

@@ -17,6 +17,7 @@ type published struct {
 	finished  bool               // the base says Complete or Failed
 	// failing and succeeding: the base has the interim condition FailureTarget, or SuccessCriteriaMet, which are final.
 	failing, succeeding bool
+	verdict             events.Time // since when the base has FailureTarget; 0 while it has not
 	asked               events.Time // the start time that a status write last asked to publish: seen, it is Start, though the clock was set since
 }
 
@@ -52,6 +53,10 @@ func (b *published) confirmed(c *events.StatusChange, now events.Time, spec *eve
 // read finds what the conditions of the base say, which is asked of each pod.
 func (b *published) read() {
 	b.finished, b.failing, b.succeeding = b.Base.Finished(), b.Base.True(FailureTarget), b.Base.True(SuccessCriteriaMet)
+	b.verdict = 0
+	if b.failing {
+		b.verdict = b.Base.Condition(FailureTarget).Since
+	}
 }
 
 // suspended follows a new status. A suspension that it shows, and the one before did not, was in force, however short, so the Job's
@@ -75,24 +80,6 @@ func (b *published) begin(now events.Time, spec *events.JobSpec) {
 		b.Start, b.asked = now, 0
 	default:
 		b.Start = b.Base.StartTime
-	}
-}
-
-// asks folds what a status write asks to publish.
-func (b *published) asks(c *events.StatusChange) {
-	if c.StartTime != 0 {
-		b.asked = c.StartTime
-	}
-}
-
-// relist finds the uncounted pods of the base again.
-func (b *published) relist() {
-	b.uncounted = map[types.UID]bool{}
-	for _, uid := range b.Base.UncountedSucceeded {
-		b.uncounted[uid] = false
-	}
-	for _, uid := range b.Base.UncountedFailed {
-		b.uncounted[uid] = true
 	}
 }
 

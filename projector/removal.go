@@ -22,45 +22,8 @@ import (
 // A try may be on its way, so the pod stays as it is until the end of the newest try is known. When a try ended unknown, the
 // finalizer may go until DropDoubt has passed, so the removal is not cancelled before: the pod would be counted without it.
 
-// Drop is the removal of the pod's finalizer that is in flight; nil for none.
-func (p *Pod) Drop() *commands.Flight { return p.target.Flight(events.SlotFinalizer) }
-
-// Delete is the pod's deletion in flight; nil for none.
-func (p *Pod) Delete() *commands.Flight { return p.target.Flight(events.SlotDelete) }
-
-// removal is the pod's removal in flight, if any: that of its finalizer as surplus, or its deletion.
-func (p *Pod) removal() *commands.Flight {
-	if f := p.Drop(); p.Surplus && f != nil {
-		return f
-	}
-	return p.Delete()
-}
-
-// removed reports whether nothing is left to do for a surplus pod, which has ended and carries no finalizer of ours: it stays, with
-// its logs, and is adopted and released like any pod that was cancelled.
-func (p *Pod) removed() bool { return p.Drop() == nil && p.Delete() == nil && !p.Held() && !p.Active() }
-
-// removes reports whether the removal of a surplus pod goes on, or is yet to begin. It goes on when the Job is gone, but not of a pod
-// that has no owner then: whoever deleted the Job wants to keep it.
-func (j *Job) removes(p *Pod) bool { return p.Surplus && !p.removed() && !j.kept(p) }
-
-// kept reports whether the pod was orphaned when its Job was deleted.
-func (j *Job) kept(p *Pod) bool { return j.Gone && p.Owner == "" }
-
 // Removal is the name of the pod's removal in flight. It is for pods that have one.
 func (p *Pod) Removal() events.CommandID { return p.removal().Name() }
-
-// enterRemoval finds what the pod's removal adds to the Job's tallies.
-func (j *Job) enterRemoval(p *Pod, claimed bool) {
-	f := p.removal()
-	active, stands := claimed && p.Active(), f.InBackoff() && !f.Cancelled
-	p.in.surplus = p.Surplus && (p.Drop() != nil || (!p.Leaving() && (p.Held() || p.Active())))
-	p.in.removing = (p.in.surplus || p.Delete() != nil) && !f.InBackoff()
-	p.in.refused = stands && active && p.Surplus
-	p.in.pointless = stands && !active
-	p.in.unsure = claimed && p.Surplus && f.InBackoff() && p.Phase.Terminal() && p.Held()
-	p.in.spared = f.InBackoff() && f.Cancelled && active
-}
 
 // removalEnded folds the end of the newest try of a removal that was cancelled, which was not done: the pod is surplus no more.
 // Nobody knows of a finalizer whether it goes when the try ended unknown, so that removal goes on.
@@ -150,6 +113,15 @@ func (j *Job) podEnded(flight *commands.Flight, f *events.CommandEnded, _ string
 	})
 }
 
+// overtaken is the version at which the removal of a finalizer met a newer one, if that is how it ended; else 0. It ends so,
+// and is decided again when the newer version has been seen.
+func (p *Pod) overtaken(flight *commands.Flight, f *events.CommandEnded) uint64 {
+	if f.Ending != events.Refused || f.Class != events.RefusedConflict || flight != p.Drop() {
+		return 0
+	}
+	return events.VersionOf(flight.Command)
+}
+
 // stand puts a command about a pod into backoff, unless the observed pod already meets its goal.
 func (j *Job) stand(p *Pod, flight *commands.Flight, f *events.CommandEnded) {
 	j.book.Retry(j.Now, flight, f)
@@ -192,16 +164,4 @@ func (j *Job) podRestarted(f *commands.Flight) {
 			j.book.Land(f)
 		}
 	})
-}
-
-// cancelDeletes cancels the deletions in backoff of a Job that another client finished: nothing of it is deleted (J-082).
-func (j *Job) cancelDeletes() {
-	if j.book.Count(events.SlotDelete) == 0 {
-		return
-	}
-	for _, f := range j.book.InOrder() {
-		if f.Command.Traits().Slot == events.SlotDelete && f.InBackoff() {
-			j.book.Land(f)
-		}
-	}
 }

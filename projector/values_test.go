@@ -110,6 +110,7 @@ var derived = map[string]string{
 	"published.finished":   "a condition of the base",
 	"published.failing":    "a condition of the base",
 	"published.succeeding": "a condition of the base",
+	"published.verdict":    "a condition of the base",
 }
 
 // foreign are times of other clocks than ours: the API server's.
@@ -118,6 +119,7 @@ var foreign = map[string]string{
 	"published.Base.CompletionTime":      "the API server has it",
 	"published.Base.Conditions[].Since":  "the API server has it",
 	"published.Base.Conditions[].Probed": "the API server has it",
+	"published.verdict":                  "the API server has it",
 	"published.asked":                    "the API server was asked to take it",
 }
 

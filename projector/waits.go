@@ -23,25 +23,6 @@ type waits struct {
 	ends    backoff
 }
 
-// endDoubted notes that the API server may store a write of the Job's end within the timeout. over: it has answered the write.
-func (w *waits) endDoubted(now events.Time, timeout time.Duration, over bool) {
-	w.endOver = over && (w.endOver || w.EndInDoubt <= now)
-	w.EndInDoubt = now.Add(timeout)
-}
-
-// endSettled notes that no write of the Job's end may be stored any more of which the log does not know.
-func (w *waits) endSettled() { w.EndInDoubt, w.endOver = 0, false }
-
-// endRead folds a live read that found the Job. What a newer version says has been folded.
-func (w *waits) endRead() {
-	if w.endOver {
-		w.endSettled()
-	}
-}
-
-// podMayCome notes that a pod of the Job may appear until then.
-func (w *waits) podMayCome(until events.Time) { w.LatePod = max(w.LatePod, until) }
-
 func (w *waits) shift(step time.Duration) {
 	w.EndInDoubt, w.LatePod, w.Lagging = w.EndInDoubt.Add(step), w.LatePod.Add(step), w.Lagging.Add(step)
 	w.ends.shift(step)

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -15,9 +16,6 @@ import (
 
 // Write is the status write in flight; nil for none.
 func (j *Job) Write() *commands.Flight { return j.book.Itself.Flight(events.SlotStatus) }
-
-// Reading is the live read in flight; nil for none.
-func (j *Job) Reading() *commands.Flight { return j.book.Itself.Flight(events.SlotRead) }
 
 // Writing is what was learnt from refused status writes and live reads.
 func (j *Job) Writing() *commands.Retry { return j.book.Shared(events.BackoffWrites) }
@@ -30,9 +28,11 @@ func (j *Job) launchWrite(f *commands.Flight) {
 // written marks the pods that a status write in flight accounts for. One that finishes the Job counts at once all that have
 // ended.
 func (j *Job) written(c *events.StatusChange) {
-	j.published.asks(c)
+	if c.StartTime != 0 {
+		j.asked = c.StartTime
+	}
 	if finishes(c) {
-		for _, pods := range []iter.Seq[*Pod]{j.Unlisted(), j.HeldAll()} {
+		for _, pods := range []iter.Seq[*Pod]{j.unlisted.all, j.holding.all} {
 			j.marked = slices.AppendSeq(j.marked, pods)
 		}
 	}
@@ -190,16 +190,11 @@ func (j *Job) doubtEnd(over bool) {
 	}
 }
 
-// readEnded folds the end of a live read. What was found has been folded as an observation before.
-func (j *Job) readEnded(flight *commands.Flight, f *events.CommandEnded, _ string) {
-	j.book.Land(flight)
-	switch {
-	case f.Ending == events.Done && string(f.UID) == j.Stream.ID:
-		j.Look, j.Confirmed = false, j.Now
-		j.endRead()
-	case f.Ending == events.Done, f.Ending == events.Refused && f.Class == events.RefusedNotFound:
-		j.gone() // another Job has the name, or none
-	case f.Ending == events.Refused || f.Ending == events.OutcomeUnknown:
-		j.Writing().Refused(j.Settings, flight.Since, j.Now, f)
-	}
+// endDoubted notes that the API server may store a write of the Job's end within the timeout. over: it has answered the write.
+func (w *waits) endDoubted(now events.Time, timeout time.Duration, over bool) {
+	w.endOver = over && (w.endOver || w.EndInDoubt <= now)
+	w.EndInDoubt = now.Add(timeout)
 }
+
+// endSettled notes that no write of the Job's end may be stored any more of which the log does not know.
+func (w *waits) endSettled() { w.EndInDoubt, w.endOver = 0, false }

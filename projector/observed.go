@@ -1,0 +1,181 @@
+package projector
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/commands"
+)
+
+// podSeen folds what was seen of a pod.
+func (j *Job) podSeen(rec *events.Record, f *events.PodSeen) {
+	var late events.Time
+	if f.Owner != "" || string(f.Maker) == j.Stream.ID {
+		late = j.settle(f.Ordinal)
+	}
+	p := j.byUID[f.UID]
+	uid := f.UID
+	if p == nil {
+		p = j.addPod()
+	} else {
+		if f.Version < p.Version {
+			return
+		}
+		j.leave(p)
+		uid = p.UID
+	}
+	was, bare := p.Index, !p.Tracked || p.DroppedIn != 0
+	if !f.Tracked || f.Version > p.DroppedIn {
+		p.DroppedIn = 0
+	}
+	if bare && f.Tracked { // the finalizer was given back: it goes again, and nothing is counted twice
+		p.NeverCounted = p.NeverCounted || p.Counted
+	}
+	p.PodSeen, p.Seen = *f, true
+	p.LateCreate = max(p.LateCreate, late)
+	p.UID = uid // the text that the maps hold, not another that says the same
+	if p.Gone { // it had moved to another stream, and is back
+		p.Gone, p.Vanished = false, false
+		j.homes[uid] = j.Stream
+	}
+	if string(p.Owner) == j.Stream.ID {
+		p.Owner = types.UID(j.Stream.ID)
+	}
+	p.DeleteDone = p.DeleteDone && f.Deleted == 0
+	p.FailedBeforeDeletion = f.Phase == events.PodFailed && (p.FailedBeforeDeletion || f.Deleted == 0 || f.EndedFirst)
+	p.SelectorUnknown = j.Stream.Kind == events.StreamJob && !j.Known() && !f.Selected
+	j.claimSeen(p)
+	j.endMet(p)
+	if e := &rec.Evidence; e.Name != "" {
+		p.Name = e.Name
+		if j.Ref.Namespace == "" {
+			j.Ref.Namespace = e.Namespace // of a placeholder
+		}
+		if j.Ref.Name == "" {
+			j.Ref.Name = e.Owner
+		}
+		if e.Node != "" {
+			p.Node = e.Node
+		}
+	}
+	j.place(p)
+	if was != p.Index {
+		j.reviewIndex(was)
+	}
+}
+
+// addPod makes room for a pod that the log has not heard of.
+func (s *pods) addPod() *Pod {
+	s.arrival++
+	return &Pod{arrived: s.arrival}
+}
+
+// place files a pod whose facts are set, new or changed, after its old share has been subtracted.
+func (j *Job) place(p *Pod) {
+	if j.byUID[p.UID] == nil {
+		if _, uncounted := j.uncounted[p.UID]; uncounted {
+			j.tally.Countable--
+		}
+		j.byUID[p.UID] = p
+		j.homes[p.UID] = j.Stream
+	}
+	j.enter(p)
+}
+
+// podGone folds the end of a pod's object.
+func (j *Job) podGone(uid types.UID) {
+	p := j.byUID[uid]
+	if p == nil {
+		return
+	}
+	j.LatePod = max(j.LatePod, p.LateCreate)
+	if j.homes[uid] == j.Stream { // else it has moved already
+		delete(j.homes, uid)
+	}
+	if p.written {
+		j.update(p, func() { p.Gone, p.Vanished = true, true })
+		return
+	}
+	j.leave(p)
+	j.unqueue(p)
+	delete(j.byUID, uid)
+	if p.in.completing && j.Indexed {
+		j.uncomplete(p.in.completes)
+	}
+	j.reviewIndex(p.Index) // it may have been what kept another one from being held
+	for _, f := range []*commands.Flight{p.Drop(), p.Delete(), p.Claim()} {
+		j.book.Land(f)
+	}
+	if _, uncounted := j.uncounted[uid]; uncounted {
+		j.tally.Countable++
+	}
+}
+
+// claimSeen folds what an observation of the pod says about its adoption or release in flight: one that it shows has
+// succeeded. Its facts are set, and its share is not in the tallies.
+func (j *Job) claimSeen(p *Pod) {
+	if f := p.Claim(); f != nil && p.Owner == j.claimant(f.Command) {
+		j.book.Land(f)
+		delete(j.claims, p.UID)
+	}
+	if r := j.claims[p.UID]; r != nil && r.Class == events.RefusedConflict {
+		r.Until = 0 // here is the newer version
+	}
+}
+
+// claimOver forgets refusals about a pod that is gone; of one that has gone to another Job only a release's. An adoption of unknown
+// end may have made it this Job's nevertheless.
+func (j *Job) claimOver(f *events.PodGone) {
+	r := j.claims[f.UID]
+	switch {
+	case r == nil:
+	case !f.Moved || r.release:
+		delete(j.claims, f.UID)
+	case r.Class == 0:
+		j.LatePod = max(j.LatePod, r.Noted.Add(j.Settings.RequestTimeout))
+	}
+}
+
+// jobSeen folds what was seen of the Job's object. World has set Spec before.
+func (j *Job) jobSeen(rec *events.Record, f *events.JobSeen) {
+	if f.Version < j.Version {
+		return
+	}
+	if rec.Evidence.Name != "" {
+		j.Ref.Namespace, j.Ref.Name = rec.Evidence.Namespace, rec.Evidence.Name
+	}
+	if f.Version > j.Version {
+		j.endSettled()
+	}
+	j.rivalWrote(f)
+	first := !j.Known()
+	again := first || j.SpecAt != f.SpecAt || (f.Deleted != 0) != (j.Deleted != 0) || j.Gone || f.Managed != j.Managed
+	j.Version, j.Generation, j.Created, j.Deleted = f.Version, f.Generation, f.Created, f.Deleted
+	j.Managed, j.ManagedBy, j.SpecAt, j.Gone = f.Managed, f.ManagedBy, f.SpecAt, false
+	j.Recheck, j.Look = false, false
+	if j.Writing().Class == events.RefusedConflict {
+		j.Writing().Until = 0 // here is the newer version
+	}
+	switch {
+	case f.Confirms != events.CommandID{}:
+		j.confirm(f.Confirms)
+	case f.Status != nil:
+		j.published.seen(f.Status, j.Now, j.Spec)
+		again = true
+	}
+	if again {
+		j.recount()
+	}
+	j.begin(j.Now, j.Spec)
+}
+
+// gone folds the end of the Job's object: nothing of it is to be counted any more.
+func (j *Job) gone() {
+	j.Gone, j.claims = true, nil
+	for _, f := range j.book.InOrder() {
+		if p := j.podOf(f); p != nil {
+			j.endMet(p)
+		}
+	}
+	j.recount()
+}

@@ -1,0 +1,128 @@
+package projector
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/commands"
+)
+
+// facts finds what the pod adds to its Job's tallies and sets, as far as its stage does not matter.
+func (j *Job) facts(p *Pod) {
+	claimed := j.claimed(p)
+	p.in = share{index: events.NoIndex}
+	_, p.in.adopting = p.claim().(*events.AdoptPod)
+	_, p.in.releasing = p.claim().(*events.ReleasePod)
+	if !p.Counted {
+		counted := claimed || string(p.Maker) == j.Stream.ID
+		p.Counted = j.accounted(p) || (counted && p.Phase.Terminal() && !p.Held())
+	}
+	j.enterRemoval(p, claimed)
+	if claimed {
+		p.in.active, p.in.terminating = p.Active(), p.Terminating()
+		p.in.ready = p.in.active && p.Ready
+		p.in.idle = p.in.active && !p.Surplus && p.Delete() == nil
+		p.in.misplaced = p.in.idle && !j.indexValid(p)
+		if p.Phase != events.PodUnknown && !p.Phase.Terminal() {
+			p.in.restarts = p.Restarts
+		}
+		holds := p.in.active || (p.in.terminating && j.FailedOnly) || p.in.unsure
+		if holds && j.Indexed && j.indexValid(p) {
+			p.in.index = p.Index
+		}
+	}
+	p.in.going = p.in.active && p.in.removing
+	dropped := p.Drop() != nil && !p.Surplus && !j.accounted(p)
+	p.in.neverCounted = claimed && (p.NeverCounted || dropped) && p.Held()
+	_, uncounted := j.uncounted[p.UID]
+	p.in.countable = uncounted && j.Countable(p.UID)
+	p.in.running = j.PerIndex && p.in.active && j.indexValid(p)
+	p.in.fallen = j.failedByItself(p)
+}
+
+// claimed reports whether the pod is the Job's: owned by it and matched by its selector (J-173). In a namespace's stream
+// and on a placeholder no pod is.
+func (j *Job) claimed(p *Pod) bool {
+	return j.Spec != nil && p.Selected && string(p.Owner) == j.Stream.ID
+}
+
+// accounted reports whether the published status accounts for the pod already. An index that is published as failed stays so
+// (J-117), whatever pod of it succeeds later; of a Job without a limit per index that field says nothing (J-040).
+func (j *Job) accounted(p *Pod) bool {
+	if _, ok := j.uncounted[p.UID]; ok {
+		return true
+	}
+	return j.Indexed && p.Phase == events.PodSucceeded &&
+		(j.Base.Completed.Has(p.Index) || (j.PerIndex && j.Base.FailedIndexes.Has(p.Index)))
+}
+
+// indexValid reports whether the pod's index is one of the Job's; of a Job that is not Indexed every pod's is.
+func (j *Job) indexValid(p *Pod) bool {
+	return !j.Indexed || (p.Index >= 0 && p.Index < j.Completions)
+}
+
+// toCount reports whether the pod is one that is to be counted, once it has ended.
+func (j *Job) toCount(p *Pod) bool {
+	return j.claimed(p) && j.indexValid(p) && !j.accounted(p) && !j.Gone && !j.finished
+}
+
+// Countable reports whether the uncounted UID's pod no longer carries the finalizer, so that it can be counted (J-087).
+func (j *Job) Countable(uid types.UID) bool {
+	p := j.byUID[uid]
+	return p == nil || !p.Held()
+}
+
+// enterRemoval finds what the pod's removal adds to the Job's tallies.
+func (j *Job) enterRemoval(p *Pod, claimed bool) {
+	f := p.removal()
+	active, stands := claimed && p.Active(), f.InBackoff() && !f.Cancelled
+	p.in.surplus = p.Surplus && (p.Drop() != nil || (!p.Leaving() && (p.Held() || p.Active())))
+	p.in.removing = (p.in.surplus || p.Delete() != nil) && !f.InBackoff()
+	p.in.refused = stands && active && p.Surplus
+	p.in.pointless = stands && !active
+	p.in.unsure = claimed && p.Surplus && f.InBackoff() && p.Phase.Terminal() && p.Held()
+	p.in.spared = f.InBackoff() && f.Cancelled && active
+}
+
+// removal is the pod's removal in flight, if any: that of its finalizer as surplus, or its deletion.
+func (p *Pod) removal() *commands.Flight {
+	if f := p.Drop(); p.Surplus && f != nil {
+		return f
+	}
+	return p.Delete()
+}
+
+// Drop is the removal of the pod's finalizer that is in flight; nil for none.
+func (p *Pod) Drop() *commands.Flight { return p.target.Flight(events.SlotFinalizer) }
+
+// Delete is the pod's deletion in flight; nil for none.
+func (p *Pod) Delete() *commands.Flight { return p.target.Flight(events.SlotDelete) }
+
+// Held reports whether the pod still carries the tracking finalizer, as far as is known.
+func (p *Pod) Held() bool { return p.Tracked && p.DroppedIn == 0 && !p.Vanished }
+
+// Active reports whether the pod has neither ended nor is on its way out.
+func (p *Pod) Active() bool { return !p.Phase.Terminal() && !p.Leaving() }
+
+// Leaving reports whether the pod's deletion is certain.
+func (p *Pod) Leaving() bool { return p.Deleted != 0 || p.DeleteDone || p.Vanished }
+
+// Terminating reports whether the pod is on its way out but has not ended.
+func (p *Pod) Terminating() bool { return !p.Phase.Terminal() && p.Leaving() && !p.Vanished }
+
+// Claim is the pod's adoption or release in flight; nil for none.
+func (p *Pod) Claim() *commands.Flight { return p.target.Flight(events.SlotClaim) }
+
+// claim is the adoption or the release of the pod that is in flight; nil for none.
+func (p *Pod) claim() events.Command {
+	if f := p.Claim(); f != nil {
+		return f.Command
+	}
+	return nil
+}
+
+// failedByItself reports whether the pod failed and is one that its index's limit is about.
+func (j *Job) failedByItself(p *Pod) bool {
+	return j.PerIndex && (p.Held() || p.written) && !p.Surplus && !p.NeverCounted && p.Phase != events.PodSucceeded && j.toCount(p) &&
+		(p.Phase == events.PodFailed || (p.Deleted != 0 && !j.FailedOnly))
+}

@@ -1,0 +1,30 @@
+package projector
+
+import (
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/commands"
+)
+
+// Reading is the live read in flight; nil for none.
+func (j *Job) Reading() *commands.Flight { return j.book.Itself.Flight(events.SlotRead) }
+
+// readEnded folds the end of a live read. What was found has been folded as an observation before.
+func (j *Job) readEnded(flight *commands.Flight, f *events.CommandEnded, _ string) {
+	j.book.Land(flight)
+	switch {
+	case f.Ending == events.Done && string(f.UID) == j.Stream.ID:
+		j.Look, j.Confirmed = false, j.Now
+		j.endRead()
+	case f.Ending == events.Done, f.Ending == events.Refused && f.Class == events.RefusedNotFound:
+		j.gone() // another Job has the name, or none
+	case f.Ending == events.Refused || f.Ending == events.OutcomeUnknown:
+		j.Writing().Refused(j.Settings, flight.Since, j.Now, f)
+	}
+}
+
+// endRead folds a live read that found the Job. What a newer version says has been folded.
+func (w *waits) endRead() {
+	if w.endOver {
+		w.endSettled()
+	}
+}

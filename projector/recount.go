@@ -1,0 +1,118 @@
+package projector
+
+import (
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/indexset"
+)
+
+// recount builds every tally again, after a change that concerns all pods: another spec, another published status that
+// was not of our writing, a deletion, a finish. It costs what there are pods.
+func (j *Job) recount() {
+	all := j.Pods()
+	j.pods.reset()
+	j.published.relist()
+	j.resetIndexes()
+	j.index.restless = true // until all pods are in
+	for p := range j.holding.all {
+		j.index.held[p.Index] = p // as before, unless it turns out otherwise
+	}
+	for uid := range j.uncounted {
+		if j.byUID[uid] == nil {
+			j.tally.Countable++
+		}
+	}
+	if j.finished {
+		j.cancelDeletes()
+	}
+	for _, p := range all {
+		j.enter(p)
+	}
+	j.index.restless = false
+	for _, i := range j.index.indexes() {
+		j.settleIndex(i)
+	}
+}
+
+// resetIndexes begins with the indexes that are published, and those that are being created. Of a Job without a limit per index the
+// field of failed indexes says nothing (J-040).
+func (j *Job) resetIndexes() {
+	var completed, failed *indexset.Set = &indexset.Set{}, &indexset.Set{}
+	if j.Indexed {
+		completed = &j.Base.Completed
+	}
+	if j.PerIndex {
+		failed = &j.Base.FailedIndexes
+	}
+	j.indexes.reset(completed, failed, j.Completions, j.policies)
+	if j.Indexed {
+		for _, c := range j.creates {
+			j.occupy(c.Index, 1)
+		}
+	}
+}
+
+// cancelDeletes cancels the deletions in backoff of a Job that another client finished: nothing of it is deleted (J-082).
+func (j *Job) cancelDeletes() {
+	if j.book.Count(events.SlotDelete) == 0 {
+		return
+	}
+	for _, f := range j.book.InOrder() {
+		if f.Command.Traits().Slot == events.SlotDelete && f.InBackoff() {
+			j.book.Land(f)
+		}
+	}
+}
+
+// reset begins the tallies anew. The pods stay, and so do their queues.
+func (s *pods) reset() {
+	s.tally = Tally{}
+	clear(s.misplaced)
+	clear(s.fatal)
+	clear(s.unremoved)
+}
+
+// relist finds the uncounted pods of the base again.
+func (b *published) relist() {
+	b.uncounted = map[types.UID]bool{}
+	for _, uid := range b.Base.UncountedSucceeded {
+		b.uncounted[uid] = false
+	}
+	for _, uid := range b.Base.UncountedFailed {
+		b.uncounted[uid] = true
+	}
+}
+
+// reset begins anew with what is published: no index is occupied. failed are the failed indexes of a Job with a limit per index.
+func (x *indexes) reset(completed, failed *indexset.Set, completions int32, policies *Policies) {
+	clear(x.occupants)
+	clear(x.crowded)
+	*x = indexes{occupants: x.occupants, crowded: x.crowded, index: newPerIndex()}
+	x.completed, x.index.failed = completed.Clone(), failed.Clone()
+	x.completed.Trim(completions)
+	x.index.failed.Trim(completions)
+	x.taken = x.completed.Clone()
+	x.taken.AddAll(&x.index.failed)
+	if policies == nil || len(policies.success) == 0 {
+		return
+	}
+	x.rules, x.progress = policies.success, make([]int32, len(policies.success))
+	for i := range x.completed.All {
+		x.follow(i, 1)
+	}
+}
+
+func newPerIndex() perIndex {
+	return perIndex{fallen: map[int32][]*Pod{}, held: map[int32]*Pod{}, active: map[int32]int32{}}
+}
+
+// indexes are those with a pod that failed or is held back, ascending.
+func (x *perIndex) indexes() []int32 {
+	out := slices.AppendSeq(slices.Collect(maps.Keys(x.fallen)), maps.Keys(x.held))
+	slices.Sort(out)
+	return slices.Compact(out)
+}
