@@ -52,6 +52,9 @@ func (c *Create) OnItsWay() bool {
 	return asked
 }
 
+// Creates are the creates that have not ended, by ordinal.
+func (j *Job) Creates() []*Create { return j.creates }
+
 // Creating is what was learnt from refused creates.
 func (j *Job) Creating() *commands.Retry { return j.book.Shared(events.BackoffCreates) }
 

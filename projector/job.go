@@ -100,12 +100,6 @@ func (j *Job) SucceededCount() int32 {
 	return j.Base.Succeeded + int32(len(j.Base.UncountedSucceeded)) + j.tally.UnlistedSucceeded
 }
 
-// Claims reports whether the pod is the Job's: owned by it and matched by its selector (J-173).
-func (j *Job) Claims(p *Pod) bool { return j.claimed(p) }
-
-// Creates are the creates that have not ended, by ordinal.
-func (j *Job) Creates() []*Create { return j.creates }
-
 // PodsInDoubt reports whether a create, a delete, the removal of a surplus pod, or of the finalizer of a pod that is not to
 // be counted, has not ended, so that the Job must not finish yet: it would delete a pod afterwards (J-082), or the pod would
 // not be counted that turns out to be (J-031).

@@ -46,6 +46,9 @@ func (j *Job) claimed(p *Pod) bool {
 	return j.Spec != nil && p.Selected && string(p.Owner) == j.Stream.ID
 }
 
+// Claims reports whether the pod is the Job's: owned by it and matched by its selector (J-173).
+func (j *Job) Claims(p *Pod) bool { return j.claimed(p) }
+
 // accounted reports whether the published status accounts for the pod already. An index that is published as failed stays so
 // (J-117), whatever pod of it succeeds later; of a Job without a limit per index that field says nothing (J-040).
 func (j *Job) accounted(p *Pod) bool {

@@ -12,16 +12,13 @@ import (
 // turned off, so only what it does later than rivalGrace after our first write to the Job in this run counts; both times are
 // the API server's. Two such acts are proof, be they on one Job or on two.
 //
-// A tenant must not be able to stop every Job of the cluster, so what a tenant can do proves nothing. A pod alone does not: whoever may create pods
-// who may make pods can name a Job as its controller. Nor does what metadata.managedFields says: whoever may change a Job can write
-// any manager and any time there. So one of the acts has to be a write that changed the status, other than by a write of ours:
-// for that tenants have no right.
+// A tenant must not be able to stop every Job of the cluster, so what a tenant can do proves nothing. A pod alone does not: whoever may
+// create pods can name a Job as its controller. Nor does what metadata.managedFields says: whoever may change a Job can write any
+// manager and any time there. So one of the acts has to be a write that changed the status, other than by a write of ours: tenants have
+// no right to that.
 
-const (
-	rivalGrace = 30 * time.Second
-	// RivalQuiet is for how long a run that follows one that found a rival watches before it decides anything.
-	RivalQuiet = time.Minute
-)
+// RivalQuiet is for how long a run that follows one that found a rival watches before it decides anything.
+const RivalQuiet = time.Minute
 
 // Rival is what is known of another controller at work on our Jobs.
 type Rival struct {
@@ -84,53 +81,5 @@ func (r *Rival) restarted(now events.Time) {
 func (r *Rival) shift(step time.Duration) {
 	if r.Quiet != 0 {
 		r.Quiet = r.Quiet.Add(step)
-	}
-}
-
-// rivalAct is an act of another controller; late when it is to be held against it.
-type rivalAct struct {
-	events.RivalAct
-	late bool
-}
-
-// rivalry is what a Job keeps to tell an act of another controller. Its times are the API server's.
-type rivalry struct {
-	began events.Time // our first write to the Job in this run; 0 before it
-	wrote events.Time // the built-in's newest write of its status, as the Job's object says
-	acts  []rivalAct  // that the record which is being folded told of; the World takes them
-}
-
-// late reports whether what another controller did at that time is to be held against it. Before our first write of the run
-// everything is as the one before us left it.
-func (r *rivalry) late(at events.Time) bool {
-	return r.began != 0 && at > r.began.Add(rivalGrace)
-}
-
-// ourWrite folds when the API server stored a write of ours.
-func (j *Job) ourWrite(at events.Time) {
-	if j.rivalry.began == 0 {
-		j.rivalry.began = at
-	}
-}
-
-// rivalWrote folds when the built-in last wrote the Job's status, as its object says. It did when the status is another one than we
-// know and have written.
-func (j *Job) rivalWrote(f *events.JobSeen) {
-	r, at := &j.rivalry, f.BuiltinWrote
-	if at == r.wrote {
-		return
-	}
-	r.wrote = at
-	ours := j.Writing().Count > 0 && j.Writing().Class == 0 // it may be a write of ours whose outcome is unknown
-	if at == 0 || f.Status == nil || ours {
-		return
-	}
-	r.acts = append(r.acts, rivalAct{events.RivalAct{Job: j.Ref.UID, At: at}, r.late(at)})
-}
-
-// rivalMade folds a pod, before podSeen does: it tells of another controller when it is seen for the first time.
-func (j *Job) rivalMade(f *events.PodSeen) {
-	if j.byUID[f.UID] == nil && f.Unmarked && j.rivalry.late(f.Created) {
-		j.rivalry.acts = append(j.rivalry.acts, rivalAct{events.RivalAct{Job: j.Ref.UID, Pod: f.UID, At: f.Created}, true})
 	}
 }
