@@ -9,7 +9,8 @@
 //
 // Metrics, size limits and faults wrap a Log; backends know nothing of them. The backends are store/boltlog, on disk,
 // and store/memlog, in memory, whose durability the simulation advances by hand; store/storetest is the acceptance
-// suite that both pass. store/livetail is a wrapper for those who follow a log as it grows.
+// suite that both pass. store/open finds the backend by the log's address. store/livetail is a wrapper for those who
+// follow a log as it grows.
 //
 // # Concurrency
 //

@@ -363,7 +363,7 @@ func (h *healthy) judge(p *patient) (j judged) {
 // start opens a log as a controller does, as far as no cluster is needed.
 func start(dir string) (r typed) {
 	defer func() { r.panicked = recover() }()
-	log, err := boltlog.Open(dir, boltlog.Options{RotateBytes: smallFiles.RotateBytes})
+	log, err := boltlog.Open(dir, store.Options{RotateBytes: smallFiles.RotateBytes})
 	if err == nil {
 		_, err = loop.Recover(context.Background(), log)
 		_, _, bad := log.Key()
@@ -443,7 +443,7 @@ func listJobs(t *testing.T, dir string) {
 // makeOther writes another log.
 func makeOther(t *testing.T, dir string) {
 	t.Helper()
-	log, err := boltlog.Open(dir, boltlog.Options{LogID: strings.Repeat("f", 32)})
+	log, err := boltlog.Open(dir, store.Options{LogID: strings.Repeat("f", 32)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func makelog(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: makelog DIR [altered|split]")
 	}
 	var t testing.TB = failing{ts: ts}
-	options := boltlog.Options{LogID: testLogID}
+	options := store.Options{LogID: testLogID}
 	if slices.Contains(args, "split") {
 		options.RotateBytes = 32 << 10
 	}
@@ -164,7 +164,7 @@ func holdlog(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: holdlog DIR [silent|lost]")
 	}
 	dir := ts.MkAbs(args[0])
-	log, err := boltlog.Open(dir, boltlog.Options{})
+	log, err := boltlog.Open(dir, store.Options{})
 	ts.Check(err)
 	ts.Defer(func() { ts.Check(log.Close()) })
 	if len(args) > 1 && args[1] == "silent" {

@@ -29,6 +29,7 @@ import (
 	"github.com/jobledger/jobledger/internal/sim/httpapi"
 	"github.com/jobledger/jobledger/internal/sim/kubelet"
 	"github.com/jobledger/jobledger/internal/sim/world"
+	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
@@ -228,7 +229,7 @@ func (s *running) judge(t *testing.T, c cutlog.Cut, heard cutlog.Heard, thorough
 			return err
 		}
 	}
-	return cutlog.Check(t.Context(), dir, heard, boltlog.Options{RotateBytes: 32 << 10})
+	return cutlog.Check(t.Context(), dir, heard, store.Options{RotateBytes: 32 << 10})
 }
 
 // readers asks the commands of an operator, who looks before anything is started again. What is beside the records, the lists of Jobs

@@ -13,7 +13,7 @@ import (
 	"github.com/jobledger/jobledger/internal/release"
 	"github.com/jobledger/jobledger/internal/words"
 	"github.com/jobledger/jobledger/store"
-	"github.com/jobledger/jobledger/store/boltlog"
+	"github.com/jobledger/jobledger/store/open"
 )
 
 // releaseFlags say how Jobledger is to go.
@@ -152,7 +152,7 @@ func notInUse(f *releaseFlags) error {
 	if f.run.log == "" || f.dryRun {
 		return nil
 	}
-	log, err := boltlog.OpenReadOnly(f.run.log)
+	log, err := open.Archive(f.run.log)
 	var held *store.HeldError
 	switch {
 	case err == nil:
@@ -160,7 +160,7 @@ func notInUse(f *releaseFlags) error {
 	case errors.As(err, &held):
 		return fmt.Errorf("%w: stop it first", held)
 	}
-	return explainOpen(f.run.log, err)
+	return explainOpen(open.Dir(f.run.log), err)
 }
 
 // drainFirst runs the controller until nothing of what it does is left.

@@ -17,7 +17,7 @@ import (
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler/replay"
 	"github.com/jobledger/jobledger/store"
-	"github.com/jobledger/jobledger/store/boltlog"
+	"github.com/jobledger/jobledger/store/open"
 )
 
 // replayFlags choose what is replayed.
@@ -140,7 +140,7 @@ func (c *cli) verifyFirst(ctx context.Context, f *replayFlags, src history.Sourc
 	if f.source.log == "" {
 		return append(unchecked, "the chain and the snapshot (with --log DIR they are)"), nil
 	}
-	report, err := boltlog.Verify(ctx, f.source.log, nil)
+	report, err := open.Verify(ctx, f.source.log, nil)
 	switch {
 	case errors.Is(err, store.ErrCorrupt):
 		for _, damage := range report.Damage {

@@ -13,6 +13,7 @@ import (
 	"github.com/jobledger/jobledger/internal/controller"
 	"github.com/jobledger/jobledger/internal/serve"
 	"github.com/jobledger/jobledger/reconciler/observe"
+	"github.com/jobledger/jobledger/store/open"
 )
 
 // runFlags are the choices of an operator.
@@ -162,6 +163,8 @@ func (f *runFlags) validate() (settings events.Settings, err error) {
 	switch {
 	case f.log == "":
 		return settings, usage("say where the log is to be: --log DIR")
+	case open.Check(f.log) != nil:
+		return settings, usage("--log=%v", open.Check(f.log))
 	case f.listen != "" && !serve.Loopback(f.listen):
 		return settings, usage("--listen=%s: the endpoint has no access control, so it serves loopback addresses only, such as %s", f.listen, defaultListen)
 	case f.logFormat != "" && f.logFormat != logText && f.logFormat != logJSON:
@@ -217,13 +220,13 @@ func (f *runFlags) config(settings events.Settings, logger *slog.Logger) (*contr
 	if err != nil {
 		return nil, err
 	}
-	stream, err := f.nats.config(f.log)
+	stream, err := f.nats.config(open.Dir(f.log))
 	if err != nil {
 		return nil, err
 	}
 	b := thisBuild()
 	return &controller.Config{
-		Dir: f.log, Settings: settings, Cluster: cluster, Program: controller.Program{Version: b.Version, Go: b.Go, Commit: b.Commit}, Logger: logger,
+		Log: f.log, Settings: settings, Cluster: cluster, Program: controller.Program{Version: b.Version, Go: b.Go, Commit: b.Commit}, Logger: logger,
 		Listen: f.listen, Scrape: f.scrape.config(), Stream: stream, Lease: f.elect.config(), Stop: f.stop, Patience: f.patience, Epoch: f.epoch,
 	}, nil
 }

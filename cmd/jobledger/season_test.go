@@ -23,7 +23,7 @@ var seasonKey = events.Key{1, 2, 3, 4, 5, 6, 7, 8, 9}
 const seasonJobs = 36
 
 // smallFiles make a log of several files of little work.
-var smallFiles = boltlog.Options{LogID: testLogID, RotateBytes: 64 << 10}
+var smallFiles = store.Options{LogID: testLogID, RotateBytes: 64 << 10}
 
 // season writes a log: that many Jobs of the namespace default, job-00 and so on, one after the other; of every fifth a pod fails
 // first. Every eighth is followed by a snapshot. Between, if not nil, is called behind each Job.

@@ -19,7 +19,7 @@ import (
 	"github.com/jobledger/jobledger/internal/words"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/store"
-	"github.com/jobledger/jobledger/store/boltlog"
+	"github.com/jobledger/jobledger/store/open"
 )
 
 // sourceFlags say where records are read from.
@@ -47,8 +47,10 @@ func (f *sourceFlags) open(ctx context.Context, c *cli) (src history.Source, liv
 		return src, true, nil
 	case f.log == "":
 		return nil, false, usage("say where to read: --log DIR, or --server URL of a running controller")
+	case open.Check(f.log) != nil:
+		return nil, false, usage("--log=%v", open.Check(f.log))
 	}
-	log, err := boltlog.OpenReadOnly(f.log)
+	log, err := open.Archive(f.log)
 	var held *store.HeldError
 	switch {
 	case err == nil:
@@ -56,12 +58,12 @@ func (f *sourceFlags) open(ctx context.Context, c *cli) (src history.Source, liv
 			fmt.Fprintf(c.err, "damage: %s\n", words.Clean(damage.Error()))
 			c.damaged = true
 		}
-		return local{history.Local{Log: log, Lists: joblist.New(joblist.Config{Log: log, Files: log.Files, Dir: f.log})}, log}, false, nil
+		return local{history.Local{Log: log, Lists: joblist.New(joblist.Config{Log: log, Files: log.Files, Dir: open.Dir(f.log)})}, log}, false, nil
 	case errors.As(err, &held):
-		src, err = besides(ctx, f.log, held)
+		src, err = besides(ctx, open.Dir(f.log), held)
 		return src, true, err
 	}
-	return nil, false, explainOpen(f.log, err)
+	return nil, false, explainOpen(open.Dir(f.log), err)
 }
 
 // openToFold opens the source for who folds records into states. A log that needs a newer fold than this program has is refused.
@@ -89,7 +91,7 @@ func explainOpen(dir string, err error) error {
 // local is the source of a log that this command opened for itself.
 type local struct {
 	history.Local
-	log *boltlog.ReadOnly
+	log store.Archive
 }
 
 func (l local) Close() { _ = l.log.Close() } // it was only read

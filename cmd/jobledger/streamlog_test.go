@@ -21,6 +21,7 @@ import (
 	"github.com/jobledger/jobledger/events/nats/embedded"
 	"github.com/jobledger/jobledger/events/nats/publish"
 	"github.com/jobledger/jobledger/internal/controller"
+	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
@@ -33,7 +34,7 @@ func streamlog(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: streamlog DIR [without|spoilt FROM TO]")
 	}
 	dir := ts.MkAbs(args[0])
-	log, err := boltlog.Open(dir, boltlog.Options{})
+	log, err := boltlog.Open(dir, store.Options{})
 	ts.Check(err)
 	ts.Defer(func() { ts.Check(log.Close()) })
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))

@@ -18,6 +18,7 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 	"github.com/jobledger/jobledger/events/nats/dial"
 	"github.com/jobledger/jobledger/events/nats/subscribe"
+	"github.com/jobledger/jobledger/store/open"
 )
 
 // subscribeFlags choose events of the NATS stream, and what is done with them.
@@ -221,6 +222,7 @@ func (c *cli) subscribe(cmd *cobra.Command, f *subscribeFlags, args []string) er
 		return err
 	}
 	if f.log != "" {
+		f.log = open.Dir(f.log)
 		if f.URL, err = embeddedURL(f.log); err != nil {
 			return err
 		}

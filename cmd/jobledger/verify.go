@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/words"
 	"github.com/jobledger/jobledger/store"
-	"github.com/jobledger/jobledger/store/boltlog"
+	"github.com/jobledger/jobledger/store/open"
 )
 
 func newVerify(c *cli) *cobra.Command {
@@ -38,6 +38,9 @@ the controller. A log that ends before it, or has another hash there, is damaged
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if dir == "" {
 				return usage("say which log: --log DIR")
+			}
+			if err := open.Check(dir); err != nil {
+				return usage("--log=%v", err)
 			}
 			heads, err := parseHas(has)
 			if err != nil {
@@ -72,7 +75,7 @@ func parseHas(text string) ([]store.Head, error) {
 
 func (c *cli) verify(ctx context.Context, dir string, has []store.Head) error {
 	progress := newProgress(c.err, "verify", 0)
-	report, err := boltlog.Verify(ctx, dir, func(done, total int64) {
+	report, err := open.Verify(ctx, dir, func(done, total int64) {
 		progress.total = uint64(max(total, 1))
 		progress.show(uint64(done))
 	}, has...)
@@ -110,7 +113,7 @@ func (c *cli) verify(ctx context.Context, dir string, has []store.Head) error {
 }
 
 // identify says which log it is.
-func (c *cli) identify(r boltlog.Report) {
+func (c *cli) identify(r store.Report) {
 	if r.Identity.LogID == "" {
 		return
 	}
@@ -125,7 +128,7 @@ func (c *cli) identify(r boltlog.Report) {
 // keyNote says what is wrong with the key with which the newest run hashed specs and templates; empty when nothing is. What is
 // verified does not depend on it.
 func keyNote(ctx context.Context, dir string) (string, error) {
-	log, err := boltlog.OpenReadOnly(dir)
+	log, err := open.Archive(dir)
 	if errors.Is(err, store.ErrHeld) {
 		return "", nil // its controller says so
 	}
@@ -150,7 +153,7 @@ func keyNote(ctx context.Context, dir string) (string, error) {
 }
 
 func keyText(dir, used string) string {
-	key, err := boltlog.ReadKey(dir)
+	key, err := open.Key(dir)
 	switch {
 	case used == "":
 		return "" // it hashed without one
@@ -165,7 +168,7 @@ func keyText(dir, used string) string {
 }
 
 // intact says what of a damaged log can be relied on.
-func intact(r boltlog.Report) string {
+func intact(r store.Report) string {
 	behind := ""
 	if r.Behind > 0 {
 		behind = fmt.Sprintf("; %d behind it are whole in themselves", r.Behind)

@@ -12,7 +12,7 @@ import (
 // Config says what a controller runs, and how. The flags of "jobledger run" are its documentation; whoever makes one has refused what
 // does not go together.
 type Config struct {
-	Dir      string // of the log
+	Log      string // its address, as package store/open takes it
 	Settings events.Settings
 	Cluster  *Cluster
 	Program  Program
@@ -27,7 +27,7 @@ type Config struct {
 	Epoch    uint64        // to be begun after a loss of records; 0 for none
 	Drained  func()        // called once, when a controller that drains has nothing left to do; may be nil
 
-	RotateBytes int64         // size at which a file of the log is sealed; 0 for that of boltlog
+	RotateBytes int64         // size at which a file of the log is sealed; 0 for that of the backend
 	PackEvery   time.Duration // between looks for sealed files to pack; 0 for a minute
 }
 

@@ -28,8 +28,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler/executor/kubeapi"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store"
-	"github.com/jobledger/jobledger/store/boltlog"
 	"github.com/jobledger/jobledger/store/livetail"
+	"github.com/jobledger/jobledger/store/open"
 )
 
 // controller is the parts of a run, tied together.
@@ -96,13 +96,13 @@ func Run(ctx context.Context, config *Config) error {
 }
 
 // work does what a controller does, on the log.
-func (c *controller) work(ctx context.Context, log *boltlog.Log) (err error) {
+func (c *controller) work(ctx context.Context, log store.Opened) (err error) {
 	config, logger := c.config, c.logger
-	if err := os.Remove(filepath.Join(config.Dir, ServerFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(filepath.Join(open.Dir(config.Log), ServerFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove the address of the controller before: %w", err)
 	}
 	id, head := log.Identity(), log.Head()
-	logger.Info("log opened", "directory", config.Dir, "logID", id.LogID, "epoch", id.Epoch,
+	logger.Info("log opened", "directory", config.Log, "logID", id.LogID, "epoch", id.Epoch,
 		"records", uint64(head.Sequence), "hash", head.Hash.String())
 	world, err := loop.Recover(ctx, log)
 	if err != nil {
@@ -122,9 +122,9 @@ func (c *controller) work(ctx context.Context, log *boltlog.Log) (err error) {
 	c.scrubber = newScrubber(log, logger, c.registry)
 	c.packer = newPacker(log, config.PackEvery, logger, c.registry)
 	c.log = livetail.New(countedLog{log, c.metrics}, 0)
-	c.lists = joblist.Config{Log: c.log, Files: log.Files, Dir: config.Dir}
+	c.lists = joblist.Config{Log: c.log, Files: log.Files, Dir: open.Dir(config.Log)}
 	tellRoom(config.Stream.Embedded, log.Usage, logger)
-	if c.stream, err = newStreamer(&config.Stream, config.Dir, c.log, logger); err != nil {
+	if c.stream, err = newStreamer(&config.Stream, open.Dir(config.Log), c.log, logger); err != nil {
 		return err
 	}
 	if c.stream != nil {
@@ -140,7 +140,7 @@ func (c *controller) work(ctx context.Context, log *boltlog.Log) (err error) {
 }
 
 // takeKey takes the key of the log, which the last run knew under that ID.
-func (c *controller) takeKey(log *boltlog.Log, before string) error {
+func (c *controller) takeKey(log store.Opened, before string) error {
 	key, made, err := log.Key()
 	if err != nil {
 		return err

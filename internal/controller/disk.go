@@ -10,7 +10,7 @@ import (
 
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store"
-	"github.com/jobledger/jobledger/store/boltlog"
+	"github.com/jobledger/jobledger/store/open"
 )
 
 // disk is what a controller does about a disk without room. It belongs to the goroutine that opens the log, and then to the loop's.
@@ -27,9 +27,9 @@ const (
 )
 
 // openWithRoom opens the log as soon as its disk has room for that. Until then it answers probes where the endpoint will be.
-func (c *controller) openWithRoom(ctx context.Context) (*boltlog.Log, error) {
-	open := func() (*boltlog.Log, error) { return boltlog.Open(c.config.Dir, c.logOptions()) }
-	log, err := open()
+func (c *controller) openWithRoom(ctx context.Context) (store.Opened, error) {
+	try := func() (store.Opened, error) { return open.Log(c.config.Log, c.logOptions()) }
+	log, err := try()
 	if !errors.Is(err, store.ErrNoRoom) {
 		return log, err
 	}
@@ -55,7 +55,7 @@ func (c *controller) openWithRoom(ctx context.Context) (*boltlog.Log, error) {
 		case <-ctx.Done():
 			return nil, err
 		}
-		log, err = open()
+		log, err = try()
 	}
 	if err == nil {
 		c.full(false)
@@ -64,8 +64,8 @@ func (c *controller) openWithRoom(ctx context.Context) (*boltlog.Log, error) {
 }
 
 // logOptions is how the log is opened.
-func (c *controller) logOptions() boltlog.Options {
-	return boltlog.Options{
+func (c *controller) logOptions() store.Options {
+	return store.Options{
 		Logger: c.logger, Reader: loop.Reader(c.config.Program.Version), Least: loop.Least(), AcceptLoss: c.config.Epoch != 0, // goOn looks at it
 		RotateBytes: c.config.RotateBytes,
 	}
@@ -78,7 +78,7 @@ func (c *controller) full(full bool) {
 		d.full, d.again = full, now.Add(tellAfter)
 		c.health.set(func(h *Health) { h.full = full })
 		if full {
-			c.logger.Error("the log has no room: nothing is done until there is", "directory", c.config.Dir)
+			c.logger.Error("the log has no room: nothing is done until there is", "directory", c.config.Log)
 		} else {
 			c.logger.Info("the log has room again")
 		}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/jobledger/jobledger/internal/lease"
 	"github.com/jobledger/jobledger/store"
-	"github.com/jobledger/jobledger/store/boltlog"
 )
 
 // elects reports whether a Lease is to be held. In observe mode nothing is written, so not a Lease either.
@@ -59,7 +58,7 @@ func (c *controller) elect(ctx context.Context) error {
 	if err := c.refuseEarly(ctx); err != nil {
 		return unlessStopped(ctx, err)
 	}
-	return c.withLog(ctx, func(ctx context.Context, log *boltlog.Log) error {
+	return c.withLog(ctx, func(ctx context.Context, log store.Opened) error {
 		c.logger.Info("waiting for the Lease", "lease", c.lease.Name(), "identity", c.identity)
 		lock := log.LockID()
 		own := func() lease.Log {
@@ -85,7 +84,7 @@ func (c *controller) elect(ctx context.Context) error {
 }
 
 // lead works, unless another controller began to work on the same Jobs under another Lease while this one was being taken.
-func (c *controller) lead(ctx context.Context, log *boltlog.Log) error {
+func (c *controller) lead(ctx context.Context, log store.Opened) error {
 	if err := c.refuseBeside(ctx); err != nil {
 		return unlessStopped(ctx, err)
 	}
@@ -127,7 +126,7 @@ func identity() string {
 }
 
 // withLog does something with the log open.
-func (c *controller) withLog(ctx context.Context, do func(context.Context, *boltlog.Log) error) (err error) {
+func (c *controller) withLog(ctx context.Context, do func(context.Context, store.Opened) error) (err error) {
 	log, err := c.openLog(ctx)
 	if err != nil {
 		return unlessStopped(ctx, c.explainLoss(err))
@@ -145,7 +144,7 @@ func (c *controller) withLog(ctx context.Context, do func(context.Context, *bolt
 }
 
 // openLog opens the log for writing. Who wants the Lease waits until no other process has the log open.
-func (c *controller) openLog(ctx context.Context) (*boltlog.Log, error) {
+func (c *controller) openLog(ctx context.Context) (store.Opened, error) {
 	for told := false; ; told = true {
 		log, err := c.openWithRoom(ctx)
 		var held *store.HeldError

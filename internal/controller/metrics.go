@@ -14,7 +14,6 @@ import (
 	"github.com/jobledger/jobledger/reconciler/executor"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store"
-	"github.com/jobledger/jobledger/store/boltlog"
 )
 
 // metrics counts what a run does.
@@ -94,7 +93,7 @@ func (m *metrics) gauge(name, help string, value func() float64) {
 }
 
 // disk adds what the log takes on its disk, where that can be known.
-func (m *metrics) disk(log *boltlog.Log) {
+func (m *metrics) disk(log store.Opened) {
 	if _, _, err := log.Usage(); err != nil {
 		return
 	}

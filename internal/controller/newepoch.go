@@ -18,7 +18,7 @@ import (
 	"github.com/jobledger/jobledger/events/nats/publish"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store"
-	"github.com/jobledger/jobledger/store/boltlog"
+	"github.com/jobledger/jobledger/store/open"
 )
 
 // A log that is known to have lost records is not gone on with: its next records would have the numbers of those that are lost. Only an
@@ -44,12 +44,12 @@ func (c *controller) explainLoss(err error) error {
 // refuseLoss says why a log is not gone on with, and how it can be. No epoch higher than that one was seen.
 func (c *controller) refuseLoss(err error, seen uint64) error {
 	return fmt.Errorf("%w. Nothing is done with the log in %s: if there is a newer copy of it, put that in its place; to go on without the "+
-		"records that are lost, under another epoch: --%s=%d", err, c.config.Dir, EpochFlag, seen+1)
+		"records that are lost, under another epoch: --%s=%d", err, c.config.Log, EpochFlag, seen+1)
 }
 
 // goOn begins the epoch that the operator named, when it is known that records of the log are lost. It is done before anything else
 // hears of the log: what tells of the lost records is still there if this does not come to its end.
-func (c *controller) goOn(ctx context.Context, log *boltlog.Log) error {
+func (c *controller) goOn(ctx context.Context, log store.Opened) error {
 	epoch, now := c.config.Epoch, log.Identity().Epoch
 	if epoch == 0 {
 		return nil // what the log itself knows is refused elsewhere
@@ -89,7 +89,7 @@ func (c *controller) goOn(ctx context.Context, log *boltlog.Log) error {
 }
 
 // survey asks all that may have seen later records of the log, or a later epoch, what they know: the Lease, the pods, the stream.
-func (c *controller) survey(ctx context.Context, log *boltlog.Log) (losses []events.Loss, err error) {
+func (c *controller) survey(ctx context.Context, log store.Opened) (losses []events.Loss, err error) {
 	ctx, cancel := context.WithTimeout(ctx, surveyWithin)
 	defer cancel()
 	if c.lease != nil {
@@ -117,8 +117,8 @@ func (c *controller) survey(ctx context.Context, log *boltlog.Log) (losses []eve
 const surveyWithin = time.Minute
 
 // surveyPods finds the pods of this log that are of a later epoch.
-func (c *controller) surveyPods(ctx context.Context, log *boltlog.Log) (losses []events.Loss, err error) {
-	key, err := boltlog.ReadKey(c.config.Dir)
+func (c *controller) surveyPods(ctx context.Context, log store.Opened) (losses []events.Loss, err error) {
+	key, err := open.Key(c.config.Log)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // no seal can be told from a forged one
 	}
@@ -147,8 +147,8 @@ func (c *controller) surveyPods(ctx context.Context, log *boltlog.Log) (losses [
 }
 
 // surveyStream asks the NATS stream for the newest record of this log.
-func (c *controller) surveyStream(ctx context.Context, log *boltlog.Log) ([]events.Loss, error) {
-	s, err := newStreamer(&c.config.Stream, c.config.Dir, log, c.logger)
+func (c *controller) surveyStream(ctx context.Context, log store.Opened) ([]events.Loss, error) {
+	s, err := newStreamer(&c.config.Stream, open.Dir(c.config.Log), log, c.logger)
 	if s == nil || err != nil {
 		return nil, err
 	}

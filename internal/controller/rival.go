@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/lease"
 	"github.com/jobledger/jobledger/store"
-	"github.com/jobledger/jobledger/store/boltlog"
+	"github.com/jobledger/jobledger/store/open"
 )
 
 // refuseEarly finds out, before a log is made or opened, that another controller runs these Jobs. What it cannot find out now
@@ -22,9 +22,9 @@ func (c *controller) refuseEarly(ctx context.Context) error {
 	if err != nil {
 		c.logger.Warn("cannot look at the Lease yet", "error", err)
 	}
-	there, err := boltlog.Exists(c.config.Dir)
+	there, err := open.Exists(c.config.Log)
 	if err != nil {
-		return fmt.Errorf("look for a log in %s: %w", c.config.Dir, err)
+		return fmt.Errorf("look for a log in %s: %w", c.config.Log, err)
 	}
 	if !there {
 		if err := c.refuse(before, lease.Log{}); err != nil {
@@ -49,13 +49,13 @@ func (c *controller) refuse(before lease.Said, own lease.Log) error {
 		return nil
 	case before.LogID != own.LogID && own.LogID == "":
 		return fmt.Errorf("%s, and there is no log in %s: give --log where that one is, or --adopt to begin a new one",
-			whose(before), c.config.Dir)
+			whose(before), c.config.Log)
 	case before.LogID != own.LogID:
 		return fmt.Errorf("%s, and the one in %s is log %s: give --log where that one is, or --adopt to go on with this one",
-			whose(before), c.config.Dir, own.LogID)
+			whose(before), c.config.Log, own.LogID)
 	case before.Epoch > own.Epoch || before.Epoch == own.Epoch && before.Head > own.Head:
 		return c.refuseLoss(fmt.Errorf("the log in %s ends with record %d of epoch %d, and the Lease %s says that it had record %d of epoch %d: "+
-			"its end is lost, or it is an older copy", c.config.Dir, own.Head, own.Epoch, before.Lease, before.Head, before.Epoch), before.Epoch)
+			"its end is lost, or it is an older copy", c.config.Log, own.Head, own.Epoch, before.Lease, before.Head, before.Epoch), before.Epoch)
 	}
 	return nil
 }
@@ -75,7 +75,7 @@ func (c *controller) refuseFork(before lease.Said, log store.Reader) error {
 		has = hash.String()
 	}
 	return c.refuseLoss(fmt.Errorf("the log in %s is another one than the Lease %s names, with the same ID: its hash behind record %d is %s, "+
-		"and was %s. A copy was run from", c.config.Dir, before.Lease, before.Head, has, before.Hash), max(lost.Epoch, log.Identity().Epoch))
+		"and was %s. A copy was run from", c.config.Log, before.Lease, before.Head, has, before.Hash), max(lost.Epoch, log.Identity().Epoch))
 }
 
 // lostByLease reports whether the head that the Lease names is one that the log had, and does not have. Of an epoch before the one that

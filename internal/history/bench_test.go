@@ -78,7 +78,7 @@ func BenchmarkReaders(b *testing.B) {
 // bigLog is the directory of a log with so many records, in files of 16 MiB.
 func bigLog(b *testing.B, records int) string {
 	dir := b.TempDir()
-	log, err := boltlog.Open(dir, boltlog.Options{RotateBytes: 16 << 20})
+	log, err := boltlog.Open(dir, store.Options{RotateBytes: 16 << 20})
 	if err != nil {
 		b.Fatal(err)
 	}

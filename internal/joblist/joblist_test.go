@@ -45,7 +45,7 @@ func write() (dir string, err error) {
 	if dir, err = os.MkdirTemp("", "joblist"); err != nil {
 		return "", err
 	}
-	log, err := boltlog.Open(dir, boltlog.Options{RotateBytes: 256 << 10})
+	log, err := boltlog.Open(dir, store.Options{RotateBytes: 256 << 10})
 	if err != nil {
 		return dir, err
 	}

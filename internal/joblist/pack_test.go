@@ -8,6 +8,7 @@ import (
 
 	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/joblist"
+	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
@@ -18,7 +19,7 @@ func TestPackingLeavesListsAsTheyAre(t *testing.T) {
 	if err := os.CopyFS(dir, os.DirFS(written)); err != nil {
 		t.Fatal(err)
 	}
-	log, err := boltlog.Open(dir, boltlog.Options{RotateBytes: 256 << 10})
+	log, err := boltlog.Open(dir, store.Options{RotateBytes: 256 << 10})
 	if err != nil {
 		t.Fatal(err)
 	}

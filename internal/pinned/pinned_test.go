@@ -18,6 +18,7 @@ import (
 
 	"github.com/jobledger/jobledger/internal/sim/joblog"
 	"github.com/jobledger/jobledger/reconciler/loop"
+	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
@@ -109,7 +110,7 @@ func unpack(t *testing.T, archive []byte, dir string) {
 // write makes a log as today's controller does.
 func write(t *testing.T, dir string) {
 	t.Helper()
-	log, err := boltlog.Open(dir, boltlog.Options{Reader: loop.Reader("v0.0.0-test"), Least: loop.Least()})
+	log, err := boltlog.Open(dir, store.Options{Reader: loop.Reader("v0.0.0-test"), Least: loop.Least()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,7 +58,7 @@ func BenchmarkSnapshot(b *testing.B) {
 	if testing.Short() {
 		cfg.Records, cfg.Running = 50_000, 200
 	}
-	log, err := boltlog.Open(b.TempDir(), boltlog.Options{})
+	log, err := boltlog.Open(b.TempDir(), store.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

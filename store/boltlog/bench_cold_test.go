@@ -21,7 +21,7 @@ func BenchmarkCold(b *testing.B) {
 	if testing.Short() {
 		records = 100_000
 	}
-	l, w := openTest(b, Options{}, system)
+	l, w := openTest(b, store.Options{}, system)
 	fill(b, l, w, records)
 	path := l.tail.path
 	if err := l.Close(); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/sidebyside"
+	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
@@ -30,9 +31,9 @@ func BenchmarkLongLog(b *testing.B) {
 	if testing.Short() {
 		records = 500_000
 	}
-	short, ws := openTest(b, Options{}, system)
+	short, ws := openTest(b, store.Options{}, system)
 	fill(b, short, ws, 10_000)
-	long, wl := openTest(b, Options{}, system)
+	long, wl := openTest(b, store.Options{}, system)
 	fill(b, long, wl, records)
 	b.Run(fmt.Sprint("records=", records), func(b *testing.B) {
 		sidebyside.Compare(b, "commit", committing(b, "long", long, wl), committing(b, "short", short, ws), sidebyside.Typical("probe", 60, newProbe(b)))
@@ -45,7 +46,7 @@ func BenchmarkRetention(b *testing.B) {
 	if testing.Short() {
 		records = 150_000
 	}
-	options := Options{RotateBytes: 8 << 20}
+	options := store.Options{RotateBytes: 8 << 20}
 	whole, ww := openTest(b, options, system)
 	fill(b, whole, ww, records)
 	pruned, wp := openTest(b, options, system)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/sidebyside"
+	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
@@ -30,7 +31,7 @@ func BenchmarkPastOfANewJob(b *testing.B) {
 	var sides []sidebyside.Side
 	memory, filtered := 0, 0
 	for _, files := range counts {
-		l, w := openTest(b, Options{RotateBytes: 20 << 20}, system)
+		l, w := openTest(b, store.Options{RotateBytes: 20 << 20}, system)
 		fillJobs(b, l, w, files*perFile, 10)
 		l.background.Wait()
 		n := len(l.files)

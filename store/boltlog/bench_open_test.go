@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/internal/sidebyside"
+	"github.com/jobledger/jobledger/store"
 )
 
 // BenchmarkOpen opens a log to write that was closed in good order: with the index of its newest file, and without, when all headers are
@@ -15,14 +16,14 @@ func BenchmarkOpen(b *testing.B) {
 	if testing.Short() {
 		records = 50_000
 	}
-	l, w := openTest(b, Options{}, system)
+	l, w := openTest(b, store.Options{}, system)
 	fill(b, l, w, records)
 	path := l.tail.path
 	if err := l.Close(); err != nil {
 		b.Fatal(err)
 	}
 	again := func() {
-		l, err := open(l.dir, Options{}, system)
+		l, err := open(l.dir, store.Options{}, system)
 		if err != nil {
 			b.Fatal(err)
 		}

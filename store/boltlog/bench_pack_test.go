@@ -46,7 +46,7 @@ func BenchmarkPacked(b *testing.B) {
 			jobs = append(jobs, r.Stream)
 		}
 	}
-	options := Options{RotateBytes: 4 << 20}
+	options := store.Options{RotateBytes: 4 << 20}
 	plain, packed := copied(b, source, options), copied(b, source, options)
 	source.Forget()
 	packAll(b, packed)
@@ -91,7 +91,7 @@ func BenchmarkPacked(b *testing.B) {
 
 // BenchmarkPackBeside commits single records while a file is packed, beside the same alone. What is reported is the 99th percentile.
 func BenchmarkPackBeside(b *testing.B) {
-	l, w := openTest(b, Options{RotateBytes: 64 << 20}, system)
+	l, w := openTest(b, store.Options{RotateBytes: 64 << 20}, system)
 	fill(b, l, w, 500_000)
 	l.background.Wait()
 	item := sized("job-a", 1)
@@ -133,7 +133,7 @@ func BenchmarkPack(b *testing.B) {
 		records = 50_000
 	}
 	source := joblog.New(b, joblog.Busy(records))
-	l := copied(b, source, Options{RotateBytes: int64(source.Bytes()) * 9 / 10})
+	l := copied(b, source, store.Options{RotateBytes: int64(source.Bytes()) * 9 / 10})
 	f := l.files[0]
 	n := int(l.files[1].first - 1)
 	source.Forget()

@@ -57,7 +57,7 @@ func BenchmarkMillion(b *testing.B) {
 	if testing.Short() {
 		records = 200_000
 	}
-	l, w := openTest(b, Options{RotateBytes: 64 << 20}, system)
+	l, w := openTest(b, store.Options{RotateBytes: 64 << 20}, system)
 	fill(b, l, w, records)
 	l.background.Wait() // the indexes of sealed files
 	s, err := l.view()

@@ -30,7 +30,7 @@ func BenchmarkReplay(b *testing.B) {
 	}
 	source := joblog.New(b, joblog.Busy(records))
 	m := source.Messages(b)
-	l := copied(b, source, Options{})
+	l := copied(b, source, store.Options{})
 	n := source.Len()
 	source.Forget()
 	s, err := l.view()
@@ -85,7 +85,7 @@ func BenchmarkReplay(b *testing.B) {
 		path := filepath.Join(l.dir, fileName(1, fileSuffix))
 		sidebyside.Compare(b, "record",
 			sidebyside.Computing("open", n, func() {
-				again, err := Open(l.dir, Options{})
+				again, err := Open(l.dir, store.Options{})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -102,7 +102,7 @@ func BenchmarkReplay(b *testing.B) {
 }
 
 // copied is a log on disk that holds what another does.
-func copied(b *testing.B, source *joblog.Log, options Options) *Log {
+func copied(b *testing.B, source *joblog.Log, options store.Options) *Log {
 	options.LogID = source.Identity().LogID
 	l, err := open(b.TempDir(), options, system)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/sidebyside"
+	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
@@ -48,7 +49,7 @@ func together(b *testing.B, n, each int, one func() error) {
 }
 
 func logAppender(b *testing.B) func() error {
-	l, w := openTest(b, Options{}, system)
+	l, w := openTest(b, store.Options{}, system)
 	var mu sync.Mutex
 	item := sized("job-a", 1)
 	return func() error {
@@ -96,7 +97,7 @@ func oneRecord() *events.Record { return recordOf(sized("job-a", 1), 1000) }
 func BenchmarkCommit(b *testing.B) {
 	for _, n := range []int{1, 10, 100, 1000} {
 		b.Run(fmt.Sprintf("batch=%d", n), func(b *testing.B) {
-			l, w := openTest(b, Options{}, system)
+			l, w := openTest(b, store.Options{}, system)
 			items := make([]storetest.Item, n)
 			for i := range items {
 				items[i] = sized("job-a", i)

@@ -9,7 +9,7 @@ import (
 )
 
 // small makes files turn over often.
-var small = boltlog.Options{RotateBytes: 64 << 10}
+var small = store.Options{RotateBytes: 64 << 10}
 
 // TestContract: sequences are dense, there is one writer, and a reader sees a durable prefix without a gap (design §2, invariant 2).
 func TestContract(t *testing.T) {
@@ -27,7 +27,7 @@ func TestContract(t *testing.T) {
 }
 
 // openLog opens a log that is closed when the test ends.
-func openLog(t testing.TB, dir string, options boltlog.Options) *boltlog.Log {
+func openLog(t testing.TB, dir string, options store.Options) *boltlog.Log {
 	t.Helper()
 	log, err := boltlog.Open(dir, options)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-func openTest(t testing.TB, options Options, effects effects) (*Log, *storetest.Writer) {
+func openTest(t testing.TB, options store.Options, effects effects) (*Log, *storetest.Writer) {
 	t.Helper()
 	l, err := open(t.TempDir(), options, effects)
 	if err != nil {
@@ -34,7 +34,7 @@ func TestAnotherWriterIsFencedOff(t *testing.T) {
 		"another hash":   func(h head) head { h.Hash[0]++; return h },
 	}
 	for name, spoil := range spoil {
-		l, w := openTest(t, Options{}, system)
+		l, w := openTest(t, store.Options{}, system)
 		good := l.Head()
 		err := l.tail.db.Update(func(tx *bbolt.Tx) error {
 			return tx.Bucket(metaBucket).Put(headKey, spoil(l.tail.head).encode())
@@ -55,7 +55,7 @@ func TestAnotherWriterIsFencedOff(t *testing.T) {
 func TestEachOpenForWritingHasItsOwnTerm(t *testing.T) {
 	dir := t.TempDir()
 	for want := uint64(1); want < 4; want++ {
-		l, err := Open(dir, Options{})
+		l, err := Open(dir, store.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,7 @@ func TestFailedCommitEndsTheLog(t *testing.T) {
 		}
 		return bbolt.Open(path, mode, &withFile)
 	}
-	l, w := openTest(t, Options{}, effects)
+	l, w := openTest(t, store.Options{}, effects)
 	w.Durable(storetest.Pod("job-a", 1))
 	good := l.Head()
 	if err := l.SetOffset("nats", 1); err != nil {
@@ -114,7 +114,7 @@ func TestFailedCommitEndsTheLog(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Errorf("second close: %v", err)
 	}
-	again, err := Open(l.dir, Options{})
+	again, err := Open(l.dir, store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func commits(t *testing.T, dir string) uint64 {
 }
 
 func TestBatchesThatNobodyWaitsForRideTogether(t *testing.T) {
-	l, w := openTest(t, Options{}, system)
+	l, w := openTest(t, store.Options{}, system)
 	began := time.Now()
 	for n := range 50 { // 170 bytes each: less than 64 KiB, and appended in less than 100 ms unless the machine stands still
 		w.Append(false, storetest.Pod("job-a", n))
@@ -151,7 +151,7 @@ func TestBatchesThatNobodyWaitsForRideTogether(t *testing.T) {
 }
 
 func TestOffsetsCauseNoCommit(t *testing.T) {
-	l, w := openTest(t, Options{}, system)
+	l, w := openTest(t, store.Options{}, system)
 	for range 20 {
 		if err := l.SetOffset("nats", 1); err != nil {
 			t.Fatal(err)
@@ -173,7 +173,7 @@ func TestOffsetsCauseNoCommit(t *testing.T) {
 }
 
 func TestOptionsAreRefusedInWords(t *testing.T) {
-	for _, o := range []Options{{RotateBytes: 1}, {RotateBytes: 1 << 40}, {LogID: strings.Repeat("x", 300)}} {
+	for _, o := range []store.Options{{RotateBytes: 1}, {RotateBytes: 1 << 40}, {LogID: strings.Repeat("x", 300)}} {
 		if _, err := Open(t.TempDir(), o); err == nil {
 			t.Errorf("options %+v were taken", o)
 		}
@@ -182,7 +182,7 @@ func TestOptionsAreRefusedInWords(t *testing.T) {
 
 // TestEmptyTail opens a log whose process died right after a new file was begun.
 func TestEmptyTail(t *testing.T) {
-	l, w := openTest(t, Options{}, system)
+	l, w := openTest(t, store.Options{}, system)
 	w.Durable(storetest.Pod("job-a", 1))
 	if err := l.SetOffset("nats", 2); err != nil {
 		t.Fatal(err)
@@ -197,7 +197,7 @@ func TestEmptyTail(t *testing.T) {
 		if report, err := Verify(t.Context(), l.dir, nil); err != nil || report.Files != 2 || report.Records != 2 {
 			t.Fatalf("verify: %+v, error %v, want 2 files and 2 records", report, err)
 		}
-		again, err := Open(l.dir, Options{})
+		again, err := Open(l.dir, store.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -211,7 +211,7 @@ func TestEmptyTail(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	again, err := Open(l.dir, Options{})
+	again, err := Open(l.dir, store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -116,7 +116,7 @@ func (l *Log) rotate(p *work) error {
 		return err
 	}
 	old := l.tail
-	b := begin{first: p.first, before: old.head.Head, least: l.options.least()}
+	b := begin{first: p.first, before: old.head.Head, least: leastOf(&l.options)}
 	l.mu.Lock()
 	b.identity = events.Identity{LogID: l.identity.LogID, Epoch: old.head.epoch}
 	offsets := maps.Clone(l.offsets)

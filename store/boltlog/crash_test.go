@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
 	"github.com/jobledger/jobledger/store/storetest"
 )
@@ -86,7 +87,7 @@ func packForever(log *boltlog.Log, die func(error)) {
 const groupsEnv = "BOLTLOG_TEST_GROUPS"
 
 func appendGroups(dir string, groups int) {
-	log, err := boltlog.Open(dir, boltlog.Options{})
+	log, err := boltlog.Open(dir, store.Options{})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

@@ -340,7 +340,7 @@ func TestMissingFileIsFound(t *testing.T) {
 // process.
 func TestFileCutWhileItIsOpen(t *testing.T) {
 	dir := t.TempDir()
-	log := openLog(t, dir, boltlog.Options{})
+	log := openLog(t, dir, store.Options{})
 	w := storetest.NewWriter(t, log)
 	w.Create()
 	for n := range 200 {
@@ -363,7 +363,7 @@ func TestFileCutWhileItIsOpen(t *testing.T) {
 	if err := log.Close(); !errors.Is(err, store.ErrFailed) {
 		t.Errorf("close: %v, want ErrFailed", err)
 	}
-	if _, err := boltlog.Open(dir, boltlog.Options{}); !errors.Is(err, store.ErrCorrupt) {
+	if _, err := boltlog.Open(dir, store.Options{}); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("open again: %v, want ErrCorrupt", err)
 	}
 }

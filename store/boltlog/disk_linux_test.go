@@ -36,7 +36,7 @@ func TestFullDiskIsKnownBeforeATurnAndRecovers(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(disk, "log")
-	log := openLog(t, dir, boltlog.Options{RotateBytes: 512 << 10})
+	log := openLog(t, dir, store.Options{RotateBytes: 512 << 10})
 	w := storetest.NewWriter(t, log)
 	w.Create()
 	turn := func(n int) error {
@@ -89,7 +89,7 @@ func TestFullDiskIsKnownBeforeATurnAndRecovers(t *testing.T) {
 	if err := log.Close(); err != nil {
 		t.Fatal(err)
 	}
-	log = openLog(t, dir, boltlog.Options{RotateBytes: 512 << 10}) // opens on a full disk too
+	log = openLog(t, dir, store.Options{RotateBytes: 512 << 10}) // opens on a full disk too
 	if err := log.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestNewLogOnAFullDisk(t *testing.T) {
 		if err := os.WriteFile(ballast, make([]byte, 64<<10-room), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := boltlog.Open(filepath.Join(disk, "log"), boltlog.Options{})
+		_, err := boltlog.Open(filepath.Join(disk, "log"), store.Options{})
 		if !errors.Is(err, store.ErrNoRoom) {
 			t.Errorf("open on a disk with %d bytes of room: %v, want ErrNoRoom", room, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
@@ -23,7 +24,7 @@ func TestTheKeyIsMadeOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		log, err := boltlog.Open(dir, boltlog.Options{})
+		log, err := boltlog.Open(dir, store.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +66,7 @@ func TestAKeyThatIsNotRefused(t *testing.T) {
 			if err := errors.Join(os.WriteFile(path, make([]byte, row.bytes), 0o600), os.Chmod(path, row.mode)); err != nil {
 				t.Fatal(err)
 			}
-			log, err := boltlog.Open(dir, boltlog.Options{})
+			log, err := boltlog.Open(dir, store.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

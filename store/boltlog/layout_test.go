@@ -13,6 +13,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/internal/index"
 	"github.com/jobledger/jobledger/store/storetest"
 )
@@ -154,7 +155,7 @@ func TestBytesPerPayloadByte(t *testing.T) {
 		group, groups int
 		file, written float64
 	}{{1, 6000, 1.60, 125}, {10, 2000, 1.30, 20}, {100, 600, 1.19, 3}, {1000, 60, 1.12, 1.35}} {
-		l, w := openTest(t, Options{}, system)
+		l, w := openTest(t, store.Options{}, system)
 		inFile, written, payload := l.tail.high.Load(), writtenBytes(t), 0
 		for n := range tt.groups {
 			var items []storetest.Item
@@ -224,7 +225,7 @@ func recordOf(item storetest.Item, at events.Sequence) *events.Record {
 
 // TestReaderThatStaysCostsLittle bounds what it costs when a read transaction stays open over 3,000 commits.
 func TestReaderThatStaysCostsLittle(t *testing.T) {
-	l, w := openTest(t, Options{}, system)
+	l, w := openTest(t, store.Options{}, system)
 	tx, err := l.tail.db.Begin(false)
 	if err != nil {
 		t.Fatal(err)

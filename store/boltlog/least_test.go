@@ -74,11 +74,11 @@ func TestALogThatNeedsANewerFormatIsNotCalledDamaged(t *testing.T) {
 func TestWhoFoldsNeedsTheFold(t *testing.T) {
 	for _, least := range []events.ReaderVersion{{Format: 1, Fold: 9}, {Format: 1, Rules: 9}} {
 		dir := t.TempDir()
-		if err := openLog(t, dir, boltlog.Options{Least: least}).Close(); err != nil {
+		if err := openLog(t, dir, store.Options{Least: least}).Close(); err != nil {
 			t.Fatal(err)
 		}
 		own := events.ReaderVersion{Format: 1, Rules: 4, Fold: 1}
-		if _, err := boltlog.Open(dir, boltlog.Options{Reader: own}); !errors.Is(err, events.ErrNewer) {
+		if _, err := boltlog.Open(dir, store.Options{Reader: own}); !errors.Is(err, events.ErrNewer) {
 			t.Errorf("needs %v: a controller opens it: %v", least, err)
 		}
 		log, err := boltlog.OpenReadOnly(dir)
@@ -103,14 +103,14 @@ func TestALogIsRaisedBeforeItIsWritten(t *testing.T) {
 	if err := log.Close(); err != nil {
 		t.Fatal(err)
 	}
-	newer := boltlog.Options{Reader: events.ReaderVersion{Fold: 3, Program: "v3"}, Least: events.ReaderVersion{Fold: 2, Program: "v2"}}
+	newer := store.Options{Reader: events.ReaderVersion{Fold: 3, Program: "v3"}, Least: events.ReaderVersion{Fold: 2, Program: "v2"}}
 	if err := openLog(t, dir, newer).Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := openLog(t, dir, boltlog.Options{Reader: events.ReaderVersion{Fold: 2}, Least: events.ReaderVersion{Fold: 1}}).Close(); err != nil {
+	if err := openLog(t, dir, store.Options{Reader: events.ReaderVersion{Fold: 2}, Least: events.ReaderVersion{Fold: 1}}).Close(); err != nil {
 		t.Fatal(err)
 	}
-	_, err := boltlog.Open(dir, boltlog.Options{Reader: events.ReaderVersion{Fold: 1}})
+	_, err := boltlog.Open(dir, store.Options{Reader: events.ReaderVersion{Fold: 1}})
 	if !errors.Is(err, events.ErrNewer) || !strings.Contains(err.Error(), "written by jobledger v3, which needs at least reader v2") {
 		t.Errorf("the old program is told %v", err)
 	}
@@ -119,7 +119,7 @@ func TestALogIsRaisedBeforeItIsWritten(t *testing.T) {
 // TestASnapshotSaysWhatItNeeds: it is not taken for damaged, nor read.
 func TestASnapshotSaysWhatItNeeds(t *testing.T) {
 	dir, newer := t.TempDir(), t.TempDir()
-	options := boltlog.Options{LogID: "0f0f"}
+	options := store.Options{LogID: "0f0f"}
 	for _, d := range []string{dir, newer} {
 		if d == newer {
 			options.Reader, options.Least = events.ReaderVersion{Fold: 9, Program: "v9.1.0"}, events.ReaderVersion{Fold: 9}
@@ -141,7 +141,7 @@ func TestASnapshotSaysWhatItNeeds(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	log := openLog(t, dir, boltlog.Options{Reader: events.ReaderVersion{Fold: 1}})
+	log := openLog(t, dir, store.Options{Reader: events.ReaderVersion{Fold: 1}})
 	if _, _, err := log.LoadSnapshot(t.Context()); !errors.Is(err, events.ErrNewer) {
 		t.Errorf("the snapshot is loaded: %v", err)
 	}

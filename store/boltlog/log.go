@@ -15,7 +15,7 @@ import (
 // Log is an open log, with its writer's side. Make it with Open.
 type Log struct {
 	*logReader
-	options Options
+	options store.Options
 	effects effects
 	lock    *os.File
 

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
@@ -107,7 +108,7 @@ func (a *aging) check() int {
 // TestNewestAsksNoFileThatIsTooOld: the last record of a Job's stream is found in whichever file it is, and for a Job that is younger than
 // all that a file has seen, that file is not asked: also after a start, after its index was lost, and after others were pruned.
 func TestNewestAsksNoFileThatIsTooOld(t *testing.T) {
-	log, err := Open(t.TempDir(), Options{RotateBytes: 64 << 10})
+	log, err := Open(t.TempDir(), store.Options{RotateBytes: 64 << 10})
 	if err != nil {
 		t.Fatal(err)
 	}

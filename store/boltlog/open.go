@@ -20,7 +20,7 @@ import (
 // Open opens the log in that directory to write to it, and makes both if they do not exist. The error is ErrHeld when
 // another process has it open, ErrForeign when it is not the log asked for, ErrCorrupt when it is damaged, ErrNoRoom when the
 // disk is so full that it cannot be opened; then it can be asked again later.
-func Open(dir string, options Options) (*Log, error) {
+func Open(dir string, options store.Options) (*Log, error) {
 	log, err := open(dir, options, system)
 	if noSpace(err) && !errors.Is(err, store.ErrNoRoom) {
 		err = fmt.Errorf("%w: %w", store.ErrNoRoom, err)
@@ -37,8 +37,8 @@ func Exists(dir string) (bool, error) {
 	return len(firsts) > 0, err
 }
 
-func open(dir string, options Options, effects effects) (*Log, error) {
-	if err := options.validate(); err != nil {
+func open(dir string, options store.Options, effects effects) (*Log, error) {
+	if err := complete(&options); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -237,7 +237,7 @@ func (l *Log) create() error {
 	}
 	err = t.reserve(t.cost(0), l.step())
 	if err == nil {
-		err = t.begin(l.dir, begin{identity: events.Identity{LogID: id, Epoch: 1}, first: 1, least: l.options.least()}, 0, nil)
+		err = t.begin(l.dir, begin{identity: events.Identity{LogID: id, Epoch: 1}, first: 1, least: leastOf(&l.options)}, 0, nil)
 	}
 	return errors.Join(err, t.close(false))
 }
@@ -339,7 +339,7 @@ func (l *Log) openTail(end head) error {
 	if err := l.tail.reserve(commitOverhead, l.step()); err != nil && !errors.Is(err, store.ErrNoRoom) {
 		return err // without room, the pages that the last commit freed do for the next step
 	}
-	if err := l.tail.claim(end, l.options.least()); err != nil {
+	if err := l.tail.claim(end, leastOf(&l.options)); err != nil {
 		return fmt.Errorf("claim the tail: %w", err)
 	}
 	if len(l.losses) == 0 {

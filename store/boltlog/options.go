@@ -6,34 +6,8 @@ import (
 	"log/slog"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
 )
-
-// Options are the choices of an operator. The zero value is good.
-type Options struct {
-	// LogID is the identity of a new log, and what an existing one must have. Empty: a new one gets a random ID, an
-	// existing one keeps its own.
-	LogID string
-
-	// Reader is what this program can read: a log that needs more is refused, with ErrNewer. A number that is 0 is not compared, but the
-	// format always is.
-	Reader events.ReaderVersion
-
-	// Least is what a reader needs at least of what this process writes. Every file and snapshot says it. Its format is
-	// LeastFormat unless given.
-	Least events.ReaderVersion
-
-	// AcceptLoss opens a log that is known to have lost records. The next one that is appended must be an EpochChanged that begins an
-	// epoch higher than any of Losses; then GoOn is called.
-	AcceptLoss bool
-
-	// RotateBytes is the size at which a file is sealed and the next one begun; 0 means 256 MiB. A single batch may
-	// make a file larger.
-	RotateBytes int64
-
-	// Logger hears of what is not an error to any caller: a snapshot that is ignored, a commit that waits for space.
-	// Nil for no call.
-	Logger *slog.Logger
-}
 
 const (
 	defaultRotateBytes = 256 << 20
@@ -41,10 +15,11 @@ const (
 	maxRotateBytes     = 4 << 30
 )
 
-// least is what files and snapshots say that this process writes.
-func (o *Options) least() least { return least{o.Least, o.Reader.Program} }
+// leastOf is what files and snapshots say that this process writes.
+func leastOf(o *store.Options) least { return least{o.Least, o.Reader.Program} }
 
-func (o *Options) validate() error {
+// complete fills in what is not given.
+func complete(o *store.Options) error {
 	o.Least.Format = max(o.Least.Format, events.LeastFormat)
 	if o.RotateBytes == 0 {
 		o.RotateBytes = defaultRotateBytes

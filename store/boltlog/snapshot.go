@@ -71,7 +71,7 @@ func (l *Log) SaveSnapshot(_ context.Context, s store.Snapshot) error {
 		return fmt.Errorf("save snapshot of record %d: %w", s.Head.Sequence, err)
 	}
 	path := filepath.Join(l.dir, fileName(s.Head.Sequence, snapshotSuffix))
-	if err := writeFile(path, encodeSnapshot(s, l.options.least())); err != nil {
+	if err := writeFile(path, encodeSnapshot(s, leastOf(&l.options))); err != nil {
 		if noSpace(err) {
 			err = errors.Join(store.ErrNoRoom, err)
 		}

@@ -18,7 +18,7 @@ import (
 // TestAStopStoresTheIndexOfTheTail: who reads a log that was closed in good order reads no record to find a stream. After a crash the
 // index is of fewer records, and is not used.
 func TestAStopStoresTheIndexOfTheTail(t *testing.T) {
-	log, w := openTest(t, Options{}, system)
+	log, w := openTest(t, store.Options{}, system)
 	for range 20 {
 		w.Durable(storetest.Pod("job-a", 1), storetest.Pod("job-b", 1))
 	}
@@ -53,7 +53,7 @@ func TestAStopStoresTheIndexOfTheTail(t *testing.T) {
 	}
 	readable(20)
 
-	again, err := open(dir, Options{}, system)
+	again, err := open(dir, store.Options{}, system)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestAStopStoresTheIndexOfTheTail(t *testing.T) {
 
 // TestAfterACrashLittleIsIndexed: the index of the tail is stored now and then, and a reader of what a killed process left completes it.
 func TestAfterACrashLittleIsIndexed(t *testing.T) {
-	log, w := openTest(t, Options{}, system)
+	log, w := openTest(t, store.Options{}, system)
 	items := make([]storetest.Item, 4096)
 	for i := range items {
 		items[i] = storetest.Pod(types.UID(fmt.Sprint("job-", i%100)), i)
@@ -122,7 +122,7 @@ func TestAfterACrashLittleIsIndexed(t *testing.T) {
 // TestTheIndexOfTheTailIsThatOfItsRecords, whatever of it was stored when the log is opened to write: all, a part, nothing that can be
 // believed.
 func TestTheIndexOfTheTailIsThatOfItsRecords(t *testing.T) {
-	log, w := openTest(t, Options{}, system)
+	log, w := openTest(t, store.Options{}, system)
 	path := filepath.Join(log.dir, fileName(1, indexSuffix))
 	add := func(from int) {
 		for n := from; n < from+40; n++ {
@@ -168,7 +168,7 @@ func TestTheIndexOfTheTailIsThatOfItsRecords(t *testing.T) {
 		if err := os.WriteFile(own, row.stored, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		again, err := open(dir, Options{}, system)
+		again, err := open(dir, store.Options{}, system)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,20 +17,6 @@ import (
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 
-// Report is what Verify found. After an error it says what is intact: the records before the first bad one.
-type Report struct {
-	Identity events.Identity
-	First    events.Sequence // the first record that is kept; greater than 1 after pruning
-	Records  uint64
-	Head     store.Head // after the last record that was verified
-	Files    int
-	Commits  uint64          // groups of batches that became durable together
-	Notes    []string        // what is worth knowing and no error: an index that will be made again, an unfinished commit
-	Damage   []error         // all that is wrong, in the order of the log; the first is the error of Verify
-	Behind   uint64          // records in files behind the first damage that are whole in themselves
-	Written  events.Sequence // the first record of the tail, when a process writes it and it could not be verified; else 0
-}
-
 // Verify reads a whole log and checks all that must hold: dense sequences, checksums, the chain from record to record and at the
 // end of each commit group, batch marks and one time per batch, previous pointers, record 1, epochs, the continuation from file to
 // file, that a Pruned record admits what is missing, and that nothing beside the log tells of records that it does not have. It goes
@@ -43,13 +29,13 @@ type Report struct {
 //
 // Its error is ErrCorrupt with the first bad sequence, or one of reading. Progress is called now and then, if not nil, with the bytes
 // that are done and those there are.
-func Verify(ctx context.Context, dir string, progress func(done, total int64), has ...store.Head) (Report, error) {
+func Verify(ctx context.Context, dir string, progress func(done, total int64), has ...store.Head) (store.Report, error) {
 	firsts, err := listFiles(dir, fileSuffix)
 	if err == nil && len(firsts) == 0 {
 		err = fmt.Errorf("there is no log in it: %w", fs.ErrNotExist)
 	}
 	if err != nil {
-		return Report{}, fmt.Errorf("verify log %s: %w", dir, err)
+		return store.Report{}, fmt.Errorf("verify log %s: %w", dir, err)
 	}
 	v := &verifier{ctx: ctx, dir: dir, progress: progress, has: has}
 	err = v.log()
@@ -67,13 +53,13 @@ type verifier struct {
 	own      events.Loss  // the head that was noted beside the log
 	has      []store.Head // that the log must have; those it was found to have are taken off
 
-	report    Report
+	report    store.Report
 	last      map[events.Stream]events.Sequence // of each stream in the file that is being read
 	verified  []verifiedFile                    // the files before it
-	sound     Report                            // as of the end of the last commit group, whose chain value agreed
+	sound     store.Report                      // as of the end of the last commit group, whose chain value agreed
 	batch     *events.Header                    // the last record, when its batch goes on
 	cut       events.Sequence                   // what the Pruned records admit
-	intact    *Report                           // what is intact before the first damage; nil while there is none
+	intact    *store.Report                     // what is intact before the first damage; nil while there is none
 	damage    []error
 	tailFirst events.Sequence // the newest file
 	broken    bool            // the file before could not be verified to its end

@@ -12,7 +12,7 @@ import (
 
 // BenchmarkFollow reads what has just become durable, 64 records at a time, from memory and from the log on disk.
 func BenchmarkFollow(b *testing.B) {
-	below, err := boltlog.Open(b.TempDir(), boltlog.Options{})
+	below, err := boltlog.Open(b.TempDir(), store.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -4,12 +4,13 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jobledger/jobledger/test/binaries"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+
+	"github.com/jobledger/jobledger/test/binaries"
 )
 
 // nodeAnnotation marks, with the value fake, the nodes whose pods kwok plays.

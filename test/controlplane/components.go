@@ -10,9 +10,10 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/client-go/rest"
+
 	"github.com/jobledger/jobledger/internal/port"
 	"github.com/jobledger/jobledger/test/binaries"
-	"k8s.io/client-go/rest"
 )
 
 // etcdSocket is a Unix socket: no port that another process could take first.

@@ -9,9 +9,10 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/jobledger/jobledger/test/binaries"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
+
+	"github.com/jobledger/jobledger/test/binaries"
 )
 
 // ControlPlane is a running control plane; Start makes one.

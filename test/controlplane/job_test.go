@@ -9,13 +9,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jobledger/jobledger/test/binaries"
-	"github.com/jobledger/jobledger/test/controlplane"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+
+	"github.com/jobledger/jobledger/test/binaries"
+	"github.com/jobledger/jobledger/test/controlplane"
 )
 
 // world is one control plane with the built-in batch controllers, shared by the tests of this file, and a namespace for

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 // write appends batches to the log for ever, and says of each how far it is durable, and the chain value there. It ends with exit
 // code 3 when the log fails.
 func write(dir string) {
-	log, err := boltlog.Open(dir, boltlog.Options{RotateBytes: 1 << 20})
+	log, err := boltlog.Open(dir, store.Options{RotateBytes: 1 << 20})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "open:", err)
 		os.Exit(4)

@@ -13,6 +13,7 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 	"github.com/jobledger/jobledger/internal/natstest"
 	"github.com/jobledger/jobledger/internal/sim/joblog"
+	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
@@ -73,7 +74,7 @@ func (w *world) role(role, name string, env ...string) *process {
 // writeSource makes the records, and gives the Jobs in them.
 func (w *world) writeSource(records int) (jobs []events.JobRef) {
 	w.t.Helper()
-	log, err := boltlog.Open(w.source, boltlog.Options{})
+	log, err := boltlog.Open(w.source, store.Options{})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/nats/dial"
 	"github.com/jobledger/jobledger/events/nats/publish"
+	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
@@ -76,7 +77,7 @@ func server(ctx context.Context) error {
 // publisher writes a log, whose records are those of another, at a certain pace, and publishes it meanwhile. It ends when
 // all is published.
 func publisher(ctx context.Context) error {
-	log, err := boltlog.Open(os.Getenv(dirVariable), boltlog.Options{})
+	log, err := boltlog.Open(os.Getenv(dirVariable), store.Options{})
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/jobledger/jobledger/events/nats/publish"
 	"github.com/jobledger/jobledger/internal/natstest"
 	"github.com/jobledger/jobledger/internal/sidebyside"
+	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
 	"github.com/jobledger/jobledger/store/livetail"
 )
@@ -103,7 +104,7 @@ func untilAcked(b *testing.B, p *natstest.Publisher, head events.Sequence) error
 
 // onDisk is a log as a controller has it.
 func onDisk(b *testing.B, n int) *livetail.Log {
-	disk, err := boltlog.Open(b.TempDir(), boltlog.Options{})
+	disk, err := boltlog.Open(b.TempDir(), store.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

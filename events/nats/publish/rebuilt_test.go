@@ -57,7 +57,7 @@ func TestALogIsWrittenAgainFromItsStream(t *testing.T) {
 
 func openLog(t *testing.T, dir string, fileBytes int64) *boltlog.Log {
 	t.Helper()
-	log, err := boltlog.Open(dir, boltlog.Options{LogID: life.LogID, RotateBytes: fileBytes})
+	log, err := boltlog.Open(dir, store.Options{LogID: life.LogID, RotateBytes: fileBytes})
 	if err != nil {
 		t.Fatal(err)
 	}

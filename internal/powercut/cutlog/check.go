@@ -17,7 +17,7 @@ import (
 
 // Check opens the log in that directory, as a power cut left it, and says what is wrong with it; nil when nothing is. It changes the
 // log: it goes on with it.
-func Check(ctx context.Context, dir string, h Heard, options boltlog.Options) error {
+func Check(ctx context.Context, dir string, h Heard, options store.Options) error {
 	exists, err := boltlog.Exists(dir)
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func records(ctx context.Context, log store.Reader, h Heard) error {
 }
 
 // opened opens the log to write, checks it, and closes it.
-func opened(ctx context.Context, dir string, h Heard, options boltlog.Options) (head store.Head, err error) {
+func opened(ctx context.Context, dir string, h Heard, options store.Options) (head store.Head, err error) {
 	log, err := boltlog.Open(dir, options)
 	if err != nil {
 		return head, err
@@ -158,7 +158,7 @@ func quiet(ctx context.Context, dir string, head store.Head) error {
 }
 
 // goOn appends to the log.
-func goOn(ctx context.Context, dir string, options boltlog.Options) (err error) {
+func goOn(ctx context.Context, dir string, options store.Options) (err error) {
 	log, err := boltlog.Open(dir, options)
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 }
 
 // options make files turn over often.
-var options = boltlog.Options{RotateBytes: 32 << 10, LogID: "0123456789abcdef0123456789abcdef"}
+var options = store.Options{RotateBytes: 32 << 10, LogID: "0123456789abcdef0123456789abcdef"}
 
 // lives are what processes do with a log, from the moment it is open.
 var lives = map[string]func(w *writer){

@@ -16,6 +16,7 @@ import (
 
 	"github.com/jobledger/jobledger/internal/joblist"
 	"github.com/jobledger/jobledger/internal/sim/joblog"
+	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
@@ -70,7 +71,7 @@ func (c *choices) write(ctx context.Context) error {
 		return errors.Join(err, fmt.Errorf("there is a log in %s, or it cannot be read", c.dir))
 	}
 	begin := time.Now()
-	log, err := boltlog.Open(c.dir, boltlog.Options{RotateBytes: c.fileBytes})
+	log, err := boltlog.Open(c.dir, store.Options{RotateBytes: c.fileBytes})
 	if err != nil {
 		return err
 	}
