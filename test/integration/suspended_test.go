@@ -18,6 +18,7 @@ func TestAResumedJobUsesTheTemplateChangedMeanwhile(t *testing.T) {
 	w.run("")
 	w.create(newJob("demo", outcome(controlplane.OutcomeRun)))
 	w.eventually("its pod runs", func() (bool, error) { return w.job("demo").Status.Active == 1, nil })
+	first := w.pods("demo")[0].UID
 	w.patch("demo", `{"suspend":true}`)
 	w.eventually("it is suspended", func() (bool, error) {
 		j := w.job("demo")
@@ -34,7 +35,7 @@ func TestAResumedJobUsesTheTemplateChangedMeanwhile(t *testing.T) {
 	var made *corev1.Pod
 	w.eventually("a pod is made anew", func() (bool, error) {
 		for _, p := range w.pods("demo") {
-			if p.DeletionTimestamp == nil {
+			if p.UID != first { // which may be there for a while: the DELETE is on its way
 				made = &p
 				return true, nil
 			}
