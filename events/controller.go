@@ -29,11 +29,12 @@ type EpochChanged struct {
 	Lost   Loss   // the newest record that is known to be lost, when the log goes on after a loss; zero for other reasons
 }
 
-// Rewind is what proves that a cluster went back: a quorum read that was asked for when Known was known, and is older.
+// Rewind is what proves that a cluster went back: a quorum read that was asked for when Known was known, and is older; or a Job that
+// had gone at Known and was seen again at Found, which may be newer.
 type Rewind struct {
 	Resource Resource
 	Known    uint64    // the resourceVersion that was known
-	Found    uint64    // the resourceVersion that the read gave
+	Found    uint64    // the resourceVersion that was found
 	Object   types.UID // both are versions of it; empty when they are those of the whole resource
 }
 

@@ -198,11 +198,11 @@ func (j *Job) createRefused(c *Create, flight *commands.Flight, f *events.Comman
 	switch {
 	case f.Class == events.RefusedNameTaken && !looking:
 		j.drop(c)
-	case flight.InBackoff() && !flight.Cancelled && commands.Passing(f.Class): // it goes on retrying
+	case flight.InBackoff() && !flight.Cancelled && f.Class.Passing(): // it goes on retrying
 	case c.Doubted || looking:
 		j.unfly(c)
 		c.MustList = true
-	case !flight.Cancelled && commands.Passing(f.Class) && j.RetryingCreate() == nil:
+	case !flight.Cancelled && f.Class.Passing() && j.RetryingCreate() == nil:
 		flight.Refused = j.Creating()
 	default:
 		j.drop(c)

@@ -11,28 +11,30 @@ type Opened interface {
 	Log
 	Kept
 
-	// Durable is the identity and the head of what is durable, as of one moment.
+	// Durable is the durable head with the identity that the log had there.
 	Durable() (events.Identity, Head)
 
-	// LockID names what keeps others from writing: two processes that see the same one have the same log before them.
+	// LockID names what keeps other processes from writing. Two logs with the same one are the same: whoever holds it knows that no
+	// other process does. A copy of the log has another one. Empty when it cannot be told.
 	LockID() string
 
 	// Losses are the records that the log is known to have had and does not have any more. There are none unless
 	// Options.AcceptLoss let it be opened, and none after GoOn.
 	Losses() []events.Loss
 
-	// GoOn ends a loss: an EpochChanged is appended, and what tells of the lost records is no longer needed.
+	// GoOn is called once the EpochChanged is durable with which the log goes on after a loss.
 	GoOn() error
 
-	// Key is the secret that belongs to the log. Made reports that there was none, or none that could be read.
+	// Key is the secret that belongs to the log. One that is missing is made: made says so.
 	Key() (key events.Key, made bool, err error)
 
-	// Pack writes the oldest sealed file that is not packed once more, in less space. It returns the file's first sequence; 0 when there
-	// is none.
+	// Pack writes one sealed file once more, in less space: the oldest that is not packed. It returns the file's first record; 0 when
+	// there is none. The error is ErrCorrupt when the file is damaged, and ErrNoRoom when there is no space beside it.
 	Pack(ctx context.Context) (first events.Sequence, err error)
 
-	// Scrub checks the sealed file that follows the one which begins with that sequence, or the first one. It returns the file's first
-	// sequence, what it found that is no damage, and the damage; 0 when there is none left.
+	// Scrub verifies one sealed file as it is on the disk: the first that begins behind that record, or, when there is none, the
+	// oldest. It returns the file's first record, with which the next call goes on; 0 when no file is sealed. The error is ErrCorrupt
+	// when the file is damaged; notes are about what is derived from it.
 	Scrub(ctx context.Context, after events.Sequence) (first events.Sequence, notes []string, err error)
 }
 
@@ -41,10 +43,10 @@ type Archive interface {
 	Reader
 	Kept
 
-	// Damage is what was found wrong so far. What is readable is given to readers.
+	// Damage is what is wrong with the log, as far as it shows without reading it through.
 	Damage() []error
 
-	// Readable is events.ErrNewer when a part of the log needs a newer program than that one.
+	// Readable is events.ErrNewer when a program of that version cannot read the log. Only numbers that are given are compared.
 	Readable(own events.ReaderVersion) error
 
 	// Close releases the log.
@@ -56,7 +58,7 @@ type Kept interface {
 	// Files are those of the log, oldest first. All but the last are sealed. A backend without files says none.
 	Files() ([]File, error)
 
-	// Holes say which files are missing between those that there are: what was recorded there cannot be had.
+	// Holes say what is wrong with sealed files of which not all records can be read.
 	Holes() []error
 
 	// Usage is what the log takes of its disk, in bytes, and what is free there.

@@ -108,7 +108,7 @@ either: the next start finds out how those requests ended. Exit codes: 0 after a
 // add names the flags.
 func (f *runFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.log, "log", "", "directory of the log (required)")
+	flags.Var((*logAddress)(&f.log), "log", "directory of the log (required)")
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "file that says how to reach the cluster")
 	flags.StringVar(&f.context, "context", "", "context of the kubeconfig; its current one unless given")
 	flags.StringVar(&f.manage, "manage", events.ModeDelegated.String(), "which Jobs to run: delegated or all; or to observe")
@@ -163,8 +163,6 @@ func (f *runFlags) validate() (settings events.Settings, err error) {
 	switch {
 	case f.log == "":
 		return settings, usage("say where the log is to be: --log DIR")
-	case open.Check(f.log) != nil:
-		return settings, usage("--log=%v", open.Check(f.log))
 	case f.listen != "" && !serve.Loopback(f.listen):
 		return settings, usage("--listen=%s: the endpoint has no access control, so it serves loopback addresses only, such as %s", f.listen, defaultListen)
 	case f.logFormat != "" && f.logFormat != logText && f.logFormat != logJSON:

@@ -26,7 +26,7 @@ import (
 type sourceFlags struct{ log, server string }
 
 func (f *sourceFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.log, "log", "", "directory of the log; when a controller has it open, that controller is asked")
+	cmd.Flags().Var((*logAddress)(&f.log), "log", "directory of the log; when a controller has it open, that controller is asked")
 	cmd.Flags().StringVar(&f.server, "server", "", "URL of a running controller, such as http://127.0.0.1:10271")
 	if err := cmd.MarkFlagDirname("log"); err != nil {
 		panic(err) // there is no such flag
@@ -47,8 +47,6 @@ func (f *sourceFlags) open(ctx context.Context, c *cli) (src history.Source, liv
 		return src, true, nil
 	case f.log == "":
 		return nil, false, usage("say where to read: --log DIR, or --server URL of a running controller")
-	case open.Check(f.log) != nil:
-		return nil, false, usage("--log=%v", open.Check(f.log))
 	}
 	log, err := open.Archive(f.log)
 	var held *store.HeldError

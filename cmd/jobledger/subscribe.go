@@ -89,7 +89,7 @@ twice, with the same ID.
 	}
 	f.natsFlags.add(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&f.log, "log", "", "log directory of a controller with a NATS server of its own (--nats-embedded): that server")
+	flags.Var((*logAddress)(&f.log), "log", "log directory of a controller with a NATS server of its own (--nats-embedded): that server")
 	flags.StringVar(&f.cluster, "cluster", "default", "name of the cluster, as its controller was told")
 	flags.StringVar(&f.stream, "nats-stream", "", "JetStream stream; unless given the one with the cluster's subjects")
 	f.output.addFormats(cmd, formatTable, formatWide, formatJSON)

@@ -39,9 +39,6 @@ the controller. A log that ends before it, or has another hash there, is damaged
 			if dir == "" {
 				return usage("say which log: --log DIR")
 			}
-			if err := open.Check(dir); err != nil {
-				return usage("--log=%v", err)
-			}
 			heads, err := parseHas(has)
 			if err != nil {
 				return err
@@ -49,7 +46,7 @@ the controller. A log that ends before it, or has another hash there, is damaged
 			return c.verify(cmd.Context(), dir, heads)
 		},
 	}
-	cmd.Flags().StringVar(&dir, "log", "", "directory of the log")
+	cmd.Flags().Var((*logAddress)(&dir), "log", "directory of the log")
 	cmd.Flags().StringVar(&has, "has", "", "a head that the log must have: SEQ:HASH")
 	if err := cmd.MarkFlagDirname("log"); err != nil {
 		panic(err) // there is no such flag

@@ -170,7 +170,7 @@ func (b *Book[S]) End(rec *events.Record, e *events.CommandEnded) {
 		row.End(b.subject, f, e, rec.Evidence.Name)
 		return
 	}
-	again := e.Ending == events.OutcomeUnknown || (e.Ending == events.Refused && Passing(e.Class))
+	again := e.Ending == events.OutcomeUnknown || (e.Ending == events.Refused && e.Class.Passing())
 	if again && f.Command.Traits().Retried && !f.Cancelled {
 		b.Retry(rec.Time, f, e)
 		return

@@ -108,16 +108,6 @@ func (r *Retry) Next(s *events.Settings, now events.Time) (at events.Time, tries
 	return at, tries
 }
 
-// Passing reports whether a command that was refused for this reason may be accepted as it is another time.
-func Passing(c events.RefusalClass) bool {
-	switch c {
-	case events.RefusedNameTaken, events.RefusedTemplate, events.RefusedNotFound:
-		return false
-	default:
-		return true
-	}
-}
-
 // Shift moves the times with the clock.
 func (r *Retry) Shift(step time.Duration) {
 	r.Since, r.Noted, r.Until = r.Since.Add(step), r.Noted.Add(step), r.Until.Add(step)

@@ -102,7 +102,7 @@ func (c *controller) work(ctx context.Context, log store.Opened) (err error) {
 		return fmt.Errorf("remove the address of the controller before: %w", err)
 	}
 	id, head := log.Identity(), log.Head()
-	logger.Info("log opened", "directory", config.Log, "logID", id.LogID, "epoch", id.Epoch,
+	logger.Info("log opened", "directory", open.Dir(config.Log), "logID", id.LogID, "epoch", id.Epoch,
 		"records", uint64(head.Sequence), "hash", head.Hash.String())
 	world, err := loop.Recover(ctx, log)
 	if err != nil {

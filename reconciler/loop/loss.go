@@ -34,17 +34,16 @@ func (l *Loop) loses(o *events.Observation) (events.Loss, bool) {
 // decided reports whether the log knows the create that a pod of this epoch claims, or cannot know any more: its Job is over.
 func (l *Loop) decided(c events.Claim) bool {
 	s := events.JobStream(c.Job)
-	if j := l.world.Job(s); j != nil {
-		if c.Ordinal <= j.Ordinal || j.Known() {
-			return c.Ordinal <= j.Ordinal
-		}
-		_, went := l.wentAt(s)
-		return went
+	known := false
+	switch j := l.world.Job(s); {
+	case j != nil && (j.Known() || c.Ordinal <= j.Ordinal):
+		return c.Ordinal <= j.Ordinal
+	case j != nil: // only pods of it were seen in this life, or since it had gone
+		_, known = l.wentAt(s)
+	default:
+		known = l.world.Retired(s) != nil || l.heads[s] != 0 || l.past(s) != 0
 	}
-	if l.world.Retired(s) != nil || l.heads[s] != 0 {
-		return true
-	}
-	return l.past(s) != 0 || l.broken != nil || l.pruned()
+	return known || l.broken != nil || l.pruned()
 }
 
 // pruned reports whether the log does not keep its first records.

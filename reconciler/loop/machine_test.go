@@ -1,7 +1,9 @@
 package loop_test
 
 import (
+	"context"
 	"fmt"
+	"iter"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,6 +16,7 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/reconciler/replay"
+	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/memlog"
 )
 
@@ -39,6 +42,7 @@ type machine struct {
 
 	snapshotEvery events.Sequence // 0 for seldom
 	snapshotStep  int
+	unreadable    error // with which each read of a stream ends; nil when they can be read
 }
 
 func newMachine(t *testing.T) *machine {
@@ -59,6 +63,13 @@ type filed struct {
 }
 
 func (l filed) NextFile() events.Sequence { return l.m.file }
+
+func (l filed) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error] {
+	if l.m.unreadable != nil {
+		return func(yield func(events.Record, error) bool) { yield(events.Record{}, l.m.unreadable) }
+	}
+	return l.Log.ReadStream(ctx, s, from, dir)
+}
 
 // do runs one command of a script and returns what it led to.
 func (m *machine) do(command string) string {

@@ -2,6 +2,8 @@ package loop
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
@@ -18,14 +20,13 @@ func (l *Loop) returned(o *events.Observation) bool {
 		return false
 	}
 	s := events.JobStream(o.Job.UID)
-	j := l.world.Job(s)
-	if l.world.Retired(s) != nil || j != nil && j.Known() && !j.Gone || j == nil && l.past(s) == 0 {
+	var gone uint64
+	switch j := l.world.Job(s); {
+	case l.world.Retired(s) != nil, j == nil && l.past(s) == 0:
 		return false
-	}
-	gone, ok := uint64(0), false
-	if j != nil && j.Known() {
-		gone, ok = j.Version, true
-	} else {
+	case j != nil && j.Known():
+		gone, ok = j.Version, j.Gone
+	default:
 		gone, ok = l.wentAt(s)
 	}
 	if ok {
@@ -54,8 +55,11 @@ func (l *Loop) passOver(inputs []Input) (n int) {
 // wentAt is the version at which the Job of a stream had gone; ok is false when it had not, by this life of the log.
 func (l *Loop) wentAt(s events.Stream) (version uint64, ok bool) {
 	for rec, err := range l.log.ReadStream(context.Background(), s, 0, store.Backward) {
+		if err != nil && !errors.Is(err, store.ErrPruned) {
+			l.broken = fmt.Errorf("look for the end of %s: %w", s, err)
+		}
 		if err != nil || rec.Sequence <= l.world.Rewound {
-			return 0, false // what is pruned or cannot be read proves nothing
+			return 0, false
 		}
 		switch f := rec.Facts.(type) {
 		case *events.JobGone:

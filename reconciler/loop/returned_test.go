@@ -1,11 +1,36 @@
 package loop_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/reconciler/loop"
 )
+
+// TestWhatCannotBeReadProvesNothing: when the log cannot tell whether a Job had gone, the turn ends with that error. It is taken neither
+// for a rewind nor for a loss of records.
+func TestWhatCannotBeReadProvesNothing(t *testing.T) {
+	m := newMachine(t)
+	for _, command := range []string{"start", "synced", "job demo", "ended demo/0 done uid=uid-demo#1", "pod demo#1 phase=Running"} {
+		m.do(command)
+	}
+	pod := *m.pods["uid-demo#1"]
+	for _, command := range []string{"gone demo", "gone demo#1", "wait 1s"} {
+		m.do(command)
+	}
+	m.turn(loop.Input{Observation: &pod}) // a Job of which only a pod is seen
+	pod.Claim = events.Claim{Epoch: 1, Job: pod.Job.UID, Ordinal: 7}
+	m.unreadable = errors.New("the disk is gone")
+	head := m.log.Head().Sequence
+	_, err := m.loop.Turn(m.now, []loop.Input{{Observation: &pod}})
+	if _, _, back := m.loop.Returned(); back || !errors.Is(err, m.unreadable) || errors.As(err, new(*loop.LossError)) {
+		t.Errorf("the turn ended with %v, and proves a rewind: %t", err, back)
+	}
+	if now := m.log.Head().Sequence; now != head {
+		t.Errorf("%d records are written", now-head)
+	}
+}
 
 // TestAJobThatHadGoneProvesARewind: a cluster is restored from a backup, and has passed every version that the log knows. It shows a
 // Job that the log saw go, with pods that the log made. The controller reports no loss, and decides nothing until the next epoch

@@ -57,8 +57,8 @@ func find(address string) (of backend, place string, err error) {
 	}
 	of, ok := backends[name]
 	if !ok {
-		return backend{}, "", fmt.Errorf("%s: this program knows no log of the kind %q. Give a directory (one whose name has a colon as ./%s)",
-			address, name, address)
+		return backend{}, "", fmt.Errorf("this program knows no log of the kind %q. Give a directory (one whose name has a colon as ./%s)",
+			name, address)
 	}
 	return of, place, nil
 }

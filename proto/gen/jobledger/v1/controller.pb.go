@@ -572,14 +572,15 @@ func (x *Loss) GetPod() []byte {
 	return nil
 }
 
-// Rewind is what proves that a cluster went back: a quorum read that was asked for when newer was known, and is older.
+// Rewind is what proves that a cluster went back: a quorum read that was asked for when known was known, and is older; or a Job
+// that had gone at known and was seen again at found, which may be newer.
 type Rewind struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// resource that was read.
 	Resource Resource `protobuf:"varint,1,opt,name=resource,proto3,enum=jobledger.v1.Resource" json:"resource,omitempty"`
-	// known is the resourceVersion that was known before the read was asked for.
+	// known is the resourceVersion that was known before.
 	Known uint64 `protobuf:"varint,2,opt,name=known,proto3" json:"known,omitempty"`
-	// found is the resourceVersion that the read gave.
+	// found is the resourceVersion that was found.
 	Found uint64 `protobuf:"varint,3,opt,name=found,proto3" json:"found,omitempty"`
 	// object: both are versions of the object with this UID; empty when they are versions of the whole resource.
 	Object        []byte `protobuf:"bytes,4,opt,name=object,proto3" json:"object,omitempty"`
