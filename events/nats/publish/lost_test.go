@@ -4,10 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/events/nats"
 	"github.com/jobledger/jobledger/internal/natstest"
 	"github.com/jobledger/jobledger/store/memlog"
 )
@@ -148,18 +145,9 @@ func TestAMessageOfSomebodyElseDoesNotStopIt(t *testing.T) {
 	p := natstest.Publish(t, s, l.Log)
 	js := s.JetStream()
 	for n := 300; n <= 900; n += 300 {
-		if _, err := js.Publish(t.Context(), nats.Prefix+"."+cluster+".stray", []byte("{}")); err != nil {
-			t.Fatal(err)
-		}
+		publishStray(t, js)
 		l.Grow(n)
 		p.CaughtUp(t)
-	}
-	st, err := js.Stream(t.Context(), stream)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := st.Purge(t.Context(), jetstream.WithPurgeSubject(nats.Prefix+"."+cluster+".stray")); err != nil {
-		t.Fatal(err)
 	}
 	wantWhole(t, s, l.Log)
 }

@@ -56,9 +56,7 @@ func TestASecondWriterDoesNotKillAReplicatedStream(t *testing.T) {
 			for n := 200; n <= 2600; n += 200 {
 				l.Grow(n)
 				other.Controller(events.KindControllerStopped, &events.ControllerStopped{})
-				if _, err := js.Publish(t.Context(), nats.Prefix+"."+cluster+".stray", []byte("{}")); err != nil {
-					t.Fatalf("somebody else cannot publish: %v", err)
-				}
+				publishStray(t, js)
 				p.CaughtUp(t)
 				q.CaughtUp(t)
 			}
@@ -69,13 +67,6 @@ func TestASecondWriterDoesNotKillAReplicatedStream(t *testing.T) {
 			c.leader(t, js) // the stream is whole on all three
 			p.Stop()
 			q.Stop()
-			st, err := js.Stream(t.Context(), stream)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := st.Purge(t.Context(), jetstream.WithPurgeSubject(nats.Prefix+"."+cluster+".stray")); err != nil {
-				t.Fatal(err)
-			}
 			wantBothWhole(t, c[0], l, other)
 		})
 	}
