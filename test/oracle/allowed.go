@@ -107,22 +107,26 @@ var Allowed = []*Difference{
 	{
 		Rule:     "J-057, J-060",
 		Sentence: "A create of one index ends in an error each time, and nobody knows whether it took effect. Upstream makes no other pod of the Job. Ours holds that pod's place, and makes those of other indexes.",
-		When:     func(s Scenario) bool { return s.failsCreatesOfOne() },
-		Explains: func(line string) bool {
-			return strings.Contains(line, " SuccessfulCreate ") || strings.Contains(line, ": active=") || isLine(line, "+", " pod of ", " Running deleted=false ")
-		},
-		Shows: func(diff string) bool { return strings.Contains(diff, "+ pod of ") },
-		Parts: true,
+		When:     func(s Scenario) bool { return s.deniesCreatesOfOne("error") || s.deniesCreatesOfOne("unavailable") },
+		Explains: morePods,
+		Shows:    func(diff string) bool { return strings.Contains(diff, "+ pod of ") },
+		Parts:    true,
+	},
+	{
+		Rule:     "J-057",
+		Sentence: "Creates of one index are refused. Upstream begins with one create each time, so when that is the one, it makes no other pod of the Job. Ours begins with as many as succeeded at once before, so others are on their way.",
+		When:     func(s Scenario) bool { return s.deniesCreatesOfOne("") },
+		Explains: morePods,
+		Shows:    func(diff string) bool { return strings.Contains(diff, "+ pod of ") },
+		Parts:    true,
 	},
 	{
 		Rule:     "J-049, J-074",
 		Sentence: "The removal of a pod whose index is beyond completions is refused. Upstream makes no pod of the Job while it tries to remove one. Ours makes those that have a place.",
 		When:     func(s Scenario) bool { return s.refusesRemovals() && len(s.edits("completions=")) > 0 },
-		Explains: func(line string) bool {
-			return strings.Contains(line, " SuccessfulCreate ") || strings.Contains(line, ": active=") || isLine(line, "+", " pod of ", " Running deleted=false ")
-		},
-		Shows: func(diff string) bool { return strings.Contains(diff, "+ pod of ") },
-		Parts: true,
+		Explains: morePods,
+		Shows:    func(diff string) bool { return strings.Contains(diff, "+ pod of ") },
+		Parts:    true,
 	},
 	{
 		Rule:     "J-074",
@@ -149,6 +153,11 @@ var Allowed = []*Difference{
 		},
 		Shows: func(diff string) bool { return sameBut(diff, " finalizers=") },
 	},
+}
+
+// morePods reports whether a line of a diff may follow from a pod that ours has made and upstream has not.
+func morePods(line string) bool {
+	return strings.Contains(line, " SuccessfulCreate ") || strings.Contains(line, ": active=") || isLine(line, "+", " pod of ", " Running deleted=false ")
 }
 
 // fewerFailed reports whether ours counts as many pods of each Job as succeeded as upstream, and fewer as failed.
@@ -285,12 +294,12 @@ func (s Scenario) has(text string) bool {
 	return false
 }
 
-// failsCreatesOfOne: creates of some of the pods end in a server error.
-func (s Scenario) failsCreatesOfOne() bool {
+// deniesCreatesOfOne: creates of some of the pods are refused, or end in an error of that class.
+func (s Scenario) deniesCreatesOfOne(class string) bool {
 	for _, step := range s.Steps {
 		for _, deed := range step.Deeds {
-			words := strings.Fields(deed)
-			if len(words) == 4 && words[0] == "deny" && words[1] == "create" && (words[3] == "error" || words[3] == "unavailable") {
+			words := append(strings.Fields(deed), "")
+			if len(words) > 3 && words[0] == "deny" && words[1] == "create" && strings.Contains(words[2], ":") && words[3] == class {
 				return true
 			}
 		}
