@@ -14,6 +14,7 @@ import (
 // once for few groups and once for many, so that what opening and closing costs drops out.
 func TestTwoSyncsPerGroup(t *testing.T) {
 	const few, many = 20, 220
+	const aside = 10 // the head that is noted beside the log now and then costs two syncs, in one of the processes or in both
 	a, err := countSyncs(t.TempDir(), few)
 	if err != nil {
 		t.Skipf("needs to trace a process of its own: %v", err)
@@ -22,10 +23,9 @@ func TestTwoSyncsPerGroup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	per := float64(b-a) / float64(many-few)
-	t.Logf("%d syncs for %d groups, %d for %d: %.3f a group", a, few, b, many, per)
-	if per > 2.05 || per < 2 {
-		t.Errorf("%.3f syncs a group, want 2", per)
+	t.Logf("%d syncs for %d groups, %d for %d", a, few, b, many)
+	if off := b - a - 2*(many-few); off < -aside || off > aside {
+		t.Errorf("%d syncs for %d groups more, want 2 a group", b-a, many-few)
 	}
 }
 
