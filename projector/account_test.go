@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/internal/status"
 )
 
 // spec gives the Job another spec: that of the fold, changed.
@@ -65,7 +65,7 @@ func TestWhatAPodCountsFor(t *testing.T) {
 				p.Conditions = []events.PodCondition{{Type: "DisruptionTarget", Status: "True"}}
 			})
 			told := ""
-			for i, condition := range []string{projector.FailureTarget, "Other"} {
+			for i, condition := range []string{status.FailureTarget, "Other"} {
 				f.see(uint64(12+i), func(s *events.JobSeen) {
 					s.Spec, s.SpecAt, s.Status = f.job().Spec.Hash, f.job().SpecAt, said(condition)
 				})
@@ -116,7 +116,7 @@ func TestWhatAPodCountsFor(t *testing.T) {
 		{"J-142: one without a valid index is let go once its Job succeeds, though it runs", func(f *fold) string {
 			f.pod(at(5))
 			before := f.job().ReleasedLen()
-			f.see(11, func(s *events.JobSeen) { s.Status = said(projector.SuccessCriteriaMet) })
+			f.see(11, func(s *events.JobSeen) { s.Status = said(status.SuccessCriteriaMet) })
 			return fmt.Sprint(before, f.job().ReleasedLen())
 		}, "0 1"},
 		{"J-142: or would fail it", func(f *fold) string {
@@ -126,7 +126,7 @@ func TestWhatAPodCountsFor(t *testing.T) {
 			f.pod(both(exited(9), at(5)))
 			before := f.job().ReleasedLen()
 			f.see(12, func(s *events.JobSeen) {
-				s.Spec, s.SpecAt, s.Status = f.job().Spec.Hash, f.job().SpecAt, said(projector.SuccessCriteriaMet)
+				s.Spec, s.SpecAt, s.Status = f.job().Spec.Hash, f.job().SpecAt, said(status.SuccessCriteriaMet)
 			})
 			return fmt.Sprint(before, f.job().ReleasedLen())
 		}, "0 1"},

@@ -35,7 +35,7 @@ func (j *Job) awaits(f *events.JobSeen) bool {
 		return false
 	}
 	written := j.Base.With(&j.Write().Command.(*events.WriteStatus).Change)
-	return written.equal(f.Status)
+	return written.Equal(f.Status)
 }
 
 // awaits reports whether the pod shows its end, its deletion, or what a command in flight asks for.

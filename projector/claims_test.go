@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/status"
 	"github.com/jobledger/jobledger/projector"
 )
 
@@ -386,7 +387,7 @@ func TestWhichPodsAreToBeClaimed(t *testing.T) {
 			f.pod(both(orphan, untracked, func(p *events.PodSeen) { p.UID = "other" }))
 			before := intake(f, events.JobStream(job))
 			f.see(12, func(s *events.JobSeen) {
-				s.Status = &events.JobStatus{Conditions: []events.JobCondition{{Type: projector.Failed, Status: "True"}}}
+				s.Status = &events.JobStatus{Conditions: []events.JobCondition{{Type: status.Failed, Status: "True"}}}
 			})
 			return before + "then " + intake(f, events.JobStream(job))
 		}, "then PodDeleted in job/job; PodDeleted in job/job; "},
@@ -394,7 +395,7 @@ func TestWhichPodsAreToBeClaimed(t *testing.T) {
 			f.pod(both(orphan, untracked))
 			f.end(f.decide(&events.AdoptPod{Pod: "pod", Version: 20}), done("pod", 21))
 			f.see(12, func(s *events.JobSeen) {
-				s.Status = &events.JobStatus{Conditions: []events.JobCondition{{Type: projector.Failed, Status: "True"}}}
+				s.Status = &events.JobStatus{Conditions: []events.JobCondition{{Type: status.Failed, Status: "True"}}}
 			})
 			return intake(f, events.JobStream(job))
 		}, ""},

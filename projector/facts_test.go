@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/status"
 	"github.com/jobledger/jobledger/projector"
 )
 
@@ -116,7 +117,7 @@ func both(changes ...func(*events.PodSeen)) func(*events.PodSeen) {
 	}
 }
 
-var failing = events.StatusChange{Conditions: []events.JobCondition{{Type: projector.FailureTarget, Status: "True"}}}
+var failing = events.StatusChange{Conditions: []events.JobCondition{{Type: status.FailureTarget, Status: "True"}}}
 
 // TestWhatIsSeenIsFolded: the state that observations lead to, and the records of the controller that concern every Job.
 func TestWhatIsSeenIsFolded(t *testing.T) {
@@ -224,9 +225,9 @@ func TestWhatIsSeenIsFolded(t *testing.T) {
 			return fmt.Sprint(f.in(f.world.Job(events.JobStream("other")).Start))
 		}, "-1m0s"},
 		{"J-151: a Job that was resumed began then, though a status from before says once more that it is suspended", func(f *fold) string {
-			f.see(11, func(s *events.JobSeen) { s.Status = said(projector.Suspended) })
+			f.see(11, func(s *events.JobSeen) { s.Status = said(status.Suspended) })
 			f.now += 5e9
-			f.see(12, func(s *events.JobSeen) { s.Status, s.Generation = said(projector.Suspended), 2 })
+			f.see(12, func(s *events.JobSeen) { s.Status, s.Generation = said(status.Suspended), 2 })
 			return fmt.Sprint(f.in(f.job().Start))
 		}, "-5s"},
 		{"J-145: a Job that has begun has, whatever is published before its start time is", func(f *fold) string {
@@ -239,7 +240,7 @@ func TestWhatIsSeenIsFolded(t *testing.T) {
 		{"J-151: one that was suspended before us starts anew", func(f *fold) string {
 			f.at(events.JobStream("other"), events.KindJobAdded, &events.JobSeen{
 				Version: 10, Managed: true, Spec: "h", SpecAt: 2, Status: &events.JobStatus{
-					StartTime: f.now - 60e9, Conditions: []events.JobCondition{{Type: projector.Suspended, Status: "True"}},
+					StartTime: f.now - 60e9, Conditions: []events.JobCondition{{Type: status.Suspended, Status: "True"}},
 				},
 			})
 			return fmt.Sprint(f.in(f.world.Job(events.JobStream("other")).Start))
@@ -274,7 +275,7 @@ func TestWhatIsSeenIsFolded(t *testing.T) {
 			start := f.job().Start.Second()
 			f.decide(&events.WriteStatus{Base: 10, Change: events.StatusChange{StartTime: start}})
 			f.now += 60e9
-			f.see(11, func(s *events.JobSeen) { s.Status = said(projector.Suspended) })
+			f.see(11, func(s *events.JobSeen) { s.Status = said(status.Suspended) })
 			f.see(12, func(s *events.JobSeen) {
 				s.Status = &events.JobStatus{StartTime: start, Ready: events.Unset, Terminating: events.Unset}
 			})
@@ -425,7 +426,7 @@ func TestWhatIsSeenIsFolded(t *testing.T) {
 		{"J-145: a Job that was finished when it was seen first does not start", func(f *fold) string {
 			f.at(events.JobStream("other"), events.KindJobAdded, &events.JobSeen{
 				Version: 10, Managed: true, Spec: "h", SpecAt: 2, Status: &events.JobStatus{
-					Conditions: []events.JobCondition{{Type: projector.Failed, Status: "True"}},
+					Conditions: []events.JobCondition{{Type: status.Failed, Status: "True"}},
 				},
 			})
 			return fmt.Sprint(f.world.Job(events.JobStream("other")).Start)
@@ -524,7 +525,7 @@ func TestIndexesAndTheirPods(t *testing.T) {
 			f.pod(nil)
 			f.pod(both(orphan, version(21), func(p *events.PodSeen) { p.Candidates = nil }))
 			f.see(12, func(s *events.JobSeen) {
-				s.Status = &events.JobStatus{Conditions: []events.JobCondition{{Type: projector.Failed, Status: "True"}}}
+				s.Status = &events.JobStatus{Conditions: []events.JobCondition{{Type: status.Failed, Status: "True"}}}
 			})
 			f.end(f.decide(&events.DropFinalizer{Pod: "pod", Version: 21}), refused(events.RefusedConflict))
 			before := fmt.Sprint(f.job().ReleasedLen(), f.job().Quiet())

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/status"
 	"github.com/jobledger/jobledger/projector"
 )
 
@@ -243,7 +244,7 @@ func TestHowACommandAboutAPodEnds(t *testing.T) {
 			f.end(f.decide(&events.DropFinalizer{Pod: "other", ThenDelete: true}), refused(events.RefusedServer))
 			f.end(del(f), refused(events.RefusedServer))
 			f.see(12, func(s *events.JobSeen) {
-				s.Status = &events.JobStatus{Conditions: []events.JobCondition{{Type: projector.Failed, Status: "True"}}}
+				s.Status = &events.JobStatus{Conditions: []events.JobCondition{{Type: status.Failed, Status: "True"}}}
 			})
 			return shown(f) + fmt.Sprint(" ", f.job().Pod("other").Drop() != nil)
 		}, "retrying  true"},

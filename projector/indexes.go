@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/jobledger/jobledger/internal/indexset"
+	"github.com/jobledger/jobledger/internal/policy"
 )
 
 // indexes are the completion indexes of an Indexed Job: which are done, and who holds which. All of it follows from the published
@@ -14,8 +15,8 @@ type indexes struct {
 	occupants map[int32]occupants
 	crowded   map[int32]struct{} // indexes that more than one occupies, or one without need
 	index     perIndex
-	rules     []SuccessRule // of the successPolicy
-	progress  []int32       // by rule: how many of the indexes that it names have succeeded, so that a decision need not count
+	rules     []policy.SuccessRule // of the successPolicy
+	progress  []int32              // by rule: how many of the indexes that it names have succeeded, so that a decision need not count
 }
 
 // occupants are who holds a completion index: pods that run, and creates that have not ended.

@@ -201,12 +201,12 @@ func (in *Intake) news(j *Job, seen *events.JobSeen) bool {
 	same := j.Spec != nil && seen.Spec == j.Spec.Hash && seen.Deleted == j.Deleted && seen.Managed == j.Managed &&
 		seen.ManagedBy == j.ManagedBy && !j.Gone
 	switch {
-	case j.Base.equal(seen.Status):
+	case j.Base.Equal(seen.Status):
 		seen.Status = nil
 		return !same || (j.Recheck && seen.Version > j.Version) || j.Look || seen.BuiltinWrote != j.rivalry.wrote
 	case j.Write() != nil:
 		written := j.Base.With(&j.Write().Command.(*events.WriteStatus).Change)
-		if written.equal(seen.Status) {
+		if written.Equal(seen.Status) {
 			seen.Status, seen.Confirms = nil, j.Write().Name()
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/status"
 	"github.com/jobledger/jobledger/projector"
 )
 
@@ -203,7 +204,7 @@ func TestWhatAListingDoesNotShowIsGone(t *testing.T) {
 
 // stub leaves a stub of a finished Job, known at that version.
 func (f *fold) stub(uid string, version uint64) {
-	complete := []events.JobCondition{{Type: projector.Complete, Status: "True", Since: 1e18}}
+	complete := []events.JobCondition{{Type: status.Complete, Status: "True", Since: 1e18}}
 	s := events.JobStream(types.UID(uid))
 	f.at(s, events.KindJobAdded, &events.JobSeen{
 		Version: version, Managed: true, Spec: "h", SpecAt: 2, Status: &events.JobStatus{Conditions: complete},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/commands"
+	"github.com/jobledger/jobledger/internal/policy"
 )
 
 // Job is what the log says about one Job, and all that a decision reads. Before its object has been seen it is a
@@ -34,7 +35,7 @@ type Job struct {
 
 	pods
 	unowned  map[types.UID]*Pod // pods without an owner, in the stream of a Job
-	policies *Policies
+	policies *policy.Policies
 	indexes
 
 	// Commands in flight and what was learnt from those that ended.
@@ -79,11 +80,8 @@ func newJob(stream events.Stream, settings *events.Settings, homes map[types.UID
 	return j
 }
 
-// Known reports whether the Job's object has been seen.
-func (j *Job) Known() bool { return j.Version != 0 }
-
 // useSpec gives the Job a spec, and its policies as they were read.
-func (j *Job) useSpec(spec *events.JobSpec, policies *Policies) {
+func (j *Job) useSpec(spec *events.JobSpec, policies *policy.Policies) {
 	j.Spec, j.Terms, j.policies = spec, termsOf(spec), policies
 }
 

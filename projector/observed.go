@@ -4,7 +4,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/commands"
 )
 
 // podSeen folds what was seen of a pod.
@@ -61,53 +60,6 @@ func (j *Job) podSeen(rec *events.Record, f *events.PodSeen) {
 	j.place(p)
 	if was != p.Index {
 		j.reviewIndex(was)
-	}
-}
-
-// addPod makes room for a pod that the log has not heard of.
-func (s *pods) addPod() *Pod {
-	s.arrival++
-	return &Pod{arrived: s.arrival}
-}
-
-// place files a pod whose facts are set, new or changed, after its old share has been subtracted.
-func (j *Job) place(p *Pod) {
-	if j.byUID[p.UID] == nil {
-		if _, uncounted := j.uncounted[p.UID]; uncounted {
-			j.tally.Countable--
-		}
-		j.byUID[p.UID] = p
-		j.homes[p.UID] = j.Stream
-	}
-	j.enter(p)
-}
-
-// podGone folds the end of a pod's object.
-func (j *Job) podGone(uid types.UID) {
-	p := j.byUID[uid]
-	if p == nil {
-		return
-	}
-	j.LatePod = max(j.LatePod, p.LateCreate)
-	if j.homes[uid] == j.Stream { // else it has moved already
-		delete(j.homes, uid)
-	}
-	if p.written {
-		j.update(p, func() { p.Gone, p.Vanished = true, true })
-		return
-	}
-	j.leave(p)
-	j.unqueue(p)
-	delete(j.byUID, uid)
-	if p.in.completing && j.Indexed {
-		j.uncomplete(p.in.completes)
-	}
-	j.reviewIndex(p.Index) // it may have been what kept another one from being held
-	for _, f := range []*commands.Flight{p.Drop(), p.Delete(), p.Claim()} {
-		j.book.Land(f)
-	}
-	if _, uncounted := j.uncounted[uid]; uncounted {
-		j.tally.Countable++
 	}
 }
 
@@ -169,13 +121,5 @@ func (j *Job) jobSeen(rec *events.Record, f *events.JobSeen) {
 	j.begin(j.Now, j.Spec)
 }
 
-// gone folds the end of the Job's object: nothing of it is to be counted any more.
-func (j *Job) gone() {
-	j.Gone, j.claims = true, nil
-	for _, f := range j.book.InOrder() {
-		if p := j.podOf(f); p != nil {
-			j.endMet(p)
-		}
-	}
-	j.recount()
-}
+// Known reports whether the Job's object has been seen.
+func (j *Job) Known() bool { return j.Version != 0 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/indexset"
+	"github.com/jobledger/jobledger/internal/policy"
 )
 
 // perIndex is what a Job with a backoffLimit per index keeps of its indexes (J-116 to J-126).
@@ -33,8 +34,8 @@ func (j *Job) exhausted(p *Pod) bool {
 	if j.failing && !p.endedBefore(j.verdict) {
 		return false
 	}
-	return p.match.Action == FailIndex ||
-		(p.match.Action != Ignore && int64(p.IndexFailures) >= int64(*j.Spec.BackoffLimitPerIndex))
+	return p.match.Action == policy.FailIndex ||
+		(p.match.Action != policy.Ignore && int64(p.IndexFailures) >= int64(*j.Spec.BackoffLimitPerIndex))
 }
 
 // endedBefore reports whether the pod had failed by itself when it was decided, at the given second, that the Job fails. The write that

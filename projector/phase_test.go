@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/status"
 	"github.com/jobledger/jobledger/projector"
 )
 
 // TestThePhasesOfAJob: how far a Job has come, by what is held of its stream.
 func TestThePhasesOfAJob(t *testing.T) {
 	late := events.JobStream("late")
-	complete := &events.JobStatus{Conditions: []events.JobCondition{{Type: projector.Complete, Status: "True", Since: 7}}}
+	complete := &events.JobStatus{Conditions: []events.JobCondition{{Type: status.Complete, Status: "True", Since: 7}}}
 	var (
 		pods = func(f *fold) {
 			f.at(late, events.KindPodAdded, pod(func(p *events.PodSeen) { p.UID, p.Owner = "its", "late" }))

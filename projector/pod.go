@@ -3,6 +3,7 @@ package projector
 import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/commands"
+	"github.com/jobledger/jobledger/internal/policy"
 )
 
 // Pod is what the log says about one pod.
@@ -30,11 +31,11 @@ type Pod struct {
 	Stale uint64
 
 	target  commands.Target
-	arrived uint64      // order of arrival in its stream
-	written bool        // the status write in flight accounts for it
-	noted   bool        // its end has entered the backoff record
-	ended   events.Time // when it was found to have ended
-	match   Match       // the rule of the podFailurePolicy that decides about it
+	arrived uint64       // order of arrival in its stream
+	written bool         // the status write in flight accounts for it
+	noted   bool         // its end has entered the backoff record
+	ended   events.Time  // when it was found to have ended
+	match   policy.Match // the rule of the podFailurePolicy that decides about it
 	stage   Stage
 	entered uint64 // order of arrival in its stage
 	in      share

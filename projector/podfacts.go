@@ -5,6 +5,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/commands"
+	"github.com/jobledger/jobledger/internal/policy"
 )
 
 // facts finds what the pod adds to its Job's tallies and sets, as far as its stage does not matter.
@@ -129,3 +130,27 @@ func (j *Job) failedByItself(p *Pod) bool {
 	return j.PerIndex && (p.Held() || p.written) && !p.Surplus && !p.NeverCounted && p.Phase != events.PodSucceeded && j.toCount(p) &&
 		(p.Phase == events.PodFailed || (p.Deleted != 0 && !j.FailedOnly))
 }
+
+// match finds the rule that decides about a pod that failed, or whose Job fails.
+func (j *Job) match(p *Pod) {
+	p.match = policy.Match{}
+	if j.claimed(p) && p.Phase != events.PodSucceeded && (p.Phase == events.PodFailed || j.failing) {
+		p.match = j.policies.Match(&p.PodSeen, j.PerIndex)
+	}
+	p.in.failJob = j.failsJob(p)
+	p.in.fatal = p.match.Action == policy.FailJob
+}
+
+// failsJob reports whether the pod's failure fails the Job: a FailJob rule matches it, and it is one that is to be counted, or that a
+// status write accounts for. A pod that was removed uncounted is neither: its exit code is that of our own request to stop. That
+// its finalizer is gone says as much when the log that knew why is lost (J-133).
+func (j *Job) failsJob(p *Pod) bool {
+	if p.match.Action != policy.FailJob || p.Surplus || p.NeverCounted {
+		return false
+	}
+	_, listed := j.uncounted[p.UID]
+	return listed || p.written || p.Held()
+}
+
+// FailsJob reports whether the pod's failure fails the Job (J-131, J-133).
+func (p *Pod) FailsJob() bool { return p.in.failJob }

@@ -2,9 +2,10 @@ package projector
 
 import (
 	"iter"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/internal/policy"
 )
 
 // pods are the pods of a stream: by UID, in the queues of their stages, in sets and in numbers. What is kept besides the pods and their
@@ -72,21 +73,8 @@ func (s *pods) unqueue(p *Pod) {
 // Pod is the pod with that UID; nil when the log knows none.
 func (s *pods) Pod(uid types.UID) *Pod { return s.byUID[uid] }
 
-// Pods are all pods in the order in which the log first heard of them. It costs what there are pods.
-func (s *pods) Pods() []*Pod {
-	out := make([]*Pod, 0, len(s.byUID))
-	for _, p := range s.byUID {
-		out = append(out, p)
-	}
-	slices.SortFunc(out, byArrival)
-	return out
-}
-
 // PodCount is the number of pods, of whatever state.
 func (s *pods) PodCount() int { return len(s.byUID) }
-
-// Heard is how many pods the log has ever heard of.
-func (s *pods) Heard() uint64 { return s.arrival }
 
 // Tally is the Job's pods in numbers.
 func (s *pods) Tally() Tally { return s.tally }
@@ -113,49 +101,28 @@ func (s *pods) SurplusLen() int { return s.surplus.n }
 // whose removal is in backoff is active as any other (J-074).
 func (s *pods) Removing() bool { return s.tally.Removing > 0 }
 
-// Unremoved are the pods whose removal is in backoff and that are surplus, have ended or are the Job's no longer, in the order
-// in which the log first heard of them. It costs what they are.
-func (s *pods) Unremoved() []*Pod {
-	out := make([]*Pod, 0, len(s.unremoved))
-	for p := range s.unremoved {
-		out = append(out, p)
-	}
-	slices.SortFunc(out, byArrival)
-	return out
-}
-
-// Misplaced are the active pods without a valid index that nothing is being done to, in the same order.
-func (s *pods) Misplaced() []*Pod {
-	out := make([]*Pod, 0, len(s.misplaced))
-	for p := range s.misplaced {
-		out = append(out, p)
-	}
-	slices.SortFunc(out, byArrival)
-	return out
-}
-
 // FailJobMatch is the rule that fails the Job, and the pod it matched: of several the one that the log heard of first, so that
 // the pick is the same everywhere (J-133). ok is false when there is none.
-func (s *pods) FailJobMatch() (p *Pod, m Match, ok bool) { return s.failJobMatch((*Pod).FailsJob) }
+func (s *pods) FailJobMatch() (p *Pod, m policy.Match, ok bool) {
+	return s.failJobMatch((*Pod).FailsJob)
+}
 
 // AnyFailJobMatch is the same with the pods that are not to be counted, at which the built-in controller looks too.
-func (s *pods) AnyFailJobMatch() (p *Pod, m Match, ok bool) {
+func (s *pods) AnyFailJobMatch() (p *Pod, m policy.Match, ok bool) {
 	return s.failJobMatch(func(*Pod) bool { return true })
 }
 
-func (s *pods) failJobMatch(counts func(*Pod) bool) (p *Pod, m Match, ok bool) {
+func (s *pods) failJobMatch(counts func(*Pod) bool) (p *Pod, m policy.Match, ok bool) {
 	for q := range s.fatal {
 		if counts(q) && (p == nil || q.arrived < p.arrived) {
 			p = q
 		}
 	}
 	if p == nil {
-		return nil, Match{}, false
+		return nil, policy.Match{}, false
 	}
 	return p, p.match, true
 }
-
-func byArrival(a, b *Pod) int { return int(a.arrived) - int(b.arrived) }
 
 // queue is the pods of one stage in the order in which they entered it.
 type queue struct {

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/internal/policy"
 )
 
 // J-133: of several pods that fail the Job the one is named that the log heard of first, whichever ended first.
@@ -29,7 +29,7 @@ func TestOfSeveralPodsThatFailTheJobOneIsNamed(t *testing.T) {
 		}))
 	}
 	for range 20 {
-		if p, m, ok := f.job().FailJobMatch(); !ok || p.UID != "p0" || m.Action != projector.FailJob {
+		if p, m, ok := f.job().FailJobMatch(); !ok || p.UID != "p0" || m.Action != policy.FailJob {
 			t.Fatalf("pod %s is named, want p0", p.UID)
 		}
 	}
@@ -37,8 +37,8 @@ func TestOfSeveralPodsThatFailTheJobOneIsNamed(t *testing.T) {
 
 // J-200: metrics name an action as the API does, and none where no rule matched.
 func TestAnActionIsSpeltAsTheAPIDoes(t *testing.T) {
-	for action, want := range map[projector.Action]string{
-		projector.NoMatch: "", projector.Count: "Count", projector.Ignore: "Ignore", projector.FailIndex: "FailIndex", projector.FailJob: "FailJob",
+	for action, want := range map[policy.Action]string{
+		policy.NoMatch: "", policy.Count: "Count", policy.Ignore: "Ignore", policy.FailIndex: "FailIndex", policy.FailJob: "FailJob",
 	} {
 		if got := action.String(); got != want {
 			t.Errorf("action %d is spelt %q, want %q", action, got, want)

@@ -6,12 +6,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/status"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
 // published is the Job's status as the API server has it, and when the Job began to run, which it is to show.
 type published struct {
-	Base      Status             // newest confirmed stored status: the published base
+	Base      status.Status      // newest confirmed stored status: the published base
 	uncounted map[types.UID]bool // the uncounted pods of the base; true: failed
 	Start     events.Time        // when the Job began to run, in full precision; 0 while it has not
 	finished  bool               // the base says Complete or Failed
@@ -22,47 +23,44 @@ type published struct {
 }
 
 func newPublished() published {
-	return published{Base: newStatus(), uncounted: map[types.UID]bool{}}
+	return published{Base: status.New(), uncounted: map[types.UID]bool{}}
 }
 
 // Finished reports whether the published status says Complete or Failed.
 func (b *published) Finished() bool { return b.finished }
-
-// Finished reports whether the status says Complete or Failed.
-func (s *Status) Finished() bool { return s.True(Complete) || s.True(Failed) }
 
 // seen folds another status than ours. Its uncounted pods are listed again by relist.
 func (b *published) seen(s *events.JobStatus, now events.Time, spec *events.JobSpec) {
 	if t := s.StartTime; t != b.Base.StartTime && t != b.asked {
 		b.Start = 0 // another client suspended and resumed it: its time began again (J-147)
 	}
-	suspended := b.Base.True(Suspended)
-	b.Base = statusOf(s)
+	suspended := b.Base.True(status.Suspended)
+	b.Base = status.Of(s)
 	b.read()
 	b.suspended(suspended, now, spec)
 }
 
 // confirmed folds that a write of ours is stored. Its uncounted pods are listed one by one.
 func (b *published) confirmed(c *events.StatusChange, now events.Time, spec *events.JobSpec) {
-	suspended := b.Base.True(Suspended)
-	b.Base.change(c)
+	suspended := b.Base.True(status.Suspended)
+	b.Base.Change(c)
 	b.read()
 	b.suspended(suspended, now, spec)
 }
 
 // read finds what the conditions of the base say, which is asked of each pod.
 func (b *published) read() {
-	b.finished, b.failing, b.succeeding = b.Base.Finished(), b.Base.True(FailureTarget), b.Base.True(SuccessCriteriaMet)
+	b.finished, b.failing, b.succeeding = b.Base.Finished(), b.Base.True(status.FailureTarget), b.Base.True(status.SuccessCriteriaMet)
 	b.verdict = 0
 	if b.failing {
-		b.verdict = b.Base.Condition(FailureTarget).Since
+		b.verdict = b.Base.Condition(status.FailureTarget).Since
 	}
 }
 
 // suspended follows a new status. A suspension that it shows, and the one before did not, was in force, however short, so the Job's
 // time begins again when it is resumed (J-147, J-151).
 func (b *published) suspended(before bool, now events.Time, spec *events.JobSpec) {
-	if !before && b.Base.True(Suspended) {
+	if !before && b.Base.True(status.Suspended) {
 		b.Start = 0
 		b.begin(now, spec)
 	}
@@ -76,7 +74,7 @@ func (b *published) begin(now events.Time, spec *events.JobSpec) {
 	case spec.Suspend:
 		b.Start = 0
 	case b.Start != 0:
-	case b.Base.StartTime == 0 || b.Base.True(Suspended):
+	case b.Base.StartTime == 0 || b.Base.True(status.Suspended):
 		b.Start, b.asked = now, 0
 	default:
 		b.Start = b.Base.StartTime
@@ -105,7 +103,7 @@ func (b *published) toWire(s *pb.JobState, names *pb.StateNames) {
 func (b *published) fromWire(s *pb.JobState, r *stateReader) {
 	base := events.StatusFromWire(s.GetBase(), r.texts)
 	r.skip(len(base.Conditions))
-	b.Base = statusOf(base)
+	b.Base = status.Of(base)
 	b.read()
 	b.relist()
 	b.Start, b.asked = events.Time(s.GetStart()), events.Time(s.GetStartAsked())

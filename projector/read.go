@@ -28,3 +28,14 @@ func (w *waits) endRead() {
 		w.endSettled()
 	}
 }
+
+// gone folds the end of the Job's object: nothing of it is to be counted any more.
+func (j *Job) gone() {
+	j.Gone, j.claims = true, nil
+	for _, f := range j.book.InOrder() {
+		if p := j.podOf(f); p != nil {
+			j.endMet(p)
+		}
+	}
+	j.recount()
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/indexset"
+	"github.com/jobledger/jobledger/internal/policy"
 )
 
 // recount builds every tally again, after a change that concerns all pods: another spec, another published status that
@@ -88,7 +89,7 @@ func (b *published) relist() {
 }
 
 // reset begins anew with what is published: no index is occupied. failed are the failed indexes of a Job with a limit per index.
-func (x *indexes) reset(completed, failed *indexset.Set, completions int32, policies *Policies) {
+func (x *indexes) reset(completed, failed *indexset.Set, completions int32, policies *policy.Policies) {
 	clear(x.occupants)
 	clear(x.crowded)
 	*x = indexes{occupants: x.occupants, crowded: x.crowded, index: newPerIndex()}
@@ -97,10 +98,10 @@ func (x *indexes) reset(completed, failed *indexset.Set, completions int32, poli
 	x.index.failed.Trim(completions)
 	x.taken = x.completed.Clone()
 	x.taken.AddAll(&x.index.failed)
-	if policies == nil || len(policies.success) == 0 {
+	if policies == nil || len(policies.Success) == 0 {
 		return
 	}
-	x.rules, x.progress = policies.success, make([]int32, len(policies.success))
+	x.rules, x.progress = policies.Success, make([]int32, len(policies.Success))
 	for i := range x.completed.All {
 		x.follow(i, 1)
 	}
@@ -115,4 +116,13 @@ func (x *perIndex) indexes() []int32 {
 	out := slices.AppendSeq(slices.Collect(maps.Keys(x.fallen)), maps.Keys(x.held))
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// refresh files a UID's pod afresh after the UID joined (by = 1) or left (by = -1) the uncounted lists.
+func (j *Job) refresh(uid types.UID, by int) {
+	if p := j.byUID[uid]; p != nil {
+		j.update(p, func() {})
+		return
+	}
+	j.tally.Countable += by
 }

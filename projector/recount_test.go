@@ -12,6 +12,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/indexset"
+	"github.com/jobledger/jobledger/internal/status"
 )
 
 // TestCountsThatAreKeptEqualCountsThatAreMadeAnew: what is kept pod by pod is what counting all pods gives, after every record
@@ -257,7 +258,7 @@ func (r *randomJob) write() string {
 		c.SetFailedIndexes, c.FailIndexes = true, failed.Text()
 	}
 	if r.rng.IntN(25) == 0 {
-		kind := []string{FailureTarget, SuccessCriteriaMet}[r.rng.IntN(2)]
+		kind := []string{status.FailureTarget, status.SuccessCriteriaMet}[r.rng.IntN(2)]
 		if !r.job.failing && !r.job.succeeding {
 			c.Conditions = []events.JobCondition{{Type: kind, Status: "True"}}
 		}

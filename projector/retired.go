@@ -9,6 +9,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/commands"
+	"github.com/jobledger/jobledger/internal/status"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
@@ -29,7 +30,7 @@ func (j *Job) retire() *Retired {
 	if j.Spec != nil && j.Spec.TTLSecondsAfterFinished != nil {
 		r.TTL = *j.Spec.TTLSecondsAfterFinished
 	}
-	for _, kind := range []string{Complete, Failed} {
+	for _, kind := range []string{status.Complete, status.Failed} {
 		if c := j.Base.Condition(kind); c != nil && c.Status == "True" {
 			r.Finished = c.Since
 		}

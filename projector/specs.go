@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/policy"
 )
 
 // specs are the contents of Job specs by their hash: those that Jobs use, and those that the log's newest file stores, so
@@ -20,10 +21,10 @@ type specs struct {
 }
 
 type storedSpec struct {
-	spec     *events.JobSpec // whole
-	policies *Policies       // nil while no Job has the spec
-	at       events.Sequence // the newest record that stores it
-	used     int             // Jobs that have it
+	spec     *events.JobSpec  // whole
+	policies *policy.Policies // nil while no Job has the spec
+	at       events.Sequence  // the newest record that stores it
+	used     int              // Jobs that have it
 }
 
 type storedPolicies struct {
@@ -97,14 +98,14 @@ func (s *specs) use(hash string, had *events.JobSpec) *events.JobSpec {
 
 // read reads the policies of a spec, unless the one that the Job had has the same: they may be large, and a change of
 // parallelism is not one of them.
-func (s *specs) read(spec, had *events.JobSpec) *Policies {
+func (s *specs) read(spec, had *events.JobSpec) *policy.Policies {
 	if had != nil && had.PodFailurePolicy == spec.PodFailurePolicy && had.SuccessPolicy == spec.SuccessPolicy &&
 		sameNumber(had.Completions, spec.Completions) {
 		if known := s.byHash[had.Hash].policies; known != nil {
 			return known
 		}
 	}
-	return PoliciesOf(spec)
+	return policy.Of(spec)
 }
 
 func sameNumber(a, b *int32) bool { return a == b || (a != nil && b != nil && *a == *b) }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/policy"
 )
 
 // Stage says how far the accounting of a pod has come (design §6). A pod that is to be counted goes
@@ -111,7 +112,7 @@ func (j *Job) adopts(p *Pod) bool {
 
 // Eligible reports whether the Job may adopt pods at all: it is ours, goes on and is not being deleted (J-175, J-011).
 func (j *Job) Eligible() bool {
-	return j.Known() && j.Managed && !j.Gone && j.Deleted == 0 && !j.finished
+	return j.Managed && !j.Gone && j.Deleted == 0 && !j.finished
 }
 
 // disowns reports whether the Job is to release the pod: it owns it, and the selector does not match (J-174).
@@ -127,4 +128,4 @@ func (j *Job) ended(p *Pod) bool {
 }
 
 // Ignored reports whether a rule says that the pod's failure does not count (J-114).
-func (p *Pod) Ignored() bool { return p.match.Action == Ignore }
+func (p *Pod) Ignored() bool { return p.match.Action == policy.Ignore }

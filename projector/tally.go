@@ -56,13 +56,6 @@ type Tally struct {
 	Urgent                            int   // unlisted pods that are being deleted: a client waits for their finalizer
 }
 
-// Shown are the active, ready and terminating pods as the status shows them. A pod that is removed or deleted counts as terminating as
-// soon as that is decided, as the built-in's sync counts its own deletions (J-026, J-028). While in backoff it is the active
-// pod that it is (J-150).
-func (t *Tally) Shown() (active, ready, terminating int32) {
-	return t.Active - t.Going, t.Ready - t.GoingReady, t.Terminating + t.Going
-}
-
 // podSet holds the pods of one kind, in no order.
 type podSet map[*Pod]struct{}
 

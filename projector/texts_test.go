@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/status"
 )
 
 // TestTheTextsOfAStateAreReadAsTheyWereLeft: a stored state keeps its texts apart from its facts, in one list. The messages of the
@@ -12,11 +13,11 @@ func TestTheTextsOfAStateAreReadAsTheyWereLeft(t *testing.T) {
 	r := newRandomJob(1)
 	r.see(&events.JobStatus{
 		Ready: events.Unset, Terminating: events.Unset,
-		Conditions: []events.JobCondition{{Type: Suspended, Status: "True", Message: "as published"}},
+		Conditions: []events.JobCondition{{Type: status.Suspended, Status: "True", Message: "as published"}},
 	})
 	r.record(events.KindDecided, &events.Decision{RulesVersion: 1, Steps: []events.Step{{Commands: []events.Command{
 		&events.WriteStatus{Base: r.job.Version, Change: events.StatusChange{
-			Conditions: []events.JobCondition{{Type: FailureTarget, Status: "True", Message: "as it is written"}},
+			Conditions: []events.JobCondition{{Type: status.FailureTarget, Status: "True", Message: "as it is written"}},
 		}},
 	}}}})
 	again, _, err := Restore(stateOf(r.world))

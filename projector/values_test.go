@@ -13,6 +13,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/indexset"
+	"github.com/jobledger/jobledger/internal/policy"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
@@ -93,11 +94,11 @@ func TestARecountMakesAllIndexesAnew(t *testing.T) {
 	anew := j.indexes
 	set := int64(0)
 	for i := range reflect.TypeFor[indexes]().NumField() {
-		if f := reflect.ValueOf(&j.indexes).Elem().Field(i); f.Type() != reflect.TypeFor[[]SuccessRule]() {
+		if f := reflect.ValueOf(&j.indexes).Elem().Field(i); f.Type() != reflect.TypeFor[[]policy.SuccessRule]() {
 			fillIn(f, &set)
 		}
 	}
-	j.rules = []SuccessRule{{Some: true}}
+	j.rules = []policy.SuccessRule{{Some: true}}
 	j.recount()
 	if !reflect.DeepEqual(j.indexes, anew) {
 		t.Errorf("after a recount %+v, want %+v", j.indexes, anew)

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/status"
 	"github.com/jobledger/jobledger/projector"
 )
 
@@ -189,8 +190,8 @@ func TestWhatIsKeptOfAFinishedJob(t *testing.T) {
 		return fmt.Sprint(s.Ref.Name, " ", s.Version, " ", s.Finished, " ", s.TTL == events.Unset, " ", s.TTL, " ", s.Head == f.seq, " ", ok)
 	}
 	seconds := int32(30)
-	complete := events.JobCondition{Type: projector.Complete, Status: "True", Since: 7}
-	failed := events.JobCondition{Type: projector.Failed, Status: "True", Since: 8}
+	complete := events.JobCondition{Type: status.Complete, Status: "True", Since: 7}
+	failed := events.JobCondition{Type: status.Failed, Status: "True", Since: 8}
 	checkFacts(t, []fact{
 		{"for as long as its spec says, from its completion on", func(f *fold) string {
 			return stub(f, &seconds, complete)
@@ -199,7 +200,7 @@ func TestWhatIsKeptOfAFinishedJob(t *testing.T) {
 			return stub(f, &seconds, failed)
 		}, "demo-0 30 8 false 30 true true"},
 		{"not from when it was said not to be so", func(f *fold) string {
-			not := events.JobCondition{Type: projector.Failed, Status: "False", Since: 9}
+			not := events.JobCondition{Type: status.Failed, Status: "False", Since: 9}
 			return stub(f, &seconds, complete, not)
 		}, "demo-0 30 7 false 30 true true"},
 		{"for ever", func(f *fold) string {

@@ -1,7 +1,6 @@
 package projector
 
 import (
-	"cmp"
 	"iter"
 	"math"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/commands"
 	"github.com/jobledger/jobledger/internal/indexset"
+	"github.com/jobledger/jobledger/internal/status"
 )
 
 // Write is the status write in flight; nil for none.
@@ -59,21 +59,8 @@ func (j *Job) written(c *events.StatusChange) {
 // finishes reports whether a change makes the Job Complete or Failed.
 func finishes(c *events.StatusChange) bool {
 	return slices.ContainsFunc(c.Conditions, func(c events.JobCondition) bool {
-		return c.Status == "True" && (c.Type == Complete || c.Type == Failed)
+		return c.Status == "True" && (c.Type == status.Complete || c.Type == status.Failed)
 	})
-}
-
-// unwritten takes the marks off when the write has ended. Pods whose object went meanwhile are forgotten then.
-func (j *Job) unwritten(*commands.Flight) {
-	marked := j.marked
-	j.marked = nil
-	slices.SortFunc(marked, func(a, b *Pod) int { return cmp.Compare(a.entered, b.entered) }) // also after a restart
-	for _, p := range marked {
-		j.update(p, func() { p.written = false })
-		if p.Gone {
-			j.podGone(p.UID)
-		}
-	}
 }
 
 // confirm folds the success of a status write: its change is part of the published base from here on. It costs what the
@@ -127,22 +114,18 @@ func (j *Job) confirm(name events.CommandID) {
 	}
 }
 
-// refresh files a UID's pod afresh after the UID joined (by = 1) or left (by = -1) the uncounted lists.
-func (j *Job) refresh(uid types.UID, by int) {
-	if p := j.byUID[uid]; p != nil {
-		j.update(p, func() {})
-		return
-	}
-	j.tally.Countable += by
-}
-
 // writeEnded folds how a status write ended.
 func (j *Job) writeEnded(flight *commands.Flight, f *events.CommandEnded, _ string) {
-	if f.Ending == events.Done && f.Version > j.Version {
-		j.Version = f.Version
-		j.confirm(f.Command)
+	if f.Ending != events.Done || f.Version <= j.Version {
+		j.unconfirmed(flight, f)
 		return
 	}
+	j.Version = f.Version
+	j.confirm(f.Command)
+}
+
+// unconfirmed folds the end of a write that adds nothing to the published base.
+func (j *Job) unconfirmed(flight *commands.Flight, f *events.CommandEnded) {
 	if f.Ending == events.OutcomeUnknown {
 		j.doubtEnd(f.Over)
 	}

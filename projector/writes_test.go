@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/status"
 	"github.com/jobledger/jobledger/projector"
 )
 
@@ -37,10 +38,10 @@ func TestAStatusWriteHoldsWhatItAccountsFor(t *testing.T) {
 		}
 	}
 	checkFacts(t, []fact{
-		{"one that makes the Job Failed accounts for all", during(failed, condition(projector.Failed, "True")), "0 1 then 0 0"},
-		{"so does one that makes it Complete", during(failed, condition(projector.Complete, "True")), "0 1 then 0 0"},
-		{"one that only says how it will end does not", during(failed, condition(projector.FailureTarget, "True")), "0 0 then 0 0"},
-		{"nor does a condition that is not true", during(failed, condition(projector.Failed, "False")), "0 0 then 0 0"},
+		{"one that makes the Job Failed accounts for all", during(failed, condition(status.Failed, "True")), "0 1 then 0 0"},
+		{"so does one that makes it Complete", during(failed, condition(status.Complete, "True")), "0 1 then 0 0"},
+		{"one that only says how it will end does not", during(failed, condition(status.FailureTarget, "True")), "0 0 then 0 0"},
+		{"nor does a condition that is not true", during(failed, condition(status.Failed, "False")), "0 0 then 0 0"},
 		{"J-039: one that names its index accounts for a pod that succeeded", during(succeeded, events.StatusChange{CompleteIndexes: "0"}), "1 0 then 0 0"},
 		{"J-039: not for one of another index", during(succeeded, events.StatusChange{CompleteIndexes: "1"}), "0 0 then 0 0"},
 		{"J-039: nor for one that failed", during(failed, events.StatusChange{CompleteIndexes: "0"}), "0 0 then 0 0"},

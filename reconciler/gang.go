@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/status"
 	"github.com/jobledger/jobledger/projector"
 )
 
@@ -60,7 +61,7 @@ func (p *plan) ungroup() {
 func (p *plan) fresh() bool {
 	b := &p.job.Base
 	return p.job.PodCount() == 0 && len(p.job.Creates()) == 0 && b.StartTime == 0 && b.Succeeded == 0 && b.Failed == 0 &&
-		b.Condition(projector.Suspended) == nil
+		b.Condition(status.Suspended) == nil
 }
 
 // inGroup reports whether new pods name the Job's PodGroup (J-246).

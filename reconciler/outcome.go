@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/status"
 	"github.com/jobledger/jobledger/projector"
 )
 
@@ -17,10 +18,10 @@ type end struct {
 	stored            bool // the interim condition is in the published status
 }
 
-func (e *end) failure() bool { return e.terminal == projector.Failed }
+func (e *end) failure() bool { return e.terminal == status.Failed }
 
 func failure(reason events.Reason, message string) *end {
-	return &end{interim: projector.FailureTarget, terminal: projector.Failed, reason: reason, message: message}
+	return &end{interim: status.FailureTarget, terminal: status.Failed, reason: reason, message: message}
 }
 
 // outcome is one way in which a Job may end; holds gives nil while it does not apply.
@@ -56,11 +57,11 @@ func (p *plan) decideOutcome() {
 }
 
 func storedSuccess(p *plan) *end {
-	return stored(p, projector.SuccessCriteriaMet, projector.Complete)
+	return stored(p, status.SuccessCriteriaMet, status.Complete)
 }
 
 func storedFailure(p *plan) *end {
-	return stored(p, projector.FailureTarget, projector.Failed)
+	return stored(p, status.FailureTarget, status.Failed)
 }
 
 func stored(p *plan, interim, terminal string) *end {
@@ -77,7 +78,7 @@ func writeInFlight(p *plan) *end {
 		return nil
 	}
 	for _, c := range p.job.Write().Command.(*events.WriteStatus).Change.Conditions {
-		if c.Type == projector.SuccessCriteriaMet || c.Type == projector.FailureTarget {
+		if c.Type == status.SuccessCriteriaMet || c.Type == status.FailureTarget {
 			return &end{interim: c.Type, reason: events.Reason(c.Reason), message: c.Message, stored: true}
 		}
 	}
@@ -91,7 +92,7 @@ func (p *plan) concluding() bool {
 		return false
 	}
 	for _, c := range p.job.Write().Command.(*events.WriteStatus).Change.Conditions {
-		if c.Type == projector.Complete || c.Type == projector.Failed {
+		if c.Type == status.Complete || c.Type == status.Failed {
 			return true
 		}
 	}
@@ -139,7 +140,7 @@ func completionsReached(p *plan) *end {
 		return nil
 	}
 	return &end{
-		interim: projector.SuccessCriteriaMet, terminal: projector.Complete,
+		interim: status.SuccessCriteriaMet, terminal: status.Complete,
 		reason: CompletionsReached, message: "Reached expected number of succeeded pods",
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/status"
 	"github.com/jobledger/jobledger/projector"
 )
 
@@ -48,9 +49,9 @@ func (p *plan) deleteActive() {
 	}
 	var reason events.Reason
 	switch {
-	case p.job.Base.True(projector.FailureTarget):
+	case p.job.Base.True(status.FailureTarget):
 		reason = JobFailing
-	case p.job.Base.True(projector.SuccessCriteriaMet):
+	case p.job.Base.True(status.SuccessCriteriaMet):
 		reason = JobSucceeded
 	default:
 		return

@@ -3,7 +3,7 @@ package reconciler
 import (
 	"fmt"
 
-	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/internal/status"
 )
 
 // failJob: a failed pod that is to be counted matched a FailJob rule of the podFailurePolicy (J-131, J-132, J-133).
@@ -50,7 +50,7 @@ func successRuleMet(p *plan) *end {
 		return nil
 	}
 	return &end{
-		interim: projector.SuccessCriteriaMet, terminal: projector.Complete,
+		interim: status.SuccessCriteriaMet, terminal: status.Complete,
 		reason: SuccessPolicy, message: fmt.Sprintf("Matched rules at index %d", rule),
 	}
 }

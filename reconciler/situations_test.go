@@ -14,6 +14,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/indexset"
 	"github.com/jobledger/jobledger/internal/sim/notation"
+	"github.com/jobledger/jobledger/internal/status"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler"
 )
@@ -78,7 +79,7 @@ type situation struct {
 	counts   bool
 	unseen   bool
 
-	published *projector.Status
+	published *status.Status
 }
 
 const theJob = "job"

@@ -2,7 +2,7 @@ package reconciler
 
 import (
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/internal/status"
 )
 
 // suspension is the condition that a change of spec.suspend asks for; nil when the published one is right. A Job that ends
@@ -14,8 +14,8 @@ func (p *plan) suspension() *events.JobCondition {
 		return nil
 	}
 	now := p.now.Second()
-	c := &events.JobCondition{Type: projector.Suspended, Since: now, Probed: now}
-	switch suspended := j.Base.True(projector.Suspended); {
+	c := &events.JobCondition{Type: status.Suspended, Since: now, Probed: now}
+	switch suspended := j.Base.True(status.Suspended); {
 	case j.Spec.Suspend && !suspended && len(j.Creates()) == 0 && !p.completesInstead():
 		c.Status, c.Reason, c.Message = "True", string(JobSuspended), "Job suspended"
 	case !j.Spec.Suspend && suspended:

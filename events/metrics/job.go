@@ -9,6 +9,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/indexset"
+	"github.com/jobledger/jobledger/internal/policy"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/store"
 )
@@ -21,7 +22,7 @@ type job struct {
 	deleted   bool // it has a deletionTimestamp
 	gone      bool
 	retired   bool
-	published status
+	published shown
 	failures  bool // a pod of it failed and counts
 	leaving   int  // pods on their way out that have not ended
 	holding   int  // pods that ended and hold the tracking finalizer
@@ -34,8 +35,8 @@ type job struct {
 	creates   map[uint64]create              // by ordinal
 }
 
-// status is what is remembered of a published status.
-type status struct {
+// shown is what is remembered of a published status.
+type shown struct {
 	succeeded, failed int32
 	failedIndexes     int32
 	ending            bool // an interim or terminal condition holds
@@ -50,7 +51,7 @@ type spec struct {
 	failedOnly    bool // podReplacementPolicy Failed
 	terminalOnly  bool // a pod counts as failed only once it has reached phase Failed (J-024)
 	suspend       bool
-	policies      *projector.Policies
+	policies      *policy.Policies
 	jobsThatUseIt int
 }
 
@@ -67,7 +68,7 @@ func specOf(s *events.JobSpec) *spec {
 		out.mode = "" // such a Job is skipped (J-010)
 	}
 	if s.PodFailurePolicy != "" {
-		out.policies = projector.PoliciesOf(s)
+		out.policies = policy.Of(s)
 	}
 	return out
 }
@@ -103,7 +104,7 @@ func (s specs) release(p *spec) {
 func (c *Consumer) find(j *projector.Job) {
 	n := &job{
 		version: j.Version, ours: j.Managed, deleted: j.Deleted != 0, gone: j.Gone,
-		published: status{
+		published: shown{
 			succeeded: j.Base.Succeeded, failed: j.Base.Failed, failedIndexes: j.Base.FailedIndexes.Len(),
 			ending: ending(j.Base.Conditions) != nil, finished: j.Base.Finished(),
 		},

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/internal/status"
 )
 
 func plain() *events.JobSpec {
@@ -55,7 +55,7 @@ func TestSyncs(t *testing.T) {
 			syncs + `{action="tracking",completion_mode="NonIndexed",result="success"} 2`,
 		}},
 		{"J-196 pods of a Job that ends are not managed", func(s *script) {
-			s.status(events.StatusChange{Conditions: []events.JobCondition{condition(projector.FailureTarget, "X")}})
+			s.status(events.StatusChange{Conditions: []events.JobCondition{condition(status.FailureTarget, "X")}})
 			s.ended(s.decide(&events.DeletePod{Pod: "p"}), 0, events.Done)
 		}, []string{
 			// The two writes, and two that asked for nothing after each command had ended.
@@ -70,7 +70,7 @@ func TestSyncs(t *testing.T) {
 			syncs + `{action="pods_deleted",completion_mode="NonIndexed",result="success"} 1`, first,
 		}},
 		{"J-197 a finished Job is skipped", func(s *script) {
-			s.status(events.StatusChange{Conditions: []events.JobCondition{condition(projector.Complete, "CompletionsReached")}})
+			s.status(events.StatusChange{Conditions: []events.JobCondition{condition(status.Complete, "CompletionsReached")}})
 			s.ended(s.decide(&events.DropFinalizer{Pod: "p"}), 0, events.Done)
 		}, []string{
 			syncs + `{action="reconciling",completion_mode="NonIndexed",result="success"} 1`, first,
@@ -124,9 +124,9 @@ func TestSyncDuration(t *testing.T) {
 // Rows of J-198: a Job is finished once, when its terminal condition is stored.
 func TestJobsFinished(t *testing.T) {
 	complete := []events.JobCondition{
-		condition(projector.SuccessCriteriaMet, "SuccessPolicy"), condition(projector.Complete, "SuccessPolicy"),
+		condition(status.SuccessCriteriaMet, "SuccessPolicy"), condition(status.Complete, "SuccessPolicy"),
 	}
-	fail := []events.JobCondition{condition(projector.Failed, "BackoffLimitExceeded")}
+	fail := []events.JobCondition{condition(status.Failed, "BackoffLimitExceeded")}
 	succeededOnce := []string{`jobs_finished_total{completion_mode="NonIndexed",reason="SuccessPolicy",result="succeeded"} 1`}
 	for _, tt := range []struct {
 		name string

@@ -4,16 +4,16 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/internal/policy"
 )
 
 // pod is what is remembered of a pod that has ended, is on its way out, or is matched by a rule. The zero pod is none.
 type pod struct {
-	held    bool             // it has ended and holds the tracking finalizer
-	failed  bool             // it has ended in failure
-	leaving bool             // it is being deleted and has not ended
-	dropped bool             // the server confirmed that its finalizer is gone: older views of it may still come
-	action  projector.Action // of the rule of the podFailurePolicy that matches it
+	held    bool          // it has ended and holds the tracking finalizer
+	failed  bool          // it has ended in failure
+	leaving bool          // it is being deleted and has not ended
+	dropped bool          // the server confirmed that its finalizer is gone: older views of it may still come
+	action  policy.Action // of the rule of the podFailurePolicy that matches it
 }
 
 // podSeen takes what was seen of a pod.
@@ -35,7 +35,7 @@ func (c *Consumer) podSeen(j *job, f *events.PodSeen) {
 		if j.spec.policies != nil && f.Phase != events.PodSucceeded {
 			p.action = j.spec.policies.Match(f, j.spec.perIndex).Action
 		}
-		if (p.failed && p.action != projector.Ignore) || (p.leaving && !j.spec.terminalOnly && !j.deleted) {
+		if (p.failed && p.action != policy.Ignore) || (p.leaving && !j.spec.terminalOnly && !j.deleted) {
 			j.failures = true
 		}
 	}
@@ -90,9 +90,9 @@ func (c *Consumer) released(j *job, drop *events.DropFinalizer) {
 	if p.dropped {
 		return
 	}
-	if p.action != projector.NoMatch && !drop.ThenDelete && (p.failed || j.published.ending) && !j.gone {
+	if p.action != policy.NoMatch && !drop.ThenDelete && (p.failed || j.published.ending) && !j.gone {
 		c.metrics.policyFailures.WithLabelValues(p.action.String()).Inc()
 	}
-	p.held, p.failed, p.dropped, p.action = false, false, true, projector.NoMatch
+	p.held, p.failed, p.dropped, p.action = false, false, true, policy.NoMatch
 	c.podChanged(j, drop.Pod, p)
 }

@@ -2,7 +2,7 @@ package metrics
 
 import (
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/internal/status"
 )
 
 // confirmed counts what a stored status write of ours brought (J-198, J-199, J-202).
@@ -48,7 +48,7 @@ func (c *Consumer) statusSeen(j *job, s *events.JobStatus, found bool) {
 
 // grow counts the growth of the published counters and makes them the base of the next. The series exist from the first
 // write on. A counter that was lowered (J-211) was counted when it was higher.
-func (c *Consumer) grow(j *job, to *status, done int32) {
+func (c *Consumer) grow(j *job, to *shown, done int32) {
 	m, mode := c.metrics, j.mode()
 	done = max(done, 0)
 	m.podsFinished.WithLabelValues(mode, succeeded).Add(float64(done))
@@ -74,7 +74,7 @@ func (c *Consumer) concluded(j *job, conditions []events.JobCondition) {
 	}
 	j.published.finished = true
 	result := succeeded
-	if end.Type == projector.Failed {
+	if end.Type == status.Failed {
 		result = failed
 	}
 	c.metrics.jobsFinished.WithLabelValues(j.mode(), result, c.metrics.reasons.of(end.Reason)).Inc()
@@ -82,12 +82,12 @@ func (c *Consumer) concluded(j *job, conditions []events.JobCondition) {
 
 // terminal is the condition that finishes a Job; nil when none holds.
 func terminal(conditions []events.JobCondition) *events.JobCondition {
-	return holding(conditions, projector.Complete, projector.Failed)
+	return holding(conditions, status.Complete, status.Failed)
 }
 
 // ending is a condition with which a Job is on its way to the end, or there; nil when none holds.
 func ending(conditions []events.JobCondition) *events.JobCondition {
-	return holding(conditions, projector.Complete, projector.Failed, projector.FailureTarget, projector.SuccessCriteriaMet)
+	return holding(conditions, status.Complete, status.Failed, status.FailureTarget, status.SuccessCriteriaMet)
 }
 
 func holding(conditions []events.JobCondition, kinds ...string) *events.JobCondition {

@@ -20,8 +20,8 @@ import (
 
 // How far the reader of a fold has to jump. Neither number may grow.
 const (
-	maxStays   = 47
-	maxReturns = 21
+	maxStays   = 38
+	maxReturns = 10
 )
 
 // TestTheFoldReadsDownhill follows a record through Job.Apply as a reader does: all branches one after the other, each function where

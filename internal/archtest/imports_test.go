@@ -45,16 +45,22 @@ var neverImports = []struct {
 		never:    []string{"./..."},
 	},
 	{
-		sentence: "projector folds records and knows of this module only events, the commands in flight and the sets of indexes",
+		sentence: "a Job's status and its policies are values that know nothing of the Job",
+		packages: []string{"./internal/status", "./internal/policy"},
+		never:    []string{"./..."},
+		except:   []string{"./events", "./internal/indexset", "./proto/gen/..."},
+	},
+	{
+		sentence: "projector folds records and knows of this module only events and the values that a Job consists of",
 		packages: []string{"./projector"},
 		never:    []string{"./..."},
-		except:   []string{"./events", "./internal/commands", "./internal/indexset", "./proto/gen/..."},
+		except:   []string{"./events", "./internal/commands", "./internal/indexset", "./internal/policy", "./internal/status", "./proto/gen/..."},
 	},
 	{
 		sentence: "reconciler decides from a projection and knows neither the store nor a technology",
 		packages: []string{"./reconciler"},
 		never:    []string{"./..."},
-		except:   []string{"./events", "./projector", "./internal/commands", "./internal/indexset", "./proto/gen/..."},
+		except:   []string{"./events", "./projector", "./internal/commands", "./internal/indexset", "./internal/policy", "./internal/status", "./proto/gen/..."},
 	},
 	{
 		sentence: "events/informer observes and neither folds nor decides",
@@ -131,7 +137,7 @@ var neverImports = []struct {
 		sentence: "observe compares decisions with what is seen, and knows neither the store nor a technology",
 		packages: []string{"./reconciler/observe"},
 		never:    []string{"./..."},
-		except:   []string{"./events", "./projector", "./reconciler", "./internal/commands", "./internal/indexset", "./proto/gen/..."},
+		except:   []string{"./events", "./projector", "./reconciler", "./internal/commands", "./internal/indexset", "./internal/policy", "./internal/status", "./proto/gen/..."},
 	},
 	{
 		sentence: "replay decides again from a log without doing I/O of its own",
@@ -227,17 +233,17 @@ func TestPurePackagesReadNothing(t *testing.T) {
 	}{
 		{
 			"a pure package reads no file, environment, network or random source and writes no log",
-			[]string{"./events", "./projector", "./internal/commands", "./internal/indexset", "./reconciler", "./reconciler/observe", "./reconciler/replay"},
+			[]string{"./events", "./projector", "./internal/commands", "./internal/indexset", "./internal/policy", "./internal/status", "./reconciler", "./reconciler/observe", "./reconciler/replay"},
 			effects,
 		},
 		{
 			"a fold and a decision do not wait, so they take no context",
-			[]string{"./events", "./projector", "./internal/commands", "./internal/indexset", "./reconciler", "./reconciler/observe"},
+			[]string{"./events", "./projector", "./internal/commands", "./internal/indexset", "./internal/policy", "./internal/status", "./reconciler", "./reconciler/observe"},
 			[]string{"context"},
 		},
 		{
 			"a fold and a decision have one goroutine, so they lock nothing",
-			[]string{"./projector", "./internal/commands", "./internal/indexset", "./reconciler", "./reconciler/observe"},
+			[]string{"./projector", "./internal/commands", "./internal/indexset", "./internal/policy", "./internal/status", "./reconciler", "./reconciler/observe"},
 			[]string{"sync/...", "golang.org/x/sync/..."},
 		},
 	}

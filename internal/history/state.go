@@ -3,6 +3,7 @@ package history
 import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/recordjson"
+	"github.com/jobledger/jobledger/internal/status"
 	"github.com/jobledger/jobledger/projector"
 )
 
@@ -37,9 +38,9 @@ func stateOf(a *Account) (state State, reason, message string) {
 		condition string
 		state     State
 	}{
-		{projector.Complete, StateComplete}, {projector.Failed, StateFailed},
-		{projector.FailureTarget, StateFailing}, {projector.SuccessCriteriaMet, StateFinishing},
-		{projector.Suspended, StateSuspended},
+		{status.Complete, StateComplete}, {status.Failed, StateFailed},
+		{status.FailureTarget, StateFailing}, {status.SuccessCriteriaMet, StateFinishing},
+		{status.Suspended, StateSuspended},
 	} {
 		if j.Base.True(row.condition) {
 			c := j.Base.Condition(row.condition)
@@ -70,7 +71,7 @@ func stateOf(a *Account) (state State, reason, message string) {
 
 // finished is when the Job became Complete or Failed, as its condition says; 0 while it has not.
 func finished(j *projector.Job) events.Time {
-	for _, kind := range []string{projector.Complete, projector.Failed} {
+	for _, kind := range []string{status.Complete, status.Failed} {
 		if j.Base.True(kind) {
 			return j.Base.Condition(kind).Since
 		}

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/internal/status"
 )
 
 // state prints the projection of a Job.
@@ -36,7 +36,7 @@ func (m *machine) state(name string) string {
 		t.Active, t.Ready, t.Terminating, j.SucceededCount(), j.FailedCount(), base(&j.Base), group)
 }
 
-func base(s *projector.Status) string {
+func base(s *status.Status) string {
 	text := fmt.Sprintf("active %d succeeded %d failed %d", s.Active, s.Succeeded, s.Failed)
 	if s.Completed.Len() > 0 {
 		text += " completed " + s.Completed.Text()

@@ -4,7 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/internal/status"
 )
 
 // Unfinished names the Jobs that want something done, most at most: those that the log knows, oldest first, and then those of which
@@ -56,7 +56,7 @@ func finished(s *events.JobStatus) bool {
 		return false
 	}
 	for _, c := range s.Conditions {
-		if (c.Type == projector.Complete || c.Type == projector.Failed) && c.Status == "True" {
+		if (c.Type == status.Complete || c.Type == status.Failed) && c.Status == "True" {
 			return true
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/status"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler"
 )
@@ -17,8 +18,8 @@ type verdict struct {
 
 // ends are the conditions with which a Job ends, or is about to.
 var ends = map[string]bool{ // is it a failure?
-	projector.SuccessCriteriaMet: false, projector.Complete: false,
-	projector.FailureTarget: true, projector.Failed: true,
+	status.SuccessCriteriaMet: false, status.Complete: false,
+	status.FailureTarget: true, status.Failed: true,
 }
 
 // stored is the verdict that the Job's status shows.
@@ -78,9 +79,9 @@ func (w *Watcher) judge(x *watched, j *projector.Job, now events.Time) (step *ev
 		return nil, at
 	}
 	x.judged, x.puzzled = v, 0
-	how := projector.Complete
+	how := status.Complete
 	if v.failure {
-		how = projector.Failed
+		how = status.Failed
 	}
 	return &events.Step{
 		Stage: "outcome", Rule: "observe", Reason: reconciler.Unexplained, Sentence: fmt.Sprintf(

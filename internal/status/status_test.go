@@ -1,4 +1,4 @@
-package projector
+package status
 
 import (
 	"reflect"
@@ -40,8 +40,8 @@ func fullStatus() *events.JobStatus {
 // TestAStatusIsNewsWhenAnythingInItDiffers: the newest observed status is the published base, so one that differs in whichever field
 // may not be taken for a repeat (J-189).
 func TestAStatusIsNewsWhenAnythingInItDiffers(t *testing.T) {
-	base := statusOf(fullStatus())
-	if diff := cmp.Diff(fullStatus(), base.Record()); diff != "" || !base.equal(fullStatus()) {
+	base := Of(fullStatus())
+	if diff := cmp.Diff(fullStatus(), base.Record()); diff != "" || !base.Equal(fullStatus()) {
 		t.Errorf("a status does not come back as it was (-was +is):\n%s", diff)
 	}
 	full := reflect.TypeFor[events.JobStatus]()
@@ -58,20 +58,20 @@ func TestAStatusIsNewsWhenAnythingInItDiffers(t *testing.T) {
 		default: // a list, or what may be absent
 			field.SetZero()
 		}
-		if base.equal(changed) {
+		if base.Equal(changed) {
 			t.Errorf("%s is another, and nobody notices", full.Field(i).Name)
 		}
 	}
 	other := fullStatus()
 	other.FailedIndexes = new("6")
-	if base.equal(other) {
+	if base.Equal(other) {
 		t.Error("failedIndexes are others, and nobody notices")
 	}
 }
 
 // TestAChangeIsAppliedAsAWhole: every field of a change has its effect, and the status before stays as it is.
 func TestAChangeIsAppliedAsAWhole(t *testing.T) {
-	before := statusOf(fullStatus())
+	before := Of(fullStatus())
 	limit := int32(2)
 	after := before.With(&events.StatusChange{
 		Active: new(int32(11)), Ready: new(int32(12)), Terminating: new(int32(13)), Succeeded: new(int32(14)), Failed: new(int32(15)),
@@ -96,7 +96,7 @@ func TestAChangeIsAppliedAsAWhole(t *testing.T) {
 	if cleared.FailedIndexes.Len() > 0 {
 		t.Error("failed indexes that were cleared are still there")
 	}
-	none := newStatus()
+	none := New()
 	first := none.With(&events.StatusChange{InitUncounted: true})
 	if perIndex := none.With(&events.StatusChange{SetFailedIndexes: true}); !perIndex.HasFailedIndexes {
 		t.Error("failedIndexes are not there, though they are written as none (J-040)")

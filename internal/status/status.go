@@ -1,4 +1,4 @@
-package projector
+package status
 
 import (
 	"math"
@@ -32,11 +32,11 @@ type Status struct {
 	Conditions                 []events.JobCondition
 }
 
-// newStatus is the status of a Job that has none.
-func newStatus() Status { return Status{Ready: events.Unset, Terminating: events.Unset} }
+// New is the status of a Job that has none.
+func New() Status { return Status{Ready: events.Unset, Terminating: events.Unset} }
 
-// statusOf reads an observed status. Indexes are kept as they stand, also those at or above completions.
-func statusOf(s *events.JobStatus) Status {
+// Of reads an observed status. Indexes are kept as they stand, also those at or above completions.
+func Of(s *events.JobStatus) Status {
 	out := Status{
 		Active: s.Active, Ready: s.Ready, Terminating: s.Terminating, Succeeded: s.Succeeded, Failed: s.Failed,
 		Completed:          indexset.Parse(s.CompletedIndexes, math.MaxInt32),
@@ -71,8 +71,8 @@ func (s *Status) Record() *events.JobStatus {
 	return out
 }
 
-// equal reports whether an observed status is this one.
-func (s *Status) equal(o *events.JobStatus) bool {
+// Equal reports whether an observed status is this one.
+func (s *Status) Equal(o *events.JobStatus) bool {
 	return s.Active == o.Active && s.Ready == o.Ready && s.Terminating == o.Terminating &&
 		s.Succeeded == o.Succeeded && s.Failed == o.Failed &&
 		s.HasUncounted == o.HasUncounted && s.HasFailedIndexes == (o.FailedIndexes != nil) &&
@@ -83,8 +83,8 @@ func (s *Status) equal(o *events.JobStatus) bool {
 		(o.FailedIndexes == nil || s.FailedIndexes.Text() == *o.FailedIndexes)
 }
 
-// clone is an independent copy.
-func (s *Status) clone() Status {
+// Clone is an independent copy.
+func (s *Status) Clone() Status {
 	c := *s
 	c.Completed, c.FailedIndexes = s.Completed.Clone(), s.FailedIndexes.Clone()
 	c.UncountedSucceeded, c.UncountedFailed = slices.Clone(s.UncountedSucceeded), slices.Clone(s.UncountedFailed)
@@ -94,13 +94,13 @@ func (s *Status) clone() Status {
 
 // With is the status after a change; s stays as it is.
 func (s *Status) With(c *events.StatusChange) Status {
-	out := s.clone()
-	out.change(c)
+	out := s.Clone()
+	out.Change(c)
 	return out
 }
 
-// change makes s the status after c.
-func (s *Status) change(c *events.StatusChange) {
+// Change makes s the status after c.
+func (s *Status) Change(c *events.StatusChange) {
 	set(&s.Active, c.Active)
 	set(&s.Ready, c.Ready)
 	set(&s.Terminating, c.Terminating)
@@ -185,3 +185,6 @@ func (s *Status) True(kind string) bool {
 	c := s.Condition(kind)
 	return c != nil && c.Status == "True"
 }
+
+// Finished reports whether the status says Complete or Failed.
+func (s *Status) Finished() bool { return s.True(Complete) || s.True(Failed) }

@@ -1,4 +1,4 @@
-package projector
+package policy
 
 import (
 	"encoding/json"
@@ -13,7 +13,7 @@ import (
 // Policies are the rules of a Job's podFailurePolicy and successPolicy. They are immutable.
 type Policies struct {
 	failure *batchv1.PodFailurePolicy // nil for none
-	success []SuccessRule
+	Success []SuccessRule             // in their order
 }
 
 // SuccessRule is a rule of a successPolicy, its indexes read.
@@ -23,8 +23,8 @@ type SuccessRule struct {
 	Count    int32        // succeededCount; 0 for all of Required
 }
 
-// PoliciesOf reads the policies of a spec. What cannot be read counts as absent: the API server has checked it.
-func PoliciesOf(spec *events.JobSpec) *Policies {
+// Of reads the policies of a spec. What cannot be read counts as absent: the API server has checked it.
+func Of(spec *events.JobSpec) *Policies {
 	p := &Policies{}
 	if spec.PodFailurePolicy != "" {
 		var failure batchv1.PodFailurePolicy
@@ -42,7 +42,7 @@ func PoliciesOf(spec *events.JobSpec) *Policies {
 			if r.SucceededCount != nil {
 				rule.Count = *r.SucceededCount
 			}
-			p.success = append(p.success, rule)
+			p.Success = append(p.Success, rule)
 		}
 	}
 	return p
@@ -85,30 +85,6 @@ func (a Action) String() string {
 	}
 	return ""
 }
-
-// match finds the rule that decides about a pod that failed, or whose Job fails.
-func (j *Job) match(p *Pod) {
-	p.match = Match{}
-	if j.claimed(p) && p.Phase != events.PodSucceeded && (p.Phase == events.PodFailed || j.failing) {
-		p.match = j.policies.Match(&p.PodSeen, j.PerIndex)
-	}
-	p.in.failJob = j.failsJob(p)
-	p.in.fatal = p.match.Action == FailJob
-}
-
-// failsJob reports whether the pod's failure fails the Job: a FailJob rule matches it, and it is one that is to be counted, or that a
-// status write accounts for. A pod that was removed uncounted is neither: its exit code is that of our own request to stop. That
-// its finalizer is gone says as much when the log that knew why is lost (J-133).
-func (j *Job) failsJob(p *Pod) bool {
-	if p.match.Action != FailJob || p.Surplus || p.NeverCounted {
-		return false
-	}
-	_, listed := j.uncounted[p.UID]
-	return listed || p.written || p.Held()
-}
-
-// FailsJob reports whether the pod's failure fails the Job (J-131, J-133).
-func (p *Pod) FailsJob() bool { return p.in.failJob }
 
 // Match is the first rule that matches the pod and whose action is known and applies (J-127). perIndex says that the Job
 // has a limit per index, without which FailIndex does not apply.

@@ -1,0 +1,41 @@
+package projector
+
+import "github.com/jobledger/jobledger/events"
+
+// enter adds the pod's share to the tallies and puts it into the queue of its stage.
+func (j *Job) enter(p *Pod) {
+	was := p.in
+	j.facts(p)
+	j.match(p)
+	if p.Leaving() {
+		j.LatePod = max(j.LatePod, p.LateCreate)
+	}
+	stage := j.stageOf(p)
+	j.enterStage(p, stage)
+	if p.stage == Unlisted {
+		p.in.freshSucceeded = p.Phase == events.PodSucceeded
+		p.in.freshFailed = !p.in.freshSucceeded
+		// One that a write accounts for may have no valid index any more.
+		p.in.completing, p.in.completes = p.in.freshSucceeded && j.indexValid(p), p.Index
+		p.in.urgent = p.Deleted != 0
+	}
+	p.in.heldCounted = p.stage == Holding && !p.Ignored()
+	// One that is held back was fresh before, and one that is ignored delays others, too (J-105).
+	ignored := p.Held() && p.Ignored() && !p.Surplus && j.indexValid(p)
+	switch {
+	case p.stage == Unlisted || ignored:
+		j.note(p)
+	case p.noted && !j.indexValid(p) && !j.accounted(p):
+		j.unnote(p)
+	}
+	j.tell(p, 1)
+	if j.Indexed {
+		if was.completing && !(p.in.completing && p.in.completes == was.completes) {
+			j.uncomplete(was.completes)
+		}
+		if p.in.completing {
+			j.complete(p.in.completes)
+		}
+	}
+	j.reviewIndex(p.Index)
+}

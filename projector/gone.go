@@ -1,0 +1,52 @@
+package projector
+
+import (
+	"cmp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/internal/commands"
+)
+
+// podGone folds the end of a pod's object.
+func (j *Job) podGone(uid types.UID) {
+	p := j.byUID[uid]
+	if p == nil {
+		return
+	}
+	j.LatePod = max(j.LatePod, p.LateCreate)
+	if j.homes[uid] == j.Stream { // else it has moved already
+		delete(j.homes, uid)
+	}
+	if p.written {
+		j.update(p, func() { p.Gone, p.Vanished = true, true })
+		return
+	}
+	j.leave(p)
+	j.unqueue(p)
+	delete(j.byUID, uid)
+	if p.in.completing && j.Indexed {
+		j.uncomplete(p.in.completes)
+	}
+	j.reviewIndex(p.Index) // it may have been what kept another one from being held
+	for _, f := range []*commands.Flight{p.Drop(), p.Delete(), p.Claim()} {
+		j.book.Land(f)
+	}
+	if _, uncounted := j.uncounted[uid]; uncounted {
+		j.tally.Countable++
+	}
+}
+
+// unwritten takes the marks off when the write has ended. Pods whose object went meanwhile are forgotten then.
+func (j *Job) unwritten(*commands.Flight) {
+	marked := j.marked
+	j.marked = nil
+	slices.SortFunc(marked, func(a, b *Pod) int { return cmp.Compare(a.entered, b.entered) }) // also after a restart
+	for _, p := range marked {
+		j.update(p, func() { p.written = false })
+		if p.Gone {
+			j.podGone(p.UID)
+		}
+	}
+}
