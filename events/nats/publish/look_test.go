@@ -22,14 +22,7 @@ func TestAStreamThatIsGoneIsNoticedWithoutARecord(t *testing.T) {
 	for sentence, lose := range map[string]func(jetstream.Stream, jetstream.JetStream) error{
 		"it is deleted": func(_ jetstream.Stream, js jetstream.JetStream) error { return js.DeleteStream(t.Context(), stream) },
 		"it is deleted, and another one has its name": func(st jetstream.Stream, js jetstream.JetStream) error {
-			c := st.CachedInfo().Config
-			if err := js.DeleteStream(t.Context(), stream); err != nil {
-				return err
-			}
-			natstest.Eventually(t, "another one is made", func() error { // the server still removes the files of the first
-				_, err := js.CreateStream(t.Context(), c)
-				return err
-			})
+			natstest.RemakeStream(t, js, st.CachedInfo().Config)
 			return nil
 		},
 	} {

@@ -177,15 +177,9 @@ func TestAStreamThatIsMadeAnewGetsAllThatTheLogHas(t *testing.T) {
 func TestAStreamWhosePlacesDoNotBeginWithOneGetsAllThatTheLogHas(t *testing.T) {
 	s, l := natstest.NewServer(t).Start(), natstest.NewLedger(t, 500).Grow(300)
 	publishAll(t, s, l)
-	js := s.JetStream()
-	if err := js.DeleteStream(t.Context(), stream); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{
+	natstest.RemakeStream(t, s.JetStream(), jetstream.StreamConfig{
 		Name: stream, Subjects: []string{nats.Everything(cluster)}, Storage: jetstream.FileStorage, FirstSeq: 1000,
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 	publishAll(t, s, l.Grow(0))
 	wantWhole(t, s, l.Log)
 }

@@ -18,13 +18,7 @@ import (
 // remake deletes the stream and makes one under its name.
 func remake(t testing.TB, js jetstream.JetStream) {
 	t.Helper()
-	if err := js.DeleteStream(t.Context(), stream); err != nil {
-		t.Fatal(err)
-	}
-	natstest.Eventually(t, "the stream is there again", func() error { // the server is still deleting the old one
-		_, err := js.CreateStream(t.Context(), streamConfig)
-		return err
-	})
+	natstest.RemakeStream(t, js, streamConfig)
 }
 
 // timers are the records from one to another, all of one Job.

@@ -308,13 +308,7 @@ func TestAStreamMadeAnewIsFollowedFromTheNewestThatWasTaken(t *testing.T) {
 			put(t, js, life, 1, timer(1, 0, jobA), timer(2, 1, jobA), timer(3, 2, jobA))
 			sub := start(t, js, subscribe.Config{Durable: durable, Start: subscribe.All()}, nil)
 			sub.await(3)
-			if err := js.DeleteStream(t.Context(), stream); err != nil {
-				t.Fatal(err)
-			}
-			natstest.Eventually(t, "the stream is there again", func() error { // the server is still deleting the old one
-				_, err := js.CreateStream(t.Context(), streamConfig)
-				return err
-			})
+			remake(t, js)
 			put(t, js, life, 1, timer(2, 1, jobA), timer(3, 2, jobA), timer(4, 3, jobA), timer(5, 4, jobA))
 			whole(t, sub.await(5), 1)
 		})

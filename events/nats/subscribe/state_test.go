@@ -66,10 +66,7 @@ func goesOnBehindWhatWasTaken(t *testing.T, filters ...nats.Filter) {
 				t.Fatal(err)
 			}
 			s.Start()
-			natstest.Eventually(t, "the stream is there again", func() error {
-				_, err := js.CreateStream(t.Context(), streamConfig)
-				return err
-			})
+			natstest.MakeStream(t, js, streamConfig)
 			put(t, js, life, 1, timers(1, 9)...)
 		}, 6, "", true},
 		{"somebody deleted the durable subscription", func(t *testing.T, _ *natstest.Server, js jetstream.JetStream, _ *subscribe.StateFile) {
