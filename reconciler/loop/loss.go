@@ -38,12 +38,30 @@ func (l *Loop) decided(c events.Claim) bool {
 	switch j := l.world.Job(s); {
 	case j != nil && (j.Known() || c.Ordinal <= j.Ordinal):
 		return c.Ordinal <= j.Ordinal
-	case j != nil: // only pods of it were seen in this life, or since it had gone
-		_, known = l.wentAt(s)
+	case j != nil: // only pods of it were seen in this life, or since its account was closed
+		known = l.decidedBefore(s, c.Ordinal)
 	default:
 		known = l.world.Retired(s) != nil || l.heads[s] != 0 || l.past(s) != 0
 	}
 	return known || l.broken != nil || l.pruned()
+}
+
+// decidedBefore reports whether the log says of a Job that the world holds no account of that a create was decided, or that the Job has
+// gone. It may have gone without a record of that: a read did not find it.
+func (l *Loop) decidedBefore(s events.Stream, ordinal uint64) bool {
+	for rec := range l.backward(s) {
+		switch f := rec.Facts.(type) {
+		case *events.JobGone, *events.Erased: // what was erased may have been that create
+			return true
+		case *events.Decision:
+			for _, c := range f.Commands() {
+				if create, is := c.(*events.CreatePod); is && rec.Kind == events.KindDecided && create.Ordinal >= ordinal {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // pruned reports whether the log does not keep its first records.

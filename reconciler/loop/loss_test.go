@@ -21,6 +21,12 @@ func claiming(job types.UID, epoch, ordinal uint64) loop.Input {
 // TestAPodThatTheLogDidNotMakeProvesALoss: the loss is found before the first decision, and also when such a pod is seen later. A pod
 // that the log knows proves nothing, nor does a pod of an epoch that has ended.
 func TestAPodThatTheLogDidNotMakeProvesALoss(t *testing.T) {
+	// A read has not found the Job, and its end was never seen. An old version of its first pod comes late.
+	unfound := []string{
+		"start", "synced", "job demo parallelism=2 completions=2", "ended 8/0 done uid=uid-demo#1", "ended 10/0 done uid=uid-demo#2",
+		"pod demo#1 phase=Succeeded", "pod demo#2 phase=Succeeded", "ended 14/0 refused=NotFound", "wait 1s",
+		"ended 17/0 refused=NotFound", "ended 19/0 done", "ended 19/1 done", "pod demo#1 phase=Running",
+	}
 	for _, row := range []struct {
 		sentence string
 		before   []string
@@ -33,6 +39,8 @@ func TestAPodThatTheLogDidNotMakeProvesALoss(t *testing.T) {
 		{"a later epoch", []string{"start", "job demo", "synced"}, claiming("uid-demo", 2, 0), true},
 		{"a create that was decided", []string{"start", "synced", "job demo"}, claiming("uid-demo", 1, 1), false},
 		{"the next create, later", []string{"start", "synced", "job demo"}, claiming("uid-demo", 1, 2), true},
+		{"a create of a Job that a read did not find, behind another pod of it", unfound, claiming("uid-demo", 1, 2), false},
+		{"the next create of such a Job", unfound, claiming("uid-demo", 1, 3), true},
 		{"a create of the epoch before", []string{"start", "synced", "job demo", "rewound version=50"}, claiming("uid-demo", 1, 7), false},
 	} {
 		t.Run(row.sentence, func(t *testing.T) {
