@@ -50,6 +50,14 @@ const (
 // Pruned says that records before First are no longer kept.
 type Pruned struct{ First Sequence }
 
+// FileRestated says that a file stands alone: through this record it holds the state of every stream that was known when it began. A
+// reader that begins with the file needs no file before it.
+type FileRestated struct {
+	File    Sequence // with which the file begins
+	Streams uint64   // that the process has stated for this purpose alone; others were stated before a record of their own
+	Bytes   uint64   // that the states of these streams take in the file, about
+}
+
 // ControllerStarted is written by every process that opens the log to work.
 type ControllerStarted struct {
 	Version      string
@@ -162,6 +170,7 @@ type Synced struct {
 func (*LogCreated) facts()        {}
 func (*EpochChanged) facts()      {}
 func (*Pruned) facts()            {}
+func (*FileRestated) facts()      {}
 func (*ControllerStarted) facts() {}
 func (*ControllerStopped) facts() {}
 func (*LeadershipChanged) facts() {}

@@ -10,6 +10,7 @@ const (
 	KindLogCreated   Kind = 1
 	KindEpochChanged Kind = 2
 	KindPruned       Kind = 3
+	KindFileRestated Kind = 4
 
 	KindControllerStarted Kind = 10
 	KindControllerStopped Kind = 11
@@ -53,6 +54,7 @@ var kinds = map[Kind]kindInfo{
 	KindLogCreated:        {"LogCreated", true},
 	KindEpochChanged:      {"EpochChanged", true},
 	KindPruned:            {"Pruned", false},
+	KindFileRestated:      {"FileRestated", false},
 	KindControllerStarted: {"ControllerStarted", true},
 	KindControllerStopped: {"ControllerStopped", true},
 	KindLeadershipChanged: {"LeadershipChanged", false},

@@ -166,17 +166,25 @@ func syncedFromWire(w *pb.Synced) (Facts, error) {
 }
 
 func rivalToWire(f *RivalFound) *pb.RivalFound {
-	w := &pb.RivalFound{}
-	for _, a := range f.Acts {
-		w.Acts = append(w.Acts, &pb.RivalAct{Job: uidToWire(a.Job), Pod: uidToWire(a.Pod), At: int64(a.At)})
+	return &pb.RivalFound{Acts: RivalActsToWire(f.Acts)}
+}
+
+// RivalActsToWire and RivalActsFromWire are the wire form of what another controller did.
+func RivalActsToWire(acts []RivalAct) (ws []*pb.RivalAct) {
+	for _, a := range acts {
+		ws = append(ws, &pb.RivalAct{Job: uidToWire(a.Job), Pod: uidToWire(a.Pod), At: int64(a.At)})
 	}
-	return w
+	return ws
+}
+
+// RivalActsFromWire is described with RivalActsToWire.
+func RivalActsFromWire(ws []*pb.RivalAct) (acts []RivalAct) {
+	for _, a := range ws {
+		acts = append(acts, RivalAct{Job: uidFromWire(a.GetJob()), Pod: uidFromWire(a.GetPod()), At: Time(a.GetAt())})
+	}
+	return acts
 }
 
 func rivalFromWire(w *pb.RivalFound) (Facts, error) {
-	f := &RivalFound{}
-	for _, a := range w.GetActs() {
-		f.Acts = append(f.Acts, RivalAct{Job: uidFromWire(a.GetJob()), Pod: uidFromWire(a.GetPod()), At: Time(a.GetAt())})
-	}
-	return f, nil
+	return &RivalFound{Acts: RivalActsFromWire(w.GetActs())}, nil
 }

@@ -45,6 +45,8 @@ func factsToWire(f Facts, free *[]string) (proto.Message, error) {
 		return epochToWire(f), nil
 	case *Pruned:
 		return &pb.Pruned{First: uint64(f.First)}, nil
+	case *FileRestated:
+		return &pb.FileRestated{File: uint64(f.File), Streams: f.Streams, Bytes: f.Bytes}, nil
 	case *ControllerStarted:
 		return startedToWire(f), nil
 	case *ControllerStopped:
@@ -104,6 +106,10 @@ func unmarshalFacts(kind Kind, b []byte, free []string) (Facts, error) {
 		return parse(b, epochFromWire)
 	case KindPruned:
 		return parse(b, func(w *pb.Pruned) (Facts, error) { return &Pruned{First: Sequence(w.GetFirst())}, nil })
+	case KindFileRestated:
+		return parse(b, func(w *pb.FileRestated) (Facts, error) {
+			return &FileRestated{File: Sequence(w.GetFile()), Streams: w.GetStreams(), Bytes: w.GetBytes()}, nil
+		})
 	case KindControllerStarted:
 		return parse(b, startedFromWire)
 	case KindControllerStopped:

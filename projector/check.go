@@ -2,6 +2,7 @@ package projector
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -13,12 +14,25 @@ import (
 )
 
 // FoldVersion counts the versions of the fold and of the form in which states are stored. It is raised whenever the same records may
-// give a state of other bytes than before: a stored state is compared with the fold only under the version that wrote it.
-const FoldVersion = 1
+// give a state of other bytes than before. A stored state is compared with the fold only under a version that [Compares] allows.
+//
+// Fold 2 folds the state of a stream as its newest record. It adds to the controller's state which file stands alone and what a rival
+// did (restated, rival_acts), and says of a spec that only older files store that it is stored nowhere (specs.at is 0).
+const FoldVersion = 2
+
+// oldestCompared is the oldest version of the fold whose stored states are compared. States of Jobs have had the same form since. The
+// controller's has another one since foldOfFiles; asStoredBefore allows for it.
+const (
+	oldestCompared = 1
+	foldOfFiles    = 2
+)
+
+// Compares reports whether states that were stored under that version of the fold can be compared with what this one gives.
+func Compares(fold uint32) bool { return oldestCompared <= fold && fold <= FoldVersion }
 
 // LeastFold is the oldest version of the fold that may fold what this program writes. It is raised to FoldVersion with each change by
 // which an older fold would give another state: a kind of record that is critical, a field that the fold reads.
-const LeastFold = 1
+const LeastFold = 2
 
 // Readable says so when rec stands for what this program cannot fold: a record of a critical kind that it does not know, or the start of
 // a program whose records need a newer fold. The error is events.ErrNewer. Whoever folds asks before each record.
@@ -56,7 +70,7 @@ func (w *World) Check(rec *events.Record) error {
 			return fmt.Errorf("record %d stores a spec with the policies %q, which no record before it stores", rec.Sequence, f.Policies)
 		}
 	case *events.StoredState:
-		if rec.Stream == events.Controller || w.subjects[rec.Stream] != nil {
+		if rec.Stream == events.Controller || w.Subject(rec.Stream) != nil {
 			return nil // it is not taken over
 		}
 		if err := NewWorld().RestoreStream(rec.Stream, f.Encoded, rec.Evidence.State); err != nil {
@@ -74,6 +88,9 @@ func (w *World) Differs(s events.Stream, facts, names []byte, snapshot bool) []s
 		if snapshot {
 			own = w.ControllerState()
 		}
+		if w.Fold < foldOfFiles {
+			own, facts = asStoredBefore(own), asStoredBefore(facts)
+		}
 		return differing(own, facts, &pb.WorldState{}, &pb.WorldState{})
 	}
 	own, called, _ := w.StreamState(s)
@@ -82,6 +99,26 @@ func (w *World) Differs(s events.Stream, facts, names []byte, snapshot bool) []s
 		fields = append(fields, differing(called, names, &pb.StateNames{}, &pb.StateNames{})...)
 	}
 	return fields
+}
+
+// asStoredBefore is a controller's state with what both forms of it say, the one of today and the one before foldOfFiles. Where a spec
+// is stored is left out if only an older file stores it: the older form says which record did. Acts of a rival that prove nothing yet
+// are left out: the older form has none. A state that cannot be decoded stays as it is.
+func asStoredBefore(state []byte) []byte {
+	var s pb.WorldState
+	if err := proto.Unmarshal(state, &s); err != nil {
+		return state
+	}
+	s.RivalActs = nil
+	for _, k := range s.GetSpecs() {
+		if k.GetAt() < s.GetFiled() {
+			k.At = 0
+		}
+	}
+	slices.SortFunc(s.GetSpecs(), func(a, b *pb.SpecState) int {
+		return cmp.Or(cmp.Compare(a.GetAt(), b.GetAt()), cmp.Compare(a.GetSpec().GetHash(), b.GetSpec().GetHash()))
+	})
+	return marshal(&s)
 }
 
 // differing names the fields in which two encoded messages differ, in the order of the message.

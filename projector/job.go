@@ -16,6 +16,7 @@ type Job struct {
 	Now      events.Time     // its own clock: the time of the last record that concerned it
 	Head     events.Sequence // its newest record
 	Settings *events.Settings
+	stating  links[Job] // its place in World.stating
 
 	// The object.
 

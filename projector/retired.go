@@ -22,6 +22,7 @@ type Retired struct {
 	TTL      int32           // seconds; events.Unset for none
 	Head     events.Sequence // its newest record
 	now      events.Time     // of its newest record; 0 when that is not known
+	place    links[Retired]  // in World.stubs
 }
 
 // retire is what is kept of a Job when it retires.
@@ -95,6 +96,20 @@ func retiredFromWire(ref events.JobRef, w *pb.StubState) *Retired {
 		Ref: ref, Version: w.GetVersion(), Finished: events.Time(w.GetFinished()),
 		TTL: w.GetTtlPlusOne() - 1, Head: events.Sequence(w.GetHead()),
 	}
+}
+
+// keepRetired takes r in, in the place of one that is known already.
+func (w *World) keepRetired(r *Retired) {
+	if known := w.retired[r.Ref.UID]; known != nil {
+		w.stubs.remove(known)
+	}
+	w.retired[r.Ref.UID] = r
+	w.stubs.toEnd(r)
+}
+
+func (w *World) dropRetired(r *Retired) {
+	delete(w.retired, r.Ref.UID)
+	w.stubs.remove(r)
 }
 
 // RetiredJobs yields the retired Jobs by UID.

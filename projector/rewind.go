@@ -12,14 +12,17 @@ func (w *World) rewind(at events.Sequence) {
 		if w.floors[s] >= at {
 			continue // a snapshot has it as it was seen after the rewind
 		}
-		if j := subject.holder(); j != nil && j.Spec != nil {
-			w.specs.release(j.Spec.Hash)
+		if j := subject.holder(); j != nil {
+			w.stating.remove(j)
+			if j.Spec != nil {
+				w.specs.release(j.Spec.Hash)
+			}
 		}
 		delete(w.subjects, s)
 	}
-	for uid := range w.retired {
+	for uid, r := range w.retired {
 		if w.floors[events.JobStream(uid)] < at {
-			delete(w.retired, uid)
+			w.dropRetired(r)
 		}
 	}
 	for uid, s := range w.homes {

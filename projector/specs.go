@@ -23,7 +23,7 @@ type specs struct {
 type storedSpec struct {
 	spec     *events.JobSpec  // whole
 	policies *policy.Policies // nil while no Job has the spec
-	at       events.Sequence  // the newest record that stores it
+	at       events.Sequence  // the newest record that stores it; 0 when only an older file does
 	used     int              // Jobs that have it
 }
 
@@ -68,6 +68,15 @@ func (s *specs) whole(spec *events.JobSpec) *events.JobSpec {
 	known.used++
 	s.policies[spec.Policies] = known
 	return spec.Whole(known.policies)
+}
+
+// restore takes the spec that a stored state has. at is the record that stored it for the Job; before the newest file that says
+// no more than that an older file stores it.
+func (s *specs) restore(spec *events.JobSpec, at events.Sequence) {
+	if at < s.since {
+		at = 0
+	}
+	s.store(spec, at)
 }
 
 func (s *specs) storePolicies(p *events.JobPolicies, at events.Sequence) {
@@ -122,7 +131,12 @@ func (s *specs) release(hash string) {
 
 // prune drops a spec that no Job has and that only an older file stores: there it is stored again on its next use anyway.
 func (s *specs) prune(hash string, known storedSpec) {
-	if s.keep || known.used > 0 || known.at >= s.since {
+	switch {
+	case s.keep || known.at >= s.since:
+		return
+	case known.used > 0:
+		known.at = 0
+		s.byHash[hash] = known
 		return
 	}
 	delete(s.byHash, hash)
@@ -145,9 +159,11 @@ func (s *specs) prunePolicies(hash string, known storedPolicies) {
 	}
 }
 
-// sorted are all of them, by the record that stores them.
+// sorted are all of them, by the record that stores them, then by their hash.
 func (s *specs) sorted() []storedSpec {
-	return slices.SortedFunc(maps.Values(s.byHash), func(a, b storedSpec) int { return cmp.Compare(a.at, b.at) })
+	return slices.SortedFunc(maps.Values(s.byHash), func(a, b storedSpec) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.spec.Hash, b.spec.Hash))
+	})
 }
 
 // sortedPolicies are all policies, by their hash.

@@ -101,7 +101,7 @@ func TestWhichSpecsAreKept(t *testing.T) {
 			s.store(a, 3)
 			s.use("a", nil)
 			s.filed(4)
-		}, "a@3"},
+		}, "a@0"},
 		{"until it has it no longer", func(s *specs) {
 			s.store(a, 3)
 			s.use("a", nil)
@@ -120,7 +120,7 @@ func TestWhichSpecsAreKept(t *testing.T) {
 			s.use("a", nil)
 			s.filed(4)
 			s.release("a")
-		}, "a@3"},
+		}, "a@0"},
 		{"not when both have it no longer", func(s *specs) {
 			s.store(a, 3)
 			s.use("a", nil)
@@ -140,12 +140,12 @@ func TestWhichSpecsAreKept(t *testing.T) {
 			s.store(b, 3)
 			s.use("b", s.use("a", nil))
 			s.filed(4)
-		}, "b@3"},
+		}, "b@0"},
 		{"but not by one that nobody knows", func(s *specs) {
 			s.store(a, 3)
 			s.use("b", s.use("a", nil))
 			s.filed(4)
-		}, "a@3"},
+		}, "a@0"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s := newSpecs()
@@ -185,21 +185,21 @@ func TestWhichPartsOfSpecsAreKept(t *testing.T) {
 			s.store(a, 4)
 			s.use("a", nil)
 			s.filed(5)
-		}, "p@0 a@4"},
+		}, "p@0 a@0"},
 		{"and the file stores them again", func(s *specs) {
 			s.storePolicies(policies, 3)
 			s.store(a, 4)
 			s.use("a", nil)
 			s.filed(5)
 			s.storePolicies(policies, 6)
-		}, "p@6 a@4"},
+		}, "p@6 a@0"},
 		{"for as long as one has them", func(s *specs) {
 			s.storePolicies(policies, 3)
 			s.store(a, 4)
 			s.store(b, 5)
 			s.use("b", s.use("a", nil))
 			s.filed(6)
-		}, "p@0 b@5"},
+		}, "p@0 b@0"},
 		{"and no longer, though it was stored more than once", func(s *specs) {
 			s.storePolicies(policies, 3)
 			s.store(a, 4)

@@ -48,7 +48,7 @@ func (w *World) RestoreStream(s events.Stream, facts, names []byte) error {
 	}
 	ref := events.JobRef{Namespace: called.GetNamespace(), Name: called.GetName(), UID: types.UID(s.ID)}
 	if stub := state.GetStub(); stub != nil {
-		w.retired[ref.UID] = retiredFromWire(ref, stub)
+		w.keepRetired(retiredFromWire(ref, stub))
 		return nil
 	}
 	j, err := w.jobFromWire(s, &state, &called)
@@ -171,7 +171,7 @@ func (w *World) jobFromWire(stream events.Stream, s *pb.JobState, names *pb.Stat
 	if s.GetSpec() != nil {
 		spec := events.SpecFromWire(s.GetSpec())
 		if _, known := w.specs.byHash[spec.Hash]; !known {
-			w.specs.store(spec, j.SpecAt)
+			w.specs.restore(spec, j.SpecAt)
 		}
 		use := w.specs.use(spec.Hash, nil)
 		j.useSpec(use, w.specs.byHash[spec.Hash].policies)
@@ -294,7 +294,8 @@ func (w *World) controllerToWire() *pb.WorldState {
 	s := &pb.WorldState{
 		LogId: w.Identity.LogID, Epoch: w.Identity.Epoch, Now: int64(w.Now), Settings: events.SettingsToWire(&w.Settings),
 		Program: w.Program, Rules: w.Rules, Fold: w.Fold, Key: w.Key, Listing: w.Listing, Previous: uint64(w.previous),
-		Newest: map[uint32]uint64{}, Filed: uint64(w.specs.since), RivalFound: w.Rival.Found, RivalQuiet: int64(w.Rival.Quiet),
+		Newest: map[uint32]uint64{}, Filed: uint64(w.specs.since), Restated: uint64(w.restated),
+		RivalFound: w.Rival.Found, RivalQuiet: int64(w.Rival.Quiet), RivalActs: events.RivalActsToWire(w.Rival.acts),
 	}
 	for _, r := range w.pending {
 		s.Pending = append(s.Pending, pb.Resource(r))
@@ -363,6 +364,7 @@ func Restore(streams []StreamAt) (w *World, from events.Sequence, err error) {
 // one that a pod left may have told of it last: where each pod is is found again.
 func (w *World) Recovered() {
 	w.floors = nil
+	w.sortStated()
 	w.specs.keep = false
 	w.specs.pruneAll()
 	clear(w.homes)
@@ -384,7 +386,8 @@ func (w *World) restoreController(b []byte, through events.Sequence) error {
 	w.Identity = events.Identity{LogID: s.GetLogId(), Epoch: s.GetEpoch()}
 	w.Head, w.Now, w.Settings = through, events.Time(s.GetNow()), events.SettingsFromWire(s.GetSettings())
 	w.Program, w.Rules, w.Fold, w.Key, w.Listing = s.GetProgram(), s.GetRules(), s.GetFold(), s.GetKey(), s.GetListing()
-	w.Rival = Rival{Found: s.GetRivalFound(), Quiet: events.Time(s.GetRivalQuiet())}
+	w.Rival = Rival{Found: s.GetRivalFound(), Quiet: events.Time(s.GetRivalQuiet()), acts: events.RivalActsFromWire(s.GetRivalActs())}
+	w.restated = events.Sequence(s.GetRestated())
 	w.previous = events.Sequence(s.GetPrevious())
 	for _, r := range s.GetPending() {
 		w.pending = append(w.pending, events.Resource(r))

@@ -25,12 +25,15 @@ type World struct {
 	// Rewound is the newest record by which all was forgotten that was learnt of the cluster before; 0 when a snapshot is younger.
 	Rewound events.Sequence
 
+	restated events.Sequence            // the first record of the newest file that is known to stand alone; see Restated
 	previous events.Sequence            // the controller stream's newest record
 	pending  []events.Resource          // resources that the open listing still waits for
 	newest   map[events.Resource]uint64 // newest resourceVersion known of each resource
 	specs    specs
 	subjects map[events.Stream]Subject         // all but retired Jobs
 	retired  map[types.UID]*Retired            // apart, because they may be many
+	stating  line[Job]                         // holders of the subjects, for the next file
+	stubs    line[Retired]                     // likewise
 	homes    map[types.UID]events.Stream       // of each pod
 	floors   map[events.Stream]events.Sequence // while recovering: through which record a snapshot has each stream
 
@@ -48,6 +51,8 @@ func NewWorld() *World {
 		retired:  map[types.UID]*Retired{},
 		homes:    map[types.UID]events.Stream{},
 		shares:   shares{},
+		stating:  newLine(func(j *Job) *links[Job] { return &j.stating }),
+		stubs:    newLine(func(r *Retired) *links[Retired] { return &r.place }),
 	}
 }
 
@@ -136,9 +141,11 @@ func (w *World) applyToController(rec *events.Record) {
 	case *events.StoredState:
 		if w.Identity == (events.Identity{}) { // a reader that begins with this file
 			_ = w.restoreController(f.Encoded, rec.Sequence) // DecodeRecord has checked it
-			w.previous = rec.Sequence
+			w.previous, w.Now = rec.Sequence, rec.Time
 		}
 		w.specs.filed(rec.Sequence)
+	case *events.FileRestated:
+		w.restated = f.File
 	case *events.ControllerStopped:
 		w.Listing = true // nothing is decided until another start has listed
 	case *events.ListingStarted:
@@ -192,13 +199,14 @@ func (w *World) applyToSubject(rec *events.Record) {
 	retired := w.Retired(rec.Stream)
 	switch f := rec.Facts.(type) {
 	case *events.StoredState:
-		if s == nil { // a reader that begins with this file, or a retired Job; DecodeRecord has checked the state
+		if s == nil && retired == nil { // a reader that begins with this file; DecodeRecord has checked the state
 			_ = w.RestoreStream(rec.Stream, f.Encoded, rec.Evidence.State)
 		}
-		return // the stream's head is the record that follows: a state is stored only before one
+		w.stated(rec.Stream, rec.Sequence)
+		return
 	case *events.JobGone:
 		if retired != nil {
-			delete(w.retired, retired.Ref.UID)
+			w.dropRetired(retired)
 			return
 		}
 	}
@@ -254,7 +262,9 @@ func opens(k events.Kind) bool {
 
 // open begins to hold a stream. A retired Job has more to say then.
 func (w *World) open(stream events.Stream, at events.Sequence) Subject {
-	delete(w.retired, types.UID(stream.ID))
+	if r := w.Retired(stream); r != nil {
+		w.dropRetired(r)
+	}
 	j := newJob(stream, &w.Settings, w.homes)
 	j.first = at
 	return w.hold(j)
@@ -266,7 +276,11 @@ func (w *World) hold(j *Job) Subject {
 	if j.Stream.Kind == events.StreamNamespace {
 		s = newStrays(j)
 	}
+	if known := w.subjects[j.Stream]; known != nil {
+		w.stating.remove(known.holder())
+	}
 	w.subjects[j.Stream] = s
+	w.stating.toEnd(j)
 	return s
 }
 
@@ -281,6 +295,7 @@ func (w *World) close(s Subject) {
 	if j == nil {
 		return
 	}
+	w.stating.remove(j)
 	for uid := range j.byUID {
 		delete(w.homes, uid)
 	}
@@ -288,7 +303,7 @@ func (w *World) close(s Subject) {
 		w.specs.release(j.Spec.Hash)
 	}
 	if retires {
-		w.retired[j.Ref.UID] = j.retire()
+		w.keepRetired(j.retire())
 	}
 }
 

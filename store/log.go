@@ -59,8 +59,9 @@ type Log interface {
 	Room(bytes int) error
 
 	// NextFile is the first sequence of the file that the next batch goes into. Each file stands alone, so when it
-	// is greater than the sequence of a stream's state record, a spec or the settings, those are stated again. A
-	// backend without files says 1. It changes only in Append: what it says holds for the next batch.
+	// is greater than the sequence of a stream's state record, a spec or the settings, those are stated again. The next
+	// file begins when [Filing] allows it. A backend without files says 1. It changes only in Append: what it says holds
+	// for the next batch.
 	NextFile() events.Sequence
 
 	// Append takes one whole batch, which continues the last one appended, and returns at once. Its records are

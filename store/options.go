@@ -25,7 +25,7 @@ type Options struct {
 	AcceptLoss bool
 
 	// RotateBytes is the size at which a file is sealed and the next one begun; 0 means 256 MiB. A single batch may
-	// make a file larger.
+	// make a file larger, and [Filing] may: a file stands alone and is ten times its states before it is sealed.
 	RotateBytes int64
 
 	// Logger hears of what is not an error to any caller: a snapshot that is ignored, a commit that waits for space.

@@ -73,6 +73,7 @@ func Facts() map[events.Kind]events.Facts {
 		events.KindLogCreated:        Filled(&events.LogCreated{}),
 		events.KindEpochChanged:      Filled(&events.EpochChanged{}),
 		events.KindPruned:            Filled(&events.Pruned{}),
+		events.KindFileRestated:      Filled(&events.FileRestated{}),
 		events.KindControllerStarted: Filled(&events.ControllerStarted{}),
 		events.KindControllerStopped: &events.ControllerStopped{},
 		events.KindLeadershipChanged: Filled(&events.LeadershipChanged{}),

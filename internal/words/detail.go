@@ -86,6 +86,8 @@ func controllerDetail(r *events.Record) string {
 		return epochText(f)
 	case *events.Pruned:
 		return fmt.Sprintf("records before %d are no longer kept", f.First)
+	case *events.FileRestated:
+		return fmt.Sprintf("the file that begins with record %d stands alone from here on: %d more streams are stated in it", f.File, f.Streams)
 	case *events.ControllerStarted:
 		text := fmt.Sprintf("jobledger %s, --manage=%s, rules %d", f.Version, f.Settings.Mode, f.RulesVersion)
 		if f.Settings.Namespace != "" {

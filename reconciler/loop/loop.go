@@ -3,6 +3,7 @@ package loop
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -26,6 +27,7 @@ type Config struct {
 	Patience      time.Duration   // in observe mode, how long another controller may take; observe.DefaultPatience when 0
 	SnapshotEvery events.Sequence // records between snapshots; 100,000 when 0
 	SnapshotStep  int             // streams that one turn encodes for a snapshot; 64 when 0
+	RestateBytes  int             // of states that one turn adds to a new file at most; 64 KiB when 0
 	// Busy reports whether the hands have so many commands of a Job before them that further creates need not be
 	// durable at once: the Job loses nothing when they are so 100 ms later. Nil for never.
 	Busy func(events.Stream) bool
@@ -62,9 +64,11 @@ type Loop struct {
 	forgotten events.Sequence
 	pasts     map[events.Stream]*past // that the inputs of this turn brought along
 	saver     saver
+	restater  restater
 
 	snapshotEvery events.Sequence
 	snapshotBatch int
+	restateBytes  int
 	watcher       *observe.Watcher // nil except in observe mode
 	rival         string           // what this run found of another controller; empty when it found none
 	broken        error            // the log could not be read: nothing more may be appended
@@ -94,7 +98,8 @@ func New(c Config) *Loop {
 		urgency: newUrgency(c.Busy), next: head.Sequence + 1, durable: head.Sequence, heads: map[events.Stream]events.Sequence{},
 		pasts: map[events.Stream]*past{},
 		saver: saver{saved: head.Sequence}, snapshotEvery: cmp.Or(c.SnapshotEvery, 100_000), snapshotBatch: cmp.Or(c.SnapshotStep, 64),
-		wakes: newWakes(), retrying: newRetrying(c.World.Now), pace: newPace(), resuming: map[events.Stream]bool{},
+		restateBytes: cmp.Or(c.RestateBytes, restateBytes),
+		wakes:        newWakes(), retrying: newRetrying(c.World.Now), pace: newPace(), resuming: map[events.Stream]bool{},
 	}
 	if c.Settings.Mode == events.ModeObserve {
 		l.watcher = observe.New(cmp.Or(c.Patience, observe.DefaultPatience))
@@ -105,8 +110,8 @@ func New(c Config) *Loop {
 // World is the state that the loop has folded. The caller may read it between turns.
 func (l *Loop) World() *projector.World { return l.world }
 
-// Recover folds the log from its newest snapshot on. A record of a critical kind that this program does not know ends it:
-// its fold could change a decision.
+// Recover folds the log from its newest snapshot on, or from the newest file that stands alone, whichever is later. A record of a
+// critical kind that this program does not know ends it: its fold could change a decision.
 func Recover(ctx context.Context, log store.Log) (*projector.World, error) {
 	world, from, err := restored(ctx, log)
 	if err != nil {
@@ -128,7 +133,63 @@ func Recover(ctx context.Context, log store.Log) (*projector.World, error) {
 	return world, nil
 }
 
+// restored is the world that a recovery goes on from, and the record that it is as of.
 func restored(ctx context.Context, log store.Log) (*projector.World, events.Sequence, error) {
+	world, from, err := fromSnapshot(ctx, log)
+	if err != nil {
+		return nil, 0, err
+	}
+	file, err := wholeFile(ctx, log, from)
+	if err != nil {
+		return nil, 0, fmt.Errorf("look for the newest file that stands alone: %w", err)
+	}
+	if file > from+1 {
+		return projector.NewWorld(), file - 1, nil
+	}
+	return world, from, nil
+}
+
+// wholeFile is the first record of the newest file that stands alone; 0 when there is none that begins after that record. The
+// controller's records of the newest file say it, or the state with which that file begins: no older file is read.
+func wholeFile(ctx context.Context, log store.Log, after events.Sequence) (events.Sequence, error) {
+	for r, err := range log.ReadStream(ctx, events.Controller, 0, store.Backward) {
+		if errors.Is(err, store.ErrPruned) {
+			return 0, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		if r.Sequence <= after {
+			return 0, nil
+		}
+		switch f := r.Facts.(type) {
+		case *events.FileRestated:
+			return f.File, nil
+		case *events.StoredState:
+			w := projector.NewWorld()
+			w.Apply(&r)
+			_, whole := w.Restated()
+			return kept(ctx, log, whole)
+		}
+	}
+	return 0, nil
+}
+
+// kept is that record, or 0 when the log no longer keeps it.
+func kept(ctx context.Context, log store.Log, at events.Sequence) (events.Sequence, error) {
+	if at == 0 {
+		return 0, nil
+	}
+	for _, err := range log.Read(ctx, at) {
+		if errors.Is(err, store.ErrPruned) {
+			return 0, nil
+		}
+		return at, err
+	}
+	return 0, nil
+}
+
+func fromSnapshot(ctx context.Context, log store.Log) (*projector.World, events.Sequence, error) {
 	snapshot, ok, err := log.LoadSnapshot(ctx)
 	if err != nil {
 		return nil, 0, fmt.Errorf("load the snapshot: %w", err)
@@ -194,6 +255,7 @@ func (l *Loop) Step(now events.Time, step events.ClockStepped) {
 	}
 	l.retrying.shift(step.Step)
 	l.pace.shift(step.Step)
+	l.restater.last = l.restater.last.Add(step.Step)
 	l.commit(b, false)
 }
 
@@ -282,6 +344,7 @@ func (l *Loop) Wake() events.Time {
 	if !l.world.Decides() {
 		due = []events.Time{l.world.RivalOver()}
 	}
+	due = append(due, l.restateDue())
 	for _, at := range due {
 		if wake == 0 || (at != 0 && at < wake) {
 			wake = at

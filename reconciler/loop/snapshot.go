@@ -35,7 +35,7 @@ func (l *Loop) Snapshot() {
 }
 
 func (l *Loop) beginSnapshot() {
-	l.saver = saver{saved: l.saver.saved, todo: l.world.Streams(), active: true, outdated: l.saver.outdated}
+	l.saver = saver{saved: l.saver.saved, todo: l.world.Stating(), active: true, outdated: l.saver.outdated}
 }
 
 // giveUp drops a snapshot that is being made when a new file of the log begins; another begins at once. The controller's state

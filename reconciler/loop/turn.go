@@ -92,6 +92,7 @@ func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 	if l.broken != nil {
 		return 0, l.broken
 	}
+	l.restate(b)
 	if len(b.records) > 0 {
 		l.commit(b, l.urgency.needed(b))
 	}
@@ -304,12 +305,8 @@ func (l *Loop) put(b *batch, d projector.Draft) events.Sequence {
 		l.append(b, controllerDraft(events.KindStateStored, &events.StoredState{Encoded: l.world.ControllerFacts()}))
 	}
 	if l.stateDue(d.Stream) {
-		if facts, names, ok := l.world.StreamState(d.Stream); ok {
-			ref := l.world.RefOf(d.Stream)
-			l.append(b, projector.Draft{
-				Stream: d.Stream, Kind: events.KindStateStored, Facts: &events.StoredState{Encoded: facts},
-				Evidence: events.Evidence{Namespace: ref.Namespace, Name: ref.Name, State: names},
-			})
+		if state, ok := l.stateOf(d.Stream); ok {
+			l.append(b, state)
 		}
 	}
 	return l.append(b, d)

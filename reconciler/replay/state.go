@@ -26,7 +26,7 @@ func (b *turn) state(rec *events.Record) {
 	if !ok || r.partly || r.world.Previous(rec.Stream) == 0 { // a log that begins with this file
 		return
 	}
-	if r.world.Fold != projector.FoldVersion {
+	if !projector.Compares(r.world.Fold) {
 		r.count.OtherStates++
 		return
 	}
@@ -44,7 +44,7 @@ func (b *turn) snapshot() {
 	streams := r.expected[at]
 	delete(r.expected, at)
 	for _, s := range streams {
-		if r.world.Fold != projector.FoldVersion {
+		if !projector.Compares(r.world.Fold) {
 			r.count.OtherStates++
 			continue
 		}

@@ -24,6 +24,7 @@ type Log struct {
 	nextFile   events.Sequence
 	nextIndex  *index.Index    // of the file that the next batch goes into
 	nextBytes  int64           // appended to it
+	filing     store.Filing    // of it
 	cut        events.Sequence // the furthest that a Pruned record says, and that record
 	cutAt      events.Sequence
 	space      sync.Mutex     // guards the two below and what they hold ahead; taken before logReader.mu
@@ -106,6 +107,7 @@ func (l *Log) encode(p *pending, b events.Batch, identity events.Identity) (even
 			l.cut, l.cutAt = max(l.cut, cut.First), r.Sequence
 		}
 		l.nextIndex.AddRecord(r)
+		l.filing.Note(r.Kind, r.Sequence == l.nextFile, len(stored))
 		p.Work.stored = append(p.Work.stored, stored)
 		bytes += int64(len(stored))
 	}
@@ -120,11 +122,14 @@ func (l *Log) turnOver(p *pending) {
 	if l.tailFirst == l.nextFile {
 		size = max(size, l.tailBytes+l.queue.Waiting())
 	}
-	if size >= l.options.RotateBytes {
-		l.nextFile = p.Work.after.Sequence + 1
-		l.nextIndex = index.New(l.nextFile)
-		l.nextBytes = 0
+	if l.filing.Full(size, l.options.RotateBytes) {
+		l.beginFile(p.Work.after.Sequence + 1)
 	}
+}
+
+// beginFile makes the next batch the first of another file.
+func (l *Log) beginFile(first events.Sequence) {
+	l.nextFile, l.nextIndex, l.nextBytes, l.filing = first, index.New(first), 0, store.Filing{}
 }
 
 // Wait is described by store.Log.

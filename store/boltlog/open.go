@@ -315,7 +315,7 @@ func (l *Log) openTail(end head) error {
 	if err := readAhead(f.file); err != nil {
 		return err
 	}
-	x, cut, err := f.check(end.Head)
+	x, said, err := f.check(end.Head)
 	if err != nil {
 		return err
 	}
@@ -347,21 +347,20 @@ func (l *Log) openTail(end head) error {
 			return err
 		}
 	}
-	l.appended, l.nextFile, l.nextIndex, l.cut = end.Sequence, f.first, x, cut
+	l.appended, l.nextFile, l.nextIndex, l.cut, l.filing = end.Sequence, f.first, x, said.cut, said.filing
 	l.indexedTo = end.Sequence
 	l.nextBytes, l.tailFirst, l.tailBytes = l.tail.high.Load(), f.first, l.tail.high.Load()
-	if l.tailBytes >= l.options.RotateBytes && end.Sequence >= f.first {
-		l.nextFile, l.nextBytes = end.Sequence+1, 0
-		l.nextIndex = index.New(l.nextFile)
+	if end.Sequence >= f.first && l.filing.Full(l.tailBytes, l.options.RotateBytes) {
+		l.beginFile(end.Sequence + 1)
 	}
 	return syncDir(l.dir)
 }
 
 // check reads every page, chunk and record label of a file that ends with that head, checks their checksums, and makes its index, which
-// goes on from the one that is stored. cut is the furthest that a Pruned record says.
-func (f *logFile) check(end store.Head) (x *index.Index, cut events.Sequence, err error) {
+// goes on from the one that is stored.
+func (f *logFile) check(end store.Head) (x *index.Index, says fileSays, err error) {
 	if err := f.sealed.checkBuckets(); err != nil {
-		return nil, 0, f.explain(f.first, err)
+		return nil, says, f.explain(f.first, err)
 	}
 	x, from := f.indexed(end.Sequence)
 	err = f.scan(end.Sequence, func(l events.Label, stored []byte) error {
@@ -374,18 +373,25 @@ func (f *logFile) check(end store.Head) (x *index.Index, cut events.Sequence, er
 				return err
 			}
 			if p, ok := r.Facts.(*events.Pruned); ok {
-				cut = max(cut, p.First)
+				says.cut = max(says.cut, p.First)
 			}
 		}
+		says.filing.Note(l.Kind, l.Sequence == f.first, len(stored))
 		if l.Sequence < from {
 			return nil
 		}
 		return indexRecord(x, l, stored)
 	}, nil)
 	if err != nil {
-		return nil, 0, err
+		return nil, says, err
 	}
-	return x, cut, f.checkEnd(end)
+	return x, says, f.checkEnd(end)
+}
+
+// fileSays is what the records of the tail say that the writer goes on from.
+type fileSays struct {
+	cut    events.Sequence // the furthest that a Pruned record says
+	filing store.Filing
 }
 
 // checkEnd checks that the last chunk is the one the head speaks of, and that the file is as long as it says.

@@ -17,6 +17,7 @@ import (
 type Log struct {
 	manual    bool
 	fileBytes int
+	short     bool // see ShortFiles
 
 	index *index.Index
 
@@ -29,7 +30,8 @@ type Log struct {
 	durable   int // batches. Invariant: durable <= len(batches)
 	queue     *commit.Queue[point]
 	fileFirst events.Sequence
-	fileSize  int
+	fileSize  int64
+	filing    store.Filing
 	offsets   map[string]events.Sequence
 	based     map[string]events.Sequence // offsets that are durable without a batch of this log
 	snapshots []store.Snapshot
@@ -60,6 +62,23 @@ func Limit(bytes int) Option { return func(l *Log) { l.limit = bytes } }
 
 // FileBytes makes NextFile move on as a log on disk with files of about that many bytes would.
 func FileBytes(bytes int) Option { return func(l *Log) { l.fileBytes = bytes } }
+
+// ShortFiles is FileBytes for tests that need many files: a file is ended once it stands alone, though it is not ten times its states.
+func ShortFiles(bytes int) Option {
+	return func(l *Log) { l.fileBytes, l.short = bytes, true }
+}
+
+// fileFull reports whether another file begins behind what was appended.
+func (l *Log) fileFull() bool {
+	switch limit := int64(l.fileBytes); {
+	case limit == 0:
+		return false
+	case l.short:
+		return !l.filing.Open() && l.fileSize >= limit
+	default:
+		return l.filing.Full(l.fileSize, limit)
+	}
+}
 
 // New returns an empty log of that identity.
 func New(identity events.Identity, options ...Option) *Log {
@@ -165,6 +184,7 @@ func (l *Log) add(entry *batch, b events.Batch) error {
 			return fmt.Errorf("append record %d: its previous pointer says %d, the stream's last is %d", r.Sequence, r.Previous, last)
 		}
 		l.index.AddRecord(r)
+		l.filing.Note(r.Kind, r.Sequence == l.fileFirst, len(bytes))
 		stored, size = append(stored, bytes), size+len(bytes)
 	}
 	head.Sequence, head.Time = b.Last(), b.Records[0].Time
@@ -174,8 +194,8 @@ func (l *Log) add(entry *batch, b events.Batch) error {
 	l.records = append(l.records, stored...)
 	l.batches = append(l.batches, entry)
 	l.bytes += size
-	if l.fileSize += size; l.fileBytes > 0 && l.fileSize >= l.fileBytes {
-		l.fileFirst, l.fileSize = b.Last()+1, 0
+	if l.fileSize += int64(size); l.fileFull() {
+		l.fileFirst, l.fileSize, l.filing = b.Last()+1, 0, store.Filing{}
 	}
 	return nil
 }
@@ -232,7 +252,7 @@ func (l *Log) Crash(keep int) *Log {
 	c := New(l.identity)
 	maps.Copy(c.based, l.based)
 	maps.Copy(c.offsets, l.based)
-	c.manual, c.limit, c.fileBytes = l.manual, l.limit, l.fileBytes
+	c.manual, c.limit, c.fileBytes, c.short = l.manual, l.limit, l.fileBytes, l.short
 	if keep > 0 {
 		c.identity = l.batches[keep-1].Work.identity
 	} else {
@@ -252,12 +272,14 @@ func (l *Log) Crash(keep int) *Log {
 	c.records = slices.Clone(l.records[:c.head(keep).Sequence])
 	for i, stored := range c.records {
 		c.bytes += len(stored)
-		if c.fileSize += len(stored); c.fileBytes > 0 && c.fileSize >= c.fileBytes && c.endsBatch(events.Sequence(i+1)) {
-			c.fileFirst, c.fileSize = events.Sequence(i+2), 0
-		}
 		header, err := events.DecodeHeader(stored)
 		if err != nil {
 			panic(fmt.Sprintf("memlog: decode record %d that was just encoded: %v", i+1, err))
+		}
+		c.filing.Note(header.Kind, header.Sequence == c.fileFirst, len(stored))
+		c.fileSize += int64(len(stored))
+		if c.fileFull() && c.endsBatch(events.Sequence(i+1)) {
+			c.fileFirst, c.fileSize, c.filing = events.Sequence(i+2), 0, store.Filing{}
 		}
 		c.index.Add(&header, nameIn(&header, stored))
 	}

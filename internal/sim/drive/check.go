@@ -31,6 +31,9 @@ func (d *Driver) CheckLog() error {
 	if err != nil {
 		return err
 	}
+	if err := checkFiles(d.log); err != nil {
+		return err
+	}
 	if err := d.checkTail(); err != nil {
 		return err
 	}

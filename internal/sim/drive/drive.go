@@ -125,7 +125,7 @@ func (d *Driver) newLog() {
 	d.lives++
 	options := []memlog.Option{memlog.Manual()}
 	if d.cfg.Files > 0 {
-		options = append(options, memlog.FileBytes(d.cfg.Files))
+		options = append(options, memlog.ShortFiles(d.cfg.Files))
 	}
 	d.log = memlog.New(events.Identity{LogID: fmt.Sprintf("%016x%016x", d.cfg.World.Seed, d.lives), Epoch: 1}, options...)
 }

@@ -110,7 +110,7 @@ func TestSeedsInSmallFiles(t *testing.T) {
 	for seed := range uint64(seeds(t, 50)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
-			cfg.Files, cfg.Snapshot = 8<<10, 20
+			cfg.Files, cfg.Snapshot = int(1+seed%2)*(4<<10), 20
 			run(t, cfg)
 		})
 	}

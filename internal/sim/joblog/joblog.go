@@ -22,6 +22,7 @@ type Config struct {
 	Running  int // Jobs at a time
 	Finished int // Jobs that are finished and not deleted
 	Waiting  int // Jobs that run one pod for longer than the log and have a deadline behind its end
+	Restate  int // bytes of states that a turn adds to a new file; the loop's default when 0
 	Single   int // of 1,000 Jobs so many run one pod, which fails for good in each tenth of them; 0 for the usual shapes
 }
 
@@ -39,7 +40,7 @@ func Write(log store.Log, cfg Config) (*loop.Loop, error) {
 	}
 	c.loop = loop.New(loop.Config{
 		Log: log, World: projector.NewWorld(), Settings: events.DefaultSettings(), Program: "v0.0.0-bench", ZoneData: "2026a",
-		Salt: c.salt,
+		Salt: c.salt, RestateBytes: cfg.Restate,
 	})
 	if err := c.loop.Start(c.now); err != nil {
 		return nil, err

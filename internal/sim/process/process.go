@@ -73,7 +73,7 @@ func Start(cfg Config, now events.Time) (*Process, error) {
 	salts := world.Rand(cfg.Seed, 2)
 	p.Loop = loop.New(loop.Config{
 		Log: p.Tail, World: recovered, Settings: cfg.Settings, Program: cfg.Program, Key: cfg.Key.ID(),
-		SnapshotEvery: events.Sequence(cfg.Snapshot), SnapshotStep: 1,
+		SnapshotEvery: events.Sequence(cfg.Snapshot), SnapshotStep: 1, RestateBytes: 2 << 10,
 		Salt: func() (s events.Salt) {
 			for i := range s {
 				s[i] = byte(salts.Uint32())

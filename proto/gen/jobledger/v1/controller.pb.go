@@ -692,6 +692,72 @@ func (x *Pruned) GetFirst() uint64 {
 	return 0
 }
 
+// FileRestated says that a file stands alone: through this record it holds the state of every stream that was known when it began. A
+// reader that begins with the file needs no file before it.
+type FileRestated struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// file is the sequence with which the file begins.
+	File uint64 `protobuf:"varint,1,opt,name=file,proto3" json:"file,omitempty"`
+	// streams is how many the process that wrote this record has stated for this purpose alone. A stream that had a record of its own in
+	// the file was stated before that record, and is not counted.
+	Streams uint64 `protobuf:"varint,2,opt,name=streams,proto3" json:"streams,omitempty"`
+	// bytes is about how many bytes of the file the states of these streams take.
+	Bytes         uint64 `protobuf:"varint,3,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FileRestated) Reset() {
+	*x = FileRestated{}
+	mi := &file_jobledger_v1_controller_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FileRestated) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FileRestated) ProtoMessage() {}
+
+func (x *FileRestated) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_controller_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FileRestated.ProtoReflect.Descriptor instead.
+func (*FileRestated) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *FileRestated) GetFile() uint64 {
+	if x != nil {
+		return x.File
+	}
+	return 0
+}
+
+func (x *FileRestated) GetStreams() uint64 {
+	if x != nil {
+		return x.Streams
+	}
+	return 0
+}
+
+func (x *FileRestated) GetBytes() uint64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
 // ControllerStarted is written by every process that opens the log to work.
 type ControllerStarted struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -717,7 +783,7 @@ type ControllerStarted struct {
 
 func (x *ControllerStarted) Reset() {
 	*x = ControllerStarted{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[6]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -729,7 +795,7 @@ func (x *ControllerStarted) String() string {
 func (*ControllerStarted) ProtoMessage() {}
 
 func (x *ControllerStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[6]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -742,7 +808,7 @@ func (x *ControllerStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ControllerStarted.ProtoReflect.Descriptor instead.
 func (*ControllerStarted) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{6}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ControllerStarted) GetVersion() string {
@@ -818,7 +884,7 @@ type ReaderVersion struct {
 
 func (x *ReaderVersion) Reset() {
 	*x = ReaderVersion{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[7]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -830,7 +896,7 @@ func (x *ReaderVersion) String() string {
 func (*ReaderVersion) ProtoMessage() {}
 
 func (x *ReaderVersion) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[7]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -843,7 +909,7 @@ func (x *ReaderVersion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReaderVersion.ProtoReflect.Descriptor instead.
 func (*ReaderVersion) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{7}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ReaderVersion) GetFormat() uint32 {
@@ -906,7 +972,7 @@ type Settings struct {
 
 func (x *Settings) Reset() {
 	*x = Settings{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[8]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -918,7 +984,7 @@ func (x *Settings) String() string {
 func (*Settings) ProtoMessage() {}
 
 func (x *Settings) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[8]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -931,7 +997,7 @@ func (x *Settings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Settings.ProtoReflect.Descriptor instead.
 func (*Settings) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{8}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Settings) GetMode() Mode {
@@ -1042,7 +1108,7 @@ type ControllerStopped struct {
 
 func (x *ControllerStopped) Reset() {
 	*x = ControllerStopped{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[9]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1054,7 +1120,7 @@ func (x *ControllerStopped) String() string {
 func (*ControllerStopped) ProtoMessage() {}
 
 func (x *ControllerStopped) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[9]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1067,7 +1133,7 @@ func (x *ControllerStopped) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ControllerStopped.ProtoReflect.Descriptor instead.
 func (*ControllerStopped) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{9}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{10}
 }
 
 // LeadershipChanged says that the Lease was won or lost.
@@ -1081,7 +1147,7 @@ type LeadershipChanged struct {
 
 func (x *LeadershipChanged) Reset() {
 	*x = LeadershipChanged{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[10]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1093,7 +1159,7 @@ func (x *LeadershipChanged) String() string {
 func (*LeadershipChanged) ProtoMessage() {}
 
 func (x *LeadershipChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[10]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1106,7 +1172,7 @@ func (x *LeadershipChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeadershipChanged.ProtoReflect.Descriptor instead.
 func (*LeadershipChanged) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{10}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *LeadershipChanged) GetLeading() bool {
@@ -1134,7 +1200,7 @@ type ClockStepped struct {
 
 func (x *ClockStepped) Reset() {
 	*x = ClockStepped{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[11]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1146,7 +1212,7 @@ func (x *ClockStepped) String() string {
 func (*ClockStepped) ProtoMessage() {}
 
 func (x *ClockStepped) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[11]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1159,7 +1225,7 @@ func (x *ClockStepped) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClockStepped.ProtoReflect.Descriptor instead.
 func (*ClockStepped) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{11}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ClockStepped) GetStep() int64 {
@@ -1185,7 +1251,7 @@ type ListingStarted struct {
 
 func (x *ListingStarted) Reset() {
 	*x = ListingStarted{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[12]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1197,7 +1263,7 @@ func (x *ListingStarted) String() string {
 func (*ListingStarted) ProtoMessage() {}
 
 func (x *ListingStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[12]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1210,7 +1276,7 @@ func (x *ListingStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListingStarted.ProtoReflect.Descriptor instead.
 func (*ListingStarted) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{12}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ListingStarted) GetReason() ListingReason {
@@ -1253,7 +1319,7 @@ type Synced struct {
 
 func (x *Synced) Reset() {
 	*x = Synced{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[13]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1265,7 +1331,7 @@ func (x *Synced) String() string {
 func (*Synced) ProtoMessage() {}
 
 func (x *Synced) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[13]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1278,7 +1344,7 @@ func (x *Synced) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Synced.ProtoReflect.Descriptor instead.
 func (*Synced) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{13}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Synced) GetResources() []Resource {
@@ -1306,7 +1372,7 @@ type RivalFound struct {
 
 func (x *RivalFound) Reset() {
 	*x = RivalFound{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[14]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1318,7 +1384,7 @@ func (x *RivalFound) String() string {
 func (*RivalFound) ProtoMessage() {}
 
 func (x *RivalFound) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[14]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1331,7 +1397,7 @@ func (x *RivalFound) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RivalFound.ProtoReflect.Descriptor instead.
 func (*RivalFound) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{14}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *RivalFound) GetActs() []*RivalAct {
@@ -1356,7 +1422,7 @@ type RivalAct struct {
 
 func (x *RivalAct) Reset() {
 	*x = RivalAct{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[15]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1368,7 +1434,7 @@ func (x *RivalAct) String() string {
 func (*RivalAct) ProtoMessage() {}
 
 func (x *RivalAct) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[15]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1381,7 +1447,7 @@ func (x *RivalAct) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RivalAct.ProtoReflect.Descriptor instead.
 func (*RivalAct) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{15}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *RivalAct) GetJob() []byte {
@@ -1414,7 +1480,7 @@ type RivalGone struct {
 
 func (x *RivalGone) Reset() {
 	*x = RivalGone{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[16]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1426,7 +1492,7 @@ func (x *RivalGone) String() string {
 func (*RivalGone) ProtoMessage() {}
 
 func (x *RivalGone) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[16]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1439,7 +1505,7 @@ func (x *RivalGone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RivalGone.ProtoReflect.Descriptor instead.
 func (*RivalGone) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{16}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{17}
 }
 
 var File_jobledger_v1_controller_proto protoreflect.FileDescriptor
@@ -1473,7 +1539,11 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	"\x05found\x18\x03 \x01(\x04R\x05found\x12\x16\n" +
 	"\x06object\x18\x04 \x01(\fR\x06object\"\x1e\n" +
 	"\x06Pruned\x12\x14\n" +
-	"\x05first\x18\x01 \x01(\x04R\x05first\"\xaa\x02\n" +
+	"\x05first\x18\x01 \x01(\x04R\x05first\"R\n" +
+	"\fFileRestated\x12\x12\n" +
+	"\x04file\x18\x01 \x01(\x04R\x04file\x12\x18\n" +
+	"\astreams\x18\x02 \x01(\x04R\astreams\x12\x14\n" +
+	"\x05bytes\x18\x03 \x01(\x04R\x05bytes\"\xaa\x02\n" +
 	"\x11ControllerStarted\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12#\n" +
 	"\rrules_version\x18\x02 \x01(\rR\frulesVersion\x122\n" +
@@ -1568,7 +1638,7 @@ func file_jobledger_v1_controller_proto_rawDescGZIP() []byte {
 }
 
 var file_jobledger_v1_controller_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_jobledger_v1_controller_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_jobledger_v1_controller_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_jobledger_v1_controller_proto_goTypes = []any{
 	(Witness)(0),              // 0: jobledger.v1.Witness
 	(EpochReason)(0),          // 1: jobledger.v1.EpochReason
@@ -1581,17 +1651,18 @@ var file_jobledger_v1_controller_proto_goTypes = []any{
 	(*Loss)(nil),              // 8: jobledger.v1.Loss
 	(*Rewind)(nil),            // 9: jobledger.v1.Rewind
 	(*Pruned)(nil),            // 10: jobledger.v1.Pruned
-	(*ControllerStarted)(nil), // 11: jobledger.v1.ControllerStarted
-	(*ReaderVersion)(nil),     // 12: jobledger.v1.ReaderVersion
-	(*Settings)(nil),          // 13: jobledger.v1.Settings
-	(*ControllerStopped)(nil), // 14: jobledger.v1.ControllerStopped
-	(*LeadershipChanged)(nil), // 15: jobledger.v1.LeadershipChanged
-	(*ClockStepped)(nil),      // 16: jobledger.v1.ClockStepped
-	(*ListingStarted)(nil),    // 17: jobledger.v1.ListingStarted
-	(*Synced)(nil),            // 18: jobledger.v1.Synced
-	(*RivalFound)(nil),        // 19: jobledger.v1.RivalFound
-	(*RivalAct)(nil),          // 20: jobledger.v1.RivalAct
-	(*RivalGone)(nil),         // 21: jobledger.v1.RivalGone
+	(*FileRestated)(nil),      // 11: jobledger.v1.FileRestated
+	(*ControllerStarted)(nil), // 12: jobledger.v1.ControllerStarted
+	(*ReaderVersion)(nil),     // 13: jobledger.v1.ReaderVersion
+	(*Settings)(nil),          // 14: jobledger.v1.Settings
+	(*ControllerStopped)(nil), // 15: jobledger.v1.ControllerStopped
+	(*LeadershipChanged)(nil), // 16: jobledger.v1.LeadershipChanged
+	(*ClockStepped)(nil),      // 17: jobledger.v1.ClockStepped
+	(*ListingStarted)(nil),    // 18: jobledger.v1.ListingStarted
+	(*Synced)(nil),            // 19: jobledger.v1.Synced
+	(*RivalFound)(nil),        // 20: jobledger.v1.RivalFound
+	(*RivalAct)(nil),          // 21: jobledger.v1.RivalAct
+	(*RivalGone)(nil),         // 22: jobledger.v1.RivalGone
 }
 var file_jobledger_v1_controller_proto_depIdxs = []int32{
 	1,  // 0: jobledger.v1.EpochChanged.reason:type_name -> jobledger.v1.EpochReason
@@ -1600,13 +1671,13 @@ var file_jobledger_v1_controller_proto_depIdxs = []int32{
 	8,  // 3: jobledger.v1.LossFound.loss:type_name -> jobledger.v1.Loss
 	0,  // 4: jobledger.v1.Loss.witness:type_name -> jobledger.v1.Witness
 	4,  // 5: jobledger.v1.Rewind.resource:type_name -> jobledger.v1.Resource
-	13, // 6: jobledger.v1.ControllerStarted.settings:type_name -> jobledger.v1.Settings
-	12, // 7: jobledger.v1.ControllerStarted.least:type_name -> jobledger.v1.ReaderVersion
+	14, // 6: jobledger.v1.ControllerStarted.settings:type_name -> jobledger.v1.Settings
+	13, // 7: jobledger.v1.ControllerStarted.least:type_name -> jobledger.v1.ReaderVersion
 	2,  // 8: jobledger.v1.Settings.mode:type_name -> jobledger.v1.Mode
 	3,  // 9: jobledger.v1.ListingStarted.reason:type_name -> jobledger.v1.ListingReason
 	4,  // 10: jobledger.v1.ListingStarted.resources:type_name -> jobledger.v1.Resource
 	4,  // 11: jobledger.v1.Synced.resources:type_name -> jobledger.v1.Resource
-	20, // 12: jobledger.v1.RivalFound.acts:type_name -> jobledger.v1.RivalAct
+	21, // 12: jobledger.v1.RivalFound.acts:type_name -> jobledger.v1.RivalAct
 	13, // [13:13] is the sub-list for method output_type
 	13, // [13:13] is the sub-list for method input_type
 	13, // [13:13] is the sub-list for extension type_name
@@ -1625,7 +1696,7 @@ func file_jobledger_v1_controller_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_jobledger_v1_controller_proto_rawDesc), len(file_jobledger_v1_controller_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   17,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

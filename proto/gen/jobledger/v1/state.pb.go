@@ -1301,7 +1301,11 @@ type WorldState struct {
 	// shares are what namespaces have written into the log lately.
 	Shares []*ShareState `protobuf:"bytes,19,rep,name=shares,proto3" json:"shares,omitempty"`
 	// fold is the version of the fold of the program that works, or worked last.
-	Fold          uint32 `protobuf:"varint,20,opt,name=fold,proto3" json:"fold,omitempty"`
+	Fold uint32 `protobuf:"varint,20,opt,name=fold,proto3" json:"fold,omitempty"`
+	// restated is the first record of the newest file of which a record says that it stands alone.
+	Restated uint64 `protobuf:"varint,21,opt,name=restated,proto3" json:"restated,omitempty"`
+	// rival_acts are those of another controller that do not prove yet that there is one.
+	RivalActs     []*RivalAct `protobuf:"bytes,22,rep,name=rival_acts,json=rivalActs,proto3" json:"rival_acts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1467,6 +1471,20 @@ func (x *WorldState) GetFold() uint32 {
 		return x.Fold
 	}
 	return 0
+}
+
+func (x *WorldState) GetRestated() uint64 {
+	if x != nil {
+		return x.Restated
+	}
+	return 0
+}
+
+func (x *WorldState) GetRivalActs() []*RivalAct {
+	if x != nil {
+		return x.RivalActs
+	}
+	return nil
 }
 
 // ShareState is what a namespace has written into the log and not worked off, as of a time.
@@ -1822,7 +1840,7 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\tpod_group\x18\x06 \x01(\tR\bpodGroup\"2\n" +
 	"\bPodNames\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
-	"\x04node\x18\x02 \x01(\tR\x04node\"\xe3\x05\n" +
+	"\x04node\x18\x02 \x01(\tR\x04node\"\xb6\x06\n" +
 	"\n" +
 	"WorldState\x12\x15\n" +
 	"\x06log_id\x18\x01 \x01(\tR\x05logId\x12\x14\n" +
@@ -1846,7 +1864,10 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\bpolicies\x18\x11 \x03(\v2\x1b.jobledger.v1.PoliciesStateR\bpolicies\x12\x10\n" +
 	"\x03key\x18\x12 \x01(\tR\x03key\x120\n" +
 	"\x06shares\x18\x13 \x03(\v2\x18.jobledger.v1.ShareStateR\x06shares\x12\x12\n" +
-	"\x04fold\x18\x14 \x01(\rR\x04fold\x1a9\n" +
+	"\x04fold\x18\x14 \x01(\rR\x04fold\x12\x1a\n" +
+	"\brestated\x18\x15 \x01(\x04R\brestated\x125\n" +
+	"\n" +
+	"rival_acts\x18\x16 \x03(\v2\x16.jobledger.v1.RivalActR\trivalActs\x1a9\n" +
 	"\vNewestEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\rR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x04R\x05value:\x028\x01\"P\n" +
@@ -1905,7 +1926,8 @@ var file_jobledger_v1_state_proto_goTypes = []any{
 	(RefusalClass)(0),     // 23: jobledger.v1.RefusalClass
 	(*Settings)(nil),      // 24: jobledger.v1.Settings
 	(Resource)(0),         // 25: jobledger.v1.Resource
-	(*JobPolicies)(nil),   // 26: jobledger.v1.JobPolicies
+	(*RivalAct)(nil),      // 26: jobledger.v1.RivalAct
+	(*JobPolicies)(nil),   // 27: jobledger.v1.JobPolicies
 }
 var file_jobledger_v1_state_proto_depIdxs = []int32{
 	17, // 0: jobledger.v1.JobState.spec:type_name -> jobledger.v1.JobSpec
@@ -1941,13 +1963,14 @@ var file_jobledger_v1_state_proto_depIdxs = []int32{
 	14, // 30: jobledger.v1.WorldState.templates:type_name -> jobledger.v1.TemplateState
 	15, // 31: jobledger.v1.WorldState.policies:type_name -> jobledger.v1.PoliciesState
 	12, // 32: jobledger.v1.WorldState.shares:type_name -> jobledger.v1.ShareState
-	17, // 33: jobledger.v1.SpecState.spec:type_name -> jobledger.v1.JobSpec
-	26, // 34: jobledger.v1.PoliciesState.policies:type_name -> jobledger.v1.JobPolicies
-	35, // [35:35] is the sub-list for method output_type
-	35, // [35:35] is the sub-list for method input_type
-	35, // [35:35] is the sub-list for extension type_name
-	35, // [35:35] is the sub-list for extension extendee
-	0,  // [0:35] is the sub-list for field type_name
+	26, // 33: jobledger.v1.WorldState.rival_acts:type_name -> jobledger.v1.RivalAct
+	17, // 34: jobledger.v1.SpecState.spec:type_name -> jobledger.v1.JobSpec
+	27, // 35: jobledger.v1.PoliciesState.policies:type_name -> jobledger.v1.JobPolicies
+	36, // [36:36] is the sub-list for method output_type
+	36, // [36:36] is the sub-list for method input_type
+	36, // [36:36] is the sub-list for extension type_name
+	36, // [36:36] is the sub-list for extension extendee
+	0,  // [0:36] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_state_proto_init() }

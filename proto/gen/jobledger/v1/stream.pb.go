@@ -62,6 +62,7 @@ type PublishedRecord struct {
 	//	*PublishedRecord_LogCreated
 	//	*PublishedRecord_EpochChanged
 	//	*PublishedRecord_Pruned
+	//	*PublishedRecord_FileRestated
 	//	*PublishedRecord_ControllerStarted
 	//	*PublishedRecord_ControllerStopped
 	//	*PublishedRecord_LeadershipChanged
@@ -243,6 +244,15 @@ func (x *PublishedRecord) GetPruned() *Pruned {
 	if x != nil {
 		if x, ok := x.Facts.(*PublishedRecord_Pruned); ok {
 			return x.Pruned
+		}
+	}
+	return nil
+}
+
+func (x *PublishedRecord) GetFileRestated() *FileRestated {
+	if x != nil {
+		if x, ok := x.Facts.(*PublishedRecord_FileRestated); ok {
+			return x.FileRestated
 		}
 	}
 	return nil
@@ -498,6 +508,10 @@ type PublishedRecord_Pruned struct {
 	Pruned *Pruned `protobuf:"bytes,103,opt,name=pruned,proto3,oneof"`
 }
 
+type PublishedRecord_FileRestated struct {
+	FileRestated *FileRestated `protobuf:"bytes,104,opt,name=file_restated,json=fileRestated,proto3,oneof"`
+}
+
 type PublishedRecord_ControllerStarted struct {
 	ControllerStarted *ControllerStarted `protobuf:"bytes,110,opt,name=controller_started,json=controllerStarted,proto3,oneof"`
 }
@@ -608,6 +622,8 @@ func (*PublishedRecord_EpochChanged) isPublishedRecord_Facts() {}
 
 func (*PublishedRecord_Pruned) isPublishedRecord_Facts() {}
 
+func (*PublishedRecord_FileRestated) isPublishedRecord_Facts() {}
+
 func (*PublishedRecord_ControllerStarted) isPublishedRecord_Facts() {}
 
 func (*PublishedRecord_ControllerStopped) isPublishedRecord_Facts() {}
@@ -664,7 +680,7 @@ var File_jobledger_v1_stream_proto protoreflect.FileDescriptor
 
 const file_jobledger_v1_stream_proto_rawDesc = "" +
 	"\n" +
-	"\x19jobledger/v1/stream.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/record.proto\x1a\x18jobledger/v1/state.proto\"\x82\x12\n" +
+	"\x19jobledger/v1/stream.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/record.proto\x1a\x18jobledger/v1/state.proto\"\xc5\x12\n" +
 	"\x0fPublishedRecord\x12,\n" +
 	"\x06header\x18\x01 \x01(\v2\x14.jobledger.v1.HeaderR\x06header\x122\n" +
 	"\bevidence\x18\x02 \x01(\v2\x16.jobledger.v1.EvidenceR\bevidence\x12\x1c\n" +
@@ -684,7 +700,8 @@ const file_jobledger_v1_stream_proto_rawDesc = "" +
 	"\vlog_created\x18e \x01(\v2\x18.jobledger.v1.LogCreatedH\x00R\n" +
 	"logCreated\x12A\n" +
 	"\repoch_changed\x18f \x01(\v2\x1a.jobledger.v1.EpochChangedH\x00R\fepochChanged\x12.\n" +
-	"\x06pruned\x18g \x01(\v2\x14.jobledger.v1.PrunedH\x00R\x06pruned\x12P\n" +
+	"\x06pruned\x18g \x01(\v2\x14.jobledger.v1.PrunedH\x00R\x06pruned\x12A\n" +
+	"\rfile_restated\x18h \x01(\v2\x1a.jobledger.v1.FileRestatedH\x00R\ffileRestated\x12P\n" +
 	"\x12controller_started\x18n \x01(\v2\x1f.jobledger.v1.ControllerStartedH\x00R\x11controllerStarted\x12P\n" +
 	"\x12controller_stopped\x18o \x01(\v2\x1f.jobledger.v1.ControllerStoppedH\x00R\x11controllerStopped\x12P\n" +
 	"\x12leadership_changed\x18p \x01(\v2\x1f.jobledger.v1.LeadershipChangedH\x00R\x11leadershipChanged\x12A\n" +
@@ -745,29 +762,30 @@ var file_jobledger_v1_stream_proto_goTypes = []any{
 	(*LogCreated)(nil),        // 3: jobledger.v1.LogCreated
 	(*EpochChanged)(nil),      // 4: jobledger.v1.EpochChanged
 	(*Pruned)(nil),            // 5: jobledger.v1.Pruned
-	(*ControllerStarted)(nil), // 6: jobledger.v1.ControllerStarted
-	(*ControllerStopped)(nil), // 7: jobledger.v1.ControllerStopped
-	(*LeadershipChanged)(nil), // 8: jobledger.v1.LeadershipChanged
-	(*ClockStepped)(nil),      // 9: jobledger.v1.ClockStepped
-	(*ListingStarted)(nil),    // 10: jobledger.v1.ListingStarted
-	(*Synced)(nil),            // 11: jobledger.v1.Synced
-	(*RivalFound)(nil),        // 12: jobledger.v1.RivalFound
-	(*RivalGone)(nil),         // 13: jobledger.v1.RivalGone
-	(*LossFound)(nil),         // 14: jobledger.v1.LossFound
-	(*JobSeen)(nil),           // 15: jobledger.v1.JobSeen
-	(*JobGone)(nil),           // 16: jobledger.v1.JobGone
-	(*PodSeen)(nil),           // 17: jobledger.v1.PodSeen
-	(*PodGone)(nil),           // 18: jobledger.v1.PodGone
-	(*GroupSeen)(nil),         // 19: jobledger.v1.GroupSeen
-	(*JobSpec)(nil),           // 20: jobledger.v1.JobSpec
-	(*JobState)(nil),          // 21: jobledger.v1.JobState
-	(*JobResumed)(nil),        // 22: jobledger.v1.JobResumed
-	(*TimerFired)(nil),        // 23: jobledger.v1.TimerFired
-	(*JobRetired)(nil),        // 24: jobledger.v1.JobRetired
-	(*JobTemplate)(nil),       // 25: jobledger.v1.JobTemplate
-	(*JobPolicies)(nil),       // 26: jobledger.v1.JobPolicies
-	(*Decision)(nil),          // 27: jobledger.v1.Decision
-	(*CommandEnded)(nil),      // 28: jobledger.v1.CommandEnded
+	(*FileRestated)(nil),      // 6: jobledger.v1.FileRestated
+	(*ControllerStarted)(nil), // 7: jobledger.v1.ControllerStarted
+	(*ControllerStopped)(nil), // 8: jobledger.v1.ControllerStopped
+	(*LeadershipChanged)(nil), // 9: jobledger.v1.LeadershipChanged
+	(*ClockStepped)(nil),      // 10: jobledger.v1.ClockStepped
+	(*ListingStarted)(nil),    // 11: jobledger.v1.ListingStarted
+	(*Synced)(nil),            // 12: jobledger.v1.Synced
+	(*RivalFound)(nil),        // 13: jobledger.v1.RivalFound
+	(*RivalGone)(nil),         // 14: jobledger.v1.RivalGone
+	(*LossFound)(nil),         // 15: jobledger.v1.LossFound
+	(*JobSeen)(nil),           // 16: jobledger.v1.JobSeen
+	(*JobGone)(nil),           // 17: jobledger.v1.JobGone
+	(*PodSeen)(nil),           // 18: jobledger.v1.PodSeen
+	(*PodGone)(nil),           // 19: jobledger.v1.PodGone
+	(*GroupSeen)(nil),         // 20: jobledger.v1.GroupSeen
+	(*JobSpec)(nil),           // 21: jobledger.v1.JobSpec
+	(*JobState)(nil),          // 22: jobledger.v1.JobState
+	(*JobResumed)(nil),        // 23: jobledger.v1.JobResumed
+	(*TimerFired)(nil),        // 24: jobledger.v1.TimerFired
+	(*JobRetired)(nil),        // 25: jobledger.v1.JobRetired
+	(*JobTemplate)(nil),       // 26: jobledger.v1.JobTemplate
+	(*JobPolicies)(nil),       // 27: jobledger.v1.JobPolicies
+	(*Decision)(nil),          // 28: jobledger.v1.Decision
+	(*CommandEnded)(nil),      // 29: jobledger.v1.CommandEnded
 }
 var file_jobledger_v1_stream_proto_depIdxs = []int32{
 	1,  // 0: jobledger.v1.PublishedRecord.header:type_name -> jobledger.v1.Header
@@ -775,37 +793,38 @@ var file_jobledger_v1_stream_proto_depIdxs = []int32{
 	3,  // 2: jobledger.v1.PublishedRecord.log_created:type_name -> jobledger.v1.LogCreated
 	4,  // 3: jobledger.v1.PublishedRecord.epoch_changed:type_name -> jobledger.v1.EpochChanged
 	5,  // 4: jobledger.v1.PublishedRecord.pruned:type_name -> jobledger.v1.Pruned
-	6,  // 5: jobledger.v1.PublishedRecord.controller_started:type_name -> jobledger.v1.ControllerStarted
-	7,  // 6: jobledger.v1.PublishedRecord.controller_stopped:type_name -> jobledger.v1.ControllerStopped
-	8,  // 7: jobledger.v1.PublishedRecord.leadership_changed:type_name -> jobledger.v1.LeadershipChanged
-	9,  // 8: jobledger.v1.PublishedRecord.clock_stepped:type_name -> jobledger.v1.ClockStepped
-	10, // 9: jobledger.v1.PublishedRecord.listing_started:type_name -> jobledger.v1.ListingStarted
-	11, // 10: jobledger.v1.PublishedRecord.synced:type_name -> jobledger.v1.Synced
-	12, // 11: jobledger.v1.PublishedRecord.rival_found:type_name -> jobledger.v1.RivalFound
-	13, // 12: jobledger.v1.PublishedRecord.rival_gone:type_name -> jobledger.v1.RivalGone
-	14, // 13: jobledger.v1.PublishedRecord.loss_found:type_name -> jobledger.v1.LossFound
-	15, // 14: jobledger.v1.PublishedRecord.job_added:type_name -> jobledger.v1.JobSeen
-	15, // 15: jobledger.v1.PublishedRecord.job_changed:type_name -> jobledger.v1.JobSeen
-	16, // 16: jobledger.v1.PublishedRecord.job_deleted:type_name -> jobledger.v1.JobGone
-	17, // 17: jobledger.v1.PublishedRecord.pod_added:type_name -> jobledger.v1.PodSeen
-	17, // 18: jobledger.v1.PublishedRecord.pod_changed:type_name -> jobledger.v1.PodSeen
-	18, // 19: jobledger.v1.PublishedRecord.pod_deleted:type_name -> jobledger.v1.PodGone
-	19, // 20: jobledger.v1.PublishedRecord.group_seen:type_name -> jobledger.v1.GroupSeen
-	20, // 21: jobledger.v1.PublishedRecord.spec_stored:type_name -> jobledger.v1.JobSpec
-	21, // 22: jobledger.v1.PublishedRecord.state_stored:type_name -> jobledger.v1.JobState
-	22, // 23: jobledger.v1.PublishedRecord.job_resumed:type_name -> jobledger.v1.JobResumed
-	23, // 24: jobledger.v1.PublishedRecord.timer_fired:type_name -> jobledger.v1.TimerFired
-	24, // 25: jobledger.v1.PublishedRecord.job_retired:type_name -> jobledger.v1.JobRetired
-	25, // 26: jobledger.v1.PublishedRecord.template_stored:type_name -> jobledger.v1.JobTemplate
-	26, // 27: jobledger.v1.PublishedRecord.policies_stored:type_name -> jobledger.v1.JobPolicies
-	27, // 28: jobledger.v1.PublishedRecord.decided:type_name -> jobledger.v1.Decision
-	27, // 29: jobledger.v1.PublishedRecord.would_decide:type_name -> jobledger.v1.Decision
-	28, // 30: jobledger.v1.PublishedRecord.command_ended:type_name -> jobledger.v1.CommandEnded
-	31, // [31:31] is the sub-list for method output_type
-	31, // [31:31] is the sub-list for method input_type
-	31, // [31:31] is the sub-list for extension type_name
-	31, // [31:31] is the sub-list for extension extendee
-	0,  // [0:31] is the sub-list for field type_name
+	6,  // 5: jobledger.v1.PublishedRecord.file_restated:type_name -> jobledger.v1.FileRestated
+	7,  // 6: jobledger.v1.PublishedRecord.controller_started:type_name -> jobledger.v1.ControllerStarted
+	8,  // 7: jobledger.v1.PublishedRecord.controller_stopped:type_name -> jobledger.v1.ControllerStopped
+	9,  // 8: jobledger.v1.PublishedRecord.leadership_changed:type_name -> jobledger.v1.LeadershipChanged
+	10, // 9: jobledger.v1.PublishedRecord.clock_stepped:type_name -> jobledger.v1.ClockStepped
+	11, // 10: jobledger.v1.PublishedRecord.listing_started:type_name -> jobledger.v1.ListingStarted
+	12, // 11: jobledger.v1.PublishedRecord.synced:type_name -> jobledger.v1.Synced
+	13, // 12: jobledger.v1.PublishedRecord.rival_found:type_name -> jobledger.v1.RivalFound
+	14, // 13: jobledger.v1.PublishedRecord.rival_gone:type_name -> jobledger.v1.RivalGone
+	15, // 14: jobledger.v1.PublishedRecord.loss_found:type_name -> jobledger.v1.LossFound
+	16, // 15: jobledger.v1.PublishedRecord.job_added:type_name -> jobledger.v1.JobSeen
+	16, // 16: jobledger.v1.PublishedRecord.job_changed:type_name -> jobledger.v1.JobSeen
+	17, // 17: jobledger.v1.PublishedRecord.job_deleted:type_name -> jobledger.v1.JobGone
+	18, // 18: jobledger.v1.PublishedRecord.pod_added:type_name -> jobledger.v1.PodSeen
+	18, // 19: jobledger.v1.PublishedRecord.pod_changed:type_name -> jobledger.v1.PodSeen
+	19, // 20: jobledger.v1.PublishedRecord.pod_deleted:type_name -> jobledger.v1.PodGone
+	20, // 21: jobledger.v1.PublishedRecord.group_seen:type_name -> jobledger.v1.GroupSeen
+	21, // 22: jobledger.v1.PublishedRecord.spec_stored:type_name -> jobledger.v1.JobSpec
+	22, // 23: jobledger.v1.PublishedRecord.state_stored:type_name -> jobledger.v1.JobState
+	23, // 24: jobledger.v1.PublishedRecord.job_resumed:type_name -> jobledger.v1.JobResumed
+	24, // 25: jobledger.v1.PublishedRecord.timer_fired:type_name -> jobledger.v1.TimerFired
+	25, // 26: jobledger.v1.PublishedRecord.job_retired:type_name -> jobledger.v1.JobRetired
+	26, // 27: jobledger.v1.PublishedRecord.template_stored:type_name -> jobledger.v1.JobTemplate
+	27, // 28: jobledger.v1.PublishedRecord.policies_stored:type_name -> jobledger.v1.JobPolicies
+	28, // 29: jobledger.v1.PublishedRecord.decided:type_name -> jobledger.v1.Decision
+	28, // 30: jobledger.v1.PublishedRecord.would_decide:type_name -> jobledger.v1.Decision
+	29, // 31: jobledger.v1.PublishedRecord.command_ended:type_name -> jobledger.v1.CommandEnded
+	32, // [32:32] is the sub-list for method output_type
+	32, // [32:32] is the sub-list for method input_type
+	32, // [32:32] is the sub-list for extension type_name
+	32, // [32:32] is the sub-list for extension extendee
+	0,  // [0:32] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_stream_proto_init() }
@@ -822,6 +841,7 @@ func file_jobledger_v1_stream_proto_init() {
 		(*PublishedRecord_LogCreated)(nil),
 		(*PublishedRecord_EpochChanged)(nil),
 		(*PublishedRecord_Pruned)(nil),
+		(*PublishedRecord_FileRestated)(nil),
 		(*PublishedRecord_ControllerStarted)(nil),
 		(*PublishedRecord_ControllerStopped)(nil),
 		(*PublishedRecord_LeadershipChanged)(nil),

@@ -1,0 +1,192 @@
+package loop_test
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/sidebyside"
+	"github.com/jobledger/jobledger/internal/sim/joblog"
+	"github.com/jobledger/jobledger/projector"
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+	"github.com/jobledger/jobledger/reconciler/loop"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/boltlog"
+	"github.com/jobledger/jobledger/store/memlog"
+)
+
+// BenchmarkRestate measures the turns in which a new file is stated: encoding and chaining included, the commit not. The world has 10,000
+// Jobs that run, 100,000 that are retired, and one Job with 100,000 completions of which 10,000 pods are active, or not that one.
+func BenchmarkRestate(b *testing.B) {
+	for _, pods := range []int{0, 10_000} {
+		b.Run(fmt.Sprintf("jobs=10000/retired=100000/pods=%d", pods), func(b *testing.B) { restate(b, multitude(b, 10_000, 100_000, pods)) })
+	}
+}
+
+// restate states all again, and reports how long the turns take and how many bytes they add.
+func restate(b *testing.B, streams []projector.StreamAt) {
+	var took []time.Duration
+	var sizes []int
+	for b.Loop() {
+		w, _, err := projector.Restore(streams)
+		if err != nil {
+			b.Fatal(err)
+		}
+		w.Recovered()
+		log := &sink{head: store.Head{Sequence: w.Head}, identity: w.Identity, first: w.Head + 1}
+		l := loop.New(loop.Config{Log: log, World: w, Settings: events.DefaultSettings(), Program: "bench", Salt: func() events.Salt { return events.Salt{1} }})
+		now := w.Now
+		if err := l.Start(now); err != nil {
+			b.Fatal(err)
+		}
+		runtime.GC() // of what restoring left
+		for {
+			if newest, whole := w.Restated(); newest == whole {
+				break
+			}
+			now = now.Add(20 * time.Millisecond)
+			log.bytes = 0
+			began := time.Now()
+			if _, err := l.Turn(now, nil); err != nil {
+				b.Fatal(err)
+			}
+			took, sizes = append(took, time.Since(began)), append(sizes, log.bytes)
+		}
+	}
+	slices.Sort(took)
+	slices.Sort(sizes)
+	for name, at := range map[string]int{"p50": len(took) / 2, "p99": len(took) * 99 / 100, "max": len(took) - 1} {
+		b.ReportMetric(float64(took[at].Microseconds())/1000, "ms-"+name)
+		b.ReportMetric(float64(sizes[at]), "B-"+name)
+	}
+	all := 0
+	for _, size := range sizes {
+		all += size
+	}
+	b.ReportMetric(float64(all)/float64(b.N), "B-all")
+	b.ReportMetric(float64(len(took))/float64(b.N), "turns")
+}
+
+// multitude are the states of so many Jobs that run and that are retired, and of one with so many active pods unless there are none.
+func multitude(b *testing.B, jobs, retired, pods int) (at []projector.StreamAt) {
+	sample, err := joblog.Write(memlog.New(events.Identity{LogID: "l", Epoch: 1}), joblog.Config{Seed: 1, Records: 5_000, Running: 100, Finished: 10})
+	if err != nil {
+		b.Fatal(err)
+	}
+	w := sample.World()
+	running := w.Jobs()
+	of := func(j *projector.Job, id string) projector.StreamAt {
+		facts, names, ok := w.StreamState(j.Stream)
+		if !ok {
+			b.Fatal("no state of", j.Stream)
+		}
+		return projector.StreamAt{Stream: events.JobStream(types.UID(id)), Facts: facts, Names: names}
+	}
+	for i := range jobs {
+		at = append(at, of(running[i%len(running)], fmt.Sprint("running-", i)))
+	}
+	for i := range retired {
+		facts, err1 := proto.Marshal(&pb.JobState{Stub: &pb.StubState{Version: 1, Finished: 1, Head: 1}})
+		names, err2 := proto.Marshal(&pb.StateNames{Namespace: "batch", Name: fmt.Sprint("retired-", i)})
+		if err1 != nil || err2 != nil {
+			b.Fatal(err1, err2)
+		}
+		at = append(at, projector.StreamAt{Stream: events.JobStream(types.UID(fmt.Sprint("retired-", i))), Facts: facts, Names: names})
+	}
+	if pods > 0 {
+		grow(w, running[0], pods)
+		at = append(at, of(running[0], "large"))
+	}
+	at = append(at, projector.StreamAt{Stream: events.Controller, Facts: w.ControllerFacts()})
+	for i := range at {
+		at[i].AsOf = w.Head
+	}
+	return at
+}
+
+// grow shows a Job that many more pods that run.
+func grow(w *projector.World, j *projector.Job, pods int) {
+	for i := range pods {
+		w.Apply(&events.Record{
+			Header: events.Header{Sequence: w.Head + 1, Previous: w.Previous(j.Stream), Time: w.Now, Stream: j.Stream, Kind: events.KindPodAdded, Last: true},
+			Facts: &events.PodSeen{
+				UID: types.UID(fmt.Sprintf("4fa7d4f5-1d25-4c0a-8d29-%012d", i)), Version: uint64(w.Head), Phase: events.PodRunning, Created: w.Now.Second(),
+				Tracked: true, Owner: j.Ref.UID, Selected: true, Index: events.NoIndex, Ready: true, ReadySince: w.Now.Second(), Ordinal: uint64(1000 + i),
+			},
+			Evidence: events.Evidence{Namespace: j.Ref.Namespace, Name: fmt.Sprintf("%s-%05d", j.Ref.Name, i), Node: fmt.Sprintf("node-%d", i%100)},
+		})
+	}
+}
+
+// sink is the end of a log that encodes what is appended and keeps nothing. Its next record begins a file.
+type sink struct {
+	store.Log
+	identity events.Identity
+	head     store.Head
+	first    events.Sequence
+	stored   []byte
+	bytes    int // appended since the caller set it to 0
+}
+
+func (l *sink) Identity() events.Identity { return l.identity }
+func (l *sink) Head() store.Head          { return l.head }
+func (l *sink) NextFile() events.Sequence { return l.first }
+func (l *sink) Room(int) error            { return nil }
+
+func (l *sink) Append(batch events.Batch, _ bool) store.Commit {
+	for i := range batch.Records {
+		var err error
+		if l.stored, err = events.AppendRecord(l.stored[:0], &batch.Records[i]); err != nil {
+			panic(err)
+		}
+		if l.head.Hash, err = l.head.Hash.Next(l.stored); err != nil {
+			panic(err)
+		}
+		l.bytes += len(l.stored)
+	}
+	l.head.Sequence = batch.Last()
+	return nil
+}
+
+// BenchmarkStart measures a start without a snapshot from the newest file that stands alone, beside one from the first record on, of a
+// log of 1,000,000 records (100,000 with -short) in ten files. It reports how many records each folds.
+func BenchmarkStart(b *testing.B) {
+	records := 1_000_000
+	if testing.Short() {
+		records = 100_000
+	}
+	log, err := boltlog.Open(b.TempDir(), store.Options{RotateBytes: int64(records) * 20})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = log.Close() })
+	l, err := joblog.Write(log, joblog.Busy(records))
+	if err != nil {
+		b.Fatal(err)
+	}
+	head := l.World().Head
+	_, alone := l.World().Restated()
+	if alone == 0 {
+		b.Fatal("no file stands alone")
+	}
+	sidebyside.Compare(b, "start",
+		sidebyside.Computing("file", 1, func() { recovered(b, withoutSnapshot{log}) }),
+		sidebyside.Computing("log", 1, func() { recovered(b, withoutMarks{withoutSnapshot{log}}) }))
+	b.ReportMetric(float64(head-alone+1), "file-records")
+	b.ReportMetric(float64(head), "log-records")
+}
+
+// withoutMarks is a log whose controller's stream says nothing: a start of it reads from the first record on.
+type withoutMarks struct{ store.Log }
+
+func (l withoutMarks) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error] {
+	return func(func(events.Record, error) bool) {}
+}
