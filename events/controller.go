@@ -157,7 +157,8 @@ func (r ListingReason) String() string {
 type ListingStarted struct {
 	Reason       ListingReason
 	Resources    []Resource
-	LastSeen     Time     // of the last record before the listing
+	LastSeen     Time     // until when the cluster was watched before; 0 when it never was
+	Orderly      bool     // the run before stopped in good order
 	LastVersions []uint64 // newest resourceVersions seen, in the order of Resources; 0 for none
 }
 

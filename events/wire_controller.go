@@ -142,6 +142,7 @@ func listingToWire(f *ListingStarted) *pb.ListingStarted {
 		Reason:       pb.ListingReason(f.Reason),
 		Resources:    resourcesToWire(f.Resources),
 		LastSeen:     int64(f.LastSeen),
+		Orderly:      f.Orderly,
 		LastVersions: f.LastVersions,
 	}
 }
@@ -154,6 +155,7 @@ func listingFromWire(w *pb.ListingStarted) (Facts, error) {
 		Reason:       ListingReason(w.GetReason()),
 		Resources:    resourcesFromWire(w.GetResources()),
 		LastSeen:     Time(w.GetLastSeen()),
+		Orderly:      w.GetOrderly(),
 		LastVersions: w.GetLastVersions(),
 	}, nil
 }

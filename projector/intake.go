@@ -56,7 +56,10 @@ func (in *Intake) listingStarted(f *events.ListingStarted) []Draft {
 	if in.listing == nil { // the first, or the first after a rewind
 		in.listing = map[events.Resource]map[types.UID]bool{}
 	}
-	filled := &events.ListingStarted{Reason: f.Reason, Resources: f.Resources, LastSeen: in.World.Now}
+	filled := &events.ListingStarted{Reason: f.Reason, Resources: f.Resources, LastSeen: f.LastSeen, Orderly: f.Orderly}
+	if f.LastSeen == 0 && f.Reason != events.ListingStart {
+		filled.LastSeen = in.World.Now
+	}
 	for _, r := range f.Resources {
 		in.listing[r] = map[types.UID]bool{}
 		filled.LastVersions = append(filled.LastVersions, in.World.Newest(r))

@@ -38,6 +38,7 @@ type Feed struct {
 	pods      *pods
 	resources []watched // each is listed after the one before it
 
+	now    func() events.Time    // the wall clock; says 0 where there is none
 	relist func(events.Resource) // called under the lock when a resource has to be listed again; may be nil
 }
 
@@ -45,7 +46,7 @@ type Feed struct {
 func NewFeed(c Config) *Feed {
 	c.defaults()
 	feed := &Feed{
-		mode: c.Mode, draining: c.Draining, identity: c.Identity, key: c.Key, keeper: c.Keeper, foreign: c.Foreign, queue: newQueue(), log: c.Logger,
+		now: func() events.Time { return 0 }, mode: c.Mode, draining: c.Draining, identity: c.Identity, key: c.Key, keeper: c.Keeper, foreign: c.Foreign, queue: newQueue(), log: c.Logger,
 	}
 	feed.jobs, feed.pods = newJobs(feed, &c.Known), newPods(feed, &c.Known)
 	feed.resources = []watched{feed.jobs, feed.pods}
@@ -65,6 +66,9 @@ func (feed *Feed) Relist(reason events.ListingReason) {
 func (feed *Feed) startLocked(reason events.ListingReason, lists ...*listing) {
 	facts := &events.ListingStarted{Reason: reason}
 	for _, l := range lists {
+		if reason == events.ListingRelisted && (facts.LastSeen == 0 || l.heard < facts.LastSeen) {
+			facts.LastSeen = l.heard // of the one that was silent for longest
+		}
 		facts.Resources = append(facts.Resources, l.resource)
 		facts.LastVersions = append(facts.LastVersions, l.newest)
 		l.announced = true

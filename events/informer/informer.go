@@ -94,6 +94,7 @@ func newInformer(config Config, feed *Feed) *Informer {
 		i.followers = append(i.followers, r.follow(&config, i.fail))
 	}
 	feed.relist = i.restart
+	feed.now = func() events.Time { return events.At(time.Now()) }
 	return i
 }
 

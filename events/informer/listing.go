@@ -14,13 +14,14 @@ import (
 // listing is where one resource's list and watch are.
 type listing struct {
 	resource  events.Resource
-	newest    uint64 // newest resourceVersion seen, of objects, lists and bookmarks
-	wrote     uint64 // newest resourceVersion that the answer to a write of our own brought
-	floor     uint64 // the newer of the two when the list was asked for: a quorum read that is older proves a rewind
-	asks      uint64 // lists asked for
-	anew      bool   // the cluster was rewound: a list of the newest state is to come, and nothing that is watched counts before
-	since     uint64 // the lists asked for by then: that list must be a later one
-	announced bool   // the sink knows that a listing is under way
+	newest    uint64      // newest resourceVersion seen, of objects, lists and bookmarks
+	wrote     uint64      // newest resourceVersion that the answer to a write of our own brought
+	heard     events.Time // when the server was heard last; 0 when that is not known
+	floor     uint64      // the newer of the two when the list was asked for: a quorum read that is older proves a rewind
+	asks      uint64      // lists asked for
+	anew      bool        // the cluster was rewound: a list of the newest state is to come, and nothing that is watched counts before
+	since     uint64      // the lists asked for by then: that list must be a later one
+	announced bool        // the sink knows that a listing is under way
 	first     chan struct{}
 	listed    bool // first is closed
 }
@@ -63,6 +64,7 @@ func (feed *Feed) beginLocked(l *listing, version uint64, newest bool, objects i
 
 func (feed *Feed) endLocked(l *listing, version uint64) {
 	l.newest = version
+	l.heard = feed.now()
 	l.announced = false
 	feed.queue.mark(events.Observation{Facts: &events.Synced{
 		Resources: []events.Resource{l.resource}, Versions: []uint64{version},
@@ -71,16 +73,6 @@ func (feed *Feed) endLocked(l *listing, version uint64) {
 		l.listed = true
 		close(l.first)
 	}
-}
-
-// sawLocked takes note of a version that the watch brought. It reports whether what came with it counts: not while the resource
-// has to be listed anew.
-func (l *listing) sawLocked(version uint64) bool {
-	if l.anew {
-		return false
-	}
-	l.newest = max(l.newest, version)
-	return true
 }
 
 // versionOf is the resourceVersion of an object.

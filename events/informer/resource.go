@@ -204,6 +204,18 @@ func (r *resource[O, K]) bookmark(version string) error {
 	return nil
 }
 
+// sawLocked takes note of a version that the watch brought. It reports whether what came with it counts: not while the resource
+// has to be listed anew.
+func (r *resource[O, K]) sawLocked(version uint64) bool {
+	l := &r.listing
+	l.heard = r.feed.now()
+	if l.anew {
+		return false
+	}
+	l.newest = max(l.newest, version)
+	return true
+}
+
 // tellLocked queues the observation of an object that exists.
 func (r *resource[O, K]) tellLocked(uid types.UID, k K, o events.Observation) {
 	k.common().told = true

@@ -29,6 +29,7 @@ type Job struct {
 	Gone      bool   `json:"gone,omitempty"`    // its object was deleted
 	Managed   bool   `json:"managed"`
 	ManagedBy string `json:"managedBy,omitempty"`
+	Gap       *Gap   `json:"gap,omitempty"`     // of a state as of a time: nobody watched then, and this is how the Job was seen last
 	Listing   bool   `json:"listing,omitempty"` // the view of the cluster was being made anew: nothing is decided then
 
 	Created  recordjson.Instant `json:"created,omitzero"`

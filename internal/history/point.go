@@ -58,6 +58,7 @@ func jobFrom(ctx context.Context, src Source, s events.Stream, from events.Seque
 	fold := NewFold()
 	var last events.Record
 	var failed error
+	var watched gaps
 	for r, err := range OfJob(ctx, src, s, from) {
 		if errors.Is(err, store.ErrCorrupt) && last.Sequence != 0 {
 			failed, asOf = err, last.Sequence
@@ -76,6 +77,9 @@ func jobFrom(ctx context.Context, src Source, s events.Stream, from events.Seque
 			return Job{}, err
 		}
 		fold.Apply(&r)
+		if r.Stream == events.Controller {
+			watched.learn(ctx, src, &r)
+		}
 		last = r
 	}
 	account := fold.Account(s)
@@ -91,7 +95,11 @@ func jobFrom(ctx context.Context, src Source, s events.Stream, from events.Seque
 	if failed != nil {
 		now = last.Time
 	}
-	return JobOf(fold, account, asOf, max(now, account.LastAt)), failed
+	job := JobOf(fold, account, asOf, max(now, account.LastAt))
+	if at.Time != 0 && failed == nil {
+		job.Gap, failed = gapAt(ctx, src, &watched, last.Sequence+1, at.Time)
+	}
+	return job, failed
 }
 
 // OfJob gives the records of a Job's stream and of the controller's from one on, in the order of the log: all that its state and the

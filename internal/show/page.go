@@ -168,6 +168,9 @@ func (p *Page) Job(j *history.Job) error {
 	l.put("Job", "%s/%s", dash(j.Namespace), dash(j.Name))
 	l.put("UID", "%s", j.UID)
 	l.put("As of", "record %d, %s", j.AsOf.Sequence, words.Moment(events.Time(j.AsOf.Time)))
+	if j.Gap != nil {
+		l.styled(Trouble, "Not watched", "%s", notWatched(j.Gap))
+	}
 	style := Strong
 	if j.State == history.StateFailed || j.State == history.StateFailing {
 		style = Trouble
@@ -189,6 +192,18 @@ func (p *Page) Job(j *history.Job) error {
 		return err
 	}
 	return p.pods(j)
+}
+
+// notWatched says when the cluster was not watched, and what that means for what is shown.
+func notWatched(g *history.Gap) string {
+	text := "until " + words.Moment(events.Time(g.Until))
+	switch {
+	case g.Until == 0:
+		text = "since " + words.Moment(events.Time(g.From))
+	case g.From != 0:
+		text = "from " + words.Moment(events.Time(g.From)) + " " + text
+	}
+	return text + ": this is how the Job was seen last before"
 }
 
 // sentence is the Job's state in words.

@@ -118,10 +118,13 @@ func controllerDetail(r *events.Record) string {
 	case *events.ListingStarted:
 		text := fmt.Sprintf("%s: %s are listed", f.Reason, resources(f.Resources))
 		if f.LastSeen != 0 {
-			text += ", last seen " + f.LastSeen.Go().Format("15:04:05.000")
+			text += ", watched until " + f.LastSeen.Go().Format("15:04:05.000")
 			if gap := r.Time.Sub(f.LastSeen); gap > time.Second {
 				text += fmt.Sprintf(" (%s before)", Span(gap))
 			}
+		}
+		if f.Orderly {
+			text += ", the run before stopped in good order"
 		}
 		return text
 	case *events.Synced:

@@ -213,6 +213,7 @@ func (l *Loop) Start(now events.Time) error {
 	if err := l.log.Room(turnRoom); err != nil {
 		return fmt.Errorf("start: %w", err)
 	}
+	seen, orderly := l.world.Now, l.endedInOrder()
 	b := l.begin(now)
 	if l.next == 1 {
 		id := l.log.Identity()
@@ -237,11 +238,25 @@ func (l *Loop) Start(now events.Time) error {
 		l.put(b, controllerDraft(events.KindLeadershipChanged, &events.LeadershipChanged{Leading: true, Identity: l.leader}))
 	}
 	listing := &events.Observation{Facts: &events.ListingStarted{
-		Reason: events.ListingStart, Resources: []events.Resource{events.Jobs, events.Pods},
+		Reason: events.ListingStart, Resources: []events.Resource{events.Jobs, events.Pods}, LastSeen: seen, Orderly: orderly,
 	}}
 	l.admit(b, listing)
 	l.commit(b, true)
 	return nil
+}
+
+// endedInOrder reports whether the run before this one said that it stops in good order.
+func (l *Loop) endedInOrder() bool {
+	for rec := range l.backward(events.Controller) {
+		switch rec.Kind {
+		case events.KindControllerStopped:
+			return true
+		case events.KindLeadershipChanged: // the Lease may go while a stop waits
+		default:
+			return false
+		}
+	}
+	return false
 }
 
 // Step records that the clock was set, by how much, at the time it shows now.

@@ -1241,10 +1241,14 @@ type ListingStarted struct {
 	Reason ListingReason          `protobuf:"varint,1,opt,name=reason,proto3,enum=jobledger.v1.ListingReason" json:"reason,omitempty"`
 	// resources that are listed.
 	Resources []Resource `protobuf:"varint,2,rep,packed,name=resources,proto3,enum=jobledger.v1.Resource" json:"resources,omitempty"`
-	// last_seen is the time of the last record before the listing: nothing was missed before it, in nanoseconds.
+	// last_seen is until when the cluster was watched before, in nanoseconds since 1970 UTC: nothing was missed before it. After a
+	// start it is the time of the last record of the run before, 0 when there was none; after a relist, when the watch brought
+	// something last. Records of starts before orderly was recorded have the time of the start itself here.
 	LastSeen int64 `protobuf:"fixed64,3,opt,name=last_seen,json=lastSeen,proto3" json:"last_seen,omitempty"`
 	// last_versions are the newest resourceVersions seen, in the order of resources; 0 where none was.
-	LastVersions  []uint64 `protobuf:"varint,4,rep,packed,name=last_versions,json=lastVersions,proto3" json:"last_versions,omitempty"`
+	LastVersions []uint64 `protobuf:"varint,4,rep,packed,name=last_versions,json=lastVersions,proto3" json:"last_versions,omitempty"`
+	// orderly: the run before stopped in good order.
+	Orderly       bool `protobuf:"varint,5,opt,name=orderly,proto3" json:"orderly,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1305,6 +1309,13 @@ func (x *ListingStarted) GetLastVersions() []uint64 {
 		return x.LastVersions
 	}
 	return nil
+}
+
+func (x *ListingStarted) GetOrderly() bool {
+	if x != nil {
+		return x.Orderly
+	}
+	return false
 }
 
 // Synced closes a listing: every list is folded.
@@ -1582,12 +1593,13 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	"\aleading\x18\x01 \x01(\bR\aleading\x12\x1a\n" +
 	"\bidentity\x18\x02 \x01(\tR\bidentity\"\"\n" +
 	"\fClockStepped\x12\x12\n" +
-	"\x04step\x18\x01 \x01(\x10R\x04step\"\xbd\x01\n" +
+	"\x04step\x18\x01 \x01(\x10R\x04step\"\xd7\x01\n" +
 	"\x0eListingStarted\x123\n" +
 	"\x06reason\x18\x01 \x01(\x0e2\x1b.jobledger.v1.ListingReasonR\x06reason\x124\n" +
 	"\tresources\x18\x02 \x03(\x0e2\x16.jobledger.v1.ResourceR\tresources\x12\x1b\n" +
 	"\tlast_seen\x18\x03 \x01(\x10R\blastSeen\x12#\n" +
-	"\rlast_versions\x18\x04 \x03(\x04R\flastVersions\"Z\n" +
+	"\rlast_versions\x18\x04 \x03(\x04R\flastVersions\x12\x18\n" +
+	"\aorderly\x18\x05 \x01(\bR\aorderly\"Z\n" +
 	"\x06Synced\x124\n" +
 	"\tresources\x18\x01 \x03(\x0e2\x16.jobledger.v1.ResourceR\tresources\x12\x1a\n" +
 	"\bversions\x18\x02 \x03(\x04R\bversions\"8\n" +

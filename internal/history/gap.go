@@ -1,0 +1,88 @@
+package history
+
+import (
+	"context"
+	"slices"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/recordjson"
+	"github.com/jobledger/jobledger/store"
+)
+
+// Gap is a time in which the cluster was not watched: what happened then was found at its end, or never.
+type Gap struct {
+	From    recordjson.Instant `json:"from,omitzero"`     // until then it was watched; unset when it never was
+	Until   recordjson.Instant `json:"until,omitzero"`    // from then on it is again; unset when it is not yet
+	Reason  string             `json:"reason"`            // of the listing that ends it: start, gap, relist
+	Orderly bool               `json:"orderly,omitempty"` // the run before stopped in good order
+	Listing uint64             `json:"listing"`           // the record that begins the listing
+
+	pending []events.Resource
+}
+
+// gaps follows the controller's stream.
+type gaps struct {
+	open *Gap // its listing has not ended
+}
+
+// learn takes in the next record of the controller's stream. It returns the gap that the record begins to tell of, if it does.
+func (g *gaps) learn(ctx context.Context, src Source, r *events.Record) *Gap {
+	switch f := r.Facts.(type) {
+	case *events.ListingStarted:
+		if g.open == nil {
+			g.open = &Gap{From: recordjson.Instant(lastSeen(ctx, src, r, f)), Reason: f.Reason.String(), Orderly: f.Orderly, Listing: uint64(r.Sequence)}
+		}
+		g.open.pending = append(g.open.pending, f.Resources...)
+		return g.open
+	case *events.Synced:
+		if g.open == nil {
+			return nil
+		}
+		g.open.pending = slices.DeleteFunc(g.open.pending, func(x events.Resource) bool { return slices.Contains(f.Resources, x) })
+		if len(g.open.pending) == 0 {
+			g.open.Until = recordjson.Instant(r.Time)
+			g.open = nil
+		}
+	}
+	return nil
+}
+
+// lastSeen is until when the cluster was watched before a listing. Logs of before that was recorded have the time of the start itself
+// there: then it is the time of the record before.
+func lastSeen(ctx context.Context, src Source, r *events.Record, f *events.ListingStarted) events.Time {
+	if f.Reason != events.ListingStart || f.LastSeen != r.Time {
+		return f.LastSeen
+	}
+	for at := r.Sequence - 1; at > 0; at-- {
+		before, err := Record(ctx, src, at)
+		if err != nil {
+			return 0
+		}
+		if before.Last { // a start is one batch
+			return before.Time
+		}
+	}
+	return 0
+}
+
+// gapAt is the gap in which a time lies; nil when it lies in none. From is the first record of the controller's stream behind that
+// time, and g what was learnt of those before it.
+func gapAt(ctx context.Context, src Source, g *gaps, from events.Sequence, t events.Time) (*Gap, error) {
+	found := g.open
+	for r, err := range src.ReadStream(ctx, events.Controller, from, store.Forward) {
+		if err != nil {
+			return found, err
+		}
+		began := g.learn(ctx, src, &r)
+		if found == nil && began != nil {
+			if events.Time(began.From) >= t {
+				return nil, nil
+			}
+			found = began
+		}
+		if found != nil && found.Until != 0 {
+			break
+		}
+	}
+	return found, nil
+}
