@@ -69,6 +69,9 @@ type PodSeen struct {
 	// DeletionGracePeriodSeconds is how long it was given to stop: Deleted lies that much after the deletion was asked for. Nil when
 	// it is not being deleted, and in records of before this was recorded. No decision reads it.
 	DeletionGracePeriodSeconds *int64
+	// Waiting is why the pod does not run, in a word of the scheduler's or the kubelet's: Unschedulable, ImagePullBackOff,
+	// ContainerCreating. It is empty when nothing says so, and in records of before this was recorded. No decision reads it.
+	Waiting string
 
 	Restarts           uint32 // over init and regular containers
 	MaxRestarts        uint32 // of a regular container
@@ -87,7 +90,7 @@ func (f *PodSeen) Equal(o *PodSeen) bool {
 		f.Tracked == o.Tracked && f.Owner == o.Owner && f.Foreign == o.Foreign && f.Selected == o.Selected && f.Maker == o.Maker &&
 		f.Index == o.Index && f.Ordinal == o.Ordinal && f.Scheduled == o.Scheduled && f.Ready == o.Ready &&
 		f.ReadySince == o.ReadySince && f.Finished == o.Finished && f.EndedFirst == o.EndedFirst &&
-		f.Unmarked == o.Unmarked && f.Restarts == o.Restarts &&
+		f.Unmarked == o.Unmarked && f.Waiting == o.Waiting && f.Restarts == o.Restarts &&
 		f.MaxRestarts == o.MaxRestarts && f.MaxSidecarRestarts == o.MaxSidecarRestarts &&
 		f.IndexFailures == o.IndexFailures && f.IndexIgnoredFailures == o.IndexIgnoredFailures &&
 		sameNumber(f.DeletionGracePeriodSeconds, o.DeletionGracePeriodSeconds) &&

@@ -63,28 +63,6 @@ type Unknown struct{ Bytes []byte }
 func (*Erased) facts()  {}
 func (*Unknown) facts() {}
 
-// Evidence is what people want to know beside the facts. Decisions never read it. Texts are bounded by who makes them.
-type Evidence struct {
-	Namespace, Name string // of the object that the record is about
-	Node            string // that a pod was assigned to
-	Reason, Message string // text that others wrote: the pod's status, the API server's error
-	Sentence        string // our words, for people
-	Containers      []ContainerEnd
-	Template        []byte // a redacted pod template, as JSON
-	State           []byte // the names that belong to a stored state
-	Owner           string // the name of the Job that owns a pod, where the stream does not know it yet
-	// PassedOver is how many versions of the object were seen and not recorded since its record before: its namespace had used
-	// up its share of the log (Settings.NamespaceBudget).
-	PassedOver uint64
-}
-
-// ContainerEnd is how one container of a pod ended.
-type ContainerEnd struct {
-	Name            string
-	ExitCode        int32
-	Reason, Message string
-}
-
 // Claim is what the annotation of a pod of this log says of who made it. No decision reads it, and it is not recorded.
 type Claim struct {
 	Epoch   uint64

@@ -18,7 +18,18 @@ func evidenceWeight(e *Evidence) int {
 	}
 	for i := range e.Containers {
 		c := &e.Containers[i]
-		n += 6 + textWeight(c.Name) + textWeight(c.Reason) + textWeight(c.Message)
+		n += 18 + textWeight(c.Name) + textWeight(c.Reason) + textWeight(c.Message)
+	}
+	for i := range e.Conditions {
+		c := &e.Conditions[i]
+		n += 8 + textWeight(c.Type) + textWeight(c.Status) + textWeight(c.Reason) + textWeight(c.Message)
+	}
+	for i := range e.Waits {
+		w := &e.Waits[i]
+		n += 2 + textWeight(w.Name) + textWeight(w.Reason) + textWeight(w.Message)
+	}
+	for _, f := range e.Finalizers {
+		n += textWeight(f)
 	}
 	if n += len(e.Template) + len(e.State); n > 0 {
 		n += saltWeight
@@ -38,7 +49,7 @@ func factsWeight(f Facts) int {
 	case nil, *TimerFired, *JobRetired, *JobResumed:
 		return 0
 	case *PodSeen:
-		n := saltWeight + 63 + uidWeight*len(f.Candidates) + len(f.Maker)/2
+		n := saltWeight + 63 + uidWeight*len(f.Candidates) + len(f.Maker)/2 + textWeight(f.Waiting)
 		for _, x := range f.Exits {
 			n += 6 + textWeight(x.Name)
 		}

@@ -3,11 +3,9 @@ package events
 import (
 	"bytes"
 	"fmt"
-
-	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// The fields of Evidence and ContainerEnd, by their numbers in record.proto.
+// The fields of Evidence, by their numbers in record.proto.
 var (
 	evidenceNamespace  = bytesField(1)
 	evidenceName       = bytesField(2)
@@ -21,11 +19,10 @@ var (
 	evidenceState      = bytesField(10)
 	evidenceOwner      = bytesField(11)
 	evidencePassedOver = varintField(12)
-
-	containerName     = bytesField(1)
-	containerExitCode = varintField(2)
-	containerReason   = bytesField(3)
-	containerMessage  = bytesField(4)
+	evidenceRunning    = varintField(13)
+	evidenceConditions = bytesField(14)
+	evidenceWaits      = bytesField(15)
+	evidenceFinalizers = bytesField(16)
 )
 
 // decodeEvidence gives the evidence, and the texts that stand inside the facts in memory.
@@ -56,28 +53,20 @@ func decodeEvidence(b []byte) (e Evidence, texts []string, err error) {
 			e.Owner = f.text(&err)
 		case evidencePassedOver:
 			e.PassedOver = f.value
+		case evidenceRunning:
+			e.Running = fromSeconds(f.value)
+		case evidenceConditions:
+			e.Conditions = append(e.Conditions, decodeCondition(f.bytes, &err))
+		case evidenceWaits:
+			e.Waits = append(e.Waits, decodeWait(f.bytes, &err))
+		case evidenceFinalizers:
+			e.Finalizers = append(e.Finalizers, f.text(&err))
 		}
 	}
 	if err != nil {
 		return Evidence{}, nil, fmt.Errorf("decode evidence: %w", err)
 	}
 	return e, texts, nil
-}
-
-func decodeContainer(b []byte, err *error) (c ContainerEnd) {
-	for f := (wireFields{rest: b}); f.next(err); {
-		switch f.field {
-		case containerName:
-			c.Name = f.text(err)
-		case containerExitCode:
-			c.ExitCode = int32(protowire.DecodeZigZag(f.value & (1<<32 - 1)))
-		case containerReason:
-			c.Reason = f.text(err)
-		case containerMessage:
-			c.Message = f.text(err)
-		}
-	}
-	return c
 }
 
 func appendEvidence(buf []byte, e *Evidence, texts []string) ([]byte, error) {
@@ -89,14 +78,7 @@ func appendEvidence(buf []byte, e *Evidence, texts []string) ([]byte, error) {
 	buf = appendTextField(buf, evidenceMessage.number, e.Message, &err)
 	buf = appendTextField(buf, evidenceSentence.number, e.Sentence, &err)
 	for i := range e.Containers {
-		c := &e.Containers[i]
-		var begin int
-		buf, begin = beginField(buf, evidenceContainers.number)
-		buf = appendTextField(buf, containerName.number, c.Name, &err)
-		buf = appendVarintField(buf, containerExitCode.number, protowire.EncodeZigZag(int64(c.ExitCode)))
-		buf = appendTextField(buf, containerReason.number, c.Reason, &err)
-		buf = appendTextField(buf, containerMessage.number, c.Message, &err)
-		buf = endField(buf, begin)
+		buf = appendContainer(buf, &e.Containers[i], &err)
 	}
 	if anyText(texts) {
 		for _, t := range texts {
@@ -107,6 +89,16 @@ func appendEvidence(buf []byte, e *Evidence, texts []string) ([]byte, error) {
 	buf = appendBytesField(buf, evidenceState.number, e.State)
 	buf = appendTextField(buf, evidenceOwner.number, e.Owner, &err)
 	buf = appendVarintField(buf, evidencePassedOver.number, e.PassedOver)
+	buf = appendVarintField(buf, evidenceRunning.number, inSeconds(e.Running))
+	for i := range e.Conditions {
+		buf = appendCondition(buf, &e.Conditions[i], &err)
+	}
+	for i := range e.Waits {
+		buf = appendWait(buf, &e.Waits[i], &err)
+	}
+	for _, f := range e.Finalizers {
+		buf = appendText(buf, evidenceFinalizers.number, f, &err)
+	}
 	return buf, err
 }
 

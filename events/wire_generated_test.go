@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -65,13 +66,25 @@ func pbHeader(h *Header) *pb.Header {
 func pbEvidence(e *Evidence, texts []string) *pb.Evidence {
 	w := &pb.Evidence{
 		Namespace: e.Namespace, Name: e.Name, Node: e.Node, Reason: e.Reason, Message: e.Message,
-		Sentence: e.Sentence, Template: e.Template, State: e.State, Owner: e.Owner,
+		Sentence: e.Sentence, Template: e.Template, State: e.State, Owner: e.Owner, PassedOver: e.PassedOver,
+		Running: int64(inSeconds(e.Running)), Finalizers: e.Finalizers,
 	}
 	if anyText(texts) {
 		w.Texts = texts
 	}
 	for _, c := range e.Containers {
-		w.Containers = append(w.Containers, &pb.ContainerEnd{Name: c.Name, ExitCode: c.ExitCode, Reason: c.Reason, Message: c.Message})
+		w.Containers = append(w.Containers, &pb.ContainerEnd{
+			Name: c.Name, ExitCode: c.ExitCode, Reason: c.Reason, Message: c.Message, Kind: pb.ContainerKind(c.Kind),
+			Started: int64(inSeconds(c.Started)), Finished: int64(inSeconds(c.Finished)), Restarts: c.Restarts, Again: c.Again,
+		})
+	}
+	for _, c := range e.Conditions {
+		w.Conditions = append(w.Conditions, &pb.ConditionText{
+			Type: c.Type, Status: c.Status, Reason: c.Reason, Message: c.Message, Since: int64(inSeconds(c.Since)),
+		})
+	}
+	for _, c := range e.Waits {
+		w.Waits = append(w.Waits, &pb.ContainerWait{Name: c.Name, Reason: c.Reason, Message: c.Message, Kind: pb.ContainerKind(c.Kind)})
 	}
 	return w
 }
@@ -116,12 +129,27 @@ func compareEvidence(fail func(string, ...any), b []byte) {
 	}
 }
 
-// knownOf is the message without fields that are not known, and without texts that are all empty.
+// knownOf is the message without what we do not read: fields that are not known, times that no Time can hold, and numbers of kinds
+// that a byte cannot hold; and without texts that are all empty.
 func knownOf(w *pb.Evidence) []byte {
 	w = proto.CloneOf(w)
 	w.ProtoReflect().SetUnknown(nil)
+	seconds := func(s *int64) { *s = int64(inSeconds(fromSeconds(uint64(*s)))) }
+	kind := func(k *pb.ContainerKind) { *k = pb.ContainerKind(ContainerKind(*k)) }
+	seconds(&w.Running)
 	for _, c := range w.GetContainers() {
 		c.ProtoReflect().SetUnknown(nil)
+		seconds(&c.Started)
+		seconds(&c.Finished)
+		kind(&c.Kind)
+	}
+	for _, c := range w.GetWaits() {
+		c.ProtoReflect().SetUnknown(nil)
+		kind(&c.Kind)
+	}
+	for _, c := range w.GetConditions() {
+		c.ProtoReflect().SetUnknown(nil)
+		seconds(&c.Since)
 	}
 	if !anyText(w.GetTexts()) {
 		w.Texts = nil
@@ -164,12 +192,25 @@ func randomEvidence(rng *rand.Rand) Evidence {
 	text := func() string {
 		return strings.Repeat("é", rng.IntN(2)*rng.IntN(3)) + strings.Repeat("a", rng.IntN(2)*(1<<rng.IntN(9)))
 	}
+	second := func() Time { return Time(rng.Int64N(1<<33)-1<<31) * Time(time.Second) * Time(rng.IntN(2)) }
 	e := Evidence{
 		Sentence: strings.Repeat("long", rng.IntN(50)/49<<13), Namespace: text(), Name: text(), Node: text(), Reason: text(), Message: text(), Owner: text(),
-		Template: []byte(text()), State: []byte(text()),
+		Template: []byte(text()), State: []byte(text()), PassedOver: rng.Uint64N(3), Running: second(),
 	}
 	for range rng.IntN(3) {
-		e.Containers = append(e.Containers, ContainerEnd{Name: text(), ExitCode: int32(rng.Uint32()), Reason: text(), Message: text()})
+		e.Containers = append(e.Containers, ContainerEnd{
+			Name: text(), ExitCode: int32(rng.Uint32()), Reason: text(), Message: text(), Kind: ContainerKind(rng.IntN(3)),
+			Started: second(), Finished: second(), Restarts: rng.Uint32N(3), Again: rng.IntN(2) == 0,
+		})
+	}
+	for range rng.IntN(3) {
+		e.Conditions = append(e.Conditions, ConditionText{Type: text(), Status: text(), Reason: text(), Message: text(), Since: second()})
+	}
+	for range rng.IntN(3) {
+		e.Waits = append(e.Waits, ContainerWait{Name: text(), Reason: text(), Message: text(), Kind: ContainerKind(rng.IntN(3))})
+	}
+	for range rng.IntN(3) {
+		e.Finalizers = append(e.Finalizers, text())
 	}
 	return e
 }

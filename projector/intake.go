@@ -45,7 +45,7 @@ func (in *Intake) Admit(o *events.Observation, next events.Sequence) []Draft {
 	case *events.GroupSeen:
 		return []Draft{{Stream: events.JobStream(o.Job.UID), Kind: events.KindGroupSeen, Facts: f, Evidence: o.Evidence}}
 	case *events.PodSeen:
-		return in.podSeen(o, f)
+		return in.podSeen(o, f, false)
 	case *events.PodGone:
 		return in.podGone(o, f)
 	}
@@ -225,7 +225,7 @@ func (in *Intake) jobGone(o *events.Observation, f *events.JobGone) []Draft {
 	return []Draft{{Stream: stream, Kind: events.KindJobDeleted, Facts: f, Evidence: o.Evidence}}
 }
 
-func (in *Intake) podSeen(o *events.Observation, f *events.PodSeen) []Draft {
+func (in *Intake) podSeen(o *events.Observation, f *events.PodSeen, words bool) []Draft {
 	in.mark(events.Pods, f.UID)
 	f, stream, ours := in.route(o, f)
 	var drafts []Draft
@@ -246,7 +246,7 @@ func (in *Intake) podSeen(o *events.Observation, f *events.PodSeen) []Draft {
 	if home := in.World.Subject(stream); home != nil {
 		if p := home.Pod(f.UID); p != nil {
 			known := p.Seen && !p.Gone // one that is gone may have been with another Job, and come back as it was
-			if f.Version < p.Version || (known && samePod(p, f) && !told(p, f)) {
+			if f.Version < p.Version || (known && samePod(home, p, f) && !told(p, f) && !(words && otherWords(p, f))) {
 				return drafts
 			}
 			if known {
@@ -284,15 +284,6 @@ func (in *Intake) route(o *events.Observation, f *events.PodSeen) (facts *events
 // owns, or that is to be released, is done to one version. So is one that tells whether the selector matches for certain.
 func told(p *Pod, f *events.PodSeen) bool {
 	return p.SelectorUnknown || (f.Version > p.Version && (f.Owner == "" || !f.Selected))
-}
-
-// samePod reports whether a pod is seen as it is known, but for the version. That its finalizer is gone is known once the
-// server has confirmed it.
-func samePod(p *Pod, seen *events.PodSeen) bool {
-	known := p.PodSeen
-	known.Version = seen.Version
-	known.Tracked = known.Tracked && !(p.DroppedIn != 0 && (!seen.Tracked || seen.Version > p.DroppedIn))
-	return known.Equal(seen)
 }
 
 // newsOf leaves out of the evidence what the stream has told of the pod before.

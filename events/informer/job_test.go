@@ -60,6 +60,7 @@ func TestJobObservation(t *testing.T) {
 // J-129: exits are those of containers that ended with another code than 0, regular ones before init containers.
 // J-116: a failure count that is not a number of at least 0 is 0.
 func TestPodObservation(t *testing.T) {
+	at := func(second int) events.Time { return events.At(sec(second).Time) }
 	always := new(corev1.ContainerRestartPolicyAlways)
 	exited := func(name string, code, restarts int32, message string) corev1.ContainerStatus {
 		s := ended(name, 20)
@@ -98,10 +99,10 @@ func TestPodObservation(t *testing.T) {
 	evidence := events.Evidence{
 		Namespace: "default", Name: "p", Node: "node-1", Reason: "Evicted", Message: "the node was low on memory",
 		Containers: []events.ContainerEnd{
-			{Name: "main", ExitCode: 3, Reason: "Error", Message: "boom"},
-			{Name: "fine", Reason: "Error"},
-			{Name: "init", ExitCode: -1, Reason: "Error"},
-			{Name: "side", ExitCode: 137, Reason: "Error"},
+			{Name: "main", ExitCode: 3, Reason: "Error", Message: "boom", Finished: at(20), Restarts: 1},
+			{Name: "fine", Reason: "Error", Finished: at(20), Restarts: 4},
+			{Name: "init", ExitCode: -1, Reason: "Error", Kind: events.InitContainer, Finished: at(20), Restarts: 2},
+			{Name: "side", ExitCode: 137, Reason: "Error", Kind: events.SidecarContainer, Finished: at(20), Restarts: 5},
 		},
 	}
 	if diff := cmp.Diff(evidence, f.evidence); diff != "" {

@@ -45,7 +45,7 @@ func (feed *Feed) observeJob(job *batchv1.Job, version uint64, managed bool) (ev
 	return events.Observation{
 		Job:          refOf(job),
 		Facts:        seen,
-		Evidence:     events.Evidence{Namespace: job.Namespace, Name: job.Name},
+		Evidence:     events.Evidence{Namespace: job.Namespace, Name: job.Name, Finalizers: othersFinalizers(job)},
 		Spec:         spec,
 		Template:     stored(template),
 		TemplateSize: len(template),

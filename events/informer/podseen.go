@@ -140,6 +140,9 @@ func readStatus(pod *corev1.Pod, seen *events.PodSeen) {
 		seen.Finished = finishTime(pod, sidecars)
 		seen.EndedFirst = endedFirst(pod, sidecars)
 	}
+	if !seen.Phase.Terminal() {
+		seen.Waiting = waitingFor(pod)
+	}
 }
 
 func addExit(seen *events.PodSeen, c *corev1.ContainerStatus, isInit bool) {
@@ -157,32 +160,4 @@ func sidecarsOf(pod *corev1.Pod) []string {
 		}
 	}
 	return names
-}
-
-// podEvidence is what people want to know of a pod, bounded. Of a container that runs again it is how it ended last.
-func podEvidence(pod *corev1.Pod) events.Evidence {
-	e := events.Evidence{
-		Namespace: pod.Namespace,
-		Name:      pod.Name,
-		Node:      pod.Spec.NodeName,
-		Reason:    bounded(pod.Status.Reason, maxReason),
-		Message:   bounded(pod.Status.Message, maxMessage),
-	}
-	for _, list := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
-		for _, c := range list {
-			t := c.State.Terminated
-			if t == nil {
-				t = c.LastTerminationState.Terminated
-			}
-			if t != nil {
-				e.Containers = append(e.Containers, events.ContainerEnd{
-					Name:     c.Name,
-					ExitCode: t.ExitCode,
-					Reason:   bounded(t.Reason, maxReason),
-					Message:  bounded(t.Message, maxTermination),
-				})
-			}
-		}
-	}
-	return e
 }

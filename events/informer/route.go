@@ -107,11 +107,16 @@ var progress = []string{
 	string(corev1.PodScheduled), string(corev1.PodReadyToStartContainers),
 }
 
-// telling is the conditions that a decision may read: all but those of progress that no rule of the owner names.
+// maxConditionType is the length of the longest type that a policy may name, by the API's validation: a qualified name.
+const maxConditionType = 317
+
+// telling is the conditions that a decision may read: all but those of progress that no rule of the owner names. Of others there is
+// a bound: whoever may write a pod's status can make as many as fit into an object.
 func telling(all []events.PodCondition, policy []string) []events.PodCondition {
 	var some []events.PodCondition
 	for _, c := range all {
-		if !slices.Contains(progress, c.Type) || slices.Contains(policy, c.Type) {
+		named := slices.Contains(policy, c.Type)
+		if named || (!slices.Contains(progress, c.Type) && len(c.Type) <= maxConditionType && len(some) < maxWords) {
 			some = append(some, c)
 		}
 	}

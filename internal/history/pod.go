@@ -30,6 +30,12 @@ type Pod struct {
 	Gone            bool               `json:"gone,omitempty"`                       // its object is gone, or belongs to the Job no more
 	GoneAt          uint64             `json:"goneAt,omitempty"`                     // the record that says so
 
+	Waiting    string             `json:"waiting,omitempty"`     // why it does not run: "Unschedulable", "ImagePullBackOff"
+	Waits      []ContainerWait    `json:"waits,omitempty"`       // of its containers
+	Running    recordjson.Instant `json:"runningSince,omitzero"` // all its regular containers, by the node's clock
+	Conditions []PodCondition     `json:"conditions,omitempty"`  // that say why
+	Finalizers []string           `json:"finalizers,omitempty"`  // other than ours, while it is being deleted
+
 	Reason     string          `json:"reason,omitempty"`  // of its status: "Evicted"
 	Message    string          `json:"message,omitempty"` // likewise
 	Restarts   uint32          `json:"restarts,omitempty"`
@@ -39,20 +45,41 @@ type Pod struct {
 	Account    string          `json:"account,omitempty"`    // how far its accounting has come
 }
 
-// ContainerEnd is how a container ended.
+// ContainerEnd is how a container ended last. Times are the node's, in whole seconds.
 type ContainerEnd struct {
-	Name     string `json:"name"`
-	ExitCode int32  `json:"exitCode"`
-	Reason   string `json:"reason,omitempty"`
-	Message  string `json:"message,omitempty"`
+	Name     string             `json:"name"`
+	Kind     string             `json:"kind,omitempty"` // "init" or "sidecar"; empty for a regular one
+	ExitCode int32              `json:"exitCode"`
+	Reason   string             `json:"reason,omitempty"`
+	Message  string             `json:"message,omitempty"`
+	Started  recordjson.Instant `json:"started,omitzero"`
+	Finished recordjson.Instant `json:"finished,omitzero"`
+	Restarts uint32             `json:"restarts,omitempty"`
+	Again    bool               `json:"again,omitempty"` // it runs or waits again
+}
+
+// ContainerWait is why a container does not run.
+type ContainerWait struct {
+	Name    string `json:"name"`
+	Kind    string `json:"kind,omitempty"` // as of a ContainerEnd
+	Reason  string `json:"reason"`
+	Message string `json:"message,omitempty"`
+}
+
+// PodCondition is what a condition says.
+type PodCondition struct {
+	Type    string             `json:"type"`
+	Status  string             `json:"status"`
+	Reason  string             `json:"reason,omitempty"`
+	Message string             `json:"message,omitempty"`
+	Since   recordjson.Instant `json:"since,omitzero"`
 }
 
 // podNote is what the projection does not hold of a pod.
 type podNote struct {
-	asked           events.Time // when its deletion was asked for, no later; 0 when it was not
-	exact           bool        // and no earlier
-	reason, message string
-	containers      []ContainerEnd
+	asked events.Time     // when its deletion was asked for, no later; 0 when it was not
+	exact bool            // and no earlier
+	last  events.Evidence // of its newest record
 }
 
 // goneFrom is a pod whose object is gone, as it was.
@@ -83,10 +110,7 @@ func (a *Account) notePod(r *events.Record) {
 		n = &podNote{}
 		a.pods[f.UID] = n
 	}
-	n.reason, n.message, n.containers = r.Evidence.Reason, r.Evidence.Message, nil
-	for _, c := range r.Evidence.Containers {
-		n.containers = append(n.containers, ContainerEnd(c))
-	}
+	n.last = r.Evidence
 	asked, exact := f.Asked()
 	if f.DeletionGracePeriodSeconds == nil {
 		asked = min(asked, r.Time) // it was seen being deleted
@@ -145,14 +169,14 @@ func (a *Account) podOf(p *projector.Pod) Pod {
 	v := Pod{
 		Name: p.Name, UID: string(p.UID), Phase: phase, Ordinal: p.Ordinal, Node: p.Node, Ready: p.Ready,
 		Created: recordjson.Instant(p.Created), Finished: recordjson.Instant(p.Finished), Grace: p.DeletionGracePeriodSeconds, Restarts: p.Restarts,
-		Exits: recordjson.Exits(p.Exits), Tracked: p.Tracked, Account: accounts[p.Stage()],
+		Exits: recordjson.Exits(p.Exits), Tracked: p.Tracked, Account: accounts[p.Stage()], Waiting: p.Waiting,
 	}
 	if p.Index != events.NoIndex {
 		v.Index = &p.Index
 	}
 	asked, exact := p.Asked()
 	if n := a.pods[p.UID]; n != nil {
-		v.Reason, v.Message, v.Containers = n.reason, n.message, n.containers
+		v.tell(&n.last)
 		asked, exact = n.asked, n.exact
 	}
 	if v.Containers == nil { // of a stored state: the exit codes are all there is
@@ -162,4 +186,30 @@ func (a *Account) podOf(p *projector.Pod) Pod {
 	}
 	v.Deleted, v.DeletedAtLatest = recordjson.Instant(asked), asked != 0 && !exact
 	return v
+}
+
+// tell takes over what the newest record says of the pod.
+func (v *Pod) tell(e *events.Evidence) {
+	v.Reason, v.Message, v.Running, v.Finalizers = e.Reason, e.Message, recordjson.Instant(e.Running), e.Finalizers
+	for _, c := range e.Containers {
+		v.Containers = append(v.Containers, ContainerEnd{
+			Name: c.Name, Kind: kindOf(c.Kind), ExitCode: c.ExitCode, Reason: c.Reason, Message: c.Message,
+			Started: recordjson.Instant(c.Started), Finished: recordjson.Instant(c.Finished), Restarts: c.Restarts, Again: c.Again,
+		})
+	}
+	for _, w := range e.Waits {
+		v.Waits = append(v.Waits, ContainerWait{Name: w.Name, Kind: kindOf(w.Kind), Reason: w.Reason, Message: w.Message})
+	}
+	for _, c := range e.Conditions {
+		v.Conditions = append(v.Conditions, PodCondition{
+			Type: c.Type, Status: c.Status, Reason: c.Reason, Message: c.Message, Since: recordjson.Instant(c.Since),
+		})
+	}
+}
+
+func kindOf(k events.ContainerKind) string {
+	if k == events.RegularContainer {
+		return ""
+	}
+	return k.String()
 }

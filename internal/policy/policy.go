@@ -111,6 +111,21 @@ func (p *Policies) Match(pod *events.PodSeen, perIndex bool) Match {
 	return Match{}
 }
 
+// Reads reports whether a rule of the podFailurePolicy names that condition of pods.
+func (p *Policies) Reads(condition string) bool {
+	if p == nil || p.failure == nil {
+		return false
+	}
+	for i := range p.failure.Rules {
+		for _, c := range p.failure.Rules[i].OnPodConditions {
+			if string(c.Type) == condition {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // matchCode looks at containers in their order; the first that matches decides (J-129). Exit code 0 never matches: such
 // containers are not among the exits.
 func (m *Match) matchCode(r *batchv1.PodFailurePolicyOnExitCodesRequirement, exits []events.ContainerExit) bool {

@@ -22,7 +22,8 @@ import (
 //	job          string   the name of the Job, where the records before tell (RecordOf); namespace is then always there
 //	facts        object   all that decisions read; the fields of the kind. {"erased":true} when they were erased,
 //	                      {"unknown":"base64"} when this program does not know the kind
-//	evidence     object   what people want to know beside: node, reason, message, containers, template, owner, passedOver
+//	evidence     object   what people want to know beside: node, reason, message, containers, template, owner, passedOver,
+//	                      running, conditions, waits, finalizers
 //
 // Absent means unset, false, 0 or empty; only signed numbers (counters, exit codes, indexes) appear also when they are 0.
 // Characters that a terminal could act on are escaped.
@@ -106,6 +107,10 @@ func evidence(e *events.Evidence) []byte {
 	o.raw("state", value(reflect.ValueOf(e.State)))
 	o.text("owner", e.Owner)
 	o.number("passedOver", e.PassedOver)
+	o.text("running", Stamp(e.Running))
+	o.raw("conditions", value(reflect.ValueOf(e.Conditions)))
+	o.raw("waits", value(reflect.ValueOf(e.Waits)))
+	o.raw("finalizers", value(reflect.ValueOf(e.Finalizers)))
 	return o.end()
 }
 

@@ -83,6 +83,9 @@ func phase(p *history.Pod) Cell {
 	if p.Phase == events.PodFailed.String() {
 		c.Style = Trouble
 	}
+	if p.Waiting != "" && !p.Gone {
+		c.Text += ", " + p.Waiting
+	}
 	switch {
 	case p.Gone:
 		c.Text += ", deleted"

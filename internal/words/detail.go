@@ -264,6 +264,9 @@ func podSeen(r *events.Record, f *events.PodSeen) string {
 	if f.Ready {
 		parts = append(parts, "ready")
 	}
+	if f.Waiting != "" {
+		parts = append(parts, "waits: "+Because(f.Waiting, waitMessage(f.Waiting, &r.Evidence)))
+	}
 	parts = append(parts, exits(f, r.Evidence.Containers)...)
 	if f.Index != events.NoIndex {
 		parts = append(parts, fmt.Sprintf("index %d", f.Index))
@@ -280,12 +283,35 @@ func podSeen(r *events.Record, f *events.PodSeen) string {
 	if r.Evidence.Reason != "" {
 		parts = append(parts, Because(r.Evidence.Reason, r.Evidence.Message))
 	}
+	for _, c := range r.Evidence.Conditions {
+		if c.Type == "DisruptionTarget" {
+			parts = append(parts, c.Type+"="+c.Status+" "+Because(c.Reason, c.Message))
+		}
+	}
+	for _, name := range r.Evidence.Finalizers {
+		parts = append(parts, "kept by finalizer "+name)
+	}
 	for _, c := range r.Evidence.Containers {
 		if c.Message != "" {
 			parts = append(parts, fmt.Sprintf("%s says %q", c.Name, c.Message))
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// waitMessage is what the scheduler or the kubelet says beside the word for which a pod waits.
+func waitMessage(word string, e *events.Evidence) string {
+	for _, c := range e.Conditions {
+		if c.Type == "PodScheduled" && c.Reason == word {
+			return c.Message
+		}
+	}
+	for _, w := range e.Waits {
+		if w.Reason == word {
+			return w.Message
+		}
+	}
+	return ""
 }
 
 // exits says how containers ended: those that made the pod end, and before that how often which ran again and why.

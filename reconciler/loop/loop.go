@@ -57,6 +57,7 @@ type Loop struct {
 	wakes    delayingQueue[events.Stream]
 	retrying retrying
 	pace     pace
+	words    words
 	// resuming are the streams that have not been looked at since the newest listing.
 	resuming map[events.Stream]bool
 	heads    map[events.Stream]events.Sequence // of streams that ended and whose last records are not durable yet
@@ -99,7 +100,7 @@ func New(c Config) *Loop {
 		pasts: map[events.Stream]*past{},
 		saver: saver{saved: head.Sequence}, snapshotEvery: cmp.Or(c.SnapshotEvery, 100_000), snapshotBatch: cmp.Or(c.SnapshotStep, 64),
 		restateBytes: cmp.Or(c.RestateBytes, restateBytes),
-		wakes:        newWakes(), retrying: newRetrying(c.World.Now), pace: newPace(), resuming: map[events.Stream]bool{},
+		wakes:        newWakes(), retrying: newRetrying(c.World.Now), pace: newPace(), words: newWords(), resuming: map[events.Stream]bool{},
 	}
 	if c.Settings.Mode == events.ModeObserve {
 		l.watcher = observe.New(cmp.Or(c.Patience, observe.DefaultPatience))
@@ -271,6 +272,7 @@ func (l *Loop) Step(now events.Time, step events.ClockStepped) {
 	l.retrying.shift(step.Step)
 	l.pace.shift(step.Step)
 	l.restater.last = l.restater.last.Add(step.Step)
+	l.words.dues.shift(step.Step)
 	l.commit(b, false)
 }
 
@@ -360,6 +362,9 @@ func (l *Loop) Wake() events.Time {
 		due = []events.Time{l.world.RivalOver()}
 	}
 	due = append(due, l.restateDue())
+	if !l.world.Listing {
+		due = append(due, l.words.dues.first())
+	}
 	for _, at := range due {
 		if wake == 0 || (at != 0 && at < wake) {
 			wake = at

@@ -435,6 +435,9 @@ func (m *machine) show(b *strings.Builder, rec *events.Record) {
 	switch f := rec.Facts.(type) {
 	case *events.PodSeen:
 		fmt.Fprintf(b, " %s %s", rec.Evidence.Name, f.Phase)
+		if f.Waiting != "" {
+			fmt.Fprintf(b, " waits: %s", f.Waiting)
+		}
 		if f.Deleted != 0 {
 			b.WriteString(" deleting")
 		}

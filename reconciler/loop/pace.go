@@ -276,7 +276,7 @@ func (l *Loop) sparingly(b *batch, o *events.Observation, drafts []projector.Dra
 		}
 	}
 	if passed > 0 {
-		drafts[len(drafts)-1].Evidence.PassedOver = passed
+		drafts[len(drafts)-1].Evidence.PassedOver += passed
 	}
 	if x >= atPace {
 		l.pace.recorded(uid, b.time)

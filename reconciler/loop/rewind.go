@@ -12,6 +12,7 @@ func (l *Loop) rewound(b *batch) {
 	l.retrying.changed = true
 	l.waiting = nil
 	l.pace.forgetAll()
+	l.words = newWords()
 	l.saver = saver{saved: l.saver.saved, outdated: true}
 	if l.watcher != nil {
 		l.watcher.Reset()

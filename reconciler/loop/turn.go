@@ -44,7 +44,7 @@ func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 	}
 	b := l.begin(now)
 	b.records = make([]events.Record, 0, 4+min(2*len(inputs), 1024)) // about what one turn makes of them
-	for size := l.deliver(b); taken < len(inputs) && size < turnInputs; taken++ {
+	for size := l.deliver(b) + l.sayWords(b); taken < len(inputs) && size < turnInputs; taken++ {
 		in := &inputs[taken]
 		if in.past != nil {
 			l.pasts[events.JobStream(in.Observation.Job.UID)] = in.past
@@ -103,15 +103,11 @@ func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 // admit puts down what an observation says, and returns about how many bytes that is.
 func (l *Loop) admit(b *batch, o *events.Observation) int {
 	drafts := l.intake.Admit(o, l.nextFor(b, o))
-	l.sparingly(b, o, drafts)
-	size := 0
-	for _, d := range drafts {
-		l.input(b, d)
-		size += 300 + len(d.Evidence.Message) + len(d.Evidence.Template)
-		if p, ok := d.Facts.(*events.JobPolicies); ok {
-			size += len(p.Selector) + len(p.PodFailurePolicy) + len(p.SuccessPolicy)
-		}
+	passed := l.words.hear(o, len(drafts) > 0, len(drafts) == 0 && l.intake.Words(o), b.time)
+	if len(drafts) > 0 {
+		drafts[len(drafts)-1].Evidence.PassedOver = passed
 	}
+	size := l.place(b, o, drafts)
 	switch o.Facts.(type) {
 	case *events.EpochChanged:
 		l.rewound(b)
@@ -120,6 +116,19 @@ func (l *Loop) admit(b *batch, o *events.Observation) int {
 	case *events.Synced:
 		if l.world.Decides() {
 			l.resume(b)
+		}
+	}
+	return size
+}
+
+// place puts down the drafts that an observation gave, and returns about how many bytes they are.
+func (l *Loop) place(b *batch, o *events.Observation, drafts []projector.Draft) (size int) {
+	l.sparingly(b, o, drafts)
+	for _, d := range drafts {
+		l.input(b, d)
+		size += 300 + len(d.Evidence.Message) + len(d.Evidence.Template)
+		if p, ok := d.Facts.(*events.JobPolicies); ok {
+			size += len(p.Selector) + len(p.PodFailurePolicy) + len(p.SuccessPolicy)
 		}
 	}
 	return size

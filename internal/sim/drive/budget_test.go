@@ -114,7 +114,7 @@ func (a *attack) must(err error) {
 	}
 }
 
-// tick is one moment of the attack. In a second there are 10 patches of a Job's parallelism, 10 patches of a condition of each pod
+// tick is one moment of the attack. In a second there are 10 patches of a Job's parallelism, 10 patches of two conditions of each pod
 // in the Job's namespace, and 5 Jobs that are made and deleted. Their templates are 60 KiB long and all different.
 func (a *attack) tick(attacking bool) {
 	a.t.Helper()
@@ -144,9 +144,8 @@ func (a *attack) flap() {
 			continue
 		}
 		a.must(a.users.UpdatePodStatus(a.t.Context(), p.Namespace, p.Name, p.UID, func(s *corev1.PodStatus) {
-			s.Conditions = []corev1.PodCondition{{
-				Type: "example.com/Flap", Status: []corev1.ConditionStatus{corev1.ConditionTrue, corev1.ConditionFalse}[a.n%2],
-			}}
+			status := []corev1.ConditionStatus{corev1.ConditionTrue, corev1.ConditionFalse}[a.n%2]
+			s.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: status}, {Type: "example.com/Flap", Status: status}}
 		}))
 		if a.n%100 == 0 { // it leaves its Job, which makes another, and comes back
 			a.relabel(p)

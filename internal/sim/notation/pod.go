@@ -84,6 +84,8 @@ func Pod(p *events.PodSeen, word string, now events.Time) (ok bool, err error) {
 			status = "True"
 		}
 		p.Conditions = append(p.Conditions, events.PodCondition{Type: kind, Status: status})
+	case "waiting": // for what, or for nothing any more
+		p.Waiting = value
 	case "failures":
 		count(&p.IndexFailures)
 	case "ignored":

@@ -707,8 +707,11 @@ type PodSeen struct {
 	// deletion_grace_period_seconds is how long it was given to stop, when it is being deleted: deleted lies that much after the
 	// deletion was asked for. Absent in records of before it was recorded.
 	DeletionGracePeriodSeconds *int64 `protobuf:"varint,27,opt,name=deletion_grace_period_seconds,json=deletionGracePeriodSeconds,proto3,oneof" json:"deletion_grace_period_seconds,omitempty"`
-	unknownFields              protoimpl.UnknownFields
-	sizeCache                  protoimpl.SizeCache
+	// waiting is why the pod does not run, in a word of the scheduler's or the kubelet's: Unschedulable, ImagePullBackOff,
+	// ContainerCreating. What they say beside it is evidence.
+	Waiting       string `protobuf:"bytes,28,opt,name=waiting,proto3" json:"waiting,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PodSeen) Reset() {
@@ -928,6 +931,13 @@ func (x *PodSeen) GetDeletionGracePeriodSeconds() int64 {
 		return *x.DeletionGracePeriodSeconds
 	}
 	return 0
+}
+
+func (x *PodSeen) GetWaiting() string {
+	if x != nil {
+		return x.Waiting
+	}
+	return ""
 }
 
 // ContainerExit is a container that ended with an exit code other than 0.
@@ -1372,7 +1382,7 @@ const file_jobledger_v1_observation_proto_rawDesc = "" +
 	"\x04hash\x18\x01 \x01(\tR\x04hash\x12\x1a\n" +
 	"\bselector\x18\x02 \x01(\tR\bselector\x12,\n" +
 	"\x12pod_failure_policy\x18\x03 \x01(\tR\x10podFailurePolicy\x12%\n" +
-	"\x0esuccess_policy\x18\x04 \x01(\tR\rsuccessPolicy\"\xc8\a\n" +
+	"\x0esuccess_policy\x18\x04 \x01(\tR\rsuccessPolicy\"\xe2\a\n" +
 	"\aPodSeen\x12\x10\n" +
 	"\x03uid\x18\x01 \x01(\fR\x03uid\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x04R\aversion\x12,\n" +
@@ -1407,7 +1417,8 @@ const file_jobledger_v1_observation_proto_rawDesc = "" +
 	"\vended_first\x18\x19 \x01(\bR\n" +
 	"endedFirst\x12\x1a\n" +
 	"\bunmarked\x18\x1a \x01(\bR\bunmarked\x12F\n" +
-	"\x1ddeletion_grace_period_seconds\x18\x1b \x01(\x03H\x00R\x1adeletionGracePeriodSeconds\x88\x01\x01B \n" +
+	"\x1ddeletion_grace_period_seconds\x18\x1b \x01(\x03H\x00R\x1adeletionGracePeriodSeconds\x88\x01\x01\x12\x18\n" +
+	"\awaiting\x18\x1c \x01(\tR\awaitingB \n" +
 	"\x1e_deletion_grace_period_seconds\"K\n" +
 	"\rContainerExit\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +

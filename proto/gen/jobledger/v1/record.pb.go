@@ -277,6 +277,57 @@ func (Kind) EnumDescriptor() ([]byte, []int) {
 	return file_jobledger_v1_record_proto_rawDescGZIP(), []int{1}
 }
 
+type ContainerKind int32
+
+const (
+	// CONTAINER_KIND_REGULAR is also that of records of before the kind was recorded.
+	ContainerKind_CONTAINER_KIND_REGULAR ContainerKind = 0
+	ContainerKind_CONTAINER_KIND_INIT    ContainerKind = 1
+	// CONTAINER_KIND_SIDECAR: an init container that runs beside the regular ones.
+	ContainerKind_CONTAINER_KIND_SIDECAR ContainerKind = 2
+)
+
+// Enum value maps for ContainerKind.
+var (
+	ContainerKind_name = map[int32]string{
+		0: "CONTAINER_KIND_REGULAR",
+		1: "CONTAINER_KIND_INIT",
+		2: "CONTAINER_KIND_SIDECAR",
+	}
+	ContainerKind_value = map[string]int32{
+		"CONTAINER_KIND_REGULAR": 0,
+		"CONTAINER_KIND_INIT":    1,
+		"CONTAINER_KIND_SIDECAR": 2,
+	}
+)
+
+func (x ContainerKind) Enum() *ContainerKind {
+	p := new(ContainerKind)
+	*p = x
+	return p
+}
+
+func (x ContainerKind) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ContainerKind) Descriptor() protoreflect.EnumDescriptor {
+	return file_jobledger_v1_record_proto_enumTypes[2].Descriptor()
+}
+
+func (ContainerKind) Type() protoreflect.EnumType {
+	return &file_jobledger_v1_record_proto_enumTypes[2]
+}
+
+func (x ContainerKind) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ContainerKind.Descriptor instead.
+func (ContainerKind) EnumDescriptor() ([]byte, []int) {
+	return file_jobledger_v1_record_proto_rawDescGZIP(), []int{2}
+}
+
 // Record is one entry of the log as it is stored. A zero byte where a record should begin is never a record: the
 // first field is always present.
 type Record struct {
@@ -567,8 +618,16 @@ type Evidence struct {
 	// owner is the name of the Job that owns a pod, where the stream does not know it yet.
 	Owner string `protobuf:"bytes,11,opt,name=owner,proto3" json:"owner,omitempty"`
 	// passed_over is how many versions of the object were seen and not recorded since its record before, because its namespace
-	// had used up its share of the log.
-	PassedOver    uint64 `protobuf:"varint,12,opt,name=passed_over,json=passedOver,proto3" json:"passed_over,omitempty"`
+	// had used up its share of the log, or because only what it waits for had changed, too often.
+	PassedOver uint64 `protobuf:"varint,12,opt,name=passed_over,json=passedOver,proto3" json:"passed_over,omitempty"`
+	// running is since when all regular containers of a pod run, by the node's clock, in seconds since 1970 UTC; 0 when they do not.
+	Running int64 `protobuf:"varint,13,opt,name=running,proto3" json:"running,omitempty"`
+	// conditions of a pod that say why.
+	Conditions []*ConditionText `protobuf:"bytes,14,rep,name=conditions,proto3" json:"conditions,omitempty"`
+	// waits are the containers of a pod that wait, and say why.
+	Waits []*ContainerWait `protobuf:"bytes,15,rep,name=waits,proto3" json:"waits,omitempty"`
+	// finalizers of an object that is being deleted, other than ours: who else keeps it.
+	Finalizers    []string `protobuf:"bytes,16,rep,name=finalizers,proto3" json:"finalizers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -687,13 +746,49 @@ func (x *Evidence) GetPassedOver() uint64 {
 	return 0
 }
 
-// ContainerEnd is how one container of a pod ended.
+func (x *Evidence) GetRunning() int64 {
+	if x != nil {
+		return x.Running
+	}
+	return 0
+}
+
+func (x *Evidence) GetConditions() []*ConditionText {
+	if x != nil {
+		return x.Conditions
+	}
+	return nil
+}
+
+func (x *Evidence) GetWaits() []*ContainerWait {
+	if x != nil {
+		return x.Waits
+	}
+	return nil
+}
+
+func (x *Evidence) GetFinalizers() []string {
+	if x != nil {
+		return x.Finalizers
+	}
+	return nil
+}
+
+// ContainerEnd is how one container of a pod ended last.
 type ContainerEnd struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	ExitCode      int32                  `protobuf:"zigzag32,2,opt,name=exit_code,json=exitCode,proto3" json:"exit_code,omitempty"`
-	Reason        string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
-	Message       string                 `protobuf:"bytes,4,opt,name=message,proto3" json:"message,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Name     string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	ExitCode int32                  `protobuf:"zigzag32,2,opt,name=exit_code,json=exitCode,proto3" json:"exit_code,omitempty"`
+	Reason   string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
+	Message  string                 `protobuf:"bytes,4,opt,name=message,proto3" json:"message,omitempty"`
+	Kind     ContainerKind          `protobuf:"varint,5,opt,name=kind,proto3,enum=jobledger.v1.ContainerKind" json:"kind,omitempty"`
+	// started and finished are by the node's clock, in seconds since 1970 UTC; 0 where it does not say.
+	Started  int64 `protobuf:"varint,6,opt,name=started,proto3" json:"started,omitempty"`
+	Finished int64 `protobuf:"varint,7,opt,name=finished,proto3" json:"finished,omitempty"`
+	// restarts is how often it was started again.
+	Restarts uint32 `protobuf:"varint,8,opt,name=restarts,proto3" json:"restarts,omitempty"`
+	// again: it runs or waits again.
+	Again         bool `protobuf:"varint,9,opt,name=again,proto3" json:"again,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -756,6 +851,188 @@ func (x *ContainerEnd) GetMessage() string {
 	return ""
 }
 
+func (x *ContainerEnd) GetKind() ContainerKind {
+	if x != nil {
+		return x.Kind
+	}
+	return ContainerKind_CONTAINER_KIND_REGULAR
+}
+
+func (x *ContainerEnd) GetStarted() int64 {
+	if x != nil {
+		return x.Started
+	}
+	return 0
+}
+
+func (x *ContainerEnd) GetFinished() int64 {
+	if x != nil {
+		return x.Finished
+	}
+	return 0
+}
+
+func (x *ContainerEnd) GetRestarts() uint32 {
+	if x != nil {
+		return x.Restarts
+	}
+	return 0
+}
+
+func (x *ContainerEnd) GetAgain() bool {
+	if x != nil {
+		return x.Again
+	}
+	return false
+}
+
+// ContainerWait is why a container does not run, in the kubelet's words.
+type ContainerWait struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Reason        string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	Message       string                 `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
+	Kind          ContainerKind          `protobuf:"varint,4,opt,name=kind,proto3,enum=jobledger.v1.ContainerKind" json:"kind,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ContainerWait) Reset() {
+	*x = ContainerWait{}
+	mi := &file_jobledger_v1_record_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ContainerWait) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ContainerWait) ProtoMessage() {}
+
+func (x *ContainerWait) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_record_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ContainerWait.ProtoReflect.Descriptor instead.
+func (*ContainerWait) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_record_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *ContainerWait) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ContainerWait) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *ContainerWait) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *ContainerWait) GetKind() ContainerKind {
+	if x != nil {
+		return x.Kind
+	}
+	return ContainerKind_CONTAINER_KIND_REGULAR
+}
+
+// ConditionText is what a condition of a pod says beside its status.
+type ConditionText struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Type    string                 `protobuf:"bytes,1,opt,name=type,proto3" json:"type,omitempty"`
+	Status  string                 `protobuf:"bytes,2,opt,name=status,proto3" json:"status,omitempty"`
+	Reason  string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
+	Message string                 `protobuf:"bytes,4,opt,name=message,proto3" json:"message,omitempty"`
+	// since is the lastTransitionTime, in seconds since 1970 UTC.
+	Since         int64 `protobuf:"varint,5,opt,name=since,proto3" json:"since,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ConditionText) Reset() {
+	*x = ConditionText{}
+	mi := &file_jobledger_v1_record_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ConditionText) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ConditionText) ProtoMessage() {}
+
+func (x *ConditionText) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_record_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ConditionText.ProtoReflect.Descriptor instead.
+func (*ConditionText) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_record_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *ConditionText) GetType() string {
+	if x != nil {
+		return x.Type
+	}
+	return ""
+}
+
+func (x *ConditionText) GetStatus() string {
+	if x != nil {
+		return x.Status
+	}
+	return ""
+}
+
+func (x *ConditionText) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *ConditionText) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *ConditionText) GetSince() int64 {
+	if x != nil {
+		return x.Since
+	}
+	return 0
+}
+
 var File_jobledger_v1_record_proto protoreflect.FileDescriptor
 
 const file_jobledger_v1_record_proto_rawDesc = "" +
@@ -782,7 +1059,7 @@ const file_jobledger_v1_record_proto_rawDesc = "" +
 	"endOfBatch\"F\n" +
 	"\x06Stream\x12,\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x18.jobledger.v1.StreamKindR\x04kind\x12\x0e\n" +
-	"\x02id\x18\x02 \x01(\fR\x02id\"\xd9\x02\n" +
+	"\x02id\x18\x02 \x01(\fR\x02id\"\x83\x04\n" +
 	"\bEvidence\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
@@ -799,12 +1076,36 @@ const file_jobledger_v1_record_proto_rawDesc = "" +
 	" \x01(\fR\x05state\x12\x14\n" +
 	"\x05owner\x18\v \x01(\tR\x05owner\x12\x1f\n" +
 	"\vpassed_over\x18\f \x01(\x04R\n" +
-	"passedOver\"q\n" +
+	"passedOver\x12\x18\n" +
+	"\arunning\x18\r \x01(\x03R\arunning\x12;\n" +
+	"\n" +
+	"conditions\x18\x0e \x03(\v2\x1b.jobledger.v1.ConditionTextR\n" +
+	"conditions\x121\n" +
+	"\x05waits\x18\x0f \x03(\v2\x1b.jobledger.v1.ContainerWaitR\x05waits\x12\x1e\n" +
+	"\n" +
+	"finalizers\x18\x10 \x03(\tR\n" +
+	"finalizers\"\x8a\x02\n" +
 	"\fContainerEnd\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1b\n" +
 	"\texit_code\x18\x02 \x01(\x11R\bexitCode\x12\x16\n" +
 	"\x06reason\x18\x03 \x01(\tR\x06reason\x12\x18\n" +
-	"\amessage\x18\x04 \x01(\tR\amessage*\x8f\x01\n" +
+	"\amessage\x18\x04 \x01(\tR\amessage\x12/\n" +
+	"\x04kind\x18\x05 \x01(\x0e2\x1b.jobledger.v1.ContainerKindR\x04kind\x12\x18\n" +
+	"\astarted\x18\x06 \x01(\x03R\astarted\x12\x1a\n" +
+	"\bfinished\x18\a \x01(\x03R\bfinished\x12\x1a\n" +
+	"\brestarts\x18\b \x01(\rR\brestarts\x12\x14\n" +
+	"\x05again\x18\t \x01(\bR\x05again\"\x86\x01\n" +
+	"\rContainerWait\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x18\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage\x12/\n" +
+	"\x04kind\x18\x04 \x01(\x0e2\x1b.jobledger.v1.ContainerKindR\x04kind\"\x83\x01\n" +
+	"\rConditionText\x12\x12\n" +
+	"\x04type\x18\x01 \x01(\tR\x04type\x12\x16\n" +
+	"\x06status\x18\x02 \x01(\tR\x06status\x12\x16\n" +
+	"\x06reason\x18\x03 \x01(\tR\x06reason\x12\x18\n" +
+	"\amessage\x18\x04 \x01(\tR\amessage\x12\x14\n" +
+	"\x05since\x18\x05 \x01(\x03R\x05since*\x8f\x01\n" +
 	"\n" +
 	"StreamKind\x12\x1b\n" +
 	"\x17STREAM_KIND_UNSPECIFIED\x10\x00\x12\x1a\n" +
@@ -847,7 +1148,11 @@ const file_jobledger_v1_record_proto_rawDesc = "" +
 	"\x10KIND_JOB_RETIRED\x10\"\x12\x10\n" +
 	"\fKIND_DECIDED\x10(\x12\x15\n" +
 	"\x11KIND_WOULD_DECIDE\x10)\x12\x16\n" +
-	"\x12KIND_COMMAND_ENDED\x10*BCZAgithub.com/jobledger/jobledger/proto/gen/jobledger/v1;jobledgerv1b\x06proto3"
+	"\x12KIND_COMMAND_ENDED\x10**`\n" +
+	"\rContainerKind\x12\x1a\n" +
+	"\x16CONTAINER_KIND_REGULAR\x10\x00\x12\x17\n" +
+	"\x13CONTAINER_KIND_INIT\x10\x01\x12\x1a\n" +
+	"\x16CONTAINER_KIND_SIDECAR\x10\x02BCZAgithub.com/jobledger/jobledger/proto/gen/jobledger/v1;jobledgerv1b\x06proto3"
 
 var (
 	file_jobledger_v1_record_proto_rawDescOnce sync.Once
@@ -861,27 +1166,34 @@ func file_jobledger_v1_record_proto_rawDescGZIP() []byte {
 	return file_jobledger_v1_record_proto_rawDescData
 }
 
-var file_jobledger_v1_record_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_jobledger_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_jobledger_v1_record_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
+var file_jobledger_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_jobledger_v1_record_proto_goTypes = []any{
-	(StreamKind)(0),      // 0: jobledger.v1.StreamKind
-	(Kind)(0),            // 1: jobledger.v1.Kind
-	(*Record)(nil),       // 2: jobledger.v1.Record
-	(*Header)(nil),       // 3: jobledger.v1.Header
-	(*Stream)(nil),       // 4: jobledger.v1.Stream
-	(*Evidence)(nil),     // 5: jobledger.v1.Evidence
-	(*ContainerEnd)(nil), // 6: jobledger.v1.ContainerEnd
+	(StreamKind)(0),       // 0: jobledger.v1.StreamKind
+	(Kind)(0),             // 1: jobledger.v1.Kind
+	(ContainerKind)(0),    // 2: jobledger.v1.ContainerKind
+	(*Record)(nil),        // 3: jobledger.v1.Record
+	(*Header)(nil),        // 4: jobledger.v1.Header
+	(*Stream)(nil),        // 5: jobledger.v1.Stream
+	(*Evidence)(nil),      // 6: jobledger.v1.Evidence
+	(*ContainerEnd)(nil),  // 7: jobledger.v1.ContainerEnd
+	(*ContainerWait)(nil), // 8: jobledger.v1.ContainerWait
+	(*ConditionText)(nil), // 9: jobledger.v1.ConditionText
 }
 var file_jobledger_v1_record_proto_depIdxs = []int32{
-	4, // 0: jobledger.v1.Header.stream:type_name -> jobledger.v1.Stream
+	5, // 0: jobledger.v1.Header.stream:type_name -> jobledger.v1.Stream
 	1, // 1: jobledger.v1.Header.kind:type_name -> jobledger.v1.Kind
 	0, // 2: jobledger.v1.Stream.kind:type_name -> jobledger.v1.StreamKind
-	6, // 3: jobledger.v1.Evidence.containers:type_name -> jobledger.v1.ContainerEnd
-	4, // [4:4] is the sub-list for method output_type
-	4, // [4:4] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	7, // 3: jobledger.v1.Evidence.containers:type_name -> jobledger.v1.ContainerEnd
+	9, // 4: jobledger.v1.Evidence.conditions:type_name -> jobledger.v1.ConditionText
+	8, // 5: jobledger.v1.Evidence.waits:type_name -> jobledger.v1.ContainerWait
+	2, // 6: jobledger.v1.ContainerEnd.kind:type_name -> jobledger.v1.ContainerKind
+	2, // 7: jobledger.v1.ContainerWait.kind:type_name -> jobledger.v1.ContainerKind
+	8, // [8:8] is the sub-list for method output_type
+	8, // [8:8] is the sub-list for method input_type
+	8, // [8:8] is the sub-list for extension type_name
+	8, // [8:8] is the sub-list for extension extendee
+	0, // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_record_proto_init() }
@@ -894,8 +1206,8 @@ func file_jobledger_v1_record_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_jobledger_v1_record_proto_rawDesc), len(file_jobledger_v1_record_proto_rawDesc)),
-			NumEnums:      2,
-			NumMessages:   5,
+			NumEnums:      3,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,0 +1,67 @@
+package events
+
+// Evidence is what people want to know beside the facts. Decisions never read it. Texts are bounded by who makes them.
+type Evidence struct {
+	Namespace, Name string // of the object that the record is about
+	Node            string // that a pod was assigned to
+	Reason, Message string // text that others wrote: the pod's status, the API server's error
+	Sentence        string // our words, for people
+	Containers      []ContainerEnd
+	Template        []byte // a redacted pod template, as JSON
+	State           []byte // the names that belong to a stored state
+	Owner           string // the name of the Job that owns a pod, where the stream does not know it yet
+	// PassedOver is how many versions of the object were seen and not recorded since its record before: its namespace had used
+	// up its share of the log (Settings.NamespaceBudget), or only what it waits for had changed, too often.
+	PassedOver uint64
+
+	Running    Time            // since when all regular containers of a pod run, by the node's clock; 0 when they do not
+	Conditions []ConditionText // conditions of a pod that say why
+	Waits      []ContainerWait // containers of a pod that wait, and say why
+	Finalizers []string        // of an object that is being deleted: who else keeps it
+}
+
+// ContainerKind says which of a pod's containers it is.
+type ContainerKind uint8
+
+// The kinds.
+const (
+	RegularContainer ContainerKind = 0
+	InitContainer    ContainerKind = 1
+	SidecarContainer ContainerKind = 2 // an init container that runs beside the regular ones
+)
+
+// String is the kind in a word.
+func (k ContainerKind) String() string {
+	switch k {
+	case RegularContainer:
+		return "regular"
+	case InitContainer:
+		return "init"
+	case SidecarContainer:
+		return "sidecar"
+	}
+	return "unknown"
+}
+
+// ContainerEnd is how one container of a pod ended last.
+type ContainerEnd struct {
+	Name              string
+	ExitCode          int32
+	Reason, Message   string
+	Kind              ContainerKind
+	Started, Finished Time   // by the node's clock, in whole seconds; 0 where it does not say
+	Restarts          uint32 // how often it was started again
+	Again             bool   // it runs or waits again
+}
+
+// ContainerWait is why a container of a pod does not run, in the kubelet's words.
+type ContainerWait struct {
+	Name, Reason, Message string
+	Kind                  ContainerKind
+}
+
+// ConditionText is what a condition of a pod says beside its status.
+type ConditionText struct {
+	Type, Status, Reason, Message string
+	Since                         Time // lastTransitionTime, by the clock of who set it
+}

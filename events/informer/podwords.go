@@ -1,0 +1,142 @@
+package informer
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// maxWords is how many conditions, waiting containers and finalizers of one object are told.
+const maxWords = 8
+
+// Reasons that say no more than that something has not come so far, of conditions and of containers.
+var generic = []string{"ContainersNotReady", "ContainersNotInitialized", "PodCompleted", "PodFailed"}
+
+const (
+	creating     = "ContainerCreating"
+	initializing = "PodInitializing"
+)
+
+// waitingFor is why a pod that has not ended does not run, in a word: the scheduler's, else that of the first container that
+// says more than that it is being created, else that. It is empty when nothing says so.
+func waitingFor(pod *corev1.Pod) string {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason != "" {
+			return bounded(c.Reason, maxReason)
+		}
+	}
+	word := ""
+	for _, list := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+		for _, c := range list {
+			switch w := c.State.Waiting; {
+			case w == nil || w.Reason == "" || w.Reason == initializing:
+			case w.Reason != creating:
+				return bounded(w.Reason, maxReason)
+			default:
+				word = creating
+			}
+		}
+	}
+	return word
+}
+
+// podEvidence is what people want to know of a pod, bounded. Of a container that runs again it is how it ended last.
+func podEvidence(pod *corev1.Pod) events.Evidence {
+	e := events.Evidence{
+		Namespace:  pod.Namespace,
+		Name:       pod.Name,
+		Node:       pod.Spec.NodeName,
+		Reason:     bounded(pod.Status.Reason, maxReason),
+		Message:    bounded(pod.Status.Message, maxMessage),
+		Running:    runningSince(pod),
+		Conditions: conditionTexts(pod),
+		Finalizers: othersFinalizers(pod),
+	}
+	sidecars := sidecarsOf(pod)
+	for i := range pod.Status.ContainerStatuses {
+		addContainer(&e, &pod.Status.ContainerStatuses[i], events.RegularContainer)
+	}
+	for i := range pod.Status.InitContainerStatuses {
+		kind := events.InitContainer
+		if slices.Contains(sidecars, pod.Status.InitContainerStatuses[i].Name) {
+			kind = events.SidecarContainer
+		}
+		addContainer(&e, &pod.Status.InitContainerStatuses[i], kind)
+	}
+	return e
+}
+
+// addContainer tells how a container ended last, and why it waits, if it does and says more than that it is being created.
+func addContainer(e *events.Evidence, c *corev1.ContainerStatus, kind events.ContainerKind) {
+	t, again := c.State.Terminated, false
+	if t == nil {
+		t, again = c.LastTerminationState.Terminated, true
+	}
+	if t != nil {
+		e.Containers = append(e.Containers, events.ContainerEnd{
+			Name:     c.Name,
+			ExitCode: t.ExitCode,
+			Reason:   bounded(t.Reason, maxReason),
+			Message:  bounded(t.Message, maxTermination),
+			Kind:     kind,
+			Started:  instant(&t.StartedAt),
+			Finished: instant(&t.FinishedAt),
+			Restarts: uint32(max(c.RestartCount, 0)),
+			Again:    again,
+		})
+	}
+	w := c.State.Waiting
+	if w == nil || len(e.Waits) == maxWords || (w.Message == "" && (w.Reason == "" || w.Reason == creating || w.Reason == initializing)) {
+		return
+	}
+	e.Waits = append(e.Waits, events.ContainerWait{
+		Name: c.Name, Reason: bounded(w.Reason, maxReason), Message: bounded(w.Message, maxMessage), Kind: kind,
+	})
+}
+
+// runningSince is when the last of a pod's regular containers was started, while all of them run; 0 when they do not.
+func runningSince(pod *corev1.Pod) events.Time {
+	var latest events.Time
+	for i := range pod.Status.ContainerStatuses {
+		r := pod.Status.ContainerStatuses[i].State.Running
+		if r == nil {
+			return 0
+		}
+		latest = max(latest, instant(&r.StartedAt))
+	}
+	return latest
+}
+
+// conditionTexts is what a pod's conditions say: those of its way to running only where they say why it got no further.
+func conditionTexts(pod *corev1.Pod) []events.ConditionText {
+	var texts []events.ConditionText
+	for _, c := range pod.Status.Conditions {
+		asExpected := slices.Contains(progress, string(c.Type)) && (c.Status == corev1.ConditionTrue || slices.Contains(generic, c.Reason))
+		if asExpected || (c.Reason == "" && c.Message == "") {
+			continue
+		}
+		if texts = append(texts, events.ConditionText{
+			Type: bounded(string(c.Type), maxReason), Status: string(c.Status), Reason: bounded(c.Reason, maxReason),
+			Message: bounded(c.Message, maxMessage), Since: events.At(c.LastTransitionTime.Time),
+		}); len(texts) == maxWords {
+			break
+		}
+	}
+	return texts
+}
+
+// othersFinalizers are those that keep an object which is being deleted, other than the ones that Jobs' controllers set.
+func othersFinalizers(o object) []string {
+	if o.GetDeletionTimestamp() == nil {
+		return nil
+	}
+	var others []string
+	for _, f := range o.GetFinalizers() {
+		if f != events.TrackingFinalizer && f != events.BuiltinTrackingFinalizer && len(others) < maxWords {
+			others = append(others, bounded(f, maxReason))
+		}
+	}
+	return others
+}
