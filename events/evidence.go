@@ -1,5 +1,7 @@
 package events
 
+import "k8s.io/apimachinery/pkg/types"
+
 // Evidence is what people want to know beside the facts. Decisions never read it. Texts are bounded by who makes them.
 type Evidence struct {
 	Namespace, Name string // of the object that the record is about
@@ -18,6 +20,27 @@ type Evidence struct {
 	Conditions []ConditionText // conditions of a pod that say why
 	Waits      []ContainerWait // containers of a pod that wait, and say why
 	Finalizers []string        // of an object that is being deleted: who else keeps it
+	Origin     *Origin         // where a Job comes from, in the first record of its object; nil for nothing to tell
+	Edit       *Edit           // who made the Job, or changed its spec, as far as the object tells; nil for unknown
+}
+
+// Origin is where a Job comes from.
+type Origin struct {
+	Kind, Name   string // of its controller, such as a CronJob; empty when it has none
+	UID          types.UID
+	GenerateName string        // the stem of its own name, when the API server completed it
+	Labels       []ObjectLabel // those that the operator wants to keep, by name
+	Traceparent  string        // the W3C trace context in its annotation of that name
+}
+
+// ObjectLabel is a label of an object.
+type ObjectLabel struct{ Name, Value string }
+
+// Edit is who changed an object, as its managed fields say: the newest entry that covers the change.
+type Edit struct {
+	Manager   string // field manager, such as kubectl-edit
+	Operation string // Update or Apply
+	Time      Time   // by the API server's clock, in whole seconds
 }
 
 // ContainerKind says which of a pod's containers it is.

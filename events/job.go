@@ -75,6 +75,38 @@ func (s *JobSpec) Whole(p *JobPolicies) *JobSpec {
 	return &whole
 }
 
+// Differs names the fields of the API in which s and o differ, as JSON spells them.
+func (s *JobSpec) Differs(o *JobSpec) []string {
+	var names []string
+	for _, f := range []struct {
+		name string
+		same bool
+	}{
+		{"parallelism", equal(s.Parallelism, o.Parallelism)},
+		{"completions", equal(s.Completions, o.Completions)},
+		{"completionMode", s.CompletionMode == o.CompletionMode},
+		{"backoffLimit", equal(s.BackoffLimit, o.BackoffLimit)},
+		{"activeDeadlineSeconds", equal(s.ActiveDeadlineSeconds, o.ActiveDeadlineSeconds)},
+		{"suspend", s.Suspend == o.Suspend},
+		{"ttlSecondsAfterFinished", equal(s.TTLSecondsAfterFinished, o.TTLSecondsAfterFinished)},
+		{"backoffLimitPerIndex", equal(s.BackoffLimitPerIndex, o.BackoffLimitPerIndex)},
+		{"maxFailedIndexes", equal(s.MaxFailedIndexes, o.MaxFailedIndexes)},
+		{"podReplacementPolicy", s.PodReplacementPolicy == o.PodReplacementPolicy},
+		{"manualSelector", s.ManualSelector == o.ManualSelector},
+		{"selector", s.Selector == o.Selector},
+		{"podFailurePolicy", s.PodFailurePolicy == o.PodFailurePolicy},
+		{"successPolicy", s.SuccessPolicy == o.SuccessPolicy},
+		{"template", s.Template == o.Template && s.RestartPolicy == o.RestartPolicy && s.SchedulingGroup == o.SchedulingGroup},
+	} {
+		if !f.same {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
+func equal[T comparable](a, b *T) bool { return a == b || (a != nil && b != nil && *a == *b) }
+
 // JobTemplate names a redacted pod template, once per content, namespace and file. Its text is Evidence.Template; without it
 // nothing but the hash and the size is stored.
 type JobTemplate struct {

@@ -93,11 +93,9 @@ func (f *PodSeen) Equal(o *PodSeen) bool {
 		f.Unmarked == o.Unmarked && f.Waiting == o.Waiting && f.Restarts == o.Restarts &&
 		f.MaxRestarts == o.MaxRestarts && f.MaxSidecarRestarts == o.MaxSidecarRestarts &&
 		f.IndexFailures == o.IndexFailures && f.IndexIgnoredFailures == o.IndexIgnoredFailures &&
-		sameNumber(f.DeletionGracePeriodSeconds, o.DeletionGracePeriodSeconds) &&
+		equal(f.DeletionGracePeriodSeconds, o.DeletionGracePeriodSeconds) &&
 		slices.Equal(f.Candidates, o.Candidates) && slices.Equal(f.Exits, o.Exits) && slices.Equal(f.Conditions, o.Conditions)
 }
-
-func sameNumber(a, b *int64) bool { return a == b || (a != nil && b != nil && *a == *b) }
 
 // Asked is when the deletion of a pod that is being deleted was asked for, by the API server's clock: no later than that, and
 // exactly then if so says exact. A record of before the grace period was recorded does not tell by how much the

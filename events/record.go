@@ -79,6 +79,14 @@ type Observation struct {
 	Spec     *JobSpec // content of the spec that a JobSeen names; nil otherwise
 	Template []byte   // its redacted pod template, as JSON; nil when it is too large to be stored
 	Claim    Claim    // of a pod, when the seal on its annotation is right; zero otherwise
+	// Editors are who last changed which fields of a Job's spec; Evidence.Edit is to be one of them.
+	Editors []Editor
 	// TemplateSize is that of the redacted template in bytes, also when it is too large to be stored.
 	TemplateSize int
+}
+
+// Editor is who last changed some fields of a Job's spec.
+type Editor struct {
+	Edit
+	Fields []string // of the spec, by their names in JSON, such as parallelism
 }

@@ -31,6 +31,15 @@ func evidenceWeight(e *Evidence) int {
 	for _, f := range e.Finalizers {
 		n += textWeight(f)
 	}
+	if o := e.Origin; o != nil {
+		n += uidWeight + len(o.Kind) + len(o.Name) + len(o.GenerateName) + len(o.Traceparent)
+		for _, l := range o.Labels {
+			n += 6 + len(l.Name) + len(l.Value)
+		}
+	}
+	if e.Edit != nil {
+		n += 10 + len(e.Edit.Manager) + len(e.Edit.Operation)
+	}
 	if n += len(e.Template) + len(e.State); n > 0 {
 		n += saltWeight
 	}

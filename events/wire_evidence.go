@@ -23,6 +23,8 @@ var (
 	evidenceConditions = bytesField(14)
 	evidenceWaits      = bytesField(15)
 	evidenceFinalizers = bytesField(16)
+	evidenceOrigin     = bytesField(17)
+	evidenceEdit       = bytesField(18)
 )
 
 // decodeEvidence gives the evidence, and the texts that stand inside the facts in memory.
@@ -61,6 +63,10 @@ func decodeEvidence(b []byte) (e Evidence, texts []string, err error) {
 			e.Waits = append(e.Waits, decodeWait(f.bytes, &err))
 		case evidenceFinalizers:
 			e.Finalizers = append(e.Finalizers, f.text(&err))
+		case evidenceOrigin:
+			e.Origin = decodeOrigin(f.bytes, &err)
+		case evidenceEdit:
+			e.Edit = decodeEdit(f.bytes, &err)
 		}
 	}
 	if err != nil {
@@ -99,6 +105,8 @@ func appendEvidence(buf []byte, e *Evidence, texts []string) ([]byte, error) {
 	for _, f := range e.Finalizers {
 		buf = appendText(buf, evidenceFinalizers.number, f, &err)
 	}
+	buf = appendMessage(buf, evidenceOrigin.number, OriginToWire(e.Origin), &err)
+	buf = appendMessage(buf, evidenceEdit.number, editToWire(e.Edit), &err)
 	return buf, err
 }
 

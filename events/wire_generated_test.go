@@ -67,7 +67,7 @@ func pbEvidence(e *Evidence, texts []string) *pb.Evidence {
 	w := &pb.Evidence{
 		Namespace: e.Namespace, Name: e.Name, Node: e.Node, Reason: e.Reason, Message: e.Message,
 		Sentence: e.Sentence, Template: e.Template, State: e.State, Owner: e.Owner, PassedOver: e.PassedOver,
-		Running: int64(inSeconds(e.Running)), Finalizers: e.Finalizers,
+		Running: int64(inSeconds(e.Running)), Finalizers: e.Finalizers, Origin: OriginToWire(e.Origin), Edit: editToWire(e.Edit),
 	}
 	if anyText(texts) {
 		w.Texts = texts
@@ -151,6 +151,11 @@ func knownOf(w *pb.Evidence) []byte {
 		c.ProtoReflect().SetUnknown(nil)
 		seconds(&c.Since)
 	}
+	w.Origin = OriginToWire(OriginFromWire(w.GetOrigin()))
+	if e := w.GetEdit(); e != nil {
+		e.ProtoReflect().SetUnknown(nil)
+		seconds(&e.Time)
+	}
 	if !anyText(w.GetTexts()) {
 		w.Texts = nil
 	}
@@ -211,6 +216,13 @@ func randomEvidence(rng *rand.Rand) Evidence {
 	}
 	for range rng.IntN(3) {
 		e.Finalizers = append(e.Finalizers, text())
+	}
+	if rng.IntN(2) == 0 {
+		e.Edit = &Edit{Manager: text(), Operation: text(), Time: second()}
+		e.Origin = &Origin{Kind: text(), Name: text(), GenerateName: text(), Traceparent: text()}
+		for range rng.IntN(3) {
+			e.Origin.Labels = append(e.Origin.Labels, ObjectLabel{text(), text()})
+		}
 	}
 	return e
 }

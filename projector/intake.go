@@ -169,7 +169,12 @@ func (in *Intake) jobSeen(o *events.Observation, f *events.JobSeen, next events.
 		drafts = in.specDrafts(stream, o, next)
 		seen.SpecAt = next + events.Sequence(len(drafts)-1)
 	}
-	return append(drafts, Draft{Stream: stream, Kind: kind, Facts: &seen, Evidence: o.Evidence})
+	evidence := o.Evidence
+	evidence.Edit = editOf(j, o)
+	if kind != events.KindJobAdded {
+		evidence.Origin = nil
+	}
+	return append(drafts, Draft{Stream: stream, Kind: kind, Facts: &seen, Evidence: evidence})
 }
 
 // specDrafts store a Job's spec in the newest file, after those of its large parts that the file does not store yet. The last

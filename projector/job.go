@@ -29,6 +29,7 @@ type Job struct {
 	ManagedBy  string
 	Spec       *events.JobSpec
 	SpecAt     events.Sequence
+	Origin     *events.Origin // evidence: where it comes from; nil for nothing to tell
 	Terms      // of the spec
 	published
 

@@ -96,6 +96,9 @@ func (j *Job) jobSeen(rec *events.Record, f *events.JobSeen) {
 	if rec.Evidence.Name != "" {
 		j.Ref.Namespace, j.Ref.Name = rec.Evidence.Namespace, rec.Evidence.Name
 	}
+	if rec.Evidence.Origin != nil {
+		j.Origin = rec.Evidence.Origin
+	}
 	if f.Version > j.Version {
 		j.endSettled()
 	}

@@ -64,7 +64,7 @@ func encode(facts *pb.JobState, names *pb.StateNames) (f, n []byte) {
 }
 
 func (j *Job) toWire() (*pb.JobState, *pb.StateNames) {
-	names := &pb.StateNames{Namespace: j.Ref.Namespace, Name: j.Ref.Name}
+	names := &pb.StateNames{Namespace: j.Ref.Namespace, Name: j.Ref.Name, Origin: events.OriginToWire(j.Origin)}
 	s := &pb.JobState{
 		First: uint64(j.first), Head: uint64(j.Head), Now: int64(j.Now),
 		Version: j.Version, Generation: j.Generation, Created: int64(j.Created), Deleted: int64(j.Deleted),
@@ -163,7 +163,7 @@ func (r *stateReader) skip(n int) { r.texts = r.texts[min(n, len(r.texts)):] }
 func (w *World) jobFromWire(stream events.Stream, s *pb.JobState, names *pb.StateNames) (*Job, error) {
 	j := newJob(stream, &w.Settings, w.homes)
 	r := &stateReader{texts: names.GetTexts()}
-	j.Ref.Namespace, j.Ref.Name = names.GetNamespace(), names.GetName()
+	j.Ref.Namespace, j.Ref.Name, j.Origin = names.GetNamespace(), names.GetName(), events.OriginFromWire(names.GetOrigin())
 	j.first, j.Head, j.Now = events.Sequence(s.GetFirst()), events.Sequence(s.GetHead()), events.Time(s.GetNow())
 	j.Version, j.Generation = s.GetVersion(), s.GetGeneration()
 	j.Created, j.Deleted, j.Gone = events.Time(s.GetCreated()), events.Time(s.GetDeleted()), s.GetGone()

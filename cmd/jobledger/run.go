@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/controller"
@@ -30,6 +31,7 @@ type runFlags struct {
 	verbosity  int
 	stop       time.Duration
 	patience   time.Duration
+	labels     []string
 	epoch      uint64 // to be begun after a loss; 0 for none
 	numbers    settingFlags
 	elect      electFlags
@@ -122,6 +124,7 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	flags.IntVarP(&f.verbosity, "v", "v", 0, "how much to tell: 0 what happens, 1 and up also details")
 	flags.DurationVar(&f.stop, "stop-timeout", 20*time.Second, "how long a stop may wait for what is in flight")
 	flags.DurationVar(&f.patience, "observe-patience", observe.DefaultPatience, "with --manage=observe, how long the other controller may take to do what would have been decided")
+	flags.StringSliceVar(&f.labels, "keep-labels", nil, "names of labels of Jobs to record; app, team and three more unless given")
 	flags.Uint64Var(&f.epoch, controller.EpochFlag, 0,
 		"go on though records of the log are known to be lost, under this epoch, which the refusal names; it serves once")
 	f.numbers.add(flags)
@@ -174,6 +177,9 @@ func (f *runFlags) validate() (settings events.Settings, err error) {
 	case f.stop <= 0:
 		return settings, usage("--stop-timeout=%s: must be longer than nothing", f.stop)
 	}
+	if err := checkLabels(f.labels); err != nil {
+		return settings, err
+	}
 	if err := f.scrape.validate(); err != nil {
 		return settings, err
 	}
@@ -187,6 +193,21 @@ func (f *runFlags) validate() (settings events.Settings, err error) {
 	}
 	settings.Mode, settings.Namespace, settings.GangScheduling, settings.Draining = mode, f.namespace, f.gang, f.drain
 	return settings, f.nats.validate()
+}
+
+// mostLabels is how many labels of a Job may be recorded.
+const mostLabels = 16
+
+func checkLabels(names []string) error {
+	if len(names) > mostLabels {
+		return usage("--keep-labels: %d labels are too many, at most %d may be recorded", len(names), mostLabels)
+	}
+	for _, name := range names {
+		if wrong := validation.IsQualifiedName(name); len(wrong) > 0 {
+			return usage("--keep-labels: %q cannot be the name of a label: %s", name, wrong[0])
+		}
+	}
+	return nil
 }
 
 func (f *runFlags) mode() (events.Mode, error) {
@@ -225,7 +246,7 @@ func (f *runFlags) config(settings events.Settings, logger *slog.Logger) (*contr
 	b := thisBuild()
 	return &controller.Config{
 		Log: f.log, Settings: settings, Cluster: cluster, Program: controller.Program{Version: b.Version, Go: b.Go, Commit: b.Commit}, Logger: logger,
-		Listen: f.listen, Scrape: f.scrape.config(), Stream: stream, Lease: f.elect.config(), Stop: f.stop, Patience: f.patience, Epoch: f.epoch,
+		Listen: f.listen, Scrape: f.scrape.config(), Stream: stream, Lease: f.elect.config(), Stop: f.stop, Patience: f.patience, Labels: f.labels, Epoch: f.epoch,
 	}, nil
 }
 

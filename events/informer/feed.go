@@ -30,6 +30,7 @@ type Feed struct {
 	key      events.Key
 	keeper   Keeper
 	foreign  func(managedBy string)
+	labels   []string // of Jobs, that are kept
 	queue    *queue
 	log      *slog.Logger
 
@@ -46,7 +47,7 @@ type Feed struct {
 func NewFeed(c Config) *Feed {
 	c.defaults()
 	feed := &Feed{
-		now: func() events.Time { return 0 }, mode: c.Mode, draining: c.Draining, identity: c.Identity, key: c.Key, keeper: c.Keeper, foreign: c.Foreign, queue: newQueue(), log: c.Logger,
+		now: func() events.Time { return 0 }, mode: c.Mode, draining: c.Draining, identity: c.Identity, key: c.Key, keeper: c.Keeper, foreign: c.Foreign, labels: sorted(c.KeepLabels), queue: newQueue(), log: c.Logger,
 	}
 	feed.jobs, feed.pods = newJobs(feed, &c.Known), newPods(feed, &c.Known)
 	feed.resources = []watched{feed.jobs, feed.pods}

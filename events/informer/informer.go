@@ -35,9 +35,11 @@ type Config struct {
 	Identity  events.Identity // the life of the log, by which pods of ours are recognised
 	Key       events.Key      // of the log, with which specs and templates are hashed; New refuses the zero key
 	Sink      Sink
-	Keeper    Keeper       // told what the executor needs of unfinished Jobs; may be nil
-	Known     Known        // what the log believes to exist; the zero value when it knows nothing
-	Logger    *slog.Logger // nil for the default
+	Keeper    Keeper // told what the executor needs of unfinished Jobs; may be nil
+	Known     Known  // what the log believes to exist; the zero value when it knows nothing
+	// KeepLabels are names of labels of Jobs that are recorded; nil for UsualLabels, empty for none.
+	KeepLabels []string
+	Logger     *slog.Logger // nil for the default
 	// Foreign is told the managedBy of each Job that appears and that is not ours, and so is not told to the sink (J-204). It
 	// must return at once; may be nil.
 	Foreign func(managedBy string)
@@ -64,6 +66,9 @@ func (c *Config) defaults() {
 	}
 	if c.Foreign == nil {
 		c.Foreign = func(string) {}
+	}
+	if c.KeepLabels == nil {
+		c.KeepLabels = UsualLabels
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()

@@ -43,9 +43,12 @@ func (feed *Feed) observeJob(job *batchv1.Job, version uint64, managed bool) (ev
 		seen.BuiltinWrote = builtinWrote(job)
 	}
 	return events.Observation{
-		Job:          refOf(job),
-		Facts:        seen,
-		Evidence:     events.Evidence{Namespace: job.Namespace, Name: job.Name, Finalizers: othersFinalizers(job)},
+		Job:   refOf(job),
+		Facts: seen,
+		Evidence: events.Evidence{
+			Namespace: job.Namespace, Name: job.Name, Finalizers: othersFinalizers(job), Origin: originOf(job, feed.labels),
+		},
+		Editors:      editorsOf(job),
 		Spec:         spec,
 		Template:     stored(template),
 		TemplateSize: len(template),

@@ -13,7 +13,7 @@ const lastApplied = corev1.LastAppliedConfigAnnotation
 
 // stripJob takes off what neither observations nor the keeper need. Annotations stay, all of them: a status write sends
 // the metadata back, and what it leaves out is gone (J-207). Of the managed fields only the time stays at which the
-// built-in controllers last wrote the status.
+// built-in controllers last wrote the status, and who changed the spec.
 func stripJob(job *batchv1.Job) {
 	var kept []metav1.ManagedFieldsEntry
 	for _, e := range job.ManagedFields {
@@ -21,7 +21,7 @@ func stripJob(job *batchv1.Job) {
 			kept = append(kept, metav1.ManagedFieldsEntry{Manager: e.Manager, Subresource: e.Subresource, Time: e.Time})
 		}
 	}
-	job.ManagedFields = kept
+	job.ManagedFields = append(kept, stripEditors(job.ManagedFields)...)
 }
 
 const statusSubresource = "status"

@@ -23,6 +23,7 @@ type Config struct {
 	Stream   StreamConfig  // what goes out on NATS
 	Lease    LeaseConfig   // by which one controller of a cluster works at a time
 	Stop     time.Duration // how long a stop waits for what is in flight
+	Labels   []string      // of Jobs, that are recorded; nil for informer.UsualLabels
 	Patience time.Duration // in observe mode, how long another controller may take
 	Epoch    uint64        // to be begun after a loss of records; 0 for none
 	Drained  func()        // called once, when a controller that drains has nothing left to do; may be nil

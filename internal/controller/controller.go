@@ -179,7 +179,7 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 	c.informer, err = informer.New(informer.Config{
 		Client: c.cluster.Client, Namespace: c.settings.Namespace, Mode: c.settings.Mode, Draining: c.settings.Draining,
 		Identity: identity, Key: c.key, Sink: c.queue, Keeper: keeper, Known: known.Of(world), Logger: c.logger,
-		Foreign: c.metrics.ofJobs.Foreign,
+		Foreign: c.metrics.ofJobs.Foreign, KeepLabels: c.config.Labels,
 	})
 	if err != nil {
 		return err

@@ -32,6 +32,8 @@ type Job struct {
 	Gap       *Gap   `json:"gap,omitempty"`     // of a state as of a time: nobody watched then, and this is how the Job was seen last
 	Listing   bool   `json:"listing,omitempty"` // the view of the cluster was being made anew: nothing is decided then
 
+	Origin *Origin `json:"origin,omitempty"` // where it comes from
+
 	Created  recordjson.Instant `json:"created,omitzero"`
 	Started  recordjson.Instant `json:"started,omitzero"`
 	Finished recordjson.Instant `json:"finished,omitzero"`
@@ -48,6 +50,30 @@ type Job struct {
 	Notes        []string  `json:"notes,omitempty"`   // what the published status cannot show
 	Trouble      []Failure `json:"trouble,omitempty"` // the newest failure of each sort of command, if none succeeded since
 	LastDecision *Decision `json:"lastDecision,omitempty"`
+}
+
+// Origin is where a Job comes from.
+type Origin struct {
+	Kind         string            `json:"kind,omitempty"` // of its controller, such as a CronJob
+	Name         string            `json:"name,omitempty"`
+	UID          string            `json:"uid,omitempty"`
+	GenerateName string            `json:"generateName,omitempty"` // the stem of its own name
+	Labels       map[string]string `json:"labels,omitempty"`       // those that were kept (--keep-labels)
+	Traceparent  string            `json:"traceparent,omitempty"`
+}
+
+func originOf(o *events.Origin) *Origin {
+	if o == nil {
+		return nil
+	}
+	v := &Origin{Kind: o.Kind, Name: o.Name, UID: string(o.UID), GenerateName: o.GenerateName, Traceparent: o.Traceparent}
+	for _, l := range o.Labels {
+		if v.Labels == nil {
+			v.Labels = map[string]string{}
+		}
+		v.Labels[l.Name] = l.Value
+	}
+	return v
 }
 
 // Place is a record and its time.
@@ -119,7 +145,7 @@ func JobOf(f *Fold, a *Account, asOf events.Sequence, now events.Time) Job {
 	v.Namespace, v.Name = j.Ref.Namespace, j.Ref.Name
 	v.State, v.Reason, v.Message = stateOf(a)
 	v.Gone = a.Deleted != 0 || j.Gone
-	v.Managed, v.ManagedBy = j.Managed, j.ManagedBy
+	v.Managed, v.ManagedBy, v.Origin = j.Managed, j.ManagedBy, originOf(j.Origin)
 	v.Created, v.Started, v.Deleted = recordjson.Instant(j.Created), recordjson.Instant(j.StartTime()), recordjson.Instant(j.Deleted)
 	v.Finished = recordjson.Instant(finished(j))
 	v.Spec = recordjson.Spec(j.Spec)

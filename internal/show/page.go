@@ -167,6 +167,9 @@ func (p *Page) Job(j *history.Job) error {
 	l := &lines{page: p}
 	l.put("Job", "%s/%s", dash(j.Namespace), dash(j.Name))
 	l.put("UID", "%s", j.UID)
+	if o := j.Origin; o != nil && o.Kind != "" {
+		l.put("Made by", "%s %s", o.Kind, o.Name)
+	}
 	l.put("As of", "record %d, %s", j.AsOf.Sequence, words.Moment(events.Time(j.AsOf.Time)))
 	if j.Gap != nil {
 		l.styled(Trouble, "Not watched", "%s", notWatched(j.Gap))

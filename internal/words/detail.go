@@ -212,8 +212,17 @@ func (n *Names) jobSeen(r *events.Record, f *events.JobSeen) string {
 		default:
 			parts = append(parts, "managed by "+f.ManagedBy)
 		}
+		if o := r.Evidence.Origin; o != nil && o.Kind != "" {
+			parts = append(parts, "of "+o.Kind+" "+o.Name)
+		}
 	}
-	parts = append(parts, n.edits(r, f)...)
+	edits := n.edits(r, f)
+	if e := r.Evidence.Edit; e != nil && len(edits) > 0 {
+		edits[len(edits)-1] += ", by " + e.Manager
+	} else if e != nil && r.Kind == events.KindJobAdded {
+		edits = append(edits, "made by "+e.Manager)
+	}
+	parts = append(parts, edits...)
 	if f.Deleted != 0 {
 		parts = append(parts, "being deleted since "+f.Deleted.Go().Format("15:04:05"))
 	}

@@ -627,7 +627,11 @@ type Evidence struct {
 	// waits are the containers of a pod that wait, and say why.
 	Waits []*ContainerWait `protobuf:"bytes,15,rep,name=waits,proto3" json:"waits,omitempty"`
 	// finalizers of an object that is being deleted, other than ours: who else keeps it.
-	Finalizers    []string `protobuf:"bytes,16,rep,name=finalizers,proto3" json:"finalizers,omitempty"`
+	Finalizers []string `protobuf:"bytes,16,rep,name=finalizers,proto3" json:"finalizers,omitempty"`
+	// origin is where a Job comes from, in the first record of its object.
+	Origin *Origin `protobuf:"bytes,17,opt,name=origin,proto3" json:"origin,omitempty"`
+	// edit is who made the Job, or changed its spec, as far as the object tells.
+	Edit          *Edit `protobuf:"bytes,18,opt,name=edit,proto3" json:"edit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -774,6 +778,226 @@ func (x *Evidence) GetFinalizers() []string {
 	return nil
 }
 
+func (x *Evidence) GetOrigin() *Origin {
+	if x != nil {
+		return x.Origin
+	}
+	return nil
+}
+
+func (x *Evidence) GetEdit() *Edit {
+	if x != nil {
+		return x.Edit
+	}
+	return nil
+}
+
+// Origin is where a Job comes from.
+type Origin struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// kind, name and uid of its controller, such as a CronJob; empty when it has none.
+	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Uid  []byte `protobuf:"bytes,3,opt,name=uid,proto3" json:"uid,omitempty"`
+	// generate_name is the stem of its own name, when the API server completed it.
+	GenerateName string `protobuf:"bytes,4,opt,name=generate_name,json=generateName,proto3" json:"generate_name,omitempty"`
+	// labels that the operator wants to keep, by name.
+	Labels []*Label `protobuf:"bytes,5,rep,name=labels,proto3" json:"labels,omitempty"`
+	// traceparent is the W3C trace context in its annotation of that name.
+	Traceparent   string `protobuf:"bytes,6,opt,name=traceparent,proto3" json:"traceparent,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Origin) Reset() {
+	*x = Origin{}
+	mi := &file_jobledger_v1_record_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Origin) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Origin) ProtoMessage() {}
+
+func (x *Origin) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_record_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Origin.ProtoReflect.Descriptor instead.
+func (*Origin) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_record_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Origin) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *Origin) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Origin) GetUid() []byte {
+	if x != nil {
+		return x.Uid
+	}
+	return nil
+}
+
+func (x *Origin) GetGenerateName() string {
+	if x != nil {
+		return x.GenerateName
+	}
+	return ""
+}
+
+func (x *Origin) GetLabels() []*Label {
+	if x != nil {
+		return x.Labels
+	}
+	return nil
+}
+
+func (x *Origin) GetTraceparent() string {
+	if x != nil {
+		return x.Traceparent
+	}
+	return ""
+}
+
+// Label is a label of an object.
+type Label struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Value         string                 `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Label) Reset() {
+	*x = Label{}
+	mi := &file_jobledger_v1_record_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Label) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Label) ProtoMessage() {}
+
+func (x *Label) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_record_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Label.ProtoReflect.Descriptor instead.
+func (*Label) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_record_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Label) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Label) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
+// Edit is who changed an object, as its managed fields say: the newest entry that covers the change.
+type Edit struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// manager is the field manager, such as kubectl-edit.
+	Manager string `protobuf:"bytes,1,opt,name=manager,proto3" json:"manager,omitempty"`
+	// operation is Update or Apply.
+	Operation string `protobuf:"bytes,2,opt,name=operation,proto3" json:"operation,omitempty"`
+	// time is by the API server's clock, in seconds since 1970 UTC.
+	Time          int64 `protobuf:"varint,3,opt,name=time,proto3" json:"time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Edit) Reset() {
+	*x = Edit{}
+	mi := &file_jobledger_v1_record_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Edit) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Edit) ProtoMessage() {}
+
+func (x *Edit) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_record_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Edit.ProtoReflect.Descriptor instead.
+func (*Edit) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_record_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Edit) GetManager() string {
+	if x != nil {
+		return x.Manager
+	}
+	return ""
+}
+
+func (x *Edit) GetOperation() string {
+	if x != nil {
+		return x.Operation
+	}
+	return ""
+}
+
+func (x *Edit) GetTime() int64 {
+	if x != nil {
+		return x.Time
+	}
+	return 0
+}
+
 // ContainerEnd is how one container of a pod ended last.
 type ContainerEnd struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
@@ -795,7 +1019,7 @@ type ContainerEnd struct {
 
 func (x *ContainerEnd) Reset() {
 	*x = ContainerEnd{}
-	mi := &file_jobledger_v1_record_proto_msgTypes[4]
+	mi := &file_jobledger_v1_record_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -807,7 +1031,7 @@ func (x *ContainerEnd) String() string {
 func (*ContainerEnd) ProtoMessage() {}
 
 func (x *ContainerEnd) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_record_proto_msgTypes[4]
+	mi := &file_jobledger_v1_record_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -820,7 +1044,7 @@ func (x *ContainerEnd) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContainerEnd.ProtoReflect.Descriptor instead.
 func (*ContainerEnd) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_record_proto_rawDescGZIP(), []int{4}
+	return file_jobledger_v1_record_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ContainerEnd) GetName() string {
@@ -899,7 +1123,7 @@ type ContainerWait struct {
 
 func (x *ContainerWait) Reset() {
 	*x = ContainerWait{}
-	mi := &file_jobledger_v1_record_proto_msgTypes[5]
+	mi := &file_jobledger_v1_record_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -911,7 +1135,7 @@ func (x *ContainerWait) String() string {
 func (*ContainerWait) ProtoMessage() {}
 
 func (x *ContainerWait) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_record_proto_msgTypes[5]
+	mi := &file_jobledger_v1_record_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -924,7 +1148,7 @@ func (x *ContainerWait) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContainerWait.ProtoReflect.Descriptor instead.
 func (*ContainerWait) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_record_proto_rawDescGZIP(), []int{5}
+	return file_jobledger_v1_record_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ContainerWait) GetName() string {
@@ -970,7 +1194,7 @@ type ConditionText struct {
 
 func (x *ConditionText) Reset() {
 	*x = ConditionText{}
-	mi := &file_jobledger_v1_record_proto_msgTypes[6]
+	mi := &file_jobledger_v1_record_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -982,7 +1206,7 @@ func (x *ConditionText) String() string {
 func (*ConditionText) ProtoMessage() {}
 
 func (x *ConditionText) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_record_proto_msgTypes[6]
+	mi := &file_jobledger_v1_record_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -995,7 +1219,7 @@ func (x *ConditionText) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConditionText.ProtoReflect.Descriptor instead.
 func (*ConditionText) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_record_proto_rawDescGZIP(), []int{6}
+	return file_jobledger_v1_record_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ConditionText) GetType() string {
@@ -1059,7 +1283,7 @@ const file_jobledger_v1_record_proto_rawDesc = "" +
 	"endOfBatch\"F\n" +
 	"\x06Stream\x12,\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x18.jobledger.v1.StreamKindR\x04kind\x12\x0e\n" +
-	"\x02id\x18\x02 \x01(\fR\x02id\"\x83\x04\n" +
+	"\x02id\x18\x02 \x01(\fR\x02id\"\xd9\x04\n" +
 	"\bEvidence\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
@@ -1084,7 +1308,23 @@ const file_jobledger_v1_record_proto_rawDesc = "" +
 	"\x05waits\x18\x0f \x03(\v2\x1b.jobledger.v1.ContainerWaitR\x05waits\x12\x1e\n" +
 	"\n" +
 	"finalizers\x18\x10 \x03(\tR\n" +
-	"finalizers\"\x8a\x02\n" +
+	"finalizers\x12,\n" +
+	"\x06origin\x18\x11 \x01(\v2\x14.jobledger.v1.OriginR\x06origin\x12&\n" +
+	"\x04edit\x18\x12 \x01(\v2\x12.jobledger.v1.EditR\x04edit\"\xb6\x01\n" +
+	"\x06Origin\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x10\n" +
+	"\x03uid\x18\x03 \x01(\fR\x03uid\x12#\n" +
+	"\rgenerate_name\x18\x04 \x01(\tR\fgenerateName\x12+\n" +
+	"\x06labels\x18\x05 \x03(\v2\x13.jobledger.v1.LabelR\x06labels\x12 \n" +
+	"\vtraceparent\x18\x06 \x01(\tR\vtraceparent\"1\n" +
+	"\x05Label\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"R\n" +
+	"\x04Edit\x12\x18\n" +
+	"\amanager\x18\x01 \x01(\tR\amanager\x12\x1c\n" +
+	"\toperation\x18\x02 \x01(\tR\toperation\x12\x12\n" +
+	"\x04time\x18\x03 \x01(\x03R\x04time\"\x8a\x02\n" +
 	"\fContainerEnd\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1b\n" +
 	"\texit_code\x18\x02 \x01(\x11R\bexitCode\x12\x16\n" +
@@ -1167,7 +1407,7 @@ func file_jobledger_v1_record_proto_rawDescGZIP() []byte {
 }
 
 var file_jobledger_v1_record_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_jobledger_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_jobledger_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_jobledger_v1_record_proto_goTypes = []any{
 	(StreamKind)(0),       // 0: jobledger.v1.StreamKind
 	(Kind)(0),             // 1: jobledger.v1.Kind
@@ -1176,24 +1416,30 @@ var file_jobledger_v1_record_proto_goTypes = []any{
 	(*Header)(nil),        // 4: jobledger.v1.Header
 	(*Stream)(nil),        // 5: jobledger.v1.Stream
 	(*Evidence)(nil),      // 6: jobledger.v1.Evidence
-	(*ContainerEnd)(nil),  // 7: jobledger.v1.ContainerEnd
-	(*ContainerWait)(nil), // 8: jobledger.v1.ContainerWait
-	(*ConditionText)(nil), // 9: jobledger.v1.ConditionText
+	(*Origin)(nil),        // 7: jobledger.v1.Origin
+	(*Label)(nil),         // 8: jobledger.v1.Label
+	(*Edit)(nil),          // 9: jobledger.v1.Edit
+	(*ContainerEnd)(nil),  // 10: jobledger.v1.ContainerEnd
+	(*ContainerWait)(nil), // 11: jobledger.v1.ContainerWait
+	(*ConditionText)(nil), // 12: jobledger.v1.ConditionText
 }
 var file_jobledger_v1_record_proto_depIdxs = []int32{
-	5, // 0: jobledger.v1.Header.stream:type_name -> jobledger.v1.Stream
-	1, // 1: jobledger.v1.Header.kind:type_name -> jobledger.v1.Kind
-	0, // 2: jobledger.v1.Stream.kind:type_name -> jobledger.v1.StreamKind
-	7, // 3: jobledger.v1.Evidence.containers:type_name -> jobledger.v1.ContainerEnd
-	9, // 4: jobledger.v1.Evidence.conditions:type_name -> jobledger.v1.ConditionText
-	8, // 5: jobledger.v1.Evidence.waits:type_name -> jobledger.v1.ContainerWait
-	2, // 6: jobledger.v1.ContainerEnd.kind:type_name -> jobledger.v1.ContainerKind
-	2, // 7: jobledger.v1.ContainerWait.kind:type_name -> jobledger.v1.ContainerKind
-	8, // [8:8] is the sub-list for method output_type
-	8, // [8:8] is the sub-list for method input_type
-	8, // [8:8] is the sub-list for extension type_name
-	8, // [8:8] is the sub-list for extension extendee
-	0, // [0:8] is the sub-list for field type_name
+	5,  // 0: jobledger.v1.Header.stream:type_name -> jobledger.v1.Stream
+	1,  // 1: jobledger.v1.Header.kind:type_name -> jobledger.v1.Kind
+	0,  // 2: jobledger.v1.Stream.kind:type_name -> jobledger.v1.StreamKind
+	10, // 3: jobledger.v1.Evidence.containers:type_name -> jobledger.v1.ContainerEnd
+	12, // 4: jobledger.v1.Evidence.conditions:type_name -> jobledger.v1.ConditionText
+	11, // 5: jobledger.v1.Evidence.waits:type_name -> jobledger.v1.ContainerWait
+	7,  // 6: jobledger.v1.Evidence.origin:type_name -> jobledger.v1.Origin
+	9,  // 7: jobledger.v1.Evidence.edit:type_name -> jobledger.v1.Edit
+	8,  // 8: jobledger.v1.Origin.labels:type_name -> jobledger.v1.Label
+	2,  // 9: jobledger.v1.ContainerEnd.kind:type_name -> jobledger.v1.ContainerKind
+	2,  // 10: jobledger.v1.ContainerWait.kind:type_name -> jobledger.v1.ContainerKind
+	11, // [11:11] is the sub-list for method output_type
+	11, // [11:11] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_record_proto_init() }
@@ -1207,7 +1453,7 @@ func file_jobledger_v1_record_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_jobledger_v1_record_proto_rawDesc), len(file_jobledger_v1_record_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   7,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1140,9 +1140,11 @@ type StateNames struct {
 	// texts are condition messages, in the order of the state.
 	Texts []string `protobuf:"bytes,3,rep,name=texts,proto3" json:"texts,omitempty"`
 	// pods in the order of the state.
-	Pods          []*PodNames `protobuf:"bytes,4,rep,name=pods,proto3" json:"pods,omitempty"`
-	Workload      string      `protobuf:"bytes,5,opt,name=workload,proto3" json:"workload,omitempty"`
-	PodGroup      string      `protobuf:"bytes,6,opt,name=pod_group,json=podGroup,proto3" json:"pod_group,omitempty"`
+	Pods     []*PodNames `protobuf:"bytes,4,rep,name=pods,proto3" json:"pods,omitempty"`
+	Workload string      `protobuf:"bytes,5,opt,name=workload,proto3" json:"workload,omitempty"`
+	PodGroup string      `protobuf:"bytes,6,opt,name=pod_group,json=podGroup,proto3" json:"pod_group,omitempty"`
+	// origin is where the Job comes from.
+	Origin        *Origin `protobuf:"bytes,7,opt,name=origin,proto3" json:"origin,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1217,6 +1219,13 @@ func (x *StateNames) GetPodGroup() string {
 		return x.PodGroup
 	}
 	return ""
+}
+
+func (x *StateNames) GetOrigin() *Origin {
+	if x != nil {
+		return x.Origin
+	}
+	return nil
 }
 
 // PodNames are the names that belong to a PodState.
@@ -1711,7 +1720,7 @@ var File_jobledger_v1_state_proto protoreflect.FileDescriptor
 
 const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\n" +
-	"\x18jobledger/v1/state.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/status.proto\"\x85\n" +
+	"\x18jobledger/v1/state.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/record.proto\x1a\x19jobledger/v1/status.proto\"\x85\n" +
 	"\n" +
 	"\bJobState\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\x04R\x05first\x12\x12\n" +
@@ -1829,7 +1838,7 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\x05count\x18\x02 \x01(\rR\x05count\x12\x14\n" +
 	"\x05until\x18\x03 \x01(\x10R\x05until\x12\x14\n" +
 	"\x05since\x18\x04 \x01(\x10R\x05since\x12\x14\n" +
-	"\x05noted\x18\x05 \x01(\x10R\x05noted\"\xb9\x01\n" +
+	"\x05noted\x18\x05 \x01(\x10R\x05noted\"\xe7\x01\n" +
 	"\n" +
 	"StateNames\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x12\n" +
@@ -1837,7 +1846,8 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\x05texts\x18\x03 \x03(\tR\x05texts\x12*\n" +
 	"\x04pods\x18\x04 \x03(\v2\x16.jobledger.v1.PodNamesR\x04pods\x12\x1a\n" +
 	"\bworkload\x18\x05 \x01(\tR\bworkload\x12\x1b\n" +
-	"\tpod_group\x18\x06 \x01(\tR\bpodGroup\"2\n" +
+	"\tpod_group\x18\x06 \x01(\tR\bpodGroup\x12,\n" +
+	"\x06origin\x18\a \x01(\v2\x14.jobledger.v1.OriginR\x06origin\"2\n" +
 	"\bPodNames\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\tR\x04node\"\xb6\x06\n" +
@@ -1924,10 +1934,11 @@ var file_jobledger_v1_state_proto_goTypes = []any{
 	(*CommandName)(nil),   // 21: jobledger.v1.CommandName
 	(*Command)(nil),       // 22: jobledger.v1.Command
 	(RefusalClass)(0),     // 23: jobledger.v1.RefusalClass
-	(*Settings)(nil),      // 24: jobledger.v1.Settings
-	(Resource)(0),         // 25: jobledger.v1.Resource
-	(*RivalAct)(nil),      // 26: jobledger.v1.RivalAct
-	(*JobPolicies)(nil),   // 27: jobledger.v1.JobPolicies
+	(*Origin)(nil),        // 24: jobledger.v1.Origin
+	(*Settings)(nil),      // 25: jobledger.v1.Settings
+	(Resource)(0),         // 26: jobledger.v1.Resource
+	(*RivalAct)(nil),      // 27: jobledger.v1.RivalAct
+	(*JobPolicies)(nil),   // 28: jobledger.v1.JobPolicies
 }
 var file_jobledger_v1_state_proto_depIdxs = []int32{
 	17, // 0: jobledger.v1.JobState.spec:type_name -> jobledger.v1.JobSpec
@@ -1956,21 +1967,22 @@ var file_jobledger_v1_state_proto_depIdxs = []int32{
 	8,  // 23: jobledger.v1.Flight.refused:type_name -> jobledger.v1.Retry
 	23, // 24: jobledger.v1.Retry.class:type_name -> jobledger.v1.RefusalClass
 	10, // 25: jobledger.v1.StateNames.pods:type_name -> jobledger.v1.PodNames
-	24, // 26: jobledger.v1.WorldState.settings:type_name -> jobledger.v1.Settings
-	25, // 27: jobledger.v1.WorldState.pending:type_name -> jobledger.v1.Resource
-	16, // 28: jobledger.v1.WorldState.newest:type_name -> jobledger.v1.WorldState.NewestEntry
-	13, // 29: jobledger.v1.WorldState.specs:type_name -> jobledger.v1.SpecState
-	14, // 30: jobledger.v1.WorldState.templates:type_name -> jobledger.v1.TemplateState
-	15, // 31: jobledger.v1.WorldState.policies:type_name -> jobledger.v1.PoliciesState
-	12, // 32: jobledger.v1.WorldState.shares:type_name -> jobledger.v1.ShareState
-	26, // 33: jobledger.v1.WorldState.rival_acts:type_name -> jobledger.v1.RivalAct
-	17, // 34: jobledger.v1.SpecState.spec:type_name -> jobledger.v1.JobSpec
-	27, // 35: jobledger.v1.PoliciesState.policies:type_name -> jobledger.v1.JobPolicies
-	36, // [36:36] is the sub-list for method output_type
-	36, // [36:36] is the sub-list for method input_type
-	36, // [36:36] is the sub-list for extension type_name
-	36, // [36:36] is the sub-list for extension extendee
-	0,  // [0:36] is the sub-list for field type_name
+	24, // 26: jobledger.v1.StateNames.origin:type_name -> jobledger.v1.Origin
+	25, // 27: jobledger.v1.WorldState.settings:type_name -> jobledger.v1.Settings
+	26, // 28: jobledger.v1.WorldState.pending:type_name -> jobledger.v1.Resource
+	16, // 29: jobledger.v1.WorldState.newest:type_name -> jobledger.v1.WorldState.NewestEntry
+	13, // 30: jobledger.v1.WorldState.specs:type_name -> jobledger.v1.SpecState
+	14, // 31: jobledger.v1.WorldState.templates:type_name -> jobledger.v1.TemplateState
+	15, // 32: jobledger.v1.WorldState.policies:type_name -> jobledger.v1.PoliciesState
+	12, // 33: jobledger.v1.WorldState.shares:type_name -> jobledger.v1.ShareState
+	27, // 34: jobledger.v1.WorldState.rival_acts:type_name -> jobledger.v1.RivalAct
+	17, // 35: jobledger.v1.SpecState.spec:type_name -> jobledger.v1.JobSpec
+	28, // 36: jobledger.v1.PoliciesState.policies:type_name -> jobledger.v1.JobPolicies
+	37, // [37:37] is the sub-list for method output_type
+	37, // [37:37] is the sub-list for method input_type
+	37, // [37:37] is the sub-list for extension type_name
+	37, // [37:37] is the sub-list for extension extendee
+	0,  // [0:37] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_state_proto_init() }
@@ -1981,6 +1993,7 @@ func file_jobledger_v1_state_proto_init() {
 	file_jobledger_v1_controller_proto_init()
 	file_jobledger_v1_decision_proto_init()
 	file_jobledger_v1_observation_proto_init()
+	file_jobledger_v1_record_proto_init()
 	file_jobledger_v1_status_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{

@@ -1,0 +1,68 @@
+package events
+
+import (
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+)
+
+// OriginToWire translates where a Job comes from for a record or a stored state; nil for nothing to tell.
+func OriginToWire(o *Origin) *pb.Origin {
+	if o == nil {
+		return nil
+	}
+	w := &pb.Origin{Kind: o.Kind, Name: o.Name, Uid: uidToWire(o.UID), GenerateName: o.GenerateName, Traceparent: o.Traceparent}
+	for _, l := range o.Labels {
+		w.Labels = append(w.Labels, &pb.Label{Name: l.Name, Value: l.Value})
+	}
+	return w
+}
+
+// OriginFromWire is the inverse of OriginToWire.
+func OriginFromWire(w *pb.Origin) *Origin {
+	if w == nil {
+		return nil
+	}
+	o := &Origin{
+		Kind: w.GetKind(), Name: w.GetName(), UID: uidFromWire(w.GetUid()), GenerateName: w.GetGenerateName(), Traceparent: w.GetTraceparent(),
+	}
+	for _, l := range w.GetLabels() {
+		o.Labels = append(o.Labels, ObjectLabel{l.GetName(), l.GetValue()})
+	}
+	return o
+}
+
+func editToWire(e *Edit) *pb.Edit {
+	if e == nil {
+		return nil
+	}
+	return &pb.Edit{Manager: e.Manager, Operation: e.Operation, Time: int64(inSeconds(e.Time))}
+}
+
+// A Job tells where it comes from once, and few of its records who edited it: these are read and written by the generated code.
+
+func decodeOrigin(b []byte, err *error) *Origin {
+	var w pb.Origin
+	*err = proto.Unmarshal(b, &w)
+	return OriginFromWire(&w)
+}
+
+func decodeEdit(b []byte, err *error) *Edit {
+	var w pb.Edit
+	*err = proto.Unmarshal(b, &w)
+	return &Edit{Manager: w.GetManager(), Operation: w.GetOperation(), Time: fromSeconds(uint64(w.GetTime()))}
+}
+
+func appendMessage(buf []byte, n protowire.Number, m proto.Message, err *error) []byte {
+	if !m.ProtoReflect().IsValid() { // there is none
+		return buf
+	}
+	buf, begin := beginField(buf, n)
+	encoded, failed := deterministic.MarshalAppend(buf, m)
+	if failed != nil {
+		*err = failed
+		return buf
+	}
+	return endField(encoded, begin)
+}
