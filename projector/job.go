@@ -30,7 +30,7 @@ type Job struct {
 	Spec       *events.JobSpec
 	SpecAt     events.Sequence
 	Origin     *events.Origin // evidence: where it comes from; nil for nothing to tell
-	Terms      // of the spec
+	Terms                     // of the spec
 	published
 
 	// Pods and what is known of them, kept incrementally.

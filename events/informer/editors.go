@@ -24,11 +24,11 @@ func stripEditors(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEnt
 		if e.Subresource != "" || e.Time == nil || e.FieldsV1 == nil || len(kept) == maxEditors {
 			continue
 		}
-		if fields := specFields(e.FieldsV1.Raw); len(fields) > 0 {
+		if fields := specFields(e.FieldsV1.GetRawBytes()); len(fields) > 0 {
 			raw, err := json.Marshal(map[string]any{specKey: fields})
 			if err == nil {
 				kept = append(kept, metav1.ManagedFieldsEntry{
-					Manager: e.Manager, Operation: e.Operation, Time: e.Time, FieldsV1: &metav1.FieldsV1{Raw: raw},
+					Manager: e.Manager, Operation: e.Operation, Time: e.Time, FieldsV1: metav1.NewFieldsV1(string(raw)),
 				})
 			}
 		}
@@ -66,7 +66,7 @@ func editorsOf(job *batchv1.Job) []events.Editor {
 		editor := events.Editor{Edit: events.Edit{
 			Manager: bounded(e.Manager, maxReason), Operation: string(e.Operation), Time: instant(e.Time),
 		}}
-		for name := range specFields(e.FieldsV1.Raw) {
+		for name := range specFields(e.FieldsV1.GetRawBytes()) {
 			editor.Fields = append(editor.Fields, strings.TrimPrefix(name, "f:"))
 		}
 		editors = append(editors, editor)

@@ -14,7 +14,7 @@ import (
 func wrote(manager, subresource string, at int, fields string) metav1.ManagedFieldsEntry {
 	when := sec(at)
 	return metav1.ManagedFieldsEntry{
-		Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate, Subresource: subresource, Time: &when, FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)},
+		Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate, Subresource: subresource, Time: &when, FieldsV1: metav1.NewFieldsV1(fields),
 	}
 }
 
@@ -47,8 +47,8 @@ func TestEditorsAreWhoChangedTheSpec(t *testing.T) {
 		t.Error("it is not known any more that the built-in wrote the status")
 	}
 	for _, e := range job.ManagedFields {
-		if e.FieldsV1 != nil && len(e.FieldsV1.Raw) > 60 {
-			t.Errorf("of %s %d bytes are kept: %s", e.Manager, len(e.FieldsV1.Raw), e.FieldsV1.Raw)
+		if e.FieldsV1 != nil && len(e.FieldsV1.GetRawBytes()) > 60 {
+			t.Errorf("of %s %d bytes are kept: %s", e.Manager, len(e.FieldsV1.GetRawBytes()), e.FieldsV1.GetRawBytes())
 		}
 	}
 }

@@ -59,6 +59,18 @@ func (k *Kubelet) Restart(ctx context.Context, pod *corev1.Pod, ready bool) erro
 	return k.Run(ctx, again, ready)
 }
 
+// Wait makes the containers of a pod that does not run yet wait, for a reason.
+func (k *Kubelet) Wait(ctx context.Context, pod *corev1.Pod, reason, message string) error {
+	s := corev1.PodStatus{Phase: corev1.PodPending, StartTime: new(metav1.Now()), Conditions: conditions(false)}
+	for _, c := range pod.Spec.Containers {
+		s.ContainerStatuses = append(s.ContainerStatuses, corev1.ContainerStatus{
+			Name: c.Name, Image: c.Image, Started: new(false), RestartCount: restarts(pod),
+			State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}},
+		})
+	}
+	return k.write(ctx, pod, s)
+}
+
 func restarts(pod *corev1.Pod) int32 {
 	if len(pod.Status.ContainerStatuses) == 0 {
 		return 0
