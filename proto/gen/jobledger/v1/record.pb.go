@@ -280,9 +280,9 @@ func (Kind) EnumDescriptor() ([]byte, []int) {
 type ContainerKind int32
 
 const (
-	// CONTAINER_KIND_REGULAR is also that of records of before the kind was recorded.
-	ContainerKind_CONTAINER_KIND_REGULAR ContainerKind = 0
-	ContainerKind_CONTAINER_KIND_INIT    ContainerKind = 1
+	// CONTAINER_KIND_UNSPECIFIED: a regular container; also in records of before the kind was recorded.
+	ContainerKind_CONTAINER_KIND_UNSPECIFIED ContainerKind = 0
+	ContainerKind_CONTAINER_KIND_INIT        ContainerKind = 1
 	// CONTAINER_KIND_SIDECAR: an init container that runs beside the regular ones.
 	ContainerKind_CONTAINER_KIND_SIDECAR ContainerKind = 2
 )
@@ -290,14 +290,14 @@ const (
 // Enum value maps for ContainerKind.
 var (
 	ContainerKind_name = map[int32]string{
-		0: "CONTAINER_KIND_REGULAR",
+		0: "CONTAINER_KIND_UNSPECIFIED",
 		1: "CONTAINER_KIND_INIT",
 		2: "CONTAINER_KIND_SIDECAR",
 	}
 	ContainerKind_value = map[string]int32{
-		"CONTAINER_KIND_REGULAR": 0,
-		"CONTAINER_KIND_INIT":    1,
-		"CONTAINER_KIND_SIDECAR": 2,
+		"CONTAINER_KIND_UNSPECIFIED": 0,
+		"CONTAINER_KIND_INIT":        1,
+		"CONTAINER_KIND_SIDECAR":     2,
 	}
 )
 
@@ -1079,7 +1079,7 @@ func (x *ContainerEnd) GetKind() ContainerKind {
 	if x != nil {
 		return x.Kind
 	}
-	return ContainerKind_CONTAINER_KIND_REGULAR
+	return ContainerKind_CONTAINER_KIND_UNSPECIFIED
 }
 
 func (x *ContainerEnd) GetStarted() int64 {
@@ -1176,7 +1176,7 @@ func (x *ContainerWait) GetKind() ContainerKind {
 	if x != nil {
 		return x.Kind
 	}
-	return ContainerKind_CONTAINER_KIND_REGULAR
+	return ContainerKind_CONTAINER_KIND_UNSPECIFIED
 }
 
 // ConditionText is what a condition of a pod says beside its status.
@@ -1388,9 +1388,9 @@ const file_jobledger_v1_record_proto_rawDesc = "" +
 	"\x10KIND_JOB_RETIRED\x10\"\x12\x10\n" +
 	"\fKIND_DECIDED\x10(\x12\x15\n" +
 	"\x11KIND_WOULD_DECIDE\x10)\x12\x16\n" +
-	"\x12KIND_COMMAND_ENDED\x10**`\n" +
-	"\rContainerKind\x12\x1a\n" +
-	"\x16CONTAINER_KIND_REGULAR\x10\x00\x12\x17\n" +
+	"\x12KIND_COMMAND_ENDED\x10**d\n" +
+	"\rContainerKind\x12\x1e\n" +
+	"\x1aCONTAINER_KIND_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13CONTAINER_KIND_INIT\x10\x01\x12\x1a\n" +
 	"\x16CONTAINER_KIND_SIDECAR\x10\x02BCZAgithub.com/jobledger/jobledger/proto/gen/jobledger/v1;jobledgerv1b\x06proto3"
 
