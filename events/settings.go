@@ -23,6 +23,8 @@ type Settings struct {
 	// NamespaceBudget is how many bytes of log a namespace may take in an hour before less of it is recorded; 0 for any number.
 	// No decision reads it: it says what is recorded, and with a share of its own in the World how much that was.
 	NamespaceBudget int64
+	// DeleteExpired: finished Jobs are deleted once their ttlSecondsAfterFinished has passed (T-rules). Only with ModeAll.
+	DeleteExpired bool `json:",omitempty"`
 }
 
 // DefaultSettings are the contract's numbers (J-267).

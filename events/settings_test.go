@@ -13,6 +13,7 @@ func TestSettingsSwitchNoFeature(t *testing.T) {
 	switches := []string{
 		"GangScheduling", // the only switch that the contract has (J-239)
 		"Draining",       // it says whose Jobs, like the mode
+		"DeleteExpired",  // it says for whom another controller deletes them (T-005)
 	}
 	settings := reflect.TypeFor[events.Settings]()
 	for i := range settings.NumField() {

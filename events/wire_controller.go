@@ -92,6 +92,7 @@ func SettingsToWire(s *Settings) *pb.Settings {
 		GangScheduling:       s.GangScheduling,
 		NamespaceBudget:      s.NamespaceBudget,
 		Draining:             s.Draining,
+		DeleteExpired:        s.DeleteExpired,
 	}
 }
 
@@ -112,6 +113,7 @@ func SettingsFromWire(s *pb.Settings) Settings {
 		GangScheduling:       s.GetGangScheduling(),
 		NamespaceBudget:      s.GetNamespaceBudget(),
 		Draining:             s.GetDraining(),
+		DeleteExpired:        s.GetDeleteExpired(),
 	}
 }
 

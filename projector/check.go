@@ -18,7 +18,8 @@ import (
 //
 // Fold 2 folds the state of a stream as its newest record. It adds to the controller's state which file stands alone and what a rival
 // did (restated, rival_acts), and says of a spec that only older files store that it is stored nowhere (specs.at is 0). It adds to that
-// of a pod what it waits for, which records of before do not say.
+// of a pod what it waits for, which records of before do not say. It folds what comes of a retired
+// Job after its retirement (StubState.follow_up).
 const FoldVersion = 2
 
 // oldestCompared is the oldest version of the fold whose stored states are compared. States of Jobs have had the same form since. The

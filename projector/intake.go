@@ -152,12 +152,16 @@ func (in *Intake) jobSeen(o *events.Observation, f *events.JobSeen, next events.
 	in.mark(events.Jobs, o.Job.UID)
 	stream := events.JobStream(o.Job.UID)
 	j := in.World.Job(stream)
-	if in.World.Retired(stream) != nil {
-		return nil
-	}
 	seen := *f
 	kind := events.KindJobAdded
-	if j != nil && j.Known() {
+	retired := in.World.Retired(stream)
+	switch {
+	case retired != nil:
+		kind = events.KindJobChanged
+		if !retired.news(o, f) {
+			return nil
+		}
+	case j != nil && j.Known():
 		kind = events.KindJobChanged
 		if f.Version < j.Version || !in.news(j, &seen) {
 			return nil

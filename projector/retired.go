@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/commands"
 	"github.com/jobledger/jobledger/internal/status"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
@@ -21,22 +20,39 @@ type Retired struct {
 	Finished events.Time
 	TTL      int32           // seconds; events.Unset for none
 	Head     events.Sequence // its newest record
-	now      events.Time     // of its newest record; 0 when that is not known
-	place    links[Retired]  // in World.stubs
+	Settings *events.Settings
+	followUp *followUp      // nil until another record of it comes: most have none
+	place    links[Retired] // in World.stubs
 }
 
 // retire is what is kept of a Job when it retires.
 func (j *Job) retire() *Retired {
-	r := &Retired{Ref: j.Ref, Version: j.Version, TTL: events.Unset, Head: j.Head, now: j.Now}
-	if j.Spec != nil && j.Spec.TTLSecondsAfterFinished != nil {
-		r.TTL = *j.Spec.TTLSecondsAfterFinished
+	r := &Retired{
+		Ref: j.Ref, Version: j.Version, Finished: finishTime(j.Base.Conditions), TTL: ttlOf(j.Spec), Head: j.Head, Settings: j.Settings,
 	}
-	for _, kind := range []string{status.Complete, status.Failed} {
-		if c := j.Base.Condition(kind); c != nil && c.Status == "True" {
-			r.Finished = c.Since
-		}
+	if j.Deleted != 0 && j.Settings.DeleteExpired {
+		r.followed().deleted = true
+		r.followUp.now = j.Now
 	}
 	return r
+}
+
+// ttlOf is spec.ttlSecondsAfterFinished; events.Unset for none.
+func ttlOf(spec *events.JobSpec) int32 {
+	if spec == nil || spec.TTLSecondsAfterFinished == nil {
+		return events.Unset
+	}
+	return *spec.TTLSecondsAfterFinished
+}
+
+// finishTime is the lastTransitionTime of the first condition in the list that says that the Job finished; 0 for none (T-020, T-021).
+func finishTime(conditions []events.JobCondition) events.Time {
+	for _, c := range conditions {
+		if (c.Type == status.Complete || c.Type == status.Failed) && c.Status == "True" {
+			return c.Since
+		}
+	}
+	return 0
 }
 
 // Phase is PhaseRetired.
@@ -48,33 +64,21 @@ func (r *Retired) ID() events.Stream { return events.JobStream(r.Ref.UID) }
 // Reference names the Job.
 func (r *Retired) Reference() events.JobRef { return r.Ref }
 
-// Time is the time of the Job's newest record; 0 when it was restored from a state.
-func (r *Retired) Time() events.Time { return r.now }
+// Time is the time of the newest record that concerned the Job since it retired; 0 for none.
+func (r *Retired) Time() events.Time {
+	if r.followUp == nil {
+		return 0
+	}
+	return r.followUp.now
+}
 
 // Last is the newest record of the Job's stream.
 func (r *Retired) Last() events.Sequence { return r.Head }
 
-// Due is never: no rule asks for anything of a retired Job.
-func (r *Retired) Due(events.Time) events.Time { return 0 }
-
-// Apply folds a record.
-func (r *Retired) Apply(rec *events.Record) {
-	r.now = rec.Time
-	if rec.Stream == r.ID() {
-		r.Head = rec.Sequence
-	}
-}
-
-// InFlight is nil: a retired Job has no commands.
-func (r *Retired) InFlight(events.CommandID) events.Command { return nil }
-
-// Retrying is nil: a retired Job has no commands.
-func (r *Retired) Retrying(events.CommandID) (*commands.Flight, *commands.Retry) { return nil, nil }
-
 // AllRetrying is empty.
 func (r *Retired) AllRetrying() []events.CommandID { return nil }
 
-// GaveUp is false.
+// GaveUp is false: no command of a retired Job is withdrawn.
 func (r *Retired) GaveUp(events.CommandID) bool { return false }
 
 // Pod is nil: a retired Job holds no pods.
@@ -85,17 +89,18 @@ func (r *Retired) began() events.Sequence { return 0 }
 func (r *Retired) holder() *Job           { return nil }
 
 func (r *Retired) toWire() (*pb.JobState, *pb.StateNames) {
+	names := &pb.StateNames{Namespace: r.Ref.Namespace, Name: r.Ref.Name}
 	return &pb.JobState{Stub: &pb.StubState{
-			Version: r.Version, Finished: int64(r.Finished), TtlPlusOne: r.TTL + 1, Head: uint64(r.Head),
-		}},
-		&pb.StateNames{Namespace: r.Ref.Namespace, Name: r.Ref.Name}
+		Version: r.Version, Finished: int64(r.Finished), TtlPlusOne: r.TTL + 1, Head: uint64(r.Head), FollowUp: r.followUp.toWire(names),
+	}}, names
 }
 
-func retiredFromWire(ref events.JobRef, w *pb.StubState) *Retired {
-	return &Retired{
+func retiredFromWire(ref events.JobRef, w *pb.StubState, settings *events.Settings) (*Retired, error) {
+	r := &Retired{
 		Ref: ref, Version: w.GetVersion(), Finished: events.Time(w.GetFinished()),
-		TTL: w.GetTtlPlusOne() - 1, Head: events.Sequence(w.GetHead()),
+		TTL: w.GetTtlPlusOne() - 1, Head: events.Sequence(w.GetHead()), Settings: settings,
 	}
+	return r, r.restoreFollowUp(w.GetFollowUp())
 }
 
 // keepRetired takes r in, in the place of one that is known already.

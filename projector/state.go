@@ -48,7 +48,11 @@ func (w *World) RestoreStream(s events.Stream, facts, names []byte) error {
 	}
 	ref := events.JobRef{Namespace: called.GetNamespace(), Name: called.GetName(), UID: types.UID(s.ID)}
 	if stub := state.GetStub(); stub != nil {
-		w.keepRetired(retiredFromWire(ref, stub))
+		retired, err := retiredFromWire(ref, stub, &w.Settings)
+		if err != nil {
+			return fmt.Errorf("decode state of %s: %w", s, err)
+		}
+		w.keepRetired(retired)
 		return nil
 	}
 	j, err := w.jobFromWire(s, &state, &called)

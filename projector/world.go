@@ -161,12 +161,17 @@ func (w *World) applyToController(rec *events.Record) {
 }
 
 // broadcast folds a record of the controller's stream that concerns every subject. A start leaves nothing in flight, which may have
-// been all that was left of a Job whose object is gone. A retired Job has nothing in flight.
+// been all that was left of a Job whose object is gone. It concerns a retired Job only if another record of it came since it retired.
 func (w *World) broadcast(rec *events.Record) {
 	for stream, s := range w.subjects {
 		if rec.Sequence > w.floors[stream] {
 			fold(s, rec)
 			w.close(s)
+		}
+	}
+	for uid, r := range w.retired {
+		if r.followUp != nil && rec.Sequence > w.floors[events.JobStream(uid)] {
+			r.Apply(rec)
 		}
 	}
 }
@@ -210,6 +215,10 @@ func (w *World) applyToSubject(rec *events.Record) {
 			return
 		}
 	}
+	if retired != nil && rec.Kind != events.KindPodAdded { // a pod makes it one that is to be seen again
+		w.followRetired(retired, rec)
+		return
+	}
 	if s == nil && !opens(rec.Kind) {
 		return
 	}
@@ -228,6 +237,16 @@ func (w *World) applyToSubject(rec *events.Record) {
 		j.rivalry.acts = nil
 	}
 	w.close(s)
+}
+
+// followRetired folds a record of a retired Job. Of the spec that was seen it takes the TTL.
+func (w *World) followRetired(r *Retired, rec *events.Record) {
+	if f, ok := rec.Facts.(*events.JobSeen); ok && f.Version >= r.Version {
+		if spec := w.specs.byHash[f.Spec].spec; spec != nil {
+			r.TTL = ttlOf(spec)
+		}
+	}
+	r.Apply(rec)
 }
 
 // fold is s.Apply. It names the types, because a record that is handed to an interface is allocated on the heap.

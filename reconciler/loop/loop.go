@@ -266,6 +266,9 @@ func (l *Loop) Step(now events.Time, step events.ClockStepped) {
 	b.time = now
 	l.put(b, controllerDraft(events.KindClockStepped, &step))
 	l.wakes.shift(step.Step)
+	for s := range l.world.RetiredJobs() { // what they wait for is a time that the API server has published: no step moves it
+		l.wakes.set(s.ID(), s.Due(now))
+	}
 	if l.watcher != nil {
 		l.watcher.Shift(step.Step)
 	}

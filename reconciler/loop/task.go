@@ -28,6 +28,9 @@ func (l *Loop) task(s projector.Subject, name events.CommandID, c events.Command
 	if uid := events.PodOf(c); uid != "" {
 		t.Pod = podRef(s, uid)
 	}
+	if r, ok := s.(*projector.Retired); ok {
+		t.Base = r.Version
+	}
 	j, ok := s.(*projector.Job)
 	if !ok {
 		return t

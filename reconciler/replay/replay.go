@@ -109,6 +109,8 @@ func (r *Replay) replay(batch []events.Record) ([]Divergence, error) {
 		for _, s := range r.world.Subjects() {
 			r.wake(s.ID(), s.Due(b.end.Time))
 		}
+	}
+	if r.world.Decides() && (rested || b.stepped) { // no step of the clock moves what retired Jobs wait for
 		for s := range r.world.RetiredJobs() {
 			r.wake(s.ID(), s.Due(b.end.Time))
 		}
@@ -145,6 +147,7 @@ type turn struct {
 	decisions map[events.Stream]*events.Record
 	last      []*events.Record // retirements: they follow the decisions
 	restarted bool
+	stepped   bool // the clock stepped
 	found     []Divergence
 }
 
@@ -159,6 +162,7 @@ func (b *turn) fold(rec *events.Record) {
 		return
 	case events.KindControllerStarted, events.KindClockStepped, events.KindEpochChanged:
 		b.restarted = true
+		b.stepped = b.stepped || rec.Kind == events.KindClockStepped
 	case events.KindStateStored:
 		b.state(rec)
 		b.replay.world.Apply(rec)

@@ -965,7 +965,9 @@ type Settings struct {
 	// namespace_budget is how many bytes of log a namespace may take in an hour before less of it is recorded; 0 for any number.
 	NamespaceBudget int64 `protobuf:"varint,13,opt,name=namespace_budget,json=namespaceBudget,proto3" json:"namespace_budget,omitempty"`
 	// draining: Jobs that begin from now on are not taken. Which Job is taken stands in its records (JobSeen.managed).
-	Draining      bool `protobuf:"varint,14,opt,name=draining,proto3" json:"draining,omitempty"`
+	Draining bool `protobuf:"varint,14,opt,name=draining,proto3" json:"draining,omitempty"`
+	// delete_expired: finished Jobs are deleted once their ttlSecondsAfterFinished has passed.
+	DeleteExpired bool `protobuf:"varint,15,opt,name=delete_expired,json=deleteExpired,proto3" json:"delete_expired,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1094,6 +1096,13 @@ func (x *Settings) GetNamespaceBudget() int64 {
 func (x *Settings) GetDraining() bool {
 	if x != nil {
 		return x.Draining
+	}
+	return false
+}
+
+func (x *Settings) GetDeleteExpired() bool {
+	if x != nil {
+		return x.DeleteExpired
 	}
 	return false
 }
@@ -1569,7 +1578,7 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	"\x06format\x18\x01 \x01(\rR\x06format\x12\x14\n" +
 	"\x05rules\x18\x02 \x01(\rR\x05rules\x12\x12\n" +
 	"\x04fold\x18\x03 \x01(\rR\x04fold\x12\x18\n" +
-	"\aprogram\x18\x04 \x01(\tR\aprogram\"\xb7\x04\n" +
+	"\aprogram\x18\x04 \x01(\tR\aprogram\"\xde\x04\n" +
 	"\bSettings\x12&\n" +
 	"\x04mode\x18\x01 \x01(\x0e2\x12.jobledger.v1.ModeR\x04mode\x12\x1c\n" +
 	"\tnamespace\x18\x02 \x01(\tR\tnamespace\x12.\n" +
@@ -1587,7 +1596,8 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	"slow_start\x18\v \x01(\rR\tslowStart\x12'\n" +
 	"\x0fgang_scheduling\x18\f \x01(\bR\x0egangScheduling\x12)\n" +
 	"\x10namespace_budget\x18\r \x01(\x03R\x0fnamespaceBudget\x12\x1a\n" +
-	"\bdraining\x18\x0e \x01(\bR\bdraining\"\x13\n" +
+	"\bdraining\x18\x0e \x01(\bR\bdraining\x12%\n" +
+	"\x0edelete_expired\x18\x0f \x01(\bR\rdeleteExpired\"\x13\n" +
 	"\x11ControllerStopped\"I\n" +
 	"\x11LeadershipChanged\x12\x18\n" +
 	"\aleading\x18\x01 \x01(\bR\aleading\x12\x1a\n" +

@@ -508,8 +508,10 @@ type StubState struct {
 	Version  uint64                 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
 	Finished int64                  `protobuf:"fixed64,2,opt,name=finished,proto3" json:"finished,omitempty"`
 	// ttl_plus_one is ttlSecondsAfterFinished plus one; 0 when it is not set.
-	TtlPlusOne    int32  `protobuf:"varint,3,opt,name=ttl_plus_one,json=ttlPlusOne,proto3" json:"ttl_plus_one,omitempty"`
-	Head          uint64 `protobuf:"varint,4,opt,name=head,proto3" json:"head,omitempty"`
+	TtlPlusOne int32  `protobuf:"varint,3,opt,name=ttl_plus_one,json=ttlPlusOne,proto3" json:"ttl_plus_one,omitempty"`
+	Head       uint64 `protobuf:"varint,4,opt,name=head,proto3" json:"head,omitempty"`
+	// follow_up is present when a record of the Job came after it retired.
+	FollowUp      *FollowUpState `protobuf:"bytes,5,opt,name=follow_up,json=followUp,proto3" json:"follow_up,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -572,6 +574,93 @@ func (x *StubState) GetHead() uint64 {
 	return 0
 }
 
+func (x *StubState) GetFollowUp() *FollowUpState {
+	if x != nil {
+		return x.FollowUp
+	}
+	return nil
+}
+
+// FollowUpState is what records said of a retired Job since it retired.
+type FollowUpState struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Now   int64                  `protobuf:"fixed64,1,opt,name=now,proto3" json:"now,omitempty"`
+	// deleted: its object has a deletion timestamp, or is gone.
+	Deleted bool `protobuf:"varint,2,opt,name=deleted,proto3" json:"deleted,omitempty"`
+	// look: a live read is wanted before the next write.
+	Look bool `protobuf:"varint,3,opt,name=look,proto3" json:"look,omitempty"`
+	// flights are the commands in flight, in the order in which they were decided.
+	Flights       []*Flight `protobuf:"bytes,4,rep,name=flights,proto3" json:"flights,omitempty"`
+	Writing       *Retry    `protobuf:"bytes,5,opt,name=writing,proto3" json:"writing,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FollowUpState) Reset() {
+	*x = FollowUpState{}
+	mi := &file_jobledger_v1_state_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FollowUpState) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FollowUpState) ProtoMessage() {}
+
+func (x *FollowUpState) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_state_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FollowUpState.ProtoReflect.Descriptor instead.
+func (*FollowUpState) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *FollowUpState) GetNow() int64 {
+	if x != nil {
+		return x.Now
+	}
+	return 0
+}
+
+func (x *FollowUpState) GetDeleted() bool {
+	if x != nil {
+		return x.Deleted
+	}
+	return false
+}
+
+func (x *FollowUpState) GetLook() bool {
+	if x != nil {
+		return x.Look
+	}
+	return false
+}
+
+func (x *FollowUpState) GetFlights() []*Flight {
+	if x != nil {
+		return x.Flights
+	}
+	return nil
+}
+
+func (x *FollowUpState) GetWriting() *Retry {
+	if x != nil {
+		return x.Writing
+	}
+	return nil
+}
+
 // PodState is what the log says about one pod.
 type PodState struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
@@ -612,7 +701,7 @@ type PodState struct {
 
 func (x *PodState) Reset() {
 	*x = PodState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[4]
+	mi := &file_jobledger_v1_state_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -624,7 +713,7 @@ func (x *PodState) String() string {
 func (*PodState) ProtoMessage() {}
 
 func (x *PodState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[4]
+	mi := &file_jobledger_v1_state_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -637,7 +726,7 @@ func (x *PodState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PodState.ProtoReflect.Descriptor instead.
 func (*PodState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{4}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *PodState) GetFacts() *PodSeen {
@@ -819,7 +908,7 @@ type CreateState struct {
 
 func (x *CreateState) Reset() {
 	*x = CreateState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[5]
+	mi := &file_jobledger_v1_state_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -831,7 +920,7 @@ func (x *CreateState) String() string {
 func (*CreateState) ProtoMessage() {}
 
 func (x *CreateState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[5]
+	mi := &file_jobledger_v1_state_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -844,7 +933,7 @@ func (x *CreateState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateState.ProtoReflect.Descriptor instead.
 func (*CreateState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{5}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *CreateState) GetCreate() *CreatePod {
@@ -912,7 +1001,7 @@ type Flight struct {
 
 func (x *Flight) Reset() {
 	*x = Flight{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[6]
+	mi := &file_jobledger_v1_state_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -924,7 +1013,7 @@ func (x *Flight) String() string {
 func (*Flight) ProtoMessage() {}
 
 func (x *Flight) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[6]
+	mi := &file_jobledger_v1_state_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -937,7 +1026,7 @@ func (x *Flight) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Flight.ProtoReflect.Descriptor instead.
 func (*Flight) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{6}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Flight) GetName() *CommandName {
@@ -991,7 +1080,7 @@ type Backoff struct {
 
 func (x *Backoff) Reset() {
 	*x = Backoff{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[7]
+	mi := &file_jobledger_v1_state_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1003,7 +1092,7 @@ func (x *Backoff) String() string {
 func (*Backoff) ProtoMessage() {}
 
 func (x *Backoff) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[7]
+	mi := &file_jobledger_v1_state_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1016,7 +1105,7 @@ func (x *Backoff) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Backoff.ProtoReflect.Descriptor instead.
 func (*Backoff) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{7}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Backoff) GetFailures() []int64 {
@@ -1069,7 +1158,7 @@ type Retry struct {
 
 func (x *Retry) Reset() {
 	*x = Retry{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[8]
+	mi := &file_jobledger_v1_state_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1081,7 +1170,7 @@ func (x *Retry) String() string {
 func (*Retry) ProtoMessage() {}
 
 func (x *Retry) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[8]
+	mi := &file_jobledger_v1_state_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1094,7 +1183,7 @@ func (x *Retry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Retry.ProtoReflect.Descriptor instead.
 func (*Retry) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{8}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Retry) GetClass() RefusalClass {
@@ -1151,7 +1240,7 @@ type StateNames struct {
 
 func (x *StateNames) Reset() {
 	*x = StateNames{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[9]
+	mi := &file_jobledger_v1_state_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1163,7 +1252,7 @@ func (x *StateNames) String() string {
 func (*StateNames) ProtoMessage() {}
 
 func (x *StateNames) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[9]
+	mi := &file_jobledger_v1_state_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1176,7 +1265,7 @@ func (x *StateNames) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateNames.ProtoReflect.Descriptor instead.
 func (*StateNames) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{9}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *StateNames) GetNamespace() string {
@@ -1239,7 +1328,7 @@ type PodNames struct {
 
 func (x *PodNames) Reset() {
 	*x = PodNames{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[10]
+	mi := &file_jobledger_v1_state_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1251,7 +1340,7 @@ func (x *PodNames) String() string {
 func (*PodNames) ProtoMessage() {}
 
 func (x *PodNames) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[10]
+	mi := &file_jobledger_v1_state_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1264,7 +1353,7 @@ func (x *PodNames) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PodNames.ProtoReflect.Descriptor instead.
 func (*PodNames) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{10}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *PodNames) GetName() string {
@@ -1321,7 +1410,7 @@ type WorldState struct {
 
 func (x *WorldState) Reset() {
 	*x = WorldState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[11]
+	mi := &file_jobledger_v1_state_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1333,7 +1422,7 @@ func (x *WorldState) String() string {
 func (*WorldState) ProtoMessage() {}
 
 func (x *WorldState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[11]
+	mi := &file_jobledger_v1_state_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1346,7 +1435,7 @@ func (x *WorldState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorldState.ProtoReflect.Descriptor instead.
 func (*WorldState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{11}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *WorldState) GetLogId() string {
@@ -1508,7 +1597,7 @@ type ShareState struct {
 
 func (x *ShareState) Reset() {
 	*x = ShareState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[12]
+	mi := &file_jobledger_v1_state_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1520,7 +1609,7 @@ func (x *ShareState) String() string {
 func (*ShareState) ProtoMessage() {}
 
 func (x *ShareState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[12]
+	mi := &file_jobledger_v1_state_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1533,7 +1622,7 @@ func (x *ShareState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShareState.ProtoReflect.Descriptor instead.
 func (*ShareState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{12}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ShareState) GetNamespace() string {
@@ -1568,7 +1657,7 @@ type SpecState struct {
 
 func (x *SpecState) Reset() {
 	*x = SpecState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[13]
+	mi := &file_jobledger_v1_state_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1580,7 +1669,7 @@ func (x *SpecState) String() string {
 func (*SpecState) ProtoMessage() {}
 
 func (x *SpecState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[13]
+	mi := &file_jobledger_v1_state_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1593,7 +1682,7 @@ func (x *SpecState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpecState.ProtoReflect.Descriptor instead.
 func (*SpecState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{13}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *SpecState) GetSpec() *JobSpec {
@@ -1621,7 +1710,7 @@ type TemplateState struct {
 
 func (x *TemplateState) Reset() {
 	*x = TemplateState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[14]
+	mi := &file_jobledger_v1_state_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1633,7 +1722,7 @@ func (x *TemplateState) String() string {
 func (*TemplateState) ProtoMessage() {}
 
 func (x *TemplateState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[14]
+	mi := &file_jobledger_v1_state_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1646,7 +1735,7 @@ func (x *TemplateState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TemplateState.ProtoReflect.Descriptor instead.
 func (*TemplateState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{14}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *TemplateState) GetHash() string {
@@ -1674,7 +1763,7 @@ type PoliciesState struct {
 
 func (x *PoliciesState) Reset() {
 	*x = PoliciesState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[15]
+	mi := &file_jobledger_v1_state_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1686,7 +1775,7 @@ func (x *PoliciesState) String() string {
 func (*PoliciesState) ProtoMessage() {}
 
 func (x *PoliciesState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[15]
+	mi := &file_jobledger_v1_state_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1699,7 +1788,7 @@ func (x *PoliciesState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PoliciesState.ProtoReflect.Descriptor instead.
 func (*PoliciesState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{15}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *PoliciesState) GetPolicies() *JobPolicies {
@@ -1777,13 +1866,20 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\x05stage\x18\x01 \x01(\rR\x05stage\x12,\n" +
 	"\x06flight\x18\x02 \x01(\v2\x14.jobledger.v1.FlightR\x06flight\x12)\n" +
 	"\x05retry\x18\x03 \x01(\v2\x13.jobledger.v1.RetryR\x05retry\x12\x1a\n" +
-	"\bretrying\x18\x04 \x01(\bR\bretrying\"w\n" +
+	"\bretrying\x18\x04 \x01(\bR\bretrying\"\xb1\x01\n" +
 	"\tStubState\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\x04R\aversion\x12\x1a\n" +
 	"\bfinished\x18\x02 \x01(\x10R\bfinished\x12 \n" +
 	"\fttl_plus_one\x18\x03 \x01(\x05R\n" +
 	"ttlPlusOne\x12\x12\n" +
-	"\x04head\x18\x04 \x01(\x04R\x04head\"\xe5\x05\n" +
+	"\x04head\x18\x04 \x01(\x04R\x04head\x128\n" +
+	"\tfollow_up\x18\x05 \x01(\v2\x1b.jobledger.v1.FollowUpStateR\bfollowUp\"\xae\x01\n" +
+	"\rFollowUpState\x12\x10\n" +
+	"\x03now\x18\x01 \x01(\x10R\x03now\x12\x18\n" +
+	"\adeleted\x18\x02 \x01(\bR\adeleted\x12\x12\n" +
+	"\x04look\x18\x03 \x01(\bR\x04look\x12.\n" +
+	"\aflights\x18\x04 \x03(\v2\x14.jobledger.v1.FlightR\aflights\x12-\n" +
+	"\awriting\x18\x05 \x01(\v2\x13.jobledger.v1.RetryR\awriting\"\xe5\x05\n" +
 	"\bPodState\x12+\n" +
 	"\x05facts\x18\x01 \x01(\v2\x15.jobledger.v1.PodSeenR\x05facts\x12\x12\n" +
 	"\x04seen\x18\x02 \x01(\bR\x04seen\x12\x1f\n" +
@@ -1908,81 +2004,85 @@ func file_jobledger_v1_state_proto_rawDescGZIP() []byte {
 	return file_jobledger_v1_state_proto_rawDescData
 }
 
-var file_jobledger_v1_state_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_jobledger_v1_state_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_jobledger_v1_state_proto_goTypes = []any{
 	(*JobState)(nil),      // 0: jobledger.v1.JobState
 	(*ClaimRetry)(nil),    // 1: jobledger.v1.ClaimRetry
 	(*GroupState)(nil),    // 2: jobledger.v1.GroupState
 	(*StubState)(nil),     // 3: jobledger.v1.StubState
-	(*PodState)(nil),      // 4: jobledger.v1.PodState
-	(*CreateState)(nil),   // 5: jobledger.v1.CreateState
-	(*Flight)(nil),        // 6: jobledger.v1.Flight
-	(*Backoff)(nil),       // 7: jobledger.v1.Backoff
-	(*Retry)(nil),         // 8: jobledger.v1.Retry
-	(*StateNames)(nil),    // 9: jobledger.v1.StateNames
-	(*PodNames)(nil),      // 10: jobledger.v1.PodNames
-	(*WorldState)(nil),    // 11: jobledger.v1.WorldState
-	(*ShareState)(nil),    // 12: jobledger.v1.ShareState
-	(*SpecState)(nil),     // 13: jobledger.v1.SpecState
-	(*TemplateState)(nil), // 14: jobledger.v1.TemplateState
-	(*PoliciesState)(nil), // 15: jobledger.v1.PoliciesState
-	nil,                   // 16: jobledger.v1.WorldState.NewestEntry
-	(*JobSpec)(nil),       // 17: jobledger.v1.JobSpec
-	(*JobStatus)(nil),     // 18: jobledger.v1.JobStatus
-	(*PodSeen)(nil),       // 19: jobledger.v1.PodSeen
-	(*CreatePod)(nil),     // 20: jobledger.v1.CreatePod
-	(*CommandName)(nil),   // 21: jobledger.v1.CommandName
-	(*Command)(nil),       // 22: jobledger.v1.Command
-	(RefusalClass)(0),     // 23: jobledger.v1.RefusalClass
-	(*Origin)(nil),        // 24: jobledger.v1.Origin
-	(*Settings)(nil),      // 25: jobledger.v1.Settings
-	(Resource)(0),         // 26: jobledger.v1.Resource
-	(*RivalAct)(nil),      // 27: jobledger.v1.RivalAct
-	(*JobPolicies)(nil),   // 28: jobledger.v1.JobPolicies
+	(*FollowUpState)(nil), // 4: jobledger.v1.FollowUpState
+	(*PodState)(nil),      // 5: jobledger.v1.PodState
+	(*CreateState)(nil),   // 6: jobledger.v1.CreateState
+	(*Flight)(nil),        // 7: jobledger.v1.Flight
+	(*Backoff)(nil),       // 8: jobledger.v1.Backoff
+	(*Retry)(nil),         // 9: jobledger.v1.Retry
+	(*StateNames)(nil),    // 10: jobledger.v1.StateNames
+	(*PodNames)(nil),      // 11: jobledger.v1.PodNames
+	(*WorldState)(nil),    // 12: jobledger.v1.WorldState
+	(*ShareState)(nil),    // 13: jobledger.v1.ShareState
+	(*SpecState)(nil),     // 14: jobledger.v1.SpecState
+	(*TemplateState)(nil), // 15: jobledger.v1.TemplateState
+	(*PoliciesState)(nil), // 16: jobledger.v1.PoliciesState
+	nil,                   // 17: jobledger.v1.WorldState.NewestEntry
+	(*JobSpec)(nil),       // 18: jobledger.v1.JobSpec
+	(*JobStatus)(nil),     // 19: jobledger.v1.JobStatus
+	(*PodSeen)(nil),       // 20: jobledger.v1.PodSeen
+	(*CreatePod)(nil),     // 21: jobledger.v1.CreatePod
+	(*CommandName)(nil),   // 22: jobledger.v1.CommandName
+	(*Command)(nil),       // 23: jobledger.v1.Command
+	(RefusalClass)(0),     // 24: jobledger.v1.RefusalClass
+	(*Origin)(nil),        // 25: jobledger.v1.Origin
+	(*Settings)(nil),      // 26: jobledger.v1.Settings
+	(Resource)(0),         // 27: jobledger.v1.Resource
+	(*RivalAct)(nil),      // 28: jobledger.v1.RivalAct
+	(*JobPolicies)(nil),   // 29: jobledger.v1.JobPolicies
 }
 var file_jobledger_v1_state_proto_depIdxs = []int32{
-	17, // 0: jobledger.v1.JobState.spec:type_name -> jobledger.v1.JobSpec
-	18, // 1: jobledger.v1.JobState.base:type_name -> jobledger.v1.JobStatus
-	4,  // 2: jobledger.v1.JobState.pods:type_name -> jobledger.v1.PodState
-	5,  // 3: jobledger.v1.JobState.creates:type_name -> jobledger.v1.CreateState
-	6,  // 4: jobledger.v1.JobState.write:type_name -> jobledger.v1.Flight
-	6,  // 5: jobledger.v1.JobState.reading:type_name -> jobledger.v1.Flight
-	8,  // 6: jobledger.v1.JobState.creating:type_name -> jobledger.v1.Retry
-	8,  // 7: jobledger.v1.JobState.writing:type_name -> jobledger.v1.Retry
-	7,  // 8: jobledger.v1.JobState.ends:type_name -> jobledger.v1.Backoff
+	18, // 0: jobledger.v1.JobState.spec:type_name -> jobledger.v1.JobSpec
+	19, // 1: jobledger.v1.JobState.base:type_name -> jobledger.v1.JobStatus
+	5,  // 2: jobledger.v1.JobState.pods:type_name -> jobledger.v1.PodState
+	6,  // 3: jobledger.v1.JobState.creates:type_name -> jobledger.v1.CreateState
+	7,  // 4: jobledger.v1.JobState.write:type_name -> jobledger.v1.Flight
+	7,  // 5: jobledger.v1.JobState.reading:type_name -> jobledger.v1.Flight
+	9,  // 6: jobledger.v1.JobState.creating:type_name -> jobledger.v1.Retry
+	9,  // 7: jobledger.v1.JobState.writing:type_name -> jobledger.v1.Retry
+	8,  // 8: jobledger.v1.JobState.ends:type_name -> jobledger.v1.Backoff
 	3,  // 9: jobledger.v1.JobState.stub:type_name -> jobledger.v1.StubState
 	2,  // 10: jobledger.v1.JobState.group:type_name -> jobledger.v1.GroupState
 	1,  // 11: jobledger.v1.JobState.claims:type_name -> jobledger.v1.ClaimRetry
-	8,  // 12: jobledger.v1.ClaimRetry.retry:type_name -> jobledger.v1.Retry
-	6,  // 13: jobledger.v1.GroupState.flight:type_name -> jobledger.v1.Flight
-	8,  // 14: jobledger.v1.GroupState.retry:type_name -> jobledger.v1.Retry
-	19, // 15: jobledger.v1.PodState.facts:type_name -> jobledger.v1.PodSeen
-	6,  // 16: jobledger.v1.PodState.drop:type_name -> jobledger.v1.Flight
-	6,  // 17: jobledger.v1.PodState.delete:type_name -> jobledger.v1.Flight
-	6,  // 18: jobledger.v1.PodState.claim:type_name -> jobledger.v1.Flight
-	20, // 19: jobledger.v1.CreateState.create:type_name -> jobledger.v1.CreatePod
-	6,  // 20: jobledger.v1.CreateState.flight:type_name -> jobledger.v1.Flight
-	21, // 21: jobledger.v1.Flight.name:type_name -> jobledger.v1.CommandName
-	22, // 22: jobledger.v1.Flight.command:type_name -> jobledger.v1.Command
-	8,  // 23: jobledger.v1.Flight.refused:type_name -> jobledger.v1.Retry
-	23, // 24: jobledger.v1.Retry.class:type_name -> jobledger.v1.RefusalClass
-	10, // 25: jobledger.v1.StateNames.pods:type_name -> jobledger.v1.PodNames
-	24, // 26: jobledger.v1.StateNames.origin:type_name -> jobledger.v1.Origin
-	25, // 27: jobledger.v1.WorldState.settings:type_name -> jobledger.v1.Settings
-	26, // 28: jobledger.v1.WorldState.pending:type_name -> jobledger.v1.Resource
-	16, // 29: jobledger.v1.WorldState.newest:type_name -> jobledger.v1.WorldState.NewestEntry
-	13, // 30: jobledger.v1.WorldState.specs:type_name -> jobledger.v1.SpecState
-	14, // 31: jobledger.v1.WorldState.templates:type_name -> jobledger.v1.TemplateState
-	15, // 32: jobledger.v1.WorldState.policies:type_name -> jobledger.v1.PoliciesState
-	12, // 33: jobledger.v1.WorldState.shares:type_name -> jobledger.v1.ShareState
-	27, // 34: jobledger.v1.WorldState.rival_acts:type_name -> jobledger.v1.RivalAct
-	17, // 35: jobledger.v1.SpecState.spec:type_name -> jobledger.v1.JobSpec
-	28, // 36: jobledger.v1.PoliciesState.policies:type_name -> jobledger.v1.JobPolicies
-	37, // [37:37] is the sub-list for method output_type
-	37, // [37:37] is the sub-list for method input_type
-	37, // [37:37] is the sub-list for extension type_name
-	37, // [37:37] is the sub-list for extension extendee
-	0,  // [0:37] is the sub-list for field type_name
+	9,  // 12: jobledger.v1.ClaimRetry.retry:type_name -> jobledger.v1.Retry
+	7,  // 13: jobledger.v1.GroupState.flight:type_name -> jobledger.v1.Flight
+	9,  // 14: jobledger.v1.GroupState.retry:type_name -> jobledger.v1.Retry
+	4,  // 15: jobledger.v1.StubState.follow_up:type_name -> jobledger.v1.FollowUpState
+	7,  // 16: jobledger.v1.FollowUpState.flights:type_name -> jobledger.v1.Flight
+	9,  // 17: jobledger.v1.FollowUpState.writing:type_name -> jobledger.v1.Retry
+	20, // 18: jobledger.v1.PodState.facts:type_name -> jobledger.v1.PodSeen
+	7,  // 19: jobledger.v1.PodState.drop:type_name -> jobledger.v1.Flight
+	7,  // 20: jobledger.v1.PodState.delete:type_name -> jobledger.v1.Flight
+	7,  // 21: jobledger.v1.PodState.claim:type_name -> jobledger.v1.Flight
+	21, // 22: jobledger.v1.CreateState.create:type_name -> jobledger.v1.CreatePod
+	7,  // 23: jobledger.v1.CreateState.flight:type_name -> jobledger.v1.Flight
+	22, // 24: jobledger.v1.Flight.name:type_name -> jobledger.v1.CommandName
+	23, // 25: jobledger.v1.Flight.command:type_name -> jobledger.v1.Command
+	9,  // 26: jobledger.v1.Flight.refused:type_name -> jobledger.v1.Retry
+	24, // 27: jobledger.v1.Retry.class:type_name -> jobledger.v1.RefusalClass
+	11, // 28: jobledger.v1.StateNames.pods:type_name -> jobledger.v1.PodNames
+	25, // 29: jobledger.v1.StateNames.origin:type_name -> jobledger.v1.Origin
+	26, // 30: jobledger.v1.WorldState.settings:type_name -> jobledger.v1.Settings
+	27, // 31: jobledger.v1.WorldState.pending:type_name -> jobledger.v1.Resource
+	17, // 32: jobledger.v1.WorldState.newest:type_name -> jobledger.v1.WorldState.NewestEntry
+	14, // 33: jobledger.v1.WorldState.specs:type_name -> jobledger.v1.SpecState
+	15, // 34: jobledger.v1.WorldState.templates:type_name -> jobledger.v1.TemplateState
+	16, // 35: jobledger.v1.WorldState.policies:type_name -> jobledger.v1.PoliciesState
+	13, // 36: jobledger.v1.WorldState.shares:type_name -> jobledger.v1.ShareState
+	28, // 37: jobledger.v1.WorldState.rival_acts:type_name -> jobledger.v1.RivalAct
+	18, // 38: jobledger.v1.SpecState.spec:type_name -> jobledger.v1.JobSpec
+	29, // 39: jobledger.v1.PoliciesState.policies:type_name -> jobledger.v1.JobPolicies
+	40, // [40:40] is the sub-list for method output_type
+	40, // [40:40] is the sub-list for method input_type
+	40, // [40:40] is the sub-list for extension type_name
+	40, // [40:40] is the sub-list for extension extendee
+	0,  // [0:40] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_state_proto_init() }
@@ -2001,7 +2101,7 @@ func file_jobledger_v1_state_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_jobledger_v1_state_proto_rawDesc), len(file_jobledger_v1_state_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   17,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

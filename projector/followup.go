@@ -1,0 +1,152 @@
+package projector
+
+import (
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/commands"
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+)
+
+// followUp is what records have said of a retired Job since it retired, and its commands in flight.
+type followUp struct {
+	now     events.Time // of the newest record that concerned the Job
+	deleted bool        // its object has a deletion timestamp, or is gone
+	look    bool        // a live read is wanted before the next write
+	book    commands.Book[*Retired]
+}
+
+// retiredRows are what the commands of each kind mean to a retired Job.
+var retiredRows = commands.Rows[*Retired]{
+	events.CommandReadJob: {Over: (*Retired).readEnded},
+}
+
+// followed is the Job's follow-up, which begins with the first record after its retirement.
+func (r *Retired) followed() *followUp {
+	if r.followUp == nil {
+		r.followUp = &followUp{}
+		r.followUp.book = commands.New(r, &retiredRows, r.Settings)
+	}
+	return r.followUp
+}
+
+// Apply folds a record. The World has set TTL before.
+func (r *Retired) Apply(rec *events.Record) {
+	if rec.Stream == r.ID() {
+		r.Head = rec.Sequence
+	}
+	u := r.followed()
+	u.now = rec.Time
+	switch f := rec.Facts.(type) {
+	case *events.JobSeen:
+		r.seen(f)
+	case *events.Decision:
+		if rec.Kind == events.KindDecided {
+			u.book.Decide(rec, f)
+		}
+	case *events.CommandEnded:
+		u.book.End(rec, f)
+	case *events.ClockStepped:
+		u.book.Shift(f.Step)
+	case *events.ControllerStarted:
+		u.book.Restart()
+	}
+}
+
+// seen folds what was seen of the Job's object.
+func (r *Retired) seen(f *events.JobSeen) {
+	if f.Version < r.Version {
+		return
+	}
+	r.Version = f.Version
+	if f.Status != nil {
+		r.Finished = finishTime(f.Status.Conditions)
+	}
+	r.followUp.deleted, r.followUp.look = f.Deleted != 0, false
+}
+
+// readEnded folds the end of a live read. What was found has been folded as an observation before.
+func (r *Retired) readEnded(flight *commands.Flight, f *events.CommandEnded, _ string) {
+	u := r.followUp
+	switch {
+	case f.Ending == events.Done && f.UID == r.Ref.UID:
+		u.look = false
+		u.book.Shared(events.BackoffWrites).Clear()
+	case f.Ending == events.Done, f.Ending == events.Refused && f.Class == events.RefusedNotFound:
+		u.deleted = true // another Job has the name, or none
+	case f.Ending == events.Refused, f.Ending == events.OutcomeUnknown:
+		u.book.Shared(events.BackoffWrites).Refused(r.Settings, flight.Since, u.now, f)
+	}
+}
+
+// news reports whether what was seen of the Job's object changes when it is to be deleted, or is what a read is to bring. Without
+// Settings.DeleteExpired nothing is news: no decision asks for it.
+func (r *Retired) news(o *events.Observation, f *events.JobSeen) bool {
+	switch {
+	case !r.Settings.DeleteExpired || f.Version <= r.Version:
+		return false
+	case r.Look():
+		return true
+	}
+	finished := r.Finished
+	if f.Status != nil {
+		finished = finishTime(f.Status.Conditions)
+	}
+	return ttlOf(o.Spec) != r.TTL || (f.Deleted != 0) != r.Deleted() || finished != r.Finished
+}
+
+// Due is never: no rule asks for anything of a retired Job.
+func (r *Retired) Due(events.Time) events.Time { return 0 }
+
+// Deleted reports whether the Job's object is being deleted, or is gone.
+func (r *Retired) Deleted() bool { return r.followUp != nil && r.followUp.deleted }
+
+// Look reports whether a live read is wanted before the next write.
+func (r *Retired) Look() bool { return r.followUp != nil && r.followUp.look }
+
+// Busy reports whether a command of the Job is in flight.
+func (r *Retired) Busy() bool { return r.followUp != nil && r.followUp.book.Busy() }
+
+// Writing is what was learnt from refusals of writes and reads of the Job.
+func (r *Retired) Writing() commands.Retry {
+	if r.followUp == nil {
+		return commands.Retry{}
+	}
+	return *r.followUp.book.Shared(events.BackoffWrites)
+}
+
+// InFlight is the command of that name; nil when it has ended.
+func (r *Retired) InFlight(name events.CommandID) events.Command {
+	if r.followUp == nil {
+		return nil
+	}
+	return r.followUp.book.InFlight(name)
+}
+
+// Retrying is nil: no command of a retired Job is asked again as it is.
+func (r *Retired) Retrying(events.CommandID) (*commands.Flight, *commands.Retry) { return nil, nil }
+
+func (u *followUp) toWire(names *pb.StateNames) *pb.FollowUpState {
+	if u == nil {
+		return nil
+	}
+	w := &pb.FollowUpState{
+		Now: int64(u.now), Deleted: u.deleted, Look: u.look, Writing: retryToWire(u.book.Shared(events.BackoffWrites)),
+	}
+	for _, f := range u.book.InOrder() {
+		w.Flights = append(w.Flights, flightToWire(f, names))
+	}
+	return w
+}
+
+func (r *Retired) restoreFollowUp(w *pb.FollowUpState) error {
+	if w == nil {
+		return nil
+	}
+	u := r.followed()
+	u.now, u.deleted, u.look = events.Time(w.GetNow()), w.GetDeleted(), w.GetLook()
+	*u.book.Shared(events.BackoffWrites) = retryFromWire(w.GetWriting())
+	reader := &stateReader{}
+	for _, f := range w.GetFlights() {
+		u.book.Relaunch(reader.flight(f), &u.book.Itself)
+	}
+	return reader.err
+}

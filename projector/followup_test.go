@@ -1,0 +1,171 @@
+package projector_test
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/status"
+	"github.com/jobledger/jobledger/projector"
+)
+
+// retire makes the Job a retired one, at version 30, with a TTL in seconds.
+func (f *fold) retire(ttl int32) *projector.Retired {
+	f.restart(func(s *events.Settings) { s.DeleteExpired = true })
+	f.ttl(30, ttl, nil)
+	f.record(events.KindJobRetired, &events.JobRetired{})
+	return f.retired()
+}
+
+// ttl shows the Job at a version, complete, with a TTL in seconds.
+func (f *fold) ttl(version uint64, ttl int32, change func(*events.JobSeen)) {
+	hash := fmt.Sprint("ttl", ttl)
+	f.record(events.KindSpecStored, &events.JobSpec{Hash: hash, Template: "t", TTLSecondsAfterFinished: &ttl})
+	f.see(version, func(s *events.JobSeen) {
+		s.Spec, s.SpecAt = hash, f.seq
+		s.Status = &events.JobStatus{Conditions: []events.JobCondition{{Type: status.Complete, Status: "True", Since: 1e18}}}
+		if change != nil {
+			change(s)
+		}
+	})
+}
+
+func (f *fold) retired() *projector.Retired { return f.world.Retired(events.JobStream(job)) }
+
+// followed is what is known of the retired Job.
+func (f *fold) followed() string {
+	r := f.retired()
+	text := fmt.Sprintf("at %d, TTL %d", r.Version, r.TTL)
+	for _, is := range []struct {
+		so   bool
+		word string
+	}{{r.Busy(), "busy"}, {r.Deleted(), "deleted"}, {r.Look(), "to be read"}} {
+		if is.so {
+			text += ", " + is.word
+		}
+	}
+	if w := r.Writing(); w.Count > 0 {
+		text += fmt.Sprintf(", refused %d times, until in %s", w.Count, f.in(w.Until))
+	}
+	return text
+}
+
+// TestWhatFollowsARetirement: records that come after a Job retired are folded, and a stored state has them.
+func TestWhatFollowsARetirement(t *testing.T) {
+	read := func(f *fold) events.CommandID {
+		f.retire(30)
+		return f.decide(&events.ReadJob{})
+	}
+	rows := []fact{
+		{"nothing", func(f *fold) string { f.retire(30); return f.followed() }, "at 30, TTL 30"},
+		{"a TTL that was raised", func(f *fold) string { f.retire(30); f.ttl(31, 60, nil); return f.followed() }, "at 31, TTL 60"},
+		{"what is older says nothing", func(f *fold) string { f.retire(30); f.ttl(29, 60, nil); return f.followed() }, "at 30, TTL 30"},
+		{"its deletion has begun", func(f *fold) string {
+			f.retire(30)
+			f.ttl(31, 30, func(s *events.JobSeen) { s.Deleted = 1e18 })
+			return f.followed()
+		}, "at 31, TTL 30, deleted"},
+		{"its deletion had begun before", func(f *fold) string {
+			f.restart(func(s *events.Settings) { s.DeleteExpired = true })
+			f.ttl(30, 30, func(s *events.JobSeen) { s.Deleted = 1e18 })
+			f.record(events.KindJobRetired, &events.JobRetired{})
+			return f.followed()
+		}, "at 30, TTL 30, deleted"},
+		{"a read is in flight", func(f *fold) string { read(f); return f.followed() }, "at 30, TTL 30, busy"},
+		{"it is found by its name", func(f *fold) string {
+			name := read(f)
+			return fmt.Sprint(f.retired().InFlight(name) != nil, f.retired().InFlight(events.CommandID{Decided: 1}) == nil)
+		}, "true true"},
+		{"it found the Job", func(f *fold) string {
+			f.end(read(f), func(e *events.CommandEnded) { e.UID = job })
+			return f.followed()
+		}, "at 30, TTL 30"},
+		{"it found another Job of that name", func(f *fold) string {
+			f.end(read(f), func(e *events.CommandEnded) { e.UID = "other" })
+			return f.followed()
+		}, "at 30, TTL 30, deleted"},
+		{"it found none", func(f *fold) string { f.end(read(f), refused(events.RefusedNotFound)); return f.followed() }, "at 30, TTL 30, deleted"},
+		{"it was refused", func(f *fold) string {
+			f.end(read(f), refused(events.RefusedServer))
+			return f.followed()
+		}, "at 30, TTL 30, refused 1 times, until in 1s"},
+		{"the clock steps while it waits", func(f *fold) string {
+			f.end(read(f), unknown)
+			f.now = f.now.Add(time.Hour)
+			f.at(events.Controller, events.KindClockStepped, &events.ClockStepped{Step: time.Hour})
+			return f.followed()
+		}, "at 30, TTL 30, refused 1 times, until in 1s"},
+		{"a restart leaves nothing in flight", func(f *fold) string { read(f); f.restart(nil); return f.followed() }, "at 30, TTL 30"},
+		{"a pod makes it one that is to be seen again", func(f *fold) string {
+			f.retire(30)
+			f.record(events.KindPodAdded, pod(nil))
+			return fmt.Sprint(f.retired() == nil, f.job().Phase())
+		}, "true unknown"},
+	}
+	checkFacts(t, rows)
+	t.Run("as stored", func(t *testing.T) {
+		for _, row := range rows {
+			f := newFold()
+			row.of(f)
+			s := events.JobStream(job)
+			facts, names, _ := f.world.StreamState(s)
+			w := projector.NewWorld()
+			if err := w.RestoreStream(s, facts, names); err != nil {
+				t.Fatalf("%s: %v", row.name, err)
+			}
+			if again, _, _ := w.StreamState(s); !bytes.Equal(again, facts) {
+				t.Errorf("%s: restored, its state is another one", row.name)
+			}
+		}
+	})
+}
+
+// TestWhatIsSeenOfARetiredJobIsRecorded: only what changes when it is to be deleted, and only where that is decided here.
+func TestWhatIsSeenOfARetiredJobIsRecorded(t *testing.T) {
+	admits := func(f *fold, change func(*events.Observation, *events.JobSeen)) string {
+		ttl := f.retired().TTL
+		seen := &events.JobSeen{Version: 31, Managed: true, Spec: "ttl30", Status: &events.JobStatus{
+			Conditions: []events.JobCondition{{Type: status.Complete, Status: "True", Since: 1e18}},
+		}}
+		o := &events.Observation{
+			Job: events.JobRef{Namespace: "ns", Name: "demo", UID: job}, Facts: seen,
+			Spec:     &events.JobSpec{Hash: "ttl30", TTLSecondsAfterFinished: &ttl},
+			Evidence: events.Evidence{Namespace: "ns", Name: "demo"},
+		}
+		change(o, seen)
+		return f.admits(o)
+	}
+	raised := func(o *events.Observation, s *events.JobSeen) {
+		ttl := int32(60)
+		o.Spec, s.Spec = &events.JobSpec{Hash: "ttl60", TTLSecondsAfterFinished: &ttl}, "ttl60"
+	}
+	checkFacts(t, []fact{
+		{"nothing of another version", func(f *fold) string {
+			f.retire(30)
+			return admits(f, func(*events.Observation, *events.JobSeen) {})
+		}, ""},
+		{"a TTL that was raised, with its spec", func(f *fold) string {
+			f.retire(30)
+			return admits(f, raised)
+		}, "SpecStored in job/job, JobChanged in job/job at 31 with spec of 8 and status, 0 failed ns demo"},
+		{"not of an older version", func(f *fold) string {
+			f.retire(30)
+			return admits(f, func(o *events.Observation, s *events.JobSeen) { raised(o, s); s.Version = 30 })
+		}, ""},
+		{"that it is being deleted", func(f *fold) string {
+			f.retire(30)
+			return admits(f, func(_ *events.Observation, s *events.JobSeen) { s.Deleted = 1e18 })
+		}, "JobChanged in job/job at 31 with spec of 5 and status, 0 failed ns demo"},
+		{"that it finished at another time", func(f *fold) string {
+			f.retire(30)
+			return admits(f, func(_ *events.Observation, s *events.JobSeen) { s.Status.Conditions[0].Since++ })
+		}, "JobChanged in job/job at 31 with spec of 5 and status, 0 failed ns demo"},
+		{"nothing where Jobs are not deleted", func(f *fold) string {
+			f.retire(30)
+			f.restart(func(s *events.Settings) { s.DeleteExpired = false })
+			return admits(f, raised)
+		}, ""},
+	})
+}
