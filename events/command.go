@@ -61,6 +61,12 @@ type ReleasePod struct {
 // ReadJob asks for a live read of the Job. What is read arrives as an observation.
 type ReadJob struct{}
 
+// DeleteJob asks that the Job be deleted, after its pods (foreground).
+type DeleteJob struct {
+	Job     types.UID
+	Version uint64 // that the Job must still have, so that a change of its TTL is never overtaken (T-051)
+}
+
 // ReadPod asks for a live look for the pod of an ordinal by its name. What is found arrives as an observation.
 type ReadPod struct {
 	Ordinal uint64
@@ -87,6 +93,7 @@ func (*WriteStatus) Traits() *Traits    { return &traits[CommandWriteStatus] }
 func (*AdoptPod) Traits() *Traits       { return &traits[CommandAdoptPod] }
 func (*ReleasePod) Traits() *Traits     { return &traits[CommandReleasePod] }
 func (*ReadJob) Traits() *Traits        { return &traits[CommandReadJob] }
+func (*DeleteJob) Traits() *Traits      { return &traits[CommandDeleteJob] }
 func (*ReadPod) Traits() *Traits        { return &traits[CommandReadPod] }
 func (*Withdraw) Traits() *Traits       { return &traits[CommandWithdraw] }
 func (*CreateWorkload) Traits() *Traits { return &traits[CommandCreateWorkload] }
@@ -134,6 +141,8 @@ func (c *ReleasePod) phrase(pod func(types.UID) string) string {
 }
 
 func (c *ReadJob) phrase(func(types.UID) string) string { return c.Traits().Verb }
+
+func (c *DeleteJob) phrase(func(types.UID) string) string { return c.Traits().Verb }
 
 func (c *ReadPod) phrase(func(types.UID) string) string {
 	return fmt.Sprintf("%s #%d", c.Traits().Verb, c.Ordinal)

@@ -21,7 +21,8 @@ const (
 	CommandReadJob       CommandKind = 7
 	CommandReadPod       CommandKind = 8
 	CommandWithdraw      CommandKind = 9
-	// 10 and 11 are kept for the creation and the deletion of Jobs.
+	// 10 is kept for the creation of Jobs.
+	CommandDeleteJob      CommandKind = 11
 	CommandCreateWorkload CommandKind = 12
 	CommandCreatePodGroup CommandKind = 13
 	CommandFindGroup      CommandKind = 14
@@ -101,6 +102,12 @@ var traits = [MaxCommandKind + 1]Traits{
 		Target: TargetJob, Priority: PriorityUnblock, Reads: true, Sort: SortWrite, Call: "get-job",
 		Slot: SlotRead, Backoff: BackoffWrites,
 		zero: func() Command { return &ReadJob{} },
+	},
+	CommandDeleteJob: {
+		Kind: CommandDeleteJob, Name: "DeleteJob", Verb: "delete the Job", Many: "delete %d Jobs",
+		Target: TargetJob, Priority: PriorityBulk, Sort: SortWrite, Call: "delete-job",
+		Slot: SlotDelete, Backoff: BackoffWrites,
+		zero: func() Command { return &DeleteJob{} },
 	},
 	CommandReadPod: {
 		Kind: CommandReadPod, Name: "ReadPod", Verb: "look for pod", Many: "look for %d pods",

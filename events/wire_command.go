@@ -35,6 +35,8 @@ func CommandToWire(c Command, free *[]string) *pb.Command {
 		}}}
 	case *ReadJob:
 		return &pb.Command{Kind: &pb.Command_ReadJob{ReadJob: &pb.ReadJob{}}}
+	case *DeleteJob:
+		return &pb.Command{Kind: &pb.Command_DeleteJob{DeleteJob: &pb.DeleteJob{Job: uidToWire(c.Job), Version: c.Version}}}
 	case *ReadPod:
 		return &pb.Command{Kind: &pb.Command_ReadPod{ReadPod: &pb.ReadPod{
 			Ordinal: c.Ordinal, IndexPlusOne: uint32(c.Index + 1),
@@ -82,6 +84,8 @@ func commandFromWire(w *pb.Command, t *texts) (Command, error) {
 		return &ReleasePod{Pod: uidFromWire(k.ReleasePod.GetPod()), Version: k.ReleasePod.GetVersion()}, nil
 	case *pb.Command_ReadJob:
 		return &ReadJob{}, nil
+	case *pb.Command_DeleteJob:
+		return &DeleteJob{Job: uidFromWire(k.DeleteJob.GetJob()), Version: k.DeleteJob.GetVersion()}, nil
 	case *pb.Command_ReadPod:
 		return &ReadPod{Ordinal: k.ReadPod.GetOrdinal(), Index: int32(k.ReadPod.GetIndexPlusOne()) - 1}, nil
 	case *pb.Command_FindGroup:

@@ -1,6 +1,8 @@
 package projector
 
 import (
+	"time"
+
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/commands"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
@@ -16,7 +18,8 @@ type followUp struct {
 
 // retiredRows are what the commands of each kind mean to a retired Job.
 var retiredRows = commands.Rows[*Retired]{
-	events.CommandReadJob: {Over: (*Retired).readEnded},
+	events.CommandReadJob:   {Over: (*Retired).readEnded},
+	events.CommandDeleteJob: {Over: (*Retired).deleteEnded},
 }
 
 // followed is the Job's follow-up, which begins with the first record after its retirement.
@@ -56,6 +59,9 @@ func (r *Retired) seen(f *events.JobSeen) {
 	if f.Version < r.Version {
 		return
 	}
+	if retry := r.followUp.book.Shared(events.BackoffWrites); f.Version > r.Version && retry.Class == events.RefusedConflict {
+		retry.Clear() // here is the newer version
+	}
 	r.Version = f.Version
 	if f.Status != nil {
 		r.Finished = finishTime(f.Status.Conditions)
@@ -69,7 +75,6 @@ func (r *Retired) readEnded(flight *commands.Flight, f *events.CommandEnded, _ s
 	switch {
 	case f.Ending == events.Done && f.UID == r.Ref.UID:
 		u.look = false
-		u.book.Shared(events.BackoffWrites).Clear()
 	case f.Ending == events.Done, f.Ending == events.Refused && f.Class == events.RefusedNotFound:
 		u.deleted = true // another Job has the name, or none
 	case f.Ending == events.Refused, f.Ending == events.OutcomeUnknown:
@@ -93,8 +98,34 @@ func (r *Retired) news(o *events.Observation, f *events.JobSeen) bool {
 	return ttlOf(o.Spec) != r.TTL || (f.Deleted != 0) != r.Deleted() || finished != r.Finished
 }
 
-// Due is never: no rule asks for anything of a retired Job.
-func (r *Retired) Due(events.Time) events.Time { return 0 }
+// deleteEnded folds the end of a deletion. What the Job is by then, when it has changed, a live read shows.
+func (r *Retired) deleteEnded(flight *commands.Flight, f *events.CommandEnded, _ string) {
+	u := r.followUp
+	switch {
+	case f.Ending == events.Done, f.Ending == events.Refused && f.Class == events.RefusedNotFound:
+		u.deleted = true
+	case f.Ending == events.Refused, f.Ending == events.OutcomeUnknown:
+		u.look = u.look || f.Class == events.RefusedConflict
+		u.book.Shared(events.BackoffWrites).Refused(r.Settings, flight.Since, u.now, f)
+	}
+}
+
+// Expires is when the TTL has passed since the Job finished, by the API server's clock; 0 when the Job is not to be deleted: without a
+// TTL, without a finish time, when it is being deleted already, and where we delete no finished Jobs (T-003, T-004, T-020, T-025).
+func (r *Retired) Expires() events.Time {
+	if !r.Settings.DeleteExpired || r.TTL == events.Unset || r.Finished == 0 || r.Deleted() {
+		return 0
+	}
+	return r.Finished.Add(time.Duration(r.TTL) * time.Second)
+}
+
+// Due is when its TTL has passed. That is an absolute time, which no step of the clock moves.
+func (r *Retired) Due(now events.Time) events.Time {
+	if at := r.Expires(); at != 0 {
+		return max(at, now)
+	}
+	return 0
+}
 
 // Deleted reports whether the Job's object is being deleted, or is gone.
 func (r *Retired) Deleted() bool { return r.followUp != nil && r.followUp.deleted }

@@ -58,6 +58,10 @@ func TestWhatFollowsARetirement(t *testing.T) {
 		f.retire(30)
 		return f.decide(&events.ReadJob{})
 	}
+	remove := func(f *fold) events.CommandID {
+		f.retire(30)
+		return f.decide(&events.DeleteJob{Job: job, Version: 30})
+	}
 	rows := []fact{
 		{"nothing", func(f *fold) string { f.retire(30); return f.followed() }, "at 30, TTL 30"},
 		{"a TTL that was raised", func(f *fold) string { f.retire(30); f.ttl(31, 60, nil); return f.followed() }, "at 31, TTL 60"},
@@ -91,6 +95,23 @@ func TestWhatFollowsARetirement(t *testing.T) {
 			f.end(read(f), refused(events.RefusedServer))
 			return f.followed()
 		}, "at 30, TTL 30, refused 1 times, until in 1s"},
+		{"a deletion is in flight", func(f *fold) string { remove(f); return f.followed() }, "at 30, TTL 30, busy"},
+		{"it was done", func(f *fold) string { f.end(remove(f), nil); return f.followed() }, "at 30, TTL 30, deleted"},
+		{"it met no Job", func(f *fold) string { f.end(remove(f), refused(events.RefusedNotFound)); return f.followed() }, "at 30, TTL 30, deleted"},
+		{"it met another version", func(f *fold) string {
+			f.end(remove(f), refused(events.RefusedConflict))
+			return f.followed()
+		}, "at 30, TTL 30, to be read, refused 1 times, until in 1s"},
+		{"that version is seen", func(f *fold) string {
+			f.end(remove(f), refused(events.RefusedConflict))
+			f.ttl(31, 30, nil)
+			return f.followed()
+		}, "at 31, TTL 30"},
+		{"it was refused, and the newer version that is seen does not help", func(f *fold) string {
+			f.end(remove(f), refused(events.RefusedServer))
+			f.ttl(31, 30, nil)
+			return f.followed()
+		}, "at 31, TTL 30, refused 1 times, until in 1s"},
 		{"the clock steps while it waits", func(f *fold) string {
 			f.end(read(f), unknown)
 			f.now = f.now.Add(time.Hour)

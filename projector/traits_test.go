@@ -22,37 +22,43 @@ func TestEveryCommandIsFoldedAsItsTraitsSay(t *testing.T) {
 			if ordinal, _ := events.OrdinalOf(c); traits.Reads && ordinal != 0 { // it looks for a pod that may have been made
 				f.end(f.decide(&events.CreatePod{Ordinal: ordinal, Template: "t"}), unknown)
 			}
+			if traits.Kind == events.CommandDeleteJob { // nothing else is left to do
+				f.retire(0)
+			}
 			name := f.decide(c)
 			sent := traits.Target != events.TargetCommand
-			if got := f.job().InFlight(name); (got == c) != sent || (got != nil) != sent {
+			if got := subject(f).InFlight(name); (got == c) != sent || (got != nil) != sent {
 				t.Fatalf("once decided %v is in flight, want it to be the command: %t", got, sent)
 			}
 			if got := restored(t, f).InFlight(name); (got != nil) != sent {
 				t.Errorf("once the Job is restored %v is in flight, want it to be the command: %t", got, sent)
 			}
 			f.end(name, refused(events.RefusedServer))
-			flight, _ := f.job().Retrying(name)
+			flight, _ := subject(f).Retrying(name)
 			if again, _ := restored(t, f).Retrying(name); (again != nil) != (flight != nil) {
 				t.Errorf("after a refusal it stands: %t, once the Job is restored %t", flight != nil, again != nil)
 			}
-			if got := flight != nil; got != traits.Retried || got != (f.job().InFlight(name) != nil) {
-				t.Errorf("after a refusal it stands: %t, and in flight is %v; want it to stand: %t", got, f.job().InFlight(name), traits.Retried)
+			if got := flight != nil; got != traits.Retried || got != (subject(f).InFlight(name) != nil) {
+				t.Errorf("after a refusal it stands: %t, and in flight is %v; want it to stand: %t", got, subject(f).InFlight(name), traits.Retried)
 			}
 		})
 	}
 }
 
+func subject(f *fold) projector.Subject { return f.world.Subject(events.JobStream(job)) }
+
 // restored is the Job as its state has it.
-func restored(t *testing.T, f *fold) *projector.Job {
+func restored(t *testing.T, f *fold) projector.Subject {
 	t.Helper()
-	facts, names, ok := f.world.StreamState(f.job().Stream)
+	s := events.JobStream(job)
+	facts, names, ok := f.world.StreamState(s)
 	if !ok {
 		t.Fatal("the Job has no state")
 	}
 	w := projector.NewWorld()
 	w.Settings = f.world.Settings
-	if err := w.RestoreStream(f.job().Stream, facts, names); err != nil {
+	if err := w.RestoreStream(s, facts, names); err != nil {
 		t.Fatal(err)
 	}
-	return w.Job(f.job().Stream)
+	return w.Subject(s)
 }

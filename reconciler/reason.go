@@ -67,6 +67,11 @@ const (
 	// OwnerUnknown: pods carry our finalizer and name a Job that no listing shows: it is looked for.
 	OwnerUnknown events.Reason = "OwnerUnknown"
 
+	// TTLExpired: the Job finished spec.ttlSecondsAfterFinished ago or earlier; it is deleted, after its pods.
+	TTLExpired events.Reason = "TTLExpired"
+	// NotDeleted: the Job has changed since it was decided to delete it: it is read and judged again.
+	NotDeleted events.Reason = "NotDeleted"
+
 	// Unexplained: the Job ended in a way that nothing which was seen of it explains (only in observe mode).
 	Unexplained events.Reason = "Unexplained"
 

@@ -54,8 +54,10 @@ func each(rules []rule) func(*plan) {
 	}
 }
 
-// The stages of a retired Job: nothing is left to do.
-var retired []stage
+// The stage of a retired Job: it is deleted when its TTL has passed.
+var retired = []stage{
+	{"ttl", each(ttlRules)},
+}
 
 func stagesOf(subject projector.Subject) []stage {
 	switch s := subject.(type) {
@@ -149,6 +151,12 @@ var writeReasons = []writeReason{
 	podsWait,     // pods that are being deleted wait to be counted
 	manyWait,     // so many pods wait to be counted that a write is worth its while
 	fallenBehind, // the published status has been behind for a while
+}
+
+// ttlRules: every one is asked, in order (T-030 to T-037). At most one holds.
+var ttlRules = []rule{
+	{"read", (*plan).readExpired},      // the Job has changed since it was to be deleted: a live read shows whether it still is
+	{"expired", (*plan).deleteExpired}, // its TTL has passed since it finished
 }
 
 // releaseRules: every one is asked, in order.

@@ -42,6 +42,13 @@ func (a *pointAPI) DeletePod(ctx context.Context, namespace, name string, uid ty
 	return err
 }
 
+func (a *pointAPI) DeleteJobVersion(ctx context.Context, namespace, name string, uid types.UID, resourceVersion string) error {
+	_, err := call(a.points, DeleteJob, func() (struct{}, error) {
+		return struct{}{}, a.api.DeleteJobVersion(ctx, namespace, name, uid, resourceVersion)
+	})
+	return err
+}
+
 func (a *pointAPI) PatchPod(ctx context.Context, namespace, name string, patch []byte) (*corev1.Pod, error) {
 	return call(a.points, PatchPod, func() (*corev1.Pod, error) { return a.api.PatchPod(ctx, namespace, name, patch) })
 }

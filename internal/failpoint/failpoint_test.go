@@ -235,6 +235,11 @@ func (f *fakeAPI) CreatePod(context.Context, *corev1.Pod) (*corev1.Pod, error) {
 	return &corev1.Pod{}, f.err
 }
 
+func (f *fakeAPI) DeleteJobVersion(context.Context, string, string, types.UID, string) error {
+	f.calls++
+	return f.err
+}
+
 func (f *fakeAPI) DeletePod(context.Context, string, string, types.UID, string) error {
 	f.calls++
 	return f.err

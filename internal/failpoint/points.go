@@ -35,6 +35,7 @@ const (
 	UpdateStatus   = "update-status"
 	FinishJob      = "finish-job" // an update-status with a terminal condition; it passes the points of both
 	GetJob         = "get-job"
+	DeleteJob      = "delete-job"
 	FindPod        = "find-pod"
 	ListWorkloads  = "list-workloads"
 	ListPodGroups  = "list-pod-groups"
@@ -44,7 +45,7 @@ const (
 )
 
 var verbs = []string{
-	CreatePod, DeletePod, PatchPod, UpdateStatus, FinishJob, GetJob, FindPod,
+	CreatePod, DeletePod, PatchPod, UpdateStatus, FinishJob, GetJob, DeleteJob, FindPod,
 	ListWorkloads, ListPodGroups, GetWorkload, CreateWorkload, CreatePodGroup,
 }
 

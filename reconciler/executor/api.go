@@ -24,6 +24,9 @@ type API interface {
 	UpdateJobStatus(ctx context.Context, job *batchv1.Job) (*batchv1.Job, error)
 	// GetJob reads a Job, past any cache.
 	GetJob(ctx context.Context, namespace, name string) (*batchv1.Job, error)
+	// DeleteJobVersion deletes a Job in the foreground: its dependents go first. uid and resourceVersion are preconditions: a Job that does
+	// not meet them is a Conflict.
+	DeleteJobVersion(ctx context.Context, namespace, name string, uid types.UID, resourceVersion string) error
 	// FindPod lists by name, past any cache, so that no right to get pods is needed. None is a NotFound error.
 	FindPod(ctx context.Context, namespace, name string) (*corev1.Pod, error)
 }

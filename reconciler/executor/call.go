@@ -60,6 +60,7 @@ var calls = [events.MaxCommandKind + 1]func(*work, context.Context){
 	events.CommandAdoptPod:       with((*work).adoptPod),
 	events.CommandReleasePod:     with((*work).releasePod),
 	events.CommandReadJob:        (*work).readJob,
+	events.CommandDeleteJob:      with((*work).deleteJob),
 	events.CommandReadPod:        with((*work).readPod),
 	events.CommandCreateWorkload: with((*work).createWorkload),
 	events.CommandCreatePodGroup: (*work).createPodGroup,

@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -55,6 +56,16 @@ func (w *work) readJob(ctx context.Context) {
 		w.observe(w.Observe(job))
 	}
 	w.done(job)
+}
+
+// deleteJob deletes the Job after its pods, if it is still the one that was decided on, at that version (T-035, T-051).
+func (w *work) deleteJob(ctx context.Context, c *events.DeleteJob) {
+	w.result.Evidence.Name = w.Job.Name
+	if err := w.API.DeleteJobVersion(ctx, w.Job.Namespace, w.Job.Name, c.Job, strconv.FormatUint(c.Version, 10)); err != nil {
+		w.failed(err)
+		return
+	}
+	w.done(&metav1.ObjectMeta{UID: c.Job})
 }
 
 // readPod looks for the pod of a create by its name. Done without a UID means that there is none: also when another's pod

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/sim/notation"
+	"github.com/jobledger/jobledger/internal/status"
 )
 
 // job observes a Job. A field that the line does not give keeps its value; in a new Job it has the default of the API.
@@ -41,6 +42,9 @@ func (m *machine) job(name string, args map[string]string) {
 		}
 		delete(args, "written")
 		delete(args, "same")
+	}
+	if r := m.loop.World().Retired(events.JobStream(o.Job.UID)); r != nil { // it stays finished
+		seen.Status.Conditions = []events.JobCondition{{Type: status.Complete, Status: "True", Since: r.Finished}}
 	}
 	for key, value := range args {
 		m.setJob(&seen, &spec, key, value)

@@ -202,6 +202,9 @@ func (m *machine) start(args map[string]string) {
 		m.must(err)
 		m.settings.NamespaceBudget = n
 	}
+	if _, ok := args["ttl"]; ok {
+		m.settings.DeleteExpired = true
+	}
 	if _, ok := args["gang"]; ok {
 		m.settings.GangScheduling = true
 	}

@@ -100,6 +100,13 @@ func (c *Client) DeletePod(ctx context.Context, namespace, name string, uid type
 	return c.Delete(ctx, Pods, namespace, name, DeleteOptions{UID: uid, ResourceVersion: resourceVersion})
 }
 
+// DeleteJobVersion deletes a Job in the foreground; uid and resourceVersion are preconditions.
+func (c *Client) DeleteJobVersion(ctx context.Context, namespace, name string, uid types.UID, resourceVersion string) error {
+	return c.Delete(ctx, Jobs, namespace, name, DeleteOptions{
+		UID: uid, ResourceVersion: resourceVersion, Propagation: metav1.DeletePropagationForeground,
+	})
+}
+
 // PatchPod applies a strategic merge patch and returns the Pod as stored, or as patched when the patch removed it.
 func (c *Client) PatchPod(ctx context.Context, namespace, name string, patch []byte) (*corev1.Pod, error) {
 	call := Call{Verb: "patch", Kind: Pods, Namespace: namespace, Name: name, UID: patchedUID(patch)}

@@ -63,6 +63,16 @@ func (c *Client) DeletePod(ctx context.Context, namespace, name string, uid type
 		Body(options).Do(ctx).Error()
 }
 
+// DeleteJobVersion deletes a Job in the foreground: its dependents go first. uid and resourceVersion are preconditions.
+func (c *Client) DeleteJobVersion(ctx context.Context, namespace, name string, uid types.UID, resourceVersion string) error {
+	foreground := metav1.DeletePropagationForeground
+	return c.batch.Delete().MaxRetries(0).
+		Namespace(namespace).Resource("jobs").Name(name).
+		Body(&metav1.DeleteOptions{
+			PropagationPolicy: &foreground, Preconditions: &metav1.Preconditions{UID: &uid, ResourceVersion: &resourceVersion},
+		}).Do(ctx).Error()
+}
+
 // PatchPod applies a strategic merge patch.
 func (c *Client) PatchPod(ctx context.Context, namespace, name string, patch []byte) (*corev1.Pod, error) {
 	patched := &corev1.Pod{}

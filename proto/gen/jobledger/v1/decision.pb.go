@@ -1323,8 +1323,10 @@ func (x *CreateJob) GetName() string {
 
 // DeleteJob is for CronJobs and expired Jobs.
 type DeleteJob struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Job           []byte                 `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Job   []byte                 `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
+	// version is the resourceVersion that the Job must still have.
+	Version       uint64 `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1364,6 +1366,13 @@ func (x *DeleteJob) GetJob() []byte {
 		return x.Job
 	}
 	return nil
+}
+
+func (x *DeleteJob) GetVersion() uint64 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
 }
 
 // CreateWorkload asks for the Workload that says that the Job's pods are a gang. Its name follows from the Job's.
@@ -1731,9 +1740,10 @@ const file_jobledger_v1_decision_proto_rawDesc = "" +
 	"\bWithdraw\x123\n" +
 	"\acommand\x18\x01 \x01(\v2\x19.jobledger.v1.CommandNameR\acommand\"\x1f\n" +
 	"\tCreateJob\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\"\x1d\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\"7\n" +
 	"\tDeleteJob\x12\x10\n" +
-	"\x03job\x18\x01 \x01(\fR\x03job\"-\n" +
+	"\x03job\x18\x01 \x01(\fR\x03job\x12\x18\n" +
+	"\aversion\x18\x02 \x01(\x04R\aversion\"-\n" +
 	"\x0eCreateWorkload\x12\x1b\n" +
 	"\tmin_count\x18\x01 \x01(\x05R\bminCount\"\x10\n" +
 	"\x0eCreatePodGroup\"\v\n" +
