@@ -170,6 +170,26 @@ func TestDeleteCarriesItsPreconditions(t *testing.T) {
 	}
 }
 
+// A Job is deleted after its pods, and only as it was judged.
+func TestAJobIsDeletedInTheForeground(t *testing.T) {
+	client, sent := serve(t, http.StatusOK, 0, job())
+	if err := client.DeleteJobVersion(t.Context(), "ns", "j", "u", "7"); err != nil {
+		t.Fatal(err)
+	}
+	got, n := sent()
+	if n != 1 || got.Method != "DELETE" || got.Path != "/apis/batch/v1/namespaces/ns/jobs/j" {
+		t.Errorf("sent %d times: %s %s", n, got.Method, got.Path)
+	}
+	for _, want := range []string{`"preconditions":{"uid":"u","resourceVersion":"7"}`, `"propagationPolicy":"Foreground"`} {
+		if !strings.Contains(got.Body, want) {
+			t.Errorf("sent %s, want %s in it", got.Body, want)
+		}
+	}
+	if strings.Contains(got.Body, "gracePeriodSeconds") {
+		t.Errorf("a grace period is sent: %s", got.Body)
+	}
+}
+
 func TestNoneFoundIsNotFound(t *testing.T) {
 	client, _ := serve(t, http.StatusOK, 0, &corev1.PodList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}})
 	if _, err := client.FindPod(t.Context(), "ns", "p"); !apierrors.IsNotFound(err) {
@@ -188,6 +208,9 @@ func TestNothingIsTriedAgain(t *testing.T) {
 			calls := map[string]func(context.Context, *Client) error{
 				"create": func(ctx context.Context, c *Client) error { _, err := c.CreatePod(ctx, pod()); return err },
 				"delete": func(ctx context.Context, c *Client) error { return c.DeletePod(ctx, "ns", "p", "u", "") },
+				"delete Job": func(ctx context.Context, c *Client) error {
+					return c.DeleteJobVersion(ctx, "ns", "j", "u", "7")
+				},
 				"patch": func(ctx context.Context, c *Client) error {
 					_, err := c.PatchPod(ctx, "ns", "p", []byte("{}"))
 					return err
