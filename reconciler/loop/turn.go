@@ -21,6 +21,7 @@ type batch struct {
 	time    events.Time
 	records []events.Record
 	touched []events.Stream // in the order of their first input
+	retired []events.Stream // Jobs that retired in this turn
 	inputs  map[events.Stream][]events.Sequence
 	tasks   []events.Task
 	back    []events.Task
@@ -84,6 +85,9 @@ func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 		l.probe(b)
 		for _, s := range b.touched {
 			l.decide(b, s)
+		}
+		for _, s := range b.retired { // in a later turn: a replay folds retirements after all else of their turn
+			l.wakes.set(s, l.world.Retired(s).Due(b.time))
 		}
 		l.heed(b)
 		l.sound(b.time)
@@ -291,14 +295,14 @@ func (l *Loop) decide(b *batch, s events.Stream) {
 	l.promise(b, j, at, &d.Decision)
 }
 
-// retire closes the account of a Job that finished and that has nothing left to do. What is kept of it says when it is due.
+// retire closes the account of a Job that finished and that has nothing left to do.
 func (l *Loop) retire(b *batch, s projector.Subject) {
 	j, ok := s.(*projector.Job)
 	if !ok || j.Phase() != projector.PhaseFinished || !j.Managed || !j.Quiet() {
 		return
 	}
 	l.put(b, projector.Draft{Stream: j.Stream, Kind: events.KindJobRetired, Facts: &events.JobRetired{}})
-	l.wakes.set(j.Stream, l.world.Retired(j.Stream).Due(b.time))
+	b.retired = append(b.retired, j.Stream)
 }
 
 // beginsFile reports whether the batch's first record begins a file.
