@@ -86,7 +86,7 @@ func New(cfg Config, jobs ...*batchv1.Job) (*Driver, error) {
 		}
 		return seeded(c)
 	}
-	d.checker = invariants.New(invariants.Config{Server: d.World.Server, Actor: actor, Manages: d.manages, Intent: d.intent})
+	d.checker = invariants.New(invariants.Config{Server: d.World.Server, Actor: actor, Manages: d.manages, DeletesExpired: cfg.Settings.DeleteExpired, Intent: d.intent})
 	d.newLog()
 	if err := d.boot(); err != nil {
 		return nil, err

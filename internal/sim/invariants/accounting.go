@@ -16,6 +16,9 @@ import (
 // checkJobWrite judges a write of the controller to a Job.
 func (c *Checker) checkJobWrite(w apiserver.Write, j *job, before, after *batchv1.Job) {
 	switch {
+	case c.cfg.DeletesExpired && before != nil && w.Verb == "delete":
+		c.checkRemoval(w, j, before, after)
+		return
 	case before == nil || after == nil || w.Subresource != "status":
 		c.report("J-249", w.Version, j, nil, "the controller may only write statuses of Jobs, this is %s", w.Verb)
 		return

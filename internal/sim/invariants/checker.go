@@ -22,6 +22,8 @@ type Config struct {
 	Actor string
 	// Manages says whether the controller is to run a Job. Nil: those whose managedBy is events.ManagedBy.
 	Manages func(*batchv1.Job) bool
+	// DeletesExpired says that the controller deletes finished Jobs whose TTL has passed.
+	DeletesExpired bool
 	// Intent, when set, tells what the controller wanted with a write of a Pod (a creation, or the removal of the
 	// finalizer), and what it had seen when it decided. Without it the checks that need it are weaker.
 	Intent func(apiserver.Write) (Intent, bool)
@@ -203,6 +205,7 @@ func (c *Checker) wroteJob(w apiserver.Write) {
 		c.checkJobWrite(w, j, before, after)
 	}
 	j.follow(w.Actor, before, after)
+	j.stored = w.Time
 }
 
 func (c *Checker) wrotePod(w apiserver.Write) {
@@ -239,6 +242,9 @@ func (c *Checker) called(a apiserver.Answered) {
 	}
 	if a.Kind == apiserver.Jobs && a.Subresource == "status" && apierrors.IsInvalid(a.Err) {
 		c.report("J-237, status writes are valid", a.Version, nil, nil, "status of %s/%s: %v", a.Namespace, a.Name, a.Err)
+	}
+	if a.Kind == apiserver.Jobs && a.Verb == "delete" && a.UID == "" {
+		c.report("T-071", a.Version, nil, nil, "%s without a UID", a.Call)
 	}
 	if a.Kind != apiserver.Pods {
 		return

@@ -12,6 +12,8 @@
 //     Pods that have not ended.
 //   - A Job ends for a reason that is borne out by what happened to its pods, by its spec and by the clock; and it does not go on
 //     when what it publishes says that it has failed (J-159). Indexes fail by their pods, and stay failed (J-116, J-117).
+//   - A Job is deleted only when its TTL has passed by the controller's clock, as the version that is deleted has it, and none is
+//     forgotten (T-070 to T-073).
 //   - Jobs of other controllers are left alone (J-005, J-007).
 //   - No status write is refused as invalid (J-206 to J-233); deletions and patches name the UID (J-083, J-254).
 //

@@ -42,6 +42,7 @@ func (c *Checker) settledJob(version uint64, j *job) {
 	}
 	s, spec := &j.now.Status, &j.now.Spec
 	if j.finisher != "" {
+		c.settledExpired(version, j)
 		return // what is in its status was checked when it was written
 	}
 	paused := spec.Suspend != nil && *spec.Suspend || spec.Parallelism != nil && *spec.Parallelism == 0

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -19,6 +20,7 @@ type job struct {
 	key      apiserver.Key
 	now      *batchv1.Job // as stored; the last state when it is gone
 	gone     bool
+	stored   time.Time // of its newest version
 	versions []*batchv1.Job
 	finisher string // who finished it; empty while it is unfinished
 	starter  string // who published its start time
