@@ -66,7 +66,7 @@ func text(t *testing.T, v any) string {
 // TestSummariesAreThoseOfAWholeFold: of a controller that had a hard time, whatever of the lists of its Jobs there is. A list goes on
 // from the states that it keeps, through restarts, a rewind and files that begin anew.
 func TestSummariesAreThoseOfAWholeFold(t *testing.T) {
-	for seed := range uint64(3) {
+	for seed := range uint64(60) {
 		log := historytest.Hard(t, 9+seed)
 		whole := history.NewFold()
 		for _, r := range historytest.Records(t, log) {

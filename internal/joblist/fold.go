@@ -168,11 +168,19 @@ func (p *part) before(r *events.Record) (known, bool, error) {
 	return k, ok, err
 }
 
-// history folds the Job's own records, where no list knows of them. Its cost is that of the Job.
+// history folds the Job's own records, where no list knows of them, and those of the controller beside them: a start ends what was in
+// flight. Its cost is that of the Job.
 func (p *part) history(ctx context.Context, r *events.Record) (row, bool, error) {
 	past, first := history.NewFold(), events.Sequence(0)
 	past.Brief = true
 	for old, err := range p.log.ReadStream(ctx, r.Stream, 0, store.Forward) {
+		if err != nil {
+			break // it is met again
+		}
+		first = old.Sequence
+		break
+	}
+	for old, err := range history.OfJob(ctx, history.Local{Log: p.log}, r.Stream, first) {
 		if errors.Is(err, store.ErrCorrupt) {
 			break // what can be read is what is shown
 		}
@@ -185,7 +193,6 @@ func (p *part) history(ctx context.Context, r *events.Record) (row, bool, error)
 		if err := projector.Readable(&old); err != nil {
 			return row{}, false, err
 		}
-		first = cmp.Or(first, old.Sequence)
 		if err := apply(ctx, p.log, past, &old); err != nil {
 			return row{}, false, err
 		}
