@@ -260,6 +260,11 @@ func (a *api) GetJob(ctx context.Context, namespace, name string) (*batchv1.Job,
 	return a.client.GetJob(ctx, namespace, name)
 }
 
+func (a *api) DeleteJobVersion(ctx context.Context, namespace, name string, uid types.UID, version string) error {
+	a.before("delete", name, nil)
+	return a.client.DeleteJobVersion(ctx, namespace, name, uid, version)
+}
+
 func (a *api) FindPod(ctx context.Context, namespace, name string) (*corev1.Pod, error) {
 	a.before("list", name, nil)
 	return a.client.FindPod(ctx, namespace, name)
