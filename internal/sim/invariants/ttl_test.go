@@ -78,7 +78,7 @@ func TestDeletions(t *testing.T) {
 	}
 }
 
-// TestUnfinishedJobsAreNotDeleted: T-073.
+// T-073: a Job that has not finished is never deleted, however long it runs.
 func TestUnfinishedJobsAreNotDeleted(t *testing.T) {
 	l := newLab(t, true)
 	l.checker = New(Config{Server: l.Server, Actor: "jobledger", DeletesExpired: true})
