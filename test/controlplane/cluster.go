@@ -31,6 +31,22 @@ func (cp *ControlPlane) createNodes(ctx context.Context) error {
 	return nil
 }
 
+// AddNode registers one more such node; change, if not nil, changes it first.
+func (cp *ControlPlane) AddNode(ctx context.Context, name string, change func(*corev1.Node)) error {
+	client, err := kubernetes.NewForConfig(cp.RESTConfig())
+	if err != nil {
+		return err
+	}
+	node := newNode(name, cp.Version())
+	if change != nil {
+		change(node)
+	}
+	if _, err := client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{}); err != nil {
+		return fmt.Errorf("create node %s: %w", name, err)
+	}
+	return nil
+}
+
 func newNode(name, version string) *corev1.Node {
 	room := corev1.ResourceList{
 		corev1.ResourceCPU:              resource.MustParse("100k"),
