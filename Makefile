@@ -191,6 +191,10 @@ bench-micro: $(if $(BASE),$(tools)/benchstat) ## Benchmarks beside their floors,
 	@echo "for benchstat: $(micro_file)"
 	$(if $(BASE),@$(tools)/benchstat $(BASE) $(micro_file))
 
+.PHONY: incidents
+incidents: ## Record examples/incidents anew, on a real control plane: some 5 minutes
+	cd test && go test -count=1 -timeout 30m -v -run '^TestRecord$$' ./incidents -update
+
 # --- A cluster --------------------------------------------------------------------------------------------------------
 
 .PHONY: cluster

@@ -1,0 +1,220 @@
+package incidents
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/jobledger/jobledger/test/controlplane"
+	"github.com/jobledger/jobledger/test/internal/controller"
+)
+
+var (
+	update = flag.Bool("update", false, "put what is recorded in the place of examples/incidents")
+	only   = flag.String("only", "", "record only the incidents whose name this regular expression matches")
+)
+
+func TestMain(m *testing.M) {
+	// The incidents wait, for pods and for time to pass, so all of them run at a time, however many processors there are.
+	if err := flag.Set("test.parallel", "64"); err != nil { // a flag on the command line wins: it is read later
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+// mode is who runs the Jobs.
+type mode string
+
+const (
+	delegated mode = "delegated" // Jobledger
+	observed  mode = "observed"  // the built-in controller, and Jobledger looks on
+)
+
+// Users of the controllers, as the audit log names them.
+const (
+	ours    = "system:serviceaccount:jobledger:jobledger"
+	builtin = "system:serviceaccount:kube-system:job-controller"
+)
+
+// patience bounds a recording of one mode, on a machine that has much else to do.
+const patience = 6 * time.Minute
+
+// TestRecord plays all incidents in both modes, checks what was recorded against the truth, and keeps it with -update.
+func TestRecord(t *testing.T) {
+	if os.Getenv("JOBLEDGER_LONG") == "" && !*update && *only == "" {
+		t.Skip("takes minutes: make incidents, or JOBLEDGER_LONG=1")
+	}
+	for _, m := range []mode{delegated, observed} {
+		t.Run(string(m), func(t *testing.T) { record(t, m) })
+	}
+}
+
+// recording is one cluster, and the Jobledger whose log is kept.
+type recording struct {
+	mode    mode
+	cp      *controlplane.ControlPlane
+	admin   kubernetes.Interface
+	ours    *controller.Controller
+	program string
+
+	kubeconfig string // of the user as which it runs
+}
+
+func record(t *testing.T, m mode) {
+	ctx, cancel := context.WithTimeoutCause(t.Context(), patience, fmt.Errorf("the recording takes longer than %s", patience))
+	defer cancel()
+	r := newRecording(t, ctx, m)
+	if err := r.ours.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	wanted := regexp.MustCompile(*only)
+	var scenes []*scene
+	t.Run("together", func(t *testing.T) {
+		for _, i := range table {
+			if !i.alone && (wanted.MatchString(i.name)) {
+				s := &scene{incident: i, recording: r, ctx: ctx}
+				scenes = append(scenes, s)
+				t.Run(i.name, func(t *testing.T) { t.Parallel(); s.play(t) })
+			}
+		}
+	})
+	for _, i := range table {
+		if i.alone && (wanted.MatchString(i.name)) {
+			s := &scene{incident: i, recording: r, ctx: ctx}
+			scenes = append(scenes, s)
+			t.Run(i.name, s.play)
+		}
+	}
+	if err := r.ours.Stop(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if t.Failed() {
+		return
+	}
+	truths, err := r.truths(scenes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := t.TempDir()
+	if *update {
+		out = filepath.Join("..", "..", "examples", "incidents", string(m))
+	}
+	if err := r.keep(ctx, filepath.Join(out, "log")); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeTruth(filepath.Join(out, "truth.json"), truths); err != nil {
+		t.Fatal(err)
+	}
+	check(t, r.program, out)
+}
+
+func newRecording(t *testing.T, ctx context.Context, m mode) *recording {
+	t.Helper()
+	options := controlplane.Options{
+		Nodes:       2,
+		Controllers: []string{"resourcequota-controller", "taint-eviction-controller", "ttl-after-finished-controller"},
+	}
+	if m == observed {
+		options.Controllers = append(options.Controllers, "job-controller")
+	}
+	r := &recording{mode: m, cp: controlplane.ForTest(t, options)}
+	var err error
+	if r.admin, err = kubernetes.NewForConfig(r.cp.RESTConfig()); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	r.kubeconfig = filepath.Join(dir, "kubeconfig")
+	if r.program, err = controller.Build(ctx, dir); err != nil {
+		t.Fatal(err)
+	}
+	config := controller.Config{
+		Program: r.program, Kubeconfig: r.kubeconfig, Dir: dir,
+		// Names of leases and labels are those of any cluster. Without a Lease nothing in the log is named after this machine.
+		Args: []string{"--leader-elect=false", "--cluster=incidents"},
+	}
+	if m == observed {
+		config.Manage, config.Args = "observe", []string{"--cluster=incidents"}
+	}
+	if err := r.allow(ctx, r.kubeconfig); err != nil {
+		t.Fatal(err)
+	}
+	r.ours = controller.New(config)
+	t.Cleanup(func() {
+		if r.ours.Running() {
+			_ = r.ours.Kill() // the test has failed
+		}
+		if text, err := r.ours.Output(); t.Failed() && err == nil {
+			t.Logf("jobledger said:\n%s", text)
+		}
+	})
+	return r
+}
+
+// allow makes the users: Jobledger with the rights of its deployment, maria who may edit, tom who may do everything.
+func (r *recording) allow(ctx context.Context, kubeconfig string) error {
+	role, err := controller.CreateClusterRole(ctx, r.cp)
+	if err != nil {
+		return err
+	}
+	for user, role := range map[string]string{ours: role, maria: "edit", tom: "cluster-admin", autoscaler: "edit"} {
+		if err := r.bind(ctx, user, role); err != nil {
+			return err
+		}
+	}
+	config, err := r.cp.UserConfig(ours)
+	if err != nil {
+		return err
+	}
+	return controlplane.WriteKubeconfig(config, kubeconfig)
+}
+
+func (r *recording) bind(ctx context.Context, user, role string) error {
+	_, err := r.admin.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "incidents-"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
+	}, metav1.CreateOptions{})
+	return err
+}
+
+// as is a client that acts as somebody, with that program.
+func (r *recording) as(user, program string, groups ...string) (kubernetes.Interface, error) {
+	config := r.cp.RESTConfig()
+	config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: groups}
+	config.UserAgent = program + "/" + r.cp.Version()
+	return kubernetes.NewForConfig(config)
+}
+
+// truths are those of all scenes, in the order of the incidents.
+func (r *recording) truths(scenes []*scene) ([]truth, error) {
+	writes, err := r.cp.Writes()
+	if err != nil {
+		return nil, err
+	}
+	var all []truth
+	for _, s := range scenes {
+		all = append(all, s.truths(writes)...)
+	}
+	slices.SortStableFunc(all, func(a, b truth) int { return a.Incident - b.Incident })
+	return all, nil
+}
+
+func writeTruth(path string, truths []truth) error {
+	text, err := json.MarshalIndent(truths, "", " ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(text, '\n'), 0o644)
+}

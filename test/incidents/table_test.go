@@ -1,0 +1,30 @@
+package incidents
+
+// table is the incidents, by their numbers. Number 20, a CronJob whose run was skipped, comes when CronJobs do.
+var table = []incident{
+	{number: 1, name: "backoff-limit", title: "backoffLimit exceeded", script: backoffLimit},
+	{number: 2, name: "failure-policy", title: "podFailurePolicy FailJob by exit code", script: failurePolicy},
+	{number: 3, name: "deadline", title: "activeDeadlineSeconds", script: activeDeadline},
+	{number: 4, name: "deleted-pods", title: "pods deleted by hand (graceful, forced)", script: deletedPods},
+	{number: 5, name: "node-lost", title: "eviction API, then node lost", script: evictedThenNodeLost},
+	{number: 6, name: "quota", title: "quota refuses, later lifted", script: quota},
+	{number: 7, name: "suspended", title: "suspended and resumed by two people", script: suspendedAndResumed},
+	{number: 8, name: "three-lives", title: "deleted while it ran and made again under its name, three lives", script: threeLives},
+	{number: 9, name: "webhook-down", title: "admission webhook down", script: webhookDown},
+	{number: 10, name: "killed", title: "controller killed; a pod deleted meanwhile", alone: true, script: controllerKilled},
+	{number: 11, name: "bad-indexes", title: "two bad indexes of ten", script: badIndexes},
+	{number: 12, name: "unschedulable", title: "unschedulable for ever", script: unschedulable},
+	{number: 13, name: "image-pull", title: "ImagePullBackOff", script: imagePull},
+	{number: 14, name: "oom", title: "OOMKilled", script: oomKilled},
+	{number: 15, name: "crash-loop", title: "crash loop with restartPolicy OnFailure", script: crashLoop},
+	{number: 16, name: "preempted", title: "preempted by a higher priority", script: preempted},
+	{number: 17, name: "tainted", title: "tainted node (NoExecute)", script: tainted},
+	{number: 18, name: "max-failed", title: "maxFailedIndexes", script: maxFailedIndexes},
+	{number: 19, name: "success-policy", title: "successPolicy ends it early", script: successPolicy},
+	{number: 21, name: "ttl", title: "TTL removed it before anybody looked", script: expired},
+	{number: 22, name: "namespace-gone", title: "namespace deleted under it", script: namespaceDeleted},
+	{number: 23, name: "mutated", title: "a mutating webhook changed its pods", script: mutated},
+	{number: 24, name: "autoscaled", title: "parallelism scaled down, then up, by an autoscaler", script: autoscaled},
+	{number: 25, name: "foreign-finalizer", title: "a foreign finalizer keeps a pod terminating for an hour", script: foreignFinalizer},
+	{number: 26, name: "orphaned", title: "Job deleted with its pods orphaned", script: orphaned},
+}
