@@ -28,6 +28,7 @@ func quota(s *scene) {
 		return err == nil && len(q.Status.Hard) > 0
 	})
 	t := s.create(maria, newJob("invoice", "invoice:11", size(2, 2)))
+	t.want = "Complete CompletionsReached, 0 deleted, refused"
 	t.Cause = "the quota team-data allowed no pods until tom raised it"
 	t.Says = []string{"quota"}
 	s.pass(12 * time.Second)
@@ -72,6 +73,7 @@ func webhookDown(s *scene) {
 		return err != nil
 	})
 	t := s.create(maria, newJob("billing", "billing:3"))
+	t.want = "Complete CompletionsReached, 0 deleted, refused"
 	t.Cause = "the admission webhook pods.policy.corp, whose failurePolicy is Fail, could not be called, until tom removed it"
 	t.Says = []string{"webhook", "pods.policy.corp"}
 	t.Note = "the service of the webhook does not exist"
@@ -108,6 +110,7 @@ func mutated(s *scene) {
 		return len(p.Spec.Containers) == 2
 	})
 	t := s.create(maria, newJob("export", "export:4", byHand(), deadline(15)))
+	t.want = "Failed DeadlineExceeded, 1 deleted"
 	t.Cause = "the webhook inject.mesh.corp added the container mesh-proxy and changed the image of main; main exited 0, mesh-proxy ran on, and activeDeadlineSeconds (15) passed"
 	t.Says = []string{"mesh-proxy", "activeDeadlineSeconds"}
 	t.Played = "the kubelet"

@@ -5,6 +5,7 @@ import "time"
 // 10: nobody watches while a pod is deleted.
 func controllerKilled(s *scene) {
 	t := s.create(maria, newJob("longhaul-west", "haul:3", size(2, 2), runsFor("10s"), stopsAfter("1s")))
+	t.want = "Complete CompletionsReached, 1 deleted"
 	t.Cause = "tom deleted one of two pods while Jobledger was killed; the pod was made again"
 	t.Says = []string{"deleted", "gap"}
 	pods := s.awaitRunning(t, 2)

@@ -12,6 +12,7 @@ import (
 // 22: the namespace goes, with all that is in it.
 func namespaceDeleted(s *scene) {
 	t := s.create(maria, newJob("tenant-import", "import:2", size(2, 2), runsOn(), stopsAfter("2s")))
+	t.want = "Deleted, 2 deleted"
 	t.Cause = "tom deleted the namespace while both pods ran"
 	t.Says = []string{"deleted"}
 	s.awaitRunning(t, 2)
@@ -24,6 +25,7 @@ func namespaceDeleted(s *scene) {
 // 24: something scales it.
 func autoscaled(s *scene) {
 	t := s.create(maria, newJob("resize-images", "resize:3", size(8, 4), runsFor("5s"), stopsAfter("1s")))
+	t.want = "Complete CompletionsReached, 3 deleted"
 	t.Cause = "an autoscaler (field manager keda) set parallelism to 1 while 4 pods ran, and later to 3; the pods that it took away began again"
 	t.Says = []string{"parallelism"}
 	pods := s.awaitRunning(t, 4)
@@ -45,6 +47,7 @@ func autoscaled(s *scene) {
 // 25: a controller of storage holds the pod.
 func foreignFinalizer(s *scene) {
 	t := s.create(maria, newJob("restore", "restore:5", runsOn(), stopsAfter("1s")))
+	t.want = "Deleted, 1 deleted"
 	t.Cause = "the finalizer storage.corp/detach, which a storage controller set and did not remove for 15 s, kept the pod and so the Job, which maria deleted in the foreground"
 	t.Says = []string{"storage.corp/detach"}
 	t.Note = "the hour is 15 s here"
@@ -76,6 +79,7 @@ func (s *scene) finalizers(p *corev1.Pod, own string) {
 // 26: the Job goes, its pods stay.
 func orphaned(s *scene) {
 	t := s.create(maria, newJob("reindex", "reindex:9", size(2, 2), runsFor("12s")))
+	t.want = "Deleted, 0 deleted"
 	t.Cause = "tom deleted the Job with --cascade=orphan while both pods ran; the pods went on without it"
 	t.Says = []string{"deleted"}
 	pods := s.awaitRunning(t, 2)
@@ -97,6 +101,7 @@ func expired(s *scene) {
 	t := s.create(maria, newJob("thumbnails", "thumbs:1", fails("9"), limit(0), spec(func(j *batchv1.JobSpec) {
 		j.TTLSecondsAfterFinished = new(int32(3))
 	})))
+	t.want = "Failed BackoffLimitExceeded, 0 deleted"
 	t.Cause = "container main exits 9; backoffLimit is 0; ttlSecondsAfterFinished (3) removed the Job"
 	t.Says = []string{"exit 9", "backoffLimit", "ttlSecondsAfterFinished"}
 	s.awaitEnd(t)

@@ -10,6 +10,7 @@ import (
 // 1: a program that always fails.
 func backoffLimit(s *scene) {
 	t := s.create(maria, newJob("etl-orders", "etl:1.9.0", fails("3"), limit(2)))
+	t.want = "Failed BackoffLimitExceeded, 0 deleted"
 	t.Cause = "container main exits 3 in each of 3 tries; backoffLimit is 2"
 	t.Says = []string{"exit 3", "backoffLimit"}
 	s.awaitEnd(t)
@@ -31,6 +32,7 @@ func failurePolicy(s *scene) {
 			},
 		}}
 	})))
+	t.want = "Failed PodFailurePolicy, 2 deleted"
 	t.Cause = "container main of index 1 exits 42; rule 1 of podFailurePolicy (the second; they count from 0) says FailJob"
 	t.Says = []string{"exit 42", "index 1", "podFailurePolicy"}
 	v := s.await(t, "index 1 runs", func(v view) bool { return v.index("1") != nil })
@@ -41,6 +43,7 @@ func failurePolicy(s *scene) {
 // 3: two pods that take longer than they may, and some seconds to stop.
 func activeDeadline(s *scene) {
 	t := s.create(maria, newJob("report-daily", "report:4", size(2, 2), runsOn(), stopsAfter("3s"), deadline(8)))
+	t.want = "Failed DeadlineExceeded, 2 deleted"
 	t.Cause = "activeDeadlineSeconds (8) passed while both pods ran; they took 3 s to stop"
 	t.Says = []string{"activeDeadlineSeconds", "8"}
 	s.awaitEnd(t)
@@ -51,6 +54,7 @@ func badIndexes(s *scene) {
 	t := s.create(maria, newJob("shards", "shards:2", indexed(10, 10), runsFor("1s"), indexesFail("3,7", "17"), spec(func(j *batchv1.JobSpec) {
 		j.BackoffLimitPerIndex = new(int32(1))
 	})))
+	t.want = "Failed FailedIndexes, 0 deleted"
 	t.Cause = "container main of the indexes 3 and 7 exits 17, twice each; backoffLimitPerIndex is 1; the other 8 of 10 are done"
 	t.Says = []string{"3,7", "exit 17"}
 	s.awaitEnd(t)
@@ -59,6 +63,7 @@ func badIndexes(s *scene) {
 // 14: more memory than it may have.
 func oomKilled(s *scene) {
 	t := s.create(maria, newJob("oom", "indexer:12", byHand(), limit(0)))
+	t.want = "Failed BackoffLimitExceeded, 0 deleted"
 	t.Cause = "container main was OOMKilled (137); backoffLimit is 0"
 	t.Says = []string{"OOMKilled", "137"}
 	t.Played = "the kubelet"
@@ -74,6 +79,7 @@ func crashLoop(s *scene) {
 	t := s.create(maria, newJob("crashloop", "crash:1", byHand(), limit(3), template(func(p *corev1.PodTemplateSpec) {
 		p.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
 	})))
+	t.want = "Failed BackoffLimitExceeded, 1 deleted"
 	t.Cause = "container main exits 3 again and again; 3 restarts are as many as backoffLimit (3) allows, and the pod is stopped"
 	t.Says = []string{"exit 3", "restart", "backoffLimit"}
 	t.Played = "the kubelet, whose waits of 10 s, 20 s, 40 s are 1 s here"

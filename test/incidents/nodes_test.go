@@ -17,6 +17,7 @@ func evictedThenNodeLost(s *scene) {
 	s.node("node-7", "train", nil)
 	s.node("node-8", "train", func(n *corev1.Node) { n.Spec.Unschedulable = true })
 	t := s.create(maria, newJob("train", "train:2", indexed(3, 3), runsOn(), stopsAfter("1s"), pool("train"), limit(3)))
+	t.want = "Complete CompletionsReached, 3 deleted"
 	t.Cause = "tom evicted the pod of index 0, then node-7 was gone with the two others; no program failed"
 	t.Says = []string{"evict", "node-7"}
 	v := s.await(t, "3 pods run", func(v view) bool { return len(v.running()) == 3 })
@@ -57,11 +58,13 @@ func preempted(s *scene) {
 		})
 	}
 	t := s.create(maria, newJob("backfill", "fill:1", pool("small"), needs("batch-low"), runsFor("8s"), stopsAfter("1s")))
+	t.want = "Complete CompletionsReached, 1 deleted"
 	t.Cause = "the scheduler preempted its pod for one of priority urgent; it was made again"
 	t.Says = []string{"preempt"}
 	t.FirstPod = s.awaitRunning(t, 1)[0].Name
 	s.pass(3 * time.Second)
 	other := s.create(tom, newJob("hotfix", "fix:1", pool("small"), needs("urgent"), runsFor("4s")))
+	other.want = "Complete CompletionsReached, 0 deleted"
 	other.Cause = "nothing: it is the one for which the pod of backfill was preempted"
 	other.Says = []string{"COMPLETE"}
 	s.awaitEnd(other)
@@ -72,6 +75,7 @@ func preempted(s *scene) {
 func tainted(s *scene) {
 	s.node("node-3", "edge", nil)
 	t := s.create(maria, newJob("geo-tiles", "tiles:6", size(2, 2), pool("edge"), runsFor("10s"), stopsAfter("1s")))
+	t.want = "Complete CompletionsReached, 2 deleted"
 	t.Cause = "tom tainted node-3 with maintenance=kernel:NoExecute; both pods were deleted by the taint manager, and made again on node-4"
 	t.Says = []string{"taint", "node-3"}
 	t.FirstPod = s.awaitRunning(t, 2)[0].Name
@@ -88,6 +92,7 @@ func maxFailedIndexes(s *scene) {
 	t := s.create(maria, newJob("matrix", "matrix:3", indexed(6, 6), runsOn(), stopsAfter("1s"), indexesFail("0,2", "5"), spec(func(j *batchv1.JobSpec) {
 		j.BackoffLimitPerIndex, j.MaxFailedIndexes = new(int32(0)), new(int32(1))
 	})))
+	t.want = "Failed MaxFailedIndexesExceeded, 4 deleted"
 	t.Cause = "container main of the indexes 0 and 2 exits 5; 2 failed indexes are more than maxFailedIndexes (1)"
 	t.Says = []string{"maxFailedIndexes", "exit 5"}
 	s.awaitEnd(t)
@@ -98,6 +103,7 @@ func successPolicy(s *scene) {
 	t := s.create(maria, newJob("solver", "solver:4", indexed(4, 4), runsOn(), stopsAfter("1s"), spec(func(j *batchv1.JobSpec) {
 		j.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededIndexes: new("0")}}}
 	})))
+	t.want = "Complete SuccessPolicy, 3 deleted"
 	t.Cause = "index 0 succeeded, which is all that successPolicy asks for; the pods of the indexes 1 to 3 were stopped"
 	t.Says = []string{"successPolicy"}
 	t.Played = "the end of the pod of index 0"

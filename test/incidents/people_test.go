@@ -9,6 +9,7 @@ import (
 // 4: somebody deletes pods that run, one in the usual way, one by force.
 func deletedPods(s *scene) {
 	t := s.create(maria, newJob("longhaul", "haul:3", size(3, 3), runsFor("12s"), stopsAfter("1s")))
+	t.want = "Complete CompletionsReached, 2 deleted"
 	t.Cause = "tom deleted two pods that ran, the second by force; both were made again"
 	t.Says = []string{"deleted"}
 	pods := s.awaitRunning(t, 3)
@@ -23,6 +24,7 @@ func deletedPods(s *scene) {
 // 7: one person stops it, another lets it go on.
 func suspendedAndResumed(s *scene) {
 	t := s.create(maria, newJob("ingest", "ingest:8", size(2, 2), runsFor("6s")))
+	t.want = "Complete CompletionsReached, 2 deleted"
 	t.Cause = "suspended by tom while both pods ran, resumed by maria: its work was begun twice"
 	t.Says = []string{"suspend"}
 	s.awaitRunning(t, 2)
@@ -37,6 +39,7 @@ func suspendedAndResumed(s *scene) {
 // 8: one name, three Jobs.
 func threeLives(s *scene) {
 	first := s.create(maria, newJob("nightly-sync", "sync:5"))
+	first.want = "Complete CompletionsReached, 0 deleted"
 	first.Cause = "nothing: the first of its name is complete"
 	first.Says = []string{"COMPLETE"}
 	s.awaitEnd(first)
@@ -44,6 +47,7 @@ func threeLives(s *scene) {
 	s.awaitGone(first)
 
 	second := s.create(maria, newJob("nightly-sync", "sync:5", runsOn()))
+	second.want = "Deleted, 1 deleted"
 	second.Cause = "the second of its name was deleted by tom while its pod ran"
 	second.Says = []string{"deleted"}
 	s.awaitRunning(second, 1)
@@ -52,6 +56,7 @@ func threeLives(s *scene) {
 	s.awaitGone(second)
 
 	third := s.create(maria, newJob("nightly-sync", "sync:6", fails("1"), limit(0)))
+	third.want = "Failed BackoffLimitExceeded, 0 deleted"
 	third.Cause = "container main of the third of its name exits 1; backoffLimit is 0"
 	third.Says = []string{"exit 1", "backoffLimit"}
 	s.awaitEnd(third)

@@ -1,6 +1,8 @@
 package incidents
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,7 +13,8 @@ import (
 
 // phase is what a Job spent a part of its life on, from its creation to its end, as the watch saw it. Of what several pods do, the first
 // in this list counts: suspended; running; restarting (a container waits to be started again); stopping (a pod was told to end);
-// starting (a pod has a node); scheduling (a pod has none); waiting (no pod lives).
+// starting (a pod has a node); scheduling (a pod has none); held (a pod has ended, was deleted, and another's finalizer keeps it); waiting
+// (no pod lives).
 type phase struct {
 	Phase string    `json:"phase"`
 	From  time.Time `json:"from"`
@@ -52,7 +55,7 @@ func phases(changes []history.Change) (all []phase) {
 }
 
 // order is which of the pods' phases counts.
-var order = []string{"running", "restarting", "stopping", "starting", "scheduling"}
+var order = []string{"running", "restarting", "stopping", "starting", "scheduling", "held"}
 
 func doing(pods map[types.UID]*corev1.Pod) string {
 	does := map[string]bool{}
@@ -69,6 +72,8 @@ func doing(pods map[types.UID]*corev1.Pod) string {
 
 func doingOf(p *corev1.Pod) string {
 	switch {
+	case ended(p) && p.DeletionTimestamp != nil && slices.ContainsFunc(p.Finalizers, foreign):
+		return "held"
 	case ended(p):
 		return ""
 	case p.DeletionTimestamp != nil:
@@ -83,6 +88,8 @@ func doingOf(p *corev1.Pod) string {
 		return "scheduling"
 	}
 }
+
+func foreign(finalizer string) bool { return !strings.HasSuffix(finalizer, "/job-tracking") }
 
 func waitsAgain(p *corev1.Pod) bool {
 	for _, c := range p.Status.ContainerStatuses {

@@ -12,6 +12,7 @@ func unschedulable(s *scene) {
 	t := s.create(maria, newJob("gpu-train", "train:2", template(func(p *corev1.PodTemplateSpec) {
 		p.Spec.NodeSelector = map[string]string{"gpu": "h100"}
 	})))
+	t.want = "Deleted, 1 deleted"
 	t.Cause = "no node has the label gpu=h100 that its pod wants; maria deleted it after a while"
 	t.Says = []string{"nodes are available"}
 	v := s.await(t, "its pod cannot be scheduled", func(v view) bool { return len(v.live()) == 1 && unplaced(v.live()[0]) })
@@ -33,6 +34,7 @@ func unplaced(p *corev1.Pod) bool {
 // 13: an image that is not there.
 func imagePull(s *scene) {
 	t := s.create(maria, newJob("badimage", "badimage:1.4.2", byHand()))
+	t.want = "Deleted, 1 deleted"
 	t.Cause = "the image registry.corp/badimage:1.4.2 does not exist; maria deleted the Job after a while"
 	t.Says = []string{"ImagePullBackOff", "badimage:1.4.2"}
 	t.Played = "the kubelet, whose waits of 10 s and more are 2 s here"

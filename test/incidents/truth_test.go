@@ -1,6 +1,8 @@
 package incidents
 
 import (
+	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -44,6 +46,21 @@ type truth struct {
 	Pods      []pod      `json:"pods"`
 	Phases    []phase    `json:"phases"`
 	Gap       *gap       `json:"gap"` // while nobody watched
+
+	want string // what outcome has to say
+}
+
+// outcome is the truth in few words, to be compared with what the script had in mind.
+func (t *truth) outcome() string {
+	text := t.Result
+	if t.Reason != "" {
+		text += " " + t.Reason
+	}
+	text += fmt.Sprintf(", %d deleted", len(t.Deleted))
+	if len(t.Refused) > 0 {
+		text += ", refused"
+	}
+	return text
 }
 
 type edit struct {
@@ -99,7 +116,7 @@ func now() time.Time { return stamp(time.Now()) }
 func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 
 // truths are those of the scene's Jobs, with what the watch and the audit log know.
-func (s *scene) truths(writes []controlplane.Write) (told []truth) {
+func (s *scene) truths(writes []controlplane.Write) (told []truth, err error) {
 	writes = slices.DeleteFunc(slices.Clone(writes), func(w controlplane.Write) bool { return w.Namespace != s.name && w.Name != s.name })
 	for _, t := range s.told {
 		changes := s.history.Changes(types.UID(t.UID))
@@ -109,8 +126,11 @@ func (s *scene) truths(writes []controlplane.Write) (told []truth) {
 		t.refusals(writes)
 		t.Phases = phases(changes)
 		told = append(told, *t)
+		if got := t.outcome(); got != t.want {
+			err = errors.Join(err, fmt.Errorf("incident %d, Job %s: %s; it was to be: %s", t.Incident, t.Job, got, t.want))
+		}
 	}
-	return told
+	return told, err
 }
 
 // ending takes the result from the last version of the Job that the watch saw.
