@@ -116,6 +116,10 @@ func (f *Fold) World() *projector.World { return f.world }
 // Account is that of a Job; nil when no record of it was folded.
 func (f *Fold) Account(s events.Stream) *Account { return f.accounts[s] }
 
+// Projected is the Job as it is projected, or as it was when it left the projection; nil when it was never there, and in a brief fold
+// of a Job that is over. The caller does not change it.
+func (a *Account) Projected() *projector.Job { return a.job }
+
 // Accounts are those of all Jobs, in the order of their first records.
 func (f *Fold) Accounts() []*Account {
 	out := make([]*Account, 0, len(f.accounts))

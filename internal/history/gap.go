@@ -20,13 +20,14 @@ type Gap struct {
 	pending []events.Resource
 }
 
-// gaps follows the controller's stream.
-type gaps struct {
+// Gaps follows the controller's stream. The zero Gaps has seen none of it.
+type Gaps struct {
 	open *Gap // its listing has not ended
 }
 
-// learn takes in the next record of the controller's stream. It returns the gap that the record begins to tell of, if it does.
-func (g *gaps) learn(ctx context.Context, src Source, r *events.Record) *Gap {
+// Learn takes in the next record of the controller's stream. It returns the gap that the record begins to tell of, if it does. When the
+// gap ends is filled in by a later record.
+func (g *Gaps) Learn(ctx context.Context, src Source, r *events.Record) *Gap {
 	switch f := r.Facts.(type) {
 	case *events.ListingStarted:
 		if g.open == nil {
@@ -67,13 +68,13 @@ func lastSeen(ctx context.Context, src Source, r *events.Record, f *events.Listi
 
 // gapAt is the gap in which a time lies; nil when it lies in none. From is the first record of the controller's stream behind that
 // time, and g what was learnt of those before it.
-func gapAt(ctx context.Context, src Source, g *gaps, from events.Sequence, t events.Time) (*Gap, error) {
+func gapAt(ctx context.Context, src Source, g *Gaps, from events.Sequence, t events.Time) (*Gap, error) {
 	found := g.open
 	for r, err := range src.ReadStream(ctx, events.Controller, from, store.Forward) {
 		if err != nil {
 			return found, err
 		}
-		began := g.learn(ctx, src, &r)
+		began := g.Learn(ctx, src, &r)
 		if found == nil && began != nil {
 			if events.Time(began.From) >= t {
 				return nil, nil

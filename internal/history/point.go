@@ -30,14 +30,29 @@ var ErrNoJob = errors.New("the log knows no such Job")
 // damaged, it gives with the error the state as of the last record before, if there is one.
 //
 // Each file of a log stands alone, so behind damage that is known to end with a file the fold begins anew, with the next one.
-func JobAt(ctx context.Context, src Source, s events.Stream, at Point) (job Job, err error) {
+func JobAt(ctx context.Context, src Source, s events.Stream, at Point) (Job, error) {
+	return Watch(ctx, src, s, at, nil)
+}
+
+// A Watcher is shown each record that JobAt folds, before and after.
+type Watcher interface {
+	Begin() // no record was folded yet: what was shown before lies before damage
+	Before(f *Fold, r *events.Record)
+	After(f *Fold, r *events.Record)
+}
+
+// Watch is JobAt, and shows the watcher what is folded.
+func Watch(ctx context.Context, src Source, s events.Stream, at Point, w Watcher) (job Job, err error) {
+	if w == nil {
+		w = nobody{}
+	}
 	asOf, now, err := settle(ctx, src, at)
 	if err != nil {
 		return Job{}, err
 	}
 	var damage error
 	for from := events.Sequence(0); ; {
-		newer, err := jobFrom(ctx, src, s, from, at, asOf, now)
+		newer, err := jobFrom(ctx, src, s, from, at, asOf, now, w)
 		if newer.UID != "" {
 			job = newer
 		}
@@ -53,12 +68,19 @@ func JobAt(ctx context.Context, src Source, s events.Stream, at Point) (job Job,
 	}
 }
 
+type nobody struct{}
+
+func (nobody) Begin()                       {}
+func (nobody) Before(*Fold, *events.Record) {}
+func (nobody) After(*Fold, *events.Record)  {}
+
 // jobFrom folds the records from that sequence on. With an error that is ErrCorrupt it may give a state too.
-func jobFrom(ctx context.Context, src Source, s events.Stream, from events.Sequence, at Point, asOf events.Sequence, now events.Time) (Job, error) {
+func jobFrom(ctx context.Context, src Source, s events.Stream, from events.Sequence, at Point, asOf events.Sequence, now events.Time, w Watcher) (Job, error) {
 	fold := NewFold()
+	w.Begin()
 	var last events.Record
 	var failed error
-	var watched gaps
+	var watched Gaps
 	for r, err := range OfJob(ctx, src, s, from) {
 		if errors.Is(err, store.ErrCorrupt) && last.Sequence != 0 {
 			failed, asOf = err, last.Sequence
@@ -76,9 +98,11 @@ func jobFrom(ctx context.Context, src Source, s events.Stream, from events.Seque
 		if err := LearnFrom(ctx, src, fold.World(), &r); err != nil {
 			return Job{}, err
 		}
+		w.Before(fold, &r)
 		fold.Apply(&r)
+		w.After(fold, &r)
 		if r.Stream == events.Controller {
-			watched.learn(ctx, src, &r)
+			watched.Learn(ctx, src, &r)
 		}
 		last = r
 	}

@@ -35,7 +35,7 @@ func (n *Names) edits(r *events.Record, f *events.JobSeen) []string {
 	if old == nil || now == nil {
 		return []string{"spec edited"}
 	}
-	return specChanges(old, now)
+	return SpecChanges(old, now)
 }
 
 // sightedBefore looks up what the Job's stream says before a record: Names was shown that record first.
@@ -67,8 +67,8 @@ func (n *Names) spec(s *streamNames, at events.Sequence) *events.JobSpec {
 	return spec
 }
 
-// specChanges says in words what differs between two specs.
-func specChanges(old, now *events.JobSpec) []string {
+// SpecChanges says in words what differs between two specs.
+func SpecChanges(old, now *events.JobSpec) []string {
 	var parts []string
 	field := func(name, a, b string) {
 		if a != b {

@@ -1,0 +1,101 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/recordjson"
+)
+
+// Answer is an explanation of a Job or of a pod. Its JSON changes only by growing; docs/postmortem.md has its schema.
+type Answer struct {
+	Kind      string `json:"kind"` // "job" or "pod"
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	UID       string `json:"uid"`
+
+	AsOf    history.Place `json:"asOf"`
+	State   string        `json:"state"`
+	Verdict Sentence      `json:"verdict"`
+
+	Created   recordjson.Instant `json:"created,omitzero"`
+	Finished  recordjson.Instant `json:"finished,omitzero"`
+	Deleted   *Sentence          `json:"deleted,omitempty"` // when its object was, and by whom
+	Gaps      []history.Gap      `json:"gaps,omitempty"`    // that touch its time
+	Truncated bool               `json:"truncated,omitempty"`
+
+	Sections []Section `json:"sections"`
+}
+
+// Section is what there is to say under one head.
+type Section struct {
+	Head      string     `json:"head"` // WHY, FIRST, ALIKE, …
+	Sentences []Sentence `json:"sentences"`
+}
+
+// Sentence is a statement and the records that it follows from.
+type Sentence struct {
+	Text    string             `json:"text"`
+	At      recordjson.Instant `json:"at,omitzero"`
+	Records []uint64           `json:"records,omitempty"` // in the order of what it says
+	Detail  bool               `json:"detail,omitempty"`  // not shown on a terminal unless all is wanted
+}
+
+// The heads of sections, in the order in which they are shown.
+const (
+	headWhy      = "WHY"
+	headWaits    = "WAITS FOR"
+	headFirst    = "FIRST"
+	headAlike    = "ALIKE"
+	headPods     = "PODS"
+	headEdits    = "EDITED"
+	headRefused  = "REFUSED"
+	headChanged  = "CHANGED"
+	headAlso     = "ALSO"
+	headRuledOut = "RULED OUT"
+	headTime     = "TIME"
+	headClose    = "CLOSE"
+	headHistory  = "HISTORY"
+	headLogs     = "LOGS"
+)
+
+// say is a sentence that follows from records.
+func say(from []Mark, format string, args ...any) Sentence {
+	s := Sentence{Text: fmt.Sprintf(format, args...)}
+	for _, m := range from {
+		if m.Record != 0 && !slices.Contains(s.Records, uint64(m.Record)) {
+			s.Records = append(s.Records, uint64(m.Record))
+		}
+	}
+	if len(from) > 0 {
+		s.At = recordjson.Instant(from[len(from)-1].At)
+	}
+	return s
+}
+
+func detail(s Sentence) Sentence {
+	s.Detail = true
+	return s
+}
+
+func (a *Answer) add(head string, sentences ...Sentence) {
+	if len(sentences) > 0 {
+		a.Sections = append(a.Sections, Section{head, sentences})
+	}
+}
+
+// mostCited is how many records stand behind one sentence about many tries.
+const mostCited = 5
+
+// cite are the marks of the first tries of some.
+func cite(tries []*Try, of func(*Try) Mark) []Mark {
+	var out []Mark
+	for _, t := range tries[:min(len(tries), mostCited)] {
+		out = append(out, of(t))
+	}
+	return marks(out...)
+}
+
+func record(at events.Sequence) Mark { return Mark{Record: at} }

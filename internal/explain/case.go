@@ -1,0 +1,346 @@
+package explain
+
+import (
+	"context"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/reconciler"
+)
+
+// Case is what the log tells of one Job up to a point, in the order in which it happened.
+type Case struct {
+	Job   history.Job
+	Spec  *events.JobSpec // the newest; nil when it is not known
+	Tries []*Try          // in the order in which the log first heard of them
+	Gaps  []*history.Gap  // times in which nobody watched, of the whole log
+
+	ctx    context.Context
+	src    history.Source
+	stream events.Stream
+
+	folded  *projector.Job
+	mode    events.Mode
+	added   Mark           // its first observation; none when earlier records are not kept
+	origin  *events.Origin // where it comes from
+	made    *events.Edit   // who made it
+	edits   []edit
+	tries   map[types.UID]*Try
+	ordered map[uint64]Mark                         // decisions by the ordinal of the create
+	counts  map[int32]int                           // tries by index
+	kinds   map[events.CommandID]events.CommandKind // of commands in flight: older programs did not record it with their ends
+
+	refusals       []*refusal
+	namespaceGoing Mark // the API server refused something because the namespace is being deleted
+
+	settled     *settling
+	closing     bool        // a condition that says how it ends has been seen
+	jobDeleted  events.Time // when its deletion was asked for, by the API server's clock
+	deletedSeen Mark
+	gone        Mark
+	retired     Mark
+	ttl         Mark // our decision that it be deleted: its TTL had passed
+	before      counters
+	gaps        history.Gaps
+	spare       *settling // what our rules said of a Job of another controller before its status changed
+}
+
+// edit is a change of the Job's spec.
+type edit struct {
+	At            Mark
+	Before, After *events.JobSpec
+	By            *events.Edit
+}
+
+// refusal is a time in which the API server refused a sort of command.
+type refusal struct {
+	Kind    events.CommandKind
+	Class   events.RefusalClass
+	Says    string
+	First   Mark
+	Last    Mark // the newest refusal
+	Over    Mark // a command of the kind was done; none while it lasts
+	Records int
+}
+
+// counters are those of a Job that tell as what a pod counts.
+type counters struct{ succeeded, failed int32 }
+
+// Read folds the records of a Job up to a point. Errors are those of history.JobAt; with one, the case is as of the last record before
+// the damage, if there is one.
+func Read(ctx context.Context, src history.Source, s events.Stream, at history.Point) (*Case, error) {
+	c := &Case{ctx: ctx, src: src, stream: s}
+	job, err := history.Watch(ctx, src, s, at, c)
+	if job.UID == "" {
+		return nil, err
+	}
+	c.Job = job
+	c.number()
+	return c, err
+}
+
+// Begin is described by history.Watcher.
+func (c *Case) Begin() {
+	*c = Case{
+		ctx: c.ctx, src: c.src, stream: c.stream,
+		tries: map[types.UID]*Try{}, ordered: map[uint64]Mark{}, counts: map[int32]int{},
+		kinds: map[events.CommandID]events.CommandKind{},
+	}
+}
+
+// Before is described by history.Watcher.
+func (c *Case) Before(f *history.Fold, r *events.Record) {
+	if r.Stream != c.stream {
+		return
+	}
+	j := f.World().Job(c.stream)
+	if j == nil {
+		return
+	}
+	c.before = countersOf(j)
+	if seen, ok := r.Facts.(*events.JobSeen); ok && !c.ours() && seen.Status != nil && c.settled == nil && j.Spec != nil && !j.Finished() {
+		c.spare = settlingOf(reconciler.DecideAt(j, r.Time).Steps, Mark{})
+	}
+}
+
+// After is described by history.Watcher.
+func (c *Case) After(f *history.Fold, r *events.Record) {
+	c.mode = f.World().Settings.Mode
+	if r.Stream == events.Controller {
+		if g := c.gaps.Learn(c.ctx, c.src, r); g != nil && !slices.Contains(c.Gaps, g) {
+			c.Gaps = append(c.Gaps, g)
+		}
+		return
+	}
+	a := f.Account(c.stream)
+	if a == nil {
+		return
+	}
+	if j := a.Projected(); j != nil {
+		c.folded, c.Spec = j, j.Spec
+	}
+	c.take(r)
+}
+
+// take takes in a record of the Job's stream that was folded.
+func (c *Case) take(r *events.Record) {
+	switch f := r.Facts.(type) {
+	case *events.JobSeen:
+		c.seeJob(r, f)
+	case *events.JobGone:
+		c.gone = markOf(r)
+	case *events.PodSeen:
+		c.seePod(r, f)
+	case *events.PodGone:
+		if t := c.tries[f.UID]; t != nil {
+			t.Gone, t.Missed = markOf(r), f.Missed
+			if n := len(t.Waits); n > 0 && t.Waits[n-1].Until.Record == 0 {
+				t.Waits[n-1].Until = markOf(r)
+			}
+			c.count(r, t)
+		}
+	case *events.Decision:
+		if r.Kind == events.KindDecided {
+			c.decide(r, f)
+		}
+	case *events.CommandEnded:
+		c.ended(r, f)
+	case *events.StoredState:
+		c.restate(r)
+	case *events.JobRetired:
+		c.retired = markOf(r)
+	}
+}
+
+func (c *Case) seeJob(r *events.Record, f *events.JobSeen) {
+	if c.added.Record == 0 && r.Kind == events.KindJobAdded {
+		c.added, c.origin, c.made = markOf(r), r.Evidence.Origin, r.Evidence.Edit
+	}
+	if f.Deleted != 0 && c.jobDeleted == 0 {
+		c.jobDeleted, c.deletedSeen = f.Deleted, markOf(r)
+	}
+	if c.folded != nil && c.folded.Spec != nil {
+		before := c.specBefore()
+		if before != nil && before.Hash != c.folded.Spec.Hash && len(before.Differs(c.folded.Spec)) > 0 {
+			c.edits = append(c.edits, edit{At: markOf(r), Before: before, After: c.folded.Spec, By: r.Evidence.Edit})
+		} else if before == nil {
+			c.edits = append(c.edits, edit{After: c.folded.Spec}) // the first is none, and goes in the end
+		}
+	}
+	c.seeStatus(r, f)
+}
+
+// specBefore is the newest spec that was taken in; nil for none.
+func (c *Case) specBefore() *events.JobSpec {
+	if n := len(c.edits); n > 0 {
+		return c.edits[n-1].After
+	}
+	return nil
+}
+
+func (c *Case) seePod(r *events.Record, f *events.PodSeen) {
+	t := c.tries[f.UID]
+	if t == nil {
+		t = &Try{UID: f.UID, Ordered: c.ordered[f.Ordinal]}
+		c.tries[f.UID] = t
+		c.Tries = append(c.Tries, t)
+	}
+	t.see(r, f)
+	c.count(r, t)
+}
+
+// count notes as what a try counts, when a record changed that.
+func (c *Case) count(r *events.Record, t *Try) {
+	if c.folded == nil || t.Counted != CountedNot {
+		return
+	}
+	after := countersOf(c.folded)
+	switch {
+	case after.failed > c.before.failed:
+		t.Counted, t.CountAt, t.Failure = CountedFailed, markOf(r), after.failed
+		if until := c.folded.PodBackoffUntil(); until > r.Time {
+			t.Again = until
+		}
+	case after.succeeded > c.before.succeeded:
+		t.Counted, t.CountAt = CountedSucceeded, markOf(r)
+	default:
+		if p := c.folded.Pod(t.UID); p != nil && p.Ignored() && t.over() {
+			t.Counted, t.CountAt = CountedIgnored, markOf(r)
+		}
+	}
+}
+
+func countersOf(j *projector.Job) counters { return counters{j.SucceededCount(), j.FailedCount()} }
+
+func (c *Case) decide(r *events.Record, d *events.Decision) {
+	for place, command := range d.Commands() {
+		c.kinds[events.CommandID{Decided: r.Sequence, Place: uint32(place)}] = command.Traits().Kind
+	}
+	for i := range d.Steps {
+		s := &d.Steps[i]
+		for _, command := range s.Commands {
+			switch x := command.(type) {
+			case *events.CreatePod:
+				c.ordered[x.Ordinal] = markOf(r)
+			case *events.DeletePod:
+				c.orderDeletion(r, s, x.Pod)
+			case *events.DropFinalizer:
+				if x.ThenDelete {
+					c.orderDeletion(r, s, x.Pod)
+				} else if t := c.tries[x.Pod]; t != nil && t.Released.Record == 0 {
+					t.Released = markOf(r)
+				}
+			case *events.DeleteJob:
+				c.ttl = markOf(r)
+			}
+		}
+	}
+	if c.settled == nil {
+		if s := settlingOf(d.Steps, markOf(r)); s != nil {
+			s.Causes = r.Causes
+			c.settled = s
+		}
+	}
+}
+
+func (c *Case) orderDeletion(r *events.Record, s *events.Step, pod types.UID) {
+	if t := c.tries[pod]; t != nil && t.Deleted.Record == 0 {
+		t.Deleted, t.DeletedReason, t.DeletedRule = markOf(r), s.Reason, s.Rule
+	}
+}
+
+func (c *Case) ended(r *events.Record, f *events.CommandEnded) {
+	kind := f.Type
+	if kind == 0 {
+		kind = c.kinds[f.Command]
+	}
+	switch f.Ending {
+	case events.Refused:
+		if kind != 0 {
+			c.refused(r, f, kind)
+		}
+	case events.Done:
+		delete(c.kinds, f.Command)
+		for _, x := range c.refusals {
+			if x.Kind == kind && x.Over.Record == 0 {
+				x.Over = markOf(r)
+			}
+		}
+		if c.settled != nil && c.settled.Decided.Record == f.Command.Decided && c.settled.Stored.Record == 0 {
+			c.settled.Stored = markOf(r)
+		}
+	case events.OutcomeUnknown, events.Withdrawn:
+	}
+	if kind == events.CommandCreatePod && f.Ending == events.Done && f.UID != "" && c.tries[f.UID] == nil {
+		t := &Try{UID: f.UID, Pod: r.Evidence.Name, Ordered: c.ordered[f.Ordinal], Index: events.NoIndex, Seen: markOf(r), Newest: markOf(r)}
+		if p := c.folded.Pod(f.UID); p != nil {
+			t.Index, t.Created = p.Index, p.Created
+		}
+		c.tries[f.UID] = t
+		c.Tries = append(c.Tries, t)
+	}
+}
+
+func (c *Case) refused(r *events.Record, f *events.CommandEnded, kind events.CommandKind) {
+	if f.Class == events.RefusedNamespaceTerminating && c.namespaceGoing.Record == 0 {
+		c.namespaceGoing = markOf(r)
+	}
+	for _, x := range c.refusals {
+		if x.Kind == kind && x.Class == f.Class && x.Over.Record == 0 {
+			x.Last, x.Records = markOf(r), x.Records+1
+			return
+		}
+	}
+	c.refusals = append(c.refusals, &refusal{
+		Kind: kind, Class: f.Class, Says: r.Evidence.Message, First: markOf(r), Last: markOf(r), Records: 1,
+	})
+}
+
+// restate begins with a stored state where no record before it is kept. In the middle of what is known it says nothing new.
+func (c *Case) restate(r *events.Record) {
+	if c.folded == nil || c.added.Record != 0 || len(c.Tries) > 0 {
+		return
+	}
+	if c.folded.Spec != nil {
+		c.edits = append(c.edits, edit{After: c.folded.Spec})
+	}
+	c.origin = c.folded.Origin
+	for _, p := range c.folded.Pods() {
+		t := &Try{UID: p.UID}
+		t.restore(r, p)
+		c.tries[p.UID] = t
+		c.Tries = append(c.Tries, t)
+	}
+	if c.folded.Deleted != 0 {
+		c.jobDeleted, c.deletedSeen = c.folded.Deleted, markOf(r)
+	}
+}
+
+// number gives tries their numbers, and drops what was only kept to compare with.
+func (c *Case) number() {
+	for _, t := range c.Tries {
+		c.counts[t.Index]++
+		t.Number = c.counts[t.Index]
+	}
+	c.edits = slices.DeleteFunc(c.edits, func(e edit) bool { return e.Before == nil })
+}
+
+// ours reports whether the decisions about the Job are ours: those of another controller are not in the log.
+func (c *Case) ours() bool {
+	return c.mode != events.ModeObserve && (c.folded == nil || c.folded.Managed)
+}
+
+// gapBefore is a gap in which the pod may have been deleted: it was seen to be so by the listing that ends the gap; nil for none.
+func (c *Case) gapBefore(t *Try, seen Mark) *history.Gap {
+	for _, g := range c.Gaps {
+		from, until := events.Time(g.From), events.Time(g.Until)
+		if seen.Record > events.Sequence(g.Listing) && seen.At >= from && (until == 0 || seen.At <= until) {
+			return g
+		}
+	}
+	return nil
+}

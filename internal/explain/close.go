@@ -1,0 +1,108 @@
+package explain
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/words"
+)
+
+// close says how close the Job came to the other end.
+func (c *Case) close() []Sentence {
+	if c.Spec == nil || c.folded == nil {
+		return nil
+	}
+	var out []Sentence
+	switch c.Job.State {
+	case history.StateComplete:
+		failed, limit := int32(0), backoffLimit(c.Spec)
+		var counted []*Try
+		for _, t := range c.Tries {
+			if t.Counted == CountedFailed {
+				failed, counted = max(failed, t.Failure), append(counted, t)
+			}
+		}
+		switch {
+		case failed == 0 || c.Spec.BackoffLimitPerIndex != nil:
+		case failed == limit:
+			out = append(out, say(cite(counted, func(t *Try) Mark { return t.CountAt }),
+				"%s = backoffLimit %d: one more would have failed the Job", words.Count(int(failed), "failure"), limit))
+		default:
+			out = append(out, say(cite(counted, func(t *Try) Mark { return t.CountAt }),
+				"%s of the %d that backoffLimit allows", words.Count(int(failed), "failure"), limit))
+		}
+		if limit := c.Spec.ActiveDeadlineSeconds; limit != nil && c.folded.StartTime() != 0 {
+			all := time.Duration(min(*limit, 1<<31)) * time.Second
+			used := c.end().Sub(c.folded.StartTime())
+			if used > all*3/4 {
+				out = append(out, say(c.settledMarks(), "%s of activeDeadlineSeconds %d were used", words.Span(used), *limit))
+			}
+		}
+	case history.StateFailed:
+		if n := c.Job.Counts.Completions; n > 1 {
+			out = append(out, say(c.settledMarks(), "%d of %d completions had succeeded%s", c.Job.Counts.Succeeded, n, c.indexesText()))
+		}
+	}
+	return out
+}
+
+func (c *Case) indexesText() string {
+	if !c.folded.Indexed {
+		return ""
+	}
+	if text := c.folded.Completed().Text(); text != "" && len(text) < 60 {
+		return fmt.Sprintf(" (indexes %s)", text)
+	}
+	return ""
+}
+
+// ruledOut says what was not the cause. Absence proves nothing unless somebody looked: it is said only of a Job that was watched all
+// the time, and the records between which it was are named.
+func (c *Case) ruledOut() []Sentence {
+	if c.Job.State != history.StateFailed || c.added.Record == 0 || len(c.touching()) > 0 || c.settled == nil {
+		return nil
+	}
+	watched := marks(c.added, c.settled.Decided, c.settled.Seen)
+	var short []string
+	var out []Sentence
+	rule := func(is bool, what, why string, args ...any) {
+		if !is {
+			short = append(short, what)
+			out = append(out, detail(say(watched, "no %s: %s", what, fmt.Sprintf(why, args...))))
+		}
+	}
+	var deleted, disrupted bool
+	for _, t := range c.Tries {
+		if t.end().Record > c.settled.bound() && t.end().Record != 0 {
+			continue
+		}
+		e := c.ending(t)
+		disrupted = disrupted || e.By.Disruption() || t.Disrupted != nil
+		deleted = deleted || (e.By != ByItself && e.By != ByNobody && !e.By.Disruption())
+	}
+	rule(deleted, "deletion", "each pod that ended before the verdict was seen to end before anybody asked for its deletion")
+	rule(disrupted, "eviction or node loss", "no pod had the condition DisruptionTarget")
+	rule(len(c.refusals) > 0, "refusal", "the API server accepted what was asked of it")
+	rule(len(c.edits) > 0, "spec edit", "the spec stayed as it was created")
+	rule(c.Spec.ActiveDeadlineSeconds != nil && c.settled.Reason == "DeadlineExceeded", "deadline", "%s", c.deadlineText())
+	rule(false, "gap", "it was watched all the time")
+	text := ""
+	for i, s := range short {
+		if i > 0 {
+			text += ", "
+		}
+		text += s
+	}
+	if text == "" {
+		return nil
+	}
+	return append([]Sentence{say(nil, "%s", text)}, out...)
+}
+
+func (c *Case) deadlineText() string {
+	if c.Spec.ActiveDeadlineSeconds == nil {
+		return "activeDeadlineSeconds is not set"
+	}
+	return fmt.Sprintf("activeDeadlineSeconds %d had not passed", *c.Spec.ActiveDeadlineSeconds)
+}

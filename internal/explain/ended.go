@@ -1,0 +1,269 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/words"
+)
+
+// By is who or what ended a try.
+type By string
+
+// Who ends tries. The values are part of the JSON, and for ever.
+const (
+	ByNobody     By = ""                   // it goes on
+	ByItself     By = "itself"             // its containers ended
+	ByKubelet    By = "kubelet"            // the node ended it: pressure, shutdown, refused at admission
+	ByEviction   By = "eviction API"       // somebody asked for its eviction, as kubectl drain does
+	ByPreemption By = "preemption"         // the scheduler made room for another pod
+	ByTaint      By = "taint"              // a NoExecute taint of its node
+	ByNodeGone   By = "node gone"          // pod garbage collection: the node no longer exists, or is out of service
+	ByUs         By = "Jobledger"          // a decision of ours
+	ByController By = "Job controller"     // the controller that runs the Job, which is not ours
+	ByJobDeleted By = "the Job's deletion" // garbage collection of what the Job owned
+	ByNamespace  By = "namespace deletion"
+	ByClient     By = "API client" // a request that was none of the above
+	ByUnknown    By = "unknown"
+)
+
+// disruptions are who ends pods with the condition DisruptionTarget, by its reason.
+var disruptions = map[string]By{
+	"EvictionByEvictionAPI":  ByEviction,
+	"PreemptionByScheduler":  ByPreemption,
+	"DeletionByTaintManager": ByTaint,
+	"DeletionByPodGC":        ByNodeGone,
+	"TerminationByKubelet":   ByKubelet,
+}
+
+// Disruption reports whether it is none of the pod's own doing, nor of its controller.
+func (b By) Disruption() bool {
+	switch b {
+	case ByKubelet, ByEviction, ByPreemption, ByTaint, ByNodeGone:
+		return true
+	}
+	return false
+}
+
+// Ending is who ended a try, and what says so.
+type Ending struct {
+	By      By
+	Why     string   // what the records say of it, in a phrase: "deleted: the Job fails"
+	Missing string   // what would have to be known to know more; empty for nothing
+	Marks   []Mark   // the records that say so
+	Not     []string // who it was not, of an unknown one or of a client
+}
+
+// ending finds who ended a try. Only what happened before it ended is looked at: that a pod is deleted after it failed does not make
+// the deletion the reason of the failure.
+func (c *Case) ending(t *Try) Ending {
+	switch {
+	case !t.over() && t.AskedSeen.Record == 0:
+		return Ending{}
+	case t.endedFirst():
+		return itself(t)
+	case t.Disrupted != nil && disruptions[t.Disrupted.Reason] != "":
+		return Ending{
+			By: disruptions[t.Disrupted.Reason], Why: t.Disrupted.Message, Marks: marks(t.disrupted, t.end()),
+		}
+	}
+	return c.deletedBy(t)
+}
+
+// endedFirst reports whether the pod ended without anybody having asked for its deletion before, as far as we saw.
+func (t *Try) endedFirst() bool {
+	if t.Ended.Record == 0 {
+		return false
+	}
+	asked := t.AskedSeen.Record != 0 && t.AskedSeen.Record <= t.Ended.Record
+	if asked && t.AskedExact && t.Finished != 0 && t.Finished.Add(time.Second) < t.Asked {
+		asked = false // both were seen at once, and the node says that it ended before
+	}
+	disrupted := t.Disrupted != nil && t.disrupted.Record <= t.Ended.Record
+	return !asked && !disrupted && t.Deleted.Record == 0 || (t.Deleted.Record > t.Ended.Record && !asked && !disrupted)
+}
+
+func itself(t *Try) Ending {
+	e := Ending{By: ByItself, Marks: marks(t.Ended)}
+	switch {
+	case t.Phase == events.PodSucceeded:
+		e.Why = "success"
+	case t.Reason != "" && len(failures(t.Containers)) == 0, nodeReasons[t.Reason]:
+		e.By, e.Why = ByKubelet, words.Because(t.Reason, t.Message)
+	default:
+		e.Why = exitText(t)
+	}
+	return e
+}
+
+// nodeReasons are reasons in a pod's status by which the kubelet says that it ended the pod.
+var nodeReasons = map[string]bool{
+	"Evicted": true, "NodeShutdown": true, "Terminated": true, "Preempting": true, "NodeAffinity": true, "OutOfcpu": true, "OutOfmemory": true,
+	"OutOfpods": true, "UnexpectedAdmissionError": true, "Shutdown": true, "NodeLost": true, "DeadlineExceeded": true,
+}
+
+// deletedBy finds who asked for the deletion of a pod that had not ended, or ended because of it.
+func (c *Case) deletedBy(t *Try) Ending {
+	seen := t.AskedSeen
+	if seen.Record == 0 {
+		seen = t.Gone
+	}
+	gap := c.gapBefore(t, seen)
+	switch {
+	case t.Deleted.Record != 0 && t.Deleted.Record < seen.Record:
+		return Ending{By: ByUs, Why: reasonWords(t.DeletedReason), Marks: marks(t.Deleted, seen)}
+	case c.namespaceGoing.Record != 0 && c.namespaceGoing.At <= seen.At.Add(5*time.Second):
+		return Ending{By: ByNamespace, Why: "its namespace is being deleted", Marks: marks(c.namespaceGoing, seen)}
+	case c.deletedBefore(t, seen):
+		return Ending{By: ByJobDeleted, Why: "the Job was deleted, and its pods after it", Marks: marks(c.deletion(), seen)}
+	case gap != nil:
+		return Ending{
+			By: ByUnknown, Why: "deleted while nobody watched", Marks: []Mark{{Record: events.Sequence(gap.Listing), At: events.Time(gap.Until)}, seen},
+			Missing: "a watch at that time", Not: c.notUs(),
+		}
+	case !c.ours():
+		if m, why := c.fewerWanted(seen); m.Record != 0 {
+			return Ending{By: ByController, Why: why, Marks: marks(m, seen)}
+		}
+		return Ending{
+			By: ByUnknown, Why: "deleted by an API client, or by the Job's own controller", Marks: marks(seen),
+			Missing: "what that controller decided: it keeps no record", Not: disruptionNames,
+		}
+	}
+	return Ending{By: ByClient, Why: "deleted while it " + runningWord(t), Marks: marks(seen), Not: append(c.notUs(), disruptionNames...)}
+}
+
+var disruptionNames = []string{"eviction", "preemption", "taint", "node loss"}
+
+func runningWord(t *Try) string {
+	if t.Started.Record != 0 {
+		return "ran"
+	}
+	return "waited to run"
+}
+
+// notUs says that no decision of ours deleted it: only where the Job is ours do decisions prove it.
+func (c *Case) notUs() []string {
+	if c.ours() {
+		return []string{"Jobledger"}
+	}
+	return nil
+}
+
+// deletedBefore reports whether the deletion of the Job explains that of a pod: it was asked for before, or at the same moment.
+func (c *Case) deletedBefore(t *Try, seen Mark) bool {
+	const moment = time.Second // the watches of Jobs and of pods are not in step
+	m := c.deletion()
+	switch {
+	case m.Record == 0:
+		return false
+	case c.jobDeleted != 0 && t.Asked != 0:
+		return t.Asked.Add(moment) >= c.jobDeleted
+	}
+	return m.At <= seen.At.Add(moment)
+}
+
+// deletion is the first record that shows that the Job's deletion was asked for.
+func (c *Case) deletion() Mark {
+	if c.deletedSeen.Record != 0 {
+		return c.deletedSeen
+	}
+	return c.gone
+}
+
+// fewerWanted is a record before that time by which a Job's own controller had a reason to delete a pod of it, and the reason.
+func (c *Case) fewerWanted(seen Mark) (Mark, string) {
+	const slack = 3 * time.Second
+	if c.settled != nil && c.settled.Seen.Record != 0 && c.settled.Seen.At <= seen.At.Add(slack) {
+		return c.settled.Seen, "the Job ended (" + c.settled.Reason + "), so its pods are deleted"
+	}
+	for i := len(c.edits) - 1; i >= 0; i-- {
+		e := &c.edits[i]
+		if e.At.At > seen.At.Add(slack) {
+			continue
+		}
+		switch {
+		case e.After.Suspend && !e.Before.Suspend:
+			return e.At, "the Job was suspended"
+		case number(e.After.Parallelism) < number(e.Before.Parallelism):
+			return e.At, "parallelism was lowered"
+		}
+	}
+	return Mark{}, ""
+}
+
+func number(v *int32) int32 {
+	if v == nil {
+		return 1
+	}
+	return *v
+}
+
+// reasonWords say why we deleted a pod.
+func reasonWords(r events.Reason) string {
+	switch r {
+	case "JobFailing":
+		return "the Job fails, so its pods are deleted"
+	case "JobSuspended":
+		return "the Job was suspended"
+	case "FewerPodsWanted":
+		return "fewer pods were wanted"
+	case "DuplicateIndex":
+		return "another pod had its index"
+	case "JobSucceeded":
+		return "the Job had succeeded without it"
+	case "FinalizerGone":
+		return "it was one too many"
+	}
+	return string(r)
+}
+
+// failures are the containers that ended other than with 0.
+func failures(cs []events.ContainerEnd) []events.ContainerEnd {
+	var out []events.ContainerEnd
+	for _, c := range cs {
+		if c.ExitCode != 0 && !c.Again {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// exitText is how the containers of a try failed: "main exit 3", "main OOMKilled (137)".
+func exitText(t *Try) string {
+	var parts []string
+	for _, c := range failures(t.Containers) {
+		parts = append(parts, exitOf(&c))
+	}
+	switch {
+	case len(parts) > 0:
+		return strings.Join(parts, ", ")
+	case t.Reason != "":
+		return words.Because(t.Reason, t.Message)
+	}
+	return "no exit code is known"
+}
+
+func exitOf(c *events.ContainerEnd) string {
+	name := c.Name
+	if c.Kind != events.RegularContainer {
+		name = c.Kind.String() + " container " + name
+	}
+	if words.Telling(c.Reason) {
+		return fmt.Sprintf("%s %s (%d)", name, c.Reason, c.ExitCode)
+	}
+	return fmt.Sprintf("%s exit %d", name, c.ExitCode)
+}
+
+// marks are those that are of records, each once.
+func marks(ms ...Mark) []Mark {
+	var out []Mark
+	for _, m := range ms {
+		if m.Record != 0 && (len(out) == 0 || out[len(out)-1].Record != m.Record) {
+			out = append(out, m)
+		}
+	}
+	return out
+}

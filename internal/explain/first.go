@@ -1,0 +1,294 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/jobledger/jobledger/internal/words"
+)
+
+// failedTries are the tries that did not succeed and were not ended by the Job's own end, in the order of their ends.
+func (c *Case) failedTries() []*Try {
+	var out []*Try
+	for _, t := range c.Tries {
+		if t.failed() && !c.stopped(t) {
+			out = append(out, t)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *Try) int { return int(a.end().Record) - int(b.end().Record) })
+	return out
+}
+
+// stopped reports whether the try was ended because of what the Job wanted, and not by a failure.
+func (c *Case) stopped(t *Try) bool {
+	switch c.ending(t).By {
+	case ByUs, ByController, ByJobDeleted, ByNamespace:
+		return true
+	}
+	return false
+}
+
+// first names the first cause: the first try that failed, and how.
+func (c *Case) first() []Sentence {
+	failed := c.failedTries()
+	if len(failed) == 0 {
+		return nil
+	}
+	t := failed[0]
+	out := []Sentence{say(marks(t.end()), "%s, %s%s: %s", c.tryText(t), t.Pod, onNode(t), c.endText(t))}
+	for _, k := range failures(t.Containers) {
+		if k.Message != "" {
+			out = append(out, say(marks(t.end()), "%s wrote: %q", k.Name, clip(k.Message)))
+			break
+		}
+	}
+	return out
+}
+
+// mostQuoted is how much of a text of a pod an answer quotes, in bytes.
+const mostQuoted = 160
+
+func clip(s string) string {
+	s = strings.TrimSpace(s)
+	if len(s) <= mostQuoted {
+		return s
+	}
+	return strings.ToValidUTF8(s[:mostQuoted], "") + "…"
+}
+
+func onNode(t *Try) string {
+	if t.Node == "" {
+		return ""
+	}
+	return " on " + t.Node
+}
+
+// endText says how a try ended: "main exit 3 after 2s".
+func (c *Case) endText(t *Try) string {
+	e := c.ending(t)
+	text := e.Why
+	switch e.By {
+	case ByItself:
+	case ByUs:
+		text = "stopped by Jobledger: " + e.Why
+	case ByClient:
+		text = "deleted by an API client"
+	case ByUnknown:
+		text = e.Why
+	case ByEviction:
+		text = "evicted through the eviction API"
+	case ByPreemption:
+		text = "preempted by a pod of higher priority"
+	case ByTaint:
+		text = "deleted for a NoExecute taint of its node"
+	case ByNodeGone:
+		text = "its node is gone (pod garbage collection)"
+	case ByKubelet:
+		text = "ended by its node: " + e.Why
+	default:
+		text = string(e.By) + ": " + e.Why
+	}
+	if d, known, most := t.ran(); known {
+		after := " after "
+		if most {
+			after = " after at most "
+		}
+		text += after + words.Span(d)
+	}
+	return text
+}
+
+// alike tells what the failed tries had in common, and what that cannot tell apart.
+func (c *Case) alike() []Sentence {
+	failed := c.failedTries()
+	if len(failed) < 2 {
+		return nil
+	}
+	var same, differ []string
+	say1 := func(what string, values map[string]int) (string, bool) {
+		for v, n := range values {
+			if n == len(failed) {
+				same = append(same, v)
+				return v, true
+			}
+		}
+		differ = append(differ, what+": "+shares(values, len(failed)))
+		return "", false
+	}
+	how, nodes := map[string]int{}, map[string]int{}
+	for _, t := range failed {
+		how[c.howEnded(t)]++
+		if t.Node != "" {
+			nodes[t.Node]++
+		}
+	}
+	_, sameHow := say1("ends", how)
+	if lo, hi, known := spans(failed); known {
+		if text := words.Span(lo); hi-lo <= max(hi/10, time.Second) {
+			same = append(same, "after "+text)
+		} else {
+			differ = append(differ, fmt.Sprintf("ran %s to %s", words.Span(lo), words.Span(hi)))
+		}
+	}
+	node, sameNode := "", false
+	if len(nodes) > 0 {
+		node, sameNode = say1("nodes", nodes)
+	}
+	var parts []string
+	if len(same) > 0 {
+		parts = append(parts, fmt.Sprintf("%s in %d of %d", strings.Join(same, ", "), len(failed), len(failed)))
+	}
+	if len(differ) > 0 {
+		parts = append(parts, "Different: "+strings.Join(differ, "; "))
+	}
+	out := []Sentence{say(cite(failed, (*Try).end), "%s", strings.Join(parts, ". "))}
+	if sameHow && c.ending(failed[0]).By == ByItself {
+		apart := "program and its input"
+		if sameNode {
+			apart = "program, its input, " + node
+		}
+		out[0].Text += ". Not told apart: " + apart
+	}
+	return out
+}
+
+// howEnded is how a try ended without its time.
+func (c *Case) howEnded(t *Try) string {
+	if e := c.ending(t); e.By != ByItself {
+		return string(e.By)
+	}
+	return exitText(t)
+}
+
+// spans are the shortest and the longest time that some tries ran.
+func spans(tries []*Try) (lo, hi time.Duration, known bool) {
+	for _, t := range tries {
+		d, ok, most := t.ran()
+		if !ok || most {
+			return 0, 0, false
+		}
+		if !known || d < lo {
+			lo = d
+		}
+		hi, known = max(hi, d), true
+	}
+	return lo, hi, known
+}
+
+// shares says how often each of some values occurs, the most frequent first: "node-0 2, node-1 1".
+func shares(values map[string]int, of int) string {
+	var keys []string
+	counted := 0
+	for v, n := range values {
+		keys = append(keys, v)
+		counted += n
+	}
+	sort.Slice(keys, func(a, b int) bool {
+		if values[keys[a]] != values[keys[b]] {
+			return values[keys[a]] > values[keys[b]]
+		}
+		return keys[a] < keys[b]
+	})
+	var parts []string
+	for i, v := range keys {
+		if i == 3 {
+			parts = append(parts, fmt.Sprintf("%d others", len(keys)-3))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%s %d", v, values[v]))
+	}
+	if counted < of {
+		parts = append(parts, fmt.Sprintf("unknown %d", of-counted))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// removedPods says who deleted pods that had not ended.
+func (c *Case) removedPods() []Sentence {
+	var groups []*removed
+	for _, t := range c.Tries {
+		e := c.ending(t)
+		if e.By == ByNobody || e.By == ByItself {
+			continue
+		}
+		key := func(x Ending) string { return string(x.By) + x.Why }
+		i := slices.IndexFunc(groups, func(g *removed) bool { return key(g.e) == key(e) })
+		if i < 0 {
+			groups = append(groups, &removed{e: e})
+			i = len(groups) - 1
+		}
+		groups[i].tries = append(groups[i].tries, t)
+	}
+	var out []Sentence
+	for _, g := range groups {
+		names := g.tries[0].Pod + onNode(g.tries[0])
+		if n := len(g.tries); n > 1 {
+			names = fmt.Sprintf("%s and %s", g.tries[0].Pod, words.Count(n-1, "other pod"))
+		}
+		out = append(out, say(g.marks(), "%s: %s%s", names, g.e.sentence(), askedText(g.tries[0])))
+	}
+	return fewer(out, 4)
+}
+
+// removed are tries that the same thing ended.
+type removed struct {
+	e     Ending
+	tries []*Try
+}
+
+func (g *removed) marks() []Mark {
+	out := slices.Clone(g.e.Marks)
+	for _, t := range g.tries[1:min(len(g.tries), mostCited)] {
+		out = append(out, t.end())
+	}
+	return marks(out...)
+}
+
+// sentence says who ended a try.
+func (e *Ending) sentence() string {
+	text := ""
+	switch e.By {
+	case ByEviction:
+		text = "evicted through the eviction API"
+	case ByPreemption:
+		text = "preempted: " + e.Why
+	case ByTaint:
+		text = "deleted by the taint manager: " + e.Why
+	case ByNodeGone:
+		text = "deleted by pod garbage collection: " + e.Why
+	case ByKubelet:
+		text = "ended by its node: " + e.Why
+	case ByUs:
+		text = "deleted by Jobledger: " + e.Why
+	case ByController:
+		text = "deleted by the Job's controller: " + e.Why
+	case ByJobDeleted, ByNamespace:
+		text = e.Why
+	case ByClient:
+		text = e.Why + " by an API client"
+	case ByUnknown:
+		text = "who is unknown: " + e.Why
+	case ByItself, ByNobody:
+	}
+	if len(e.Not) > 0 {
+		text += "; not by " + strings.Join(e.Not, ", ")
+	}
+	if e.Missing != "" {
+		text += "; missing: " + e.Missing
+	}
+	return text
+}
+
+// askedText says when the deletion was asked for, and how long the pod was given.
+func askedText(t *Try) string {
+	switch {
+	case t.Asked == 0:
+		return ""
+	case !t.AskedExact:
+		return " (asked for at " + clock(t.Asked) + " at the latest)"
+	}
+	return fmt.Sprintf(" (asked for at %s, %ds to stop)", clock(t.Asked), *t.Grace)
+}

@@ -1,0 +1,197 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/words"
+)
+
+// Answer explains the Job.
+func (c *Case) Answer() Answer {
+	j := &c.Job
+	a := Answer{
+		Kind: "job", Namespace: j.Namespace, Name: j.Name, UID: j.UID, AsOf: j.AsOf, State: string(j.State),
+		Created: j.Created, Finished: j.Finished, Truncated: c.added.Record == 0, Sections: []Section{},
+	}
+	for _, g := range c.touching() {
+		a.Gaps = append(a.Gaps, *g)
+	}
+	a.Verdict = c.verdict()
+	if s, ok := c.removal(); ok {
+		a.Deleted = &s
+	}
+	a.add(headWhy, c.why()...)
+	a.add(headWaits, c.waitsFor()...)
+	a.add(headFirst, c.first()...)
+	a.add(headAlike, c.alike()...)
+	a.add(headPods, c.removedPods()...)
+	a.add(headEdits, c.edited()...)
+	a.add(headRefused, c.refusedText()...)
+	a.add(headTime, c.took()...)
+	a.add(headClose, c.close()...)
+	a.add(headRuledOut, c.ruledOut()...)
+	a.add(headHistory, c.history()...)
+	return a
+}
+
+// finished reports whether the Job has come to its end.
+func (c *Case) finished() bool {
+	return c.Job.State == history.StateComplete || c.Job.State == history.StateFailed
+}
+
+// over reports whether nothing more is to come of the Job.
+func (c *Case) over() bool { return c.finished() || c.gone.Record != 0 }
+
+// start is when the Job's time began, for what it took: its creation.
+func (c *Case) start() events.Time {
+	if c.added.At != 0 && c.added.At.Sub(events.Time(c.Job.Created)) < 2*time.Second {
+		return c.added.At // we saw it at once, and know that better than to the second
+	}
+	return events.Time(c.Job.Created)
+}
+
+// end is when it was found to have ended, or the point that is asked for.
+func (c *Case) end() events.Time {
+	switch {
+	case c.settled != nil && c.settled.Over.At != 0 && c.finished():
+		return c.settled.Over.At
+	case c.settled != nil && c.settled.Stored.At != 0 && c.finished():
+		return c.settled.Stored.At
+	case c.gone.At != 0:
+		return c.gone.At
+	}
+	return events.Time(c.Job.AsOf.Time)
+}
+
+// touching are the gaps within the time that matters: from the Job's creation to its end.
+func (c *Case) touching() []*history.Gap {
+	var out []*history.Gap
+	for _, g := range c.Gaps {
+		until := events.Time(g.Until)
+		if g.From != 0 && events.Time(g.From) < c.end() && (until == 0 || until > events.Time(c.Job.Created)) && !instant(g) {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// instant reports whether a gap is so short that nothing is lost by it: a relist that followed at once.
+func instant(g *history.Gap) bool {
+	return g.Until != 0 && events.Time(g.Until).Sub(events.Time(g.From)) < 50*time.Millisecond
+}
+
+// removal says when the Job's object was deleted, and by whom.
+func (c *Case) removal() (Sentence, bool) {
+	m := c.deletion()
+	if m.Record == 0 {
+		return Sentence{}, false
+	}
+	at, when := m.At, "deleted "
+	if c.jobDeleted != 0 {
+		at = c.jobDeleted
+	}
+	if c.gone.Record == 0 {
+		when = "being deleted since "
+	}
+	by := "by an API client"
+	switch {
+	case c.ttl.Record != 0:
+		by = "by Jobledger, as its ttlSecondsAfterFinished had passed"
+	case c.namespaceGoing.Record != 0:
+		by = "with its namespace"
+	case c.finished() && c.Spec != nil && c.Spec.TTLSecondsAfterFinished != nil && at >= events.Time(c.Job.Finished).Add(time.Duration(*c.Spec.TTLSecondsAfterFinished)*time.Second):
+		by = "after its ttlSecondsAfterFinished had passed"
+	case c.origin != nil && c.origin.Kind != "":
+		by = "by an API client or with its " + c.origin.Kind + " " + c.origin.Name
+	}
+	return say(marks(c.ttl, m, c.gone), "%s%s %s", when, at.Go().Format("15:04:05"), by), true
+}
+
+// tookText is how long the Job has taken.
+func (c *Case) tookText() string { return words.Span(max(c.end().Sub(c.start()), 0)) }
+
+// edited says what was changed of the spec, and by whom.
+func (c *Case) edited() []Sentence {
+	var out []Sentence
+	for i := range c.edits {
+		e := &c.edits[i]
+		text := strings.Join(words.SpecChanges(e.Before, e.After), ", ")
+		if e.By != nil && e.By.Manager != "" {
+			text += fmt.Sprintf(" (field manager %s)", e.By.Manager)
+		}
+		out = append(out, say(marks(e.At), "%s %s", clock(e.At.At), text))
+	}
+	return fewer(out, 3)
+}
+
+// fewer makes sentences behind the first ones details.
+func fewer(s []Sentence, most int) []Sentence {
+	for i := most; i < len(s); i++ {
+		s[i].Detail = true
+	}
+	return s
+}
+
+// refusedText says what the API server refused.
+func (c *Case) refusedText() []Sentence {
+	var out []Sentence
+	for _, x := range c.refusals {
+		if !x.Class.Passing() || x.Class == events.RefusedConflict {
+			continue // a second try under other terms followed
+		}
+		until := "still refused"
+		if x.Over.Record != 0 {
+			until = "accepted at " + clock(x.Over.At)
+		}
+		out = append(out, say(marks(x.First, x.Last, x.Over), "%s refused (%s) from %s, %s: %s",
+			x.Kind.Traits().Verb, x.Class, clock(x.First.At), until, says(x.Says)))
+	}
+	return fewer(out, 2)
+}
+
+func says(text string) string {
+	if text == "" {
+		return "the log has no words of the server"
+	}
+	return text
+}
+
+func clock(t events.Time) string {
+	if t == 0 {
+		return "an unknown time"
+	}
+	return t.Go().Format("15:04:05")
+}
+
+// history says what of its time nobody watched, and what is no longer kept.
+func (c *Case) history() []Sentence {
+	var out []Sentence
+	if c.added.Record == 0 {
+		out = append(out, say([]Mark{record(events.Sequence(c.Job.First))}, "its first records are no longer in the log, so what happened before is not told"))
+	}
+	for _, g := range c.touching() {
+		from, until := events.Time(g.From), events.Time(g.Until)
+		end := "and nobody watches yet"
+		if until != 0 {
+			end = "to " + moment(until)
+		}
+		why := "the controller was not running: it had not stopped in good order"
+		switch {
+		case g.Reason == events.ListingGap.String():
+			why = "the log had no room"
+		case g.Reason == events.ListingRelisted.String():
+			why = "the watch was lost"
+		case g.Orderly:
+			why = "the controller had been stopped"
+		}
+		out = append(out, say([]Mark{{events.Sequence(g.Listing), until}},
+			"GAP %s %s: %s. What happened in it was found at its end", moment(from), end, why))
+	}
+	return out
+}
+
+func moment(t events.Time) string { return t.Go().Format("15:04:05.000") }

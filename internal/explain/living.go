@@ -1,0 +1,139 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/words"
+)
+
+// stuck are the words of the scheduler and the kubelet with which nothing goes on by itself.
+var stuck = []string{
+	"Unschedulable", "SchedulingGated", "ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull", "CrashLoopBackOff",
+	"CreateContainerConfigError", "CreateContainerError", "RunContainerError",
+}
+
+// waiting are the tries that do not run, and the reason of each, by reason, the longest wait first.
+func (c *Case) waiting() (groups [][]*Try) {
+	for _, t := range c.Tries {
+		if t.over() || len(t.Waits) == 0 || t.Waits[len(t.Waits)-1].Until.Record != 0 {
+			continue
+		}
+		i := slices.IndexFunc(groups, func(g []*Try) bool { return g[0].wait0().Reason == t.wait0().Reason })
+		if i < 0 {
+			groups = append(groups, nil)
+			i = len(groups) - 1
+		}
+		groups[i] = append(groups[i], t)
+	}
+	slices.SortStableFunc(groups, func(a, b []*Try) int { return int(a[0].wait0().From.Record) - int(b[0].wait0().From.Record) })
+	return groups
+}
+
+// wait0 is what the try waits for.
+func (t *Try) wait0() *Waiting { return &t.Waits[len(t.Waits)-1] }
+
+// livingVerdict is the verdict about a Job that goes on.
+func (c *Case) livingVerdict() Sentence {
+	now := c.end()
+	running := 0
+	for _, t := range c.Tries {
+		if !t.over() && t.Started.Record != 0 {
+			running++
+		}
+	}
+	done := fmt.Sprintf("%d of %d done", c.Job.Counts.Succeeded, c.Job.Counts.Completions)
+	if c.Job.Counts.Completions == 0 {
+		done = fmt.Sprintf("%d succeeded", c.Job.Counts.Succeeded)
+	}
+	for _, g := range c.waiting() {
+		w := g[0].wait0()
+		if running > 0 || !slices.Contains(stuck, w.Reason) {
+			continue
+		}
+		return say(marks(w.From), "STUCK for %s: %s: %s", words.Span(now.Sub(w.From.At)), podsText(g), waitWord(w.Reason))
+	}
+	for _, x := range c.refusals {
+		if x.Over.Record == 0 && running == 0 && x.Kind == events.CommandCreatePod {
+			return say(marks(x.First, x.Last), "STUCK for %s: the API server refuses its pods (%s)", words.Span(now.Sub(x.First.At)), x.Class)
+		}
+	}
+	switch {
+	case running > 0:
+		return say(marks(c.added), "RUNNING for %s: %s, %s", words.Span(now.Sub(c.start())), words.Count(running, "pod")+" running", done)
+	case c.folded != nil && c.folded.PodBackoffUntil() > now:
+		failed := c.failedTries()
+		text := fmt.Sprintf("WAITING until %s: backoff after %s", clock(c.folded.PodBackoffUntil()), words.Count(len(failed), "failure"))
+		return say(cite(failed, (*Try).end), "%s; %s", text, done)
+	}
+	return say(marks(c.added), "WAITING for %s: %s", words.Span(now.Sub(c.start())), done)
+}
+
+func podsText(g []*Try) string {
+	if len(g) == 1 {
+		return g[0].Pod
+	}
+	return fmt.Sprintf("%s and %s", g[0].Pod, words.Count(len(g)-1, "other pod"))
+}
+
+// waitWord is a word of the scheduler's or the kubelet's for people.
+func waitWord(reason string) string {
+	switch reason {
+	case "Unschedulable":
+		return "cannot be scheduled"
+	case "SchedulingGated":
+		return "a scheduling gate holds it"
+	case "ImagePullBackOff", "ErrImagePull":
+		return "the image cannot be pulled (" + reason + ")"
+	case "CrashLoopBackOff":
+		return "its container crashes again and again (CrashLoopBackOff)"
+	}
+	return reason
+}
+
+// waitsFor says what a Job that goes on waits for, since when, and until when if that is known.
+func (c *Case) waitsFor() []Sentence {
+	if c.over() {
+		return nil
+	}
+	var out []Sentence
+	now := c.end()
+	for _, g := range c.waiting() {
+		w := g[0].wait0()
+		text := fmt.Sprintf("%s: %s since %s (%s)", podsText(g), w.Reason, clock(w.From.At), words.Span(now.Sub(w.From.At)))
+		if w.Message != "" {
+			text += ": " + clip(w.Message)
+		}
+		out = append(out, say(cite(g, func(t *Try) Mark { return t.wait0().From }), "%s", text))
+	}
+	for _, t := range c.Tries {
+		if t.AskedSeen.Record != 0 && t.Gone.Record == 0 && len(t.Finalizers) > 0 {
+			out = append(out, say(marks(t.AskedSeen, t.Newest), "%s is being deleted since %s, and kept by finalizer %s",
+				t.Pod, clock(t.Asked), t.Finalizers[0]))
+		}
+	}
+	for _, w := range c.Job.Waits {
+		out = append(out, say(nil, "%s, until %s", w.For, clock(events.Time(w.Until))))
+	}
+	if len(out) > 0 && c.folded != nil && c.ours() && c.nothingEndsIt() {
+		out = append(out, say(nil, "Jobledger has nothing to do: %d wanted, %d exist. Nothing in its spec ends the wait: activeDeadlineSeconds is not set",
+			c.wanted(), c.Job.Counts.Active))
+	}
+	return fewer(out, 5)
+}
+
+// nothingEndsIt reports whether the Job's spec sets no end to a wait for its pods.
+func (c *Case) nothingEndsIt() bool {
+	return c.Spec != nil && c.Spec.ActiveDeadlineSeconds == nil && len(c.Job.InFlight) == 0 && len(c.Job.Waits) == 0 &&
+		int32(c.wanted()) <= c.Job.Counts.Active
+}
+
+// wanted is how many pods are to be active.
+func (c *Case) wanted() int {
+	n := int(number(c.Spec.Parallelism))
+	if c.folded.WorkQueue {
+		return n
+	}
+	return min(n, int(c.Job.Counts.Completions-c.Job.Counts.Succeeded))
+}

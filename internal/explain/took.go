@@ -1,0 +1,266 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/words"
+)
+
+// phase is what a Job's time is spent on.
+type phase int
+
+// The phases. Where pods are in several at once, the first counts.
+const (
+	phaseUnwatched phase = iota
+	phaseSuspended
+	phaseRunning
+	phaseStopping
+	phaseStarting
+	phaseScheduling
+	phaseRefused
+	phaseConcluding
+	phaseBackoff
+	phaseDeciding
+	phases
+)
+
+var phaseNames = [phases]string{
+	"not watched", "suspended", "running", "stopping", "starting", "scheduling", "creates refused", "concluding", "backoff", "between two pods",
+}
+
+// stretch is a phase from one time to another.
+type stretch struct {
+	phase    phase
+	from, to events.Time
+}
+
+// stretches are those of a try, by our own clock as far as it was seen.
+func (t *Try) stretches(until events.Time) []stretch {
+	var out []stretch
+	add := func(p phase, from, to events.Time) events.Time {
+		if from != 0 && to > from {
+			out = append(out, stretch{p, from, to})
+		}
+		return max(from, to)
+	}
+	end := until
+	if t.over() {
+		end = t.end().At
+	}
+	at := t.Seen.At
+	if t.Ordered.At != 0 {
+		at = t.Ordered.At
+	}
+	started := t.Started.At
+	if started == 0 && t.Ended.Record != 0 {
+		if started = min(t.Ended.At, max(t.Placed.At, t.began())); t.began() == 0 {
+			started = 0 // it never ran
+		}
+	}
+	placed := t.Placed.At
+	if started != 0 && (placed == 0 || placed > started) {
+		placed = started
+	}
+	if placed == 0 {
+		placed = end
+	}
+	at = add(phaseScheduling, at, min(placed, end))
+	if started == 0 {
+		started = end
+	}
+	at = add(phaseStarting, at, min(started, end))
+	stop := end
+	if t.AskedSeen.Record != 0 && t.AskedSeen.At < end {
+		stop = max(t.AskedSeen.At, at)
+	}
+	at = add(phaseRunning, at, stop)
+	add(phaseStopping, at, end)
+	return out
+}
+
+// sweep divides the time from start to end among the phases: at each moment the first one that holds counts.
+func sweep(all []stretch, from, to events.Time) [phases]time.Duration {
+	var total [phases]time.Duration
+	points := []events.Time{from, to}
+	for _, s := range all {
+		points = append(points, s.from, s.to)
+	}
+	slices.Sort(points)
+	points = slices.Compact(points)
+	// open are how many stretches of each phase hold: they begin and end in the order of time.
+	begins, ends := slices.Clone(all), slices.Clone(all)
+	slices.SortFunc(begins, func(a, b stretch) int { return int(max(-1, min(1, a.from-b.from))) })
+	slices.SortFunc(ends, func(a, b stretch) int { return int(max(-1, min(1, a.to-b.to))) })
+	var open [phases]int
+	for i, at := range points[:max(len(points)-1, 0)] {
+		for len(begins) > 0 && begins[0].from <= at {
+			open[begins[0].phase]++
+			begins = begins[1:]
+		}
+		for len(ends) > 0 && ends[0].to <= at {
+			open[ends[0].phase]--
+			ends = ends[1:]
+		}
+		lo, hi := max(at, from), min(points[i+1], to)
+		if hi <= lo {
+			continue
+		}
+		now := phaseDeciding
+		for p := range phases {
+			if open[p] > 0 {
+				now = p
+				break
+			}
+		}
+		total[now] += hi.Sub(lo)
+	}
+	return total
+}
+
+// waiting are the stretches in which the Job itself waited.
+func (c *Case) jobStretches() []stretch {
+	var out []stretch
+	end := c.end()
+	since := events.Time(0)
+	if c.firstSuspended() {
+		since = c.start()
+	}
+	for i := range c.edits {
+		e := &c.edits[i]
+		switch {
+		case e.After.Suspend && !e.Before.Suspend:
+			since = e.At.At
+		case !e.After.Suspend && e.Before.Suspend && since != 0:
+			out = append(out, stretch{phaseSuspended, since, e.At.At})
+			since = 0
+		}
+	}
+	if since != 0 {
+		out = append(out, stretch{phaseSuspended, since, end})
+	}
+	for _, x := range c.refusals {
+		if x.Kind == events.CommandCreatePod {
+			to := end
+			if x.Over.Record != 0 {
+				to = x.Over.At
+			}
+			out = append(out, stretch{phaseRefused, x.First.At, to})
+		}
+	}
+	for _, t := range c.Tries {
+		if t.Again != 0 && t.CountAt.At != 0 {
+			out = append(out, stretch{phaseBackoff, t.CountAt.At, min(t.Again, end)})
+		}
+	}
+	for _, g := range c.touching() {
+		to := events.Time(g.Until)
+		if to == 0 {
+			to = end
+		}
+		out = append(out, stretch{phaseUnwatched, events.Time(g.From), to})
+	}
+	if s := c.settled; s != nil {
+		at := s.Decided.At
+		if at == 0 {
+			at = s.Seen.At
+		}
+		out = append(out, stretch{phaseConcluding, at, end})
+	}
+	return out
+}
+
+func (c *Case) firstSuspended() bool {
+	if len(c.edits) > 0 {
+		return c.edits[0].Before.Suspend
+	}
+	return c.Spec != nil && c.Spec.Suspend
+}
+
+// took says where the Job's time went, and how much work of pods was lost, apart.
+func (c *Case) took() []Sentence {
+	if !c.finished() || len(c.Tries) == 0 {
+		return nil
+	}
+	var of []*Try
+	on := ""
+	if t := c.lastIndex(); t != nil {
+		on = fmt.Sprintf("the last to end was index %d: ", t.Index)
+		for _, x := range c.Tries {
+			if x.Index == t.Index {
+				of = append(of, x)
+			}
+		}
+	} else {
+		of = c.Tries
+	}
+	all := c.jobStretches()
+	for _, t := range of {
+		all = append(all, t.stretches(c.end())...)
+	}
+	total := sweep(all, c.start(), c.end())
+	var order []phase
+	for p := range phases {
+		if total[p] >= 10*time.Millisecond {
+			order = append(order, p)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b phase) int { return int(max(-1, min(1, total[b]-total[a]))) })
+	var parts []string
+	for _, p := range order {
+		parts = append(parts, phaseNames[p]+" "+words.Span(total[p]))
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	out := []Sentence{say(marks(c.added, c.lastEnd()), "%s%s", on, strings.Join(parts, " · "))}
+	if lost, n := c.lost(); n > 0 && lost > 0 {
+		out = append(out, say(cite(c.failedTries(), (*Try).end), "work lost: %s of pods' time, in %s", words.Span(lost), words.Count(n, "failed run")))
+	}
+	return out
+}
+
+// lastIndex is a try of the index that ended last, of a Job with several; nil for none.
+func (c *Case) lastIndex() *Try {
+	var last *Try
+	many := false
+	for _, t := range c.Tries {
+		if t.Index == events.NoIndex {
+			return nil
+		}
+		many = many || t.Index != c.Tries[0].Index
+		if t.over() && (last == nil || t.end().Record > last.end().Record) {
+			last = t
+		}
+	}
+	if !many {
+		return nil
+	}
+	return last
+}
+
+func (c *Case) lastEnd() Mark {
+	var last Mark
+	for _, t := range c.Tries {
+		if e := t.end(); e.Record > last.Record {
+			last = e
+		}
+	}
+	return last
+}
+
+// lost is for how long tries ran that did not succeed.
+func (c *Case) lost() (time.Duration, int) {
+	var sum time.Duration
+	n := 0
+	for _, t := range c.Tries {
+		if d, known, _ := t.ran(); known && t.failed() {
+			sum += d
+			n++
+		}
+	}
+	return sum, n
+}

@@ -1,0 +1,250 @@
+package explain
+
+import (
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+)
+
+// Mark is a record and the time at which we saw what it says; the zero Mark is none.
+type Mark struct {
+	Record events.Sequence
+	At     events.Time
+}
+
+func markOf(r *events.Record) Mark { return Mark{r.Sequence, r.Time} }
+
+// Try is one pod of a Job: one attempt at its work.
+type Try struct {
+	Pod, Node string
+	UID       types.UID
+	Index     int32 // completion index, or events.NoIndex
+	Number    int   // of its index, or of a Job without indexes of the Job, from 1
+	Stated    bool  // the first that is known of it is a stored state: earlier records are not kept
+
+	Ordered Mark // the decision that it be made; none for one that another controller made
+	Seen    Mark // its first record
+	Newest  Mark // its last record
+	Created events.Time
+	Placed  Mark // it has a node
+	Started Mark // its containers ran
+
+	Waits []Waiting // why it did not run, oldest first
+
+	Phase      events.PodPhase
+	Ended      Mark        // it was found to have ended
+	Finished   events.Time // by the node's clock, in whole seconds
+	Running    events.Time // since when its containers run, likewise
+	Reason     string      // of its status, as Evicted
+	Message    string
+	Containers []events.ContainerEnd
+	Restarts   uint32
+	Disrupted  *events.ConditionText // its DisruptionTarget condition
+	disrupted  Mark
+	Finalizers []string // of others, while it is being deleted
+
+	Asked      events.Time // when its deletion was asked for, by the API server's clock, no later; 0 when it was not
+	AskedExact bool
+	AskedSeen  Mark // the first record that shows it
+	Grace      *int64
+	Gone       Mark // its object is gone
+	Missed     bool // a list did not show it: it went before
+
+	Deleted       Mark // our decision that it be deleted
+	DeletedReason events.Reason
+	DeletedRule   string
+
+	Counted  Counted
+	CountAt  Mark // the record by which it counted
+	Failure  int32
+	Again    events.Time // when the next try may come, by the backoff that this one's failure began; 0 for at once
+	Released Mark        // our decision that its finalizer be removed
+}
+
+// Counted says as what a try counts.
+type Counted string
+
+// The ways in which a try counts.
+const (
+	CountedNot       Counted = ""
+	CountedSucceeded Counted = "succeeded"
+	CountedFailed    Counted = "failed"
+	CountedIgnored   Counted = "ignored" // a rule of the podFailurePolicy says Ignore
+)
+
+// Waiting is a reason for which a pod did not run, and while it was seen to.
+type Waiting struct {
+	Reason, Message string
+	From            Mark
+	Until           Mark // none while it lasts
+}
+
+// over reports whether the try has come to its end: it ended, or its object is gone.
+func (t *Try) over() bool { return t.Ended.Record != 0 || t.Gone.Record != 0 }
+
+// end is when it ended, as far as the log tells: when that was seen.
+func (t *Try) end() Mark {
+	if t.Ended.Record != 0 {
+		return t.Ended
+	}
+	return t.Gone
+}
+
+// began is when the first of its regular containers started, by the node's clock; 0 for unknown.
+func (t *Try) began() events.Time {
+	first := t.Running
+	for _, c := range t.Containers {
+		if c.Kind == events.RegularContainer && c.Started != 0 && (first == 0 || c.Started < first) && c.Restarts == 0 {
+			first = c.Started
+		}
+	}
+	return first
+}
+
+// ran is for how long it ran. Exact says that it was seen to begin and to end; otherwise the node's clock says so, in whole
+// seconds, or (most) it is no more than that.
+func (t *Try) ran() (d time.Duration, known, most bool) {
+	began, finished := t.began(), t.Finished
+	switch {
+	case t.Started.Record != 0 && t.Ended.Record != 0 && !t.stale():
+		return t.Ended.At.Sub(t.Started.At), true, false
+	case began != 0 && finished >= began && finished != 0:
+		return finished.Sub(began), true, false
+	case t.Started.Record != 0 && t.over():
+		return t.end().At.Sub(t.Started.At), true, true
+	}
+	return 0, false, false
+}
+
+// stale reports whether its end was seen long after the node says that it was.
+func (t *Try) stale() bool {
+	return t.Finished != 0 && t.Ended.At.Sub(t.Finished) > 5*time.Second
+}
+
+// failed reports whether it ended other than by success.
+func (t *Try) failed() bool {
+	return t.Phase == events.PodFailed || (t.over() && t.Phase != events.PodSucceeded)
+}
+
+// see takes in an observation of the pod.
+func (t *Try) see(r *events.Record, f *events.PodSeen) {
+	e := &r.Evidence
+	if e.Name != "" {
+		t.Pod = e.Name
+	}
+	if t.Seen.Record == 0 {
+		t.Seen = markOf(r)
+	}
+	t.Newest = markOf(r)
+	t.Index, t.Created, t.Phase = f.Index, f.Created, f.Phase
+	if e.Node != "" {
+		t.Node = e.Node
+	}
+	if t.Placed.Record == 0 && (f.Scheduled || e.Node != "") {
+		t.Placed = markOf(r)
+	}
+	t.wait(r, f)
+	t.Reason, t.Message, t.Restarts = e.Reason, e.Message, f.Restarts
+	if len(e.Containers) > 0 {
+		t.Containers = e.Containers
+	}
+	if e.Running != 0 {
+		t.Running = e.Running
+	}
+	if t.Started.Record == 0 && (f.Phase == events.PodRunning || e.Running != 0) && !f.Phase.Terminal() {
+		t.Started = markOf(r)
+	}
+	for _, c := range e.Conditions {
+		if c.Type == "DisruptionTarget" && c.Status == "True" && t.Disrupted == nil {
+			t.Disrupted, t.disrupted = &c, markOf(r)
+		}
+	}
+	t.Finalizers = e.Finalizers
+	t.deletion(r, f)
+	if f.Phase.Terminal() && t.Ended.Record == 0 {
+		t.Ended = markOf(r)
+	}
+	if f.Finished != 0 {
+		t.Finished = f.Finished
+	}
+	for _, c := range e.Containers {
+		if f.Phase.Terminal() && c.Kind == events.RegularContainer && c.Finished > t.Finished {
+			t.Finished = c.Finished
+		}
+	}
+}
+
+func (t *Try) wait(r *events.Record, f *events.PodSeen) {
+	last := len(t.Waits) - 1
+	open := last >= 0 && t.Waits[last].Until.Record == 0
+	if open && t.Waits[last].Reason == f.Waiting {
+		if m := waitMessage(f.Waiting, &r.Evidence); m != "" {
+			t.Waits[last].Message = m
+		}
+		return
+	}
+	if open {
+		t.Waits[last].Until = markOf(r)
+	}
+	if f.Waiting != "" {
+		t.Waits = append(t.Waits, Waiting{Reason: f.Waiting, Message: waitMessage(f.Waiting, &r.Evidence), From: markOf(r)})
+	}
+}
+
+// waitMessage is what the scheduler or the kubelet says beside the word for which a pod waits.
+func waitMessage(word string, e *events.Evidence) string {
+	for _, c := range e.Conditions {
+		if c.Type == "PodScheduled" && c.Reason == word {
+			return c.Message
+		}
+	}
+	for _, w := range e.Waits {
+		if w.Reason == word {
+			return w.Message
+		}
+	}
+	return ""
+}
+
+func (t *Try) deletion(r *events.Record, f *events.PodSeen) {
+	asked, exact := f.Asked()
+	if asked == 0 {
+		return
+	}
+	if t.AskedSeen.Record == 0 {
+		t.AskedSeen = markOf(r)
+	}
+	if f.DeletionGracePeriodSeconds == nil {
+		asked = min(asked, r.Time)
+	}
+	if t.Asked == 0 || (exact && !t.AskedExact) || (asked < t.Asked && exact == t.AskedExact) {
+		t.Asked, t.AskedExact = asked, exact
+	}
+	t.Grace = f.DeletionGracePeriodSeconds
+}
+
+// restore takes over what a stored state knows of the pod.
+func (t *Try) restore(r *events.Record, p *projector.Pod) {
+	t.Stated, t.Pod, t.Node, t.Index = true, p.Name, p.Node, p.Index
+	t.Seen, t.Newest = markOf(r), markOf(r)
+	t.Created, t.Phase, t.Finished, t.Restarts = p.Created, p.Phase, p.Finished, p.Restarts
+	if p.Scheduled {
+		t.Placed = markOf(r)
+	}
+	if p.Phase == events.PodRunning {
+		t.Started = markOf(r)
+	}
+	if p.Phase.Terminal() {
+		t.Ended = markOf(r)
+	}
+	for _, x := range p.Exits {
+		t.Containers = append(t.Containers, events.ContainerEnd{Name: x.Name, ExitCode: x.Code})
+	}
+	if slices.ContainsFunc(p.Conditions, func(c events.PodCondition) bool { return c.Type == "DisruptionTarget" && c.Status == "True" }) {
+		t.Disrupted, t.disrupted = &events.ConditionText{Type: "DisruptionTarget", Status: "True"}, markOf(r)
+	}
+}

@@ -1,0 +1,145 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/words"
+)
+
+// why says what settled how the Job ends, or was deleted, with its numbers.
+func (c *Case) why() []Sentence {
+	s := c.settled
+	if s == nil {
+		return nil
+	}
+	var out []Sentence
+	text := c.numbers(s)
+	switch {
+	case s.Decided.Record != 0:
+		text += fmt.Sprintf(" (rule %s)", s.Rule)
+		if s.Stored.At > s.Decided.At {
+			text += fmt.Sprintf("; stored %s later", words.Span(s.Stored.At.Sub(s.Decided.At)))
+		}
+	case s.Same:
+		text += fmt.Sprintf("; decided by %s, and by the same evidence rule %s says so", c.controller(), s.Rule)
+	default:
+		text += "; decided by " + c.controller()
+	}
+	out = append(out, say(marks(append(c.trigger(s), s.Decided, s.Stored)...), "%s", text))
+	if s.Message != "" {
+		out = append(out, detail(say(marks(s.Stored, s.Seen), "its condition says: %s: %s", s.Reason, s.Message)))
+	}
+	return out
+}
+
+// controller names whose Job it is, when it is not ours.
+func (c *Case) controller() string {
+	switch by := c.Job.ManagedBy; by {
+	case "", events.BuiltinManagedBy:
+		return "the built-in controller"
+	default:
+		return by
+	}
+}
+
+// trigger is the observation that led to the decision: the end of a try, most often.
+func (c *Case) trigger(s *settling) []Mark {
+	var last *Try
+	for _, t := range c.Tries {
+		at := t.end()
+		if s.Decided.Record != 0 && !slices.Contains(s.Causes, at.Record) {
+			continue
+		}
+		if at.Record != 0 && (s.bound() == 0 || at.Record <= s.bound()) && (last == nil || at.Record > last.end().Record) {
+			last = t
+		}
+	}
+	if last == nil || (s.Decided.Record == 0 && s.Reason == "DeadlineExceeded") {
+		return nil
+	}
+	return marks(last.end())
+}
+
+// bound is the record before which it was settled.
+func (s *settling) bound() events.Sequence {
+	if s.Decided.Record != 0 {
+		return s.Decided.Record
+	}
+	return s.Seen.Record
+}
+
+// numbers say what was compared with what.
+func (c *Case) numbers(s *settling) string {
+	spec := c.Spec
+	if spec == nil {
+		return words.Because(s.Reason, s.Message)
+	}
+	switch s.Reason {
+	case "BackoffLimitExceeded":
+		failed, limit := c.failedBy(s), backoffLimit(spec)
+		if int64(failed) > int64(limit) {
+			return fmt.Sprintf("%s > backoffLimit %d", words.Count(failed, "failure"), limit)
+		}
+		if n := c.restartsBy(s); spec.RestartPolicy == "OnFailure" && n >= int(limit) {
+			return fmt.Sprintf("%s of containers ≥ backoffLimit %d (restartPolicy OnFailure)", words.Count(n, "restart"), limit)
+		}
+	case "DeadlineExceeded":
+		if limit := spec.ActiveDeadlineSeconds; limit != nil && c.folded.StartTime() != 0 {
+			start := c.folded.StartTime()
+			return fmt.Sprintf("activeDeadlineSeconds %d passed at %s (started %s)", *limit,
+				clock(start.Add(time.Duration(min(*limit, 1<<31))*time.Second)), clock(start))
+		}
+	case "MaxFailedIndexesExceeded":
+		if spec.MaxFailedIndexes != nil {
+			return fmt.Sprintf("%s > maxFailedIndexes %d (%s)", words.Count(int(c.folded.FailedIndexes().Len()), "failed index"), *spec.MaxFailedIndexes,
+				c.folded.FailedIndexes().Text())
+		}
+	case "FailedIndexes":
+		return fmt.Sprintf("every index has ended; failed: %s", c.folded.FailedIndexes().Text())
+	case "CompletionsReached":
+		if c.folded.WorkQueue {
+			return fmt.Sprintf("a pod of the work queue succeeded, and no pod is active: %d succeeded", c.folded.SucceededCount())
+		}
+		return fmt.Sprintf("%d of %d completions succeeded", c.folded.SucceededCount(), c.folded.Completions)
+	}
+	return words.Because(s.Reason, s.Message)
+}
+
+func backoffLimit(spec *events.JobSpec) int32 {
+	if spec.BackoffLimit == nil {
+		return 6 // the API's default
+	}
+	return *spec.BackoffLimit
+}
+
+// failedBy is how many failures counted when it was settled.
+func (c *Case) failedBy(s *settling) int {
+	most := int32(0)
+	for _, t := range c.Tries {
+		if t.Counted == CountedFailed && (s.bound() == 0 || t.CountAt.Record <= s.bound()) {
+			most = max(most, t.Failure)
+		}
+	}
+	return int(most)
+}
+
+func (c *Case) restartsBy(*settling) int {
+	n := 0
+	for _, t := range c.Tries {
+		n += int(t.Restarts)
+	}
+	return n
+}
+
+// ordinalText names a try for people: "try 2 of index 7".
+func (c *Case) tryText(t *Try) string {
+	text := "try " + strconv.Itoa(t.Number)
+	if t.Index != events.NoIndex {
+		text += fmt.Sprintf(" of index %d", t.Index)
+	}
+	return text
+}

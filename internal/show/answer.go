@@ -1,0 +1,204 @@
+package show
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/explain"
+	"github.com/jobledger/jobledger/internal/words"
+)
+
+const (
+	headWidth = 11 // of the head of a section
+	screen    = 24 // lines of an answer, unless all is wanted
+)
+
+// Answer writes an explanation: a verdict, and sections of sentences with the records that they follow from. Unless all is wanted it
+// fits a screen.
+func (p *Page) Answer(a *explain.Answer, all bool) error {
+	sections, left := shorten(a.Sections, func(s []explain.Section) int { return len(p.answer(a, s)) }, all)
+	text := p.answer(a, sections)
+	if left > 0 {
+		text = append(text, fmt.Sprintf("%*s(-v shows %s more)", headWidth, "", words.Count(left, "sentence")))
+	}
+	_, err := fmt.Fprintln(p.Out, strings.Join(text, "\n"))
+	return err
+}
+
+// shorten leaves out details, and then the last sentences of the last sections, until the lines fit a screen. A section keeps its first
+// sentence. It returns how many sentences were left out.
+func shorten(sections []explain.Section, lines func([]explain.Section) int, all bool) (out []explain.Section, left int) {
+	for _, s := range sections {
+		kept := explain.Section{Head: s.Head}
+		for _, x := range s.Sentences {
+			if all || !x.Detail {
+				kept.Sentences = append(kept.Sentences, x)
+			}
+		}
+		left += len(s.Sentences) - len(kept.Sentences)
+		if len(kept.Sentences) > 0 {
+			out = append(out, kept)
+		}
+	}
+	for i := len(out) - 1; i >= 0 && !all; i-- {
+		for len(out[i].Sentences) > 1 && lines(out) > screen-1 {
+			out[i].Sentences = slices.Clone(out[i].Sentences[:len(out[i].Sentences)-1])
+			left++
+		}
+	}
+	return out, left
+}
+
+func (p *Page) answer(a *explain.Answer, sections []explain.Section) []string {
+	out := p.verdict(a)
+	out = append(out, p.fold("", strings.Join(about(a), " · "), nil, 0)...)
+	if len(sections) > 0 {
+		out = append(out, "")
+	}
+	for _, s := range sections {
+		head := s.Head
+		for _, x := range s.Sentences {
+			out = append(out, p.fold(head, x.Text, x.Records, headWidth)...)
+			head = ""
+		}
+	}
+	return out
+}
+
+// verdict is the first line, or lines.
+func (p *Page) verdict(a *explain.Answer) []string {
+	name := words.Clean(a.Namespace + "/" + a.Name)
+	if a.Kind != "job" {
+		name = words.Clean(a.Name)
+	}
+	lines := wrap(name+"  "+words.Clean(a.Verdict.Text), p.Width, p.Whole)
+	for i, line := range lines {
+		if i > 0 {
+			line = "  " + line
+		}
+		if p.Colour {
+			style := Strong
+			if strings.Contains(a.State, "Fail") {
+				style = Trouble
+			}
+			line = codes[style] + line + "\x1b[0m"
+		}
+		lines[i] = line
+	}
+	return lines
+}
+
+// about says which object it is, from when to when, and how whole its history is.
+func about(a *explain.Answer) []string {
+	var parts []string
+	created, finished := events.Time(a.Created), events.Time(a.Finished)
+	switch {
+	case created != 0 && finished != 0:
+		to := "15:04:05"
+		if created.Go().YearDay() != finished.Go().YearDay() {
+			to = "2 Jan 15:04:05"
+		}
+		parts = append(parts, created.Go().Format("2 Jan 15:04:05")+" → "+finished.Go().Format(to)+" UTC")
+	case created != 0:
+		parts = append(parts, "created "+created.Go().Format("2 Jan 15:04:05")+" UTC", "as of "+events.Time(a.AsOf.Time).Go().Format("15:04:05"))
+	}
+	if a.Deleted != nil {
+		parts = append(parts, a.Deleted.Text)
+	}
+	parts = append(parts, "uid "+words.Clean(a.UID[:min(len(a.UID), 8)]))
+	switch {
+	case len(a.Gaps) == 1:
+		parts = append(parts, "history has 1 gap")
+	case len(a.Gaps) > 1:
+		parts = append(parts, fmt.Sprintf("history has %d gaps", len(a.Gaps)))
+	case a.Truncated:
+		parts = append(parts, "its beginning is no longer kept")
+	default:
+		parts = append(parts, "history complete")
+	}
+	return parts
+}
+
+// fold breaks a sentence into lines under its head, and puts its records behind it.
+func (p *Page) fold(head, text string, records []uint64, indent int) []string {
+	lines := wrap(words.Clean(text), p.Width-indent, p.Whole)
+	if cited := citation(records); cited != "" {
+		last := len(lines) - 1
+		if p.Width <= 0 || columns(lines[last])+2+columns(cited) <= p.Width-indent {
+			lines[last] += "  " + cited
+		} else {
+			lines = append(lines, wrap(cited, p.Width-indent, p.Whole)...)
+		}
+	}
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(fmt.Sprintf("%-*s%s", indent, head, line), " ")
+		head = ""
+	}
+	return lines
+}
+
+func citation(records []uint64) string {
+	var parts []string
+	for _, r := range records {
+		parts = append(parts, fmt.Sprintf("#%d", r))
+	}
+	return strings.Join(parts, " ")
+}
+
+// Markdown is an answer for the channel of an incident. What others wrote cannot become markup or a mention.
+func Markdown(a *explain.Answer) string {
+	var b strings.Builder
+	name := a.Namespace + "/" + a.Name
+	if a.Kind != "job" {
+		name = a.Name
+	}
+	fmt.Fprintf(&b, "**%s** %s%s\n\n%s\n\n", plain(name), plain(a.Verdict.Text), cited(a.Verdict.Records), plain(strings.Join(about(a), " · ")))
+	for _, s := range a.Sections {
+		for _, x := range s.Sentences {
+			if !x.Detail {
+				fmt.Fprintf(&b, "- **%s** %s%s\n", s.Head, plain(x.Text), cited(x.Records))
+			}
+		}
+	}
+	return b.String()
+}
+
+func cited(records []uint64) string {
+	if len(records) == 0 {
+		return ""
+	}
+	return " `" + citation(records) + "`"
+}
+
+// plain is a text in which Markdown sees no markup: neither emphasis, links, HTML, nor a mention of somebody.
+func plain(s string) string {
+	var b strings.Builder
+	for _, r := range words.Clean(s) {
+		if strings.ContainsRune("\\`*_{}[]<>#|~!@&", r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+var ascii = strings.NewReplacer("→", "->", "·", "-", "×", "x", "≤", "<=", "≥", ">=", "…", "...", "–", "-", "█", "#", "░", ".", "✗", "x", "✓", "+", "╳", "X", "─", "-")
+
+// ASCII is a text of this package for a terminal that shows nothing else.
+func ASCII(s string) string {
+	s = ascii.Replace(s)
+	if !strings.ContainsFunc(s, func(r rune) bool { return r > 0x7e }) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if r > 0x7e {
+			fmt.Fprintf(&b, "\\u%04x", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
