@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jobledger/jobledger/internal/explain"
-	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/show"
 )
 
@@ -17,11 +16,8 @@ const formatMarkdown = "md"
 
 // explainFlags choose what is explained, and how it is shown.
 type explainFlags struct {
-	source    sourceFlags
-	output    outputFlag
-	namespace string
-	at        string
-	all       bool
+	caseFlags
+	all bool
 }
 
 func newExplain(c *cli) *cobra.Command {
@@ -42,43 +38,19 @@ fields), -o md a text for a chat.`,
 		Example: `  jobledger explain job/etl --log DIR -n prod
   jobledger explain job/etl --log DIR -n prod --at 2026-01-02T15:04:05Z    as it was then
   jobledger explain job/etl --log DIR -n prod -o md`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usage("say what to explain: job/NAME or pod/NAME")
-			}
-			return cobra.MaximumNArgs(2)(nil, args)
-		},
+		Args: oneJobArg,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.explain(cmd.Context(), &f, args) },
 	}
-	f.source.add(cmd)
-	f.output.addFormats(cmd, formatTable, formatMarkdown, formatJSON, formatYAML)
-	cmd.Flags().StringVarP(&f.namespace, "namespace", "n", "", "where the Job is (\"default\")")
-	cmd.Flags().StringVar(&f.at, "at", "", "as of a record's sequence (41) or a time (2026-01-02T15:04:05Z)")
+	f.add(cmd, formatTable, formatMarkdown, formatJSON, formatYAML)
 	cmd.Flags().BoolVarP(&f.all, "verbose", "v", false, "show all of the answer, however long it is")
 	return cmd
 }
 
 func (c *cli) explain(ctx context.Context, f *explainFlags, args []string) error {
-	if err := f.output.validate(); err != nil {
-		return err
+	src, found, err := f.read(ctx, c, args)
+	if src != nil {
+		defer src.Close()
 	}
-	at, err := parsePoint(f.at)
-	if err != nil {
-		return err
-	}
-	name, err := parseJob(args)
-	if err != nil {
-		return err
-	}
-	if name == "" {
-		return usage("say which Job to explain: job/NAME")
-	}
-	src, err := f.source.openToFold(ctx, c)
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	found, err := c.caseOf(ctx, src, orDefault(f.namespace), name, at)
 	if found == nil {
 		return err
 	}
@@ -86,34 +58,10 @@ func (c *cli) explain(ctx context.Context, f *explainFlags, args []string) error
 	return errors.Join(c.showAnswer(f, &answer), err)
 }
 
-// caseOf reads the newest Job of that name that there was at that point. With an error that says how the log is damaged there may be a
-// case too.
-func (c *cli) caseOf(ctx context.Context, src history.Source, namespace, name string, at history.Point) (*explain.Case, error) {
-	streams, err := findJobs(ctx, src, namespace, name)
-	if err != nil {
-		return nil, err
-	}
-	for i, s := range streams {
-		found, err := explain.Read(ctx, src, s, at)
-		if errors.Is(err, history.ErrNoJob) && i+1 < len(streams) {
-			continue
-		}
-		if err == nil {
-			c.noteOlder(streams[i+1:])
-		}
-		return found, err
-	}
-	return nil, fmt.Errorf("the log knows no job/%s at that point", name)
-}
-
 func (c *cli) showAnswer(f *explainFlags, answer *explain.Answer) error {
 	switch f.output.format {
 	case formatJSON, formatYAML:
-		text, err := show.Indented(answer)
-		if err != nil {
-			return err
-		}
-		return c.document(f.output.format, text)
+		return c.indented(&f.output, answer)
 	case formatMarkdown:
 		_, err := fmt.Fprint(c.out, show.Markdown(answer))
 		return err

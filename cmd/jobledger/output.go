@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
+
+	"github.com/jobledger/jobledger/internal/show"
 )
 
 // The output formats.
@@ -48,6 +50,15 @@ func completeWith(cmd *cobra.Command, flag string, values ...string) {
 	if err != nil {
 		panic(err) // there is no such flag, or it has values already
 	}
+}
+
+// indented prints a value as JSON for reading, or as YAML.
+func (c *cli) indented(o *outputFlag, v any) error {
+	text, err := show.Indented(v)
+	if err != nil {
+		return err
+	}
+	return c.document(o.format, text)
 }
 
 // document prints JSON as it is, or as YAML.

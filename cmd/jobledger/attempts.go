@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jobledger/jobledger/internal/explain"
+)
+
+// attemptsFlags choose tries of a Job.
+type attemptsFlags struct {
+	caseFlags
+	failed bool
+	limit  int
+	after  int
+}
+
+// usualAttempts is how many tries are listed, unless another number is wanted.
+const usualAttempts = 200
+
+func newAttempts(c *cli) *cobra.Command {
+	var f attemptsFlags
+	cmd := &cobra.Command{
+		Use:   "attempts job/NAME",
+		Short: "List the tries of a Job: each pod, how it ended, and as what it counted",
+		Long: `List the tries of a Job, by index: each pod that it had, deleted ones too, on which node it ran and for
+how long, who ended it, its exit codes, as what it counted, and when the next try could come.
+
+ENDED BY is "itself" when the pod's containers ended; otherwise it says who deleted or stopped the
+pod, or "unknown". RAN is by our own clock when both its beginning and its end were seen, otherwise
+by the node's, in whole seconds; ≤ says that it was no more than that.
+
+-o wide adds how it ended in words, UIDs, and between which records.`,
+		Example: `  jobledger attempts job/etl --log DIR -n prod
+  jobledger attempts job/etl --log DIR -n prod --failed -o json`,
+		Args: oneJobArg,
+		RunE: func(cmd *cobra.Command, args []string) error { return c.attempts(cmd.Context(), &f, args) },
+	}
+	f.add(cmd, formats...)
+	cmd.Flags().BoolVar(&f.failed, "failed", false, "only tries that failed")
+	cmd.Flags().IntVar(&f.limit, "limit", usualAttempts, "so many at most; 0 for all")
+	cmd.Flags().IntVar(&f.after, "continue", 0, "leave out so many: those of the pages before")
+	return cmd
+}
+
+func (c *cli) attempts(ctx context.Context, f *attemptsFlags, args []string) error {
+	if f.limit < 0 || f.after < 0 {
+		return usage("--limit and --continue: must not be negative")
+	}
+	src, found, err := f.read(ctx, c, args)
+	if src != nil {
+		defer src.Close()
+	}
+	if found == nil {
+		return err
+	}
+	rows, all := found.Attempts(f.failed, f.after, f.limit)
+	return errors.Join(c.showAttempts(f, found, rows, all), err)
+}
+
+// attemptsPage is the list as JSON.
+type attemptsPage struct {
+	Items    []explain.Attempt `json:"items"`
+	Sum      string            `json:"sum"`
+	Continue int               `json:"continue,omitempty"` // the value of --continue for the next page; absent when there is none
+}
+
+func (c *cli) showAttempts(f *attemptsFlags, found *explain.Case, rows []explain.Attempt, all int) error {
+	page := attemptsPage{Items: rows, Sum: found.Sum()}
+	if next := f.after + len(rows); next < all {
+		page.Continue = next
+	}
+	switch f.output.format {
+	case formatJSON, formatYAML:
+		return c.indented(&f.output, page)
+	}
+	if err := c.page(&f.output).Attempts(rows, page.Sum); err != nil {
+		return err
+	}
+	if page.Continue != 0 {
+		fmt.Fprintf(c.err, "note: %d of %d; --continue %d shows the next\n", len(rows), all, page.Continue)
+	}
+	return nil
+}

@@ -1,0 +1,146 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/recordjson"
+	"github.com/jobledger/jobledger/internal/words"
+)
+
+// Attempt is one try of a Job's work, for a list. Its JSON changes only by growing.
+type Attempt struct {
+	Index *int32 `json:"index,omitempty"`
+	Try   int    `json:"try"` // of its index, or of a Job without indexes of the Job, from 1
+	Pod   string `json:"pod"`
+	UID   string `json:"uid"`
+	Node  string `json:"node,omitempty"`
+
+	Created   recordjson.Instant `json:"created,omitzero"` // by the API server's clock
+	Started   recordjson.Instant `json:"started,omitzero"` // by the node's clock, in whole seconds; else when it was seen to run
+	Ran       string             `json:"ran,omitempty"`    // for how long, as Go writes durations
+	RanAtMost bool               `json:"ranAtMost,omitempty"`
+
+	EndedBy  By                 `json:"endedBy,omitempty"` // absent while it goes on
+	How      string             `json:"how,omitempty"`     // how it ended, or what it waits for
+	Exits    []Exit             `json:"exits,omitempty"`
+	Restarts uint32             `json:"restarts,omitempty"`
+	Counted  Counted            `json:"counted,omitempty"`
+	Failure  int32              `json:"failure,omitempty"` // which failure of the Job it is, from 1
+	Next     recordjson.Instant `json:"next,omitzero"`     // not before then came the next try: backoff
+	Deleted  recordjson.Instant `json:"deletionAsked,omitzero"`
+	Gone     bool               `json:"gone,omitempty"` // its object is
+	Records  map[string]uint64  `json:"records,omitempty"`
+}
+
+// Exit is how a container ended other than with 0.
+type Exit struct {
+	Container string `json:"container"`
+	Code      int32  `json:"code"`
+	Reason    string `json:"reason,omitempty"`
+}
+
+// Attempts are the Job's tries by index and number, so many from one on, counted from 0; of failed ones only, if only those are wanted.
+func (c *Case) Attempts(failed bool, from, most int) (rows []Attempt, all int) {
+	tries := c.Tries
+	if failed {
+		tries = c.failedTries()
+	}
+	tries = slices.Clone(tries)
+	slices.SortStableFunc(tries, func(a, b *Try) int { return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Number, b.Number)) })
+	all = len(tries)
+	tries = tries[min(from, all):]
+	if most > 0 {
+		tries = tries[:min(most, len(tries))]
+	}
+	for _, t := range tries {
+		rows = append(rows, c.attempt(t))
+	}
+	return rows, all
+}
+
+func (c *Case) attempt(t *Try) Attempt {
+	a := Attempt{
+		Try: t.Number, Pod: t.Pod, UID: string(t.UID), Node: t.Node, Created: recordjson.Instant(t.Created),
+		Started: recordjson.Instant(cmp.Or(t.began(), t.Started.At)), Restarts: t.Restarts, Counted: t.Counted, Failure: t.Failure,
+		Next: recordjson.Instant(t.Again), Deleted: recordjson.Instant(t.Asked), Gone: t.Gone.Record != 0,
+	}
+	if t.Index != events.NoIndex {
+		a.Index = &t.Index
+	}
+	if d, known, most := t.ran(); known {
+		a.Ran, a.RanAtMost = d.String(), most
+	}
+	e := c.ending(t)
+	a.EndedBy, a.How = e.By, e.Why
+	if e.By == ByNobody {
+		a.How = t.waitText()
+	}
+	for _, x := range failures(t.Containers) {
+		a.Exits = append(a.Exits, Exit{x.Name, x.ExitCode, x.Reason})
+	}
+	a.Records = map[string]uint64{}
+	for name, m := range map[string]Mark{
+		"ordered": t.Ordered, "seen": t.Seen, "started": t.Started, "ended": t.Ended, "deletionSeen": t.AskedSeen, "gone": t.Gone,
+		"deletedByUs": t.Deleted, "counted": t.CountAt,
+	} {
+		if m.Record != 0 {
+			a.Records[name] = uint64(m.Record)
+		}
+	}
+	return a
+}
+
+// waitText is what a try that goes on waits for; empty when it runs.
+func (t *Try) waitText() string {
+	if n := len(t.Waits); n > 0 && t.Waits[n-1].Until.Record == 0 {
+		return t.Waits[n-1].Reason
+	}
+	return ""
+}
+
+// Backoff is how long the next try waited because this one failed, as text; empty for not.
+func (a *Attempt) Backoff() string {
+	ended := a.Records["counted"]
+	if a.Next == 0 || ended == 0 {
+		return ""
+	}
+	return "not before " + clock(events.Time(a.Next))
+}
+
+// Sum says what the tries came to.
+func (c *Case) Sum() string {
+	indexes, counts := map[int32]bool{}, map[Counted]int{}
+	disrupted := 0
+	for _, t := range c.Tries {
+		indexes[t.Index] = true
+		counts[t.Counted]++
+		if c.ending(t).By.Disruption() {
+			disrupted++
+		}
+	}
+	text := tries(len(c.Tries))
+	if c.folded != nil && c.folded.Indexed {
+		text += fmt.Sprintf(", %d indexes", len(indexes))
+	}
+	text += fmt.Sprintf(" · %d succeeded, %d failed", counts[CountedSucceeded], counts[CountedFailed])
+	if disrupted > 0 {
+		text += fmt.Sprintf(" (%s)", words.Count(disrupted, "disruption"))
+	}
+	if n := counts[CountedIgnored]; n > 0 {
+		text += fmt.Sprintf(", %d ignored by the podFailurePolicy", n)
+	}
+	if n := len(c.touching()); n > 0 {
+		text += " · history has " + words.Count(n, "gap")
+	}
+	return text
+}
+
+func tries(n int) string {
+	if n == 1 {
+		return "1 try"
+	}
+	return fmt.Sprintf("%d tries", n)
+}

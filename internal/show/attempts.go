@@ -1,0 +1,122 @@
+package show
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/explain"
+	"github.com/jobledger/jobledger/internal/words"
+)
+
+// Attempts writes a list of tries, one a row.
+func (p *Page) Attempts(rows []explain.Attempt, sum string) error {
+	indexed := len(rows) > 0 && rows[0].Index != nil
+	head := []string{"TRY", "POD", "NODE", "STARTED", "RAN", "ENDED BY", "EXIT", "COUNTED", "NEXT TRY"}
+	if indexed {
+		head = append([]string{"INDEX"}, head...)
+	}
+	if p.Wide {
+		head = append(head, "HOW", "UID", "RECORDS")
+	}
+	t := &Table{Out: p.Out, Head: head, Width: p.Width, Whole: p.Whole, Colour: p.Colour}
+	for i := range rows {
+		a := &rows[i]
+		var row []Cell
+		if indexed {
+			row = append(row, Cell{Text: indexOf(a)})
+		}
+		row = append(row,
+			Cell{Text: strconv.Itoa(a.Try)}, Cell{Text: dash(words.Clean(a.Pod)), Name: true}, Cell{Text: dash(words.Clean(a.Node)), Name: true},
+			Cell{Text: clockOrDash(events.Time(a.Started))}, Cell{Text: ranText(a)}, Cell{Text: words.Clean(endedText(a)), Style: troubled(a)},
+			Cell{Text: words.Clean(exitsText(a))}, Cell{Text: countedText(a)}, Cell{Text: nextText(a)})
+		if p.Wide {
+			row = append(row, Cell{Text: dash(words.Clean(a.How))}, Cell{Text: words.Clean(a.UID)}, Cell{Text: recordsText(a)})
+		}
+		t.Row(row...)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(p.Out, sum)
+	return err
+}
+
+func indexOf(a *explain.Attempt) string {
+	if a.Index == nil {
+		return "-"
+	}
+	return strconv.Itoa(int(*a.Index))
+}
+
+func clockOrDash(t events.Time) string {
+	if t == 0 {
+		return "-"
+	}
+	return t.Go().Format("15:04:05")
+}
+
+func ranText(a *explain.Attempt) string {
+	d, err := time.ParseDuration(a.Ran)
+	switch {
+	case err != nil:
+		return "-"
+	case a.RanAtMost:
+		return "≤" + words.Span(d)
+	}
+	return words.Span(d)
+}
+
+func endedText(a *explain.Attempt) string {
+	switch {
+	case a.EndedBy == explain.ByNobody && a.How != "":
+		return "waits: " + a.How
+	case a.EndedBy == explain.ByNobody:
+		return "goes on"
+	}
+	return string(a.EndedBy)
+}
+
+func troubled(a *explain.Attempt) Style {
+	if a.Counted == explain.CountedFailed {
+		return Trouble
+	}
+	return Plain
+}
+
+func exitsText(a *explain.Attempt) string {
+	text := ""
+	for i, x := range a.Exits {
+		if i > 0 {
+			text += ", "
+		}
+		text += words.Exit(x.Container, x.Code, x.Reason)
+	}
+	return dash(text)
+}
+
+func countedText(a *explain.Attempt) string {
+	if a.Counted == explain.CountedFailed {
+		return fmt.Sprintf("failure %d", a.Failure)
+	}
+	return dash(string(a.Counted))
+}
+
+func nextText(a *explain.Attempt) string {
+	if a.Next == 0 {
+		return "-"
+	}
+	return "after " + clockOrDash(events.Time(a.Next))
+}
+
+func recordsText(a *explain.Attempt) string {
+	var first, last uint64
+	for _, r := range a.Records {
+		if first == 0 || r < first {
+			first = r
+		}
+		last = max(last, r)
+	}
+	return fmt.Sprintf("%d–%d", first, last)
+}
