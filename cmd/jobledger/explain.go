@@ -54,6 +54,9 @@ func (c *cli) explain(ctx context.Context, f *explainFlags, args []string) error
 	if found == nil {
 		return err
 	}
+	if failed := found.Compare(ctx); failed != nil {
+		err = errors.Join(err, failed)
+	}
 	answer := found.Answer()
 	return errors.Join(c.showAnswer(f, &answer), err)
 }

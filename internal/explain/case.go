@@ -46,7 +46,10 @@ type Case struct {
 	ttl         Mark // our decision that it be deleted: its TTL had passed
 	before      counters
 	gaps        history.Gaps
-	spare       *settling // what our rules said of a Job of another controller before its status changed
+	runs        *runs           // earlier ones of the same work; nil when they were not looked for
+	peers       []*peer         // Jobs that ran at the same time
+	firstSpecAt events.Sequence // the record that stores the spec with which it was created
+	spare       *settling       // what our rules said of a Job of another controller before its status changed
 }
 
 // edit is a change of the Job's spec.
@@ -158,7 +161,7 @@ func (c *Case) take(r *events.Record) {
 
 func (c *Case) seeJob(r *events.Record, f *events.JobSeen) {
 	if c.added.Record == 0 && r.Kind == events.KindJobAdded {
-		c.added, c.origin, c.made = markOf(r), r.Evidence.Origin, r.Evidence.Edit
+		c.added, c.origin, c.made, c.firstSpecAt = markOf(r), r.Evidence.Origin, r.Evidence.Edit, f.SpecAt
 	}
 	if f.Deleted != 0 && c.jobDeleted == 0 {
 		c.jobDeleted, c.deletedSeen = f.Deleted, markOf(r)

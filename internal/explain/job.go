@@ -31,6 +31,8 @@ func (c *Case) Answer() Answer {
 	a.add(headPods, c.removedPods()...)
 	a.add(headEdits, c.edited()...)
 	a.add(headRefused, c.refusedText()...)
+	a.add(headChanged, c.changed()...)
+	a.add(headAlso, c.also()...)
 	a.add(headTime, c.took()...)
 	a.add(headClose, c.close()...)
 	a.add(headRuledOut, c.ruledOut()...)

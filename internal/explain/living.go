@@ -8,8 +8,8 @@ import (
 	"github.com/jobledger/jobledger/internal/words"
 )
 
-// stuck are the words of the scheduler and the kubelet with which nothing goes on by itself.
-var stuck = []string{
+// stuckWords are the words of the scheduler and the kubelet with which nothing goes on by itself.
+var stuckWords = []string{
 	"Unschedulable", "SchedulingGated", "ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull", "CrashLoopBackOff",
 	"CreateContainerConfigError", "CreateContainerError", "RunContainerError",
 }
@@ -37,27 +37,13 @@ func (t *Try) wait0() *Waiting { return &t.Waits[len(t.Waits)-1] }
 // livingVerdict is the verdict about a Job that goes on.
 func (c *Case) livingVerdict() Sentence {
 	now := c.end()
-	running := 0
-	for _, t := range c.Tries {
-		if !t.over() && t.Started.Record != 0 {
-			running++
-		}
-	}
+	running := c.runningNow()
 	done := fmt.Sprintf("%d of %d done", c.Job.Counts.Succeeded, c.Job.Counts.Completions)
 	if c.Job.Counts.Completions == 0 {
 		done = fmt.Sprintf("%d succeeded", c.Job.Counts.Succeeded)
 	}
-	for _, g := range c.waiting() {
-		w := g[0].wait0()
-		if running > 0 || !slices.Contains(stuck, w.Reason) {
-			continue
-		}
-		return say(marks(w.From), "STUCK for %s: %s: %s", words.Span(now.Sub(w.From.At)), podsText(g), waitWord(w.Reason))
-	}
-	for _, x := range c.refusals {
-		if x.Over.Record == 0 && running == 0 && x.Kind == events.CommandCreatePod {
-			return say(marks(x.First, x.Last), "STUCK for %s: the API server refuses its pods (%s)", words.Span(now.Sub(x.First.At)), x.Class)
-		}
+	if text, from, is := c.stuck(running); is {
+		return say(from, "STUCK for %s: %s", words.Span(now.Sub(from[0].At)), text)
 	}
 	switch {
 	case running > 0:
@@ -68,6 +54,44 @@ func (c *Case) livingVerdict() Sentence {
 		return say(cite(failed, (*Try).end), "%s; %s", text, done)
 	}
 	return say(marks(c.added), "WAITING for %s: %s", words.Span(now.Sub(c.start())), done)
+}
+
+// stuck says why nothing of the Job goes on by itself, and what shows it, if so many of its pods run.
+func (c *Case) stuck(running int) (text string, from []Mark, is bool) {
+	if running > 0 {
+		return "", nil, false
+	}
+	for _, g := range c.waiting() {
+		if w := g[0].wait0(); slices.Contains(stuckWords, w.Reason) {
+			return podsText(g) + ": " + waitWord(w.Reason), marks(w.From), true
+		}
+	}
+	for _, x := range c.refusals {
+		if x.Over.Record == 0 && x.Kind == events.CommandCreatePod {
+			return fmt.Sprintf("the API server refuses its pods (%s)", x.Class), marks(x.First, x.Last), true
+		}
+	}
+	return "", nil, false
+}
+
+// stuckSince is stuck of a Job that goes on, and since when.
+func (c *Case) stuckSince() (text string, since events.Time, is bool) {
+	text, from, is := c.stuck(c.runningNow())
+	if !is {
+		return "", 0, false
+	}
+	return text, from[0].At, true
+}
+
+// runningNow is how many of its pods run.
+func (c *Case) runningNow() int {
+	n := 0
+	for _, t := range c.Tries {
+		if !t.over() && t.Started.Record != 0 && t.waitText() == "" {
+			n++
+		}
+	}
+	return n
 }
 
 func podsText(g []*Try) string {

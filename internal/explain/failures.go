@@ -1,0 +1,190 @@
+package explain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/recordjson"
+	"github.com/jobledger/jobledger/store"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// FailuresQuery says of which Jobs trouble is told. The zero query wants that of all.
+type FailuresQuery struct {
+	Namespace    string
+	Since, Until events.Time // Jobs with a record in that time; 0 for no bound
+	Survived     bool        // also Jobs that succeeded, but had failures on the way
+	Limit        int         // so many Jobs are looked at, at most; 0 for all
+	Wants        func(*Case) bool
+}
+
+// Trouble is a Job that failed, is stuck, or nearly failed. Its JSON changes only by growing.
+type Trouble struct {
+	Sort      string             `json:"sort"` // "stuck", "failed" or "survived"
+	Since     recordjson.Instant `json:"since"`
+	Namespace string             `json:"namespace"`
+	Name      string             `json:"name"`
+	UID       string             `json:"uid"`
+	Tries     int                `json:"tries"`
+	Why       string             `json:"why"`
+	Cause     string             `json:"cause"` // equal for Jobs that failed alike
+	Lineage   string             `json:"lineage,omitempty"`
+	Also      int                `json:"also,omitempty"` // how many more Jobs of the list failed alike
+	Records   []uint64           `json:"records,omitempty"`
+}
+
+// Failures is a list of trouble, stuck Jobs first. Its JSON changes only by growing.
+type Failures struct {
+	Items  []Trouble     `json:"items"`
+	Looked int           `json:"looked"` // at so many Jobs
+	More   bool          `json:"more,omitempty"`
+	Gaps   []history.Gap `json:"gaps,omitempty"` // within the time that is asked for
+}
+
+// The sorts of trouble.
+const (
+	SortStuck    = "stuck"
+	SortFailed   = "failed"
+	SortSurvived = "survived"
+)
+
+// FindFailures looks for Jobs in trouble.
+func FindFailures(ctx context.Context, src history.Source, q FailuresQuery) (Failures, error) {
+	out := Failures{Items: []Trouble{}}
+	after := ""
+	for {
+		page, err := src.Jobs(ctx, history.JobsQuery{Namespace: q.Namespace, Since: q.Since, Limit: pageOf(q.Limit - out.Looked), Continue: after})
+		damaged := errors.Is(err, store.ErrCorrupt)
+		if err != nil && !damaged {
+			return out, fmt.Errorf("list Jobs: %w", err)
+		}
+		for i := range page.Items {
+			if q.Limit > 0 && out.Looked == q.Limit {
+				out.More = true
+				return out.sorted(), nil
+			}
+			out.Looked++
+			if err := out.look(ctx, src, &q, &page.Items[i]); err != nil {
+				return out, err
+			}
+		}
+		if after = page.Continue; after == "" || damaged {
+			return out.sorted(), err
+		}
+	}
+}
+
+// pageOf is how many Jobs a page has, when so many are left to be looked at: one more, to know whether there are more.
+func pageOf(left int) int {
+	if left <= 0 {
+		return 500
+	}
+	return min(left+1, 500)
+}
+
+// look takes a Job into the list if it is in trouble.
+func (f *Failures) look(ctx context.Context, src history.Source, q *FailuresQuery, s *history.Summary) error {
+	switch s.State {
+	case history.StateComplete:
+		if !q.Survived || s.Counts.Failed == 0 {
+			return nil
+		}
+	case history.StateUnmanaged, history.StateUnseen, history.StateSuspended, history.StateDeleted:
+		return nil
+	}
+	if q.Until != 0 && events.Time(s.Created) > q.Until {
+		return nil
+	}
+	c, err := Read(ctx, src, events.JobStream(types.UID(s.UID)), history.Point{})
+	if err != nil && (c == nil || !errors.Is(err, store.ErrCorrupt)) {
+		return err
+	}
+	if q.Wants != nil && !q.Wants(c) {
+		return nil
+	}
+	for _, g := range c.Gaps {
+		if (q.Since == 0 || events.Time(g.Until) > q.Since || g.Until == 0) && !instant(g) && g.From != 0 &&
+			!slices.ContainsFunc(f.Gaps, func(x history.Gap) bool { return x.Listing == g.Listing }) {
+			f.Gaps = append(f.Gaps, *g)
+		}
+	}
+	if t, is := c.trouble(); is && (q.Until == 0 || events.Time(t.Since) <= q.Until) && (q.Since == 0 || t.Sort == SortStuck || events.Time(t.Since) >= q.Since) {
+		f.Items = append(f.Items, t)
+	}
+	return nil
+}
+
+// trouble is what is wrong with the Job, if something is.
+func (c *Case) trouble() (Trouble, bool) {
+	j := &c.Job
+	t := Trouble{
+		Namespace: j.Namespace, Name: j.Name, UID: j.UID, Tries: len(c.Tries), Records: c.verdict().Records,
+	}
+	if c.origin != nil && c.origin.Kind != "" {
+		t.Lineage = c.origin.Kind + " " + c.origin.Name
+	}
+	switch j.State {
+	case history.StateFailed:
+		t.Sort, t.Since, t.Why, t.Cause = SortFailed, recordjson.Instant(c.end()), c.failedBecause(), c.cause()
+	case history.StateComplete:
+		t.Sort, t.Since, t.Why, t.Cause = SortSurvived, recordjson.Instant(c.end()), trimmed(c.survived()), c.cause()
+	case history.StateFailing:
+		t.Sort, t.Since, t.Why, t.Cause = SortFailed, recordjson.Instant(c.settledAt()), c.failedBecause(), c.cause()
+	default:
+		v, since, is := c.stuckSince()
+		if !is {
+			return t, false
+		}
+		t.Sort, t.Since, t.Why, t.Cause = SortStuck, recordjson.Instant(since), v, v
+	}
+	return t, true
+}
+
+func trimmed(s string) string {
+	for len(s) > 0 && (s[0] == ';' || s[0] == ' ') {
+		s = s[1:]
+	}
+	return s
+}
+
+func (c *Case) settledAt() events.Time {
+	if c.settled == nil {
+		return c.end()
+	}
+	return max(c.settled.Decided.At, c.settled.Seen.At)
+}
+
+// cause is that of the Job's failure, in words that are equal for Jobs that failed alike.
+func (c *Case) cause() string {
+	if failed := c.failedTries(); len(failed) > 0 {
+		return c.howEnded(failed[0])
+	}
+	if c.settled != nil {
+		return c.settled.Reason
+	}
+	return c.Job.Reason
+}
+
+// sorted orders the list: stuck ones first, then those that failed, the newest first. Jobs that failed alike are counted.
+func (f Failures) sorted() Failures {
+	order := map[string]int{SortStuck: 0, SortFailed: 1, SortSurvived: 2}
+	slices.SortStableFunc(f.Items, func(a, b Trouble) int {
+		if a.Sort != b.Sort {
+			return order[a.Sort] - order[b.Sort]
+		}
+		return int(max(-1, min(1, b.Since-a.Since)))
+	})
+	alike := map[string]int{}
+	for i := range f.Items {
+		alike[f.Items[i].Sort+f.Items[i].Cause]++
+	}
+	for i := range f.Items {
+		f.Items[i].Also = alike[f.Items[i].Sort+f.Items[i].Cause] - 1
+	}
+	return f
+}

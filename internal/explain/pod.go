@@ -1,0 +1,176 @@
+package explain
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/recordjson"
+	"github.com/jobledger/jobledger/internal/words"
+)
+
+// ErrNoPod: the Job had no such pod, as far as the log tells.
+var ErrNoPod = errors.New("the Job has no record of that pod")
+
+// try is that of a pod by its name or UID: the newest of the name.
+func (c *Case) try(pod string) *Try {
+	for i := len(c.Tries) - 1; i >= 0; i-- {
+		if t := c.Tries[i]; t.Pod == pod || string(t.UID) == pod || (len(pod) >= 4 && strings.HasPrefix(string(t.UID), pod)) {
+			return t
+		}
+	}
+	return nil
+}
+
+// PodAnswer explains one pod of the Job, by its name, its UID or how that begins.
+func (c *Case) PodAnswer(pod string) (Answer, error) {
+	t := c.try(pod)
+	if t == nil {
+		return Answer{}, fmt.Errorf("%s: %w", pod, ErrNoPod)
+	}
+	e := c.ending(t)
+	a := Answer{
+		Kind: "pod", Namespace: c.Job.Namespace, Name: t.Pod, UID: string(t.UID), AsOf: c.Job.AsOf, State: t.Phase.String(),
+		Created: recordjson.Instant(t.Created), Finished: recordjson.Instant(t.Finished), Truncated: t.Stated, Sections: []Section{},
+	}
+	for _, g := range c.touching() {
+		until := events.Time(g.Until)
+		if events.Time(g.From) < t.until(c) && (until == 0 || until > t.Created) {
+			a.Gaps = append(a.Gaps, *g)
+		}
+	}
+	a.Verdict = c.podVerdict(t, &e)
+	if e.By != ByNobody && e.By != ByItself {
+		a.add("WHO", say(e.Marks, "%s%s", e.sentence(), askedText(t)))
+	}
+	var ends []Sentence
+	for _, k := range t.Containers {
+		ends = append(ends, say(marks(t.Newest), "%s", containerText(&k)))
+	}
+	a.add("CONTAINERS", fewer(ends, 4)...)
+	a.add(headWaits, c.podWaits(t)...)
+	a.add(headTime, c.podTime(t)...)
+	a.add("COUNTED", c.podCounted(t)...)
+	a.add("JOB", say(c.verdict().marks(), "%s/%s %s", c.Job.Namespace, c.Job.Name, c.verdict().Text))
+	return a, nil
+}
+
+func (s Sentence) marks() []Mark {
+	var out []Mark
+	for _, r := range s.Records {
+		out = append(out, record(events.Sequence(r)))
+	}
+	return out
+}
+
+// until is to when the try lasted, or the point that is asked for.
+func (t *Try) until(c *Case) events.Time {
+	if t.over() {
+		return t.end().At
+	}
+	return events.Time(c.Job.AsOf.Time)
+}
+
+func (c *Case) podVerdict(t *Try, e *Ending) Sentence {
+	of := fmt.Sprintf("(%s of %s/%s)", c.tryText(t), c.Job.Namespace, c.Job.Name)
+	after := ""
+	if d, known, most := t.ran(); known {
+		after = " after " + words.Span(d)
+		if most {
+			after = " after at most " + words.Span(d)
+		}
+	}
+	switch {
+	case e.By == ByNobody && t.waitText() != "":
+		return say(marks(t.Newest), "%s WAITS: %s", of, waitWord(t.waitText()))
+	case e.By == ByNobody && t.Started.Record != 0:
+		return say(marks(t.Started), "%s RUNNING since %s", of, clock(t.Started.At))
+	case e.By == ByNobody:
+		return say(marks(t.Newest), "%s %s", of, strings.ToUpper(t.Phase.String()))
+	case t.Phase == events.PodSucceeded:
+		return say(e.Marks, "%s SUCCEEDED%s", of, after)
+	case e.By == ByItself:
+		return say(e.Marks, "%s FAILED%s: %s", of, after, e.Why)
+	case !t.over():
+		return say(e.Marks, "%s BEING DELETED: %s", of, e.sentence())
+	}
+	return say(e.Marks, "%s ENDED%s by %s", of, after, e.By)
+}
+
+func containerText(k *events.ContainerEnd) string {
+	text := exitOf(k)
+	if k.ExitCode == 0 {
+		text = k.Name + " ended with 0"
+	}
+	if k.Started != 0 && k.Finished != 0 {
+		text += fmt.Sprintf(", from %s to %s by the node's clock", clock(k.Started), clock(k.Finished))
+	}
+	if k.Restarts > 0 {
+		text += fmt.Sprintf(", restarted %d times", k.Restarts)
+	}
+	if k.Again {
+		text += ", runs or waits again"
+	}
+	if k.Message != "" {
+		text += fmt.Sprintf("; it wrote %q", clip(k.Message))
+	}
+	return text
+}
+
+func (c *Case) podWaits(t *Try) []Sentence {
+	var out []Sentence
+	for _, w := range t.Waits {
+		until := "until now"
+		if w.Until.Record != 0 {
+			until = "until " + clock(w.Until.At)
+		}
+		text := fmt.Sprintf("%s from %s %s", w.Reason, clock(w.From.At), until)
+		if w.Message != "" {
+			text += ": " + clip(w.Message)
+		}
+		out = append(out, say(marks(w.From, w.Until), "%s", text))
+	}
+	for _, f := range t.Finalizers {
+		if t.Gone.Record == 0 {
+			out = append(out, say(marks(t.AskedSeen, t.Newest), "its object stays until finalizer %s is removed", f))
+		}
+	}
+	return fewer(out, 4)
+}
+
+func (c *Case) podTime(t *Try) []Sentence {
+	var parts []string
+	for _, s := range t.stretches(t.until(c)) {
+		if d := s.to.Sub(s.from); d > 0 {
+			parts = append(parts, phaseNames[s.phase]+" "+words.Span(d))
+		}
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	return []Sentence{say(marks(t.Ordered, t.Seen, t.Started, t.end()), "%s", strings.Join(parts, " · "))}
+}
+
+func (c *Case) podCounted(t *Try) []Sentence {
+	switch t.Counted {
+	case CountedFailed:
+		text := fmt.Sprintf("failure %d of the Job", t.Failure)
+		if c.Spec != nil && c.Spec.BackoffLimitPerIndex == nil {
+			text += fmt.Sprintf(", which allows %d", backoffLimit(c.Spec))
+		}
+		if t.Again != 0 {
+			text += fmt.Sprintf("; the next try not before %s (backoff)", clock(t.Again))
+		}
+		return []Sentence{say(marks(t.CountAt), "%s", text)}
+	case CountedSucceeded:
+		return []Sentence{say(marks(t.CountAt), "as a success")}
+	case CountedIgnored:
+		return []Sentence{say(marks(t.CountAt), "not: a rule of the podFailurePolicy says Ignore")}
+	case CountedNot:
+	}
+	if t.over() {
+		return []Sentence{say(marks(t.end()), "neither as a success nor as a failure")}
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package show
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/explain"
+	"github.com/jobledger/jobledger/internal/words"
+)
+
+// Failures writes a list of Jobs in trouble.
+func (p *Page) Failures(f *explain.Failures) error {
+	if _, err := fmt.Fprintln(p.Out, failuresHead(f)); err != nil || len(f.Items) == 0 {
+		return err
+	}
+	head := []string{"SINCE", "JOB", "STATE", "TRIES", "ALSO", "WHY"}
+	if p.Wide {
+		head = append(head, "LINEAGE", "UID")
+	}
+	t := &Table{Out: p.Out, Head: head, Width: p.Width, Whole: p.Whole, Colour: p.Colour}
+	day := ""
+	for i := range f.Items {
+		x := &f.Items[i]
+		at := events.Time(x.Since).Go()
+		if d := at.Format("2006-01-02"); d != day {
+			day = d
+			t.Rule("— " + d + " UTC —")
+		}
+		style := Plain
+		if x.Sort != explain.SortSurvived {
+			style = Trouble
+		}
+		also := "-"
+		if x.Also > 0 {
+			also = "+" + strconv.Itoa(x.Also)
+		}
+		row := []Cell{
+			{Text: at.Format("15:04:05")}, {Text: words.Clean(x.Namespace + "/" + x.Name), Name: true},
+			{Text: stateWords[x.Sort], Style: style}, {Text: strconv.Itoa(x.Tries)}, {Text: also}, {Text: words.Clean(x.Why)},
+		}
+		if p.Wide {
+			row = append(row, Cell{Text: dash(words.Clean(x.Lineage))}, Cell{Text: words.Clean(x.UID)})
+		}
+		t.Row(row...)
+	}
+	return t.Flush()
+}
+
+var stateWords = map[string]string{explain.SortStuck: "Stuck", explain.SortFailed: "Failed", explain.SortSurvived: "Complete"}
+
+// failuresHead sums up the list: "STUCK 2 · FAILED 6 in 4 causes · survived 1".
+func failuresHead(f *explain.Failures) string {
+	counts, causes := map[string]int{}, map[string]bool{}
+	for i := range f.Items {
+		counts[f.Items[i].Sort]++
+		if f.Items[i].Sort == explain.SortFailed {
+			causes[f.Items[i].Cause] = true
+		}
+	}
+	parts := []string{fmt.Sprintf("STUCK %d", counts[explain.SortStuck]), fmt.Sprintf("FAILED %d", counts[explain.SortFailed])}
+	if n := len(causes); n > 0 {
+		parts[1] += " in " + words.Count(n, "cause")
+	}
+	if n := counts[explain.SortSurvived]; n > 0 {
+		parts = append(parts, fmt.Sprintf("SURVIVED %d", n))
+	}
+	for i := range f.Gaps {
+		g := &f.Gaps[i]
+		until := "now"
+		if g.Until != 0 {
+			until = events.Time(g.Until).Go().Format("15:04:05")
+		}
+		if i == 2 && len(f.Gaps) > 3 {
+			parts = append(parts, fmt.Sprintf("and %d gaps more", len(f.Gaps)-2))
+			break
+		}
+		parts = append(parts, "gap "+events.Time(g.From).Go().Format("15:04:05")+"–"+until)
+	}
+	looked := "of " + words.Count(f.Looked, "Job")
+	if f.More {
+		looked += " (the newest; --limit looks at more)"
+	}
+	return strings.Join(append(parts, looked), " · ")
+}
