@@ -73,5 +73,7 @@ func (c *cli) failures(ctx context.Context, f *failuresFlags) error {
 	if f.output.format == formatJSON || f.output.format == formatYAML {
 		return errors.Join(c.indented(&f.output, &found), err)
 	}
-	return errors.Join(c.page(&f.output).Failures(&found), err)
+	page := c.page(&f.output)
+	page.Namespace = f.namespace
+	return errors.Join(page.Failures(&found), err)
 }

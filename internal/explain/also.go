@@ -61,7 +61,11 @@ func (c *Case) also() []Sentence {
 				n++
 			}
 		}
-		parts = append(parts, fmt.Sprintf("%s: in %d others", how, n))
+		in := "in no other"
+		if n > 0 {
+			in = fmt.Sprintf("in %d of them too", n)
+		}
+		parts = append(parts, how+": "+in)
 	}
 	if len(parts) == 0 {
 		return nil
@@ -72,7 +76,7 @@ func (c *Case) also() []Sentence {
 			all++
 		}
 	}
-	return []Sentence{say(from, "of %d other Jobs that ended around then %d failed. %s", len(c.peers), all, strings.Join(parts, " · "))}
+	return []Sentence{say(from, "of %d other Jobs around then %d failed. %s", len(c.peers), all, strings.Join(parts, " · "))}
 }
 
 func sortedKeys(m map[string]string) []string {

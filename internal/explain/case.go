@@ -9,7 +9,6 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/projector"
-	"github.com/jobledger/jobledger/reconciler"
 )
 
 // Case is what the log tells of one Job up to a point, in the order in which it happened.
@@ -105,9 +104,6 @@ func (c *Case) Before(f *history.Fold, r *events.Record) {
 		return
 	}
 	c.before = countersOf(j)
-	if seen, ok := r.Facts.(*events.JobSeen); ok && !c.ours() && seen.Status != nil && c.settled == nil && j.Spec != nil && !j.Finished() {
-		c.spare = settlingOf(reconciler.DecideAt(j, r.Time).Steps, Mark{})
-	}
 }
 
 // After is described by history.Watcher.
@@ -127,6 +123,7 @@ func (c *Case) After(f *history.Fold, r *events.Record) {
 		c.folded, c.Spec = j, j.Spec
 	}
 	c.take(r)
+	c.wouldSettle(r)
 }
 
 // take takes in a record of the Job's stream that was folded.

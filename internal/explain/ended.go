@@ -113,7 +113,11 @@ func (c *Case) deletedBy(t *Try) Ending {
 	gap := c.gapBefore(t, seen)
 	switch {
 	case t.Deleted.Record != 0 && t.Deleted.Record < seen.Record:
-		return Ending{By: ByUs, Why: reasonWords(t.DeletedReason), Marks: marks(t.Deleted, seen)}
+		why := reasonWords(t.DeletedReason)
+		if t.DeletedReason == "FewerPodsWanted" && c.suspendedAt(t.Deleted) {
+			why = reasonWords("JobSuspended")
+		}
+		return Ending{By: ByUs, Why: why, Marks: marks(t.Deleted, seen)}
 	case c.namespaceGoing.Record != 0 && c.namespaceGoing.At <= seen.At.Add(5*time.Second):
 		return Ending{By: ByNamespace, Why: "its namespace is being deleted", Marks: marks(c.namespaceGoing, seen)}
 	case c.deletedBefore(t, seen):
@@ -127,9 +131,15 @@ func (c *Case) deletedBy(t *Try) Ending {
 		if m, why := c.fewerWanted(seen); m.Record != 0 {
 			return Ending{By: ByController, Why: why, Marks: marks(m, seen)}
 		}
+		if by := c.Job.ManagedBy; by != "" && by != events.BuiltinManagedBy {
+			return Ending{
+				By: ByUnknown, Why: "deleted by an API client, or by the Job's own controller", Marks: marks(seen),
+				Missing: "what that controller decided: it keeps no record", Not: disruptionNames,
+			}
+		}
 		return Ending{
-			By: ByUnknown, Why: "deleted by an API client, or by the Job's own controller", Marks: marks(seen),
-			Missing: "what that controller decided: it keeps no record", Not: disruptionNames,
+			By: ByClient, Why: "deleted while it " + runningWord(t), Marks: marks(seen),
+			Not: append([]string{"the built-in controller (none of its rules asks for it)"}, disruptionNames...),
 		}
 	}
 	return Ending{By: ByClient, Why: "deleted while it " + runningWord(t), Marks: marks(seen), Not: append(c.notUs(), disruptionNames...)}
@@ -171,6 +181,17 @@ func (c *Case) deletion() Mark {
 		return c.deletedSeen
 	}
 	return c.gone
+}
+
+// suspendedAt reports whether the spec asked for a suspension at a record.
+func (c *Case) suspendedAt(m Mark) bool {
+	is := c.firstSuspended()
+	for i := range c.edits {
+		if c.edits[i].At.Record <= m.Record {
+			is = c.edits[i].After.Suspend
+		}
+	}
+	return is
 }
 
 // fewerWanted is a record before that time by which a Job's own controller had a reason to delete a pod of it, and the reason.

@@ -34,6 +34,11 @@ func (c *Case) stopped(t *Try) bool {
 // first names the first cause: the first try that failed, and how.
 func (c *Case) first() []Sentence {
 	failed := c.failedTries()
+	for _, t := range c.Tries {
+		if t.Crashed != nil && (len(failed) == 0 || t.CrashedAt.Record < failed[0].end().Record) {
+			return c.crashed(t)
+		}
+	}
 	if len(failed) == 0 {
 		return nil
 	}
@@ -42,6 +47,33 @@ func (c *Case) first() []Sentence {
 	for _, k := range failures(t.Containers) {
 		if k.Message != "" {
 			out = append(out, say(marks(t.end()), "%s wrote: %q", k.Name, clip(k.Message)))
+			break
+		}
+	}
+	return out
+}
+
+// crashed says how the containers of a try ended that were started again.
+func (c *Case) crashed(t *Try) []Sentence {
+	var parts []string
+	for _, k := range t.Crashed {
+		text := exitOf(&k)
+		if k.Started != 0 && k.Finished != 0 {
+			text += " after " + words.Span(k.Finished.Sub(k.Started))
+		}
+		parts = append(parts, text)
+	}
+	n := "once"
+	if t.Restarts > 1 {
+		n = fmt.Sprintf("%d times", t.Restarts)
+	}
+	if t.Restarts == 0 {
+		n = "not yet"
+	}
+	out := []Sentence{say(marks(t.CrashedAt, t.Newest), "%s, %s%s: %s; restarted %s", c.tryText(t), t.Pod, onNode(t), strings.Join(parts, ", "), n)}
+	for _, k := range t.Crashed {
+		if k.Message != "" {
+			out = append(out, say(marks(t.CrashedAt), "%s wrote: %q", k.Name, clip(k.Message)))
 			break
 		}
 	}

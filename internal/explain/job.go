@@ -25,7 +25,11 @@ func (c *Case) Answer() Answer {
 		a.Deleted = &s
 	}
 	a.add(headWhy, c.why()...)
-	a.add(headWaits, c.waitsFor()...)
+	if c.over() {
+		a.add("WAITED", c.waited()...)
+	} else {
+		a.add(headWaits, c.waitsFor()...)
+	}
 	a.add(headFirst, c.first()...)
 	a.add(headAlike, c.alike()...)
 	a.add(headPods, c.removedPods()...)

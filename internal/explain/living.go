@@ -118,9 +118,6 @@ func waitWord(reason string) string {
 
 // waitsFor says what a Job that goes on waits for, since when, and until when if that is known.
 func (c *Case) waitsFor() []Sentence {
-	if c.over() {
-		return nil
-	}
 	var out []Sentence
 	now := c.end()
 	for _, g := range c.waiting() {
@@ -145,6 +142,31 @@ func (c *Case) waitsFor() []Sentence {
 			c.wanted(), c.Job.Counts.Active))
 	}
 	return fewer(out, 5)
+}
+
+// waited says what a Job that was deleted had waited for: its pods, at the end.
+func (c *Case) waited() []Sentence {
+	if c.finished() {
+		return nil
+	}
+	var out []Sentence
+	for _, t := range c.Tries {
+		for _, w := range t.Waits {
+			if !slices.Contains(stuckWords, w.Reason) || t.Started.Record != 0 {
+				continue
+			}
+			until := c.end()
+			if w.Until.Record != 0 {
+				until = w.Until.At
+			}
+			text := fmt.Sprintf("%s waited %s: %s", t.Pod, words.Span(until.Sub(w.From.At)), w.Reason)
+			if w.Message != "" {
+				text += ": " + clip(w.Message)
+			}
+			out = append(out, say(marks(w.From, w.Until), "%s", text))
+		}
+	}
+	return fewer(out, 3)
 }
 
 // nothingEndsIt reports whether the Job's spec sets no end to a wait for its pods.

@@ -3,6 +3,7 @@ package explain
 import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/status"
+	"github.com/jobledger/jobledger/reconciler"
 )
 
 // settling is how it was settled that the Job ends.
@@ -18,8 +19,10 @@ type settling struct {
 	Seen    Mark // the status shows it
 	Over    Mark // the status shows that it has finished
 
-	// Same: the Job is another controller's, and by the records before it our rules come to the same end.
-	Same bool
+	// Same: the Job is another controller's, and by the records before it, of which Evidence is the last that mattered, our rules come
+	// to the same end.
+	Same     bool
+	Evidence Mark
 }
 
 // ends are the conditions with which a Job ends, or is about to: is it a failure?
@@ -46,6 +49,18 @@ func settlingOf(steps []events.Step, at Mark) *settling {
 	return nil
 }
 
+// wouldSettle asks our rules about a Job of another controller, after each record that is no word of that controller's.
+func (c *Case) wouldSettle(r *events.Record) {
+	j := c.folded
+	if c.ours() || c.settled != nil || j == nil || j.Spec == nil || !j.Known() || j.Finished() {
+		return
+	}
+	if s := settlingOf(reconciler.DecideAt(j, r.Time).Steps, Mark{}); s != nil && (c.spare == nil || c.spare.Reason != s.Reason) {
+		s.Evidence = markOf(r)
+		c.spare = s
+	}
+}
+
 // seeStatus takes in what an observation shows of how the Job ends.
 func (c *Case) seeStatus(r *events.Record, f *events.JobSeen) {
 	j := c.folded
@@ -67,7 +82,7 @@ func (c *Case) seeStatus(r *events.Record, f *events.JobSeen) {
 	if c.settled == nil || c.settled.Failure != failure || c.settled.Reason != shown.Reason { // it is not our decision
 		c.settled = &settling{Reason: shown.Reason, Message: shown.Message, Failure: failure}
 		if s := c.spare; s != nil && s.Failure == failure && s.Reason == shown.Reason {
-			c.settled.Rule, c.settled.Same = s.Rule, true
+			c.settled.Rule, c.settled.Same, c.settled.Evidence = s.Rule, true, s.Evidence
 		}
 	}
 	if c.settled.Message == "" {

@@ -187,8 +187,8 @@ func (c *Case) took() []Sentence {
 	}
 	var of []*Try
 	on := ""
-	if t := c.lastIndex(); t != nil {
-		on = fmt.Sprintf("the last to end was index %d: ", t.Index)
+	if t := c.decisiveIndex(); t != nil {
+		on = fmt.Sprintf("on index %d, which decided it: ", t.Index)
 		for _, x := range c.Tries {
 			if x.Index == t.Index {
 				of = append(of, x)
@@ -218,9 +218,25 @@ func (c *Case) took() []Sentence {
 	}
 	out := []Sentence{say(marks(c.added, c.lastEnd()), "%s%s", on, strings.Join(parts, " · "))}
 	if lost, n := c.lost(); n > 0 && lost > 0 {
-		out = append(out, say(cite(c.failedTries(), (*Try).end), "work lost: %s of pods' time, in %s", words.Span(lost), words.Count(n, "failed run")))
+		out = append(out, say(cite(c.failedTries(), (*Try).end), "work lost: %s of pods' time, in %s without success", words.Span(lost), words.Count(n, "run")))
 	}
 	return out
+}
+
+// decisiveIndex is a try of the index that made the Job end when it did: the one that failed it, or the last to end. Nil for a Job
+// without several indexes, and for one whose end is not that of a try.
+func (c *Case) decisiveIndex() *Try {
+	last := c.lastIndex()
+	if last == nil || c.settled == nil {
+		return nil
+	}
+	if c.settled.Reason == "DeadlineExceeded" {
+		return nil
+	}
+	if t := c.settledBy(); t != nil {
+		return t
+	}
+	return last
 }
 
 // lastIndex is a try of the index that ended last, of a Job with several; nil for none.

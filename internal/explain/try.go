@@ -43,6 +43,8 @@ type Try struct {
 	Message    string
 	Containers []events.ContainerEnd
 	Restarts   uint32
+	Crashed    []events.ContainerEnd // how containers ended that were started again, the first time
+	CrashedAt  Mark
 	Disrupted  *events.ConditionText // its DisruptionTarget condition
 	disrupted  Mark
 	Finalizers []string // of others, while it is being deleted
@@ -152,6 +154,9 @@ func (t *Try) see(r *events.Record, f *events.PodSeen) {
 	if len(e.Containers) > 0 {
 		t.Containers = e.Containers
 	}
+	if again := restarted(e.Containers); len(again) > 0 && t.Crashed == nil && !f.Phase.Terminal() {
+		t.Crashed, t.CrashedAt = again, markOf(r)
+	}
 	if e.Running != 0 {
 		t.Running = e.Running
 	}
@@ -176,6 +181,17 @@ func (t *Try) see(r *events.Record, f *events.PodSeen) {
 			t.Finished = c.Finished
 		}
 	}
+}
+
+// restarted are the containers that failed and are to run again.
+func restarted(cs []events.ContainerEnd) []events.ContainerEnd {
+	var out []events.ContainerEnd
+	for _, c := range cs {
+		if c.ExitCode != 0 && c.Again {
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 func (t *Try) wait(r *events.Record, f *events.PodSeen) {

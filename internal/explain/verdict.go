@@ -167,6 +167,9 @@ func (c *Case) deletedVerdict() Sentence {
 	} else {
 		by = ""
 	}
+	if by != "" {
+		by = "," + by
+	}
 	return say(marks(c.deletion(), c.gone), "%s after %s, %s%s", word, words.Span(max(c.deletion().At.Sub(c.start()), 0)), what, by)
 }
 

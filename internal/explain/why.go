@@ -20,9 +20,9 @@ func (c *Case) why() []Sentence {
 	text := c.numbers(s)
 	switch {
 	case s.Decided.Record != 0:
-		text += fmt.Sprintf(" (rule %s)", s.Rule)
+		text += fmt.Sprintf("; rule %s", s.Rule)
 		if s.Stored.At > s.Decided.At {
-			text += fmt.Sprintf("; stored %s later", words.Span(s.Stored.At.Sub(s.Decided.At)))
+			text += fmt.Sprintf(", stored %s later", words.Span(s.Stored.At.Sub(s.Decided.At)))
 		}
 	case s.Same:
 		text += fmt.Sprintf("; decided by %s, and by the same evidence rule %s says so", c.controller(), s.Rule)
@@ -48,6 +48,9 @@ func (c *Case) controller() string {
 
 // trigger is the observation that led to the decision: the end of a try, most often.
 func (c *Case) trigger(s *settling) []Mark {
+	if s.Same {
+		return marks(s.Evidence)
+	}
 	var last *Try
 	for _, t := range c.Tries {
 		at := t.end()

@@ -110,9 +110,9 @@ func about(a *explain.Answer) []string {
 	parts = append(parts, "uid "+words.Clean(a.UID[:min(len(a.UID), 8)]))
 	switch {
 	case len(a.Gaps) == 1:
-		parts = append(parts, "history has 1 gap")
+		parts = append(parts, "1 GAP in its history")
 	case len(a.Gaps) > 1:
-		parts = append(parts, fmt.Sprintf("history has %d gaps", len(a.Gaps)))
+		parts = append(parts, fmt.Sprintf("%d GAPS in its history", len(a.Gaps)))
 	case a.Truncated:
 		parts = append(parts, "its beginning is no longer kept")
 	default:

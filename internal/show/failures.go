@@ -15,30 +15,29 @@ func (p *Page) Failures(f *explain.Failures) error {
 	if _, err := fmt.Fprintln(p.Out, failuresHead(f)); err != nil || len(f.Items) == 0 {
 		return err
 	}
-	head := []string{"SINCE", "JOB", "STATE", "TRIES", "ALSO", "WHY"}
+	head := []string{"SINCE", "JOB", "TRIES", "WHY"}
 	if p.Wide {
 		head = append(head, "LINEAGE", "UID")
 	}
 	t := &Table{Out: p.Out, Head: head, Width: p.Width, Whole: p.Whole, Colour: p.Colour}
-	day := ""
+	day, sort := "", ""
 	for i := range f.Items {
 		x := &f.Items[i]
 		at := events.Time(x.Since).Go()
-		if d := at.Format("2006-01-02"); d != day {
-			day = d
-			t.Rule("— " + d + " UTC —")
+		if d := at.Format("2006-01-02"); d != day || x.Sort != sort {
+			day, sort = d, x.Sort
+			t.Rule("— " + stateWords[sort] + ", " + d + " UTC —")
 		}
-		style := Plain
-		if x.Sort != explain.SortSurvived {
-			style = Trouble
-		}
-		also := "-"
+		why := x.Why
 		if x.Also > 0 {
-			also = "+" + strconv.Itoa(x.Also)
+			why += fmt.Sprintf(" (+%d alike)", x.Also)
+		}
+		name := x.Namespace + "/" + x.Name
+		if p.Namespace != "" {
+			name = x.Name
 		}
 		row := []Cell{
-			{Text: at.Format("15:04:05")}, {Text: words.Clean(x.Namespace + "/" + x.Name), Name: true},
-			{Text: stateWords[x.Sort], Style: style}, {Text: strconv.Itoa(x.Tries)}, {Text: also}, {Text: words.Clean(x.Why)},
+			{Text: at.Format("15:04:05")}, {Text: words.Clean(name), Name: true}, {Text: strconv.Itoa(x.Tries)}, {Text: words.Clean(why)},
 		}
 		if p.Wide {
 			row = append(row, Cell{Text: dash(words.Clean(x.Lineage))}, Cell{Text: words.Clean(x.UID)})
@@ -48,7 +47,7 @@ func (p *Page) Failures(f *explain.Failures) error {
 	return t.Flush()
 }
 
-var stateWords = map[string]string{explain.SortStuck: "Stuck", explain.SortFailed: "Failed", explain.SortSurvived: "Complete"}
+var stateWords = map[string]string{explain.SortStuck: "stuck", explain.SortFailed: "failed", explain.SortSurvived: "complete after failures"}
 
 // failuresHead sums up the list: "STUCK 2 · FAILED 6 in 4 causes · survived 1".
 func failuresHead(f *explain.Failures) string {

@@ -22,6 +22,8 @@ type Page struct {
 	Whole  bool // names are never cut or broken, if need be beyond the width: what is written goes into a pipe
 	Wide   bool
 	Colour bool
+	// Namespace is the only one of which something is shown; empty for several. It need not be told in each row.
+	Namespace string
 }
 
 // Indented writes a value of this package as indented JSON whose every character is visible.

@@ -1,0 +1,75 @@
+package explain_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/explain"
+	"github.com/jobledger/jobledger/internal/history"
+)
+
+// TestNoSentenceOutlivesItsRecords takes away each record that an answer cites, one at a time. A sentence that cited it must not stand
+// as it did: what is told follows from records, and from nothing else.
+func TestNoSentenceOutlivesItsRecords(t *testing.T) {
+	for _, dir := range logs(t) {
+		src := openRecorded(t, dir)
+		sentences := 0
+		for _, s := range src.jobs() {
+			whole, err := explain.Read(t.Context(), src, s, history.Point{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer := whole.Answer()
+			for _, cited := range citations(&answer) {
+				src.without = map[events.Sequence]bool{events.Sequence(cited): true}
+				less, err := explain.Read(t.Context(), src, s, history.Point{})
+				src.without = nil
+				if errors.Is(err, history.ErrNoJob) {
+					continue
+				}
+				if err != nil {
+					t.Fatalf("%s without record %d: %v", s, cited, err)
+				}
+				now := less.Answer()
+				for _, x := range citing(&now, cited) {
+					t.Errorf("%s: %s/%s without record %d still says %q by it", dir, answer.Namespace, answer.Name, cited, x.Text)
+				}
+				sentences += len(citing(&answer, cited))
+			}
+		}
+		if sentences == 0 {
+			t.Errorf("%s: no sentence of it cites a record", dir)
+		}
+	}
+}
+
+// citations are the records that an answer cites.
+func citations(a *explain.Answer) []uint64 {
+	var out []uint64
+	for _, x := range all(a) {
+		out = append(out, x.Records...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func all(a *explain.Answer) []explain.Sentence {
+	out := []explain.Sentence{a.Verdict}
+	for _, s := range a.Sections {
+		out = append(out, s.Sentences...)
+	}
+	return out
+}
+
+// citing are the sentences that cite a record.
+func citing(a *explain.Answer, record uint64) []explain.Sentence {
+	var out []explain.Sentence
+	for _, x := range all(a) {
+		if slices.Contains(x.Records, record) {
+			out = append(out, x)
+		}
+	}
+	return out
+}
