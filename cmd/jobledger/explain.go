@@ -17,7 +17,8 @@ const formatMarkdown = "md"
 // explainFlags choose what is explained, and how it is shown.
 type explainFlags struct {
 	caseFlags
-	all bool
+	all   bool
+	links []string // as they were given
 }
 
 func newExplain(c *cli) *cobra.Command {
@@ -33,6 +34,9 @@ Each sentence ends with the numbers of the records that it follows from. 'jobled
 --limit 1' shows one. Nothing is guessed: where the log cannot tell, the answer says "unknown", and
 what is missing. Times in which nobody watched are named.
 
+--link adds addresses of the pods that failed. Its template knows {{.Namespace}}, {{.Job}}, {{.Pod}},
+{{.UID}}, {{.Node}}, {{.Container}}, {{.From}}, {{.To}}, {{.FromMillis}} and {{.ToMillis}}.
+
 An answer fits a screen; -v shows all of it. -o json writes one object (docs/postmortem.md has its
 fields), -o md a text for a chat.`,
 		Example: `  jobledger explain job/etl --log DIR -n prod
@@ -42,11 +46,20 @@ fields), -o md a text for a chat.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.explain(cmd.Context(), &f, args) },
 	}
 	f.add(cmd, formatTable, formatMarkdown, formatJSON, formatYAML)
+	cmd.Flags().StringArrayVar(&f.links, "link", nil, "add addresses of the failed pods: 'Logs=https://logs.example/?pod={{.Pod}}&from={{.From}}'")
 	cmd.Flags().BoolVarP(&f.all, "verbose", "v", false, "show all of the answer, however long it is")
 	return cmd
 }
 
 func (c *cli) explain(ctx context.Context, f *explainFlags, args []string) error {
+	var links []explain.Link
+	for _, text := range f.links {
+		link, err := explain.ParseLink(text)
+		if err != nil {
+			return usage("--link %q: %v", text, err)
+		}
+		links = append(links, link)
+	}
 	src, found, err := f.read(ctx, c, args)
 	if src != nil {
 		defer src.Close()
@@ -58,6 +71,9 @@ func (c *cli) explain(ctx context.Context, f *explainFlags, args []string) error
 		err = errors.Join(err, failed)
 	}
 	answer := found.Answer()
+	if failed := found.Link(&answer, links); failed != nil {
+		err = errors.Join(err, failed)
+	}
 	return errors.Join(c.showAnswer(f, &answer), err)
 }
 

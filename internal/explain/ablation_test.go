@@ -2,6 +2,7 @@ package explain_test
 
 import (
 	"errors"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -11,7 +12,7 @@ import (
 )
 
 // TestNoSentenceOutlivesItsRecords takes away each record that an answer cites, one at a time. A sentence that cited it must not stand
-// as it did: what is told follows from records, and from nothing else.
+// on the rest: it says something else, or another record takes the place of the one that is missing.
 func TestNoSentenceOutlivesItsRecords(t *testing.T) {
 	for _, dir := range logs(t) {
 		src := openRecorded(t, dir)
@@ -33,10 +34,12 @@ func TestNoSentenceOutlivesItsRecords(t *testing.T) {
 					t.Fatalf("%s without record %d: %v", s, cited, err)
 				}
 				now := less.Answer()
-				for _, x := range citing(&now, cited) {
-					t.Errorf("%s: %s/%s without record %d still says %q by it", dir, answer.Namespace, answer.Name, cited, x.Text)
+				for _, x := range citing(&answer, cited) {
+					sentences++
+					if slices.ContainsFunc(all(&now), func(y explain.Sentence) bool { return y.Text == x.Text && within(y.Records, x.Records) }) {
+						t.Errorf("%s: %s/%s without record %d still says %q", filepath.Base(dir), answer.Namespace, answer.Name, cited, x.Text)
+					}
 				}
-				sentences += len(citing(&answer, cited))
 			}
 		}
 		if sentences == 0 {
@@ -61,6 +64,10 @@ func all(a *explain.Answer) []explain.Sentence {
 		out = append(out, s.Sentences...)
 	}
 	return out
+}
+
+func within(some, all []uint64) bool {
+	return !slices.ContainsFunc(some, func(r uint64) bool { return !slices.Contains(all, r) })
 }
 
 // citing are the sentences that cite a record.

@@ -23,14 +23,18 @@ func (c *Case) close() []Sentence {
 				failed, counted = max(failed, t.Failure), append(counted, t)
 			}
 		}
+		missing := ""
+		if n := int(failed) - len(counted); n > 0 {
+			missing = fmt.Sprintf("; how %d of them ended is not in the log", n)
+		}
 		switch {
 		case failed == 0 || c.Spec.BackoffLimitPerIndex != nil:
 		case failed == limit:
 			out = append(out, say(cite(counted, func(t *Try) Mark { return t.CountAt }),
-				"%s = backoffLimit %d: one more would have failed the Job", words.Count(int(failed), "failure"), limit))
+				"%s = backoffLimit %d: one more would have failed the Job%s", words.Count(int(failed), "failure"), limit, missing))
 		default:
 			out = append(out, say(cite(counted, func(t *Try) Mark { return t.CountAt }),
-				"%s of the %d that backoffLimit allows", words.Count(int(failed), "failure"), limit))
+				"%s of the %d that backoffLimit allows%s", words.Count(int(failed), "failure"), limit, missing))
 		}
 		if limit := c.Spec.ActiveDeadlineSeconds; limit != nil && c.folded.StartTime() != 0 {
 			all := time.Duration(min(*limit, 1<<31)) * time.Second
@@ -63,7 +67,11 @@ func (c *Case) ruledOut() []Sentence {
 	if c.Job.State != history.StateFailed || c.added.Record == 0 || len(c.touching()) > 0 || c.settled == nil {
 		return nil
 	}
-	watched := marks(c.added, c.settled.Decided, c.settled.Seen)
+	last := c.settled.Decided
+	if last.Record == 0 {
+		last = c.settled.Seen
+	}
+	watched := marks(c.added, last)
 	var short []string
 	var out []Sentence
 	rule := func(is bool, what, why string, args ...any) {

@@ -59,6 +59,14 @@ type Ending struct {
 // ending finds who ended a try. Only what happened before it ended is looked at: that a pod is deleted after it failed does not make
 // the deletion the reason of the failure.
 func (c *Case) ending(t *Try) Ending {
+	if t.ended == nil {
+		e := c.endingOf(t)
+		t.ended = &e
+	}
+	return *t.ended
+}
+
+func (c *Case) endingOf(t *Try) Ending {
 	switch {
 	case !t.over() && t.AskedSeen.Record == 0:
 		return Ending{}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/jobledger/jobledger/events"
@@ -55,6 +56,7 @@ const (
 
 // FindFailures looks for Jobs in trouble.
 func FindFailures(ctx context.Context, src history.Source, q FailuresQuery) (Failures, error) {
+	src = &remembering{Source: src}
 	out := Failures{Items: []Trouble{}}
 	after := ""
 	for {
@@ -75,6 +77,37 @@ func FindFailures(ctx context.Context, src history.Source, q FailuresQuery) (Fai
 		}
 		if after = page.Continue; after == "" || damaged {
 			return out.sorted(), err
+		}
+	}
+}
+
+// remembering reads the controller's stream once, however many Jobs are looked at.
+type remembering struct {
+	history.Source
+	controller []events.Record
+	read       bool
+}
+
+func (m *remembering) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error] {
+	if s != events.Controller || from != 0 || dir != store.Forward {
+		return m.Source.ReadStream(ctx, s, from, dir)
+	}
+	return func(yield func(events.Record, error) bool) {
+		if !m.read {
+			for r, err := range m.Source.ReadStream(ctx, s, from, dir) {
+				if err != nil {
+					m.controller = nil
+					yield(r, err)
+					return
+				}
+				m.controller = append(m.controller, r)
+			}
+			m.read = true
+		}
+		for i := range m.controller {
+			if !yield(m.controller[i], nil) {
+				return
+			}
 		}
 	}
 }

@@ -217,8 +217,9 @@ func (c *Case) took() []Sentence {
 		return nil
 	}
 	out := []Sentence{say(marks(c.added, c.lastEnd()), "%s%s", on, strings.Join(parts, " · "))}
-	if lost, n := c.lost(); n > 0 && lost > 0 {
-		out = append(out, say(cite(c.failedTries(), (*Try).end), "work lost: %s of pods' time, in %s without success", words.Span(lost), words.Count(n, "run")))
+	if lost, runs := c.lost(); lost > 0 {
+		n := len(runs)
+		out = append(out, say(cite(runs, (*Try).end), "work lost: %s of pods' time, in %s without success", words.Span(lost), words.Count(n, "run")))
 	}
 	return out
 }
@@ -268,15 +269,13 @@ func (c *Case) lastEnd() Mark {
 	return last
 }
 
-// lost is for how long tries ran that did not succeed.
-func (c *Case) lost() (time.Duration, int) {
-	var sum time.Duration
-	n := 0
+// lost is for how long tries ran that did not succeed, and which these are.
+func (c *Case) lost() (sum time.Duration, runs []*Try) {
 	for _, t := range c.Tries {
 		if d, known, _ := t.ran(); known && t.failed() {
 			sum += d
-			n++
+			runs = append(runs, t)
 		}
 	}
-	return sum, n
+	return sum, runs
 }

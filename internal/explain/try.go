@@ -65,6 +65,8 @@ type Try struct {
 	Failure  int32
 	Again    events.Time // when the next try may come, by the backoff that this one's failure began; 0 for at once
 	Released Mark        // our decision that its finalizer be removed
+
+	ended *Ending // who ended it, once all records are taken in; nil before it was asked for
 }
 
 // Counted says as what a try counts.

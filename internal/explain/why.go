@@ -18,6 +18,9 @@ func (c *Case) why() []Sentence {
 	}
 	var out []Sentence
 	text := c.numbers(s)
+	if t := c.settledBy(); t != nil {
+		text += " (the last: " + t.Pod + ")"
+	}
 	switch {
 	case s.Decided.Record != 0:
 		text += fmt.Sprintf("; rule %s", s.Rule)
@@ -31,9 +34,17 @@ func (c *Case) why() []Sentence {
 	}
 	out = append(out, say(marks(append(c.trigger(s), s.Decided, s.Stored)...), "%s", text))
 	if s.Message != "" {
-		out = append(out, detail(say(marks(s.Stored, s.Seen), "its condition says: %s: %s", s.Reason, s.Message)))
+		out = append(out, detail(say(marks(s.stored()), "its condition says: %s: %s", s.Reason, s.Message)))
 	}
 	return out
+}
+
+// stored is the record that shows that the verdict is stored.
+func (s *settling) stored() Mark {
+	if s.Stored.Record != 0 {
+		return s.Stored
+	}
+	return s.Seen
 }
 
 // controller names whose Job it is, when it is not ours.

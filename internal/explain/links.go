@@ -1,0 +1,98 @@
+package explain
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"text/template"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// Link makes an address of a try, such as that of its logs.
+type Link struct {
+	Name string
+	text *template.Template
+}
+
+// linked is what the template of a link can name. Values are escaped for a query of a URL.
+type linked struct {
+	Namespace, Job, Pod, UID, Node, Container string
+
+	From, To             string // RFC 3339: a second before it began, a second behind its end
+	FromMillis, ToMillis string // since 1970
+}
+
+var errLink = errors.New("must be NAME=ADDRESS, where ADDRESS may contain {{.Namespace}}, {{.Job}}, {{.Pod}}, {{.UID}}, {{.Node}}, " +
+	"{{.Container}}, {{.From}}, {{.To}}, {{.FromMillis}} and {{.ToMillis}}")
+
+// ParseLink reads "Logs=https://logs.example/?pod={{.Pod}}&from={{.From}}".
+func ParseLink(text string) (Link, error) {
+	name, address, ok := strings.Cut(text, "=")
+	if !ok || name == "" || !strings.Contains(address, "://") {
+		return Link{}, errLink
+	}
+	t, err := template.New(name).Parse(address)
+	if err != nil {
+		return Link{}, fmt.Errorf("%w: %w", errLink, err)
+	}
+	if err := t.Execute(&strings.Builder{}, linked{}); err != nil {
+		return Link{}, fmt.Errorf("%w: %w", errLink, err)
+	}
+	return Link{Name: name, text: t}, nil
+}
+
+// mostLinked is how many tries have links in an answer that is not shown whole.
+const mostLinked = 2
+
+// Link adds addresses of tries to an answer: of those that failed, or of all when none did.
+func (c *Case) Link(a *Answer, links []Link) error {
+	of := c.failedTries()
+	if len(of) == 0 {
+		of = c.Tries
+	}
+	if a.Kind == "pod" {
+		of = []*Try{c.try(a.UID)}
+	}
+	for _, l := range links {
+		var out []Sentence
+		for i, t := range of[:min(len(of), mostCited)] {
+			var b strings.Builder
+			if err := l.text.Execute(&b, c.linked(t)); err != nil {
+				return fmt.Errorf("--link %s: %w", l.Name, err)
+			}
+			s := say(nil, "%s  %s", t.Pod, b.String())
+			s.Detail = i >= mostLinked
+			out = append(out, s)
+		}
+		a.add(strings.ToUpper(l.Name), out...)
+	}
+	return nil
+}
+
+func (c *Case) linked(t *Try) linked {
+	from, to := t.began(), t.Finished
+	if from == 0 {
+		from = max(t.Created, t.Started.At)
+	}
+	if to == 0 {
+		to = t.until(c)
+	}
+	from, to = from.Add(-time.Second), to.Add(time.Second)
+	container := ""
+	if fs := failures(t.Containers); len(fs) > 0 {
+		container = fs[0].Name
+	}
+	q := url.QueryEscape
+	return linked{
+		Namespace: q(c.Job.Namespace), Job: q(c.Job.Name), Pod: q(t.Pod), UID: q(string(t.UID)), Node: q(t.Node), Container: q(container),
+		From: q(rfc3339(from)), To: q(rfc3339(to)), FromMillis: millis(from), ToMillis: millis(to),
+	}
+}
+
+func rfc3339(t events.Time) string { return t.Go().Format(time.RFC3339) }
+
+func millis(t events.Time) string { return strconv.FormatInt(t.Go().UnixMilli(), 10) }
