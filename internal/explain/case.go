@@ -37,7 +37,6 @@ type Case struct {
 	namespaceGoing Mark // the API server refused something because the namespace is being deleted
 
 	settled     *settling
-	closing     bool        // a condition that says how it ends has been seen
 	jobDeleted  events.Time // when its deletion was asked for, by the API server's clock
 	deletedSeen Mark
 	gone        Mark
@@ -123,6 +122,7 @@ func (c *Case) After(f *history.Fold, r *events.Record) {
 		c.folded, c.Spec = j, j.Spec
 	}
 	c.take(r)
+	c.takePod(r)
 	c.wouldSettle(r)
 }
 
@@ -133,16 +133,6 @@ func (c *Case) take(r *events.Record) {
 		c.seeJob(r, f)
 	case *events.JobGone:
 		c.gone = markOf(r)
-	case *events.PodSeen:
-		c.seePod(r, f)
-	case *events.PodGone:
-		if t := c.tries[f.UID]; t != nil {
-			t.Gone, t.Missed = markOf(r), f.Missed
-			if n := len(t.Waits); n > 0 && t.Waits[n-1].Until.Record == 0 {
-				t.Waits[n-1].Until = markOf(r)
-			}
-			c.count(r, t)
-		}
 	case *events.Decision:
 		if r.Kind == events.KindDecided {
 			c.decide(r, f)
@@ -182,38 +172,6 @@ func (c *Case) specBefore() *events.JobSpec {
 	return nil
 }
 
-func (c *Case) seePod(r *events.Record, f *events.PodSeen) {
-	t := c.tries[f.UID]
-	if t == nil {
-		t = &Try{UID: f.UID, Ordered: c.ordered[f.Ordinal]}
-		c.tries[f.UID] = t
-		c.Tries = append(c.Tries, t)
-	}
-	t.see(r, f)
-	c.count(r, t)
-}
-
-// count notes as what a try counts, when a record changed that.
-func (c *Case) count(r *events.Record, t *Try) {
-	if c.folded == nil || t.Counted != CountedNot {
-		return
-	}
-	after := countersOf(c.folded)
-	switch {
-	case after.failed > c.before.failed:
-		t.Counted, t.CountAt, t.Failure = CountedFailed, markOf(r), after.failed
-		if until := c.folded.PodBackoffUntil(); until > r.Time {
-			t.Again = until
-		}
-	case after.succeeded > c.before.succeeded:
-		t.Counted, t.CountAt = CountedSucceeded, markOf(r)
-	default:
-		if p := c.folded.Pod(t.UID); p != nil && p.Ignored() && t.over() {
-			t.Counted, t.CountAt = CountedIgnored, markOf(r)
-		}
-	}
-}
-
 func countersOf(j *projector.Job) counters { return counters{j.SucceededCount(), j.FailedCount()} }
 
 func (c *Case) decide(r *events.Record, d *events.Decision) {
@@ -223,20 +181,7 @@ func (c *Case) decide(r *events.Record, d *events.Decision) {
 	for i := range d.Steps {
 		s := &d.Steps[i]
 		for _, command := range s.Commands {
-			switch x := command.(type) {
-			case *events.CreatePod:
-				c.ordered[x.Ordinal] = markOf(r)
-			case *events.DeletePod:
-				c.orderDeletion(r, s, x.Pod)
-			case *events.DropFinalizer:
-				if x.ThenDelete {
-					c.orderDeletion(r, s, x.Pod)
-				} else if t := c.tries[x.Pod]; t != nil && t.Released.Record == 0 {
-					t.Released = markOf(r)
-				}
-			case *events.DeleteJob:
-				c.ttl = markOf(r)
-			}
+			c.ask(r, s, command)
 		}
 	}
 	if c.settled == nil {
@@ -244,6 +189,26 @@ func (c *Case) decide(r *events.Record, d *events.Decision) {
 			s.Causes = r.Causes
 			c.settled = s
 		}
+	}
+}
+
+// ask takes in what a step asks for.
+func (c *Case) ask(r *events.Record, s *events.Step, command events.Command) {
+	pod := events.PodOf(command)
+	switch command.Traits().Kind {
+	case events.CommandCreatePod:
+		ordinal, _ := events.OrdinalOf(command)
+		c.ordered[ordinal] = markOf(r)
+	case events.CommandDeletePod:
+		c.orderDeletion(r, s, pod)
+	case events.CommandDropFinalizer:
+		if drop, ok := command.(*events.DropFinalizer); ok && drop.ThenDelete {
+			c.orderDeletion(r, s, pod)
+		} else if t := c.tries[pod]; t != nil && t.Released.Record == 0 {
+			t.Released = markOf(r)
+		}
+	case events.CommandDeleteJob:
+		c.ttl = markOf(r)
 	}
 }
 

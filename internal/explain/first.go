@@ -81,7 +81,7 @@ func (c *Case) crashed(t *Try) []Sentence {
 }
 
 // mostQuoted is how much of a text of a pod an answer quotes, in bytes.
-const mostQuoted = 160
+const mostQuoted = 240
 
 func clip(s string) string {
 	s = strings.TrimSpace(s)

@@ -31,6 +31,19 @@ func (c *Case) waiting() (groups [][]*Try) {
 	return groups
 }
 
+// stuckFrom is since when the try is stuck: an image that cannot be pulled is waited for under two words in turn, and a container that
+// crashes runs in between.
+func (t *Try) stuckFrom() Mark {
+	if t.CrashedAt.Record != 0 {
+		return t.CrashedAt
+	}
+	from := t.wait0().From
+	for i := len(t.Waits) - 2; i >= 0 && t.Waits[i].Until == from && slices.Contains(stuckWords, t.Waits[i].Reason); i-- {
+		from = t.Waits[i].From
+	}
+	return from
+}
+
 // wait0 is what the try waits for.
 func (t *Try) wait0() *Waiting { return &t.Waits[len(t.Waits)-1] }
 
@@ -63,7 +76,7 @@ func (c *Case) stuck(running int) (text string, from []Mark, is bool) {
 	}
 	for _, g := range c.waiting() {
 		if w := g[0].wait0(); slices.Contains(stuckWords, w.Reason) {
-			return podsText(g) + ": " + waitWord(w.Reason), marks(w.From), true
+			return podsText(g) + ": " + waitWord(w.Reason), marks(g[0].stuckFrom()), true
 		}
 	}
 	for _, x := range c.refusals {

@@ -125,6 +125,7 @@ func (t *Timeline) Column(n int) time.Duration {
 			return d
 		}
 	}
-	days := whole / (24 * time.Hour * time.Duration(n))
-	return (days + 1) * 24 * time.Hour
+	const day = 24 * time.Hour
+	each := whole / time.Duration(n)
+	return each - each%day + day
 }

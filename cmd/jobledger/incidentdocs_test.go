@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestIncidentDocuments runs the commands of docs/postmortem.md and of the README that ask the recorded incidents, and compares what
+// they print with what the documents say. -update writes it.
+func TestIncidentDocuments(t *testing.T) {
+	t.Chdir("../..") // where the documents' commands are to be run
+	for _, doc := range []struct {
+		file  string
+		least int // commands
+	}{{"docs/postmortem.md", 5}, {"README.md", 1}} {
+		text, err := os.ReadFile(doc.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, n := answered(t, string(text))
+		if n < doc.least {
+			t.Errorf("%s asks the recorded incidents %d times, want %d at least", doc.file, n, doc.least)
+		}
+		if got == string(text) {
+			continue
+		}
+		if *update {
+			if err := os.WriteFile(doc.file, []byte(got), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		t.Errorf("%s does not say what the commands print now; 'go test ./cmd/jobledger -run IncidentDocuments -update' writes it:\n%s",
+			doc.file, got)
+	}
+}
+
+// answered is a document with what its commands print, and how many ask the recorded incidents.
+func answered(t *testing.T, text string) (string, int) {
+	var out strings.Builder
+	n, inside, skip := 0, false, false
+	for _, line := range strings.SplitAfter(text, "\n") {
+		command, is := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "$ bin/jobledger ")
+		switch {
+		case strings.HasPrefix(line, "```"):
+			inside, skip = !inside, false
+		case !inside:
+		case is && strings.Contains(command, "examples/incidents"):
+			n++
+			skip = true
+			out.WriteString(line)
+			out.WriteString(answerOf(t, strings.Fields(command)))
+			continue
+		case strings.HasPrefix(line, "$ "):
+			skip = false
+		}
+		if !skip {
+			out.WriteString(line)
+		}
+	}
+	return out.String(), n
+}
+
+// answerOf is what a command prints.
+func answerOf(t *testing.T, args []string) string {
+	t.Helper()
+	var out, failed bytes.Buffer
+	c := &cli{out: &out, err: &failed, getenv: func(string) string { return "" }}
+	if status := c.execute(t.Context(), append([]string{"jobledger"}, args...)); status != 0 {
+		t.Fatalf("jobledger %s: exit %d: %s", strings.Join(args, " "), status, &failed)
+	}
+	return out.String()
+}

@@ -1,0 +1,51 @@
+package explain
+
+import "github.com/jobledger/jobledger/events"
+
+// takePod takes in a record about a pod of the Job.
+func (c *Case) takePod(r *events.Record) {
+	switch f := r.Facts.(type) {
+	case *events.PodSeen:
+		c.seePod(r, f)
+	case *events.PodGone:
+		if t := c.tries[f.UID]; t != nil {
+			t.Gone, t.Missed = markOf(r), f.Missed
+			if n := len(t.Waits); n > 0 && t.Waits[n-1].Until.Record == 0 {
+				t.Waits[n-1].Until = markOf(r)
+			}
+			c.count(r, t)
+		}
+	}
+}
+
+func (c *Case) seePod(r *events.Record, f *events.PodSeen) {
+	t := c.tries[f.UID]
+	if t == nil {
+		t = &Try{UID: f.UID, Ordered: c.ordered[f.Ordinal]}
+		c.tries[f.UID] = t
+		c.Tries = append(c.Tries, t)
+	}
+	t.see(r, f)
+	c.count(r, t)
+}
+
+// count notes as what a try counts, when a record changed that.
+func (c *Case) count(r *events.Record, t *Try) {
+	if c.folded == nil || t.Counted != CountedNot {
+		return
+	}
+	after := countersOf(c.folded)
+	switch {
+	case after.failed > c.before.failed:
+		t.Counted, t.CountAt, t.Failure = CountedFailed, markOf(r), after.failed
+		if until := c.folded.PodBackoffUntil(); until > r.Time {
+			t.Again = until
+		}
+	case after.succeeded > c.before.succeeded:
+		t.Counted, t.CountAt = CountedSucceeded, markOf(r)
+	default:
+		if p := c.folded.Pod(t.UID); p != nil && p.Ignored() && t.over() {
+			t.Counted, t.CountAt = CountedIgnored, markOf(r)
+		}
+	}
+}
