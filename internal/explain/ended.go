@@ -25,7 +25,8 @@ const (
 	ByController By = "Job controller"     // the controller that runs the Job, which is not ours
 	ByJobDeleted By = "the Job's deletion" // garbage collection of what the Job owned
 	ByNamespace  By = "namespace deletion"
-	ByClient     By = "API client" // a request that was none of the above
+	ByClient     By = "API client"   // a request that was none of the above
+	ByNothing    By = "left the Job" // it did not end: it is the Job's no longer
 	ByUnknown    By = "unknown"
 )
 
@@ -72,9 +73,11 @@ func (c *Case) endingOf(t *Try) Ending {
 		return Ending{}
 	case t.endedFirst():
 		return itself(t)
+	case t.Moved:
+		return Ending{By: ByNothing, Why: c.leftWhy(t), Marks: marks(t.Gone)}
 	case t.Disrupted != nil && disruptions[t.Disrupted.Reason] != "":
 		return Ending{
-			By: disruptions[t.Disrupted.Reason], Why: t.Disrupted.Message, Marks: marks(t.disrupted, t.end()),
+			By: disruptions[t.Disrupted.Reason], Why: t.Disrupted.Message, Marks: marks(t.disrupted),
 		}
 	}
 	return c.deletedBy(t)
@@ -130,7 +133,7 @@ func (c *Case) deletedBy(t *Try) Ending {
 		return Ending{By: ByNamespace, Why: "its namespace is being deleted", Marks: marks(c.namespaceGoing, seen)}
 	case c.deletedBefore(t, seen):
 		return Ending{By: ByJobDeleted, Why: "the Job was deleted, and its pods after it", Marks: marks(c.deletion(), seen)}
-	case gap != nil:
+	case gap != nil && seen.Record > events.Sequence(gap.Listing):
 		return Ending{
 			By: ByUnknown, Why: "deleted while nobody watched", Marks: []Mark{{Record: events.Sequence(gap.Listing), At: events.Time(gap.Until)}, seen},
 			Missing: "a watch at that time", Not: c.notUs(),
@@ -145,12 +148,29 @@ func (c *Case) deletedBy(t *Try) Ending {
 				Missing: "what that controller decided: it keeps no record", Not: disruptionNames,
 			}
 		}
-		return Ending{
-			By: ByClient, Why: "deleted while it " + runningWord(t), Marks: marks(seen),
-			Not: append([]string{"the built-in controller (none of its rules asks for it)"}, disruptionNames...),
-		}
+		return c.byClient(t, seen, []string{"the built-in controller (none of its rules asks for it)"})
 	}
-	return Ending{By: ByClient, Why: "deleted while it " + runningWord(t), Marks: marks(seen), Not: append(c.notUs(), disruptionNames...)}
+	return c.byClient(t, seen, c.notUs())
+}
+
+// byClient says that an API client deleted the pod. A namespace that goes takes its pods before its Jobs; unless namespaces are watched
+// nothing tells one from the other when the Job went soon after.
+func (c *Case) byClient(t *Try, seen Mark, not []string) Ending {
+	e := Ending{By: ByClient, Why: "deleted while it " + runningWord(t), Marks: marks(seen), Not: append(not, disruptionNames...)}
+	const soon = 2 * time.Minute
+	if m := c.deletion(); m.Record != 0 && m.At.Sub(seen.At) < soon && (c.settled == nil || c.settled.Seen.Record == 0) {
+		e.By, e.Why = ByUnknown, "deleted by an API client, or with its namespace"
+		e.Missing = "a watch of namespaces"
+	}
+	return e
+}
+
+// leftWhy says why the Job has a pod no longer that did not end.
+func (c *Case) leftWhy(t *Try) string {
+	if m := c.deletion(); m.Record != 0 && m.At <= t.Gone.At.Add(time.Second) {
+		return "the Job was deleted without its pods (orphaned): it went on"
+	}
+	return "its owner or its labels were changed: it went on"
 }
 
 var disruptionNames = []string{"eviction", "preemption", "taint", "node loss"}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/words"
 )
 
@@ -25,7 +26,7 @@ func (c *Case) failedTries() []*Try {
 // stopped reports whether the try was ended because of what the Job wanted, and not by a failure.
 func (c *Case) stopped(t *Try) bool {
 	switch c.ending(t).By {
-	case ByUs, ByController, ByJobDeleted, ByNamespace:
+	case ByUs, ByController, ByJobDeleted, ByNamespace, ByNothing:
 		return true
 	}
 	return false
@@ -262,7 +263,59 @@ func (c *Case) removedPods() []Sentence {
 		}
 		out = append(out, say(g.marks(), "%s: %s%s", names, g.e.sentence(), askedText(g.tries[0])))
 	}
+	for _, t := range c.Tries {
+		switch {
+		case len(t.Kept) == 0 || t.KeptAt.Record == 0:
+		case t.Gone.Record != 0:
+			out = append(out, say(marks(t.KeptAt, t.Gone), "%s was kept %s by finalizer %s", t.Pod, words.Span(t.Gone.At.Sub(t.KeptAt.At)), t.Kept[0]))
+		case c.over():
+			out = append(out, say(marks(t.KeptAt), "%s is kept by finalizer %s", t.Pod, t.Kept[0]))
+		}
+		if s, is := c.ranOn(t); is {
+			out = append(out, s)
+		}
+	}
 	return fewer(out, 4)
+}
+
+// ranOn says of a pod that was stopped which of its containers had done their work, and which ran on.
+func (c *Case) ranOn(t *Try) (Sentence, bool) {
+	if t.Asked == 0 || c.ending(t).By == ByItself {
+		return Sentence{}, false
+	}
+	var done, on []string
+	for _, k := range t.Containers {
+		switch {
+		case k.Kind != events.RegularContainer || k.Finished == 0:
+		case k.ExitCode == 0 && k.Finished.Add(time.Second) < t.Asked:
+			done = append(done, fmt.Sprintf("%s had ended with 0 at %s", k.Name, clock(k.Finished)))
+		default:
+			text := k.Name + " ran on"
+			if c.foreign(k.Name) {
+				text += " (it is not in the Job's pod template: admission added it)"
+			}
+			on = append(on, text)
+		}
+	}
+	if len(done) == 0 || len(on) == 0 {
+		return Sentence{}, false
+	}
+	return say(marks(t.Newest), "%s: %s; %s", t.Pod, strings.Join(done, ", "), strings.Join(on, ", ")), true
+}
+
+// foreign reports whether the Job's pod template, as far as it is known, has no container of that name.
+func (c *Case) foreign(container string) bool {
+	_, template := c.firstSpec()
+	known := images(template)
+	return len(known) > 0 && known[container] == ""
+}
+
+// askedOrGone is the first record that shows that the pod was to go.
+func (t *Try) askedOrGone() Mark {
+	if t.AskedSeen.Record != 0 {
+		return t.AskedSeen
+	}
+	return t.Gone
 }
 
 // removed are tries that the same thing ended.
@@ -274,7 +327,11 @@ type removed struct {
 func (g *removed) marks() []Mark {
 	out := slices.Clone(g.e.Marks)
 	for _, t := range g.tries[1:min(len(g.tries), mostCited)] {
-		out = append(out, t.end())
+		if t.disrupted.Record != 0 && g.e.By.Disruption() {
+			out = append(out, t.disrupted)
+		} else {
+			out = append(out, t.askedOrGone())
+		}
 	}
 	return marks(out...)
 }
@@ -297,7 +354,7 @@ func (e *Ending) sentence() string {
 		text = "deleted by Jobledger: " + e.Why
 	case ByController:
 		text = "deleted by the Job's controller: " + e.Why
-	case ByJobDeleted, ByNamespace:
+	case ByJobDeleted, ByNamespace, ByNothing:
 		text = e.Why
 	case ByClient:
 		text = e.Why + " by an API client"

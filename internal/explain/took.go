@@ -22,6 +22,7 @@ const (
 	phaseStarting
 	phaseScheduling
 	phaseRefused
+	phaseCreating
 	phaseConcluding
 	phaseBackoff
 	phaseDeciding
@@ -29,7 +30,7 @@ const (
 )
 
 var phaseNames = [phases]string{
-	"not watched", "suspended", "running", "stopping", "starting", "scheduling", "creates refused", "concluding", "backoff", "between two pods",
+	"not watched", "suspended", "running", "stopping", "starting", "scheduling", "creates refused", "creating", "concluding", "backoff", "between two pods",
 }
 
 // stretch is a phase from one time to another.
@@ -51,10 +52,8 @@ func (t *Try) stretches(until events.Time) []stretch {
 	if t.over() {
 		end = t.end().At
 	}
+	add(phaseCreating, t.Ordered.At, t.Seen.At)
 	at := t.Seen.At
-	if t.Ordered.At != 0 {
-		at = t.Ordered.At
-	}
 	started := t.Started.At
 	if started == 0 && t.Ended.Record != 0 {
 		if started = min(t.Ended.At, max(t.Placed.At, t.began())); t.began() == 0 {

@@ -53,8 +53,11 @@ type Try struct {
 	AskedExact bool
 	AskedSeen  Mark // the first record that shows it
 	Grace      *int64
-	Gone       Mark // its object is gone
-	Missed     bool // a list did not show it: it went before
+	Gone       Mark     // its object is gone
+	Missed     bool     // a list did not show it: it went before
+	Moved      bool     // it did not go: it is the Job's no longer
+	Kept       []string // finalizers of others that kept it, while it was being deleted
+	KeptAt     Mark
 
 	Deleted       Mark // our decision that it be deleted
 	DeletedReason events.Reason
@@ -170,7 +173,9 @@ func (t *Try) see(r *events.Record, f *events.PodSeen) {
 			t.Disrupted, t.disrupted = &c, markOf(r)
 		}
 	}
-	t.Finalizers = e.Finalizers
+	if t.Finalizers = e.Finalizers; len(e.Finalizers) > 0 && t.Kept == nil {
+		t.Kept, t.KeptAt = e.Finalizers, markOf(r)
+	}
 	t.deletion(r, f)
 	if f.Phase.Terminal() && t.Ended.Record == 0 {
 		t.Ended = markOf(r)

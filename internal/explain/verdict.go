@@ -136,9 +136,11 @@ func (c *Case) survived() string {
 		}
 	}
 	text := fmt.Sprintf("; %s on the way", words.Count(len(failed), "failure"))
-	switch disruptions {
-	case 0:
-	case len(failed):
+	switch {
+	case disruptions == 0:
+	case len(failed) == 1:
+		text += ", a disruption"
+	case disruptions == len(failed):
 		text += ", none of them of the program"
 	default:
 		text += fmt.Sprintf(", %d of them disruptions", disruptions)
@@ -170,7 +172,7 @@ func (c *Case) deletedVerdict() Sentence {
 	if by != "" {
 		by = "," + by
 	}
-	return say(marks(c.deletion(), c.gone), "%s after %s, %s%s", word, words.Span(max(c.deletion().At.Sub(c.start()), 0)), what, by)
+	return say(marks(c.deletion()), "%s after %s, %s%s", word, words.Span(max(c.deletion().At.Sub(c.start()), 0)), what, by)
 }
 
 func (c *Case) suspendedSince() Mark {

@@ -41,10 +41,12 @@ func (c *Case) why() []Sentence {
 
 // stored is the record that shows that the verdict is stored.
 func (s *settling) stored() Mark {
-	if s.Stored.Record != 0 {
-		return s.Stored
+	for _, m := range []Mark{s.Stored, s.Seen, s.Decided} {
+		if m.Record != 0 {
+			return m
+		}
 	}
-	return s.Seen
+	return Mark{}
 }
 
 // controller names whose Job it is, when it is not ours.
@@ -109,8 +111,8 @@ func (c *Case) numbers(s *settling) string {
 		}
 	case "MaxFailedIndexesExceeded":
 		if spec.MaxFailedIndexes != nil {
-			return fmt.Sprintf("%s > maxFailedIndexes %d (%s)", words.Count(int(c.folded.FailedIndexes().Len()), "failed index"), *spec.MaxFailedIndexes,
-				c.folded.FailedIndexes().Text())
+			return fmt.Sprintf("%d failed indexes (%s) > maxFailedIndexes %d", c.folded.FailedIndexes().Len(), c.folded.FailedIndexes().Text(),
+				*spec.MaxFailedIndexes)
 		}
 	case "FailedIndexes":
 		return fmt.Sprintf("every index has ended; failed: %s", c.folded.FailedIndexes().Text())
