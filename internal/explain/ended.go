@@ -158,7 +158,7 @@ func (c *Case) deletedBy(t *Try) Ending {
 func (c *Case) byClient(t *Try, seen Mark, not []string) Ending {
 	e := Ending{By: ByClient, Why: "deleted while it " + runningWord(t), Marks: marks(seen), Not: append(not, disruptionNames...)}
 	const soon = 2 * time.Minute
-	if m := c.deletion(); m.Record != 0 && m.At.Sub(seen.At) < soon && (c.settled == nil || c.settled.Seen.Record == 0) {
+	if m := c.deletion(); m.Record != 0 && m.At.Sub(seen.At) < soon && !c.finished() {
 		e.By, e.Why = ByUnknown, "deleted by an API client, or with its namespace"
 		e.Missing = "a watch of namespaces"
 	}
@@ -199,6 +199,8 @@ func (c *Case) deletedBefore(t *Try, seen Mark) bool {
 		return false
 	case c.jobDeleted != 0 && t.Asked != 0:
 		return t.Asked.Add(moment) >= c.jobDeleted
+	case t.AskedExact: // in whole seconds, and the clocks differ a little
+		return t.Asked.Add(moment+moment/2) >= m.At
 	}
 	return m.At <= seen.At.Add(moment)
 }

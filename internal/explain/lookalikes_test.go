@@ -1,0 +1,254 @@
+package explain_test
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/explain"
+	"github.com/jobledger/jobledger/internal/history"
+)
+
+// lookalike is one symptom with two causes: a recorded incident, and the same records as they would be with another cause.
+type lookalike struct {
+	name     string
+	log, job string // log is "delegated" or "observed", job the namespace and name of the recorded one
+	pod      int    // the try that is asked about, counted from 0 among those that were deleted, or that failed
+	is       string // who ended it, or a phrase of the answer
+	change   func(r *events.Record)
+	becomes  string
+}
+
+var lookalikes = []lookalike{
+	{"drained, or deleted", "delegated", "node-lost/train", 0, "eviction API", undisrupted, "API client"},
+	{"node gone, or force deleted", "delegated", "node-lost/train", 1, "node gone", undisrupted, "API client"},
+	{"tainted, or deleted", "delegated", "tainted/geo-tiles", 0, "taint", undisrupted, "API client"},
+	{"preempted, or deleted", "delegated", "preempted/backfill", 0, "preemption", undisrupted, "API client"},
+	{"drained, or tainted", "delegated", "node-lost/train", 0, "eviction API", disruptedBy("DeletionByTaintManager"), "taint"},
+	{"tainted, or preempted", "delegated", "tainted/geo-tiles", 0, "taint", disruptedBy("PreemptionByScheduler"), "preemption"},
+	{"node gone, or drained", "delegated", "node-lost/train", 1, "node gone", disruptedBy("EvictionByEvictionAPI"), "eviction API"},
+	{"preempted, or ended by its node", "delegated", "preempted/backfill", 0, "preemption", disruptedBy("TerminationByKubelet"), "kubelet"},
+	{"drained under the built-in, or deleted", "observed", "node-lost/train", 0, "eviction API", undisrupted, "API client"},
+	{"tainted under the built-in, or deleted", "observed", "tainted/geo-tiles", 0, "taint", undisrupted, "API client"},
+
+	{"out of memory, or node pressure", "delegated", "oom/oom", 0, "itself", pod(func(f *events.PodSeen, e *events.Evidence) {
+		if f.Phase == events.PodFailed {
+			e.Reason, e.Message = "Evicted", "The node was low on resource: memory."
+		}
+	}), "kubelet"},
+	{"out of memory, or killed by a signal", "delegated", "oom/oom", 0, "main OOMKilled (137)", ends(func(c *events.ContainerEnd) {
+		if c.Reason == "OOMKilled" {
+			c.Reason = "Error"
+		}
+	}), "main exit 137"},
+	{"failed, or stopped by a deletion", "delegated", "oom/oom", 0, "itself", pod(func(f *events.PodSeen, _ *events.Evidence) {
+		if f.Phase == events.PodFailed {
+			f.Deleted, f.DeletionGracePeriodSeconds = f.Created.Add(32*time.Second), grace(30)
+		}
+	}), "API client"},
+	{"stopped by a deletion, or failed before it", "delegated", "deleted-pods/longhaul", 0, "API client", pod(func(f *events.PodSeen, _ *events.Evidence) {
+		if f.Phase == events.PodFailed && f.Deleted != 0 {
+			f.Finished = f.Deleted.Add(-time.Minute)
+			f.DeletionGracePeriodSeconds = grace(1)
+		}
+	}), "itself"},
+
+	{"stopped by us, or by somebody", "delegated", "suspended/ingest", 0, "Jobledger", decision(func(s *events.Step) {
+		s.Commands = slices.DeleteFunc(slices.Clone(s.Commands), func(c events.Command) bool { return events.PodOf(c) != "" })
+	}), "API client"},
+	{"stopped by us for a deadline, or by somebody", "delegated", "deadline/report-daily", 0, "Jobledger", decision(func(s *events.Step) {
+		s.Commands = slices.DeleteFunc(slices.Clone(s.Commands), func(c events.Command) bool { return events.PodOf(c) != "" })
+	}), "API client"},
+	{"deadline, or suspended", "delegated", "deadline/report-daily", 0, "the Job fails", decision(func(s *events.Step) {
+		if s.Reason == "JobFailing" {
+			s.Reason = "JobSuspended"
+		}
+	}), "the Job was suspended"},
+	{"scaled down, or another pod had the index", "delegated", "autoscaled/resize-images", 0, "fewer pods were wanted", decision(func(s *events.Step) {
+		if s.Reason == "FewerPodsWanted" {
+			s.Reason = "DuplicateIndex"
+		}
+	}), "another pod had its index"},
+	{"suspended under the built-in, or deleted", "observed", "suspended/ingest", 0, "Job controller", spec(func(s *events.JobSpec) {
+		s.Suspend = false
+	}), "API client"},
+
+	{"deleted with the Job, or by itself", "delegated", "foreign-finalizer/restore", 0, "the Job's deletion", func(r *events.Record) {
+		switch f := r.Facts.(type) {
+		case *events.JobSeen:
+			seen := *f
+			seen.Deleted = 0
+			r.Facts = &seen
+		case *events.JobGone:
+			r.Time = r.Time.Add(time.Hour)
+		}
+	}, "API client"},
+	{"orphaned, or deleted with the Job", "delegated", "orphaned/reindex", 0, "the Job was deleted without its pods", func(r *events.Record) {
+		if f, ok := r.Facts.(*events.PodGone); ok {
+			gone := *f
+			gone.Moved = false
+			r.Facts = &gone
+		}
+	}, "the Job was deleted, and its pods after it"},
+	{"deleted while nobody watched, or while we did", "delegated", "killed/longhaul-west", 0, "unknown", func(r *events.Record) {
+		switch f := r.Facts.(type) {
+		case *events.ListingStarted:
+			listing := *f
+			listing.LastSeen = r.Time // nothing was missed
+			r.Facts = &listing
+		case *events.Synced:
+			r.Time = 1
+		}
+	}, "API client"},
+
+	{"quota, or rights", "delegated", "quota/invoice", 0, "refused (Quota)", func(r *events.Record) {
+		if f, ok := r.Facts.(*events.CommandEnded); ok && f.Class == events.RefusedQuota {
+			ended := *f
+			ended.Class = events.RefusedForbidden
+			r.Facts = &ended
+		}
+	}, "refused (Forbidden)"},
+	{"no image, or no node", "delegated", "image-pull/badimage", 0, "ImagePullBackOff", pod(func(f *events.PodSeen, e *events.Evidence) {
+		if f.Waiting != "" {
+			f.Waiting, e.Waits = "Unschedulable", nil
+		}
+	}), "Unschedulable"},
+	{"a crash loop, or one crash", "delegated", "crash-loop/crashloop", 0, "restarted 3 times", pod(func(f *events.PodSeen, _ *events.Evidence) {
+		f.Restarts = min(f.Restarts, 1)
+	}), "restarted once"},
+}
+
+// TestLookalikesAreToldApart: the same symptom with another cause gets another answer, and each the right one.
+func TestLookalikesAreToldApart(t *testing.T) {
+	if len(lookalikes) < 25 {
+		t.Errorf("%d pairs, want 25", len(lookalikes))
+	}
+	open := map[string]*recorded{}
+	for _, dir := range logs(t) {
+		open[filepath.Base(dir)] = openRecorded(t, dir)
+	}
+	for _, l := range lookalikes {
+		t.Run(l.name, func(t *testing.T) {
+			src := open[l.log]
+			s := src.job(t, l.job)
+			if got := asked(t, src, s, l.pod, l.is); !slices.Contains(got, l.is) {
+				t.Errorf("as recorded: %q, want %q", got, l.is)
+			}
+			other := *src
+			other.records = slices.Clone(src.records)
+			for i := range other.records {
+				l.change(&other.records[i])
+			}
+			if got := asked(t, &other, s, l.pod, l.becomes); !slices.Contains(got, l.becomes) || slices.Contains(got, l.is) {
+				t.Errorf("with the other cause: %q, want %q", got, l.becomes)
+			}
+		})
+	}
+}
+
+// asked is who ended a try; and the phrase, if the answer has it.
+func asked(t *testing.T, src history.Source, s events.Stream, pod int, phrase string) []string {
+	t.Helper()
+	c, err := explain.Read(t.Context(), src, s, history.Point{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ended []string
+	rows, _ := c.Attempts(false, 0, 0)
+	for _, a := range rows {
+		if a.Deleted != 0 || a.Counted == explain.CountedFailed || a.EndedBy == explain.ByNothing {
+			ended = append(ended, string(a.EndedBy))
+		}
+	}
+	answer := c.Answer()
+	var out []string
+	if pod < len(ended) {
+		out = append(out, ended[pod])
+	}
+	for _, x := range all(&answer) {
+		if strings.Contains(x.Text, phrase) && !slices.Contains(out, phrase) {
+			out = append(out, phrase)
+		}
+	}
+	return out
+}
+
+// job is the stream of the newest Job of a namespace and name.
+func (r *recorded) job(t *testing.T, name string) events.Stream {
+	t.Helper()
+	for i := len(r.records) - 1; i >= 0; i-- {
+		rec := &r.records[i]
+		if rec.Kind == events.KindJobAdded && rec.Evidence.Namespace+"/"+rec.Evidence.Name == name {
+			return rec.Stream
+		}
+	}
+	t.Fatalf("the log has no Job %s", name)
+	return events.Stream{}
+}
+
+func pod(change func(*events.PodSeen, *events.Evidence)) func(*events.Record) {
+	return func(r *events.Record) {
+		if f, ok := r.Facts.(*events.PodSeen); ok {
+			seen := *f
+			change(&seen, &r.Evidence)
+			r.Facts = &seen
+		}
+	}
+}
+
+func ends(change func(*events.ContainerEnd)) func(*events.Record) {
+	return pod(func(_ *events.PodSeen, e *events.Evidence) {
+		e.Containers = slices.Clone(e.Containers)
+		for i := range e.Containers {
+			change(&e.Containers[i])
+		}
+	})
+}
+
+func decision(change func(*events.Step)) func(*events.Record) {
+	return func(r *events.Record) {
+		if f, ok := r.Facts.(*events.Decision); ok {
+			d := *f
+			d.Steps = slices.Clone(f.Steps)
+			for i := range d.Steps {
+				change(&d.Steps[i])
+			}
+			r.Facts = &d
+		}
+	}
+}
+
+func spec(change func(*events.JobSpec)) func(*events.Record) {
+	return func(r *events.Record) {
+		if f, ok := r.Facts.(*events.JobSpec); ok {
+			s := *f
+			change(&s)
+			r.Facts = &s
+		}
+	}
+}
+
+// undisrupted takes the condition DisruptionTarget from a pod.
+func undisrupted(r *events.Record) {
+	pod(func(f *events.PodSeen, e *events.Evidence) {
+		f.Conditions = slices.DeleteFunc(slices.Clone(f.Conditions), func(c events.PodCondition) bool { return c.Type == "DisruptionTarget" })
+		e.Conditions = slices.DeleteFunc(slices.Clone(e.Conditions), func(c events.ConditionText) bool { return c.Type == "DisruptionTarget" })
+	})(r)
+}
+
+// disruptedBy gives the condition DisruptionTarget another reason.
+func disruptedBy(reason string) func(*events.Record) {
+	return pod(func(_ *events.PodSeen, e *events.Evidence) {
+		e.Conditions = slices.Clone(e.Conditions)
+		for i := range e.Conditions {
+			if e.Conditions[i].Type == "DisruptionTarget" {
+				e.Conditions[i].Reason, e.Conditions[i].Message = reason, ""
+			}
+		}
+	})
+}
+
+func grace(seconds int64) *int64 { return &seconds }
