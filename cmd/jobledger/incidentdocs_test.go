@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // TestIncidentDocuments runs the commands of docs/postmortem.md and of the README that ask the recorded incidents, and compares what
@@ -33,7 +35,7 @@ func TestIncidentDocuments(t *testing.T) {
 			continue
 		}
 		t.Errorf("%s does not say what the commands print now; 'go test ./cmd/jobledger -run IncidentDocuments -update' writes it:\n%s",
-			doc.file, got)
+			doc.file, cmp.Diff(string(text), got))
 	}
 }
 

@@ -131,6 +131,9 @@ func (c *Case) deletedBy(t *Try) Ending {
 		return Ending{By: ByUs, Why: why, Marks: marks(t.Deleted, seen)}
 	case c.namespaceGoing.Record != 0 && c.namespaceGoing.At <= seen.At.Add(5*time.Second):
 		return Ending{By: ByNamespace, Why: "its namespace is being deleted", Marks: marks(c.namespaceGoing, seen)}
+	case !c.ours() && c.controllerFirst(seen):
+		m, why := c.fewerWanted(seen)
+		return Ending{By: ByController, Why: why, Marks: marks(m, seen)}
 	case c.deletedBefore(t, seen):
 		return Ending{By: ByJobDeleted, Why: "the Job was deleted, and its pods after it", Marks: marks(c.deletion(), seen)}
 	case gap != nil && seen.Record > events.Sequence(gap.Listing):
@@ -224,9 +227,19 @@ func (c *Case) suspendedAt(m Mark) bool {
 	return is
 }
 
+// controllerFirst reports whether the Job's own controller had a reason to delete the pod before the Job's deletion was seen.
+func (c *Case) controllerFirst(seen Mark) bool {
+	m, _ := c.fewerWanted(seen)
+	gone := c.deletion()
+	return m.Record != 0 && gone.Record != 0 && m.Record < gone.Record
+}
+
 // fewerWanted is a record before that time by which a Job's own controller had a reason to delete a pod of it, and the reason.
 func (c *Case) fewerWanted(seen Mark) (Mark, string) {
 	const slack = 3 * time.Second
+	if s := c.settled; s != nil && s.Same && s.Evidence.Record < seen.Record {
+		return s.Evidence, "the Job ended (" + s.Reason + "), so its pods are deleted"
+	}
 	if c.settled != nil && c.settled.Seen.Record != 0 && c.settled.Seen.At <= seen.At.Add(slack) {
 		return c.settled.Seen, "the Job ended (" + c.settled.Reason + "), so its pods are deleted"
 	}

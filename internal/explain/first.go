@@ -310,14 +310,6 @@ func (c *Case) foreign(container string) bool {
 	return len(known) > 0 && known[container] == ""
 }
 
-// askedOrGone is the first record that shows that the pod was to go.
-func (t *Try) askedOrGone() Mark {
-	if t.AskedSeen.Record != 0 {
-		return t.AskedSeen
-	}
-	return t.Gone
-}
-
 // removed are tries that the same thing ended.
 type removed struct {
 	e     Ending
@@ -327,10 +319,14 @@ type removed struct {
 func (g *removed) marks() []Mark {
 	out := slices.Clone(g.e.Marks)
 	for _, t := range g.tries[1:min(len(g.tries), mostCited)] {
-		if t.disrupted.Record != 0 && g.e.By.Disruption() {
+		switch {
+		case g.e.By == ByUs || g.e.By == ByController: // the decision is that about all of them
+		case g.e.By.Disruption() && t.disrupted.Record != 0:
 			out = append(out, t.disrupted)
-		} else {
-			out = append(out, t.askedOrGone())
+		case t.AskedSeen.Record != 0:
+			out = append(out, t.AskedSeen)
+		default:
+			out = append(out, t.end())
 		}
 	}
 	return marks(out...)
