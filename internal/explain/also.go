@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/words"
 )
 
 // also says whether other Jobs fared likewise: counts among Jobs that ran at the same time, failed or not.
@@ -76,7 +77,7 @@ func (c *Case) also() []Sentence {
 			all++
 		}
 	}
-	return []Sentence{say(from, "of %d other Jobs around then %d failed. %s", len(c.peers), all, strings.Join(parts, " · "))}
+	return []Sentence{say(from, "of %s around then %d failed. %s", words.Count(len(c.peers), "other Job"), all, strings.Join(parts, " · "))}
 }
 
 func sortedKeys(m map[string]string) []string {
