@@ -2,6 +2,7 @@ package events
 
 import (
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -176,16 +177,21 @@ func (c *DropFinalizer) priority() Priority {
 }
 
 func (c *WriteStatus) priority() Priority {
-	for _, condition := range c.Change.Conditions {
-		if condition.Status == "True" && (condition.Type == "Complete" || condition.Type == "Failed") {
-			return PriorityFinish
-		}
-	}
 	ch := &c.Change
+	if ch.Ends() {
+		return PriorityFinish
+	}
 	if len(ch.Conditions) > 0 || len(ch.AddSucceeded)+len(ch.AddFailed) > 0 || ch.CompleteIndexes != "" || ch.FailIndexes != "" {
 		return c.Traits().Priority // pods wait with their finalizer until this is stored
 	}
 	return PriorityProgress
+}
+
+// Ends reports whether the change makes the Job Complete or Failed.
+func (c *StatusChange) Ends() bool {
+	return slices.ContainsFunc(c.Conditions, func(c JobCondition) bool {
+		return c.Status == "True" && (c.Type == "Complete" || c.Type == "Failed")
+	})
 }
 
 func (c *CreatePod) weight() int { return 14 + len(c.Template) }

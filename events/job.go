@@ -77,27 +77,35 @@ func (s *JobSpec) Whole(p *JobPolicies) *JobSpec {
 
 // Differs names the fields of the API in which s and o differ, as JSON spells them.
 func (s *JobSpec) Differs(o *JobSpec) []string {
+	return differing(
+		field{"parallelism", equal(s.Parallelism, o.Parallelism)},
+		field{"completions", equal(s.Completions, o.Completions)},
+		field{"completionMode", s.CompletionMode == o.CompletionMode},
+		field{"backoffLimit", equal(s.BackoffLimit, o.BackoffLimit)},
+		field{"activeDeadlineSeconds", equal(s.ActiveDeadlineSeconds, o.ActiveDeadlineSeconds)},
+		field{"suspend", s.Suspend == o.Suspend},
+		field{"ttlSecondsAfterFinished", equal(s.TTLSecondsAfterFinished, o.TTLSecondsAfterFinished)},
+		field{"backoffLimitPerIndex", equal(s.BackoffLimitPerIndex, o.BackoffLimitPerIndex)},
+		field{"maxFailedIndexes", equal(s.MaxFailedIndexes, o.MaxFailedIndexes)},
+		field{"podReplacementPolicy", s.PodReplacementPolicy == o.PodReplacementPolicy},
+		field{"manualSelector", s.ManualSelector == o.ManualSelector},
+		field{"selector", s.Selector == o.Selector},
+		field{"podFailurePolicy", s.PodFailurePolicy == o.PodFailurePolicy},
+		field{"successPolicy", s.SuccessPolicy == o.SuccessPolicy},
+		field{"template", s.Template == o.Template && s.RestartPolicy == o.RestartPolicy && s.SchedulingGroup == o.SchedulingGroup},
+	)
+}
+
+// field is a field of a message, and whether it is the same in two of them.
+type field struct {
+	name string
+	same bool
+}
+
+// differing names the fields that are not the same.
+func differing(fields ...field) []string {
 	var names []string
-	for _, f := range []struct {
-		name string
-		same bool
-	}{
-		{"parallelism", equal(s.Parallelism, o.Parallelism)},
-		{"completions", equal(s.Completions, o.Completions)},
-		{"completionMode", s.CompletionMode == o.CompletionMode},
-		{"backoffLimit", equal(s.BackoffLimit, o.BackoffLimit)},
-		{"activeDeadlineSeconds", equal(s.ActiveDeadlineSeconds, o.ActiveDeadlineSeconds)},
-		{"suspend", s.Suspend == o.Suspend},
-		{"ttlSecondsAfterFinished", equal(s.TTLSecondsAfterFinished, o.TTLSecondsAfterFinished)},
-		{"backoffLimitPerIndex", equal(s.BackoffLimitPerIndex, o.BackoffLimitPerIndex)},
-		{"maxFailedIndexes", equal(s.MaxFailedIndexes, o.MaxFailedIndexes)},
-		{"podReplacementPolicy", s.PodReplacementPolicy == o.PodReplacementPolicy},
-		{"manualSelector", s.ManualSelector == o.ManualSelector},
-		{"selector", s.Selector == o.Selector},
-		{"podFailurePolicy", s.PodFailurePolicy == o.PodFailurePolicy},
-		{"successPolicy", s.SuccessPolicy == o.SuccessPolicy},
-		{"template", s.Template == o.Template && s.RestartPolicy == o.RestartPolicy && s.SchedulingGroup == o.SchedulingGroup},
-	} {
+	for _, f := range fields {
 		if !f.same {
 			names = append(names, f.name)
 		}
@@ -152,8 +160,48 @@ type JobResumed struct{}
 // TimerFired touches a Job because a wait of its has been served.
 type TimerFired struct{}
 
-// JobRetired says that nothing is left to do for a Job; a stub of it is kept until its object is gone.
-type JobRetired struct{}
+// JobResult is how a Job ended.
+type JobResult uint8
+
+// The results.
+const (
+	ResultNone     JobResult = 0 // it has not ended; also in records of before results were recorded
+	ResultComplete JobResult = 1
+	ResultFailed   JobResult = 2
+)
+
+// String is the condition that says so; empty for none.
+func (r JobResult) String() string {
+	switch r {
+	case ResultComplete:
+		return "Complete"
+	case ResultFailed:
+		return "Failed"
+	case ResultNone:
+	}
+	return ""
+}
+
+// JobRetired says that nothing is left to do for a Job, and how it ended; a stub of it is kept until its object is gone. In records of
+// before results were recorded all fields are zero. Evidence.Sentence is the verdict in one line, Evidence.Message the message of the
+// condition Failed.
+type JobRetired struct {
+	Result            JobResult
+	Reason            Reason // of the condition that says so
+	Succeeded, Failed int32  // as the status counts
+	// Started is the start time in the status, Finished the time of the condition. A Job that was suspended and resumed started when
+	// it was resumed last.
+	Started, Finished Time
+}
+
+// Differs names the fields in which f and o differ, as JSON spells them.
+func (f *JobRetired) Differs(o *JobRetired) []string {
+	return differing(
+		field{"result", f.Result == o.Result}, field{"reason", f.Reason == o.Reason},
+		field{"succeeded", f.Succeeded == o.Succeeded}, field{"failed", f.Failed == o.Failed},
+		field{"started", f.Started == o.Started}, field{"finished", f.Finished == o.Finished},
+	)
+}
 
 func (*JobSeen) facts()     {}
 func (*JobGone) facts()     {}

@@ -55,8 +55,13 @@ func textWeight(s string) int {
 
 func factsWeight(f Facts) int {
 	switch f := f.(type) {
-	case nil, *TimerFired, *JobRetired, *JobResumed:
+	case nil, *TimerFired, *JobResumed:
 		return 0
+	case *JobRetired:
+		if *f == (JobRetired{}) {
+			return 0
+		}
+		return saltWeight + 26 + len(f.Reason)
 	case *PodSeen:
 		n := saltWeight + 63 + uidWeight*len(f.Candidates) + len(f.Maker)/2 + textWeight(f.Waiting)
 		for _, x := range f.Exits {

@@ -86,7 +86,7 @@ func factsToWire(f Facts, free *[]string) (proto.Message, error) {
 	case *TimerFired:
 		return &pb.TimerFired{}, nil
 	case *JobRetired:
-		return &pb.JobRetired{}, nil
+		return retiredToWire(f), nil
 	case *Decision:
 		return decisionToWire(f, free), nil
 	case *CommandEnded:
@@ -159,7 +159,7 @@ func unmarshalFacts(kind Kind, b []byte, free []string) (Facts, error) {
 	case KindTimerFired:
 		return parse(b, func(*pb.TimerFired) (Facts, error) { return &TimerFired{}, nil })
 	case KindJobRetired:
-		return parse(b, func(*pb.JobRetired) (Facts, error) { return &JobRetired{}, nil })
+		return parse(b, retiredFromWire)
 	case KindDecided, KindWouldDecide:
 		return parse(b, func(w *pb.Decision) (Facts, error) { return decisionFromWire(w, t) })
 	case KindCommandEnded:

@@ -56,6 +56,20 @@ func jobSeenFromWire(w *pb.JobSeen, t *texts) *JobSeen {
 	return f
 }
 
+func retiredToWire(f *JobRetired) *pb.JobRetired {
+	return &pb.JobRetired{
+		Result: pb.JobResult(f.Result), Reason: string(f.Reason), Succeeded: f.Succeeded, Failed: f.Failed,
+		Started: int64(f.Started), Finished: int64(f.Finished),
+	}
+}
+
+func retiredFromWire(w *pb.JobRetired) (Facts, error) {
+	return &JobRetired{
+		Result: JobResult(w.GetResult()), Reason: Reason(w.GetReason()), Succeeded: w.GetSucceeded(), Failed: w.GetFailed(),
+		Started: Time(w.GetStarted()), Finished: Time(w.GetFinished()),
+	}, nil
+}
+
 // SpecToWire translates a spec's content for a record or a stored state.
 func SpecToWire(f *JobSpec) *pb.JobSpec {
 	return &pb.JobSpec{

@@ -20,7 +20,9 @@ import (
 // did (restated, rival_acts), and says of a spec that only older files store that it is stored nowhere (specs.at is 0). It adds to that
 // of a pod what it waits for, which records of before do not say. It folds what comes of a retired
 // Job after its retirement (StubState.follow_up).
-const FoldVersion = 2
+//
+// Fold 3 tells how tries ended (StateNames.tries).
+const FoldVersion = 3
 
 // oldestCompared is the oldest version of the fold whose stored states are compared. States of Jobs have had the same form since. The
 // controller's has another one since foldOfFiles; asStoredBefore allows for it.
@@ -34,7 +36,7 @@ func Compares(fold uint32) bool { return oldestCompared <= fold && fold <= FoldV
 
 // LeastFold is the oldest version of the fold that may fold what this program writes. It is raised to FoldVersion with each change by
 // which an older fold would give another state: a kind of record that is critical, a field that the fold reads.
-const LeastFold = 2
+const LeastFold = 3
 
 // Readable says so when rec stands for what this program cannot fold: a record of a critical kind that it does not know, or the start of
 // a program whose records need a newer fold. The error is events.ErrNewer. Whoever folds asks before each record.
@@ -98,9 +100,24 @@ func (w *World) Differs(s events.Stream, facts, names []byte, snapshot bool) []s
 	own, called, _ := w.StreamState(s)
 	fields := differing(own, facts, &pb.JobState{}, &pb.JobState{})
 	if names != nil {
+		called, names = sameTries(called, names)
 		fields = append(fields, differing(called, names, &pb.StateNames{}, &pb.StateNames{})...)
 	}
 	return fields
+}
+
+// sameTries leaves the tries out of two states' names where one of the two does not tell them from the Job's first record on: the state
+// was stored by an older fold, or goes on from one that was.
+func sameTries(own, stored []byte) (a, b []byte) {
+	var x, y pb.StateNames
+	if bytes.Equal(own, stored) || proto.Unmarshal(own, &x) != nil || proto.Unmarshal(stored, &y) != nil {
+		return own, stored
+	}
+	if x.Tries != nil && y.Tries != nil && !x.Tries.GetPartial() && !y.Tries.GetPartial() {
+		return own, stored
+	}
+	x.Tries, y.Tries = nil, nil
+	return marshal(&x), marshal(&y)
 }
 
 // asStoredBefore is a controller's state with what both forms of it say, the one of today and the one before foldOfFiles. Where a spec

@@ -61,6 +61,8 @@ type Job struct {
 
 	rivalry rivalry
 
+	Tries // evidence: how pods ended that did not succeed
+
 	Retired bool                        // nothing is left to do: a Retired takes its place
 	first   events.Sequence             // its first record
 	homes   map[types.UID]events.Stream // the World's: where each pod is

@@ -25,6 +25,25 @@ type Retired struct {
 	place    links[Retired] // in World.stubs
 }
 
+// Retirement is what the record says by which the Job retires: how it ended, by its published status.
+func (j *Job) Retirement() *events.JobRetired { return RetirementOf(&j.Base) }
+
+// RetirementOf is the same of a status. Its result is events.ResultNone when the status does not say that the Job ended.
+func RetirementOf(s *status.Status) *events.JobRetired {
+	end := endOf(s.Conditions)
+	if end == nil {
+		return &events.JobRetired{}
+	}
+	result := events.ResultComplete
+	if end.Type == status.Failed {
+		result = events.ResultFailed
+	}
+	return &events.JobRetired{
+		Result: result, Reason: events.Reason(end.Reason), Succeeded: s.Succeeded, Failed: s.Failed,
+		Started: s.StartTime, Finished: end.Since,
+	}
+}
+
 // retire is what is kept of a Job when it retires.
 func (j *Job) retire() *Retired {
 	r := &Retired{
@@ -47,12 +66,20 @@ func ttlOf(spec *events.JobSpec) int32 {
 
 // finishTime is the lastTransitionTime of the first condition in the list that says that the Job finished; 0 for none (T-020, T-021).
 func finishTime(conditions []events.JobCondition) events.Time {
-	for _, c := range conditions {
-		if (c.Type == status.Complete || c.Type == status.Failed) && c.Status == "True" {
-			return c.Since
-		}
+	if end := endOf(conditions); end != nil {
+		return end.Since
 	}
 	return 0
+}
+
+// endOf is the first condition in the list that says that the Job finished; nil for none.
+func endOf(conditions []events.JobCondition) *events.JobCondition {
+	for i := range conditions {
+		if c := &conditions[i]; (c.Type == status.Complete || c.Type == status.Failed) && c.Status == "True" {
+			return c
+		}
+	}
+	return nil
 }
 
 // Phase is PhaseRetired.

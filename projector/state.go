@@ -142,6 +142,7 @@ func retryFromWire(w *pb.Retry) commands.Retry {
 // in flight. No other command has any.
 type stateReader struct {
 	texts []string
+	tries *pb.Tries
 	err   error
 }
 
@@ -166,7 +167,7 @@ func (r *stateReader) skip(n int) { r.texts = r.texts[min(n, len(r.texts)):] }
 
 func (w *World) jobFromWire(stream events.Stream, s *pb.JobState, names *pb.StateNames) (*Job, error) {
 	j := newJob(stream, &w.Settings, w.homes)
-	r := &stateReader{texts: names.GetTexts()}
+	r := &stateReader{texts: names.GetTexts(), tries: names.GetTries()}
 	j.Ref.Namespace, j.Ref.Name, j.Origin = names.GetNamespace(), names.GetName(), events.OriginFromWire(names.GetOrigin())
 	j.first, j.Head, j.Now = events.Sequence(s.GetFirst()), events.Sequence(s.GetHead()), events.Time(s.GetNow())
 	j.Version, j.Generation = s.GetVersion(), s.GetGeneration()

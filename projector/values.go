@@ -17,7 +17,7 @@ type value interface {
 }
 
 // values are the parts of the Job, in the order in which they are stored.
-func (j *Job) values() [2]value { return [...]value{&j.published, &j.waits} }
+func (j *Job) values() [3]value { return [...]value{&j.published, &j.waits, &j.Tries} }
 
 // shift moves every wait with the clock, so that the part of it that is over stays so.
 func (j *Job) shift(step time.Duration) {

@@ -35,7 +35,7 @@ func TestEachFieldOfAValueIsStored(t *testing.T) {
 				t.Fatal(err)
 			}
 			again := emptied(v)
-			again.fromWire(&s, &stateReader{texts: called.GetTexts()})
+			again.fromWire(&s, &stateReader{texts: called.GetTexts(), tries: called.GetTries()})
 			stored, restored := reflect.ValueOf(v).Elem(), reflect.ValueOf(again).Elem()
 			for i := range stored.NumField() {
 				name := nameOf(v) + "." + stored.Type().Field(i).Name
@@ -191,6 +191,10 @@ func fillIn(v reflect.Value, n *int64) {
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 		fillIn(v.Index(0), n)
+	case reflect.Array:
+		for i := range v.Len() {
+			fillIn(v.Index(i), n)
+		}
 	case reflect.Map:
 		key, elem := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
 		fillIn(key, n)

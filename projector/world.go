@@ -229,8 +229,13 @@ func (w *World) applyToSubject(rec *events.Record) {
 	if f, ok := rec.Facts.(*events.JobSeen); ok && j != nil {
 		w.useSpec(j, f)
 	}
+	var was before
+	if j != nil {
+		was = j.before(rec)
+	}
 	fold(s, rec)
 	if j != nil {
+		was.tell(j, rec)
 		for _, a := range j.rivalry.acts {
 			w.rivalActed(a)
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/commands"
 	"github.com/jobledger/jobledger/internal/indexset"
-	"github.com/jobledger/jobledger/internal/status"
 )
 
 // Write is the status write in flight; nil for none.
@@ -31,7 +30,7 @@ func (j *Job) written(c *events.StatusChange) {
 	if c.StartTime != 0 {
 		j.asked = c.StartTime
 	}
-	if finishes(c) {
+	if c.Ends() {
 		for _, pods := range []iter.Seq[*Pod]{j.unlisted.all, j.holding.all} {
 			j.marked = slices.AppendSeq(j.marked, pods)
 		}
@@ -43,7 +42,7 @@ func (j *Job) written(c *events.StatusChange) {
 			}
 		}
 	}
-	if c.CompleteIndexes != "" && !finishes(c) {
+	if c.CompleteIndexes != "" && !c.Ends() {
 		indexes := indexset.Parse(c.CompleteIndexes, math.MaxInt32)
 		for p := range j.Unlisted() {
 			if p.Phase == events.PodSucceeded && indexes.Has(p.Index) {
@@ -54,13 +53,6 @@ func (j *Job) written(c *events.StatusChange) {
 	for _, p := range j.marked {
 		j.update(p, func() { p.written = true })
 	}
-}
-
-// finishes reports whether a change makes the Job Complete or Failed.
-func finishes(c *events.StatusChange) bool {
-	return slices.ContainsFunc(c.Conditions, func(c events.JobCondition) bool {
-		return c.Status == "True" && (c.Type == status.Complete || c.Type == status.Failed)
-	})
 }
 
 // confirm folds the success of a status write: its change is part of the published base from here on. It costs what the

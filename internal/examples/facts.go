@@ -96,7 +96,7 @@ func Facts() map[events.Kind]events.Facts {
 		events.KindStateStored:       Filled(&events.StoredState{}),
 		events.KindJobResumed:        &events.JobResumed{},
 		events.KindTimerFired:        &events.TimerFired{},
-		events.KindJobRetired:        &events.JobRetired{},
+		events.KindJobRetired:        Filled(&events.JobRetired{}),
 		events.KindDecided:           Filled(&events.Decision{}),
 		events.KindWouldDecide:       &events.Decision{},
 		events.KindCommandEnded:      Filled(&events.CommandEnded{}),

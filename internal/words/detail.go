@@ -68,7 +68,7 @@ func (n *Names) detail(r *events.Record) string {
 	case *events.TimerFired:
 		return "a wait is over"
 	case *events.JobRetired:
-		return "nothing is left to do"
+		return retiredText(r, f)
 	case *events.Erased:
 		return "its facts were erased"
 	case *events.Unknown:
@@ -184,6 +184,17 @@ func groupText(f *events.GroupSeen) string {
 		return "the PodGroup of Workload " + f.Workload + " is not the Job's own: pods are made without a group"
 	}
 	return "Workload " + f.Workload + ", PodGroup " + f.PodGroup
+}
+
+// retiredText is the verdict; where it was erased, what the facts say of it.
+func retiredText(r *events.Record, f *events.JobRetired) string {
+	switch {
+	case r.Evidence.Sentence != "":
+		return r.Evidence.Sentence
+	case f.Result == events.ResultNone: // an older program wrote it
+		return "nothing is left to do"
+	}
+	return fmt.Sprintf("%s (%s): %d succeeded, %d failed", f.Result, f.Reason, f.Succeeded, f.Failed)
 }
 
 func gone(what string, missed bool) string {

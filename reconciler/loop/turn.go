@@ -291,7 +291,9 @@ func (l *Loop) decide(b *batch, s events.Stream) {
 	if len(causes) > maxCauses {
 		causes = causes[len(causes)-maxCauses:]
 	}
-	at := l.put(b, projector.Draft{Stream: s, Kind: events.KindDecided, Facts: &d.Decision, Causes: causes})
+	at := l.put(b, projector.Draft{
+		Stream: s, Kind: events.KindDecided, Facts: &d.Decision, Causes: causes, Evidence: events.Evidence{Sentence: verdictOf(j, &d.Decision)},
+	})
 	l.promise(b, j, at, &d.Decision)
 }
 
@@ -301,7 +303,7 @@ func (l *Loop) retire(b *batch, s projector.Subject) {
 	if !ok || j.Phase() != projector.PhaseFinished || !j.Managed || !j.Quiet() {
 		return
 	}
-	l.put(b, projector.Draft{Stream: j.Stream, Kind: events.KindJobRetired, Facts: &events.JobRetired{}})
+	l.put(b, retirement(j))
 	b.retired = append(b.retired, j.Stream)
 }
 

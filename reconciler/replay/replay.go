@@ -131,6 +131,7 @@ func (r *Replay) replay(batch []events.Record) ([]Divergence, error) {
 		r.world.Apply(rec)
 	}
 	for _, rec := range b.last {
+		b.retire(rec)
 		r.world.Apply(rec)
 		r.retired(rec)
 	}

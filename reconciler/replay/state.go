@@ -37,6 +37,20 @@ func (b *turn) state(rec *events.Record) {
 	}
 }
 
+// retire compares what the record by which a Job retires says of its end with what the records before it give. What the verdict says in
+// words is evidence. Programs of before wrote records that say nothing.
+func (b *turn) retire(rec *events.Record) {
+	recorded, ok := rec.Facts.(*events.JobRetired)
+	j := b.replay.world.Job(rec.Stream)
+	if !ok || *recorded == (events.JobRetired{}) || j == nil {
+		return
+	}
+	if fields := recorded.Differs(j.Retirement()); len(fields) > 0 {
+		b.differ(rec.Sequence, rec.Stream, nil, nil, "the end that it tells is not the one that the records before it give")
+		b.found[len(b.found)-1].Fields = fields
+	}
+}
+
 // snapshot compares what a snapshot has as of the batch that has been replayed.
 func (b *turn) snapshot() {
 	r := b.replay

@@ -80,6 +80,55 @@ func (PodPhase) EnumDescriptor() ([]byte, []int) {
 	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{0}
 }
 
+type JobResult int32
+
+const (
+	JobResult_JOB_RESULT_UNSPECIFIED JobResult = 0
+	JobResult_JOB_RESULT_COMPLETE    JobResult = 1
+	JobResult_JOB_RESULT_FAILED      JobResult = 2
+)
+
+// Enum value maps for JobResult.
+var (
+	JobResult_name = map[int32]string{
+		0: "JOB_RESULT_UNSPECIFIED",
+		1: "JOB_RESULT_COMPLETE",
+		2: "JOB_RESULT_FAILED",
+	}
+	JobResult_value = map[string]int32{
+		"JOB_RESULT_UNSPECIFIED": 0,
+		"JOB_RESULT_COMPLETE":    1,
+		"JOB_RESULT_FAILED":      2,
+	}
+)
+
+func (x JobResult) Enum() *JobResult {
+	p := new(JobResult)
+	*p = x
+	return p
+}
+
+func (x JobResult) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (JobResult) Descriptor() protoreflect.EnumDescriptor {
+	return file_jobledger_v1_observation_proto_enumTypes[1].Descriptor()
+}
+
+func (JobResult) Type() protoreflect.EnumType {
+	return &file_jobledger_v1_observation_proto_enumTypes[1]
+}
+
+func (x JobResult) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use JobResult.Descriptor instead.
+func (JobResult) EnumDescriptor() ([]byte, []int) {
+	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{1}
+}
+
 // JobSeen is what a decision needs of a Job object. Times are in nanoseconds since 1970 UTC, 0 when unset.
 type JobSeen struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1281,9 +1330,21 @@ func (*TimerFired) Descriptor() ([]byte, []int) {
 	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{12}
 }
 
-// JobRetired: nothing is left to do for this Job. What a stub keeps of it is in its state.
+// JobRetired: nothing is left to do for this Job: how it ended. What a stub keeps of it is in its state. Records of before this
+// was recorded have no field. The verdict in one line stands in the evidence, as its sentence, and beside it, as its message, that
+// of the condition Failed.
 type JobRetired struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Result JobResult              `protobuf:"varint,1,opt,name=result,proto3,enum=jobledger.v1.JobResult" json:"result,omitempty"`
+	// reason of the condition that says so.
+	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	// succeeded and failed are the counters of the status.
+	Succeeded int32 `protobuf:"varint,3,opt,name=succeeded,proto3" json:"succeeded,omitempty"`
+	Failed    int32 `protobuf:"varint,4,opt,name=failed,proto3" json:"failed,omitempty"`
+	// started is the start time in the status, finished the time of the condition. A Job that was suspended and resumed started
+	// when it was resumed last.
+	Started       int64 `protobuf:"fixed64,5,opt,name=started,proto3" json:"started,omitempty"`
+	Finished      int64 `protobuf:"fixed64,6,opt,name=finished,proto3" json:"finished,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1316,6 +1377,48 @@ func (x *JobRetired) ProtoReflect() protoreflect.Message {
 // Deprecated: Use JobRetired.ProtoReflect.Descriptor instead.
 func (*JobRetired) Descriptor() ([]byte, []int) {
 	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *JobRetired) GetResult() JobResult {
+	if x != nil {
+		return x.Result
+	}
+	return JobResult_JOB_RESULT_UNSPECIFIED
+}
+
+func (x *JobRetired) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *JobRetired) GetSucceeded() int32 {
+	if x != nil {
+		return x.Succeeded
+	}
+	return 0
+}
+
+func (x *JobRetired) GetFailed() int32 {
+	if x != nil {
+		return x.Failed
+	}
+	return 0
+}
+
+func (x *JobRetired) GetStarted() int64 {
+	if x != nil {
+		return x.Started
+	}
+	return 0
+}
+
+func (x *JobRetired) GetFinished() int64 {
+	if x != nil {
+		return x.Finished
+	}
+	return 0
 }
 
 var File_jobledger_v1_observation_proto protoreflect.FileDescriptor
@@ -1442,16 +1545,26 @@ const file_jobledger_v1_observation_proto_rawDesc = "" +
 	"\n" +
 	"JobResumed\"\f\n" +
 	"\n" +
-	"TimerFired\"\f\n" +
+	"TimerFired\"\xc1\x01\n" +
 	"\n" +
-	"JobRetired*\x99\x01\n" +
+	"JobRetired\x12/\n" +
+	"\x06result\x18\x01 \x01(\x0e2\x17.jobledger.v1.JobResultR\x06result\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x1c\n" +
+	"\tsucceeded\x18\x03 \x01(\x05R\tsucceeded\x12\x16\n" +
+	"\x06failed\x18\x04 \x01(\x05R\x06failed\x12\x18\n" +
+	"\astarted\x18\x05 \x01(\x10R\astarted\x12\x1a\n" +
+	"\bfinished\x18\x06 \x01(\x10R\bfinished*\x99\x01\n" +
 	"\bPodPhase\x12\x19\n" +
 	"\x15POD_PHASE_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11POD_PHASE_PENDING\x10\x01\x12\x15\n" +
 	"\x11POD_PHASE_RUNNING\x10\x02\x12\x17\n" +
 	"\x13POD_PHASE_SUCCEEDED\x10\x03\x12\x14\n" +
 	"\x10POD_PHASE_FAILED\x10\x04\x12\x15\n" +
-	"\x11POD_PHASE_UNKNOWN\x10\x05BCZAgithub.com/jobledger/jobledger/proto/gen/jobledger/v1;jobledgerv1b\x06proto3"
+	"\x11POD_PHASE_UNKNOWN\x10\x05*W\n" +
+	"\tJobResult\x12\x1a\n" +
+	"\x16JOB_RESULT_UNSPECIFIED\x10\x00\x12\x17\n" +
+	"\x13JOB_RESULT_COMPLETE\x10\x01\x12\x15\n" +
+	"\x11JOB_RESULT_FAILED\x10\x02BCZAgithub.com/jobledger/jobledger/proto/gen/jobledger/v1;jobledgerv1b\x06proto3"
 
 var (
 	file_jobledger_v1_observation_proto_rawDescOnce sync.Once
@@ -1465,37 +1578,39 @@ func file_jobledger_v1_observation_proto_rawDescGZIP() []byte {
 	return file_jobledger_v1_observation_proto_rawDescData
 }
 
-var file_jobledger_v1_observation_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
+var file_jobledger_v1_observation_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
 var file_jobledger_v1_observation_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_jobledger_v1_observation_proto_goTypes = []any{
 	(PodPhase)(0),         // 0: jobledger.v1.PodPhase
-	(*JobSeen)(nil),       // 1: jobledger.v1.JobSeen
-	(*CommandName)(nil),   // 2: jobledger.v1.CommandName
-	(*JobGone)(nil),       // 3: jobledger.v1.JobGone
-	(*JobSpec)(nil),       // 4: jobledger.v1.JobSpec
-	(*JobTemplate)(nil),   // 5: jobledger.v1.JobTemplate
-	(*JobPolicies)(nil),   // 6: jobledger.v1.JobPolicies
-	(*PodSeen)(nil),       // 7: jobledger.v1.PodSeen
-	(*ContainerExit)(nil), // 8: jobledger.v1.ContainerExit
-	(*PodCondition)(nil),  // 9: jobledger.v1.PodCondition
-	(*PodGone)(nil),       // 10: jobledger.v1.PodGone
-	(*GroupSeen)(nil),     // 11: jobledger.v1.GroupSeen
-	(*JobResumed)(nil),    // 12: jobledger.v1.JobResumed
-	(*TimerFired)(nil),    // 13: jobledger.v1.TimerFired
-	(*JobRetired)(nil),    // 14: jobledger.v1.JobRetired
-	(*JobStatus)(nil),     // 15: jobledger.v1.JobStatus
+	(JobResult)(0),        // 1: jobledger.v1.JobResult
+	(*JobSeen)(nil),       // 2: jobledger.v1.JobSeen
+	(*CommandName)(nil),   // 3: jobledger.v1.CommandName
+	(*JobGone)(nil),       // 4: jobledger.v1.JobGone
+	(*JobSpec)(nil),       // 5: jobledger.v1.JobSpec
+	(*JobTemplate)(nil),   // 6: jobledger.v1.JobTemplate
+	(*JobPolicies)(nil),   // 7: jobledger.v1.JobPolicies
+	(*PodSeen)(nil),       // 8: jobledger.v1.PodSeen
+	(*ContainerExit)(nil), // 9: jobledger.v1.ContainerExit
+	(*PodCondition)(nil),  // 10: jobledger.v1.PodCondition
+	(*PodGone)(nil),       // 11: jobledger.v1.PodGone
+	(*GroupSeen)(nil),     // 12: jobledger.v1.GroupSeen
+	(*JobResumed)(nil),    // 13: jobledger.v1.JobResumed
+	(*TimerFired)(nil),    // 14: jobledger.v1.TimerFired
+	(*JobRetired)(nil),    // 15: jobledger.v1.JobRetired
+	(*JobStatus)(nil),     // 16: jobledger.v1.JobStatus
 }
 var file_jobledger_v1_observation_proto_depIdxs = []int32{
-	15, // 0: jobledger.v1.JobSeen.status:type_name -> jobledger.v1.JobStatus
-	2,  // 1: jobledger.v1.JobSeen.confirms:type_name -> jobledger.v1.CommandName
+	16, // 0: jobledger.v1.JobSeen.status:type_name -> jobledger.v1.JobStatus
+	3,  // 1: jobledger.v1.JobSeen.confirms:type_name -> jobledger.v1.CommandName
 	0,  // 2: jobledger.v1.PodSeen.phase:type_name -> jobledger.v1.PodPhase
-	8,  // 3: jobledger.v1.PodSeen.exits:type_name -> jobledger.v1.ContainerExit
-	9,  // 4: jobledger.v1.PodSeen.conditions:type_name -> jobledger.v1.PodCondition
-	5,  // [5:5] is the sub-list for method output_type
-	5,  // [5:5] is the sub-list for method input_type
-	5,  // [5:5] is the sub-list for extension type_name
-	5,  // [5:5] is the sub-list for extension extendee
-	0,  // [0:5] is the sub-list for field type_name
+	9,  // 3: jobledger.v1.PodSeen.exits:type_name -> jobledger.v1.ContainerExit
+	10, // 4: jobledger.v1.PodSeen.conditions:type_name -> jobledger.v1.PodCondition
+	1,  // 5: jobledger.v1.JobRetired.result:type_name -> jobledger.v1.JobResult
+	6,  // [6:6] is the sub-list for method output_type
+	6,  // [6:6] is the sub-list for method input_type
+	6,  // [6:6] is the sub-list for extension type_name
+	6,  // [6:6] is the sub-list for extension extendee
+	0,  // [0:6] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_observation_proto_init() }
@@ -1511,7 +1626,7 @@ func file_jobledger_v1_observation_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_jobledger_v1_observation_proto_rawDesc), len(file_jobledger_v1_observation_proto_rawDesc)),
-			NumEnums:      1,
+			NumEnums:      2,
 			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   0,

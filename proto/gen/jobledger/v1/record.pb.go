@@ -164,7 +164,7 @@ const (
 	Kind_KIND_JOB_RESUMED Kind = 32
 	// KIND_TIMER_FIRED: a wait of this Job has been served. Facts: TimerFired.
 	Kind_KIND_TIMER_FIRED Kind = 33
-	// KIND_JOB_RETIRED: nothing of this Job is left to do; a stub of it is kept. Facts: JobRetired.
+	// KIND_JOB_RETIRED: nothing of this Job is left to do: how it ended. A stub of it is kept. Facts: JobRetired.
 	Kind_KIND_JOB_RETIRED Kind = 34
 	// KIND_DECIDED: commands and why. Facts: Decision.
 	Kind_KIND_DECIDED Kind = 40

@@ -21,6 +21,74 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// TryEndKind says how a try ended.
+type TryEndKind int32
+
+const (
+	TryEndKind_TRY_END_KIND_UNSPECIFIED TryEndKind = 0
+	// TRY_END_KIND_FAILED: by itself.
+	TryEndKind_TRY_END_KIND_FAILED TryEndKind = 1
+	// TRY_END_KIND_DISRUPTED: the pod has the condition DisruptionTarget.
+	TryEndKind_TRY_END_KIND_DISRUPTED TryEndKind = 2
+	// TRY_END_KIND_DELETED: the deletion of its pod was asked for while it ran, and not by Jobledger.
+	TryEndKind_TRY_END_KIND_DELETED TryEndKind = 3
+	// TRY_END_KIND_STOPPED: the Job did not want it any more.
+	TryEndKind_TRY_END_KIND_STOPPED TryEndKind = 4
+	// TRY_END_KIND_UNSEEN: its pod is gone, and its end was not seen.
+	TryEndKind_TRY_END_KIND_UNSEEN TryEndKind = 5
+	// TRY_END_KIND_RESTARTED: it did not. A container of it was started again.
+	TryEndKind_TRY_END_KIND_RESTARTED TryEndKind = 6
+)
+
+// Enum value maps for TryEndKind.
+var (
+	TryEndKind_name = map[int32]string{
+		0: "TRY_END_KIND_UNSPECIFIED",
+		1: "TRY_END_KIND_FAILED",
+		2: "TRY_END_KIND_DISRUPTED",
+		3: "TRY_END_KIND_DELETED",
+		4: "TRY_END_KIND_STOPPED",
+		5: "TRY_END_KIND_UNSEEN",
+		6: "TRY_END_KIND_RESTARTED",
+	}
+	TryEndKind_value = map[string]int32{
+		"TRY_END_KIND_UNSPECIFIED": 0,
+		"TRY_END_KIND_FAILED":      1,
+		"TRY_END_KIND_DISRUPTED":   2,
+		"TRY_END_KIND_DELETED":     3,
+		"TRY_END_KIND_STOPPED":     4,
+		"TRY_END_KIND_UNSEEN":      5,
+		"TRY_END_KIND_RESTARTED":   6,
+	}
+)
+
+func (x TryEndKind) Enum() *TryEndKind {
+	p := new(TryEndKind)
+	*p = x
+	return p
+}
+
+func (x TryEndKind) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (TryEndKind) Descriptor() protoreflect.EnumDescriptor {
+	return file_jobledger_v1_state_proto_enumTypes[0].Descriptor()
+}
+
+func (TryEndKind) Type() protoreflect.EnumType {
+	return &file_jobledger_v1_state_proto_enumTypes[0]
+}
+
+func (x TryEndKind) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use TryEndKind.Descriptor instead.
+func (TryEndKind) EnumDescriptor() ([]byte, []int) {
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{0}
+}
+
 // JobState is a Job's state as a prefix of the log gives it: the facts. A stream that was born in an earlier file begins
 // in a new one with it, and snapshots consist of it. Times are in nanoseconds since 1970 UTC, 0 when unset.
 type JobState struct {
@@ -1233,7 +1301,9 @@ type StateNames struct {
 	Workload string      `protobuf:"bytes,5,opt,name=workload,proto3" json:"workload,omitempty"`
 	PodGroup string      `protobuf:"bytes,6,opt,name=pod_group,json=podGroup,proto3" json:"pod_group,omitempty"`
 	// origin is where the Job comes from.
-	Origin        *Origin `protobuf:"bytes,7,opt,name=origin,proto3" json:"origin,omitempty"`
+	Origin *Origin `protobuf:"bytes,7,opt,name=origin,proto3" json:"origin,omitempty"`
+	// tries are how the Job's tries ended. Absent in states of before fold 3.
+	Tries         *Tries `protobuf:"bytes,8,opt,name=tries,proto3" json:"tries,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1317,6 +1387,278 @@ func (x *StateNames) GetOrigin() *Origin {
 	return nil
 }
 
+func (x *StateNames) GetTries() *Tries {
+	if x != nil {
+		return x.Tries
+	}
+	return nil
+}
+
+// Tries are how tries of a Job ended that did not succeed, in bounded space, and for how long the Job was suspended.
+type Tries struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ends are the ways in which they ended, in the order in which they came: the first eight, and for each kind what ended otherwise.
+	Ends []*TryEnd `protobuf:"bytes,1,rep,name=ends,proto3" json:"ends,omitempty"`
+	// partial: a program that did not tell tries folded the Job's first records.
+	Partial bool `protobuf:"varint,2,opt,name=partial,proto3" json:"partial,omitempty"`
+	// suspended is for how long the Job was suspended, in nanoseconds, without the suspension that began at suspended_since.
+	Suspended      int64 `protobuf:"varint,3,opt,name=suspended,proto3" json:"suspended,omitempty"`
+	SuspendedSince int64 `protobuf:"fixed64,4,opt,name=suspended_since,json=suspendedSince,proto3" json:"suspended_since,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *Tries) Reset() {
+	*x = Tries{}
+	mi := &file_jobledger_v1_state_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Tries) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Tries) ProtoMessage() {}
+
+func (x *Tries) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_state_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Tries.ProtoReflect.Descriptor instead.
+func (*Tries) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *Tries) GetEnds() []*TryEnd {
+	if x != nil {
+		return x.Ends
+	}
+	return nil
+}
+
+func (x *Tries) GetPartial() bool {
+	if x != nil {
+		return x.Partial
+	}
+	return false
+}
+
+func (x *Tries) GetSuspended() int64 {
+	if x != nil {
+		return x.Suspended
+	}
+	return 0
+}
+
+func (x *Tries) GetSuspendedSince() int64 {
+	if x != nil {
+		return x.SuspendedSince
+	}
+	return 0
+}
+
+// TryEnd is one way in which tries ended, and how many did.
+type TryEnd struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Kind  TryEndKind             `protobuf:"varint,1,opt,name=kind,proto3,enum=jobledger.v1.TryEndKind" json:"kind,omitempty"`
+	// exits are of the containers that did not end well: the first two.
+	Exits []*TryExit `protobuf:"bytes,2,rep,name=exits,proto3" json:"exits,omitempty"`
+	// more_exits is how many more containers did not.
+	MoreExits uint32 `protobuf:"varint,3,opt,name=more_exits,json=moreExits,proto3" json:"more_exits,omitempty"`
+	// reason of the disruption, or of the pod.
+	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	// action of the podFailurePolicy that was taken: Count, Ignore, FailIndex, FailJob; empty for none. rule is the place of its rule,
+	// from 0.
+	Action string `protobuf:"bytes,5,opt,name=action,proto3" json:"action,omitempty"`
+	Rule   uint32 `protobuf:"varint,6,opt,name=rule,proto3" json:"rule,omitempty"`
+	Count  uint32 `protobuf:"varint,7,opt,name=count,proto3" json:"count,omitempty"`
+	// pod and index_plus_one are the name of the first pod and its completion index.
+	Pod          string `protobuf:"bytes,8,opt,name=pod,proto3" json:"pod,omitempty"`
+	IndexPlusOne uint32 `protobuf:"varint,9,opt,name=index_plus_one,json=indexPlusOne,proto3" json:"index_plus_one,omitempty"`
+	// other: in ways for which there was no room; kind and count alone say how.
+	Other         bool `protobuf:"varint,10,opt,name=other,proto3" json:"other,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TryEnd) Reset() {
+	*x = TryEnd{}
+	mi := &file_jobledger_v1_state_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TryEnd) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TryEnd) ProtoMessage() {}
+
+func (x *TryEnd) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_state_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TryEnd.ProtoReflect.Descriptor instead.
+func (*TryEnd) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *TryEnd) GetKind() TryEndKind {
+	if x != nil {
+		return x.Kind
+	}
+	return TryEndKind_TRY_END_KIND_UNSPECIFIED
+}
+
+func (x *TryEnd) GetExits() []*TryExit {
+	if x != nil {
+		return x.Exits
+	}
+	return nil
+}
+
+func (x *TryEnd) GetMoreExits() uint32 {
+	if x != nil {
+		return x.MoreExits
+	}
+	return 0
+}
+
+func (x *TryEnd) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *TryEnd) GetAction() string {
+	if x != nil {
+		return x.Action
+	}
+	return ""
+}
+
+func (x *TryEnd) GetRule() uint32 {
+	if x != nil {
+		return x.Rule
+	}
+	return 0
+}
+
+func (x *TryEnd) GetCount() uint32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+func (x *TryEnd) GetPod() string {
+	if x != nil {
+		return x.Pod
+	}
+	return ""
+}
+
+func (x *TryEnd) GetIndexPlusOne() uint32 {
+	if x != nil {
+		return x.IndexPlusOne
+	}
+	return 0
+}
+
+func (x *TryEnd) GetOther() bool {
+	if x != nil {
+		return x.Other
+	}
+	return false
+}
+
+// TryExit is how a container ended.
+type TryExit struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Container     string                 `protobuf:"bytes,1,opt,name=container,proto3" json:"container,omitempty"`
+	Kind          ContainerKind          `protobuf:"varint,2,opt,name=kind,proto3,enum=jobledger.v1.ContainerKind" json:"kind,omitempty"`
+	Code          int32                  `protobuf:"zigzag32,3,opt,name=code,proto3" json:"code,omitempty"`
+	Reason        string                 `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TryExit) Reset() {
+	*x = TryExit{}
+	mi := &file_jobledger_v1_state_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TryExit) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TryExit) ProtoMessage() {}
+
+func (x *TryExit) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_state_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TryExit.ProtoReflect.Descriptor instead.
+func (*TryExit) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *TryExit) GetContainer() string {
+	if x != nil {
+		return x.Container
+	}
+	return ""
+}
+
+func (x *TryExit) GetKind() ContainerKind {
+	if x != nil {
+		return x.Kind
+	}
+	return ContainerKind_CONTAINER_KIND_UNSPECIFIED
+}
+
+func (x *TryExit) GetCode() int32 {
+	if x != nil {
+		return x.Code
+	}
+	return 0
+}
+
+func (x *TryExit) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
 // PodNames are the names that belong to a PodState.
 type PodNames struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1328,7 +1670,7 @@ type PodNames struct {
 
 func (x *PodNames) Reset() {
 	*x = PodNames{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[11]
+	mi := &file_jobledger_v1_state_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1340,7 +1682,7 @@ func (x *PodNames) String() string {
 func (*PodNames) ProtoMessage() {}
 
 func (x *PodNames) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[11]
+	mi := &file_jobledger_v1_state_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1353,7 +1695,7 @@ func (x *PodNames) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PodNames.ProtoReflect.Descriptor instead.
 func (*PodNames) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{11}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *PodNames) GetName() string {
@@ -1410,7 +1752,7 @@ type WorldState struct {
 
 func (x *WorldState) Reset() {
 	*x = WorldState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[12]
+	mi := &file_jobledger_v1_state_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1422,7 +1764,7 @@ func (x *WorldState) String() string {
 func (*WorldState) ProtoMessage() {}
 
 func (x *WorldState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[12]
+	mi := &file_jobledger_v1_state_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1435,7 +1777,7 @@ func (x *WorldState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorldState.ProtoReflect.Descriptor instead.
 func (*WorldState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{12}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *WorldState) GetLogId() string {
@@ -1597,7 +1939,7 @@ type ShareState struct {
 
 func (x *ShareState) Reset() {
 	*x = ShareState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[13]
+	mi := &file_jobledger_v1_state_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1609,7 +1951,7 @@ func (x *ShareState) String() string {
 func (*ShareState) ProtoMessage() {}
 
 func (x *ShareState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[13]
+	mi := &file_jobledger_v1_state_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1622,7 +1964,7 @@ func (x *ShareState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShareState.ProtoReflect.Descriptor instead.
 func (*ShareState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{13}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ShareState) GetNamespace() string {
@@ -1657,7 +1999,7 @@ type SpecState struct {
 
 func (x *SpecState) Reset() {
 	*x = SpecState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[14]
+	mi := &file_jobledger_v1_state_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1669,7 +2011,7 @@ func (x *SpecState) String() string {
 func (*SpecState) ProtoMessage() {}
 
 func (x *SpecState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[14]
+	mi := &file_jobledger_v1_state_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1682,7 +2024,7 @@ func (x *SpecState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpecState.ProtoReflect.Descriptor instead.
 func (*SpecState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{14}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *SpecState) GetSpec() *JobSpec {
@@ -1710,7 +2052,7 @@ type TemplateState struct {
 
 func (x *TemplateState) Reset() {
 	*x = TemplateState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[15]
+	mi := &file_jobledger_v1_state_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1722,7 +2064,7 @@ func (x *TemplateState) String() string {
 func (*TemplateState) ProtoMessage() {}
 
 func (x *TemplateState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[15]
+	mi := &file_jobledger_v1_state_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1735,7 +2077,7 @@ func (x *TemplateState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TemplateState.ProtoReflect.Descriptor instead.
 func (*TemplateState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{15}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *TemplateState) GetHash() string {
@@ -1763,7 +2105,7 @@ type PoliciesState struct {
 
 func (x *PoliciesState) Reset() {
 	*x = PoliciesState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[16]
+	mi := &file_jobledger_v1_state_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1775,7 +2117,7 @@ func (x *PoliciesState) String() string {
 func (*PoliciesState) ProtoMessage() {}
 
 func (x *PoliciesState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[16]
+	mi := &file_jobledger_v1_state_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1788,7 +2130,7 @@ func (x *PoliciesState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PoliciesState.ProtoReflect.Descriptor instead.
 func (*PoliciesState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{16}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *PoliciesState) GetPolicies() *JobPolicies {
@@ -1934,7 +2276,7 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\x05count\x18\x02 \x01(\rR\x05count\x12\x14\n" +
 	"\x05until\x18\x03 \x01(\x10R\x05until\x12\x14\n" +
 	"\x05since\x18\x04 \x01(\x10R\x05since\x12\x14\n" +
-	"\x05noted\x18\x05 \x01(\x10R\x05noted\"\xe7\x01\n" +
+	"\x05noted\x18\x05 \x01(\x10R\x05noted\"\x92\x02\n" +
 	"\n" +
 	"StateNames\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x12\n" +
@@ -1943,7 +2285,31 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\x04pods\x18\x04 \x03(\v2\x16.jobledger.v1.PodNamesR\x04pods\x12\x1a\n" +
 	"\bworkload\x18\x05 \x01(\tR\bworkload\x12\x1b\n" +
 	"\tpod_group\x18\x06 \x01(\tR\bpodGroup\x12,\n" +
-	"\x06origin\x18\a \x01(\v2\x14.jobledger.v1.OriginR\x06origin\"2\n" +
+	"\x06origin\x18\a \x01(\v2\x14.jobledger.v1.OriginR\x06origin\x12)\n" +
+	"\x05tries\x18\b \x01(\v2\x13.jobledger.v1.TriesR\x05tries\"\x92\x01\n" +
+	"\x05Tries\x12(\n" +
+	"\x04ends\x18\x01 \x03(\v2\x14.jobledger.v1.TryEndR\x04ends\x12\x18\n" +
+	"\apartial\x18\x02 \x01(\bR\apartial\x12\x1c\n" +
+	"\tsuspended\x18\x03 \x01(\x03R\tsuspended\x12'\n" +
+	"\x0fsuspended_since\x18\x04 \x01(\x10R\x0esuspendedSince\"\xaa\x02\n" +
+	"\x06TryEnd\x12,\n" +
+	"\x04kind\x18\x01 \x01(\x0e2\x18.jobledger.v1.TryEndKindR\x04kind\x12+\n" +
+	"\x05exits\x18\x02 \x03(\v2\x15.jobledger.v1.TryExitR\x05exits\x12\x1d\n" +
+	"\n" +
+	"more_exits\x18\x03 \x01(\rR\tmoreExits\x12\x16\n" +
+	"\x06reason\x18\x04 \x01(\tR\x06reason\x12\x16\n" +
+	"\x06action\x18\x05 \x01(\tR\x06action\x12\x12\n" +
+	"\x04rule\x18\x06 \x01(\rR\x04rule\x12\x14\n" +
+	"\x05count\x18\a \x01(\rR\x05count\x12\x10\n" +
+	"\x03pod\x18\b \x01(\tR\x03pod\x12$\n" +
+	"\x0eindex_plus_one\x18\t \x01(\rR\findexPlusOne\x12\x14\n" +
+	"\x05other\x18\n" +
+	" \x01(\bR\x05other\"\x84\x01\n" +
+	"\aTryExit\x12\x1c\n" +
+	"\tcontainer\x18\x01 \x01(\tR\tcontainer\x12/\n" +
+	"\x04kind\x18\x02 \x01(\x0e2\x1b.jobledger.v1.ContainerKindR\x04kind\x12\x12\n" +
+	"\x04code\x18\x03 \x01(\x11R\x04code\x12\x16\n" +
+	"\x06reason\x18\x04 \x01(\tR\x06reason\"2\n" +
 	"\bPodNames\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\tR\x04node\"\xb6\x06\n" +
@@ -1990,7 +2356,16 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\x02at\x18\x02 \x01(\x04R\x02at\"V\n" +
 	"\rPoliciesState\x125\n" +
 	"\bpolicies\x18\x01 \x01(\v2\x19.jobledger.v1.JobPoliciesR\bpolicies\x12\x0e\n" +
-	"\x02at\x18\x02 \x01(\x04R\x02atBCZAgithub.com/jobledger/jobledger/proto/gen/jobledger/v1;jobledgerv1b\x06proto3"
+	"\x02at\x18\x02 \x01(\x04R\x02at*\xc8\x01\n" +
+	"\n" +
+	"TryEndKind\x12\x1c\n" +
+	"\x18TRY_END_KIND_UNSPECIFIED\x10\x00\x12\x17\n" +
+	"\x13TRY_END_KIND_FAILED\x10\x01\x12\x1a\n" +
+	"\x16TRY_END_KIND_DISRUPTED\x10\x02\x12\x18\n" +
+	"\x14TRY_END_KIND_DELETED\x10\x03\x12\x18\n" +
+	"\x14TRY_END_KIND_STOPPED\x10\x04\x12\x17\n" +
+	"\x13TRY_END_KIND_UNSEEN\x10\x05\x12\x1a\n" +
+	"\x16TRY_END_KIND_RESTARTED\x10\x06BCZAgithub.com/jobledger/jobledger/proto/gen/jobledger/v1;jobledgerv1b\x06proto3"
 
 var (
 	file_jobledger_v1_state_proto_rawDescOnce sync.Once
@@ -2004,85 +2379,96 @@ func file_jobledger_v1_state_proto_rawDescGZIP() []byte {
 	return file_jobledger_v1_state_proto_rawDescData
 }
 
-var file_jobledger_v1_state_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_jobledger_v1_state_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
+var file_jobledger_v1_state_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_jobledger_v1_state_proto_goTypes = []any{
-	(*JobState)(nil),      // 0: jobledger.v1.JobState
-	(*ClaimRetry)(nil),    // 1: jobledger.v1.ClaimRetry
-	(*GroupState)(nil),    // 2: jobledger.v1.GroupState
-	(*StubState)(nil),     // 3: jobledger.v1.StubState
-	(*FollowUpState)(nil), // 4: jobledger.v1.FollowUpState
-	(*PodState)(nil),      // 5: jobledger.v1.PodState
-	(*CreateState)(nil),   // 6: jobledger.v1.CreateState
-	(*Flight)(nil),        // 7: jobledger.v1.Flight
-	(*Backoff)(nil),       // 8: jobledger.v1.Backoff
-	(*Retry)(nil),         // 9: jobledger.v1.Retry
-	(*StateNames)(nil),    // 10: jobledger.v1.StateNames
-	(*PodNames)(nil),      // 11: jobledger.v1.PodNames
-	(*WorldState)(nil),    // 12: jobledger.v1.WorldState
-	(*ShareState)(nil),    // 13: jobledger.v1.ShareState
-	(*SpecState)(nil),     // 14: jobledger.v1.SpecState
-	(*TemplateState)(nil), // 15: jobledger.v1.TemplateState
-	(*PoliciesState)(nil), // 16: jobledger.v1.PoliciesState
-	nil,                   // 17: jobledger.v1.WorldState.NewestEntry
-	(*JobSpec)(nil),       // 18: jobledger.v1.JobSpec
-	(*JobStatus)(nil),     // 19: jobledger.v1.JobStatus
-	(*PodSeen)(nil),       // 20: jobledger.v1.PodSeen
-	(*CreatePod)(nil),     // 21: jobledger.v1.CreatePod
-	(*CommandName)(nil),   // 22: jobledger.v1.CommandName
-	(*Command)(nil),       // 23: jobledger.v1.Command
-	(RefusalClass)(0),     // 24: jobledger.v1.RefusalClass
-	(*Origin)(nil),        // 25: jobledger.v1.Origin
-	(*Settings)(nil),      // 26: jobledger.v1.Settings
-	(Resource)(0),         // 27: jobledger.v1.Resource
-	(*RivalAct)(nil),      // 28: jobledger.v1.RivalAct
-	(*JobPolicies)(nil),   // 29: jobledger.v1.JobPolicies
+	(TryEndKind)(0),       // 0: jobledger.v1.TryEndKind
+	(*JobState)(nil),      // 1: jobledger.v1.JobState
+	(*ClaimRetry)(nil),    // 2: jobledger.v1.ClaimRetry
+	(*GroupState)(nil),    // 3: jobledger.v1.GroupState
+	(*StubState)(nil),     // 4: jobledger.v1.StubState
+	(*FollowUpState)(nil), // 5: jobledger.v1.FollowUpState
+	(*PodState)(nil),      // 6: jobledger.v1.PodState
+	(*CreateState)(nil),   // 7: jobledger.v1.CreateState
+	(*Flight)(nil),        // 8: jobledger.v1.Flight
+	(*Backoff)(nil),       // 9: jobledger.v1.Backoff
+	(*Retry)(nil),         // 10: jobledger.v1.Retry
+	(*StateNames)(nil),    // 11: jobledger.v1.StateNames
+	(*Tries)(nil),         // 12: jobledger.v1.Tries
+	(*TryEnd)(nil),        // 13: jobledger.v1.TryEnd
+	(*TryExit)(nil),       // 14: jobledger.v1.TryExit
+	(*PodNames)(nil),      // 15: jobledger.v1.PodNames
+	(*WorldState)(nil),    // 16: jobledger.v1.WorldState
+	(*ShareState)(nil),    // 17: jobledger.v1.ShareState
+	(*SpecState)(nil),     // 18: jobledger.v1.SpecState
+	(*TemplateState)(nil), // 19: jobledger.v1.TemplateState
+	(*PoliciesState)(nil), // 20: jobledger.v1.PoliciesState
+	nil,                   // 21: jobledger.v1.WorldState.NewestEntry
+	(*JobSpec)(nil),       // 22: jobledger.v1.JobSpec
+	(*JobStatus)(nil),     // 23: jobledger.v1.JobStatus
+	(*PodSeen)(nil),       // 24: jobledger.v1.PodSeen
+	(*CreatePod)(nil),     // 25: jobledger.v1.CreatePod
+	(*CommandName)(nil),   // 26: jobledger.v1.CommandName
+	(*Command)(nil),       // 27: jobledger.v1.Command
+	(RefusalClass)(0),     // 28: jobledger.v1.RefusalClass
+	(*Origin)(nil),        // 29: jobledger.v1.Origin
+	(ContainerKind)(0),    // 30: jobledger.v1.ContainerKind
+	(*Settings)(nil),      // 31: jobledger.v1.Settings
+	(Resource)(0),         // 32: jobledger.v1.Resource
+	(*RivalAct)(nil),      // 33: jobledger.v1.RivalAct
+	(*JobPolicies)(nil),   // 34: jobledger.v1.JobPolicies
 }
 var file_jobledger_v1_state_proto_depIdxs = []int32{
-	18, // 0: jobledger.v1.JobState.spec:type_name -> jobledger.v1.JobSpec
-	19, // 1: jobledger.v1.JobState.base:type_name -> jobledger.v1.JobStatus
-	5,  // 2: jobledger.v1.JobState.pods:type_name -> jobledger.v1.PodState
-	6,  // 3: jobledger.v1.JobState.creates:type_name -> jobledger.v1.CreateState
-	7,  // 4: jobledger.v1.JobState.write:type_name -> jobledger.v1.Flight
-	7,  // 5: jobledger.v1.JobState.reading:type_name -> jobledger.v1.Flight
-	9,  // 6: jobledger.v1.JobState.creating:type_name -> jobledger.v1.Retry
-	9,  // 7: jobledger.v1.JobState.writing:type_name -> jobledger.v1.Retry
-	8,  // 8: jobledger.v1.JobState.ends:type_name -> jobledger.v1.Backoff
-	3,  // 9: jobledger.v1.JobState.stub:type_name -> jobledger.v1.StubState
-	2,  // 10: jobledger.v1.JobState.group:type_name -> jobledger.v1.GroupState
-	1,  // 11: jobledger.v1.JobState.claims:type_name -> jobledger.v1.ClaimRetry
-	9,  // 12: jobledger.v1.ClaimRetry.retry:type_name -> jobledger.v1.Retry
-	7,  // 13: jobledger.v1.GroupState.flight:type_name -> jobledger.v1.Flight
-	9,  // 14: jobledger.v1.GroupState.retry:type_name -> jobledger.v1.Retry
-	4,  // 15: jobledger.v1.StubState.follow_up:type_name -> jobledger.v1.FollowUpState
-	7,  // 16: jobledger.v1.FollowUpState.flights:type_name -> jobledger.v1.Flight
-	9,  // 17: jobledger.v1.FollowUpState.writing:type_name -> jobledger.v1.Retry
-	20, // 18: jobledger.v1.PodState.facts:type_name -> jobledger.v1.PodSeen
-	7,  // 19: jobledger.v1.PodState.drop:type_name -> jobledger.v1.Flight
-	7,  // 20: jobledger.v1.PodState.delete:type_name -> jobledger.v1.Flight
-	7,  // 21: jobledger.v1.PodState.claim:type_name -> jobledger.v1.Flight
-	21, // 22: jobledger.v1.CreateState.create:type_name -> jobledger.v1.CreatePod
-	7,  // 23: jobledger.v1.CreateState.flight:type_name -> jobledger.v1.Flight
-	22, // 24: jobledger.v1.Flight.name:type_name -> jobledger.v1.CommandName
-	23, // 25: jobledger.v1.Flight.command:type_name -> jobledger.v1.Command
-	9,  // 26: jobledger.v1.Flight.refused:type_name -> jobledger.v1.Retry
-	24, // 27: jobledger.v1.Retry.class:type_name -> jobledger.v1.RefusalClass
-	11, // 28: jobledger.v1.StateNames.pods:type_name -> jobledger.v1.PodNames
-	25, // 29: jobledger.v1.StateNames.origin:type_name -> jobledger.v1.Origin
-	26, // 30: jobledger.v1.WorldState.settings:type_name -> jobledger.v1.Settings
-	27, // 31: jobledger.v1.WorldState.pending:type_name -> jobledger.v1.Resource
-	17, // 32: jobledger.v1.WorldState.newest:type_name -> jobledger.v1.WorldState.NewestEntry
-	14, // 33: jobledger.v1.WorldState.specs:type_name -> jobledger.v1.SpecState
-	15, // 34: jobledger.v1.WorldState.templates:type_name -> jobledger.v1.TemplateState
-	16, // 35: jobledger.v1.WorldState.policies:type_name -> jobledger.v1.PoliciesState
-	13, // 36: jobledger.v1.WorldState.shares:type_name -> jobledger.v1.ShareState
-	28, // 37: jobledger.v1.WorldState.rival_acts:type_name -> jobledger.v1.RivalAct
-	18, // 38: jobledger.v1.SpecState.spec:type_name -> jobledger.v1.JobSpec
-	29, // 39: jobledger.v1.PoliciesState.policies:type_name -> jobledger.v1.JobPolicies
-	40, // [40:40] is the sub-list for method output_type
-	40, // [40:40] is the sub-list for method input_type
-	40, // [40:40] is the sub-list for extension type_name
-	40, // [40:40] is the sub-list for extension extendee
-	0,  // [0:40] is the sub-list for field type_name
+	22, // 0: jobledger.v1.JobState.spec:type_name -> jobledger.v1.JobSpec
+	23, // 1: jobledger.v1.JobState.base:type_name -> jobledger.v1.JobStatus
+	6,  // 2: jobledger.v1.JobState.pods:type_name -> jobledger.v1.PodState
+	7,  // 3: jobledger.v1.JobState.creates:type_name -> jobledger.v1.CreateState
+	8,  // 4: jobledger.v1.JobState.write:type_name -> jobledger.v1.Flight
+	8,  // 5: jobledger.v1.JobState.reading:type_name -> jobledger.v1.Flight
+	10, // 6: jobledger.v1.JobState.creating:type_name -> jobledger.v1.Retry
+	10, // 7: jobledger.v1.JobState.writing:type_name -> jobledger.v1.Retry
+	9,  // 8: jobledger.v1.JobState.ends:type_name -> jobledger.v1.Backoff
+	4,  // 9: jobledger.v1.JobState.stub:type_name -> jobledger.v1.StubState
+	3,  // 10: jobledger.v1.JobState.group:type_name -> jobledger.v1.GroupState
+	2,  // 11: jobledger.v1.JobState.claims:type_name -> jobledger.v1.ClaimRetry
+	10, // 12: jobledger.v1.ClaimRetry.retry:type_name -> jobledger.v1.Retry
+	8,  // 13: jobledger.v1.GroupState.flight:type_name -> jobledger.v1.Flight
+	10, // 14: jobledger.v1.GroupState.retry:type_name -> jobledger.v1.Retry
+	5,  // 15: jobledger.v1.StubState.follow_up:type_name -> jobledger.v1.FollowUpState
+	8,  // 16: jobledger.v1.FollowUpState.flights:type_name -> jobledger.v1.Flight
+	10, // 17: jobledger.v1.FollowUpState.writing:type_name -> jobledger.v1.Retry
+	24, // 18: jobledger.v1.PodState.facts:type_name -> jobledger.v1.PodSeen
+	8,  // 19: jobledger.v1.PodState.drop:type_name -> jobledger.v1.Flight
+	8,  // 20: jobledger.v1.PodState.delete:type_name -> jobledger.v1.Flight
+	8,  // 21: jobledger.v1.PodState.claim:type_name -> jobledger.v1.Flight
+	25, // 22: jobledger.v1.CreateState.create:type_name -> jobledger.v1.CreatePod
+	8,  // 23: jobledger.v1.CreateState.flight:type_name -> jobledger.v1.Flight
+	26, // 24: jobledger.v1.Flight.name:type_name -> jobledger.v1.CommandName
+	27, // 25: jobledger.v1.Flight.command:type_name -> jobledger.v1.Command
+	10, // 26: jobledger.v1.Flight.refused:type_name -> jobledger.v1.Retry
+	28, // 27: jobledger.v1.Retry.class:type_name -> jobledger.v1.RefusalClass
+	15, // 28: jobledger.v1.StateNames.pods:type_name -> jobledger.v1.PodNames
+	29, // 29: jobledger.v1.StateNames.origin:type_name -> jobledger.v1.Origin
+	12, // 30: jobledger.v1.StateNames.tries:type_name -> jobledger.v1.Tries
+	13, // 31: jobledger.v1.Tries.ends:type_name -> jobledger.v1.TryEnd
+	0,  // 32: jobledger.v1.TryEnd.kind:type_name -> jobledger.v1.TryEndKind
+	14, // 33: jobledger.v1.TryEnd.exits:type_name -> jobledger.v1.TryExit
+	30, // 34: jobledger.v1.TryExit.kind:type_name -> jobledger.v1.ContainerKind
+	31, // 35: jobledger.v1.WorldState.settings:type_name -> jobledger.v1.Settings
+	32, // 36: jobledger.v1.WorldState.pending:type_name -> jobledger.v1.Resource
+	21, // 37: jobledger.v1.WorldState.newest:type_name -> jobledger.v1.WorldState.NewestEntry
+	18, // 38: jobledger.v1.WorldState.specs:type_name -> jobledger.v1.SpecState
+	19, // 39: jobledger.v1.WorldState.templates:type_name -> jobledger.v1.TemplateState
+	20, // 40: jobledger.v1.WorldState.policies:type_name -> jobledger.v1.PoliciesState
+	17, // 41: jobledger.v1.WorldState.shares:type_name -> jobledger.v1.ShareState
+	33, // 42: jobledger.v1.WorldState.rival_acts:type_name -> jobledger.v1.RivalAct
+	22, // 43: jobledger.v1.SpecState.spec:type_name -> jobledger.v1.JobSpec
+	34, // 44: jobledger.v1.PoliciesState.policies:type_name -> jobledger.v1.JobPolicies
+	45, // [45:45] is the sub-list for method output_type
+	45, // [45:45] is the sub-list for method input_type
+	45, // [45:45] is the sub-list for extension type_name
+	45, // [45:45] is the sub-list for extension extendee
+	0,  // [0:45] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_state_proto_init() }
@@ -2100,13 +2486,14 @@ func file_jobledger_v1_state_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_jobledger_v1_state_proto_rawDesc), len(file_jobledger_v1_state_proto_rawDesc)),
-			NumEnums:      0,
-			NumMessages:   18,
+			NumEnums:      1,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
 		GoTypes:           file_jobledger_v1_state_proto_goTypes,
 		DependencyIndexes: file_jobledger_v1_state_proto_depIdxs,
+		EnumInfos:         file_jobledger_v1_state_proto_enumTypes,
 		MessageInfos:      file_jobledger_v1_state_proto_msgTypes,
 	}.Build()
 	File_jobledger_v1_state_proto = out.File

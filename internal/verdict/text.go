@@ -1,0 +1,43 @@
+package verdict
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// span is a duration for people, in whole seconds, minutes, hours or days: times in a status have no more than seconds.
+func span(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return "less than 1 s"
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", d/time.Minute, d%time.Minute/time.Second)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh%02dm", d/time.Hour, d%time.Hour/time.Minute)
+	}
+	return fmt.Sprintf("%dd%02dh", d/(24*time.Hour), d%(24*time.Hour)/time.Hour)
+}
+
+// foreign is a text that others wrote: what is not printable ASCII is escaped as in Go, and what is too long is cut in the middle.
+func foreign(s string, columns int) string {
+	quoted := strconv.QuoteToASCII(s)
+	return clip(quoted[1:len(quoted)-1], columns)
+}
+
+const cut = "..."
+
+// clip cuts a text of ASCII in the middle, so that both of its ends are told.
+func clip(s string, columns int) string {
+	if len(s) <= columns {
+		return s
+	}
+	room := columns - len(cut)
+	if room <= 0 {
+		return s[:max(columns, 0)]
+	}
+	tail := room / 3
+	return s[:room-tail] + cut + s[len(s)-tail:]
+}

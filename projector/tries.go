@@ -1,0 +1,317 @@
+package projector
+
+import (
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/policy"
+	"github.com/jobledger/jobledger/internal/status"
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+)
+
+// Tries tell how the pods of a Job ended that did not succeed, and for how long the Job was suspended. No decision reads them: they are
+// for the verdict in words, and evidence like the texts that they are made of. They take bounded space, whatever the Job does. A pod is
+// told once, by the first record that shows its end or that its deletion was asked for.
+type Tries struct {
+	// Ends are the ways in which tries ended, in the order in which they came: the first maxWays, and for each kind all that ended in
+	// further ways.
+	Ends []TryEnd
+	// Partial: a program that did not tell tries folded the Job's first records.
+	Partial bool
+
+	suspended time.Duration // without the suspension that goes on
+	since     events.Time   // when that began; 0 for none
+}
+
+// TryEnd is one way in which tries ended, and how many did.
+type TryEnd struct {
+	Way
+	Count uint32
+	Pod   string // name of the first pod
+	Index int32  // its completion index, or events.NoIndex
+}
+
+// Way is what tries have in common that ended alike. Tries with ways that differ are never told as one.
+type Way struct {
+	Kind      TryKind
+	Other     bool       // further ways, for which there was no room; nothing else of Way is set but Kind
+	Exits     [2]TryExit // of the containers that did not end well, the first two; the name of one that is not there is empty
+	MoreExits uint32     // containers besides
+	Reason    string     // of the disruption, or of the pod's status
+	Action    string     // of the podFailurePolicy, as the API spells it; empty when no rule decided about the pod
+	Rule      uint32     // its place in the policy, from 0
+}
+
+// TryExit is how a container ended.
+type TryExit struct {
+	Container string
+	Kind      events.ContainerKind
+	Code      int32
+	Reason    string
+}
+
+// TryKind says how a try ended. The numbers are those of the schema.
+type TryKind uint8
+
+// The kinds.
+const (
+	TryFailed    TryKind = 1 // by itself
+	TryDisrupted TryKind = 2 // the pod has the condition DisruptionTarget
+	TryDeleted   TryKind = 3 // its deletion was asked for while it ran, and not by this controller
+	TryStopped   TryKind = 4 // the Job did not want it any more: it is suspended, scaled down, or over
+	TryUnseen    TryKind = 5 // its pod is gone, and its end was not seen
+	TryRestarted TryKind = 6 // it did not: a container of it was started again
+)
+
+const maxWays = 8
+
+// Suspended is for how long the Job was suspended until a time.
+func (t *Tries) Suspended(until events.Time) time.Duration {
+	if t.since == 0 {
+		return t.suspended
+	}
+	return t.suspended + max(until.Sub(t.since), 0)
+}
+
+// before is what is to be known of a Job and of the pod that a record is about, before the record is folded.
+type before struct {
+	pod             *Pod // nil for none
+	told            bool
+	restarts        uint32
+	known, suspends bool // the Job
+}
+
+func (j *Job) before(rec *events.Record) before {
+	b := before{known: j.Known(), suspends: j.suspends()}
+	switch f := rec.Facts.(type) {
+	case *events.PodSeen:
+		b.pod = j.byUID[f.UID]
+	case *events.PodGone:
+		b.pod = j.byUID[f.UID]
+	}
+	if p := b.pod; p != nil {
+		b.told, b.restarts = j.ours(p) && overOrGoing(p), p.Restarts
+	}
+	return b
+}
+
+// tell takes in what a record changed, after it was folded.
+func (b *before) tell(j *Job, rec *events.Record) {
+	t := &j.Tries
+	switch f := rec.Facts.(type) {
+	case *events.JobSeen:
+		t.suspend(j, b)
+	case *events.PodSeen:
+		p := j.byUID[f.UID]
+		if p == nil || !j.ours(p) {
+			return
+		}
+		if p.Restarts > b.restarts {
+			t.restarted(p, p.Restarts-b.restarts, &rec.Evidence)
+		}
+		if !b.told && overOrGoing(p) && p.Phase != events.PodSucceeded {
+			t.add(j.wayOf(p, &rec.Evidence), 1, p)
+		}
+	case *events.PodGone:
+		if p := b.pod; p != nil && !f.Moved && !b.told && j.ours(p) {
+			way := Way{Kind: TryUnseen}
+			if p.Surplus || j.unwanted() {
+				way.Kind = TryStopped
+			}
+			t.add(way, 1, p)
+		}
+	}
+}
+
+// ours reports whether the pod is owned by the Job, known or not.
+func (j *Job) ours(p *Pod) bool {
+	return j.Stream.Kind == events.StreamJob && string(p.Owner) == j.Stream.ID
+}
+
+func overOrGoing(p *Pod) bool { return p.Phase.Terminal() || p.Deleted != 0 }
+
+// unwanted reports whether the Job wants no pods.
+func (j *Job) unwanted() bool {
+	return j.failing || j.succeeding || j.finished || j.Deleted != 0 || j.Gone || j.suspends()
+}
+
+func (j *Job) suspends() bool { return j.Spec != nil && j.Spec.Suspend && !j.finished && !j.Gone }
+
+// wayOf says how a pod ended that did not succeed, or that is on its way out.
+func (j *Job) wayOf(p *Pod, e *events.Evidence) Way {
+	disruption, disrupted := disruptionOf(p, e)
+	way := Way{Kind: TryDeleted}
+	switch {
+	case p.Surplus:
+		way.Kind = TryStopped
+	case disrupted:
+		way.Kind, way.Reason = TryDisrupted, disruption
+	case p.FailedBeforeDeletion:
+		way.Kind, way.Reason = TryFailed, e.Reason
+		way.exits(p, e)
+	case j.unwanted():
+		way.Kind = TryStopped
+	}
+	if p.match.Action != policy.NoMatch && (way.Kind == TryFailed || way.Kind == TryDisrupted) {
+		way.Action, way.Rule = p.match.Action.String(), uint32(p.match.Rule)
+	}
+	return way
+}
+
+// disruptionOf is the reason of the pod's condition DisruptionTarget, when it holds.
+func disruptionOf(p *Pod, e *events.Evidence) (reason string, disrupted bool) {
+	const target, holds = "DisruptionTarget", "True"
+	for i := range e.Conditions {
+		if c := &e.Conditions[i]; c.Type == target && c.Status == holds {
+			return c.Reason, true
+		}
+	}
+	for _, c := range p.Conditions { // the evidence was erased
+		if c.Type == target && c.Status == holds {
+			return "", true
+		}
+	}
+	return "", false
+}
+
+// exits takes in which containers of a pod did not end well: sidecars only when no other one did, for they are killed when it ends.
+func (w *Way) exits(p *Pod, e *events.Evidence) {
+	for _, sidecars := range []bool{false, true} {
+		for i := range e.Containers {
+			c := &e.Containers[i]
+			if c.ExitCode != 0 && !c.Again && (c.Kind == events.SidecarContainer) == sidecars {
+				w.exit(TryExit{Container: c.Name, Kind: c.Kind, Code: c.ExitCode, Reason: c.Reason})
+			}
+		}
+		if w.Exits[0] != (TryExit{}) {
+			return
+		}
+	}
+	for _, x := range p.Exits { // the evidence was erased
+		kind := events.RegularContainer
+		if x.Init {
+			kind = events.InitContainer
+		}
+		w.exit(TryExit{Container: x.Name, Kind: kind, Code: x.Code})
+	}
+}
+
+func (w *Way) exit(x TryExit) {
+	for i := range w.Exits {
+		if w.Exits[i] == (TryExit{}) {
+			w.Exits[i] = x
+			return
+		}
+	}
+	w.MoreExits++
+}
+
+// restarted takes in that containers of a pod were started again. How the newest run ended is known when one container alone was; of
+// runs between two observations nobody knows.
+func (t *Tries) restarted(p *Pod, times uint32, e *events.Evidence) {
+	var only *events.ContainerEnd
+	for i := range e.Containers {
+		switch c := &e.Containers[i]; {
+		case c.Restarts == 0:
+		case only != nil:
+			t.add(Way{Kind: TryRestarted}, times, p)
+			return
+		default:
+			only = c
+		}
+	}
+	if only == nil || !only.Again {
+		t.add(Way{Kind: TryRestarted}, times, p)
+		return
+	}
+	way := Way{Kind: TryRestarted}
+	way.exit(TryExit{Container: only.Name, Kind: only.Kind, Code: only.ExitCode, Reason: only.Reason})
+	t.add(way, 1, p)
+	if times > 1 {
+		t.add(Way{Kind: TryRestarted}, times-1, p)
+	}
+}
+
+// add counts tries that ended in one way.
+func (t *Tries) add(way Way, n uint32, p *Pod) {
+	ways := 0
+	for i := range t.Ends {
+		if t.Ends[i].Way == way {
+			t.Ends[i].Count += n
+			return
+		}
+		if !t.Ends[i].Other {
+			ways++
+		}
+	}
+	if ways >= maxWays && !way.Other {
+		t.add(Way{Kind: way.Kind, Other: true}, n, p)
+		return
+	}
+	t.Ends = append(t.Ends, TryEnd{Way: way, Count: n, Pod: p.Name, Index: p.Index})
+}
+
+// suspend follows whether the Job is suspended. One that is when it is seen first is so since its creation, or since its status says.
+func (t *Tries) suspend(j *Job, b *before) {
+	suspends := j.suspends()
+	switch {
+	case suspends && !b.known:
+		t.since = j.Created
+		if c := j.Base.Condition(status.Suspended); c != nil && c.Status == "True" && c.Since != 0 {
+			t.since = c.Since
+		}
+	case suspends && !b.suspends:
+		t.since = j.Now
+	case !suspends && t.since != 0:
+		t.suspended, t.since = t.Suspended(j.Now), 0
+	}
+}
+
+func (t *Tries) shift(step time.Duration) { t.since = t.since.Add(step) }
+
+func (t *Tries) toWire(_ *pb.JobState, names *pb.StateNames) {
+	w := &pb.Tries{Partial: t.Partial, Suspended: int64(t.suspended), SuspendedSince: int64(t.since)}
+	for i := range t.Ends {
+		w.Ends = append(w.Ends, t.Ends[i].toWire())
+	}
+	names.Tries = w
+}
+
+func (t *Tries) fromWire(_ *pb.JobState, r *stateReader) {
+	w := r.tries
+	*t = Tries{Partial: w == nil || w.GetPartial(), suspended: time.Duration(w.GetSuspended()), since: events.Time(w.GetSuspendedSince())}
+	for _, e := range w.GetEnds() {
+		t.Ends = append(t.Ends, tryEndFromWire(e))
+	}
+}
+
+func (e *TryEnd) toWire() *pb.TryEnd {
+	w := &pb.TryEnd{
+		Kind: pb.TryEndKind(e.Kind), Other: e.Other, MoreExits: e.MoreExits, Reason: e.Reason, Action: e.Action, Rule: e.Rule,
+		Count: e.Count, Pod: e.Pod, IndexPlusOne: uint32(e.Index + 1),
+	}
+	for _, x := range e.Exits {
+		if x != (TryExit{}) {
+			w.Exits = append(w.Exits, &pb.TryExit{Container: x.Container, Kind: pb.ContainerKind(x.Kind), Code: x.Code, Reason: x.Reason})
+		}
+	}
+	return w
+}
+
+func tryEndFromWire(w *pb.TryEnd) TryEnd {
+	e := TryEnd{
+		Way: Way{
+			Kind: TryKind(w.GetKind()), Other: w.GetOther(), MoreExits: w.GetMoreExits(), Reason: w.GetReason(),
+			Action: w.GetAction(), Rule: w.GetRule(),
+		},
+		Count: w.GetCount(), Pod: w.GetPod(), Index: int32(w.GetIndexPlusOne()) - 1,
+	}
+	for i, x := range w.GetExits() {
+		if i < len(e.Exits) {
+			e.Exits[i] = TryExit{
+				Container: x.GetContainer(), Kind: events.ContainerKind(x.GetKind()), Code: x.GetCode(), Reason: x.GetReason(),
+			}
+		}
+	}
+	return e
+}

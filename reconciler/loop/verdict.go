@@ -1,0 +1,37 @@
+package loop
+
+import (
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/status"
+	"github.com/jobledger/jobledger/internal/verdict"
+	"github.com/jobledger/jobledger/projector"
+)
+
+// retirement is the record by which a Job retires: how it ended, and the verdict on it.
+func retirement(j *projector.Job) projector.Draft {
+	d := projector.Draft{
+		Stream: j.Stream, Kind: events.KindJobRetired, Facts: j.Retirement(), Evidence: events.Evidence{Sentence: verdict.Of(j)},
+	}
+	if failed := j.Base.Condition(status.Failed); failed != nil {
+		d.Evidence.Message = failed.Message
+	}
+	return d
+}
+
+// verdictOf is the verdict on a Job that a decision ends: the Kubernetes Event of its end bears it, and is told before the Job retires.
+// It is empty for any other decision.
+func verdictOf(s projector.Subject, d *events.Decision) string {
+	j, ok := s.(*projector.Job)
+	if !ok {
+		return ""
+	}
+	for i := range d.Steps {
+		for _, c := range d.Steps[i].Commands {
+			if w, writes := c.(*events.WriteStatus); writes && w.Change.Ends() {
+				stored := j.Base.With(&w.Change)
+				return verdict.On(j, &stored)
+			}
+		}
+	}
+	return ""
+}
