@@ -62,6 +62,7 @@ func (h *handler) environment(e *subscribe.Event) []string {
 		"JOBLEDGER_JOB=" + words.Clean(e.Subject.Name),
 		"JOBLEDGER_UID=" + words.Clean(string(e.Job.UID)),
 		"JOBLEDGER_REASONS=" + words.Clean(strings.Join(reasons, ",")),
+		"JOBLEDGER_VERDICT=" + words.Clean(e.Verdict),
 		"JOBLEDGER_TRY=" + strconv.Itoa(e.Try),
 	}
 }

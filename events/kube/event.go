@@ -30,6 +30,7 @@ type Event struct {
 	Message string
 	Record  events.Sequence // the record that it tells of
 	At      events.Time     // of that record
+	Verdict string          // of an Event that says how the Job ended: how and why in one line; empty when it is not known
 }
 
 // Context is what Of needs to know beside a record.
@@ -40,6 +41,8 @@ type Context struct {
 	Completions *int32
 	// Succeeded is how many pods the stored status counts when the write that ends the Job does not change their number.
 	Succeeded int32
+	// Verdict is what the decision that ends the Job says of it in one line.
+	Verdict string
 	// UnknownMode: the Job's completionMode is one that this program does not know.
 	UnknownMode bool
 }
@@ -97,6 +100,8 @@ func (m *maker) add(kind, reason, message string) {
 	})
 }
 
+func (m *maker) last() *Event { return &m.made[len(m.made)-1] }
+
 // end tells how a command ended. A time-out is a failure to users, whatever comes of it. A call that we gave up ourselves has no
 // words of anybody else, and is none.
 func (m *maker) end(ended *events.CommandEnded, t *telling) {
@@ -144,8 +149,10 @@ func (m *maker) status(change *events.StatusChange, known *Context) {
 				m.add(corev1.EventTypeWarning, TooManySucceededPods, "Too many succeeded pods running after completion count reached")
 			}
 			m.add(corev1.EventTypeNormal, Completed, "Job completed")
+			m.last().Verdict = known.Verdict
 		case c.Type == "Failed" && holds:
 			m.add(corev1.EventTypeWarning, c.Reason, c.Message)
+			m.last().Verdict = known.Verdict
 		case c.Type == "Suspended" && holds:
 			m.add(corev1.EventTypeNormal, Suspended, "Job suspended")
 		case c.Type == "Suspended":

@@ -97,6 +97,19 @@ func stores(r *events.Record) (name events.CommandID, ok bool) {
 	return name, ok && (!outcome || f.Ending == events.Done)
 }
 
+// verdict is what the decision says of the Job, in one line, whose command the record ends; empty when the log does not hold it.
+func (m *memory) verdict(ctx context.Context, rec *events.Record) (string, error) {
+	name, ok := follow.End(rec)
+	if !ok {
+		return "", nil
+	}
+	decided, err := m.at(ctx, name.Decided)
+	if err != nil || decided == nil {
+		return "", err
+	}
+	return decided.Evidence.Sentence, nil
+}
+
 // completions is that of the spec of the Job that the record is about; nil when it is unset or not known.
 func (m *memory) completions(ctx context.Context, rec *events.Record) (*int32, error) {
 	at, err := m.specAt(ctx, rec)
@@ -135,6 +148,16 @@ func (m *memory) specAt(ctx context.Context, rec *events.Record) (events.Sequenc
 
 // spec is the content of a spec that a record stores; nil when the log does not hold it any more.
 func (m *memory) spec(ctx context.Context, at events.Sequence) (*events.JobSpec, error) {
+	r, err := m.at(ctx, at)
+	if err != nil || r == nil {
+		return nil, err
+	}
+	spec, _ := r.Facts.(*events.JobSpec)
+	return spec, nil
+}
+
+// at is one record; nil when the log does not hold it any more.
+func (m *memory) at(ctx context.Context, at events.Sequence) (*events.Record, error) {
 	for r, err := range m.log.Read(ctx, at) {
 		if errors.Is(err, store.ErrPruned) {
 			return nil, nil
@@ -142,8 +165,8 @@ func (m *memory) spec(ctx context.Context, at events.Sequence) (*events.JobSpec,
 		if err != nil {
 			return nil, err
 		}
-		if spec, ok := r.Facts.(*events.JobSpec); ok && r.Sequence == at {
-			return spec, nil
+		if r.Sequence == at {
+			return &r, nil
 		}
 		break
 	}

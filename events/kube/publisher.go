@@ -182,7 +182,13 @@ func (p *Publisher) context(ctx context.Context, rec *events.Record) (Context, e
 		return Context{}, err
 	}
 	c := Context{Job: job, Command: command}
-	if w, ok := command.(*events.WriteStatus); ok && w.Change.CompletionTime != 0 {
+	w, ok := command.(*events.WriteStatus)
+	if ok && w.Change.Ends() {
+		if c.Verdict, err = p.memory.verdict(ctx, rec); err != nil {
+			return Context{}, err
+		}
+	}
+	if ok && w.Change.CompletionTime != 0 {
 		if c.Completions, err = p.memory.completions(ctx, rec); err != nil {
 			return Context{}, err
 		}

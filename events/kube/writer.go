@@ -24,6 +24,8 @@ const (
 	Component = "job-controller"
 	// RecordAnnotation on an Event names the record that it tells of: "<log ID>.<epoch>/<sequence>".
 	RecordAnnotation = "jobledger.dev/record"
+	// VerdictAnnotation on the Event of a Job's end says in one line how and why it ended.
+	VerdictAnnotation = "jobledger.dev/verdict"
 )
 
 const (
@@ -116,11 +118,15 @@ func (w *writer) object(e Event, n int) *corev1.Event {
 	id := fmt.Sprintf("%s/%d", w.identity, e.Record)
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d", id, n))
 	at := metav1.NewTime(e.At.Go())
+	annotations := map[string]string{RecordAnnotation: id}
+	if e.Verdict != "" {
+		annotations[VerdictAnnotation] = bounded(e.Verdict)
+	}
 	return &corev1.Event{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace:   e.Job.Namespace,
 			Name:        fmt.Sprintf("%s.%x", e.Job.Name, sum[:8]),
-			Annotations: map[string]string{RecordAnnotation: id},
+			Annotations: annotations,
 		},
 		InvolvedObject: corev1.ObjectReference{
 			APIVersion: "batch/v1", Kind: "Job", Namespace: e.Job.Namespace, Name: e.Job.Name, UID: e.Job.UID,

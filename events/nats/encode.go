@@ -110,6 +110,7 @@ func (e *Encoder) header(r *events.Record, s *Subject, log events.Identity, floo
 	e.set(HeaderSubject, escape(s.path()))
 	e.set(HeaderCauses, causes(r.Causes))
 	e.set(HeaderReasons, reasons(r.Facts))
+	e.set(HeaderVerdict, verdict(r))
 	return e.headers
 }
 
@@ -187,6 +188,14 @@ func reasons(f events.Facts) string {
 		text += escape(string(d.Steps[i].Reason))
 	}
 	return text
+}
+
+// verdict is that on a Job that retires.
+func verdict(r *events.Record) string {
+	if r.Kind != events.KindJobRetired {
+		return ""
+	}
+	return escape(r.Evidence.Sentence)
 }
 
 // headerBytes is how long the headers are on the wire.

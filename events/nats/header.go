@@ -28,6 +28,7 @@ const (
 	HeaderChain       = "ce-chain"           // the log's chain value after the record, 64 hexadecimal digits; may be absent
 	HeaderCauses      = "ce-causes"          // the records that led to this one, oldest first, with commas; the newest 32; may be absent
 	HeaderReasons     = "ce-reasons"         // of a decision, in the order of its steps, with commas; may be absent
+	HeaderVerdict     = "ce-verdict"         // of JobRetired: how the Job ended and why, in one line; may be absent
 )
 
 // The types of data.
@@ -60,6 +61,7 @@ type Head struct {
 	Chain       events.Hash // the log's chain value after the record; zero when the message does not say it
 	Causes      []events.Sequence
 	Reasons     []events.Reason
+	Verdict     string // of JobRetired: how the Job ended and why, in one line; empty when the message does not say it
 	ContentType string // Protobuf or JSON
 }
 
@@ -82,6 +84,7 @@ func ParseHead(m *Message) (Head, error) {
 	for _, reason := range p.list(HeaderReasons) {
 		h.Reasons = append(h.Reasons, events.Reason(reason))
 	}
+	h.Verdict = p.text(HeaderVerdict)
 	h.ContentType = p.text(HeaderContentType)
 	if sequence := p.number(HeaderSequence); events.Sequence(sequence) != h.ID.Sequence {
 		p.fail(HeaderSequence, fmt.Errorf("%d is not that of the ID", sequence))

@@ -63,6 +63,12 @@ var neverImports = []struct {
 		except:   []string{"./events", "./projector", "./internal/commands", "./internal/indexset", "./internal/policy", "./internal/status", "./proto/gen/..."},
 	},
 	{
+		sentence: "the verdict on a Job is worded from its projection alone",
+		packages: []string{"./internal/verdict"},
+		never:    []string{"./..."},
+		except:   []string{"./events", "./projector", "./internal/commands", "./internal/indexset", "./internal/policy", "./internal/status", "./proto/gen/..."},
+	},
+	{
 		sentence: "events/informer observes and neither folds nor decides",
 		packages: []string{"./events/informer"},
 		never:    []string{"./projector/...", "./reconciler/..."},
@@ -233,17 +239,17 @@ func TestPurePackagesReadNothing(t *testing.T) {
 	}{
 		{
 			"a pure package reads no file, environment, network or random source and writes no log",
-			[]string{"./events", "./projector", "./internal/commands", "./internal/indexset", "./internal/policy", "./internal/status", "./reconciler", "./reconciler/observe", "./reconciler/replay"},
+			[]string{"./events", "./projector", "./internal/commands", "./internal/indexset", "./internal/policy", "./internal/status", "./internal/verdict", "./reconciler", "./reconciler/observe", "./reconciler/replay"},
 			effects,
 		},
 		{
 			"a fold and a decision do not wait, so they take no context",
-			[]string{"./events", "./projector", "./internal/commands", "./internal/indexset", "./internal/policy", "./internal/status", "./reconciler", "./reconciler/observe"},
+			[]string{"./events", "./projector", "./internal/commands", "./internal/indexset", "./internal/policy", "./internal/status", "./internal/verdict", "./reconciler", "./reconciler/observe"},
 			[]string{"context"},
 		},
 		{
 			"a fold and a decision have one goroutine, so they lock nothing",
-			[]string{"./projector", "./internal/commands", "./internal/indexset", "./internal/policy", "./internal/status", "./reconciler", "./reconciler/observe"},
+			[]string{"./projector", "./internal/commands", "./internal/indexset", "./internal/policy", "./internal/status", "./internal/verdict", "./reconciler", "./reconciler/observe"},
 			[]string{"sync/...", "golang.org/x/sync/..."},
 		},
 	}

@@ -97,7 +97,7 @@ func (c *account) complete() []string {
 			why = c.indexesOf(c.end.Succeeded) + " completed"
 		}
 	default:
-		why = "reason " + foreign(string(c.end.Reason), 40)
+		why = c.reason()
 	}
 	survived := c.tries(Width-len("COMPLETE"+c.took()+": "+why)-len("; survived: "), false)
 	if survived != "" {
@@ -136,7 +136,7 @@ func (c *account) failed() []string {
 		why := c.failedIndexes() + " failed"
 		return []string{why, c.tries(Width-head-len(why)-len("; "), false), c.stopped()}
 	}
-	why := "reason " + foreign(string(c.end.Reason), 40)
+	why := c.reason()
 	return []string{why, c.tries(Width-head-len(why)-len("; "), false), c.stopped()}
 }
 
@@ -173,6 +173,14 @@ func (c *account) unfinished(one, several string) []string {
 		succeeded = count(n, "pod") + " succeeded"
 	}
 	return []string{active, succeeded, c.tries(Width/2, false)}
+}
+
+// reason is that of the condition, of a Job that ended in no way that is known here.
+func (c *account) reason() string {
+	if c.end.Reason == "" {
+		return "no reason is given"
+	}
+	return "reason " + foreign(string(c.end.Reason), 40)
 }
 
 // message is that of the condition.

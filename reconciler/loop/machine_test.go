@@ -473,6 +473,8 @@ func (m *machine) show(b *strings.Builder, rec *events.Record) {
 		if f.Missed {
 			b.WriteString(" missed")
 		}
+	case *events.JobRetired:
+		fmt.Fprintf(b, " %s", rec.Evidence.Sentence)
 	case *events.StoredState:
 		fmt.Fprintf(b, " of %s", rec.Stream)
 		if name := rec.Evidence.Name; name != "" {

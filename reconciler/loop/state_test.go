@@ -136,7 +136,7 @@ func (m *machine) restored(snapshot []projector.StreamAt, log []events.Record) *
 
 // wholeJob compares everything public about a Job and its pods, also fields on which no decision depends.
 var wholeJob = []cmp.Option{
-	cmpopts.IgnoreUnexported(projector.Job{}, projector.Pod{}), cmpopts.EquateEmpty(),
+	cmpopts.IgnoreUnexported(projector.Job{}, projector.Pod{}), cmp.AllowUnexported(projector.Tries{}), cmpopts.EquateEmpty(),
 	cmp.Comparer(func(a, b indexset.Set) bool { return a.Text() == b.Text() }),
 }
 
