@@ -226,12 +226,12 @@ func (w *World) applyToSubject(rec *events.Record) {
 		s = w.open(rec.Stream, rec.Sequence)
 	}
 	j, _ := s.(*Job)
-	if f, ok := rec.Facts.(*events.JobSeen); ok && j != nil {
-		w.useSpec(j, f)
-	}
 	var was before
 	if j != nil {
 		was = j.before(rec)
+	}
+	if f, ok := rec.Facts.(*events.JobSeen); ok && j != nil {
+		w.useSpec(j, f)
 	}
 	fold(s, rec)
 	if j != nil {

@@ -201,7 +201,7 @@ func restarted(e *projector.TryEnd, columns int) string {
 	case *x == (projector.TryExit{}):
 		return "restarts of unknown cause: " + fmt.Sprint(e.Count)
 	}
-	return fmt.Sprintf("%s was restarted %s after %s", container(x, max(columns/3, 12)), times, exitCode(x))
+	return fmt.Sprintf("%s restarted %s after %s", container(x, max(columns/3, 12)), times, exitCode(x))
 }
 
 func exitCode(x *projector.TryExit) string {
