@@ -1,8 +1,10 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
@@ -17,129 +19,129 @@ func (c *account) tries(columns int, whole bool) string {
 			ends = append(ends, e)
 		}
 	}
-	slices.SortStableFunc(ends, func(a, b projector.TryEnd) int { return int(int64(b.Count) - int64(a.Count)) })
-	told := c.told(func(e *projector.TryEnd) bool { return e.Kind != projector.TryRestarted && e.Action != "Ignore" })
-	unknown := c.end.Failed - told
-	if whole && unknown == 0 && len(ends) == 1 && len(c.job.Ends) == 1 && ends[0].Kind != projector.TryRestarted && c.end.Succeeded == 0 {
-		return tried(&ends[0], 0, columns)
+	slices.SortStableFunc(ends, func(a, b projector.TryEnd) int { return cmp.Compare(b.Count, a.Count) })
+	told := c.told(func(e *projector.TryEnd) bool { return e.Kind != projector.TryRestarted && e.Action != ignored })
+	unknown := c.end.Failed - told - c.told(func(e *projector.TryEnd) bool { return e.Kind == projector.TryStopped })
+	all := whole && c.end.Failed == told && len(c.job.Ends) == 1 && ends[0].Kind != projector.TryRestarted && c.end.Succeeded == 0
+	switch {
+	case len(ends) == 0 && unknown > 0:
+		return fit(columns, "how "+count(unknown, "try")+" ended is unknown")
+	case len(ends) == 0:
+		return ""
 	}
+	rest := ""
+	if unknown > 0 {
+		rest = fmt.Sprintf(", %d more are unknown", unknown)
+	}
+	for shown := len(ends); shown > 0; shown-- {
+		for _, brief := range []bool{false, true} {
+			if text := list(ends, shown, all, brief) + rest; len(text) <= columns {
+				return text
+			}
+		}
+	}
+	return fit(columns, count(told, "try")+" did not succeed")
+}
+
+const ignored = "Ignore" // action of the podFailurePolicy
+
+// fit is the text if there is room for it, else nothing.
+func fit(columns int, text string) string {
+	if len(text) > columns {
+		return ""
+	}
+	return text
+}
+
+// list says the first ways, and how many tries ended otherwise.
+func list(ends []projector.TryEnd, shown int, all, brief bool) string {
 	var parts []string
-	if unknown > 0 {
-		parts = append(parts, fmt.Sprintf("how %s ended is not known", count(unknown, failure(told))))
-	}
-	text, left := "", len(ends)
-	for i := range ends {
-		part := tried(&ends[i], ends[i].Count, columns)
-		tail := more(ends[i+1:])
-		if unknown > 0 {
-			tail += ", " + parts[0]
+	for i := range ends[:shown] {
+		n := ends[i].Count
+		if all {
+			n = 0
 		}
-		if len(text)+len(", ")+len(part)+len(tail) > columns && i > 0 {
-			break
-		}
-		if text != "" {
-			text += ", "
-		}
-		text += part
-		left--
+		parts = append(parts, tried(&ends[i], n, brief))
 	}
-	text += more(ends[len(ends)-left:])
-	if unknown > 0 {
-		if text != "" {
-			text += ", "
-		}
-		text += parts[0]
-	}
-	return clip(text, columns)
-}
-
-// failure names a failure beside others that are told.
-func failure(told int32) string {
-	if told == 0 {
-		return "failed try"
-	}
-	return "more failed try"
-}
-
-// more says that there are further ways, for which there is no room.
-func more(ends []projector.TryEnd) string {
 	var n int32
-	for i := range ends {
-		if ends[i].Kind != projector.TryRestarted {
-			n += int32(ends[i].Count)
+	for i := range ends[shown:] {
+		if e := &ends[shown+i]; e.Kind != projector.TryRestarted {
+			n += int32(e.Count)
 		}
 	}
 	switch {
-	case len(ends) == 0:
-		return ""
-	case n == 0:
-		return ", and other restarts"
+	case n > 0:
+		parts = append(parts, fmt.Sprintf("%d otherwise", n))
+	case shown < len(ends):
+		parts = append(parts, "other restarts")
 	}
-	return fmt.Sprintf(", and %d otherwise", n)
+	return strings.Join(parts, ", ")
 }
 
 // tried says how many tries ended in one way; 0 for all there were.
-func tried(e *projector.TryEnd, n uint32, columns int) string {
+func tried(e *projector.TryEnd, n uint32, brief bool) string {
 	if e.Kind == projector.TryRestarted {
-		return restarted(e, columns)
+		return restarted(e, brief)
 	}
 	who := count(int32(n), "try")
 	switch {
 	case n == 0 && e.Count == 1:
 		who, n = "its only try", 1
 	case n == 0:
-		who, n = fmt.Sprintf("all %s", count(int32(e.Count), "try")), e.Count
+		who, n = "all "+count(int32(e.Count), "try"), e.Count
 	}
-	return who + " " + ended(&e.Way, int32(n), columns-len(who)-1)
-}
-
-// ended is how n tries ended.
-func ended(w *projector.Way, n int32, columns int) string {
-	text := ""
-	switch w.Kind {
-	case projector.TryFailed:
-		text = failed(w, columns)
-	case projector.TryDisrupted:
-		text = disrupted(w, n)
-	case projector.TryDeleted:
-		if text = "was deleted before its end"; n != 1 {
-			text = "were deleted before their end"
-		}
-	case projector.TryUnseen:
-		if text = "is gone, its end was not seen"; n != 1 {
-			text = "are gone, their ends were not seen"
-		}
-	case projector.TryStopped:
-		text = was(n)[1:] + "stopped"
-	case projector.TryRestarted:
-		text = "went on"
-	}
-	if w.Other {
+	text := who + " " + ended(&e.Way, int32(n), brief)
+	if e.Other {
 		text += " otherwise"
 	}
-	if w.Action == "Ignore" {
-		text += fmt.Sprintf(" (ignored: podFailurePolicy.rules[%d])", w.Rule)
+	if e.Action == ignored {
+		text += " (ignored)"
 	}
 	return text
 }
 
+// ended is how n tries ended.
+func ended(w *projector.Way, n int32, brief bool) string {
+	switch w.Kind {
+	case projector.TryFailed:
+		return failed(w, brief)
+	case projector.TryDisrupted:
+		return was(n)[1:] + disruption(w.Reason)
+	case projector.TryDeleted:
+		if n == 1 {
+			return "was deleted before its end"
+		}
+		return "were deleted before their end"
+	case projector.TryUnseen:
+		if n == 1 {
+			return "is gone, its end was not seen"
+		}
+		return "are gone, their ends were not seen"
+	case projector.TryStopped:
+		return was(n)[1:] + "stopped"
+	case projector.TryRestarted:
+	}
+	return "went on"
+}
+
 // failed is how a try failed by itself.
-func failed(w *projector.Way, columns int) string {
-	if w.Exits[0] == (projector.TryExit{}) {
+func failed(w *projector.Way, brief bool) string {
+	none := projector.TryExit{}
+	if w.Exits[0] == none {
 		switch {
 		case w.Reason != "":
 			return "failed (" + foreign(w.Reason, 40) + ")"
-		case w.Other:
+		case w.Other || brief:
 			return "failed"
 		}
 		return "failed, no container says why"
 	}
-	text := "exited " + exit(&w.Exits[0], columns)
-	if w.Exits[1] != (projector.TryExit{}) {
-		text += " and " + exit(&w.Exits[1], columns)
+	text := "exited " + exit(&w.Exits[0], brief)
+	if w.Exits[1] != none {
+		text += " and " + exit(&w.Exits[1], brief)
 	}
 	if w.MoreExits > 0 {
-		text += " and " + count(int32(w.MoreExits), "container") + " more"
+		text += fmt.Sprintf(" and %d more", w.MoreExits)
 	}
 	if w.Reason != "" {
 		text += ", " + foreign(w.Reason, 24)
@@ -148,15 +150,24 @@ func failed(w *projector.Way, columns int) string {
 }
 
 // exit is how a container ended: "137 OOMKilled (container main)".
-func exit(x *projector.TryExit, columns int) string {
-	text := fmt.Sprintf("%d ", x.Code)
-	if x.Reason != "" && x.Reason != "Error" && x.Reason != "Completed" {
-		text += foreign(x.Reason, 24) + " "
+func exit(x *projector.TryExit, brief bool) string {
+	text := code(x)
+	if !brief {
+		text += " (" + container(x) + ")"
 	}
-	return text + "(" + container(x, max(columns/3, 12)) + ")"
+	return text
 }
 
-func container(x *projector.TryExit, columns int) string {
+// code is an exit code, with the reason where it says more.
+func code(x *projector.TryExit) string {
+	text := fmt.Sprint(x.Code)
+	if x.Reason != "" && x.Reason != "Error" && x.Reason != "Completed" {
+		text += " " + foreign(x.Reason, 24)
+	}
+	return text
+}
+
+func container(x *projector.TryExit) string {
 	what := "container "
 	switch x.Kind {
 	case events.InitContainer:
@@ -165,7 +176,7 @@ func container(x *projector.TryExit, columns int) string {
 		what = "sidecar "
 	case events.RegularContainer:
 	}
-	return what + foreign(x.Container, columns)
+	return what + foreign(x.Container, 30)
 }
 
 // disruptions are the reasons of the condition DisruptionTarget that Kubernetes documents, in words.
@@ -177,37 +188,31 @@ var disruptions = map[string]string{
 	"TerminationByKubelet":   "terminated by the kubelet",
 }
 
-func disrupted(w *projector.Way, n int32) string {
-	verb := was(n)[1:]
-	if words, known := disruptions[w.Reason]; known {
-		return verb + words
+// disruption is what was done to a pod.
+func disruption(reason string) string {
+	if words, known := disruptions[reason]; known {
+		return words
 	}
-	if w.Reason == "" {
-		return verb + "disrupted"
+	if reason == "" {
+		return "disrupted"
 	}
-	return verb + "disrupted (" + foreign(w.Reason, 32) + ")"
+	return "disrupted (" + foreign(reason, 32) + ")"
 }
 
 // restarted is how often a container was started again.
-func restarted(e *projector.TryEnd, columns int) string {
+func restarted(e *projector.TryEnd, brief bool) string {
 	times := fmt.Sprintf("%d times", e.Count)
 	if e.Count == 1 {
 		times = "once"
 	}
-	x := &e.Exits[0]
-	switch {
+	switch x := &e.Exits[0]; {
 	case e.Other:
-		return "restarts after other exits: " + fmt.Sprint(e.Count)
+		return "restarted " + times + " after other exits"
 	case *x == (projector.TryExit{}):
-		return "restarts of unknown cause: " + fmt.Sprint(e.Count)
+		return "restarted " + times + ", the exit was not seen"
+	case brief:
+		return fmt.Sprintf("restarted %s after exit %s", times, code(x))
+	default:
+		return fmt.Sprintf("%s restarted %s after exit %s", container(x), times, code(x))
 	}
-	return fmt.Sprintf("%s restarted %s after %s", container(x, max(columns/3, 12)), times, exitCode(x))
-}
-
-func exitCode(x *projector.TryExit) string {
-	text := fmt.Sprintf("exit %d", x.Code)
-	if x.Reason != "" && x.Reason != "Error" && x.Reason != "Completed" {
-		text += " " + foreign(x.Reason, 24)
-	}
-	return text
 }

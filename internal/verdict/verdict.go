@@ -27,9 +27,9 @@ func On(j *projector.Job, s *status.Status) string {
 	case !j.Known() && !j.Gone:
 		return c.line("UNKNOWN", "its object has not been seen")
 	case j.Gone:
-		return c.line("DELETED"+c.sofar()+" before its end", c.unfinished("had", "had")...)
+		return c.line("DELETED"+c.sofar()+", before its end", c.unfinished("had", "had")...)
 	case j.Deleted != 0:
-		return c.line("BEING DELETED"+c.sofar()+" before its end", c.unfinished("has", "have")...)
+		return c.line("BEING DELETED"+c.sofar()+", before its end", c.unfinished("has", "have")...)
 	case j.Spec != nil && j.Spec.Suspend:
 		return c.line("SUSPENDED for "+span(j.Suspended(j.Now)), c.unfinished("has", "have")...)
 	}
@@ -149,9 +149,13 @@ func (c *account) failJob(head int) []string {
 			continue
 		}
 		why := fmt.Sprintf("podFailurePolicy.rules[%d] is FailJob", e.Rule)
-		what := tried(e, 1, Width-head-len(why)-len(" in index 2147483647; "))
+		in := ""
 		if c.job.Indexed && e.Index >= 0 {
-			what += fmt.Sprintf(" in index %d", e.Index)
+			in = fmt.Sprintf(" in index %d", e.Index)
+		}
+		what := tried(e, 1, false) + in
+		if head+len(what)+len("; ")+len(why) > Width {
+			what = tried(e, 1, true) + in
 		}
 		return []string{what, why, c.stopped()}
 	}
