@@ -71,9 +71,10 @@ that cannot be read ends subscribe with exit code 1. The error names its place i
 
 With --exec CMD, each event is given to a shell command, one after the other: as JSON (as with
 -o json) on its standard input, and in the variables JOBLEDGER_ID, JOBLEDGER_SEQUENCE,
-JOBLEDGER_TIME, JOBLEDGER_KIND, JOBLEDGER_NAMESPACE, JOBLEDGER_JOB, JOBLEDGER_UID, JOBLEDGER_REASONS
-and JOBLEDGER_TRY. When the command fails, it gets the same event again, after 1 s, then 2 s, up to
-30 s. Later events wait. After --tries failures subscribe ends with exit code 1, and a durable
+JOBLEDGER_TIME, JOBLEDGER_KIND, JOBLEDGER_NAMESPACE, JOBLEDGER_JOB, JOBLEDGER_UID, JOBLEDGER_TRY,
+JOBLEDGER_REASONS (of Decided) and JOBLEDGER_VERDICT (of JobRetired: how the Job ended and why, in
+one line). When the command fails, it gets the same event again, after 1 s, then 2 s, up to 30 s.
+Later events wait. After --tries failures subscribe ends with exit code 1, and a durable
 subscription begins with that event the next time. After a crash or a failure an event may come
 twice, with the same ID.
 

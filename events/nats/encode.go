@@ -195,8 +195,14 @@ func verdict(r *events.Record) string {
 	if r.Kind != events.KindJobRetired {
 		return ""
 	}
+	if len(r.Evidence.Sentence) > maxVerdict {
+		return "" // the data has it
+	}
 	return escape(r.Evidence.Sentence)
 }
+
+// maxVerdict bounds a header; a controller writes no verdict of more than 100 bytes.
+const maxVerdict = 200
 
 // headerBytes is how long the headers are on the wire.
 func headerBytes(h map[string][]string) int {

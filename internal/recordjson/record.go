@@ -63,6 +63,10 @@ func facts(f events.Facts) []byte {
 		return Spec(f)
 	case *events.JobPolicies:
 		return policies(f)
+	case *events.JobRetired:
+		if f.Result != events.ResultNone { // else an older program wrote it, and its counters are not 0 but unknown
+			return value(reflect.ValueOf(f))
+		}
 	default:
 		return value(reflect.ValueOf(f))
 	}

@@ -10,7 +10,7 @@ import (
 func span(d time.Duration) string {
 	switch {
 	case d < time.Second:
-		return "less than 1 s"
+		return "under 1 s"
 	case d < time.Minute:
 		return fmt.Sprintf("%d s", d/time.Second)
 	case d < time.Hour:

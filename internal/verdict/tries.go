@@ -87,6 +87,8 @@ func tried(e *projector.TryEnd, n uint32, brief bool) string {
 	switch {
 	case n == 0 && e.Count == 1:
 		who, n = "its only try", 1
+	case n == 0 && e.Count == 2:
+		who, n = "both tries", 2
 	case n == 0:
 		who, n = "all "+count(int32(e.Count), "try"), e.Count
 	}

@@ -71,7 +71,10 @@ func (c *account) took() string {
 	case c.end.Started == 0:
 		return ""
 	}
-	return " after " + span(c.end.Finished.Sub(c.end.Started))
+	if d := c.end.Finished.Sub(c.end.Started); d >= time.Second {
+		return " after " + span(d)
+	}
+	return " in under 1 s"
 }
 
 // sofar is for how long the Job exists that has not ended, by the newest record of it.

@@ -91,7 +91,7 @@ func checkStatic(t *testing.T, binary string) {
 // log and under its columns, and pods by their names.
 func gotBySubscriber(t *testing.T, said string) {
 	t.Helper()
-	story := []string{"create pod #1 ", "create pod #2 ", "write status Failed", "remove finalizer of pod " + failed + "-", "nothing is left to do"}
+	story := []string{"create pod #1 ", "create pod #2 ", "write status Failed", "remove finalizer of pod " + failed + "-", "FAILED after "}
 	next, detail := 0, 0
 	above := "" // the line of the log
 	for line := range strings.Lines(said) {
