@@ -229,6 +229,40 @@ func TestEventLooksLikeTheBuiltInControllers(t *testing.T) {
 	})
 }
 
+// TestTheEventOfAnEndHasTheVerdict: that of the decision which ended the Job, also after a restart of the publisher in between. Other
+// Events have none, and so has the end in a log of before verdicts.
+func TestTheEventOfAnEndHasTheVerdict(t *testing.T) {
+	const verdict = "COMPLETE after 3 s: 1 pod succeeded"
+	for _, row := range []struct {
+		sentence string
+		evidence events.Evidence
+		want     string
+	}{
+		{"a verdict", events.Evidence{Sentence: verdict}, verdict},
+		{"a log of before", events.Evidence{}, ""},
+	} {
+		t.Run(row.sentence, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a, s := newAppender(t), newServer()
+				create := a.decide(&events.CreatePod{Ordinal: 1})
+				a.end(create, 0, events.Done, "demo-x")
+				ends := &events.Decision{Steps: []events.Step{{Commands: []events.Command{complete()}}}}
+				finish := a.add(demoStream, events.KindDecided, ends, row.evidence)
+				catchUp(t, publisher(t, a.log, s))
+				a.end(finish, 0, events.Done, "")
+				catchUp(t, publisher(t, a.log, s))
+				got := map[string]string{}
+				for _, e := range s.stored {
+					got[e.Reason] = e.Annotations[VerdictAnnotation]
+				}
+				if got["Completed"] != row.want || got["SuccessfulCreate"] != "" || len(s.stored) < 2 {
+					t.Errorf("annotations %q, want %q on the end alone", got, row.want)
+				}
+			})
+		})
+	}
+}
+
 // J-167: a crash does not make the finish be told twice.
 //
 // TestCrashes: whatever the publisher had read when it died, each Event is stored once.

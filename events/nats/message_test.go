@@ -66,6 +66,16 @@ func samples() []events.Record {
 		{Header: head(44, events.JobStream(demo.UID), events.KindJobResumed), Facts: &events.JobResumed{}},
 		{Header: head(45, events.JobStream(demo.UID), events.KindPodChanged), Facts: &events.Erased{}},
 		{Header: head(46, events.JobStream(demo.UID), 77), Facts: &events.Unknown{Bytes: []byte{0xff, 2}}},
+		{
+			Header: head(47, events.JobStream(demo.UID), events.KindJobRetired),
+			Facts: &events.JobRetired{
+				Result: events.ResultFailed, Reason: "BackoffLimitExceeded", Failed: 3, Started: 1793999964e9, Finished: 1794000000e9,
+			},
+			Evidence: events.Evidence{
+				Message:  "Job has reached the specified backoff limit",
+				Sentence: "FAILED after 36 s: all 3 tries exited 3 (container main); backoffLimit is 2",
+			},
+		},
 	}
 }
 
@@ -412,4 +422,34 @@ func busy(t testing.TB) []events.Record {
 		all = append(all, r)
 	}
 	return all
+}
+
+// TestAMessageSaysHowAJobEnded: subscribers read the verdict without the data, and only of a Job that retires.
+func TestAMessageSaysHowAJobEnded(t *testing.T) {
+	e := nats.Encoder{Cluster: "eu 1"}
+	verdict := "FAILED after 36 s: reason 100% \"odd\""
+	for _, row := range []struct {
+		sentence string
+		record   events.Record
+		want     string
+	}{
+		{"a Job that retires", events.Record{
+			Header: head(47, events.JobStream(demo.UID), events.KindJobRetired), Facts: &events.JobRetired{}, Evidence: events.Evidence{Sentence: verdict},
+		}, verdict},
+		{"a decision, with the same encoder", events.Record{
+			Header: head(48, events.JobStream(demo.UID), events.KindDecided), Facts: &events.Decision{}, Evidence: events.Evidence{Sentence: verdict},
+		}, ""},
+		{"the evidence was erased", events.Record{Header: head(49, events.JobStream(demo.UID), events.KindJobRetired), Facts: &events.JobRetired{}}, ""},
+		{"a text of another program that is too long for a header", events.Record{
+			Header: head(50, events.JobStream(demo.UID), events.KindJobRetired), Facts: &events.JobRetired{}, Evidence: events.Evidence{Sentence: strings.Repeat("x", 1e6)},
+		}, ""},
+	} {
+		m, err := e.Encode(&row.record, life, demo, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := nats.Decode(&m); err != nil || got.Verdict != row.want {
+			t.Errorf("%s: %q, %v; want %q", row.sentence, got.Verdict, err, row.want)
+		}
+	}
 }

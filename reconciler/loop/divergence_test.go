@@ -20,6 +20,21 @@ func history(t *testing.T) []events.Record {
 	} {
 		m.do(command)
 	}
+	return m.records()
+}
+
+// retirement is the records of a Job that is seen when it has ended.
+func retirement(t *testing.T) []events.Record {
+	m := newMachine(t)
+	for _, command := range []string{"start", "synced", "job demo finished=Complete"} {
+		m.do(command)
+	}
+	return m.records()
+}
+
+func (m *machine) records() []events.Record {
+	t := m.t
+	t.Helper()
 	var records []events.Record
 	for rec, err := range m.log.Read(t.Context(), 1) {
 		if err != nil {
@@ -100,6 +115,36 @@ func TestReplayFindsWhatWasDecidedOtherwise(t *testing.T) {
 				for i := range r {
 					r[i].Evidence = events.Evidence{}
 				}
+				return r
+			},
+			"",
+		},
+		{"a Job that retires replays", func([]events.Record) []events.Record { return retirement(t) }, ""},
+		{
+			"an end that is another",
+			func([]events.Record) []events.Record {
+				r := retirement(t)
+				f := *r[find(r, events.KindJobRetired, 1)].Facts.(*events.JobRetired)
+				f.Failed, f.Result = 1, events.ResultFailed
+				r[find(r, events.KindJobRetired, 1)].Facts = &f
+				return r
+			},
+			"the end that it tells is not the one that the records before it give, in result, failed",
+		},
+		{
+			"a verdict in other words is no divergence",
+			func([]events.Record) []events.Record {
+				r := retirement(t)
+				r[find(r, events.KindJobRetired, 1)].Evidence.Sentence = "it is over"
+				return r
+			},
+			"",
+		},
+		{
+			"a program of before says nothing of the end",
+			func([]events.Record) []events.Record {
+				r := retirement(t)
+				r[find(r, events.KindJobRetired, 1)].Facts = &events.JobRetired{}
 				return r
 			},
 			"",
