@@ -108,7 +108,7 @@ func ended(w *projector.Way, n int32, brief bool) string {
 	case projector.TryFailed:
 		return failed(w, brief)
 	case projector.TryDisrupted:
-		return was(n)[1:] + disruption(w.Reason)
+		return was(n)[1:] + disruption(w.Reason, brief)
 	case projector.TryDeleted:
 		if n == 1 {
 			return "was deleted before its end"
@@ -181,21 +181,23 @@ func container(x *projector.TryExit) string {
 	return what + foreign(x.Container, 30)
 }
 
-// disruptions are the reasons of the condition DisruptionTarget that Kubernetes documents, in words.
-var disruptions = map[string]string{
-	"EvictionByEvictionAPI":  "evicted through the eviction API",
-	"PreemptionByScheduler":  "preempted by the scheduler",
-	"DeletionByTaintManager": "deleted for a taint of the node",
-	"DeletionByPodGC":        "deleted by the pod garbage collector",
-	"TerminationByKubelet":   "terminated by the kubelet",
+// disruptions are the reasons of the condition DisruptionTarget that Kubernetes documents, in words, and in fewer.
+var disruptions = map[string][2]string{
+	"EvictionByEvictionAPI":  {"evicted through the eviction API", "evicted"},
+	"PreemptionByScheduler":  {"preempted by the scheduler", "preempted"},
+	"DeletionByTaintManager": {"deleted for a taint of the node", "deleted for a taint"},
+	"DeletionByPodGC":        {"deleted by the pod garbage collector", "deleted by PodGC"},
+	"TerminationByKubelet":   {"terminated by the kubelet", "terminated"},
 }
 
 // disruption is what was done to a pod.
-func disruption(reason string) string {
-	if words, known := disruptions[reason]; known {
-		return words
+func disruption(reason string, brief bool) string {
+	if words, known := disruptions[reason]; known && brief {
+		return words[1]
+	} else if known {
+		return words[0]
 	}
-	if reason == "" {
+	if reason == "" || brief {
 		return "disrupted"
 	}
 	return "disrupted (" + foreign(reason, 32) + ")"
