@@ -25,7 +25,7 @@ import (
 const first = "5926025fab7109de85daf75d72e424f6dfcf6c04"
 
 // TestTheFirstReaderThatLooks: it reads the records of today's log. It refuses to fold them, because states are folded otherwise since
-// fold 2: it says which reader is needed, and changes nothing. It refuses a log that needs a newer format altogether, in words and
+// fold 3: it says which reader is needed, and changes nothing. It refuses a log that needs a newer format altogether, in words and
 // without calling it damaged.
 func TestTheFirstReaderThatLooks(t *testing.T) {
 	program := build(t)
@@ -37,14 +37,14 @@ func TestTheFirstReaderThatLooks(t *testing.T) {
 			t.Errorf("it reads a log of today with %q: %v\n%s", args[0], err, out)
 		}
 	}
-	const older = "this log was written by jobledger v0.0.0-test, which needs at least reader v0.1.0 (format 1, rules 4, fold 2); this one is devel"
+	const older = "this log was written by jobledger v0.0.0-test, which needs at least reader v0.1.0 (format 1, rules 4, fold 3); this one is devel"
 	for _, args := range [][]string{
 		{"get", "jobs", "-A", "--log", dir}, {"replay", "--log", dir},
 		{"run", "--log", dir, "--kubeconfig", kubeconfig(t), "--leader-elect=false", "--listen="},
 	} {
 		out, err := jobledger(t, program, args...)
 		if err == nil || !strings.Contains(out, older) || !strings.Contains(out, "nothing is wrong with the log") {
-			t.Errorf("of a log that needs fold 2 %q says: %v\n%s", args[0], err, out)
+			t.Errorf("of a log that needs fold 3 %q says: %v\n%s", args[0], err, out)
 		}
 	}
 	if out, err := jobledger(t, program, "verify", "--log", dir); err != nil {
