@@ -229,6 +229,8 @@ func TestEventLooksLikeTheBuiltInControllers(t *testing.T) {
 	})
 }
 
+// O-084: the Event of an end bears the verdict.
+//
 // TestTheEventOfAnEndHasTheVerdict: that of the decision which ended the Job, also after a restart of the publisher in between. Other
 // Events have none, and so has the end in a log of before verdicts.
 func TestTheEventOfAnEndHasTheVerdict(t *testing.T) {
