@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/history"
@@ -163,11 +164,11 @@ func (c *Case) trouble() (Trouble, bool) {
 	}
 	switch j.State {
 	case history.StateFailed:
-		t.Sort, t.Since, t.Why, t.Cause = SortFailed, recordjson.Instant(c.end()), c.failedBecause(), c.cause()
+		t.Sort, t.Since, t.Why, t.Cause = SortFailed, recordjson.Instant(c.end()), because(c.verdict().Text), c.cause()
 	case history.StateComplete:
-		t.Sort, t.Since, t.Why, t.Cause = SortSurvived, recordjson.Instant(c.end()), trimmed(c.survived()), c.cause()
+		t.Sort, t.Since, t.Why, t.Cause = SortSurvived, recordjson.Instant(c.end()), because(c.verdict().Text), c.cause()
 	case history.StateFailing:
-		t.Sort, t.Since, t.Why, t.Cause = SortFailed, recordjson.Instant(c.settledAt()), c.failedBecause(), c.cause()
+		t.Sort, t.Since, t.Why, t.Cause = SortFailed, recordjson.Instant(c.settledAt()), because(c.verdict().Text), c.cause()
 	default:
 		v, since, is := c.stuckSince()
 		if !is {
@@ -178,11 +179,12 @@ func (c *Case) trouble() (Trouble, bool) {
 	return t, true
 }
 
-func trimmed(s string) string {
-	for len(s) > 0 && (s[0] == ';' || s[0] == ' ') {
-		s = s[1:]
+// because is a verdict without how long the Job took.
+func because(verdict string) string {
+	if _, why, is := strings.Cut(verdict, ": "); is {
+		return why
 	}
-	return s
+	return verdict
 }
 
 func (c *Case) settledAt() events.Time {

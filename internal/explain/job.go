@@ -117,9 +117,6 @@ func (c *Case) removal() (Sentence, bool) {
 	return say(marks(c.ttl, m, c.gone), "%s%s %s", when, at.Go().Format("15:04:05"), by), true
 }
 
-// tookText is how long the Job has taken.
-func (c *Case) tookText() string { return words.Span(max(c.end().Sub(c.start()), 0)) }
-
 // edited says what was changed of the spec, and by whom.
 func (c *Case) edited() []Sentence {
 	var out []Sentence

@@ -91,7 +91,10 @@ func (s *settling) bound() events.Sequence {
 // numbers say what was compared with what.
 func (c *Case) numbers(s *settling) string {
 	spec := c.Spec
-	if spec == nil {
+	switch {
+	case s == nil:
+		return words.Because(c.Job.Reason, c.Job.Message)
+	case spec == nil:
 		return words.Because(s.Reason, s.Message)
 	}
 	switch s.Reason {
