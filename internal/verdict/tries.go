@@ -20,9 +20,11 @@ func (c *account) tries(columns int, whole bool) string {
 		}
 	}
 	slices.SortStableFunc(ends, func(a, b projector.TryEnd) int { return cmp.Compare(b.Count, a.Count) })
-	told := c.told(func(e *projector.TryEnd) bool { return e.Kind != projector.TryRestarted && e.Action != ignored })
+	told := c.told(func(e *projector.TryEnd) bool {
+		return e.Kind != projector.TryRestarted && e.Kind != projector.TryStopped && e.Action != ignored
+	})
 	unknown := c.end.Failed - told - c.told(func(e *projector.TryEnd) bool { return e.Kind == projector.TryStopped })
-	all := whole && c.end.Failed == told && len(c.job.Ends) == 1 && ends[0].Kind != projector.TryRestarted && c.end.Succeeded == 0
+	all := whole && told > 0 && c.end.Failed == told && len(c.job.Ends) == 1 && c.end.Succeeded == 0 // no way but one, and each try is told
 	switch {
 	case len(ends) == 0 && unknown > 0:
 		return fit(columns, "how "+count(unknown, "try")+" ended is unknown")

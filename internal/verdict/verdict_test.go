@@ -109,6 +109,8 @@ func TestVerdicts(t *testing.T) {
 			"FAILED after 36 s: its only try is gone, its end was not seen; backoffLimit is 2"},
 		{"what was stopped is no try that failed", failed(limit, 5, exits(3, "main", 3, ""), tries(2, projector.TryStopped, nil)),
 			"FAILED after 36 s: 3 tries exited 3 (container main); backoffLimit is 2; 2 pods were stopped"},
+		{"nothing but what was stopped", failed(limit, 1, tries(1, projector.TryStopped, nil)),
+			"FAILED after 36 s: backoffLimit is 2; 1 pod was stopped"},
 		{"restarts in place", failed(limit, 1, tries(2, projector.TryRestarted, func(w *projector.Way) {
 			w.Exits[0] = projector.TryExit{Container: "main", Code: 3}
 		}), tries(1, projector.TryStopped, nil)),
@@ -177,7 +179,10 @@ func TestAVerdictIsOneLine(t *testing.T) {
 	for n := range 5_000 {
 		j := job(func(j *projector.Job) {
 			j.Base.StartTime = start - events.Time(rng.Int64N(1e18))
-			j.Base.Succeeded, j.Base.Failed, j.Completions, j.Indexed = rng.Int32(), rng.Int32(), rng.Int32(), n%2 == 0
+			j.Base.Succeeded, j.Base.Failed, j.Completions, j.Indexed = rng.Int32N(3), rng.Int32N(6), rng.Int32(), n%2 == 0
+			if n%7 == 0 {
+				j.Base.Succeeded, j.Base.Failed = rng.Int32(), rng.Int32()
+			}
 			j.Base.FailedIndexes = indexset.Parse("1,3,5-9", 100)
 			j.Spec.ActiveDeadlineSeconds, j.Spec.MaxFailedIndexes, j.Spec.BackoffLimit = new(rng.Int64()), new(rng.Int32()), new(rng.Int32())
 			reason := reasons[rng.IntN(len(reasons))]
@@ -186,8 +191,8 @@ func TestAVerdictIsOneLine(t *testing.T) {
 			}
 			kind := []string{status.Complete, status.Failed, status.Suspended}[rng.IntN(3)]
 			j.Base.Conditions = []events.JobCondition{{Type: kind, Status: "True", Reason: string(reason), Message: text(), Since: end}}
-			for range rng.IntN(12) {
-				e := projector.TryEnd{Count: rng.Uint32N(1 << 20), Pod: text(), Index: rng.Int32()}
+			for range rng.IntN([]int{3, 12}[n%2]) {
+				e := projector.TryEnd{Count: 1 + rng.Uint32N([]uint32{3, 1 << 20}[rng.IntN(2)]), Pod: text(), Index: rng.Int32()}
 				e.Kind, e.Reason, e.MoreExits = projector.TryKind(1+rng.IntN(6)), text(), rng.Uint32N(3)
 				e.Action, e.Rule, e.Other = []string{"", "FailJob", "Ignore", "Count"}[rng.IntN(4)], rng.Uint32N(20), rng.IntN(5) == 0
 				for i := range rng.IntN(3) {
