@@ -26,6 +26,7 @@ type runFlags struct {
 	namespace  string
 	gang       bool
 	drain      bool
+	expire     bool
 	listen     string
 	logFormat  string
 	verbosity  int
@@ -40,7 +41,10 @@ type runFlags struct {
 	nats   streamFlags
 }
 
-const defaultListen = "127.0.0.1:10271"
+const (
+	defaultListen = "127.0.0.1:10271"
+	ttlFlag       = "ttl-after-finished" // the name that kube-controller-manager has for the controller that it replaces
+)
 
 func newRun(c *cli) *cobra.Command {
 	var f runFlags
@@ -52,7 +56,9 @@ carries the decision out.
 
 --manage=delegated (the default) runs the Jobs whose spec.managedBy is
 "` + events.ManagedBy + `". Nothing in the cluster needs changing.
---manage=all runs in place of the built-in Job controller, which must be off.
+--manage=all runs in place of the built-in Job controller, which must be off. It also deletes the
+finished Jobs whose ttlSecondsAfterFinished has passed; --ttl-after-finished=false leaves them to
+the built-in controller of that name.
 --manage=observe runs no Job. It reads only, and records what --manage=all would see. It writes a
 record WouldDecide when the other controller has not done within --observe-patience what would have
 been decided, or ends a Job for no reason that was seen ("jobledger events --kind would-decide").
@@ -118,6 +124,8 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.gang, "gang-scheduling", false,
 		"make a Workload and a PodGroup (scheduling.k8s.io, alpha) for Indexed Jobs whose pods all run at once")
 	flags.BoolVar(&f.drain, "drain", false, "take no new Jobs, and finish those that have begun")
+	flags.BoolVar(&f.expire, ttlFlag, true,
+		"with --manage=all, delete finished Jobs once their ttlSecondsAfterFinished has passed")
 	flags.StringVar(&f.listen, "listen", defaultListen, "loopback address for health, metrics and readers; port 0 for any, empty for none")
 	f.scrape.add(flags)
 	flags.StringVar(&f.logFormat, "log-format", "", "text or json; text on a terminal, else json")
@@ -150,6 +158,10 @@ func (f *runFlags) settings(flags *pflag.FlagSet) (events.Settings, error) {
 	}
 	if err := f.nats.goTogether(flags); err != nil {
 		return settings, err
+	}
+	settings.DeleteExpired = f.expire && settings.Mode == events.ModeAll
+	if f.expire && flags.Changed(ttlFlag) && !settings.DeleteExpired {
+		return settings, usage("--%s goes with --manage=all: beside the built-in Job controller the built-in TTL controller deletes finished Jobs", ttlFlag)
 	}
 	if settings.Mode == events.ModeObserve && f.elect.given && f.elect.on {
 		return settings, usage("--manage=observe writes nothing, so it holds no Lease: leave --leader-elect out")

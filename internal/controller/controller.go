@@ -443,6 +443,9 @@ func (c *controller) announce(ctx context.Context) {
 	if c.settings.Draining {
 		attrs = append(attrs, "drain", true)
 	}
+	if c.settings.Mode == events.ModeAll { // whether the built-in TTL controller may be off
+		attrs = append(attrs, "ttl-after-finished", c.settings.DeleteExpired)
+	}
 	for _, s := range c.settings.Differences() {
 		attrs = append(attrs, s.Flag, s.Value)
 	}

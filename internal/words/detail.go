@@ -96,6 +96,9 @@ func controllerDetail(r *events.Record) string {
 		if f.Settings.Draining {
 			text += ", --drain"
 		}
+		if f.Settings.DeleteExpired {
+			text += ", --ttl-after-finished"
+		}
 		for _, s := range f.Settings.Differences() {
 			text += ", --" + s.Flag + "=" + s.Value
 		}

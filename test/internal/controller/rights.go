@@ -82,6 +82,9 @@ var gangRights = []rbacv1.PolicyRule{
 	{APIGroups: []string{"scheduling.k8s.io"}, Resources: []string{"workloads", "podgroups"}, Verbs: []string{"get", "list", "watch", "create"}},
 }
 
+// ttlRights come on top with --manage=all.
+var ttlRights = []rbacv1.PolicyRule{{APIGroups: []string{"batch"}, Resources: []string{"jobs"}, Verbs: []string{"delete"}}}
+
 // NewUser makes a user of that name that may do in the namespace what a deployment lets the controller do, and nothing
 // else (J-249, J-250), and writes its kubeconfig into dir. The audit log knows the controller by the user's name.
 func NewUser(ctx context.Context, cp *controlplane.ControlPlane, name, namespace, dir string) (kubeconfig string, err error) {
@@ -119,6 +122,11 @@ func writeKubeconfig(cp *controlplane.ControlPlane, name, dir string) (path stri
 // GrantGangs gives a user of NewUser what --gang-scheduling needs.
 func GrantGangs(ctx context.Context, cp *controlplane.ControlPlane, name, namespace string) error {
 	return grant(ctx, cp, name, namespace, name+"-gangs", gangRights)
+}
+
+// GrantTTL gives a user of NewUser what it needs to delete Jobs whose TTL has passed.
+func GrantTTL(ctx context.Context, cp *controlplane.ControlPlane, name, namespace string) error {
+	return grant(ctx, cp, name, namespace, name+"-ttl", ttlRights)
 }
 
 // grant gives the user rights in the namespace, by a role of that name.
