@@ -17,6 +17,7 @@ var jobRows = commands.Rows[*Job]{
 	events.CommandReleasePod:  {Launch: (*Job).launchClaim, End: (*Job).claimEnded, Restart: (*Job).podRestarted},
 	events.CommandWriteStatus: {Launch: (*Job).launchWrite, End: (*Job).writeEnded, Landed: (*Job).unwritten},
 	events.CommandReadJob:     {End: (*Job).readEnded},
+	events.CommandDeleteJob:   {Over: (*Job).deletionEnded},
 	events.CommandCreatePod: {
 		Launch: (*Job).launchCreate, End: (*Job).createEnded, Withdraw: (*Job).cancelCreate, Restart: (*Job).createRestarted,
 	},

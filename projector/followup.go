@@ -1,8 +1,6 @@
 package projector
 
 import (
-	"time"
-
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/commands"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
@@ -110,13 +108,12 @@ func (r *Retired) deleteEnded(flight *commands.Flight, f *events.CommandEnded, _
 	}
 }
 
-// Expires is when the TTL has passed since the Job finished, by the API server's clock; 0 when the Job is not to be deleted: without a
-// TTL, without a finish time, when it is being deleted already, and where we delete no finished Jobs (T-003, T-004, T-020, T-025).
+// Expires is when the Job's TTL has passed; 0 when it is not to be deleted, or is being deleted already.
 func (r *Retired) Expires() events.Time {
-	if !r.Settings.DeleteExpired || r.TTL == events.Unset || r.Finished == 0 || r.Deleted() {
+	if r.Deleted() {
 		return 0
 	}
-	return r.Finished.Add(time.Duration(r.TTL) * time.Second)
+	return expiresAt(r.Finished, r.TTL, r.Settings)
 }
 
 // Due is when its TTL has passed. That is an absolute time, which no step of the clock moves.

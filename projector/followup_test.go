@@ -190,3 +190,73 @@ func TestWhatIsSeenOfARetiredJobIsRecorded(t *testing.T) {
 		}, ""},
 	})
 }
+
+// TestADeletionOfAJobThatHasNotRetired: what is known of the deletion of a finished Job for which something is left to do, and that a
+// stored state has it.
+//
+// T-003, T-006: its pods are not looked at, and it is deleted once.
+func TestADeletionOfAJobThatHasNotRetired(t *testing.T) {
+	begin := func(f *fold) events.CommandID {
+		f.restart(func(s *events.Settings) { s.DeleteExpired = true })
+		f.pod(nil)
+		f.ttl(30, 30, nil)
+		return f.decide(&events.DeleteJob{Job: job, Version: 30})
+	}
+	said := func(f *fold) string {
+		e := f.job().Expiry()
+		text := fmt.Sprintf("version %d, TTL %d, expires %t", e.Version, e.TTL, e.At != 0)
+		if e.At != 0 {
+			text += fmt.Sprintf(", goes %s later", e.From.Sub(e.At))
+		}
+		if e.Busy {
+			text += ", busy"
+		}
+		if e.Look {
+			text += ", to be read"
+		}
+		return text + fmt.Sprintf(", refused %d times", e.Writing.Count)
+	}
+	rows := []fact{
+		{"it is in flight", func(f *fold) string { begin(f); return said(f) }, "version 30, TTL 30, expires true, goes 1s later, busy, refused 0 times"},
+		{"it was done", func(f *fold) string { f.end(begin(f), nil); return said(f) }, "version 30, TTL 30, expires false, refused 0 times"},
+		{"it met no Job", func(f *fold) string {
+			f.end(begin(f), refused(events.RefusedNotFound))
+			return said(f)
+		}, "version 30, TTL 30, expires false, refused 0 times"},
+		{"it met another version", func(f *fold) string {
+			f.end(begin(f), refused(events.RefusedConflict))
+			return said(f)
+		}, "version 30, TTL 30, expires true, goes 1s later, to be read, refused 1 times"},
+		{"that version is seen", func(f *fold) string {
+			f.end(begin(f), refused(events.RefusedConflict))
+			f.ttl(31, 60, nil)
+			return said(f)
+		}, "version 31, TTL 60, expires true, goes 1s later, refused 1 times"},
+		{"its end is unknown", func(f *fold) string {
+			f.end(begin(f), unknown)
+			return said(f)
+		}, "version 30, TTL 30, expires true, goes 1s later, refused 1 times"},
+		{"a restart leaves nothing in flight", func(f *fold) string { begin(f); f.restart(nil); return said(f) }, "version 30, TTL 30, expires true, goes 1s later, refused 0 times"},
+		{"it has no TTL", func(f *fold) string { begin(f); f.ttl(31, events.Unset, nil); return said(f) }, "version 31, TTL -1, expires false, busy, refused 0 times"},
+		{"it retires with what is known", func(f *fold) string {
+			f.end(begin(f), nil)
+			f.record(events.KindJobRetired, &events.JobRetired{})
+			return f.followed()
+		}, "at 30, TTL 30, deleted"},
+	}
+	checkFacts(t, rows)
+	for _, row := range rows {
+		f := newFold()
+		row.of(f)
+		s := events.JobStream(job)
+		facts, names, _ := f.world.StreamState(s)
+		w := projector.NewWorld()
+		w.Settings = f.world.Settings
+		if err := w.RestoreStream(s, facts, names); err != nil {
+			t.Fatalf("%s: %v", row.name, err)
+		}
+		if again, _, _ := w.StreamState(s); !bytes.Equal(again, facts) {
+			t.Errorf("%s: restored, its state is another one", row.name)
+		}
+	}
+}

@@ -29,6 +29,22 @@ func (w *waits) endRead() {
 	}
 }
 
+// deletionEnded folds how a deletion of the Job's object ended. What the Job is by then, when it has changed, a live read shows.
+func (j *Job) deletionEnded(flight *commands.Flight, f *events.CommandEnded, _ string) {
+	switch {
+	case f.Ending == events.Done, f.Ending == events.Refused && f.Class == events.RefusedNotFound:
+		if j.Deleted == 0 { // its version with a deletionTimestamp is on its way
+			j.Deleted = j.Now
+			j.recount()
+		}
+	case f.Ending == events.Refused, f.Ending == events.OutcomeUnknown:
+		if f.Class == events.RefusedConflict {
+			j.Look, j.Recheck = true, true
+		}
+		j.Writing().Refused(j.Settings, flight.Since, j.Now, f)
+	}
+}
+
 // gone folds the end of the Job's object: nothing of it is to be counted any more.
 func (j *Job) gone() {
 	j.Gone, j.claims = true, nil

@@ -84,6 +84,7 @@ func (j *Job) toWire() (*pb.JobState, *pb.StateNames) {
 		v.toWire(s, names)
 	}
 	s.Write, s.Reading, s.Group = flightToWire(j.Write(), names), flightToWire(j.Reading(), names), j.groupToWire(names) // after the status's texts
+	s.Deletion = flightToWire(j.deletion(), names)
 	if j.Spec != nil {
 		s.Spec = events.SpecToWire(j.Spec)
 	}
@@ -189,7 +190,7 @@ func (w *World) jobFromWire(stream events.Stream, s *pb.JobState, names *pb.Stat
 	}
 	j.Ordinal, j.Window = s.GetOrdinal(), s.GetWindow()
 	*j.Creating(), *j.Writing() = retryFromWire(s.GetCreating()), retryFromWire(s.GetWriting())
-	for _, f := range []*commands.Flight{r.flight(s.GetWrite()), r.flight(s.GetReading())} {
+	for _, f := range []*commands.Flight{r.flight(s.GetWrite()), r.flight(s.GetReading()), r.flight(s.GetDeletion())} {
 		j.book.Relaunch(f, &j.book.Itself)
 	}
 	j.restoreGroup(s.GetGroup(), names, r)

@@ -22,9 +22,6 @@ func TestEveryCommandIsFoldedAsItsTraitsSay(t *testing.T) {
 			if ordinal, _ := events.OrdinalOf(c); traits.Reads && ordinal != 0 { // it looks for a pod that may have been made
 				f.end(f.decide(&events.CreatePod{Ordinal: ordinal, Template: "t"}), unknown)
 			}
-			if traits.Kind == events.CommandDeleteJob { // nothing else is left to do
-				f.retire(0)
-			}
 			name := f.decide(c)
 			sent := traits.Target != events.TargetCommand
 			if got := subject(f).InFlight(name); (got == c) != sent || (got != nil) != sent {

@@ -31,11 +31,11 @@ func DecideAt(s projector.Subject, now events.Time) Decision {
 	p := &plan{now: now, removing: map[*projector.Pod]bool{}}
 	switch s := s.(type) {
 	case *projector.Job:
-		p.job = s
+		p.job, p.expiry = s, s.Expiry()
 	case *projector.Strays:
 		p.job = s.Held()
 	case *projector.Retired:
-		p.retired = s
+		p.expiry = s.Expiry()
 	}
 	p.decision.RulesVersion = RulesVersion
 	for _, stage := range stagesOf(s) {
@@ -49,8 +49,8 @@ func DecideAt(s projector.Subject, now events.Time) Decision {
 
 // plan is a decision in the making. Stages read what the ones before them found.
 type plan struct {
-	job      *projector.Job     // that is decided on, or that holds the pods which are; nil for a retired Job
-	retired  *projector.Retired // that is decided on; nil for anything else
+	job      *projector.Job   // that is decided on, or that holds the pods which are; nil for a retired Job
+	expiry   projector.Expiry // of the Job that is decided on, retired or not
 	now      events.Time
 	decision Decision
 

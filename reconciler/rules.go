@@ -1,6 +1,8 @@
 package reconciler
 
 import (
+	"slices"
+
 	"github.com/jobledger/jobledger/projector"
 )
 
@@ -26,7 +28,10 @@ var unfinished = []stage{
 	{"release", each(releaseRules)},
 }
 
-// The stages of what only has finalizers left to remove: finished Jobs, pods without an owner (J-008, J-098).
+// The stages of a finished Job: it has finalizers left to remove (J-008), and is deleted when its TTL has passed.
+var finished = slices.Concat(over, retired)
+
+// The stages of what only has finalizers left to remove: pods without an owner (J-098).
 var over = []stage{
 	{"pods", each([]rule{{"giveUp", (*plan).giveUp}})},
 	{"release", each(releaseRules)},
@@ -81,7 +86,7 @@ func stagesOfJob(job *projector.Job) []stage {
 	case !job.Managed || !job.Settings.Mode.Manages(job.ManagedBy):
 		return nil
 	case phase == projector.PhaseFinished:
-		return over
+		return finished
 	case !knownMode(job.Spec.CompletionMode):
 		return nil // J-010
 	}

@@ -36,6 +36,9 @@ func (m *machine) checkStep(w *projector.World, s events.Stream, step time.Durat
 	if _, retired := kept.(*projector.Retired); retired {
 		return // its wait ends at a time that the API server has published
 	}
+	for _, j := range []*projector.Job{heldBy(kept), heldBy(set)} {
+		j.Settings.DeleteExpired = false // likewise
+	}
 	heldBy(kept).Confirmed = 0 // a live read is believed at its very time only (J-176)
 	set.Apply(&events.Record{
 		Header: events.Header{Sequence: at + 1, Time: w.Now.Add(step), Stream: events.Controller, Kind: events.KindClockStepped},

@@ -269,6 +269,11 @@ func (l *Loop) Step(now events.Time, step events.ClockStepped) {
 	for s := range l.world.RetiredJobs() { // what they wait for is a time that the API server has published: no step moves it
 		l.wakes.set(s.ID(), s.Due(now))
 	}
+	for _, s := range l.world.Subjects() { // and part of what finished ones wait for
+		if j, ok := s.(*projector.Job); ok && j.Expiry().At != 0 {
+			l.wakes.set(s.ID(), now)
+		}
+	}
 	if l.watcher != nil {
 		l.watcher.Shift(step.Step)
 	}

@@ -140,6 +140,8 @@ type JobState struct {
 	// status that kube-controller-manager wrote; both by its clock.
 	OurFirstWrite int64 `protobuf:"fixed64,41,opt,name=our_first_write,json=ourFirstWrite,proto3" json:"our_first_write,omitempty"`
 	BuiltinWrote  int64 `protobuf:"fixed64,42,opt,name=builtin_wrote,json=builtinWrote,proto3" json:"builtin_wrote,omitempty"`
+	// deletion is the one of the Job's object that is in flight, as its TTL has passed.
+	Deletion      *Flight `protobuf:"bytes,44,opt,name=deletion,proto3" json:"deletion,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -438,6 +440,13 @@ func (x *JobState) GetBuiltinWrote() int64 {
 		return x.BuiltinWrote
 	}
 	return 0
+}
+
+func (x *JobState) GetDeletion() *Flight {
+	if x != nil {
+		return x.Deletion
+	}
+	return nil
 }
 
 // ClaimRetry is what was learnt from refusals to adopt a pod, or to release it.
@@ -2151,7 +2160,7 @@ var File_jobledger_v1_state_proto protoreflect.FileDescriptor
 
 const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\n" +
-	"\x18jobledger/v1/state.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/record.proto\x1a\x19jobledger/v1/status.proto\"\x85\n" +
+	"\x18jobledger/v1/state.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/record.proto\x1a\x19jobledger/v1/status.proto\"\xb7\n" +
 	"\n" +
 	"\bJobState\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\x04R\x05first\x12\x12\n" +
@@ -2197,7 +2206,8 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\tconfirmed\x18% \x01(\x10R\tconfirmed\x120\n" +
 	"\x06claims\x18& \x03(\v2\x18.jobledger.v1.ClaimRetryR\x06claims\x12&\n" +
 	"\x0four_first_write\x18) \x01(\x10R\rourFirstWrite\x12#\n" +
-	"\rbuiltin_wrote\x18* \x01(\x10R\fbuiltinWroteJ\x04\b\x15\x10\x16J\x04\b\x1f\x10 J\x04\b \x10!J\x04\b$\x10%\"c\n" +
+	"\rbuiltin_wrote\x18* \x01(\x10R\fbuiltinWrote\x120\n" +
+	"\bdeletion\x18, \x01(\v2\x14.jobledger.v1.FlightR\bdeletionJ\x04\b\x15\x10\x16J\x04\b\x1f\x10 J\x04\b \x10!J\x04\b$\x10%\"c\n" +
 	"\n" +
 	"ClaimRetry\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\fR\x03pod\x12)\n" +
@@ -2431,44 +2441,45 @@ var file_jobledger_v1_state_proto_depIdxs = []int32{
 	4,  // 9: jobledger.v1.JobState.stub:type_name -> jobledger.v1.StubState
 	3,  // 10: jobledger.v1.JobState.group:type_name -> jobledger.v1.GroupState
 	2,  // 11: jobledger.v1.JobState.claims:type_name -> jobledger.v1.ClaimRetry
-	10, // 12: jobledger.v1.ClaimRetry.retry:type_name -> jobledger.v1.Retry
-	8,  // 13: jobledger.v1.GroupState.flight:type_name -> jobledger.v1.Flight
-	10, // 14: jobledger.v1.GroupState.retry:type_name -> jobledger.v1.Retry
-	5,  // 15: jobledger.v1.StubState.follow_up:type_name -> jobledger.v1.FollowUpState
-	8,  // 16: jobledger.v1.FollowUpState.flights:type_name -> jobledger.v1.Flight
-	10, // 17: jobledger.v1.FollowUpState.writing:type_name -> jobledger.v1.Retry
-	24, // 18: jobledger.v1.PodState.facts:type_name -> jobledger.v1.PodSeen
-	8,  // 19: jobledger.v1.PodState.drop:type_name -> jobledger.v1.Flight
-	8,  // 20: jobledger.v1.PodState.delete:type_name -> jobledger.v1.Flight
-	8,  // 21: jobledger.v1.PodState.claim:type_name -> jobledger.v1.Flight
-	25, // 22: jobledger.v1.CreateState.create:type_name -> jobledger.v1.CreatePod
-	8,  // 23: jobledger.v1.CreateState.flight:type_name -> jobledger.v1.Flight
-	26, // 24: jobledger.v1.Flight.name:type_name -> jobledger.v1.CommandName
-	27, // 25: jobledger.v1.Flight.command:type_name -> jobledger.v1.Command
-	10, // 26: jobledger.v1.Flight.refused:type_name -> jobledger.v1.Retry
-	28, // 27: jobledger.v1.Retry.class:type_name -> jobledger.v1.RefusalClass
-	15, // 28: jobledger.v1.StateNames.pods:type_name -> jobledger.v1.PodNames
-	29, // 29: jobledger.v1.StateNames.origin:type_name -> jobledger.v1.Origin
-	12, // 30: jobledger.v1.StateNames.tries:type_name -> jobledger.v1.Tries
-	13, // 31: jobledger.v1.Tries.ends:type_name -> jobledger.v1.TryEnd
-	0,  // 32: jobledger.v1.TryEnd.kind:type_name -> jobledger.v1.TryEndKind
-	14, // 33: jobledger.v1.TryEnd.exits:type_name -> jobledger.v1.TryExit
-	30, // 34: jobledger.v1.TryExit.kind:type_name -> jobledger.v1.ContainerKind
-	31, // 35: jobledger.v1.WorldState.settings:type_name -> jobledger.v1.Settings
-	32, // 36: jobledger.v1.WorldState.pending:type_name -> jobledger.v1.Resource
-	21, // 37: jobledger.v1.WorldState.newest:type_name -> jobledger.v1.WorldState.NewestEntry
-	18, // 38: jobledger.v1.WorldState.specs:type_name -> jobledger.v1.SpecState
-	19, // 39: jobledger.v1.WorldState.templates:type_name -> jobledger.v1.TemplateState
-	20, // 40: jobledger.v1.WorldState.policies:type_name -> jobledger.v1.PoliciesState
-	17, // 41: jobledger.v1.WorldState.shares:type_name -> jobledger.v1.ShareState
-	33, // 42: jobledger.v1.WorldState.rival_acts:type_name -> jobledger.v1.RivalAct
-	22, // 43: jobledger.v1.SpecState.spec:type_name -> jobledger.v1.JobSpec
-	34, // 44: jobledger.v1.PoliciesState.policies:type_name -> jobledger.v1.JobPolicies
-	45, // [45:45] is the sub-list for method output_type
-	45, // [45:45] is the sub-list for method input_type
-	45, // [45:45] is the sub-list for extension type_name
-	45, // [45:45] is the sub-list for extension extendee
-	0,  // [0:45] is the sub-list for field type_name
+	8,  // 12: jobledger.v1.JobState.deletion:type_name -> jobledger.v1.Flight
+	10, // 13: jobledger.v1.ClaimRetry.retry:type_name -> jobledger.v1.Retry
+	8,  // 14: jobledger.v1.GroupState.flight:type_name -> jobledger.v1.Flight
+	10, // 15: jobledger.v1.GroupState.retry:type_name -> jobledger.v1.Retry
+	5,  // 16: jobledger.v1.StubState.follow_up:type_name -> jobledger.v1.FollowUpState
+	8,  // 17: jobledger.v1.FollowUpState.flights:type_name -> jobledger.v1.Flight
+	10, // 18: jobledger.v1.FollowUpState.writing:type_name -> jobledger.v1.Retry
+	24, // 19: jobledger.v1.PodState.facts:type_name -> jobledger.v1.PodSeen
+	8,  // 20: jobledger.v1.PodState.drop:type_name -> jobledger.v1.Flight
+	8,  // 21: jobledger.v1.PodState.delete:type_name -> jobledger.v1.Flight
+	8,  // 22: jobledger.v1.PodState.claim:type_name -> jobledger.v1.Flight
+	25, // 23: jobledger.v1.CreateState.create:type_name -> jobledger.v1.CreatePod
+	8,  // 24: jobledger.v1.CreateState.flight:type_name -> jobledger.v1.Flight
+	26, // 25: jobledger.v1.Flight.name:type_name -> jobledger.v1.CommandName
+	27, // 26: jobledger.v1.Flight.command:type_name -> jobledger.v1.Command
+	10, // 27: jobledger.v1.Flight.refused:type_name -> jobledger.v1.Retry
+	28, // 28: jobledger.v1.Retry.class:type_name -> jobledger.v1.RefusalClass
+	15, // 29: jobledger.v1.StateNames.pods:type_name -> jobledger.v1.PodNames
+	29, // 30: jobledger.v1.StateNames.origin:type_name -> jobledger.v1.Origin
+	12, // 31: jobledger.v1.StateNames.tries:type_name -> jobledger.v1.Tries
+	13, // 32: jobledger.v1.Tries.ends:type_name -> jobledger.v1.TryEnd
+	0,  // 33: jobledger.v1.TryEnd.kind:type_name -> jobledger.v1.TryEndKind
+	14, // 34: jobledger.v1.TryEnd.exits:type_name -> jobledger.v1.TryExit
+	30, // 35: jobledger.v1.TryExit.kind:type_name -> jobledger.v1.ContainerKind
+	31, // 36: jobledger.v1.WorldState.settings:type_name -> jobledger.v1.Settings
+	32, // 37: jobledger.v1.WorldState.pending:type_name -> jobledger.v1.Resource
+	21, // 38: jobledger.v1.WorldState.newest:type_name -> jobledger.v1.WorldState.NewestEntry
+	18, // 39: jobledger.v1.WorldState.specs:type_name -> jobledger.v1.SpecState
+	19, // 40: jobledger.v1.WorldState.templates:type_name -> jobledger.v1.TemplateState
+	20, // 41: jobledger.v1.WorldState.policies:type_name -> jobledger.v1.PoliciesState
+	17, // 42: jobledger.v1.WorldState.shares:type_name -> jobledger.v1.ShareState
+	33, // 43: jobledger.v1.WorldState.rival_acts:type_name -> jobledger.v1.RivalAct
+	22, // 44: jobledger.v1.SpecState.spec:type_name -> jobledger.v1.JobSpec
+	34, // 45: jobledger.v1.PoliciesState.policies:type_name -> jobledger.v1.JobPolicies
+	46, // [46:46] is the sub-list for method output_type
+	46, // [46:46] is the sub-list for method input_type
+	46, // [46:46] is the sub-list for extension type_name
+	46, // [46:46] is the sub-list for extension extendee
+	0,  // [0:46] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_state_proto_init() }
