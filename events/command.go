@@ -66,6 +66,7 @@ type ReadJob struct{}
 type DeleteJob struct {
 	Job     types.UID
 	Version uint64 // that the Job must still have, so that a change of its TTL is never overtaken (T-051)
+	Expired Time   // when its TTL had passed
 }
 
 // ReadPod asks for a live look for the pod of an ordinal by its name. What is found arrives as an observation.

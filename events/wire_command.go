@@ -36,7 +36,7 @@ func CommandToWire(c Command, free *[]string) *pb.Command {
 	case *ReadJob:
 		return &pb.Command{Kind: &pb.Command_ReadJob{ReadJob: &pb.ReadJob{}}}
 	case *DeleteJob:
-		return &pb.Command{Kind: &pb.Command_DeleteJob{DeleteJob: &pb.DeleteJob{Job: uidToWire(c.Job), Version: c.Version}}}
+		return &pb.Command{Kind: &pb.Command_DeleteJob{DeleteJob: &pb.DeleteJob{Job: uidToWire(c.Job), Version: c.Version, Expired: int64(c.Expired)}}}
 	case *ReadPod:
 		return &pb.Command{Kind: &pb.Command_ReadPod{ReadPod: &pb.ReadPod{
 			Ordinal: c.Ordinal, IndexPlusOne: uint32(c.Index + 1),
@@ -85,7 +85,9 @@ func commandFromWire(w *pb.Command, t *texts) (Command, error) {
 	case *pb.Command_ReadJob:
 		return &ReadJob{}, nil
 	case *pb.Command_DeleteJob:
-		return &DeleteJob{Job: uidFromWire(k.DeleteJob.GetJob()), Version: k.DeleteJob.GetVersion()}, nil
+		return &DeleteJob{
+			Job: uidFromWire(k.DeleteJob.GetJob()), Version: k.DeleteJob.GetVersion(), Expired: Time(k.DeleteJob.GetExpired()),
+		}, nil
 	case *pb.Command_ReadPod:
 		return &ReadPod{Ordinal: k.ReadPod.GetOrdinal(), Index: int32(k.ReadPod.GetIndexPlusOne()) - 1}, nil
 	case *pb.Command_FindGroup:

@@ -30,5 +30,5 @@ func (p *plan) deleteExpired() {
 		return
 	}
 	p.step(TTLExpired, fmt.Sprintf("the Job finished %d s ago or earlier: delete it", e.TTL),
-		&events.DeleteJob{Job: e.Job, Version: e.Version})
+		&events.DeleteJob{Job: e.Job, Version: e.Version, Expired: e.At})
 }

@@ -24,6 +24,8 @@ type Consumer struct {
 	jobs     map[events.Stream]*job
 	specs    specs
 	batch    []events.Stream // that have records in the batch being read
+	// deletions of expired Jobs that are in flight, by the Job: at most one.
+	deletions map[events.Stream]deletion
 	// held is, of the batch being read, how often an ended pod began (+1) or ceased (-1) to hold the finalizer: a pod that only
 	// moves from one stream to another does neither.
 	held map[types.UID]int
@@ -35,7 +37,7 @@ func Follow(log store.Reader, world *projector.World, m *Metrics) *Consumer {
 	c := &Consumer{
 		log: log, metrics: m, starting: true,
 		pending: []events.Resource{events.Jobs, events.Pods},
-		jobs:    map[events.Stream]*job{}, specs: specs{}, held: map[types.UID]int{},
+		jobs:    map[events.Stream]*job{}, specs: specs{}, held: map[types.UID]int{}, deletions: map[events.Stream]deletion{},
 	}
 	c.cursor = follow.Cursor{Log: log, Next: world.Head + 1, Take: c.count}
 	for _, j := range world.Holders() {
@@ -97,8 +99,12 @@ func (c *Consumer) listing(rec *events.Record) {
 
 // apply takes a record of a Job's stream, or a namespace's.
 func (c *Consumer) apply(ctx context.Context, rec *events.Record) error {
+	c.expiry(rec)
 	j := c.jobs[rec.Stream]
 	if j == nil {
+		if f, ok := rec.Facts.(*events.JobSpec); ok { // the Job comes with its next record; a retired one may have had another TTL
+			return c.specStored(ctx, rec, f)
+		}
 		if j = c.open(rec); j == nil {
 			return nil
 		}
@@ -131,15 +137,17 @@ func (c *Consumer) apply(ctx context.Context, rec *events.Record) error {
 	return nil
 }
 
-// open begins to remember a Job with a record that can be a stream's first.
+// open begins to remember a Job with its first record, or with a pod that makes a retired one one that is to be seen again. Whatever else
+// is told of a Job that is not remembered is about one that is over.
 func (c *Consumer) open(rec *events.Record) *job {
-	switch rec.Facts.(type) {
-	case *events.JobTemplate, *events.JobPolicies, *events.JobSpec, *events.JobSeen, *events.PodSeen:
+	switch rec.Kind {
+	case events.KindJobAdded, events.KindPodAdded:
 		j := &job{}
 		c.jobs[rec.Stream] = j
 		return j
+	default:
+		return nil
 	}
-	return nil // about a Job that is over
 }
 
 // isInput reports whether a record of that kind touches its stream, which is then decided once in the batch.
@@ -180,6 +188,7 @@ func (c *Consumer) rewound(now events.Time) {
 		c.drop(s, j, now)
 	}
 	c.batch = c.batch[:0]
+	clear(c.deletions)
 }
 
 func (c *Consumer) drop(s events.Stream, j *job, now events.Time) {

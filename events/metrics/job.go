@@ -81,9 +81,21 @@ const maxUnused = 1000
 
 func (s specs) add(f *events.JobSpec) *spec {
 	if s[f.Hash] == nil {
+		if len(s) >= 2*maxUnused { // retired Jobs may be given ever new TTLs
+			s.forget()
+		}
 		s[f.Hash] = specOf(f)
 	}
 	return s[f.Hash]
+}
+
+// forget drops the specs that no Job uses.
+func (s specs) forget() {
+	for hash, p := range s {
+		if p.jobsThatUseIt == 0 {
+			delete(s, hash)
+		}
+	}
 }
 
 func (s specs) release(p *spec) {
@@ -93,11 +105,7 @@ func (s specs) release(p *spec) {
 	if p.jobsThatUseIt--; p.jobsThatUseIt > 0 || len(s) <= maxUnused {
 		return
 	}
-	for hash, p := range s {
-		if p.jobsThatUseIt == 0 {
-			delete(s, hash)
-		}
-	}
+	s.forget()
 }
 
 // find is what the log says of a Job at the start.

@@ -33,6 +33,9 @@ const (
 	createFailed             = "recreate_failed"
 )
 
+// ofTTL is what the name of the metric of deletions begins with: the built-in has a controller of its own for them.
+const ofTTL = "ttl_after_finished_controller"
+
 // Metrics are the counters. It is a prometheus.Collector.
 type Metrics struct {
 	syncSeconds     *prometheus.HistogramVec
@@ -45,6 +48,7 @@ type Metrics struct {
 	podsCreated     *prometheus.CounterVec
 	externalJobs    *prometheus.CounterVec
 	staleSyncSkips  *prometheus.CounterVec
+	deletionSeconds prometheus.Histogram
 	all             []prometheus.Collector
 
 	controllers, reasons names // values of labels
@@ -79,6 +83,12 @@ func New() *Metrics {
 		"group", "resource")
 	m.staleSyncSkips.WithLabelValues("", "pods")
 	m.staleSyncSkips.WithLabelValues("batch", "jobs")
+	m.deletionSeconds = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Namespace: ofTTL, Name: "job_deletion_duration_seconds",
+		Help:    "How long after its TTL had passed a finished Job was deleted.",
+		Buckets: prometheus.ExponentialBuckets(0.1, 2, 14),
+	})
+	m.all = append(m.all, m.deletionSeconds)
 	return m
 }
 

@@ -192,8 +192,8 @@ func lines(t *testing.T, m *Metrics, prefix string) []string {
 	}
 	var out []string
 	for _, family := range families {
-		name, ok := strings.CutPrefix(family.GetName(), Namespace+"_")
-		if !ok || !strings.HasPrefix(name, prefix) {
+		name := strings.TrimPrefix(family.GetName(), Namespace+"_")
+		if !strings.HasPrefix(name, prefix) {
 			continue
 		}
 		for _, metric := range family.GetMetric() {

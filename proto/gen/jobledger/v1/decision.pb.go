@@ -1326,7 +1326,9 @@ type DeleteJob struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Job   []byte                 `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
 	// version is the resourceVersion that the Job must still have.
-	Version       uint64 `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
+	Version uint64 `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
+	// expired is when its TTL had passed.
+	Expired       int64 `protobuf:"fixed64,3,opt,name=expired,proto3" json:"expired,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1371,6 +1373,13 @@ func (x *DeleteJob) GetJob() []byte {
 func (x *DeleteJob) GetVersion() uint64 {
 	if x != nil {
 		return x.Version
+	}
+	return 0
+}
+
+func (x *DeleteJob) GetExpired() int64 {
+	if x != nil {
+		return x.Expired
 	}
 	return 0
 }
@@ -1740,10 +1749,11 @@ const file_jobledger_v1_decision_proto_rawDesc = "" +
 	"\bWithdraw\x123\n" +
 	"\acommand\x18\x01 \x01(\v2\x19.jobledger.v1.CommandNameR\acommand\"\x1f\n" +
 	"\tCreateJob\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\"7\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\"Q\n" +
 	"\tDeleteJob\x12\x10\n" +
 	"\x03job\x18\x01 \x01(\fR\x03job\x12\x18\n" +
-	"\aversion\x18\x02 \x01(\x04R\aversion\"-\n" +
+	"\aversion\x18\x02 \x01(\x04R\aversion\x12\x18\n" +
+	"\aexpired\x18\x03 \x01(\x10R\aexpired\"-\n" +
 	"\x0eCreateWorkload\x12\x1b\n" +
 	"\tmin_count\x18\x01 \x01(\x05R\bminCount\"\x10\n" +
 	"\x0eCreatePodGroup\"\v\n" +
