@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"sync"
 
+	batchv1 "k8s.io/api/batch/v1"
+
 	"github.com/jobledger/jobledger/events"
 )
 
@@ -30,6 +32,7 @@ type Feed struct {
 	key      events.Key
 	keeper   Keeper
 	foreign  func(managedBy string)
+	finished func(*batchv1.Job)
 	labels   []string // of Jobs, that are kept
 	queue    *queue
 	log      *slog.Logger
@@ -47,7 +50,7 @@ type Feed struct {
 func NewFeed(c Config) *Feed {
 	c.defaults()
 	feed := &Feed{
-		now: func() events.Time { return 0 }, mode: c.Mode, draining: c.Draining, identity: c.Identity, key: c.Key, keeper: c.Keeper, foreign: c.Foreign, labels: sorted(c.KeepLabels), queue: newQueue(), log: c.Logger,
+		now: func() events.Time { return 0 }, mode: c.Mode, draining: c.Draining, identity: c.Identity, key: c.Key, keeper: c.Keeper, foreign: c.Foreign, finished: c.Finished, labels: sorted(c.KeepLabels), queue: newQueue(), log: c.Logger,
 	}
 	feed.jobs, feed.pods = newJobs(feed, &c.Known), newPods(feed, &c.Known)
 	feed.resources = []watched{feed.jobs, feed.pods}

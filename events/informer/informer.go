@@ -43,6 +43,9 @@ type Config struct {
 	// Foreign is told the managedBy of each Job that appears and that is not ours, and so is not told to the sink (J-204). It
 	// must return at once; may be nil.
 	Foreign func(managedBy string)
+	// Finished is told each version of a Job of ours that has finished and is not being deleted. It must return at once, and not keep
+	// the Job; may be nil.
+	Finished func(*batchv1.Job)
 }
 
 func (c *Config) validate() error {
@@ -66,6 +69,9 @@ func (c *Config) defaults() {
 	}
 	if c.Foreign == nil {
 		c.Foreign = func(string) {}
+	}
+	if c.Finished == nil {
+		c.Finished = func(*batchv1.Job) {}
 	}
 	if c.KeepLabels == nil {
 		c.KeepLabels = UsualLabels

@@ -89,6 +89,9 @@ func (r *jobs) takeLocked(job *batchv1.Job, version uint64) error {
 		if err != nil {
 			return err
 		}
+		if finished(job) && job.DeletionTimestamp == nil {
+			r.feed.finished(job)
+		}
 		r.keepLocked(known, job)
 		r.tellLocked(job.UID, known, o)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
+	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/informer"
@@ -176,10 +177,14 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 	if c.observes() {
 		keeper = nil // what it keeps is for carrying out commands
 	}
+	var finished func(*batchv1.Job)
+	if c.settings.DeleteExpired {
+		finished = (&expiryWarner{log: c.logger, now: time.Now}).look
+	}
 	c.informer, err = informer.New(informer.Config{
 		Client: c.cluster.Client, Namespace: c.settings.Namespace, Mode: c.settings.Mode, Draining: c.settings.Draining,
 		Identity: identity, Key: c.key, Sink: c.queue, Keeper: keeper, Known: known.Of(world), Logger: c.logger,
-		Foreign: c.metrics.ofJobs.Foreign, KeepLabels: c.config.Labels,
+		Foreign: c.metrics.ofJobs.Foreign, Finished: finished, KeepLabels: c.config.Labels,
 	})
 	if err != nil {
 		return err
