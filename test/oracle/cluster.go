@@ -14,6 +14,7 @@ import (
 // cluster is a simulated cluster in which a scenario is played, without the controller.
 type cluster struct {
 	world  *world.World
+	actor  string                   // as which the controller writes
 	client *apiserver.Client       // of the controller
 	user   *apiserver.Client       // of everybody else
 	jobs   map[string]*batchv1.Job // as the scenario says
@@ -40,7 +41,7 @@ func newCluster(s Scenario, seed uint64, actor string) (*cluster, error) {
 		return nil, err
 	}
 	c := &cluster{
-		world: world.New(world.Config{Seed: seed, Kubelet: nodes}), jobs: map[string]*batchv1.Job{}, held: map[apiserver.Kind]bool{},
+		actor: actor, world: world.New(world.Config{Seed: seed, Kubelet: nodes}), jobs: map[string]*batchv1.Job{}, held: map[apiserver.Kind]bool{},
 		budget: -1, events: map[eventKey]int{},
 	}
 	c.client, c.user = c.world.Server.Client(actor), c.world.Server.Client("somebody")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -21,12 +22,13 @@ import (
 //
 //	create JOB                     delete JOB [background|foreground|orphan]
 //	edit JOB WORDS                 touch JOB            meddle JOB WORDS (of [notation.Status], into its status)
+//	stamp JOB SECONDS|none         (says of a finished Job that it finished so long from now, or never)
 //	run|succeed|restart POD        fail POD [exit=N] [cond=TYPE]   (what a kubelet reports)
 //	kill|force POD                 (a user deletes it; force: without a grace period)
 //	strip|orphan|relabel|restore|reclaim|touchpod|keep|unkeep POD  (reclaim: restore, also of one that has ended)
 //	reindex POD N
 //	stray JOB [INDEX]              (a pod without an owner that the Job selects)
-//	deny VERB [POD] [KIND]         allow                (VERB: create, delete, patch, status)
+//	deny VERB [POD] [KIND]         allow                (VERB: create, delete, patch, status; remove: of Jobs)
 //	hold pods|jobs                 release              (watches)
 //	die N                          start [lost]         (the controller, after N requests or one step; lost: with its log)
 func (c *cluster) deed(words []string) error {
@@ -134,6 +136,7 @@ var jobDeeds = map[string]func(c *cluster, name string, args []string) error{
 		return nil
 	},
 	"meddle": meddle,
+	"stamp":  stamp,
 	"stray":  stray,
 }
 
@@ -158,6 +161,27 @@ func meddle(c *cluster, name string, args []string) error {
 		if strings.HasPrefix(word, "active=") {
 			job.Status.Active = said.Active
 		}
+	}
+	_, err := c.user.UpdateJobStatus(context.Background(), job)
+	return passOver(err)
+}
+
+// stamp gives a finished Job another finish time.
+func stamp(c *cluster, name string, args []string) error {
+	job := c.world.Server.Job(namespace, name)
+	if job == nil || !apiserver.JobFinished(job) {
+		return nil
+	}
+	at := metav1.Time{}
+	if args[0] != "none" {
+		seconds, err := strconv.Atoi(args[0])
+		if err != nil {
+			return err
+		}
+		at = metav1.NewTime(c.world.Clock.Now().Add(time.Duration(seconds) * time.Second))
+	}
+	for i := range job.Status.Conditions {
+		job.Status.Conditions[i].LastTransitionTime = at
 	}
 	_, err := c.user.UpdateJobStatus(context.Background(), job)
 	return passOver(err)

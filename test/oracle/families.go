@@ -202,6 +202,40 @@ func deletions(g *generator) {
 	g.deeds(2+g.IntN(5), append(g.work(), again, again, g.kill, keep, g.edit, drop)...)
 }
 
+// ttls: finished Jobs are deleted. Users change TTLs and finish times, delete Jobs themselves and use names again; the controller is killed,
+// and for a while may delete no Jobs. A TTL passes in the middle of a slot.
+func ttls(g *generator) {
+	g.Nodes = "start=1s stop=3s confirm=300ms"
+	ttl := func() string {
+		return g.pick("ttl=0", "ttl=35", "ttl=35", "ttl=105", "ttl=105", "ttl=315", "ttl=735", "ttl=none")
+	}
+	for _, name := range []string{"a", "b"}[:1+g.IntN(2)] {
+		mode := g.pick("indexed", "plain", "plain")
+		g.job(name, mode, g.pick("", "backoffLimit=0"), ttl())
+	}
+	g.create()
+	any := func() string { return g.one().name }
+	edit := func() string { return "edit " + any() + " " + ttl() }
+	stamped := func() string { return "stamp " + any() + " " + g.pick("-300", "-20", "90", "390", "none") }
+	all := func() string { return g.pick("succeed ", "succeed ", "fail ") + any() + ".*" }
+	touch := func() string { return "touch " + any() }
+	drop := func() string { return "delete " + any() + g.pick(" background", " foreground", " orphan") }
+	again := func() string { return "create " + any() }
+	g.deeds(3+g.IntN(4), all, all, edit, again)
+	switch g.IntN(4) {
+	case 0:
+		g.then(g.gap(), "die 0")
+		g.deeds(1+g.IntN(2), edit, stamped, touch, drop, again)
+		g.then(g.gap(), "start")
+	case 1:
+		g.then(g.gap(), "deny remove"+g.pick("", " error", " unavailable"))
+		g.deeds(1+g.IntN(3), edit, stamped, touch, all)
+		g.then(g.gap(), "allow")
+		g.then(16, "touch a") // upstream's backoff is 1000 s at most
+	}
+	g.deeds(3+g.IntN(5), all, edit, stamped, touch, touch, drop, again, again)
+}
+
 // claims: pods are orphaned, adopted, released and copied.
 func claims(g *generator) {
 	mode := g.mode()

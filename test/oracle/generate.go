@@ -15,6 +15,13 @@ func Generate(seed uint64) (Scenario, string) {
 	return g.Scenario, f.name
 }
 
+// GenerateTTL is the scenario of a seed in which Jobs have TTLs.
+func GenerateTTL(seed uint64) (Scenario, string) {
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0x771))}
+	ttls(g)
+	return g.Scenario, "ttls"
+}
+
 // generator makes a scenario.
 type generator struct {
 	*rand.Rand

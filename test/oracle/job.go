@@ -69,6 +69,11 @@ func setWord(job *batchv1.Job, word string) error {
 			spec.ActiveDeadlineSeconds = nil
 			return nil
 		}
+	case "ttl":
+		if value == "none" {
+			spec.TTLSecondsAfterFinished = nil
+			return nil
+		}
 	}
 	var said events.JobSpec
 	if ok, err := notation.Spec(&said, word); err != nil || !ok {
@@ -94,6 +99,8 @@ func setSaid(spec *batchv1.JobSpec, key string, said *events.JobSpec) error {
 		spec.MaxFailedIndexes = said.MaxFailedIndexes
 	case "deadline":
 		spec.ActiveDeadlineSeconds = said.ActiveDeadlineSeconds
+	case "ttl":
+		spec.TTLSecondsAfterFinished = said.TTLSecondsAfterFinished
 	case "suspend":
 		spec.Suspend = &said.Suspend
 	case "replace":

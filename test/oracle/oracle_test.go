@@ -29,9 +29,14 @@ func setting(t *testing.T, name string, otherwise uint64) uint64 {
 
 // TestSeeds plays JOBLEDGER_SEEDS scenarios, 400 unless it says, or 10,000 with JOBLEDGER_LONG, from seed JOBLEDGER_SEED on, or from 1.
 // At rest upstream's controller and ours agree, in what the outside sees, but for what allowed.go lists.
-func TestSeeds(t *testing.T) {
+func TestSeeds(t *testing.T) { seeds(t, 400, Generate) }
+
+// TestSeedsOfTTL is TestSeeds with the built-in TTL controller beside the Job controller, and 200 scenarios: the same Jobs are deleted, in the
+// foreground, and as soon (T-003 to T-006, T-010 to T-013, T-020 to T-025, T-030 to T-037, T-050 to T-056, T-070 to T-073).
+func TestSeedsOfTTL(t *testing.T) { seeds(t, 200, GenerateTTL) }
+
+func seeds(t *testing.T, otherwise uint64, generate func(uint64) (Scenario, string)) {
 	from := setting(t, "JOBLEDGER_SEED", 1)
-	otherwise := uint64(400)
 	if os.Getenv("JOBLEDGER_LONG") != "" {
 		otherwise = 10_000
 	}
@@ -43,7 +48,7 @@ func TestSeeds(t *testing.T) {
 			t.Parallel()
 			known, others := map[string]int{}, 0
 			for i := worker; i < n; i += workers {
-				v := seed(t, from+i)
+				v := seed(t, generate, from+i)
 				if v.known != nil {
 					known[v.known.Rule]++
 				}
@@ -57,12 +62,12 @@ func TestSeeds(t *testing.T) {
 }
 
 // seed plays the scenario of a seed.
-func seed(t *testing.T, seed uint64) verdict {
+func seed(t *testing.T, generate func(uint64) (Scenario, string), seed uint64) verdict {
 	t.Helper()
-	s, family := Generate(seed)
+	s, family := generate(seed)
 	v, err := judge(t, s, through(s), seed)
 	if err != nil {
-		t.Errorf("seed %d, %s: %v\n%s%s", seed, family, err, s, again(seed))
+		t.Errorf("seed %d, %s: %v\n%s%s", seed, family, err, s, again(t, seed))
 		return v
 	}
 	if v.diff == "" || v.known != nil {
@@ -78,12 +83,13 @@ func seed(t *testing.T, seed uint64) verdict {
 		return true
 	})
 	t.Errorf("seed %d, %s: they differ; with - upstream, with + ours:\n%s\n%s\nthe whole scenario:\n%s\n%s%s",
-		seed, family, small, cut(found.diff), s, cut(v.diff), again(seed))
+		seed, family, small, cut(found.diff), s, cut(v.diff), again(t, seed))
 	return v
 }
 
-func again(seed uint64) string {
-	return fmt.Sprintf("\nto repeat, in test/oracle: JOBLEDGER_SEED=%d JOBLEDGER_SEEDS=1 go test -run TestSeeds .", seed)
+func again(t *testing.T, seed uint64) string {
+	name, _, _ := strings.Cut(t.Name(), "/")
+	return fmt.Sprintf("\nto repeat, in test/oracle: JOBLEDGER_SEED=%d JOBLEDGER_SEEDS=1 go test -run '%s$' .", seed, name)
 }
 
 // cut keeps lines readable: what differs between pods stands at their beginning.

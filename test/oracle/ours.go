@@ -53,8 +53,8 @@ func newOurs(s Scenario, seed uint64) (*ours, error) {
 		return nil, err
 	}
 	o := &ours{cluster: c, seed: seed, settings: events.DefaultSettings()}
-	o.settings.Mode = events.ModeAll
-	o.checker = invariants.New(invariants.Config{Server: c.world.Server, Actor: actor, Manages: o.manages})
+	o.settings.Mode, o.settings.DeleteExpired = events.ModeAll, true
+	o.checker = invariants.New(invariants.Config{Server: c.world.Server, Actor: actor, Manages: o.manages, DeletesExpired: true})
 	o.begin = o.start
 	o.newLog()
 	return o, o.boot()
@@ -261,7 +261,7 @@ func (a *api) GetJob(ctx context.Context, namespace, name string) (*batchv1.Job,
 }
 
 func (a *api) DeleteJobVersion(ctx context.Context, namespace, name string, uid types.UID, version string) error {
-	a.before("delete", name, nil)
+	a.before("remove", name, nil)
 	return a.client.DeleteJobVersion(ctx, namespace, name, uid, version)
 }
 

@@ -7,9 +7,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/sim/apiserver"
@@ -33,6 +35,7 @@ func (c *cluster) picture(l lens) (Picture, error) {
 		}
 		p = append(p, line)
 	}
+	p = append(p, c.deletions(named)...)
 	counts := map[string]int{}
 	for key, n := range c.events {
 		if l.hides(key) {
@@ -49,6 +52,41 @@ func (c *cluster) picture(l lens) (Picture, error) {
 	}
 	slices.Sort(p)
 	return p, nil
+}
+
+// soon is how long after its expiry a Job is deleted at the latest, while nothing is in the way: T-072, and a status has whole seconds.
+const soon = 3 * time.Second
+
+// deletions are those of Jobs that the controller asked for. When they were is said only as far as they were not in time.
+func (c *cluster) deletions(named *strings.Replacer) (lines []string) {
+	for _, w := range c.world.Server.Writes(0) {
+		before, _ := w.Before.(*batchv1.Job)
+		if w.Kind != apiserver.Jobs || w.Actor != c.actor || before == nil || before.DeletionTimestamp != nil {
+			continue
+		}
+		after, _ := w.After.(*batchv1.Job)
+		if after != nil && after.DeletionTimestamp == nil {
+			continue
+		}
+		line := fmt.Sprintf("deleted %s foreground=%t", w.UID, after != nil && slices.Contains(after.Finalizers, metav1.FinalizerDeleteDependents))
+		if expiry, known := expiryOf(before); !known || w.Time.Sub(expiry) > soon {
+			line += " late"
+		} else if w.Time.Before(expiry) {
+			line += " early"
+		}
+		lines = append(lines, named.Replace(line))
+	}
+	return lines
+}
+
+// expiryOf is when the TTL of a finished Job has passed.
+func expiryOf(job *batchv1.Job) (at time.Time, known bool) {
+	for _, cond := range job.Status.Conditions {
+		if (cond.Type == batchv1.JobComplete || cond.Type == batchv1.JobFailed) && cond.Status == corev1.ConditionTrue && job.Spec.TTLSecondsAfterFinished != nil {
+			return cond.LastTransitionTime.Add(time.Duration(*job.Spec.TTLSecondsAfterFinished) * time.Second), true
+		}
+	}
+	return time.Time{}, false
 }
 
 // nameless is a refused create in the API server's words: one controller names the pod, the other lets the server choose.

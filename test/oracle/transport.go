@@ -18,6 +18,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/internal/sim/apiserver"
 )
@@ -178,6 +179,21 @@ func (t *transport) serve(r *http.Request, body []byte) (any, error) {
 			return nil, err
 		}
 		return t.write(t.admit("status", name, nil), func() (any, error) { return typed(t.client.UpdateJobStatus(ctx, job)) })
+	case "DELETE jobs":
+		options, err := decode[metav1.DeleteOptions](body)
+		if err != nil {
+			return nil, err
+		}
+		uid, policy := types.UID(""), metav1.DeletionPropagation("")
+		if options.Preconditions != nil && options.Preconditions.UID != nil {
+			uid = *options.Preconditions.UID
+		}
+		if options.PropagationPolicy != nil {
+			policy = *options.PropagationPolicy
+		}
+		return t.write(t.admit("remove", name, nil), func() (any, error) {
+			return &metav1.Status{Status: metav1.StatusSuccess}, t.client.DeleteJob(ctx, namespace, name, uid, policy)
+		})
 	case "GET jobs":
 		return t.write(t.admit("get", name, nil), func() (any, error) { return typed(t.client.GetJob(ctx, namespace, name)) })
 	}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/controller/job"
+	"k8s.io/kubernetes/pkg/controller/ttlafterfinished"
 
 	"github.com/jobledger/jobledger/internal/sim/apiserver"
 	"github.com/jobledger/jobledger/internal/sim/world"
@@ -26,7 +27,7 @@ func init() {
 	klog.SetLogger(logr.Discard())
 }
 
-// upstream is the Job controller of Kubernetes in a cluster, in a bubble.
+// upstream is the Job controller and the TTL controller of Kubernetes in a cluster, in a bubble.
 type upstream struct {
 	*cluster
 	front *front
@@ -81,8 +82,10 @@ func (u *upstream) start(bool) error {
 		cancel()
 		return fmt.Errorf("make upstream's controller: %w", err)
 	}
+	expiry := ttlafterfinished.New(ctx, shared.Batch().V1().Jobs(), client)
 	shared.StartWithContext(ctx)
 	go controller.Run(ctx, 5) // ends with ctx
+	go expiry.Run(ctx, 5)     // likewise
 	u.stop = cancel
 	return nil
 }
