@@ -27,6 +27,7 @@ func keptBy(finalizer string) option {
 
 // T-001, T-002, T-010 to T-012: Jobs are looked at, whenever their TTL changes.
 // T-003, T-004: what has no TTL, or has not finished, stays.
+// T-005: nor does a Job go that names another controller.
 // T-013: what expires while no controller runs is deleted by the next one.
 // T-020, T-022, T-038: no Job is deleted before its expiry.
 // T-035, T-036, T-037: a deletion is foreground, is asked for once, and leaves the finalizers of others.

@@ -32,7 +32,8 @@ func setting(t *testing.T, name string, otherwise uint64) uint64 {
 func TestSeeds(t *testing.T) { seeds(t, 400, Generate) }
 
 // TestSeedsOfTTL is TestSeeds with the built-in TTL controller beside the Job controller, and 200 scenarios: the same Jobs are deleted, in the
-// foreground, and as soon (T-003 to T-006, T-010 to T-013, T-020 to T-025, T-030 to T-037, T-050 to T-056, T-070 to T-073).
+// foreground, and as soon (T-003, T-004, T-010, T-011, T-013, T-020, T-022 to T-025, T-031, T-033, T-036, T-050, T-052 to T-054, T-056, T-070
+// to T-073).
 func TestSeedsOfTTL(t *testing.T) { seeds(t, 200, GenerateTTL) }
 
 func seeds(t *testing.T, otherwise uint64, generate func(uint64) (Scenario, string)) {
