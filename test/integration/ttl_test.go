@@ -18,7 +18,9 @@ import (
 	"github.com/jobledger/jobledger/test/internal/history"
 )
 
-func ttl(seconds int32) option { return func(j *batchv1.Job) { j.Spec.TTLSecondsAfterFinished = &seconds } }
+func ttl(seconds int32) option {
+	return func(j *batchv1.Job) { j.Spec.TTLSecondsAfterFinished = &seconds }
+}
 
 // keptBy gives a Job a finalizer of somebody's, so that its object stays when it is deleted.
 func keptBy(finalizer string) option {

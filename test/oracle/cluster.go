@@ -14,7 +14,7 @@ import (
 // cluster is a simulated cluster in which a scenario is played, without the controller.
 type cluster struct {
 	world  *world.World
-	actor  string                   // as which the controller writes
+	actor  string                  // as which the controller writes
 	client *apiserver.Client       // of the controller
 	user   *apiserver.Client       // of everybody else
 	jobs   map[string]*batchv1.Job // as the scenario says
