@@ -52,6 +52,12 @@ type trial struct {
 
 func newTrial(t *testing.T) *trial {
 	t.Helper()
+	return newTrialOf(t, "")
+}
+
+// newTrialOf is a row whose controller runs with that --manage; empty for the default.
+func newTrialOf(t *testing.T, manage string) *trial {
+	t.Helper()
 	ctx, cancel := context.WithTimeoutCause(t.Context(), limit, fmt.Errorf("the row took more than %s", limit))
 	t.Cleanup(cancel)
 	namespace, err := shared.CreateNamespace(ctx, "crash")
@@ -66,7 +72,7 @@ func newTrial(t *testing.T) *trial {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := controller.New(controller.Config{Program: shared.Program, Kubeconfig: kubeconfig, Namespace: namespace, Dir: dir})
+	c := controller.New(controller.Config{Program: shared.Program, Kubeconfig: kubeconfig, Namespace: namespace, Dir: dir, Manage: manage})
 	watching, end := context.WithCancel(ctx)
 	h, err := history.Watch(watching, shared.Admin, namespace)
 	if err != nil {
