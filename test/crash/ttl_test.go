@@ -141,8 +141,7 @@ func (x *trial) deletedOnce(survives bool) {
 	})
 	x.must(err)
 	x.must(x.history.CatchUp(x.ctx))
-	most := 1
-	if done > most || done == 0 && !survives || others > 0 {
+	if done > 1 || done == 0 && !survives || others > 0 {
 		x.t.Errorf("job/%s was deleted %d times by the controller, and others %d times", expiring, done, others)
 	}
 	left := []string{lasting}
