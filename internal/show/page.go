@@ -22,6 +22,7 @@ type Page struct {
 	Whole  bool // names are never cut or broken, if need be beyond the width: what is written goes into a pipe
 	Wide   bool
 	Colour bool
+	Zone   words.Zone // of the times
 	// Namespace is the only one of which something is shown; empty for several. It need not be told in each row.
 	Namespace string
 }
@@ -42,6 +43,7 @@ func Indented(v any) ([]byte, error) {
 type JobsTable struct {
 	Table
 	wide bool
+	zone words.Zone
 }
 
 // Jobs is such a table.
@@ -50,7 +52,7 @@ func (p *Page) Jobs() *JobsTable {
 	if p.Wide {
 		head = append(head, "RECORDS", "UID")
 	}
-	return &JobsTable{Table: Table{Out: p.Out, Head: head, Width: p.Width, Whole: p.Whole, Colour: p.Colour}, wide: p.Wide}
+	return &JobsTable{Table: Table{Out: p.Out, Head: head, Width: p.Width, Whole: p.Whole, Colour: p.Colour}, wide: p.Wide, zone: p.Zone}
 }
 
 // Row adds a Job.
@@ -68,7 +70,7 @@ func (t *JobsTable) Row(j *history.Summary) {
 	row := []Cell{
 		{Text: dash(words.Clean(j.Namespace)), Name: true}, {Text: dash(words.Clean(j.Name)), Name: true}, state, {Text: succeeded(&j.Counts)},
 		{Text: strconv.Itoa(int(j.Counts.Failed))}, {Text: strconv.Itoa(int(j.Counts.Active))},
-		{Text: second(j.Started)}, {Text: dash(took(j.Started, j.Finished))},
+		{Text: t.zone.Second(events.Time(j.Started))}, {Text: dash(took(j.Started, j.Finished))},
 	}
 	if t.wide {
 		row = append(row, Cell{Text: strconv.FormatUint(j.Records, 10)}, Cell{Text: words.Clean(j.UID)})
@@ -88,13 +90,6 @@ func dash(s string) string {
 		return "-"
 	}
 	return s
-}
-
-func second(t recordjson.Instant) string {
-	if t == 0 {
-		return "-"
-	}
-	return events.Time(t).Go().Format("2006-01-02 15:04:05Z")
 }
 
 // took is how long it was from a start to an end; the end is in whole seconds, like all times that the API stores.
@@ -172,9 +167,9 @@ func (p *Page) Job(j *history.Job) error {
 	if o := j.Origin; o != nil && o.Kind != "" {
 		l.put("Made by", "%s %s", o.Kind, o.Name)
 	}
-	l.put("As of", "record %d, %s", j.AsOf.Sequence, words.Moment(events.Time(j.AsOf.Time)))
+	l.put("As of", "record %d, %s", j.AsOf.Sequence, p.Zone.Moment(events.Time(j.AsOf.Time)))
 	if j.Gap != nil {
-		l.styled(Trouble, "Not watched", "%s", notWatched(j.Gap))
+		l.styled(Trouble, "Not watched", "%s", notWatched(j.Gap, p.Zone))
 	}
 	style := Strong
 	if j.State == history.StateFailed || j.State == history.StateFailing {
@@ -182,9 +177,9 @@ func (p *Page) Job(j *history.Job) error {
 	}
 	l.styled(style, "State", "%s", sentence(j))
 	if j.Started != 0 {
-		text := second(j.Started)
+		text := p.Zone.Second(events.Time(j.Started))
 		if d := took(j.Started, j.Finished); d != "" {
-			text += fmt.Sprintf(", finished %s after %s", second(j.Finished), d)
+			text += fmt.Sprintf(", finished %s after %s", p.Zone.Second(events.Time(j.Finished)), d)
 		}
 		l.put("Started", "%s", text)
 	}
@@ -200,13 +195,13 @@ func (p *Page) Job(j *history.Job) error {
 }
 
 // notWatched says when the cluster was not watched, and what that means for what is shown.
-func notWatched(g *history.Gap) string {
-	text := "until " + words.Moment(events.Time(g.Until))
+func notWatched(g *history.Gap, zone words.Zone) string {
+	text := "until " + zone.Moment(events.Time(g.Until))
 	switch {
 	case g.Until == 0:
-		text = "since " + words.Moment(events.Time(g.From))
+		text = "since " + zone.Moment(events.Time(g.From))
 	case g.From != 0:
-		text = "from " + words.Moment(events.Time(g.From)) + " " + text
+		text = "from " + zone.Moment(events.Time(g.From)) + " " + text
 	}
 	return text + ": this is how the Job was seen last before"
 }
@@ -241,21 +236,21 @@ func (l *lines) work(j *history.Job) {
 		return ""
 	}
 	for i, c := range j.InFlight {
-		text := c.Does + ", decided " + clock(c.Since)
+		text := c.Does + ", decided " + l.page.Zone.Clock(events.Time(c.Since))
 		if c.Doubt {
-			text = c.Does + ", outcome unknown: sent " + clock(c.Since)
+			text = c.Does + ", outcome unknown: sent " + l.page.Zone.Clock(events.Time(c.Since))
 		}
 		l.put(label(i, "In flight"), "%s", text)
 	}
 	for i, w := range j.Waits {
-		l.put(label(i, "Waits"), "until %s for %s", words.Moment(events.Time(w.Until)), w.For)
+		l.put(label(i, "Waits"), "until %s for %s", l.page.Zone.Moment(events.Time(w.Until)), w.For)
 	}
 	for i := range j.Refused {
 		if i == maxRefused && !l.page.Wide {
 			l.styled(Trouble, "", "and %d more (-o wide shows all)", len(j.Refused)-maxRefused)
 			break
 		}
-		l.styled(Trouble, label(i, "Refused"), "%s", refused(&j.Refused[i]))
+		l.styled(Trouble, label(i, "Refused"), "%s", refused(&j.Refused[i], l.page.Zone))
 	}
 	shown := 0
 	for _, f := range j.Trouble {
@@ -268,7 +263,7 @@ func (l *lines) work(j *history.Job) {
 		l.styled(Trouble, label(i, "Note"), "%s", note)
 	}
 	if d := j.LastDecision; d != nil {
-		l.put("Last decision", "record %d, %s", d.Sequence, words.Moment(events.Time(d.Time)))
+		l.put("Last decision", "record %d, %s", d.Sequence, l.page.Zone.Moment(events.Time(d.Time)))
 		for _, s := range d.Steps {
 			l.put("", "%s: %s", s.Reason, strings.Join(capped(s.Commands, l.page.Wide), ", "))
 			if s.Sentence != "" {
@@ -277,8 +272,6 @@ func (l *lines) work(j *history.Job) {
 		}
 	}
 }
-
-func clock(t recordjson.Instant) string { return events.Time(t).Go().Format("15:04:05.000Z") }
 
 // capped leaves out what is too much to read, unless all is wanted.
 func capped(texts []string, all bool) []string {
@@ -290,16 +283,16 @@ func capped(texts []string, all bool) []string {
 }
 
 // refused says for people what is refused.
-func refused(r *history.Refusal) string {
+func refused(r *history.Refusal, zone words.Zone) string {
 	text := r.Does + ": "
 	if r.Class != "" {
 		text += r.Class
 	} else {
 		text += "no answer"
 	}
-	text += fmt.Sprintf(" since %s, %s", words.Moment(events.Time(r.Since)), tries(r.Tries))
+	text += fmt.Sprintf(" since %s, %s", zone.Moment(events.Time(r.Since)), tries(r.Tries))
 	if r.Next != 0 {
-		text += ", next at " + clock(r.Next)
+		text += ", next at " + zone.Clock(events.Time(r.Next))
 	}
 	if r.Says != "" {
 		text += fmt.Sprintf("; record %d: %s", r.Record, r.Says)

@@ -15,26 +15,30 @@ import (
 var podColumns = []struct {
 	head   string
 	always bool
-	cell   func(j *history.Job, p *history.Pod) Cell
+	cell   func(g *Page, j *history.Job, p *history.Pod) Cell
 }{
-	{"POD", true, func(_ *history.Job, p *history.Pod) Cell { return Cell{Text: words.Clean(called(p)), Name: true} }},
-	{"INDEX", false, func(_ *history.Job, p *history.Pod) Cell {
+	{"POD", true, func(_ *Page, _ *history.Job, p *history.Pod) Cell {
+		return Cell{Text: words.Clean(called(p)), Name: true}
+	}},
+	{"INDEX", false, func(_ *Page, _ *history.Job, p *history.Pod) Cell {
 		if p.Index == nil {
 			return Cell{}
 		}
 		return Cell{Text: strconv.Itoa(int(*p.Index))}
 	}},
-	{"PHASE", true, func(_ *history.Job, p *history.Pod) Cell { return phase(p) }},
-	{"NODE", true, func(_ *history.Job, p *history.Pod) Cell { return Cell{Text: words.Clean(p.Node), Name: true} }},
-	{"FINISHED", true, func(j *history.Job, p *history.Pod) Cell { return Cell{Text: sameDay(p.Finished, j.Started)} }},
-	{"RESTARTS", false, func(_ *history.Job, p *history.Pod) Cell {
+	{"PHASE", true, func(_ *Page, _ *history.Job, p *history.Pod) Cell { return phase(p) }},
+	{"NODE", true, func(_ *Page, _ *history.Job, p *history.Pod) Cell { return Cell{Text: words.Clean(p.Node), Name: true} }},
+	{"FINISHED", true, func(g *Page, j *history.Job, p *history.Pod) Cell {
+		return Cell{Text: g.sameDay(p.Finished, j.Started)}
+	}},
+	{"RESTARTS", false, func(_ *Page, _ *history.Job, p *history.Pod) Cell {
 		if p.Restarts == 0 {
 			return Cell{}
 		}
 		return Cell{Text: strconv.FormatUint(uint64(p.Restarts), 10)}
 	}},
-	{"ACCOUNT", false, func(_ *history.Job, p *history.Pod) Cell { return Cell{Text: p.Account} }},
-	{"EXITS", true, func(_ *history.Job, p *history.Pod) Cell { return Cell{Text: words.Clean(ended(p))} }},
+	{"ACCOUNT", false, func(_ *Page, _ *history.Job, p *history.Pod) Cell { return Cell{Text: p.Account} }},
+	{"EXITS", true, func(_ *Page, _ *history.Job, p *history.Pod) Cell { return Cell{Text: words.Clean(ended(p))} }},
 }
 
 func (p *Page) pods(j *history.Job) error {
@@ -51,7 +55,7 @@ func (p *Page) pods(j *history.Job) error {
 	for _, column := range podColumns {
 		cells, says := make([]Cell, len(shown)), column.always
 		for i := range shown {
-			cells[i] = column.cell(j, &shown[i])
+			cells[i] = column.cell(p, j, &shown[i])
 			says = says || cells[i].Text != ""
 			cells[i].Text = dash(cells[i].Text)
 		}
@@ -110,13 +114,13 @@ func ended(p *history.Pod) string {
 }
 
 // sameDay is a time to the second; of another day than that one, with its date.
-func sameDay(t, day recordjson.Instant) string {
-	if t == 0 {
+func (p *Page) sameDay(t, day recordjson.Instant) string {
+	switch at := events.Time(t); {
+	case t == 0:
 		return ""
+	case day != 0 && p.Zone.SameDay(at, events.Time(day)):
+		return p.Zone.ClockSecond(at)
+	default:
+		return p.Zone.Second(at)
 	}
-	at := events.Time(t).Go()
-	if day != 0 && at.Format("2006-01-02") == events.Time(day).Go().Format("2006-01-02") {
-		return at.Format("15:04:05Z")
-	}
-	return second(t)
 }

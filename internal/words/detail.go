@@ -43,7 +43,7 @@ func (n *Names) detail(r *events.Record) string {
 	case *events.JobGone:
 		return gone("the Job's object", f.Missed)
 	case *events.PodSeen:
-		return podSeen(r, f)
+		return podSeen(r, f, n.Zone)
 	case *events.PodGone:
 		if f.Moved {
 			return "it is no longer this stream's: its owner or its labels changed"
@@ -74,11 +74,11 @@ func (n *Names) detail(r *events.Record) string {
 	case *events.Unknown:
 		return fmt.Sprintf("%d bytes of a kind that this program does not know", len(f.Bytes))
 	}
-	return controllerDetail(r)
+	return controllerDetail(r, n.Zone)
 }
 
 // controllerDetail is for records of the controller's own stream.
-func controllerDetail(r *events.Record) string {
+func controllerDetail(r *events.Record, zone Zone) string {
 	switch f := r.Facts.(type) {
 	case *events.LogCreated:
 		return fmt.Sprintf("log %s, epoch %d, format %d", f.LogID, f.Epoch, f.Format)
@@ -121,7 +121,7 @@ func controllerDetail(r *events.Record) string {
 	case *events.ListingStarted:
 		text := fmt.Sprintf("%s: %s are listed", f.Reason, resources(f.Resources))
 		if f.LastSeen != 0 {
-			text += ", watched until " + f.LastSeen.Go().Format("15:04:05.000")
+			text += ", watched until " + zone.bare(f.LastSeen, "15:04:05.000")
 			if gap := r.Time.Sub(f.LastSeen); gap > time.Second {
 				text += fmt.Sprintf(" (%s before)", Span(gap))
 			}
@@ -238,7 +238,7 @@ func (n *Names) jobSeen(r *events.Record, f *events.JobSeen) string {
 	}
 	parts = append(parts, edits...)
 	if f.Deleted != 0 {
-		parts = append(parts, "being deleted since "+f.Deleted.Go().Format("15:04:05"))
+		parts = append(parts, "being deleted since "+n.Zone.bare(f.Deleted, "15:04:05"))
 	}
 	switch {
 	case f.Confirms != events.CommandID{}:
@@ -273,7 +273,7 @@ func statusText(s *events.JobStatus) string {
 	return text
 }
 
-func podSeen(r *events.Record, f *events.PodSeen) string {
+func podSeen(r *events.Record, f *events.PodSeen, zone Zone) string {
 	var parts []string
 	switch {
 	case f.Phase == events.PodPhaseNone || f.Phase == events.PodPending:
@@ -298,7 +298,7 @@ func podSeen(r *events.Record, f *events.PodSeen) string {
 		parts = append(parts, "on "+r.Evidence.Node)
 	}
 	if f.Deleted != 0 {
-		parts = append(parts, "being deleted, "+asked(r, f))
+		parts = append(parts, "being deleted, "+asked(r, f, zone))
 	}
 	if !f.Tracked {
 		parts = append(parts, "finalizer gone")
@@ -369,12 +369,12 @@ func times(n uint32) string {
 }
 
 // asked says when the deletion of a pod was asked for, as far as the record tells.
-func asked(r *events.Record, f *events.PodSeen) string {
+func asked(r *events.Record, f *events.PodSeen, zone Zone) string {
 	at, exact := f.Asked()
 	if f.DeletionGracePeriodSeconds == nil {
 		at = min(at, r.Time)
 	}
-	text := "asked for at " + at.Go().Format("15:04:05")
+	text := "asked for at " + zone.bare(at, "15:04:05")
 	if !exact {
 		return text + " at the latest"
 	}

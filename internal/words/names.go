@@ -19,6 +19,8 @@ type Names struct {
 	Stream func(events.Stream) iter.Seq2[events.Record, error]
 	Back   func(events.Stream, events.Sequence) iter.Seq2[events.Record, error]
 	Record func(events.Sequence) (events.Record, error)
+	// Zone is that of the times in texts.
+	Zone Zone
 
 	streams map[events.Stream]*streamNames
 }

@@ -40,13 +40,8 @@ func Clean(s string) string {
 // hidden reports whether a terminal could take r for something other than a character that takes place.
 func hidden(r rune) bool { return !unicode.IsPrint(r) }
 
-// Moment writes a time for people: to the millisecond, with its date and zone; "-" for an unset time.
-func Moment(t events.Time) string {
-	if t == 0 {
-		return "-"
-	}
-	return t.Go().Format("2006-01-02 15:04:05.000Z")
-}
+// Moment is Zone.Moment in UTC.
+func Moment(t events.Time) string { return Zone{}.Moment(t) }
 
 // Span writes a duration for people, no finer than they can use.
 func Span(d time.Duration) string {
