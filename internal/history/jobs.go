@@ -6,16 +6,31 @@ import (
 	"fmt"
 	"strconv"
 
+	"k8s.io/apimachinery/pkg/labels"
+
 	"github.com/jobledger/jobledger/events"
 )
 
 // JobsQuery says which Jobs are wanted, and how many. The zero JobsQuery wants all.
 type JobsQuery struct {
-	Namespace string      // empty for all
-	States    []State     // none for all
-	Since     events.Time // those that have a record from this time on
-	Limit     int         // of a page; 0 for no limit
-	Continue  string      // JobsPage.Continue of the page before
+	Namespace string          // empty for all
+	States    []State         // none for all
+	Name      string          // how their names begin; empty for all
+	UID       string          // how their UIDs begin, likewise; then there is one page
+	Labels    labels.Selector // of the labels that the log keeps; nil for all
+	Since     events.Time     // those that have a record from this time on
+	Limit     int             // of a page; 0 for no limit
+	Continue  string          // JobsPage.Continue of the page before
+}
+
+func (q *JobsQuery) list() ListQuery {
+	return ListQuery{Namespace: q.Namespace, States: q.States, Name: q.Name, UID: q.UID, Labels: q.Labels, Limit: q.Limit}
+}
+
+// Wants reports whether a Job is one of those, whatever the time of its records.
+func (q *JobsQuery) Wants(s *Summary) bool {
+	l := q.list()
+	return l.Wants(s)
 }
 
 // JobsPage is a part of the Jobs that are wanted, the newest first: those whose first record is the newest. Its JSON changes only by
@@ -35,7 +50,7 @@ func (l Local) Jobs(ctx context.Context, q JobsQuery) (JobsPage, error) {
 	if l.Lists == nil {
 		return JobsPage{}, errNoLists
 	}
-	wanted := ListQuery{Namespace: q.Namespace, States: q.States, Limit: q.Limit}
+	wanted := q.list()
 	if q.Continue != "" {
 		at, err := strconv.ParseUint(q.Continue, 10, 64)
 		if err != nil || at == 0 {

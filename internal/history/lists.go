@@ -2,6 +2,10 @@ package history
 
 import (
 	"context"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/jobledger/jobledger/events"
 )
@@ -16,9 +20,18 @@ type Lists interface {
 type ListQuery struct {
 	Namespace string          // empty for all
 	States    []State         // none for all
+	Name      string          // how their names begin; empty for all
+	UID       string          // how their UIDs begin, likewise; then there is one page
+	Labels    labels.Selector // of the labels that the log keeps; nil for all
 	Since     events.Sequence // those that have a record at or after it
 	Before    events.Sequence // those behind a page that ended there: ListPage.Next; 0 for the first page
 	Limit     int             // of one page; 0 for no limit
+}
+
+// Wants reports whether a Job is one of those, but for its place in the log.
+func (q *ListQuery) Wants(s *Summary) bool {
+	return (q.Namespace == "" || s.Namespace == q.Namespace) && (len(q.States) == 0 || slices.Contains(q.States, s.State)) &&
+		strings.HasPrefix(s.Name, q.Name) && strings.HasPrefix(s.UID, q.UID) && (q.Labels == nil || q.Labels.Matches(labels.Set(s.Labels)))
 }
 
 // ListPage is a part of the Jobs, the newest first: those whose first record is the newest.

@@ -94,6 +94,8 @@ type Summary struct {
 	First     uint64             `json:"first,omitempty"`
 	Last      uint64             `json:"last"`
 	Records   uint64             `json:"records"`
+
+	Labels map[string]string `json:"labels,omitempty"` // those that were kept (--keep-labels)
 }
 
 // SummaryOf is the summary of an account.
@@ -113,5 +115,8 @@ func SummaryOf(a *Account) Summary {
 	s.Gone = a.Deleted != 0
 	s.Counts = countsOf(j)
 	s.Created, s.Started, s.Finished = recordjson.Instant(j.Created), recordjson.Instant(j.StartTime()), recordjson.Instant(finished(j))
+	if o := originOf(j.Origin); o != nil {
+		s.Labels = o.Labels
+	}
 	return s
 }

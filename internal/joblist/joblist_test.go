@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -158,14 +159,16 @@ func TestOnlyWhatAQueryWantsIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	since := log.Head().Sequence - records/4
+	name := want[len(want)/2].Name[:4]
 	for what, row := range map[string]struct {
 		query history.ListQuery
 		keep  func(history.Summary) bool
 	}{
-		"of a namespace":      {history.ListQuery{Namespace: "team-3"}, func(s history.Summary) bool { return s.Namespace == "team-3" }},
-		"of one state":        {history.ListQuery{States: []history.State{history.StateFailed}}, func(s history.Summary) bool { return s.State == history.StateFailed }},
-		"of no namespace":     {history.ListQuery{Namespace: "nowhere"}, func(history.Summary) bool { return false }},
-		"with a record since": {history.ListQuery{Since: since}, func(s history.Summary) bool { return s.Last >= uint64(since) }},
+		"of a namespace":         {history.ListQuery{Namespace: "team-3"}, func(s history.Summary) bool { return s.Namespace == "team-3" }},
+		"of one state":           {history.ListQuery{States: []history.State{history.StateFailed}}, func(s history.Summary) bool { return s.State == history.StateFailed }},
+		"of no namespace":        {history.ListQuery{Namespace: "nowhere"}, func(history.Summary) bool { return false }},
+		"of names that begin so": {history.ListQuery{Name: name}, func(s history.Summary) bool { return strings.HasPrefix(s.Name, name) }},
+		"with a record since":    {history.ListQuery{Since: since}, func(s history.Summary) bool { return s.Last >= uint64(since) }},
 	} {
 		kept := []history.Summary{}
 		for _, s := range want {
@@ -178,6 +181,53 @@ func TestOnlyWhatAQueryWantsIsThere(t *testing.T) {
 			all, _ := pages(t, joblist.New(config), row.query)
 			same(t, what, kept, append([]history.Summary{}, all...))
 		}
+	}
+}
+
+// TestUIDsAreFoundByHowTheyBegin: whatever lists there are, and in one page.
+func TestUIDsAreFoundByHowTheyBegin(t *testing.T) {
+	_, config, want := busy(t)
+	find := func(what, prefix string, limit int) {
+		t.Helper()
+		kept := []history.Summary{}
+		for _, s := range want {
+			if strings.HasPrefix(s.UID, prefix) {
+				kept = append(kept, s)
+			}
+		}
+		page, err := joblist.New(config).Page(t.Context(), history.ListQuery{UID: prefix, Limit: limit})
+		if err != nil || page.Next != 0 {
+			t.Fatal(err, page.Next)
+		}
+		if limit > 0 && len(kept) > limit { // which of them is not promised
+			if len(page.Jobs) != limit {
+				t.Errorf("%s: %d Jobs begin with %q, want %d", what, len(page.Jobs), prefix, limit)
+			}
+			return
+		}
+		same(t, what+": "+prefix, kept, page.Jobs)
+	}
+	keeper := joblist.NewKeeper(config, nil)
+	for _, what := range []string{"without lists", "with lists", "with all lists"} {
+		switch what {
+		case "with lists":
+			if err := keeper.CatchUp(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		case "with all lists":
+			if err := keeper.Finish(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, at := range []int{0, len(want) / 3, len(want) - 1} {
+			uid := want[at].UID
+			find(what, uid, 0)
+			find(what, uid[:len(uid)-1], 0)
+			find(what, uid[:4], 0)
+			find(what, uid[:4], 3)
+		}
+		find(what, "no such", 0)
+		find(what, "~", 0)
 	}
 }
 

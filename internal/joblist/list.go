@@ -35,7 +35,7 @@ type list struct {
 }
 
 const (
-	listVersion = 1
+	listVersion = 2
 	placeBytes  = 8
 	maxFooter   = 64 << 20
 	suffix      = ".jobs"

@@ -43,7 +43,7 @@ var _ history.Lists = (*Lists)(nil)
 // New makes the Lists of a log.
 func New(c Config) *Lists { return &Lists{config: c} }
 
-// wanted reports whether a row is one of those that a query wants.
+// wanted reports whether a row is one of those that a query wants, as far as the row tells without being read to its end.
 func wanted(q *history.ListQuery, r *stored) bool {
 	return (q.Namespace == "" || string(r.namespace) == q.Namespace) && r.last >= q.Since &&
 		(len(q.States) == 0 || slices.ContainsFunc(q.States, func(s history.State) bool { return string(s) == string(r.state) }))
@@ -60,35 +60,38 @@ func (l *Lists) Page(ctx context.Context, q history.ListQuery) (page history.Lis
 	m := &merge{ctx: ctx, config: &l.config, files: files, next: len(files) - 1, since: q.Since, before: cmp.Or(q.Before, ^events.Sequence(0))}
 	defer m.close()
 	page.Jobs = []history.Summary{}
+	if q.UID != "" {
+		err := m.byUID(&q, &page)
+		return page, errors.Join(err, m.damage)
+	}
 	for {
-		r, ok, err := m.row()
+		s, key, ok, err := m.job(&q)
 		if err != nil || !ok {
 			return page, errors.Join(err, m.damage)
-		}
-		if !wanted(&q, &r) {
-			continue
-		}
-		s, err := r.summary()
-		if err != nil {
-			return page, err
 		}
 		if page.Jobs = append(page.Jobs, s); len(page.Jobs) != q.Limit {
 			continue
 		}
-		more, err := m.more(&q)
+		_, _, more, err := m.job(&q)
 		if more {
-			page.Next = r.key
+			page.Next = key
 		}
 		return page, errors.Join(err, m.damage)
 	}
 }
 
-// more reports whether there is another row that a query wants.
-func (m *merge) more(q *history.ListQuery) (bool, error) {
+// job is the next one that a query wants, with the key of its row; ok is false behind the last.
+func (m *merge) job(q *history.ListQuery) (s history.Summary, key events.Sequence, ok bool, err error) {
 	for {
 		r, ok, err := m.row()
-		if err != nil || !ok || wanted(q, &r) {
-			return ok, err
+		if err != nil || !ok {
+			return s, 0, false, err
+		}
+		if !wanted(q, &r) {
+			continue
+		}
+		if s, err = r.summary(); err != nil || q.Wants(&s) {
+			return s, r.key, err == nil, err
 		}
 	}
 }

@@ -2,6 +2,8 @@ package joblist
 
 import (
 	"encoding/binary"
+	"maps"
+	"slices"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/history"
@@ -32,7 +34,12 @@ func (r *row) encode() []byte {
 	for _, t := range []recordjson.Instant{s.Created, s.Started, s.Finished} {
 		b = binary.AppendVarint(b, int64(t))
 	}
-	return binary.AppendUvarint(binary.AppendUvarint(b, s.First), s.Records)
+	b = binary.AppendUvarint(binary.AppendUvarint(b, s.First), s.Records)
+	b = binary.AppendUvarint(b, uint64(len(s.Labels)))
+	for _, name := range slices.Sorted(maps.Keys(s.Labels)) {
+		b = appendText(appendText(b, name), s.Labels[name])
+	}
+	return b
 }
 
 // stored is a row as it is in a list. Only what filters ask for has been read from it.
@@ -73,6 +80,13 @@ func (r *stored) summary() (history.Summary, error) {
 		*t = recordjson.Instant(d.varint())
 	}
 	s.First, s.Records = d.uvarint(), d.uvarint()
+	for n := d.uvarint(); n > 0 && !d.bad; n-- {
+		if s.Labels == nil {
+			s.Labels = map[string]string{}
+		}
+		name := string(d.text())
+		s.Labels[name] = string(d.text())
+	}
 	if d.bad || len(d.rest) > 0 {
 		return s, errMalformed
 	}

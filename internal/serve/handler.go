@@ -51,7 +51,8 @@ type endpoint struct {
 //	GET /v1/records                    records: ?from=SEQ, ?stream=STREAM, ?direction=backward, ?limit=N, ?follow=true,
 //	                                   ?since=TIME, ?until=TIME, ?kind=KIND (any of several), ?namespace=NAMESPACE
 //	GET /v1/jobs                       Jobs, the newest first, a page at a time: {"items":[…],"continue":TOKEN}; ?limit=N (500),
-//	                                   ?continue=TOKEN, ?namespace=NAMESPACE, ?state=STATE (any of several), ?since=TIME
+//	                                   ?continue=TOKEN, ?namespace=NAMESPACE, ?state=STATE (any of several), ?since=TIME,
+//	                                   ?labels=SELECTOR, ?name=PREFIX, ?uid=PREFIX (one page)
 //	GET /v1/jobs/{namespace}/{name}    the projected state of the newest Job of that name; ?at=SEQ
 //	GET /v1/streams/{namespace}/{name} the streams of the Jobs that bore that name, newest first
 //

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strconv"
 
+	"k8s.io/apimachinery/pkg/labels"
+
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/recordjson"
@@ -40,6 +42,14 @@ func jobsValues(q *history.JobsQuery) url.Values {
 	for _, s := range q.States {
 		v.Add("state", string(s))
 	}
+	for name, text := range map[string]string{"name": q.Name, "uid": q.UID} {
+		if text != "" {
+			v.Set(name, text)
+		}
+	}
+	if q.Labels != nil {
+		v.Set("labels", q.Labels.String())
+	}
 	setTime(v, "since", q.Since)
 	limit := maxPage
 	if q.Limit > 0 {
@@ -70,6 +80,12 @@ func parseJobsQuery(values url.Values) (q history.JobsQuery, err error) {
 			for _, s := range texts {
 				q.States = append(q.States, history.State(s))
 			}
+		case "name":
+			q.Name = text
+		case "uid":
+			q.UID = text
+		case "labels":
+			q.Labels, err = labels.Parse(text)
 		case "since":
 			q.Since, err = parseInstant(text)
 		case "limit":
