@@ -38,9 +38,10 @@ golangci := $(CURDIR)/$(linter)/golangci-lint
 # Without cgo the program is static: it runs in an image that has nothing else, whatever the C library.
 OUT ?= bin
 .PHONY: build
-build: ## Build bin/jobledger, and bin/kubectl-jobledger as a link to it (OUT=bin)
+build: ## Build bin/jobledger, and the links to it that kubectl looks for (OUT=bin)
 	CGO_ENABLED=0 go build -o $(OUT)/jobledger ./cmd/jobledger
 	@ln -sf jobledger $(OUT)/kubectl-jobledger
+	@ln -sf jobledger $(OUT)/kubectl_complete-jobledger
 
 .PHONY: generate
 generate: $(tools)/buf $(tools)/protoc-gen-go ## Write proto/gen from proto/**/*.proto

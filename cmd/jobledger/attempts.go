@@ -39,7 +39,7 @@ by the node's, in whole seconds; ≤ says that it was no more than that.
 		Args: oneJobArg,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.attempts(cmd.Context(), &f, args) },
 	}
-	f.add(cmd, formats...)
+	f.add(cmd, c, formats...)
 	cmd.Flags().BoolVar(&f.failed, "failed", false, "only tries that failed")
 	cmd.Flags().IntVar(&f.limit, "limit", usualAttempts, "so many at most; 0 for all")
 	cmd.Flags().IntVar(&f.after, "continue", 0, "leave out so many: those of the pages before")
@@ -75,7 +75,7 @@ func (c *cli) showAttempts(f *attemptsFlags, found *explain.Case, rows []explain
 	}
 	switch f.output.format {
 	case formatJSON, formatYAML:
-		return c.indented(&f.output, page)
+		return c.value(&f.output, page)
 	}
 	if err := c.page(&f.output).Attempts(rows, page.Sum); err != nil {
 		return err

@@ -13,17 +13,16 @@ import (
 
 // caseFlags choose a Job whose case is told, and as of when.
 type caseFlags struct {
-	source    sourceFlags
-	output    outputFlag
-	namespace string
-	at        string
+	job    jobFlags
+	output outputFlag
+	at     pointFlag
 }
 
-func (f *caseFlags) add(cmd *cobra.Command, formats ...string) {
-	f.source.add(cmd)
+func (f *caseFlags) add(cmd *cobra.Command, c *cli, formats ...string) {
+	f.job.add(cmd, c, "where the Job is (\"default\")")
 	f.output.addFormats(cmd, formats...)
-	cmd.Flags().StringVarP(&f.namespace, "namespace", "n", "", "where the Job is (\"default\")")
-	cmd.Flags().StringVar(&f.at, "at", "", "as of a record's sequence (41) or a time (2026-01-02T15:04:05Z)")
+	f.at.add(cmd, "the answer")
+	cmd.ValidArgsFunction = c.completeJobs(&f.job, false)
 }
 
 // oneJobArg is for commands that take one Job.
@@ -40,28 +39,31 @@ func (f *caseFlags) read(ctx context.Context, c *cli, args []string) (history.So
 	if err := f.output.validate(); err != nil {
 		return nil, nil, err
 	}
-	at, err := parsePoint(f.at)
+	if err := f.at.parse(f.output.zone()); err != nil {
+		return nil, nil, err
+	}
+	h, err := parseHandle(args)
 	if err != nil {
 		return nil, nil, err
 	}
-	name, err := parseJob(args)
-	if err != nil {
-		return nil, nil, err
-	}
-	if name == "" {
+	if h == (handle{}) {
 		return nil, nil, usage("say which Job: job/NAME")
 	}
-	src, err := f.source.openToFold(ctx, c)
+	src, _, err := f.job.source.openToFold(ctx, c)
 	if err != nil {
 		return nil, nil, err
 	}
-	found, err := c.caseOf(ctx, src, orDefault(f.namespace), name, at)
+	at, err := f.at.point(ctx, c, src)
+	if err != nil {
+		return src, nil, err
+	}
+	found, err := c.caseOf(ctx, src, &f.job, h, at)
 	return src, found, err
 }
 
-// caseOf reads the newest Job of that name that there was at that point.
-func (c *cli) caseOf(ctx context.Context, src history.Source, namespace, name string, at history.Point) (*explain.Case, error) {
-	streams, err := findJobs(ctx, src, namespace, name)
+// caseOf reads the newest Job that may be meant that there was at that point.
+func (c *cli) caseOf(ctx context.Context, src history.Source, f *jobFlags, h handle, at history.Point) (*explain.Case, error) {
+	streams, err := c.findJobs(ctx, src, orDefault(f.namespace), h)
 	if err != nil {
 		return nil, err
 	}
@@ -78,5 +80,5 @@ func (c *cli) caseOf(ctx context.Context, src history.Source, namespace, name st
 		}
 		return found, err
 	}
-	return nil, fmt.Errorf("the log knows no job/%s at that point", name)
+	return nil, fmt.Errorf("the log knows no %s at that point", h)
 }

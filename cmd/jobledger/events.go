@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,14 +15,13 @@ import (
 
 // eventsFlags choose records.
 type eventsFlags struct {
-	source    sourceFlags
+	job       jobFlags
 	output    outputFlag
-	namespace string
 	kinds     []string
-	since     string
-	until     string
+	span      spanFlags
 	from      uint64
 	limit     int
+	tail      int
 	decisions bool
 	watch     bool
 }
@@ -31,14 +29,17 @@ type eventsFlags struct {
 func newEvents(c *cli) *cobra.Command {
 	var f eventsFlags
 	cmd := &cobra.Command{
-		Use:   "events [job/NAME | job/UID]",
+		Use:   "events [job/NAME | pod/NAME]",
 		Short: "Show the records of the log, or of one Job",
 		Long: `Show the records of the log, one on each line: what was seen, what was decided and why, and how each
 command ended.
 
 With job/NAME: the records of the newest Job of that name in the namespace (-n, "default" unless
-given). With job/UID: those of that Job. Otherwise: those of all Jobs and of the controller, or of
-one namespace with -n.
+given). With job/UID, or the beginning of a UID: those of that Job. With pod/NAME: those of the Job
+of that pod. Otherwise: those of all Jobs and of the controller, or of one namespace with -n.
+
+--since and --until take a moment, a time of day, or how long ago. 12:12:50 is that time on the
+newest day on which the log has it; as --until it is the first one after --since.
 
 -o json writes one JSON object on each line: sequence, time, stream, kind, previous, causes,
 critical, endOfBatch, namespace, name, job (the name of the Job), facts (all that decisions read),
@@ -50,19 +51,23 @@ name in its middle, and no name in a pipe. -o wide cuts nothing.`,
 		Example: `  jobledger events --log DIR                     everything
   jobledger events --log DIR --since 2026-01-02T15:00 --until 2026-01-02T15:10
   jobledger events job/demo --log DIR            the history of one Job
+  jobledger events --log DIR --tail 20 --local   the last 20, in local time
+  jobledger events --log DIR --since 12:10 --until 12:15
   jobledger events --decisions --since 1h -w --server http://127.0.0.1:10271
   jobledger events --log DIR -o json --kind CommandEnded | jq 'select(.facts.ending != "done")'`,
-		Args: cobra.MaximumNArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error { return c.events(cmd.Context(), &f, args) },
+		Args:              cobra.MaximumNArgs(2),
+		ValidArgsFunction: c.completeJobs(&f.job, false),
+		RunE:              func(cmd *cobra.Command, args []string) error { return c.events(cmd.Context(), &f, args) },
 	}
-	f.source.add(cmd)
+	f.job.add(cmd, c, "only of this namespace; with job/NAME, where it is (\"default\")")
 	f.output.add(cmd)
-	cmd.Flags().StringVarP(&f.namespace, "namespace", "n", "", "only of this namespace; with job/NAME, where it is (\"default\")")
+	f.output.addLocal(cmd)
 	cmd.Flags().StringSliceVar(&f.kinds, "kind", nil, "only records of these kinds, such as PodChanged,CommandEnded")
-	cmd.Flags().StringVar(&f.since, "since", "", "only records from this time on: 2h before now, or 2026-01-02T15:04:05Z")
-	cmd.Flags().StringVar(&f.until, "until", "", "only records up to this time, likewise")
+	f.span.addSince(cmd, "only records from this time on")
+	f.span.addUntil(cmd, "only records up to this time, likewise")
 	cmd.Flags().Uint64Var(&f.from, "from", 0, "only records from this sequence on")
 	cmd.Flags().IntVar(&f.limit, "limit", 0, "so many records at most; all unless given")
+	cmd.Flags().IntVar(&f.tail, "tail", 0, "only the last so many of the records; all unless given")
 	cmd.Flags().BoolVar(&f.decisions, "decisions", false, "only decisions")
 	cmd.Flags().BoolVarP(&f.watch, "watch", "w", false, "go on with records as they are written, until interrupted")
 	completeWith(cmd, "kind", kindNames()...)
@@ -80,20 +85,22 @@ func kindNames() []string {
 	return out
 }
 
-// query says which records are wanted of the log.
+// query says which records are wanted of the log, but for their time.
 func (f *eventsFlags) query() (q history.Query, err error) {
-	now := time.Now()
-	q = history.Query{From: events.Sequence(f.from), Namespace: f.namespace, Limit: f.limit}
-	if q.Since, err = parseBound("since", f.since, now); err != nil {
-		return q, err
-	}
-	if q.Until, err = parseBound("until", f.until, now); err != nil {
+	q = history.Query{From: events.Sequence(f.from), Namespace: f.job.namespace, Limit: f.limit}
+	if err := f.span.parse(f.output.zone()); err != nil {
 		return q, err
 	}
 	switch {
 	case f.limit < 0:
 		return q, usage("--limit %d: must be 0 or more", f.limit)
-	case f.watch && f.until != "":
+	case f.tail < 0:
+		return q, usage("--tail %d: must be 0 or more", f.tail)
+	case f.tail > mostTail:
+		return q, usage("--tail %d: at most %d; --from and --since show more", f.tail, mostTail)
+	case f.tail > 0 && f.limit > 0:
+		return q, usage("--limit is of the first records, and --tail of the last: leave one out")
+	case f.watch && f.span.until != "":
 		return q, usage("-w goes on for ever, and --until says where to end: leave one out")
 	case f.watch && f.limit > 0:
 		return q, usage("-w goes on for ever, and --limit ends: leave one out")
@@ -101,6 +108,9 @@ func (f *eventsFlags) query() (q history.Query, err error) {
 	q.Kinds, err = chosenKinds(f.kinds, f.decisions)
 	return q, err
 }
+
+// mostTail are shown at most by --tail: they are held in memory.
+const mostTail = 100_000
 
 // chosenKinds are those of --kind, or of --decisions; none for all. Each is there once.
 func chosenKinds(names []string, decisions bool) (kinds []events.Kind, err error) {
@@ -130,33 +140,36 @@ func (c *cli) events(ctx context.Context, f *eventsFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	name := ""
+	var one handle
 	if len(args) > 0 {
-		if name, err = parseJob(args); err != nil {
+		if one, err = parseHandle(args); err != nil {
 			return err
 		}
 	}
-	src, live, err := f.source.open(ctx, c)
+	src, live, err := f.job.source.open(ctx, c)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
 	if f.watch && !live {
-		return usage("-w: no controller writes the log in %s now, so no record would follow; leave it out, or name a running controller with --server", f.source.log)
+		return f.job.source.notLive()
+	}
+	if chosen.Since, chosen.Until, err = f.span.span(ctx, c, src); err != nil {
+		return err
 	}
 	var stream *events.Stream
-	if name != "" {
-		s, err := c.findJob(ctx, src, orDefault(f.namespace), name)
+	if one != (handle{}) {
+		s, err := f.job.find(ctx, c, src, one)
 		if err != nil {
 			return err
 		}
 		stream, chosen.Namespace, chosen.Stream = &s, "", &s
 	}
-	p := newPrinter(c, f.output.format, history.NamesOf(ctx, src))
+	p := newPrinter(c, &f.output, history.NamesOf(ctx, src))
 	if f.watch {
 		p.live(chosen.Kinds)
 	}
-	l := &listing{src: src, chosen: chosen, printer: p}
+	l := &listing{src: src, chosen: chosen, tail: f.tail, printer: p}
 	if err := l.history(ctx); err != nil {
 		_ = p.flush() // what was read before stands
 		return err
@@ -168,7 +181,7 @@ func (c *cli) events(ctx context.Context, f *eventsFlags, args []string) error {
 		return l.follow(ctx)
 	}
 	if l.shown == 0 {
-		return c.nothing(ctx, src, stream, name)
+		return c.nothing(ctx, src, stream, one)
 	}
 	if l.more {
 		fmt.Fprintf(c.err, "note: there may be more than these %d records: --from %d goes on\n", l.shown, l.last+1)
@@ -180,6 +193,7 @@ func (c *cli) events(ctx context.Context, f *eventsFlags, args []string) error {
 type listing struct {
 	src     history.Source
 	chosen  history.Query
+	tail    int // how many of the last are shown; 0 for all
 	printer *printer
 	next    events.Sequence // after the last record that is history
 	last    events.Sequence // that was shown
@@ -194,6 +208,9 @@ func (l *listing) history(ctx context.Context) error {
 		return err
 	}
 	l.next = max(l.chosen.From, head.Sequence+1)
+	if l.tail > 0 {
+		return l.newest(ctx, head.Sequence)
+	}
 	for r, err := range l.src.Records(ctx, l.chosen) {
 		if err != nil {
 			return err
@@ -208,6 +225,18 @@ func (l *listing) history(ctx context.Context) error {
 	}
 	l.more = l.shown > 0 && l.shown == l.chosen.Limit && l.last < head.Sequence
 	return nil
+}
+
+// newest shows the last of what there is.
+func (l *listing) newest(ctx context.Context, through events.Sequence) error {
+	all, unread := history.Newest(ctx, l.src, l.chosen, l.tail, through)
+	for i := range all {
+		l.printer.names.Learn(&all[i])
+		if err := l.show(&all[i]); err != nil {
+			return err
+		}
+	}
+	return unread
 }
 
 // follow shows what comes, as it comes, until ctx ends.
@@ -242,7 +271,7 @@ func (l *listing) show(r *events.Record) error {
 }
 
 // nothing says why nothing was shown: a Job that the log does not know is a failure, a filter that nothing passes is not.
-func (c *cli) nothing(ctx context.Context, src history.Source, stream *events.Stream, name string) error {
+func (c *cli) nothing(ctx context.Context, src history.Source, stream *events.Stream, one handle) error {
 	if stream != nil {
 		any := false
 		for _, err := range src.ReadStream(ctx, *stream, 0, store.Forward) {
@@ -250,7 +279,7 @@ func (c *cli) nothing(ctx context.Context, src history.Source, stream *events.St
 			break
 		}
 		if !any {
-			return fmt.Errorf("the log knows no job/%s", name)
+			return fmt.Errorf("the log knows no %s", one)
 		}
 	}
 	fmt.Fprintln(c.err, "No records found.")

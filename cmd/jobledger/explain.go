@@ -45,7 +45,7 @@ fields), -o md a text for a chat.`,
 		Args: oneJobArg,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.explain(cmd.Context(), &f, args) },
 	}
-	f.add(cmd, formatTable, formatMarkdown, formatJSON, formatYAML)
+	f.add(cmd, c, formatTable, formatMarkdown, formatJSON, formatYAML)
 	cmd.Flags().StringArrayVar(&f.links, "link", nil, "add addresses of the failed pods: 'Logs=https://logs.example/?pod={{.Pod}}&from={{.From}}'")
 	cmd.Flags().BoolVarP(&f.all, "verbose", "v", false, "show all of the answer, however long it is")
 	return cmd
@@ -80,7 +80,7 @@ func (c *cli) explain(ctx context.Context, f *explainFlags, args []string) error
 func (c *cli) showAnswer(f *explainFlags, answer *explain.Answer) error {
 	switch f.output.format {
 	case formatJSON, formatYAML:
-		return c.indented(&f.output, answer)
+		return c.value(&f.output, answer)
 	case formatMarkdown:
 		_, err := fmt.Fprint(c.out, show.Markdown(answer))
 		return err

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -12,12 +11,11 @@ import (
 
 // failuresFlags choose Jobs in trouble.
 type failuresFlags struct {
-	source       sourceFlags
-	output       outputFlag
-	namespace    string
-	since, until string
-	nearMisses   bool
-	limit        int
+	job        jobFlags
+	output     outputFlag
+	span       spanFlags
+	nearMisses bool
+	limit      int
 }
 
 // usualLooked is how many Jobs are looked at, unless another number is wanted.
@@ -39,11 +37,10 @@ API server refuses.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.failures(cmd.Context(), &f) },
 	}
-	f.source.add(cmd)
+	f.job.add(cmd, c, "only Jobs in this namespace")
 	f.output.add(cmd)
-	cmd.Flags().StringVarP(&f.namespace, "namespace", "n", "", "only Jobs in this namespace")
-	cmd.Flags().StringVar(&f.since, "since", "", "only those from this time on: 2h before now, or 2026-01-02T15:04:05Z; all that are stuck")
-	cmd.Flags().StringVar(&f.until, "until", "", "only those up to this time")
+	f.span.addSince(cmd, "all that are stuck, and only those failures from this time on")
+	f.span.addUntil(cmd, "only those up to this time")
 	cmd.Flags().BoolVar(&f.nearMisses, "near-misses", false, "also Jobs that succeeded, and had failures on the way")
 	cmd.Flags().IntVar(&f.limit, "limit", usualLooked, "look at so many Jobs at most, the newest; 0 for all")
 	return cmd
@@ -56,24 +53,23 @@ func (c *cli) failures(ctx context.Context, f *failuresFlags) error {
 	if f.limit < 0 {
 		return usage("--limit: must not be negative")
 	}
-	q := explain.FailuresQuery{Namespace: f.namespace, Survived: f.nearMisses, Limit: f.limit}
-	var err error
-	if q.Since, err = parseSince(f.since, time.Now()); err != nil {
+	q := explain.FailuresQuery{Namespace: f.job.namespace, Survived: f.nearMisses, Limit: f.limit}
+	if err := f.span.parse(f.output.zone()); err != nil {
 		return err
 	}
-	if q.Until, err = parseBound("until", f.until, time.Now()); err != nil {
-		return err
-	}
-	src, err := f.source.openToFold(ctx, c)
+	src, _, err := f.job.source.openToFold(ctx, c)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
+	if q.Since, q.Until, err = f.span.span(ctx, c, src); err != nil {
+		return err
+	}
 	found, err := explain.FindFailures(ctx, src, q)
 	if f.output.format == formatJSON || f.output.format == formatYAML {
-		return errors.Join(c.indented(&f.output, &found), err)
+		return errors.Join(c.value(&f.output, &found), err)
 	}
 	page := c.page(&f.output)
-	page.Namespace = f.namespace
+	page.Namespace = f.job.namespace
 	return errors.Join(page.Failures(&found), err)
 }

@@ -2,30 +2,30 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/show"
 )
 
-// getFlags choose a Job and a point in its history.
+// getFlags choose a Job and a point in its history, or Jobs of a list.
 type getFlags struct {
-	source    sourceFlags
-	output    outputFlag
-	namespace string
-	at        string
-	list      listFlags
+	job    jobFlags
+	output outputFlag
+	at     pointFlag
+	list   listFlags
+	watch  bool
 }
 
-// listFlags choose Jobs of a list, and how many.
+// listFlags choose Jobs of a list, how many, and their order.
 type listFlags struct {
-	states []string
-	since  string
-	limit  int
-	after  string
+	states   []string
+	selector string
+	span     spanFlags
+	limit    int
+	after    string
+	sortBy   string
 }
 
 func newGet(c *cli) *cobra.Command {
@@ -38,38 +38,58 @@ commands in flight, what it waits for and until when, refusals, and the last dec
 reasons.
 
 job/NAME is the newest Job of that name in the namespace (-n, "default" unless given). job/UID is
-that Job, also after its object is deleted.
+that Job, also after its object is deleted; the beginning of a UID is enough, from 4 characters on.
+pod/NAME, or job/ with the name of a pod, is the Job of that pod.
+
+--at 12:12:50 is that time on the newest day on which the log has it. --at 5m is five minutes ago.
 
 "get jobs" lists the Jobs in the log, deleted ones too, the newest first: 500, or --limit. When
-there are more, it says so, and how to go on. -n, --state and --since restrict the list.
+there are more, it says so, and how to go on. -n, --state, -l and --since restrict the list. -l is
+that of kubectl, but the log has only those labels that the controller was told to keep
+(run --keep-labels).
+
+--sort-by FIELD sorts all Jobs that are wanted by a field of their JSON, such as finished or
+counts.failed, and shows the last 500, or --limit: those with the greatest values.
+
+-w goes on until interrupted, and shows what changes: of a list each Job that changed, as it is
+then. It needs a controller that writes the log.
 
 Deleted pods stay in the list. The time at which the deletion of a pod was asked for is exact if the
 log has its grace period. Otherwise the latest possible time is shown.
 
 -o json writes one object. Fields are only ever added to it. Times are RFC 3339 in UTC. That of
-"get jobs" has items and, when there are more, continue: the value of --continue for the next page.`,
+"get jobs" has items and, when there are more, continue: the value of --continue for the next page.
+With -w each Job is an object of its own. -o jsonpath takes these fields.`,
 		Example: `  jobledger get job/demo --log DIR
   jobledger get job/demo --log DIR --at 41                      after record 41
   jobledger get job/demo --log DIR --at 2026-01-02T15:04:05Z    at that time
-  jobledger get jobs --log DIR -n batch
-  jobledger get jobs --log DIR --state Failed --since 24h`,
+  jobledger get pod/demo-x7k2p --log DIR -o jsonpath='{.state}'
+  jobledger get jobs --log DIR -n batch -l team=data
+  jobledger get jobs --log DIR --state Failed --since 24h --sort-by finished
+  jobledger get jobs -w --server http://127.0.0.1:10271`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage("say what to get: job/NAME, or jobs for all")
 			}
 			return cobra.MaximumNArgs(2)(nil, args)
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return c.get(cmd.Context(), &f, args) },
+		ValidArgsFunction: c.completeJobs(&f.job, true),
+		RunE:              func(cmd *cobra.Command, args []string) error { return c.get(cmd.Context(), &f, args) },
 	}
-	f.source.add(cmd)
-	f.output.add(cmd)
-	cmd.Flags().StringVarP(&f.namespace, "namespace", "n", "", "where the Job is (\"default\"); of a list: only this namespace")
-	cmd.Flags().StringVar(&f.at, "at", "", "the state as of a record's sequence (41) or a time (2026-01-02T15:04:05Z)")
-	cmd.Flags().StringSliceVar(&f.list.states, "state", nil, "of a list: only Jobs in these states, such as Failed,Running")
-	cmd.Flags().StringVar(&f.list.since, "since", "", "of a list: only Jobs with a record from this time on: 2h before now, or 2026-01-02T15:04:05Z")
-	cmd.Flags().IntVar(&f.list.limit, "limit", usualJobs, "of a list: so many Jobs at most; 0 for all")
-	cmd.Flags().StringVar(&f.list.after, "continue", "", "of a list: the page behind the one that gave this")
+	f.job.add(cmd, c, "where the Job is (\"default\"); of a list: only this namespace")
+	f.output.addObjects(cmd)
+	f.output.addLocal(cmd)
+	f.at.add(cmd, "the state")
+	flags := cmd.Flags()
+	flags.StringSliceVar(&f.list.states, "state", nil, "of a list: only Jobs in these states, such as Failed,Running")
+	flags.StringVarP(&f.list.selector, "selector", "l", "", "of a list: only Jobs with these labels, such as team=data,app!=web")
+	f.list.span.addSince(cmd, "of a list: only Jobs with a record from this time on")
+	flags.IntVar(&f.list.limit, "limit", usualJobs, "of a list: so many Jobs at most; 0 for all")
+	flags.StringVar(&f.list.after, "continue", "", "of a list: the page behind the one that gave this")
+	flags.StringVar(&f.list.sortBy, "sort-by", "", "of a list: sort by this field, such as name, started or counts.failed")
+	flags.BoolVarP(&f.watch, "watch", "w", false, "go on, and show what changes, until interrupted")
 	completeWith(cmd, "state", stateNames()...)
+	completeWith(cmd, "sort-by", sortNames()...)
 	return cmd
 }
 
@@ -77,80 +97,62 @@ func (c *cli) get(ctx context.Context, f *getFlags, args []string) error {
 	if err := f.output.validate(); err != nil {
 		return err
 	}
-	at, err := parsePoint(f.at)
+	if err := f.at.parse(f.output.zone()); err != nil {
+		return err
+	}
+	h, err := parseHandle(args)
 	if err != nil {
 		return err
 	}
-	name, err := parseJob(args)
-	if err != nil {
-		return err
-	}
-	if name == "" && f.at != "" {
-		return usage("--at is for one Job: write get job/NAME --at %s", f.at)
+	one := h != handle{}
+	switch {
+	case !one && f.at.given():
+		return usage("--at is for one Job: write get job/NAME --at %s", f.at.text)
+	case f.watch && f.at.given():
+		return usage("-w goes on from now, and --at shows how it was then: leave one out")
+	case one && f.list.given():
+		return usage("--state, -l, --since, --limit, --continue and --sort-by are for lists: write get jobs")
 	}
 	wanted, err := f.query()
 	if err != nil {
 		return err
 	}
-	if name != "" && f.list.given() {
-		return usage("--state, --since, --limit and --continue are for lists: write get jobs")
-	}
-	src, err := f.source.openToFold(ctx, c)
+	src, live, err := f.job.source.openToFold(ctx, c)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	if name == "" {
-		return c.getJobs(ctx, src, f, wanted)
+	if f.watch && !live {
+		return f.job.source.notLive()
 	}
-	job, err := c.jobAt(ctx, src, orDefault(f.namespace), name, at)
-	switch {
-	case errors.Is(err, history.ErrNoJob) && f.at != "":
-		return fmt.Errorf("the log has no record of job/%s up to %s", name, f.at)
-	case errors.Is(err, history.ErrNoJob):
-		return fmt.Errorf("the log knows no job/%s", name)
-	case err != nil && job.UID == "":
-		return err
+	if one {
+		return c.getJob(ctx, src, f, h)
 	}
-	return errors.Join(c.showJob(f, &job), err) // with an error, it is the state where the log cannot be read any further
-}
-
-func (c *cli) showJob(f *getFlags, job *history.Job) error {
-	switch f.output.format {
-	case formatJSON, formatYAML:
-		text, err := show.Indented(job)
-		if err != nil {
-			return err
-		}
-		return c.document(f.output.format, text)
-	}
-	return c.page(&f.output).Job(job)
-}
-
-// jobAt is the state of the newest Job of that name that there was at that point.
-func (c *cli) jobAt(ctx context.Context, src history.Source, namespace, name string, at history.Point) (history.Job, error) {
-	streams, err := findJobs(ctx, src, namespace, name)
-	if err != nil {
-		return history.Job{}, err
-	}
-	for i, s := range streams {
-		job, err := history.JobAt(ctx, src, s, at)
-		if errors.Is(err, history.ErrNoJob) && i+1 < len(streams) {
-			continue
-		}
-		if err == nil {
-			c.noteOlder(streams[i+1:])
-		}
-		return job, err
-	}
-	return history.Job{}, history.ErrNoJob
+	return c.getJobs(ctx, src, f, wanted)
 }
 
 // page is where people are shown Jobs.
 func (c *cli) page(output *outputFlag) *show.Page {
-	page := &show.Page{Out: c.out, Colour: c.colour(), Wide: output.format == formatWide, Whole: c.piped()}
+	page := &show.Page{
+		Out: c.out, Colour: c.colour(), Wide: output.format == formatWide, Whole: c.piped(), Zone: output.zone(),
+	}
 	if !page.Wide {
 		page.Width = c.width()
 	}
 	return page
+}
+
+// nameOf is an object as kubectl names it.
+func nameOf(name string) string { return "job.batch/" + name }
+
+// selectorOf reads -l.
+func selectorOf(text string) (labels.Selector, error) {
+	if text == "" {
+		return nil, nil
+	}
+	s, err := labels.Parse(text)
+	if err != nil {
+		return nil, usage("-l %q: %v", text, err)
+	}
+	return s, nil
 }

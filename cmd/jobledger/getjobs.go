@@ -6,32 +6,43 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
+
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/jobledger/jobledger/internal/history"
-	"github.com/jobledger/jobledger/internal/show"
 	"github.com/jobledger/jobledger/internal/words"
 	"github.com/jobledger/jobledger/store"
 )
 
-// usualJobs are on a page unless another number is asked for, as kubectl asks a server for them. With --limit 0 pages of manyJobs are
-// asked for.
+// usualJobs are on a page unless another number is asked for, as kubectl asks a server for them. When all are wanted, pages of manyJobs
+// are asked for.
 const (
 	usualJobs = 500
 	manyJobs  = 5000
 )
 
 func (l *listFlags) given() bool {
-	return len(l.states) > 0 || l.since != "" || l.limit != usualJobs || l.after != ""
+	return len(l.states) > 0 || l.selector != "" || l.span.since != "" || l.limit != usualJobs || l.after != "" || l.sortBy != ""
 }
 
-// query says which Jobs are wanted.
+// query says which Jobs are wanted, but for the time of their records.
 func (f *getFlags) query() (q history.JobsQuery, err error) {
-	q = history.JobsQuery{Namespace: f.namespace, Limit: f.list.limit, Continue: f.list.after}
-	if f.list.limit < 0 {
+	q = history.JobsQuery{Namespace: f.job.namespace, Limit: f.list.limit, Continue: f.list.after}
+	switch {
+	case f.list.limit < 0:
 		return q, usage("--limit %d: must be 0 or more", f.list.limit)
+	case f.list.after != "" && f.list.sortBy != "":
+		return q, usage("--continue goes on with the newest first, and --sort-by has another order: leave one out")
+	case f.list.after != "" && f.watch:
+		return q, usage("-w begins with the newest Jobs, and --continue goes on behind them: leave one out")
 	}
-	if q.Since, err = parseBound("since", f.list.since, time.Now()); err != nil {
+	if err := f.list.span.parse(f.output.zone()); err != nil {
+		return q, err
+	}
+	if err := checkSort(f.list.sortBy); err != nil {
+		return q, err
+	}
+	if q.Labels, err = selectorOf(f.list.selector); err != nil {
 		return q, err
 	}
 	for _, name := range f.list.states {
@@ -51,9 +62,35 @@ func stateNames() (names []string) {
 	return names
 }
 
-// getJobs shows the Jobs that are wanted, as they come: a page, or page after page when all are.
-func (c *cli) getJobs(ctx context.Context, src history.Source, f *getFlags, wanted history.JobsQuery) error {
+// getJobs shows the Jobs that are wanted, and what they become if that is wanted too.
+func (c *cli) getJobs(ctx context.Context, src history.Source, f *getFlags, wanted history.JobsQuery) (err error) {
+	if wanted.Since, _, err = f.list.span.span(ctx, c, src); err != nil {
+		return err
+	}
+	if err := c.noteLabels(ctx, src, wanted.Labels); err != nil {
+		return err
+	}
+	head, err := endOf(ctx, src, f.watch)
+	if err != nil {
+		return err
+	}
 	out := c.jobsOut(f)
+	seen := &jobsSeen{jobsOut: out, people: !f.output.document()}
+	list := c.listJobs
+	if f.list.sortBy != "" {
+		list = c.sortJobs
+	}
+	if !f.watch {
+		return list(ctx, src, f, out, wanted)
+	}
+	if err := list(ctx, src, f, seen, wanted); err != nil {
+		return err
+	}
+	return unlessInterrupted(ctx, watchJobs(ctx, src, seen, wanted, head+1))
+}
+
+// listJobs shows the Jobs that are wanted, as they come: a page, or page after page when all are.
+func (c *cli) listJobs(ctx context.Context, src history.Source, f *getFlags, out jobsOut, wanted history.JobsQuery) error {
 	all := wanted.Limit == 0
 	if all {
 		wanted.Limit = manyJobs
@@ -66,7 +103,7 @@ func (c *cli) getJobs(ctx context.Context, src history.Source, f *getFlags, want
 		if err != nil && (!errors.Is(err, store.ErrCorrupt) || len(page.Items) == 0 && shown == 0) {
 			return err
 		}
-		if shown += len(page.Items); shown == 0 && f.output.format != formatJSON && f.output.format != formatYAML {
+		if shown += len(page.Items); shown == 0 && !f.output.document() {
 			c.noJobs(f)
 			return err
 		}
@@ -81,8 +118,8 @@ func (c *cli) getJobs(ctx context.Context, src history.Source, f *getFlags, want
 }
 
 func (c *cli) noJobs(f *getFlags) {
-	if f.namespace != "" {
-		fmt.Fprintf(c.err, "No Jobs found in namespace %q (-A looks in all).\n", words.Clean(f.namespace))
+	if f.job.namespace != "" {
+		fmt.Fprintf(c.err, "No Jobs found in namespace %q (-A looks in all).\n", words.Clean(f.job.namespace))
 		return
 	}
 	fmt.Fprintln(c.err, "No Jobs found.")
@@ -93,87 +130,38 @@ func (c *cli) endJobs(f *getFlags, out jobsOut, next string, shown int) error {
 	if err := out.end(next); err != nil {
 		return err
 	}
-	if next != "" {
+	switch {
+	case next != "" && f.watch:
+		fmt.Fprintf(c.err, "note: these are the newest %d; there are more: --limit 0 shows all\n", shown)
+	case next != "":
 		fmt.Fprintf(c.err, "note: these are the newest %d; there are more: --continue %s shows the next, --limit 0 all\n", shown, words.Clean(next))
 	}
 	return nil
 }
 
-// jobsOut writes a list of Jobs in one format, part by part.
-type jobsOut interface {
-	add(jobs []history.Summary) error
-	end(next string) error
-}
-
-func (c *cli) jobsOut(f *getFlags) jobsOut {
-	switch f.output.format {
-	case formatJSON, formatYAML:
-		return &jobsDocument{c: c, format: f.output.format}
-	}
-	return &jobsTable{c.page(&f.output).Jobs()}
-}
-
-// jobsTable is for people.
-type jobsTable struct{ table *show.JobsTable }
-
-func (t *jobsTable) add(jobs []history.Summary) error {
-	for i := range jobs {
-		t.table.Row(&jobs[i])
-	}
-	return nil
-}
-
-func (t *jobsTable) end(string) error { return t.table.Flush() }
-
-// jobsDocument is one JSON object, or the same as YAML. JSON is written as it comes, in the shape of serve.JobsPage.
-type jobsDocument struct {
-	c      *cli
-	format string
-	jobs   []history.Summary // of YAML
-	begun  bool
-}
-
-func (d *jobsDocument) add(jobs []history.Summary) error {
-	if d.format == formatYAML {
-		d.jobs = append(d.jobs, jobs...)
+// noteLabels tells which labels of a selector no Job of the log has: then the log does not keep them, or no Job bore them.
+func (c *cli) noteLabels(ctx context.Context, src history.Source, wanted labels.Selector) error {
+	if wanted == nil {
 		return nil
 	}
-	for i := range jobs {
-		text, err := show.Indented(&jobs[i])
+	asked := map[string]bool{}
+	requirements, _ := wanted.Requirements()
+	for _, r := range requirements {
+		if asked[r.Key()] {
+			continue
+		}
+		asked[r.Key()] = true
+		bears, err := labels.Parse(r.Key())
 		if err != nil {
+			return err // it has just been parsed
+		}
+		page, err := src.Jobs(ctx, history.JobsQuery{Labels: bears, Limit: 1})
+		if err != nil && !errors.Is(err, store.ErrCorrupt) {
 			return err
 		}
-		before := ",\n    "
-		if !d.begun {
-			d.begun, before = true, "{\n  \"items\": [\n    "
-		}
-		if _, err := fmt.Fprint(d.c.out, before, strings.ReplaceAll(string(text), "\n", "\n    ")); err != nil {
-			return err
+		if len(page.Items) == 0 {
+			fmt.Fprintf(c.err, "note: no Job in the log has a label %s: of labels it keeps those that --keep-labels of run names\n", words.Clean(r.Key()))
 		}
 	}
 	return nil
-}
-
-func (d *jobsDocument) end(next string) error {
-	page := history.JobsPage{Items: d.jobs, Continue: next}
-	if page.Items == nil {
-		page.Items = []history.Summary{}
-	}
-	if d.format == formatYAML || !d.begun {
-		text, err := show.Indented(&page)
-		if err != nil {
-			return err
-		}
-		return d.c.document(d.format, text)
-	}
-	text := "\n  ]\n}\n"
-	if next != "" {
-		quoted, err := show.Indented(next)
-		if err != nil {
-			return err
-		}
-		text = "\n  ],\n  \"continue\": " + string(quoted) + "\n}\n"
-	}
-	_, err := fmt.Fprint(d.c.out, text)
-	return err
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/spf13/cobra"
+
 	"github.com/jobledger/jobledger/internal/words"
 )
 
@@ -28,7 +30,16 @@ func run(args []string) int {
 	defer stop()
 	context.AfterFunc(ctx, stop) // from then on signals do what they do without us
 
-	return (&cli{out: os.Stdout, err: os.Stderr, getenv: os.Getenv}).execute(ctx, args)
+	return (&cli{out: os.Stdout, err: os.Stderr, getenv: os.Getenv}).execute(ctx, asCompletion(args))
+}
+
+// asCompletion is the command line that is meant when kubectl asks for the completion of a plugin: it runs a program of another name,
+// which may be a link to this one, with what the user has typed.
+func asCompletion(args []string) []string {
+	if filepath.Base(args[0]) != "kubectl_complete-jobledger" {
+		return args
+	}
+	return append([]string{"kubectl-jobledger", cobra.ShellCompRequestCmd}, args[1:]...)
 }
 
 // execute carries out a command line and returns the exit code.

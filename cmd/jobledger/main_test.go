@@ -16,9 +16,10 @@ var update = flag.Bool("update", false, "rewrite what the scripts expect by what
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"jobledger":         func() { os.Exit(run(os.Args)) },
-		"kubectl-jobledger": func() { os.Exit(run(os.Args)) },
-		smallFilesCommand:   smallFilesMain,
+		"jobledger":                  func() { os.Exit(run(os.Args)) },
+		"kubectl-jobledger":          func() { os.Exit(run(os.Args)) },
+		"kubectl_complete-jobledger": func() { os.Exit(run(os.Args)) },
+		smallFilesCommand:            smallFilesMain,
 	})
 }
 

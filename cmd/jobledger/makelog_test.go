@@ -31,9 +31,11 @@ const testLogID = "0123456789abcdef0123456789abcdef"
 //	batch/steps       an Indexed Job that runs: index 0 succeeded, 1 and 2 run, 3 is to come
 //	default/demo      again, another Job of the name: the server refuses its pod (quota), so it waits
 //	batch/asked       its first command is in flight
+//
+// makelog DIR teams writes another one: that of some Jobs with labels and with names that are like each other.
 func makelog(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
-		ts.Fatalf("usage: makelog DIR [altered|split]")
+		ts.Fatalf("usage: makelog DIR [altered|short|split|teams]")
 	}
 	var t testing.TB = failing{ts: ts}
 	options := store.Options{LogID: testLogID}
@@ -52,6 +54,8 @@ func makelog(ts *testscript.TestScript, neg bool, args []string) {
 			}
 			return all[:last]
 		})
+	} else if slices.Contains(args, "teams") {
+		teams(t, log)
 	} else {
 		morning(t, log)
 	}

@@ -1,79 +1,77 @@
 package main
 
 import (
-	"context"
-	"fmt"
-	"regexp"
 	"strings"
-
-	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/history"
-	"github.com/jobledger/jobledger/internal/words"
 )
 
-// jobKinds are the ways in which kubectl's users write the kind.
-var jobKinds = map[string]bool{
-	"job": true, "jobs": true, "job.batch": true, "jobs.batch": true, "job.v1.batch": true, "jobs.v1.batch": true,
+// jobKinds and podKinds are the ways in which kubectl's users write the kinds.
+var (
+	jobKinds = map[string]bool{
+		"job": true, "jobs": true, "job.batch": true, "jobs.batch": true, "job.v1.batch": true, "jobs.v1.batch": true,
+	}
+	podKinds = map[string]bool{"pod": true, "pods": true, "po": true}
+)
+
+// handle is what a user calls a Job by: its name, its UID or how that begins, or the name of a pod of it. The zero handle means all Jobs.
+type handle struct {
+	name string
+	pod  bool // it is a pod's name, and nothing else
 }
 
-// parseJob reads "job/NAME" or "job NAME"; the name is empty for all Jobs, where only the kind is given.
+func (h handle) String() string {
+	if h.pod {
+		return "pod/" + h.name
+	}
+	return "job/" + h.name
+}
+
+// parseHandle reads "job/NAME", "job NAME" or "pod/NAME"; the handle is zero for all Jobs, where only the kind is given.
+func parseHandle(args []string) (h handle, err error) {
+	kind, name, err := parseObject(args)
+	if err != nil {
+		return h, err
+	}
+	switch {
+	case podKinds[kind] && name == "":
+		return h, usage("%q has no name: write pod/NAME for the Job of that pod", args[0])
+	case podKinds[kind]:
+		return handle{name: name, pod: true}, nil
+	}
+	return handle{name: name}, nil
+}
+
+// parseJob is parseHandle for those who take no pods.
 func parseJob(args []string) (name string, err error) {
-	kind := args[0]
+	kind, name, err := parseObject(args)
+	if err == nil && podKinds[kind] {
+		err = usage("%q is no Job: write job/NAME", args[0])
+	}
+	return name, err
+}
+
+// parseObject reads the kind, in small letters, and the name, which is empty where only the kind is given.
+func parseObject(args []string) (kind, name string, err error) {
+	kind = args[0]
 	switch {
 	case len(args) == 2:
 		name = args[1]
 	case strings.Contains(kind, "/"):
 		kind, name, _ = strings.Cut(kind, "/")
 		if name == "" {
-			return "", usage("%q has no name: write job/NAME", args[0])
+			return "", "", usage("%q has no name: write job/NAME", args[0])
 		}
 	}
-	if !jobKinds[strings.ToLower(kind)] {
+	small := strings.ToLower(kind)
+	if !jobKinds[small] && !podKinds[small] {
 		if len(args) == 1 && kind == args[0] {
-			return "", usage("%q is no kind of object: write job/%s for the Job of that name, or job/UID", kind, kind)
+			return "", "", usage("%q is no kind of object: write job/%s for the Job of that name, or job/UID", kind, kind)
 		}
-		return "", usage("%q is no Job: write job/NAME or job/UID", args[0])
+		return "", "", usage("%q is no Job: write job/NAME, job/UID or pod/NAME", args[0])
 	}
 	if strings.Contains(name, "/") {
-		return "", usage("%q is no name: the namespace goes into -n", name)
+		return "", "", usage("%q is no name: the namespace goes into -n", name)
 	}
-	return name, nil
-}
-
-var uid = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
-
-// findJobs finds the streams of the Jobs of that name, newest first, or of the Job with that UID. There is at least one.
-func findJobs(ctx context.Context, src history.Source, namespace, name string) ([]events.Stream, error) {
-	if uid.MatchString(name) {
-		return []events.Stream{events.JobStream(types.UID(strings.ToLower(name)))}, nil
-	}
-	streams, err := src.Find(ctx, namespace, name)
-	if err != nil {
-		return nil, fmt.Errorf("find job/%s: %w", name, err)
-	}
-	if len(streams) == 0 {
-		return nil, fmt.Errorf("the log knows no job/%s in namespace %q (-n names another; 'get jobs -A' lists all)", name, namespace)
-	}
-	return streams, nil
-}
-
-// findJob finds the stream of the newest Job of that name, or of the Job with that UID. Older Jobs of the name are told
-// as a note.
-func (c *cli) findJob(ctx context.Context, src history.Source, namespace, name string) (events.Stream, error) {
-	streams, err := findJobs(ctx, src, namespace, name)
-	if err != nil {
-		return events.Stream{}, err
-	}
-	c.noteOlder(streams[1:])
-	return streams[0], nil
-}
-
-func (c *cli) noteOlder(older []events.Stream) {
-	if len(older) > 0 {
-		fmt.Fprintf(c.err, "note: the name was also that of an earlier Job: %s\n", words.Clean(older[0].String()))
-	}
+	return small, name, nil
 }
 
 const defaultNamespace = "default"

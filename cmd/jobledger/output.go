@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
 	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/internal/words"
 )
 
 // The output formats.
@@ -17,31 +19,71 @@ const (
 	formatWide  = "wide"
 	formatJSON  = "json"
 	formatYAML  = "yaml"
+	formatName  = "name"
+	formatPath  = "jsonpath" // written jsonpath=TEMPLATE
 )
 
 var formats = []string{formatTable, formatWide, formatJSON, formatYAML}
 
 // outputFlag is -o.
 type outputFlag struct {
-	format  string
-	formats []string // that may be given
+	format   string
+	template string   // of jsonpath
+	formats  []string // that may be given
+	local    bool     // times for people are in the zone of this machine
 }
 
 func (o *outputFlag) add(cmd *cobra.Command) { o.addFormats(cmd, formats...) }
 
+// addObjects is for commands that show objects: these have names and fields.
+func (o *outputFlag) addObjects(cmd *cobra.Command) {
+	o.addFormats(cmd, append(slices.Clone(formats), formatName, formatPath)...)
+}
+
 func (o *outputFlag) addFormats(cmd *cobra.Command, formats ...string) {
 	last := len(formats) - 1
-	text := strings.Join(formats[:last], ", ") + " or " + formats[last]
+	text := strings.Replace(strings.Join(formats[:last], ", ")+" or "+formats[last], formatPath, formatPath+"=TEMPLATE", 1)
 	cmd.Flags().StringVarP(&o.format, "output", "o", formatTable, strings.Replace(text, formatWide, "wide (nothing is cut)", 1))
-	completeWith(cmd, "output", formats...)
+	offered := slices.Clone(formats)
+	if i := slices.Index(offered, formatPath); i >= 0 {
+		offered[i] += "="
+	}
+	completeWith(cmd, "output", offered...)
 	o.formats = formats
 }
 
+// addLocal is for commands that show times to people in whatever zone, and read them likewise.
+func (o *outputFlag) addLocal(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&o.local, "local", false, "times for people in the time zone of this machine; JSON and YAML stay in UTC")
+}
+
+// zone is that of the times for people, and of those that people give without one.
+func (o *outputFlag) zone() words.Zone {
+	if o.local {
+		return words.Zone{Location: time.Local}
+	}
+	return words.Zone{}
+}
+
 func (o *outputFlag) validate() error {
+	format, template, has := strings.Cut(o.format, "=")
+	if format == formatPath && slices.Contains(o.formats, formatPath) {
+		if !has || template == "" {
+			return usage("-o jsonpath wants a template: -o jsonpath='{.state}'")
+		}
+		o.format, o.template = format, template
+		return checkTemplate("-o jsonpath", template)
+	}
 	if !slices.Contains(o.formats, o.format) {
-		return usage("-o %s: must be one of %s", o.format, strings.Join(o.formats, ", "))
+		all := strings.Replace(strings.Join(o.formats, ", "), formatPath, formatPath+"=TEMPLATE", 1)
+		return usage("-o %s: must be one of %s", o.format, all)
 	}
 	return nil
+}
+
+// document reports whether the format is that of a value, and no table.
+func (o *outputFlag) document() bool {
+	return o.format == formatJSON || o.format == formatYAML || o.format == formatPath
 }
 
 // completeWith offers the values of a flag to the shell.
@@ -52,8 +94,11 @@ func completeWith(cmd *cobra.Command, flag string, values ...string) {
 	}
 }
 
-// indented prints a value as JSON for reading, or as YAML.
-func (c *cli) indented(o *outputFlag, v any) error {
+// value prints a value as JSON, as YAML, or by a template.
+func (c *cli) value(o *outputFlag, v any) error {
+	if o.format == formatPath {
+		return executeTemplate(c.out, o.template, v)
+	}
 	text, err := show.Indented(v)
 	if err != nil {
 		return err

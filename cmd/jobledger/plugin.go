@@ -15,7 +15,7 @@ import (
 func plugin(name string) bool { return strings.HasPrefix(name, "kubectl ") }
 
 // lists are the commands that show many Jobs, unless one is named.
-var lists = []string{"get", "events", "subscribe"}
+var lists = []string{"get", "events", "failures", "subscribe"}
 
 // addAllNamespaces gives the commands that list their flag for all namespaces.
 func addAllNamespaces(root *cobra.Command) {
@@ -37,22 +37,39 @@ func namespaceOf(cmd *cobra.Command, args []string, asPlugin bool) error {
 	if all && len(args) > 0 && args[0] != "jobs" {
 		return usage("-A is for lists: say with -n where the Job is")
 	}
-	named := cmd.Name() == "replay" && flags.Changed("job")
-	if !asPlugin || all || flags.Changed("namespace") || !(named || slices.Contains(lists, cmd.Name())) {
+	if !asPlugin || all || flags.Changed("namespace") || !wantsNamespace(cmd) {
 		return nil
 	}
+	namespace, err := namespaceOfKubeconfig()
+	if err != nil || namespace == "" {
+		return err
+	}
+	return flags.Set("namespace", namespace)
+}
+
+// wantsNamespace reports whether a command is about a Job or a list, and has a flag for the namespace of that.
+func wantsNamespace(cmd *cobra.Command) bool {
+	if cmd.Name() == "replay" && !cmd.Flags().Changed("job") {
+		return false // it is of the whole log
+	}
+	_, marked := cmd.Annotations[ofKubeconfig]
+	return marked || slices.Contains(lists, cmd.Name())
+}
+
+// namespaceOfKubeconfig is that of the kubeconfig's current context; empty without a kubeconfig.
+func namespaceOfKubeconfig() (string, error) {
 	loader, err := kubeconfigOf("", "")
 	if err != nil {
-		return err
+		return "", err
 	}
 	namespace, _, err := loader.Namespace()
 	if clientcmd.IsEmptyConfig(err) {
-		return nil // a log can be read far from any cluster
+		return "", nil // a log can be read far from any cluster
 	}
 	if err != nil {
-		return fmt.Errorf("find out the namespace of the kubeconfig (-n names one): %w", err)
+		return "", fmt.Errorf("find out the namespace of the kubeconfig (-n names one): %w", err)
 	}
-	return flags.Set("namespace", namespace)
+	return namespace, nil
 }
 
 // kubeconfigOf reads the kubeconfig: the file of that path, else those of $KUBECONFIG, else the one in the home directory.

@@ -7,7 +7,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/recordjson"
 	"github.com/jobledger/jobledger/internal/show"
 	"github.com/jobledger/jobledger/internal/words"
 )
@@ -18,11 +17,14 @@ type printer struct {
 	out    *bufio.Writer
 	table  *show.Table
 	names  *words.Names
-	day    string
+	zone   words.Zone
+	day    string // below whose heading the next row stands
 }
 
-func newPrinter(c *cli, format string, names *words.Names) *printer {
-	p := &printer{format: format, out: bufio.NewWriterSize(c.out, 64<<10), names: names}
+func newPrinter(c *cli, output *outputFlag, names *words.Names) *printer {
+	format := output.format
+	names.Zone = output.zone()
+	p := &printer{format: format, out: bufio.NewWriterSize(c.out, 64<<10), names: names, zone: output.zone()}
 	p.table = &show.Table{Out: p.out, Head: []string{"SEQ", "TIME", "KIND", "OBJECT", "DETAIL"}, Colour: c.colour()}
 	if format == formatTable {
 		p.table.Width, p.table.Whole = c.width(), c.piped()
@@ -70,13 +72,13 @@ func (p *printer) document(json []byte) error {
 
 // row adds a line to the table. The date stands on a line of its own where it changes; wide has it in every line.
 func (p *printer) row(r *events.Record) {
-	at := recordjson.Stamp(r.Time)
+	at := p.zone.Stamp(r.Time)
 	if p.format == formatTable {
-		if day := r.Time.Go().Format("2006-01-02"); day != p.day {
+		if day := p.zone.Day(r.Time); day != p.day {
 			p.day = day
-			p.table.Rule("— " + day + " UTC —")
+			p.table.Rule("— " + day + " —")
 		}
-		at = r.Time.Go().Format("15:04:05.000")
+		at = p.zone.In(r.Time).Format("15:04:05.000")
 	}
 	object := p.names.Object(r)
 	style := show.StyleOf(r)

@@ -22,9 +22,8 @@ import (
 
 // replayFlags choose what is replayed.
 type replayFlags struct {
-	source    sourceFlags
-	job       string
-	namespace string
+	jobFlags
+	job string
 }
 
 func newReplay(c *cli) *cobra.Command {
@@ -46,9 +45,9 @@ checked is said.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.replay(cmd.Context(), &f) },
 	}
-	f.source.add(cmd)
-	cmd.Flags().StringVar(&f.job, "job", "", "only this Job: its name or UID")
-	cmd.Flags().StringVarP(&f.namespace, "namespace", "n", "", "where the Job is (\"default\")")
+	f.add(cmd, c, "where the Job is (\"default\")")
+	cmd.Flags().StringVar(&f.job, "job", "", "only this Job: its name, its UID or how that begins, or a pod of it")
+	c.completeJobFlag(cmd, "job", &f.jobFlags)
 	return cmd
 }
 
@@ -56,14 +55,14 @@ func (c *cli) replay(ctx context.Context, f *replayFlags) error {
 	if f.namespace != "" && f.job == "" {
 		return usage("-n goes with --job NAME: a replay is of the whole log, or of one Job")
 	}
-	name := f.job
-	if strings.Contains(name, "/") {
+	one := handle{name: f.job}
+	if strings.Contains(f.job, "/") {
 		var err error
-		if name, err = parseJob([]string{name}); err != nil {
+		if one, err = parseHandle([]string{f.job}); err != nil {
 			return err
 		}
 	}
-	src, err := f.source.openToFold(ctx, c)
+	src, _, err := f.source.openToFold(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -73,13 +72,13 @@ func (c *cli) replay(ctx context.Context, f *replayFlags) error {
 		return err
 	}
 	player := replay.New()
-	unchecked, err := c.verifyFirst(ctx, f, src, name != "", player)
+	unchecked, err := c.verifyFirst(ctx, f, src, f.job != "", player)
 	if err != nil {
 		return err
 	}
 	records := src.Read(ctx, 0)
-	if name != "" {
-		stream, err := c.findJob(ctx, src, orDefault(f.namespace), name)
+	if f.job != "" {
+		stream, err := f.find(ctx, c, src, one)
 		if err != nil {
 			return err
 		}

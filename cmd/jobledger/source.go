@@ -26,16 +26,45 @@ import (
 type sourceFlags struct{ log, server string }
 
 func (f *sourceFlags) add(cmd *cobra.Command) {
-	cmd.Flags().Var((*logAddress)(&f.log), "log", "directory of the log; when a controller has it open, that controller is asked")
-	cmd.Flags().StringVar(&f.server, "server", "", "URL of a running controller, such as http://127.0.0.1:10271")
+	cmd.Flags().Var((*logAddress)(&f.log), "log", "directory of the log ($JOBLEDGER_LOG); when a controller has it open, that controller is asked")
+	cmd.Flags().StringVar(&f.server, "server", "", "URL of a running controller ($JOBLEDGER_SERVER), such as http://127.0.0.1:10271")
 	if err := cmd.MarkFlagDirname("log"); err != nil {
 		panic(err) // there is no such flag
 	}
 }
 
+// The variables that say where records are read when no flag does.
+const (
+	envLog    = "JOBLEDGER_LOG"
+	envServer = "JOBLEDGER_SERVER"
+)
+
+// take fills in what the environment says, where the flags say nothing.
+func (f *sourceFlags) take(getenv func(string) string) error {
+	if f.log != "" || f.server != "" {
+		return nil
+	}
+	f.log, f.server = getenv(envLog), getenv(envServer)
+	if f.log != "" && f.server != "" {
+		return usage("$%s and $%s name two places: give --log or --server", envLog, envServer)
+	}
+	if err := open.Check(f.log); f.log != "" && err != nil {
+		return usage("$%s: %v", envLog, err)
+	}
+	return nil
+}
+
+// notLive says that nothing would follow.
+func (f *sourceFlags) notLive() error {
+	return usage("-w: no controller writes the log in %s now, so no record would follow; leave it out, or name a running controller with --server", f.log)
+}
+
 // open opens what the flags say. live reports whether records may still be added. What is known to be wrong with the log is said
 // at once, and the command fails in the end, whatever it can show.
 func (f *sourceFlags) open(ctx context.Context, c *cli) (src history.Source, live bool, err error) {
+	if err := f.take(c.getenv); err != nil {
+		return nil, false, err
+	}
 	switch {
 	case f.log != "" && f.server != "":
 		return nil, false, usage("--log and --server name two places: give one of them")
@@ -46,7 +75,7 @@ func (f *sourceFlags) open(ctx context.Context, c *cli) (src history.Source, liv
 		}
 		return src, true, nil
 	case f.log == "":
-		return nil, false, usage("say where to read: --log DIR, or --server URL of a running controller")
+		return nil, false, usage("say where to read: --log DIR, or --server URL of a running controller (or $%s, $%s)", envLog, envServer)
 	}
 	log, err := open.Archive(f.log)
 	var held *store.HeldError
@@ -65,14 +94,14 @@ func (f *sourceFlags) open(ctx context.Context, c *cli) (src history.Source, liv
 }
 
 // openToFold opens the source for who folds records into states. A log that needs a newer fold than this program has is refused.
-func (f *sourceFlags) openToFold(ctx context.Context, c *cli) (src history.Source, err error) {
-	src, _, err = f.open(ctx, c)
+func (f *sourceFlags) openToFold(ctx context.Context, c *cli) (src history.Source, live bool, err error) {
+	src, live, err = f.open(ctx, c)
 	if own, is := src.(local); is && err == nil {
 		if err = own.log.Readable(events.ReaderVersion{Fold: projector.FoldVersion}); err != nil {
 			src.Close()
 		}
 	}
-	return src, err
+	return src, live, err
 }
 
 // explainOpen says what may be meant by a directory that holds no log.

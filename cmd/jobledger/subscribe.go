@@ -94,6 +94,7 @@ twice, with the same ID.
 	flags.StringVar(&f.cluster, "cluster", "default", "name of the cluster, as its controller was told")
 	flags.StringVar(&f.stream, "nats-stream", "", "JetStream stream; unless given the one with the cluster's subjects")
 	f.output.addFormats(cmd, formatTable, formatWide, formatJSON)
+	f.output.addLocal(cmd)
 	flags.StringVarP(&f.namespace, "namespace", "n", "", "only of this namespace; with job/NAME, where it is (\"default\")")
 	flags.StringSliceVar(&f.kinds, "kind", nil, "only these kinds of events, such as PodChanged,CommandEnded")
 	flags.BoolVar(&f.decisions, "decisions", false, "only decisions")
@@ -163,7 +164,7 @@ func (f *subscribeFlags) start() (start subscribe.Start, err error) {
 		start, given = subscribe.From(events.Sequence(f.from)), given+1
 	}
 	if f.since != "" {
-		at, err := parseSince(f.since, time.Now())
+		at, err := parseSince(f.since, time.Now(), f.output.zone())
 		if err != nil {
 			return start, err
 		}

@@ -27,7 +27,7 @@ type eventPrinter struct {
 }
 
 func newEventPrinter(c *cli, f *subscribeFlags) *eventPrinter {
-	p := &eventPrinter{printer: newPrinter(c, f.output.format, &words.Names{}), cluster: f.cluster, together: 50}
+	p := &eventPrinter{printer: newPrinter(c, &f.output, &words.Names{}), cluster: f.cluster, together: 50}
 	if kinds, err := chosenKinds(f.kinds, f.decisions); err == nil && len(kinds) > 0 {
 		p.live(kinds)
 	}
@@ -57,7 +57,7 @@ func (p *eventPrinter) take(_ context.Context, e *subscribe.Event) error {
 		return p.flush()
 	}
 	if p.learned++; p.learned%forgetEvery == 0 {
-		p.names = &words.Names{}
+		p.names = &words.Names{Zone: p.zone}
 	}
 	p.names.Call(e.Stream, e.Job)
 	p.names.Learn(&e.Record)

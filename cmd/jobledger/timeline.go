@@ -29,7 +29,7 @@ When there are more rows than --limit, those with failures come first.`,
 			return c.timeline(cmd.Context(), &f, lanes, args)
 		},
 	}
-	f.add(cmd, formatTable, formatJSON, formatYAML)
+	f.add(cmd, c, formatTable, formatJSON, formatYAML)
 	cmd.Flags().IntVar(&lanes, "limit", usualLanes, "so many rows at most; 0 for all")
 	return cmd
 }
@@ -44,7 +44,7 @@ func (c *cli) timeline(ctx context.Context, f *caseFlags, lanes int, args []stri
 	}
 	t := found.Timeline(lanes)
 	if f.output.format != formatTable {
-		return errors.Join(c.indented(&f.output, &t), err)
+		return errors.Join(c.value(&f.output, &t), err)
 	}
 	page := c.page(&f.output)
 	page.Width = c.width()

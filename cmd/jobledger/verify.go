@@ -37,7 +37,10 @@ the controller. A log that ends before it, or has another hash there, is damaged
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if dir == "" {
-				return usage("say which log: --log DIR")
+				dir = c.getenv(envLog)
+			}
+			if dir == "" {
+				return usage("say which log: --log DIR (or $%s)", envLog)
 			}
 			heads, err := parseHas(has)
 			if err != nil {
@@ -46,7 +49,7 @@ the controller. A log that ends before it, or has another hash there, is damaged
 			return c.verify(cmd.Context(), dir, heads)
 		},
 	}
-	cmd.Flags().Var((*logAddress)(&dir), "log", "directory of the log")
+	cmd.Flags().Var((*logAddress)(&dir), "log", "directory of the log ($JOBLEDGER_LOG)")
 	cmd.Flags().StringVar(&has, "has", "", "a head that the log must have: SEQ:HASH")
 	if err := cmd.MarkFlagDirname("log"); err != nil {
 		panic(err) // there is no such flag

@@ -6,58 +6,87 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/words"
 )
 
-// layouts are the ways in which a time may be written; without a zone it is UTC, like all times that are shown.
-var layouts = []string{
-	time.RFC3339Nano, "2006-01-02 15:04:05.999999999Z07:00",
-	"2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02",
+// when is a time as people write it: a moment, so long ago, or a time of day. A time of day is that of the newest day on which the log
+// has it, so it is a moment only when it is known where the log ends. The zero when is none.
+type when struct {
+	moment events.Time
+	ago    func(now time.Time) time.Time
+	clock  *time.Time // only its time of day and its zone count
 }
 
-func parseTime(text string) (events.Time, bool) {
-	for _, layout := range layouts {
-		if t, err := time.Parse(layout, text); err == nil {
-			return events.At(t), true
-		}
+// layouts are the ways in which a moment may be written, and clocks those of a time of day. Without a zone it is in that of the times
+// that are shown: UTC, unless --local says otherwise.
+var (
+	layouts = []string{
+		time.RFC3339Nano, "2006-01-02 15:04:05.999999999Z07:00",
+		"2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02",
 	}
-	return 0, false
-}
+	clocks = []string{"15:04:05.999999999Z07:00", "15:04:05.999999999", "15:04Z07:00", "15:04"}
+)
 
-// parsePoint reads --at: a record's sequence or a time.
-func parsePoint(text string) (history.Point, error) {
-	if text == "" {
-		return history.Point{}, nil
-	}
-	if n, err := strconv.ParseUint(text, 10, 64); err == nil && n > 0 {
-		return history.Point{Sequence: events.Sequence(n)}, nil
-	}
-	if t, ok := parseTime(text); ok {
-		return history.Point{Time: t}, nil
-	}
-	return history.Point{}, usage("--at %q: must be a record's sequence, such as 41, or a time, such as 2026-01-02T15:04:05Z", text)
-}
-
-// parseSince reads --since.
-func parseSince(text string, now time.Time) (events.Time, error) {
-	return parseBound("since", text, now)
-}
-
-// parseBound reads a flag that bounds times: a duration before now, or a time.
-func parseBound(flag, text string, now time.Time) (events.Time, error) {
-	if text == "" {
-		return 0, nil
-	}
+// parseWhen reads a time; not ok when it is none.
+func parseWhen(text string, zone words.Zone) (w when, ok bool) {
 	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
-		return events.At(now.Add(-d)), nil
+		return when{ago: func(now time.Time) time.Time { return now.Add(-d) }}, true
 	}
-	if days, ok := strings.CutSuffix(text, "d"); ok {
+	if days, found := strings.CutSuffix(text, "d"); found {
 		if n, err := strconv.ParseUint(days, 10, 16); err == nil {
-			return events.At(now.AddDate(0, 0, -int(n))), nil
+			return when{ago: func(now time.Time) time.Time { return now.AddDate(0, 0, -int(n)) }}, true
 		}
 	}
-	if t, ok := parseTime(text); ok {
-		return t, nil
+	in := time.UTC
+	if zone.Location != nil {
+		in = zone.Location
 	}
-	return 0, usage("--%s %q: must be a duration, such as 2h or 30m, or a time, such as 2026-01-02T15:04:05Z", flag, text)
+	for _, layout := range layouts {
+		if t, err := time.ParseInLocation(layout, text, in); err == nil {
+			return when{moment: events.At(t)}, true
+		}
+	}
+	for _, layout := range clocks {
+		if t, err := time.ParseInLocation(layout, text, in); err == nil {
+			return when{clock: &t}, true
+		}
+	}
+	return w, false
+}
+
+// before is the moment that is meant at that time. A time of day is the last one before the end of the log; 0 when that is not known.
+func (w when) before(now time.Time, end events.Time) events.Time {
+	switch {
+	case w.ago != nil:
+		return events.At(w.ago(now))
+	case w.clock == nil:
+		return w.moment
+	}
+	if end == 0 {
+		end = events.At(now)
+	}
+	t := w.on(end, 0)
+	if t > end {
+		t = w.on(end, -1)
+	}
+	return t
+}
+
+// behind is the moment that is meant when it ends what begins at another. A time of day is the first one from there on.
+func (w when) behind(begin events.Time, now time.Time, end events.Time) events.Time {
+	if w.clock == nil || begin == 0 {
+		return w.before(now, end)
+	}
+	t := w.on(begin, 0)
+	if t < begin {
+		t = w.on(begin, 1)
+	}
+	return t
+}
+
+// on is the time of day on the day of a moment, or so many days later.
+func (w when) on(t events.Time, days int) events.Time {
+	c := *w.clock
+	day := t.Go().In(c.Location())
+	return events.At(time.Date(day.Year(), day.Month(), day.Day()+days, c.Hour(), c.Minute(), c.Second(), c.Nanosecond(), c.Location()))
 }

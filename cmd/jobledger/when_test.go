@@ -1,22 +1,40 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"io"
 	"testing"
 	"time"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/words"
+	"github.com/jobledger/jobledger/store"
 )
 
-func TestPointsInHistory(t *testing.T) {
-	at := func(text string) history.Point {
-		when, err := time.Parse(time.RFC3339Nano, text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return history.Point{Time: events.At(when)}
+// ending is a log of which only its end matters.
+type ending struct {
+	history.Source
+	at events.Time
+}
+
+func (e ending) Head(context.Context) (events.Identity, store.Head, error) {
+	return events.Identity{}, store.Head{Sequence: 90, Time: e.at}, nil
+}
+
+func moment(t *testing.T, text string) events.Time {
+	t.Helper()
+	when, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return events.At(when)
+}
+
+func TestPointsInHistory(t *testing.T) {
+	src := ending{at: moment(t, "2026-03-14T09:27:18Z")}
+	at := func(text string) history.Point { return history.Point{Time: moment(t, text)} }
 	for text, want := range map[string]history.Point{
 		"":                               {},
 		"41":                             {Sequence: 41},
@@ -27,15 +45,45 @@ func TestPointsInHistory(t *testing.T) {
 		"2026-01-02T15:04":               at("2026-01-02T15:04:00Z"),
 		"2026-01-02":                     at("2026-01-02T00:00:00Z"),
 		"2026-03-14T09:27:18.697000001Z": at("2026-03-14T09:27:18.697000001Z"),
+		"09:27:05":                       at("2026-03-14T09:27:05Z"), // of the day on which the log ends
+		"09:27:05.25":                    at("2026-03-14T09:27:05.25Z"),
+		"09:27":                          at("2026-03-14T09:27:00Z"),
+		"15:04":                          at("2026-03-13T15:04:00Z"), // which the log has last the day before
+		"10:27:05+01:00":                 at("2026-03-14T09:27:05Z"),
+		"09:27:05Z":                      at("2026-03-14T09:27:05Z"),
 	} {
-		if got, err := parsePoint(text); err != nil || got != want {
+		f := pointFlag{text: text}
+		err := f.parse(words.Zone{})
+		if err != nil {
+			t.Errorf("--at %q: %v", text, err)
+			continue
+		}
+		if got, err := f.point(t.Context(), &cli{err: io.Discard}, src); err != nil || got != want {
 			t.Errorf("--at %q: %v, %v, want %v", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"0", "-1", "noon", "15:04", "1.5", "2026-13-01"} {
+	for _, text := range []string{"0", "-1", "noon", "25:04", "1.5", "2026-13-01", "-5m", "d"} {
 		var problem *usageError
-		if _, err := parsePoint(text); !errors.As(err, &problem) {
+		if err := (&pointFlag{text: text}).parse(words.Zone{}); !errors.As(err, &problem) {
 			t.Errorf("--at %q: %v, want a usage error", text, err)
+		}
+	}
+}
+
+// TestTimesAreReadInTheZoneInWhichTheyAreShown: with --local, also across a change of the clocks.
+func TestTimesAreReadInTheZoneInWhichTheyAreShown(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Skip(err) // this machine has no zones
+	}
+	end := moment(t, "2026-03-29T10:00:00Z") // noon of the day on which the clocks are set forward
+	for text, want := range map[string]string{
+		"2026-03-28 12:00": "2026-03-28T11:00:00Z", "2026-03-29T12:00:00": "2026-03-29T10:00:00Z", "11:59": "2026-03-29T09:59:00Z",
+		"12:01": "2026-03-28T11:01:00Z", "2026-03-29T12:00:00Z": "2026-03-29T12:00:00Z",
+	} {
+		w, ok := parseWhen(text, words.Zone{Location: berlin})
+		if got := w.before(time.Time{}, end); !ok || got != moment(t, want) {
+			t.Errorf("%q: %s, want %s", text, got.Go(), want)
 		}
 	}
 }
@@ -44,15 +92,42 @@ func TestSince(t *testing.T) {
 	now := time.Date(2026, 3, 14, 9, 0, 0, 0, time.UTC)
 	for text, want := range map[string]time.Time{
 		"2h": now.Add(-2 * time.Hour), "90s": now.Add(-90 * time.Second), "3d": now.AddDate(0, 0, -3), "0s": now,
-		"2026-03-14T08:00:00Z": now.Add(-time.Hour),
+		"2026-03-14T08:00:00Z": now.Add(-time.Hour), "08:30": now.Add(-30 * time.Minute), "10:00": now.Add(-23 * time.Hour),
 	} {
-		if got, err := parseSince(text, now); err != nil || got != events.At(want) {
+		if got, err := parseSince(text, now, words.Zone{}); err != nil || got != events.At(want) {
 			t.Errorf("--since %q: %v, %v, want %v", text, got.Go(), err, want)
 		}
 	}
 	for _, text := range []string{"-2h", "d", "soon", "-1d"} {
-		if _, err := parseSince(text, now); err == nil {
+		if _, err := parseSince(text, now, words.Zone{}); err == nil {
 			t.Errorf("--since %q is understood", text)
 		}
+	}
+}
+
+// TestASpanOfTimesOfDay: the end is the first time of that kind behind the beginning.
+func TestASpanOfTimesOfDay(t *testing.T) {
+	src := ending{at: moment(t, "2026-03-14T00:30:00Z")}
+	for _, row := range []struct{ since, until, from, to string }{
+		{"00:10", "00:20", "2026-03-14T00:10:00Z", "2026-03-14T00:20:00Z"},
+		{"23:50", "00:10", "2026-03-13T23:50:00Z", "2026-03-14T00:10:00Z"},
+		{"23:50", "23:55", "2026-03-13T23:50:00Z", "2026-03-13T23:55:00Z"},
+		{"2026-03-10T12:00:00Z", "12:15", "2026-03-10T12:00:00Z", "2026-03-10T12:15:00Z"},
+	} {
+		f := spanFlags{since: row.since, until: row.until}
+		if err := f.parse(words.Zone{}); err != nil {
+			t.Fatal(err)
+		}
+		since, until, err := f.span(t.Context(), &cli{err: io.Discard}, src)
+		if err != nil || since != moment(t, row.from) || until != moment(t, row.to) {
+			t.Errorf("--since %s --until %s: %s to %s, %v", row.since, row.until, since.Go(), until.Go(), err)
+		}
+	}
+	f := spanFlags{since: "2026-03-14", until: "2026-03-13"}
+	if err := f.parse(words.Zone{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := f.span(t.Context(), &cli{err: io.Discard}, src); err == nil {
+		t.Error("a span that ends before it begins is taken")
 	}
 }

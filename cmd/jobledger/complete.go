@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/words"
+)
+
+// What a shell is offered is looked up in the log, within bounds: it waits for the answer while the user types.
+const (
+	completionTime  = 3 * time.Second
+	completionNames = 200  // that are offered
+	completionJobs  = 5000 // that are looked at for namespaces: the newest
+)
+
+// completeJobs offers "job/NAME" of the log, or, with lists, "jobs" too. After "job" it offers names.
+func (c *cli) completeJobs(f *jobFlags, lists bool) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		prefix := ""
+		switch {
+		case len(args) == 1 && jobKinds[strings.ToLower(args[0])]:
+		case len(args) == 0 && strings.Contains(begun, "/"):
+			var kind string
+			kind, begun, _ = strings.Cut(begun, "/")
+			if prefix = kind + "/"; !jobKinds[strings.ToLower(kind)] {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+		case len(args) == 0:
+			kinds := []string{"job/", "pod/"}
+			if lists {
+				kinds = append(kinds, "jobs")
+			}
+			return kinds, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+		default:
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		names := c.jobsLike(cmd, f, begun)
+		for i := range names {
+			names[i] = prefix + names[i]
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeJobFlag offers the names of Jobs for a flag.
+func (c *cli) completeJobFlag(cmd *cobra.Command, flag string, f *jobFlags) {
+	err := cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+		return c.jobsLike(cmd, f, begun), cobra.ShellCompDirectiveNoFileComp
+	})
+	if err != nil {
+		panic(err) // there is no such flag, or it has values already
+	}
+}
+
+// completeNamespaces offers the namespaces of the newest Jobs.
+func (c *cli) completeNamespaces(cmd *cobra.Command, f *jobFlags) {
+	err := cmd.RegisterFlagCompletionFunc("namespace", func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+		var out []string
+		for _, j := range c.lookUp(cmd, f, history.JobsQuery{Limit: completionJobs}) {
+			if strings.HasPrefix(j.Namespace, begun) {
+				out = append(out, words.Clean(j.Namespace))
+			}
+		}
+		slices.Sort(out)
+		return slices.Compact(out), cobra.ShellCompDirectiveNoFileComp
+	})
+	if err != nil {
+		panic(err) // there is no such flag, or it has values already
+	}
+}
+
+// jobsLike are the names of the newest Jobs that begin so, each once.
+func (c *cli) jobsLike(cmd *cobra.Command, f *jobFlags, begun string) (names []string) {
+	namespace := f.namespace
+	if all, err := cmd.Flags().GetBool("all-namespaces"); (err != nil || !all) && namespace == "" {
+		if plugin(cmd.Root().DisplayName()) {
+			namespace, _ = namespaceOfKubeconfig() // without one it is the default
+		}
+		namespace = orDefault(namespace)
+	}
+	for _, j := range c.lookUp(cmd, f, history.JobsQuery{Namespace: namespace, Name: begun, Limit: completionNames}) {
+		if name := words.Clean(j.Name); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// lookUp gives Jobs of the log, or none: a shell cannot be told why.
+func (c *cli) lookUp(cmd *cobra.Command, f *jobFlags, q history.JobsQuery) []history.Summary {
+	ctx := cmd.Context()
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	ctx, cancel := context.WithTimeout(ctx, completionTime)
+	defer cancel()
+	silent := *c
+	silent.err = io.Discard
+	src, _, err := f.source.open(ctx, &silent)
+	if err != nil {
+		return nil
+	}
+	defer src.Close()
+	page, _ := src.Jobs(ctx, q) // what was found until then
+	return page.Items
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/internal/words"
+)
+
+// getJob shows one Job, and what it becomes if that is wanted.
+func (c *cli) getJob(ctx context.Context, src history.Source, f *getFlags, h handle) error {
+	at, err := f.at.point(ctx, c, src)
+	if err != nil {
+		return err
+	}
+	head, err := endOf(ctx, src, f.watch)
+	if err != nil {
+		return err
+	}
+	stream, job, err := c.jobAt(ctx, src, &f.job, h, at)
+	switch {
+	case errors.Is(err, history.ErrNoJob) && f.at.given():
+		return fmt.Errorf("the log has no record of %s up to %s", h, f.at.text)
+	case errors.Is(err, history.ErrNoJob):
+		return fmt.Errorf("the log knows no %s", h)
+	case err != nil && job.UID == "":
+		return err
+	}
+	if shown := c.showJob(f, &job); shown != nil || err != nil {
+		return errors.Join(shown, err) // with an error of the log, it is the state where that cannot be read any further
+	}
+	if !f.watch {
+		return nil
+	}
+	return unlessInterrupted(ctx, c.watchJob(ctx, src, f, stream, &job, head+1))
+}
+
+// endOf is the end of the log, if it is wanted.
+func endOf(ctx context.Context, src history.Source, wanted bool) (events.Sequence, error) {
+	if !wanted {
+		return 0, nil
+	}
+	_, head, err := src.Head(ctx)
+	return head.Sequence, err
+}
+
+func (c *cli) showJob(f *getFlags, job *history.Job) error {
+	switch {
+	case f.output.document():
+		return c.value(&f.output, job)
+	case f.output.format == formatName:
+		_, err := fmt.Fprintln(c.out, nameOf(words.Clean(job.Name)))
+		return err
+	}
+	return c.page(&f.output).Job(job)
+}
+
+// jobAt is the state of the newest Job that may be meant that there was at that point.
+func (c *cli) jobAt(ctx context.Context, src history.Source, f *jobFlags, h handle, at history.Point) (events.Stream, history.Job, error) {
+	streams, err := c.findJobs(ctx, src, orDefault(f.namespace), h)
+	if err != nil {
+		return events.Stream{}, history.Job{}, err
+	}
+	for i, s := range streams {
+		job, err := history.JobAt(ctx, src, s, at)
+		if errors.Is(err, history.ErrNoJob) && i+1 < len(streams) {
+			continue
+		}
+		if err == nil {
+			c.noteOlder(streams[i+1:])
+		}
+		return s, job, err
+	}
+	return events.Stream{}, history.Job{}, history.ErrNoJob
+}
+
+// watchJob shows the Job again whenever a batch of records changed it, from that record on.
+func (c *cli) watchJob(ctx context.Context, src history.Source, f *getFlags, s events.Stream, shown *history.Job, from events.Sequence) error {
+	watch := history.LiveJob(src, s)
+	before, err := unplaced(shown)
+	if err != nil {
+		return err
+	}
+	touched := false
+	for r, err := range src.Follow(ctx, from) {
+		if err != nil {
+			return err
+		}
+		changed, err := watch.Take(ctx, &r)
+		if err != nil {
+			return err
+		}
+		if touched = touched || changed; !touched || !r.Last || uint64(r.Sequence) <= shown.AsOf.Sequence {
+			continue
+		}
+		touched = false
+		job, ok := watch.Job(s, &r)
+		if !ok {
+			continue
+		}
+		now, err := unplaced(&job)
+		if err != nil {
+			return err
+		}
+		if bytes.Equal(before, now) {
+			continue
+		}
+		before = now
+		if _, err := io.WriteString(c.out, between[f.output.format]); err != nil {
+			return err
+		}
+		if err := c.showJob(f, &job); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unlessInterrupted is the error of what goes on until it is interrupted.
+func unlessInterrupted(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
+// between is what stands between two states of a Job.
+var between = map[string]string{formatTable: "\n", formatWide: "\n", formatYAML: "---\n", formatPath: "\n"}
+
+// unplaced is all that is said of a Job but as of which record.
+func unplaced(job *history.Job) ([]byte, error) {
+	j := *job
+	j.AsOf = history.Place{}
+	return show.Indented(&j)
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/recordjson"
+	"github.com/jobledger/jobledger/internal/words"
+	"github.com/jobledger/jobledger/store"
+)
+
+// mostSorted are sorted at most: they are held in memory.
+const mostSorted = 200_000
+
+// sortFields are what --sort-by may name, beside a path into labels. Kubectl's users know the longer ones.
+var sortFields = map[string]string{
+	"metadata.name": "name", "metadata.namespace": "namespace", "metadata.uid": "uid", "metadata.creationTimestamp": "created",
+	"status.startTime": "started", "status.completionTime": "finished",
+}
+
+// sortNames are offered to the shell.
+func sortNames() []string {
+	return []string{
+		"name", "namespace", "state", "created", "started", "finished", "records", "counts.succeeded", "counts.failed", "counts.active",
+	}
+}
+
+// sortPath is the JSONPath that --sort-by means.
+func sortPath(text string) string {
+	path := braced(text)
+	if ours, ok := sortFields[path[2:len(path)-1]]; ok {
+		return braced(ours)
+	}
+	return path
+}
+
+// checkSort refuses a field that no Job has.
+func checkSort(text string) error {
+	if text == "" {
+		return nil
+	}
+	one := recordjson.Instant(1)
+	full, err := fields(history.Summary{
+		Reason: "r", Gone: true, Created: one, Started: one, Finished: one, First: 1, Last: 1, Counts: history.Counts{Completions: 1},
+		Labels: map[string]string{},
+	})
+	if err != nil {
+		return err
+	}
+	full.(map[string]any)["labels"] = map[string]any{}
+	path := sortPath(text)
+	if _, err := fieldOf(full, path, false); err != nil {
+		if _, below := fieldOf(full, path, true); below == nil && len(path) > len("{.labels") && path[:len("{.labels")] == "{.labels" {
+			return nil
+		}
+		return usage("--sort-by %s: the JSON of a list has no such field: such as %v", text, sortNames())
+	}
+	return nil
+}
+
+// sortJobs shows all Jobs that are wanted, sorted; of too many those with the greatest values, which are the last.
+func (c *cli) sortJobs(ctx context.Context, src history.Source, f *getFlags, out jobsOut, wanted history.JobsQuery) error {
+	var jobs []history.Summary
+	wanted.Limit = manyJobs
+	var unread error
+	for {
+		page, err := src.Jobs(ctx, wanted)
+		if err != nil && !errors.Is(err, store.ErrCorrupt) {
+			return err
+		}
+		unread = err
+		if jobs = append(jobs, page.Items...); len(jobs) > mostSorted {
+			return fmt.Errorf("there are more than %d Jobs to sort: ask for fewer, with -n, -l, --state or --since", mostSorted)
+		}
+		if wanted.Continue = page.Continue; page.Continue == "" || err != nil {
+			break
+		}
+	}
+	if len(jobs) == 0 && !f.output.document() {
+		c.noJobs(f)
+		return unread
+	}
+	if err := sortBy(jobs, sortPath(f.list.sortBy)); err != nil {
+		return err
+	}
+	all := len(jobs)
+	if f.list.limit > 0 && all > f.list.limit {
+		jobs = jobs[all-f.list.limit:]
+	}
+	if err := out.add(jobs); err != nil {
+		return err
+	}
+	if err := out.end(""); err != nil {
+		return err
+	}
+	if len(jobs) < all {
+		fmt.Fprintf(c.err, "note: these are the last %d of %d, in the order of %s; --limit 0 shows all\n", len(jobs), all, words.Clean(f.list.sortBy))
+	}
+	return unread
+}
+
+// sortBy sorts by a field; those that lack it come first, as with kubectl, and those that are equal stay in their order.
+func sortBy(jobs []history.Summary, path string) error {
+	type keyed struct {
+		key any
+		job history.Summary
+	}
+	all := make([]keyed, len(jobs))
+	for i := range jobs {
+		tree, err := fields(&jobs[i])
+		if err != nil {
+			return err
+		}
+		key, err := fieldOf(tree, path, true)
+		if err != nil {
+			return usage("--sort-by: %v", err)
+		}
+		all[i] = keyed{key, jobs[i]}
+	}
+	slices.SortStableFunc(all, func(a, b keyed) int { return compareFields(a.key, b.key) })
+	for i := range all {
+		jobs[i] = all[i].job
+	}
+	return nil
+}
+
+// compareFields compares two values of one field.
+func compareFields(a, b any) int {
+	if a == nil || b == nil {
+		return cmp.Compare(boolInt(a != nil), boolInt(b != nil))
+	}
+	switch x := a.(type) {
+	case int64:
+		if y, ok := b.(int64); ok {
+			return cmp.Compare(x, y)
+		}
+	case string:
+		if y, ok := b.(string); ok {
+			return cmp.Compare(x, y)
+		}
+	case bool:
+		if y, ok := b.(bool); ok {
+			return cmp.Compare(boolInt(x), boolInt(y))
+		}
+	}
+	return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b))
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

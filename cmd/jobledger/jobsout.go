@@ -1,0 +1,131 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/internal/words"
+)
+
+// jobsOut writes a list of Jobs in one format, part by part.
+type jobsOut interface {
+	add(jobs []history.Summary) error
+	end(next string) error
+}
+
+func (c *cli) jobsOut(f *getFlags) jobsOut {
+	switch {
+	case f.output.format == formatName:
+		return &jobsNames{c}
+	case f.watch && f.output.document():
+		return &jobsOneByOne{c: c, output: &f.output}
+	case f.output.document():
+		return &jobsDocument{c: c, output: &f.output}
+	}
+	t := &jobsTable{c.page(&f.output).Jobs()}
+	if f.watch {
+		t.table.Least = []int{12, 24, 18} // so that rows that come one by one stand under each other
+	}
+	return t
+}
+
+// jobsTable is for people.
+type jobsTable struct{ table *show.JobsTable }
+
+func (t *jobsTable) add(jobs []history.Summary) error {
+	for i := range jobs {
+		t.table.Row(&jobs[i])
+	}
+	return nil
+}
+
+func (t *jobsTable) end(string) error { return t.table.Flush() }
+
+// jobsNames is one name on each line.
+type jobsNames struct{ c *cli }
+
+func (n *jobsNames) add(jobs []history.Summary) error {
+	for i := range jobs {
+		if _, err := fmt.Fprintln(n.c.out, nameOf(words.Clean(jobs[i].Name))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (*jobsNames) end(string) error { return nil }
+
+// jobsOneByOne is a value for each Job, for a list that goes on.
+type jobsOneByOne struct {
+	c      *cli
+	output *outputFlag
+}
+
+func (o *jobsOneByOne) add(jobs []history.Summary) error {
+	for i := range jobs {
+		if o.output.format == formatYAML {
+			fmt.Fprintln(o.c.out, "---")
+		}
+		if err := o.c.value(o.output, &jobs[i]); err != nil {
+			return err
+		}
+		if o.output.format == formatPath {
+			fmt.Fprintln(o.c.out)
+		}
+	}
+	return nil
+}
+
+func (*jobsOneByOne) end(string) error { return nil }
+
+// jobsDocument is one JSON object, or the same as YAML or by a template. JSON is written as it comes, in the shape of
+// history.JobsPage.
+type jobsDocument struct {
+	c      *cli
+	output *outputFlag
+	jobs   []history.Summary // of all but JSON
+	begun  bool
+}
+
+func (d *jobsDocument) add(jobs []history.Summary) error {
+	if d.output.format != formatJSON {
+		d.jobs = append(d.jobs, jobs...)
+		return nil
+	}
+	for i := range jobs {
+		text, err := show.Indented(&jobs[i])
+		if err != nil {
+			return err
+		}
+		before := ",\n    "
+		if !d.begun {
+			d.begun, before = true, "{\n  \"items\": [\n    "
+		}
+		if _, err := fmt.Fprint(d.c.out, before, strings.ReplaceAll(string(text), "\n", "\n    ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *jobsDocument) end(next string) error {
+	page := history.JobsPage{Items: d.jobs, Continue: next}
+	if page.Items == nil {
+		page.Items = []history.Summary{}
+	}
+	if !d.begun {
+		return d.c.value(d.output, &page)
+	}
+	text := "\n  ]\n}\n"
+	if next != "" {
+		quoted, err := show.Indented(next)
+		if err != nil {
+			return err
+		}
+		text = "\n  ],\n  \"continue\": " + string(quoted) + "\n}\n"
+	}
+	_, err := fmt.Fprint(d.c.out, text)
+	return err
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/words"
+)
+
+// pointFlag is --at: a point in the history of a log. It is parsed before the log is opened, and found in the log after.
+type pointFlag struct {
+	text     string
+	sequence events.Sequence
+	when     when
+}
+
+func (f *pointFlag) add(cmd *cobra.Command, what string) {
+	cmd.Flags().StringVar(&f.text, "at", "", what+" as of a record's sequence (41), a time (2026-01-02T15:04:05Z or 15:04:05), or 5m ago (5m)")
+}
+
+func (f *pointFlag) given() bool { return f.text != "" }
+
+// parse reads the flag. Times without a zone are in that one.
+func (f *pointFlag) parse(zone words.Zone) error {
+	if f.text == "" {
+		return nil
+	}
+	n, notSequence := strconv.ParseUint(f.text, 10, 64)
+	if notSequence == nil && n > 0 {
+		f.sequence = events.Sequence(n)
+		return nil
+	}
+	w, ok := parseWhen(f.text, zone)
+	if !ok || notSequence == nil {
+		return usage("--at %q: must be a record's sequence, such as 41, a time, such as 2026-01-02T15:04:05Z or 15:04:05, or how long ago, such as 5m", f.text)
+	}
+	f.when = w
+	return nil
+}
+
+// point is where that is in a log.
+func (f *pointFlag) point(ctx context.Context, c *cli, src history.Source) (history.Point, error) {
+	if f.text == "" || f.sequence != 0 {
+		return history.Point{Sequence: f.sequence}, nil
+	}
+	s, err := settleOf(ctx, src, f.when)
+	if err != nil {
+		return history.Point{}, err
+	}
+	t := f.when.before(s.now, s.end)
+	c.noteDay("at", f.text, f.when, t, s)
+	return history.Point{Time: t}, nil
+}
+
+// spanFlags are --since and --until: a part of the history of a log.
+type spanFlags struct {
+	since, until     string
+	sinceAt, untilAt when
+}
+
+func (f *spanFlags) addSince(cmd *cobra.Command, help string) {
+	cmd.Flags().StringVar(&f.since, "since", "", help+": 2h before now, or 2026-01-02T15:04:05Z, or 15:04:05")
+}
+
+func (f *spanFlags) addUntil(cmd *cobra.Command, help string) {
+	cmd.Flags().StringVar(&f.until, "until", "", help)
+}
+
+// parse reads the flags. Times without a zone are in that one.
+func (f *spanFlags) parse(zone words.Zone) (err error) {
+	if f.sinceAt, err = parseBound("since", f.since, zone); err != nil {
+		return err
+	}
+	f.untilAt, err = parseBound("until", f.until, zone)
+	return err
+}
+
+// span is that part of a log; 0 is no bound.
+func (f *spanFlags) span(ctx context.Context, c *cli, src history.Source) (since, until events.Time, err error) {
+	if f.since == "" && f.until == "" {
+		return 0, 0, nil
+	}
+	s, err := settleOf(ctx, src, f.sinceAt, f.untilAt)
+	if err != nil {
+		return 0, 0, err
+	}
+	since = f.sinceAt.before(s.now, s.end)
+	c.noteDay("since", f.since, f.sinceAt, since, s)
+	until = f.untilAt.behind(since, s.now, s.end)
+	c.noteDay("until", f.until, f.untilAt, until, s)
+	if since != 0 && until != 0 && since > until {
+		return 0, 0, usage("--since %s lies behind --until %s", f.since, f.until)
+	}
+	return since, until, nil
+}
+
+// parseBound reads a flag that bounds times.
+func parseBound(flag, text string, zone words.Zone) (when, error) {
+	if text == "" {
+		return when{}, nil
+	}
+	w, ok := parseWhen(text, zone)
+	if !ok {
+		return w, usage("--%s %q: must be a duration, such as 2h or 30m, or a time, such as 2026-01-02T15:04:05Z or 15:04:05", flag, text)
+	}
+	return w, nil
+}
+
+// parseSince reads --since where there is no log.
+func parseSince(text string, now time.Time, zone words.Zone) (events.Time, error) {
+	w, err := parseBound("since", text, zone)
+	return w.before(now, 0), err
+}
+
+// settling is what it takes to know which moments are meant.
+type settling struct {
+	now time.Time
+	end events.Time // of the newest record; only where a time of day is meant
+}
+
+// settleOf asks a log for its end if one of the times needs that.
+func settleOf(ctx context.Context, src history.Source, times ...when) (settling, error) {
+	s := settling{now: time.Now()}
+	for _, w := range times {
+		if w.clock != nil && s.end == 0 {
+			_, head, err := src.Head(ctx)
+			if err != nil {
+				return s, err
+			}
+			s.end = head.Time
+		}
+	}
+	return s, nil
+}
+
+// noteDay tells on which day a time of day is, unless that is today.
+func (c *cli) noteDay(flag, text string, w when, t events.Time, s settling) {
+	if w.clock == nil {
+		return
+	}
+	in := words.Zone{Location: w.clock.Location()}
+	if !in.SameDay(t, events.At(s.now)) {
+		fmt.Fprintf(c.err, "note: --%s %s is %s: the log ends at %s\n", flag, text, in.Second(t), in.Second(s.end))
+	}
+}
