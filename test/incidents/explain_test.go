@@ -1,0 +1,191 @@
+package incidents
+
+import (
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jobledger/jobledger/test/internal/controller"
+)
+
+// TestExplainSaysTheTruth asks of each recorded Job why it ended as it did: the answer must have the result, the words of the cause, the
+// pod with which it began, who deleted pods as far as a log can know, how long it ran, and whether somebody watched all the time.
+func TestExplainSaysTheTruth(t *testing.T) {
+	program, err := controller.Build(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := exec.CommandContext(t.Context(), program, "help", "explain").Run(); err != nil {
+		t.Skip("this program has no command explain")
+	}
+	for _, m := range []mode{delegated, observed} {
+		t.Run(string(m), func(t *testing.T) {
+			a := asker{controller.New(controller.Config{Program: program, Log: filepath.Join(examples, string(m), "log")}), m}
+			for _, told := range readTruth(t, filepath.Join(examples, string(m), "truth.json")) {
+				t.Run(fmt.Sprintf("%02d-%s", told.Incident, told.Job), func(t *testing.T) { a.ask(t, &told) })
+			}
+		})
+	}
+}
+
+// asker asks the program about one log.
+type asker struct {
+	*controller.Controller
+	mode mode
+}
+
+// answer is what an explanation holds, for programs.
+type answer struct {
+	State    string
+	Verdict  sentence
+	Deleted  *sentence
+	Sections []struct {
+		Head      string
+		Sentences []sentence
+	}
+}
+
+type sentence struct{ Text string }
+
+// text is all that it says.
+func (a *answer) text() string {
+	all := []string{a.State, a.Verdict.Text}
+	if a.Deleted != nil {
+		all = append(all, a.Deleted.Text)
+	}
+	for _, s := range a.Sections {
+		for _, x := range s.Sentences {
+			all = append(all, s.Head+" "+x.Text)
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+func (a asker) ask(t *testing.T, told *truth) {
+	out, err := a.CLI(t.Context(), "explain", "job/"+told.UID, "-o", "json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got answer
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatal(err)
+	}
+	text := got.text()
+	for _, missing := range a.missing(told, &got, text) {
+		if why := a.unsaid(told.Incident, missing); why != "" {
+			t.Logf("not said, %s: %s", missing, why)
+			continue
+		}
+		t.Errorf("the answer does not say, %s:\n%s", missing, text)
+	}
+}
+
+// missing is what of the truth the answer does not say.
+func (a asker) missing(told *truth, got *answer, text string) (all []string) {
+	says := func(what string, words ...string) {
+		for _, w := range words {
+			if strings.Contains(strings.ToLower(text), strings.ToLower(w)) {
+				return
+			}
+		}
+		all = append(all, fmt.Sprintf("%s: %q", what, words))
+	}
+	if got.State != told.Result {
+		all = append(all, fmt.Sprintf("result: %s, but %s", told.Result, got.State))
+	}
+	for _, words := range told.Says {
+		says("cause", strings.Split(words, "|")...)
+	}
+	if told.Result != "Complete" || len(told.Deleted) > 0 {
+		says("first pod", told.FirstPod)
+	}
+	if deleted := regexp.MustCompile(`(?m)^PODS .*(deleted by|deleted while|pods after it)`); len(told.Deleted) == 0 && deleted.MatchString(text) {
+		all = append(all, "nobody deleted a pod")
+	}
+	for _, d := range told.Deleted {
+		says("who deleted "+d.Pod, by(d)...)
+	}
+	if off := a.timeOff(told, text); off != "" {
+		all = append(all, "time: "+off)
+	}
+	if watched := !strings.Contains(text, "GAP"); watched == (told.Gap != nil) {
+		all = append(all, fmt.Sprintf("gap: %v", told.Gap))
+	}
+	return all
+}
+
+// timeOff compares how long the Job ran, by the explanation and by what the watches of the recorder saw. Of an indexed Job the
+// explanation tells one index.
+func (a asker) timeOff(told *truth, text string) string {
+	found := regexp.MustCompile(`(?m)^TIME .*running ([0-9.]+m?[0-9.]*s)`).FindStringSubmatch(text)
+	if found == nil || told.Pods[0].Index != "" || told.Gap != nil { // who did not watch does not know
+		return ""
+	}
+	says, err := time.ParseDuration(found[1])
+	if err != nil {
+		return err.Error()
+	}
+	var ran time.Duration
+	for _, p := range told.Phases {
+		if p.Phase == "running" || p.Phase == "restarting" {
+			ran += p.To.Sub(p.From)
+		}
+	}
+	if d := (says - ran).Abs(); d > 2*time.Second { // the kubelet's times are whole seconds
+		return fmt.Sprintf("it ran %s, the answer says %s", ran, says)
+	}
+	return ""
+}
+
+// by is how a log can name who deleted a pod: it does not know users.
+func by(d deletion) []string {
+	switch {
+	case d.Ours:
+		return []string{"by Jobledger"}
+	case d.By == builtin:
+		return []string{"by the Job's controller"}
+	case d.How == "evict":
+		return []string{"eviction API"}
+	case strings.HasSuffix(d.By, ":pod-garbage-collector"):
+		return []string{"pod garbage collection"}
+	case d.By == "system:kube-scheduler":
+		return []string{"preempted"}
+	case strings.HasSuffix(d.By, ":node-controller"):
+		return []string{"taint"}
+	case strings.HasSuffix(d.By, ":generic-garbage-collector"):
+		return []string{"the Job was deleted"}
+	case strings.HasSuffix(d.By, ":namespace-controller"):
+		return []string{"by an API client", "namespace"}
+	default:
+		return []string{"by an API client", "who is unknown"}
+	}
+}
+
+// unsaid is what a log cannot say of an incident, or an explanation does not say yet, and why. It begins as missing has it.
+var unsaid = []struct {
+	mode     mode // "" for both
+	incident int
+	what     string
+	because  string
+}{
+	{observed, 6, "cause", "who only observes is not told what another controller was refused"},
+	{observed, 9, "cause", "who only observes is not told what another controller was refused"},
+	{observed, 8, "", "the pods that go with a deleted Job are not told when another controller ran it"},
+	{observed, 12, "who", "likewise"},
+	{observed, 13, "who", "likewise"},
+	{observed, 24, "first pod", "of pods with one fate one is named, and it is not the same one"},
+}
+
+func (a asker) unsaid(incident int, missing string) string {
+	for _, u := range unsaid {
+		if (u.mode == "" || u.mode == a.mode) && u.incident == incident && strings.HasPrefix(missing, u.what) {
+			return u.because
+		}
+	}
+	return ""
+}
