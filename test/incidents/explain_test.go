@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -102,7 +103,7 @@ func (a asker) missing(told *truth, got *answer, text string) (all []string) {
 		says("cause", strings.Split(words, "|")...)
 	}
 	if told.Result != "Complete" || len(told.Deleted) > 0 {
-		says("first pod", told.FirstPod)
+		says("first pod", told.firstPods()...)
 	}
 	if deleted := regexp.MustCompile(`(?m)^PODS .*(deleted by|deleted while|pods after it)`); len(told.Deleted) == 0 && deleted.MatchString(text) {
 		all = append(all, "nobody deleted a pod")
@@ -115,6 +116,18 @@ func (a asker) missing(told *truth, got *answer, text string) (all []string) {
 	}
 	if watched := !strings.Contains(text, "GAP"); watched == (told.Gap != nil) {
 		all = append(all, fmt.Sprintf("gap: %v", told.Gap))
+	}
+	return all
+}
+
+// firstPods are the pod with which it began, and those that were deleted together with it: one of them is named.
+func (t *truth) firstPods() []string {
+	all := []string{t.FirstPod}
+	i := slices.IndexFunc(t.Deleted, func(d deletion) bool { return d.Pod == t.FirstPod })
+	for _, d := range t.Deleted {
+		if i >= 0 && d.By == t.Deleted[i].By && d.At.Sub(t.Deleted[i].At).Abs() < time.Second {
+			all = append(all, d.Pod)
+		}
 	}
 	return all
 }
@@ -178,7 +191,6 @@ var unsaid = []struct {
 	{observed, 8, "", "the pods that go with a deleted Job are not told when another controller ran it"},
 	{observed, 12, "who", "likewise"},
 	{observed, 13, "who", "likewise"},
-	{observed, 24, "first pod", "of pods with one fate one is named, and it is not the same one"},
 }
 
 func (a asker) unsaid(incident int, missing string) string {
