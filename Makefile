@@ -193,8 +193,10 @@ bench-micro: $(if $(BASE),$(tools)/benchstat) ## Benchmarks beside their floors,
 	$(if $(BASE),@$(tools)/benchstat $(BASE) $(micro_file))
 
 .PHONY: incidents
-incidents: ## Record examples/incidents anew, on a real control plane: some 5 minutes
+incidents: ## Record examples/incidents anew, on a real control plane (5 min), and what is said of them
 	cd test && go test -count=1 -timeout 30m -v -run '^TestRecord$$' ./incidents -update
+	cd test && go test -count=1 -run '^TestExplainSaysTheTruth$$' ./incidents -update
+	go test -count=1 -run '^TestIncidentDocuments$$' ./cmd/jobledger -update
 
 # --- A cluster --------------------------------------------------------------------------------------------------------
 
