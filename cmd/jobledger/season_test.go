@@ -20,7 +20,7 @@ import (
 var seasonKey = events.Key{1, 2, 3, 4, 5, 6, 7, 8, 9}
 
 // seasonJobs are enough for several files, packed and not.
-const seasonJobs = 36
+const seasonJobs = 34
 
 // smallFiles make a log of several files of little work.
 var smallFiles = store.Options{LogID: testLogID, RotateBytes: 64 << 10}
