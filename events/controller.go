@@ -47,9 +47,6 @@ const (
 	EpochClusterRewound EpochReason = 2
 )
 
-// Pruned says that records before First are no longer kept.
-type Pruned struct{ First Sequence }
-
 // FileRestated says that a file stands alone: through this record it holds the state of every stream that was known when it began. A
 // reader that begins with the file needs no file before it.
 type FileRestated struct {
@@ -170,7 +167,6 @@ type Synced struct {
 
 func (*LogCreated) facts()        {}
 func (*EpochChanged) facts()      {}
-func (*Pruned) facts()            {}
 func (*FileRestated) facts()      {}
 func (*ControllerStarted) facts() {}
 func (*ControllerStopped) facts() {}

@@ -44,7 +44,7 @@ func factsToWire(f Facts, free *[]string) (proto.Message, error) {
 	case *EpochChanged:
 		return epochToWire(f), nil
 	case *Pruned:
-		return &pb.Pruned{First: uint64(f.First)}, nil
+		return prunedToWire(f), nil
 	case *FileRestated:
 		return &pb.FileRestated{File: uint64(f.File), Streams: f.Streams, Bytes: f.Bytes}, nil
 	case *ControllerStarted:
@@ -105,7 +105,7 @@ func unmarshalFacts(kind Kind, b []byte, free []string) (Facts, error) {
 	case KindEpochChanged:
 		return parse(b, epochFromWire)
 	case KindPruned:
-		return parse(b, func(w *pb.Pruned) (Facts, error) { return &Pruned{First: Sequence(w.GetFirst())}, nil })
+		return parse(b, prunedFromWire)
 	case KindFileRestated:
 		return parse(b, func(w *pb.FileRestated) (Facts, error) {
 			return &FileRestated{File: Sequence(w.GetFile()), Streams: w.GetStreams(), Bytes: w.GetBytes()}, nil

@@ -85,7 +85,7 @@ func controllerDetail(r *events.Record, zone Zone) string {
 	case *events.EpochChanged:
 		return epochText(f)
 	case *events.Pruned:
-		return fmt.Sprintf("records before %d are no longer kept", f.First)
+		return prunedText(f)
 	case *events.FileRestated:
 		return fmt.Sprintf("the file that begins with record %d stands alone from here on: %d more streams are stated in it", f.File, f.Streams)
 	case *events.ControllerStarted:

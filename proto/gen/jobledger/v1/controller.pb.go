@@ -131,6 +131,61 @@ func (EpochReason) EnumDescriptor() ([]byte, []int) {
 	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{1}
 }
 
+type PruneReason int32
+
+const (
+	PruneReason_PRUNE_REASON_UNSPECIFIED PruneReason = 0
+	// PRUNE_REASON_SIZE: the log would be larger than it may be.
+	PruneReason_PRUNE_REASON_SIZE PruneReason = 1
+	// PRUNE_REASON_AGE: the records are older than they are to be kept.
+	PruneReason_PRUNE_REASON_AGE PruneReason = 2
+	// PRUNE_REASON_OPERATOR: an operator asked for it.
+	PruneReason_PRUNE_REASON_OPERATOR PruneReason = 3
+)
+
+// Enum value maps for PruneReason.
+var (
+	PruneReason_name = map[int32]string{
+		0: "PRUNE_REASON_UNSPECIFIED",
+		1: "PRUNE_REASON_SIZE",
+		2: "PRUNE_REASON_AGE",
+		3: "PRUNE_REASON_OPERATOR",
+	}
+	PruneReason_value = map[string]int32{
+		"PRUNE_REASON_UNSPECIFIED": 0,
+		"PRUNE_REASON_SIZE":        1,
+		"PRUNE_REASON_AGE":         2,
+		"PRUNE_REASON_OPERATOR":    3,
+	}
+)
+
+func (x PruneReason) Enum() *PruneReason {
+	p := new(PruneReason)
+	*p = x
+	return p
+}
+
+func (x PruneReason) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (PruneReason) Descriptor() protoreflect.EnumDescriptor {
+	return file_jobledger_v1_controller_proto_enumTypes[2].Descriptor()
+}
+
+func (PruneReason) Type() protoreflect.EnumType {
+	return &file_jobledger_v1_controller_proto_enumTypes[2]
+}
+
+func (x PruneReason) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use PruneReason.Descriptor instead.
+func (PruneReason) EnumDescriptor() ([]byte, []int) {
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{2}
+}
+
 type Mode int32
 
 const (
@@ -170,11 +225,11 @@ func (x Mode) String() string {
 }
 
 func (Mode) Descriptor() protoreflect.EnumDescriptor {
-	return file_jobledger_v1_controller_proto_enumTypes[2].Descriptor()
+	return file_jobledger_v1_controller_proto_enumTypes[3].Descriptor()
 }
 
 func (Mode) Type() protoreflect.EnumType {
-	return &file_jobledger_v1_controller_proto_enumTypes[2]
+	return &file_jobledger_v1_controller_proto_enumTypes[3]
 }
 
 func (x Mode) Number() protoreflect.EnumNumber {
@@ -183,7 +238,7 @@ func (x Mode) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Mode.Descriptor instead.
 func (Mode) EnumDescriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{2}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{3}
 }
 
 type ListingReason int32
@@ -225,11 +280,11 @@ func (x ListingReason) String() string {
 }
 
 func (ListingReason) Descriptor() protoreflect.EnumDescriptor {
-	return file_jobledger_v1_controller_proto_enumTypes[3].Descriptor()
+	return file_jobledger_v1_controller_proto_enumTypes[4].Descriptor()
 }
 
 func (ListingReason) Type() protoreflect.EnumType {
-	return &file_jobledger_v1_controller_proto_enumTypes[3]
+	return &file_jobledger_v1_controller_proto_enumTypes[4]
 }
 
 func (x ListingReason) Number() protoreflect.EnumNumber {
@@ -238,7 +293,7 @@ func (x ListingReason) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ListingReason.Descriptor instead.
 func (ListingReason) EnumDescriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{3}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{4}
 }
 
 type Resource int32
@@ -277,11 +332,11 @@ func (x Resource) String() string {
 }
 
 func (Resource) Descriptor() protoreflect.EnumDescriptor {
-	return file_jobledger_v1_controller_proto_enumTypes[4].Descriptor()
+	return file_jobledger_v1_controller_proto_enumTypes[5].Descriptor()
 }
 
 func (Resource) Type() protoreflect.EnumType {
-	return &file_jobledger_v1_controller_proto_enumTypes[4]
+	return &file_jobledger_v1_controller_proto_enumTypes[5]
 }
 
 func (x Resource) Number() protoreflect.EnumNumber {
@@ -290,7 +345,7 @@ func (x Resource) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Resource.Descriptor instead.
 func (Resource) EnumDescriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{4}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{5}
 }
 
 // LogCreated opens a log.
@@ -646,11 +701,26 @@ func (x *Rewind) GetObject() []byte {
 	return nil
 }
 
-// Pruned says that records before a sequence are no longer kept.
+// Pruned says that records before a sequence are no longer kept. It is durable before the first of their files is deleted. Records of
+// older programs have first alone.
 type Pruned struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// first is the oldest sequence that is kept.
-	First         uint64 `protobuf:"varint,1,opt,name=first,proto3" json:"first,omitempty"`
+	First uint64 `protobuf:"varint,1,opt,name=first,proto3" json:"first,omitempty"`
+	// from is the oldest record that goes. Those that go are from to first - 1.
+	From uint64 `protobuf:"varint,2,opt,name=from,proto3" json:"from,omitempty"`
+	// from_time and through_time are the times of the oldest and of the newest record that goes.
+	FromTime    int64 `protobuf:"varint,3,opt,name=from_time,json=fromTime,proto3" json:"from_time,omitempty"`
+	ThroughTime int64 `protobuf:"varint,4,opt,name=through_time,json=throughTime,proto3" json:"through_time,omitempty"`
+	// chain_before is the chain value before the oldest record that goes, chain_after that behind the newest: the oldest file that is
+	// kept begins with it.
+	ChainBefore []byte `protobuf:"bytes,5,opt,name=chain_before,json=chainBefore,proto3" json:"chain_before,omitempty"`
+	ChainAfter  []byte `protobuf:"bytes,6,opt,name=chain_after,json=chainAfter,proto3" json:"chain_after,omitempty"`
+	// files are those that go, oldest first.
+	Files []*PrunedFile `protobuf:"bytes,7,rep,name=files,proto3" json:"files,omitempty"`
+	// missed says of each consumer that had not got through all records that go which ones it missed.
+	Missed        []*Missed   `protobuf:"bytes,8,rep,name=missed,proto3" json:"missed,omitempty"`
+	Reason        PruneReason `protobuf:"varint,9,opt,name=reason,proto3,enum=jobledger.v1.PruneReason" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -692,6 +762,188 @@ func (x *Pruned) GetFirst() uint64 {
 	return 0
 }
 
+func (x *Pruned) GetFrom() uint64 {
+	if x != nil {
+		return x.From
+	}
+	return 0
+}
+
+func (x *Pruned) GetFromTime() int64 {
+	if x != nil {
+		return x.FromTime
+	}
+	return 0
+}
+
+func (x *Pruned) GetThroughTime() int64 {
+	if x != nil {
+		return x.ThroughTime
+	}
+	return 0
+}
+
+func (x *Pruned) GetChainBefore() []byte {
+	if x != nil {
+		return x.ChainBefore
+	}
+	return nil
+}
+
+func (x *Pruned) GetChainAfter() []byte {
+	if x != nil {
+		return x.ChainAfter
+	}
+	return nil
+}
+
+func (x *Pruned) GetFiles() []*PrunedFile {
+	if x != nil {
+		return x.Files
+	}
+	return nil
+}
+
+func (x *Pruned) GetMissed() []*Missed {
+	if x != nil {
+		return x.Missed
+	}
+	return nil
+}
+
+func (x *Pruned) GetReason() PruneReason {
+	if x != nil {
+		return x.Reason
+	}
+	return PruneReason_PRUNE_REASON_UNSPECIFIED
+}
+
+// PrunedFile is a file of the log that goes.
+type PrunedFile struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// first is the sequence with which it begins.
+	First uint64 `protobuf:"varint,1,opt,name=first,proto3" json:"first,omitempty"`
+	// bytes is its size.
+	Bytes uint64 `protobuf:"varint,2,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	// hash is the SHA-256 of its bytes: a copy that was made of it before can be compared.
+	Hash          []byte `protobuf:"bytes,3,opt,name=hash,proto3" json:"hash,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PrunedFile) Reset() {
+	*x = PrunedFile{}
+	mi := &file_jobledger_v1_controller_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PrunedFile) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PrunedFile) ProtoMessage() {}
+
+func (x *PrunedFile) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_controller_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PrunedFile.ProtoReflect.Descriptor instead.
+func (*PrunedFile) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *PrunedFile) GetFirst() uint64 {
+	if x != nil {
+		return x.First
+	}
+	return 0
+}
+
+func (x *PrunedFile) GetBytes() uint64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
+func (x *PrunedFile) GetHash() []byte {
+	if x != nil {
+		return x.Hash
+	}
+	return nil
+}
+
+// Missed is what a consumer missed: records that went before it had got through them.
+type Missed struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Consumer string                 `protobuf:"bytes,1,opt,name=consumer,proto3" json:"consumer,omitempty"`
+	// from and through are the records that it missed.
+	From          uint64 `protobuf:"varint,2,opt,name=from,proto3" json:"from,omitempty"`
+	Through       uint64 `protobuf:"varint,3,opt,name=through,proto3" json:"through,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Missed) Reset() {
+	*x = Missed{}
+	mi := &file_jobledger_v1_controller_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Missed) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Missed) ProtoMessage() {}
+
+func (x *Missed) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_controller_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Missed.ProtoReflect.Descriptor instead.
+func (*Missed) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Missed) GetConsumer() string {
+	if x != nil {
+		return x.Consumer
+	}
+	return ""
+}
+
+func (x *Missed) GetFrom() uint64 {
+	if x != nil {
+		return x.From
+	}
+	return 0
+}
+
+func (x *Missed) GetThrough() uint64 {
+	if x != nil {
+		return x.Through
+	}
+	return 0
+}
+
 // FileRestated says that a file stands alone: through this record it holds the state of every stream that was known when it began. A
 // reader that begins with the file needs no file before it.
 type FileRestated struct {
@@ -709,7 +961,7 @@ type FileRestated struct {
 
 func (x *FileRestated) Reset() {
 	*x = FileRestated{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[6]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -721,7 +973,7 @@ func (x *FileRestated) String() string {
 func (*FileRestated) ProtoMessage() {}
 
 func (x *FileRestated) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[6]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -734,7 +986,7 @@ func (x *FileRestated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FileRestated.ProtoReflect.Descriptor instead.
 func (*FileRestated) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{6}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *FileRestated) GetFile() uint64 {
@@ -783,7 +1035,7 @@ type ControllerStarted struct {
 
 func (x *ControllerStarted) Reset() {
 	*x = ControllerStarted{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[7]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -795,7 +1047,7 @@ func (x *ControllerStarted) String() string {
 func (*ControllerStarted) ProtoMessage() {}
 
 func (x *ControllerStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[7]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -808,7 +1060,7 @@ func (x *ControllerStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ControllerStarted.ProtoReflect.Descriptor instead.
 func (*ControllerStarted) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{7}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ControllerStarted) GetVersion() string {
@@ -884,7 +1136,7 @@ type ReaderVersion struct {
 
 func (x *ReaderVersion) Reset() {
 	*x = ReaderVersion{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[8]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -896,7 +1148,7 @@ func (x *ReaderVersion) String() string {
 func (*ReaderVersion) ProtoMessage() {}
 
 func (x *ReaderVersion) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[8]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -909,7 +1161,7 @@ func (x *ReaderVersion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReaderVersion.ProtoReflect.Descriptor instead.
 func (*ReaderVersion) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{8}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ReaderVersion) GetFormat() uint32 {
@@ -974,7 +1226,7 @@ type Settings struct {
 
 func (x *Settings) Reset() {
 	*x = Settings{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[9]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -986,7 +1238,7 @@ func (x *Settings) String() string {
 func (*Settings) ProtoMessage() {}
 
 func (x *Settings) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[9]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -999,7 +1251,7 @@ func (x *Settings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Settings.ProtoReflect.Descriptor instead.
 func (*Settings) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{9}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Settings) GetMode() Mode {
@@ -1117,7 +1369,7 @@ type ControllerStopped struct {
 
 func (x *ControllerStopped) Reset() {
 	*x = ControllerStopped{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[10]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1129,7 +1381,7 @@ func (x *ControllerStopped) String() string {
 func (*ControllerStopped) ProtoMessage() {}
 
 func (x *ControllerStopped) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[10]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1142,7 +1394,7 @@ func (x *ControllerStopped) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ControllerStopped.ProtoReflect.Descriptor instead.
 func (*ControllerStopped) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{10}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{12}
 }
 
 // LeadershipChanged says that the Lease was won or lost.
@@ -1156,7 +1408,7 @@ type LeadershipChanged struct {
 
 func (x *LeadershipChanged) Reset() {
 	*x = LeadershipChanged{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[11]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1168,7 +1420,7 @@ func (x *LeadershipChanged) String() string {
 func (*LeadershipChanged) ProtoMessage() {}
 
 func (x *LeadershipChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[11]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1181,7 +1433,7 @@ func (x *LeadershipChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeadershipChanged.ProtoReflect.Descriptor instead.
 func (*LeadershipChanged) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{11}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *LeadershipChanged) GetLeading() bool {
@@ -1209,7 +1461,7 @@ type ClockStepped struct {
 
 func (x *ClockStepped) Reset() {
 	*x = ClockStepped{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[12]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1221,7 +1473,7 @@ func (x *ClockStepped) String() string {
 func (*ClockStepped) ProtoMessage() {}
 
 func (x *ClockStepped) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[12]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1234,7 +1486,7 @@ func (x *ClockStepped) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClockStepped.ProtoReflect.Descriptor instead.
 func (*ClockStepped) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{12}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ClockStepped) GetStep() int64 {
@@ -1264,7 +1516,7 @@ type ListingStarted struct {
 
 func (x *ListingStarted) Reset() {
 	*x = ListingStarted{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[13]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1276,7 +1528,7 @@ func (x *ListingStarted) String() string {
 func (*ListingStarted) ProtoMessage() {}
 
 func (x *ListingStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[13]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1289,7 +1541,7 @@ func (x *ListingStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListingStarted.ProtoReflect.Descriptor instead.
 func (*ListingStarted) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{13}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ListingStarted) GetReason() ListingReason {
@@ -1339,7 +1591,7 @@ type Synced struct {
 
 func (x *Synced) Reset() {
 	*x = Synced{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[14]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1351,7 +1603,7 @@ func (x *Synced) String() string {
 func (*Synced) ProtoMessage() {}
 
 func (x *Synced) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[14]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1364,7 +1616,7 @@ func (x *Synced) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Synced.ProtoReflect.Descriptor instead.
 func (*Synced) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{14}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Synced) GetResources() []Resource {
@@ -1392,7 +1644,7 @@ type RivalFound struct {
 
 func (x *RivalFound) Reset() {
 	*x = RivalFound{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[15]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1404,7 +1656,7 @@ func (x *RivalFound) String() string {
 func (*RivalFound) ProtoMessage() {}
 
 func (x *RivalFound) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[15]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1417,7 +1669,7 @@ func (x *RivalFound) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RivalFound.ProtoReflect.Descriptor instead.
 func (*RivalFound) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{15}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *RivalFound) GetActs() []*RivalAct {
@@ -1442,7 +1694,7 @@ type RivalAct struct {
 
 func (x *RivalAct) Reset() {
 	*x = RivalAct{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[16]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1454,7 +1706,7 @@ func (x *RivalAct) String() string {
 func (*RivalAct) ProtoMessage() {}
 
 func (x *RivalAct) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[16]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1467,7 +1719,7 @@ func (x *RivalAct) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RivalAct.ProtoReflect.Descriptor instead.
 func (*RivalAct) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{16}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *RivalAct) GetJob() []byte {
@@ -1500,7 +1752,7 @@ type RivalGone struct {
 
 func (x *RivalGone) Reset() {
 	*x = RivalGone{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[17]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1512,7 +1764,7 @@ func (x *RivalGone) String() string {
 func (*RivalGone) ProtoMessage() {}
 
 func (x *RivalGone) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[17]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1525,7 +1777,7 @@ func (x *RivalGone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RivalGone.ProtoReflect.Descriptor instead.
 func (*RivalGone) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{17}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{19}
 }
 
 var File_jobledger_v1_controller_proto protoreflect.FileDescriptor
@@ -1557,9 +1809,27 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	"\bresource\x18\x01 \x01(\x0e2\x16.jobledger.v1.ResourceR\bresource\x12\x14\n" +
 	"\x05known\x18\x02 \x01(\x04R\x05known\x12\x14\n" +
 	"\x05found\x18\x03 \x01(\x04R\x05found\x12\x16\n" +
-	"\x06object\x18\x04 \x01(\fR\x06object\"\x1e\n" +
+	"\x06object\x18\x04 \x01(\fR\x06object\"\xc7\x02\n" +
 	"\x06Pruned\x12\x14\n" +
-	"\x05first\x18\x01 \x01(\x04R\x05first\"R\n" +
+	"\x05first\x18\x01 \x01(\x04R\x05first\x12\x12\n" +
+	"\x04from\x18\x02 \x01(\x04R\x04from\x12\x1b\n" +
+	"\tfrom_time\x18\x03 \x01(\x03R\bfromTime\x12!\n" +
+	"\fthrough_time\x18\x04 \x01(\x03R\vthroughTime\x12!\n" +
+	"\fchain_before\x18\x05 \x01(\fR\vchainBefore\x12\x1f\n" +
+	"\vchain_after\x18\x06 \x01(\fR\n" +
+	"chainAfter\x12.\n" +
+	"\x05files\x18\a \x03(\v2\x18.jobledger.v1.PrunedFileR\x05files\x12,\n" +
+	"\x06missed\x18\b \x03(\v2\x14.jobledger.v1.MissedR\x06missed\x121\n" +
+	"\x06reason\x18\t \x01(\x0e2\x19.jobledger.v1.PruneReasonR\x06reason\"L\n" +
+	"\n" +
+	"PrunedFile\x12\x14\n" +
+	"\x05first\x18\x01 \x01(\x04R\x05first\x12\x14\n" +
+	"\x05bytes\x18\x02 \x01(\x04R\x05bytes\x12\x12\n" +
+	"\x04hash\x18\x03 \x01(\fR\x04hash\"R\n" +
+	"\x06Missed\x12\x1a\n" +
+	"\bconsumer\x18\x01 \x01(\tR\bconsumer\x12\x12\n" +
+	"\x04from\x18\x02 \x01(\x04R\x04from\x12\x18\n" +
+	"\athrough\x18\x03 \x01(\x04R\athrough\"R\n" +
 	"\fFileRestated\x12\x12\n" +
 	"\x04file\x18\x01 \x01(\x04R\x04file\x12\x18\n" +
 	"\astreams\x18\x02 \x01(\x04R\astreams\x12\x14\n" +
@@ -1630,7 +1900,12 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	"\vEpochReason\x12\x1c\n" +
 	"\x18EPOCH_REASON_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15EPOCH_REASON_RESTORED\x10\x01\x12 \n" +
-	"\x1cEPOCH_REASON_CLUSTER_REWOUND\x10\x02*P\n" +
+	"\x1cEPOCH_REASON_CLUSTER_REWOUND\x10\x02*s\n" +
+	"\vPruneReason\x12\x1c\n" +
+	"\x18PRUNE_REASON_UNSPECIFIED\x10\x00\x12\x15\n" +
+	"\x11PRUNE_REASON_SIZE\x10\x01\x12\x14\n" +
+	"\x10PRUNE_REASON_AGE\x10\x02\x12\x19\n" +
+	"\x15PRUNE_REASON_OPERATOR\x10\x03*P\n" +
 	"\x04Mode\x12\x14\n" +
 	"\x10MODE_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eMODE_DELEGATED\x10\x01\x12\f\n" +
@@ -1659,52 +1934,58 @@ func file_jobledger_v1_controller_proto_rawDescGZIP() []byte {
 	return file_jobledger_v1_controller_proto_rawDescData
 }
 
-var file_jobledger_v1_controller_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_jobledger_v1_controller_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_jobledger_v1_controller_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
+var file_jobledger_v1_controller_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_jobledger_v1_controller_proto_goTypes = []any{
 	(Witness)(0),              // 0: jobledger.v1.Witness
 	(EpochReason)(0),          // 1: jobledger.v1.EpochReason
-	(Mode)(0),                 // 2: jobledger.v1.Mode
-	(ListingReason)(0),        // 3: jobledger.v1.ListingReason
-	(Resource)(0),             // 4: jobledger.v1.Resource
-	(*LogCreated)(nil),        // 5: jobledger.v1.LogCreated
-	(*EpochChanged)(nil),      // 6: jobledger.v1.EpochChanged
-	(*LossFound)(nil),         // 7: jobledger.v1.LossFound
-	(*Loss)(nil),              // 8: jobledger.v1.Loss
-	(*Rewind)(nil),            // 9: jobledger.v1.Rewind
-	(*Pruned)(nil),            // 10: jobledger.v1.Pruned
-	(*FileRestated)(nil),      // 11: jobledger.v1.FileRestated
-	(*ControllerStarted)(nil), // 12: jobledger.v1.ControllerStarted
-	(*ReaderVersion)(nil),     // 13: jobledger.v1.ReaderVersion
-	(*Settings)(nil),          // 14: jobledger.v1.Settings
-	(*ControllerStopped)(nil), // 15: jobledger.v1.ControllerStopped
-	(*LeadershipChanged)(nil), // 16: jobledger.v1.LeadershipChanged
-	(*ClockStepped)(nil),      // 17: jobledger.v1.ClockStepped
-	(*ListingStarted)(nil),    // 18: jobledger.v1.ListingStarted
-	(*Synced)(nil),            // 19: jobledger.v1.Synced
-	(*RivalFound)(nil),        // 20: jobledger.v1.RivalFound
-	(*RivalAct)(nil),          // 21: jobledger.v1.RivalAct
-	(*RivalGone)(nil),         // 22: jobledger.v1.RivalGone
+	(PruneReason)(0),          // 2: jobledger.v1.PruneReason
+	(Mode)(0),                 // 3: jobledger.v1.Mode
+	(ListingReason)(0),        // 4: jobledger.v1.ListingReason
+	(Resource)(0),             // 5: jobledger.v1.Resource
+	(*LogCreated)(nil),        // 6: jobledger.v1.LogCreated
+	(*EpochChanged)(nil),      // 7: jobledger.v1.EpochChanged
+	(*LossFound)(nil),         // 8: jobledger.v1.LossFound
+	(*Loss)(nil),              // 9: jobledger.v1.Loss
+	(*Rewind)(nil),            // 10: jobledger.v1.Rewind
+	(*Pruned)(nil),            // 11: jobledger.v1.Pruned
+	(*PrunedFile)(nil),        // 12: jobledger.v1.PrunedFile
+	(*Missed)(nil),            // 13: jobledger.v1.Missed
+	(*FileRestated)(nil),      // 14: jobledger.v1.FileRestated
+	(*ControllerStarted)(nil), // 15: jobledger.v1.ControllerStarted
+	(*ReaderVersion)(nil),     // 16: jobledger.v1.ReaderVersion
+	(*Settings)(nil),          // 17: jobledger.v1.Settings
+	(*ControllerStopped)(nil), // 18: jobledger.v1.ControllerStopped
+	(*LeadershipChanged)(nil), // 19: jobledger.v1.LeadershipChanged
+	(*ClockStepped)(nil),      // 20: jobledger.v1.ClockStepped
+	(*ListingStarted)(nil),    // 21: jobledger.v1.ListingStarted
+	(*Synced)(nil),            // 22: jobledger.v1.Synced
+	(*RivalFound)(nil),        // 23: jobledger.v1.RivalFound
+	(*RivalAct)(nil),          // 24: jobledger.v1.RivalAct
+	(*RivalGone)(nil),         // 25: jobledger.v1.RivalGone
 }
 var file_jobledger_v1_controller_proto_depIdxs = []int32{
 	1,  // 0: jobledger.v1.EpochChanged.reason:type_name -> jobledger.v1.EpochReason
-	9,  // 1: jobledger.v1.EpochChanged.rewind:type_name -> jobledger.v1.Rewind
-	8,  // 2: jobledger.v1.EpochChanged.lost:type_name -> jobledger.v1.Loss
-	8,  // 3: jobledger.v1.LossFound.loss:type_name -> jobledger.v1.Loss
+	10, // 1: jobledger.v1.EpochChanged.rewind:type_name -> jobledger.v1.Rewind
+	9,  // 2: jobledger.v1.EpochChanged.lost:type_name -> jobledger.v1.Loss
+	9,  // 3: jobledger.v1.LossFound.loss:type_name -> jobledger.v1.Loss
 	0,  // 4: jobledger.v1.Loss.witness:type_name -> jobledger.v1.Witness
-	4,  // 5: jobledger.v1.Rewind.resource:type_name -> jobledger.v1.Resource
-	14, // 6: jobledger.v1.ControllerStarted.settings:type_name -> jobledger.v1.Settings
-	13, // 7: jobledger.v1.ControllerStarted.least:type_name -> jobledger.v1.ReaderVersion
-	2,  // 8: jobledger.v1.Settings.mode:type_name -> jobledger.v1.Mode
-	3,  // 9: jobledger.v1.ListingStarted.reason:type_name -> jobledger.v1.ListingReason
-	4,  // 10: jobledger.v1.ListingStarted.resources:type_name -> jobledger.v1.Resource
-	4,  // 11: jobledger.v1.Synced.resources:type_name -> jobledger.v1.Resource
-	21, // 12: jobledger.v1.RivalFound.acts:type_name -> jobledger.v1.RivalAct
-	13, // [13:13] is the sub-list for method output_type
-	13, // [13:13] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	5,  // 5: jobledger.v1.Rewind.resource:type_name -> jobledger.v1.Resource
+	12, // 6: jobledger.v1.Pruned.files:type_name -> jobledger.v1.PrunedFile
+	13, // 7: jobledger.v1.Pruned.missed:type_name -> jobledger.v1.Missed
+	2,  // 8: jobledger.v1.Pruned.reason:type_name -> jobledger.v1.PruneReason
+	17, // 9: jobledger.v1.ControllerStarted.settings:type_name -> jobledger.v1.Settings
+	16, // 10: jobledger.v1.ControllerStarted.least:type_name -> jobledger.v1.ReaderVersion
+	3,  // 11: jobledger.v1.Settings.mode:type_name -> jobledger.v1.Mode
+	4,  // 12: jobledger.v1.ListingStarted.reason:type_name -> jobledger.v1.ListingReason
+	5,  // 13: jobledger.v1.ListingStarted.resources:type_name -> jobledger.v1.Resource
+	5,  // 14: jobledger.v1.Synced.resources:type_name -> jobledger.v1.Resource
+	24, // 15: jobledger.v1.RivalFound.acts:type_name -> jobledger.v1.RivalAct
+	16, // [16:16] is the sub-list for method output_type
+	16, // [16:16] is the sub-list for method input_type
+	16, // [16:16] is the sub-list for extension type_name
+	16, // [16:16] is the sub-list for extension extendee
+	0,  // [0:16] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_controller_proto_init() }
@@ -1717,8 +1998,8 @@ func file_jobledger_v1_controller_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_jobledger_v1_controller_proto_rawDesc), len(file_jobledger_v1_controller_proto_rawDesc)),
-			NumEnums:      5,
-			NumMessages:   18,
+			NumEnums:      6,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
