@@ -29,7 +29,12 @@ func (f *Filing) Open() bool { return f.open }
 // statesTimes: a file is at least so many times as large as the states in it, so that they are a tenth of the log at most.
 const statesTimes = 10
 
-// Full reports whether another file is to follow one of that size, when files are to have limit bytes.
-func (f *Filing) Full(size, limit int64) bool {
-	return !f.open && size >= max(limit, statesTimes*f.states)
+// Full reports whether another file is to follow one of that size, when files are to have limit bytes. A file of a log that may not
+// grow has a roof: it is ended there, though it is not ten times its states, but not before it is twice its states. Roof is 0 for none.
+func (f *Filing) Full(size, limit, roof int64) bool {
+	wanted := statesTimes * f.states
+	if roof > 0 {
+		wanted = min(wanted, max(roof, 2*f.states))
+	}
+	return !f.open && size >= max(limit, wanted)
 }

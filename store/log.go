@@ -135,6 +135,7 @@ type StreamSnapshot struct {
 // File is one of the files of a log that has some. Each stands alone.
 type File struct {
 	First  events.Sequence
-	End    Head // of its last durable record; zero when it cannot be read
-	Sealed bool // nothing is added to it
+	End    Head  // of its last durable record; zero when it cannot be read
+	Sealed bool  // nothing is added to it
+	Bytes  int64 // on the disk; 0 when it is not known
 }

@@ -32,6 +32,16 @@ type Opened interface {
 	// there is none. The error is ErrCorrupt when the file is damaged, and ErrNoRoom when there is no space beside it.
 	Pack(ctx context.Context) (first events.Sequence, err error)
 
+	// Condemn says what a Pruned record is to say when the files that have only records before that sequence go; nil when there are
+	// none. Their bytes do not change any more. It reads them.
+	Condemn(ctx context.Context, before events.Sequence) (*events.Pruned, error)
+
+	// Prune deletes the sealed files that have only records before that sequence, oldest first, and returns the first
+	// sequence that is kept. The caller has made a Pruned record durable whose First is not less than that; without one it
+	// refuses, because the log must admit its gaps. Streams that are still needed have been stated again in a file that
+	// stays. What is interrupted is continued by the next call, or by the next open. It may be called beside all other calls.
+	Prune(ctx context.Context, before events.Sequence) (first events.Sequence, err error)
+
 	// Scrub verifies one sealed file as it is on the disk: the first that begins behind that record, or, when there is none, the
 	// oldest. It returns the file's first record, with which the next call goes on; 0 when no file is sealed. The error is ErrCorrupt
 	// when the file is damaged; notes are about what is derived from it.

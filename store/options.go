@@ -2,6 +2,7 @@ package store
 
 import (
 	"log/slog"
+	"time"
 
 	"github.com/jobledger/jobledger/events"
 )
@@ -27,6 +28,14 @@ type Options struct {
 	// RotateBytes is the size at which a file is sealed and the next one begun; 0 means 256 MiB. A single batch may
 	// make a file larger, and [Filing] may: a file stands alone and is ten times its states before it is sealed.
 	RotateBytes int64
+
+	// MaxBytes is how large all files of the log together are to be; 0 for any size. The owner sees to it ([Retention]). The log
+	// makes its files small enough for that: a thirty-second of it, or up to an eighth where a file has many states. It keeps no
+	// large snapshots, and packs no file for which there is no room.
+	MaxBytes int64
+
+	// RotateAfter is the age at which a file is sealed though it is small; 0 for none. The file stands alone before.
+	RotateAfter time.Duration
 
 	// Logger hears of what is not an error to any caller: a snapshot that is ignored, a commit that waits for space.
 	// Nil for no call.

@@ -66,6 +66,8 @@ type logFile struct {
 	ended  error // why it can be read no more
 	// The file is packed since it was opened. A reader who goes on may then find a chunk that begins before the record it wants.
 	replaced atomic.Bool
+	// condemned: a Pruned record is about to name the hash of the file, which is not packed any more then. Under mu.
+	condemned bool
 
 	// Of files whose log may be damaged, for readers; fixed when they are opened.
 	until     events.Sequence // its last record, when it is known and another file follows; else 0

@@ -1,6 +1,10 @@
 package boltlog
 
-import "github.com/jobledger/jobledger/store"
+import (
+	"os"
+
+	"github.com/jobledger/jobledger/store"
+)
 
 // Files are those of the log, oldest first. All but the last are sealed: nothing is added to them. One whose end cannot be read has
 // none.
@@ -12,6 +16,9 @@ func (l *logReader) Files() ([]store.File, error) {
 	out := make([]store.File, len(s.files))
 	for i, f := range s.files {
 		out[i] = store.File{First: f.first, Sealed: i < len(s.files)-1}
+		if info, err := os.Stat(f.path); err == nil { // else it was pruned a moment ago
+			out[i].Bytes = info.Size()
+		}
 		if !out[i].Sealed {
 			out[i].End = s.durable
 			continue

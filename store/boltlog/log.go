@@ -22,11 +22,10 @@ type Log struct {
 	// The writer's own, like the methods that use them.
 	appended   events.Sequence // Invariant: durable <= appended
 	nextFile   events.Sequence
-	nextIndex  *index.Index    // of the file that the next batch goes into
-	nextBytes  int64           // appended to it
-	filing     store.Filing    // of it
-	cut        events.Sequence // the furthest that a Pruned record says, and that record
-	cutAt      events.Sequence
+	nextIndex  *index.Index   // of the file that the next batch goes into
+	nextBytes  int64          // appended to it
+	filing     store.Filing   // of it
+	began      events.Time    // the time of its first record; 0 before
 	space      sync.Mutex     // guards the two below and what they hold ahead; taken before logReader.mu
 	tail       *tail          // the committer's, who also needs space to replace it
 	spare      *tail          // the next file, made ahead; nil when there is none
@@ -35,6 +34,7 @@ type Log struct {
 	noting     sync.Mutex     // held while HEAD is written; taken before logReader.mu
 	indexing   sync.Mutex     // held while indexes of sealed files are made, one after the other: each goes on from the one before
 
+	pruning sync.Mutex               // held while files are deleted
 	packing sync.Mutex               // held by Pack
 	packed  map[events.Sequence]bool // files that are packed or never will be. Under packing
 
@@ -42,6 +42,8 @@ type Log struct {
 	queue     *commit.Queue[work]
 	offsets   map[string]events.Sequence
 	losses    []events.Loss   // records that the log had; until GoOn
+	cut       events.Sequence // the furthest that a Pruned record says, and that record
+	cutAt     events.Sequence
 	tailFirst events.Sequence // the file of the last commit, and its bytes in use after it
 	tailBytes int64
 	indexedTo events.Sequence // the index of the tail was stored as of this record, or about
@@ -76,6 +78,10 @@ func (l *Log) Append(b events.Batch, soon bool) store.Commit {
 	}
 	l.identity, p.Work.epoch = identity, identity.Epoch
 	l.appended = b.Last()
+	if l.began == 0 {
+		l.began = b.Records[0].Time
+	}
+	l.noteCut(b)
 	p.Work.after = store.Head{Sequence: b.Last(), Time: b.Records[0].Time}
 	l.queue.Push(p, soon)
 	l.turnOver(p)
@@ -103,9 +109,6 @@ func (l *Log) encode(p *pending, b events.Batch, identity events.Identity) (even
 		if identity, err = store.NextIdentity(identity, r); err != nil {
 			return identity, err
 		}
-		if cut, ok := r.Facts.(*events.Pruned); ok {
-			l.cut, l.cutAt = max(l.cut, cut.First), r.Sequence
-		}
 		l.nextIndex.AddRecord(r)
 		l.filing.Note(r.Kind, r.Sequence == l.nextFile, len(stored))
 		p.Work.stored = append(p.Work.stored, stored)
@@ -122,14 +125,21 @@ func (l *Log) turnOver(p *pending) {
 	if l.tailFirst == l.nextFile {
 		size = max(size, l.tailBytes+l.queue.Waiting())
 	}
-	if l.filing.Full(size, l.options.RotateBytes) {
+	if l.full(size, p.Work.after.Time) {
 		l.beginFile(p.Work.after.Sequence + 1)
 	}
 }
 
+// full reports whether another file is to follow one of that size, at that time.
+func (l *Log) full(size int64, now events.Time) bool {
+	o := &l.options
+	old := o.RotateAfter > 0 && l.began != 0 && now.Sub(l.began) >= o.RotateAfter && !l.filing.Open()
+	return old || l.filing.Full(size, o.RotateBytes, o.MaxBytes/roofShare)
+}
+
 // beginFile makes the next batch the first of another file.
 func (l *Log) beginFile(first events.Sequence) {
-	l.nextFile, l.nextIndex, l.nextBytes, l.filing = first, index.New(first), 0, store.Filing{}
+	l.nextFile, l.nextIndex, l.nextBytes, l.filing, l.began = first, index.New(first), 0, store.Filing{}, 0
 }
 
 // Wait is described by store.Log.

@@ -117,6 +117,11 @@ func (l *Log) load() error {
 	if err := l.openTail(end); err != nil {
 		return err
 	}
+	if len(l.losses) == 0 {
+		if err := l.finishPruning(); err != nil {
+			return err
+		}
+	}
 	sealed := l.files[:len(l.files)-1] // of now: a commit may turn the tail over meanwhile
 	l.background.Go(func() { l.indexAll(sealed) })
 	l.witness.Go(l.noteHeads) // ends when the log accepts nothing more
@@ -350,7 +355,12 @@ func (l *Log) openTail(end head) error {
 	l.appended, l.nextFile, l.nextIndex, l.cut, l.filing = end.Sequence, f.first, x, said.cut, said.filing
 	l.indexedTo = end.Sequence
 	l.nextBytes, l.tailFirst, l.tailBytes = l.tail.high.Load(), f.first, l.tail.high.Load()
-	if end.Sequence >= f.first && l.filing.Full(l.tailBytes, l.options.RotateBytes) {
+	if end.Sequence >= f.first {
+		if first, _, err := (view{files: l.files, durable: end.Head}).one(f.first, nearChunk{}); err == nil { // else it was damaged a moment ago
+			l.began = first.Time
+		}
+	}
+	if end.Sequence >= f.first && l.full(l.tailBytes, end.Time) {
 		l.beginFile(end.Sequence + 1)
 	}
 	return syncDir(l.dir)

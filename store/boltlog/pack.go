@@ -107,6 +107,15 @@ func (l *Log) roomToPack(f *logFile) error {
 	if err != nil {
 		return err
 	}
+	if most := l.options.MaxBytes; most > 0 {
+		used, _, err := l.Usage()
+		if err != nil {
+			return err
+		}
+		if used+info.Size()/2 > most-most/fileShare {
+			return fmt.Errorf("pack %s: %w: the log may have %d bytes, and has %d", f.path, store.ErrNoRoom, most, used)
+		}
+	}
 	if need := info.Size()/2 + 4*allocateStep; free < need {
 		return fmt.Errorf("pack %s: %w: it wants %d bytes beside it, and there are %d", f.path, store.ErrNoRoom, need, free)
 	}
@@ -119,6 +128,9 @@ func (f *logFile) replace(packed *logFile) error {
 	defer f.mu.Unlock()
 	if f.ended != nil {
 		return f.ended
+	}
+	if f.condemned {
+		return fmt.Errorf("the file is about to be deleted: %w", store.ErrPruned)
 	}
 	if err := os.Rename(packed.path, f.path); err != nil {
 		return err

@@ -4,11 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 )
+
+// Files are deleted oldest first, one at a time, and only after a record of that is durable (Pruned). So a crash at any moment leaves a
+// log that begins with a whole file and that admits what is missing. Deletions that a crash interrupted are finished by the next open.
 
 // Prunable is the first sequence that Prune(before) would keep: the beginning of the file that holds before, or of the
 // tail. It is what the Pruned record says that the caller appends first.
@@ -17,39 +24,73 @@ func (l *Log) Prunable(before events.Sequence) (events.Sequence, error) {
 	if err != nil {
 		return 0, err
 	}
+	return s.prunable(before), nil
+}
+
+func (s view) prunable(before events.Sequence) events.Sequence {
 	keep := s.files[0].first
 	for _, f := range s.files {
 		if f.first <= before {
 			keep = f.first
 		}
 	}
-	return keep, nil
+	return keep
 }
 
-// Prune deletes the sealed files that have only records before that sequence, oldest first, and returns the first
-// sequence that is kept. The caller has made a Pruned record durable whose First is not less than that; without one it
-// refuses, because the log must admit its gaps. Streams that are still needed have been stated again in a file that
-// stays. What is interrupted is continued by the next call.
+// noteCut takes notice of Pruned records that are appended. The caller holds mu.
+func (l *Log) noteCut(b events.Batch) {
+	for i := range b.Records {
+		if p, ok := b.Records[i].Facts.(*events.Pruned); ok {
+			l.cut, l.cutAt = max(l.cut, p.First), b.Records[i].Sequence
+		}
+	}
+}
+
+// Prune is described by store.Opened.
 func (l *Log) Prune(ctx context.Context, before events.Sequence) (events.Sequence, error) {
 	keep, err := l.Prunable(before)
 	if err != nil {
 		return 0, err
 	}
-	if first := l.First(); keep > l.cut && keep > first {
-		return first, fmt.Errorf("prune records before %d: no durable Pruned record says so; the newest is for %d", keep, l.cut)
+	if err := l.admits(keep); err != nil {
+		return l.First(), fmt.Errorf("prune records before %d: %w", keep, err)
 	}
-	if l.cutAt > l.Head().Sequence {
-		return l.First(), fmt.Errorf("prune records before %d: the Pruned record %d is not durable yet", keep, l.cutAt)
+	ctx, done, err := l.beside(ctx)
+	if err != nil {
+		return l.First(), err
 	}
+	defer done()
+	if err := l.deleteBefore(ctx, keep); err != nil {
+		return l.First(), err
+	}
+	return l.First(), l.deleteSnapshots()
+}
+
+// admits says why the files before that record may not be deleted yet; nil when they may.
+func (l *Log) admits(keep events.Sequence) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case keep > l.cut && keep > l.files[0].first:
+		return fmt.Errorf("no durable Pruned record says so; the newest is for %d", l.cut)
+	case l.cutAt > l.durable.Sequence:
+		return fmt.Errorf("the Pruned record %d is not durable yet", l.cutAt)
+	}
+	return nil
+}
+
+func (l *Log) deleteBefore(ctx context.Context, keep events.Sequence) error {
+	l.pruning.Lock()
+	defer l.pruning.Unlock()
 	for {
 		if err := ctx.Err(); err != nil {
-			return l.First(), err
+			return err
 		}
 		l.mu.Lock()
 		f := l.files[0]
 		if f.first >= keep {
 			l.mu.Unlock()
-			return f.first, nil
+			return nil
 		}
 		l.files = l.files[1:len(l.files):len(l.files)]
 		l.mu.Unlock()
@@ -58,19 +99,122 @@ func (l *Log) Prune(ctx context.Context, before events.Sequence) (events.Sequenc
 			err = syncDir(l.dir) // before the next goes: a power cut may undo deletions in any order, and must leave no hole
 		}
 		if err != nil {
-			return l.First(), fmt.Errorf("prune %s: %w", f.path, err)
+			return fmt.Errorf("prune %s: %w", f.path, err)
 		}
 	}
 }
 
-// unlink removes a file that is no longer on the view. Its readers get ErrPruned.
+// unlink removes a file that is no longer on the view, and then what was derived from it. Its readers get ErrPruned.
 func (l *Log) unlink(f *logFile) error {
 	err := f.end(fmt.Errorf("the file is deleted: %w", store.ErrPruned))
 	if gone := os.Remove(f.path); gone != nil {
 		return errors.Join(err, gone)
 	}
-	if gone := os.Remove(f.indexPath()); gone != nil && !errors.Is(gone, os.ErrNotExist) {
-		return errors.Join(err, gone)
+	entries, bad := os.ReadDir(l.dir)
+	err = errors.Join(err, bad)
+	for _, e := range entries {
+		if derivedFrom(e.Name(), f.first) {
+			if gone := os.Remove(filepath.Join(l.dir, e.Name())); !errors.Is(gone, fs.ErrNotExist) {
+				err = errors.Join(err, gone)
+			}
+		}
 	}
 	return err
+}
+
+// derivedFrom reports whether a file beside the log belongs to the file that begins with that record, and to it alone. The name of a
+// snapshot is the record that it is as of.
+func derivedFrom(name string, first events.Sequence) bool {
+	digits := strings.TrimSuffix(fileName(first, fileSuffix), fileSuffix)
+	suffix, ok := strings.CutPrefix(name, digits)
+	return ok && suffix != snapshotSuffix && !strings.HasSuffix(suffix, tempSuffix) // whoever writes that one removes it
+}
+
+// deleteSnapshots removes those of records that are no longer kept: nothing can be folded onto them.
+func (l *Log) deleteSnapshots() error {
+	all, err := listFiles(l.dir, snapshotSuffix)
+	errs := []error{err}
+	first := l.First()
+	for _, at := range all {
+		if at+1 < first {
+			if gone := os.Remove(filepath.Join(l.dir, fileName(at, snapshotSuffix))); !errors.Is(gone, fs.ErrNotExist) {
+				errs = append(errs, gone)
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// finishPruning deletes the files that a durable Pruned record says are no longer kept: a crash came between. The record is in one of
+// the two newest files; of an older one nothing is known here, and the files stay until they are pruned again.
+func (l *Log) finishPruning() error {
+	s := l.mustView()
+	for i := len(s.files) - 1; l.cut <= s.files[0].first && i >= 0 && i >= len(s.files)-2; i-- {
+		if err := s.prunedIn(i, func(p *events.Pruned) { l.cut = max(l.cut, p.First) }); err != nil {
+			return nil //nolint:nilerr // who reads the file hears of it
+		}
+	}
+	keep := s.prunable(l.cut)
+	if l.cut == 0 || keep == s.files[0].first {
+		return nil
+	}
+	return errors.Join(l.deleteBefore(context.Background(), keep), l.deleteSnapshots())
+}
+
+// prunedIn gives the Pruned records of one file.
+func (s view) prunedIn(i int, give func(*events.Pruned)) error {
+	one := view{files: s.files[i : i+1], durable: s.durable}
+	if i+1 < len(s.files) {
+		one.durable.Sequence = s.files[i+1].first - 1
+	}
+	return one.forward(context.Background(), events.Controller, 0, func(r events.Record) bool {
+		if p, ok := r.Facts.(*events.Pruned); ok {
+			give(p)
+		}
+		return true
+	})
+}
+
+// Condemn is described by store.Opened.
+func (l *Log) Condemn(ctx context.Context, before events.Sequence) (*events.Pruned, error) {
+	s, err := l.view()
+	if err != nil {
+		return nil, err
+	}
+	p := &events.Pruned{First: s.prunable(before)}
+	last := slices.IndexFunc(s.files, func(f *logFile) bool { return f.first == p.First })
+	if last == 0 {
+		return nil, nil
+	}
+	for _, f := range s.files[:last] {
+		file, err := f.condemn(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("hash %s: %w", f.path, err)
+		}
+		p.Files = append(p.Files, file)
+	}
+	oldest, newest := s.files[0], s.files[last-1]
+	p.From = oldest.first
+	if p.ChainBefore, err = oldest.hashBefore(); err != nil {
+		return nil, err
+	}
+	if p.ChainAfter, err = s.files[last].hashBefore(); err != nil {
+		return nil, err
+	}
+	if r, _, err := s.one(p.From, nearChunk{}); err == nil { // else the file is damaged, and goes all the same
+		p.FromTime = r.Time
+	}
+	if end, err := newest.sealedHead(); err == nil { // likewise
+		p.ThroughTime = end.Time
+	}
+	return p, nil
+}
+
+// condemn is what a Pruned record says of the file. From here on the file is not packed, so its bytes stay those that were hashed.
+func (f *logFile) condemn(ctx context.Context) (events.PrunedFile, error) {
+	f.mu.Lock()
+	f.condemned = true
+	f.mu.Unlock()
+	bytes, hash, err := hashFile(ctx, f.path)
+	return events.PrunedFile{First: f.first, Bytes: uint64(bytes), Hash: hash}, err
 }

@@ -244,6 +244,9 @@ func (l *logReader) Find(namespace, name string) ([]events.Stream, error) {
 			unread = err
 			continue
 		}
+		if errors.Is(err, store.ErrPruned) {
+			continue // meanwhile
+		}
 		if err != nil {
 			return nil, fmt.Errorf("find %s/%s: %w", namespace, name, err)
 		}

@@ -64,6 +64,9 @@ func (l *Log) Room(bytes int) error {
 	if err != nil {
 		return err
 	}
+	if o := &l.options; o.MaxBytes > 0 { // more is made sure of before it is committed (hold)
+		bytes = min(bytes, int(o.MaxBytes/aheadShare))
+	}
 	l.space.Lock()
 	defer l.space.Unlock()
 	if l.tail.first == l.nextFile {

@@ -71,17 +71,26 @@ func (l *Log) SaveSnapshot(_ context.Context, s store.Snapshot) error {
 		return fmt.Errorf("save snapshot of record %d: %w", s.Head.Sequence, err)
 	}
 	path := filepath.Join(l.dir, fileName(s.Head.Sequence, snapshotSuffix))
-	if err := writeFile(path, encodeSnapshot(s, leastOf(&l.options))); err != nil {
+	encoded := encodeSnapshot(s, leastOf(&l.options))
+	if most := l.options.MaxBytes / snapshotShare; most > 0 && int64(len(encoded)) > most {
+		return l.keepSnapshots(0) // a start folds from the newest file that stands alone
+	}
+	if err := writeFile(path, encoded); err != nil {
 		if noSpace(err) {
 			err = errors.Join(store.ErrNoRoom, err)
 		}
 		return fmt.Errorf("save snapshot of record %d: %w", s.Head.Sequence, err)
 	}
+	return l.keepSnapshots(snapshotsKept)
+}
+
+// keepSnapshots removes all but the newest ones.
+func (l *Log) keepSnapshots(n int) error {
 	all, err := listFiles(l.dir, snapshotSuffix)
 	if err != nil {
 		return err
 	}
-	for _, old := range all[:max(0, len(all)-snapshotsKept)] {
+	for _, old := range all[:max(0, len(all)-n)] {
 		if err := os.Remove(filepath.Join(l.dir, fileName(old, snapshotSuffix))); err != nil {
 			return fmt.Errorf("remove an old snapshot: %w", err)
 		}

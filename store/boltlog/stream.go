@@ -44,6 +44,9 @@ func (s view) forward(ctx context.Context, stream events.Stream, from events.Seq
 			return fmt.Errorf("read %s: %w", stream, f.seam)
 		}
 		run, err := f.run(stream, from, s.durable.Sequence)
+		if errors.Is(err, store.ErrPruned) && before == 0 {
+			continue // meanwhile
+		}
 		if err != nil {
 			return fmt.Errorf("read %s: %w", stream, err)
 		}
@@ -52,6 +55,9 @@ func (s view) forward(ctx context.Context, stream events.Stream, from events.Seq
 				return err
 			}
 			r, at, err := s.one(run.At(i), near)
+			if errors.Is(err, store.ErrPruned) && before == 0 {
+				break // likewise
+			}
 			if err != nil {
 				return err
 			}
@@ -159,6 +165,9 @@ func (s view) newest(stream events.Stream, from events.Sequence) (events.Sequenc
 			continue
 		}
 		run, err := f.run(stream, 0, from)
+		if errors.Is(err, store.ErrPruned) {
+			return 0, nil // meanwhile, and with it all before
+		}
 		if err != nil {
 			return 0, fmt.Errorf("read %s: %w", stream, err)
 		}

@@ -37,12 +37,20 @@ func Verify(ctx context.Context, dir string, progress func(done, total int64), h
 	if err != nil {
 		return store.Report{}, fmt.Errorf("verify log %s: %w", dir, err)
 	}
-	v := &verifier{ctx: ctx, dir: dir, progress: progress, has: has}
-	err = v.log()
-	for _, done := range v.verified {
-		err = errors.Join(err, done.file.end(store.ErrClosed))
+	for {
+		v := &verifier{ctx: ctx, dir: dir, progress: progress, has: has}
+		err = v.log()
+		for _, done := range v.verified {
+			err = errors.Join(err, done.file.end(store.ErrClosed))
+		}
+		before := firsts[0]
+		if !errors.Is(err, fs.ErrNotExist) {
+			return v.report, err
+		}
+		if firsts, _ = listFiles(dir, fileSuffix); len(firsts) == 0 || firsts[0] == before {
+			return v.report, err
+		} // else a controller pruned files that were to be read
 	}
-	return v.report, err
 }
 
 // verifier walks a log from its first record to its last. It belongs to one call of Verify.
@@ -59,6 +67,8 @@ type verifier struct {
 	sound     store.Report                      // as of the end of the last commit group, whose chain value agreed
 	batch     *events.Header                    // the last record, when its batch goes on
 	cut       events.Sequence                   // what the Pruned records admit
+	begins    events.Hash                       // the chain value with which the oldest file begins
+	pruned    *events.Pruned                    // the record that says what went before that file; nil when none does
 	intact    *store.Report                     // what is intact before the first damage; nil while there is none
 	damage    []error
 	tailFirst events.Sequence // the newest file
@@ -168,6 +178,10 @@ func (v *verifier) conclude() error {
 		} else {
 			v.damage = append([]error{missingFirst(v.dir, first)}, v.damage...)
 		}
+	}
+	if p := v.pruned; p != nil && p.ChainAfter != (events.Hash{}) && p.ChainAfter != v.begins {
+		v.harm(&store.CorruptError{Path: v.dir, At: p.First, Cause: fmt.Errorf(
+			"the chain value behind record %d, which is pruned, was %s, and the oldest file goes on from %s", p.First-1, p.ChainAfter, v.begins)})
 	}
 	if v.intact == nil && v.report.Written == 0 {
 		lost, err := wentBack(v.dir, v.report.Identity, v.tailFirst, v.report.Head, nil)
@@ -296,7 +310,7 @@ func (v *verifier) file(f *logFile, begins, tail bool) error {
 	}
 	r := &v.report
 	if begins {
-		r.First = f.first
+		r.First, v.begins = f.first, b.before.Hash
 		if v.own, err = readWitness(filepath.Join(v.dir, headName), b.identity); err != nil {
 			return fmt.Errorf("read %s: %w", headName, err)
 		}
@@ -377,6 +391,9 @@ func (v *verifier) record(f *logFile, x *index.Index, last events.Sequence, l ev
 	}
 	if p, ok := rec.Facts.(*events.Pruned); ok {
 		v.cut = max(v.cut, p.First)
+		if p.First == r.First {
+			v.pruned = p
+		}
 	}
 	x.AddRecord(&rec)
 	v.last[h.Stream] = h.Sequence

@@ -76,7 +76,7 @@ func (l *Log) fileFull() bool {
 	case l.short:
 		return !l.filing.Open() && l.fileSize >= limit
 	default:
-		return l.filing.Full(l.fileSize, limit)
+		return l.filing.Full(l.fileSize, limit, 0)
 	}
 }
 
