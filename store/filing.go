@@ -26,6 +26,9 @@ func (f *Filing) Note(kind events.Kind, begins bool, bytes int) {
 // Open reports whether the file does not stand alone yet.
 func (f *Filing) Open() bool { return f.open }
 
+// States is how many bytes of states it has.
+func (f *Filing) States() int64 { return f.states }
+
 // statesTimes: a file is at least so many times as large as the states in it, so that they are a tenth of the log at most.
 const statesTimes = 10
 

@@ -42,6 +42,9 @@ type Opened interface {
 	// stays. What is interrupted is continued by the next call, or by the next open. It may be called beside all other calls.
 	Prune(ctx context.Context, before events.Sequence) (first events.Sequence, err error)
 
+	// Ahead is by how much the files of the log may grow at once, about: its next file states what the newest one does.
+	Ahead() int64
+
 	// Scrub verifies one sealed file as it is on the disk: the first that begins behind that record, or, when there is none, the
 	// oldest. It returns the file's first record, with which the next call goes on; 0 when no file is sealed. The error is ErrCorrupt
 	// when the file is damaged; notes are about what is derived from it.

@@ -13,19 +13,19 @@ import (
 // Files go whole, oldest first, and only when a later file stands alone. Consumers that have not got through a file hold it back, but
 // only as long as the log stays below its greatest size:
 //
-//	bytes of the log   0 ......... 4/5 ............. 7/8 ........... MaxBytes
-//	                   all stays   files go that     files go,       room for what is written
-//	                               nobody waits for  whoever waits   until they are gone
+//	bytes of the log   0 ......... Soft ............. Hard ........... MaxBytes
+//	                   all stays   files go that      files go,        room for what is written
+//	                               nobody waits for   whoever waits    until they are gone
 type Retention struct {
 	MaxBytes int64         // of all files of the log; 0 for any size
 	MaxAge   time.Duration // of a record, about; 0 for any age
 }
 
-// Soft is the size from which on files go that no consumer waits for.
-func (r Retention) Soft() int64 { return r.MaxBytes * 4 / 5 }
+// Soft is the size from which on files go that no consumer waits for: four fifths, or less where Hard is less. Ahead is as in Stock.
+func (r Retention) Soft(ahead int64) int64 { return min(r.MaxBytes*4/5, r.Hard(ahead)-r.MaxBytes/16) }
 
-// Hard is the size from which on files go whoever waits for them.
-func (r Retention) Hard() int64 { return r.MaxBytes * 7 / 8 }
+// Hard is the size from which on files go whoever waits for them: seven eighths, or less where the log may grow by more at once.
+func (r Retention) Hard(ahead int64) int64 { return r.MaxBytes - max(r.MaxBytes/8, ahead) }
 
 // On reports whether anything is ever to go.
 func (r Retention) On() bool { return r.MaxBytes > 0 || r.MaxAge > 0 }
@@ -34,6 +34,7 @@ func (r Retention) On() bool { return r.MaxBytes > 0 || r.MaxAge > 0 }
 type Stock struct {
 	Now       events.Time
 	Bytes     int64 // of all files of the log
+	Ahead     int64 // by how much these may grow at once
 	Files     []File
 	Whole     events.Sequence            // with which the newest file begins that stands alone
 	Consumers map[string]events.Sequence // through which record each consumer has got for whom records are kept
@@ -58,12 +59,12 @@ func (r Retention) Judge(s Stock) (v Verdict) {
 	for i := 0; i+1 < len(s.Files) && s.Files[i+1].First <= s.Whole && i < mostFiles; i++ {
 		f, through := s.Files[i], s.Files[i+1].First-1
 		old := r.MaxAge > 0 && f.End.Time != 0 && s.Now.Sub(f.End.Time) > r.MaxAge
-		large := r.MaxBytes > 0 && left > r.Soft()
+		large := r.MaxBytes > 0 && left > r.Soft(s.Ahead)
 		if !old && !large {
 			break
 		}
 		waiting := s.waiting(through)
-		if len(waiting) > 0 && (r.MaxBytes == 0 || left <= r.Hard()) {
+		if len(waiting) > 0 && (r.MaxBytes == 0 || left <= r.Hard(s.Ahead)) {
 			v.Held = waiting
 			break
 		}

@@ -39,7 +39,10 @@ func Follow(log store.Reader, world *projector.World, m *Metrics) *Consumer {
 		pending: []events.Resource{events.Jobs, events.Pods},
 		jobs:    map[events.Stream]*job{}, specs: specs{}, held: map[types.UID]int{}, deletions: map[events.Stream]deletion{},
 	}
-	c.cursor = follow.Cursor{Log: log, Next: world.Head + 1, Take: c.count}
+	c.cursor = follow.Cursor{
+		Log: log, Next: world.Head + 1, Take: c.count,
+		Pruned: func(events.Sequence, events.Sequence) {}, // what a counter missed that was so far behind is not counted
+	}
 	for _, j := range world.Holders() {
 		c.find(j)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/nats/embedded"
 	"github.com/jobledger/jobledger/events/nats/publish"
+	"github.com/jobledger/jobledger/store"
 )
 
 // Config says what a controller runs, and how. The flags of "jobledger run" are its documentation; whoever makes one has refused what
@@ -28,8 +29,9 @@ type Config struct {
 	Epoch    uint64        // to be begun after a loss of records; 0 for none
 	Drained  func()        // called once, when a controller that drains has nothing left to do; may be nil
 
-	RotateBytes int64         // size at which a file of the log is sealed; 0 for that of the backend
-	PackEvery   time.Duration // between looks for sealed files to pack; 0 for a minute
+	Retention   store.Retention // how much of the log is kept
+	RotateBytes int64           // size at which a file of the log is sealed; 0 for that of the backend
+	PackEvery   time.Duration   // between looks for sealed files to pack; 0 for a minute
 }
 
 // Program says which program this is.

@@ -58,6 +58,7 @@ type controller struct {
 	counter   *jobmetrics.Consumer
 	scrubber  *scrubber
 	packer    *packer
+	retainer  *retainer
 	lists     joblist.Config // of the log's Jobs, for readers
 	stream    *streamer      // nil for none
 	endpoint  *endpoint      // nil for none
@@ -115,6 +116,9 @@ func (c *controller) work(ctx context.Context, log store.Opened) (err error) {
 	if err := c.takeKey(log, world.Key); err != nil {
 		return err
 	}
+	if err := refuseStates(config.Retention, loop.StatesBytes(world)); err != nil {
+		return err
+	}
 	logger.Info("state folded", "jobs", world.Len(), "finishedJobs", world.Stubs())
 
 	c.health.set(func(h *Health) { h.listing, h.Holes = true, log.Holes })
@@ -134,6 +138,7 @@ func (c *controller) work(ctx context.Context, log store.Opened) (err error) {
 		}
 	}
 	defer func() { c.stream.close() }()
+	c.retainer = newRetainer(config.Retention, log, logger, c.health, c.registry, c.consumers()...)
 	if err := c.assemble(ctx, world); err != nil {
 		return err
 	}
@@ -209,7 +214,7 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 		}),
 		Queue: c.queue, Executor: hands, Clock: loop.NewClock(server), Log: c.logger,
 		Full: c.full, Relist: func() { c.informer.Relist(events.ListingGap) }, Behind: c.informer.Behind, ServerTime: c.cluster.time,
-		Drain: c.config.Stop, Show: c.show, Lost: lost,
+		Drain: c.config.Stop, Show: c.show, Lost: lost, Prunes: c.retainer.prunes,
 	}
 	c.metrics.parts(c.queue, c.informer, c.executor, c.health)
 	if c.stream != nil {
@@ -258,6 +263,17 @@ func (c *controller) assembleHands(world *projector.World, api clusterAPI, objec
 	return nil
 }
 
+// consumers are those for whom the log keeps records while it has room.
+func (c *controller) consumers() (names []string) {
+	if !c.observes() {
+		names = append(names, kube.Consumer)
+	}
+	if c.stream != nil && !c.config.Stream.Publish.Core {
+		names = append(names, publish.Consumer)
+	}
+	return names
+}
+
 // observes reports whether another controller runs the Jobs, and this one only reads.
 func (c *controller) observes() bool { return c.settings.Mode == events.ModeObserve }
 
@@ -289,6 +305,8 @@ func zoneData() string { return "" }
 // show is called by the loop between turns.
 func (c *controller) show(l *loop.Loop) {
 	w := l.World()
+	_, whole := w.Restated()
+	c.retainer.whole.Store(uint64(whole))
 	c.metrics.jobs.Store(int64(w.Len()))
 	c.metrics.stubs.Store(int64(w.Stubs()))
 	c.metrics.showRefused(l)
@@ -327,6 +345,7 @@ func (c *controller) run(ctx context.Context) error {
 	keeper := joblist.NewKeeper(c.lists, c.logger)
 	group.Go(func() error { c.scrubber.run(ctx); return nil }) // ends with ctx
 	group.Go(func() error { c.packer.run(ctx); return nil })   // ends with ctx
+	group.Go(func() error { c.retainer.run(ctx); return nil }) // ends with ctx
 	group.Go(func() error { keeper.Run(ctx); return nil })     // ends with ctx
 	group.Go(func() error {                                    // ends with ctx, after a stop in good order
 		defer release()

@@ -67,9 +67,12 @@ func (c *controller) openWithRoom(ctx context.Context) (store.Opened, error) {
 func (c *controller) logOptions() store.Options {
 	return store.Options{
 		Logger: c.logger, Reader: loop.Reader(c.config.Program.Version), Least: loop.Least(), AcceptLoss: c.config.Epoch != 0, // goOn looks at it
-		RotateBytes: c.config.RotateBytes,
+		RotateBytes: c.config.RotateBytes, MaxBytes: c.config.Retention.MaxBytes, RotateAfter: c.config.Retention.MaxAge / filesPerAge,
 	}
 }
+
+// filesPerAge is how many files there are at least of a log whose records are to go at some age, so that none is kept much longer.
+const filesPerAge = 8
 
 // full is told whether the log has room: again and again while it has none, and between turns while it has.
 func (c *controller) full(full bool) {

@@ -25,7 +25,9 @@ type Health struct {
 	Holes    func() []error // what is wrong with sealed files of the log; nil until it is open
 	degraded func() string  // what the NATS stream does not do; nil when there is none
 	over     string         // which namespaces are over their budgets of log; empty for none
-	beside   string         // the holder of another Lease beside us that we do not yield to; empty for none
+	// retention is what keeps the log from getting as small as it should be; empty for nothing.
+	retention string
+	beside    string // the holder of another Lease beside us that we do not yield to; empty for none
 }
 
 // stuck is how long the loop may be silent before it is taken for dead: a disk that hangs, or a mistake of ours.
@@ -92,8 +94,10 @@ func (h *Health) Probe(name string, ready bool) http.HandlerFunc {
 		}
 		var degraded func() string
 		var holes func() []error
-		var over, beside string
-		h.set(func(h *Health) { holes, degraded, over, beside = h.Holes, h.degraded, h.over, h.beside })
+		var over, beside, retention string
+		h.set(func(h *Health) {
+			holes, degraded, over, beside, retention = h.Holes, h.degraded, h.over, h.beside, h.retention
+		})
 		if holes != nil && ready {
 			for _, hole := range holes() {
 				fmt.Fprintf(&text, "[~]log: a sealed file is damaged; the controller goes on without it: %v\n", hole)
@@ -101,6 +105,9 @@ func (h *Health) Probe(name string, ready bool) http.HandlerFunc {
 		}
 		if over != "" && ready {
 			fmt.Fprintf(&text, "[~]budget: %s\n", over)
+		}
+		if retention != "" && ready {
+			fmt.Fprintf(&text, "[~]retention: %s\n", retention)
 		}
 		if beside != "" && ready {
 			fmt.Fprintf(&text, "[~]lease: %s\n", beside)

@@ -113,7 +113,7 @@ func (l *Loop) World() *projector.World { return l.world }
 
 // Recover folds the log from its newest snapshot on, or from the newest file that stands alone, whichever is later. A record of a
 // critical kind that this program does not know ends it: its fold could change a decision.
-func Recover(ctx context.Context, log store.Log) (*projector.World, error) {
+func Recover(ctx context.Context, log store.Reader) (*projector.World, error) {
 	world, from, err := restored(ctx, log)
 	if err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func Recover(ctx context.Context, log store.Log) (*projector.World, error) {
 }
 
 // restored is the world that a recovery goes on from, and the record that it is as of.
-func restored(ctx context.Context, log store.Log) (*projector.World, events.Sequence, error) {
+func restored(ctx context.Context, log store.Reader) (*projector.World, events.Sequence, error) {
 	world, from, err := fromSnapshot(ctx, log)
 	if err != nil {
 		return nil, 0, err
@@ -152,7 +152,7 @@ func restored(ctx context.Context, log store.Log) (*projector.World, events.Sequ
 
 // wholeFile is the first record of the newest file that stands alone; 0 when there is none that begins after that record. The
 // controller's records of the newest file say it, or the state with which that file begins: no older file is read.
-func wholeFile(ctx context.Context, log store.Log, after events.Sequence) (events.Sequence, error) {
+func wholeFile(ctx context.Context, log store.Reader, after events.Sequence) (events.Sequence, error) {
 	for r, err := range log.ReadStream(ctx, events.Controller, 0, store.Backward) {
 		if errors.Is(err, store.ErrPruned) {
 			return 0, nil
@@ -177,7 +177,7 @@ func wholeFile(ctx context.Context, log store.Log, after events.Sequence) (event
 }
 
 // kept is that record, or 0 when the log no longer keeps it.
-func kept(ctx context.Context, log store.Log, at events.Sequence) (events.Sequence, error) {
+func kept(ctx context.Context, log store.Reader, at events.Sequence) (events.Sequence, error) {
 	if at == 0 {
 		return 0, nil
 	}
@@ -190,7 +190,7 @@ func kept(ctx context.Context, log store.Log, at events.Sequence) (events.Sequen
 	return 0, nil
 }
 
-func fromSnapshot(ctx context.Context, log store.Log) (*projector.World, events.Sequence, error) {
+func fromSnapshot(ctx context.Context, log store.Reader) (*projector.World, events.Sequence, error) {
 	snapshot, ok, err := log.LoadSnapshot(ctx)
 	if err != nil {
 		return nil, 0, fmt.Errorf("load the snapshot: %w", err)

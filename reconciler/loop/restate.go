@@ -47,7 +47,7 @@ func (l *Loop) restate(b *batch) {
 		if left < l.restateBytes && l.world.StateBytes(s) > left {
 			return // before it is encoded
 		}
-		d, ok := l.stateOf(s)
+		d, ok := stateOf(l.world, s)
 		if !ok {
 			return // cannot be: the world knows the stream. A file that may lack a state is not said to stand alone
 		}
@@ -63,12 +63,12 @@ func (l *Loop) restate(b *batch) {
 }
 
 // stateOf is a draft of a stream's state; ok is false when nothing is known of the stream.
-func (l *Loop) stateOf(s events.Stream) (d projector.Draft, ok bool) {
-	facts, names, ok := l.world.StreamState(s)
+func stateOf(w *projector.World, s events.Stream) (d projector.Draft, ok bool) {
+	facts, names, ok := w.StreamState(s)
 	if !ok {
 		return d, false
 	}
-	ref := l.world.RefOf(s)
+	ref := w.RefOf(s)
 	return projector.Draft{
 		Stream: s, Kind: events.KindStateStored, Facts: &events.StoredState{Encoded: facts},
 		Evidence: events.Evidence{Namespace: ref.Namespace, Name: ref.Name, State: names},

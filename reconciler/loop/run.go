@@ -21,7 +21,7 @@ type Executor interface {
 	Stop(ctx context.Context)
 }
 
-// Runner ties a Loop to the world. All fields but Lost are required.
+// Runner ties a Loop to the world. All fields but Lost and Prunes are required.
 type Runner struct {
 	Loop     *Loop
 	Queue    *Queue
@@ -46,10 +46,13 @@ type Runner struct {
 	Lost <-chan struct{}
 	// Show is called between turns, for readers of the state.
 	Show func(*Loop)
+	// Prunes gives what is to go of the log. Nil when it keeps everything.
+	Prunes <-chan Pruning
 
 	full    bool           // the log had no room at the last turn
 	halted  bool           // the executor was stopped because another controller was found
 	saving  sync.WaitGroup // a snapshot that is being written
+	pruned  []pruned       // what goes, once the record that says so is durable
 	doubted time.Duration  // a step of the clock that was not followed, told once
 }
 
@@ -97,6 +100,8 @@ func (r *Runner) Run(ctx context.Context) error {
 		case <-wake.C:
 		case seq := <-durable:
 			r.act(seq)
+		case p := <-r.Prunes:
+			r.prune(p)
 		case <-clock.C:
 			r.followClock(ctx)
 		case err := <-failed:
@@ -207,6 +212,7 @@ func (r *Runner) turns() error {
 }
 
 func (r *Runner) act(seq events.Sequence) {
+	r.prunedThrough(seq)
 	r.hand(r.Loop.Durable(seq))
 }
 

@@ -320,7 +320,7 @@ func (l *Loop) put(b *batch, d projector.Draft) events.Sequence {
 		l.append(b, controllerDraft(events.KindStateStored, &events.StoredState{Encoded: l.world.ControllerFacts()}))
 	}
 	if l.stateDue(d.Stream) {
-		if state, ok := l.stateOf(d.Stream); ok {
+		if state, ok := stateOf(l.world, d.Stream); ok {
 			l.append(b, state)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
@@ -26,6 +27,7 @@ type Log struct {
 	nextBytes  int64          // appended to it
 	filing     store.Filing   // of it
 	began      events.Time    // the time of its first record; 0 before
+	states     atomic.Int64   // bytes of states in the file before
 	space      sync.Mutex     // guards the two below and what they hold ahead; taken before logReader.mu
 	tail       *tail          // the committer's, who also needs space to replace it
 	spare      *tail          // the next file, made ahead; nil when there is none
@@ -139,6 +141,7 @@ func (l *Log) full(size int64, now events.Time) bool {
 
 // beginFile makes the next batch the first of another file.
 func (l *Log) beginFile(first events.Sequence) {
+	l.states.Store(l.filing.States())
 	l.nextFile, l.nextIndex, l.nextBytes, l.filing, l.began = first, index.New(first), 0, store.Filing{}, 0
 }
 

@@ -354,6 +354,7 @@ func (l *Log) openTail(end head) error {
 	}
 	l.appended, l.nextFile, l.nextIndex, l.cut, l.filing = end.Sequence, f.first, x, said.cut, said.filing
 	l.indexedTo = end.Sequence
+	l.states.Store(l.filing.States())
 	l.nextBytes, l.tailFirst, l.tailBytes = l.tail.high.Load(), f.first, l.tail.high.Load()
 	if end.Sequence >= f.first {
 		if first, _, err := (view{files: l.files, durable: end.Head}).one(f.first, nearChunk{}); err == nil { // else it was damaged a moment ago

@@ -7,6 +7,9 @@ import (
 	"os"
 )
 
+// Ahead is described by store.Opened.
+func (l *Log) Ahead() int64 { return 3 * l.states.Load() } // more is held ahead than is written: see tail.cost
+
 // Usage is the bytes of the log's files, with what is held ahead of the writes in them, and the bytes that are free on their
 // file system.
 func (l *logReader) Usage() (bytes, free int64, err error) {

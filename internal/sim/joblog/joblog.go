@@ -22,8 +22,12 @@ type Config struct {
 	Running  int // Jobs at a time
 	Finished int // Jobs that are finished and not deleted
 	Waiting  int // Jobs that run one pod for longer than the log and have a deadline behind its end
+	Parked   int // Jobs that are suspended all the time
 	Restate  int // bytes of states that a turn adds to a new file; the loop's default when 0
 	Single   int // of 1,000 Jobs so many run one pod, which fails for good in each tenth of them; 0 for the usual shapes
+
+	// Between is called between two turns, when all that was appended is durable. Its error ends the writing. Nil for no call.
+	Between func(now events.Time, l *loop.Loop) error
 }
 
 // Busy is a cluster with 64 Jobs at a time.
@@ -51,9 +55,17 @@ func Write(log store.Log, cfg Config) (*loop.Loop, error) {
 	for range cfg.Waiting {
 		c.wait()
 	}
+	for range cfg.Parked {
+		c.park()
+	}
 	for c.loop.World().Head < events.Sequence(cfg.Records) {
 		if err := c.turn(); err != nil {
 			return nil, err
+		}
+		if cfg.Between != nil {
+			if err := cfg.Between(c.now, c.loop); err != nil {
+				return nil, err
+			}
 		}
 		c.happen()
 	}

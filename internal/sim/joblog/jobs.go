@@ -63,6 +63,12 @@ func (c *cluster) wait() {
 	c.showJob(j)
 }
 
+func (c *cluster) park() {
+	j := c.newJob(shape{name: "parked", completions: 1, parallelism: 1})
+	j.spec.Suspend = true
+	c.showJob(j)
+}
+
 func (c *cluster) newJob(s shape) *job {
 	c.made++
 	limit := int32(1000)

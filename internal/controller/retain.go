@@ -1,0 +1,238 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/reconciler/loop"
+	"github.com/jobledger/jobledger/store"
+)
+
+// Names of flags that messages name.
+const (
+	MaxSizeFlag = "log-max-size"
+	MaxAgeFlag  = "log-max-age"
+)
+
+const (
+	retainLook    = 200 * time.Millisecond // between looks at the size of the log
+	retainLookAge = 10 * time.Second       // between looks at its age
+	retainTell    = time.Minute            // between messages about the same
+)
+
+// retained is what a retainer asks of a log.
+type retained interface {
+	store.Kept
+	Ahead() int64
+	Offset(consumer string) (events.Sequence, error)
+	Condemn(ctx context.Context, before events.Sequence) (*events.Pruned, error)
+	Prune(ctx context.Context, before events.Sequence) (events.Sequence, error)
+}
+
+// retainer lets old files of the log go: it says to the loop what goes, and deletes the files once the record of that is durable. One
+// goroutine runs it; Whole may be set by another.
+type retainer struct {
+	keep      store.Retention
+	log       retained
+	consumers []string // for whom records are kept while there is room
+	logger    *slog.Logger
+	health    *Health
+	whole     atomic.Uint64 // with which the newest file begins that stands alone
+	prunes    chan loop.Pruning
+
+	aged    time.Time // when the age of files was looked at
+	told    string    // what was said of a log that cannot get smaller
+	toldAt  time.Time
+	held    *prometheus.GaugeVec
+	files   prometheus.Counter
+	missed  *prometheus.CounterVec
+	over    prometheus.Gauge
+	failing string // the last error
+}
+
+func newRetainer(keep store.Retention, log retained, logger *slog.Logger, health *Health, registry *prometheus.Registry, consumers ...string) *retainer {
+	r := &retainer{
+		keep: keep, log: log, consumers: consumers, logger: logger, health: health, prunes: make(chan loop.Pruning),
+		held: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "jobledger_log_held_back", Help: "1 while the log keeps a file only because this consumer has not got through it.",
+		}, []string{"consumer"}),
+		files: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "jobledger_log_pruned_files_total", Help: "Files of the log that were deleted because of --log-max-size or --log-max-age.",
+		}),
+		missed: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "jobledger_log_missed_records_total", Help: "Records that were deleted before this consumer had got through them.",
+		}, []string{"consumer"}),
+		over: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "jobledger_log_over_max_size", Help: "1 while the log is larger than --log-max-size.",
+		}),
+	}
+	most := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "jobledger_log_max_bytes", Help: "The size that --log-max-size allows the log, in bytes; 0 for any.",
+	})
+	most.Set(float64(keep.MaxBytes))
+	registry.MustRegister(r.held, r.files, r.missed, r.over, most)
+	for _, name := range consumers {
+		r.held.WithLabelValues(name).Set(0)
+		r.missed.WithLabelValues(name).Add(0)
+	}
+	return r
+}
+
+// run looks until ctx ends.
+func (r *retainer) run(ctx context.Context) {
+	if r.keep.On() {
+		every(ctx, retainLook, r.look)
+	}
+}
+
+// look lets go what is to go now.
+func (r *retainer) look(ctx context.Context) {
+	err := r.let(ctx)
+	switch {
+	case ctx.Err() != nil || errors.Is(err, store.ErrClosed):
+	case err == nil:
+		r.failing = ""
+	case err.Error() != r.failing:
+		r.failing = err.Error()
+		r.logger.Warn("old files of the log stay for now", "error", err)
+	}
+}
+
+func (r *retainer) let(ctx context.Context) error {
+	used, _, err := r.log.Usage()
+	if err != nil {
+		return err
+	}
+	aged := r.keep.MaxAge > 0 && time.Since(r.aged) >= retainLookAge
+	large := r.keep.MaxBytes > 0 && used > r.keep.Soft(r.log.Ahead())
+	if !aged && !large {
+		if r.keep.MaxAge == 0 {
+			r.note(store.Verdict{}, used)
+		}
+		return nil
+	}
+	r.aged = time.Now()
+	stock, err := r.stock(used)
+	if err != nil {
+		return err
+	}
+	v := r.keep.Judge(stock)
+	r.note(v, used)
+	if v.Before == 0 {
+		return nil
+	}
+	p, err := r.log.Condemn(ctx, v.Before)
+	if err != nil || p == nil {
+		return err
+	}
+	p.Reason, p.Missed = v.Reason, v.Missed
+	recorded := make(chan struct{})
+	for _, step := range []func() bool{
+		func() bool { return given(ctx, r.prunes, loop.Pruning{Facts: p, Recorded: recorded}) },
+		func() bool { return closed(ctx, recorded) },
+	} {
+		if !step() {
+			return nil // the next open deletes what the log says is gone
+		}
+	}
+	if _, err := r.log.Prune(ctx, p.First); err != nil {
+		return err
+	}
+	r.tell(p)
+	return nil
+}
+
+func given(ctx context.Context, to chan<- loop.Pruning, p loop.Pruning) bool {
+	select {
+	case to <- p:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func closed(ctx context.Context, c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// stock is what there is to judge.
+func (r *retainer) stock(used int64) (s store.Stock, err error) {
+	s = store.Stock{
+		Now: events.At(time.Now()), Bytes: used, Ahead: r.log.Ahead(), Whole: events.Sequence(r.whole.Load()), Consumers: map[string]events.Sequence{},
+	}
+	for _, name := range r.consumers {
+		if s.Consumers[name], err = r.log.Offset(name); err != nil {
+			return s, err
+		}
+	}
+	s.Files, err = r.log.Files()
+	return s, err
+}
+
+// tell says what went.
+func (r *retainer) tell(p *events.Pruned) {
+	r.files.Add(float64(len(p.Files)))
+	for _, m := range p.Missed {
+		r.missed.WithLabelValues(m.Consumer).Add(float64(m.Through - m.From + 1))
+		r.logger.Error("a consumer was passed over: the log had no room to keep these records for it",
+			"consumer", m.Consumer, "from", uint64(m.From), "through", uint64(m.Through))
+	}
+	r.logger.Info("old records are no longer kept", "from", uint64(p.From), "through", uint64(p.First-1), "reason", p.Reason.String())
+}
+
+// note shows to metrics and probes what keeps the log from getting smaller.
+func (r *retainer) note(v store.Verdict, used int64) {
+	for _, name := range r.consumers {
+		value := 0.0
+		if slices.Contains(v.Held, name) {
+			value = 1
+		}
+		r.held.WithLabelValues(name).Set(value)
+	}
+	over := r.keep.MaxBytes > 0 && used > r.keep.MaxBytes
+	r.over.Set(0)
+	says := ""
+	switch {
+	case over:
+		r.over.Set(1)
+		says = fmt.Sprintf("the log has %d MiB, more than --%s allows: the states of what is unfinished or not deleted need more room. "+
+			"No Job waits for that; set a larger size", mebibytes(used), MaxSizeFlag)
+	case len(v.Held) > 0 && r.keep.MaxBytes > 0:
+		says = fmt.Sprintf("the log has %d of %d MiB, and files stay because %s has not got through them: at %d MiB they go all the same",
+			mebibytes(used), mebibytes(r.keep.MaxBytes), strings.Join(v.Held, " and "), mebibytes(r.keep.Hard(r.log.Ahead())))
+	case len(v.Held) > 0:
+		says = fmt.Sprintf("files are older than --%s, and stay because %s has not got through them", MaxAgeFlag, strings.Join(v.Held, " and "))
+	}
+	r.health.set(func(h *Health) { h.retention = says })
+	if (says == "") != (r.told == "") || says != r.told && time.Since(r.toldAt) >= retainTell {
+		if r.told, r.toldAt = says, time.Now(); says != "" {
+			r.logger.Warn(says)
+		}
+	}
+}
+
+func mebibytes(n int64) int64 { return (n + 1<<20 - 1) >> 20 }
+
+// refuseStates refuses a size of the log that its states alone would fill: each file has them, and two files have to be there at times.
+func refuseStates(keep store.Retention, states int64) error {
+	states += states / 8 // about what they take in pages
+	if keep.MaxBytes == 0 || states <= keep.MaxBytes/2 {
+		return nil
+	}
+	return fmt.Errorf("--%s=%dMi is too small: the states of what is unfinished or not deleted take %d MiB in each file of the log, more than half of it; "+
+		"set --%s=%dMi or more", MaxSizeFlag, keep.MaxBytes>>20, mebibytes(states), MaxSizeFlag, mebibytes(4*states))
+}
