@@ -24,7 +24,8 @@ import (
 const testLogID = "0123456789abcdef0123456789abcdef"
 
 // makelog writes a log: makelog DIR, or makelog DIR altered for one whose first decision is not the one that was made, or makelog
-// DIR split for one of several files; makelog DIR short has its first 40 records. It tells of one morning:
+// DIR split for one of several files; makelog DIR short has its first 40 records, and makelog DIR season tells of 24 Jobs in several
+// files (season). Otherwise it tells of one morning:
 //
 //	default/demo      two of two pods succeed after one failed with exit 3 and a rude message; then it is deleted
 //	batch/hopeless    its pod fails, and no failure is allowed
@@ -41,6 +42,10 @@ func makelog(ts *testscript.TestScript, neg bool, args []string) {
 	options := store.Options{LogID: testLogID}
 	if slices.Contains(args, "split") {
 		options.RotateBytes = 32 << 10
+	}
+	if slices.Contains(args, "season") {
+		makeSeason(t, ts.MkAbs(args[0]), "", 24)
+		return
 	}
 	log, err := boltlog.Open(ts.MkAbs(args[0]), options)
 	ts.Check(err)

@@ -42,7 +42,7 @@ When a controller has the directory open, --log DIR asks that controller.`,
 	root.SetErr(c.err)
 	root.AddCommand(
 		newRun(c), newGet(c), newExplain(c), newAttempts(c), newTimeline(c), newFailures(c), newEvents(c), newSubscribe(c), newReplay(c), newVerify(c),
-		newRelease(c), newVersion(c),
+		newPrune(c), newRelease(c), newVersion(c),
 	)
 	for _, cmd := range root.Commands() {
 		cmd.SuggestFor = alike[cmd.Name()]

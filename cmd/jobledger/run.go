@@ -36,6 +36,7 @@ type runFlags struct {
 	epoch      uint64 // to be begun after a loss; 0 for none
 	numbers    settingFlags
 	elect      electFlags
+	retain     retainFlags
 
 	scrape scrapeFlags
 	nats   streamFlags
@@ -84,6 +85,11 @@ without a Lease; then two controllers with two logs undo each other's work.
 
 A log that has lost records is refused: its end is lost, or it is an older copy. To go on without
 those records, name another epoch with --force-new-epoch=N, as the refusal says.
+
+--log-max-size and --log-max-age say how much of the log is kept. The oldest files go, and only when
+a later file states all that is known of every Job. A consumer that is behind (NATS, Kubernetes
+Events) holds files back until the log has seven eighths of its size. Then it is passed over, and a
+record says what it missed.
 
 --drain takes no new Jobs, and runs those that have begun to their end. Then it says that nothing is
 left to do, and stays, so that nothing restarts it. "jobledger release --drain" exits instead.
@@ -136,6 +142,7 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	flags.Uint64Var(&f.epoch, controller.EpochFlag, 0,
 		"go on though records of the log are known to be lost, under this epoch, which the refusal names; it serves once")
 	f.numbers.add(flags)
+	f.retain.add(flags)
 	f.nats.add(cmd)
 	f.elect.add(flags)
 	completeWith(cmd, "manage", events.ModeDelegated.String(), events.ModeAll.String(), events.ModeObserve.String())
@@ -190,6 +197,9 @@ func (f *runFlags) validate() (settings events.Settings, err error) {
 		return settings, usage("--stop-timeout=%s: must be longer than nothing", f.stop)
 	}
 	if err := checkLabels(f.labels); err != nil {
+		return settings, err
+	}
+	if err := f.retain.validate(); err != nil {
 		return settings, err
 	}
 	if err := f.scrape.validate(); err != nil {
@@ -259,6 +269,7 @@ func (f *runFlags) config(settings events.Settings, logger *slog.Logger) (*contr
 	return &controller.Config{
 		Log: f.log, Settings: settings, Cluster: cluster, Program: controller.Program{Version: b.Version, Go: b.Go, Commit: b.Commit}, Logger: logger,
 		Listen: f.listen, Scrape: f.scrape.config(), Stream: stream, Lease: f.elect.config(), Stop: f.stop, Patience: f.patience, Labels: f.labels, Epoch: f.epoch,
+		Retention: f.retain.keep,
 	}, nil
 }
 

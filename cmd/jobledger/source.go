@@ -65,6 +65,27 @@ func (f *sourceFlags) open(ctx context.Context, c *cli) (src history.Source, liv
 	if err := f.take(c.getenv); err != nil {
 		return nil, false, err
 	}
+	if src, live, err = f.find(ctx, c); err == nil && !c.damaged {
+		c.tellPruned(ctx, src)
+	}
+	return src, live, err
+}
+
+// tellPruned says so when the log no longer keeps its first records.
+func (c *cli) tellPruned(ctx context.Context, src history.Source) {
+	for r, err := range src.Read(ctx, 0) {
+		if err == nil && r.Sequence > 1 { // what cannot be read is told where it is wanted
+			fmt.Fprintf(c.err, "note: %s\n", prunedBefore(r.Sequence))
+		}
+		return
+	}
+}
+
+func prunedBefore(first events.Sequence) string {
+	return fmt.Sprintf("pruned before %d: older records are no longer kept", first)
+}
+
+func (f *sourceFlags) find(ctx context.Context, c *cli) (src history.Source, live bool, err error) {
 	switch {
 	case f.log != "" && f.server != "":
 		return nil, false, usage("--log and --server name two places: give one of them")

@@ -81,6 +81,9 @@ func (c *cli) verify(ctx context.Context, dir string, has []store.Head) error {
 	}, has...)
 	progress.clear()
 	c.identify(report)
+	if err == nil && report.First > 1 && report.Records > 0 {
+		fmt.Fprintf(c.out, "note: %s\n", prunedBefore(report.First))
+	}
 	for _, note := range report.Notes {
 		fmt.Fprintf(c.out, "note: %s\n", words.Clean(note))
 	}
@@ -97,9 +100,6 @@ func (c *cli) verify(ctx context.Context, dir string, has []store.Head) error {
 	}
 	if report.Written != 0 {
 		fmt.Fprintf(c.out, "note: a controller writes the log: the records from %d on, in its newest file, were not verified\n", report.Written)
-	}
-	if report.First > 1 && report.Records > 0 {
-		fmt.Fprintf(c.out, "note: records before %d were pruned\n", report.First)
 	}
 	note, err := keyNote(ctx, dir)
 	if err != nil {

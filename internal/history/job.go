@@ -140,6 +140,10 @@ func JobOf(f *Fold, a *Account, asOf events.Sequence, now events.Time) Job {
 	j := a.job
 	if j == nil {
 		v.State = StateUnseen
+		if r := f.World().Retired(a.Stream); r != nil {
+			v.State, v.Namespace, v.Name, v.Finished = StateFinished, r.Ref.Namespace, r.Ref.Name, recordjson.Instant(r.Finished)
+			v.Managed = true
+		}
 		return v
 	}
 	v.Namespace, v.Name = j.Ref.Namespace, j.Ref.Name

@@ -21,13 +21,14 @@ const (
 	StateFinishing State = "Finishing" // it will be Complete: its pods are on their way out
 	StateComplete  State = "Complete"
 	StateFailed    State = "Failed"
+	StateFinished  State = "Finished" // it is Complete or Failed, and the records that say which are pruned
 	StateDeleting  State = "Deleting"
 	StateDeleted   State = "Deleted" // its object is gone, and it had not finished
 )
 
 // States are all of them.
 var States = []State{
-	StateUnseen, StateUnmanaged, StateWaiting, StateRunning, StateSuspended, StateFailing, StateFinishing, StateComplete, StateFailed,
+	StateUnseen, StateUnmanaged, StateWaiting, StateRunning, StateSuspended, StateFailing, StateFinishing, StateComplete, StateFailed, StateFinished,
 	StateDeleting, StateDeleted,
 }
 

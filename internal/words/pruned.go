@@ -13,7 +13,7 @@ func prunedText(f *events.Pruned) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "records before %d are no longer kept", f.First)
 	if f.From != 0 {
-		fmt.Fprintf(&text, ": %d to %d go (%s to %s), %s", f.From, f.First-1, second(f.FromTime), second(f.ThroughTime), pruneReasons[f.Reason])
+		fmt.Fprintf(&text, ": %d to %d go, of %s to %s: %s", f.From, f.First-1, second(f.FromTime), second(f.ThroughTime), pruneReasons[f.Reason])
 	}
 	for _, m := range f.Missed {
 		fmt.Fprintf(&text, "; %s", m)

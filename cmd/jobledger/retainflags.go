@@ -1,0 +1,42 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/jobledger/jobledger/internal/controller"
+	"github.com/jobledger/jobledger/store"
+)
+
+// retainFlags say how much of the log is kept.
+type retainFlags struct {
+	size string
+	keep store.Retention
+}
+
+// Limits of what may be asked for. Below the least size the space that is held ahead would be most of it.
+const (
+	leastLogSize = 16 << 20
+	mostLogSize  = 1 << 50
+	leastLogAge  = time.Hour
+)
+
+func (f *retainFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.size, controller.MaxSizeFlag, "0",
+		"how large the files of the log may be together, such as 8Gi: then the oldest records go; 0 for any size")
+	flags.DurationVar(&f.keep.MaxAge, controller.MaxAgeFlag, 0, "how old records may be, about, such as 2160h: then they go; 0 for any age")
+}
+
+// validate refuses what cannot be kept.
+func (f *retainFlags) validate() error {
+	size, err := resource.ParseQuantity(f.size)
+	if f.keep.MaxBytes = size.Value(); err != nil || f.keep.MaxBytes != 0 && (f.keep.MaxBytes < leastLogSize || f.keep.MaxBytes > mostLogSize) {
+		return usage("--%s=%s: must be 0, or from 16Mi to 1Pi", controller.MaxSizeFlag, f.size)
+	}
+	if f.keep.MaxAge != 0 && f.keep.MaxAge < leastLogAge {
+		return usage("--%s=%s: must be 0, or %s and more", controller.MaxAgeFlag, f.keep.MaxAge, leastLogAge)
+	}
+	return nil
+}

@@ -1,0 +1,112 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/events/kube"
+	"github.com/jobledger/jobledger/events/nats/publish"
+	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/reconciler/loop"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/open"
+)
+
+// PruneConfig says what is to go of a log that no controller writes.
+type PruneConfig struct {
+	Log     string // its address
+	Version string // of the program
+	Logger  *slog.Logger
+
+	Retention store.Retention
+	Before    events.Sequence // files with only records before it go; 0 for none
+}
+
+// WouldPrune says what Prune would delete: the files, oldest first, and the first record that would be kept. It only reads.
+func WouldPrune(ctx context.Context, config *PruneConfig) (files []store.File, keep events.Sequence, err error) {
+	log, err := open.Archive(config.Log)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { err = errors.Join(err, log.Close()) }()
+	if err := errors.Join(log.Damage()...); err != nil {
+		return nil, 0, err
+	}
+	if err := log.Readable(loop.Reader(config.Version)); err != nil {
+		return nil, 0, err
+	}
+	world, err := loop.Recover(ctx, log)
+	if err != nil {
+		return nil, 0, err
+	}
+	return config.going(log, world)
+}
+
+// going are the files that go, and the first record that is kept.
+func (c *PruneConfig) going(log store.Kept, world *projector.World) (files []store.File, keep events.Sequence, err error) {
+	all, err := log.Files()
+	if err != nil {
+		return nil, 0, err
+	}
+	used, _, err := log.Usage()
+	if err != nil {
+		return nil, 0, err
+	}
+	_, whole := world.Restated()
+	s := store.Stock{Now: events.At(time.Now()), Bytes: used, Files: all, Whole: whole}
+	keep = all[0].First
+	for {
+		v := c.Retention.Judge(s)
+		if v.Before == 0 {
+			break
+		}
+		for s.Files[0].First < v.Before {
+			s.Bytes -= s.Files[0].Bytes
+			s.Files = s.Files[1:]
+		}
+		keep = v.Before
+	}
+	for _, f := range all[1:] {
+		if f.First <= min(c.Before, whole) {
+			keep = max(keep, f.First)
+		}
+	}
+	for len(files) < len(all) && all[len(files)].First < keep {
+		files = all[:len(files)+1]
+	}
+	return files, keep, nil
+}
+
+// Prune deletes the oldest files of a log, once a record of that is durable. It returns that record's facts; nil when nothing went.
+func Prune(ctx context.Context, config *PruneConfig) (p *events.Pruned, err error) {
+	log, err := open.Log(config.Log, store.Options{Logger: config.Logger, Reader: loop.Reader(config.Version), Least: loop.Least()})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, log.Close()) }()
+	world, err := loop.Recover(ctx, log)
+	if err != nil {
+		return nil, err
+	}
+	files, keep, err := config.going(log, world)
+	if err != nil || len(files) == 0 {
+		return nil, err
+	}
+	if p, err = log.Condemn(ctx, keep); err != nil || p == nil {
+		return nil, err
+	}
+	p.Reason = events.PruneOperator
+	for _, name := range []string{kube.Consumer, publish.Consumer} {
+		through, err := log.Offset(name)
+		if err != nil {
+			return nil, err
+		}
+		if through != 0 && through+1 < keep { // 0: there is no such consumer
+			p.Missed = append(p.Missed, events.Missed{Consumer: name, From: max(through+1, p.From), Through: keep - 1})
+		}
+	}
+	return p, loop.Prune(ctx, log, world, events.At(time.Now()), salt, p)
+}
