@@ -1,0 +1,187 @@
+package boltlog_test
+
+import (
+	"crypto/sha256"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/boltlog"
+	"github.com/jobledger/jobledger/store/storetest"
+)
+
+// TestAnOpenFinishesWhatWasPruned: a process is killed at each step between the record that says what goes and the last deletion. The next
+// open deletes the rest, and nothing else.
+func TestAnOpenFinishesWhatWasPruned(t *testing.T) {
+	for _, row := range []struct {
+		name    string
+		deleted int // files that were deleted before the kill
+		grown   bool
+	}{
+		{"killed before the first deletion", 0, false},
+		{"killed between two deletions", 1, false},
+		{"killed between the deletion of a file and that of its index", 1, false},
+		{"killed when another file had begun behind the record", 0, true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			dir, _ := written(t, 600)
+			log := openLog(t, dir, small)
+			w := storetest.NewWriter(t, log)
+			all := files(t, dir, ".db")
+			before := events.Sequence(1 << 60)
+			if len(all) < 5 {
+				t.Fatalf("%d files are too few", len(all))
+			}
+			p, err := log.Condemn(t.Context(), before)
+			if err != nil || len(p.Files) != len(all)-1 {
+				t.Fatalf("condemned %+v, %v", p, err)
+			}
+			if p, err = log.Condemn(t.Context(), p.Files[3].First); err != nil {
+				t.Fatal(err)
+			}
+			checkCondemned(t, log, dir, p)
+			w.Durable(storetest.Item{Stream: events.Controller, Kind: events.KindPruned, Facts: p})
+			for first := log.Head().Sequence; row.grown; {
+				w.Durable(storetest.Text("job-a", 3000))
+				if log.NextFile() > first {
+					w.Durable(storetest.Text("job-a", 10))
+					break
+				}
+			}
+			killed := filepath.Join(t.TempDir(), "log")
+			if err := os.CopyFS(killed, os.DirFS(dir)); err != nil {
+				t.Fatal(err)
+			}
+			if err := log.Close(); err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range all[:row.deleted] {
+				if err := os.Remove(filepath.Join(killed, filepath.Base(name))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			again := openLog(t, killed, small)
+			if got := again.First(); got != p.First {
+				t.Errorf("the log begins with record %d, want %d", got, p.First)
+			}
+			left, err := filepath.Glob(filepath.Join(killed, "*.db"))
+			if err != nil || len(left) != len(files(t, dir, ".db"))-len(p.Files) {
+				t.Errorf("%v are left, %v", left, err)
+			}
+			if err := again.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if report, err := boltlog.Verify(t.Context(), killed, nil); err != nil || report.First != p.First {
+				t.Errorf("verify: %+v, %v", report, err)
+			}
+			indexes, err := filepath.Glob(filepath.Join(killed, "*.idx"))
+			for _, name := range indexes {
+				if !slices.Contains(left, strings.TrimSuffix(name, ".idx")+".db") {
+					t.Errorf("%s is left without its file, %v", name, err)
+				}
+			}
+		})
+	}
+}
+
+// checkCondemned compares what a Pruned record says with what is on the disk.
+func checkCondemned(t *testing.T, log *boltlog.Log, dir string, p *events.Pruned) {
+	t.Helper()
+	if len(p.Files) != 3 || p.From != p.Files[0].First || p.FromTime == 0 || p.ThroughTime < p.FromTime {
+		t.Fatalf("condemned %+v", p)
+	}
+	for i, name := range files(t, dir, ".db")[:3] {
+		content, err := os.ReadFile(name)
+		if err != nil || p.Files[i].Hash != sha256.Sum256(content) || p.Files[i].Bytes != uint64(len(content)) {
+			t.Errorf("%s has other bytes than %+v, %v", name, p.Files[i], err)
+		}
+	}
+	if after, err := log.Chain(p.First - 1); err != nil || after != p.ChainAfter {
+		t.Errorf("the chain value behind what goes is %s, %v, not %s", after, err, p.ChainAfter)
+	}
+	if p.ChainBefore != (events.Hash{}) {
+		t.Errorf("the chain value before record 1 is %s", p.ChainBefore)
+	}
+	for {
+		first, err := log.Pack(t.Context()) // what is condemned keeps its bytes
+		if errors.Is(err, store.ErrPruned) || first == 0 {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	content, err := os.ReadFile(files(t, dir, ".db")[0])
+	if err != nil || p.Files[0].Hash != sha256.Sum256(content) {
+		t.Error("a file that is condemned was packed")
+	}
+}
+
+// TestVerifyComparesWhatWasPruned: a log whose oldest file goes on from another chain value than its Pruned record says is damaged.
+func TestVerifyComparesWhatWasPruned(t *testing.T) {
+	dir, _ := written(t, 300)
+	log := openLog(t, dir, small)
+	w := storetest.NewWriter(t, log)
+	p, err := log.Condemn(t.Context(), log.Head().Sequence/2)
+	if err != nil || p == nil {
+		t.Fatal(p, err)
+	}
+	p.ChainAfter[0] ^= 1
+	w.Durable(storetest.Item{Stream: events.Controller, Kind: events.KindPruned, Facts: p})
+	if _, err := log.Prune(t.Context(), p.First); err != nil {
+		t.Fatal(err)
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := boltlog.Verify(t.Context(), dir, nil); !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "goes on from") {
+		t.Errorf("verify: %v", err)
+	}
+}
+
+// TestReadersBesideAPrune: questions about streams have answers while their files go.
+func TestReadersBesideAPrune(t *testing.T) {
+	dir, _ := written(t, 900)
+	log := openLog(t, dir, small)
+	w := storetest.NewWriter(t, log)
+	p, err := log.Condemn(t.Context(), log.Head().Sequence)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Durable(storetest.Item{Stream: events.Controller, Kind: events.KindPruned, Facts: p})
+	ended := make(chan error, 1)
+	go func() {
+		_, err := log.Prune(t.Context(), p.First)
+		ended <- err
+	}()
+	for done := false; !done; {
+		select {
+		case err := <-ended:
+			if done = true; err != nil {
+				t.Fatal(err)
+			}
+		default:
+		}
+		for _, s := range []events.Stream{events.JobStream("job-a"), events.JobStream("nobody")} {
+			if _, err := log.Newest(s, 0); err != nil {
+				t.Fatalf("newest of %s: %v", s, err)
+			}
+			for _, err := range log.ReadStream(t.Context(), s, 0, store.Forward) {
+				if err != nil && !errors.Is(err, store.ErrPruned) {
+					t.Fatalf("read %s: %v", s, err)
+				}
+			}
+		}
+		if _, err := log.Find("default", "job-a"); err != nil {
+			t.Fatalf("find: %v", err)
+		}
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
