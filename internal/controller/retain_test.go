@@ -34,7 +34,6 @@ type keeping struct {
 
 	turns   int
 	largest int64
-	written int64 // bytes of the log so far, about
 	prunes  int
 	missed  []events.Missed
 	told    map[string]bool // what probes said, its numbers left out
