@@ -21,7 +21,8 @@ import (
 // of a pod what it waits for, which records of before do not say. It folds what comes of a retired
 // Job after its retirement (StubState.follow_up).
 //
-// Fold 3 tells how tries ended (StateNames.tries), and folds how the deletion of a finished Job ends that has not retired (JobState.deletion).
+// Fold 3 tells how tries ended (StateNames.tries), and folds how the deletion of a finished Job ends that has not retired
+// (JobState.deletion).
 const FoldVersion = 3
 
 // oldestCompared is the oldest version of the fold whose stored states are compared. States of Jobs have had the same form since. The
