@@ -55,6 +55,16 @@ type FileRestated struct {
 	Bytes   uint64   // that the states of these streams take in the file, about
 }
 
+// TermStarted says that another process writes the log from here on: no record that follows is of an earlier term. It stands in the
+// first batch that the process writes.
+type TermStarted struct {
+	// Term counts the opens of the log for writing. One in which nothing was written leaves a gap. It rises, except where an epoch begins
+	// after a loss: the newest terms may be lost then, too.
+	Term uint64
+	// Previous is the chain value as the process found it, behind the record before the batch; zero for the term that made the log.
+	Previous Hash
+}
+
 // ControllerStarted is written by every process that opens the log to work.
 type ControllerStarted struct {
 	Version      string
@@ -168,6 +178,7 @@ type Synced struct {
 func (*LogCreated) facts()        {}
 func (*EpochChanged) facts()      {}
 func (*FileRestated) facts()      {}
+func (*TermStarted) facts()       {}
 func (*ControllerStarted) facts() {}
 func (*ControllerStopped) facts() {}
 func (*LeadershipChanged) facts() {}

@@ -11,6 +11,7 @@ const (
 	KindEpochChanged Kind = 2
 	KindPruned       Kind = 3
 	KindFileRestated Kind = 4
+	KindTermStarted  Kind = 5
 
 	KindControllerStarted Kind = 10
 	KindControllerStopped Kind = 11
@@ -55,6 +56,7 @@ var kinds = map[Kind]kindInfo{
 	KindEpochChanged:      {"EpochChanged", true},
 	KindPruned:            {"Pruned", false},
 	KindFileRestated:      {"FileRestated", false},
+	KindTermStarted:       {"TermStarted", true},
 	KindControllerStarted: {"ControllerStarted", true},
 	KindControllerStopped: {"ControllerStopped", true},
 	KindLeadershipChanged: {"LeadershipChanged", false},

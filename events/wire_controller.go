@@ -20,23 +20,17 @@ func lossToWire(l *Loss) *pb.Loss {
 	if *l == (Loss{}) {
 		return nil
 	}
-	w := &pb.Loss{
+	return &pb.Loss{
 		Witness: pb.Witness(l.Witness), Epoch: l.Epoch, Sequence: uint64(l.Sequence), Job: uidToWire(l.Job), Ordinal: l.Ordinal,
-		Pod: uidToWire(l.Pod),
+		Pod: uidToWire(l.Pod), Hash: hashToWire(l.Hash),
 	}
-	if l.Hash != (Hash{}) {
-		w.Hash = l.Hash[:]
-	}
-	return w
 }
 
-func lossFromWire(w *pb.Loss) (l Loss) {
-	l = Loss{
+func lossFromWire(w *pb.Loss) Loss {
+	return Loss{
 		Witness: Witness(w.GetWitness()), Epoch: w.GetEpoch(), Sequence: Sequence(w.GetSequence()), Job: uidFromWire(w.GetJob()),
-		Ordinal: w.GetOrdinal(), Pod: uidFromWire(w.GetPod()),
+		Ordinal: w.GetOrdinal(), Pod: uidFromWire(w.GetPod()), Hash: hashFromWire(w.GetHash()),
 	}
-	copy(l.Hash[:], w.GetHash())
-	return l
 }
 
 func epochFromWire(w *pb.EpochChanged) (Facts, error) {

@@ -47,6 +47,8 @@ func factsToWire(f Facts, free *[]string) (proto.Message, error) {
 		return prunedToWire(f), nil
 	case *FileRestated:
 		return &pb.FileRestated{File: uint64(f.File), Streams: f.Streams, Bytes: f.Bytes}, nil
+	case *TermStarted:
+		return &pb.TermStarted{Term: f.Term, Previous: hashToWire(f.Previous)}, nil
 	case *ControllerStarted:
 		return startedToWire(f), nil
 	case *ControllerStopped:
@@ -109,6 +111,10 @@ func unmarshalFacts(kind Kind, b []byte, free []string) (Facts, error) {
 	case KindFileRestated:
 		return parse(b, func(w *pb.FileRestated) (Facts, error) {
 			return &FileRestated{File: Sequence(w.GetFile()), Streams: w.GetStreams(), Bytes: w.GetBytes()}, nil
+		})
+	case KindTermStarted:
+		return parse(b, func(w *pb.TermStarted) (Facts, error) {
+			return &TermStarted{Term: w.GetTerm(), Previous: hashFromWire(w.GetPrevious())}, nil
 		})
 	case KindControllerStarted:
 		return parse(b, startedFromWire)

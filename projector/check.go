@@ -16,13 +16,13 @@ import (
 // FoldVersion counts the versions of the fold and of the form in which states are stored. It is raised whenever the same records may
 // give a state of other bytes than before. A stored state is compared with the fold only under a version that [Compares] allows.
 //
+// Fold 3 adds the term to the controller's state, which records of before do not say. It tells how tries ended (StateNames.tries), and
+// folds how the deletion of a finished Job ends that has not retired (JobState.deletion).
+//
 // Fold 2 folds the state of a stream as its newest record. It adds to the controller's state which file stands alone and what a rival
 // did (restated, rival_acts), and says of a spec that only older files store that it is stored nowhere (specs.at is 0). It adds to that
 // of a pod what it waits for, which records of before do not say. It folds what comes of a retired
 // Job after its retirement (StubState.follow_up).
-//
-// Fold 3 tells how tries ended (StateNames.tries), and folds how the deletion of a finished Job ends that has not retired
-// (JobState.deletion).
 const FoldVersion = 3
 
 // oldestCompared is the oldest version of the fold whose stored states are compared. States of Jobs have had the same form since. The
@@ -60,11 +60,15 @@ func (w *World) Check(rec *events.Record) error {
 	if err := Readable(rec); err != nil {
 		return err
 	}
-	if rec.Stream != events.Controller && rec.Sequence <= w.floors[rec.Stream] {
+	if rec.Sequence <= w.floors[rec.Stream] {
 		return nil // a snapshot has it
 	}
 	j := w.Job(rec.Stream)
 	switch f := rec.Facts.(type) {
+	case *events.TermStarted:
+		if f.Term <= w.Term {
+			return fmt.Errorf("record %d starts term %d, but term %d started before it", rec.Sequence, f.Term, w.Term)
+		}
 	case *events.JobSeen:
 		known := f.Spec != "" && w.specs.byHash[f.Spec].spec != nil || j != nil && j.Spec != nil && (f.Spec == "" || f.Spec == j.Spec.Hash)
 		if !known && (f.Managed || f.Spec != "") {

@@ -300,7 +300,7 @@ func (w *World) controllerToWire() *pb.WorldState {
 	s := &pb.WorldState{
 		LogId: w.Identity.LogID, Epoch: w.Identity.Epoch, Now: int64(w.Now), Settings: events.SettingsToWire(&w.Settings),
 		Program: w.Program, Rules: w.Rules, Fold: w.Fold, Key: w.Key, Listing: w.Listing, Previous: uint64(w.previous),
-		Newest: map[uint32]uint64{}, Filed: uint64(w.specs.since), Restated: uint64(w.restated),
+		Newest: map[uint32]uint64{}, Filed: uint64(w.specs.since), Restated: uint64(w.restated), Term: w.Term,
 		RivalFound: w.Rival.Found, RivalQuiet: int64(w.Rival.Quiet), RivalActs: events.RivalActsToWire(w.Rival.acts),
 	}
 	for _, r := range w.pending {
@@ -393,7 +393,7 @@ func (w *World) restoreController(b []byte, through events.Sequence) error {
 	w.Head, w.Now, w.Settings = through, events.Time(s.GetNow()), events.SettingsFromWire(s.GetSettings())
 	w.Program, w.Rules, w.Fold, w.Key, w.Listing = s.GetProgram(), s.GetRules(), s.GetFold(), s.GetKey(), s.GetListing()
 	w.Rival = Rival{Found: s.GetRivalFound(), Quiet: events.Time(s.GetRivalQuiet()), acts: events.RivalActsFromWire(s.GetRivalActs())}
-	w.restated = events.Sequence(s.GetRestated())
+	w.restated, w.Term = events.Sequence(s.GetRestated()), s.GetTerm()
 	w.previous = events.Sequence(s.GetPrevious())
 	for _, r := range s.GetPending() {
 		w.pending = append(w.pending, events.Resource(r))

@@ -14,6 +14,7 @@ type World struct {
 	Head     events.Sequence
 	Now      events.Time
 
+	Term     uint64 // of the process that works, or worked last; 0 before terms were recorded
 	Settings events.Settings
 	Program  string      // version of the program that works, or worked last
 	Rules    uint32      // its rules version
@@ -126,7 +127,12 @@ func (w *World) applyToController(rec *events.Record) {
 		w.Identity = events.Identity{LogID: f.LogID, Epoch: f.Epoch}
 	case *events.EpochChanged:
 		w.Identity.Epoch, w.Lost = f.Epoch, events.Loss{}
+		if f.Reason == events.EpochRestored { // terms of before may be lost
+			w.Term = 0
+		}
 		w.rewind(rec.Sequence)
+	case *events.TermStarted:
+		w.Term = f.Term
 	case *events.LossFound:
 		w.Lost = f.Loss
 	case *events.ControllerStarted:

@@ -53,6 +53,10 @@ type Reader interface {
 type Log interface {
 	Reader
 
+	// Term is that of this opening of the log: greater than those before it that are known. Its writer appends a TermStarted that says
+	// the same, in its first batch. Where a TermStarted of a later term is appended, because a log is written again, it is that one.
+	Term() uint64
+
 	// Room makes sure of space for appends of that many bytes in all, counted in stored form (events.AppendRecord).
 	// Nil means that they will not be refused for space; the promise lasts until the next call. An error that is
 	// ErrNoRoom means: append nothing, ask again later; the log is otherwise well.

@@ -49,6 +49,10 @@ func makeKinds(t *testing.T, dir string) {
 				changed := *f
 				changed.Epoch = 2
 				item.Facts = &changed
+			case *events.TermStarted:
+				changed := *f
+				changed.Previous = log.Head().Hash
+				item.Facts = &changed
 			case *events.ControllerStarted:
 				changed := *f
 				changed.Least = events.ReaderVersion{} // else no program may read it

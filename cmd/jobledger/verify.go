@@ -23,7 +23,8 @@ func newVerify(c *cli) *cobra.Command {
 		Use:   "verify",
 		Short: "Check that the log is whole and as it was written",
 		Long: `Read the whole log and check it: dense sequences, checksums, the hash chain over every record,
-batches, pointers within streams. Nothing may be missing but what a record says is gone.
+batches, pointers within streams, terms of writers. Nothing may be missing but what a record says is
+gone.
 
 The first line names the log. The last is "verify: R records, head SEQ HASH". If the log is damaged,
 all damage is named, with the first bad record and the intact records before it, and the exit code

@@ -313,7 +313,7 @@ func TestAMessageHoldsAllThatTheChainTakesIn(t *testing.T) {
 	for _, row := range []struct {
 		contentType string
 		maxBytes    int
-	}{{nats.Protobuf, 0}, {nats.JSON, 0}, {nats.Protobuf, 1400}} {
+	}{{nats.Protobuf, 0}, {nats.JSON, 0}, {nats.Protobuf, 1200}} {
 		chain, omitted := events.Hash{7}, 0
 		e := nats.Encoder{Cluster: "c", ContentType: row.contentType, MaxBytes: row.maxBytes, Chain: &chain}
 		want := chain

@@ -74,6 +74,7 @@ func Facts() map[events.Kind]events.Facts {
 		events.KindEpochChanged:      Filled(&events.EpochChanged{}),
 		events.KindPruned:            Filled(&events.Pruned{}),
 		events.KindFileRestated:      Filled(&events.FileRestated{}),
+		events.KindTermStarted:       Filled(&events.TermStarted{}),
 		events.KindControllerStarted: Filled(&events.ControllerStarted{}),
 		events.KindControllerStopped: &events.ControllerStopped{},
 		events.KindLeadershipChanged: Filled(&events.LeadershipChanged{}),

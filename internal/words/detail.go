@@ -88,6 +88,8 @@ func controllerDetail(r *events.Record, zone Zone) string {
 		return prunedText(f)
 	case *events.FileRestated:
 		return fmt.Sprintf("the file that begins with record %d stands alone from here on: %d more streams are stated in it", f.File, f.Streams)
+	case *events.TermStarted:
+		return fmt.Sprintf("term %d begins: a writer opened the log", f.Term)
 	case *events.ControllerStarted:
 		text := fmt.Sprintf("jobledger %s, --manage=%s, rules %d", f.Version, f.Settings.Mode, f.RulesVersion)
 		if f.Settings.Namespace != "" {

@@ -15,7 +15,7 @@ import (
 func history(t *testing.T) []events.Record {
 	m := newMachine(t)
 	for _, command := range []string{
-		"start", "synced", "job demo", "ended 8/0 done uid=uid-demo#1", "pod demo#1 phase=Running", "pod demo#1 phase=Failed",
+		"start", "synced", "job demo", "ended 9/0 done uid=uid-demo#1", "pod demo#1 phase=Running", "pod demo#1 phase=Failed",
 		"wait 1s", "wait 9s", "wait 30s",
 	} {
 		m.do(command)
@@ -82,12 +82,12 @@ func TestReplayFindsWhatWasDecidedOtherwise(t *testing.T) {
 				r[i].Facts = &d
 				return r
 			},
-			"record 8: recorded create pod #7 (MorePodsWanted), replay decides create pod #1 (MorePodsWanted)",
+			"record 9: recorded create pod #7 (MorePodsWanted), replay decides create pod #1 (MorePodsWanted)",
 		},
 		{
 			"a decision that was not made",
 			func(r []events.Record) []events.Record { return without(r, find(r, events.KindDecided, 1)) },
-			"record 7: recorded nothing, replay decides create pod #1 (MorePodsWanted)",
+			"record 8: recorded nothing, replay decides create pod #1 (MorePodsWanted)",
 		},
 		{
 			"a decision that nothing led to",

@@ -227,6 +227,7 @@ func (l *Loop) Start(now events.Time) error {
 			l.retrying.alive = l.retrying.alive.Add(step)
 		}
 	}
+	l.startTerm(b)
 	before := l.world.Key
 	if before == l.key {
 		before = ""
@@ -244,6 +245,13 @@ func (l *Loop) Start(now events.Time) error {
 	l.admit(b, listing)
 	l.commit(b, true)
 	return nil
+}
+
+// startTerm puts down, in the first batch that a process appends, that its term starts.
+func (l *Loop) startTerm(b *batch) {
+	if term := l.log.Term(); term != l.world.Term {
+		l.put(b, controllerDraft(events.KindTermStarted, &events.TermStarted{Term: term, Previous: l.log.Head().Hash}))
+	}
 }
 
 // endedInOrder reports whether the run before this one said that it stops in good order.

@@ -141,7 +141,7 @@ func TestWhatIsReadLateBringsNothingBack(t *testing.T) {
 	m.do("start")
 	m.do("synced")
 	m.do("job demo")
-	m.do("ended 8/0 unknown")
+	m.do("ended 9/0 unknown")
 	m.do("job demo suspend=true")
 	m.do("wait 60s")
 	look := events.CommandID{Decided: events.Sequence(m.newestDecision("demo"))}
@@ -198,7 +198,7 @@ func TestLeadershipIsRecorded(t *testing.T) {
 		told = append(told, text)
 	}
 	want := []string{
-		"LogCreated", "ControllerStarted", "LeadershipChanged true host_1", "ListingStarted",
+		"LogCreated", "TermStarted", "ControllerStarted", "LeadershipChanged true host_1", "ListingStarted",
 		"LeadershipChanged false host_1", "ControllerStopped",
 	}
 	if !slices.Equal(told, want) {

@@ -87,6 +87,7 @@ func BeginEpoch(ctx context.Context, log store.Log, world *projector.World, now 
 	l := New(Config{Log: log, World: world, Salt: salt, Settings: world.Settings})
 	b := l.begin(now)
 	l.put(b, controllerDraft(events.KindEpochChanged, &events.EpochChanged{Epoch: epoch, Reason: events.EpochRestored, Lost: lost}))
+	l.startTerm(b)
 	l.commit(b, true)
 	if _, err := log.Wait(ctx, l.next-2); err != nil {
 		return fmt.Errorf("begin epoch %d: %w", epoch, err)

@@ -23,9 +23,9 @@ func claiming(job types.UID, epoch, ordinal uint64) loop.Input {
 func TestAPodThatTheLogDidNotMakeProvesALoss(t *testing.T) {
 	// A read has not found the Job, and its end was never seen. An old version of its first pod comes late.
 	unfound := []string{
-		"start", "synced", "job demo parallelism=2 completions=2", "ended 8/0 done uid=uid-demo#1", "ended 10/0 done uid=uid-demo#2",
-		"pod demo#1 phase=Succeeded", "pod demo#2 phase=Succeeded", "ended 14/0 refused=NotFound", "wait 1s",
-		"ended 17/0 refused=NotFound", "ended 19/0 done", "ended 19/1 done", "pod demo#1 phase=Running",
+		"start", "synced", "job demo parallelism=2 completions=2", "ended 9/0 done uid=uid-demo#1", "ended 11/0 done uid=uid-demo#2",
+		"pod demo#1 phase=Succeeded", "pod demo#2 phase=Succeeded", "ended 15/0 refused=NotFound", "wait 1s",
+		"ended 18/0 refused=NotFound", "ended 20/0 done", "ended 20/1 done", "pod demo#1 phase=Running",
 	}
 	for _, row := range []struct {
 		sentence string
@@ -76,7 +76,7 @@ func TestAPodThatTheLogDidNotMakeProvesALoss(t *testing.T) {
 }
 
 // TestBeginEpoch: after a loss the log goes on in a new epoch. The new epoch says which records were lost, and begins without any
-// knowledge of the cluster.
+// knowledge of the cluster. The term starts with it, and not once more with the controller.
 func TestBeginEpoch(t *testing.T) {
 	m := newMachine(t)
 	for _, command := range []string{"start", "synced", "job demo"} {
@@ -86,6 +86,8 @@ func TestBeginEpoch(t *testing.T) {
 	if lost := (*loop.LossError)(nil); !errors.As(err, &lost) {
 		t.Fatal(err)
 	}
+	m.log = m.log.Crash(1 << 30)
+	found := m.log.Head()
 	world, err := loop.Recover(t.Context(), m.log)
 	m.must(err)
 	salt := func() events.Salt { return events.Salt{1} }
@@ -98,12 +100,22 @@ func TestBeginEpoch(t *testing.T) {
 	if again.Lost != (events.Loss{}) || again.Len() != 0 || !again.Listing {
 		t.Errorf("after it %d Jobs are known, and %+v lost", again.Len(), again.Lost)
 	}
-	for r, err := range m.log.Read(t.Context(), m.log.Head().Sequence) {
+	m.loop = nil // the process goes on, with the log as it opened it
+	m.do("start")
+	var began []events.Facts
+	for r, err := range m.log.Read(t.Context(), found.Sequence+1) {
 		m.must(err)
-		f, ok := r.Facts.(*events.EpochChanged)
-		if !ok || f.Lost.Ordinal != 9 || f.Reason != events.EpochRestored {
-			t.Errorf("it says %+v", r.Facts)
-		}
+		began = append(began, r.Facts)
+	}
+	f, ok := began[0].(*events.EpochChanged)
+	if !ok || f.Lost.Ordinal != 9 || f.Reason != events.EpochRestored {
+		t.Errorf("it says %+v", began[0])
+	}
+	if want := (events.TermStarted{Term: m.log.Term(), Previous: found.Hash}); *began[1].(*events.TermStarted) != want {
+		t.Errorf("then %+v, want %+v", began[1], want)
+	}
+	if _, ok := began[2].(*events.ControllerStarted); !ok || m.log.Term() < 2 {
+		t.Errorf("in term %d the next record says %+v", m.log.Term(), began[2])
 	}
 }
 

@@ -208,6 +208,9 @@ func (m *machine) start(args map[string]string) {
 	if _, ok := args["gang"]; ok {
 		m.settings.GangScheduling = true
 	}
+	if m.loop != nil {
+		m.log = m.log.Crash(1 << 30) // opened again: another term
+	}
 	world, err := loop.Recover(m.t.Context(), m.log)
 	m.must(err)
 	n := byte(0)

@@ -24,7 +24,7 @@ type refusing struct {
 }
 
 func newRefusing(t *testing.T) *refusing {
-	r := &refusing{machine: newMachine(t), name: events.CommandID{Decided: 8}}
+	r := &refusing{machine: newMachine(t), name: events.CommandID{Decided: 9}}
 	r.do("start")
 	r.do("synced")
 	r.do("job demo")
@@ -161,7 +161,7 @@ func TestATryThatCameDueWhileNobodyRanIsMadeAtTheStart(t *testing.T) {
 	r.now = due.Add(2 * time.Second) // nobody runs
 	r.do("start")
 	r.do("job demo")
-	if news := r.do("synced"); !strings.Contains(news, "(asks again: 8/0") {
+	if news := r.do("synced"); !strings.Contains(news, "(asks again: 9/0") {
 		t.Errorf("nothing is asked at the start, though it was due two seconds before:\n%s", news)
 	}
 	r.check()

@@ -59,8 +59,8 @@ func TestEachOpenForWritingHasItsOwnTerm(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if l.tail.head.term != want {
-			t.Errorf("term %d, want %d", l.tail.head.term, want)
+		if l.tail.head.term != want || l.Term() != want {
+			t.Errorf("terms %d and %d, want %d", l.tail.head.term, l.Term(), want)
 		}
 		if err := l.Close(); err != nil {
 			t.Fatal(err)

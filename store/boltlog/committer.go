@@ -25,6 +25,7 @@ type work struct {
 	first  events.Sequence
 	after  store.Head // without hash
 	epoch  uint64
+	term   uint64
 	file   events.Sequence
 	index  *index.Index // of that file
 }
@@ -78,7 +79,7 @@ func (l *Log) commit(group []*pending, offsets map[string]events.Sequence) error
 			}
 			w.add(p.first+events.Sequence(i), stored)
 		}
-		after.Head, after.epoch = p.after, p.epoch
+		after.Head, after.epoch, after.term = p.after, p.epoch, p.term
 		after.Hash = hash
 	}
 	if err := l.tail.commit(w.end(after.Hash), after, offsets); err != nil {

@@ -21,6 +21,7 @@ type Log struct {
 	lock    *os.File
 
 	// The writer's own, like the methods that use them.
+	term       uint64          // of this process; no record is of a later one
 	appended   events.Sequence // Invariant: durable <= appended
 	nextFile   events.Sequence
 	nextIndex  *index.Index   // of the file that the next batch goes into
@@ -55,6 +56,9 @@ type Log struct {
 
 var _ store.Log = (*Log)(nil)
 
+// Term is described by store.Log.
+func (l *Log) Term() uint64 { return l.term }
+
 // NextFile is described by store.Log.
 func (l *Log) NextFile() events.Sequence { return l.nextFile }
 
@@ -78,7 +82,7 @@ func (l *Log) Append(b events.Batch, soon bool) store.Commit {
 		l.announce()
 		return p
 	}
-	l.identity, p.Work.epoch = identity, identity.Epoch
+	l.identity, p.Work.epoch, p.Work.term = identity, identity.Epoch, l.term
 	l.appended = b.Last()
 	if l.began == 0 {
 		l.began = b.Records[0].Time
@@ -110,6 +114,9 @@ func (l *Log) encode(p *pending, b events.Batch, identity events.Identity) (even
 		}
 		if identity, err = store.NextIdentity(identity, r); err != nil {
 			return identity, err
+		}
+		if f, ok := r.Facts.(*events.TermStarted); ok { // a later one when the log is written again, from the records of another
+			l.term = max(l.term, f.Term)
 		}
 		l.nextIndex.AddRecord(r)
 		l.filing.Note(r.Kind, r.Sequence == l.nextFile, len(stored))

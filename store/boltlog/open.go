@@ -347,6 +347,7 @@ func (l *Log) openTail(end head) error {
 	if err := l.tail.claim(end, leastOf(&l.options)); err != nil {
 		return fmt.Errorf("claim the tail: %w", err)
 	}
+	l.term = l.tail.head.term
 	if len(l.losses) == 0 {
 		if err := os.Remove(filepath.Join(l.dir, closedName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

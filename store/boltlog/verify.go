@@ -18,7 +18,7 @@ import (
 )
 
 // Verify reads a whole log and checks all that must hold: dense sequences, checksums, the chain from record to record and at the
-// end of each commit group, batch marks and one time per batch, previous pointers, record 1, epochs, the continuation from file to
+// end of each commit group, batch marks and one time per batch, previous pointers, record 1, epochs, terms, the continuation from file to
 // file, that a Pruned record admits what is missing, and that nothing beside the log tells of records that it does not have. It goes
 // on behind damage, with the next file.
 //
@@ -66,6 +66,8 @@ type verifier struct {
 	verified  []verifiedFile                    // the files before it
 	sound     store.Report                      // as of the end of the last commit group, whose chain value agreed
 	batch     *events.Header                    // the last record, when its batch goes on
+	found     events.Hash                       // the chain value before that batch
+	term      uint64                            // the newest that started; 0 for none, and after a loss
 	cut       events.Sequence                   // what the Pruned records admit
 	begins    events.Hash                       // the chain value with which the oldest file begins
 	pruned    *events.Pruned                    // the record that says what went before that file; nil when none does
@@ -345,6 +347,9 @@ func (v *verifier) file(f *logFile, begins, tail bool) error {
 	if err == nil && end.epoch != r.Identity.Epoch {
 		err = f.corrupt(end.Sequence, fmt.Errorf("the head of the file says epoch %d, the records say %d", end.epoch, r.Identity.Epoch))
 	}
+	if err == nil && end.term < v.term {
+		err = f.corrupt(end.Sequence, fmt.Errorf("the head of the file says term %d, the records say %d", end.term, v.term))
+	}
 	if err != nil {
 		return err
 	}
@@ -380,6 +385,9 @@ func (v *verifier) record(f *logFile, x *index.Index, last events.Sequence, l ev
 		return err
 	}
 	r := &v.report
+	if v.batch == nil {
+		v.found = r.Head.Hash
+	}
 	if rec.Sequence > 1 || r.First == 1 {
 		if r.Identity, err = store.NextIdentity(r.Identity, &rec); err != nil {
 			return f.corrupt(h.Sequence, err)
@@ -389,10 +397,19 @@ func (v *verifier) record(f *logFile, x *index.Index, last events.Sequence, l ev
 	if err != nil {
 		return f.corrupt(h.Sequence, err)
 	}
-	if p, ok := rec.Facts.(*events.Pruned); ok {
+	switch p := rec.Facts.(type) {
+	case *events.Pruned:
 		v.cut = max(v.cut, p.First)
 		if p.First == r.First {
 			v.pruned = p
+		}
+	case *events.EpochChanged:
+		if p.Reason == events.EpochRestored {
+			v.term = 0
+		}
+	case *events.TermStarted:
+		if err := v.startTerm(p); err != nil {
+			return f.corrupt(h.Sequence, err)
 		}
 	}
 	x.AddRecord(&rec)
@@ -408,6 +425,18 @@ func (v *verifier) record(f *logFile, x *index.Index, last events.Sequence, l ev
 		v.tell(int64(float64(f.sealed.size) * float64(h.Sequence-f.first) / float64(last-f.first+1)))
 		return v.ctx.Err()
 	}
+	return nil
+}
+
+// startTerm checks that a term follows those before it, and that it began with the log as it was.
+func (v *verifier) startTerm(t *events.TermStarted) error {
+	switch {
+	case t.Term <= v.term:
+		return fmt.Errorf("it starts term %d after term %d", t.Term, v.term)
+	case t.Previous != v.found:
+		return fmt.Errorf("it starts term %d behind the chain value %s, the one before its batch is %s", t.Term, t.Previous, v.found)
+	}
+	v.term = t.Term
 	return nil
 }
 

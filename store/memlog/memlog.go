@@ -15,6 +15,7 @@ import (
 
 // Log is a log in memory. Make it with New.
 type Log struct {
+	term      uint64
 	manual    bool
 	fileBytes int
 	short     bool // see ShortFiles
@@ -83,7 +84,7 @@ func (l *Log) fileFull() bool {
 // New returns an empty log of that identity.
 func New(identity events.Identity, options ...Option) *Log {
 	l := &Log{
-		identity: identity, index: index.New(1), fileFirst: 1, queue: commit.New[point](nil), changed: make(chan struct{}),
+		term: 1, identity: identity, index: index.New(1), fileFirst: 1, queue: commit.New[point](nil), changed: make(chan struct{}),
 		offsets: map[string]events.Sequence{}, based: map[string]events.Sequence{},
 	}
 	for _, o := range options {
@@ -97,6 +98,13 @@ func (l *Log) Identity() events.Identity {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.identity
+}
+
+// Term is described by store.Log.
+func (l *Log) Term() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.term
 }
 
 // Head is described by store.Log.
@@ -183,6 +191,9 @@ func (l *Log) add(entry *batch, b events.Batch) error {
 		if last := l.index.Last(r.Stream); r.Previous != last {
 			return fmt.Errorf("append record %d: its previous pointer says %d, the stream's last is %d", r.Sequence, r.Previous, last)
 		}
+		if f, ok := r.Facts.(*events.TermStarted); ok {
+			l.term = max(l.term, f.Term)
+		}
 		l.index.AddRecord(r)
 		l.filing.Note(r.Kind, r.Sequence == l.fileFirst, len(bytes))
 		stored, size = append(stored, bytes), size+len(bytes)
@@ -250,6 +261,7 @@ func (l *Log) Crash(keep int) *Log {
 	defer l.mu.Unlock()
 	keep = min(keep, len(l.batches))
 	c := New(l.identity)
+	c.term = l.term + 1
 	maps.Copy(c.based, l.based)
 	maps.Copy(c.offsets, l.based)
 	c.manual, c.limit, c.fileBytes, c.short = l.manual, l.limit, l.fileBytes, l.short

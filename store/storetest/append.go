@@ -227,3 +227,24 @@ func nextFile(t *testing.T, open Open) {
 		before = after
 	}
 }
+
+func terms(t *testing.T, open Open) {
+	log, reopen := open(t)
+	w := NewWriter(t, log)
+	w.Create()
+	before := log.Term()
+	if before == 0 {
+		t.Error("the first term is 0")
+	}
+	if log = reopen(); log.Term() <= before {
+		t.Errorf("term %d after term %d", log.Term(), before)
+	}
+	later := log.Term() + 40
+	NewWriter(t, log).Durable(Item{Stream: events.Controller, Kind: events.KindTermStarted, Facts: &events.TermStarted{Term: later, Previous: log.Head().Hash}})
+	if log.Term() != later {
+		t.Errorf("term %d, want the %d of the record", log.Term(), later)
+	}
+	if log = reopen(); log.Term() <= later {
+		t.Errorf("term %d after a record of term %d", log.Term(), later)
+	}
+}

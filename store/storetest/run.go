@@ -48,6 +48,7 @@ func Run(t *testing.T, open Open) {
 		{"a snapshot comes back, and the newest wins", snapshots},
 		{"a snapshot of another log, epoch or prefix is ignored", foreignSnapshots},
 		{"the log continues after reopening, in the same chain", continues},
+		{"each opening has a higher term than those before it, and than those that records tell of", terms},
 		{"close commits what was appended", closeCommits},
 		{"after close everything fails with ErrClosed", afterClose},
 		{"the next file begins at a batch end and never in the past", nextFile},

@@ -50,7 +50,7 @@ func (w *world) stoppedInOrder(c *controller.Controller) {
 	decided := 0
 	for _, r := range records {
 		switch r.Kind {
-		case "ControllerStarted":
+		case "TermStarted", "ControllerStarted":
 			stopped = false
 		case "ControllerStopped":
 			stopped = true

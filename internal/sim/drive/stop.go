@@ -43,12 +43,13 @@ func (d *Driver) end() error {
 	return d.over()
 }
 
-// over ends a process whose log is durable to its end, with a snapshot or without.
-func (d *Driver) over() error {
+// over ends a process whose log is durable to its end, with a snapshot or without. The next one opens the log anew.
+func (d *Driver) over() (err error) {
 	d.log.Commit(1 << 30)
 	d.process.Loop.Snapshot()
 	if snapshot, ok := d.process.Loop.TakeSnapshot(); ok && d.rng.IntN(2) == 0 {
-		return d.log.SaveSnapshot(context.Background(), snapshot)
+		err = d.log.SaveSnapshot(context.Background(), snapshot)
 	}
-	return nil
+	d.log = d.log.Crash(1 << 30)
+	return err
 }

@@ -1010,6 +1010,63 @@ func (x *FileRestated) GetBytes() uint64 {
 	return 0
 }
 
+// TermStarted says that another process writes the log from here on: no record that follows is of an earlier term. It stands in the first
+// batch that the process writes. Logs of before this kind have none.
+type TermStarted struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// term counts the opens of the log for writing. One in which nothing was written leaves a gap. Within an epoch it rises. Pods,
+	// Workloads and PodGroups that the process creates bear it as the annotation jobledger.dev/term.
+	Term uint64 `protobuf:"varint,1,opt,name=term,proto3" json:"term,omitempty"`
+	// previous is the chain value behind the record before the batch: the log as the process found it. Empty for the term that made the log.
+	Previous      []byte `protobuf:"bytes,2,opt,name=previous,proto3" json:"previous,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TermStarted) Reset() {
+	*x = TermStarted{}
+	mi := &file_jobledger_v1_controller_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TermStarted) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TermStarted) ProtoMessage() {}
+
+func (x *TermStarted) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_controller_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TermStarted.ProtoReflect.Descriptor instead.
+func (*TermStarted) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *TermStarted) GetTerm() uint64 {
+	if x != nil {
+		return x.Term
+	}
+	return 0
+}
+
+func (x *TermStarted) GetPrevious() []byte {
+	if x != nil {
+		return x.Previous
+	}
+	return nil
+}
+
 // ControllerStarted is written by every process that opens the log to work.
 type ControllerStarted struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1035,7 +1092,7 @@ type ControllerStarted struct {
 
 func (x *ControllerStarted) Reset() {
 	*x = ControllerStarted{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[9]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1047,7 +1104,7 @@ func (x *ControllerStarted) String() string {
 func (*ControllerStarted) ProtoMessage() {}
 
 func (x *ControllerStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[9]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1060,7 +1117,7 @@ func (x *ControllerStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ControllerStarted.ProtoReflect.Descriptor instead.
 func (*ControllerStarted) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{9}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ControllerStarted) GetVersion() string {
@@ -1136,7 +1193,7 @@ type ReaderVersion struct {
 
 func (x *ReaderVersion) Reset() {
 	*x = ReaderVersion{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[10]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1148,7 +1205,7 @@ func (x *ReaderVersion) String() string {
 func (*ReaderVersion) ProtoMessage() {}
 
 func (x *ReaderVersion) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[10]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1161,7 +1218,7 @@ func (x *ReaderVersion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReaderVersion.ProtoReflect.Descriptor instead.
 func (*ReaderVersion) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{10}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ReaderVersion) GetFormat() uint32 {
@@ -1226,7 +1283,7 @@ type Settings struct {
 
 func (x *Settings) Reset() {
 	*x = Settings{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[11]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1238,7 +1295,7 @@ func (x *Settings) String() string {
 func (*Settings) ProtoMessage() {}
 
 func (x *Settings) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[11]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1251,7 +1308,7 @@ func (x *Settings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Settings.ProtoReflect.Descriptor instead.
 func (*Settings) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{11}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Settings) GetMode() Mode {
@@ -1369,7 +1426,7 @@ type ControllerStopped struct {
 
 func (x *ControllerStopped) Reset() {
 	*x = ControllerStopped{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[12]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1381,7 +1438,7 @@ func (x *ControllerStopped) String() string {
 func (*ControllerStopped) ProtoMessage() {}
 
 func (x *ControllerStopped) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[12]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1394,7 +1451,7 @@ func (x *ControllerStopped) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ControllerStopped.ProtoReflect.Descriptor instead.
 func (*ControllerStopped) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{12}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{13}
 }
 
 // LeadershipChanged says that the Lease was won or lost.
@@ -1408,7 +1465,7 @@ type LeadershipChanged struct {
 
 func (x *LeadershipChanged) Reset() {
 	*x = LeadershipChanged{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[13]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1420,7 +1477,7 @@ func (x *LeadershipChanged) String() string {
 func (*LeadershipChanged) ProtoMessage() {}
 
 func (x *LeadershipChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[13]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1433,7 +1490,7 @@ func (x *LeadershipChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeadershipChanged.ProtoReflect.Descriptor instead.
 func (*LeadershipChanged) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{13}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *LeadershipChanged) GetLeading() bool {
@@ -1461,7 +1518,7 @@ type ClockStepped struct {
 
 func (x *ClockStepped) Reset() {
 	*x = ClockStepped{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[14]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1473,7 +1530,7 @@ func (x *ClockStepped) String() string {
 func (*ClockStepped) ProtoMessage() {}
 
 func (x *ClockStepped) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[14]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1486,7 +1543,7 @@ func (x *ClockStepped) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClockStepped.ProtoReflect.Descriptor instead.
 func (*ClockStepped) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{14}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ClockStepped) GetStep() int64 {
@@ -1516,7 +1573,7 @@ type ListingStarted struct {
 
 func (x *ListingStarted) Reset() {
 	*x = ListingStarted{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[15]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1528,7 +1585,7 @@ func (x *ListingStarted) String() string {
 func (*ListingStarted) ProtoMessage() {}
 
 func (x *ListingStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[15]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1541,7 +1598,7 @@ func (x *ListingStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListingStarted.ProtoReflect.Descriptor instead.
 func (*ListingStarted) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{15}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListingStarted) GetReason() ListingReason {
@@ -1591,7 +1648,7 @@ type Synced struct {
 
 func (x *Synced) Reset() {
 	*x = Synced{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[16]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1603,7 +1660,7 @@ func (x *Synced) String() string {
 func (*Synced) ProtoMessage() {}
 
 func (x *Synced) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[16]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1616,7 +1673,7 @@ func (x *Synced) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Synced.ProtoReflect.Descriptor instead.
 func (*Synced) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{16}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Synced) GetResources() []Resource {
@@ -1644,7 +1701,7 @@ type RivalFound struct {
 
 func (x *RivalFound) Reset() {
 	*x = RivalFound{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[17]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1656,7 +1713,7 @@ func (x *RivalFound) String() string {
 func (*RivalFound) ProtoMessage() {}
 
 func (x *RivalFound) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[17]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1669,7 +1726,7 @@ func (x *RivalFound) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RivalFound.ProtoReflect.Descriptor instead.
 func (*RivalFound) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{17}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *RivalFound) GetActs() []*RivalAct {
@@ -1694,7 +1751,7 @@ type RivalAct struct {
 
 func (x *RivalAct) Reset() {
 	*x = RivalAct{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[18]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1706,7 +1763,7 @@ func (x *RivalAct) String() string {
 func (*RivalAct) ProtoMessage() {}
 
 func (x *RivalAct) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[18]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1719,7 +1776,7 @@ func (x *RivalAct) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RivalAct.ProtoReflect.Descriptor instead.
 func (*RivalAct) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{18}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *RivalAct) GetJob() []byte {
@@ -1752,7 +1809,7 @@ type RivalGone struct {
 
 func (x *RivalGone) Reset() {
 	*x = RivalGone{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[19]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1764,7 +1821,7 @@ func (x *RivalGone) String() string {
 func (*RivalGone) ProtoMessage() {}
 
 func (x *RivalGone) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[19]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1777,7 +1834,7 @@ func (x *RivalGone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RivalGone.ProtoReflect.Descriptor instead.
 func (*RivalGone) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{19}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{20}
 }
 
 var File_jobledger_v1_controller_proto protoreflect.FileDescriptor
@@ -1833,7 +1890,10 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	"\fFileRestated\x12\x12\n" +
 	"\x04file\x18\x01 \x01(\x04R\x04file\x12\x18\n" +
 	"\astreams\x18\x02 \x01(\x04R\astreams\x12\x14\n" +
-	"\x05bytes\x18\x03 \x01(\x04R\x05bytes\"\xaa\x02\n" +
+	"\x05bytes\x18\x03 \x01(\x04R\x05bytes\"=\n" +
+	"\vTermStarted\x12\x12\n" +
+	"\x04term\x18\x01 \x01(\x04R\x04term\x12\x1a\n" +
+	"\bprevious\x18\x02 \x01(\fR\bprevious\"\xaa\x02\n" +
 	"\x11ControllerStarted\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12#\n" +
 	"\rrules_version\x18\x02 \x01(\rR\frulesVersion\x122\n" +
@@ -1935,7 +1995,7 @@ func file_jobledger_v1_controller_proto_rawDescGZIP() []byte {
 }
 
 var file_jobledger_v1_controller_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
-var file_jobledger_v1_controller_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_jobledger_v1_controller_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_jobledger_v1_controller_proto_goTypes = []any{
 	(Witness)(0),              // 0: jobledger.v1.Witness
 	(EpochReason)(0),          // 1: jobledger.v1.EpochReason
@@ -1952,17 +2012,18 @@ var file_jobledger_v1_controller_proto_goTypes = []any{
 	(*PrunedFile)(nil),        // 12: jobledger.v1.PrunedFile
 	(*Missed)(nil),            // 13: jobledger.v1.Missed
 	(*FileRestated)(nil),      // 14: jobledger.v1.FileRestated
-	(*ControllerStarted)(nil), // 15: jobledger.v1.ControllerStarted
-	(*ReaderVersion)(nil),     // 16: jobledger.v1.ReaderVersion
-	(*Settings)(nil),          // 17: jobledger.v1.Settings
-	(*ControllerStopped)(nil), // 18: jobledger.v1.ControllerStopped
-	(*LeadershipChanged)(nil), // 19: jobledger.v1.LeadershipChanged
-	(*ClockStepped)(nil),      // 20: jobledger.v1.ClockStepped
-	(*ListingStarted)(nil),    // 21: jobledger.v1.ListingStarted
-	(*Synced)(nil),            // 22: jobledger.v1.Synced
-	(*RivalFound)(nil),        // 23: jobledger.v1.RivalFound
-	(*RivalAct)(nil),          // 24: jobledger.v1.RivalAct
-	(*RivalGone)(nil),         // 25: jobledger.v1.RivalGone
+	(*TermStarted)(nil),       // 15: jobledger.v1.TermStarted
+	(*ControllerStarted)(nil), // 16: jobledger.v1.ControllerStarted
+	(*ReaderVersion)(nil),     // 17: jobledger.v1.ReaderVersion
+	(*Settings)(nil),          // 18: jobledger.v1.Settings
+	(*ControllerStopped)(nil), // 19: jobledger.v1.ControllerStopped
+	(*LeadershipChanged)(nil), // 20: jobledger.v1.LeadershipChanged
+	(*ClockStepped)(nil),      // 21: jobledger.v1.ClockStepped
+	(*ListingStarted)(nil),    // 22: jobledger.v1.ListingStarted
+	(*Synced)(nil),            // 23: jobledger.v1.Synced
+	(*RivalFound)(nil),        // 24: jobledger.v1.RivalFound
+	(*RivalAct)(nil),          // 25: jobledger.v1.RivalAct
+	(*RivalGone)(nil),         // 26: jobledger.v1.RivalGone
 }
 var file_jobledger_v1_controller_proto_depIdxs = []int32{
 	1,  // 0: jobledger.v1.EpochChanged.reason:type_name -> jobledger.v1.EpochReason
@@ -1974,13 +2035,13 @@ var file_jobledger_v1_controller_proto_depIdxs = []int32{
 	12, // 6: jobledger.v1.Pruned.files:type_name -> jobledger.v1.PrunedFile
 	13, // 7: jobledger.v1.Pruned.missed:type_name -> jobledger.v1.Missed
 	2,  // 8: jobledger.v1.Pruned.reason:type_name -> jobledger.v1.PruneReason
-	17, // 9: jobledger.v1.ControllerStarted.settings:type_name -> jobledger.v1.Settings
-	16, // 10: jobledger.v1.ControllerStarted.least:type_name -> jobledger.v1.ReaderVersion
+	18, // 9: jobledger.v1.ControllerStarted.settings:type_name -> jobledger.v1.Settings
+	17, // 10: jobledger.v1.ControllerStarted.least:type_name -> jobledger.v1.ReaderVersion
 	3,  // 11: jobledger.v1.Settings.mode:type_name -> jobledger.v1.Mode
 	4,  // 12: jobledger.v1.ListingStarted.reason:type_name -> jobledger.v1.ListingReason
 	5,  // 13: jobledger.v1.ListingStarted.resources:type_name -> jobledger.v1.Resource
 	5,  // 14: jobledger.v1.Synced.resources:type_name -> jobledger.v1.Resource
-	24, // 15: jobledger.v1.RivalFound.acts:type_name -> jobledger.v1.RivalAct
+	25, // 15: jobledger.v1.RivalFound.acts:type_name -> jobledger.v1.RivalAct
 	16, // [16:16] is the sub-list for method output_type
 	16, // [16:16] is the sub-list for method input_type
 	16, // [16:16] is the sub-list for extension type_name
@@ -1999,7 +2060,7 @@ func file_jobledger_v1_controller_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_jobledger_v1_controller_proto_rawDesc), len(file_jobledger_v1_controller_proto_rawDesc)),
 			NumEnums:      6,
-			NumMessages:   20,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

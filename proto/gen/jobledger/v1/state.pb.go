@@ -1754,7 +1754,9 @@ type WorldState struct {
 	// restated is the first record of the newest file of which a record says that it stands alone.
 	Restated uint64 `protobuf:"varint,21,opt,name=restated,proto3" json:"restated,omitempty"`
 	// rival_acts are those of another controller that do not prove yet that there is one.
-	RivalActs     []*RivalAct `protobuf:"bytes,22,rep,name=rival_acts,json=rivalActs,proto3" json:"rival_acts,omitempty"`
+	RivalActs []*RivalAct `protobuf:"bytes,22,rep,name=rival_acts,json=rivalActs,proto3" json:"rival_acts,omitempty"`
+	// term is that of the process that works, or worked last; 0 before terms were recorded.
+	Term          uint64 `protobuf:"varint,23,opt,name=term,proto3" json:"term,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1934,6 +1936,13 @@ func (x *WorldState) GetRivalActs() []*RivalAct {
 		return x.RivalActs
 	}
 	return nil
+}
+
+func (x *WorldState) GetTerm() uint64 {
+	if x != nil {
+		return x.Term
+	}
+	return 0
 }
 
 // ShareState is what a namespace has written into the log and not worked off, as of a time.
@@ -2322,7 +2331,7 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\x06reason\x18\x04 \x01(\tR\x06reason\"2\n" +
 	"\bPodNames\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
-	"\x04node\x18\x02 \x01(\tR\x04node\"\xb6\x06\n" +
+	"\x04node\x18\x02 \x01(\tR\x04node\"\xca\x06\n" +
 	"\n" +
 	"WorldState\x12\x15\n" +
 	"\x06log_id\x18\x01 \x01(\tR\x05logId\x12\x14\n" +
@@ -2349,7 +2358,8 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\x04fold\x18\x14 \x01(\rR\x04fold\x12\x1a\n" +
 	"\brestated\x18\x15 \x01(\x04R\brestated\x125\n" +
 	"\n" +
-	"rival_acts\x18\x16 \x03(\v2\x16.jobledger.v1.RivalActR\trivalActs\x1a9\n" +
+	"rival_acts\x18\x16 \x03(\v2\x16.jobledger.v1.RivalActR\trivalActs\x12\x12\n" +
+	"\x04term\x18\x17 \x01(\x04R\x04term\x1a9\n" +
 	"\vNewestEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\rR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x04R\x05value:\x028\x01\"P\n" +

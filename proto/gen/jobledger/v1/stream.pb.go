@@ -63,6 +63,7 @@ type PublishedRecord struct {
 	//	*PublishedRecord_EpochChanged
 	//	*PublishedRecord_Pruned
 	//	*PublishedRecord_FileRestated
+	//	*PublishedRecord_TermStarted
 	//	*PublishedRecord_ControllerStarted
 	//	*PublishedRecord_ControllerStopped
 	//	*PublishedRecord_LeadershipChanged
@@ -253,6 +254,15 @@ func (x *PublishedRecord) GetFileRestated() *FileRestated {
 	if x != nil {
 		if x, ok := x.Facts.(*PublishedRecord_FileRestated); ok {
 			return x.FileRestated
+		}
+	}
+	return nil
+}
+
+func (x *PublishedRecord) GetTermStarted() *TermStarted {
+	if x != nil {
+		if x, ok := x.Facts.(*PublishedRecord_TermStarted); ok {
+			return x.TermStarted
 		}
 	}
 	return nil
@@ -512,6 +522,10 @@ type PublishedRecord_FileRestated struct {
 	FileRestated *FileRestated `protobuf:"bytes,104,opt,name=file_restated,json=fileRestated,proto3,oneof"`
 }
 
+type PublishedRecord_TermStarted struct {
+	TermStarted *TermStarted `protobuf:"bytes,105,opt,name=term_started,json=termStarted,proto3,oneof"`
+}
+
 type PublishedRecord_ControllerStarted struct {
 	ControllerStarted *ControllerStarted `protobuf:"bytes,110,opt,name=controller_started,json=controllerStarted,proto3,oneof"`
 }
@@ -624,6 +638,8 @@ func (*PublishedRecord_Pruned) isPublishedRecord_Facts() {}
 
 func (*PublishedRecord_FileRestated) isPublishedRecord_Facts() {}
 
+func (*PublishedRecord_TermStarted) isPublishedRecord_Facts() {}
+
 func (*PublishedRecord_ControllerStarted) isPublishedRecord_Facts() {}
 
 func (*PublishedRecord_ControllerStopped) isPublishedRecord_Facts() {}
@@ -680,7 +696,7 @@ var File_jobledger_v1_stream_proto protoreflect.FileDescriptor
 
 const file_jobledger_v1_stream_proto_rawDesc = "" +
 	"\n" +
-	"\x19jobledger/v1/stream.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/record.proto\x1a\x18jobledger/v1/state.proto\"\xc5\x12\n" +
+	"\x19jobledger/v1/stream.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/record.proto\x1a\x18jobledger/v1/state.proto\"\x85\x13\n" +
 	"\x0fPublishedRecord\x12,\n" +
 	"\x06header\x18\x01 \x01(\v2\x14.jobledger.v1.HeaderR\x06header\x122\n" +
 	"\bevidence\x18\x02 \x01(\v2\x16.jobledger.v1.EvidenceR\bevidence\x12\x1c\n" +
@@ -701,7 +717,8 @@ const file_jobledger_v1_stream_proto_rawDesc = "" +
 	"logCreated\x12A\n" +
 	"\repoch_changed\x18f \x01(\v2\x1a.jobledger.v1.EpochChangedH\x00R\fepochChanged\x12.\n" +
 	"\x06pruned\x18g \x01(\v2\x14.jobledger.v1.PrunedH\x00R\x06pruned\x12A\n" +
-	"\rfile_restated\x18h \x01(\v2\x1a.jobledger.v1.FileRestatedH\x00R\ffileRestated\x12P\n" +
+	"\rfile_restated\x18h \x01(\v2\x1a.jobledger.v1.FileRestatedH\x00R\ffileRestated\x12>\n" +
+	"\fterm_started\x18i \x01(\v2\x19.jobledger.v1.TermStartedH\x00R\vtermStarted\x12P\n" +
 	"\x12controller_started\x18n \x01(\v2\x1f.jobledger.v1.ControllerStartedH\x00R\x11controllerStarted\x12P\n" +
 	"\x12controller_stopped\x18o \x01(\v2\x1f.jobledger.v1.ControllerStoppedH\x00R\x11controllerStopped\x12P\n" +
 	"\x12leadership_changed\x18p \x01(\v2\x1f.jobledger.v1.LeadershipChangedH\x00R\x11leadershipChanged\x12A\n" +
@@ -763,29 +780,30 @@ var file_jobledger_v1_stream_proto_goTypes = []any{
 	(*EpochChanged)(nil),      // 4: jobledger.v1.EpochChanged
 	(*Pruned)(nil),            // 5: jobledger.v1.Pruned
 	(*FileRestated)(nil),      // 6: jobledger.v1.FileRestated
-	(*ControllerStarted)(nil), // 7: jobledger.v1.ControllerStarted
-	(*ControllerStopped)(nil), // 8: jobledger.v1.ControllerStopped
-	(*LeadershipChanged)(nil), // 9: jobledger.v1.LeadershipChanged
-	(*ClockStepped)(nil),      // 10: jobledger.v1.ClockStepped
-	(*ListingStarted)(nil),    // 11: jobledger.v1.ListingStarted
-	(*Synced)(nil),            // 12: jobledger.v1.Synced
-	(*RivalFound)(nil),        // 13: jobledger.v1.RivalFound
-	(*RivalGone)(nil),         // 14: jobledger.v1.RivalGone
-	(*LossFound)(nil),         // 15: jobledger.v1.LossFound
-	(*JobSeen)(nil),           // 16: jobledger.v1.JobSeen
-	(*JobGone)(nil),           // 17: jobledger.v1.JobGone
-	(*PodSeen)(nil),           // 18: jobledger.v1.PodSeen
-	(*PodGone)(nil),           // 19: jobledger.v1.PodGone
-	(*GroupSeen)(nil),         // 20: jobledger.v1.GroupSeen
-	(*JobSpec)(nil),           // 21: jobledger.v1.JobSpec
-	(*JobState)(nil),          // 22: jobledger.v1.JobState
-	(*JobResumed)(nil),        // 23: jobledger.v1.JobResumed
-	(*TimerFired)(nil),        // 24: jobledger.v1.TimerFired
-	(*JobRetired)(nil),        // 25: jobledger.v1.JobRetired
-	(*JobTemplate)(nil),       // 26: jobledger.v1.JobTemplate
-	(*JobPolicies)(nil),       // 27: jobledger.v1.JobPolicies
-	(*Decision)(nil),          // 28: jobledger.v1.Decision
-	(*CommandEnded)(nil),      // 29: jobledger.v1.CommandEnded
+	(*TermStarted)(nil),       // 7: jobledger.v1.TermStarted
+	(*ControllerStarted)(nil), // 8: jobledger.v1.ControllerStarted
+	(*ControllerStopped)(nil), // 9: jobledger.v1.ControllerStopped
+	(*LeadershipChanged)(nil), // 10: jobledger.v1.LeadershipChanged
+	(*ClockStepped)(nil),      // 11: jobledger.v1.ClockStepped
+	(*ListingStarted)(nil),    // 12: jobledger.v1.ListingStarted
+	(*Synced)(nil),            // 13: jobledger.v1.Synced
+	(*RivalFound)(nil),        // 14: jobledger.v1.RivalFound
+	(*RivalGone)(nil),         // 15: jobledger.v1.RivalGone
+	(*LossFound)(nil),         // 16: jobledger.v1.LossFound
+	(*JobSeen)(nil),           // 17: jobledger.v1.JobSeen
+	(*JobGone)(nil),           // 18: jobledger.v1.JobGone
+	(*PodSeen)(nil),           // 19: jobledger.v1.PodSeen
+	(*PodGone)(nil),           // 20: jobledger.v1.PodGone
+	(*GroupSeen)(nil),         // 21: jobledger.v1.GroupSeen
+	(*JobSpec)(nil),           // 22: jobledger.v1.JobSpec
+	(*JobState)(nil),          // 23: jobledger.v1.JobState
+	(*JobResumed)(nil),        // 24: jobledger.v1.JobResumed
+	(*TimerFired)(nil),        // 25: jobledger.v1.TimerFired
+	(*JobRetired)(nil),        // 26: jobledger.v1.JobRetired
+	(*JobTemplate)(nil),       // 27: jobledger.v1.JobTemplate
+	(*JobPolicies)(nil),       // 28: jobledger.v1.JobPolicies
+	(*Decision)(nil),          // 29: jobledger.v1.Decision
+	(*CommandEnded)(nil),      // 30: jobledger.v1.CommandEnded
 }
 var file_jobledger_v1_stream_proto_depIdxs = []int32{
 	1,  // 0: jobledger.v1.PublishedRecord.header:type_name -> jobledger.v1.Header
@@ -794,37 +812,38 @@ var file_jobledger_v1_stream_proto_depIdxs = []int32{
 	4,  // 3: jobledger.v1.PublishedRecord.epoch_changed:type_name -> jobledger.v1.EpochChanged
 	5,  // 4: jobledger.v1.PublishedRecord.pruned:type_name -> jobledger.v1.Pruned
 	6,  // 5: jobledger.v1.PublishedRecord.file_restated:type_name -> jobledger.v1.FileRestated
-	7,  // 6: jobledger.v1.PublishedRecord.controller_started:type_name -> jobledger.v1.ControllerStarted
-	8,  // 7: jobledger.v1.PublishedRecord.controller_stopped:type_name -> jobledger.v1.ControllerStopped
-	9,  // 8: jobledger.v1.PublishedRecord.leadership_changed:type_name -> jobledger.v1.LeadershipChanged
-	10, // 9: jobledger.v1.PublishedRecord.clock_stepped:type_name -> jobledger.v1.ClockStepped
-	11, // 10: jobledger.v1.PublishedRecord.listing_started:type_name -> jobledger.v1.ListingStarted
-	12, // 11: jobledger.v1.PublishedRecord.synced:type_name -> jobledger.v1.Synced
-	13, // 12: jobledger.v1.PublishedRecord.rival_found:type_name -> jobledger.v1.RivalFound
-	14, // 13: jobledger.v1.PublishedRecord.rival_gone:type_name -> jobledger.v1.RivalGone
-	15, // 14: jobledger.v1.PublishedRecord.loss_found:type_name -> jobledger.v1.LossFound
-	16, // 15: jobledger.v1.PublishedRecord.job_added:type_name -> jobledger.v1.JobSeen
-	16, // 16: jobledger.v1.PublishedRecord.job_changed:type_name -> jobledger.v1.JobSeen
-	17, // 17: jobledger.v1.PublishedRecord.job_deleted:type_name -> jobledger.v1.JobGone
-	18, // 18: jobledger.v1.PublishedRecord.pod_added:type_name -> jobledger.v1.PodSeen
-	18, // 19: jobledger.v1.PublishedRecord.pod_changed:type_name -> jobledger.v1.PodSeen
-	19, // 20: jobledger.v1.PublishedRecord.pod_deleted:type_name -> jobledger.v1.PodGone
-	20, // 21: jobledger.v1.PublishedRecord.group_seen:type_name -> jobledger.v1.GroupSeen
-	21, // 22: jobledger.v1.PublishedRecord.spec_stored:type_name -> jobledger.v1.JobSpec
-	22, // 23: jobledger.v1.PublishedRecord.state_stored:type_name -> jobledger.v1.JobState
-	23, // 24: jobledger.v1.PublishedRecord.job_resumed:type_name -> jobledger.v1.JobResumed
-	24, // 25: jobledger.v1.PublishedRecord.timer_fired:type_name -> jobledger.v1.TimerFired
-	25, // 26: jobledger.v1.PublishedRecord.job_retired:type_name -> jobledger.v1.JobRetired
-	26, // 27: jobledger.v1.PublishedRecord.template_stored:type_name -> jobledger.v1.JobTemplate
-	27, // 28: jobledger.v1.PublishedRecord.policies_stored:type_name -> jobledger.v1.JobPolicies
-	28, // 29: jobledger.v1.PublishedRecord.decided:type_name -> jobledger.v1.Decision
-	28, // 30: jobledger.v1.PublishedRecord.would_decide:type_name -> jobledger.v1.Decision
-	29, // 31: jobledger.v1.PublishedRecord.command_ended:type_name -> jobledger.v1.CommandEnded
-	32, // [32:32] is the sub-list for method output_type
-	32, // [32:32] is the sub-list for method input_type
-	32, // [32:32] is the sub-list for extension type_name
-	32, // [32:32] is the sub-list for extension extendee
-	0,  // [0:32] is the sub-list for field type_name
+	7,  // 6: jobledger.v1.PublishedRecord.term_started:type_name -> jobledger.v1.TermStarted
+	8,  // 7: jobledger.v1.PublishedRecord.controller_started:type_name -> jobledger.v1.ControllerStarted
+	9,  // 8: jobledger.v1.PublishedRecord.controller_stopped:type_name -> jobledger.v1.ControllerStopped
+	10, // 9: jobledger.v1.PublishedRecord.leadership_changed:type_name -> jobledger.v1.LeadershipChanged
+	11, // 10: jobledger.v1.PublishedRecord.clock_stepped:type_name -> jobledger.v1.ClockStepped
+	12, // 11: jobledger.v1.PublishedRecord.listing_started:type_name -> jobledger.v1.ListingStarted
+	13, // 12: jobledger.v1.PublishedRecord.synced:type_name -> jobledger.v1.Synced
+	14, // 13: jobledger.v1.PublishedRecord.rival_found:type_name -> jobledger.v1.RivalFound
+	15, // 14: jobledger.v1.PublishedRecord.rival_gone:type_name -> jobledger.v1.RivalGone
+	16, // 15: jobledger.v1.PublishedRecord.loss_found:type_name -> jobledger.v1.LossFound
+	17, // 16: jobledger.v1.PublishedRecord.job_added:type_name -> jobledger.v1.JobSeen
+	17, // 17: jobledger.v1.PublishedRecord.job_changed:type_name -> jobledger.v1.JobSeen
+	18, // 18: jobledger.v1.PublishedRecord.job_deleted:type_name -> jobledger.v1.JobGone
+	19, // 19: jobledger.v1.PublishedRecord.pod_added:type_name -> jobledger.v1.PodSeen
+	19, // 20: jobledger.v1.PublishedRecord.pod_changed:type_name -> jobledger.v1.PodSeen
+	20, // 21: jobledger.v1.PublishedRecord.pod_deleted:type_name -> jobledger.v1.PodGone
+	21, // 22: jobledger.v1.PublishedRecord.group_seen:type_name -> jobledger.v1.GroupSeen
+	22, // 23: jobledger.v1.PublishedRecord.spec_stored:type_name -> jobledger.v1.JobSpec
+	23, // 24: jobledger.v1.PublishedRecord.state_stored:type_name -> jobledger.v1.JobState
+	24, // 25: jobledger.v1.PublishedRecord.job_resumed:type_name -> jobledger.v1.JobResumed
+	25, // 26: jobledger.v1.PublishedRecord.timer_fired:type_name -> jobledger.v1.TimerFired
+	26, // 27: jobledger.v1.PublishedRecord.job_retired:type_name -> jobledger.v1.JobRetired
+	27, // 28: jobledger.v1.PublishedRecord.template_stored:type_name -> jobledger.v1.JobTemplate
+	28, // 29: jobledger.v1.PublishedRecord.policies_stored:type_name -> jobledger.v1.JobPolicies
+	29, // 30: jobledger.v1.PublishedRecord.decided:type_name -> jobledger.v1.Decision
+	29, // 31: jobledger.v1.PublishedRecord.would_decide:type_name -> jobledger.v1.Decision
+	30, // 32: jobledger.v1.PublishedRecord.command_ended:type_name -> jobledger.v1.CommandEnded
+	33, // [33:33] is the sub-list for method output_type
+	33, // [33:33] is the sub-list for method input_type
+	33, // [33:33] is the sub-list for extension type_name
+	33, // [33:33] is the sub-list for extension extendee
+	0,  // [0:33] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_stream_proto_init() }
@@ -842,6 +861,7 @@ func file_jobledger_v1_stream_proto_init() {
 		(*PublishedRecord_EpochChanged)(nil),
 		(*PublishedRecord_Pruned)(nil),
 		(*PublishedRecord_FileRestated)(nil),
+		(*PublishedRecord_TermStarted)(nil),
 		(*PublishedRecord_ControllerStarted)(nil),
 		(*PublishedRecord_ControllerStopped)(nil),
 		(*PublishedRecord_LeadershipChanged)(nil),
