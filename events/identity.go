@@ -17,6 +17,9 @@ const (
 	// SealAnnotation on a pod that a create made shows that the command annotation was written by who has the log's key: see
 	// Key.Seal.
 	SealAnnotation = "jobledger.dev/command-seal"
+	// TermAnnotation on what a controller created is the term in which it did. It is no part of the command's identity: a create that is
+	// tried again in a later term is the same one.
+	TermAnnotation = "jobledger.dev/term"
 	// TemplateAnnotation on a pod is the hash of the template it was made from.
 	TemplateAnnotation = "jobledger.dev/template"
 	// ManagedBy is the value of spec.managedBy that gives a Job to this controller.

@@ -104,7 +104,7 @@ func (c *controller) work(ctx context.Context, log store.Opened) (err error) {
 		return fmt.Errorf("remove the address of the controller before: %w", err)
 	}
 	id, head := log.Identity(), log.Head()
-	logger.Info("log opened", "directory", open.Dir(config.Log), "logID", id.LogID, "epoch", id.Epoch,
+	logger.Info("log opened", "directory", open.Dir(config.Log), "logID", id.LogID, "epoch", id.Epoch, "term", log.Term(),
 		"records", uint64(head.Sequence), "hash", head.Hash.String())
 	world, err := loop.Recover(ctx, log)
 	if err != nil {
@@ -245,7 +245,7 @@ func (c *controller) assembleHands(world *projector.World, api clusterAPI, objec
 		within = c.lease.Within
 	}
 	c.executor, err = executor.New(executor.Config{
-		Seal: c.key.Seal, May: may, Within: within, API: api, Groups: api, Objects: objects, Mode: c.settings.Mode,
+		Seal: c.key.Seal, Term: c.log.Term(), May: may, Within: within, API: api, Groups: api, Objects: objects, Mode: c.settings.Mode,
 		Observe: c.informer.ObserveJob, ObservePod: c.informer.ObservePod, Wrote: c.informer.Wrote, Behind: c.informer.Behind, StopTimeout: c.config.Stop,
 		RequestTimeout: min(30*time.Second, c.settings.RequestTimeout/2), // shorter than the server's
 	})

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -95,6 +97,7 @@ func (w *work) createPod(ctx context.Context, c *events.CreatePod) {
 		w.refuse(events.RefusedInvalid, err.Error())
 		return
 	}
+	maps.Copy(pod.Annotations, w.termAnnotation())
 	if w.Seal != nil {
 		pod.Annotations[events.SealAnnotation] = w.Seal(pod.Namespace, pod.Annotations[events.CommandAnnotation])
 	}
@@ -106,6 +109,14 @@ func (w *work) createPod(ctx context.Context, c *events.CreatePod) {
 	if w.failed(err); w.result.Ended.Class == events.RefusedNameTaken {
 		w.meet(ctx, c)
 	}
+}
+
+// termAnnotation is what all that is created bears beside its own annotations.
+func (c *Config) termAnnotation() map[string]string {
+	if c.Term == 0 {
+		return nil
+	}
+	return map[string]string{events.TermAnnotation: strconv.FormatUint(c.Term, 10)}
 }
 
 // meet finds out whose pod has the name: the Job's own, of an earlier try, means done.

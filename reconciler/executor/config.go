@@ -22,6 +22,9 @@ type Config struct {
 	// Seal is what a pod in that namespace bears beside its command annotation, to show who wrote that. Nil for nothing.
 	Seal func(namespace, command string) string
 
+	// Term is that of the log, which all that is created bears as an annotation. 0 for none.
+	Term uint64
+
 	// Groups is for gang scheduling; without it Jobs are found to have no group.
 	Groups GroupAPI
 

@@ -97,7 +97,7 @@ func (w *work) createWorkload(ctx context.Context, c *events.CreateWorkload) {
 	ref := controllerRef(w.Job)
 	created, err := w.Groups.CreateWorkload(ctx, &schedulingv1alpha2.Workload{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: w.Job.Namespace, Name: w.result.Evidence.Name,
+			Namespace: w.Job.Namespace, Name: w.result.Evidence.Name, Annotations: w.termAnnotation(),
 			OwnerReferences: []metav1.OwnerReference{ownerRef(w.Job)},
 		},
 		Spec: schedulingv1alpha2.WorkloadSpec{
@@ -132,7 +132,7 @@ func (w *work) createPodGroup(ctx context.Context) {
 	w.result.Evidence.Name = podGroupName(l.Name, t.Name, w.Job)
 	created, err := w.Groups.CreatePodGroup(ctx, &schedulingv1alpha2.PodGroup{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: w.Job.Namespace, Name: w.result.Evidence.Name,
+			Namespace: w.Job.Namespace, Name: w.result.Evidence.Name, Annotations: w.termAnnotation(),
 			OwnerReferences: []metav1.OwnerReference{ownerRef(w.Job), {
 				APIVersion: schedulingv1alpha2.SchemeGroupVersion.String(), Kind: "Workload", Name: l.Name, UID: l.UID,
 			}},

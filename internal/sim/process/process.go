@@ -87,7 +87,7 @@ func Start(cfg Config, now events.Time) (*Process, error) {
 		Logger: slog.New(slog.DiscardHandler),
 	})
 	p.Executor, err = executor.New(executor.Config{
-		API: cfg.API, Groups: cfg.Groups, Objects: objects, Mode: cfg.Settings.Mode,
+		API: cfg.API, Groups: cfg.Groups, Term: cfg.Log.Term(), Objects: objects, Mode: cfg.Settings.Mode,
 		Observe: p.Feed.ObserveJob, ObservePod: p.Feed.ObservePod, Wrote: p.Feed.Wrote, May: cfg.May, Behind: cfg.Behind,
 	})
 	if err != nil {
