@@ -26,13 +26,13 @@ func newExplain(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain job/NAME | explain pod/NAME",
 		Short: "Say why a Job ended as it did, or what it waits for",
-		Long: `Say why a Job ended as it did, or what it waits for: the verdict first, then what settled it, the
+		Long: `Say why a Job ended as it did, or what it waits for: the verdict first, then what decided it, the
 first cause, what the failed tries had in common, who deleted a pod, where the time went, and what
 was ruled out. Objects and Events may be deleted by now: the log is enough.
 
 Each sentence ends with the numbers of the records that it follows from. 'jobledger events --from N
 --limit 1' shows one. Nothing is guessed: where the log cannot tell, the answer says "unknown", and
-what is missing. Times in which nobody watched are named.
+what is missing. Times in which the cluster was not watched are named.
 
 --link adds addresses of the pods that failed. Its template knows {{.Namespace}}, {{.Job}}, {{.Pod}},
 {{.UID}}, {{.Node}}, {{.Container}}, {{.From}}, {{.To}}, {{.FromMillis}} and {{.ToMillis}}.
@@ -71,6 +71,11 @@ func (c *cli) explain(ctx context.Context, f *explainFlags, args []string) error
 		err = errors.Join(err, failed)
 	}
 	answer := found.Answer()
+	if h, _ := parseHandle(args); h.pod {
+		if answer, err = found.PodAnswer(h.name); err != nil {
+			return err
+		}
+	}
 	if failed := found.Link(&answer, links); failed != nil {
 		err = errors.Join(err, failed)
 	}

@@ -17,7 +17,7 @@ func newTimeline(c *cli) *cobra.Command {
 		Use:   "timeline job/NAME",
 		Short: "Draw when the tries of a Job did what",
 		Long: `Draw when the tries of a Job did what: one row an index, or a pod of a Job without indexes. Times in
-which nobody watched are marked in each row: what is shown there is not known.
+which the cluster was not watched are marked in each row: what is shown there is not known.
 
 When there are more rows than --limit, those with failures come first.`,
 		Example: `  jobledger timeline job/train --log DIR -n prod`,

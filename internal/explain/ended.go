@@ -138,7 +138,7 @@ func (c *Case) deletedBy(t *Try) Ending {
 		return Ending{By: ByJobDeleted, Why: "the Job was deleted, and its pods after it", Marks: marks(c.deletion(), seen)}
 	case gap != nil && seen.Record > events.Sequence(gap.Listing):
 		return Ending{
-			By: ByUnknown, Why: "deleted while nobody watched", Marks: []Mark{{Record: events.Sequence(gap.Listing), At: events.Time(gap.Until)}, seen},
+			By: ByUnknown, Why: "deleted while the cluster was not watched", Marks: []Mark{{Record: events.Sequence(gap.Listing), At: events.Time(gap.Until)}, seen},
 			Missing: "a watch at that time", Not: c.notUs(),
 		}
 	case !c.ours():

@@ -178,7 +178,7 @@ func (c *Case) history() []Sentence {
 	}
 	for _, g := range c.touching() {
 		from, until := events.Time(g.From), events.Time(g.Until)
-		end := "and nobody watches yet"
+		end := "and it is not watched yet"
 		if until != 0 {
 			end = "to " + moment(until)
 		}

@@ -22,7 +22,7 @@ var marksOf = []struct {
 	{"starting", '▒', "starting"},
 	{"stopping", '-', "being stopped"},
 	{"running", '█', "running"},
-	{"not watched", '╳', "nobody watched"},
+	{"not watched", '╳', "not watched"},
 }
 
 const (
