@@ -58,7 +58,6 @@ const (
 	headTime     = "TIME"
 	headClose    = "CLOSE"
 	headHistory  = "HISTORY"
-	headLogs     = "LOGS"
 )
 
 // say is a sentence that follows from records.

@@ -26,7 +26,6 @@ type Case struct {
 	mode    events.Mode
 	added   Mark           // its first observation; none when earlier records are not kept
 	origin  *events.Origin // where it comes from
-	made    *events.Edit   // who made it
 	edits   []edit
 	tries   map[types.UID]*Try
 	ordered map[uint64]Mark                         // decisions by the ordinal of the create
@@ -40,7 +39,6 @@ type Case struct {
 	jobDeleted  events.Time // when its deletion was asked for, by the API server's clock
 	deletedSeen Mark
 	gone        Mark
-	retired     Mark
 	ttl         Mark // our decision that it be deleted: its TTL had passed
 	before      counters
 	gaps        history.Gaps
@@ -59,13 +57,12 @@ type edit struct {
 
 // refusal is a time in which the API server refused a sort of command.
 type refusal struct {
-	Kind    events.CommandKind
-	Class   events.RefusalClass
-	Says    string
-	First   Mark
-	Last    Mark // the newest refusal
-	Over    Mark // a command of the kind was done; none while it lasts
-	Records int
+	Kind  events.CommandKind
+	Class events.RefusalClass
+	Says  string
+	First Mark
+	Last  Mark // the newest refusal
+	Over  Mark // a command of the kind was done; none while it lasts
 }
 
 // counters are those of a Job that tell as what a pod counts.
@@ -141,14 +138,12 @@ func (c *Case) take(r *events.Record) {
 		c.ended(r, f)
 	case *events.StoredState:
 		c.restate(r)
-	case *events.JobRetired:
-		c.retired = markOf(r)
 	}
 }
 
 func (c *Case) seeJob(r *events.Record, f *events.JobSeen) {
 	if c.added.Record == 0 && r.Kind == events.KindJobAdded {
-		c.added, c.origin, c.made, c.firstSpecAt = markOf(r), r.Evidence.Origin, r.Evidence.Edit, f.SpecAt
+		c.added, c.origin, c.firstSpecAt = markOf(r), r.Evidence.Origin, f.SpecAt
 	}
 	if f.Deleted != 0 && c.jobDeleted == 0 {
 		c.jobDeleted, c.deletedSeen = f.Deleted, markOf(r)
@@ -204,8 +199,6 @@ func (c *Case) ask(r *events.Record, s *events.Step, command events.Command) {
 	case events.CommandDropFinalizer:
 		if drop, ok := command.(*events.DropFinalizer); ok && drop.ThenDelete {
 			c.orderDeletion(r, s, pod)
-		} else if t := c.tries[pod]; t != nil && t.Released.Record == 0 {
-			t.Released = markOf(r)
 		}
 	case events.CommandDeleteJob:
 		c.ttl = markOf(r)
@@ -214,7 +207,7 @@ func (c *Case) ask(r *events.Record, s *events.Step, command events.Command) {
 
 func (c *Case) orderDeletion(r *events.Record, s *events.Step, pod types.UID) {
 	if t := c.tries[pod]; t != nil && t.Deleted.Record == 0 {
-		t.Deleted, t.DeletedReason, t.DeletedRule = markOf(r), s.Reason, s.Rule
+		t.Deleted, t.DeletedReason = markOf(r), s.Reason
 	}
 }
 
@@ -240,7 +233,7 @@ func (c *Case) ended(r *events.Record, f *events.CommandEnded) {
 		}
 	case events.OutcomeUnknown, events.Withdrawn:
 	}
-	if kind == events.CommandCreatePod && f.Ending == events.Done && f.UID != "" && c.tries[f.UID] == nil {
+	if kind == events.CommandCreatePod && f.Ending == events.Done && f.UID != "" && c.tries[f.UID] == nil && c.folded != nil {
 		t := &Try{UID: f.UID, Pod: r.Evidence.Name, Ordered: c.ordered[f.Ordinal], Index: events.NoIndex, Seen: markOf(r), Newest: markOf(r)}
 		if p := c.folded.Pod(f.UID); p != nil {
 			t.Index, t.Created = p.Index, p.Created
@@ -256,12 +249,12 @@ func (c *Case) refused(r *events.Record, f *events.CommandEnded, kind events.Com
 	}
 	for _, x := range c.refusals {
 		if x.Kind == kind && x.Class == f.Class && x.Over.Record == 0 {
-			x.Last, x.Records = markOf(r), x.Records+1
+			x.Last = markOf(r)
 			return
 		}
 	}
 	c.refusals = append(c.refusals, &refusal{
-		Kind: kind, Class: f.Class, Says: r.Evidence.Message, First: markOf(r), Last: markOf(r), Records: 1,
+		Kind: kind, Class: f.Class, Says: r.Evidence.Message, First: markOf(r), Last: markOf(r),
 	})
 }
 

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +23,6 @@ type FailuresQuery struct {
 	Since, Until events.Time // Jobs with a record in that time; 0 for no bound
 	Survived     bool        // also Jobs that succeeded, but had failures on the way
 	Limit        int         // so many Jobs are looked at, at most; 0 for all
-	Wants        func(*Case) bool
 }
 
 // Trouble is a Job that failed, is stuck, or nearly failed. Its JSON changes only by growing.
@@ -138,9 +138,6 @@ func (f *Failures) look(ctx context.Context, src history.Source, q *FailuresQuer
 	if err != nil && (c == nil || !errors.Is(err, store.ErrCorrupt)) {
 		return err
 	}
-	if q.Wants != nil && !q.Wants(c) {
-		return nil
-	}
 	for _, g := range c.Gaps {
 		if (q.Since == 0 || events.Time(g.Until) > q.Since || g.Until == 0) && !instant(g) && g.From != 0 &&
 			!slices.ContainsFunc(f.Gaps, func(x history.Gap) bool { return x.Listing == g.Listing }) {
@@ -212,7 +209,7 @@ func (f Failures) sorted() Failures {
 		if a.Sort != b.Sort {
 			return order[a.Sort] - order[b.Sort]
 		}
-		return int(max(-1, min(1, b.Since-a.Since)))
+		return cmp.Compare(b.Since, a.Since)
 	})
 	alike := map[string]int{}
 	for i := range f.Items {

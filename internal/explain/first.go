@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -19,7 +20,7 @@ func (c *Case) failedTries() []*Try {
 			out = append(out, t)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *Try) int { return int(a.end().Record) - int(b.end().Record) })
+	slices.SortStableFunc(out, func(a, b *Try) int { return cmp.Compare(a.end().Record, b.end().Record) })
 	return out
 }
 

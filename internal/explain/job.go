@@ -50,12 +50,17 @@ func (c *Case) finished() bool {
 }
 
 // over reports whether nothing more is to come of the Job.
-func (c *Case) over() bool { return c.finished() || c.gone.Record != 0 }
+func (c *Case) over() bool {
+	return c.finished() || c.Job.State == history.StateFinished || c.gone.Record != 0
+}
 
 // start is when the Job's time began, for what it took: its creation.
 func (c *Case) start() events.Time {
 	if c.added.At != 0 && c.added.At.Sub(events.Time(c.Job.Created)) < 2*time.Second {
 		return c.added.At // we saw it at once, and know that better than to the second
+	}
+	if c.Job.Created == 0 && len(c.Tries) > 0 { // the records that say so are pruned
+		return c.Tries[0].Seen.At
 	}
 	return events.Time(c.Job.Created)
 }

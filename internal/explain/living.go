@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -27,7 +28,7 @@ func (c *Case) waiting() (groups [][]*Try) {
 		}
 		groups[i] = append(groups[i], t)
 	}
-	slices.SortStableFunc(groups, func(a, b []*Try) int { return int(a[0].wait0().From.Record) - int(b[0].wait0().From.Record) })
+	slices.SortStableFunc(groups, func(a, b []*Try) int { return cmp.Compare(a[0].wait0().From.Record, b[0].wait0().From.Record) })
 	return groups
 }
 

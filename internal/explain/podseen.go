@@ -9,7 +9,7 @@ func (c *Case) takePod(r *events.Record) {
 		c.seePod(r, f)
 	case *events.PodGone:
 		if t := c.tries[f.UID]; t != nil {
-			t.Gone, t.Missed, t.Moved = markOf(r), f.Missed, f.Moved
+			t.Gone, t.Moved = markOf(r), f.Moved
 			if n := len(t.Waits); n > 0 && t.Waits[n-1].Until.Record == 0 {
 				t.Waits[n-1].Until = markOf(r)
 			}

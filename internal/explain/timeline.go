@@ -13,8 +13,8 @@ import (
 
 // Timeline is when a Job's tries did what. Its JSON changes only by growing.
 type Timeline struct {
-	From  recordjson.Instant `json:"from"`
-	To    recordjson.Instant `json:"to"`
+	From  recordjson.Instant `json:"from,omitzero"` // absent where the log has no tries
+	To    recordjson.Instant `json:"to,omitzero"`
 	Watch []Span             `json:"notWatched,omitempty"`
 	Rows  []Lane             `json:"rows"`
 	More  int                `json:"more,omitempty"` // rows that are left out
@@ -46,6 +46,9 @@ type End struct {
 // Timeline is that of the Job, with so many lanes at most: those that failed first.
 func (c *Case) Timeline(most int) Timeline {
 	end := c.end()
+	if len(c.Tries) == 0 {
+		return Timeline{Rows: []Lane{}}
+	}
 	out := Timeline{From: recordjson.Instant(c.start()), To: recordjson.Instant(end), Rows: []Lane{}}
 	for _, g := range c.touching() {
 		out.Watch = append(out.Watch, gapSpan(g, end))

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -92,8 +93,8 @@ func sweep(all []stretch, from, to events.Time) [phases]time.Duration {
 	points = slices.Compact(points)
 	// open are how many stretches of each phase hold: they begin and end in the order of time.
 	begins, ends := slices.Clone(all), slices.Clone(all)
-	slices.SortFunc(begins, func(a, b stretch) int { return int(max(-1, min(1, a.from-b.from))) })
-	slices.SortFunc(ends, func(a, b stretch) int { return int(max(-1, min(1, a.to-b.to))) })
+	slices.SortFunc(begins, func(a, b stretch) int { return cmp.Compare(a.from, b.from) })
+	slices.SortFunc(ends, func(a, b stretch) int { return cmp.Compare(a.to, b.to) })
 	var open [phases]int
 	for i, at := range points[:max(len(points)-1, 0)] {
 		for len(begins) > 0 && begins[0].from <= at {
@@ -207,7 +208,7 @@ func (c *Case) took() []Sentence {
 			order = append(order, p)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b phase) int { return int(max(-1, min(1, total[b]-total[a]))) })
+	slices.SortStableFunc(order, func(a, b phase) int { return cmp.Compare(total[b], total[a]) })
 	var parts []string
 	for _, p := range order {
 		parts = append(parts, phaseNames[p]+" "+words.Span(total[p]))

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/words"
 	"github.com/jobledger/jobledger/projector"
 )
 
@@ -54,20 +55,17 @@ type Try struct {
 	AskedSeen  Mark // the first record that shows it
 	Grace      *int64
 	Gone       Mark     // its object is gone
-	Missed     bool     // a list did not show it: it went before
 	Moved      bool     // it did not go: it is the Job's no longer
 	Kept       []string // finalizers of others that kept it, while it was being deleted
 	KeptAt     Mark
 
 	Deleted       Mark // our decision that it be deleted
 	DeletedReason events.Reason
-	DeletedRule   string
 
-	Counted  Counted
-	CountAt  Mark // the record by which it counted
-	Failure  int32
-	Again    events.Time // when the next try may come, by the backoff that this one's failure began; 0 for at once
-	Released Mark        // our decision that its finalizer be removed
+	Counted Counted
+	CountAt Mark // the record by which it counted
+	Failure int32
+	Again   events.Time // when the next try may come, by the backoff that this one's failure began; 0 for at once
 
 	ended *Ending // who ended it, once all records are taken in; nil before it was asked for
 }
@@ -205,7 +203,7 @@ func (t *Try) wait(r *events.Record, f *events.PodSeen) {
 	last := len(t.Waits) - 1
 	open := last >= 0 && t.Waits[last].Until.Record == 0
 	if open && t.Waits[last].Reason == f.Waiting {
-		if m := waitMessage(f.Waiting, &r.Evidence); m != "" {
+		if m := words.WaitMessage(f.Waiting, &r.Evidence); m != "" {
 			t.Waits[last].Message = m
 		}
 		return
@@ -214,23 +212,8 @@ func (t *Try) wait(r *events.Record, f *events.PodSeen) {
 		t.Waits[last].Until = markOf(r)
 	}
 	if f.Waiting != "" {
-		t.Waits = append(t.Waits, Waiting{Reason: f.Waiting, Message: waitMessage(f.Waiting, &r.Evidence), From: markOf(r)})
+		t.Waits = append(t.Waits, Waiting{Reason: f.Waiting, Message: words.WaitMessage(f.Waiting, &r.Evidence), From: markOf(r)})
 	}
-}
-
-// waitMessage is what the scheduler or the kubelet says beside the word for which a pod waits.
-func waitMessage(word string, e *events.Evidence) string {
-	for _, c := range e.Conditions {
-		if c.Type == "PodScheduled" && c.Reason == word {
-			return c.Message
-		}
-	}
-	for _, w := range e.Waits {
-		if w.Reason == word {
-			return w.Message
-		}
-	}
-	return ""
 }
 
 func (t *Try) deletion(r *events.Record, f *events.PodSeen) {

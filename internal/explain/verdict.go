@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/verdict"
 	"github.com/jobledger/jobledger/internal/words"
@@ -18,6 +19,8 @@ func (c *Case) verdict() Sentence {
 		return say(c.settledMarks(), "FAILING: %s; its pods are being stopped", c.numbers(c.settled))
 	case history.StateDeleted, history.StateDeleting:
 		return c.deletedVerdict()
+	case history.StateFinished:
+		return say(nil, "FINISHED at %s: how and why is unknown, as the records that say so are pruned", clock(events.Time(c.Job.Finished)))
 	case history.StateUnseen:
 		return say(nil, "UNSEEN: the log knows it only from pods that name it")
 	case history.StateUnmanaged:

@@ -183,22 +183,3 @@ func plain(s string) string {
 	}
 	return b.String()
 }
-
-var ascii = strings.NewReplacer("→", "->", "·", "-", "×", "x", "≤", "<=", "≥", ">=", "…", "...", "–", "-", "█", "#", "░", ".", "✗", "x", "✓", "+", "╳", "X", "─", "-")
-
-// ASCII is a text of this package for a terminal that shows nothing else.
-func ASCII(s string) string {
-	s = ascii.Replace(s)
-	if !strings.ContainsFunc(s, func(r rune) bool { return r > 0x7e }) {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		if r > 0x7e {
-			fmt.Fprintf(&b, "\\u%04x", r)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}

@@ -33,6 +33,10 @@ const (
 
 // Timeline draws when the tries of a Job did what: one row an index, or a pod of a Job without indexes.
 func (p *Page) Timeline(t *explain.Timeline) error {
+	if len(t.Rows) == 0 {
+		_, err := fmt.Fprintln(p.Out, "The log has no tries of this Job.")
+		return err
+	}
 	width := p.Width
 	if width <= 0 {
 		width = 100

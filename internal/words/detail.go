@@ -290,7 +290,7 @@ func podSeen(r *events.Record, f *events.PodSeen, zone Zone) string {
 		parts = append(parts, "ready")
 	}
 	if f.Waiting != "" {
-		parts = append(parts, "waits: "+Because(f.Waiting, waitMessage(f.Waiting, &r.Evidence)))
+		parts = append(parts, "waits: "+Because(f.Waiting, WaitMessage(f.Waiting, &r.Evidence)))
 	}
 	parts = append(parts, exits(f, r.Evidence.Containers)...)
 	if f.Index != events.NoIndex {
@@ -324,8 +324,8 @@ func podSeen(r *events.Record, f *events.PodSeen, zone Zone) string {
 	return strings.Join(parts, ", ")
 }
 
-// waitMessage is what the scheduler or the kubelet says beside the word for which a pod waits.
-func waitMessage(word string, e *events.Evidence) string {
+// WaitMessage is what the scheduler or the kubelet says beside the word for which a pod waits.
+func WaitMessage(word string, e *events.Evidence) string {
 	for _, c := range e.Conditions {
 		if c.Type == "PodScheduled" && c.Reason == word {
 			return c.Message
