@@ -43,6 +43,13 @@ build: ## Build bin/jobledger, and the links to it that kubectl looks for (OUT=b
 	@ln -sf jobledger $(OUT)/kubectl-jobledger
 	@ln -sf jobledger $(OUT)/kubectl_complete-jobledger
 
+# In a module of its own: who builds the program needs nothing of it.
+NAME ?= jobledger
+VERSION ?=
+.PHONY: image
+image: ## The container image into dist/, as an OCI archive, with SBOM and provenance (NAME=registry/jobledger VERSION=)
+	cd internal/image && go run . --source ../.. --out ../../dist --name '$(NAME)' --version '$(VERSION)'
+
 .PHONY: generate
 generate: $(tools)/buf $(tools)/protoc-gen-go ## Write proto/gen from proto/**/*.proto
 	$(buf) generate
@@ -57,11 +64,12 @@ fmt: $(linter)/golangci-lint $(tools)/buf ## Lay out Go and proto files as 'make
 	$(golangci) fmt ./...
 	cd test && $(golangci) fmt -c ../.golangci.yml ./...
 	cd test/oracle && $(golangci) fmt -c ../../.golangci.yml ./...
+	cd internal/image && $(golangci) fmt -c ../../.golangci.yml ./...
 	$(buf) format -w
 
 .PHONY: tidy
 tidy: ## Make every go.mod and go.sum hold what is used, no more
-	@for m in . test test/oracle test/tools internal/tools internal/tools/golangci-lint; do \
+	@for m in . test test/oracle test/tools internal/image internal/tools internal/tools/golangci-lint; do \
 		echo "go mod tidy: $$m" && (cd $$m && go mod tidy) || exit; done
 
 .PHONY: clean
@@ -78,6 +86,7 @@ lint-go: $(linter)/golangci-lint
 	$(golangci) run ./...
 	cd test && $(golangci) run -c ../.golangci.yml ./...
 	cd test/oracle && $(golangci) run -c ../../.golangci.yml ./...
+	cd internal/image && $(golangci) run -c ../../.golangci.yml ./...
 
 .PHONY: contract
 contract: ## Fail on a rule without a test, a citation of nothing, or a stale docs/conformance.md; UPDATE=1 writes it
@@ -120,6 +129,7 @@ test: ## All that a change must not break: vet, unit, race, integration (under 1
 	go vet ./...
 	cd test && go vet ./...
 	cd test/oracle && go vet ./...
+	cd internal/image && go vet ./... && go test ./...
 	go test -timeout 20m $$($(sequential))
 	go test -timeout 20m -run '$(lonely)' ./reconciler/loop ./store/boltlog ./cmd/jobledger ./events/nats/embedded ./events/nats/publish
 	$(raced) go test -timeout 20m -p 4 $(race) -skip '$(lonely)' $$($(concurrent))

@@ -53,6 +53,10 @@ type FileRestated struct {
 	File    Sequence // with which the file begins
 	Streams uint64   // that the process has stated for this purpose alone; others were stated before a record of their own
 	Bytes   uint64   // that the states of these streams take in the file, about
+	// RivalActs and RivalQuiet are what is known of another controller at work. A reader that begins with the file passes over the
+	// records of a Job before the last part of its state, and they may say so.
+	RivalActs  []RivalAct
+	RivalQuiet Time
 }
 
 // TermStarted says that another process writes the log from here on: no record that follows is of an earlier term. It stands in the

@@ -43,6 +43,11 @@ const (
 	KindDecided      Kind = 40
 	KindWouldDecide  Kind = 41
 	KindCommandEnded Kind = 42
+
+	KindNodeChanged      Kind = 50
+	KindNodeGone         Kind = 51
+	KindNamespaceChanged Kind = 52
+	KindClusterWatched   Kind = 53
 )
 
 type kindInfo struct {
@@ -83,6 +88,10 @@ var kinds = map[Kind]kindInfo{
 	KindDecided:           {"Decided", true},
 	KindWouldDecide:       {"WouldDecide", false},
 	KindCommandEnded:      {"CommandEnded", true},
+	KindNodeChanged:       {"NodeChanged", false},
+	KindNodeGone:          {"NodeGone", false},
+	KindNamespaceChanged:  {"NamespaceChanged", false},
+	KindClusterWatched:    {"ClusterWatched", false},
 }
 
 // Known reports whether this program knows the kind.

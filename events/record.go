@@ -83,6 +83,8 @@ type Observation struct {
 	Editors []Editor
 	// TemplateSize is that of the redacted template in bytes, also when it is too large to be stored.
 	TemplateSize int
+	// Others: it is of a pod whose Job another controller runs, beside Jobs that are ours.
+	Others bool
 }
 
 // Editor is who last changed some fields of a Job's spec.

@@ -25,6 +25,33 @@ type Settings struct {
 	NamespaceBudget int64
 	// DeleteExpired: finished Jobs are deleted once their ttlSecondsAfterFinished has passed (T-rules). Only with ModeAll.
 	DeleteExpired bool `json:",omitempty"`
+	// ObserveOthers: Jobs that other controllers run are recorded, too, and only looked at. Only with ModeDelegated.
+	ObserveOthers bool `json:",omitempty"`
+}
+
+// Records reports whether Jobs with that spec.managedBy are recorded; empty means unset. They are those that we run and those
+// that we observe.
+func (s *Settings) Records(managedBy string) bool {
+	return s.Mode.Manages(managedBy) || s.Observes(managedBy)
+}
+
+// Observes reports whether another controller runs Jobs with that spec.managedBy, and we only look at them. No command is
+// about such a Job or its pods.
+func (s *Settings) Observes(managedBy string) bool {
+	switch s.Mode {
+	case ModeObserve:
+		return s.Mode.Manages(managedBy)
+	case ModeDelegated:
+		return s.ObserveOthers && managedBy != ManagedBy
+	case ModeAll:
+	}
+	return false
+}
+
+// Judges reports whether what the controller of such a Job does is compared with what we would do. The controllers that other names
+// stand for do something else with their Jobs, such as running them in another cluster.
+func (s *Settings) Judges(managedBy string) bool {
+	return s.Observes(managedBy) && (managedBy == "" || managedBy == BuiltinManagedBy || managedBy == ManagedBy)
 }
 
 // DefaultSettings are the contract's numbers (J-267).

@@ -14,6 +14,7 @@ func TestSettingsSwitchNoFeature(t *testing.T) {
 		"GangScheduling", // the only switch that the contract has (J-239)
 		"Draining",       // it says whose Jobs, like the mode
 		"DeleteExpired",  // it says for whom another controller deletes them (T-005)
+		"ObserveOthers",  // it says whose Jobs are looked at
 	}
 	settings := reflect.TypeFor[events.Settings]()
 	for i := range settings.NumField() {

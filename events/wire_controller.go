@@ -87,6 +87,7 @@ func SettingsToWire(s *Settings) *pb.Settings {
 		NamespaceBudget:      s.NamespaceBudget,
 		Draining:             s.Draining,
 		DeleteExpired:        s.DeleteExpired,
+		ObserveOthers:        s.ObserveOthers,
 	}
 }
 
@@ -108,6 +109,7 @@ func SettingsFromWire(s *pb.Settings) Settings {
 		NamespaceBudget:      s.GetNamespaceBudget(),
 		Draining:             s.GetDraining(),
 		DeleteExpired:        s.GetDeleteExpired(),
+		ObserveOthers:        s.GetObserveOthers(),
 	}
 }
 
@@ -185,4 +187,17 @@ func RivalActsFromWire(ws []*pb.RivalAct) (acts []RivalAct) {
 
 func rivalFromWire(w *pb.RivalFound) (Facts, error) {
 	return &RivalFound{Acts: RivalActsFromWire(w.GetActs())}, nil
+}
+
+func fileRestatedToWire(f *FileRestated) *pb.FileRestated {
+	return &pb.FileRestated{
+		File: uint64(f.File), Streams: f.Streams, Bytes: f.Bytes, RivalActs: RivalActsToWire(f.RivalActs), RivalQuiet: int64(f.RivalQuiet),
+	}
+}
+
+func fileRestatedFromWire(w *pb.FileRestated) (Facts, error) {
+	return &FileRestated{
+		File: Sequence(w.GetFile()), Streams: w.GetStreams(), Bytes: w.GetBytes(),
+		RivalActs: RivalActsFromWire(w.GetRivalActs()), RivalQuiet: Time(w.GetRivalQuiet()),
+	}, nil
 }

@@ -29,6 +29,7 @@ var (
 
 // decodeEvidence gives the evidence, and the texts that stand inside the facts in memory.
 func decodeEvidence(b []byte) (e Evidence, texts []string, err error) {
+	var origin, edit []byte
 	for f := (wireFields{rest: b}); f.next(&err); {
 		switch f.field {
 		case evidenceNamespace:
@@ -64,10 +65,16 @@ func decodeEvidence(b []byte) (e Evidence, texts []string, err error) {
 		case evidenceFinalizers:
 			e.Finalizers = append(e.Finalizers, f.text(&err))
 		case evidenceOrigin:
-			e.Origin = decodeOrigin(f.bytes, &err)
+			origin = merged(origin, f.bytes)
 		case evidenceEdit:
-			e.Edit = decodeEdit(f.bytes, &err)
+			edit = merged(edit, f.bytes)
 		}
+	}
+	if origin != nil && err == nil {
+		e.Origin = decodeOrigin(origin, &err)
+	}
+	if edit != nil && err == nil {
+		e.Edit = decodeEdit(edit, &err)
 	}
 	if err != nil {
 		return Evidence{}, nil, fmt.Errorf("decode evidence: %w", err)

@@ -46,7 +46,7 @@ func factsToWire(f Facts, free *[]string) (proto.Message, error) {
 	case *Pruned:
 		return prunedToWire(f), nil
 	case *FileRestated:
-		return &pb.FileRestated{File: uint64(f.File), Streams: f.Streams, Bytes: f.Bytes}, nil
+		return fileRestatedToWire(f), nil
 	case *TermStarted:
 		return &pb.TermStarted{Term: f.Term, Previous: hashToWire(f.Previous)}, nil
 	case *ControllerStarted:
@@ -93,6 +93,14 @@ func factsToWire(f Facts, free *[]string) (proto.Message, error) {
 		return decisionToWire(f, free), nil
 	case *CommandEnded:
 		return endedToWire(f), nil
+	case *NodeSeen:
+		return NodeToWire(f), nil
+	case *NodeGone:
+		return &pb.NodeGone{Name: f.Name, Uid: uidToWire(f.UID), Missed: f.Missed, Replaced: f.Replaced}, nil
+	case *NamespaceSeen:
+		return NamespaceToWire(f), nil
+	case *ClusterWatched:
+		return WatchedToWire(f), nil
 	}
 	return nil, fmt.Errorf("facts of type %T have no wire form", f)
 }
@@ -109,9 +117,7 @@ func unmarshalFacts(kind Kind, b []byte, free []string) (Facts, error) {
 	case KindPruned:
 		return parse(b, prunedFromWire)
 	case KindFileRestated:
-		return parse(b, func(w *pb.FileRestated) (Facts, error) {
-			return &FileRestated{File: Sequence(w.GetFile()), Streams: w.GetStreams(), Bytes: w.GetBytes()}, nil
-		})
+		return parse(b, fileRestatedFromWire)
 	case KindTermStarted:
 		return parse(b, func(w *pb.TermStarted) (Facts, error) {
 			return &TermStarted{Term: w.GetTerm(), Previous: hashFromWire(w.GetPrevious())}, nil
@@ -170,6 +176,16 @@ func unmarshalFacts(kind Kind, b []byte, free []string) (Facts, error) {
 		return parse(b, func(w *pb.Decision) (Facts, error) { return decisionFromWire(w, t) })
 	case KindCommandEnded:
 		return parse(b, endedFromWire)
+	case KindNodeChanged:
+		return parse(b, func(w *pb.NodeSeen) (Facts, error) { return NodeFromWire(w), nil })
+	case KindNodeGone:
+		return parse(b, func(w *pb.NodeGone) (Facts, error) {
+			return &NodeGone{Name: w.GetName(), UID: uidFromWire(w.GetUid()), Missed: w.GetMissed(), Replaced: w.GetReplaced()}, nil
+		})
+	case KindNamespaceChanged:
+		return parse(b, func(w *pb.NamespaceSeen) (Facts, error) { return NamespaceFromWire(w), nil })
+	case KindClusterWatched:
+		return parse(b, func(w *pb.ClusterWatched) (Facts, error) { return WatchedFromWire(w), nil })
 	}
 	return &Unknown{Bytes: append([]byte(nil), b...)}, nil
 }

@@ -42,6 +42,14 @@ func editToWire(e *Edit) *pb.Edit {
 
 // A Job tells where it comes from once, and few of its records who edited it: these are read and written by the generated code.
 
+// merged is a message that stands in a record once, or more often: protobuf takes its parts together then.
+func merged(before, more []byte) []byte {
+	if before == nil {
+		before = []byte{}
+	}
+	return append(before, more...)
+}
+
 func decodeOrigin(b []byte, err *error) *Origin {
 	var w pb.Origin
 	*err = proto.Unmarshal(b, &w)

@@ -7,7 +7,10 @@ import (
 )
 
 // leave takes back what enter added, before the pod changes.
-func (j *Job) leave(p *Pod) { j.tell(p, -1) }
+func (j *Job) leave(p *Pod) {
+	p.touched = true
+	j.tell(p, -1)
+}
 
 // tell adds the pod's share to the tallies and the sets of pods, or takes it out again when sign is negative.
 func (j *Job) tell(p *Pod, sign int32) {

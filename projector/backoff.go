@@ -36,6 +36,7 @@ func (j *Job) note(p *Pod) {
 		at = j.Now // a kubelet's clock may be ahead; a wait never begins in the future
 	}
 	p.ended = at
+	j.changed(p)
 	j.ends.end(j.Now, at, p.Phase == events.PodSucceeded)
 }
 
@@ -44,6 +45,7 @@ func (j *Job) note(p *Pod) {
 func (j *Job) unnote(p *Pod) {
 	if at := slices.Index(j.ends.failed, p.ended); p.Phase != events.PodSucceeded && j.ends.at == j.Now && at >= 0 {
 		p.noted = false
+		j.changed(p)
 		j.ends.failed = slices.Delete(slices.Clone(j.ends.failed), at, at+1)
 		j.ends.add()
 	}

@@ -16,6 +16,9 @@ import (
 // FoldVersion counts the versions of the fold and of the form in which states are stored. It is raised whenever the same records may
 // give a state of other bytes than before. A stored state is compared with the fold only under a version that [Compares] allows.
 //
+// Fold 4 folds states that are stored in parts, and says so of a Job of which the newest file has parts and not the last one
+// (JobState.parted).
+//
 // Fold 3 adds the term to the controller's state, which records of before do not say. It tells how tries ended (StateNames.tries), and
 // folds how the deletion of a finished Job ends that has not retired (JobState.deletion).
 //
@@ -23,7 +26,7 @@ import (
 // did (restated, rival_acts), and says of a spec that only older files store that it is stored nowhere (specs.at is 0). It adds to that
 // of a pod what it waits for, which records of before do not say. It folds what comes of a retired
 // Job after its retirement (StubState.follow_up).
-const FoldVersion = 3
+const FoldVersion = 4
 
 // oldestCompared is the oldest version of the fold whose stored states are compared. States of Jobs have had the same form since. The
 // controller's has another one since foldOfFiles; asStoredBefore allows for it.
@@ -37,7 +40,7 @@ func Compares(fold uint32) bool { return oldestCompared <= fold && fold <= FoldV
 
 // LeastFold is the oldest version of the fold that may fold what this program writes. It is raised to FoldVersion with each change by
 // which an older fold would give another state: a kind of record that is critical, a field that the fold reads.
-const LeastFold = 3
+const LeastFold = 4
 
 // Readable says so when rec stands for what this program cannot fold: a record of a critical kind that it does not know, or the start of
 // a program whose records need a newer fold. The error is events.ErrNewer. Whoever folds asks before each record.
@@ -82,7 +85,18 @@ func (w *World) Check(rec *events.Record) error {
 		if rec.Stream == events.Controller || w.Subject(rec.Stream) != nil {
 			return nil // it is not taken over
 		}
-		if err := NewWorld().RestoreStream(rec.Stream, f.Encoded, rec.Evidence.State); err != nil {
+		if !w.parts.follows(rec.Stream, f) {
+			return fmt.Errorf("record %d is a part of a state, and the part before it is missing", rec.Sequence)
+		}
+		facts, names := f.Encoded, rec.Evidence.State
+		if part, last := partOf(facts); part != 0 && !last {
+			if _, _, err := readState(facts, names); err != nil {
+				return fmt.Errorf("record %d: %w", rec.Sequence, err)
+			}
+			return nil
+		}
+		facts, names = w.parts.with(rec.Stream, facts, names)
+		if err := NewWorld().RestoreStream(rec.Stream, facts, names); err != nil {
 			return fmt.Errorf("record %d: %w", rec.Sequence, err)
 		}
 	}
@@ -103,6 +117,7 @@ func (w *World) Differs(s events.Stream, facts, names []byte, snapshot bool) []s
 		return differing(own, facts, &pb.WorldState{}, &pb.WorldState{})
 	}
 	own, called, _ := w.StreamState(s)
+	facts, names = whole(facts, names)
 	fields := differing(own, facts, &pb.JobState{}, &pb.JobState{})
 	if names != nil {
 		called, names = sameTries(called, names)

@@ -42,7 +42,7 @@ func (j *Job) GaveUp(name events.CommandID) bool { return j.book.GaveUp(name) }
 // command may be asked again.
 func (j *Job) Retrying(name events.CommandID) (*commands.Flight, *commands.Retry) {
 	f := j.book.Retrying(name)
-	if f == nil || (j.Known() && !j.Settings.Mode.Manages(j.ManagedBy)) {
+	if f == nil || (j.Known() && !j.Settings.Records(j.ManagedBy)) || j.Observed() {
 		return nil, nil
 	}
 	return f, f.Refused

@@ -26,6 +26,7 @@ func (j *Job) podGone(uid types.UID) {
 	j.leave(p)
 	j.unqueue(p)
 	delete(j.byUID, uid)
+	j.division.forget(p)
 	if p.in.completing && j.Indexed {
 		j.uncomplete(p.in.completes)
 	}
@@ -35,6 +36,22 @@ func (j *Job) podGone(uid types.UID) {
 	}
 	if _, uncounted := j.uncounted[uid]; uncounted {
 		j.tally.Countable++
+	}
+}
+
+// forget takes a pod that is known no longer out of its line. It stays if a part of the state has it.
+func (d *division) forget(p *Pod) {
+	switch p.line {
+	case lineNone:
+	case d.round:
+		d.told.remove(p)
+	default:
+		d.left.remove(p)
+	}
+	if p.line = lineNone; p.told == d.round {
+		p.forgotten = true
+		d.left.push(p)
+		p.line = lineLeft
 	}
 }
 

@@ -49,7 +49,7 @@ func (in *Intake) Admit(o *events.Observation, next events.Sequence) []Draft {
 	case *events.PodGone:
 		return in.podGone(o, f)
 	}
-	return nil
+	return in.surrounding(o)
 }
 
 func (in *Intake) listingStarted(f *events.ListingStarted) []Draft {
@@ -119,7 +119,7 @@ func missedJob(ref events.JobRef, version uint64) Draft {
 // covers reports whether a listing would show the Job: it is in the namespace that is watched, and ours by the mode.
 func (in *Intake) covers(j *Job) bool {
 	s := &in.World.Settings
-	return (s.Namespace == "" || s.Namespace == j.Ref.Namespace) && s.Mode.Manages(j.ManagedBy)
+	return (s.Namespace == "" || s.Namespace == j.Ref.Namespace) && s.Records(j.ManagedBy)
 }
 
 func (in *Intake) missingPods(seen map[types.UID]bool, version uint64) []Draft {
@@ -277,7 +277,8 @@ func (in *Intake) podSeen(o *events.Observation, f *events.PodSeen, words bool) 
 }
 
 // route finds the stream of a pod, and its facts as they are recorded there; ours is false for a pod that is not recorded:
-// of no owner that we manage, and without our finalizer (design §7).
+// of no owner that we manage, and without our finalizer (design §7). That a pod of somebody else's Job carries the finalizer of its
+// controller is no reason to look for a Job that is over.
 func (in *Intake) route(o *events.Observation, f *events.PodSeen) (facts *events.PodSeen, stream events.Stream, ours bool) {
 	switch {
 	case f.Foreign:
@@ -286,7 +287,7 @@ func (in *Intake) route(o *events.Observation, f *events.PodSeen) (facts *events
 		return in.routeOrphan(o.Evidence.Namespace, f)
 	}
 	stream = events.JobStream(f.Owner)
-	return f, stream, f.Tracked || in.World.Job(stream) != nil
+	return f, stream, f.Tracked && !o.Others || in.World.Job(stream) != nil
 }
 
 // told reports whether a sighting is recorded though it says nothing new but the version: what is done to a pod that no one

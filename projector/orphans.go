@@ -71,12 +71,16 @@ func (in *Intake) adopter(f *events.PodSeen) *Job {
 	return first
 }
 
-// manages reports whether the Job is ours by its own account and by the mode in force.
+// manages reports whether the Job is ours, or observed, by its own account and by the settings in force.
 func (in *Intake) manages(j *Job) bool {
-	return j.Managed && in.World.Settings.Mode.Manages(j.ManagedBy)
+	return j.Managed && in.World.Settings.Records(j.ManagedBy)
 }
 
+// adoptsBefore: that others are looked at does not change what we do, so a Job that we run comes first.
 func (j *Job) adoptsBefore(o *Job, pod types.UID) bool {
+	if a, b := j.Observed(), o.Observed(); a != b {
+		return b
+	}
 	if a, b := j.denied(pod), o.denied(pod); a != b {
 		return b
 	}

@@ -3,7 +3,7 @@ package projector
 // addPod makes room for a pod that the log has not heard of.
 func (s *pods) addPod() *Pod {
 	s.arrival++
-	return &Pod{arrived: s.arrival}
+	return &Pod{arrived: s.arrival, touched: true}
 }
 
 // place files a pod whose facts are set, new or changed, after its old share has been subtracted.

@@ -39,9 +39,13 @@ type Pod struct {
 	stage   Stage
 	entered uint64 // order of arrival in its stage
 	in      share
-	prev    *Pod
-	next    *Pod
 	beside  *Pod // another one of its index
+
+	neighbours [2]neighbours // in the queue of its stage, and in its line of the division
+	told       uint32        // the division in which a part of the state has it, in whatever shape
+	line       uint32        // of the division
+	touched    bool          // it is being changed
+	forgotten  bool          // it is known no longer, and the next part says so
 }
 
 // share is what a pod adds to its Job's tallies.

@@ -17,6 +17,7 @@ func (j *Job) facts(p *Pod) {
 	if !p.Counted {
 		counted := claimed || string(p.Maker) == j.Stream.ID
 		p.Counted = j.accounted(p) || (counted && p.Phase.Terminal() && !p.Held())
+		p.touched = p.touched || p.Counted
 	}
 	j.enterRemoval(p, claimed)
 	if claimed {

@@ -24,14 +24,18 @@ type pods struct {
 	unremoved podSet // pods whose removal is in backoff and can be cancelled
 	arrival   uint64 // of the newest pod
 	ticks     uint64 // of the newest entry into a stage
+	division  division
 }
 
 func newPods() pods {
-	return pods{byUID: map[types.UID]*Pod{}, misplaced: podSet{}, fatal: podSet{}, unremoved: podSet{}}
+	return pods{byUID: map[types.UID]*Pod{}, misplaced: podSet{}, fatal: podSet{}, unremoved: podSet{}, division: newDivision()}
 }
 
 // enterStage puts the pod into the queue of its stage, when that is another one than before.
 func (s *pods) enterStage(p *Pod, stage Stage) {
+	if p.touched || stage != p.stage {
+		s.changed(p)
+	}
 	if stage == p.stage {
 		return
 	}
@@ -62,6 +66,21 @@ func (s *pods) queue(stage Stage) *queue {
 	case Untouched, Dropping:
 	}
 	return nil
+}
+
+// changed notes that a part of the state which has the pod no longer has it as it is: a later part has it again.
+func (s *pods) changed(p *Pod) {
+	p.touched = false
+	d := &s.division
+	switch p.line {
+	case lineNone:
+	case d.round:
+		d.told.remove(p)
+	default:
+		return
+	}
+	d.left.push(p)
+	p.line = lineLeft
 }
 
 func (s *pods) unqueue(p *Pod) {
@@ -124,16 +143,26 @@ func (s *pods) failJobMatch(counts func(*Pod) bool) (p *Pod, m policy.Match, ok 
 	return p, p.match, true
 }
 
-// queue is the pods of one stage in the order in which they entered it.
+// queue is pods in the order in which they entered it: those of one stage, or those that a part of the state is yet to tell.
 type queue struct {
 	first, last *Pod
 	n           int
+	which       int // of a pod's neighbours
 }
 
+// A pod has neighbours in the queue of its stage, and in the line of those that are to be told.
+const (
+	inStage = iota
+	inLine
+)
+
+// neighbours of a pod in a queue.
+type neighbours struct{ prev, next *Pod }
+
 func (q *queue) push(p *Pod) {
-	p.prev = q.last
+	p.neighbours[q.which].prev = q.last
 	if q.last != nil {
-		q.last.next = p
+		q.last.neighbours[q.which].next = p
 	} else {
 		q.first = p
 	}
@@ -141,25 +170,38 @@ func (q *queue) push(p *Pod) {
 	q.n++
 }
 
+// join puts the pods of another queue behind its own.
+func (q *queue) join(more *queue) {
+	switch {
+	case more.first == nil:
+	case q.first == nil:
+		q.first, q.last, q.n = more.first, more.last, more.n
+	default:
+		q.last.neighbours[q.which].next, more.first.neighbours[q.which].prev = more.first, q.last
+		q.last, q.n = more.last, q.n+more.n
+	}
+}
+
 func (q *queue) remove(p *Pod) {
-	if p.prev != nil {
-		p.prev.next = p.next
+	at := &p.neighbours[q.which]
+	if at.prev != nil {
+		at.prev.neighbours[q.which].next = at.next
 	} else {
-		q.first = p.next
+		q.first = at.next
 	}
-	if p.next != nil {
-		p.next.prev = p.prev
+	if at.next != nil {
+		at.next.neighbours[q.which].prev = at.prev
 	} else {
-		q.last = p.prev
+		q.last = at.prev
 	}
-	p.prev, p.next = nil, nil
+	*at = neighbours{}
 	q.n--
 }
 
 // all yields the pods in order; the one being yielded may be moved to another queue.
 func (q *queue) all(yield func(*Pod) bool) {
 	for p := q.first; p != nil; {
-		next := p.next
+		next := p.neighbours[q.which].next
 		if !yield(p) {
 			return
 		}

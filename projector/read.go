@@ -50,6 +50,7 @@ func (j *Job) gone() {
 	j.Gone, j.claims = true, nil
 	for _, f := range j.book.InOrder() {
 		if p := j.podOf(f); p != nil {
+			p.touched = true
 			j.endMet(p)
 		}
 	}

@@ -64,6 +64,9 @@ func (j *Job) cancelDeletes() {
 	}
 	for _, f := range j.book.InOrder() {
 		if f.Command.Traits().Slot == events.SlotDelete && f.InBackoff() {
+			if p := j.podOf(f); p != nil {
+				p.touched = true
+			}
 			j.book.Land(f)
 		}
 	}

@@ -10,9 +10,10 @@ import (
 // (events.FileRestated). Each is 0 when there is none: a log of one file needs no statement.
 func (w *World) Restated() (newest, whole events.Sequence) { return w.specs.since, w.restated }
 
-// Unstated is a stream that has no record at or after first, the sequence with which the newest file begins; ok is false when there is none.
+// Unstated is a stream that has no record at or after first, the sequence with which the newest file begins, or of whose state that file
+// has parts and not the last one; ok is false when there is none.
 func (w *World) Unstated(first events.Sequence) (s events.Stream, ok bool) {
-	if j := w.stating.first; j != nil && j.Head < first {
+	if j := w.stating.first; j != nil && (j.Head < first || j.division.open) {
 		return j.Stream, true
 	}
 	if r := w.stubs.first; r != nil && r.Head < first {
@@ -36,27 +37,59 @@ func (w *World) Stating() []events.Stream {
 
 // StateBytes is about how many bytes the state of a stream takes; it does not encode the state.
 func (w *World) StateBytes(s events.Stream) int {
-	const stub, job, pod = 60, 400, 110
+	const stub, pod = 60, 110
 	if subject := w.subjects[s]; subject != nil {
-		return job + pod*subject.holder().PodCount()
+		j := subject.holder()
+		return j.restBytes() + pod*j.PodCount()
 	}
 	return stub
 }
 
-// stated makes the record of a stream's state its newest record. A state says nothing new, so nothing else changes.
-func (w *World) stated(s events.Stream, at events.Sequence) {
-	if r := w.Retired(s); r != nil {
-		r.Head = at
+// stated makes the record of a stream's state its newest record. A state says nothing new, so nothing else changes; but a subject of which
+// nothing is left was kept until its state was stored.
+func (w *World) stated(rec *events.Record, f *events.StoredState) {
+	if r := w.Retired(rec.Stream); r != nil {
+		r.Head = rec.Sequence
 		w.stubs.toEnd(r)
-	} else if subject := w.subjects[s]; subject != nil {
-		j := subject.holder()
-		j.Head = at
-		w.stating.toEnd(j)
+		return
+	}
+	subject := w.subjects[rec.Stream]
+	if subject == nil {
+		return
+	}
+	j := subject.holder()
+	j.Head = rec.Sequence
+	part, last := partOf(f.Encoded)
+	parted := j.division.open
+	if j.division.open = part != 0 && !last; j.division.open {
+		return
+	}
+	w.stating.toEnd(j)
+	if parted {
+		w.close(subject)
+	}
+}
+
+// unpart begins a new file, which has no parts of any state. What retires is stated in the order in which it began.
+func (w *World) unpart() {
+	for _, s := range w.Subjects() {
+		if j := s.holder(); j.division.open {
+			j.division.open = false
+			w.close(s)
+		}
 	}
 }
 
 // sortStated puts the subjects in the order of their newest records: a snapshot gives them in another.
 func (w *World) sortStated() {
-	w.stating.sort(func(a, b *Job) int { return cmp.Compare(a.Head, b.Head) })
+	w.stating.sort(func(a, b *Job) int { return cmp.Compare(a.statedAt(), b.statedAt()) })
 	w.stubs.sort(func(a, b *Retired) int { return cmp.Compare(a.Head, b.Head) })
+}
+
+// statedAt is the Job's newest record; 0 when the newest file has parts of its state alone.
+func (j *Job) statedAt() events.Sequence {
+	if j.division.open {
+		return 0
+	}
+	return j.Head
 }

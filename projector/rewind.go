@@ -30,6 +30,7 @@ func (w *World) rewind(at events.Sequence) {
 			delete(w.homes, uid)
 		}
 	}
+	clear(w.parts)
 	w.Rewound = at
 	clear(w.newest)
 	w.Rival.acts = nil

@@ -1,6 +1,7 @@
 package projector
 
 import (
+	"slices"
 	"time"
 
 	"github.com/jobledger/jobledger/events"
@@ -42,6 +43,11 @@ func (w *World) RivalProven() []events.RivalAct {
 		}
 	}
 	return nil
+}
+
+// RivalSoFar is what is known of another controller, for the record that says that a file stands alone.
+func (w *World) RivalSoFar() (acts []events.RivalAct, quiet events.Time) {
+	return slices.Clone(w.Rival.acts), w.Rival.Quiet
 }
 
 // RivalOver is when a run that follows one that found a rival may decide again, if no other controller works on the Jobs until then; 0

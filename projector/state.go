@@ -33,18 +33,20 @@ func (w *World) RefOf(s events.Stream) events.JobRef {
 	if subject := w.Subject(s); subject != nil {
 		return subject.Reference()
 	}
+	if p := w.parts[s]; p != nil {
+		return p.ref
+	}
 	return events.JobRef{}
 }
 
-// RestoreStream takes over an encoded state, as StreamState gave it.
+// RestoreStream takes over an encoded state, as StreamState gave it, or all parts of one after another, as StatePart gave them.
 func (w *World) RestoreStream(s events.Stream, facts, names []byte) error {
-	var state pb.JobState
-	if err := proto.Unmarshal(facts, &state); err != nil {
-		return fmt.Errorf("decode state of %s: %w", s, err)
+	if part, last := partOf(facts); part != 0 && !last {
+		return w.collect(s, part, facts, names)
 	}
-	var called pb.StateNames
-	if err := proto.Unmarshal(names, &called); err != nil {
-		return fmt.Errorf("decode names of %s: %w", s, err)
+	state, called, err := readState(facts, names)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s, err)
 	}
 	ref := events.JobRef{Namespace: called.GetNamespace(), Name: called.GetName(), UID: types.UID(s.ID)}
 	if stub := state.GetStub(); stub != nil {
@@ -55,7 +57,7 @@ func (w *World) RestoreStream(s events.Stream, facts, names []byte) error {
 		w.keepRetired(retired)
 		return nil
 	}
-	j, err := w.jobFromWire(s, &state, &called)
+	j, err := w.jobFromWire(s, state, called)
 	if err != nil {
 		return fmt.Errorf("decode state of %s: %w", s, err)
 	}
@@ -68,6 +70,16 @@ func encode(facts *pb.JobState, names *pb.StateNames) (f, n []byte) {
 }
 
 func (j *Job) toWire() (*pb.JobState, *pb.StateNames) {
+	s, names := j.restToWire()
+	for _, p := range j.Pods() {
+		state, name := p.toWire(names)
+		s.Pods, names.Pods = append(s.Pods, state), append(names.Pods, name)
+	}
+	return s, names
+}
+
+// restToWire is the state without the pods.
+func (j *Job) restToWire() (*pb.JobState, *pb.StateNames) {
 	names := &pb.StateNames{Namespace: j.Ref.Namespace, Name: j.Ref.Name, Origin: events.OriginToWire(j.Origin)}
 	s := &pb.JobState{
 		First: uint64(j.first), Head: uint64(j.Head), Now: int64(j.Now),
@@ -78,7 +90,7 @@ func (j *Job) toWire() (*pb.JobState, *pb.StateNames) {
 		Claims: j.claimsToWire(), Confirmed: int64(j.Confirmed),
 		Look: j.Look, Recheck: j.Recheck,
 		Arrival: j.arrival, Ticks: j.ticks,
-		OurFirstWrite: int64(j.rivalry.began), BuiltinWrote: int64(j.rivalry.wrote),
+		OurFirstWrite: int64(j.rivalry.began), BuiltinWrote: int64(j.rivalry.wrote), Parted: j.division.open,
 	}
 	for _, v := range j.values() {
 		v.toWire(s, names)
@@ -95,18 +107,19 @@ func (j *Job) toWire() (*pb.JobState, *pb.StateNames) {
 			Retrying: c.Retrying(), Cancelled: c.Cancelled(),
 		})
 	}
-	for _, p := range j.Pods() {
-		s.Pods = append(s.Pods, &pb.PodState{
-			Facts: events.PodToWire(&p.PodSeen), Seen: p.Seen, DeleteDone: p.DeleteDone, Surplus: p.Surplus,
-			Drop: flightToWire(p.Drop(), names), Delete: flightToWire(p.Delete(), names),
-			DroppedIn: p.DroppedIn, Vanished: p.Vanished, Gone: p.Gone, Written: p.written, NeverCounted: p.NeverCounted, Ended: int64(p.ended),
-			DropDoubt: int64(p.DropDoubt), LateCreate: int64(p.LateCreate),
-			Claim: flightToWire(p.Claim(), names), Counted: p.Counted, SelectorUnknown: p.SelectorUnknown, Stale: p.Stale, FailedBeforeDeletion: p.FailedBeforeDeletion,
-			Arrived: p.arrived, Noted: p.noted, Stage: uint32(p.stage), Entered: p.entered,
-		})
-		names.Pods = append(names.Pods, &pb.PodNames{Name: p.Name, Node: p.Node})
-	}
 	return s, names
+}
+
+// toWire is the pod's state. None of its commands has texts, of which names has those.
+func (p *Pod) toWire(names *pb.StateNames) (*pb.PodState, *pb.PodNames) {
+	return &pb.PodState{
+		Facts: events.PodToWire(&p.PodSeen), Seen: p.Seen, DeleteDone: p.DeleteDone, Surplus: p.Surplus,
+		Drop: flightToWire(p.Drop(), names), Delete: flightToWire(p.Delete(), names),
+		DroppedIn: p.DroppedIn, Vanished: p.Vanished, Gone: p.Gone, Written: p.written, NeverCounted: p.NeverCounted, Ended: int64(p.ended),
+		DropDoubt: int64(p.DropDoubt), LateCreate: int64(p.LateCreate),
+		Claim: flightToWire(p.Claim(), names), Counted: p.Counted, SelectorUnknown: p.SelectorUnknown, Stale: p.Stale, FailedBeforeDeletion: p.FailedBeforeDeletion,
+		Arrived: p.arrived, Noted: p.noted, Stage: uint32(p.stage), Entered: p.entered,
+	}, &pb.PodNames{Name: p.Name, Node: p.Node}
 }
 
 func flightToWire(f *commands.Flight, names *pb.StateNames) *pb.Flight {
@@ -198,7 +211,7 @@ func (w *World) jobFromWire(stream events.Stream, s *pb.JobState, names *pb.Stat
 	j.Confirmed = events.Time(s.GetConfirmed())
 	j.Look, j.Recheck = s.GetLook(), s.GetRecheck()
 	j.rivalry = rivalry{began: events.Time(s.GetOurFirstWrite()), wrote: events.Time(s.GetBuiltinWrote())}
-	j.arrival, j.ticks = s.GetArrival(), s.GetTicks()
+	j.arrival, j.ticks, j.division.open = s.GetArrival(), s.GetTicks(), s.GetParted()
 	j.restoreCreates(s.GetCreates(), r)
 	j.restorePods(s.GetPods(), names.GetPods(), r)
 	if r.err != nil {
@@ -257,6 +270,7 @@ func (j *Job) restorePods(ws []*pb.PodState, names []*pb.PodNames, r *stateReade
 			p.Name, p.Node = names[i].GetName(), names[i].GetNode()
 		}
 		j.byUID[p.UID] = p
+		j.division.toLeft(p)
 		if !p.Gone {
 			j.homes[p.UID] = j.Stream
 		}
@@ -310,6 +324,7 @@ func (w *World) controllerToWire() *pb.WorldState {
 		s.Newest[uint32(r)] = v
 	}
 	s.Shares = w.sharesToWire()
+	w.surroundingsToWire(s)
 	return s
 }
 
@@ -402,6 +417,7 @@ func (w *World) restoreController(b []byte, through events.Sequence) error {
 		w.newest[events.Resource(r)] = v
 	}
 	w.shares.restore(s.GetShares())
+	w.around.restore(&s)
 	w.specs.since = events.Sequence(s.GetFiled())
 	for _, k := range s.GetTemplates() {
 		w.specs.templates[k.GetHash()] = events.Sequence(k.GetAt())

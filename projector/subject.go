@@ -31,6 +31,8 @@ type Subject interface {
 	// Due is when it is to be looked at first after a start, as it knows by itself; 0 for never. After that Decision.Wake says.
 	Due(now events.Time) events.Time
 
+	// Observed reports whether another controller acts on it, and this one only looks: nothing that is decided is carried out.
+	Observed() bool
 	// InFlight is the command of that name; nil when it has ended.
 	InFlight(name events.CommandID) events.Command
 	// Retrying is the command of that name and its backoff, when it is in backoff and is still wanted; else nil.

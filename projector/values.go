@@ -33,6 +33,7 @@ func (j *Job) shift(step time.Duration) {
 		c.Sent = c.Sent.Add(step)
 	}
 	for _, p := range j.byUID {
+		j.changed(p)
 		p.ended, p.DropDoubt, p.LateCreate = p.ended.Add(step), p.DropDoubt.Add(step), p.LateCreate.Add(step)
 	}
 }

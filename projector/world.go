@@ -37,9 +37,12 @@ type World struct {
 	stubs    line[Retired]                     // likewise
 	homes    map[types.UID]events.Stream       // of each pod
 	floors   map[events.Stream]events.Sequence // while recovering: through which record a snapshot has each stream
+	parts    Parts                             // of streams of which no more is known; see Collecting
+	passed   bool                              // records of such a stream were passed over since the newest file began
 
-	shares     shares // of namespaces in the log
-	sharesKept int    // how many there may be before those that are empty are forgotten
+	around     surroundings // nodes and namespaces
+	shares     shares       // of namespaces in the log
+	sharesKept int          // how many there may be before those that are empty are forgotten
 }
 
 // NewWorld is what an empty log says.
@@ -51,7 +54,9 @@ func NewWorld() *World {
 		subjects: map[events.Stream]Subject{},
 		retired:  map[types.UID]*Retired{},
 		homes:    map[types.UID]events.Stream{},
+		around:   newSurroundings(),
 		shares:   shares{},
+		parts:    Parts{},
 		stating:  newLine(func(j *Job) *links[Job] { return &j.stating }),
 		stubs:    newLine(func(r *Retired) *links[Retired] { return &r.place }),
 	}
@@ -122,6 +127,7 @@ func (w *World) Apply(rec *events.Record) {
 
 func (w *World) applyToController(rec *events.Record) {
 	w.previous = rec.Sequence
+	w.around.apply(rec)
 	switch f := rec.Facts.(type) {
 	case *events.LogCreated:
 		w.Identity = events.Identity{LogID: f.LogID, Epoch: f.Epoch}
@@ -150,8 +156,12 @@ func (w *World) applyToController(rec *events.Record) {
 			w.previous, w.Now = rec.Sequence, rec.Time
 		}
 		w.specs.filed(rec.Sequence)
+		w.unpart()
 	case *events.FileRestated:
 		w.restated = f.File
+		if w.passed { // what they said of another controller
+			w.Rival.acts, w.Rival.Quiet, w.passed = f.RivalActs, f.RivalQuiet, false
+		}
 	case *events.ControllerStopped:
 		w.Listing = true // nothing is decided until another start has listed
 	case *events.ListingStarted:
@@ -210,16 +220,24 @@ func (w *World) applyToSubject(rec *events.Record) {
 	retired := w.Retired(rec.Stream)
 	switch f := rec.Facts.(type) {
 	case *events.StoredState:
-		if s == nil && retired == nil { // a reader that begins with this file; DecodeRecord has checked the state
-			_ = w.RestoreStream(rec.Stream, f.Encoded, rec.Evidence.State)
+		if s == nil && retired == nil { // a reader that begins with this file; Check has checked the state
+			facts, names, whole := w.parts.Add(rec, f)
+			if !whole {
+				return
+			}
+			_ = w.RestoreStream(rec.Stream, facts, names)
 		}
-		w.stated(rec.Stream, rec.Sequence)
+		w.stated(rec, f)
 		return
 	case *events.JobGone:
 		if retired != nil {
 			w.dropRetired(retired)
 			return
 		}
+	}
+	if w.parts[rec.Stream] != nil {
+		w.passed = true
+		return
 	}
 	if retired != nil && rec.Kind != events.KindPodAdded { // a pod makes it one that is to be seen again
 		w.followRetired(retired, rec)
@@ -318,7 +336,7 @@ func (w *World) hold(j *Job) Subject {
 func (w *World) close(s Subject) {
 	j := s.holder()
 	retires := j != nil && j.Retired
-	if !retires && !s.over() {
+	if !retires && (!s.over() || j != nil && j.division.open) {
 		return
 	}
 	delete(w.subjects, s.ID())

@@ -83,7 +83,7 @@ func stagesOfJob(job *projector.Job) []stage {
 		return gone
 	case phase == projector.PhaseUnknown:
 		return unseen
-	case !job.Managed || !job.Settings.Mode.Manages(job.ManagedBy):
+	case !job.Managed || !job.Settings.Records(job.ManagedBy):
 		return nil
 	case phase == projector.PhaseFinished:
 		return finished

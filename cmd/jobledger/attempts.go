@@ -14,7 +14,6 @@ import (
 type attemptsFlags struct {
 	caseFlags
 	failed bool
-	limit  int
 	after  int
 }
 
@@ -41,14 +40,14 @@ by the node's, in whole seconds; ≤ says that it was no more than that.
 	}
 	f.add(cmd, c, formats...)
 	cmd.Flags().BoolVar(&f.failed, "failed", false, "only tries that failed")
-	cmd.Flags().IntVar(&f.limit, "limit", usualAttempts, "so many at most; 0 for all")
+	f.limit.add(cmd, usualAttempts, "so many at most")
 	cmd.Flags().IntVar(&f.after, "continue", 0, "leave out so many: those of the pages before")
 	return cmd
 }
 
 func (c *cli) attempts(ctx context.Context, f *attemptsFlags, args []string) error {
-	if f.limit < 0 || f.after < 0 {
-		return usage("--limit and --continue: must not be negative")
+	if err := notNegative("continue", f.after); err != nil {
+		return err
 	}
 	src, found, err := f.read(ctx, c, args)
 	if src != nil {
@@ -57,7 +56,7 @@ func (c *cli) attempts(ctx context.Context, f *attemptsFlags, args []string) err
 	if found == nil {
 		return err
 	}
-	rows, all := found.Attempts(f.failed, f.after, f.limit)
+	rows, all := found.Attempts(f.failed, f.after, f.limit.most)
 	return errors.Join(c.showAttempts(f, found, rows, all), err)
 }
 
@@ -73,12 +72,14 @@ func (c *cli) showAttempts(f *attemptsFlags, found *explain.Case, rows []explain
 	if next := f.after + len(rows); next < all {
 		page.Continue = next
 	}
-	switch f.output.format {
-	case formatJSON, formatYAML:
+	if f.output.document() {
 		return c.value(&f.output, page)
 	}
 	if err := c.page(&f.output).Attempts(rows, page.Sum); err != nil {
 		return err
+	}
+	if len(rows) == 0 && f.after > 0 {
+		fmt.Fprintf(c.err, "note: there are only %d, all on the pages before\n", all)
 	}
 	if page.Continue != 0 {
 		fmt.Fprintf(c.err, "note: %d of %d; --continue %d shows the next\n", len(rows), all, page.Continue)

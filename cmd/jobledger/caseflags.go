@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,16 +12,18 @@ import (
 	"github.com/jobledger/jobledger/internal/history"
 )
 
-// caseFlags choose a Job whose case is told, and as of when.
+// caseFlags choose a Job whose case is told, as of when, and in what form: the flags that explain, attempts and timeline share.
 type caseFlags struct {
 	job    jobFlags
 	output outputFlag
 	at     pointFlag
+	limit  limitFlag // of attempts and timeline
 }
 
 func (f *caseFlags) add(cmd *cobra.Command, c *cli, formats ...string) {
 	f.job.add(cmd, c, "where the Job is (\"default\")")
 	f.output.addFormats(cmd, formats...)
+	f.output.addLocal(cmd)
 	f.at.add(cmd, "the answer")
 	cmd.ValidArgsFunction = c.completeJobs(&f.job, false)
 }
@@ -39,7 +42,7 @@ func (f *caseFlags) read(ctx context.Context, c *cli, args []string) (history.So
 	if err := f.output.validate(); err != nil {
 		return nil, nil, err
 	}
-	if err := f.at.parse(f.output.zone()); err != nil {
+	if err := cmp.Or(f.limit.validate(), f.at.parse(f.output.zone())); err != nil {
 		return nil, nil, err
 	}
 	h, err := parseHandle(args)
@@ -58,6 +61,9 @@ func (f *caseFlags) read(ctx context.Context, c *cli, args []string) (history.So
 		return src, nil, err
 	}
 	found, err := c.caseOf(ctx, src, &f.job, h, at)
+	if found != nil {
+		found.In(f.output.textZone())
+	}
 	return src, found, err
 }
 

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/show"
 	"github.com/jobledger/jobledger/store"
 )
 
@@ -20,7 +23,7 @@ type eventsFlags struct {
 	kinds     []string
 	span      spanFlags
 	from      uint64
-	limit     int
+	limit     limitFlag
 	tail      int
 	decisions bool
 	watch     bool
@@ -66,7 +69,7 @@ name in its middle, and no name in a pipe. -o wide cuts nothing.`,
 	f.span.addSince(cmd, "only records from this time on")
 	f.span.addUntil(cmd, "only records up to this time, likewise")
 	cmd.Flags().Uint64Var(&f.from, "from", 0, "only records from this sequence on")
-	cmd.Flags().IntVar(&f.limit, "limit", 0, "so many records at most; all unless given")
+	f.limit.add(cmd, 0, "so many records at most")
 	cmd.Flags().IntVar(&f.tail, "tail", 0, "only the last so many of the records; all unless given")
 	cmd.Flags().BoolVar(&f.decisions, "decisions", false, "only decisions")
 	cmd.Flags().BoolVarP(&f.watch, "watch", "w", false, "go on with records as they are written, until interrupted")
@@ -87,22 +90,21 @@ func kindNames() []string {
 
 // query says which records are wanted of the log, but for their time.
 func (f *eventsFlags) query() (q history.Query, err error) {
-	q = history.Query{From: events.Sequence(f.from), Namespace: f.job.namespace, Limit: f.limit}
+	q = history.Query{From: events.Sequence(f.from), Namespace: f.job.namespace, Limit: f.limit.most}
 	if err := f.span.parse(f.output.zone()); err != nil {
 		return q, err
 	}
+	if err := cmp.Or(f.limit.validate(), notNegative("tail", f.tail)); err != nil {
+		return q, err
+	}
 	switch {
-	case f.limit < 0:
-		return q, usage("--limit %d: must be 0 or more", f.limit)
-	case f.tail < 0:
-		return q, usage("--tail %d: must be 0 or more", f.tail)
 	case f.tail > mostTail:
 		return q, usage("--tail %d: at most %d; --from and --since show more", f.tail, mostTail)
-	case f.tail > 0 && f.limit > 0:
+	case f.tail > 0 && f.limit.most > 0:
 		return q, usage("--limit is of the first records, and --tail of the last: leave one out")
 	case f.watch && f.span.until != "":
 		return q, usage("-w goes on for ever, and --until says where to end: leave one out")
-	case f.watch && f.limit > 0:
+	case f.watch && f.limit.most > 0:
 		return q, usage("-w goes on for ever, and --limit ends: leave one out")
 	}
 	q.Kinds, err = chosenKinds(f.kinds, f.decisions)
@@ -177,6 +179,9 @@ func (c *cli) events(ctx context.Context, f *eventsFlags, args []string) error {
 	if err := p.flush(); err != nil {
 		return err
 	}
+	if err := c.tellGaps(ctx, src, f, &chosen); err != nil {
+		return err
+	}
 	if f.watch {
 		return l.follow(ctx)
 	}
@@ -187,6 +192,28 @@ func (c *cli) events(ctx context.Context, f *eventsFlags, args []string) error {
 		fmt.Fprintf(c.err, "note: there may be more than these %d records: --from %d goes on\n", l.shown, l.last+1)
 	}
 	return nil
+}
+
+// tellGaps says so when a moment that was asked for lies in a time in which the cluster was not watched: no record is of that time, and
+// what happened then stands behind it.
+func (c *cli) tellGaps(ctx context.Context, src history.Source, f *eventsFlags, q *history.Query) error {
+	var moments []events.Time
+	for _, t := range []events.Time{q.Since, q.Until} {
+		if t != 0 {
+			moments = append(moments, t)
+		}
+	}
+	if len(moments) == 0 {
+		return nil
+	}
+	gaps, err := history.GapsAt(ctx, src, moments...)
+	if errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrPruned) {
+		return nil // what can be read was shown, and the damage told
+	}
+	for _, g := range gaps {
+		fmt.Fprintf(c.err, "note: %s. What happened then was found at its end, or never\n", show.NotWatched(g, f.output.zone()))
+	}
+	return err
 }
 
 // listing shows the records of the log or of one stream that are wanted.

@@ -83,11 +83,11 @@ func (c *cli) explain(ctx context.Context, f *explainFlags, args []string) error
 }
 
 func (c *cli) showAnswer(f *explainFlags, answer *explain.Answer) error {
-	switch f.output.format {
-	case formatJSON, formatYAML:
+	switch {
+	case f.output.document():
 		return c.value(&f.output, answer)
-	case formatMarkdown:
-		_, err := fmt.Fprint(c.out, show.Markdown(answer))
+	case f.output.format == formatMarkdown:
+		_, err := fmt.Fprint(c.out, show.Markdown(answer, f.output.zone()))
 		return err
 	}
 	page := c.page(&f.output)

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,8 +16,9 @@ type failuresFlags struct {
 	job        jobFlags
 	output     outputFlag
 	span       spanFlags
+	selector   selectorFlag
 	nearMisses bool
-	limit      int
+	limit      limitFlag
 }
 
 // usualLooked is how many Jobs are looked at, unless another number is wanted.
@@ -31,18 +34,29 @@ many more Jobs of the list failed in the same way. 'jobledger explain job/NAME' 
 
 A Job is stuck when none of its pods runs and nothing goes on by itself: a pod that cannot be
 scheduled, an image that cannot be pulled, a container that crashes again and again, or pods that the
-API server refuses.`,
+API server refuses.
+
+-l is that of kubectl, but the log has only those labels that the controller was told to keep
+(run --keep-labels).`,
 		Example: `  jobledger failures --log DIR --since 1h -n prod
+  jobledger failures --log DIR -A -l team=data --since 12:00 --until 13:00 --local
   jobledger failures --log DIR --since 24h --near-misses -o json`,
-		Args: cobra.NoArgs,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usage("failures is of many Jobs: 'jobledger explain %s' says why one failed", strings.Join(args, " "))
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.failures(cmd.Context(), &f) },
 	}
 	f.job.add(cmd, c, "only Jobs in this namespace")
 	f.output.add(cmd)
+	f.output.addLocal(cmd)
+	f.selector.add(cmd, "only Jobs with these labels, of those that the log keeps")
 	f.span.addSince(cmd, "all that are stuck, and only those failures from this time on")
 	f.span.addUntil(cmd, "only those up to this time")
 	cmd.Flags().BoolVar(&f.nearMisses, "near-misses", false, "also Jobs that succeeded, and had failures on the way")
-	cmd.Flags().IntVar(&f.limit, "limit", usualLooked, "look at so many Jobs at most, the newest; 0 for all")
+	f.limit.add(cmd, usualLooked, "look at so many Jobs at most, the newest")
 	return cmd
 }
 
@@ -50,11 +64,12 @@ func (c *cli) failures(ctx context.Context, f *failuresFlags) error {
 	if err := f.output.validate(); err != nil {
 		return err
 	}
-	if f.limit < 0 {
-		return usage("--limit: must not be negative")
+	if err := cmp.Or(f.limit.validate(), f.span.parse(f.output.zone())); err != nil {
+		return err
 	}
-	q := explain.FailuresQuery{Namespace: f.job.namespace, Survived: f.nearMisses, Limit: f.limit}
-	if err := f.span.parse(f.output.zone()); err != nil {
+	q := explain.FailuresQuery{Namespace: f.job.namespace, Survived: f.nearMisses, Limit: f.limit.most, Zone: f.output.textZone()}
+	var err error
+	if q.Labels, err = f.selector.parse(); err != nil {
 		return err
 	}
 	src, _, err := f.job.source.openToFold(ctx, c)
@@ -65,8 +80,11 @@ func (c *cli) failures(ctx context.Context, f *failuresFlags) error {
 	if q.Since, q.Until, err = f.span.span(ctx, c, src); err != nil {
 		return err
 	}
+	if err := c.noteLabels(ctx, src, q.Labels); err != nil {
+		return err
+	}
 	found, err := explain.FindFailures(ctx, src, q)
-	if f.output.format == formatJSON || f.output.format == formatYAML {
+	if f.output.document() {
 		return errors.Join(c.value(&f.output, &found), err)
 	}
 	page := c.page(&f.output)

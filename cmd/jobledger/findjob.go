@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -91,7 +92,32 @@ func (c *cli) findJobs(ctx context.Context, src history.Source, namespace string
 	case h.pod:
 		return nil, fmt.Errorf("the log knows no Job with a pod %s in namespace %q (-n names another)", h.name, namespace)
 	}
-	return nil, fmt.Errorf("the log knows no %s in namespace %q (-n names another; 'get jobs -A' lists all)", h, namespace)
+	return nil, fmt.Errorf("the log knows no %s in namespace %q (%s)", h, namespace, c.elsewhere(ctx, src, namespace, h.name))
+}
+
+// elsewhere says where there is a Job of that name, or in that namespace one with a name like it.
+func (c *cli) elsewhere(ctx context.Context, src history.Source, namespace, name string) string {
+	const most = 3
+	var found []string
+	page, _ := src.Jobs(ctx, history.JobsQuery{Name: name, Limit: usualJobs}) // with an error there is only no hint
+	for _, j := range page.Items {
+		if hint := "-n " + words.Clean(j.Namespace); j.Name == name && len(found) < most && !slices.Contains(found, hint) {
+			found = append(found, hint)
+		}
+	}
+	if len(found) > 0 {
+		return "there is one with " + strings.Join(found, ", ")
+	}
+	page, _ = src.Jobs(ctx, history.JobsQuery{Namespace: namespace, Limit: usualJobs})
+	for _, j := range page.Items {
+		if hint := "job/" + words.Clean(j.Name); distance(j.Name, name) <= min(3, len(name)/3) && len(found) < most && !slices.Contains(found, hint) {
+			found = append(found, hint)
+		}
+	}
+	if len(found) > 0 {
+		return "there is " + strings.Join(found, ", ")
+	}
+	return "-n names another; 'get jobs -A' lists all"
 }
 
 // byUID finds the Job whose UID begins so, in whatever namespace. Several are an error that names them.

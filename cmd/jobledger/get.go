@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/jobledger/jobledger/internal/show"
 )
@@ -21,11 +20,12 @@ type getFlags struct {
 // listFlags choose Jobs of a list, how many, and their order.
 type listFlags struct {
 	states   []string
-	selector string
+	selector selectorFlag
 	span     spanFlags
-	limit    int
+	limit    limitFlag
 	after    string
 	sortBy   string
+	why      bool
 }
 
 func newGet(c *cli) *cobra.Command {
@@ -51,6 +51,9 @@ that of kubectl, but the log has only those labels that the controller was told 
 --sort-by FIELD sorts all Jobs that are wanted by a field of their JSON, such as finished or
 counts.failed, and shows the last 500, or --limit: those with the greatest values.
 
+--why says in one line of each Job why it ended so, or what it waits for: the verdict of 'jobledger
+explain'. It reads all records of the Jobs that it lists.
+
 -w goes on until interrupted, and shows what changes: of a list each Job that changed, as it is
 then. It needs a controller that writes the log.
 
@@ -66,6 +69,7 @@ With -w each Job is an object of its own. -o jsonpath takes these fields.`,
   jobledger get pod/demo-x7k2p --log DIR -o jsonpath='{.state}'
   jobledger get jobs --log DIR -n batch -l team=data
   jobledger get jobs --log DIR --state Failed --since 24h --sort-by finished
+  jobledger get jobs --log DIR --why --since 1h
   jobledger get jobs -w --server http://127.0.0.1:10271`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -82,11 +86,12 @@ With -w each Job is an object of its own. -o jsonpath takes these fields.`,
 	f.at.add(cmd, "the state")
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.list.states, "state", nil, "of a list: only Jobs in these states, such as Failed,Running")
-	flags.StringVarP(&f.list.selector, "selector", "l", "", "of a list: only Jobs with these labels, such as team=data,app!=web")
+	f.list.selector.add(cmd, "of a list: only Jobs with these labels")
 	f.list.span.addSince(cmd, "of a list: only Jobs with a record from this time on")
-	flags.IntVar(&f.list.limit, "limit", usualJobs, "of a list: so many Jobs at most; 0 for all")
+	f.list.limit.add(cmd, usualJobs, "of a list: so many Jobs at most")
 	flags.StringVar(&f.list.after, "continue", "", "of a list: the page behind the one that gave this")
 	flags.StringVar(&f.list.sortBy, "sort-by", "", "of a list: sort by this field, such as name, started or counts.failed")
+	flags.BoolVar(&f.list.why, "why", false, "of a list: say in one line why each Job ended so, or what it waits for")
 	flags.BoolVarP(&f.watch, "watch", "w", false, "go on, and show what changes, until interrupted")
 	completeWith(cmd, "state", stateNames()...)
 	completeWith(cmd, "sort-by", sortNames()...)
@@ -110,6 +115,8 @@ func (c *cli) get(ctx context.Context, f *getFlags, args []string) error {
 		return usage("--at is for one Job: write get job/NAME --at %s", f.at.text)
 	case f.watch && f.at.given():
 		return usage("-w goes on from now, and --at shows how it was then: leave one out")
+	case one && f.list.why:
+		return usage("--why is for lists: 'jobledger explain %s' says why one Job ended so", h)
 	case one && f.list.given():
 		return usage("--state, -l, --since, --limit, --continue and --sort-by are for lists: write get jobs")
 	}
@@ -144,15 +151,3 @@ func (c *cli) page(output *outputFlag) *show.Page {
 
 // nameOf is an object as kubectl names it.
 func nameOf(name string) string { return "job.batch/" + name }
-
-// selectorOf reads -l.
-func selectorOf(text string) (labels.Selector, error) {
-	if text == "" {
-		return nil, nil
-	}
-	s, err := labels.Parse(text)
-	if err != nil {
-		return nil, usage("-l %q: %v", text, err)
-	}
-	return s, nil
-}

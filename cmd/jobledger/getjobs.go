@@ -22,19 +22,20 @@ const (
 )
 
 func (l *listFlags) given() bool {
-	return len(l.states) > 0 || l.selector != "" || l.span.since != "" || l.limit != usualJobs || l.after != "" || l.sortBy != ""
+	return len(l.states) > 0 || l.selector.text != "" || l.span.since != "" || l.limit.most != usualJobs || l.after != "" || l.sortBy != ""
 }
 
 // query says which Jobs are wanted, but for the time of their records.
 func (f *getFlags) query() (q history.JobsQuery, err error) {
-	q = history.JobsQuery{Namespace: f.job.namespace, Limit: f.list.limit, Continue: f.list.after}
+	q = history.JobsQuery{Namespace: f.job.namespace, Limit: f.list.limit.most, Continue: f.list.after}
 	switch {
-	case f.list.limit < 0:
-		return q, usage("--limit %d: must be 0 or more", f.list.limit)
 	case f.list.after != "" && f.list.sortBy != "":
 		return q, usage("--continue goes on with the newest first, and --sort-by has another order: leave one out")
 	case f.list.after != "" && f.watch:
 		return q, usage("-w begins with the newest Jobs, and --continue goes on behind them: leave one out")
+	}
+	if err := f.list.limit.validate(); err != nil {
+		return q, err
 	}
 	if err := f.list.span.parse(f.output.zone()); err != nil {
 		return q, err
@@ -42,7 +43,7 @@ func (f *getFlags) query() (q history.JobsQuery, err error) {
 	if err := checkSort(f.list.sortBy); err != nil {
 		return q, err
 	}
-	if q.Labels, err = selectorOf(f.list.selector); err != nil {
+	if q.Labels, err = f.list.selector.parse(); err != nil {
 		return q, err
 	}
 	for _, name := range f.list.states {
@@ -75,6 +76,9 @@ func (c *cli) getJobs(ctx context.Context, src history.Source, f *getFlags, want
 		return err
 	}
 	out := c.jobsOut(f)
+	if f.list.why && f.output.format != formatName {
+		out = newJobsWhy(ctx, src, f, out)
+	}
 	seen := &jobsSeen{jobsOut: out, people: !f.output.document()}
 	list := c.listJobs
 	if f.list.sortBy != "" {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/recordjson"
@@ -57,7 +58,7 @@ func checkSort(text string) error {
 		if _, below := fieldOf(full, path, true); below == nil && len(path) > len("{.labels") && path[:len("{.labels")] == "{.labels" {
 			return nil
 		}
-		return usage("--sort-by %s: the JSON of a list has no such field: such as %v", text, sortNames())
+		return usage("--sort-by %s: the JSON of a list has no such field: such as %s", text, strings.Join(sortNames(), ", "))
 	}
 	return nil
 }
@@ -88,8 +89,8 @@ func (c *cli) sortJobs(ctx context.Context, src history.Source, f *getFlags, out
 		return err
 	}
 	all := len(jobs)
-	if f.list.limit > 0 && all > f.list.limit {
-		jobs = jobs[all-f.list.limit:]
+	if f.list.limit.most > 0 && all > f.list.limit.most {
+		jobs = jobs[all-f.list.limit.most:]
 	}
 	if err := out.add(jobs); err != nil {
 		return err

@@ -9,14 +9,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestIncidentDocuments runs the commands of docs/postmortem.md and of the README that ask the recorded incidents, and compares what
+// TestIncidentDocuments runs the commands of docs/postmortem.md, docs/observe.md and the README that ask the recorded incidents, and compares what
 // they print with what the documents say. -update writes it.
 func TestIncidentDocuments(t *testing.T) {
 	t.Chdir("../..") // where the documents' commands are to be run
 	for _, doc := range []struct {
 		file  string
 		least int // commands
-	}{{"docs/postmortem.md", 5}, {"README.md", 1}} {
+	}{{"docs/postmortem.md", 5}, {"docs/observe.md", 4}, {"README.md", 1}} {
 		text, err := os.ReadFile(doc.file)
 		if err != nil {
 			t.Fatal(err)

@@ -24,7 +24,12 @@ func (c *cli) jobsOut(f *getFlags) jobsOut {
 	case f.output.document():
 		return &jobsDocument{c: c, output: &f.output}
 	}
-	t := &jobsTable{c.page(&f.output).Jobs()}
+	page := c.page(&f.output)
+	page.Namespace = f.job.namespace
+	if f.list.why {
+		return &jobsTable{page.JobsWhy()}
+	}
+	t := &jobsTable{page.Jobs()}
 	if f.watch {
 		t.table.Least = []int{12, 24, 18} // so that rows that come one by one stand under each other
 	}

@@ -7,10 +7,13 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
+	_ "time/tzdata" // --zone, where the system has no time zones: our image has nothing but this program
 
 	"github.com/spf13/cobra"
+	_ "golang.org/x/crypto/x509roots/fallback" // the roots of public servers, such as a NATS service, where the system has none
 
 	"github.com/jobledger/jobledger/internal/words"
 )
@@ -44,6 +47,9 @@ func asCompletion(args []string) []string {
 
 // execute carries out a command line and returns the exit code.
 func (c *cli) execute(ctx context.Context, args []string) int {
+	if asksForASCII(c.getenv) {
+		c.speakASCII()
+	}
 	root := newRoot(c, displayName(args[0]))
 	root.SetArgs(args[1:])
 	command, err := root.ExecuteContextC(ctx)
@@ -58,9 +64,28 @@ func (c *cli) execute(ctx context.Context, args []string) int {
 		fmt.Fprintf(c.err, "%s: %s\nSee '%s --help'.\n", root.DisplayName(), words.Clean(err.Error()), command.CommandPath())
 		return exitUsage
 	default:
-		fmt.Fprintf(c.err, "%s: %s\n", root.DisplayName(), words.Clean(err.Error()))
+		for _, problem := range problems(err) {
+			fmt.Fprintf(c.err, "%s: %s\n", root.DisplayName(), words.Clean(problem))
+		}
 	}
 	return exitFailure
+}
+
+// problems are the texts of errors that were joined. One that says no more than another is left out.
+func problems(err error) (texts []string) {
+	joined, several := err.(interface{ Unwrap() []error })
+	if !several || !strings.Contains(err.Error(), "\n") { // fmt.Errorf joins within a line
+		return []string{err.Error()}
+	}
+	for _, e := range joined.Unwrap() {
+		for _, text := range problems(e) {
+			if slices.ContainsFunc(texts, func(said string) bool { return strings.Contains(said, text) }) {
+				continue
+			}
+			texts = append(slices.DeleteFunc(texts, func(said string) bool { return strings.Contains(text, said) }), text)
+		}
+	}
+	return texts
 }
 
 // displayName is how the user calls this program: kubectl finds plugins by their file names.

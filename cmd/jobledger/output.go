@@ -1,13 +1,11 @@
 package main
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 
 	"github.com/jobledger/jobledger/internal/show"
 	"github.com/jobledger/jobledger/internal/words"
@@ -65,6 +63,14 @@ func (o *outputFlag) zone() words.Zone {
 	return words.Zone{}
 }
 
+// textZone is that of the times in sentences: documents say them in UTC.
+func (o *outputFlag) textZone() words.Zone {
+	if o.document() {
+		return words.Zone{}
+	}
+	return o.zone()
+}
+
 func (o *outputFlag) validate() error {
 	format, template, has := strings.Cut(o.format, "=")
 	if format == formatPath && slices.Contains(o.formats, formatPath) {
@@ -109,9 +115,9 @@ func (c *cli) value(o *outputFlag, v any) error {
 // document prints JSON as it is, or as YAML.
 func (c *cli) document(format string, json []byte) error {
 	if format == formatYAML {
-		text, err := yaml.JSONToYAML(json)
+		text, err := c.yaml(json)
 		if err != nil {
-			return fmt.Errorf("write YAML: %w", err)
+			return err
 		}
 		_, err = c.out.Write(text)
 		return err

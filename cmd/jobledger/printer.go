@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"strconv"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/show"
 	"github.com/jobledger/jobledger/internal/words"
@@ -18,13 +16,14 @@ type printer struct {
 	table  *show.Table
 	names  *words.Names
 	zone   words.Zone
+	yaml   func(json []byte) ([]byte, error)
 	day    string // below whose heading the next row stands
 }
 
 func newPrinter(c *cli, output *outputFlag, names *words.Names) *printer {
 	format := output.format
 	names.Zone = output.zone()
-	p := &printer{format: format, out: bufio.NewWriterSize(c.out, 64<<10), names: names, zone: output.zone()}
+	p := &printer{format: format, out: bufio.NewWriterSize(c.out, 64<<10), names: names, zone: output.zone(), yaml: c.yaml}
 	p.table = &show.Table{Out: p.out, Head: []string{"SEQ", "TIME", "KIND", "OBJECT", "DETAIL"}, Colour: c.colour()}
 	if format == formatTable {
 		p.table.Width, p.table.Whole = c.width(), c.piped()
@@ -62,7 +61,7 @@ func (p *printer) record(r *events.Record) error {
 }
 
 func (p *printer) document(json []byte) error {
-	text, err := yaml.JSONToYAML(json)
+	text, err := p.yaml(json)
 	if err != nil {
 		return err
 	}

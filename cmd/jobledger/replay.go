@@ -184,6 +184,10 @@ func (c *cli) replayed(s replay.Summary, unchecked []string) {
 		unchecked = append(unchecked, counted(int(s.LostStates), "state in the snapshot, whose records are pruned",
 			"states in the snapshot, whose records are pruned"))
 	}
+	if s.Early > 0 {
+		unchecked = append(unchecked, counted(int(s.Early), "decision, which is older than the kept state of its Job",
+			"decisions, which are older than the kept states of their Jobs"))
+	}
 	if s.States > 0 {
 		fmt.Fprintf(c.out, "%s compared with the records before\n", counted(int(s.States), "stored state was", "stored states were"))
 	}

@@ -12,8 +12,9 @@ import (
 type cli struct {
 	out, err io.Writer
 	getenv   func(string) string
-	begun    bool // the command line was understood, and the command began
-	damaged  bool // what was read is known to be damaged, and it was said
+	begun    bool         // the command line was understood, and the command began
+	damaged  bool         // what was read is known to be damaged, and it was said
+	ascii    *asciiWriter // out, where the locale asks for ASCII; nil otherwise
 }
 
 func newRoot(c *cli, name string) *cobra.Command {
@@ -24,13 +25,19 @@ func newRoot(c *cli, name string) *cobra.Command {
 log, from which each decision can be shown, explained and made again.
 
 Commands that read take --log DIR for a log directory, or --server URL for a controller that runs.
-When a controller has the directory open, --log DIR asks that controller.`,
+When a controller has the directory open, --log DIR asks that controller.
+
+Where the locale (LC_ALL, LC_CTYPE or LANG) is one without UTF-8, all output is ASCII: ~ stands
+where a text was cut, and what others wrote is escaped as in JSON.`,
 		Version:      thisBuild().String(),
 		SilenceUsage: true, SilenceErrors: true,
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: name},
 		Args:        knownCommand,
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
 			c.begun = true
+			if format := cmd.Flags().Lookup("output"); c.ascii != nil && format != nil {
+				c.ascii.json = format.Value.String() == formatJSON
+			}
 			return namespaceOf(cmd, args, plugin(name))
 		},
 		RunE: showHelp,
@@ -42,7 +49,7 @@ When a controller has the directory open, --log DIR asks that controller.`,
 	root.SetErr(c.err)
 	root.AddCommand(
 		newRun(c), newGet(c), newExplain(c), newAttempts(c), newTimeline(c), newFailures(c), newEvents(c), newSubscribe(c), newReplay(c), newVerify(c),
-		newPrune(c), newRelease(c), newVersion(c),
+		newDoctor(c), newPrune(c), newRelease(c), newVersion(c),
 	)
 	for _, cmd := range root.Commands() {
 		cmd.SuggestFor = alike[cmd.Name()]
@@ -54,6 +61,9 @@ When a controller has the directory open, --log DIR asks that controller.`,
 
 // terminal reports whether w is a terminal, and how wide it is.
 func terminal(w io.Writer) (width int, ok bool) {
+	if a, is := w.(*asciiWriter); is {
+		w = a.Writer
+	}
 	f, isFile := w.(*os.File)
 	if !isFile || !term.IsTerminal(int(f.Fd())) {
 		return 0, false

@@ -23,6 +23,7 @@ type runFlags struct {
 	kubeconfig string
 	context    string
 	manage     string
+	observe    string // empty, or observeOthers
 	namespace  string
 	gang       bool
 	drain      bool
@@ -33,6 +34,7 @@ type runFlags struct {
 	stop       time.Duration
 	patience   time.Duration
 	labels     []string
+	around     bool
 	epoch      uint64 // to be begun after a loss; 0 for none
 	numbers    settingFlags
 	elect      electFlags
@@ -41,6 +43,9 @@ type runFlags struct {
 	scrape scrapeFlags
 	nats   streamFlags
 }
+
+// observeOthers is what --observe may say.
+const observeOthers = "others"
 
 const (
 	defaultListen = "127.0.0.1:10271"
@@ -63,6 +68,8 @@ the built-in controller of that name.
 --manage=observe runs no Job. It reads only, and records what --manage=all would see. It writes a
 record WouldDecide when the other controller has not done within --observe-patience what would have
 been decided, or ends a Job for no reason that was seen ("jobledger events --kind would-decide").
+--manage=delegated --observe=others does both: it runs the delegated Jobs, and observes the others
+without writing anything to them or their pods. One log then holds the history of all Jobs.
 
 The cluster: that of --kubeconfig, else of $KUBECONFIG or ~/.kube/config, else the one that this
 process runs in.
@@ -126,6 +133,7 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "file that says how to reach the cluster")
 	flags.StringVar(&f.context, "context", "", "context of the kubeconfig; its current one unless given")
 	flags.StringVar(&f.manage, "manage", events.ModeDelegated.String(), "which Jobs to run: delegated or all; or to observe")
+	flags.StringVar(&f.observe, "observe", "", "others: with --manage=delegated, also observe the Jobs of other controllers")
 	flags.StringVarP(&f.namespace, "namespace", "n", "", "watch only this namespace; all unless given")
 	flags.BoolVar(&f.gang, "gang-scheduling", false,
 		"make a Workload and a PodGroup (scheduling.k8s.io, alpha) for Indexed Jobs whose pods all run at once")
@@ -137,7 +145,9 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.logFormat, "log-format", "", "text or json; text on a terminal, else json")
 	flags.IntVarP(&f.verbosity, "v", "v", 0, "how much to tell: 0 what happens, 1 and up also details")
 	flags.DurationVar(&f.stop, "stop-timeout", 20*time.Second, "how long a stop may wait for what is in flight")
-	flags.DurationVar(&f.patience, "observe-patience", observe.DefaultPatience, "with --manage=observe, how long the other controller may take to do what would have been decided")
+	flags.DurationVar(&f.patience, "observe-patience", observe.DefaultPatience, "of Jobs that are observed, how long the other controller may take to do what would have been decided")
+	flags.BoolVar(&f.around, "watch-cluster", true,
+		"also watch nodes and namespaces, to say why pods went; goes on without the right to; with --namespace only if it is given")
 	flags.StringSliceVar(&f.labels, "keep-labels", nil, "names of labels of Jobs to record; app, team and three more unless given")
 	flags.Uint64Var(&f.epoch, controller.EpochFlag, 0,
 		"go on though records of the log are known to be lost, under this epoch, which the refusal names; it serves once")
@@ -146,6 +156,7 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	f.nats.add(cmd)
 	f.elect.add(flags)
 	completeWith(cmd, "manage", events.ModeDelegated.String(), events.ModeAll.String(), events.ModeObserve.String())
+	completeWith(cmd, "observe", observeOthers)
 	completeWith(cmd, "log-format", logText, logJSON)
 	for _, err := range []error{cmd.MarkFlagDirname("log"), cmd.MarkFlagFilename("kubeconfig")} {
 		if err != nil {
@@ -159,6 +170,9 @@ func (f *runFlags) settings(flags *pflag.FlagSet) (events.Settings, error) {
 	settings, err := f.validate()
 	if err != nil {
 		return settings, err
+	}
+	if f.namespace != "" && !flags.Changed("watch-cluster") {
+		f.around = false // who runs a controller for one namespace has no rights beyond it
 	}
 	if err := f.elect.check(flags); err != nil {
 		return settings, err
@@ -191,6 +205,12 @@ func (f *runFlags) validate() (settings events.Settings, err error) {
 		return settings, usage("--log-format=%s: must be text or json", f.logFormat)
 	case f.drain && mode == events.ModeObserve:
 		return settings, usage("--manage=observe runs no Jobs, so there is nothing to drain: leave --drain out")
+	case f.observe != "" && f.observe != observeOthers:
+		return settings, usage("--observe=%s: must be others, or left out", f.observe)
+	case f.observe != "" && mode == events.ModeAll:
+		return settings, usage("--observe=others goes with --manage=delegated: with --manage=all the Jobs are ours")
+	case f.observe != "" && mode == events.ModeObserve:
+		return settings, usage("--manage=observe observes all Jobs: leave --observe out, or run the delegated ones with --manage=delegated")
 	case f.patience <= 0:
 		return settings, usage("--observe-patience=%s: must be longer than nothing", f.patience)
 	case f.stop <= 0:
@@ -214,6 +234,7 @@ func (f *runFlags) validate() (settings events.Settings, err error) {
 		return settings, err
 	}
 	settings.Mode, settings.Namespace, settings.GangScheduling, settings.Draining = mode, f.namespace, f.gang, f.drain
+	settings.ObserveOthers = f.observe != ""
 	return settings, f.nats.validate()
 }
 
@@ -268,7 +289,7 @@ func (f *runFlags) config(settings events.Settings, logger *slog.Logger) (*contr
 	b := thisBuild()
 	return &controller.Config{
 		Log: f.log, Settings: settings, Cluster: cluster, Program: controller.Program{Version: b.Version, Go: b.Go, Commit: b.Commit}, Logger: logger,
-		Listen: f.listen, Scrape: f.scrape.config(), Stream: stream, Lease: f.elect.config(), Stop: f.stop, Patience: f.patience, Labels: f.labels, Epoch: f.epoch,
+		Listen: f.listen, Scrape: f.scrape.config(), Stream: stream, Lease: f.elect.config(), Stop: f.stop, Patience: f.patience, Labels: f.labels, Around: f.around, Epoch: f.epoch,
 		Retention: f.retain.keep,
 	}, nil
 }

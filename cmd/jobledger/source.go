@@ -127,6 +127,9 @@ func (f *sourceFlags) openToFold(ctx context.Context, c *cli) (src history.Sourc
 
 // explainOpen says what may be meant by a directory that holds no log.
 func explainOpen(dir string, err error) error {
+	if info, statErr := os.Stat(dir); statErr == nil && !info.IsDir() {
+		return fmt.Errorf("%s is a file: a log is a directory", dir)
+	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

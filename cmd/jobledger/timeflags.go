@@ -92,6 +92,9 @@ func (f *spanFlags) span(ctx context.Context, c *cli, src history.Source) (since
 	}
 	since = f.sinceAt.before(s.now, s.end)
 	c.noteDay("since", f.since, f.sinceAt, since, s)
+	if err := c.noteEnd(ctx, src, since); err != nil {
+		return 0, 0, err
+	}
 	until = f.untilAt.behind(since, s.now, s.end)
 	c.noteDay("until", f.until, f.untilAt, until, s)
 	if since != 0 && until != 0 && since > until {
@@ -137,6 +140,18 @@ func settleOf(ctx context.Context, src history.Source, times ...when) (settling,
 		}
 	}
 	return s, nil
+}
+
+// noteEnd tells that a log ends before what is asked for: that nothing is shown of it says nothing about the cluster.
+func (c *cli) noteEnd(ctx context.Context, src history.Source, since events.Time) error {
+	if since == 0 {
+		return nil
+	}
+	_, head, err := src.Head(ctx)
+	if err == nil && head.Time < since {
+		fmt.Fprintf(c.err, "note: the log ends at %s, before --since\n", words.Zone{}.Second(head.Time))
+	}
+	return err
 }
 
 // noteDay tells on which day a time of day is, unless that is today.

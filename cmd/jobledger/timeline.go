@@ -12,7 +12,6 @@ const usualLanes = 30
 
 func newTimeline(c *cli) *cobra.Command {
 	var f caseFlags
-	var lanes int
 	cmd := &cobra.Command{
 		Use:   "timeline job/NAME",
 		Short: "Draw when the tries of a Job did what",
@@ -22,19 +21,14 @@ which the cluster was not watched are marked in each row: what is shown there is
 When there are more rows than --limit, those with failures come first.`,
 		Example: `  jobledger timeline job/train --log DIR -n prod`,
 		Args:    oneJobArg,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if lanes < 0 {
-				return usage("--limit: must not be negative")
-			}
-			return c.timeline(cmd.Context(), &f, lanes, args)
-		},
+		RunE:    func(cmd *cobra.Command, args []string) error { return c.timeline(cmd.Context(), &f, args) },
 	}
 	f.add(cmd, c, formatTable, formatJSON, formatYAML)
-	cmd.Flags().IntVar(&lanes, "limit", usualLanes, "so many rows at most; 0 for all")
+	f.limit.add(cmd, usualLanes, "so many rows at most")
 	return cmd
 }
 
-func (c *cli) timeline(ctx context.Context, f *caseFlags, lanes int, args []string) error {
+func (c *cli) timeline(ctx context.Context, f *caseFlags, args []string) error {
 	src, found, err := f.read(ctx, c, args)
 	if src != nil {
 		defer src.Close()
@@ -42,8 +36,8 @@ func (c *cli) timeline(ctx context.Context, f *caseFlags, lanes int, args []stri
 	if found == nil {
 		return err
 	}
-	t := found.Timeline(lanes)
-	if f.output.format != formatTable {
+	t := found.Timeline(f.limit.most)
+	if f.output.document() {
 		return errors.Join(c.value(&f.output, &t), err)
 	}
 	page := c.page(&f.output)

@@ -13,7 +13,10 @@ import (
 // alike are words that people try, and the commands that do it.
 var alike = map[string][]string{
 	"get":       {"list", "ls", "show", "describe", "status", "job", "jobs", "state"},
-	"events":    {"log", "logs", "history", "records", "event", "audit", "explain", "why"},
+	"explain":   {"why", "describe", "reason", "cause", "postmortem", "diagnose"},
+	"attempts":  {"tries", "retries", "pods"},
+	"failures":  {"failed", "errors", "stuck", "trouble"},
+	"events":    {"log", "logs", "history", "records", "event", "audit"},
 	"subscribe": {"stream", "tail", "follow", "listen", "watch"},
 	"verify":    {"check", "fsck", "integrity"},
 	"replay":    {"again", "rerun", "decide"},
@@ -47,7 +50,12 @@ func plainFlagError(cmd *cobra.Command, err error) error {
 	var none *pflag.NotExistError
 	var empty *pflag.ValueRequiredError
 	var wrong *pflag.InvalidValueError
+	if before := cmd.Flags().Args(); !cmd.HasParent() && len(before) > 0 {
+		return knownCommand(cmd, before) // the flag is of a command that there is not
+	}
 	switch {
+	case errors.As(err, &none) && none.GetSpecifiedShortnames() == "A":
+		return usage("-A is for lists: say with -n where the Job is")
 	case errors.As(err, &none) && none.GetSpecifiedShortnames() != "":
 		return usage("there is no flag -%s", none.GetSpecifiedName())
 	case errors.As(err, &none):

@@ -27,6 +27,7 @@ var (
 // ours. Its methods may be called from any goroutine; each returns at once.
 type Feed struct {
 	mode     events.Mode
+	settings events.Settings // mode, and whether the Jobs of other controllers are told: whose Jobs are told
 	draining bool
 	identity events.Identity
 	key      events.Key
@@ -50,7 +51,7 @@ type Feed struct {
 func NewFeed(c Config) *Feed {
 	c.defaults()
 	feed := &Feed{
-		now: func() events.Time { return 0 }, mode: c.Mode, draining: c.Draining, identity: c.Identity, key: c.Key, keeper: c.Keeper, foreign: c.Foreign, finished: c.Finished, labels: sorted(c.KeepLabels), queue: newQueue(), log: c.Logger,
+		now: func() events.Time { return 0 }, mode: c.Mode, settings: events.Settings{Mode: c.Mode, ObserveOthers: c.Others}, draining: c.Draining, identity: c.Identity, key: c.Key, keeper: c.Keeper, foreign: c.Foreign, finished: c.Finished, labels: sorted(c.KeepLabels), queue: newQueue(), log: c.Logger,
 	}
 	feed.jobs, feed.pods = newJobs(feed, &c.Known), newPods(feed, &c.Known)
 	feed.resources = []watched{feed.jobs, feed.pods}

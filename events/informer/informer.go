@@ -32,6 +32,7 @@ type Config struct {
 	Namespace string          // watched namespace; empty for all
 	Mode      events.Mode     // which Jobs are ours
 	Draining  bool            // of those, none that has not begun
+	Others    bool            // the Jobs of other controllers are told, too (events.Settings.ObserveOthers)
 	Identity  events.Identity // the life of the log, by which pods of ours are recognised
 	Key       events.Key      // of the log, with which specs and templates are hashed; New refuses the zero key
 	Sink      Sink
@@ -40,8 +41,7 @@ type Config struct {
 	// KeepLabels are names of labels of Jobs that are recorded; nil for UsualLabels, empty for none.
 	KeepLabels []string
 	Logger     *slog.Logger // nil for the default
-	// Foreign is told the managedBy of each Job that appears and that is not ours, and so is not told to the sink (J-204). It
-	// must return at once; may be nil.
+	// Foreign is told the managedBy of each Job that appears and that is not ours (J-204). It must return at once; may be nil.
 	Foreign func(managedBy string)
 	// Finished is told each version of a Job of ours that has finished and is not being deleted. It must return at once, and not keep
 	// the Job; may be nil.

@@ -390,35 +390,43 @@ func TestRelistOnDemandTellsItsReason(t *testing.T) {
 }
 
 // O-050, O-058: which Jobs are run follows from the mode that was said and from their managedBy, and from nothing else.
-// O-053: a Job whose stored managedBy is not ours is not even told, nor are its pods.
+// O-053: a Job whose stored managedBy is not ours is not even told, nor are its pods, but where it is observed. Of such a Job nothing
+// is kept for commands.
 func TestUnmanagedJobsAndTheirPodsAreNotTold(t *testing.T) {
 	for _, tt := range []struct {
 		name, managedBy string
 		mode            events.Mode
 		told            bool
+		observed        bool
 	}{
-		{"delegated runs what is given to it", events.ManagedBy, events.ModeDelegated, true},
-		{"delegated leaves plain Jobs alone", "", events.ModeDelegated, false},
-		{"delegated leaves the built-in controller's Jobs alone", events.BuiltinManagedBy, events.ModeDelegated, false},
-		{"delegated leaves others' Jobs alone", "example.com/other", events.ModeDelegated, false},
-		{"all runs what is given to it", events.ManagedBy, events.ModeAll, true},
-		{"all runs plain Jobs", "", events.ModeAll, true},
-		{"all runs the built-in controller's Jobs", events.BuiltinManagedBy, events.ModeAll, true},
-		{"all leaves others' Jobs alone", "example.com/other", events.ModeAll, false},
-		{"observe watches plain Jobs", "", events.ModeObserve, true},
+		{"delegated runs what is given to it", events.ManagedBy, events.ModeDelegated, true, false},
+		{"delegated leaves plain Jobs alone", "", events.ModeDelegated, false, false},
+		{"delegated leaves the built-in controller's Jobs alone", events.BuiltinManagedBy, events.ModeDelegated, false, false},
+		{"delegated leaves others' Jobs alone", "example.com/other", events.ModeDelegated, false, false},
+		{"all runs what is given to it", events.ManagedBy, events.ModeAll, true, false},
+		{"all runs plain Jobs", "", events.ModeAll, true, false},
+		{"all runs the built-in controller's Jobs", events.BuiltinManagedBy, events.ModeAll, true, false},
+		{"all leaves others' Jobs alone", "example.com/other", events.ModeAll, false, false},
+		{"observe watches plain Jobs", "", events.ModeObserve, true, true},
+		{"delegated, and observes plain Jobs", "", events.ModeDelegated, true, true},
+		{"delegated, and observes the built-in controller's Jobs", events.BuiltinManagedBy, events.ModeDelegated, true, true},
+		{"delegated, and observes others' Jobs", "example.com/other", events.ModeDelegated, true, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, c *cluster, start starter) {
 				job := testJob("a", managedBy(tt.managedBy))
 				c.set(job)
 				c.set(testPod("a-1", of(job)))
-				_, r := start(func(config *Config) { config.Mode = tt.mode })
+				_, r := start(func(config *Config) {
+					config.Mode, config.Others = tt.mode, tt.observed && tt.mode == events.ModeDelegated
+					config.Sink.(*recorder).idle = tt.observed
+				})
 				want := []string{"synced [jobs] at [2]", "synced [pods] at [2]"}
 				if tt.told {
 					want = []string{"job a v1", want[0], "pod a-1 v2 of a selected", want[1]}
 				}
 				expect(t, r.take(), want...)
-				if kept := len(r.log) > 0; kept != tt.told {
+				if kept := len(r.log) > 0; kept != (tt.told && !tt.observed) {
 					t.Errorf("keeper: %q", r.log)
 				}
 			})

@@ -22,7 +22,8 @@ type jobs struct {
 type knownJob struct {
 	entry
 	ref        events.JobRef
-	managed    bool
+	managed    bool            // it is told
+	observed   bool            // it is only looked at
 	ours       bool            // its pods carry our own tracking finalizer
 	fromLog    bool            // known from the log only: not seen yet
 	ran        bool            // of those: the controller ran it
@@ -71,8 +72,11 @@ func (r *jobs) takeLocked(job *batchv1.Job, version uint64) error {
 			return err
 		}
 		r.known[job.UID] = known
-		if !known.managed {
+		switch {
+		case !known.managed:
 			r.feed.notTaken(job)
+		case known.observed && r.feed.mode == events.ModeDelegated:
+			r.feed.foreign(text(job.Spec.ManagedBy))
 		}
 	}
 	known.version = version
@@ -89,7 +93,7 @@ func (r *jobs) takeLocked(job *batchv1.Job, version uint64) error {
 		if err != nil {
 			return err
 		}
-		if finished(job) && job.DeletionTimestamp == nil {
+		if !known.observed && finished(job) && job.DeletionTimestamp == nil {
 			r.feed.finished(job)
 		}
 		r.keepLocked(known, job)
@@ -109,6 +113,7 @@ func (r *jobs) routingOfLocked(job *batchv1.Job) (*knownJob, error) {
 		managed: r.feed.takesLocked(job),
 		ours:    job.Spec.ManagedBy != nil && *job.Spec.ManagedBy == events.ManagedBy,
 	}
+	known.observed = known.managed && r.feed.settings.Observes(text(job.Spec.ManagedBy))
 	if !generatedSelector(job.Spec.Selector, job.UID) {
 		s, err := metav1.LabelSelectorAsSelector(job.Spec.Selector)
 		if err != nil {
@@ -128,7 +133,7 @@ func (r *jobs) routingOfLocked(job *batchv1.Job) (*knownJob, error) {
 
 func (r *jobs) keepLocked(known *knownJob, job *batchv1.Job) {
 	switch {
-	case known.managed && !finished(job):
+	case known.managed && !known.observed && !finished(job):
 		r.feed.keeper.KeepJob(job)
 		known.kept = true
 	case known.kept:

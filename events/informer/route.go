@@ -58,6 +58,7 @@ func (feed *Feed) route(f *podFacts) routed {
 	seen.Tracked = tracked
 	seen.Conditions = telling(seen.Conditions, policy)
 	r.observation = events.Observation{Job: f.owner, Facts: &seen, Evidence: f.evidence, Claim: f.claim}
+	r.observation.Others = owner != nil && owner.observed && feed.mode == events.ModeDelegated
 	return r
 }
 

@@ -4,12 +4,14 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// takesLocked reports whether this controller is to run the Job (design §9). One that drains takes no new Job. It goes on with
-// those that the log says it ran. It also takes those that have begun, because a log can be lost: their pods are to be
+// takesLocked reports whether this controller is to run the Job (design §9), or to observe it. One that drains takes no new Job. It
+// goes on with those that the log says it ran. It also takes those that have begun, because a log can be lost: their pods are to be
 // counted. What it finds when it first sees a Job holds as long as the process.
 func (feed *Feed) takesLocked(job *batchv1.Job) bool {
 	known := feed.jobs.known[job.UID]
 	switch {
+	case feed.settings.Observes(text(job.Spec.ManagedBy)):
+		return true
 	case !feed.mode.Manages(text(job.Spec.ManagedBy)):
 		return false
 	case !feed.draining:

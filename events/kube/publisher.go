@@ -152,7 +152,7 @@ func (p *Publisher) tell(ctx context.Context, rec *events.Record) error {
 	if err != nil {
 		return err
 	}
-	if f, ok := rec.Facts.(*events.JobSeen); ok && f.Managed && f.Deleted == 0 {
+	if f, ok := rec.Facts.(*events.JobSeen); ok && f.Managed && f.Deleted == 0 && p.mode.Manages(f.ManagedBy) {
 		if c.UnknownMode, err = p.memory.unknownMode(ctx, f); err != nil {
 			return err
 		}

@@ -52,15 +52,19 @@ func TestAnUnknownCompletionModeIsTold(t *testing.T) {
 		a, s := newAppender(t), newServer()
 		p := publisher(t, a.log, s)
 		at := a.add(demoStream, events.KindSpecStored, &events.JobSpec{Hash: "s", CompletionMode: "Scattered"}, events.Evidence{})
-		a.add(demoStream, events.KindJobChanged, &events.JobSeen{Version: 2, Managed: true, Spec: "s", SpecAt: at}, jobEvidence)
+		a.add(demoStream, events.KindJobChanged, &events.JobSeen{Version: 2, Managed: true, ManagedBy: events.ManagedBy, Spec: "s", SpecAt: at}, jobEvidence)
 		catchUp(t, p)
 		const says = "UnknownCompletionMode Skipped Job sync because completion mode is unknown"
 		expect(t, s, says)
 		a.add(demoStream, events.KindJobChanged, &events.JobSeen{Version: 3, Spec: "s", SpecAt: at}, jobEvidence) // not ours
-		a.add(demoStream, events.KindJobChanged, &events.JobSeen{Version: 4, Managed: true, Spec: "h", SpecAt: 2}, jobEvidence)
-		a.add(demoStream, events.KindJobChanged, &events.JobSeen{Version: 5, Managed: true, Spec: "s", SpecAt: at}, jobEvidence)
+		a.add(demoStream, events.KindJobChanged, &events.JobSeen{Version: 4, Managed: true, ManagedBy: events.ManagedBy, Spec: "h", SpecAt: 2}, jobEvidence)
+		a.add(demoStream, events.KindJobChanged, &events.JobSeen{Version: 5, Managed: true, ManagedBy: events.ManagedBy, Spec: "s", SpecAt: at}, jobEvidence)
 		catchUp(t, publisher(t, a.log, s))
 		expect(t, s, says)
+		other := events.JobStream("observed") // another controller runs it, and tells its users
+		a.add(other, events.KindJobAdded, &events.JobSeen{Version: 6, Managed: true, Spec: "s", SpecAt: at}, jobEvidence)
+		catchUp(t, publisher(t, a.log, s))
+		expect(t, s)
 	})
 }
 

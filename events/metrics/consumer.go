@@ -19,6 +19,7 @@ type Consumer struct {
 	metrics *Metrics
 	cursor  follow.Cursor // at the record behind what was counted, or found at the start
 
+	settings events.Settings   // of the run
 	pending  []events.Resource // resources that the open listing still waits for
 	starting bool              // the first listing of this process has not ended
 	jobs     map[events.Stream]*job
@@ -35,7 +36,7 @@ type Consumer struct {
 // Follow returns.
 func Follow(log store.Reader, world *projector.World, m *Metrics) *Consumer {
 	c := &Consumer{
-		log: log, metrics: m, starting: true,
+		log: log, metrics: m, starting: true, settings: world.Settings,
 		pending: []events.Resource{events.Jobs, events.Pods},
 		jobs:    map[events.Stream]*job{}, specs: specs{}, held: map[types.UID]int{}, deletions: map[events.Stream]deletion{},
 	}
@@ -83,6 +84,11 @@ func (c *Consumer) count(ctx context.Context, rec *events.Record) error {
 // listing follows when the view of the cluster is built again: nothing is decided then.
 func (c *Consumer) listing(rec *events.Record) {
 	switch f := rec.Facts.(type) {
+	case *events.ControllerStarted:
+		c.settings = f.Settings
+		for _, j := range c.jobs {
+			c.lookOn(j)
+		}
 	case *events.EpochChanged: // all that was known of the cluster is forgotten
 		c.rewound(rec.Time)
 		c.pending = []events.Resource{events.Jobs, events.Pods}

@@ -19,6 +19,8 @@ type job struct {
 	spec      *spec  // nil while its object has not been seen
 	version   uint64 // newest resourceVersion of its object
 	ours      bool
+	managedBy string
+	observed  bool // another controller runs it: nothing of it is counted
 	deleted   bool // it has a deletionTimestamp
 	gone      bool
 	retired   bool
@@ -111,7 +113,7 @@ func (s specs) release(p *spec) {
 // find is what the log says of a Job at the start.
 func (c *Consumer) find(j *projector.Job) {
 	n := &job{
-		version: j.Version, ours: j.Managed, deleted: j.Deleted != 0, gone: j.Gone,
+		version: j.Version, ours: j.Managed, managedBy: j.ManagedBy, observed: j.Observed(), deleted: j.Deleted != 0, gone: j.Gone,
 		published: shown{
 			succeeded: j.Base.Succeeded, failed: j.Base.Failed, failedIndexes: j.Base.FailedIndexes.Len(),
 			ending: ending(j.Base.Conditions) != nil, finished: j.Base.Finished(),
@@ -145,7 +147,7 @@ func (j *job) seen() bool { return j.spec != nil }
 
 // counts reports whether a decision about it is a sync, one that the built-in controller would not skip (J-004, J-197).
 func (j *job) counts() bool {
-	return j.seen() && j.ours && !j.gone && !j.published.finished && j.spec.mode != ""
+	return j.seen() && j.ours && !j.observed && !j.gone && !j.published.finished && j.spec.mode != ""
 }
 
 // mode is the label completion_mode.
@@ -179,7 +181,8 @@ func (c *Consumer) jobSeen(ctx context.Context, j *job, rec *events.Record, f *e
 		spec.jobsThatUseIt++
 		j.spec = spec
 	}
-	j.version, j.ours, j.deleted, j.gone = f.Version, f.Managed, f.Deleted != 0, false
+	j.version, j.ours, j.managedBy, j.deleted, j.gone = f.Version, f.Managed, f.ManagedBy, f.Deleted != 0, false
+	c.lookOn(j)
 	switch {
 	case f.Confirms != events.CommandID{}:
 		if known := j.flights[f.Confirms]; known != nil {
@@ -188,9 +191,21 @@ func (c *Consumer) jobSeen(ctx context.Context, j *job, rec *events.Record, f *e
 			c.land(j, f.Confirms)
 		}
 	case f.Status != nil:
-		c.statusSeen(j, f.Status, first || c.starting)
+		c.statusSeen(j, f.Status, first || c.starting || j.observed)
 	}
 	return nil
+}
+
+// lookOn finds out whether the Job is only looked at. Pods that were counted before are no longer.
+func (c *Consumer) lookOn(j *job) {
+	j.observed = j.seen() && c.settings.Observes(j.managedBy)
+	if !j.observed {
+		return
+	}
+	for uid, p := range j.pods {
+		p.held = false
+		c.podChanged(j, uid, p)
+	}
 }
 
 // specAt finds the spec that the Job has.

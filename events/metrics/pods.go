@@ -23,7 +23,7 @@ func (c *Consumer) podSeen(j *job, f *events.PodSeen) {
 		c.finalizerRemoved(j, f.UID)
 	}
 	p := pod{
-		held: f.Phase.Terminal() && f.Tracked, failed: f.Phase == events.PodFailed,
+		held: f.Phase.Terminal() && f.Tracked && !j.observed, failed: f.Phase == events.PodFailed,
 		leaving: f.Deleted != 0 && !f.Phase.Terminal(),
 	}
 	if j.pods[f.UID].dropped {

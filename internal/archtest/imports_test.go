@@ -45,6 +45,17 @@ var neverImports = []struct {
 		never:    []string{"./..."},
 	},
 	{
+		sentence: "a schedule's instants are found from its text and from rules of zones that it is given",
+		packages: []string{"./internal/schedule"},
+		never:    []string{"./..."},
+	},
+	{
+		sentence: "the fates of due times follow from schedules and what is told",
+		packages: []string{"./internal/ticks"},
+		never:    []string{"./..."},
+		except:   []string{"./internal/schedule"},
+	},
+	{
 		sentence: "a Job's status and its policies are values that know nothing of the Job",
 		packages: []string{"./internal/status", "./internal/policy"},
 		never:    []string{"./..."},
@@ -239,17 +250,17 @@ func TestPurePackagesReadNothing(t *testing.T) {
 	}{
 		{
 			"a pure package reads no file, environment, network or random source and writes no log",
-			[]string{"./events", "./projector", "./internal/commands", "./internal/indexset", "./internal/policy", "./internal/status", "./internal/verdict", "./reconciler", "./reconciler/observe", "./reconciler/replay"},
+			[]string{"./events", "./projector", "./internal/commands", "./internal/indexset", "./internal/policy", "./internal/schedule", "./internal/status", "./internal/ticks", "./internal/verdict", "./reconciler", "./reconciler/observe", "./reconciler/replay"},
 			effects,
 		},
 		{
 			"a fold and a decision do not wait, so they take no context",
-			[]string{"./events", "./projector", "./internal/commands", "./internal/indexset", "./internal/policy", "./internal/status", "./internal/verdict", "./reconciler", "./reconciler/observe"},
+			[]string{"./events", "./projector", "./internal/commands", "./internal/indexset", "./internal/policy", "./internal/schedule", "./internal/status", "./internal/ticks", "./internal/verdict", "./reconciler", "./reconciler/observe"},
 			[]string{"context"},
 		},
 		{
 			"a fold and a decision have one goroutine, so they lock nothing",
-			[]string{"./projector", "./internal/commands", "./internal/indexset", "./internal/policy", "./internal/status", "./internal/verdict", "./reconciler", "./reconciler/observe"},
+			[]string{"./projector", "./internal/commands", "./internal/indexset", "./internal/policy", "./internal/schedule", "./internal/status", "./internal/ticks", "./internal/verdict", "./reconciler", "./reconciler/observe"},
 			[]string{"sync/...", "golang.org/x/sync/..."},
 		},
 	}

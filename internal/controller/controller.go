@@ -48,6 +48,7 @@ type controller struct {
 	key       events.Key // of the log
 	queue     *loop.Queue
 	informer  *informer.Informer
+	around    *informer.Surroundings // nodes and namespaces
 	executor  *executor.Executor
 	hands     *countedExecutor
 	runner    *loop.Runner
@@ -187,13 +188,17 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 		finished = (&expiryWarner{log: c.logger, now: time.Now}).look
 	}
 	c.informer, err = informer.New(informer.Config{
-		Client: c.cluster.Client, Namespace: c.settings.Namespace, Mode: c.settings.Mode, Draining: c.settings.Draining,
+		Client: c.cluster.Client, Namespace: c.settings.Namespace, Mode: c.settings.Mode, Draining: c.settings.Draining, Others: c.settings.ObserveOthers,
 		Identity: identity, Key: c.key, Sink: c.queue, Keeper: keeper, Known: known.Of(world), Logger: c.logger,
 		Foreign: c.metrics.ofJobs.Foreign, Finished: finished, KeepLabels: c.config.Labels,
 	})
 	if err != nil {
 		return err
 	}
+	c.around = informer.NewSurroundings(informer.SurroundingsConfig{
+		Client: c.cluster.Client, Namespace: c.settings.Namespace, Off: !c.config.Around, Sink: c.queue,
+		Nodes: world.OutOfOrder(), Namespaces: world.GoingNamespaces(), Logger: c.logger,
+	})
 	var hands loop.Executor = noExecutor{}
 	var lost <-chan struct{}
 	var busy func(events.Stream) bool
@@ -207,13 +212,14 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 		lost = c.lease.Lost()
 	}
 	server, _ := c.cluster.time(ctx)
+	began := time.Now()
 	c.runner = &loop.Runner{
 		Loop: loop.New(loop.Config{
 			Log: c.log, World: world, Settings: c.settings, Program: c.config.Program.Version, Key: c.key.ID(), ZoneData: zoneData(), Salt: salt,
-			Leader: c.identity, Patience: c.config.Patience, Busy: busy,
+			Leader: c.identity, Patience: c.config.Patience, Busy: busy, Clock: func() time.Duration { return time.Since(began) },
 		}),
 		Queue: c.queue, Executor: hands, Clock: loop.NewClock(server), Log: c.logger,
-		Full: c.full, Relist: func() { c.informer.Relist(events.ListingGap) }, Behind: c.informer.Behind, ServerTime: c.cluster.time,
+		Full: c.full, Relist: c.relist, Behind: c.informer.Behind, ServerTime: c.cluster.time,
 		Drain: c.config.Stop, Show: c.show, Lost: lost, Prunes: c.retainer.prunes,
 	}
 	c.metrics.parts(c.queue, c.informer, c.executor, c.health)
@@ -227,6 +233,12 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 		}
 	}
 	return c.leaveAddresses()
+}
+
+// relist lists everything again, because the log had no room for a while.
+func (c *controller) relist() {
+	c.informer.Relist(events.ListingGap)
+	c.around.Relist()
 }
 
 // clusterAPI is all that commands ask of a cluster.
@@ -341,6 +353,7 @@ func (c *controller) run(ctx context.Context) error {
 	defer release()
 
 	group.Go(func() error { return c.watch(ctx) })      // ends with ctx
+	go c.around.Run(ctx)                                // ends a while after ctx, or with the process
 	group.Go(func() error { c.worry(ctx); return nil }) // ends with ctx
 	keeper := joblist.NewKeeper(c.lists, c.logger)
 	group.Go(func() error { c.scrubber.run(ctx); return nil }) // ends with ctx

@@ -60,7 +60,7 @@ func Undone(w *projector.World) (left, suspended []events.JobRef) {
 
 // rests reports whether nothing is in flight of the Job, no pod holds its finalizer, and it does not go on by itself.
 func rests(j *projector.Job) bool {
-	goesOn := j.Known() && j.Managed && !j.Gone && !j.Finished() && j.Deleted == 0 && !(j.Spec != nil && j.Spec.Suspend)
+	goesOn := j.Known() && j.Managed && !j.Observed() && !j.Gone && !j.Finished() && j.Deleted == 0 && !(j.Spec != nil && j.Spec.Suspend)
 	if goesOn || j.Busy() || len(j.Creates()) > 0 {
 		return false
 	}

@@ -22,7 +22,7 @@ func (c *controller) elects() bool { return c.config.Lease.On && !c.observes() }
 // newLease makes the Lease, which is not held yet. That of one namespace's Jobs is in that namespace, so that its rights do.
 func (c *controller) newLease() (err error) {
 	f := &c.config.Lease
-	client, err := c.cluster.patient(f.RenewDeadline / 2)
+	client, err := c.cluster.Patient(f.RenewDeadline / 2)
 	if err != nil {
 		return err
 	}

@@ -33,6 +33,7 @@ func TestProbes(t *testing.T) {
 		{"one whose NATS stream is behind lives and is ready", func(h *Health) {
 			h.degraded = func() string { return "degraded: 7 records behind" }
 		}, 200, 200, "[~]nats degraded: 7 records behind"},
+		{"one whose log is larger than it may be lives and is ready", func(h *Health) { h.retention = "the log has 2 MiB" }, 200, 200, "[~]retention: the log has 2 MiB\n"},
 		{"one in which a namespace is over its budget of log lives and is ready", func(h *Health) {
 			h.over = overBudget(7, []string{"a", "b"})
 		}, 200, 200, "[~]budget: over --log-namespace-budget, so less of it is recorded: a, b and 5 more"},

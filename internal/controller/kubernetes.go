@@ -45,8 +45,8 @@ func Connect(loader clientcmd.ClientConfig, version string) (*Cluster, error) {
 	}, nil
 }
 
-// patient makes a client whose requests end after a while: one that hangs must not hold up the next.
-func (k *Cluster) patient(timeout time.Duration) (kubernetes.Interface, error) {
+// Patient makes a client whose requests end after a while: one that hangs must not hold up the next.
+func (k *Cluster) Patient(timeout time.Duration) (kubernetes.Interface, error) {
 	config := rest.CopyConfig(k.config)
 	config.Timeout = timeout
 	client, err := kubernetes.NewForConfig(config)
@@ -78,6 +78,9 @@ func (k *Cluster) version(ctx context.Context) (string, error) {
 		return "", context.Cause(ctx)
 	}
 }
+
+// ServerTime is the API server's clock as its newest answer told it, to a second or two; ok is false before one did.
+func (k *Cluster) ServerTime() (t time.Time, ok bool) { return k.clock.since(time.Time{}) }
 
 // time is the API server's clock, to a second or two; ok is false when it does not answer soon.
 func (k *Cluster) time(ctx context.Context) (t time.Time, ok bool) {

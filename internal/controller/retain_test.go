@@ -38,6 +38,7 @@ type keeping struct {
 	missed  []events.Missed
 	told    map[string]bool // what probes said, its numbers left out
 	heap    []uint64        // alive at each tenth of the records
+	rss     []int64         // of the process, likewise
 }
 
 func keep(t *testing.T, most int64, consumers ...string) *keeping {
@@ -98,16 +99,20 @@ func (k *keeping) look(now events.Time) error {
 			close(p.Recorded)
 		case err := <-ended:
 			k.health.set(func(h *Health) {
-				k.told[strings.Map(func(r rune) rune {
-					if r >= '0' && r <= '9' {
-						return -1
-					}
-					return r
-				}, h.retention)] = true
+				k.told[withoutNumbers(h.retention)] = true
 			})
 			return err
 		}
 	}
+}
+
+func withoutNumbers(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return -1
+		}
+		return r
+	}, text)
 }
 
 // second does what is done each second of the log's time, about, and looks at the size of the log at each call.
@@ -163,6 +168,7 @@ func TestALogStaysWithinItsSize(t *testing.T) {
 			var m runtime.MemStats
 			runtime.ReadMemStats(&m)
 			k.heap = append(k.heap, m.HeapAlloc)
+			k.rss = append(k.rss, resident())
 		}
 		return nil
 	}
@@ -171,8 +177,8 @@ func TestALogStaysWithinItsSize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d records in %s; the log had %d bytes at most, begins with record %d in the end; %d times records went; told %d things; heap %v",
-		l.World().Head, time.Since(began).Round(time.Second), k.largest, k.log.First(), k.prunes, len(k.told), k.heap)
+	t.Logf("%d records in %s; the log had %d bytes at most, begins with record %d in the end; %d times records went; told %d things; heap %v; RSS %v",
+		l.World().Head, time.Since(began).Round(time.Second), k.largest, k.log.First(), k.prunes, len(k.told), k.heap, k.rss)
 	if k.prunes < 3 || k.log.First() == 1 {
 		t.Errorf("records went %d times, and the log begins with record %d", k.prunes, k.log.First())
 	}
@@ -189,6 +195,9 @@ func TestALogStaysWithinItsSize(t *testing.T) {
 	}
 	if first, last := k.heap[1], k.heap[len(k.heap)-1]; last > first+first/2 {
 		t.Errorf("the heap grew from %d to %d bytes", first, last)
+	}
+	if first, last := k.rss[1], k.rss[len(k.rss)-1]; last > 2*first {
+		t.Errorf("the RSS of the process grew from %d to %d bytes", first, last)
 	}
 	k.restart(l.World())
 }

@@ -101,5 +101,9 @@ func Facts() map[events.Kind]events.Facts {
 		events.KindDecided:           Filled(&events.Decision{}),
 		events.KindWouldDecide:       &events.Decision{},
 		events.KindCommandEnded:      Filled(&events.CommandEnded{}),
+		events.KindNodeChanged:       Filled(&events.NodeSeen{}),
+		events.KindNodeGone:          Filled(&events.NodeGone{}),
+		events.KindNamespaceChanged:  Filled(&events.NamespaceSeen{}),
+		events.KindClusterWatched:    Filled(&events.ClusterWatched{}),
 	}
 }

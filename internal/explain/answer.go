@@ -25,6 +25,7 @@ type Answer struct {
 	Deleted   *Sentence          `json:"deleted,omitempty"` // when its object was, and by whom
 	Gaps      []history.Gap      `json:"gaps,omitempty"`    // that touch its time
 	Truncated bool               `json:"truncated,omitempty"`
+	Damaged   uint64             `json:"damaged,omitempty"` // the first record that cannot be read: what follows is not told
 
 	Sections []Section `json:"sections"`
 }

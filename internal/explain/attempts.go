@@ -65,7 +65,7 @@ func (c *Case) attempt(t *Try) Attempt {
 	a := Attempt{
 		Try: t.Number, Pod: t.Pod, UID: string(t.UID), Node: t.Node, Created: recordjson.Instant(t.Created),
 		Started: recordjson.Instant(cmp.Or(t.began(), t.Started.At)), Restarts: t.Restarts, Counted: t.Counted, Failure: t.Failure,
-		Next: recordjson.Instant(t.Again), Deleted: recordjson.Instant(t.Asked), Gone: t.Gone.Record != 0,
+		Next: recordjson.Instant(c.notBefore(t)), Deleted: recordjson.Instant(t.Asked), Gone: t.Gone.Record != 0,
 	}
 	if t.Index != events.NoIndex {
 		a.Index = &t.Index
@@ -93,21 +93,20 @@ func (c *Case) attempt(t *Try) Attempt {
 	return a
 }
 
+// notBefore is until when the next try had to wait for this one's failure; 0 when none was to follow, because the Job had ended before.
+func (c *Case) notBefore(t *Try) events.Time {
+	if c.over() && t.Again > c.end() {
+		return 0
+	}
+	return t.Again
+}
+
 // waitText is what a try that goes on waits for; empty when it runs.
 func (t *Try) waitText() string {
 	if n := len(t.Waits); n > 0 && t.Waits[n-1].Until.Record == 0 {
 		return t.Waits[n-1].Reason
 	}
 	return ""
-}
-
-// Backoff is how long the next try waited because this one failed, as text; empty for not.
-func (a *Attempt) Backoff() string {
-	ended := a.Records["counted"]
-	if a.Next == 0 || ended == 0 {
-		return ""
-	}
-	return "not before " + clock(events.Time(a.Next))
 }
 
 // Sum says what the tries came to.

@@ -2,13 +2,16 @@ package explain
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/words"
 	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/store"
 )
 
 // Case is what the log tells of one Job up to a point, in the order in which it happened.
@@ -21,6 +24,8 @@ type Case struct {
 	ctx    context.Context
 	src    history.Source
 	stream events.Stream
+	zone   words.Zone      // of the times in sentences
+	damage events.Sequence // the first record that cannot be read, and what follows is not told; 0 for none
 
 	folded  *projector.Job
 	mode    events.Mode
@@ -33,6 +38,7 @@ type Case struct {
 	kinds   map[events.CommandID]events.CommandKind // of commands in flight: older programs did not record it with their ends
 
 	refusals       []*refusal
+	around         surroundings
 	namespaceGoing Mark // the API server refused something because the namespace is being deleted
 
 	settled     *settling
@@ -77,9 +83,16 @@ func Read(ctx context.Context, src history.Source, s events.Stream, at history.P
 		return nil, err
 	}
 	c.Job = job
+	var bad *store.CorruptError
+	if errors.As(err, &bad) {
+		c.damage = bad.At
+	}
 	c.number()
 	return c, err
 }
+
+// In makes sentences say their times in that zone, instead of UTC.
+func (c *Case) In(zone words.Zone) { c.zone = zone }
 
 // Begin is described by history.Watcher.
 func (c *Case) Begin() {
@@ -106,13 +119,14 @@ func (c *Case) Before(f *history.Fold, r *events.Record) {
 func (c *Case) After(f *history.Fold, r *events.Record) {
 	c.mode = f.World().Settings.Mode
 	if r.Stream == events.Controller {
+		c.around.learn(r)
 		if g := c.gaps.Learn(c.ctx, c.src, r); g != nil && !slices.Contains(c.Gaps, g) {
 			c.Gaps = append(c.Gaps, g)
 		}
 		return
 	}
 	a := f.Account(c.stream)
-	if a == nil {
+	if a == nil || f.World().Collecting(c.stream) { // what comes before the state is whole is in the state
 		return
 	}
 	if j := a.Projected(); j != nil {
@@ -289,7 +303,7 @@ func (c *Case) number() {
 
 // ours reports whether the decisions about the Job are ours: those of another controller are not in the log.
 func (c *Case) ours() bool {
-	return c.mode != events.ModeObserve && (c.folded == nil || c.folded.Managed)
+	return c.mode != events.ModeObserve && (c.folded == nil || c.folded.Managed && !c.folded.Observed())
 }
 
 // gapBefore is a gap in which the pod may have been deleted: it was seen to be so by the listing that ends the gap; nil for none.

@@ -24,7 +24,7 @@ func (c *Case) changed() []Sentence {
 	}
 	s := &r.last.sum
 	text := fmt.Sprintf("since the last success (%s, %s; of %d earlier runs with %s %d succeeded): ", s.Name,
-		events.Time(s.Finished).Go().Format("2 Jan 15:04:05"), r.succeeded+r.failed, r.what, r.succeeded)
+		c.zone.In(events.Time(s.Finished)).Format("2 Jan 15:04:05"), r.succeeded+r.failed, r.what, r.succeeded)
 	spec, template := c.firstSpec()
 	from := append(slices.Clone(r.last.marks), c.added)
 	diff := append(specChanges(r.last.spec, spec), templateChanges(r.last.template, template)...)

@@ -76,9 +76,11 @@ func (c *Case) endingOf(t *Try) Ending {
 	case t.Moved:
 		return Ending{By: ByNothing, Why: c.leftWhy(t), Marks: marks(t.Gone)}
 	case t.Disrupted != nil && disruptions[t.Disrupted.Reason] != "":
-		return Ending{
-			By: disruptions[t.Disrupted.Reason], Why: t.Disrupted.Message, Marks: marks(t.disrupted),
+		e := Ending{By: disruptions[t.Disrupted.Reason], Why: t.Disrupted.Message, Marks: marks(t.disrupted)}
+		if e.By == ByNodeGone || e.By == ByTaint || e.By == ByKubelet {
+			e = c.withNode(t, e, t.disrupted)
 		}
+		return e
 	}
 	return c.deletedBy(t)
 }
@@ -122,6 +124,7 @@ func (c *Case) deletedBy(t *Try) Ending {
 		seen = t.Gone
 	}
 	gap := c.gapBefore(t, seen)
+	namespace, going := c.namespaceEnd(t, seen)
 	switch {
 	case t.Deleted.Record != 0 && t.Deleted.Record < seen.Record:
 		why := reasonWords(t.DeletedReason)
@@ -129,6 +132,11 @@ func (c *Case) deletedBy(t *Try) Ending {
 			why = reasonWords("JobSuspended")
 		}
 		return Ending{By: ByUs, Why: why, Marks: marks(t.Deleted, seen)}
+	case going:
+		return Ending{
+			By: ByNamespace, Why: "its namespace is being deleted since " + c.clock(namespace.seen.Deleted),
+			Marks: marks(namespace.Mark, seen),
+		}
 	case c.namespaceGoing.Record != 0 && c.namespaceGoing.At <= seen.At.Add(5*time.Second):
 		return Ending{By: ByNamespace, Why: "its namespace is being deleted", Marks: marks(c.namespaceGoing, seen)}
 	case !c.ours() && c.controllerFirst(seen):
@@ -160,10 +168,23 @@ func (c *Case) deletedBy(t *Try) Ending {
 // nothing tells one from the other when the Job went soon after.
 func (c *Case) byClient(t *Try, seen Mark, not []string) Ending {
 	e := Ending{By: ByClient, Why: "deleted while it " + runningWord(t), Marks: marks(seen), Not: append(not, disruptionNames...)}
+	if n, ok := c.nodeOf(t, seen); ok && n.seen == nil { // pod garbage collection says so in a condition, which may have been missed
+		e.By, e.Why = ByUnknown, "deleted by an API client, or by pod garbage collection: "+c.nodeWords(&n, t.Node)
+		e.Marks, e.Missing, e.Not = append(e.Marks, n.Mark), "the pod's condition DisruptionTarget", not
+		return e
+	}
 	const soon = 2 * time.Minute
 	if m := c.deletion(); m.Record != 0 && m.At.Sub(seen.At) < soon && !c.finished() {
+		look := c.look(seen)
+		if look.Namespaces == events.WatchingOn {
+			e.Not, e.Marks = append(e.Not, "its namespace's deletion (watched)"), append(e.Marks, look.Mark)
+			return e
+		}
 		e.By, e.Why = ByUnknown, "deleted by an API client, or with its namespace"
-		e.Missing = "a watch of namespaces"
+		e.Missing = look.toWatch()
+		if look.Namespaces != 0 {
+			e.Marks = append(e.Marks, look.Mark)
+		}
 	}
 	return e
 }

@@ -5,24 +5,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/recordjson"
+	"github.com/jobledger/jobledger/internal/words"
 	"github.com/jobledger/jobledger/store"
 
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 )
 
 // FailuresQuery says of which Jobs trouble is told. The zero query wants that of all.
 type FailuresQuery struct {
 	Namespace    string
-	Since, Until events.Time // Jobs with a record in that time; 0 for no bound
-	Survived     bool        // also Jobs that succeeded, but had failures on the way
-	Limit        int         // so many Jobs are looked at, at most; 0 for all
+	Labels       labels.Selector // of the labels that the log keeps; nil for all
+	Since, Until events.Time     // Jobs with a record in that time; 0 for no bound
+	Survived     bool            // also Jobs that succeeded, but had failures on the way
+	Limit        int             // so many Jobs are looked at, at most; 0 for all
+	Zone         words.Zone      // of the times in texts
 }
 
 // Trouble is a Job that failed, is stuck, or nearly failed. Its JSON changes only by growing.
@@ -61,7 +64,7 @@ func FindFailures(ctx context.Context, src history.Source, q FailuresQuery) (Fai
 	out := Failures{Items: []Trouble{}}
 	after := ""
 	for {
-		page, err := src.Jobs(ctx, history.JobsQuery{Namespace: q.Namespace, Since: q.Since, Limit: pageOf(q.Limit - out.Looked), Continue: after})
+		page, err := src.Jobs(ctx, history.JobsQuery{Namespace: q.Namespace, Labels: q.Labels, Since: q.Since, Limit: pageOf(q.Limit - out.Looked), Continue: after})
 		damaged := errors.Is(err, store.ErrCorrupt)
 		if err != nil && !damaged {
 			return out, fmt.Errorf("list Jobs: %w", err)
@@ -78,37 +81,6 @@ func FindFailures(ctx context.Context, src history.Source, q FailuresQuery) (Fai
 		}
 		if after = page.Continue; after == "" || damaged {
 			return out.sorted(), err
-		}
-	}
-}
-
-// remembering reads the controller's stream once, however many Jobs are looked at.
-type remembering struct {
-	history.Source
-	controller []events.Record
-	read       bool
-}
-
-func (m *remembering) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error] {
-	if s != events.Controller || from != 0 || dir != store.Forward {
-		return m.Source.ReadStream(ctx, s, from, dir)
-	}
-	return func(yield func(events.Record, error) bool) {
-		if !m.read {
-			for r, err := range m.Source.ReadStream(ctx, s, from, dir) {
-				if err != nil {
-					m.controller = nil
-					yield(r, err)
-					return
-				}
-				m.controller = append(m.controller, r)
-			}
-			m.read = true
-		}
-		for i := range m.controller {
-			if !yield(m.controller[i], nil) {
-				return
-			}
 		}
 	}
 }
@@ -138,6 +110,7 @@ func (f *Failures) look(ctx context.Context, src history.Source, q *FailuresQuer
 	if err != nil && (c == nil || !errors.Is(err, store.ErrCorrupt)) {
 		return err
 	}
+	c.In(q.Zone)
 	for _, g := range c.Gaps {
 		if (q.Since == 0 || events.Time(g.Until) > q.Since || g.Until == 0) && !instant(g) && g.From != 0 &&
 			!slices.ContainsFunc(f.Gaps, func(x history.Gap) bool { return x.Listing == g.Listing }) {
@@ -168,7 +141,7 @@ func (c *Case) trouble() (Trouble, bool) {
 		t.Sort, t.Since, t.Why, t.Cause = SortFailed, recordjson.Instant(c.settledAt()), because(c.verdict().Text), c.cause()
 	default:
 		v, since, is := c.stuckSince()
-		if !is {
+		if !is || c.damage != 0 { // what came of it is not known
 			return t, false
 		}
 		t.Sort, t.Since, t.Why, t.Cause = SortStuck, recordjson.Instant(since), v, v

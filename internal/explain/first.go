@@ -262,7 +262,7 @@ func (c *Case) removedPods() []Sentence {
 		if n := len(g.tries); n > 1 {
 			names = fmt.Sprintf("%s and %s", g.tries[0].Pod, words.Count(n-1, "other pod"))
 		}
-		out = append(out, say(g.marks(), "%s: %s%s", names, g.e.sentence(), askedText(g.tries[0])))
+		out = append(out, say(g.marks(), "%s: %s%s", names, g.e.sentence(), c.askedText(g.tries[0])))
 	}
 	for _, t := range c.Tries {
 		switch {
@@ -289,7 +289,7 @@ func (c *Case) ranOn(t *Try) (Sentence, bool) {
 		switch {
 		case k.Kind != events.RegularContainer || k.Finished == 0:
 		case k.ExitCode == 0 && k.Finished.Add(time.Second) < t.Asked:
-			done = append(done, fmt.Sprintf("%s had ended with 0 at %s", k.Name, clock(k.Finished)))
+			done = append(done, fmt.Sprintf("%s had ended with 0 at %s", k.Name, c.clock(k.Finished)))
 		default:
 			text := k.Name + " ran on"
 			if c.foreign(k.Name) {
@@ -369,12 +369,12 @@ func (e *Ending) sentence() string {
 }
 
 // askedText says when the deletion was asked for, and how long the pod was given.
-func askedText(t *Try) string {
+func (c *Case) askedText(t *Try) string {
 	switch {
 	case t.Asked == 0:
 		return ""
 	case !t.AskedExact:
-		return " (asked for at " + clock(t.Asked) + " at the latest)"
+		return " (asked for at " + c.clock(t.Asked) + " at the latest)"
 	}
-	return fmt.Sprintf(" (asked for at %s, %ds to stop)", clock(t.Asked), *t.Grace)
+	return fmt.Sprintf(" (asked for at %s, %ds to stop)", c.clock(t.Asked), *t.Grace)
 }

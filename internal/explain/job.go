@@ -15,7 +15,7 @@ func (c *Case) Answer() Answer {
 	j := &c.Job
 	a := Answer{
 		Kind: "job", Namespace: j.Namespace, Name: j.Name, UID: j.UID, AsOf: j.AsOf, State: string(j.State),
-		Created: j.Created, Finished: j.Finished, Truncated: c.added.Record == 0, Sections: []Section{},
+		Created: j.Created, Finished: j.Finished, Truncated: c.added.Record == 0, Damaged: uint64(c.damage), Sections: []Section{},
 	}
 	for _, g := range c.touching() {
 		a.Gaps = append(a.Gaps, *g)
@@ -109,9 +109,13 @@ func (c *Case) removal() (Sentence, bool) {
 		when = "being deleted since "
 	}
 	by := "by an API client"
+	namespace, going := c.namespaceRemoval()
+	var with Mark
 	switch {
 	case c.ttl.Record != 0:
 		by = "by Jobledger, as its ttlSecondsAfterFinished had passed"
+	case going:
+		by, with = "with its namespace, whose deletion was asked for at "+c.clock(namespace.seen.Deleted), namespace.Mark
 	case c.namespaceGoing.Record != 0:
 		by = "with its namespace"
 	case c.finished() && c.Spec != nil && c.Spec.TTLSecondsAfterFinished != nil && at >= events.Time(c.Job.Finished).Add(time.Duration(*c.Spec.TTLSecondsAfterFinished)*time.Second):
@@ -119,7 +123,7 @@ func (c *Case) removal() (Sentence, bool) {
 	case c.origin != nil && c.origin.Kind != "":
 		by = "by an API client or with its " + c.origin.Kind + " " + c.origin.Name
 	}
-	return say(marks(c.ttl, m, c.gone), "%s%s %s", when, at.Go().Format("15:04:05"), by), true
+	return say(marks(c.ttl, m, c.gone, with), "%s%s %s", when, c.clock(at), by), true
 }
 
 // edited says what was changed of the spec, and by whom.
@@ -131,7 +135,7 @@ func (c *Case) edited() []Sentence {
 		if e.By != nil && e.By.Manager != "" {
 			text += fmt.Sprintf(" (field manager %s)", e.By.Manager)
 		}
-		out = append(out, say(marks(e.At), "%s %s", clock(e.At.At), text))
+		out = append(out, say(marks(e.At), "%s %s", c.clock(e.At.At), text))
 	}
 	return fewer(out, 3)
 }
@@ -153,10 +157,10 @@ func (c *Case) refusedText() []Sentence {
 		}
 		until := "still refused"
 		if x.Over.Record != 0 {
-			until = "accepted at " + clock(x.Over.At)
+			until = "accepted at " + c.clock(x.Over.At)
 		}
 		out = append(out, say(marks(x.First, x.Last, x.Over), "%s refused (%s) from %s, %s: %s",
-			x.Kind.Traits().Verb, x.Class, clock(x.First.At), until, says(x.Says)))
+			x.Kind.Traits().Verb, x.Class, c.clock(x.First.At), until, says(x.Says)))
 	}
 	return fewer(out, 2)
 }
@@ -168,11 +172,11 @@ func says(text string) string {
 	return text
 }
 
-func clock(t events.Time) string {
+func (c *Case) clock(t events.Time) string {
 	if t == 0 {
 		return "an unknown time"
 	}
-	return t.Go().Format("15:04:05")
+	return c.zone.In(t).Format("15:04:05")
 }
 
 // history says what of its time nobody watched, and what is no longer kept.
@@ -185,7 +189,7 @@ func (c *Case) history() []Sentence {
 		from, until := events.Time(g.From), events.Time(g.Until)
 		end := "and it is not watched yet"
 		if until != 0 {
-			end = "to " + moment(until)
+			end = "to " + c.moment(until)
 		}
 		why := "the controller was not running: it had not stopped in good order"
 		switch {
@@ -197,9 +201,9 @@ func (c *Case) history() []Sentence {
 			why = "the controller had been stopped"
 		}
 		out = append(out, say([]Mark{{events.Sequence(g.Listing), until}},
-			"GAP %s %s: %s. What happened in it was found at its end", moment(from), end, why))
+			"GAP %s %s: %s. What happened in it was found at its end", c.moment(from), end, why))
 	}
 	return out
 }
 
-func moment(t events.Time) string { return t.Go().Format("15:04:05.000") }
+func (c *Case) moment(t events.Time) string { return c.zone.In(t).Format("15:04:05.000") }

@@ -64,7 +64,7 @@ func (c *Case) livingVerdict() Sentence {
 		return say(marks(c.added), "RUNNING for %s: %s, %s", words.Span(now.Sub(c.start())), words.Count(running, "pod")+" running", done)
 	case c.folded != nil && c.folded.PodBackoffUntil() > now:
 		failed := c.failedTries()
-		text := fmt.Sprintf("WAITING until %s: backoff after %s", clock(c.folded.PodBackoffUntil()), words.Count(len(failed), "failure"))
+		text := fmt.Sprintf("WAITING until %s: backoff after %s", c.clock(c.folded.PodBackoffUntil()), words.Count(len(failed), "failure"))
 		return say(cite(failed, (*Try).end), "%s; %s", text, done)
 	}
 	return say(marks(c.added), "WAITING for %s: %s", words.Span(now.Sub(c.start())), done)
@@ -136,7 +136,7 @@ func (c *Case) waitsFor() []Sentence {
 	now := c.end()
 	for _, g := range c.waiting() {
 		w := g[0].wait0()
-		text := fmt.Sprintf("%s: %s since %s (%s)", podsText(g), w.Reason, clock(w.From.At), words.Span(now.Sub(w.From.At)))
+		text := fmt.Sprintf("%s: %s since %s (%s)", podsText(g), w.Reason, c.clock(w.From.At), words.Span(now.Sub(w.From.At)))
 		if w.Message != "" {
 			text += ": " + clip(w.Message)
 		}
@@ -145,11 +145,11 @@ func (c *Case) waitsFor() []Sentence {
 	for _, t := range c.Tries {
 		if t.AskedSeen.Record != 0 && t.Gone.Record == 0 && len(t.Finalizers) > 0 {
 			out = append(out, say(marks(t.AskedSeen, t.Newest), "%s is being deleted since %s, and kept by finalizer %s",
-				t.Pod, clock(t.Asked), t.Finalizers[0]))
+				t.Pod, c.clock(t.Asked), t.Finalizers[0]))
 		}
 	}
 	for _, w := range c.Job.Waits {
-		out = append(out, say(nil, "%s, until %s", w.For, clock(events.Time(w.Until))))
+		out = append(out, say(nil, "%s, until %s", w.For, c.clock(events.Time(w.Until))))
 	}
 	if len(out) > 0 && c.folded != nil && c.ours() && c.nothingEndsIt() {
 		out = append(out, say(nil, "Jobledger has nothing to do: %d wanted, %d exist. Nothing in its spec ends the wait: activeDeadlineSeconds is not set",
@@ -169,15 +169,15 @@ func (c *Case) waited() []Sentence {
 			if !slices.Contains(stuckWords, w.Reason) || t.Started.Record != 0 {
 				continue
 			}
-			until := c.end()
+			until, last := c.end(), c.deletion() // it waited to the end
 			if w.Until.Record != 0 {
-				until = w.Until.At
+				until, last = w.Until.At, w.Until
 			}
 			text := fmt.Sprintf("%s waited %s: %s", t.Pod, words.Span(until.Sub(w.From.At)), w.Reason)
 			if w.Message != "" {
 				text += ": " + clip(w.Message)
 			}
-			out = append(out, say(marks(w.From, w.Until), "%s", text))
+			out = append(out, say(marks(w.From, last), "%s", text))
 		}
 	}
 	return fewer(out, 3)

@@ -24,7 +24,40 @@ type lookalike struct {
 
 var lookalikes = []lookalike{
 	{"drained, or deleted", "delegated", "node-lost/train", 0, "eviction API", undisrupted, "API client"},
-	{"node gone, or force deleted", "delegated", "node-lost/train", 1, "node gone", undisrupted, "API client"},
+	{"node gone, or force deleted", "delegated", "node-lost/train", 1, "node gone", func(r *events.Record) {
+		undisrupted(r)
+		noNodeGone(r)
+	}, "API client"},
+	{"node gone under the built-in, or force deleted", "observed", "node-lost/train", 1, "node gone", func(r *events.Record) {
+		undisrupted(r)
+		noNodeGone(r)
+	}, "API client"},
+	{"node gone as two records say, or as one does", "delegated", "node-lost/train", 1, "node gone", undisrupted, "unknown"},
+	{"node object deleted, or only its kubelet gone", "delegated", "node-lost/train", 1, "the object of node node-7 was deleted", nodeLost,
+		"NotReady (its kubelet is not heard of)"},
+	{"namespace deleted, or an API client", "delegated", "namespace-gone/tenant-import", 0, "namespace deletion", noNamespace, "API client"},
+	{"namespace deleted under the built-in, or an API client", "observed", "namespace-gone/tenant-import", 0, "namespace deletion", noNamespace,
+		"API client"},
+	{"namespace deleted, or no right to know", "delegated", "namespace-gone/tenant-import", 0, "namespace deletion", func(r *events.Record) {
+		noNamespace(r)
+		if _, ok := r.Facts.(*events.ClusterWatched); ok {
+			r.Facts = &events.ClusterWatched{Nodes: events.WatchingOn, Namespaces: events.WatchingDenied}
+		}
+	}, "the right to list and watch namespaces"},
+	{"namespace deleted, or another of its name long before", "delegated", "namespace-gone/tenant-import", 0, "namespace deletion", func(r *events.Record) {
+		if f, ok := r.Facts.(*events.NamespaceSeen); ok && f.Deleted != 0 {
+			before := *f
+			before.Deleted = f.Deleted.Add(-time.Hour)
+			r.Facts = &before
+		}
+	}, "API client"},
+	{"namespace deleted with its pods, or after them", "delegated", "namespace-gone/tenant-import", 0, "namespace deletion", func(r *events.Record) {
+		if f, ok := r.Facts.(*events.NamespaceSeen); ok && f.Deleted != 0 {
+			later := *f
+			later.Deleted = f.Deleted.Add(time.Hour)
+			r.Facts = &later
+		}
+	}, "API client"},
 	{"tainted, or deleted", "delegated", "tainted/geo-tiles", 0, "taint", undisrupted, "API client"},
 	{"preempted, or deleted", "delegated", "preempted/backfill", 0, "preemption", undisrupted, "API client"},
 	{"drained, or tainted", "delegated", "node-lost/train", 0, "eviction API", disruptedBy("DeletionByTaintManager"), "taint"},
@@ -252,3 +285,30 @@ func disruptedBy(reason string) func(*events.Record) {
 }
 
 func grace(seconds int64) *int64 { return &seconds }
+
+// noNodeGone and noNamespace take what was seen of the end of a node, or of a namespace, out of a record.
+func noNodeGone(r *events.Record) {
+	if _, ok := r.Facts.(*events.NodeGone); ok {
+		r.Facts = &events.JobResumed{}
+	}
+}
+
+func noNamespace(r *events.Record) {
+	switch f := r.Facts.(type) {
+	case *events.NamespaceSeen:
+		r.Facts = &events.JobResumed{}
+	case *events.CommandEnded:
+		if f.Class == events.RefusedNamespaceTerminating {
+			ended := *f
+			ended.Class = events.RefusedForbidden
+			r.Facts = &ended
+		}
+	}
+}
+
+// nodeLost has a node lost where its object was deleted.
+func nodeLost(r *events.Record) {
+	if f, ok := r.Facts.(*events.NodeGone); ok {
+		r.Facts = &events.NodeSeen{Name: f.Name, UID: f.UID, Ready: events.NodeUnheard}
+	}
+}

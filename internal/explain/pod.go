@@ -32,7 +32,7 @@ func (c *Case) PodAnswer(pod string) (Answer, error) {
 	e := c.ending(t)
 	a := Answer{
 		Kind: "pod", Namespace: c.Job.Namespace, Name: t.Pod, UID: string(t.UID), AsOf: c.Job.AsOf, State: t.Phase.String(),
-		Created: recordjson.Instant(t.Created), Finished: recordjson.Instant(t.Finished), Truncated: t.Stated, Sections: []Section{},
+		Created: recordjson.Instant(t.Created), Finished: recordjson.Instant(t.Finished), Truncated: t.Stated, Damaged: uint64(c.damage), Sections: []Section{},
 	}
 	for _, g := range c.touching() {
 		until := events.Time(g.Until)
@@ -42,11 +42,11 @@ func (c *Case) PodAnswer(pod string) (Answer, error) {
 	}
 	a.Verdict = c.podVerdict(t, &e)
 	if e.By != ByNobody && e.By != ByItself {
-		a.add("WHO", say(e.Marks, "%s%s", e.sentence(), askedText(t)))
+		a.add("WHO", say(e.Marks, "%s%s", e.sentence(), c.askedText(t)))
 	}
 	var ends []Sentence
 	for _, k := range t.Containers {
-		ends = append(ends, say(marks(t.Newest), "%s", containerText(&k)))
+		ends = append(ends, say(marks(t.Newest), "%s", c.containerText(&k)))
 	}
 	a.add("CONTAINERS", fewer(ends, 4)...)
 	a.add(headWaits, c.podWaits(t)...)
@@ -85,7 +85,7 @@ func (c *Case) podVerdict(t *Try, e *Ending) Sentence {
 	case e.By == ByNobody && t.waitText() != "":
 		return say(marks(t.Newest), "%s WAITS: %s", of, waitWord(t.waitText()))
 	case e.By == ByNobody && t.Started.Record != 0:
-		return say(marks(t.Started), "%s RUNNING since %s", of, clock(t.Started.At))
+		return say(marks(t.Started), "%s RUNNING since %s", of, c.clock(t.Started.At))
 	case e.By == ByNobody:
 		return say(marks(t.Newest), "%s %s", of, strings.ToUpper(t.Phase.String()))
 	case t.Phase == events.PodSucceeded:
@@ -98,13 +98,13 @@ func (c *Case) podVerdict(t *Try, e *Ending) Sentence {
 	return say(e.Marks, "%s ENDED%s by %s", of, after, e.By)
 }
 
-func containerText(k *events.ContainerEnd) string {
+func (c *Case) containerText(k *events.ContainerEnd) string {
 	text := exitOf(k)
 	if k.ExitCode == 0 {
 		text = k.Name + " ended with 0"
 	}
 	if k.Started != 0 && k.Finished != 0 {
-		text += fmt.Sprintf(", from %s to %s by the node's clock", clock(k.Started), clock(k.Finished))
+		text += fmt.Sprintf(", from %s to %s by the node's clock", c.clock(k.Started), c.clock(k.Finished))
 	}
 	if k.Restarts > 0 {
 		text += fmt.Sprintf(", restarted %d times", k.Restarts)
@@ -123,9 +123,9 @@ func (c *Case) podWaits(t *Try) []Sentence {
 	for _, w := range t.Waits {
 		until := "until now"
 		if w.Until.Record != 0 {
-			until = "until " + clock(w.Until.At)
+			until = "until " + c.clock(w.Until.At)
 		}
-		text := fmt.Sprintf("%s from %s %s", w.Reason, clock(w.From.At), until)
+		text := fmt.Sprintf("%s from %s %s", w.Reason, c.clock(w.From.At), until)
 		if w.Message != "" {
 			text += ": " + clip(w.Message)
 		}
@@ -159,8 +159,8 @@ func (c *Case) podCounted(t *Try) []Sentence {
 		if c.Spec != nil && c.Spec.BackoffLimitPerIndex == nil {
 			text += fmt.Sprintf(", which allows %d", backoffLimit(c.Spec))
 		}
-		if t.Again != 0 {
-			text += fmt.Sprintf("; the next try not before %s (backoff)", clock(t.Again))
+		if next := c.notBefore(t); next != 0 {
+			text += fmt.Sprintf("; the next try not before %s (backoff)", c.clock(next))
 		}
 		return []Sentence{say(marks(t.CountAt), "%s", text)}
 	case CountedSucceeded:

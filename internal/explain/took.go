@@ -216,7 +216,11 @@ func (c *Case) took() []Sentence {
 	if len(parts) == 0 {
 		return nil
 	}
-	out := []Sentence{say(marks(c.added, c.lastEnd()), "%s%s", on, strings.Join(parts, " · "))}
+	last := c.lastEnd()
+	if last.Record == 0 && c.settled != nil { // no end of a pod is known: then it is counted up to the Job's
+		last = cmp.Or(c.settled.Over, c.settled.Stored)
+	}
+	out := []Sentence{say(marks(c.added, last), "%s%s", on, strings.Join(parts, " · "))}
 	if lost, runs := c.lost(); lost > 0 {
 		n := len(runs)
 		out = append(out, say(cite(runs, (*Try).end), "work lost: %s of pods' time, in %s without success", words.Span(lost), words.Count(n, "run")))

@@ -10,8 +10,17 @@ import (
 	"github.com/jobledger/jobledger/internal/words"
 )
 
-// verdict is the answer in one line.
+// verdict is the answer in one line. Where the log is damaged, what came of a Job that went on is not known.
 func (c *Case) verdict() Sentence {
+	v := c.readVerdict()
+	if c.damage != 0 && !c.over() {
+		v.Text = "UNKNOWN since " + c.clock(events.Time(c.Job.AsOf.Time)) + ", as the log is damaged; until then " + v.Text
+	}
+	return v
+}
+
+// readVerdict is that by the records that can be read.
+func (c *Case) readVerdict() Sentence {
 	switch c.Job.State {
 	case history.StateFailed, history.StateComplete:
 		return say(c.settledMarks(), "%s", verdict.Of(c.folded))
@@ -20,7 +29,7 @@ func (c *Case) verdict() Sentence {
 	case history.StateDeleted, history.StateDeleting:
 		return c.deletedVerdict()
 	case history.StateFinished:
-		return say(nil, "FINISHED at %s: how and why is unknown, as the records that say so are pruned", clock(events.Time(c.Job.Finished)))
+		return say(nil, "FINISHED at %s: how and why is unknown, as the records that say so are pruned", c.clock(events.Time(c.Job.Finished)))
 	case history.StateUnseen:
 		return say(nil, "UNSEEN: the log knows it only from pods that name it")
 	case history.StateUnmanaged:

@@ -110,7 +110,7 @@ func (c *Case) numbers(s *settling) string {
 		if limit := spec.ActiveDeadlineSeconds; limit != nil && c.folded.StartTime() != 0 {
 			start := c.folded.StartTime()
 			return fmt.Sprintf("activeDeadlineSeconds %d passed at %s (started %s)", *limit,
-				clock(start.Add(time.Duration(min(*limit, 1<<31))*time.Second)), clock(start))
+				c.clock(start.Add(time.Duration(min(*limit, 1<<31))*time.Second)), c.clock(start))
 		}
 	case "MaxFailedIndexesExceeded":
 		if spec.MaxFailedIndexes != nil {

@@ -188,10 +188,15 @@ func (a *Account) hear(sort events.Sort, r *events.Record, f *events.CommandEnde
 	if s.text == "" {
 		s.text = r.Evidence.Sentence
 	}
-	switch stands, _ := a.job.Retrying(f.Command); {
+	stands := false
+	if a.job != nil { // else its state is yet to come
+		flight, _ := a.job.Retrying(f.Command)
+		stands = flight != nil
+	}
+	switch {
 	case sort == events.SortWrite:
 		a.writing = s
-	case stands != nil:
+	case stands:
 		if a.said == nil {
 			a.said = map[events.CommandID]said{}
 		}

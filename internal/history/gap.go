@@ -87,3 +87,26 @@ func gapAt(ctx context.Context, src Source, g *Gaps, from events.Sequence, t eve
 	}
 	return found, nil
 }
+
+// GapsAt are the gaps in which one of some moments lies, in the order of the log: what is dated inside was found at the end of the gap,
+// or never.
+func GapsAt(ctx context.Context, src Source, moments ...events.Time) ([]*Gap, error) {
+	var gaps Gaps
+	var all []*Gap
+	for r, err := range src.ReadStream(ctx, events.Controller, 0, store.Forward) {
+		if err != nil {
+			return nil, err
+		}
+		if g := gaps.Learn(ctx, src, &r); g != nil && !slices.Contains(all, g) {
+			all = append(all, g)
+		}
+	}
+	return slices.DeleteFunc(all, func(g *Gap) bool {
+		return g.From == 0 || !slices.ContainsFunc(moments, g.has)
+	}), nil
+}
+
+// has reports whether a moment lies in the gap. Its ends were watched.
+func (g *Gap) has(t events.Time) bool {
+	return t > events.Time(g.From) && (g.Until == 0 || t < events.Time(g.Until))
+}

@@ -47,6 +47,13 @@ func TestAStateAsOfATimeInAGapSaysSo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		gaps, err := history.GapsAt(t.Context(), history.Local{Log: log}, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (len(gaps) == 1) != (got.Gap != nil) || len(gaps) > 0 && (gaps[0].From != got.Gap.From || gaps[0].Until != got.Gap.Until) {
+			t.Errorf("%s: of the Job it says %+v, and of the log %+v", at.Go(), got.Gap, gaps)
+		}
 		switch {
 		case open == 0 && got.Gap == nil:
 			watched++

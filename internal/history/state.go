@@ -97,6 +97,13 @@ type Summary struct {
 	Records   uint64             `json:"records"`
 
 	Labels map[string]string `json:"labels,omitempty"` // those that were kept (--keep-labels)
+	Why    *Why              `json:"why,omitempty"`    // where that was asked for; package explain says it
+}
+
+// Why is one line on why a Job ended so, or what it waits for.
+type Why struct {
+	Text    string   `json:"text"`
+	Records []uint64 `json:"records,omitempty"` // that it follows from
 }
 
 // SummaryOf is the summary of an account.

@@ -232,11 +232,11 @@ func (p *part) mergeStreams(rows []row, states bool, add func(key, content []byt
 	return nil
 }
 
-// state is what the fold keeps of a Job that is not over.
+// state is what the fold keeps of a Job that is not over: its state, or the parts of it so far.
 func (p *part) state(uid string) (state, names []byte) {
 	s := events.Stream{Kind: events.StreamJob, ID: uid}
 	if p.fold.World().Job(s) == nil {
-		return nil, nil
+		return p.fold.World().Collected(s)
 	}
 	state, names, _ = p.fold.World().StreamState(s)
 	return state, names

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"io"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/jobledger/jobledger/internal/sim/joblog"
+	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
@@ -24,8 +26,8 @@ import (
 // first is the first commit whose program looks at what a log needs of its reader.
 const first = "5926025fab7109de85daf75d72e424f6dfcf6c04"
 
-// TestTheFirstReaderThatLooks: it reads the records of today's log. It refuses to fold them, because states are folded otherwise since
-// fold 3: it says which reader is needed, and changes nothing. It refuses a log that needs a newer format altogether, in words and
+// TestTheFirstReaderThatLooks: it reads the records of today's log. It refuses to fold them, because states are folded otherwise
+// today: it says which reader is needed, and changes nothing. It refuses a log that needs a newer format altogether, in words and
 // without calling it damaged.
 func TestTheFirstReaderThatLooks(t *testing.T) {
 	program := build(t)
@@ -37,14 +39,15 @@ func TestTheFirstReaderThatLooks(t *testing.T) {
 			t.Errorf("it reads a log of today with %q: %v\n%s", args[0], err, out)
 		}
 	}
-	const older = "this log was written by jobledger v0.0.0-test, which needs at least reader v0.1.0 (format 1, rules 4, fold 3); this one is devel"
+	older := fmt.Sprintf("this log was written by jobledger v0.0.0-test, which needs at least reader v0.1.0 (format 1, rules 4, fold %d); this one is devel",
+		projector.LeastFold)
 	for _, args := range [][]string{
 		{"get", "jobs", "-A", "--log", dir}, {"replay", "--log", dir},
 		{"run", "--log", dir, "--kubeconfig", kubeconfig(t), "--leader-elect=false", "--listen="},
 	} {
 		out, err := jobledger(t, program, args...)
 		if err == nil || !strings.Contains(out, older) || !strings.Contains(out, "nothing is wrong with the log") {
-			t.Errorf("of a log that needs fold 3 %q says: %v\n%s", args[0], err, out)
+			t.Errorf("of a log that needs a newer fold %q says: %v\n%s", args[0], err, out)
 		}
 	}
 	if out, err := jobledger(t, program, "verify", "--log", dir); err != nil {

@@ -53,7 +53,7 @@ func shorten(sections []explain.Section, lines func([]explain.Section) int, all 
 
 func (p *Page) answer(a *explain.Answer, sections []explain.Section) []string {
 	out := p.verdict(a)
-	out = append(out, p.fold("", strings.Join(about(a), " · "), nil, 0)...)
+	out = append(out, p.fold("", strings.Join(about(a, p.Zone), " · "), nil, 0)...)
 	if len(sections) > 0 {
 		out = append(out, "")
 	}
@@ -91,24 +91,27 @@ func (p *Page) verdict(a *explain.Answer) []string {
 }
 
 // about says which object it is, from when to when, and how whole its history is.
-func about(a *explain.Answer) []string {
+func about(a *explain.Answer, zone words.Zone) []string {
 	var parts []string
 	created, finished := events.Time(a.Created), events.Time(a.Finished)
 	switch {
 	case created != 0 && finished != 0:
-		to := "15:04:05"
-		if created.Go().YearDay() != finished.Go().YearDay() {
-			to = "2 Jan 15:04:05"
+		to := "15:04:05 "
+		if !zone.SameDay(created, finished) {
+			to = "2 Jan 15:04:05 "
 		}
-		parts = append(parts, created.Go().Format("2 Jan 15:04:05")+" → "+finished.Go().Format(to)+" UTC")
+		parts = append(parts, zone.In(created).Format("2 Jan 15:04:05")+" → "+zone.In(finished).Format(to)+zone.Name(finished))
 	case created != 0:
-		parts = append(parts, "created "+created.Go().Format("2 Jan 15:04:05")+" UTC", "as of "+events.Time(a.AsOf.Time).Go().Format("15:04:05"))
+		asOf := events.Time(a.AsOf.Time)
+		parts = append(parts, "created "+zone.In(created).Format("2 Jan 15:04:05 ")+zone.Name(created), "as of "+zone.In(asOf).Format("15:04:05"))
 	}
 	if a.Deleted != nil {
 		parts = append(parts, a.Deleted.Text)
 	}
 	parts = append(parts, "uid "+words.Clean(a.UID[:min(len(a.UID), 8)]))
 	switch {
+	case a.Damaged != 0:
+		parts = append(parts, fmt.Sprintf("THE LOG IS DAMAGED from record %d on: what follows is not told", a.Damaged))
 	case len(a.Gaps) == 1:
 		parts = append(parts, "1 GAP in its history")
 	case len(a.Gaps) > 1:
@@ -148,13 +151,13 @@ func citation(records []uint64) string {
 }
 
 // Markdown is an answer for the channel of an incident. What others wrote cannot become markup or a mention.
-func Markdown(a *explain.Answer) string {
+func Markdown(a *explain.Answer, zone words.Zone) string {
 	var b strings.Builder
 	name := a.Namespace + "/" + a.Name
 	if a.Kind != "job" {
 		name = a.Name
 	}
-	fmt.Fprintf(&b, "**%s** %s%s\n\n%s\n\n", plain(name), plain(a.Verdict.Text), cited(a.Verdict.Records), plain(strings.Join(about(a), " · ")))
+	fmt.Fprintf(&b, "**%s** %s%s\n\n%s\n\n", plain(name), plain(a.Verdict.Text), cited(a.Verdict.Records), plain(strings.Join(about(a, zone), " · ")))
 	for _, s := range a.Sections {
 		for _, x := range s.Sentences {
 			if !x.Detail {

@@ -29,8 +29,8 @@ func (p *Page) Attempts(rows []explain.Attempt, sum string) error {
 		}
 		row = append(row,
 			Cell{Text: strconv.Itoa(a.Try)}, Cell{Text: dash(words.Clean(a.Pod)), Name: true}, Cell{Text: dash(words.Clean(a.Node)), Name: true},
-			Cell{Text: clockOrDash(events.Time(a.Started))}, Cell{Text: ranText(a)}, Cell{Text: words.Clean(endedText(a)), Style: troubled(a)},
-			Cell{Text: words.Clean(exitsText(a))}, Cell{Text: countedText(a)}, Cell{Text: nextText(a)})
+			Cell{Text: p.clockOrDash(events.Time(a.Started))}, Cell{Text: ranText(a)}, Cell{Text: words.Clean(endedText(a)), Style: troubled(a)},
+			Cell{Text: words.Clean(exitsText(a))}, Cell{Text: countedText(a)}, Cell{Text: p.nextText(a)})
 		if p.Wide {
 			row = append(row, Cell{Text: dash(words.Clean(a.How))}, Cell{Text: words.Clean(a.UID)}, Cell{Text: recordsText(a)})
 		}
@@ -50,11 +50,11 @@ func indexOf(a *explain.Attempt) string {
 	return strconv.Itoa(int(*a.Index))
 }
 
-func clockOrDash(t events.Time) string {
+func (p *Page) clockOrDash(t events.Time) string {
 	if t == 0 {
 		return "-"
 	}
-	return t.Go().Format("15:04:05")
+	return p.Zone.In(t).Format("15:04:05")
 }
 
 func ranText(a *explain.Attempt) string {
@@ -103,11 +103,11 @@ func countedText(a *explain.Attempt) string {
 	return dash(string(a.Counted))
 }
 
-func nextText(a *explain.Attempt) string {
+func (p *Page) nextText(a *explain.Attempt) string {
 	if a.Next == 0 {
 		return "-"
 	}
-	return "after " + clockOrDash(events.Time(a.Next))
+	return "after " + p.clockOrDash(events.Time(a.Next))
 }
 
 func recordsText(a *explain.Attempt) string {

@@ -12,7 +12,7 @@ import (
 
 // Failures writes a list of Jobs in trouble.
 func (p *Page) Failures(f *explain.Failures) error {
-	if _, err := fmt.Fprintln(p.Out, failuresHead(f)); err != nil || len(f.Items) == 0 {
+	if _, err := fmt.Fprintln(p.Out, failuresHead(f, p.Zone)); err != nil || len(f.Items) == 0 {
 		return err
 	}
 	head := []string{"SINCE", "JOB", "TRIES", "WHY"}
@@ -23,10 +23,10 @@ func (p *Page) Failures(f *explain.Failures) error {
 	day, sort := "", ""
 	for i := range f.Items {
 		x := &f.Items[i]
-		at := events.Time(x.Since).Go()
-		if d := at.Format("2006-01-02"); d != day || x.Sort != sort {
+		at := events.Time(x.Since)
+		if d := p.Zone.Day(at); d != day || x.Sort != sort {
 			day, sort = d, x.Sort
-			t.Rule("— " + stateWords[sort] + ", " + d + " UTC —")
+			t.Rule("— " + stateWords[sort] + ", " + d + " —")
 		}
 		why := x.Why
 		if x.Also > 0 {
@@ -37,7 +37,7 @@ func (p *Page) Failures(f *explain.Failures) error {
 			name = x.Name
 		}
 		row := []Cell{
-			{Text: at.Format("15:04:05")}, {Text: words.Clean(name), Name: true}, {Text: strconv.Itoa(x.Tries)}, {Text: words.Clean(why)},
+			{Text: p.Zone.In(at).Format("15:04:05")}, {Text: words.Clean(name), Name: true}, {Text: strconv.Itoa(x.Tries)}, {Text: words.Clean(why)},
 		}
 		if p.Wide {
 			row = append(row, Cell{Text: dash(words.Clean(x.Lineage))}, Cell{Text: words.Clean(x.UID)})
@@ -50,7 +50,7 @@ func (p *Page) Failures(f *explain.Failures) error {
 var stateWords = map[string]string{explain.SortStuck: "stuck", explain.SortFailed: "failed", explain.SortSurvived: "complete after failures"}
 
 // failuresHead sums up the list: "STUCK 2 · FAILED 6 in 4 causes · survived 1".
-func failuresHead(f *explain.Failures) string {
+func failuresHead(f *explain.Failures, zone words.Zone) string {
 	counts, causes := map[string]int{}, map[string]bool{}
 	for i := range f.Items {
 		counts[f.Items[i].Sort]++
@@ -69,13 +69,13 @@ func failuresHead(f *explain.Failures) string {
 		g := &f.Gaps[i]
 		until := "now"
 		if g.Until != 0 {
-			until = events.Time(g.Until).Go().Format("15:04:05")
+			until = zone.In(events.Time(g.Until)).Format("15:04:05")
 		}
 		if i == 2 && len(f.Gaps) > 3 {
 			parts = append(parts, fmt.Sprintf("and %d gaps more", len(f.Gaps)-2))
 			break
 		}
-		parts = append(parts, "gap "+events.Time(g.From).Go().Format("15:04:05")+"–"+until)
+		parts = append(parts, "gap "+zone.In(events.Time(g.From)).Format("15:04:05")+"–"+until)
 	}
 	looked := "of " + words.Count(f.Looked, "Job")
 	if f.More {

@@ -39,45 +39,6 @@ func Indented(v any) ([]byte, error) {
 	return recordjson.VisibleJSON(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
 }
 
-// JobsTable is a table of summaries, which may go on for ever.
-type JobsTable struct {
-	Table
-	wide bool
-	zone words.Zone
-}
-
-// Jobs is such a table.
-func (p *Page) Jobs() *JobsTable {
-	head := []string{"NAMESPACE", "NAME", "STATE", "SUCCEEDED", "FAILED", "ACTIVE", "STARTED", "TOOK"}
-	if p.Wide {
-		head = append(head, "RECORDS", "UID")
-	}
-	return &JobsTable{Table: Table{Out: p.Out, Head: head, Width: p.Width, Whole: p.Whole, Colour: p.Colour}, wide: p.Wide, zone: p.Zone}
-}
-
-// Row adds a Job.
-func (t *JobsTable) Row(j *history.Summary) {
-	state := Cell{Text: string(j.State)}
-	if j.State == history.StateFailed || j.State == history.StateFailing {
-		state.Style = Trouble
-	}
-	if j.Gone && j.State != history.StateDeleted {
-		state.Text += ", deleted"
-	}
-	if t.wide && j.Reason != "" {
-		state.Text += " (" + words.Clean(j.Reason) + ")"
-	}
-	row := []Cell{
-		{Text: dash(words.Clean(j.Namespace)), Name: true}, {Text: dash(words.Clean(j.Name)), Name: true}, state, {Text: succeeded(&j.Counts)},
-		{Text: strconv.Itoa(int(j.Counts.Failed))}, {Text: strconv.Itoa(int(j.Counts.Active))},
-		{Text: t.zone.Second(events.Time(j.Started))}, {Text: dash(took(j.Started, j.Finished))},
-	}
-	if t.wide {
-		row = append(row, Cell{Text: strconv.FormatUint(j.Records, 10)}, Cell{Text: words.Clean(j.UID)})
-	}
-	t.Table.Row(row...)
-}
-
 func succeeded(c *history.Counts) string {
 	if c.Completions == 0 {
 		return strconv.Itoa(int(c.Succeeded))
@@ -194,8 +155,17 @@ func (p *Page) Job(j *history.Job) error {
 	return p.pods(j)
 }
 
+// NotWatched says when the cluster was not watched.
+func NotWatched(g *history.Gap, zone words.Zone) string {
+	return "the cluster was not watched " + gapTimes(g, zone)
+}
+
 // notWatched says when the cluster was not watched, and what that means for what is shown.
 func notWatched(g *history.Gap, zone words.Zone) string {
+	return gapTimes(g, zone) + ": this is how the Job was seen last before"
+}
+
+func gapTimes(g *history.Gap, zone words.Zone) string {
 	text := "until " + zone.Moment(events.Time(g.Until))
 	switch {
 	case g.Until == 0:
@@ -203,7 +173,7 @@ func notWatched(g *history.Gap, zone words.Zone) string {
 	case g.From != 0:
 		text = "from " + zone.Moment(events.Time(g.From)) + " " + text
 	}
-	return text + ": this is how the Job was seen last before"
+	return text
 }
 
 // sentence is the Job's state in words.

@@ -50,7 +50,7 @@ func (p *Page) Timeline(t *explain.Timeline) error {
 	from, to := events.Time(t.From), events.Time(t.To)
 	n = min(n, int((to.Sub(from)+each-1)/each)+1)
 	var b strings.Builder
-	fmt.Fprintf(&b, "from %s to %s UTC, one column is %s\n", from.Go().Format("2 Jan 15:04:05"), to.Go().Format("15:04:05"), each)
+	fmt.Fprintf(&b, "from %s to %s %s, one column is %s\n", p.Zone.In(from).Format("2 Jan 15:04:05"), p.Zone.In(to).Format("15:04:05"), p.Zone.Name(to), each)
 	used := map[rune]bool{}
 	draw := func(label string, spans []explain.Span, ends []explain.End, empty rune) {
 		cells := make([]rune, n)

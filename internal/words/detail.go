@@ -98,6 +98,9 @@ func controllerDetail(r *events.Record, zone Zone) string {
 		if f.Settings.Draining {
 			text += ", --drain"
 		}
+		if f.Settings.ObserveOthers {
+			text += " --observe=others"
+		}
 		if f.Settings.DeleteExpired {
 			text += ", --ttl-after-finished"
 		}
@@ -147,6 +150,14 @@ func controllerDetail(r *events.Record, zone Zone) string {
 		return "records are lost: " + f.Loss.String()
 	case *events.RivalGone:
 		return "no other controller was at work for a minute: decisions go on"
+	case *events.NodeSeen:
+		return NodeText(f) + passedOver(r)
+	case *events.NodeGone:
+		return nodeGoneText(f)
+	case *events.NamespaceSeen:
+		return zone.namespaceText(f)
+	case *events.ClusterWatched:
+		return watchedText(f)
 	}
 	return ""
 }
@@ -224,7 +235,7 @@ func (n *Names) jobSeen(r *events.Record, f *events.JobSeen) string {
 		case !f.Managed:
 			parts = append(parts, "not ours")
 		case f.ManagedBy == "":
-			parts = append(parts, "managed in place of the built-in controller")
+			parts = append(parts, "without managedBy")
 		default:
 			parts = append(parts, "managed by "+f.ManagedBy)
 		}

@@ -39,7 +39,15 @@ func (z Zone) Day(t events.Time) string {
 	if z.Location == nil {
 		return z.In(t).Format("2006-01-02") + " UTC"
 	}
-	return z.In(t).Format("2006-01-02, zone Z07:00")
+	return z.In(t).Format("2006-01-02, ") + z.Name(t)
+}
+
+// Name names the zone, as it is at that time, for a line that has its times without it.
+func (z Zone) Name(t events.Time) string {
+	if z.Location == nil {
+		return "UTC"
+	}
+	return z.In(t).Format("zone Z07:00")
 }
 
 // SameDay reports whether both times are of one day.

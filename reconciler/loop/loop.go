@@ -24,10 +24,13 @@ type Config struct {
 	Key           string          // ID of the key with which observations name specs and templates
 	ZoneData      string          // version of the time zone data
 	Leader        string          // as which this process holds the Lease; empty when there is none
-	Patience      time.Duration   // in observe mode, how long another controller may take; observe.DefaultPatience when 0
+	Patience      time.Duration   // with observed Jobs, how long another controller may take; observe.DefaultPatience when 0
 	SnapshotEvery events.Sequence // records between snapshots; 100,000 when 0
 	SnapshotStep  int             // streams that one turn encodes for a snapshot; 64 when 0
 	RestateBytes  int             // of states that one turn adds to a new file at most; 64 KiB when 0
+	// Clock says how long the process has run: a turn works on states for 5 ms at most. Nil where time is made up: a turn is bounded by
+	// bytes alone then.
+	Clock func() time.Duration
 	// Busy reports whether the hands have so many commands of a Job before them that further creates need not be
 	// durable at once: the Job loses nothing when they are so 100 ms later. Nil for never.
 	Busy func(events.Stream) bool
@@ -70,9 +73,10 @@ type Loop struct {
 	snapshotEvery events.Sequence
 	snapshotBatch int
 	restateBytes  int
-	watcher       *observe.Watcher // nil except in observe mode
-	rival         string           // what this run found of another controller; empty when it found none
-	broken        error            // the log could not be read: nothing more may be appended
+	clock         func() time.Duration // nil for none
+	watcher       *observe.Watcher     // nil where no Job is observed
+	rival         string               // what this run found of another controller; empty when it found none
+	broken        error                // the log could not be read: nothing more may be appended
 }
 
 // promise is the commands of one batch: they may be carried out once its last record is durable.
@@ -99,10 +103,10 @@ func New(c Config) *Loop {
 		urgency: newUrgency(c.Busy), next: head.Sequence + 1, durable: head.Sequence, heads: map[events.Stream]events.Sequence{},
 		pasts: map[events.Stream]*past{},
 		saver: saver{saved: head.Sequence}, snapshotEvery: cmp.Or(c.SnapshotEvery, 100_000), snapshotBatch: cmp.Or(c.SnapshotStep, 64),
-		restateBytes: cmp.Or(c.RestateBytes, restateBytes),
-		wakes:        newWakes(), retrying: newRetrying(c.World.Now), pace: newPace(), words: newWords(), resuming: map[events.Stream]bool{},
+		restateBytes: cmp.Or(c.RestateBytes, restateBytes), clock: c.Clock,
+		wakes: newWakes(), retrying: newRetrying(c.World.Now), pace: newPace(), words: newWords(), resuming: map[events.Stream]bool{},
 	}
-	if c.Settings.Mode == events.ModeObserve {
+	if c.Settings.Mode == events.ModeObserve || c.Settings.ObserveOthers {
 		l.watcher = observe.New(cmp.Or(c.Patience, observe.DefaultPatience))
 	}
 	return l

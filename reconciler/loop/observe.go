@@ -6,8 +6,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// compare takes a decision that is not to be carried out (observe mode), and puts down what of it the controller that runs the
-// Job has not done in time, or did otherwise.
+// compare takes a decision that is not to be carried out, as the Job is only observed, and puts down what of it the controller that
+// runs the Job has not done in time, or did otherwise.
 func (l *Loop) compare(b *batch, subject projector.Subject, d *reconciler.Decision) {
 	s := subject.ID()
 	delete(l.resuming, s)
@@ -19,6 +19,13 @@ func (l *Loop) compare(b *batch, subject projector.Subject, d *reconciler.Decisi
 		j = subject.Held()
 	default:
 		l.wakes.set(s, 0)
+		return
+	}
+	if !l.settings.Judges(j.ManagedBy) { // its history is recorded, no more
+		l.wakes.set(s, 0)
+		if !d.Commands() {
+			l.retire(b, subject)
+		}
 		return
 	}
 	would, again := l.watcher.Look(j, d, b.time)

@@ -66,7 +66,7 @@ func Prune(ctx context.Context, log store.Opened, world *projector.World, now ev
 func StatesBytes(w *projector.World) (bytes int64) {
 	for _, s := range w.Stating() {
 		if d, ok := stateOf(w, s); ok {
-			bytes += int64(most(&d))
+			bytes += int64(stored(&d))
 		}
 	}
 	return bytes + int64(len(w.ControllerFacts()))

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/store"
 )
 
@@ -9,6 +10,8 @@ import (
 type saver struct {
 	saved   events.Sequence // the last record of the newest snapshot
 	todo    []events.Stream
+	part    store.StreamSnapshot // what there is of the state of the stream that is encoded in parts
+	parted  projector.Subject    // that stream's subject; nil when none is
 	done    []store.StreamSnapshot
 	through events.Sequence // of a finished snapshot, which waits to be durable; 0 for none
 	active  bool
@@ -20,12 +23,43 @@ type saver struct {
 func (l *Loop) snapshotStep() {
 	s := &l.saver
 	due := l.next-s.saved > l.snapshotEvery || (s.outdated && !l.world.Listing)
+	if l.restating() {
+		return // a new file is stated first: both use the lines of pods that are to be told
+	}
 	if !s.active && s.through == 0 && due {
 		l.beginSnapshot()
 	}
-	if s.active {
-		l.encode(l.snapshotBatch)
+	for n := 0; s.active && n < l.snapshotBatch; n++ {
+		if l.encodePart() {
+			return
+		}
+		l.encode(1)
 	}
+}
+
+// encodePart goes on with the next stream's state if that is too large for a turn, or has been begun.
+func (l *Loop) encodePart() bool {
+	s := &l.saver
+	if len(s.todo) == 0 || s.parted == nil && l.world.StateBytes(s.todo[0]) <= restateBytes {
+		return false
+	}
+	stream := s.todo[0]
+	if subject := l.world.Subject(stream); s.parted != subject { // it may have ended meanwhile, and be another one now
+		l.world.Divide(stream)
+		s.parted, s.part = subject, store.StreamSnapshot{Stream: stream}
+	}
+	facts, names, last, ok := l.world.StatePart(stream, restateBytes)
+	if !ok {
+		s.parted = nil
+		return false
+	}
+	s.part.State, s.part.Names = append(s.part.State, facts...), append(s.part.Names, names...)
+	if last {
+		s.part.AsOf = l.next - 1
+		s.done, s.todo, s.parted = append(s.done, s.part), s.todo[1:], nil
+		l.encode(0)
+	}
+	return true
 }
 
 // Snapshot encodes everything at once, for a stop in good order.

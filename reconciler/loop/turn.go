@@ -26,6 +26,7 @@ type batch struct {
 	tasks   []events.Task
 	back    []events.Task
 	hints   []hint
+	states  int // bytes of states that it has
 }
 
 func (l *Loop) begin(now events.Time) *batch {
@@ -45,6 +46,7 @@ func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 	}
 	b := l.begin(now)
 	b.records = make([]events.Record, 0, 4+min(2*len(inputs), 1024)) // about what one turn makes of them
+	l.restate(b, len(inputs) > 0)
 	for size := l.deliver(b) + l.sayWords(b); taken < len(inputs) && size < turnInputs; taken++ {
 		in := &inputs[taken]
 		if in.past != nil {
@@ -96,7 +98,6 @@ func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 	if l.broken != nil {
 		return 0, l.broken
 	}
-	l.restate(b)
 	if len(b.records) > 0 {
 		l.commit(b, l.urgency.needed(b))
 	}
@@ -109,7 +110,7 @@ func (l *Loop) admit(b *batch, o *events.Observation) int {
 	drafts := l.intake.Admit(o, l.nextFor(b, o))
 	passed := l.words.hear(o, len(drafts) > 0, len(drafts) == 0 && l.intake.Words(o), b.time)
 	if len(drafts) > 0 {
-		drafts[len(drafts)-1].Evidence.PassedOver = passed
+		drafts[len(drafts)-1].Evidence.PassedOver += passed
 	}
 	size := l.place(b, o, drafts)
 	switch o.Facts.(type) {
@@ -245,7 +246,7 @@ func (l *Loop) probe(b *batch) {
 			continue
 		}
 		d := reconciler.DecideAt(j, b.time)
-		if l.watcher != nil {
+		if j.Observed() {
 			l.compare(b, j, &d)
 			continue
 		}
@@ -270,13 +271,13 @@ func (l *Loop) decide(b *batch, s events.Stream) {
 	if j == nil {
 		l.wakes.set(s, 0)
 		delete(l.resuming, s)
-		if l.watcher != nil {
+		if l.watcher != nil { // though it was not observed, it costs nothing
 			l.watcher.Forget(s)
 		}
 		return
 	}
 	d := reconciler.Decide(j)
-	if l.watcher != nil {
+	if j.Observed() {
 		l.compare(b, j, &d)
 		return
 	}
@@ -303,6 +304,10 @@ func (l *Loop) retire(b *batch, s projector.Subject) {
 	if !ok || j.Phase() != projector.PhaseFinished || !j.Managed || !j.Quiet() {
 		return
 	}
+	if l.stateDue(j.Stream) && l.world.StateBytes(j.Stream) > l.restateBytes-b.states || l.world.Parted(j.Stream) {
+		l.wakes.set(j.Stream, b.time.Add(restatePause)) // once its state is stored
+		return
+	}
 	l.put(b, retirement(j))
 	b.retired = append(b.retired, j.Stream)
 }
@@ -320,9 +325,7 @@ func (l *Loop) put(b *batch, d projector.Draft) events.Sequence {
 		l.append(b, controllerDraft(events.KindStateStored, &events.StoredState{Encoded: l.world.ControllerFacts()}))
 	}
 	if l.stateDue(d.Stream) {
-		if state, ok := stateOf(l.world, d.Stream); ok {
-			l.append(b, state)
-		}
+		l.preface(b, d.Stream)
 	}
 	return l.append(b, d)
 }

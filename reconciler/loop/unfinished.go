@@ -15,7 +15,7 @@ func (l *Loop) Unfinished(q *Queue, most int) []events.JobRef {
 		if len(out) == most {
 			return out
 		}
-		if j.Known() && j.Managed && !j.Gone && j.Deleted == 0 && !j.Finished() && j.Ref.Name != "" {
+		if j.Known() && j.Managed && !j.Observed() && !j.Gone && j.Deleted == 0 && !j.Finished() && j.Ref.Name != "" {
 			out = append(out, j.Ref)
 		}
 	}
@@ -31,7 +31,7 @@ func (l *Loop) Unfinished(q *Queue, most int) []events.JobRef {
 			if _, met := fresh[ref.UID]; !met {
 				order = append(order, ref)
 			}
-			fresh[ref.UID] = f.Managed && f.Deleted == 0 && !finished(f.Status)
+			fresh[ref.UID] = f.Managed && !l.settings.Observes(f.ManagedBy) && f.Deleted == 0 && !finished(f.Status)
 		case *events.JobGone:
 			fresh[ref.UID] = false
 		}

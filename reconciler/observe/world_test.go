@@ -17,12 +17,12 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/informer"
+	"github.com/jobledger/jobledger/internal/known"
 	"github.com/jobledger/jobledger/internal/sim/apiserver"
 	"github.com/jobledger/jobledger/internal/sim/drive"
 	"github.com/jobledger/jobledger/internal/sim/kubelet"
 	"github.com/jobledger/jobledger/internal/sim/users"
 	"github.com/jobledger/jobledger/internal/sim/world"
-	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/reconciler/replay"
 	"github.com/jobledger/jobledger/store/memlog"
@@ -222,35 +222,66 @@ func worked(t *testing.T, seed uint64, jobs []*batchv1.Job, change ...func(*driv
 
 // observer is a controller in observe mode.
 type observer struct {
-	t    *testing.T
-	log  *memlog.Log
-	loop *loop.Loop
-	feed *informer.Feed
-	now  events.Time
+	t        *testing.T
+	settings events.Settings
+	log      *memlog.Log
+	loop     *loop.Loop
+	feed     *informer.Feed
+	now      events.Time
+	jobs     map[types.UID]*batchv1.Job // that exist, as they were shown last
+	pods     map[types.UID]*corev1.Pod
+	version  string  // of the newest object that was shown
+	restarts float64 // chance, for each event, that the process is killed before it
 }
 
 func newObserver(t *testing.T) *observer {
 	settings := events.DefaultSettings()
 	settings.Mode = events.ModeObserve
-	log := memlog.New(events.Identity{LogID: "0f0f", Epoch: 1})
+	return startObserver(t, settings)
+}
+
+func startObserver(t *testing.T, settings events.Settings) *observer {
 	o := &observer{
-		t: t, log: log, now: events.At(world.Start),
-		feed: informer.NewFeed(informer.Config{Mode: events.ModeObserve, Identity: log.Identity()}),
-		loop: loop.New(loop.Config{
-			Log: log, World: projector.NewWorld(), Settings: settings, Program: "test", Salt: func() events.Salt { return events.Salt{1} },
-			Patience: 5 * time.Minute, // time in simulated worlds goes on by jumps, whatever is in flight
-		}),
+		t: t, settings: settings, log: memlog.New(events.Identity{LogID: "0f0f", Epoch: 1}), now: events.At(world.Start),
+		jobs: map[types.UID]*batchv1.Job{}, pods: map[types.UID]*corev1.Pod{}, version: "1",
 	}
+	o.start()
+	return o
+}
+
+// start begins a process on the log as it is. It lists what there is.
+func (o *observer) start() {
+	o.t.Helper()
+	folded, err := loop.Recover(o.t.Context(), o.log)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	o.feed = informer.NewFeed(informer.Config{
+		Mode: o.settings.Mode, Others: o.settings.ObserveOthers, Identity: o.log.Identity(), Known: known.Of(folded),
+	})
+	o.loop = loop.New(loop.Config{
+		Log: o.log, World: folded, Settings: o.settings, Program: "test", Salt: func() events.Salt { return events.Salt{1} },
+		Patience: 5 * time.Minute, // time in simulated worlds goes on by jumps, whatever is in flight
+	})
 	if err := o.loop.Start(o.now); err != nil {
-		t.Fatal(err)
+		o.t.Fatal(err)
 	}
-	for _, err := range []error{o.feed.ListJobs(nil, "1"), o.feed.ListPods(nil, "1")} {
+	var jobs []*batchv1.Job
+	for _, j := range o.jobs {
+		jobs = append(jobs, j.DeepCopy())
+	}
+	var pods []*corev1.Pod
+	for _, p := range o.pods {
+		pods = append(pods, p.DeepCopy())
+	}
+	slices.SortFunc(jobs, func(a, b *batchv1.Job) int { return strings.Compare(string(a.UID), string(b.UID)) })
+	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return strings.Compare(string(a.UID), string(b.UID)) })
+	for _, err := range []error{o.feed.ListJobs(jobs, o.version), o.feed.ListPods(pods, o.version)} {
 		if err != nil {
-			t.Fatal(err)
+			o.t.Fatal(err)
 		}
 	}
 	o.turn()
-	return o
 }
 
 // turn makes the turns that are due now.
@@ -302,6 +333,9 @@ func (o *observer) show(all []event, rng *rand.Rand) {
 		e := queues[k][0]
 		queues[k] = queues[k][1:]
 		o.pass(events.At(e.at))
+		if rng.Float64() < o.restarts {
+			o.start()
+		}
 		o.deliver(e)
 		o.turn()
 	}
@@ -312,6 +346,7 @@ func (o *observer) deliver(e event) {
 	o.t.Helper()
 	var err error
 	gone := e.Type == watch.Deleted
+	o.keep(e.Object, gone)
 	switch object := e.Object.DeepCopyObject().(type) {
 	case *batchv1.Job:
 		if gone {
@@ -330,6 +365,27 @@ func (o *observer) deliver(e event) {
 		o.t.Fatal(err)
 	}
 }
+
+// keep is what a list shows after the event.
+func (o *observer) keep(object apiserver.Object, gone bool) {
+	if newer(object.GetResourceVersion(), o.version) {
+		o.version = object.GetResourceVersion()
+	}
+	uid := object.GetUID()
+	switch object := object.(type) {
+	case *batchv1.Job:
+		if o.jobs[uid] = object; gone {
+			delete(o.jobs, uid)
+		}
+	case *corev1.Pod:
+		if o.pods[uid] = object; gone {
+			delete(o.pods, uid)
+		}
+	}
+}
+
+// newer compares two resourceVersions.
+func newer(a, b string) bool { return len(a) > len(b) || len(a) == len(b) && a > b }
 
 // found are the differences, as sentences. The log replays without a divergence.
 func (o *observer) found() []string {

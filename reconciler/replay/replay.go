@@ -24,6 +24,7 @@ type Replay struct {
 	batch []events.Record
 	count Summary
 
+	parts    projector.Parts                          // of stored states
 	expected map[events.Sequence][]projector.StreamAt // what a snapshot has as of a record that is to come
 	partly   bool                                     // not all records are replayed
 	pruned   bool                                     // the log does not begin with its first record
@@ -38,6 +39,7 @@ type Summary struct {
 	States      uint64 // stored states, and those of the snapshot, that were compared
 	OtherStates uint64 // those by another version of the fold, which are not compared
 	LostStates  uint64 // those of the snapshot whose records are pruned: they are not compared
+	Early       uint64 // decisions of Jobs whose state stood in parts where the log begins, from before the last part: not decided again
 	Divergences uint64
 }
 
@@ -55,7 +57,8 @@ type Divergence struct {
 // New starts a replay of an empty log.
 func New() *Replay {
 	return &Replay{
-		world: projector.NewWorld(), wakes: map[events.Stream]events.Time{}, expected: map[events.Sequence][]projector.StreamAt{},
+		world: projector.NewWorld(), wakes: map[events.Stream]events.Time{}, parts: projector.Parts{},
+		expected: map[events.Sequence][]projector.StreamAt{},
 	}
 }
 
@@ -115,7 +118,7 @@ func (r *Replay) replay(batch []events.Record) ([]Divergence, error) {
 			r.wake(s.ID(), s.Due(b.end.Time))
 		}
 	}
-	if r.world.Decides() && r.world.Settings.Mode != events.ModeObserve { // in which nothing is decided
+	if r.world.Decides() {
 		if !rested && !b.restarted {
 			b.overdue()
 		}
@@ -127,6 +130,10 @@ func (r *Replay) replay(batch []events.Record) ([]Divergence, error) {
 	}
 	for _, s := range b.unexpected() {
 		rec := b.decisions[s]
+		if r.world.Collecting(s) {
+			b.early(rec)
+			continue
+		}
 		b.differ(rec.Sequence, s, rec.Facts.(*events.Decision), nil, "nothing in its batch touched the Job")
 		r.world.Apply(rec)
 	}
@@ -184,13 +191,21 @@ func (b *turn) fold(rec *events.Record) {
 func (b *turn) decide(s events.Stream) error {
 	w := b.replay.world
 	rec := b.decisions[s]
+	j := w.Subject(s)
+	if j != nil && j.Observed() { // nothing is decided about it: what is recorded all the same is unexpected
+		b.replay.wake(s, 0)
+		return nil
+	}
 	delete(b.decisions, s)
+	if w.Collecting(s) {
+		b.early(rec)
+		return nil
+	}
 	var recorded *events.Decision
 	if rec != nil {
 		b.replay.count.Decisions++
 		recorded = rec.Facts.(*events.Decision)
 	}
-	j := w.Subject(s)
 	var decided *events.Decision
 	var wake events.Time
 	if j != nil {
@@ -225,6 +240,15 @@ func (b *turn) decide(s events.Stream) error {
 		w.Apply(rec)
 	}
 	return nil
+}
+
+// early passes over a decision, nil for none, about a Job of which the log that is replayed has not the whole state yet.
+func (b *turn) early(rec *events.Record) {
+	if rec != nil {
+		b.replay.count.Decisions++
+		b.replay.count.Early++
+		b.replay.world.Apply(rec)
+	}
 }
 
 // retired notes when what is kept of a Job that has retired is due.
@@ -266,7 +290,7 @@ func (b *turn) overdue() {
 	slices.SortFunc(late, func(a, c events.Stream) int { return bytes.Compare([]byte(a.ID), []byte(c.ID)) })
 	for _, s := range late {
 		j := b.replay.world.Subject(s)
-		if j == nil {
+		if j == nil || j.Observed() {
 			delete(b.replay.wakes, s)
 			continue
 		}

@@ -26,12 +26,16 @@ func (b *turn) state(rec *events.Record) {
 	if !ok || r.partly || r.world.Previous(rec.Stream) == 0 { // a log that begins with this file
 		return
 	}
+	facts, names, whole := r.parts.Add(rec, f)
+	if !whole {
+		return
+	}
 	if !projector.Compares(r.world.Fold) {
 		r.count.OtherStates++
 		return
 	}
 	r.count.States++
-	if fields := r.world.Differs(rec.Stream, f.Encoded, rec.Evidence.State, false); len(fields) > 0 {
+	if fields := r.world.Differs(rec.Stream, facts, names, false); len(fields) > 0 {
 		b.differ(rec.Sequence, rec.Stream, nil, nil, "the stored state is not what the records before it give")
 		b.found[len(b.found)-1].Fields = fields
 	}

@@ -30,6 +30,8 @@ type Config struct {
 	Contenders []string
 	// Program is the jobledger to run; empty: it is built.
 	Program string
+	// Observer has Jobledger look on (--manage=observe) while the built-in runs Jobs. What that costs is in the built-in's figures.
+	Observer bool
 	// Keep leaves the files of the bench where they are, and Report.Dir says where.
 	Keep bool
 	// Progress is told what is being run; may be nil.
@@ -59,8 +61,9 @@ type bench struct {
 	client     kubernetes.Interface // an administrator's, without a limit
 	watch      *stopwatch
 	contenders []*contender
-	namespaces int   // made so far
-	audited    int64 // so much of the audit log has been read
+	observer   *contender // looks on while the built-in runs Jobs; nil for none
+	namespaces int        // made so far
+	audited    int64      // so much of the audit log has been read
 }
 
 // auditPolicy records every request of the contenders once, when it has been answered, and no other request.
@@ -69,7 +72,7 @@ kind: Policy
 omitStages: [RequestReceived, ResponseStarted]
 rules:
 - level: Metadata
-  users: [` + Ours + `, ` + Builtin + `]
+  users: [` + Ours + `, ` + Builtin + `, ` + Observer + `]
 - level: None
 `
 
@@ -113,11 +116,16 @@ func Run(ctx context.Context, config Config) (report *Report, err error) {
 
 // checkRights is an error when ours asked for what a deployment does not let it do.
 func (b *bench) checkRights() error {
-	refused, err := b.cp.Forbidden(Ours)
-	if err == nil && len(refused) > 0 {
-		err = fmt.Errorf("no role lets %s do this, and %d more: %+v", Ours, len(refused)-1, refused[0])
+	for _, name := range []string{Ours, Observer} {
+		refused, err := b.cp.Forbidden(name)
+		if err != nil {
+			return err
+		}
+		if len(refused) > 0 {
+			return fmt.Errorf("no role lets %s do this, and %d more: %+v", name, len(refused)-1, refused[0])
+		}
 	}
-	return err
+	return nil
 }
 
 func wait(cancel context.CancelFunc, g *errgroup.Group) error {
@@ -173,7 +181,10 @@ func (b *bench) users(ctx context.Context, program string) error {
 		}
 		b.contenders = append(b.contenders, c)
 	}
-	return nil
+	if b.config.Observer {
+		b.observer, err = newContender(ctx, b.cp, Observer, program, b.dir)
+	}
+	return err
 }
 
 // attend starts the kubelet, the stopwatch and a guard of the control plane, which all end with ctx.
@@ -224,7 +235,7 @@ func (b *bench) all(ctx context.Context, workloads []*workload) (*Report, error)
 	if err := b.warmUp(ctx); err != nil {
 		return nil, fmt.Errorf("warm up: %w", err)
 	}
-	before, err := b.mark(0)
+	before, err := b.mark(0, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -250,7 +261,7 @@ func (b *bench) all(ctx context.Context, workloads []*workload) (*Report, error)
 		}
 		outcome.summarise()
 	}
-	after, err := b.mark(0)
+	after, err := b.mark(0, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,9 @@ const (
 	Builtin = "builtin"
 )
 
+// Observer is Jobledger that looks on while the built-in runs Jobs.
+const Observer = "observer"
+
 // contenders in the order of their turns.
 var contenders = []string{Ours, Builtin}
 
@@ -50,10 +53,14 @@ func newContender(ctx context.Context, cp *controlplane.ControlPlane, name, prog
 		return nil, err
 	}
 	role := "system:controller:job-controller"
-	if name == Ours {
-		if role, err = controller.CreateClusterRole(ctx, cp); err != nil {
-			return nil, err
-		}
+	switch name {
+	case Ours:
+		role, err = controller.CreateClusterRole(ctx, cp)
+	case Observer:
+		role, err = controller.CreateReaderRole(ctx, cp)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return c, cp.Bind(ctx, name, role)
 }
@@ -67,6 +74,9 @@ func (c *contender) args(dir string) []string {
 			"--kubeconfig=" + c.kubeconfig, "--controllers=job-controller", "--leader-elect=false", "--secure-port=0",
 			"--use-service-account-credentials=false", "--kube-api-qps=10000", "--kube-api-burst=20000", "--profiling=false",
 		}
+	}
+	if c.name == Observer {
+		return []string{"run", "--kubeconfig", c.kubeconfig, "--log", logIn(dir), "--manage", "observe", "--listen", "", "--log-format", "json"}
 	}
 	return []string{
 		"run", "--kubeconfig", c.kubeconfig, "--log", logIn(dir), "--manage", "all", "--listen", "127.0.0.1:0",

@@ -41,6 +41,11 @@ const (
 	keyGrown       = "log_kib_per_pod"
 	keyCommits     = "commits_per_pod"
 
+	keyObserverCPU      = "observer_cpu_ms_per_pod"
+	keyObserverShare    = "observer_cpu_share"
+	keyObserverPeak     = "observer_rss_peak_mib"
+	keyObserverRequests = "observer_requests"
+
 	keyAgain        = "again_ms"
 	keyStart        = "start_ms"
 	keyStartCold    = "start_without_log_ms"
@@ -70,6 +75,10 @@ var Figures = []Figure{
 	{Key: keyRequests, Title: "requests per pod", Brief: true, Count: true},
 	{Key: keyEvents, Title: "Events per pod", Count: true},
 	{Key: keyCPU, Title: "CPU per pod, ms", Brief: true},
+	{Key: keyObserverCPU, Title: "CPU of the observer per pod, ms", Brief: true, Aside: true},
+	{Key: keyObserverShare, Title: "CPU of the observer ÷ that of whom it observes", Brief: true, Aside: true},
+	{Key: keyObserverPeak, Title: "peak RSS of the observer, MiB", Brief: true, Aside: true},
+	{Key: keyObserverRequests, Title: "requests of the observer, lists and watches", Aside: true},
 	{Key: keyServerCPU, Title: "CPU of kube-apiserver per pod, ms"},
 	{Key: keyEtcdCPU, Title: "CPU of etcd per pod, ms"},
 	{Key: keyBenchCPU, Title: "CPU of the bench (kubelet, stopwatch) per pod, ms", Aside: true},

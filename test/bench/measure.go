@@ -60,6 +60,16 @@ func (r *run) measure(ctx context.Context) (Lap, error) {
 	r.times(&lap)
 	r.costs(lap.Figures, before, after, pods)
 	lap.Requests, lap.Figures[keyEvents] = perPod(after.requests, r.contender.name, pods)
+	if r.looker != nil {
+		asked, _ := perPod(after.requests, Observer, 1)
+		for what, n := range asked {
+			lap.Figures[keyObserverRequests] += n
+			if verb, _, _ := strings.Cut(what, " "); verb != "list" && verb != "watch" {
+				lap.Wrong = fmt.Sprintf("the observer asked for %s", what)
+				return lap, nil
+			}
+		}
+	}
 	for what, n := range lap.Requests {
 		if !strings.HasPrefix(what, "watch ") { // the API server ends one now and then, when a burst does not get through
 			lap.Figures[keyRequests] += n
@@ -93,7 +103,11 @@ type point struct {
 }
 
 func (r *run) point() (p point, err error) {
-	if p.mark, err = r.mark(r.process.pid); err != nil {
+	looker := 0
+	if r.looker != nil {
+		looker = r.looker.pid
+	}
+	if p.mark, err = r.mark(r.process.pid, looker); err != nil {
 		return p, err
 	}
 	if r.contender.name == Ours {
@@ -163,6 +177,11 @@ func (r *run) costs(figures map[string]float64, before, after point, pods float6
 	figures[keyBenchCPU] = milliseconds(after.self.cpu-before.self.cpu) / pods
 	figures[keyPeak] = float64(max(r.gone.peak, after.contender.peak)) / (1 << 20)
 	figures[keyWritten] = float64(written) / 1024 / pods
+	if r.looker != nil {
+		figures[keyObserverCPU] = milliseconds(after.observer.cpu-before.observer.cpu) / pods
+		figures[keyObserverShare] = float64(after.observer.cpu-before.observer.cpu) / float64(cpu)
+		figures[keyObserverPeak] = float64(after.observer.peak) / (1 << 20)
+	}
 	if r.contender.name == Ours {
 		figures[keyGrown] = float64(after.ledger.grown-before.ledger.grown) / 1024 / pods
 		figures[keyCommits] = float64(after.ledger.commits-before.ledger.commits) / pods
@@ -174,7 +193,7 @@ func (r *run) costs(figures map[string]float64, before, after point, pods float6
 func others(before, after mark, gone time.Duration) float64 {
 	own := gone
 	for _, p := range [][2]usage{
-		{before.contender, after.contender}, {before.server, after.server}, {before.etcd, after.etcd}, {before.self, after.self},
+		{before.contender, after.contender}, {before.observer, after.observer}, {before.server, after.server}, {before.etcd, after.etcd}, {before.self, after.self},
 	} {
 		own += p[1].cpu - p[0].cpu
 	}

@@ -28,8 +28,9 @@ type run struct {
 	dir       string // of the contender
 
 	process *process
-	gone    usage   // of processes of the contender that were killed
-	shapes  []shape // of the Jobs that were created
+	looker  *process // looks on; nil for none
+	gone    usage    // of processes of the contender that were killed
+	shapes  []shape  // of the Jobs that were created
 	extra   map[string]float64
 }
 
@@ -91,6 +92,11 @@ func (r *run) start(ctx context.Context) (time.Duration, error) {
 	began := time.Now()
 	if r.process, err = r.contender.start(r.dir, r.workload.flags...); err != nil {
 		return 0, err
+	}
+	if r.observer != nil && r.contender.name == Builtin {
+		if r.looker, err = r.observer.start(r.dir); err != nil {
+			return 0, err
+		}
 	}
 	err = r.awaitIn(ctx, namespace, func(f *field) bool { return f.over(1) })
 	if err != nil {
@@ -174,6 +180,9 @@ func (r *run) clear(ctx context.Context) error {
 	if r.process != nil {
 		err = r.process.stop(ctx)
 	}
+	if r.looker != nil {
+		err = errors.Join(err, r.looker.stop(ctx))
+	}
 	r.watch.shut(r.namespace)
 	return errors.Join(err, r.clearIn(ctx, r.namespace))
 }
@@ -207,13 +216,14 @@ type mark struct {
 	at        time.Time
 	machine   machine
 	contender usage
+	observer  usage
 	server    usage
 	etcd      usage
 	self      usage
 }
 
-// mark reads what everything has cost; pid is the contender's, 0 for none.
-func (b *bench) mark(pid int) (m mark, err error) {
+// mark reads what everything has cost; pid is the contender's and looker the observer's, 0 for none.
+func (b *bench) mark(pid, looker int) (m mark, err error) {
 	m.at = time.Now()
 	if m.machine, err = machineNow(); err != nil {
 		return m, err
@@ -221,7 +231,7 @@ func (b *bench) mark(pid int) (m mark, err error) {
 	for _, p := range []struct {
 		pid int
 		to  *usage
-	}{{pid, &m.contender}, {b.cp.PID(binaries.APIServer), &m.server}, {b.cp.PID(binaries.Etcd), &m.etcd}, {os.Getpid(), &m.self}} {
+	}{{pid, &m.contender}, {looker, &m.observer}, {b.cp.PID(binaries.APIServer), &m.server}, {b.cp.PID(binaries.Etcd), &m.etcd}, {os.Getpid(), &m.self}} {
 		if p.pid == 0 {
 			continue
 		}

@@ -176,6 +176,9 @@ func (r *recording) allow(ctx context.Context, kubeconfig string) error {
 			return err
 		}
 	}
+	if err := controller.GrantWatch(ctx, r.cp, ours); err != nil {
+		return err
+	}
 	config, err := r.cp.UserConfig(ours)
 	if err != nil {
 		return err

@@ -165,9 +165,16 @@ func (w *world) apply(set *appsv1.StatefulSet) {
 	if err := yaml.Unmarshal(text, &list); err != nil {
 		w.t.Fatal(err)
 	}
-	files, err := filepath.Glob(filepath.Join(root, "deploy", "*.yaml"))
-	if err != nil || len(files) != len(list.Resources)+1 {
-		w.t.Fatalf("%v; kustomization.yaml names %d files of %d", err, len(list.Resources), len(files)-1)
+	for _, dir := range []string{".", "watch-cluster"} {
+		files, err := filepath.Glob(filepath.Join(root, "deploy", dir, "*.yaml"))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for _, file := range files {
+			if name := filepath.Join(dir, filepath.Base(file)); name != "kustomization.yaml" && !slices.Contains(list.Resources, name) {
+				w.t.Errorf("kustomization.yaml does not name %s", name)
+			}
+		}
 	}
 	client, err := dynamic.NewForConfig(w.cp.RESTConfig())
 	if err != nil {

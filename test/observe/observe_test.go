@@ -27,7 +27,7 @@ const patience = 25 * time.Second
 func TestObserveBesideTheBuiltIn(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	defer cancel()
-	w := newPlace(t, ctx)
+	w := newPlace(t, ctx, patience)
 	if err := w.builtin.Launch(); err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ type place struct {
 	builtin   *builtin.Controller
 }
 
-func newPlace(t *testing.T, ctx context.Context) *place {
+func newPlace(t *testing.T, ctx context.Context, patience time.Duration) *place {
 	t.Helper()
 	namespace, err := shared.CreateNamespace(ctx, "observe")
 	if err != nil {
@@ -115,18 +115,23 @@ func newPlace(t *testing.T, ctx context.Context) *place {
 	if w.builtin, err = builtin.New(ctx, shared.ControlPlane, dir); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
+	w.clearUp(dir)
+	return w
+}
+
+// clearUp stops what runs, at the end of the test, and keeps the directory after a failure.
+func (w *place) clearUp(dir string) {
+	w.t.Cleanup(func() {
 		if w.ours.Running() {
 			_ = w.ours.Kill() // the test has failed
 		}
 		_ = w.builtin.Kill() // or it has ended
-		if t.Failed() {
-			t.Logf("The log and the output are in %s", dir)
+		if w.t.Failed() {
+			w.t.Logf("The log and the output are in %s", dir)
 		} else if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
+			w.t.Error(err)
 		}
 	})
-	return w
 }
 
 func (w *place) create(j *batchv1.Job) {

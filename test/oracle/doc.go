@@ -17,6 +17,8 @@
 //   - Upstream has goroutines, so it may come to several ends. Each of them is right; see judge.go.
 //   - Where a difference on purpose leaves the two with other work to do, what differs later follows from it; see [Difference].Parts.
 //
+// Upstream's cluster is also shown to an observer (--manage=observe): what that reports must be true; see observe.go.
+//
 // Read scenario.go first, then cluster.go, upstream.go, ours.go, picture.go and allowed.go.
 //
 // # Concurrency

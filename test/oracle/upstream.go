@@ -36,32 +36,38 @@ type upstream struct {
 
 // playUpstream plays a scenario with upstream's controller. Ordered: creates that it sends together arrive by index, as ours do.
 func playUpstream(t *testing.T, s Scenario, l lens, seed uint64, ordered bool) (p Picture, err error) {
-	synctest.Test(t, func(*testing.T) { p, err = inBubble(s, l, seed, ordered) })
+	synctest.Test(t, func(*testing.T) {
+		err = inBubble(s, seed, ordered, func(c *cluster) error {
+			p, err = c.picture(l)
+			return err
+		})
+	})
 	return p, err
 }
 
-func inBubble(s Scenario, l lens, seed uint64, ordered bool) (Picture, error) {
+// inBubble plays a scenario with upstream's controller, and shows its cluster as it is in the end.
+func inBubble(s Scenario, seed uint64, ordered bool, show func(*cluster) error) error {
 	sleep(time.Until(world.Start)) // from here on the bubble's time is the cluster's
 	c, err := newCluster(s, seed, "job-controller")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	u := &upstream{cluster: c, front: newFront(c)}
 	u.front.ordered = ordered
 	u.begin = u.start
 	if err := u.start(false); err != nil {
-		return nil, err
+		return err
 	}
 	defer func() {
 		u.stop()
 		synctest.Wait()
 	}()
 	if err := s.play(u); err != nil {
-		return nil, err
+		return err
 	}
 	u.front.lock()
 	defer u.front.unlock()
-	return c.picture(l)
+	return show(c)
 }
 
 // start ends the controller that runs and starts another one.

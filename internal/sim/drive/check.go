@@ -137,7 +137,7 @@ func (r *references) check(rec *events.Record) error {
 // decidesNothing: a decision that has been folded leads to no other at the same time.
 func decidesNothing(w *projector.World, stream events.Stream) error {
 	s := w.Subject(stream)
-	if s == nil || w.Listing {
+	if s == nil || w.Listing || s.Observed() {
 		return nil
 	}
 	if decision := reconciler.Decide(s); decision.Commands() {

@@ -83,7 +83,7 @@ func Start(cfg Config, now events.Time) (*Process, error) {
 	})
 	objects := executor.NewObjects(informer.TemplateHash(cfg.Key))
 	p.Feed = informer.NewFeed(informer.Config{
-		Mode: cfg.Settings.Mode, Identity: cfg.Log.Identity(), Key: cfg.Key, Keeper: objects, Known: known.Of(recovered),
+		Mode: cfg.Settings.Mode, Others: cfg.Settings.ObserveOthers, Identity: cfg.Log.Identity(), Key: cfg.Key, Keeper: objects, Known: known.Of(recovered),
 		Logger: slog.New(slog.DiscardHandler),
 	})
 	p.Executor, err = executor.New(executor.Config{

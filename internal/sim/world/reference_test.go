@@ -109,11 +109,12 @@ func (r *reference) read(job *batchv1.Job) *view {
 	return v
 }
 
-// release lets the next pod go that the selector does not match.
+// release lets the next pod go that the selector does not match. It names the pod's version, so a pod that is selected again stays (J-174).
 func (r *reference) release(job *batchv1.Job) bool {
 	for _, p := range r.server.PodsOf(job.UID) {
 		if !apiserver.Selects(job, p.Labels) {
-			r.patch(p, fmt.Sprintf(`{"metadata":{"uid":%q,"ownerReferences":[{"$patch":"delete","uid":%q}],"$deleteFromPrimitiveList/finalizers":[%q]}}`, p.UID, job.UID, fin))
+			r.patch(p, fmt.Sprintf(`{"metadata":{"uid":%q,"resourceVersion":%q,"ownerReferences":[{"$patch":"delete","uid":%q}],"$deleteFromPrimitiveList/finalizers":[%q]}}`,
+				p.UID, p.ResourceVersion, job.UID, fin))
 			return true
 		}
 	}

@@ -42,6 +42,7 @@ func run(args []string) int {
 	flags.StringVar(&to, "json", "", "file for the results as JSON")
 	flags.StringVar(&baseline, "baseline", "", "file with the ratios to compare with")
 	flags.BoolVar(&update, "update", false, "put the ratios of this run into the baseline")
+	flags.BoolVar(&config.Observer, "observer", false, "have jobledger run --manage=observe look on while the built-in runs Jobs, and say what that costs")
 	flags.BoolVar(&config.Keep, "keep", false, "keep all files, and say where they are")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):

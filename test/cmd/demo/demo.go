@@ -86,8 +86,8 @@ func (d *demo) end(ctx context.Context, err error) error {
 Everything is stopped. The log stays: look at any Job in it, at any time of its life.
 
     DEMO=%s
-    %[2]s get jobs --log $DEMO/log
-    %[2]s events job/plain --log $DEMO/log -o wide
+    %[2]s get jobs --why --log $DEMO/log
+    %[2]s explain job/indexed --log $DEMO/log
     %[2]s get job/indexed --at 40 --log $DEMO/log
     rm -r $DEMO`, d.dir, program)
 	return errors.Join(os.Remove(d.started.messages), os.Remove(d.kubeconfig()))
@@ -120,15 +120,17 @@ func (d *demo) startCluster(ctx context.Context) error {
 // it.
 func (d *demo) createUser(ctx context.Context) error {
 	const user = "jobledger"
-	var role rbacv1.ClusterRole
-	if err := d.decode(filepath.Join("deploy", "clusterrole.yaml"), &role); err != nil {
-		return err
-	}
-	if _, err := d.client.RbacV1().ClusterRoles().Create(ctx, &role, metav1.CreateOptions{}); err != nil {
-		return fmt.Errorf("create the ClusterRole %s: %w", role.Name, err)
-	}
-	if err := d.cluster.Bind(ctx, user, role.Name); err != nil {
-		return err
+	for _, file := range []string{"clusterrole.yaml", "watch-cluster/clusterrole.yaml"} {
+		var role rbacv1.ClusterRole
+		if err := d.decode(filepath.Join("deploy", file), &role); err != nil {
+			return err
+		}
+		if _, err := d.client.RbacV1().ClusterRoles().Create(ctx, &role, metav1.CreateOptions{}); err != nil {
+			return fmt.Errorf("create the ClusterRole %s: %w", role.Name, err)
+		}
+		if err := d.cluster.Bind(ctx, user, role.Name); err != nil {
+			return err
+		}
 	}
 	if err := d.allowLease(ctx, user); err != nil {
 		return err
@@ -247,6 +249,9 @@ func (d *demo) look(ctx context.Context) error {
 		}
 	}
 	if d.keep {
+		if _, err := d.show(ctx, "explain", "job/"+failed, "--log", d.logDir()); err != nil {
+			return err
+		}
 		return d.wait(ctx)
 	}
 	if err := d.started.stop(); err != nil {
@@ -266,7 +271,9 @@ records that led to it, and compared with the recorded one; every checksum and h
 		return err
 	}
 	d.conclude(found)
-	return nil
+	d.say("\nAnd why did job/%s fail? Its object may be deleted by now; the log answers:", failed)
+	_, err = d.show(ctx, "explain", "job/"+failed, "--log", d.logDir())
+	return err
 }
 
 // conclude says what was shown.

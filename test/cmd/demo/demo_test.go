@@ -55,6 +55,7 @@ func TestDemo(t *testing.T) {
 		"\nverify: ",
 		"\n│ SEQ ",
 		"\nWhat this was: 3 Jobs ended as they should, 1 Complete and 2 Failed.",
+		"\nWHY        2 failures > backoffLimit 1 (the last: backoff-",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the demo did not say %q:\n%s", want, text)

@@ -185,6 +185,22 @@ func (c *Controller) Running() bool {
 // Ended is closed when the process of the newest Start has ended.
 func (c *Controller) Ended() <-chan struct{} { return c.now.ended }
 
+// Resident is the memory of the process that is in RAM, in bytes, as the kernel counts it.
+func (c *Controller) Resident() (int64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.now.pid))
+	if err != nil {
+		return 0, fmt.Errorf("memory of jobledger: %w", err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			var kib int64
+			_, err := fmt.Sscan(value, &kib)
+			return kib << 10, err
+		}
+	}
+	return 0, errors.New("the kernel does not say how much memory jobledger has")
+}
+
 // Failed waits until the process of the newest Start has ended by itself and returns how, nil for exit status 0. It does not
 // run any more then.
 func (c *Controller) Failed() error {

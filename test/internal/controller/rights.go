@@ -11,6 +11,7 @@ import (
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/yaml"
@@ -45,12 +46,31 @@ func ClusterRole() (*rbacv1.ClusterRole, error) {
 	return &role, nil
 }
 
-// CreateClusterRole creates that ClusterRole, and returns its name.
+// CreateClusterRole creates that ClusterRole, with the right to watch nodes and namespaces, as 'kubectl apply -k deploy' gives both. It
+// returns its name.
 func CreateClusterRole(ctx context.Context, cp *controlplane.ControlPlane) (name string, err error) {
 	role, err := ClusterRole()
 	if err != nil {
 		return "", err
 	}
+	return create(ctx, cp, role)
+}
+
+// CreateReaderRole creates the ClusterRole that --manage=observe wants, likewise.
+func CreateReaderRole(ctx context.Context, cp *controlplane.ControlPlane) (name string, err error) {
+	var role rbacv1.ClusterRole
+	if err := deployed("observe/clusterrole.yaml", &role); err != nil {
+		return "", err
+	}
+	return create(ctx, cp, &role)
+}
+
+func create(ctx context.Context, cp *controlplane.ControlPlane, role *rbacv1.ClusterRole) (name string, err error) {
+	var watch rbacv1.ClusterRole
+	if err := deployed("watch-cluster/clusterrole.yaml", &watch); err != nil {
+		return "", err
+	}
+	role.Rules = slices.Concat(role.Rules, watch.Rules)
 	client, err := kubernetes.NewForConfig(cp.RESTConfig())
 	if err != nil {
 		return "", err
@@ -127,6 +147,30 @@ func GrantGangs(ctx context.Context, cp *controlplane.ControlPlane, name, namesp
 // GrantTTL gives a user of NewUser what it needs to delete Jobs whose TTL has passed.
 func GrantTTL(ctx context.Context, cp *controlplane.ControlPlane, name, namespace string) error {
 	return grant(ctx, cp, name, namespace, name+"-ttl", ttlRights)
+}
+
+// GrantWatch gives a user what --watch-cluster reads: nodes and namespaces.
+func GrantWatch(ctx context.Context, cp *controlplane.ControlPlane, user string) error {
+	var role rbacv1.ClusterRole
+	if err := deployed("watch-cluster/clusterrole.yaml", &role); err != nil {
+		return err
+	}
+	client, err := kubernetes.NewForConfig(cp.RESTConfig())
+	if err != nil {
+		return err
+	}
+	if _, err := client.RbacV1().ClusterRoles().Create(ctx, &role, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("make the role of watch-cluster: %w", err)
+	}
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: role.Name + "-" + user},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
+	}
+	if _, err := client.RbacV1().ClusterRoleBindings().Create(ctx, binding, metav1.CreateOptions{}); err != nil {
+		return fmt.Errorf("let %s watch nodes and namespaces: %w", user, err)
+	}
+	return nil
 }
 
 // grant gives the user rights in the namespace, by a role of that name.

@@ -348,6 +348,115 @@ func (Resource) EnumDescriptor() ([]byte, []int) {
 	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{5}
 }
 
+type NodeReadiness int32
+
+const (
+	NodeReadiness_NODE_READINESS_UNSPECIFIED NodeReadiness = 0
+	NodeReadiness_NODE_READINESS_READY       NodeReadiness = 1
+	// NODE_READINESS_NOT_READY: the kubelet says so.
+	NodeReadiness_NODE_READINESS_NOT_READY NodeReadiness = 2
+	// NODE_READINESS_UNKNOWN: the kubelet has not been heard of.
+	NodeReadiness_NODE_READINESS_UNKNOWN NodeReadiness = 3
+)
+
+// Enum value maps for NodeReadiness.
+var (
+	NodeReadiness_name = map[int32]string{
+		0: "NODE_READINESS_UNSPECIFIED",
+		1: "NODE_READINESS_READY",
+		2: "NODE_READINESS_NOT_READY",
+		3: "NODE_READINESS_UNKNOWN",
+	}
+	NodeReadiness_value = map[string]int32{
+		"NODE_READINESS_UNSPECIFIED": 0,
+		"NODE_READINESS_READY":       1,
+		"NODE_READINESS_NOT_READY":   2,
+		"NODE_READINESS_UNKNOWN":     3,
+	}
+)
+
+func (x NodeReadiness) Enum() *NodeReadiness {
+	p := new(NodeReadiness)
+	*p = x
+	return p
+}
+
+func (x NodeReadiness) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (NodeReadiness) Descriptor() protoreflect.EnumDescriptor {
+	return file_jobledger_v1_controller_proto_enumTypes[6].Descriptor()
+}
+
+func (NodeReadiness) Type() protoreflect.EnumType {
+	return &file_jobledger_v1_controller_proto_enumTypes[6]
+}
+
+func (x NodeReadiness) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use NodeReadiness.Descriptor instead.
+func (NodeReadiness) EnumDescriptor() ([]byte, []int) {
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{6}
+}
+
+type Watching int32
+
+const (
+	// WATCHING_UNSPECIFIED: not yet, since the start.
+	Watching_WATCHING_UNSPECIFIED Watching = 0
+	// WATCHING_OFF: the operator does not want it.
+	Watching_WATCHING_OFF Watching = 1
+	// WATCHING_DENIED: the account has no right to list or watch them.
+	Watching_WATCHING_DENIED Watching = 2
+	Watching_WATCHING_ON     Watching = 3
+)
+
+// Enum value maps for Watching.
+var (
+	Watching_name = map[int32]string{
+		0: "WATCHING_UNSPECIFIED",
+		1: "WATCHING_OFF",
+		2: "WATCHING_DENIED",
+		3: "WATCHING_ON",
+	}
+	Watching_value = map[string]int32{
+		"WATCHING_UNSPECIFIED": 0,
+		"WATCHING_OFF":         1,
+		"WATCHING_DENIED":      2,
+		"WATCHING_ON":          3,
+	}
+)
+
+func (x Watching) Enum() *Watching {
+	p := new(Watching)
+	*p = x
+	return p
+}
+
+func (x Watching) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Watching) Descriptor() protoreflect.EnumDescriptor {
+	return file_jobledger_v1_controller_proto_enumTypes[7].Descriptor()
+}
+
+func (Watching) Type() protoreflect.EnumType {
+	return &file_jobledger_v1_controller_proto_enumTypes[7]
+}
+
+func (x Watching) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Watching.Descriptor instead.
+func (Watching) EnumDescriptor() ([]byte, []int) {
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{7}
+}
+
 // LogCreated opens a log.
 type LogCreated struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -954,7 +1063,11 @@ type FileRestated struct {
 	// the file was stated before that record, and is not counted.
 	Streams uint64 `protobuf:"varint,2,opt,name=streams,proto3" json:"streams,omitempty"`
 	// bytes is about how many bytes of the file the states of these streams take.
-	Bytes         uint64 `protobuf:"varint,3,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	Bytes uint64 `protobuf:"varint,3,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	// rival_acts and rival_quiet are those of WorldState. A reader that begins with the file passes over the records of a Job before the
+	// last part of its state, and they may say what another controller did.
+	RivalActs     []*RivalAct `protobuf:"bytes,4,rep,name=rival_acts,json=rivalActs,proto3" json:"rival_acts,omitempty"`
+	RivalQuiet    int64       `protobuf:"fixed64,5,opt,name=rival_quiet,json=rivalQuiet,proto3" json:"rival_quiet,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1006,6 +1119,20 @@ func (x *FileRestated) GetStreams() uint64 {
 func (x *FileRestated) GetBytes() uint64 {
 	if x != nil {
 		return x.Bytes
+	}
+	return 0
+}
+
+func (x *FileRestated) GetRivalActs() []*RivalAct {
+	if x != nil {
+		return x.RivalActs
+	}
+	return nil
+}
+
+func (x *FileRestated) GetRivalQuiet() int64 {
+	if x != nil {
+		return x.RivalQuiet
 	}
 	return 0
 }
@@ -1277,6 +1404,8 @@ type Settings struct {
 	Draining bool `protobuf:"varint,14,opt,name=draining,proto3" json:"draining,omitempty"`
 	// delete_expired: finished Jobs are deleted once their ttlSecondsAfterFinished has passed.
 	DeleteExpired bool `protobuf:"varint,15,opt,name=delete_expired,json=deleteExpired,proto3" json:"delete_expired,omitempty"`
+	// observe_others: Jobs whose spec.managedBy is not ours are recorded as well, and only looked at. With MODE_DELEGATED.
+	ObserveOthers bool `protobuf:"varint,16,opt,name=observe_others,json=observeOthers,proto3" json:"observe_others,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1412,6 +1541,13 @@ func (x *Settings) GetDraining() bool {
 func (x *Settings) GetDeleteExpired() bool {
 	if x != nil {
 		return x.DeleteExpired
+	}
+	return false
+}
+
+func (x *Settings) GetObserveOthers() bool {
+	if x != nil {
+		return x.ObserveOthers
 	}
 	return false
 }
@@ -1837,6 +1973,306 @@ func (*RivalGone) Descriptor() ([]byte, []int) {
 	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{20}
 }
 
+// NodeSeen is how a node is. A node that is in order has no record until it is not: ready, not cordoned, without pressure and taints.
+type NodeSeen struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Uid   []byte                 `protobuf:"bytes,2,opt,name=uid,proto3" json:"uid,omitempty"`
+	Ready NodeReadiness          `protobuf:"varint,3,opt,name=ready,proto3,enum=jobledger.v1.NodeReadiness" json:"ready,omitempty"`
+	// since is when that changed last, by the API server's clock, in nanoseconds since 1970 UTC; 0 when the node does not say.
+	Since int64 `protobuf:"fixed64,4,opt,name=since,proto3" json:"since,omitempty"`
+	// cordoned: spec.unschedulable.
+	Cordoned bool `protobuf:"varint,5,opt,name=cordoned,proto3" json:"cordoned,omitempty"`
+	// pressures are the types of the conditions that are true and are not Ready, such as MemoryPressure, sorted; 8 at most.
+	Pressures []string `protobuf:"bytes,6,rep,name=pressures,proto3" json:"pressures,omitempty"`
+	// taints are the keys of the NoExecute taints that are not of the node's readiness, sorted; 8 at most.
+	Taints        []string `protobuf:"bytes,7,rep,name=taints,proto3" json:"taints,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NodeSeen) Reset() {
+	*x = NodeSeen{}
+	mi := &file_jobledger_v1_controller_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NodeSeen) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NodeSeen) ProtoMessage() {}
+
+func (x *NodeSeen) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_controller_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NodeSeen.ProtoReflect.Descriptor instead.
+func (*NodeSeen) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *NodeSeen) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *NodeSeen) GetUid() []byte {
+	if x != nil {
+		return x.Uid
+	}
+	return nil
+}
+
+func (x *NodeSeen) GetReady() NodeReadiness {
+	if x != nil {
+		return x.Ready
+	}
+	return NodeReadiness_NODE_READINESS_UNSPECIFIED
+}
+
+func (x *NodeSeen) GetSince() int64 {
+	if x != nil {
+		return x.Since
+	}
+	return 0
+}
+
+func (x *NodeSeen) GetCordoned() bool {
+	if x != nil {
+		return x.Cordoned
+	}
+	return false
+}
+
+func (x *NodeSeen) GetPressures() []string {
+	if x != nil {
+		return x.Pressures
+	}
+	return nil
+}
+
+func (x *NodeSeen) GetTaints() []string {
+	if x != nil {
+		return x.Taints
+	}
+	return nil
+}
+
+// NodeGone says that the object of a node is gone.
+type NodeGone struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Uid   []byte                 `protobuf:"bytes,2,opt,name=uid,proto3" json:"uid,omitempty"`
+	// missed: a list did not show it: it went at some time before.
+	Missed bool `protobuf:"varint,3,opt,name=missed,proto3" json:"missed,omitempty"`
+	// replaced: there is another node of that name.
+	Replaced      bool `protobuf:"varint,4,opt,name=replaced,proto3" json:"replaced,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NodeGone) Reset() {
+	*x = NodeGone{}
+	mi := &file_jobledger_v1_controller_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NodeGone) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NodeGone) ProtoMessage() {}
+
+func (x *NodeGone) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_controller_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NodeGone.ProtoReflect.Descriptor instead.
+func (*NodeGone) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *NodeGone) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *NodeGone) GetUid() []byte {
+	if x != nil {
+		return x.Uid
+	}
+	return nil
+}
+
+func (x *NodeGone) GetMissed() bool {
+	if x != nil {
+		return x.Missed
+	}
+	return false
+}
+
+func (x *NodeGone) GetReplaced() bool {
+	if x != nil {
+		return x.Replaced
+	}
+	return false
+}
+
+// NamespaceSeen says that a namespace is being deleted, or is gone.
+type NamespaceSeen struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Uid   []byte                 `protobuf:"bytes,2,opt,name=uid,proto3" json:"uid,omitempty"`
+	// deleted is when its deletion was asked for, by the API server's clock, in nanoseconds since 1970 UTC; 0 when that is not known.
+	Deleted int64 `protobuf:"fixed64,3,opt,name=deleted,proto3" json:"deleted,omitempty"`
+	Gone    bool  `protobuf:"varint,4,opt,name=gone,proto3" json:"gone,omitempty"`
+	// missed: a list did not show it: it went at some time before.
+	Missed        bool `protobuf:"varint,5,opt,name=missed,proto3" json:"missed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NamespaceSeen) Reset() {
+	*x = NamespaceSeen{}
+	mi := &file_jobledger_v1_controller_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NamespaceSeen) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NamespaceSeen) ProtoMessage() {}
+
+func (x *NamespaceSeen) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_controller_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NamespaceSeen.ProtoReflect.Descriptor instead.
+func (*NamespaceSeen) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *NamespaceSeen) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *NamespaceSeen) GetUid() []byte {
+	if x != nil {
+		return x.Uid
+	}
+	return nil
+}
+
+func (x *NamespaceSeen) GetDeleted() int64 {
+	if x != nil {
+		return x.Deleted
+	}
+	return 0
+}
+
+func (x *NamespaceSeen) GetGone() bool {
+	if x != nil {
+		return x.Gone
+	}
+	return false
+}
+
+func (x *NamespaceSeen) GetMissed() bool {
+	if x != nil {
+		return x.Missed
+	}
+	return false
+}
+
+// ClusterWatched says whether nodes and namespaces are watched from here on. Where they are, the absence of a record says something.
+type ClusterWatched struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Nodes         Watching               `protobuf:"varint,1,opt,name=nodes,proto3,enum=jobledger.v1.Watching" json:"nodes,omitempty"`
+	Namespaces    Watching               `protobuf:"varint,2,opt,name=namespaces,proto3,enum=jobledger.v1.Watching" json:"namespaces,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClusterWatched) Reset() {
+	*x = ClusterWatched{}
+	mi := &file_jobledger_v1_controller_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClusterWatched) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClusterWatched) ProtoMessage() {}
+
+func (x *ClusterWatched) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_controller_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClusterWatched.ProtoReflect.Descriptor instead.
+func (*ClusterWatched) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *ClusterWatched) GetNodes() Watching {
+	if x != nil {
+		return x.Nodes
+	}
+	return Watching_WATCHING_UNSPECIFIED
+}
+
+func (x *ClusterWatched) GetNamespaces() Watching {
+	if x != nil {
+		return x.Namespaces
+	}
+	return Watching_WATCHING_UNSPECIFIED
+}
+
 var File_jobledger_v1_controller_proto protoreflect.FileDescriptor
 
 const file_jobledger_v1_controller_proto_rawDesc = "" +
@@ -1886,11 +2322,15 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	"\x06Missed\x12\x1a\n" +
 	"\bconsumer\x18\x01 \x01(\tR\bconsumer\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\x04R\x04from\x12\x18\n" +
-	"\athrough\x18\x03 \x01(\x04R\athrough\"R\n" +
+	"\athrough\x18\x03 \x01(\x04R\athrough\"\xaa\x01\n" +
 	"\fFileRestated\x12\x12\n" +
 	"\x04file\x18\x01 \x01(\x04R\x04file\x12\x18\n" +
 	"\astreams\x18\x02 \x01(\x04R\astreams\x12\x14\n" +
-	"\x05bytes\x18\x03 \x01(\x04R\x05bytes\"=\n" +
+	"\x05bytes\x18\x03 \x01(\x04R\x05bytes\x125\n" +
+	"\n" +
+	"rival_acts\x18\x04 \x03(\v2\x16.jobledger.v1.RivalActR\trivalActs\x12\x1f\n" +
+	"\vrival_quiet\x18\x05 \x01(\x10R\n" +
+	"rivalQuiet\"=\n" +
 	"\vTermStarted\x12\x12\n" +
 	"\x04term\x18\x01 \x01(\x04R\x04term\x12\x1a\n" +
 	"\bprevious\x18\x02 \x01(\fR\bprevious\"\xaa\x02\n" +
@@ -1908,7 +2348,7 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	"\x06format\x18\x01 \x01(\rR\x06format\x12\x14\n" +
 	"\x05rules\x18\x02 \x01(\rR\x05rules\x12\x12\n" +
 	"\x04fold\x18\x03 \x01(\rR\x04fold\x12\x18\n" +
-	"\aprogram\x18\x04 \x01(\tR\aprogram\"\xde\x04\n" +
+	"\aprogram\x18\x04 \x01(\tR\aprogram\"\x85\x05\n" +
 	"\bSettings\x12&\n" +
 	"\x04mode\x18\x01 \x01(\x0e2\x12.jobledger.v1.ModeR\x04mode\x12\x1c\n" +
 	"\tnamespace\x18\x02 \x01(\tR\tnamespace\x12.\n" +
@@ -1927,7 +2367,8 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	"\x0fgang_scheduling\x18\f \x01(\bR\x0egangScheduling\x12)\n" +
 	"\x10namespace_budget\x18\r \x01(\x03R\x0fnamespaceBudget\x12\x1a\n" +
 	"\bdraining\x18\x0e \x01(\bR\bdraining\x12%\n" +
-	"\x0edelete_expired\x18\x0f \x01(\bR\rdeleteExpired\"\x13\n" +
+	"\x0edelete_expired\x18\x0f \x01(\bR\rdeleteExpired\x12%\n" +
+	"\x0eobserve_others\x18\x10 \x01(\bR\robserveOthers\"\x13\n" +
 	"\x11ControllerStopped\"I\n" +
 	"\x11LeadershipChanged\x12\x18\n" +
 	"\aleading\x18\x01 \x01(\bR\aleading\x12\x1a\n" +
@@ -1950,7 +2391,31 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	"\x03job\x18\x01 \x01(\fR\x03job\x12\x10\n" +
 	"\x03pod\x18\x02 \x01(\fR\x03pod\x12\x0e\n" +
 	"\x02at\x18\x03 \x01(\x10R\x02at\"\v\n" +
-	"\tRivalGone*m\n" +
+	"\tRivalGone\"\xcb\x01\n" +
+	"\bNodeSeen\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
+	"\x03uid\x18\x02 \x01(\fR\x03uid\x121\n" +
+	"\x05ready\x18\x03 \x01(\x0e2\x1b.jobledger.v1.NodeReadinessR\x05ready\x12\x14\n" +
+	"\x05since\x18\x04 \x01(\x10R\x05since\x12\x1a\n" +
+	"\bcordoned\x18\x05 \x01(\bR\bcordoned\x12\x1c\n" +
+	"\tpressures\x18\x06 \x03(\tR\tpressures\x12\x16\n" +
+	"\x06taints\x18\a \x03(\tR\x06taints\"d\n" +
+	"\bNodeGone\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
+	"\x03uid\x18\x02 \x01(\fR\x03uid\x12\x16\n" +
+	"\x06missed\x18\x03 \x01(\bR\x06missed\x12\x1a\n" +
+	"\breplaced\x18\x04 \x01(\bR\breplaced\"{\n" +
+	"\rNamespaceSeen\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
+	"\x03uid\x18\x02 \x01(\fR\x03uid\x12\x18\n" +
+	"\adeleted\x18\x03 \x01(\x10R\adeleted\x12\x12\n" +
+	"\x04gone\x18\x04 \x01(\bR\x04gone\x12\x16\n" +
+	"\x06missed\x18\x05 \x01(\bR\x06missed\"v\n" +
+	"\x0eClusterWatched\x12,\n" +
+	"\x05nodes\x18\x01 \x01(\x0e2\x16.jobledger.v1.WatchingR\x05nodes\x126\n" +
+	"\n" +
+	"namespaces\x18\x02 \x01(\x0e2\x16.jobledger.v1.WatchingR\n" +
+	"namespaces*m\n" +
 	"\aWitness\x12\x17\n" +
 	"\x13WITNESS_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rWITNESS_FILES\x10\x01\x12\x11\n" +
@@ -1980,7 +2445,17 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	"\x14RESOURCE_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rRESOURCE_JOBS\x10\x01\x12\x11\n" +
 	"\rRESOURCE_PODS\x10\x02\x12\x16\n" +
-	"\x12RESOURCE_CRON_JOBS\x10\x03BCZAgithub.com/jobledger/jobledger/proto/gen/jobledger/v1;jobledgerv1b\x06proto3"
+	"\x12RESOURCE_CRON_JOBS\x10\x03*\x83\x01\n" +
+	"\rNodeReadiness\x12\x1e\n" +
+	"\x1aNODE_READINESS_UNSPECIFIED\x10\x00\x12\x18\n" +
+	"\x14NODE_READINESS_READY\x10\x01\x12\x1c\n" +
+	"\x18NODE_READINESS_NOT_READY\x10\x02\x12\x1a\n" +
+	"\x16NODE_READINESS_UNKNOWN\x10\x03*\\\n" +
+	"\bWatching\x12\x18\n" +
+	"\x14WATCHING_UNSPECIFIED\x10\x00\x12\x10\n" +
+	"\fWATCHING_OFF\x10\x01\x12\x13\n" +
+	"\x0fWATCHING_DENIED\x10\x02\x12\x0f\n" +
+	"\vWATCHING_ON\x10\x03BCZAgithub.com/jobledger/jobledger/proto/gen/jobledger/v1;jobledgerv1b\x06proto3"
 
 var (
 	file_jobledger_v1_controller_proto_rawDescOnce sync.Once
@@ -1994,8 +2469,8 @@ func file_jobledger_v1_controller_proto_rawDescGZIP() []byte {
 	return file_jobledger_v1_controller_proto_rawDescData
 }
 
-var file_jobledger_v1_controller_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
-var file_jobledger_v1_controller_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_jobledger_v1_controller_proto_enumTypes = make([]protoimpl.EnumInfo, 8)
+var file_jobledger_v1_controller_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_jobledger_v1_controller_proto_goTypes = []any{
 	(Witness)(0),              // 0: jobledger.v1.Witness
 	(EpochReason)(0),          // 1: jobledger.v1.EpochReason
@@ -2003,50 +2478,60 @@ var file_jobledger_v1_controller_proto_goTypes = []any{
 	(Mode)(0),                 // 3: jobledger.v1.Mode
 	(ListingReason)(0),        // 4: jobledger.v1.ListingReason
 	(Resource)(0),             // 5: jobledger.v1.Resource
-	(*LogCreated)(nil),        // 6: jobledger.v1.LogCreated
-	(*EpochChanged)(nil),      // 7: jobledger.v1.EpochChanged
-	(*LossFound)(nil),         // 8: jobledger.v1.LossFound
-	(*Loss)(nil),              // 9: jobledger.v1.Loss
-	(*Rewind)(nil),            // 10: jobledger.v1.Rewind
-	(*Pruned)(nil),            // 11: jobledger.v1.Pruned
-	(*PrunedFile)(nil),        // 12: jobledger.v1.PrunedFile
-	(*Missed)(nil),            // 13: jobledger.v1.Missed
-	(*FileRestated)(nil),      // 14: jobledger.v1.FileRestated
-	(*TermStarted)(nil),       // 15: jobledger.v1.TermStarted
-	(*ControllerStarted)(nil), // 16: jobledger.v1.ControllerStarted
-	(*ReaderVersion)(nil),     // 17: jobledger.v1.ReaderVersion
-	(*Settings)(nil),          // 18: jobledger.v1.Settings
-	(*ControllerStopped)(nil), // 19: jobledger.v1.ControllerStopped
-	(*LeadershipChanged)(nil), // 20: jobledger.v1.LeadershipChanged
-	(*ClockStepped)(nil),      // 21: jobledger.v1.ClockStepped
-	(*ListingStarted)(nil),    // 22: jobledger.v1.ListingStarted
-	(*Synced)(nil),            // 23: jobledger.v1.Synced
-	(*RivalFound)(nil),        // 24: jobledger.v1.RivalFound
-	(*RivalAct)(nil),          // 25: jobledger.v1.RivalAct
-	(*RivalGone)(nil),         // 26: jobledger.v1.RivalGone
+	(NodeReadiness)(0),        // 6: jobledger.v1.NodeReadiness
+	(Watching)(0),             // 7: jobledger.v1.Watching
+	(*LogCreated)(nil),        // 8: jobledger.v1.LogCreated
+	(*EpochChanged)(nil),      // 9: jobledger.v1.EpochChanged
+	(*LossFound)(nil),         // 10: jobledger.v1.LossFound
+	(*Loss)(nil),              // 11: jobledger.v1.Loss
+	(*Rewind)(nil),            // 12: jobledger.v1.Rewind
+	(*Pruned)(nil),            // 13: jobledger.v1.Pruned
+	(*PrunedFile)(nil),        // 14: jobledger.v1.PrunedFile
+	(*Missed)(nil),            // 15: jobledger.v1.Missed
+	(*FileRestated)(nil),      // 16: jobledger.v1.FileRestated
+	(*TermStarted)(nil),       // 17: jobledger.v1.TermStarted
+	(*ControllerStarted)(nil), // 18: jobledger.v1.ControllerStarted
+	(*ReaderVersion)(nil),     // 19: jobledger.v1.ReaderVersion
+	(*Settings)(nil),          // 20: jobledger.v1.Settings
+	(*ControllerStopped)(nil), // 21: jobledger.v1.ControllerStopped
+	(*LeadershipChanged)(nil), // 22: jobledger.v1.LeadershipChanged
+	(*ClockStepped)(nil),      // 23: jobledger.v1.ClockStepped
+	(*ListingStarted)(nil),    // 24: jobledger.v1.ListingStarted
+	(*Synced)(nil),            // 25: jobledger.v1.Synced
+	(*RivalFound)(nil),        // 26: jobledger.v1.RivalFound
+	(*RivalAct)(nil),          // 27: jobledger.v1.RivalAct
+	(*RivalGone)(nil),         // 28: jobledger.v1.RivalGone
+	(*NodeSeen)(nil),          // 29: jobledger.v1.NodeSeen
+	(*NodeGone)(nil),          // 30: jobledger.v1.NodeGone
+	(*NamespaceSeen)(nil),     // 31: jobledger.v1.NamespaceSeen
+	(*ClusterWatched)(nil),    // 32: jobledger.v1.ClusterWatched
 }
 var file_jobledger_v1_controller_proto_depIdxs = []int32{
 	1,  // 0: jobledger.v1.EpochChanged.reason:type_name -> jobledger.v1.EpochReason
-	10, // 1: jobledger.v1.EpochChanged.rewind:type_name -> jobledger.v1.Rewind
-	9,  // 2: jobledger.v1.EpochChanged.lost:type_name -> jobledger.v1.Loss
-	9,  // 3: jobledger.v1.LossFound.loss:type_name -> jobledger.v1.Loss
+	12, // 1: jobledger.v1.EpochChanged.rewind:type_name -> jobledger.v1.Rewind
+	11, // 2: jobledger.v1.EpochChanged.lost:type_name -> jobledger.v1.Loss
+	11, // 3: jobledger.v1.LossFound.loss:type_name -> jobledger.v1.Loss
 	0,  // 4: jobledger.v1.Loss.witness:type_name -> jobledger.v1.Witness
 	5,  // 5: jobledger.v1.Rewind.resource:type_name -> jobledger.v1.Resource
-	12, // 6: jobledger.v1.Pruned.files:type_name -> jobledger.v1.PrunedFile
-	13, // 7: jobledger.v1.Pruned.missed:type_name -> jobledger.v1.Missed
+	14, // 6: jobledger.v1.Pruned.files:type_name -> jobledger.v1.PrunedFile
+	15, // 7: jobledger.v1.Pruned.missed:type_name -> jobledger.v1.Missed
 	2,  // 8: jobledger.v1.Pruned.reason:type_name -> jobledger.v1.PruneReason
-	18, // 9: jobledger.v1.ControllerStarted.settings:type_name -> jobledger.v1.Settings
-	17, // 10: jobledger.v1.ControllerStarted.least:type_name -> jobledger.v1.ReaderVersion
-	3,  // 11: jobledger.v1.Settings.mode:type_name -> jobledger.v1.Mode
-	4,  // 12: jobledger.v1.ListingStarted.reason:type_name -> jobledger.v1.ListingReason
-	5,  // 13: jobledger.v1.ListingStarted.resources:type_name -> jobledger.v1.Resource
-	5,  // 14: jobledger.v1.Synced.resources:type_name -> jobledger.v1.Resource
-	25, // 15: jobledger.v1.RivalFound.acts:type_name -> jobledger.v1.RivalAct
-	16, // [16:16] is the sub-list for method output_type
-	16, // [16:16] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	27, // 9: jobledger.v1.FileRestated.rival_acts:type_name -> jobledger.v1.RivalAct
+	20, // 10: jobledger.v1.ControllerStarted.settings:type_name -> jobledger.v1.Settings
+	19, // 11: jobledger.v1.ControllerStarted.least:type_name -> jobledger.v1.ReaderVersion
+	3,  // 12: jobledger.v1.Settings.mode:type_name -> jobledger.v1.Mode
+	4,  // 13: jobledger.v1.ListingStarted.reason:type_name -> jobledger.v1.ListingReason
+	5,  // 14: jobledger.v1.ListingStarted.resources:type_name -> jobledger.v1.Resource
+	5,  // 15: jobledger.v1.Synced.resources:type_name -> jobledger.v1.Resource
+	27, // 16: jobledger.v1.RivalFound.acts:type_name -> jobledger.v1.RivalAct
+	6,  // 17: jobledger.v1.NodeSeen.ready:type_name -> jobledger.v1.NodeReadiness
+	7,  // 18: jobledger.v1.ClusterWatched.nodes:type_name -> jobledger.v1.Watching
+	7,  // 19: jobledger.v1.ClusterWatched.namespaces:type_name -> jobledger.v1.Watching
+	20, // [20:20] is the sub-list for method output_type
+	20, // [20:20] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_controller_proto_init() }
@@ -2059,8 +2544,8 @@ func file_jobledger_v1_controller_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_jobledger_v1_controller_proto_rawDesc), len(file_jobledger_v1_controller_proto_rawDesc)),
-			NumEnums:      6,
-			NumMessages:   21,
+			NumEnums:      8,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -174,6 +174,14 @@ const (
 	Kind_KIND_WOULD_DECIDE Kind = 41
 	// KIND_COMMAND_ENDED: how a command ended. Facts: CommandEnded.
 	Kind_KIND_COMMAND_ENDED Kind = 42
+	// KIND_NODE_CHANGED: a node is out of order, or is in order again. Facts: NodeSeen.
+	Kind_KIND_NODE_CHANGED Kind = 50
+	// KIND_NODE_GONE: its object is gone. Facts: NodeGone.
+	Kind_KIND_NODE_GONE Kind = 51
+	// KIND_NAMESPACE_CHANGED: a namespace is being deleted, or is gone. Facts: NamespaceSeen.
+	Kind_KIND_NAMESPACE_CHANGED Kind = 52
+	// KIND_CLUSTER_WATCHED: from here on nodes and namespaces are watched, or are not. Facts: ClusterWatched.
+	Kind_KIND_CLUSTER_WATCHED Kind = 53
 )
 
 // Enum value maps for Kind.
@@ -214,6 +222,10 @@ var (
 		40: "KIND_DECIDED",
 		41: "KIND_WOULD_DECIDE",
 		42: "KIND_COMMAND_ENDED",
+		50: "KIND_NODE_CHANGED",
+		51: "KIND_NODE_GONE",
+		52: "KIND_NAMESPACE_CHANGED",
+		53: "KIND_CLUSTER_WATCHED",
 	}
 	Kind_value = map[string]int32{
 		"KIND_UNSPECIFIED":        0,
@@ -251,6 +263,10 @@ var (
 		"KIND_DECIDED":            40,
 		"KIND_WOULD_DECIDE":       41,
 		"KIND_COMMAND_ENDED":      42,
+		"KIND_NODE_CHANGED":       50,
+		"KIND_NODE_GONE":          51,
+		"KIND_NAMESPACE_CHANGED":  52,
+		"KIND_CLUSTER_WATCHED":    53,
 	}
 )
 
@@ -1356,7 +1372,7 @@ const file_jobledger_v1_record_proto_rawDesc = "" +
 	"\x16STREAM_KIND_CONTROLLER\x10\x01\x12\x13\n" +
 	"\x0fSTREAM_KIND_JOB\x10\x02\x12\x18\n" +
 	"\x14STREAM_KIND_CRON_JOB\x10\x03\x12\x19\n" +
-	"\x15STREAM_KIND_NAMESPACE\x10\x04*\xac\x06\n" +
+	"\x15STREAM_KIND_NAMESPACE\x10\x04*\x8d\a\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10KIND_LOG_CREATED\x10\x01\x12\x16\n" +
@@ -1393,7 +1409,11 @@ const file_jobledger_v1_record_proto_rawDesc = "" +
 	"\x10KIND_JOB_RETIRED\x10\"\x12\x10\n" +
 	"\fKIND_DECIDED\x10(\x12\x15\n" +
 	"\x11KIND_WOULD_DECIDE\x10)\x12\x16\n" +
-	"\x12KIND_COMMAND_ENDED\x10**d\n" +
+	"\x12KIND_COMMAND_ENDED\x10*\x12\x15\n" +
+	"\x11KIND_NODE_CHANGED\x102\x12\x12\n" +
+	"\x0eKIND_NODE_GONE\x103\x12\x1a\n" +
+	"\x16KIND_NAMESPACE_CHANGED\x104\x12\x18\n" +
+	"\x14KIND_CLUSTER_WATCHED\x105*d\n" +
 	"\rContainerKind\x12\x1e\n" +
 	"\x1aCONTAINER_KIND_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13CONTAINER_KIND_INIT\x10\x01\x12\x1a\n" +

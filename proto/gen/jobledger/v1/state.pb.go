@@ -141,7 +141,13 @@ type JobState struct {
 	OurFirstWrite int64 `protobuf:"fixed64,41,opt,name=our_first_write,json=ourFirstWrite,proto3" json:"our_first_write,omitempty"`
 	BuiltinWrote  int64 `protobuf:"fixed64,42,opt,name=builtin_wrote,json=builtinWrote,proto3" json:"builtin_wrote,omitempty"`
 	// deletion is the one of the Job's object that is in flight, as its TTL has passed.
-	Deletion      *Flight `protobuf:"bytes,44,opt,name=deletion,proto3" json:"deletion,omitempty"`
+	Deletion *Flight `protobuf:"bytes,44,opt,name=deletion,proto3" json:"deletion,omitempty"`
+	// part is the place, from 1, of a part of a state that is stored in several; 0 for a whole state. The bytes of all parts one after
+	// another are the state. A pod may be in several: the last one counts. Parts before the last one have pods alone.
+	Part     uint32 `protobuf:"varint,45,opt,name=part,proto3" json:"part,omitempty"`
+	LastPart bool   `protobuf:"varint,46,opt,name=last_part,json=lastPart,proto3" json:"last_part,omitempty"`
+	// parted: the log's newest file has parts of the state, and not the last one.
+	Parted        bool `protobuf:"varint,47,opt,name=parted,proto3" json:"parted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -447,6 +453,27 @@ func (x *JobState) GetDeletion() *Flight {
 		return x.Deletion
 	}
 	return nil
+}
+
+func (x *JobState) GetPart() uint32 {
+	if x != nil {
+		return x.Part
+	}
+	return 0
+}
+
+func (x *JobState) GetLastPart() bool {
+	if x != nil {
+		return x.LastPart
+	}
+	return false
+}
+
+func (x *JobState) GetParted() bool {
+	if x != nil {
+		return x.Parted
+	}
+	return false
 }
 
 // ClaimRetry is what was learnt from refusals to adopt a pod, or to release it.
@@ -772,8 +799,10 @@ type PodState struct {
 	Stale uint64 `protobuf:"varint,21,opt,name=stale,proto3" json:"stale,omitempty"`
 	// failed_before_deletion: it failed by itself, before its deletion was asked for.
 	FailedBeforeDeletion bool `protobuf:"varint,22,opt,name=failed_before_deletion,json=failedBeforeDeletion,proto3" json:"failed_before_deletion,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
+	// forgotten: a part before this one has the pod, and it is known no longer. Of facts there is the UID alone.
+	Forgotten     bool `protobuf:"varint,25,opt,name=forgotten,proto3" json:"forgotten,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PodState) Reset() {
@@ -963,6 +992,13 @@ func (x *PodState) GetStale() uint64 {
 func (x *PodState) GetFailedBeforeDeletion() bool {
 	if x != nil {
 		return x.FailedBeforeDeletion
+	}
+	return false
+}
+
+func (x *PodState) GetForgotten() bool {
+	if x != nil {
+		return x.Forgotten
 	}
 	return false
 }
@@ -1756,7 +1792,11 @@ type WorldState struct {
 	// rival_acts are those of another controller that do not prove yet that there is one.
 	RivalActs []*RivalAct `protobuf:"bytes,22,rep,name=rival_acts,json=rivalActs,proto3" json:"rival_acts,omitempty"`
 	// term is that of the process that works, or worked last; 0 before terms were recorded.
-	Term          uint64 `protobuf:"varint,23,opt,name=term,proto3" json:"term,omitempty"`
+	Term uint64 `protobuf:"varint,23,opt,name=term,proto3" json:"term,omitempty"`
+	// nodes that are out of order, namespaces that are being deleted, and whether both are watched.
+	Nodes         []*NodeSeen      `protobuf:"bytes,24,rep,name=nodes,proto3" json:"nodes,omitempty"`
+	Namespaces    []*NamespaceSeen `protobuf:"bytes,25,rep,name=namespaces,proto3" json:"namespaces,omitempty"`
+	Watched       *ClusterWatched  `protobuf:"bytes,26,opt,name=watched,proto3" json:"watched,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1943,6 +1983,27 @@ func (x *WorldState) GetTerm() uint64 {
 		return x.Term
 	}
 	return 0
+}
+
+func (x *WorldState) GetNodes() []*NodeSeen {
+	if x != nil {
+		return x.Nodes
+	}
+	return nil
+}
+
+func (x *WorldState) GetNamespaces() []*NamespaceSeen {
+	if x != nil {
+		return x.Namespaces
+	}
+	return nil
+}
+
+func (x *WorldState) GetWatched() *ClusterWatched {
+	if x != nil {
+		return x.Watched
+	}
+	return nil
 }
 
 // ShareState is what a namespace has written into the log and not worked off, as of a time.
@@ -2169,8 +2230,7 @@ var File_jobledger_v1_state_proto protoreflect.FileDescriptor
 
 const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\n" +
-	"\x18jobledger/v1/state.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/record.proto\x1a\x19jobledger/v1/status.proto\"\xb7\n" +
-	"\n" +
+	"\x18jobledger/v1/state.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/record.proto\x1a\x19jobledger/v1/status.proto\"\x80\v\n" +
 	"\bJobState\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\x04R\x05first\x12\x12\n" +
 	"\x04head\x18\x02 \x01(\x04R\x04head\x12\x10\n" +
@@ -2216,7 +2276,10 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\x06claims\x18& \x03(\v2\x18.jobledger.v1.ClaimRetryR\x06claims\x12&\n" +
 	"\x0four_first_write\x18) \x01(\x10R\rourFirstWrite\x12#\n" +
 	"\rbuiltin_wrote\x18* \x01(\x10R\fbuiltinWrote\x120\n" +
-	"\bdeletion\x18, \x01(\v2\x14.jobledger.v1.FlightR\bdeletionJ\x04\b\x15\x10\x16J\x04\b\x1f\x10 J\x04\b \x10!J\x04\b$\x10%\"c\n" +
+	"\bdeletion\x18, \x01(\v2\x14.jobledger.v1.FlightR\bdeletion\x12\x12\n" +
+	"\x04part\x18- \x01(\rR\x04part\x12\x1b\n" +
+	"\tlast_part\x18. \x01(\bR\blastPart\x12\x16\n" +
+	"\x06parted\x18/ \x01(\bR\x06partedJ\x04\b\x15\x10\x16J\x04\b\x1f\x10 J\x04\b \x10!J\x04\b$\x10%\"c\n" +
 	"\n" +
 	"ClaimRetry\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\fR\x03pod\x12)\n" +
@@ -2240,7 +2303,7 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\adeleted\x18\x02 \x01(\bR\adeleted\x12\x12\n" +
 	"\x04look\x18\x03 \x01(\bR\x04look\x12.\n" +
 	"\aflights\x18\x04 \x03(\v2\x14.jobledger.v1.FlightR\aflights\x12-\n" +
-	"\awriting\x18\x05 \x01(\v2\x13.jobledger.v1.RetryR\awriting\"\xe5\x05\n" +
+	"\awriting\x18\x05 \x01(\v2\x13.jobledger.v1.RetryR\awriting\"\x83\x06\n" +
 	"\bPodState\x12+\n" +
 	"\x05facts\x18\x01 \x01(\v2\x15.jobledger.v1.PodSeenR\x05facts\x12\x12\n" +
 	"\x04seen\x18\x02 \x01(\bR\x04seen\x12\x1f\n" +
@@ -2269,7 +2332,8 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\acounted\x18\x13 \x01(\bR\acounted\x12)\n" +
 	"\x10selector_unknown\x18\x14 \x01(\bR\x0fselectorUnknown\x12\x14\n" +
 	"\x05stale\x18\x15 \x01(\x04R\x05stale\x124\n" +
-	"\x16failed_before_deletion\x18\x16 \x01(\bR\x14failedBeforeDeletionJ\x04\b\x11\x10\x12\"\xf1\x01\n" +
+	"\x16failed_before_deletion\x18\x16 \x01(\bR\x14failedBeforeDeletion\x12\x1c\n" +
+	"\tforgotten\x18\x19 \x01(\bR\tforgottenJ\x04\b\x11\x10\x12\"\xf1\x01\n" +
 	"\vCreateState\x12/\n" +
 	"\x06create\x18\x01 \x01(\v2\x17.jobledger.v1.CreatePodR\x06create\x12,\n" +
 	"\x06flight\x18\x02 \x01(\v2\x14.jobledger.v1.FlightR\x06flight\x12\x12\n" +
@@ -2331,7 +2395,7 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\x06reason\x18\x04 \x01(\tR\x06reason\"2\n" +
 	"\bPodNames\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
-	"\x04node\x18\x02 \x01(\tR\x04node\"\xca\x06\n" +
+	"\x04node\x18\x02 \x01(\tR\x04node\"\xed\a\n" +
 	"\n" +
 	"WorldState\x12\x15\n" +
 	"\x06log_id\x18\x01 \x01(\tR\x05logId\x12\x14\n" +
@@ -2359,7 +2423,12 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\brestated\x18\x15 \x01(\x04R\brestated\x125\n" +
 	"\n" +
 	"rival_acts\x18\x16 \x03(\v2\x16.jobledger.v1.RivalActR\trivalActs\x12\x12\n" +
-	"\x04term\x18\x17 \x01(\x04R\x04term\x1a9\n" +
+	"\x04term\x18\x17 \x01(\x04R\x04term\x12,\n" +
+	"\x05nodes\x18\x18 \x03(\v2\x16.jobledger.v1.NodeSeenR\x05nodes\x12;\n" +
+	"\n" +
+	"namespaces\x18\x19 \x03(\v2\x1b.jobledger.v1.NamespaceSeenR\n" +
+	"namespaces\x126\n" +
+	"\awatched\x18\x1a \x01(\v2\x1c.jobledger.v1.ClusterWatchedR\awatched\x1a9\n" +
 	"\vNewestEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\rR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x04R\x05value:\x028\x01\"P\n" +
@@ -2402,41 +2471,44 @@ func file_jobledger_v1_state_proto_rawDescGZIP() []byte {
 var file_jobledger_v1_state_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
 var file_jobledger_v1_state_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_jobledger_v1_state_proto_goTypes = []any{
-	(TryEndKind)(0),       // 0: jobledger.v1.TryEndKind
-	(*JobState)(nil),      // 1: jobledger.v1.JobState
-	(*ClaimRetry)(nil),    // 2: jobledger.v1.ClaimRetry
-	(*GroupState)(nil),    // 3: jobledger.v1.GroupState
-	(*StubState)(nil),     // 4: jobledger.v1.StubState
-	(*FollowUpState)(nil), // 5: jobledger.v1.FollowUpState
-	(*PodState)(nil),      // 6: jobledger.v1.PodState
-	(*CreateState)(nil),   // 7: jobledger.v1.CreateState
-	(*Flight)(nil),        // 8: jobledger.v1.Flight
-	(*Backoff)(nil),       // 9: jobledger.v1.Backoff
-	(*Retry)(nil),         // 10: jobledger.v1.Retry
-	(*StateNames)(nil),    // 11: jobledger.v1.StateNames
-	(*Tries)(nil),         // 12: jobledger.v1.Tries
-	(*TryEnd)(nil),        // 13: jobledger.v1.TryEnd
-	(*TryExit)(nil),       // 14: jobledger.v1.TryExit
-	(*PodNames)(nil),      // 15: jobledger.v1.PodNames
-	(*WorldState)(nil),    // 16: jobledger.v1.WorldState
-	(*ShareState)(nil),    // 17: jobledger.v1.ShareState
-	(*SpecState)(nil),     // 18: jobledger.v1.SpecState
-	(*TemplateState)(nil), // 19: jobledger.v1.TemplateState
-	(*PoliciesState)(nil), // 20: jobledger.v1.PoliciesState
-	nil,                   // 21: jobledger.v1.WorldState.NewestEntry
-	(*JobSpec)(nil),       // 22: jobledger.v1.JobSpec
-	(*JobStatus)(nil),     // 23: jobledger.v1.JobStatus
-	(*PodSeen)(nil),       // 24: jobledger.v1.PodSeen
-	(*CreatePod)(nil),     // 25: jobledger.v1.CreatePod
-	(*CommandName)(nil),   // 26: jobledger.v1.CommandName
-	(*Command)(nil),       // 27: jobledger.v1.Command
-	(RefusalClass)(0),     // 28: jobledger.v1.RefusalClass
-	(*Origin)(nil),        // 29: jobledger.v1.Origin
-	(ContainerKind)(0),    // 30: jobledger.v1.ContainerKind
-	(*Settings)(nil),      // 31: jobledger.v1.Settings
-	(Resource)(0),         // 32: jobledger.v1.Resource
-	(*RivalAct)(nil),      // 33: jobledger.v1.RivalAct
-	(*JobPolicies)(nil),   // 34: jobledger.v1.JobPolicies
+	(TryEndKind)(0),        // 0: jobledger.v1.TryEndKind
+	(*JobState)(nil),       // 1: jobledger.v1.JobState
+	(*ClaimRetry)(nil),     // 2: jobledger.v1.ClaimRetry
+	(*GroupState)(nil),     // 3: jobledger.v1.GroupState
+	(*StubState)(nil),      // 4: jobledger.v1.StubState
+	(*FollowUpState)(nil),  // 5: jobledger.v1.FollowUpState
+	(*PodState)(nil),       // 6: jobledger.v1.PodState
+	(*CreateState)(nil),    // 7: jobledger.v1.CreateState
+	(*Flight)(nil),         // 8: jobledger.v1.Flight
+	(*Backoff)(nil),        // 9: jobledger.v1.Backoff
+	(*Retry)(nil),          // 10: jobledger.v1.Retry
+	(*StateNames)(nil),     // 11: jobledger.v1.StateNames
+	(*Tries)(nil),          // 12: jobledger.v1.Tries
+	(*TryEnd)(nil),         // 13: jobledger.v1.TryEnd
+	(*TryExit)(nil),        // 14: jobledger.v1.TryExit
+	(*PodNames)(nil),       // 15: jobledger.v1.PodNames
+	(*WorldState)(nil),     // 16: jobledger.v1.WorldState
+	(*ShareState)(nil),     // 17: jobledger.v1.ShareState
+	(*SpecState)(nil),      // 18: jobledger.v1.SpecState
+	(*TemplateState)(nil),  // 19: jobledger.v1.TemplateState
+	(*PoliciesState)(nil),  // 20: jobledger.v1.PoliciesState
+	nil,                    // 21: jobledger.v1.WorldState.NewestEntry
+	(*JobSpec)(nil),        // 22: jobledger.v1.JobSpec
+	(*JobStatus)(nil),      // 23: jobledger.v1.JobStatus
+	(*PodSeen)(nil),        // 24: jobledger.v1.PodSeen
+	(*CreatePod)(nil),      // 25: jobledger.v1.CreatePod
+	(*CommandName)(nil),    // 26: jobledger.v1.CommandName
+	(*Command)(nil),        // 27: jobledger.v1.Command
+	(RefusalClass)(0),      // 28: jobledger.v1.RefusalClass
+	(*Origin)(nil),         // 29: jobledger.v1.Origin
+	(ContainerKind)(0),     // 30: jobledger.v1.ContainerKind
+	(*Settings)(nil),       // 31: jobledger.v1.Settings
+	(Resource)(0),          // 32: jobledger.v1.Resource
+	(*RivalAct)(nil),       // 33: jobledger.v1.RivalAct
+	(*NodeSeen)(nil),       // 34: jobledger.v1.NodeSeen
+	(*NamespaceSeen)(nil),  // 35: jobledger.v1.NamespaceSeen
+	(*ClusterWatched)(nil), // 36: jobledger.v1.ClusterWatched
+	(*JobPolicies)(nil),    // 37: jobledger.v1.JobPolicies
 }
 var file_jobledger_v1_state_proto_depIdxs = []int32{
 	22, // 0: jobledger.v1.JobState.spec:type_name -> jobledger.v1.JobSpec
@@ -2483,13 +2555,16 @@ var file_jobledger_v1_state_proto_depIdxs = []int32{
 	20, // 41: jobledger.v1.WorldState.policies:type_name -> jobledger.v1.PoliciesState
 	17, // 42: jobledger.v1.WorldState.shares:type_name -> jobledger.v1.ShareState
 	33, // 43: jobledger.v1.WorldState.rival_acts:type_name -> jobledger.v1.RivalAct
-	22, // 44: jobledger.v1.SpecState.spec:type_name -> jobledger.v1.JobSpec
-	34, // 45: jobledger.v1.PoliciesState.policies:type_name -> jobledger.v1.JobPolicies
-	46, // [46:46] is the sub-list for method output_type
-	46, // [46:46] is the sub-list for method input_type
-	46, // [46:46] is the sub-list for extension type_name
-	46, // [46:46] is the sub-list for extension extendee
-	0,  // [0:46] is the sub-list for field type_name
+	34, // 44: jobledger.v1.WorldState.nodes:type_name -> jobledger.v1.NodeSeen
+	35, // 45: jobledger.v1.WorldState.namespaces:type_name -> jobledger.v1.NamespaceSeen
+	36, // 46: jobledger.v1.WorldState.watched:type_name -> jobledger.v1.ClusterWatched
+	22, // 47: jobledger.v1.SpecState.spec:type_name -> jobledger.v1.JobSpec
+	37, // 48: jobledger.v1.PoliciesState.policies:type_name -> jobledger.v1.JobPolicies
+	49, // [49:49] is the sub-list for method output_type
+	49, // [49:49] is the sub-list for method input_type
+	49, // [49:49] is the sub-list for extension type_name
+	49, // [49:49] is the sub-list for extension extendee
+	0,  // [0:49] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_state_proto_init() }

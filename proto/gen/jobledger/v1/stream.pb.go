@@ -90,6 +90,10 @@ type PublishedRecord struct {
 	//	*PublishedRecord_Decided
 	//	*PublishedRecord_WouldDecide
 	//	*PublishedRecord_CommandEnded
+	//	*PublishedRecord_NodeChanged
+	//	*PublishedRecord_NodeGone
+	//	*PublishedRecord_NamespaceChanged
+	//	*PublishedRecord_ClusterWatched
 	Facts         isPublishedRecord_Facts `protobuf_oneof:"facts"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -502,6 +506,42 @@ func (x *PublishedRecord) GetCommandEnded() *CommandEnded {
 	return nil
 }
 
+func (x *PublishedRecord) GetNodeChanged() *NodeSeen {
+	if x != nil {
+		if x, ok := x.Facts.(*PublishedRecord_NodeChanged); ok {
+			return x.NodeChanged
+		}
+	}
+	return nil
+}
+
+func (x *PublishedRecord) GetNodeGone() *NodeGone {
+	if x != nil {
+		if x, ok := x.Facts.(*PublishedRecord_NodeGone); ok {
+			return x.NodeGone
+		}
+	}
+	return nil
+}
+
+func (x *PublishedRecord) GetNamespaceChanged() *NamespaceSeen {
+	if x != nil {
+		if x, ok := x.Facts.(*PublishedRecord_NamespaceChanged); ok {
+			return x.NamespaceChanged
+		}
+	}
+	return nil
+}
+
+func (x *PublishedRecord) GetClusterWatched() *ClusterWatched {
+	if x != nil {
+		if x, ok := x.Facts.(*PublishedRecord_ClusterWatched); ok {
+			return x.ClusterWatched
+		}
+	}
+	return nil
+}
+
 type isPublishedRecord_Facts interface {
 	isPublishedRecord_Facts()
 }
@@ -630,6 +670,22 @@ type PublishedRecord_CommandEnded struct {
 	CommandEnded *CommandEnded `protobuf:"bytes,142,opt,name=command_ended,json=commandEnded,proto3,oneof"`
 }
 
+type PublishedRecord_NodeChanged struct {
+	NodeChanged *NodeSeen `protobuf:"bytes,150,opt,name=node_changed,json=nodeChanged,proto3,oneof"`
+}
+
+type PublishedRecord_NodeGone struct {
+	NodeGone *NodeGone `protobuf:"bytes,151,opt,name=node_gone,json=nodeGone,proto3,oneof"`
+}
+
+type PublishedRecord_NamespaceChanged struct {
+	NamespaceChanged *NamespaceSeen `protobuf:"bytes,152,opt,name=namespace_changed,json=namespaceChanged,proto3,oneof"`
+}
+
+type PublishedRecord_ClusterWatched struct {
+	ClusterWatched *ClusterWatched `protobuf:"bytes,153,opt,name=cluster_watched,json=clusterWatched,proto3,oneof"`
+}
+
 func (*PublishedRecord_LogCreated) isPublishedRecord_Facts() {}
 
 func (*PublishedRecord_EpochChanged) isPublishedRecord_Facts() {}
@@ -692,11 +748,19 @@ func (*PublishedRecord_WouldDecide) isPublishedRecord_Facts() {}
 
 func (*PublishedRecord_CommandEnded) isPublishedRecord_Facts() {}
 
+func (*PublishedRecord_NodeChanged) isPublishedRecord_Facts() {}
+
+func (*PublishedRecord_NodeGone) isPublishedRecord_Facts() {}
+
+func (*PublishedRecord_NamespaceChanged) isPublishedRecord_Facts() {}
+
+func (*PublishedRecord_ClusterWatched) isPublishedRecord_Facts() {}
+
 var File_jobledger_v1_stream_proto protoreflect.FileDescriptor
 
 const file_jobledger_v1_stream_proto_rawDesc = "" +
 	"\n" +
-	"\x19jobledger/v1/stream.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/record.proto\x1a\x18jobledger/v1/state.proto\"\x85\x13\n" +
+	"\x19jobledger/v1/stream.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/record.proto\x1a\x18jobledger/v1/state.proto\"\x92\x15\n" +
 	"\x0fPublishedRecord\x12,\n" +
 	"\x06header\x18\x01 \x01(\v2\x14.jobledger.v1.HeaderR\x06header\x122\n" +
 	"\bevidence\x18\x02 \x01(\v2\x16.jobledger.v1.EvidenceR\bevidence\x12\x1c\n" +
@@ -756,7 +820,11 @@ const file_jobledger_v1_stream_proto_rawDesc = "" +
 	"\x0fpolicies_stored\x18\x88\x01 \x01(\v2\x19.jobledger.v1.JobPoliciesH\x00R\x0epoliciesStored\x123\n" +
 	"\adecided\x18\x8c\x01 \x01(\v2\x16.jobledger.v1.DecisionH\x00R\adecided\x12<\n" +
 	"\fwould_decide\x18\x8d\x01 \x01(\v2\x16.jobledger.v1.DecisionH\x00R\vwouldDecide\x12B\n" +
-	"\rcommand_ended\x18\x8e\x01 \x01(\v2\x1a.jobledger.v1.CommandEndedH\x00R\fcommandEndedB\a\n" +
+	"\rcommand_ended\x18\x8e\x01 \x01(\v2\x1a.jobledger.v1.CommandEndedH\x00R\fcommandEnded\x12<\n" +
+	"\fnode_changed\x18\x96\x01 \x01(\v2\x16.jobledger.v1.NodeSeenH\x00R\vnodeChanged\x126\n" +
+	"\tnode_gone\x18\x97\x01 \x01(\v2\x16.jobledger.v1.NodeGoneH\x00R\bnodeGone\x12K\n" +
+	"\x11namespace_changed\x18\x98\x01 \x01(\v2\x1b.jobledger.v1.NamespaceSeenH\x00R\x10namespaceChanged\x12H\n" +
+	"\x0fcluster_watched\x18\x99\x01 \x01(\v2\x1c.jobledger.v1.ClusterWatchedH\x00R\x0eclusterWatchedB\a\n" +
 	"\x05factsBCZAgithub.com/jobledger/jobledger/proto/gen/jobledger/v1;jobledgerv1b\x06proto3"
 
 var (
@@ -804,6 +872,10 @@ var file_jobledger_v1_stream_proto_goTypes = []any{
 	(*JobPolicies)(nil),       // 28: jobledger.v1.JobPolicies
 	(*Decision)(nil),          // 29: jobledger.v1.Decision
 	(*CommandEnded)(nil),      // 30: jobledger.v1.CommandEnded
+	(*NodeSeen)(nil),          // 31: jobledger.v1.NodeSeen
+	(*NodeGone)(nil),          // 32: jobledger.v1.NodeGone
+	(*NamespaceSeen)(nil),     // 33: jobledger.v1.NamespaceSeen
+	(*ClusterWatched)(nil),    // 34: jobledger.v1.ClusterWatched
 }
 var file_jobledger_v1_stream_proto_depIdxs = []int32{
 	1,  // 0: jobledger.v1.PublishedRecord.header:type_name -> jobledger.v1.Header
@@ -839,11 +911,15 @@ var file_jobledger_v1_stream_proto_depIdxs = []int32{
 	29, // 30: jobledger.v1.PublishedRecord.decided:type_name -> jobledger.v1.Decision
 	29, // 31: jobledger.v1.PublishedRecord.would_decide:type_name -> jobledger.v1.Decision
 	30, // 32: jobledger.v1.PublishedRecord.command_ended:type_name -> jobledger.v1.CommandEnded
-	33, // [33:33] is the sub-list for method output_type
-	33, // [33:33] is the sub-list for method input_type
-	33, // [33:33] is the sub-list for extension type_name
-	33, // [33:33] is the sub-list for extension extendee
-	0,  // [0:33] is the sub-list for field type_name
+	31, // 33: jobledger.v1.PublishedRecord.node_changed:type_name -> jobledger.v1.NodeSeen
+	32, // 34: jobledger.v1.PublishedRecord.node_gone:type_name -> jobledger.v1.NodeGone
+	33, // 35: jobledger.v1.PublishedRecord.namespace_changed:type_name -> jobledger.v1.NamespaceSeen
+	34, // 36: jobledger.v1.PublishedRecord.cluster_watched:type_name -> jobledger.v1.ClusterWatched
+	37, // [37:37] is the sub-list for method output_type
+	37, // [37:37] is the sub-list for method input_type
+	37, // [37:37] is the sub-list for extension type_name
+	37, // [37:37] is the sub-list for extension extendee
+	0,  // [0:37] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_stream_proto_init() }
@@ -888,6 +964,10 @@ func file_jobledger_v1_stream_proto_init() {
 		(*PublishedRecord_Decided)(nil),
 		(*PublishedRecord_WouldDecide)(nil),
 		(*PublishedRecord_CommandEnded)(nil),
+		(*PublishedRecord_NodeChanged)(nil),
+		(*PublishedRecord_NodeGone)(nil),
+		(*PublishedRecord_NamespaceChanged)(nil),
+		(*PublishedRecord_ClusterWatched)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

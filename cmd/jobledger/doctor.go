@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/controller"
+	"github.com/jobledger/jobledger/internal/doctor"
+	"github.com/jobledger/jobledger/internal/lease"
+	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/store/open"
+)
+
+// doctorFlags are those of run, and how to look.
+type doctorFlags struct {
+	run     runFlags
+	account string
+	wait    bool
+	timeout time.Duration
+	output  outputFlag
+}
+
+func newDoctor(c *cli) *cobra.Command {
+	var f doctorFlags
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Say what would keep a controller from working here, and what to do",
+		Long: `Look at the cluster, the disk and NATS as a controller with these flags would find them: version and
+clock of the server, rights, who runs the Jobs now, webhooks in the way, pods that cannot go, the
+Lease, the disk of the log, and the stream. It takes the flags of "run", also those that are not
+shown here: write "doctor" in place of "run". It changes nothing.
+
+The rights are those of the account that asks. --service-account NAMESPACE/NAME asks for another,
+which takes the right to create subjectaccessreviews.
+
+--wait looks again until there is no problem, for at most --timeout.
+
+Exit codes: 0 when there is no problem, 1 when there is one, 2 when the command line cannot be
+understood. What could not be looked at is said, and is no problem.`,
+		Example: `  jobledger doctor --manage=observe
+  jobledger doctor --log /var/lib/jobledger --service-account jobledger/jobledger
+  jobledger doctor --log ./log --nats-context jobs --wait --timeout 2m -o json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.doctor(cmd.Context(), cmd.Flags(), &f) },
+	}
+	f.run.add(cmd)
+	flags := cmd.Flags()
+	flags.VisitAll(func(flag *pflag.Flag) { flag.Hidden = !slices.Contains(shownOfDoctor, flag.Name) })
+	flags.Lookup("log").Usage = "directory of the log, on the machine of the controller; without it the disk is not looked at"
+	flags.StringVar(&f.account, "service-account", "", "whose rights to look at, as NAMESPACE/NAME; those of who asks unless given")
+	flags.BoolVar(&f.wait, "wait", false, "look again until there is no problem")
+	flags.DurationVar(&f.timeout, "timeout", 2*time.Minute, "how long --wait goes on")
+	f.output.addFormats(cmd, formatTable, formatJSON, formatYAML)
+	return cmd
+}
+
+// Flags of run that doctor shows.
+var shownOfDoctor = []string{"log", "kubeconfig", "context", "namespace", "manage", "gang-scheduling", "log-max-size", "nats-url", "nats-context"}
+
+// config is what is looked at.
+func (f *doctorFlags) config(flags *pflag.FlagSet) (*doctor.Config, error) {
+	if err := f.output.validate(); err != nil {
+		return nil, err
+	}
+	if namespace, name, ok := strings.Cut(f.account, "/"); f.account != "" && (!ok || namespace == "" || name == "") {
+		return nil, usage("--service-account=%s: want NAMESPACE/NAME, such as jobledger/jobledger", f.account)
+	}
+	if !f.wait && flags.Changed("timeout") {
+		return nil, usage("--timeout goes with --wait")
+	}
+	settings, err := f.settings(flags)
+	if err != nil {
+		return nil, err
+	}
+	cluster, err := connect(&f.run)
+	if err != nil {
+		return nil, err
+	}
+	client, err := cluster.Patient(10 * time.Second)
+	if err != nil {
+		return nil, err
+	}
+	config := &doctor.Config{
+		Client: client, Settings: settings, Account: f.account, Authorize: f.run.scrape.authorize, WatchCluster: f.run.around,
+		Lease: doctor.Lease{On: f.run.elect.on && settings.Mode != events.ModeObserve, Namespace: f.run.elect.namespace, Name: f.run.elect.name},
+		Clock: cluster.ServerTime, Now: time.Now,
+	}
+	if l := &config.Lease; l.Namespace == "" {
+		l.Namespace = settings.Namespace
+		if l.Namespace == "" {
+			l.Namespace = lease.DefaultNamespace
+		}
+	}
+	if f.run.log != "" {
+		config.Log = doctor.Log{Dir: open.Dir(f.run.log), Max: f.run.retain.keep.MaxBytes, Ready: readiness(open.Dir(f.run.log))}
+	}
+	if f.run.nats.where() {
+		stream, err := f.run.nats.config("")
+		if err != nil {
+			return nil, err
+		}
+		config.NATS = &stream.Publish
+	}
+	return config, nil
+}
+
+// settings are those of the controller. It need not be said where its log is.
+func (f *doctorFlags) settings(flags *pflag.FlagSet) (events.Settings, error) {
+	if f.run.log != "" {
+		return f.run.settings(flags)
+	}
+	f.run.log = "."
+	defer func() { f.run.log = "" }()
+	return f.run.settings(flags)
+}
+
+// readiness asks the controller that writes a log for what /readyz says.
+func readiness(dir string) func(context.Context) ([]string, bool, error) {
+	return func(ctx context.Context) ([]string, bool, error) {
+		address, err := os.ReadFile(filepath.Join(dir, controller.ServerFile))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, false, nil
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+		defer cancel()
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSpace(string(address))+"/readyz?verbose", nil)
+		if err != nil {
+			return nil, false, err
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return nil, false, nil // it left its address when it was killed
+		}
+		defer response.Body.Close()
+		text, err := io.ReadAll(io.LimitReader(response.Body, 64<<10))
+		if err != nil {
+			return nil, true, err
+		}
+		return strings.Split(strings.TrimSpace(string(text)), "\n"), true, nil
+	}
+}
+
+// lookAgain is how long --wait lets things be between two looks.
+const lookAgain = 2 * time.Second
+
+func (c *cli) doctor(ctx context.Context, flags *pflag.FlagSet, f *doctorFlags) error {
+	config, err := f.config(flags)
+	if err != nil {
+		return err
+	}
+	if !f.wait {
+		return c.examine(ctx, config, f)
+	}
+	wait, cancel := context.WithTimeout(ctx, f.timeout)
+	defer cancel()
+	for doctor.Run(wait, config, func(doctor.Finding) {}) == doctor.Problem {
+		select {
+		case <-wait.Done():
+			return c.examine(ctx, config, f)
+		case <-time.After(lookAgain):
+		}
+	}
+	return c.examine(ctx, config, f)
+}
+
+// examine looks once, and shows what is found as it comes, or as one document.
+func (c *cli) examine(ctx context.Context, config *doctor.Config, f *doctorFlags) error {
+	page := c.page(&f.output)
+	all := []doctor.Finding{}
+	counts := map[doctor.Level]int{}
+	worst := doctor.Run(ctx, config, func(found doctor.Finding) {
+		all = append(all, found)
+		counts[found.Level]++
+		if f.output.format == formatTable {
+			page.Finding(string(found.Level), styles[found.Level], found.Check, found.Text, found.Do)
+		}
+	})
+	if f.output.format != formatTable {
+		text, err := show.Indented(struct {
+			Worst doctor.Level     `json:"worst"`
+			Items []doctor.Finding `json:"items"`
+		}{worst, all})
+		if err != nil {
+			return err
+		}
+		if err := c.document(f.output.format, text); err != nil {
+			return err
+		}
+	}
+	if worst == doctor.Problem {
+		return fmt.Errorf("%s", counted(counts[doctor.Problem], "problem", "problems"))
+	}
+	return nil
+}
+
+// styles are how levels look on a terminal.
+var styles = map[doctor.Level]show.Style{doctor.Problem: show.Trouble, doctor.Warning: show.Trouble, doctor.Unknown: show.Trouble}

@@ -1,0 +1,41 @@
+package events
+
+import pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+
+// NodeToWire and NodeFromWire are the wire form of how a node is, in records and in stored states.
+func NodeToWire(f *NodeSeen) *pb.NodeSeen {
+	return &pb.NodeSeen{
+		Name: f.Name, Uid: uidToWire(f.UID), Ready: pb.NodeReadiness(f.Ready), Since: int64(f.Since), Cordoned: f.Cordoned,
+		Pressures: f.Pressures, Taints: f.Taints,
+	}
+}
+
+// NodeFromWire is described with NodeToWire.
+func NodeFromWire(w *pb.NodeSeen) *NodeSeen {
+	return &NodeSeen{
+		Name: w.GetName(), UID: uidFromWire(w.GetUid()), Ready: NodeReadiness(w.GetReady()), Since: Time(w.GetSince()),
+		Cordoned: w.GetCordoned(), Pressures: w.GetPressures(), Taints: w.GetTaints(),
+	}
+}
+
+// NamespaceToWire and NamespaceFromWire are the wire form of the end of a namespace.
+func NamespaceToWire(f *NamespaceSeen) *pb.NamespaceSeen {
+	return &pb.NamespaceSeen{Name: f.Name, Uid: uidToWire(f.UID), Deleted: int64(f.Deleted), Gone: f.Gone, Missed: f.Missed}
+}
+
+// NamespaceFromWire is described with NamespaceToWire.
+func NamespaceFromWire(w *pb.NamespaceSeen) *NamespaceSeen {
+	return &NamespaceSeen{
+		Name: w.GetName(), UID: uidFromWire(w.GetUid()), Deleted: Time(w.GetDeleted()), Gone: w.GetGone(), Missed: w.GetMissed(),
+	}
+}
+
+// WatchedToWire and WatchedFromWire are the wire form of what is watched.
+func WatchedToWire(f *ClusterWatched) *pb.ClusterWatched {
+	return &pb.ClusterWatched{Nodes: pb.Watching(f.Nodes), Namespaces: pb.Watching(f.Namespaces)}
+}
+
+// WatchedFromWire is described with WatchedToWire.
+func WatchedFromWire(w *pb.ClusterWatched) *ClusterWatched {
+	return &ClusterWatched{Nodes: Watching(w.GetNodes()), Namespaces: Watching(w.GetNamespaces())}
+}

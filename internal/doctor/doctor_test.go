@@ -1,0 +1,215 @@
+package doctor
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/version"
+	fakediscovery "k8s.io/client-go/discovery/fake"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+var now = time.Date(2026, 11, 23, 3, 12, 0, 0, time.UTC)
+
+func ago(d time.Duration) metav1.Time { return metav1.NewTime(now.Add(-d)) }
+
+// examined is what a check finds in a cluster of these objects.
+func examined(t *testing.T, name string, mode events.Mode, change func(*Config, *fake.Clientset), objects ...runtime.Object) []Finding {
+	t.Helper()
+	client := fake.NewClientset(objects...)
+	client.Discovery().(*fakediscovery.FakeDiscovery).FakedServerVersion = &version.Info{GitVersion: "v1.36.3"}
+	c := &Config{
+		Client: client, Settings: events.Settings{Mode: mode}, Lease: Lease{On: true, Namespace: "jobledger", Name: "jobledger"},
+		Clock: func() (time.Time, bool) { return now, true }, Now: func() time.Time { return now },
+	}
+	if change != nil {
+		change(c, client)
+	}
+	for _, check := range checks {
+		if check.name == name {
+			return check.look(t.Context(), c)
+		}
+	}
+	t.Fatalf("there is no check %s", name)
+	return nil
+}
+
+func job(name string, change func(*batchv1.Job)) *batchv1.Job {
+	j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "batch", Name: name, CreationTimestamp: ago(time.Hour)}}
+	change(j)
+	return j
+}
+
+func pod(name, finalizer string, deleted time.Duration, phase corev1.PodPhase) *corev1.Pod {
+	at := ago(deleted)
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "batch", Name: name, Finalizers: []string{finalizer}, DeletionTimestamp: &at},
+		Status:     corev1.PodStatus{Phase: phase},
+	}
+}
+
+func webhook(operation admissionv1.OperationType, resource string, policy admissionv1.FailurePolicyType) *admissionv1.MutatingWebhookConfiguration {
+	return &admissionv1.MutatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: "sidecars"},
+		Webhooks: []admissionv1.MutatingWebhook{{
+			Name: "inject.example.com", FailurePolicy: &policy,
+			ClientConfig: admissionv1.WebhookClientConfig{Service: &admissionv1.ServiceReference{Namespace: "mesh", Name: "injector"}},
+			Rules: []admissionv1.RuleWithOperations{{
+				Operations: []admissionv1.OperationType{operation}, Rule: admissionv1.Rule{APIGroups: []string{""}, Resources: []string{resource}},
+			}},
+		}},
+	}
+}
+
+func TestFindings(t *testing.T) {
+	begun := func(j *batchv1.Job) { at := ago(time.Minute); j.Status.StartTime = &at }
+	ours := func(j *batchv1.Job) { by := events.ManagedBy; j.Spec.ManagedBy = &by }
+	builtinWrote := func(j *batchv1.Job) {
+		begun(j)
+		at := ago(20 * time.Second)
+		j.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kube-controller-manager", Subresource: "status", Time: &at}}
+	}
+	holder, seconds := "node-1_1", int32(15)
+	held := func(renewed time.Duration) *coordinationv1.Lease {
+		at := metav1.NewMicroTime(now.Add(-renewed))
+		return &coordinationv1.Lease{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "jobledger", Name: "jobledger"},
+			Spec:       coordinationv1.LeaseSpec{HolderIdentity: &holder, RenewTime: &at, LeaseDurationSeconds: &seconds},
+		}
+	}
+	ready := &discoveryv1.EndpointSlice{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "mesh", Name: "injector-1", Labels: map[string]string{"kubernetes.io/service-name": "injector"}},
+		Endpoints:  []discoveryv1.Endpoint{{Addresses: []string{"10.0.0.1"}}},
+	}
+	serverIs := func(git string) func(*Config, *fake.Clientset) {
+		return func(_ *Config, c *fake.Clientset) {
+			c.Discovery().(*fakediscovery.FakeDiscovery).FakedServerVersion = &version.Info{GitVersion: git}
+		}
+	}
+	clockIs := func(there time.Time, ok bool) func(*Config, *fake.Clientset) {
+		return func(c *Config, _ *fake.Clientset) { c.Clock = func() (time.Time, bool) { return there, ok } }
+	}
+	forbidden := func(_ *Config, c *fake.Clientset) {
+		c.PrependReactor("*", "*", func(a clienttesting.Action) (bool, runtime.Object, error) {
+			return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: a.GetResource().Resource}, "", errors.New("no rule"))
+		})
+	}
+	for _, row := range []struct {
+		sentence, check string
+		mode            events.Mode
+		change          func(*Config, *fake.Clientset)
+		objects         []runtime.Object
+		want            string // "level: part of the text", of the worst finding
+	}{
+		{"a server that was tried", "server", events.ModeDelegated, nil, nil, "ok: v1.36.3"},
+		{"a server without managedBy", "server", events.ModeDelegated, serverIs("v1.31.4"), nil, "problem: drops spec.managedBy"},
+		{"an old server, observed", "server", events.ModeObserve, serverIs("v1.31.4"), nil, "warning: older than any version"},
+		{"a server of tomorrow", "server", events.ModeAll, serverIs("v1.37.0-alpha.1"), nil, "note: newer than any version"},
+		{"a server of a vendor", "server", events.ModeAll, serverIs("v1.33.5-gke.1080000"), nil, "ok: gke"},
+
+		{"clocks that agree", "clock", events.ModeAll, nil, nil, "ok: agrees"},
+		{"a clock that is behind", "clock", events.ModeAll, clockIs(now.Add(45*time.Second), true), nil, "problem: 45s behind"},
+		{"a clock that is a little ahead", "clock", events.ModeAll, clockIs(now.Add(-5*time.Second), true), nil, "warning: 5s ahead of"},
+		{"a server that tells no time", "clock", events.ModeAll, clockIs(now, false), nil, "unknown: no Date"},
+
+		{"Jobs of both", "jobs", events.ModeDelegated, nil, []runtime.Object{
+			job("a", func(j *batchv1.Job) { ours(j); begun(j) }), job("b", begun),
+		}, "ok: 1 Job of ours, 1 Job for the built-in controller, 0 Jobs for others"},
+		{"none of ours", "jobs", events.ModeDelegated, nil, []runtime.Object{job("b", begun)}, "note: no Job is for us yet"},
+		{"the built-in controller beside --manage=all", "jobs", events.ModeAll, nil, []runtime.Object{job("b", builtinWrote)}, "problem: it wrote a status 20s ago"},
+		{"one of ours that nothing begins", "jobs", events.ModeDelegated, nil, []runtime.Object{job("a", ours)}, "warning: 1 Job has waited for jobledger.dev/job-controller"},
+		{"one whose controller does not exist", "jobs", events.ModeDelegated, nil, []runtime.Object{
+			job("a", func(j *batchv1.Job) { by := "example.com/gone"; j.Spec.ManagedBy = &by }),
+		}, "problem: example.com/gone"},
+		{"no right to list Jobs", "jobs", events.ModeDelegated, forbidden, nil, "unknown: Jobs cannot be listed"},
+
+		{"no webhook", "webhooks", events.ModeDelegated, nil, nil, "ok: 0 webhooks"},
+		{"a webhook that answers", "webhooks", events.ModeDelegated, nil, []runtime.Object{webhook(admissionv1.Create, "pods", admissionv1.Fail), ready}, "ok: 1 webhook is"},
+		{"a webhook that is gone", "webhooks", events.ModeDelegated, nil, []runtime.Object{webhook(admissionv1.Create, "pods", admissionv1.Fail)}, "problem: creates of pods fail"},
+		{"one that is gone and may be", "webhooks", events.ModeDelegated, nil, []runtime.Object{webhook(admissionv1.Create, "pods", admissionv1.Ignore)}, "ok: 1 webhook is"},
+		{"one that is gone and about something else", "webhooks", events.ModeDelegated, nil, []runtime.Object{webhook(admissionv1.Create, "pods/exec", admissionv1.Fail)}, "ok: 0 webhooks"},
+		{"one of all that is gone", "webhooks", events.ModeDelegated, nil, []runtime.Object{webhook(admissionv1.OperationAll, "*/*", admissionv1.Fail)},
+			"problem: creates of pods, removals of finalizers and deletions of pods fail"},
+
+		{"a pod that goes", "finalizers", events.ModeDelegated, nil, []runtime.Object{pod("a", events.TrackingFinalizer, time.Minute, corev1.PodSucceeded)}, "ok: no pod is held back"},
+		{"a pod that runs on", "finalizers", events.ModeDelegated, nil, []runtime.Object{pod("a", events.TrackingFinalizer, time.Hour, corev1.PodRunning)}, "ok: no pod is held back"},
+		{"a pod of ours that cannot go", "finalizers", events.ModeDelegated, nil, []runtime.Object{pod("a", events.TrackingFinalizer, time.Hour, corev1.PodSucceeded)}, "problem: batch/a"},
+		{"a pod of the built-in that cannot go", "finalizers", events.ModeDelegated, nil, []runtime.Object{pod("a", batchv1.JobTrackingFinalizer, time.Hour, corev1.PodFailed)},
+			"problem: batch.kubernetes.io/job-tracking"},
+
+		{"a Lease that is free", "lease", events.ModeDelegated, nil, nil, "ok: no controller has run yet"},
+		{"a Lease that is held", "lease", events.ModeDelegated, nil, []runtime.Object{held(3 * time.Second)}, "ok: held by node-1_1"},
+		{"a Lease whose holder is dead", "lease", events.ModeDelegated, nil, []runtime.Object{held(time.Hour)}, "warning: last renewed 1h0m0s ago"},
+		{"no Lease wanted", "lease", events.ModeDelegated, func(c *Config, _ *fake.Clientset) { c.Lease.On = false }, nil, "warning: nothing keeps two controllers"},
+	} {
+		t.Run(row.sentence, func(t *testing.T) {
+			worst := Finding{Level: OK}
+			for i, f := range examined(t, row.check, row.mode, row.change, row.objects...) {
+				if i == 0 || worse(f.Level, worst.Level) {
+					worst = f
+				}
+			}
+			level, text, _ := strings.Cut(row.want, ": ")
+			if string(worst.Level) != level || !strings.Contains(worst.Text, text) {
+				t.Errorf("got %s: %s\nwant %s", worst.Level, worst.Text, row.want)
+			}
+			if (worst.Level == Problem || worst.Level == Warning) && worst.Do == "" {
+				t.Error("it does not say what to do")
+			}
+		})
+	}
+}
+
+// TestAServerThatDoesNotAnswerIsAskedOnce: the disk is looked at all the same.
+func TestAServerThatDoesNotAnswerIsAskedOnce(t *testing.T) {
+	client := fake.NewClientset()
+	client.PrependReactor("*", "*", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, errors.New("connection refused")
+	})
+	var told []string
+	worst := Run(t.Context(), &Config{Client: client, Log: Log{Dir: t.TempDir()}, Now: time.Now}, func(f Finding) { told = append(told, f.Check+" "+string(f.Level)) })
+	if len(told) < 2 || told[0] != "server unknown" || !strings.HasPrefix(told[1], "disk ") || worst != Unknown {
+		t.Errorf("told %q, worst %s", told, worst)
+	}
+}
+
+func TestDisks(t *testing.T) {
+	dir := t.TempDir()
+	look := func(l Log) string {
+		var all []string
+		for _, f := range disk(t.Context(), &Config{Log: l}) {
+			all = append(all, string(f.Level)+": "+f.Text)
+		}
+		return strings.Join(all, "\n")
+	}
+	for _, row := range []struct {
+		sentence string
+		log      Log
+		want     string
+	}{
+		{"a directory that is to be made", Log{Dir: dir + "/to/come"}, "a durable write (fdatasync) takes"},
+		{"no bound", Log{Dir: dir}, "note: the log grows without a bound"},
+		{"a bound that is too high", Log{Dir: dir, Max: 1 << 60}, "warning: the log may grow to 1048576.0 TiB"},
+		{"a file", Log{Dir: "doctor.go"}, "problem: "},
+		{"shared memory", Log{Dir: "/dev/shm"}, "problem: /dev/shm is on tmpfs"},
+		{"none", Log{}, "unknown: no log was named"},
+	} {
+		if got := look(row.log); !strings.Contains(got, row.want) {
+			t.Errorf("%s: got\n%s\nwant %s", row.sentence, got, row.want)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// unbegun is how long a Job may wait for its controller before that is told: a running one begins it within a second.
+const unbegun = time.Minute
+
+// census is who runs which Jobs, as far as their objects tell.
+type census struct {
+	ours, builtin, others int
+	foreign               string            // a controller that is neither, by its name
+	waiting               map[string]int    // how many wait for a controller to begin them, by its name
+	example               map[string]string // one of them
+	newest                time.Time         // write of a status by the built-in controller
+	more                  bool              // there are Jobs that were not looked at
+}
+
+const builtinName = "the built-in controller"
+
+// jobs counts who runs the Jobs now, and finds those that no controller begins.
+func jobs(ctx context.Context, c *Config) []Finding {
+	all, err := count(ctx, c)
+	if err != nil {
+		return []Finding{cannotList("Jobs", err)}
+	}
+	var found []Finding
+	for name, n := range all.waiting {
+		f := Finding{
+			Level: Problem, Text: fmt.Sprintf("%s waited for %s for more than %s, and nothing has begun (%s)", many(n, "Job has", "Jobs have"), name, unbegun, all.example[name]),
+			Do: "see whether that controller runs; a Job whose managedBy names one that does not exist never begins",
+		}
+		if name == events.ManagedBy {
+			f.Level, f.Do = Warning, "start jobledger run with --manage=delegated or --manage=all"
+		}
+		found = append(found, f)
+	}
+	builtinWorks := c.Now().Sub(all.newest) < time.Hour
+	switch {
+	case c.Settings.Mode == events.ModeAll && builtinWorks:
+		found = append(found, Finding{
+			Level: Problem, Text: fmt.Sprintf("the built-in controller runs Jobs: it wrote a status %s ago", c.Now().Sub(all.newest).Round(time.Second)),
+			Do: "switch it off before --manage=all (kube-controller-manager --controllers=*,-job-controller), or run --manage=delegated",
+		})
+	case c.Settings.Mode == events.ModeDelegated && all.ours == 0:
+		found = append(found, Finding{
+			Level: Note, Text: fmt.Sprintf("no Job is for us yet: none has managedBy %s", events.ManagedBy),
+			Do: "set spec.managedBy of new Jobs; the field of a Job that exists cannot be changed",
+		})
+	}
+	text := fmt.Sprintf("%s of ours, %s for the built-in controller, %s for others", many(all.ours, "Job", "Jobs"), many(all.builtin, "Job", "Jobs"), many(all.others, "Job", "Jobs"))
+	if all.foreign != "" {
+		text += " (such as " + all.foreign + ")"
+	}
+	if all.more {
+		text = fmt.Sprintf("of the first %d Jobs: ", pages*pageSize) + text
+	}
+	return append([]Finding{{Level: OK, Text: text}}, found...)
+}
+
+func count(ctx context.Context, c *Config) (*census, error) {
+	all := &census{waiting: map[string]int{}, example: map[string]string{}}
+	next := ""
+	for range pages {
+		list, err := c.Client.BatchV1().Jobs(c.Settings.Namespace).List(ctx, page(next))
+		if err != nil {
+			return nil, err
+		}
+		for i := range list.Items {
+			all.add(&list.Items[i], c.Now())
+		}
+		if next = list.Continue; next == "" {
+			return all, nil
+		}
+	}
+	all.more = true
+	return all, nil
+}
+
+func (all *census) add(j *batchv1.Job, now time.Time) {
+	name := builtinName
+	switch by := j.Spec.ManagedBy; {
+	case by == nil || *by == batchv1.JobControllerName:
+		all.builtin++
+	case *by == events.ManagedBy:
+		name = events.ManagedBy
+		all.ours++
+	default:
+		name, all.foreign = *by, *by
+		all.others++
+	}
+	for _, f := range j.ManagedFields {
+		if f.Manager == "kube-controller-manager" && f.Subresource == "status" && f.Time != nil && f.Time.After(all.newest) {
+			all.newest = f.Time.Time
+		}
+	}
+	if j.Status.StartTime == nil && len(j.Status.Conditions) == 0 && j.DeletionTimestamp == nil && now.Sub(j.CreationTimestamp.Time) > unbegun {
+		all.waiting[name]++
+		all.example[name] = j.Namespace + "/" + j.Name
+	}
+}
+
+func cannotList(what string, err error) Finding {
+	f := Finding{Level: Unknown, Text: fmt.Sprintf("%s cannot be listed: %v", what, err)}
+	if apierrors.IsForbidden(err) {
+		f.Do = "look as one who may list them, such as an administrator"
+	}
+	return f
+}
+
+func many(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
+}

@@ -1,0 +1,192 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// right is what a controller must be allowed to do.
+type right struct {
+	group, resource, subresource string
+	verbs                        []string
+	name                         string               // of the only object that it is about; empty for all
+	namespace                    func(*Config) string // nil for those of the settings
+	need                         func(*Config) bool   // nil for always
+	file                         string               // of deploy/ that gives it
+	without                      string               // what a controller that lacks it does not do; empty where it does nothing at all
+}
+
+func works(c *Config) bool       { return c.Settings.Mode != events.ModeObserve }
+func leads(c *Config) bool       { return c.Lease.On }
+func deletes(c *Config) bool     { return c.Settings.DeleteExpired }
+func gangs(c *Config) bool       { return works(c) && c.Settings.GangScheduling }
+func authorizes(c *Config) bool  { return c.Authorize }
+func looksAround(c *Config) bool { return c.WatchCluster }
+func everywhere(*Config) string  { return "" }
+func ofLease(c *Config) string   { return c.Lease.Namespace }
+
+const (
+	observeFile = "deploy/observe/clusterrole.yaml"
+	roleFile    = "deploy/role.yaml"
+	watchFile   = "deploy/watch-cluster/clusterrole.yaml"
+	clusterFile = "deploy/clusterrole.yaml"
+)
+
+// needed is what deploy/ gives, by mode and feature; a test compares the two.
+var needed = []right{
+	{group: "batch", resource: "jobs", verbs: []string{"list", "watch"}},
+	{group: "", resource: "pods", verbs: []string{"list", "watch"}},
+	{group: "batch", resource: "jobs", verbs: []string{"get"}, need: works},
+	{group: "batch", resource: "jobs", subresource: "status", verbs: []string{"update"}, need: works},
+	{group: "batch", resource: "jobs", subresource: "finalizers", verbs: []string{"update"}, need: works},
+	{group: "", resource: "pods", verbs: []string{"create", "delete", "patch"}, need: works},
+	{group: "", resource: "events", verbs: []string{"create", "patch"}, need: works},
+	{group: "batch", resource: "jobs", verbs: []string{"delete"}, need: deletes},
+	{group: "scheduling.k8s.io", resource: "workloads", verbs: []string{"get", "list", "watch", "create"}, need: gangs},
+	{group: "scheduling.k8s.io", resource: "podgroups", verbs: []string{"get", "list", "watch", "create"}, need: gangs},
+	{group: "authentication.k8s.io", resource: "tokenreviews", verbs: []string{"create"}, need: authorizes},
+	{group: "authorization.k8s.io", resource: "subjectaccessreviews", verbs: []string{"create"}, need: authorizes},
+	{group: "coordination.k8s.io", resource: "leases", verbs: []string{"create"}, need: leads, namespace: ofLease, file: roleFile},
+	{group: "coordination.k8s.io", resource: "leases", verbs: []string{"get", "update"}, name: "jobledger", need: leads, namespace: ofLease, file: roleFile},
+	{
+		group: "coordination.k8s.io", resource: "leases", verbs: []string{"get", "list"}, name: "jobledger", need: leads,
+		without: "another controller with a Lease in another namespace is not found",
+	},
+	{
+		group: "", resource: "nodes", verbs: []string{"list", "watch"}, need: looksAround, namespace: everywhere, file: watchFile,
+		without: "explain cannot say that a pod went with its node",
+	},
+	{
+		group: "", resource: "namespaces", verbs: []string{"list", "watch"}, need: looksAround, namespace: everywhere, file: watchFile,
+		without: "explain cannot say that a pod or a Job went with its namespace",
+	},
+}
+
+// rights asks the API server for each right that the controller needs, and names those that are missing, by the file that gives them.
+func rights(ctx context.Context, c *Config) []Finding {
+	lacks := map[string][]string{} // by file
+	var found []Finding
+	asked := 0
+	for _, r := range needed {
+		if r.need != nil && !r.need(c) {
+			continue
+		}
+		var missing []string
+		for _, verb := range r.verbs {
+			may, err := r.may(ctx, c, verb)
+			if err != nil {
+				return append(found, cannotAsk(c, err))
+			}
+			if asked++; !may {
+				missing = append(missing, verb)
+			}
+		}
+		switch {
+		case len(missing) == 0:
+		case r.without != "":
+			found = append(found, Finding{
+				Level: Warning, Text: fmt.Sprintf("%s may not %s: %s", who(c), r.text(c, missing), r.without), Do: "give it the rights of " + r.from(c),
+			})
+		default:
+			lacks[r.from(c)] = append(lacks[r.from(c)], r.text(c, missing))
+		}
+	}
+	for _, file := range slices.Sorted(maps.Keys(lacks)) {
+		found = append(found, Finding{
+			Level: Problem, Text: fmt.Sprintf("%s may not %s", who(c), strings.Join(lacks[file], "; ")), Do: "give it the rights of " + file,
+		})
+	}
+	if found == nil {
+		return well(fmt.Sprintf("%s has all %d rights that --manage=%s needs", who(c), asked, c.Settings.Mode))
+	}
+	return found
+}
+
+func cannotAsk(c *Config, err error) Finding {
+	f := Finding{Level: Unknown, Text: fmt.Sprintf("the rights of %s cannot be looked at: %v", who(c), err)}
+	if c.Account != "" && apierrors.IsForbidden(err) {
+		f.Do = "ask as one who may create subjectaccessreviews (authorization.k8s.io), such as an administrator"
+	}
+	return f
+}
+
+func who(c *Config) string {
+	if c.Account == "" {
+		return "this account"
+	}
+	return "the ServiceAccount " + c.Account
+}
+
+// text names verbs of the right: "create, patch events (core) in all namespaces".
+func (r *right) text(c *Config, verbs []string) string {
+	resource, group, where := r.resource, r.group, "in all namespaces"
+	if r.subresource != "" {
+		resource += "/" + r.subresource
+	}
+	if group == "" {
+		group = "core"
+	}
+	if ns := r.in(c); ns != "" {
+		where = "in namespace " + ns
+	}
+	return fmt.Sprintf("%s %s (%s) %s", strings.Join(verbs, ", "), resource, group, where)
+}
+
+// from is the file that gives the right.
+func (r *right) from(c *Config) string {
+	switch {
+	case r.file != "":
+		return r.file
+	case c.Settings.Mode == events.ModeObserve:
+		return observeFile
+	}
+	return clusterFile
+}
+
+// in is the namespace that the right is about; empty for all.
+func (r *right) in(c *Config) string {
+	if r.namespace != nil {
+		return r.namespace(c)
+	}
+	return c.Settings.Namespace
+}
+
+// may asks the server.
+func (r *right) may(ctx context.Context, c *Config, verb string) (bool, error) {
+	attributes := &authorizationv1.ResourceAttributes{
+		Namespace: r.in(c), Verb: verb, Group: r.group, Resource: r.resource, Subresource: r.subresource, Name: r.name,
+	}
+	if r.name != "" && c.Lease.Name != "" {
+		attributes.Name = c.Lease.Name
+	}
+	api := c.Client.AuthorizationV1()
+	if c.Account == "" {
+		review, err := api.SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
+			Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: attributes},
+		}, metav1.CreateOptions{})
+		if err != nil {
+			return false, err
+		}
+		return review.Status.Allowed, nil
+	}
+	namespace, name, _ := strings.Cut(c.Account, "/")
+	review, err := api.SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{
+		Spec: authorizationv1.SubjectAccessReviewSpec{
+			ResourceAttributes: attributes, User: "system:serviceaccount:" + namespace + ":" + name,
+			Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace, "system:authenticated"},
+		},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		return false, err
+	}
+	return review.Status.Allowed, nil
+}

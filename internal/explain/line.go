@@ -1,0 +1,98 @@
+package explain
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/words"
+	"github.com/jobledger/jobledger/store"
+)
+
+// Lines says of many Jobs, in one line each, why they ended so or what they wait for. It is not safe for concurrent use.
+type Lines struct {
+	Zone words.Zone // of the times
+
+	src history.Source
+}
+
+// LinesOf is for a source to which nothing is appended meanwhile; what is, the lines may leave out.
+func LinesOf(src history.Source) *Lines { return &Lines{src: &remembering{Source: src}} }
+
+// LiveLines is for a source that goes on: each line reads the records of the controller again.
+func LiveLines(src history.Source) *Lines { return &Lines{src: src} }
+
+// Of is the line of a Job as of a point. Where the log is damaged there is a line with the error, as far as it can be read.
+func (l *Lines) Of(ctx context.Context, s *history.Summary, at history.Point) (*history.Why, error) {
+	c, err := Read(ctx, l.src, events.JobStream(types.UID(s.UID)), at)
+	switch {
+	case c == nil && errors.Is(err, store.ErrCorrupt):
+		return &history.Why{Text: "unknown: its records are damaged"}, err
+	case c == nil:
+		return nil, err
+	}
+	c.In(l.Zone)
+	line := c.line()
+	return &history.Why{Text: line.Text, Records: line.Records}, err
+}
+
+// line is the verdict; of a Job that waits and is not stuck also what it waits for, and of one that was deleted what it had waited for.
+func (c *Case) line() Sentence {
+	v := c.verdict()
+	var waits []Sentence
+	switch c.Job.State {
+	case history.StateDeleted:
+		waits = c.waited()
+	case history.StateWaiting, history.StateRunning:
+		if _, _, stuck := c.stuck(c.runningNow()); !stuck && c.runningNow() == 0 {
+			waits = c.waitsFor()
+		}
+	}
+	for _, w := range waits {
+		if len(w.Records) > 0 { // the end of a backoff is in the verdict
+			head, rest, _ := strings.Cut(v.Text, ", ")
+			if v.Text = head + "; " + w.Text; rest != "" {
+				v.Text += "; " + rest
+			}
+			v.Records = append(v.Records, w.Records...)
+			break
+		}
+	}
+	return v
+}
+
+// remembering reads the controller's stream once, however many Jobs are looked at.
+type remembering struct {
+	history.Source
+	controller []events.Record
+	read       bool
+}
+
+func (m *remembering) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error] {
+	if s != events.Controller || from != 0 || dir != store.Forward {
+		return m.Source.ReadStream(ctx, s, from, dir)
+	}
+	return func(yield func(events.Record, error) bool) {
+		if !m.read {
+			for r, err := range m.Source.ReadStream(ctx, s, from, dir) {
+				if err != nil {
+					m.controller = nil
+					yield(r, err)
+					return
+				}
+				m.controller = append(m.controller, r)
+			}
+			m.read = true
+		}
+		for i := range m.controller {
+			if !yield(m.controller[i], nil) {
+				return
+			}
+		}
+	}
+}

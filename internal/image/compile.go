@@ -1,0 +1,82 @@
+package main
+
+import (
+	"bytes"
+	"debug/buildinfo"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// commit is what the image is built of.
+type commit struct {
+	hash     string
+	time     time.Time
+	describe string // the version of git describe
+	dirty    bool   // the work tree has changes to files that git knows
+}
+
+func headOf(source string) (commit, error) {
+	var c commit
+	for args, set := range map[string]func(string) error{
+		"rev-parse HEAD":                    func(s string) error { c.hash = s; return nil },
+		"log -1 --format=%cI":               func(s string) (err error) { c.time, err = time.Parse(time.RFC3339, s); return err },
+		"describe --always --dirty --tags":  func(s string) error { c.describe = s; return nil },
+		"status --porcelain --untracked=no": func(s string) error { c.dirty = s != ""; return nil },
+	} {
+		out, err := output(source, nil, "git", strings.Fields(args)...)
+		if err != nil {
+			return commit{}, fmt.Errorf("%s is built from a commit: %w", source, err)
+		}
+		if err := set(strings.TrimSpace(string(out))); err != nil {
+			return commit{}, fmt.Errorf("git %s: %w", args, err)
+		}
+	}
+	return c, nil
+}
+
+// program is the compiled program for one platform.
+type program struct {
+	arch  string
+	bytes []byte
+	info  *buildinfo.BuildInfo // what it is made of, as the linker wrote it down
+}
+
+// compile builds the program as a static file that names no path of this machine.
+func compile(source, platform string, r release) (program, error) {
+	dir, err := os.MkdirTemp("", "jobledger-image-")
+	if err != nil {
+		return program{}, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // of files that nobody needs any more
+	osName, arch, _ := strings.Cut(platform, "/")
+	file := filepath.Join(dir, "jobledger")
+	env := []string{"CGO_ENABLED=0", "GOOS=" + osName, "GOARCH=" + arch, "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOFLAGS="}
+	_, err = output(source, env, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w -X main.version="+r.version, "-o", file, "./cmd/jobledger")
+	if err != nil {
+		return program{}, err
+	}
+	p := program{arch: arch}
+	if p.bytes, err = os.ReadFile(file); err != nil {
+		return program{}, err
+	}
+	p.info, err = buildinfo.Read(bytes.NewReader(p.bytes))
+	return p, err
+}
+
+// output runs a program in dir, and returns what it printed. Its error has what it complained about.
+func output(dir string, env []string, name string, args ...string) ([]byte, error) {
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), env...)
+	var complaint bytes.Buffer
+	cmd.Stderr = &complaint
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, bytes.TrimSpace(complaint.Bytes()))
+	}
+	return out, nil
+}

@@ -1,0 +1,93 @@
+package schedule
+
+import (
+	"errors"
+	"math"
+	"time"
+)
+
+// Missed is how many instants are behind the one that is due, as the built-in controller estimates it.
+type Missed uint8
+
+// The classes (C-074 to C-078).
+const (
+	MissedNone Missed = iota
+	MissedFew
+	MissedMany // more than 100
+)
+
+// manyMissed is the number beyond which they are many (C-078).
+const manyMissed = 100
+
+// wakePadding is added to the time at which a CronJob is looked at again (C-086).
+const wakePadding = 100 * time.Millisecond
+
+// ErrInterval: the schedule has no two instants that are a second apart. Schedules that never match end so (C-079).
+var ErrInterval = errors.New("time difference between two schedules is less than 1 second")
+
+// Due is which instant is to be acted on.
+type Due struct {
+	At     time.Time // zero for none
+	Missed Missed
+	Count  int64 // estimated number of instants from the first after the anchor through now; 0 when nothing or one is due
+}
+
+// Lost reports whether instants have passed and none of them is due: the built-in's estimate missed them (C-080).
+func (d Due) Lost() bool { return d.At.IsZero() && d.Missed != MissedNone }
+
+// Due finds the latest instant after the anchor and through now as the built-in controller does: it assumes that instants are evenly
+// apart, so with those that are not it may find none (C-073 to C-080).
+func (s Schedule) Due(anchor, now time.Time) (Due, error) {
+	first := s.Next(anchor)
+	second := s.Next(first)
+	switch {
+	case now.Before(first):
+		return Due{}, nil
+	case now.Before(second):
+		return Due{At: first}, nil
+	}
+	gap := int64(second.Sub(first).Round(time.Second).Seconds())
+	if gap < 1 {
+		return Due{}, ErrInterval
+	}
+	d := Due{Missed: MissedFew, Count: int64(now.Sub(first).Seconds())/gap + 1}
+	if d.Count > manyMissed {
+		d.Missed = MissedMany
+	}
+	probe := first.Add(time.Duration((d.Count-2)*gap) * time.Second)
+	for t := s.Next(probe); !t.After(now); t = s.Next(t) {
+		if t.IsZero() {
+			break // never again: upstream would not return
+		}
+		d.At = t
+	}
+	return d, nil
+}
+
+// Anchor moves the anchor of the start decision to the earliest instant that may still start (C-072). deadline is
+// spec.startingDeadlineSeconds; nil for unset.
+func Anchor(anchor, now time.Time, deadline *int64) time.Time {
+	if deadline == nil || *deadline > math.MaxInt64/int64(time.Second) {
+		return anchor
+	}
+	if earliest := now.Add(-time.Second * time.Duration(*deadline)); earliest.After(anchor) {
+		return earliest
+	}
+	return anchor
+}
+
+// Wake is when to look again; the zero time for never. The anchor is that of Due without a deadline (C-085, C-088).
+func (s Schedule) Wake(anchor, now time.Time) time.Time {
+	base := anchor
+	switch d, err := s.Due(anchor, now); {
+	case err != nil || d.Lost():
+		base = now
+	case !d.At.IsZero():
+		base = d.At
+	}
+	next := s.Next(base)
+	if next.IsZero() {
+		return time.Time{}
+	}
+	return next.Add(wakePadding)
+}

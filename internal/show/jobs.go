@@ -1,0 +1,97 @@
+package show
+
+import (
+	"strconv"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/words"
+)
+
+// JobsTable is a table of summaries, which may go on for ever.
+type JobsTable struct {
+	Table
+	page *Page
+	why  bool
+}
+
+// Jobs is such a table.
+func (p *Page) Jobs() *JobsTable {
+	head := []string{"NAMESPACE", "NAME", "STATE", "SUCCEEDED", "FAILED", "ACTIVE", "STARTED", "TOOK"}
+	if p.Wide {
+		head = append(head, "RECORDS", "UID")
+	}
+	return p.jobs(false, head)
+}
+
+// JobsWhy is a table of summaries that says why. The verdict begins with the state.
+func (p *Page) JobsWhy() *JobsTable {
+	head := []string{"NAMESPACE", "NAME", "WHY"}
+	switch {
+	case p.Wide:
+		head = []string{"NAMESPACE", "NAME", "STARTED", "TOOK", "RECORDS", "UID", "WHY"}
+	case p.Namespace != "":
+		head = head[1:]
+	}
+	return p.jobs(true, head)
+}
+
+func (p *Page) jobs(why bool, head []string) *JobsTable {
+	return &JobsTable{Table: Table{Out: p.Out, Head: head, Width: p.Width, Whole: p.Whole, Colour: p.Colour}, page: p, why: why}
+}
+
+// Row adds a Job.
+func (t *JobsTable) Row(j *history.Summary) {
+	if t.why {
+		t.whyRow(j)
+		return
+	}
+	state := Cell{Text: string(j.State), Style: styleOfState(j.State)}
+	if j.Gone && j.State != history.StateDeleted {
+		state.Text += ", deleted"
+	}
+	if t.page.Wide && j.Reason != "" {
+		state.Text += " (" + words.Clean(j.Reason) + ")"
+	}
+	namespace, name := namesOf(j)
+	row := []Cell{
+		namespace, name, state, {Text: succeeded(&j.Counts)}, {Text: strconv.Itoa(int(j.Counts.Failed))}, {Text: strconv.Itoa(int(j.Counts.Active))},
+		t.started(j), {Text: dash(took(j.Started, j.Finished))},
+	}
+	if t.page.Wide {
+		row = append(row, Cell{Text: strconv.FormatUint(j.Records, 10)}, Cell{Text: words.Clean(j.UID)})
+	}
+	t.Table.Row(row...)
+}
+
+func (t *JobsTable) whyRow(j *history.Summary) {
+	why := Cell{Text: "-", Style: styleOfState(j.State)}
+	if j.Why != nil {
+		why.Text = words.Clean(j.Why.Text)
+	}
+	namespace, name := namesOf(j)
+	switch {
+	case t.page.Wide:
+		t.Table.Row(namespace, name, t.started(j), Cell{Text: dash(took(j.Started, j.Finished))},
+			Cell{Text: strconv.FormatUint(j.Records, 10)}, Cell{Text: words.Clean(j.UID)}, why)
+	case t.page.Namespace != "":
+		t.Table.Row(name, why)
+	default:
+		t.Table.Row(namespace, name, why)
+	}
+}
+
+func namesOf(j *history.Summary) (namespace, name Cell) {
+	return Cell{Text: dash(words.Clean(j.Namespace)), Name: true}, Cell{Text: dash(words.Clean(j.Name)), Name: true}
+}
+
+func (t *JobsTable) started(j *history.Summary) Cell {
+	return Cell{Text: t.page.Zone.Second(events.Time(j.Started))}
+}
+
+func styleOfState(s history.State) Style {
+	if s == history.StateFailed || s == history.StateFailing {
+		return Trouble
+	}
+	return Plain
+}

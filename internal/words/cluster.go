@@ -1,0 +1,64 @@
+package words
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// NodeText says how a node is: "node-7 NotReady, cordoned, taint maintenance:NoExecute".
+func NodeText(f *events.NodeSeen) string {
+	parts := []string{readiness[f.Ready]}
+	if f.Cordoned {
+		parts = append(parts, "cordoned")
+	}
+	parts = append(parts, f.Pressures...)
+	for _, key := range f.Taints {
+		parts = append(parts, "taint "+key+":NoExecute")
+	}
+	return "node " + f.Name + " " + strings.Join(parts, ", ")
+}
+
+var readiness = map[events.NodeReadiness]string{
+	0: "of unknown state", events.NodeReady: "Ready", events.NodeNotReady: "NotReady", events.NodeUnheard: "NotReady (its kubelet is not heard of)",
+}
+
+func watchedText(f *events.ClusterWatched) string {
+	if f.Nodes == f.Namespaces {
+		return "nodes and namespaces are " + watching[f.Nodes]
+	}
+	return fmt.Sprintf("nodes are %s; namespaces are %s", watching[f.Nodes], watching[f.Namespaces])
+}
+
+var watching = map[events.Watching]string{
+	0: "not watched yet", events.WatchingOff: "not watched: --watch-cluster=false",
+	events.WatchingDenied: "not watched: there is no right to list and watch them", events.WatchingOn: "watched",
+}
+
+func nodeGoneText(f *events.NodeGone) string {
+	text := gone("node "+f.Name, f.Missed)
+	if f.Replaced {
+		text += "; there is another of that name"
+	}
+	return text
+}
+
+func (z Zone) namespaceText(f *events.NamespaceSeen) string {
+	what := "namespace " + f.Name
+	switch {
+	case f.Gone:
+		return gone(what, f.Missed)
+	case f.Deleted != 0:
+		return what + " is being deleted since " + z.bare(f.Deleted, "15:04:05")
+	}
+	return what + " is being deleted"
+}
+
+// passedOver says how many changes before this one have no record.
+func passedOver(r *events.Record) string {
+	if r.Evidence.PassedOver == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d changes before were not recorded: too many in a short time)", r.Evidence.PassedOver)
+}

@@ -1,0 +1,166 @@
+package projector
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+)
+
+// Parts puts the parts of states together, as records bring them.
+type Parts map[events.Stream]*parts
+
+// parts are those of one stream's state so far.
+type parts struct {
+	ref          events.JobRef
+	n            uint64
+	facts, names []byte
+}
+
+// Add takes the record of a state. When it is a whole one, or the last part of one, whole is true, and facts and names are the state.
+func (c Parts) Add(rec *events.Record, f *events.StoredState) (facts, names []byte, whole bool) {
+	s, more := rec.Stream, rec.Evidence.State
+	part, last := partOf(f.Encoded)
+	if part == 0 {
+		delete(c, s)
+		return f.Encoded, more, true
+	}
+	ref := refOf(s, rec.Evidence.Namespace, rec.Evidence.Name)
+	p := c[s]
+	switch {
+	case part == 1: // the first, or all is stored again because a process ended between two parts
+		p = &parts{ref: ref}
+		c[s] = p
+	case p == nil:
+		p = &parts{ref: ref}
+		c[s] = p
+		return nil, nil, false
+	case p.n == 0 || p.n+1 != part: // one before it is missing
+		p.n = 0
+		return nil, nil, false
+	}
+	p.n, p.facts, p.names = part, append(p.facts, f.Encoded...), append(p.names, more...)
+	if !last {
+		return nil, nil, false
+	}
+	delete(c, s)
+	return p.facts, p.names, true
+}
+
+// follows reports whether a part is one that can come next.
+func (c Parts) follows(s events.Stream, f *events.StoredState) bool {
+	part, _ := partOf(f.Encoded)
+	p := c[s]
+	return part <= 1 || p != nil && p.n != 0 && p.n+1 == part
+}
+
+// with is a state, or the last part of one behind those before it.
+func (c Parts) with(s events.Stream, facts, names []byte) (f, n []byte) {
+	part, _ := partOf(facts)
+	p := c[s]
+	if part <= 1 || p == nil {
+		return facts, names
+	}
+	return slices.Concat(p.facts, facts), slices.Concat(p.names, names)
+}
+
+// Collecting reports whether the world knows of a stream no more than parts of its state: it began with a file of the log, and the last
+// part is yet to come. It passes over the stream's records until then, because the parts to come have what they say.
+func (w *World) Collecting(s events.Stream) bool { return w.parts[s] != nil }
+
+// Collected are the parts of a stream's state so far, one after another, when the world knows no more of the stream. RestoreStream goes on
+// from them.
+func (w *World) Collected(s events.Stream) (facts, names []byte) {
+	if p := w.parts[s]; p != nil {
+		return p.facts, p.names
+	}
+	return nil, nil
+}
+
+// collect goes on from the parts of a state so far.
+func (w *World) collect(s events.Stream, part uint64, facts, names []byte) error {
+	_, called, err := readState(facts, names)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s, err)
+	}
+	w.parts[s] = &parts{ref: refOf(s, called.GetNamespace(), called.GetName()), n: part, facts: slices.Clip(facts), names: slices.Clip(names)}
+	return nil
+}
+
+func refOf(s events.Stream, namespace, name string) events.JobRef {
+	ref := events.JobRef{Namespace: namespace, Name: name}
+	if s.Kind == events.StreamJob {
+		ref.UID = types.UID(s.ID)
+	}
+	return ref
+}
+
+// readState decodes a state. One of several parts it puts together: the last part that has a pod counts.
+func readState(facts, names []byte) (*pb.JobState, *pb.StateNames, error) {
+	s, called := &pb.JobState{}, &pb.StateNames{}
+	if err := proto.Unmarshal(facts, s); err != nil {
+		return nil, nil, fmt.Errorf("decode state: %w", err)
+	}
+	if err := proto.Unmarshal(names, called); err != nil {
+		return nil, nil, fmt.Errorf("decode names: %w", err)
+	}
+	if s.GetPart() == 0 {
+		return s, called, nil
+	}
+	type pod struct {
+		state *pb.PodState
+		names *pb.PodNames
+	}
+	at := make(map[string]int, len(s.GetPods()))
+	pods := make([]pod, 0, len(s.GetPods()))
+	for i, p := range s.GetPods() {
+		uid := string(p.GetFacts().GetUid())
+		k, ok := at[uid]
+		if !ok {
+			k = len(pods)
+			at[uid] = k
+			pods = append(pods, pod{})
+		}
+		if pods[k].state = p; i < len(called.GetPods()) {
+			pods[k].names = called.GetPods()[i]
+		}
+	}
+	pods = slices.DeleteFunc(pods, func(p pod) bool { return p.state.GetForgotten() })
+	slices.SortFunc(pods, func(a, b pod) int { return cmp.Compare(a.state.GetArrived(), b.state.GetArrived()) })
+	hasNames := len(called.GetPods()) > 0
+	s.Pods, called.Pods, s.Part, s.LastPart = nil, nil, 0, false
+	for _, p := range pods {
+		s.Pods = append(s.Pods, p.state)
+		if hasNames {
+			called.Pods = append(called.Pods, p.names)
+		}
+	}
+	return s, called, nil
+}
+
+// whole is a state as if it had been stored in one. A whole one stays as it is, and so does one that cannot be decoded.
+func whole(facts, names []byte) (f, n []byte) {
+	if part, _ := partOf(facts); part == 0 {
+		return facts, names
+	}
+	s, called, err := readState(facts, names)
+	if err != nil {
+		return facts, names
+	}
+	if f, n = encode(s, called); names == nil {
+		n = nil
+	}
+	return f, n
+}
+
+// stateField is the number of a field of a state.
+func stateField(name protoreflect.Name) protowire.Number {
+	return (&pb.JobState{}).ProtoReflect().Descriptor().Fields().ByName(name).Number()
+}

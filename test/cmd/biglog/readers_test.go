@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jobledger/jobledger/test/binaries"
+)
+
+// within is how long a new process may take to answer about one Job, whatever the size of the log, when the log is in the page cache.
+const within = 300 * time.Millisecond
+
+// TestOneJobOfALargeLogIsAnsweredAtOnce times new processes that ask about one Job: one that failed, one early and one late in the log, and
+// one of many pods. With JOBLEDGER_LONG the log has 10,000,000 records, and the times are judged; JOBLEDGER_BIGLOG names one that
+// exists. Run it with -v to see the times.
+func TestOneJobOfALargeLogIsAnsweredAtOnce(t *testing.T) {
+	dir, records, judged := bigLog(t)
+	p := program(t, dir)
+	for _, at := range []int{1, records / 2, records - records/20} {
+		for what, uid := range p.jobs(t, at) {
+			for _, command := range [][]string{
+				{"explain"}, {"attempts"}, {"timeline"}, {"get"}, {"get", "--at", "5m"}, {"get", "--at", strconv.Itoa(records)},
+			} {
+				best := p.time(t, append([]string{command[0], "job/" + uid}, command[1:]...)...)
+				t.Logf("%5d ms  %-24s %s, from record %d on", best.Milliseconds(), strings.Join(command, " "), what, at)
+				if judged && best > within {
+					t.Errorf("%s of %s, from record %d on, takes %s, more than %s", strings.Join(command, " "), what, at, best, within)
+				}
+			}
+		}
+	}
+}
+
+// reader runs the program on a log.
+type reader struct{ path, log string }
+
+func program(t *testing.T, log string) reader {
+	t.Helper()
+	root, err := binaries.FindRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "jobledger")
+	build := exec.Command("go", "build", "-o", path, "./cmd/jobledger")
+	build.Dir = root
+	if text, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, text)
+	}
+	return reader{path, log}
+}
+
+func (p reader) output(t *testing.T, args ...string) []byte {
+	t.Helper()
+	cmd := exec.Command(p.path, append(args, "--log", p.log)...)
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, &said)
+	}
+	return out.Bytes()
+}
+
+// time is the shortest of some runs: what the machine does beside it only adds to that.
+func (p reader) time(t *testing.T, args ...string) (best time.Duration) {
+	t.Helper()
+	for range 5 {
+		began := time.Now()
+		p.output(t, args...)
+		if d := time.Since(began); best == 0 || d < best {
+			best = d
+		}
+	}
+	return best
+}
+
+// jobs are UIDs of Jobs that ended from a record on: one that failed, and of those with the most pods one.
+func (p reader) jobs(t *testing.T, from int) map[string]string {
+	t.Helper()
+	text := p.output(t, "events", "--from", strconv.Itoa(from), "--limit", "2000", "--kind", "JobRetired", "-o", "json")
+	most, found := 0, map[string]string{}
+	for d := json.NewDecoder(bytes.NewReader(text)); ; {
+		var r struct {
+			Stream string
+			Facts  struct {
+				Result            string
+				Succeeded, Failed int
+			}
+		}
+		if err := d.Decode(&r); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		uid := strings.TrimPrefix(r.Stream, "job/")
+		if found["a Job that failed"] == "" && r.Facts.Result == "Failed" {
+			found["a Job that failed"] = uid
+		}
+		if n := r.Facts.Succeeded + r.Facts.Failed; n > most {
+			delete(found, fmt.Sprintf("a Job of %d pods", most))
+			most = n
+			found[fmt.Sprintf("a Job of %d pods", most)] = uid
+		}
+	}
+	if len(found) < 2 {
+		t.Fatalf("from record %d on the log has %v, want a Job that failed and one of many pods", from, found)
+	}
+	return found
+}

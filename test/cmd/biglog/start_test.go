@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/jobledger/jobledger/reconciler/loop"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/boltlog"
+)
+
+// startWithin is how long a start may fold, whatever the size of the log.
+const startWithin = 10 * time.Second
+
+// TestALargeLogStartsFromAMarkedFile times the fold of a start that has no snapshot: from the newest file that stands alone. With
+// JOBLEDGER_LONG the log has 10,000,000 records, and the time is judged; JOBLEDGER_BIGLOG names one that exists.
+func TestALargeLogStartsFromAMarkedFile(t *testing.T) {
+	dir, _, judged := bigLog(t, "--file-bytes", "1920000") // of the small log some files
+	log, err := boltlog.Open(dir, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = log.Close() }()
+	began := time.Now()
+	world, err := loop.Recover(t.Context(), withoutSnapshot{log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	took := time.Since(began)
+	_, alone := world.Restated()
+	t.Logf("of %d records those from %d on were folded in %s: %d Jobs, and %d that have retired", world.Head, alone, took, world.Len(), world.Stubs())
+	switch {
+	case alone == 0:
+		t.Error("no file stands alone")
+	case judged && took > startWithin:
+		t.Errorf("the start folds for %s, more than %s", took, startWithin)
+	}
+}
+
+// withoutSnapshot is a log that has no snapshot.
+type withoutSnapshot struct{ store.Log }
+
+func (l withoutSnapshot) LoadSnapshot(context.Context) (store.Snapshot, bool, error) {
+	return store.Snapshot{}, false, nil
+}
