@@ -9,10 +9,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/jobledger/jobledger/test/controlplane"
+	"github.com/jobledger/jobledger/test/internal/history"
 	"github.com/jobledger/jobledger/test/internal/ledger"
 )
 
-// slowly is how long pods run in rows where a user does something: long enough to be met alive.
+// slowly is how long pods run in rows where a user does something: long enough to be met alive by the user.
 const slowly = 1500 * time.Millisecond
 
 // deletePod is a user who deletes a pod that runs. It goes as Failed, and its index is tried again after the backoff of
@@ -64,41 +66,66 @@ func wantParallel(n int) func(*trial) {
 	}
 }
 
-// meddled are rows in which a user does something while nobody runs the Jobs.
+// meddled are rows in which a user does something while nobody runs the Jobs. Where the pods that are there must be met alive
+// by the next start, however late it comes, the pods are held: they run until the last start.
 var meddled = []row{
-	{"a user orphans a pod, and the crash comes before it is adopted", []crash{
+	{sentence: "a user orphans a pod, and the crash comes before it is adopted", held: true, crashes: []crash{
 		{point: "call.after.create-pod:8", then: orphanPod},
 		{point: "call.before.patch-pod:1"},
 	}},
-	{"a user orphans a pod, and the crash comes after it is adopted", []crash{
+	{sentence: "a user orphans a pod, and the crash comes after it is adopted", held: true, crashes: []crash{
 		{point: "call.after.create-pod:8", then: orphanPod},
 		{point: "call.after.patch-pod:1"},
 	}},
-	{"a user deletes a pod after a create in the middle", []crash{
+	{sentence: "a user deletes a pod after a create in the middle", crashes: []crash{
 		{point: "call.after.create-pod:14", then: deletePod},
 	}},
-	{"a user deletes a pod, and its failure is stored when the next crash comes", []crash{
+	{sentence: "a user deletes a pod, and its failure is stored when the next crash comes", held: true, crashes: []crash{
 		{point: "call.after.create-pod:8", then: deletePod},
 		{point: "call.after.update-status:1"},
 	}},
-	{"a user deletes a pod, and its finalizer has gone when the next crash comes", []crash{
+	{sentence: "a user deletes a pod, and its finalizer has gone when the next crash comes", crashes: []crash{
 		{point: "append.after:12", then: deletePod},
 		{point: "call.after.patch-pod:1"},
 	}},
-	{"a user wants fewer pods and the crash comes before the first is deleted", []crash{
+	{sentence: "a user wants fewer pods and the crash comes before the first is deleted", held: true, crashes: []crash{
 		{point: "call.after.create-pod:11", then: wantParallel(3)},
 		{point: "call.before.delete-pod:1", then: wantParallel(parallelism)},
 	}},
-	{"a user wants fewer pods and the crash comes after the third is deleted", []crash{
+	{sentence: "a user wants fewer pods and the crash comes after the third is deleted", held: true, crashes: []crash{
 		{point: "call.after.create-pod:11", then: wantParallel(3)},
 		{point: "call.after.delete-pod:3", then: wantParallel(parallelism)},
 	}},
-	{"a user wants fewer pods and the crash comes after the second finalizer has gone", []crash{
+	{sentence: "a user wants fewer pods and the crash comes after the second finalizer has gone", held: true, crashes: []crash{
 		{point: "call.after.create-pod:11", then: wantParallel(2)},
 		{point: "call.after.patch-pod:2"},
 		{point: "call.before.delete-pod:1"},
 		{point: "call.after.delete-pod:1", then: wantParallel(parallelism)},
 	}},
+}
+
+// release lets every pod that is held end soon, those that are made from now on too, until the row ends.
+func (x *trial) release() {
+	var held []string
+	look := func(n history.Now) string {
+		held = held[:0]
+		for _, pod := range n.Pods {
+			if ledger.Live(pod) && pod.Annotations[controlplane.AnnotationOutcome] == controlplane.OutcomeRun {
+				held = append(held, pod.Name)
+			}
+		}
+		if len(held) == 0 {
+			return "no pod is held"
+		}
+		return ""
+	}
+	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, controlplane.AnnotationOutcome, controlplane.OutcomeSucceed)
+	for x.history.Await(x.ctx, look) == nil {
+		for _, name := range held { // a pod that is gone meanwhile needs nothing; what else goes wrong shows as a pod that never ends
+			_, _ = shared.Admin.CoreV1().Pods(x.namespace).Patch(x.ctx, name, types.MergePatchType, patch, metav1.PatchOptions{})
+		}
+		_ = x.history.CatchUp(x.ctx)
+	}
 }
 
 func (r *row) isMeddled() bool {
@@ -110,10 +137,14 @@ func (r *row) isMeddled() bool {
 	return false
 }
 
-// runFor is how long the pods of the indexed Job run in this row.
-func (r *row) runFor() time.Duration {
-	if r.isMeddled() {
-		return slowly
+// indexedJob is the one that the crashes of this row fall into.
+func (r *row) indexedJob() *batchv1.Job {
+	if !r.isMeddled() {
+		return indexedJob(200 * time.Millisecond)
 	}
-	return 200 * time.Millisecond
+	job := indexedJob(slowly)
+	if r.held {
+		job.Spec.Template.Annotations[controlplane.AnnotationOutcome] = controlplane.OutcomeRun
+	}
+	return job
 }

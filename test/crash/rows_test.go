@@ -15,6 +15,7 @@ import (
 type row struct {
 	sentence string
 	crashes  []crash
+	held     bool // the pods of the indexed Job run until the last start
 }
 
 func at(points ...string) (all []crash) {
@@ -26,49 +27,49 @@ func at(points ...string) (all []crash) {
 
 // rows are the points between decision and effect, each early, in the middle and, where the count is known, at the end.
 var rows = []row{
-	{"before the very first append", at("append.before:1")},
-	{"before the append of the listing", at("append.before:2")},
-	{"before the first decision is appended", at("append.before:4")},
-	{"before an append in the middle", at("append.before:12")},
-	{"after the very first append", at("append.after:1")},
-	{"after the first decision is appended", at("append.after:4")},
-	{"after an append in the middle", at("append.after:13")},
-	{"the first commit is durable and nobody knows", at("durable.before:1")},
-	{"the first decision is durable and nobody knows", at("durable.before:3")},
-	{"a commit in the middle is durable and nobody knows", at("durable.before:7")},
-	{"the first commit is durable and known", at("durable.after:1")},
-	{"the first decision is durable and its calls begin", at("durable.after:3")},
-	{"a commit in the middle is durable and its calls begin", at("durable.after:7")},
-	{"before the first create is sent", at("call.before.create-pod:1")},
-	{"before a create in the middle is sent", at("call.before.create-pod:15")},
-	{"before the last create is sent", at("call.before.create-pod:31")},
-	{"after the first pod is created", at("call.after.create-pod:1")},
-	{"after a pod in the middle is created", at("call.after.create-pod:16")},
-	{"after the last pod is created", at("call.after.create-pod:31")},
-	{"before the first status write", at("call.before.update-status:1")},
-	{"before the second status write", at("call.before.update-status:2")},
-	{"after the first status write", at("call.after.update-status:1")},
-	{"after the second status write", at("call.after.update-status:2")},
-	{"before the first Job is finished", at("call.before.finish-job:1")},
-	{"before the second Job is finished", at("call.before.finish-job:2")},
-	{"after the first Job is finished", at("call.after.finish-job:1")},
-	{"after the second Job is finished", at("call.after.finish-job:2")},
-	{"before the first finalizer goes", at("call.before.patch-pod:1")},
-	{"before a finalizer in the middle goes", at("call.before.patch-pod:17")},
-	{"before the last finalizer goes", at("call.before.patch-pod:31")},
-	{"after the first finalizer has gone", at("call.after.patch-pod:1")},
-	{"after a finalizer in the middle has gone", at("call.after.patch-pod:14")},
-	{"after the last finalizer has gone", at("call.after.patch-pod:31")},
-	{"the first outcome is known and not recorded", at("outcome.before:1")},
-	{"an outcome in the middle is known and not recorded", at("outcome.before:8")},
-	{"the first outcome is appended", at("outcome.after:1")},
-	{"an outcome in the middle is appended", at("outcome.after:8")},
-	{"in the middle, and again at the first append of the next start", at("call.after.create-pod:15", "append.after:1")},
-	{"in the middle, and again before the listing is settled", at("durable.after:6", "append.before:3")},
-	{"after a create, then twice after the first create that follows", at("call.after.create-pod:12", "call.after.create-pod:1", "call.after.create-pod:1")},
-	{"after a status write, then after the one that follows", at("call.after.update-status:1", "call.after.update-status:1")},
-	{"during a stop in good order, before its snapshot", []crash{{point: "snapshot.before:1", after: 300 * time.Millisecond, stop: true}}},
-	{"during a stop in good order, after its snapshot", []crash{{point: "snapshot.after:1", after: 400 * time.Millisecond, stop: true}}},
+	{sentence: "before the very first append", crashes: at("append.before:1")},
+	{sentence: "before the append of the listing", crashes: at("append.before:2")},
+	{sentence: "before the first decision is appended", crashes: at("append.before:4")},
+	{sentence: "before an append in the middle", crashes: at("append.before:12")},
+	{sentence: "after the very first append", crashes: at("append.after:1")},
+	{sentence: "after the first decision is appended", crashes: at("append.after:4")},
+	{sentence: "after an append in the middle", crashes: at("append.after:13")},
+	{sentence: "the first commit is durable and nobody knows", crashes: at("durable.before:1")},
+	{sentence: "the first decision is durable and nobody knows", crashes: at("durable.before:3")},
+	{sentence: "a commit in the middle is durable and nobody knows", crashes: at("durable.before:7")},
+	{sentence: "the first commit is durable and known", crashes: at("durable.after:1")},
+	{sentence: "the first decision is durable and its calls begin", crashes: at("durable.after:3")},
+	{sentence: "a commit in the middle is durable and its calls begin", crashes: at("durable.after:7")},
+	{sentence: "before the first create is sent", crashes: at("call.before.create-pod:1")},
+	{sentence: "before a create in the middle is sent", crashes: at("call.before.create-pod:15")},
+	{sentence: "before the last create is sent", crashes: at("call.before.create-pod:31")},
+	{sentence: "after the first pod is created", crashes: at("call.after.create-pod:1")},
+	{sentence: "after a pod in the middle is created", crashes: at("call.after.create-pod:16")},
+	{sentence: "after the last pod is created", crashes: at("call.after.create-pod:31")},
+	{sentence: "before the first status write", crashes: at("call.before.update-status:1")},
+	{sentence: "before the second status write", crashes: at("call.before.update-status:2")},
+	{sentence: "after the first status write", crashes: at("call.after.update-status:1")},
+	{sentence: "after the second status write", crashes: at("call.after.update-status:2")},
+	{sentence: "before the first Job is finished", crashes: at("call.before.finish-job:1")},
+	{sentence: "before the second Job is finished", crashes: at("call.before.finish-job:2")},
+	{sentence: "after the first Job is finished", crashes: at("call.after.finish-job:1")},
+	{sentence: "after the second Job is finished", crashes: at("call.after.finish-job:2")},
+	{sentence: "before the first finalizer goes", crashes: at("call.before.patch-pod:1")},
+	{sentence: "before a finalizer in the middle goes", crashes: at("call.before.patch-pod:17")},
+	{sentence: "before the last finalizer goes", crashes: at("call.before.patch-pod:31")},
+	{sentence: "after the first finalizer has gone", crashes: at("call.after.patch-pod:1")},
+	{sentence: "after a finalizer in the middle has gone", crashes: at("call.after.patch-pod:14")},
+	{sentence: "after the last finalizer has gone", crashes: at("call.after.patch-pod:31")},
+	{sentence: "the first outcome is known and not recorded", crashes: at("outcome.before:1")},
+	{sentence: "an outcome in the middle is known and not recorded", crashes: at("outcome.before:8")},
+	{sentence: "the first outcome is appended", crashes: at("outcome.after:1")},
+	{sentence: "an outcome in the middle is appended", crashes: at("outcome.after:8")},
+	{sentence: "in the middle, and again at the first append of the next start", crashes: at("call.after.create-pod:15", "append.after:1")},
+	{sentence: "in the middle, and again before the listing is settled", crashes: at("durable.after:6", "append.before:3")},
+	{sentence: "after a create, then twice after the first create that follows", crashes: at("call.after.create-pod:12", "call.after.create-pod:1", "call.after.create-pod:1")},
+	{sentence: "after a status write, then after the one that follows", crashes: at("call.after.update-status:1", "call.after.update-status:1")},
+	{sentence: "during a stop in good order, before its snapshot", crashes: []crash{{point: "snapshot.before:1", after: 300 * time.Millisecond, stop: true}}},
+	{sentence: "during a stop in good order, after its snapshot", crashes: []crash{{point: "snapshot.after:1", after: 400 * time.Millisecond, stop: true}}},
 }
 
 // seeds choose instants for rows that are killed three times, wherever they are.
@@ -98,14 +99,14 @@ func allRows() []row {
 	}
 	for _, point := range []string{"append.before", "append.after", "outcome.before", "outcome.after", "durable.before", "durable.after"} {
 		for count := 1; count <= 14; count++ {
-			all = append(all, row{fmt.Sprintf("%s, passage %d", point, count), at(fmt.Sprintf("%s:%d", point, count))})
+			all = append(all, row{sentence: fmt.Sprintf("%s, passage %d", point, count), crashes: at(fmt.Sprintf("%s:%d", point, count))})
 		}
 	}
 	for _, verb := range []string{"create-pod", "patch-pod"} {
 		for count := 1; count <= pods+1; count++ {
 			for _, point := range []string{"call.before", "call.after"} {
 				name := fmt.Sprintf("%s.%s:%d", point, verb, count)
-				all = append(all, row{"at " + name, at(name)})
+				all = append(all, row{sentence: "at " + name, crashes: at(name)})
 			}
 		}
 	}
@@ -125,13 +126,16 @@ func TestCrashes(t *testing.T) {
 				t.Run(r.sentence, func(t *testing.T) {
 					t.Parallel()
 					x := newTrial(t)
-					create := func() { x.createJobs(r.runFor()) }
+					create := func() { x.createJobs(r.indexedJob()) }
 					for _, c := range r.crashes {
 						x.crash(c, create)
 						create = func() {}
 						if log == "the log is lost" {
 							x.loseLog()
 						}
+					}
+					if r.held {
+						go x.release() // ends with the row
 					}
 					x.recover()
 					if !r.isMeddled() {

@@ -95,10 +95,10 @@ func newTrialOf(t *testing.T, manage string) *trial {
 	return x
 }
 
-// createJobs makes the Jobs of every row.
-func (x *trial) createJobs(runFor time.Duration) {
+// createJobs makes the Jobs of a row, of which one is always the same.
+func (x *trial) createJobs(indexed *batchv1.Job) {
 	x.t.Helper()
-	for _, job := range []*batchv1.Job{failingJob(), indexedJob(runFor)} {
+	for _, job := range []*batchv1.Job{failingJob(), indexed} {
 		if _, err := shared.Admin.BatchV1().Jobs(x.namespace).Create(x.ctx, job, metav1.CreateOptions{}); err != nil {
 			x.t.Fatal(err)
 		}
