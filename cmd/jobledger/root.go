@@ -49,7 +49,7 @@ where a text was cut, and what others wrote is escaped as in JSON.`,
 	root.SetErr(c.err)
 	root.AddCommand(
 		newRun(c), newGet(c), newExplain(c), newAttempts(c), newTimeline(c), newFailures(c), newEvents(c), newSubscribe(c), newReplay(c), newVerify(c),
-		newDoctor(c), newPrune(c), newRelease(c), newVersion(c),
+		newDoctor(c), newPrune(c), newTrigger(c), newRelease(c), newVersion(c),
 	)
 	for _, cmd := range root.Commands() {
 		cmd.SuggestFor = alike[cmd.Name()]

@@ -56,6 +56,11 @@ var neverImports = []struct {
 		except:   []string{"./internal/schedule"},
 	},
 	{
+		sentence: "a request for a run is a text that who writes it and who reads it agree on",
+		packages: []string{"./internal/trigger"},
+		never:    []string{"./...", clientGo},
+	},
+	{
 		sentence: "a Job's status and its policies are values that know nothing of the Job",
 		packages: []string{"./internal/status", "./internal/policy"},
 		never:    []string{"./..."},

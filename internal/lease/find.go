@@ -14,8 +14,8 @@ import (
 	"k8s.io/client-go/tools/pager"
 )
 
-// usualName is the default name of a Lease of ours.
-const usualName = "jobledger"
+// UsualName is the name of a Lease of ours, unless an operator chose another.
+const UsualName = "jobledger"
 
 // Found is a Lease of a Jobledger as it was found in the cluster.
 type Found struct {
@@ -32,7 +32,7 @@ func Find(ctx context.Context, client kubernetes.Interface, namespace string) ([
 	})
 	err := list.EachListItem(ctx, metav1.ListOptions{}, func(o runtime.Object) error {
 		object := o.(*coordinationv1.Lease)
-		if object.Name == usualName || object.Annotations[LogIDAnnotation] != "" {
+		if object.Name == UsualName || object.Annotations[LogIDAnnotation] != "" {
 			all = append(all, &Found{client: client.CoordinationV1().Leases(object.Namespace), object: object.DeepCopy()})
 		}
 		return nil
@@ -41,6 +41,19 @@ func Find(ctx context.Context, client kubernetes.Interface, namespace string) ([
 		return nil, fmt.Errorf("list Leases: %w", err)
 	}
 	return all, nil
+}
+
+// Read reads the Lease of that name, which is nil where there is none.
+func Read(ctx context.Context, client kubernetes.Interface, namespace, name string) (*Found, error) {
+	leases := client.CoordinationV1().Leases(namespace)
+	object, err := leases.Get(ctx, name, getOptions)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read Lease %s/%s: %w", namespace, name, err)
+	}
+	return &Found{client: leases, object: object}, nil
 }
 
 // Object is the Lease as it was found. It must not be changed.

@@ -28,13 +28,14 @@ var ErrLost = errors.New("the Lease is lost: it could not be renewed in time, an
 // DefaultNamespace is where the Lease of a controller is that runs the Jobs of all namespaces.
 const DefaultNamespace = "jobledger"
 
-// Config says which Lease, and how. All fields but Scope, MakeNamespace and Logger are required.
+// Config says which Lease, and how. All fields but Scope, Cron, MakeNamespace and Logger are required.
 type Config struct {
 	Client        kubernetes.Interface // its requests should time out well before RenewDeadline
 	Namespace     string
 	MakeNamespace bool // when there is none
 	Name          string
 	Scope         string        // the namespace whose Jobs are run; empty for all
+	Cron          bool          // CronJobs are run, too; the Lease says so to those who trigger one
 	Identity      string        // of this process; no other's
 	Duration      time.Duration // how long others wait after the newest renewal
 	RenewDeadline time.Duration // how long a renewal is tried; shorter than Duration

@@ -72,7 +72,7 @@ func (k *lock) Create(ctx context.Context, r resourcelock.LeaderElectionRecord) 
 		ObjectMeta: metav1.ObjectMeta{Namespace: k.config.Namespace, Name: k.config.Name},
 		Spec:       resourcelock.LeaderElectionRecordToLeaseSpec(&r),
 	}
-	annotate(object, k.config.scope(), k.bid.Log())
+	annotate(object, &k.config, k.bid.Log())
 	began := time.Now()
 	made, err := k.leases().Create(ctx, object, metav1.CreateOptions{})
 	if noNamespace(err) {
@@ -129,7 +129,7 @@ func (k *lock) write(ctx context.Context, r resourcelock.LeaderElectionRecord, b
 	if object == nil {
 		return errors.New("update a Lease that was not read")
 	}
-	annotate(object, k.config.scope(), k.bid.Log())
+	annotate(object, &k.config, k.bid.Log())
 	object, err := k.leases().Update(ctx, object, metav1.UpdateOptions{})
 	return k.written("update", object, err, began)
 }

@@ -14,6 +14,7 @@ import (
 // so they are those of its holder.
 const (
 	ScopeAnnotation = "jobledger.dev/namespace"     // whose Jobs the holder runs; * for all
+	CronAnnotation  = "jobledger.dev/cronjobs"      // "true" where the holder runs the CronJobs of that scope, too
 	LogIDAnnotation = "jobledger.dev/log-id"        //
 	EpochAnnotation = "jobledger.dev/log-epoch"     //
 	HeadAnnotation  = "jobledger.dev/log-head"      // the newest record that was durable at the renewal
@@ -38,12 +39,13 @@ type Said struct {
 	Holder  string    // empty when it was given back
 	Renewed time.Time // by the holder's clock
 	Scope   string    // the namespace whose Jobs the holder runs; * for all, empty when it does not say
+	Cron    bool      // the holder runs the CronJobs of that scope, too
 	Log
 }
 
 func saidBy(object *coordinationv1.Lease) Said {
 	a := object.Annotations
-	s := Said{Lease: object.Namespace + "/" + object.Name, Scope: a[ScopeAnnotation]}
+	s := Said{Lease: object.Namespace + "/" + object.Name, Scope: a[ScopeAnnotation], Cron: a[CronAnnotation] == yes}
 	if h := object.Spec.HolderIdentity; h != nil {
 		s.Holder = *h
 	}
@@ -60,13 +62,19 @@ func saidBy(object *coordinationv1.Lease) Said {
 	return s
 }
 
-// annotate makes the Lease say that its holder runs the Jobs of that scope, with that log.
-func annotate(object *coordinationv1.Lease, scope string, l Log) {
+const yes = "true"
+
+// annotate makes the Lease say what its holder runs, and with which log.
+func annotate(object *coordinationv1.Lease, c *Config, l Log) {
 	if object.Annotations == nil {
 		object.Annotations = map[string]string{}
 	}
 	a := object.Annotations
-	a[ScopeAnnotation] = scope
+	a[ScopeAnnotation] = c.scope()
+	delete(a, CronAnnotation) // of the holder before
+	if c.Cron {
+		a[CronAnnotation] = yes
+	}
 	a[LogIDAnnotation] = l.LogID
 	a[EpochAnnotation] = strconv.FormatUint(l.Epoch, 10)
 	a[HeadAnnotation] = strconv.FormatUint(uint64(l.Head), 10)

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/internal/lease"
+	"github.com/jobledger/jobledger/internal/trigger"
+	"github.com/jobledger/jobledger/internal/trigger/ask"
+	"github.com/jobledger/jobledger/internal/words"
+)
+
+// triggerFlags say where the CronJob is, and which Lease says who runs it.
+type triggerFlags struct {
+	cluster   runFlags // of which only kubeconfig and context are used
+	namespace string
+	lease     string // NAMESPACE/NAME; empty for where a controller has it by itself
+	output    outputFlag
+}
+
+// askTimeout is how long it may take, with a wait for a renewal of the Lease.
+const askTimeout = time.Minute
+
+func newTrigger(c *cli) *cobra.Command {
+	var f triggerFlags
+	cmd := &cobra.Command{
+		Use:   "trigger cronjob/NAME",
+		Short: "Ask the controller to run a CronJob now",
+		Long: `Ask the controller to run a CronJob now, under its concurrencyPolicy.
+
+It sets the annotation ` + trigger.Annotation + ` of the CronJob, with your rights: patch CronJobs, get the
+Lease. The value is a time, a random ID, and the name that the API server has for you. The controller
+carries each value out once, and records the name as what the caller said: whoever may change the
+CronJob may write any name. A value that is older than a minute when the controller sees it first is
+not carried out.
+
+It is refused where no controller of Jobledger runs the CronJobs. Its Lease says so: "jobledger" in
+the namespace jobledger, or in the CronJob's own. --lease names another one.
+
+Exit codes: 0 when the run was asked for, 1 when it was not, 2 when the command line cannot be
+understood.`,
+		Example: `  jobledger trigger cronjob/nightly -n batch`,
+		Args:    cobra.RangeArgs(1, 2),
+		RunE:    func(cmd *cobra.Command, args []string) error { return c.trigger(cmd.Context(), &f, args) },
+		Hidden:  true, // until CronJobs are run
+		Annotations: map[string]string{
+			ofKubeconfig: "",
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.cluster.kubeconfig, "kubeconfig", "", "file that says how to reach the cluster")
+	flags.StringVar(&f.cluster.context, "context", "", "context of the kubeconfig; its current one unless given")
+	flags.StringVarP(&f.namespace, "namespace", "n", "", "namespace of the CronJob")
+	flags.StringVar(&f.lease, "lease", "", "the controller's Lease, as NAMESPACE/NAME")
+	f.output.addFormats(cmd, formatTable, formatJSON, formatYAML)
+	return cmd
+}
+
+func (c *cli) trigger(ctx context.Context, f *triggerFlags, args []string) error {
+	name, err := parseCronJob(args)
+	if err != nil {
+		return err
+	}
+	if err := f.output.validate(); err != nil {
+		return err
+	}
+	leases, err := f.leases()
+	if err != nil {
+		return err
+	}
+	cluster, err := connect(&f.cluster)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	asked, err := ask.Run(ctx, ask.Config{
+		Client: cluster.Client, Namespace: orDefault(f.namespace), Name: name, Leases: leases, Now: time.Now,
+		Note: func(text string) { fmt.Fprintln(c.err, words.Clean(text)) },
+	})
+	if err != nil {
+		return err
+	}
+	if f.output.document() {
+		return c.value(&f.output, asked)
+	}
+	by := ""
+	if asked.By != "" {
+		by = ", as " + asked.By
+	}
+	_, err = fmt.Fprintln(c.out, words.Clean(fmt.Sprintf("cronjob/%s: asked %s for a run now%s", asked.Name, asked.Holder, by)))
+	return err
+}
+
+// leases are those to look at.
+func (f *triggerFlags) leases() ([]types.NamespacedName, error) {
+	if f.lease == "" {
+		usual := []types.NamespacedName{
+			{Namespace: lease.DefaultNamespace, Name: lease.UsualName}, {Namespace: orDefault(f.namespace), Name: lease.UsualName},
+		}
+		return slices.Compact(usual), nil
+	}
+	namespace, name, ok := strings.Cut(f.lease, "/")
+	if !ok || namespace == "" || name == "" || strings.Contains(name, "/") {
+		return nil, usage("--lease=%s: want NAMESPACE/NAME, such as %s/%s", f.lease, lease.DefaultNamespace, lease.UsualName)
+	}
+	return []types.NamespacedName{{Namespace: namespace, Name: name}}, nil
+}
+
+// cronJobKinds are the ways in which kubectl's users write the kind.
+var cronJobKinds = map[string]bool{
+	"cronjob": true, "cronjobs": true, "cj": true, "cronjob.batch": true, "cronjobs.batch": true, "cronjob.v1.batch": true, "cronjobs.v1.batch": true,
+}
+
+// parseCronJob reads "cronjob/NAME" or "cronjob NAME".
+func parseCronJob(args []string) (name string, err error) {
+	kind, name, slash := strings.Cut(args[0], "/")
+	switch {
+	case !cronJobKinds[strings.ToLower(kind)]:
+		return "", usage("%q is no CronJob: write cronjob/NAME", args[0])
+	case slash && len(args) == 2:
+		return "", usage("one CronJob at a time: %q comes after %q", args[1], args[0])
+	case len(args) == 2:
+		name = args[1]
+	}
+	switch {
+	case name == "":
+		return "", usage("%q has no name: write cronjob/NAME", args[0])
+	case strings.Contains(name, "/"):
+		return "", usage("%q is no name: the namespace goes into -n", name)
+	}
+	return name, nil
+}
