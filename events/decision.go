@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Decision is what was decided for one Job in one turn. A decision without commands is not written.
+// Decision is what was decided for one Job or CronJob in one turn. A decision without steps is not written.
 type Decision struct {
 	Steps        []Step
 	RulesVersion uint32
@@ -18,6 +18,7 @@ type Step struct {
 	Reason      Reason
 	Sentence    string
 	Commands    []Command
+	Cron        *CronStep `json:",omitempty"` // what it says of a CronJob beside its commands; nil for nothing
 }
 
 // Reason is one of the documented constants of package reconciler.
@@ -133,12 +134,21 @@ type CommandEnded struct {
 	Type    CommandKind // 0 when the record does not say
 	Ordinal uint64      // of the pod that was to be created or looked for; 0 for other types
 	Pod     types.UID   // that was to be changed; empty for other types
+	// Run is the Job of a CronJob that was to be deleted or read; empty where it was not known, and for other types. Due is the instant for
+	// which one was to be created, Replacing as in the command. Evidence.Name is the name of the Job.
+	Run       types.UID `json:",omitempty"`
+	Due       Time      `json:",omitempty"`
+	Replacing bool      `json:",omitempty"`
 }
 
 // Ended is how the task ended: what is known of it before it begins.
 func (t *Task) Ended(how Ending) CommandEnded {
 	ordinal, _ := OrdinalOf(t.Command)
-	return CommandEnded{Command: t.Name, Ending: how, Type: t.Command.Traits().Kind, Ordinal: ordinal, Pod: PodOf(t.Command)}
+	run := runOf(t.Command)
+	return CommandEnded{
+		Command: t.Name, Ending: how, Type: t.Command.Traits().Kind, Ordinal: ordinal, Pod: PodOf(t.Command),
+		Run: run.uid, Due: run.due, Replacing: run.replacing,
+	}
 }
 
 func (*Decision) facts()     {}

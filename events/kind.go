@@ -31,6 +31,10 @@ const (
 	KindPodDeleted Kind = 25
 	KindGroupSeen  Kind = 29
 
+	KindCronJobAdded   Kind = 26
+	KindCronJobChanged Kind = 27
+	KindCronJobDeleted Kind = 28
+
 	KindSpecStored  Kind = 30
 	KindStateStored Kind = 31
 	KindJobResumed  Kind = 32
@@ -39,6 +43,10 @@ const (
 
 	KindTemplateStored Kind = 35
 	KindPoliciesStored Kind = 36
+	KindZoneStored     Kind = 37
+
+	KindRunSeen Kind = 38
+	KindRunGone Kind = 39
 
 	KindDecided      Kind = 40
 	KindWouldDecide  Kind = 41
@@ -78,6 +86,9 @@ var kinds = map[Kind]kindInfo{
 	KindPodChanged:        {"PodChanged", true},
 	KindPodDeleted:        {"PodDeleted", true},
 	KindGroupSeen:         {"GroupSeen", true},
+	KindCronJobAdded:      {"CronJobAdded", true},
+	KindCronJobChanged:    {"CronJobChanged", true},
+	KindCronJobDeleted:    {"CronJobDeleted", true},
 	KindSpecStored:        {"SpecStored", true},
 	KindStateStored:       {"StateStored", true},
 	KindJobResumed:        {"JobResumed", true},
@@ -85,6 +96,9 @@ var kinds = map[Kind]kindInfo{
 	KindJobRetired:        {"JobRetired", true},
 	KindTemplateStored:    {"TemplateStored", false},
 	KindPoliciesStored:    {"PoliciesStored", true},
+	KindZoneStored:        {"ZoneStored", true},
+	KindRunSeen:           {"RunSeen", true},
+	KindRunGone:           {"RunGone", true},
 	KindDecided:           {"Decided", true},
 	KindWouldDecide:       {"WouldDecide", false},
 	KindCommandEnded:      {"CommandEnded", true},

@@ -71,7 +71,7 @@ type Claim struct {
 }
 
 // Observation is what a list or a watch says, before it has a place in the log. Facts is one of *JobSeen, *JobGone,
-// *PodSeen, *PodGone, *ListingStarted and *Synced.
+// *CronJobSeen, *CronJobGone, *PodSeen, *PodGone, *ListingStarted and *Synced.
 type Observation struct {
 	Job      JobRef // the Job that the observation is about, or the pod's owner; zero when there is none
 	Facts    Facts
@@ -85,6 +85,12 @@ type Observation struct {
 	TemplateSize int
 	// Others: it is of a pod whose Job another controller runs, beside Jobs that are ours.
 	Others bool
+	// CronJob is the UID of the CronJob that controls the Job of a JobSeen, and Run what that CronJob is told of the Job; empty and nil
+	// for a Job that has none.
+	CronJob types.UID
+	Run     *RunSeen
+	// Zones are the rules that a CronJobSeen names.
+	Zones []ZoneRules
 }
 
 // Editor is who last changed some fields of a Job's spec.

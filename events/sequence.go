@@ -67,6 +67,9 @@ var Controller = Stream{Kind: StreamController}
 // JobStream is the stream of the Job with that UID.
 func JobStream(uid types.UID) Stream { return Stream{Kind: StreamJob, ID: string(uid)} }
 
+// CronJobStream is the stream of the CronJob with that UID.
+func CronJobStream(uid types.UID) Stream { return Stream{Kind: StreamCronJob, ID: string(uid)} }
+
 // NamespaceStream is the stream of the pods in that namespace that have no owner.
 func NamespaceStream(namespace string) Stream {
 	return Stream{Kind: StreamNamespace, ID: namespace}

@@ -27,6 +27,8 @@ type Settings struct {
 	DeleteExpired bool `json:",omitempty"`
 	// ObserveOthers: Jobs that other controllers run are recorded, too, and only looked at. Only with ModeDelegated.
 	ObserveOthers bool `json:",omitempty"`
+	// CronJobs: CronJobs are recorded. With ModeAll they are run, else only looked at.
+	CronJobs bool `json:",omitempty"`
 }
 
 // Records reports whether Jobs with that spec.managedBy are recorded; empty means unset. They are those that we run and those

@@ -15,6 +15,7 @@ func TestSettingsSwitchNoFeature(t *testing.T) {
 		"Draining",       // it says whose Jobs, like the mode
 		"DeleteExpired",  // it says for whom another controller deletes them (T-005)
 		"ObserveOthers",  // it says whose Jobs are looked at
+		"CronJobs",       // it says for whom another controller makes Jobs
 	}
 	settings := reflect.TypeFor[events.Settings]()
 	for i := range settings.NumField() {

@@ -12,23 +12,28 @@ type CommandKind uint8
 
 // The kinds of commands.
 const (
-	CommandCreatePod     CommandKind = 1
-	CommandDeletePod     CommandKind = 2
-	CommandDropFinalizer CommandKind = 3
-	CommandWriteStatus   CommandKind = 4
-	CommandAdoptPod      CommandKind = 5
-	CommandReleasePod    CommandKind = 6
-	CommandReadJob       CommandKind = 7
-	CommandReadPod       CommandKind = 8
-	CommandWithdraw      CommandKind = 9
-	// 10 is kept for the creation of Jobs.
+	CommandCreatePod      CommandKind = 1
+	CommandDeletePod      CommandKind = 2
+	CommandDropFinalizer  CommandKind = 3
+	CommandWriteStatus    CommandKind = 4
+	CommandAdoptPod       CommandKind = 5
+	CommandReleasePod     CommandKind = 6
+	CommandReadJob        CommandKind = 7
+	CommandReadPod        CommandKind = 8
+	CommandWithdraw       CommandKind = 9
+	CommandCreateJob      CommandKind = 10
 	CommandDeleteJob      CommandKind = 11
 	CommandCreateWorkload CommandKind = 12
 	CommandCreatePodGroup CommandKind = 13
 	CommandFindGroup      CommandKind = 14
 
+	CommandDeleteRun       CommandKind = 15
+	CommandWriteCronStatus CommandKind = 16
+	CommandReadCronJob     CommandKind = 17
+	CommandReadRun         CommandKind = 18
+
 	// MaxCommandKind is the highest of them: the size of a table by kind.
-	MaxCommandKind = CommandFindGroup
+	MaxCommandKind = CommandReadRun
 )
 
 // Traits are what all commands of one kind have in common. What depends on what a command asks for, as which pod it is about or how
@@ -138,6 +143,36 @@ var traits = [MaxCommandKind + 1]Traits{
 		Slot: SlotGroup, Backoff: BackoffGroup,
 		zero: func() Command { return &FindGroup{} },
 	},
+	CommandCreateJob: {
+		Kind: CommandCreateJob, Name: "CreateJob", Verb: "create Job", Many: "create %d Jobs",
+		Target: TargetRun, Priority: PriorityUnblock, Sort: SortCreate, Call: "create-job",
+		Slot: SlotCreate, Backoff: BackoffCron,
+		zero: func() Command { return &CreateJob{} },
+	},
+	CommandDeleteRun: {
+		Kind: CommandDeleteRun, Name: "DeleteRun", Verb: "delete Job", Many: "delete %d Jobs of the CronJob",
+		Target: TargetRun, Priority: PriorityUnblock, Sort: SortChange, Call: "delete-run",
+		Slot: SlotDelete, Backoff: BackoffCron,
+		zero: func() Command { return &DeleteRun{} },
+	},
+	CommandWriteCronStatus: {
+		Kind: CommandWriteCronStatus, Name: "WriteCronStatus", Verb: "write the CronJob's status", Many: "write the CronJob's status %d times",
+		Target: TargetJob, Priority: PriorityUnblock, Sort: SortWrite, Call: "update-cronjob-status",
+		Slot: SlotStatus, Backoff: BackoffCron,
+		zero: func() Command { return &WriteCronStatus{} },
+	},
+	CommandReadCronJob: {
+		Kind: CommandReadCronJob, Name: "ReadCronJob", Verb: "read the CronJob", Many: "read the CronJob %d times",
+		Target: TargetJob, Priority: PriorityUnblock, Reads: true, Sort: SortWrite, Call: "get-cronjob",
+		Slot: SlotRead, Backoff: BackoffCron,
+		zero: func() Command { return &ReadCronJob{} },
+	},
+	CommandReadRun: {
+		Kind: CommandReadRun, Name: "ReadRun", Verb: "read Job", Many: "read %d Jobs of the CronJob",
+		Target: TargetRun, Priority: PriorityUnblock, Reads: true, Sort: SortWrite, Call: "get-run",
+		Slot: SlotRead, Backoff: BackoffCron,
+		zero: func() Command { return &ReadRun{} },
+	},
 }
 
 // AllTraits yields the row of each kind of command, by number.
@@ -184,8 +219,9 @@ type Target uint8
 const (
 	TargetPod     Target = 1 // the pod with the UID that PodOf says
 	TargetNewPod  Target = 2 // the pod that the create with the ordinal that OrdinalOf says makes, or has made
-	TargetJob     Target = 3 // the Job, with the objects that there is one of for each Job
+	TargetJob     Target = 3 // the Job, with the objects that there is one of for each Job; or the CronJob
 	TargetCommand Target = 4 // another command, which it ends: it is not sent, and has no end of its own
+	TargetRun     Target = 5 // a Job of the CronJob, by its name
 )
 
 // Slot is the place of a command at its target: of those with the same slot at most one is on its way to an object.
@@ -214,9 +250,10 @@ const (
 	BackoffCreates Backoff = 1 // creates of pods: while one is refused, so would the others be (J-057)
 	BackoffWrites  Backoff = 2 // writes and reads of the Job
 	BackoffGroup   Backoff = 3 // what there is once for the Job's pods together
+	BackoffCron    Backoff = 4 // all that is done for a CronJob (C-190)
 
 	// MaxBackoff is the highest of them: the size of a table by backoff.
-	MaxBackoff = BackoffGroup
+	MaxBackoff = BackoffCron
 )
 
 // Sort is a group of commands that succeed and fail together.

@@ -88,8 +88,15 @@ func factsWeight(f Facts) int {
 			for _, c := range s.Commands {
 				n += commandWeight(c)
 			}
+			n += cronWeight(s.Cron)
 		}
 		return n
+	case *CronJobSeen:
+		return cronJobWeight(f)
+	case *ZoneRules:
+		return saltWeight + 10 + len(f.Name) + len(f.TZif)
+	case *RunSeen:
+		return saltWeight + 60 + len(f.Name)
 	case *StoredState:
 		return saltWeight + len(f.Encoded)
 	case *Unknown:

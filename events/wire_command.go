@@ -47,6 +47,20 @@ func CommandToWire(c Command, free *[]string) *pb.Command {
 		return &pb.Command{Kind: &pb.Command_CreateWorkload{CreateWorkload: &pb.CreateWorkload{MinCount: c.MinCount}}}
 	case *CreatePodGroup:
 		return &pb.Command{Kind: &pb.Command_CreatePodGroup{CreatePodGroup: &pb.CreatePodGroup{}}}
+	case *CreateJob:
+		return &pb.Command{Kind: &pb.Command_CreateJob{CreateJob: &pb.CreateJob{
+			Name: c.Name, Due: int64(c.Due), Template: c.Template, Stamp: c.Stamp, Trigger: c.Trigger,
+		}}}
+	case *DeleteRun:
+		return &pb.Command{Kind: &pb.Command_DeleteRun{DeleteRun: &pb.DeleteRun{Job: uidToWire(c.Job), Name: c.Name, Replacing: c.Replacing}}}
+	case *WriteCronStatus:
+		return &pb.Command{Kind: &pb.Command_WriteCronStatus{WriteCronStatus: &pb.WriteCronStatus{
+			Base: c.Base, Active: RunsToWire(c.Active), LastSchedule: int64(c.LastSchedule), LastSuccess: int64(c.LastSuccess),
+		}}}
+	case *ReadCronJob:
+		return &pb.Command{Kind: &pb.Command_ReadCronJob{ReadCronJob: &pb.ReadCronJob{}}}
+	case *ReadRun:
+		return &pb.Command{Kind: &pb.Command_ReadRun{ReadRun: &pb.ReadRun{Job: uidToWire(c.Job), Name: c.Name, Replacing: c.Replacing}}}
 	case *Withdraw:
 		return &pb.Command{Kind: &pb.Command_Withdraw{Withdraw: &pb.Withdraw{Command: CommandNameToWire(c.Command)}}}
 	}
@@ -96,6 +110,24 @@ func commandFromWire(w *pb.Command, t *texts) (Command, error) {
 		return &CreateWorkload{MinCount: k.CreateWorkload.GetMinCount()}, nil
 	case *pb.Command_CreatePodGroup:
 		return &CreatePodGroup{}, nil
+	case *pb.Command_CreateJob:
+		c := k.CreateJob
+		return &CreateJob{
+			Name: c.GetName(), Due: Time(c.GetDue()), Template: c.GetTemplate(), Stamp: c.GetStamp(), Trigger: c.GetTrigger(),
+		}, nil
+	case *pb.Command_DeleteRun:
+		c := k.DeleteRun
+		return &DeleteRun{Job: uidFromWire(c.GetJob()), Name: c.GetName(), Replacing: c.GetReplacing()}, nil
+	case *pb.Command_WriteCronStatus:
+		c := k.WriteCronStatus
+		return &WriteCronStatus{
+			Base: c.GetBase(), Active: RunsFromWire(c.GetActive()), LastSchedule: Time(c.GetLastSchedule()), LastSuccess: Time(c.GetLastSuccess()),
+		}, nil
+	case *pb.Command_ReadCronJob:
+		return &ReadCronJob{}, nil
+	case *pb.Command_ReadRun:
+		c := k.ReadRun
+		return &ReadRun{Job: uidFromWire(c.GetJob()), Name: c.GetName(), Replacing: c.GetReplacing()}, nil
 	case *pb.Command_Withdraw:
 		return &Withdraw{Command: CommandNameFromWire(k.Withdraw.GetCommand())}, nil
 	}

@@ -88,6 +88,7 @@ func SettingsToWire(s *Settings) *pb.Settings {
 		Draining:             s.Draining,
 		DeleteExpired:        s.DeleteExpired,
 		ObserveOthers:        s.ObserveOthers,
+		CronJobs:             s.CronJobs,
 	}
 }
 
@@ -110,6 +111,7 @@ func SettingsFromWire(s *pb.Settings) Settings {
 		Draining:             s.GetDraining(),
 		DeleteExpired:        s.GetDeleteExpired(),
 		ObserveOthers:        s.GetObserveOthers(),
+		CronJobs:             s.GetCronJobs(),
 	}
 }
 

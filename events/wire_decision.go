@@ -14,6 +14,7 @@ func decisionToWire(f *Decision, free *[]string) *pb.Decision {
 		for _, c := range s.Commands {
 			step.Commands = append(step.Commands, CommandToWire(c, free))
 		}
+		step.Cron = cronStepToWire(s.Cron, free)
 		w.Steps = append(w.Steps, step)
 	}
 	return w
@@ -30,6 +31,7 @@ func decisionFromWire(w *pb.Decision, t *texts) (Facts, error) {
 			}
 			step.Commands = append(step.Commands, command)
 		}
+		step.Cron = cronStepFromWire(s.GetCron(), t)
 		f.Steps = append(f.Steps, step)
 	}
 	return f, nil
@@ -82,6 +84,7 @@ func endedToWire(f *CommandEnded) *pb.CommandEnded {
 		Type: uint32(f.Type), Ordinal: f.Ordinal, Pod: uidToWire(pod),
 		Command: CommandNameToWire(f.Command), Ending: pb.Ending(f.Ending), Uid: uidToWire(f.UID), Version: f.Version,
 		Class: pb.RefusalClass(f.Class), RetryAfter: int64(f.RetryAfter), Sent: f.Sent, Over: f.Over, Written: int64(f.Written) / int64(time.Second),
+		Run: uidToWire(f.Run), Due: int64(f.Due), Replacing: f.Replacing,
 	}
 }
 
@@ -91,6 +94,7 @@ func endedFromWire(w *pb.CommandEnded) (Facts, error) {
 		Command: CommandNameFromWire(w.GetCommand()), Ending: Ending(w.GetEnding()), UID: uidFromWire(w.GetUid()),
 		Version: w.GetVersion(), Class: RefusalClass(w.GetClass()), RetryAfter: time.Duration(w.GetRetryAfter()),
 		Sent: w.GetSent(), Over: w.GetOver(), Written: Time(w.GetWritten() * int64(time.Second)),
+		Run: uidFromWire(w.GetRun()), Due: Time(w.GetDue()), Replacing: w.GetReplacing(),
 	}
 	if f.Pod == "" && f.Type.changesPod() {
 		f.Pod = f.UID

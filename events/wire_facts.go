@@ -83,6 +83,16 @@ func factsToWire(f Facts, free *[]string) (proto.Message, error) {
 		return &pb.PodGone{Uid: uidToWire(f.UID), Version: f.Version, Missed: f.Missed, Moved: f.Moved}, nil
 	case *GroupSeen:
 		return groupToWire(f, free), nil
+	case *CronJobSeen:
+		return CronJobToWire(f), nil
+	case *CronJobGone:
+		return &pb.CronJobGone{Version: f.Version, Missed: f.Missed}, nil
+	case *ZoneRules:
+		return ZoneToWire(f), nil
+	case *RunSeen:
+		return RunToWire(f), nil
+	case *RunGone:
+		return &pb.RunGone{Job: uidToWire(f.Job), Version: f.Version, Missed: f.Missed, Left: f.Left}, nil
 	case *JobResumed:
 		return &pb.JobResumed{}, nil
 	case *TimerFired:
@@ -166,6 +176,20 @@ func unmarshalFacts(kind Kind, b []byte, free []string) (Facts, error) {
 		return &StoredState{Encoded: append([]byte(nil), b...)}, nil
 	case KindGroupSeen:
 		return parse(b, func(w *pb.GroupSeen) (Facts, error) { return groupFromWire(w, t), nil })
+	case KindCronJobAdded, KindCronJobChanged:
+		return parse(b, func(w *pb.CronJobSeen) (Facts, error) { return CronJobFromWire(w), nil })
+	case KindCronJobDeleted:
+		return parse(b, func(w *pb.CronJobGone) (Facts, error) {
+			return &CronJobGone{Version: w.GetVersion(), Missed: w.GetMissed()}, nil
+		})
+	case KindZoneStored:
+		return parse(b, func(w *pb.ZoneRules) (Facts, error) { return ZoneFromWire(w), nil })
+	case KindRunSeen:
+		return parse(b, func(w *pb.RunSeen) (Facts, error) { return RunFromWire(w), nil })
+	case KindRunGone:
+		return parse(b, func(w *pb.RunGone) (Facts, error) {
+			return &RunGone{Job: uidFromWire(w.GetJob()), Version: w.GetVersion(), Missed: w.GetMissed(), Left: w.GetLeft()}, nil
+		})
 	case KindJobResumed:
 		return parse(b, func(*pb.JobResumed) (Facts, error) { return &JobResumed{}, nil })
 	case KindTimerFired:

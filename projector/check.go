@@ -26,7 +26,9 @@ import (
 // did (restated, rival_acts), and says of a spec that only older files store that it is stored nowhere (specs.at is 0). It adds to that
 // of a pod what it waits for, which records of before do not say. It folds what comes of a retired
 // Job after its retirement (StubState.follow_up).
-const FoldVersion = 4
+//
+// Fold 5 folds CronJobs (JobState.cron_job), and the rules of the zones that they name (WorldState.zones).
+const FoldVersion = 5
 
 // oldestCompared is the oldest version of the fold whose stored states are compared. States of Jobs have had the same form since. The
 // controller's has another one since foldOfFiles; asStoredBefore allows for it.
@@ -40,7 +42,7 @@ func Compares(fold uint32) bool { return oldestCompared <= fold && fold <= FoldV
 
 // LeastFold is the oldest version of the fold that may fold what this program writes. It is raised to FoldVersion with each change by
 // which an older fold would give another state: a kind of record that is critical, a field that the fold reads.
-const LeastFold = 4
+const LeastFold = 5
 
 // Readable says so when rec stands for what this program cannot fold: a record of a critical kind that it does not know, or the start of
 // a program whose records need a newer fold. The error is events.ErrNewer. Whoever folds asks before each record.

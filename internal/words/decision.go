@@ -13,7 +13,11 @@ import (
 func (n *Names) decision(s events.Stream, d *events.Decision) string {
 	var parts []string
 	for _, step := range d.Steps {
-		parts = append(parts, fmt.Sprintf("%s (%s)", n.commands(s, step.Commands), step.Reason))
+		said := n.commands(s, step.Commands)
+		if told := n.cronStep(step.Cron); told != "" {
+			said = strings.TrimPrefix(said+", "+told, ", ")
+		}
+		parts = append(parts, fmt.Sprintf("%s (%s)", said, step.Reason))
 	}
 	return strings.Join(parts, "; ")
 }

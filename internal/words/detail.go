@@ -74,6 +74,9 @@ func (n *Names) detail(r *events.Record) string {
 	case *events.Unknown:
 		return fmt.Sprintf("%d bytes of a kind that this program does not know", len(f.Bytes))
 	}
+	if text, ok := n.cronDetail(r); ok {
+		return text
+	}
 	return controllerDetail(r, n.Zone)
 }
 
@@ -103,6 +106,9 @@ func controllerDetail(r *events.Record, zone Zone) string {
 		}
 		if f.Settings.DeleteExpired {
 			text += ", --ttl-after-finished"
+		}
+		if f.Settings.CronJobs {
+			text += ", with CronJobs"
 		}
 		for _, s := range f.Settings.Differences() {
 			text += ", --" + s.Flag + "=" + s.Value

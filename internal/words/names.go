@@ -72,7 +72,7 @@ func (n *Names) Learn(r *events.Record) {
 	case *events.JobSeen:
 		s.seen[1], s.seen[0] = s.seen[0], sighted{r.Sequence, f.Spec, f.SpecAt}
 		s.called(r)
-	case *events.JobGone:
+	case *events.JobGone, *events.CronJobSeen, *events.CronJobGone:
 		s.called(r)
 	case *events.JobSpec:
 		if s.specs == nil {

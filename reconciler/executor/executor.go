@@ -78,6 +78,8 @@ func keyOf(t *events.Task) key {
 		k.name = podNameOf(t.Life, t.Job, ordinal, index)
 	case events.TargetJob:
 		k.job, k.name = true, t.Job.Name
+	case events.TargetRun:
+		k.job, k.name = true, events.RunNameOf(t.Command)
 	case events.TargetPod, events.TargetCommand:
 	}
 	return k

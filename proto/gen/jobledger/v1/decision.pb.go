@@ -21,6 +21,153 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type TickFate int32
+
+const (
+	TickFate_TICK_FATE_UNSPECIFIED TickFate = 0
+	// TICK_FATE_STARTED: a Job was made for it.
+	TickFate_TICK_FATE_STARTED TickFate = 1
+	// TICK_FATE_MERGED: a later one became due before it could start, and runs for both.
+	TickFate_TICK_FATE_MERGED TickFate = 2
+	// TICK_FATE_TOO_LATE: spec.startingDeadlineSeconds was over before it could start.
+	TickFate_TICK_FATE_TOO_LATE TickFate = 3
+	// TICK_FATE_REFUSED: the API server has another object in its place, or it can never be made.
+	TickFate_TICK_FATE_REFUSED TickFate = 4
+	// TICK_FATE_LOST: the built-in's estimate passed over it.
+	TickFate_TICK_FATE_LOST TickFate = 5
+	// TICK_FATE_UNWATCHED: no controller watched when it was due.
+	TickFate_TICK_FATE_UNWATCHED TickFate = 6
+	// TICK_FATE_DELETED: the CronJob was deleted, or is being deleted.
+	TickFate_TICK_FATE_DELETED TickFate = 7
+	// TICK_FATE_REPLACED: the schedule was changed while it was open.
+	TickFate_TICK_FATE_REPLACED TickFate = 8
+	// TICK_FATE_AGAIN: it had its fate, or is of before the schedule was changed, and starts nevertheless.
+	TickFate_TICK_FATE_AGAIN TickFate = 9
+	// TICK_FATE_MANUAL: it was never due: somebody made the Job by hand.
+	TickFate_TICK_FATE_MANUAL TickFate = 10
+	// TICK_FATE_TRIGGERED: it was never due: somebody asked for a run.
+	TickFate_TICK_FATE_TRIGGERED TickFate = 11
+)
+
+// Enum value maps for TickFate.
+var (
+	TickFate_name = map[int32]string{
+		0:  "TICK_FATE_UNSPECIFIED",
+		1:  "TICK_FATE_STARTED",
+		2:  "TICK_FATE_MERGED",
+		3:  "TICK_FATE_TOO_LATE",
+		4:  "TICK_FATE_REFUSED",
+		5:  "TICK_FATE_LOST",
+		6:  "TICK_FATE_UNWATCHED",
+		7:  "TICK_FATE_DELETED",
+		8:  "TICK_FATE_REPLACED",
+		9:  "TICK_FATE_AGAIN",
+		10: "TICK_FATE_MANUAL",
+		11: "TICK_FATE_TRIGGERED",
+	}
+	TickFate_value = map[string]int32{
+		"TICK_FATE_UNSPECIFIED": 0,
+		"TICK_FATE_STARTED":     1,
+		"TICK_FATE_MERGED":      2,
+		"TICK_FATE_TOO_LATE":    3,
+		"TICK_FATE_REFUSED":     4,
+		"TICK_FATE_LOST":        5,
+		"TICK_FATE_UNWATCHED":   6,
+		"TICK_FATE_DELETED":     7,
+		"TICK_FATE_REPLACED":    8,
+		"TICK_FATE_AGAIN":       9,
+		"TICK_FATE_MANUAL":      10,
+		"TICK_FATE_TRIGGERED":   11,
+	}
+)
+
+func (x TickFate) Enum() *TickFate {
+	p := new(TickFate)
+	*p = x
+	return p
+}
+
+func (x TickFate) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (TickFate) Descriptor() protoreflect.EnumDescriptor {
+	return file_jobledger_v1_decision_proto_enumTypes[0].Descriptor()
+}
+
+func (TickFate) Type() protoreflect.EnumType {
+	return &file_jobledger_v1_decision_proto_enumTypes[0]
+}
+
+func (x TickFate) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use TickFate.Descriptor instead.
+func (TickFate) EnumDescriptor() ([]byte, []int) {
+	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{0}
+}
+
+type TickHold int32
+
+const (
+	// TICK_HOLD_UNSPECIFIED: nothing: it is about to start.
+	TickHold_TICK_HOLD_UNSPECIFIED TickHold = 0
+	// TICK_HOLD_FORBID: a Job of before runs.
+	TickHold_TICK_HOLD_FORBID TickHold = 1
+	// TICK_HOLD_SUSPENDED: spec.suspend.
+	TickHold_TICK_HOLD_SUSPENDED TickHold = 2
+	// TICK_HOLD_BAD_ZONE: spec.timeZone has no rules.
+	TickHold_TICK_HOLD_BAD_ZONE TickHold = 3
+	// TICK_HOLD_NO_CREATE: the API server refuses the Job, and it is tried again.
+	TickHold_TICK_HOLD_NO_CREATE TickHold = 4
+)
+
+// Enum value maps for TickHold.
+var (
+	TickHold_name = map[int32]string{
+		0: "TICK_HOLD_UNSPECIFIED",
+		1: "TICK_HOLD_FORBID",
+		2: "TICK_HOLD_SUSPENDED",
+		3: "TICK_HOLD_BAD_ZONE",
+		4: "TICK_HOLD_NO_CREATE",
+	}
+	TickHold_value = map[string]int32{
+		"TICK_HOLD_UNSPECIFIED": 0,
+		"TICK_HOLD_FORBID":      1,
+		"TICK_HOLD_SUSPENDED":   2,
+		"TICK_HOLD_BAD_ZONE":    3,
+		"TICK_HOLD_NO_CREATE":   4,
+	}
+)
+
+func (x TickHold) Enum() *TickHold {
+	p := new(TickHold)
+	*p = x
+	return p
+}
+
+func (x TickHold) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (TickHold) Descriptor() protoreflect.EnumDescriptor {
+	return file_jobledger_v1_decision_proto_enumTypes[1].Descriptor()
+}
+
+func (TickHold) Type() protoreflect.EnumType {
+	return &file_jobledger_v1_decision_proto_enumTypes[1]
+}
+
+func (x TickHold) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use TickHold.Descriptor instead.
+func (TickHold) EnumDescriptor() ([]byte, []int) {
+	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{1}
+}
+
 type Ending int32
 
 const (
@@ -64,11 +211,11 @@ func (x Ending) String() string {
 }
 
 func (Ending) Descriptor() protoreflect.EnumDescriptor {
-	return file_jobledger_v1_decision_proto_enumTypes[0].Descriptor()
+	return file_jobledger_v1_decision_proto_enumTypes[2].Descriptor()
 }
 
 func (Ending) Type() protoreflect.EnumType {
-	return &file_jobledger_v1_decision_proto_enumTypes[0]
+	return &file_jobledger_v1_decision_proto_enumTypes[2]
 }
 
 func (x Ending) Number() protoreflect.EnumNumber {
@@ -77,7 +224,7 @@ func (x Ending) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Ending.Descriptor instead.
 func (Ending) EnumDescriptor() ([]byte, []int) {
-	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{0}
+	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{2}
 }
 
 type RefusalClass int32
@@ -147,11 +294,11 @@ func (x RefusalClass) String() string {
 }
 
 func (RefusalClass) Descriptor() protoreflect.EnumDescriptor {
-	return file_jobledger_v1_decision_proto_enumTypes[1].Descriptor()
+	return file_jobledger_v1_decision_proto_enumTypes[3].Descriptor()
 }
 
 func (RefusalClass) Type() protoreflect.EnumType {
-	return &file_jobledger_v1_decision_proto_enumTypes[1]
+	return &file_jobledger_v1_decision_proto_enumTypes[3]
 }
 
 func (x RefusalClass) Number() protoreflect.EnumNumber {
@@ -160,7 +307,7 @@ func (x RefusalClass) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use RefusalClass.Descriptor instead.
 func (RefusalClass) EnumDescriptor() ([]byte, []int) {
-	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{1}
+	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{3}
 }
 
 // Decision is what was decided for one Job in one turn: steps, each with a rule, a reason and its commands. The
@@ -221,12 +368,14 @@ func (x *Decision) GetRulesVersion() uint32 {
 // Step is the outcome of one rule.
 type Step struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// stage: claim, gang, outcome, pods, status or release.
+	// stage: claim, gang, outcome, pods, status or release; of a CronJob history, active, gates, start or status.
 	Stage string `protobuf:"bytes,1,opt,name=stage,proto3" json:"stage,omitempty"`
 	Rule  string `protobuf:"bytes,2,opt,name=rule,proto3" json:"rule,omitempty"`
 	// reason is one of the documented constants.
-	Reason        string     `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
-	Commands      []*Command `protobuf:"bytes,4,rep,name=commands,proto3" json:"commands,omitempty"`
+	Reason   string     `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
+	Commands []*Command `protobuf:"bytes,4,rep,name=commands,proto3" json:"commands,omitempty"`
+	// cron is what the step says of a CronJob beside its commands.
+	Cron          *CronStep `protobuf:"bytes,5,opt,name=cron,proto3" json:"cron,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -289,6 +438,352 @@ func (x *Step) GetCommands() []*Command {
 	return nil
 }
 
+func (x *Step) GetCron() *CronStep {
+	if x != nil {
+		return x.Cron
+	}
+	return nil
+}
+
+// CronStep is what a step says of a CronJob beside its commands.
+type CronStep struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ticks are due times and their fates, in order.
+	Ticks []*Tick `protobuf:"bytes,1,rep,name=ticks,proto3" json:"ticks,omitempty"`
+	// ledger is how the ledger stands after the step; absent when it does not change.
+	Ledger *TickLedger `protobuf:"bytes,2,opt,name=ledger,proto3" json:"ledger,omitempty"`
+	// left are Jobs that leave the list of active ones.
+	Left [][]byte `protobuf:"bytes,3,rep,name=left,proto3" json:"left,omitempty"`
+	// notices are Kubernetes Events about the CronJob.
+	Notices []*Notice `protobuf:"bytes,4,rep,name=notices,proto3" json:"notices,omitempty"`
+	// trigger is the value of the annotation that has been dealt with by this step.
+	Trigger       string `protobuf:"bytes,5,opt,name=trigger,proto3" json:"trigger,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CronStep) Reset() {
+	*x = CronStep{}
+	mi := &file_jobledger_v1_decision_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CronStep) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CronStep) ProtoMessage() {}
+
+func (x *CronStep) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_decision_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CronStep.ProtoReflect.Descriptor instead.
+func (*CronStep) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *CronStep) GetTicks() []*Tick {
+	if x != nil {
+		return x.Ticks
+	}
+	return nil
+}
+
+func (x *CronStep) GetLedger() *TickLedger {
+	if x != nil {
+		return x.Ledger
+	}
+	return nil
+}
+
+func (x *CronStep) GetLeft() [][]byte {
+	if x != nil {
+		return x.Left
+	}
+	return nil
+}
+
+func (x *CronStep) GetNotices() []*Notice {
+	if x != nil {
+		return x.Notices
+	}
+	return nil
+}
+
+func (x *CronStep) GetTrigger() string {
+	if x != nil {
+		return x.Trigger
+	}
+	return ""
+}
+
+// Tick is the fate of one due time, or of all that follow one another in a range: who reads it counts them by the schedule and the
+// zone in the ledger of before.
+type Tick struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	First int64                  `protobuf:"fixed64,1,opt,name=first,proto3" json:"first,omitempty"`
+	Last  int64                  `protobuf:"fixed64,2,opt,name=last,proto3" json:"last,omitempty"`
+	// fate is final.
+	Fate TickFate `protobuf:"varint,3,opt,name=fate,proto3,enum=jobledger.v1.TickFate" json:"fate,omitempty"`
+	// into is the later due time that runs for it.
+	Into int64 `protobuf:"fixed64,4,opt,name=into,proto3" json:"into,omitempty"`
+	// late is how long after it was due its Job was made, in nanoseconds.
+	Late int64 `protobuf:"varint,5,opt,name=late,proto3" json:"late,omitempty"`
+	// job and name are the Job that was made for it.
+	Job  []byte `protobuf:"bytes,6,opt,name=job,proto3" json:"job,omitempty"`
+	Name string `protobuf:"bytes,7,opt,name=name,proto3" json:"name,omitempty"`
+	// zone is the hash of the rules by which it was due; empty for UTC.
+	Zone string `protobuf:"bytes,8,opt,name=zone,proto3" json:"zone,omitempty"`
+	// by is who made the Job by hand, or asked for it: a field manager, or what the trigger says.
+	By            string `protobuf:"bytes,9,opt,name=by,proto3" json:"by,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Tick) Reset() {
+	*x = Tick{}
+	mi := &file_jobledger_v1_decision_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Tick) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Tick) ProtoMessage() {}
+
+func (x *Tick) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_decision_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Tick.ProtoReflect.Descriptor instead.
+func (*Tick) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Tick) GetFirst() int64 {
+	if x != nil {
+		return x.First
+	}
+	return 0
+}
+
+func (x *Tick) GetLast() int64 {
+	if x != nil {
+		return x.Last
+	}
+	return 0
+}
+
+func (x *Tick) GetFate() TickFate {
+	if x != nil {
+		return x.Fate
+	}
+	return TickFate_TICK_FATE_UNSPECIFIED
+}
+
+func (x *Tick) GetInto() int64 {
+	if x != nil {
+		return x.Into
+	}
+	return 0
+}
+
+func (x *Tick) GetLate() int64 {
+	if x != nil {
+		return x.Late
+	}
+	return 0
+}
+
+func (x *Tick) GetJob() []byte {
+	if x != nil {
+		return x.Job
+	}
+	return nil
+}
+
+func (x *Tick) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Tick) GetZone() string {
+	if x != nil {
+		return x.Zone
+	}
+	return ""
+}
+
+func (x *Tick) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
+}
+
+// TickLedger says through which instant each due time has its fate, and which one is open.
+type TickLedger struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Through int64                  `protobuf:"fixed64,1,opt,name=through,proto3" json:"through,omitempty"`
+	Open    int64                  `protobuf:"fixed64,2,opt,name=open,proto3" json:"open,omitempty"`
+	// hold is what holds the open one back.
+	Hold TickHold `protobuf:"varint,3,opt,name=hold,proto3,enum=jobledger.v1.TickHold" json:"hold,omitempty"`
+	// schedule, time_zone and zone are those by which due times are counted from through on; zone is the hash of the rules, empty for UTC.
+	Schedule string  `protobuf:"bytes,4,opt,name=schedule,proto3" json:"schedule,omitempty"`
+	TimeZone *string `protobuf:"bytes,5,opt,name=time_zone,json=timeZone,proto3,oneof" json:"time_zone,omitempty"`
+	Zone     string  `protobuf:"bytes,6,opt,name=zone,proto3" json:"zone,omitempty"`
+	// closed: the CronJob is deleted, or is being deleted: there are no more due times.
+	Closed        bool `protobuf:"varint,7,opt,name=closed,proto3" json:"closed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TickLedger) Reset() {
+	*x = TickLedger{}
+	mi := &file_jobledger_v1_decision_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TickLedger) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TickLedger) ProtoMessage() {}
+
+func (x *TickLedger) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_decision_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TickLedger.ProtoReflect.Descriptor instead.
+func (*TickLedger) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *TickLedger) GetThrough() int64 {
+	if x != nil {
+		return x.Through
+	}
+	return 0
+}
+
+func (x *TickLedger) GetOpen() int64 {
+	if x != nil {
+		return x.Open
+	}
+	return 0
+}
+
+func (x *TickLedger) GetHold() TickHold {
+	if x != nil {
+		return x.Hold
+	}
+	return TickHold_TICK_HOLD_UNSPECIFIED
+}
+
+func (x *TickLedger) GetSchedule() string {
+	if x != nil {
+		return x.Schedule
+	}
+	return ""
+}
+
+func (x *TickLedger) GetTimeZone() string {
+	if x != nil && x.TimeZone != nil {
+		return *x.TimeZone
+	}
+	return ""
+}
+
+func (x *TickLedger) GetZone() string {
+	if x != nil {
+		return x.Zone
+	}
+	return ""
+}
+
+func (x *TickLedger) GetClosed() bool {
+	if x != nil {
+		return x.Closed
+	}
+	return false
+}
+
+// Notice is a Kubernetes Event about a CronJob. Its message stands in the evidence, after the sentence of the step.
+type Notice struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Reason        string                 `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Notice) Reset() {
+	*x = Notice{}
+	mi := &file_jobledger_v1_decision_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Notice) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Notice) ProtoMessage() {}
+
+func (x *Notice) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_decision_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Notice.ProtoReflect.Descriptor instead.
+func (*Notice) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Notice) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
 // Command is an idempotent intention.
 type Command struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -308,6 +803,10 @@ type Command struct {
 	//	*Command_CreateWorkload
 	//	*Command_CreatePodGroup
 	//	*Command_FindGroup
+	//	*Command_DeleteRun
+	//	*Command_WriteCronStatus
+	//	*Command_ReadCronJob
+	//	*Command_ReadRun
 	Kind          isCommand_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -315,7 +814,7 @@ type Command struct {
 
 func (x *Command) Reset() {
 	*x = Command{}
-	mi := &file_jobledger_v1_decision_proto_msgTypes[2]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -327,7 +826,7 @@ func (x *Command) String() string {
 func (*Command) ProtoMessage() {}
 
 func (x *Command) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_decision_proto_msgTypes[2]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -340,7 +839,7 @@ func (x *Command) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Command.ProtoReflect.Descriptor instead.
 func (*Command) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{2}
+	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Command) GetKind() isCommand_Kind {
@@ -476,6 +975,42 @@ func (x *Command) GetFindGroup() *FindGroup {
 	return nil
 }
 
+func (x *Command) GetDeleteRun() *DeleteRun {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_DeleteRun); ok {
+			return x.DeleteRun
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetWriteCronStatus() *WriteCronStatus {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_WriteCronStatus); ok {
+			return x.WriteCronStatus
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetReadCronJob() *ReadCronJob {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_ReadCronJob); ok {
+			return x.ReadCronJob
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetReadRun() *ReadRun {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_ReadRun); ok {
+			return x.ReadRun
+		}
+	}
+	return nil
+}
+
 type isCommand_Kind interface {
 	isCommand_Kind()
 }
@@ -536,6 +1071,22 @@ type Command_FindGroup struct {
 	FindGroup *FindGroup `protobuf:"bytes,14,opt,name=find_group,json=findGroup,proto3,oneof"`
 }
 
+type Command_DeleteRun struct {
+	DeleteRun *DeleteRun `protobuf:"bytes,15,opt,name=delete_run,json=deleteRun,proto3,oneof"`
+}
+
+type Command_WriteCronStatus struct {
+	WriteCronStatus *WriteCronStatus `protobuf:"bytes,16,opt,name=write_cron_status,json=writeCronStatus,proto3,oneof"`
+}
+
+type Command_ReadCronJob struct {
+	ReadCronJob *ReadCronJob `protobuf:"bytes,17,opt,name=read_cron_job,json=readCronJob,proto3,oneof"`
+}
+
+type Command_ReadRun struct {
+	ReadRun *ReadRun `protobuf:"bytes,18,opt,name=read_run,json=readRun,proto3,oneof"`
+}
+
 func (*Command_CreatePod) isCommand_Kind() {}
 
 func (*Command_DeletePod) isCommand_Kind() {}
@@ -564,6 +1115,14 @@ func (*Command_CreatePodGroup) isCommand_Kind() {}
 
 func (*Command_FindGroup) isCommand_Kind() {}
 
+func (*Command_DeleteRun) isCommand_Kind() {}
+
+func (*Command_WriteCronStatus) isCommand_Kind() {}
+
+func (*Command_ReadCronJob) isCommand_Kind() {}
+
+func (*Command_ReadRun) isCommand_Kind() {}
+
 // CreatePod asks for a pod. Its name follows from the log's ID and epoch, the Job's UID and the ordinal.
 type CreatePod struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -585,7 +1144,7 @@ type CreatePod struct {
 
 func (x *CreatePod) Reset() {
 	*x = CreatePod{}
-	mi := &file_jobledger_v1_decision_proto_msgTypes[3]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -597,7 +1156,7 @@ func (x *CreatePod) String() string {
 func (*CreatePod) ProtoMessage() {}
 
 func (x *CreatePod) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_decision_proto_msgTypes[3]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -610,7 +1169,7 @@ func (x *CreatePod) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreatePod.ProtoReflect.Descriptor instead.
 func (*CreatePod) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{3}
+	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *CreatePod) GetOrdinal() uint64 {
@@ -672,7 +1231,7 @@ type DeletePod struct {
 
 func (x *DeletePod) Reset() {
 	*x = DeletePod{}
-	mi := &file_jobledger_v1_decision_proto_msgTypes[4]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -684,7 +1243,7 @@ func (x *DeletePod) String() string {
 func (*DeletePod) ProtoMessage() {}
 
 func (x *DeletePod) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_decision_proto_msgTypes[4]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -697,7 +1256,7 @@ func (x *DeletePod) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeletePod.ProtoReflect.Descriptor instead.
 func (*DeletePod) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{4}
+	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *DeletePod) GetPod() []byte {
@@ -722,7 +1281,7 @@ type DropFinalizer struct {
 
 func (x *DropFinalizer) Reset() {
 	*x = DropFinalizer{}
-	mi := &file_jobledger_v1_decision_proto_msgTypes[5]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -734,7 +1293,7 @@ func (x *DropFinalizer) String() string {
 func (*DropFinalizer) ProtoMessage() {}
 
 func (x *DropFinalizer) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_decision_proto_msgTypes[5]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -747,7 +1306,7 @@ func (x *DropFinalizer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DropFinalizer.ProtoReflect.Descriptor instead.
 func (*DropFinalizer) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{5}
+	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *DropFinalizer) GetPod() []byte {
@@ -783,7 +1342,7 @@ type WriteStatus struct {
 
 func (x *WriteStatus) Reset() {
 	*x = WriteStatus{}
-	mi := &file_jobledger_v1_decision_proto_msgTypes[6]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -795,7 +1354,7 @@ func (x *WriteStatus) String() string {
 func (*WriteStatus) ProtoMessage() {}
 
 func (x *WriteStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_decision_proto_msgTypes[6]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -808,7 +1367,7 @@ func (x *WriteStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WriteStatus.ProtoReflect.Descriptor instead.
 func (*WriteStatus) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{6}
+	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *WriteStatus) GetBase() uint64 {
@@ -861,7 +1420,7 @@ type StatusChange struct {
 
 func (x *StatusChange) Reset() {
 	*x = StatusChange{}
-	mi := &file_jobledger_v1_decision_proto_msgTypes[7]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -873,7 +1432,7 @@ func (x *StatusChange) String() string {
 func (*StatusChange) ProtoMessage() {}
 
 func (x *StatusChange) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_decision_proto_msgTypes[7]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -886,7 +1445,7 @@ func (x *StatusChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusChange.ProtoReflect.Descriptor instead.
 func (*StatusChange) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{7}
+	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *StatusChange) GetActive() int32 {
@@ -1031,7 +1590,7 @@ type AdoptPod struct {
 
 func (x *AdoptPod) Reset() {
 	*x = AdoptPod{}
-	mi := &file_jobledger_v1_decision_proto_msgTypes[8]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1043,7 +1602,7 @@ func (x *AdoptPod) String() string {
 func (*AdoptPod) ProtoMessage() {}
 
 func (x *AdoptPod) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_decision_proto_msgTypes[8]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1056,7 +1615,7 @@ func (x *AdoptPod) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AdoptPod.ProtoReflect.Descriptor instead.
 func (*AdoptPod) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{8}
+	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *AdoptPod) GetPod() []byte {
@@ -1099,7 +1658,7 @@ type ReleasePod struct {
 
 func (x *ReleasePod) Reset() {
 	*x = ReleasePod{}
-	mi := &file_jobledger_v1_decision_proto_msgTypes[9]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1111,7 +1670,7 @@ func (x *ReleasePod) String() string {
 func (*ReleasePod) ProtoMessage() {}
 
 func (x *ReleasePod) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_decision_proto_msgTypes[9]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1124,7 +1683,7 @@ func (x *ReleasePod) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleasePod.ProtoReflect.Descriptor instead.
 func (*ReleasePod) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{9}
+	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ReleasePod) GetPod() []byte {
@@ -1150,7 +1709,7 @@ type ReadJob struct {
 
 func (x *ReadJob) Reset() {
 	*x = ReadJob{}
-	mi := &file_jobledger_v1_decision_proto_msgTypes[10]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1162,7 +1721,7 @@ func (x *ReadJob) String() string {
 func (*ReadJob) ProtoMessage() {}
 
 func (x *ReadJob) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_decision_proto_msgTypes[10]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1175,7 +1734,7 @@ func (x *ReadJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadJob.ProtoReflect.Descriptor instead.
 func (*ReadJob) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{10}
+	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{14}
 }
 
 // ReadPod asks for a live look for the pod of an ordinal by its name; what is found arrives as an observation.
@@ -1189,7 +1748,7 @@ type ReadPod struct {
 
 func (x *ReadPod) Reset() {
 	*x = ReadPod{}
-	mi := &file_jobledger_v1_decision_proto_msgTypes[11]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1201,7 +1760,7 @@ func (x *ReadPod) String() string {
 func (*ReadPod) ProtoMessage() {}
 
 func (x *ReadPod) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_decision_proto_msgTypes[11]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1214,7 +1773,7 @@ func (x *ReadPod) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadPod.ProtoReflect.Descriptor instead.
 func (*ReadPod) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{11}
+	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ReadPod) GetOrdinal() uint64 {
@@ -1241,7 +1800,7 @@ type Withdraw struct {
 
 func (x *Withdraw) Reset() {
 	*x = Withdraw{}
-	mi := &file_jobledger_v1_decision_proto_msgTypes[12]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1253,7 +1812,7 @@ func (x *Withdraw) String() string {
 func (*Withdraw) ProtoMessage() {}
 
 func (x *Withdraw) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_decision_proto_msgTypes[12]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1266,7 +1825,7 @@ func (x *Withdraw) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Withdraw.ProtoReflect.Descriptor instead.
 func (*Withdraw) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{12}
+	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Withdraw) GetCommand() *CommandName {
@@ -1276,17 +1835,25 @@ func (x *Withdraw) GetCommand() *CommandName {
 	return nil
 }
 
-// CreateJob is for CronJobs.
+// CreateJob asks for a Job of a CronJob.
 type CreateJob struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// due is the instant for which it is; 0 for a run that was asked for.
+	Due int64 `protobuf:"fixed64,2,opt,name=due,proto3" json:"due,omitempty"`
+	// template is the hash of the Job template to use.
+	Template string `protobuf:"bytes,3,opt,name=template,proto3" json:"template,omitempty"`
+	// stamp is the value of its annotation batch.kubernetes.io/cronjob-scheduled-timestamp; empty for none.
+	Stamp string `protobuf:"bytes,4,opt,name=stamp,proto3" json:"stamp,omitempty"`
+	// trigger is the value of the annotation that asked for the run.
+	Trigger       string `protobuf:"bytes,5,opt,name=trigger,proto3" json:"trigger,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CreateJob) Reset() {
 	*x = CreateJob{}
-	mi := &file_jobledger_v1_decision_proto_msgTypes[13]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1298,7 +1865,7 @@ func (x *CreateJob) String() string {
 func (*CreateJob) ProtoMessage() {}
 
 func (x *CreateJob) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_decision_proto_msgTypes[13]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1311,7 +1878,7 @@ func (x *CreateJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateJob.ProtoReflect.Descriptor instead.
 func (*CreateJob) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{13}
+	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *CreateJob) GetName() string {
@@ -1321,7 +1888,267 @@ func (x *CreateJob) GetName() string {
 	return ""
 }
 
-// DeleteJob is for CronJobs and expired Jobs.
+func (x *CreateJob) GetDue() int64 {
+	if x != nil {
+		return x.Due
+	}
+	return 0
+}
+
+func (x *CreateJob) GetTemplate() string {
+	if x != nil {
+		return x.Template
+	}
+	return ""
+}
+
+func (x *CreateJob) GetStamp() string {
+	if x != nil {
+		return x.Stamp
+	}
+	return ""
+}
+
+func (x *CreateJob) GetTrigger() string {
+	if x != nil {
+		return x.Trigger
+	}
+	return ""
+}
+
+// DeleteRun asks that a Job of a CronJob be deleted, and its pods in the background.
+type DeleteRun struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Job   []byte                 `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
+	Name  string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// replacing: another one is to run in its place. Else there are more finished Jobs than are kept.
+	Replacing     bool `protobuf:"varint,3,opt,name=replacing,proto3" json:"replacing,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteRun) Reset() {
+	*x = DeleteRun{}
+	mi := &file_jobledger_v1_decision_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteRun) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteRun) ProtoMessage() {}
+
+func (x *DeleteRun) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_decision_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteRun.ProtoReflect.Descriptor instead.
+func (*DeleteRun) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *DeleteRun) GetJob() []byte {
+	if x != nil {
+		return x.Job
+	}
+	return nil
+}
+
+func (x *DeleteRun) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *DeleteRun) GetReplacing() bool {
+	if x != nil {
+		return x.Replacing
+	}
+	return false
+}
+
+// WriteCronStatus asks that the status of a CronJob be written whole.
+type WriteCronStatus struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// base is the resourceVersion that the CronJob must still have.
+	Base          uint64     `protobuf:"varint,1,opt,name=base,proto3" json:"base,omitempty"`
+	Active        []*RunName `protobuf:"bytes,2,rep,name=active,proto3" json:"active,omitempty"`
+	LastSchedule  int64      `protobuf:"fixed64,3,opt,name=last_schedule,json=lastSchedule,proto3" json:"last_schedule,omitempty"`
+	LastSuccess   int64      `protobuf:"fixed64,4,opt,name=last_success,json=lastSuccess,proto3" json:"last_success,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WriteCronStatus) Reset() {
+	*x = WriteCronStatus{}
+	mi := &file_jobledger_v1_decision_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WriteCronStatus) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WriteCronStatus) ProtoMessage() {}
+
+func (x *WriteCronStatus) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_decision_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WriteCronStatus.ProtoReflect.Descriptor instead.
+func (*WriteCronStatus) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *WriteCronStatus) GetBase() uint64 {
+	if x != nil {
+		return x.Base
+	}
+	return 0
+}
+
+func (x *WriteCronStatus) GetActive() []*RunName {
+	if x != nil {
+		return x.Active
+	}
+	return nil
+}
+
+func (x *WriteCronStatus) GetLastSchedule() int64 {
+	if x != nil {
+		return x.LastSchedule
+	}
+	return 0
+}
+
+func (x *WriteCronStatus) GetLastSuccess() int64 {
+	if x != nil {
+		return x.LastSuccess
+	}
+	return 0
+}
+
+// ReadCronJob asks for a live read of the CronJob; what is read arrives as an observation.
+type ReadCronJob struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadCronJob) Reset() {
+	*x = ReadCronJob{}
+	mi := &file_jobledger_v1_decision_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadCronJob) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadCronJob) ProtoMessage() {}
+
+func (x *ReadCronJob) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_decision_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadCronJob.ProtoReflect.Descriptor instead.
+func (*ReadCronJob) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{20}
+}
+
+// ReadRun asks for a live read of a Job by its name; what is read of a Job of the CronJob arrives as an observation.
+type ReadRun struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// job is the UID that it is known by; empty when it is not known.
+	Job  []byte `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// replacing: another one is to run in its place.
+	Replacing     bool `protobuf:"varint,3,opt,name=replacing,proto3" json:"replacing,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadRun) Reset() {
+	*x = ReadRun{}
+	mi := &file_jobledger_v1_decision_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadRun) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadRun) ProtoMessage() {}
+
+func (x *ReadRun) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_decision_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadRun.ProtoReflect.Descriptor instead.
+func (*ReadRun) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *ReadRun) GetJob() []byte {
+	if x != nil {
+		return x.Job
+	}
+	return nil
+}
+
+func (x *ReadRun) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ReadRun) GetReplacing() bool {
+	if x != nil {
+		return x.Replacing
+	}
+	return false
+}
+
+// DeleteJob is for expired Jobs.
 type DeleteJob struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Job   []byte                 `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
@@ -1335,7 +2162,7 @@ type DeleteJob struct {
 
 func (x *DeleteJob) Reset() {
 	*x = DeleteJob{}
-	mi := &file_jobledger_v1_decision_proto_msgTypes[14]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1347,7 +2174,7 @@ func (x *DeleteJob) String() string {
 func (*DeleteJob) ProtoMessage() {}
 
 func (x *DeleteJob) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_decision_proto_msgTypes[14]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1360,7 +2187,7 @@ func (x *DeleteJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteJob.ProtoReflect.Descriptor instead.
 func (*DeleteJob) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{14}
+	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *DeleteJob) GetJob() []byte {
@@ -1395,7 +2222,7 @@ type CreateWorkload struct {
 
 func (x *CreateWorkload) Reset() {
 	*x = CreateWorkload{}
-	mi := &file_jobledger_v1_decision_proto_msgTypes[15]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1407,7 +2234,7 @@ func (x *CreateWorkload) String() string {
 func (*CreateWorkload) ProtoMessage() {}
 
 func (x *CreateWorkload) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_decision_proto_msgTypes[15]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1420,7 +2247,7 @@ func (x *CreateWorkload) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateWorkload.ProtoReflect.Descriptor instead.
 func (*CreateWorkload) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{15}
+	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *CreateWorkload) GetMinCount() int32 {
@@ -1439,7 +2266,7 @@ type CreatePodGroup struct {
 
 func (x *CreatePodGroup) Reset() {
 	*x = CreatePodGroup{}
-	mi := &file_jobledger_v1_decision_proto_msgTypes[16]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1451,7 +2278,7 @@ func (x *CreatePodGroup) String() string {
 func (*CreatePodGroup) ProtoMessage() {}
 
 func (x *CreatePodGroup) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_decision_proto_msgTypes[16]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1464,7 +2291,7 @@ func (x *CreatePodGroup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreatePodGroup.ProtoReflect.Descriptor instead.
 func (*CreatePodGroup) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{16}
+	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{24}
 }
 
 // FindGroup asks which Workload and PodGroup there are for the Job. What is found arrives as an observation.
@@ -1476,7 +2303,7 @@ type FindGroup struct {
 
 func (x *FindGroup) Reset() {
 	*x = FindGroup{}
-	mi := &file_jobledger_v1_decision_proto_msgTypes[17]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1488,7 +2315,7 @@ func (x *FindGroup) String() string {
 func (*FindGroup) ProtoMessage() {}
 
 func (x *FindGroup) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_decision_proto_msgTypes[17]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1501,7 +2328,7 @@ func (x *FindGroup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindGroup.ProtoReflect.Descriptor instead.
 func (*FindGroup) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{17}
+	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{25}
 }
 
 // CommandEnded is how a command ended. The server's words stand in the evidence.
@@ -1528,14 +2355,19 @@ type CommandEnded struct {
 	// ordinal of the pod that was to be created or looked for; 0 for commands of other types.
 	Ordinal uint64 `protobuf:"varint,11,opt,name=ordinal,proto3" json:"ordinal,omitempty"`
 	// pod is the pod that was to be changed, unless it is uid; empty for commands of other types.
-	Pod           []byte `protobuf:"bytes,12,opt,name=pod,proto3" json:"pod,omitempty"`
+	Pod []byte `protobuf:"bytes,12,opt,name=pod,proto3" json:"pod,omitempty"`
+	// run is the Job of a CronJob that was to be deleted or read; empty for commands of other types, and where it was not known. due is
+	// the instant for which one was to be created, replacing as in the command. Its name stands in the evidence.
+	Run           []byte `protobuf:"bytes,13,opt,name=run,proto3" json:"run,omitempty"`
+	Due           int64  `protobuf:"fixed64,14,opt,name=due,proto3" json:"due,omitempty"`
+	Replacing     bool   `protobuf:"varint,15,opt,name=replacing,proto3" json:"replacing,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CommandEnded) Reset() {
 	*x = CommandEnded{}
-	mi := &file_jobledger_v1_decision_proto_msgTypes[18]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1547,7 +2379,7 @@ func (x *CommandEnded) String() string {
 func (*CommandEnded) ProtoMessage() {}
 
 func (x *CommandEnded) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_decision_proto_msgTypes[18]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1560,7 +2392,7 @@ func (x *CommandEnded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommandEnded.ProtoReflect.Descriptor instead.
 func (*CommandEnded) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{18}
+	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *CommandEnded) GetCommand() *CommandName {
@@ -1647,6 +2479,27 @@ func (x *CommandEnded) GetPod() []byte {
 	return nil
 }
 
+func (x *CommandEnded) GetRun() []byte {
+	if x != nil {
+		return x.Run
+	}
+	return nil
+}
+
+func (x *CommandEnded) GetDue() int64 {
+	if x != nil {
+		return x.Due
+	}
+	return 0
+}
+
+func (x *CommandEnded) GetReplacing() bool {
+	if x != nil {
+		return x.Replacing
+	}
+	return false
+}
+
 var File_jobledger_v1_decision_proto protoreflect.FileDescriptor
 
 const file_jobledger_v1_decision_proto_rawDesc = "" +
@@ -1654,12 +2507,42 @@ const file_jobledger_v1_decision_proto_rawDesc = "" +
 	"\x1bjobledger/v1/decision.proto\x12\fjobledger.v1\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/status.proto\"Y\n" +
 	"\bDecision\x12(\n" +
 	"\x05steps\x18\x01 \x03(\v2\x12.jobledger.v1.StepR\x05steps\x12#\n" +
-	"\rrules_version\x18\x02 \x01(\rR\frulesVersion\"{\n" +
+	"\rrules_version\x18\x02 \x01(\rR\frulesVersion\"\xa7\x01\n" +
 	"\x04Step\x12\x14\n" +
 	"\x05stage\x18\x01 \x01(\tR\x05stage\x12\x12\n" +
 	"\x04rule\x18\x02 \x01(\tR\x04rule\x12\x16\n" +
 	"\x06reason\x18\x03 \x01(\tR\x06reason\x121\n" +
-	"\bcommands\x18\x04 \x03(\v2\x15.jobledger.v1.CommandR\bcommands\"\xde\x06\n" +
+	"\bcommands\x18\x04 \x03(\v2\x15.jobledger.v1.CommandR\bcommands\x12*\n" +
+	"\x04cron\x18\x05 \x01(\v2\x16.jobledger.v1.CronStepR\x04cron\"\xc4\x01\n" +
+	"\bCronStep\x12(\n" +
+	"\x05ticks\x18\x01 \x03(\v2\x12.jobledger.v1.TickR\x05ticks\x120\n" +
+	"\x06ledger\x18\x02 \x01(\v2\x18.jobledger.v1.TickLedgerR\x06ledger\x12\x12\n" +
+	"\x04left\x18\x03 \x03(\fR\x04left\x12.\n" +
+	"\anotices\x18\x04 \x03(\v2\x14.jobledger.v1.NoticeR\anotices\x12\x18\n" +
+	"\atrigger\x18\x05 \x01(\tR\atrigger\"\xce\x01\n" +
+	"\x04Tick\x12\x14\n" +
+	"\x05first\x18\x01 \x01(\x10R\x05first\x12\x12\n" +
+	"\x04last\x18\x02 \x01(\x10R\x04last\x12*\n" +
+	"\x04fate\x18\x03 \x01(\x0e2\x16.jobledger.v1.TickFateR\x04fate\x12\x12\n" +
+	"\x04into\x18\x04 \x01(\x10R\x04into\x12\x12\n" +
+	"\x04late\x18\x05 \x01(\x03R\x04late\x12\x10\n" +
+	"\x03job\x18\x06 \x01(\fR\x03job\x12\x12\n" +
+	"\x04name\x18\a \x01(\tR\x04name\x12\x12\n" +
+	"\x04zone\x18\b \x01(\tR\x04zone\x12\x0e\n" +
+	"\x02by\x18\t \x01(\tR\x02by\"\xde\x01\n" +
+	"\n" +
+	"TickLedger\x12\x18\n" +
+	"\athrough\x18\x01 \x01(\x10R\athrough\x12\x12\n" +
+	"\x04open\x18\x02 \x01(\x10R\x04open\x12*\n" +
+	"\x04hold\x18\x03 \x01(\x0e2\x16.jobledger.v1.TickHoldR\x04hold\x12\x1a\n" +
+	"\bschedule\x18\x04 \x01(\tR\bschedule\x12 \n" +
+	"\ttime_zone\x18\x05 \x01(\tH\x00R\btimeZone\x88\x01\x01\x12\x12\n" +
+	"\x04zone\x18\x06 \x01(\tR\x04zone\x12\x16\n" +
+	"\x06closed\x18\a \x01(\bR\x06closedB\f\n" +
+	"\n" +
+	"_time_zone\" \n" +
+	"\x06Notice\x12\x16\n" +
+	"\x06reason\x18\x01 \x01(\tR\x06reason\"\xda\b\n" +
 	"\aCommand\x128\n" +
 	"\n" +
 	"create_pod\x18\x01 \x01(\v2\x17.jobledger.v1.CreatePodH\x00R\tcreatePod\x128\n" +
@@ -1681,7 +2564,12 @@ const file_jobledger_v1_decision_proto_rawDesc = "" +
 	"\x0fcreate_workload\x18\f \x01(\v2\x1c.jobledger.v1.CreateWorkloadH\x00R\x0ecreateWorkload\x12H\n" +
 	"\x10create_pod_group\x18\r \x01(\v2\x1c.jobledger.v1.CreatePodGroupH\x00R\x0ecreatePodGroup\x128\n" +
 	"\n" +
-	"find_group\x18\x0e \x01(\v2\x17.jobledger.v1.FindGroupH\x00R\tfindGroupB\x06\n" +
+	"find_group\x18\x0e \x01(\v2\x17.jobledger.v1.FindGroupH\x00R\tfindGroup\x128\n" +
+	"\n" +
+	"delete_run\x18\x0f \x01(\v2\x17.jobledger.v1.DeleteRunH\x00R\tdeleteRun\x12K\n" +
+	"\x11write_cron_status\x18\x10 \x01(\v2\x1d.jobledger.v1.WriteCronStatusH\x00R\x0fwriteCronStatus\x12?\n" +
+	"\rread_cron_job\x18\x11 \x01(\v2\x19.jobledger.v1.ReadCronJobH\x00R\vreadCronJob\x122\n" +
+	"\bread_run\x18\x12 \x01(\v2\x15.jobledger.v1.ReadRunH\x00R\areadRunB\x06\n" +
 	"\x04kind\"\xf5\x01\n" +
 	"\tCreatePod\x12\x18\n" +
 	"\aordinal\x18\x01 \x01(\x04R\aordinal\x12$\n" +
@@ -1747,9 +2635,27 @@ const file_jobledger_v1_decision_proto_rawDesc = "" +
 	"\aordinal\x18\x01 \x01(\x04R\aordinal\x12$\n" +
 	"\x0eindex_plus_one\x18\x02 \x01(\rR\findexPlusOne\"?\n" +
 	"\bWithdraw\x123\n" +
-	"\acommand\x18\x01 \x01(\v2\x19.jobledger.v1.CommandNameR\acommand\"\x1f\n" +
+	"\acommand\x18\x01 \x01(\v2\x19.jobledger.v1.CommandNameR\acommand\"}\n" +
 	"\tCreateJob\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\"Q\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
+	"\x03due\x18\x02 \x01(\x10R\x03due\x12\x1a\n" +
+	"\btemplate\x18\x03 \x01(\tR\btemplate\x12\x14\n" +
+	"\x05stamp\x18\x04 \x01(\tR\x05stamp\x12\x18\n" +
+	"\atrigger\x18\x05 \x01(\tR\atrigger\"O\n" +
+	"\tDeleteRun\x12\x10\n" +
+	"\x03job\x18\x01 \x01(\fR\x03job\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1c\n" +
+	"\treplacing\x18\x03 \x01(\bR\treplacing\"\x9c\x01\n" +
+	"\x0fWriteCronStatus\x12\x12\n" +
+	"\x04base\x18\x01 \x01(\x04R\x04base\x12-\n" +
+	"\x06active\x18\x02 \x03(\v2\x15.jobledger.v1.RunNameR\x06active\x12#\n" +
+	"\rlast_schedule\x18\x03 \x01(\x10R\flastSchedule\x12!\n" +
+	"\flast_success\x18\x04 \x01(\x10R\vlastSuccess\"\r\n" +
+	"\vReadCronJob\"M\n" +
+	"\aReadRun\x12\x10\n" +
+	"\x03job\x18\x01 \x01(\fR\x03job\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1c\n" +
+	"\treplacing\x18\x03 \x01(\bR\treplacing\"Q\n" +
 	"\tDeleteJob\x12\x10\n" +
 	"\x03job\x18\x01 \x01(\fR\x03job\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x04R\aversion\x12\x18\n" +
@@ -1757,7 +2663,7 @@ const file_jobledger_v1_decision_proto_rawDesc = "" +
 	"\x0eCreateWorkload\x12\x1b\n" +
 	"\tmin_count\x18\x01 \x01(\x05R\bminCount\"\x10\n" +
 	"\x0eCreatePodGroup\"\v\n" +
-	"\tFindGroup\"\xf2\x02\n" +
+	"\tFindGroup\"\xb4\x03\n" +
 	"\fCommandEnded\x123\n" +
 	"\acommand\x18\x01 \x01(\v2\x19.jobledger.v1.CommandNameR\acommand\x12,\n" +
 	"\x06ending\x18\x02 \x01(\x0e2\x14.jobledger.v1.EndingR\x06ending\x12\x10\n" +
@@ -1772,7 +2678,30 @@ const file_jobledger_v1_decision_proto_rawDesc = "" +
 	"\x04type\x18\n" +
 	" \x01(\rR\x04type\x12\x18\n" +
 	"\aordinal\x18\v \x01(\x04R\aordinal\x12\x10\n" +
-	"\x03pod\x18\f \x01(\fR\x03pod*o\n" +
+	"\x03pod\x18\f \x01(\fR\x03pod\x12\x10\n" +
+	"\x03run\x18\r \x01(\fR\x03run\x12\x10\n" +
+	"\x03due\x18\x0e \x01(\x10R\x03due\x12\x1c\n" +
+	"\treplacing\x18\x0f \x01(\bR\treplacing*\xa1\x02\n" +
+	"\bTickFate\x12\x19\n" +
+	"\x15TICK_FATE_UNSPECIFIED\x10\x00\x12\x15\n" +
+	"\x11TICK_FATE_STARTED\x10\x01\x12\x14\n" +
+	"\x10TICK_FATE_MERGED\x10\x02\x12\x16\n" +
+	"\x12TICK_FATE_TOO_LATE\x10\x03\x12\x15\n" +
+	"\x11TICK_FATE_REFUSED\x10\x04\x12\x12\n" +
+	"\x0eTICK_FATE_LOST\x10\x05\x12\x17\n" +
+	"\x13TICK_FATE_UNWATCHED\x10\x06\x12\x15\n" +
+	"\x11TICK_FATE_DELETED\x10\a\x12\x16\n" +
+	"\x12TICK_FATE_REPLACED\x10\b\x12\x13\n" +
+	"\x0fTICK_FATE_AGAIN\x10\t\x12\x14\n" +
+	"\x10TICK_FATE_MANUAL\x10\n" +
+	"\x12\x17\n" +
+	"\x13TICK_FATE_TRIGGERED\x10\v*\x85\x01\n" +
+	"\bTickHold\x12\x19\n" +
+	"\x15TICK_HOLD_UNSPECIFIED\x10\x00\x12\x14\n" +
+	"\x10TICK_HOLD_FORBID\x10\x01\x12\x17\n" +
+	"\x13TICK_HOLD_SUSPENDED\x10\x02\x12\x16\n" +
+	"\x12TICK_HOLD_BAD_ZONE\x10\x03\x12\x17\n" +
+	"\x13TICK_HOLD_NO_CREATE\x10\x04*o\n" +
 	"\x06Ending\x12\x16\n" +
 	"\x12ENDING_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vENDING_DONE\x10\x01\x12\x12\n" +
@@ -1805,61 +2734,83 @@ func file_jobledger_v1_decision_proto_rawDescGZIP() []byte {
 	return file_jobledger_v1_decision_proto_rawDescData
 }
 
-var file_jobledger_v1_decision_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_jobledger_v1_decision_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_jobledger_v1_decision_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
+var file_jobledger_v1_decision_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
 var file_jobledger_v1_decision_proto_goTypes = []any{
-	(Ending)(0),            // 0: jobledger.v1.Ending
-	(RefusalClass)(0),      // 1: jobledger.v1.RefusalClass
-	(*Decision)(nil),       // 2: jobledger.v1.Decision
-	(*Step)(nil),           // 3: jobledger.v1.Step
-	(*Command)(nil),        // 4: jobledger.v1.Command
-	(*CreatePod)(nil),      // 5: jobledger.v1.CreatePod
-	(*DeletePod)(nil),      // 6: jobledger.v1.DeletePod
-	(*DropFinalizer)(nil),  // 7: jobledger.v1.DropFinalizer
-	(*WriteStatus)(nil),    // 8: jobledger.v1.WriteStatus
-	(*StatusChange)(nil),   // 9: jobledger.v1.StatusChange
-	(*AdoptPod)(nil),       // 10: jobledger.v1.AdoptPod
-	(*ReleasePod)(nil),     // 11: jobledger.v1.ReleasePod
-	(*ReadJob)(nil),        // 12: jobledger.v1.ReadJob
-	(*ReadPod)(nil),        // 13: jobledger.v1.ReadPod
-	(*Withdraw)(nil),       // 14: jobledger.v1.Withdraw
-	(*CreateJob)(nil),      // 15: jobledger.v1.CreateJob
-	(*DeleteJob)(nil),      // 16: jobledger.v1.DeleteJob
-	(*CreateWorkload)(nil), // 17: jobledger.v1.CreateWorkload
-	(*CreatePodGroup)(nil), // 18: jobledger.v1.CreatePodGroup
-	(*FindGroup)(nil),      // 19: jobledger.v1.FindGroup
-	(*CommandEnded)(nil),   // 20: jobledger.v1.CommandEnded
-	(*JobCondition)(nil),   // 21: jobledger.v1.JobCondition
-	(*CommandName)(nil),    // 22: jobledger.v1.CommandName
+	(TickFate)(0),           // 0: jobledger.v1.TickFate
+	(TickHold)(0),           // 1: jobledger.v1.TickHold
+	(Ending)(0),             // 2: jobledger.v1.Ending
+	(RefusalClass)(0),       // 3: jobledger.v1.RefusalClass
+	(*Decision)(nil),        // 4: jobledger.v1.Decision
+	(*Step)(nil),            // 5: jobledger.v1.Step
+	(*CronStep)(nil),        // 6: jobledger.v1.CronStep
+	(*Tick)(nil),            // 7: jobledger.v1.Tick
+	(*TickLedger)(nil),      // 8: jobledger.v1.TickLedger
+	(*Notice)(nil),          // 9: jobledger.v1.Notice
+	(*Command)(nil),         // 10: jobledger.v1.Command
+	(*CreatePod)(nil),       // 11: jobledger.v1.CreatePod
+	(*DeletePod)(nil),       // 12: jobledger.v1.DeletePod
+	(*DropFinalizer)(nil),   // 13: jobledger.v1.DropFinalizer
+	(*WriteStatus)(nil),     // 14: jobledger.v1.WriteStatus
+	(*StatusChange)(nil),    // 15: jobledger.v1.StatusChange
+	(*AdoptPod)(nil),        // 16: jobledger.v1.AdoptPod
+	(*ReleasePod)(nil),      // 17: jobledger.v1.ReleasePod
+	(*ReadJob)(nil),         // 18: jobledger.v1.ReadJob
+	(*ReadPod)(nil),         // 19: jobledger.v1.ReadPod
+	(*Withdraw)(nil),        // 20: jobledger.v1.Withdraw
+	(*CreateJob)(nil),       // 21: jobledger.v1.CreateJob
+	(*DeleteRun)(nil),       // 22: jobledger.v1.DeleteRun
+	(*WriteCronStatus)(nil), // 23: jobledger.v1.WriteCronStatus
+	(*ReadCronJob)(nil),     // 24: jobledger.v1.ReadCronJob
+	(*ReadRun)(nil),         // 25: jobledger.v1.ReadRun
+	(*DeleteJob)(nil),       // 26: jobledger.v1.DeleteJob
+	(*CreateWorkload)(nil),  // 27: jobledger.v1.CreateWorkload
+	(*CreatePodGroup)(nil),  // 28: jobledger.v1.CreatePodGroup
+	(*FindGroup)(nil),       // 29: jobledger.v1.FindGroup
+	(*CommandEnded)(nil),    // 30: jobledger.v1.CommandEnded
+	(*JobCondition)(nil),    // 31: jobledger.v1.JobCondition
+	(*CommandName)(nil),     // 32: jobledger.v1.CommandName
+	(*RunName)(nil),         // 33: jobledger.v1.RunName
 }
 var file_jobledger_v1_decision_proto_depIdxs = []int32{
-	3,  // 0: jobledger.v1.Decision.steps:type_name -> jobledger.v1.Step
-	4,  // 1: jobledger.v1.Step.commands:type_name -> jobledger.v1.Command
-	5,  // 2: jobledger.v1.Command.create_pod:type_name -> jobledger.v1.CreatePod
-	6,  // 3: jobledger.v1.Command.delete_pod:type_name -> jobledger.v1.DeletePod
-	7,  // 4: jobledger.v1.Command.drop_finalizer:type_name -> jobledger.v1.DropFinalizer
-	8,  // 5: jobledger.v1.Command.write_status:type_name -> jobledger.v1.WriteStatus
-	10, // 6: jobledger.v1.Command.adopt_pod:type_name -> jobledger.v1.AdoptPod
-	11, // 7: jobledger.v1.Command.release_pod:type_name -> jobledger.v1.ReleasePod
-	12, // 8: jobledger.v1.Command.read_job:type_name -> jobledger.v1.ReadJob
-	13, // 9: jobledger.v1.Command.read_pod:type_name -> jobledger.v1.ReadPod
-	14, // 10: jobledger.v1.Command.withdraw:type_name -> jobledger.v1.Withdraw
-	15, // 11: jobledger.v1.Command.create_job:type_name -> jobledger.v1.CreateJob
-	16, // 12: jobledger.v1.Command.delete_job:type_name -> jobledger.v1.DeleteJob
-	17, // 13: jobledger.v1.Command.create_workload:type_name -> jobledger.v1.CreateWorkload
-	18, // 14: jobledger.v1.Command.create_pod_group:type_name -> jobledger.v1.CreatePodGroup
-	19, // 15: jobledger.v1.Command.find_group:type_name -> jobledger.v1.FindGroup
-	9,  // 16: jobledger.v1.WriteStatus.change:type_name -> jobledger.v1.StatusChange
-	21, // 17: jobledger.v1.StatusChange.conditions:type_name -> jobledger.v1.JobCondition
-	22, // 18: jobledger.v1.Withdraw.command:type_name -> jobledger.v1.CommandName
-	22, // 19: jobledger.v1.CommandEnded.command:type_name -> jobledger.v1.CommandName
-	0,  // 20: jobledger.v1.CommandEnded.ending:type_name -> jobledger.v1.Ending
-	1,  // 21: jobledger.v1.CommandEnded.class:type_name -> jobledger.v1.RefusalClass
-	22, // [22:22] is the sub-list for method output_type
-	22, // [22:22] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	5,  // 0: jobledger.v1.Decision.steps:type_name -> jobledger.v1.Step
+	10, // 1: jobledger.v1.Step.commands:type_name -> jobledger.v1.Command
+	6,  // 2: jobledger.v1.Step.cron:type_name -> jobledger.v1.CronStep
+	7,  // 3: jobledger.v1.CronStep.ticks:type_name -> jobledger.v1.Tick
+	8,  // 4: jobledger.v1.CronStep.ledger:type_name -> jobledger.v1.TickLedger
+	9,  // 5: jobledger.v1.CronStep.notices:type_name -> jobledger.v1.Notice
+	0,  // 6: jobledger.v1.Tick.fate:type_name -> jobledger.v1.TickFate
+	1,  // 7: jobledger.v1.TickLedger.hold:type_name -> jobledger.v1.TickHold
+	11, // 8: jobledger.v1.Command.create_pod:type_name -> jobledger.v1.CreatePod
+	12, // 9: jobledger.v1.Command.delete_pod:type_name -> jobledger.v1.DeletePod
+	13, // 10: jobledger.v1.Command.drop_finalizer:type_name -> jobledger.v1.DropFinalizer
+	14, // 11: jobledger.v1.Command.write_status:type_name -> jobledger.v1.WriteStatus
+	16, // 12: jobledger.v1.Command.adopt_pod:type_name -> jobledger.v1.AdoptPod
+	17, // 13: jobledger.v1.Command.release_pod:type_name -> jobledger.v1.ReleasePod
+	18, // 14: jobledger.v1.Command.read_job:type_name -> jobledger.v1.ReadJob
+	19, // 15: jobledger.v1.Command.read_pod:type_name -> jobledger.v1.ReadPod
+	20, // 16: jobledger.v1.Command.withdraw:type_name -> jobledger.v1.Withdraw
+	21, // 17: jobledger.v1.Command.create_job:type_name -> jobledger.v1.CreateJob
+	26, // 18: jobledger.v1.Command.delete_job:type_name -> jobledger.v1.DeleteJob
+	27, // 19: jobledger.v1.Command.create_workload:type_name -> jobledger.v1.CreateWorkload
+	28, // 20: jobledger.v1.Command.create_pod_group:type_name -> jobledger.v1.CreatePodGroup
+	29, // 21: jobledger.v1.Command.find_group:type_name -> jobledger.v1.FindGroup
+	22, // 22: jobledger.v1.Command.delete_run:type_name -> jobledger.v1.DeleteRun
+	23, // 23: jobledger.v1.Command.write_cron_status:type_name -> jobledger.v1.WriteCronStatus
+	24, // 24: jobledger.v1.Command.read_cron_job:type_name -> jobledger.v1.ReadCronJob
+	25, // 25: jobledger.v1.Command.read_run:type_name -> jobledger.v1.ReadRun
+	15, // 26: jobledger.v1.WriteStatus.change:type_name -> jobledger.v1.StatusChange
+	31, // 27: jobledger.v1.StatusChange.conditions:type_name -> jobledger.v1.JobCondition
+	32, // 28: jobledger.v1.Withdraw.command:type_name -> jobledger.v1.CommandName
+	33, // 29: jobledger.v1.WriteCronStatus.active:type_name -> jobledger.v1.RunName
+	32, // 30: jobledger.v1.CommandEnded.command:type_name -> jobledger.v1.CommandName
+	2,  // 31: jobledger.v1.CommandEnded.ending:type_name -> jobledger.v1.Ending
+	3,  // 32: jobledger.v1.CommandEnded.class:type_name -> jobledger.v1.RefusalClass
+	33, // [33:33] is the sub-list for method output_type
+	33, // [33:33] is the sub-list for method input_type
+	33, // [33:33] is the sub-list for extension type_name
+	33, // [33:33] is the sub-list for extension extendee
+	0,  // [0:33] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_decision_proto_init() }
@@ -1869,7 +2820,8 @@ func file_jobledger_v1_decision_proto_init() {
 	}
 	file_jobledger_v1_observation_proto_init()
 	file_jobledger_v1_status_proto_init()
-	file_jobledger_v1_decision_proto_msgTypes[2].OneofWrappers = []any{
+	file_jobledger_v1_decision_proto_msgTypes[4].OneofWrappers = []any{}
+	file_jobledger_v1_decision_proto_msgTypes[6].OneofWrappers = []any{
 		(*Command_CreatePod)(nil),
 		(*Command_DeletePod)(nil),
 		(*Command_DropFinalizer)(nil),
@@ -1884,15 +2836,19 @@ func file_jobledger_v1_decision_proto_init() {
 		(*Command_CreateWorkload)(nil),
 		(*Command_CreatePodGroup)(nil),
 		(*Command_FindGroup)(nil),
+		(*Command_DeleteRun)(nil),
+		(*Command_WriteCronStatus)(nil),
+		(*Command_ReadCronJob)(nil),
+		(*Command_ReadRun)(nil),
 	}
-	file_jobledger_v1_decision_proto_msgTypes[7].OneofWrappers = []any{}
+	file_jobledger_v1_decision_proto_msgTypes[11].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_jobledger_v1_decision_proto_rawDesc), len(file_jobledger_v1_decision_proto_rawDesc)),
-			NumEnums:      2,
-			NumMessages:   19,
+			NumEnums:      4,
+			NumMessages:   27,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1421,6 +1421,694 @@ func (x *JobRetired) GetFinished() int64 {
 	return 0
 }
 
+// CronJobSeen is what a decision needs of a CronJob object. Times are in nanoseconds since 1970 UTC, 0 when unset.
+type CronJobSeen struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// version is the object's resourceVersion.
+	Version    uint64 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
+	Generation int64  `protobuf:"varint,2,opt,name=generation,proto3" json:"generation,omitempty"`
+	Created    int64  `protobuf:"fixed64,3,opt,name=created,proto3" json:"created,omitempty"`
+	// deleted is the deletionTimestamp.
+	Deleted  int64  `protobuf:"fixed64,4,opt,name=deleted,proto3" json:"deleted,omitempty"`
+	Schedule string `protobuf:"bytes,5,opt,name=schedule,proto3" json:"schedule,omitempty"`
+	// time_zone is absent when spec.timeZone is.
+	TimeZone *string `protobuf:"bytes,6,opt,name=time_zone,json=timeZone,proto3,oneof" json:"time_zone,omitempty"`
+	// policy is spec.concurrencyPolicy.
+	Policy  string `protobuf:"bytes,7,opt,name=policy,proto3" json:"policy,omitempty"`
+	Suspend bool   `protobuf:"varint,8,opt,name=suspend,proto3" json:"suspend,omitempty"`
+	// deadline is spec.startingDeadlineSeconds, keep_succeeded and keep_failed are the history limits.
+	Deadline      *int64 `protobuf:"varint,9,opt,name=deadline,proto3,oneof" json:"deadline,omitempty"`
+	KeepSucceeded *int32 `protobuf:"varint,10,opt,name=keep_succeeded,json=keepSucceeded,proto3,oneof" json:"keep_succeeded,omitempty"`
+	KeepFailed    *int32 `protobuf:"varint,11,opt,name=keep_failed,json=keepFailed,proto3,oneof" json:"keep_failed,omitempty"`
+	// template is the hash of the Job template as it is, with the log's key. redacted is the hash of the redacted one, which a
+	// TemplateStored record of the same file names.
+	Template string `protobuf:"bytes,12,opt,name=template,proto3" json:"template,omitempty"`
+	Redacted string `protobuf:"bytes,13,opt,name=redacted,proto3" json:"redacted,omitempty"`
+	// zones are those that the CronJob names and whose rules are known: each has a ZoneStored record, or stands in the state of the
+	// controller with which the file begins.
+	Zones []*ZoneName `protobuf:"bytes,14,rep,name=zones,proto3" json:"zones,omitempty"`
+	// active, last_schedule and last_success are the status.
+	Active       []*RunName `protobuf:"bytes,15,rep,name=active,proto3" json:"active,omitempty"`
+	LastSchedule int64      `protobuf:"fixed64,16,opt,name=last_schedule,json=lastSchedule,proto3" json:"last_schedule,omitempty"`
+	LastSuccess  int64      `protobuf:"fixed64,17,opt,name=last_success,json=lastSuccess,proto3" json:"last_success,omitempty"`
+	// trigger is what the annotation jobledger.dev/trigger asks for.
+	Trigger       *RunTrigger `protobuf:"bytes,18,opt,name=trigger,proto3" json:"trigger,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CronJobSeen) Reset() {
+	*x = CronJobSeen{}
+	mi := &file_jobledger_v1_observation_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CronJobSeen) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CronJobSeen) ProtoMessage() {}
+
+func (x *CronJobSeen) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_observation_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CronJobSeen.ProtoReflect.Descriptor instead.
+func (*CronJobSeen) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *CronJobSeen) GetVersion() uint64 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *CronJobSeen) GetGeneration() int64 {
+	if x != nil {
+		return x.Generation
+	}
+	return 0
+}
+
+func (x *CronJobSeen) GetCreated() int64 {
+	if x != nil {
+		return x.Created
+	}
+	return 0
+}
+
+func (x *CronJobSeen) GetDeleted() int64 {
+	if x != nil {
+		return x.Deleted
+	}
+	return 0
+}
+
+func (x *CronJobSeen) GetSchedule() string {
+	if x != nil {
+		return x.Schedule
+	}
+	return ""
+}
+
+func (x *CronJobSeen) GetTimeZone() string {
+	if x != nil && x.TimeZone != nil {
+		return *x.TimeZone
+	}
+	return ""
+}
+
+func (x *CronJobSeen) GetPolicy() string {
+	if x != nil {
+		return x.Policy
+	}
+	return ""
+}
+
+func (x *CronJobSeen) GetSuspend() bool {
+	if x != nil {
+		return x.Suspend
+	}
+	return false
+}
+
+func (x *CronJobSeen) GetDeadline() int64 {
+	if x != nil && x.Deadline != nil {
+		return *x.Deadline
+	}
+	return 0
+}
+
+func (x *CronJobSeen) GetKeepSucceeded() int32 {
+	if x != nil && x.KeepSucceeded != nil {
+		return *x.KeepSucceeded
+	}
+	return 0
+}
+
+func (x *CronJobSeen) GetKeepFailed() int32 {
+	if x != nil && x.KeepFailed != nil {
+		return *x.KeepFailed
+	}
+	return 0
+}
+
+func (x *CronJobSeen) GetTemplate() string {
+	if x != nil {
+		return x.Template
+	}
+	return ""
+}
+
+func (x *CronJobSeen) GetRedacted() string {
+	if x != nil {
+		return x.Redacted
+	}
+	return ""
+}
+
+func (x *CronJobSeen) GetZones() []*ZoneName {
+	if x != nil {
+		return x.Zones
+	}
+	return nil
+}
+
+func (x *CronJobSeen) GetActive() []*RunName {
+	if x != nil {
+		return x.Active
+	}
+	return nil
+}
+
+func (x *CronJobSeen) GetLastSchedule() int64 {
+	if x != nil {
+		return x.LastSchedule
+	}
+	return 0
+}
+
+func (x *CronJobSeen) GetLastSuccess() int64 {
+	if x != nil {
+		return x.LastSuccess
+	}
+	return 0
+}
+
+func (x *CronJobSeen) GetTrigger() *RunTrigger {
+	if x != nil {
+		return x.Trigger
+	}
+	return nil
+}
+
+// ZoneName names the rules of a time zone.
+type ZoneName struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// hash is the first 8 bytes of a SHA-256 of the rules, in hexadecimal digits.
+	Hash          string `protobuf:"bytes,2,opt,name=hash,proto3" json:"hash,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ZoneName) Reset() {
+	*x = ZoneName{}
+	mi := &file_jobledger_v1_observation_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ZoneName) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ZoneName) ProtoMessage() {}
+
+func (x *ZoneName) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_observation_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ZoneName.ProtoReflect.Descriptor instead.
+func (*ZoneName) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *ZoneName) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ZoneName) GetHash() string {
+	if x != nil {
+		return x.Hash
+	}
+	return ""
+}
+
+// RunName names a Job of a CronJob.
+type RunName struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Uid   []byte                 `protobuf:"bytes,1,opt,name=uid,proto3" json:"uid,omitempty"`
+	Name  string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// version is its resourceVersion when it was put into the list of active Jobs.
+	Version       uint64 `protobuf:"varint,3,opt,name=version,proto3" json:"version,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RunName) Reset() {
+	*x = RunName{}
+	mi := &file_jobledger_v1_observation_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RunName) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RunName) ProtoMessage() {}
+
+func (x *RunName) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_observation_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RunName.ProtoReflect.Descriptor instead.
+func (*RunName) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *RunName) GetUid() []byte {
+	if x != nil {
+		return x.Uid
+	}
+	return nil
+}
+
+func (x *RunName) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *RunName) GetVersion() uint64 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+// RunTrigger asks for a run now.
+type RunTrigger struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// value of the annotation, by which one is told from another.
+	Value string `protobuf:"bytes,1,opt,name=value,proto3" json:"value,omitempty"`
+	// asked is when it was asked for, by whoever asked, and by who that was, in his own words.
+	Asked         int64  `protobuf:"fixed64,2,opt,name=asked,proto3" json:"asked,omitempty"`
+	By            string `protobuf:"bytes,3,opt,name=by,proto3" json:"by,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RunTrigger) Reset() {
+	*x = RunTrigger{}
+	mi := &file_jobledger_v1_observation_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RunTrigger) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RunTrigger) ProtoMessage() {}
+
+func (x *RunTrigger) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_observation_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RunTrigger.ProtoReflect.Descriptor instead.
+func (*RunTrigger) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *RunTrigger) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
+func (x *RunTrigger) GetAsked() int64 {
+	if x != nil {
+		return x.Asked
+	}
+	return 0
+}
+
+func (x *RunTrigger) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
+}
+
+// CronJobGone: the object was deleted, or was missing from a listing.
+type CronJobGone struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Version uint64                 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
+	// missed: not seen by a watch; the object was absent from a complete list.
+	Missed        bool `protobuf:"varint,2,opt,name=missed,proto3" json:"missed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CronJobGone) Reset() {
+	*x = CronJobGone{}
+	mi := &file_jobledger_v1_observation_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CronJobGone) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CronJobGone) ProtoMessage() {}
+
+func (x *CronJobGone) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_observation_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CronJobGone.ProtoReflect.Descriptor instead.
+func (*CronJobGone) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *CronJobGone) GetVersion() uint64 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *CronJobGone) GetMissed() bool {
+	if x != nil {
+		return x.Missed
+	}
+	return false
+}
+
+// ZoneRules are the rules of a time zone, once per content and file.
+type ZoneRules struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// hash as in ZoneName.
+	Hash string `protobuf:"bytes,2,opt,name=hash,proto3" json:"hash,omitempty"`
+	// tzif are the rules in the form of RFC 9636.
+	Tzif          []byte `protobuf:"bytes,3,opt,name=tzif,proto3" json:"tzif,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ZoneRules) Reset() {
+	*x = ZoneRules{}
+	mi := &file_jobledger_v1_observation_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ZoneRules) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ZoneRules) ProtoMessage() {}
+
+func (x *ZoneRules) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_observation_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ZoneRules.ProtoReflect.Descriptor instead.
+func (*ZoneRules) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *ZoneRules) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ZoneRules) GetHash() string {
+	if x != nil {
+		return x.Hash
+	}
+	return ""
+}
+
+func (x *ZoneRules) GetTzif() []byte {
+	if x != nil {
+		return x.Tzif
+	}
+	return nil
+}
+
+// RunSeen: a Job of a CronJob was seen, in the stream of that CronJob.
+type RunSeen struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Job     []byte                 `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
+	Name    string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Version uint64                 `protobuf:"varint,3,opt,name=version,proto3" json:"version,omitempty"`
+	Created int64                  `protobuf:"fixed64,4,opt,name=created,proto3" json:"created,omitempty"`
+	Deleted int64                  `protobuf:"fixed64,5,opt,name=deleted,proto3" json:"deleted,omitempty"`
+	// started and completed are status.startTime and status.completionTime.
+	Started   int64 `protobuf:"fixed64,6,opt,name=started,proto3" json:"started,omitempty"`
+	Completed int64 `protobuf:"fixed64,7,opt,name=completed,proto3" json:"completed,omitempty"`
+	// result is that of the first condition in the list that says that the Job finished.
+	Result JobResult `protobuf:"varint,8,opt,name=result,proto3,enum=jobledger.v1.JobResult" json:"result,omitempty"`
+	// succeeded: some condition says Complete.
+	Succeeded bool `protobuf:"varint,9,opt,name=succeeded,proto3" json:"succeeded,omitempty"`
+	// due is the instant in the annotation batch.kubernetes.io/cronjob-scheduled-timestamp; 0 for none that parses.
+	Due int64 `protobuf:"fixed64,10,opt,name=due,proto3" json:"due,omitempty"`
+	// manual: somebody made it by hand of the CronJob's template.
+	Manual        bool `protobuf:"varint,11,opt,name=manual,proto3" json:"manual,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RunSeen) Reset() {
+	*x = RunSeen{}
+	mi := &file_jobledger_v1_observation_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RunSeen) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RunSeen) ProtoMessage() {}
+
+func (x *RunSeen) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_observation_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RunSeen.ProtoReflect.Descriptor instead.
+func (*RunSeen) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *RunSeen) GetJob() []byte {
+	if x != nil {
+		return x.Job
+	}
+	return nil
+}
+
+func (x *RunSeen) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *RunSeen) GetVersion() uint64 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *RunSeen) GetCreated() int64 {
+	if x != nil {
+		return x.Created
+	}
+	return 0
+}
+
+func (x *RunSeen) GetDeleted() int64 {
+	if x != nil {
+		return x.Deleted
+	}
+	return 0
+}
+
+func (x *RunSeen) GetStarted() int64 {
+	if x != nil {
+		return x.Started
+	}
+	return 0
+}
+
+func (x *RunSeen) GetCompleted() int64 {
+	if x != nil {
+		return x.Completed
+	}
+	return 0
+}
+
+func (x *RunSeen) GetResult() JobResult {
+	if x != nil {
+		return x.Result
+	}
+	return JobResult_JOB_RESULT_UNSPECIFIED
+}
+
+func (x *RunSeen) GetSucceeded() bool {
+	if x != nil {
+		return x.Succeeded
+	}
+	return false
+}
+
+func (x *RunSeen) GetDue() int64 {
+	if x != nil {
+		return x.Due
+	}
+	return 0
+}
+
+func (x *RunSeen) GetManual() bool {
+	if x != nil {
+		return x.Manual
+	}
+	return false
+}
+
+// RunGone: the object of a Job of a CronJob was deleted, or was missing from a listing, or is the CronJob's no longer.
+type RunGone struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Job     []byte                 `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
+	Version uint64                 `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
+	Missed  bool                   `protobuf:"varint,3,opt,name=missed,proto3" json:"missed,omitempty"`
+	// left: the object exists, and has another owner or none.
+	Left          bool `protobuf:"varint,4,opt,name=left,proto3" json:"left,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RunGone) Reset() {
+	*x = RunGone{}
+	mi := &file_jobledger_v1_observation_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RunGone) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RunGone) ProtoMessage() {}
+
+func (x *RunGone) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_observation_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RunGone.ProtoReflect.Descriptor instead.
+func (*RunGone) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *RunGone) GetJob() []byte {
+	if x != nil {
+		return x.Job
+	}
+	return nil
+}
+
+func (x *RunGone) GetVersion() uint64 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *RunGone) GetMissed() bool {
+	if x != nil {
+		return x.Missed
+	}
+	return false
+}
+
+func (x *RunGone) GetLeft() bool {
+	if x != nil {
+		return x.Left
+	}
+	return false
+}
+
 var File_jobledger_v1_observation_proto protoreflect.FileDescriptor
 
 const file_jobledger_v1_observation_proto_rawDesc = "" +
@@ -1553,7 +2241,72 @@ const file_jobledger_v1_observation_proto_rawDesc = "" +
 	"\tsucceeded\x18\x03 \x01(\x05R\tsucceeded\x12\x16\n" +
 	"\x06failed\x18\x04 \x01(\x05R\x06failed\x12\x18\n" +
 	"\astarted\x18\x05 \x01(\x10R\astarted\x12\x1a\n" +
-	"\bfinished\x18\x06 \x01(\x10R\bfinished*\x99\x01\n" +
+	"\bfinished\x18\x06 \x01(\x10R\bfinished\"\xad\x05\n" +
+	"\vCronJobSeen\x12\x18\n" +
+	"\aversion\x18\x01 \x01(\x04R\aversion\x12\x1e\n" +
+	"\n" +
+	"generation\x18\x02 \x01(\x03R\n" +
+	"generation\x12\x18\n" +
+	"\acreated\x18\x03 \x01(\x10R\acreated\x12\x18\n" +
+	"\adeleted\x18\x04 \x01(\x10R\adeleted\x12\x1a\n" +
+	"\bschedule\x18\x05 \x01(\tR\bschedule\x12 \n" +
+	"\ttime_zone\x18\x06 \x01(\tH\x00R\btimeZone\x88\x01\x01\x12\x16\n" +
+	"\x06policy\x18\a \x01(\tR\x06policy\x12\x18\n" +
+	"\asuspend\x18\b \x01(\bR\asuspend\x12\x1f\n" +
+	"\bdeadline\x18\t \x01(\x03H\x01R\bdeadline\x88\x01\x01\x12*\n" +
+	"\x0ekeep_succeeded\x18\n" +
+	" \x01(\x05H\x02R\rkeepSucceeded\x88\x01\x01\x12$\n" +
+	"\vkeep_failed\x18\v \x01(\x05H\x03R\n" +
+	"keepFailed\x88\x01\x01\x12\x1a\n" +
+	"\btemplate\x18\f \x01(\tR\btemplate\x12\x1a\n" +
+	"\bredacted\x18\r \x01(\tR\bredacted\x12,\n" +
+	"\x05zones\x18\x0e \x03(\v2\x16.jobledger.v1.ZoneNameR\x05zones\x12-\n" +
+	"\x06active\x18\x0f \x03(\v2\x15.jobledger.v1.RunNameR\x06active\x12#\n" +
+	"\rlast_schedule\x18\x10 \x01(\x10R\flastSchedule\x12!\n" +
+	"\flast_success\x18\x11 \x01(\x10R\vlastSuccess\x122\n" +
+	"\atrigger\x18\x12 \x01(\v2\x18.jobledger.v1.RunTriggerR\atriggerB\f\n" +
+	"\n" +
+	"_time_zoneB\v\n" +
+	"\t_deadlineB\x11\n" +
+	"\x0f_keep_succeededB\x0e\n" +
+	"\f_keep_failed\"2\n" +
+	"\bZoneName\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
+	"\x04hash\x18\x02 \x01(\tR\x04hash\"I\n" +
+	"\aRunName\x12\x10\n" +
+	"\x03uid\x18\x01 \x01(\fR\x03uid\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
+	"\aversion\x18\x03 \x01(\x04R\aversion\"H\n" +
+	"\n" +
+	"RunTrigger\x12\x14\n" +
+	"\x05value\x18\x01 \x01(\tR\x05value\x12\x14\n" +
+	"\x05asked\x18\x02 \x01(\x10R\x05asked\x12\x0e\n" +
+	"\x02by\x18\x03 \x01(\tR\x02by\"?\n" +
+	"\vCronJobGone\x12\x18\n" +
+	"\aversion\x18\x01 \x01(\x04R\aversion\x12\x16\n" +
+	"\x06missed\x18\x02 \x01(\bR\x06missed\"G\n" +
+	"\tZoneRules\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
+	"\x04hash\x18\x02 \x01(\tR\x04hash\x12\x12\n" +
+	"\x04tzif\x18\x03 \x01(\fR\x04tzif\"\xae\x02\n" +
+	"\aRunSeen\x12\x10\n" +
+	"\x03job\x18\x01 \x01(\fR\x03job\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
+	"\aversion\x18\x03 \x01(\x04R\aversion\x12\x18\n" +
+	"\acreated\x18\x04 \x01(\x10R\acreated\x12\x18\n" +
+	"\adeleted\x18\x05 \x01(\x10R\adeleted\x12\x18\n" +
+	"\astarted\x18\x06 \x01(\x10R\astarted\x12\x1c\n" +
+	"\tcompleted\x18\a \x01(\x10R\tcompleted\x12/\n" +
+	"\x06result\x18\b \x01(\x0e2\x17.jobledger.v1.JobResultR\x06result\x12\x1c\n" +
+	"\tsucceeded\x18\t \x01(\bR\tsucceeded\x12\x10\n" +
+	"\x03due\x18\n" +
+	" \x01(\x10R\x03due\x12\x16\n" +
+	"\x06manual\x18\v \x01(\bR\x06manual\"a\n" +
+	"\aRunGone\x12\x10\n" +
+	"\x03job\x18\x01 \x01(\fR\x03job\x12\x18\n" +
+	"\aversion\x18\x02 \x01(\x04R\aversion\x12\x16\n" +
+	"\x06missed\x18\x03 \x01(\bR\x06missed\x12\x12\n" +
+	"\x04left\x18\x04 \x01(\bR\x04left*\x99\x01\n" +
 	"\bPodPhase\x12\x19\n" +
 	"\x15POD_PHASE_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11POD_PHASE_PENDING\x10\x01\x12\x15\n" +
@@ -1579,7 +2332,7 @@ func file_jobledger_v1_observation_proto_rawDescGZIP() []byte {
 }
 
 var file_jobledger_v1_observation_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_jobledger_v1_observation_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_jobledger_v1_observation_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_jobledger_v1_observation_proto_goTypes = []any{
 	(PodPhase)(0),         // 0: jobledger.v1.PodPhase
 	(JobResult)(0),        // 1: jobledger.v1.JobResult
@@ -1597,20 +2350,32 @@ var file_jobledger_v1_observation_proto_goTypes = []any{
 	(*JobResumed)(nil),    // 13: jobledger.v1.JobResumed
 	(*TimerFired)(nil),    // 14: jobledger.v1.TimerFired
 	(*JobRetired)(nil),    // 15: jobledger.v1.JobRetired
-	(*JobStatus)(nil),     // 16: jobledger.v1.JobStatus
+	(*CronJobSeen)(nil),   // 16: jobledger.v1.CronJobSeen
+	(*ZoneName)(nil),      // 17: jobledger.v1.ZoneName
+	(*RunName)(nil),       // 18: jobledger.v1.RunName
+	(*RunTrigger)(nil),    // 19: jobledger.v1.RunTrigger
+	(*CronJobGone)(nil),   // 20: jobledger.v1.CronJobGone
+	(*ZoneRules)(nil),     // 21: jobledger.v1.ZoneRules
+	(*RunSeen)(nil),       // 22: jobledger.v1.RunSeen
+	(*RunGone)(nil),       // 23: jobledger.v1.RunGone
+	(*JobStatus)(nil),     // 24: jobledger.v1.JobStatus
 }
 var file_jobledger_v1_observation_proto_depIdxs = []int32{
-	16, // 0: jobledger.v1.JobSeen.status:type_name -> jobledger.v1.JobStatus
+	24, // 0: jobledger.v1.JobSeen.status:type_name -> jobledger.v1.JobStatus
 	3,  // 1: jobledger.v1.JobSeen.confirms:type_name -> jobledger.v1.CommandName
 	0,  // 2: jobledger.v1.PodSeen.phase:type_name -> jobledger.v1.PodPhase
 	9,  // 3: jobledger.v1.PodSeen.exits:type_name -> jobledger.v1.ContainerExit
 	10, // 4: jobledger.v1.PodSeen.conditions:type_name -> jobledger.v1.PodCondition
 	1,  // 5: jobledger.v1.JobRetired.result:type_name -> jobledger.v1.JobResult
-	6,  // [6:6] is the sub-list for method output_type
-	6,  // [6:6] is the sub-list for method input_type
-	6,  // [6:6] is the sub-list for extension type_name
-	6,  // [6:6] is the sub-list for extension extendee
-	0,  // [0:6] is the sub-list for field type_name
+	17, // 6: jobledger.v1.CronJobSeen.zones:type_name -> jobledger.v1.ZoneName
+	18, // 7: jobledger.v1.CronJobSeen.active:type_name -> jobledger.v1.RunName
+	19, // 8: jobledger.v1.CronJobSeen.trigger:type_name -> jobledger.v1.RunTrigger
+	1,  // 9: jobledger.v1.RunSeen.result:type_name -> jobledger.v1.JobResult
+	10, // [10:10] is the sub-list for method output_type
+	10, // [10:10] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_observation_proto_init() }
@@ -1621,13 +2386,14 @@ func file_jobledger_v1_observation_proto_init() {
 	file_jobledger_v1_status_proto_init()
 	file_jobledger_v1_observation_proto_msgTypes[3].OneofWrappers = []any{}
 	file_jobledger_v1_observation_proto_msgTypes[6].OneofWrappers = []any{}
+	file_jobledger_v1_observation_proto_msgTypes[14].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_jobledger_v1_observation_proto_rawDesc), len(file_jobledger_v1_observation_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   14,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -148,9 +148,11 @@ const (
 	Kind_KIND_POD_DELETED Kind = 25
 	// KIND_GROUP_SEEN: which Workload and PodGroup there are for a Job. Facts: GroupSeen.
 	Kind_KIND_GROUP_SEEN Kind = 29
-	// KIND_CRON_JOB_ADDED: reserved for CronJobs, like the next two.
-	Kind_KIND_CRON_JOB_ADDED   Kind = 26
+	// KIND_CRON_JOB_ADDED: a CronJob that this log had not seen. Facts: CronJobSeen.
+	Kind_KIND_CRON_JOB_ADDED Kind = 26
+	// KIND_CRON_JOB_CHANGED: its object changed. Facts: CronJobSeen.
 	Kind_KIND_CRON_JOB_CHANGED Kind = 27
+	// KIND_CRON_JOB_DELETED: its object is gone. Facts: CronJobGone.
 	Kind_KIND_CRON_JOB_DELETED Kind = 28
 	// KIND_SPEC_STORED: the content of Job specs, once per content and file. Facts: JobSpec. Among its causes are the records
 	// that store the spec's large parts, which stand in the same file: a change of a number does not store them again.
@@ -160,6 +162,12 @@ const (
 	Kind_KIND_TEMPLATE_STORED Kind = 35
 	// KIND_POLICIES_STORED: the selector and the policies of Job specs, once per content, namespace and file. Facts: JobPolicies.
 	Kind_KIND_POLICIES_STORED Kind = 36
+	// KIND_ZONE_STORED: the rules of a time zone that a CronJob names, once per content and file. Facts: ZoneRules.
+	Kind_KIND_ZONE_STORED Kind = 37
+	// KIND_RUN_SEEN: a Job of this CronJob was seen; what of it concerns the CronJob. Facts: RunSeen.
+	Kind_KIND_RUN_SEEN Kind = 38
+	// KIND_RUN_GONE: a Job of this CronJob is gone, or is the CronJob's no longer. Facts: RunGone.
+	Kind_KIND_RUN_GONE Kind = 39
 	// KIND_STATE_STORED: a stream's state, with which it begins in a new file. Facts: JobState.
 	Kind_KIND_STATE_STORED Kind = 31
 	// KIND_JOB_RESUMED: after a listing: this Job is decided again. Facts: JobResumed.
@@ -215,6 +223,9 @@ var (
 		30: "KIND_SPEC_STORED",
 		35: "KIND_TEMPLATE_STORED",
 		36: "KIND_POLICIES_STORED",
+		37: "KIND_ZONE_STORED",
+		38: "KIND_RUN_SEEN",
+		39: "KIND_RUN_GONE",
 		31: "KIND_STATE_STORED",
 		32: "KIND_JOB_RESUMED",
 		33: "KIND_TIMER_FIRED",
@@ -256,6 +267,9 @@ var (
 		"KIND_SPEC_STORED":        30,
 		"KIND_TEMPLATE_STORED":    35,
 		"KIND_POLICIES_STORED":    36,
+		"KIND_ZONE_STORED":        37,
+		"KIND_RUN_SEEN":           38,
+		"KIND_RUN_GONE":           39,
 		"KIND_STATE_STORED":       31,
 		"KIND_JOB_RESUMED":        32,
 		"KIND_TIMER_FIRED":        33,
@@ -1372,7 +1386,7 @@ const file_jobledger_v1_record_proto_rawDesc = "" +
 	"\x16STREAM_KIND_CONTROLLER\x10\x01\x12\x13\n" +
 	"\x0fSTREAM_KIND_JOB\x10\x02\x12\x18\n" +
 	"\x14STREAM_KIND_CRON_JOB\x10\x03\x12\x19\n" +
-	"\x15STREAM_KIND_NAMESPACE\x10\x04*\x8d\a\n" +
+	"\x15STREAM_KIND_NAMESPACE\x10\x04*\xc9\a\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10KIND_LOG_CREATED\x10\x01\x12\x16\n" +
@@ -1402,7 +1416,10 @@ const file_jobledger_v1_record_proto_rawDesc = "" +
 	"\x15KIND_CRON_JOB_DELETED\x10\x1c\x12\x14\n" +
 	"\x10KIND_SPEC_STORED\x10\x1e\x12\x18\n" +
 	"\x14KIND_TEMPLATE_STORED\x10#\x12\x18\n" +
-	"\x14KIND_POLICIES_STORED\x10$\x12\x15\n" +
+	"\x14KIND_POLICIES_STORED\x10$\x12\x14\n" +
+	"\x10KIND_ZONE_STORED\x10%\x12\x11\n" +
+	"\rKIND_RUN_SEEN\x10&\x12\x11\n" +
+	"\rKIND_RUN_GONE\x10'\x12\x15\n" +
 	"\x11KIND_STATE_STORED\x10\x1f\x12\x14\n" +
 	"\x10KIND_JOB_RESUMED\x10 \x12\x14\n" +
 	"\x10KIND_TIMER_FIRED\x10!\x12\x14\n" +

@@ -147,7 +147,9 @@ type JobState struct {
 	Part     uint32 `protobuf:"varint,45,opt,name=part,proto3" json:"part,omitempty"`
 	LastPart bool   `protobuf:"varint,46,opt,name=last_part,json=lastPart,proto3" json:"last_part,omitempty"`
 	// parted: the log's newest file has parts of the state, and not the last one.
-	Parted        bool `protobuf:"varint,47,opt,name=parted,proto3" json:"parted,omitempty"`
+	Parted bool `protobuf:"varint,47,opt,name=parted,proto3" json:"parted,omitempty"`
+	// cron_job is present when the state is that of a CronJob; no other field is set then.
+	CronJob       *CronJobState `protobuf:"bytes,48,opt,name=cron_job,json=cronJob,proto3" json:"cron_job,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -476,6 +478,432 @@ func (x *JobState) GetParted() bool {
 	return false
 }
 
+func (x *JobState) GetCronJob() *CronJobState {
+	if x != nil {
+		return x.CronJob
+	}
+	return nil
+}
+
+// CronJobState is a CronJob's state as a prefix of the log gives it: the facts.
+type CronJobState struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	First uint64                 `protobuf:"varint,1,opt,name=first,proto3" json:"first,omitempty"`
+	Head  uint64                 `protobuf:"varint,2,opt,name=head,proto3" json:"head,omitempty"`
+	Now   int64                  `protobuf:"fixed64,3,opt,name=now,proto3" json:"now,omitempty"`
+	// facts as they were seen last; the status in them is the published one.
+	Facts *CronJobSeen `protobuf:"bytes,4,opt,name=facts,proto3" json:"facts,omitempty"`
+	Gone  bool         `protobuf:"varint,5,opt,name=gone,proto3" json:"gone,omitempty"`
+	// active, last_schedule and last_success are what the status is to say.
+	Active       []*RunName `protobuf:"bytes,6,rep,name=active,proto3" json:"active,omitempty"`
+	LastSchedule int64      `protobuf:"fixed64,7,opt,name=last_schedule,json=lastSchedule,proto3" json:"last_schedule,omitempty"`
+	LastSuccess  int64      `protobuf:"fixed64,8,opt,name=last_success,json=lastSuccess,proto3" json:"last_success,omitempty"`
+	// runs are the Jobs that are the CronJob's, by UID.
+	Runs     []*RunState `protobuf:"bytes,9,rep,name=runs,proto3" json:"runs,omitempty"`
+	Ledger   *TickLedger `protobuf:"bytes,10,opt,name=ledger,proto3" json:"ledger,omitempty"`
+	Counting bool        `protobuf:"varint,11,opt,name=counting,proto3" json:"counting,omitempty"`
+	// watched is since when a controller has watched it without a gap, edited when its schedule or its zone was changed, and nothing
+	// has happened since; 0 for not.
+	Watched int64 `protobuf:"fixed64,12,opt,name=watched,proto3" json:"watched,omitempty"`
+	Edited  int64 `protobuf:"fixed64,13,opt,name=edited,proto3" json:"edited,omitempty"`
+	// flights are the commands in flight, in the order in which they were decided.
+	Flights []*Flight `protobuf:"bytes,14,rep,name=flights,proto3" json:"flights,omitempty"`
+	Retry   *Retry    `protobuf:"bytes,15,opt,name=retry,proto3" json:"retry,omitempty"`
+	Pass    *CronPass `protobuf:"bytes,16,opt,name=pass,proto3" json:"pass,omitempty"`
+	// start is a run that is being started.
+	Start *CronStart `protobuf:"bytes,17,opt,name=start,proto3" json:"start,omitempty"`
+	// look: its object is read before the next status is written.
+	Look bool `protobuf:"varint,18,opt,name=look,proto3" json:"look,omitempty"`
+	// triggered is the value of the newest trigger that has been dealt with.
+	Triggered     string `protobuf:"bytes,19,opt,name=triggered,proto3" json:"triggered,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CronJobState) Reset() {
+	*x = CronJobState{}
+	mi := &file_jobledger_v1_state_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CronJobState) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CronJobState) ProtoMessage() {}
+
+func (x *CronJobState) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_state_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CronJobState.ProtoReflect.Descriptor instead.
+func (*CronJobState) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *CronJobState) GetFirst() uint64 {
+	if x != nil {
+		return x.First
+	}
+	return 0
+}
+
+func (x *CronJobState) GetHead() uint64 {
+	if x != nil {
+		return x.Head
+	}
+	return 0
+}
+
+func (x *CronJobState) GetNow() int64 {
+	if x != nil {
+		return x.Now
+	}
+	return 0
+}
+
+func (x *CronJobState) GetFacts() *CronJobSeen {
+	if x != nil {
+		return x.Facts
+	}
+	return nil
+}
+
+func (x *CronJobState) GetGone() bool {
+	if x != nil {
+		return x.Gone
+	}
+	return false
+}
+
+func (x *CronJobState) GetActive() []*RunName {
+	if x != nil {
+		return x.Active
+	}
+	return nil
+}
+
+func (x *CronJobState) GetLastSchedule() int64 {
+	if x != nil {
+		return x.LastSchedule
+	}
+	return 0
+}
+
+func (x *CronJobState) GetLastSuccess() int64 {
+	if x != nil {
+		return x.LastSuccess
+	}
+	return 0
+}
+
+func (x *CronJobState) GetRuns() []*RunState {
+	if x != nil {
+		return x.Runs
+	}
+	return nil
+}
+
+func (x *CronJobState) GetLedger() *TickLedger {
+	if x != nil {
+		return x.Ledger
+	}
+	return nil
+}
+
+func (x *CronJobState) GetCounting() bool {
+	if x != nil {
+		return x.Counting
+	}
+	return false
+}
+
+func (x *CronJobState) GetWatched() int64 {
+	if x != nil {
+		return x.Watched
+	}
+	return 0
+}
+
+func (x *CronJobState) GetEdited() int64 {
+	if x != nil {
+		return x.Edited
+	}
+	return 0
+}
+
+func (x *CronJobState) GetFlights() []*Flight {
+	if x != nil {
+		return x.Flights
+	}
+	return nil
+}
+
+func (x *CronJobState) GetRetry() *Retry {
+	if x != nil {
+		return x.Retry
+	}
+	return nil
+}
+
+func (x *CronJobState) GetPass() *CronPass {
+	if x != nil {
+		return x.Pass
+	}
+	return nil
+}
+
+func (x *CronJobState) GetStart() *CronStart {
+	if x != nil {
+		return x.Start
+	}
+	return nil
+}
+
+func (x *CronJobState) GetLook() bool {
+	if x != nil {
+		return x.Look
+	}
+	return false
+}
+
+func (x *CronJobState) GetTriggered() string {
+	if x != nil {
+		return x.Triggered
+	}
+	return ""
+}
+
+// RunState is what is known of a Job of a CronJob.
+type RunState struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Facts *RunSeen               `protobuf:"bytes,1,opt,name=facts,proto3" json:"facts,omitempty"`
+	// by is who made it by hand. Absent when a controller made it, or it has been told.
+	By            string `protobuf:"bytes,2,opt,name=by,proto3" json:"by,omitempty"`
+	Told          bool   `protobuf:"varint,3,opt,name=told,proto3" json:"told,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RunState) Reset() {
+	*x = RunState{}
+	mi := &file_jobledger_v1_state_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RunState) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RunState) ProtoMessage() {}
+
+func (x *RunState) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_state_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RunState.ProtoReflect.Descriptor instead.
+func (*RunState) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *RunState) GetFacts() *RunSeen {
+	if x != nil {
+		return x.Facts
+	}
+	return nil
+}
+
+func (x *RunState) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
+}
+
+func (x *RunState) GetTold() bool {
+	if x != nil {
+		return x.Told
+	}
+	return false
+}
+
+// CronPass is what has been done since something last happened to the CronJob: once each.
+type CronPass struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// told are reasons of notices, kept are Jobs whose deletion failed, found those that a live read has found.
+	Told  []string `protobuf:"bytes,1,rep,name=told,proto3" json:"told,omitempty"`
+	Kept  [][]byte `protobuf:"bytes,2,rep,name=kept,proto3" json:"kept,omitempty"`
+	Found [][]byte `protobuf:"bytes,3,rep,name=found,proto3" json:"found,omitempty"`
+	// read: the CronJob itself was read; over: nothing more is tried.
+	Read          bool `protobuf:"varint,4,opt,name=read,proto3" json:"read,omitempty"`
+	Over          bool `protobuf:"varint,5,opt,name=over,proto3" json:"over,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CronPass) Reset() {
+	*x = CronPass{}
+	mi := &file_jobledger_v1_state_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CronPass) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CronPass) ProtoMessage() {}
+
+func (x *CronPass) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_state_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CronPass.ProtoReflect.Descriptor instead.
+func (*CronPass) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *CronPass) GetTold() []string {
+	if x != nil {
+		return x.Told
+	}
+	return nil
+}
+
+func (x *CronPass) GetKept() [][]byte {
+	if x != nil {
+		return x.Kept
+	}
+	return nil
+}
+
+func (x *CronPass) GetFound() [][]byte {
+	if x != nil {
+		return x.Found
+	}
+	return nil
+}
+
+func (x *CronPass) GetRead() bool {
+	if x != nil {
+		return x.Read
+	}
+	return false
+}
+
+func (x *CronPass) GetOver() bool {
+	if x != nil {
+		return x.Over
+	}
+	return false
+}
+
+// CronStart is a run that is being started.
+type CronStart struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Create *CreateJob             `protobuf:"bytes,1,opt,name=create,proto3" json:"create,omitempty"`
+	// stage: 1 it is asked for, 2 its outcome is unknown, 3 something of its name exists, 4 it is there.
+	Stage uint32 `protobuf:"varint,2,opt,name=stage,proto3" json:"stage,omitempty"`
+	// made is the Job when it is there, at when it was made.
+	Made *RunName `protobuf:"bytes,3,opt,name=made,proto3" json:"made,omitempty"`
+	At   int64    `protobuf:"fixed64,4,opt,name=at,proto3" json:"at,omitempty"`
+	// quiet: it was not made just now, but found.
+	Quiet         bool `protobuf:"varint,5,opt,name=quiet,proto3" json:"quiet,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CronStart) Reset() {
+	*x = CronStart{}
+	mi := &file_jobledger_v1_state_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CronStart) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CronStart) ProtoMessage() {}
+
+func (x *CronStart) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_state_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CronStart.ProtoReflect.Descriptor instead.
+func (*CronStart) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *CronStart) GetCreate() *CreateJob {
+	if x != nil {
+		return x.Create
+	}
+	return nil
+}
+
+func (x *CronStart) GetStage() uint32 {
+	if x != nil {
+		return x.Stage
+	}
+	return 0
+}
+
+func (x *CronStart) GetMade() *RunName {
+	if x != nil {
+		return x.Made
+	}
+	return nil
+}
+
+func (x *CronStart) GetAt() int64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
+func (x *CronStart) GetQuiet() bool {
+	if x != nil {
+		return x.Quiet
+	}
+	return false
+}
+
 // ClaimRetry is what was learnt from refusals to adopt a pod, or to release it.
 type ClaimRetry struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -488,7 +916,7 @@ type ClaimRetry struct {
 
 func (x *ClaimRetry) Reset() {
 	*x = ClaimRetry{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[1]
+	mi := &file_jobledger_v1_state_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -500,7 +928,7 @@ func (x *ClaimRetry) String() string {
 func (*ClaimRetry) ProtoMessage() {}
 
 func (x *ClaimRetry) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[1]
+	mi := &file_jobledger_v1_state_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -513,7 +941,7 @@ func (x *ClaimRetry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClaimRetry.ProtoReflect.Descriptor instead.
 func (*ClaimRetry) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{1}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ClaimRetry) GetPod() []byte {
@@ -550,7 +978,7 @@ type GroupState struct {
 
 func (x *GroupState) Reset() {
 	*x = GroupState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[2]
+	mi := &file_jobledger_v1_state_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -562,7 +990,7 @@ func (x *GroupState) String() string {
 func (*GroupState) ProtoMessage() {}
 
 func (x *GroupState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[2]
+	mi := &file_jobledger_v1_state_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -575,7 +1003,7 @@ func (x *GroupState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GroupState.ProtoReflect.Descriptor instead.
 func (*GroupState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{2}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *GroupState) GetStage() uint32 {
@@ -622,7 +1050,7 @@ type StubState struct {
 
 func (x *StubState) Reset() {
 	*x = StubState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[3]
+	mi := &file_jobledger_v1_state_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -634,7 +1062,7 @@ func (x *StubState) String() string {
 func (*StubState) ProtoMessage() {}
 
 func (x *StubState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[3]
+	mi := &file_jobledger_v1_state_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -647,7 +1075,7 @@ func (x *StubState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StubState.ProtoReflect.Descriptor instead.
 func (*StubState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{3}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *StubState) GetVersion() uint64 {
@@ -702,7 +1130,7 @@ type FollowUpState struct {
 
 func (x *FollowUpState) Reset() {
 	*x = FollowUpState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[4]
+	mi := &file_jobledger_v1_state_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -714,7 +1142,7 @@ func (x *FollowUpState) String() string {
 func (*FollowUpState) ProtoMessage() {}
 
 func (x *FollowUpState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[4]
+	mi := &file_jobledger_v1_state_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -727,7 +1155,7 @@ func (x *FollowUpState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FollowUpState.ProtoReflect.Descriptor instead.
 func (*FollowUpState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{4}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *FollowUpState) GetNow() int64 {
@@ -807,7 +1235,7 @@ type PodState struct {
 
 func (x *PodState) Reset() {
 	*x = PodState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[5]
+	mi := &file_jobledger_v1_state_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -819,7 +1247,7 @@ func (x *PodState) String() string {
 func (*PodState) ProtoMessage() {}
 
 func (x *PodState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[5]
+	mi := &file_jobledger_v1_state_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -832,7 +1260,7 @@ func (x *PodState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PodState.ProtoReflect.Descriptor instead.
 func (*PodState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{5}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *PodState) GetFacts() *PodSeen {
@@ -1021,7 +1449,7 @@ type CreateState struct {
 
 func (x *CreateState) Reset() {
 	*x = CreateState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[6]
+	mi := &file_jobledger_v1_state_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1033,7 +1461,7 @@ func (x *CreateState) String() string {
 func (*CreateState) ProtoMessage() {}
 
 func (x *CreateState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[6]
+	mi := &file_jobledger_v1_state_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1046,7 +1474,7 @@ func (x *CreateState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateState.ProtoReflect.Descriptor instead.
 func (*CreateState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{6}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *CreateState) GetCreate() *CreatePod {
@@ -1114,7 +1542,7 @@ type Flight struct {
 
 func (x *Flight) Reset() {
 	*x = Flight{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[7]
+	mi := &file_jobledger_v1_state_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1126,7 +1554,7 @@ func (x *Flight) String() string {
 func (*Flight) ProtoMessage() {}
 
 func (x *Flight) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[7]
+	mi := &file_jobledger_v1_state_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1139,7 +1567,7 @@ func (x *Flight) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Flight.ProtoReflect.Descriptor instead.
 func (*Flight) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{7}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Flight) GetName() *CommandName {
@@ -1193,7 +1621,7 @@ type Backoff struct {
 
 func (x *Backoff) Reset() {
 	*x = Backoff{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[8]
+	mi := &file_jobledger_v1_state_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1205,7 +1633,7 @@ func (x *Backoff) String() string {
 func (*Backoff) ProtoMessage() {}
 
 func (x *Backoff) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[8]
+	mi := &file_jobledger_v1_state_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1218,7 +1646,7 @@ func (x *Backoff) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Backoff.ProtoReflect.Descriptor instead.
 func (*Backoff) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{8}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Backoff) GetFailures() []int64 {
@@ -1271,7 +1699,7 @@ type Retry struct {
 
 func (x *Retry) Reset() {
 	*x = Retry{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[9]
+	mi := &file_jobledger_v1_state_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1283,7 +1711,7 @@ func (x *Retry) String() string {
 func (*Retry) ProtoMessage() {}
 
 func (x *Retry) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[9]
+	mi := &file_jobledger_v1_state_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1296,7 +1724,7 @@ func (x *Retry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Retry.ProtoReflect.Descriptor instead.
 func (*Retry) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{9}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Retry) GetClass() RefusalClass {
@@ -1355,7 +1783,7 @@ type StateNames struct {
 
 func (x *StateNames) Reset() {
 	*x = StateNames{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[10]
+	mi := &file_jobledger_v1_state_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1367,7 +1795,7 @@ func (x *StateNames) String() string {
 func (*StateNames) ProtoMessage() {}
 
 func (x *StateNames) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[10]
+	mi := &file_jobledger_v1_state_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1380,7 +1808,7 @@ func (x *StateNames) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateNames.ProtoReflect.Descriptor instead.
 func (*StateNames) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{10}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *StateNames) GetNamespace() string {
@@ -1455,7 +1883,7 @@ type Tries struct {
 
 func (x *Tries) Reset() {
 	*x = Tries{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[11]
+	mi := &file_jobledger_v1_state_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1467,7 +1895,7 @@ func (x *Tries) String() string {
 func (*Tries) ProtoMessage() {}
 
 func (x *Tries) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[11]
+	mi := &file_jobledger_v1_state_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1480,7 +1908,7 @@ func (x *Tries) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tries.ProtoReflect.Descriptor instead.
 func (*Tries) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{11}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Tries) GetEnds() []*TryEnd {
@@ -1537,7 +1965,7 @@ type TryEnd struct {
 
 func (x *TryEnd) Reset() {
 	*x = TryEnd{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[12]
+	mi := &file_jobledger_v1_state_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1549,7 +1977,7 @@ func (x *TryEnd) String() string {
 func (*TryEnd) ProtoMessage() {}
 
 func (x *TryEnd) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[12]
+	mi := &file_jobledger_v1_state_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1562,7 +1990,7 @@ func (x *TryEnd) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TryEnd.ProtoReflect.Descriptor instead.
 func (*TryEnd) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{12}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *TryEnd) GetKind() TryEndKind {
@@ -1648,7 +2076,7 @@ type TryExit struct {
 
 func (x *TryExit) Reset() {
 	*x = TryExit{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[13]
+	mi := &file_jobledger_v1_state_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1660,7 +2088,7 @@ func (x *TryExit) String() string {
 func (*TryExit) ProtoMessage() {}
 
 func (x *TryExit) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[13]
+	mi := &file_jobledger_v1_state_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1673,7 +2101,7 @@ func (x *TryExit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TryExit.ProtoReflect.Descriptor instead.
 func (*TryExit) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{13}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *TryExit) GetContainer() string {
@@ -1715,7 +2143,7 @@ type PodNames struct {
 
 func (x *PodNames) Reset() {
 	*x = PodNames{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[14]
+	mi := &file_jobledger_v1_state_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1727,7 +2155,7 @@ func (x *PodNames) String() string {
 func (*PodNames) ProtoMessage() {}
 
 func (x *PodNames) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[14]
+	mi := &file_jobledger_v1_state_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1740,7 +2168,7 @@ func (x *PodNames) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PodNames.ProtoReflect.Descriptor instead.
 func (*PodNames) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{14}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *PodNames) GetName() string {
@@ -1794,16 +2222,18 @@ type WorldState struct {
 	// term is that of the process that works, or worked last; 0 before terms were recorded.
 	Term uint64 `protobuf:"varint,23,opt,name=term,proto3" json:"term,omitempty"`
 	// nodes that are out of order, namespaces that are being deleted, and whether both are watched.
-	Nodes         []*NodeSeen      `protobuf:"bytes,24,rep,name=nodes,proto3" json:"nodes,omitempty"`
-	Namespaces    []*NamespaceSeen `protobuf:"bytes,25,rep,name=namespaces,proto3" json:"namespaces,omitempty"`
-	Watched       *ClusterWatched  `protobuf:"bytes,26,opt,name=watched,proto3" json:"watched,omitempty"`
+	Nodes      []*NodeSeen      `protobuf:"bytes,24,rep,name=nodes,proto3" json:"nodes,omitempty"`
+	Namespaces []*NamespaceSeen `protobuf:"bytes,25,rep,name=namespaces,proto3" json:"namespaces,omitempty"`
+	Watched    *ClusterWatched  `protobuf:"bytes,26,opt,name=watched,proto3" json:"watched,omitempty"`
+	// zones are the rules that CronJobs are counted by, and the record that stores each; 0 when only an older file does.
+	Zones         []*ZoneState `protobuf:"bytes,27,rep,name=zones,proto3" json:"zones,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *WorldState) Reset() {
 	*x = WorldState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[15]
+	mi := &file_jobledger_v1_state_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1815,7 +2245,7 @@ func (x *WorldState) String() string {
 func (*WorldState) ProtoMessage() {}
 
 func (x *WorldState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[15]
+	mi := &file_jobledger_v1_state_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1828,7 +2258,7 @@ func (x *WorldState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorldState.ProtoReflect.Descriptor instead.
 func (*WorldState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{15}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *WorldState) GetLogId() string {
@@ -2006,6 +2436,66 @@ func (x *WorldState) GetWatched() *ClusterWatched {
 	return nil
 }
 
+func (x *WorldState) GetZones() []*ZoneState {
+	if x != nil {
+		return x.Zones
+	}
+	return nil
+}
+
+// ZoneState are the rules of a time zone and the record that stores them.
+type ZoneState struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Rules         *ZoneRules             `protobuf:"bytes,1,opt,name=rules,proto3" json:"rules,omitempty"`
+	At            uint64                 `protobuf:"varint,2,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ZoneState) Reset() {
+	*x = ZoneState{}
+	mi := &file_jobledger_v1_state_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ZoneState) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ZoneState) ProtoMessage() {}
+
+func (x *ZoneState) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_state_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ZoneState.ProtoReflect.Descriptor instead.
+func (*ZoneState) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *ZoneState) GetRules() *ZoneRules {
+	if x != nil {
+		return x.Rules
+	}
+	return nil
+}
+
+func (x *ZoneState) GetAt() uint64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
 // ShareState is what a namespace has written into the log and not worked off, as of a time.
 type ShareState struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2018,7 +2508,7 @@ type ShareState struct {
 
 func (x *ShareState) Reset() {
 	*x = ShareState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[16]
+	mi := &file_jobledger_v1_state_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2030,7 +2520,7 @@ func (x *ShareState) String() string {
 func (*ShareState) ProtoMessage() {}
 
 func (x *ShareState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[16]
+	mi := &file_jobledger_v1_state_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2043,7 +2533,7 @@ func (x *ShareState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShareState.ProtoReflect.Descriptor instead.
 func (*ShareState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{16}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ShareState) GetNamespace() string {
@@ -2078,7 +2568,7 @@ type SpecState struct {
 
 func (x *SpecState) Reset() {
 	*x = SpecState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[17]
+	mi := &file_jobledger_v1_state_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2090,7 +2580,7 @@ func (x *SpecState) String() string {
 func (*SpecState) ProtoMessage() {}
 
 func (x *SpecState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[17]
+	mi := &file_jobledger_v1_state_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2103,7 +2593,7 @@ func (x *SpecState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpecState.ProtoReflect.Descriptor instead.
 func (*SpecState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{17}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *SpecState) GetSpec() *JobSpec {
@@ -2131,7 +2621,7 @@ type TemplateState struct {
 
 func (x *TemplateState) Reset() {
 	*x = TemplateState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[18]
+	mi := &file_jobledger_v1_state_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2143,7 +2633,7 @@ func (x *TemplateState) String() string {
 func (*TemplateState) ProtoMessage() {}
 
 func (x *TemplateState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[18]
+	mi := &file_jobledger_v1_state_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2156,7 +2646,7 @@ func (x *TemplateState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TemplateState.ProtoReflect.Descriptor instead.
 func (*TemplateState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{18}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *TemplateState) GetHash() string {
@@ -2184,7 +2674,7 @@ type PoliciesState struct {
 
 func (x *PoliciesState) Reset() {
 	*x = PoliciesState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[19]
+	mi := &file_jobledger_v1_state_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2196,7 +2686,7 @@ func (x *PoliciesState) String() string {
 func (*PoliciesState) ProtoMessage() {}
 
 func (x *PoliciesState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[19]
+	mi := &file_jobledger_v1_state_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2209,7 +2699,7 @@ func (x *PoliciesState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PoliciesState.ProtoReflect.Descriptor instead.
 func (*PoliciesState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{19}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *PoliciesState) GetPolicies() *JobPolicies {
@@ -2230,7 +2720,7 @@ var File_jobledger_v1_state_proto protoreflect.FileDescriptor
 
 const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\n" +
-	"\x18jobledger/v1/state.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/record.proto\x1a\x19jobledger/v1/status.proto\"\x80\v\n" +
+	"\x18jobledger/v1/state.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/record.proto\x1a\x19jobledger/v1/status.proto\"\xb7\v\n" +
 	"\bJobState\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\x04R\x05first\x12\x12\n" +
 	"\x04head\x18\x02 \x01(\x04R\x04head\x12\x10\n" +
@@ -2279,7 +2769,45 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\bdeletion\x18, \x01(\v2\x14.jobledger.v1.FlightR\bdeletion\x12\x12\n" +
 	"\x04part\x18- \x01(\rR\x04part\x12\x1b\n" +
 	"\tlast_part\x18. \x01(\bR\blastPart\x12\x16\n" +
-	"\x06parted\x18/ \x01(\bR\x06partedJ\x04\b\x15\x10\x16J\x04\b\x1f\x10 J\x04\b \x10!J\x04\b$\x10%\"c\n" +
+	"\x06parted\x18/ \x01(\bR\x06parted\x125\n" +
+	"\bcron_job\x180 \x01(\v2\x1a.jobledger.v1.CronJobStateR\acronJobJ\x04\b\x15\x10\x16J\x04\b\x1f\x10 J\x04\b \x10!J\x04\b$\x10%\"\x9a\x05\n" +
+	"\fCronJobState\x12\x14\n" +
+	"\x05first\x18\x01 \x01(\x04R\x05first\x12\x12\n" +
+	"\x04head\x18\x02 \x01(\x04R\x04head\x12\x10\n" +
+	"\x03now\x18\x03 \x01(\x10R\x03now\x12/\n" +
+	"\x05facts\x18\x04 \x01(\v2\x19.jobledger.v1.CronJobSeenR\x05facts\x12\x12\n" +
+	"\x04gone\x18\x05 \x01(\bR\x04gone\x12-\n" +
+	"\x06active\x18\x06 \x03(\v2\x15.jobledger.v1.RunNameR\x06active\x12#\n" +
+	"\rlast_schedule\x18\a \x01(\x10R\flastSchedule\x12!\n" +
+	"\flast_success\x18\b \x01(\x10R\vlastSuccess\x12*\n" +
+	"\x04runs\x18\t \x03(\v2\x16.jobledger.v1.RunStateR\x04runs\x120\n" +
+	"\x06ledger\x18\n" +
+	" \x01(\v2\x18.jobledger.v1.TickLedgerR\x06ledger\x12\x1a\n" +
+	"\bcounting\x18\v \x01(\bR\bcounting\x12\x18\n" +
+	"\awatched\x18\f \x01(\x10R\awatched\x12\x16\n" +
+	"\x06edited\x18\r \x01(\x10R\x06edited\x12.\n" +
+	"\aflights\x18\x0e \x03(\v2\x14.jobledger.v1.FlightR\aflights\x12)\n" +
+	"\x05retry\x18\x0f \x01(\v2\x13.jobledger.v1.RetryR\x05retry\x12*\n" +
+	"\x04pass\x18\x10 \x01(\v2\x16.jobledger.v1.CronPassR\x04pass\x12-\n" +
+	"\x05start\x18\x11 \x01(\v2\x17.jobledger.v1.CronStartR\x05start\x12\x12\n" +
+	"\x04look\x18\x12 \x01(\bR\x04look\x12\x1c\n" +
+	"\ttriggered\x18\x13 \x01(\tR\ttriggered\"[\n" +
+	"\bRunState\x12+\n" +
+	"\x05facts\x18\x01 \x01(\v2\x15.jobledger.v1.RunSeenR\x05facts\x12\x0e\n" +
+	"\x02by\x18\x02 \x01(\tR\x02by\x12\x12\n" +
+	"\x04told\x18\x03 \x01(\bR\x04told\"p\n" +
+	"\bCronPass\x12\x12\n" +
+	"\x04told\x18\x01 \x03(\tR\x04told\x12\x12\n" +
+	"\x04kept\x18\x02 \x03(\fR\x04kept\x12\x14\n" +
+	"\x05found\x18\x03 \x03(\fR\x05found\x12\x12\n" +
+	"\x04read\x18\x04 \x01(\bR\x04read\x12\x12\n" +
+	"\x04over\x18\x05 \x01(\bR\x04over\"\xa3\x01\n" +
+	"\tCronStart\x12/\n" +
+	"\x06create\x18\x01 \x01(\v2\x17.jobledger.v1.CreateJobR\x06create\x12\x14\n" +
+	"\x05stage\x18\x02 \x01(\rR\x05stage\x12)\n" +
+	"\x04made\x18\x03 \x01(\v2\x15.jobledger.v1.RunNameR\x04made\x12\x0e\n" +
+	"\x02at\x18\x04 \x01(\x10R\x02at\x12\x14\n" +
+	"\x05quiet\x18\x05 \x01(\bR\x05quiet\"c\n" +
 	"\n" +
 	"ClaimRetry\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\fR\x03pod\x12)\n" +
@@ -2395,7 +2923,7 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\x06reason\x18\x04 \x01(\tR\x06reason\"2\n" +
 	"\bPodNames\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
-	"\x04node\x18\x02 \x01(\tR\x04node\"\xed\a\n" +
+	"\x04node\x18\x02 \x01(\tR\x04node\"\x9c\b\n" +
 	"\n" +
 	"WorldState\x12\x15\n" +
 	"\x06log_id\x18\x01 \x01(\tR\x05logId\x12\x14\n" +
@@ -2428,10 +2956,14 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\n" +
 	"namespaces\x18\x19 \x03(\v2\x1b.jobledger.v1.NamespaceSeenR\n" +
 	"namespaces\x126\n" +
-	"\awatched\x18\x1a \x01(\v2\x1c.jobledger.v1.ClusterWatchedR\awatched\x1a9\n" +
+	"\awatched\x18\x1a \x01(\v2\x1c.jobledger.v1.ClusterWatchedR\awatched\x12-\n" +
+	"\x05zones\x18\x1b \x03(\v2\x17.jobledger.v1.ZoneStateR\x05zones\x1a9\n" +
 	"\vNewestEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\rR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x04R\x05value:\x028\x01\"P\n" +
+	"\x05value\x18\x02 \x01(\x04R\x05value:\x028\x01\"J\n" +
+	"\tZoneState\x12-\n" +
+	"\x05rules\x18\x01 \x01(\v2\x17.jobledger.v1.ZoneRulesR\x05rules\x12\x0e\n" +
+	"\x02at\x18\x02 \x01(\x04R\x02at\"P\n" +
 	"\n" +
 	"ShareState\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x14\n" +
@@ -2469,102 +3001,127 @@ func file_jobledger_v1_state_proto_rawDescGZIP() []byte {
 }
 
 var file_jobledger_v1_state_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_jobledger_v1_state_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_jobledger_v1_state_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
 var file_jobledger_v1_state_proto_goTypes = []any{
 	(TryEndKind)(0),        // 0: jobledger.v1.TryEndKind
 	(*JobState)(nil),       // 1: jobledger.v1.JobState
-	(*ClaimRetry)(nil),     // 2: jobledger.v1.ClaimRetry
-	(*GroupState)(nil),     // 3: jobledger.v1.GroupState
-	(*StubState)(nil),      // 4: jobledger.v1.StubState
-	(*FollowUpState)(nil),  // 5: jobledger.v1.FollowUpState
-	(*PodState)(nil),       // 6: jobledger.v1.PodState
-	(*CreateState)(nil),    // 7: jobledger.v1.CreateState
-	(*Flight)(nil),         // 8: jobledger.v1.Flight
-	(*Backoff)(nil),        // 9: jobledger.v1.Backoff
-	(*Retry)(nil),          // 10: jobledger.v1.Retry
-	(*StateNames)(nil),     // 11: jobledger.v1.StateNames
-	(*Tries)(nil),          // 12: jobledger.v1.Tries
-	(*TryEnd)(nil),         // 13: jobledger.v1.TryEnd
-	(*TryExit)(nil),        // 14: jobledger.v1.TryExit
-	(*PodNames)(nil),       // 15: jobledger.v1.PodNames
-	(*WorldState)(nil),     // 16: jobledger.v1.WorldState
-	(*ShareState)(nil),     // 17: jobledger.v1.ShareState
-	(*SpecState)(nil),      // 18: jobledger.v1.SpecState
-	(*TemplateState)(nil),  // 19: jobledger.v1.TemplateState
-	(*PoliciesState)(nil),  // 20: jobledger.v1.PoliciesState
-	nil,                    // 21: jobledger.v1.WorldState.NewestEntry
-	(*JobSpec)(nil),        // 22: jobledger.v1.JobSpec
-	(*JobStatus)(nil),      // 23: jobledger.v1.JobStatus
-	(*PodSeen)(nil),        // 24: jobledger.v1.PodSeen
-	(*CreatePod)(nil),      // 25: jobledger.v1.CreatePod
-	(*CommandName)(nil),    // 26: jobledger.v1.CommandName
-	(*Command)(nil),        // 27: jobledger.v1.Command
-	(RefusalClass)(0),      // 28: jobledger.v1.RefusalClass
-	(*Origin)(nil),         // 29: jobledger.v1.Origin
-	(ContainerKind)(0),     // 30: jobledger.v1.ContainerKind
-	(*Settings)(nil),       // 31: jobledger.v1.Settings
-	(Resource)(0),          // 32: jobledger.v1.Resource
-	(*RivalAct)(nil),       // 33: jobledger.v1.RivalAct
-	(*NodeSeen)(nil),       // 34: jobledger.v1.NodeSeen
-	(*NamespaceSeen)(nil),  // 35: jobledger.v1.NamespaceSeen
-	(*ClusterWatched)(nil), // 36: jobledger.v1.ClusterWatched
-	(*JobPolicies)(nil),    // 37: jobledger.v1.JobPolicies
+	(*CronJobState)(nil),   // 2: jobledger.v1.CronJobState
+	(*RunState)(nil),       // 3: jobledger.v1.RunState
+	(*CronPass)(nil),       // 4: jobledger.v1.CronPass
+	(*CronStart)(nil),      // 5: jobledger.v1.CronStart
+	(*ClaimRetry)(nil),     // 6: jobledger.v1.ClaimRetry
+	(*GroupState)(nil),     // 7: jobledger.v1.GroupState
+	(*StubState)(nil),      // 8: jobledger.v1.StubState
+	(*FollowUpState)(nil),  // 9: jobledger.v1.FollowUpState
+	(*PodState)(nil),       // 10: jobledger.v1.PodState
+	(*CreateState)(nil),    // 11: jobledger.v1.CreateState
+	(*Flight)(nil),         // 12: jobledger.v1.Flight
+	(*Backoff)(nil),        // 13: jobledger.v1.Backoff
+	(*Retry)(nil),          // 14: jobledger.v1.Retry
+	(*StateNames)(nil),     // 15: jobledger.v1.StateNames
+	(*Tries)(nil),          // 16: jobledger.v1.Tries
+	(*TryEnd)(nil),         // 17: jobledger.v1.TryEnd
+	(*TryExit)(nil),        // 18: jobledger.v1.TryExit
+	(*PodNames)(nil),       // 19: jobledger.v1.PodNames
+	(*WorldState)(nil),     // 20: jobledger.v1.WorldState
+	(*ZoneState)(nil),      // 21: jobledger.v1.ZoneState
+	(*ShareState)(nil),     // 22: jobledger.v1.ShareState
+	(*SpecState)(nil),      // 23: jobledger.v1.SpecState
+	(*TemplateState)(nil),  // 24: jobledger.v1.TemplateState
+	(*PoliciesState)(nil),  // 25: jobledger.v1.PoliciesState
+	nil,                    // 26: jobledger.v1.WorldState.NewestEntry
+	(*JobSpec)(nil),        // 27: jobledger.v1.JobSpec
+	(*JobStatus)(nil),      // 28: jobledger.v1.JobStatus
+	(*CronJobSeen)(nil),    // 29: jobledger.v1.CronJobSeen
+	(*RunName)(nil),        // 30: jobledger.v1.RunName
+	(*TickLedger)(nil),     // 31: jobledger.v1.TickLedger
+	(*RunSeen)(nil),        // 32: jobledger.v1.RunSeen
+	(*CreateJob)(nil),      // 33: jobledger.v1.CreateJob
+	(*PodSeen)(nil),        // 34: jobledger.v1.PodSeen
+	(*CreatePod)(nil),      // 35: jobledger.v1.CreatePod
+	(*CommandName)(nil),    // 36: jobledger.v1.CommandName
+	(*Command)(nil),        // 37: jobledger.v1.Command
+	(RefusalClass)(0),      // 38: jobledger.v1.RefusalClass
+	(*Origin)(nil),         // 39: jobledger.v1.Origin
+	(ContainerKind)(0),     // 40: jobledger.v1.ContainerKind
+	(*Settings)(nil),       // 41: jobledger.v1.Settings
+	(Resource)(0),          // 42: jobledger.v1.Resource
+	(*RivalAct)(nil),       // 43: jobledger.v1.RivalAct
+	(*NodeSeen)(nil),       // 44: jobledger.v1.NodeSeen
+	(*NamespaceSeen)(nil),  // 45: jobledger.v1.NamespaceSeen
+	(*ClusterWatched)(nil), // 46: jobledger.v1.ClusterWatched
+	(*ZoneRules)(nil),      // 47: jobledger.v1.ZoneRules
+	(*JobPolicies)(nil),    // 48: jobledger.v1.JobPolicies
 }
 var file_jobledger_v1_state_proto_depIdxs = []int32{
-	22, // 0: jobledger.v1.JobState.spec:type_name -> jobledger.v1.JobSpec
-	23, // 1: jobledger.v1.JobState.base:type_name -> jobledger.v1.JobStatus
-	6,  // 2: jobledger.v1.JobState.pods:type_name -> jobledger.v1.PodState
-	7,  // 3: jobledger.v1.JobState.creates:type_name -> jobledger.v1.CreateState
-	8,  // 4: jobledger.v1.JobState.write:type_name -> jobledger.v1.Flight
-	8,  // 5: jobledger.v1.JobState.reading:type_name -> jobledger.v1.Flight
-	10, // 6: jobledger.v1.JobState.creating:type_name -> jobledger.v1.Retry
-	10, // 7: jobledger.v1.JobState.writing:type_name -> jobledger.v1.Retry
-	9,  // 8: jobledger.v1.JobState.ends:type_name -> jobledger.v1.Backoff
-	4,  // 9: jobledger.v1.JobState.stub:type_name -> jobledger.v1.StubState
-	3,  // 10: jobledger.v1.JobState.group:type_name -> jobledger.v1.GroupState
-	2,  // 11: jobledger.v1.JobState.claims:type_name -> jobledger.v1.ClaimRetry
-	8,  // 12: jobledger.v1.JobState.deletion:type_name -> jobledger.v1.Flight
-	10, // 13: jobledger.v1.ClaimRetry.retry:type_name -> jobledger.v1.Retry
-	8,  // 14: jobledger.v1.GroupState.flight:type_name -> jobledger.v1.Flight
-	10, // 15: jobledger.v1.GroupState.retry:type_name -> jobledger.v1.Retry
-	5,  // 16: jobledger.v1.StubState.follow_up:type_name -> jobledger.v1.FollowUpState
-	8,  // 17: jobledger.v1.FollowUpState.flights:type_name -> jobledger.v1.Flight
-	10, // 18: jobledger.v1.FollowUpState.writing:type_name -> jobledger.v1.Retry
-	24, // 19: jobledger.v1.PodState.facts:type_name -> jobledger.v1.PodSeen
-	8,  // 20: jobledger.v1.PodState.drop:type_name -> jobledger.v1.Flight
-	8,  // 21: jobledger.v1.PodState.delete:type_name -> jobledger.v1.Flight
-	8,  // 22: jobledger.v1.PodState.claim:type_name -> jobledger.v1.Flight
-	25, // 23: jobledger.v1.CreateState.create:type_name -> jobledger.v1.CreatePod
-	8,  // 24: jobledger.v1.CreateState.flight:type_name -> jobledger.v1.Flight
-	26, // 25: jobledger.v1.Flight.name:type_name -> jobledger.v1.CommandName
-	27, // 26: jobledger.v1.Flight.command:type_name -> jobledger.v1.Command
-	10, // 27: jobledger.v1.Flight.refused:type_name -> jobledger.v1.Retry
-	28, // 28: jobledger.v1.Retry.class:type_name -> jobledger.v1.RefusalClass
-	15, // 29: jobledger.v1.StateNames.pods:type_name -> jobledger.v1.PodNames
-	29, // 30: jobledger.v1.StateNames.origin:type_name -> jobledger.v1.Origin
-	12, // 31: jobledger.v1.StateNames.tries:type_name -> jobledger.v1.Tries
-	13, // 32: jobledger.v1.Tries.ends:type_name -> jobledger.v1.TryEnd
-	0,  // 33: jobledger.v1.TryEnd.kind:type_name -> jobledger.v1.TryEndKind
-	14, // 34: jobledger.v1.TryEnd.exits:type_name -> jobledger.v1.TryExit
-	30, // 35: jobledger.v1.TryExit.kind:type_name -> jobledger.v1.ContainerKind
-	31, // 36: jobledger.v1.WorldState.settings:type_name -> jobledger.v1.Settings
-	32, // 37: jobledger.v1.WorldState.pending:type_name -> jobledger.v1.Resource
-	21, // 38: jobledger.v1.WorldState.newest:type_name -> jobledger.v1.WorldState.NewestEntry
-	18, // 39: jobledger.v1.WorldState.specs:type_name -> jobledger.v1.SpecState
-	19, // 40: jobledger.v1.WorldState.templates:type_name -> jobledger.v1.TemplateState
-	20, // 41: jobledger.v1.WorldState.policies:type_name -> jobledger.v1.PoliciesState
-	17, // 42: jobledger.v1.WorldState.shares:type_name -> jobledger.v1.ShareState
-	33, // 43: jobledger.v1.WorldState.rival_acts:type_name -> jobledger.v1.RivalAct
-	34, // 44: jobledger.v1.WorldState.nodes:type_name -> jobledger.v1.NodeSeen
-	35, // 45: jobledger.v1.WorldState.namespaces:type_name -> jobledger.v1.NamespaceSeen
-	36, // 46: jobledger.v1.WorldState.watched:type_name -> jobledger.v1.ClusterWatched
-	22, // 47: jobledger.v1.SpecState.spec:type_name -> jobledger.v1.JobSpec
-	37, // 48: jobledger.v1.PoliciesState.policies:type_name -> jobledger.v1.JobPolicies
-	49, // [49:49] is the sub-list for method output_type
-	49, // [49:49] is the sub-list for method input_type
-	49, // [49:49] is the sub-list for extension type_name
-	49, // [49:49] is the sub-list for extension extendee
-	0,  // [0:49] is the sub-list for field type_name
+	27, // 0: jobledger.v1.JobState.spec:type_name -> jobledger.v1.JobSpec
+	28, // 1: jobledger.v1.JobState.base:type_name -> jobledger.v1.JobStatus
+	10, // 2: jobledger.v1.JobState.pods:type_name -> jobledger.v1.PodState
+	11, // 3: jobledger.v1.JobState.creates:type_name -> jobledger.v1.CreateState
+	12, // 4: jobledger.v1.JobState.write:type_name -> jobledger.v1.Flight
+	12, // 5: jobledger.v1.JobState.reading:type_name -> jobledger.v1.Flight
+	14, // 6: jobledger.v1.JobState.creating:type_name -> jobledger.v1.Retry
+	14, // 7: jobledger.v1.JobState.writing:type_name -> jobledger.v1.Retry
+	13, // 8: jobledger.v1.JobState.ends:type_name -> jobledger.v1.Backoff
+	8,  // 9: jobledger.v1.JobState.stub:type_name -> jobledger.v1.StubState
+	7,  // 10: jobledger.v1.JobState.group:type_name -> jobledger.v1.GroupState
+	6,  // 11: jobledger.v1.JobState.claims:type_name -> jobledger.v1.ClaimRetry
+	12, // 12: jobledger.v1.JobState.deletion:type_name -> jobledger.v1.Flight
+	2,  // 13: jobledger.v1.JobState.cron_job:type_name -> jobledger.v1.CronJobState
+	29, // 14: jobledger.v1.CronJobState.facts:type_name -> jobledger.v1.CronJobSeen
+	30, // 15: jobledger.v1.CronJobState.active:type_name -> jobledger.v1.RunName
+	3,  // 16: jobledger.v1.CronJobState.runs:type_name -> jobledger.v1.RunState
+	31, // 17: jobledger.v1.CronJobState.ledger:type_name -> jobledger.v1.TickLedger
+	12, // 18: jobledger.v1.CronJobState.flights:type_name -> jobledger.v1.Flight
+	14, // 19: jobledger.v1.CronJobState.retry:type_name -> jobledger.v1.Retry
+	4,  // 20: jobledger.v1.CronJobState.pass:type_name -> jobledger.v1.CronPass
+	5,  // 21: jobledger.v1.CronJobState.start:type_name -> jobledger.v1.CronStart
+	32, // 22: jobledger.v1.RunState.facts:type_name -> jobledger.v1.RunSeen
+	33, // 23: jobledger.v1.CronStart.create:type_name -> jobledger.v1.CreateJob
+	30, // 24: jobledger.v1.CronStart.made:type_name -> jobledger.v1.RunName
+	14, // 25: jobledger.v1.ClaimRetry.retry:type_name -> jobledger.v1.Retry
+	12, // 26: jobledger.v1.GroupState.flight:type_name -> jobledger.v1.Flight
+	14, // 27: jobledger.v1.GroupState.retry:type_name -> jobledger.v1.Retry
+	9,  // 28: jobledger.v1.StubState.follow_up:type_name -> jobledger.v1.FollowUpState
+	12, // 29: jobledger.v1.FollowUpState.flights:type_name -> jobledger.v1.Flight
+	14, // 30: jobledger.v1.FollowUpState.writing:type_name -> jobledger.v1.Retry
+	34, // 31: jobledger.v1.PodState.facts:type_name -> jobledger.v1.PodSeen
+	12, // 32: jobledger.v1.PodState.drop:type_name -> jobledger.v1.Flight
+	12, // 33: jobledger.v1.PodState.delete:type_name -> jobledger.v1.Flight
+	12, // 34: jobledger.v1.PodState.claim:type_name -> jobledger.v1.Flight
+	35, // 35: jobledger.v1.CreateState.create:type_name -> jobledger.v1.CreatePod
+	12, // 36: jobledger.v1.CreateState.flight:type_name -> jobledger.v1.Flight
+	36, // 37: jobledger.v1.Flight.name:type_name -> jobledger.v1.CommandName
+	37, // 38: jobledger.v1.Flight.command:type_name -> jobledger.v1.Command
+	14, // 39: jobledger.v1.Flight.refused:type_name -> jobledger.v1.Retry
+	38, // 40: jobledger.v1.Retry.class:type_name -> jobledger.v1.RefusalClass
+	19, // 41: jobledger.v1.StateNames.pods:type_name -> jobledger.v1.PodNames
+	39, // 42: jobledger.v1.StateNames.origin:type_name -> jobledger.v1.Origin
+	16, // 43: jobledger.v1.StateNames.tries:type_name -> jobledger.v1.Tries
+	17, // 44: jobledger.v1.Tries.ends:type_name -> jobledger.v1.TryEnd
+	0,  // 45: jobledger.v1.TryEnd.kind:type_name -> jobledger.v1.TryEndKind
+	18, // 46: jobledger.v1.TryEnd.exits:type_name -> jobledger.v1.TryExit
+	40, // 47: jobledger.v1.TryExit.kind:type_name -> jobledger.v1.ContainerKind
+	41, // 48: jobledger.v1.WorldState.settings:type_name -> jobledger.v1.Settings
+	42, // 49: jobledger.v1.WorldState.pending:type_name -> jobledger.v1.Resource
+	26, // 50: jobledger.v1.WorldState.newest:type_name -> jobledger.v1.WorldState.NewestEntry
+	23, // 51: jobledger.v1.WorldState.specs:type_name -> jobledger.v1.SpecState
+	24, // 52: jobledger.v1.WorldState.templates:type_name -> jobledger.v1.TemplateState
+	25, // 53: jobledger.v1.WorldState.policies:type_name -> jobledger.v1.PoliciesState
+	22, // 54: jobledger.v1.WorldState.shares:type_name -> jobledger.v1.ShareState
+	43, // 55: jobledger.v1.WorldState.rival_acts:type_name -> jobledger.v1.RivalAct
+	44, // 56: jobledger.v1.WorldState.nodes:type_name -> jobledger.v1.NodeSeen
+	45, // 57: jobledger.v1.WorldState.namespaces:type_name -> jobledger.v1.NamespaceSeen
+	46, // 58: jobledger.v1.WorldState.watched:type_name -> jobledger.v1.ClusterWatched
+	21, // 59: jobledger.v1.WorldState.zones:type_name -> jobledger.v1.ZoneState
+	47, // 60: jobledger.v1.ZoneState.rules:type_name -> jobledger.v1.ZoneRules
+	27, // 61: jobledger.v1.SpecState.spec:type_name -> jobledger.v1.JobSpec
+	48, // 62: jobledger.v1.PoliciesState.policies:type_name -> jobledger.v1.JobPolicies
+	63, // [63:63] is the sub-list for method output_type
+	63, // [63:63] is the sub-list for method input_type
+	63, // [63:63] is the sub-list for extension type_name
+	63, // [63:63] is the sub-list for extension extendee
+	0,  // [0:63] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_state_proto_init() }
@@ -2583,7 +3140,7 @@ func file_jobledger_v1_state_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_jobledger_v1_state_proto_rawDesc), len(file_jobledger_v1_state_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   21,
+			NumMessages:   26,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -79,6 +79,9 @@ type PublishedRecord struct {
 	//	*PublishedRecord_PodAdded
 	//	*PublishedRecord_PodChanged
 	//	*PublishedRecord_PodDeleted
+	//	*PublishedRecord_CronJobAdded
+	//	*PublishedRecord_CronJobChanged
+	//	*PublishedRecord_CronJobDeleted
 	//	*PublishedRecord_GroupSeen
 	//	*PublishedRecord_SpecStored
 	//	*PublishedRecord_StateStored
@@ -87,6 +90,9 @@ type PublishedRecord struct {
 	//	*PublishedRecord_JobRetired
 	//	*PublishedRecord_TemplateStored
 	//	*PublishedRecord_PoliciesStored
+	//	*PublishedRecord_ZoneStored
+	//	*PublishedRecord_RunSeen
+	//	*PublishedRecord_RunGone
 	//	*PublishedRecord_Decided
 	//	*PublishedRecord_WouldDecide
 	//	*PublishedRecord_CommandEnded
@@ -407,6 +413,33 @@ func (x *PublishedRecord) GetPodDeleted() *PodGone {
 	return nil
 }
 
+func (x *PublishedRecord) GetCronJobAdded() *CronJobSeen {
+	if x != nil {
+		if x, ok := x.Facts.(*PublishedRecord_CronJobAdded); ok {
+			return x.CronJobAdded
+		}
+	}
+	return nil
+}
+
+func (x *PublishedRecord) GetCronJobChanged() *CronJobSeen {
+	if x != nil {
+		if x, ok := x.Facts.(*PublishedRecord_CronJobChanged); ok {
+			return x.CronJobChanged
+		}
+	}
+	return nil
+}
+
+func (x *PublishedRecord) GetCronJobDeleted() *CronJobGone {
+	if x != nil {
+		if x, ok := x.Facts.(*PublishedRecord_CronJobDeleted); ok {
+			return x.CronJobDeleted
+		}
+	}
+	return nil
+}
+
 func (x *PublishedRecord) GetGroupSeen() *GroupSeen {
 	if x != nil {
 		if x, ok := x.Facts.(*PublishedRecord_GroupSeen); ok {
@@ -474,6 +507,33 @@ func (x *PublishedRecord) GetPoliciesStored() *JobPolicies {
 	if x != nil {
 		if x, ok := x.Facts.(*PublishedRecord_PoliciesStored); ok {
 			return x.PoliciesStored
+		}
+	}
+	return nil
+}
+
+func (x *PublishedRecord) GetZoneStored() *ZoneRules {
+	if x != nil {
+		if x, ok := x.Facts.(*PublishedRecord_ZoneStored); ok {
+			return x.ZoneStored
+		}
+	}
+	return nil
+}
+
+func (x *PublishedRecord) GetRunSeen() *RunSeen {
+	if x != nil {
+		if x, ok := x.Facts.(*PublishedRecord_RunSeen); ok {
+			return x.RunSeen
+		}
+	}
+	return nil
+}
+
+func (x *PublishedRecord) GetRunGone() *RunGone {
+	if x != nil {
+		if x, ok := x.Facts.(*PublishedRecord_RunGone); ok {
+			return x.RunGone
 		}
 	}
 	return nil
@@ -626,6 +686,18 @@ type PublishedRecord_PodDeleted struct {
 	PodDeleted *PodGone `protobuf:"bytes,125,opt,name=pod_deleted,json=podDeleted,proto3,oneof"`
 }
 
+type PublishedRecord_CronJobAdded struct {
+	CronJobAdded *CronJobSeen `protobuf:"bytes,126,opt,name=cron_job_added,json=cronJobAdded,proto3,oneof"`
+}
+
+type PublishedRecord_CronJobChanged struct {
+	CronJobChanged *CronJobSeen `protobuf:"bytes,127,opt,name=cron_job_changed,json=cronJobChanged,proto3,oneof"`
+}
+
+type PublishedRecord_CronJobDeleted struct {
+	CronJobDeleted *CronJobGone `protobuf:"bytes,128,opt,name=cron_job_deleted,json=cronJobDeleted,proto3,oneof"`
+}
+
 type PublishedRecord_GroupSeen struct {
 	GroupSeen *GroupSeen `protobuf:"bytes,129,opt,name=group_seen,json=groupSeen,proto3,oneof"`
 }
@@ -656,6 +728,18 @@ type PublishedRecord_TemplateStored struct {
 
 type PublishedRecord_PoliciesStored struct {
 	PoliciesStored *JobPolicies `protobuf:"bytes,136,opt,name=policies_stored,json=policiesStored,proto3,oneof"`
+}
+
+type PublishedRecord_ZoneStored struct {
+	ZoneStored *ZoneRules `protobuf:"bytes,137,opt,name=zone_stored,json=zoneStored,proto3,oneof"`
+}
+
+type PublishedRecord_RunSeen struct {
+	RunSeen *RunSeen `protobuf:"bytes,138,opt,name=run_seen,json=runSeen,proto3,oneof"`
+}
+
+type PublishedRecord_RunGone struct {
+	RunGone *RunGone `protobuf:"bytes,139,opt,name=run_gone,json=runGone,proto3,oneof"`
 }
 
 type PublishedRecord_Decided struct {
@@ -726,6 +810,12 @@ func (*PublishedRecord_PodChanged) isPublishedRecord_Facts() {}
 
 func (*PublishedRecord_PodDeleted) isPublishedRecord_Facts() {}
 
+func (*PublishedRecord_CronJobAdded) isPublishedRecord_Facts() {}
+
+func (*PublishedRecord_CronJobChanged) isPublishedRecord_Facts() {}
+
+func (*PublishedRecord_CronJobDeleted) isPublishedRecord_Facts() {}
+
 func (*PublishedRecord_GroupSeen) isPublishedRecord_Facts() {}
 
 func (*PublishedRecord_SpecStored) isPublishedRecord_Facts() {}
@@ -741,6 +831,12 @@ func (*PublishedRecord_JobRetired) isPublishedRecord_Facts() {}
 func (*PublishedRecord_TemplateStored) isPublishedRecord_Facts() {}
 
 func (*PublishedRecord_PoliciesStored) isPublishedRecord_Facts() {}
+
+func (*PublishedRecord_ZoneStored) isPublishedRecord_Facts() {}
+
+func (*PublishedRecord_RunSeen) isPublishedRecord_Facts() {}
+
+func (*PublishedRecord_RunGone) isPublishedRecord_Facts() {}
 
 func (*PublishedRecord_Decided) isPublishedRecord_Facts() {}
 
@@ -760,7 +856,7 @@ var File_jobledger_v1_stream_proto protoreflect.FileDescriptor
 
 const file_jobledger_v1_stream_proto_rawDesc = "" +
 	"\n" +
-	"\x19jobledger/v1/stream.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/record.proto\x1a\x18jobledger/v1/state.proto\"\x92\x15\n" +
+	"\x19jobledger/v1/stream.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/record.proto\x1a\x18jobledger/v1/state.proto\"\x8b\x18\n" +
 	"\x0fPublishedRecord\x12,\n" +
 	"\x06header\x18\x01 \x01(\v2\x14.jobledger.v1.HeaderR\x06header\x122\n" +
 	"\bevidence\x18\x02 \x01(\v2\x16.jobledger.v1.EvidenceR\bevidence\x12\x1c\n" +
@@ -804,7 +900,10 @@ const file_jobledger_v1_stream_proto_rawDesc = "" +
 	"\vpod_changed\x18| \x01(\v2\x15.jobledger.v1.PodSeenH\x00R\n" +
 	"podChanged\x128\n" +
 	"\vpod_deleted\x18} \x01(\v2\x15.jobledger.v1.PodGoneH\x00R\n" +
-	"podDeleted\x129\n" +
+	"podDeleted\x12A\n" +
+	"\x0ecron_job_added\x18~ \x01(\v2\x19.jobledger.v1.CronJobSeenH\x00R\fcronJobAdded\x12E\n" +
+	"\x10cron_job_changed\x18\x7f \x01(\v2\x19.jobledger.v1.CronJobSeenH\x00R\x0ecronJobChanged\x12F\n" +
+	"\x10cron_job_deleted\x18\x80\x01 \x01(\v2\x19.jobledger.v1.CronJobGoneH\x00R\x0ecronJobDeleted\x129\n" +
 	"\n" +
 	"group_seen\x18\x81\x01 \x01(\v2\x17.jobledger.v1.GroupSeenH\x00R\tgroupSeen\x129\n" +
 	"\vspec_stored\x18\x82\x01 \x01(\v2\x15.jobledger.v1.JobSpecH\x00R\n" +
@@ -817,7 +916,11 @@ const file_jobledger_v1_stream_proto_rawDesc = "" +
 	"\vjob_retired\x18\x86\x01 \x01(\v2\x18.jobledger.v1.JobRetiredH\x00R\n" +
 	"jobRetired\x12E\n" +
 	"\x0ftemplate_stored\x18\x87\x01 \x01(\v2\x19.jobledger.v1.JobTemplateH\x00R\x0etemplateStored\x12E\n" +
-	"\x0fpolicies_stored\x18\x88\x01 \x01(\v2\x19.jobledger.v1.JobPoliciesH\x00R\x0epoliciesStored\x123\n" +
+	"\x0fpolicies_stored\x18\x88\x01 \x01(\v2\x19.jobledger.v1.JobPoliciesH\x00R\x0epoliciesStored\x12;\n" +
+	"\vzone_stored\x18\x89\x01 \x01(\v2\x17.jobledger.v1.ZoneRulesH\x00R\n" +
+	"zoneStored\x123\n" +
+	"\brun_seen\x18\x8a\x01 \x01(\v2\x15.jobledger.v1.RunSeenH\x00R\arunSeen\x123\n" +
+	"\brun_gone\x18\x8b\x01 \x01(\v2\x15.jobledger.v1.RunGoneH\x00R\arunGone\x123\n" +
 	"\adecided\x18\x8c\x01 \x01(\v2\x16.jobledger.v1.DecisionH\x00R\adecided\x12<\n" +
 	"\fwould_decide\x18\x8d\x01 \x01(\v2\x16.jobledger.v1.DecisionH\x00R\vwouldDecide\x12B\n" +
 	"\rcommand_ended\x18\x8e\x01 \x01(\v2\x1a.jobledger.v1.CommandEndedH\x00R\fcommandEnded\x12<\n" +
@@ -862,20 +965,25 @@ var file_jobledger_v1_stream_proto_goTypes = []any{
 	(*JobGone)(nil),           // 18: jobledger.v1.JobGone
 	(*PodSeen)(nil),           // 19: jobledger.v1.PodSeen
 	(*PodGone)(nil),           // 20: jobledger.v1.PodGone
-	(*GroupSeen)(nil),         // 21: jobledger.v1.GroupSeen
-	(*JobSpec)(nil),           // 22: jobledger.v1.JobSpec
-	(*JobState)(nil),          // 23: jobledger.v1.JobState
-	(*JobResumed)(nil),        // 24: jobledger.v1.JobResumed
-	(*TimerFired)(nil),        // 25: jobledger.v1.TimerFired
-	(*JobRetired)(nil),        // 26: jobledger.v1.JobRetired
-	(*JobTemplate)(nil),       // 27: jobledger.v1.JobTemplate
-	(*JobPolicies)(nil),       // 28: jobledger.v1.JobPolicies
-	(*Decision)(nil),          // 29: jobledger.v1.Decision
-	(*CommandEnded)(nil),      // 30: jobledger.v1.CommandEnded
-	(*NodeSeen)(nil),          // 31: jobledger.v1.NodeSeen
-	(*NodeGone)(nil),          // 32: jobledger.v1.NodeGone
-	(*NamespaceSeen)(nil),     // 33: jobledger.v1.NamespaceSeen
-	(*ClusterWatched)(nil),    // 34: jobledger.v1.ClusterWatched
+	(*CronJobSeen)(nil),       // 21: jobledger.v1.CronJobSeen
+	(*CronJobGone)(nil),       // 22: jobledger.v1.CronJobGone
+	(*GroupSeen)(nil),         // 23: jobledger.v1.GroupSeen
+	(*JobSpec)(nil),           // 24: jobledger.v1.JobSpec
+	(*JobState)(nil),          // 25: jobledger.v1.JobState
+	(*JobResumed)(nil),        // 26: jobledger.v1.JobResumed
+	(*TimerFired)(nil),        // 27: jobledger.v1.TimerFired
+	(*JobRetired)(nil),        // 28: jobledger.v1.JobRetired
+	(*JobTemplate)(nil),       // 29: jobledger.v1.JobTemplate
+	(*JobPolicies)(nil),       // 30: jobledger.v1.JobPolicies
+	(*ZoneRules)(nil),         // 31: jobledger.v1.ZoneRules
+	(*RunSeen)(nil),           // 32: jobledger.v1.RunSeen
+	(*RunGone)(nil),           // 33: jobledger.v1.RunGone
+	(*Decision)(nil),          // 34: jobledger.v1.Decision
+	(*CommandEnded)(nil),      // 35: jobledger.v1.CommandEnded
+	(*NodeSeen)(nil),          // 36: jobledger.v1.NodeSeen
+	(*NodeGone)(nil),          // 37: jobledger.v1.NodeGone
+	(*NamespaceSeen)(nil),     // 38: jobledger.v1.NamespaceSeen
+	(*ClusterWatched)(nil),    // 39: jobledger.v1.ClusterWatched
 }
 var file_jobledger_v1_stream_proto_depIdxs = []int32{
 	1,  // 0: jobledger.v1.PublishedRecord.header:type_name -> jobledger.v1.Header
@@ -900,26 +1008,32 @@ var file_jobledger_v1_stream_proto_depIdxs = []int32{
 	19, // 19: jobledger.v1.PublishedRecord.pod_added:type_name -> jobledger.v1.PodSeen
 	19, // 20: jobledger.v1.PublishedRecord.pod_changed:type_name -> jobledger.v1.PodSeen
 	20, // 21: jobledger.v1.PublishedRecord.pod_deleted:type_name -> jobledger.v1.PodGone
-	21, // 22: jobledger.v1.PublishedRecord.group_seen:type_name -> jobledger.v1.GroupSeen
-	22, // 23: jobledger.v1.PublishedRecord.spec_stored:type_name -> jobledger.v1.JobSpec
-	23, // 24: jobledger.v1.PublishedRecord.state_stored:type_name -> jobledger.v1.JobState
-	24, // 25: jobledger.v1.PublishedRecord.job_resumed:type_name -> jobledger.v1.JobResumed
-	25, // 26: jobledger.v1.PublishedRecord.timer_fired:type_name -> jobledger.v1.TimerFired
-	26, // 27: jobledger.v1.PublishedRecord.job_retired:type_name -> jobledger.v1.JobRetired
-	27, // 28: jobledger.v1.PublishedRecord.template_stored:type_name -> jobledger.v1.JobTemplate
-	28, // 29: jobledger.v1.PublishedRecord.policies_stored:type_name -> jobledger.v1.JobPolicies
-	29, // 30: jobledger.v1.PublishedRecord.decided:type_name -> jobledger.v1.Decision
-	29, // 31: jobledger.v1.PublishedRecord.would_decide:type_name -> jobledger.v1.Decision
-	30, // 32: jobledger.v1.PublishedRecord.command_ended:type_name -> jobledger.v1.CommandEnded
-	31, // 33: jobledger.v1.PublishedRecord.node_changed:type_name -> jobledger.v1.NodeSeen
-	32, // 34: jobledger.v1.PublishedRecord.node_gone:type_name -> jobledger.v1.NodeGone
-	33, // 35: jobledger.v1.PublishedRecord.namespace_changed:type_name -> jobledger.v1.NamespaceSeen
-	34, // 36: jobledger.v1.PublishedRecord.cluster_watched:type_name -> jobledger.v1.ClusterWatched
-	37, // [37:37] is the sub-list for method output_type
-	37, // [37:37] is the sub-list for method input_type
-	37, // [37:37] is the sub-list for extension type_name
-	37, // [37:37] is the sub-list for extension extendee
-	0,  // [0:37] is the sub-list for field type_name
+	21, // 22: jobledger.v1.PublishedRecord.cron_job_added:type_name -> jobledger.v1.CronJobSeen
+	21, // 23: jobledger.v1.PublishedRecord.cron_job_changed:type_name -> jobledger.v1.CronJobSeen
+	22, // 24: jobledger.v1.PublishedRecord.cron_job_deleted:type_name -> jobledger.v1.CronJobGone
+	23, // 25: jobledger.v1.PublishedRecord.group_seen:type_name -> jobledger.v1.GroupSeen
+	24, // 26: jobledger.v1.PublishedRecord.spec_stored:type_name -> jobledger.v1.JobSpec
+	25, // 27: jobledger.v1.PublishedRecord.state_stored:type_name -> jobledger.v1.JobState
+	26, // 28: jobledger.v1.PublishedRecord.job_resumed:type_name -> jobledger.v1.JobResumed
+	27, // 29: jobledger.v1.PublishedRecord.timer_fired:type_name -> jobledger.v1.TimerFired
+	28, // 30: jobledger.v1.PublishedRecord.job_retired:type_name -> jobledger.v1.JobRetired
+	29, // 31: jobledger.v1.PublishedRecord.template_stored:type_name -> jobledger.v1.JobTemplate
+	30, // 32: jobledger.v1.PublishedRecord.policies_stored:type_name -> jobledger.v1.JobPolicies
+	31, // 33: jobledger.v1.PublishedRecord.zone_stored:type_name -> jobledger.v1.ZoneRules
+	32, // 34: jobledger.v1.PublishedRecord.run_seen:type_name -> jobledger.v1.RunSeen
+	33, // 35: jobledger.v1.PublishedRecord.run_gone:type_name -> jobledger.v1.RunGone
+	34, // 36: jobledger.v1.PublishedRecord.decided:type_name -> jobledger.v1.Decision
+	34, // 37: jobledger.v1.PublishedRecord.would_decide:type_name -> jobledger.v1.Decision
+	35, // 38: jobledger.v1.PublishedRecord.command_ended:type_name -> jobledger.v1.CommandEnded
+	36, // 39: jobledger.v1.PublishedRecord.node_changed:type_name -> jobledger.v1.NodeSeen
+	37, // 40: jobledger.v1.PublishedRecord.node_gone:type_name -> jobledger.v1.NodeGone
+	38, // 41: jobledger.v1.PublishedRecord.namespace_changed:type_name -> jobledger.v1.NamespaceSeen
+	39, // 42: jobledger.v1.PublishedRecord.cluster_watched:type_name -> jobledger.v1.ClusterWatched
+	43, // [43:43] is the sub-list for method output_type
+	43, // [43:43] is the sub-list for method input_type
+	43, // [43:43] is the sub-list for extension type_name
+	43, // [43:43] is the sub-list for extension extendee
+	0,  // [0:43] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_stream_proto_init() }
@@ -953,6 +1067,9 @@ func file_jobledger_v1_stream_proto_init() {
 		(*PublishedRecord_PodAdded)(nil),
 		(*PublishedRecord_PodChanged)(nil),
 		(*PublishedRecord_PodDeleted)(nil),
+		(*PublishedRecord_CronJobAdded)(nil),
+		(*PublishedRecord_CronJobChanged)(nil),
+		(*PublishedRecord_CronJobDeleted)(nil),
 		(*PublishedRecord_GroupSeen)(nil),
 		(*PublishedRecord_SpecStored)(nil),
 		(*PublishedRecord_StateStored)(nil),
@@ -961,6 +1078,9 @@ func file_jobledger_v1_stream_proto_init() {
 		(*PublishedRecord_JobRetired)(nil),
 		(*PublishedRecord_TemplateStored)(nil),
 		(*PublishedRecord_PoliciesStored)(nil),
+		(*PublishedRecord_ZoneStored)(nil),
+		(*PublishedRecord_RunSeen)(nil),
+		(*PublishedRecord_RunGone)(nil),
 		(*PublishedRecord_Decided)(nil),
 		(*PublishedRecord_WouldDecide)(nil),
 		(*PublishedRecord_CommandEnded)(nil),

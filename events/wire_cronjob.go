@@ -1,0 +1,146 @@
+package events
+
+import (
+	"time"
+
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+)
+
+// CronJobToWire translates what was seen of a CronJob, for a record or a stored state.
+func CronJobToWire(f *CronJobSeen) *pb.CronJobSeen {
+	w := &pb.CronJobSeen{
+		Version: f.Version, Generation: f.Generation, Created: int64(f.Created), Deleted: int64(f.Deleted),
+		Schedule: f.Schedule, TimeZone: f.TimeZone, Policy: f.Policy, Suspend: f.Suspend, Deadline: f.Deadline,
+		KeepSucceeded: f.KeepSucceeded, KeepFailed: f.KeepFailed, Template: f.Template, Redacted: f.Redacted,
+		Active: RunsToWire(f.Active), LastSchedule: int64(f.LastSchedule), LastSuccess: int64(f.LastSuccess),
+	}
+	for _, z := range f.Zones {
+		w.Zones = append(w.Zones, &pb.ZoneName{Name: z.Name, Hash: z.Hash})
+	}
+	if t := f.Trigger; t != nil {
+		w.Trigger = &pb.RunTrigger{Value: t.Value, Asked: int64(t.Asked), By: t.By}
+	}
+	return w
+}
+
+// CronJobFromWire is the inverse of CronJobToWire.
+func CronJobFromWire(w *pb.CronJobSeen) *CronJobSeen {
+	f := &CronJobSeen{
+		Version: w.GetVersion(), Generation: w.GetGeneration(), Created: Time(w.GetCreated()), Deleted: Time(w.GetDeleted()),
+		Schedule: w.GetSchedule(), Policy: w.GetPolicy(), Suspend: w.GetSuspend(),
+		Template: w.GetTemplate(), Redacted: w.GetRedacted(),
+		Active: RunsFromWire(w.GetActive()), LastSchedule: Time(w.GetLastSchedule()), LastSuccess: Time(w.GetLastSuccess()),
+	}
+	if w != nil {
+		f.TimeZone, f.Deadline, f.KeepSucceeded, f.KeepFailed = w.TimeZone, w.Deadline, w.KeepSucceeded, w.KeepFailed
+	}
+	for _, z := range w.GetZones() {
+		f.Zones = append(f.Zones, ZoneName{Name: z.GetName(), Hash: z.GetHash()})
+	}
+	if t := w.GetTrigger(); t != nil {
+		f.Trigger = &RunTrigger{Value: t.GetValue(), Asked: Time(t.GetAsked()), By: t.GetBy()}
+	}
+	return f
+}
+
+// RunsToWire and RunsFromWire are the wire form of a list of active Jobs.
+func RunsToWire(all []RunName) (ws []*pb.RunName) {
+	for _, r := range all {
+		ws = append(ws, &pb.RunName{Uid: uidToWire(r.UID), Name: r.Name, Version: r.Version})
+	}
+	return ws
+}
+
+// RunsFromWire is described with RunsToWire.
+func RunsFromWire(ws []*pb.RunName) (all []RunName) {
+	for _, w := range ws {
+		all = append(all, RunName{UID: uidFromWire(w.GetUid()), Name: w.GetName(), Version: w.GetVersion()})
+	}
+	return all
+}
+
+// ZoneToWire translates the rules of a zone, for a record or a stored state.
+func ZoneToWire(f *ZoneRules) *pb.ZoneRules {
+	return &pb.ZoneRules{Name: f.Name, Hash: f.Hash, Tzif: f.TZif}
+}
+
+// ZoneFromWire is the inverse of ZoneToWire.
+func ZoneFromWire(w *pb.ZoneRules) *ZoneRules {
+	return &ZoneRules{Name: w.GetName(), Hash: w.GetHash(), TZif: w.GetTzif()}
+}
+
+// RunToWire translates what was seen of a Job of a CronJob, for a record or a stored state.
+func RunToWire(f *RunSeen) *pb.RunSeen {
+	return &pb.RunSeen{
+		Job: uidToWire(f.Job), Name: f.Name, Version: f.Version, Created: int64(f.Created), Deleted: int64(f.Deleted),
+		Started: int64(f.Started), Completed: int64(f.Completed), Result: pb.JobResult(f.Result), Succeeded: f.Succeeded,
+		Due: int64(f.Due), Manual: f.Manual,
+	}
+}
+
+// RunFromWire is the inverse of RunToWire.
+func RunFromWire(w *pb.RunSeen) *RunSeen {
+	return &RunSeen{
+		Job: uidFromWire(w.GetJob()), Name: w.GetName(), Version: w.GetVersion(), Created: Time(w.GetCreated()), Deleted: Time(w.GetDeleted()),
+		Started: Time(w.GetStarted()), Completed: Time(w.GetCompleted()), Result: JobResult(w.GetResult()), Succeeded: w.GetSucceeded(),
+		Due: Time(w.GetDue()), Manual: w.GetManual(),
+	}
+}
+
+func cronStepToWire(c *CronStep, free *[]string) *pb.CronStep {
+	if c == nil {
+		return nil
+	}
+	w := &pb.CronStep{Left: uidsToWire(c.Left), Trigger: c.Trigger, Ledger: LedgerToWire(c.Ledger)}
+	for i := range c.Ticks {
+		t := &c.Ticks[i]
+		w.Ticks = append(w.Ticks, &pb.Tick{
+			First: int64(t.First), Last: int64(t.Last), Fate: pb.TickFate(t.Fate), Into: int64(t.Into), Late: int64(t.Late),
+			Job: uidToWire(t.Job), Name: t.Name, Zone: t.Zone, By: t.By,
+		})
+	}
+	for _, n := range c.Notices {
+		*free = append(*free, n.Message)
+		w.Notices = append(w.Notices, &pb.Notice{Reason: n.Reason})
+	}
+	return w
+}
+
+func cronStepFromWire(w *pb.CronStep, t *texts) *CronStep {
+	if w == nil {
+		return nil
+	}
+	c := &CronStep{Left: uidsFromWire(w.GetLeft()), Trigger: w.GetTrigger(), Ledger: LedgerFromWire(w.GetLedger())}
+	for _, k := range w.GetTicks() {
+		c.Ticks = append(c.Ticks, Tick{
+			First: Time(k.GetFirst()), Last: Time(k.GetLast()), Fate: TickFate(k.GetFate()), Into: Time(k.GetInto()),
+			Late: time.Duration(k.GetLate()), Job: uidFromWire(k.GetJob()), Name: k.GetName(), Zone: k.GetZone(), By: k.GetBy(),
+		})
+	}
+	for _, n := range w.GetNotices() {
+		c.Notices = append(c.Notices, Notice{Reason: n.GetReason(), Message: t.take()})
+	}
+	return c
+}
+
+// LedgerToWire translates a ledger of due times, for a record or a stored state; nil is none.
+func LedgerToWire(l *TickLedger) *pb.TickLedger {
+	if l == nil {
+		return nil
+	}
+	return &pb.TickLedger{
+		Through: int64(l.Through), Open: int64(l.Open), Hold: pb.TickHold(l.Hold), Schedule: l.Schedule, TimeZone: l.TimeZone,
+		Zone: l.Zone, Closed: l.Closed,
+	}
+}
+
+// LedgerFromWire is the inverse of LedgerToWire.
+func LedgerFromWire(w *pb.TickLedger) *TickLedger {
+	if w == nil {
+		return nil
+	}
+	return &TickLedger{
+		Through: Time(w.GetThrough()), Open: Time(w.GetOpen()), Hold: TickHold(w.GetHold()), Schedule: w.GetSchedule(), TimeZone: w.TimeZone,
+		Zone: w.GetZone(), Closed: w.GetClosed(),
+	}
+}

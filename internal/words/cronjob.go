@@ -1,0 +1,167 @@
+package words
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// cronDetail says what a record of a CronJob's stream says; ok is false for records of other streams.
+func (n *Names) cronDetail(r *events.Record) (text string, ok bool) {
+	switch f := r.Facts.(type) {
+	case *events.CronJobSeen:
+		return n.cronJobText(f), true
+	case *events.CronJobGone:
+		return gone("the CronJob's object", f.Missed), true
+	case *events.ZoneRules:
+		return fmt.Sprintf("the rules of the time zone %s: %s, %d bytes", f.Name, f.Hash, len(f.TZif)), true
+	case *events.RunSeen:
+		return n.runText(r, f), true
+	case *events.RunGone:
+		if f.Left {
+			return "a Job is the CronJob's no longer", true
+		}
+		return gone("a Job's object", f.Missed), true
+	}
+	return "", false
+}
+
+func (n *Names) cronJobText(f *events.CronJobSeen) string {
+	parts := []string{fmt.Sprintf("schedule %q", f.Schedule)}
+	if f.TimeZone != nil {
+		parts[0] += " in " + *f.TimeZone
+	}
+	if f.Policy != "" {
+		parts = append(parts, f.Policy)
+	}
+	if f.Suspend {
+		parts = append(parts, "suspended")
+	}
+	if f.Deadline != nil {
+		parts = append(parts, fmt.Sprintf("to be started within %d s", *f.Deadline))
+	}
+	if f.Deleted != 0 {
+		parts = append(parts, "being deleted")
+	}
+	parts = append(parts, fmt.Sprintf("active=%d", len(f.Active)))
+	if f.LastSchedule != 0 {
+		parts = append(parts, "last due "+n.Zone.bare(f.LastSchedule, dueLayout))
+	}
+	if t := f.Trigger; t != nil {
+		parts = append(parts, "a run is asked for by "+t.By)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// dueLayout is how due times are written: the days between them may be many.
+const dueLayout = "2006-01-02 15:04:05"
+
+func (n *Names) runText(r *events.Record, f *events.RunSeen) string {
+	text := "Job " + f.Name
+	switch {
+	case f.Result != events.ResultNone:
+		text += " is " + f.Result.String()
+	case f.Deleted != 0:
+		text += " is being deleted"
+	default:
+		text += " has not ended"
+	}
+	if f.Manual {
+		text += ", made by hand"
+		if e := r.Evidence.Edit; e != nil {
+			text += " with " + e.Manager
+		}
+	}
+	return text
+}
+
+// cronStep says what a step says of a CronJob beside its commands.
+func (n *Names) cronStep(c *events.CronStep) string {
+	if c == nil {
+		return ""
+	}
+	var parts []string
+	for i := range c.Ticks {
+		parts = append(parts, n.TickText(&c.Ticks[i]))
+	}
+	if l := c.Ledger; l != nil && l.Open != 0 {
+		parts = append(parts, fmt.Sprintf("%s is due, %s", n.Zone.bare(l.Open, dueLayout), HoldText(l.Hold)))
+	}
+	for _, notice := range c.Notices {
+		parts = append(parts, notice.Reason)
+	}
+	switch k := len(c.Left); k {
+	case 0:
+	case 1:
+		parts = append(parts, "a Job is active no longer")
+	default:
+		parts = append(parts, fmt.Sprintf("%d Jobs are active no longer", k))
+	}
+	if len(parts) == 0 {
+		return "the ledger goes on"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// TickText says what became of a due time, or of a range of them.
+func (n *Names) TickText(t *events.Tick) string {
+	text := n.Zone.bare(t.First, dueLayout)
+	if t.Last != t.First {
+		text += " to " + n.Zone.bare(t.Last, dueLayout)
+	}
+	text += " " + FateText(t.Fate)
+	if t.Into != 0 {
+		text += ", that of " + n.Zone.bare(t.Into, dueLayout)
+	}
+	if t.Name != "" {
+		text += " as " + t.Name
+	}
+	return text
+}
+
+// FateText says what became of a due time.
+func FateText(f events.TickFate) string {
+	switch f {
+	case events.TickStarted:
+		return "started"
+	case events.TickMerged:
+		return "merged into a later one"
+	case events.TickTooLate:
+		return "too late"
+	case events.TickRefused:
+		return "refused"
+	case events.TickLost:
+		return "lost by the estimate"
+	case events.TickUnwatched:
+		return "missed while no controller watched"
+	case events.TickDeleted:
+		return "dropped with its CronJob"
+	case events.TickReplaced:
+		return "dropped with its schedule"
+	case events.TickAgain:
+		return "started again"
+	case events.TickManual:
+		return "made by hand"
+	case events.TickTriggered:
+		return "started because it was asked for"
+	}
+	return "unknown"
+}
+
+// HoldText says what holds a due time back.
+func HoldText(h events.TickHold) string {
+	switch h {
+	case events.NotHeld:
+		return "about to start"
+	case events.HeldForbid:
+		return "held back: a Job of before runs"
+	case events.HeldSuspended:
+		return "held back: suspended"
+	case events.HeldBadZone:
+		return "held back: the time zone is unknown"
+	case events.HeldNoCreate:
+		return "held back: the Job was refused, and is tried again"
+	}
+	return "unknown"
+}
