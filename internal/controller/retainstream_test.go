@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"iter"
 	"os"
 	"testing"
 
@@ -50,17 +51,26 @@ func TestAStreamThatIsAwayIsPassedOver(t *testing.T) {
 	}
 	p.CaughtUp(t)
 	p.Stop()
+	k.streamLacks(server)
+	if err := k.log.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// streamLacks checks that the stream has every record through the end of the log, but for those that records say it missed.
+func (k *keeping) streamLacks(server *natstest.Server) {
+	k.t.Helper()
 	missed := events.Missed{From: k.missed[0].From, Through: k.missed[len(k.missed)-1].Through}
 	next, floor, said := events.Sequence(1), events.Sequence(0), 0
-	for _, e := range published(t, server) {
+	for e := range published(k.t, server) {
 		at := e.ID.Sequence
 		if at != next {
 			if floor = at; next < missed.From || at > missed.Through+1 {
-				t.Errorf("the stream lacks records %d to %d; recorded is that it missed %d to %d", next, at-1, missed.From, missed.Through)
+				k.t.Errorf("the stream lacks records %d to %d; recorded is that it missed %d to %d", next, at-1, missed.From, missed.Through)
 			}
 		}
 		if floor != 0 && e.Floor != floor {
-			t.Errorf("record %d has floor %d, want %d", at, e.Floor, floor)
+			k.t.Errorf("record %d has floor %d, want %d", at, e.Floor, floor)
 		}
 		if f, ok := e.Record.Facts.(*events.Pruned); ok {
 			said += len(f.Missed)
@@ -68,16 +78,13 @@ func TestAStreamThatIsAwayIsPassedOver(t *testing.T) {
 		next = at + 1
 	}
 	if floor == 0 || next != k.log.Head().Sequence+1 || said == 0 {
-		t.Errorf("the stream ends before record %d, goes on from %d after what it lacks, and says %d times that it missed records", next, floor, said)
+		k.t.Errorf("the stream ends before record %d, goes on from %d after what it lacks, and says %d times that it missed records", next, floor, said)
 	}
-	t.Logf("missed %d to %d, the stream goes on with %d; the log had %d bytes at most", missed.From, missed.Through, floor, k.largest)
-	if err := k.log.Close(); err != nil {
-		t.Fatal(err)
-	}
+	k.t.Logf("missed %d to %d, the stream goes on with %d; the log had %d bytes at most", missed.From, missed.Through, floor, k.largest)
 }
 
 // published are the messages of the stream, in order.
-func published(t *testing.T, server *natstest.Server) (all []nats.Event) {
+func published(t *testing.T, server *natstest.Server) iter.Seq[nats.Event] {
 	t.Helper()
 	js := server.JetStream()
 	var stream jetstream.Stream
@@ -95,21 +102,24 @@ func published(t *testing.T, server *natstest.Server) (all []nats.Event) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	messages, err := consumer.Messages()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer messages.Stop()
-	for uint64(len(all)) < info.State.Msgs {
-		m, err := messages.Next()
+	return func(yield func(nats.Event) bool) {
+		messages, err := consumer.Messages()
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := nats.Decode(&nats.Message{Subject: m.Subject(), Header: m.Headers(), Data: m.Data()})
-		if err != nil {
-			t.Fatal(err)
+		defer messages.Stop()
+		for range info.State.Msgs {
+			m, err := messages.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, err := nats.Decode(&nats.Message{Subject: m.Subject(), Header: m.Headers(), Data: m.Data()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !yield(e) {
+				return
+			}
 		}
-		all = append(all, e)
 	}
-	return all
 }

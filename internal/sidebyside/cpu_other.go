@@ -6,5 +6,5 @@ import "time"
 
 var began = time.Now()
 
-// processor is the time since the process began: here nothing better is known.
-func processor() time.Duration { return time.Since(began) }
+// Processor is the time since the process began: here nothing better is known.
+func Processor() time.Duration { return time.Since(began) }

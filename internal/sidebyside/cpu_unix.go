@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// processor is the time that this process has spent on processors so far.
-func processor() time.Duration {
+// Processor is the time that this process has spent on processors so far.
+func Processor() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		return 0

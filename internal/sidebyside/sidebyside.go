@@ -30,9 +30,9 @@ func All(name string, n int, work func()) Side {
 // spends on processors, the garbage collector's too, and not how long others keep it from them.
 func Computing(name string, n int, work func()) Side {
 	return Side{Name: name, Cost: func() float64 {
-		start := processor()
+		start := Processor()
 		work()
-		return float64(processor()-start) / float64(n)
+		return float64(Processor()-start) / float64(n)
 	}}
 }
 

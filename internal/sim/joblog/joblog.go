@@ -26,6 +26,10 @@ type Config struct {
 	Restate  int // bytes of states that a turn adds to a new file; the loop's default when 0
 	Single   int // of 1,000 Jobs so many run one pod, which fails for good in each tenth of them; 0 for the usual shapes
 
+	// Now is the time at a turn, for a log that is written as fast as its clock goes. Nil for a clock that goes on some milliseconds with
+	// each turn, and for which nobody waits.
+	Now func() events.Time
+
 	// Between is called between two turns, when all that was appended is durable. Its error ends the writing. Nil for no call.
 	Between func(now events.Time, l *loop.Loop) error
 }
@@ -41,6 +45,9 @@ func Write(log store.Log, cfg Config) (*loop.Loop, error) {
 	c := &cluster{
 		cfg: cfg, log: log, rng: rand.New(rand.NewPCG(cfg.Seed, 0)), version: 100, jobs: map[types.UID]*job{},
 		now: events.At(time.Date(2026, 3, 14, 9, 26, 53, 0, time.UTC)),
+	}
+	if cfg.Now != nil {
+		c.now = cfg.Now()
 	}
 	c.loop = loop.New(loop.Config{
 		Log: log, World: projector.NewWorld(), Settings: events.DefaultSettings(), Program: "v0.0.0-bench", ZoneData: "2026a",
@@ -128,7 +135,7 @@ func (c *cluster) see(o events.Observation) {
 
 // turn lets the loop decide on what happened, and takes its commands once they are durable.
 func (c *cluster) turn() error {
-	c.now = c.now.Add(time.Duration(1+c.rng.IntN(60)) * time.Millisecond)
+	c.now = c.later()
 	for inputs := c.inputs; ; {
 		n, err := c.loop.Turn(c.now, inputs)
 		if err != nil {
@@ -150,6 +157,14 @@ func (c *cluster) turn() error {
 	return nil
 }
 
+// later is the time of the next turn.
+func (c *cluster) later() events.Time {
+	if c.cfg.Now != nil {
+		return max(c.now, c.cfg.Now())
+	}
+	return c.now.Add(time.Duration(1+c.rng.IntN(60)) * time.Millisecond)
+}
+
 // happen lets some of what can happen happen: new Jobs, answers, pods that go on.
 func (c *cluster) happen() {
 	for c.active < c.cfg.Running {
@@ -167,7 +182,7 @@ func (c *cluster) happen() {
 			c.goOn(n - len(c.asked))
 		}
 	}
-	if len(c.asked) == 0 && len(c.alive) == 0 {
+	if c.cfg.Now == nil && len(c.asked) == 0 && len(c.alive) == 0 {
 		if wake := c.loop.Wake(); wake > c.now {
 			c.now = wake // everybody waits
 		}

@@ -1,0 +1,219 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/events/nats/publish"
+	"github.com/jobledger/jobledger/internal/natstest"
+	"github.com/jobledger/jobledger/internal/sidebyside"
+	"github.com/jobledger/jobledger/internal/sim/joblog"
+	"github.com/jobledger/jobledger/reconciler/loop"
+	"github.com/jobledger/jobledger/store/livetail"
+)
+
+// pace is how fast a log is written by the wall clock, and for how long; a NATS server is away from the first third of it to the second.
+type pace struct {
+	most     int64
+	lasts    time.Duration
+	a1second int           // records
+	parked   int           // Jobs that are suspended all the time
+	pause    time.Duration // between two turns, at least
+	long     bool          // enough for its memory to be judged
+	late     time.Duration // how late a turn of the loop may be
+}
+
+// The whole process may be 32 MiB larger in the end than it was when a tenth had passed: 900,000 records are 240 MB.
+const grown = 32 << 20
+
+// TestALogStaysWithinItsSizeByTheClock: half an hour, by the wall clock, of a cluster that makes 500 records in a second, with a cap of
+// 40 MB and 200 Jobs that are suspended from the first second on. What runs beside the loop in a controller runs as there: it lets files
+// go, packs them, and publishes on NATS, whose server is away for ten minutes. At every second the log is within its size, the memory of
+// the process does not grow, and no turn of the loop is late. In short, some seconds of more records with 6 MiB.
+func TestALogStaysWithinItsSizeByTheClock(t *testing.T) {
+	p := pace{most: 5 << 20, lasts: 12 * time.Second, a1second: 4000, parked: 20, pause: time.Millisecond, late: 5 * time.Second}
+	if os.Getenv("JOBLEDGER_LONG") != "" {
+		p = pace{most: 40_000_000, lasts: 30 * time.Minute, a1second: 500, parked: 200, pause: 10 * time.Millisecond, late: 2 * time.Second, long: true}
+	}
+	k := keep(t, p.most, publish.Consumer)
+	server := natstest.NewServer(t).Start()
+	stream := natstest.Publish(t, server, livetail.New(k.log, 0))
+	ctx, cancel := context.WithCancel(t.Context())
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	defer cancel()
+	beside.Go(func() { k.retainer.run(ctx) })
+	packs := newPacker(k.log, p.lasts/30, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	beside.Go(func() { packs.run(ctx) })
+
+	c := &clocked{keeping: k, pace: p, server: server, stream: stream, began: time.Now()}
+	cfg := joblog.Busy(int(p.lasts.Seconds()) * p.a1second)
+	cfg.Running, cfg.Parked = 200, p.parked
+	cfg.Now = func() events.Time { return events.At(time.Now()) }
+	cfg.Between = c.between
+	before := sidebyside.Processor()
+	l, err := joblog.Write(k.log, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	took := time.Since(c.began)
+	cancel()
+	beside.Wait()
+	c.report(l, took, sidebyside.Processor()-before)
+	if len(k.missed) == 0 {
+		t.Fatal("nothing was missed")
+	}
+	stream.CaughtUp(t)
+	stream.Stop()
+	k.streamLacks(server)
+	k.restart(l.World())
+}
+
+// clocked is a log that is written at some pace.
+type clocked struct {
+	*keeping
+	pace
+	server *natstest.Server
+	stream *natstest.Publisher
+
+	began    time.Time
+	idle     time.Time // since when the next turn may have begun
+	away     bool
+	pending  []pending
+	turns    []time.Duration // how long each took, until all of it was durable
+	overdue  time.Duration   // how long after it was due something was looked at, at most
+	waits    int             // how often something was due
+	due      events.Time     // when the loop wants to make a turn, whatever comes
+	dueSince events.Time     // when it said so first
+	states   int64           // bytes that each file begins with, at most
+	seconds  int             // at which the log was looked at
+	file     int64           // the largest file of records
+	grows    []int64         // memory of the process, at each thirtieth of the time
+}
+
+// pending is a record that records go, which may not be durable yet.
+type pending struct {
+	at       events.Sequence
+	recorded chan<- struct{}
+}
+
+// between is called between two turns.
+func (c *clocked) between(now events.Time, l *loop.Loop) error {
+	if !c.idle.IsZero() {
+		c.turns = append(c.turns, time.Since(c.idle))
+	}
+	if c.due != 0 && now >= c.due {
+		c.waits++
+		c.overdue = max(c.overdue, now.Sub(max(c.due, c.dueSince)))
+	}
+	if wake := l.Wake(); wake != c.due {
+		c.due, c.dueSince = wake, now
+	}
+	_, whole := l.World().Restated()
+	c.retainer.whole.Store(uint64(whole))
+	c.prune(now, l)
+	c.meddle()
+	// There is always a pause: what happens in a turn takes time in a cluster.
+	head := time.Duration(c.log.Head().Sequence)
+	pause := max(c.pause, time.Until(c.began.Add(head*time.Second/time.Duration(c.a1second))))
+	<-time.After(pause)
+	if err := c.look(l); err != nil {
+		return err
+	}
+	c.idle = time.Now()
+	return nil
+}
+
+// prune records what the retainer asks for, as the loop's runner does.
+func (c *clocked) prune(now events.Time, l *loop.Loop) {
+	for len(c.pending) > 0 && c.pending[0].at <= c.log.Head().Sequence {
+		close(c.pending[0].recorded)
+		c.pending = c.pending[1:]
+	}
+	select {
+	case p := <-c.retainer.prunes:
+		c.prunes++
+		c.missed = append(c.missed, p.Facts.Missed...)
+		c.pending = append(c.pending, pending{l.Prune(now, p.Facts), p.Recorded})
+	default:
+	}
+}
+
+// meddle takes the NATS server away for a third of the time.
+func (c *clocked) meddle() {
+	away := time.Since(c.began) > c.lasts/3 && time.Since(c.began) < c.lasts*2/3
+	switch {
+	case away && !c.away:
+		c.stream.CaughtUp(c.t)
+		c.server.Stop()
+	case c.away && !away:
+		c.server.Start()
+	}
+	c.away = away
+}
+
+// look looks at the size of the log at each second, and at the memory of the process now and then.
+func (c *clocked) look(l *loop.Loop) error {
+	passed := time.Since(c.began)
+	if int(passed/time.Second) > c.seconds || c.seconds == 0 {
+		c.seconds++
+		size := c.size()
+		if c.keeping.largest = max(c.keeping.largest, size); size > c.most {
+			return fmt.Errorf("after %s the log has %d bytes, more than %d: %s", passed, size, c.most, c.files())
+		}
+		files, err := c.log.Files()
+		if err != nil {
+			return err
+		}
+		for _, f := range files {
+			c.file = max(c.file, f.Bytes)
+		}
+	}
+	if int(passed*30/c.lasts) > len(c.grows) {
+		runtime.GC()
+		c.states = max(c.states, loop.StatesBytes(l.World()))
+		c.grows = append(c.grows, resident())
+	}
+	return nil
+}
+
+// report says what was seen, and what of it may not be.
+func (c *clocked) report(l *loop.Loop, took, processor time.Duration) {
+	t, records := c.t, int(l.World().Head)
+	slices.Sort(c.turns)
+	longest := c.turns[len(c.turns)-1]
+	t.Logf("%d records in %s, %.0f a second; %.0f %% of a processor; at %d seconds the log had %d bytes at most, a file %d, of which states %d; %d times records went",
+		records, took.Round(time.Second), float64(records)/took.Seconds(), 100*processor.Seconds()/took.Seconds(), c.seconds, c.keeping.largest,
+		c.file, c.states, c.prunes)
+	t.Logf("%d turns: half took %s or less, all but a thousandth %s or less, the longest %s; what was due was looked at %s late at most (%d times)",
+		len(c.turns), c.turns[len(c.turns)/2], c.turns[len(c.turns)*999/1000], longest, c.overdue, c.waits)
+	t.Logf("memory of the process: %d", c.grows)
+	if c.prunes < 3 || c.log.First() == 1 {
+		t.Errorf("records went %d times, and the log begins with record %d", c.prunes, c.log.First())
+	}
+	if longest > c.late || c.overdue > c.late {
+		t.Errorf("a turn took %s, and something was %s late: more than %s", longest, c.overdue, c.late)
+	}
+	if c.waits == 0 {
+		t.Error("nothing was ever due")
+	}
+	if most := max(c.most/8, 2*c.states) * 5 / 4; c.file > most { // in pages
+		t.Errorf("a file has %d bytes, more than %d", c.file, most)
+	}
+	if c.seconds < int(took.Seconds())-2 {
+		t.Errorf("the log was looked at %d times in %s", c.seconds, took)
+	}
+	if first, last := c.grows[3], c.grows[len(c.grows)-1]; c.long && last > first+grown {
+		t.Errorf("the process grew from %d to %d bytes", first, last)
+	}
+}
