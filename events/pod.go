@@ -61,11 +61,11 @@ type PodSeen struct {
 	Ordinal    uint64      // of the create that made it; 0 when this life of this log did not
 	Scheduled  bool
 	Ready      bool
-	ReadySince Time
-	Finished   Time // J-110; 0 while it has not ended
 	EndedFirst bool // its containers had all ended before its deletion was asked for, by their times
 	// Unmarked: a Job is its controller, and no annotation of a create or an adoption says who made it so. ModeAll only.
-	Unmarked bool
+	Unmarked   bool
+	ReadySince Time
+	Finished   Time // J-110; 0 while it has not ended
 	// DeletionGracePeriodSeconds is how long it was given to stop: Deleted lies that much after the deletion was asked for. Nil when
 	// it is not being deleted, and in records of before this was recorded. No decision reads it.
 	DeletionGracePeriodSeconds *int64

@@ -112,8 +112,12 @@ func appendEvidence(buf []byte, e *Evidence, texts []string) ([]byte, error) {
 	for _, f := range e.Finalizers {
 		buf = appendText(buf, evidenceFinalizers.number, f, &err)
 	}
-	buf = appendMessage(buf, evidenceOrigin.number, OriginToWire(e.Origin), &err)
-	buf = appendMessage(buf, evidenceEdit.number, editToWire(e.Edit), &err)
+	if e.Origin != nil {
+		buf = appendMessage(buf, evidenceOrigin.number, OriginToWire(e.Origin), &err)
+	}
+	if e.Edit != nil {
+		buf = appendMessage(buf, evidenceEdit.number, editToWire(e.Edit), &err)
+	}
 	return buf, err
 }
 

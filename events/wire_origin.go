@@ -62,15 +62,12 @@ func decodeEdit(b []byte, err *error) *Edit {
 	return &Edit{Manager: w.GetManager(), Operation: w.GetOperation(), Time: fromSeconds(uint64(w.GetTime()))}
 }
 
+// appendMessage encodes the message beside the buffer: into it, every buffer would need memory of the heap, also without a message.
 func appendMessage(buf []byte, n protowire.Number, m proto.Message, err *error) []byte {
-	if !m.ProtoReflect().IsValid() { // there is none
-		return buf
-	}
-	buf, begin := beginField(buf, n)
-	encoded, failed := deterministic.MarshalAppend(buf, m)
+	encoded, failed := deterministic.Marshal(m)
 	if failed != nil {
 		*err = failed
 		return buf
 	}
-	return endField(encoded, begin)
+	return protowire.AppendBytes(protowire.AppendTag(buf, n, protowire.BytesType), encoded)
 }

@@ -28,14 +28,14 @@ func Decide(s projector.Subject) Decision { return DecideAt(s, s.Time()) }
 
 // DecideAt is Decide at another time: the loop probes with it whether a wait is over.
 func DecideAt(s projector.Subject, now events.Time) Decision {
-	p := &plan{now: now, removing: map[*projector.Pod]bool{}}
+	p := &plan{now: now}
 	switch s := s.(type) {
 	case *projector.Job:
-		p.job, p.expiry = s, s.Expiry()
+		p.job, p.expiring = s, s
 	case *projector.Strays:
 		p.job = s.Held()
 	case *projector.Retired:
-		p.expiry = s.Expiry()
+		p.expiring = s
 	}
 	p.decision.RulesVersion = RulesVersion
 	for _, stage := range stagesOf(s) {
@@ -49,8 +49,8 @@ func DecideAt(s projector.Subject, now events.Time) Decision {
 
 // plan is a decision in the making. Stages read what the ones before them found.
 type plan struct {
-	job      *projector.Job   // that is decided on, or that holds the pods which are; nil for a retired Job
-	expiry   projector.Expiry // of the Job that is decided on, retired or not
+	job      *projector.Job // that is decided on, or that holds the pods which are; nil for a retired Job
+	expiring expiring       // the Job that is decided on, retired or not
 	now      events.Time
 	decision Decision
 
@@ -60,13 +60,16 @@ type plan struct {
 	adopting []*projector.Pod        // pods whose turn to be adopted has come
 	reading  bool                    // the decision asks for a live read of the Job
 	end      *end                    // how the Job ends; nil while it goes on
-	removing map[*projector.Pod]bool // surplus pods whose removal this decision begins
+	removing map[*projector.Pod]bool // surplus pods whose removal this decision begins; nil for none
 
 	explaining bool // nothing is decided: what another controller decided is to be explained
 
 	ungrouped bool // no pod may be made: the group that it is to name is not there yet
 	over      bool // the stages after this one are not run
 }
+
+// expiring is a Job that may be deleted some time after it has finished.
+type expiring interface{ Expiry() projector.Expiry }
 
 // step adds what the rule that is being asked wants done. One without commands adds nothing.
 func (p *plan) step(reason events.Reason, sentence string, commands ...events.Command) {

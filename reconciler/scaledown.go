@@ -82,6 +82,9 @@ func (p *plan) removable() int {
 
 func (p *plan) remove(reason events.Reason, surplus []*projector.Pod) {
 	commands := make([]events.Command, 0, len(surplus))
+	if p.removing == nil {
+		p.removing = make(map[*projector.Pod]bool, len(surplus))
+	}
 	for _, pod := range surplus {
 		p.removing[pod] = true
 		if pod.Held() {

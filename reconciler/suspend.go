@@ -14,7 +14,7 @@ func (p *plan) suspension() *events.JobCondition {
 		return nil
 	}
 	now := p.now.Second()
-	c := &events.JobCondition{Type: status.Suspended, Since: now, Probed: now}
+	c := events.JobCondition{Type: status.Suspended, Since: now, Probed: now}
 	switch suspended := j.Base.True(status.Suspended); {
 	case j.Spec.Suspend && !suspended && len(j.Creates()) == 0 && !p.completesInstead():
 		c.Status, c.Reason, c.Message = "True", string(JobSuspended), "Job suspended"
@@ -23,7 +23,8 @@ func (p *plan) suspension() *events.JobCondition {
 	default:
 		return nil
 	}
-	return c
+	changed := c // so that only a condition which changes needs memory of its own
+	return &changed
 }
 
 // suspend adds to a status write what suspending or resuming asks for. Both change the start time in the write that

@@ -4,17 +4,18 @@ import (
 	"fmt"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
 )
 
 // expired reports whether the finished Job is to be deleted now. If it is to be later, the decision wakes then.
-func (p *plan) expired() bool {
-	return p.expiry.From != 0 && !p.expiry.Busy && !p.wake(p.expiry.From)
+func (p *plan) expired(e *projector.Expiry) bool {
+	return e.From != 0 && !e.Busy && !p.wake(e.From)
 }
 
 // readExpired reads the Job again, before it is deleted after all: at once after a first conflict, and after a backoff from then on.
 func (p *plan) readExpired() {
-	e := &p.expiry
-	if !e.Look || !p.expired() {
+	e := p.expiring.Expiry()
+	if !e.Look || !p.expired(&e) {
 		return
 	}
 	first := e.Writing.Class == events.RefusedConflict && e.Writing.Count == 1
@@ -25,8 +26,8 @@ func (p *plan) readExpired() {
 
 // deleteExpired deletes the version that was judged, so that a TTL which was raised in time is never overtaken (T-051).
 func (p *plan) deleteExpired() {
-	e := &p.expiry
-	if e.Look || !p.expired() || p.wake(e.Writing.Until) {
+	e := p.expiring.Expiry()
+	if e.Look || !p.expired(&e) || p.wake(e.Writing.Until) {
 		return
 	}
 	p.step(TTLExpired, fmt.Sprintf("the Job finished %d s ago or earlier: delete it", e.TTL),
