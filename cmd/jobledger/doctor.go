@@ -1,3 +1,5 @@
+//go:build !reader
+
 package main
 
 import (
@@ -17,9 +19,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/controller"
 	"github.com/jobledger/jobledger/internal/doctor"
 	"github.com/jobledger/jobledger/internal/lease"
+	"github.com/jobledger/jobledger/internal/serve"
 	"github.com/jobledger/jobledger/internal/show"
 	"github.com/jobledger/jobledger/store/open"
 )
@@ -130,7 +132,7 @@ func (f *doctorFlags) settings(flags *pflag.FlagSet) (events.Settings, error) {
 // readiness asks the controller that writes a log for what /readyz says.
 func readiness(dir string) func(context.Context) ([]string, bool, error) {
 	return func(ctx context.Context) ([]string, bool, error) {
-		address, err := os.ReadFile(filepath.Join(dir, controller.ServerFile))
+		address, err := os.ReadFile(filepath.Join(dir, serve.AddressFile))
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, false, nil
 		}

@@ -13,7 +13,6 @@ import (
 	_ "time/tzdata" // --zone, where the system has no time zones: our image has nothing but this program
 
 	"github.com/spf13/cobra"
-	_ "golang.org/x/crypto/x509roots/fallback" // the roots of public servers, such as a NATS service, where the system has none
 
 	"github.com/jobledger/jobledger/internal/words"
 )

@@ -13,7 +13,6 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/controller"
 	"github.com/jobledger/jobledger/internal/joblist"
 	"github.com/jobledger/jobledger/internal/serve"
 	"github.com/jobledger/jobledger/store"
@@ -186,5 +185,5 @@ func holdlog(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) > 1 {
 		address = "http://127.0.0.1:1" // a port that no process listens on
 	}
-	ts.Check(os.WriteFile(filepath.Join(dir, controller.ServerFile), []byte(address+"\n"), 0o600))
+	ts.Check(os.WriteFile(filepath.Join(dir, serve.AddressFile), []byte(address+"\n"), 0o600))
 }

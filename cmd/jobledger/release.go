@@ -1,3 +1,5 @@
+//go:build !reader
+
 package main
 
 import (

@@ -1,3 +1,5 @@
+//go:build !reader
+
 package main
 
 import (
@@ -84,12 +86,4 @@ func sentence(s release.Summary, dryRun bool) string {
 		found += ". Delete these Jobs, or create them again without spec.managedBy"
 	}
 	return found + "."
-}
-
-// counted is a number and its noun.
-func counted(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

@@ -47,10 +47,8 @@ where a text was cut, and what others wrote is escaped as in JSON.`,
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetOut(c.out)
 	root.SetErr(c.err)
-	root.AddCommand(
-		newRun(c), newGet(c), newExplain(c), newAttempts(c), newTimeline(c), newFailures(c), newEvents(c), newSubscribe(c), newReplay(c), newVerify(c),
-		newDoctor(c), newPrune(c), newTrigger(c), newRelease(c), newVersion(c),
-	)
+	root.AddCommand(newGet(c), newExplain(c), newAttempts(c), newTimeline(c), newFailures(c), newEvents(c), newReplay(c), newVerify(c), newVersion(c))
+	root.AddCommand(acting(c)...)
 	for _, cmd := range root.Commands() {
 		cmd.SuggestFor = alike[cmd.Name()]
 	}

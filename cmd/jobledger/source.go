@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/controller"
 	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/joblist"
 	"github.com/jobledger/jobledger/internal/serve"
@@ -150,24 +149,24 @@ func (l local) Close() { _ = l.log.Close() } // it was only read
 // besides asks the controller that holds the log. The address it left is believed only if the process that answers there
 // is the one that holds the log.
 func besides(ctx context.Context, dir string, held *store.HeldError) (history.Source, error) {
-	text, err := os.ReadFile(filepath.Join(dir, controller.ServerFile))
+	text, err := os.ReadFile(filepath.Join(dir, serve.AddressFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w (it has not said in %s where it answers: it is starting, or runs with --listen=)",
-			held, filepath.Join(dir, controller.ServerFile))
+			held, filepath.Join(dir, serve.AddressFile))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("find out where the controller answers: %w", err)
 	}
 	client, err := serve.NewClient(strings.TrimSpace(string(text)))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, controller.ServerFile), err)
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, serve.AddressFile), err)
 	}
 	info, err := client.Info(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("%w; it was asked at the address in %s: %w", held, controller.ServerFile, err)
+		return nil, fmt.Errorf("%w; it was asked at the address in %s: %w", held, serve.AddressFile, err)
 	}
 	if held.PID != 0 && info.PID != held.PID {
-		return nil, fmt.Errorf("%w; at the address in %s answers process %d, another one", held, controller.ServerFile, info.PID)
+		return nil, fmt.Errorf("%w; at the address in %s answers process %d, another one", held, serve.AddressFile, info.PID)
 	}
 	return client, nil
 }

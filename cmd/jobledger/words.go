@@ -42,7 +42,7 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	if len(names) > 0 {
 		text += "; there are " + strings.Join(names, ", ")
 	}
-	return &usageError{text}
+	return &usageError{text + elsewhere}
 }
 
 // plainFlagError says in plain words what is wrong with a flag, and which one may be meant.
@@ -125,4 +125,12 @@ func distance(a, b string) int {
 		}
 	}
 	return row[len(b)]
+}
+
+// counted is a number and its noun.
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }

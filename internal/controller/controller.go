@@ -23,6 +23,7 @@ import (
 	"github.com/jobledger/jobledger/internal/joblist"
 	"github.com/jobledger/jobledger/internal/known"
 	"github.com/jobledger/jobledger/internal/lease"
+	"github.com/jobledger/jobledger/internal/serve"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler"
 	"github.com/jobledger/jobledger/reconciler/executor"
@@ -101,7 +102,7 @@ func Run(ctx context.Context, config *Config) error {
 // work does what a controller does, on the log.
 func (c *controller) work(ctx context.Context, log store.Opened) (err error) {
 	config, logger := c.config, c.logger
-	if err := os.Remove(filepath.Join(open.Dir(config.Log), ServerFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(filepath.Join(open.Dir(config.Log), serve.AddressFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove the address of the controller before: %w", err)
 	}
 	id, head := log.Identity(), log.Head()

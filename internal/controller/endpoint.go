@@ -26,7 +26,7 @@ type endpoint struct {
 
 // newEndpoint listens. Its address is to be left in the log's directory.
 func newEndpoint(address, version string, lists joblist.Config, h *Health, metrics prometheus.Gatherer, logger *slog.Logger) (*endpoint, error) {
-	e := &endpoint{file: filepath.Join(lists.Dir, ServerFile), done: make(chan struct{})}
+	e := &endpoint{file: filepath.Join(lists.Dir, serve.AddressFile), done: make(chan struct{})}
 	mux := http.NewServeMux()
 	mux.Handle("/v1/", serve.Handler(serve.Config{
 		Log: lists.Log, Lists: joblist.New(lists), PID: os.Getpid(), Version: version, Done: e.done,

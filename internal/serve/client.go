@@ -21,6 +21,9 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
+// AddressFile is the file in the log's directory that says where the controller with that log answers: a URL.
+const AddressFile = "SERVER"
+
 // Client asks a running controller. Make it with NewClient.
 type Client struct {
 	base *url.URL

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestTheReaderAnswers builds the program as 'make reader' does. It answers as the whole program does, and says where the commands are
+// that it does not have.
+func TestTheReaderAnswers(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "jobledger")
+	if out, err := exec.Command("go", "build", "-tags", "reader", "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("build the reader: %v\n%s", err, out)
+	}
+	t.Chdir("../..")
+	args := strings.Fields("explain job/etl-orders -n backoff-limit --log examples/incidents/delegated/log")
+	out, err := exec.Command(program, args...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := answerOf(t, args); string(out) != want {
+		t.Errorf("the reader says:\n%s\nthe whole program:\n%s", out, want)
+	}
+	out, err = exec.Command(program, "run").CombinedOutput()
+	if want := "'make build' makes the one that has all commands"; err == nil || !strings.Contains(string(out), want) {
+		t.Errorf("'run' of the reader: %v, %s; want %q", err, out, want)
+	}
+}
