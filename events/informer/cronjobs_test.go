@@ -1,202 +1,235 @@
 package informer
 
 import (
-	"fmt"
 	"log/slog"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/trigger"
+	"github.com/jobledger/jobledger/internal/zones"
 )
-
-// cronJobs is a third resource, in one file: the CronJobs with a label, and of those the schedule.
-type cronJobs struct {
-	resource[*batchv1.CronJob, *knownCronJob]
-	reset int // counts the calls of resetLocked
-}
-
-type knownCronJob struct {
-	entry
-	name string
-}
-
-// cronJobSeen and cronJobGone stand in for facts that the log does not have yet.
-type cronJobSeen struct {
-	events.JobSeen
-	name, schedule string
-}
-
-type cronJobGone struct {
-	events.JobGone
-	name string
-}
-
-func (f *cronJobSeen) String() string {
-	return fmt.Sprintf("cronjob %s v%d %s", f.name, f.Version, f.schedule)
-}
-
-func (f *cronJobGone) String() string {
-	return fmt.Sprintf("cronjob %s gone v%d%s", f.name, f.Version, missedText(f.Missed))
-}
-
-func newCronJobs(feed *Feed, version uint64, known ...*batchv1.CronJob) *cronJobs {
-	r := &cronJobs{}
-	r.resource = newResource(feed, r, events.CronJobs, version)
-	for _, c := range known {
-		r.known[c.UID] = &knownCronJob{entry{version: 1, told: true}, c.Name}
-	}
-	return r
-}
-
-func (*cronJobs) access(client kubernetes.Interface, namespace string) access {
-	api := client.BatchV1().CronJobs(namespace)
-	return accessTo(&batchv1.CronJob{}, api.List, api.Watch)
-}
-
-func (*cronJobs) strip(c *batchv1.CronJob) {
-	c.ManagedFields, c.Spec.JobTemplate = nil, batchv1.JobTemplateSpec{}
-}
-
-func (r *cronJobs) takeLocked(c *batchv1.CronJob, version uint64) error {
-	known := r.known[c.UID]
-	if known == nil {
-		if c.Labels["watched"] == "" {
-			return nil
-		}
-		known = &knownCronJob{name: c.Name}
-		r.known[c.UID] = known
-	}
-	known.version = version
-	r.tellLocked(c.UID, known, events.Observation{Facts: &cronJobSeen{events.JobSeen{Version: version}, c.Name, c.Spec.Schedule}})
-	return nil
-}
-
-func (*cronJobs) forgetLocked(types.UID, *knownCronJob) {}
-
-func (*cronJobs) gone(_ types.UID, known *knownCronJob, c *batchv1.CronJob, version uint64) events.Observation {
-	return events.Observation{Facts: &cronJobGone{events.JobGone{Version: version, Missed: c == nil}, known.name}}
-}
-
-func (*cronJobs) outlived(events.Facts) bool { return true }
-
-func (r *cronJobs) resetLocked() { r.reset++ }
 
 func testCronJob(name, schedule string) *batchv1.CronJob {
 	return &batchv1.CronJob{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: "default", Name: name, UID: types.UID("uid-" + name), CreationTimestamp: metav1.NewTime(epoch),
-			Labels: map[string]string{"watched": "yes"},
+			Namespace: "default", Name: name, UID: types.UID("uid-" + name), Generation: 1, CreationTimestamp: metav1.NewTime(epoch),
 		},
-		Spec: batchv1.CronJobSpec{Schedule: schedule},
+		Spec: batchv1.CronJobSpec{
+			Schedule: schedule, ConcurrencyPolicy: batchv1.ForbidConcurrent, SuccessfulJobsHistoryLimit: new(int32(3)), FailedJobsHistoryLimit: new(int32(1)),
+			JobTemplate: batchv1.JobTemplateSpec{Spec: testJob("template").Spec},
+		},
 	}
 }
 
-// withCronJobs starts an informer of three resources, whose log has seen the given CronJobs, and that version of the resource.
-func withCronJobs(t *testing.T, client kubernetes.Interface, version uint64, known ...*batchv1.CronJob) (*Informer, *cronJobs, *recorder) {
-	t.Helper()
-	r := &recorder{t: t, kept: map[types.UID]bool{}}
-	config := Config{
-		Client: client, Mode: events.ModeDelegated, Identity: testIdentity, Key: testKey, Sink: r, Keeper: r,
-		Logger: slog.New(slog.DiscardHandler),
+// withCronJobs watches CronJobs, too, in a log that has seen the given ones, at version 1.
+func withCronJobs(known ...*batchv1.CronJob) func(*Config) {
+	return func(c *Config) {
+		c.CronJobs = true
+		for _, k := range known {
+			c.Known.CronJobsVersion = 1
+			c.Known.CronJobs = append(c.Known.CronJobs, KnownCronJob{CronJob: cronRef(k), Version: 1})
+		}
 	}
-	if err := config.validate(); err != nil {
-		t.Fatal(err)
-	}
-	feed := NewFeed(config)
-	third := newCronJobs(feed, version, known...)
-	feed.resources = append(feed.resources, third)
-	i := newInformer(config, feed)
-	runInformer(t, i)
-	return i, third, r
 }
 
-// A third resource says what is seen of its objects; lists, watches, relists, what was missed and rewinds come with the rest.
-func TestThirdResource(t *testing.T) {
+// TestCronJobsAreFollowed: a third resource, through lists, watches, relists, and what was missed.
+func TestCronJobsAreFollowed(t *testing.T) {
 	for name, client := range map[string]func(*cluster) kubernetes.Interface{
 		"lists":             func(c *cluster) kubernetes.Interface { return c.client() },
 		"lists that stream": (*cluster).streaming,
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { followThird(t, client) })
+			synctest.Test(t, func(t *testing.T) { followCronJobs(t, client) })
 		})
 	}
 }
 
-func followThird(t *testing.T, client func(*cluster) kubernetes.Interface) {
+func followCronJobs(t *testing.T, client func(*cluster) kubernetes.Interface) {
 	c := newCluster()
-	nightly, hourly, unlabelled := testCronJob("nightly", "0 0"), testCronJob("hourly", "0 *"), testCronJob("other", "1 1")
-	unlabelled.Labels = nil
-	c.set(nightly)    // 1
-	c.set(unlabelled) // 2
-	i, third, r := withCronJobs(t, client(c), 1, testCronJob("lost", ""))
+	nightly, hourly := testCronJob("nightly", "0 0 * * *"), testCronJob("hourly", "0 * * * *")
+	c.set(nightly) // 1
+	i, r := startInformer(t, client(c), withCronJobs(testCronJob("lost", "")))
 	expect(t, r.take(),
-		"synced [jobs] at [2]", "synced [pods] at [2]",
-		"cronjob nightly v1 0 0", "cronjob lost gone v2 missed", "synced [cronjobs] at [2]")
+		"synced [jobs] at [1]", "synced [pods] at [1]",
+		"cronjob nightly v1 0 0 * * *", "cronjob lost gone v1 missed", "synced [cronjobs] at [1]")
 
-	c.set(hourly)
-	nightly.Spec.Schedule = "0 1"
-	c.set(nightly)
-	c.set(unlabelled)
-	expect(t, r.take(), "cronjob hourly v3 0 *", "cronjob nightly v4 0 1")
-	c.remove(unlabelled)
-	c.remove(hourly)
-	expect(t, r.take(), "cronjob hourly gone v7")
-	if n := len(third.known); n != 1 {
-		t.Errorf("%d CronJobs are kept, want the one that exists and is watched", n)
+	c.set(hourly) // 2
+	nightly.Spec.Schedule = "0 1 * * *"
+	c.set(nightly) // 3
+	expect(t, r.take(), "cronjob hourly v2 0 * * * *", "cronjob nightly v3 0 1 * * *")
+	c.remove(hourly) // 4
+	expect(t, r.take(), "cronjob hourly gone v4")
+	if n := len(i.feed.cronJobs.known); n != 1 {
+		t.Errorf("%d CronJobs are kept, want the one that exists", n)
 	}
 
 	c.expire("cronjobs")
-	c.remove(nightly)
-	c.set(hourly)
+	c.remove(nightly) // 5
+	c.set(hourly)     // 6
 	relist()
-	expect(t, r.take(), "listing [cronjobs]: relist, seen [7]",
-		"cronjob hourly v9 0 *", "cronjob nightly gone v9 missed", "synced [cronjobs] at [9]")
+	expect(t, r.take(), "listing [cronjobs]: relist, seen [4]",
+		"cronjob hourly v6 0 * * * *", "cronjob nightly gone v6 missed", "synced [cronjobs] at [6]")
 
 	i.Relist(events.ListingGap)
 	relist()
 	told := r.take()
 	slices.Sort(told) // the three are listed side by side
-	expect(t, told, "cronjob hourly v9 0 *", "listing [jobs pods cronjobs]: gap, seen [2 2 9]",
-		"synced [cronjobs] at [9]", "synced [jobs] at [9]", "synced [pods] at [9]")
+	expect(t, told, "cronjob hourly v6 0 * * * *", "listing [jobs pods cronjobs]: gap, seen [1 1 6]",
+		"synced [cronjobs] at [6]", "synced [jobs] at [6]", "synced [pods] at [6]")
 	if !i.Sure() {
 		t.Error("all three are watched, and it is not sure")
 	}
 }
 
-// The answer to a write of a third resource's object counts as one of a Job's does: a list that is behind it proves a rewind, and
-// all resources are listed again.
-func TestThirdResourceProvesARewind(t *testing.T) {
-	feed := NewFeed(Config{Mode: events.ModeDelegated, Identity: testIdentity, Key: testKey, Logger: slog.New(slog.DiscardHandler)})
-	third := newCronJobs(feed, 0)
-	feed.resources = append(feed.resources, third)
+// TestACronJobsWriteProvesARewind: the answer to a write of a CronJob counts as one of a Job's does: a list that is behind it proves a
+// rewind, and all resources are listed again.
+func TestACronJobsWriteProvesARewind(t *testing.T) {
+	feed := NewFeed(Config{Mode: events.ModeAll, CronJobs: true, Identity: testIdentity, Key: testKey, Logger: slog.New(slog.DiscardHandler)})
 	listed := func() error {
-		hourly := testCronJob("hourly", "0 *")
+		hourly := testCronJob("hourly", "0 * * * *")
 		hourly.ResourceVersion = "3"
-		return third.takeList([]*batchv1.CronJob{hourly}, "3")
+		return feed.ListCronJobs([]*batchv1.CronJob{hourly}, "3")
 	}
 	if err := listed(); err != nil {
 		t.Fatal(err)
 	}
-	expect(t, drain(feed.queue), "cronjob hourly v3 0 *", "synced [cronjobs] at [3]")
+	expect(t, drain(feed.queue), "cronjob hourly v3 0 * * * *", "synced [cronjobs] at [3]")
 	feed.Wrote(testIdentity, events.CronJobs, "uid-hourly", 5, false)
 	if err := listed(); err != nil {
 		t.Fatal(err)
 	}
 	expect(t, drain(feed.queue),
 		"epoch 2: {Resource:cronjobs Known:5 Found:3 Object:}",
-		"listing [jobs pods cronjobs]: relist, seen [0 0 0]", "cronjob hourly v3 0 *", "synced [cronjobs] at [3]")
-	if third.reset != 1 {
-		t.Errorf("it was told %d times to forget, want once", third.reset)
-	}
+		"listing [jobs pods cronjobs]: relist, seen [0 0 0]", "cronjob hourly v3 0 * * * *", "synced [cronjobs] at [3]")
 	for r, must := range map[events.Resource]bool{events.Jobs: true, events.Pods: true, events.CronJobs: false} {
 		if feed.MustList(r) != must {
 			t.Errorf("%v must be listed again: %t, want %t", r, !must, must)
 		}
+	}
+}
+
+// TestWhatIsToldOfACronJob: every field that a decision reads, with the rules of the zones that it names.
+func TestWhatIsToldOfACronJob(t *testing.T) {
+	feed := NewFeed(Config{Mode: events.ModeAll, CronJobs: true, Identity: testIdentity, Key: testKey, Logger: slog.New(slog.DiscardHandler)})
+	c := testCronJob("nightly", "TZ=Europe/Zurich 0 0 * * *")
+	c.ResourceVersion = "7"
+	c.DeletionTimestamp = new(metav1.NewTime(epoch.Add(time.Hour)))
+	c.Spec.TimeZone, c.Spec.StartingDeadlineSeconds, c.Spec.Suspend = new("Asia/Tokyo"), new(int64(60)), new(true)
+	c.Spec.JobTemplate.Annotations = map[string]string{"note": "secret"}
+	c.Spec.JobTemplate.Spec.Template.Spec.Containers[0].Args = []string{"--password=secret"}
+	c.Status = batchv1.CronJobStatus{
+		Active:           []corev1.ObjectReference{{Kind: "Job", Name: "nightly-1", UID: "uid-nightly-1", ResourceVersion: "5"}, {UID: "u", ResourceVersion: "x"}},
+		LastScheduleTime: new(metav1.NewTime(epoch)), LastSuccessfulTime: new(metav1.NewTime(epoch.Add(time.Minute))),
+	}
+	request := trigger.Request{At: epoch, ID: "1", By: "alice"}
+	c.Annotations = map[string]string{trigger.Annotation: request.String()}
+	c.ManagedFields = []metav1.ManagedFieldsEntry{
+		{Manager: "kubectl", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:schedule":{}}}`)},
+		{Manager: trigger.Manager, FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:annotations":{"f:` + trigger.Annotation + `":{}}}}`)},
+	}
+	if err := feed.CronJobChanged(c); err != nil {
+		t.Fatal(err)
+	}
+	o, ok := feed.Take()
+	seen, is := o.Facts.(*events.CronJobSeen)
+	if !ok || !is {
+		t.Fatalf("told %+v", o)
+	}
+	zurich, _ := zones.Find("Europe/Zurich")
+	tokyo, _ := zones.Find("Asia/Tokyo")
+	want := &events.CronJobSeen{
+		Version: 7, Generation: 1, Created: events.At(epoch), Deleted: events.At(epoch.Add(time.Hour)),
+		Schedule: "TZ=Europe/Zurich 0 0 * * *", TimeZone: new("Asia/Tokyo"), Policy: "Forbid", Suspend: true,
+		Deadline: new(int64(60)), KeepSucceeded: new(int32(3)), KeepFailed: new(int32(1)),
+		Template: seen.Template, Redacted: seen.Redacted,
+		Zones:        []events.ZoneName{{Name: "Asia/Tokyo", Hash: tokyo.Hash}, {Name: "Europe/Zurich", Hash: zurich.Hash}},
+		Active:       []events.RunName{{UID: "uid-nightly-1", Name: "nightly-1", Version: 5}, {UID: "u"}},
+		LastSchedule: events.At(epoch), LastSuccess: events.At(epoch.Add(time.Minute)),
+		Trigger: &events.RunTrigger{Value: request.String(), Asked: events.At(epoch), By: "alice by jobledger-trigger"},
+	}
+	if !reflect.DeepEqual(seen, want) {
+		t.Errorf("told\n%+v\nwant\n%+v", seen, want)
+	}
+	if len(o.Zones) != 2 || o.Zones[0].Hash != tokyo.Hash || string(o.Zones[1].TZif) != string(zurich.TZif) {
+		t.Errorf("the rules of %d zones came with it", len(o.Zones))
+	}
+	if hash, err := CronTemplateHash(testKey)(c); err != nil || hash != seen.Template || len(hash) != 32 {
+		t.Errorf("the template is named %s, and by the executor %s, %v", seen.Template, hash, err)
+	}
+	if text := string(o.Template); strings.Contains(text, "secret") || !strings.Contains(text, `"image":"demo:1"`) || o.TemplateSize != len(text) {
+		t.Errorf("the template that is kept is %s", text)
+	}
+}
+
+// TestWhatATriggerIs: a value that cannot be read was asked for at no time, by who wrote the annotation.
+func TestWhatATriggerIs(t *testing.T) {
+	for _, row := range []struct {
+		value    string
+		managers []string
+		want     events.RunTrigger
+	}{
+		{"now", []string{"kubectl-annotate"}, events.RunTrigger{Value: "now", By: "someone by kubectl-annotate"}},
+		{"now", nil, events.RunTrigger{Value: "now"}},
+		{strings.Repeat("x", 2*maxTrigger), nil, events.RunTrigger{Value: strings.Repeat("x", maxTrigger-len("…")) + "…"}},
+		{"2026-01-02T03:04:05.000Z 1", []string{"m"}, events.RunTrigger{Value: "2026-01-02T03:04:05.000Z 1", Asked: events.At(epoch), By: "someone by m"}},
+	} {
+		c := testCronJob("a", "@daily")
+		c.Annotations = map[string]string{trigger.Annotation: row.value}
+		for _, m := range row.managers {
+			c.ManagedFields = append(c.ManagedFields, metav1.ManagedFieldsEntry{Manager: m})
+		}
+		if got := triggerOf(c); *got != row.want {
+			t.Errorf("%q: %+v, want %+v", row.value, got, row.want)
+		}
+	}
+	if got := triggerOf(testCronJob("a", "@daily")); got != nil {
+		t.Errorf("without the annotation: %+v", got)
+	}
+}
+
+// TestAZoneThatIsNotThere: the CronJob is told without it, and the database is asked once.
+func TestAZoneThatIsNotThere(t *testing.T) {
+	feed := NewFeed(Config{Mode: events.ModeAll, CronJobs: true, Identity: testIdentity, Key: testKey, Logger: slog.New(slog.DiscardHandler)})
+	c := testCronJob("a", "@daily")
+	c.ResourceVersion, c.Spec.TimeZone = "1", new("Moon/Tycho")
+	if err := feed.CronJobChanged(c); err != nil {
+		t.Fatal(err)
+	}
+	o, _ := feed.Take()
+	if seen := o.Facts.(*events.CronJobSeen); *seen.TimeZone != "Moon/Tycho" || seen.Zones != nil || o.Zones != nil {
+		t.Errorf("told %+v with %v", seen, o.Zones)
+	}
+	if _, asked := feed.cronJobs.zones["Moon/Tycho"]; !asked {
+		t.Error("what the database lacks is not remembered")
+	}
+}
+
+// TestOnlyWhoRunsCronJobsKeepsThem: the executor is told of them with --manage=all, and that they are gone.
+func TestOnlyWhoRunsCronJobsKeepsThem(t *testing.T) {
+	for mode, want := range map[events.Mode][]string{
+		events.ModeAll: {"keep nightly", "drop uid-nightly"}, events.ModeObserve: nil, events.ModeDelegated: nil,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newCluster()
+			nightly := testCronJob("nightly", "@daily")
+			c.set(nightly)
+			_, r := startInformer(t, c.client(), withCronJobs(), func(c *Config) { c.Mode = mode })
+			c.remove(nightly)
+			r.take()
+			if !slices.Equal(r.log, want) {
+				t.Errorf("%v: the keeper was told %q, want %q", mode, r.log, want)
+			}
+		})
 	}
 }

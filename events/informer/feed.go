@@ -41,6 +41,7 @@ type Feed struct {
 	mu        sync.Mutex // methods whose names end in Locked expect it to be held
 	jobs      *jobs
 	pods      *pods
+	cronJobs  *cronJobs // nil where they are not watched
 	resources []watched // each is listed after the one before it
 
 	now    func() events.Time    // the wall clock; says 0 where there is none
@@ -51,10 +52,14 @@ type Feed struct {
 func NewFeed(c Config) *Feed {
 	c.defaults()
 	feed := &Feed{
-		now: func() events.Time { return 0 }, mode: c.Mode, settings: events.Settings{Mode: c.Mode, ObserveOthers: c.Others}, draining: c.Draining, identity: c.Identity, key: c.Key, keeper: c.Keeper, foreign: c.Foreign, finished: c.Finished, labels: sorted(c.KeepLabels), queue: newQueue(), log: c.Logger,
+		now: func() events.Time { return 0 }, mode: c.Mode, settings: events.Settings{Mode: c.Mode, ObserveOthers: c.Others, CronJobs: c.CronJobs}, draining: c.Draining, identity: c.Identity, key: c.Key, keeper: c.Keeper, foreign: c.Foreign, finished: c.Finished, labels: sorted(c.KeepLabels), queue: newQueue(), log: c.Logger,
 	}
 	feed.jobs, feed.pods = newJobs(feed, &c.Known), newPods(feed, &c.Known)
 	feed.resources = []watched{feed.jobs, feed.pods}
+	if c.CronJobs {
+		feed.cronJobs = newCronJobs(feed, &c.Known)
+		feed.resources = append(feed.resources, feed.cronJobs)
+	}
 	return feed
 }
 

@@ -33,6 +33,7 @@ type Config struct {
 	Mode      events.Mode     // which Jobs are ours
 	Draining  bool            // of those, none that has not begun
 	Others    bool            // the Jobs of other controllers are told, too (events.Settings.ObserveOthers)
+	CronJobs  bool            // CronJobs are watched, too
 	Identity  events.Identity // the life of the log, by which pods of ours are recognised
 	Key       events.Key      // of the log, with which specs and templates are hashed; New refuses the zero key
 	Sink      Sink
@@ -223,6 +224,14 @@ func (i *Informer) Waiting() int { return i.feed.queue.len() }
 
 // ObserveJob is the observation of a Job that was read live; see [Feed.ObserveJob].
 func (i *Informer) ObserveJob(job *batchv1.Job) events.Observation { return i.feed.ObserveJob(job) }
+
+// ObserveRun is the observation of a Job of a CronJob that was read live; see [Feed.ObserveRun].
+func (i *Informer) ObserveRun(job *batchv1.Job) events.Observation { return i.feed.ObserveRun(job) }
+
+// ObserveCronJob is the observation of a CronJob that was read live; see [Feed.ObserveCronJob].
+func (i *Informer) ObserveCronJob(cronJob *batchv1.CronJob) events.Observation {
+	return i.feed.ObserveCronJob(cronJob)
+}
 
 // ObservePod is the observation of a Pod that was read live; see [Feed.ObservePod].
 func (i *Informer) ObservePod(pod *corev1.Pod) events.Observation { return i.feed.ObservePod(pod) }

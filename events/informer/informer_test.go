@@ -361,7 +361,7 @@ func TestKnownToTheLogButNotListedIsGone(t *testing.T) {
 		ref := refOf(job)
 		_, r := start(func(config *Config) {
 			config.Known = Known{
-				Jobs:        []KnownJob{{ref, 70, true}, {events.JobRef{Namespace: "default", Name: "z", UID: "uid-z"}, 60, true}},
+				Jobs:        []KnownJob{{ref, 70, true, ""}, {events.JobRef{Namespace: "default", Name: "z", UID: "uid-z"}, 60, true, ""}},
 				Pods:        []KnownPod{{"uid-a-1", "default", ref, 80}, {"uid-a-0", "default", ref, 75}},
 				JobsVersion: 70, PodsVersion: 80,
 			}

@@ -22,6 +22,7 @@ type jobs struct {
 type knownJob struct {
 	entry
 	ref        events.JobRef
+	cronJob    types.UID       // the CronJob whose Job it was seen last to be; empty for none, and where CronJobs are not watched
 	managed    bool            // it is told
 	observed   bool            // it is only looked at
 	ours       bool            // its pods carry our own tracking finalizer
@@ -36,9 +37,12 @@ type knownJob struct {
 func newJobs(feed *Feed, known *Known) *jobs {
 	r := &jobs{selecting: map[string]map[types.UID]*knownJob{}}
 	r.resource = newResource(feed, r, events.Jobs, known.JobsVersion)
+	for _, k := range known.Runs {
+		r.known[k.Job.UID] = &knownJob{entry: entry{version: k.Version, told: true}, ref: k.Job, cronJob: k.CronJob, fromLog: true}
+	}
 	for _, k := range known.Jobs {
 		r.known[k.Job.UID] = &knownJob{
-			entry: entry{version: k.Version, told: true}, ref: k.Job, managed: true, fromLog: true, ran: k.Managed,
+			entry: entry{version: k.Version, told: true}, ref: k.Job, cronJob: k.CronJob, managed: true, fromLog: true, ran: k.Managed,
 		}
 	}
 	return r
@@ -97,7 +101,10 @@ func (r *jobs) takeLocked(job *batchv1.Job, version uint64) error {
 			r.feed.finished(job)
 		}
 		r.keepLocked(known, job)
+		known.cronJob = o.CronJob
 		r.tellLocked(job.UID, known, o)
+	} else {
+		r.tellRunLocked(known, job, version)
 	}
 	if first {
 		r.feed.pods.settleLocked(known)
@@ -149,9 +156,13 @@ func (r *jobs) forgetLocked(uid types.UID, known *knownJob) {
 	}
 }
 
-func (*jobs) gone(_ types.UID, known *knownJob, job *batchv1.Job, version uint64) events.Observation {
+func (*jobs) gone(uid types.UID, known *knownJob, job *batchv1.Job, version uint64) events.Observation {
+	if !known.managed {
+		return runGone(uid, known, job == nil, version)
+	}
 	return events.Observation{
 		Job:      known.ref,
+		CronJob:  known.cronJob,
 		Facts:    &events.JobGone{Version: version, Missed: job == nil},
 		Evidence: events.Evidence{Namespace: known.ref.Namespace, Name: known.ref.Name},
 	}

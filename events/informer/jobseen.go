@@ -42,9 +42,16 @@ func (feed *Feed) observeJob(job *batchv1.Job, version uint64, managed bool) (ev
 	if feed.mode == events.ModeAll { // the only one in which the built-in has no business with the Job
 		seen.BuiltinWrote = builtinWrote(job)
 	}
+	cronJob := feed.cronJobOf(job)
+	var run *events.RunSeen
+	if cronJob != "" {
+		run = runSeen(job, version)
+	}
 	return events.Observation{
-		Job:   refOf(job),
-		Facts: seen,
+		Job:     refOf(job),
+		CronJob: cronJob,
+		Run:     run,
+		Facts:   seen,
 		Evidence: events.Evidence{
 			Namespace: job.Namespace, Name: job.Name, Finalizers: othersFinalizers(job), Origin: originOf(job, feed.labels),
 		},

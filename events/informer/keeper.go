@@ -7,14 +7,18 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Keeper keeps what making pods needs of a Job and the log does not hold: its metadata and its pod template. Both
-// methods are called while the informer holds its lock: they return at once and do not call back.
+// Keeper keeps what making pods needs of a Job and the log does not hold: its metadata and its pod template; likewise of a CronJob, to make
+// Jobs. Its methods are called while the informer holds its lock: they return at once and do not call back.
 type Keeper interface {
 	// KeepJob is told every managed, unfinished Job before its observation is delivered. The object is the keeper's
 	// to read for as long as it likes, and nobody's to change.
 	KeepJob(job *batchv1.Job)
 	// DropJob is told that the Job is finished or gone: it gets no more pods.
 	DropJob(uid types.UID)
+	// KeepCronJob is told every CronJob that this controller runs, at each version, on the same terms.
+	KeepCronJob(cronJob *batchv1.CronJob)
+	// DropCronJob is told that the CronJob is gone.
+	DropCronJob(uid types.UID)
 	// Reset is told that the cluster went back, and in which life of the log it is read anew: all that the keeper has is of a
 	// past that the cluster does not have.
 	Reset(life events.Identity)
@@ -22,9 +26,11 @@ type Keeper interface {
 
 type nobody struct{}
 
-func (nobody) KeepJob(*batchv1.Job)  {}
-func (nobody) DropJob(types.UID)     {}
-func (nobody) Reset(events.Identity) {}
+func (nobody) KeepJob(*batchv1.Job)         {}
+func (nobody) DropJob(types.UID)            {}
+func (nobody) KeepCronJob(*batchv1.CronJob) {}
+func (nobody) DropCronJob(types.UID)        {}
+func (nobody) Reset(events.Identity)        {}
 
 // Known is what the log believes to exist when the informer starts. What is missing from the first list is told as
 // gone; without it the informer cannot tell, for it saw nothing of the objects that vanished while nobody watched.
@@ -33,14 +39,31 @@ type Known struct {
 	Pods []KnownPod
 	// JobsVersion and PodsVersion are the newest resourceVersions that the log has seen of each resource. A list that
 	// is older is asked for again, without a version; such a list is believed, because it can only mean a rewind.
-	JobsVersion, PodsVersion uint64
+	JobsVersion, PodsVersion, CronJobsVersion uint64
+
+	CronJobs []KnownCronJob
+	Runs     []KnownRun
 }
 
 // KnownJob is a Job that the log believes to exist.
 type KnownJob struct {
 	Job     events.JobRef
 	Version uint64
-	Managed bool // the controller ran it
+	Managed bool      // the controller ran it
+	CronJob types.UID // whose Job it is; empty for none
+}
+
+// KnownCronJob is a CronJob that the log believes to exist.
+type KnownCronJob struct {
+	CronJob events.JobRef
+	Version uint64
+}
+
+// KnownRun is a Job that a CronJob believes to exist, and of which the log has nothing else.
+type KnownRun struct {
+	Job     events.JobRef
+	Version uint64
+	CronJob types.UID
 }
 
 // KnownPod is a pod that the log believes to exist.

@@ -31,6 +31,44 @@ func (feed *Feed) ObserveJob(job *batchv1.Job) events.Observation {
 	return o
 }
 
+// ObserveRun is what a Job of a CronJob that was read live tells: as ObserveJob, or only what concerns its CronJob if another controller
+// runs the Job. Returns the zero Observation for a Job that no CronJob controls.
+func (feed *Feed) ObserveRun(job *batchv1.Job) events.Observation {
+	cronJob := feed.cronJobOf(job)
+	version, err := versionOf(job)
+	if err != nil || cronJob == "" {
+		return events.Observation{}
+	}
+	feed.mu.Lock()
+	known := feed.jobs.known[job.UID]
+	told := known != nil && known.managed || known == nil && feed.takesLocked(job)
+	feed.mu.Unlock()
+	if told {
+		return feed.ObserveJob(job)
+	}
+	return observeRun(job, version, cronJob)
+}
+
+// ObserveCronJob is what a CronJob that was read live tells; it is not queued, as with ObserveJob. The keeper is told, unless the watch has
+// seen meanwhile that the CronJob is gone.
+func (feed *Feed) ObserveCronJob(cronJob *batchv1.CronJob) events.Observation {
+	version, err := versionOf(cronJob)
+	if err != nil || feed.cronJobs == nil {
+		return events.Observation{}
+	}
+	feed.mu.Lock()
+	defer feed.mu.Unlock()
+	feed.cronJobs.strip(cronJob)
+	o, err := feed.cronJobs.observeLocked(cronJob, version)
+	if err != nil {
+		return events.Observation{}
+	}
+	if feed.cronJobs.known[cronJob.UID] != nil && feed.mode == events.ModeAll {
+		feed.keeper.KeepCronJob(cronJob)
+	}
+	return o
+}
+
 // ObservePod is what a Pod that was read live tells, routed by the Jobs that are known now; else as ObserveJob.
 func (feed *Feed) ObservePod(pod *corev1.Pod) events.Observation {
 	version, err := versionOf(pod)

@@ -54,6 +54,14 @@ func (r *recorder) KeepJob(job *batchv1.Job) {
 	r.log = append(r.log, "keep "+job.Name)
 }
 
+func (r *recorder) KeepCronJob(cronJob *batchv1.CronJob) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.log = append(r.log, "keep "+cronJob.Name)
+}
+
+func (r *recorder) DropCronJob(uid types.UID) { r.DropJob(uid) }
+
 func (r *recorder) DropJob(uid types.UID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -88,6 +96,9 @@ func line(o events.Observation) string {
 		if !f.Managed {
 			s += " unmanaged"
 		}
+		if o.CronJob != "" {
+			s += " of " + string(o.CronJob)
+		}
 		return s
 	case *events.JobGone:
 		return fmt.Sprintf("job %s gone v%d%s", o.Job.Name, f.Version, missedText(f.Missed))
@@ -117,15 +128,20 @@ func line(o events.Observation) string {
 			s += " of " + o.Job.Name
 		}
 		return s
+	case *events.CronJobSeen:
+		return fmt.Sprintf("cronjob %s v%d %s", o.Job.Name, f.Version, f.Schedule)
+	case *events.CronJobGone:
+		return fmt.Sprintf("cronjob %s gone v%d%s", o.Job.Name, f.Version, missedText(f.Missed))
+	case *events.RunSeen:
+		return fmt.Sprintf("run %s v%d of %s", f.Name, f.Version, o.CronJob)
+	case *events.RunGone:
+		return fmt.Sprintf("run %s gone v%d of %s%s%s", f.Job, f.Version, o.CronJob, missedText(f.Missed), map[bool]string{true: " left"}[f.Left])
 	case *events.ListingStarted:
 		return fmt.Sprintf("listing %v: %s, seen %v", f.Resources, f.Reason, f.LastVersions)
 	case *events.EpochChanged:
 		return fmt.Sprintf("epoch %d: %+v", f.Epoch, f.Rewind)
 	case *events.Synced:
 		return fmt.Sprintf("synced %v at %v", f.Resources, f.Versions)
-	}
-	if said, ok := o.Facts.(fmt.Stringer); ok {
-		return said.String()
 	}
 	return fmt.Sprintf("%T", o.Facts)
 }

@@ -30,7 +30,7 @@ func TestWhoDrainsTakesNoNewJob(t *testing.T) {
 		i, r := start(func(config *Config) {
 			config.Draining = true
 			config.Foreign = func(by string) { foreign = append(foreign, by) }
-			config.Known = Known{Jobs: []KnownJob{{refOf(logged), 0, true}, {refOf(strange), 0, false}, {refOf(theirs), 0, false}}}
+			config.Known = Known{Jobs: []KnownJob{{refOf(logged), 0, true, ""}, {refOf(strange), 0, false, ""}, {refOf(theirs), 0, false, ""}}}
 		})
 		expect(t, r.take(),
 			"job begun v5", "job logged v1", "job paused v6", "job theirs v4", "synced [jobs] at [6]", "synced [pods] at [6]")

@@ -1,0 +1,112 @@
+package informer
+
+import (
+	"bytes"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/trigger"
+	"github.com/jobledger/jobledger/internal/zones"
+)
+
+// cronJobs says what is seen of CronJobs: all are told. Those that this controller runs are kept, too, to make Jobs of them.
+type cronJobs struct {
+	resource[*batchv1.CronJob, *knownCronJob]
+	zones map[string]zones.Rules // that were asked for; of those that the database lacks, without a name
+}
+
+// knownCronJob is what is kept of a CronJob that exists.
+type knownCronJob struct {
+	entry
+	ref  events.JobRef
+	kept bool // the keeper has it
+}
+
+func newCronJobs(feed *Feed, known *Known) *cronJobs {
+	r := &cronJobs{zones: map[string]zones.Rules{}}
+	r.resource = newResource(feed, r, events.CronJobs, known.CronJobsVersion)
+	for _, k := range known.CronJobs {
+		r.known[k.CronJob.UID] = &knownCronJob{entry: entry{version: k.Version, told: true}, ref: k.CronJob}
+	}
+	return r
+}
+
+// ListCronJobs takes a whole list of CronJobs that is of the newest state, as of a version.
+func (feed *Feed) ListCronJobs(cronJobs []*batchv1.CronJob, version string) error {
+	return feed.cronJobs.takeList(cronJobs, version)
+}
+
+// CronJobChanged takes a CronJob from the watch. What is not newer than what was seen is passed over.
+func (feed *Feed) CronJobChanged(cronJob *batchv1.CronJob) error {
+	return feed.cronJobs.changed(cronJob)
+}
+
+// CronJobDeleted takes a CronJob that the watch says was deleted.
+func (feed *Feed) CronJobDeleted(cronJob *batchv1.CronJob) error {
+	return feed.cronJobs.deleted(cronJob)
+}
+
+func (*cronJobs) access(client kubernetes.Interface, namespace string) access {
+	api := client.BatchV1().CronJobs(namespace)
+	return accessTo(&batchv1.CronJob{}, api.List, api.Watch)
+}
+
+// strip leaves of the managed fields who wrote the annotation of a trigger. All else is sent back with a status write.
+func (*cronJobs) strip(cronJob *batchv1.CronJob) {
+	var kept []metav1.ManagedFieldsEntry
+	for _, e := range cronJob.ManagedFields {
+		if e.Subresource == "" && (e.FieldsV1 == nil || bytes.Contains(e.FieldsV1.GetRawBytes(), triggerKey)) {
+			kept = append(kept, metav1.ManagedFieldsEntry{Manager: e.Manager, Time: e.Time})
+		}
+	}
+	cronJob.ManagedFields = kept
+}
+
+// triggerKey is how managed fields name the annotation of a trigger.
+var triggerKey = []byte(`"f:` + trigger.Annotation + `"`)
+
+func (r *cronJobs) takeLocked(cronJob *batchv1.CronJob, version uint64) error {
+	known := r.known[cronJob.UID]
+	if known == nil {
+		known = &knownCronJob{ref: cronRef(cronJob)}
+		r.known[cronJob.UID] = known
+	}
+	known.version = version
+	o, err := r.observeLocked(cronJob, version)
+	if err != nil {
+		return err
+	}
+	if r.feed.mode == events.ModeAll {
+		r.feed.keeper.KeepCronJob(cronJob)
+		known.kept = true
+	}
+	r.tellLocked(cronJob.UID, known, o)
+	return nil
+}
+
+func (r *cronJobs) forgetLocked(uid types.UID, known *knownCronJob) {
+	if known.kept {
+		r.feed.keeper.DropCronJob(uid)
+	}
+}
+
+func (*cronJobs) gone(_ types.UID, known *knownCronJob, cronJob *batchv1.CronJob, version uint64) events.Observation {
+	return events.Observation{
+		Job:      known.ref,
+		Facts:    &events.CronJobGone{Version: version, Missed: cronJob == nil},
+		Evidence: events.Evidence{Namespace: known.ref.Namespace, Name: known.ref.Name},
+	}
+}
+
+// outlived: the history of a CronJob never begins with its end.
+func (*cronJobs) outlived(events.Facts) bool { return false }
+
+func (*cronJobs) resetLocked() {}
+
+func cronRef(cronJob *batchv1.CronJob) events.JobRef {
+	return events.JobRef{Namespace: cronJob.Namespace, Name: cronJob.Name, UID: cronJob.UID}
+}

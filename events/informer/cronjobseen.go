@@ -1,0 +1,130 @@
+package informer
+
+import (
+	"encoding/json"
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/schedule"
+	"github.com/jobledger/jobledger/internal/trigger"
+	"github.com/jobledger/jobledger/internal/zones"
+)
+
+// Bounds of what a CronJob says, in bytes. An API server lets none pass that is near them.
+const (
+	maxSchedule = 1 << 10
+	maxZoneName = 256
+	maxTrigger  = 512
+)
+
+// observeLocked is the observation of a CronJob object at that version, with its status and the rules of its zones.
+func (r *cronJobs) observeLocked(cronJob *batchv1.CronJob, version uint64) (events.Observation, error) {
+	hash, err := cronTemplateHash(cronJob, r.feed.key)
+	if err != nil {
+		return events.Observation{}, err
+	}
+	template, err := json.Marshal(redactedJob(&cronJob.Spec.JobTemplate))
+	if err != nil {
+		return events.Observation{}, fmt.Errorf("encode redacted jobTemplate of CronJob %s/%s: %w", cronJob.Namespace, cronJob.Name, err)
+	}
+	s := &cronJob.Spec
+	seen := &events.CronJobSeen{
+		Version:       version,
+		Generation:    cronJob.Generation,
+		Created:       events.At(cronJob.CreationTimestamp.Time),
+		Deleted:       instant(cronJob.DeletionTimestamp),
+		Schedule:      bounded(s.Schedule, maxSchedule),
+		Policy:        string(s.ConcurrencyPolicy),
+		Suspend:       s.Suspend != nil && *s.Suspend,
+		Deadline:      s.StartingDeadlineSeconds,
+		KeepSucceeded: s.SuccessfulJobsHistoryLimit,
+		KeepFailed:    s.FailedJobsHistoryLimit,
+		Template:      hash,
+		Redacted:      textHash(cronJob.Namespace, string(template)),
+		LastSchedule:  instant(cronJob.Status.LastScheduleTime),
+		LastSuccess:   instant(cronJob.Status.LastSuccessfulTime),
+		Trigger:       triggerOf(cronJob),
+	}
+	if s.TimeZone != nil {
+		zone := bounded(*s.TimeZone, maxZoneName)
+		seen.TimeZone = &zone
+	}
+	for _, ref := range cronJob.Status.Active {
+		seen.Active = append(seen.Active, events.RunName{UID: ref.UID, Name: bounded(ref.Name, maxName), Version: number(ref.ResourceVersion)})
+	}
+	o := events.Observation{
+		Job: cronRef(cronJob), Facts: seen, Evidence: events.Evidence{Namespace: cronJob.Namespace, Name: cronJob.Name},
+		Template: stored(template), TemplateSize: len(template),
+	}
+	for _, name := range schedule.Named(seen.Schedule, seen.TimeZone) {
+		rules, asked := r.zones[name]
+		if !asked {
+			rules, _ = zones.Find(name)
+			r.zones[name] = rules
+		}
+		if rules.Name != "" {
+			seen.Zones = append(seen.Zones, events.ZoneName{Name: rules.Name, Hash: rules.Hash})
+			o.Zones = append(o.Zones, events.ZoneRules{Name: rules.Name, Hash: rules.Hash, TZif: rules.TZif})
+		}
+	}
+	return o, nil
+}
+
+// number is a resourceVersion in a list that anybody may write; 0 when it is none.
+func number(version string) uint64 {
+	n, err := parseVersion(version)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// triggerOf is what the annotation asks for. A value that something else wrote was asked for at no time, so it is not carried out.
+func triggerOf(cronJob *batchv1.CronJob) *events.RunTrigger {
+	value, ok := cronJob.Annotations[trigger.Annotation]
+	if !ok {
+		return nil
+	}
+	t := &events.RunTrigger{Value: bounded(value, maxTrigger)}
+	if request, err := trigger.Parse(value); err == nil {
+		t.Asked, t.By = events.At(request.At), request.By
+	}
+	for _, e := range cronJob.ManagedFields {
+		if t.By == "" {
+			t.By = "someone"
+		}
+		t.By += " by " + bounded(e.Manager, maxReason)
+		break
+	}
+	return t
+}
+
+// CronTemplateHash names the content of a CronJob's jobTemplate by a hash with that key, as TemplateHash does of a Job's: Jobs are only
+// made from the one that was decided on.
+func CronTemplateHash(key events.Key) func(*batchv1.CronJob) (string, error) {
+	return func(cronJob *batchv1.CronJob) (string, error) { return cronTemplateHash(cronJob, key) }
+}
+
+func cronTemplateHash(cronJob *batchv1.CronJob, key events.Key) (string, error) {
+	content, err := json.Marshal(taken(&cronJob.Spec.JobTemplate))
+	if err != nil {
+		return "", fmt.Errorf("hash jobTemplate of CronJob %s/%s: %w", cronJob.Namespace, cronJob.Name, err)
+	}
+	return key.Hash("jobTemplate", cronJob.Namespace, content), nil
+}
+
+// taken is what of a jobTemplate Jobs take over (C-153, C-156). It shares its parts with it.
+func taken(t *batchv1.JobTemplateSpec) *batchv1.JobTemplateSpec {
+	return &batchv1.JobTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: t.Labels, Annotations: t.Annotations}, Spec: t.Spec}
+}
+
+// redactedJob is a copy of a jobTemplate that may be kept; see redacted.
+func redactedJob(t *batchv1.JobTemplateSpec) *batchv1.JobTemplateSpec {
+	t = taken(t).DeepCopy()
+	hideValues(t.Annotations)
+	t.Spec.Template = *redacted(&t.Spec.Template)
+	return t
+}

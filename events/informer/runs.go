@@ -1,0 +1,89 @@
+package informer
+
+import (
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// A run is a Job of a CronJob. What concerns the CronJob of it goes with the observation of the Job; of a Job that is not told itself,
+// because another controller runs it, it goes alone.
+
+// manualAnnotation is what kubectl writes on a Job that it creates from a CronJob (C-223).
+const (
+	manualAnnotation = "cronjob.kubernetes.io/instantiate"
+	manualValue      = "manual"
+)
+
+// cronJobOf is the UID of the CronJob that controls the Job, by its owner reference (C-096); empty for none, and where CronJobs are not
+// watched.
+func (feed *Feed) cronJobOf(job *batchv1.Job) types.UID {
+	owner := metav1.GetControllerOfNoCopy(job)
+	if feed.cronJobs == nil || owner == nil || owner.Kind != "CronJob" {
+		return ""
+	}
+	return owner.UID
+}
+
+// runSeen is what a CronJob is told of a Job of it.
+func runSeen(job *batchv1.Job, version uint64) *events.RunSeen {
+	run := &events.RunSeen{
+		Job: job.UID, Name: job.Name, Version: version,
+		Created: events.At(job.CreationTimestamp.Time), Deleted: instant(job.DeletionTimestamp),
+		Started: instant(job.Status.StartTime), Completed: instant(job.Status.CompletionTime),
+		Manual: job.Annotations[manualAnnotation] == manualValue,
+	}
+	if due, err := time.Parse(time.RFC3339, job.Annotations[batchv1.CronJobScheduledTimestampAnnotation]); err == nil {
+		run.Due = events.At(due)
+	}
+	for _, c := range job.Status.Conditions {
+		switch {
+		case c.Status != corev1.ConditionTrue:
+		case c.Type == batchv1.JobComplete:
+			run.Succeeded = true
+			if run.Result == 0 {
+				run.Result = events.ResultComplete
+			}
+		case c.Type == batchv1.JobFailed && run.Result == 0:
+			run.Result = events.ResultFailed
+		}
+	}
+	return run
+}
+
+// observeRun is the observation of a Job that is not told itself.
+func observeRun(job *batchv1.Job, version uint64, cronJob types.UID) events.Observation {
+	return events.Observation{
+		Job: refOf(job), CronJob: cronJob, Facts: runSeen(job, version),
+		Evidence: events.Evidence{Namespace: job.Namespace, Name: job.Name}, Editors: editorsOf(job),
+	}
+}
+
+// tellRunLocked tells of a Job that is not told itself what its CronJob is to know. When it has another owner by now, or none, it is the
+// CronJob's no longer.
+func (r *jobs) tellRunLocked(known *knownJob, job *batchv1.Job, version uint64) {
+	now := r.feed.cronJobOf(job)
+	if before := known.cronJob; before != "" && before != now {
+		r.feed.queue.gone(r.listing.resource, job.UID, events.Observation{
+			Job: known.ref, CronJob: before, Facts: &events.RunGone{Job: job.UID, Version: version, Left: true},
+			Evidence: events.Evidence{Namespace: job.Namespace, Name: job.Name},
+		}, r)
+		known.told = false
+	}
+	if known.cronJob = now; now != "" {
+		r.tellLocked(job.UID, known, observeRun(job, version, now))
+	}
+}
+
+// runGone is the observation that a Job is gone that was not told itself.
+func runGone(uid types.UID, known *knownJob, missed bool, version uint64) events.Observation {
+	return events.Observation{
+		Job: known.ref, CronJob: known.cronJob, Facts: &events.RunGone{Job: uid, Version: version, Missed: missed},
+		Evidence: events.Evidence{Namespace: known.ref.Namespace, Name: known.ref.Name},
+	}
+}
