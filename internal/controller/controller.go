@@ -246,6 +246,7 @@ func (c *controller) relist() {
 type clusterAPI interface {
 	executor.API
 	executor.GroupAPI
+	executor.CronAPI
 }
 
 // assembleHands makes the parts by which the world hears of what was decided: commands, Kubernetes Events, and the metrics of

@@ -20,5 +20,6 @@ func withFailpoints(log store.Log, api clusterAPI) (store.Log, clusterAPI, error
 	return points.Log(log), struct {
 		executor.API
 		executor.GroupAPI
-	}{points.API(api), points.Groups(api)}, nil
+		executor.CronAPI
+	}{points.API(api), points.Groups(api), points.Crons(api)}, nil
 }

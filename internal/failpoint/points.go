@@ -42,11 +42,18 @@ const (
 	GetWorkload    = "get-workload"
 	CreateWorkload = "create-workload"
 	CreatePodGroup = "create-pod-group"
+
+	CreateJob        = "create-job" // of a CronJob, like the ones that follow
+	DeleteRun        = "delete-run"
+	UpdateCronStatus = "update-cronjob-status"
+	GetCronJob       = "get-cronjob"
+	GetRun           = "get-run"
 )
 
 var verbs = []string{
 	CreatePod, DeletePod, PatchPod, UpdateStatus, FinishJob, GetJob, DeleteJob, FindPod,
 	ListWorkloads, ListPodGroups, GetWorkload, CreateWorkload, CreatePodGroup,
+	CreateJob, DeleteRun, UpdateCronStatus, GetCronJob, GetRun,
 }
 
 // Names are all points that there are.

@@ -31,6 +31,20 @@ type API interface {
 	FindPod(ctx context.Context, namespace, name string) (*corev1.Pod, error)
 }
 
+// CronAPI is what it needs to run CronJobs, on the same terms.
+type CronAPI interface {
+	// CreateJob creates a Job under its name.
+	CreateJob(ctx context.Context, job *batchv1.Job) (*batchv1.Job, error)
+	// DeleteRun deletes a Job, and its pods in the background. uid is a precondition: a Job that does not meet it is a Conflict.
+	DeleteRun(ctx context.Context, namespace, name string, uid types.UID) error
+	// UpdateCronJobStatus replaces the status of a CronJob at its resourceVersion.
+	UpdateCronJobStatus(ctx context.Context, cronJob *batchv1.CronJob) (*batchv1.CronJob, error)
+	// GetCronJob reads a CronJob, past any cache.
+	GetCronJob(ctx context.Context, namespace, name string) (*batchv1.CronJob, error)
+	// GetRun reads a Job, past any cache.
+	GetRun(ctx context.Context, namespace, name string) (*batchv1.Job, error)
+}
+
 // GroupAPI is what it needs for gang scheduling, on the same terms.
 type GroupAPI interface {
 	// ListWorkloads lists all Workloads of a namespace, past any cache.

@@ -55,23 +55,39 @@ type work struct {
 
 // calls are how a command of each kind is carried out.
 var calls = [events.MaxCommandKind + 1]func(*work, context.Context){
-	events.CommandCreatePod:      with((*work).createPod),
-	events.CommandDeletePod:      with((*work).deletePod),
-	events.CommandDropFinalizer:  with((*work).dropFinalizer),
-	events.CommandWriteStatus:    (*work).writeStatus,
-	events.CommandAdoptPod:       with((*work).adoptPod),
-	events.CommandReleasePod:     with((*work).releasePod),
-	events.CommandReadJob:        (*work).readJob,
-	events.CommandDeleteJob:      with((*work).deleteJob),
-	events.CommandReadPod:        with((*work).readPod),
-	events.CommandCreateWorkload: with((*work).createWorkload),
-	events.CommandCreatePodGroup: (*work).createPodGroup,
-	events.CommandFindGroup:      (*work).findGroup,
+	events.CommandCreatePod:       with((*work).createPod),
+	events.CommandDeletePod:       with((*work).deletePod),
+	events.CommandDropFinalizer:   with((*work).dropFinalizer),
+	events.CommandWriteStatus:     (*work).writeStatus,
+	events.CommandAdoptPod:        with((*work).adoptPod),
+	events.CommandReleasePod:      with((*work).releasePod),
+	events.CommandReadJob:         (*work).readJob,
+	events.CommandDeleteJob:       with((*work).deleteJob),
+	events.CommandReadPod:         with((*work).readPod),
+	events.CommandCreateWorkload:  with((*work).createWorkload),
+	events.CommandCreatePodGroup:  (*work).createPodGroup,
+	events.CommandFindGroup:       (*work).findGroup,
+	events.CommandCreateJob:       ofCrons(with((*work).createJob)),
+	events.CommandDeleteRun:       ofCrons(with((*work).deleteRun)),
+	events.CommandWriteCronStatus: ofCrons(with((*work).writeCronStatus)),
+	events.CommandReadCronJob:     ofCrons((*work).readCronJob),
+	events.CommandReadRun:         ofCrons(with((*work).readRun)),
 }
 
 // with passes the command to a call that needs to know what it asks for.
 func with[C events.Command](call func(*work, context.Context, C)) func(*work, context.Context) {
 	return func(w *work, ctx context.Context) { call(w, ctx, w.Command.(C)) }
+}
+
+// ofCrons refuses a call where CronJobs are not run.
+func ofCrons(call func(*work, context.Context)) func(*work, context.Context) {
+	return func(w *work, ctx context.Context) {
+		if w.Crons == nil {
+			w.refuse(events.RefusedInvalid, "CronJobs are not run here")
+			return
+		}
+		call(w, ctx)
+	}
 }
 
 func (w *work) carryOut(ctx context.Context) {
@@ -180,6 +196,8 @@ func (w *work) done(o metav1.Object) {
 	switch o.(type) {
 	case *batchv1.Job:
 		w.Wrote(w.Life, events.Jobs, e.UID, e.Version, false)
+	case *batchv1.CronJob:
+		w.Wrote(w.Life, events.CronJobs, e.UID, e.Version, false)
 	case *corev1.Pod:
 		_, dropped := w.Command.(*events.DropFinalizer)
 		w.Wrote(w.Life, events.Pods, e.UID, e.Version, dropped)

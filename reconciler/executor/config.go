@@ -28,12 +28,17 @@ type Config struct {
 	// Groups is for gang scheduling; without it Jobs are found to have no group.
 	Groups GroupAPI
 
-	// Observe and ObservePod make the observation of an object that was read live. One without facts is left out; so is
-	// all that is read when they are nil.
-	Observe    func(*batchv1.Job) events.Observation
-	ObservePod func(*corev1.Pod) events.Observation
+	// Crons is for CronJobs; without it they are not run.
+	Crons CronAPI
 
-	// Wrote is told the version of each Job and Pod that an answer brings, and the life of the log in which it was asked for,
+	// Observe and its like make the observation of an object that was read live. One without facts is left out; so is
+	// all that is read when they are nil.
+	Observe        func(*batchv1.Job) events.Observation
+	ObservePod     func(*corev1.Pod) events.Observation
+	ObserveCronJob func(*batchv1.CronJob) events.Observation
+	ObserveRun     func(*batchv1.Job) events.Observation // of a Job of a CronJob
+
+	// Wrote is told the version of each Job, CronJob and Pod that an answer brings, and the life of the log in which it was asked for,
 	// before the command is reported as done; dropped, when the answer is that a finalizer is gone. Nil for nobody.
 	Wrote func(life events.Identity, r events.Resource, uid types.UID, version uint64, dropped bool)
 	// Behind is told that a live read found an object older than it was known to be when the read was asked for, in that
@@ -81,6 +86,12 @@ func (c *Config) validate() error {
 	}
 	if c.Behind == nil {
 		c.Behind = func(events.Identity, events.Rewind) {}
+	}
+	if c.ObserveRun == nil {
+		c.ObserveRun = observeNoJob
+	}
+	if c.ObserveCronJob == nil {
+		c.ObserveCronJob = observeNoCronJob
 	}
 	if c.ObservePod == nil {
 		c.ObservePod = observeNoPod

@@ -77,7 +77,8 @@ func keyOf(t *events.Task) key {
 		ordinal, index := events.OrdinalOf(t.Command)
 		k.name = podNameOf(t.Life, t.Job, ordinal, index)
 	case events.TargetJob:
-		k.job, k.name = true, t.Job.Name
+		k.cronJob = t.Stream.Kind == events.StreamCronJob
+		k.job, k.name = !k.cronJob, t.Job.Name
 	case events.TargetRun:
 		k.job, k.name = true, events.RunNameOf(t.Command)
 	case events.TargetPod, events.TargetCommand:

@@ -15,13 +15,15 @@ import (
 type TemplateHash func(*batchv1.Job) (string, error)
 
 // Objects keeps of every unfinished Job what the log does not hold and a write needs: its metadata, spec and conditions at
-// the newest version that was seen. It is the informer's Keeper.
+// the newest version that was seen; of a CronJob all. It is the informer's Keeper.
 type Objects struct {
-	hash TemplateHash
+	hash     TemplateHash
+	cronHash CronTemplateHash
 
-	mu   sync.Mutex
-	jobs map[types.UID]*kept
-	life events.Identity // of the log, since the newest rewind; zero when there was none
+	mu    sync.Mutex
+	jobs  map[types.UID]*kept
+	crons map[types.UID]*keptCron // nil where CronJobs are not kept
+	life  events.Identity         // of the log, since the newest rewind; zero when there was none
 }
 
 // kept is one Job. The object is never changed, so it may be read without the lock.
@@ -57,6 +59,7 @@ func (o *Objects) Reset(life events.Identity) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	clear(o.jobs)
+	clear(o.crons)
 	o.life = life
 }
 

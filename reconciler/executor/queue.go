@@ -8,7 +8,7 @@ import (
 
 // key names an API object. Commands of one object are carried out one at a time, in their order.
 type key struct {
-	job             bool // else a pod
+	job, cronJob    bool // else a pod
 	namespace, name string
 }
 

@@ -1,0 +1,77 @@
+package failpoint
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/reconciler/executor"
+)
+
+func testCronJob() *batchv1.CronJob {
+	return &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "demo", UID: testUID, ResourceVersion: "10"}}
+}
+
+func TestCallsForCronJobsPassBeforeAndAfterTheirEffect(t *testing.T) {
+	calls := map[string]func(executor.CronAPI) error{
+		CreateJob:        func(a executor.CronAPI) error { _, err := a.CreateJob(t.Context(), nil); return err },
+		DeleteRun:        func(a executor.CronAPI) error { return a.DeleteRun(t.Context(), "", "", "") },
+		UpdateCronStatus: func(a executor.CronAPI) error { _, err := a.UpdateCronJobStatus(t.Context(), nil); return err },
+		GetCronJob:       func(a executor.CronAPI) error { _, err := a.GetCronJob(t.Context(), "", ""); return err },
+		GetRun:           func(a executor.CronAPI) error { _, err := a.GetRun(t.Context(), "", ""); return err },
+	}
+	for verb, call := range calls {
+		for _, refused := range []error{nil, errors.New("refused")} {
+			server := &fakeCrons{err: refused}
+			before, after := -1, -1
+			wrap := func(text string, calls *int) *Points {
+				p, err := parse(text+"."+verb+":1", func(string) { *calls = server.calls })
+				if err != nil {
+					t.Fatal(err)
+				}
+				return p
+			}
+			err := call(wrap(CallAfter, &after).Crons(wrap(CallBefore, &before).Crons(server)))
+			wantAfter := 1
+			if refused != nil {
+				wantAfter = -1 // without effect the point is not passed
+			}
+			if !errors.Is(err, refused) || before != 0 || after != wantAfter {
+				t.Errorf("%s: %v, want %v; the server had %d calls at the point before and %d at the one after", verb, err, refused, before, after)
+			}
+		}
+	}
+}
+
+// fakeCrons does all that it is asked for.
+type fakeCrons struct {
+	calls int
+	err   error
+}
+
+func (f *fakeCrons) answer() error {
+	f.calls++
+	return f.err
+}
+
+func (f *fakeCrons) CreateJob(_ context.Context, job *batchv1.Job) (*batchv1.Job, error) {
+	return job, f.answer()
+}
+
+func (f *fakeCrons) DeleteRun(context.Context, string, string, types.UID) error { return f.answer() }
+
+func (f *fakeCrons) UpdateCronJobStatus(_ context.Context, cronJob *batchv1.CronJob) (*batchv1.CronJob, error) {
+	return cronJob, f.answer()
+}
+
+func (f *fakeCrons) GetCronJob(context.Context, string, string) (*batchv1.CronJob, error) {
+	return testCronJob(), f.answer()
+}
+
+func (f *fakeCrons) GetRun(context.Context, string, string) (*batchv1.Job, error) {
+	return testJob(), f.answer()
+}

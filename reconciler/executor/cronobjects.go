@@ -1,0 +1,103 @@
+package executor
+
+import (
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// CronTemplateHash names the content of a CronJob's jobTemplate, as the log does.
+type CronTemplateHash func(*batchv1.CronJob) (string, error)
+
+// keptCron is one CronJob, as kept is one Job.
+type keptCron struct {
+	cronJob  *batchv1.CronJob // without managed fields
+	version  uint64
+	template string // hash of the jobTemplate; empty until it is asked for
+}
+
+// WithCronJobs has CronJobs kept, too. hash is the function by which their templates are named in commands.
+func (o *Objects) WithCronJobs(hash CronTemplateHash) *Objects {
+	o.cronHash, o.crons = hash, map[types.UID]*keptCron{}
+	return o
+}
+
+// KeepCronJob takes a CronJob as it was read or watched, as KeepJob takes a Job.
+func (o *Objects) KeepCronJob(cronJob *batchv1.CronJob) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.keepCronLocked(cronJob)
+}
+
+// DropCronJob forgets a CronJob: it is gone.
+func (o *Objects) DropCronJob(uid types.UID) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.crons, uid)
+}
+
+// refreshCron takes a newer version of a CronJob that is kept.
+func (o *Objects) refreshCron(cronJob *batchv1.CronJob) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.crons[cronJob.UID] != nil {
+		o.keepCronLocked(cronJob)
+	}
+}
+
+func (o *Objects) keepCronLocked(cronJob *batchv1.CronJob) {
+	version := versionOf(cronJob)
+	known := o.crons[cronJob.UID]
+	if o.crons == nil || known != nil && version < known.version {
+		return
+	}
+	next := &keptCron{
+		version: version,
+		cronJob: &batchv1.CronJob{ObjectMeta: cronJob.ObjectMeta, Spec: cronJob.Spec, Status: cronJob.Status},
+	}
+	next.cronJob.ManagedFields = nil
+	if known != nil && known.cronJob.Generation == cronJob.Generation {
+		next.cronJob.Spec, next.template = known.cronJob.Spec, known.template // the generation counts changes of the spec
+	}
+	o.crons[cronJob.UID] = next
+}
+
+// cronAt is the CronJob exactly at that version; see at.
+func (o *Objects) cronAt(life events.Identity, uid types.UID, base uint64) (cronJob *batchv1.CronJob, version uint64, ok bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	known := o.crons[uid]
+	if known == nil || o.outdatedLocked(life) {
+		return nil, 0, false
+	}
+	return known.cronJob, known.version, known.version == base
+}
+
+// cronWithTemplate is the CronJob when its jobTemplate is still the one with that hash; see withTemplate.
+func (o *Objects) cronWithTemplate(uid types.UID, hash string) (cronJob *batchv1.CronJob, ok bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	known := o.crons[uid]
+	if known == nil {
+		return nil, false
+	}
+	if known.template == "" {
+		actual, err := o.cronHash(known.cronJob)
+		if err != nil {
+			return nil, false // a template that cannot be encoded cannot be sent either
+		}
+		known.template = actual
+	}
+	return known.cronJob, known.template == hash
+}
+
+// versionText is a resourceVersion as the API has it; empty when none is known.
+func versionText(version uint64) string {
+	if version == 0 {
+		return ""
+	}
+	return strconv.FormatUint(version, 10)
+}
