@@ -55,7 +55,8 @@ func (*cronJobs) access(client kubernetes.Interface, namespace string) access {
 	return accessTo(&batchv1.CronJob{}, api.List, api.Watch)
 }
 
-// strip leaves of the managed fields who wrote the annotation of a trigger. All else is sent back with a status write.
+// strip leaves of the managed fields who changed the spec, and, without its fields, who wrote the annotation of a trigger. All else of an
+// object is sent back with a status write.
 func (*cronJobs) strip(cronJob *batchv1.CronJob) {
 	var kept []metav1.ManagedFieldsEntry
 	for _, e := range cronJob.ManagedFields {
@@ -63,7 +64,7 @@ func (*cronJobs) strip(cronJob *batchv1.CronJob) {
 			kept = append(kept, metav1.ManagedFieldsEntry{Manager: e.Manager, Time: e.Time})
 		}
 	}
-	cronJob.ManagedFields = kept
+	cronJob.ManagedFields = append(kept, stripEditors(cronJob.ManagedFields)...)
 }
 
 // triggerKey is how managed fields name the annotation of a trigger.

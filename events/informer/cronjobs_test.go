@@ -135,7 +135,7 @@ func TestWhatIsToldOfACronJob(t *testing.T) {
 	request := trigger.Request{At: epoch, ID: "1", By: "alice"}
 	c.Annotations = map[string]string{trigger.Annotation: request.String()}
 	c.ManagedFields = []metav1.ManagedFieldsEntry{
-		{Manager: "kubectl", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:schedule":{}}}`)},
+		{Manager: "kubectl", Operation: metav1.ManagedFieldsOperationUpdate, Time: new(metav1.NewTime(epoch)), FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:schedule":{}}}`)},
 		{Manager: trigger.Manager, FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:annotations":{"f:` + trigger.Annotation + `":{}}}}`)},
 	}
 	if err := feed.CronJobChanged(c); err != nil {
@@ -163,6 +163,9 @@ func TestWhatIsToldOfACronJob(t *testing.T) {
 	}
 	if len(o.Zones) != 2 || o.Zones[0].Hash != tokyo.Hash || string(o.Zones[1].TZif) != string(zurich.TZif) {
 		t.Errorf("the rules of %d zones came with it", len(o.Zones))
+	}
+	if len(o.Editors) != 1 || o.Editors[0].Edit.Manager != "kubectl" || !slices.Equal(o.Editors[0].Fields, []string{"schedule"}) {
+		t.Errorf("changed by %+v", o.Editors)
 	}
 	if hash, err := CronTemplateHash(testKey)(c); err != nil || hash != seen.Template || len(hash) != 32 {
 		t.Errorf("the template is named %s, and by the executor %s, %v", seen.Template, hash, err)

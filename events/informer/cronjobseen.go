@@ -57,7 +57,7 @@ func (r *cronJobs) observeLocked(cronJob *batchv1.CronJob, version uint64) (even
 	}
 	o := events.Observation{
 		Job: cronRef(cronJob), Facts: seen, Evidence: events.Evidence{Namespace: cronJob.Namespace, Name: cronJob.Name},
-		Template: stored(template), TemplateSize: len(template),
+		Editors: editorsOf(cronJob.ManagedFields), Template: stored(template), TemplateSize: len(template),
 	}
 	for _, name := range schedule.Named(seen.Schedule, seen.TimeZone) {
 		rules, asked := r.zones[name]
@@ -93,6 +93,9 @@ func triggerOf(cronJob *batchv1.CronJob) *events.RunTrigger {
 		t.Asked, t.By = events.At(request.At), request.By
 	}
 	for _, e := range cronJob.ManagedFields {
+		if e.FieldsV1 != nil {
+			continue // of who changed the spec
+		}
 		if t.By == "" {
 			t.By = "someone"
 		}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"strings"
 
-	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jobledger/jobledger/events"
@@ -16,7 +15,7 @@ const (
 	specKey    = "f:spec"
 )
 
-// stripEditors leaves of a Job's managed fields who changed which fields of the spec, and no more: {"f:spec":{"f:suspend":{}}}.
+// stripEditors leaves of managed fields who changed which fields of the spec, and no more: {"f:spec":{"f:suspend":{}}}.
 // Stripping twice is stripping once.
 func stripEditors(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
 	var kept []metav1.ManagedFieldsEntry
@@ -56,10 +55,10 @@ func specFields(raw []byte) map[string]struct{} {
 	return fields
 }
 
-// editorsOf are who last changed which fields of a stripped Job's spec.
-func editorsOf(job *batchv1.Job) []events.Editor {
+// editorsOf are who last changed which fields of the spec of a Job or a CronJob, by its stripped managed fields.
+func editorsOf(managed []metav1.ManagedFieldsEntry) []events.Editor {
 	var editors []events.Editor
-	for _, e := range job.ManagedFields {
+	for _, e := range managed {
 		if e.Subresource != "" || e.FieldsV1 == nil {
 			continue
 		}

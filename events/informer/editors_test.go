@@ -40,7 +40,7 @@ func TestEditorsAreWhoChangedTheSpec(t *testing.T) {
 		{Edit: events.Edit{Manager: "kubectl-patch", Operation: "Update", Time: events.At(sec(7).Time)}, Fields: []string{"suspend"}},
 	}
 	sortedFields := cmpopts.SortSlices(func(a, b string) bool { return a < b })
-	if diff := cmp.Diff(want, editorsOf(job), sortedFields); diff != "" {
+	if diff := cmp.Diff(want, editorsOf(job.ManagedFields), sortedFields); diff != "" {
 		t.Errorf("editors (-want +got):\n%s", diff)
 	}
 	if builtinWrote(job) != events.At(sec(9).Time) {

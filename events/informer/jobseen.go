@@ -55,7 +55,7 @@ func (feed *Feed) observeJob(job *batchv1.Job, version uint64, managed bool) (ev
 		Evidence: events.Evidence{
 			Namespace: job.Namespace, Name: job.Name, Finalizers: othersFinalizers(job), Origin: originOf(job, feed.labels),
 		},
-		Editors:      editorsOf(job),
+		Editors:      editorsOf(job.ManagedFields),
 		Spec:         spec,
 		Template:     stored(template),
 		TemplateSize: len(template),

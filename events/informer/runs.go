@@ -60,7 +60,7 @@ func runSeen(job *batchv1.Job, version uint64) *events.RunSeen {
 func observeRun(job *batchv1.Job, version uint64, cronJob types.UID) events.Observation {
 	return events.Observation{
 		Job: refOf(job), CronJob: cronJob, Facts: runSeen(job, version),
-		Evidence: events.Evidence{Namespace: job.Namespace, Name: job.Name}, Editors: editorsOf(job),
+		Evidence: events.Evidence{Namespace: job.Namespace, Name: job.Name}, Editors: editorsOf(job.ManagedFields),
 	}
 }
 

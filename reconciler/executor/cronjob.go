@@ -34,7 +34,8 @@ func (w *work) createJob(ctx context.Context, c *events.CreateJob) {
 		return
 	}
 	w.observe(w.ObserveRun(created))
-	w.stored(created)
+	w.done(created)
+	w.result.Ended.Written = events.At(created.CreationTimestamp.Time) // by the server's clock
 }
 
 // newRun is a Job of a CronJob (C-150 to C-156).

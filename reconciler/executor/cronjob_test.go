@@ -31,7 +31,7 @@ type cronServer struct {
 func (s *cronServer) CreateJob(_ context.Context, job *batchv1.Job) (*batchv1.Job, error) {
 	s.asked, s.sent = append(s.asked, "create "+job.Namespace+"/"+job.Name), job.DeepCopy()
 	made := job.DeepCopy()
-	made.UID, made.ResourceVersion = "uid-made", "20"
+	made.UID, made.ResourceVersion, made.CreationTimestamp = "uid-made", "20", metav1.NewTime(epoch.Add(time.Second))
 	return made, s.err
 }
 
@@ -124,7 +124,7 @@ func seen(r events.TaskResult) (texts []string) {
 func TestTheJobOfACronJob(t *testing.T) {
 	s := &cronServer{}
 	r := cronWorld(t, s, &events.CreateJob{Name: "nightly-29540715", Due: events.At(epoch), Template: cronTemplate, Stamp: "2026-01-02T03:04:05Z"})
-	if r.Ended.Ending != events.Done || r.Ended.UID != "uid-made" || r.Ended.Version != 20 || r.Evidence.Name != "nightly-29540715" {
+	if r.Ended.Ending != events.Done || r.Ended.UID != "uid-made" || r.Ended.Version != 20 || r.Ended.Written != events.At(epoch.Add(time.Second)) || r.Evidence.Name != "nightly-29540715" {
 		t.Errorf("it ended %+v, %+v", r.Ended, r.Evidence)
 	}
 	if got := seen(r); len(got) != 1 || !strings.Contains(got[0], "Job:uid-made") {
