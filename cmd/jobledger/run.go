@@ -30,6 +30,7 @@ type runFlags struct {
 	gang       bool
 	drain      bool
 	expire     bool
+	cronJobs   bool
 	listen     string
 	logFormat  string
 	verbosity  int
@@ -51,6 +52,7 @@ const observeOthers = "others"
 
 const (
 	defaultListen = "127.0.0.1:10271"
+	cronFlag      = "cronjobs"
 	ttlFlag       = "ttl-after-finished" // the name that kube-controller-manager has for the controller that it replaces
 )
 
@@ -142,6 +144,10 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.drain, "drain", false, "take no new Jobs, and finish those that have begun")
 	flags.BoolVar(&f.expire, ttlFlag, true,
 		"with --manage=all, delete finished Jobs once their ttlSecondsAfterFinished has passed")
+	flags.BoolVar(&f.cronJobs, cronFlag, false, "record CronJobs; with --manage=all run them, in place of the built-in CronJob controller")
+	if err := flags.MarkHidden(cronFlag); err != nil { // until they are decided rightly
+		panic(err) // there is no such flag
+	}
 	flags.StringVar(&f.listen, "listen", defaultListen, "loopback address for health, metrics and readers; port 0 for any, empty for none")
 	f.scrape.add(flags)
 	flags.StringVar(&f.logFormat, "log-format", "", "text or json; text on a terminal, else json")
@@ -236,7 +242,7 @@ func (f *runFlags) validate() (settings events.Settings, err error) {
 		return settings, err
 	}
 	settings.Mode, settings.Namespace, settings.GangScheduling, settings.Draining = mode, f.namespace, f.gang, f.drain
-	settings.ObserveOthers = f.observe != ""
+	settings.ObserveOthers, settings.CronJobs = f.observe != "", f.cronJobs
 	return settings, f.nats.validate()
 }
 

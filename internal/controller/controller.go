@@ -24,6 +24,7 @@ import (
 	"github.com/jobledger/jobledger/internal/known"
 	"github.com/jobledger/jobledger/internal/lease"
 	"github.com/jobledger/jobledger/internal/serve"
+	"github.com/jobledger/jobledger/internal/zones"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler"
 	"github.com/jobledger/jobledger/reconciler/executor"
@@ -179,7 +180,7 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 	identity := c.log.Identity()
 	c.queue = loop.NewQueue()
 	c.queue.Remember(c.log, world)
-	objects := executor.NewObjects(informer.TemplateHash(c.key))
+	objects := executor.NewObjects(informer.TemplateHash(c.key)).WithCronJobs(informer.CronTemplateHash(c.key))
 	var keeper informer.Keeper = objects
 	if c.observes() {
 		keeper = nil // what it keeps is for carrying out commands
@@ -189,7 +190,7 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 		finished = (&expiryWarner{log: c.logger, now: time.Now}).look
 	}
 	c.informer, err = informer.New(informer.Config{
-		Client: c.cluster.Client, Namespace: c.settings.Namespace, Mode: c.settings.Mode, Draining: c.settings.Draining, Others: c.settings.ObserveOthers,
+		Client: c.cluster.Client, Namespace: c.settings.Namespace, Mode: c.settings.Mode, Draining: c.settings.Draining, Others: c.settings.ObserveOthers, CronJobs: c.settings.CronJobs,
 		Identity: identity, Key: c.key, Sink: c.queue, Keeper: keeper, Known: known.Of(world), Logger: c.logger,
 		Foreign: c.metrics.ofJobs.Foreign, Finished: finished, KeepLabels: c.config.Labels,
 	})
@@ -216,7 +217,7 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 	began := time.Now()
 	c.runner = &loop.Runner{
 		Loop: loop.New(loop.Config{
-			Log: c.log, World: world, Settings: c.settings, Program: c.config.Program.Version, Key: c.key.ID(), ZoneData: zoneData(), Salt: salt,
+			Log: c.log, World: world, Settings: c.settings, Program: c.config.Program.Version, Key: c.key.ID(), ZoneData: zoneData(&c.settings), Salt: salt,
 			Leader: c.identity, Patience: c.config.Patience, Busy: busy, Clock: func() time.Duration { return time.Since(began) },
 		}),
 		Queue: c.queue, Executor: hands, Clock: loop.NewClock(server), Log: c.logger,
@@ -258,9 +259,13 @@ func (c *controller) assembleHands(world *projector.World, api clusterAPI, objec
 		may = func() bool { return c.lease.Holds() && c.informer.Sure() }
 		within = c.lease.Within
 	}
+	var crons executor.CronAPI
+	if c.runsCronJobs() {
+		crons = api
+	}
 	c.executor, err = executor.New(executor.Config{
-		Seal: c.key.Seal, Term: c.log.Term(), May: may, Within: within, API: api, Groups: api, Objects: objects, Mode: c.settings.Mode,
-		Observe: c.informer.ObserveJob, ObservePod: c.informer.ObservePod, Wrote: c.informer.Wrote, Behind: c.informer.Behind, StopTimeout: c.config.Stop,
+		Seal: c.key.Seal, Term: c.log.Term(), May: may, Within: within, API: api, Groups: api, Crons: crons, Objects: objects, Mode: c.settings.Mode,
+		Observe: c.informer.ObserveJob, ObservePod: c.informer.ObservePod, ObserveCronJob: c.informer.ObserveCronJob, ObserveRun: c.informer.ObserveRun, Wrote: c.informer.Wrote, Behind: c.informer.Behind, StopTimeout: c.config.Stop,
 		RequestTimeout: min(30*time.Second, c.settings.RequestTimeout/2), // shorter than the server's
 	})
 	if err != nil {
@@ -291,6 +296,11 @@ func (c *controller) consumers() (names []string) {
 // observes reports whether another controller runs the Jobs, and this one only reads.
 func (c *controller) observes() bool { return c.settings.Mode == events.ModeObserve }
 
+// runsCronJobs reports whether Jobs of CronJobs are made here, in place of the built-in CronJob controller.
+func (c *controller) runsCronJobs() bool {
+	return c.settings.CronJobs && c.settings.Mode == events.ModeAll
+}
+
 // noExecutor carries nothing out.
 type noExecutor struct{}
 
@@ -313,8 +323,13 @@ func salt() (s events.Salt) {
 	return s
 }
 
-// zoneData says which time zone data decisions use: none yet, as no decision depends on a zone.
-func zoneData() string { return "" }
+// zoneData says which time zone database new rules of zones come from; empty where no decision depends on a zone.
+func zoneData(s *events.Settings) string {
+	if !s.CronJobs {
+		return ""
+	}
+	return zones.Version()
+}
 
 // show is called by the loop between turns.
 func (c *controller) show(l *loop.Loop) {
@@ -484,6 +499,9 @@ func (c *controller) announce(ctx context.Context) {
 	}
 	if c.settings.Mode == events.ModeAll { // whether the built-in TTL controller may be off
 		attrs = append(attrs, "ttl-after-finished", c.settings.DeleteExpired)
+	}
+	if c.settings.CronJobs {
+		attrs = append(attrs, "cronjobs", map[bool]string{true: "run", false: "observed"}[c.runsCronJobs()])
 	}
 	for _, s := range c.settings.Differences() {
 		attrs = append(attrs, s.Flag, s.Value)

@@ -29,7 +29,7 @@ func (c *controller) newLease() (err error) {
 	c.identity = identity()
 	c.lease, err = lease.New(lease.Config{
 		Client: client, Namespace: cmp.Or(f.Namespace, c.settings.Namespace, lease.DefaultNamespace), Name: f.Name,
-		MakeNamespace: f.Namespace == "" && c.settings.Namespace == "", Scope: c.settings.Namespace,
+		MakeNamespace: f.Namespace == "" && c.settings.Namespace == "", Scope: c.settings.Namespace, Cron: c.runsCronJobs(),
 		Identity: c.identity, Duration: f.Duration, RenewDeadline: f.RenewDeadline, RetryPeriod: f.RetryPeriod, Logger: c.logger,
 	})
 	if err != nil {

@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -17,18 +18,23 @@ func (c *controller) lookAtRights(ctx context.Context) (missing string) {
 	one := metav1.ListOptions{Limit: 1}
 	_, jobs := c.cluster.Client.BatchV1().Jobs(c.settings.Namespace).List(ctx, one)
 	_, pods := c.cluster.Client.CoreV1().Pods(c.settings.Namespace).List(ctx, one)
-	var denied []string
+	var cronJobs error
+	if c.settings.CronJobs {
+		_, cronJobs = c.cluster.Client.BatchV1().CronJobs(c.settings.Namespace).List(ctx, one)
+	}
+	const usual = "deploy/clusterrole.yaml"
+	var denied, roles []string
 	var words error
 	for _, resource := range []struct {
-		name string
-		err  error
-	}{{"jobs", jobs}, {"pods", pods}} {
+		name, role string
+		err        error
+	}{{"jobs", usual, jobs}, {"pods", usual, pods}, {"cronjobs", "deploy/cronjobs/clusterrole.yaml", cronJobs}} {
 		if apierrors.IsForbidden(resource.err) || apierrors.IsUnauthorized(resource.err) {
-			denied, words = append(denied, resource.name), resource.err
+			denied, roles, words = append(denied, resource.name), append(roles, resource.role), resource.err
 		}
 	}
 	if len(denied) > 0 {
-		where, role := "in all namespaces", "deploy/clusterrole.yaml"
+		where, role := "in all namespaces", strings.Join(slices.Compact(roles), " and ")
 		if c.settings.Namespace != "" {
 			where = "in namespace " + c.settings.Namespace
 		}

@@ -68,6 +68,7 @@ var checks = []check{
 	{"clock", true, clock},
 	{"rights", true, rights},
 	{"jobs", true, jobs},
+	{"cronjobs", true, cronJobs},
 	{"webhooks", true, webhooks},
 	{"finalizers", true, finalizers},
 	{"lease", true, leaseHolder},

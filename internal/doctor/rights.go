@@ -30,6 +30,8 @@ func leads(c *Config) bool       { return c.Lease.On }
 func deletes(c *Config) bool     { return c.Settings.DeleteExpired }
 func gangs(c *Config) bool       { return works(c) && c.Settings.GangScheduling }
 func authorizes(c *Config) bool  { return c.Authorize }
+func crons(c *Config) bool       { return c.Settings.CronJobs }
+func runsCrons(c *Config) bool   { return c.Settings.CronJobs && c.Settings.Mode == events.ModeAll }
 func looksAround(c *Config) bool { return c.WatchCluster }
 func everywhere(*Config) string  { return "" }
 func ofLease(c *Config) string   { return c.Lease.Namespace }
@@ -38,6 +40,7 @@ const (
 	observeFile = "deploy/observe/clusterrole.yaml"
 	roleFile    = "deploy/role.yaml"
 	watchFile   = "deploy/watch-cluster/clusterrole.yaml"
+	cronFile    = "deploy/cronjobs/clusterrole.yaml"
 	clusterFile = "deploy/clusterrole.yaml"
 )
 
@@ -51,6 +54,11 @@ var needed = []right{
 	{group: "", resource: "pods", verbs: []string{"create", "delete", "patch"}, need: works},
 	{group: "", resource: "events", verbs: []string{"create", "patch"}, need: works},
 	{group: "batch", resource: "jobs", verbs: []string{"delete"}, need: deletes},
+	{group: "batch", resource: "cronjobs", verbs: []string{"list", "watch"}, need: crons, file: cronFile},
+	{group: "batch", resource: "cronjobs", verbs: []string{"get"}, need: runsCrons, file: cronFile},
+	{group: "batch", resource: "cronjobs", subresource: "status", verbs: []string{"update"}, need: runsCrons, file: cronFile},
+	{group: "batch", resource: "cronjobs", subresource: "finalizers", verbs: []string{"update"}, need: runsCrons, file: cronFile},
+	{group: "batch", resource: "jobs", verbs: []string{"create", "delete"}, need: runsCrons, file: cronFile},
 	{group: "scheduling.k8s.io", resource: "workloads", verbs: []string{"get", "list", "watch", "create"}, need: gangs},
 	{group: "scheduling.k8s.io", resource: "podgroups", verbs: []string{"get", "list", "watch", "create"}, need: gangs},
 	{group: "authentication.k8s.io", resource: "tokenreviews", verbs: []string{"create"}, need: authorizes},

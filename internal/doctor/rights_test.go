@@ -59,13 +59,13 @@ func rulesOf(t *testing.T, file string, elsewhere ...string) []string {
 
 // TestTheRightsAreThoseOfTheManifests: what doctor asks for in each mode is what deploy/ gives, no more and no less.
 func TestTheRightsAreThoseOfTheManifests(t *testing.T) {
-	all := Config{Settings: events.Settings{Mode: events.ModeAll, GangScheduling: true, DeleteExpired: true}, Authorize: true, WatchCluster: true, Lease: Lease{On: true}}
+	all := Config{Settings: events.Settings{Mode: events.ModeAll, GangScheduling: true, DeleteExpired: true, CronJobs: true}, Authorize: true, WatchCluster: true, Lease: Lease{On: true}}
 	observe := Config{Settings: events.Settings{Mode: events.ModeObserve}}
 	for _, row := range []struct {
 		file   string
 		config Config
 	}{
-		{clusterFile, all}, {roleFile, all}, {watchFile, all}, {observeFile, observe},
+		{clusterFile, all}, {roleFile, all}, {watchFile, all}, {cronFile, all}, {observeFile, observe},
 	} {
 		var asked []string
 		for _, r := range needed {

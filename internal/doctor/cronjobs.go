@@ -1,0 +1,77 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// cronJobs says who runs the CronJobs, as far as their objects tell. No field of a CronJob names its controller, so all of them have one.
+func cronJobs(ctx context.Context, c *Config) []Finding {
+	if !c.Settings.CronJobs {
+		return nil
+	}
+	all, err := countCronJobs(ctx, c)
+	if err != nil {
+		return []Finding{cannotList("CronJobs", err)}
+	}
+	text := fmt.Sprintf("%s, of which %d suspended", many(all.found, "CronJob", "CronJobs"), all.suspended)
+	if all.more {
+		text = fmt.Sprintf("of the first %d CronJobs %d are suspended", all.found, all.suspended)
+	}
+	found := well(text)
+	wrote := c.Now().Sub(all.newest)
+	switch {
+	case c.Settings.Mode == events.ModeAll && wrote < time.Hour:
+		found = append(found, Finding{
+			Level: Problem, Text: fmt.Sprintf("the built-in controller runs CronJobs: it wrote a status %s ago", wrote.Round(time.Second)),
+			Do: "switch it off before --manage=all (kube-controller-manager --controllers=*,-cronjob-controller), or leave --cronjobs out",
+		})
+	case c.Settings.Mode != events.ModeAll && all.found > all.suspended && wrote >= time.Hour:
+		found = append(found, Finding{
+			Level: Note, Text: "no status of a CronJob was written by the built-in controller within an hour", Do: "see whether it runs, if a CronJob was due",
+		})
+	}
+	return found
+}
+
+// cronCensus is what the objects tell.
+type cronCensus struct {
+	found, suspended int
+	newest           time.Time // write of a status by the built-in controller
+	more             bool      // there are CronJobs that were not looked at
+}
+
+func countCronJobs(ctx context.Context, c *Config) (*cronCensus, error) {
+	all, next := &cronCensus{}, ""
+	for range pages {
+		list, err := c.Client.BatchV1().CronJobs(c.Settings.Namespace).List(ctx, page(next))
+		if err != nil {
+			return nil, err
+		}
+		for i := range list.Items {
+			all.add(&list.Items[i])
+		}
+		if next = list.Continue; next == "" {
+			return all, nil
+		}
+	}
+	all.more = true
+	return all, nil
+}
+
+func (all *cronCensus) add(cronJob *batchv1.CronJob) {
+	all.found++
+	if cronJob.Spec.Suspend != nil && *cronJob.Spec.Suspend {
+		all.suspended++
+	}
+	for _, f := range cronJob.ManagedFields {
+		if f.Manager == events.BuiltinManager && f.Subresource == "status" && f.Time != nil && f.Time.After(all.newest) {
+			all.newest = f.Time.Time
+		}
+	}
+}
