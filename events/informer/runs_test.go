@@ -67,7 +67,7 @@ func TestRunsThatWereMissed(t *testing.T) {
 	})
 }
 
-// C-102: the result is that of the first condition that says that the Job finished. C-107: it succeeded if any says Complete.
+// TestTheResultOfARun: the result is that of the first condition that says that the Job finished, and it succeeded if any says Complete.
 func TestTheResultOfARun(t *testing.T) {
 	yes, no := corev1.ConditionTrue, corev1.ConditionFalse
 	for _, row := range []struct {
@@ -92,7 +92,7 @@ func TestTheResultOfARun(t *testing.T) {
 	}
 }
 
-// TestWhatACronJobIsToldOfARun: times, and what made it (C-154, C-223).
+// TestWhatACronJobIsToldOfARun: times, and what made it.
 func TestWhatACronJobIsToldOfARun(t *testing.T) {
 	job := testJob("nightly-29540715")
 	started, ended := metav1.NewTime(epoch.Add(time.Minute)), metav1.NewTime(epoch.Add(time.Hour))

@@ -19,7 +19,7 @@ func cronJobs(ctx context.Context, c *Config) []Finding {
 	if err != nil {
 		return []Finding{cannotList("CronJobs", err)}
 	}
-	text := fmt.Sprintf("%s, of which %d suspended", many(all.found, "CronJob", "CronJobs"), all.suspended)
+	text := fmt.Sprintf("%s, %d suspended", many(all.found, "CronJob", "CronJobs"), all.suspended)
 	if all.more {
 		text = fmt.Sprintf("of the first %d CronJobs %d are suspended", all.found, all.suspended)
 	}

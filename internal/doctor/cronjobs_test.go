@@ -34,12 +34,12 @@ func TestWhoRunsCronJobs(t *testing.T) {
 		want     string // "level: part of the text" of each finding
 	}{
 		{"not recorded", events.ModeAll, nil, []runtime.Object{cronJob("a", time.Minute)}, ""},
-		{"none", events.ModeAll, on, nil, "ok: 0 CronJobs, of which 0 suspended"},
-		{"the built-in went long ago", events.ModeAll, on, []runtime.Object{cronJob("a", 2*time.Hour), suspended}, "ok: 2 CronJobs, of which 1 suspended"},
+		{"none", events.ModeAll, on, nil, "ok: 0 CronJobs, 0 suspended"},
+		{"the built-in went long ago", events.ModeAll, on, []runtime.Object{cronJob("a", 2*time.Hour), suspended}, "ok: 2 CronJobs, 1 suspended"},
 		{"the built-in works", events.ModeAll, on, []runtime.Object{cronJob("a", 20*time.Second)}, "problem: it wrote a status 20s ago"},
-		{"the built-in works, and is observed", events.ModeObserve, on, []runtime.Object{cronJob("a", 20*time.Second)}, "ok: 1 CronJob, of which 0 suspended"},
+		{"the built-in works, and is observed", events.ModeObserve, on, []runtime.Object{cronJob("a", 20*time.Second)}, "ok: 1 CronJob, 0 suspended"},
 		{"nothing seems to run them", events.ModeDelegated, on, []runtime.Object{cronJob("a", 2*time.Hour)}, "note: within an hour"},
-		{"all are suspended", events.ModeDelegated, on, []runtime.Object{suspended}, "ok: 1 CronJob, of which 1 suspended"},
+		{"all are suspended", events.ModeDelegated, on, []runtime.Object{suspended}, "ok: 1 CronJob, 1 suspended"},
 	} {
 		t.Run(row.sentence, func(t *testing.T) {
 			found := examined(t, "cronjobs", row.mode, row.change, row.objects...)

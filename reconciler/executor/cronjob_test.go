@@ -120,7 +120,7 @@ func seen(r events.TaskResult) (texts []string) {
 	return texts
 }
 
-// C-150, C-151, C-153 to C-156: the Job object.
+// C-153, C-154, C-155, C-156: the Job object.
 func TestTheJobOfACronJob(t *testing.T) {
 	s := &cronServer{}
 	r := cronWorld(t, s, &events.CreateJob{Name: "nightly-29540715", Due: events.At(epoch), Template: cronTemplate, Stamp: "2026-01-02T03:04:05Z"})
@@ -172,18 +172,18 @@ func TestWhatIsAskedForACronJob(t *testing.T) {
 		class    events.RefusalClass
 		observed string
 	}{
-		{"C-160: another Job has the name", &events.CreateJob{Name: "nightly-1", Due: 1, Template: cronTemplate}, cronServer{err: taken}, "create batch/nightly-1", events.Refused, events.RefusedNameTaken, ""},
-		{"C-163: no answer", &events.CreateJob{Name: "nightly-1", Due: 1, Template: cronTemplate}, cronServer{err: errors.New("lost")}, "create batch/nightly-1", events.OutcomeUnknown, 0, ""},
+		{"another Job has the name", &events.CreateJob{Name: "nightly-1", Due: 1, Template: cronTemplate}, cronServer{err: taken}, "create batch/nightly-1", events.Refused, events.RefusedNameTaken, ""},
+		{"no answer", &events.CreateJob{Name: "nightly-1", Due: 1, Template: cronTemplate}, cronServer{err: errors.New("lost")}, "create batch/nightly-1", events.OutcomeUnknown, 0, ""},
 		{"the jobTemplate changed since", &events.CreateJob{Name: "nightly-1", Due: 1, Template: "of before"}, cronServer{}, "", events.Refused, events.RefusedTemplate, ""},
-		{"C-124: a Job is deleted", &events.DeleteRun{Job: "uid-nightly-1", Name: "nightly-1"}, cronServer{}, "delete batch/nightly-1 of uid-nightly-1", events.Done, 0, ""},
-		{"C-125: the Job is gone", &events.DeleteRun{Job: "uid-nightly-1", Name: "nightly-1"}, cronServer{err: gone}, "delete batch/nightly-1 of uid-nightly-1", events.Refused, events.RefusedNotFound, ""},
-		{"C-171: the status was computed from an older version", &events.WriteCronStatus{Base: 9}, cronServer{}, "", events.Refused, events.RefusedConflict, ""},
-		{"C-103: the CronJob is read live", &events.ReadCronJob{}, cronServer{cronJob: read}, "get cronjob batch/nightly", events.Done, 0, "Version:12"},
+		{"a Job is deleted", &events.DeleteRun{Job: "uid-nightly-1", Name: "nightly-1"}, cronServer{}, "delete batch/nightly-1 of uid-nightly-1", events.Done, 0, ""},
+		{"the Job is gone", &events.DeleteRun{Job: "uid-nightly-1", Name: "nightly-1"}, cronServer{err: gone}, "delete batch/nightly-1 of uid-nightly-1", events.Refused, events.RefusedNotFound, ""},
+		{"the status was computed from an older version", &events.WriteCronStatus{Base: 9}, cronServer{}, "", events.Refused, events.RefusedConflict, ""},
+		{"the CronJob is read live", &events.ReadCronJob{}, cronServer{cronJob: read}, "get cronjob batch/nightly", events.Done, 0, "Version:12"},
 		{"another CronJob has the name", &events.ReadCronJob{}, cronServer{cronJob: another}, "get cronjob batch/nightly", events.Done, 0, ""},
 		{"the cluster went back", &events.ReadCronJob{}, cronServer{cronJob: behind}, "get cronjob batch/nightly", events.Refused, events.RefusedConflict, ""},
-		{"C-109, C-161: a Job is read in the namespace of the CronJob", &events.ReadRun{Name: "nightly-1"}, cronServer{run: run}, "get job batch/nightly-1", events.Done, 0, "Job:uid-nightly-1"},
-		{"C-109: there is no such Job", &events.ReadRun{Name: "nightly-1"}, cronServer{err: gone}, "get job batch/nightly-1", events.Refused, events.RefusedNotFound, ""},
-		{"C-160: the Job of that name is somebody else's", &events.ReadRun{Name: "nightly-1"}, cronServer{run: testJob("nightly-1")}, "get job batch/nightly-1", events.Done, 0, ""},
+		{"C-161: a Job is read in the namespace of the CronJob", &events.ReadRun{Name: "nightly-1"}, cronServer{run: run}, "get job batch/nightly-1", events.Done, 0, "Job:uid-nightly-1"},
+		{"there is no such Job", &events.ReadRun{Name: "nightly-1"}, cronServer{err: gone}, "get job batch/nightly-1", events.Refused, events.RefusedNotFound, ""},
+		{"the Job of that name is somebody else's", &events.ReadRun{Name: "nightly-1"}, cronServer{run: testJob("nightly-1")}, "get job batch/nightly-1", events.Done, 0, ""},
 	} {
 		t.Run(row.sentence, func(t *testing.T) {
 			r := cronWorld(t, &row.server, row.command)
@@ -201,7 +201,7 @@ func TestWhatIsAskedForACronJob(t *testing.T) {
 	}
 }
 
-// C-111, C-170, C-171, C-175: the status is written whole over the version that it was computed from, and nothing else changes.
+// C-111, C-175: the status is written whole over the version that it was computed from, and nothing else changes.
 func TestTheStatusOfACronJob(t *testing.T) {
 	s := &cronServer{}
 	at := epoch.Add(time.Hour)
