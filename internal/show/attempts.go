@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/internal/words"
 )
 
-// Attempts writes a list of tries, one a row.
+// Attempts writes a list of tries, one a row. The day stands once above them; a time of another day says which.
 func (p *Page) Attempts(rows []explain.Attempt, sum string) error {
 	indexed := len(rows) > 0 && rows[0].Index != nil
 	head := []string{"TRY", "POD", "NODE", "STARTED", "RAN", "ENDED BY", "EXIT", "COUNTED", "NEXT TRY"}
@@ -21,6 +21,10 @@ func (p *Page) Attempts(rows []explain.Attempt, sum string) error {
 		head = append(head, "HOW", "UID", "RECORDS")
 	}
 	t := &Table{Out: p.Out, Head: head, Width: p.Width, Whole: p.Whole, Colour: p.Colour}
+	day := firstStart(rows)
+	if day != 0 {
+		t.Rule("— " + p.Zone.Day(day) + " —")
+	}
 	for i := range rows {
 		a := &rows[i]
 		var row []Cell
@@ -29,8 +33,8 @@ func (p *Page) Attempts(rows []explain.Attempt, sum string) error {
 		}
 		row = append(row,
 			Cell{Text: strconv.Itoa(a.Try)}, Cell{Text: dash(words.Clean(a.Pod)), Name: true}, Cell{Text: dash(words.Clean(a.Node)), Name: true},
-			Cell{Text: p.clockOrDash(events.Time(a.Started))}, Cell{Text: ranText(a)}, Cell{Text: words.Clean(endedText(a)), Style: troubled(a)},
-			Cell{Text: words.Clean(exitsText(a))}, Cell{Text: countedText(a)}, Cell{Text: p.nextText(a)})
+			Cell{Text: p.clockOrDash(events.Time(a.Started), day)}, Cell{Text: ranText(a)}, Cell{Text: words.Clean(endedText(a)), Style: troubled(a)},
+			Cell{Text: words.Clean(exitsText(a))}, Cell{Text: countedText(a)}, Cell{Text: p.nextText(a, day)})
 		if p.Wide {
 			row = append(row, Cell{Text: dash(words.Clean(a.How))}, Cell{Text: words.Clean(a.UID)}, Cell{Text: recordsText(a)})
 		}
@@ -50,9 +54,23 @@ func indexOf(a *explain.Attempt) string {
 	return strconv.Itoa(int(*a.Index))
 }
 
-func (p *Page) clockOrDash(t events.Time) string {
-	if t == 0 {
+// firstStart is when the first of some tries began that did; 0 for none.
+func firstStart(rows []explain.Attempt) (first events.Time) {
+	for i := range rows {
+		if at := events.Time(rows[i].Started); at != 0 && (first == 0 || at < first) {
+			first = at
+		}
+	}
+	return first
+}
+
+// clockOrDash is the time of day, with the date if it is not on that day.
+func (p *Page) clockOrDash(t, day events.Time) string {
+	switch {
+	case t == 0:
 		return "-"
+	case day == 0 || !p.Zone.SameDay(t, day):
+		return p.Zone.In(t).Format("2 Jan 15:04:05")
 	}
 	return p.Zone.In(t).Format("15:04:05")
 }
@@ -103,11 +121,11 @@ func countedText(a *explain.Attempt) string {
 	return dash(string(a.Counted))
 }
 
-func (p *Page) nextText(a *explain.Attempt) string {
+func (p *Page) nextText(a *explain.Attempt, day events.Time) string {
 	if a.Next == 0 {
 		return "-"
 	}
-	return "after " + p.clockOrDash(events.Time(a.Next))
+	return "after " + p.clockOrDash(events.Time(a.Next), day)
 }
 
 func recordsText(a *explain.Attempt) string {
