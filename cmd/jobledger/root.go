@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"os"
+	"strconv"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -27,8 +28,9 @@ log, from which each decision can be shown, explained and made again.
 Commands that read take --log DIR for a log directory, or --server URL for a controller that runs.
 When a controller has the directory open, --log DIR asks that controller.
 
-Where the locale (LC_ALL, LC_CTYPE or LANG) is one without UTF-8, all output is ASCII: ~ stands
-where a text was cut, and what others wrote is escaped as in JSON.`,
+Lines are as wide as the terminal, 100 columns without one, or what $COLUMNS says. Where the
+locale (LC_ALL, LC_CTYPE or LANG) is one without UTF-8, all output is ASCII: ~ stands where a text
+was cut, and what others wrote is escaped as in JSON.`,
 		Version:      thisBuild().String(),
 		SilenceUsage: true, SilenceErrors: true,
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: name},
@@ -88,8 +90,14 @@ func (c *cli) piped() bool {
 // tableWidth is how wide a table is where no terminal says otherwise.
 const tableWidth = 100
 
-// width is how wide a table may be: that of the terminal, if it is wider than usual.
+// leastWidth is the narrowest that $COLUMNS may ask for: below it texts are no lines any more.
+const leastWidth = 40
+
+// width is how wide a table may be: what $COLUMNS says, else that of the terminal, if it is not narrow.
 func (c *cli) width() int {
+	if n, err := strconv.Atoi(c.getenv("COLUMNS")); err == nil && n > 0 {
+		return max(n, leastWidth)
+	}
 	if w, ok := terminal(c.out); ok {
 		return max(w, 80)
 	}
