@@ -55,6 +55,10 @@ VERSION ?=
 image: ## The container image into dist/, as an OCI archive, with SBOM and provenance (NAME=registry/jobledger VERSION=)
 	cd internal/image && go run . --source ../.. --out ../../dist --name '$(NAME)' --version '$(VERSION)'
 
+.PHONY: manifests
+manifests: ## Write the manifests of deploy/ from the Helm chart deploy/chart
+	cd internal/manifests && go run . write ../../deploy
+
 .PHONY: generate
 generate: $(tools)/buf $(tools)/protoc-gen-go ## Write proto/gen from proto/**/*.proto
 	$(buf) generate
@@ -70,11 +74,12 @@ fmt: $(linter)/golangci-lint $(tools)/buf ## Lay out Go and proto files as 'make
 	cd test && $(golangci) fmt -c ../.golangci.yml ./...
 	cd test/oracle && $(golangci) fmt -c ../../.golangci.yml ./...
 	cd internal/image && $(golangci) fmt -c ../../.golangci.yml ./...
+	cd internal/manifests && $(golangci) fmt -c ../../.golangci.yml ./...
 	$(buf) format -w
 
 .PHONY: tidy
 tidy: ## Make every go.mod and go.sum hold what is used, no more
-	@for m in . test test/oracle test/tools internal/image internal/tools internal/tools/golangci-lint; do \
+	@for m in . test test/oracle test/tools internal/image internal/manifests internal/tools internal/tools/golangci-lint; do \
 		echo "go mod tidy: $$m" && (cd $$m && go mod tidy) || exit; done
 
 .PHONY: clean
@@ -92,6 +97,7 @@ lint-go: $(linter)/golangci-lint
 	cd test && $(golangci) run -c ../.golangci.yml ./...
 	cd test/oracle && $(golangci) run -c ../../.golangci.yml ./...
 	cd internal/image && $(golangci) run -c ../../.golangci.yml ./...
+	cd internal/manifests && $(golangci) run -c ../../.golangci.yml ./...
 
 .PHONY: contract
 contract: ## Fail on a rule without a test, a citation of nothing, or a stale docs/conformance.md; UPDATE=1 writes it
@@ -135,6 +141,7 @@ test: ## All that a change must not break: vet, unit, race, integration (under 1
 	cd test && go vet ./...
 	cd test/oracle && go vet ./...
 	cd internal/image && go vet ./... && go test ./...
+	cd internal/manifests && go vet ./... && go test ./...
 	go test -timeout 20m $$($(sequential))
 	go test -timeout 20m -run '$(lonely)' ./reconciler/loop ./store/boltlog ./cmd/jobledger ./events/nats/embedded ./events/nats/publish
 	$(raced) go test -timeout 20m -p 4 $(race) -skip '$(lonely)' $$($(concurrent))

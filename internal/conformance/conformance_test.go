@@ -65,7 +65,7 @@ func TestATreeIsFoundWanting(t *testing.T) {
 		},
 		{"a citation of no section", map[string]string{"pkg/pkg.go": "package pkg // design " + "§" + "3"}, "has no §3"},
 		{"an invariant without a test", map[string]string{"docs/design.md": "\n## 3. Invariants\n\n1. Another one."}, "no test cites §" + "3, inv"},
-		{"a citation of no invariant", map[string]string{"deploy/role.yaml": "# design " + "§" + "1, invariant 2"}, "has no §1, inv"},
+		{"a citation of no invariant", map[string]string{"deploy/base/role.yaml": "# design " + "§" + "1, invariant 2"}, "has no §1, inv"},
 		{"a citation of a section", map[string]string{"pkg/pkg.go": "package pkg // section " + "3 of the contract"}, "cite rules"},
 		{"a citation of no rule", map[string]string{"pkg/pkg.go": "package pkg // " + id(777)}, "there is no rule"},
 		{"a citation without a fact", map[string]string{"pkg/pkg_test.go": test("TestMore: " + id(1) + ".")}, "without what is asserted"},

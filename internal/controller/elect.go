@@ -73,7 +73,7 @@ func (c *controller) elect(ctx context.Context) error {
 			Lead: func(ctx context.Context) error { return c.lead(ctx, log) },
 		})
 		if errors.Is(err, lease.ErrDenied) {
-			err = fmt.Errorf("%w; give this user the rights of deploy/role.yaml in that namespace, or name another one with "+
+			err = fmt.Errorf("%w; give this user the rights of deploy/base/role.yaml in that namespace, or name another one with "+
 				"--leader-elect-resource-namespace, or go without a Lease with --leader-elect=false", err)
 		}
 		if above := (*lease.OutrankedError)(nil); errors.As(err, &above) {

@@ -22,7 +22,7 @@ func (c *controller) lookAtRights(ctx context.Context) (missing string) {
 	if c.settings.CronJobs {
 		_, cronJobs = c.cluster.Client.BatchV1().CronJobs(c.settings.Namespace).List(ctx, one)
 	}
-	const usual = "deploy/clusterrole.yaml"
+	const usual = "deploy/base/clusterrole.yaml"
 	var denied, roles []string
 	var words error
 	for _, resource := range []struct {

@@ -38,10 +38,13 @@ func ofLease(c *Config) string   { return c.Lease.Namespace }
 
 const (
 	observeFile = "deploy/observe/clusterrole.yaml"
-	roleFile    = "deploy/role.yaml"
+	roleFile    = "deploy/base/role.yaml"
 	watchFile   = "deploy/watch-cluster/clusterrole.yaml"
 	cronFile    = "deploy/cronjobs/clusterrole.yaml"
-	clusterFile = "deploy/clusterrole.yaml"
+	clusterFile = "deploy/base/clusterrole.yaml"
+	ttlFile     = "deploy/ttl/clusterrole.yaml"
+	gangFile    = "deploy/gang/clusterrole.yaml"
+	metricsFile = "deploy/metrics-authorize/clusterrole.yaml"
 )
 
 // needed is what deploy/ gives, by mode and feature; a test compares the two.
@@ -53,16 +56,16 @@ var needed = []right{
 	{group: "batch", resource: "jobs", subresource: "finalizers", verbs: []string{"update"}, need: works},
 	{group: "", resource: "pods", verbs: []string{"create", "delete", "patch"}, need: works},
 	{group: "", resource: "events", verbs: []string{"create", "patch"}, need: works},
-	{group: "batch", resource: "jobs", verbs: []string{"delete"}, need: deletes},
+	{group: "batch", resource: "jobs", verbs: []string{"delete"}, need: deletes, file: ttlFile},
 	{group: "batch", resource: "cronjobs", verbs: []string{"list", "watch"}, need: crons, file: cronFile},
 	{group: "batch", resource: "cronjobs", verbs: []string{"get"}, need: runsCrons, file: cronFile},
 	{group: "batch", resource: "cronjobs", subresource: "status", verbs: []string{"update"}, need: runsCrons, file: cronFile},
 	{group: "batch", resource: "cronjobs", subresource: "finalizers", verbs: []string{"update"}, need: runsCrons, file: cronFile},
 	{group: "batch", resource: "jobs", verbs: []string{"create", "delete"}, need: runsCrons, file: cronFile},
-	{group: "scheduling.k8s.io", resource: "workloads", verbs: []string{"get", "list", "watch", "create"}, need: gangs},
-	{group: "scheduling.k8s.io", resource: "podgroups", verbs: []string{"get", "list", "watch", "create"}, need: gangs},
-	{group: "authentication.k8s.io", resource: "tokenreviews", verbs: []string{"create"}, need: authorizes},
-	{group: "authorization.k8s.io", resource: "subjectaccessreviews", verbs: []string{"create"}, need: authorizes},
+	{group: "scheduling.k8s.io", resource: "workloads", verbs: []string{"get", "list", "watch", "create"}, need: gangs, file: gangFile},
+	{group: "scheduling.k8s.io", resource: "podgroups", verbs: []string{"get", "list", "watch", "create"}, need: gangs, file: gangFile},
+	{group: "authentication.k8s.io", resource: "tokenreviews", verbs: []string{"create"}, need: authorizes, file: metricsFile},
+	{group: "authorization.k8s.io", resource: "subjectaccessreviews", verbs: []string{"create"}, need: authorizes, file: metricsFile},
 	{group: "coordination.k8s.io", resource: "leases", verbs: []string{"create"}, need: leads, namespace: ofLease, file: roleFile},
 	{group: "coordination.k8s.io", resource: "leases", verbs: []string{"get", "update"}, name: "jobledger", need: leads, namespace: ofLease, file: roleFile},
 	{

@@ -1,9 +1,6 @@
 package integration
 
 import (
-	"bytes"
-	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,14 +12,14 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/restmapper"
 
-	"github.com/jobledger/jobledger/test/binaries"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/controller"
+	"github.com/jobledger/jobledger/test/internal/deployed"
 )
 
 // section18 are the rights of the built-in Job controller.
@@ -82,10 +79,113 @@ func TestRightsAreThoseOfAJobController(t *testing.T) {
 // controller as the ServiceAccount that it makes, with its arguments.
 func TestDeployment(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	var set appsv1.StatefulSet
-	w.apply(&set)
+	objects, err := deployed.Base()
+	if err != nil {
+		t.Fatal(err)
+	}
+	newWorld(t).deploy(objects, true)
+}
 
+// TestOverlays does the same with each overlay of deploy/overlays, as the chart gives it; internal/manifests holds that against what
+// kustomize builds. An overlay that wants what this test does not have is applied only.
+func TestOverlays(t *testing.T) {
+	for _, row := range []struct {
+		overlay, applyOnly string
+		works              bool
+	}{
+		{overlay: "all", works: true},
+		{overlay: "history", works: true},
+		{overlay: "observe"},
+		{overlay: "gang", applyOnly: "the API server has gang scheduling off"},
+		{overlay: "nats", applyOnly: "there is no NATS server with these certificates"},
+		{overlay: "namespace", works: true},
+	} {
+		t.Run(row.overlay, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			if row.overlay == "namespace" {
+				if _, err := w.client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team-a"}}, metav1.CreateOptions{}); err != nil {
+					t.Fatal(err)
+				}
+				w.namespace = "team-a"
+			}
+			objects, err := deployed.Overlay(t.Context(), row.overlay, "overlay-"+row.overlay)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if row.applyOnly != "" {
+				w.admit(w.apply(objects))
+				return
+			}
+			w.deploy(objects, row.works)
+		})
+	}
+}
+
+// deploy applies the objects of an installation and runs its controller, as its ServiceAccount and with its arguments, in the world's
+// namespace. One that works finishes a Job; one that does not writes nothing.
+func (w *world) deploy(objects []unstructured.Unstructured, works bool) {
+	t := w.t
+	t.Helper()
+	set := w.apply(objects)
+	w.admit(set)
+	template := set.Spec.Template
+	config, err := w.cp.ServiceAccountConfig(t.Context(), set.Namespace, template.Spec.ServiceAccountName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kubeconfig := filepath.Join(w.dir, "deployed.kubeconfig")
+	if err := controlplane.WriteKubeconfig(config, kubeconfig); err != nil {
+		t.Fatal(err)
+	}
+	user := "system:serviceaccount:" + set.Namespace + ":" + template.Spec.ServiceAccountName
+	w.users = append(w.users, user)
+	var args []string
+	named := false // the namespace of the Lease
+	for _, arg := range template.Spec.Containers[0].Args[1:] {
+		switch name, _, _ := strings.Cut(arg, "="); name {
+		case "--log", "--namespace": // elsewhere on this machine; the test gives its own
+		case "--metrics-bind-address":
+			args = append(args, "--metrics-bind-address=127.0.0.1:0")
+		case "--leader-elect-resource-namespace":
+			named = true
+			args = append(args, arg)
+		default:
+			args = append(args, arg)
+		}
+	}
+	if !named && works && w.namespace != "team-a" {
+		args = append(args, "--leader-elect-resource-namespace="+set.Namespace) // where it is for all namespaces
+	}
+	dir := filepath.Join(w.dir, "deployed")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c := controller.New(controller.Config{
+		Program: shared.Program, Kubeconfig: kubeconfig, Namespace: w.namespace, Dir: dir, Args: args,
+	})
+	w.controllers = append(w.controllers, c)
+	w.start(c)
+	address := w.metricsAddress(c.Output)
+	for _, probe := range []*corev1.Probe{template.Spec.Containers[0].LivenessProbe, template.Spec.Containers[0].ReadinessProbe} {
+		if got := w.status(address + probe.HTTPGet.Path); got != 200 {
+			t.Errorf("%s: %d", probe.HTTPGet.Path, got)
+		}
+	}
+	w.create(newJob("demo"))
+	if works {
+		w.finishes("demo")
+	}
+	made, err := w.cp.CountWrites(func(x controlplane.Write) bool { return x.User == user })
+	if err != nil || (len(made) > 0) != works {
+		t.Errorf("%v; the ServiceAccount wrote %v", err, made)
+	}
+}
+
+// admit has the API server check the pod of the installation by the policy of its namespace.
+func (w *world) admit(set *appsv1.StatefulSet) {
+	t := w.t
+	t.Helper()
 	template := set.Spec.Template
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "as-deployed", Namespace: set.Namespace, Labels: template.Labels}, Spec: template.Spec}
 	for _, claim := range set.Spec.VolumeClaimTemplates {
@@ -106,107 +206,37 @@ func TestDeployment(t *testing.T) {
 	if _, err := w.client.CoreV1().Pods(set.Namespace).Create(t.Context(), bad, dryRun); err == nil {
 		t.Error("the API server admits a pod that the namespace's policy forbids: the check before says nothing")
 	}
-
-	config, err := w.cp.ServiceAccountConfig(t.Context(), set.Namespace, template.Spec.ServiceAccountName)
-	if err != nil {
-		t.Fatal(err)
-	}
-	kubeconfig := filepath.Join(w.dir, "deployed.kubeconfig")
-	if err := controlplane.WriteKubeconfig(config, kubeconfig); err != nil {
-		t.Fatal(err)
-	}
-	user := "system:serviceaccount:" + set.Namespace + ":" + template.Spec.ServiceAccountName
-	w.users = append(w.users, user)
-	args := []string{"--leader-elect-resource-namespace=" + set.Namespace} // where it is for all namespaces
-	for _, arg := range template.Spec.Containers[0].Args[1:] {
-		switch {
-		case strings.HasPrefix(arg, "--log="): // elsewhere on this machine
-		case strings.HasPrefix(arg, "--metrics-bind-address="):
-			args = append(args, "--metrics-bind-address=127.0.0.1:0")
-		default:
-			args = append(args, arg)
-		}
-	}
-	dir := filepath.Join(w.dir, "deployed")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	c := controller.New(controller.Config{
-		Program: shared.Program, Kubeconfig: kubeconfig, Namespace: w.namespace, Dir: dir, Args: args,
-	})
-	w.controllers = append(w.controllers, c)
-	w.start(c)
-	address := w.metricsAddress(c.Output)
-	for _, probe := range []*corev1.Probe{template.Spec.Containers[0].LivenessProbe, template.Spec.Containers[0].ReadinessProbe} {
-		if got := w.status(address + probe.HTTPGet.Path); got != 200 {
-			t.Errorf("%s: %d", probe.HTTPGet.Path, got)
-		}
-	}
-	w.create(newJob("demo"))
-	w.finishes("demo")
-	made, err := w.cp.CountWrites(func(x controlplane.Write) bool { return x.User == user })
-	if err != nil || len(made) == 0 {
-		t.Errorf("%v; the ServiceAccount wrote %v", err, made)
-	}
 }
 
-// apply creates every object of deploy/, strictly. The StatefulSet is decoded into set.
-func (w *world) apply(set *appsv1.StatefulSet) {
+// apply creates the objects of an installation, strictly, and returns its StatefulSet.
+func (w *world) apply(objects []unstructured.Unstructured) *appsv1.StatefulSet {
 	w.t.Helper()
-	root, err := binaries.FindRoot()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	var list struct{ Resources []string }
-	text, err := os.ReadFile(filepath.Join(root, "deploy", "kustomization.yaml"))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if err := yaml.Unmarshal(text, &list); err != nil {
-		w.t.Fatal(err)
-	}
-	for _, dir := range []string{".", "watch-cluster"} {
-		files, err := filepath.Glob(filepath.Join(root, "deploy", dir, "*.yaml"))
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		for _, file := range files {
-			if name := filepath.Join(dir, filepath.Base(file)); name != "kustomization.yaml" && !slices.Contains(list.Resources, name) {
-				w.t.Errorf("kustomization.yaml does not name %s", name)
-			}
-		}
-	}
 	client, err := dynamic.NewForConfig(w.cp.RESTConfig())
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	var set *appsv1.StatefulSet
 	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(w.client.Discovery()))
-	for _, name := range list.Resources {
-		text, err := os.ReadFile(filepath.Join(root, "deploy", name))
+	for i := range objects {
+		o := &objects[i]
+		mapping, err := mapper.RESTMapping(o.GroupVersionKind().GroupKind(), o.GroupVersionKind().Version)
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		for documents := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096); ; {
-			var o unstructured.Unstructured
-			if err := documents.Decode(&o); errors.Is(err, io.EOF) {
-				break
-			} else if err != nil {
-				w.t.Fatalf("%s: %v", name, err)
-			}
-			if o.GetKind() == "StatefulSet" {
-				if err := yaml.Unmarshal(text, set); err != nil {
-					w.t.Fatal(err)
-				}
-			}
-			mapping, err := mapper.RESTMapping(o.GroupVersionKind().GroupKind(), o.GroupVersionKind().Version)
-			if err != nil {
-				w.t.Fatalf("%s: %v", name, err)
-			}
-			_, err = client.Resource(mapping.Resource).Namespace(o.GetNamespace()).Create(
-				w.t.Context(), &o, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
-			if err != nil {
-				w.t.Errorf("%s: %v", name, err)
+		made, err := client.Resource(mapping.Resource).Namespace(o.GetNamespace()).Create(
+			w.t.Context(), o, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
+		if err != nil {
+			w.t.Fatalf("%s %s: %v", o.GetKind(), o.GetName(), err)
+		}
+		if o.GetKind() == "StatefulSet" {
+			set = &appsv1.StatefulSet{}
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(made.Object, set); err != nil {
+				w.t.Fatal(err)
 			}
 		}
 	}
+	if set == nil {
+		w.t.Fatal("there is no StatefulSet")
+	}
+	return set
 }

@@ -1,13 +1,9 @@
 package uninstall
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -18,14 +14,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/restmapper"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/jobledger/jobledger/test/binaries"
+	"github.com/jobledger/jobledger/test/internal/deployed"
 )
 
 // The environment of the kubectl that this test plays.
@@ -85,40 +80,21 @@ type kube struct {
 
 // each does something with each object of deploy/.
 func (k *kube) each(ctx context.Context, backwards bool, do func(context.Context, dynamic.ResourceInterface, *unstructured.Unstructured) error) error {
-	root, err := binaries.FindRoot()
+	objects, err := deployed.Base()
 	if err != nil {
-		return err
-	}
-	var list struct{ Resources []string }
-	text, err := os.ReadFile(filepath.Join(root, "deploy", "kustomization.yaml"))
-	if err != nil {
-		return err
-	}
-	if err := yaml.Unmarshal(text, &list); err != nil {
 		return err
 	}
 	if backwards {
-		slices.Reverse(list.Resources)
+		slices.Reverse(objects)
 	}
-	for _, name := range list.Resources {
-		text, err := os.ReadFile(filepath.Join(root, "deploy", name))
+	for i := range objects {
+		o := &objects[i]
+		mapping, err := k.mapper.RESTMapping(o.GroupVersionKind().GroupKind(), o.GroupVersionKind().Version)
 		if err != nil {
-			return err
+			return fmt.Errorf("%s %s: %w", o.GetKind(), o.GetName(), err)
 		}
-		for documents := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096); ; {
-			var o unstructured.Unstructured
-			if err := documents.Decode(&o); errors.Is(err, io.EOF) {
-				break
-			} else if err != nil {
-				return fmt.Errorf("%s: %w", name, err)
-			}
-			mapping, err := k.mapper.RESTMapping(o.GroupVersionKind().GroupKind(), o.GroupVersionKind().Version)
-			if err != nil {
-				return fmt.Errorf("%s: %w", name, err)
-			}
-			if err := do(ctx, k.client.Resource(mapping.Resource).Namespace(o.GetNamespace()), &o); err != nil {
-				return fmt.Errorf("%s: %w", name, err)
-			}
+		if err := do(ctx, k.client.Resource(mapping.Resource).Namespace(o.GetNamespace()), o); err != nil {
+			return fmt.Errorf("%s %s: %w", o.GetKind(), o.GetName(), err)
 		}
 	}
 	return nil

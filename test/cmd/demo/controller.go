@@ -132,7 +132,7 @@ func (c *controller) checkRights() error {
 	}
 	for line := range strings.Lines(string(text)) {
 		if strings.Contains(line, "forbidden") {
-			return fmt.Errorf("the ClusterRole of deploy/clusterrole.yaml lacks a right: %s", strings.TrimSpace(line))
+			return fmt.Errorf("the ClusterRole of deploy/base/clusterrole.yaml lacks a right: %s", strings.TrimSpace(line))
 		}
 	}
 	return nil

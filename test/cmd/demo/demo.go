@@ -148,7 +148,7 @@ func (d *demo) allowLease(ctx context.Context, user string) error {
 	var role rbacv1.Role
 	var binding rbacv1.RoleBinding
 	for name, into := range map[string]runtime.Object{"namespace": &namespace, "role": &role, "rolebinding": &binding} {
-		if err := d.decode(filepath.Join("deploy", name+".yaml"), into); err != nil {
+		if err := d.decode(filepath.Join("deploy", "base", name+".yaml"), into); err != nil {
 			return err
 		}
 	}

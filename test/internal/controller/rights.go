@@ -28,7 +28,7 @@ func Rights() ([]rbacv1.PolicyRule, error) {
 		return nil, err
 	}
 	var forLease rbacv1.Role
-	if err := deployed("role.yaml", &forLease); err != nil {
+	if err := deployed("base/role.yaml", &forLease); err != nil {
 		return nil, err
 	}
 	return slices.Concat(role.Rules, forLease.Rules), nil
@@ -37,7 +37,7 @@ func Rights() ([]rbacv1.PolicyRule, error) {
 // ClusterRole is that of deploy/.
 func ClusterRole() (*rbacv1.ClusterRole, error) {
 	var role rbacv1.ClusterRole
-	if err := deployed("clusterrole.yaml", &role); err != nil {
+	if err := deployed("base/clusterrole.yaml", &role); err != nil {
 		return nil, err
 	}
 	if len(role.Rules) == 0 {

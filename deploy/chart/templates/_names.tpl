@@ -1,0 +1,36 @@
+{{/* The name of all objects: that of the release, which is jobledger in deploy/. */}}
+{{- define "jobledger.name" -}}
+{{ .Release.Name | trunc 40 | trimSuffix "-" }}
+{{- end }}
+
+{{/* Whether it works under a Lease: one that observes writes nothing. */}}
+{{- define "jobledger.leads" -}}
+{{ if ne .Values.manage "observe" }}true{{ end }}
+{{- end }}
+
+{{/* The namespace of the Lease. */}}
+{{- define "jobledger.leaseNamespace" -}}
+{{ .Values.watchNamespace | default .Release.Namespace }}
+{{- end }}
+
+{{/* Who the rights are for. */}}
+{{- define "jobledger.subjects" -}}
+subjects:
+- kind: ServiceAccount
+  name: {{ include "jobledger.name" . }}
+  namespace: {{ .Release.Namespace }}
+{{- end }}
+
+{{/* What binds a ClusterRole of a feature: the name's end is given with it. */}}
+{{- define "jobledger.clusterRoleBinding" -}}
+{{- $name := include "jobledger.name" .root -}}
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata:
+  name: {{ $name }}{{ .suffix }}
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: ClusterRole
+  name: {{ $name }}{{ .suffix }}
+{{ include "jobledger.subjects" .root }}
+{{- end }}

@@ -1,0 +1,78 @@
+{{/* What it may do with Jobs and pods. */}}
+{{- define "jobledger.rules" -}}
+{{- if eq .Values.manage "observe" -}}
+- apiGroups: [batch]
+  resources: [jobs]
+  verbs: [list, watch]
+- apiGroups: [""]
+  resources: [pods]
+  verbs: [list, watch]
+{{- else -}}
+- apiGroups: [batch]
+  resources: [jobs]
+  verbs: [get, list, watch]
+- apiGroups: [batch]
+  resources: [jobs/status]
+  verbs: [update]
+- apiGroups: [batch]
+  resources: [jobs/finalizers] # pods block the deletion of their Job, which some clusters ask this right for
+  verbs: [update]
+- apiGroups: [""]
+  resources: [pods]
+  verbs: [list, watch, create, delete, patch]
+- apiGroups: [""]
+  resources: [events]
+  verbs: [create, patch]
+{{- end }}
+{{- end }}
+
+{{/* What it may do with Leases in the namespace of its own. */}}
+{{- define "jobledger.leaseRules" -}}
+- apiGroups: [coordination.k8s.io]
+  resources: [leases]
+  verbs: [create] # what is created has no name yet that a role could check
+- apiGroups: [coordination.k8s.io]
+  resources: [leases]
+  resourceNames: [jobledger]
+  verbs: [get, update]
+{{- end }}
+
+{{/* To find another controller that runs the same Jobs. */}}
+{{- define "jobledger.rivalRules" -}}
+# To find another controller that runs the same Jobs under a Lease in another namespace, and to give it time to end. Without this
+# right nobody looks. A Lease that a tenant writes under this name delays a start by the duration of a Lease, and no more.
+- apiGroups: [coordination.k8s.io]
+  resources: [leases]
+  resourceNames: [jobledger]
+  verbs: [get, list]
+{{- end }}
+
+{{/* To delete Jobs whose TTL has passed. */}}
+{{- define "jobledger.ttlRules" -}}
+- apiGroups: [batch]
+  resources: [jobs]
+  verbs: [delete]
+{{- end }}
+
+{{/* The groups of pods that are to start together. */}}
+{{- define "jobledger.gangRules" -}}
+- apiGroups: [scheduling.k8s.io]
+  resources: [workloads, podgroups]
+  verbs: [get, list, watch, create]
+{{- end }}
+
+{{/* To run CronJobs. */}}
+{{- define "jobledger.cronJobRules" -}}
+- apiGroups: [batch]
+  resources: [cronjobs]
+  verbs: [get, list, watch]
+- apiGroups: [batch]
+  resources: [cronjobs/status]
+  verbs: [update]
+- apiGroups: [batch]
+  resources: [cronjobs/finalizers] # Jobs block the deletion of their CronJob, which some clusters ask this right for
+  verbs: [update]
+- apiGroups: [batch]
+  resources: [jobs]
+  verbs: [create, delete]
+{{- end }}

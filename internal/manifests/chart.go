@@ -1,0 +1,116 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"helm.sh/helm/v4/pkg/chart/common"
+	"helm.sh/helm/v4/pkg/chart/common/util"
+	"helm.sh/helm/v4/pkg/chart/v2/loader"
+	"helm.sh/helm/v4/pkg/engine"
+)
+
+// release is the name of the one in deploy/.
+const release = "jobledger"
+
+// base are the values of deploy/ beside those of the chart.
+const base = "createNamespace: true\n"
+
+// features are the templates that deploy/ has in directories of their own, with the values by which they are there.
+var features = map[string]string{
+	"watch-cluster":     "",
+	"ttl":               "manage: all\n",
+	"cronjobs":          "{manage: all, cronJobs: true}\n",
+	"gang":              "gangScheduling: true\n",
+	"metrics-authorize": "metrics: {authorize: true}\n",
+}
+
+// kustomization makes a feature's directory a resource of overlays.
+const kustomization = `apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources:
+- clusterrole.yaml
+- clusterrolebinding.yaml
+`
+
+// manifests are the files of deploy/ that the chart gives, by their names there.
+func manifests(chart string) (map[string]string, error) {
+	files := map[string]string{}
+	rendered, err := render(chart, release, base)
+	if err != nil {
+		return nil, err
+	}
+	for name, text := range rendered {
+		if _, apart := features[strings.TrimSuffix(name, ".yaml")]; !apart {
+			files[filepath.Join("base", name)] = text
+		}
+	}
+	rights, err := namespaceRights(chart)
+	if err != nil {
+		return nil, err
+	}
+	files[filepath.Join(namespaceOverlay, "rights.yaml")] = rights
+	for feature, values := range features {
+		rendered, err := render(chart, release, values)
+		if err != nil {
+			return nil, err
+		}
+		text, ok := rendered[feature+".yaml"]
+		if !ok {
+			return nil, fmt.Errorf("with %q the chart has no template %s.yaml", values, feature)
+		}
+		role, binding, ok := strings.Cut(text, "---\n")
+		if !ok {
+			return nil, fmt.Errorf("%s.yaml has no binding", feature)
+		}
+		files[filepath.Join(feature, "clusterrole.yaml")] = role
+		files[filepath.Join(feature, "clusterrolebinding.yaml")] = binding
+		files[filepath.Join(feature, "kustomization.yaml")] = kustomization
+	}
+	return files, nil
+}
+
+// render gives the objects of the chart, by the names of their templates; those without any are left out. The release and
+// its namespace have that name.
+func render(dir, name, values string) (map[string]string, error) {
+	chart, err := loader.Load(dir)
+	if err != nil {
+		return nil, fmt.Errorf("load the chart: %w", err)
+	}
+	set, err := common.ReadValues([]byte(values))
+	if err != nil {
+		return nil, fmt.Errorf("read values: %w", err)
+	}
+	all, err := util.ToRenderValues(chart, set, common.ReleaseOptions{Name: name, Namespace: name, IsInstall: true, Revision: 1}, common.DefaultCapabilities)
+	if err != nil {
+		return nil, err
+	}
+	texts, err := engine.Render(chart, all)
+	if err != nil {
+		return nil, fmt.Errorf("render the chart: %w", err)
+	}
+	files := map[string]string{}
+	for name, text := range texts {
+		if text = strings.TrimSpace(text); text != "" && strings.HasSuffix(name, ".yaml") {
+			files[filepath.Base(name)] = text + "\n"
+		}
+	}
+	return files, nil
+}
+
+// namespaceOverlay is the overlay of a controller of one namespace, whose rights no other has.
+const namespaceOverlay = "overlays/namespace"
+
+func namespaceRights(chart string) (string, error) {
+	values, err := os.ReadFile(filepath.Join(filepath.Dir(chart), namespaceOverlay, "values.yaml"))
+	if err != nil {
+		return "", err
+	}
+	rendered, err := render(chart, release, string(values))
+	if err != nil {
+		return "", err
+	}
+	return rendered["namespaced.yaml"], nil
+}

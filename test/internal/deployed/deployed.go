@@ -1,0 +1,113 @@
+package deployed
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+
+	"github.com/jobledger/jobledger/test/binaries"
+)
+
+// Base is what 'kubectl apply -k deploy' applies, in its order.
+func Base() ([]unstructured.Unstructured, error) {
+	root, err := binaries.FindRoot()
+	if err != nil {
+		return nil, err
+	}
+	return read(filepath.Join(root, "deploy"))
+}
+
+// read follows the resources of a kustomization, which are files and directories. It refuses one that has more than resources.
+func read(dir string) ([]unstructured.Unstructured, error) {
+	text, err := os.ReadFile(filepath.Join(dir, "kustomization.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	var list struct {
+		APIVersion, Kind string
+		Resources        []string
+	}
+	if err := yaml.UnmarshalStrict(text, &list); err != nil {
+		return nil, fmt.Errorf("read %s/kustomization.yaml: %w", dir, err)
+	}
+	var all []unstructured.Unstructured
+	for _, name := range list.Resources {
+		path := filepath.Join(dir, name)
+		var more []unstructured.Unstructured
+		if info, err := os.Stat(path); err != nil {
+			return nil, err
+		} else if info.IsDir() {
+			if more, err = read(path); err != nil {
+				return nil, err
+			}
+		} else {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return nil, err
+			}
+			if more, err = objects(text); err != nil {
+				return nil, fmt.Errorf("read %s: %w", path, err)
+			}
+		}
+		all = append(all, more...)
+	}
+	return all, nil
+}
+
+// Chart is what 'helm install NAME' applies with these values, in a namespace of that name, which comes first.
+func Chart(ctx context.Context, name, values string) ([]unstructured.Unstructured, error) {
+	root, err := binaries.FindRoot()
+	if err != nil {
+		return nil, err
+	}
+	program := exec.CommandContext(ctx, "go", "run", ".", "render", filepath.Join(root, "deploy"), name, values)
+	program.Dir = filepath.Join(root, "internal", "manifests")
+	var complaints bytes.Buffer
+	program.Stderr = &complaints
+	text, err := program.Output()
+	if err != nil {
+		return nil, fmt.Errorf("render the chart: %w\n%s", err, complaints.String())
+	}
+	return objects(text)
+}
+
+// Overlay is what 'kubectl apply -k deploy/overlays/OVERLAY' applies, under another name and in a namespace of that name.
+func Overlay(ctx context.Context, overlay, name string) ([]unstructured.Unstructured, error) {
+	root, err := binaries.FindRoot()
+	if err != nil {
+		return nil, err
+	}
+	values, err := os.ReadFile(filepath.Join(root, "deploy", "overlays", overlay, "values.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	return Chart(ctx, name, string(values))
+}
+
+// objects of a stream of documents, the namespace first.
+func objects(text []byte) (all []unstructured.Unstructured, err error) {
+	for documents := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096); ; {
+		var o unstructured.Unstructured
+		if err := documents.Decode(&o); errors.Is(err, io.EOF) {
+			return all, nil
+		} else if err != nil {
+			return nil, err
+		}
+		switch {
+		case len(o.Object) == 0:
+		case o.GetKind() == "Namespace":
+			all = append([]unstructured.Unstructured{o}, all...)
+		default:
+			all = append(all, o)
+		}
+	}
+}
