@@ -50,11 +50,11 @@ func (j *Jobs) Of(ctx context.Context, r *events.Record) (events.JobRef, error) 
 // Shown remembers what later records may need, and drops what a record ends. It is called with every record, in order, after Of.
 func (j *Jobs) Shown(r *events.Record) {
 	switch r.Facts.(type) {
-	case *events.JobSeen:
+	case *events.JobSeen, *events.CronJobSeen:
 		if ref, ok := Named(r); ok && j.known[r.Stream].Name == "" {
 			j.keep(r.Stream, ref)
 		}
-	case *events.JobRetired:
+	case *events.JobRetired, *events.CronJobGone:
 		delete(j.known, r.Stream)
 	}
 }
@@ -70,7 +70,7 @@ func (j *Jobs) keep(s events.Stream, ref events.JobRef) {
 func Named(r *events.Record) (ref events.JobRef, ok bool) {
 	ref.UID = types.UID(r.Stream.ID)
 	switch f := r.Facts.(type) {
-	case *events.JobSeen, *events.JobGone:
+	case *events.JobSeen, *events.JobGone, *events.CronJobSeen, *events.CronJobGone:
 		ref.Namespace, ref.Name = r.Evidence.Namespace, r.Evidence.Name
 	case *events.StoredState:
 		var stored pb.StateNames

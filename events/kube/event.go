@@ -22,10 +22,11 @@ const (
 	UnknownCompletionMode = "UnknownCompletionMode"
 )
 
-// Event is a Kubernetes Event about a Job, before it is written.
+// Event is a Kubernetes Event about a Job or a CronJob, before it is written.
 type Event struct {
-	Job     events.JobRef
-	Type    string // Normal or Warning
+	Job     events.JobRef // or the CronJob
+	CronJob bool          // it is about a CronJob
+	Type    string        // Normal or Warning
 	Reason  string
 	Message string
 	Record  events.Sequence // the record that it tells of
@@ -53,7 +54,14 @@ func Of(rec *events.Record, c Context) []Event {
 	var ended events.CommandEnded
 	switch f := rec.Facts.(type) {
 	case *events.CommandEnded:
+		if rec.Stream.Kind == events.StreamCronJob {
+			m.cronEnd(f)
+			return m.made
+		}
 		ended = *f
+	case *events.Decision:
+		m.notices(f)
+		return m.made
 	case *events.JobSeen:
 		if c.UnknownMode {
 			m.add(corev1.EventTypeWarning, UnknownCompletionMode, "Skipped Job sync because completion mode is unknown")
@@ -96,7 +104,8 @@ type maker struct {
 
 func (m *maker) add(kind, reason, message string) {
 	m.made = append(m.made, Event{
-		Job: m.job, Type: kind, Reason: reason, Message: message, Record: m.rec.Sequence, At: m.rec.Time,
+		Job: m.job, CronJob: m.rec.Stream.Kind == events.StreamCronJob,
+		Type: kind, Reason: reason, Message: message, Record: m.rec.Sequence, At: m.rec.Time,
 	})
 }
 

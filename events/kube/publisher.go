@@ -163,6 +163,9 @@ func (p *Publisher) tell(ctx context.Context, rec *events.Record) error {
 			return err
 		}
 	}
+	if rec.Stream.Kind == events.StreamCronJob && c.Job.Name == "" {
+		return nil // nothing is told of it, or it was erased
+	}
 	for n, e := range Of(rec, c) {
 		if err := p.writer.write(ctx, e, n); err != nil {
 			return err
@@ -173,6 +176,13 @@ func (p *Publisher) tell(ctx context.Context, rec *events.Record) error {
 
 // context finds what the record does not say itself.
 func (p *Publisher) context(ctx context.Context, rec *events.Record) (Context, error) {
+	if rec.Stream.Kind == events.StreamCronJob {
+		if !tells(rec) {
+			return Context{}, nil
+		}
+		job, err := p.jobs.Of(ctx, rec)
+		return Context{Job: job}, err
+	}
 	command, err := p.command(ctx, rec)
 	if err != nil || command == nil {
 		return Context{}, err

@@ -22,6 +22,8 @@ const (
 	// Component is the source and the reporting controller of Events: users and dashboards look for that of the
 	// built-in controller.
 	Component = "job-controller"
+	// CronComponent is that of Events about CronJobs.
+	CronComponent = "cronjob-controller"
 	// RecordAnnotation on an Event names the record that it tells of: "<log ID>.<epoch>/<sequence>".
 	RecordAnnotation = "jobledger.dev/record"
 	// VerdictAnnotation on the Event of a Job's end says in one line how and why it ended.
@@ -66,7 +68,7 @@ func (w *writer) write(ctx context.Context, e Event, n int) error {
 	if result.Skip {
 		return nil
 	}
-	result.Event.ReportingController = Component // the correlator's combined Events lack it
+	result.Event.ReportingController = componentOf(&e) // the correlator's combined Events lack it
 	pause := firstPause
 	for attempt := 1; ; attempt++ {
 		stored, err := w.send(ctx, result)
@@ -122,6 +124,10 @@ func (w *writer) object(e Event, n int) *corev1.Event {
 	if e.Verdict != "" {
 		annotations[VerdictAnnotation] = bounded(e.Verdict)
 	}
+	kind := "Job"
+	if e.CronJob {
+		kind = "CronJob"
+	}
 	return &corev1.Event{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace:   e.Job.Namespace,
@@ -129,17 +135,24 @@ func (w *writer) object(e Event, n int) *corev1.Event {
 			Annotations: annotations,
 		},
 		InvolvedObject: corev1.ObjectReference{
-			APIVersion: "batch/v1", Kind: "Job", Namespace: e.Job.Namespace, Name: e.Job.Name, UID: e.Job.UID,
+			APIVersion: "batch/v1", Kind: kind, Namespace: e.Job.Namespace, Name: e.Job.Name, UID: e.Job.UID,
 		},
 		Type:                e.Type,
 		Reason:              e.Reason,
 		Message:             bounded(e.Message),
-		Source:              corev1.EventSource{Component: Component},
-		ReportingController: Component,
+		Source:              corev1.EventSource{Component: componentOf(&e)},
+		ReportingController: componentOf(&e),
 		FirstTimestamp:      at,
 		LastTimestamp:       at,
 		Count:               1,
 	}
+}
+
+func componentOf(e *Event) string {
+	if e.CronJob {
+		return CronComponent
+	}
+	return Component
 }
 
 // bounded cuts a message to what the API takes, at a character.

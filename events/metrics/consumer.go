@@ -72,6 +72,8 @@ func (c *Consumer) follow(ctx context.Context, on func(context.Context) error) e
 func (c *Consumer) count(ctx context.Context, rec *events.Record) error {
 	if rec.Stream == events.Controller {
 		c.listing(rec)
+	} else if rec.Stream.Kind == events.StreamCronJob {
+		c.cronJob(rec)
 	} else if err := c.apply(ctx, rec); err != nil {
 		return err
 	}

@@ -36,6 +36,9 @@ const (
 // ofTTL is what the name of the metric of deletions begins with: the built-in has a controller of its own for them.
 const ofTTL = "ttl_after_finished_controller"
 
+// ofCronJobs is likewise of the creation of Jobs of CronJobs.
+const ofCronJobs = "cronjob_controller"
+
 // Metrics are the counters. It is a prometheus.Collector.
 type Metrics struct {
 	syncSeconds     *prometheus.HistogramVec
@@ -49,6 +52,7 @@ type Metrics struct {
 	externalJobs    *prometheus.CounterVec
 	staleSyncSkips  *prometheus.CounterVec
 	deletionSeconds prometheus.Histogram
+	skewSeconds     prometheus.Histogram
 	all             []prometheus.Collector
 
 	controllers, reasons names // values of labels
@@ -88,7 +92,12 @@ func New() *Metrics {
 		Help:    "How long after its TTL had passed a finished Job was deleted.",
 		Buckets: prometheus.ExponentialBuckets(0.1, 2, 14),
 	})
-	m.all = append(m.all, m.deletionSeconds)
+	m.skewSeconds = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Namespace: ofCronJobs, Name: "job_creation_skew_duration_seconds",
+		Help:    "How long after it was due a Job of a CronJob was created, by the API server's clock.",
+		Buckets: prometheus.ExponentialBuckets(1, 2, 10),
+	})
+	m.all = append(m.all, m.deletionSeconds, m.skewSeconds)
 	return m
 }
 
