@@ -120,7 +120,7 @@ func (d *demo) startCluster(ctx context.Context) error {
 // it.
 func (d *demo) createUser(ctx context.Context) error {
 	const user = "jobledger"
-	for _, file := range []string{"clusterrole.yaml", "watch-cluster/clusterrole.yaml"} {
+	for _, file := range []string{"base/clusterrole.yaml", "watch-cluster/clusterrole.yaml"} {
 		var role rbacv1.ClusterRole
 		if err := d.decode(filepath.Join("deploy", file), &role); err != nil {
 			return err
