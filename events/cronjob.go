@@ -68,6 +68,7 @@ type RunSeen struct {
 	Succeeded          bool      // some condition says Complete
 	Due                Time      // in the annotation of its due time (C-154); 0 for none that parses
 	Manual             bool      // annotation cronjob.kubernetes.io/instantiate is "manual" (C-223)
+	By                 string    // the field manager that made it, of one that is Manual
 }
 
 // RunGone says, in the stream of a CronJob, that a Job of it was deleted, or (Missed) was absent from a complete list, or (Left) exists

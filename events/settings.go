@@ -50,6 +50,9 @@ func (s *Settings) Observes(managedBy string) bool {
 	return false
 }
 
+// RunsCronJobs reports whether this controller makes the Jobs of CronJobs. Else another one does, if CronJobs are recorded.
+func (s *Settings) RunsCronJobs() bool { return s.CronJobs && s.Mode == ModeAll }
+
 // Judges reports whether what the controller of such a Job does is compared with what we would do. The controllers that other names
 // stand for do something else with their Jobs, such as running them in another cluster.
 func (s *Settings) Judges(managedBy string) bool {

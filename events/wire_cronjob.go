@@ -3,6 +3,8 @@ package events
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
@@ -74,7 +76,7 @@ func RunToWire(f *RunSeen) *pb.RunSeen {
 	return &pb.RunSeen{
 		Job: uidToWire(f.Job), Name: f.Name, Version: f.Version, Created: int64(f.Created), Deleted: int64(f.Deleted),
 		Started: int64(f.Started), Completed: int64(f.Completed), Result: pb.JobResult(f.Result), Succeeded: f.Succeeded,
-		Due: int64(f.Due), Manual: f.Manual,
+		Due: int64(f.Due), Manual: f.Manual, By: f.By,
 	}
 }
 
@@ -83,9 +85,15 @@ func RunFromWire(w *pb.RunSeen) *RunSeen {
 	return &RunSeen{
 		Job: uidFromWire(w.GetJob()), Name: w.GetName(), Version: w.GetVersion(), Created: Time(w.GetCreated()), Deleted: Time(w.GetDeleted()),
 		Started: Time(w.GetStarted()), Completed: Time(w.GetCompleted()), Result: JobResult(w.GetResult()), Succeeded: w.GetSucceeded(),
-		Due: Time(w.GetDue()), Manual: w.GetManual(),
+		Due: Time(w.GetDue()), Manual: w.GetManual(), By: w.GetBy(),
 	}
 }
+
+// UIDsToWire and UIDsFromWire are the wire form of a list of UIDs.
+func UIDsToWire(all []types.UID) [][]byte { return uidsToWire(all) }
+
+// UIDsFromWire is described with UIDsToWire.
+func UIDsFromWire(ws [][]byte) []types.UID { return uidsFromWire(ws) }
 
 func cronStepToWire(c *CronStep, free *[]string) *pb.CronStep {
 	if c == nil {

@@ -51,12 +51,12 @@ func (d *division) again() {
 // nor forgotten: a reader of the parts would not hear of it.
 func (w *World) Parted(s events.Stream) bool {
 	subject := w.subjects[s]
-	return subject != nil && subject.holder().division.open
+	return subject != nil && subject.holder() != nil && subject.holder().division.open
 }
 
 // Divide begins to divide the state of a stream anew. StatePart makes the first part then.
 func (w *World) Divide(s events.Stream) {
-	if subject := w.subjects[s]; subject != nil {
+	if subject := w.subjects[s]; subject != nil && subject.holder() != nil {
 		subject.holder().division.again()
 	}
 }
@@ -66,7 +66,7 @@ func (w *World) Divide(s events.Stream) {
 // holds no pods of the stream.
 func (w *World) StatePart(s events.Stream, budget int) (facts, names []byte, last, ok bool) {
 	subject := w.subjects[s]
-	if subject == nil {
+	if subject == nil || subject.holder() == nil {
 		return nil, nil, false, false
 	}
 	j := subject.holder()

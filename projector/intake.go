@@ -42,6 +42,10 @@ func (in *Intake) Admit(o *events.Observation, next events.Sequence) []Draft {
 		return in.jobSeen(o, f, next)
 	case *events.JobGone:
 		return in.jobGone(o, f)
+	case *events.CronJobSeen:
+		return in.cronJobSeen(o, f)
+	case *events.CronJobGone:
+		return in.cronJobGone(o, f)
 	case *events.GroupSeen:
 		return []Draft{{Stream: events.JobStream(o.Job.UID), Kind: events.KindGroupSeen, Facts: f, Evidence: o.Evidence}}
 	case *events.PodSeen:
@@ -79,9 +83,11 @@ func (in *Intake) synced(f *events.Synced) []Draft {
 		switch r {
 		case events.Jobs:
 			drafts = append(drafts, in.missingJobs(seen, f.Versions[i])...)
+			drafts = append(drafts, in.missingRuns(seen, f.Versions[i])...)
 		case events.Pods:
 			drafts = append(drafts, in.missingPods(seen, f.Versions[i])...)
 		case events.CronJobs:
+			drafts = append(drafts, in.missingCronJobs(seen, f.Versions[i])...)
 		}
 		delete(in.listing, r)
 	}

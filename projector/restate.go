@@ -19,6 +19,9 @@ func (w *World) Unstated(first events.Sequence) (s events.Stream, ok bool) {
 	if r := w.stubs.first; r != nil && r.Head < first {
 		return r.ID(), true
 	}
+	if c := w.crons.first; c != nil && c.Head < first {
+		return c.Stream, true
+	}
 	return events.Stream{}, false
 }
 
@@ -32,12 +35,18 @@ func (w *World) Stating() []events.Stream {
 	for r := w.stubs.first; r != nil; r = r.place.after {
 		out = append(out, r.ID())
 	}
+	for c := w.crons.first; c != nil; c = c.stating.after {
+		out = append(out, c.Stream)
+	}
 	return out
 }
 
 // StateBytes is about how many bytes the state of a stream takes; it does not encode the state.
 func (w *World) StateBytes(s events.Stream) int {
-	const stub, pod = 60, 110
+	const stub, pod, cron, run = 60, 110, 300, 120
+	if c := w.CronJob(s); c != nil {
+		return cron + run*len(c.Runs)
+	}
 	if subject := w.subjects[s]; subject != nil {
 		j := subject.holder()
 		return j.restBytes() + pod*j.PodCount()
@@ -57,6 +66,11 @@ func (w *World) stated(rec *events.Record, f *events.StoredState) {
 	if subject == nil {
 		return
 	}
+	if c, ok := subject.(*CronJob); ok {
+		c.Head = rec.Sequence
+		w.crons.toEnd(c)
+		return
+	}
 	j := subject.holder()
 	j.Head = rec.Sequence
 	part, last := partOf(f.Encoded)
@@ -73,7 +87,7 @@ func (w *World) stated(rec *events.Record, f *events.StoredState) {
 // unpart begins a new file, which has no parts of any state. What retires is stated in the order in which it began.
 func (w *World) unpart() {
 	for _, s := range w.Subjects() {
-		if j := s.holder(); j.division.open {
+		if j := s.holder(); j != nil && j.division.open {
 			j.division.open = false
 			w.close(s)
 		}
@@ -84,6 +98,7 @@ func (w *World) unpart() {
 func (w *World) sortStated() {
 	w.stating.sort(func(a, b *Job) int { return cmp.Compare(a.statedAt(), b.statedAt()) })
 	w.stubs.sort(func(a, b *Retired) int { return cmp.Compare(a.Head, b.Head) })
+	w.crons.sort(func(a, b *CronJob) int { return cmp.Compare(a.Head, b.Head) })
 }
 
 // statedAt is the Job's newest record; 0 when the newest file has parts of its state alone.

@@ -18,6 +18,9 @@ func (w *World) rewind(at events.Sequence) {
 				w.specs.release(j.Spec.Hash)
 			}
 		}
+		if c, ok := subject.(*CronJob); ok {
+			w.dropCron(c)
+		}
 		delete(w.subjects, s)
 	}
 	for uid, r := range w.retired {
@@ -36,6 +39,9 @@ func (w *World) rewind(at events.Sequence) {
 	w.Rival.acts = nil
 	w.Listing = true
 	w.pending = union(w.pending, []events.Resource{events.Jobs, events.Pods})
+	if w.Settings.CronJobs {
+		w.pending = union(w.pending, []events.Resource{events.CronJobs})
+	}
 }
 
 // rewound begins another life of the log: what is listed from here on is compared with nothing that was known before.

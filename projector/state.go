@@ -57,6 +57,14 @@ func (w *World) RestoreStream(s events.Stream, facts, names []byte) error {
 		w.keepRetired(retired)
 		return nil
 	}
+	if cron := state.GetCronJob(); cron != nil {
+		c, err := w.cronFromWire(s, ref, cron)
+		if err != nil {
+			return fmt.Errorf("decode state of %s: %w", s, err)
+		}
+		w.holdCron(c)
+		return nil
+	}
 	j, err := w.jobFromWire(s, state, called)
 	if err != nil {
 		return fmt.Errorf("decode state of %s: %w", s, err)
@@ -303,12 +311,17 @@ func (w *World) ControllerState() []byte {
 	for _, hash := range slices.Sorted(maps.Keys(w.specs.templates)) {
 		s.Templates = append(s.Templates, &pb.TemplateState{Hash: hash, At: uint64(w.specs.templates[hash])})
 	}
+	s.Zones = w.zonesToWire(func(events.ZoneName) bool { return true })
 	return marshal(s)
 }
 
 // ControllerFacts encodes the same without specs, for the state record with which a file begins: a file stores specs of
 // its own.
-func (w *World) ControllerFacts() []byte { return marshal(w.controllerToWire()) }
+func (w *World) ControllerFacts() []byte {
+	s, used := w.controllerToWire(), w.zonesInUse()
+	s.Zones = w.zonesToWire(func(z events.ZoneName) bool { return used[z] })
+	return marshal(s)
+}
 
 func (w *World) controllerToWire() *pb.WorldState {
 	s := &pb.WorldState{
@@ -360,7 +373,7 @@ func (w *World) Streams() []events.Stream {
 func Restore(streams []StreamAt) (w *World, from events.Sequence, err error) {
 	w = NewWorld()
 	w.floors = make(map[events.Stream]events.Sequence, len(streams))
-	w.specs.keep = true
+	w.specs.keep, w.zones.keep = true, true
 	for _, s := range streams {
 		if s.Stream == events.Controller {
 			if err := w.restoreController(s.Facts, s.AsOf); err != nil {
@@ -386,8 +399,9 @@ func Restore(streams []StreamAt) (w *World, from events.Sequence, err error) {
 func (w *World) Recovered() {
 	w.floors = nil
 	w.sortStated()
-	w.specs.keep = false
+	w.specs.keep, w.zones.keep = false, false
 	w.specs.pruneAll()
+	w.recoverCrons()
 	clear(w.homes)
 	for _, j := range w.Holders() {
 		for _, p := range j.byUID {
@@ -419,6 +433,9 @@ func (w *World) restoreController(b []byte, through events.Sequence) error {
 	w.shares.restore(s.GetShares())
 	w.around.restore(&s)
 	w.specs.since = events.Sequence(s.GetFiled())
+	for _, z := range s.GetZones() {
+		w.zones.store(events.ZoneFromWire(z.GetRules()), events.Sequence(z.GetAt()))
+	}
 	for _, k := range s.GetTemplates() {
 		w.specs.templates[k.GetHash()] = events.Sequence(k.GetAt())
 	}

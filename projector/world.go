@@ -35,6 +35,9 @@ type World struct {
 	retired  map[types.UID]*Retired            // apart, because they may be many
 	stating  line[Job]                         // holders of the subjects, for the next file
 	stubs    line[Retired]                     // likewise
+	crons    line[CronJob]                     // likewise
+	zones    *zones                            // that CronJobs name
+	runs     map[types.UID]events.Stream       // of each Job that a CronJob has: the CronJob's
 	homes    map[types.UID]events.Stream       // of each pod
 	floors   map[events.Stream]events.Sequence // while recovering: through which record a snapshot has each stream
 	parts    Parts                             // of streams of which no more is known; see Collecting
@@ -59,6 +62,9 @@ func NewWorld() *World {
 		parts:    Parts{},
 		stating:  newLine(func(j *Job) *links[Job] { return &j.stating }),
 		stubs:    newLine(func(r *Retired) *links[Retired] { return &r.place }),
+		crons:    newLine(func(c *CronJob) *links[CronJob] { return &c.stating }),
+		zones:    newZones(),
+		runs:     map[types.UID]events.Stream{},
 	}
 }
 
@@ -75,6 +81,9 @@ func (w *World) Newest(r events.Resource) uint64 {
 	for _, subject := range w.subjects {
 		j := subject.holder()
 		if j == nil {
+			if c, ok := subject.(*CronJob); ok && r == events.CronJobs {
+				newest = max(newest, c.Seen.Version)
+			}
 			continue
 		}
 		switch r {
@@ -156,6 +165,7 @@ func (w *World) applyToController(rec *events.Record) {
 			w.previous, w.Now = rec.Sequence, rec.Time
 		}
 		w.specs.filed(rec.Sequence)
+		w.zones.filed(rec.Sequence, w.zonesInUse())
 		w.unpart()
 	case *events.FileRestated:
 		w.restated = f.File
@@ -206,6 +216,12 @@ func (w *World) Learn(rec *events.Record) {
 		w.newest[events.Jobs] = max(w.newest[events.Jobs], f.Version)
 	case *events.JobSeen:
 		w.newest[events.Jobs] = max(w.newest[events.Jobs], f.Version)
+	case *events.CronJobSeen:
+		w.newest[events.CronJobs] = max(w.newest[events.CronJobs], f.Version)
+	case *events.CronJobGone:
+		w.newest[events.CronJobs] = max(w.newest[events.CronJobs], f.Version)
+	case *events.ZoneRules:
+		w.zones.store(f, rec.Sequence)
 	case *events.PodSeen:
 		w.newest[events.Pods] = max(w.newest[events.Pods], f.Version)
 	case *events.PodGone:
@@ -233,6 +249,12 @@ func (w *World) applyToSubject(rec *events.Record) {
 		if retired != nil {
 			w.dropRetired(retired)
 			return
+		}
+	case *events.RunSeen:
+		w.runs[f.Job] = rec.Stream
+	case *events.RunGone:
+		if w.runs[f.Job] == rec.Stream {
+			delete(w.runs, f.Job)
 		}
 	}
 	if w.parts[rec.Stream] != nil {
@@ -265,6 +287,11 @@ func (w *World) applyToSubject(rec *events.Record) {
 		}
 		j.rivalry.acts = nil
 	}
+	if made, ok := rec.Facts.(*events.CommandEnded); ok && rec.Stream.Kind == events.StreamCronJob && made.UID != "" {
+		if c := w.CronJob(rec.Stream); c != nil && c.Runs[made.UID] != nil {
+			w.runs[made.UID] = rec.Stream
+		}
+	}
 	w.close(s)
 }
 
@@ -287,6 +314,8 @@ func fold(s Subject, rec *events.Record) {
 		s.Apply(rec)
 	case *Retired:
 		s.Apply(rec)
+	case *CronJob:
+		s.Apply(rec)
 	}
 }
 
@@ -303,6 +332,8 @@ func opens(k events.Kind) bool {
 	switch k {
 	case events.KindTemplateStored, events.KindPoliciesStored, events.KindSpecStored, events.KindJobAdded, events.KindPodAdded:
 		return true
+	case events.KindZoneStored, events.KindCronJobAdded, events.KindRunSeen:
+		return true
 	default:
 		return false
 	}
@@ -312,6 +343,11 @@ func opens(k events.Kind) bool {
 func (w *World) open(stream events.Stream, at events.Sequence) Subject {
 	if r := w.Retired(stream); r != nil {
 		w.dropRetired(r)
+	}
+	if stream.Kind == events.StreamCronJob {
+		c := newCronJob(stream, &w.Settings, w.zones)
+		c.first = at
+		return w.holdCron(c)
 	}
 	j := newJob(stream, &w.Settings, w.homes)
 	j.first = at
@@ -332,6 +368,28 @@ func (w *World) hold(j *Job) Subject {
 	return s
 }
 
+// holdCron takes a CronJob over.
+func (w *World) holdCron(c *CronJob) Subject {
+	if known := w.CronJob(c.Stream); known != nil {
+		w.dropCron(known)
+	}
+	w.subjects[c.Stream] = c
+	w.crons.toEnd(c)
+	for uid := range c.Runs {
+		w.runs[uid] = c.Stream
+	}
+	return c
+}
+
+func (w *World) dropCron(c *CronJob) {
+	w.crons.remove(c)
+	for uid := range c.Runs {
+		if w.runs[uid] == c.Stream {
+			delete(w.runs, uid)
+		}
+	}
+}
+
 // close drops what is no longer needed: a subject of which nothing is left, wholly; of a Job that retires a Retired is kept.
 func (w *World) close(s Subject) {
 	j := s.holder()
@@ -340,6 +398,9 @@ func (w *World) close(s Subject) {
 		return
 	}
 	delete(w.subjects, s.ID())
+	if c, ok := s.(*CronJob); ok {
+		w.dropCron(c)
+	}
 	if j == nil {
 		return
 	}

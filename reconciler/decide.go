@@ -36,6 +36,8 @@ func DecideAt(s projector.Subject, now events.Time) Decision {
 		p.job = s.Held()
 	case *projector.Retired:
 		p.expiring = s
+	case *projector.CronJob:
+		p.cron = newCronPlan(s)
 	}
 	p.decision.RulesVersion = RulesVersion
 	for _, stage := range stagesOf(s) {
@@ -50,6 +52,7 @@ func DecideAt(s projector.Subject, now events.Time) Decision {
 // plan is a decision in the making. Stages read what the ones before them found.
 type plan struct {
 	job      *projector.Job // that is decided on, or that holds the pods which are; nil for a retired Job
+	cron     *cronPlan      // of the CronJob that is decided on; nil for a Job
 	expiring expiring       // the Job that is decided on, retired or not
 	now      events.Time
 	decision Decision

@@ -72,6 +72,51 @@ const (
 	// NotDeleted: the Job has changed since it was decided to delete it: it is read and judged again.
 	NotDeleted events.Reason = "NotDeleted"
 
+	// HistoryLimit: more Jobs of the CronJob have finished than spec.successfulJobsHistoryLimit or failedJobsHistoryLimit keeps.
+	HistoryLimit events.Reason = "HistoryLimit"
+	// ListUncertain: the list of active Jobs does not fit what was seen: what it is about is read first.
+	ListUncertain events.Reason = "ListUncertain"
+	// JobUnexpected: a Job of the CronJob runs that is not in its list of active ones.
+	JobUnexpected events.Reason = "JobUnexpected"
+	// JobEnded: a Job in the list of active ones has finished.
+	JobEnded events.Reason = "JobEnded"
+	// JobMissing: a Job in the list of active ones is gone, and its end was not seen.
+	JobMissing events.Reason = "JobMissing"
+	// MadeByHand: somebody made a Job from the CronJob's template.
+	MadeByHand events.Reason = "MadeByHand"
+	// StatusBehind: the CronJob's status is to say something else than it does.
+	StatusBehind events.Reason = "StatusBehind"
+	// StatusStale: a write of the CronJob's status did not go through: the CronJob is read before the next one.
+	StatusStale events.Reason = "StatusStale"
+	// BadZone: spec.timeZone has no rules; nothing starts.
+	BadZone events.Reason = "BadZone"
+	// BadSchedule: spec.schedule cannot be read; nothing starts.
+	BadSchedule events.Reason = "BadSchedule"
+	// ZoneInSchedule: the schedule names a time zone itself.
+	ZoneInSchedule events.Reason = "ZoneInSchedule"
+	// DueTimes: due times have passed: each has its fate, or is held back.
+	DueTimes events.Reason = "DueTimes"
+	// ScheduleChanged: due times count by another schedule from here on.
+	ScheduleChanged events.Reason = "ScheduleChanged"
+	// CronJobDeleted: the CronJob is deleted, or is being deleted: there are no more due times.
+	CronJobDeleted events.Reason = "CronJobDeleted"
+	// ManyMissed: more than 100 due times have passed since the last one that started, by estimate.
+	ManyMissed events.Reason = "ManyMissed"
+	// RunDue: a run is due.
+	RunDue events.Reason = "RunDue"
+	// RunStarted: the Job of a due time was made.
+	RunStarted events.Reason = "RunStarted"
+	// RunRefused: the Job of a due time cannot be made.
+	RunRefused events.Reason = "RunRefused"
+	// RunUnknown: it is unknown whether the Job of a due time was made.
+	RunUnknown events.Reason = "RunUnknown"
+	// RunForbidden: a Job of before runs, and the concurrency policy is Forbid.
+	RunForbidden events.Reason = "RunForbidden"
+	// RunReplaced: a Job of before runs, and the concurrency policy is Replace.
+	RunReplaced events.Reason = "RunReplaced"
+	// Triggered: somebody asked for a run now.
+	Triggered events.Reason = "Triggered"
+
 	// Unexplained: the Job ended in a way that nothing which was seen of it explains (only in observe mode).
 	Unexplained events.Reason = "Unexplained"
 

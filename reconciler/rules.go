@@ -64,6 +64,17 @@ var retired = []stage{
 	{"ttl", each(ttlRules)},
 }
 
+// The stages of a CronJob. What the built-in controller does in one reconcile takes several decisions: each asks for what the next ones
+// rest on, in the built-in's order (C-100).
+var cronJob = []stage{
+	{"pass", unlessStopped(passRules)},
+	{"history", unlessStopped(historyRules)},
+	{"active", unlessStopped(activeRules)},
+	{"gates", unlessStopped(gateRules)},
+	{"start", unlessStopped(startRules)},
+	{"status", each(cronStatusRules)},
+}
+
 func stagesOf(subject projector.Subject) []stage {
 	switch s := subject.(type) {
 	case *projector.Job:
@@ -72,6 +83,11 @@ func stagesOf(subject projector.Subject) []stage {
 		return over
 	case *projector.Retired:
 		return retired
+	case *projector.CronJob:
+		if s.Observed() {
+			return nil
+		}
+		return cronJob
 	}
 	return nil
 }
@@ -167,4 +183,47 @@ var ttlRules = []rule{
 // releaseRules: every one is asked, in order.
 var releaseRules = []rule{
 	{"accounted", (*plan).releasePods}, // the confirmed status accounts for the pod, or nothing is to be counted of it
+}
+
+// passRules: whether a pass goes on, and what came of the run that it was to start. Every one is asked, in order, until nothing more is
+// decided.
+var passRules = []rule{
+	{"await", (*plan).await},              // a command is on its way
+	{"gone", (*plan).concludeCron},        // the CronJob is deleted: its last due times have their fate
+	{"backOff", (*plan).backOff},          // something failed (C-190)
+	{"started", (*plan).startedRun},       // a run has started, or cannot, or that is unknown
+	{"replaced", (*plan).replaceSchedule}, // the schedule was changed
+	{"edited", (*plan).awaitEdited},       // a changed schedule waits for its next due time (C-093)
+}
+
+// historyRules (C-120 to C-127).
+var historyRules = []rule{
+	{"limits", (*plan).keepHistory}, // more finished Jobs than are kept
+}
+
+// activeRules: the upkeep of the list of active Jobs (C-101 to C-112).
+var activeRules = []rule{
+	{"confirm", (*plan).confirmActive},     // the list does not fit what was seen
+	{"unexpected", (*plan).tellUnexpected}, // a Job runs that is not in the list
+	{"ended", (*plan).leaveActive},         // a Job in the list has finished, or is gone
+	{"manual", (*plan).tellManual},         // somebody made a Job by hand
+}
+
+// gateRules: what keeps any run from starting, in the order of C-131. A run that was asked for passes all but the first.
+var gateRules = []rule{
+	{"deleted", (*plan).gateDeleted},
+	{"triggered", (*plan).runTriggered},
+	{"zone", (*plan).gateZone},
+	{"suspended", (*plan).gateSuspended},
+	{"schedule", (*plan).gateSchedule},
+}
+
+// startRules (C-140 to C-149).
+var startRules = []rule{
+	{"due", (*plan).startDue},
+}
+
+// cronStatusRules (C-170 to C-177).
+var cronStatusRules = []rule{
+	{"write", (*plan).writeCronStatus},
 }

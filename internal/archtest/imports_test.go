@@ -70,19 +70,19 @@ var neverImports = []struct {
 		sentence: "projector folds records and knows of this module only events and the values that a Job consists of",
 		packages: []string{"./projector"},
 		never:    []string{"./..."},
-		except:   []string{"./events", "./internal/commands", "./internal/indexset", "./internal/policy", "./internal/status", "./proto/gen/..."},
+		except:   []string{"./events", "./internal/commands", "./internal/indexset", "./internal/policy", "./internal/schedule", "./internal/ticks", "./internal/status", "./proto/gen/..."},
 	},
 	{
 		sentence: "reconciler decides from a projection and knows neither the store nor a technology",
 		packages: []string{"./reconciler"},
 		never:    []string{"./..."},
-		except:   []string{"./events", "./projector", "./internal/commands", "./internal/indexset", "./internal/policy", "./internal/status", "./proto/gen/..."},
+		except:   []string{"./events", "./projector", "./internal/commands", "./internal/indexset", "./internal/policy", "./internal/schedule", "./internal/ticks", "./internal/status", "./proto/gen/..."},
 	},
 	{
 		sentence: "the verdict on a Job is worded from its projection alone",
 		packages: []string{"./internal/verdict"},
 		never:    []string{"./..."},
-		except:   []string{"./events", "./projector", "./internal/commands", "./internal/indexset", "./internal/policy", "./internal/status", "./proto/gen/..."},
+		except:   []string{"./events", "./projector", "./internal/commands", "./internal/indexset", "./internal/policy", "./internal/schedule", "./internal/ticks", "./internal/status", "./proto/gen/..."},
 	},
 	{
 		sentence: "events/informer observes and neither folds nor decides",
@@ -159,7 +159,7 @@ var neverImports = []struct {
 		sentence: "observe compares decisions with what is seen, and knows neither the store nor a technology",
 		packages: []string{"./reconciler/observe"},
 		never:    []string{"./..."},
-		except:   []string{"./events", "./projector", "./reconciler", "./internal/commands", "./internal/indexset", "./internal/policy", "./internal/status", "./proto/gen/..."},
+		except:   []string{"./events", "./projector", "./reconciler", "./internal/commands", "./internal/indexset", "./internal/policy", "./internal/schedule", "./internal/ticks", "./internal/status", "./proto/gen/..."},
 	},
 	{
 		sentence: "replay decides again from a log without doing I/O of its own",

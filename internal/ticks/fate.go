@@ -15,6 +15,7 @@ const (
 	Unwatched                 // no controller watched when it was due, and a later one was due when one watched again
 	Deleted                   // the CronJob was deleted, or is being deleted
 	Replaced                  // the schedule was changed while it was open
+	Again                     // it had its fate, or is of before the schedule was changed, and a Job was made nevertheless
 )
 
 // String is the fate in words.
@@ -36,6 +37,8 @@ func (f Fate) String() string {
 		return "CronJob deleted"
 	case Replaced:
 		return "schedule changed"
+	case Again:
+		return "started again"
 	}
 	return "unknown"
 }

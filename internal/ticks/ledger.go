@@ -61,6 +61,20 @@ func (l *Ledger) Look(k *Look) (entries []Entry, held bool) {
 	return entries, l.Open != was.Open || l.Hold != was.Hold
 }
 
+// Passed gives the instants through the anchor their fates when another one than we has started that of the anchor. It is asked when the
+// anchor is after Through, before Look.
+func (l *Ledger) Passed(k *Look) (entries []Entry) {
+	last := k.Schedule.Last(l.Through, k.Anchor)
+	if last.IsZero() {
+		l.close(k.Anchor, k.Anchor, Started)
+		return nil
+	}
+	entries = l.overtaken(k, last)
+	entries = append(entries, l.close(last, last, Started))
+	l.Through = k.Anchor
+	return entries
+}
+
 // overtaken closes the instants before the last one that is due.
 func (l *Ledger) overtaken(k *Look, last time.Time) (entries []Entry) {
 	if open := l.Open; !open.IsZero() && open.Before(last) {
@@ -115,6 +129,11 @@ func (l *Ledger) End(fate Fate) (Entry, bool) {
 		return Entry{}, false
 	}
 	return l.close(l.Open, l.Open, fate), true
+}
+
+// Revive is the entry of an instant that starts although it has its fate already, or is of before the newest change of the schedule.
+func (l *Ledger) Revive(instant, now time.Time) Entry {
+	return Entry{First: instant, Last: instant, Fate: Again, Late: now.Sub(instant)}
 }
 
 // Replace begins with another schedule. The open instant is one of the schedule of before; those of the new one count from now on.

@@ -17,7 +17,7 @@ func (n *Names) cronDetail(r *events.Record) (text string, ok bool) {
 	case *events.ZoneRules:
 		return fmt.Sprintf("the rules of the time zone %s: %s, %d bytes", f.Name, f.Hash, len(f.TZif)), true
 	case *events.RunSeen:
-		return n.runText(r, f), true
+		return runText(f), true
 	case *events.RunGone:
 		if f.Left {
 			return "a Job is the CronJob's no longer", true
@@ -57,7 +57,7 @@ func (n *Names) cronJobText(f *events.CronJobSeen) string {
 // dueLayout is how due times are written: the days between them may be many.
 const dueLayout = "2006-01-02 15:04:05"
 
-func (n *Names) runText(r *events.Record, f *events.RunSeen) string {
+func runText(f *events.RunSeen) string {
 	text := "Job " + f.Name
 	switch {
 	case f.Result != events.ResultNone:
@@ -69,8 +69,8 @@ func (n *Names) runText(r *events.Record, f *events.RunSeen) string {
 	}
 	if f.Manual {
 		text += ", made by hand"
-		if e := r.Evidence.Edit; e != nil {
-			text += " with " + e.Manager
+		if f.By != "" {
+			text += " with " + f.By
 		}
 	}
 	return text

@@ -118,6 +118,7 @@ func (l *Loop) admit(b *batch, o *events.Observation) int {
 		l.rewound(b)
 	case *events.JobSeen, *events.JobGone:
 		l.rehome(b, l.intake.Follow(events.JobStream(o.Job.UID)))
+		l.rehome(b, l.intake.FollowRun(o))
 	case *events.Synced:
 		if l.world.Decides() {
 			l.resume(b)

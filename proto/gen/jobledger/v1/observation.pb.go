@@ -1926,8 +1926,9 @@ type RunSeen struct {
 	Succeeded bool `protobuf:"varint,9,opt,name=succeeded,proto3" json:"succeeded,omitempty"`
 	// due is the instant in the annotation batch.kubernetes.io/cronjob-scheduled-timestamp; 0 for none that parses.
 	Due int64 `protobuf:"fixed64,10,opt,name=due,proto3" json:"due,omitempty"`
-	// manual: somebody made it by hand of the CronJob's template.
-	Manual        bool `protobuf:"varint,11,opt,name=manual,proto3" json:"manual,omitempty"`
+	// manual: somebody made it by hand of the CronJob's template; by is the field manager then.
+	Manual        bool   `protobuf:"varint,11,opt,name=manual,proto3" json:"manual,omitempty"`
+	By            string `protobuf:"bytes,12,opt,name=by,proto3" json:"by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2037,6 +2038,13 @@ func (x *RunSeen) GetManual() bool {
 		return x.Manual
 	}
 	return false
+}
+
+func (x *RunSeen) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
 }
 
 // RunGone: the object of a Job of a CronJob was deleted, or was missing from a listing, or is the CronJob's no longer.
@@ -2288,7 +2296,7 @@ const file_jobledger_v1_observation_proto_rawDesc = "" +
 	"\tZoneRules\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04hash\x18\x02 \x01(\tR\x04hash\x12\x12\n" +
-	"\x04tzif\x18\x03 \x01(\fR\x04tzif\"\xae\x02\n" +
+	"\x04tzif\x18\x03 \x01(\fR\x04tzif\"\xbe\x02\n" +
 	"\aRunSeen\x12\x10\n" +
 	"\x03job\x18\x01 \x01(\fR\x03job\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
@@ -2301,7 +2309,8 @@ const file_jobledger_v1_observation_proto_rawDesc = "" +
 	"\tsucceeded\x18\t \x01(\bR\tsucceeded\x12\x10\n" +
 	"\x03due\x18\n" +
 	" \x01(\x10R\x03due\x12\x16\n" +
-	"\x06manual\x18\v \x01(\bR\x06manual\"a\n" +
+	"\x06manual\x18\v \x01(\bR\x06manual\x12\x0e\n" +
+	"\x02by\x18\f \x01(\tR\x02by\"a\n" +
 	"\aRunGone\x12\x10\n" +
 	"\x03job\x18\x01 \x01(\fR\x03job\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x04R\aversion\x12\x16\n" +

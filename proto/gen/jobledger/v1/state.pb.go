@@ -687,9 +687,8 @@ func (x *CronJobState) GetTriggered() string {
 type RunState struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Facts *RunSeen               `protobuf:"bytes,1,opt,name=facts,proto3" json:"facts,omitempty"`
-	// by is who made it by hand. Absent when a controller made it, or it has been told.
-	By            string `protobuf:"bytes,2,opt,name=by,proto3" json:"by,omitempty"`
-	Told          bool   `protobuf:"varint,3,opt,name=told,proto3" json:"told,omitempty"`
+	// told: that somebody made it by hand stands in the ledger.
+	Told          bool `protobuf:"varint,2,opt,name=told,proto3" json:"told,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -731,13 +730,6 @@ func (x *RunState) GetFacts() *RunSeen {
 	return nil
 }
 
-func (x *RunState) GetBy() string {
-	if x != nil {
-		return x.By
-	}
-	return ""
-}
-
 func (x *RunState) GetTold() bool {
 	if x != nil {
 		return x.Told
@@ -748,13 +740,17 @@ func (x *RunState) GetTold() bool {
 // CronPass is what has been done since something last happened to the CronJob: once each.
 type CronPass struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// told are reasons of notices, kept are Jobs whose deletion failed, found those that a live read has found.
-	Told  []string `protobuf:"bytes,1,rep,name=told,proto3" json:"told,omitempty"`
-	Kept  [][]byte `protobuf:"bytes,2,rep,name=kept,proto3" json:"kept,omitempty"`
-	Found [][]byte `protobuf:"bytes,3,rep,name=found,proto3" json:"found,omitempty"`
-	// read: the CronJob itself was read; over: nothing more is tried.
-	Read          bool `protobuf:"varint,4,opt,name=read,proto3" json:"read,omitempty"`
-	Over          bool `protobuf:"varint,5,opt,name=over,proto3" json:"over,omitempty"`
+	// told are reasons of notices, kept are Jobs whose deletion failed, found those that a live read has found, missing those that it has not.
+	Told    []string `protobuf:"bytes,1,rep,name=told,proto3" json:"told,omitempty"`
+	Kept    [][]byte `protobuf:"bytes,2,rep,name=kept,proto3" json:"kept,omitempty"`
+	Found   [][]byte `protobuf:"bytes,3,rep,name=found,proto3" json:"found,omitempty"`
+	Missing [][]byte `protobuf:"bytes,4,rep,name=missing,proto3" json:"missing,omitempty"`
+	// read: the CronJob itself was read; over: nothing more is tried; unwritten: the status could not be written.
+	Read      bool `protobuf:"varint,5,opt,name=read,proto3" json:"read,omitempty"`
+	Over      bool `protobuf:"varint,6,opt,name=over,proto3" json:"over,omitempty"`
+	Unwritten bool `protobuf:"varint,7,opt,name=unwritten,proto3" json:"unwritten,omitempty"`
+	// tried: a Job was to be created.
+	Tried         bool `protobuf:"varint,8,opt,name=tried,proto3" json:"tried,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -810,6 +806,13 @@ func (x *CronPass) GetFound() [][]byte {
 	return nil
 }
 
+func (x *CronPass) GetMissing() [][]byte {
+	if x != nil {
+		return x.Missing
+	}
+	return nil
+}
+
 func (x *CronPass) GetRead() bool {
 	if x != nil {
 		return x.Read
@@ -824,17 +827,30 @@ func (x *CronPass) GetOver() bool {
 	return false
 }
 
+func (x *CronPass) GetUnwritten() bool {
+	if x != nil {
+		return x.Unwritten
+	}
+	return false
+}
+
+func (x *CronPass) GetTried() bool {
+	if x != nil {
+		return x.Tried
+	}
+	return false
+}
+
 // CronStart is a run that is being started.
 type CronStart struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Create *CreateJob             `protobuf:"bytes,1,opt,name=create,proto3" json:"create,omitempty"`
-	// stage: 1 it is asked for, 2 its outcome is unknown, 3 something of its name exists, 4 it is there.
+	// stage: 1 it is asked for, 2 its outcome is unknown, 3 something of its name exists, 4 it is there, 5 it was refused, 6 what has its
+	// name is not the CronJob's.
 	Stage uint32 `protobuf:"varint,2,opt,name=stage,proto3" json:"stage,omitempty"`
 	// made is the Job when it is there, at when it was made.
-	Made *RunName `protobuf:"bytes,3,opt,name=made,proto3" json:"made,omitempty"`
-	At   int64    `protobuf:"fixed64,4,opt,name=at,proto3" json:"at,omitempty"`
-	// quiet: it was not made just now, but found.
-	Quiet         bool `protobuf:"varint,5,opt,name=quiet,proto3" json:"quiet,omitempty"`
+	Made          *RunName `protobuf:"bytes,3,opt,name=made,proto3" json:"made,omitempty"`
+	At            int64    `protobuf:"fixed64,4,opt,name=at,proto3" json:"at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -895,13 +911,6 @@ func (x *CronStart) GetAt() int64 {
 		return x.At
 	}
 	return 0
-}
-
-func (x *CronStart) GetQuiet() bool {
-	if x != nil {
-		return x.Quiet
-	}
-	return false
 }
 
 // ClaimRetry is what was learnt from refusals to adopt a pod, or to release it.
@@ -2791,23 +2800,24 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\x04pass\x18\x10 \x01(\v2\x16.jobledger.v1.CronPassR\x04pass\x12-\n" +
 	"\x05start\x18\x11 \x01(\v2\x17.jobledger.v1.CronStartR\x05start\x12\x12\n" +
 	"\x04look\x18\x12 \x01(\bR\x04look\x12\x1c\n" +
-	"\ttriggered\x18\x13 \x01(\tR\ttriggered\"[\n" +
+	"\ttriggered\x18\x13 \x01(\tR\ttriggered\"K\n" +
 	"\bRunState\x12+\n" +
-	"\x05facts\x18\x01 \x01(\v2\x15.jobledger.v1.RunSeenR\x05facts\x12\x0e\n" +
-	"\x02by\x18\x02 \x01(\tR\x02by\x12\x12\n" +
-	"\x04told\x18\x03 \x01(\bR\x04told\"p\n" +
+	"\x05facts\x18\x01 \x01(\v2\x15.jobledger.v1.RunSeenR\x05facts\x12\x12\n" +
+	"\x04told\x18\x02 \x01(\bR\x04told\"\xbe\x01\n" +
 	"\bCronPass\x12\x12\n" +
 	"\x04told\x18\x01 \x03(\tR\x04told\x12\x12\n" +
 	"\x04kept\x18\x02 \x03(\fR\x04kept\x12\x14\n" +
-	"\x05found\x18\x03 \x03(\fR\x05found\x12\x12\n" +
-	"\x04read\x18\x04 \x01(\bR\x04read\x12\x12\n" +
-	"\x04over\x18\x05 \x01(\bR\x04over\"\xa3\x01\n" +
+	"\x05found\x18\x03 \x03(\fR\x05found\x12\x18\n" +
+	"\amissing\x18\x04 \x03(\fR\amissing\x12\x12\n" +
+	"\x04read\x18\x05 \x01(\bR\x04read\x12\x12\n" +
+	"\x04over\x18\x06 \x01(\bR\x04over\x12\x1c\n" +
+	"\tunwritten\x18\a \x01(\bR\tunwritten\x12\x14\n" +
+	"\x05tried\x18\b \x01(\bR\x05tried\"\x8d\x01\n" +
 	"\tCronStart\x12/\n" +
 	"\x06create\x18\x01 \x01(\v2\x17.jobledger.v1.CreateJobR\x06create\x12\x14\n" +
 	"\x05stage\x18\x02 \x01(\rR\x05stage\x12)\n" +
 	"\x04made\x18\x03 \x01(\v2\x15.jobledger.v1.RunNameR\x04made\x12\x0e\n" +
-	"\x02at\x18\x04 \x01(\x10R\x02at\x12\x14\n" +
-	"\x05quiet\x18\x05 \x01(\bR\x05quiet\"c\n" +
+	"\x02at\x18\x04 \x01(\x10R\x02at\"c\n" +
 	"\n" +
 	"ClaimRetry\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\fR\x03pod\x12)\n" +

@@ -1,0 +1,103 @@
+package projector
+
+import (
+	"slices"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/commands"
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+)
+
+// The backoff of C-190.
+const (
+	firstCronBackoff = 5 * time.Millisecond
+	maxCronBackoff   = 1000 * time.Second
+)
+
+func (c *CronJob) toWire() (*pb.JobState, *pb.StateNames) {
+	names := &pb.StateNames{Namespace: c.Ref.Namespace, Name: c.Ref.Name}
+	s := &pb.CronJobState{
+		First: uint64(c.first), Head: uint64(c.Head), Now: int64(c.Now), Facts: events.CronJobToWire(&c.Seen), Gone: c.Gone,
+		Active: events.RunsToWire(c.Active), LastSchedule: int64(c.LastSchedule), LastSuccess: int64(c.LastSuccess),
+		Ledger: events.LedgerToWire(&c.Ledger), Counting: c.Counting, Watched: int64(c.Watched), Edited: int64(c.Edited),
+		Retry: retryToWire(c.Retry()), Pass: c.Pass.toWire(), Start: c.Start.toWire(), Look: c.Look, Triggered: c.Triggered,
+	}
+	for _, r := range c.SortedRuns() {
+		s.Runs = append(s.Runs, &pb.RunState{Facts: events.RunToWire(&r.RunSeen), Told: r.Told})
+	}
+	for _, f := range c.book.InOrder() {
+		s.Flights = append(s.Flights, flightToWire(f, names))
+	}
+	return &pb.JobState{CronJob: s}, names
+}
+
+func (w *World) cronFromWire(stream events.Stream, ref events.JobRef, s *pb.CronJobState) (*CronJob, error) {
+	c := newCronJob(stream, &w.Settings, w.zones)
+	c.Ref = ref
+	c.first, c.Head, c.Now = events.Sequence(s.GetFirst()), events.Sequence(s.GetHead()), events.Time(s.GetNow())
+	c.Seen, c.Gone = *events.CronJobFromWire(s.GetFacts()), s.GetGone()
+	c.Active = events.RunsFromWire(s.GetActive())
+	c.LastSchedule, c.LastSuccess = events.Time(s.GetLastSchedule()), events.Time(s.GetLastSuccess())
+	if l := events.LedgerFromWire(s.GetLedger()); l != nil {
+		c.Ledger = *l
+	}
+	c.Counting, c.Watched, c.Edited = s.GetCounting(), events.Time(s.GetWatched()), events.Time(s.GetEdited())
+	c.Pass, c.Start = passFromWire(s.GetPass()), startFromWire(s.GetStart())
+	c.Look, c.Triggered = s.GetLook(), s.GetTriggered()
+	*c.Retry() = retryFromWire(s.GetRetry())
+	for _, r := range s.GetRuns() {
+		f := events.RunFromWire(r.GetFacts())
+		c.Runs[f.Job] = &Run{RunSeen: *f, Told: r.GetTold()}
+	}
+	r := &stateReader{}
+	for _, w := range s.GetFlights() {
+		f := r.flight(w)
+		target := &c.book.Itself
+		if f != nil && f.Command.Traits().Target == events.TargetRun && f.Command.Traits().Slot != events.SlotCreate {
+			target = &commands.Target{}
+		}
+		c.book.Relaunch(f, target)
+	}
+	c.heard = len(c.Runs) > 0
+	c.replan()
+	return c, r.err
+}
+
+func (p *CronPass) toWire() *pb.CronPass {
+	return &pb.CronPass{
+		Told: p.Told, Kept: events.UIDsToWire(p.Kept), Found: events.UIDsToWire(p.Found), Missing: events.UIDsToWire(p.Missing),
+		Read: p.Read, Over: p.Over, Unwritten: p.Unwritten, Tried: p.Tried,
+	}
+}
+
+func passFromWire(w *pb.CronPass) CronPass {
+	return CronPass{
+		Told: slices.Clone(w.GetTold()), Kept: events.UIDsFromWire(w.GetKept()), Found: events.UIDsFromWire(w.GetFound()),
+		Missing: events.UIDsFromWire(w.GetMissing()), Read: w.GetRead(), Over: w.GetOver(), Unwritten: w.GetUnwritten(), Tried: w.GetTried(),
+	}
+}
+
+func (s *CronStart) toWire() *pb.CronStart {
+	if s == nil {
+		return nil
+	}
+	w := &pb.CronStart{Create: events.CommandToWire(&s.CreateJob, nil).GetCreateJob(), Stage: uint32(s.Stage), At: int64(s.At)}
+	if s.Made != (events.RunName{}) {
+		w.Made = events.RunsToWire([]events.RunName{s.Made})[0]
+	}
+	return w
+}
+
+func startFromWire(w *pb.CronStart) *CronStart {
+	if w == nil {
+		return nil
+	}
+	// That a create is of a kind which is not known cannot be.
+	c, _ := events.CommandFromWire(&pb.Command{Kind: &pb.Command_CreateJob{CreateJob: w.GetCreate()}}, nil)
+	s := &CronStart{CreateJob: *c.(*events.CreateJob), Stage: StartStage(w.GetStage()), At: events.Time(w.GetAt())}
+	if w.GetMade() != nil {
+		s.Made = events.RunsFromWire([]*pb.RunName{w.GetMade()})[0]
+	}
+	return s
+}

@@ -1,0 +1,142 @@
+package projector
+
+import (
+	"cmp"
+	"maps"
+	"reflect"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// cronJobSeen gives what is new of a CronJob, after the rules and the template that it names and that the newest file does not store.
+func (in *Intake) cronJobSeen(o *events.Observation, f *events.CronJobSeen) []Draft {
+	in.mark(events.CronJobs, o.Job.UID)
+	if !in.World.Settings.CronJobs {
+		return nil
+	}
+	stream := events.CronJobStream(o.Job.UID)
+	c := in.World.CronJob(stream)
+	kind := events.KindCronJobAdded
+	if c != nil && c.Known() {
+		kind = events.KindCronJobChanged
+		if f.Version < c.Seen.Version || !c.news(f) {
+			return nil
+		}
+	}
+	var drafts []Draft
+	for i := range o.Zones {
+		z := &o.Zones[i]
+		if known, ok := in.World.zones.known[events.ZoneName{Name: z.Name, Hash: z.Hash}]; !ok || known.at < in.FileStart {
+			drafts = append(drafts, Draft{Stream: stream, Kind: events.KindZoneStored, Facts: z})
+		}
+	}
+	if f.Redacted != "" && in.World.specs.templates[f.Redacted] < in.FileStart {
+		drafts = append(drafts, Draft{
+			Stream: stream, Kind: events.KindTemplateStored,
+			Facts: &events.JobTemplate{Hash: f.Redacted, Size: uint64(o.TemplateSize)}, Evidence: events.Evidence{Template: o.Template},
+		})
+	}
+	return append(drafts, Draft{Stream: stream, Kind: kind, Facts: f, Evidence: o.Evidence})
+}
+
+// news reports whether the object shows anything but another version.
+func (c *CronJob) news(f *events.CronJobSeen) bool {
+	seen := *f
+	seen.Version, seen.Generation = c.Seen.Version, c.Seen.Generation
+	return c.Gone || c.Look && f.Version > c.Seen.Version || !reflect.DeepEqual(&seen, &c.Seen)
+}
+
+func (in *Intake) cronJobGone(o *events.Observation, f *events.CronJobGone) []Draft {
+	c := in.World.CronJob(events.CronJobStream(o.Job.UID))
+	if c == nil || c.Gone || !c.Known() {
+		return nil
+	}
+	return []Draft{{Stream: c.Stream, Kind: events.KindCronJobDeleted, Facts: f, Evidence: o.Evidence}}
+}
+
+// missingCronJobs are those that a listing did not show.
+func (in *Intake) missingCronJobs(seen map[types.UID]bool, version uint64) []Draft {
+	var drafts []Draft
+	for _, c := range in.World.CronJobs() {
+		ns := in.World.Settings.Namespace
+		if c.Known() && !c.Gone && !seen[c.Ref.UID] && c.Seen.Version <= version && (ns == "" || ns == c.Ref.Namespace) {
+			drafts = append(drafts, Draft{
+				Stream: c.Stream, Kind: events.KindCronJobDeleted, Facts: &events.CronJobGone{Version: version, Missed: true},
+				Evidence: events.Evidence{Namespace: c.Ref.Namespace, Name: c.Ref.Name},
+			})
+		}
+	}
+	return drafts
+}
+
+// FollowRun tells the CronJob of a Job what an observation of the Job says: inputs in the CronJob's own stream. It is asked after the
+// observation was admitted.
+func (in *Intake) FollowRun(o *events.Observation) []Draft {
+	if !in.World.Settings.CronJobs {
+		return nil
+	}
+	uid := o.Job.UID
+	switch f := o.Facts.(type) {
+	case *events.JobSeen:
+		drafts := in.runLeft(uid, f.Version, o.CronJob)
+		if o.CronJob == "" || o.Run == nil {
+			return drafts
+		}
+		stream := events.CronJobStream(o.CronJob)
+		c := in.World.CronJob(stream)
+		if c != nil {
+			if r := c.Runs[uid]; r != nil && (o.Run.Version < r.Version || !r.news(o.Run)) {
+				return drafts
+			}
+		}
+		d := Draft{Stream: stream, Kind: events.KindRunSeen, Facts: o.Run}
+		if c == nil || c.Ref.Name == "" {
+			d.Evidence.Namespace = o.Job.Namespace
+			if o.Evidence.Origin != nil {
+				d.Evidence.Owner = o.Evidence.Origin.Name
+			}
+		}
+		return append(drafts, d)
+	case *events.JobGone:
+		if stream, ok := in.World.runs[uid]; ok {
+			return []Draft{{Stream: stream, Kind: events.KindRunGone, Facts: &events.RunGone{Job: uid, Version: f.Version, Missed: f.Missed}}}
+		}
+	}
+	return nil
+}
+
+// runLeft tells the CronJob that had the Job that it is its no longer.
+func (in *Intake) runLeft(uid types.UID, version uint64, owner types.UID) []Draft {
+	stream, ok := in.World.runs[uid]
+	if !ok || stream == events.CronJobStream(owner) {
+		return nil
+	}
+	if c := in.World.CronJob(stream); c != nil && c.Runs[uid] != nil && version <= c.Runs[uid].Version {
+		return nil
+	}
+	return []Draft{{Stream: stream, Kind: events.KindRunGone, Facts: &events.RunGone{Job: uid, Version: version, Left: true}}}
+}
+
+// news reports whether the Job shows anything that concerns the CronJob.
+func (r *Run) news(f *events.RunSeen) bool {
+	seen := *f
+	seen.Version = r.Version
+	return seen != r.RunSeen
+}
+
+// missingRuns are the Jobs of CronJobs that a listing of Jobs did not show.
+func (in *Intake) missingRuns(seen map[types.UID]bool, version uint64) []Draft {
+	var drafts []Draft
+	for _, uid := range slices.SortedFunc(maps.Keys(in.World.runs), cmp.Compare[types.UID]) {
+		stream := in.World.runs[uid]
+		c := in.World.CronJob(stream)
+		if c == nil || seen[uid] || c.Runs[uid] == nil || c.Runs[uid].Version > version {
+			continue
+		}
+		drafts = append(drafts, Draft{Stream: stream, Kind: events.KindRunGone, Facts: &events.RunGone{Job: uid, Version: version, Missed: true}})
+	}
+	return drafts
+}

@@ -1,0 +1,58 @@
+package reconciler
+
+import (
+	"fmt"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/schedule"
+)
+
+// gateDeleted: nothing starts of a CronJob that is being deleted (C-130).
+func (p *plan) gateDeleted() {
+	if p.cron.Seen.Deleted != 0 {
+		p.closeLedger()
+		p.cron.stop = true
+	}
+}
+
+// gateZone: nothing starts while the zone has no rules (C-132).
+func (p *plan) gateZone() {
+	plan := p.cron.Plan()
+	if plan.ZoneErr == nil {
+		return
+	}
+	p.notice(BadZone, "the time zone has no rules", events.Notice{
+		Reason: "UnknownTimeZone", Message: fmt.Sprintf("invalid timeZone: %q: %s", *p.cron.Seen.TimeZone, plan.ZoneErr),
+	})
+	p.hold(events.HeldBadZone)
+	p.cron.stop = true
+}
+
+// gateSuspended: nothing starts while spec.suspend is set (C-133). Due times pass; they are told when it is over.
+func (p *plan) gateSuspended() {
+	if !p.cron.Seen.Suspend {
+		return
+	}
+	if p.cron.Plan().Err == nil {
+		p.look(events.HeldSuspended)
+	}
+	p.cron.stop = true
+}
+
+// gateSchedule: nothing starts by a schedule that cannot be read (C-041, C-134).
+func (p *plan) gateSchedule() {
+	cp := p.cron
+	text := cp.Seen.Schedule
+	if schedule.NamesZone(text) {
+		p.notice(ZoneInSchedule, "the schedule names a zone itself", events.Notice{
+			Reason:  "UnsupportedSchedule",
+			Message: fmt.Sprintf("CRON_TZ or TZ used in schedule %q is not officially supported, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details", text),
+		})
+	}
+	if err := cp.Plan().Err; err != nil {
+		p.notice(BadSchedule, "the schedule cannot be read", events.Notice{
+			Reason: "UnparseableSchedule", Message: fmt.Sprintf("unparseable schedule: %q : %s", text, err),
+		})
+		cp.stop = true
+	}
+}

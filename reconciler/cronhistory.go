@@ -1,0 +1,51 @@
+package reconciler
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+)
+
+// keepHistory deletes the oldest finished Jobs beyond the limits, those that succeeded first (C-120 to C-127). One that is being deleted
+// counts out of the excess. One whose deletion failed is left alone until something happens (C-125).
+func (p *plan) keepHistory() {
+	cp := p.cron
+	var commands []events.Command
+	for _, kind := range []struct {
+		result events.JobResult
+		limit  *int32
+	}{{events.ResultComplete, cp.Seen.KeepSucceeded}, {events.ResultFailed, cp.Seen.KeepFailed}} {
+		if kind.limit == nil {
+			continue
+		}
+		var ended []*projector.Run
+		for _, r := range cp.SortedRuns() {
+			if r.Result == kind.result {
+				ended = append(ended, r)
+			}
+		}
+		slices.SortStableFunc(ended, oldestFirst)
+		for _, r := range ended[:max(0, len(ended)-int(*kind.limit))] {
+			if r.Deleted == 0 && !has(cp.pass.Kept, r.Job) {
+				commands = append(commands, &events.DeleteRun{Job: r.Job, Name: r.Name})
+			}
+		}
+	}
+	p.askFirst(HistoryLimit, fmt.Sprintf("%d finished Jobs more than are kept: delete them", len(commands)), commands...)
+}
+
+// oldestFirst orders Jobs by their start; those without one come last (C-122).
+func oldestFirst(a, b *projector.Run) int {
+	switch {
+	case a.Started == b.Started:
+		return 0
+	case a.Started == 0:
+		return 1
+	case b.Started == 0:
+		return -1
+	}
+	return cmp.Compare(a.Started, b.Started)
+}

@@ -1,0 +1,207 @@
+package reconciler
+
+import (
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/ticks"
+	"github.com/jobledger/jobledger/projector"
+)
+
+// timeOf is a time of the standard library as records have it; 0 for the zero time.
+func timeOf(t time.Time) events.Time {
+	if t.IsZero() {
+		return 0
+	}
+	return events.Time(t.UnixNano())
+}
+
+func goTime(t events.Time) time.Time {
+	if t == 0 {
+		return time.Time{}
+	}
+	return t.Go()
+}
+
+// ledger is the ledger of due times as package ticks has it.
+func ledgerOf(l *events.TickLedger) ticks.Ledger {
+	return ticks.Ledger{Through: goTime(l.Through), Open: goTime(l.Open), Hold: ticks.Hold(l.Hold)}
+}
+
+// looking is what is known at a time of a CronJob that counts by a schedule.
+func (p *plan) looking(by *projector.CronPlan, now events.Time, hold events.TickHold) *ticks.Look {
+	cp := p.cron
+	return &ticks.Look{
+		Now: now.Go(), Schedule: by.Schedule, Anchor: cp.Anchor().Go(), Deadline: cp.Seen.Deadline, Watched: cp.Watched.Go(), Hold: ticks.Hold(hold),
+	}
+}
+
+// look gives the due times that have passed their fates, and says what holds back the one that is open.
+func (p *plan) look(hold events.TickHold) {
+	cp := p.cron
+	l := ledgerOf(&cp.ledger)
+	k := p.looking(cp.Plan(), p.now, hold)
+	var entries []ticks.Entry
+	if k.Anchor.After(l.Through) {
+		entries = l.Passed(k)
+	}
+	more, held := l.Look(k)
+	p.tellTicks(DueTimes, "due times have passed", &l, append(entries, more...), held)
+}
+
+// hold says what holds the open due time back, of one that is known.
+func (p *plan) hold(hold events.TickHold) {
+	cp := p.cron
+	if !cp.began || cp.ledger.Open == 0 || cp.ledger.Hold == hold {
+		return
+	}
+	l := ledgerOf(&cp.ledger)
+	l.Hold = ticks.Hold(hold)
+	p.tellTicks(DueTimes, "a due time is held back", &l, nil, true)
+}
+
+// tellTicks says what the ledger says, when it says anything new.
+func (p *plan) tellTicks(reason events.Reason, sentence string, l *ticks.Ledger, entries []ticks.Entry, changed bool) {
+	cp := p.cron
+	through := cp.ledger.Through
+	cp.ledger.Through, cp.ledger.Open, cp.ledger.Hold = timeOf(l.Through), timeOf(l.Open), events.TickHold(l.Hold)
+	if len(entries) == 0 && !changed && (through == cp.ledger.Through || !cp.began) {
+		return
+	}
+	said := events.CronStep{}
+	for _, e := range entries {
+		said.Ticks = append(said.Ticks, p.tick(&e))
+	}
+	p.sayLedger(reason, sentence, said)
+}
+
+// sayLedger says a step with the ledger as it is now.
+func (p *plan) sayLedger(reason events.Reason, sentence string, said events.CronStep) {
+	stands := p.cron.ledger
+	said.Ledger = &stands
+	p.cron.began = true
+	p.say(reason, sentence, said)
+}
+
+func (p *plan) tick(e *ticks.Entry) events.Tick {
+	t := events.Tick{
+		First: timeOf(e.First), Last: timeOf(e.Last), Fate: events.TickFate(e.Fate), Into: timeOf(e.Into), Late: e.Late, Zone: p.cron.ledger.Zone,
+	}
+	if e.Fate == ticks.Started { // by another controller
+		for _, r := range p.cron.SortedRuns() {
+			if r.Due == t.First {
+				t.Job, t.Name, t.Late = r.Job, r.Name, max(0, r.Created.Sub(t.First))
+			}
+		}
+	}
+	return t
+}
+
+// tellStart is the fate of the due time whose Job is there.
+func (p *plan) tellStart(s *projector.CronStart) {
+	cp := p.cron
+	if s.Due == 0 {
+		p.say(Triggered, "the run that was asked for has started", events.CronStep{Ticks: []events.Tick{{
+			First: s.At, Last: s.At, Fate: events.TickTriggered, Job: s.Made.UID, Name: s.Name, By: p.asker(s.Trigger),
+		}}})
+		return
+	}
+	l := ledgerOf(&cp.ledger)
+	e := l.Revive(s.Due.Go(), s.At.Go())
+	if s.Due == cp.ledger.Open {
+		e, _ = l.Start(s.At.Go())
+	}
+	t := p.tick(&e)
+	t.Job, t.Name, t.Late = s.Made.UID, s.Name, e.Late
+	cp.ledger.Through, cp.ledger.Open, cp.ledger.Hold = timeOf(l.Through), timeOf(l.Open), events.TickHold(l.Hold)
+	p.sayLedger(RunStarted, "its Job was made", events.CronStep{Ticks: []events.Tick{t}})
+}
+
+// tellRefused is the fate of a due time, or of a trigger, whose Job cannot be made.
+func (p *plan) tellRefused(s *projector.CronStart) {
+	cp := p.cron
+	t := events.Tick{First: s.Due, Last: s.Due, Fate: events.TickRefused, Zone: cp.ledger.Zone}
+	if s.Due == 0 {
+		t.First, t.Last, t.Zone, t.By = p.now, p.now, "", p.asker(s.Trigger)
+		p.say(RunRefused, "the run that was asked for cannot start", events.CronStep{Ticks: []events.Tick{t}})
+		return
+	}
+	l := ledgerOf(&cp.ledger)
+	if s.Due == cp.ledger.Open {
+		l.End(ticks.Refused)
+	}
+	cp.ledger.Through, cp.ledger.Open, cp.ledger.Hold = timeOf(l.Through), timeOf(l.Open), events.TickHold(l.Hold)
+	p.sayLedger(RunRefused, "something else has the name of its Job", events.CronStep{Ticks: []events.Tick{t}})
+}
+
+// replaceSchedule begins to count by a schedule that was changed (C-094).
+func (p *plan) replaceSchedule() {
+	cp := p.cron
+	at := p.now
+	if cp.Edited != 0 {
+		at = cp.Edited
+	}
+	switch {
+	case cp.ledger.Closed:
+	case cp.began && !cp.SamePlan():
+		var entries []ticks.Entry
+		l := ledgerOf(&cp.ledger)
+		if old := cp.CountedBy(); old.Err == nil && old.ZoneErr == nil {
+			k := p.looking(&old, at, cp.ledger.Hold)
+			if k.Anchor.After(l.Through) {
+				entries = l.Passed(k)
+			}
+			more, _ := l.Look(k)
+			entries = append(entries, more...)
+		}
+		if e, was := l.Replace(at.Go()); was {
+			entries = append(entries, e)
+		}
+		said := events.CronStep{}
+		for i := range entries {
+			said.Ticks = append(said.Ticks, p.tick(&entries[i]))
+		}
+		cp.ledger.Through, cp.ledger.Open, cp.ledger.Hold = timeOf(l.Through), 0, events.NotHeld
+		cp.count()
+		p.sayLedger(ScheduleChanged, "the schedule was changed: due times count by the new one from here on", said)
+	case !cp.began && cp.Edited != 0:
+		cp.ledger.Through = max(cp.ledger.Through, at)
+		p.sayLedger(ScheduleChanged, "the schedule was changed: due times count by the new one from here on", events.CronStep{})
+	}
+}
+
+// closeLedger gives the last due times their fate: there are no more.
+func (p *plan) closeLedger() {
+	cp := p.cron
+	if cp.ledger.Closed {
+		return
+	}
+	said := events.CronStep{}
+	if by := cp.Plan(); by.Err == nil && by.ZoneErr == nil {
+		l := ledgerOf(&cp.ledger)
+		k := p.looking(by, p.now, cp.ledger.Hold)
+		var entries []ticks.Entry
+		if k.Anchor.After(l.Through) {
+			entries = l.Passed(k)
+		}
+		more, _ := l.Look(k)
+		entries = append(entries, more...)
+		if e, was := l.End(ticks.Deleted); was {
+			entries = append(entries, e)
+		}
+		for i := range entries {
+			said.Ticks = append(said.Ticks, p.tick(&entries[i]))
+		}
+		cp.ledger.Through, cp.ledger.Open, cp.ledger.Hold = timeOf(l.Through), 0, events.NotHeld
+	}
+	cp.ledger.Closed = true
+	p.sayLedger(CronJobDeleted, "the CronJob is deleted: there are no more due times", said)
+}
+
+// asker is who asked for a run.
+func (p *plan) asker(value string) string {
+	if t := p.cron.Seen.Trigger; t != nil && t.Value == value {
+		return t.By
+	}
+	return ""
+}
