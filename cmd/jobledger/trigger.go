@@ -114,28 +114,3 @@ func (f *triggerFlags) leases() ([]types.NamespacedName, error) {
 	}
 	return []types.NamespacedName{{Namespace: namespace, Name: name}}, nil
 }
-
-// cronJobKinds are the ways in which kubectl's users write the kind.
-var cronJobKinds = map[string]bool{
-	"cronjob": true, "cronjobs": true, "cj": true, "cronjob.batch": true, "cronjobs.batch": true, "cronjob.v1.batch": true, "cronjobs.v1.batch": true,
-}
-
-// parseCronJob reads "cronjob/NAME" or "cronjob NAME".
-func parseCronJob(args []string) (name string, err error) {
-	kind, name, slash := strings.Cut(args[0], "/")
-	switch {
-	case !cronJobKinds[strings.ToLower(kind)]:
-		return "", usage("%q is no CronJob: write cronjob/NAME", args[0])
-	case slash && len(args) == 2:
-		return "", usage("one CronJob at a time: %q comes after %q", args[1], args[0])
-	case len(args) == 2:
-		name = args[1]
-	}
-	switch {
-	case name == "":
-		return "", usage("%q has no name: write cronjob/NAME", args[0])
-	case strings.Contains(name, "/"):
-		return "", usage("%q is no name: the namespace goes into -n", name)
-	}
-	return name, nil
-}

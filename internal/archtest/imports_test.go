@@ -177,6 +177,11 @@ var neverImports = []struct {
 		never:    []string{"./internal/show", "./internal/serve", "./store/boltlog/...", "./cmd/...", bbolt, clientGo, natsGo},
 	},
 	{
+		sentence: "what a log tells of due times is known without how it is shown or served",
+		packages: []string{"./internal/duetimes"},
+		never:    []string{"./internal/show", "./internal/serve", "./store/boltlog/...", "./cmd/...", bbolt, clientGo, natsGo},
+	},
+	{
 		sentence: "the endpoint answers from the history and lays out nothing for people",
 		packages: []string{"./internal/serve"},
 		never:    []string{"./internal/show", "./store/boltlog/...", bbolt, clientGo, natsGo},

@@ -1,0 +1,7 @@
+// Package duetimes says what a log tells of a CronJob's due times: the fate of each, what holds an open one back, and when it is due next.
+// It reads records alone: what it counts by are the schedule and the rules of the zone that were in force.
+//
+// # Concurrency
+//
+// A CronJob that was read does not change, and may be used from any goroutine.
+package duetimes

@@ -1,0 +1,158 @@
+package duetimes
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/store/memlog"
+)
+
+var nightly = events.CronJobStream("uid-nightly")
+
+// told is what a log of these facts tells of batch/nightly, each a batch of its own.
+func told(t *testing.T, facts ...events.Facts) *CronJob {
+	t.Helper()
+	log := memlog.New(events.Identity{LogID: "0f0f", Epoch: 1})
+	last := map[events.Stream]events.Sequence{}
+	add := func(s events.Stream, kind events.Kind, f events.Facts) {
+		n := log.Head().Sequence + 1
+		c := log.Append(events.Batch{Records: []events.Record{{
+			Header: events.Header{Sequence: n, Time: events.At(moment("08:00")), Stream: s, Previous: last[s], Kind: kind, Critical: kind.Critical(), Last: true},
+			Facts:  f, Evidence: events.Evidence{Namespace: "batch", Name: "nightly"}, FactsSalt: events.Salt{1}, EvidenceSalt: events.Salt{2},
+		}}}, true)
+		<-c.Done()
+		if err := c.Err(); err != nil {
+			t.Fatal(err)
+		}
+		last[s] = n
+	}
+	add(events.Controller, events.KindLogCreated, &events.LogCreated{LogID: "0f0f", Epoch: 1, Format: events.Format})
+	for _, f := range facts {
+		kind := events.KindDecided
+		switch f.(type) {
+		case *events.CronJobSeen:
+			kind = events.KindCronJobChanged
+		case *events.CronJobGone:
+			kind = events.KindCronJobDeleted
+		case *events.ZoneRules:
+			kind = events.KindZoneStored
+		}
+		add(nightly, kind, f)
+	}
+	c, err := Read(t.Context(), history.Local{Log: log}, nightly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// moment is a time of day of 2 March 2026.
+func moment(clock string) time.Time {
+	t, err := time.Parse("2006-01-02 15:04", "2026-03-02 "+clock)
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+func decided(l *events.TickLedger, ticks ...events.Tick) *events.Decision {
+	return &events.Decision{Steps: []events.Step{{Cron: &events.CronStep{Ticks: ticks, Ledger: l}}}}
+}
+
+func hourly(through string) *events.TickLedger {
+	return &events.TickLedger{Through: events.At(moment(through)), Schedule: "0 * * * *"}
+}
+
+// TestEveryInstantHasAnAnswer: a due time with its fate, one within a range, the open one, one to come, and what is none with its
+// neighbours.
+func TestEveryInstantHasAnAnswer(t *testing.T) {
+	open := hourly("06:00")
+	open.Open, open.Hold = events.At(moment("07:00")), events.HeldForbid
+	c := told(t, &events.CronJobSeen{Schedule: "30 * * * *", Active: []events.RunName{{Name: "running"}}},
+		decided(hourly("01:00")),
+		decided(open, events.Tick{First: events.At(moment("02:00")), Last: events.At(moment("06:00")), Fate: events.TickUnwatched}),
+	)
+	if n, ok := c.Count(&c.Entries[0]); n != 5 || !ok {
+		t.Errorf("the range has %d times, %t", n, ok)
+	}
+	if len(c.Holds) != 1 || c.Holds[0].Active[0] != "running" {
+		t.Errorf("held back: %+v", c.Holds)
+	}
+	for _, row := range []struct {
+		clock         string
+		entry, open   bool
+		future        bool
+		before, after string
+	}{
+		{clock: "02:00", entry: true}, {clock: "04:00", entry: true}, {clock: "06:00", entry: true},
+		{clock: "07:00", open: true}, {clock: "08:30", future: true},
+		{clock: "04:30", before: "04:00", after: "05:00"}, {clock: "06:20", before: "06:00", after: "06:30"},
+		{clock: "00:00", after: "00:30"},
+	} {
+		v := c.At(moment(row.clock))
+		if (v.Entry != nil) != row.entry || v.Open != row.open || v.Future != row.future {
+			t.Errorf("%s: %+v", row.clock, v)
+		}
+		for text, got := range map[string]time.Time{row.before: v.Before, row.after: v.After} {
+			if !v.Due() && text != "" && !got.Equal(moment(text)) {
+				t.Errorf("%s: the nearest are %s and %s, want %q and %q", row.clock, v.Before, v.After, row.before, row.after)
+			}
+		}
+	}
+}
+
+// TestTheRulesAreThoseOfTheLog: a zone whose rules this program's database does not have, or has otherwise, is read from the log.
+func TestTheRulesAreThoseOfTheLog(t *testing.T) {
+	// Six and a half hours ahead of UTC, always: a TZif file of version 1.
+	tzif := append([]byte("TZif"), make([]byte, 16)...)
+	for _, n := range []byte{0, 0, 0, 0, 1, 4} { // counts: UT, standard, leap, transitions, types, characters
+		tzif = append(tzif, 0, 0, 0, n)
+	}
+	tzif = append(tzif, 0, 0, 0x5b, 0x68, 0, 0) // 23400 s, no daylight saving, name at 0
+	tzif = append(tzif, "MMT\x00"...)
+	c := told(t,
+		&events.ZoneRules{Name: "Europe/Zurich", Hash: "other", TZif: tzif},
+		&events.CronJobSeen{Schedule: "0 0 * * *", TimeZone: new("Europe/Zurich"), Zones: []events.ZoneName{{Name: "Europe/Zurich", Hash: "other"}}},
+	)
+	due, zone, err := c.Next(moment("00:00"), 2)
+	if err != nil || len(due) != 2 || !due[0].Equal(moment("17:30")) || !due[1].Equal(moment("17:30").AddDate(0, 0, 1)) {
+		t.Errorf("due %v in %v, %v", due, zone, err)
+	}
+	if _, offset := due[0].In(zone).Zone(); offset != 23400 {
+		t.Errorf("the zone is %d s ahead", offset)
+	}
+}
+
+// TestNextOfEvery: @every counts from the newest due time, else from the creation (C-033).
+func TestNextOfEvery(t *testing.T) {
+	seen := &events.CronJobSeen{Schedule: "@every 20m", Created: events.At(moment("08:07"))}
+	due, _, err := told(t, seen).Next(moment("10:00"), 2)
+	if err != nil || !due[0].Equal(moment("10:07")) || !due[1].Equal(moment("10:27")) {
+		t.Errorf("due %v, %v", due, err)
+	}
+	seen.LastSchedule = events.At(moment("09:55"))
+	if due, _, err := told(t, seen).Next(moment("10:00"), 1); err != nil || !due[0].Equal(moment("10:15")) {
+		t.Errorf("due %v, %v", due, err)
+	}
+}
+
+// TestWhatCannotBeTold: no object, no zone, a schedule that cannot be read.
+func TestWhatCannotBeTold(t *testing.T) {
+	if _, _, err := told(t, decided(hourly("01:00"))).Next(moment("01:00"), 1); !errors.Is(err, ErrUnseen) {
+		t.Errorf("without its object: %v", err)
+	}
+	for _, seen := range []*events.CronJobSeen{
+		{Schedule: "@daily", TimeZone: new("Moon/Tycho")}, {Schedule: "often"},
+	} {
+		c := told(t, seen, &events.CronJobGone{})
+		if due, _, err := c.Next(moment("01:00"), 1); err == nil {
+			t.Errorf("%+v is due at %v", seen, due)
+		}
+		if v := c.At(moment("01:00")); v.Due() || c.Gone == 0 {
+			t.Errorf("%+v: %+v", seen, v)
+		}
+	}
+}
