@@ -46,6 +46,8 @@ func (in *Intake) Admit(o *events.Observation, next events.Sequence) []Draft {
 		return in.cronJobSeen(o, f)
 	case *events.CronJobGone:
 		return in.cronJobGone(o, f)
+	case *events.RunSeen, *events.RunGone:
+		return in.runAlone(o)
 	case *events.GroupSeen:
 		return []Draft{{Stream: events.JobStream(o.Job.UID), Kind: events.KindGroupSeen, Facts: f, Evidence: o.Evidence}}
 	case *events.PodSeen:

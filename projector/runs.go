@@ -81,31 +81,53 @@ func (in *Intake) FollowRun(o *events.Observation) []Draft {
 	uid := o.Job.UID
 	switch f := o.Facts.(type) {
 	case *events.JobSeen:
-		drafts := in.runLeft(uid, f.Version, o.CronJob)
-		if o.CronJob == "" || o.Run == nil {
-			return drafts
-		}
-		stream := events.CronJobStream(o.CronJob)
-		c := in.World.CronJob(stream)
-		if c != nil {
-			if r := c.Runs[uid]; r != nil && (o.Run.Version < r.Version || !r.news(o.Run)) {
-				return drafts
-			}
-		}
-		d := Draft{Stream: stream, Kind: events.KindRunSeen, Facts: o.Run}
-		if c == nil || c.Ref.Name == "" {
-			d.Evidence.Namespace = o.Job.Namespace
-			if o.Evidence.Origin != nil {
-				d.Evidence.Owner = o.Evidence.Origin.Name
-			}
-		}
-		return append(drafts, d)
+		return in.runSeen(o, o.Run, f.Version)
 	case *events.JobGone:
 		if stream, ok := in.World.runs[uid]; ok {
 			return []Draft{{Stream: stream, Kind: events.KindRunGone, Facts: &events.RunGone{Job: uid, Version: f.Version, Missed: f.Missed}}}
 		}
 	}
 	return nil
+}
+
+// runAlone tells a CronJob of a Job that is not told itself: another controller runs it.
+func (in *Intake) runAlone(o *events.Observation) []Draft {
+	if !in.World.Settings.CronJobs {
+		return nil
+	}
+	switch f := o.Facts.(type) {
+	case *events.RunSeen:
+		in.mark(events.Jobs, f.Job)
+		return in.runSeen(o, f, f.Version)
+	case *events.RunGone:
+		if stream, ok := in.World.runs[f.Job]; ok && stream == events.CronJobStream(o.CronJob) {
+			return []Draft{{Stream: stream, Kind: events.KindRunGone, Facts: f}}
+		}
+	}
+	return nil
+}
+
+// runSeen gives what is new of a Job to the CronJob that controls it, and to the one that did.
+func (in *Intake) runSeen(o *events.Observation, run *events.RunSeen, version uint64) []Draft {
+	drafts := in.runLeft(o.Job.UID, version, o.CronJob)
+	if o.CronJob == "" || run == nil {
+		return drafts
+	}
+	stream := events.CronJobStream(o.CronJob)
+	c := in.World.CronJob(stream)
+	if c != nil {
+		if r := c.Runs[o.Job.UID]; r != nil && (run.Version < r.Version || !r.news(run)) {
+			return drafts
+		}
+	}
+	d := Draft{Stream: stream, Kind: events.KindRunSeen, Facts: run}
+	if c == nil || c.Ref.Name == "" {
+		d.Evidence.Namespace = o.Job.Namespace
+		if o.Evidence.Origin != nil {
+			d.Evidence.Owner = o.Evidence.Origin.Name
+		}
+	}
+	return append(drafts, d)
 }
 
 // runLeft tells the CronJob that had the Job that it is its no longer.

@@ -1,6 +1,8 @@
 package known
 
 import (
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/informer"
 	"github.com/jobledger/jobledger/projector"
@@ -8,13 +10,24 @@ import (
 
 // Of is what the log that a world was folded from believes to exist.
 func Of(w *projector.World) informer.Known {
-	k := informer.Known{JobsVersion: w.Newest(events.Jobs), PodsVersion: w.Newest(events.Pods)}
+	k := informer.Known{JobsVersion: w.Newest(events.Jobs), PodsVersion: w.Newest(events.Pods), CronJobsVersion: w.Newest(events.CronJobs)}
+	cronJobs := map[types.UID]types.UID{} // of each Job that has one
+	for _, c := range w.CronJobs() {
+		if c.Known() && !c.Gone {
+			k.CronJobs = append(k.CronJobs, informer.KnownCronJob{CronJob: c.Ref, Version: c.Seen.Version})
+		}
+		for uid := range c.Runs {
+			cronJobs[uid] = c.Ref.UID
+		}
+	}
+	told := map[types.UID]bool{} // Jobs that have a stream of their own
 	for _, j := range w.Holders() {
 		var owner events.JobRef
 		if j.Stream.Kind == events.StreamJob {
 			owner = j.Ref
 			if j.Known() && !j.Gone {
-				k.Jobs = append(k.Jobs, informer.KnownJob{Job: j.Ref, Version: j.Version, Managed: j.Managed})
+				k.Jobs = append(k.Jobs, informer.KnownJob{Job: j.Ref, Version: j.Version, Managed: j.Managed, CronJob: cronJobs[j.Ref.UID]})
+				told[j.Ref.UID] = true
 			}
 		}
 		for _, p := range j.Pods() {
@@ -22,7 +35,16 @@ func Of(w *projector.World) informer.Known {
 		}
 	}
 	for r := range w.RetiredJobs() {
-		k.Jobs = append(k.Jobs, informer.KnownJob{Job: r.Ref, Version: r.Version, Managed: true})
+		k.Jobs = append(k.Jobs, informer.KnownJob{Job: r.Ref, Version: r.Version, Managed: true, CronJob: cronJobs[r.Ref.UID]})
+		told[r.Ref.UID] = true
+	}
+	for _, c := range w.CronJobs() {
+		for _, r := range c.SortedRuns() {
+			if !told[r.Job] {
+				ref := events.JobRef{Namespace: c.Ref.Namespace, Name: r.Name, UID: r.Job}
+				k.Runs = append(k.Runs, informer.KnownRun{Job: ref, Version: r.Version, CronJob: c.Ref.UID})
+			}
+		}
 	}
 	return k
 }

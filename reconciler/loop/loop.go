@@ -243,8 +243,12 @@ func (l *Loop) Start(now events.Time) error {
 	if l.leader != "" {
 		l.put(b, controllerDraft(events.KindLeadershipChanged, &events.LeadershipChanged{Leading: true, Identity: l.leader}))
 	}
+	resources := []events.Resource{events.Jobs, events.Pods}
+	if l.settings.CronJobs {
+		resources = append(resources, events.CronJobs)
+	}
 	listing := &events.Observation{Facts: &events.ListingStarted{
-		Reason: events.ListingStart, Resources: []events.Resource{events.Jobs, events.Pods}, LastSeen: seen, Orderly: orderly,
+		Reason: events.ListingStart, Resources: resources, LastSeen: seen, Orderly: orderly,
 	}}
 	l.admit(b, listing)
 	l.commit(b, true)
