@@ -21,7 +21,11 @@ type Evidence struct {
 	Waits      []ContainerWait // containers of a pod that wait, and say why
 	Finalizers []string        // of an object that is being deleted: who else keeps it
 	Origin     *Origin         // where a Job comes from, in the first record of its object; nil for nothing to tell
-	Edit       *Edit           // who made the Job, or changed its spec, as far as the object tells; nil for unknown
+	// Admitted are the fields of a new pod's spec in which it differs from the Job's pod template, by what admission changed: names
+	// with + for what was added and - for what was taken away. One empty name says that there are none; no name at all, that they
+	// are those of the pod before it of its Job.
+	Admitted []string
+	Edit     *Edit // who made the Job, or changed its spec, as far as the object tells; nil for unknown
 }
 
 // Origin is where a Job comes from.

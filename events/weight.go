@@ -31,6 +31,9 @@ func evidenceWeight(e *Evidence) int {
 	for _, f := range e.Finalizers {
 		n += textWeight(f)
 	}
+	for _, name := range e.Admitted {
+		n += 3 + len(name)
+	}
 	if o := e.Origin; o != nil {
 		n += uidWeight + len(o.Kind) + len(o.Name) + len(o.GenerateName) + len(o.Traceparent)
 		for _, l := range o.Labels {

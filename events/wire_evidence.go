@@ -25,6 +25,7 @@ var (
 	evidenceFinalizers = bytesField(16)
 	evidenceOrigin     = bytesField(17)
 	evidenceEdit       = bytesField(18)
+	evidenceAdmitted   = bytesField(19)
 )
 
 // decodeEvidence gives the evidence, and the texts that stand inside the facts in memory.
@@ -66,6 +67,8 @@ func decodeEvidence(b []byte) (e Evidence, texts []string, err error) {
 			e.Finalizers = append(e.Finalizers, f.text(&err))
 		case evidenceOrigin:
 			origin = merged(origin, f.bytes)
+		case evidenceAdmitted:
+			e.Admitted = append(e.Admitted, f.text(&err))
 		case evidenceEdit:
 			edit = merged(edit, f.bytes)
 		}
@@ -117,6 +120,9 @@ func appendEvidence(buf []byte, e *Evidence, texts []string) ([]byte, error) {
 	}
 	if e.Edit != nil {
 		buf = appendMessage(buf, evidenceEdit.number, editToWire(e.Edit), &err)
+	}
+	for _, name := range e.Admitted {
+		buf = appendText(buf, evidenceAdmitted.number, name, &err)
 	}
 	return buf, err
 }

@@ -68,6 +68,7 @@ func pbEvidence(e *Evidence, texts []string) *pb.Evidence {
 		Namespace: e.Namespace, Name: e.Name, Node: e.Node, Reason: e.Reason, Message: e.Message,
 		Sentence: e.Sentence, Template: e.Template, State: e.State, Owner: e.Owner, PassedOver: e.PassedOver,
 		Running: int64(inSeconds(e.Running)), Finalizers: e.Finalizers, Origin: OriginToWire(e.Origin), Edit: editToWire(e.Edit),
+		Admitted: e.Admitted,
 	}
 	if anyText(texts) {
 		w.Texts = texts
@@ -216,6 +217,9 @@ func randomEvidence(rng *rand.Rand) Evidence {
 	}
 	for range rng.IntN(3) {
 		e.Finalizers = append(e.Finalizers, text())
+	}
+	for range rng.IntN(3) {
+		e.Admitted = append(e.Admitted, text())
 	}
 	if rng.IntN(2) == 0 {
 		e.Edit = &Edit{Manager: text(), Operation: text(), Time: second()}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -32,6 +33,10 @@ type knownJob struct {
 	over       bool            // it is finished or being deleted: it adopts no pods any more
 	selector   labels.Selector // nil for the generated one
 	conditions []string        // the pod conditions that its podFailurePolicy names
+
+	template *corev1.PodSpec // of its pods, while it makes any; shares its parts with the Job object
+	admitted string          // the fields in which its newest pod differed from it, as they were told
+	unsaid   bool            // it is not known what was told last: the log was begun by a run before
 }
 
 func newJobs(feed *Feed, known *Known) *jobs {
@@ -71,10 +76,12 @@ func (r *jobs) takeLocked(job *batchv1.Job, version uint64) error {
 	known := r.known[job.UID]
 	first := known == nil || known.fromLog
 	if first {
+		before := known != nil
 		var err error
 		if known, err = r.routingOfLocked(job); err != nil {
 			return err
 		}
+		known.unsaid = before
 		r.known[job.UID] = known
 		switch {
 		case !known.managed:
@@ -85,6 +92,10 @@ func (r *jobs) takeLocked(job *batchv1.Job, version uint64) error {
 	}
 	known.version = version
 	known.over = finished(job) || job.DeletionTimestamp != nil
+	if known.template = nil; known.managed && !known.over {
+		spec := job.Spec.Template.Spec
+		known.template = &spec
+	}
 	switch {
 	case !known.managed || known.selector == nil:
 	case known.over:

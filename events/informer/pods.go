@@ -63,6 +63,7 @@ func (r *pods) takeLocked(pod *corev1.Pod, version uint64) error {
 	f := r.feed.readPod(pod, version)
 	known := r.known[f.seen.UID]
 	if known == nil {
+		f.evidence.Admitted = r.feed.admittedLocked(pod)
 		known = &knownPod{}
 		r.known[f.seen.UID] = known
 	}

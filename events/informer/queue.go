@@ -39,6 +39,9 @@ func (q *queue) seen(r events.Resource, uid types.UID, o events.Observation) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if old := q.latest[uid]; old != nil {
+		if o.Evidence.Admitted == nil { // only the first sighting of a pod has them
+			o.Evidence.Admitted = old.o.Evidence.Admitted
+		}
 		if old.listing == q.listing[r] {
 			old.o = o
 			return

@@ -36,21 +36,30 @@ func builtinWrote(job *batchv1.Job) (newest events.Time) {
 	return newest
 }
 
-// stripPod leaves what observations read: metadata, the node, which init containers are sidecars, and the status.
+// stripPod leaves what observations read: metadata, the node, which init containers are sidecars, and the status. Of a pod without a
+// node the spec stays.
 func stripPod(pod *corev1.Pod) {
 	pod.ManagedFields = nil
 	delete(pod.Annotations, lastApplied)
+	if pod.Spec.NodeName == "" {
+		pod.Status = strippedStatus(&pod.Status)
+		return // it may be new: admitted.go compares its spec once, and nothing keeps it
+	}
 	spec := corev1.PodSpec{NodeName: pod.Spec.NodeName}
 	for _, c := range pod.Spec.InitContainers {
 		spec.InitContainers = append(spec.InitContainers, corev1.Container{Name: c.Name, RestartPolicy: c.RestartPolicy})
 	}
 	pod.Spec = spec
-	pod.Status = corev1.PodStatus{
-		Phase:                 pod.Status.Phase,
-		Reason:                pod.Status.Reason,
-		Message:               pod.Status.Message,
-		Conditions:            pod.Status.Conditions,
-		ContainerStatuses:     pod.Status.ContainerStatuses,
-		InitContainerStatuses: pod.Status.InitContainerStatuses,
+	pod.Status = strippedStatus(&pod.Status)
+}
+
+func strippedStatus(s *corev1.PodStatus) corev1.PodStatus {
+	return corev1.PodStatus{
+		Phase:                 s.Phase,
+		Reason:                s.Reason,
+		Message:               s.Message,
+		Conditions:            s.Conditions,
+		ContainerStatuses:     s.ContainerStatuses,
+		InitContainerStatuses: s.InitContainerStatuses,
 	}
 }

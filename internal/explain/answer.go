@@ -51,6 +51,7 @@ const (
 	headFirst    = "FIRST"
 	headAlike    = "ALIKE"
 	headPods     = "PODS"
+	headAdmitted = "ADMISSION"
 	headEdits    = "EDITED"
 	headRefused  = "REFUSED"
 	headChanged  = "CHANGED"

@@ -49,6 +49,8 @@ type Case struct {
 	before      counters
 	gaps        history.Gaps
 	runs        *runs           // earlier ones of the same work; nil when they were not looked for
+	admitted    []string        // what admission changed of its pods, as told last
+	admittedAt  Mark            // the record that tells it
 	peers       []*peer         // Jobs that ran at the same time
 	firstSpecAt events.Sequence // the record that stores the spec with which it was created
 	spare       *settling       // what our rules said of a Job of another controller before its status changed

@@ -28,6 +28,9 @@ func (c *Case) changed() []Sentence {
 	spec, template := c.firstSpec()
 	from := append(slices.Clone(r.last.marks), c.added)
 	diff := append(specChanges(r.last.spec, spec), templateChanges(r.last.template, template)...)
+	if differs := c.admissionSince(r.last); len(differs) > 0 {
+		diff, from = append(diff, differs...), append(from, c.admittedAt)
+	}
 	if len(diff) == 0 {
 		diff = []string{c.sameTemplate(r.last.spec, spec)}
 	}

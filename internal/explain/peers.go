@@ -31,7 +31,8 @@ type peer struct {
 	sum      history.Summary
 	spec     *events.JobSpec
 	template []byte
-	marks    []Mark // the records that say so
+	marks    []Mark   // the records that say so
+	admitted []string // what admission changed of its pods, as told last
 	nodes    map[string]bool
 	ends     map[string]bool // how tries of it failed
 }
@@ -161,6 +162,9 @@ func (c *Case) peerOf(ctx context.Context, s *history.Summary) (*peer, error) {
 				p.spec, p.template = c.contents(ctx, f.SpecAt)
 			}
 		case *events.PodSeen:
+			if told := r.Evidence.Admitted; told != nil {
+				p.admitted, p.marks = told, append(p.marks, markOf(&r))
+			}
 			if r.Evidence.Node != "" {
 				p.nodes[r.Evidence.Node] = true
 			}

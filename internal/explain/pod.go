@@ -49,6 +49,9 @@ func (c *Case) PodAnswer(pod string) (Answer, error) {
 		ends = append(ends, say(marks(t.Newest), "%s", c.containerText(&k)))
 	}
 	a.add("CONTAINERS", fewer(ends, 4)...)
+	if text := admittedText(t.Admitted); text != "" {
+		a.add(headAdmitted, say(marks(t.AdmittedAt), "it differs from the Job's pod template: %s", text))
+	}
 	a.add(headWaits, c.podWaits(t)...)
 	a.add(headTime, c.podTime(t)...)
 	a.add("COUNTED", c.podCounted(t)...)

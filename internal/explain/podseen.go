@@ -19,11 +19,17 @@ func (c *Case) takePod(r *events.Record) {
 }
 
 func (c *Case) seePod(r *events.Record, f *events.PodSeen) {
+	if told := r.Evidence.Admitted; told != nil {
+		c.admitted, c.admittedAt = told, markOf(r)
+	}
 	t := c.tries[f.UID]
 	if t == nil {
 		t = &Try{UID: f.UID, Ordered: c.ordered[f.Ordinal]}
 		c.tries[f.UID] = t
 		c.Tries = append(c.Tries, t)
+	}
+	if r.Kind == events.KindPodAdded && (!f.Scheduled || r.Evidence.Admitted != nil) { // one that had a node already was not compared
+		t.Admitted, t.AdmittedAt = c.admitted, c.admittedAt
 	}
 	t.see(r, f)
 	c.count(r, t)

@@ -59,6 +59,9 @@ type Try struct {
 	Kept       []string // finalizers of others that kept it, while it was being deleted
 	KeptAt     Mark
 
+	Admitted   []string // what admission changed of it, as events.Evidence names it; nil for unknown
+	AdmittedAt Mark     // the record that says so: of this pod, or of one before it
+
 	Deleted       Mark // our decision that it be deleted
 	DeletedReason events.Reason
 

@@ -23,7 +23,7 @@ import (
 //	facts        object   all that decisions read; the fields of the kind. {"erased":true} when they were erased,
 //	                      {"unknown":"base64"} when this program does not know the kind
 //	evidence     object   what people want to know beside: node, reason, message, containers, template, owner, passedOver,
-//	                      running, conditions, waits, finalizers, origin, edit
+//	                      running, conditions, waits, finalizers, origin, edit, admitted
 //
 // Absent means unset, false, 0 or empty; only signed numbers (counters, exit codes, indexes) appear also when they are 0.
 // Characters that a terminal could act on are escaped.
@@ -117,6 +117,7 @@ func evidence(e *events.Evidence) []byte {
 	o.raw("finalizers", value(reflect.ValueOf(e.Finalizers)))
 	o.raw("origin", value(reflect.ValueOf(e.Origin)))
 	o.raw("edit", value(reflect.ValueOf(e.Edit)))
+	o.raw("admitted", value(reflect.ValueOf(e.Admitted)))
 	return o.end()
 }
 

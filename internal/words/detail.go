@@ -316,6 +316,11 @@ func podSeen(r *events.Record, f *events.PodSeen, zone Zone) string {
 	if r.Evidence.Node != "" {
 		parts = append(parts, "on "+r.Evidence.Node)
 	}
+	if told := r.Evidence.Admitted; len(told) == 1 && told[0] == "" {
+		parts = append(parts, "admission changed nothing")
+	} else if len(told) > 0 {
+		parts = append(parts, "admission changed "+strings.Join(told, " "))
+	}
 	if f.Deleted != 0 {
 		parts = append(parts, "being deleted, "+asked(r, f, zone))
 	}

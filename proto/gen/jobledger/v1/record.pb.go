@@ -665,7 +665,11 @@ type Evidence struct {
 	// origin is where a Job comes from, in the first record of its object.
 	Origin *Origin `protobuf:"bytes,17,opt,name=origin,proto3" json:"origin,omitempty"`
 	// edit is who made the Job, or changed its spec, as far as the object tells.
-	Edit          *Edit `protobuf:"bytes,18,opt,name=edit,proto3" json:"edit,omitempty"`
+	Edit *Edit `protobuf:"bytes,18,opt,name=edit,proto3" json:"edit,omitempty"`
+	// admitted are the fields of a new pod's spec in which it differs from the Job's pod template, by what admission changed: names
+	// with + for what was added and - for what was taken away. One empty name says that there are none; no name at all, that they
+	// are those of the pod before it of its Job.
+	Admitted      []string `protobuf:"bytes,19,rep,name=admitted,proto3" json:"admitted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -822,6 +826,13 @@ func (x *Evidence) GetOrigin() *Origin {
 func (x *Evidence) GetEdit() *Edit {
 	if x != nil {
 		return x.Edit
+	}
+	return nil
+}
+
+func (x *Evidence) GetAdmitted() []string {
+	if x != nil {
+		return x.Admitted
 	}
 	return nil
 }
@@ -1317,7 +1328,7 @@ const file_jobledger_v1_record_proto_rawDesc = "" +
 	"endOfBatch\"F\n" +
 	"\x06Stream\x12,\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x18.jobledger.v1.StreamKindR\x04kind\x12\x0e\n" +
-	"\x02id\x18\x02 \x01(\fR\x02id\"\xd9\x04\n" +
+	"\x02id\x18\x02 \x01(\fR\x02id\"\xf5\x04\n" +
 	"\bEvidence\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
@@ -1344,7 +1355,8 @@ const file_jobledger_v1_record_proto_rawDesc = "" +
 	"finalizers\x18\x10 \x03(\tR\n" +
 	"finalizers\x12,\n" +
 	"\x06origin\x18\x11 \x01(\v2\x14.jobledger.v1.OriginR\x06origin\x12&\n" +
-	"\x04edit\x18\x12 \x01(\v2\x12.jobledger.v1.EditR\x04edit\"\xb6\x01\n" +
+	"\x04edit\x18\x12 \x01(\v2\x12.jobledger.v1.EditR\x04edit\x12\x1a\n" +
+	"\badmitted\x18\x13 \x03(\tR\badmitted\"\xb6\x01\n" +
 	"\x06Origin\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x10\n" +

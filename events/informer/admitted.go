@@ -1,0 +1,197 @@
+package informer
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Bounds of the names of fields that admission changed.
+const (
+	mostAdmitted = 16
+	maxAdmitted  = 128 // of one name, in bytes
+)
+
+// admittedLocked is in which fields a new pod differs from the pod template of its Job, if that is not what was told of the Job's pod
+// before: nil for nothing to tell, one empty name for no field. A pod that has a node already is not compared.
+func (feed *Feed) admittedLocked(pod *corev1.Pod) []string {
+	owner := metav1.GetControllerOfNoCopy(pod)
+	if owner == nil || pod.Spec.NodeName != "" {
+		return nil
+	}
+	job := feed.jobs.known[owner.UID]
+	if job == nil || job.template == nil {
+		return nil
+	}
+	names := admitted(job.template, &pod.Spec)
+	text := strings.Join(names, "\n")
+	if text == job.admitted && !job.unsaid {
+		return nil
+	}
+	job.admitted, job.unsaid = text, false
+	if len(names) == 0 {
+		return []string{""}
+	}
+	return names
+}
+
+// admitted names the fields in which a pod's spec differs from the template, but for what every API server and every Job controller
+// fills in. It gives no value.
+func admitted(template, pod *corev1.PodSpec) []string {
+	d := differences{}
+	d.structs("", reflect.ValueOf(usual(template, template)), reflect.ValueOf(usual(pod, template)))
+	slices.Sort(d.names)
+	names := slices.Compact(d.names)
+	if len(names) > mostAdmitted {
+		names = append(names[:mostAdmitted-1], "…")
+	}
+	return names
+}
+
+// What the API server's own admission puts into a pod.
+const (
+	tokenVolume     = "kube-api-access-"
+	tokenMount      = "/var/run/secrets/kubernetes.io/serviceaccount"
+	indexVariable   = "JOB_COMPLETION_INDEX"
+	usualServiceAcc = "default"
+)
+
+// usual is a copy of a pod's spec without what is filled in for each pod of such a template, whoever asks for it.
+func usual(spec, template *corev1.PodSpec) corev1.PodSpec {
+	s := *spec
+	s.NodeName, s.Hostname, s.DeprecatedServiceAccount, s.SchedulingGroup, s.EphemeralContainers = "", "", "", nil, nil
+	s.Priority, s.PreemptionPolicy, s.Overhead = nil, nil, nil // follow from the classes that are named
+	if template.EnableServiceLinks == nil {
+		s.EnableServiceLinks = nil
+	}
+	if template.ServiceAccountName == "" && s.ServiceAccountName == usualServiceAcc {
+		s.ServiceAccountName = ""
+	}
+	if len(template.ImagePullSecrets) == 0 {
+		s.ImagePullSecrets = nil // those of the service account
+	}
+	s.Tolerations = without(s.Tolerations, func(t *corev1.Toleration) bool {
+		return (t.Key == corev1.TaintNodeNotReady || t.Key == corev1.TaintNodeUnreachable) && t.Effect == corev1.TaintEffectNoExecute
+	})
+	s.Volumes = without(s.Volumes, func(v *corev1.Volume) bool { return strings.HasPrefix(v.Name, tokenVolume) })
+	s.InitContainers = usualContainers(s.InitContainers)
+	s.Containers = usualContainers(s.Containers)
+	return s
+}
+
+func usualContainers(list []corev1.Container) []corev1.Container {
+	list = slices.Clone(list)
+	for i := range list {
+		c := &list[i]
+		c.VolumeMounts = without(c.VolumeMounts, func(m *corev1.VolumeMount) bool { return m.MountPath == tokenMount })
+		c.Env = without(c.Env, func(v *corev1.EnvVar) bool { return v.Name == indexVariable })
+		if len(c.Resources.Limits) == 0 {
+			continue
+		}
+		requests := corev1.ResourceList{} // what is limited and not requested is requested as it is limited
+		for name, n := range c.Resources.Limits {
+			requests[name] = n
+		}
+		for name, n := range c.Resources.Requests {
+			requests[name] = n
+		}
+		c.Resources.Requests = requests
+	}
+	return list
+}
+
+// without is a list without some elements; the list stays as it is.
+func without[E any](list []E, drop func(*E) bool) []E {
+	return slices.DeleteFunc(slices.Clone(list), func(e E) bool { return drop(&e) })
+}
+
+// differences collects the names of fields in which two values differ.
+type differences struct{ names []string }
+
+func (d *differences) add(sign, path string) {
+	d.names = append(d.names, bounded(sign+path, maxAdmitted))
+}
+
+// structs compares two structs of one type field by field.
+func (d *differences) structs(path string, a, b reflect.Value) {
+	for i := range a.NumField() {
+		name, _, _ := strings.Cut(a.Type().Field(i).Tag.Get("json"), ",")
+		if name == "" { // a struct that is part of this one
+			d.structs(path, a.Field(i), b.Field(i))
+			continue
+		}
+		d.values(join(path, name), a.Field(i), b.Field(i))
+	}
+}
+
+// values compares two values of a field. It goes into structs and into lists of what has a name.
+func (d *differences) values(path string, a, b reflect.Value) {
+	if equality.Semantic.DeepEqual(a.Interface(), b.Interface()) {
+		return
+	}
+	switch kind := a.Kind(); {
+	case kind == reflect.Struct:
+		d.structs(path, a, b)
+		return
+	case kind == reflect.Slice && named(a.Type().Elem()):
+		d.lists(path, a, b)
+		return
+	case kind == reflect.Pointer && !a.IsNil() && !b.IsNil() && a.Elem().Kind() == reflect.Struct:
+		d.structs(path, a.Elem(), b.Elem())
+		return
+	}
+	switch {
+	case a.IsZero():
+		d.add("+", path)
+	case b.IsZero():
+		d.add("-", path)
+	default:
+		d.add("", path)
+	}
+}
+
+// named reports whether a type is of structs that have a name.
+func named(t reflect.Type) bool {
+	if t.Kind() != reflect.Struct {
+		return false
+	}
+	_, is := t.FieldByName("Name")
+	return is
+}
+
+// lists compares two lists whose elements have names.
+func (d *differences) lists(path string, a, b reflect.Value) {
+	find := func(list reflect.Value, name string) reflect.Value {
+		for i := range list.Len() {
+			if e := list.Index(i); e.FieldByName("Name").String() == name {
+				return e
+			}
+		}
+		return reflect.Value{}
+	}
+	for i := range b.Len() {
+		name := b.Index(i).FieldByName("Name").String()
+		in := path + "[" + name + "]"
+		if was := find(a, name); was.IsValid() {
+			d.values(in, was, b.Index(i))
+		} else {
+			d.add("+", in)
+		}
+	}
+	for i := range a.Len() {
+		if name := a.Index(i).FieldByName("Name").String(); !find(b, name).IsValid() {
+			d.add("-", path+"["+name+"]")
+		}
+	}
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
