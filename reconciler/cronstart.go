@@ -57,7 +57,7 @@ func (p *plan) startDue() {
 	by := cp.Plan()
 	now, anchor := p.now.Go(), cp.Anchor().Go()
 	due, err := by.Schedule.Due(schedule.Anchor(anchor, now, cp.Seen.Deadline), now)
-	if err == nil { // the wake-up computation knows no deadline (C-072)
+	if err == nil && cp.Seen.Deadline != nil { // the wake-up computation knows no deadline (C-072)
 		_, err = by.Schedule.Due(anchor, now)
 	}
 	if err != nil {
