@@ -149,6 +149,15 @@ func GrantTTL(ctx context.Context, cp *controlplane.ControlPlane, name, namespac
 	return grant(ctx, cp, name, namespace, name+"-ttl", ttlRights)
 }
 
+// GrantCronJobs gives a user of NewUser what deploy/cronjobs gives.
+func GrantCronJobs(ctx context.Context, cp *controlplane.ControlPlane, name, namespace string) error {
+	var role rbacv1.ClusterRole
+	if err := deployed("cronjobs/clusterrole.yaml", &role); err != nil {
+		return err
+	}
+	return grant(ctx, cp, name, namespace, name+"-cronjobs", role.Rules)
+}
+
 // GrantWatch gives a user what --watch-cluster reads: nodes and namespaces.
 func GrantWatch(ctx context.Context, cp *controlplane.ControlPlane, user string) error {
 	var role rbacv1.ClusterRole
