@@ -29,10 +29,11 @@ func (k Key) Seal(namespace, command string) string {
 // the same content: who may make Jobs in one could else try what another one has.
 func (k Key) Hash(sort, namespace string, content []byte) string {
 	h := hmac.New(sha256.New, k[:])
+	buf := make([]byte, 0, max(len(sort)+len(namespace)+2, sha256.Size))
 	for _, part := range [...]string{sort, namespace} { // neither holds a zero byte
-		h.Write([]byte(part))
-		h.Write([]byte{0})
+		buf = append(append(buf, part...), 0)
 	}
+	h.Write(buf)
 	h.Write(content)
-	return hex.EncodeToString(h.Sum(nil)[:hashBytes])
+	return hex.EncodeToString(h.Sum(buf[:0])[:hashBytes])
 }

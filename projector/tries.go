@@ -95,6 +95,16 @@ func (j *Job) before(rec *events.Record) before {
 	return b
 }
 
+// changesTries reports whether such facts change what is told of tries: for the others nothing is looked up before they are folded.
+func changesTries(f events.Facts) bool {
+	switch f.(type) {
+	case *events.JobSeen, *events.PodSeen, *events.PodGone:
+		return true
+	default:
+		return false
+	}
+}
+
 // tell takes in what a record changed, after it was folded.
 func (b *before) tell(j *Job, rec *events.Record) {
 	t := &j.Tries

@@ -273,15 +273,18 @@ func (w *World) applyToSubject(rec *events.Record) {
 	}
 	j, _ := s.(*Job)
 	var was before
-	if j != nil {
+	seen := j != nil && changesTries(rec.Facts)
+	if seen {
 		was = j.before(rec)
 	}
 	if f, ok := rec.Facts.(*events.JobSeen); ok && j != nil {
 		w.useSpec(j, f)
 	}
 	fold(s, rec)
-	if j != nil {
+	if seen {
 		was.tell(j, rec)
+	}
+	if j != nil {
 		for _, a := range j.rivalry.acts {
 			w.rivalActed(a)
 		}

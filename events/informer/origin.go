@@ -38,7 +38,8 @@ func originOf(job *batchv1.Job, labels []string) *events.Origin {
 	if !told {
 		return nil
 	}
-	return &o
+	origin := o // so that nothing to tell needs no memory
+	return &origin
 }
 
 // sorted is a list of labels in the order in which they are told, each once.

@@ -98,7 +98,11 @@ func phaseOf(p corev1.PodPhase) events.PodPhase {
 
 // indexOf is the completion index in the pod's annotation, or NoIndex when it is no integer from 0.
 func indexOf(pod *corev1.Pod) int32 {
-	n, err := strconv.Atoi(pod.Annotations[batchv1.JobCompletionIndexAnnotation])
+	annotation := pod.Annotations[batchv1.JobCompletionIndexAnnotation]
+	if annotation == "" { // of most pods: an error would be made for each
+		return events.NoIndex
+	}
+	n, err := strconv.Atoi(annotation)
 	if err != nil || n < 0 || n > math.MaxInt32 {
 		return events.NoIndex
 	}
@@ -107,6 +111,9 @@ func indexOf(pod *corev1.Pod) int32 {
 
 // count reads a failure count; what is missing, no number, negative or more than an int32 holds counts 0 (J-116).
 func count(annotation string) uint32 {
+	if annotation == "" {
+		return 0
+	}
 	n, err := strconv.Atoi(annotation)
 	if err != nil || n < 0 || n > math.MaxInt32 {
 		return 0

@@ -88,12 +88,16 @@ func specOf(job *batchv1.Job, key events.Key) (*events.JobSpec, []byte, error) {
 // textHash names texts of a namespace that stand in the log as they are, so it needs no key, and stays the same with another one.
 // None of the texts holds a zero byte, nor does a namespace.
 func textHash(namespace string, texts ...string) string {
-	h := sha256.New()
-	for _, text := range append([]string{namespace}, texts...) {
-		h.Write([]byte(text))
-		h.Write([]byte{0})
+	size := len(namespace) + 1
+	for _, text := range texts {
+		size += len(text) + 1
 	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	all := append(append(make([]byte, 0, size), namespace...), 0)
+	for _, text := range texts {
+		all = append(append(all, text...), 0)
+	}
+	sum := sha256.Sum256(all)
+	return hex.EncodeToString(sum[:16])
 }
 
 // TemplateHash names the content of a Job's pod template by a hash with that key, generated labels left out: 32 hexadecimal

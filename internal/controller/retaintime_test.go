@@ -124,8 +124,8 @@ func (c *clocked) between(now events.Time, l *loop.Loop) error {
 	c.prune(now, l)
 	c.meddle()
 	// There is always a pause: what happens in a turn takes time in a cluster.
-	head := time.Duration(c.log.Head().Sequence)
-	pause := max(c.pause, time.Until(c.began.Add(head*time.Second/time.Duration(c.a1second))))
+	wanted := float64(c.log.Head().Sequence) / float64(c.a1second) * float64(time.Second)
+	pause := max(c.pause, time.Until(c.began.Add(time.Duration(wanted))))
 	<-time.After(pause)
 	if err := c.look(l); err != nil {
 		return err
