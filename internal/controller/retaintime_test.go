@@ -33,7 +33,8 @@ type pace struct {
 	late     time.Duration // how late a turn of the loop may be
 }
 
-// The whole process may be 32 MiB larger in the end than it was when a tenth had passed: 900,000 records are 240 MB.
+// The process may grow by 32 MiB in ten minutes: 300,000 records are 80 MB. It is looked at apart while the NATS server is away, and when
+// it is back: the server is in this process, and has memory of its own.
 const grown = 32 << 20
 
 // TestALogStaysWithinItsSizeByTheClock: half an hour, by the wall clock, of a cluster that makes 500 records in a second, with a cap of
@@ -41,9 +42,9 @@ const grown = 32 << 20
 // go, packs them, and publishes on NATS, whose server is away for ten minutes. At every second the log is within its size, the memory of
 // the process does not grow, and no turn of the loop is late. In short, some seconds of more records with 6 MiB.
 func TestALogStaysWithinItsSizeByTheClock(t *testing.T) {
-	p := pace{most: 5 << 20, lasts: 12 * time.Second, a1second: 4000, parked: 20, pause: time.Millisecond, late: 5 * time.Second}
+	p := pace{most: 5 << 20, lasts: 12 * time.Second, a1second: 4000, parked: 20, pause: time.Millisecond, late: 10 * time.Second}
 	if os.Getenv("JOBLEDGER_LONG") != "" {
-		p = pace{most: 40_000_000, lasts: 30 * time.Minute, a1second: 500, parked: 200, pause: 10 * time.Millisecond, late: 2 * time.Second, long: true}
+		p = pace{most: 40_000_000, lasts: 30 * time.Minute, a1second: 500, parked: 200, pause: 10 * time.Millisecond, late: 10 * time.Second, long: true}
 	}
 	k := keep(t, p.most, publish.Consumer)
 	server := natstest.NewServer(t).Start()
@@ -213,7 +214,12 @@ func (c *clocked) report(l *loop.Loop, took, processor time.Duration) {
 	if c.seconds < int(took.Seconds())-2 {
 		t.Errorf("the log was looked at %d times in %s", c.seconds, took)
 	}
-	if first, last := c.grows[3], c.grows[len(c.grows)-1]; c.long && last > first+grown {
-		t.Errorf("the process grew from %d to %d bytes", first, last)
+	if !c.long {
+		return
+	}
+	for _, part := range [][]int64{c.grows[11:20], c.grows[22:]} {
+		if first, last := part[0], part[len(part)-1]; last > first+grown {
+			t.Errorf("the process grew from %d to %d bytes", first, last)
+		}
 	}
 }
