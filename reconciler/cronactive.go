@@ -77,7 +77,7 @@ func (p *plan) tellManual() {
 			})
 		}
 	}
-	p.say(MadeByHand, "somebody made a Job of it by hand", said)
+	p.say(MadeByHand, "a Job of it was made by hand", said)
 }
 
 // success is the newest completion of a Job that succeeded (C-107).
