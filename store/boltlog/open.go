@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,7 +13,6 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/internal/commit"
-	"github.com/jobledger/jobledger/store/internal/index"
 )
 
 // Open opens the log in that directory to write to it, and makes both if they do not exist. The error is ErrHeld when
@@ -309,144 +307,4 @@ func (l *logReader) identify(end head) error {
 		return l.files[0].corrupt(1, err)
 	}
 	return nil
-}
-
-// openTail checks the last file from end to end, with what read(2) gives, and only then lets bbolt map it.
-func (l *Log) openTail(end head) error {
-	f := l.files[len(l.files)-1]
-	if id := l.options.LogID; id != "" && id != l.identity.LogID {
-		return fmt.Errorf("the log's ID is %s, not %s: %w", l.identity.LogID, id, store.ErrForeign)
-	}
-	if err := readAhead(f.file); err != nil {
-		return err
-	}
-	x, said, err := f.check(end.Head)
-	if err != nil {
-		return err
-	}
-	if l.offsets, err = f.offsets(); err != nil {
-		return f.corrupt(f.first, err)
-	}
-	for consumer, through := range l.offsets {
-		if through > end.Sequence { // the records it had got through are lost, and others follow in their place
-			l.offsets[consumer] = end.Sequence
-			l.queue.SetOffset(consumer, end.Sequence)
-		}
-	}
-	if err := f.file.Close(); err != nil {
-		return err
-	}
-	if l.tail, err = openTail(f.path, l.options.RotateBytes, l.effects); err != nil {
-		return err
-	}
-	l.tail.first = f.first
-	f.file, f.sealed, f.db, f.memory = nil, nil, l.tail.db, x
-	if err := l.tail.reserve(commitOverhead, l.step()); err != nil && !errors.Is(err, store.ErrNoRoom) {
-		return err // without room, the pages that the last commit freed do for the next step
-	}
-	if err := l.tail.claim(end, leastOf(&l.options)); err != nil {
-		return fmt.Errorf("claim the tail: %w", err)
-	}
-	l.term = l.tail.head.term
-	if len(l.losses) == 0 {
-		if err := os.Remove(filepath.Join(l.dir, closedName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	l.appended, l.nextFile, l.nextIndex, l.cut, l.filing = end.Sequence, f.first, x, said.cut, said.filing
-	l.indexedTo = end.Sequence
-	l.states.Store(l.filing.States())
-	l.nextBytes, l.tailFirst, l.tailBytes = l.tail.high.Load(), f.first, l.tail.high.Load()
-	if end.Sequence >= f.first {
-		if first, _, err := (view{files: l.files, durable: end.Head}).one(f.first, nearChunk{}); err == nil { // else it was damaged a moment ago
-			l.began = first.Time
-		}
-	}
-	if end.Sequence >= f.first && l.full(l.tailBytes, end.Time) {
-		l.beginFile(end.Sequence + 1)
-	}
-	return syncDir(l.dir)
-}
-
-// check reads every page, chunk and record label of a file that ends with that head, checks their checksums, and makes its index, which
-// goes on from the one that is stored.
-func (f *logFile) check(end store.Head) (x *index.Index, says fileSays, err error) {
-	if err := f.sealed.checkBuckets(); err != nil {
-		return nil, says, f.explain(f.first, err)
-	}
-	x, from := f.indexed(end.Sequence)
-	err = f.scan(end.Sequence, func(l events.Label, stored []byte) error {
-		switch {
-		case l.Critical && !l.Kind.Known():
-			return unknownKind(l)
-		case l.Kind == events.KindPruned:
-			r, err := decode(stored, l.Sequence)
-			if err != nil {
-				return err
-			}
-			if p, ok := r.Facts.(*events.Pruned); ok {
-				says.cut = max(says.cut, p.First)
-			}
-		}
-		says.filing.Note(l.Kind, l.Sequence == f.first, len(stored))
-		if l.Sequence < from {
-			return nil
-		}
-		return indexRecord(x, l, stored)
-	}, nil)
-	if err != nil {
-		return nil, says, err
-	}
-	return x, says, f.checkEnd(end)
-}
-
-// fileSays is what the records of the tail say that the writer goes on from.
-type fileSays struct {
-	cut    events.Sequence // the furthest that a Pruned record says
-	filing store.Filing
-}
-
-// checkEnd checks that the last chunk is the one the head speaks of, and that the file is as long as it says.
-func (f *logFile) checkEnd(end store.Head) error {
-	if f.sealed.truncated() {
-		return f.corrupt(end.Sequence, fmt.Errorf("%w: the file has %d bytes, %d are in use", errPage, f.sealed.size, f.sealed.bytes()))
-	}
-	var last chunk
-	err := f.walk(func(c chunkCursor) error {
-		k, v, err := c.floor(sequenceKey(^events.Sequence(0)))
-		if err != nil || k == nil {
-			return err
-		}
-		if last.first, err = keySequence(k); err == nil {
-			last.value = v
-			last, err = last.unpacked()
-		}
-		return err
-	})
-	if err != nil {
-		return f.explain(end.Sequence, err)
-	}
-	if last.value == nil {
-		if end.Sequence >= f.first {
-			return f.corrupt(f.first, fmt.Errorf("%w: there are no records", errPage))
-		}
-		return nil
-	}
-	r, err := last.reader()
-	for err == nil && len(r.rest) > 0 {
-		err = r.skip()
-	}
-	if err != nil {
-		return f.explain(last.first, err)
-	}
-	if r.next-1 != end.Sequence || r.hash == nil || *r.hash != end.Hash {
-		return f.corrupt(min(r.next, end.Sequence), fmt.Errorf("the last record is %d, hash %v, the head says %d, hash %s", r.next-1, r.hash, end.Sequence, end.Hash))
-	}
-	return nil
-}
-
-// readAhead reads a file once from end to end, so that what follows, page by page, finds it in memory.
-func readAhead(f *os.File) error {
-	_, err := io.CopyBuffer(io.Discard, struct{ io.Reader }{io.NewSectionReader(f, 0, 1<<62)}, make([]byte, 1<<20))
-	return err
 }

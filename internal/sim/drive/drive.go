@@ -341,56 +341,6 @@ func pluck[T any](rng *rand.Rand, from *[]T) T {
 	return x
 }
 
-// cut ends a watch: the resource is listed again.
-func (d *Driver) cut() error {
-	r := resources[d.rng.IntN(2)]
-	if cursor := d.process.Watches[r]; cursor != nil {
-		cursor.Cut()
-		d.say("the watch of %s is cut", r)
-	}
-	return nil
-}
-
-// lapse lets the Lease lapse, or be held again.
-func (d *Driver) lapse() error {
-	d.lapsed = !d.lapsed
-	d.say("the Lease has lapsed: %t", d.lapsed)
-	return nil
-}
-
-// crash ends the process, and another one starts on what is left of its log, or on none.
-func (d *Driver) crash() error {
-	if d.cfg.LoseKey > 0 && d.rng.Float64() < d.cfg.LoseKey {
-		d.say("the key is lost")
-		d.key[0]++
-	}
-	if d.rng.Float64() < d.cfg.LoseLog {
-		d.say("the log is lost")
-		d.checker.LogLost()
-		d.newLog()
-		return d.boot()
-	}
-	d.fall()
-	return d.boot()
-}
-
-// fall ends the process: what is in memory is gone, and the log is cut anywhere from the durable prefix on. Of the requests that are
-// on their way some reach the server later.
-func (d *Driver) fall() {
-	for _, call := range d.flying {
-		if d.rng.IntN(2) == 0 && !call.Withdrawn {
-			d.note(call)
-			d.client.FailNext(apiserver.Fault{Kind: apiserver.TimeoutLate, Delay: time.Duration(d.rng.IntN(20)) * time.Second})
-			call.Do(context.Background())
-			d.say("on its way: %s %s/%s (%s)", events.Describe(call.Task.Command), call.Task.Job.Namespace, call.Task.Job.Name, call.Task.Pod.Name)
-		}
-	}
-	appended, durable := d.log.Batches()
-	keep := durable + d.rng.IntN(appended-durable+1)
-	d.say("crash; the log keeps %d of %d batches, %d were durable", keep, appended, durable)
-	d.log = d.log.Crash(keep)
-}
-
 // errRestless: the world did not come to rest.
 var errRestless = errors.New("the world does not come to rest")
 

@@ -1,0 +1,99 @@
+package controller
+
+import (
+	"context"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/reconciler"
+	"github.com/jobledger/jobledger/reconciler/loop"
+)
+
+// show is called by the loop between turns.
+func (c *controller) show(l *loop.Loop) {
+	w := l.World()
+	_, whole := w.Restated()
+	c.retainer.whole.Store(uint64(whole))
+	c.metrics.jobs.Store(int64(w.Len()))
+	c.metrics.stubs.Store(int64(w.Stubs()))
+	c.metrics.showRefused(l)
+	c.showBudgets(l)
+	if c.drain != nil {
+		c.drain.Look(w, time.Now())
+	}
+	was, before, rival := false, "", l.Rival()
+	c.health.set(func(h *Health) {
+		was, h.listing = h.listing, w.Listing
+		before, h.rival = h.rival, rival
+		h.turned = time.Now()
+	})
+	switch {
+	case rival != "" && rival != before:
+		c.logger.Error(rival)
+	case rival == "" && before != "":
+		c.logger.Info("no other controller was at work for a minute: decisions go on")
+	}
+	if was && !w.Listing {
+		go tuneCollector() // ends by itself, soon; the loop need not wait for it
+		c.logger.Info("cluster listed: deciding", "jobs", w.Len(), "finishedJobs", w.Stubs())
+	}
+}
+
+// announce says what runs, and on what.
+func (c *controller) announce(ctx context.Context) {
+	attrs := []any{
+		"version", c.config.Program.Version, "rules", reconciler.RulesVersion, "manage", c.settings.Mode.String(), "server", c.cluster.host,
+	}
+	if c.settings.Namespace != "" {
+		attrs = append(attrs, "namespace", c.settings.Namespace)
+	}
+	if c.settings.Draining {
+		attrs = append(attrs, "drain", true)
+	}
+	if c.settings.Mode == events.ModeAll { // whether the built-in TTL controller may be off
+		attrs = append(attrs, "ttl-after-finished", c.settings.DeleteExpired)
+	}
+	if c.settings.CronJobs {
+		attrs = append(attrs, "cronjobs", map[bool]string{true: "run", false: "observed"}[c.runsCronJobs()])
+	}
+	for _, s := range c.settings.Differences() {
+		attrs = append(attrs, s.Flag, s.Value)
+	}
+	if c.endpoint != nil {
+		attrs = append(attrs, "listen", c.endpoint.URL())
+	}
+	if c.stream != nil {
+		attrs = append(attrs, "nats", c.stream.Dial.Servers(), "natsCluster", c.stream.Cluster)
+	}
+	bound, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	if version, err := c.cluster.version(bound); err == nil {
+		c.logger.Info("running", append(attrs, "serverVersion", version)...)
+	} else {
+		c.logger.Warn("running, but the API server does not answer yet", append(attrs, "error", err)...)
+	}
+}
+
+// worry says at once if rights are missing, and now and then that the cluster cannot be listed, and why, for as long as that is so:
+// client-go asks again and again, and says nothing of a server that refuses connections.
+func (c *controller) worry(ctx context.Context) {
+	c.lookAtRights(ctx)
+	was := false
+	every(ctx, worryEvery, func(ctx context.Context) {
+		listing, denied := false, ""
+		c.health.set(func(h *Health) { listing, denied = h.listing, h.denied })
+		if listing || denied != "" {
+			denied = c.lookAtRights(ctx)
+		}
+		if listing && was && denied == "" {
+			bound, cancel := context.WithTimeout(ctx, askTimeout)
+			_, err := c.cluster.version(bound)
+			cancel()
+			c.logger.Warn("the cluster is still being listed: nothing is decided until that is done", "server", c.cluster.host, "error", err)
+		}
+		was = listing
+	})
+}
+
+// worryEvery is how long a listing may take before the log says so, and how often it does.
+const worryEvery = 15 * time.Second

@@ -1,0 +1,222 @@
+package words
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+func (n *Names) jobSeen(r *events.Record, f *events.JobSeen) string {
+	var parts []string
+	if r.Kind == events.KindJobAdded {
+		switch {
+		case !f.Managed:
+			parts = append(parts, "not ours")
+		case f.ManagedBy == "":
+			parts = append(parts, "without managedBy")
+		default:
+			parts = append(parts, "managed by "+f.ManagedBy)
+		}
+		if o := r.Evidence.Origin; o != nil && o.Kind != "" {
+			parts = append(parts, "of "+o.Kind+" "+o.Name)
+		}
+	}
+	edits := n.edits(r, f)
+	if e := r.Evidence.Edit; e != nil && len(edits) > 0 {
+		edits[len(edits)-1] += ", by " + e.Manager
+	} else if e != nil && r.Kind == events.KindJobAdded {
+		edits = append(edits, "made by "+e.Manager)
+	}
+	parts = append(parts, edits...)
+	if f.Deleted != 0 {
+		parts = append(parts, "being deleted since "+n.Zone.bare(f.Deleted, "15:04:05"))
+	}
+	switch {
+	case f.Confirms != events.CommandID{}:
+		parts = append(parts, fmt.Sprintf("status stored, as record %d decided", f.Confirms.Decided))
+	case f.Status != nil && !fresh(f.Status):
+		parts = append(parts, statusText(f.Status))
+	}
+	if len(parts) == 0 {
+		parts = append(parts, fmt.Sprintf("generation %d, version %d", f.Generation, f.Version))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// fresh reports whether the status was never written.
+func fresh(s *events.JobStatus) bool {
+	return s.Active+s.Succeeded+s.Failed == 0 && s.StartTime == 0 && !s.HasUncounted && len(s.Conditions) == 0
+}
+
+func statusText(s *events.JobStatus) string {
+	text := fmt.Sprintf("status: active %d, succeeded %d, failed %d", s.Active, s.Succeeded, s.Failed)
+	if uncounted := len(s.UncountedSucceeded) + len(s.UncountedFailed); uncounted > 0 {
+		text += fmt.Sprintf(", uncounted %d", uncounted)
+	}
+	for _, c := range s.Conditions {
+		if c.Status == "True" {
+			text += ", " + c.Type
+			if c.Reason != "" {
+				text += " (" + c.Reason + ")"
+			}
+		}
+	}
+	return text
+}
+
+func podSeen(r *events.Record, f *events.PodSeen, zone Zone) string {
+	var parts []string
+	switch {
+	case f.Phase == events.PodPhaseNone || f.Phase == events.PodPending:
+		parts = append(parts, "Pending")
+		if r.Evidence.Node != "" || f.Scheduled {
+			parts[0] += ", scheduled"
+		}
+	default:
+		parts = append(parts, f.Phase.String())
+	}
+	if f.Ready {
+		parts = append(parts, "ready")
+	}
+	if f.Waiting != "" {
+		parts = append(parts, "waits: "+Because(f.Waiting, WaitMessage(f.Waiting, &r.Evidence)))
+	}
+	parts = append(parts, exits(f, r.Evidence.Containers)...)
+	if f.Index != events.NoIndex {
+		parts = append(parts, fmt.Sprintf("index %d", f.Index))
+	}
+	if r.Evidence.Node != "" {
+		parts = append(parts, "on "+r.Evidence.Node)
+	}
+	if told := r.Evidence.Admitted; len(told) == 1 && told[0] == "" {
+		parts = append(parts, "admission changed nothing")
+	} else if len(told) > 0 {
+		parts = append(parts, "admission changed "+strings.Join(told, " "))
+	}
+	if f.Deleted != 0 {
+		parts = append(parts, "being deleted, "+asked(r, f, zone))
+	}
+	if !f.Tracked {
+		parts = append(parts, "finalizer gone")
+	}
+	if r.Evidence.Reason != "" {
+		parts = append(parts, Because(r.Evidence.Reason, r.Evidence.Message))
+	}
+	for _, c := range r.Evidence.Conditions {
+		if c.Type == "DisruptionTarget" {
+			parts = append(parts, c.Type+"="+c.Status+" "+Because(c.Reason, c.Message))
+		}
+	}
+	for _, name := range r.Evidence.Finalizers {
+		parts = append(parts, "kept by finalizer "+name)
+	}
+	for _, c := range r.Evidence.Containers {
+		if c.Message != "" {
+			parts = append(parts, fmt.Sprintf("%s says %q", c.Name, c.Message))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// WaitMessage is what the scheduler or the kubelet says beside the word for which a pod waits.
+func WaitMessage(word string, e *events.Evidence) string {
+	for _, c := range e.Conditions {
+		if c.Type == "PodScheduled" && c.Reason == word {
+			return c.Message
+		}
+	}
+	for _, w := range e.Waits {
+		if w.Reason == word {
+			return w.Message
+		}
+	}
+	return ""
+}
+
+// exits says how containers ended: those that made the pod end, and before that how often which ran again and why.
+func exits(f *events.PodSeen, ends []events.ContainerEnd) []string {
+	var parts []string
+	if f.Restarts > 0 {
+		parts = append(parts, "restarted "+times(f.Restarts))
+	}
+	for _, x := range f.Exits {
+		reason := ""
+		for _, e := range ends {
+			if e.Name == x.Name && e.ExitCode == x.Code {
+				reason = e.Reason
+			}
+		}
+		parts = append(parts, Exit(x.Name+" exit", x.Code, reason))
+	}
+	for _, e := range ends {
+		current := slices.ContainsFunc(f.Exits, func(x events.ContainerExit) bool { return x.Name == e.Name })
+		if !current && (e.ExitCode != 0 || Telling(e.Reason)) {
+			parts = append(parts, Exit(e.Name+" exit", e.ExitCode, e.Reason)+" before")
+		}
+	}
+	return parts
+}
+
+func times(n uint32) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// asked says when the deletion of a pod was asked for, as far as the record tells.
+func asked(r *events.Record, f *events.PodSeen, zone Zone) string {
+	at, exact := f.Asked()
+	if f.DeletionGracePeriodSeconds == nil {
+		at = min(at, r.Time)
+	}
+	text := "asked for at " + zone.bare(at, "15:04:05")
+	if !exact {
+		return text + " at the latest"
+	}
+	return fmt.Sprintf("%s, %ds to stop", text, *f.DeletionGracePeriodSeconds)
+}
+
+func specText(s *events.JobSpec) string {
+	var parts []string
+	number := func(name string, v *int32) {
+		if v != nil {
+			parts = append(parts, fmt.Sprintf("%s %d", name, *v))
+		}
+	}
+	if s.CompletionMode != "" {
+		parts = append(parts, s.CompletionMode)
+	}
+	number("completions", s.Completions)
+	number("parallelism", s.Parallelism)
+	number("backoffLimit", s.BackoffLimit)
+	if s.ActiveDeadlineSeconds != nil {
+		parts = append(parts, fmt.Sprintf("deadline %ds", *s.ActiveDeadlineSeconds))
+	}
+	if s.Suspend {
+		parts = append(parts, "suspended")
+	}
+	return strings.Join(parts, ", ")
+}
+
+func templateText(r *events.Record, f *events.JobTemplate) string {
+	text := fmt.Sprintf("redacted, %d bytes", f.Size)
+	if len(r.Evidence.Template) == 0 {
+		text += ": not kept, or erased since"
+	}
+	return text
+}
+
+func policiesText(f *events.JobPolicies) string {
+	var parts []string
+	for _, p := range []struct{ name, text string }{
+		{"selector", f.Selector}, {"podFailurePolicy", f.PodFailurePolicy}, {"successPolicy", f.SuccessPolicy},
+	} {
+		if p.text != "" {
+			parts = append(parts, fmt.Sprintf("%s of %d bytes", p.name, len(p.text)))
+		}
+	}
+	return strings.Join(parts, ", ")
+}

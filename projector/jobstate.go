@@ -1,0 +1,232 @@
+package projector
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/commands"
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+)
+
+func (j *Job) toWire() (*pb.JobState, *pb.StateNames) {
+	s, names := j.restToWire()
+	for _, p := range j.Pods() {
+		state, name := p.toWire(names)
+		s.Pods, names.Pods = append(s.Pods, state), append(names.Pods, name)
+	}
+	return s, names
+}
+
+// toWire is the pod's state. None of its commands has texts, of which names has those.
+func (p *Pod) toWire(names *pb.StateNames) (*pb.PodState, *pb.PodNames) {
+	return &pb.PodState{
+		Facts: events.PodToWire(&p.PodSeen), Seen: p.Seen, DeleteDone: p.DeleteDone, Surplus: p.Surplus,
+		Drop: flightToWire(p.Drop(), names), Delete: flightToWire(p.Delete(), names),
+		DroppedIn: p.DroppedIn, Vanished: p.Vanished, Gone: p.Gone, Written: p.written, NeverCounted: p.NeverCounted, Ended: int64(p.ended),
+		DropDoubt: int64(p.DropDoubt), LateCreate: int64(p.LateCreate),
+		Claim: flightToWire(p.Claim(), names), Counted: p.Counted, SelectorUnknown: p.SelectorUnknown, Stale: p.Stale, FailedBeforeDeletion: p.FailedBeforeDeletion,
+		Arrived: p.arrived, Noted: p.noted, Stage: uint32(p.stage), Entered: p.entered,
+	}, &pb.PodNames{Name: p.Name, Node: p.Node}
+}
+
+// restToWire is the state without the pods.
+func (j *Job) restToWire() (*pb.JobState, *pb.StateNames) {
+	names := &pb.StateNames{Namespace: j.Ref.Namespace, Name: j.Ref.Name, Origin: events.OriginToWire(j.Origin)}
+	s := &pb.JobState{
+		First: uint64(j.first), Head: uint64(j.Head), Now: int64(j.Now),
+		Version: j.Version, Generation: j.Generation, Created: int64(j.Created), Deleted: int64(j.Deleted),
+		Gone: j.Gone, Managed: j.Managed, ManagedBy: j.ManagedBy, SpecAt: uint64(j.SpecAt),
+		Ordinal: j.Ordinal, Window: j.Window,
+		Creating: retryToWire(j.Creating()), Writing: retryToWire(j.Writing()),
+		Claims: j.claimsToWire(), Confirmed: int64(j.Confirmed),
+		Look: j.Look, Recheck: j.Recheck,
+		Arrival: j.arrival, Ticks: j.ticks,
+		OurFirstWrite: int64(j.rivalry.began), BuiltinWrote: int64(j.rivalry.wrote), Parted: j.division.open,
+	}
+	for _, v := range j.values() {
+		v.toWire(s, names)
+	}
+	s.Write, s.Reading, s.Group = flightToWire(j.Write(), names), flightToWire(j.Reading(), names), j.groupToWire(names) // after the status's texts
+	s.Deletion = flightToWire(j.deletion(), names)
+	if j.Spec != nil {
+		s.Spec = events.SpecToWire(j.Spec)
+	}
+	for _, c := range j.creates {
+		s.Creates = append(s.Creates, &pb.CreateState{
+			Create: events.CommandToWire(&c.CreatePod, &names.Texts).GetCreatePod(),
+			Flight: flightToWire(c.Flight(), names), Sent: int64(c.Sent), Doubted: c.Doubted, MustList: c.MustList,
+			Retrying: c.Retrying(), Cancelled: c.Cancelled(),
+		})
+	}
+	return s, names
+}
+
+func flightToWire(f *commands.Flight, names *pb.StateNames) *pb.Flight {
+	if f == nil {
+		return nil
+	}
+	w := &pb.Flight{
+		Name: events.CommandNameToWire(f.Name()), Command: events.CommandToWire(f.Command, &names.Texts), Since: int64(f.Since),
+	}
+	if f.InBackoff() && f.Command.Traits().Backoff == events.BackoffOwn {
+		w.Refused, w.Cancelled = retryToWire(f.Refused), f.Cancelled
+	}
+	return w
+}
+
+// retryToWire is nil when nothing was learnt.
+func retryToWire(r *commands.Retry) *pb.Retry {
+	if r == nil || *r == (commands.Retry{}) {
+		return nil
+	}
+	return &pb.Retry{
+		Class: pb.RefusalClass(r.Class), Count: r.Count, Until: int64(r.Until), Since: int64(r.Since), Noted: int64(r.Noted),
+	}
+}
+
+func retryFromWire(w *pb.Retry) commands.Retry {
+	return commands.Retry{
+		Class: events.RefusalClass(w.GetClass()), Count: w.GetCount(), Until: events.Time(w.GetUntil()),
+		Since: events.Time(w.GetSince()), Noted: events.Time(w.GetNoted()),
+	}
+}
+
+// stateReader takes the texts of a state in the order in which toWire left them: those of the status, then those of the status write
+// in flight. No other command has any.
+type stateReader struct {
+	texts []string
+	tries *pb.Tries
+	err   error
+}
+
+func (r *stateReader) flight(w *pb.Flight) *commands.Flight {
+	if w == nil {
+		return nil
+	}
+	c, err := events.CommandFromWire(w.GetCommand(), r.texts)
+	if err != nil {
+		r.err = err
+		return nil
+	}
+	f := commands.NewFlight(events.CommandNameFromWire(w.GetName()), c, events.Time(w.GetSince()))
+	if w.GetRefused() != nil {
+		retry := retryFromWire(w.GetRefused())
+		f.Refused, f.Cancelled = &retry, w.GetCancelled()
+	}
+	return f
+}
+
+func (r *stateReader) skip(n int) { r.texts = r.texts[min(n, len(r.texts)):] }
+
+func (w *World) jobFromWire(stream events.Stream, s *pb.JobState, names *pb.StateNames) (*Job, error) {
+	j := newJob(stream, &w.Settings, w.homes)
+	r := &stateReader{texts: names.GetTexts(), tries: names.GetTries()}
+	j.Ref.Namespace, j.Ref.Name, j.Origin = names.GetNamespace(), names.GetName(), events.OriginFromWire(names.GetOrigin())
+	j.first, j.Head, j.Now = events.Sequence(s.GetFirst()), events.Sequence(s.GetHead()), events.Time(s.GetNow())
+	j.Version, j.Generation = s.GetVersion(), s.GetGeneration()
+	j.Created, j.Deleted, j.Gone = events.Time(s.GetCreated()), events.Time(s.GetDeleted()), s.GetGone()
+	j.Managed, j.ManagedBy, j.SpecAt = s.GetManaged(), s.GetManagedBy(), events.Sequence(s.GetSpecAt())
+	if s.GetSpec() != nil {
+		spec := events.SpecFromWire(s.GetSpec())
+		if _, known := w.specs.byHash[spec.Hash]; !known {
+			w.specs.restore(spec, j.SpecAt)
+		}
+		use := w.specs.use(spec.Hash, nil)
+		j.useSpec(use, w.specs.byHash[spec.Hash].policies)
+	}
+	if s.GetBase() == nil {
+		return nil, errors.New("no status") // every state has one
+	}
+	for _, v := range j.values() {
+		v.fromWire(s, r)
+	}
+	j.Ordinal, j.Window = s.GetOrdinal(), s.GetWindow()
+	*j.Creating(), *j.Writing() = retryFromWire(s.GetCreating()), retryFromWire(s.GetWriting())
+	for _, f := range []*commands.Flight{r.flight(s.GetWrite()), r.flight(s.GetReading()), r.flight(s.GetDeletion())} {
+		j.book.Relaunch(f, &j.book.Itself)
+	}
+	j.restoreGroup(s.GetGroup(), names, r)
+	j.restoreClaims(s.GetClaims())
+	j.Confirmed = events.Time(s.GetConfirmed())
+	j.Look, j.Recheck = s.GetLook(), s.GetRecheck()
+	j.rivalry = rivalry{began: events.Time(s.GetOurFirstWrite()), wrote: events.Time(s.GetBuiltinWrote())}
+	j.arrival, j.ticks, j.division.open = s.GetArrival(), s.GetTicks(), s.GetParted()
+	j.restoreCreates(s.GetCreates(), r)
+	j.restorePods(s.GetPods(), names.GetPods(), r)
+	if r.err != nil {
+		return nil, r.err
+	}
+	j.recountAsStored()
+	return j, nil
+}
+
+// recountAsStored builds the tallies of a Job whose pods are restored. A pod that was not counted is none yet: the fold looks when
+// something of the pod changes, and then the published status may have its index by another pod.
+func (j *Job) recountAsStored() {
+	var unspent []*Pod
+	for _, p := range j.byUID {
+		if !p.Counted {
+			unspent = append(unspent, p)
+		}
+	}
+	j.recount()
+	for _, p := range unspent {
+		p.Counted = false
+	}
+}
+
+func (j *Job) restoreCreates(ws []*pb.CreateState, r *stateReader) {
+	for _, w := range ws {
+		// That a create is of a kind which is not known cannot be.
+		command, _ := events.CommandFromWire(&pb.Command{Kind: &pb.Command_CreatePod{CreatePod: w.GetCreate()}}, nil)
+		c := &Create{
+			CreatePod: *command.(*events.CreatePod),
+			Sent:      events.Time(w.GetSent()), Doubted: w.GetDoubted(), MustList: w.GetMustList(),
+		}
+		j.creates = append(j.creates, c)
+		if f := r.flight(w.GetFlight()); f != nil {
+			j.book.Launch(f, &c.target)
+			f.Cancelled = w.GetCancelled()
+			if w.GetRetrying() {
+				f.Refused = j.Creating()
+			}
+		}
+	}
+}
+
+func (j *Job) restorePods(ws []*pb.PodState, names []*pb.PodNames, r *stateReader) {
+	var queued []*Pod
+	for i, w := range ws {
+		p := &Pod{
+			PodSeen: *events.PodFromWire(w.GetFacts()), Seen: w.GetSeen(), DeleteDone: w.GetDeleteDone(), Surplus: w.GetSurplus(),
+			DroppedIn: w.GetDroppedIn(), Vanished: w.GetVanished(), Gone: w.GetGone(), written: w.GetWritten(), NeverCounted: w.GetNeverCounted(),
+			ended:     events.Time(w.GetEnded()),
+			DropDoubt: events.Time(w.GetDropDoubt()), LateCreate: events.Time(w.GetLateCreate()),
+			Counted: w.GetCounted(), SelectorUnknown: w.GetSelectorUnknown(), Stale: w.GetStale(), FailedBeforeDeletion: w.GetFailedBeforeDeletion(),
+			arrived: w.GetArrived(), noted: w.GetNoted(), stage: Stage(w.GetStage()), entered: w.GetEntered(),
+		}
+		if i < len(names) {
+			p.Name, p.Node = names[i].GetName(), names[i].GetNode()
+		}
+		j.byUID[p.UID] = p
+		j.division.toLeft(p)
+		if !p.Gone {
+			j.homes[p.UID] = j.Stream
+		}
+		if p.written {
+			j.marked = append(j.marked, p)
+		}
+		for _, f := range []*pb.Flight{w.GetDrop(), w.GetDelete(), w.GetClaim()} {
+			j.book.Relaunch(r.flight(f), &p.target)
+		}
+		if j.queue(p.stage) != nil {
+			queued = append(queued, p)
+		}
+	}
+	slices.SortFunc(queued, func(a, b *Pod) int { return cmp.Compare(a.entered, b.entered) })
+	for _, p := range queued {
+		j.queue(p.stage).push(p)
+	}
+}
