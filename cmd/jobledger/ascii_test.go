@@ -83,7 +83,7 @@ func documentOf(args []string) func([]byte, any) error {
 func everyCommand(t *testing.T) (all [][]string) {
 	t.Helper()
 	add := func(line string) { all = append(all, strings.Fields(line)) }
-	for _, c := range newRoot(&cli{out: &bytes.Buffer{}, err: &bytes.Buffer{}}, "jobledger").Commands() {
+	for _, c := range newRoot(&cli{out: &bytes.Buffer{}, err: &bytes.Buffer{}, getenv: func(string) string { return "" }}, "jobledger").Commands() {
 		add(c.Name() + " --help")
 	}
 	add("--help")
@@ -144,7 +144,7 @@ func TestASCIILosesNothing(t *testing.T) {
 	}
 	for _, format := range []string{formatJSON, formatYAML} {
 		var out bytes.Buffer
-		c := &cli{out: &out, err: &out}
+		c := &cli{out: &out, err: &out, getenv: func(string) string { return "" }}
 		c.speakASCII()
 		c.ascii.json = format == formatJSON
 		if err := c.document(format, document); err != nil {

@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	batchv1 "k8s.io/api/batch/v1"
@@ -61,7 +60,6 @@ func startTriggerAPI(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		_ = json.NewEncoder(w).Encode(object)
 	}))
-	server.Config.ReadHeaderTimeout = time.Minute
 	ts.Defer(server.Close)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), openKubeconfig(server.URL), 0o600))
 }
