@@ -175,7 +175,7 @@ func (r *remaker) trouble(ctx context.Context) {
 	case "purge":
 		w := r.witnesses[2+r.rng.IntN(2)] // it is away, and waits for what is purged
 		w.kill()
-		r.pause(ctx, 200, 500)
+		r.grow(ctx)
 		purged := r.purge(ctx)
 		w.start()
 		if !purged {
@@ -190,6 +190,14 @@ func (r *remaker) trouble(ctx context.Context) {
 		r.replaceStore(r.copied)
 	}
 	r.done[what]++
+}
+
+// grow waits until the stream has a few more records, for which whoever is away now waits.
+func (r *remaker) grow(ctx context.Context) {
+	r.t.Helper()
+	for before := r.reached(); r.reached() < before+3 && !r.published(); {
+		r.pause(ctx, 20, 50)
+	}
 }
 
 // purge takes away what the stream holds, or half of it, unless it is away.
