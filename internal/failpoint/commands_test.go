@@ -2,7 +2,6 @@ package failpoint
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"testing"
 
@@ -91,27 +90,10 @@ func TestCallsForGroupsPassBeforeAndAfterTheirEffect(t *testing.T) {
 		CreateWorkload: func(a executor.GroupAPI) error { _, err := a.CreateWorkload(t.Context(), nil); return err },
 		CreatePodGroup: func(a executor.GroupAPI) error { _, err := a.CreatePodGroup(t.Context(), nil); return err },
 	}
-	for verb, call := range calls {
-		for _, refused := range []error{nil, errors.New("refused")} {
-			server := &fakeGroups{err: refused}
-			before, after := -1, -1
-			wrap := func(text string, calls *int) *Points {
-				p, err := parse(text+"."+verb+":1", func(string) { *calls = server.calls })
-				if err != nil {
-					t.Fatal(err)
-				}
-				return p
-			}
-			err := call(wrap(CallAfter, &after).Groups(wrap(CallBefore, &before).Groups(server)))
-			wantAfter := 1
-			if refused != nil {
-				wantAfter = -1 // without effect the point is not passed
-			}
-			if !errors.Is(err, refused) || before != 0 || after != wantAfter {
-				t.Errorf("%s: %v, want %v; the server had %d calls at the point before and %d at the one after", verb, err, refused, before, after)
-			}
-		}
-	}
+	checkPoints(t, calls, func(refused error) (executor.GroupAPI, *int) {
+		server := &fakeGroups{err: refused}
+		return server, &server.calls
+	}, (*Points).Groups)
 }
 
 // fakeGroups has one Workload, which is the Job's.

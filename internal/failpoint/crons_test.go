@@ -2,7 +2,6 @@ package failpoint
 
 import (
 	"context"
-	"errors"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -24,27 +23,10 @@ func TestCallsForCronJobsPassBeforeAndAfterTheirEffect(t *testing.T) {
 		GetCronJob:       func(a executor.CronAPI) error { _, err := a.GetCronJob(t.Context(), "", ""); return err },
 		GetRun:           func(a executor.CronAPI) error { _, err := a.GetRun(t.Context(), "", ""); return err },
 	}
-	for verb, call := range calls {
-		for _, refused := range []error{nil, errors.New("refused")} {
-			server := &fakeCrons{err: refused}
-			before, after := -1, -1
-			wrap := func(text string, calls *int) *Points {
-				p, err := parse(text+"."+verb+":1", func(string) { *calls = server.calls })
-				if err != nil {
-					t.Fatal(err)
-				}
-				return p
-			}
-			err := call(wrap(CallAfter, &after).Crons(wrap(CallBefore, &before).Crons(server)))
-			wantAfter := 1
-			if refused != nil {
-				wantAfter = -1 // without effect the point is not passed
-			}
-			if !errors.Is(err, refused) || before != 0 || after != wantAfter {
-				t.Errorf("%s: %v, want %v; the server had %d calls at the point before and %d at the one after", verb, err, refused, before, after)
-			}
-		}
-	}
+	checkPoints(t, calls, func(refused error) (executor.CronAPI, *int) {
+		server := &fakeCrons{err: refused}
+		return server, &server.calls
+	}, (*Points).Crons)
 }
 
 // fakeCrons does all that it is asked for.

@@ -199,27 +199,34 @@ func TestCallsPassBeforeAndAfterTheirEffect(t *testing.T) {
 		GetJob:       func(a executor.API) error { _, err := a.GetJob(t.Context(), "", ""); return err },
 		FindPod:      func(a executor.API) error { _, err := a.FindPod(t.Context(), "", ""); return err },
 	}
+	checkPoints(t, calls, func(refused error) (executor.API, *int) {
+		server := &fakeAPI{err: refused}
+		return server, &server.calls
+	}, (*Points).API)
+}
+
+// checkPoints has each call done by a server that takes it, and by one that refuses it. The point before a call is passed before the
+// server has it, and the point after it only when the call had an effect. around puts points around a server.
+func checkPoints[A any](t *testing.T, calls map[string]func(A) error, serve func(refused error) (server A, had *int), around func(*Points, A) A) {
+	t.Helper()
 	for verb, call := range calls {
 		for _, refused := range []error{nil, errors.New("refused")} {
-			server := &fakeAPI{err: refused}
+			server, had := serve(refused)
 			before, after := -1, -1
-			wrap := func(text string, calls *int) *Points {
-				p, err := parse(text+"."+verb+":1", func(string) { *calls = server.calls })
+			at := func(point string, seen *int) *Points {
+				p, err := parse(point+"."+verb+":1", func(string) { *seen = *had })
 				if err != nil {
 					t.Fatal(err)
 				}
 				return p
 			}
-			api := wrap(CallAfter, &after).API(wrap(CallBefore, &before).API(server))
-			if err := call(api); !errors.Is(err, refused) {
-				t.Errorf("%s: %v, want %v", verb, err, refused)
-			}
+			err := call(around(at(CallAfter, &after), around(at(CallBefore, &before), server)))
 			wantAfter := 1
 			if refused != nil {
 				wantAfter = -1 // without effect the point is not passed
 			}
-			if before != 0 || after != wantAfter {
-				t.Errorf("%s (%v): the server had %d calls at the point before and %d at the one after", verb, refused, before, after)
+			if !errors.Is(err, refused) || before != 0 || after != wantAfter {
+				t.Errorf("%s: %v, want %v; the server had %d calls at the point before and %d at the one after", verb, err, refused, before, after)
 			}
 		}
 	}

@@ -55,23 +55,6 @@ const (
 	NoCreate              // the API server refuses the Job, and it is tried again (C-163)
 )
 
-// String is the hold in words.
-func (h Hold) String() string {
-	switch h {
-	case NotHeld:
-		return "not held back"
-	case Forbid:
-		return "a Job of before runs, and the concurrency policy is Forbid"
-	case Suspended:
-		return "suspended"
-	case BadZone:
-		return "the time zone is unknown"
-	case NoCreate:
-		return "the Job was refused and is tried again"
-	}
-	return "unknown"
-}
-
 // Entry is the fate of one due time, or of all that follow one another in a range.
 type Entry struct {
 	First, Last time.Time // the same for one
