@@ -8,12 +8,14 @@ SHELL := /bin/bash
 # --- Tools ------------------------------------------------------------------------------------------------------------
 # Pinned by the modules under internal/tools and built on first use, each only when a target needs it. Their directory is
 # named by what goes into it (the module's two files, the Go that builds), so a changed pin is a new directory and no
-# tool is ever stale. golangci-lint has a module of its own: it is tested with its own versions of what the others share.
+# tool is ever stale. golangci-lint and promtool have modules of their own: each is tested with its own versions of what the
+# others share.
 
 pins = $(shell (go version && cat $(1)/go.mod $(1)/go.sum) | git hash-object --stdin | cut -c1-12)
 tools_dir = bin/tools/$(or $(call pins,$(1)),$(error cannot tell the versions of $(1): are go and git installed?))
 tools := $(call tools_dir,internal/tools)
 linter := $(call tools_dir,internal/tools/golangci-lint)
+prometheus := $(call tools_dir,internal/tools/promtool)
 
 # Builds one tool: of which module, which package.
 define build_tool
@@ -29,6 +31,10 @@ $(tools)/benchstat:
 	$(call build_tool,internal/tools,golang.org/x/perf/cmd/benchstat)
 $(linter)/golangci-lint:
 	$(call build_tool,internal/tools/golangci-lint,github.com/golangci/golangci-lint/v2/cmd/golangci-lint)
+# Without the clients of the clouds in which Prometheus looks for targets, which are most of it.
+$(prometheus)/promtool: export GOFLAGS += -tags=remove_all_sd
+$(prometheus)/promtool:
+	$(call build_tool,internal/tools/promtool,github.com/prometheus/prometheus/cmd/promtool)
 
 buf := PATH="$(CURDIR)/$(tools):$$PATH" buf
 golangci := $(CURDIR)/$(linter)/golangci-lint
@@ -79,7 +85,7 @@ fmt: $(linter)/golangci-lint $(tools)/buf ## Lay out Go and proto files as 'make
 
 .PHONY: tidy
 tidy: ## Make every go.mod and go.sum hold what is used, no more
-	@for m in . test test/oracle test/tools internal/image internal/manifests internal/tools internal/tools/golangci-lint; do \
+	@for m in . test test/oracle test/tools test/tools/containerd test/tools/coredns internal/image internal/manifests internal/tools internal/tools/golangci-lint internal/tools/promtool; do \
 		echo "go mod tidy: $$m" && (cd $$m && go mod tidy) || exit; done
 
 .PHONY: clean
@@ -89,7 +95,7 @@ clean: ## Remove all that was built, also tools and control plane (minutes to bu
 # --- Checks -----------------------------------------------------------------------------------------------------------
 
 .PHONY: lint
-lint: lint-go lint-proto contract ## Run the linters on all Go modules and on the schema, and make contract
+lint: lint-go lint-proto lint-alerts contract ## Run the linters on all Go modules, schema and alerts, and make contract
 
 .PHONY: lint-go
 lint-go: $(linter)/golangci-lint
@@ -99,8 +105,14 @@ lint-go: $(linter)/golangci-lint
 	cd internal/image && $(golangci) run -c ../../.golangci.yml ./...
 	cd internal/manifests && $(golangci) run -c ../../.golangci.yml ./...
 
+# Each alert is provoked once, and silent where nothing is wrong.
+.PHONY: lint-alerts
+lint-alerts: $(prometheus)/promtool
+	cd deploy/chart/monitoring && $(CURDIR)/$(prometheus)/promtool check rules --lint=all --lint-fatal alerts.yaml
+	cd deploy/chart/monitoring && $(CURDIR)/$(prometheus)/promtool test rules alerts_test.yaml
+
 .PHONY: contract
-contract: ## Fail on a rule without a test, a citation of nothing, or a stale docs/conformance.md; UPDATE=1 writes it
+contract: ## Fail on a rule without a test, a citation of nothing, or a stale page of docs/conformance; UPDATE=1 writes them
 	go run ./internal/conformance $(if $(UPDATE),-write)
 
 # The schema may not break readers of the last release. Before the first release there is nothing to break.
@@ -169,6 +181,13 @@ oracle: export JOBLEDGER_SEEDS = $(SEEDS)
 oracle: ## Play SEEDS=10000 scenarios with the Job controller of Kubernetes and with ours, and compare (SEED=n)
 	$(call oracle, -timeout 4h,$$(date +%s%N))
 
+# CONTENDER=builtin runs the specs with the built-in controllers alone; of the other contender the last run counts.
+CONTENDER ?=
+.PHONY: conformance
+conformance: export JOBLEDGER_LONG = 1
+conformance: ## Run Kubernetes' own specs of Jobs, CronJobs and TTLs under ours and the built-in, write docs/conformance-e2e.md
+	cd test && go test -count=1 -timeout 4h -v -run '^(TestSpecs|TestKubectlPrintsTheSame)$$$(if $(CONTENDER),/^$(CONTENDER)$$)' ./conformance -update
+
 # What is written down of logs, and renewed when formats or words change on purpose: read the difference before it is kept.
 renewed = go test -count=1 -timeout 20m ./cmd/jobledger -v -run '$(1)' $(if $(UPDATE),-update) | grep -v '^=== '
 .PHONY: golden
@@ -187,15 +206,17 @@ mutants: ## Small changes in the rules that no test notices; for the night, an h
 QUICK ?=
 ROUNDS ?=
 WORKLOADS ?=
+OBSERVER ?=
 .PHONY: bench
-bench: ## Ours and the built-in side by side into bin/bench.json; QUICK=1: 3 min (ROUNDS= WORKLOADS=w1,w3)
+bench: ## Ours and the built-in side by side; QUICK=1: 8 min (ROUNDS= WORKLOADS=w1,w3 OBSERVER=1: what looking on costs)
 	@mkdir -p bin
-	cd test && go run ./cmd/bench --json ../bin/bench.json --baseline bench/baseline.json \
+	cd test && go run ./cmd/bench \
+		$(if $(OBSERVER),--observer --contenders builtin --json ../bin/bench-observer.json,--json ../bin/bench.json --baseline bench/baseline.json) \
 		$(if $(QUICK),--quick) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(WORKLOADS),--workloads $(WORKLOADS))
 
 .PHONY: bench-quick
-bench-quick: ## 'make bench QUICK=1', which fails on wrong outcomes and on counts that grew; no time is judged
-	$(MAKE) bench QUICK=1
+bench-quick: ## Most of 'make bench QUICK=1', which fails on wrong outcomes and on counts that grew; no time is judged
+	$(MAKE) bench QUICK=1 WORKLOADS=w1,w2,w3,w3i,w4,w5,w6,w7,w8,w9,w10,w11
 
 # Each package whose benchmarks measure things beside each other takes rounds, the others time; see internal/sidebyside.
 BENCH ?= .
@@ -215,9 +236,9 @@ bench-micro: $(if $(BASE),$(tools)/benchstat) ## Benchmarks beside their floors,
 	$(if $(BASE),@$(tools)/benchstat $(BASE) $(micro_file))
 
 .PHONY: incidents
-incidents: ## Record examples/incidents anew, on a real control plane (5 min), and what is said of them
-	cd test && go test -count=1 -timeout 30m -v -run '^TestRecord$$' ./incidents -update
-	cd test && go test -count=1 -run '^TestExplainSaysTheTruth$$' ./incidents -update
+incidents: ## Record examples/incidents anew, on a real control plane (20 min), and what is said of them
+	cd test && go test -count=1 -timeout 60m -v -run '^TestRecord' ./incidents -update
+	cd test && go test -count=1 -run '^(TestExplainSaysTheTruth|TestWhyNotSaysTheTruth)$$' ./incidents -update
 	go test -count=1 -run '^TestIncidentDocuments$$' ./cmd/jobledger -update
 
 # --- A cluster --------------------------------------------------------------------------------------------------------
@@ -227,7 +248,7 @@ cluster: ## Start a real control plane on loopback, print its KUBECONFIG, stop i
 	cd test && go run ./cmd/cluster
 
 .PHONY: demo
-demo: build ## Three Jobs on a real control plane, their stream and history; KEEP=1 leaves it running
+demo: build ## Three Jobs and a CronJob on a real control plane, their stream and history; KEEP=1 leaves it running
 	cd test && KEEP=$(KEEP) go run ./cmd/demo
 
 # --- Help -------------------------------------------------------------------------------------------------------------

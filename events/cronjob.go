@@ -1,6 +1,7 @@
 package events
 
 import (
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -26,6 +27,7 @@ type CronJobSeen struct {
 	Active                    []RunName
 	LastSchedule, LastSuccess Time
 	Trigger                   *RunTrigger // of the annotation jobledger.dev/trigger; nil for none
+	Found                     bool        // it was so when a controller began to watch: nobody saw it change
 }
 
 // ZoneName names the rules of a time zone: one name has other rules in another database.
@@ -36,6 +38,15 @@ type RunName struct {
 	UID     types.UID
 	Name    string
 	Version uint64 // resourceVersion when it was put into the list
+}
+
+// WithoutRuns is a list of Jobs without some of them. The list itself stays as it is.
+func WithoutRuns(list []RunName, without []types.UID) []RunName {
+	gone := make(map[types.UID]bool, len(without))
+	for _, uid := range without {
+		gone[uid] = true
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(r RunName) bool { return gone[r.UID] })
 }
 
 // RunTrigger asks for a run now.
@@ -69,6 +80,8 @@ type RunSeen struct {
 	Due                Time      // in the annotation of its due time (C-154); 0 for none that parses
 	Manual             bool      // annotation cronjob.kubernetes.io/instantiate is "manual" (C-223)
 	By                 string    // the field manager that made it, of one that is Manual
+	// Namespace is that of the Job, while the CronJob has not been seen: one in another namespace is not its own (C-101). Empty afterwards.
+	Namespace string `json:",omitempty"`
 }
 
 // RunGone says, in the stream of a CronJob, that a Job of it was deleted, or (Missed) was absent from a complete list, or (Left) exists
@@ -88,7 +101,7 @@ type CronStep struct {
 	Trigger string      // value of the annotation that this step has dealt with
 }
 
-// TickFate is what became of a due time. The numbers up to TickReplaced are those of package ticks, and for ever.
+// TickFate is what became of a due time. The numbers are those of package ticks, and for ever.
 type TickFate uint8
 
 // The fates.
@@ -96,7 +109,7 @@ const (
 	TickStarted   TickFate = 1  // a Job was made for it
 	TickMerged    TickFate = 2  // a later one became due before it could start, and runs for both (C-081)
 	TickTooLate   TickFate = 3  // spec.startingDeadlineSeconds was over before it could start (C-083)
-	TickRefused   TickFate = 4  // the API server has another object in its place, or it can never be made (C-160)
+	TickRefused   TickFate = 4  // the API server has another object in its place, or it can never be made (C-160); Name is that of a Job of another due time (C-152)
 	TickLost      TickFate = 5  // the built-in's estimate passed over it (C-080)
 	TickUnwatched TickFate = 6  // no controller watched when it was due, and a later one was due when one watched again
 	TickDeleted   TickFate = 7  // the CronJob was deleted, or is being deleted
@@ -104,6 +117,8 @@ const (
 	TickAgain     TickFate = 9  // it had its fate, or is of before the schedule was changed, and a Job was made nevertheless
 	TickManual    TickFate = 10 // it was never due: somebody made the Job by hand
 	TickTriggered TickFate = 11 // it was never due: somebody asked for a run, with the annotation
+	TickSkipped   TickFate = 12 // another controller did not start it before a later one was due, or somebody set status.lastScheduleTime beyond it
+	TickUnknown   TickFate = 13 // another controller ran the CronJob, and nobody watched when it may have started it
 )
 
 // Tick is the fate of one due time, or of all that follow one another in a range: who reads it counts them by the schedule and the zone
@@ -111,12 +126,17 @@ const (
 type Tick struct {
 	First, Last Time // the same for one
 	Fate        TickFate
-	Into        Time          // of TickMerged: the later one
+	Into        Time          // of TickMerged: the later one; of TickSkipped: the later one that was started
 	Late        time.Duration // of those with a Job: how long after it was due
 	Job         types.UID     // that was made for it
 	Name        string        // of that Job
 	Zone        string        // hash of the rules by which it was due; empty for UTC
 	By          string        // who made the Job by hand, or asked for it
+	// Observed: another controller ran the CronJob. What became of the due time was found from what was seen.
+	Observed bool
+	Seen     time.Duration // of one with a Job: how long after it was due the Job was seen first; 0 when it was not seen
+	// UnwatchedFrom and UnwatchedUntil, of TickUnknown: nobody watched then; from 0 when nobody ever had.
+	UnwatchedFrom, UnwatchedUntil Time
 }
 
 // TickHold is what holds an open due time back. Numbers are those of package ticks, and for ever.

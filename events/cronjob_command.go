@@ -114,6 +114,12 @@ func cronWeight(c *CronStep) int {
 	for i := range c.Ticks {
 		t := &c.Ticks[i]
 		n += 24 + len(t.Job)/2 + textWeight(t.Name) + textWeight(t.Zone) + textWeight(t.By)
+		if t.Observed {
+			n += 8
+		}
+		if t.UnwatchedUntil != 0 {
+			n += 20
+		}
 	}
 	if c.Ledger != nil {
 		n += 24 + textWeight(c.Ledger.Schedule) + textWeight(c.Ledger.Zone)

@@ -3,7 +3,6 @@ package events
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -51,7 +50,7 @@ func (id Identity) String() string { return id.LogID + "." + strconv.FormatUint(
 
 // CommandOf is the annotation of the pod that the Job's create with that ordinal makes; with 0, of a pod that it adopts.
 func (id Identity) CommandOf(job types.UID, ordinal uint64) string {
-	return fmt.Sprintf("%s/%s/%d", id, job, ordinal)
+	return id.String() + "/" + string(job) + "/" + strconv.FormatUint(ordinal, 10)
 }
 
 // ParseCommand takes a command annotation apart; ok is false when it has another shape, or an ordinal that no create comes to:

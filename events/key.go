@@ -1,7 +1,6 @@
 package events
 
 import (
-	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 )
@@ -28,12 +27,22 @@ func (k Key) Seal(namespace, command string) string {
 // Hash names content of a namespace, which is of that sort: 32 hexadecimal digits. Two namespaces never have the same name for
 // the same content: who may make Jobs in one could else try what another one has.
 func (k Key) Hash(sort, namespace string, content []byte) string {
-	h := hmac.New(sha256.New, k[:])
-	buf := make([]byte, 0, max(len(sort)+len(namespace)+2, sha256.Size))
+	inner := k.padded(0x36, len(sort)+len(namespace)+2+len(content))
 	for _, part := range [...]string{sort, namespace} { // neither holds a zero byte
-		buf = append(append(buf, part...), 0)
+		inner = append(append(inner, part...), 0)
 	}
-	h.Write(buf)
-	h.Write(content)
-	return hex.EncodeToString(h.Sum(buf[:0])[:hashBytes])
+	sum := sha256.Sum256(append(inner, content...))
+	sum = sha256.Sum256(append(k.padded(0x5c, len(sum)), sum[:]...))
+	return hex.EncodeToString(sum[:hashBytes])
+}
+
+// padded is the key as the first block of what one of the two hashes of an HMAC (RFC 2104) is made of, with room for the rest. The HMAC of
+// crypto/hmac is the same, and makes six objects for each.
+func (k Key) padded(with byte, room int) []byte {
+	block := make([]byte, sha256.BlockSize, sha256.BlockSize+room)
+	copy(block, k[:])
+	for i := range block {
+		block[i] ^= with
+	}
+	return block
 }

@@ -1,10 +1,27 @@
 package events_test
 
 import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
 )
+
+// TestAHashIsAnHMAC: logs and pods have hashes that crypto/hmac made.
+func TestAHashIsAnHMAC(t *testing.T) {
+	for n := range 200 {
+		key, content := events.Key{0: byte(n), 31: byte(n)}, bytes.Repeat([]byte{byte(n)}, n)
+		h := hmac.New(sha256.New, key[:])
+		h.Write([]byte("template\x00ns\x00"))
+		h.Write(content)
+		if got, want := key.Hash("template", "ns", content), hex.EncodeToString(h.Sum(nil)[:16]); got != want {
+			t.Fatalf("the hash of %d bytes is %s, want %s", n, got, want)
+		}
+	}
+}
 
 func TestWhatAHashDependsOn(t *testing.T) {
 	key, other := events.Key{1}, events.Key{2}

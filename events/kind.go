@@ -52,6 +52,8 @@ const (
 	KindWouldDecide  Kind = 41
 	KindCommandEnded Kind = 42
 
+	KindTicksObserved Kind = 43
+
 	KindNodeChanged      Kind = 50
 	KindNodeGone         Kind = 51
 	KindNamespaceChanged Kind = 52
@@ -102,6 +104,7 @@ var kinds = map[Kind]kindInfo{
 	KindDecided:           {"Decided", true},
 	KindWouldDecide:       {"WouldDecide", false},
 	KindCommandEnded:      {"CommandEnded", true},
+	KindTicksObserved:     {"TicksObserved", true},
 	KindNodeChanged:       {"NodeChanged", false},
 	KindNodeGone:          {"NodeGone", false},
 	KindNamespaceChanged:  {"NamespaceChanged", false},

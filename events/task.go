@@ -13,7 +13,7 @@ type Task struct {
 	Command   Command
 	Pod       PodRef     // of commands about an existing pod
 	Status    *JobStatus // the whole status that a WriteStatus is to store; times count in whole seconds
-	Base      uint64     // resourceVersion of the Job that Status was computed from, or else that is known
+	Base      uint64     // resourceVersion of the Job that Status was computed from, or else of the Job or CronJob as it is known
 	Workload  string     // name of the Job's Workload, for the PodGroup of a CreatePodGroup; empty when none is known
 	PodGroup  string     // name of the Job's PodGroup, which a CreatePod in a group is to name; empty when none is known
 }

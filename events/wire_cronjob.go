@@ -14,7 +14,7 @@ func CronJobToWire(f *CronJobSeen) *pb.CronJobSeen {
 		Version: f.Version, Generation: f.Generation, Created: int64(f.Created), Deleted: int64(f.Deleted),
 		Schedule: f.Schedule, TimeZone: f.TimeZone, Policy: f.Policy, Suspend: f.Suspend, Deadline: f.Deadline,
 		KeepSucceeded: f.KeepSucceeded, KeepFailed: f.KeepFailed, Template: f.Template, Redacted: f.Redacted,
-		Active: RunsToWire(f.Active), LastSchedule: int64(f.LastSchedule), LastSuccess: int64(f.LastSuccess),
+		Active: RunsToWire(f.Active), LastSchedule: int64(f.LastSchedule), LastSuccess: int64(f.LastSuccess), Found: f.Found,
 	}
 	for _, z := range f.Zones {
 		w.Zones = append(w.Zones, &pb.ZoneName{Name: z.Name, Hash: z.Hash})
@@ -31,7 +31,7 @@ func CronJobFromWire(w *pb.CronJobSeen) *CronJobSeen {
 		Version: w.GetVersion(), Generation: w.GetGeneration(), Created: Time(w.GetCreated()), Deleted: Time(w.GetDeleted()),
 		Schedule: w.GetSchedule(), Policy: w.GetPolicy(), Suspend: w.GetSuspend(),
 		Template: w.GetTemplate(), Redacted: w.GetRedacted(),
-		Active: RunsFromWire(w.GetActive()), LastSchedule: Time(w.GetLastSchedule()), LastSuccess: Time(w.GetLastSuccess()),
+		Active: RunsFromWire(w.GetActive()), LastSchedule: Time(w.GetLastSchedule()), LastSuccess: Time(w.GetLastSuccess()), Found: w.GetFound(),
 	}
 	if w != nil {
 		f.TimeZone, f.Deadline, f.KeepSucceeded, f.KeepFailed = w.TimeZone, w.Deadline, w.KeepSucceeded, w.KeepFailed
@@ -76,7 +76,7 @@ func RunToWire(f *RunSeen) *pb.RunSeen {
 	return &pb.RunSeen{
 		Job: uidToWire(f.Job), Name: f.Name, Version: f.Version, Created: int64(f.Created), Deleted: int64(f.Deleted),
 		Started: int64(f.Started), Completed: int64(f.Completed), Result: pb.JobResult(f.Result), Succeeded: f.Succeeded,
-		Due: int64(f.Due), Manual: f.Manual, By: f.By,
+		Due: int64(f.Due), Manual: f.Manual, By: f.By, Namespace: f.Namespace,
 	}
 }
 
@@ -85,7 +85,7 @@ func RunFromWire(w *pb.RunSeen) *RunSeen {
 	return &RunSeen{
 		Job: uidFromWire(w.GetJob()), Name: w.GetName(), Version: w.GetVersion(), Created: Time(w.GetCreated()), Deleted: Time(w.GetDeleted()),
 		Started: Time(w.GetStarted()), Completed: Time(w.GetCompleted()), Result: JobResult(w.GetResult()), Succeeded: w.GetSucceeded(),
-		Due: Time(w.GetDue()), Manual: w.GetManual(), By: w.GetBy(),
+		Due: Time(w.GetDue()), Manual: w.GetManual(), By: w.GetBy(), Namespace: w.GetNamespace(),
 	}
 }
 
@@ -105,6 +105,7 @@ func cronStepToWire(c *CronStep, free *[]string) *pb.CronStep {
 		w.Ticks = append(w.Ticks, &pb.Tick{
 			First: int64(t.First), Last: int64(t.Last), Fate: pb.TickFate(t.Fate), Into: int64(t.Into), Late: int64(t.Late),
 			Job: uidToWire(t.Job), Name: t.Name, Zone: t.Zone, By: t.By,
+			Observed: t.Observed, Seen: int64(t.Seen), UnwatchedFrom: int64(t.UnwatchedFrom), UnwatchedUntil: int64(t.UnwatchedUntil),
 		})
 	}
 	for _, n := range c.Notices {
@@ -123,6 +124,8 @@ func cronStepFromWire(w *pb.CronStep, t *texts) *CronStep {
 		c.Ticks = append(c.Ticks, Tick{
 			First: Time(k.GetFirst()), Last: Time(k.GetLast()), Fate: TickFate(k.GetFate()), Into: Time(k.GetInto()),
 			Late: time.Duration(k.GetLate()), Job: uidFromWire(k.GetJob()), Name: k.GetName(), Zone: k.GetZone(), By: k.GetBy(),
+			Observed: k.GetObserved(), Seen: time.Duration(k.GetSeen()),
+			UnwatchedFrom: Time(k.GetUnwatchedFrom()), UnwatchedUntil: Time(k.GetUnwatchedUntil()),
 		})
 	}
 	for _, n := range w.GetNotices() {

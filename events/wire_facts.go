@@ -196,7 +196,7 @@ func unmarshalFacts(kind Kind, b []byte, free []string) (Facts, error) {
 		return parse(b, func(*pb.TimerFired) (Facts, error) { return &TimerFired{}, nil })
 	case KindJobRetired:
 		return parse(b, retiredFromWire)
-	case KindDecided, KindWouldDecide:
+	case KindDecided, KindWouldDecide, KindTicksObserved:
 		return parse(b, func(w *pb.Decision) (Facts, error) { return decisionFromWire(w, t) })
 	case KindCommandEnded:
 		return parse(b, endedFromWire)

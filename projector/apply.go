@@ -9,6 +9,7 @@ func (j *Job) Apply(rec *events.Record) {
 	if rec.Stream == j.Stream {
 		j.Head = rec.Sequence
 	}
+	j.meet(rec.Facts)
 	switch f := rec.Facts.(type) {
 	case *events.Decision:
 		if rec.Kind == events.KindDecided {
@@ -22,11 +23,13 @@ func (j *Job) Apply(rec *events.Record) {
 		}
 		j.book.End(rec, f)
 	case *events.PodSeen:
-		j.rivalMade(f)
-		j.podSeen(rec, f)
+		if j.met.pod == nil {
+			j.rivalMade(f)
+		}
+		j.met.pod = j.podSeen(rec, f, j.met.pod)
 	case *events.PodGone:
 		j.claimOver(f)
-		j.podGone(f.UID)
+		j.podGone(j.met.pod)
 	case *events.JobSeen:
 		j.jobSeen(rec, f)
 	case *events.JobGone:
@@ -41,4 +44,29 @@ func (j *Job) Apply(rec *events.Record) {
 	}
 	j.endMetGroup()
 	j.lag()
+}
+
+// met is the pod that a record is about, and what was to be known of it before the record; pod is nil for one that is new.
+type met struct {
+	pod      *Pod
+	restarts uint32
+	told     bool // how its try ended, by a record before
+}
+
+// meet finds the pod that a record is about. Those about none leave what was met before.
+func (j *Job) meet(facts events.Facts) {
+	var p *Pod
+	switch f := facts.(type) {
+	case *events.PodSeen:
+		p = j.byUID[f.UID]
+	case *events.PodGone:
+		p = j.byUID[f.UID]
+	default:
+		return
+	}
+	j.met = met{pod: p}
+	if p != nil {
+		j.met.restarts = p.Restarts
+		j.met.told = (p.Phase.Terminal() || p.Deleted != 0) && string(p.Owner) == j.Stream.ID && j.Stream.Kind == events.StreamJob
+	}
 }

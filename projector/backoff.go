@@ -40,6 +40,17 @@ func (j *Job) note(p *Pod) {
 	j.ends.end(j.Now, at, p.Phase == events.PodSucceeded)
 }
 
+// renote corrects when a pod failed. Whoever runs the Job looks at the pod later than we did, and takes that time as it is stored by then:
+// pod garbage collection stores first that the pod failed, and only its deletion says when.
+func (j *Job) renote(p *Pod) {
+	if p.Phase == events.PodSucceeded || p.Finished <= p.ended || p.Finished > j.Now {
+		return
+	}
+	j.ends.correct(p.ended, p.Finished)
+	p.ended = p.Finished
+	j.changed(p)
+}
+
 // unnote takes a failure out of the record again: the spec that was seen in the same turn has no place for the pod's index any more,
 // so it is not counted (J-031).
 func (j *Job) unnote(p *Pod) {
@@ -77,6 +88,28 @@ func (b *backoff) add() {
 	if n := len(b.failures); n > maxFailures {
 		b.failures = b.failures[n-maxFailures:]
 	}
+}
+
+// correct says that what failed at one time did so at another.
+func (b *backoff) correct(was, is events.Time) {
+	for _, times := range []*[]events.Time{&b.failed, &b.before} {
+		if corrected(times, was, is) {
+			break
+		}
+	}
+	corrected(&b.failures, was, is)
+}
+
+// corrected puts one time in the place of another, and reports whether that was there.
+func corrected(times *[]events.Time, was, is events.Time) bool {
+	at := slices.Index(*times, was)
+	if at < 0 {
+		return false
+	}
+	*times = slices.Clone(*times) // it may be shared
+	(*times)[at] = is
+	slices.Sort(*times)
+	return true
 }
 
 // shift moves the record with the clock.

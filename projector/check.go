@@ -28,7 +28,20 @@ import (
 // Job after its retirement (StubState.follow_up).
 //
 // Fold 5 folds CronJobs (JobState.cron_job), and the rules of the zones that they name (WorldState.zones).
-const FoldVersion = 5
+//
+// Fold 6 keeps a Job that is gone until its pods have ended. Of a Job that another controller runs it enters the end of a pod into the
+// backoff record though the status has counted the pod before its end was seen. Records of programs of older folds are folded as those
+// programs did: they do not tell how such pods ended.
+//
+// Fold 7 folds what another controller does with CronJobs (KindTicksObserved; CronJobState.observing and what follows it, RunState.seen),
+// and when nobody watched them (WorldState.gaps). Programs of older folds told nothing of it.
+const FoldVersion = 7
+
+// foldOfGone is since which fold that is so.
+const foldOfGone = 6
+
+// foldOfSight is since which fold what another controller makes of due times is folded, and told.
+const foldOfSight = 7
 
 // oldestCompared is the oldest version of the fold whose stored states are compared. States of Jobs have had the same form since. The
 // controller's has another one since foldOfFiles; asStoredBefore allows for it.
@@ -42,7 +55,7 @@ func Compares(fold uint32) bool { return oldestCompared <= fold && fold <= FoldV
 
 // LeastFold is the oldest version of the fold that may fold what this program writes. It is raised to FoldVersion with each change by
 // which an older fold would give another state: a kind of record that is critical, a field that the fold reads.
-const LeastFold = 5
+const LeastFold = 7
 
 // Readable says so when rec stands for what this program cannot fold: a record of a critical kind that it does not know, or the start of
 // a program whose records need a newer fold. The error is events.ErrNewer. Whoever folds asks before each record.

@@ -3,8 +3,7 @@ package projector
 import (
 	"cmp"
 	"slices"
-
-	"k8s.io/apimachinery/pkg/types"
+	"time"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/commands"
@@ -27,37 +26,62 @@ func (c *CronJob) Apply(rec *events.Record) {
 	}
 	switch f := rec.Facts.(type) {
 	case *events.CronJobSeen:
+		before := c.sighted()
 		c.seen(rec, f)
+		c.looked(before, rec.Time)
 	case *events.CronJobGone:
 		c.Gone, c.Seen.Version = true, max(c.Seen.Version, f.Version)
+		if c.Tells() {
+			c.Sight.Ended = rec.Time
+		}
 		c.happened()
 	case *events.RunSeen:
 		c.runSeen(rec, f)
 	case *events.RunGone:
-		delete(c.Runs, f.Job)
+		c.depart(f.Job)
+		c.Went = append(slices.Clone(c.Went), f.Job)
 		c.happened()
-	case *events.JobResumed, *events.TimerFired:
+	case *events.JobResumed:
+		if c.Edited == 0 { // a list begins no pass of its own: a changed schedule goes on waiting
+			c.happened()
+		}
+	case *events.TimerFired:
 		c.happened()
 	case *events.Decision:
-		if rec.Kind == events.KindDecided {
+		if rec.Kind == events.KindDecided || rec.Kind == events.KindTicksObserved {
 			c.decided(rec, f)
 		}
 	case *events.CommandEnded:
 		c.book.End(rec, f)
+		c.come()
 	case *events.ClockStepped:
 		c.book.Shift(f.Step)
-		if c.Edited != 0 {
-			c.Edited = c.Edited.Add(f.Step)
-		}
+		c.Edited, c.Pending = shifted(c.Edited, f.Step), shifted(c.Pending, f.Step)
+		c.Sight.shift(f.Step)
 	case *events.ControllerStarted:
 		c.book.Restart()
 		c.Watched = rec.Time
 		c.happened()
+		c.change(rec.Time)
+	}
+	if !c.Busy() {
+		c.Went = nil
 	}
 }
 
-// happened begins another pass: something has happened on which the built-in would reconcile.
-func (c *CronJob) happened() { c.Pass, c.Edited = CronPass{}, 0 }
+// happened begins another pass: something has happened on which the built-in would reconcile. When the pass before came to its end without
+// an error, those of before are forgotten (C-191).
+func (c *CronJob) happened() {
+	began := c.Pass.Since != c.Now // in an earlier turn, so there was a decision since
+	idle := c.Now > c.Retry().Until.Add(idleRetry)
+	if !c.Busy() && (!c.Pass.Over && began || c.Pass.Over && idle) {
+		c.Retry().Clear()
+	}
+	c.Pass, c.Edited = CronPass{Since: c.Now}, 0
+}
+
+// idleRetry is how long after a backoff the loop has surely looked, and found nothing to do: that look ended without an error.
+const idleRetry = time.Second
 
 // seen folds what was seen of the object. What the status is to say beside what was published stays so.
 func (c *CronJob) seen(rec *events.Record, f *events.CronJobSeen) {
@@ -67,36 +91,34 @@ func (c *CronJob) seen(rec *events.Record, f *events.CronJobSeen) {
 	if rec.Evidence.Name != "" {
 		c.Ref.Namespace, c.Ref.Name = rec.Evidence.Namespace, rec.Evidence.Name
 	}
-	first := !c.Known()
-	edited := !first && (f.Schedule != c.Seen.Schedule || !equalText(f.TimeZone, c.Seen.TimeZone))
-	active := slices.Clone(f.Active)
-	for _, r := range c.Seen.Active {
-		if !c.IsActive(r.UID) { // it has left the list
-			active = slices.DeleteFunc(active, func(a events.RunName) bool { return a.UID == r.UID })
-		}
+	first, rescheduled := !c.Known(), c.reschedules(f)
+	before := events.Time(0)
+	if rescheduled {
+		before = c.pending()
 	}
-	for _, r := range c.Active {
-		same := func(a events.RunName) bool { return a.UID == r.UID }
-		if !slices.ContainsFunc(c.Seen.Active, same) && !slices.ContainsFunc(active, same) {
-			active = append(active, r)
-		}
-	}
-	c.Active = active
-	c.LastSchedule = pending(c.LastSchedule, c.Seen.LastSchedule, f.LastSchedule)
-	c.LastSuccess = pending(c.LastSuccess, c.Seen.LastSuccess, f.LastSuccess)
+	c.setActive(c.seenActive(f.Active))
+	c.LastSchedule = unsaid(c.LastSchedule, c.Seen.LastSchedule, f.LastSchedule)
+	c.LastSuccess = unsaid(c.LastSuccess, c.Seen.LastSuccess, f.LastSuccess)
 	c.Seen, c.Gone, c.Look = *f, false, false
+	c.replan()
 	if first {
 		c.Watched = rec.Time
+		for _, r := range c.SortedRuns() {
+			if r.Namespace != "" && r.Namespace != c.Ref.Namespace {
+				c.strange = append(c.strange, r.Job)
+				c.dropRun(r.Job)
+			}
+		}
+		c.LastSuccess = f.LastSuccess // that of a Job which is not its own does not count
 	}
-	c.replan()
 	c.happened()
-	if edited {
-		c.Edited = rec.Time
+	if rescheduled && !f.Found { // a start looks at each CronJob (C-091)
+		c.edit(before)
 	}
 }
 
-// pending is what the status is to say, now that now is published: what was to be said and is later, or else that.
-func pending(want, published, now events.Time) events.Time {
+// unsaid is what the status is to say, now that now is published: what was to be said and is later, or else that.
+func unsaid(want, published, now events.Time) events.Time {
 	if want != published {
 		return max(want, now)
 	}
@@ -106,24 +128,46 @@ func pending(want, published, now events.Time) events.Time {
 func (c *CronJob) runSeen(rec *events.Record, f *events.RunSeen) {
 	c.heard = true
 	r := c.Runs[f.Job]
-	if r == nil {
-		r = &Run{}
-		c.Runs[f.Job] = r
-	} else if f.Version < r.Version {
+	switch {
+	case r == nil:
+		r = &Run{RunSeen: *f}
+		if c.Tells() {
+			r.First = rec.Time
+		}
+		c.putRun(r)
+	case f.Version < r.Version:
 		return
+	case f.Name != r.Name:
+		renamed := *r
+		renamed.RunSeen = *f
+		c.dropRun(f.Job)
+		c.putRun(&renamed)
+		r = &renamed
+	default:
+		r.RunSeen = *f
 	}
-	r.RunSeen = *f
+	if f.Succeeded { // the status is to say so, whatever becomes of the Job (C-107)
+		c.LastSuccess = max(c.LastSuccess, f.Completed)
+	}
 	if c.Ref.Namespace == "" {
 		c.Ref.Namespace = rec.Evidence.Namespace
 	}
 	if c.Ref.Name == "" {
 		c.Ref.Name = rec.Evidence.Owner
 	}
+	c.recognise(r)
+	if !c.Sight.Observing {
+		c.come()
+	}
 	c.happened()
 }
 
-// decided folds a decision: what it says of due times and of the list, then its commands.
+// decided folds a decision: what it says of due times and of the list, then its commands. After a backoff it is the first of another pass,
+// whether a timer or an answer that came then led to it: errors of that begin another backoff.
 func (c *CronJob) decided(rec *events.Record, d *events.Decision) {
+	if c.Pass.Over && c.Retry().Until <= c.Now {
+		c.Pass = CronPass{Since: c.Now}
+	}
 	for i := range d.Steps {
 		if s := d.Steps[i].Cron; s != nil {
 			c.stepped(s)
@@ -134,30 +178,26 @@ func (c *CronJob) decided(rec *events.Record, d *events.Decision) {
 
 func (c *CronJob) stepped(s *events.CronStep) {
 	if s.Ledger != nil {
+		c.settled(s.Ledger)
 		c.Ledger, c.Counting = *s.Ledger, true
 	}
-	for _, t := range s.Ticks {
-		if r := c.Runs[t.Job]; r != nil {
-			r.Told = true
+	for i := range s.Ticks {
+		t := &s.Ticks[i]
+		c.told(t)
+		if t.Job != "" && len(c.Late) > 0 {
+			c.came(t)
 		}
 		if s := c.Start; s != nil && s.Stage != StartAsked && (t.Name == s.Name || t.Fate == events.TickRefused) {
 			c.Start = nil
 		}
 	}
-	for _, uid := range s.Left {
-		c.leave(uid)
-	}
+	c.leave(s.Left...)
 	for _, n := range s.Notices {
 		c.Pass.Told = append(c.Pass.Told, n.Reason)
 	}
 	if s.Trigger != "" {
 		c.Triggered = s.Trigger
 	}
-}
-
-// leave takes a Job off the list of active ones.
-func (c *CronJob) leave(uid types.UID) {
-	c.Active = slices.DeleteFunc(slices.Clone(c.Active), func(r events.RunName) bool { return r.UID == uid })
 }
 
 func (c *CronJob) launchAlone(f *commands.Flight) { c.book.Launch(f, &commands.Target{}) }
@@ -169,7 +209,7 @@ func (c *CronJob) launchWrite(f *commands.Flight) {
 
 func (c *CronJob) launchCreate(f *commands.Flight) {
 	c.Start = &CronStart{CreateJob: *f.Command.(*events.CreateJob), Stage: StartAsked}
-	c.Pass.Tried = true
+	c.Pass.Tried, c.Sight.Taken = true, 0
 	c.book.Launch(f, &c.book.Itself)
 }
 
@@ -183,17 +223,19 @@ func (c *CronJob) createEnded(flight *commands.Flight, f *events.CommandEnded, _
 	switch {
 	case f.Ending == events.Done:
 		c.made(events.RunName{UID: f.UID, Name: s.Name, Version: f.Version}, f.Written)
-		c.Retry().Clear()
 	case f.Ending == events.Refused && f.Class == events.RefusedNameTaken:
 		s.Stage = StartTaken
-	case f.Ending == events.Withdrawn:
-		c.Start = nil
+	case f.Ending == events.Withdrawn, s.Trigger != "" && f.Class == events.RefusedTemplate:
+		c.notMade()
 	case f.Ending == events.OutcomeUnknown:
 		s.Stage = StartUnknown
-		c.failed(flight, f)
+		c.failed(f)
+	case s.Trigger != "" && (f.Class == events.RefusedServer || f.Class == events.RefusedTooManyRequests):
+		s.Stage = StartLater
+		c.failed(f)
 	default:
 		s.Stage = StartRefused
-		c.failed(flight, f)
+		c.failed(f)
 	}
 }
 
@@ -202,13 +244,15 @@ func (c *CronJob) made(run events.RunName, created events.Time) {
 	s := c.Start
 	s.Stage, s.Made, s.At = StartThere, run, c.Now
 	if !c.IsActive(run.UID) {
-		c.Active = append(slices.Clone(c.Active), run)
+		c.join(run)
 	}
 	if s.Due != 0 {
-		c.LastSchedule = s.Due.Second()
+		c.LastSchedule = max(c.LastSchedule, s.Due.Second()) // somebody may have set a later one meanwhile (C-176)
 	}
-	if c.Runs[run.UID] == nil { // until the watch shows it
-		c.Runs[run.UID] = &Run{Told: true, RunSeen: events.RunSeen{Job: run.UID, Name: run.Name, Version: run.Version, Created: created, Due: s.Due}}
+	if r := c.Runs[run.UID]; r != nil {
+		r.Told = true
+	} else if !slices.Contains(c.Went, run.UID) { // until the watch shows it
+		c.putRun(&Run{Told: true, RunSeen: events.RunSeen{Job: run.UID, Name: run.Name, Version: run.Version, Created: created, Due: s.Due}})
 	}
 }
 
@@ -217,14 +261,24 @@ func (c *CronJob) deleteEnded(flight *commands.Flight, f *events.CommandEnded, _
 	switch {
 	case f.Ending == events.Done:
 		c.leave(d.Job)
-		if r := c.Runs[d.Job]; r != nil && r.Deleted == 0 {
-			r.Deleted = c.Now
+		if r := c.Runs[d.Job]; r != nil {
+			r.Removed = true
 		}
 	case d.Replacing:
-		c.failed(flight, f)
+		c.failed(f)
 	default:
 		c.Pass.Kept = append(c.Pass.Kept, d.Job) // another pass tries again (C-125)
 	}
+}
+
+// notMade gives up the start of a run whose Job does not exist. A due time is found again by the schedule; that a run was asked for is
+// known from here alone.
+func (c *CronJob) notMade() {
+	if s := c.Start; s.Trigger != "" {
+		s.Stage = StartMissing
+		return
+	}
+	c.Start = nil
 }
 
 // runRead folds the end of a live read of a Job. What was found has been folded as an observation before.
@@ -233,10 +287,14 @@ func (c *CronJob) runRead(flight *commands.Flight, f *events.CommandEnded, _ str
 	missing := f.Ending == events.Refused && f.Class == events.RefusedNotFound
 	if s := c.Start; s != nil && s.Name == r.Name && !r.Replacing && (missing || f.Ending == events.Done) {
 		switch run := c.Runs[f.UID]; {
-		case missing:
-			c.Start = nil // it was not made, or is gone
+		case missing: // it was not made, or is gone, or is made yet
+			c.mayCome(s)
+			c.notMade()
 		case run != nil && !c.IsActive(f.UID):
 			c.made(events.RunName{UID: f.UID, Name: s.Name, Version: f.Version}, run.Created)
+			if s.Due != 0 && run.Due != 0 && run.Due.Second() != s.Due.Second() { // all else is done as by the built-in controller
+				s.Stage = StartAnother
+			}
 		case s.Trigger == "" && s.Due != c.Ledger.Open:
 			c.Start = nil // the due time has its fate
 		default:
@@ -252,7 +310,7 @@ func (c *CronJob) runRead(flight *commands.Flight, f *events.CommandEnded, _ str
 	case f.Ending == events.Done:
 		c.Pass.Found = append(c.Pass.Found, r.Job)
 	default:
-		c.failed(flight, f)
+		c.failed(f)
 	}
 }
 
@@ -263,33 +321,47 @@ func (c *CronJob) readEnded(flight *commands.Flight, f *events.CommandEnded, _ s
 	case f.Ending == events.Done, f.Ending == events.Refused && f.Class == events.RefusedNotFound:
 		c.Gone = true // another CronJob has the name, or none
 	default:
-		c.failed(flight, f)
+		c.failed(f)
 	}
 }
 
 func (c *CronJob) writeEnded(flight *commands.Flight, f *events.CommandEnded, _ string) {
 	w := flight.Command.(*events.WriteCronStatus)
-	if f.Ending != events.Done {
-		c.Pass.Unwritten, c.Look = true, true
-		c.failed(flight, f)
+	if f.Ending == events.Refused && f.Class == events.RefusedConflict && !c.Pass.Read {
+		c.Look = true // there is another version, of which nothing showed that was to be recorded: it is read at once, and no error
 		return
 	}
-	if f.Version > c.Seen.Version {
+	if f.Ending != events.Done {
+		c.Pass.Unwritten, c.Look = true, true
+		c.failed(f)
+		return
+	}
+	if f.Version > c.Seen.Version { // else the watch has shown it before the answer came
 		c.Seen.Version, c.Seen.Active = f.Version, slices.Clone(w.Active)
 		c.Seen.LastSchedule, c.Seen.LastSuccess = w.LastSchedule, w.LastSuccess
+		c.happened() // it is seen by this answer as by the watch (C-174)
 	}
-	c.Retry().Clear()
 }
 
-// failed folds an error: the pass is over, and another one begins after a backoff.
-func (c *CronJob) failed(flight *commands.Flight, f *events.CommandEnded) {
-	if f.Ending == events.Withdrawn {
+// failed folds an error: the pass is over, and another one begins after a backoff (C-190). Errors of one pass are one. When
+// something else begins a pass during a backoff, and that fails as well, the wait of before goes on: the first to end counts (C-089).
+func (c *CronJob) failed(f *events.CommandEnded) {
+	if f.Ending == events.Withdrawn || c.Pass.Over {
 		return
 	}
 	c.Pass.Over = true
 	settings := *c.Settings
 	settings.APIBackoff, settings.MaxAPIBackoff = firstCronBackoff, maxCronBackoff
-	c.Retry().Refused(&settings, flight.Since, c.Now, f)
+	r := c.Retry()
+	if r.Until.Add(settings.RequestTimeout) < c.Now { // the pass that began then has ended without an error (C-191)
+		r.Clear()
+	}
+	waits := r.Until
+	r.Until = 0
+	r.Refused(&settings, c.Now, c.Now, f)
+	if waits > c.Now && waits < r.Until && f.RetryAfter == 0 {
+		r.Until = waits
+	}
 }
 
 // compareRuns orders Jobs by name.

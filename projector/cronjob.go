@@ -21,24 +21,37 @@ type CronJob struct {
 	Seen events.CronJobSeen // as its object was seen last, with the status that we have written since
 	Gone bool
 
-	// What the status is to say.
+	// What the status is to say. setActive changes the list.
 	Active                    []events.RunName
 	LastSchedule, LastSuccess events.Time
 
-	Runs     map[types.UID]*Run // Jobs that are the CronJob's (C-101)
+	Runs     map[types.UID]*Run // Jobs that are the CronJob's (C-101); putRun and dropRun change it
 	Ledger   events.TickLedger  // of due times; not yet begun while Counting is false
 	Counting bool
 	Watched  events.Time // since when a controller has watched it without a gap
-	// Edited is when its schedule or its zone was changed, while nothing has happened since: it waits for its next due time (C-093). 0 for not.
-	Edited events.Time
-	Pass   CronPass
-	Start  *CronStart // a run that is being started; nil for none
-	Look   bool       // its object is read before the status is written: it may be another one by now
+	// Edited is when its schedule or its zone was changed, while nothing has happened since; 0 for not. It is looked at when it is Pending
+	// (C-093): a time of which the schedule of now does not tell. It is 0 for never, and may be over.
+	Edited, Pending events.Time
+	Pass            CronPass
+	Start           *CronStart // a run that is being started; nil for none
+	// Late are runs whose create may yet reach the API server: its outcome was unknown, and a live read did not find the Job. One whose
+	// stage is StartThere has come.
+	Late []CronStart
+	Look bool // its object is read before the status is written: it may be another one by now
 	// Triggered is the value of the newest trigger that has been dealt with.
 	Triggered string
+	// Went are Jobs that were seen to go since the commands in flight were asked for: what those bring along of them is older.
+	Went []types.UID
 
+	Sight CronSight // of what another controller does
+
+	byName  []*Run             // Runs, by name
+	listed  map[types.UID]bool // the Jobs in Active; nil while these are few
+	strange []types.UID        // Jobs that named it and are in another namespace: the World forgets them
 	book    commands.Book[*CronJob]
-	zones   *zones // the World's
+	zones   *zones  // the World's
+	watch   *watch  // the World's
+	fold    *uint32 // likewise: the fold of the program whose records are folded
 	plan    CronPlan
 	heard   bool            // a Job named it
 	first   events.Sequence // its first record
@@ -48,11 +61,19 @@ type CronJob struct {
 // Run is a Job of a CronJob.
 type Run struct {
 	events.RunSeen
-	Told bool // that somebody made it by hand stands in the ledger
+	Told    bool        // the ledger says how it came about
+	Removed bool        // the API server has deleted it at our request; what is seen of it without a deletion is older
+	First   events.Time // when it was seen first
 }
 
 // Finished reports whether the Job has ended (C-102).
 func (r *Run) Finished() bool { return r.Result != events.ResultNone }
+
+// Deleting reports whether the Job is being deleted, or is gone and the watch has not shown it yet.
+func (r *Run) Deleting() bool { return r.Deleted != 0 || r.Removed }
+
+// Vanished: the API server has deleted it at our request, and nothing shows that it is still there, being deleted.
+func (r *Run) Vanished() bool { return r.Removed && r.Deleted == 0 }
 
 // CronPass is what has been done since something last happened to the CronJob: once each, as in one reconcile of the built-in.
 type CronPass struct {
@@ -62,6 +83,7 @@ type CronPass struct {
 	Over                 bool        // an error ended it: it begins again after a backoff (C-190)
 	Unwritten            bool        // the status could not be written
 	Tried                bool        // a Job was to be created
+	Since                events.Time // when it began
 }
 
 // StartStage is how far the start of a run has come. Numbers are for ever.
@@ -75,6 +97,9 @@ const (
 	StartThere   StartStage = 4 // it is there
 	StartRefused StartStage = 5 // the API server refused it
 	StartForeign StartStage = 6 // what has its name is not the CronJob's
+	StartMissing StartStage = 7 // of a run that was asked for: it was not made, and is asked for again
+	StartAnother StartStage = 8 // what has its name is the Job of another due time of that minute (C-152)
+	StartLater   StartStage = 9 // of a run that was asked for: the API server failed, and is asked again for a while
 )
 
 // CronStart is a run that is being started.
@@ -86,9 +111,11 @@ type CronStart struct {
 }
 
 // newCronJob is a CronJob of which nothing is known but its stream.
-func newCronJob(stream events.Stream, settings *events.Settings, z *zones) *CronJob {
+func newCronJob(stream events.Stream, w *World) *CronJob {
+	settings := &w.Settings
 	c := &CronJob{
-		Stream: stream, Ref: events.JobRef{UID: types.UID(stream.ID)}, Settings: settings, zones: z, Runs: map[types.UID]*Run{},
+		Stream: stream, Ref: events.JobRef{UID: types.UID(stream.ID)}, Settings: settings, zones: w.zones, watch: &w.watch, fold: &w.Fold,
+		Runs: map[types.UID]*Run{},
 	}
 	c.book = commands.New(c, &cronRows, settings)
 	return c
@@ -103,21 +130,6 @@ func (c *CronJob) Anchor() events.Time {
 		return c.LastSchedule
 	}
 	return c.Seen.Created
-}
-
-// IsActive reports whether a Job is in the list of active ones.
-func (c *CronJob) IsActive(uid types.UID) bool {
-	return slices.ContainsFunc(c.Active, func(r events.RunName) bool { return r.UID == uid })
-}
-
-// SortedRuns are the CronJob's Jobs by name, and by UID those of the same.
-func (c *CronJob) SortedRuns() []*Run {
-	all := make([]*Run, 0, len(c.Runs))
-	for _, r := range c.Runs {
-		all = append(all, r)
-	}
-	slices.SortFunc(all, func(a, b *Run) int { return compareRuns(&a.RunSeen, &b.RunSeen) })
-	return all
 }
 
 // Behind reports whether the published status says something else than it is to.
@@ -150,6 +162,12 @@ func (c *CronJob) Due(now events.Time) events.Time { return now }
 // Observed reports whether another controller runs it, and we only look at it.
 func (c *CronJob) Observed() bool { return !c.Settings.RunsCronJobs() }
 
+// Tells reports whether it is told what another controller makes of its due times. Programs of older folds did not.
+func (c *CronJob) Tells() bool { return c.Settings.CronJobs && *c.fold >= foldOfSight }
+
+// Flights are the commands in flight, in the order in which they were decided.
+func (c *CronJob) Flights() []*commands.Flight { return c.book.InOrder() }
+
 // InFlight is the command of that name; nil when it has ended.
 func (c *CronJob) InFlight(name events.CommandID) events.Command { return c.book.InFlight(name) }
 
@@ -170,25 +188,8 @@ func (c *CronJob) over() bool {
 	if !c.Known() {
 		return len(c.Runs) == 0 && c.heard
 	}
-	return c.Gone && !c.Busy() && (c.Ledger.Closed || c.Observed())
+	return c.Gone && !c.Busy() && (c.Ledger.Closed || c.Observed() && !c.Tells())
 }
 
 func (c *CronJob) began() events.Sequence { return c.first }
 func (c *CronJob) holder() *Job           { return nil }
-
-// CronJob is the CronJob of a stream; nil when there is none.
-func (w *World) CronJob(s events.Stream) *CronJob {
-	c, _ := w.subjects[s].(*CronJob)
-	return c
-}
-
-// CronJobs are all CronJobs, also those not yet seen, in the order in which their streams began.
-func (w *World) CronJobs() []*CronJob {
-	var out []*CronJob
-	for _, s := range w.Subjects() {
-		if c, ok := s.(*CronJob); ok {
-			out = append(out, c)
-		}
-	}
-	return out
-}

@@ -19,17 +19,28 @@ type CronPlan struct {
 // Plan is the CronJob's schedule as it is now.
 func (c *CronJob) Plan() *CronPlan { return &c.plan }
 
-// CountedBy is the schedule by which the ledger counts. It is another one than Plan from an edit on, until that is decided on.
-func (c *CronJob) CountedBy() CronPlan {
-	l := &c.Ledger
-	return readPlan(l.Schedule, l.TimeZone, func(name string) (events.ZoneName, bool) { return events.ZoneName{Name: name, Hash: l.Zone}, true }, c.zones)
+// Counting is by what due times are counted.
+type Counting struct {
+	Schedule string
+	TimeZone *string
+	Zone     string // hash of the rules; empty for UTC
 }
 
-// SamePlan reports whether the ledger counts by the schedule as it is now.
-func (c *CronJob) SamePlan() bool {
-	l := &c.Ledger
-	return l.Schedule == c.Seen.Schedule && equalText(l.TimeZone, c.Seen.TimeZone) && l.Zone == c.plan.Hash
+// Equal reports whether both are the same.
+func (a Counting) Equal(b Counting) bool {
+	return a.Schedule == b.Schedule && equalText(a.TimeZone, b.TimeZone) && a.Zone == b.Zone
 }
+
+// CountingOf is by what a ledger counts.
+func CountingOf(l *events.TickLedger) Counting { return Counting{l.Schedule, l.TimeZone, l.Zone} }
+
+// By is a schedule of the CronJob as it is read.
+func (c *CronJob) By(by Counting) CronPlan {
+	return readPlan(by.Schedule, by.TimeZone, func(name string) (events.ZoneName, bool) { return events.ZoneName{Name: name, Hash: by.Zone}, true }, c.zones)
+}
+
+// CountsBy is by what its due times are counted now. The ledger counts by something else from an edit on, until that is decided on.
+func (c *CronJob) CountsBy() Counting { return Counting{c.Seen.Schedule, c.Seen.TimeZone, c.plan.Hash} }
 
 // replan reads the schedule again.
 func (c *CronJob) replan() {

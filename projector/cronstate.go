@@ -21,11 +21,16 @@ func (c *CronJob) toWire() (*pb.JobState, *pb.StateNames) {
 		First: uint64(c.first), Head: uint64(c.Head), Now: int64(c.Now), Facts: events.CronJobToWire(&c.Seen), Gone: c.Gone,
 		Active: events.RunsToWire(c.Active), LastSchedule: int64(c.LastSchedule), LastSuccess: int64(c.LastSuccess),
 		Ledger: events.LedgerToWire(&c.Ledger), Counting: c.Counting, Watched: int64(c.Watched), Edited: int64(c.Edited),
-		Retry: retryToWire(c.Retry()), Pass: c.Pass.toWire(), Start: c.Start.toWire(), Look: c.Look, Triggered: c.Triggered,
+		Pending: int64(c.Pending),
+		Went:    events.UIDsToWire(c.Went), Retry: retryToWire(c.Retry()), Pass: c.Pass.toWire(), Start: c.Start.toWire(), Look: c.Look, Triggered: c.Triggered,
 	}
 	for _, r := range c.SortedRuns() {
-		s.Runs = append(s.Runs, &pb.RunState{Facts: events.RunToWire(&r.RunSeen), Told: r.Told})
+		s.Runs = append(s.Runs, r.toWire())
 	}
+	for i := range c.Late {
+		s.Late = append(s.Late, c.Late[i].toWire())
+	}
+	c.Sight.toWire(s)
 	for _, f := range c.book.InOrder() {
 		s.Flights = append(s.Flights, flightToWire(f, names))
 	}
@@ -33,23 +38,26 @@ func (c *CronJob) toWire() (*pb.JobState, *pb.StateNames) {
 }
 
 func (w *World) cronFromWire(stream events.Stream, ref events.JobRef, s *pb.CronJobState) (*CronJob, error) {
-	c := newCronJob(stream, &w.Settings, w.zones)
+	c := newCronJob(stream, w)
 	c.Ref = ref
 	c.first, c.Head, c.Now = events.Sequence(s.GetFirst()), events.Sequence(s.GetHead()), events.Time(s.GetNow())
 	c.Seen, c.Gone = *events.CronJobFromWire(s.GetFacts()), s.GetGone()
-	c.Active = events.RunsFromWire(s.GetActive())
+	c.setActive(events.RunsFromWire(s.GetActive()))
 	c.LastSchedule, c.LastSuccess = events.Time(s.GetLastSchedule()), events.Time(s.GetLastSuccess())
 	if l := events.LedgerFromWire(s.GetLedger()); l != nil {
 		c.Ledger = *l
 	}
 	c.Counting, c.Watched, c.Edited = s.GetCounting(), events.Time(s.GetWatched()), events.Time(s.GetEdited())
 	c.Pass, c.Start = passFromWire(s.GetPass()), startFromWire(s.GetStart())
-	c.Look, c.Triggered = s.GetLook(), s.GetTriggered()
+	c.Look, c.Triggered, c.Pending = s.GetLook(), s.GetTriggered(), events.Time(s.GetPending())
 	*c.Retry() = retryFromWire(s.GetRetry())
 	for _, r := range s.GetRuns() {
-		f := events.RunFromWire(r.GetFacts())
-		c.Runs[f.Job] = &Run{RunSeen: *f, Told: r.GetTold()}
+		c.putRun(runFromWire(r))
 	}
+	for _, l := range s.GetLate() {
+		c.Late = append(c.Late, *startFromWire(l))
+	}
+	c.Sight = sightFromWire(s)
 	r := &stateReader{}
 	for _, w := range s.GetFlights() {
 		f := r.flight(w)
@@ -59,15 +67,23 @@ func (w *World) cronFromWire(stream events.Stream, ref events.JobRef, s *pb.Cron
 		}
 		c.book.Relaunch(f, target)
 	}
-	c.heard = len(c.Runs) > 0
+	c.Went, c.heard = events.UIDsFromWire(s.GetWent()), len(c.Runs) > 0
 	c.replan()
 	return c, r.err
+}
+
+func (r *Run) toWire() *pb.RunState {
+	return &pb.RunState{Facts: events.RunToWire(&r.RunSeen), Told: r.Told, Removed: r.Removed, Seen: int64(r.First)}
+}
+
+func runFromWire(w *pb.RunState) *Run {
+	return &Run{RunSeen: *events.RunFromWire(w.GetFacts()), Told: w.GetTold(), Removed: w.GetRemoved(), First: events.Time(w.GetSeen())}
 }
 
 func (p *CronPass) toWire() *pb.CronPass {
 	return &pb.CronPass{
 		Told: p.Told, Kept: events.UIDsToWire(p.Kept), Found: events.UIDsToWire(p.Found), Missing: events.UIDsToWire(p.Missing),
-		Read: p.Read, Over: p.Over, Unwritten: p.Unwritten, Tried: p.Tried,
+		Read: p.Read, Over: p.Over, Unwritten: p.Unwritten, Tried: p.Tried, Since: int64(p.Since),
 	}
 }
 
@@ -75,6 +91,7 @@ func passFromWire(w *pb.CronPass) CronPass {
 	return CronPass{
 		Told: slices.Clone(w.GetTold()), Kept: events.UIDsFromWire(w.GetKept()), Found: events.UIDsFromWire(w.GetFound()),
 		Missing: events.UIDsFromWire(w.GetMissing()), Read: w.GetRead(), Over: w.GetOver(), Unwritten: w.GetUnwritten(), Tried: w.GetTried(),
+		Since: events.Time(w.GetSince()),
 	}
 }
 

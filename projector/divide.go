@@ -54,6 +54,12 @@ func (w *World) Parted(s events.Stream) bool {
 	return subject != nil && subject.holder() != nil && subject.holder().division.open
 }
 
+// Divides reports whether the state of a stream can be stored in parts: it holds pods. Others are stored whole, however large.
+func (w *World) Divides(s events.Stream) bool {
+	subject := w.subjects[s]
+	return subject != nil && subject.holder() != nil
+}
+
 // Divide begins to divide the state of a stream anew. StatePart makes the first part then.
 func (w *World) Divide(s events.Stream) {
 	if subject := w.subjects[s]; subject != nil && subject.holder() != nil {

@@ -9,30 +9,41 @@ import (
 // editOf is who changed the spec that an observation shows, of a Job that was seen before; else who made the Job. It is the newest
 // editor of a field that has changed, and nil when none is named.
 func editOf(j *Job, o *events.Observation) *events.Edit {
-	var newest *events.Edit
-	take := func(e *events.Editor) {
-		if newest == nil || e.Time > newest.Time {
-			edit := e.Edit
-			newest = &edit
-		}
-	}
-	made := o.Facts.(*events.JobSeen).Created
-	if j == nil || j.Spec == nil {
-		for i := range o.Editors {
-			if e := &o.Editors[i]; e.Time == made {
-				take(e)
-			}
-		}
-		return newest
-	}
-	if o.Spec == nil || o.Spec.Hash == j.Spec.Hash {
+	switch {
+	case j == nil || j.Spec == nil:
+		return makerOf(o, o.Facts.(*events.JobSeen).Created)
+	case o.Spec == nil || o.Spec.Hash == j.Spec.Hash:
 		return nil
 	}
-	changed := j.Spec.Differs(o.Spec)
+	return editorOf(o, j.Spec.Differs(o.Spec))
+}
+
+// cronEditOf is who changed the spec of a CronJob that was seen before; else who made the CronJob.
+func cronEditOf(c *CronJob, o *events.Observation, f *events.CronJobSeen) *events.Edit {
+	if c == nil || !c.Known() {
+		return makerOf(o, f.Created)
+	}
+	return editorOf(o, c.Seen.Differs(f))
+}
+
+// makerOf is who made an object that was created then; nil when none is named.
+func makerOf(o *events.Observation, created events.Time) *events.Edit {
+	return newestEdit(o, func(e *events.Editor) bool { return e.Time == created })
+}
+
+// editorOf is who changed one of those fields of a spec last.
+func editorOf(o *events.Observation, changed []string) *events.Edit {
+	return newestEdit(o, func(e *events.Editor) bool {
+		return slices.ContainsFunc(e.Fields, func(f string) bool { return slices.Contains(changed, f) })
+	})
+}
+
+func newestEdit(o *events.Observation, is func(*events.Editor) bool) *events.Edit {
+	var newest *events.Edit
 	for i := range o.Editors {
-		e := &o.Editors[i]
-		if slices.ContainsFunc(e.Fields, func(f string) bool { return slices.Contains(changed, f) }) {
-			take(e)
+		if e := &o.Editors[i]; is(e) && (newest == nil || e.Time > newest.Time) {
+			edit := e.Edit
+			newest = &edit
 		}
 	}
 	return newest

@@ -11,6 +11,8 @@ func (j *Job) enter(p *Pod) {
 		j.LatePod = max(j.LatePod, p.LateCreate)
 	}
 	stage := j.stageOf(p)
+	watched := *j.fold >= foldOfGone && j.Observed()
+	elsewhere := watched && stage == Released && j.countedElsewhere(p)
 	j.enterStage(p, stage)
 	if p.stage == Unlisted {
 		p.in.freshSucceeded = p.Phase == events.PodSucceeded
@@ -23,8 +25,11 @@ func (j *Job) enter(p *Pod) {
 	// One that is held back was fresh before, and one that is ignored delays others, too (J-105).
 	ignored := p.Held() && p.Ignored() && !p.Surplus && j.indexValid(p)
 	switch {
-	case p.stage == Unlisted || ignored:
+	case p.stage == Unlisted || ignored || elsewhere:
 		j.note(p)
+		if watched {
+			j.renote(p)
+		}
 	case p.noted && !j.indexValid(p) && !j.accounted(p):
 		j.unnote(p)
 	}

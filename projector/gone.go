@@ -4,17 +4,15 @@ import (
 	"cmp"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/jobledger/jobledger/internal/commands"
 )
 
-// podGone folds the end of a pod's object.
-func (j *Job) podGone(uid types.UID) {
-	p := j.byUID[uid]
+// podGone folds the end of a pod's object; p is nil for one that is not known.
+func (j *Job) podGone(p *Pod) {
 	if p == nil {
 		return
 	}
+	uid := p.UID
 	j.LatePod = max(j.LatePod, p.LateCreate)
 	if j.homes[uid] == j.Stream { // else it has moved already
 		delete(j.homes, uid)
@@ -63,7 +61,7 @@ func (j *Job) unwritten(*commands.Flight) {
 	for _, p := range marked {
 		j.update(p, func() { p.written = false })
 		if p.Gone {
-			j.podGone(p.UID)
+			j.podGone(p)
 		}
 	}
 }

@@ -25,7 +25,8 @@ type Intake struct {
 	// FileStart is the first sequence of the log's newest file, 1 or later: a spec that an older file stores is stored again.
 	FileStart events.Sequence
 
-	listing map[events.Resource]map[types.UID]bool // UIDs seen since the listing of the resource began
+	listing  map[events.Resource]map[types.UID]bool // UIDs seen since the listing of the resource began
+	starting bool                                   // nobody watched before these listings
 }
 
 // Admit returns the drafts that an observation gives, in order; none when it says nothing new. next is the sequence that
@@ -66,6 +67,7 @@ func (in *Intake) listingStarted(f *events.ListingStarted) []Draft {
 	if f.LastSeen == 0 && f.Reason != events.ListingStart {
 		filled.LastSeen = in.World.Now
 	}
+	in.starting = in.starting || f.Reason == events.ListingStart
 	for _, r := range f.Resources {
 		in.listing[r] = map[types.UID]bool{}
 		filled.LastVersions = append(filled.LastVersions, in.World.Newest(r))
@@ -90,6 +92,7 @@ func (in *Intake) synced(f *events.Synced) []Draft {
 			drafts = append(drafts, in.missingPods(seen, f.Versions[i])...)
 		case events.CronJobs:
 			drafts = append(drafts, in.missingCronJobs(seen, f.Versions[i])...)
+			in.starting = false
 		}
 		delete(in.listing, r)
 	}
@@ -246,7 +249,9 @@ func (in *Intake) podSeen(o *events.Observation, f *events.PodSeen, words bool) 
 	in.mark(events.Pods, f.UID)
 	f, stream, ours := in.route(o, f)
 	var drafts []Draft
-	if home, p := in.World.whereIs(f.UID); p != nil && (!ours || home.ID() != stream) {
+	home, p := in.World.whereIs(f.UID)
+	moved := p != nil && (!ours || home.ID() != stream)
+	if moved {
 		if f.Version < p.Version {
 			return nil // of before it came there
 		}
@@ -258,20 +263,24 @@ func (in *Intake) podSeen(o *events.Observation, f *events.PodSeen, words bool) 
 	if !ours {
 		return drafts
 	}
-	j := in.World.Job(stream)
-	kind, evidence := events.KindPodAdded, o.Evidence
-	if home := in.World.Subject(stream); home != nil {
-		if p := home.Pod(f.UID); p != nil {
-			known := p.Seen && !p.Gone // one that is gone may have been with another Job, and come back as it was
-			if f.Version < p.Version || (known && samePod(home, p, f) && !told(p, f) && !(words && otherWords(p, f))) {
-				return drafts
-			}
-			if known {
-				kind = events.KindPodChanged
-				evidence = newsOf(p, evidence)
-			}
+	if moved || p == nil {
+		home, p = in.World.Subject(stream), nil
+		if home != nil {
+			p = home.Pod(f.UID)
 		}
 	}
+	kind, evidence := events.KindPodAdded, o.Evidence
+	if p != nil {
+		known := p.Seen && !p.Gone // one that is gone may have been with another Job, and come back as it was
+		if f.Version < p.Version || (known && samePod(home, p, f) && !told(p, f) && !(words && otherWords(p, f))) {
+			return drafts
+		}
+		if known {
+			kind = events.KindPodChanged
+			evidence = newsOf(p, evidence)
+		}
+	}
+	j, _ := home.(*Job)
 	if j == nil || !j.Known() {
 		evidence.Owner = o.Job.Name
 	}

@@ -17,6 +17,7 @@ type Job struct {
 	Head     events.Sequence // its newest record
 	Settings *events.Settings
 	stating  links[Job] // its place in World.stating
+	met      met        // the pod that the record is about which is being folded
 
 	// The object.
 
@@ -66,14 +67,16 @@ type Job struct {
 	Retired bool                        // nothing is left to do: a Retired takes its place
 	first   events.Sequence             // its first record
 	homes   map[types.UID]events.Stream // the World's: where each pod is
+	fold    *uint32                     // the World's: the fold of the program whose records are folded; 0 for one that did not say
 }
 
-func newJob(stream events.Stream, settings *events.Settings, homes map[types.UID]events.Stream) *Job {
+// newJob is a Job of which nothing is known yet, in a world.
+func newJob(stream events.Stream, w *World) *Job {
 	j := &Job{
-		Stream: stream, Settings: settings, Terms: termsOf(nil), published: newPublished(), Window: settings.FirstWindow(), homes: homes,
-		pods: newPods(), indexes: newIndexes(),
+		Stream: stream, Settings: &w.Settings, Terms: termsOf(nil), published: newPublished(), Window: w.Settings.FirstWindow(),
+		homes: w.homes, fold: &w.Fold, pods: newPods(), indexes: newIndexes(),
 	}
-	j.book = commands.New(j, &jobRows, settings)
+	j.book = commands.New(j, &jobRows, &w.Settings)
 	switch stream.Kind {
 	case events.StreamJob, events.StreamCronJob:
 		j.Ref.UID = types.UID(stream.ID)

@@ -121,7 +121,7 @@ func (r *stateReader) flight(w *pb.Flight) *commands.Flight {
 func (r *stateReader) skip(n int) { r.texts = r.texts[min(n, len(r.texts)):] }
 
 func (w *World) jobFromWire(stream events.Stream, s *pb.JobState, names *pb.StateNames) (*Job, error) {
-	j := newJob(stream, &w.Settings, w.homes)
+	j := newJob(stream, w)
 	r := &stateReader{texts: names.GetTexts(), tries: names.GetTries()}
 	j.Ref.Namespace, j.Ref.Name, j.Origin = names.GetNamespace(), names.GetName(), events.OriginFromWire(names.GetOrigin())
 	j.first, j.Head, j.Now = events.Sequence(s.GetFirst()), events.Sequence(s.GetHead()), events.Time(s.GetNow())

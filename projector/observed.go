@@ -6,19 +6,18 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// podSeen folds what was seen of a pod.
-func (j *Job) podSeen(rec *events.Record, f *events.PodSeen) {
+// podSeen folds what was seen of a pod, and gives that pod: p, or a new one where p is nil.
+func (j *Job) podSeen(rec *events.Record, f *events.PodSeen, p *Pod) *Pod {
 	var late events.Time
 	if f.Owner != "" || string(f.Maker) == j.Stream.ID {
 		late = j.settle(f.Ordinal)
 	}
-	p := j.byUID[f.UID]
 	uid := f.UID
 	if p == nil {
 		p = j.addPod()
 	} else {
 		if f.Version < p.Version {
-			return
+			return p
 		}
 		j.leave(p)
 		uid = p.UID
@@ -61,6 +60,7 @@ func (j *Job) podSeen(rec *events.Record, f *events.PodSeen) {
 	if was != p.Index {
 		j.reviewIndex(was)
 	}
+	return p
 }
 
 // claimSeen folds what an observation of the pod says about its adoption or release in flight: one that it shows has

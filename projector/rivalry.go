@@ -50,9 +50,9 @@ func (j *Job) rivalWrote(f *events.JobSeen) {
 	r.acts = append(r.acts, rivalAct{events.RivalAct{Job: j.Ref.UID, At: at}, r.late(at)})
 }
 
-// rivalMade folds a pod, before podSeen does: it tells of another controller when it is seen for the first time.
+// rivalMade folds a pod that is seen for the first time: it may tell of another controller.
 func (j *Job) rivalMade(f *events.PodSeen) {
-	if j.byUID[f.UID] == nil && f.Unmarked && j.rivalry.late(f.Created) {
+	if f.Unmarked && j.rivalry.late(f.Created) {
 		j.rivalry.acts = append(j.rivalry.acts, rivalAct{events.RivalAct{Job: j.Ref.UID, Pod: f.UID, At: f.Created}, true})
 	}
 }

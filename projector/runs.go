@@ -39,15 +39,25 @@ func (in *Intake) cronJobSeen(o *events.Observation, f *events.CronJobSeen) []Dr
 			Facts: &events.JobTemplate{Hash: f.Redacted, Size: uint64(o.TemplateSize)}, Evidence: events.Evidence{Template: o.Template},
 		})
 	}
-	return append(drafts, Draft{Stream: stream, Kind: kind, Facts: f, Evidence: o.Evidence})
+	evidence := o.Evidence
+	evidence.Edit = cronEditOf(c, o, f)
+	if in.starting {
+		found := *f
+		found.Found, f = true, &found
+	}
+	return append(drafts, Draft{Stream: stream, Kind: kind, Facts: f, Evidence: evidence})
 }
 
 // news reports whether the object shows anything but another version.
 func (c *CronJob) news(f *events.CronJobSeen) bool {
 	seen := *f
-	seen.Version, seen.Generation = c.Seen.Version, c.Seen.Generation
-	return c.Gone || c.Look && f.Version > c.Seen.Version || !reflect.DeepEqual(&seen, &c.Seen)
+	seen.Version, seen.Generation, seen.Found = c.Seen.Version, c.Seen.Generation, c.Seen.Found
+	return c.Gone || c.Look && f.Version > c.Seen.Version || c.wakes(c.Seen.Version, f.Version) || !reflect.DeepEqual(&seen, &c.Seen)
 }
+
+// wakes reports whether another version ends a wait, though it shows nothing: that of a changed schedule any change of the CronJob or of a
+// Job of it ends (C-092, C-096).
+func (c *CronJob) wakes(before, now uint64) bool { return c.Edited != 0 && now > before }
 
 func (in *Intake) cronJobGone(o *events.Observation, f *events.CronJobGone) []Draft {
 	c := in.World.CronJob(events.CronJobStream(o.Job.UID))
@@ -109,14 +119,23 @@ func (in *Intake) runAlone(o *events.Observation) []Draft {
 
 // runSeen gives what is new of a Job to the CronJob that controls it, and to the one that did.
 func (in *Intake) runSeen(o *events.Observation, run *events.RunSeen, version uint64) []Draft {
-	drafts := in.runLeft(o.Job.UID, version, o.CronJob)
-	if o.CronJob == "" || run == nil {
+	owner := o.CronJob
+	c := in.World.CronJob(events.CronJobStream(owner))
+	if c != nil && c.Known() && c.Ref.Namespace != o.Job.Namespace {
+		owner = "" // who wrote its owner reference is no user of the CronJob's namespace (C-101)
+	}
+	drafts := in.runLeft(o.Job.UID, version, owner)
+	if owner == "" || run == nil {
 		return drafts
 	}
-	stream := events.CronJobStream(o.CronJob)
-	c := in.World.CronJob(stream)
+	stream := events.CronJobStream(owner)
+	run = signed(run, o, c)
+	if c == nil || !c.Known() {
+		of := *run
+		of.Namespace, run = o.Job.Namespace, &of
+	}
 	if c != nil {
-		if r := c.Runs[o.Job.UID]; r != nil && (run.Version < r.Version || !r.news(run)) {
+		if r := c.Runs[o.Job.UID]; r != nil && (run.Version < r.Version || !r.news(run) && !c.wakes(r.Version, run.Version)) {
 			return drafts
 		}
 	}
@@ -128,6 +147,20 @@ func (in *Intake) runSeen(o *events.Observation, run *events.RunSeen, version ui
 		}
 	}
 	return append(drafts, d)
+}
+
+// signed is what is told of a Job that somebody made by hand, with who that was: its first field manager. Later ones do not change that.
+func signed(run *events.RunSeen, o *events.Observation, c *CronJob) *events.RunSeen {
+	if !run.Manual {
+		return run
+	}
+	with := *run
+	if c != nil && c.Runs[run.Job] != nil {
+		with.By = c.Runs[run.Job].By
+	} else if made := makerOf(o, run.Created); made != nil {
+		with.By = made.Manager
+	}
+	return &with
 }
 
 // runLeft tells the CronJob that had the Job that it is its no longer.
@@ -145,17 +178,25 @@ func (in *Intake) runLeft(uid types.UID, version uint64, owner types.UID) []Draf
 // news reports whether the Job shows anything that concerns the CronJob.
 func (r *Run) news(f *events.RunSeen) bool {
 	seen := *f
-	seen.Version = r.Version
+	seen.Version, seen.Namespace = r.Version, r.Namespace
 	return seen != r.RunSeen
 }
 
-// missingRuns are the Jobs of CronJobs that a listing of Jobs did not show.
+// missingRuns are the Jobs of CronJobs that a listing of Jobs did not show. It shows none where CronJobs are not recorded, and none of
+// another namespace.
 func (in *Intake) missingRuns(seen map[types.UID]bool, version uint64) []Draft {
+	settings := &in.World.Settings
+	if !settings.CronJobs {
+		return nil
+	}
 	var drafts []Draft
 	for _, uid := range slices.SortedFunc(maps.Keys(in.World.runs), cmp.Compare[types.UID]) {
 		stream := in.World.runs[uid]
 		c := in.World.CronJob(stream)
 		if c == nil || seen[uid] || c.Runs[uid] == nil || c.Runs[uid].Version > version {
+			continue
+		}
+		if settings.Namespace != "" && settings.Namespace != c.Ref.Namespace {
 			continue
 		}
 		drafts = append(drafts, Draft{Stream: stream, Kind: events.KindRunGone, Facts: &events.RunGone{Job: uid, Version: version, Missed: true}})

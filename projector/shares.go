@@ -14,7 +14,7 @@ import (
 // it by the record's weight, and a budget (events.Settings.NamespaceBudget) leaks out of it within an hour. So a namespace that
 // writes less than its budget in an hour is never over it, and none writes more than two budgets in full within an hour. Shares
 // are folded from records, so a restart gives no namespace a new one.
-type shares map[string]usage
+type shares map[string]*usage
 
 type usage struct {
 	bytes int64       // Invariant: 0 < bytes <= maxShare budgets
@@ -27,7 +27,7 @@ const (
 )
 
 // left is what is in the bucket later.
-func (s usage) left(now events.Time, budget int64) int64 {
+func (s *usage) left(now events.Time, budget int64) int64 {
 	passed := min(max(now.Sub(s.at), 0), maxShare*leakTime)
 	high, low := bits.Mul64(uint64(budget), uint64(passed))
 	leaked, _ := bits.Div64(high, low, uint64(leakTime))
@@ -37,7 +37,10 @@ func (s usage) left(now events.Time, budget int64) int64 {
 // Share is what the namespace has written into the log and not worked off, in bytes. It is over its budget when that is more than
 // Settings.NamespaceBudget.
 func (w *World) Share(namespace string, now events.Time) int64 {
-	return w.shares[namespace].left(now, w.Settings.NamespaceBudget)
+	if s := w.shares[namespace]; s != nil {
+		return s.left(now, w.Settings.NamespaceBudget)
+	}
+	return 0
 }
 
 // OverBudget counts the namespaces that are over their budgets, and names the first of them by their names, most at most.
@@ -65,21 +68,30 @@ func (w *World) charge(rec *events.Record, namespace string) {
 	if len(w.shares) > w.sharesKept {
 		w.pruneShares(rec.Time)
 	}
-	s := usage{bytes: w.shares[namespace].left(rec.Time, budget) + int64(events.Weight(rec)), at: rec.Time}
-	s.bytes = min(s.bytes, maxShare*budget)
-	w.shares[namespace] = s
+	s := w.shares[namespace]
+	if s == nil {
+		s = &usage{}
+		w.shares[namespace] = s
+	}
+	s.bytes = min(s.left(rec.Time, budget)+int64(events.Weight(rec)), maxShare*budget)
+	s.at = rec.Time
 }
 
-func (w *World) namespaceOf(rec *events.Record) string {
-	if rec.Evidence.Namespace != "" {
+// namespaceOf names the namespace of a record; s is what is held of its stream, nil for nothing.
+func (w *World) namespaceOf(rec *events.Record, s Subject) string {
+	switch {
+	case rec.Evidence.Namespace != "":
 		return rec.Evidence.Namespace
+	case s != nil:
+		return s.Reference().Namespace
+	default:
+		return w.RefOf(rec.Stream).Namespace
 	}
-	return w.RefOf(rec.Stream).Namespace
 }
 
 // pruneShares forgets those that have leaked out.
 func (w *World) pruneShares(now events.Time) {
-	maps.DeleteFunc(w.shares, func(_ string, s usage) bool { return s.left(now, w.Settings.NamespaceBudget) == 0 })
+	maps.DeleteFunc(w.shares, func(_ string, s *usage) bool { return s.left(now, w.Settings.NamespaceBudget) == 0 })
 	w.sharesKept = 2*len(w.shares) + 64
 }
 
@@ -97,9 +109,8 @@ func (w *World) chargeController(rec *events.Record) {
 
 // shift moves all with the clock.
 func (s shares) shift(step time.Duration) {
-	for namespace, x := range s {
+	for _, x := range s {
 		x.at = x.at.Add(step)
-		s[namespace] = x
 	}
 }
 
@@ -116,6 +127,6 @@ func (w *World) sharesToWire() []*pb.ShareState {
 func (s shares) restore(ws []*pb.ShareState) {
 	clear(s)
 	for _, w := range ws {
-		s[w.GetNamespace()] = usage{bytes: w.GetBytes(), at: events.Time(w.GetAt())}
+		s[w.GetNamespace()] = &usage{bytes: w.GetBytes(), at: events.Time(w.GetAt())}
 	}
 }

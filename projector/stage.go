@@ -129,3 +129,19 @@ func (j *Job) ended(p *Pod) bool {
 
 // Ignored reports whether a rule says that the pod's failure does not count (J-114).
 func (p *Pod) Ignored() bool { return p.match.Action == policy.Ignore }
+
+// countedElsewhere reports whether the controller that runs the Job has counted the end of a pod, of which the stage says that nothing is
+// left to count. Where its status was seen before that end, as the watches of Jobs and of pods are not in step, the end is not in the
+// backoff record yet. It is in that controller's.
+func (j *Job) countedElsewhere(p *Pod) bool {
+	return j.claimed(p) && j.indexValid(p) && j.accounted(p) && j.ended(p)
+}
+
+// Observed reports whether another controller runs the Job, and this one only looks at it. The settings of the run and the Job's
+// own records say so. Of a Job that only its pods name nothing is known: with the mode that observes all Jobs it is observed.
+func (j *Job) Observed() bool {
+	if j.Settings.Mode == events.ModeObserve {
+		return true
+	}
+	return j.Version != 0 && j.Settings.Observes(j.ManagedBy)
+}

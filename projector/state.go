@@ -94,8 +94,8 @@ func (w *World) ControllerState() []byte {
 // ControllerFacts encodes the same without specs, for the state record with which a file begins: a file stores specs of
 // its own.
 func (w *World) ControllerFacts() []byte {
-	s, used := w.controllerToWire(), w.zonesInUse()
-	s.Zones = w.zonesToWire(func(z events.ZoneName) bool { return used[z] })
+	s := w.controllerToWire()
+	s.Zones = w.zonesToWire(w.zonesInUse())
 	return marshal(s)
 }
 
@@ -112,6 +112,7 @@ func (w *World) controllerToWire() *pb.WorldState {
 	for r, v := range w.newest {
 		s.Newest[uint32(r)] = v
 	}
+	w.watch.toWire(s)
 	s.Shares = w.sharesToWire()
 	w.surroundingsToWire(s)
 	return s
@@ -206,6 +207,7 @@ func (w *World) restoreController(b []byte, through events.Sequence) error {
 	for r, v := range s.GetNewest() {
 		w.newest[events.Resource(r)] = v
 	}
+	w.watch.restore(&s)
 	w.shares.restore(s.GetShares())
 	w.around.restore(&s)
 	w.specs.since = events.Sequence(s.GetFiled())

@@ -50,6 +50,13 @@ type Subject interface {
 	toWire() (*pb.JobState, *pb.StateNames)
 }
 
+// Compared reports whether what would be decided about a subject is compared with what another controller does to it, and is not carried
+// out. Of a CronJob nothing is decided that could be: what the other one made of its due times is told.
+func Compared(s Subject) bool {
+	c, cronJob := s.(*CronJob)
+	return s.Observed() && !(cronJob && c.Tells())
+}
+
 // Phase is how far a Job has come. It goes forward, with two exceptions: an object that is seen again is no longer gone, and a pod
 // that names a retired Job makes it one that is to be seen again.
 type Phase uint8

@@ -73,64 +73,42 @@ func (t *Tries) Suspended(until events.Time) time.Duration {
 	return t.suspended + max(until.Sub(t.since), 0)
 }
 
-// before is what is to be known of a Job and of the pod that a record is about, before the record is folded.
-type before struct {
-	pod             *Pod // nil for none
-	told            bool
-	restarts        uint32
-	known, suspends bool // the Job
-}
-
-func (j *Job) before(rec *events.Record) before {
-	b := before{known: j.Known(), suspends: j.suspends()}
+// tell takes in what a record changed of the pod that it is about, after it was folded.
+func (t *Tries) tell(j *Job, rec *events.Record) {
 	switch f := rec.Facts.(type) {
 	case *events.PodSeen:
-		b.pod = j.byUID[f.UID]
+		t.seen(j, &j.met, &rec.Evidence)
 	case *events.PodGone:
-		b.pod = j.byUID[f.UID]
-	}
-	if p := b.pod; p != nil {
-		b.told, b.restarts = j.ours(p) && overOrGoing(p), p.Restarts
-	}
-	return b
-}
-
-// changesTries reports whether such facts change what is told of tries: for the others nothing is looked up before they are folded.
-func changesTries(f events.Facts) bool {
-	switch f.(type) {
-	case *events.JobSeen, *events.PodSeen, *events.PodGone:
-		return true
-	default:
-		return false
+		if j.met.pod != nil && !f.Moved {
+			t.gone(j, &j.met)
+		}
 	}
 }
 
-// tell takes in what a record changed, after it was folded.
-func (b *before) tell(j *Job, rec *events.Record) {
-	t := &j.Tries
-	switch f := rec.Facts.(type) {
-	case *events.JobSeen:
-		t.suspend(j, b)
-	case *events.PodSeen:
-		p := j.byUID[f.UID]
-		if p == nil || !j.ours(p) {
-			return
-		}
-		if p.Restarts > b.restarts {
-			t.restarted(p, p.Restarts-b.restarts, &rec.Evidence)
-		}
-		if !b.told && overOrGoing(p) && p.Phase != events.PodSucceeded {
-			t.add(j.wayOf(p, &rec.Evidence), 1, p)
-		}
-	case *events.PodGone:
-		if p := b.pod; p != nil && !f.Moved && !b.told && j.ours(p) {
-			way := Way{Kind: TryUnseen}
-			if p.Surplus || j.unwanted() {
-				way.Kind = TryStopped
-			}
-			t.add(way, 1, p)
-		}
+func (t *Tries) seen(j *Job, was *met, e *events.Evidence) {
+	p := was.pod
+	restarted, ended := p.Restarts > was.restarts, p.Phase != events.PodSucceeded && overOrGoing(p)
+	if !restarted && !ended || !j.ours(p) { // most pods do neither
+		return
 	}
+	if restarted {
+		t.restarted(p, p.Restarts-was.restarts, e)
+	}
+	if ended && !was.told {
+		t.add(j.wayOf(p, e), 1, p)
+	}
+}
+
+func (t *Tries) gone(j *Job, was *met) {
+	p := was.pod
+	if was.told || !j.ours(p) {
+		return
+	}
+	way := Way{Kind: TryUnseen}
+	if p.Surplus || j.unwanted() {
+		way.Kind = TryStopped
+	}
+	t.add(way, 1, p)
 }
 
 // ours reports whether the pod is owned by the Job, known or not.
@@ -261,16 +239,21 @@ func (t *Tries) add(way Way, n uint32, p *Pod) {
 	t.Ends = append(t.Ends, TryEnd{Way: way, Count: n, Pod: p.Name, Index: p.Index})
 }
 
+// suspension is what is to be known of a Job before an observation of it is folded.
+type suspension struct{ known, suspends bool }
+
+func (j *Job) suspension() suspension { return suspension{j.Known(), j.suspends()} }
+
 // suspend follows whether the Job is suspended. One that is when it is seen first is so since its creation, or since its status says.
-func (t *Tries) suspend(j *Job, b *before) {
+func (t *Tries) suspend(j *Job, was suspension) {
 	suspends := j.suspends()
 	switch {
-	case suspends && !b.known:
+	case suspends && !was.known:
 		t.since = j.Created
 		if c := j.Base.Condition(status.Suspended); c != nil && c.Status == "True" && c.Since != 0 {
 			t.since = c.Since
 		}
-	case suspends && !b.suspends:
+	case suspends && !was.suspends:
 		t.since = j.Now
 	case !suspends && t.since != 0:
 		t.suspended, t.since = t.Suspended(j.Now), 0

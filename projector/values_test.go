@@ -88,8 +88,7 @@ func TestAJobIsMadeOfValues(t *testing.T) {
 
 // TestARecountMakesAllIndexesAnew: what was kept of the completion indexes before does not matter to a recount.
 func TestARecountMakesAllIndexesAnew(t *testing.T) {
-	settings := events.DefaultSettings()
-	j := newJob(events.JobStream("job"), &settings, nil)
+	j := newJob(events.JobStream("job"), NewWorld())
 	j.recount()
 	anew := j.indexes
 	set := int64(0)
@@ -126,17 +125,16 @@ var foreign = map[string]string{
 
 // besides are the fields of the Job that belong to no value.
 var besides = []string{
-	"pods", "indexes", "Stream", "Ref", "Now", "Head", "Settings", "stating", "Version",
+	"pods", "indexes", "Stream", "Ref", "Now", "Head", "Settings", "stating", "met", "Version",
 	"Generation", "Created", "Deleted", "Gone", "Managed", "ManagedBy", "Spec", "SpecAt", "Origin", "Terms",
 	"unowned", "policies", "creates", "Ordinal", "Window", "marked", "claims",
-	"Confirmed", "Look", "Group", "Recheck", "rivalry", "Retired", "first", "homes",
+	"Confirmed", "Look", "Group", "Recheck", "rivalry", "Retired", "first", "homes", "fold",
 	"book",
 }
 
 // newValues are the values of an empty Job.
 func newValues() []value {
-	settings := events.DefaultSettings()
-	values := newJob(events.JobStream("job"), &settings, nil).values()
+	values := newJob(events.JobStream("job"), NewWorld()).values()
 	return values[:]
 }
 

@@ -37,6 +37,7 @@ type World struct {
 	stubs    line[Retired]                     // likewise
 	crons    line[CronJob]                     // likewise
 	zones    *zones                            // that CronJobs name
+	watch    watch                             // when CronJobs were not watched
 	runs     map[types.UID]events.Stream       // of each Job that a CronJob has: the CronJob's
 	homes    map[types.UID]events.Stream       // of each pod
 	floors   map[events.Stream]events.Sequence // while recovering: through which record a snapshot has each stream
@@ -115,18 +116,21 @@ func (w *World) Apply(rec *events.Record) {
 	w.Head, w.Now = rec.Sequence, rec.Time
 	switch {
 	case rec.Stream == events.Controller:
+		namespace := w.Settings.Namespace
 		w.applyToController(rec) // also one that a snapshot has: it says the same again
 		if rec.Kind == events.KindControllerStarted || rec.Kind == events.KindClockStepped {
 			w.broadcast(rec)
 		}
 		if rec.Sequence > w.floors[events.Controller] {
+			w.watch.apply(w, rec, namespace)
 			w.chargeController(rec)
 		}
 	default:
-		namespace := w.namespaceOf(rec) // before the record ends what is known of the stream
+		s := w.subjects[rec.Stream]
+		namespace := w.namespaceOf(rec, s) // before the record ends what is known of the stream
 		w.Learn(rec)
 		if rec.Sequence > w.floors[rec.Stream] {
-			w.applyToSubject(rec)
+			w.applyToSubject(rec, s)
 		}
 		if rec.Sequence > w.floors[events.Controller] {
 			w.charge(rec, namespace)
@@ -160,12 +164,15 @@ func (w *World) applyToController(rec *events.Record) {
 	case *events.RivalGone:
 		w.Rival = Rival{}
 	case *events.StoredState:
-		if w.Identity == (events.Identity{}) { // a reader that begins with this file
+		used := func(z events.ZoneName) bool { return true } // what the file has of zones is all that CronJobs name
+		if w.Identity == (events.Identity{}) {               // a reader that begins with this file
 			_ = w.restoreController(f.Encoded, rec.Sequence) // DecodeRecord has checked it
 			w.previous, w.Now = rec.Sequence, rec.Time
+		} else {
+			used = w.zonesInUse()
 		}
 		w.specs.filed(rec.Sequence)
-		w.zones.filed(rec.Sequence, w.zonesInUse())
+		w.zones.filed(rec.Sequence, used)
 		w.unpart()
 	case *events.FileRestated:
 		w.restated = f.File
@@ -230,10 +237,12 @@ func (w *World) Learn(rec *events.Record) {
 }
 
 // applyToSubject folds a record of a subject's stream into what the world holds of it. What it holds nothing of is opened by what can
-// be a stream's first record; any other one is about a Job that is over.
-func (w *World) applyToSubject(rec *events.Record) {
-	s := w.subjects[rec.Stream]
-	retired := w.Retired(rec.Stream)
+// be a stream's first record; any other one is about a Job that is over. s is what is held and not retired; nil for nothing.
+func (w *World) applyToSubject(rec *events.Record, s Subject) {
+	var retired *Retired
+	if s == nil {
+		retired = w.Retired(rec.Stream)
+	}
 	switch f := rec.Facts.(type) {
 	case *events.StoredState:
 		if s == nil && retired == nil { // a reader that begins with this file; Check has checked the state
@@ -272,17 +281,16 @@ func (w *World) applyToSubject(rec *events.Record) {
 		s = w.open(rec.Stream, rec.Sequence)
 	}
 	j, _ := s.(*Job)
-	var was before
-	seen := j != nil && changesTries(rec.Facts)
-	if seen {
-		was = j.before(rec)
-	}
 	if f, ok := rec.Facts.(*events.JobSeen); ok && j != nil {
+		was := j.suspension()
 		w.useSpec(j, f)
-	}
-	fold(s, rec)
-	if seen {
-		was.tell(j, rec)
+		fold(s, rec)
+		j.Tries.suspend(j, was)
+	} else {
+		fold(s, rec)
+		if j != nil {
+			j.Tries.tell(j, rec)
+		}
 	}
 	if j != nil {
 		for _, a := range j.rivalry.acts {
@@ -290,10 +298,8 @@ func (w *World) applyToSubject(rec *events.Record) {
 		}
 		j.rivalry.acts = nil
 	}
-	if made, ok := rec.Facts.(*events.CommandEnded); ok && rec.Stream.Kind == events.StreamCronJob && made.UID != "" {
-		if c := w.CronJob(rec.Stream); c != nil && c.Runs[made.UID] != nil {
-			w.runs[made.UID] = rec.Stream
-		}
+	if c, ok := s.(*CronJob); ok {
+		w.followRuns(c, rec)
 	}
 	w.close(s)
 }
@@ -348,11 +354,11 @@ func (w *World) open(stream events.Stream, at events.Sequence) Subject {
 		w.dropRetired(r)
 	}
 	if stream.Kind == events.StreamCronJob {
-		c := newCronJob(stream, &w.Settings, w.zones)
+		c := newCronJob(stream, w)
 		c.first = at
 		return w.holdCron(c)
 	}
-	j := newJob(stream, &w.Settings, w.homes)
+	j := newJob(stream, w)
 	j.first = at
 	return w.hold(j)
 }
@@ -369,28 +375,6 @@ func (w *World) hold(j *Job) Subject {
 	w.subjects[j.Stream] = s
 	w.stating.toEnd(j)
 	return s
-}
-
-// holdCron takes a CronJob over.
-func (w *World) holdCron(c *CronJob) Subject {
-	if known := w.CronJob(c.Stream); known != nil {
-		w.dropCron(known)
-	}
-	w.subjects[c.Stream] = c
-	w.crons.toEnd(c)
-	for uid := range c.Runs {
-		w.runs[uid] = c.Stream
-	}
-	return c
-}
-
-func (w *World) dropCron(c *CronJob) {
-	w.crons.remove(c)
-	for uid := range c.Runs {
-		if w.runs[uid] == c.Stream {
-			delete(w.runs, uid)
-		}
-	}
 }
 
 // close drops what is no longer needed: a subject of which nothing is left, wholly; of a Job that retires a Retired is kept.
@@ -419,11 +403,12 @@ func (w *World) close(s Subject) {
 	}
 }
 
-// over reports whether the Job's account is closed: its object is gone, or never was there, and nothing is left to do.
+// over reports whether the Job's account is closed: its object is gone, or never was there, and nothing is left to do. Garbage collection
+// takes the pods of a Job that is gone, so it is followed until they have ended.
 func (j *Job) over() bool {
 	switch j.Phase() {
 	case PhaseGone:
-		return j.Quiet()
+		return j.Quiet() && !(*j.fold >= foldOfGone && j.tally.Active+j.tally.Terminating > 0)
 	case PhaseUnknown:
 		return len(j.byUID) == 0 && !j.Busy() && j.arrival > 0
 	default:

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/schedule"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
@@ -29,7 +30,7 @@ func (z *zones) store(rules *events.ZoneRules, at events.Sequence) {
 	known, ok := z.known[name]
 	if !ok {
 		known.rules = rules
-		known.where, _ = time.LoadLocationFromTZData(rules.Name, rules.TZif)
+		known.where, _ = schedule.Load(rules.Name, rules.TZif)
 	}
 	known.at = at
 	z.known[name] = known
@@ -39,10 +40,10 @@ func (z *zones) store(rules *events.ZoneRules, at events.Sequence) {
 func (z *zones) location(name events.ZoneName) *time.Location { return z.known[name].where }
 
 // filed begins a new file with the state of the controller, which has all zones that CronJobs name.
-func (z *zones) filed(first events.Sequence, used map[events.ZoneName]bool) {
+func (z *zones) filed(first events.Sequence, used func(events.ZoneName) bool) {
 	for name, known := range z.known {
 		switch {
-		case used[name]:
+		case used(name):
 			known.at = first
 			z.known[name] = known
 		case !z.keep:
@@ -51,8 +52,8 @@ func (z *zones) filed(first events.Sequence, used map[events.ZoneName]bool) {
 	}
 }
 
-// zonesInUse are those that CronJobs name, and by which their ledgers count.
-func (w *World) zonesInUse() map[events.ZoneName]bool {
+// zonesInUse says which CronJobs name, and by which their ledgers count.
+func (w *World) zonesInUse() func(events.ZoneName) bool {
 	used := map[events.ZoneName]bool{}
 	for _, s := range w.subjects {
 		c, ok := s.(*CronJob)
@@ -62,13 +63,17 @@ func (w *World) zonesInUse() map[events.ZoneName]bool {
 		for _, z := range c.Seen.Zones {
 			used[z] = true
 		}
+		hashes := map[string]bool{c.Ledger.Zone: true}
+		for i := range c.Sight.Past {
+			hashes[c.Sight.Past[i].Zone] = true
+		}
 		for name := range w.zones.known {
-			if c.Ledger.Zone != "" && name.Hash == c.Ledger.Zone {
+			if hashes[name.Hash] {
 				used[name] = true
 			}
 		}
 	}
-	return used
+	return func(z events.ZoneName) bool { return used[z] }
 }
 
 // zonesToWire are the zones that which says, by name.
@@ -100,7 +105,7 @@ func (w *World) recoverCrons() {
 	}
 	used := w.zonesInUse()
 	for name, known := range w.zones.known {
-		if !used[name] && known.at < w.specs.since {
+		if !used(name) && known.at < w.specs.since {
 			delete(w.zones.known, name)
 		}
 	}

@@ -3,10 +3,12 @@ package reconciler_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/sidebyside"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler"
 )
@@ -117,4 +119,66 @@ func BenchmarkEvent(b *testing.B) {
 			}
 		})
 	}
+}
+
+// TestAnEventCostsLittleAmongManyJobsOfACronJob: with the policy Allow, Jobs that do not end pile up. An event looks at each of them, and not
+// at each for each: with 50 times as many it costs about 50 times as much, and not 2,500 times.
+func TestAnEventCostsLittleAmongManyJobsOfACronJob(t *testing.T) {
+	cost := func(n int) time.Duration {
+		r := newPiledUp(n)
+		least := time.Hour
+		for round := range 3 { // in processor time: others use the machine, too
+			begin := sidebyside.Processor()
+			for i := range 20 {
+				r.event(round*20 + i)
+			}
+			least = min(least, (sidebyside.Processor()-begin)/20)
+		}
+		return least
+	}
+	few, many := cost(200), cost(10_000)
+	t.Logf("an event costs %s among 200 Jobs, %s among 10,000", few, many)
+	if many > 400*few {
+		t.Errorf("an event costs %s among 200 Jobs, and %s among 10,000", few, many)
+	}
+}
+
+// piledUp is a CronJob whose Jobs all run, and are in the list of active ones.
+type piledUp struct {
+	running
+	cronJob *projector.CronJob
+	seen    events.CronJobSeen
+	runs    []*events.RunSeen
+}
+
+func newPiledUp(n int) *piledUp {
+	r := &piledUp{running: running{world: projector.NewWorld(), now: 1e18}}
+	settings := events.DefaultSettings()
+	settings.Mode, settings.CronJobs = events.ModeAll, true
+	r.apply(events.Controller, events.KindControllerStarted, &events.ControllerStarted{RulesVersion: 1, Settings: settings})
+	r.seen = events.CronJobSeen{Version: 1, Created: r.now, LastSchedule: r.now, Schedule: "@daily", Policy: "Allow", Template: "t"}
+	for i := range n {
+		run := &events.RunSeen{Job: types.UID(fmt.Sprintf("run-%d", i)), Name: fmt.Sprintf("demo-%d", i), Version: 1, Created: r.now, Started: r.now}
+		r.runs = append(r.runs, run)
+		r.seen.Active = append(r.seen.Active, events.RunName{UID: run.Job, Name: run.Name, Version: 1})
+	}
+	stream := events.CronJobStream("cron")
+	r.apply(stream, events.KindCronJobAdded, &r.seen)
+	for _, run := range r.runs {
+		r.apply(stream, events.KindRunSeen, run)
+	}
+	r.cronJob = r.world.CronJob(stream)
+	return r
+}
+
+// event is what one more observation of a Job costs, and one of the CronJob.
+func (r *piledUp) event(i int) {
+	run := *r.runs[i%len(r.runs)]
+	run.Version += uint64(1_000_000 + i)
+	r.apply(r.cronJob.Stream, events.KindRunSeen, &run)
+	reconciler.Decide(r.cronJob)
+	r.seen.Version++
+	seen := r.seen
+	r.apply(r.cronJob.Stream, events.KindCronJobChanged, &seen)
+	reconciler.Decide(r.cronJob)
 }

@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/ticks"
 	"github.com/jobledger/jobledger/projector"
 )
 
@@ -14,25 +15,36 @@ type cronPlan struct {
 	*projector.CronJob
 	pass   projector.CronPass
 	ledger events.TickLedger
-	began  bool // the ledger is one that the log has, or is to have
 	active []events.RunName
+	runs   []*projector.Run
 	asked  bool // a command has been asked for
 	stop   bool // nothing more is done in this pass, but that the status is written
 }
 
 func newCronPlan(c *projector.CronJob) *cronPlan {
-	cp := &cronPlan{CronJob: c, pass: c.Pass, ledger: c.Ledger, began: c.Counting, active: slices.Clone(c.Active)}
-	if !c.Counting {
-		cp.ledger = events.TickLedger{Through: c.Anchor()}
-		cp.count()
+	return &cronPlan{CronJob: c, pass: c.Pass, ledger: c.Ledger, active: c.Active}
+}
+
+// SortedRuns are the CronJob's Jobs by name. They do not change while it is decided on.
+func (cp *cronPlan) SortedRuns() []*projector.Run {
+	if cp.runs == nil {
+		cp.runs = cp.CronJob.SortedRuns()
 	}
-	return cp
+	return cp.runs
 }
 
 // count lets the ledger count by the schedule as it is now.
 func (cp *cronPlan) count() {
 	l := &cp.ledger
 	l.Schedule, l.TimeZone, l.Zone = cp.Seen.Schedule, cp.Seen.TimeZone, cp.Plan().Hash
+}
+
+// countedBy is the schedule by which the ledger counts.
+func (cp *cronPlan) countedBy() projector.CronPlan { return cp.By(projector.CountingOf(&cp.ledger)) }
+
+// keep takes over how the ledger stands.
+func (cp *cronPlan) keep(l *ticks.Ledger) {
+	cp.ledger.Through, cp.ledger.Open, cp.ledger.Hold = timeOf(l.Through), timeOf(l.Open), events.TickHold(l.Hold)
 }
 
 // unlessStopped asks rules only while the pass goes on.
@@ -59,8 +71,8 @@ func (p *plan) say(reason events.Reason, sentence string, said events.CronStep, 
 		return
 	}
 	cp.asked = cp.asked || len(commands) > 0
-	for _, uid := range said.Left {
-		cp.active = slices.DeleteFunc(cp.active, func(r events.RunName) bool { return r.UID == uid })
+	if len(said.Left) > 0 {
+		cp.active = events.WithoutRuns(cp.active, said.Left)
 	}
 	p.decision.Steps = append(p.decision.Steps, step)
 }
@@ -88,6 +100,11 @@ func (p *plan) await() { p.over = p.cron.Busy() || !p.cron.Known() }
 // concludeCron ends the account of a CronJob that is gone.
 func (p *plan) concludeCron() {
 	if p.cron.Gone {
+		if s := p.cron.Start; s != nil && (s.Stage == projector.StartThere || s.Stage == projector.StartAnother) {
+			p.startedRun()
+		}
+		p.tellLate()
+		p.replaceSchedule()
 		p.closeLedger()
 		p.over = true
 	}
@@ -107,13 +124,30 @@ func (p *plan) startedRun() {
 		}
 	case projector.StartThere:
 		p.tellStart(s)
-	case projector.StartForeign:
+	case projector.StartForeign, projector.StartAnother:
 		p.tellRefused(s)
+	case projector.StartMissing, projector.StartLater:
+		if cp.Seen.Deleted != 0 || s.Stage == projector.StartLater && p.tooOld(s.Trigger) {
+			p.tellRefused(s)
+			return
+		}
+		create := s.CreateJob
+		create.Template = cp.Seen.Template
+		p.askFirst(Triggered, "the run that was asked for was not made: ask again", &create)
 	case projector.StartRefused:
 		if s.Trigger != "" {
 			p.tellRefused(s)
 		}
 	case projector.StartAsked:
+	}
+}
+
+// tellLate tells of runs whose Job has come although a live read had not found it: the create was still on its way.
+func (p *plan) tellLate() {
+	for i := range p.cron.Late {
+		if l := &p.cron.Late[i]; l.Stage == projector.StartThere {
+			p.tellStart(l)
+		}
 	}
 }
 
@@ -123,32 +157,28 @@ func (p *plan) backOff() {
 	switch {
 	case !cp.pass.Over:
 	case p.wake(cp.Retry().Until):
-		if s := cp.Start; s != nil && s.Stage == projector.StartRefused && s.Due != 0 && cp.began {
+		if s := cp.Start; s != nil && s.Stage == projector.StartRefused && s.Due != 0 {
 			p.hold(events.HeldNoCreate)
 		}
+		p.leaveMissing() // one of some reads has failed
 		cp.stop = true
 	default:
 		cp.pass = projector.CronPass{}
 	}
 }
 
-// awaitEdited lets a changed schedule wait for its next due time (C-093).
+// awaitEdited lets a changed schedule wait for its next due time, or for what was waited for before (C-089, C-093).
 func (p *plan) awaitEdited() {
 	cp := p.cron
 	if cp.Edited == 0 {
 		return
 	}
-	plan := cp.Plan()
-	if plan.Err != nil {
+	if cp.Plan().Err != nil {
 		p.notice(BadSchedule, "the schedule that was set cannot be read: nothing is done", events.Notice{
 			Reason: "UnParseableCronJobSchedule", Message: "unparseable schedule for cronjob: " + cp.Seen.Schedule,
 		})
-		cp.stop = true
-		return
 	}
-	if at := plan.Schedule.Wake(cp.Anchor().Go(), cp.Edited.Go()); at.IsZero() || p.wake(timeOf(at)) {
-		cp.stop = true
-	}
+	cp.stop = cp.Pending == 0 || p.wake(cp.Pending)
 }
 
 func has(all []types.UID, uid types.UID) bool { return slices.Contains(all, uid) }

@@ -8,26 +8,18 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// confirmActive reads what the list of active Jobs is to be compared with, where it does not fit: the CronJob itself when one of its Jobs
-// runs that the list does not have (C-103), a Job that the list has and nothing shows (C-109).
+// confirmActive reads the CronJob itself when one of its Jobs runs that the list of active ones does not have (C-103).
 func (p *plan) confirmActive() {
-	cp := p.cron
-	var commands []events.Command
-	if len(p.unexpected()) > 0 && !cp.pass.Read {
-		commands = append(commands, &events.ReadCronJob{})
+	if len(p.unexpected()) > 0 && !p.cron.pass.Read {
+		p.askFirst(ListUncertain, "the list of active Jobs does not fit what was seen: read first", &events.ReadCronJob{})
 	}
-	for _, a := range cp.active {
-		if cp.Runs[a.UID] == nil && !has(cp.pass.Found, a.UID) && !has(cp.pass.Missing, a.UID) {
-			commands = append(commands, &events.ReadRun{Job: a.UID, Name: a.Name})
-		}
-	}
-	p.askFirst(ListUncertain, "the list of active Jobs does not fit what was seen: read first", commands...)
 }
 
-// unexpected are the CronJob's Jobs that run and that the list of active ones does not have.
+// unexpected are the CronJob's Jobs that run and that the list of active ones does not have. One that we have deleted ran until then, and the
+// watch has not shown it yet (C-113).
 func (p *plan) unexpected() (out []*projector.Run) {
 	for _, r := range p.cron.SortedRuns() {
-		if !r.Finished() && !p.cron.IsActive(r.Job) {
+		if !r.Finished() && !r.Vanished() && !p.cron.IsActive(r.Job) {
 			out = append(out, r)
 		}
 	}
@@ -45,39 +37,76 @@ func (p *plan) tellUnexpected() {
 	p.notice(JobUnexpected, "Jobs of the CronJob run that it did not start", notices...)
 }
 
-// leaveActive takes Jobs off the list that have finished (C-105), and those that are gone (C-109).
+// leaveActive takes Jobs off the list that have finished (C-105).
 func (p *plan) leaveActive() {
-	cp := p.cron
-	var finished, gone events.CronStep
-	for _, r := range cp.SortedRuns() { // those of C-201, 6 and 7, come by Job
-		if r.Finished() && cp.IsActive(r.Job) {
-			finished.Left = append(finished.Left, r.Job)
-			finished.Notices = append(finished.Notices, events.Notice{
+	var said events.CronStep
+	for _, r := range p.cron.SortedRuns() { // those of C-201, 6 and 7, come by Job
+		if r.Finished() && p.cron.IsActive(r.Job) {
+			said.Left = append(said.Left, r.Job)
+			said.Notices = append(said.Notices, events.Notice{
 				Reason: "SawCompletedJob", Message: fmt.Sprintf("Saw completed job: %s, condition: %v", r.Name, r.Result),
 			})
 		}
 	}
-	for _, a := range cp.active {
-		if cp.Runs[a.UID] == nil && has(cp.pass.Missing, a.UID) {
-			gone.Left = append(gone.Left, a.UID)
-			gone.Notices = append(gone.Notices, events.Notice{Reason: "MissingJob", Message: "Active job went missing: " + a.Name})
-		}
-	}
-	p.say(JobEnded, "Jobs have ended", finished)
-	p.say(JobMissing, "Jobs are gone", gone)
+	p.say(JobEnded, "Jobs have ended", said)
 }
 
-// tellManual puts into the ledger what somebody made by hand.
-func (p *plan) tellManual() {
-	var said events.CronStep
-	for _, r := range p.cron.SortedRuns() {
-		if r.Manual && !r.Told {
-			said.Ticks = append(said.Ticks, events.Tick{
-				First: r.Created, Last: r.Created, Fate: events.TickManual, Job: r.Job, Name: r.Name, By: r.By,
-			})
+// findMissing takes Jobs off the list that are gone, and reads those that nothing shows (C-109).
+func (p *plan) findMissing() {
+	p.leaveMissing()
+	cp := p.cron
+	var reads []events.Command
+	for _, a := range cp.active {
+		if cp.Runs[a.UID] == nil && !has(cp.pass.Found, a.UID) {
+			reads = append(reads, &events.ReadRun{Job: a.UID, Name: a.Name})
 		}
 	}
-	p.say(MadeByHand, "a Job of it was made by hand", said)
+	p.askFirst(ListUncertain, "the list of active Jobs has some that nothing shows: read them first", reads...)
+}
+
+// leaveMissing takes Jobs off the list that a live read has not found.
+func (p *plan) leaveMissing() {
+	cp := p.cron
+	var said events.CronStep
+	for _, a := range cp.active {
+		if cp.Runs[a.UID] == nil && has(cp.pass.Missing, a.UID) {
+			said.Left = append(said.Left, a.UID)
+			said.Notices = append(said.Notices, events.Notice{Reason: "MissingJob", Message: "Active job went missing: " + a.Name})
+		}
+	}
+	p.say(JobMissing, "Jobs are gone", said)
+}
+
+// tellManual puts into the ledger what somebody made by hand. A run that was asked for is marked so, too, and is told as what it is: while
+// it is being started, or after the log that had the start was lost.
+func (p *plan) tellManual() {
+	var said events.CronStep
+	what := "a Job of it was made by hand"
+	for _, r := range append(slices.Clone(p.cron.SortedRuns()), p.cron.Sight.Departed...) {
+		tick := events.Tick{First: r.Created, Last: r.Created, Fate: events.TickManual, Job: r.Job, Name: r.Name, By: r.By}
+		switch s := p.cron.Start; {
+		case !r.Manual, r.Told, s != nil && s.Name == r.Name:
+			continue
+		case p.unkept(r):
+			continue // its create finds it, and the list has it then
+		case p.asksFor(r):
+			tick.Fate, tick.By, said.Trigger = events.TickTriggered, p.cron.Seen.Trigger.By, p.cron.Seen.Trigger.Value
+			what = "a run was asked for, and its Job is there"
+		}
+		said.Ticks = append(said.Ticks, tick)
+	}
+	p.say(MadeByHand, what, said)
+}
+
+// asksFor reports whether a Job is the run of a trigger that has not been dealt with.
+func (p *plan) asksFor(r *projector.Run) bool {
+	t := p.cron.Seen.Trigger
+	return t != nil && t.Value != p.cron.Triggered && r.Name == triggeredName(p.cron.Ref.Name, t.Value)
+}
+
+// unkept reports whether a Job is such a run, and has no place in the status though it runs.
+func (p *plan) unkept(r *projector.Run) bool {
+	return p.asksFor(r) && !r.Finished() && !p.cron.IsActive(r.Job)
 }
 
 // success is the newest completion of a Job that succeeded (C-107).

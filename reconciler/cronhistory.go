@@ -23,13 +23,17 @@ func (p *plan) keepHistory() {
 		}
 		var ended []*projector.Run
 		for _, r := range cp.SortedRuns() {
-			if r.Result == kind.result {
+			if r.Result == kind.result && !r.Vanished() { // else one more would go for one that is gone (C-121)
 				ended = append(ended, r)
 			}
 		}
+		excess := len(ended) - int(*kind.limit)
+		if excess <= 0 {
+			continue
+		}
 		slices.SortStableFunc(ended, oldestFirst)
-		for _, r := range ended[:max(0, len(ended)-int(*kind.limit))] {
-			if r.Deleted == 0 && !has(cp.pass.Kept, r.Job) {
+		for _, r := range ended[:excess] {
+			if !r.Deleting() && !has(cp.pass.Kept, r.Job) {
 				commands = append(commands, &events.DeleteRun{Job: r.Job, Name: r.Name})
 			}
 		}

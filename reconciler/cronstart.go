@@ -3,6 +3,7 @@ package reconciler
 import (
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strconv"
 	"time"
 
@@ -16,10 +17,11 @@ const (
 	replace = "Replace"
 )
 
-// triggerAge is how old a trigger may be when it is first seen.
+// triggerAge is how old a trigger may be when it is first seen, and while an API server that fails is asked again.
 const triggerAge = time.Minute
 
-// runTriggered starts a run that was asked for, under the concurrency policy. Each value of the annotation is dealt with once.
+// runTriggered starts a run that was asked for, under the concurrency policy. Each value of the annotation is dealt with once. A run that
+// was started by a log that is lost is started again, if it has no place in the status: its name is taken, by itself.
 func (p *plan) runTriggered() {
 	cp := p.cron
 	t := cp.Seen.Trigger
@@ -28,20 +30,28 @@ func (p *plan) runTriggered() {
 	}
 	said := events.CronStep{Trigger: t.Value}
 	tick := events.Tick{First: p.now, Last: p.now, By: t.By}
+	made := slices.ContainsFunc(cp.SortedRuns(), p.asksFor)
 	switch {
-	case p.now.Sub(t.Asked) > triggerAge:
+	case made && !slices.ContainsFunc(cp.SortedRuns(), p.unkept): // it was told
+	case !made && p.tooOld(t.Value):
 		tick.Fate = events.TickTooLate
 		said.Ticks = []events.Tick{tick}
 		p.say(Triggered, "a run was asked for too long ago", said)
-	case cp.Seen.Policy == forbid && len(cp.active) > 0:
+	case !made && cp.Seen.Policy == forbid && len(cp.active) > 0:
 		tick.Fate = events.TickRefused
 		said.Ticks = []events.Tick{tick}
 		p.say(Triggered, "a run was asked for, and one of before runs: the policy forbids it", said)
-	case cp.Seen.Policy == replace && p.replaceActive():
+	case !made && cp.Seen.Policy == replace && p.replaceActive():
 	default:
 		p.say(Triggered, "a run was asked for", said, &events.CreateJob{Name: triggeredName(cp.Ref.Name, t.Value), Template: cp.Seen.Template, Trigger: t.Value})
 		cp.stop = true
 	}
+}
+
+// tooOld reports whether a run was asked for so long ago that whoever asked does not wait for it any more.
+func (p *plan) tooOld(value string) bool {
+	t := p.cron.Seen.Trigger
+	return t == nil || t.Value != value || p.now.Sub(t.Asked) > triggerAge
 }
 
 // triggeredName is the name of the Job of a trigger.
@@ -56,9 +66,10 @@ func (p *plan) startDue() {
 	cp := p.cron
 	by := cp.Plan()
 	now, anchor := p.now.Go(), cp.Anchor().Go()
-	due, err := by.Schedule.Due(schedule.Anchor(anchor, now, cp.Seen.Deadline), now)
-	if err == nil && cp.Seen.Deadline != nil { // the wake-up computation knows no deadline (C-072)
-		_, err = by.Schedule.Due(anchor, now)
+	wait, err := by.Schedule.Due(anchor, now) // the wake-up computation knows no deadline (C-072)
+	due := wait
+	if from := schedule.Anchor(anchor, now, cp.Seen.Deadline); err == nil && !from.Equal(anchor) {
+		due, err = by.Schedule.Due(from, now)
 	}
 	if err != nil {
 		p.notice(BadSchedule, "the schedule has no due times that can be told apart", events.Notice{
@@ -67,7 +78,7 @@ func (p *plan) startDue() {
 		return
 	}
 	p.look(p.holds())
-	if at := by.Schedule.Wake(anchor, now); !at.IsZero() {
+	if at := by.Schedule.WakeAfter(anchor, now, wait, nil); !at.IsZero() {
 		p.wake(timeOf(at))
 	}
 	if due.At.IsZero() {
@@ -105,22 +116,20 @@ func (p *plan) holds() events.TickHold {
 	return events.NotHeld
 }
 
-// replaceActive deletes the Jobs of before, each after a live read (C-147). It reports whether there are any.
+// replaceActive deletes the Jobs of before one after the other, each after a live read (C-147): where one cannot be read or deleted, the
+// others stay. It reports whether there are any.
 func (p *plan) replaceActive() bool {
 	cp := p.cron
-	var reads, deletes []events.Command
-	for _, a := range cp.active {
-		if has(cp.pass.Found, a.UID) {
-			deletes = append(deletes, &events.DeleteRun{Job: a.UID, Name: a.Name, Replacing: true})
-		} else {
-			reads = append(reads, &events.ReadRun{Job: a.UID, Name: a.Name, Replacing: true})
-		}
+	if len(cp.active) == 0 {
+		return false
 	}
-	if len(reads) > 0 {
-		deletes = reads
+	a := cp.active[0]
+	command := events.Command(&events.ReadRun{Job: a.UID, Name: a.Name, Replacing: true})
+	if has(cp.pass.Found, a.UID) {
+		command = &events.DeleteRun{Job: a.UID, Name: a.Name, Replacing: true}
 	}
-	p.askFirst(RunReplaced, "the run is to replace those of before", deletes...)
-	return len(deletes) > 0
+	p.askFirst(RunReplaced, "the run is to replace those of before", command)
+	return true
 }
 
 // runName is the name of the Job of a due time (C-151).

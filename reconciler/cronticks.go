@@ -52,7 +52,7 @@ func (p *plan) look(hold events.TickHold) {
 // hold says what holds the open due time back, of one that is known.
 func (p *plan) hold(hold events.TickHold) {
 	cp := p.cron
-	if !cp.began || cp.ledger.Open == 0 || cp.ledger.Hold == hold {
+	if cp.ledger.Open == 0 || cp.ledger.Hold == hold {
 		return
 	}
 	l := ledgerOf(&cp.ledger)
@@ -64,13 +64,13 @@ func (p *plan) hold(hold events.TickHold) {
 func (p *plan) tellTicks(reason events.Reason, sentence string, l *ticks.Ledger, entries []ticks.Entry, changed bool) {
 	cp := p.cron
 	through := cp.ledger.Through
-	cp.ledger.Through, cp.ledger.Open, cp.ledger.Hold = timeOf(l.Through), timeOf(l.Open), events.TickHold(l.Hold)
-	if len(entries) == 0 && !changed && (through == cp.ledger.Through || !cp.began) {
+	cp.keep(l)
+	if len(entries) == 0 && !changed && through == cp.ledger.Through {
 		return
 	}
 	said := events.CronStep{}
-	for _, e := range entries {
-		said.Ticks = append(said.Ticks, p.tick(&e))
+	for i := range entries {
+		said.Ticks = append(said.Ticks, p.tick(&entries[i]))
 	}
 	p.sayLedger(reason, sentence, said)
 }
@@ -79,7 +79,6 @@ func (p *plan) tellTicks(reason events.Reason, sentence string, l *ticks.Ledger,
 func (p *plan) sayLedger(reason events.Reason, sentence string, said events.CronStep) {
 	stands := p.cron.ledger
 	said.Ledger = &stands
-	p.cron.began = true
 	p.say(reason, sentence, said)
 }
 
@@ -87,12 +86,8 @@ func (p *plan) tick(e *ticks.Entry) events.Tick {
 	t := events.Tick{
 		First: timeOf(e.First), Last: timeOf(e.Last), Fate: events.TickFate(e.Fate), Into: timeOf(e.Into), Late: e.Late, Zone: p.cron.ledger.Zone,
 	}
-	if e.Fate == ticks.Started { // by another controller
-		for _, r := range p.cron.SortedRuns() {
-			if r.Due == t.First {
-				t.Job, t.Name, t.Late = r.Job, r.Name, max(0, r.Created.Sub(t.First))
-			}
-		}
+	if e.Fate == ticks.Unknown {
+		t.UnwatchedFrom, t.UnwatchedUntil = timeOf(e.Gap.From), timeOf(e.Gap.Until)
 	}
 	return t
 }
@@ -113,7 +108,7 @@ func (p *plan) tellStart(s *projector.CronStart) {
 	}
 	t := p.tick(&e)
 	t.Job, t.Name, t.Late = s.Made.UID, s.Name, e.Late
-	cp.ledger.Through, cp.ledger.Open, cp.ledger.Hold = timeOf(l.Through), timeOf(l.Open), events.TickHold(l.Hold)
+	cp.keep(&l)
 	p.sayLedger(RunStarted, "its Job was made", events.CronStep{Ticks: []events.Tick{t}})
 }
 
@@ -123,15 +118,27 @@ func (p *plan) tellRefused(s *projector.CronStart) {
 	t := events.Tick{First: s.Due, Last: s.Due, Fate: events.TickRefused, Zone: cp.ledger.Zone}
 	if s.Due == 0 {
 		t.First, t.Last, t.Zone, t.By = p.now, p.now, "", p.asker(s.Trigger)
-		p.say(RunRefused, "the run that was asked for cannot start", events.CronStep{Ticks: []events.Tick{t}})
+		sentence := "the run that was asked for cannot start"
+		switch asked := cp.Seen.Trigger; {
+		case s.Stage != projector.StartLater || cp.Seen.Deleted != 0:
+		case asked == nil || asked.Value != s.Trigger:
+			sentence = "the run that was asked for is not tried again: another one was asked for, or none"
+		default:
+			sentence = "the run that was asked for is not tried again: the API server has failed for too long"
+		}
+		p.say(RunRefused, sentence, events.CronStep{Ticks: []events.Tick{t}})
 		return
 	}
 	l := ledgerOf(&cp.ledger)
 	if s.Due == cp.ledger.Open {
 		l.End(ticks.Refused)
 	}
-	cp.ledger.Through, cp.ledger.Open, cp.ledger.Hold = timeOf(l.Through), timeOf(l.Open), events.TickHold(l.Hold)
-	p.sayLedger(RunRefused, "something else has the name of its Job", events.CronStep{Ticks: []events.Tick{t}})
+	cp.keep(&l)
+	sentence := "something else has the name of its Job"
+	if s.Stage == projector.StartAnother {
+		t.Name, sentence = s.Name, "the Job of another due time has the name of its Job"
+	}
+	p.sayLedger(RunRefused, sentence, events.CronStep{Ticks: []events.Tick{t}})
 }
 
 // replaceSchedule begins to count by a schedule that was changed (C-094).
@@ -141,33 +148,40 @@ func (p *plan) replaceSchedule() {
 	if cp.Edited != 0 {
 		at = cp.Edited
 	}
-	switch {
-	case cp.ledger.Closed:
-	case cp.began && !cp.SamePlan():
-		var entries []ticks.Entry
-		l := ledgerOf(&cp.ledger)
-		if old := cp.CountedBy(); old.Err == nil && old.ZoneErr == nil {
-			k := p.looking(&old, at, cp.ledger.Hold)
-			if k.Anchor.After(l.Through) {
-				entries = l.Passed(k)
-			}
-			more, _ := l.Look(k)
-			entries = append(entries, more...)
+	if cp.ledger.Closed || projector.CountingOf(&cp.ledger).Equal(cp.CountsBy()) {
+		return
+	}
+	var entries []ticks.Entry
+	l := ledgerOf(&cp.ledger)
+	old := cp.countedBy()
+	if old.Err == nil && old.ZoneErr == nil {
+		k := p.looking(&old, at, cp.ledger.Hold)
+		if old.Schedule.Every() {
+			k.Deadline = nil // it may be new as well, and would move the due times of before (C-084)
 		}
+		if k.Anchor.After(l.Through) {
+			entries = l.Passed(k)
+		}
+		more, _ := l.Look(k)
+		entries = append(entries, more...)
+	}
+	reason, sentence := ScheduleChanged, "the schedule was changed: due times count by the new one from here on"
+	zoneOnly := p.onlyRules(&old)
+	if zoneOnly {
+		reason, sentence = ZoneChanged, otherRules(old.Schedule, cp.Plan().Schedule, at.Go())
+	}
+	if !zoneOnly || !p.staysOpen(l.Open, at) {
 		if e, was := l.Replace(at.Go()); was {
 			entries = append(entries, e)
 		}
-		said := events.CronStep{}
-		for i := range entries {
-			said.Ticks = append(said.Ticks, p.tick(&entries[i]))
-		}
-		cp.ledger.Through, cp.ledger.Open, cp.ledger.Hold = timeOf(l.Through), 0, events.NotHeld
-		cp.count()
-		p.sayLedger(ScheduleChanged, "the schedule was changed: due times count by the new one from here on", said)
-	case !cp.began && cp.Edited != 0:
-		cp.ledger.Through = max(cp.ledger.Through, at)
-		p.sayLedger(ScheduleChanged, "the schedule was changed: due times count by the new one from here on", events.CronStep{})
 	}
+	said := events.CronStep{}
+	for i := range entries {
+		said.Ticks = append(said.Ticks, p.tick(&entries[i]))
+	}
+	cp.ledger.Through, cp.ledger.Open, cp.ledger.Hold = timeOf(l.Through), timeOf(l.Open), events.TickHold(l.Hold)
+	cp.count()
+	p.sayLedger(reason, sentence, said)
 }
 
 // closeLedger gives the last due times their fate: there are no more.

@@ -98,6 +98,12 @@ const (
 	DueTimes events.Reason = "DueTimes"
 	// ScheduleChanged: due times count by another schedule from here on.
 	ScheduleChanged events.Reason = "ScheduleChanged"
+	// ZoneChanged: due times count by other rules of the time zone from here on: those of another time zone database.
+	ZoneChanged events.Reason = "ZoneChanged"
+	// DueTimesSeen: another controller runs the CronJob, and what it made of due times was seen.
+	DueTimesSeen events.Reason = "DueTimesSeen"
+	// TakenOver: another controller ran the CronJob until now: due times of before have their fates.
+	TakenOver events.Reason = "TakenOver"
 	// CronJobDeleted: the CronJob is deleted, or is being deleted: there are no more due times.
 	CronJobDeleted events.Reason = "CronJobDeleted"
 	// ManyMissed: more than 100 due times have passed since the last one that started, by estimate.

@@ -75,6 +75,11 @@ var cronJob = []stage{
 	{"status", each(cronStatusRules)},
 }
 
+// The stage of a CronJob that another controller runs: nothing is asked for, and what became of its due times is told.
+var observedCronJob = []stage{
+	{"observed", unlessStopped(observedRules)},
+}
+
 func stagesOf(subject projector.Subject) []stage {
 	switch s := subject.(type) {
 	case *projector.Job:
@@ -84,8 +89,11 @@ func stagesOf(subject projector.Subject) []stage {
 	case *projector.Retired:
 		return retired
 	case *projector.CronJob:
-		if s.Observed() {
+		switch {
+		case !s.Settings.CronJobs, s.Observed() && !s.Tells():
 			return nil
+		case s.Observed():
+			return observedCronJob
 		}
 		return cronJob
 	}
@@ -189,9 +197,12 @@ var releaseRules = []rule{
 // decided.
 var passRules = []rule{
 	{"await", (*plan).await},              // a command is on its way
+	{"elsewhere", (*plan).tellElsewhere},  // another controller has started a run
 	{"gone", (*plan).concludeCron},        // the CronJob is deleted: its last due times have their fate
 	{"backOff", (*plan).backOff},          // something failed (C-190)
 	{"started", (*plan).startedRun},       // a run has started, or cannot, or that is unknown
+	{"late", (*plan).tellLate},            // the Job of a run has come after it was not found
+	{"manual", (*plan).tellManual},        // somebody made a Job by hand, which the history limits may be about to delete
 	{"replaced", (*plan).replaceSchedule}, // the schedule was changed
 	{"edited", (*plan).awaitEdited},       // a changed schedule waits for its next due time (C-093)
 }
@@ -203,10 +214,10 @@ var historyRules = []rule{
 
 // activeRules: the upkeep of the list of active Jobs (C-101 to C-112).
 var activeRules = []rule{
-	{"confirm", (*plan).confirmActive},     // the list does not fit what was seen
+	{"confirm", (*plan).confirmActive},     // a Job runs that is not in the list: the CronJob is read first
 	{"unexpected", (*plan).tellUnexpected}, // a Job runs that is not in the list
-	{"ended", (*plan).leaveActive},         // a Job in the list has finished, or is gone
-	{"manual", (*plan).tellManual},         // somebody made a Job by hand
+	{"ended", (*plan).leaveActive},         // a Job in the list has finished
+	{"missing", (*plan).findMissing},       // a Job in the list is gone, or nothing shows it
 }
 
 // gateRules: what keeps any run from starting, in the order of C-131. A run that was asked for passes all but the first.
@@ -221,6 +232,15 @@ var gateRules = []rule{
 // startRules (C-140 to C-149).
 var startRules = []rule{
 	{"due", (*plan).startDue},
+}
+
+// observedRules: every one is asked, in order.
+var observedRules = []rule{
+	{"await", (*plan).await},       // its object has not been seen
+	{"manual", (*plan).tellManual}, // somebody made a Job by hand
+	{"ours", (*plan).tellOurs},     // a run that this controller started has not been told
+	{"seen", (*plan).tellSeen},     // another controller has started a run
+	{"gone", (*plan).closeSeen},    // the CronJob is deleted: its last due times have their fate
 }
 
 // cronStatusRules (C-170 to C-177).

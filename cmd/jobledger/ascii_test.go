@@ -89,7 +89,7 @@ func everyCommand(t *testing.T) (all [][]string) {
 	add("--help")
 	add("nothing")
 	recorded, err := filepath.Glob("../../examples/incidents/*/log")
-	if err != nil || len(recorded) != 2 {
+	if err != nil || len(recorded) != 4 {
 		t.Fatalf("%v logs of incidents, %v", recorded, err)
 	}
 	for _, dir := range recorded {

@@ -65,10 +65,12 @@ type attemptsPage struct {
 	Items    []explain.Attempt `json:"items"`
 	Sum      string            `json:"sum"`
 	Continue int               `json:"continue,omitempty"` // the value of --continue for the next page; absent when there is none
+	// Truncated: the Job's first records are no longer kept, and tries may be missing.
+	Truncated bool `json:"truncated,omitempty"`
 }
 
 func (c *cli) showAttempts(f *attemptsFlags, found *explain.Case, rows []explain.Attempt, all int) error {
-	page := attemptsPage{Items: rows, Sum: found.Sum()}
+	page := attemptsPage{Items: rows, Sum: found.Sum(), Truncated: found.Truncated()}
 	if next := f.after + len(rows); next < all {
 		page.Continue = next
 	}

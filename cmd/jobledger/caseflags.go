@@ -45,18 +45,14 @@ func (f *caseFlags) read(ctx context.Context, c *cli, args []string) (history.So
 	if err := cmp.Or(f.limit.validate(), f.at.parse(f.output.zone())); err != nil {
 		return nil, nil, err
 	}
-	h, err := parseHandle(args)
+	h, err := parseJobHandle(args)
 	if err != nil {
 		return nil, nil, err
 	}
 	if h == (handle{}) {
 		return nil, nil, usage("say which Job: job/NAME")
 	}
-	src, _, err := f.job.source.openToFold(ctx, c)
-	if err != nil {
-		return nil, nil, err
-	}
-	at, err := f.at.point(ctx, c, src)
+	src, at, err := f.open(ctx, c)
 	if err != nil {
 		return src, nil, err
 	}
@@ -65,6 +61,16 @@ func (f *caseFlags) read(ctx context.Context, c *cli, args []string) (history.So
 		found.In(f.output.textZone())
 	}
 	return src, found, err
+}
+
+// open opens the source, and finds the point that is asked for. The caller closes the source, if there is one.
+func (f *caseFlags) open(ctx context.Context, c *cli) (history.Source, history.Point, error) {
+	src, _, err := f.job.source.openToFold(ctx, c)
+	if err != nil {
+		return nil, history.Point{}, err
+	}
+	at, err := f.at.point(ctx, c, src)
+	return src, at, err
 }
 
 // caseOf reads the newest Job that may be meant that there was at that point.

@@ -29,8 +29,9 @@ type fakeCluster struct {
 	jobs    map[types.UID]*fakeJob
 	names   map[events.CommandID]events.Task // commands that wait for their ending
 	inputs  []loop.Input
-	refuse  *events.TaskResult // how the next create ends, when it is not to succeed
-	hold    bool               // tasks stay in flight
+	refuse  *events.TaskResult     // how the next create ends, when it is not to succeed
+	hold    bool                   // tasks stay in flight
+	other   func(events.Task) bool // ends a command that is about no Job; it reports whether it does
 }
 
 type fakeJob struct {
@@ -38,6 +39,10 @@ type fakeJob struct {
 	seen events.JobSeen
 	spec events.JobSpec
 	pods map[types.UID]*fakePod
+
+	cron events.JobRef // that controls it; zero for none
+	due  events.Time   // for which that made it
+	by   string        // the field manager that made it, of one without a due time
 }
 
 type fakePod struct {
@@ -60,11 +65,17 @@ func newKeyedCluster(t testing.TB, log store.Log, key string) *fakeCluster {
 // startCluster starts a controller on what was recovered of a log. It settles when it is told to.
 func startCluster(t testing.TB, log store.Log, world *projector.World, key string, now events.Time) *fakeCluster {
 	t.Helper()
+	return startClusterIn(t, log, world, key, now, events.DefaultSettings())
+}
+
+// startClusterIn is startCluster with settings.
+func startClusterIn(t testing.TB, log store.Log, world *projector.World, key string, now events.Time, settings events.Settings) *fakeCluster {
+	t.Helper()
 	c := &fakeCluster{
 		t: t, log: log, now: now, version: 100 + uint64(world.Head)*1000, jobs: map[types.UID]*fakeJob{}, names: map[events.CommandID]events.Task{},
 	}
 	c.loop = loop.New(loop.Config{
-		Log: log, World: world, Settings: events.DefaultSettings(), Program: "v0.0.0-test", ZoneData: "2026a", Key: key,
+		Log: log, World: world, Settings: settings, Program: "v0.0.0-test", ZoneData: "2026a", Key: key,
 		Salt: func() (s events.Salt) {
 			c.salt++
 			binary.BigEndian.PutUint64(s[:], c.salt)
@@ -148,6 +159,9 @@ func (c *fakeCluster) carryOut() {
 }
 
 func (c *fakeCluster) end(task events.Task) {
+	if c.other != nil && c.other(task) {
+		return
+	}
 	job := c.jobs[task.Job.UID]
 	r := events.TaskResult{
 		Stream:   task.Stream,
@@ -217,12 +231,25 @@ func (c *fakeCluster) addJob(namespace, name string, number int, change func(*ev
 }
 
 func (c *fakeCluster) showJob(job *fakeJob) {
+	c.see(c.observed(job))
+}
+
+// observed is what is seen of a Job.
+func (c *fakeCluster) observed(job *fakeJob) events.Observation {
 	seen, spec := job.seen, job.spec
 	template := []byte(`{"spec":{"containers":[{"name":"main","image":"example.com/work:1"}]}}`)
-	c.see(events.Observation{
+	o := events.Observation{
 		Job: job.ref, Facts: &seen, Spec: &spec, Template: template, TemplateSize: len(template),
 		Evidence: events.Evidence{Namespace: job.ref.Namespace, Name: job.ref.Name},
-	})
+	}
+	if job.cron != (events.JobRef{}) {
+		o.CronJob, o.Run = job.cron.UID, job.runSeen()
+		o.Evidence.Origin = &events.Origin{Kind: "CronJob", Name: job.cron.Name, UID: job.cron.UID}
+		if job.by != "" {
+			o.Editors = []events.Editor{{Edit: events.Edit{Manager: job.by, Operation: "Update", Time: job.seen.Created}}}
+		}
+	}
+	return o
 }
 
 func (c *fakeCluster) deleteJob(job *fakeJob) {

@@ -49,6 +49,68 @@ func (c *cli) completeJobs(f *jobFlags, lists bool) cobra.CompletionFunc {
 	}
 }
 
+// completeCronJobs offers "cronjob/NAME" of the log. After "cronjob" it offers names.
+func (c *cli) completeCronJobs(f *jobFlags) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		prefix := ""
+		switch {
+		case len(args) == 1 && cronJobKinds[strings.ToLower(args[0])]:
+		case len(args) == 0 && strings.Contains(begun, "/"):
+			var kind string
+			kind, begun, _ = strings.Cut(begun, "/")
+			if prefix = kind + "/"; !cronJobKinds[strings.ToLower(kind)] {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+		case len(args) == 0:
+			return []string{"cronjob/"}, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+		default:
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		names := c.cronJobsLike(cmd, f, begun)
+		for i := range names {
+			names[i] = prefix + names[i]
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeObjects offers Jobs and CronJobs.
+func (c *cli) completeObjects(f *jobFlags, lists bool) cobra.CompletionFunc {
+	jobs, crons := c.completeJobs(f, lists), c.completeCronJobs(f)
+	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		kind := begun
+		if len(args) > 0 {
+			kind = args[0]
+		}
+		kind, _, slash := strings.Cut(kind, "/")
+		if cronJobKinds[strings.ToLower(kind)] && (slash || len(args) > 0) {
+			return crons(cmd, args, begun)
+		}
+		names, directive := jobs(cmd, args, begun)
+		if len(args) == 0 && !strings.Contains(begun, "/") {
+			names = append(names, "cronjob/")
+			if lists {
+				names = append(names, "cronjobs")
+			}
+		}
+		return names, directive
+	}
+}
+
+// cronJobsLike are the names of the newest CronJobs that begin so, each once.
+func (c *cli) cronJobsLike(cmd *cobra.Command, f *jobFlags, begun string) (names []string) {
+	c.lookIn(cmd, f, func(ctx context.Context, src history.Source) {
+		page, _ := src.CronJobs(ctx, history.CronJobsQuery{Namespace: completionNamespace(cmd, f), Name: begun, Limit: completionNames})
+		for _, j := range page.Items {
+			if name := words.Clean(j.Name); name != "" && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	})
+	slices.Sort(names)
+	return names
+}
+
 // completeJobFlag offers the names of Jobs for a flag.
 func (c *cli) completeJobFlag(cmd *cobra.Command, flag string, f *jobFlags) {
 	err := cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
@@ -78,14 +140,7 @@ func (c *cli) completeNamespaces(cmd *cobra.Command, f *jobFlags) {
 
 // jobsLike are the names of the newest Jobs that begin so, each once.
 func (c *cli) jobsLike(cmd *cobra.Command, f *jobFlags, begun string) (names []string) {
-	namespace := f.namespace
-	if all, err := cmd.Flags().GetBool("all-namespaces"); (err != nil || !all) && namespace == "" {
-		if plugin(cmd.Root().DisplayName()) {
-			namespace, _ = namespaceOfKubeconfig() // without one it is the default
-		}
-		namespace = orDefault(namespace)
-	}
-	for _, j := range c.lookUp(cmd, f, history.JobsQuery{Namespace: namespace, Name: begun, Limit: completionNames}) {
+	for _, j := range c.lookUp(cmd, f, history.JobsQuery{Namespace: completionNamespace(cmd, f), Name: begun, Limit: completionNames}) {
 		if name := words.Clean(j.Name); name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -94,8 +149,29 @@ func (c *cli) jobsLike(cmd *cobra.Command, f *jobFlags, begun string) (names []s
 	return names
 }
 
+// completionNamespace is where names are looked up.
+func completionNamespace(cmd *cobra.Command, f *jobFlags) string {
+	namespace := f.namespace
+	if all, err := cmd.Flags().GetBool("all-namespaces"); (err != nil || !all) && namespace == "" {
+		if plugin(cmd.Root().DisplayName()) {
+			namespace, _ = namespaceOfKubeconfig() // without one it is the default
+		}
+		namespace = orDefault(namespace)
+	}
+	return namespace
+}
+
 // lookUp gives Jobs of the log, or none: a shell cannot be told why.
-func (c *cli) lookUp(cmd *cobra.Command, f *jobFlags, q history.JobsQuery) []history.Summary {
+func (c *cli) lookUp(cmd *cobra.Command, f *jobFlags, q history.JobsQuery) (found []history.Summary) {
+	c.lookIn(cmd, f, func(ctx context.Context, src history.Source) {
+		page, _ := src.Jobs(ctx, q) // what was found until then
+		found = page.Items
+	})
+	return found
+}
+
+// lookIn looks something up in the log, if it can be read.
+func (c *cli) lookIn(cmd *cobra.Command, f *jobFlags, look func(context.Context, history.Source)) {
 	ctx := cmd.Context()
 	if ctx == nil {
 		ctx = context.Background()
@@ -106,9 +182,8 @@ func (c *cli) lookUp(cmd *cobra.Command, f *jobFlags, q history.JobsQuery) []his
 	silent.err = io.Discard
 	src, _, err := f.source.open(ctx, &silent)
 	if err != nil {
-		return nil
+		return
 	}
 	defer src.Close()
-	page, _ := src.Jobs(ctx, q) // what was found until then
-	return page.Items
+	look(ctx, src)
 }

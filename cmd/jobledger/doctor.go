@@ -70,7 +70,7 @@ understood. What could not be looked at is said, and is no problem.`,
 }
 
 // Flags of run that doctor shows.
-var shownOfDoctor = []string{"log", "kubeconfig", "context", "namespace", "manage", "gang-scheduling", "log-max-size", "nats-url", "nats-context"}
+var shownOfDoctor = []string{"log", "kubeconfig", "context", "namespace", "manage", cronFlag, "gang-scheduling", "log-max-size", "nats-url", "nats-context"}
 
 // config is what is looked at.
 func (f *doctorFlags) config(flags *pflag.FlagSet) (*doctor.Config, error) {

@@ -32,14 +32,15 @@ type eventsFlags struct {
 func newEvents(c *cli) *cobra.Command {
 	var f eventsFlags
 	cmd := &cobra.Command{
-		Use:   "events [job/NAME | pod/NAME]",
-		Short: "Show the records of the log, or of one Job",
+		Use:   "events [job/NAME | pod/NAME | cronjob/NAME]",
+		Short: "Show the records of the log, of one Job, or of one CronJob",
 		Long: `Show the records of the log, one on each line: what was seen, what was decided and why, and how each
 command ended.
 
 With job/NAME: the records of the newest Job of that name in the namespace (-n, "default" unless
 given). With job/UID, or the beginning of a UID: those of that Job. With pod/NAME: those of the Job
-of that pod. Otherwise: those of all Jobs and of the controller, or of one namespace with -n.
+of that pod. With cronjob/NAME: those of the CronJob, which tell of its due times and its Jobs.
+Otherwise: those of all Jobs, CronJobs and of the controller, or of one namespace with -n.
 
 --since and --until take a moment, a time of day, or how long ago. 12:12:50 is that time on the
 newest day on which the log has it; as --until it is the first one after --since.
@@ -54,12 +55,13 @@ name in its middle, and no name in a pipe. -o wide cuts nothing.`,
 		Example: `  jobledger events --log DIR                     everything
   jobledger events --log DIR --since 2026-01-02T15:00 --until 2026-01-02T15:10
   jobledger events job/demo --log DIR            the history of one Job
+  jobledger events cronjob/etl --log DIR         what was decided about a CronJob
   jobledger events --log DIR --tail 20 --local   the last 20, in local time
   jobledger events --log DIR --since 12:10 --until 12:15
   jobledger events --decisions --since 1h -w --server http://127.0.0.1:10271
   jobledger events --log DIR -o json --kind CommandEnded | jq 'select(.facts.ending != "done")'`,
 		Args:              cobra.MaximumNArgs(2),
-		ValidArgsFunction: c.completeJobs(&f.job, false),
+		ValidArgsFunction: c.completeObjects(&f.job, false),
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.events(cmd.Context(), &f, args) },
 	}
 	f.job.add(cmd, c, "only of this namespace; with job/NAME, where it is (\"default\")")
@@ -146,6 +148,9 @@ func (c *cli) events(ctx context.Context, f *eventsFlags, args []string) error {
 	if len(args) > 0 {
 		if one, err = parseHandle(args); err != nil {
 			return err
+		}
+		if one.cron && one.name == "" {
+			return usage("say which CronJob: cronjob/NAME")
 		}
 	}
 	src, live, err := f.job.source.open(ctx, c)

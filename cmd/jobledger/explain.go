@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jobledger/jobledger/internal/explain"
+	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/show"
 )
 
@@ -24,11 +26,14 @@ type explainFlags struct {
 func newExplain(c *cli) *cobra.Command {
 	var f explainFlags
 	cmd := &cobra.Command{
-		Use:   "explain job/NAME | explain pod/NAME",
-		Short: "Say why a Job ended as it did, or what it waits for",
+		Use:   "explain job/NAME | explain pod/NAME | explain cronjob/NAME",
+		Short: "Say why a Job ended as it did, what it waits for, or how a CronJob is",
 		Long: `Say why a Job ended as it did, or what it waits for: the verdict first, then what decided it, the
 first cause, what the failed tries had in common, who deleted a pod, where the time went, and what
 was ruled out. Objects and Events may be deleted by now: the log is enough.
+
+Of a CronJob it says whether it is healthy, what holds the next run back, since when and until when,
+how its last runs ended, which due times did not start, and why.
 
 Each sentence ends with the numbers of the records that it follows from. 'jobledger events --from N
 --limit 1' shows one. Nothing is guessed: where the log cannot tell, the answer says "unknown", and
@@ -41,11 +46,13 @@ An answer fits a screen; -v shows all of it. -o json writes one object (docs/pos
 fields), -o md a text for a chat.`,
 		Example: `  jobledger explain job/etl --log DIR -n prod
   jobledger explain job/etl --log DIR -n prod --at 2026-01-02T15:04:05Z    as it was then
-  jobledger explain job/etl --log DIR -n prod -o md`,
+  jobledger explain job/etl --log DIR -n prod -o md
+  jobledger explain cronjob/etl --log DIR -n prod`,
 		Args: oneJobArg,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.explain(cmd.Context(), &f, args) },
 	}
 	f.add(cmd, c, formatTable, formatMarkdown, formatJSON, formatYAML)
+	cmd.ValidArgsFunction = c.completeObjects(&f.job, false)
 	cmd.Flags().StringArrayVar(&f.links, "link", nil, "add addresses of the failed pods: 'Logs=https://logs.example/?pod={{.Pod}}&from={{.From}}'")
 	cmd.Flags().BoolVarP(&f.all, "verbose", "v", false, "show all of the answer, however long it is")
 	return cmd
@@ -59,6 +66,9 @@ func (c *cli) explain(ctx context.Context, f *explainFlags, args []string) error
 			return usage("--link %q: %v", text, err)
 		}
 		links = append(links, link)
+	}
+	if h, err := parseHandle(args); err == nil && h.cron && h.name != "" {
+		return c.explainCron(ctx, f, h)
 	}
 	src, found, err := f.read(ctx, c, args)
 	if src != nil {
@@ -79,6 +89,44 @@ func (c *cli) explain(ctx context.Context, f *explainFlags, args []string) error
 	if failed := found.Link(&answer, links); failed != nil {
 		err = errors.Join(err, failed)
 	}
+	return errors.Join(c.showAnswer(f, &answer), err)
+}
+
+// explainCron explains a CronJob.
+func (c *cli) explainCron(ctx context.Context, f *explainFlags, h handle) error {
+	if len(f.links) > 0 {
+		return usage("--link is for Jobs: a CronJob has no pods")
+	}
+	if err := cmp.Or(f.output.validate(), f.at.parse(f.output.zone())); err != nil {
+		return err
+	}
+	src, at, err := f.open(ctx, c)
+	if src != nil {
+		defer src.Close()
+	}
+	if err != nil {
+		return err
+	}
+	streams, err := c.findCronJobs(ctx, src, orDefault(f.job.namespace), h.name)
+	if err != nil {
+		return err
+	}
+	var found *explain.CronCase
+	for i, s := range streams {
+		found, err = explain.ReadCron(ctx, src, s, at)
+		if !errors.Is(err, history.ErrNoCronJob) {
+			c.noteOlder(streams[i+1:])
+			break
+		}
+	}
+	switch {
+	case errors.Is(err, history.ErrNoCronJob):
+		return fmt.Errorf("the log knows no %s at that point", h)
+	case found == nil:
+		return err
+	}
+	found.In(f.output.textZone())
+	answer := found.Answer()
 	return errors.Join(c.showAnswer(f, &answer), err)
 }
 

@@ -48,7 +48,11 @@ func (f *jobFlags) find(ctx context.Context, c *cli, src history.Source, h handl
 
 func (c *cli) noteOlder(older []events.Stream) {
 	if len(older) > 0 {
-		fmt.Fprintf(c.err, "note: the name was also that of an earlier Job: %s\n", words.Clean(older[0].String()))
+		what := "Job"
+		if older[0].Kind == events.StreamCronJob {
+			what = "CronJob"
+		}
+		fmt.Fprintf(c.err, "note: the name was also that of an earlier %s: %s\n", what, words.Clean(older[0].String()))
 	}
 }
 
@@ -60,14 +64,17 @@ var (
 // mostLike is how many Jobs are named when a beginning of UIDs is that of several.
 const mostLike = 10
 
-// findJobs finds the streams of the Jobs that are meant, newest first. There is at least one. A name comes first, then a UID or how one
+// findJobs finds the streams of the Jobs, or of the CronJobs, that are meant, newest first. There is at least one. A name comes first, then a UID or how one
 // begins, then a pod's name.
 func (c *cli) findJobs(ctx context.Context, src history.Source, namespace string, h handle) ([]events.Stream, error) {
+	if h.cron {
+		return c.findCronJobs(ctx, src, namespace, h.name)
+	}
 	if !h.pod && uid.MatchString(h.name) {
 		return []events.Stream{events.JobStream(types.UID(strings.ToLower(h.name)))}, nil
 	}
 	if !h.pod {
-		streams, err := src.Find(ctx, namespace, h.name)
+		streams, err := history.FindJobs(ctx, src, namespace, h.name)
 		if err != nil {
 			return nil, fmt.Errorf("find %s: %w", h, err)
 		}

@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/show"
 )
 
@@ -31,8 +33,8 @@ type listFlags struct {
 func newGet(c *cli) *cobra.Command {
 	var f getFlags
 	cmd := &cobra.Command{
-		Use:   "get job/NAME | get jobs",
-		Short: "Show the state of a Job, now or then, or list all Jobs that the log knows",
+		Use:   "get job/NAME | get jobs | get cronjob/NAME | get cronjobs",
+		Short: "Show the state of a Job or a CronJob, now or then, or list all that the log knows",
 		Long: `Show the state of a Job as the controller knows it, now or at an earlier time: its counts, its pods,
 commands in flight, what it waits for and until when, refusals, and the last decision with its
 reasons.
@@ -43,10 +45,15 @@ pod/NAME, or job/ with the name of a pod, is the Job of that pod.
 
 --at 12:12:50 is that time on the newest day on which the log has it. --at 5m is five minutes ago.
 
+cronjob/NAME is the newest CronJob of that name: its schedule, its due time that is open and what
+holds that back, when it is due next, and its Jobs. cronjob/UID likewise.
+
 "get jobs" lists the Jobs in the log, deleted ones too, the newest first: 500, or --limit. When
 there are more, it says so, and how to go on. -n, --state, -l and --since restrict the list. -l is
 that of kubectl, but the log has only those labels that the controller was told to keep
 (run --keep-labels).
+
+"get cronjobs" lists the CronJobs in the log likewise, without -l and --why.
 
 --sort-by FIELD sorts all Jobs that are wanted by a field of their JSON, such as finished or
 counts.failed, and shows the last 500, or --limit: those with the greatest values.
@@ -68,16 +75,17 @@ With -w each Job is an object of its own. -o jsonpath takes these fields.`,
   jobledger get job/demo --log DIR --at 2026-01-02T15:04:05Z    at that time
   jobledger get pod/demo-x7k2p --log DIR -o jsonpath='{.state}'
   jobledger get jobs --log DIR -n batch -l team=data
+  jobledger get cronjobs --log DIR --state Held,Suspended
   jobledger get jobs --log DIR --state Failed --since 24h --sort-by finished
   jobledger get jobs --log DIR --why --since 1h
   jobledger get jobs -w --server http://127.0.0.1:10271`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage("say what to get: job/NAME, or jobs for all")
+				return usage("say what to get: job/NAME, or jobs for all; cronjob/NAME, or cronjobs")
 			}
 			return cobra.MaximumNArgs(2)(nil, args)
 		},
-		ValidArgsFunction: c.completeJobs(&f.job, true),
+		ValidArgsFunction: c.completeObjects(&f.job, true),
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.get(cmd.Context(), &f, args) },
 	}
 	f.job.add(cmd, c, "where the Job is (\"default\"); of a list: only this namespace")
@@ -93,8 +101,8 @@ With -w each Job is an object of its own. -o jsonpath takes these fields.`,
 	flags.StringVar(&f.list.sortBy, "sort-by", "", "of a list: sort by this field, such as name, started or counts.failed")
 	flags.BoolVar(&f.list.why, "why", false, "of a list: say in one line why each Job ended so, or what it waits for")
 	flags.BoolVarP(&f.watch, "watch", "w", false, "go on, and show what changes, until interrupted")
-	completeWith(cmd, "state", stateNames()...)
-	completeWith(cmd, "sort-by", sortNames()...)
+	completeWith(cmd, "state", unique(stateNames(), cronStateNames())...)
+	completeWith(cmd, "sort-by", unique(sortNames(), cronSortNames())...)
 	return cmd
 }
 
@@ -109,10 +117,10 @@ func (c *cli) get(ctx context.Context, f *getFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	one := h != handle{}
+	one := h.name != ""
 	switch {
 	case !one && f.at.given():
-		return usage("--at is for one Job: write get job/NAME --at %s", f.at.text)
+		return usage("--at is for one Job or CronJob: write get job/NAME --at %s", f.at.text)
 	case f.watch && f.at.given():
 		return usage("-w goes on from now, and --at shows how it was then: leave one out")
 	case one && f.list.why:
@@ -120,7 +128,13 @@ func (c *cli) get(ctx context.Context, f *getFlags, args []string) error {
 	case one && f.list.given():
 		return usage("--state, -l, --since, --limit, --continue and --sort-by are for lists: write get jobs")
 	}
-	wanted, err := f.query()
+	var wanted history.JobsQuery
+	var crons history.CronJobsQuery
+	if h.cron {
+		crons, err = f.cronQuery()
+	} else {
+		wanted, err = f.query()
+	}
 	if err != nil {
 		return err
 	}
@@ -132,10 +146,26 @@ func (c *cli) get(ctx context.Context, f *getFlags, args []string) error {
 	if f.watch && !live {
 		return f.job.source.notLive()
 	}
-	if one {
+	switch {
+	case h.cron && one:
+		return c.getCronJob(ctx, src, f, h)
+	case h.cron:
+		return c.getCronJobs(ctx, src, f, crons)
+	case one:
 		return c.getJob(ctx, src, f, h)
 	}
 	return c.getJobs(ctx, src, f, wanted)
+}
+
+// unique are the texts of two lists, each once.
+func unique(a, b []string) []string {
+	out := slices.Clone(a)
+	for _, s := range b {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // page is where people are shown Jobs.

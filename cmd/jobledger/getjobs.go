@@ -115,7 +115,7 @@ func (c *cli) listJobs(ctx context.Context, src history.Source, f *getFlags, out
 			return err
 		}
 		if !all || page.Continue == "" || err != nil {
-			return errors.Join(c.endJobs(f, out, page.Continue, shown), err) // with an error, they are those of what can be read
+			return errors.Join(c.endJobs(f, out, page, shown), err) // with an error, they are those of what can be read
 		}
 		wanted.Continue = page.Continue
 	}
@@ -130,10 +130,11 @@ func (c *cli) noJobs(f *getFlags) {
 }
 
 // endJobs ends the list, and says how to go on when there is more.
-func (c *cli) endJobs(f *getFlags, out jobsOut, next string, shown int) error {
-	if err := out.end(next); err != nil {
+func (c *cli) endJobs(f *getFlags, out jobsOut, page history.JobsPage, shown int) error {
+	if err := out.end(page); err != nil {
 		return err
 	}
+	next := page.Continue
 	switch {
 	case next != "" && f.watch:
 		fmt.Fprintf(c.err, "note: these are the newest %d; there are more: --limit 0 shows all\n", shown)

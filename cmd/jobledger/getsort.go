@@ -68,12 +68,13 @@ func (c *cli) sortJobs(ctx context.Context, src history.Source, f *getFlags, out
 	var jobs []history.Summary
 	wanted.Limit = manyJobs
 	var unread error
+	var begins *history.Place
 	for {
 		page, err := src.Jobs(ctx, wanted)
 		if err != nil && !errors.Is(err, store.ErrCorrupt) {
 			return err
 		}
-		unread = err
+		unread, begins = err, page.PrunedBefore
 		if jobs = append(jobs, page.Items...); len(jobs) > mostSorted {
 			return fmt.Errorf("there are more than %d Jobs to sort: ask for fewer, with -n, -l, --state or --since", mostSorted)
 		}
@@ -95,7 +96,7 @@ func (c *cli) sortJobs(ctx context.Context, src history.Source, f *getFlags, out
 	if err := out.add(jobs); err != nil {
 		return err
 	}
-	if err := out.end(""); err != nil {
+	if err := out.end(history.JobsPage{PrunedBefore: begins}); err != nil {
 		return err
 	}
 	if len(jobs) < all {
@@ -105,10 +106,10 @@ func (c *cli) sortJobs(ctx context.Context, src history.Source, f *getFlags, out
 }
 
 // sortBy sorts by a field; those that lack it come first, as with kubectl, and those that are equal stay in their order.
-func sortBy(jobs []history.Summary, path string) error {
+func sortBy[T any](jobs []T, path string) error {
 	type keyed struct {
 		key any
-		job history.Summary
+		job T
 	}
 	all := make([]keyed, len(jobs))
 	for i := range jobs {

@@ -3,40 +3,49 @@ package main
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestIncidentDocuments runs the commands of docs/postmortem.md, docs/observe.md and the README that ask the recorded incidents, and compares what
-// they print with what the documents say. -update writes it.
+// TestIncidentDocuments runs the commands of README.md and of all pages below docs that ask the recorded incidents, and compares what they print
+// with what the pages say. -update writes it.
 func TestIncidentDocuments(t *testing.T) {
 	t.Chdir("../..") // where the documents' commands are to be run
-	for _, doc := range []struct {
-		file  string
-		least int // commands
-	}{{"docs/postmortem.md", 5}, {"docs/observe.md", 4}, {"README.md", 1}} {
-		text, err := os.ReadFile(doc.file)
+	least := map[string]int{"docs/postmortem.md": 5, "docs/observe.md": 4, "docs/handover.md": 1, "docs/troubleshooting.md": 2, "README.md": 1}
+	for _, file := range pages(t, ".") {
+		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		got, n := answered(t, string(text))
-		if n < doc.least {
-			t.Errorf("%s asks the recorded incidents %d times, want %d at least", doc.file, n, doc.least)
+		if n < least[file] {
+			t.Errorf("%s asks the recorded incidents %d times, want %d at least", file, n, least[file])
 		}
 		if got == string(text) {
 			continue
 		}
 		if *update {
-			if err := os.WriteFile(doc.file, []byte(got), 0o600); err != nil {
+			if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			continue
 		}
 		t.Errorf("%s does not say what the commands print now; 'go test ./cmd/jobledger -run IncidentDocuments -update' writes it:\n%s",
-			doc.file, cmp.Diff(string(text), got))
+			file, cmp.Diff(string(text), got))
 	}
+}
+
+// pages are README.md and the pages of docs, from the root of the repository, which lies there.
+func pages(t *testing.T, root string) []string {
+	t.Helper()
+	all, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	if err != nil || len(all) < 10 {
+		t.Fatalf("the pages are %v, %v", all, err)
+	}
+	return append(all, filepath.Join(root, "README.md"))
 }
 
 // answered is a document with what its commands print, and how many ask the recorded incidents.

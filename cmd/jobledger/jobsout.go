@@ -12,7 +12,7 @@ import (
 // jobsOut writes a list of Jobs in one format, part by part.
 type jobsOut interface {
 	add(jobs []history.Summary) error
-	end(next string) error
+	end(page history.JobsPage) error // what the page says besides its Jobs
 }
 
 func (c *cli) jobsOut(f *getFlags) jobsOut {
@@ -46,7 +46,7 @@ func (t *jobsTable) add(jobs []history.Summary) error {
 	return nil
 }
 
-func (t *jobsTable) end(string) error { return t.table.Flush() }
+func (t *jobsTable) end(history.JobsPage) error { return t.table.Flush() }
 
 // jobsNames is one name on each line.
 type jobsNames struct{ c *cli }
@@ -60,7 +60,7 @@ func (n *jobsNames) add(jobs []history.Summary) error {
 	return nil
 }
 
-func (*jobsNames) end(string) error { return nil }
+func (*jobsNames) end(history.JobsPage) error { return nil }
 
 // jobsOneByOne is a value for each Job, for a list that goes on.
 type jobsOneByOne struct {
@@ -83,7 +83,7 @@ func (o *jobsOneByOne) add(jobs []history.Summary) error {
 	return nil
 }
 
-func (*jobsOneByOne) end(string) error { return nil }
+func (*jobsOneByOne) end(history.JobsPage) error { return nil }
 
 // jobsDocument is one JSON object, or the same as YAML or by a template. JSON is written as it comes, in the shape of
 // history.JobsPage.
@@ -115,22 +115,25 @@ func (d *jobsDocument) add(jobs []history.Summary) error {
 	return nil
 }
 
-func (d *jobsDocument) end(next string) error {
-	page := history.JobsPage{Items: d.jobs, Continue: next}
+func (d *jobsDocument) end(page history.JobsPage) error {
+	page.Items = d.jobs
 	if page.Items == nil {
 		page.Items = []history.Summary{}
 	}
 	if !d.begun {
 		return d.c.value(d.output, &page)
 	}
-	text := "\n  ]\n}\n"
-	if next != "" {
-		quoted, err := show.Indented(next)
-		if err != nil {
-			return err
-		}
-		text = "\n  ],\n  \"continue\": " + string(quoted) + "\n}\n"
+	text, err := show.Indented(&page)
+	if err != nil {
+		return err
 	}
-	_, err := fmt.Fprint(d.c.out, text)
+	rest, ok := strings.CutPrefix(string(text), noItems)
+	if !ok {
+		return fmt.Errorf("a page begins with %.20q, and not with its Jobs", text)
+	}
+	_, err = fmt.Fprint(d.c.out, "\n  ]", rest, "\n")
 	return err
 }
+
+// noItems is what a page without Jobs begins with.
+const noItems = "{\n  \"items\": []"

@@ -47,8 +47,8 @@ func (w *jobsWhy) add(jobs []history.Summary) error {
 	return w.jobsOut.add(jobs)
 }
 
-func (w *jobsWhy) end(next string) error {
-	err := errors.Join(w.jobsOut.end(next), w.unread)
+func (w *jobsWhy) end(page history.JobsPage) error {
+	err := errors.Join(w.jobsOut.end(page), w.unread)
 	w.unread = nil
 	return err
 }

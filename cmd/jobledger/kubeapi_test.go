@@ -7,6 +7,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/jobledger/jobledger/internal/sim/apiserver"
 	"github.com/jobledger/jobledger/internal/sim/httpapi"
 	"github.com/jobledger/jobledger/internal/sim/kubelet"
 	"github.com/jobledger/jobledger/internal/sim/world"
@@ -31,12 +32,16 @@ func startKubeAPI(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), openKubeconfig(server.URL), 0o600))
 }
 
-// startDeniedAPI serves a cluster that allows nothing: deniedapi KUBECONFIG.
+// startDeniedAPI serves a cluster that allows nothing, or all but one resource: deniedapi KUBECONFIG [RESOURCE].
 func startDeniedAPI(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: deniedapi KUBECONFIG")
+	if neg || len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: deniedapi KUBECONFIG [RESOURCE]")
 	}
-	server := httpapi.New(httpapi.Config{World: world.New(world.Config{}), Forbid: true})
+	config := httpapi.Config{World: world.New(world.Config{}), Forbid: len(args) == 1}
+	if !config.Forbid {
+		config.ForbidKind = apiserver.Kind(args[1])
+	}
+	server := httpapi.New(config)
 	ts.Defer(server.Close)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), openKubeconfig(server.URL), 0o600))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jobledger/jobledger/internal/duetimes"
+	"github.com/jobledger/jobledger/internal/explain"
 	"github.com/jobledger/jobledger/internal/show"
 	"github.com/jobledger/jobledger/internal/words"
 )
@@ -17,23 +18,24 @@ const mostDue = 1000
 
 func newNext(c *cli) *cobra.Command {
 	var f cronFlags
-	count := 10
+	count, after := 10, ""
 	cmd := &cobra.Command{
 		Use:   "next cronjob/NAME",
 		Short: "Show when a CronJob is due next, in its zone and in UTC",
 		Long: `Show when a CronJob is due next, in the zone of its schedule and in UTC, by the newest schedule that
 the log has and by the rules of the zone that the log has.`,
 		Example: `  jobledger next cronjob/nightly --log DIR -n batch --count 3`,
-		Args:    cobra.RangeArgs(1, 2),
+		Args:    oneCronJobArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if count < 1 || count > mostDue {
 				return usage("--count %d: must be from 1 to %d", count, mostDue)
 			}
-			return c.nextDue(cmd.Context(), &f, args, count)
+			return c.nextDue(cmd.Context(), &f, args, count, after)
 		},
 	}
 	f.add(cmd, c)
 	cmd.Flags().IntVar(&count, "count", count, "how many due times")
+	cmd.Flags().StringVar(&after, "after", "", "those after this time, such as 2026-01-02T15:04; after now unless given")
 	return cmd
 }
 
@@ -43,19 +45,35 @@ type dueItem struct {
 	Local string    `json:"local"` // in the zone of the schedule
 }
 
-func (c *cli) nextDue(ctx context.Context, f *cronFlags, args []string, count int) error {
-	src, cronJob, err := f.read(ctx, c, args)
+func (c *cli) nextDue(ctx context.Context, f *cronFlags, args []string, count int, after string) error {
+	from, err := parseBound("after", after, words.Zone{})
+	if err != nil {
+		return err
+	}
+	src, stream, err := f.find(ctx, c, args)
 	if src != nil {
 		defer src.Close()
 	}
 	if err != nil {
 		return err
 	}
-	due, zone, err := cronJob.Next(time.Now(), count)
+	cronJob, err := duetimes.Newest(ctx, src, stream, 0)
+	if err != nil {
+		return err
+	}
+	begin := time.Now()
+	if after != "" {
+		s, err := settleOf(ctx, src, from)
+		if err != nil {
+			return err
+		}
+		begin = from.before(s.now, s.end).Go()
+	}
+	due, zone, err := cronJob.Next(begin, count)
 	if err != nil {
 		return fmt.Errorf("cronjob/%s: %w", cronJob.Ref.Name, err)
 	}
-	if note := idle(cronJob); note != "" {
+	if note := explain.Idle(cronJob); note != "" {
 		fmt.Fprintf(c.err, "note: %s\n", note)
 	}
 	items := []dueItem{}
@@ -71,22 +89,14 @@ func (c *cli) nextDue(ctx context.Context, f *cronFlags, args []string, count in
 			Items     []dueItem `json:"items"`
 		}{cronJob.Ref.Namespace, cronJob.Ref.Name, cronJob.Seen.Schedule, zone.String(), items})
 	}
-	table := show.Table{Out: c.out, Head: []string{"DUE (UTC)", "DUE (" + words.Clean(zone.String()) + ")"}, Width: c.width(), Colour: c.colour()}
+	head := []string{"DUE (UTC)", "DUE (" + words.Clean(zone.String()) + ")"}
+	if zone == time.UTC {
+		head = head[:1]
+	}
+	table := show.Table{Out: c.out, Head: head, Width: c.width(), Colour: c.colour()}
 	for _, t := range due {
-		table.Row(show.Cell{Text: instant(t)}, show.Cell{Text: t.In(zone).Format("Mon 2006-01-02 " + clockOf(t) + " -07:00")})
+		local := show.Cell{Text: t.In(zone).Format("Mon ") + show.DueText(t.In(zone)) + t.In(zone).Format(" -07:00")}
+		table.Row([]show.Cell{{Text: instant(t)}, local}[:len(head)]...)
 	}
 	return table.Flush()
-}
-
-// idle says why nothing starts at the due times to come; empty when it does.
-func idle(cronJob *duetimes.CronJob) string {
-	switch {
-	case cronJob.Gone != 0:
-		return "the CronJob is deleted"
-	case cronJob.Seen.Deleted != 0:
-		return "the CronJob is being deleted, so nothing starts any more"
-	case cronJob.Seen.Suspend:
-		return "the CronJob is suspended, so nothing starts"
-	}
-	return ""
 }

@@ -12,20 +12,25 @@ var (
 	podKinds = map[string]bool{"pod": true, "pods": true, "po": true}
 )
 
-// handle is what a user calls a Job by: its name, its UID or how that begins, or the name of a pod of it. The zero handle means all Jobs.
+// handle is what a user calls a Job by: its name, its UID or how that begins, or the name of a pod of it; or a CronJob likewise. The zero
+// handle means all Jobs.
 type handle struct {
 	name string
 	pod  bool // it is a pod's name, and nothing else
+	cron bool // it is a CronJob; without a name all of them
 }
 
 func (h handle) String() string {
-	if h.pod {
+	switch {
+	case h.pod:
 		return "pod/" + h.name
+	case h.cron:
+		return "cronjob/" + h.name
 	}
 	return "job/" + h.name
 }
 
-// parseHandle reads "job/NAME", "job NAME" or "pod/NAME"; the handle is zero for all Jobs, where only the kind is given.
+// parseHandle reads "job/NAME", "job NAME", "pod/NAME" or "cronjob/NAME"; the handle has no name where only the kind is given.
 func parseHandle(args []string) (h handle, err error) {
 	kind, name, err := parseObject(args)
 	if err != nil {
@@ -36,39 +41,44 @@ func parseHandle(args []string) (h handle, err error) {
 		return h, usage("%q has no name: write pod/NAME for the Job of that pod", args[0])
 	case podKinds[kind]:
 		return handle{name: name, pod: true}, nil
+	case cronJobKinds[kind]:
+		return handle{name: name, cron: true}, nil
 	}
 	return handle{name: name}, nil
 }
 
-// parseJob is parseHandle for those who take no pods.
-func parseJob(args []string) (name string, err error) {
-	kind, name, err := parseObject(args)
-	if err == nil && podKinds[kind] {
-		err = usage("%q is no Job: write job/NAME", args[0])
+// parseJobHandle is parseHandle for those who take no CronJobs.
+func parseJobHandle(args []string) (h handle, err error) {
+	h, err = parseHandle(args)
+	if err == nil && h.cron {
+		return h, usage("%q is a CronJob, and one Job is wanted: 'get cronjob/NAME' names its Jobs", args[0])
 	}
-	return name, err
+	return h, err
 }
 
 // parseObject reads the kind, in small letters, and the name, which is empty where only the kind is given.
 func parseObject(args []string) (kind, name string, err error) {
 	kind = args[0]
+	slash := strings.Contains(kind, "/")
 	switch {
+	case slash:
+		kind, name, _ = strings.Cut(kind, "/")
 	case len(args) == 2:
 		name = args[1]
-	case strings.Contains(kind, "/"):
-		kind, name, _ = strings.Cut(kind, "/")
-		if name == "" {
-			return "", "", usage("%q has no name: write job/NAME", args[0])
-		}
 	}
 	small := strings.ToLower(kind)
-	if !jobKinds[small] && !podKinds[small] {
+	if !jobKinds[small] && !podKinds[small] && !cronJobKinds[small] {
 		if len(args) == 1 && kind == args[0] {
-			return "", "", usage("%q is no kind of object: write job/%s for the Job of that name, or job/UID", kind, kind)
+			return "", "", usage("%q is no kind of object: write job/%s for the Job of that name, or job/UID, or cronjob/%s", kind, kind, kind)
 		}
-		return "", "", usage("%q is no Job: write job/NAME, job/UID or pod/NAME", args[0])
+		return "", "", usage("%q is no Job: write job/NAME, job/UID, pod/NAME or cronjob/NAME", args[0])
 	}
-	if strings.Contains(name, "/") {
+	switch {
+	case slash && len(args) == 2:
+		return "", "", usage("one object at a time: %q comes after %q", args[1], args[0])
+	case slash && name == "":
+		return "", "", usage("%q has no name: write %s/NAME", args[0], kind)
+	case strings.Contains(name, "/"):
 		return "", "", usage("%q is no name: the namespace goes into -n", name)
 	}
 	return small, name, nil
@@ -90,20 +100,12 @@ var cronJobKinds = map[string]bool{
 
 // parseCronJob reads "cronjob/NAME" or "cronjob NAME".
 func parseCronJob(args []string) (name string, err error) {
-	kind, name, slash := strings.Cut(args[0], "/")
-	switch {
-	case !cronJobKinds[strings.ToLower(kind)]:
+	kind, _, _ := strings.Cut(args[0], "/")
+	if !cronJobKinds[strings.ToLower(kind)] {
 		return "", usage("%q is no CronJob: write cronjob/NAME", args[0])
-	case slash && len(args) == 2:
-		return "", usage("one CronJob at a time: %q comes after %q", args[1], args[0])
-	case len(args) == 2:
-		name = args[1]
 	}
-	switch {
-	case name == "":
-		return "", usage("%q has no name: write cronjob/NAME", args[0])
-	case strings.Contains(name, "/"):
-		return "", usage("%q is no name: the namespace goes into -n", name)
+	if _, name, err = parseObject(args); err == nil && name == "" {
+		err = usage("%q has no name: write cronjob/NAME", args[0])
 	}
-	return name, nil
+	return name, err
 }

@@ -30,7 +30,7 @@ func namespaceOf(cmd *cobra.Command, args []string, asPlugin bool) error {
 	if all && flags.Changed("namespace") {
 		return usage("-A and -n contradict each other: give one of them")
 	}
-	if all && len(args) > 0 && args[0] != "jobs" {
+	if all && (len(args) > 1 || len(args) == 1 && strings.Contains(args[0], "/")) { // one object is named
 		return usage("-A is for lists: say with -n where the Job is")
 	}
 	if !asPlugin || all || flags.Changed("namespace") || !wantsNamespace(cmd) {

@@ -49,8 +49,9 @@ It refuses to begin while a controller runs: while the Lease is renewed, or --lo
 
 --finalizer names the finalizer to remove, "` + events.TrackingFinalizer + `" unless given. After
 --manage=all the pods have "` + events.BuiltinTrackingFinalizer + `", and the built-in controller takes
-them over when it is switched on again. Give that name only if no controller will ever run these
-Jobs again: a running one would lose count of every Job in the cluster.
+them over when it is switched on again. So without that name only pods of finished Jobs lose it:
+they are counted, and the built-in controller passes over them. Give that name only if no controller
+will ever run these Jobs again: a running one would lose count of every Job in the cluster.
 
 It is safe to run it again. Exit codes: 0 when nothing of ours remains, 1 when something does, which
 is named, 2 when the command line cannot be understood.`,

@@ -58,7 +58,7 @@ func (c *cli) replay(ctx context.Context, f *replayFlags) error {
 	one := handle{name: f.job}
 	if strings.Contains(f.job, "/") {
 		var err error
-		if one, err = parseHandle([]string{f.job}); err != nil {
+		if one, err = parseJobHandle([]string{f.job}); err != nil {
 			return err
 		}
 	}

@@ -49,7 +49,7 @@ was cut, and what others wrote is escaped as in JSON.`,
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetOut(c.out)
 	root.SetErr(c.err)
-	root.AddCommand(newGet(c), newExplain(c), newAttempts(c), newTimeline(c), newFailures(c), newEvents(c), newReplay(c), newVerify(c), newVersion(c))
+	root.AddCommand(newGet(c), newExplain(c), newAttempts(c), newTimeline(c), newFailures(c), newPlan(c), newEvents(c), newReplay(c), newVerify(c), newVersion(c))
 	root.AddCommand(newTicks(c), newNext(c), newWhyNot(c))
 	root.AddCommand(acting(c)...)
 	for _, cmd := range root.Commands() {

@@ -68,12 +68,16 @@ carries the decision out.
 "` + events.ManagedBy + `". Nothing in the cluster needs changing.
 --manage=all runs in place of the built-in Job controller, which must be off. It also deletes the
 finished Jobs whose ttlSecondsAfterFinished has passed; --ttl-after-finished=false leaves them to
-the built-in controller of that name.
+the built-in controller of that name. It also runs CronJobs, and the built-in CronJob controller
+must be off, too; --cronjobs=false leaves them to it.
 --manage=observe runs no Job. It reads only, and records what --manage=all would see. It writes a
 record WouldDecide when the other controller has not done within --observe-patience what would have
 been decided, or ends a Job for no reason that was seen ("jobledger events --kind would-decide").
 --manage=delegated --observe=others does both: it runs the delegated Jobs, and observes the others
 without writing anything to them or their pods. One log then holds the history of all Jobs.
+
+In the modes that do not run CronJobs the log holds what becomes of their due times all the same.
+Without the right to list CronJobs these modes go on without them, and say so once.
 
 The cluster: that of --kubeconfig, else of $KUBECONFIG or ~/.kube/config, else the one that this
 process runs in.
@@ -144,10 +148,8 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.drain, "drain", false, "take no new Jobs, and finish those that have begun")
 	flags.BoolVar(&f.expire, ttlFlag, true,
 		"with --manage=all, delete finished Jobs once their ttlSecondsAfterFinished has passed")
-	flags.BoolVar(&f.cronJobs, cronFlag, false, "record CronJobs; with --manage=all run them, in place of the built-in CronJob controller")
-	if err := flags.MarkHidden(cronFlag); err != nil { // until they are decided rightly
-		panic(err) // there is no such flag
-	}
+	flags.BoolVar(&f.cronJobs, cronFlag, true,
+		"with --manage=all, run CronJobs in place of the built-in controller; else record what becomes of them, where there is a right to")
 	flags.StringVar(&f.listen, "listen", defaultListen, "loopback address for health, metrics and readers; port 0 for any, empty for none")
 	f.scrape.add(flags)
 	flags.StringVar(&f.logFormat, "log-format", "", "text or json; text on a terminal, else json")
@@ -191,6 +193,10 @@ func (f *runFlags) settings(flags *pflag.FlagSet) (events.Settings, error) {
 	settings.DeleteExpired = f.expire && settings.Mode == events.ModeAll
 	if f.expire && flags.Changed(ttlFlag) && !settings.DeleteExpired {
 		return settings, usage("--%s goes with --manage=all: beside the built-in Job controller the built-in TTL controller deletes finished Jobs", ttlFlag)
+	}
+	settings.CronJobs = f.cronJobs && !(settings.Draining && settings.Mode == events.ModeAll) // who drains begins nothing new
+	if f.cronJobs && flags.Changed(cronFlag) && !settings.CronJobs {
+		return settings, usage("--drain begins nothing new, so it runs no CronJobs: leave --%s out", cronFlag)
 	}
 	if settings.Mode == events.ModeObserve && f.elect.given && f.elect.on {
 		return settings, usage("--manage=observe writes nothing, so it holds no Lease: leave --leader-elect out")
@@ -242,7 +248,7 @@ func (f *runFlags) validate() (settings events.Settings, err error) {
 		return settings, err
 	}
 	settings.Mode, settings.Namespace, settings.GangScheduling, settings.Draining = mode, f.namespace, f.gang, f.drain
-	settings.ObserveOthers, settings.CronJobs = f.observe != "", f.cronJobs
+	settings.ObserveOthers = f.observe != ""
 	return settings, f.nats.validate()
 }
 

@@ -50,11 +50,12 @@ type subscribeFlags struct {
 func newSubscribe(c *cli) *cobra.Command {
 	var f subscribeFlags
 	cmd := &cobra.Command{
-		Use:   "subscribe [job/NAME]",
-		Short: "Follow the NATS stream of a cluster, or of one Job",
+		Use:   "subscribe [job/NAME|cronjob/NAME|jobs|cronjobs]",
+		Short: "Follow the NATS stream of a cluster, or of one Job or CronJob",
 		Long: `Show the records that a controller publishes on NATS, as they come, until interrupted: what was
-seen, what was decided and why, and how each command ended. With job/NAME: those of one Job (-n,
-"default" unless given).
+seen, what was decided and why, and how each command ended. With job/NAME or cronjob/NAME: those of
+one (-n, "default" unless given). With jobs or cronjobs: those of all of the kind. What a CronJob
+starts has records of its own, as a Job.
 
 It begins with the next record that is published. --since, --from, --after and --all begin earlier.
 With --durable NAME the server remembers which events were taken. The next subscription of that name
@@ -71,20 +72,21 @@ A message that another client wrote to the stream is named on standard error and
 that cannot be read ends subscribe with exit code 1. The error names its place in the stream, and
 --skip PLACE skips it.
 
-With --exec CMD, each event is given to a shell command, one after the other: as JSON (as with
--o json) on its standard input, and in the variables JOBLEDGER_ID, JOBLEDGER_SEQUENCE,
-JOBLEDGER_TIME, JOBLEDGER_KIND, JOBLEDGER_NAMESPACE, JOBLEDGER_JOB, JOBLEDGER_UID, JOBLEDGER_TRY,
-JOBLEDGER_REASONS (of Decided) and JOBLEDGER_VERDICT (of JobRetired: how the Job ended and why, in
-one line). When the command fails, it gets the same event again, after 1 s, then 2 s, up to 30 s.
-Later events wait. After --tries failures subscribe ends with exit code 1, and a durable
-subscription begins with that event the next time. After a crash or a failure an event may come
-twice, with the same ID.
+With --exec CMD, each event is given to a shell command, one after the other: as JSON (as with -o
+json) on its standard input, and in the variables JOBLEDGER_ID, JOBLEDGER_SEQUENCE, JOBLEDGER_TIME,
+JOBLEDGER_KIND, JOBLEDGER_NAMESPACE, JOBLEDGER_JOB (a Job's or CronJob's name), JOBLEDGER_STREAM
+(job/UID or cronjob/UID), JOBLEDGER_UID, JOBLEDGER_TRY, JOBLEDGER_REASONS (of Decided) and
+JOBLEDGER_VERDICT (of JobRetired: how the Job ended and why, in one line). When the command fails,
+it gets the same event again, after 1 s, then 2 s, up to 30 s. Later events wait. After --tries
+failures subscribe ends with exit code 1, and a durable subscription begins with that event the next
+time. After a crash or a failure an event may come twice, with the same ID.
 
 -o json writes one JSON object on each line: id, cluster, job, the fields of
 "jobledger events -o json", and reasons and omitted where there are any. Missing events are a line
 {"gap":{…}}, a restored log one {"life":{…}}. Fields are only ever added.`,
 		Example: `  jobledger subscribe                    everything, from the server on this machine
   jobledger subscribe job/demo --all --nats-context prod
+  jobledger subscribe cronjob/etl -n prod --decisions
   jobledger subscribe --decisions --since 1h -n batch -o json
   jobledger subscribe --kind JobRetired --durable billing --exec ./bill.sh`,
 		Args: cobra.MaximumNArgs(2),
@@ -97,7 +99,7 @@ twice, with the same ID.
 	flags.StringVar(&f.stream, "nats-stream", "", "JetStream stream; unless given the one with the cluster's subjects")
 	f.output.addFormats(cmd, formatTable, formatWide, formatJSON)
 	f.output.addLocal(cmd)
-	flags.StringVarP(&f.namespace, "namespace", "n", "", "only of this namespace; with job/NAME, where it is (\"default\")")
+	flags.StringVarP(&f.namespace, "namespace", "n", "", "only of this namespace; with job/NAME or cronjob/NAME, where it is (\"default\")")
 	flags.StringSliceVar(&f.kinds, "kind", nil, "only these kinds of events, such as PodChanged,CommandEnded")
 	flags.BoolVar(&f.decisions, "decisions", false, "only decisions")
 	flags.BoolVar(&f.all, "all", false, "begin with the oldest event that the stream has")
@@ -124,17 +126,10 @@ func (f *subscribeFlags) config(args []string) (subscribe.Config, error) {
 	}
 	chosen := nats.Filter{Namespace: f.namespace}
 	if len(args) > 0 {
-		name, err := parseJob(args)
-		if err != nil {
+		var err error
+		if chosen, err = f.object(args); err != nil {
 			return c, err
 		}
-		if uid.MatchString(name) {
-			return c, usage("job/%s: subjects have names and no UIDs: write job/NAME", name)
-		}
-		if wrong := validation.IsDNS1123Subdomain(name); wrong != nil {
-			return c, usage("%q is no name of a Job: %s (without job/NAME all Jobs are shown: those of a namespace with -n NAMESPACE)", name, wrong[0])
-		}
-		chosen = nats.Filter{Namespace: orDefault(f.namespace), Kind: nats.KindJob, Name: name}
 	}
 	if wrong := validation.IsDNS1123Label(f.namespace); f.namespace != "" && wrong != nil {
 		return c, usage("-n %q is no namespace: %s", f.namespace, wrong[0])
@@ -154,6 +149,30 @@ func (f *subscribeFlags) config(args []string) (subscribe.Config, error) {
 	}
 	c.Start, err = f.start()
 	return c, err
+}
+
+// object chooses the messages about a Job or a CronJob, or about all of the kind.
+func (f *subscribeFlags) object(args []string) (chosen nats.Filter, err error) {
+	h, err := parseHandle(args)
+	if err != nil {
+		return chosen, err
+	}
+	kind, what := nats.KindJob, "Job"
+	if h.cron {
+		kind, what = nats.KindCronJob, "CronJob"
+	}
+	switch {
+	case h.pod:
+		return chosen, usage("%q is no Job: write job/NAME or cronjob/NAME", args[0])
+	case h.name == "":
+		return nats.Filter{Namespace: f.namespace, Kind: kind}, nil
+	case uid.MatchString(h.name):
+		return chosen, usage("%s: subjects have names and no UIDs: write %s/NAME", h, kind)
+	}
+	if wrong := validation.IsDNS1123Subdomain(h.name); wrong != nil {
+		return chosen, usage("%q is no name of a %s: %s (without a name all of the kind are shown: those of a namespace with -n NAMESPACE)", h.name, what, wrong[0])
+	}
+	return nats.Filter{Namespace: orDefault(f.namespace), Kind: kind, Name: h.name}, nil
 }
 
 // start is where to begin.
@@ -372,8 +391,11 @@ func (c *cli) sayNothingYet(ctx context.Context, stream jetstream.Stream, filter
 		return // there is something, or following the stream meets the same error and tells of it
 	}
 	what, hint := "namespace "+all.Namespace, "is the name right?"
-	if all.Name != "" {
-		what, hint = "job/"+all.Name+" in namespace "+all.Namespace, "is the name right, and the namespace (-n)?"
+	switch {
+	case all.Kind != "" && all.Name == "":
+		what = all.Kind + "s in " + what
+	case all.Name != "":
+		what, hint = all.Kind+"/"+all.Name+" in namespace "+all.Namespace, "is the name right, and the namespace (-n)?"
 	}
 	fmt.Fprintf(c.err, "jobledger: the stream holds nothing of %s; waiting for it (%s)\n", what, hint)
 }

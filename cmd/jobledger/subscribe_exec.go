@@ -62,6 +62,7 @@ func (h *handler) environment(e *subscribe.Event) []string {
 		"JOBLEDGER_KIND=" + words.Clean(e.Subject.Event),
 		"JOBLEDGER_NAMESPACE=" + words.Clean(e.Subject.Namespace),
 		"JOBLEDGER_JOB=" + words.Clean(e.Subject.Name),
+		"JOBLEDGER_STREAM=" + words.Clean(e.Record.Stream.String()),
 		"JOBLEDGER_UID=" + words.Clean(string(e.Job.UID)),
 		"JOBLEDGER_REASONS=" + words.Clean(strings.Join(reasons, ",")),
 		"JOBLEDGER_VERDICT=" + words.Clean(e.Verdict),

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,7 +12,6 @@ import (
 	"github.com/jobledger/jobledger/internal/duetimes"
 	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/show"
-	"github.com/jobledger/jobledger/internal/words"
 )
 
 // cronFlags say which CronJob is read, and how it is shown.
@@ -21,48 +21,45 @@ type cronFlags struct {
 }
 
 func (f *cronFlags) add(cmd *cobra.Command, c *cli) {
-	f.job.add(cmd, c, "namespace of the CronJob")
+	f.job.add(cmd, c, "namespace of the CronJob (\"default\")")
 	f.output.addFormats(cmd, formatTable, formatJSON, formatYAML)
-	cmd.Hidden = true // until CronJobs are run
+	cmd.ValidArgsFunction = c.completeCronJobs(&f.job)
 }
 
-// read reads the CronJob that is meant. The source is closed by the caller, unless it is nil.
-func (f *cronFlags) read(ctx context.Context, c *cli, args []string) (history.Source, *duetimes.CronJob, error) {
+// find finds the CronJob that is meant. The source is closed by the caller, unless it is nil.
+func (f *cronFlags) find(ctx context.Context, c *cli, args []string) (src history.Source, s events.Stream, err error) {
 	name, err := parseCronJob(args)
 	if err != nil {
-		return nil, nil, err
+		return nil, s, err
 	}
 	if err := f.output.validate(); err != nil {
-		return nil, nil, err
+		return nil, s, err
 	}
-	src, _, err := f.job.source.open(ctx, c)
+	src, _, err = f.job.source.open(ctx, c)
 	if err != nil {
-		return nil, nil, err
+		return nil, s, err
 	}
-	namespace := orDefault(f.job.namespace)
-	stream, ok, err := duetimes.Find(ctx, src, namespace, name)
+	streams, err := c.findCronJobs(ctx, src, orDefault(f.job.namespace), name)
 	if err != nil {
-		return src, nil, fmt.Errorf("find cronjob/%s: %w", name, err)
+		return src, s, err
 	}
-	if !ok {
-		return src, nil, fmt.Errorf("the log knows no cronjob/%s in namespace %q (-n names another)", name, namespace)
-	}
-	cronJob, err := duetimes.Read(ctx, src, stream)
-	return src, cronJob, err
+	c.noteOlder(streams[1:])
+	return src, streams[0], nil
 }
 
-// instant is a due time for people, in UTC. Most are whole minutes.
-func instant(t time.Time) string { return t.UTC().Format("2006-01-02 " + clockOf(t)) }
-
-func clockOf(t time.Time) string {
-	if t.Second() != 0 {
-		return "15:04:05"
-	}
-	return "15:04"
+// ticksFlags choose due times.
+type ticksFlags struct {
+	cronFlags
+	span   spanFlags
+	tail   int
+	missed bool
 }
+
+// usualTicks are shown unless another number is asked for: a CronJob of each minute has half a million in a year.
+const usualTicks = 500
 
 func newTicks(c *cli) *cobra.Command {
-	var f cronFlags
+	var f ticksFlags
 	cmd := &cobra.Command{
 		Use:   "ticks cronjob/NAME",
 		Short: "Show what became of each due time of a CronJob",
@@ -71,108 +68,127 @@ into a later one, too late, refused, lost, missed while no controller watched, o
 that had the same fate in a row are one line. The last line is the one that is open, with what holds it
 back. Jobs that users made by hand, or asked for, have lines of their own.
 
-Times are in UTC. The number is that of the record that says so: 'jobledger events --from N --limit 1'.`,
-		Example: `  jobledger ticks cronjob/nightly --log DIR -n batch`,
-		Args:    cobra.RangeArgs(1, 2),
-		RunE:    func(cmd *cobra.Command, args []string) error { return c.ticks(cmd.Context(), &f, args) },
+Times are in UTC, or with --local in the time zone of this machine. The number is that of the record
+that says so: 'jobledger events --from N --limit 1'.
+
+The last 500 lines are shown, or --tail. --missed leaves out what was started.`,
+		Example: `  jobledger ticks cronjob/nightly --log DIR -n batch
+  jobledger ticks cronjob/nightly --log DIR -n batch --missed --since 7d`,
+		Args: oneCronJobArg,
+		RunE: func(cmd *cobra.Command, args []string) error { return c.ticks(cmd.Context(), &f, args) },
 	}
 	f.add(cmd, c)
+	f.output.addLocal(cmd)
+	f.span.addSince(cmd, "only due times from this time on")
+	cmd.Flags().IntVar(&f.tail, "tail", usualTicks, "only the last so many lines; 0 for all")
+	cmd.Flags().BoolVar(&f.missed, "missed", false, "only due times for which no Job was started")
 	return cmd
 }
 
-// tickItem is a line of ticks, as a value.
-type tickItem struct {
-	First  time.Time       `json:"first"`
-	Last   time.Time       `json:"last"`
-	Count  int             `json:"count,omitempty"` // how many due times; left out where that cannot be counted
-	Fate   string          `json:"fate"`
-	Into   *time.Time      `json:"into,omitempty"`
-	Late   string          `json:"late,omitempty"`
-	Job    string          `json:"job,omitempty"`
-	JobUID string          `json:"jobUID,omitempty"`
-	By     string          `json:"by,omitempty"`
-	Zone   string          `json:"zone,omitempty"` // hash of the rules
-	Record events.Sequence `json:"record,omitempty"`
+// oneCronJobArg is for commands that take one CronJob.
+func oneCronJobArg(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return usage("say which CronJob: cronjob/NAME")
+	}
+	return cobra.MaximumNArgs(2)(nil, args)
 }
 
-func itemOf(cronJob *duetimes.CronJob, e *duetimes.Entry) tickItem {
-	item := tickItem{
-		First: e.First.Go().UTC(), Last: e.Last.Go().UTC(), Fate: words.FateText(e.Fate), Job: e.Name, JobUID: string(e.Job), By: e.By, Zone: e.Zone,
-		Record: e.Record,
-	}
-	if n, ok := cronJob.Count(e); ok {
-		item.Count = n
-	}
-	if e.Into != 0 {
-		into := e.Into.Go().UTC()
-		item.Into = &into
-	}
-	if e.Late != 0 {
-		item.Late = e.Late.Round(time.Millisecond).String()
-	}
-	return item
+// ticksOf is the value that is shown. Its JSON changes only by growing.
+type ticksOf struct {
+	Namespace string           `json:"namespace"`
+	Name      string           `json:"name"`
+	UID       string           `json:"uid"`
+	Items     []history.Tick   `json:"items"`
+	Due       *history.OpenDue `json:"due,omitempty"` // the due time that has no fate yet
+	// Earlier reports that there are due times before the first item that are not shown.
+	Earlier bool `json:"earlier,omitempty"`
 }
 
-func (c *cli) ticks(ctx context.Context, f *cronFlags, args []string) error {
-	src, cronJob, err := f.read(ctx, c, args)
+func (c *cli) ticks(ctx context.Context, f *ticksFlags, args []string) error {
+	if err := notNegative("tail", f.tail); err != nil {
+		return err
+	}
+	if err := f.span.parse(f.output.zone()); err != nil {
+		return err
+	}
+	src, stream, err := f.find(ctx, c, args)
 	if src != nil {
 		defer src.Close()
 	}
 	if err != nil {
 		return err
 	}
-	items := []tickItem{}
-	for i := range cronJob.Entries {
-		items = append(items, itemOf(cronJob, &cronJob.Entries[i]))
+	since, _, err := f.span.span(ctx, c, src)
+	if err != nil {
+		return err
 	}
-	if l := cronJob.Ledger; l != nil && l.Open != 0 && !l.Closed {
-		open := l.Open.Go().UTC()
-		items = append(items, tickItem{First: open, Last: open, Count: 1, Fate: words.HoldText(l.Hold)})
+	cronJob, err := f.read(ctx, src, stream, since)
+	if err != nil {
+		return err
 	}
+	answer := f.chosen(cronJob, since)
 	if f.output.document() {
-		return c.value(&f.output, struct {
-			Namespace string     `json:"namespace"`
-			Name      string     `json:"name"`
-			UID       string     `json:"uid"`
-			Items     []tickItem `json:"items"`
-		}{cronJob.Ref.Namespace, cronJob.Ref.Name, string(cronJob.Ref.UID), items})
+		return c.value(&f.output, answer)
 	}
+	page := c.page(&f.output)
 	table := show.Table{Out: c.out, Head: []string{"DUE (UTC)", "TIMES", "RECORD", "JOB", "FATE"}, Width: c.width(), Whole: c.piped(), Colour: c.colour()}
-	for i := range items {
-		table.Row(cellsOf(&items[i])...)
+	if f.output.local {
+		table.Head[0] = "DUE"
 	}
-	return table.Flush()
+	for i := range answer.Items {
+		table.Row(page.TickCells(&answer.Items[i])...)
+	}
+	if answer.Due != nil {
+		table.Row(page.OpenCells(answer.Due)...)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	switch {
+	case answer.Earlier:
+		fmt.Fprintf(c.err, "note: there are earlier ones: --tail 0 shows all\n")
+	case len(answer.Items) == 0 && answer.Due == nil:
+		fmt.Fprintln(c.err, "No due times found.")
+	}
+	return nil
 }
 
-func cellsOf(item *tickItem) []show.Cell {
-	due, times, record := instant(item.First), "?", ""
-	if !item.Last.Equal(item.First) {
-		due += " to "
-		if item.Last.Year() != item.First.Year() {
-			due += item.Last.Format("2006-")
+// read reads as much of the CronJob as is wanted.
+func (f *ticksFlags) read(ctx context.Context, src history.Source, s events.Stream, since events.Time) (*duetimes.CronJob, error) {
+	switch {
+	case f.tail > 0 && !f.missed && since == 0:
+		return duetimes.Newest(ctx, src, s, f.tail+1)
+	case since != 0:
+		return duetimes.Since(ctx, src, s, since)
+	}
+	return duetimes.Read(ctx, src, s)
+}
+
+// chosen are the due times that are wanted.
+func (f *ticksFlags) chosen(cronJob *duetimes.CronJob, since events.Time) *ticksOf {
+	out := &ticksOf{Namespace: cronJob.Ref.Namespace, Name: cronJob.Ref.Name, UID: string(cronJob.Ref.UID), Items: []history.Tick{}}
+	for i := range cronJob.Entries {
+		e := &cronJob.Entries[i]
+		if e.Last < since || f.missed && e.Job != "" {
+			continue
 		}
-		due += item.Last.Format("01-02 " + clockOf(item.Last))
+		out.Items = append(out.Items, itemOf(cronJob, e))
 	}
-	if item.Count > 0 {
-		times = fmt.Sprint(item.Count)
+	if f.tail > 0 && len(out.Items) > f.tail {
+		out.Items, out.Earlier = slices.Clone(out.Items[len(out.Items)-f.tail:]), true
 	}
-	if item.Record != 0 {
-		record = fmt.Sprint(uint64(item.Record))
-	}
-	return []show.Cell{{Text: due}, {Text: times}, {Text: record}, {Text: words.Clean(item.Job), Name: true}, {Text: words.Clean(fateOf(item))}}
+	out.Due = cronJob.Open()
+	return out
 }
 
-// fateOf is what became of it, in one line.
-func fateOf(item *tickItem) string {
-	text := item.Fate
-	if item.Into != nil {
-		text = "merged into " + instant(*item.Into)
+// itemOf is an entry with the number of its due times.
+func itemOf(cronJob *duetimes.CronJob, e *duetimes.Entry) history.Tick {
+	item := history.TickOf(&e.Tick, e.Record)
+	if n, ok := cronJob.Count(e); ok {
+		item.Count = n
 	}
-	if item.Late != "" {
-		text += ", " + item.Late + " late"
-	}
-	if item.By != "" {
-		text += ", by " + item.By
-	}
-	return text
+	return item
 }
+
+// instant is a due time for people, in UTC. Most are whole minutes.
+func instant(t time.Time) string { return show.DueText(t.UTC()) }

@@ -50,7 +50,6 @@ understood.`,
 		Example: `  jobledger trigger cronjob/nightly -n batch`,
 		Args:    cobra.RangeArgs(1, 2),
 		RunE:    func(cmd *cobra.Command, args []string) error { return c.trigger(cmd.Context(), &f, args) },
-		Hidden:  true, // until CronJobs are run
 		Annotations: map[string]string{
 			ofKubeconfig: "",
 		},

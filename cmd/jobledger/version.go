@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler"
 	"github.com/jobledger/jobledger/reconciler/loop"
 )
@@ -27,12 +28,13 @@ type build struct {
 	Platform string `json:"platform"`
 	Rules    uint32 `json:"rulesVersion"`
 	Format   uint32 `json:"logFormat"`
+	Fold     uint32 `json:"foldVersion"`
 }
 
 func thisBuild() build {
 	b := build{
 		Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
-		Rules: reconciler.RulesVersion, Format: events.Format,
+		Rules: reconciler.RulesVersion, Format: events.Format, Fold: projector.FoldVersion,
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		if b.Version == "" && info.Main.Version != "(devel)" {
@@ -69,7 +71,7 @@ func thisReader() events.ReaderVersion { return loop.Reader(thisBuild().Version)
 
 // String is the line for people.
 func (b build) String() string {
-	return fmt.Sprintf("jobledger %s (%s, %s, rules %d, log format %d)", b.Version, b.Go, b.Platform, b.Rules, b.Format)
+	return fmt.Sprintf("jobledger %s (%s, %s, rules %d, log format %d, fold %d)", b.Version, b.Go, b.Platform, b.Rules, b.Format, b.Fold)
 }
 
 func newVersion(c *cli) *cobra.Command {

@@ -97,7 +97,7 @@ func (s *jobsSeen) again(watch *history.Live, touched []events.Stream, wanted *h
 		if err := s.jobsOut.add([]history.Summary{j}); err != nil {
 			return err
 		}
-		if err := s.jobsOut.end(""); err != nil {
+		if err := s.jobsOut.end(history.JobsPage{}); err != nil {
 			return err
 		}
 	}

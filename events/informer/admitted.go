@@ -5,9 +5,12 @@ import (
 	"slices"
 	"strings"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/jobledger/jobledger/internal/kubewire"
 )
 
 // Bounds of the names of fields that admission changed.
@@ -18,16 +21,25 @@ const (
 
 // admittedLocked is in which fields a new pod differs from the pod template of its Job, if that is not what was told of the Job's pod
 // before: nil for nothing to tell, one empty name for no field. A pod that has a node already is not compared.
-func (feed *Feed) admittedLocked(pod *corev1.Pod) []string {
+func (feed *Feed) admittedLocked(pod *kubewire.Pod) []string {
 	owner := metav1.GetControllerOfNoCopy(pod)
 	if owner == nil || pod.Spec.NodeName != "" {
 		return nil
 	}
 	job := feed.jobs.known[owner.UID]
-	if job == nil || job.template == nil {
+	if job == nil || job.spec == nil {
 		return nil
 	}
-	names := admitted(job.template, &pod.Spec)
+	print := pod.Spec.Print()
+	if print == job.print && !job.unsaid {
+		return nil // as the one before
+	}
+	job.print = print
+	template, spec := batchv1.JobSpec{}, corev1.PodSpec{}
+	if template.Unmarshal(job.spec.sent) != nil || spec.Unmarshal(pod.Spec.Whole) != nil {
+		return nil // nothing can be said of it
+	}
+	names := admitted(&template.Template.Spec, &spec)
 	text := strings.Join(names, "\n")
 	if text == job.admitted && !job.unsaid {
 		return nil
@@ -54,9 +66,9 @@ func admitted(template, pod *corev1.PodSpec) []string {
 
 // What the API server's own admission puts into a pod.
 const (
-	tokenVolume     = "kube-api-access-"
-	tokenMount      = "/var/run/secrets/kubernetes.io/serviceaccount"
-	indexVariable   = "JOB_COMPLETION_INDEX"
+	tokenVolume     = kubewire.TokenVolume
+	tokenMount      = kubewire.TokenMount
+	indexVariable   = kubewire.IndexVariable
 	usualServiceAcc = "default"
 )
 

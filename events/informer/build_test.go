@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/kubewire"
 )
 
 // epoch is when the objects of the tests were created.
@@ -97,6 +98,42 @@ func of(job *batchv1.Job) func(*corev1.Pod) {
 		pod.Labels = job.Spec.Template.Labels
 		pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}
 	}
+}
+
+// wire is the pod as it is read of what an API server sends.
+func wire(pod *corev1.Pod) *kubewire.Pod {
+	read, err := kubewire.Pods.Of(pod)
+	if err != nil {
+		panic(err)
+	}
+	return read
+}
+
+// wireJob is the Job as it is read of what an API server sends.
+func wireJob(job *batchv1.Job) *kubewire.Job {
+	read, err := kubewire.Jobs.Of(job)
+	if err != nil {
+		panic(err)
+	}
+	return read
+}
+
+// specIn is what is told of the spec of a Job.
+func specIn(job *batchv1.Job) (*events.JobSpec, []byte, error) {
+	seen, err := specOfJob(wireJob(job), testKey)
+	if err != nil {
+		return nil, nil, err
+	}
+	return seen.content, seen.template, nil
+}
+
+// observed is what a feed tells of a managed Job at a version.
+func observed(feed *Feed, job *batchv1.Job, version uint64) (events.Observation, error) {
+	spec, err := specOfJob(wireJob(job), feed.key)
+	if err != nil {
+		return events.Observation{}, err
+	}
+	return feed.observeJob(wireJob(job), spec, version, true), nil
 }
 
 func labelled(labels map[string]string) func(*corev1.Pod) {

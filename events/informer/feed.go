@@ -5,9 +5,8 @@ import (
 	"log/slog"
 	"sync"
 
-	batchv1 "k8s.io/api/batch/v1"
-
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/kubewire"
 )
 
 // What lists and watches may say that is not believed.
@@ -33,7 +32,7 @@ type Feed struct {
 	key      events.Key
 	keeper   Keeper
 	foreign  func(managedBy string)
-	finished func(*batchv1.Job)
+	finished func(*kubewire.Job)
 	labels   []string // of Jobs, that are kept
 	queue    *queue
 	log      *slog.Logger

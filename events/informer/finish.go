@@ -7,11 +7,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/kubewire"
 )
 
 // finishTime is when a pod that has ended or is being deleted finished, by the first of J-110 that applies: when the
 // last of its containers did, when it stopped being ready, when its deletion was asked for, when it was created.
-func finishTime(pod *corev1.Pod, sidecars []string) events.Time {
+func finishTime(pod *kubewire.Pod, sidecars []string) events.Time {
 	if t := containersFinished(pod, sidecars); t != 0 {
 		return t
 	}
@@ -28,7 +29,7 @@ func finishTime(pod *corev1.Pod, sidecars []string) events.Time {
 
 // deletionAsked is when the deletion of a pod that is being deleted was asked for. The API server keeps the difference when a
 // later request shortens the grace period.
-func deletionAsked(pod *corev1.Pod) events.Time {
+func deletionAsked(pod *kubewire.Pod) events.Time {
 	asked := pod.DeletionTimestamp.Time
 	if grace := pod.DeletionGracePeriodSeconds; grace != nil {
 		asked = asked.Add(-time.Duration(*grace) * time.Second)
@@ -38,7 +39,7 @@ func deletionAsked(pod *corev1.Pod) events.Time {
 
 // endedFirst reports whether all containers of a pod that is being deleted had ended before that was asked for. The times are
 // those of the node and of the API server, in whole seconds: of the same second nothing can be said.
-func endedFirst(pod *corev1.Pod, sidecars []string) bool {
+func endedFirst(pod *kubewire.Pod, sidecars []string) bool {
 	if pod.DeletionTimestamp == nil {
 		return false
 	}
@@ -47,9 +48,9 @@ func endedFirst(pod *corev1.Pod, sidecars []string) bool {
 }
 
 // containersFinished is the latest end of the regular containers and sidecars, or 0 unless all have one.
-func containersFinished(pod *corev1.Pod, sidecars []string) events.Time {
+func containersFinished(pod *kubewire.Pod, sidecars []string) events.Time {
 	var latest events.Time
-	later := func(c *corev1.ContainerStatus) bool {
+	later := func(c *kubewire.ContainerStatus) bool {
 		t := c.State.Terminated
 		if t == nil || t.FinishedAt.IsZero() {
 			return false

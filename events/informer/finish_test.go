@@ -77,7 +77,7 @@ func TestFinishTime(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.pod.Status.Phase = corev1.PodFailed
-			got := readPod(tt.pod, 1, testIdentity).seen.Finished
+			got := readPod(wire(tt.pod), 1, testIdentity).seen.Finished
 			if want := events.At(sec(tt.want).Time); got != want {
 				t.Errorf("finished %v, want %v", got.Go(), want.Go())
 			}
@@ -106,7 +106,7 @@ func TestEndedBeforeItsDeletion(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.pod.Status.Phase = corev1.PodFailed
-			if got := readPod(tt.pod, 1, testIdentity).seen.EndedFirst; got != tt.want {
+			if got := readPod(wire(tt.pod), 1, testIdentity).seen.EndedFirst; got != tt.want {
 				t.Errorf("ended first: %t, want %t", got, tt.want)
 			}
 		})
@@ -124,7 +124,7 @@ func TestOnlyEndedOrDeletedPodsHaveAFinishTime(t *testing.T) {
 		{"succeeded", testPod("p", phase(corev1.PodSucceeded)), true},
 		{"failed", testPod("p", phase(corev1.PodFailed)), true},
 	} {
-		if got := readPod(tt.pod, 1, testIdentity).seen.Finished != 0; got != tt.want {
+		if got := readPod(wire(tt.pod), 1, testIdentity).seen.Finished != 0; got != tt.want {
 			t.Errorf("%s: has a finish time: %v", tt.name, got)
 		}
 	}

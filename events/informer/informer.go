@@ -11,12 +11,12 @@ import (
 	"github.com/go-logr/logr"
 	"golang.org/x/sync/errgroup"
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/kubewire"
 )
 
 // Sink takes observations, one at a time and in their order.
@@ -46,7 +46,7 @@ type Config struct {
 	Foreign func(managedBy string)
 	// Finished is told each version of a Job of ours that has finished and is not being deleted. It must return at once, and not keep
 	// the Job; may be nil.
-	Finished func(*batchv1.Job)
+	Finished func(*kubewire.Job)
 }
 
 func (c *Config) validate() error {
@@ -72,7 +72,7 @@ func (c *Config) defaults() {
 		c.Foreign = func(string) {}
 	}
 	if c.Finished == nil {
-		c.Finished = func(*batchv1.Job) {}
+		c.Finished = func(*kubewire.Job) {}
 	}
 	if c.KeepLabels == nil {
 		c.KeepLabels = UsualLabels
@@ -223,10 +223,10 @@ func (p *patience) take(now time.Time) bool {
 func (i *Informer) Waiting() int { return i.feed.queue.len() }
 
 // ObserveJob is the observation of a Job that was read live; see [Feed.ObserveJob].
-func (i *Informer) ObserveJob(job *batchv1.Job) events.Observation { return i.feed.ObserveJob(job) }
+func (i *Informer) ObserveJob(job *kubewire.Job) events.Observation { return i.feed.ObserveJob(job) }
 
 // ObserveRun is the observation of a Job of a CronJob that was read live; see [Feed.ObserveRun].
-func (i *Informer) ObserveRun(job *batchv1.Job) events.Observation { return i.feed.ObserveRun(job) }
+func (i *Informer) ObserveRun(job *kubewire.Job) events.Observation { return i.feed.ObserveRun(job) }
 
 // ObserveCronJob is the observation of a CronJob that was read live; see [Feed.ObserveCronJob].
 func (i *Informer) ObserveCronJob(cronJob *batchv1.CronJob) events.Observation {
@@ -234,4 +234,4 @@ func (i *Informer) ObserveCronJob(cronJob *batchv1.CronJob) events.Observation {
 }
 
 // ObservePod is the observation of a Pod that was read live; see [Feed.ObservePod].
-func (i *Informer) ObservePod(pod *corev1.Pod) events.Observation { return i.feed.ObservePod(pod) }
+func (i *Informer) ObservePod(pod *kubewire.Pod) events.Observation { return i.feed.ObservePod(pod) }

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/kubewire"
 )
 
 type starter = func(change ...func(*Config)) (*Informer, *recorder)
@@ -271,11 +272,11 @@ func TestListThatAWriteOvertookIsNoRewind(t *testing.T) {
 	}
 	feed.asking(&feed.jobs.listing)
 	feed.Wrote(testIdentity, events.Jobs, job.UID, 9, false)
-	if err := feed.jobs.replace([]*batchv1.Job{job.DeepCopy()}, "8", true); err != nil || feed.identity.Epoch != 1 {
+	if err := feed.jobs.replace([]*kubewire.Job{wireJob(job)}, "8", true); err != nil || feed.identity.Epoch != 1 {
 		t.Errorf("epoch %d, %v", feed.identity.Epoch, err)
 	}
 	feed.asking(&feed.jobs.listing)
-	if err := feed.jobs.replace([]*batchv1.Job{job.DeepCopy()}, "8", true); err != nil || feed.identity.Epoch != 2 {
+	if err := feed.jobs.replace([]*kubewire.Job{wireJob(job)}, "8", true); err != nil || feed.identity.Epoch != 2 {
 		t.Errorf("asked for after the answer: epoch %d, %v", feed.identity.Epoch, err)
 	}
 }
@@ -358,7 +359,7 @@ func TestKnownToTheLogButNotListedIsGone(t *testing.T) {
 		job := testJob("a")
 		c.set(job)
 		c.set(testPod("a-1", of(job)))
-		ref := refOf(job)
+		ref := refOf(wireJob(job))
 		_, r := start(func(config *Config) {
 			config.Known = Known{
 				Jobs:        []KnownJob{{ref, 70, true, ""}, {events.JobRef{Namespace: "default", Name: "z", UID: "uid-z"}, 60, true, ""}},

@@ -28,7 +28,7 @@ func TestJobObservation(t *testing.T) {
 			}},
 		}
 	})
-	o, err := NewFeed(Config{Mode: events.ModeDelegated, Key: testKey}).observeJob(job, 42, true)
+	o, err := observed(NewFeed(Config{Mode: events.ModeDelegated, Key: testKey}), job, 42)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestPodObservation(t *testing.T) {
 			p.Spec.NodeName = "node-1"
 			p.Status.Reason, p.Status.Message = "Evicted", "the node was low on memory"
 		})
-	f := readPod(pod, 8, testIdentity)
+	f := readPod(wire(pod), 8, testIdentity)
 	want := events.PodSeen{
 		UID: "uid-p", Version: 8, Phase: events.PodFailed, Created: events.At(epoch), Index: 5, Scheduled: true,
 		Finished: events.At(sec(20).Time), Restarts: 12, MaxRestarts: 4, MaxSidecarRestarts: 5,
@@ -112,28 +112,12 @@ func TestPodObservation(t *testing.T) {
 
 // TestGracePeriodOfADeletion: deletionTimestamp minus it is when the deletion was asked for.
 func TestGracePeriodOfADeletion(t *testing.T) {
-	seen := readPod(testPod("p", phase(corev1.PodRunning), deleted(90, 30)), 1, testIdentity).seen
+	seen := readPod(wire(testPod("p", phase(corev1.PodRunning), deleted(90, 30))), 1, testIdentity).seen
 	if asked, exact := seen.Asked(); asked != events.At(sec(60).Time) || !exact {
 		t.Errorf("asked for at %s (exact: %t), want %s", asked.Go(), exact, sec(60).Time)
 	}
-	if seen := readPod(testPod("p", phase(corev1.PodRunning)), 1, testIdentity).seen; seen.DeletionGracePeriodSeconds != nil {
+	if seen := readPod(wire(testPod("p", phase(corev1.PodRunning))), 1, testIdentity).seen; seen.DeletionGracePeriodSeconds != nil {
 		t.Errorf("a pod that is not being deleted has %d s", *seen.DeletionGracePeriodSeconds)
-	}
-}
-
-// TestStrippedObjectsTellTheSame: what strip.go takes off is nothing that an observation is made of.
-func TestStrippedObjectsTellTheSame(t *testing.T) {
-	pod := testPod("p", phase(corev1.PodFailed), containers(ended("main", 9)),
-		initContainer(new(corev1.ContainerRestartPolicyAlways), ended("side", 11)), deleted(90, 30))
-	pod.Spec.NodeName = "node-1"
-	pod.Spec.Containers = []corev1.Container{{Name: "main", Image: "demo:1"}}
-	whole := readPod(pod, 1, testIdentity)
-	stripPod(pod)
-	if diff := cmp.Diff(whole, readPod(pod, 1, testIdentity), cmp.AllowUnexported(podFacts{})); diff != "" {
-		t.Errorf("stripped (-whole +stripped):\n%s", diff)
-	}
-	if len(pod.Spec.Containers) != 0 {
-		t.Error("containers were left")
 	}
 }
 
@@ -142,7 +126,7 @@ func TestIndexAnnotation(t *testing.T) {
 	for annotation, want := range map[string]int32{
 		"0": 0, "17": 17, "": events.NoIndex, "x": events.NoIndex, "-1": events.NoIndex, "2147483648": events.NoIndex,
 	} {
-		if got := indexOf(testPod("p", annotated(batchv1.JobCompletionIndexAnnotation, annotation))); got != want {
+		if got := indexOf(wire(testPod("p", annotated(batchv1.JobCompletionIndexAnnotation, annotation)))); got != want {
 			t.Errorf("index of %q is %d, want %d", annotation, got, want)
 		}
 	}

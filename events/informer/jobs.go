@@ -4,18 +4,18 @@ import (
 	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/kubewire"
 )
 
 // jobs says what is seen of Jobs: those that this controller runs are told, and all of them decide where pods belong.
 type jobs struct {
-	resource[*batchv1.Job, *knownJob]
+	resource[*kubewire.Job, *knownJob]
 	selecting map[string]map[types.UID]*knownJob // by namespace: the managed Jobs with a selector of the user's that adopt pods
 }
 
@@ -34,9 +34,10 @@ type knownJob struct {
 	selector   labels.Selector // nil for the generated one
 	conditions []string        // the pod conditions that its podFailurePolicy names
 
-	template *corev1.PodSpec // of its pods, while it makes any; shares its parts with the Job object
-	admitted string          // the fields in which its newest pod differed from it, as they were told
-	unsaid   bool            // it is not known what was told last: the log was begun by a run before
+	spec     *specSeen // its spec, while it may change what its pods are; nil once it is over
+	print    uint64    // of the spec of the pod that was compared with its template last; 0 for none
+	admitted string    // the fields in which that pod differed from it, as they were told
+	unsaid   bool      // it is not known what was told last: the log was begun by a run before
 }
 
 func newJobs(feed *Feed, known *Known) *jobs {
@@ -55,24 +56,43 @@ func newJobs(feed *Feed, known *Known) *jobs {
 
 // ListJobs takes a whole list of Jobs that is of the newest state, as of a version.
 func (feed *Feed) ListJobs(jobs []*batchv1.Job, version string) error {
-	return feed.jobs.takeList(jobs, version)
+	read := make([]*kubewire.Job, len(jobs))
+	for i, job := range jobs {
+		var err error
+		if read[i], err = kubewire.Jobs.Of(job); err != nil {
+			return err
+		}
+	}
+	return feed.jobs.takeList(read, version)
 }
 
 // JobChanged takes a Job from the watch. What is not newer than what was seen is passed over.
-func (feed *Feed) JobChanged(job *batchv1.Job) error { return feed.jobs.changed(job) }
+func (feed *Feed) JobChanged(job *batchv1.Job) error {
+	read, err := kubewire.Jobs.Of(job)
+	if err != nil {
+		return err
+	}
+	return feed.jobs.changed(read)
+}
 
 // JobDeleted takes a Job that the watch says was deleted.
-func (feed *Feed) JobDeleted(job *batchv1.Job) error { return feed.jobs.deleted(job) }
+func (feed *Feed) JobDeleted(job *batchv1.Job) error {
+	read, err := kubewire.Jobs.Of(job)
+	if err != nil {
+		return err
+	}
+	return feed.jobs.deleted(read)
+}
 
 func (*jobs) access(client kubernetes.Interface, namespace string) access {
 	api := client.BatchV1().Jobs(namespace)
-	return accessTo(&batchv1.Job{}, api.List, api.Watch)
+	return reading(kubewire.Jobs, client.BatchV1().RESTClient(), namespace, "jobs", accessTo(&batchv1.Job{}, api.List, api.Watch))
 }
 
-func (*jobs) strip(job *batchv1.Job) { stripJob(job) }
+func (*jobs) strip(job *kubewire.Job) { stripJob(job) }
 
 // takeLocked remembers a Job, queues its observation when it is managed, and settles the pods that waited for it.
-func (r *jobs) takeLocked(job *batchv1.Job, version uint64) error {
+func (r *jobs) takeLocked(job *kubewire.Job, version uint64) error {
 	known := r.known[job.UID]
 	first := known == nil || known.fromLog
 	if first {
@@ -87,15 +107,11 @@ func (r *jobs) takeLocked(job *batchv1.Job, version uint64) error {
 		case !known.managed:
 			r.feed.notTaken(job)
 		case known.observed && r.feed.mode == events.ModeDelegated:
-			r.feed.foreign(text(job.Spec.ManagedBy))
+			r.feed.foreign(text(job.ManagedBy))
 		}
 	}
 	known.version = version
 	known.over = finished(job) || job.DeletionTimestamp != nil
-	if known.template = nil; known.managed && !known.over {
-		spec := job.Spec.Template.Spec
-		known.template = &spec
-	}
 	switch {
 	case !known.managed || known.selector == nil:
 	case known.over:
@@ -104,10 +120,14 @@ func (r *jobs) takeLocked(job *batchv1.Job, version uint64) error {
 		put(r.selecting, job.Namespace, job.UID, known)
 	}
 	if known.managed {
-		o, err := r.feed.observeJob(job, version, known.managed)
+		spec, err := r.specLocked(known, job)
 		if err != nil {
 			return err
 		}
+		if known.spec = spec; known.over {
+			known.spec = nil
+		}
+		o := r.feed.observeJob(job, spec, version, known.managed)
 		if !known.observed && finished(job) && job.DeletionTimestamp == nil {
 			r.feed.finished(job)
 		}
@@ -125,21 +145,25 @@ func (r *jobs) takeLocked(job *batchv1.Job, version uint64) error {
 
 // routingOfLocked takes from a Job what decides about its pods. All of it is immutable, but for whether a Job has begun, which is
 // asked once.
-func (r *jobs) routingOfLocked(job *batchv1.Job) (*knownJob, error) {
+func (r *jobs) routingOfLocked(job *kubewire.Job) (*knownJob, error) {
+	spec, err := job.WholeSpec()
+	if err != nil {
+		return nil, err
+	}
 	known := &knownJob{
 		ref:     refOf(job),
 		managed: r.feed.takesLocked(job),
-		ours:    job.Spec.ManagedBy != nil && *job.Spec.ManagedBy == events.ManagedBy,
+		ours:    text(job.ManagedBy) == events.ManagedBy,
 	}
-	known.observed = known.managed && r.feed.settings.Observes(text(job.Spec.ManagedBy))
-	if !generatedSelector(job.Spec.Selector, job.UID) {
-		s, err := metav1.LabelSelectorAsSelector(job.Spec.Selector)
+	known.observed = known.managed && r.feed.settings.Observes(text(job.ManagedBy))
+	if !generatedSelector(spec.Selector, job.UID) {
+		s, err := metav1.LabelSelectorAsSelector(spec.Selector)
 		if err != nil {
 			return nil, fmt.Errorf("read selector of Job %s/%s: %w", job.Namespace, job.Name, err)
 		}
 		known.selector = s
 	}
-	if p := job.Spec.PodFailurePolicy; p != nil {
+	if p := spec.PodFailurePolicy; p != nil {
 		for _, rule := range p.Rules {
 			for _, c := range rule.OnPodConditions {
 				known.conditions = append(known.conditions, string(c.Type))
@@ -149,7 +173,7 @@ func (r *jobs) routingOfLocked(job *batchv1.Job) (*knownJob, error) {
 	return known, nil
 }
 
-func (r *jobs) keepLocked(known *knownJob, job *batchv1.Job) {
+func (r *jobs) keepLocked(known *knownJob, job *kubewire.Job) {
 	switch {
 	case known.managed && !known.observed && !finished(job):
 		r.feed.keeper.KeepJob(job)
@@ -167,7 +191,7 @@ func (r *jobs) forgetLocked(uid types.UID, known *knownJob) {
 	}
 }
 
-func (*jobs) gone(uid types.UID, known *knownJob, job *batchv1.Job, version uint64) events.Observation {
+func (*jobs) gone(uid types.UID, known *knownJob, job *kubewire.Job, version uint64) events.Observation {
 	if !known.managed {
 		return runGone(uid, known, job == nil, version)
 	}

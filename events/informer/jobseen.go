@@ -6,10 +6,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/kubewire"
 )
 
 // finished reports whether the Job has a terminal condition that holds.
-func finished(job *batchv1.Job) bool {
+func finished(job *kubewire.Job) bool {
 	for _, c := range job.Status.Conditions {
 		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
 			return true
@@ -18,25 +19,21 @@ func finished(job *batchv1.Job) bool {
 	return false
 }
 
-func refOf(job *batchv1.Job) events.JobRef {
+func refOf(job *kubewire.Job) events.JobRef {
 	return events.JobRef{Namespace: job.Namespace, Name: job.Name, UID: job.UID}
 }
 
 // observeJob is the observation of a Job object at that version, with its spec and status. Managed says whether this
 // controller is to run it.
-func (feed *Feed) observeJob(job *batchv1.Job, version uint64, managed bool) (events.Observation, error) {
-	spec, template, err := specOf(job, feed.key)
-	if err != nil {
-		return events.Observation{}, err
-	}
+func (feed *Feed) observeJob(job *kubewire.Job, spec *specSeen, version uint64, managed bool) events.Observation {
 	seen := &events.JobSeen{
 		Version:    version,
 		Generation: job.Generation,
 		Created:    events.At(job.CreationTimestamp.Time),
 		Deleted:    instant(job.DeletionTimestamp),
 		Managed:    managed,
-		ManagedBy:  text(job.Spec.ManagedBy),
-		Spec:       spec.Hash,
+		ManagedBy:  text(job.ManagedBy),
+		Spec:       spec.content.Hash,
 		Status:     statusOf(&job.Status),
 	}
 	if feed.mode == events.ModeAll { // the only one in which the built-in has no business with the Job
@@ -56,10 +53,10 @@ func (feed *Feed) observeJob(job *batchv1.Job, version uint64, managed bool) (ev
 			Namespace: job.Namespace, Name: job.Name, Finalizers: othersFinalizers(job), Origin: originOf(job, feed.labels),
 		},
 		Editors:      editorsOf(job.ManagedFields),
-		Spec:         spec,
-		Template:     stored(template),
-		TemplateSize: len(template),
-	}, nil
+		Spec:         spec.content,
+		Template:     spec.template,
+		TemplateSize: spec.size,
+	}
 }
 
 // stored is a redacted template as far as it is stored.

@@ -5,6 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/kubewire"
 )
 
 // Keeper keeps what making pods needs of a Job and the log does not hold: its metadata and its pod template; likewise of a CronJob, to make
@@ -12,7 +13,7 @@ import (
 type Keeper interface {
 	// KeepJob is told every managed, unfinished Job before its observation is delivered. The object is the keeper's
 	// to read for as long as it likes, and nobody's to change.
-	KeepJob(job *batchv1.Job)
+	KeepJob(job *kubewire.Job)
 	// DropJob is told that the Job is finished or gone: it gets no more pods.
 	DropJob(uid types.UID)
 	// KeepCronJob is told every CronJob that this controller runs, at each version, on the same terms.
@@ -26,7 +27,7 @@ type Keeper interface {
 
 type nobody struct{}
 
-func (nobody) KeepJob(*batchv1.Job)         {}
+func (nobody) KeepJob(*kubewire.Job)        {}
 func (nobody) DropJob(types.UID)            {}
 func (nobody) KeepCronJob(*batchv1.CronJob) {}
 func (nobody) DropCronJob(types.UID)        {}

@@ -3,10 +3,10 @@ package informer
 import (
 	"slices"
 
-	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/kubewire"
 )
 
 // UsualLabels are the labels of Jobs that are kept unless the operator says otherwise: by which people look for who owns what.
@@ -15,16 +15,15 @@ var UsualLabels = []string{
 }
 
 const (
-	traceparent    = "traceparent" // the annotation, by the name that the W3C gives the header
-	maxTraceparent = 64            // 55 in the version that there is
-	maxName        = 253           // of an object
-	maxLabel       = 63            // the value of one, by the API
+	maxTraceparent = 64  // 55 in the version that there is
+	maxName        = 253 // of an object
+	maxLabel       = 63  // the value of one, by the API
 )
 
 // originOf is where a Job comes from, with those of its labels that are to be kept; nil when there is nothing to tell.
-func originOf(job *batchv1.Job, labels []string) *events.Origin {
+func originOf(job *kubewire.Job, labels []string) *events.Origin {
 	o := events.Origin{
-		GenerateName: bounded(job.GenerateName, maxName), Traceparent: bounded(job.Annotations[traceparent], maxTraceparent),
+		GenerateName: bounded(job.GenerateName, maxName), Traceparent: bounded(job.Annotations[kubewire.TraceAnnotation], maxTraceparent),
 	}
 	told := o.GenerateName != "" || o.Traceparent != ""
 	if c := metav1.GetControllerOfNoCopy(job); c != nil {

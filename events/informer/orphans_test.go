@@ -54,7 +54,7 @@ func TestAnOrphanTellsWhoseItWas(t *testing.T) {
 				pod = testPod("p", of(row.owner))
 			}
 			pod.Annotations = map[string]string{events.CommandAnnotation: row.annotation}
-			f := readPod(pod, 1, testIdentity)
+			f := readPod(wire(pod), 1, testIdentity)
 			if string(f.seen.Maker) != row.maker || f.seen.Ordinal != row.ordinal {
 				t.Errorf("maker %q, ordinal %d; want %q, %d", f.seen.Maker, f.seen.Ordinal, row.maker, row.ordinal)
 			}

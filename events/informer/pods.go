@@ -8,11 +8,12 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/kubewire"
 )
 
 // pods says what is seen of Pods. Route.go says which of them concern us.
 type pods struct {
-	resource[*corev1.Pod, *knownPod]
+	resource[*kubewire.Pod, *knownPod]
 	orphans   map[types.UID]map[types.UID]*knownPod // by owner: pods whose owner is not known
 	ownerless map[string]map[types.UID]*knownPod    // by namespace: pods without a controller that have labels
 	labelled  map[types.UID]map[types.UID]*knownPod // of those: by the Job that their label names, as a generated selector does
@@ -42,24 +43,43 @@ func newPods(feed *Feed, known *Known) *pods {
 
 // ListPods takes a whole list of Pods that is of the newest state, as of a version.
 func (feed *Feed) ListPods(pods []*corev1.Pod, version string) error {
-	return feed.pods.takeList(pods, version)
+	read := make([]*kubewire.Pod, len(pods))
+	for i, pod := range pods {
+		var err error
+		if read[i], err = kubewire.Pods.Of(pod); err != nil {
+			return err
+		}
+	}
+	return feed.pods.takeList(read, version)
 }
 
 // PodChanged takes a Pod from the watch. What is not newer than what was seen is passed over.
-func (feed *Feed) PodChanged(pod *corev1.Pod) error { return feed.pods.changed(pod) }
+func (feed *Feed) PodChanged(pod *corev1.Pod) error {
+	read, err := kubewire.Pods.Of(pod)
+	if err != nil {
+		return err
+	}
+	return feed.pods.changed(read)
+}
 
 // PodDeleted takes a Pod that the watch says was deleted.
-func (feed *Feed) PodDeleted(pod *corev1.Pod) error { return feed.pods.deleted(pod) }
+func (feed *Feed) PodDeleted(pod *corev1.Pod) error {
+	read, err := kubewire.Pods.Of(pod)
+	if err != nil {
+		return err
+	}
+	return feed.pods.deleted(read)
+}
 
 func (*pods) access(client kubernetes.Interface, namespace string) access {
 	api := client.CoreV1().Pods(namespace)
-	return accessTo(&corev1.Pod{}, api.List, api.Watch)
+	return reading(kubewire.Pods, client.CoreV1().RESTClient(), namespace, "pods", accessTo(&corev1.Pod{}, api.List, api.Watch))
 }
 
-func (*pods) strip(pod *corev1.Pod) { stripPod(pod) }
+func (*pods) strip(*kubewire.Pod) {}
 
 // takeLocked remembers a pod and tells of it when it concerns us.
-func (r *pods) takeLocked(pod *corev1.Pod, version uint64) error {
+func (r *pods) takeLocked(pod *kubewire.Pod, version uint64) error {
 	f := r.feed.readPod(pod, version)
 	known := r.known[f.seen.UID]
 	if known == nil {
@@ -131,7 +151,7 @@ func (r *pods) unholdLocked(uid types.UID, known *knownPod) {
 
 func (r *pods) forgetLocked(uid types.UID, known *knownPod) { r.unholdLocked(uid, known) }
 
-func (*pods) gone(uid types.UID, known *knownPod, pod *corev1.Pod, version uint64) events.Observation {
+func (*pods) gone(uid types.UID, known *knownPod, pod *kubewire.Pod, version uint64) events.Observation {
 	evidence := events.Evidence{Namespace: known.space}
 	if pod != nil {
 		evidence = podEvidence(pod)

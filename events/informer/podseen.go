@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/kubewire"
 )
 
 // podFacts is what a Pod object says by itself. What depends on which Jobs are known is added by route.go each time
@@ -25,20 +26,18 @@ type podFacts struct {
 	claim    events.Claim
 }
 
-// readPod is readPod with what the pod's annotation claims, if its seal is right.
-func (feed *Feed) readPod(pod *corev1.Pod, version uint64) *podFacts {
+// readPod is readPod without what the pod's annotation claims, if its seal is not right.
+func (feed *Feed) readPod(pod *kubewire.Pod, version uint64) *podFacts {
 	f := readPod(pod, version, feed.identity)
-	command := pod.Annotations[events.CommandAnnotation]
-	id, job, ordinal, ok := events.ParseCommand(command)
-	if ok && id.LogID == feed.identity.LogID && pod.Annotations[events.SealAnnotation] == feed.key.Seal(pod.Namespace, command) {
-		f.claim = events.Claim{Epoch: id.Epoch, Job: job, Ordinal: ordinal}
+	if f.claim != (events.Claim{}) && pod.Annotations[events.SealAnnotation] != feed.key.Seal(pod.Namespace, pod.Annotations[events.CommandAnnotation]) {
+		f.claim = events.Claim{}
 	}
 	return f
 }
 
 // readPod takes from a pod at that version what an observation may need. identity is the log's: pods made by it bear
 // the ordinal of their create.
-func readPod(pod *corev1.Pod, version uint64, identity events.Identity) *podFacts {
+func readPod(pod *kubewire.Pod, version uint64, identity events.Identity) *podFacts {
 	f := &podFacts{
 		seen: events.PodSeen{
 			UID:     pod.UID,
@@ -75,6 +74,9 @@ func readPod(pod *corev1.Pod, version uint64, identity events.Identity) *podFact
 	if ok && id == identity && (job == f.seen.Owner || job == f.seen.Maker) {
 		f.seen.Ordinal = ordinal
 	}
+	if ok && id.LogID == identity.LogID {
+		f.claim = events.Claim{Epoch: id.Epoch, Job: job, Ordinal: ordinal}
+	}
 	readStatus(pod, &f.seen)
 	f.evidence = podEvidence(pod)
 	return f
@@ -97,7 +99,7 @@ func phaseOf(p corev1.PodPhase) events.PodPhase {
 }
 
 // indexOf is the completion index in the pod's annotation, or NoIndex when it is no integer from 0.
-func indexOf(pod *corev1.Pod) int32 {
+func indexOf(pod *kubewire.Pod) int32 {
 	annotation := pod.Annotations[batchv1.JobCompletionIndexAnnotation]
 	if annotation == "" { // of most pods: an error would be made for each
 		return events.NoIndex
@@ -121,14 +123,14 @@ func count(annotation string) uint32 {
 	return uint32(n)
 }
 
-func readStatus(pod *corev1.Pod, seen *events.PodSeen) {
+func readStatus(pod *kubewire.Pod, seen *events.PodSeen) {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue {
 			seen.Ready, seen.ReadySince = true, events.At(c.LastTransitionTime.Time)
 		}
 		seen.Conditions = append(seen.Conditions, events.PodCondition{Type: string(c.Type), Status: string(c.Status)})
 	}
-	sidecars := sidecarsOf(pod)
+	sidecars := pod.Spec.Sidecars
 	for _, c := range pod.Status.ContainerStatuses { // regular before init: the order of exit code rules (J-129)
 		n := uint32(max(c.RestartCount, 0))
 		seen.Restarts += n
@@ -152,19 +154,8 @@ func readStatus(pod *corev1.Pod, seen *events.PodSeen) {
 	}
 }
 
-func addExit(seen *events.PodSeen, c *corev1.ContainerStatus, isInit bool) {
+func addExit(seen *events.PodSeen, c *kubewire.ContainerStatus, isInit bool) {
 	if t := c.State.Terminated; t != nil && t.ExitCode != 0 {
 		seen.Exits = append(seen.Exits, events.ContainerExit{Name: c.Name, Init: isInit, Code: t.ExitCode})
 	}
-}
-
-// sidecarsOf names the init containers that run beside the regular ones.
-func sidecarsOf(pod *corev1.Pod) []string {
-	var names []string
-	for _, c := range pod.Spec.InitContainers {
-		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
-			names = append(names, c.Name)
-		}
-	}
-	return names
 }

@@ -4,8 +4,10 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/kubewire"
 )
 
 // maxWords is how many conditions, waiting containers and finalizers of one object are told.
@@ -21,14 +23,14 @@ const (
 
 // waitingFor is why a pod that has not ended does not run, in a word: the scheduler's, else that of the first container that
 // says more than that it is being created, else that. It is empty when nothing says so.
-func waitingFor(pod *corev1.Pod) string {
+func waitingFor(pod *kubewire.Pod) string {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason != "" {
 			return bounded(c.Reason, maxReason)
 		}
 	}
 	word := ""
-	for _, list := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+	for _, list := range [][]kubewire.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
 		for _, c := range list {
 			switch w := c.State.Waiting; {
 			case w == nil || w.Reason == "" || w.Reason == initializing:
@@ -43,7 +45,7 @@ func waitingFor(pod *corev1.Pod) string {
 }
 
 // podEvidence is what people want to know of a pod, bounded. Of a container that runs again it is how it ended last.
-func podEvidence(pod *corev1.Pod) events.Evidence {
+func podEvidence(pod *kubewire.Pod) events.Evidence {
 	e := events.Evidence{
 		Namespace:  pod.Namespace,
 		Name:       pod.Name,
@@ -54,13 +56,12 @@ func podEvidence(pod *corev1.Pod) events.Evidence {
 		Conditions: conditionTexts(pod),
 		Finalizers: othersFinalizers(pod),
 	}
-	sidecars := sidecarsOf(pod)
 	for i := range pod.Status.ContainerStatuses {
 		addContainer(&e, &pod.Status.ContainerStatuses[i], events.RegularContainer)
 	}
 	for i := range pod.Status.InitContainerStatuses {
 		kind := events.InitContainer
-		if slices.Contains(sidecars, pod.Status.InitContainerStatuses[i].Name) {
+		if slices.Contains(pod.Spec.Sidecars, pod.Status.InitContainerStatuses[i].Name) {
 			kind = events.SidecarContainer
 		}
 		addContainer(&e, &pod.Status.InitContainerStatuses[i], kind)
@@ -69,7 +70,7 @@ func podEvidence(pod *corev1.Pod) events.Evidence {
 }
 
 // addContainer tells how a container ended last, and why it waits, if it does and says more than that it is being created.
-func addContainer(e *events.Evidence, c *corev1.ContainerStatus, kind events.ContainerKind) {
+func addContainer(e *events.Evidence, c *kubewire.ContainerStatus, kind events.ContainerKind) {
 	t, again := c.State.Terminated, false
 	if t == nil {
 		t, again = c.LastTerminationState.Terminated, true
@@ -97,7 +98,7 @@ func addContainer(e *events.Evidence, c *corev1.ContainerStatus, kind events.Con
 }
 
 // runningSince is when the last of a pod's regular containers was started, while all of them run; 0 when they do not.
-func runningSince(pod *corev1.Pod) events.Time {
+func runningSince(pod *kubewire.Pod) events.Time {
 	var latest events.Time
 	for i := range pod.Status.ContainerStatuses {
 		r := pod.Status.ContainerStatuses[i].State.Running
@@ -110,7 +111,7 @@ func runningSince(pod *corev1.Pod) events.Time {
 }
 
 // conditionTexts is what a pod's conditions say: those of its way to running only where they say why it got no further.
-func conditionTexts(pod *corev1.Pod) []events.ConditionText {
+func conditionTexts(pod *kubewire.Pod) []events.ConditionText {
 	var texts []events.ConditionText
 	for _, c := range pod.Status.Conditions {
 		asExpected := slices.Contains(progress, string(c.Type)) && (c.Status == corev1.ConditionTrue || slices.Contains(generic, c.Reason))
@@ -128,7 +129,7 @@ func conditionTexts(pod *corev1.Pod) []events.ConditionText {
 }
 
 // othersFinalizers are those that keep an object which is being deleted, other than the ones that Jobs' controllers set.
-func othersFinalizers(o object) []string {
+func othersFinalizers(o metav1.Object) []string {
 	if o.GetDeletionTimestamp() == nil {
 		return nil
 	}

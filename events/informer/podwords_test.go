@@ -92,7 +92,7 @@ func TestWhyAPodDoesNotRun(t *testing.T) {
 		},
 	} {
 		t.Run(row.sentence, func(t *testing.T) {
-			f := readPod(testPod("p", row.pod...), 8, testIdentity)
+			f := readPod(wire(testPod("p", row.pod...)), 8, testIdentity)
 			if f.seen.Waiting != row.waiting {
 				t.Errorf("it waits for %q, want %q", f.seen.Waiting, row.waiting)
 			}
@@ -115,7 +115,7 @@ func TestWhatAPodSaysIsBounded(t *testing.T) {
 			p.Finalizers = append(p.Finalizers, long)
 		}
 	})
-	f := readPod(pod, 8, testIdentity)
+	f := readPod(wire(pod), 8, testIdentity)
 	f.seen.Conditions = telling(f.seen.Conditions, nil)
 	record := events.Record{Facts: &f.seen, Evidence: f.evidence}
 	if n := events.Weight(&record); n > 100<<10 {

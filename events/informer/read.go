@@ -2,16 +2,16 @@ package informer
 
 import (
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/kubewire"
 )
 
 // ObserveJob is what a Job that was read live tells, also one that is not managed, which only a read can find out. It is
 // not queued, and routing remembers nothing of it: whoever reads passes it on, whoever folds looks at the versions, and the
 // watch will show it, too. The keeper is told, but not of a Job whose end the watch has seen meanwhile.
 // Returns the zero Observation if the object cannot be encoded; the watch reports the error.
-func (feed *Feed) ObserveJob(job *batchv1.Job) events.Observation {
+func (feed *Feed) ObserveJob(job *kubewire.Job) events.Observation {
 	version, err := versionOf(job)
 	if err != nil {
 		return events.Observation{}
@@ -19,10 +19,11 @@ func (feed *Feed) ObserveJob(job *batchv1.Job) events.Observation {
 	feed.mu.Lock()
 	defer feed.mu.Unlock()
 	managed := feed.takesLocked(job)
-	o, err := feed.observeJob(job, version, managed)
+	spec, err := specOfJob(job, feed.key)
 	if err != nil {
 		return events.Observation{}
 	}
+	o := feed.observeJob(job, spec, version, managed)
 	if feed.jobs.known[job.UID] != nil || version > feed.jobs.newest {
 		if managed && !finished(job) {
 			feed.keeper.KeepJob(job)
@@ -33,7 +34,7 @@ func (feed *Feed) ObserveJob(job *batchv1.Job) events.Observation {
 
 // ObserveRun is what a Job of a CronJob that was read live tells: as ObserveJob, or only what concerns its CronJob if another controller
 // runs the Job. Returns the zero Observation for a Job that no CronJob controls.
-func (feed *Feed) ObserveRun(job *batchv1.Job) events.Observation {
+func (feed *Feed) ObserveRun(job *kubewire.Job) events.Observation {
 	cronJob := feed.cronJobOf(job)
 	version, err := versionOf(job)
 	if err != nil || cronJob == "" {
@@ -70,7 +71,7 @@ func (feed *Feed) ObserveCronJob(cronJob *batchv1.CronJob) events.Observation {
 }
 
 // ObservePod is what a Pod that was read live tells, routed by the Jobs that are known now; else as ObserveJob.
-func (feed *Feed) ObservePod(pod *corev1.Pod) events.Observation {
+func (feed *Feed) ObservePod(pod *kubewire.Pod) events.Observation {
 	version, err := versionOf(pod)
 	if err != nil {
 		return events.Observation{}

@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/kubewire"
 )
 
 // fill gives every string in v a value that tells its path, every slice one element and every map one entry, so that
@@ -117,7 +118,7 @@ func TestSecretsReachNoObservation(t *testing.T) {
 	planted := 0
 	plant := func() string { planted++; return fmt.Sprintf("%s%d", secret, planted) }
 	job := testJob("a", func(job *batchv1.Job) {
-		job.Annotations = map[string]string{"note": plant(), lastApplied: plant()}
+		job.Annotations = map[string]string{"note": plant(), corev1.LastAppliedConfigAnnotation: plant()}
 		job.Spec.Template.Annotations = map[string]string{"note": plant()}
 		exec := &corev1.ExecAction{Command: []string{"sh", plant()}}
 		http := &corev1.HTTPGetAction{
@@ -190,18 +191,22 @@ func TestKeeperHasTheTemplateUnredacted(t *testing.T) {
 		var kept keeping
 		_, r := start(func(config *Config) { kept.Keeper, config.Keeper = config.Keeper, &kept })
 		r.take()
-		if kept.job == nil || kept.job.Spec.Template.Spec.Containers[0].Env[0].Value != "b" {
-			t.Errorf("kept %v", kept.job)
+		if kept.job == nil {
+			t.Fatal("nothing is kept")
+		}
+		spec, err := kept.job.WholeSpec()
+		if err != nil || spec.Template.Spec.Containers[0].Env[0].Value != "b" {
+			t.Errorf("kept %v, %v", spec, err)
 		}
 	})
 }
 
 type keeping struct {
 	Keeper
-	job *batchv1.Job
+	job *kubewire.Job
 }
 
-func (k *keeping) KeepJob(job *batchv1.Job) {
+func (k *keeping) KeepJob(job *kubewire.Job) {
 	k.job = job
 	k.Keeper.KeepJob(job)
 }
@@ -226,7 +231,7 @@ func TestLongTextsAreCut(t *testing.T) {
 		p.Status.Message = long
 		p.Status.ContainerStatuses[0].State.Terminated.Message = long
 	})
-	e := readPod(pod, 1, testIdentity).evidence
+	e := readPod(wire(pod), 1, testIdentity).evidence
 	if len(e.Message) != maxMessage || len(e.Containers[0].Message) != maxTermination {
 		t.Errorf("message of %d bytes, termination message of %d", len(e.Message), len(e.Containers[0].Message))
 	}

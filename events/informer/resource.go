@@ -10,8 +10,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/kubewire"
+	"github.com/jobledger/jobledger/internal/kubewire/request"
 )
 
 // resource lists and watches the objects of one resource, each a pointer O, and keeps a K of each. It knows which version of an
@@ -54,6 +57,7 @@ type access struct {
 	example runtime.Object // an empty object of the resource's type
 	list    func(context.Context, metav1.ListOptions) (runtime.Object, error)
 	watch   func(context.Context, metav1.ListOptions) (watch.Interface, error)
+	read    func(runtime.Object) (runtime.Object, error) // takes what is wanted from what the watch brings; nil when it brings that
 }
 
 // accessTo is the access by the methods of a typed client.
@@ -65,6 +69,24 @@ func accessTo[L runtime.Object](
 	return access{example: example, watch: watch, list: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 		return list(ctx, o)
 	}}
+}
+
+// reading is the access to a resource of which no whole objects are made. A client that makes no requests gives whole ones; they are read
+// when they have come.
+func reading[O kubewire.Object](r *kubewire.Resource[O], client rest.Interface, namespace, resource string, whole access) access {
+	if a, ok := request.To(r, client, namespace, resource); ok {
+		return accessTo(r.Empty(), a.List, a.Watch)
+	}
+	list := whole.list
+	whole.read = r.Object
+	whole.list = func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+		listed, err := list(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		return r.Object(listed)
+	}
+	return whole
 }
 
 // kept is what is kept of an object that exists: at least an entry.
@@ -106,7 +128,7 @@ func (r *resource[O, K]) follow(config *Config, fail func(error)) *follower {
 	s := newSource(config.Client, a, r.kind.strip)
 	s.asking = func() { r.feed.asking(&r.listing) }
 	return &follower{
-		listing: &r.listing, source: s, expected: a.example, store: store[O, K]{r, s, fail},
+		listing: &r.listing, source: s, expected: a.example, store: store[O, K]{r, s, a.read, fail},
 		log: config.Logger.With("resource", r.listing.resource.String()),
 	}
 }

@@ -42,13 +42,14 @@ func TestWhenTheBuiltinLastWroteTheStatus(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			job := testJob("a", func(j *batchv1.Job) { j.ManagedFields = tt.entries })
-			stripJob(job)
-			for _, e := range job.ManagedFields {
+			read := wireJob(job)
+			stripJob(read)
+			for _, e := range read.ManagedFields {
 				if e.FieldsV1 != nil {
 					t.Error("the fields of an entry are kept, of which nothing is read")
 				}
 			}
-			o, err := NewFeed(Config{Mode: tt.mode, Key: testKey}).observeJob(job, 1, true)
+			o, err := observed(NewFeed(Config{Mode: tt.mode, Key: testKey}), job, 1)
 			if err != nil {
 				t.Fatal(err)
 			}

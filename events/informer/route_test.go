@@ -246,10 +246,10 @@ func TestLiveReads(t *testing.T) {
 			got  events.Observation
 			want string
 		}{
-			{i.ObserveJob(job), "job a v7"},
-			{i.ObserveJob(plain), "job plain v8 unmanaged"},
-			{i.ObservePod(pod), "pod p v9 of a tracked selected"},
-			{i.ObservePod(testPod("no-version")), "<nil>"},
+			{i.ObserveJob(wireJob(job)), "job a v7"},
+			{i.ObserveJob(wireJob(plain)), "job plain v8 unmanaged"},
+			{i.ObservePod(wire(pod)), "pod p v9 of a tracked selected"},
+			{i.ObservePod(wire(testPod("no-version"))), "<nil>"},
 		} {
 			if got := line(tt.got); got != tt.want {
 				t.Errorf("read %q, want %q", got, tt.want)
@@ -304,7 +304,7 @@ func TestOrdinalIsOfThisLifeOfThisLogAndItsJob(t *testing.T) {
 		"an annotation that is broken": {testIdentity.CommandOf("uid-a", 7) + "x", 0},
 	} {
 		pod := testPod("p", of(job), annotated(events.CommandAnnotation, tt.annotation))
-		if got := readPod(pod, 1, testIdentity).seen.Ordinal; got != tt.want {
+		if got := readPod(wire(pod), 1, testIdentity).seen.Ordinal; got != tt.want {
 			t.Errorf("%s: ordinal %d, want %d", name, got, tt.want)
 		}
 	}
@@ -325,12 +325,12 @@ func TestConditionsAreThoseThatARuleMayRead(t *testing.T) {
 	})
 	of(job)(pod)
 	v := NewFeed(Config{Mode: events.ModeDelegated})
-	known, err := v.jobs.routingOfLocked(job)
+	known, err := v.jobs.routingOfLocked(wireJob(job))
 	if err != nil {
 		t.Fatal(err)
 	}
 	v.jobs.known[types.UID("uid-a")] = known
-	seen := v.route(readPod(pod, 1, testIdentity)).observation.Facts.(*events.PodSeen)
+	seen := v.route(readPod(wire(pod), 1, testIdentity)).observation.Facts.(*events.PodSeen)
 	var got []string
 	for _, c := range seen.Conditions {
 		got = append(got, c.Type)

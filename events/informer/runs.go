@@ -9,20 +9,18 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/kubewire"
 )
 
 // A run is a Job of a CronJob. What concerns the CronJob of it goes with the observation of the Job; of a Job that is not told itself,
 // because another controller runs it, it goes alone.
 
-// manualAnnotation is what kubectl writes on a Job that it creates from a CronJob (C-223).
-const (
-	manualAnnotation = "cronjob.kubernetes.io/instantiate"
-	manualValue      = "manual"
-)
+// manualValue is what kubectl writes on a Job that it creates from a CronJob (C-223).
+const manualValue = "manual"
 
 // cronJobOf is the UID of the CronJob that controls the Job, by its owner reference (C-096); empty for none, and where CronJobs are not
 // watched.
-func (feed *Feed) cronJobOf(job *batchv1.Job) types.UID {
+func (feed *Feed) cronJobOf(job *kubewire.Job) types.UID {
 	owner := metav1.GetControllerOfNoCopy(job)
 	if feed.cronJobs == nil || owner == nil || owner.Kind != "CronJob" {
 		return ""
@@ -31,12 +29,12 @@ func (feed *Feed) cronJobOf(job *batchv1.Job) types.UID {
 }
 
 // runSeen is what a CronJob is told of a Job of it.
-func runSeen(job *batchv1.Job, version uint64) *events.RunSeen {
+func runSeen(job *kubewire.Job, version uint64) *events.RunSeen {
 	run := &events.RunSeen{
 		Job: job.UID, Name: job.Name, Version: version,
 		Created: events.At(job.CreationTimestamp.Time), Deleted: instant(job.DeletionTimestamp),
 		Started: instant(job.Status.StartTime), Completed: instant(job.Status.CompletionTime),
-		Manual: job.Annotations[manualAnnotation] == manualValue,
+		Manual: job.Annotations[kubewire.ManualAnnotation] == manualValue,
 	}
 	if due, err := time.Parse(time.RFC3339, job.Annotations[batchv1.CronJobScheduledTimestampAnnotation]); err == nil {
 		run.Due = events.At(due)
@@ -57,7 +55,7 @@ func runSeen(job *batchv1.Job, version uint64) *events.RunSeen {
 }
 
 // observeRun is the observation of a Job that is not told itself.
-func observeRun(job *batchv1.Job, version uint64, cronJob types.UID) events.Observation {
+func observeRun(job *kubewire.Job, version uint64, cronJob types.UID) events.Observation {
 	return events.Observation{
 		Job: refOf(job), CronJob: cronJob, Facts: runSeen(job, version),
 		Evidence: events.Evidence{Namespace: job.Namespace, Name: job.Name}, Editors: editorsOf(job.ManagedFields),
@@ -66,7 +64,7 @@ func observeRun(job *batchv1.Job, version uint64, cronJob types.UID) events.Obse
 
 // tellRunLocked tells of a Job that is not told itself what its CronJob is to know. When it has another owner by now, or none, it is the
 // CronJob's no longer.
-func (r *jobs) tellRunLocked(known *knownJob, job *batchv1.Job, version uint64) {
+func (r *jobs) tellRunLocked(known *knownJob, job *kubewire.Job, version uint64) {
 	now := r.feed.cronJobOf(job)
 	if before := known.cronJob; before != "" && before != now {
 		r.feed.queue.gone(r.listing.resource, job.UID, events.Observation{

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/kubewire"
 )
 
 // ofCronJob makes the Job one of the CronJob's.
@@ -21,8 +22,8 @@ func ofCronJob(uid types.UID, kind string) func(*batchv1.Job) {
 	}
 }
 
-// TestRunsAreTold: a Job of ours says whose it is; of one that another controller runs only the CronJob is told, also that it is gone or
-// has left. Without CronJobs nothing of it is told.
+// C-096, C-097, C-101, C-230: a Job says whose it is, by the kind and the UID of its controller; of one that another controller runs only the
+// CronJob is told, also that it is gone or has left. One that changes its owner is told to both. Without CronJobs nothing of it is told.
 func TestRunsAreTold(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster, start starter) {
 		_, r := start(withCronJobs(), func(c *Config) { c.Mode = events.ModeAll })
@@ -56,7 +57,7 @@ func TestRunsAreTold(t *testing.T) {
 	})
 }
 
-// TestRunsThatWereMissed: what a CronJob believes to exist, and the first list lacks, is told as gone.
+// C-098: what a CronJob believes to exist, and the first list lacks, is told as gone.
 func TestRunsThatWereMissed(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster, start starter) {
 		_, r := start(withCronJobs(), func(c *Config) {
@@ -67,7 +68,7 @@ func TestRunsThatWereMissed(t *testing.T) {
 	})
 }
 
-// TestTheResultOfARun: the result is that of the first condition that says that the Job finished, and it succeeded if any says Complete.
+// C-102, C-231: the result of a Job is that of the first condition that says that the Job finished, and it succeeded if any says Complete.
 func TestTheResultOfARun(t *testing.T) {
 	yes, no := corev1.ConditionTrue, corev1.ConditionFalse
 	for _, row := range []struct {
@@ -86,7 +87,7 @@ func TestTheResultOfARun(t *testing.T) {
 	} {
 		job := testJob("a")
 		job.Status.Conditions = row.conditions
-		if run := runSeen(job, 1); run.Result != row.result || run.Succeeded != row.succeeded {
+		if run := runSeen(wireJob(job), 1); run.Result != row.result || run.Succeeded != row.succeeded {
 			t.Errorf("%s: %+v", row.sentence, run)
 		}
 	}
@@ -102,12 +103,12 @@ func TestWhatACronJobIsToldOfARun(t *testing.T) {
 		Job: job.UID, Name: job.Name, Version: 5, Created: events.At(epoch), Started: events.At(started.Time), Completed: events.At(ended.Time),
 		Due: events.At(time.Date(2026, 3, 2, 9, 15, 0, 0, time.UTC)),
 	}
-	if got := runSeen(job, 5); !reflect.DeepEqual(got, want) {
+	if got := runSeen(wireJob(job), 5); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	job.Annotations = map[string]string{manualAnnotation: manualValue, batchv1.CronJobScheduledTimestampAnnotation: "tomorrow"}
+	job.Annotations = map[string]string{kubewire.ManualAnnotation: manualValue, batchv1.CronJobScheduledTimestampAnnotation: "tomorrow"}
 	job.DeletionTimestamp = &ended
-	if got := runSeen(job, 5); !got.Manual || got.Due != 0 || got.Deleted != events.At(ended.Time) {
+	if got := runSeen(wireJob(job), 5); !got.Manual || got.Due != 0 || got.Deleted != events.At(ended.Time) {
 		t.Errorf("made by hand: %+v", got)
 	}
 }
@@ -126,7 +127,7 @@ func TestARunThatIsReadLive(t *testing.T) {
 			{testJob("nobodys", managedBy("")), "<nil>"},
 		} {
 			row.job.ResourceVersion = "9"
-			if got := line(i.ObserveRun(row.job)); got != row.want {
+			if got := line(i.ObserveRun(wireJob(row.job))); got != row.want {
 				t.Errorf("told %s, want %s", got, row.want)
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/kubewire"
 )
 
 // recorder is a sink that writes down what it is told, and does not block unless told to.
@@ -47,7 +48,7 @@ func finishedStatus(s *events.JobStatus) bool {
 	return false
 }
 
-func (r *recorder) KeepJob(job *batchv1.Job) {
+func (r *recorder) KeepJob(job *kubewire.Job) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.kept[job.UID] = true

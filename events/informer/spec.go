@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/kubewire"
 )
 
 // Labels that the API server puts into the pod template of a Job without manualSelector (J-181). They differ between
@@ -32,7 +34,7 @@ const maxTemplate = 64 << 10
 // specOf is the content of a Job's spec that decisions read, named by its hash, and the redacted pod template as JSON.
 // Jobs of one namespace that differ only in what the API server generated for them have the same content. Jobs of two
 // namespaces never have: they share nothing in the log, so that none tells what another namespace runs.
-func specOf(job *batchv1.Job, key events.Key) (*events.JobSpec, []byte, error) {
+func specOf(job *batchv1.Job, read *kubewire.Job, key events.Key) (*events.JobSpec, []byte, error) {
 	s := &job.Spec
 	spec := &events.JobSpec{
 		Parallelism:             s.Parallelism,
@@ -51,7 +53,7 @@ func specOf(job *batchv1.Job, key events.Key) (*events.JobSpec, []byte, error) {
 		Key:                     key.ID(),
 	}
 	var err error
-	if spec.Template, err = templateHash(job, key); err != nil {
+	if spec.Template, err = templateHash(job, read, key); err != nil {
 		return nil, nil, err
 	}
 	if !generatedSelector(s.Selector, job.UID) {
@@ -85,6 +87,44 @@ func specOf(job *batchv1.Job, key events.Key) (*events.JobSpec, []byte, error) {
 	return spec, template, nil
 }
 
+// specSeen is what is told of a spec.
+type specSeen struct {
+	sent     []byte // as the server sent it
+	content  *events.JobSpec
+	template []byte // redacted, as far as it is stored
+	size     int    // of the whole redacted template
+}
+
+// specLocked is what is told of the spec of a Job. It is read anew only when it has changed.
+func (r *jobs) specLocked(known *knownJob, job *kubewire.Job) (*specSeen, error) {
+	if known.spec != nil && bytes.Equal(known.spec.sent, job.Spec) {
+		return known.spec, nil
+	}
+	known.print = 0 // another template, perhaps
+	return specOfJob(job, r.feed.key)
+}
+
+func specOfJob(job *kubewire.Job, key events.Key) (*specSeen, error) {
+	whole, err := wholeJob(job)
+	if err != nil {
+		return nil, err
+	}
+	content, template, err := specOf(whole, job, key)
+	if err != nil {
+		return nil, err
+	}
+	return &specSeen{sent: job.Spec, content: content, template: stored(template), size: len(template)}, nil
+}
+
+// wholeJob is the Job with its whole spec, as far as it is known here.
+func wholeJob(job *kubewire.Job) (*batchv1.Job, error) {
+	spec, err := job.WholeSpec()
+	if err != nil {
+		return nil, err
+	}
+	return &batchv1.Job{ObjectMeta: job.ObjectMeta, Spec: *spec}, nil
+}
+
 // textHash names texts of a namespace that stand in the log as they are, so it needs no key, and stays the same with another one.
 // None of the texts holds a zero byte, nor does a namespace.
 func textHash(namespace string, texts ...string) string {
@@ -102,14 +142,33 @@ func textHash(namespace string, texts ...string) string {
 
 // TemplateHash names the content of a Job's pod template by a hash with that key, generated labels left out: 32 hexadecimal
 // digits. It is of the template as it is, not of the redacted one, so that pods are only made from the template that was decided on.
-func TemplateHash(key events.Key) func(*batchv1.Job) (string, error) {
-	return func(job *batchv1.Job) (string, error) { return templateHash(job, key) }
+func TemplateHash(key events.Key) func(*kubewire.Job) (string, error) {
+	return func(job *kubewire.Job) (string, error) {
+		whole, err := wholeJob(job)
+		if err != nil {
+			return "", err
+		}
+		return templateHash(whole, job, key)
+	}
 }
 
-func templateHash(job *batchv1.Job, key events.Key) (string, error) {
+// templateHash is of the template as JSON. When the server knows fields that this program does not, it is also of the template's spec as
+// the server sent it, which pods are made of.
+func templateHash(job *batchv1.Job, read *kubewire.Job, key events.Key) (string, error) {
 	content, err := json.Marshal(normalised(job)) // struct fields stand in their order, and map keys are sorted
 	if err != nil {
 		return "", fmt.Errorf("hash template of Job %s/%s: %w", job.Namespace, job.Name, err)
+	}
+	sent, err := read.Template()
+	if err != nil {
+		return "", fmt.Errorf("hash template of Job %s/%s: %w", job.Namespace, job.Name, err)
+	}
+	known, err := job.Spec.Template.Spec.Marshal()
+	if err != nil {
+		return "", fmt.Errorf("hash template of Job %s/%s: %w", job.Namespace, job.Name, err)
+	}
+	if !bytes.Equal(sent.Spec, known) {
+		content = append(append(content, 0), sent.Spec...)
 	}
 	return key.Hash("template", job.Namespace, content), nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -12,6 +13,7 @@ import (
 type store[O object, K kept] struct {
 	resource *resource[O, K]
 	source   *source
+	read     func(runtime.Object) (runtime.Object, error) // see access
 	fail     func(error)
 }
 
@@ -22,7 +24,7 @@ func (s store[O, K]) Delete(obj any) error { return s.with(obj, s.resource.delet
 
 // Replace takes a list, whether it came by LIST or by a watch that began with it.
 func (s store[O, K]) Replace(objs []any, version string) error {
-	objects, err := all[O](objs)
+	objects, err := s.all(objs)
 	if err == nil {
 		err = s.source.judge(s.resource.replace(objects, version, s.source.consistent.Load()))
 	}
@@ -44,11 +46,25 @@ func (s store[O, K]) Transformer() cache.TransformFunc {
 }
 
 func (s store[O, K]) with(obj any, do func(O) error) error {
-	o, ok := obj.(O)
-	if !ok {
-		return s.checked(fmt.Errorf("the watch brought a %T: %w", obj, ErrUnusable))
+	o, err := s.one(obj)
+	if err != nil {
+		return s.checked(err)
 	}
 	return s.checked(do(o))
+}
+
+// one is an object that a list or the watch brought.
+func (s store[O, K]) one(obj any) (o O, err error) {
+	if whole, ok := obj.(runtime.Object); ok && s.read != nil {
+		if obj, err = s.read(whole); err != nil {
+			return o, err
+		}
+	}
+	o, ok := obj.(O)
+	if !ok {
+		return o, fmt.Errorf("a list or the watch brought a %T: %w", obj, ErrUnusable)
+	}
+	return o, nil
 }
 
 func (s store[O, K]) checked(err error) error {
@@ -58,12 +74,12 @@ func (s store[O, K]) checked(err error) error {
 	return err
 }
 
-func all[T any](objs []any) ([]T, error) {
-	list := make([]T, 0, len(objs))
+func (s store[O, K]) all(objs []any) ([]O, error) {
+	list := make([]O, 0, len(objs))
 	for _, obj := range objs {
-		o, ok := obj.(T)
-		if !ok {
-			return nil, fmt.Errorf("the list holds a %T: %w", obj, ErrUnusable)
+		o, err := s.one(obj)
+		if err != nil {
+			return nil, err
 		}
 		list = append(list, o)
 	}

@@ -1,18 +1,16 @@
 package informer
 
-import (
-	batchv1 "k8s.io/api/batch/v1"
-)
+import "github.com/jobledger/jobledger/internal/kubewire"
 
 // takesLocked reports whether this controller is to run the Job (design §9), or to observe it. One that drains takes no new Job. It
 // goes on with those that the log says it ran. It also takes those that have begun, because a log can be lost: their pods are to be
 // counted. What it finds when it first sees a Job holds as long as the process.
-func (feed *Feed) takesLocked(job *batchv1.Job) bool {
+func (feed *Feed) takesLocked(job *kubewire.Job) bool {
 	known := feed.jobs.known[job.UID]
 	switch {
-	case feed.settings.Observes(text(job.Spec.ManagedBy)):
+	case feed.settings.Observes(text(job.ManagedBy)):
 		return true
-	case !feed.mode.Manages(text(job.Spec.ManagedBy)):
+	case !feed.mode.Manages(text(job.ManagedBy)):
 		return false
 	case !feed.draining:
 		return true
@@ -26,15 +24,15 @@ func (feed *Feed) takesLocked(job *batchv1.Job) bool {
 
 // begun reports whether a controller has worked on the Job: its status is empty until then, and only a controller writes
 // there.
-func begun(job *batchv1.Job) bool {
+func begun(job *kubewire.Job) bool {
 	s := &job.Status
 	return s.StartTime != nil || len(s.Conditions) > 0 || s.Active > 0 || s.Succeeded > 0 || s.Failed > 0 ||
 		s.UncountedTerminatedPods != nil
 }
 
 // notTaken tells of a Job that appears and is not ours.
-func (feed *Feed) notTaken(job *batchv1.Job) {
-	if by := text(job.Spec.ManagedBy); !feed.mode.Manages(by) {
+func (feed *Feed) notTaken(job *kubewire.Job) {
+	if by := text(job.ManagedBy); !feed.mode.Manages(by) {
 		feed.foreign(by)
 		return
 	}

@@ -30,7 +30,7 @@ func TestWhoDrainsTakesNoNewJob(t *testing.T) {
 		i, r := start(func(config *Config) {
 			config.Draining = true
 			config.Foreign = func(by string) { foreign = append(foreign, by) }
-			config.Known = Known{Jobs: []KnownJob{{refOf(logged), 0, true, ""}, {refOf(strange), 0, false, ""}, {refOf(theirs), 0, false, ""}}}
+			config.Known = Known{Jobs: []KnownJob{{refOf(wireJob(logged)), 0, true, ""}, {refOf(wireJob(strange)), 0, false, ""}, {refOf(wireJob(theirs)), 0, false, ""}}}
 		})
 		expect(t, r.take(),
 			"job begun v5", "job logged v1", "job paused v6", "job theirs v4", "synced [jobs] at [6]", "synced [pods] at [6]")
@@ -45,9 +45,9 @@ func TestWhoDrainsTakesNoNewJob(t *testing.T) {
 		c.set(testPod("fresh-1", of(fresh)))
 		expect(t, r.take(), "pod logged-1 v9 of logged tracked selected")
 		fresh.ResourceVersion = "8"
-		expect(t, []string{line(i.ObserveJob(fresh))}, "job fresh v8 unmanaged")
+		expect(t, []string{line(i.ObserveJob(wireJob(fresh)))}, "job fresh v8 unmanaged")
 		logged.ResourceVersion = "1"
-		expect(t, []string{line(i.ObserveJob(logged))}, "job logged v1")
+		expect(t, []string{line(i.ObserveJob(wireJob(logged)))}, "job logged v1")
 		if len(foreign) > 0 {
 			t.Errorf("Jobs of ours are told as those of %q", foreign)
 		}

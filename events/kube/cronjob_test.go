@@ -1,10 +1,13 @@
 package kube
 
 import (
+	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/jobledger/jobledger/events"
 )
@@ -88,6 +91,47 @@ func TestEventsOfCronJobsAreAboutThem(t *testing.T) {
 				o.Kind != "CronJob" || o.APIVersion != "batch/v1" || o.Name != "nightly" || o.UID != "uid-nightly" {
 				t.Errorf("the Event is %+v", e)
 			}
+		}
+	})
+}
+
+// C-203: warnings of a CronJob that repeat thin out. The first nine messages of a reason are told as they are, what follows is combined; after 25
+// there is one in 300 s. What has another reason is told all the same.
+func TestRepeatedWarningsOfACronJobThinOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, s := newAppender(t), newServer()
+		nightly := events.CronJobStream("uid-nightly")
+		a.add(nightly, events.KindCronJobAdded, &events.CronJobSeen{Version: 1, Schedule: "@daily"}, events.Evidence{Namespace: "batch", Name: "nightly"})
+		p := publisher(t, a.log, s, func(c *Config) { c.Mode = events.ModeAll })
+		refused := func(n int) {
+			a.add(nightly, events.KindCommandEnded, &events.CommandEnded{Type: events.CommandCreateJob, Ending: events.Refused, Class: events.RefusedQuota},
+				events.Evidence{Namespace: "batch", Name: "nightly-1", Message: fmt.Sprintf("quota %d", n)})
+		}
+		for n := range 60 {
+			refused(n)
+		}
+		a.add(nightly, events.KindCommandEnded, &events.CommandEnded{Type: events.CommandCreateJob, Ending: events.Done}, events.Evidence{Namespace: "batch", Name: "nightly-1"})
+		catchUp(t, p)
+		told := s.take()
+		for n, text := range told[:9] {
+			if text != fmt.Sprintf("FailedCreate Error creating job: quota %d", n) {
+				t.Errorf("%d: told %q", n, text)
+			}
+		}
+		const combined = "FailedCreate (combined from similar events): "
+		if !strings.HasPrefix(told[9], combined) || len(told) != 11 || told[10] != "SuccessfulCreate Created job nightly-1" {
+			t.Errorf("then it told %q", told[9:])
+		}
+		if s.calls != 9+1+1+1 { // the combined one is made, and the others that the bound of 25 lets through are counted by one patch
+			t.Errorf("%d requests", s.calls)
+		}
+		time.Sleep(5 * time.Minute)
+		for n := range 10 {
+			refused(100 + n)
+		}
+		catchUp(t, p)
+		if s.calls != 12+1 {
+			t.Errorf("after five minutes %d requests", s.calls)
 		}
 	})
 }

@@ -66,7 +66,7 @@ func New(c Config) (*Publisher, error) {
 	}
 	p := &Publisher{
 		mode: c.Mode, maxAge: c.MaxAge,
-		writer: newWriter(c.Client.CoreV1(), c.Log.Identity(), c.Logger), memory: newMemory(c.Log),
+		writer: newWriter(c.Client, c.Log.Identity(), c.Logger), memory: newMemory(c.Log),
 		offset: follow.Offset{Log: c.Log, Consumer: Consumer}, jobs: follow.Jobs{Log: c.Log}, commands: follow.Commands{Log: c.Log},
 	}
 	p.cursor = follow.Cursor{
@@ -82,7 +82,7 @@ func (p *Publisher) Run(ctx context.Context) error {
 		<-ctx.Done()
 		return nil
 	}
-	return follow.Orderly(ctx, p.follow(ctx, p.cursor.Follow))
+	return follow.Orderly(ctx, p.follow(ctx, p.goOn))
 }
 
 // CatchUp publishes what is durable now and was not published, and notes how far it got. It ends early with ctx's error.
@@ -90,7 +90,45 @@ func (p *Publisher) CatchUp(ctx context.Context) error {
 	if p.mode == events.ModeObserve {
 		return nil
 	}
-	return p.follow(ctx, p.cursor.CatchUp)
+	return p.follow(ctx, func(ctx context.Context) error {
+		if err := p.cursor.CatchUp(ctx); err != nil {
+			return err
+		}
+		if err := p.writer.settleAll(ctx); err != nil {
+			return err
+		}
+		return p.note()
+	})
+}
+
+// goOn publishes what becomes durable, and counts that have waited long enough. Each of its ends is an error.
+func (p *Publisher) goOn(ctx context.Context) error {
+	for {
+		if err := p.cursor.CatchUp(ctx); err != nil {
+			return err
+		}
+		if err := p.await(ctx); err != nil {
+			return err
+		}
+		if err := p.writer.settleDue(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// await returns when there are further records, or a count has waited long enough.
+func (p *Publisher) await(ctx context.Context) error {
+	bound := ctx
+	if due, ok := p.writer.waiting.due(); ok {
+		var cancel context.CancelFunc
+		bound, cancel = context.WithDeadline(ctx, due)
+		defer cancel()
+	}
+	_, err := p.cursor.Log.Wait(bound, max(p.cursor.Next, 1)-1)
+	if err != nil && bound.Err() != nil && ctx.Err() == nil {
+		return nil
+	}
+	return err
 }
 
 // follow publishes as that method of the cursor goes on, and notes how far it got.
@@ -108,9 +146,12 @@ func (p *Publisher) follow(ctx context.Context, on func(context.Context) error) 
 	return nil
 }
 
-// note keeps how far the Events are published.
+// note keeps how far the Events are published: through the record before the first of which a count waits.
 func (p *Publisher) note() error {
 	through := p.cursor.Next - 1
+	if first, ok := p.writer.waiting.oldest(); ok {
+		through = first - 1
+	}
 	if through <= p.noted {
 		return nil
 	}
@@ -127,6 +168,9 @@ func (p *Publisher) take(ctx context.Context, rec *events.Record) error {
 		if err := p.note(); err != nil {
 			return err
 		}
+	}
+	if err := p.writer.settleDue(ctx); err != nil {
+		return err
 	}
 	return p.publish(ctx, rec)
 }
@@ -167,7 +211,7 @@ func (p *Publisher) tell(ctx context.Context, rec *events.Record) error {
 		return nil // nothing is told of it, or it was erased
 	}
 	for n, e := range Of(rec, c) {
-		if err := p.writer.write(ctx, e, n); err != nil {
+		if err := p.writer.tell(ctx, e, n); err != nil {
 			return err
 		}
 	}

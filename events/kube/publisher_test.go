@@ -2,6 +2,7 @@ package kube
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -58,12 +59,15 @@ func (s *server) client() *fake.Clientset {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.calls++
-		e := s.stored[a.(clienttesting.PatchAction).GetName()]
+		patch := a.(clienttesting.PatchAction)
+		e := s.stored[patch.GetName()]
 		if e == nil {
 			return true, nil, apierrors.NewNotFound(schema.GroupResource{Resource: "events"}, "")
 		}
-		e.Count++
-		return true, e, nil
+		if s.fail != nil && (s.well.IsZero() || time.Now().Before(s.well)) {
+			return true, nil, s.fail
+		}
+		return true, e, json.Unmarshal(patch.GetPatch(), e)
 	})
 	return c
 }

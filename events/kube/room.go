@@ -40,7 +40,7 @@ type Alarm struct {
 // NewAlarm returns an alarm that tells nothing until Run.
 func NewAlarm(log store.Reader, client kubernetes.Interface, logger *slog.Logger) *Alarm {
 	return &Alarm{
-		log: log, writer: newWriter(client.CoreV1(), log.Identity(), logger), pending: make(chan Event, roomEvents),
+		log: log, writer: newWriter(client, log.Identity(), logger), pending: make(chan Event, roomEvents),
 		told: map[types.UID]bool{},
 	}
 }

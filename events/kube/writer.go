@@ -3,17 +3,18 @@ package kube
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
+	"strconv"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
-	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/jobledger/jobledger/events"
 )
@@ -38,43 +39,39 @@ const (
 
 // writer writes Events to the API server, one at a time.
 type writer struct {
-	client     typedcorev1.EventsGetter
+	api        api
 	identity   events.Identity
-	correlator *record.EventCorrelator // combines similar Events and slows floods down
+	correlator *correlator
+	waiting    recounts
 	logger     *slog.Logger
 }
 
-func newWriter(client typedcorev1.EventsGetter, identity events.Identity, logger *slog.Logger) *writer {
-	return &writer{
-		client: client, identity: identity, logger: logger,
-		correlator: record.NewEventCorrelatorWithOptions(record.CorrelatorOptions{SpamKeyFunc: floodKey}),
-	}
-}
-
-// floodKey is what the flood control counts by. By default it is the object, so that a Job with many pods would have used
-// up its Events before it completes; with the reason, each kind of Event has a count of its own.
-func floodKey(e *corev1.Event) string {
-	return string(e.InvolvedObject.UID) + "/" + e.Reason
+func newWriter(client kubernetes.Interface, identity events.Identity, logger *slog.Logger) *writer {
+	return &writer{api: apiOf(client), identity: identity, logger: logger, correlator: newCorrelator(time.Now)}
 }
 
 // write writes one Event, the nth of its record. What the API server refuses is logged and given up; what it did not answer
-// is tried six times within half a minute. The error is
-// ctx's, but for a fault of the correlator.
+// is tried six times within half a minute. The error is ctx's.
 func (w *writer) write(ctx context.Context, e Event, n int) error {
-	result, err := w.correlator.EventCorrelate(w.object(e, n))
-	if err != nil {
-		return fmt.Errorf("combine similar Events: %w", err)
-	}
-	if result.Skip {
+	id := w.idOf(&e)
+	t, ok := w.correlator.take(&e, func() string { return nameOf(&e, id, n) })
+	if !ok {
 		return nil
 	}
-	result.Event.ReportingController = componentOf(&e) // the correlator's combined Events lack it
+	return w.deliver(ctx, &e, id, &t)
+}
+
+// idOf is the ID of the record that an Event tells of.
+func (w *writer) idOf(e *Event) string {
+	return w.identity.String() + "/" + strconv.FormatUint(uint64(e.Record), 10)
+}
+
+func (w *writer) deliver(ctx context.Context, e *Event, id string, t *toSend) error {
 	pause := firstPause
 	for attempt := 1; ; attempt++ {
-		stored, err := w.send(ctx, result)
+		err := w.send(ctx, e, id, t)
 		switch {
 		case err == nil:
-			w.correlator.UpdateState(stored)
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -93,16 +90,24 @@ func (w *writer) write(ctx context.Context, e Event, n int) error {
 }
 
 // send creates the Event, or raises the count of one that says the same.
-func (w *writer) send(ctx context.Context, r *record.EventCorrelateResult) (*corev1.Event, error) {
-	api := w.client.Events(r.Event.Namespace)
-	if r.Event.Count > 1 {
-		stored, err := api.PatchWithEventNamespaceWithContext(ctx, r.Event, r.Patch)
-		if !apierrors.IsNotFound(err) {
-			return stored, err
+func (w *writer) send(ctx context.Context, e *Event, id string, t *toSend) error {
+	if t.count > 1 {
+		patch, err := json.Marshal(recount{t.count, metav1.NewTime(t.at), t.text})
+		if err != nil {
+			return err
 		}
-		r.Event.ResourceVersion = "" // it has expired: make it again
+		if err = w.api.patch(ctx, e.Job.Namespace, t.name, patch); !apierrors.IsNotFound(err) {
+			return err
+		} // it has expired: make it again
 	}
-	return api.CreateWithEventNamespaceWithContext(ctx, r.Event)
+	return w.api.create(ctx, object(e, id, t))
+}
+
+// recount is a patch of an Event that happened again.
+type recount struct {
+	Count         int32       `json:"count"`
+	LastTimestamp metav1.Time `json:"lastTimestamp"`
+	Message       string      `json:"message,omitempty"`
 }
 
 // refused reports whether the server will say the same again.
@@ -115,36 +120,38 @@ func refused(err error) bool {
 	return code >= 400 && code < 500 && code != 408 && code != 429
 }
 
+// nameOf is the name of an Event, the nth of the record of that ID. It meets itself when it is published again after a crash.
+func nameOf(e *Event, id string, n int) string {
+	sum := sha256.Sum256([]byte(id + "/" + strconv.Itoa(n)))
+	return e.Job.Name + "." + hex.EncodeToString(sum[:8])
+}
+
 // object is the Event as the API has it.
-func (w *writer) object(e Event, n int) *corev1.Event {
-	id := fmt.Sprintf("%s/%d", w.identity, e.Record)
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d", id, n))
-	at := metav1.NewTime(e.At.Go())
-	annotations := map[string]string{RecordAnnotation: id}
-	if e.Verdict != "" {
-		annotations[VerdictAnnotation] = bounded(e.Verdict)
+func object(e *Event, id string, t *toSend) *corev1.Event {
+	var annotations map[string]string
+	if !t.combined {
+		annotations = map[string]string{RecordAnnotation: id}
+		if e.Verdict != "" {
+			annotations[VerdictAnnotation] = bounded(e.Verdict)
+		}
 	}
 	kind := "Job"
 	if e.CronJob {
 		kind = "CronJob"
 	}
 	return &corev1.Event{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace:   e.Job.Namespace,
-			Name:        fmt.Sprintf("%s.%x", e.Job.Name, sum[:8]),
-			Annotations: annotations,
-		},
+		ObjectMeta: metav1.ObjectMeta{Namespace: e.Job.Namespace, Name: t.name, Annotations: annotations},
 		InvolvedObject: corev1.ObjectReference{
 			APIVersion: "batch/v1", Kind: kind, Namespace: e.Job.Namespace, Name: e.Job.Name, UID: e.Job.UID,
 		},
 		Type:                e.Type,
 		Reason:              e.Reason,
-		Message:             bounded(e.Message),
-		Source:              corev1.EventSource{Component: componentOf(&e)},
-		ReportingController: componentOf(&e),
-		FirstTimestamp:      at,
-		LastTimestamp:       at,
-		Count:               1,
+		Message:             t.text,
+		Source:              corev1.EventSource{Component: componentOf(e)},
+		ReportingController: componentOf(e),
+		FirstTimestamp:      metav1.NewTime(t.first),
+		LastTimestamp:       metav1.NewTime(t.at),
+		Count:               t.count,
 	}
 }
 

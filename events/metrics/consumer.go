@@ -164,7 +164,7 @@ func (c *Consumer) open(rec *events.Record) *job {
 // isInput reports whether a record of that kind touches its stream, which is then decided once in the batch.
 func isInput(k events.Kind) bool {
 	switch k {
-	case events.KindStateStored, events.KindDecided, events.KindWouldDecide, events.KindJobRetired:
+	case events.KindStateStored, events.KindDecided, events.KindWouldDecide, events.KindTicksObserved, events.KindJobRetired:
 		return false
 	default:
 		return true

@@ -55,6 +55,20 @@ func TestReadmeNamesEveryPage(t *testing.T) {
 	}
 }
 
+// TestSecurityNamesEveryRole: whoever asks what Jobledger may do finds each role of deploy on one page.
+func TestSecurityNamesEveryRole(t *testing.T) {
+	page := read(t, filepath.Join(root, "docs/security.md"))
+	roles, err := filepath.Glob(filepath.Join(root, "deploy/*/clusterrole.yaml"))
+	if err != nil || len(roles) < 5 {
+		t.Fatalf("the roles are %v, %v", roles, err)
+	}
+	for _, role := range roles {
+		if name := filepath.Base(filepath.Dir(role)); !strings.Contains(page, fmt.Sprintf("](../deploy/%s/clusterrole.yaml)", name)) {
+			t.Errorf("docs/security.md does not name the role %s", name)
+		}
+	}
+}
+
 // slugs are the anchors of a page: those of its headings, as GitHub makes them, and those that it names.
 func slugs(text string) map[string]bool {
 	all := map[string]bool{}

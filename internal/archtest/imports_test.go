@@ -61,6 +61,12 @@ var neverImports = []struct {
 		never:    []string{"./...", clientGo},
 	},
 	{
+		sentence: "objects are read from bytes and written as bytes without a client",
+		packages: []string{"./internal/kubewire"},
+		never:    []string{"./...", clientGo},
+		except:   []string{"./events", "./proto/gen/..."},
+	},
+	{
 		sentence: "a Job's status and its policies are values that know nothing of the Job",
 		packages: []string{"./internal/status", "./internal/policy"},
 		never:    []string{"./..."},

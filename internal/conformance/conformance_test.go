@@ -75,6 +75,7 @@ func TestATreeIsFoundWanting(t *testing.T) {
 		},
 		{"a script that no test reads", map[string]string{"pkg/testdata/sub/x.txt": "# " + id(1) + ": it is so."}, "no test reads"},
 		{"a test that the page does not name", map[string]string{"pkg/pkg_test.go": test(id(1) + ": and this one too.")}, "is stale"},
+		{"a page of no section", map[string]string{pagesDir + "/job-99.md": "# 99. Gone"}, "job-99.md is of no section"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			root := t.TempDir()
@@ -98,30 +99,44 @@ func TestATreeIsFoundWanting(t *testing.T) {
 	}
 }
 
-// TestThePage: what stands in a line says why there is no test, and what sort of rule it is.
-func TestThePage(t *testing.T) {
+// TestThePages: what stands in a line says why there is no test, and what sort of rule it is. Each section has a page, and those of
+// sections that are no more go.
+func TestThePages(t *testing.T) {
 	root := t.TempDir()
 	if err := os.CopyFS(root, os.DirFS(tree).(fs.ReadDirFS)); err != nil {
 		t.Fatal(err)
 	}
+	gone := pagesDir + "/job-99.md"
+	appendTo(t, filepath.Join(root, gone), "# 99. Gone")
 	if found, err := run(root, true); err != nil || len(found) > 0 {
 		t.Fatalf("%v %q", err, found)
 	}
-	page, err := os.ReadFile(filepath.Join(root, pageFile))
-	if err != nil {
-		t.Fatal(err)
+	if _, err := os.Stat(filepath.Join(root, gone)); !os.IsNotExist(err) {
+		t.Errorf("%s is still there: %v", gone, err)
 	}
-	for _, want := range []string{
-		"\n| [The Job contract](contract/job.md) | 4 | 4 | 0 | 0 |\n",
-		"\n| [Operations](contract/operations.md) | 2 | 1 | 1 | 0 |\n",
-		"\n### 1. First\n",
-		"\n| " + id(2) + " | two *(inner)* | ",
-		"\n| " + id(3) + " | three *(stricter)* | ",
-		"\n| " + oneOf("O", 1) + " | a fact | *only describes the built-in* |\n",
-		"\n| " + oneOf("C", 1) + " to " + oneOf("C", 3) + " | all of it | *comes with CronJobs* |\n",
+	for file, lines := range map[string][]string{
+		pageFile: {
+			"\n| [The Job contract](contract/job.md) | 4 | 4 | 0 | 0 |\n",
+			"\n| [Operations](contract/operations.md) | 2 | 1 | 1 | 0 |\n",
+			"\n| [1. First](conformance/job-01.md) | ",
+		},
+		pagesDir + "/job-01.md": {
+			"\n# 1. First\n",
+			"(../../pkg/pkg_test.go)",
+			"\n| " + id(2) + " | two *(inner)* | ",
+		},
+		pagesDir + "/job-02.md":       {"\n| " + id(3) + " | three *(stricter)* | "},
+		pagesDir + "/operations-a.md": {"\n| " + oneOf("O", 1) + " | a fact | *only describes the built-in* |\n"},
+		pagesDir + "/cronjob-a.md":    {"\n| " + oneOf("C", 1) + " to " + oneOf("C", 3) + " | all of it | *comes with CronJobs* |\n"},
 	} {
-		if !strings.Contains(string(page), want) {
-			t.Errorf("the page has no %q:\n%s", want, page)
+		page, err := os.ReadFile(filepath.Join(root, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range lines {
+			if !strings.Contains(string(page), want) {
+				t.Errorf("%s has no %q:\n%s", file, want, page)
+			}
 		}
 	}
 }

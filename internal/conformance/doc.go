@@ -1,5 +1,5 @@
 // Command conformance ties each rule of the contracts (docs/contract) to the tests that fail when it is broken, and writes
-// docs/conformance.md. It also finds citations, anywhere in the tree, of rules and of parts of docs/design.md that do not exist, and
+// docs/conformance.md, with a page below docs/conformance for each section. It also finds citations, anywhere in the tree, of rules and of parts of docs/design.md that do not exist, and
 // invariants of the design that no test cites.
 // Its sources are the contracts, rules.txt (a title for each rule, and why no test is wanted of some), differences.md (what differs
 // from the built-in controller on purpose) and the tests themselves, which say what they prove next to where they prove it:
@@ -14,7 +14,7 @@
 //
 // It reads syntax only, so tests of every module and build tag are found, and a citation belongs to the first test of its package
 // that gets to it: by being it, calling it, or reading the table in which it stands. Rules are never cited by anything but tests
-// in the page: a comment in code says which rule a line obeys, which proves nothing.
+// in the pages: a comment in code says which rule a line obeys, which proves nothing.
 //
 // Read contract.go, rules.go and harvest.go next.
 package main

@@ -13,7 +13,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
-	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/informer"
@@ -22,6 +21,7 @@ import (
 	"github.com/jobledger/jobledger/events/nats/publish"
 	"github.com/jobledger/jobledger/internal/joblist"
 	"github.com/jobledger/jobledger/internal/known"
+	"github.com/jobledger/jobledger/internal/kubewire"
 	"github.com/jobledger/jobledger/internal/lease"
 	"github.com/jobledger/jobledger/internal/serve"
 	"github.com/jobledger/jobledger/internal/zones"
@@ -73,8 +73,9 @@ type controller struct {
 func Run(ctx context.Context, config *Config) error {
 	logger := config.Logger
 	c := &controller{
-		config: config, settings: config.Settings, logger: logger, cluster: config.Cluster, health: &Health{}, registry: newRegistry(config.Program),
+		config: config, settings: config.Settings, logger: logger, cluster: config.Cluster, health: &Health{}, registry: prometheus.NewRegistry(),
 	}
+	registerProgram(c.registry, config.Program)
 	if config.Settings.Draining {
 		c.drain = &Drain{Log: logger, Drained: config.Drained}
 	}
@@ -126,6 +127,7 @@ func (c *controller) work(ctx context.Context, log store.Opened) (err error) {
 	c.health.set(func(h *Health) { h.listing, h.Holes = true, log.Holes })
 	c.metrics = newMetrics(c.registry, log)
 	c.metrics.disk(log)
+	c.reportZones(world)
 	c.scrubber = newScrubber(log, logger, c.registry)
 	c.packer = newPacker(log, config.PackEvery, logger, c.registry)
 	c.log = livetail.New(countedLog{log, c.metrics}, 0)
@@ -141,6 +143,7 @@ func (c *controller) work(ctx context.Context, log store.Opened) (err error) {
 	}
 	defer func() { c.stream.close() }()
 	c.retainer = newRetainer(config.Retention, log, logger, c.health, c.registry, c.consumers()...)
+	c.settleCronJobs(ctx)
 	if err := c.assemble(ctx, world); err != nil {
 		return err
 	}
@@ -184,7 +187,7 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 	if c.observes() {
 		keeper = nil // what it keeps is for carrying out commands
 	}
-	var finished func(*batchv1.Job)
+	var finished func(*kubewire.Job)
 	if c.settings.DeleteExpired {
 		finished = (&expiryWarner{log: c.logger, now: time.Now}).look
 	}
@@ -296,9 +299,7 @@ func (c *controller) consumers() (names []string) {
 func (c *controller) observes() bool { return c.settings.Mode == events.ModeObserve }
 
 // runsCronJobs reports whether Jobs of CronJobs are made here, in place of the built-in CronJob controller.
-func (c *controller) runsCronJobs() bool {
-	return c.settings.CronJobs && c.settings.Mode == events.ModeAll
-}
+func (c *controller) runsCronJobs() bool { return c.settings.RunsCronJobs() }
 
 // noExecutor carries nothing out.
 type noExecutor struct{}

@@ -36,16 +36,21 @@ func (c *controller) newLease() (err error) {
 		return err
 	}
 	slowPaths.WithLabelValues(f.Name)
-	c.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+	registerLease(c.registry, f.Name, c.lease.Holds)
+	return nil
+}
+
+// registerLease adds whether this process holds its Lease.
+func registerLease(r prometheus.Registerer, name string, holds func() bool) {
+	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "leader_election_master_status", Help: "1 while this process holds the Lease of that name, 0 while it does not.",
-		ConstLabels: prometheus.Labels{"name": f.Name},
+		ConstLabels: prometheus.Labels{"name": name},
 	}, func() float64 {
-		if c.lease.Holds() {
+		if holds() {
 			return 1
 		}
 		return 0
 	}))
-	return nil
 }
 
 // elect works while holding the Lease. A process that waits for it is a standby: it is healthy and ready (O-035). It wants the

@@ -7,6 +7,8 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/jobledger/jobledger/internal/kubewire"
 )
 
 // expiryWarner warns of finished Jobs that are deleted late, or never, because of the finish time that their status says (T-024, T-025).
@@ -23,8 +25,8 @@ type expiryWarner struct {
 const mostTold = 10
 
 // look looks at a finished Job.
-func (e *expiryWarner) look(job *batchv1.Job) {
-	if job.Spec.TTLSecondsAfterFinished == nil {
+func (e *expiryWarner) look(job *kubewire.Job) {
+	if job.TTLSecondsAfterFinished == nil {
 		return
 	}
 	end := finishOf(job)
@@ -39,7 +41,7 @@ func (e *expiryWarner) look(job *batchv1.Job) {
 }
 
 // finishOf is the condition whose time counts: the first in the list that says that the Job finished (T-021).
-func finishOf(job *batchv1.Job) *batchv1.JobCondition {
+func finishOf(job *kubewire.Job) *batchv1.JobCondition {
 	for i := range job.Status.Conditions {
 		c := &job.Status.Conditions[i]
 		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
@@ -49,7 +51,7 @@ func finishOf(job *batchv1.Job) *batchv1.JobCondition {
 	return nil
 }
 
-func (e *expiryWarner) warn(now time.Time, job *batchv1.Job, text string, attrs ...any) {
+func (e *expiryWarner) warn(now time.Time, job *kubewire.Job, text string, attrs ...any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if now.Sub(e.since) >= time.Minute || now.Before(e.since) {
@@ -62,5 +64,5 @@ func (e *expiryWarner) warn(now time.Time, job *batchv1.Job, text string, attrs 
 	default:
 		return
 	}
-	e.log.Warn(text, append([]any{"job", job.Namespace + "/" + job.Name, "ttlSecondsAfterFinished", *job.Spec.TTLSecondsAfterFinished}, attrs...)...)
+	e.log.Warn(text, append([]any{"job", job.Namespace + "/" + job.Name, "ttlSecondsAfterFinished", *job.TTLSecondsAfterFinished}, attrs...)...)
 }

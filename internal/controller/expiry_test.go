@@ -9,6 +9,8 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/jobledger/jobledger/internal/kubewire"
 )
 
 // T-021: the time of the first condition that says that the Job finished counts.
@@ -37,8 +39,8 @@ func TestOddFinishTimes(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var out strings.Builder
 			e := &expiryWarner{log: slog.New(slog.NewTextHandler(&out, nil)), now: func() time.Time { return now }}
-			job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "demo"}}
-			job.Spec.TTLSecondsAfterFinished, job.Status.Conditions = tt.ttl, tt.conditions
+			job := &kubewire.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "demo"}}
+			job.TTLSecondsAfterFinished, job.Status.Conditions = tt.ttl, tt.conditions
 			e.look(job)
 			switch said := out.String(); {
 			case tt.want == "" && said != "":
@@ -57,8 +59,8 @@ func TestOddFinishTimesAreFew(t *testing.T) {
 	e := &expiryWarner{log: slog.New(slog.NewTextHandler(&out, nil)), now: func() time.Time { return now }}
 	look := func(n int) {
 		for i := range n {
-			job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: fmt.Sprint("demo-", i)}}
-			job.Spec.TTLSecondsAfterFinished = new(int32(1))
+			job := &kubewire.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: fmt.Sprint("demo-", i)}}
+			job.TTLSecondsAfterFinished = new(int32(1))
 			job.Status.Conditions = []batchv1.JobCondition{{Type: "Complete", Status: "True"}}
 			e.look(job)
 		}

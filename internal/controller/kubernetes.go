@@ -100,19 +100,29 @@ const askTimeout = 5 * time.Second
 type serverClock struct{ newest atomic.Pointer[sighting] }
 
 // sighting is a time of the server's clock and when it was read here.
-type sighting struct{ here, there time.Time }
+type sighting struct {
+	here, there time.Time
+	text        string // of there, as the answer has it
+}
 
 // noting makes requests like next does.
 func (c *serverClock) noting(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
 		resp, err := next.RoundTrip(r)
 		if err == nil {
-			if there, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
-				c.newest.Store(&sighting{here: time.Now(), there: there})
-			}
+			c.note(resp.Header.Get("Date"))
 		}
 		return resp, err
 	})
+}
+
+// note takes note of a Date. Most answers have the same as the one before.
+func (c *serverClock) note(date string) {
+	if s := c.newest.Load(); s != nil && s.text == date {
+		c.newest.Store(&sighting{here: time.Now(), there: s.there, text: date})
+	} else if there, err := http.ParseTime(date); err == nil {
+		c.newest.Store(&sighting{here: time.Now(), there: there, text: date})
+	}
 }
 
 // since is the server's time now, as an answer told that came after then.

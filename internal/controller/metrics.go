@@ -18,7 +18,7 @@ import (
 
 // metrics counts what a run does.
 type metrics struct {
-	registry *prometheus.Registry
+	registry prometheus.Registerer
 	turns    prometheus.Counter
 	records  prometheus.Histogram
 	kinds    *prometheus.CounterVec
@@ -28,13 +28,13 @@ type metrics struct {
 	jobs     atomic.Int64
 	stubs    atomic.Int64
 	over     atomic.Int64  // namespaces that are over their budgets
+	moved    atomic.Int64  // CronJobs whose due times the program's time zone database has moved at this start
 	passed   atomic.Uint64 // versions of objects that were not recorded for that
 	appended atomic.Uint64
 }
 
-// newRegistry holds what is known of the process before it works.
-func newRegistry(b Program) *prometheus.Registry {
-	r := prometheus.NewRegistry()
+// registerProgram adds what is known of the process before it works.
+func registerProgram(r prometheus.Registerer, b Program) {
 	r.MustRegister(
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
@@ -43,10 +43,9 @@ func newRegistry(b Program) *prometheus.Registry {
 		}, func() float64 { return 1 }),
 	)
 	registerClientMetrics(r)
-	return r
 }
 
-func newMetrics(registry *prometheus.Registry, log store.Reader) *metrics {
+func newMetrics(registry prometheus.Registerer, log store.Reader) *metrics {
 	m := &metrics{
 		registry: registry,
 		turns: prometheus.NewCounter(prometheus.CounterOpts{
@@ -77,6 +76,9 @@ func newMetrics(registry *prometheus.Registry, log store.Reader) *metrics {
 	})
 	m.gauge("jobledger_namespaces_over_budget", "Namespaces that filled more of the log than --log-namespace-budget.", func() float64 {
 		return float64(m.over.Load())
+	})
+	m.gauge("jobledger_cronjobs_moved_by_zone_data", "CronJobs whose next due times are other ones since this start: its time zone database has other rules.", func() float64 {
+		return float64(m.moved.Load())
 	})
 	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "jobledger_versions_passed_over_total",

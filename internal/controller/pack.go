@@ -30,7 +30,7 @@ type packable interface {
 	Pack(ctx context.Context) (events.Sequence, error)
 }
 
-func newPacker(log packable, every time.Duration, logger *slog.Logger, registry *prometheus.Registry) *packer {
+func newPacker(log packable, every time.Duration, logger *slog.Logger, registry prometheus.Registerer) *packer {
 	p := &packer{log: log, every: cmp.Or(every, packEvery), logger: logger, files: prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "jobledger_log_packed_files_total", Help: "Sealed files of the log that were packed.",
 	})}

@@ -59,7 +59,7 @@ type retainer struct {
 	failing string // the last error
 }
 
-func newRetainer(keep store.Retention, log retained, logger *slog.Logger, health *Health, registry *prometheus.Registry, consumers ...string) *retainer {
+func newRetainer(keep store.Retention, log retained, logger *slog.Logger, health *Health, registry prometheus.Registerer, consumers ...string) *retainer {
 	r := &retainer{
 		keep: keep, log: log, consumers: consumers, logger: logger, health: health, prunes: make(chan loop.Pruning),
 		held: prometheus.NewGaugeVec(prometheus.GaugeOpts{

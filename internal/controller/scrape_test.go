@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -60,7 +62,9 @@ func TestWhoMayScrape(t *testing.T) {
 	})
 	certFile, keyFile := testCertificate(t)
 	f := &ScrapeConfig{Address: "127.0.0.1:0", CertFile: certFile, KeyFile: keyFile, Authorize: true}
-	server, err := newScrape(f, &Health{listing: true}, newRegistry(Program{}), client, slog.New(slog.DiscardHandler))
+	registry := prometheus.NewRegistry()
+	registerProgram(registry, Program{})
+	server, err := newScrape(f, &Health{listing: true}, registry, client, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

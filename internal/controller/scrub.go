@@ -33,7 +33,7 @@ type scrubbed interface {
 	Scrub(ctx context.Context, after events.Sequence) (events.Sequence, []string, error)
 }
 
-func newScrubber(log scrubbed, logger *slog.Logger, registry *prometheus.Registry) *scrubber {
+func newScrubber(log scrubbed, logger *slog.Logger, registry prometheus.Registerer) *scrubber {
 	s := &scrubber{
 		log: log, logger: logger, bad: map[events.Sequence]bool{},
 		files: prometheus.NewCounter(prometheus.CounterOpts{

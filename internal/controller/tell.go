@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/jobledger/jobledger/events"
@@ -75,15 +76,24 @@ func (c *controller) announce(ctx context.Context) {
 }
 
 // worry says at once if rights are missing, and now and then that the cluster cannot be listed, and why, for as long as that is so:
-// client-go asks again and again, and says nothing of a server that refuses connections.
-func (c *controller) worry(ctx context.Context) {
-	c.lookAtRights(ctx)
+// client-go asks again and again, and says nothing of a server that refuses connections. Its error ends the run.
+func (c *controller) worry(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	look := func(ctx context.Context) string {
+		denied, err := c.lookAtRights(ctx)
+		if err != nil {
+			cancel(err)
+		}
+		return denied
+	}
+	look(ctx)
 	was := false
 	every(ctx, worryEvery, func(ctx context.Context) {
 		listing, denied := false, ""
 		c.health.set(func(h *Health) { listing, denied = h.listing, h.denied })
-		if listing || denied != "" {
-			denied = c.lookAtRights(ctx)
+		if listing || denied != "" || !c.informer.Sure() {
+			denied = look(ctx)
 		}
 		if listing && was && denied == "" {
 			bound, cancel := context.WithTimeout(ctx, askTimeout)
@@ -93,6 +103,10 @@ func (c *controller) worry(ctx context.Context) {
 		}
 		was = listing
 	})
+	if err := context.Cause(ctx); errors.Is(err, errWithoutCronJobs) {
+		return err
+	}
+	return nil
 }
 
 // worryEvery is how long a listing may take before the log says so, and how often it does.

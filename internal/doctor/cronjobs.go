@@ -29,7 +29,7 @@ func cronJobs(ctx context.Context, c *Config) []Finding {
 	case c.Settings.Mode == events.ModeAll && wrote < time.Hour:
 		found = append(found, Finding{
 			Level: Problem, Text: fmt.Sprintf("the built-in controller runs CronJobs: it wrote a status %s ago", wrote.Round(time.Second)),
-			Do: "switch it off before --manage=all (kube-controller-manager --controllers=*,-cronjob-controller), or leave --cronjobs out",
+			Do: "switch it off before --manage=all (kube-controller-manager --controllers=*,-cronjob-controller), or leave CronJobs to it, with --cronjobs=false",
 		})
 	case c.Settings.Mode != events.ModeAll && all.found > all.suspended && wrote >= time.Hour:
 		found = append(found, Finding{

@@ -24,7 +24,7 @@ func logKept(ctx context.Context, c *Config) []Finding {
 			found = append(found, Finding{Level: Problem, Text: "the controller is not ready: " + said, Do: "its own output tells more"})
 		}
 		if said, is := strings.CutPrefix(line, "[~]"); is {
-			found = append(found, Finding{Level: Warning, Text: "the controller says: " + said, Do: "docs/operating.md says what each of these means"})
+			found = append(found, Finding{Level: Warning, Text: "the controller says: " + said, Do: "docs/troubleshooting.md says what each of these means"})
 		}
 	}
 	if found == nil {

@@ -25,13 +25,15 @@ type right struct {
 	without                      string               // what a controller that lacks it does not do; empty where it does nothing at all
 }
 
-func works(c *Config) bool       { return c.Settings.Mode != events.ModeObserve }
-func leads(c *Config) bool       { return c.Lease.On }
-func deletes(c *Config) bool     { return c.Settings.DeleteExpired }
-func gangs(c *Config) bool       { return works(c) && c.Settings.GangScheduling }
-func authorizes(c *Config) bool  { return c.Authorize }
-func crons(c *Config) bool       { return c.Settings.CronJobs }
-func runsCrons(c *Config) bool   { return c.Settings.CronJobs && c.Settings.Mode == events.ModeAll }
+func works(c *Config) bool      { return c.Settings.Mode != events.ModeObserve }
+func leads(c *Config) bool      { return c.Lease.On }
+func deletes(c *Config) bool    { return c.Settings.DeleteExpired }
+func gangs(c *Config) bool      { return works(c) && c.Settings.GangScheduling }
+func authorizes(c *Config) bool { return c.Authorize }
+func runsCrons(c *Config) bool  { return c.Settings.RunsCronJobs() }
+func looksAtCrons(c *Config) bool {
+	return c.Settings.CronJobs && !c.Settings.RunsCronJobs()
+}
 func looksAround(c *Config) bool { return c.WatchCluster }
 func everywhere(*Config) string  { return "" }
 func ofLease(c *Config) string   { return c.Lease.Namespace }
@@ -57,7 +59,11 @@ var needed = []right{
 	{group: "", resource: "pods", verbs: []string{"create", "delete", "patch"}, need: works},
 	{group: "", resource: "events", verbs: []string{"create", "patch"}, need: works},
 	{group: "batch", resource: "jobs", verbs: []string{"delete"}, need: deletes, file: ttlFile},
-	{group: "batch", resource: "cronjobs", verbs: []string{"list", "watch"}, need: crons, file: cronFile},
+	{group: "batch", resource: "cronjobs", verbs: []string{"list", "watch"}, need: runsCrons},
+	{
+		group: "batch", resource: "cronjobs", verbs: []string{"list", "watch"}, need: looksAtCrons,
+		without: "CronJobs are not recorded (--cronjobs=false asks for nothing)",
+	},
 	{group: "batch", resource: "cronjobs", verbs: []string{"get"}, need: runsCrons, file: cronFile},
 	{group: "batch", resource: "cronjobs", subresource: "status", verbs: []string{"update"}, need: runsCrons, file: cronFile},
 	{group: "batch", resource: "cronjobs", subresource: "finalizers", verbs: []string{"update"}, need: runsCrons, file: cronFile},

@@ -41,12 +41,14 @@ func rulesOf(t *testing.T, file string) []string {
 // TestTheRightsAreThoseOfTheManifests: what doctor asks for in each mode is what deploy/ gives, no more and no less.
 func TestTheRightsAreThoseOfTheManifests(t *testing.T) {
 	all := Config{Settings: events.Settings{Mode: events.ModeAll, GangScheduling: true, DeleteExpired: true, CronJobs: true}, Authorize: true, WatchCluster: true, Lease: Lease{On: true}}
-	observe := Config{Settings: events.Settings{Mode: events.ModeObserve}}
+	observe := Config{Settings: events.Settings{Mode: events.ModeObserve, CronJobs: true}}
+	delegated := Config{Settings: events.Settings{Mode: events.ModeDelegated, CronJobs: true}, Lease: Lease{On: true}}
 	for _, row := range []struct {
 		file   string
 		config Config
 	}{
 		{clusterFile, all}, {roleFile, all}, {watchFile, all}, {cronFile, all}, {ttlFile, all}, {gangFile, all}, {metricsFile, all}, {observeFile, observe},
+		{clusterFile, delegated},
 	} {
 		var asked []string
 		for _, r := range needed {

@@ -5,7 +5,10 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/recordjson"
 	"github.com/jobledger/jobledger/internal/schedule"
+	"github.com/jobledger/jobledger/internal/words"
 )
 
 // ErrUnseen: the log does not have the CronJob's object any more, or not yet.
@@ -23,7 +26,8 @@ func (c *CronJob) Count(e *Entry) (n int, ok bool) {
 	if err != nil {
 		return 0, false
 	}
-	for range s.Between(e.First.Go().Add(-time.Second), e.Last.Go()) {
+	n = 1
+	for range s.Between(e.First.Go(), e.Last.Go()) { // @every counts from the first of them
 		if n++; n == mostCounted {
 			return n, false
 		}
@@ -31,13 +35,81 @@ func (c *CronJob) Count(e *Entry) (n int, ok bool) {
 	return n, true
 }
 
+// Location is the zone in which the schedule is written; nil where it is not known, and for UTC.
+func (c *CronJob) Location() *time.Location {
+	if c.Seen == nil {
+		return nil
+	}
+	t := history.TimingOf(c.Seen)
+	_, zone, err := c.rules.Schedule(t.Schedule, t.TimeZone, t.Hash)
+	if err != nil || zone == time.UTC {
+		return nil
+	}
+	return zone
+}
+
+// Between counts the due times by the newest schedule after an instant and through another one, up to 100; more says that there are more.
+func (c *CronJob) Between(from, to time.Time) (n int, more bool) {
+	const most = 100
+	if c.Seen == nil {
+		return 0, false
+	}
+	t := history.TimingOf(c.Seen)
+	s, _, err := c.rules.Schedule(t.Schedule, t.TimeZone, t.Hash)
+	if err != nil {
+		return 0, false
+	}
+	for range s.Between(from, to) {
+		if n == most {
+			return n, true
+		}
+		n++
+	}
+	return n, false
+}
+
 // of is the schedule of a ledger.
 func (c *CronJob) of(by *events.TickLedger) (schedule.Schedule, error) {
 	if by == nil {
 		return schedule.Schedule{}, ErrUnseen
 	}
-	s, _, err := c.scheduleOf(by.Schedule, by.TimeZone, by.Zone)
+	s, _, err := c.rules.Schedule(by.Schedule, by.TimeZone, func(string) string { return by.Zone })
 	return s, err
+}
+
+// Open is the due time that has no fate yet, with what holds it back; nil for none.
+func (c *CronJob) Open() *history.OpenDue {
+	if e := c.Unstarted(); e != nil {
+		return c.waiting(e)
+	}
+	l := c.Ledger
+	if l == nil || l.Open == 0 || l.Closed || c.Elsewhere {
+		return nil
+	}
+	out := &history.OpenDue{At: recordjson.Instant(l.Open), Hold: l.Hold.String(), Says: words.HoldText(l.Hold)}
+	for i := range c.Holds {
+		if h := &c.Holds[i]; h.Due == l.Open && h.By == l.Hold {
+			out.Since, out.Record = recordjson.Instant(h.At), uint64(h.Record)
+		}
+	}
+	return out
+}
+
+// waiting is what another controller has not started so far.
+func (c *CronJob) waiting(e *Entry) *history.OpenDue {
+	hold := events.NotHeld
+	all, whole := c.Kept(e.Last, max(c.now, e.Last+1))
+	if whole {
+		hold = all[len(all)-1].By
+	}
+	out := &history.OpenDue{At: recordjson.Instant(e.Last), Hold: hold.String(), Says: words.WaitText(hold)}
+	if whole {
+		out.Since, out.Record = recordjson.Instant(all[len(all)-1].First.At), uint64(all[len(all)-1].First.Record)
+	}
+	if e.First != e.Last {
+		out.First = recordjson.Instant(e.First)
+	}
+	return out
 }
 
 // Next are the first due times after an instant, by the newest schedule, and the zone in which that is written.
@@ -45,31 +117,13 @@ func (c *CronJob) Next(after time.Time, n int) (due []time.Time, zone *time.Loca
 	if c.Seen == nil {
 		return nil, nil, ErrUnseen
 	}
-	s, zone, err := c.scheduleOf(c.Seen.Schedule, c.Seen.TimeZone, "")
-	if err != nil {
-		return nil, nil, err
-	}
-	if s.Every() { // it counts from the newest due time
-		anchor := c.Seen.LastSchedule
-		if anchor == 0 {
-			anchor = c.Seen.Created
-		}
-		if last := s.Last(anchor.Go(), after); !last.IsZero() {
-			after = last
-		} else {
-			after = anchor.Go()
-		}
-	}
-	for t := s.Next(after); !t.IsZero() && len(due) < n; t = s.Next(t) {
-		due = append(due, t)
-	}
-	return due, zone, nil
+	return c.rules.Next(history.TimingOf(c.Seen), after, n)
 }
 
 // Verdict is what there is to say of an instant.
 type Verdict struct {
-	Entry  *Entry // that has it; nil for none
-	Open   bool   // it is the open one: Hold says what holds it back
+	Entry  *Entry // that has it; nil for none. One without a record is of those that another controller has not started so far
+	Open   bool   // it is the open one: Hold says what holds it back; it may yet start, if it has an entry
 	Hold   events.TickHold
 	Future bool // it is due by the newest schedule, and was not decided about yet
 	// Before and After are the nearest due times of an instant that is none; zero where there is none.
@@ -88,7 +142,10 @@ func (c *CronJob) At(t time.Time) (v Verdict) {
 			return Verdict{Entry: e}
 		}
 	}
-	if l := c.Ledger; l != nil && l.Open == at && at != 0 {
+	if e := c.Unstarted(); e != nil && e.First <= at && at <= e.Last && c.has(e, t) {
+		return Verdict{Entry: e, Open: at == e.Last}
+	}
+	if l := c.Ledger; l != nil && l.Open == at && at != 0 && !c.Elsewhere {
 		return Verdict{Open: true, Hold: l.Hold}
 	}
 	if next, _, err := c.Next(t.Add(-time.Second), 2); err == nil && len(next) > 0 && c.Gone == 0 {
@@ -105,6 +162,9 @@ func (c *CronJob) At(t time.Time) (v Verdict) {
 	if l := c.Ledger; l != nil && l.Open != 0 {
 		v.near(l.Open.Go(), t)
 	}
+	if e := c.Unstarted(); e != nil {
+		c.nearest(&v, e, t)
+	}
 	return v
 }
 
@@ -114,7 +174,7 @@ func (c *CronJob) has(e *Entry, t time.Time) bool {
 		return true
 	}
 	s, err := c.of(e.by)
-	return err == nil && s.Next(t.Add(-time.Second)).Equal(t)
+	return err == nil && s.Next(s.Base(e.First.Go(), t.Add(-time.Second))).Equal(t)
 }
 
 // nearest takes the due times of an entry that are nearest to the instant.
@@ -122,8 +182,8 @@ func (c *CronJob) nearest(v *Verdict, e *Entry, t time.Time) {
 	v.near(e.First.Go(), t)
 	v.near(e.Last.Go(), t)
 	if s, err := c.of(e.by); err == nil && e.First.Go().Before(t) && t.Before(e.Last.Go()) {
-		v.near(s.Next(t), t)
-		if last := s.Last(e.First.Go().Add(-time.Second), t); !last.IsZero() {
+		v.near(s.Next(s.Base(e.First.Go(), t)), t)
+		if last := s.Last(e.First.Go(), t); !last.IsZero() {
 			v.near(last, t)
 		}
 	}

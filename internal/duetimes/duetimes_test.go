@@ -156,3 +156,21 @@ func TestWhatCannotBeTold(t *testing.T) {
 		}
 	}
 }
+
+// TestARangeOfEvery: the due times of a range of @every count from its first one.
+func TestARangeOfEvery(t *testing.T) {
+	every := &events.TickLedger{Through: events.At(moment("01:00")), Schedule: "@every 37m"}
+	c := told(t, &events.CronJobSeen{Schedule: "@every 37m", Created: events.At(moment("01:00"))}, decided(every,
+		events.Tick{First: events.At(moment("01:37")), Last: events.At(moment("02:51")), Fate: events.TickUnwatched}))
+	if n, ok := c.Count(&c.Entries[0]); n != 3 || !ok {
+		t.Errorf("the range has %d due times, want 3", n)
+	}
+	for clock, is := range map[string]bool{"01:37": true, "02:14": true, "02:51": true, "02:00": false} {
+		if v := c.At(moment(clock)); (v.Entry != nil) != is {
+			t.Errorf("%s is one of them: %t", clock, v.Entry != nil)
+		}
+	}
+	if v := c.At(moment("02:00")); !v.Before.Equal(moment("01:37")) || !v.After.Equal(moment("02:14")) {
+		t.Errorf("the nearest to 02:00 are %s and %s", v.Before, v.After)
+	}
+}

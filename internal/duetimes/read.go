@@ -4,15 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"google.golang.org/protobuf/proto"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/follow"
 	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/schedule"
-	"github.com/jobledger/jobledger/internal/zones"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 	"github.com/jobledger/jobledger/store"
 )
@@ -26,7 +25,19 @@ type CronJob struct {
 	Holds   []Hold              // what held due times back, in the order in which it was told
 	Ledger  *events.TickLedger  // as it stands; nil before the first decision
 
-	rules map[string][]byte // of zones, by hash
+	Changes  []Change  // of its spec, in their order
+	Refusals []Refusal // of creates of its Jobs, by due time, in the order in which they began
+
+	// Told is the instant from which on due times are told: those through it have no entry here, though they may have one in the log. It
+	// is 0 where all that are kept were read.
+	Told  events.Time
+	rules history.ZoneRules
+	asked map[events.CommandID]*events.CreateJob
+
+	Elsewhere bool        // another controller runs it
+	now       events.Time // as of which it was read
+	kept      keeping
+	begun     *events.TickLedger // how the ledger began; nil while the object was not seen
 }
 
 // Entry is a due time with its fate, or a range of them, and where that is written.
@@ -35,6 +46,7 @@ type Entry struct {
 	Record events.Sequence
 	At     events.Time
 	by     *events.TickLedger // of before, by which they are counted; nil where it is not kept
+	since  events.Time        // the due time that was started last before it, or from which the ledger counts
 }
 
 // Hold is that something held a due time back from then on.
@@ -46,32 +58,167 @@ type Hold struct {
 	Active []string // the Jobs that the CronJob's status said to run then
 }
 
-// Find is the stream of the newest CronJob of that name. ok is false where the log knows none.
-func Find(ctx context.Context, src history.Source, namespace, name string) (s events.Stream, ok bool, err error) {
-	query := history.Query{Namespace: namespace, Kinds: []events.Kind{events.KindCronJobAdded, events.KindCronJobChanged, events.KindStateStored}}
-	for r, err := range src.Records(ctx, query) {
-		if err != nil {
-			return s, ok, err
-		}
-		if r.Stream.Kind != events.StreamCronJob {
-			continue
-		}
-		if ref, is := follow.Named(&r); is && ref.Namespace == namespace && ref.Name == name {
-			s, ok = r.Stream, true
-		}
-	}
-	return s, ok, nil
+// Change is a change of the CronJob's spec.
+type Change struct {
+	Before, After *events.CronJobSeen
+	By            *events.Edit // nil where the object does not tell
+	Record        events.Sequence
+	At            events.Time
+}
+
+// Refusal is that the API server refused the Job of a due time, or of a run that was asked for, once or again and again.
+type Refusal struct {
+	Due         events.Time // 0 for a run that was asked for
+	Job         string
+	Class       events.RefusalClass // 0 for an unknown end
+	Says        string              // in the server's words
+	First, Last events.Sequence
+	From, Until events.Time
+}
+
+// Span is a part of a stream: from a record with which a reader may begin (history.Stated), or 0 for the first, through another one, or 0
+// for the last.
+type Span struct {
+	From, Through events.Sequence
+	Visit         func(*events.Record) // is shown each record; nil for nobody
 }
 
 // Read reads the stream of a CronJob, as far as it is kept.
 func Read(ctx context.Context, src history.Source, s events.Stream) (*CronJob, error) {
-	c := &CronJob{rules: map[string][]byte{}}
-	for r, err := range src.ReadStream(ctx, s, 0, store.Forward) {
-		if err != nil && !errors.Is(err, store.ErrPruned) {
-			return nil, fmt.Errorf("read the records of the CronJob: %w", err)
+	return ReadSpan(ctx, src, s, Span{})
+}
+
+// Newest reads the end of the stream, with at least so many entries, if there are.
+func Newest(ctx context.Context, src history.Source, s events.Stream, n int) (*CronJob, error) {
+	from, err := Before(ctx, src, s, n, 0)
+	if err != nil {
+		return nil, err
+	}
+	return ReadSpan(ctx, src, s, Span{From: from})
+}
+
+// Since reads the end of the stream, with all entries that end at a time or later.
+func Since(ctx context.Context, src history.Source, s events.Stream, t events.Time) (*CronJob, error) {
+	through, err := history.FirstAt(ctx, src, t)
+	if err != nil {
+		return nil, err
+	}
+	from, err := history.Stated(ctx, src, s, through)
+	if err != nil {
+		return nil, err
+	}
+	c, err := ReadSpan(ctx, src, s, Span{From: from})
+	if err == nil && c.Told >= t { // the clock was set back
+		return Read(ctx, src, s)
+	}
+	return c, err
+}
+
+// Before is the record with which to begin to read at least so many entries through a record, or through the last (0); 0 for the first.
+func Before(ctx context.Context, src history.Source, s events.Stream, n int, through events.Sequence) (events.Sequence, error) {
+	entries := 0
+	for r, err := range src.ReadStream(ctx, s, through, store.Backward) {
+		if errors.Is(err, store.ErrPruned) {
+			break
 		}
 		if err != nil {
+			return 0, fmt.Errorf("read the records of the CronJob: %w", err)
+		}
+		if entries >= n && r.Kind == events.KindStateStored {
+			return r.Sequence, nil
+		}
+		for _, step := range steps(&r) {
+			entries += len(step.Ticks)
+		}
+	}
+	return 0, nil
+}
+
+// Around reads what became of an instant: the stream from before it to where it has its fate. What the CronJob is now is read from the
+// end of the stream.
+func Around(ctx context.Context, src history.Source, s events.Stream, at events.Time) (*CronJob, error) {
+	end, err := Newest(ctx, src, s, 0)
+	if err != nil || end.Told == 0 || at > end.Told {
+		return end, err
+	}
+	through, err := history.FirstAt(ctx, src, at)
+	if err != nil {
+		return nil, err
+	}
+	from, err := history.Stated(ctx, src, s, through)
+	if err != nil {
+		return nil, err
+	}
+	c, err := read(ctx, src, s, Span{From: from}, func(c *CronJob) bool { return c.Ledger != nil && c.Ledger.Through >= at })
+	if err != nil {
+		return nil, err
+	}
+	if c.Told >= at { // it had its fate before the time at which it was due: the clock was set back
+		if c, err = Read(ctx, src, s); err != nil {
+			return nil, err
+		}
+	}
+	c.Seen, c.Gone = end.Seen, end.Gone
+	return c, c.findRules(ctx, src)
+}
+
+// mostBehind is how many records of a CronJob are looked at behind the first one of a Job for what it was made for.
+const mostBehind = 512
+
+// OfJob reads for what a Job was made whose first record is near that one: its entry, and what the CronJob was told of it; nil for what
+// the log does not tell. The error is history.ErrNoCronJob when it has no record of the CronJob.
+func OfJob(ctx context.Context, src history.Source, s events.Stream, job types.UID, near events.Sequence) (c *CronJob, e *Entry, run *events.RunSeen, err error) {
+	from, err := history.Stated(ctx, src, s, near)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	behind, any := 0, false
+	span := Span{From: from, Visit: func(r *events.Record) {
+		any = true
+		if r.Sequence > near {
+			behind++
+		}
+		if f, ok := r.Facts.(*events.RunSeen); ok && f.Job == job {
+			run = f
+		}
+	}}
+	c, err = read(ctx, src, s, span, func(c *CronJob) bool {
+		n := len(c.Entries)
+		return n > 0 && c.Entries[n-1].Job == job || behind > mostBehind
+	})
+	switch {
+	case err != nil:
+		return nil, nil, nil, err
+	case !any:
+		return nil, nil, nil, fmt.Errorf("%s: %w", s, history.ErrNoCronJob)
+	}
+	for i := range c.Entries {
+		if c.Entries[i].Job == job {
+			e = &c.Entries[i]
+		}
+	}
+	return c, e, run, nil
+}
+
+// ReadSpan reads a part of the stream. Where the log is damaged it gives with the error what stands before.
+func ReadSpan(ctx context.Context, src history.Source, s events.Stream, span Span) (*CronJob, error) {
+	return read(ctx, src, s, span, nil)
+}
+
+// read reads a part of the stream, until it is enough.
+func read(ctx context.Context, src history.Source, s events.Stream, span Span, enough func(*CronJob) bool) (*CronJob, error) {
+	c := &CronJob{asked: map[events.CommandID]*events.CreateJob{}}
+	var unread error
+	for r, err := range src.ReadStream(ctx, s, span.From, store.Forward) {
+		if errors.Is(err, store.ErrPruned) {
 			continue
+		}
+		if err != nil {
+			unread = fmt.Errorf("read the records of the CronJob: %w", err)
+			break
+		}
+		if span.Through != 0 && r.Sequence > span.Through {
+			break
 		}
 		if ref, ok := follow.Named(&r); ok {
 			c.Ref = ref
@@ -79,14 +226,85 @@ func Read(ctx context.Context, src history.Source, s events.Stream) (*CronJob, e
 		if err := c.take(&r); err != nil {
 			return nil, err
 		}
+		if span.Visit != nil {
+			span.Visit(&r)
+		}
+		if enough != nil && enough(c) {
+			break
+		}
 	}
-	return c, c.findRules(ctx, src)
+	return c, errors.Join(unread, c.findRules(ctx, src), c.findSettings(ctx, src, span.Through))
+}
+
+// findSettings finds who runs CronJobs, and as of when that is.
+func (c *CronJob) findSettings(ctx context.Context, src history.Source, through events.Sequence) error {
+	if through == 0 {
+		_, head, err := src.Head(ctx)
+		if err != nil {
+			return err
+		}
+		through, c.now = head.Sequence, max(c.now, head.Time)
+	}
+	for r, err := range src.ReadStream(ctx, events.Controller, through, store.Backward) {
+		if errors.Is(err, store.ErrPruned) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read who ran CronJobs: %w", err)
+		}
+		switch f := r.Facts.(type) {
+		case *events.ControllerStarted:
+			c.runs(&f.Settings)
+			return nil
+		case *events.StoredState:
+			var state pb.WorldState
+			if err := proto.Unmarshal(f.Encoded, &state); err != nil {
+				return fmt.Errorf("decode the state in record %d: %w", r.Sequence, err)
+			}
+			if state.GetSettings() != nil {
+				settings := events.SettingsFromWire(state.GetSettings())
+				c.runs(&settings)
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
+func (c *CronJob) runs(s *events.Settings) { c.Elsewhere = s.CronJobs && !s.RunsCronJobs() }
+
+// steps are what a record says of due times; none for most.
+func steps(r *events.Record) (all []*events.CronStep) {
+	d, ok := r.Facts.(*events.Decision)
+	if !ok || r.Kind == events.KindWouldDecide {
+		return nil
+	}
+	for i := range d.Steps {
+		if step := d.Steps[i].Cron; step != nil {
+			all = append(all, step)
+		}
+	}
+	return all
 }
 
 func (c *CronJob) take(r *events.Record) error {
+	c.now = max(c.now, r.Time)
+	defer c.keep(r)
 	switch f := r.Facts.(type) {
 	case *events.CronJobSeen:
+		if c.Seen != nil && len(c.Seen.Differs(f)) > 0 {
+			c.Changes = append(c.Changes, Change{Before: c.Seen, After: f, By: r.Evidence.Edit, Record: r.Sequence, At: r.Time})
+		}
 		c.Seen, c.Gone = f, 0
+		c.begin(f)
+	case *events.Decision:
+		for place, command := range f.Commands() {
+			if create, ok := command.(*events.CreateJob); ok && r.Kind == events.KindDecided {
+				c.asked[events.CommandID{Decided: r.Sequence, Place: uint32(place)}] = create
+			}
+		}
+	case *events.CommandEnded:
+		c.ended(r, f)
 	case *events.CronJobGone:
 		c.Gone = r.Time
 	case *events.StoredState:
@@ -99,27 +317,52 @@ func (c *CronJob) take(r *events.Record) error {
 		}
 		if stored := state.GetCronJob(); stored.GetFacts() != nil {
 			c.Seen, c.Ledger = events.CronJobFromWire(stored.GetFacts()), events.LedgerFromWire(stored.GetLedger())
-		}
-	case *events.Decision:
-		if r.Kind != events.KindDecided {
-			break
-		}
-		for i := range f.Steps {
-			if step := f.Steps[i].Cron; step != nil {
-				c.step(r, step)
+			c.begin(c.Seen)
+			for _, run := range stored.GetRuns() {
+				c.kept.seen(events.RunFromWire(run.GetFacts()))
+			}
+			if c.Ledger != nil {
+				c.Told = c.Ledger.Through
 			}
 		}
+	}
+	for _, step := range steps(r) {
+		c.step(r, step)
 	}
 	return nil
 }
 
+// ended takes in how a create of a Job ended.
+func (c *CronJob) ended(r *events.Record, f *events.CommandEnded) {
+	create := c.asked[f.Command]
+	if create == nil {
+		return
+	}
+	delete(c.asked, f.Command)
+	if f.Ending != events.Refused && f.Ending != events.OutcomeUnknown {
+		return
+	}
+	if n := len(c.Refusals); n > 0 {
+		if last := &c.Refusals[n-1]; last.Job == create.Name && last.Class == f.Class {
+			last.Last, last.Until = r.Sequence, r.Time
+			return
+		}
+	}
+	c.Refusals = append(c.Refusals, Refusal{
+		Due: create.Due, Job: create.Name, Class: f.Class, Says: r.Evidence.Message, First: r.Sequence, Last: r.Sequence, From: r.Time, Until: r.Time,
+	})
+}
+
 func (c *CronJob) step(r *events.Record, step *events.CronStep) {
 	for _, tick := range step.Ticks {
-		by := c.Ledger
+		by := c.ledger()
 		if by == nil {
 			by = step.Ledger
 		}
-		c.Entries = append(c.Entries, Entry{Tick: tick, Record: r.Sequence, At: r.Time, by: by})
+		c.Entries = append(c.Entries, Entry{Tick: tick, Record: r.Sequence, At: r.Time, by: by, since: c.kept.since})
+		if tick.Fate == events.TickStarted {
+			c.kept.since = tick.First
+		}
 	}
 	if l := step.Ledger; l != nil && l.Open != 0 && l.Hold != events.NotHeld {
 		hold := Hold{Due: l.Open, By: l.Hold, Record: r.Sequence, At: r.Time}
@@ -135,69 +378,20 @@ func (c *CronJob) step(r *events.Record, step *events.CronStep) {
 	}
 }
 
-// findRules finds the rules of the zones that are named: in the database of this program where it has the same, else in the log.
+// findRules finds the rules of the zones that are named.
 func (c *CronJob) findRules(ctx context.Context, src history.Source) error {
-	missing := 0
-	want := func(name, hash string) {
-		if rules, ok := zones.Find(name); ok && rules.Hash == hash {
-			c.rules[hash] = rules.TZif
-		} else if c.rules[hash] == nil {
-			c.rules[hash], missing = nil, missing+1
-		}
-	}
+	var wanted []events.ZoneName
 	if c.Seen != nil {
-		for _, z := range c.Seen.Zones {
-			want(z.Name, z.Hash)
-		}
+		wanted = append(wanted, c.Seen.Zones...)
 	}
+	asked := map[string]bool{}
 	for i := range c.Entries {
-		if by := c.Entries[i].by; by != nil && by.Zone != "" && c.rules[by.Zone] == nil {
+		if by := c.Entries[i].by; by != nil && by.Zone != "" && !asked[by.Zone] {
+			asked[by.Zone] = true
 			for _, name := range schedule.Named(by.Schedule, by.TimeZone) {
-				want(name, by.Zone)
+				wanted = append(wanted, events.ZoneName{Name: name, Hash: by.Zone})
 			}
 		}
 	}
-	if missing == 0 {
-		return nil
-	}
-	for r, err := range src.Records(ctx, history.Query{Kinds: []events.Kind{events.KindZoneStored}}) {
-		if err != nil {
-			return err
-		}
-		if f, ok := r.Facts.(*events.ZoneRules); ok {
-			if _, wanted := c.rules[f.Hash]; wanted {
-				c.rules[f.Hash] = f.TZif
-			}
-		}
-	}
-	return nil
-}
-
-// scheduleOf is a schedule with the rules of that hash for whatever zone it names; empty for those of the newest observation.
-func (c *CronJob) scheduleOf(text string, timeZone *string, hash string) (schedule.Schedule, *time.Location, error) {
-	rules := func(name string) (*time.Location, error) {
-		of := hash
-		if of == "" && c.Seen != nil {
-			for _, z := range c.Seen.Zones {
-				if z.Name == name {
-					of = z.Hash
-				}
-			}
-		}
-		if c.rules[of] == nil {
-			return nil, schedule.UnknownZone(name)
-		}
-		return time.LoadLocationFromTZData(name, c.rules[of])
-	}
-	zone := time.UTC
-	var given *time.Location
-	if timeZone != nil && !schedule.NamesZone(text) {
-		var err error
-		if zone, err = schedule.Locate(*timeZone, rules); err != nil {
-			return schedule.Schedule{}, nil, err
-		}
-		given = zone
-	}
-	s, err := schedule.Parse(text, given, rules)
-	return s, zone, err
+	return c.rules.Find(ctx, src, wanted...)
 }

@@ -107,6 +107,7 @@ func Facts() map[events.Kind]events.Facts {
 		events.KindDecided:           Filled(&events.Decision{}),
 		events.KindWouldDecide:       &events.Decision{},
 		events.KindCommandEnded:      Filled(&events.CommandEnded{}),
+		events.KindTicksObserved:     Filled(&events.Decision{}),
 		events.KindNodeChanged:       Filled(&events.NodeSeen{}),
 		events.KindNodeGone:          Filled(&events.NodeGone{}),
 		events.KindNamespaceChanged:  Filled(&events.NamespaceSeen{}),

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/words"
 )
 
@@ -12,7 +13,7 @@ import (
 // trouble it is a detail.
 func (c *Case) admission() []Sentence {
 	failed := c.failedTries()
-	trouble := len(failed) > 0 || !c.over()
+	trouble := len(failed) > 0 || !c.over() || c.Job.State == history.StateFailed
 	var out []Sentence
 	for i, t := range c.Tries {
 		text := admittedText(t.Admitted)

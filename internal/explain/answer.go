@@ -9,9 +9,9 @@ import (
 	"github.com/jobledger/jobledger/internal/recordjson"
 )
 
-// Answer is an explanation of a Job or of a pod. Its JSON changes only by growing; docs/postmortem.md has its schema.
+// Answer is an explanation of a Job, of a pod, or of a CronJob. Its JSON changes only by growing; docs/postmortem.md has its schema.
 type Answer struct {
-	Kind      string `json:"kind"` // "job" or "pod"
+	Kind      string `json:"kind"` // "job", "pod" or "cronjob"
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	UID       string `json:"uid"`
@@ -20,6 +20,7 @@ type Answer struct {
 	State   string        `json:"state"`
 	Verdict Sentence      `json:"verdict"`
 
+	Schedule  string             `json:"schedule,omitempty"` // of a CronJob: by what it is due, and its policy
 	Created   recordjson.Instant `json:"created,omitzero"`
 	Finished  recordjson.Instant `json:"finished,omitzero"`
 	Deleted   *Sentence          `json:"deleted,omitempty"` // when its object was, and by whom
@@ -48,6 +49,7 @@ type Sentence struct {
 const (
 	headWhy      = "WHY"
 	headWaits    = "WAITS FOR"
+	headWaited   = "WAITED"
 	headFirst    = "FIRST"
 	headAlike    = "ALIKE"
 	headPods     = "PODS"

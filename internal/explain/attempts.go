@@ -25,6 +25,7 @@ type Attempt struct {
 
 	EndedBy  By                 `json:"endedBy,omitempty"` // absent while it goes on
 	How      string             `json:"how,omitempty"`     // how it ended, or what it waits for
+	Unseen   bool               `json:"unseen,omitempty"`  // nobody looked at the time that is asked for: so it was seen last
 	Exits    []Exit             `json:"exits,omitempty"`
 	Restarts uint32             `json:"restarts,omitempty"`
 	Counted  Counted            `json:"counted,omitempty"`
@@ -76,7 +77,8 @@ func (c *Case) attempt(t *Try) Attempt {
 	e := c.ending(t)
 	a.EndedBy, a.How = e.By, e.Why
 	if e.By == ByNobody {
-		a.How = t.waitText()
+		_, unseen := c.unseen()
+		a.How, a.Unseen = t.waitText(), unseen || c.damage != 0 || c.Job.Gap != nil && !c.over()
 	}
 	for _, x := range failures(t.Containers) {
 		a.Exits = append(a.Exits, Exit{x.Name, x.ExitCode, x.Reason})

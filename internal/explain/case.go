@@ -28,7 +28,7 @@ type Case struct {
 	damage events.Sequence // the first record that cannot be read, and what follows is not told; 0 for none
 
 	folded  *projector.Job
-	mode    events.Mode
+	reigns  []reign        // who ran it
 	added   Mark           // its first observation; none when earlier records are not kept
 	origin  *events.Origin // where it comes from
 	edits   []edit
@@ -52,9 +52,14 @@ type Case struct {
 	admitted    []string        // what admission changed of its pods, as told last
 	admittedAt  Mark            // the record that tells it
 	peers       []*peer         // Jobs that ran at the same time
+	others      *others         // Jobs that the same held up, of one that is stuck; nil when they were not looked for
 	firstSpecAt events.Sequence // the record that stores the spec with which it was created
 	spare       *settling       // what our rules said of a Job of another controller before its status changed
+	want        wanting         // and which pods they said that it lacks
 }
+
+// Truncated reports whether the Job's first records are no longer kept: what they said is not told.
+func (c *Case) Truncated() bool { return c.added.Record == 0 }
 
 // edit is a change of the Job's spec.
 type edit struct {
@@ -89,6 +94,9 @@ func Read(ctx context.Context, src history.Source, s events.Stream, at history.P
 	if errors.As(err, &bad) {
 		c.damage = bad.At
 	}
+	if c.damage == 0 && c.folded != nil && c.gone.Record == 0 {
+		c.ripe(c.folded, events.Time(job.AsOf.Time))
+	}
 	c.number()
 	return c, err
 }
@@ -115,12 +123,15 @@ func (c *Case) Before(f *history.Fold, r *events.Record) {
 		return
 	}
 	c.before = countersOf(j)
+	if !f.World().Listing && j.Spec != nil {
+		c.ripe(j, r.Time)
+	}
 }
 
 // After is described by history.Watcher.
 func (c *Case) After(f *history.Fold, r *events.Record) {
-	c.mode = f.World().Settings.Mode
 	if r.Stream == events.Controller {
+		c.reigned(r, &f.World().Settings)
 		c.around.learn(r)
 		if g := c.gaps.Learn(c.ctx, c.src, r); g != nil && !slices.Contains(c.Gaps, g) {
 			c.Gaps = append(c.Gaps, g)
@@ -133,10 +144,11 @@ func (c *Case) After(f *history.Fold, r *events.Record) {
 	}
 	if j := a.Projected(); j != nil {
 		c.folded, c.Spec = j, j.Spec
+		c.reigned(r, &f.World().Settings)
 	}
 	c.take(r)
 	c.takePod(r)
-	c.wouldSettle(r)
+	c.wouldDecide(r, f.World().Listing)
 }
 
 // take takes in a record of the Job's stream that was folded.
@@ -301,11 +313,6 @@ func (c *Case) number() {
 		t.Number = c.counts[t.Index]
 	}
 	c.edits = slices.DeleteFunc(c.edits, func(e edit) bool { return e.Before == nil })
-}
-
-// ours reports whether the decisions about the Job are ours: those of another controller are not in the log.
-func (c *Case) ours() bool {
-	return c.mode != events.ModeObserve && (c.folded == nil || c.folded.Managed && !c.folded.Observed())
 }
 
 // gapBefore is a gap in which the pod may have been deleted: it was seen to be so by the listing that ends the gap; nil for none.

@@ -91,7 +91,7 @@ func (c *Case) ruledOut() []Sentence {
 	}
 	rule(deleted, "deletion", "each pod that ended before the verdict was seen to end before its deletion was asked for")
 	rule(disrupted, "eviction or node loss", "no pod had the condition DisruptionTarget")
-	rule(!c.ours() || len(c.refusals) > 0, "refusal", "the API server accepted what was asked of it")
+	rule(!c.oursUntil(last) || len(c.refusals) > 0, "refusal", "the API server accepted what was asked of it")
 	rule(len(c.edits) > 0, "spec edit", "the spec stayed as it was created")
 	rule(c.Spec.ActiveDeadlineSeconds != nil && c.settled.Reason == "DeadlineExceeded", "deadline", "%s", c.deadlineText())
 	rule(false, "gap", "it was watched all the time")

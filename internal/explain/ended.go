@@ -70,7 +70,7 @@ func (c *Case) ending(t *Try) Ending {
 func (c *Case) endingOf(t *Try) Ending {
 	switch {
 	case !t.over() && t.AskedSeen.Record == 0:
-		return Ending{}
+		return c.leftBehind(t)
 	case t.endedFirst():
 		return itself(t)
 	case t.Moved:
@@ -139,7 +139,7 @@ func (c *Case) deletedBy(t *Try) Ending {
 		}
 	case c.namespaceGoing.Record != 0 && c.namespaceGoing.At <= seen.At.Add(5*time.Second):
 		return Ending{By: ByNamespace, Why: "its namespace is being deleted", Marks: marks(c.namespaceGoing, seen)}
-	case !c.ours() && c.controllerFirst(seen):
+	case !c.oursAt(seen) && c.controllerFirst(seen):
 		m, why := c.fewerWanted(seen)
 		return Ending{By: ByController, Why: why, Marks: marks(m, seen)}
 	case c.deletedBefore(t, seen):
@@ -147,9 +147,9 @@ func (c *Case) deletedBy(t *Try) Ending {
 	case gap != nil && seen.Record > events.Sequence(gap.Listing):
 		return Ending{
 			By: ByUnknown, Why: "deleted while the cluster was not watched", Marks: []Mark{{Record: events.Sequence(gap.Listing), At: events.Time(gap.Until)}, seen},
-			Missing: "a watch at that time", Not: c.notUs(),
+			Missing: "a watch at that time", Not: c.notUs(seen),
 		}
-	case !c.ours():
+	case !c.oursAt(seen):
 		if m, why := c.fewerWanted(seen); m.Record != 0 {
 			return Ending{By: ByController, Why: why, Marks: marks(m, seen)}
 		}
@@ -161,7 +161,7 @@ func (c *Case) deletedBy(t *Try) Ending {
 		}
 		return c.byClient(t, seen, []string{"the built-in controller (none of its rules asks for it)"})
 	}
-	return c.byClient(t, seen, c.notUs())
+	return c.byClient(t, seen, c.notUs(seen))
 }
 
 // byClient says that an API client deleted the pod. A namespace that goes takes its pods before its Jobs; unless namespaces are watched
@@ -189,6 +189,24 @@ func (c *Case) byClient(t *Try, seen Mark, not []string) Ending {
 	return e
 }
 
+// leftBehind is the ending of a pod of which nothing was seen since its Job's object went. Garbage collection takes such a pod. Only a Job
+// that is deleted with its pods orphaned leaves them, and such a Job is seen to be deleted first, while it waits for them.
+func (c *Case) leftBehind(t *Try) Ending {
+	switch {
+	case c.gone.Record == 0 || c.damage != 0:
+		return Ending{}
+	case c.jobDeleted == 0 && c.gapBefore(t, c.gone) == nil:
+		return Ending{
+			By: ByJobDeleted, Why: "the Job was deleted, so garbage collection takes it", Marks: marks(t.Newest, c.gone),
+			Missing: "the record of its end",
+		}
+	}
+	return Ending{
+		By: ByUnknown, Why: "the Job is gone, and garbage collection takes its pods unless they were orphaned", Marks: marks(t.Newest, c.gone),
+		Missing: "what became of it",
+	}
+}
+
 // leftWhy says why the Job has a pod no longer that did not end.
 func (c *Case) leftWhy(t *Try) string {
 	if m := c.deletion(); m.Record != 0 && m.At <= t.Gone.At.Add(time.Second) {
@@ -207,8 +225,8 @@ func runningWord(t *Try) string {
 }
 
 // notUs says that no decision of ours deleted it: only where the Job is ours do decisions prove it.
-func (c *Case) notUs() []string {
-	if c.ours() {
+func (c *Case) notUs(seen Mark) []string {
+	if c.oursAt(seen) {
 		return []string{"Jobledger"}
 	}
 	return nil
@@ -258,11 +276,8 @@ func (c *Case) controllerFirst(seen Mark) bool {
 // fewerWanted is a record before that time by which a Job's own controller had a reason to delete a pod of it, and the reason.
 func (c *Case) fewerWanted(seen Mark) (Mark, string) {
 	const slack = 3 * time.Second
-	if s := c.settled; s != nil && s.Same && s.Evidence.Record < seen.Record {
-		return s.Evidence, "the Job ended (" + s.Reason + "), so its pods are deleted"
-	}
-	if c.settled != nil && c.settled.Seen.Record != 0 && c.settled.Seen.At <= seen.At.Add(slack) {
-		return c.settled.Seen, "the Job ended (" + c.settled.Reason + "), so its pods are deleted"
+	if m := c.endedBefore(seen, slack); m.Record != 0 {
+		return m, "the Job ended (" + c.settled.Reason + "), so its pods are deleted"
 	}
 	for i := len(c.edits) - 1; i >= 0; i-- {
 		e := &c.edits[i]
@@ -277,6 +292,22 @@ func (c *Case) fewerWanted(seen Mark) (Mark, string) {
 		}
 	}
 	return Mark{}, ""
+}
+
+// endedBefore is the record by which the Job came to its end before a pod was deleted. What came after that cannot be why: a deleted pod may
+// be the failure that was one too many. Where our rules do not know why the Job ended, its status may be seen somewhat later than the pod.
+func (c *Case) endedBefore(seen Mark, slack time.Duration) Mark {
+	s := c.settled
+	switch {
+	case s == nil:
+	case s.Same && s.Evidence.Record != 0:
+		if s.Evidence.Record < seen.Record {
+			return s.Evidence
+		}
+	case s.Seen.At <= seen.At.Add(slack):
+		return s.Seen
+	}
+	return Mark{}
 }
 
 func number(v *int32) int32 {

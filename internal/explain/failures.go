@@ -49,6 +49,8 @@ type Failures struct {
 	Looked int           `json:"looked"` // at so many Jobs
 	More   bool          `json:"more,omitempty"`
 	Gaps   []history.Gap `json:"gaps,omitempty"` // within the time that is asked for
+
+	PrunedBefore *history.Place `json:"prunedBefore,omitempty"` // where the log begins, when older records are no longer kept
 }
 
 // The sorts of trouble.
@@ -62,10 +64,14 @@ const (
 func FindFailures(ctx context.Context, src history.Source, q FailuresQuery) (Failures, error) {
 	src = &remembering{Source: src}
 	out := Failures{Items: []Trouble{}}
+	if err := out.addGaps(ctx, src, &q); err != nil && !errors.Is(err, store.ErrCorrupt) {
+		return out, fmt.Errorf("look for times without a watch: %w", err)
+	}
 	after := ""
 	for {
 		page, err := src.Jobs(ctx, history.JobsQuery{Namespace: q.Namespace, Labels: q.Labels, Since: q.Since, Limit: pageOf(q.Limit - out.Looked), Continue: after})
 		damaged := errors.Is(err, store.ErrCorrupt)
+		out.PrunedBefore = page.PrunedBefore
 		if err != nil && !damaged {
 			return out, fmt.Errorf("list Jobs: %w", err)
 		}
@@ -83,6 +89,19 @@ func FindFailures(ctx context.Context, src history.Source, q FailuresQuery) (Fai
 			return out.sorted(), err
 		}
 	}
+}
+
+// addGaps finds the gaps within the time that is asked for.
+func (f *Failures) addGaps(ctx context.Context, src history.Source, q *FailuresQuery) error {
+	gaps, err := history.AllGaps(ctx, src)
+	for _, g := range gaps {
+		after := q.Since == 0 || g.Until == 0 || events.Time(g.Until) > q.Since
+		before := q.Until == 0 || events.Time(g.From) < q.Until
+		if g.From != 0 && after && before && !instant(g) {
+			f.Gaps = append(f.Gaps, *g)
+		}
+	}
+	return err
 }
 
 // pageOf is how many Jobs a page has, when so many are left to be looked at: one more, to know whether there are more.
@@ -111,12 +130,6 @@ func (f *Failures) look(ctx context.Context, src history.Source, q *FailuresQuer
 		return err
 	}
 	c.In(q.Zone)
-	for _, g := range c.Gaps {
-		if (q.Since == 0 || events.Time(g.Until) > q.Since || g.Until == 0) && !instant(g) && g.From != 0 &&
-			!slices.ContainsFunc(f.Gaps, func(x history.Gap) bool { return x.Listing == g.Listing }) {
-			f.Gaps = append(f.Gaps, *g)
-		}
-	}
 	if t, is := c.trouble(); is && (q.Until == 0 || events.Time(t.Since) <= q.Until) && (q.Since == 0 || t.Sort == SortStuck || events.Time(t.Since) >= q.Since) {
 		f.Items = append(f.Items, t)
 	}
@@ -141,7 +154,7 @@ func (c *Case) trouble() (Trouble, bool) {
 		t.Sort, t.Since, t.Why, t.Cause = SortFailed, recordjson.Instant(c.settledAt()), because(c.verdict().Text), c.cause()
 	default:
 		v, since, is := c.stuckSince()
-		if !is || c.damage != 0 { // what came of it is not known
+		if _, unseen := c.unseen(); !is || unseen || c.damage != 0 { // what came of it is not known
 			return t, false
 		}
 		t.Sort, t.Since, t.Why, t.Cause = SortStuck, recordjson.Instant(since), v, v
@@ -175,21 +188,30 @@ func (c *Case) cause() string {
 	return c.Job.Reason
 }
 
-// sorted orders the list: stuck ones first, then those that failed, the newest first. Jobs that failed alike are counted.
+// sorted orders the list: stuck ones first, then those that failed. Jobs that fared alike stand together, and of those the runs of the same
+// work; the newest come first. How many fared alike is counted.
 func (f Failures) sorted() Failures {
 	order := map[string]int{SortStuck: 0, SortFailed: 1, SortSurvived: 2}
-	slices.SortStableFunc(f.Items, func(a, b Trouble) int {
-		if a.Sort != b.Sort {
-			return order[a.Sort] - order[b.Sort]
+	alike, newest := map[string]int{}, map[string]recordjson.Instant{}
+	cause := func(t *Trouble) string { return t.Sort + " " + t.Cause }
+	work := func(t *Trouble) string { return cause(t) + " " + t.Namespace + " " + cmp.Or(t.Lineage, t.Name) }
+	for i := range f.Items {
+		t := &f.Items[i]
+		alike[cause(t)]++
+		for _, of := range []string{cause(t), work(t)} {
+			newest[of] = max(newest[of], t.Since)
 		}
-		return cmp.Compare(b.Since, a.Since)
-	})
-	alike := map[string]int{}
-	for i := range f.Items {
-		alike[f.Items[i].Sort+f.Items[i].Cause]++
 	}
+	slices.SortStableFunc(f.Items, func(a, b Trouble) int {
+		return cmp.Or(
+			cmp.Compare(order[a.Sort], order[b.Sort]),
+			cmp.Compare(newest[cause(&b)], newest[cause(&a)]), cmp.Compare(cause(&a), cause(&b)),
+			cmp.Compare(newest[work(&b)], newest[work(&a)]), cmp.Compare(work(&a), work(&b)),
+			cmp.Compare(b.Since, a.Since),
+		)
+	})
 	for i := range f.Items {
-		f.Items[i].Also = alike[f.Items[i].Sort+f.Items[i].Cause] - 1
+		f.Items[i].Also = alike[cause(&f.Items[i])] - 1
 	}
 	return f
 }

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,7 +16,7 @@ func (c *Case) Answer() Answer {
 	j := &c.Job
 	a := Answer{
 		Kind: "job", Namespace: j.Namespace, Name: j.Name, UID: j.UID, AsOf: j.AsOf, State: string(j.State),
-		Created: j.Created, Finished: j.Finished, Truncated: c.added.Record == 0, Damaged: uint64(c.damage), Sections: []Section{},
+		Created: j.Created, Finished: j.Finished, Truncated: c.Truncated(), Damaged: uint64(c.damage), Sections: []Section{},
 	}
 	for _, g := range c.touching() {
 		a.Gaps = append(a.Gaps, *g)
@@ -24,12 +25,12 @@ func (c *Case) Answer() Answer {
 	if s, ok := c.removal(); ok {
 		a.Deleted = &s
 	}
+	a.add(headTick, c.tick()...)
 	a.add(headWhy, c.why()...)
-	if c.over() {
-		a.add("WAITED", c.waited()...)
-	} else {
+	if !c.over() {
 		a.add(headWaits, c.waitsFor()...)
 	}
+	a.add(headWaited, append(c.lacked(false), c.waited()...)...)
 	a.add(headFirst, c.first()...)
 	a.add(headAlike, c.alike()...)
 	a.add(headPods, c.removedPods()...)
@@ -76,15 +77,30 @@ func (c *Case) end() events.Time {
 	case c.gone.At != 0:
 		return c.gone.At
 	}
+	if m, is := c.unseen(); is {
+		return m.At
+	}
+	if c.Job.Gap != nil {
+		return events.Time(c.Job.Gap.From)
+	}
 	return events.Time(c.Job.AsOf.Time)
 }
 
 // touching are the gaps within the time that matters: from the Job's creation to its end.
 func (c *Case) touching() []*history.Gap {
 	var out []*history.Gap
-	for _, g := range c.Gaps {
+	all := c.Gaps
+	if g := c.Job.Gap; g != nil && !c.over() { // the point that is asked for lies in it
+		if all = slices.DeleteFunc(slices.Clone(all), func(x *history.Gap) bool { return x.Listing == g.Listing }); g.From != 0 {
+			out = append(out, g)
+		}
+	}
+	for _, g := range all {
 		until := events.Time(g.Until)
-		if g.From != 0 && events.Time(g.From) < c.end() && (until == 0 || until > events.Time(c.Job.Created)) && !instant(g) {
+		if g.From == 0 && c.start() == c.added.At {
+			continue // nobody ever watched before that listing, and it found the Job at once
+		}
+		if events.Time(g.From) < c.end() && (until == 0 || until > c.start()) && !instant(g) {
 			out = append(out, g)
 		}
 	}
@@ -186,11 +202,17 @@ func (c *Case) history() []Sentence {
 	if c.added.Record == 0 {
 		out = append(out, say([]Mark{record(events.Sequence(c.Job.First))}, "its first records are no longer in the log, so what happened before is not told"))
 	}
+	out = append(out, c.changedHands()...)
 	for _, g := range c.touching() {
 		from, until := events.Time(g.From), events.Time(g.Until)
 		end := "and it is not watched yet"
 		if until != 0 {
 			end = "to " + c.moment(until)
+		}
+		if g.From == 0 {
+			out = append(out, say([]Mark{{events.Sequence(g.Listing), until}},
+				"GAP to %s: this log begins there, and the Job is older. What had happened was found then", c.moment(until)))
+			continue
 		}
 		why := "the controller was not running: it had not stopped in good order"
 		switch {

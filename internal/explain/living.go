@@ -85,6 +85,9 @@ func (c *Case) stuck(running int) (text string, from []Mark, is bool) {
 			return fmt.Sprintf("the API server refuses its pods (%s)", x.Class), marks(x.First, x.Last), true
 		}
 	}
+	if x := c.lackNow(); x != nil {
+		return x.noPods(), []Mark{x.From}, true
+	}
 	return "", nil, false
 }
 
@@ -132,6 +135,9 @@ func waitWord(reason string) string {
 
 // waitsFor says what a Job that goes on waits for, since when, and until when if that is known.
 func (c *Case) waitsFor() []Sentence {
+	if _, is := c.unseen(); is {
+		return nil
+	}
 	var out []Sentence
 	now := c.end()
 	for _, g := range c.waiting() {
@@ -148,6 +154,8 @@ func (c *Case) waitsFor() []Sentence {
 				t.Pod, c.clock(t.Asked), t.Finalizers[0]))
 		}
 	}
+	out = append(out, c.freedText()...)
+	out = append(out, c.lacked(true)...)
 	for _, w := range c.Job.Waits {
 		out = append(out, say(nil, "%s, until %s", w.For, c.clock(events.Time(w.Until))))
 	}
@@ -160,7 +168,7 @@ func (c *Case) waitsFor() []Sentence {
 
 // waited says what a Job that was deleted had waited for: its pods, at the end.
 func (c *Case) waited() []Sentence {
-	if c.finished() {
+	if c.finished() || !c.over() {
 		return nil
 	}
 	var out []Sentence

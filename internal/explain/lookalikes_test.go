@@ -126,6 +126,9 @@ var lookalikes = []lookalike{
 			r.Facts = &gone
 		}
 	}, "the Job was deleted, and its pods after it"},
+	{"no pod came under the built-in, or none was wanted", "observed", "quota/invoice", 0, "no pod came", spec(func(s *events.JobSpec) {
+		s.Suspend = true
+	}), "suspended"},
 	{"deleted while nobody watched, or while we did", "delegated", "killed/longhaul-west", 0, "unknown", func(r *events.Record) {
 		switch f := r.Facts.(type) {
 		case *events.ListingStarted:

@@ -39,8 +39,11 @@ type peer struct {
 
 // Compare looks at other Jobs: earlier runs of the same work, and what ran at the same time. What it finds is in the answer from then on.
 func (c *Case) Compare(ctx context.Context) error {
-	if !c.finished() || c.Spec == nil {
+	switch {
+	case c.Spec == nil:
 		return nil
+	case !c.finished():
+		return c.findFreed(ctx)
 	}
 	if c.Job.State == history.StateFailed {
 		if err := c.findRuns(ctx); err != nil {

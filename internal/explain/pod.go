@@ -41,6 +41,9 @@ func (c *Case) PodAnswer(pod string) (Answer, error) {
 		}
 	}
 	a.Verdict = c.podVerdict(t, &e)
+	if g := c.Job.Gap; g != nil && !t.over() {
+		a.Verdict.Text = c.unwatchedText(g) + a.Verdict.Text
+	}
 	if e.By != ByNobody && e.By != ByItself {
 		a.add("WHO", say(e.Marks, "%s%s", e.sentence(), c.askedText(t)))
 	}
@@ -52,7 +55,11 @@ func (c *Case) PodAnswer(pod string) (Answer, error) {
 	if text := admittedText(t.Admitted); text != "" {
 		a.add(headAdmitted, say(marks(t.AdmittedAt), "it differs from the Job's pod template: %s", text))
 	}
-	a.add(headWaits, c.podWaits(t)...)
+	waits := headWaits
+	if t.over() || c.gone.Record != 0 {
+		waits = headWaited
+	}
+	a.add(waits, c.podWaits(t)...)
 	a.add(headTime, c.podTime(t)...)
 	a.add("COUNTED", c.podCounted(t)...)
 	a.add("JOB", say(c.verdict().marks(), "%s/%s %s", c.Job.Namespace, c.Job.Name, c.verdict().Text))
@@ -69,8 +76,13 @@ func (s Sentence) marks() []Mark {
 
 // until is to when the try lasted, or the point that is asked for.
 func (t *Try) until(c *Case) events.Time {
-	if t.over() {
+	switch {
+	case t.over():
 		return t.end().At
+	case c.ending(t).By != ByNobody && t.AskedSeen.Record == 0: // its Job went, and nothing was seen of it since
+		return c.gone.At
+	case c.Job.Gap != nil:
+		return events.Time(c.Job.Gap.From)
 	}
 	return events.Time(c.Job.AsOf.Time)
 }
@@ -95,6 +107,8 @@ func (c *Case) podVerdict(t *Try, e *Ending) Sentence {
 		return say(e.Marks, "%s SUCCEEDED%s", of, after)
 	case e.By == ByItself:
 		return say(e.Marks, "%s FAILED%s: %s", of, after, e.Why)
+	case !t.over() && t.AskedSeen.Record == 0:
+		return say(e.Marks, "%s %s when its Job went; missing: %s", of, strings.ToUpper(t.Phase.String()), e.Missing)
 	case !t.over():
 		return say(e.Marks, "%s BEING DELETED: %s", of, e.sentence())
 	}
@@ -125,8 +139,11 @@ func (c *Case) podWaits(t *Try) []Sentence {
 	var out []Sentence
 	for _, w := range t.Waits {
 		until := "until now"
-		if w.Until.Record != 0 {
+		switch {
+		case w.Until.Record != 0:
 			until = "until " + c.clock(w.Until.At)
+		case c.gone.Record != 0:
+			until = "until its Job went"
 		}
 		text := fmt.Sprintf("%s from %s %s", w.Reason, c.clock(w.From.At), until)
 		if w.Message != "" {

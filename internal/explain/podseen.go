@@ -10,6 +10,7 @@ func (c *Case) takePod(r *events.Record) {
 	case *events.PodGone:
 		if t := c.tries[f.UID]; t != nil {
 			t.Gone, t.Moved = markOf(r), f.Moved
+			c.want.failed(t, r)
 			if n := len(t.Waits); n > 0 && t.Waits[n-1].Until.Record == 0 {
 				t.Waits[n-1].Until = markOf(r)
 			}
@@ -32,26 +33,35 @@ func (c *Case) seePod(r *events.Record, f *events.PodSeen) {
 		t.Admitted, t.AdmittedAt = c.admitted, c.admittedAt
 	}
 	t.see(r, f)
+	c.want.failed(t, r)
 	c.count(r, t)
 }
 
 // count notes as what a try counts, when a record changed that.
 func (c *Case) count(r *events.Record, t *Try) {
-	if c.folded == nil || t.Counted != CountedNot {
+	if c.folded == nil {
 		return
 	}
 	after := countersOf(c.folded)
 	switch {
+	case t.Counted == CountedFailed && t.Failure == after.failed: // a later record may tell better when it ended
+		c.backoff(r, t)
+	case t.Counted != CountedNot:
 	case after.failed > c.before.failed:
 		t.Counted, t.CountAt, t.Failure = CountedFailed, markOf(r), after.failed
-		if until := c.folded.PodBackoffUntil(); until > r.Time {
-			t.Again = until
-		}
+		c.backoff(r, t)
 	case after.succeeded > c.before.succeeded:
 		t.Counted, t.CountAt = CountedSucceeded, markOf(r)
 	default:
 		if p := c.folded.Pod(t.UID); p != nil && p.Ignored() && t.over() {
 			t.Counted, t.CountAt = CountedIgnored, markOf(r)
 		}
+	}
+}
+
+// backoff notes until when the next try waits because of a failure that is the Job's newest.
+func (c *Case) backoff(r *events.Record, t *Try) {
+	if until := c.folded.PodBackoffUntil(); until > r.Time {
+		t.Again = until
 	}
 }

@@ -1,10 +1,13 @@
 package explain_test
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
@@ -71,13 +74,14 @@ func (r *recorded) jobs() []events.Stream {
 	return out
 }
 
-// logs are copies of the recorded incidents: opening a log may write beside it.
+// logs are copies of the recorded incidents, that of delegated Jobs first: opening a log may write beside it.
 func logs(t *testing.T) []string {
 	t.Helper()
 	found, err := filepath.Glob("../../examples/incidents/*/log")
 	if err != nil || len(found) == 0 {
 		t.Fatalf("no recorded incidents: %v", err)
 	}
+	slices.SortStableFunc(found, func(a, b string) int { return cmp.Compare(ofCronJobs(a), ofCronJobs(b)) })
 	var out []string
 	for _, from := range found {
 		to := filepath.Join(t.TempDir(), filepath.Base(filepath.Dir(from)))
@@ -87,4 +91,9 @@ func logs(t *testing.T) []string {
 		out = append(out, to)
 	}
 	return out
+}
+
+// ofCronJobs is 1 for a log of CronJobs alone, and else 0.
+func ofCronJobs(log string) int {
+	return strings.Count(log, "/cronjobs-")
 }

@@ -3,7 +3,6 @@ package explain
 import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/status"
-	"github.com/jobledger/jobledger/reconciler"
 )
 
 // settling is how it was settled that the Job ends.
@@ -47,18 +46,6 @@ func settlingOf(steps []events.Step, at Mark) *settling {
 		}
 	}
 	return nil
-}
-
-// wouldSettle asks our rules about a Job of another controller, after each record that is no word of that controller's.
-func (c *Case) wouldSettle(r *events.Record) {
-	j := c.folded
-	if c.ours() || c.settled != nil || j == nil || j.Spec == nil || !j.Known() || j.Finished() {
-		return
-	}
-	if s := settlingOf(reconciler.DecideAt(j, r.Time).Steps, Mark{}); s != nil && (c.spare == nil || c.spare.Reason != s.Reason) {
-		s.Evidence = markOf(r)
-		c.spare = s
-	}
 }
 
 // seeStatus takes in what an observation shows of how the Job ends.

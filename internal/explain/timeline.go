@@ -18,6 +18,8 @@ type Timeline struct {
 	Watch []Span             `json:"notWatched,omitempty"`
 	Rows  []Lane             `json:"rows"`
 	More  int                `json:"more,omitempty"` // rows that are left out
+	// Truncated: the Job's first records are no longer kept, and tries may be missing.
+	Truncated bool `json:"truncated,omitempty"`
 }
 
 // Lane is what one index, or one pod of a Job without indexes, did.
@@ -47,9 +49,9 @@ type End struct {
 func (c *Case) Timeline(most int) Timeline {
 	end := c.end()
 	if len(c.Tries) == 0 {
-		return Timeline{Rows: []Lane{}}
+		return Timeline{Rows: []Lane{}, Truncated: c.Truncated()}
 	}
-	out := Timeline{From: recordjson.Instant(c.start()), To: recordjson.Instant(end), Rows: []Lane{}}
+	out := Timeline{From: recordjson.Instant(c.start()), To: recordjson.Instant(end), Rows: []Lane{}, Truncated: c.Truncated()}
 	for _, g := range c.touching() {
 		out.Watch = append(out.Watch, gapSpan(g, end))
 	}

@@ -23,6 +23,7 @@ const (
 	phaseStarting
 	phaseScheduling
 	phaseRefused
+	phaseLacking
 	phaseCreating
 	phaseConcluding
 	phaseBackoff
@@ -31,7 +32,7 @@ const (
 )
 
 var phaseNames = [phases]string{
-	"not watched", "suspended", "running", "stopping", "starting", "scheduling", "creates refused", "creating", "concluding", "backoff", "between two pods",
+	"not watched", "suspended", "running", "stopping", "starting", "scheduling", "creates refused", "no pod came", "creating", "concluding", "backoff", "between two pods",
 }
 
 // stretch is a phase from one time to another.
@@ -151,6 +152,9 @@ func (c *Case) jobStretches() []stretch {
 			out = append(out, stretch{phaseRefused, x.First.At, to})
 		}
 	}
+	for _, x := range c.lacks() {
+		out = append(out, stretch{phaseLacking, x.From.At, c.lackUntil(x)})
+	}
 	for _, t := range c.Tries {
 		if t.Again != 0 && t.CountAt.At != 0 {
 			out = append(out, stretch{phaseBackoff, t.CountAt.At, min(t.Again, end)})
@@ -164,11 +168,7 @@ func (c *Case) jobStretches() []stretch {
 		out = append(out, stretch{phaseUnwatched, events.Time(g.From), to})
 	}
 	if s := c.settled; s != nil {
-		at := s.Decided.At
-		if at == 0 {
-			at = s.Seen.At
-		}
-		out = append(out, stretch{phaseConcluding, at, end})
+		out = append(out, stretch{phaseConcluding, cmp.Or(s.Decided.At, s.Evidence.At, s.Seen.At), end})
 	}
 	return out
 }

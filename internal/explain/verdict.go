@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -13,14 +14,29 @@ import (
 // verdict is the answer in one line. Where the log is damaged, what came of a Job that went on is not known.
 func (c *Case) verdict() Sentence {
 	v := c.readVerdict()
+	if g := c.Job.Gap; g != nil && !c.over() && c.damage == 0 {
+		v.Text = c.unwatchedText(g) + v.Text
+	}
 	if c.damage != 0 && !c.over() {
 		v.Text = "UNKNOWN since " + c.clock(events.Time(c.Job.AsOf.Time)) + ", as the log is damaged; until then " + v.Text
 	}
 	return v
 }
 
+// unwatchedText says of a moment that nobody watched then. What follows is how it was before.
+func (c *Case) unwatchedText(g *history.Gap) string {
+	until := "on"
+	if g.Until != 0 {
+		until = "to " + c.clock(events.Time(g.Until))
+	}
+	return fmt.Sprintf("UNKNOWN at %s: not watched from %s %s. Seen last: ", c.clock(events.Time(c.Job.AsOf.Time)), c.clock(events.Time(g.From)), until)
+}
+
 // readVerdict is that by the records that can be read.
 func (c *Case) readVerdict() Sentence {
+	if m, is := c.unseen(); is {
+		return say(marks(m), "UNKNOWN since %s: Jobledger has not looked at it since; %s runs it", c.clock(m.At), c.controller())
+	}
 	switch c.Job.State {
 	case history.StateFailed, history.StateComplete:
 		return say(c.settledMarks(), "%s", verdict.Of(c.folded))
@@ -65,7 +81,11 @@ func (c *Case) deletedVerdict() Sentence {
 			what = "before it ended"
 		}
 	}
-	if slices.ContainsFunc(c.Tries, func(t *Try) bool { return t.Started.Record != 0 && t.Ended.Record == 0 }) {
+	gone := c.deletion().Record
+	ran := func(t *Try) bool {
+		return t.Started.Record != 0 && t.Started.Record < gone && (t.Ended.Record == 0 || t.Ended.Record > gone)
+	}
+	if slices.ContainsFunc(c.Tries, ran) {
 		what = "while it ran"
 	}
 	word := "DELETED"

@@ -9,6 +9,7 @@ import (
 	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/jobledger/jobledger/internal/kubewire"
 	"github.com/jobledger/jobledger/reconciler/executor"
 )
 
@@ -31,8 +32,8 @@ func call[T any](p *Points, verb string, do func() (T, error)) (T, error) {
 	return answer, err
 }
 
-func (a *pointAPI) CreatePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
-	return call(a.points, CreatePod, func() (*corev1.Pod, error) { return a.api.CreatePod(ctx, pod) })
+func (a *pointAPI) CreatePod(ctx context.Context, namespace string, pod []byte) (kubewire.Stored, error) {
+	return call(a.points, CreatePod, func() (kubewire.Stored, error) { return a.api.CreatePod(ctx, namespace, pod) })
 }
 
 func (a *pointAPI) DeletePod(ctx context.Context, namespace, name string, uid types.UID, resourceVersion string) error {
@@ -49,13 +50,13 @@ func (a *pointAPI) DeleteJobVersion(ctx context.Context, namespace, name string,
 	return err
 }
 
-func (a *pointAPI) PatchPod(ctx context.Context, namespace, name string, patch []byte) (*corev1.Pod, error) {
-	return call(a.points, PatchPod, func() (*corev1.Pod, error) { return a.api.PatchPod(ctx, namespace, name, patch) })
+func (a *pointAPI) PatchPod(ctx context.Context, namespace, name string, patch []byte) (kubewire.Stored, error) {
+	return call(a.points, PatchPod, func() (kubewire.Stored, error) { return a.api.PatchPod(ctx, namespace, name, patch) })
 }
 
-func (a *pointAPI) UpdateJobStatus(ctx context.Context, job *batchv1.Job) (*batchv1.Job, error) {
-	update := func() (*batchv1.Job, error) {
-		return call(a.points, UpdateStatus, func() (*batchv1.Job, error) { return a.api.UpdateJobStatus(ctx, job) })
+func (a *pointAPI) UpdateJobStatus(ctx context.Context, namespace, name string, job []byte) (*kubewire.Job, error) {
+	update := func() (*kubewire.Job, error) {
+		return call(a.points, UpdateStatus, func() (*kubewire.Job, error) { return a.api.UpdateJobStatus(ctx, namespace, name, job) })
 	}
 	if !finishes(job) {
 		return update()
@@ -63,18 +64,19 @@ func (a *pointAPI) UpdateJobStatus(ctx context.Context, job *batchv1.Job) (*batc
 	return call(a.points, FinishJob, update)
 }
 
-func finishes(job *batchv1.Job) bool {
-	return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
+func finishes(written []byte) bool {
+	job := batchv1.Job{}
+	return job.Unmarshal(written) == nil && slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
 		return (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue
 	})
 }
 
-func (a *pointAPI) GetJob(ctx context.Context, namespace, name string) (*batchv1.Job, error) {
-	return call(a.points, GetJob, func() (*batchv1.Job, error) { return a.api.GetJob(ctx, namespace, name) })
+func (a *pointAPI) GetJob(ctx context.Context, namespace, name string) (*kubewire.Job, error) {
+	return call(a.points, GetJob, func() (*kubewire.Job, error) { return a.api.GetJob(ctx, namespace, name) })
 }
 
-func (a *pointAPI) FindPod(ctx context.Context, namespace, name string) (*corev1.Pod, error) {
-	return call(a.points, FindPod, func() (*corev1.Pod, error) { return a.api.FindPod(ctx, namespace, name) })
+func (a *pointAPI) FindPod(ctx context.Context, namespace, name string) (*kubewire.Pod, error) {
+	return call(a.points, FindPod, func() (*kubewire.Pod, error) { return a.api.FindPod(ctx, namespace, name) })
 }
 
 // Groups does so for what gang scheduling needs.

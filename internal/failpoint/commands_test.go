@@ -12,6 +12,8 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/examples"
+	"github.com/jobledger/jobledger/internal/kubewire"
+	"github.com/jobledger/jobledger/internal/sim/wholeapi"
 	"github.com/jobledger/jobledger/reconciler/executor"
 )
 
@@ -54,8 +56,12 @@ func carryOut(t *testing.T, p *Points, traits *events.Traits) events.TaskResult 
 	if create, ok := c.(*events.CreatePod); ok {
 		template = create.Template
 	}
-	objects := executor.NewObjects(func(*batchv1.Job) (string, error) { return template, nil })
-	objects.KeepJob(testJob())
+	objects := executor.NewObjects(func(*kubewire.Job) (string, error) { return template, nil })
+	job, err := kubewire.Jobs.Of(testJob())
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects.KeepJob(job)
 	cronTemplate := ""
 	if create, ok := c.(*events.CreateJob); ok {
 		cronTemplate = create.Template
@@ -65,7 +71,7 @@ func carryOut(t *testing.T, p *Points, traits *events.Traits) events.TaskResult 
 		write.Base = 10
 	}
 	e, err := executor.New(executor.Config{
-		API: p.API(&fakeAPI{}), Groups: p.Groups(&fakeGroups{}), Crons: p.Crons(&fakeCrons{}), Objects: objects, Mode: events.ModeDelegated,
+		API: p.API(wholeapi.Of(&fakeAPI{})), Groups: p.Groups(&fakeGroups{}), Crons: p.Crons(&fakeCrons{}), Objects: objects, Mode: events.ModeDelegated,
 	})
 	if err != nil {
 		t.Fatal(err)

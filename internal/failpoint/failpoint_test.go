@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/sim/wholeapi"
 	"github.com/jobledger/jobledger/reconciler/executor"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/memlog"
@@ -181,27 +182,34 @@ func passAll(t *testing.T, log store.Log, inner *memlog.Log) {
 
 func TestAStatusThatDoesNotFinishTheJobPassesNoFinish(t *testing.T) {
 	p, reached := recorder(t, "call.after.finish-job:1")
-	if _, err := p.API(&fakeAPI{}).UpdateJobStatus(t.Context(), &batchv1.Job{}); err != nil || len(*reached) != 0 {
+	if _, err := p.API(wholeapi.Of(&fakeAPI{})).UpdateJobStatus(t.Context(), "", "", nil); err != nil || len(*reached) != 0 {
 		t.Errorf("reached %q, %v", *reached, err)
 	}
 }
 
 func TestCallsPassBeforeAndAfterTheirEffect(t *testing.T) {
-	unfinished, finished := &batchv1.Job{}, &batchv1.Job{}
-	unfinished.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobSuccessCriteriaMet, Status: corev1.ConditionTrue}}
-	finished.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}
+	with := func(c batchv1.JobConditionType) []byte {
+		job := &batchv1.Job{}
+		job.Status.Conditions = []batchv1.JobCondition{{Type: c, Status: corev1.ConditionTrue}}
+		written, err := job.Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return written
+	}
+	unfinished, finished := with(batchv1.JobSuccessCriteriaMet), with(batchv1.JobComplete)
 	calls := map[string]func(executor.API) error{
-		CreatePod:    func(a executor.API) error { _, err := a.CreatePod(t.Context(), nil); return err },
+		CreatePod:    func(a executor.API) error { _, err := a.CreatePod(t.Context(), "", nil); return err },
 		DeletePod:    func(a executor.API) error { return a.DeletePod(t.Context(), "", "", "", "") },
 		PatchPod:     func(a executor.API) error { _, err := a.PatchPod(t.Context(), "", "", nil); return err },
-		UpdateStatus: func(a executor.API) error { _, err := a.UpdateJobStatus(t.Context(), unfinished); return err },
-		FinishJob:    func(a executor.API) error { _, err := a.UpdateJobStatus(t.Context(), finished); return err },
+		UpdateStatus: func(a executor.API) error { _, err := a.UpdateJobStatus(t.Context(), "", "", unfinished); return err },
+		FinishJob:    func(a executor.API) error { _, err := a.UpdateJobStatus(t.Context(), "", "", finished); return err },
 		GetJob:       func(a executor.API) error { _, err := a.GetJob(t.Context(), "", ""); return err },
 		FindPod:      func(a executor.API) error { _, err := a.FindPod(t.Context(), "", ""); return err },
 	}
 	checkPoints(t, calls, func(refused error) (executor.API, *int) {
 		server := &fakeAPI{err: refused}
-		return server, &server.calls
+		return wholeapi.Of(server), &server.calls
 	}, (*Points).API)
 }
 

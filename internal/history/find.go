@@ -23,7 +23,7 @@ var ErrManyJobs = errors.New("only the newest Jobs that may have had the pod wer
 func JobOfPod(ctx context.Context, src Source, namespace, pod string) (s events.Stream, ok bool, err error) {
 	l := looking{ctx: ctx, src: src, pod: pod, seen: map[events.Stream]bool{}}
 	for _, name := range jobNames(pod) {
-		streams, err := src.Find(ctx, namespace, name)
+		streams, err := FindJobs(ctx, src, namespace, name)
 		if err != nil {
 			return s, false, err
 		}

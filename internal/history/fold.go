@@ -12,14 +12,15 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Fold folds records into Jobs like the controller does, and keeps an [Account] of each. Where the controller forgets (a
-// Job that is over leaves its memory), Fold remembers how it ended. It is not safe for concurrent use.
+// Fold folds records into Jobs and CronJobs like the controller does, and keeps an [Account] or a [CronAccount] of each. Where the
+// controller forgets (a Job that is over leaves its memory), Fold remembers how it ended. It is not safe for concurrent use.
 type Fold struct {
 	// Brief keeps no more than what a summary needs, and of Jobs that are over the summary itself: for a fold of many Jobs.
 	Brief bool
 
 	world    *projector.World
 	accounts map[events.Stream]*Account
+	crons    map[events.Stream]*CronAccount
 }
 
 // Account is what the log says about one Job, beside its projection.
@@ -51,12 +52,12 @@ func NewFold() *Fold { return FoldOn(projector.NewWorld()) }
 
 // FoldOn goes on from a world, which is the fold's from now on. It knows no account yet.
 func FoldOn(w *projector.World) *Fold {
-	return &Fold{world: w, accounts: map[events.Stream]*Account{}}
+	return &Fold{world: w, accounts: map[events.Stream]*Account{}, crons: map[events.Stream]*CronAccount{}}
 }
 
 // Apply folds the next record.
 func (f *Fold) Apply(r *events.Record) {
-	before := f.world.Job(r.Stream)
+	before, cronBefore := f.world.Job(r.Stream), f.world.CronJob(r.Stream)
 	if a := f.accounts[r.Stream]; a != nil && !f.Brief {
 		a.farewell(before, r)
 	}
@@ -65,6 +66,12 @@ func (f *Fold) Apply(r *events.Record) {
 		for _, a := range f.accounts {
 			a.Rewound, a.said, a.writing, a.Trouble = r.Sequence, nil, said{}, failures{}
 		}
+		for _, a := range f.crons {
+			a.Rewound, a.Trouble = r.Sequence, failures{}
+		}
+	}
+	if r.Stream.Kind == events.StreamCronJob {
+		f.applyCron(r, cronBefore)
 	}
 	if r.Stream.Kind != events.StreamJob {
 		return

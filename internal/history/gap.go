@@ -91,6 +91,14 @@ func gapAt(ctx context.Context, src Source, g *Gaps, from events.Sequence, t eve
 // GapsAt are the gaps in which one of some moments lies, in the order of the log: what is dated inside was found at the end of the gap,
 // or never.
 func GapsAt(ctx context.Context, src Source, moments ...events.Time) ([]*Gap, error) {
+	all, err := AllGaps(ctx, src)
+	return slices.DeleteFunc(all, func(g *Gap) bool {
+		return g.From == 0 || !slices.ContainsFunc(moments, g.has)
+	}), err
+}
+
+// AllGaps are those of the log, in its order.
+func AllGaps(ctx context.Context, src Source) ([]*Gap, error) {
 	var gaps Gaps
 	var all []*Gap
 	for r, err := range src.ReadStream(ctx, events.Controller, 0, store.Forward) {
@@ -101,9 +109,7 @@ func GapsAt(ctx context.Context, src Source, moments ...events.Time) ([]*Gap, er
 			all = append(all, g)
 		}
 	}
-	return slices.DeleteFunc(all, func(g *Gap) bool {
-		return g.From == 0 || !slices.ContainsFunc(moments, g.has)
-	}), nil
+	return all, nil
 }
 
 // has reports whether a moment lies in the gap. Its ends were watched.

@@ -168,7 +168,7 @@ func JobOf(f *Fold, a *Account, asOf events.Sequence, now events.Time) Job {
 			v.Trouble = append(v.Trouble, *f)
 		}
 	}
-	v.LastDecision = lastDecision(a)
+	v.LastDecision = decisionOf(a.Decision, a.Stream, &a.names)
 	return v
 }
 
@@ -203,24 +203,4 @@ func inFlight(a *Account) []Command {
 	flying(a.job.Write())
 	flying(a.job.Reading())
 	return out
-}
-
-func lastDecision(a *Account) *Decision {
-	r := a.Decision
-	if r == nil {
-		return nil
-	}
-	v := &Decision{Sequence: uint64(r.Sequence), Time: recordjson.Instant(r.Time)}
-	d, ok := r.Facts.(*events.Decision)
-	if !ok {
-		return nil
-	}
-	for _, s := range d.Steps {
-		step := Step{Stage: s.Stage, Rule: s.Rule, Reason: string(s.Reason), Sentence: s.Sentence, Commands: []string{}}
-		for _, c := range s.Commands {
-			step.Commands = append(step.Commands, a.names.Phrase(a.Stream, c))
-		}
-		v.Steps = append(v.Steps, step)
-	}
-	return v
 }

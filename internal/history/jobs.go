@@ -38,6 +38,8 @@ func (q *JobsQuery) Wants(s *Summary) bool {
 type JobsPage struct {
 	Items    []Summary `json:"items"`
 	Continue string    `json:"continue,omitempty"` // what the next page is asked for with; absent when there is none
+	// PrunedBefore is where the log begins, when older records are no longer kept: of Jobs that were over by then it knows nothing.
+	PrunedBefore *Place `json:"prunedBefore,omitempty"`
 }
 
 // ErrQuery: what was asked for makes no sense.
@@ -66,7 +68,7 @@ func (l Local) Jobs(ctx context.Context, q JobsQuery) (JobsPage, error) {
 		wanted.Since = since
 	}
 	page, err := l.Lists.Page(ctx, wanted)
-	out := JobsPage{Items: page.Jobs}
+	out := JobsPage{Items: page.Jobs, PrunedBefore: PrunedBefore(ctx, l)}
 	if page.Next != 0 {
 		out.Continue = strconv.FormatUint(uint64(page.Next), 10)
 	}

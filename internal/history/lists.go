@@ -10,10 +10,12 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Lists gives the Jobs of a log, a page at a time. It is safe for concurrent use.
+// Lists gives the Jobs and the CronJobs of a log, a page at a time. It is safe for concurrent use.
 type Lists interface {
 	// Page gives the Jobs that a query wants. With an error that is store.ErrCorrupt it gives those that can be read.
 	Page(ctx context.Context, q ListQuery) (ListPage, error)
+	// CronJobs gives the CronJobs that a query wants, likewise.
+	CronJobs(ctx context.Context, q CronListQuery) (CronListPage, error)
 }
 
 // ListQuery says which Jobs are wanted. The zero ListQuery wants all.

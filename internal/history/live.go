@@ -3,28 +3,35 @@ package history
 import (
 	"context"
 	"fmt"
+	"iter"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Live keeps Jobs up to date with the records that come. What it has not seen of a Job it reads when a record of the Job comes, so its
-// cost is that of the Jobs that change. It is not safe for concurrent use.
+// Live keeps Jobs, or CronJobs, up to date with the records that come. What it has not seen of one it reads when a record of it comes, so
+// its cost is that of those that change. It is not safe for concurrent use.
 type Live struct {
 	src   Source
+	kind  events.StreamKind
 	brief bool
 	only  *events.Stream
 	folds map[events.Stream]*Fold
 }
 
-// LiveJob keeps one Job, for Live.Job.
+// LiveJob keeps one Job, for Live.Job, or one CronJob, for Live.CronJob.
 func LiveJob(src Source, s events.Stream) *Live {
-	return &Live{src: src, only: &s, folds: map[events.Stream]*Fold{}}
+	return &Live{src: src, kind: s.Kind, only: &s, folds: map[events.Stream]*Fold{}}
 }
 
 // LiveJobs keeps all Jobs, for Live.Summary.
 func LiveJobs(src Source) *Live {
-	return &Live{src: src, brief: true, folds: map[events.Stream]*Fold{}}
+	return &Live{src: src, kind: events.StreamJob, brief: true, folds: map[events.Stream]*Fold{}}
+}
+
+// LiveCronJobs keeps all CronJobs, for Live.CronSummary.
+func LiveCronJobs(src Source) *Live {
+	return &Live{src: src, kind: events.StreamCronJob, brief: true, folds: map[events.Stream]*Fold{}}
 }
 
 // Take takes the next record. It reports whether a Job may have changed by it.
@@ -38,7 +45,7 @@ func (l *Live) Take(ctx context.Context, r *events.Record) (bool, error) {
 		}
 		return len(l.folds) > 0, nil
 	}
-	if r.Stream.Kind != events.StreamJob || l.only != nil && r.Stream != *l.only {
+	if r.Stream.Kind != l.kind || l.only != nil && r.Stream != *l.only {
 		return false, nil
 	}
 	if f := l.folds[r.Stream]; f != nil {
@@ -47,11 +54,23 @@ func (l *Live) Take(ctx context.Context, r *events.Record) (bool, error) {
 	return true, l.begin(ctx, r.Stream, r.Sequence)
 }
 
-// begin folds the records of a Job through that one.
+// records are those of a stream that are needed for what is through one of them.
+func (l *Live) records(ctx context.Context, s events.Stream, through events.Sequence) (iter.Seq2[events.Record, error], error) {
+	if s.Kind == events.StreamCronJob {
+		return OfCronJob(ctx, l.src, s, through)
+	}
+	return OfJob(ctx, l.src, s, 0), nil
+}
+
+// begin folds the records of a stream through that one.
 func (l *Live) begin(ctx context.Context, s events.Stream, through events.Sequence) error {
 	f := NewFold()
 	f.Brief = l.brief
-	for r, err := range OfJob(ctx, l.src, s, 0) {
+	records, err := l.records(ctx, s, through)
+	if err != nil {
+		return err
+	}
+	for r, err := range records {
 		if err != nil {
 			return err
 		}
@@ -84,6 +103,31 @@ func (l *Live) Job(s events.Stream, after *events.Record) (Job, bool) {
 		return Job{}, false
 	}
 	return JobOf(f, f.Account(s), after.Sequence, max(after.Time, f.Account(s).LastAt)), true
+}
+
+// CronJob is the state of a CronJob after a record, the newest that was taken; not ok before the first record of it.
+func (l *Live) CronJob(ctx context.Context, s events.Stream, after *events.Record) (job CronJob, ok bool, err error) {
+	f := l.folds[s]
+	if f == nil || f.CronAccount(s) == nil {
+		return CronJob{}, false, nil
+	}
+	a := f.CronAccount(s)
+	if a.First == 0 {
+		if err := firstOf(ctx, l.src, a); err != nil {
+			return CronJob{}, false, err
+		}
+	}
+	job = cronJobOf(f, a, after.Sequence, max(after.Time, a.LastAt))
+	return job, true, job.setNext(ctx, l.src, a.job)
+}
+
+// CronSummary sums up a CronJob of which a record was taken, but for when it is due next.
+func (l *Live) CronSummary(s events.Stream) (CronSummary, bool) {
+	f := l.folds[s]
+	if f == nil || f.CronAccount(s) == nil {
+		return CronSummary{}, false
+	}
+	return CronSummaryOf(f.CronAccount(s)), true
 }
 
 // Summary sums up a Job of which a record was taken. What is over is then forgotten.

@@ -22,12 +22,14 @@ type Source interface {
 	Follow(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error]
 	// ReadStream gives the records of one stream, as store.Reader does.
 	ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error]
-	// Find gives the streams of the Jobs that bore that name, newest first.
+	// Find gives the streams of the Jobs and CronJobs that bore that name, newest first: see FindJobs and FindCronJobs.
 	Find(ctx context.Context, namespace, name string) ([]events.Stream, error)
 	// Records gives the records that a query wants, in the order of the log. What lies outside of its times is not read.
 	Records(ctx context.Context, q Query) iter.Seq2[events.Record, error]
 	// Jobs sums up the Jobs that a query wants, a page of them. Where the log is damaged, it gives with the error what can be read.
 	Jobs(ctx context.Context, q JobsQuery) (JobsPage, error)
+	// CronJobs sums up the CronJobs that a query wants, likewise.
+	CronJobs(ctx context.Context, q CronJobsQuery) (CronJobsPage, error)
 	// Close releases the source. It was only read, so nothing can be lost.
 	Close()
 }

@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/recordjson"
 	"github.com/jobledger/jobledger/store"
 )
 
@@ -55,6 +56,18 @@ func (l Local) firstKept(ctx context.Context) (events.Sequence, error) {
 		return r.Sequence, err
 	}
 	return 0, nil
+}
+
+// PrunedBefore is the first record of a log whose first ones are no longer kept; nil for a log that has them, and for one that begins
+// with damage.
+func PrunedBefore(ctx context.Context, src Source) *Place {
+	for r, err := range src.Read(ctx, 0) {
+		if err != nil || r.Sequence <= 1 {
+			break
+		}
+		return &Place{Sequence: uint64(r.Sequence), Time: recordjson.Instant(r.Time)}
+	}
+	return nil
 }
 
 // setBack gives where parts begin in which times only grow: at from, and where the clock was set back after.

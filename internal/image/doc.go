@@ -7,6 +7,8 @@
 //	jobledger-VERSION-ARCH.cdx.json  what the program of that platform is made of (SBOM, CycloneDX 1.6)
 //	jobledger-VERSION.intoto.json    where the image comes from (in-toto statement, SLSA provenance v1), unsigned
 //
+// 'image tree' makes an image of whatever files, for tests.
+//
 // The same commit, built with the same Go, gives the same bytes: no clock, path or user of the machine is in them. Times are those
 // of the commit.
 package main

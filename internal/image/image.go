@@ -33,6 +33,7 @@ func (r release) image(p program) (v1.Image, error) {
 		User:       strconv.Itoa(user) + ":" + strconv.Itoa(user),
 		Entrypoint: []string{"/jobledger"},
 		WorkingDir: logDir,
+		Env:        []string{"PATH=/"}, // 'kubectl exec … -- jobledger …' finds the program, which is all there is
 		Labels:     r.annotations(),
 	}
 	return mutate.ConfigFile(img, config)

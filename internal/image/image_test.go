@@ -186,6 +186,9 @@ func TestTheArchiveIsAnImageOfBothPlatforms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if path := strings.Join(config.Config.Env, " "); path != "PATH=/" {
+			t.Errorf("%s: the environment is %q: 'kubectl exec … -- jobledger' does not find the program", d.Platform, path)
+		}
 		if c := config.Config; c.User != "65532:65532" || strings.Join(c.Entrypoint, " ") != "/jobledger" || len(config.RootFS.DiffIDs) != 1 {
 			t.Errorf("%s: user %s, entrypoint %s, %d layers", d.Platform, c.User, c.Entrypoint, len(config.RootFS.DiffIDs))
 		}

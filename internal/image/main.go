@@ -27,6 +27,9 @@ func main() {
 type usageError struct{ error }
 
 func run(args []string, out io.Writer) error {
+	if len(args) > 0 && args[0] == "tree" {
+		return runTree(args[1:], out)
+	}
 	flags := pflag.NewFlagSet("image", pflag.ContinueOnError)
 	source := flags.String("source", ".", "the repository to build")
 	dir := flags.String("out", "dist", "directory for the files")

@@ -78,6 +78,11 @@ func (p *part) take(ctx context.Context, r *events.Record) error {
 			return err
 		}
 	}
+	if r.Stream.Kind == events.StreamCronJob && p.fold.CronAccount(r.Stream) == nil {
+		if err := p.recallCron(ctx, r); err != nil {
+			return err
+		}
+	}
 	return apply(ctx, p.log, p.fold, r)
 }
 
@@ -122,7 +127,7 @@ func (p *part) restoreAll() error {
 			}
 		}
 	}
-	return nil
+	return p.restoreCrons()
 }
 
 // recall finds what was known of a Job before its first record in the fold.

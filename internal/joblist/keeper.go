@@ -121,7 +121,7 @@ func (k *Keeper) step(ctx context.Context, behind events.Sequence) (more bool, e
 // check reads all of a list that an earlier process wrote. One that is damaged is removed, and made again: nobody waited for the disk
 // when it was written, and a power cut may have torn it.
 func (l *list) check() error {
-	err := errors.Join(l.rows.check(), l.streams.check())
+	err := errors.Join(l.rows.check(), l.streams.check(), l.crons.check())
 	if errors.Is(err, errMalformed) {
 		err = os.Remove(l.file.Name())
 	}
@@ -154,6 +154,8 @@ func (k *Keeper) extend(m *merge, f store.File, l *list) error {
 		return p.mergeRows(rows, add)
 	}, func(add func(key, content []byte) error) error {
 		return p.mergeStreams(rows, h.controller != nil, add)
+	}, func(add func(key, content []byte) error) error {
+		return p.mergeCrons(h.controller != nil, add)
 	})
 	if errors.Is(err, errMalformed) && l != nil {
 		return errors.Join(err, os.Remove(l.file.Name()))

@@ -18,8 +18,10 @@ import (
 //
 //	rows      a table: key 8 bytes, big endian; a row
 //	streams   a table: the Job's UID; 8 bytes, the key of its row; while the list may go on: state and names of a Job that is not over
+//	cronjobs  a table: the CronJob's UID; 8 bytes, the first record of it that the log holds; while the list may go on, state and names
+//	          of one that is not over; its summary as JSON
 //	footer    1 byte version, log ID, first record of the file, head as of which the list is, fold version of the states,
-//	          state of the controller; where the blocks of rows are, and those of streams; CRC-32C
+//	          state of the controller; where the blocks of each table are; CRC-32C
 //	8 bytes   place of the footer, little endian
 //
 // A head is uvarint sequence, varint time and 32 bytes of chain value. Texts and states are uvarint length and bytes.
@@ -32,10 +34,11 @@ type list struct {
 	controller  []byte // state, for going on; nil when the list cannot go on
 	rows        table
 	streams     table
+	crons       table
 }
 
 const (
-	listVersion = 2
+	listVersion = 3
 	placeBytes  = 8
 	maxFooter   = 64 << 20
 	suffix      = ".jobs"
@@ -86,6 +89,7 @@ func (l *list) open(id events.Identity, f store.File, log store.Reader) error {
 	var end int64
 	l.rows, end = openTable(l.file, 0, d)
 	l.streams, end = openTable(l.file, end, d)
+	l.crons, end = openTable(l.file, end, d)
 	switch {
 	case d.bad || len(d.rest) > 0 || end != at:
 		return errMalformed
@@ -182,14 +186,14 @@ type header struct {
 
 // writeList puts a list in place. It is derived, so there is no sync: what a power cut tears is not used, and the next Keeper
 // makes it again.
-func writeList(dir string, h header, rows, streams func(add func(key, content []byte) error) error) (err error) {
+func writeList(dir string, h header, tables ...fillTable) (err error) {
 	path := listPath(dir, h.first)
 	file, err := os.OpenFile(path+tempSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
 	out := bufio.NewWriterSize(file, 64<<10)
-	err = h.write(out, rows, streams)
+	err = h.write(out, tables)
 	if err = errors.Join(err, out.Flush(), file.Close()); err == nil {
 		err = os.Rename(path+tempSuffix, path)
 	}
@@ -199,7 +203,10 @@ func writeList(dir string, h header, rows, streams func(add func(key, content []
 	return nil
 }
 
-func (h *header) write(out *bufio.Writer, rows, streams func(add func(key, content []byte) error) error) error {
+// fillTable adds the entries of a table.
+type fillTable func(add func(key, content []byte) error) error
+
+func (h *header) write(out *bufio.Writer, tables []fillTable) error {
 	footer := appendText([]byte{listVersion}, h.id.LogID)
 	footer = binary.AppendUvarint(footer, uint64(h.first))
 	footer = binary.AppendUvarint(footer, uint64(h.through.Sequence))
@@ -207,7 +214,7 @@ func (h *header) write(out *bufio.Writer, rows, streams func(add func(key, conte
 	footer = append(footer, h.through.Hash[:]...)
 	footer = appendText(binary.AppendUvarint(footer, projector.FoldVersion), h.controller)
 	at := int64(0)
-	for _, fill := range []func(func(key, content []byte) error) error{rows, streams} {
+	for _, fill := range tables {
 		w := &tableWriter{out: out}
 		if err := fill(w.add); err != nil {
 			return err

@@ -22,7 +22,7 @@ const base = "createNamespace: true\n"
 var features = map[string]string{
 	"watch-cluster":     "",
 	"ttl":               "manage: all\n",
-	"cronjobs":          "{manage: all, cronJobs: true}\n",
+	"cronjobs":          "manage: all\n",
 	"gang":              "gangScheduling: true\n",
 	"metrics-authorize": "metrics: {authorize: true}\n",
 }

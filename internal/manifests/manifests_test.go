@@ -99,6 +99,38 @@ func objects(t *testing.T, text string) map[string]any {
 	return all
 }
 
+// TestAlertsAndDashboard: the objects of the Prometheus operator and of Grafana have what the files of the chart have.
+func TestAlertsAndDashboard(t *testing.T) {
+	rendered, err := render(filepath.Join(deploy, "chart"), release, "{alerts: {enabled: true, labels: {release: a}}, dashboard: {enabled: true}}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file, spec, rule, dashboard map[string]any
+	text, err := os.ReadFile(filepath.Join(deploy, "chart", "monitoring", "alerts.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, into := range map[string]*map[string]any{
+		string(text): &file, rendered["prometheusrule.yaml"]: &rule, rendered["dashboard.yaml"]: &dashboard,
+	} {
+		if err := yaml.Unmarshal([]byte(text), into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	spec, _ = rule["spec"].(map[string]any)
+	if diff := cmp.Diff(file, spec); diff != "" {
+		t.Errorf("the PrometheusRule is not the file (-file +rule):\n%s", diff)
+	}
+	want, err := os.ReadFile(filepath.Join(deploy, "chart", "monitoring", "dashboard.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, _ := dashboard["data"].(map[string]any)
+	if got := data["jobledger.json"]; got != strings.TrimRight(string(want), "\n") {
+		t.Errorf("the ConfigMap is not the file: %.200s", got)
+	}
+}
+
 // TestValuesAreChecked: a mistake in the values is refused, in words that name it.
 func TestValuesAreChecked(t *testing.T) {
 	for _, row := range []struct{ values, says string }{
@@ -125,7 +157,8 @@ func TestEveryCombinationRenders(t *testing.T) {
 		"watchCluster: true":         "nodes",
 	}
 	features := slices.Concat(slices.Sorted(maps.Keys(rights)), []string{
-		"watchNamespace: team-a", "ttlAfterFinished: false", "networkPolicy: {enabled: true}", "serviceMonitor: {enabled: true}",
+		"watchNamespace: team-a", "ttlAfterFinished: false", "cronJobs: false", "networkPolicy: {enabled: true}", "serviceMonitor: {enabled: true}",
+		"alerts: {enabled: true}", "dashboard: {enabled: true}",
 		"nats: {url: 'nats://nats:4222'}", "podLabels: {a: b}", "serviceAccountAnnotations: {a: b}", "tolerations: [{operator: Exists}]",
 	})
 	for _, mode := range []string{"manage: delegated", "manage: all", "manage: observe"} {
@@ -154,8 +187,18 @@ func TestEveryCombinationRenders(t *testing.T) {
 						t.Errorf("%s: the rights have %q: %v, want %v", values, right, got, want)
 					}
 				}
-				if got, want := strings.Contains(string(given), "- delete\n"), mode == "manage: all" && !slices.Contains(on, "ttlAfterFinished: false") || mode != "manage: observe"; got != want {
+				if got, want := strings.Contains(string(given), "- delete\n"), mode != "manage: observe"; got != want {
 					t.Errorf("%s: may delete: %v, want %v", values, got, want)
+				}
+				for right, want := range map[string]bool{
+					"- cronjobs\n": true, "- cronjobs/status\n": mode == "manage: all", "--cronjobs=false": false,
+				} {
+					if slices.Contains(on, "cronJobs: false") {
+						want = right == "--cronjobs=false"
+					}
+					if got := strings.Contains(string(given), right); got != want {
+						t.Errorf("%s: has %q: %v, want %v", values, right, got, want)
+					}
 				}
 				if _, cluster := all["ClusterRole/jobledger"]; cluster == slices.Contains(on, "watchNamespace: team-a") {
 					t.Errorf("%s: a ClusterRole: %v", values, cluster)

@@ -109,3 +109,8 @@ func (p *pkg) isNumber(e ast.Expr) bool {
 	basic, ok := t.Type.Underlying().(*types.Basic)
 	return ok && basic.Info()&types.IsNumeric != 0
 }
+
+func (p *pkg) sameType(a, b ast.Expr) bool {
+	x, y := p.info.TypeOf(a), p.info.TypeOf(b)
+	return x != nil && y != nil && types.Identical(x, y)
+}

@@ -55,6 +55,8 @@ func TestEachPlaceIsChanged(t *testing.T) {
 		`counter.down: equal too: *c > 5 in for *c > 5 {`,
 		`counter.down: left out: *c-- in for *c > 5 {`,
 		`counter.down: left out: *c-- in for *c > 5 { (2)`,
+		`twice: left out: as, shown = c, c`,
+		`twice: left out: as = c`,
 	}
 	slices.Sort(got)
 	slices.Sort(want)
@@ -69,7 +71,7 @@ func TestEachPlaceIsChanged(t *testing.T) {
 		if strings.Contains(m.what, "n < limit") || strings.Contains(m.what, "n != 1") {
 			want = 2
 		}
-		if m.function == "first" || m.function == "counter.down" {
+		if m.function == "first" || m.function == "counter.down" || m.function == "twice" {
 			want = 11 // of the file
 		}
 		if m.section != want {
@@ -146,7 +148,7 @@ func TestAMutantIsOn(t *testing.T) {
 			`small: not when equal: n <= limit`:                                   true,
 			`small: forced true: n < limit`:                                       true,
 		}[strings.TrimPrefix(m.name(), "testdata/rules ")]
-		unseen := m.function == "first" || m.function == "counter.down" || m.what == "forced true: n != 1" // which it always is when it is asked
+		unseen := m.function == "first" || m.function == "counter.down" || m.function == "twice" || m.what == "forced true: n != 1" // which it always is when it is asked
 		if (m.killed != "") != killed || m.unseen != unseen {
 			t.Errorf("%s: killed by %q, not reached %v; want killed %v", m.name(), m.killed, m.unseen, killed)
 		}

@@ -237,11 +237,12 @@ func (w *writer) statements(all []ast.Stmt) {
 	}
 }
 
-// parts leaves out each part of an assignment to several places.
+// parts leaves out each part of an assignment to several places. A place of another type than its value, an interface, is passed over: what
+// takes the one or the other has one type.
 func (w *writer) parts(n *ast.AssignStmt) {
 	for k, value := range n.Rhs {
 		left := w.text(n.Lhs[k])
-		if left == "_" {
+		if left == "_" || !w.pkg.sameType(n.Lhs[k], value) {
 			continue
 		}
 		w.wrap(value, fmt.Sprintf("mutantPick(%d, ", w.mutant(value, "left out: %s = %s", short(left), short(w.text(value)))), ", "+left+")")

@@ -43,6 +43,7 @@ func build(ctx context.Context, dir, overlay string, seeds int) ([]*suite, error
 		{name: "loop", dir: "reconciler/loop"},
 		{name: "projector", dir: "projector", skip: measuring},
 		{name: "observe", dir: "reconciler/observe"},
+		{name: "crons", dir: "internal/sim/crons", skip: "^TestAYear"},
 	}
 	if seeds > 0 {
 		suites = append(suites, &suite{

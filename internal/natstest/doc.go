@@ -1,4 +1,4 @@
-// Package natstest is the world that tests of the NATS stream live in: a real server in this process that can go away and come
+// Package natstest is the world that tests of the NATS stream live in: a real server that can go away and come
 // back, a log that grows by the batches of a busy cluster, and a publisher between them. It holds no checks; what should be true
 // of the stream is said by the tests.
 //

@@ -19,14 +19,16 @@ const (
 	Patient = 2 * time.Minute  // for what should happen at once, on a machine that has much else to do
 )
 
-// Server is a real server in this process, which can go away and come back at its address.
+// Server is a real server in this process, or in one of its own (Apart), which can go away and come back at its address.
 type Server struct {
 	Dir  string        // of its store
 	Port int           // it keeps it
-	Run  *natsd.Server // nil while it is stopped
+	Run  *natsd.Server // nil while it is stopped, or runs apart
 
-	t    testing.TB
-	tune func(*natsd.Options)
+	t       testing.TB
+	tune    func(*natsd.Options)
+	apart   bool
+	process *process // where it runs apart; nil while it is stopped
 }
 
 // NewServer gives one that does not run yet, and stops with the test.
@@ -60,10 +62,11 @@ func (s *Server) URL() string { return fmt.Sprintf("nats://127.0.0.1:%d", s.Port
 // Start starts it, with the store that it had, and returns when it answers.
 func (s *Server) Start() *Server {
 	s.t.Helper()
-	o := &natsd.Options{
-		ServerName: "test", Host: "127.0.0.1", Port: s.Port, NoSigs: true, NoLog: true,
-		JetStream: true, StoreDir: s.Dir, JetStreamMaxStore: 1 << 30, JetStreamMaxMemory: 64 << 20,
+	if s.apart {
+		s.startApart()
+		return s
 	}
+	o := options(s.Dir, s.Port)
 	s.tune(o)
 	run, err := natsd.NewServer(o)
 	if err != nil {
@@ -77,8 +80,19 @@ func (s *Server) Start() *Server {
 	return s
 }
 
+func options(dir string, port int) *natsd.Options {
+	return &natsd.Options{
+		ServerName: "test", Host: "127.0.0.1", Port: port, NoSigs: true, NoLog: true,
+		JetStream: true, StoreDir: dir, JetStreamMaxStore: 1 << 30, JetStreamMaxMemory: 64 << 20,
+	}
+}
+
 // Stop stops it, if it runs, and returns when its store is closed.
 func (s *Server) Stop() {
+	if s.process != nil {
+		s.process.stop(s.t)
+		s.process = nil
+	}
 	if s.Run != nil {
 		s.Run.Shutdown()
 		s.Run.WaitForShutdown()

@@ -1,13 +1,10 @@
-package pinned
+package pinned_test
 
 import (
-	"archive/tar"
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +13,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"github.com/jobledger/jobledger/internal/pinned"
 	"github.com/jobledger/jobledger/internal/sim/joblog"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler/loop"
@@ -30,7 +28,7 @@ const first = "5926025fab7109de85daf75d72e424f6dfcf6c04"
 // today: it says which reader is needed, and changes nothing. It refuses a log that needs a newer format altogether, in words and
 // without calling it damaged.
 func TestTheFirstReaderThatLooks(t *testing.T) {
-	program := build(t)
+	program := pinned.Build(t, first)
 	dir := filepath.Join(t.TempDir(), "log")
 	write(t, dir)
 	for _, args := range [][]string{{"verify", "--log", dir}, {"events", "--log", dir, "--kind", "Decided"}} {
@@ -62,58 +60,6 @@ func TestTheFirstReaderThatLooks(t *testing.T) {
 		out, err := jobledger(t, program, args...)
 		if err == nil || !strings.Contains(out, words) || !strings.Contains(out, "use v9.0.0 or a newer one") || strings.Contains(out, "corrupt") {
 			t.Errorf("of a log that needs a newer reader %q says: %v\n%s", args[0], err, out)
-		}
-	}
-}
-
-// build makes the program of that commit. Without the history there is nothing to build: in CI that is a failure.
-func build(t *testing.T) string {
-	t.Helper()
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	// The clone may be another user's.
-	archive, err := exec.Command("git", "-c", "safe.directory=*", "-C", root, "archive", "--format=tar", first).Output()
-	if err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatalf("commit %s is not in the history that was checked out: fetch all of it (fetch-depth: 0): %v", first, err)
-		}
-		t.Skipf("commit %s is not in the history here: %v", first, err)
-	}
-	source := t.TempDir()
-	unpack(t, archive, source)
-	program := filepath.Join(t.TempDir(), "jobledger")
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", program, "./cmd/jobledger")
-	build.Dir, build.Env = source, append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build commit %s: %v\n%s", first, err, out)
-	}
-	return program
-}
-
-func unpack(t *testing.T, archive []byte, dir string) {
-	t.Helper()
-	for r := tar.NewReader(bytes.NewReader(archive)); ; {
-		h, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(dir, filepath.Clean("/"+h.Name))
-		switch h.Typeflag {
-		case tar.TypeDir:
-			err = os.MkdirAll(path, 0o755)
-		case tar.TypeReg:
-			var content []byte
-			if content, err = io.ReadAll(r); err == nil {
-				err = os.WriteFile(path, content, 0o644)
-			}
-		}
-		if err != nil {
-			t.Fatal(err)
 		}
 	}
 }

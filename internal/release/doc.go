@@ -3,6 +3,7 @@
 //
 //   - It begins only when no Lease of ours is being renewed: a controller that runs would lose count of its pods.
 //   - A patch carries the pod's UID, and removes nothing but the finalizers. To run it again is safe.
+//   - The built-in controller's finalizer goes from pods of finished Jobs alone, unless it is named: no count rests on those.
 //   - One object that fails does not hold up the others. What remains is found by a second look, not by the answers.
 //   - A dry run sends nothing but reads, and names the same objects.
 //

@@ -16,32 +16,55 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// unfinished lists the Jobs that no controller runs once ours is gone: those whose spec.managedBy is ours, which nobody can
-// change, and, when the built-in finalizer is removed, those of pods that held it.
-func (c *Config) unfinished(ctx context.Context, held []heldPod) ([]Item, error) {
-	owners := map[types.UID]bool{}
-	for i := range held {
-		owners[held[i].job] = owners[held[i].job] || slices.Contains(held[i].finalizers, events.BuiltinTrackingFinalizer)
-	}
-	var items []Item
+// jobs are what is asked of the Jobs before pods are looked at.
+type jobs struct {
+	unfinished []Item
+	ours       map[types.UID]bool // of the unfinished: whether spec.managedBy is ours
+	// counted are the finished Jobs of the built-in controller, or of ours in its place, whose status has every pod. The finalizer of
+	// such a pod is for nobody, and the built-in leaves it, as it never finishes a Job before its pods are free: ours, killed between
+	// the two, leaves some.
+	counted map[types.UID]bool
+}
+
+// jobs lists the Jobs. Pods are to be listed after: then a pod that the built-in controller frees before it finishes a Job is free.
+func (c *Config) jobs(ctx context.Context) (jobs, error) {
+	all := jobs{ours: map[types.UID]bool{}, counted: map[types.UID]bool{}}
 	list := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 		return c.Client.BatchV1().Jobs(c.Namespace).List(ctx, options)
 	})
 	err := list.EachListItem(ctx, metav1.ListOptions{}, func(o runtime.Object) error {
 		job := o.(*batchv1.Job)
-		ours := job.Spec.ManagedBy != nil && *job.Spec.ManagedBy == events.ManagedBy &&
-			slices.Contains(c.Finalizers, events.TrackingFinalizer)
-		if !finished(job) && (ours || owners[job.UID]) {
-			items = append(items, Item{
+		manager := events.BuiltinManagedBy
+		if job.Spec.ManagedBy != nil {
+			manager = *job.Spec.ManagedBy
+		}
+		switch uncounted := job.Status.UncountedTerminatedPods; {
+		case !finished(job):
+			all.ours[job.UID] = manager == events.ManagedBy
+			all.unfinished = append(all.unfinished, Item{
 				Kind: "Job", Namespace: job.Namespace, Name: job.Name, UID: job.UID, Action: LeftUnmanaged, Message: state(job),
 			})
+		case manager == events.BuiltinManagedBy && (uncounted == nil || len(uncounted.Succeeded)+len(uncounted.Failed) == 0):
+			all.counted[job.UID] = true
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("list Jobs: %w", err)
+		return all, fmt.Errorf("list Jobs: %w", err)
 	}
-	return items, nil
+	return all, nil
+}
+
+// abandoned are the Jobs that no controller runs once ours is gone: those whose spec.managedBy is ours, which nobody can change, and,
+// when the built-in finalizer is removed, those of pods that held it.
+func (c *Config) abandoned(all jobs, held []heldPod) []Item {
+	owners := map[types.UID]bool{}
+	for i := range held {
+		owners[held[i].job] = owners[held[i].job] || slices.Contains(held[i].finalizers, events.BuiltinTrackingFinalizer)
+	}
+	return slices.DeleteFunc(all.unfinished, func(i Item) bool {
+		return !(all.ours[i.UID] && slices.Contains(c.Finalizers, events.TrackingFinalizer)) && !owners[i.UID]
+	})
 }
 
 func finished(job *batchv1.Job) bool {

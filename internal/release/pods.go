@@ -17,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/pager"
+
+	"github.com/jobledger/jobledger/events"
 )
 
 // heldPod is a pod that holds finalizers of ours.
@@ -27,8 +29,9 @@ type heldPod struct {
 	finalizers      []string
 }
 
-// heldPods lists pods, a page at a time, and keeps what is needed of those that hold a finalizer.
-func (c *Config) heldPods(ctx context.Context) ([]heldPod, error) {
+// heldPods lists pods, a page at a time, and keeps what is needed of those that hold a finalizer: one that is to be removed, or the
+// built-in one when the Job has counted all.
+func (c *Config) heldPods(ctx context.Context, counted map[types.UID]bool) ([]heldPod, error) {
 	var held []heldPod
 	list := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 		return c.Client.CoreV1().Pods(c.Namespace).List(ctx, options)
@@ -36,13 +39,17 @@ func (c *Config) heldPods(ctx context.Context) ([]heldPod, error) {
 	err := list.EachListItem(ctx, metav1.ListOptions{}, func(o runtime.Object) error {
 		pod := o.(*corev1.Pod)
 		h := heldPod{namespace: pod.Namespace, name: pod.Name, uid: pod.UID}
-		for _, f := range c.Finalizers {
-			if slices.Contains(pod.Finalizers, f) {
-				h.finalizers = append(h.finalizers, f)
-			}
-		}
 		if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
 			h.job = owner.UID
+		}
+		for _, f := range Finalizers {
+			if !slices.Contains(pod.Finalizers, f) {
+				continue
+			}
+			forNobody := f == events.BuiltinTrackingFinalizer && !c.Drained && counted[h.job]
+			if slices.Contains(c.Finalizers, f) || forNobody {
+				h.finalizers = append(h.finalizers, f)
+			}
 		}
 		if len(h.finalizers) > 0 {
 			held = append(held, h)
@@ -63,7 +70,7 @@ const (
 
 // releasePods removes finalizers and returns how many pods hold one in the end. A pod that could not be patched, and one that
 // was made meanwhile, is among them.
-func (c *Config) releasePods(ctx context.Context, held []heldPod) (remain int, err error) {
+func (c *Config) releasePods(ctx context.Context, held []heldPod, counted map[types.UID]bool) (remain int, err error) {
 	told := map[types.UID]bool{}
 	for pods := range slices.Chunk(held, portion) {
 		items := make([]Item, len(pods))
@@ -86,7 +93,7 @@ func (c *Config) releasePods(ctx context.Context, held []heldPod) (remain int, e
 	if c.DryRun {
 		return 0, nil
 	}
-	after, err := c.heldPods(ctx)
+	after, err := c.heldPods(ctx, counted)
 	if err != nil {
 		return 0, err
 	}

@@ -74,20 +74,21 @@ func Run(ctx context.Context, c Config) (Summary, error) {
 			return Summary{}, err
 		}
 	}
-	held, err := c.heldPods(ctx)
+	all, err := c.jobs(ctx)
 	if err != nil {
 		return Summary{}, err
 	}
-	jobs, err := c.unfinished(ctx, held)
+	held, err := c.heldPods(ctx, all.counted)
 	if err != nil {
 		return Summary{}, err
 	}
-	s := Summary{Pods: len(held), Jobs: len(jobs), Leases: len(leases)}
-	if s.Remains, err = c.releasePods(ctx, held); err != nil {
+	abandoned := c.abandoned(all, held)
+	s := Summary{Pods: len(held), Jobs: len(abandoned), Leases: len(leases)}
+	if s.Remains, err = c.releasePods(ctx, held, all.counted); err != nil {
 		return s, err
 	}
-	for i := range jobs {
-		c.Tell(jobs[i])
+	for i := range abandoned {
+		c.Tell(abandoned[i])
 	}
 	for _, l := range leases {
 		if !c.deleteLease(ctx, l, s.Remains > 0) {

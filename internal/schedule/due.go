@@ -78,8 +78,14 @@ func Anchor(anchor, now time.Time, deadline *int64) time.Time {
 
 // Wake is when to look again; the zero time for never. The anchor is that of Due without a deadline (C-085, C-088).
 func (s Schedule) Wake(anchor, now time.Time) time.Time {
+	d, err := s.Due(anchor, now)
+	return s.WakeAfter(anchor, now, d, err)
+}
+
+// WakeAfter is Wake of who knows already what Due says.
+func (s Schedule) WakeAfter(anchor, now time.Time, d Due, err error) time.Time {
 	base := anchor
-	switch d, err := s.Due(anchor, now); {
+	switch {
 	case err != nil || d.Lost():
 		base = now
 	case !d.At.IsZero():

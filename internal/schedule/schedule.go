@@ -11,7 +11,8 @@ import (
 
 // Schedule is a schedule in its zone.
 type Schedule struct {
-	when cron.Schedule
+	when   cron.Schedule
+	onDays bool // not all days match
 }
 
 // Parse reads a schedule. The zone is that of spec.timeZone as Locate found it; nil when it is unset, and then the process's zone
@@ -40,11 +41,19 @@ func Parse(text string, zone *time.Location, zones Zones) (s Schedule, err error
 	if zone == nil {
 		zone = time.UTC
 	}
+	onDays := false
 	if clock, ok := when.(*cron.SpecSchedule); ok {
 		clock.Location = zone
+		onDays = clock.Dom&allDays != allDays || clock.Dow&allWeekdays != allWeekdays
 	}
-	return Schedule{when}, nil
+	return Schedule{when, onDays}, nil
 }
+
+// The library's sets of all days of a month and of a week.
+const (
+	allDays     = 1<<32 - 1<<1
+	allWeekdays = 1<<7 - 1
+)
 
 // parse is the library's parser. Its panics are errors, in the words of the API server (C-021).
 func parse(text string) (when cron.Schedule, err error) {
@@ -79,13 +88,32 @@ func NamesZone(text string) bool { return strings.Contains(text, "TZ") }
 //
 // Where a clock was put back in the middle of an hour, the library may answer an instant that is not after t: whoever steps from
 // instant to instant never gets past it. Then the next one that is after t counts.
+//
+// Where a zone skipped a day (Samoa in 2011), the library goes round for ever at that day when it looks for a day that matches. No CronJob
+// is as old: what is asked for an instant before 2012 is answered for the beginning of that year then.
 func (s Schedule) Next(t time.Time) time.Time {
+	if s.onDays && t.Before(oldest) {
+		t = oldest.Add(-time.Second)
+	}
 	for from, end := t, t.Add(maxBack); !from.After(end); from = from.Add(time.Minute) {
-		if next := s.when.Next(from); next.IsZero() || next.After(t) {
+		if next := s.when.Next(s.lastSecond(from)); next.IsZero() || next.After(t) {
 			return next.UTC()
 		}
 	}
 	return time.Time{}
+}
+
+// oldest is before the first CronJob, and after the last day that a zone skipped.
+var oldest = time.Date(2012, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// lastSecond is the last second of the minute: there is no instant after t until then, and the library looks at each of its seconds. Where
+// the clock may change at the end of the minute it is t. All offsets are quarters of an hour by now.
+func (s Schedule) lastSecond(t time.Time) time.Time {
+	unix := t.Unix()
+	if unix/60%15 == 14 || s.Every() {
+		return t
+	}
+	return time.Unix(unix-unix%60+59, 0).In(t.Location())
 }
 
 // maxBack is longer than any clock is put back.
@@ -95,6 +123,16 @@ const maxBack = 25 * time.Hour
 func (s Schedule) Every() bool {
 	_, every := s.when.(cron.ConstantDelaySchedule)
 	return every
+}
+
+// Base is the instant from which those after through are counted: through itself, but for @every, which counts from its anchor (C-033).
+func (s Schedule) Base(anchor, through time.Time) time.Time {
+	if !s.Every() || through.Before(anchor) {
+		return through
+	}
+	first := s.Next(anchor)
+	gap := s.Next(first).Sub(first)
+	return through.Add(-(through.Sub(first.Add(-gap)) % gap))
 }
 
 // Between yields the instants after from and through to, in order.

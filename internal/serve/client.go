@@ -145,7 +145,7 @@ func (c *Client) Jobs(ctx context.Context, q history.JobsQuery) (history.JobsPag
 		if err := c.json(ctx, &page, jobsValues(&q), "v1", "jobs"); err != nil {
 			return all, err
 		}
-		all.Items, all.Continue = append(all.Items, page.Items...), page.Continue
+		all.Items, all.Continue, all.PrunedBefore = append(all.Items, page.Items...), page.Continue, page.PrunedBefore
 		if left := q.Limit - len(all.Items); page.Continue == "" || q.Limit != 0 && left <= 0 {
 			return all, nil
 		}

@@ -54,7 +54,9 @@ type endpoint struct {
 //	                                   ?continue=TOKEN, ?namespace=NAMESPACE, ?state=STATE (any of several), ?since=TIME,
 //	                                   ?labels=SELECTOR, ?name=PREFIX, ?uid=PREFIX (one page)
 //	GET /v1/jobs/{namespace}/{name}    the projected state of the newest Job of that name; ?at=SEQ
-//	GET /v1/streams/{namespace}/{name} the streams of the Jobs that bore that name, newest first
+//	GET /v1/cronjobs                   CronJobs likewise, without ?labels
+//	GET /v1/cronjobs/{namespace}/{name} the projected state of the newest CronJob of that name; ?at=SEQ
+//	GET /v1/streams/{namespace}/{name} the streams of the Jobs and CronJobs that bore that name, newest first
 //
 // Records are JSON, one per line (see recordjson.Record), unless the request accepts the frames that Client reads. A listing
 // that fails midway ends with a line {"error":TEXT}.
@@ -65,6 +67,8 @@ func Handler(config Config) http.Handler {
 	mux.HandleFunc("GET /v1/records", e.records)
 	mux.HandleFunc("GET /v1/jobs", e.summaries)
 	mux.HandleFunc("GET /v1/jobs/{namespace}/{name}", e.job)
+	mux.HandleFunc("GET /v1/cronjobs", e.cronJobs)
+	mux.HandleFunc("GET /v1/cronjobs/{namespace}/{name}", e.cronJob)
 	mux.HandleFunc("GET /v1/streams/{namespace}/{name}", e.streams)
 	return mux
 }
@@ -224,16 +228,12 @@ func (e *endpoint) summaries(w http.ResponseWriter, r *http.Request) {
 }
 
 func (e *endpoint) job(w http.ResponseWriter, r *http.Request) {
-	var at history.Point
-	if text := r.URL.Query().Get("at"); text != "" {
-		n, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			http.Error(w, fmt.Sprintf("at=%q: a sequence is wanted", text), http.StatusBadRequest)
-			return
-		}
-		at.Sequence = events.Sequence(n)
+	at, err := atOf(r)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
 	}
-	streams, err := e.local.Find(r.Context(), r.PathValue("namespace"), r.PathValue("name"))
+	streams, err := history.FindJobs(r.Context(), e.local, r.PathValue("namespace"), r.PathValue("name"))
 	if err == nil && len(streams) == 0 {
 		err = history.ErrNoJob
 	}
@@ -247,6 +247,19 @@ func (e *endpoint) job(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	writeJSON(w, job)
+}
+
+// atOf is the point in the history that a request asks for.
+func atOf(r *http.Request) (at history.Point, err error) {
+	text := r.URL.Query().Get("at")
+	if text == "" {
+		return at, nil
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return at, fmt.Errorf("at=%q: a sequence is wanted", text)
+	}
+	return history.Point{Sequence: events.Sequence(n)}, nil
 }
 
 func (e *endpoint) streams(w http.ResponseWriter, r *http.Request) {
@@ -265,7 +278,7 @@ func (e *endpoint) streams(w http.ResponseWriter, r *http.Request) {
 func fail(w http.ResponseWriter, err error) {
 	status := http.StatusInternalServerError
 	switch {
-	case errors.Is(err, history.ErrNoJob):
+	case errors.Is(err, history.ErrNoJob), errors.Is(err, history.ErrNoCronJob):
 		status = http.StatusNotFound
 	case errors.Is(err, history.ErrQuery):
 		status = http.StatusBadRequest

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/explain"
+	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/words"
 )
 
@@ -25,6 +26,16 @@ func (p *Page) Answer(a *explain.Answer, all bool) error {
 	}
 	_, err := fmt.Fprintln(p.Out, strings.Join(text, "\n"))
 	return err
+}
+
+// Sentences writes sentences with the records that they follow from, each from the beginning of a line.
+func (p *Page) Sentences(all []explain.Sentence) error {
+	for _, x := range all {
+		if _, err := fmt.Fprintln(p.Out, strings.Join(p.fold("", x.Text, x.Records, 0), "\n")); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // shorten leaves out details, and then the last sentences of the last sections, until the lines fit a screen. A section keeps its first
@@ -69,10 +80,7 @@ func (p *Page) answer(a *explain.Answer, sections []explain.Section) []string {
 
 // verdict is the first line, or lines.
 func (p *Page) verdict(a *explain.Answer) []string {
-	name := words.Clean(a.Namespace + "/" + a.Name)
-	if a.Kind != "job" {
-		name = words.Clean(a.Name)
-	}
+	name := words.Clean(titleOf(a))
 	lines := wrap(name+"  "+words.Clean(a.Verdict.Text), p.Width, p.Whole)
 	for i, line := range lines {
 		if i > 0 {
@@ -80,7 +88,7 @@ func (p *Page) verdict(a *explain.Answer) []string {
 		}
 		if p.Colour {
 			style := Strong
-			if strings.Contains(a.State, "Fail") {
+			if strings.Contains(a.State, "Fail") || a.Kind == "cronjob" && styleOfCron(history.CronState(a.State)) == Trouble {
 				style = Trouble
 			}
 			line = codes[style] + line + "\x1b[0m"
@@ -90,9 +98,23 @@ func (p *Page) verdict(a *explain.Answer) []string {
 	return lines
 }
 
+// titleOf is what an answer is about: a Job or a CronJob with its namespace, a pod by its name.
+func titleOf(a *explain.Answer) string {
+	switch a.Kind {
+	case "job":
+		return a.Namespace + "/" + a.Name
+	case "cronjob":
+		return a.Namespace + "/" + a.Name + " (CronJob)"
+	}
+	return a.Name
+}
+
 // about says which object it is, from when to when, and how whole its history is.
 func about(a *explain.Answer, zone words.Zone) []string {
 	var parts []string
+	if a.Schedule != "" {
+		parts = append(parts, a.Schedule)
+	}
 	created, finished := events.Time(a.Created), events.Time(a.Finished)
 	switch {
 	case created != 0 && finished != 0:
@@ -102,8 +124,11 @@ func about(a *explain.Answer, zone words.Zone) []string {
 		}
 		parts = append(parts, zone.In(created).Format("2 Jan 15:04:05")+" → "+zone.In(finished).Format(to)+zone.Name(finished))
 	case created != 0:
-		asOf := events.Time(a.AsOf.Time)
-		parts = append(parts, "created "+zone.In(created).Format("2 Jan 15:04:05 ")+zone.Name(created), "as of "+zone.In(asOf).Format("15:04:05"))
+		asOf, layout := events.Time(a.AsOf.Time), "15:04:05"
+		if !zone.SameDay(created, asOf) {
+			layout = "2 Jan 15:04:05"
+		}
+		parts = append(parts, "created "+zone.In(created).Format("2 Jan 15:04:05 ")+zone.Name(created), "as of "+zone.In(asOf).Format(layout))
 	}
 	if a.Deleted != nil {
 		parts = append(parts, a.Deleted.Text)
@@ -153,11 +178,7 @@ func citation(records []uint64) string {
 // Markdown is an answer for the channel of an incident. What others wrote cannot become markup or a mention.
 func Markdown(a *explain.Answer, zone words.Zone) string {
 	var b strings.Builder
-	name := a.Namespace + "/" + a.Name
-	if a.Kind != "job" {
-		name = a.Name
-	}
-	fmt.Fprintf(&b, "**%s** %s%s\n\n%s\n\n", plain(name), plain(a.Verdict.Text), cited(a.Verdict.Records), plain(strings.Join(about(a, zone), " · ")))
+	fmt.Fprintf(&b, "**%s** %s%s\n\n%s\n\n", plain(titleOf(a)), plain(a.Verdict.Text), cited(a.Verdict.Records), plain(strings.Join(about(a, zone), " · ")))
 	for _, s := range a.Sections {
 		for _, x := range s.Sentences {
 			if !x.Detail {

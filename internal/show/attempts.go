@@ -88,6 +88,8 @@ func ranText(a *explain.Attempt) string {
 
 func endedText(a *explain.Attempt) string {
 	switch {
+	case a.Unseen:
+		return "not watched"
 	case a.EndedBy == explain.ByNobody && a.How != "":
 		return "waits: " + a.How
 	case a.EndedBy == explain.ByNobody:

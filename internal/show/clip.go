@@ -31,3 +31,23 @@ func ClipWords(s string, width int) string {
 	}
 	return strings.TrimRight(s[:at], " ") + " …"
 }
+
+// wrapped puts parts into lines of that width, each part whole; 0 for one line.
+func wrapped(parts []string, between string, width int) string {
+	var b strings.Builder
+	at := 0
+	for i, part := range parts {
+		switch n := columns(between) + columns(part); {
+		case i == 0:
+			at = columns(part)
+		case width > 0 && at+n > width:
+			b.WriteByte('\n')
+			at = columns(part)
+		default:
+			b.WriteString(between)
+			at += n
+		}
+		b.WriteString(part)
+	}
+	return b.String()
+}

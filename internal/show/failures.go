@@ -2,20 +2,27 @@ package show
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
-	"strings"
+	"time"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/explain"
+	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/words"
 )
 
 // Failures writes a list of Jobs in trouble.
 func (p *Page) Failures(f *explain.Failures) error {
-	if _, err := fmt.Fprintln(p.Out, failuresHead(f, p.Zone)); err != nil || len(f.Items) == 0 {
+	if _, err := fmt.Fprintln(p.Out, wrapped(failuresHead(f, p.Zone), " · ", p.Width)); err != nil || len(f.Items) == 0 {
 		return err
 	}
-	head := []string{"SINCE", "JOB", "TRIES", "WHY"}
+	head := []string{"SINCE", "JOB", "TRIES"}
+	alike := slices.ContainsFunc(f.Items, func(x explain.Trouble) bool { return x.Also > 0 })
+	if alike {
+		head = append(head, "ALIKE")
+	}
+	head = append(head, "WHY")
 	if p.Wide {
 		head = append(head, "LINEAGE", "UID")
 	}
@@ -28,17 +35,18 @@ func (p *Page) Failures(f *explain.Failures) error {
 			day, sort = d, x.Sort
 			t.Rule("— " + stateWords[sort] + ", " + d + " —")
 		}
-		why := x.Why
-		if x.Also > 0 {
-			why += fmt.Sprintf(" (+%d alike)", x.Also)
-		}
 		name := x.Namespace + "/" + x.Name
 		if p.Namespace != "" {
 			name = x.Name
 		}
-		row := []Cell{
-			{Text: p.Zone.In(at).Format("15:04:05")}, {Text: words.Clean(name), Name: true}, {Text: strconv.Itoa(x.Tries)}, {Text: words.Clean(why)},
+		row := []Cell{{Text: p.Zone.In(at).Format("15:04:05")}, {Text: words.Clean(name), Name: true}, {Text: strconv.Itoa(x.Tries)}}
+		switch {
+		case x.Also > 0:
+			row = append(row, Cell{Text: "+" + strconv.Itoa(x.Also)})
+		case alike:
+			row = append(row, Cell{Text: "-"})
 		}
+		row = append(row, Cell{Text: words.Clean(x.Why)})
 		if p.Wide {
 			row = append(row, Cell{Text: dash(words.Clean(x.Lineage))}, Cell{Text: words.Clean(x.UID)})
 		}
@@ -50,7 +58,7 @@ func (p *Page) Failures(f *explain.Failures) error {
 var stateWords = map[string]string{explain.SortStuck: "stuck", explain.SortFailed: "failed", explain.SortSurvived: "complete after failures"}
 
 // failuresHead sums up the list: "STUCK 2 · FAILED 6 in 4 causes · survived 1".
-func failuresHead(f *explain.Failures, zone words.Zone) string {
+func failuresHead(f *explain.Failures, zone words.Zone) []string {
 	counts, causes := map[string]int{}, map[string]bool{}
 	for i := range f.Items {
 		counts[f.Items[i].Sort]++
@@ -66,20 +74,27 @@ func failuresHead(f *explain.Failures, zone words.Zone) string {
 		parts = append(parts, fmt.Sprintf("SURVIVED %d", n))
 	}
 	for i := range f.Gaps {
-		g := &f.Gaps[i]
-		until := "now"
-		if g.Until != 0 {
-			until = zone.In(events.Time(g.Until)).Format("15:04:05")
-		}
 		if i == 2 && len(f.Gaps) > 3 {
 			parts = append(parts, fmt.Sprintf("and %d gaps more", len(f.Gaps)-2))
 			break
 		}
-		parts = append(parts, "gap "+zone.In(events.Time(g.From)).Format("15:04:05")+"–"+until)
+		parts = append(parts, gapText(&f.Gaps[i], zone))
 	}
 	looked := "of " + words.Count(f.Looked, "Job")
 	if f.More {
 		looked += " (the newest; --limit looks at more)"
 	}
-	return strings.Join(append(parts, looked), " · ")
+	return append(parts, looked)
+}
+
+// gapText says when nobody watched: "gap 12:14:13–12:14:42".
+func gapText(g *history.Gap, zone words.Zone) string {
+	from, until := events.Time(g.From), events.Time(g.Until)
+	switch d := until.Sub(from); {
+	case until == 0:
+		return "gap " + zone.In(from).Format("15:04:05") + "–now"
+	case d < time.Second:
+		return "gap " + zone.In(from).Format("15:04:05") + " of " + words.Span(d)
+	}
+	return "gap " + zone.In(from).Format("15:04:05") + "–" + zone.In(until).Format("15:04:05")
 }

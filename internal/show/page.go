@@ -232,13 +232,23 @@ func (l *lines) work(j *history.Job) {
 	for i, note := range j.Notes {
 		l.styled(Trouble, label(i, "Note"), "%s", note)
 	}
-	if d := j.LastDecision; d != nil {
-		l.put("Last decision", "record %d, %s", d.Sequence, l.page.Zone.Moment(events.Time(d.Time)))
-		for _, s := range d.Steps {
-			l.put("", "%s: %s", s.Reason, strings.Join(capped(s.Commands, l.page.Wide), ", "))
-			if s.Sentence != "" {
-				l.put("", "  because %s", s.Sentence)
-			}
+	l.decision(j.LastDecision)
+}
+
+// decision is the newest one; nil for none.
+func (l *lines) decision(d *history.Decision) {
+	if d == nil {
+		return
+	}
+	l.put("Last decision", "record %d, %s", d.Sequence, l.page.Zone.Moment(events.Time(d.Time)))
+	for _, s := range d.Steps {
+		if text := strings.Join(capped(s.Commands, l.page.Wide), ", "); text != "" {
+			l.put("", "%s: %s", s.Reason, text)
+		} else {
+			l.put("", "%s", s.Reason)
+		}
+		if s.Sentence != "" {
+			l.put("", "  because %s", s.Sentence)
 		}
 	}
 }

@@ -110,11 +110,18 @@ func (t *Table) measure() {
 	}
 }
 
-// shorten narrows the columns before the last to that width together: always the widest one with names.
+// shorten narrows the columns before the last to that width together: always the widest one with names. Where that is not enough names
+// stay whole: the lines are too long either way.
 func (t *Table) shorten(width int) {
-	used := 0
-	for _, w := range t.widths[:len(t.widths)-1] {
+	used, spare := 0, 0
+	for i, w := range t.widths[:len(t.widths)-1] {
 		used += w + gap
+		if t.names[i] {
+			spare += max(w-leastName, 0)
+		}
+	}
+	if used-spare > width {
+		return
 	}
 	for ; used > width; used-- {
 		widest := -1

@@ -98,7 +98,7 @@ func (p *Page) Timeline(t *explain.Timeline) error {
 	if used[markFailed] {
 		legend = append(legend, string(markFailed)+" failed or gone")
 	}
-	fmt.Fprintln(&b, strings.Join(legend, "   "))
+	fmt.Fprintln(&b, wrapped(legend, "   ", width))
 	_, err := fmt.Fprint(p.Out, b.String())
 	return err
 }

@@ -16,6 +16,9 @@ const (
 	Deleted                   // the CronJob was deleted, or is being deleted
 	Replaced                  // the schedule was changed while it was open
 	Again                     // it had its fate, or is of before the schedule was changed, and a Job was made nevertheless
+
+	Skipped Fate = 12 // another controller did not start it before a later one was due, or somebody set status.lastScheduleTime beyond it
+	Unknown Fate = 13 // another controller ran the CronJob, and nobody watched when it may have started it
 )
 
 // String is the fate in words.
@@ -39,6 +42,8 @@ func (f Fate) String() string {
 		return "schedule changed"
 	case Again:
 		return "started again"
+	case Skipped:
+		return "not started"
 	}
 	return "unknown"
 }
@@ -59,6 +64,7 @@ const (
 type Entry struct {
 	First, Last time.Time // the same for one
 	Fate        Fate
-	Into        time.Time     // of Merged: the later one
+	Into        time.Time     // of Merged: the later one; of Skipped: the later one that was started; zero for none
 	Late        time.Duration // of Started: how long after it was due
+	Gap         Gap           // of Unknown
 }

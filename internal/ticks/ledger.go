@@ -32,7 +32,7 @@ func Begin(through time.Time) Ledger { return Ledger{Through: through} }
 // What is due is found as the built-in controller finds it. The schedule has to be the one of the last look; after an edit comes
 // [Ledger.Replace]. The anchor is not after Through: a start is told before the look that has it as its anchor.
 func (l *Ledger) Look(k *Look) (entries []Entry, held bool) {
-	last := k.Schedule.Last(l.Through, k.Now)
+	last := k.last(l.Through, k.Now)
 	if last.IsZero() {
 		return nil, false
 	}
@@ -61,17 +61,19 @@ func (l *Ledger) Look(k *Look) (entries []Entry, held bool) {
 	return entries, l.Open != was.Open || l.Hold != was.Hold
 }
 
-// Passed gives the instants through the anchor their fates when another one than we has started that of the anchor. It is asked when the
-// anchor is after Through, before Look.
+// Passed gives the instants through the anchor their fates when somebody has set status.lastScheduleTime to no instant of the schedule:
+// none of them starts any more. It is asked when the anchor is after Through, before Look. That another controller has started the instant
+// of the anchor is told before (See).
 func (l *Ledger) Passed(k *Look) (entries []Entry) {
-	last := k.Schedule.Last(l.Through, k.Anchor)
-	if last.IsZero() {
-		l.close(k.Anchor, k.Anchor, Started)
-		return nil
+	if last := k.last(l.Through, k.Anchor); !last.IsZero() {
+		entries = append(l.overtaken(k, last), l.close(last, last, Skipped))
 	}
-	entries = l.overtaken(k, last)
-	entries = append(entries, l.close(last, last, Started))
-	l.Through = k.Anchor
+	for i := range entries {
+		if entries[i].Fate == Merged {
+			entries[i].Fate, entries[i].Into = Skipped, time.Time{}
+		}
+	}
+	l.Through, l.Open, l.Hold = k.Anchor, time.Time{}, NotHeld
 	return entries
 }
 
@@ -93,8 +95,8 @@ func (l *Ledger) overtaken(k *Look, last time.Time) (entries []Entry) {
 			end = last
 		}
 		end = end.Add(-time.Nanosecond)
-		if first := k.Schedule.Next(l.Through); !first.IsZero() && !first.After(end) {
-			entries = append(entries, l.close(first, k.Schedule.Last(l.Through, end), part.fate))
+		if first := k.Schedule.Next(k.base(l.Through)); !first.IsZero() && !first.After(end) {
+			entries = append(entries, l.close(first, k.last(l.Through, end), part.fate))
 		}
 	}
 	for i := range entries {
@@ -103,6 +105,14 @@ func (l *Ledger) overtaken(k *Look, last time.Time) (entries []Entry) {
 		}
 	}
 	return entries
+}
+
+// base is the instant from which the due times after through are counted.
+func (k *Look) base(through time.Time) time.Time { return k.Schedule.Base(k.Anchor, through) }
+
+// last is the latest due time after through and until then; zero for none.
+func (k *Look) last(through, until time.Time) time.Time {
+	return k.Schedule.Last(k.base(through), until)
 }
 
 // late reports whether an instant may not start any more at a time: at the very end of its deadline it is too late (C-083).

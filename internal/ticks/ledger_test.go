@@ -112,6 +112,19 @@ func TestFates(t *testing.T) {
 	}
 }
 
+// An @every counts from its anchor, also when the ledger begins in between: where the schedule was changed (C-033, C-094).
+func TestEveryCountsFromItsAnchor(t *testing.T) {
+	l := ticks.Begin(clock(t, "08:00:00"))
+	k := ticks.Look{Schedule: parsed(t, "@every 1h", ""), Anchor: clock(t, "06:40:00"), Watched: clock(t, "06:40:00"), Now: clock(t, "08:39:59")}
+	if got, held := l.Look(&k); len(got) > 0 || held {
+		t.Errorf("before the first instant: %s", said(got...))
+	}
+	k.Now = clock(t, "10:45:00")
+	if got, _ := l.Look(&k); said(got...) != "08:40-09:40 merged into a later one 10:40" || !l.Open.Equal(clock(t, "10:40:00")) {
+		t.Errorf("%s, and open is %s", said(got...), l.Open)
+	}
+}
+
 // What holds an instant back is told once for each change.
 func TestHeld(t *testing.T) {
 	anchor := clock(t, "08:00:00")

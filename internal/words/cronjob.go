@@ -46,7 +46,7 @@ func (n *Names) cronJobText(f *events.CronJobSeen) string {
 	}
 	parts = append(parts, fmt.Sprintf("active=%d", len(f.Active)))
 	if f.LastSchedule != 0 {
-		parts = append(parts, "last due "+n.Zone.bare(f.LastSchedule, dueLayout))
+		parts = append(parts, "last due "+n.Zone.due(f.LastSchedule))
 	}
 	if t := f.Trigger; t != nil {
 		parts = append(parts, "a run is asked for by "+t.By)
@@ -54,8 +54,13 @@ func (n *Names) cronJobText(f *events.CronJobSeen) string {
 	return strings.Join(parts, ", ")
 }
 
-// dueLayout is how due times are written: the days between them may be many.
-const dueLayout = "2006-01-02 15:04:05"
+// due writes a due time: the days between them may be many, and most are whole minutes.
+func (z Zone) due(t events.Time) string {
+	if t.Second() != t || t.Go().Second() != 0 {
+		return z.bare(t, "2006-01-02 15:04:05")
+	}
+	return z.bare(t, "2006-01-02 15:04")
+}
 
 func runText(f *events.RunSeen) string {
 	text := "Job " + f.Name
@@ -86,7 +91,7 @@ func (n *Names) cronStep(c *events.CronStep) string {
 		parts = append(parts, n.TickText(&c.Ticks[i]))
 	}
 	if l := c.Ledger; l != nil && l.Open != 0 {
-		parts = append(parts, fmt.Sprintf("%s is due, %s", n.Zone.bare(l.Open, dueLayout), HoldText(l.Hold)))
+		parts = append(parts, fmt.Sprintf("%s is due, %s", n.Zone.due(l.Open), HoldText(l.Hold)))
 	}
 	for _, notice := range c.Notices {
 		parts = append(parts, notice.Reason)
@@ -106,18 +111,51 @@ func (n *Names) cronStep(c *events.CronStep) string {
 
 // TickText says what became of a due time, or of a range of them.
 func (n *Names) TickText(t *events.Tick) string {
-	text := n.Zone.bare(t.First, dueLayout)
+	text := n.Zone.due(t.First)
 	if t.Last != t.First {
-		text += " to " + n.Zone.bare(t.Last, dueLayout)
+		text += " to " + n.Zone.due(t.Last)
 	}
-	text += " " + FateText(t.Fate)
-	if t.Into != 0 {
-		text += ", that of " + n.Zone.bare(t.Into, dueLayout)
+	switch {
+	case t.Fate == events.TickMerged && t.Into != 0:
+		text += " merged into " + n.Zone.due(t.Into)
+	case t.Fate == events.TickSkipped && t.Into != 0:
+		text += " not started, " + n.Zone.due(t.Into) + " was"
+	case t.Into != 0:
+		text += " " + FateText(t.Fate) + ", that of " + n.Zone.due(t.Into)
+	case t.Fate == events.TickUnknown:
+		text += " unknown: not watched"
+		if t.UnwatchedFrom != 0 {
+			text += " from " + n.Zone.Second(t.UnwatchedFrom)
+		}
+		text += " to " + n.Zone.Second(t.UnwatchedUntil)
+	default:
+		text += " " + TickSays(t)
 	}
-	if t.Name != "" {
+	switch {
+	case t.Name == "":
+	case t.Fate == events.TickRefused:
+		text += ", as " + t.Name + " is that of another due time"
+	default:
 		text += " as " + t.Name
 	}
 	return text
+}
+
+// TickSays says what became of a due time, and whether another controller did it.
+func TickSays(t *events.Tick) string {
+	text := FateText(t.Fate)
+	if t.Observed && (t.Fate == events.TickStarted || t.Fate == events.TickAgain) {
+		text += " by another controller"
+	}
+	return text
+}
+
+// WaitText says what is known of a due time that another controller has not started so far.
+func WaitText(h events.TickHold) string {
+	if h == events.NotHeld {
+		return "another controller has not started it so far"
+	}
+	return HoldText(h)
 }
 
 // FateText says what became of a due time.
@@ -144,7 +182,11 @@ func FateText(f events.TickFate) string {
 	case events.TickManual:
 		return "made by hand"
 	case events.TickTriggered:
-		return "started because it was asked for"
+		return "triggered"
+	case events.TickSkipped:
+		return "not started"
+	case events.TickUnknown:
+		return "unknown: it was not watched"
 	}
 	return "unknown"
 }

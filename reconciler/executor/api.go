@@ -4,31 +4,32 @@ import (
 	"context"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/internal/kubewire"
 )
 
 // API is all that the executor needs of Kubernetes. Each method makes one request and does not try again; errors are
 // those of the API server (k8s.io/apimachinery/pkg/api/errors) where it answered, and of the transport where it did not.
 // Calls may be made at the same time. What is passed in is not changed; what is returned is the caller's.
 type API interface {
-	// CreatePod creates a pod under its name.
-	CreatePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error)
+	// CreatePod creates a pod under its name. The pod is in protobuf, as [kubewire.NewPod] encodes it.
+	CreatePod(ctx context.Context, namespace string, pod []byte) (kubewire.Stored, error)
 	// DeletePod deletes a pod with its own grace period. uid and resourceVersion are preconditions, unless empty: a pod
 	// that does not meet them is a Conflict.
 	DeletePod(ctx context.Context, namespace, name string, uid types.UID, resourceVersion string) error
 	// PatchPod applies a strategic merge patch.
-	PatchPod(ctx context.Context, namespace, name string, patch []byte) (*corev1.Pod, error)
-	// UpdateJobStatus replaces the status of a Job at its resourceVersion.
-	UpdateJobStatus(ctx context.Context, job *batchv1.Job) (*batchv1.Job, error)
+	PatchPod(ctx context.Context, namespace, name string, patch []byte) (kubewire.Stored, error)
+	// UpdateJobStatus replaces the status of a Job at its resourceVersion. The Job is in protobuf, as [kubewire.Job] encodes it.
+	UpdateJobStatus(ctx context.Context, namespace, name string, job []byte) (*kubewire.Job, error)
 	// GetJob reads a Job, past any cache.
-	GetJob(ctx context.Context, namespace, name string) (*batchv1.Job, error)
+	GetJob(ctx context.Context, namespace, name string) (*kubewire.Job, error)
 	// DeleteJobVersion deletes a Job in the foreground: its dependents go first. uid and resourceVersion are preconditions: a Job that does
 	// not meet them is a Conflict.
 	DeleteJobVersion(ctx context.Context, namespace, name string, uid types.UID, resourceVersion string) error
 	// FindPod lists by name, past any cache, so that no right to get pods is needed. None is a NotFound error.
-	FindPod(ctx context.Context, namespace, name string) (*corev1.Pod, error)
+	FindPod(ctx context.Context, namespace, name string) (*kubewire.Pod, error)
 }
 
 // CronAPI is what it needs to run CronJobs, on the same terms.

@@ -15,8 +15,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/kubewire"
 	"github.com/jobledger/jobledger/internal/sim/apiserver"
 	"github.com/jobledger/jobledger/internal/sim/clock"
+	"github.com/jobledger/jobledger/internal/sim/wholeapi"
 )
 
 var (
@@ -25,10 +27,23 @@ var (
 )
 
 // hashOf stands in for the informer's hash: equal templates have equal ones.
-func hashOf(job *batchv1.Job) (string, error) {
-	data, err := json.Marshal(job.Spec.Template)
+func hashOf(job *kubewire.Job) (string, error) {
+	spec, err := job.WholeSpec()
+	if err != nil {
+		return "", err
+	}
+	data, err := json.Marshal(spec.Template)
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:16]), err
+}
+
+// wire is the Job as it is read of what an API server sends.
+func wire(job *batchv1.Job) *kubewire.Job {
+	read, err := kubewire.Jobs.Of(job)
+	if err != nil {
+		panic(err)
+	}
+	return read
 }
 
 // testJob is a Job as the API server stores it, given to this controller. Its UID is "uid-" and its name.
@@ -76,13 +91,13 @@ func newWorld(t *testing.T, change ...func(*Config)) *world {
 	if w.job, err = w.other.CreateJob(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
-	w.objects.KeepJob(w.job)
+	w.objects.KeepJob(wire(w.job))
 	config := Config{
-		API: w.client, Objects: w.objects, Mode: events.ModeDelegated,
-		Observe: func(job *batchv1.Job) events.Observation {
+		API: wholeapi.Of(w.client), Objects: w.objects, Mode: events.ModeDelegated,
+		Observe: func(job *kubewire.Job) events.Observation {
 			return events.Observation{Facts: &events.JobSeen{Version: versionOf(job)}}
 		},
-		ObservePod: func(pod *corev1.Pod) events.Observation {
+		ObservePod: func(pod *kubewire.Pod) events.Observation {
 			return events.Observation{Facts: &events.PodSeen{UID: pod.UID, Version: versionOf(pod)}}
 		},
 	}
@@ -100,7 +115,7 @@ func (w *world) ref() events.JobRef {
 }
 
 func (w *world) template() string {
-	hash, err := hashOf(w.job)
+	hash, err := hashOf(wire(w.job))
 	if err != nil {
 		w.Fatal(err)
 	}

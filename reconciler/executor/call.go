@@ -5,15 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"strconv"
 
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/kubewire"
 )
 
 // Call is one task on its way: Do carries it out, and [Executor.Done] must be told afterwards.
@@ -24,12 +22,13 @@ type Call struct {
 
 	executor *Executor
 	started  events.Time
+	name     string // of the object that the command is about
 }
 
 // Do makes the requests of the task, one after the other, and says how it ended. It returns when ctx ends, at the latest:
 // then what was sent is unknown. It neither waits nor tries again.
 func (c *Call) Do(ctx context.Context) events.TaskResult {
-	w := &work{Config: &c.executor.config, Task: &c.Task}
+	w := &work{Config: &c.executor.config, Task: &c.Task, name: c.name}
 	w.result.Stream = c.Task.Stream
 	w.result.Ended = c.Task.Ended(0)
 	w.result.Evidence.Namespace = c.Task.Job.Namespace
@@ -50,6 +49,7 @@ func (c *Call) Do(ctx context.Context) events.TaskResult {
 type work struct {
 	*Config
 	*events.Task
+	name   string // see Call
 	result events.TaskResult
 }
 
@@ -103,28 +103,40 @@ func (w *work) carryOut(ctx context.Context) {
 // createPod makes a pod under the name that the command's ordinal gives it, so that one who tries twice meets himself.
 func (w *work) createPod(ctx context.Context, c *events.CreatePod) {
 	job, ok := w.Objects.withTemplate(w.Job.UID, c.Template)
-	w.result.Evidence.Name = podNameOf(w.Life, w.Job, c.Ordinal, c.Index)
+	w.result.Evidence.Name = w.name
 	if !ok {
 		w.refuse(events.RefusedTemplate, "the Job's pod template is not the one that was decided on, or not known any more")
 		return
 	}
-	pod, err := newPod(job, w.Life, w.ManagedBy, w.PodGroup, c)
+	pod, err := w.podOf(job, c)
 	if err != nil {
 		w.refuse(events.RefusedInvalid, err.Error())
 		return
 	}
-	maps.Copy(pod.Annotations, w.termAnnotation())
-	if w.Seal != nil {
-		pod.Annotations[events.SealAnnotation] = w.Seal(pod.Namespace, pod.Annotations[events.CommandAnnotation])
-	}
-	created, err := w.API.CreatePod(ctx, pod)
+	created, err := w.API.CreatePod(ctx, job.Namespace, pod)
 	if err == nil {
-		w.stored(created)
+		w.stored(events.Pods, created)
 		return
 	}
 	if w.failed(err); w.result.Ended.Class == events.RefusedNameTaken {
 		w.meet(ctx, c)
 	}
+}
+
+// podOf is the pod that a create asks for, in protobuf.
+func (w *work) podOf(job *kubewire.Job, c *events.CreatePod) ([]byte, error) {
+	pod, err := newPod(job, w.name, w.Life, w.ManagedBy, w.PodGroup, c)
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range w.termAnnotation() {
+		pod.Annotations = append(pod.Annotations, kubewire.Pair{Name: name, Value: value})
+	}
+	if w.Seal != nil {
+		seal := w.Seal(pod.Namespace, w.Life.CommandOf(job.UID, c.Ordinal))
+		pod.Annotations = append(pod.Annotations, kubewire.Pair{Name: events.SealAnnotation, Value: seal})
+	}
+	return pod.Encode()
 }
 
 // termAnnotation is what all that is created bears beside its own annotations.
@@ -145,7 +157,7 @@ func (w *work) meet(ctx context.Context, c *events.CreatePod) {
 	case isOurs(pod, w.Life, w.Job, c.Ordinal):
 		w.result.Evidence.Reason, w.result.Evidence.Message = "", ""
 		w.observe(w.ObservePod(pod))
-		w.done(pod)
+		w.seen(pod)
 	}
 }
 
@@ -157,7 +169,7 @@ func (w *work) deletePod(ctx context.Context, c *events.DeletePod) {
 		w.failed(err)
 		return
 	}
-	w.done(&metav1.ObjectMeta{UID: c.Pod})
+	w.done(0, kubewire.Stored{UID: c.Pod})
 }
 
 func (w *work) patchPod(ctx context.Context, patch *podPatch) {
@@ -174,7 +186,7 @@ func (w *work) patchPod(ctx context.Context, patch *podPatch) {
 		w.failed(err)
 		return
 	}
-	w.done(pod)
+	w.done(events.Pods, pod)
 }
 
 // named reports whether it is known which pod the command is about. It never guesses: a wrong name would be taken for a
@@ -188,39 +200,33 @@ func (w *work) named(uid types.UID) bool {
 	return true
 }
 
-// done ends the task as confirmed: this is the object afterwards.
-func (w *work) done(o metav1.Object) {
+// done ends the task as confirmed: so the object is afterwards. Its resource is 0 for one that is not watched, and when nothing is
+// known of a new version.
+func (w *work) done(of events.Resource, o kubewire.Stored) {
 	e := &w.result.Ended
 	e.Ending, e.Class, e.RetryAfter, e.Sent = events.Done, 0, 0, true
-	e.UID, e.Version = o.GetUID(), versionOf(o)
-	switch o.(type) {
-	case *batchv1.Job:
-		w.Wrote(w.Life, events.Jobs, e.UID, e.Version, false)
-	case *batchv1.CronJob:
-		w.Wrote(w.Life, events.CronJobs, e.UID, e.Version, false)
-	case *corev1.Pod:
+	e.UID, e.Version = o.UID, o.Version
+	if of != 0 {
 		_, dropped := w.Command.(*events.DropFinalizer)
-		w.Wrote(w.Life, events.Pods, e.UID, e.Version, dropped)
+		w.Wrote(w.Life, of, e.UID, e.Version, dropped)
 	}
+}
+
+// seen ends the task as confirmed: this is the object, as it was read.
+func (w *work) seen(o metav1.Object) {
+	of := events.Pods
+	if _, is := o.(*kubewire.Job); is {
+		of = events.Jobs
+	}
+	w.done(of, kubewire.StoredOf(o))
 }
 
 // stored ends the task as confirmed by a write that the server has just stored.
-func (w *work) stored(o metav1.Object) {
-	w.done(o)
-	if w.Mode == events.ModeAll {
-		w.result.Ended.Written = writtenAt(o)
+func (w *work) stored(of events.Resource, o kubewire.Stored) {
+	w.done(of, o)
+	if w.Mode == events.ModeAll && !o.Written.IsZero() {
+		w.result.Ended.Written = events.At(o.Written)
 	}
-}
-
-// writtenAt is when the API server last stored the object, by its clock: the newest of the times of its managed fields. 0
-// where it has none.
-func writtenAt(o metav1.Object) (newest events.Time) {
-	for _, e := range o.GetManagedFields() {
-		if e.Time != nil {
-			newest = max(newest, events.At(e.Time.Time))
-		}
-	}
-	return newest
 }
 
 // failed ends the task as the error says.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/sim/apiserver"
+	"github.com/jobledger/jobledger/internal/sim/wholeapi"
 )
 
 func TestCreateMakesThePodOfItsOrdinal(t *testing.T) {
@@ -85,10 +86,7 @@ func TestCreateUnderANameThatIsTaken(t *testing.T) {
 		t.Run(row.sentence, func(t *testing.T) {
 			w := newWorld(t)
 			create := &events.CreatePod{Ordinal: 1, Index: events.NoIndex, Template: w.template()}
-			pod, err := newPod(w.job, identity, events.ManagedBy, "", create)
-			if err != nil {
-				t.Fatal(err)
-			}
+			pod := made(t, wire(w.job), events.ManagedBy, "", create)
 			row.change(pod)
 			if _, err := w.other.CreatePod(t.Context(), pod); err != nil {
 				t.Fatal(err)
@@ -120,7 +118,7 @@ func TestCreateFromATemplateThatWasNotDecidedOnIsNotSent(t *testing.T) {
 	changed.Spec.Template.Labels["rev"] = "2"
 	changed.Generation++
 	changed.ResourceVersion = "999"
-	w.objects.KeepJob(changed)
+	w.objects.KeepJob(wire(changed))
 	create := &events.CreatePod{Ordinal: 1, Index: events.NoIndex, Template: decided}
 	w.wants(w.do(w.task(create)), events.Refused, events.RefusedTemplate, false)
 
@@ -137,7 +135,7 @@ func TestCreateFromATemplateWithoutLabelsIsNotSent(t *testing.T) {
 	w.job.Spec.Template.Labels = nil
 	w.job.ResourceVersion = "999"
 	w.job.Generation++
-	w.objects.KeepJob(w.job)
+	w.objects.KeepJob(wire(w.job))
 	r := w.do(w.task(&events.CreatePod{Ordinal: 1, Index: events.NoIndex, Template: w.template()}))
 	w.wants(r, events.Refused, events.RefusedInvalid, false)
 	if r.Evidence.Sentence == "" {
@@ -322,7 +320,7 @@ func TestWriteStatusChain(t *testing.T) {
 	w.wants(w.do(second), events.Done, 0, true)
 
 	// A late watch event does not bring the old version back.
-	w.objects.KeepJob(w.job)
+	w.objects.KeepJob(wire(w.job))
 	calls := w.wrote()
 	w.wants(w.do(w.write(versionOf(w.job))), events.Refused, events.RefusedConflict, false)
 	if w.wrote() != calls {
@@ -411,7 +409,7 @@ func TestCallOfALifeBeforeTheRewindIsGivenBackUnsent(t *testing.T) {
 	next := identity
 	next.Epoch++
 	w.objects.Reset(next)
-	w.objects.KeepJob(w.job)
+	w.objects.KeepJob(wire(w.job))
 	w.wants(w.do(old), events.Withdrawn, 0, false)
 	anew := w.task(&events.CreatePod{Ordinal: 1, Index: events.NoIndex, Template: w.template()})
 	anew.Life = next
@@ -501,4 +499,4 @@ func TestStatusGoesOverTheWireAsItIs(t *testing.T) {
 	}
 }
 
-var _ API = (*apiserver.Client)(nil)
+var _ API = wholeapi.Of((*apiserver.Client)(nil))

@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"strconv"
 
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/kubewire"
 )
 
 // writeStatus stores a status over exactly the version of the Job that it was computed from. Of any other version it is
@@ -27,13 +25,19 @@ func (w *work) writeStatus(ctx context.Context) {
 			"the status was computed from version %d of the Job, and version %d is the newest seen", w.Base, version))
 		return
 	}
-	after, err := w.API.UpdateJobStatus(ctx, withStatus(job, w.Task.Status))
+	status := apiStatus(w.Task.Status, job.Status.Conditions)
+	body, err := job.WithStatus(&status)
+	if err != nil {
+		w.refuse(events.RefusedInvalid, err.Error())
+		return
+	}
+	after, err := w.API.UpdateJobStatus(ctx, job.Namespace, job.Name, body)
 	if err != nil {
 		w.failed(err)
 		return
 	}
 	w.Objects.refresh(after)
-	w.stored(after)
+	w.stored(events.Jobs, kubewire.StoredOf(after))
 }
 
 // readJob reads the Job live. When another Job has its name, that one's UID says so.
@@ -55,7 +59,7 @@ func (w *work) readJob(ctx context.Context) {
 		w.Objects.refresh(job)
 		w.observe(w.Observe(job))
 	}
-	w.done(job)
+	w.seen(job)
 }
 
 // deleteJob deletes the Job after its pods, if it is still the one that was decided on, at that version (T-035, T-051).
@@ -65,7 +69,7 @@ func (w *work) deleteJob(ctx context.Context, c *events.DeleteJob) {
 		w.failed(err)
 		return
 	}
-	w.done(&metav1.ObjectMeta{UID: c.Job})
+	w.done(0, kubewire.Stored{UID: c.Job})
 }
 
 // readPod looks for the pod of a create by its name. Done without a UID means that there is none: also when another's pod
@@ -75,17 +79,17 @@ func (w *work) readPod(ctx context.Context, c *events.ReadPod) {
 	pod, err := w.API.FindPod(ctx, w.Job.Namespace, w.result.Evidence.Name)
 	switch {
 	case apierrors.IsNotFound(err):
-		w.done(&metav1.ObjectMeta{})
+		w.done(0, kubewire.Stored{})
 	case err != nil:
 		w.failed(err)
 	case !isOurs(pod, w.Life, w.Job, c.Ordinal):
 		w.result.Evidence.Sentence = "the name is another pod's"
-		w.done(&metav1.ObjectMeta{})
+		w.done(0, kubewire.Stored{})
 	default:
 		w.observe(w.ObservePod(pod))
-		w.done(pod)
+		w.seen(pod)
 	}
 }
 
-func observeNoJob(*batchv1.Job) events.Observation { return events.Observation{} }
-func observeNoPod(*corev1.Pod) events.Observation  { return events.Observation{} }
+func observeNoJob(*kubewire.Job) events.Observation { return events.Observation{} }
+func observeNoPod(*kubewire.Pod) events.Observation { return events.Observation{} }

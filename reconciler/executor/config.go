@@ -7,10 +7,10 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/kubewire"
 )
 
 // Config says whom to ask and how. API, Objects and Mode are required.
@@ -33,10 +33,10 @@ type Config struct {
 
 	// Observe and its like make the observation of an object that was read live. One without facts is left out; so is
 	// all that is read when they are nil.
-	Observe        func(*batchv1.Job) events.Observation
-	ObservePod     func(*corev1.Pod) events.Observation
+	Observe        func(*kubewire.Job) events.Observation
+	ObservePod     func(*kubewire.Pod) events.Observation
 	ObserveCronJob func(*batchv1.CronJob) events.Observation
-	ObserveRun     func(*batchv1.Job) events.Observation // of a Job of a CronJob
+	ObserveRun     func(*kubewire.Job) events.Observation // of a Job of a CronJob
 
 	// Wrote is told the version of each Job, CronJob and Pod that an answer brings, and the life of the log in which it was asked for,
 	// before the command is reported as done; dropped, when the answer is that a finalizer is gone. Nil for nobody.

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/kubewire"
 )
 
 // What kubectl writes on a Job that it creates from a CronJob. One that was asked for by a trigger bears it, too: it has no due time.
@@ -33,8 +34,8 @@ func (w *work) createJob(ctx context.Context, c *events.CreateJob) {
 		w.failed(err)
 		return
 	}
-	w.observe(w.ObserveRun(created))
-	w.done(created)
+	w.observeRun(created)
+	w.done(events.Jobs, kubewire.StoredOf(created))
 	w.result.Ended.Written = events.At(created.CreationTimestamp.Time) // by the server's clock
 }
 
@@ -68,7 +69,7 @@ func (w *work) deleteRun(ctx context.Context, c *events.DeleteRun) {
 		w.failed(err)
 		return
 	}
-	w.done(&metav1.ObjectMeta{UID: c.Job})
+	w.done(0, kubewire.Stored{UID: c.Job})
 }
 
 // writeCronStatus stores the status of the CronJob over exactly the version that it was computed from (C-171); see writeStatus.
@@ -86,7 +87,7 @@ func (w *work) writeCronStatus(ctx context.Context, c *events.WriteCronStatus) {
 		return
 	}
 	w.Objects.refreshCron(after)
-	w.stored(after)
+	w.stored(events.CronJobs, kubewire.StoredOf(after))
 }
 
 // withCronStatus is the CronJob as it was read, with another status (C-175). Entries that it has stay as they are (C-111).
@@ -128,7 +129,7 @@ func (w *work) readCronJob(ctx context.Context) {
 		w.Objects.refreshCron(cronJob)
 		w.observe(w.ObserveCronJob(cronJob))
 	}
-	w.done(cronJob)
+	w.done(events.CronJobs, kubewire.StoredOf(cronJob))
 }
 
 // readRun reads a Job live by its name, in the namespace of the CronJob (C-161). When it is another's Job, its UID says so, and nothing is
@@ -141,9 +142,16 @@ func (w *work) readRun(ctx context.Context, c *events.ReadRun) {
 		return
 	}
 	if owner := metav1.GetControllerOfNoCopy(job); owner != nil && owner.UID == w.Job.UID {
-		w.observe(w.ObserveRun(job))
+		w.observeRun(job)
 	}
-	w.done(job)
+	w.done(events.Jobs, kubewire.StoredOf(job))
+}
+
+// observeRun adds what a Job of the CronJob tells; nothing when it cannot be read.
+func (w *work) observeRun(job *batchv1.Job) {
+	if read, err := kubewire.Jobs.Of(job); err == nil {
+		w.observe(w.ObserveRun(read))
+	}
 }
 
 func observeNoCronJob(*batchv1.CronJob) events.Observation { return events.Observation{} }

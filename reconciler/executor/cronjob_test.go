@@ -17,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/kubewire"
+	"github.com/jobledger/jobledger/internal/sim/wholeapi"
 )
 
 // cronServer answers what is asked for CronJobs, and notes it.
@@ -87,11 +89,11 @@ func cronWorld(t *testing.T, s *cronServer, c events.Command, change ...func(*Co
 	objects := NewObjects(hashOf).WithCronJobs(func(c *batchv1.CronJob) (string, error) { return cronTemplate, nil })
 	objects.KeepCronJob(testCronJob())
 	config := Config{
-		API: newWorld(t).client, Crons: s, Objects: objects, Mode: events.ModeAll,
+		API: wholeapi.Of(newWorld(t).client), Crons: s, Objects: objects, Mode: events.ModeAll,
 		ObserveCronJob: func(c *batchv1.CronJob) events.Observation {
 			return events.Observation{Facts: &events.CronJobSeen{Version: versionOf(c)}}
 		},
-		ObserveRun: func(job *batchv1.Job) events.Observation {
+		ObserveRun: func(job *kubewire.Job) events.Observation {
 			return events.Observation{Facts: &events.RunSeen{Job: job.UID, Version: versionOf(job)}}
 		},
 	}
@@ -120,7 +122,8 @@ func seen(r events.TaskResult) (texts []string) {
 	return texts
 }
 
-// C-153, C-154, C-155, C-156: the Job object.
+// C-150, C-151, C-153 to C-157: one request, in the CronJob's namespace and under the name that was decided, for a Job made of the template. It
+// says no creation time: the skew counts by the server's.
 func TestTheJobOfACronJob(t *testing.T) {
 	s := &cronServer{}
 	r := cronWorld(t, s, &events.CreateJob{Name: "nightly-29540715", Due: events.At(epoch), Template: cronTemplate, Stamp: "2026-01-02T03:04:05Z"})

@@ -142,7 +142,7 @@ func (e *Executor) Next(now events.Time) (*Call, bool) {
 	e.running[it.task.Name] = it
 	e.inFlight++
 	e.byStream[it.task.Stream]++
-	return &Call{Task: it.task, executor: e, started: now}, true
+	return &Call{Task: it.task, executor: e, started: now, name: it.key.name}, true
 }
 
 // Done takes notice that a call ended. The object's next command may be sent from here on.

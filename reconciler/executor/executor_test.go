@@ -11,6 +11,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/sim/apiserver"
+	"github.com/jobledger/jobledger/internal/sim/wholeapi"
 )
 
 // script drives the step machine without an API: tasks have names, calls end when the test says so.
@@ -25,7 +26,7 @@ type script struct {
 
 func newScript(t *testing.T) *script {
 	t.Helper()
-	e, err := New(Config{API: (*apiserver.Client)(nil), Objects: NewObjects(hashOf), Mode: events.ModeAll})
+	e, err := New(Config{API: wholeapi.Of((*apiserver.Client)(nil)), Objects: NewObjects(hashOf), Mode: events.ModeAll})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -311,7 +312,7 @@ func TestPauseThatTheServerAsksFor(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	good := Config{API: (*apiserver.Client)(nil), Objects: NewObjects(hashOf), Mode: events.ModeAll}
+	good := Config{API: wholeapi.Of((*apiserver.Client)(nil)), Objects: NewObjects(hashOf), Mode: events.ModeAll}
 	rows := []struct {
 		sentence string
 		change   func(*Config)

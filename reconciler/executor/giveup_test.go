@@ -14,11 +14,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/sim/wholeapi"
 )
 
 // endedAPI answers a create when the caller has given it up, or after an hour.
 type endedAPI struct {
-	API
+	wholeapi.Server
 	answer func(context.Context) error
 }
 

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/kubewire"
 )
 
 // findGroup looks for the Workload of the Job, by what it says it is for, and for the PodGroup that was made of it (J-242,
@@ -69,7 +70,7 @@ func (w *work) cannotSee(err error, found *events.GroupSeen) bool {
 // found ends the search.
 func (w *work) found(f *events.GroupSeen) {
 	w.observe(events.Observation{Job: w.Job, Facts: f})
-	w.done(&metav1.ObjectMeta{})
+	w.done(0, kubewire.Stored{})
 }
 
 func isFor(l *schedulingv1alpha2.Workload, job events.JobRef) bool {
@@ -114,7 +115,7 @@ func (w *work) createWorkload(ctx context.Context, c *events.CreateWorkload) {
 		w.failed(err)
 		return
 	}
-	w.done(created)
+	w.done(0, kubewire.StoredOf(created))
 }
 
 // createPodGroup makes the PodGroup of the Job's Workload, after its template (J-244).
@@ -148,7 +149,7 @@ func (w *work) createPodGroup(ctx context.Context) {
 		w.failed(err)
 		return
 	}
-	w.done(created)
+	w.done(0, kubewire.StoredOf(created))
 }
 
 const (

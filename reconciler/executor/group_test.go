@@ -13,10 +13,11 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/sim/apiserver"
+	"github.com/jobledger/jobledger/internal/sim/wholeapi"
 )
 
 func newGangWorld(t *testing.T) *world {
-	w := newWorld(t, func(c *Config) { c.Groups = c.API.(GroupAPI) })
+	w := newWorld(t, func(c *Config) { c.Groups = c.API.(wholeapi.API).Server.(GroupAPI) })
 	return w
 }
 
@@ -66,9 +67,9 @@ func TestGroupOfAJob(t *testing.T) {
 		t.Errorf("policy of the PodGroup, after the template (-want +got):\n%s", diff)
 	}
 
-	pod, err := newPod(w.job, identity, events.ManagedBy, g.Name, &events.CreatePod{Ordinal: 1, Index: 0, InGroup: true})
-	if err != nil || pod.Spec.SchedulingGroup == nil || *pod.Spec.SchedulingGroup.PodGroupName != g.Name || len(pod.OwnerReferences) != 1 {
-		t.Errorf("pod %+v, %v: want one that names the PodGroup and has only the Job as owner", pod, err)
+	pod := made(w.T, wire(w.job), events.ManagedBy, g.Name, &events.CreatePod{Ordinal: 1, Index: 0, InGroup: true})
+	if pod.Spec.SchedulingGroup == nil || *pod.Spec.SchedulingGroup.PodGroupName != g.Name || len(pod.OwnerReferences) != 1 {
+		t.Errorf("pod %+v: want one that names the PodGroup and has only the Job as owner", pod)
 	}
 }
 

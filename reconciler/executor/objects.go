@@ -9,10 +9,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/kubewire"
 )
 
 // TemplateHash names the content of a Job's pod template, as the log does.
-type TemplateHash func(*batchv1.Job) (string, error)
+type TemplateHash func(*kubewire.Job) (string, error)
 
 // Objects keeps of every unfinished Job what the log does not hold and a write needs: its metadata, spec and conditions at
 // the newest version that was seen; of a CronJob all. It is the informer's Keeper.
@@ -28,7 +29,7 @@ type Objects struct {
 
 // kept is one Job. The object is never changed, so it may be read without the lock.
 type kept struct {
-	job      *batchv1.Job // without managed fields; of the status only the conditions
+	job      *kubewire.Job // what a write needs of it
 	version  uint64
 	template string // hash of the pod template; empty until it is asked for
 }
@@ -40,7 +41,7 @@ func NewObjects(hash TemplateHash) *Objects {
 
 // KeepJob takes a Job as it was read or watched. An older version than the one that is kept is passed over. The object
 // must not be changed afterwards.
-func (o *Objects) KeepJob(job *batchv1.Job) {
+func (o *Objects) KeepJob(job *kubewire.Job) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.keepLocked(job)
@@ -73,7 +74,7 @@ func (o *Objects) outdated(life events.Identity) bool {
 func (o *Objects) outdatedLocked(life events.Identity) bool { return life.Epoch < o.life.Epoch }
 
 // refresh takes a newer version of a Job that is kept. One that is not stays unknown: it was dropped meanwhile.
-func (o *Objects) refresh(job *batchv1.Job) {
+func (o *Objects) refresh(job *kubewire.Job) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.jobs[job.UID] != nil {
@@ -81,7 +82,7 @@ func (o *Objects) refresh(job *batchv1.Job) {
 	}
 }
 
-func (o *Objects) keepLocked(job *batchv1.Job) {
+func (o *Objects) keepLocked(job *kubewire.Job) {
 	version := versionOf(job)
 	known := o.jobs[job.UID]
 	if known != nil && version < known.version {
@@ -89,13 +90,12 @@ func (o *Objects) keepLocked(job *batchv1.Job) {
 	}
 	next := &kept{
 		version: version,
-		job: &batchv1.Job{
-			ObjectMeta: job.ObjectMeta,
-			Spec:       job.Spec,
-			Status:     batchv1.JobStatus{Conditions: job.Status.Conditions},
+		job: &kubewire.Job{
+			ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name, UID: job.UID, Generation: job.Generation, ResourceVersion: job.ResourceVersion},
+			Status:     batchv1.JobStatus{Conditions: job.Status.Conditions}, BackoffLimitPerIndex: job.BackoffLimitPerIndex,
+			Metadata: job.Metadata, Spec: job.Spec,
 		},
 	}
-	next.job.ManagedFields = nil
 	if known != nil && known.job.Generation == job.Generation {
 		next.job.Spec, next.template = known.job.Spec, known.template // the generation counts changes of the spec
 	}
@@ -105,7 +105,7 @@ func (o *Objects) keepLocked(job *batchv1.Job) {
 // at is the Job exactly at that version; when it is kept at another, or not at all, ok is false and version says which (0
 // for none). After a rewind versions come again: what was decided before it finds nothing. The object is shared: it must not
 // be changed.
-func (o *Objects) at(life events.Identity, uid types.UID, base uint64) (job *batchv1.Job, version uint64, ok bool) {
+func (o *Objects) at(life events.Identity, uid types.UID, base uint64) (job *kubewire.Job, version uint64, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	known := o.jobs[uid]
@@ -117,7 +117,7 @@ func (o *Objects) at(life events.Identity, uid types.UID, base uint64) (job *bat
 
 // withTemplate is the Job when its pod template is still the one with that hash. The object is shared: it must not be
 // changed.
-func (o *Objects) withTemplate(uid types.UID, hash string) (job *batchv1.Job, ok bool) {
+func (o *Objects) withTemplate(uid types.UID, hash string) (job *kubewire.Job, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	known := o.jobs[uid]

@@ -1,16 +1,19 @@
 package executor
 
 import (
+	"bytes"
 	"errors"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/jobledger/jobledger/internal/kubewire"
 )
 
 // version is the Job at that version.
-func version(v string, change ...func(*batchv1.Job)) *batchv1.Job {
-	return testJob("demo", append(change, func(job *batchv1.Job) { job.ResourceVersion = v })...)
+func version(v string, change ...func(*batchv1.Job)) *kubewire.Job {
+	return wire(testJob("demo", append(change, func(job *batchv1.Job) { job.ResourceVersion = v })...))
 }
 
 func TestObjectsKeepTheNewestVersion(t *testing.T) {
@@ -62,17 +65,21 @@ func TestObjectsKeepLittle(t *testing.T) {
 	if got.ManagedFields != nil || got.Status.CompletedIndexes != "" {
 		t.Errorf("kept managed fields %v and indexes %q", got.ManagedFields, got.Status.CompletedIndexes)
 	}
-	if got.Annotations["note"] == "" || len(got.Status.Conditions) != 1 {
+	metadata := &metav1.ObjectMeta{}
+	if err := metadata.Unmarshal(got.Metadata); err != nil {
+		t.Fatal(err)
+	}
+	if metadata.Annotations["note"] == "" || len(got.Status.Conditions) != 1 {
 		t.Error("metadata or conditions were lost: a status write would remove them")
 	}
-	if job.ManagedFields == nil {
-		t.Error("the caller's object was changed")
+	if metadata.ManagedFields != nil || job.ManagedFields == nil {
+		t.Error("managed fields are kept, or the caller's object was changed")
 	}
 }
 
 func TestTemplateIsHashedOncePerGeneration(t *testing.T) {
 	hashed := 0
-	o := NewObjects(func(job *batchv1.Job) (string, error) {
+	o := NewObjects(func(job *kubewire.Job) (string, error) {
 		hashed++
 		return hashOf(job)
 	})
@@ -96,13 +103,13 @@ func TestTemplateIsHashedOncePerGeneration(t *testing.T) {
 		t.Error("a changed template still passes for the old one")
 	}
 	second, _ := hashOf(changed)
-	if job, ok := o.withTemplate("uid-demo", second); !ok || job.Spec.Template.Spec.Containers[0].Image != "demo:2" {
+	if job, ok := o.withTemplate("uid-demo", second); !ok || !bytes.Equal(job.Spec, changed.Spec) {
 		t.Error("the changed template is not there")
 	}
 }
 
 func TestTemplateThatCannotBeHashedIsNotTheOneDecidedOn(t *testing.T) {
-	o := NewObjects(func(*batchv1.Job) (string, error) { return "", errors.New("no") })
+	o := NewObjects(func(*kubewire.Job) (string, error) { return "", errors.New("no") })
 	o.KeepJob(version("9"))
 	if _, ok := o.withTemplate("uid-demo", ""); ok {
 		t.Error("it passes")

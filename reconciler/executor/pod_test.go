@@ -4,18 +4,21 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/kubewire"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata; say in the commit why it is right")
@@ -89,10 +92,7 @@ func TestNewPod(t *testing.T) {
 	var got bytes.Buffer
 	for _, row := range rows {
 		before := row.job.DeepCopy()
-		pod, err := newPod(row.job, identity, row.managedBy, "", &row.create)
-		if err != nil {
-			t.Fatalf("%s: %v", row.sentence, err)
-		}
+		pod := made(t, wire(row.job), row.managedBy, "", &row.create)
 		if diff := cmp.Diff(before, row.job); diff != "" {
 			t.Errorf("%s: the Job was changed (J-068):\n%s", row.sentence, diff)
 		}
@@ -117,21 +117,63 @@ func TestNewPod(t *testing.T) {
 	}
 }
 
-func TestPodSharesNothingWithTheTemplate(t *testing.T) {
-	job := testJob("demo", func(job *batchv1.Job) {
-		job.Spec.Template.Annotations = map[string]string{"note": "kept"}
-		job.Spec.Template.Finalizers = make([]string, 0, 4) // room to append in place
-	})
-	before := job.DeepCopy()
-	pod, err := newPod(job, identity, "", "", &events.CreatePod{Ordinal: 1, Index: 1})
+// made is the pod that a create makes, as an API server decodes it.
+func made(t *testing.T, job *kubewire.Job, managedBy, group string, c *events.CreatePod) *corev1.Pod {
+	t.Helper()
+	draft, err := newPod(job, podNameOf(identity, events.JobRef{Name: job.Name, UID: job.UID}, c.Ordinal, c.Index), identity, managedBy, group, c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	pod.Labels["app"], pod.Annotations["note"] = "changed", "changed"
-	pod.Spec.Containers[0].Image = "changed"
-	pod.Finalizers[0] = "changed"
-	if diff := cmp.Diff(before, job); diff != "" {
-		t.Errorf("a change of the pod changed the Job:\n%s", diff)
+	encoded, err := draft.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod := &corev1.Pod{}
+	if err := pod.Unmarshal(encoded); err != nil {
+		t.Fatal(err)
+	}
+	return pod
+}
+
+// TestPodsShareNothingWithTheTemplate: pods of several goroutines are made of the same bytes.
+func TestPodsShareNothingWithTheTemplate(t *testing.T) {
+	job := wire(testJob("demo", func(job *batchv1.Job) {
+		job.Spec.Template.Annotations = map[string]string{"note": "kept"}
+		job.Spec.Template.Spec.InitContainers = []corev1.Container{{Name: "first"}}
+	}))
+	spec := append(bytes.Clone(job.Spec), 1, 2, 3)
+	job.Spec = spec[:len(job.Spec)] // there is room to append in place
+	before := bytes.Clone(spec)
+	for _, index := range []int32{events.NoIndex, 0, 1} {
+		made(t, job, "", "", &events.CreatePod{Ordinal: 1, Index: index, InGroup: true})
+	}
+	if !bytes.Equal(before, spec) {
+		t.Error("making pods changed the Job")
+	}
+}
+
+// TestAPlainNameIsOneThatADashMayFollow: names that are called so pass the API's own check.
+func TestAPlainNameIsOneThatADashMayFollow(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	plainly := 0
+	for n := range 20_000 {
+		name := make([]byte, r.IntN(8))
+		for i := range name {
+			name[i] = "ab-z09.A_"[r.IntN(9)]
+		}
+		if n%100 == 0 {
+			name = bytes.Repeat([]byte("a"), 240+r.IntN(20))
+		}
+		if !plain(string(name)) {
+			continue
+		}
+		plainly++
+		if said := validation.NameIsDNSSubdomain(string(name)+"-", true); len(said) > 0 {
+			t.Fatalf("%q- is no prefix: %q", name, said)
+		}
+	}
+	if plainly < 1000 {
+		t.Errorf("only %d names were plain", plainly)
 	}
 }
 

@@ -16,11 +16,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/sim/wholeapi"
 )
 
 // slowAPI takes its time for each creation, and refuses more than bears at once. The other methods are not called.
 type slowAPI struct {
-	API
+	wholeapi.Server
 	takes time.Duration
 	bears int
 	work  chan struct{}          // a place in it for each processor, when they are few
@@ -84,9 +85,9 @@ type running struct {
 	ordinal uint64
 }
 
-func run(t *testing.T, api API, change ...func(*Config)) *running {
+func run(t *testing.T, api wholeapi.Server, change ...func(*Config)) *running {
 	t.Helper()
-	config := Config{API: api, Objects: NewObjects(hashOf), Mode: events.ModeAll}
+	config := Config{API: wholeapi.Of(api), Objects: NewObjects(hashOf), Mode: events.ModeAll}
 	for _, c := range change {
 		c(&config)
 	}
@@ -117,9 +118,9 @@ func (r *running) create(name string, n int) (names []events.CommandID) {
 	if job == nil {
 		job = testJob(name)
 		r.jobs[name] = job
-		r.config.Objects.KeepJob(job)
+		r.config.Objects.KeepJob(wire(job))
 	}
-	hash, err := hashOf(job)
+	hash, err := hashOf(wire(job))
 	if err != nil {
 		r.Fatal(err)
 	}

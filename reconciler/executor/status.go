@@ -11,12 +11,6 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// withStatus is the Job as it was read, with another status: metadata is not reset by a status write, so it is sent as
-// read (J-207).
-func withStatus(job *batchv1.Job, status *events.JobStatus) *batchv1.Job {
-	return &batchv1.Job{ObjectMeta: job.ObjectMeta, Spec: job.Spec, Status: apiStatus(status, job.Status.Conditions)}
-}
-
 // apiStatus is a status as the API has it. stored are the conditions that the Job has: one that is to stay as it is goes
 // back with all of its message, of which the log may hold only the beginning, or nothing once it was erased.
 func apiStatus(s *events.JobStatus, stored []batchv1.JobCondition) batchv1.JobStatus {

@@ -58,7 +58,7 @@ func TestOnlyWhatIsCreatedBearsTheTerm(t *testing.T) {
 	w.job = w.server.Job("default", "demo").DeepCopy()
 	w.job.Generation++ // as if somebody had changed it
 	w.job.Spec.Template.Annotations = map[string]string{events.TermAnnotation: "a user's", "note": "kept"}
-	w.objects.KeepJob(w.job)
+	w.objects.KeepJob(wire(w.job))
 	pod := w.create(1)
 	if got := w.server.Pod("default", pod.Name).Annotations; got[events.TermAnnotation] != "12" || got["note"] != "kept" {
 		t.Errorf("the pod bears %v", got)

@@ -36,6 +36,10 @@ func (m *machine) checkStep(w *projector.World, s events.Stream, step time.Durat
 	if _, retired := kept.(*projector.Retired); retired {
 		return // its wait ends at a time that the API server has published
 	}
+	if c, ok := kept.(*projector.CronJob); ok {
+		m.checkCronStep(c, set.(*projector.CronJob), w.Now, step, at)
+		return
+	}
 	for _, j := range []*projector.Job{heldBy(kept), heldBy(set)} {
 		j.Settings.DeleteExpired = false // likewise
 	}
@@ -58,6 +62,46 @@ func (m *machine) checkStep(w *projector.World, s events.Stream, step time.Durat
 			m.t.Errorf("after record %d, the clock set by %s: %s is decided in %s as\n%s, not\n%s", at, step, s, t.Sub(w.Now), got, want)
 		}
 	}
+}
+
+// checkCronStep sets the clock for a CronJob. Its due times are times of the clock, so at each time that the clock shows then it must be
+// decided as it would be if the clock had come to that time by itself. A backoff goes on instead: the part of it that has passed stays passed.
+func (m *machine) checkCronStep(kept, set *projector.CronJob, now events.Time, step time.Duration, at events.Sequence) {
+	m.t.Helper()
+	until := kept.Retry().Until
+	set.Apply(&events.Record{
+		Header: events.Header{Sequence: at + 1, Time: now.Add(step), Stream: events.Controller, Kind: events.KindClockStepped},
+		Facts:  &events.ClockStepped{Step: step},
+	})
+	if want := until.Add(step); until != 0 && set.Retry().Until != want {
+		m.t.Errorf("after record %d, the clock set by %s: %s backs off until %s, not %s", at, step, set.Stream, set.Retry().Until.Go(), want.Go())
+	}
+	if kept.Pass.Over || kept.Edited != 0 || kept.Sight.Taken != 0 {
+		return // it waits
+	}
+	if kept.Observed() { // what happens is waited for, and not what the clock shows
+		for i, want := range waitsOf(kept) {
+			if got := waitsOf(set)[i]; got != want.Add(step) {
+				m.t.Errorf("after record %d, the clock set by %s: %s waits from %s, not %s", at, step, set.Stream, got.Go(), want.Add(step).Go())
+			}
+		}
+		return
+	}
+	for _, after := range []time.Duration{0, time.Minute, time.Hour, 25 * time.Hour} {
+		t := now.Add(max(0, step) + after)
+		if want, got := decidedAt(kept, t, 0), decidedAt(set, t, 0); got != want {
+			m.t.Errorf("after record %d, the clock set by %s: %s is decided at %s as\n%s, not\n%s", at, step, set.Stream, t.Go(), got, want)
+		}
+	}
+}
+
+// waitsOf are the times from which waits count for what another controller, or a watch, may yet bring.
+func waitsOf(c *projector.CronJob) []events.Time {
+	all := []events.Time{c.Sight.Scheduled, c.Sight.Ended}
+	for i := range c.Sight.Past {
+		all = append(all, c.Sight.Past[i].Until)
+	}
+	return all
 }
 
 // copyOf is a subject of its own with the state that the world holds of a stream.

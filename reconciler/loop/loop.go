@@ -67,6 +67,7 @@ type Loop struct {
 	// forgotten is the newest durable record of a stream that neither heads nor the world knows any more.
 	forgotten events.Sequence
 	pasts     map[events.Stream]*past // that the inputs of this turn brought along
+	room      []events.Record         // of the batch in the making; empty between turns
 	saver     saver
 	restater  restater
 
@@ -286,7 +287,12 @@ func (l *Loop) Step(now events.Time, step events.ClockStepped) {
 		l.wakes.set(s.ID(), s.Due(now))
 	}
 	for _, s := range l.world.Subjects() { // and part of what finished ones wait for
-		if j, ok := s.(*projector.Job); ok && j.Expiry().At != 0 {
+		switch s := s.(type) {
+		case *projector.Job:
+			if s.Expiry().At != 0 {
+				l.wakes.set(s.ID(), now)
+			}
+		case *projector.CronJob: // its due times are times of this clock
 			l.wakes.set(s.ID(), now)
 		}
 	}

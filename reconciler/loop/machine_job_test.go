@@ -46,6 +46,8 @@ func (m *machine) job(name string, args map[string]string) {
 	if r := m.loop.World().Retired(events.JobStream(o.Job.UID)); r != nil { // it stays finished
 		seen.Status.Conditions = []events.JobCondition{{Type: status.Complete, Status: "True", Since: r.Finished}}
 	}
+	of := args["of"] // the CronJob whose Job it is, or none
+	delete(args, "of")
 	for key, value := range args {
 		m.setJob(&seen, &spec, key, value)
 	}
@@ -63,6 +65,11 @@ func (m *machine) job(name string, args map[string]string) {
 	seen.Spec = spec.Hash
 	next := *o
 	next.Facts, next.Spec = &seen, &spec
+	if of != "" {
+		m.asRun(&next, &seen, of)
+	} else if next.Run != nil {
+		m.asRun(&next, &seen, m.nameOf(events.CronJobStream(next.CronJob)))
+	}
 	m.jobs[name] = &next
 	m.observe(&next)
 }

@@ -36,12 +36,15 @@ type machine struct {
 	shown    events.Sequence
 	version  uint64
 	jobs     map[string]*events.Observation
+	crons    map[string]*events.Observation
+	runs     map[string]*events.Observation // Jobs of CronJobs, but for those in jobs
 	pods     map[types.UID]*events.Observation
 	lives    map[string]int // how many Jobs had a name
 	over     map[string]bool
 
 	snapshotEvery events.Sequence // 0 for seldom
 	snapshotStep  int
+	restateBytes  int   // 0 for the usual
 	unreadable    error // with which each read of a stream ends; nil when they can be read
 }
 
@@ -49,8 +52,8 @@ func newMachine(t *testing.T) *machine {
 	m := &machine{
 		t: t, settings: events.DefaultSettings(), now: epoch, version: 100, file: 1,
 		log:  memlog.New(events.Identity{LogID: "0f0f", Epoch: 1}),
-		jobs: map[string]*events.Observation{}, pods: map[types.UID]*events.Observation{}, lives: map[string]int{},
-		over: map[string]bool{},
+		jobs: map[string]*events.Observation{}, crons: map[string]*events.Observation{}, runs: map[string]*events.Observation{},
+		pods: map[types.UID]*events.Observation{}, lives: map[string]int{}, over: map[string]bool{},
 	}
 	m.settings.Mode = events.ModeAll
 	return m
@@ -81,14 +84,18 @@ func (m *machine) do(command string) string {
 	switch words[0] {
 	case "start":
 		m.start(args)
-	case "synced": // of jobs, of pods, or of both; a list as old as version=50
+	case "synced": // of jobs, of pods, of cronjobs, or of all; a list as old as version=50
 		m.synced(arguments(words[1:]))
 	case "relist":
-		m.observe(&events.Observation{Facts: &events.ListingStarted{Reason: events.ListingRelisted, Resources: listed(arguments(words[1:]))}})
+		m.observe(&events.Observation{Facts: &events.ListingStarted{Reason: events.ListingRelisted, Resources: m.listed(arguments(words[1:]))}})
 	case "rewound": // a list proves that the cluster went back to version=50
 		m.rewound(arguments(words[1:]))
 	case "job":
 		m.job(words[1], args)
+	case "cronjob":
+		m.cronJob(words[1], args)
+	case "run":
+		m.run(words[1], args)
 	case "unseen": // a Job that pods name, and that nobody has seen
 		m.jobs[words[1]] = &events.Observation{Job: events.JobRef{Namespace: "ns", Name: words[1], UID: types.UID("uid-" + words[1])}}
 	case "pod":
@@ -104,6 +111,11 @@ func (m *machine) do(command string) string {
 		m.must(err)
 		m.now = m.now.Add(d)
 		m.turn()
+	case "at": // that time has come
+		m.at(words[1])
+	case "stop": // what was asked for before is with the executor
+		m.loop.Durable(m.log.Head().Sequence)
+		m.loop.Stop(m.now)
 	case "clock":
 		d, err := time.ParseDuration(words[1])
 		m.must(err)
@@ -112,23 +124,33 @@ func (m *machine) do(command string) string {
 	case "file": // what comes next begins a new file of the log
 		m.file = m.log.Head().Sequence + 1
 	case "state":
+		if m.crons[words[1]] != nil {
+			return m.cronState(words[1])
+		}
 		return m.state(words[1])
 	default:
 		m.t.Fatalf("no such command: %s", command)
 	}
+	if m.loop == nil { // a time at which the script begins
+		return ""
+	}
 	return m.news()
 }
 
-// listed are the resources that a line is about; both, when it names none.
-func listed(args map[string]string) []events.Resource {
-	var out []events.Resource
-	_, jobs := args["jobs"]
-	_, pods := args["pods"]
-	if jobs || !pods {
-		out = append(out, events.Jobs)
+// listed are the resources that a line is about; all, when it names none.
+func (m *machine) listed(args map[string]string) []events.Resource {
+	all := []events.Resource{events.Jobs, events.Pods}
+	if m.settings.CronJobs {
+		all = append(all, events.CronJobs)
 	}
-	if pods || !jobs {
-		out = append(out, events.Pods)
+	var out []events.Resource
+	for _, r := range all {
+		if _, ok := args[r.String()]; ok {
+			out = append(out, r)
+		}
+	}
+	if len(out) == 0 {
+		return all
 	}
 	return out
 }
@@ -141,7 +163,7 @@ func (m *machine) synced(args map[string]string) {
 		version = n
 	}
 	var all []*events.Observation
-	for _, r := range listed(args) {
+	for _, r := range m.listed(args) {
 		all = append(all, &events.Observation{Facts: &events.Synced{Resources: []events.Resource{r}, Versions: []uint64{version}}})
 	}
 	m.observe(all...)
@@ -170,6 +192,8 @@ func (m *machine) start(args map[string]string) {
 		m.settings.Mode = events.ModeDelegated
 	case "all":
 		m.settings.Mode = events.ModeAll
+	case "observe":
+		m.settings.Mode = events.ModeObserve
 	}
 	if v, ok := args["namespace"]; ok {
 		m.settings.Namespace = v
@@ -205,6 +229,9 @@ func (m *machine) start(args map[string]string) {
 	if _, ok := args["ttl"]; ok {
 		m.settings.DeleteExpired = true
 	}
+	if v, ok := args["cronjobs"]; ok {
+		m.settings.CronJobs = v != "off"
+	}
 	if _, ok := args["gang"]; ok {
 		m.settings.GangScheduling = true
 	}
@@ -216,7 +243,7 @@ func (m *machine) start(args map[string]string) {
 	n := byte(0)
 	m.loop = loop.New(loop.Config{
 		Log: filed{m.log, m}, World: world, Settings: m.settings, Program: "test", Key: m.key,
-		SnapshotEvery: m.snapshotEvery, SnapshotStep: m.snapshotStep,
+		SnapshotEvery: m.snapshotEvery, SnapshotStep: m.snapshotStep, RestateBytes: m.restateBytes,
 		Salt: func() events.Salt { n++; return events.Salt{n} },
 	})
 	m.must(m.loop.Start(m.now))
@@ -343,6 +370,9 @@ func (m *machine) group(name string, args map[string]string) {
 
 func (m *machine) gone(name string, args map[string]string) {
 	m.version++
+	if m.cronGone(name) {
+		return
+	}
 	if !strings.Contains(name, "#") {
 		o := *m.jobs[name]
 		o.Facts = &events.JobGone{Version: m.version}
@@ -373,6 +403,7 @@ func (m *machine) ended(name string, args map[string]string) {
 		break
 	}
 	ended := events.CommandEnded{Command: command, Sent: true}
+	others := map[string]string{}
 	for key, value := range args {
 		switch key {
 		case "done":
@@ -397,21 +428,40 @@ func (m *machine) ended(name string, args map[string]string) {
 				}
 			}
 		default:
-			m.t.Fatalf("no such ending: %s", key)
+			if others[key] = value; stream.Kind != events.StreamCronJob {
+				m.t.Fatalf("no such ending: %s", key)
+			}
 		}
 	}
-	m.turn(loop.Input{Result: &events.TaskResult{Stream: stream, Ended: ended}})
+	result := &events.TaskResult{Stream: stream, Ended: ended}
+	if stream.Kind == events.StreamCronJob {
+		m.cronEnded(result, others)
+	}
+	m.turn(loop.Input{Result: result})
 }
 
-// newestDecision is the sequence of a Job's newest decision.
-func (m *machine) newestDecision(job string) (newest uint64) {
+// newestDecision is the sequence of the newest decision of a Job or CronJob that asks for anything.
+func (m *machine) newestDecision(name string) (newest uint64) {
+	var stream events.Stream
+	if o := m.crons[name]; o != nil {
+		stream = events.CronJobStream(o.Job.UID)
+	} else {
+		stream = events.JobStream(m.jobs[name].Job.UID)
+	}
 	for rec, err := range m.log.Read(m.t.Context(), 1) {
 		m.must(err)
-		if rec.Kind == events.KindDecided && rec.Stream == events.JobStream(m.jobs[job].Job.UID) {
+		if rec.Kind == events.KindDecided && rec.Stream == stream && asks(rec.Facts.(*events.Decision)) {
 			newest = uint64(rec.Sequence)
 		}
 	}
 	return newest
+}
+
+func asks(d *events.Decision) bool {
+	for range d.Commands() {
+		return true
+	}
+	return false
 }
 
 // news is the records since the script looked last, the commands that are tried again or taken back, and the time of the loop's
@@ -488,11 +538,15 @@ func (m *machine) show(b *strings.Builder, rec *events.Record) {
 	case *events.Decision:
 		for _, s := range f.Steps {
 			fmt.Fprintf(b, "\n   %s/%s %s: %s", s.Stage, s.Rule, s.Reason, s.Sentence)
+			m.showStep(b, s.Cron)
 			for _, c := range s.Commands {
-				fmt.Fprintf(b, "\n      %s%s", events.Describe(c), besides(c))
+				fmt.Fprintf(b, "\n      %s%s", events.Describe(c), m.besides(c))
 			}
 		}
+	default:
+		m.showCron(b, rec)
 	}
+	m.showTold(b, rec)
 	if n := rec.Evidence.PassedOver; n > 0 {
 		fmt.Fprintf(b, " (+%d passed over)", n)
 	}
@@ -500,8 +554,12 @@ func (m *machine) show(b *strings.Builder, rec *events.Record) {
 }
 
 // besides is the details of a command that the text of the log leaves out.
-func besides(c events.Command) string {
+func (m *machine) besides(c events.Command) string {
 	switch c := c.(type) {
+	case *events.WriteCronStatus:
+		return "; " + m.statusText(c.Active, c.LastSchedule, c.LastSuccess)
+	case *events.CreateJob:
+		return fmt.Sprintf(", stamped %s, by template %s", c.Stamp, c.Template)
 	case *events.AdoptPod:
 		if c.Mark {
 			return ", and mark it as ours"

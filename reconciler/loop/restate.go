@@ -73,13 +73,13 @@ func (l *Loop) restaterOf() *restater {
 }
 
 // state stores the state of a stream, or the next part of it when it is larger than what a turn may add. With less left it does nothing
-// if the state, or what may be the last part of it, fits into a turn of its own.
+// if the state, or what may be the last part of it, fits into a turn of its own. What cannot be divided has a turn of its own if need be.
 func (l *Loop) state(b *batch, s events.Stream, left, most int) bool {
-	size := l.world.StateBytes(s)
-	if size > left && (size <= most || left < most/4) {
+	size, whole := l.world.StateBytes(s), !l.world.Divides(s)
+	if size > left && (size <= most || left < most/4 || whole && left < most) {
 		return false
 	}
-	if size <= left && !l.world.Parted(s) {
+	if (size <= left || whole) && !l.world.Parted(s) {
 		d, ok := stateOf(l.world, s)
 		if !ok || stored(&d) > left && left < most {
 			return false // before it is known that the file has the state, it is not said to stand alone
@@ -113,7 +113,7 @@ func (l *Loop) statePart(b *batch, s events.Stream, left int) bool {
 // turns: here is a part without pods, which names the Job.
 func (l *Loop) preface(b *batch, s events.Stream) {
 	left := l.restateBytes - b.states
-	if size := l.world.StateBytes(s); size <= left || l.world.Retired(s) != nil {
+	if size := l.world.StateBytes(s); size <= left || !l.world.Divides(s) {
 		if d, ok := stateOf(l.world, s); ok {
 			l.appendState(b, d)
 		}

@@ -16,7 +16,7 @@ func (m *machine) rewound(args map[string]string) {
 	m.version = n
 	m.observe(
 		&events.Observation{Facts: &events.EpochChanged{Reason: events.EpochClusterRewound, Rewind: proof}},
-		&events.Observation{Facts: &events.ListingStarted{Reason: events.ListingRelisted, Resources: listed(nil)}})
+		&events.Observation{Facts: &events.ListingStarted{Reason: events.ListingRelisted, Resources: m.listed(nil)}})
 }
 
 // TestRewindBeginsAnotherEpoch: the record of the rewind begins a new identity, which names pods, and the next process keeps it. A

@@ -28,8 +28,11 @@ func (l *Loop) task(s projector.Subject, name events.CommandID, c events.Command
 	if uid := events.PodOf(c); uid != "" {
 		t.Pod = podRef(s, uid)
 	}
-	if r, ok := s.(*projector.Retired); ok {
-		t.Base = r.Version
+	switch s := s.(type) {
+	case *projector.Retired:
+		t.Base = s.Version
+	case *projector.CronJob:
+		t.Base = s.Seen.Version
 	}
 	j, ok := s.(*projector.Job)
 	if !ok {

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"slices"
 	"time"
 
 	"github.com/jobledger/jobledger/events"
@@ -12,6 +13,7 @@ const (
 	turnInputs     = 256 << 10 // bytes of inputs that one turn drains, about
 	turnRoom       = 8 << 20   // bytes that the log must have room for before a turn: inputs and what is decided on them
 	turnProbes     = 1024      // Jobs whose wait is over that one turn touches
+	mostRoom       = 1024      // records for which there is room from one turn to the next
 	maxCauses      = 8         // of one record
 	clockTolerance = 5 * time.Second
 )
@@ -31,7 +33,7 @@ type batch struct {
 
 func (l *Loop) begin(now events.Time) *batch {
 	l.intake.FileStart = l.log.NextFile()
-	return &batch{time: max(now, l.world.Now), inputs: map[events.Stream][]events.Sequence{}}
+	return &batch{time: max(now, l.world.Now), inputs: map[events.Stream][]events.Sequence{}, records: l.room[:0]}
 }
 
 // Turn makes one turn at time now: it drains inputs from the front, folds them, decides, and appends. It returns how many
@@ -45,7 +47,6 @@ func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 		return 0, err
 	}
 	b := l.begin(now)
-	b.records = make([]events.Record, 0, 4+min(2*len(inputs), 1024)) // about what one turn makes of them
 	l.restate(b, len(inputs) > 0)
 	for size := l.deliver(b) + l.sayWords(b); taken < len(inputs) && size < turnInputs; taken++ {
 		in := &inputs[taken]
@@ -156,12 +157,15 @@ func (l *Loop) nextFor(b *batch, o *events.Observation) events.Sequence {
 // still, and the object may be gone since. It would come back, and stay until the next listing.
 func (l *Loop) late(r *events.TaskResult, o *events.Observation) bool {
 	switch o.Facts.(type) {
-	case *events.PodSeen, *events.JobSeen:
+	case *events.PodSeen, *events.JobSeen, *events.RunSeen:
 	default:
 		return false
 	}
-	j := l.world.Subject(r.Stream)
-	return j == nil || j.InFlight(r.Ended.Command) == nil
+	s := l.world.Subject(r.Stream)
+	if c, ok := s.(*projector.CronJob); ok && slices.Contains(c.Went, o.Job.UID) {
+		return true // its end does not end the command
+	}
+	return s == nil || s.InFlight(r.Ended.Command) == nil
 }
 
 // outcome puts down how a command ended.
@@ -247,7 +251,7 @@ func (l *Loop) probe(b *batch) {
 			continue
 		}
 		d := reconciler.DecideAt(j, b.time)
-		if j.Observed() {
+		if projector.Compared(j) {
 			l.compare(b, j, &d)
 			continue
 		}
@@ -278,7 +282,7 @@ func (l *Loop) decide(b *batch, s events.Stream) {
 		return
 	}
 	d := reconciler.Decide(j)
-	if j.Observed() {
+	if projector.Compared(j) {
 		l.compare(b, j, &d)
 		return
 	}
@@ -293,8 +297,12 @@ func (l *Loop) decide(b *batch, s events.Stream) {
 	if len(causes) > maxCauses {
 		causes = causes[len(causes)-maxCauses:]
 	}
+	kind := events.KindDecided
+	if j.Observed() {
+		kind = events.KindTicksObserved
+	}
 	at := l.put(b, projector.Draft{
-		Stream: s, Kind: events.KindDecided, Facts: &d.Decision, Causes: causes, Evidence: events.Evidence{Sentence: verdictOf(j, &d.Decision)},
+		Stream: s, Kind: kind, Facts: &d.Decision, Causes: causes, Evidence: events.Evidence{Sentence: verdictOf(j, &d.Decision)},
 	})
 	l.promise(b, j, at, &d.Decision)
 }
@@ -383,5 +391,9 @@ func (l *Loop) commit(b *batch, soon bool) {
 	if len(b.tasks)+len(b.back) > 0 {
 		l.waiting = append(l.waiting, promise{through: last.Sequence, tasks: b.tasks, back: b.back})
 	}
-	l.log.Append(events.Batch{Records: b.records}, soon)
+	records := append(make([]events.Record, 0, len(b.records)), b.records...) // readers keep it for a while
+	if clear(b.records); cap(b.records) <= mostRoom {
+		l.room = b.records
+	}
+	l.log.Append(events.Batch{Records: records}, soon)
 }

@@ -110,7 +110,7 @@ func (r *Replay) replay(batch []events.Record) ([]Divergence, error) {
 	}
 	if rested && r.world.Decides() {
 		for _, s := range r.world.Subjects() {
-			r.wake(s.ID(), s.Due(b.end.Time))
+			r.wake(s.ID(), lookedAt(s, b.end.Time))
 		}
 	}
 	if r.world.Decides() && (rested || b.stepped) { // no step of the clock moves what retired Jobs wait for
@@ -162,7 +162,7 @@ type turn struct {
 // fold takes in what the loop folded before it decided.
 func (b *turn) fold(rec *events.Record) {
 	switch rec.Kind {
-	case events.KindDecided:
+	case events.KindDecided, events.KindTicksObserved:
 		b.decisions[rec.Stream] = rec
 		return
 	case events.KindJobRetired:
@@ -192,7 +192,7 @@ func (b *turn) decide(s events.Stream) error {
 	w := b.replay.world
 	rec := b.decisions[s]
 	j := w.Subject(s)
-	if j != nil && j.Observed() { // nothing is decided about it: what is recorded all the same is unexpected
+	if j != nil && projector.Compared(j) { // nothing is decided about it: what is recorded all the same is unexpected
 		b.replay.wake(s, 0)
 		return nil
 	}
@@ -220,6 +220,7 @@ func (b *turn) decide(s events.Stream) error {
 		decided.RulesVersion = recorded.RulesVersion
 	}
 	same, err := equal(recorded, decided)
+	same = same && (rec == nil || (rec.Kind == events.KindTicksObserved) == j.Observed())
 	switch {
 	case err != nil:
 		return err
@@ -260,6 +261,17 @@ func (r *Replay) retired(rec *events.Record) {
 	r.wake(rec.Stream, due)
 }
 
+// lookedAt is when a subject is to be decided again after the look that the loop takes at each when all is listed. A CronJob is looked at as
+// of then: what has passed of one that is suspended is told by a look, and none is waited for.
+func lookedAt(s projector.Subject, now events.Time) events.Time {
+	if c, ok := s.(*projector.CronJob); ok {
+		if d := reconciler.DecideAt(c, now); !d.Commands() {
+			return d.Wake
+		}
+	}
+	return s.Due(now)
+}
+
 // wake notes when a stream is to be decided again; 0 for never.
 func (r *Replay) wake(s events.Stream, at events.Time) {
 	if at == 0 {
@@ -290,11 +302,11 @@ func (b *turn) overdue() {
 	slices.SortFunc(late, func(a, c events.Stream) int { return bytes.Compare([]byte(a.ID), []byte(c.ID)) })
 	for _, s := range late {
 		j := b.replay.world.Subject(s)
-		if j == nil || j.Observed() {
+		if j == nil || projector.Compared(j) {
 			delete(b.replay.wakes, s)
 			continue
 		}
-		d := reconciler.DecideAt(j, b.end.Time)
+		d := b.look(j)
 		if !d.Commands() {
 			b.replay.wake(s, d.Wake)
 			continue
@@ -302,6 +314,24 @@ func (b *turn) overdue() {
 		b.differ(b.end.Sequence, s, nil, &d.Decision, "a wait was over, and no decision was recorded")
 		delete(b.replay.wakes, s)
 	}
+}
+
+// look is the look at a subject whose wait is over: as of now, but at a CronJob as of the end of each wait. What passes of one that is
+// suspended is told by a look, and the loop has looked then.
+func (b *turn) look(s projector.Subject) reconciler.Decision {
+	c, ok := s.(*projector.CronJob)
+	if !ok {
+		return reconciler.DecideAt(s, b.end.Time)
+	}
+	at := b.replay.wakes[c.Stream]
+	for at != 0 && at < b.end.Time.Add(-tolerance) {
+		d := reconciler.DecideAt(c, at)
+		if d.Commands() {
+			return d
+		}
+		at = d.Wake
+	}
+	return reconciler.Decision{Wake: at}
 }
 
 // unexpected are the streams whose decision nothing in the batch led to.

@@ -20,7 +20,25 @@ func (r *run) check(ctx context.Context) (found, error) {
 	if err != nil {
 		return found{}, fmt.Errorf("list what came out: %w", err)
 	}
-	return compare(r.shapes, jobs.Items, pods.Items), nil
+	f := compare(r.shapes, jobs.Items, pods.Items)
+	if f.Wrong != "" || len(r.crons.runs) == 0 {
+		return f, nil
+	}
+	cronJobs, err := r.client.BatchV1().CronJobs(r.namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return found{}, fmt.Errorf("list what came out: %w", err)
+	}
+	f.Wrong = inWords(r.crons.wrong(cronJobs.Items))
+	return f, nil
+}
+
+// inWords has the first ones of all that is wrong.
+func inWords(wrong []string) string {
+	const most = 5
+	if n := len(wrong); n > most {
+		wrong = append(wrong[:most], fmt.Sprintf("and %d more", n-most))
+	}
+	return strings.Join(wrong, "; ")
 }
 
 // compare says how Jobs and pods differ from what was to come of the shapes.
@@ -50,11 +68,7 @@ func compare(shapes []shape, jobs []batchv1.Job, pods []corev1.Pod) (f found) {
 			wrong = append(wrong, "Job "+s.name+" "+what)
 		}
 	}
-	const most = 5
-	if n := len(wrong); n > most {
-		wrong = append(wrong[:most], fmt.Sprintf("and %d more", n-most))
-	}
-	f.Wrong = strings.Join(wrong, "; ")
+	f.Wrong = inWords(wrong)
 	return f
 }
 

@@ -38,8 +38,8 @@ type contender struct {
 	kubeconfig string
 }
 
-// newContender makes the user of a contender, with the rights that it has in a cluster: of the built-in Job controller
-// (operations contract, O-041), or of our deployment.
+// newContender makes the user of a contender, with the rights that it has in a cluster: of the built-in controllers of
+// Jobs (operations contract, O-041) and CronJobs, or of our deployment.
 func newContender(ctx context.Context, cp *controlplane.ControlPlane, name, program, dir string) (*contender, error) {
 	if name == Builtin {
 		program = cp.Program(binaries.ControllerManager)
@@ -52,27 +52,41 @@ func newContender(ctx context.Context, cp *controlplane.ControlPlane, name, prog
 	if err := controlplane.WriteKubeconfig(config, c.kubeconfig); err != nil {
 		return nil, err
 	}
-	role := "system:controller:job-controller"
+	roles := []func(context.Context, *controlplane.ControlPlane) (string, error){
+		named("system:controller:job-controller"), named("system:controller:cronjob-controller"),
+	}
 	switch name {
 	case Ours:
-		role, err = controller.CreateClusterRole(ctx, cp)
+		roles = append(roles[:0], controller.CreateClusterRole, controller.CreateCronJobRole)
 	case Observer:
-		role, err = controller.CreateReaderRole(ctx, cp)
+		roles = append(roles[:0], controller.CreateReaderRole)
 	}
-	if err != nil {
-		return nil, err
+	for _, create := range roles {
+		role, err := create(ctx, cp)
+		if err != nil {
+			return nil, err
+		}
+		if err := cp.Bind(ctx, name, role); err != nil {
+			return nil, err
+		}
 	}
-	return c, cp.Bind(ctx, name, role)
+	return c, nil
 }
 
-// args are the arguments of a run that keeps its state in dir. The limits of the built-in are lifted, all else is as it is
-// by default; both run every Job in every namespace. Neither holds a Lease: after a kill the built-in would wait until its own
+// named is a ClusterRole that every cluster has.
+func named(role string) func(context.Context, *controlplane.ControlPlane) (string, error) {
+	return func(context.Context, *controlplane.ControlPlane) (string, error) { return role, nil }
+}
+
+// args are the arguments of a run that keeps its state in dir. The limits of the built-in are lifted: of requests each second, and of
+// CronJobs at a time. All else is as it is by default; both run every Job and every CronJob in every namespace. Neither holds a Lease: after a kill the built-in would wait until its own
 // expires, and the bench would measure that instead of the work.
 func (c *contender) args(dir string) []string {
 	if c.name == Builtin {
 		return []string{
-			"--kubeconfig=" + c.kubeconfig, "--controllers=job-controller", "--leader-elect=false", "--secure-port=0",
+			"--kubeconfig=" + c.kubeconfig, "--controllers=job-controller,cronjob-controller", "--leader-elect=false", "--secure-port=0",
 			"--use-service-account-credentials=false", "--kube-api-qps=10000", "--kube-api-burst=20000", "--profiling=false",
+			"--concurrent-cron-job-syncs=100",
 		}
 	}
 	if c.name == Observer {

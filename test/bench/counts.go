@@ -17,6 +17,7 @@ type limit struct {
 	single  bool    // the Jobs are of one pod
 	waits   float64 // seconds that every Job takes at least, 0 for none; each more is worth a write for each
 	commits float64 // for each pod, beside ten a second
+	runs    float64 // writes of the status of a CronJob, for each of its runs
 }
 
 // progressAfter is how long a Job takes at least whose progress is published.
@@ -34,14 +35,22 @@ var limits = map[string]limit{
 	"w8":  {writes: 2, large: 1, commits: 1},
 	"w9":  {writes: 2, large: 1, commits: 0.3},
 	"w10": {writes: 1.1, single: true, commits: 4},
+	"w11": {writes: 1.1, single: true, commits: 3, runs: 2},
+	"w12": {writes: 1.1, single: true, commits: 3, runs: 2},
 }
 
 const (
 	strayRequests = 0.02 // for each pod, and one in any case: conflicts, and what is asked again
 	manyUncounted = 500  // pods that are counted by one write at least, however fast they end
+
+	// Events of a Job: of its end, of its pod; of many pods nine for themselves and two requests for the others, beside one each three
+	// seconds.
+	eventsOfAny  = 2
+	eventsOfMany = 10
+	countedEvery = 3 // seconds
 )
 
-// Grown lists what cost more requests or commits than the limits allow, one line each.
+// Grown lists what cost more requests, Events or commits than the limits allow, one line each.
 func (r *Report) Grown() (lines []string) {
 	for _, o := range r.Outcomes {
 		most, ok := limits[o.Workload]
@@ -69,7 +78,10 @@ func (m limit) exceeded(lap *Lap) (lines []string) {
 	most := map[string]float64{
 		"create pods": 1, "patch pods": 1, "update jobs/status": (m.writes*float64(lap.Jobs) + progress) / pods,
 		// Watches that the API server ended meanwhile, as it may at any time.
-		"watch pods": math.Inf(1), "watch jobs": math.Inf(1),
+		"watch pods": math.Inf(1), "watch jobs": math.Inf(1), "watch cronjobs": math.Inf(1),
+	}
+	if lap.Runs > 0 {
+		most["create jobs"], most["update cronjobs/status"] = float64(lap.Runs)/pods, m.runs*float64(lap.Runs)/pods
 	}
 	for _, what := range slices.Sorted(maps.Keys(lap.Requests)) {
 		limit, known := most[what]
@@ -80,8 +92,20 @@ func (m limit) exceeded(lap *Lap) (lines []string) {
 			lines = append(lines, fmt.Sprintf("%q is asked %.4f times for each pod, more than %.4f", what, each, limit))
 		}
 	}
+	if most := m.events(lap); m.runs == 0 && lap.Figures[keyEvents]*pods > most+0.5 {
+		lines = append(lines, fmt.Sprintf("%.0f requests for Events, more than %.0f", lap.Figures[keyEvents]*pods, most))
+	}
 	if limit := m.commits + 10*wall/pods; lap.Figures[keyCommits] > limit {
 		lines = append(lines, fmt.Sprintf("%.3f commits for each pod, more than %.3f", lap.Figures[keyCommits], limit))
 	}
 	return lines
+}
+
+// events is how many requests for Events a lap may make.
+func (m limit) events(lap *Lap) float64 {
+	many := m.large
+	if m.waits > 0 {
+		many = float64(lap.Jobs)
+	}
+	return eventsOfAny*float64(lap.Jobs) + many*(eventsOfMany+math.Ceil(lap.Figures[keyWall]/countedEvery))
 }

@@ -27,7 +27,7 @@ func TestWhatAPodCosts(t *testing.T) {
 func TestCountsThatGrewAreFound(t *testing.T) {
 	lap := func(writes, patches, lists, commits float64) Lap {
 		return Lap{
-			Jobs: 1, Pods: 400, Figures: map[string]float64{keyWall: 1.5, keyCommits: commits},
+			Jobs: 1, Pods: 400, Figures: map[string]float64{keyWall: 1.5, keyCommits: commits, keyEvents: 13.0 / 400},
 			Requests: map[string]float64{
 				"create pods": 1, "patch pods": patches / 400, "update jobs/status": writes / 400, "list pods": lists / 400,
 			},
@@ -43,11 +43,18 @@ func TestCountsThatGrewAreFound(t *testing.T) {
 		{"a pod that is patched twice", lap(5, 401, 0, 0.2), "patch pods"},
 		{"some that are read", lap(5, 400, 9, 0.2), "list pods"},
 		{"a commit for nothing", lap(5, 400, 0, 0.4), "commits"},
+		{"an Event that each pod raises the count of", counted(lap(5, 400, 0, 0.2), 26), "Events"},
 	} {
 		t.Run(row.sentence, func(t *testing.T) {
 			oneLine(t, "w3", row.lap, row.want)
 		})
 	}
+}
+
+// counted is the lap with so many requests for Events.
+func counted(lap Lap, requests int) Lap {
+	lap.Figures[keyEvents] = float64(requests) / float64(lap.Pods)
+	return lap
 }
 
 // oneLine checks what is said of a lap: one line with that in it, none for nothing.
@@ -81,5 +88,31 @@ func TestASlowMachineIsNoGrowth(t *testing.T) {
 		{"two of them", lap(8, 2, 0), "list pods"},
 	} {
 		t.Run(row.sentence, func(t *testing.T) { oneLine(t, "w1", row.lap, row.want) })
+	}
+}
+
+// TestWhatARunCosts: a CronJob's Job is created once, and its status is written when it starts and when it has ended.
+func TestWhatARunCosts(t *testing.T) {
+	lap := func(creates, statuses, reads, commits float64) Lap {
+		return Lap{
+			Jobs: 60, Pods: 60, Runs: 60, Figures: map[string]float64{keyWall: 1, keyCommits: commits},
+			Requests: map[string]float64{
+				"create jobs": creates / 60, "update cronjobs/status": statuses / 60, "get cronjobs": reads / 60,
+				"create pods": 1, "patch pods": 1, "update jobs/status": 1,
+			},
+		}
+	}
+	for _, row := range []struct {
+		sentence string
+		lap      Lap
+		want     string
+	}{
+		{"two writes for each", lap(60, 120, 0, 0.5), ""},
+		{"a third one of one CronJob", lap(60, 121, 0, 0.5), "update cronjobs/status"},
+		{"a Job more", lap(61, 120, 0, 0.5), "create jobs"},
+		{"CronJobs that are read", lap(60, 120, 2, 0.5), "get cronjobs"},
+		{"a commit for each", lap(60, 120, 0, 1), "commits"},
+	} {
+		t.Run(row.sentence, func(t *testing.T) { oneLine(t, "w11", row.lap, row.want) })
 	}
 }

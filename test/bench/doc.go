@@ -1,6 +1,6 @@
 // Package bench runs Jobledger and the built-in Job controller side by side on one real control plane and says what each
 // workload cost: how long it took, which requests, how much CPU, memory and disk. `make bench` runs it, cmd/bench is the
-// command, docs/performance.md has tables and the method.
+// command, docs/performance.md has the answer and the method, docs/performance-history.md the tables.
 //
 // Rules of a fair comparison, which the code keeps:
 //

@@ -41,6 +41,19 @@ const (
 	keyGrown       = "log_kib_per_pod"
 	keyCommits     = "commits_per_pod"
 
+	keyFirstJob   = "due_first_job_ms"
+	keyMedianJob  = "due_p50_job_ms"
+	keyLastJob    = "due_last_job_ms"
+	keyLastPod    = "due_last_pod_ms"
+	keyLastFinish = "due_last_complete_ms"
+
+	keySuspendedCPU0 = "idle_cpu_ms_per_s_none"
+	keySuspendedCPU1 = "idle_cpu_ms_per_s_some"
+	keySuspendedCPU2 = "idle_cpu_ms_per_s_many"
+	keySuspendedRSS0 = "idle_rss_mib_none"
+	keySuspendedRSS1 = "idle_rss_mib_some"
+	keySuspendedRSS2 = "idle_rss_mib_many"
+
 	keyObserverCPU      = "observer_cpu_ms_per_pod"
 	keyObserverShare    = "observer_cpu_share"
 	keyObserverPeak     = "observer_rss_peak_mib"
@@ -63,6 +76,17 @@ var Figures = []Figure{
 	{Key: keyComplete99, Title: "pod finished → Job Complete, p99 ms"},
 	{Key: keyDelivered50, Title: "pod finished → its record at a NATS subscriber, p50 ms", Brief: true},
 	{Key: keyDelivered99, Title: "pod finished → its record at a NATS subscriber, p99 ms", Brief: true},
+	{Key: keyFirstJob, Title: "due → first Job created, ms"},
+	{Key: keyMedianJob, Title: "due → half of the Jobs created, ms"},
+	{Key: keyLastJob, Title: "due → last Job created, ms", Brief: true},
+	{Key: keyLastPod, Title: "due → last pod of theirs created, ms", Brief: true},
+	{Key: keyLastFinish, Title: "due → last of them Complete, ms", Brief: true},
+	{Key: keySuspendedCPU0, Title: "idle CPU without CronJobs, ms each second", Brief: true},
+	{Key: keySuspendedCPU1, Title: "idle CPU with some, ms each second", Brief: true},
+	{Key: keySuspendedCPU2, Title: "idle CPU with many, ms each second", Brief: true},
+	{Key: keySuspendedRSS0, Title: "idle RSS without CronJobs, MiB"},
+	{Key: keySuspendedRSS1, Title: "idle RSS with some, MiB"},
+	{Key: keySuspendedRSS2, Title: "idle RSS with many, MiB", Brief: true},
 	{Key: keyAgain, Title: "started again → next pod created, ms", Brief: true},
 	{Key: keyStart, Title: "start with its log → pod created, ms", Brief: true},
 	{Key: keyStartCold, Title: "start without a log → pod created, ms", Brief: true},

@@ -33,25 +33,33 @@ func lyingAbout(ctx context.Context, r *run) (Lap, error) {
 	if lap.found, err = r.check(ctx); err != nil || lap.Wrong != "" {
 		return lap, err
 	}
-	warm, err := r.idleAgain(ctx, s[1])
+	if r.contender.name == Ours {
+		lap.Figures[keyGrown] = float64(ran.ledger.grown-before.ledger.grown) / 1024 / float64(s[0])
+	}
+	err = r.again(ctx, &lap, s[1])
+	return lap, err
+}
+
+// again stops the contender and starts it again, twice if it has a log: with it, and without. It looks at each for so many seconds.
+func (r *run) again(ctx context.Context, lap *Lap, seconds int) error {
+	warm, err := r.idleAgain(ctx, seconds)
 	if err != nil {
-		return Lap{}, err
+		return err
 	}
 	cold := warm
 	if r.contender.name == Ours {
 		if err := os.Rename(logIn(r.dir), filepath.Join(r.dir, "log-of-before")); err != nil {
-			return Lap{}, err
+			return err
 		}
-		if cold, err = r.idleAgain(ctx, s[1]); err != nil {
-			return Lap{}, err
+		if cold, err = r.idleAgain(ctx, seconds); err != nil {
+			return err
 		}
-		lap.Figures[keyGrown] = float64(ran.ledger.grown-before.ledger.grown) / 1024 / float64(s[0])
 	}
 	lap.Figures[keyStart], lap.Figures[keyStartCold] = warm.start, cold.start
 	lap.Figures[keyIdleRSS], lap.Figures[keyIdleRSSCold] = warm.rss, cold.rss
 	lap.Figures[keyIdleCPU], lap.Figures[keyIdleRequests] = warm.cpu, warm.requests
-	lap.Others = max(warm.others, cold.others)
-	return lap, nil
+	lap.Others = max(lap.Others, warm.others, cold.others)
+	return nil
 }
 
 // idle is what a contender costs that has nothing to do.
@@ -65,14 +73,20 @@ type idle struct {
 
 // idleAgain stops the contender, starts it again, and looks at it for so many seconds.
 func (r *run) idleAgain(ctx context.Context, seconds int) (idle, error) {
-	var i idle
 	if err := r.process.stop(ctx); err != nil {
-		return i, err
+		return idle{}, err
 	}
 	took, err := r.start(ctx)
 	if err != nil {
-		return i, err
+		return idle{}, err
 	}
+	i, err := r.idle(ctx, seconds)
+	i.start = milliseconds(took)
+	return i, err
+}
+
+// idle looks at a contender that has nothing to do for so many seconds.
+func (r *run) idle(ctx context.Context, seconds int) (i idle, err error) {
 	before, err := r.point()
 	if err != nil {
 		return i, err
@@ -92,7 +106,7 @@ func (r *run) idleAgain(ctx context.Context, seconds int) (idle, error) {
 	}
 	length := after.at.Sub(before.at)
 	return idle{
-		start: milliseconds(took), rss: float64(after.contender.rss) / (1 << 20),
+		rss:      float64(after.contender.rss) / (1 << 20),
 		cpu:      milliseconds(after.contender.cpu-before.contender.cpu) / length.Seconds(),
 		requests: float64(len(after.requests)) / length.Minutes(),
 		others:   others(before.mark, after.mark, 0),

@@ -22,6 +22,8 @@ type Lap struct {
 	// Jobs and Pods of the workload, with the pods that fail.
 	Jobs int `json:"jobs"`
 	Pods int `json:"pods"`
+	// Runs are those of the Jobs that CronJobs make.
+	Runs int `json:"runs,omitempty"`
 	// Late are the Jobs that took so long that their progress is published before their end.
 	Late int `json:"late"`
 	found
@@ -38,11 +40,17 @@ type found struct {
 
 // measure drives the workload and says what it cost.
 func (r *run) measure(ctx context.Context) (Lap, error) {
+	s := r.workload.sizes(r.config.Quick)
+	if r.workload.prepare != nil {
+		if err := r.workload.prepare(ctx, r, s); err != nil {
+			return Lap{}, err
+		}
+	}
 	before, err := r.point()
 	if err != nil {
 		return Lap{}, err
 	}
-	if err := r.workload.drive(ctx, r, r.workload.sizes(r.config.Quick)); err != nil {
+	if err := r.workload.drive(ctx, r, s); err != nil {
 		return Lap{}, r.orWrong(ctx, err)
 	}
 	if err := r.rest(ctx); err != nil {
@@ -52,7 +60,7 @@ func (r *run) measure(ctx context.Context) (Lap, error) {
 	if err != nil {
 		return Lap{}, err
 	}
-	lap := Lap{Figures: r.extra, Others: others(before.mark, after.mark, r.gone.cpu), Jobs: len(r.shapes), Pods: r.pods()}
+	lap := Lap{Figures: r.extra, Others: others(before.mark, after.mark, r.gone.cpu), Jobs: len(r.shapes), Pods: r.pods(), Runs: len(r.crons.runs)}
 	if lap.found, err = r.check(ctx); err != nil || lap.Wrong != "" {
 		return Lap{found: lap.found}, err
 	}

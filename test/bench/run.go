@@ -31,6 +31,7 @@ type run struct {
 	looker  *process // looks on; nil for none
 	gone    usage    // of processes of the contender that were killed
 	shapes  []shape  // of the Jobs that were created
+	crons   crons    // of w11 and w12
 	extra   map[string]float64
 }
 
@@ -190,6 +191,9 @@ func (r *run) clear(ctx context.Context) error {
 func (r *run) clearIn(ctx context.Context, namespace string) error {
 	now, background := int64(0), metav1.DeletePropagationBackground
 	jobs := metav1.DeleteOptions{PropagationPolicy: &background}
+	if err := r.client.BatchV1().CronJobs(namespace).DeleteCollection(ctx, jobs, metav1.ListOptions{}); err != nil {
+		return fmt.Errorf("remove CronJobs: %w", err)
+	}
 	if err := r.client.BatchV1().Jobs(namespace).DeleteCollection(ctx, jobs, metav1.ListOptions{}); err != nil {
 		return fmt.Errorf("remove Jobs: %w", err)
 	}

@@ -33,8 +33,8 @@ type field struct {
 
 // timing is the life of one Job. A time that has not come is zero.
 type timing struct {
-	asked    time.Time // its creation was about to be asked for
-	created  time.Time // the API server answered that
+	asked    time.Time // its creation was about to be asked for; of a CronJob's, it was seen first
+	created  time.Time // the API server answered that; likewise
 	firstPod time.Time // its first pod was seen
 	lastEnd  time.Time // the API server answered the end of its newest pod that ended
 	finished time.Time // it was seen Complete or Failed
@@ -167,11 +167,12 @@ func (s *stopwatch) podDelivered(namespace, job string) {
 
 func (s *stopwatch) jobChanged(job *batchv1.Job) {
 	now := time.Now()
-	if !finished(job) {
-		return
-	}
 	s.in(job.Namespace, func(f *field) {
-		if t := f.job(job.Name); t.finished.IsZero() {
+		t := f.job(job.Name)
+		if t.asked.IsZero() { // the contender made it: a CronJob's
+			t.asked, t.created = now, now
+		}
+		if t.finished.IsZero() && finished(job) {
 			t.finished = now
 			f.finished++
 		}

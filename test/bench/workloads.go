@@ -15,6 +15,8 @@ type workload struct {
 	says string // with one %d for each number of sizes
 	full sizes
 	fast sizes // with Config.Quick
+	// prepare, if there is one, makes what is to be there before the measuring begins.
+	prepare func(ctx context.Context, r *run, s sizes) error
 	// drive creates the Jobs and returns when they are over.
 	drive func(ctx context.Context, r *run, s sizes) error
 	// measure, if there is one, does the whole lap in the place of drive.
@@ -91,6 +93,18 @@ var workloads = []*workload{
 		name: "w10", says: "%d Jobs of one pod, %d each second; a NATS server in the process (--nats-embedded) and a subscriber to all of its stream",
 		full: sizes{300, 15}, fast: sizes{60, 15}, drive: streamed,
 		only: Ours, flags: []string{"--nats-embedded", "--nats-listen", "127.0.0.1:0"},
+	},
+	{
+		name: "w11", says: "%d CronJobs, of which %d fall due in the same minute; each runs a Job of one pod",
+		full: sizes{10000, 1000}, fast: sizes{300, 60}, prepare: cronJobs, drive: burst,
+	},
+	{
+		name: "w12", says: "%d CronJobs, of which %d fall due in the same minute, and beside them %d Jobs of one pod, %d each second; latencies are theirs",
+		full: sizes{10000, 1000, 450, 15}, fast: sizes{300, 60, 90, 15}, prepare: cronJobs, drive: burstBeside, smallOnly: true,
+	},
+	{
+		name: "w13", says: "idle for %d s, beside no CronJob, then %d suspended ones, then %d; and started again among them",
+		full: sizes{60, 1000, 10000}, fast: sizes{5, 50, 200}, measure: suspended, rounds: 1,
 	},
 }
 

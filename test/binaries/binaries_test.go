@@ -23,6 +23,15 @@ func repository(t *testing.T, gomod string) string {
 	if err := os.WriteFile(path, []byte(gomod), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	for name, gomod := range map[string]string{"containerd": containerdVersion, "coredns": corednsVersion} {
+		below := filepath.Join(filepath.Dir(path), name)
+		if err := os.Mkdir(below, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(below, "go.mod"), []byte(gomod), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 	return root
 }
 
@@ -39,6 +48,11 @@ require (
 )
 `
 
+const (
+	containerdVersion = "module m\n\ngo 1.26.0\n\nrequire github.com/containerd/containerd/v2 v2.4.2\n"
+	corednsVersion    = "module m\n\ngo 1.26.0\n\nrequire github.com/coredns/coredns v1.15.0\n"
+)
+
 // versionOf is a program's in someVersions.
 func versionOf(p program) string {
 	switch p.module {
@@ -46,6 +60,10 @@ func versionOf(p program) string {
 		return "v1.36.3"
 	case "sigs.k8s.io/kwok":
 		return "v0.8.0"
+	case containerdModule:
+		return "v2.4.2"
+	case "github.com/coredns/coredns":
+		return "v1.15.0"
 	}
 	return "v3.6.16"
 }

@@ -50,7 +50,8 @@ func (b build) compile(ctx context.Context, output string, p *progress) error {
 		return fmt.Errorf("list its packages: %w", err)
 	}
 	p.total(bytes.Count(packages.Bytes(), []byte("\n")))
-	return b.goCommand(ctx, p, io.Discard, "build", "-v", "-trimpath", "-ldflags", b.ldflags(b.version), "-o", output, b.pkg)
+	args := append(b.verb(), "-trimpath", "-ldflags", b.ldflags(b.version), "-o", output, b.pkg)
+	return b.goCommand(ctx, p, io.Discard, args...)
 }
 
 // goCommand runs a go command in the tools module, with low priority, because a build of this size makes a machine

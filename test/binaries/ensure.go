@@ -98,12 +98,12 @@ func Ensure(ctx context.Context, c Config) (Set, error) {
 	for _, p := range todo {
 		cold += p.cold
 	}
-	fmt.Fprintf(c.Progress, "Building a control plane into %s: %d programs, once. With nothing in the Go build cache this takes about %s on two idle cores.\n",
+	fmt.Fprintf(c.Progress, "Building programs of Kubernetes into %s: %d programs, once. With nothing in the Go build cache this takes about %s on two idle cores.\n",
 		c.Dir, len(todo), cold)
 	var so pace
 	for i, p := range todo {
 		began, expected := time.Now(), so.estimate(p.cold)
-		b := build{program: p, version: want[p.module], toolsDir: toolsDir, dir: c.Dir}
+		b := build{program: p, version: want[p.module], toolsDir: filepath.Join(toolsDir, p.tools), dir: c.Dir}
 		prefix := fmt.Sprintf("[%d/%d] %s %s", i+1, len(todo), p.name, b.version)
 		if err := b.run(ctx, newProgress(c.Progress, prefix, expected)); err != nil {
 			return Set{}, fmt.Errorf("build %s %s: %w", p.name, b.version, err)

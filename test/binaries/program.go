@@ -22,16 +22,27 @@ const (
 	Kwok              = "kwok"
 	Etcdctl           = "etcdctl" // takes backups of etcd
 	Etcdutl           = "etcdutl" // restores them
+	Kubelet           = "kubelet"
+	Kubectl           = "kubectl"
+	Containerd        = "containerd"
+	ContainerdShim    = "containerd-shim-runc-v2"
+	Ctr               = "ctr" // gives images to containerd
+	CoreDNS           = "coredns"
+	E2E               = "e2e.test" // the end-to-end specs of Kubernetes
 )
 
 // Cluster are the programs that a cluster runs. Etcdctl and Etcdutl are built when a test takes a backup.
 var Cluster = []string{Etcd, APIServer, ControllerManager, Scheduler, Kwok}
+
+// Node are the programs of a real node, which runs containers, of its DNS, and kubectl.
+var Node = []string{Kubelet, Kubectl, Containerd, ContainerdShim, Ctr, CoreDNS}
 
 // program is one thing to build.
 type program struct {
 	name   string
 	pkg    string // import path of its main package
 	module string // the module whose version it carries
+	tools  string // directory below test/tools of the go.mod that it is built by; empty for test/tools itself
 	// cold is how long the build takes with an empty build cache, after those before it in the list, on two idle cores.
 	cold time.Duration
 	// vars gives the values that the linker sets, for a version such as v1.36.3.
@@ -40,13 +51,20 @@ type program struct {
 
 // programs in the order of building: each reuses what the ones before it compiled.
 var programs = []program{
-	{Etcd, "go.etcd.io/etcd/server/v3", "go.etcd.io/etcd/server/v3", 75 * time.Second, noVars},
-	{APIServer, "k8s.io/kubernetes/cmd/kube-apiserver", "k8s.io/kubernetes", 285 * time.Second, kubernetesVars},
-	{ControllerManager, "k8s.io/kubernetes/cmd/kube-controller-manager", "k8s.io/kubernetes", 85 * time.Second, kubernetesVars},
-	{Scheduler, "k8s.io/kubernetes/cmd/kube-scheduler", "k8s.io/kubernetes", 10 * time.Second, kubernetesVars},
-	{Kwok, "sigs.k8s.io/kwok/cmd/kwok", "sigs.k8s.io/kwok", 20 * time.Second, kwokVars},
-	{Etcdctl, "go.etcd.io/etcd/etcdctl/v3", "go.etcd.io/etcd/etcdctl/v3", 10 * time.Second, noVars},
-	{Etcdutl, "go.etcd.io/etcd/etcdutl/v3", "go.etcd.io/etcd/etcdutl/v3", 10 * time.Second, noVars},
+	{Etcd, "go.etcd.io/etcd/server/v3", "go.etcd.io/etcd/server/v3", "", 75 * time.Second, noVars},
+	{APIServer, "k8s.io/kubernetes/cmd/kube-apiserver", "k8s.io/kubernetes", "", 285 * time.Second, kubernetesVars},
+	{ControllerManager, "k8s.io/kubernetes/cmd/kube-controller-manager", "k8s.io/kubernetes", "", 85 * time.Second, kubernetesVars},
+	{Scheduler, "k8s.io/kubernetes/cmd/kube-scheduler", "k8s.io/kubernetes", "", 10 * time.Second, kubernetesVars},
+	{Kwok, "sigs.k8s.io/kwok/cmd/kwok", "sigs.k8s.io/kwok", "", 20 * time.Second, kwokVars},
+	{Etcdctl, "go.etcd.io/etcd/etcdctl/v3", "go.etcd.io/etcd/etcdctl/v3", "", 10 * time.Second, noVars},
+	{Etcdutl, "go.etcd.io/etcd/etcdutl/v3", "go.etcd.io/etcd/etcdutl/v3", "", 10 * time.Second, noVars},
+	{Kubelet, "k8s.io/kubernetes/cmd/kubelet", "k8s.io/kubernetes", "", 90 * time.Second, kubernetesVars},
+	{Kubectl, "k8s.io/kubernetes/cmd/kubectl", "k8s.io/kubernetes", "", 30 * time.Second, kubernetesVars},
+	{Containerd, "github.com/containerd/containerd/v2/cmd/containerd", containerdModule, "containerd", 150 * time.Second, containerdVars},
+	{ContainerdShim, "github.com/containerd/containerd/v2/cmd/containerd-shim-runc-v2", containerdModule, "containerd", 10 * time.Second, containerdVars},
+	{Ctr, "github.com/containerd/containerd/v2/cmd/ctr", containerdModule, "containerd", 10 * time.Second, containerdVars},
+	{E2E, "k8s.io/kubernetes/test/e2e", "k8s.io/kubernetes", "", 150 * time.Second, kubernetesVars},
+	{CoreDNS, ownPrefix + "test/tools/coredns", "github.com/coredns/coredns", "coredns", 60 * time.Second, noVars},
 }
 
 // pace is how fast this machine builds: what the builds so far took, against what they take on two idle cores with nothing cached.
@@ -79,8 +97,25 @@ func kubernetesVars(version string) []string {
 	return vars
 }
 
+// ownPrefix begins the import path of a main package of ours, in a module that requires what is built.
+const ownPrefix = "github.com/jobledger/jobledger/"
+
+const containerdModule = "github.com/containerd/containerd/v2"
+
+func containerdVars(version string) []string {
+	return []string{containerdModule + "/version.Version=" + version}
+}
+
 func kwokVars(version string) []string {
 	return []string{"sigs.k8s.io/kwok/pkg/consts.Version=" + version}
+}
+
+// verb is the go command that builds the program. The end-to-end specs are the tests of a package.
+func (p program) verb() []string {
+	if p.name == E2E {
+		return []string{"test", "-c", "-v"}
+	}
+	return []string{"build", "-v"}
 }
 
 // ldflags leaves out the symbol table and the debug information: these programs are not debugged, and linking is faster.
@@ -97,27 +132,41 @@ func (p program) stamp(version string) string {
 	return fmt.Sprintf("%s %s %s/%s %s\n", p.pkg, version, runtime.GOOS, runtime.GOARCH, p.ldflags(version))
 }
 
-// versions reads the module versions that toolsDir/go.mod requires.
+// versions reads the module versions that toolsDir/go.mod requires, and those of the modules below it.
 func versions(toolsDir string) (map[string]string, error) {
-	path := filepath.Join(toolsDir, "go.mod")
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("read the versions of the control plane: %w", err)
-	}
-	file, err := modfile.Parse(path, data, nil)
-	if err != nil {
-		return nil, fmt.Errorf("read the versions of the control plane: %w", err)
-	}
-	found := make(map[string]string)
-	for _, r := range file.Require {
-		found[r.Mod.Path] = r.Mod.Version
-	}
+	found := make(map[string]string) // of all programs; a module is built by one go.mod only
+	read := make(map[string]map[string]string)
 	for _, p := range programs {
-		if found[p.module] == "" {
+		path := filepath.Join(toolsDir, p.tools, "go.mod")
+		if read[path] == nil {
+			required, err := requirements(path)
+			if err != nil {
+				return nil, fmt.Errorf("read the versions of the control plane: %w", err)
+			}
+			read[path] = required
+		}
+		if found[p.module] = read[path][p.module]; found[p.module] == "" {
 			return nil, fmt.Errorf("%s does not require %s", path, p.module)
 		}
 	}
 	return found, nil
+}
+
+// requirements are the versions of the modules that a go.mod requires.
+func requirements(path string) (map[string]string, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	file, err := modfile.Parse(path, data, nil)
+	if err != nil {
+		return nil, err
+	}
+	required := make(map[string]string)
+	for _, r := range file.Require {
+		required[r.Mod.Path] = r.Mod.Version
+	}
+	return required, nil
 }
 
 // toolsMarker is how the tools module is recognised, seen from the root of the repository.

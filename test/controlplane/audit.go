@@ -19,8 +19,10 @@ type Write struct {
 	// User who asked, or whom the asker impersonated: admin, the name given to UserConfig, or
 	// system:serviceaccount:NAMESPACE:NAME.
 	User string
-	// Verb is create, update, patch, delete or deletecollection.
+	// Verb is create, update, patch, delete or deletecollection; with Options.AuditReads also get, list or watch.
 	Verb string
+	// Group is the API group of the resource, empty for the core.
+	Group string
 	// Resource is the plural, with the subresource if there is one: pods, jobs/status.
 	Resource string
 	// Namespace and Name of the object. Name is empty for a create with generateName and for deletecollection.
@@ -100,6 +102,7 @@ type auditEvent struct {
 	User             auditUser `json:"user"`
 	ImpersonatedUser auditUser `json:"impersonatedUser"`
 	ObjectRef        struct {
+		APIGroup    string `json:"apiGroup"`
 		Resource    string `json:"resource"`
 		Subresource string `json:"subresource"`
 		Namespace   string `json:"namespace"`
@@ -140,6 +143,7 @@ func (e auditEvent) write() Write {
 	w := Write{
 		User:      e.User.Username,
 		Verb:      e.Verb,
+		Group:     e.ObjectRef.APIGroup,
 		Resource:  e.ObjectRef.Resource,
 		Namespace: e.ObjectRef.Namespace,
 		Name:      e.ObjectRef.Name,

@@ -30,15 +30,22 @@ func (cp *ControlPlane) startEtcd() error {
 	)
 }
 
-// auditPolicy records every write once, when it has been answered, without bodies.
-const auditPolicy = `apiVersion: audit.k8s.io/v1
+// auditPolicy records every write once, when it has been answered, without bodies; reads, too, if so asked. A watch is recorded when it
+// ends.
+func (cp *ControlPlane) auditPolicy() string {
+	verbs := "create, update, patch, delete, deletecollection"
+	if cp.opts.AuditReads {
+		verbs += ", get, list, watch"
+	}
+	return `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived, ResponseStarted]
 rules:
 - level: Metadata
-  verbs: [create, update, patch, delete, deletecollection]
+  verbs: [` + verbs + `]
 - level: None
 `
+}
 
 // startAPIServer starts the API server, at a port that is held for it until Stop, and returns when it is ready.
 func (cp *ControlPlane) startAPIServer(ctx context.Context) error {
@@ -66,6 +73,11 @@ type serverFiles struct{ ca, cert, key, signingKey, auditPolicy string }
 
 func (cp *ControlPlane) writeServerFiles() (serverFiles, error) {
 	in := func(name string) string { return cp.path(filepath.Join("components", name)) }
+	if cp.opts.RealNodes {
+		if err := cp.writeKubeletClient(); err != nil {
+			return serverFiles{}, err
+		}
+	}
 	f := serverFiles{in("ca.crt"), in("apiserver.crt"), in("apiserver.key"), in("serviceaccount.key"), in("audit-policy.yaml")}
 	cert, key, err := cp.ca.server()
 	if err != nil {
@@ -80,7 +92,7 @@ func (cp *ControlPlane) writeServerFiles() (serverFiles, error) {
 		f.cert:        cert,
 		f.key:         key,
 		f.signingKey:  signing,
-		f.auditPolicy: []byte(auditPolicy),
+		f.auditPolicy: []byte(cp.auditPolicy()),
 	})
 }
 
@@ -90,21 +102,25 @@ func (cp *ControlPlane) apiServerArgs(port int, f serverFiles) []string {
 		"--bind-address=127.0.0.1",
 		"--advertise-address=127.0.0.1",
 		"--secure-port=" + strconv.Itoa(port),
-		"--endpoint-reconciler-type=none", // a loopback address is no endpoint
-		"--service-cluster-ip-range=10.0.0.0/24",
+		"--endpoint-reconciler-type=none",        // a loopback address is no endpoint
+		"--service-cluster-ip-range=10.0.0.0/24", // ServiceIP is its first
 		"--tls-cert-file=" + f.cert,
 		"--tls-private-key-file=" + f.key,
 		"--client-ca-file=" + f.ca,
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-key-file=" + f.signingKey,
 		"--service-account-signing-key-file=" + f.signingKey,
-		"--authorization-mode=RBAC",
 		// It taints new nodes not-ready, and the controller that would remove the taint does not run.
 		"--disable-admission-plugins=TaintNodesByCondition",
 		"--audit-policy-file=" + f.auditPolicy,
 		"--audit-log-path=" + cp.auditLog(),
 		"--audit-log-maxsize=100000", // megabytes: never rotated, because Writes reads one file
 		"--profiling=false",
+	}
+	if cp.opts.RealNodes {
+		args = append(args, cp.kubeletArgs()...)
+	} else {
+		args = append(args, "--authorization-mode=RBAC")
 	}
 	if cp.opts.Bare {
 		args = append(args, "--disable-admission-plugins=ServiceAccount") // in addition: the flag is a list

@@ -87,7 +87,11 @@ func (cp *ControlPlane) start(ctx context.Context) error {
 
 // startTheRest starts what makes an API server a cluster, and returns when pods can be created and given a node.
 func (cp *ControlPlane) startTheRest(ctx context.Context) error {
-	for _, start := range []func() error{cp.startControllerManager, cp.startScheduler, cp.startKwok} {
+	components := []func() error{cp.startControllerManager, cp.startScheduler}
+	if !cp.opts.RealNodes {
+		components = append(components, cp.startKwok)
+	}
+	for _, start := range components {
 		if err := start(); err != nil {
 			return err
 		}

@@ -21,9 +21,13 @@ type Options struct {
 	Controllers []string
 	// Nodes is how many nodes there are, node-0 and so on; 0 means 1. A node takes any number of pods.
 	Nodes int
+	// RealNodes leaves the nodes to kubelets that join by themselves, see KubeletFiles: there is no simulated node and no kwok.
+	RealNodes bool
 
 	// AuditLog is the file for the audit log of all writes; empty: a file of our own. See Writes.
 	AuditLog string
+	// AuditReads has reads in the audit log, too: then Writes and what rests on it have them as well.
+	AuditReads bool
 	// FeatureGates are set on kube-apiserver, kube-controller-manager and kube-scheduler alike.
 	FeatureGates map[string]bool
 	// RuntimeConfig enables and disables API versions, such as "scheduling.k8s.io/v1alpha1": true.
@@ -49,10 +53,13 @@ func (o *Options) validate() error {
 	if o.Bare && (o.BuiltinBatch || len(o.Controllers) > 0 || o.Nodes > 0) {
 		return errors.New("a bare control plane has no controllers and no nodes")
 	}
+	if o.RealNodes && (o.Bare || o.Nodes > 0) {
+		return errors.New("a control plane of real nodes has controllers, and no simulated nodes")
+	}
 	if o.Nodes < 0 {
 		return fmt.Errorf("a control plane cannot have %d nodes", o.Nodes)
 	}
-	if o.Nodes == 0 {
+	if o.Nodes == 0 && !o.RealNodes {
 		o.Nodes = 1
 	}
 	if o.Timeout == 0 {

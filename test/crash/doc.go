@@ -1,5 +1,5 @@
-// Package crash kills the real jobledger, again and again, in the middle of a Job on a real control plane, and checks that
-// nothing comes of it.
+// Package crash kills the real jobledger, again and again, in the middle of a Job or around a due time of a CronJob, on a real
+// control plane, and checks that nothing comes of it.
 //
 // A row of rows_test.go says where: at a failpoint of the binary (between append, durability, call and outcome; see
 // internal/failpoint), or at an instant that a seed chooses. The controller is then started again, with its log or, in

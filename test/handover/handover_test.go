@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -67,6 +68,11 @@ func trial(t *testing.T, seed uint64, jobs, handovers int) {
 	turns := handovers + 1
 	for turn := range turns {
 		ours := turn%2 == 1
+		if !ours && turn == turns-1 { // ours has left for good
+			for _, x := range places {
+				x.leave(ctx)
+			}
+		}
 		if err := begin(ctx, ours, theirs, places); err != nil {
 			t.Fatal(err)
 		}
@@ -190,6 +196,18 @@ func newPlace(t *testing.T, ctx context.Context, what string) *place {
 		}
 	})
 	return x
+}
+
+// leave does what an operator does who gives the Jobs back, and who knows that ours has ended.
+func (x *place) leave(ctx context.Context) {
+	x.t.Helper()
+	if err := controller.DropLease(ctx, shared.Admin, x.namespace); err != nil {
+		x.t.Fatal(err)
+	}
+	cmd := exec.CommandContext(ctx, shared.Program, "release", "--let-go", "--kubeconfig", shared.Kubeconfig(), "-n", x.namespace)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		x.t.Fatalf("jobledger release: %v\n%s", err, out)
+	}
 }
 
 // create makes the nth Job of the mix, and lets its users do what they do.

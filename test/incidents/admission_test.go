@@ -31,12 +31,25 @@ func quota(s *scene) {
 	t.want = "Complete CompletionsReached, 0 deleted, refused"
 	t.Cause = "the quota team-data allowed no pods until tom raised it"
 	t.Says = []string{"quota"}
+	t.Untold = s.refusedToAnother(t.Says)
 	s.pass(12 * time.Second)
 	q.Spec.Hard[corev1.ResourcePods] = resource.MustParse("10")
 	_, err = quotas.Update(s.ctx, q, metav1.UpdateOptions{FieldManager: "kubectl-edit"})
 	s.must(err)
 	t.Note = "tom raised the quota at " + now().Format(time.RFC3339Nano)
 	s.awaitEnd(t)
+}
+
+// refusedToAnother is what is not told of a refusal where Jobledger only looks on.
+func (s *scene) refusedToAnother(says []string) *untold {
+	if s.mode != observed {
+		return nil
+	}
+	return &untold{
+		Says:    says,
+		Because: "the API server tells a refusal to the controller that asked, and no Job or pod shows it",
+		Instead: []string{"no pod came", "missing: what the API server answered the built-in controller"},
+	}
 }
 
 // inThisNamespace keeps a webhook away from the other incidents.
@@ -76,6 +89,7 @@ func webhookDown(s *scene) {
 	t.want = "Complete CompletionsReached, 0 deleted, refused"
 	t.Cause = "the admission webhook pods.policy.corp, whose failurePolicy is Fail, could not be called, until tom removed it"
 	t.Says = []string{"webhook", "pods.policy.corp"}
+	t.Untold = s.refusedToAnother(t.Says)
 	t.Note = "the service of the webhook does not exist"
 	s.pass(12 * time.Second)
 	s.must(hooks.Delete(s.ctx, "policy", metav1.DeleteOptions{}))
@@ -112,7 +126,7 @@ func mutated(s *scene) {
 	t := s.create(maria, newJob("export", "export:4", byHand(), deadline(15)))
 	t.want = "Failed DeadlineExceeded, 1 deleted"
 	t.Cause = "the webhook inject.mesh.corp added the container mesh-proxy and changed the image of main; main exited 0, mesh-proxy ran on, and activeDeadlineSeconds (15) passed"
-	t.Says = []string{"mesh-proxy", "activeDeadlineSeconds"}
+	t.Says = []string{"containers[mesh-proxy] added", "containers[main].image changed", "activeDeadlineSeconds"}
 	t.Played = "the kubelet"
 	p := s.awaitPlaced(t)
 	t.FirstPod = p.Name

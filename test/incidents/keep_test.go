@@ -55,9 +55,15 @@ func (r *recording) seal(ctx context.Context, dir string) error {
 		return err
 	}
 	settings := events.DefaultSettings()
-	settings.Mode = events.ModeDelegated
-	if r.mode == observed {
+	switch r.mode {
+	case delegated:
+		settings.Mode = events.ModeDelegated
+	case observed:
 		settings.Mode = events.ModeObserve
+	case cronsObserved:
+		settings.Mode, settings.CronJobs = events.ModeObserve, true
+	case cronsRun:
+		settings.Mode, settings.CronJobs = events.ModeAll, true
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

@@ -41,6 +41,10 @@ type mode string
 const (
 	delegated mode = "delegated" // Jobledger
 	observed  mode = "observed"  // the built-in controller, and Jobledger looks on
+
+	// Those of incident 20, whose logs are of their own: minutes pass in it.
+	cronsRun      mode = "cronjobs-run"      // Jobledger runs CronJobs and Jobs
+	cronsObserved mode = "cronjobs-observed" // the built-in controllers, and Jobledger looks on
 )
 
 // Users of the controllers, as the audit log names them.
@@ -129,8 +133,11 @@ func newRecording(t *testing.T, ctx context.Context, m mode) *recording {
 		// The one for taints uses an index that the one for the life of nodes makes. Nobody sends heartbeats of nodes.
 		ControllerManagerArgs: []string{"--node-monitor-grace-period=24h", "--node-startup-grace-period=24h"},
 	}
-	if m == observed {
+	switch m {
+	case observed:
 		options.Controllers = append(options.Controllers, "job-controller")
+	case cronsObserved:
+		options.Controllers = append(options.Controllers, "job-controller", "cronjob-controller")
 	}
 	r := &recording{mode: m, cp: controlplane.ForTest(t, options)}
 	var err error
@@ -147,8 +154,11 @@ func newRecording(t *testing.T, ctx context.Context, m mode) *recording {
 		// Names of leases and labels are those of any cluster. Without a Lease nothing in the log is named after this machine.
 		Args: []string{"--leader-elect=false", "--cluster=incidents"},
 	}
-	if m == observed {
+	switch m {
+	case observed, cronsObserved:
 		config.Manage, config.Args = "observe", []string{"--cluster=incidents"}
+	case cronsRun:
+		config.Manage, config.Args = "all", append(config.Args, "--ttl-after-finished=false")
 	}
 	if err := r.allow(ctx, r.kubeconfig); err != nil {
 		t.Fatal(err)
@@ -173,6 +183,15 @@ func (r *recording) allow(ctx context.Context, kubeconfig string) error {
 	}
 	for user, role := range map[string]string{ours: role, maria: "edit", tom: "cluster-admin", autoscaler: "edit"} {
 		if err := r.bind(ctx, user, role); err != nil {
+			return err
+		}
+	}
+	if r.mode == cronsRun {
+		crons, err := controller.CreateCronJobsRole(ctx, r.cp)
+		if err != nil {
+			return err
+		}
+		if err := r.bind(ctx, ours, crons); err != nil {
 			return err
 		}
 	}

@@ -35,8 +35,10 @@ type truth struct {
 	Cause    string   `json:"cause"`
 	Says     []string `json:"says"`
 	FirstPod string   `json:"firstPod,omitempty"` // with which it began
-	Played   string   `json:"played,omitempty"`   // what the script wrote in the place of a component
-	Note     string   `json:"note,omitempty"`
+	// Words of says that the log of this mode cannot have, and what an answer has in their place.
+	Untold *untold `json:"untold,omitempty"`
+	Played string  `json:"played,omitempty"` // what the script wrote in the place of a component
+	Note   string  `json:"note,omitempty"`
 
 	CreatedBy string     `json:"createdBy"`
 	Edits     []edit     `json:"edits,omitempty"`
@@ -61,6 +63,13 @@ func (t *truth) outcome() string {
 		text += ", refused"
 	}
 	return text
+}
+
+// untold is what no record can tell, as the API does not tell it.
+type untold struct {
+	Says    []string `json:"says"`    // the words
+	Because string   `json:"because"` // the reason
+	Instead []string `json:"instead"` // what an answer must say, so that nobody takes silence for an answer
 }
 
 type edit struct {

@@ -32,7 +32,7 @@ var section18 = []rbacv1.PolicyRule{
 }
 
 // J-249, J-250, O-045: what a deployment gives the controller, and what it runs with in every test, is within what the contract lists,
-// and a Lease.
+// and a Lease. Of CronJobs it may see what there is.
 // O-023: it has rights on Leases of its own name, and on no others.
 // O-043: it may neither get nor update a pod, nor delete a Job.
 // O-064: it may write nothing of a Job but its status, so it puts no finalizer on one.
@@ -45,7 +45,7 @@ func TestRightsAreThoseOfAJobController(t *testing.T) {
 	}
 	allowed := append(slices.Clone(section18), rbacv1.PolicyRule{
 		APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get", "list", "create", "update"},
-	})
+	}, rbacv1.PolicyRule{APIGroups: []string{"batch"}, Resources: []string{"cronjobs"}, Verbs: []string{"list", "watch"}})
 	ofLeases := []string{"coordination.k8s.io"}
 	for _, rule := range rights {
 		if len(rule.NonResourceURLs) > 0 {
@@ -141,10 +141,16 @@ func (w *world) deploy(objects []unstructured.Unstructured, works bool) {
 	user := "system:serviceaccount:" + set.Namespace + ":" + template.Spec.ServiceAccountName
 	w.users = append(w.users, user)
 	var args []string
-	named := false // the namespace of the Lease
+	named := false  // the namespace of the Lease
+	narrow := false // it says what it watches
 	for _, arg := range template.Spec.Containers[0].Args[1:] {
 		switch name, _, _ := strings.Cut(arg, "="); name {
-		case "--log", "--namespace": // elsewhere on this machine; the test gives its own
+		case "--log": // elsewhere on this machine
+		case "--namespace": // the test gives its own
+			narrow = true
+		case "--watch-cluster":
+			narrow = true
+			args = append(args, arg)
 		case "--metrics-bind-address":
 			args = append(args, "--metrics-bind-address=127.0.0.1:0")
 		case "--leader-elect-resource-namespace":
@@ -156,6 +162,9 @@ func (w *world) deploy(objects []unstructured.Unstructured, works bool) {
 	}
 	if !named && works && w.namespace != "team-a" {
 		args = append(args, "--leader-elect-resource-namespace="+set.Namespace) // where it is for all namespaces
+	}
+	if !narrow {
+		args = append(args, "--watch-cluster") // the default where all namespaces are watched
 	}
 	dir := filepath.Join(w.dir, "deployed")
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -176,7 +185,9 @@ func (w *world) deploy(objects []unstructured.Unstructured, works bool) {
 	if works {
 		w.finishes("demo")
 	}
-	made, err := w.cp.CountWrites(func(x controlplane.Write) bool { return x.User == user })
+	made, err := w.cp.CountWrites(func(x controlplane.Write) bool {
+		return x.User == user && !slices.Contains([]string{"get", "list", "watch"}, x.Verb)
+	})
 	if err != nil || (len(made) > 0) != works {
 		t.Errorf("%v; the ServiceAccount wrote %v", err, made)
 	}
@@ -211,32 +222,48 @@ func (w *world) admit(set *appsv1.StatefulSet) {
 // apply creates the objects of an installation, strictly, and returns its StatefulSet.
 func (w *world) apply(objects []unstructured.Unstructured) *appsv1.StatefulSet {
 	w.t.Helper()
+	for _, made := range w.make(objects) {
+		if made.GetKind() != "StatefulSet" {
+			continue
+		}
+		set := &appsv1.StatefulSet{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(made.Object, set); err != nil {
+			w.t.Fatal(err)
+		}
+		return set
+	}
+	w.t.Fatal("there is no StatefulSet")
+	return nil
+}
+
+// make creates objects, strictly, and returns them as they are then.
+func (w *world) make(objects []unstructured.Unstructured) (made []*unstructured.Unstructured) {
+	w.t.Helper()
+	resource := w.resources()
+	for i := range objects {
+		o := &objects[i]
+		m, err := resource(o).Create(w.t.Context(), o, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
+		if err != nil {
+			w.t.Fatalf("%s %s: %v", o.GetKind(), o.GetName(), err)
+		}
+		made = append(made, m)
+	}
+	return made
+}
+
+// resources gives the client of an object's resource in its namespace.
+func (w *world) resources() func(*unstructured.Unstructured) dynamic.ResourceInterface {
+	w.t.Helper()
 	client, err := dynamic.NewForConfig(w.cp.RESTConfig())
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	var set *appsv1.StatefulSet
 	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(w.client.Discovery()))
-	for i := range objects {
-		o := &objects[i]
+	return func(o *unstructured.Unstructured) dynamic.ResourceInterface {
 		mapping, err := mapper.RESTMapping(o.GroupVersionKind().GroupKind(), o.GroupVersionKind().Version)
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		made, err := client.Resource(mapping.Resource).Namespace(o.GetNamespace()).Create(
-			w.t.Context(), o, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
-		if err != nil {
-			w.t.Fatalf("%s %s: %v", o.GetKind(), o.GetName(), err)
-		}
-		if o.GetKind() == "StatefulSet" {
-			set = &appsv1.StatefulSet{}
-			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(made.Object, set); err != nil {
-				w.t.Fatal(err)
-			}
-		}
+		return client.Resource(mapping.Resource).Namespace(o.GetNamespace())
 	}
-	if set == nil {
-		w.t.Fatal("there is no StatefulSet")
-	}
-	return set
 }

@@ -3,6 +3,7 @@ package observe
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -118,6 +119,7 @@ func (w *place) wroteOfOursAlone() {
 		}
 		switch {
 		case x.Resource == "leases", x.Resource == "events" && x.Name == "": // the latter are looked at below
+		case x.Name == "" && x.Code >= http.StatusBadRequest: // cut off by the kill, before the API server had read the object
 		case strings.HasPrefix(x.Name, "ours-"):
 			ours++
 		default:

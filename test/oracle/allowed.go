@@ -226,7 +226,7 @@ func isLine(line, sign string, words ...string) bool {
 // explained is which difference on purpose explains all lines of a diff; nil for none.
 func explained(s Scenario, diff string) *Difference {
 next:
-	for _, d := range Allowed {
+	for _, d := range s.allowed() {
 		if d.Explains == nil || !d.When(s) {
 			continue
 		}
@@ -272,13 +272,21 @@ func sameBut(diff, text string) bool {
 	return true
 }
 
+// allowed are the differences that a scenario may show.
+func (s Scenario) allowed() []*Difference {
+	if len(s.CronJobs) > 0 {
+		return AllowedOfCronJobs
+	}
+	return Allowed
+}
+
 // lens is what a picture is taken without.
 type lens map[*Difference]bool
 
 // through is the lens for a scenario.
 func through(s Scenario) lens {
 	l := lens{}
-	for _, d := range Allowed {
+	for _, d := range s.allowed() {
 		l[d] = d.Explains == nil && d.When(s)
 	}
 	return l

@@ -2,7 +2,10 @@ package oracle
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -16,23 +19,36 @@ type cluster struct {
 	world  *world.World
 	actor  string                  // as which the controller writes
 	client *apiserver.Client       // of the controller
+	runner *apiserver.Client       // of the controller, for CronJobs
 	user   *apiserver.Client       // of everybody else
 	jobs   map[string]*batchv1.Job // as the scenario says
+	crons  map[string]*batchv1.CronJob
 	rules  []denial                // of admission, for the controller's requests
 	held   map[apiserver.Kind]bool // watches that show nothing new
 	budget int                     // requests that the controller has left to live; negative for no end
+	fall   *fall                   // the request at which it comes to its end; nil for none
 	spent  bool                    // it has come to its end
 	begin  func(lost bool) error   // starts the controller anew
+	skew   atomic.Int64            // of the controller's clock, in nanoseconds
+	step   func(by time.Duration)  // tells the controller that its clock was set; nil when it does not hear of that
 	events map[eventKey]int        // Kubernetes Events
 }
 
+// eventKey is an Event about a Job or a CronJob.
 type eventKey struct{ job, kind, reason, message string }
+
+// fall is a request after which the controller is dead. The fault says whether the request takes effect.
+type fall struct {
+	verb  string
+	fault apiserver.Fault
+}
 
 // denial refuses some of the controller's requests.
 type denial struct {
-	verb  string // create, delete, patch (of pods), status (of Jobs)
+	verb  string // create, delete, patch (of pods), status (of Jobs), and those of deeds.go
 	ref   *podRef
 	fault apiserver.FaultKind
+	once  bool
 }
 
 func newCluster(s Scenario, seed uint64, actor string) (*cluster, error) {
@@ -41,10 +57,10 @@ func newCluster(s Scenario, seed uint64, actor string) (*cluster, error) {
 		return nil, err
 	}
 	c := &cluster{
-		actor: actor, world: world.New(world.Config{Seed: seed, Kubelet: nodes}), jobs: map[string]*batchv1.Job{}, held: map[apiserver.Kind]bool{},
+		actor: actor, world: world.New(world.Config{Seed: seed, Kubelet: nodes}), jobs: map[string]*batchv1.Job{}, crons: map[string]*batchv1.CronJob{}, held: map[apiserver.Kind]bool{},
 		budget: -1, events: map[eventKey]int{},
 	}
-	c.client, c.user = c.world.Server.Client(actor), c.world.Server.Client("somebody")
+	c.client, c.runner, c.user = c.world.Server.Client(actor), c.world.Server.Client(runner(actor)), c.world.Server.Client("somebody")
 	for _, line := range s.Jobs {
 		job, err := newJob(line)
 		if err != nil {
@@ -52,8 +68,18 @@ func newCluster(s Scenario, seed uint64, actor string) (*cluster, error) {
 		}
 		c.jobs[job.Name] = job
 	}
+	for _, line := range s.CronJobs {
+		cronJob, err := newCronJob(line)
+		if err != nil {
+			return nil, err
+		}
+		c.crons[cronJob.Name] = cronJob
+	}
 	return c, nil
 }
+
+// runner is as whom the controller writes for CronJobs. The referee of Jobs lets a controller do less than that takes.
+func runner(actor string) string { return actor + ", for CronJobs" }
 
 // admit says what goes wrong with a request of the controller; pod is the one to be made, nil for other requests.
 func (c *cluster) admit(verb, name string, pod *corev1.Pod) apiserver.Fault {
@@ -63,14 +89,21 @@ func (c *cluster) admit(verb, name string, pod *corev1.Pod) apiserver.Fault {
 	if c.spent {
 		return apiserver.Fault{Kind: apiserver.ConnectionRefused}
 	}
+	if c.fall != nil && c.fall.verb == verb {
+		c.spent = true
+		return c.fall.fault
+	}
 	if c.budget > 0 {
 		c.budget--
 	}
 	if pod == nil && verb != "status" {
 		pod = c.world.Server.Pod(namespace, name)
 	}
-	for _, rule := range c.rules {
+	for i, rule := range c.rules {
 		if rule.verb == verb && (rule.ref == nil || rule.ref.meets(pod, name)) {
+			if rule.once {
+				c.rules = slices.Delete(c.rules, i, i+1)
+			}
 			return apiserver.Fault{Kind: rule.fault}
 		}
 	}
@@ -83,12 +116,12 @@ func (c *cluster) settle() bool { return c.world.Settle() }
 // faults by the words of a scenario.
 var faults = map[string]apiserver.FaultKind{
 	"webhook": apiserver.WebhookDenied, "quota": apiserver.QuotaExceeded, "error": apiserver.ServerError,
-	"unavailable": apiserver.Unavailable,
+	"unavailable": apiserver.Unavailable, "lost": apiserver.TimeoutAfter, "timeout": apiserver.TimeoutBefore,
 }
 
 // do lets deeds happen. A controller that is to die is dead by now.
 func (c *cluster) do(deeds []string) error {
-	c.spent = c.spent || c.budget >= 0
+	c.spent = c.spent || c.budget >= 0 || c.fall != nil
 	for _, deed := range deeds {
 		if deed == "" {
 			continue

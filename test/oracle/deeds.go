@@ -28,9 +28,12 @@ import (
 //	strip|orphan|relabel|restore|reclaim|touchpod|keep|unkeep POD  (reclaim: restore, also of one that has ended)
 //	reindex POD N
 //	stray JOB [INDEX]              (a pod without an owner that the Job selects)
-//	deny VERB [POD] [KIND]         allow                (VERB: create, delete, patch, status; remove: of Jobs)
-//	hold pods|jobs                 release              (watches)
+//	deny VERB [POD] [KIND] [once]  allow                (VERB: create, delete, patch, status; of Jobs: createjob, remove, get; of CronJobs:
+//	                                                    cronstatus, getcron)
+//	hold pods|jobs|cronjobs        release              (watches)
 //	die N                          start [lost]         (the controller, after N requests or one step; lost: with its log)
+//	die VERB [before]                                   (at its next request of that verb, which takes effect, or does not)
+//	clock SECONDS                                       (by so much the controller's clock is slow)
 func (c *cluster) deed(words []string) error {
 	verb, args := words[0], words[1:]
 	if control := c.control(verb, args); control != nil {
@@ -38,6 +41,9 @@ func (c *cluster) deed(words []string) error {
 	}
 	if len(args) == 0 {
 		return fmt.Errorf("of what?")
+	}
+	if c.crons[strings.Split(args[0], ".")[0]] != nil {
+		return c.cronDeed(verb, args[0], args[1:])
 	}
 	if deed, ok := jobDeeds[verb]; ok {
 		if c.jobs[args[0]] == nil {
@@ -61,6 +67,27 @@ func (c *cluster) deed(words []string) error {
 	return nil
 }
 
+// cronDeed is a deed to a CronJob or to its Jobs.
+func (c *cluster) cronDeed(verb, name string, args []string) error {
+	if deed, ok := cronDeeds[verb]; ok {
+		return deed(c, name, args)
+	}
+	deed, ok := runDeeds[verb]
+	if !ok {
+		return fmt.Errorf("no such deed")
+	}
+	ref, err := parseRun(name)
+	if err != nil {
+		return err
+	}
+	for _, job := range c.runs(ref, deed.fits) {
+		if err := deed.do(c, job, args); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // control is a deed that is done to the controller's surroundings; nil when the verb is none.
 func (c *cluster) control(verb string, args []string) func() error {
 	switch verb {
@@ -73,16 +100,36 @@ func (c *cluster) control(verb string, args []string) func() error {
 	case "release":
 		return func() error { clear(c.held); return nil }
 	case "die":
-		return func() (err error) {
-			c.budget, err = strconv.Atoi(args[0])
-			c.spent = c.spent || c.budget == 0
-			return err
-		}
+		return func() error { return c.die(args) }
 	case "start":
 		return func() error {
-			c.budget, c.spent = -1, false
+			c.budget, c.fall, c.spent = -1, nil, false
 			return c.begin(len(args) > 0)
 		}
+	case "clock":
+		return func() error {
+			seconds, err := strconv.Atoi(args[0])
+			skew := -time.Duration(seconds) * time.Second
+			by := skew - time.Duration(c.skew.Swap(int64(skew)))
+			if c.step != nil {
+				c.step(by)
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// die says when the controller dies.
+func (c *cluster) die(args []string) error {
+	n, err := strconv.Atoi(args[0])
+	if err == nil {
+		c.budget, c.spent = n, c.spent || n == 0
+		return nil
+	}
+	c.fall = &fall{args[0], apiserver.Fault{Kind: apiserver.TimeoutAfter}}
+	if len(args) > 1 {
+		c.fall.fault.Kind = apiserver.ConnectionRefused
 	}
 	return nil
 }
@@ -93,6 +140,9 @@ func (c *cluster) deny(args []string) error {
 	for _, word := range args[1:] {
 		if fault, ok := faults[word]; ok {
 			rule.fault = fault
+			continue
+		}
+		if rule.once = rule.once || word == "once"; word == "once" {
 			continue
 		}
 		ref, err := parsePod(word)

@@ -111,7 +111,7 @@ func heldWatches(g *generator) {
 		g.deeds(1, g.edit)
 	}
 	g.then(1, "release")
-	g.Steps = append(g.Steps, Step{Wait: 2, Deeds: []string{g.succeed()}})
+	g.Steps = append(g.Steps, Step{Wait: 2 * slot, Deeds: []string{g.succeed()}})
 	g.deeds(g.IntN(4), append(g.work(), g.edit)...)
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"time"
 )
 
 // Generate is the scenario of a seed, and the family that it belongs to.
@@ -90,9 +91,9 @@ func (g *generator) kubelet() {
 	g.Nodes = g.pick("", "start=1s stop=3s confirm=300ms", "start=1s stop=25s", "start=5s stop=3s clean", "start=1s stop=90s")
 }
 
-// then adds a step.
+// then adds a step, so many slots later.
 func (g *generator) then(wait int, deeds ...string) {
-	g.Steps = append(g.Steps, Step{Wait: wait, Deeds: deeds})
+	g.Steps = append(g.Steps, Step{Wait: time.Duration(wait) * slot, Deeds: deeds})
 }
 
 // gap is a number of slots: mostly one, sometimes as long as any backoff.

@@ -41,7 +41,7 @@ type shownEvent struct {
 // showUpstream plays a scenario with upstream's controller, and returns what watches of its cluster show.
 func showUpstream(t *testing.T, s Scenario, seed uint64) (out shown, err error) {
 	synctest.Test(t, func(*testing.T) {
-		err = inBubble(s, seed, false, func(c *cluster) error { return out.all(c.world) })
+		err = inBubble(s, seed, false, nil, func(c *cluster) error { return out.all(c.world) })
 	})
 	return out, err
 }
@@ -240,7 +240,7 @@ func (s Scenario) hindered(end time.Time) (out []spell) {
 		}
 	}
 	for _, step := range s.Steps {
-		now = now.Add(time.Duration(step.Wait) * slot)
+		now = now.Add(step.Wait)
 		deeds(step.Deeds)
 	}
 	now = now.Add(slot)

@@ -43,6 +43,29 @@ func observed(t *testing.T, otherwise uint64, generate func(uint64) (Scenario, s
 		from, seed-from, jobs, wrong, why)
 }
 
+// TestSeedsThatWereFalseOnce plays scenarios in which the observer once reported what was not so.
+func TestSeedsThatWereFalseOnce(t *testing.T) {
+	for name, tt := range map[string]struct {
+		generate func(uint64) (Scenario, string)
+		seed     uint64
+	}{
+		"J-104: a status counts a failed pod before the watch of pods shows that it failed": {GenerateTTL, 1795532426388685179},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, _ := tt.generate(tt.seed)
+			_, found, err := watchUpstream(t, s, tt.seed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range found {
+				if d.why == "" {
+					t.Errorf("a false WouldDecide beside upstream:\n%s\n%s", d.text, s)
+				}
+			}
+		})
+	}
+}
+
 // TestObserverSeesWhatUpstreamLeaves: the observer is not blind in these scenarios. What upstream does not do within the patience it reports
 // once, and nothing else.
 func TestObserverSeesWhatUpstreamLeaves(t *testing.T) {

@@ -41,7 +41,11 @@ func playOurs(s Scenario, l lens, seed uint64) (Picture, error) {
 	if err := s.play(o); err != nil {
 		return nil, err
 	}
-	if err := o.publish(); err != nil {
+	publish := o.publish
+	if o.settings.CronJobs {
+		publish = o.tellOfCronJobs
+	}
+	if err := publish(); err != nil {
 		return nil, err
 	}
 	return o.picture(l)
@@ -53,9 +57,9 @@ func newOurs(s Scenario, seed uint64) (*ours, error) {
 		return nil, err
 	}
 	o := &ours{cluster: c, seed: seed, settings: events.DefaultSettings()}
-	o.settings.Mode, o.settings.DeleteExpired = events.ModeAll, true
+	o.settings.Mode, o.settings.DeleteExpired, o.settings.CronJobs = events.ModeAll, true, len(s.CronJobs) > 0
 	o.checker = invariants.New(invariants.Config{Server: c.world.Server, Actor: actor, Manages: o.manages, DeletesExpired: true})
-	o.begin = o.start
+	o.begin, o.step = o.start, o.clockSet
 	o.newLog()
 	return o, o.boot()
 }
@@ -89,14 +93,24 @@ func (o *ours) start(lost bool) error {
 // boot makes a new process on the log as it is.
 func (o *ours) boot() error {
 	p, err := process.Start(process.Config{
-		Server: o.world.Server, API: &api{o.cluster}, Groups: o.client, Checker: o.checker, Log: o.log(), Key: o.key(),
+		Server: o.world.Server, API: &api{o.cluster}, Groups: o.client, Crons: &api{o.cluster}, Checker: o.checker, Log: o.log(), Key: o.key(),
 		Settings: o.settings, Program: "oracle", Seed: o.seed,
 	}, o.now())
 	o.process, o.flying = p, nil
 	return err
 }
 
-func (o *ours) now() events.Time { return events.At(o.world.Clock.Now()) }
+// now is the controller's time, which may be slow.
+func (o *ours) now() events.Time {
+	return events.At(o.world.Clock.Now()).Add(time.Duration(o.skew.Load()))
+}
+
+// clockSet lets the controller follow its clock: one that is not fast it believes.
+func (o *ours) clockSet(by time.Duration) {
+	if by != 0 && !o.spent {
+		o.process.Loop.Step(o.now(), events.ClockStepped{Step: by})
+	}
+}
 
 // do lets deeds happen, then shows all of them before anything is decided.
 func (o *ours) do(deeds []string) error {
@@ -129,7 +143,7 @@ func (o *ours) pass(d time.Duration) error {
 		if item := o.world.Clock.Next(); item != nil && item.Due.Before(next) {
 			next = item.Due
 		}
-		if wake := o.wake(); !o.spent && wake != 0 && wake.Go().Before(next) {
+		if wake := o.wake().Add(-time.Duration(o.skew.Load())); !o.spent && o.wake() != 0 && wake.Go().Before(next) {
 			next = wake.Go()
 		}
 		o.world.Clock.AdvanceTo(next)
@@ -171,7 +185,10 @@ func (o *ours) busy() (bool, error) {
 
 // list lists what is not watched, as it is now, and begins to watch it.
 func (o *ours) list() (bool, error) {
-	for _, r := range []events.Resource{events.Jobs, events.Pods} {
+	for _, r := range []events.Resource{events.CronJobs, events.Jobs, events.Pods} {
+		if r == events.CronJobs && !o.settings.CronJobs {
+			continue
+		}
 		if o.process.Watches[r] == nil {
 			return true, o.process.List(r)
 		}
@@ -179,12 +196,12 @@ func (o *ours) list() (bool, error) {
 	return false, nil
 }
 
-// watch shows the next event, of a pod before one of a Job.
+// watch shows the next event, of a pod before one of a Job, and that before one of a CronJob.
 func (o *ours) watch() (bool, error) {
 	for _, w := range []struct {
 		kind     apiserver.Kind
 		resource events.Resource
-	}{{apiserver.Pods, events.Pods}, {apiserver.Jobs, events.Jobs}} {
+	}{{apiserver.Pods, events.Pods}, {apiserver.Jobs, events.Jobs}, {apiserver.CronJobs, events.CronJobs}} {
 		if o.held[w.kind] || o.spent {
 			continue
 		}
@@ -235,6 +252,9 @@ func (a *api) before(verb, name string, pod *corev1.Pod) {
 	a.client.FailNext(a.admit(verb, name, pod))
 }
 
+// fails is before, of a request for a CronJob.
+func (a *api) fails(verb, name string) { a.runner.FailNext(a.admit(verb, name, nil)) }
+
 func (a *api) CreatePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
 	a.before("create", pod.Name, pod)
 	return a.client.CreatePod(ctx, pod)
@@ -263,6 +283,31 @@ func (a *api) GetJob(ctx context.Context, namespace, name string) (*batchv1.Job,
 func (a *api) DeleteJobVersion(ctx context.Context, namespace, name string, uid types.UID, version string) error {
 	a.before("remove", name, nil)
 	return a.client.DeleteJobVersion(ctx, namespace, name, uid, version)
+}
+
+func (a *api) CreateJob(ctx context.Context, job *batchv1.Job) (*batchv1.Job, error) {
+	a.fails("createjob", job.Name)
+	return a.runner.CreateJob(ctx, job)
+}
+
+func (a *api) DeleteRun(ctx context.Context, namespace, name string, uid types.UID) error {
+	a.fails("remove", name)
+	return a.runner.DeleteRun(ctx, namespace, name, uid)
+}
+
+func (a *api) GetRun(ctx context.Context, namespace, name string) (*batchv1.Job, error) {
+	a.fails("get", name)
+	return a.runner.GetRun(ctx, namespace, name)
+}
+
+func (a *api) GetCronJob(ctx context.Context, namespace, name string) (*batchv1.CronJob, error) {
+	a.fails("getcron", name)
+	return a.runner.GetCronJob(ctx, namespace, name)
+}
+
+func (a *api) UpdateCronJobStatus(ctx context.Context, cronJob *batchv1.CronJob) (*batchv1.CronJob, error) {
+	a.fails("cronstatus", cronJob.Name)
+	return a.runner.UpdateCronJobStatus(ctx, cronJob)
 }
 
 func (a *api) FindPod(ctx context.Context, namespace, name string) (*corev1.Pod, error) {

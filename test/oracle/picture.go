@@ -26,7 +26,9 @@ func (c *cluster) picture(l lens) (Picture, error) {
 	named := c.names()
 	var p Picture
 	for _, job := range c.world.Server.AllJobs() {
-		p = append(p, jobLines(job, named, l)...)
+		if len(c.crons) == 0 {
+			p = append(p, jobLines(job, named, l)...)
+		}
 	}
 	for _, pod := range c.world.Server.AllPods() {
 		line, err := podLine(pod, named)
@@ -35,23 +37,43 @@ func (c *cluster) picture(l lens) (Picture, error) {
 		}
 		p = append(p, line)
 	}
-	p = append(p, c.deletions(named)...)
+	if len(c.crons) > 0 {
+		lines, err := c.cronLines(named, l)
+		if err != nil {
+			return nil, err
+		}
+		p = append(p, lines...)
+	} else {
+		p = append(p, c.deletions(named)...)
+	}
 	counts := map[string]int{}
 	for key, n := range c.events {
 		if l.hides(key) {
 			continue
 		}
 		line := named.Replace(fmt.Sprintf("event of %s: %s %s %q", key.job, key.kind, key.reason, key.message))
-		counts[nameless.ReplaceAllString(line, "pods is forbidden")] += n
+		counts[sent.ReplaceAllString(nameless.ReplaceAllString(line, "pods is forbidden"), "")] += n
 	}
 	for line, n := range counts {
-		if !strings.Contains(line, " Warning Failed") {
+		if !strings.Contains(line, " Warning Failed") && !repeated(line) && !(l[deletedAgain] && strings.Contains(line, " SuccessfulDelete ")) {
 			line = fmt.Sprintf("%s x%d", line, n)
 		}
 		p = append(p, line)
 	}
 	slices.Sort(p)
 	return p, nil
+}
+
+// repeated reports whether an Event tells of something that lasts, each time that the CronJob is looked at.
+func repeated(line string) bool {
+	for _, reason := range []string{
+		"JobAlreadyActive", "UnexpectedJob", "UnknownTimeZone", "UnsupportedSchedule", "UnparseableSchedule", "InvalidSchedule", "TooManyMissedTimes",
+	} {
+		if strings.Contains(line, " "+reason+" ") {
+			return true
+		}
+	}
+	return false
 }
 
 // soon is how long after its expiry a Job is deleted at the latest, while nothing is in the way: T-072, and a status has whole seconds.
@@ -92,10 +114,13 @@ func expiryOf(job *batchv1.Job) (at time.Time, known bool) {
 // nameless is a refused create in the API server's words: one controller names the pod, the other lets the server choose.
 var nameless = regexp.MustCompile(`pods \\"[^"]*" is forbidden`)
 
+// sent is what client-go says before the error of a connection.
+var sent = regexp.MustCompile(`(Get|Post|Put|Patch|Delete) \\"http://oracle/[^"]*\\": `)
+
 // names replaces the names of pods and the UIDs of Jobs, of all that there ever were.
 func (c *cluster) names() *strings.Replacer {
 	names := map[string]string{}
-	jobs := map[string]int{}
+	jobs, cronJobs := map[string]int{}, map[string]int{}
 	for _, w := range c.world.Server.Writes(0) {
 		if w.Before != nil {
 			continue
@@ -104,6 +129,9 @@ func (c *cluster) names() *strings.Replacer {
 		case apiserver.Jobs:
 			jobs[w.Key.Name]++
 			names[string(w.UID)] = fmt.Sprintf("<job %s %d>", w.Key.Name, jobs[w.Key.Name])
+		case apiserver.CronJobs:
+			cronJobs[w.Key.Name]++
+			names[string(w.UID)] = fmt.Sprintf("<cronjob %s %d>", w.Key.Name, cronJobs[w.Key.Name])
 		case apiserver.Pods:
 			pod := w.After.(*corev1.Pod)
 			name := fmt.Sprintf("<pod of %s:%s>", jobOf(pod), indexOf(pod))
@@ -119,6 +147,9 @@ func (c *cluster) names() *strings.Replacer {
 
 // hides reports whether an Event is not looked at.
 func (l lens) hides(key eventKey) bool {
+	if l[cronEventsOfTheDead] || l[cronOldCaches] && (key.reason == "UnexpectedJob" || key.reason == "MissingJob") {
+		return true
+	}
 	switch key.reason {
 	case "Suspended", "Resumed":
 		return l[toldWhenStored] || l[eventsOfTheDead]

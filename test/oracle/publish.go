@@ -14,6 +14,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 
 	"github.com/jobledger/jobledger/events"
@@ -91,8 +92,11 @@ func (s *eventStore) RoundTrip(r *http.Request) (*http.Response, error) {
 		if stored = s.events[path[len(path)-1]]; stored == nil {
 			return nil, fmt.Errorf("no event %s", r.URL.Path)
 		}
+		err = json.Unmarshal(body, stored) // a patch has only what changes
+	} else {
+		_, _, err = scheme.Codecs.UniversalDeserializer().Decode(body, nil, stored)
 	}
-	if err := json.Unmarshal(body, stored); err != nil { // a patch has only what changes
+	if err != nil {
 		return nil, fmt.Errorf("decode an Event: %w", err)
 	}
 	s.events[stored.Name] = stored

@@ -17,15 +17,31 @@ const lastWait = 30
 
 // Scenario is what happens to a cluster.
 type Scenario struct {
-	Nodes string   // words for the kubelets: "start=1s stop=5s"; see [kubelets]
-	Jobs  []string // a line each: name and words; see [newJob]
-	Steps []Step
+	Nodes    string   // words for the kubelets: "start=1s stop=5s"; see [kubelets]
+	Jobs     []string // a line each: name and words; see [newJob]
+	CronJobs []string // likewise; see [newCronJob]
+	Steps    []Step
 }
 
-// Step is what happens at once, and how many slots after the step before.
+// Step is what happens at once, and how long after the step before.
 type Step struct {
-	Wait  int
-	Deeds []string // see deeds.go
+	Wait  time.Duration
+	Deeds []string // see deeds.go and crondeeds.go
+}
+
+// wait is a wait as a scenario has it: a number of slots, or a duration.
+func (s Step) wait() string {
+	if s.Wait%slot == 0 {
+		return strconv.Itoa(int(s.Wait / slot))
+	}
+	return s.Wait.String()
+}
+
+func parseWait(text string) (time.Duration, error) {
+	if n, err := strconv.Atoi(text); err == nil {
+		return time.Duration(n) * slot, nil
+	}
+	return time.ParseDuration(text)
 }
 
 // Parse reads a scenario, in the form that String writes:
@@ -35,7 +51,7 @@ type Step struct {
 //	+0 create a
 //	+1 fail a:0 exit=3; suspend a
 //
-// Lines that begin with # are comments.
+// A wait may be a duration, too: "+90s". Lines that begin with # are comments.
 func Parse(text string) (Scenario, error) {
 	var s Scenario
 	for n, line := range strings.Split(text, "\n") {
@@ -47,8 +63,10 @@ func Parse(text string) (Scenario, error) {
 			s.Nodes = others
 		case first == "job":
 			s.Jobs = append(s.Jobs, others)
+		case first == "cronjob":
+			s.CronJobs = append(s.CronJobs, others)
 		case strings.HasPrefix(first, "+"):
-			wait, err := strconv.Atoi(first[1:])
+			wait, err := parseWait(first[1:])
 			if err != nil {
 				return s, fmt.Errorf("line %d: %w", n+1, err)
 			}
@@ -58,7 +76,7 @@ func Parse(text string) (Scenario, error) {
 			}
 			s.Steps = append(s.Steps, step)
 		default:
-			return s, fmt.Errorf("line %d: %q is neither a job nor a step", n+1, line)
+			return s, fmt.Errorf("line %d: %q is neither a job, a cronjob nor a step", n+1, line)
 		}
 	}
 	return s, nil
@@ -73,8 +91,11 @@ func (s Scenario) String() string {
 	for _, j := range s.Jobs {
 		fmt.Fprintf(&b, "job %s\n", j)
 	}
+	for _, c := range s.CronJobs {
+		fmt.Fprintf(&b, "cronjob %s\n", c)
+	}
 	for _, step := range s.Steps {
-		fmt.Fprintf(&b, "+%d %s\n", step.Wait, strings.Join(step.Deeds, "; "))
+		fmt.Fprintf(&b, "+%s %s\n", step.wait(), strings.Join(step.Deeds, "; "))
 	}
 	return b.String()
 }
@@ -108,7 +129,7 @@ func (s Scenario) killed(later int) (shifted Scenario, at bool) {
 // play plays the scenario with a controller that has just been started, until everything is at rest.
 func (s Scenario) play(c controller) error {
 	for n, step := range s.Steps {
-		if err := c.pass(time.Duration(step.Wait) * slot); err != nil {
+		if err := c.pass(step.Wait); err != nil {
 			return fmt.Errorf("before step %d: %w", n+1, err)
 		}
 		if err := c.do(step.Deeds); err != nil {

@@ -23,7 +23,7 @@ func shrink(s Scenario, fails func(Scenario) bool) Scenario {
 func smaller(s Scenario) []Scenario {
 	var out []Scenario
 	add := func(change func(*Scenario)) {
-		less := Scenario{Nodes: s.Nodes, Jobs: slices.Clone(s.Jobs)}
+		less := Scenario{Nodes: s.Nodes, Jobs: slices.Clone(s.Jobs), CronJobs: slices.Clone(s.CronJobs)}
 		for _, step := range s.Steps {
 			less.Steps = append(less.Steps, Step{Wait: step.Wait, Deeds: slices.Clone(step.Deeds)})
 		}
@@ -47,18 +47,31 @@ func smaller(s Scenario) []Scenario {
 				}
 			}
 		}
-		if step.Wait > 1 {
-			add(func(s *Scenario) { s.Steps[i].Wait = 1 })
+		if step.Wait > slot {
+			add(func(s *Scenario) { s.Steps[i].Wait = slot })
 		}
 	}
 	for i, line := range s.Jobs {
-		words := strings.Fields(line)
-		for n := 1; n < len(words); n++ {
-			add(func(s *Scenario) { s.Jobs[i] = strings.Join(slices.Delete(slices.Clone(words), n, n+1), " ") })
+		for _, shorter := range shorter(line) {
+			add(func(s *Scenario) { s.Jobs[i] = shorter })
+		}
+	}
+	for i, line := range s.CronJobs {
+		for _, shorter := range shorter(line) {
+			add(func(s *Scenario) { s.CronJobs[i] = shorter })
 		}
 	}
 	if s.Nodes != "" {
 		add(func(s *Scenario) { s.Nodes = "" })
+	}
+	return out
+}
+
+// shorter is a line with one word less each, but for its first.
+func shorter(line string) (out []string) {
+	words := strings.Fields(line)
+	for n := 1; n < len(words); n++ {
+		out = append(out, strings.Join(slices.Delete(slices.Clone(words), n, n+1), " "))
 	}
 	return out
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/jobledger/jobledger/internal/sim/apiserver"
 )
 
-// front serves a cluster to client-go: lists and watches of Jobs and Pods, and what a Job controller writes. Whoever holds its lock
+// front serves a cluster to client-go: lists and watches of CronJobs, Jobs and Pods, and what their controllers write. Whoever holds its lock
 // owns the cluster, whose clock shows the bubble's time then.
 type front struct {
 	*cluster
@@ -152,6 +152,9 @@ func (t *transport) serve(r *http.Request, body []byte) (any, error) {
 	if len(path) == 1 {
 		return t.read(r, apiserver.Kind(path[0]))
 	}
+	if len(path) < 3 {
+		return nil, apierrors.NewGenericServerResponse(http.StatusNotFound, r.Method, schema.GroupResource{}, "", "", 0, true)
+	}
 	path = path[2:] // the namespace
 	ctx, name := r.Context(), ""
 	if len(path) > 1 {
@@ -166,19 +169,34 @@ func (t *transport) serve(r *http.Request, body []byte) (any, error) {
 			return nil, err
 		}
 		pod.Namespace = namespace
-		return t.write(t.admit("create", "", pod), func() (any, error) { return typed(t.client.CreatePod(ctx, pod)) })
+		return t.write(t.client, t.admit("create", "", pod), func() (any, error) { return typed(t.client.CreatePod(ctx, pod)) })
 	case "PATCH pods":
-		return t.write(t.admit("patch", name, nil), func() (any, error) { return typed(t.client.PatchPod(ctx, namespace, name, body)) })
+		return t.write(t.client, t.admit("patch", name, nil), func() (any, error) { return typed(t.client.PatchPod(ctx, namespace, name, body)) })
 	case "DELETE pods":
-		return t.write(t.admit("delete", name, nil), func() (any, error) {
+		return t.write(t.client, t.admit("delete", name, nil), func() (any, error) {
 			return &metav1.Status{Status: metav1.StatusSuccess}, t.client.DeletePod(ctx, namespace, name, "", "")
 		})
+	case "POST jobs":
+		job, err := decode[batchv1.Job](body)
+		if err != nil {
+			return nil, err
+		}
+		job.Namespace = namespace
+		return t.write(t.runner, t.admit("createjob", job.Name, nil), func() (any, error) { return typed(t.runner.CreateJob(ctx, job)) })
+	case "GET cronjobs":
+		return t.write(t.runner, t.admit("getcron", name, nil), func() (any, error) { return typed(t.runner.GetCronJob(ctx, namespace, name)) })
+	case "PUT cronjobs":
+		cronJob, err := decode[batchv1.CronJob](body)
+		if err != nil {
+			return nil, err
+		}
+		return t.write(t.runner, t.admit("cronstatus", name, nil), func() (any, error) { return typed(t.runner.UpdateCronJobStatus(ctx, cronJob)) })
 	case "PUT jobs":
 		job, err := decode[batchv1.Job](body)
 		if err != nil {
 			return nil, err
 		}
-		return t.write(t.admit("status", name, nil), func() (any, error) { return typed(t.client.UpdateJobStatus(ctx, job)) })
+		return t.write(t.client, t.admit("status", name, nil), func() (any, error) { return typed(t.client.UpdateJobStatus(ctx, job)) })
 	case "DELETE jobs":
 		options, err := decode[metav1.DeleteOptions](body)
 		if err != nil {
@@ -191,18 +209,18 @@ func (t *transport) serve(r *http.Request, body []byte) (any, error) {
 		if options.PropagationPolicy != nil {
 			policy = *options.PropagationPolicy
 		}
-		return t.write(t.admit("remove", name, nil), func() (any, error) {
+		return t.write(t.client, t.admit("remove", name, nil), func() (any, error) {
 			return &metav1.Status{Status: metav1.StatusSuccess}, t.client.DeleteJob(ctx, namespace, name, uid, policy)
 		})
 	case "GET jobs":
-		return t.write(t.admit("get", name, nil), func() (any, error) { return typed(t.client.GetJob(ctx, namespace, name)) })
+		return t.write(t.client, t.admit("get", name, nil), func() (any, error) { return typed(t.client.GetJob(ctx, namespace, name)) })
 	}
 	return nil, fmt.Errorf("the oracle does not serve %s %s", r.Method, r.URL.Path)
 }
 
 // write makes a request that may go wrong.
-func (t *transport) write(fault apiserver.Fault, do func() (any, error)) (any, error) {
-	t.client.FailNext(fault)
+func (t *transport) write(client *apiserver.Client, fault apiserver.Fault, do func() (any, error)) (any, error) {
+	client.FailNext(fault)
 	return do()
 }
 
@@ -224,7 +242,8 @@ func typed[T apiserver.Object](o T, err error) (any, error) {
 }
 
 var kinds = map[apiserver.Kind]schema.GroupVersionKind{
-	apiserver.Jobs: batchv1.SchemeGroupVersion.WithKind("Job"), apiserver.Pods: corev1.SchemeGroupVersion.WithKind("Pod"),
+	apiserver.CronJobs: batchv1.SchemeGroupVersion.WithKind("CronJob"), apiserver.Jobs: batchv1.SchemeGroupVersion.WithKind("Job"),
+	apiserver.Pods: corev1.SchemeGroupVersion.WithKind("Pod"),
 }
 
 // read lists or watches a kind.

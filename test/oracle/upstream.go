@@ -4,16 +4,22 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/go-logr/logr"
-	"k8s.io/apimachinery/pkg/util/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	typedbatchv1 "k8s.io/client-go/kubernetes/typed/batch/v1"
+	batchv1listers "k8s.io/client-go/listers/batch/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
+	"k8s.io/kubernetes/pkg/controller/cronjob"
 	"k8s.io/kubernetes/pkg/controller/job"
 	"k8s.io/kubernetes/pkg/controller/ttlafterfinished"
 
@@ -23,21 +29,38 @@ import (
 
 func init() {
 	// Upstream reports errors here, one a millisecond at most, by a clock that would go on between bubbles.
-	runtime.ErrorHandlers = nil
+	utilruntime.ErrorHandlers = nil
 	klog.SetLogger(logr.Discard())
+	// CronJobs without a time zone are in that of the process (C-042). Zones are those of the Go distribution, as ours are.
+	time.Local = time.UTC
+	zones := filepath.Join(runtime.GOROOT(), "lib", "time", "zoneinfo.zip") //nolint:staticcheck // tests run where they are built
+	if err := os.Setenv("ZONEINFO", zones); err != nil {
+		panic(err)
+	}
 }
 
-// upstream is the Job controller and the TTL controller of Kubernetes in a cluster, in a bubble.
+// upstream is the Job controller and the TTL controller of Kubernetes in a cluster, in a bubble; or its CronJob controller, where the
+// scenario has CronJobs.
 type upstream struct {
 	*cluster
 	front *front
-	stop  func() // ends the running controller; nil when none runs
+	mends *mends // nil while it does as it does
+	// cached, statuses and jobs are what it looks at, how it writes statuses, and how it reads Jobs, when it is mended.
+	cached   batchv1listers.CronJobLister
+	statuses typedbatchv1.CronJobInterface
+	jobs     typedbatchv1.JobInterface
+	stop     func() // ends the running controller; nil when none runs
 }
 
 // playUpstream plays a scenario with upstream's controller. Ordered: creates that it sends together arrive by index, as ours do.
 func playUpstream(t *testing.T, s Scenario, l lens, seed uint64, ordered bool) (p Picture, err error) {
+	return playMended(t, s, l, seed, ordered, nil)
+}
+
+// playMended is playUpstream with mends, which may be nil.
+func playMended(t *testing.T, s Scenario, l lens, seed uint64, ordered bool, m *mends) (p Picture, err error) {
 	synctest.Test(t, func(*testing.T) {
-		err = inBubble(s, seed, ordered, func(c *cluster) error {
+		err = inBubble(s, seed, ordered, m, func(c *cluster) error {
 			p, err = c.picture(l)
 			return err
 		})
@@ -46,13 +69,13 @@ func playUpstream(t *testing.T, s Scenario, l lens, seed uint64, ordered bool) (
 }
 
 // inBubble plays a scenario with upstream's controller, and shows its cluster as it is in the end.
-func inBubble(s Scenario, seed uint64, ordered bool, show func(*cluster) error) error {
+func inBubble(s Scenario, seed uint64, ordered bool, m *mends, show func(*cluster) error) error {
 	sleep(time.Until(world.Start)) // from here on the bubble's time is the cluster's
 	c, err := newCluster(s, seed, "job-controller")
 	if err != nil {
 		return err
 	}
-	u := &upstream{cluster: c, front: newFront(c)}
+	u := &upstream{cluster: c, front: newFront(c), mends: m}
 	u.front.ordered = ordered
 	u.begin = u.start
 	if err := u.start(false); err != nil {
@@ -71,9 +94,12 @@ func inBubble(s Scenario, seed uint64, ordered bool, show func(*cluster) error) 
 }
 
 // start ends the controller that runs and starts another one.
-func (u *upstream) start(bool) error {
+func (u *upstream) start(lost bool) error {
 	if u.stop != nil {
 		u.stop()
+	}
+	if lost && u.mends != nil {
+		u.mends.forget()
 	}
 	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logr.New(&eventSink{front: u.front})))
 	config := &rest.Config{Host: "http://oracle", QPS: -1, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}
@@ -83,17 +109,42 @@ func (u *upstream) start(bool) error {
 		return fmt.Errorf("make a client: %w", err)
 	}
 	shared := informers.NewSharedInformerFactory(client, 0)
-	controller, err := job.NewController(ctx, client, shared.Core().V1().Pods(), shared.Batch().V1().Jobs(), nil, nil)
+	controllers, err := u.controllers(ctx, client, shared)
 	if err != nil {
 		cancel()
 		return fmt.Errorf("make upstream's controller: %w", err)
 	}
-	expiry := ttlafterfinished.New(ctx, shared.Batch().V1().Jobs(), client)
 	shared.StartWithContext(ctx)
-	go controller.Run(ctx, 5) // ends with ctx
-	go expiry.Run(ctx, 5)     // likewise
+	for _, run := range controllers {
+		go run(ctx, 5) // ends with ctx
+	}
 	u.stop = cancel
 	return nil
+}
+
+// controllers are those that are to run.
+func (u *upstream) controllers(ctx context.Context, client kubernetes.Interface, shared informers.SharedInformerFactory) (
+	run []func(context.Context, int), err error,
+) {
+	if len(u.crons) > 0 {
+		jobs, cronJobs := shared.Batch().V1().Jobs(), shared.Batch().V1().CronJobs()
+		if u.mends != nil {
+			u.cached, u.statuses, u.jobs = cronJobs.Lister(), mendedCronJobs{client.BatchV1().CronJobs(namespace), u}, client.BatchV1().Jobs(namespace)
+			client, jobs, cronJobs = mendedClient{client, u}, mendedInformer{jobs, u}, mendedCronInformer{cronJobs, u}
+		}
+		crons, err := cronjob.NewControllerV2(ctx, jobs, cronJobs, client)
+		if err != nil {
+			return nil, err
+		}
+		u.arrange(crons)
+		return append(run, crons.Run), nil
+	}
+	jobs, err := job.NewController(ctx, client, shared.Core().V1().Pods(), shared.Batch().V1().Jobs(), nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	expiry := ttlafterfinished.New(ctx, shared.Batch().V1().Jobs(), client)
+	return append(run, jobs.Run, expiry.Run), nil
 }
 
 // do holds the watches until all deeds are done. Then pods are shown first, so that a Job that is decided at once, because a user
@@ -101,14 +152,16 @@ func (u *upstream) start(bool) error {
 func (u *upstream) do(deeds []string) error {
 	u.rest()
 	u.front.lock()
-	u.front.paused = map[apiserver.Kind]bool{apiserver.Jobs: true, apiserver.Pods: true}
+	u.front.paused = map[apiserver.Kind]bool{apiserver.CronJobs: true, apiserver.Jobs: true, apiserver.Pods: true}
 	u.front.unlock()
 	u.front.lock()
 	err := u.cluster.do(deeds)
 	u.front.unlock()
-	for _, kind := range []apiserver.Kind{apiserver.Pods, apiserver.Jobs} {
+	for _, kinds := range [][]apiserver.Kind{{apiserver.Pods}, {apiserver.CronJobs, apiserver.Jobs}} {
 		u.front.lock()
-		delete(u.front.paused, kind)
+		for _, kind := range kinds {
+			delete(u.front.paused, kind)
+		}
 		u.front.unlock()
 		u.rest()
 	}
@@ -118,7 +171,7 @@ func (u *upstream) do(deeds []string) error {
 // rest lets upstream do all that it does now.
 func (u *upstream) rest() {
 	synctest.Wait()
-	sleep(time.Microsecond) // creates queue for some nanoseconds
+	sleep(100 * patience) // creates queue for some nanoseconds, keys of CronJobs for a moment each
 	synctest.Wait()
 }
 

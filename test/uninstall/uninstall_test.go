@@ -1,6 +1,7 @@
 package uninstall
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -18,6 +19,7 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/console"
 	"github.com/jobledger/jobledger/test/internal/controller"
+	"github.com/jobledger/jobledger/test/internal/dump"
 )
 
 // O-063: what docs/uninstall.md says leaves no finalizer of ours behind.
@@ -27,7 +29,12 @@ import (
 func TestNothingIsLeft(t *testing.T) {
 	c := newCluster(t)
 	c.namespace("batch")
-	before := c.settle()
+	soon, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	before, err := dump.Settle(soon, c.cp.RESTConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
 
 	if out, code := c.sh("kubectl apply -k deploy"); code != 0 {
 		t.Fatal(out)
@@ -39,7 +46,7 @@ func TestNothingIsLeft(t *testing.T) {
 	c.awaitJob("batch", "paused", batchv1.JobSuspended)
 	c.job("batch", "report", false, map[string]string{controlplane.AnnotationRunFor: "20s"})
 	c.awaitRunning("batch", "report")
-	if lines := c.dump().since(before); len(lines) < 15 {
+	if lines := c.since(before); len(lines) < 15 {
 		t.Fatalf("installed, the cluster differs in no more than\n%s", strings.Join(lines, "\n"))
 	}
 
@@ -69,7 +76,7 @@ func TestNothingIsLeft(t *testing.T) {
 
 	allowed := regexp.MustCompile(`^\+ (jobs\.batch batch/(nightly|paused|report|late)|pods\. batch/(nightly|report)-[a-z0-9]{5})$`)
 	c.await("the cluster to be as it was", func() error {
-		left := slices.DeleteFunc(c.dump().since(before), allowed.MatchString)
+		left := slices.DeleteFunc(c.since(before), allowed.MatchString)
 		if len(left) > 0 {
 			return errors.New(strings.Join(left, "\n"))
 		}
@@ -84,6 +91,16 @@ func TestNothingIsLeft(t *testing.T) {
 			t.Errorf("%s has finalizers %v", pods.Items[i].Name, pods.Items[i].Finalizers)
 		}
 	}
+}
+
+// since is how the cluster differs from what it was.
+func (c *cluster) since(before dump.Dump) []string {
+	c.t.Helper()
+	now, err := dump.Of(c.t.Context(), c.cp.RESTConfig())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return now.Since(before)
 }
 
 func begun(job *batchv1.Job) bool {

@@ -1,4 +1,4 @@
-{{/* What it may do with Jobs and pods. */}}
+{{/* What it may do with Jobs and pods, and that it sees CronJobs. */}}
 {{- define "jobledger.rules" -}}
 {{- if eq .Values.manage "observe" -}}
 - apiGroups: [batch]
@@ -7,6 +7,11 @@
 - apiGroups: [""]
   resources: [pods]
   verbs: [list, watch]
+{{- if .Values.cronJobs }}
+- apiGroups: [batch]
+  resources: [cronjobs]
+  verbs: [list, watch]
+{{- end }}
 {{- else -}}
 - apiGroups: [batch]
   resources: [jobs]
@@ -23,6 +28,11 @@
 - apiGroups: [""]
   resources: [events]
   verbs: [create, patch]
+{{- if .Values.cronJobs }}
+- apiGroups: [batch]
+  resources: [cronjobs]
+  verbs: [list, watch]
+{{- end }}
 {{- end }}
 {{- end }}
 
@@ -61,11 +71,11 @@
   verbs: [get, list, watch, create]
 {{- end }}
 
-{{/* To run CronJobs. */}}
+{{/* To run CronJobs, beside what shows them. */}}
 {{- define "jobledger.cronJobRules" -}}
 - apiGroups: [batch]
   resources: [cronjobs]
-  verbs: [get, list, watch]
+  verbs: [get]
 - apiGroups: [batch]
   resources: [cronjobs/status]
   verbs: [update]

@@ -1,5 +1,5 @@
-// Package apiserver is a model of the part of kube-apiserver that a Job controller meets: Jobs, Pods, Leases and Namespaces
-// with resource versions, finalizers, graceful deletion, watches and the validation of Job statuses.
+// Package apiserver is a model of the part of kube-apiserver that a controller of Jobs and CronJobs meets: CronJobs, Jobs, Pods, Leases
+// and Namespaces with resource versions, finalizers, graceful deletion, watches and the validation of Job statuses.
 //
 // It is a step machine. Nothing happens between two calls: there are no goroutines, the time is a virtual clock's, UIDs
 // and generated names come from the random source handed in, and the steps of other controllers (garbage collector, pod

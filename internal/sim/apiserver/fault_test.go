@@ -11,6 +11,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/jobledger/jobledger/internal/sim/wholeapi"
 	"github.com/jobledger/jobledger/reconciler/executor"
 )
 
@@ -80,7 +81,7 @@ func TestFaults(t *testing.T) {
 
 // TestTheExecutorAcceptsTheClient: the API that the executor calls is this one.
 func TestTheExecutorAcceptsTheClient(t *testing.T) {
-	var api executor.API = newServer(1).Client("test")
+	var api executor.API = wholeapi.Of(newServer(1).Client("test"))
 	_, err := api.GetJob(ctx, "default", "absent")
 	wantErr(t, apierrors.IsNotFound, err)
 }

@@ -3,8 +3,6 @@ package apiserver
 import (
 	"slices"
 
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -16,7 +14,8 @@ const (
 	ActorNamespaceController = "namespace-controller"
 )
 
-// GarbageCollector models the ownership garbage collector for Pods owned by Jobs. Each step makes at most one write.
+// GarbageCollector models the ownership garbage collector for Jobs that CronJobs own, and for Pods and their groups that Jobs own. Each
+// step makes at most one write.
 type GarbageCollector struct{ server *Server }
 
 // GarbageCollector returns the server's garbage collector.
@@ -24,57 +23,60 @@ func (s *Server) GarbageCollector() *GarbageCollector { return &GarbageCollector
 
 // Step does the next thing that is due; it reports whether there was any.
 func (g *GarbageCollector) Step() bool {
-	for _, o := range g.server.sorted(Jobs) {
-		job := o.(*batchv1.Job)
-		if job.DeletionTimestamp == nil {
-			continue
-		}
-		if slices.Contains(job.Finalizers, metav1.FinalizerOrphanDependents) && g.orphan(job) ||
-			slices.Contains(job.Finalizers, metav1.FinalizerDeleteDependents) && g.foreground(job) {
-			return true
+	for _, k := range []Kind{CronJobs, Jobs} {
+		for _, o := range g.server.sorted(k) {
+			if o.GetDeletionTimestamp() == nil {
+				continue
+			}
+			if slices.Contains(o.GetFinalizers(), metav1.FinalizerOrphanDependents) && g.orphan(o) ||
+				slices.Contains(o.GetFinalizers(), metav1.FinalizerDeleteDependents) && g.foreground(o) {
+				return true
+			}
 		}
 	}
 	return g.collect()
 }
 
-// orphan takes the Job's owner reference off its next dependent, and the finalizer off the Job after the last.
-func (g *GarbageCollector) orphan(job *batchv1.Job) bool {
-	for _, pod := range g.dependents(job.UID) {
-		after := pod.DeepCopy()
-		after.OwnerReferences = slices.DeleteFunc(after.OwnerReferences, func(ref metav1.OwnerReference) bool { return ref.UID == job.UID })
-		g.server.update(g.request("patch"), pod, after)
+// orphan takes the owner's reference off its next dependent, and the finalizer off the owner after the last.
+func (g *GarbageCollector) orphan(owner Object) bool {
+	for _, o := range g.dependents(owner) {
+		after := clone(o)
+		after.SetOwnerReferences(slices.DeleteFunc(after.GetOwnerReferences(), func(ref metav1.OwnerReference) bool { return ref.UID == owner.GetUID() }))
+		g.server.update(g.request("patch"), o, after)
 		return true
 	}
-	return g.dropFinalizer(job, metav1.FinalizerOrphanDependents)
+	return g.dropFinalizer(owner, metav1.FinalizerOrphanDependents)
 }
 
-// foreground deletes the Job's next dependent, and takes the finalizer off the Job when no dependent blocks it.
-func (g *GarbageCollector) foreground(job *batchv1.Job) bool {
+// foreground deletes the owner's next dependent, and takes the finalizer off the owner when no dependent blocks it.
+func (g *GarbageCollector) foreground(owner Object) bool {
 	blocked := false
-	for _, pod := range g.dependents(job.UID) {
-		if pod.DeletionTimestamp == nil {
-			return g.delete(Pods, pod)
+	for _, o := range g.dependents(owner) {
+		if o.GetDeletionTimestamp() == nil {
+			return g.delete(KindOf(o), o)
 		}
-		blocked = blocked || slices.ContainsFunc(pod.OwnerReferences, func(ref metav1.OwnerReference) bool {
-			return ref.UID == job.UID && ref.BlockOwnerDeletion != nil && *ref.BlockOwnerDeletion
+		blocked = blocked || slices.ContainsFunc(o.GetOwnerReferences(), func(ref metav1.OwnerReference) bool {
+			return ref.UID == owner.GetUID() && ref.BlockOwnerDeletion != nil && *ref.BlockOwnerDeletion
 		})
 	}
-	return !blocked && g.dropFinalizer(job, metav1.FinalizerDeleteDependents)
+	return !blocked && g.dropFinalizer(owner, metav1.FinalizerDeleteDependents)
 }
 
-// collect deletes the next object that has owners, all of them gone.
+// collect deletes the next object that has owners, all of them gone. An owner of a kind that is not modelled is taken to be there.
 func (g *GarbageCollector) collect() bool {
 	owners := map[types.UID]bool{}
-	for _, job := range g.server.tables[Jobs].live {
-		owners[job.GetUID()] = true
+	for _, k := range []Kind{CronJobs, Jobs} {
+		for _, o := range g.server.tables[k].live {
+			owners[o.GetUID()] = true
+		}
 	}
-	for _, k := range []Kind{Pods, PodGroups, Workloads} {
+	there := func(ref metav1.OwnerReference) bool {
+		return ref.Kind != "Job" && ref.Kind != "CronJob" || owners[ref.UID]
+	}
+	for _, k := range []Kind{Jobs, Pods, PodGroups, Workloads} {
 		for _, o := range g.server.sorted(k) {
 			refs := o.GetOwnerReferences()
-			if o.GetDeletionTimestamp() != nil || len(refs) == 0 {
-				continue
-			}
-			if !slices.ContainsFunc(refs, func(ref metav1.OwnerReference) bool { return ref.Kind != "Job" || owners[ref.UID] }) {
+			if o.GetDeletionTimestamp() == nil && len(refs) > 0 && !slices.ContainsFunc(refs, there) {
 				return g.delete(k, o)
 			}
 		}
@@ -82,20 +84,21 @@ func (g *GarbageCollector) collect() bool {
 	return false
 }
 
-func (g *GarbageCollector) dependents(owner types.UID) []*corev1.Pod {
-	var out []*corev1.Pod
-	for _, o := range g.server.sorted(Pods) {
-		if slices.ContainsFunc(o.GetOwnerReferences(), func(ref metav1.OwnerReference) bool { return ref.UID == owner }) {
-			out = append(out, o.(*corev1.Pod))
-		}
+// dependents are what an owner owns: a CronJob Jobs, a Job Pods.
+func (g *GarbageCollector) dependents(owner Object) []Object {
+	kind := Pods
+	if KindOf(owner) == CronJobs {
+		kind = Jobs
 	}
-	return out
+	return slices.DeleteFunc(g.server.sorted(kind), func(o Object) bool {
+		return !slices.ContainsFunc(o.GetOwnerReferences(), func(ref metav1.OwnerReference) bool { return ref.UID == owner.GetUID() })
+	})
 }
 
-func (g *GarbageCollector) dropFinalizer(job *batchv1.Job, finalizer string) bool {
-	after := job.DeepCopy()
-	after.Finalizers = slices.DeleteFunc(after.Finalizers, func(f string) bool { return f == finalizer })
-	g.server.update(g.request("patch"), job, after)
+func (g *GarbageCollector) dropFinalizer(owner Object, finalizer string) bool {
+	after := clone(owner)
+	after.SetFinalizers(slices.DeleteFunc(after.GetFinalizers(), func(f string) bool { return f == finalizer }))
+	g.server.update(g.request("patch"), owner, after)
 	return true
 }
 

@@ -96,7 +96,7 @@ func validateTemplate(s *batchv1.JobSpec, path *field.Path) field.ErrorList {
 	case s.PodFailurePolicy != nil && policy != corev1.RestartPolicyNever:
 		errs = append(errs, field.Invalid(path.Child("restartPolicy"), policy, "only \"Never\" is supported when podFailurePolicy is specified"))
 	}
-	if s.PodFailurePolicy != nil && *s.PodReplacementPolicy != batchv1.Failed {
+	if s.PodFailurePolicy != nil && s.PodReplacementPolicy != nil && *s.PodReplacementPolicy != batchv1.Failed {
 		errs = append(errs, field.NotSupported(field.NewPath("spec", "podReplacementPolicy"), *s.PodReplacementPolicy, []batchv1.PodReplacementPolicy{batchv1.Failed}))
 	}
 	return append(errs, validateContainers(&s.Template.Spec, path)...)

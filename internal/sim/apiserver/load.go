@@ -5,6 +5,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -44,9 +45,29 @@ func (s *Server) Load(in runtime.Object) error {
 	return nil
 }
 
+// Overwrite replaces the spec of a CronJob as an API server does that knows a rule less than this one: nothing is validated, and the
+// generation rises. It does nothing when there is no such CronJob.
+func (s *Server) Overwrite(in *batchv1.CronJob) {
+	stored, ok := s.tables[CronJobs].live[keyOf(in)].(*batchv1.CronJob)
+	if !ok {
+		return
+	}
+	after := stored.DeepCopy()
+	after.Spec = wireCronJob(in).Spec
+	defaultCronJob(after)
+	if !equality.Semantic.DeepEqual(after.Spec, stored.Spec) {
+		after.Generation++
+	}
+	s.update(request{actor: actorLoad, verb: "update"}, stored, after)
+}
+
 // withDefaults is an object as it would arrive over the network, with the defaults of its kind.
 func withDefaults(o Object) Object {
 	switch o := o.(type) {
+	case *batchv1.CronJob:
+		cronJob := wireCronJob(o)
+		defaultCronJob(cronJob)
+		return cronJob
 	case *batchv1.Job:
 		job := wireJob(o)
 		defaultJob(job)

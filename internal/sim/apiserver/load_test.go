@@ -87,3 +87,18 @@ func TestAnotherClientComesBetween(t *testing.T) {
 		})
 	}
 }
+
+// TestOverwrite: a CronJob comes to what no API server of today lets pass.
+func TestOverwrite(t *testing.T) {
+	s := newServer(1)
+	cronJob := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Namespace: "batch", Name: "c"}, Spec: batchv1.CronJobSpec{Schedule: "@daily"}}
+	s.Overwrite(cronJob) // there is none
+	ok(t, s.Load(cronJob))
+	cronJob.Spec.Schedule = "never"
+	s.Overwrite(cronJob)
+	s.Overwrite(cronJob)
+	got := s.CronJob("batch", "c")
+	if got.Spec.Schedule != "never" || got.Generation != 1 || *got.Spec.Suspend {
+		t.Errorf("it has become %+v", got)
+	}
+}

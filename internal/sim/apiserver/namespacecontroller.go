@@ -20,7 +20,7 @@ func (n *NamespaceController) Step() bool {
 func (n *NamespaceController) empty(name string, ns Object) bool {
 	r := request{actor: ActorNamespaceController, verb: "delete"}
 	left := false
-	for _, k := range []Kind{Jobs, Pods, Workloads, PodGroups, Leases} {
+	for _, k := range []Kind{CronJobs, Jobs, Pods, Workloads, PodGroups, Leases} {
 		for _, o := range n.server.sorted(k) {
 			if o.GetNamespace() != name {
 				continue

@@ -22,6 +22,7 @@ type Kind string
 const (
 	Namespaces Kind = "namespaces"
 	Jobs       Kind = "jobs"
+	CronJobs   Kind = "cronjobs"
 	Pods       Kind = "pods"
 	Workloads  Kind = "workloads"
 	PodGroups  Kind = "podgroups"
@@ -29,9 +30,10 @@ const (
 )
 
 // kinds in the order in which they are walked.
-var kinds = []Kind{Namespaces, Jobs, Pods, Workloads, PodGroups, Leases}
+var kinds = []Kind{Namespaces, CronJobs, Jobs, Pods, Workloads, PodGroups, Leases}
 
-// Object is what the server stores: a *corev1.Namespace, *batchv1.Job, *corev1.Pod, *coordinationv1.Lease, or a Workload or PodGroup.
+// Object is what the server stores: a *corev1.Namespace, *batchv1.CronJob, *batchv1.Job, *corev1.Pod,
+// *coordinationv1.Lease, or a Workload or PodGroup.
 type Object interface {
 	metav1.Object
 	runtime.Object
@@ -63,6 +65,8 @@ func modelled(o runtime.Object) (Kind, bool) {
 	switch o.(type) {
 	case *corev1.Namespace:
 		return Namespaces, true
+	case *batchv1.CronJob:
+		return CronJobs, true
 	case *batchv1.Job:
 		return Jobs, true
 	case *corev1.Pod:
@@ -100,6 +104,8 @@ func (k Kind) resource() schema.GroupResource {
 
 func (k Kind) groupKind() schema.GroupKind {
 	switch k {
+	case CronJobs:
+		return schema.GroupKind{Group: batchv1.GroupName, Kind: "CronJob"}
 	case Jobs:
 		return schema.GroupKind{Group: batchv1.GroupName, Kind: "Job"}
 	case Pods:

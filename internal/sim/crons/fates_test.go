@@ -1,128 +1,228 @@
 package crons
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/schedule"
-	"github.com/jobledger/jobledger/internal/zones"
 )
 
-// fates are what the decisions about a CronJob have said of its due times, which are compared with its schedule.
+// fates are what the decisions about a CronJob have said of its due times, which are compared with a walk over its schedule.
 type fates struct {
-	ledger  *events.TickLedger
-	by      schedule.Schedule // as the ledger says
-	at      time.Time         // through which they have been compared
-	counts  map[events.TickFate]int
-	total   int
-	started map[events.Time]int // by due time, as the ledger says
-	created map[events.Time]int // by due time, as the API server has made Jobs
+	ledger   *events.TickLedger
+	by       *timetable // as the ledger says
+	wall     []uint32   // what clocks show in its zone
+	at       time.Time  // through which they have been compared
+	counts   map[events.TickFate]int
+	due      int                  // due times that the walk has passed
+	told     []bool               // of each minute: that a run of it has started, as the ledger says
+	made     []bool               // of each minute: that the API server has made a Job
+	untold   map[types.UID]string // Jobs of which the ledger says nothing yet, and how they were made
+	newest   []time.Time          // due times of the newest Jobs, and the creation: from one of these @every counts
+	asked    map[string]bool      // triggers that a controller was shown
+	answered int                  // entries of those, one for each
+	came     map[string]bool      // names of Jobs of those: one comes twice when the request of a first try arrives after the Job of a second one was deleted
+	shown    []edit               // what a controller has been shown of the schedule, the newest last
 }
 
-func (f *fates) begin(facts *events.CronJobSeen) {
-	f.at = facts.Created.Go()
-	f.by = read(facts.Schedule, facts.TimeZone)
-	f.counts, f.started, f.created = map[events.TickFate]int{}, map[events.Time]int{}, map[events.Time]int{}
+// asker is who asks for runs.
+const asker = "jane"
+
+// edit is a schedule as a controller was shown it at a time.
+type edit struct {
+	by   *timetable
+	zone *string
+	at   events.Time
 }
 
-func read(text string, zone *string) schedule.Schedule {
-	in := time.UTC
-	if zone != nil {
-		r, _ := zones.Find(*zone)
-		in, _ = time.LoadLocationFromTZData(*zone, r.TZif)
-	}
-	s, err := schedule.Parse(text, in, nil)
-	if err != nil {
-		panic(err)
-	}
-	return s
+func (f *fates) begin(created events.Time) {
+	f.at = created.Go()
+	f.asked, f.came = map[string]bool{}, map[string]bool{}
+	f.counts, f.untold, f.newest = map[events.TickFate]int{}, map[types.UID]string{}, []time.Time{created.Go()}
+	f.told, f.made = make([]bool, spanMinutes), make([]bool, spanMinutes)
 }
 
-func (f *fates) made(t *testing.T, due events.Time) {
-	f.created[due]++
-	if f.created[due] > 1 {
-		t.Fatalf("two Jobs were made for %s", due.Go())
-	}
-}
-
-// hear compares what a step says: each due time once, in order, and no other instant.
-func (f *fates) hear(t *testing.T, said *events.CronStep, now events.Time) {
-	t.Helper()
-	for _, tick := range said.Ticks {
-		if tick.Fate == events.TickStarted || tick.Fate == events.TickAgain {
-			f.started[tick.First]++
-			if tick.Fate == events.TickStarted && f.started[tick.First] > 1 {
-				t.Fatalf("%s started twice", tick.First.Go())
-			}
-		}
-		f.counts[tick.Fate]++
-		if tick.Fate >= events.TickAgain {
-			continue
-		}
-		if !tick.First.Go().After(f.at) {
-			t.Fatalf("the fate %d of %s comes after that of %s", tick.Fate, tick.First.Go(), f.at)
-		}
-		n := 0
-		for at := range f.by.Between(f.at, tick.Last.Go()) {
-			if n == 0 && !f.by.Every() && // whose instants count from the last run, also when the schedule was changed since (C-033)
-				!at.Equal(tick.First.Go()) {
-				t.Fatalf("the fate %d begins at %s, want %s", tick.Fate, tick.First.Go(), at)
-			}
-			n++
-		}
-		if n == 0 && !f.by.Every() {
-			t.Fatalf("there is no due time from %s through %s, after %s: fate %d", tick.First.Go(), tick.Last.Go(), f.at, tick.Fate)
-		}
-		n = max(n, 1)
-		f.counts[tick.Fate] += n - 1
-		f.total += n
-		f.at = tick.Last.Go()
-	}
-	if l := said.Ledger; l != nil {
-		if f.ledger == nil || f.ledger.Schedule != l.Schedule || zoneOf(f.ledger) != zoneOf(l) {
-			for at := range f.by.Between(f.at, l.Through.Go()) {
-				if f.by.Every() {
-					break
-				}
-				t.Fatalf("%s has no fate, and the schedule was changed", at)
-			}
-			f.by = read(l.Schedule, l.TimeZone)
-			f.at = l.Through.Go()
-		}
-		stands := *l
-		f.ledger = &stands
-	}
-}
-
-func zoneOf(l *events.TickLedger) string {
-	if l.TimeZone == nil {
+func text(zone *string) string {
+	if zone == nil {
 		return ""
 	}
-	return *l.TimeZone
+	return *zone
+}
+
+// show notes what a controller is shown.
+func (f *fates) show(by *timetable, zone *string, at events.Time) {
+	if n := len(f.shown); n > 0 && f.shown[n-1].by == by && text(f.shown[n-1].zone) == text(zone) {
+		return
+	}
+	if len(f.shown) == 0 { // a ledger begins with the CronJob's creation, by what is known of it then
+		f.by, f.wall, f.ledger = by, wall(text(zone)), &events.TickLedger{Through: events.At(f.at), Schedule: by.text, TimeZone: zone}
+	}
+	f.shown = append(f.shown, edit{by, zone, at})
+}
+
+// stepped notes that the controller's clock was set.
+func (f *fates) stepped(by time.Duration) {
+	if n := len(f.shown); n > 0 {
+		f.shown[n-1].at = f.shown[n-1].at.Add(by)
+	}
+}
+
+// create notes that the API server has made a Job. late says that the request came when nobody waited for it any more: the Job of another
+// one may have been there and gone.
+func (f *fates) create(t *testing.T, uid types.UID, due events.Time, late bool) {
+	f.untold[uid] = fmt.Sprintf("late: %t, due %s", late, due.Go().UTC())
+	if due == 0 {
+		return
+	}
+	at := minuteOf(due.Go())
+	if f.made[at] && !late {
+		t.Fatalf("two Jobs were made for %s", due.Go())
+	}
+	f.made[at] = true
+	f.newest = append(f.newest, due.Go())
+	f.newest = f.newest[max(0, len(f.newest)-64):]
+}
+
+// hear compares what a step says: each due time once, in order, and no other instant; and each Job once.
+func (f *fates) hear(t *testing.T, said *events.CronStep, watched, now events.Time) {
+	t.Helper()
+	for i := range said.Ticks {
+		tick := &said.Ticks[i]
+		f.hearJob(t, tick)
+		if (tick.Fate == events.TickTriggered || tick.By == asker) && !f.came[tick.Name] {
+			f.answered++
+			f.came[tick.Name] = tick.Name != ""
+		}
+		if tick.Fate >= events.TickAgain || tick.By != "" { // the latter was asked for, and is too late or refused
+			f.counts[tick.Fate]++
+			continue
+		}
+		n := f.walk(t, tick)
+		f.counts[tick.Fate] += n
+		f.due += n
+		f.at = tick.Last.Go()
+		switch {
+		case tick.Fate == events.TickUnwatched && tick.Last >= max(watched, f.shown[0].at):
+			t.Fatalf("%s is told to be unwatched, and a controller has watched it since %s", tick.Last.Go(), max(watched, f.shown[0].at).Go())
+		case tick.Fate == events.TickMerged && (tick.Into <= tick.Last || f.by.every == 0 && !f.isDue(tick.Into.Go())):
+			t.Fatalf("%s is told to have merged into %s, which is no later due time", tick.Last.Go(), tick.Into.Go())
+		case tick.Last > now:
+			t.Fatalf("%s has the fate %d, and is to come", tick.Last.Go(), tick.Fate)
+		}
+	}
+	if l := said.Ledger; l != nil {
+		f.hearLedger(t, l, now)
+	}
+}
+
+// hearJob compares what is said of a Job.
+func (f *fates) hearJob(t *testing.T, tick *events.Tick) {
+	t.Helper()
+	has := tick.Fate == events.TickStarted || tick.Fate == events.TickAgain || tick.Fate == events.TickTriggered || tick.Fate == events.TickManual
+	switch {
+	case !has && tick.Job == "":
+	case has && f.untold[tick.Job] != "":
+		delete(f.untold, tick.Job)
+	default:
+		t.Fatalf("the fate %d of %s names the Job %q, which was told before or not made", tick.Fate, tick.First.Go(), tick.Job)
+	}
+	if tick.Fate == events.TickStarted && tick.By == "" {
+		if at := minuteOf(tick.First.Go()); f.told[at] {
+			t.Fatalf("%s started twice", tick.First.Go())
+		} else {
+			f.told[at] = true
+		}
+	}
+}
+
+// walk counts the due times of an entry, which follows the one before.
+func (f *fates) walk(t *testing.T, tick *events.Tick) (n int) {
+	t.Helper()
+	first, last := tick.First.Go(), tick.Last.Go()
+	if !first.After(f.at) || last.Before(first) {
+		t.Fatalf("the fate %d of %s through %s comes after that of %s", tick.Fate, first, last, f.at)
+	}
+	if every := f.by.every; every != 0 {
+		if last.Sub(first)%every != 0 || !slices.ContainsFunc(f.newest, func(from time.Time) bool {
+			return first.After(from) && first.Sub(from)%every == 0 && !first.Add(-every).After(f.at)
+		}) {
+			t.Fatalf("%s: the fate %d of %s through %s comes after that of %s; it may count from %v", f.by.text, tick.Fate, first, last, f.at, f.newest)
+		}
+		return int(last.Sub(first)/every) + 1
+	}
+	for m := minuteOf(f.at) + 1; m <= minuteOf(last); m++ {
+		if !f.by.isDue(f.wall[m]) {
+			continue
+		}
+		if n++; n == 1 && m != minuteOf(first) {
+			t.Fatalf("the fate %d begins at %s, want %s", tick.Fate, first, spanStart.Add(time.Duration(m)*time.Minute))
+		}
+	}
+	if n == 0 || !f.isDue(last) || !f.isDue(first) {
+		t.Fatalf("%q is not due at %s or at %s: fate %d", f.by.text, first, last, tick.Fate)
+	}
+	return n
+}
+
+func (f *fates) isDue(at time.Time) bool {
+	return at.Second() == 0 && at.Nanosecond() == 0 && f.by.isDue(f.wall[minuteOf(at)])
+}
+
+// next is the first due time after that through which they have been compared; zero for none until then.
+func (f *fates) next(until time.Time) time.Time {
+	if f.by.every != 0 {
+		return time.Time{} // where it counts from is not known to an onlooker
+	}
+	for m := minuteOf(f.at) + 1; m <= minuteOf(until); m++ {
+		if f.by.isDue(f.wall[m]) {
+			return spanStart.Add(time.Duration(m) * time.Minute)
+		}
+	}
+	return time.Time{}
+}
+
+// hearLedger compares how the ledger stands: nothing through the instant that it names lacks a fate, and it counts by the newest schedule
+// that was shown, from when that was shown on.
+func (f *fates) hearLedger(t *testing.T, l *events.TickLedger, now events.Time) {
+	t.Helper()
+	if at := f.next(l.Through.Go()); !at.IsZero() {
+		t.Fatalf("%q: %s has no fate, and all have one through %s", f.by.text, at, l.Through.Go())
+	}
+	if f.ledger.Schedule != l.Schedule || text(f.ledger.TimeZone) != text(l.TimeZone) {
+		e := f.shown[len(f.shown)-1]
+		if e.by.text != l.Schedule || text(e.zone) != text(l.TimeZone) {
+			t.Fatalf("the ledger counts by %q in %q, and %q in %q was shown", l.Schedule, text(l.TimeZone), e.by.text, text(e.zone))
+		}
+		if !l.Through.Go().Equal(f.at) && (l.Through < e.at || l.Through > now) {
+			t.Fatalf("at %s: the ledger counts from %s on, and the schedule was shown at %s", now.Go(), l.Through.Go(), e.at.Go())
+		}
+		f.by, f.wall, f.at = e.by, wall(text(e.zone)), l.Through.Go()
+	}
+	stands := *l
+	f.ledger = &stands
+	if open := l.Open; open != 0 && f.by.every == 0 && (!f.isDue(open.Go()) || !open.Go().After(f.at)) {
+		t.Fatalf("%s is open, which is not due or has its fate: all have through %s", open.Go(), f.at)
+	}
 }
 
 // conclude checks that no due time until now lacks a fate, but for the one that is open, and that each Job that was made has one.
 func (f *fates) conclude(t *testing.T, now events.Time) {
 	t.Helper()
-	open := events.Time(0)
-	if f.ledger != nil {
-		open = f.ledger.Open
+	open := time.Time{}
+	if f.ledger.Open != 0 {
+		open = f.ledger.Open.Go()
 	}
-	for at := range f.by.Between(f.at, now.Go()) {
-		if !at.Equal(open.Go()) && !f.by.Every() {
-			t.Errorf("%s has no fate; through %s", at, f.at)
-			break
-		}
+	if at := f.next(now.Go()); !at.IsZero() && !at.Equal(open) {
+		t.Errorf("%q: %s has no fate; through %s", f.by.text, at, f.at)
 	}
-	for due := range f.created {
-		if f.started[due] == 0 {
-			t.Errorf("a Job was made for %s, and the ledger does not say so", due.Go())
-		}
+	if len(f.asked) != f.answered {
+		t.Errorf("%d runs were asked for, and the ledger tells of %d: %v", len(f.asked), f.answered, f.asked)
 	}
-	for due := range f.started {
-		if f.created[due] == 0 {
-			t.Errorf("%s has started, and no Job was made for it", due.Go())
-		}
+	for uid, how := range f.untold {
+		t.Errorf("the Job %s was made (%s), and the ledger does not say so", uid, how)
 	}
 }

@@ -3,17 +3,16 @@ package crons
 import (
 	"bytes"
 	"container/heap"
-	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/schedule"
-	"github.com/jobledger/jobledger/internal/zones"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler"
 )
@@ -24,45 +23,52 @@ type world struct {
 	r      *rand.Rand
 	true   time.Time     // of the API server
 	offset time.Duration // of the controller's clock
-	agenda agenda
+	agenda agenda        // of the cluster, by the API server's clock
+	wakes  agenda        // of the controller, by its own clock; one that is no longer in force is passed over
 	order  int
 
 	version uint64
 	crons   []*cron
 	jobs    map[string]*job // by name
 
-	ending  bool // nothing more is planned
-	up      bool
-	world   *projector.World
-	intake  projector.Intake
-	next    events.Sequence
-	wakes   map[events.Stream]events.Time
-	life    int // of the controller: what was agreed with an earlier one is not carried out
-	records int
-	stored  []events.Record // all of them, when they are to be replayed
-	keep    bool
+	ending   bool // nothing more is planned
+	up       bool
+	world    *projector.World
+	intake   projector.Intake
+	next     events.Sequence
+	life     int // of the controller: what was agreed with an earlier one is not carried out
+	began    events.Time
+	late     int                                          // creates that came when nobody waited for them
+	script   func(events.Command) (answer, time.Duration) // how requests are taken; nil for at random
+	newest   tail
+	deciding *cron // whose decision was looked at last
 }
 
 // cron is a CronJob as the API server has it, and what its decisions have said.
 type cron struct {
-	uid   types.UID
-	facts events.CronJobSeen
+	uid     types.UID
+	stream  events.Stream
+	facts   events.CronJobSeen
+	by      *timetable // its schedule
+	gone    bool
+	refused time.Time    // until then no Job of it is taken
+	wake    *appointment // in force
 	fates
 }
 
 type job struct {
-	facts  events.RunSeen
-	owner  *cron
-	exists bool
+	facts events.RunSeen
+	owner *cron // nil for a Job of somebody else
 }
 
-// agenda is what happens when, by the API server's clock.
+// agenda is what happens when.
 type agenda []*appointment
 
 type appointment struct {
 	at    time.Time
 	order int
 	do    func()
+	void  bool
 }
 
 func (a agenda) Len() int { return len(a) }
@@ -77,10 +83,21 @@ func (a *agenda) Pop() any {
 	return last
 }
 
+// first is the first appointment in force; nil for none.
+func (a *agenda) first() *appointment {
+	for len(*a) > 0 {
+		if first := (*a)[0]; !first.void {
+			return first
+		}
+		heap.Pop(a)
+	}
+	return nil
+}
+
 func newWorld(t *testing.T, seed uint64) *world {
 	w := &world{
 		t: t, r: rand.New(rand.NewPCG(seed, 16)), true: time.Date(2026, 1, 1, 0, 0, 17, 0, time.UTC),
-		jobs: map[string]*job{}, world: projector.NewWorld(), wakes: map[events.Stream]events.Time{},
+		jobs: map[string]*job{}, world: projector.NewWorld(),
 	}
 	w.intake = projector.Intake{World: w.world, FileStart: 1}
 	return w
@@ -88,7 +105,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 
 func (w *world) after(d time.Duration, do func()) {
 	w.order++
-	heap.Push(&w.agenda, &appointment{w.true.Add(d), w.order, do})
+	heap.Push(&w.agenda, &appointment{at: w.true.Add(d), order: w.order, do: do})
 }
 
 // alive does so if the controller lives on till then.
@@ -106,71 +123,67 @@ func (w *world) now() events.Time { return events.Time(w.true.Add(w.offset).Unix
 // run lives until then.
 func (w *world) run(until time.Time) {
 	for {
-		next := until
-		if len(w.agenda) > 0 && w.agenda[0].at.Before(next) {
-			next = w.agenda[0].at
+		next := w.agenda.first()
+		if next != nil && next.at.After(until) {
+			next = nil
 		}
-		if at, stream := w.firstWake(); stream != (events.Stream{}) && at.Before(next) {
-			if at.After(w.true) {
-				w.true = at
+		if wake := w.wakes.first(); w.up && wake != nil {
+			at := wake.at.Add(-w.offset)
+			if !at.After(until) && (next == nil || at.Before(next.at)) {
+				if at.After(w.true) {
+					w.true = at
+				}
+				heap.Pop(&w.wakes)
+				wake.do()
+				continue
 			}
-			w.look(stream)
-			continue
 		}
-		w.true = next
-		if next.Equal(until) {
+		if next == nil {
+			w.true = until
 			return
 		}
-		heap.Pop(&w.agenda).(*appointment).do()
+		w.true = next.at
+		heap.Pop(&w.agenda)
+		next.do()
 	}
-}
-
-func (w *world) firstWake() (at time.Time, stream events.Stream) {
-	if !w.up {
-		return
-	}
-	for s, wake := range w.wakes {
-		if t := wake.Go().Add(-w.offset); stream == (events.Stream{}) || t.Before(at) || t.Equal(at) && s.ID < stream.ID {
-			at, stream = t, s
-		}
-	}
-	return at, stream
 }
 
 // look is a wait that is over.
-func (w *world) look(s events.Stream) {
-	subject := w.world.Subject(s)
-	delete(w.wakes, s)
+func (w *world) look(c *cron) {
+	c.wake = nil
+	subject := w.world.Subject(c.stream)
 	if subject == nil {
 		return
 	}
 	d := reconciler.DecideAt(subject, w.now())
 	if !d.Commands() {
-		w.wake(s, d.Wake)
+		w.wake(c, d.Wake)
 		return
 	}
-	w.input(projector.Draft{Stream: s, Kind: events.KindTimerFired, Facts: &events.TimerFired{}})
+	w.input(projector.Draft{Stream: c.stream, Kind: events.KindTimerFired, Facts: &events.TimerFired{}})
 }
 
-func (w *world) wake(s events.Stream, at events.Time) {
-	delete(w.wakes, s)
+func (w *world) wake(c *cron, at events.Time) {
+	if c.wake != nil {
+		c.wake.void = true
+		c.wake = nil
+	}
 	if at != 0 {
-		w.wakes[s] = at
+		w.order++
+		c.wake = &appointment{at: at.Go(), order: w.order, do: func() { w.look(c) }}
+		heap.Push(&w.wakes, c.wake)
 	}
 }
 
 // put folds a record.
 func (w *world) put(d projector.Draft) events.Sequence {
 	w.next++
-	w.records++
 	rec := events.Record{
 		Header: events.Header{Sequence: w.next, Time: w.now(), Stream: d.Stream, Kind: d.Kind, Critical: d.Kind.Critical()},
 		Facts:  d.Facts, Evidence: d.Evidence,
 	}
 	w.world.Apply(&rec)
-	if w.keep {
-		w.stored = append(w.stored, rec)
-	}
+	w.newest.keep(&rec)
 	return w.next
 }
 
@@ -184,41 +197,52 @@ func (w *world) input(drafts ...projector.Draft) {
 		}
 	}
 	for _, s := range touched {
-		w.decide(s)
+		w.decide(w.cron(s))
 	}
 }
 
-func (w *world) decide(s events.Stream) {
-	subject := w.world.Subject(s)
+func (w *world) decide(c *cron) {
+	subject := w.world.Subject(c.stream)
 	if subject == nil {
-		delete(w.wakes, s)
+		w.wake(c, 0)
 		return
 	}
 	d := reconciler.Decide(subject)
-	w.wake(s, d.Wake)
+	w.wake(c, d.Wake)
 	if !d.Commands() {
 		return
 	}
-	at := w.put(projector.Draft{Stream: s, Kind: events.KindDecided, Facts: &d.Decision})
-	c := w.cron(s)
+	at := w.put(projector.Draft{Stream: c.stream, Kind: events.KindDecided, Facts: &d.Decision})
 	for i := range d.Steps {
 		if said := d.Steps[i].Cron; said != nil {
-			c.hear(w.t, said, w.now())
+			w.deciding = c
+			c.hear(w.t, said, w.began, w.now())
+			w.plain(said)
 		}
 	}
-	if subject := w.world.Subject(s); subject != nil && w.next%64 == 0 {
+	if subject := w.world.Subject(c.stream); subject != nil && w.next%64 == 0 {
 		if again := reconciler.Decide(subject); again.Commands() {
-			w.t.Fatalf("%s decides again right after its decision %+v: %+v", s, d.Steps, again.Steps)
+			w.t.Fatalf("%s decides again right after its decision %+v: %+v", c.stream, d.Steps, again.Steps)
 		}
+		w.restores(c.stream)
 	}
 	for place, command := range d.Decision.Commands() {
 		w.carryOut(c, events.CommandID{Decided: at, Place: uint32(place)}, command)
 	}
 }
 
+// plain checks that no Event says that a Job came out of nowhere: all of them are made here.
+func (w *world) plain(said *events.CronStep) {
+	for _, n := range said.Notices {
+		if n.Reason == "UnexpectedJob" && !strings.Contains(n.Message, byHand) {
+			w.t.Fatalf("at %s: %s", w.now().Go(), n.Message)
+		}
+	}
+}
+
 func (w *world) cron(s events.Stream) *cron {
 	for _, c := range w.crons {
-		if string(c.uid) == s.ID {
+		if c.stream == s {
 			return c
 		}
 	}
@@ -226,217 +250,52 @@ func (w *world) cron(s events.Stream) *cron {
 	return nil
 }
 
-// carryOut makes the request some time later. What is answered to a controller that has gone is not heard.
-func (w *world) carryOut(c *cron, name events.CommandID, command events.Command) {
-	task := events.Task{Name: name, Command: command}
-	delay := time.Duration(5+w.r.IntN(50)) * time.Millisecond
-	if w.r.IntN(200) == 0 {
-		delay = time.Duration(w.r.IntN(600)) * time.Second // a slow one
-	}
-	life := w.life
-	how, ended := w.r.IntN(50), task.Ended(events.Done)
-	early := how > 1 && w.r.IntN(2) == 0 // it has its effect though the controller may not live to hear of it
-	if early {
-		w.effect(c, command, &ended)
-	}
-	w.after(delay, func() {
-		if !w.up || w.life != life {
-			return
-		}
-		var read []projector.Draft
-		switch {
-		case how == 0:
-			ended.Ending, ended.Class = events.Refused, events.RefusedServer
-		case how == 1:
-			if w.r.IntN(2) == 0 {
-				w.effect(c, command, &ended)
-			}
-			ended = task.Ended(events.OutcomeUnknown)
-		case !early || command.Traits().Reads:
-			read = w.effect(c, command, &ended)
-		}
-		w.input(append(read, projector.Draft{Stream: events.CronJobStream(c.uid), Kind: events.KindCommandEnded, Facts: &ended})...)
-	})
-}
-
-// effects are what the API server does.
-func effects() map[events.CommandKind]func(w *world, c *cron, command events.Command, ended *events.CommandEnded) []projector.Draft {
-	return map[events.CommandKind]func(w *world, c *cron, command events.Command, ended *events.CommandEnded) []projector.Draft{
-		events.CommandCreateJob: func(w *world, c *cron, command events.Command, ended *events.CommandEnded) []projector.Draft {
-			create := command.(*events.CreateJob)
-			if w.jobs[create.Name] != nil {
-				ended.Ending, ended.Class = events.Refused, events.RefusedNameTaken
-				return nil
-			}
-			w.version++
-			created := events.Time(w.true.UnixNano()).Second()
-			j := &job{owner: c, exists: true, facts: events.RunSeen{
-				Job: types.UID(fmt.Sprintf("job-%d", w.version)), Name: create.Name, Version: w.version, Created: created, Started: created, Due: create.Due,
-			}}
-			w.jobs[create.Name] = j
-			c.made(w.t, create.Due)
-			ended.UID, ended.Version, ended.Written = j.facts.Job, w.version, created
-			w.tell(j)
-			length := time.Duration(w.r.IntN(60)) * time.Second
-			if w.r.IntN(20) == 0 {
-				length = time.Duration(w.r.IntN(300)) * time.Minute
-			}
-			w.after(length, func() { w.finish(j) })
-			return nil
-		},
-		events.CommandDeleteRun: func(w *world, _ *cron, command events.Command, ended *events.CommandEnded) []projector.Draft {
-			j := w.jobs[command.(*events.DeleteRun).Name]
-			if j == nil {
-				ended.Ending, ended.Class = events.Refused, events.RefusedNotFound
-				return nil
-			}
-			w.remove(j)
-			return nil
-		},
-		events.CommandReadRun: func(w *world, c *cron, command events.Command, ended *events.CommandEnded) []projector.Draft {
-			j := w.jobs[command.(*events.ReadRun).Name]
-			if j == nil {
-				ended.Ending, ended.Class = events.Refused, events.RefusedNotFound
-				return nil
-			}
-			ended.UID, ended.Version = j.facts.Job, j.facts.Version
-			if !w.up {
-				return nil
-			}
-			return w.intake.FollowRun(observed(j))
-		},
-		events.CommandReadCronJob: func(w *world, c *cron, _ events.Command, ended *events.CommandEnded) []projector.Draft {
-			ended.UID, ended.Version = c.uid, c.facts.Version
-			if !w.up {
-				return nil
-			}
-			return w.admit(c)
-		},
-		events.CommandWriteCronStatus: func(w *world, c *cron, command events.Command, ended *events.CommandEnded) []projector.Draft {
-			write := command.(*events.WriteCronStatus)
-			if write.Base != c.facts.Version {
-				ended.Ending, ended.Class = events.Refused, events.RefusedConflict
-				return nil
-			}
-			if write.LastSchedule < c.facts.LastSchedule || write.LastSuccess < c.facts.LastSuccess {
-				w.t.Fatalf("a status goes back: %+v after %+v (C-243, C-244)", write, c.facts)
-			}
-			w.version++
-			c.facts.Version, c.facts.Active = w.version, slices.Clone(write.Active)
-			c.facts.LastSchedule, c.facts.LastSuccess = write.LastSchedule, write.LastSuccess
-			ended.UID, ended.Version = c.uid, w.version
-			return nil
-		},
-	}
-}
-
-func (w *world) effect(c *cron, command events.Command, ended *events.CommandEnded) []projector.Draft {
-	return effects()[command.Traits().Kind](w, c, command, ended)
-}
-
-func observed(j *job) *events.Observation {
-	facts := j.facts
-	return &events.Observation{
-		Job: events.JobRef{Namespace: "default", Name: facts.Name, UID: facts.Job}, Facts: &events.JobSeen{Version: facts.Version},
-		CronJob: j.owner.uid, Run: &facts,
-		Evidence: events.Evidence{Origin: &events.Origin{Kind: "CronJob", Name: string(j.owner.uid), UID: j.owner.uid}},
-	}
-}
-
-// tell has the watch show a Job.
-func (w *world) tell(j *job) {
-	w.alive(time.Duration(w.r.IntN(30))*time.Millisecond, func() {
-		if j.exists {
-			w.input(w.intake.FollowRun(observed(j))...)
-		}
-	})
-}
-
-func (w *world) finish(j *job) {
-	if !j.exists {
-		return
-	}
-	w.version++
-	j.facts.Version, j.facts.Result = w.version, events.ResultFailed
-	if w.r.IntN(4) > 0 {
-		j.facts.Result, j.facts.Succeeded, j.facts.Completed = events.ResultComplete, true, events.Time(w.true.UnixNano()).Second()
-	}
-	w.tell(j)
-}
-
-func (w *world) remove(j *job) {
-	w.version++
-	version := w.version
-	j.exists = false
-	delete(w.jobs, j.facts.Name)
-	w.alive(time.Duration(w.r.IntN(30))*time.Millisecond, func() { w.gone(j, version) })
-}
-
-func (w *world) gone(j *job, version uint64) {
-	w.input(w.intake.FollowRun(&events.Observation{Job: events.JobRef{UID: j.facts.Job}, Facts: &events.JobGone{Version: version}})...)
-}
-
-func (w *world) admit(c *cron) []projector.Draft {
-	facts := c.facts
-	o := &events.Observation{
-		Job: events.JobRef{Namespace: "default", Name: string(c.uid), UID: c.uid}, Facts: &facts,
-		Evidence: events.Evidence{Namespace: "default", Name: string(c.uid)},
-	}
-	for _, name := range schedule.Named(facts.Schedule, facts.TimeZone) {
-		if z, ok := zones.Find(name); ok {
-			o.Zones = append(o.Zones, events.ZoneRules{Name: z.Name, TZif: z.TZif, Hash: z.Hash})
-			facts.Zones = append(facts.Zones, events.ZoneName{Name: z.Name, Hash: z.Hash})
-		}
-	}
-	return w.intake.Admit(o, w.next+1)
-}
-
-// edit changes a CronJob as its user does.
-func (w *world) edit(c *cron, change func(*events.CronJobSeen)) {
-	w.version++
-	change(&c.facts)
-	c.facts.Version = w.version
-	c.facts.Generation++
-	w.alive(time.Duration(w.r.IntN(30))*time.Millisecond, func() { w.input(w.admit(c)...) })
-}
-
 // begin starts a controller, which lists.
 func (w *world) begin() {
 	w.up = true
 	w.life++
+	w.began = w.now()
 	settings := events.DefaultSettings()
 	settings.Mode, settings.CronJobs = events.ModeAll, true
 	w.put(projector.Draft{Stream: events.Controller, Kind: events.KindControllerStarted, Facts: &events.ControllerStarted{Version: "test", Settings: settings}})
 	for _, c := range w.crons {
-		for _, d := range w.admit(c) {
-			w.put(d)
-		}
-		w.restores(events.CronJobStream(c.uid))
-		subject := w.world.CronJob(events.CronJobStream(c.uid))
-		for _, uid := range slices.Sorted(func(yield func(types.UID) bool) {
-			for uid := range subject.Runs {
-				if !yield(uid) {
-					return
-				}
+		subject := w.world.CronJob(c.stream)
+		if c.gone {
+			if subject != nil && !subject.Gone {
+				w.put(projector.Draft{Stream: c.stream, Kind: events.KindCronJobDeleted, Facts: &events.CronJobGone{Version: w.version, Missed: true}})
 			}
-		}) {
-			if j := w.jobs[subject.Runs[uid].Name]; j == nil || j.facts.Job != uid {
-				w.put(projector.Draft{Stream: subject.Stream, Kind: events.KindRunGone, Facts: &events.RunGone{Job: uid, Version: w.version, Missed: true}})
+		} else {
+			for _, d := range w.admit(c) {
+				w.put(d)
 			}
 		}
+		if subject != nil {
+			w.missing(subject)
+		}
 	}
-	var names []string
-	for name := range w.jobs {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		for _, d := range w.intake.FollowRun(observed(w.jobs[name])) {
-			w.put(d)
+	for _, name := range w.names() {
+		if j := w.jobs[name]; j.owner != nil && !j.owner.gone {
+			for _, d := range w.intake.FollowRun(observed(j)) {
+				w.put(d)
+			}
 		}
 	}
 	for _, c := range w.crons {
-		w.input(projector.Draft{Stream: events.CronJobStream(c.uid), Kind: events.KindJobResumed, Facts: &events.JobResumed{}})
+		if subject := w.world.CronJob(c.stream); subject != nil && subject.Known() {
+			w.input(projector.Draft{Stream: c.stream, Kind: events.KindJobResumed, Facts: &events.JobResumed{}})
+		}
+	}
+}
+
+// names are those of all Jobs.
+func (w *world) names() []string { return slices.Sorted(maps.Keys(w.jobs)) }
+
+// missing tells of a CronJob's Jobs that a listing did not show.
+func (w *world) missing(c *projector.CronJob) {
+	for _, r := range c.SortedRuns() {
+		if j := w.jobs[r.Name]; j == nil || j.facts.Job != r.Job {
+			w.put(projector.Draft{Stream: c.Stream, Kind: events.KindRunGone, Facts: &events.RunGone{Job: r.Job, Version: w.version, Missed: true}})
+		}
 	}
 }
 
@@ -456,7 +315,10 @@ func (w *world) restores(s events.Stream) {
 // end kills the controller.
 func (w *world) end() {
 	w.up = false
-	clear(w.wakes)
+	w.wakes = w.wakes[:0]
+	for _, c := range w.crons {
+		c.wake = nil
+	}
 }
 
 // step sets the controller's clock.
@@ -464,6 +326,9 @@ func (w *world) step(by time.Duration) {
 	w.offset += by
 	w.put(projector.Draft{Stream: events.Controller, Kind: events.KindClockStepped, Facts: &events.ClockStepped{Step: by}})
 	for _, c := range w.crons {
-		w.input(projector.Draft{Stream: events.CronJobStream(c.uid), Kind: events.KindJobResumed, Facts: &events.JobResumed{}})
+		c.stepped(by)
+		if w.world.CronJob(c.stream) != nil {
+			w.wake(c, w.now())
+		}
 	}
 }

@@ -210,6 +210,10 @@ func records(log *memlog.Log, n int) string {
 			fmt.Fprintf(&b, "%s v%d deleted=%v tracked=%v", f.Phase, f.Version, f.Deleted != 0, f.Tracked)
 		case *events.JobSeen:
 			fmt.Fprintf(&b, "v%d status=%v confirms=%v deleted=%v", f.Version, f.Status != nil, f.Confirms, f.Deleted != 0)
+		case *events.RunSeen:
+			fmt.Fprintf(&b, "%s v%d %s deleted=%v", f.Name, f.Version, f.Result, f.Deleted != 0)
+		case *events.CronJobSeen:
+			fmt.Fprintf(&b, "v%d %q %s suspended=%v active=%d", f.Version, f.Schedule, f.Policy, f.Suspend, len(f.Active))
 		case *events.CommandEnded:
 			fmt.Fprintf(&b, "%v %s %s v%d", f.Command, f.Ending, f.Class, f.Version)
 		}

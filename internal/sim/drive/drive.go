@@ -54,6 +54,7 @@ type Driver struct {
 	history []string
 	lives   uint64             // logs so far
 	intents map[types.UID]wish // behind the newest finalizer removal of a pod
+	seen    map[string]uint64  // by the newest write of a Job of a CronJob: the version of the CronJob that it was decided on
 
 	offset   time.Duration // of the controller's clock from the world's
 	resting  *memlog.Log   // of the controller whose turn it is not; nil while there never was another
@@ -66,6 +67,7 @@ type Driver struct {
 	away     bool             // the server was away and nothing was listed since: nothing is sent
 	backup   *backup          // of the cluster; nil while there is none
 	rewinds  uint64           // times that it was restored
+	calm     bool             // nothing fails: each look is pending that should be
 }
 
 type answer struct {
@@ -77,6 +79,7 @@ type answer struct {
 func New(cfg Config, jobs ...*batchv1.Job) (*Driver, error) {
 	d := &Driver{
 		World: world.New(cfg.World), cfg: cfg, key: events.Key{1}, rng: world.Rand(cfg.World.Seed, 0), intents: map[types.UID]wish{},
+		seen: map[string]uint64{},
 	}
 	d.client = d.World.Server.Client(actor)
 	seeded := apiserver.SeededFaults(world.Rand(cfg.World.Seed, 1), cfg.Faults, 20*time.Second)
@@ -86,7 +89,7 @@ func New(cfg Config, jobs ...*batchv1.Job) (*Driver, error) {
 		}
 		return seeded(c)
 	}
-	d.checker = invariants.New(invariants.Config{Server: d.World.Server, Actor: actor, Manages: d.manages, DeletesExpired: cfg.Settings.DeleteExpired, Intent: d.intent})
+	d.checker = invariants.New(invariants.Config{Server: d.World.Server, Actor: actor, Manages: d.manages, DeletesExpired: cfg.Settings.DeleteExpired, Intent: d.intent, CronSeen: d.cronSeen})
 	d.newLog()
 	if err := d.boot(); err != nil {
 		return nil, err
@@ -133,7 +136,7 @@ func (d *Driver) newLog() {
 // boot makes a new process on the log as it is.
 func (d *Driver) boot() error {
 	p, err := process.Start(process.Config{
-		Server: d.World.Server, API: d.client, Groups: d.client, Checker: d.checker, Log: d.log, Key: d.key, Settings: d.cfg.Settings,
+		Server: d.World.Server, API: d.client, Groups: d.client, Crons: d.client, Checker: d.checker, Log: d.log, Key: d.key, Settings: d.cfg.Settings,
 		Program: "sim", Seed: d.cfg.World.Seed, Snapshot: d.cfg.Snapshot,
 		May: func() bool { return !d.lapsed && !d.away }, Behind: d.behind,
 	}, d.now())
@@ -231,28 +234,23 @@ func (d *Driver) wake() events.Time {
 
 // list lists a resource that is not watched, as it is now, and begins to watch it.
 func (d *Driver) list() (bool, error) {
-	for _, r := range resources {
+	for _, r := range d.resources() {
 		if d.process.MustList(r) {
 			err := d.process.List(r)
 			d.say("list %s", r)
-			d.away = d.away && slices.ContainsFunc(resources, d.process.MustList)
+			d.away = d.away && slices.ContainsFunc(d.resources(), d.process.MustList)
 			return true, err
 		}
 	}
 	return false, nil
 }
 
-// resources are those that the controller watches.
-var resources = []events.Resource{events.Jobs, events.Pods}
-
 // watch delivers one watch event.
 func (d *Driver) watch() (bool, error) {
-	first := 0
-	if d.rng.IntN(2) == 0 {
-		first = 1
-	}
-	for _, r := range []events.Resource{resources[first], resources[1-first]} {
-		if did, err := d.process.Watch(r); did || err != nil {
+	all := d.resources()
+	first := d.rng.IntN(len(all)) + 1
+	for i := range all {
+		if did, err := d.process.Watch(all[(first+i)%len(all)]); did || err != nil {
 			return did, err
 		}
 	}
@@ -309,8 +307,9 @@ func (d *Driver) land() (bool, error) {
 	return true, nil
 }
 
-// note notes what is behind the removal of a finalizer.
+// note notes what is behind the removal of a finalizer, or a write of a Job of a CronJob.
 func (d *Driver) note(call *executor.Call) {
+	d.noteRun(call)
 	if drop, ok := call.Task.Command.(*events.DropFinalizer); ok {
 		asked, log := d.intents[drop.Pod], d.log.Identity().LogID
 		if asked.log != log || asked.command != call.Task.Name || asked.stream != call.Task.Stream { // what is asked again was decided the first time
@@ -378,6 +377,9 @@ func (d *Driver) Pass(period time.Duration) error {
 		}
 		if busy || d.World.Settle() {
 			continue
+		}
+		if err := d.atRest(); err != nil {
+			return err
 		}
 		wake, next := d.wake(), d.World.Clock.Next()
 		if (wake == 0 || wake > events.At(end)) && (next == nil || next.Due.After(end)) {

@@ -10,7 +10,8 @@ import (
 
 // cut ends a watch: the resource is listed again.
 func (d *Driver) cut() error {
-	r := resources[d.rng.IntN(2)]
+	all := d.resources()
+	r := all[d.rng.IntN(len(all))]
 	if cursor := d.process.Watches[r]; cursor != nil {
 		cursor.Cut()
 		d.say("the watch of %s is cut", r)

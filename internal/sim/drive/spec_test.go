@@ -15,6 +15,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/informer"
+	"github.com/jobledger/jobledger/internal/kubewire"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store/memlog"
@@ -58,7 +59,11 @@ func (w *watched) show(job *batchv1.Job) {
 	w.t.Helper()
 	w.seen++
 	job.ResourceVersion, job.Generation = strconv.Itoa(w.seen), int64(w.seen)
-	w.turn(w.feed.ObserveJob(job.DeepCopy()))
+	read, err := kubewire.Jobs.Of(job)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.turn(w.feed.ObserveJob(read))
 }
 
 // stored are the records after one, each with its size.

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,7 +27,8 @@ import (
 const Actor = "controller"
 
 var kinds = map[apiserver.Kind]schema.GroupVersionKind{
-	apiserver.Jobs: batchv1.SchemeGroupVersion.WithKind("Job"), apiserver.Pods: corev1.SchemeGroupVersion.WithKind("Pod"),
+	apiserver.CronJobs: batchv1.SchemeGroupVersion.WithKind("CronJob"),
+	apiserver.Jobs:     batchv1.SchemeGroupVersion.WithKind("Job"), apiserver.Pods: corev1.SchemeGroupVersion.WithKind("Pod"),
 	apiserver.Leases: coordinationv1.SchemeGroupVersion.WithKind("Lease"),
 }
 
@@ -39,7 +41,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	target, err := parse(r.URL.Path)
 	switch {
 	case err != nil:
-	case s.cfg.Forbid:
+	case s.cfg.Forbid, target.kind == s.cfg.ForbidKind:
 		err = apierrors.NewForbidden(target.resource(), target.name, errors.New("this user has no role"))
 	case r.Method == http.MethodGet && target.name == "" && r.URL.Query().Get("watch") != "":
 		err = s.watch(w, r, target)
@@ -111,7 +113,7 @@ func (s *Server) serve(r *http.Request, p path, body []byte) (any, error) {
 	switch r.Method + " " + string(p.kind) + " " + p.subresource {
 	case "POST events ", "PATCH events ":
 		return json.RawMessage(`{}`), nil
-	case "GET pods ", "GET jobs ", "GET leases ":
+	case "GET pods ", "GET jobs ", "GET cronjobs ", "GET leases ":
 		if p.name == "" {
 			return s.list(r, p)
 		}
@@ -123,6 +125,20 @@ func (s *Server) serve(r *http.Request, p path, body []byte) (any, error) {
 		}
 		pod.Namespace = p.namespace
 		return typed(client.CreatePod(ctx, pod))
+	case "POST jobs ":
+		job, err := decode[*batchv1.Job](body)
+		if err != nil {
+			return nil, err
+		}
+		job.Namespace = p.namespace
+		return typed(client.CreateJob(ctx, job))
+	case "POST cronjobs ":
+		cronJob, err := decode[*batchv1.CronJob](body)
+		if err != nil {
+			return nil, err
+		}
+		cronJob.Namespace = p.namespace
+		return typed(client.CreateCronJob(ctx, cronJob))
 	case "POST leases ":
 		lease, err := decode[*coordinationv1.Lease](body)
 		if err != nil {
@@ -144,19 +160,38 @@ func (s *Server) serve(r *http.Request, p path, body []byte) (any, error) {
 			return nil, err
 		}
 		return typed(client.UpdateJobStatus(ctx, job))
-	case "DELETE pods ", "DELETE leases ":
-		options, err := decode[*metav1.DeleteOptions](body)
+	case "PUT cronjobs ", "PUT cronjobs status":
+		cronJob, err := decode[*batchv1.CronJob](body)
 		if err != nil {
 			return nil, err
 		}
-		var want metav1.Preconditions
-		if options.Preconditions != nil {
-			want = *options.Preconditions
+		if p.subresource == "" {
+			return typed(client.UpdateCronJob(ctx, cronJob))
 		}
-		err = client.Delete(ctx, p.kind, p.namespace, p.name, apiserver.DeleteOptions{UID: deref(want.UID), ResourceVersion: deref(want.ResourceVersion)})
-		return &metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusSuccess}, err
+		return typed(client.UpdateCronJobStatus(ctx, cronJob))
+	case "DELETE pods ", "DELETE jobs ", "DELETE cronjobs ", "DELETE leases ":
+		return s.remove(ctx, p, body)
 	}
 	return nil, apierrors.NewMethodNotSupported(p.resource(), r.Method)
+}
+
+// remove deletes one object.
+func (s *Server) remove(ctx context.Context, p path, body []byte) (any, error) {
+	options := &metav1.DeleteOptions{}
+	if len(body) > 0 {
+		var err error
+		if options, err = decode[*metav1.DeleteOptions](body); err != nil {
+			return nil, err
+		}
+	}
+	var want metav1.Preconditions
+	if options.Preconditions != nil {
+		want = *options.Preconditions
+	}
+	err := s.client.Delete(ctx, p.kind, p.namespace, p.name, apiserver.DeleteOptions{
+		UID: deref(want.UID), ResourceVersion: deref(want.ResourceVersion), Propagation: deref(options.PropagationPolicy),
+	})
+	return &metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusSuccess}, err
 }
 
 // get reads one object.
@@ -164,6 +199,8 @@ func (s *Server) get(r *http.Request, p path) (any, error) {
 	switch p.kind {
 	case apiserver.Jobs:
 		return typed(s.client.GetJob(r.Context(), p.namespace, p.name))
+	case apiserver.CronJobs:
+		return typed(s.client.GetCronJob(r.Context(), p.namespace, p.name))
 	case apiserver.Leases:
 		return typed(s.client.GetLease(r.Context(), p.namespace, p.name))
 	}

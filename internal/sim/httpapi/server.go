@@ -22,6 +22,8 @@ type Config struct {
 	Writes io.Writer
 	// Forbid refuses everything but the version with 403, as to a user who has no role.
 	Forbid bool
+	// ForbidKind refuses one resource likewise; empty for none.
+	ForbidKind apiserver.Kind
 }
 
 // Server serves a world. Make it with New, and Close it.

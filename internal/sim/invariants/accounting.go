@@ -16,6 +16,11 @@ import (
 // checkJobWrite judges a write of the controller to a Job.
 func (c *Checker) checkJobWrite(w apiserver.Write, j *job, before, after *batchv1.Job) {
 	switch {
+	case before == nil && c.cronOf(after) != nil:
+		return // see checkRunMade
+	case before != nil && w.Verb == "delete" && c.ran[j.uid] && !(c.cfg.DeletesExpired && expired(after)):
+		c.checkRunDeleted(w, c.cronOf(before), before, after)
+		return
 	case c.cfg.DeletesExpired && before != nil && w.Verb == "delete":
 		c.checkRemoval(w, j, before, after)
 		return

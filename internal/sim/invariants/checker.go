@@ -27,6 +27,9 @@ type Config struct {
 	// Intent, when set, tells what the controller wanted with a write of a Pod (a creation, or the removal of the
 	// finalizer), and what it had seen when it decided. Without it the checks that need it are weaker.
 	Intent func(apiserver.Write) (Intent, bool)
+	// CronSeen, when set, tells which version of its CronJob the controller had seen when it decided on a write of a Job; 0 when that is not
+	// known. Without it the checks that need it are left out.
+	CronSeen func(apiserver.Write) uint64
 }
 
 // Intent is what is behind a write of the controller.
@@ -45,6 +48,7 @@ type Violation struct {
 	Version uint64 // of the write, or of the server when there was none
 	Job     string
 	Pod     string
+	CronJob string
 	What    string
 }
 
@@ -56,6 +60,9 @@ func (v *Violation) Error() string {
 	if v.Pod != "" {
 		text += ", pod " + v.Pod
 	}
+	if v.CronJob != "" {
+		text += ", CronJob " + v.CronJob
+	}
 	return text + ": " + v.What
 }
 
@@ -66,6 +73,8 @@ type Checker struct {
 	calls  int // read so far
 	jobs   map[types.UID]*job
 	pods   map[types.UID]*pod
+	crons  map[types.UID]*cron
+	ran    map[types.UID]bool // Jobs that are or were one of a CronJob
 	names  map[types.UID]apiserver.Key
 	found  []error
 
@@ -78,7 +87,7 @@ func New(cfg Config) *Checker {
 	if cfg.Manages == nil {
 		cfg.Manages = func(j *batchv1.Job) bool { return j.Spec.ManagedBy != nil && *j.Spec.ManagedBy == events.ManagedBy }
 	}
-	return &Checker{cfg: cfg, jobs: map[types.UID]*job{}, pods: map[types.UID]*pod{}, names: map[types.UID]apiserver.Key{}}
+	return &Checker{cfg: cfg, jobs: map[types.UID]*job{}, pods: map[types.UID]*pod{}, crons: map[types.UID]*cron{}, ran: map[types.UID]bool{}, names: map[types.UID]apiserver.Key{}}
 }
 
 // LogLost tells that the controller's log is gone, or that another controller goes on, which knows what its own log says. From then on a call of it that takes effect after it was given up on is
@@ -94,12 +103,13 @@ func (c *Checker) LogLost() {
 type Backup struct {
 	jobs  map[types.UID]*job
 	pods  map[types.UID]*pod
+	crons map[types.UID]*cron
 	names map[types.UID]apiserver.Key
 }
 
 // Backup keeps what is known now, together with a backup of the server. Call Check before it.
 func (c *Checker) Backup() *Backup {
-	b := &Backup{names: maps.Clone(c.names)}
+	b := &Backup{names: maps.Clone(c.names), crons: copiedCrons(c.crons)}
 	b.jobs, b.pods = copied(c.jobs, c.pods)
 	return b
 }
@@ -108,6 +118,7 @@ func (c *Checker) Backup() *Backup {
 // happen, and the controller has forgotten it, as after the loss of its log.
 func (c *Checker) Rewound(b *Backup) {
 	c.jobs, c.pods = copied(b.jobs, b.pods)
+	c.crons = copiedCrons(b.crons)
 	c.names = maps.Clone(b.names)
 	c.writes, c.calls = len(c.cfg.Server.Writes(0)), len(c.cfg.Server.Calls(0))
 	c.LogLost()
@@ -162,8 +173,10 @@ func (c *Checker) Check() error {
 	for _, call := range calls {
 		c.called(call)
 	}
-	return errors.Join(c.found...)
+	return c.joined()
 }
+
+func (c *Checker) joined() error { return errors.Join(c.found...) }
 
 func (c *Checker) report(rule string, version uint64, j *job, p *pod, format string, args ...any) {
 	v := &Violation{Rule: rule, Version: version, What: fmt.Sprintf(format, args...)}
@@ -189,6 +202,8 @@ func (c *Checker) wrote(w apiserver.Write) {
 		c.wroteJob(w)
 	case apiserver.Pods:
 		c.wrotePod(w)
+	case apiserver.CronJobs:
+		c.wroteCron(w)
 	case apiserver.Namespaces:
 	}
 }
@@ -204,6 +219,7 @@ func (c *Checker) wroteJob(w apiserver.Write) {
 	if w.Actor == c.cfg.Actor {
 		c.checkJobWrite(w, j, before, after)
 	}
+	c.wroteRun(w, before, after)
 	j.follow(w.Actor, before, after)
 	j.stored = w.Time
 }

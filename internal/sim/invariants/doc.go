@@ -15,6 +15,8 @@
 //   - A Job is deleted only when its TTL has passed by the controller's clock, as the version that is deleted has it, and none is
 //     forgotten (T-070 to T-073).
 //   - Jobs of other controllers are left alone (J-005, J-007).
+//   - Of CronJobs the status alone is written, and its times go forward (C-243, C-244). Jobs are made for due times that have come, one for
+//     each minute, of CronJobs that may start some, under their policy (C-240 to C-242, C-245), and are deleted as they should be (C-247).
 //   - No status write is refused as invalid (J-206 to J-233); deletions and patches name the UID (J-083, J-254).
 //
 // Where a race makes two outcomes right, both pass: a Pod whose finalizer a user took away may be counted or not.

@@ -25,7 +25,7 @@ func (c *Checker) Settled() error {
 	for _, p := range c.sortedPods() {
 		c.settledPod(version, p)
 	}
-	return errors.Join(c.found...)
+	return errors.Join(c.joined(), c.settledCrons())
 }
 
 // settledJob: a Job that could go on has ended, and what an unfinished one publishes is true.

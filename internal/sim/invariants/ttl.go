@@ -66,3 +66,8 @@ func expiryOf(j *batchv1.Job) (time.Time, bool) {
 	}
 	return time.Time{}, false
 }
+
+// expired reports whether a Job was deleted as one whose TTL has passed is: in the foreground.
+func expired(after *batchv1.Job) bool {
+	return after != nil && slices.Contains(after.Finalizers, metav1.FinalizerDeleteDependents)
+}

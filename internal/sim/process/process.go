@@ -15,6 +15,7 @@ import (
 	"github.com/jobledger/jobledger/internal/known"
 	"github.com/jobledger/jobledger/internal/sim/apiserver"
 	"github.com/jobledger/jobledger/internal/sim/invariants"
+	"github.com/jobledger/jobledger/internal/sim/wholeapi"
 	"github.com/jobledger/jobledger/internal/sim/world"
 	"github.com/jobledger/jobledger/reconciler/executor"
 	"github.com/jobledger/jobledger/reconciler/loop"
@@ -22,11 +23,12 @@ import (
 	"github.com/jobledger/jobledger/store/memlog"
 )
 
-// Config says what a process works on. All but Snapshot, May and Behind is required.
+// Config says what a process works on. All but Crons, Snapshot, May and Behind is required.
 type Config struct {
 	Server   *apiserver.Server
-	API      executor.API
+	API      wholeapi.Server
 	Groups   executor.GroupAPI
+	Crons    executor.CronAPI    // required where CronJobs are run
 	Checker  *invariants.Checker // watches the server; is told what the process finds in its log
 	Log      *memlog.Log
 	Key      events.Key
@@ -42,7 +44,7 @@ type Config struct {
 // Process is a process that runs.
 type Process struct {
 	Loop     *loop.Loop
-	Executor *executor.Executor
+	Executor *executor.Executor // nil in observe mode, in which nothing is carried out
 	Feed     *informer.Feed
 	Tail     *livetail.Log // what this process has appended to its log
 
@@ -81,14 +83,17 @@ func Start(cfg Config, now events.Time) (*Process, error) {
 			return s
 		},
 	})
-	objects := executor.NewObjects(informer.TemplateHash(cfg.Key))
+	objects := executor.NewObjects(informer.TemplateHash(cfg.Key)).WithCronJobs(informer.CronTemplateHash(cfg.Key))
 	p.Feed = informer.NewFeed(informer.Config{
-		Mode: cfg.Settings.Mode, Others: cfg.Settings.ObserveOthers, Identity: cfg.Log.Identity(), Key: cfg.Key, Keeper: objects, Known: known.Of(recovered),
+		Mode: cfg.Settings.Mode, Others: cfg.Settings.ObserveOthers, CronJobs: cfg.Settings.CronJobs, Identity: cfg.Log.Identity(), Key: cfg.Key, Keeper: objects, Known: known.Of(recovered),
 		Logger: slog.New(slog.DiscardHandler),
 	})
+	if cfg.Settings.Mode == events.ModeObserve {
+		return p, p.Loop.Start(now)
+	}
 	p.Executor, err = executor.New(executor.Config{
-		API: cfg.API, Groups: cfg.Groups, Term: cfg.Log.Term(), Objects: objects, Mode: cfg.Settings.Mode,
-		Observe: p.Feed.ObserveJob, ObservePod: p.Feed.ObservePod, Wrote: p.Feed.Wrote, May: cfg.May, Behind: cfg.Behind,
+		API: wholeapi.Of(cfg.API), Groups: cfg.Groups, Crons: cfg.Crons, Term: cfg.Log.Term(), Objects: objects, Mode: cfg.Settings.Mode,
+		Observe: p.Feed.ObserveJob, ObservePod: p.Feed.ObservePod, ObserveCronJob: p.Feed.ObserveCronJob, ObserveRun: p.Feed.ObserveRun, Wrote: p.Feed.Wrote, May: cfg.May, Behind: cfg.Behind,
 	})
 	if err != nil {
 		return nil, err
@@ -102,9 +107,12 @@ func (p *Process) List(r events.Resource) error {
 	listed := p.server.List(kind)
 	version := strconv.FormatUint(listed.Version, 10)
 	var err error
-	if r == events.Jobs {
+	switch r {
+	case events.CronJobs:
+		err = p.Feed.ListCronJobs(typed[*batchv1.CronJob](listed.Items), version)
+	case events.Jobs:
 		err = p.Feed.ListJobs(typed[*batchv1.Job](listed.Items), version)
-	} else {
+	default:
 		err = p.Feed.ListPods(typed[*corev1.Pod](listed.Items), version)
 	}
 	if err != nil {
@@ -115,10 +123,14 @@ func (p *Process) List(r events.Resource) error {
 }
 
 func kindOf(r events.Resource) apiserver.Kind {
-	if r == events.Jobs {
+	switch r {
+	case events.CronJobs:
+		return apiserver.CronJobs
+	case events.Jobs:
 		return apiserver.Jobs
+	default:
+		return apiserver.Pods
 	}
-	return apiserver.Pods
 }
 
 func typed[T any](items []apiserver.Object) []T {
@@ -151,6 +163,11 @@ func (p *Process) Watch(r events.Resource) (bool, error) {
 
 func (p *Process) show(e apiserver.Event) error {
 	switch o := e.Object.(type) {
+	case *batchv1.CronJob:
+		if e.Type == watch.Deleted {
+			return p.Feed.CronJobDeleted(o)
+		}
+		return p.Feed.CronJobChanged(o)
 	case *batchv1.Job:
 		if e.Type == watch.Deleted {
 			return p.Feed.JobDeleted(o)
@@ -207,6 +224,9 @@ func (p *Process) Commit() (bool, error) {
 
 // Hand gives the executor what the loop hands out, and takes back.
 func (p *Process) Hand(tasks, back []events.Task) {
+	if p.Executor == nil {
+		return
+	}
 	p.Executor.Submit(tasks...)
 	p.Executor.TakeBack(back...)
 }

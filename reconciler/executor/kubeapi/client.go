@@ -3,16 +3,20 @@ package kubeapi
 import (
 	"context"
 	"errors"
+	"net/http"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+
+	"github.com/jobledger/jobledger/internal/kubewire"
+	"github.com/jobledger/jobledger/internal/kubewire/request"
 )
 
 // FieldManager is the name under which the API server notes what was written.
@@ -23,6 +27,8 @@ type Client struct {
 	core       rest.Interface
 	batch      rest.Interface
 	scheduling rest.Interface
+
+	pods, jobs *request.Sender // for the requests of every pod and Job
 }
 
 // New makes a client of a clientset. A fake clientset has no REST client underneath, and is refused.
@@ -31,23 +37,24 @@ func New(clientset kubernetes.Interface) (*Client, error) {
 		core: clientset.CoreV1().RESTClient(), batch: clientset.BatchV1().RESTClient(),
 		scheduling: clientset.SchedulingV1alpha2().RESTClient(),
 	}
-	for _, r := range []rest.Interface{c.core, c.batch, c.scheduling} {
-		if client, ok := r.(*rest.RESTClient); ok && client == nil {
-			return nil, errors.New("kubeapi: the clientset has no REST client: it is a fake")
-		}
+	var ok [2]bool
+	c.pods, ok[0] = request.NewSender(c.core)
+	c.jobs, ok[1] = request.NewSender(c.batch)
+	if !ok[0] || !ok[1] {
+		return nil, errors.New("kubeapi: the clientset has no REST client: it is a fake")
 	}
 	return c, nil
 }
 
 // CreatePod creates a pod under its name.
-func (c *Client) CreatePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
-	created := &corev1.Pod{}
-	err := c.core.Post().MaxRetries(0).
-		Namespace(pod.Namespace).Resource("pods").
-		VersionedParams(&metav1.CreateOptions{FieldManager: FieldManager}, scheme.ParameterCodec).
-		Body(pod).Do(ctx).Into(created)
-	return answer(created, err)
+func (c *Client) CreatePod(ctx context.Context, namespace string, pod []byte) (kubewire.Stored, error) {
+	return stored(ctx, c.pods, &request.Request{
+		Verb: http.MethodPost, Namespace: namespace, Resource: "pods", Query: byUs,
+		ContentType: runtime.ContentTypeProtobuf, Body: kubewire.Wrap("v1", "Pod", pod),
+	})
 }
+
+const byUs = "fieldManager=" + FieldManager
 
 // DeletePod deletes a pod with its own grace period. uid and resourceVersion are preconditions, unless empty.
 func (c *Client) DeletePod(ctx context.Context, namespace, name string, uid types.UID, resourceVersion string) error {
@@ -74,36 +81,28 @@ func (c *Client) DeleteJobVersion(ctx context.Context, namespace, name string, u
 }
 
 // PatchPod applies a strategic merge patch.
-func (c *Client) PatchPod(ctx context.Context, namespace, name string, patch []byte) (*corev1.Pod, error) {
-	patched := &corev1.Pod{}
-	err := c.core.Patch(types.StrategicMergePatchType).MaxRetries(0).
-		Namespace(namespace).Resource("pods").Name(name).
-		VersionedParams(&metav1.PatchOptions{FieldManager: FieldManager}, scheme.ParameterCodec).
-		Body(patch).Do(ctx).Into(patched)
-	return answer(patched, err)
+func (c *Client) PatchPod(ctx context.Context, namespace, name string, patch []byte) (kubewire.Stored, error) {
+	return stored(ctx, c.pods, &request.Request{
+		Verb: http.MethodPatch, Namespace: namespace, Resource: "pods", Name: name, Query: byUs,
+		ContentType: string(types.StrategicMergePatchType), Body: patch,
+	})
 }
 
 // UpdateJobStatus replaces the status of a Job at its resourceVersion.
-func (c *Client) UpdateJobStatus(ctx context.Context, job *batchv1.Job) (*batchv1.Job, error) {
-	stored := &batchv1.Job{}
-	err := c.batch.Put().MaxRetries(0).
-		Namespace(job.Namespace).Resource("jobs").Name(job.Name).SubResource("status").
-		VersionedParams(&metav1.UpdateOptions{FieldManager: FieldManager}, scheme.ParameterCodec).
-		Body(job).Do(ctx).Into(stored)
-	return answer(stored, err)
+func (c *Client) UpdateJobStatus(ctx context.Context, namespace, name string, job []byte) (*kubewire.Job, error) {
+	return read(ctx, c.jobs, kubewire.Jobs, &request.Request{
+		Verb: http.MethodPut, Namespace: namespace, Resource: "jobs", Name: name, Subresource: "status", Query: byUs,
+		ContentType: runtime.ContentTypeProtobuf, Body: kubewire.Wrap("batch/v1", "Job", job),
+	})
 }
 
 // GetJob reads a Job, past any cache.
-func (c *Client) GetJob(ctx context.Context, namespace, name string) (*batchv1.Job, error) {
-	job := &batchv1.Job{}
-	err := c.batch.Get().MaxRetries(0).
-		Namespace(namespace).Resource("jobs").Name(name).
-		Do(ctx).Into(job)
-	return answer(job, err)
+func (c *Client) GetJob(ctx context.Context, namespace, name string) (*kubewire.Job, error) {
+	return read(ctx, c.jobs, kubewire.Jobs, &request.Request{Verb: http.MethodGet, Namespace: namespace, Resource: "jobs", Name: name})
 }
 
 // FindPod lists by name, past any cache. None is a NotFound error.
-func (c *Client) FindPod(ctx context.Context, namespace, name string) (*corev1.Pod, error) {
+func (c *Client) FindPod(ctx context.Context, namespace, name string) (*kubewire.Pod, error) {
 	list := &corev1.PodList{}
 	options := metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()}
 	err := c.core.Get().MaxRetries(0).
@@ -116,7 +115,25 @@ func (c *Client) FindPod(ctx context.Context, namespace, name string) (*corev1.P
 	case len(list.Items) == 0:
 		return nil, apierrors.NewNotFound(corev1.Resource("pods"), name)
 	}
-	return &list.Items[0], nil
+	return kubewire.Pods.Of(&list.Items[0])
+}
+
+// stored is what the answer to a write of a pod says.
+func stored(ctx context.Context, s *request.Sender, r *request.Request) (stored kubewire.Stored, err error) {
+	err = s.Send(ctx, r, func(answer []byte) (err error) {
+		stored, err = kubewire.ReadStored(answer)
+		return err
+	})
+	return stored, err
+}
+
+// read takes an object from an answer.
+func read[O kubewire.Object](ctx context.Context, s *request.Sender, of *kubewire.Resource[O], r *request.Request) (o O, err error) {
+	err = s.Send(ctx, r, func(answer []byte) (err error) {
+		o, err = of.Read(answer)
+		return err
+	})
+	return o, err
 }
 
 // answer is the object, or nil with an error: what client-go fills in before it fails means nothing.

@@ -18,36 +18,48 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 
+	"github.com/jobledger/jobledger/internal/kubewire"
 	"github.com/jobledger/jobledger/reconciler/executor"
 )
 
 var _ executor.API = (*Client)(nil)
 
-// request is what reached the server.
-type request struct{ Method, Path, Query, Type, Body string }
+// reached is what reached the server.
+type reached struct{ Method, Path, Query, Type, Body string }
 
 // serve answers every request with that code and object, and keeps the last one.
-func serve(t *testing.T, code, retryAfter int, answer any) (*Client, func() (request, int)) {
+func serve(t *testing.T, code, retryAfter int, answer runtime.Object) (*Client, func() (reached, int)) {
 	t.Helper()
-	var last atomic.Pointer[request]
+	return serveIn(t, runtime.ContentTypeJSON, code, retryAfter, answer)
+}
+
+func serveIn(t *testing.T, mediaType string, code, retryAfter int, answer runtime.Object) (*Client, func() (reached, int)) {
+	t.Helper()
+	speaks, ok := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), mediaType)
+	if !ok {
+		t.Fatalf("client-go does not speak %s", mediaType)
+	}
+	var last atomic.Pointer[reached]
 	var n atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			t.Error(err)
 		}
-		last.Store(&request{r.Method, r.URL.Path, r.URL.RawQuery, r.Header.Get("Content-Type"), string(body)})
+		last.Store(&reached{r.Method, r.URL.Path, r.URL.RawQuery, r.Header.Get("Content-Type"), string(body)})
 		n.Add(1)
-		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Type", mediaType)
 		if retryAfter > 0 {
 			w.Header().Set("Retry-After", strconv.Itoa(retryAfter))
 		}
 		w.WriteHeader(code)
-		if err := json.NewEncoder(w).Encode(answer); err != nil {
+		if err := speaks.Serializer.Encode(answer, w); err != nil {
 			t.Error(err)
 		}
 	}))
@@ -60,11 +72,11 @@ func serve(t *testing.T, code, retryAfter int, answer any) (*Client, func() (req
 	if err != nil {
 		t.Fatal(err)
 	}
-	return client, func() (request, int) {
+	return client, func() (reached, int) {
 		if r := last.Load(); r != nil {
 			return *r, int(n.Load())
 		}
-		return request{}, 0
+		return reached{}, 0
 	}
 }
 
@@ -86,66 +98,92 @@ func job() *batchv1.Job {
 func TestRequests(t *testing.T) {
 	rows := []struct {
 		sentence string
-		answer   any
-		call     func(context.Context, *Client) (metav1.Object, error)
-		want     request // Body is a part that it must contain
+		answer   runtime.Object
+		call     func(context.Context, *Client) (kubewire.Stored, error)
+		want     reached // Body is a part that it must contain
 	}{
 		{
 			"a pod is posted under its name", pod(),
-			func(ctx context.Context, c *Client) (metav1.Object, error) { return c.CreatePod(ctx, pod()) },
-			request{"POST", "/api/v1/namespaces/ns/pods", "fieldManager=jobledger", "application/json", `"name":"p"`},
+			func(ctx context.Context, c *Client) (kubewire.Stored, error) {
+				return c.CreatePod(ctx, "ns", encoded(pod()))
+			},
+			reached{"POST", "/api/v1/namespaces/ns/pods", "fieldManager=jobledger", runtime.ContentTypeProtobuf, string(encoded(pod()))},
 		},
 		{
 			"a patch is a strategic merge patch, sent as it is", pod(),
-			func(ctx context.Context, c *Client) (metav1.Object, error) {
+			func(ctx context.Context, c *Client) (kubewire.Stored, error) {
 				return c.PatchPod(ctx, "ns", "p", []byte(`{"metadata":{"uid":"u"}}`))
 			},
-			request{
+			reached{
 				"PATCH", "/api/v1/namespaces/ns/pods/p", "fieldManager=jobledger",
 				"application/strategic-merge-patch+json", `{"metadata":{"uid":"u"}}`,
 			},
 		},
 		{
 			"a status is put to its subresource at the version that was read", job(),
-			func(ctx context.Context, c *Client) (metav1.Object, error) { return c.UpdateJobStatus(ctx, job()) },
-			request{
+			func(ctx context.Context, c *Client) (kubewire.Stored, error) {
+				return storedOf(c.UpdateJobStatus(ctx, "ns", "j", encoded(job())))
+			},
+			reached{
 				"PUT", "/apis/batch/v1/namespaces/ns/jobs/j/status", "fieldManager=jobledger",
-				"application/json", `"resourceVersion":"7"`,
+				runtime.ContentTypeProtobuf, string(encoded(job())),
 			},
 		},
 		{
 			"a Job is got past any cache", job(),
-			func(ctx context.Context, c *Client) (metav1.Object, error) { return c.GetJob(ctx, "ns", "j") },
-			request{Method: "GET", Path: "/apis/batch/v1/namespaces/ns/jobs/j"},
+			func(ctx context.Context, c *Client) (kubewire.Stored, error) {
+				return storedOf(c.GetJob(ctx, "ns", "j"))
+			},
+			reached{Method: "GET", Path: "/apis/batch/v1/namespaces/ns/jobs/j"},
 		},
 		{
 			"a pod is found by a list, past any cache", &corev1.PodList{
 				TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}, Items: []corev1.Pod{*pod()},
 			},
-			func(ctx context.Context, c *Client) (metav1.Object, error) { return c.FindPod(ctx, "ns", "p") },
-			request{Method: "GET", Path: "/api/v1/namespaces/ns/pods", Query: "fieldSelector=metadata.name%3Dp"},
+			func(ctx context.Context, c *Client) (kubewire.Stored, error) {
+				return storedOf(c.FindPod(ctx, "ns", "p"))
+			},
+			reached{Method: "GET", Path: "/api/v1/namespaces/ns/pods", Query: "fieldSelector=metadata.name%3Dp"},
 		},
 	}
 	for _, row := range rows {
-		t.Run(row.sentence, func(t *testing.T) {
-			client, sent := serve(t, http.StatusOK, 0, row.answer)
-			o, err := row.call(t.Context(), client)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if o.GetUID() != "u" || o.GetResourceVersion() != "7" {
-				t.Errorf("got %q at %q", o.GetUID(), o.GetResourceVersion())
-			}
-			got, _ := sent()
-			if !strings.Contains(got.Body, row.want.Body) {
-				t.Errorf("body %s, want %s in it", got.Body, row.want.Body)
-			}
-			got.Body = row.want.Body
-			if diff := cmp.Diff(row.want, got); diff != "" {
-				t.Errorf("request (-want +got):\n%s", diff)
-			}
-		})
+		for _, speaks := range []string{runtime.ContentTypeProtobuf, runtime.ContentTypeJSON} {
+			t.Run(row.sentence+", of a server that speaks "+speaks, func(t *testing.T) {
+				client, sent := serveIn(t, speaks, http.StatusOK, 0, row.answer)
+				o, err := row.call(t.Context(), client)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if o.UID != "u" || o.Version != 7 {
+					t.Errorf("got %q at %d", o.UID, o.Version)
+				}
+				got, _ := sent()
+				if !strings.Contains(got.Body, row.want.Body) {
+					t.Errorf("body %s, want %s in it", got.Body, row.want.Body)
+				}
+				got.Body = row.want.Body
+				if diff := cmp.Diff(row.want, got); diff != "" {
+					t.Errorf("request (-want +got):\n%s", diff)
+				}
+			})
+		}
 	}
+}
+
+// encoded is an object as the executor sends it.
+func encoded(o interface{ Marshal() ([]byte, error) }) []byte {
+	b, err := o.Marshal()
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func storedOf[O metav1.Object](o O, err error) (kubewire.Stored, error) {
+	if err != nil {
+		return kubewire.Stored{}, err
+	}
+	return kubewire.StoredOf(o), nil
 }
 
 func TestDeleteCarriesItsPreconditions(t *testing.T) {
@@ -190,6 +228,23 @@ func TestAJobIsDeletedInTheForeground(t *testing.T) {
 	}
 }
 
+// C-124, C-147, C-247: a Job of a CronJob is deleted in the background, and only the one with that UID.
+func TestAJobOfACronJobIsDeletedInTheBackground(t *testing.T) {
+	client, got := serve(t, 200, 0, &metav1.Status{Status: metav1.StatusSuccess})
+	if err := client.DeleteRun(t.Context(), "ns", "j", "u"); err != nil {
+		t.Fatal(err)
+	}
+	r, _ := got()
+	var sent metav1.DeleteOptions
+	if err := json.Unmarshal([]byte(r.Body), &sent); err != nil {
+		t.Fatal(err)
+	}
+	if r.Method != "DELETE" || r.Path != "/apis/batch/v1/namespaces/ns/jobs/j" || sent.PropagationPolicy == nil ||
+		*sent.PropagationPolicy != metav1.DeletePropagationBackground || sent.Preconditions == nil || *sent.Preconditions.UID != "u" {
+		t.Errorf("%s %s with %s", r.Method, r.Path, r.Body)
+	}
+}
+
 func TestNoneFoundIsNotFound(t *testing.T) {
 	client, _ := serve(t, http.StatusOK, 0, &corev1.PodList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}})
 	if _, err := client.FindPod(t.Context(), "ns", "p"); !apierrors.IsNotFound(err) {
@@ -201,12 +256,15 @@ func TestNoneFoundIsNotFound(t *testing.T) {
 func TestNothingIsTriedAgain(t *testing.T) {
 	for _, code := range []int{http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable} {
 		t.Run(http.StatusText(code), func(t *testing.T) {
-			refusal := metav1.Status{
+			refusal := &metav1.Status{
 				TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure,
 				Code: int32(code), Message: "later", Details: &metav1.StatusDetails{RetryAfterSeconds: 30},
 			}
 			calls := map[string]func(context.Context, *Client) error{
-				"create": func(ctx context.Context, c *Client) error { _, err := c.CreatePod(ctx, pod()); return err },
+				"create": func(ctx context.Context, c *Client) error {
+					_, err := c.CreatePod(ctx, "ns", encoded(pod()))
+					return err
+				},
 				"delete": func(ctx context.Context, c *Client) error { return c.DeletePod(ctx, "ns", "p", "u", "") },
 				"delete Job": func(ctx context.Context, c *Client) error {
 					return c.DeleteJobVersion(ctx, "ns", "j", "u", "7")
@@ -215,9 +273,12 @@ func TestNothingIsTriedAgain(t *testing.T) {
 					_, err := c.PatchPod(ctx, "ns", "p", []byte("{}"))
 					return err
 				},
-				"write": func(ctx context.Context, c *Client) error { _, err := c.UpdateJobStatus(ctx, job()); return err },
-				"get":   func(ctx context.Context, c *Client) error { _, err := c.GetJob(ctx, "ns", "j"); return err },
-				"find":  func(ctx context.Context, c *Client) error { _, err := c.FindPod(ctx, "ns", "p"); return err },
+				"write": func(ctx context.Context, c *Client) error {
+					_, err := c.UpdateJobStatus(ctx, "ns", "j", encoded(job()))
+					return err
+				},
+				"get":  func(ctx context.Context, c *Client) error { _, err := c.GetJob(ctx, "ns", "j"); return err },
+				"find": func(ctx context.Context, c *Client) error { _, err := c.FindPod(ctx, "ns", "p"); return err },
 			}
 			for name, call := range calls {
 				client, sent := serve(t, code, 30, refusal)

@@ -49,5 +49,9 @@ func (c *Client) GetCronJob(ctx context.Context, namespace, name string) (*batch
 
 // GetRun reads a Job, past any cache.
 func (c *Client) GetRun(ctx context.Context, namespace, name string) (*batchv1.Job, error) {
-	return c.GetJob(ctx, namespace, name)
+	job := &batchv1.Job{}
+	err := c.batch.Get().MaxRetries(0).
+		Namespace(namespace).Resource("jobs").Name(name).
+		Do(ctx).Into(job)
+	return answer(job, err)
 }

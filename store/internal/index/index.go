@@ -40,7 +40,8 @@ func Named(h *events.Header) bool {
 		return false
 	}
 	switch h.Kind {
-	case events.KindJobAdded, events.KindJobChanged, events.KindJobDeleted, events.KindStateStored:
+	case events.KindJobAdded, events.KindJobChanged, events.KindJobDeleted, events.KindStateStored,
+		events.KindCronJobAdded, events.KindCronJobChanged, events.KindCronJobDeleted:
 		return true
 	default:
 		return false

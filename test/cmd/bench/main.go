@@ -34,7 +34,7 @@ func run(args []string) int {
 	var workloads, contenders, to, baseline string
 	var update bool
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	flags.BoolVar(&config.Quick, "quick", false, "small sizes, one round: some three minutes")
+	flags.BoolVar(&config.Quick, "quick", false, "small sizes, one round: some eight minutes")
 	flags.IntVar(&config.Rounds, "rounds", 0, "how often each contender runs each workload (default 3, quick 1)")
 	flags.StringVar(&workloads, "workloads", "", "which, separated by commas (default: all of "+strings.Join(bench.Names(), ",")+")")
 	flags.StringVar(&contenders, "contenders", "", "jobledger or builtin alone (default: both)")

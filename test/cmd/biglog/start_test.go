@@ -5,12 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jobledger/jobledger/internal/sidebyside"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// startWithin is how long a start may fold, whatever the size of the log.
+// startWithin is how long a start may fold, whatever the size of the log. What is judged is processor time, which is the time of a machine
+// that has nothing else to do: one goroutine reads and folds.
 const startWithin = 10 * time.Second
 
 // TestALargeLogStartsFromAMarkedFile times the fold of a start that has no snapshot: from the newest file that stands alone. With
@@ -22,19 +24,20 @@ func TestALargeLogStartsFromAMarkedFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = log.Close() }()
-	began := time.Now()
+	began, before := time.Now(), sidebyside.Processor()
 	world, err := loop.Recover(t.Context(), withoutSnapshot{log})
 	if err != nil {
 		t.Fatal(err)
 	}
-	took := time.Since(began)
+	took, computed := time.Since(began), sidebyside.Processor()-before
 	_, alone := world.Restated()
-	t.Logf("of %d records those from %d on were folded in %s: %d Jobs, and %d that have retired", world.Head, alone, took, world.Len(), world.Stubs())
+	t.Logf("of %d records those from %d on were folded in %s of the processor, %s by the clock: %d Jobs, and %d that have retired", world.Head, alone, computed,
+		took, world.Len(), world.Stubs())
 	switch {
 	case alone == 0:
 		t.Error("no file stands alone")
-	case judged && took > startWithin:
-		t.Errorf("the start folds for %s, more than %s", took, startWithin)
+	case judged && computed > startWithin:
+		t.Errorf("the start folds for %s, more than %s", computed, startWithin)
 	}
 }
 

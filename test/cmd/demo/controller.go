@@ -32,13 +32,14 @@ const (
 	stopsWithin = 40 * time.Second // longer than the controller gives itself, 20 s
 )
 
-// startController starts the controller on a new log and returns when it is ready.
-func (d *demo) startController(ctx context.Context) (*controller, error) {
+// startController starts the controller on the log and returns when it is ready.
+func (d *demo) startController(ctx context.Context, flags ...string) (*controller, error) {
 	args := []string{"run", "--log", d.logDir(), "--kubeconfig", d.kubeconfig(), "--listen", "127.0.0.1:0",
 		"--nats-embedded", "--nats-listen", "127.0.0.1:0"}
+	args = append(args, flags...)
 	d.typed(args)
 	c := &controller{messages: filepath.Join(d.dir, messagesName), ended: make(chan struct{})}
-	out, err := os.Create(c.messages)
+	out, err := os.OpenFile(c.messages, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +133,7 @@ func (c *controller) checkRights() error {
 	}
 	for line := range strings.Lines(string(text)) {
 		if strings.Contains(line, "forbidden") {
-			return fmt.Errorf("the ClusterRole of deploy/base/clusterrole.yaml lacks a right: %s", strings.TrimSpace(line))
+			return fmt.Errorf("the ClusterRoles of deploy/ lack a right: %s", strings.TrimSpace(line))
 		}
 	}
 	return nil

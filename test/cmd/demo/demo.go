@@ -88,8 +88,9 @@ Everything is stopped. The log stays: look at any Job in it, at any time of its 
     DEMO=%s
     %[2]s get jobs --why --log $DEMO/log
     %[2]s explain job/indexed --log $DEMO/log
+    %[2]s explain %[3]s --log $DEMO/log
     %[2]s get job/indexed --at 40 --log $DEMO/log
-    rm -r $DEMO`, d.dir, program)
+    rm -r $DEMO`, d.dir, program, pulse)
 	return errors.Join(os.Remove(d.started.messages), os.Remove(d.kubeconfig()))
 }
 
@@ -119,20 +120,10 @@ func (d *demo) startCluster(ctx context.Context) error {
 // createUser makes the user that the controller is, with the rights that a deployment gives it, and a kubeconfig for
 // it.
 func (d *demo) createUser(ctx context.Context) error {
-	const user = "jobledger"
-	for _, file := range []string{"base/clusterrole.yaml", "watch-cluster/clusterrole.yaml"} {
-		var role rbacv1.ClusterRole
-		if err := d.decode(filepath.Join("deploy", file), &role); err != nil {
-			return err
-		}
-		if _, err := d.client.RbacV1().ClusterRoles().Create(ctx, &role, metav1.CreateOptions{}); err != nil {
-			return fmt.Errorf("create the ClusterRole %s: %w", role.Name, err)
-		}
-		if err := d.cluster.Bind(ctx, user, role.Name); err != nil {
-			return err
-		}
+	if err := d.allow(ctx, "base", "watch-cluster"); err != nil {
+		return err
 	}
-	if err := d.allowLease(ctx, user); err != nil {
+	if err := d.allowLease(ctx); err != nil {
 		return err
 	}
 	config, err := d.cluster.UserConfig(user)
@@ -142,8 +133,28 @@ func (d *demo) createUser(ctx context.Context) error {
 	return controlplane.WriteKubeconfig(config, d.kubeconfig())
 }
 
+// user is who the controller is.
+const user = "jobledger"
+
+// allow gives the user the rights of these directories of deploy/.
+func (d *demo) allow(ctx context.Context, features ...string) error {
+	for _, feature := range features {
+		var role rbacv1.ClusterRole
+		if err := d.decode(filepath.Join("deploy", feature, "clusterrole.yaml"), &role); err != nil {
+			return err
+		}
+		if _, err := d.client.RbacV1().ClusterRoles().Create(ctx, &role, metav1.CreateOptions{}); err != nil {
+			return fmt.Errorf("create the ClusterRole %s: %w", role.Name, err)
+		}
+		if err := d.cluster.Bind(ctx, user, role.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // allowLease makes the namespace of the Lease, and lets the user hold one there.
-func (d *demo) allowLease(ctx context.Context, user string) error {
+func (d *demo) allowLease(ctx context.Context) error {
 	var namespace corev1.Namespace
 	var role rbacv1.Role
 	var binding rbacv1.RoleBinding
@@ -178,7 +189,7 @@ func (d *demo) watchJobs(ctx context.Context) error {
 		return err
 	}
 	d.say(`
-Now three Jobs are created from examples/*.yaml; one waits for ten seconds between two tries. The
+Now three Jobs are created from examples/; one waits for ten seconds between two tries. The
 records of all are shown as they are written, and beside them, behind a %s, what a subscriber to the
 NATS stream gets of the decisions about that one:
 `, strings.TrimSpace(beside))
@@ -248,6 +259,9 @@ func (d *demo) look(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := d.showCronJob(ctx); err != nil {
+		return err
+	}
 	if d.keep {
 		if _, err := d.show(ctx, "explain", "job/"+failed, "--log", d.logDir()); err != nil {
 			return err
@@ -286,8 +300,8 @@ func (d *demo) conclude(replay string) {
 	}
 	d.say(`
 What this was: %d Jobs ended as they should, %d Complete and %d Failed. Whatever led there is in the
-log, whose bytes are whole; made again from it alone, no decision comes out differently
-(%s).`, len(ends), complete, len(ends)-complete, replay)
+log, and so is what became of the CronJob's due times. Its bytes are whole; made again from it
+alone, no decision comes out differently (%s).`, len(ends), complete, len(ends)-complete, replay)
 }
 
 // replay shows a replay, which must find no divergence, and returns its last line without its heading.

@@ -1,6 +1,7 @@
-// Package builtin runs the Job controller of kube-controller-manager, alone, as a process that tests start and kill.
+// Package builtin runs the Job controller of kube-controller-manager, alone, as a process that tests start and kill; or its CronJob
+// controller.
 //
-// It runs the Jobs of every namespace, so no two tests of a control plane that use it may run at a time, unless all want it.
+// It runs the Jobs, or the CronJobs, of every namespace, so no two tests of a control plane that use it may run at a time, unless all want it.
 //
 // # Concurrency
 //
@@ -27,6 +28,7 @@ const User = "builtin"
 // Controller is one that runs, or ran, or will; New makes it.
 type Controller struct {
 	program, kubeconfig, output string
+	controller                  string // of kube-controller-manager
 
 	pid   int // 0 while it does not run
 	ended <-chan error
@@ -35,18 +37,27 @@ type Controller struct {
 // New gives the built-in Job controller its rights in a control plane that does not run it, and returns it. What it says
 // goes into dir.
 func New(ctx context.Context, cp *controlplane.ControlPlane, dir string) (*Controller, error) {
+	return newOf(ctx, cp, dir, "job-controller")
+}
+
+// NewCronJobs is New for the built-in CronJob controller, alone: it runs no Jobs.
+func NewCronJobs(ctx context.Context, cp *controlplane.ControlPlane, dir string) (*Controller, error) {
+	return newOf(ctx, cp, dir, "cronjob-controller")
+}
+
+func newOf(ctx context.Context, cp *controlplane.ControlPlane, dir, controller string) (*Controller, error) {
 	config, err := cp.UserConfig(User)
 	if err != nil {
 		return nil, err
 	}
 	c := &Controller{
 		program: cp.Program(binaries.ControllerManager), kubeconfig: filepath.Join(dir, User+".kubeconfig"),
-		output: filepath.Join(dir, User+".txt"),
+		output: filepath.Join(dir, User+".txt"), controller: controller,
 	}
 	if err := controlplane.WriteKubeconfig(config, c.kubeconfig); err != nil {
 		return nil, err
 	}
-	return c, cp.Bind(ctx, User, "system:controller:job-controller")
+	return c, cp.Bind(ctx, User, "system:controller:"+controller)
 }
 
 // Launch starts it and returns at once.
@@ -60,7 +71,7 @@ func (c *Controller) Launch() error {
 	}
 	defer out.Close() // the child has its own
 	cmd := exec.Command(c.program,
-		"--kubeconfig="+c.kubeconfig, "--controllers=job-controller", "--leader-elect=false", "--secure-port=0",
+		"--kubeconfig="+c.kubeconfig, "--controllers="+c.controller, "--leader-elect=false", "--secure-port=0",
 		"--use-service-account-credentials=false", "--kube-api-qps=1000", "--kube-api-burst=2000", "--profiling=false")
 	cmd.Stdout, cmd.Stderr = out, out
 	ended, err := child.Start(cmd)

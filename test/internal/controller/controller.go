@@ -186,13 +186,18 @@ func (c *Controller) Running() bool {
 func (c *Controller) Ended() <-chan struct{} { return c.now.ended }
 
 // Resident is the memory of the process that is in RAM, in bytes, as the kernel counts it.
-func (c *Controller) Resident() (int64, error) {
+func (c *Controller) Resident() (int64, error) { return c.memory("VmRSS:") }
+
+// Anonymous is the part of it that is no file's: without the pages of the log, which the kernel takes back when it needs them.
+func (c *Controller) Anonymous() (int64, error) { return c.memory("RssAnon:") }
+
+func (c *Controller) memory(field string) (int64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.now.pid))
 	if err != nil {
 		return 0, fmt.Errorf("memory of jobledger: %w", err)
 	}
 	for line := range strings.Lines(string(text)) {
-		if value, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+		if value, ok := strings.CutPrefix(line, field); ok {
 			var kib int64
 			_, err := fmt.Sscan(value, &kib)
 			return kib << 10, err

@@ -56,6 +56,15 @@ func CreateClusterRole(ctx context.Context, cp *controlplane.ControlPlane) (name
 	return create(ctx, cp, role)
 }
 
+// CreateCronJobRole creates the ClusterRole that running CronJobs wants on top.
+func CreateCronJobRole(ctx context.Context, cp *controlplane.ControlPlane) (name string, err error) {
+	var role rbacv1.ClusterRole
+	if err := deployed("cronjobs/clusterrole.yaml", &role); err != nil {
+		return "", err
+	}
+	return create(ctx, cp, &role)
+}
+
 // CreateReaderRole creates the ClusterRole that --manage=observe wants, likewise.
 func CreateReaderRole(ctx context.Context, cp *controlplane.ControlPlane) (name string, err error) {
 	var role rbacv1.ClusterRole
@@ -149,6 +158,15 @@ func GrantTTL(ctx context.Context, cp *controlplane.ControlPlane, name, namespac
 	return grant(ctx, cp, name, namespace, name+"-ttl", ttlRights)
 }
 
+// CreateCronJobsRole makes the role of deploy/cronjobs, and returns its name.
+func CreateCronJobsRole(ctx context.Context, cp *controlplane.ControlPlane) (name string, err error) {
+	var role rbacv1.ClusterRole
+	if err := deployed("cronjobs/clusterrole.yaml", &role); err != nil {
+		return "", err
+	}
+	return create(ctx, cp, &role)
+}
+
 // GrantCronJobs gives a user of NewUser what deploy/cronjobs gives.
 func GrantCronJobs(ctx context.Context, cp *controlplane.ControlPlane, name, namespace string) error {
 	var role rbacv1.ClusterRole
@@ -178,6 +196,30 @@ func GrantWatch(ctx context.Context, cp *controlplane.ControlPlane, user string)
 	}
 	if _, err := client.RbacV1().ClusterRoleBindings().Create(ctx, binding, metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("let %s watch nodes and namespaces: %w", user, err)
+	}
+	return nil
+}
+
+// GrantEverywhere gives a user the ClusterRoles of these directories of deploy/, in all namespaces.
+func GrantEverywhere(ctx context.Context, cp *controlplane.ControlPlane, user string, names ...string) error {
+	client, err := kubernetes.NewForConfig(cp.RESTConfig())
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		var role rbacv1.ClusterRole
+		if err := deployed(name+"/clusterrole.yaml", &role); err != nil {
+			return err
+		}
+		if _, err := client.RbacV1().ClusterRoles().Create(ctx, &role, metav1.CreateOptions{}); err != nil {
+			return fmt.Errorf("create the ClusterRole %s: %w", role.Name, err)
+		}
+		if err := cp.Bind(ctx, user, role.Name); err != nil {
+			return err
+		}
+		if err := awaitRight(ctx, client, user, metav1.NamespaceAll, role.Rules[0]); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -18,12 +18,15 @@ import (
 )
 
 // Base is what 'kubectl apply -k deploy' applies, in its order.
-func Base() ([]unstructured.Unstructured, error) {
+func Base() ([]unstructured.Unstructured, error) { return Directory(".") }
+
+// Directory is what 'kubectl apply -k deploy/NAME' applies, in its order, of a kustomization that has only resources.
+func Directory(name string) ([]unstructured.Unstructured, error) {
 	root, err := binaries.FindRoot()
 	if err != nil {
 		return nil, err
 	}
-	return read(filepath.Join(root, "deploy"))
+	return read(filepath.Join(root, "deploy", name))
 }
 
 // read follows the resources of a kustomization, which are files and directories. It refuses one that has more than resources.
@@ -110,4 +113,17 @@ func objects(text []byte) (all []unstructured.Unstructured, err error) {
 			all = append(all, o)
 		}
 	}
+}
+
+// File is what 'kubectl apply -f deploy/NAME' applies.
+func File(name string) ([]unstructured.Unstructured, error) {
+	root, err := binaries.FindRoot()
+	if err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(filepath.Join(root, "deploy", filepath.FromSlash(name)))
+	if err != nil {
+		return nil, err
+	}
+	return objects(text)
 }

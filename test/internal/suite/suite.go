@@ -25,6 +25,8 @@ type Suite struct {
 type Options struct {
 	Tags        []string // build tags of jobledger
 	Controllers []string // of kube-controller-manager, see controlplane.Options
+
+	APIServerArgs []string // see controlplane.Options
 }
 
 // Main builds jobledger, starts the control plane, runs the tests and ends the process with their status. When a test fails, the
@@ -48,7 +50,9 @@ func (s *Suite) run(m *testing.M, options Options) (status int, err error) {
 	if s.Program, err = controller.Build(ctx, dir, options.Tags...); err != nil {
 		return 0, err
 	}
-	if s.ControlPlane, err = controlplane.Start(ctx, controlplane.Options{Controllers: options.Controllers}); err != nil {
+	if s.ControlPlane, err = controlplane.Start(ctx, controlplane.Options{
+		Controllers: options.Controllers, APIServerArgs: options.APIServerArgs,
+	}); err != nil {
 		return 0, err
 	}
 	config := s.RESTConfig()

@@ -47,3 +47,8 @@ func (c *counter) down() {
 		*c--
 	}
 }
+
+func twice(c counter) (as counter, shown any) {
+	as, shown = c, c
+	return as, shown
+}

@@ -47,6 +47,11 @@ const (
 	TickFate_TICK_FATE_MANUAL TickFate = 10
 	// TICK_FATE_TRIGGERED: it was never due: somebody asked for a run.
 	TickFate_TICK_FATE_TRIGGERED TickFate = 11
+	// TICK_FATE_SKIPPED: another controller ran the CronJob and did not start it before a later one was due; or somebody set
+	// status.lastScheduleTime beyond it.
+	TickFate_TICK_FATE_SKIPPED TickFate = 12
+	// TICK_FATE_UNKNOWN: another controller ran the CronJob, and nobody watched when it may have started it.
+	TickFate_TICK_FATE_UNKNOWN TickFate = 13
 )
 
 // Enum value maps for TickFate.
@@ -64,6 +69,8 @@ var (
 		9:  "TICK_FATE_AGAIN",
 		10: "TICK_FATE_MANUAL",
 		11: "TICK_FATE_TRIGGERED",
+		12: "TICK_FATE_SKIPPED",
+		13: "TICK_FATE_UNKNOWN",
 	}
 	TickFate_value = map[string]int32{
 		"TICK_FATE_UNSPECIFIED": 0,
@@ -78,6 +85,8 @@ var (
 		"TICK_FATE_AGAIN":       9,
 		"TICK_FATE_MANUAL":      10,
 		"TICK_FATE_TRIGGERED":   11,
+		"TICK_FATE_SKIPPED":     12,
+		"TICK_FATE_UNKNOWN":     13,
 	}
 )
 
@@ -368,7 +377,8 @@ func (x *Decision) GetRulesVersion() uint32 {
 // Step is the outcome of one rule.
 type Step struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// stage: claim, gang, outcome, pods, status or release; of a CronJob history, active, gates, start or status.
+	// stage: claim, gang, outcome, pods, status or release; of a CronJob history, active, gates, start or status, and observed where
+	// another controller runs it.
 	Stage string `protobuf:"bytes,1,opt,name=stage,proto3" json:"stage,omitempty"`
 	Rule  string `protobuf:"bytes,2,opt,name=rule,proto3" json:"rule,omitempty"`
 	// reason is one of the documented constants.
@@ -545,9 +555,16 @@ type Tick struct {
 	// zone is the hash of the rules by which it was due; empty for UTC.
 	Zone string `protobuf:"bytes,8,opt,name=zone,proto3" json:"zone,omitempty"`
 	// by is who made the Job by hand, or asked for it: a field manager, or what the trigger says.
-	By            string `protobuf:"bytes,9,opt,name=by,proto3" json:"by,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	By string `protobuf:"bytes,9,opt,name=by,proto3" json:"by,omitempty"`
+	// observed: another controller ran the CronJob, and what became of the due time was found from what was seen.
+	Observed bool `protobuf:"varint,10,opt,name=observed,proto3" json:"observed,omitempty"`
+	// seen is how long after it was due its Job was seen first, in nanoseconds; 0 when the Job was not seen.
+	Seen int64 `protobuf:"varint,11,opt,name=seen,proto3" json:"seen,omitempty"`
+	// unwatched_from and unwatched_until, of one of unknown fate: nobody watched then. unwatched_from is 0 when nobody ever had.
+	UnwatchedFrom  int64 `protobuf:"fixed64,12,opt,name=unwatched_from,json=unwatchedFrom,proto3" json:"unwatched_from,omitempty"`
+	UnwatchedUntil int64 `protobuf:"fixed64,13,opt,name=unwatched_until,json=unwatchedUntil,proto3" json:"unwatched_until,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Tick) Reset() {
@@ -641,6 +658,34 @@ func (x *Tick) GetBy() string {
 		return x.By
 	}
 	return ""
+}
+
+func (x *Tick) GetObserved() bool {
+	if x != nil {
+		return x.Observed
+	}
+	return false
+}
+
+func (x *Tick) GetSeen() int64 {
+	if x != nil {
+		return x.Seen
+	}
+	return 0
+}
+
+func (x *Tick) GetUnwatchedFrom() int64 {
+	if x != nil {
+		return x.UnwatchedFrom
+	}
+	return 0
+}
+
+func (x *Tick) GetUnwatchedUntil() int64 {
+	if x != nil {
+		return x.UnwatchedUntil
+	}
+	return 0
 }
 
 // TickLedger says through which instant each due time has its fate, and which one is open.
@@ -2519,7 +2564,7 @@ const file_jobledger_v1_decision_proto_rawDesc = "" +
 	"\x06ledger\x18\x02 \x01(\v2\x18.jobledger.v1.TickLedgerR\x06ledger\x12\x12\n" +
 	"\x04left\x18\x03 \x03(\fR\x04left\x12.\n" +
 	"\anotices\x18\x04 \x03(\v2\x14.jobledger.v1.NoticeR\anotices\x12\x18\n" +
-	"\atrigger\x18\x05 \x01(\tR\atrigger\"\xce\x01\n" +
+	"\atrigger\x18\x05 \x01(\tR\atrigger\"\xce\x02\n" +
 	"\x04Tick\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\x10R\x05first\x12\x12\n" +
 	"\x04last\x18\x02 \x01(\x10R\x04last\x12*\n" +
@@ -2529,7 +2574,12 @@ const file_jobledger_v1_decision_proto_rawDesc = "" +
 	"\x03job\x18\x06 \x01(\fR\x03job\x12\x12\n" +
 	"\x04name\x18\a \x01(\tR\x04name\x12\x12\n" +
 	"\x04zone\x18\b \x01(\tR\x04zone\x12\x0e\n" +
-	"\x02by\x18\t \x01(\tR\x02by\"\xde\x01\n" +
+	"\x02by\x18\t \x01(\tR\x02by\x12\x1a\n" +
+	"\bobserved\x18\n" +
+	" \x01(\bR\bobserved\x12\x12\n" +
+	"\x04seen\x18\v \x01(\x03R\x04seen\x12%\n" +
+	"\x0eunwatched_from\x18\f \x01(\x10R\runwatchedFrom\x12'\n" +
+	"\x0funwatched_until\x18\r \x01(\x10R\x0eunwatchedUntil\"\xde\x01\n" +
 	"\n" +
 	"TickLedger\x12\x18\n" +
 	"\athrough\x18\x01 \x01(\x10R\athrough\x12\x12\n" +
@@ -2681,7 +2731,7 @@ const file_jobledger_v1_decision_proto_rawDesc = "" +
 	"\x03pod\x18\f \x01(\fR\x03pod\x12\x10\n" +
 	"\x03run\x18\r \x01(\fR\x03run\x12\x10\n" +
 	"\x03due\x18\x0e \x01(\x10R\x03due\x12\x1c\n" +
-	"\treplacing\x18\x0f \x01(\bR\treplacing*\xa1\x02\n" +
+	"\treplacing\x18\x0f \x01(\bR\treplacing*\xcf\x02\n" +
 	"\bTickFate\x12\x19\n" +
 	"\x15TICK_FATE_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11TICK_FATE_STARTED\x10\x01\x12\x14\n" +
@@ -2695,7 +2745,9 @@ const file_jobledger_v1_decision_proto_rawDesc = "" +
 	"\x0fTICK_FATE_AGAIN\x10\t\x12\x14\n" +
 	"\x10TICK_FATE_MANUAL\x10\n" +
 	"\x12\x17\n" +
-	"\x13TICK_FATE_TRIGGERED\x10\v*\x85\x01\n" +
+	"\x13TICK_FATE_TRIGGERED\x10\v\x12\x15\n" +
+	"\x11TICK_FATE_SKIPPED\x10\f\x12\x15\n" +
+	"\x11TICK_FATE_UNKNOWN\x10\r*\x85\x01\n" +
 	"\bTickHold\x12\x19\n" +
 	"\x15TICK_HOLD_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10TICK_HOLD_FORBID\x10\x01\x12\x17\n" +

@@ -1452,7 +1452,9 @@ type CronJobSeen struct {
 	LastSchedule int64      `protobuf:"fixed64,16,opt,name=last_schedule,json=lastSchedule,proto3" json:"last_schedule,omitempty"`
 	LastSuccess  int64      `protobuf:"fixed64,17,opt,name=last_success,json=lastSuccess,proto3" json:"last_success,omitempty"`
 	// trigger is what the annotation jobledger.dev/trigger asks for.
-	Trigger       *RunTrigger `protobuf:"bytes,18,opt,name=trigger,proto3" json:"trigger,omitempty"`
+	Trigger *RunTrigger `protobuf:"bytes,18,opt,name=trigger,proto3" json:"trigger,omitempty"`
+	// found: it was so when a controller began to watch. Nobody saw it change.
+	Found         bool `protobuf:"varint,19,opt,name=found,proto3" json:"found,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1611,6 +1613,13 @@ func (x *CronJobSeen) GetTrigger() *RunTrigger {
 		return x.Trigger
 	}
 	return nil
+}
+
+func (x *CronJobSeen) GetFound() bool {
+	if x != nil {
+		return x.Found
+	}
+	return false
 }
 
 // ZoneName names the rules of a time zone.
@@ -1927,8 +1936,10 @@ type RunSeen struct {
 	// due is the instant in the annotation batch.kubernetes.io/cronjob-scheduled-timestamp; 0 for none that parses.
 	Due int64 `protobuf:"fixed64,10,opt,name=due,proto3" json:"due,omitempty"`
 	// manual: somebody made it by hand of the CronJob's template; by is the field manager then.
-	Manual        bool   `protobuf:"varint,11,opt,name=manual,proto3" json:"manual,omitempty"`
-	By            string `protobuf:"bytes,12,opt,name=by,proto3" json:"by,omitempty"`
+	Manual bool   `protobuf:"varint,11,opt,name=manual,proto3" json:"manual,omitempty"`
+	By     string `protobuf:"bytes,12,opt,name=by,proto3" json:"by,omitempty"`
+	// namespace of the Job, while the CronJob has not been seen: one in another namespace is not its own. Empty afterwards.
+	Namespace     string `protobuf:"bytes,32,opt,name=namespace,proto3" json:"namespace,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2043,6 +2054,13 @@ func (x *RunSeen) GetManual() bool {
 func (x *RunSeen) GetBy() string {
 	if x != nil {
 		return x.By
+	}
+	return ""
+}
+
+func (x *RunSeen) GetNamespace() string {
+	if x != nil {
+		return x.Namespace
 	}
 	return ""
 }
@@ -2249,7 +2267,7 @@ const file_jobledger_v1_observation_proto_rawDesc = "" +
 	"\tsucceeded\x18\x03 \x01(\x05R\tsucceeded\x12\x16\n" +
 	"\x06failed\x18\x04 \x01(\x05R\x06failed\x12\x18\n" +
 	"\astarted\x18\x05 \x01(\x10R\astarted\x12\x1a\n" +
-	"\bfinished\x18\x06 \x01(\x10R\bfinished\"\xad\x05\n" +
+	"\bfinished\x18\x06 \x01(\x10R\bfinished\"\xc3\x05\n" +
 	"\vCronJobSeen\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\x04R\aversion\x12\x1e\n" +
 	"\n" +
@@ -2272,7 +2290,8 @@ const file_jobledger_v1_observation_proto_rawDesc = "" +
 	"\x06active\x18\x0f \x03(\v2\x15.jobledger.v1.RunNameR\x06active\x12#\n" +
 	"\rlast_schedule\x18\x10 \x01(\x10R\flastSchedule\x12!\n" +
 	"\flast_success\x18\x11 \x01(\x10R\vlastSuccess\x122\n" +
-	"\atrigger\x18\x12 \x01(\v2\x18.jobledger.v1.RunTriggerR\atriggerB\f\n" +
+	"\atrigger\x18\x12 \x01(\v2\x18.jobledger.v1.RunTriggerR\atrigger\x12\x14\n" +
+	"\x05found\x18\x13 \x01(\bR\x05foundB\f\n" +
 	"\n" +
 	"_time_zoneB\v\n" +
 	"\t_deadlineB\x11\n" +
@@ -2296,7 +2315,7 @@ const file_jobledger_v1_observation_proto_rawDesc = "" +
 	"\tZoneRules\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04hash\x18\x02 \x01(\tR\x04hash\x12\x12\n" +
-	"\x04tzif\x18\x03 \x01(\fR\x04tzif\"\xbe\x02\n" +
+	"\x04tzif\x18\x03 \x01(\fR\x04tzif\"\xdc\x02\n" +
 	"\aRunSeen\x12\x10\n" +
 	"\x03job\x18\x01 \x01(\fR\x03job\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
@@ -2310,7 +2329,8 @@ const file_jobledger_v1_observation_proto_rawDesc = "" +
 	"\x03due\x18\n" +
 	" \x01(\x10R\x03due\x12\x16\n" +
 	"\x06manual\x18\v \x01(\bR\x06manual\x12\x0e\n" +
-	"\x02by\x18\f \x01(\tR\x02by\"a\n" +
+	"\x02by\x18\f \x01(\tR\x02by\x12\x1c\n" +
+	"\tnamespace\x18  \x01(\tR\tnamespace\"a\n" +
 	"\aRunGone\x12\x10\n" +
 	"\x03job\x18\x01 \x01(\fR\x03job\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x04R\aversion\x12\x16\n" +

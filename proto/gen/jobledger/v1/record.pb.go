@@ -182,6 +182,8 @@ const (
 	Kind_KIND_WOULD_DECIDE Kind = 41
 	// KIND_COMMAND_ENDED: how a command ended. Facts: CommandEnded.
 	Kind_KIND_COMMAND_ENDED Kind = 42
+	// KIND_TICKS_OBSERVED: what became of due times of a CronJob that another controller runs. It asks for nothing. Facts: Decision.
+	Kind_KIND_TICKS_OBSERVED Kind = 43
 	// KIND_NODE_CHANGED: a node is out of order, or is in order again. Facts: NodeSeen.
 	Kind_KIND_NODE_CHANGED Kind = 50
 	// KIND_NODE_GONE: its object is gone. Facts: NodeGone.
@@ -233,6 +235,7 @@ var (
 		40: "KIND_DECIDED",
 		41: "KIND_WOULD_DECIDE",
 		42: "KIND_COMMAND_ENDED",
+		43: "KIND_TICKS_OBSERVED",
 		50: "KIND_NODE_CHANGED",
 		51: "KIND_NODE_GONE",
 		52: "KIND_NAMESPACE_CHANGED",
@@ -277,6 +280,7 @@ var (
 		"KIND_DECIDED":            40,
 		"KIND_WOULD_DECIDE":       41,
 		"KIND_COMMAND_ENDED":      42,
+		"KIND_TICKS_OBSERVED":     43,
 		"KIND_NODE_CHANGED":       50,
 		"KIND_NODE_GONE":          51,
 		"KIND_NAMESPACE_CHANGED":  52,
@@ -1398,7 +1402,7 @@ const file_jobledger_v1_record_proto_rawDesc = "" +
 	"\x16STREAM_KIND_CONTROLLER\x10\x01\x12\x13\n" +
 	"\x0fSTREAM_KIND_JOB\x10\x02\x12\x18\n" +
 	"\x14STREAM_KIND_CRON_JOB\x10\x03\x12\x19\n" +
-	"\x15STREAM_KIND_NAMESPACE\x10\x04*\xc9\a\n" +
+	"\x15STREAM_KIND_NAMESPACE\x10\x04*\xe2\a\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10KIND_LOG_CREATED\x10\x01\x12\x16\n" +
@@ -1438,7 +1442,8 @@ const file_jobledger_v1_record_proto_rawDesc = "" +
 	"\x10KIND_JOB_RETIRED\x10\"\x12\x10\n" +
 	"\fKIND_DECIDED\x10(\x12\x15\n" +
 	"\x11KIND_WOULD_DECIDE\x10)\x12\x16\n" +
-	"\x12KIND_COMMAND_ENDED\x10*\x12\x15\n" +
+	"\x12KIND_COMMAND_ENDED\x10*\x12\x17\n" +
+	"\x13KIND_TICKS_OBSERVED\x10+\x12\x15\n" +
 	"\x11KIND_NODE_CHANGED\x102\x12\x12\n" +
 	"\x0eKIND_NODE_GONE\x103\x12\x1a\n" +
 	"\x16KIND_NAMESPACE_CHANGED\x104\x12\x18\n" +

@@ -515,7 +515,28 @@ type CronJobState struct {
 	// look: its object is read before the next status is written.
 	Look bool `protobuf:"varint,18,opt,name=look,proto3" json:"look,omitempty"`
 	// triggered is the value of the newest trigger that has been dealt with.
-	Triggered     string `protobuf:"bytes,19,opt,name=triggered,proto3" json:"triggered,omitempty"`
+	Triggered string `protobuf:"bytes,19,opt,name=triggered,proto3" json:"triggered,omitempty"`
+	// observing: another controller runs it, and its due times are observed; begun is since when. taken is when this one took over, until
+	// what the other one did is told.
+	Observing bool  `protobuf:"varint,20,opt,name=observing,proto3" json:"observing,omitempty"`
+	Begun     int64 `protobuf:"fixed64,21,opt,name=begun,proto3" json:"begun,omitempty"`
+	Taken     int64 `protobuf:"fixed64,22,opt,name=taken,proto3" json:"taken,omitempty"`
+	// scheduled is when the published last_schedule was seen first, ended when the object was gone.
+	Scheduled int64 `protobuf:"fixed64,23,opt,name=scheduled,proto3" json:"scheduled,omitempty"`
+	Ended     int64 `protobuf:"fixed64,24,opt,name=ended,proto3" json:"ended,omitempty"`
+	// unseen is a due time of which the ledger says that it started, and whose Job was not seen.
+	Unseen int64 `protobuf:"fixed64,25,opt,name=unseen,proto3" json:"unseen,omitempty"`
+	// past are schedules of before, as long as not all due times of them have their fates.
+	Past []*PastSchedule `protobuf:"bytes,26,rep,name=past,proto3" json:"past,omitempty"`
+	// departed are Jobs that are gone, and of which the ledger does not tell yet.
+	Departed []*RunState `protobuf:"bytes,27,rep,name=departed,proto3" json:"departed,omitempty"`
+	// pending is when it is looked at again that was edited; 0 for never.
+	Pending int64 `protobuf:"fixed64,32,opt,name=pending,proto3" json:"pending,omitempty"`
+	// went are Jobs that were seen to go since the commands in flight were asked for: what those bring along of them is older.
+	Went [][]byte `protobuf:"bytes,33,rep,name=went,proto3" json:"went,omitempty"`
+	// late are runs whose create may yet reach the API server: its outcome was unknown, and a live read did not find the Job. One of stage
+	// 4 has come.
+	Late          []*CronStart `protobuf:"bytes,34,rep,name=late,proto3" json:"late,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -683,19 +704,170 @@ func (x *CronJobState) GetTriggered() string {
 	return ""
 }
 
+func (x *CronJobState) GetObserving() bool {
+	if x != nil {
+		return x.Observing
+	}
+	return false
+}
+
+func (x *CronJobState) GetBegun() int64 {
+	if x != nil {
+		return x.Begun
+	}
+	return 0
+}
+
+func (x *CronJobState) GetTaken() int64 {
+	if x != nil {
+		return x.Taken
+	}
+	return 0
+}
+
+func (x *CronJobState) GetScheduled() int64 {
+	if x != nil {
+		return x.Scheduled
+	}
+	return 0
+}
+
+func (x *CronJobState) GetEnded() int64 {
+	if x != nil {
+		return x.Ended
+	}
+	return 0
+}
+
+func (x *CronJobState) GetUnseen() int64 {
+	if x != nil {
+		return x.Unseen
+	}
+	return 0
+}
+
+func (x *CronJobState) GetPast() []*PastSchedule {
+	if x != nil {
+		return x.Past
+	}
+	return nil
+}
+
+func (x *CronJobState) GetDeparted() []*RunState {
+	if x != nil {
+		return x.Departed
+	}
+	return nil
+}
+
+func (x *CronJobState) GetPending() int64 {
+	if x != nil {
+		return x.Pending
+	}
+	return 0
+}
+
+func (x *CronJobState) GetWent() [][]byte {
+	if x != nil {
+		return x.Went
+	}
+	return nil
+}
+
+func (x *CronJobState) GetLate() []*CronStart {
+	if x != nil {
+		return x.Late
+	}
+	return nil
+}
+
+// PastSchedule is a schedule of a CronJob, and until when it was in force.
+type PastSchedule struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Schedule string                 `protobuf:"bytes,1,opt,name=schedule,proto3" json:"schedule,omitempty"`
+	TimeZone *string                `protobuf:"bytes,2,opt,name=time_zone,json=timeZone,proto3,oneof" json:"time_zone,omitempty"`
+	// zone is the hash of the rules by which due times were counted; empty for UTC.
+	Zone          string `protobuf:"bytes,3,opt,name=zone,proto3" json:"zone,omitempty"`
+	Until         int64  `protobuf:"fixed64,4,opt,name=until,proto3" json:"until,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PastSchedule) Reset() {
+	*x = PastSchedule{}
+	mi := &file_jobledger_v1_state_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PastSchedule) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PastSchedule) ProtoMessage() {}
+
+func (x *PastSchedule) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_state_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PastSchedule.ProtoReflect.Descriptor instead.
+func (*PastSchedule) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *PastSchedule) GetSchedule() string {
+	if x != nil {
+		return x.Schedule
+	}
+	return ""
+}
+
+func (x *PastSchedule) GetTimeZone() string {
+	if x != nil && x.TimeZone != nil {
+		return *x.TimeZone
+	}
+	return ""
+}
+
+func (x *PastSchedule) GetZone() string {
+	if x != nil {
+		return x.Zone
+	}
+	return ""
+}
+
+func (x *PastSchedule) GetUntil() int64 {
+	if x != nil {
+		return x.Until
+	}
+	return 0
+}
+
 // RunState is what is known of a Job of a CronJob.
 type RunState struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Facts *RunSeen               `protobuf:"bytes,1,opt,name=facts,proto3" json:"facts,omitempty"`
-	// told: that somebody made it by hand stands in the ledger.
-	Told          bool `protobuf:"varint,2,opt,name=told,proto3" json:"told,omitempty"`
+	// told: the ledger says how it came about.
+	Told bool `protobuf:"varint,2,opt,name=told,proto3" json:"told,omitempty"`
+	// seen is when it was seen first.
+	Seen int64 `protobuf:"fixed64,3,opt,name=seen,proto3" json:"seen,omitempty"`
+	// removed: the API server has deleted it at our request; what is seen of it without a deletion is older.
+	Removed       bool `protobuf:"varint,4,opt,name=removed,proto3" json:"removed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RunState) Reset() {
 	*x = RunState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[2]
+	mi := &file_jobledger_v1_state_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -707,7 +879,7 @@ func (x *RunState) String() string {
 func (*RunState) ProtoMessage() {}
 
 func (x *RunState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[2]
+	mi := &file_jobledger_v1_state_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -720,7 +892,7 @@ func (x *RunState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunState.ProtoReflect.Descriptor instead.
 func (*RunState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{2}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *RunState) GetFacts() *RunSeen {
@@ -733,6 +905,20 @@ func (x *RunState) GetFacts() *RunSeen {
 func (x *RunState) GetTold() bool {
 	if x != nil {
 		return x.Told
+	}
+	return false
+}
+
+func (x *RunState) GetSeen() int64 {
+	if x != nil {
+		return x.Seen
+	}
+	return 0
+}
+
+func (x *RunState) GetRemoved() bool {
+	if x != nil {
+		return x.Removed
 	}
 	return false
 }
@@ -750,14 +936,16 @@ type CronPass struct {
 	Over      bool `protobuf:"varint,6,opt,name=over,proto3" json:"over,omitempty"`
 	Unwritten bool `protobuf:"varint,7,opt,name=unwritten,proto3" json:"unwritten,omitempty"`
 	// tried: a Job was to be created.
-	Tried         bool `protobuf:"varint,8,opt,name=tried,proto3" json:"tried,omitempty"`
+	Tried bool `protobuf:"varint,8,opt,name=tried,proto3" json:"tried,omitempty"`
+	// since is when it began.
+	Since         int64 `protobuf:"fixed64,9,opt,name=since,proto3" json:"since,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CronPass) Reset() {
 	*x = CronPass{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[3]
+	mi := &file_jobledger_v1_state_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -769,7 +957,7 @@ func (x *CronPass) String() string {
 func (*CronPass) ProtoMessage() {}
 
 func (x *CronPass) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[3]
+	mi := &file_jobledger_v1_state_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -782,7 +970,7 @@ func (x *CronPass) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CronPass.ProtoReflect.Descriptor instead.
 func (*CronPass) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{3}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *CronPass) GetTold() []string {
@@ -841,12 +1029,19 @@ func (x *CronPass) GetTried() bool {
 	return false
 }
 
+func (x *CronPass) GetSince() int64 {
+	if x != nil {
+		return x.Since
+	}
+	return 0
+}
+
 // CronStart is a run that is being started.
 type CronStart struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Create *CreateJob             `protobuf:"bytes,1,opt,name=create,proto3" json:"create,omitempty"`
 	// stage: 1 it is asked for, 2 its outcome is unknown, 3 something of its name exists, 4 it is there, 5 it was refused, 6 what has its
-	// name is not the CronJob's.
+	// name is not the CronJob's, 7 it was not made, and is asked for again, 8 what has its name is of another due time.
 	Stage uint32 `protobuf:"varint,2,opt,name=stage,proto3" json:"stage,omitempty"`
 	// made is the Job when it is there, at when it was made.
 	Made          *RunName `protobuf:"bytes,3,opt,name=made,proto3" json:"made,omitempty"`
@@ -857,7 +1052,7 @@ type CronStart struct {
 
 func (x *CronStart) Reset() {
 	*x = CronStart{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[4]
+	mi := &file_jobledger_v1_state_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -869,7 +1064,7 @@ func (x *CronStart) String() string {
 func (*CronStart) ProtoMessage() {}
 
 func (x *CronStart) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[4]
+	mi := &file_jobledger_v1_state_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -882,7 +1077,7 @@ func (x *CronStart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CronStart.ProtoReflect.Descriptor instead.
 func (*CronStart) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{4}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *CronStart) GetCreate() *CreateJob {
@@ -925,7 +1120,7 @@ type ClaimRetry struct {
 
 func (x *ClaimRetry) Reset() {
 	*x = ClaimRetry{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[5]
+	mi := &file_jobledger_v1_state_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -937,7 +1132,7 @@ func (x *ClaimRetry) String() string {
 func (*ClaimRetry) ProtoMessage() {}
 
 func (x *ClaimRetry) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[5]
+	mi := &file_jobledger_v1_state_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -950,7 +1145,7 @@ func (x *ClaimRetry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClaimRetry.ProtoReflect.Descriptor instead.
 func (*ClaimRetry) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{5}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ClaimRetry) GetPod() []byte {
@@ -987,7 +1182,7 @@ type GroupState struct {
 
 func (x *GroupState) Reset() {
 	*x = GroupState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[6]
+	mi := &file_jobledger_v1_state_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -999,7 +1194,7 @@ func (x *GroupState) String() string {
 func (*GroupState) ProtoMessage() {}
 
 func (x *GroupState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[6]
+	mi := &file_jobledger_v1_state_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1012,7 +1207,7 @@ func (x *GroupState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GroupState.ProtoReflect.Descriptor instead.
 func (*GroupState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{6}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *GroupState) GetStage() uint32 {
@@ -1059,7 +1254,7 @@ type StubState struct {
 
 func (x *StubState) Reset() {
 	*x = StubState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[7]
+	mi := &file_jobledger_v1_state_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1071,7 +1266,7 @@ func (x *StubState) String() string {
 func (*StubState) ProtoMessage() {}
 
 func (x *StubState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[7]
+	mi := &file_jobledger_v1_state_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1084,7 +1279,7 @@ func (x *StubState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StubState.ProtoReflect.Descriptor instead.
 func (*StubState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{7}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *StubState) GetVersion() uint64 {
@@ -1139,7 +1334,7 @@ type FollowUpState struct {
 
 func (x *FollowUpState) Reset() {
 	*x = FollowUpState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[8]
+	mi := &file_jobledger_v1_state_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1151,7 +1346,7 @@ func (x *FollowUpState) String() string {
 func (*FollowUpState) ProtoMessage() {}
 
 func (x *FollowUpState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[8]
+	mi := &file_jobledger_v1_state_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1164,7 +1359,7 @@ func (x *FollowUpState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FollowUpState.ProtoReflect.Descriptor instead.
 func (*FollowUpState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{8}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *FollowUpState) GetNow() int64 {
@@ -1244,7 +1439,7 @@ type PodState struct {
 
 func (x *PodState) Reset() {
 	*x = PodState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[9]
+	mi := &file_jobledger_v1_state_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1256,7 +1451,7 @@ func (x *PodState) String() string {
 func (*PodState) ProtoMessage() {}
 
 func (x *PodState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[9]
+	mi := &file_jobledger_v1_state_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1269,7 +1464,7 @@ func (x *PodState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PodState.ProtoReflect.Descriptor instead.
 func (*PodState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{9}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *PodState) GetFacts() *PodSeen {
@@ -1458,7 +1653,7 @@ type CreateState struct {
 
 func (x *CreateState) Reset() {
 	*x = CreateState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[10]
+	mi := &file_jobledger_v1_state_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1470,7 +1665,7 @@ func (x *CreateState) String() string {
 func (*CreateState) ProtoMessage() {}
 
 func (x *CreateState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[10]
+	mi := &file_jobledger_v1_state_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1483,7 +1678,7 @@ func (x *CreateState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateState.ProtoReflect.Descriptor instead.
 func (*CreateState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{10}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *CreateState) GetCreate() *CreatePod {
@@ -1551,7 +1746,7 @@ type Flight struct {
 
 func (x *Flight) Reset() {
 	*x = Flight{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[11]
+	mi := &file_jobledger_v1_state_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1563,7 +1758,7 @@ func (x *Flight) String() string {
 func (*Flight) ProtoMessage() {}
 
 func (x *Flight) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[11]
+	mi := &file_jobledger_v1_state_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1576,7 +1771,7 @@ func (x *Flight) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Flight.ProtoReflect.Descriptor instead.
 func (*Flight) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{11}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Flight) GetName() *CommandName {
@@ -1630,7 +1825,7 @@ type Backoff struct {
 
 func (x *Backoff) Reset() {
 	*x = Backoff{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[12]
+	mi := &file_jobledger_v1_state_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1642,7 +1837,7 @@ func (x *Backoff) String() string {
 func (*Backoff) ProtoMessage() {}
 
 func (x *Backoff) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[12]
+	mi := &file_jobledger_v1_state_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1655,7 +1850,7 @@ func (x *Backoff) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Backoff.ProtoReflect.Descriptor instead.
 func (*Backoff) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{12}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Backoff) GetFailures() []int64 {
@@ -1708,7 +1903,7 @@ type Retry struct {
 
 func (x *Retry) Reset() {
 	*x = Retry{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[13]
+	mi := &file_jobledger_v1_state_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1720,7 +1915,7 @@ func (x *Retry) String() string {
 func (*Retry) ProtoMessage() {}
 
 func (x *Retry) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[13]
+	mi := &file_jobledger_v1_state_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1733,7 +1928,7 @@ func (x *Retry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Retry.ProtoReflect.Descriptor instead.
 func (*Retry) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{13}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Retry) GetClass() RefusalClass {
@@ -1792,7 +1987,7 @@ type StateNames struct {
 
 func (x *StateNames) Reset() {
 	*x = StateNames{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[14]
+	mi := &file_jobledger_v1_state_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1804,7 +1999,7 @@ func (x *StateNames) String() string {
 func (*StateNames) ProtoMessage() {}
 
 func (x *StateNames) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[14]
+	mi := &file_jobledger_v1_state_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1817,7 +2012,7 @@ func (x *StateNames) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateNames.ProtoReflect.Descriptor instead.
 func (*StateNames) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{14}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *StateNames) GetNamespace() string {
@@ -1892,7 +2087,7 @@ type Tries struct {
 
 func (x *Tries) Reset() {
 	*x = Tries{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[15]
+	mi := &file_jobledger_v1_state_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1904,7 +2099,7 @@ func (x *Tries) String() string {
 func (*Tries) ProtoMessage() {}
 
 func (x *Tries) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[15]
+	mi := &file_jobledger_v1_state_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1917,7 +2112,7 @@ func (x *Tries) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tries.ProtoReflect.Descriptor instead.
 func (*Tries) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{15}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Tries) GetEnds() []*TryEnd {
@@ -1974,7 +2169,7 @@ type TryEnd struct {
 
 func (x *TryEnd) Reset() {
 	*x = TryEnd{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[16]
+	mi := &file_jobledger_v1_state_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1986,7 +2181,7 @@ func (x *TryEnd) String() string {
 func (*TryEnd) ProtoMessage() {}
 
 func (x *TryEnd) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[16]
+	mi := &file_jobledger_v1_state_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1999,7 +2194,7 @@ func (x *TryEnd) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TryEnd.ProtoReflect.Descriptor instead.
 func (*TryEnd) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{16}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *TryEnd) GetKind() TryEndKind {
@@ -2085,7 +2280,7 @@ type TryExit struct {
 
 func (x *TryExit) Reset() {
 	*x = TryExit{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[17]
+	mi := &file_jobledger_v1_state_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2097,7 +2292,7 @@ func (x *TryExit) String() string {
 func (*TryExit) ProtoMessage() {}
 
 func (x *TryExit) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[17]
+	mi := &file_jobledger_v1_state_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2110,7 +2305,7 @@ func (x *TryExit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TryExit.ProtoReflect.Descriptor instead.
 func (*TryExit) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{17}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *TryExit) GetContainer() string {
@@ -2152,7 +2347,7 @@ type PodNames struct {
 
 func (x *PodNames) Reset() {
 	*x = PodNames{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[18]
+	mi := &file_jobledger_v1_state_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2164,7 +2359,7 @@ func (x *PodNames) String() string {
 func (*PodNames) ProtoMessage() {}
 
 func (x *PodNames) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[18]
+	mi := &file_jobledger_v1_state_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2177,7 +2372,7 @@ func (x *PodNames) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PodNames.ProtoReflect.Descriptor instead.
 func (*PodNames) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{18}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *PodNames) GetName() string {
@@ -2235,14 +2430,20 @@ type WorldState struct {
 	Namespaces []*NamespaceSeen `protobuf:"bytes,25,rep,name=namespaces,proto3" json:"namespaces,omitempty"`
 	Watched    *ClusterWatched  `protobuf:"bytes,26,opt,name=watched,proto3" json:"watched,omitempty"`
 	// zones are the rules that CronJobs are counted by, and the record that stores each; 0 when only an older file does.
-	Zones         []*ZoneState `protobuf:"bytes,27,rep,name=zones,proto3" json:"zones,omitempty"`
+	Zones []*ZoneState `protobuf:"bytes,27,rep,name=zones,proto3" json:"zones,omitempty"`
+	// gaps are times in which CronJobs and their Jobs were not watched, in order. blind: they are not watched now, since blind_since (0 for
+	// never before). narrow is since when only those of one namespace are; 0 for all.
+	Gaps          []*WatchGap `protobuf:"bytes,28,rep,name=gaps,proto3" json:"gaps,omitempty"`
+	Blind         bool        `protobuf:"varint,29,opt,name=blind,proto3" json:"blind,omitempty"`
+	BlindSince    int64       `protobuf:"fixed64,30,opt,name=blind_since,json=blindSince,proto3" json:"blind_since,omitempty"`
+	Narrow        int64       `protobuf:"fixed64,31,opt,name=narrow,proto3" json:"narrow,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *WorldState) Reset() {
 	*x = WorldState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[19]
+	mi := &file_jobledger_v1_state_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2254,7 +2455,7 @@ func (x *WorldState) String() string {
 func (*WorldState) ProtoMessage() {}
 
 func (x *WorldState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[19]
+	mi := &file_jobledger_v1_state_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2267,7 +2468,7 @@ func (x *WorldState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorldState.ProtoReflect.Descriptor instead.
 func (*WorldState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{19}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *WorldState) GetLogId() string {
@@ -2452,6 +2653,87 @@ func (x *WorldState) GetZones() []*ZoneState {
 	return nil
 }
 
+func (x *WorldState) GetGaps() []*WatchGap {
+	if x != nil {
+		return x.Gaps
+	}
+	return nil
+}
+
+func (x *WorldState) GetBlind() bool {
+	if x != nil {
+		return x.Blind
+	}
+	return false
+}
+
+func (x *WorldState) GetBlindSince() int64 {
+	if x != nil {
+		return x.BlindSince
+	}
+	return 0
+}
+
+func (x *WorldState) GetNarrow() int64 {
+	if x != nil {
+		return x.Narrow
+	}
+	return 0
+}
+
+// WatchGap is a time in which nobody watched; from is 0 when nobody had before.
+type WatchGap struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	From          int64                  `protobuf:"fixed64,1,opt,name=from,proto3" json:"from,omitempty"`
+	Until         int64                  `protobuf:"fixed64,2,opt,name=until,proto3" json:"until,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchGap) Reset() {
+	*x = WatchGap{}
+	mi := &file_jobledger_v1_state_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchGap) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchGap) ProtoMessage() {}
+
+func (x *WatchGap) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_state_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchGap.ProtoReflect.Descriptor instead.
+func (*WatchGap) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *WatchGap) GetFrom() int64 {
+	if x != nil {
+		return x.From
+	}
+	return 0
+}
+
+func (x *WatchGap) GetUntil() int64 {
+	if x != nil {
+		return x.Until
+	}
+	return 0
+}
+
 // ZoneState are the rules of a time zone and the record that stores them.
 type ZoneState struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2463,7 +2745,7 @@ type ZoneState struct {
 
 func (x *ZoneState) Reset() {
 	*x = ZoneState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[20]
+	mi := &file_jobledger_v1_state_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2475,7 +2757,7 @@ func (x *ZoneState) String() string {
 func (*ZoneState) ProtoMessage() {}
 
 func (x *ZoneState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[20]
+	mi := &file_jobledger_v1_state_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2488,7 +2770,7 @@ func (x *ZoneState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ZoneState.ProtoReflect.Descriptor instead.
 func (*ZoneState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{20}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ZoneState) GetRules() *ZoneRules {
@@ -2517,7 +2799,7 @@ type ShareState struct {
 
 func (x *ShareState) Reset() {
 	*x = ShareState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[21]
+	mi := &file_jobledger_v1_state_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2529,7 +2811,7 @@ func (x *ShareState) String() string {
 func (*ShareState) ProtoMessage() {}
 
 func (x *ShareState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[21]
+	mi := &file_jobledger_v1_state_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2542,7 +2824,7 @@ func (x *ShareState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShareState.ProtoReflect.Descriptor instead.
 func (*ShareState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{21}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ShareState) GetNamespace() string {
@@ -2577,7 +2859,7 @@ type SpecState struct {
 
 func (x *SpecState) Reset() {
 	*x = SpecState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[22]
+	mi := &file_jobledger_v1_state_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2589,7 +2871,7 @@ func (x *SpecState) String() string {
 func (*SpecState) ProtoMessage() {}
 
 func (x *SpecState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[22]
+	mi := &file_jobledger_v1_state_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2602,7 +2884,7 @@ func (x *SpecState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpecState.ProtoReflect.Descriptor instead.
 func (*SpecState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{22}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *SpecState) GetSpec() *JobSpec {
@@ -2630,7 +2912,7 @@ type TemplateState struct {
 
 func (x *TemplateState) Reset() {
 	*x = TemplateState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[23]
+	mi := &file_jobledger_v1_state_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2642,7 +2924,7 @@ func (x *TemplateState) String() string {
 func (*TemplateState) ProtoMessage() {}
 
 func (x *TemplateState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[23]
+	mi := &file_jobledger_v1_state_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2655,7 +2937,7 @@ func (x *TemplateState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TemplateState.ProtoReflect.Descriptor instead.
 func (*TemplateState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{23}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *TemplateState) GetHash() string {
@@ -2683,7 +2965,7 @@ type PoliciesState struct {
 
 func (x *PoliciesState) Reset() {
 	*x = PoliciesState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[24]
+	mi := &file_jobledger_v1_state_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2695,7 +2977,7 @@ func (x *PoliciesState) String() string {
 func (*PoliciesState) ProtoMessage() {}
 
 func (x *PoliciesState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[24]
+	mi := &file_jobledger_v1_state_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2708,7 +2990,7 @@ func (x *PoliciesState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PoliciesState.ProtoReflect.Descriptor instead.
 func (*PoliciesState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{24}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *PoliciesState) GetPolicies() *JobPolicies {
@@ -2779,7 +3061,7 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\x04part\x18- \x01(\rR\x04part\x12\x1b\n" +
 	"\tlast_part\x18. \x01(\bR\blastPart\x12\x16\n" +
 	"\x06parted\x18/ \x01(\bR\x06parted\x125\n" +
-	"\bcron_job\x180 \x01(\v2\x1a.jobledger.v1.CronJobStateR\acronJobJ\x04\b\x15\x10\x16J\x04\b\x1f\x10 J\x04\b \x10!J\x04\b$\x10%\"\x9a\x05\n" +
+	"\bcron_job\x180 \x01(\v2\x1a.jobledger.v1.CronJobStateR\acronJobJ\x04\b\x15\x10\x16J\x04\b\x1f\x10 J\x04\b \x10!J\x04\b$\x10%\"\xef\a\n" +
 	"\fCronJobState\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\x04R\x05first\x12\x12\n" +
 	"\x04head\x18\x02 \x01(\x04R\x04head\x12\x10\n" +
@@ -2800,10 +3082,30 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\x04pass\x18\x10 \x01(\v2\x16.jobledger.v1.CronPassR\x04pass\x12-\n" +
 	"\x05start\x18\x11 \x01(\v2\x17.jobledger.v1.CronStartR\x05start\x12\x12\n" +
 	"\x04look\x18\x12 \x01(\bR\x04look\x12\x1c\n" +
-	"\ttriggered\x18\x13 \x01(\tR\ttriggered\"K\n" +
+	"\ttriggered\x18\x13 \x01(\tR\ttriggered\x12\x1c\n" +
+	"\tobserving\x18\x14 \x01(\bR\tobserving\x12\x14\n" +
+	"\x05begun\x18\x15 \x01(\x10R\x05begun\x12\x14\n" +
+	"\x05taken\x18\x16 \x01(\x10R\x05taken\x12\x1c\n" +
+	"\tscheduled\x18\x17 \x01(\x10R\tscheduled\x12\x14\n" +
+	"\x05ended\x18\x18 \x01(\x10R\x05ended\x12\x16\n" +
+	"\x06unseen\x18\x19 \x01(\x10R\x06unseen\x12.\n" +
+	"\x04past\x18\x1a \x03(\v2\x1a.jobledger.v1.PastScheduleR\x04past\x122\n" +
+	"\bdeparted\x18\x1b \x03(\v2\x16.jobledger.v1.RunStateR\bdeparted\x12\x18\n" +
+	"\apending\x18  \x01(\x10R\apending\x12\x12\n" +
+	"\x04went\x18! \x03(\fR\x04went\x12+\n" +
+	"\x04late\x18\" \x03(\v2\x17.jobledger.v1.CronStartR\x04late\"\x84\x01\n" +
+	"\fPastSchedule\x12\x1a\n" +
+	"\bschedule\x18\x01 \x01(\tR\bschedule\x12 \n" +
+	"\ttime_zone\x18\x02 \x01(\tH\x00R\btimeZone\x88\x01\x01\x12\x12\n" +
+	"\x04zone\x18\x03 \x01(\tR\x04zone\x12\x14\n" +
+	"\x05until\x18\x04 \x01(\x10R\x05untilB\f\n" +
+	"\n" +
+	"_time_zone\"y\n" +
 	"\bRunState\x12+\n" +
 	"\x05facts\x18\x01 \x01(\v2\x15.jobledger.v1.RunSeenR\x05facts\x12\x12\n" +
-	"\x04told\x18\x02 \x01(\bR\x04told\"\xbe\x01\n" +
+	"\x04told\x18\x02 \x01(\bR\x04told\x12\x12\n" +
+	"\x04seen\x18\x03 \x01(\x10R\x04seen\x12\x18\n" +
+	"\aremoved\x18\x04 \x01(\bR\aremoved\"\xd4\x01\n" +
 	"\bCronPass\x12\x12\n" +
 	"\x04told\x18\x01 \x03(\tR\x04told\x12\x12\n" +
 	"\x04kept\x18\x02 \x03(\fR\x04kept\x12\x14\n" +
@@ -2812,7 +3114,8 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\x04read\x18\x05 \x01(\bR\x04read\x12\x12\n" +
 	"\x04over\x18\x06 \x01(\bR\x04over\x12\x1c\n" +
 	"\tunwritten\x18\a \x01(\bR\tunwritten\x12\x14\n" +
-	"\x05tried\x18\b \x01(\bR\x05tried\"\x8d\x01\n" +
+	"\x05tried\x18\b \x01(\bR\x05tried\x12\x14\n" +
+	"\x05since\x18\t \x01(\x10R\x05since\"\x8d\x01\n" +
 	"\tCronStart\x12/\n" +
 	"\x06create\x18\x01 \x01(\v2\x17.jobledger.v1.CreateJobR\x06create\x12\x14\n" +
 	"\x05stage\x18\x02 \x01(\rR\x05stage\x12)\n" +
@@ -2933,7 +3236,7 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\x06reason\x18\x04 \x01(\tR\x06reason\"2\n" +
 	"\bPodNames\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
-	"\x04node\x18\x02 \x01(\tR\x04node\"\x9c\b\n" +
+	"\x04node\x18\x02 \x01(\tR\x04node\"\x97\t\n" +
 	"\n" +
 	"WorldState\x12\x15\n" +
 	"\x06log_id\x18\x01 \x01(\tR\x05logId\x12\x14\n" +
@@ -2967,10 +3270,18 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"namespaces\x18\x19 \x03(\v2\x1b.jobledger.v1.NamespaceSeenR\n" +
 	"namespaces\x126\n" +
 	"\awatched\x18\x1a \x01(\v2\x1c.jobledger.v1.ClusterWatchedR\awatched\x12-\n" +
-	"\x05zones\x18\x1b \x03(\v2\x17.jobledger.v1.ZoneStateR\x05zones\x1a9\n" +
+	"\x05zones\x18\x1b \x03(\v2\x17.jobledger.v1.ZoneStateR\x05zones\x12*\n" +
+	"\x04gaps\x18\x1c \x03(\v2\x16.jobledger.v1.WatchGapR\x04gaps\x12\x14\n" +
+	"\x05blind\x18\x1d \x01(\bR\x05blind\x12\x1f\n" +
+	"\vblind_since\x18\x1e \x01(\x10R\n" +
+	"blindSince\x12\x16\n" +
+	"\x06narrow\x18\x1f \x01(\x10R\x06narrow\x1a9\n" +
 	"\vNewestEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\rR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x04R\x05value:\x028\x01\"J\n" +
+	"\x05value\x18\x02 \x01(\x04R\x05value:\x028\x01\"4\n" +
+	"\bWatchGap\x12\x12\n" +
+	"\x04from\x18\x01 \x01(\x10R\x04from\x12\x14\n" +
+	"\x05until\x18\x02 \x01(\x10R\x05until\"J\n" +
 	"\tZoneState\x12-\n" +
 	"\x05rules\x18\x01 \x01(\v2\x17.jobledger.v1.ZoneRulesR\x05rules\x12\x0e\n" +
 	"\x02at\x18\x02 \x01(\x04R\x02at\"P\n" +
@@ -3011,127 +3322,133 @@ func file_jobledger_v1_state_proto_rawDescGZIP() []byte {
 }
 
 var file_jobledger_v1_state_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_jobledger_v1_state_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
+var file_jobledger_v1_state_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
 var file_jobledger_v1_state_proto_goTypes = []any{
 	(TryEndKind)(0),        // 0: jobledger.v1.TryEndKind
 	(*JobState)(nil),       // 1: jobledger.v1.JobState
 	(*CronJobState)(nil),   // 2: jobledger.v1.CronJobState
-	(*RunState)(nil),       // 3: jobledger.v1.RunState
-	(*CronPass)(nil),       // 4: jobledger.v1.CronPass
-	(*CronStart)(nil),      // 5: jobledger.v1.CronStart
-	(*ClaimRetry)(nil),     // 6: jobledger.v1.ClaimRetry
-	(*GroupState)(nil),     // 7: jobledger.v1.GroupState
-	(*StubState)(nil),      // 8: jobledger.v1.StubState
-	(*FollowUpState)(nil),  // 9: jobledger.v1.FollowUpState
-	(*PodState)(nil),       // 10: jobledger.v1.PodState
-	(*CreateState)(nil),    // 11: jobledger.v1.CreateState
-	(*Flight)(nil),         // 12: jobledger.v1.Flight
-	(*Backoff)(nil),        // 13: jobledger.v1.Backoff
-	(*Retry)(nil),          // 14: jobledger.v1.Retry
-	(*StateNames)(nil),     // 15: jobledger.v1.StateNames
-	(*Tries)(nil),          // 16: jobledger.v1.Tries
-	(*TryEnd)(nil),         // 17: jobledger.v1.TryEnd
-	(*TryExit)(nil),        // 18: jobledger.v1.TryExit
-	(*PodNames)(nil),       // 19: jobledger.v1.PodNames
-	(*WorldState)(nil),     // 20: jobledger.v1.WorldState
-	(*ZoneState)(nil),      // 21: jobledger.v1.ZoneState
-	(*ShareState)(nil),     // 22: jobledger.v1.ShareState
-	(*SpecState)(nil),      // 23: jobledger.v1.SpecState
-	(*TemplateState)(nil),  // 24: jobledger.v1.TemplateState
-	(*PoliciesState)(nil),  // 25: jobledger.v1.PoliciesState
-	nil,                    // 26: jobledger.v1.WorldState.NewestEntry
-	(*JobSpec)(nil),        // 27: jobledger.v1.JobSpec
-	(*JobStatus)(nil),      // 28: jobledger.v1.JobStatus
-	(*CronJobSeen)(nil),    // 29: jobledger.v1.CronJobSeen
-	(*RunName)(nil),        // 30: jobledger.v1.RunName
-	(*TickLedger)(nil),     // 31: jobledger.v1.TickLedger
-	(*RunSeen)(nil),        // 32: jobledger.v1.RunSeen
-	(*CreateJob)(nil),      // 33: jobledger.v1.CreateJob
-	(*PodSeen)(nil),        // 34: jobledger.v1.PodSeen
-	(*CreatePod)(nil),      // 35: jobledger.v1.CreatePod
-	(*CommandName)(nil),    // 36: jobledger.v1.CommandName
-	(*Command)(nil),        // 37: jobledger.v1.Command
-	(RefusalClass)(0),      // 38: jobledger.v1.RefusalClass
-	(*Origin)(nil),         // 39: jobledger.v1.Origin
-	(ContainerKind)(0),     // 40: jobledger.v1.ContainerKind
-	(*Settings)(nil),       // 41: jobledger.v1.Settings
-	(Resource)(0),          // 42: jobledger.v1.Resource
-	(*RivalAct)(nil),       // 43: jobledger.v1.RivalAct
-	(*NodeSeen)(nil),       // 44: jobledger.v1.NodeSeen
-	(*NamespaceSeen)(nil),  // 45: jobledger.v1.NamespaceSeen
-	(*ClusterWatched)(nil), // 46: jobledger.v1.ClusterWatched
-	(*ZoneRules)(nil),      // 47: jobledger.v1.ZoneRules
-	(*JobPolicies)(nil),    // 48: jobledger.v1.JobPolicies
+	(*PastSchedule)(nil),   // 3: jobledger.v1.PastSchedule
+	(*RunState)(nil),       // 4: jobledger.v1.RunState
+	(*CronPass)(nil),       // 5: jobledger.v1.CronPass
+	(*CronStart)(nil),      // 6: jobledger.v1.CronStart
+	(*ClaimRetry)(nil),     // 7: jobledger.v1.ClaimRetry
+	(*GroupState)(nil),     // 8: jobledger.v1.GroupState
+	(*StubState)(nil),      // 9: jobledger.v1.StubState
+	(*FollowUpState)(nil),  // 10: jobledger.v1.FollowUpState
+	(*PodState)(nil),       // 11: jobledger.v1.PodState
+	(*CreateState)(nil),    // 12: jobledger.v1.CreateState
+	(*Flight)(nil),         // 13: jobledger.v1.Flight
+	(*Backoff)(nil),        // 14: jobledger.v1.Backoff
+	(*Retry)(nil),          // 15: jobledger.v1.Retry
+	(*StateNames)(nil),     // 16: jobledger.v1.StateNames
+	(*Tries)(nil),          // 17: jobledger.v1.Tries
+	(*TryEnd)(nil),         // 18: jobledger.v1.TryEnd
+	(*TryExit)(nil),        // 19: jobledger.v1.TryExit
+	(*PodNames)(nil),       // 20: jobledger.v1.PodNames
+	(*WorldState)(nil),     // 21: jobledger.v1.WorldState
+	(*WatchGap)(nil),       // 22: jobledger.v1.WatchGap
+	(*ZoneState)(nil),      // 23: jobledger.v1.ZoneState
+	(*ShareState)(nil),     // 24: jobledger.v1.ShareState
+	(*SpecState)(nil),      // 25: jobledger.v1.SpecState
+	(*TemplateState)(nil),  // 26: jobledger.v1.TemplateState
+	(*PoliciesState)(nil),  // 27: jobledger.v1.PoliciesState
+	nil,                    // 28: jobledger.v1.WorldState.NewestEntry
+	(*JobSpec)(nil),        // 29: jobledger.v1.JobSpec
+	(*JobStatus)(nil),      // 30: jobledger.v1.JobStatus
+	(*CronJobSeen)(nil),    // 31: jobledger.v1.CronJobSeen
+	(*RunName)(nil),        // 32: jobledger.v1.RunName
+	(*TickLedger)(nil),     // 33: jobledger.v1.TickLedger
+	(*RunSeen)(nil),        // 34: jobledger.v1.RunSeen
+	(*CreateJob)(nil),      // 35: jobledger.v1.CreateJob
+	(*PodSeen)(nil),        // 36: jobledger.v1.PodSeen
+	(*CreatePod)(nil),      // 37: jobledger.v1.CreatePod
+	(*CommandName)(nil),    // 38: jobledger.v1.CommandName
+	(*Command)(nil),        // 39: jobledger.v1.Command
+	(RefusalClass)(0),      // 40: jobledger.v1.RefusalClass
+	(*Origin)(nil),         // 41: jobledger.v1.Origin
+	(ContainerKind)(0),     // 42: jobledger.v1.ContainerKind
+	(*Settings)(nil),       // 43: jobledger.v1.Settings
+	(Resource)(0),          // 44: jobledger.v1.Resource
+	(*RivalAct)(nil),       // 45: jobledger.v1.RivalAct
+	(*NodeSeen)(nil),       // 46: jobledger.v1.NodeSeen
+	(*NamespaceSeen)(nil),  // 47: jobledger.v1.NamespaceSeen
+	(*ClusterWatched)(nil), // 48: jobledger.v1.ClusterWatched
+	(*ZoneRules)(nil),      // 49: jobledger.v1.ZoneRules
+	(*JobPolicies)(nil),    // 50: jobledger.v1.JobPolicies
 }
 var file_jobledger_v1_state_proto_depIdxs = []int32{
-	27, // 0: jobledger.v1.JobState.spec:type_name -> jobledger.v1.JobSpec
-	28, // 1: jobledger.v1.JobState.base:type_name -> jobledger.v1.JobStatus
-	10, // 2: jobledger.v1.JobState.pods:type_name -> jobledger.v1.PodState
-	11, // 3: jobledger.v1.JobState.creates:type_name -> jobledger.v1.CreateState
-	12, // 4: jobledger.v1.JobState.write:type_name -> jobledger.v1.Flight
-	12, // 5: jobledger.v1.JobState.reading:type_name -> jobledger.v1.Flight
-	14, // 6: jobledger.v1.JobState.creating:type_name -> jobledger.v1.Retry
-	14, // 7: jobledger.v1.JobState.writing:type_name -> jobledger.v1.Retry
-	13, // 8: jobledger.v1.JobState.ends:type_name -> jobledger.v1.Backoff
-	8,  // 9: jobledger.v1.JobState.stub:type_name -> jobledger.v1.StubState
-	7,  // 10: jobledger.v1.JobState.group:type_name -> jobledger.v1.GroupState
-	6,  // 11: jobledger.v1.JobState.claims:type_name -> jobledger.v1.ClaimRetry
-	12, // 12: jobledger.v1.JobState.deletion:type_name -> jobledger.v1.Flight
+	29, // 0: jobledger.v1.JobState.spec:type_name -> jobledger.v1.JobSpec
+	30, // 1: jobledger.v1.JobState.base:type_name -> jobledger.v1.JobStatus
+	11, // 2: jobledger.v1.JobState.pods:type_name -> jobledger.v1.PodState
+	12, // 3: jobledger.v1.JobState.creates:type_name -> jobledger.v1.CreateState
+	13, // 4: jobledger.v1.JobState.write:type_name -> jobledger.v1.Flight
+	13, // 5: jobledger.v1.JobState.reading:type_name -> jobledger.v1.Flight
+	15, // 6: jobledger.v1.JobState.creating:type_name -> jobledger.v1.Retry
+	15, // 7: jobledger.v1.JobState.writing:type_name -> jobledger.v1.Retry
+	14, // 8: jobledger.v1.JobState.ends:type_name -> jobledger.v1.Backoff
+	9,  // 9: jobledger.v1.JobState.stub:type_name -> jobledger.v1.StubState
+	8,  // 10: jobledger.v1.JobState.group:type_name -> jobledger.v1.GroupState
+	7,  // 11: jobledger.v1.JobState.claims:type_name -> jobledger.v1.ClaimRetry
+	13, // 12: jobledger.v1.JobState.deletion:type_name -> jobledger.v1.Flight
 	2,  // 13: jobledger.v1.JobState.cron_job:type_name -> jobledger.v1.CronJobState
-	29, // 14: jobledger.v1.CronJobState.facts:type_name -> jobledger.v1.CronJobSeen
-	30, // 15: jobledger.v1.CronJobState.active:type_name -> jobledger.v1.RunName
-	3,  // 16: jobledger.v1.CronJobState.runs:type_name -> jobledger.v1.RunState
-	31, // 17: jobledger.v1.CronJobState.ledger:type_name -> jobledger.v1.TickLedger
-	12, // 18: jobledger.v1.CronJobState.flights:type_name -> jobledger.v1.Flight
-	14, // 19: jobledger.v1.CronJobState.retry:type_name -> jobledger.v1.Retry
-	4,  // 20: jobledger.v1.CronJobState.pass:type_name -> jobledger.v1.CronPass
-	5,  // 21: jobledger.v1.CronJobState.start:type_name -> jobledger.v1.CronStart
-	32, // 22: jobledger.v1.RunState.facts:type_name -> jobledger.v1.RunSeen
-	33, // 23: jobledger.v1.CronStart.create:type_name -> jobledger.v1.CreateJob
-	30, // 24: jobledger.v1.CronStart.made:type_name -> jobledger.v1.RunName
-	14, // 25: jobledger.v1.ClaimRetry.retry:type_name -> jobledger.v1.Retry
-	12, // 26: jobledger.v1.GroupState.flight:type_name -> jobledger.v1.Flight
-	14, // 27: jobledger.v1.GroupState.retry:type_name -> jobledger.v1.Retry
-	9,  // 28: jobledger.v1.StubState.follow_up:type_name -> jobledger.v1.FollowUpState
-	12, // 29: jobledger.v1.FollowUpState.flights:type_name -> jobledger.v1.Flight
-	14, // 30: jobledger.v1.FollowUpState.writing:type_name -> jobledger.v1.Retry
-	34, // 31: jobledger.v1.PodState.facts:type_name -> jobledger.v1.PodSeen
-	12, // 32: jobledger.v1.PodState.drop:type_name -> jobledger.v1.Flight
-	12, // 33: jobledger.v1.PodState.delete:type_name -> jobledger.v1.Flight
-	12, // 34: jobledger.v1.PodState.claim:type_name -> jobledger.v1.Flight
-	35, // 35: jobledger.v1.CreateState.create:type_name -> jobledger.v1.CreatePod
-	12, // 36: jobledger.v1.CreateState.flight:type_name -> jobledger.v1.Flight
-	36, // 37: jobledger.v1.Flight.name:type_name -> jobledger.v1.CommandName
-	37, // 38: jobledger.v1.Flight.command:type_name -> jobledger.v1.Command
-	14, // 39: jobledger.v1.Flight.refused:type_name -> jobledger.v1.Retry
-	38, // 40: jobledger.v1.Retry.class:type_name -> jobledger.v1.RefusalClass
-	19, // 41: jobledger.v1.StateNames.pods:type_name -> jobledger.v1.PodNames
-	39, // 42: jobledger.v1.StateNames.origin:type_name -> jobledger.v1.Origin
-	16, // 43: jobledger.v1.StateNames.tries:type_name -> jobledger.v1.Tries
-	17, // 44: jobledger.v1.Tries.ends:type_name -> jobledger.v1.TryEnd
-	0,  // 45: jobledger.v1.TryEnd.kind:type_name -> jobledger.v1.TryEndKind
-	18, // 46: jobledger.v1.TryEnd.exits:type_name -> jobledger.v1.TryExit
-	40, // 47: jobledger.v1.TryExit.kind:type_name -> jobledger.v1.ContainerKind
-	41, // 48: jobledger.v1.WorldState.settings:type_name -> jobledger.v1.Settings
-	42, // 49: jobledger.v1.WorldState.pending:type_name -> jobledger.v1.Resource
-	26, // 50: jobledger.v1.WorldState.newest:type_name -> jobledger.v1.WorldState.NewestEntry
-	23, // 51: jobledger.v1.WorldState.specs:type_name -> jobledger.v1.SpecState
-	24, // 52: jobledger.v1.WorldState.templates:type_name -> jobledger.v1.TemplateState
-	25, // 53: jobledger.v1.WorldState.policies:type_name -> jobledger.v1.PoliciesState
-	22, // 54: jobledger.v1.WorldState.shares:type_name -> jobledger.v1.ShareState
-	43, // 55: jobledger.v1.WorldState.rival_acts:type_name -> jobledger.v1.RivalAct
-	44, // 56: jobledger.v1.WorldState.nodes:type_name -> jobledger.v1.NodeSeen
-	45, // 57: jobledger.v1.WorldState.namespaces:type_name -> jobledger.v1.NamespaceSeen
-	46, // 58: jobledger.v1.WorldState.watched:type_name -> jobledger.v1.ClusterWatched
-	21, // 59: jobledger.v1.WorldState.zones:type_name -> jobledger.v1.ZoneState
-	47, // 60: jobledger.v1.ZoneState.rules:type_name -> jobledger.v1.ZoneRules
-	27, // 61: jobledger.v1.SpecState.spec:type_name -> jobledger.v1.JobSpec
-	48, // 62: jobledger.v1.PoliciesState.policies:type_name -> jobledger.v1.JobPolicies
-	63, // [63:63] is the sub-list for method output_type
-	63, // [63:63] is the sub-list for method input_type
-	63, // [63:63] is the sub-list for extension type_name
-	63, // [63:63] is the sub-list for extension extendee
-	0,  // [0:63] is the sub-list for field type_name
+	31, // 14: jobledger.v1.CronJobState.facts:type_name -> jobledger.v1.CronJobSeen
+	32, // 15: jobledger.v1.CronJobState.active:type_name -> jobledger.v1.RunName
+	4,  // 16: jobledger.v1.CronJobState.runs:type_name -> jobledger.v1.RunState
+	33, // 17: jobledger.v1.CronJobState.ledger:type_name -> jobledger.v1.TickLedger
+	13, // 18: jobledger.v1.CronJobState.flights:type_name -> jobledger.v1.Flight
+	15, // 19: jobledger.v1.CronJobState.retry:type_name -> jobledger.v1.Retry
+	5,  // 20: jobledger.v1.CronJobState.pass:type_name -> jobledger.v1.CronPass
+	6,  // 21: jobledger.v1.CronJobState.start:type_name -> jobledger.v1.CronStart
+	3,  // 22: jobledger.v1.CronJobState.past:type_name -> jobledger.v1.PastSchedule
+	4,  // 23: jobledger.v1.CronJobState.departed:type_name -> jobledger.v1.RunState
+	6,  // 24: jobledger.v1.CronJobState.late:type_name -> jobledger.v1.CronStart
+	34, // 25: jobledger.v1.RunState.facts:type_name -> jobledger.v1.RunSeen
+	35, // 26: jobledger.v1.CronStart.create:type_name -> jobledger.v1.CreateJob
+	32, // 27: jobledger.v1.CronStart.made:type_name -> jobledger.v1.RunName
+	15, // 28: jobledger.v1.ClaimRetry.retry:type_name -> jobledger.v1.Retry
+	13, // 29: jobledger.v1.GroupState.flight:type_name -> jobledger.v1.Flight
+	15, // 30: jobledger.v1.GroupState.retry:type_name -> jobledger.v1.Retry
+	10, // 31: jobledger.v1.StubState.follow_up:type_name -> jobledger.v1.FollowUpState
+	13, // 32: jobledger.v1.FollowUpState.flights:type_name -> jobledger.v1.Flight
+	15, // 33: jobledger.v1.FollowUpState.writing:type_name -> jobledger.v1.Retry
+	36, // 34: jobledger.v1.PodState.facts:type_name -> jobledger.v1.PodSeen
+	13, // 35: jobledger.v1.PodState.drop:type_name -> jobledger.v1.Flight
+	13, // 36: jobledger.v1.PodState.delete:type_name -> jobledger.v1.Flight
+	13, // 37: jobledger.v1.PodState.claim:type_name -> jobledger.v1.Flight
+	37, // 38: jobledger.v1.CreateState.create:type_name -> jobledger.v1.CreatePod
+	13, // 39: jobledger.v1.CreateState.flight:type_name -> jobledger.v1.Flight
+	38, // 40: jobledger.v1.Flight.name:type_name -> jobledger.v1.CommandName
+	39, // 41: jobledger.v1.Flight.command:type_name -> jobledger.v1.Command
+	15, // 42: jobledger.v1.Flight.refused:type_name -> jobledger.v1.Retry
+	40, // 43: jobledger.v1.Retry.class:type_name -> jobledger.v1.RefusalClass
+	20, // 44: jobledger.v1.StateNames.pods:type_name -> jobledger.v1.PodNames
+	41, // 45: jobledger.v1.StateNames.origin:type_name -> jobledger.v1.Origin
+	17, // 46: jobledger.v1.StateNames.tries:type_name -> jobledger.v1.Tries
+	18, // 47: jobledger.v1.Tries.ends:type_name -> jobledger.v1.TryEnd
+	0,  // 48: jobledger.v1.TryEnd.kind:type_name -> jobledger.v1.TryEndKind
+	19, // 49: jobledger.v1.TryEnd.exits:type_name -> jobledger.v1.TryExit
+	42, // 50: jobledger.v1.TryExit.kind:type_name -> jobledger.v1.ContainerKind
+	43, // 51: jobledger.v1.WorldState.settings:type_name -> jobledger.v1.Settings
+	44, // 52: jobledger.v1.WorldState.pending:type_name -> jobledger.v1.Resource
+	28, // 53: jobledger.v1.WorldState.newest:type_name -> jobledger.v1.WorldState.NewestEntry
+	25, // 54: jobledger.v1.WorldState.specs:type_name -> jobledger.v1.SpecState
+	26, // 55: jobledger.v1.WorldState.templates:type_name -> jobledger.v1.TemplateState
+	27, // 56: jobledger.v1.WorldState.policies:type_name -> jobledger.v1.PoliciesState
+	24, // 57: jobledger.v1.WorldState.shares:type_name -> jobledger.v1.ShareState
+	45, // 58: jobledger.v1.WorldState.rival_acts:type_name -> jobledger.v1.RivalAct
+	46, // 59: jobledger.v1.WorldState.nodes:type_name -> jobledger.v1.NodeSeen
+	47, // 60: jobledger.v1.WorldState.namespaces:type_name -> jobledger.v1.NamespaceSeen
+	48, // 61: jobledger.v1.WorldState.watched:type_name -> jobledger.v1.ClusterWatched
+	23, // 62: jobledger.v1.WorldState.zones:type_name -> jobledger.v1.ZoneState
+	22, // 63: jobledger.v1.WorldState.gaps:type_name -> jobledger.v1.WatchGap
+	49, // 64: jobledger.v1.ZoneState.rules:type_name -> jobledger.v1.ZoneRules
+	29, // 65: jobledger.v1.SpecState.spec:type_name -> jobledger.v1.JobSpec
+	50, // 66: jobledger.v1.PoliciesState.policies:type_name -> jobledger.v1.JobPolicies
+	67, // [67:67] is the sub-list for method output_type
+	67, // [67:67] is the sub-list for method input_type
+	67, // [67:67] is the sub-list for extension type_name
+	67, // [67:67] is the sub-list for extension extendee
+	0,  // [0:67] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_state_proto_init() }
@@ -3144,13 +3461,14 @@ func file_jobledger_v1_state_proto_init() {
 	file_jobledger_v1_observation_proto_init()
 	file_jobledger_v1_record_proto_init()
 	file_jobledger_v1_status_proto_init()
+	file_jobledger_v1_state_proto_msgTypes[2].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_jobledger_v1_state_proto_rawDesc), len(file_jobledger_v1_state_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   26,
+			NumMessages:   28,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -96,6 +96,7 @@ type PublishedRecord struct {
 	//	*PublishedRecord_Decided
 	//	*PublishedRecord_WouldDecide
 	//	*PublishedRecord_CommandEnded
+	//	*PublishedRecord_TicksObserved
 	//	*PublishedRecord_NodeChanged
 	//	*PublishedRecord_NodeGone
 	//	*PublishedRecord_NamespaceChanged
@@ -566,6 +567,15 @@ func (x *PublishedRecord) GetCommandEnded() *CommandEnded {
 	return nil
 }
 
+func (x *PublishedRecord) GetTicksObserved() *Decision {
+	if x != nil {
+		if x, ok := x.Facts.(*PublishedRecord_TicksObserved); ok {
+			return x.TicksObserved
+		}
+	}
+	return nil
+}
+
 func (x *PublishedRecord) GetNodeChanged() *NodeSeen {
 	if x != nil {
 		if x, ok := x.Facts.(*PublishedRecord_NodeChanged); ok {
@@ -754,6 +764,10 @@ type PublishedRecord_CommandEnded struct {
 	CommandEnded *CommandEnded `protobuf:"bytes,142,opt,name=command_ended,json=commandEnded,proto3,oneof"`
 }
 
+type PublishedRecord_TicksObserved struct {
+	TicksObserved *Decision `protobuf:"bytes,143,opt,name=ticks_observed,json=ticksObserved,proto3,oneof"`
+}
+
 type PublishedRecord_NodeChanged struct {
 	NodeChanged *NodeSeen `protobuf:"bytes,150,opt,name=node_changed,json=nodeChanged,proto3,oneof"`
 }
@@ -844,6 +858,8 @@ func (*PublishedRecord_WouldDecide) isPublishedRecord_Facts() {}
 
 func (*PublishedRecord_CommandEnded) isPublishedRecord_Facts() {}
 
+func (*PublishedRecord_TicksObserved) isPublishedRecord_Facts() {}
+
 func (*PublishedRecord_NodeChanged) isPublishedRecord_Facts() {}
 
 func (*PublishedRecord_NodeGone) isPublishedRecord_Facts() {}
@@ -856,7 +872,7 @@ var File_jobledger_v1_stream_proto protoreflect.FileDescriptor
 
 const file_jobledger_v1_stream_proto_rawDesc = "" +
 	"\n" +
-	"\x19jobledger/v1/stream.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/record.proto\x1a\x18jobledger/v1/state.proto\"\x8b\x18\n" +
+	"\x19jobledger/v1/stream.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/record.proto\x1a\x18jobledger/v1/state.proto\"\xcd\x18\n" +
 	"\x0fPublishedRecord\x12,\n" +
 	"\x06header\x18\x01 \x01(\v2\x14.jobledger.v1.HeaderR\x06header\x122\n" +
 	"\bevidence\x18\x02 \x01(\v2\x16.jobledger.v1.EvidenceR\bevidence\x12\x1c\n" +
@@ -923,7 +939,8 @@ const file_jobledger_v1_stream_proto_rawDesc = "" +
 	"\brun_gone\x18\x8b\x01 \x01(\v2\x15.jobledger.v1.RunGoneH\x00R\arunGone\x123\n" +
 	"\adecided\x18\x8c\x01 \x01(\v2\x16.jobledger.v1.DecisionH\x00R\adecided\x12<\n" +
 	"\fwould_decide\x18\x8d\x01 \x01(\v2\x16.jobledger.v1.DecisionH\x00R\vwouldDecide\x12B\n" +
-	"\rcommand_ended\x18\x8e\x01 \x01(\v2\x1a.jobledger.v1.CommandEndedH\x00R\fcommandEnded\x12<\n" +
+	"\rcommand_ended\x18\x8e\x01 \x01(\v2\x1a.jobledger.v1.CommandEndedH\x00R\fcommandEnded\x12@\n" +
+	"\x0eticks_observed\x18\x8f\x01 \x01(\v2\x16.jobledger.v1.DecisionH\x00R\rticksObserved\x12<\n" +
 	"\fnode_changed\x18\x96\x01 \x01(\v2\x16.jobledger.v1.NodeSeenH\x00R\vnodeChanged\x126\n" +
 	"\tnode_gone\x18\x97\x01 \x01(\v2\x16.jobledger.v1.NodeGoneH\x00R\bnodeGone\x12K\n" +
 	"\x11namespace_changed\x18\x98\x01 \x01(\v2\x1b.jobledger.v1.NamespaceSeenH\x00R\x10namespaceChanged\x12H\n" +
@@ -1025,15 +1042,16 @@ var file_jobledger_v1_stream_proto_depIdxs = []int32{
 	34, // 36: jobledger.v1.PublishedRecord.decided:type_name -> jobledger.v1.Decision
 	34, // 37: jobledger.v1.PublishedRecord.would_decide:type_name -> jobledger.v1.Decision
 	35, // 38: jobledger.v1.PublishedRecord.command_ended:type_name -> jobledger.v1.CommandEnded
-	36, // 39: jobledger.v1.PublishedRecord.node_changed:type_name -> jobledger.v1.NodeSeen
-	37, // 40: jobledger.v1.PublishedRecord.node_gone:type_name -> jobledger.v1.NodeGone
-	38, // 41: jobledger.v1.PublishedRecord.namespace_changed:type_name -> jobledger.v1.NamespaceSeen
-	39, // 42: jobledger.v1.PublishedRecord.cluster_watched:type_name -> jobledger.v1.ClusterWatched
-	43, // [43:43] is the sub-list for method output_type
-	43, // [43:43] is the sub-list for method input_type
-	43, // [43:43] is the sub-list for extension type_name
-	43, // [43:43] is the sub-list for extension extendee
-	0,  // [0:43] is the sub-list for field type_name
+	34, // 39: jobledger.v1.PublishedRecord.ticks_observed:type_name -> jobledger.v1.Decision
+	36, // 40: jobledger.v1.PublishedRecord.node_changed:type_name -> jobledger.v1.NodeSeen
+	37, // 41: jobledger.v1.PublishedRecord.node_gone:type_name -> jobledger.v1.NodeGone
+	38, // 42: jobledger.v1.PublishedRecord.namespace_changed:type_name -> jobledger.v1.NamespaceSeen
+	39, // 43: jobledger.v1.PublishedRecord.cluster_watched:type_name -> jobledger.v1.ClusterWatched
+	44, // [44:44] is the sub-list for method output_type
+	44, // [44:44] is the sub-list for method input_type
+	44, // [44:44] is the sub-list for extension type_name
+	44, // [44:44] is the sub-list for extension extendee
+	0,  // [0:44] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_stream_proto_init() }
@@ -1084,6 +1102,7 @@ func file_jobledger_v1_stream_proto_init() {
 		(*PublishedRecord_Decided)(nil),
 		(*PublishedRecord_WouldDecide)(nil),
 		(*PublishedRecord_CommandEnded)(nil),
+		(*PublishedRecord_TicksObserved)(nil),
 		(*PublishedRecord_NodeChanged)(nil),
 		(*PublishedRecord_NodeGone)(nil),
 		(*PublishedRecord_NamespaceChanged)(nil),

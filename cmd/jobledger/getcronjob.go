@@ -1,0 +1,197 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/internal/words"
+	"github.com/jobledger/jobledger/store"
+)
+
+// findCronJobs finds the streams of the CronJobs that are meant, newest first. There is at least one. A name comes first, then a UID or
+// how one begins.
+func (c *cli) findCronJobs(ctx context.Context, src history.Source, namespace, name string) ([]events.Stream, error) {
+	if uid.MatchString(name) {
+		return []events.Stream{events.CronJobStream(types.UID(strings.ToLower(name)))}, nil
+	}
+	streams, err := history.FindCronJobs(ctx, src, namespace, name)
+	if err != nil {
+		return nil, fmt.Errorf("find cronjob/%s: %w", name, err)
+	}
+	if len(streams) > 0 {
+		return streams, nil
+	}
+	if uidBegins.MatchString(name) {
+		page, err := src.CronJobs(ctx, history.CronJobsQuery{UID: strings.ToLower(name), Limit: 2})
+		if err != nil && !errors.Is(err, store.ErrCorrupt) {
+			return nil, err
+		}
+		switch len(page.Items) {
+		case 0:
+		case 1:
+			return []events.Stream{events.CronJobStream(types.UID(page.Items[0].UID))}, nil
+		default:
+			return nil, usage("cronjob/%s is not one CronJob: write more of the UID, or the name", name)
+		}
+	}
+	return nil, fmt.Errorf("the log knows no cronjob/%s in namespace %q (%s)", name, namespace, c.cronElsewhere(ctx, src, namespace, name))
+}
+
+// runOf is what the name of a CronJob's Job looks like.
+var runOf = regexp.MustCompile(`^(.+)-[0-9]{8}$`)
+
+// cronElsewhere says where there is a CronJob of that name, or one with a name like it, or what else may be meant.
+func (c *cli) cronElsewhere(ctx context.Context, src history.Source, namespace, name string) string {
+	const most = 3
+	var found []string
+	page, _ := src.CronJobs(ctx, history.CronJobsQuery{Name: name, Limit: usualJobs}) // with an error there is only no hint
+	for _, j := range page.Items {
+		if hint := "-n " + words.Clean(j.Namespace); j.Name == name && len(found) < most && !slices.Contains(found, hint) {
+			found = append(found, hint)
+		}
+	}
+	if len(found) > 0 {
+		return "there is one with " + strings.Join(found, ", ")
+	}
+	page, _ = src.CronJobs(ctx, history.CronJobsQuery{Namespace: namespace, Limit: usualJobs})
+	made := ""
+	if m := runOf.FindStringSubmatch(name); m != nil {
+		made = m[1]
+	}
+	for _, j := range page.Items {
+		hint := "cronjob/" + words.Clean(j.Name)
+		if (j.Name == made || distance(j.Name, name) <= min(3, len(name)/3)) && len(found) < most && !slices.Contains(found, hint) {
+			found = append(found, hint)
+		}
+	}
+	if len(found) > 0 {
+		return "there is " + strings.Join(found, ", ")
+	}
+	if len(page.Items) == 0 && namespace != "" {
+		if all, _ := src.CronJobs(ctx, history.CronJobsQuery{Limit: 1}); len(all.Items) == 0 {
+			return "it has no CronJobs at all: with --cronjobs=false, or without the right to list them, none are recorded"
+		}
+	}
+	return "-n names another; 'get cronjobs -A' lists all"
+}
+
+// getCronJob shows one CronJob, and what it becomes if that is wanted.
+func (c *cli) getCronJob(ctx context.Context, src history.Source, f *getFlags, h handle) error {
+	at, err := f.at.point(ctx, c, src)
+	if err != nil {
+		return err
+	}
+	head, err := endOf(ctx, src, f.watch)
+	if err != nil {
+		return err
+	}
+	stream, job, err := c.cronJobAt(ctx, src, &f.job, h.name, at)
+	switch {
+	case errors.Is(err, history.ErrNoCronJob) && f.at.given():
+		return fmt.Errorf("the log has no record of %s up to %s", h, f.at.text)
+	case errors.Is(err, history.ErrNoCronJob):
+		return fmt.Errorf("the log knows no %s", h)
+	case err != nil && job.UID == "":
+		return err
+	}
+	if shown := c.showCronJob(f, &job); shown != nil || err != nil {
+		return errors.Join(shown, err) // with an error of the log, it is the state where that cannot be read any further
+	}
+	if !f.watch {
+		return nil
+	}
+	return unlessInterrupted(ctx, c.watchCronJob(ctx, src, f, stream, &job, head+1))
+}
+
+// cronJobAt is the state of the newest CronJob that may be meant that there was at that point.
+func (c *cli) cronJobAt(ctx context.Context, src history.Source, f *jobFlags, name string, at history.Point) (events.Stream, history.CronJob, error) {
+	streams, err := c.findCronJobs(ctx, src, orDefault(f.namespace), name)
+	if err != nil {
+		return events.Stream{}, history.CronJob{}, err
+	}
+	for i, s := range streams {
+		job, err := history.CronJobAt(ctx, src, s, at)
+		if errors.Is(err, history.ErrNoCronJob) && i+1 < len(streams) {
+			continue
+		}
+		if err == nil {
+			c.noteOlder(streams[i+1:])
+		}
+		return s, job, err
+	}
+	return events.Stream{}, history.CronJob{}, history.ErrNoCronJob
+}
+
+func (c *cli) showCronJob(f *getFlags, job *history.CronJob) error {
+	switch {
+	case f.output.document():
+		return c.value(&f.output, job)
+	case f.output.format == formatName:
+		_, err := fmt.Fprintln(c.out, cronNameOf(words.Clean(job.Name)))
+		return err
+	}
+	return c.page(&f.output).CronJob(job)
+}
+
+// watchCronJob shows the CronJob again whenever a batch of records changed it, from that record on.
+func (c *cli) watchCronJob(ctx context.Context, src history.Source, f *getFlags, s events.Stream, shown *history.CronJob, from events.Sequence) error {
+	watch := history.LiveJob(src, s)
+	before, err := unplacedCron(shown)
+	if err != nil {
+		return err
+	}
+	touched := false
+	for r, err := range src.Follow(ctx, from) {
+		if err != nil {
+			return err
+		}
+		changed, err := watch.Take(ctx, &r)
+		if err != nil {
+			return err
+		}
+		if touched = touched || changed; !touched || !r.Last || uint64(r.Sequence) <= shown.AsOf.Sequence {
+			continue
+		}
+		touched = false
+		job, ok, err := watch.CronJob(ctx, s, &r)
+		if err != nil || !ok {
+			return err
+		}
+		now, err := unplacedCron(&job)
+		if err != nil {
+			return err
+		}
+		if bytes.Equal(before, now) {
+			continue
+		}
+		before = now
+		if _, err := io.WriteString(c.out, between[f.output.format]); err != nil {
+			return err
+		}
+		if err := c.showCronJob(f, &job); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unplacedCron is all that is said of a CronJob but as of which record.
+func unplacedCron(job *history.CronJob) ([]byte, error) {
+	j := *job
+	j.AsOf = history.Place{}
+	return show.Indented(&j)
+}
+
+// cronNameOf is a CronJob as kubectl names it.
+func cronNameOf(name string) string { return "cronjob.batch/" + name }

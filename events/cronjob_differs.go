@@ -1,0 +1,23 @@
+package events
+
+// Differs are the fields of a CronJob's spec that differ, by their names in JSON.
+func (f *CronJobSeen) Differs(other *CronJobSeen) (fields []string) {
+	for _, field := range []struct {
+		name    string
+		differs bool
+	}{
+		{"schedule", f.Schedule != other.Schedule},
+		{"timeZone", !equal(f.TimeZone, other.TimeZone)},
+		{"concurrencyPolicy", f.Policy != other.Policy},
+		{"suspend", f.Suspend != other.Suspend},
+		{"startingDeadlineSeconds", !equal(f.Deadline, other.Deadline)},
+		{"successfulJobsHistoryLimit", !equal(f.KeepSucceeded, other.KeepSucceeded)},
+		{"failedJobsHistoryLimit", !equal(f.KeepFailed, other.KeepFailed)},
+		{"jobTemplate", f.Template != other.Template || f.Redacted != other.Redacted},
+	} {
+		if field.differs {
+			fields = append(fields, field.name)
+		}
+	}
+	return fields
+}

@@ -1,0 +1,95 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/jobledger/jobledger/internal/kubewire"
+	"github.com/jobledger/jobledger/internal/kubewire/request"
+)
+
+// api is what writing Events needs of the API server.
+type api interface {
+	create(ctx context.Context, e *corev1.Event) error
+	patch(ctx context.Context, namespace, name string, patch []byte) error
+}
+
+// apiOf is the API of a client. One that makes no requests gets whole objects.
+func apiOf(client kubernetes.Interface) api {
+	if s, ok := request.NewSender(client.CoreV1().RESTClient()); ok {
+		return sending{s}
+	}
+	return typed{client}
+}
+
+// patience is how often a request is made again when the server asks for that, as client-go's own do.
+const patience = 10
+
+// sending makes requests. Nothing is read of their answers.
+type sending struct{ *request.Sender }
+
+func (s sending) create(ctx context.Context, e *corev1.Event) error {
+	body, err := e.Marshal()
+	if err != nil {
+		return err
+	}
+	return s.send(ctx, &request.Request{
+		Verb: http.MethodPost, Namespace: e.Namespace, Resource: "events",
+		ContentType: runtime.ContentTypeProtobuf, Body: kubewire.Wrap("v1", "Event", body),
+	})
+}
+
+func (s sending) patch(ctx context.Context, namespace, name string, patch []byte) error {
+	return s.send(ctx, &request.Request{
+		Verb: http.MethodPatch, Namespace: namespace, Resource: "events", Name: name,
+		ContentType: string(types.StrategicMergePatchType), Body: patch,
+	})
+}
+
+func (s sending) send(ctx context.Context, r *request.Request) error {
+	for tries := 0; ; tries++ {
+		err := s.Send(ctx, r, func([]byte) error { return nil })
+		later := wished(err)
+		if later == 0 || tries == patience {
+			return err
+		}
+		if err := wait(ctx, later); err != nil {
+			return err
+		}
+	}
+}
+
+// wished is when the server wants to be asked again; 0 for never.
+func wished(err error) time.Duration {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || status.Status().Details == nil {
+		return 0
+	}
+	if s := status.Status(); s.Code == http.StatusTooManyRequests || s.Code >= http.StatusInternalServerError {
+		return time.Duration(s.Details.RetryAfterSeconds) * time.Second
+	}
+	return 0
+}
+
+// typed has a typed client make them.
+type typed struct{ kubernetes.Interface }
+
+func (t typed) create(ctx context.Context, e *corev1.Event) error {
+	_, err := t.CoreV1().Events(e.Namespace).CreateWithEventNamespaceWithContext(ctx, e)
+	return err
+}
+
+func (t typed) patch(ctx context.Context, namespace, name string, patch []byte) error {
+	e := &corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	_, err := t.CoreV1().Events(namespace).PatchWithEventNamespaceWithContext(ctx, e, patch)
+	return err
+}

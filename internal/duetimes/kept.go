@@ -1,0 +1,144 @@
+package duetimes
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// Kept is a time in which a CronJob could not start a run: it was suspended, or a Job of before ran and the policy was Forbid.
+type Kept struct {
+	By          events.TickHold
+	Job         string      // that ran
+	From, Until events.Time // until 0 where it goes on
+	First, Last Place       // the records that tell of its beginning and its end
+	uid         types.UID
+}
+
+// Place is a record and its time.
+type Place struct {
+	Record events.Sequence
+	At     events.Time
+}
+
+// keeping follows what keeps a CronJob from starting, by the facts alone: it is so whoever runs the CronJob.
+type keeping struct {
+	spans  []Kept
+	open   map[types.UID]int // of spans, by the Job; that of a suspension has no UID
+	runs   map[types.UID]*events.RunSeen
+	policy string
+	since  events.Time // the due time that was started last, as far as it was told
+}
+
+func (k *keeping) seen(run *events.RunSeen) {
+	if k.runs == nil {
+		k.runs = map[types.UID]*events.RunSeen{}
+	}
+	k.runs[run.Job] = run
+}
+
+// keep takes in what a record says of what keeps the CronJob from starting.
+func (c *CronJob) keep(r *events.Record) {
+	k := &c.kept
+	switch f := r.Facts.(type) {
+	case *events.RunSeen:
+		k.seen(f)
+	case *events.RunGone:
+		delete(k.runs, f.Job)
+	case *events.CronJobSeen, *events.StoredState:
+	default:
+		return
+	}
+	if c.Seen == nil {
+		return
+	}
+	at := Place{r.Sequence, r.Time}
+	keeps := map[types.UID]Kept{}
+	if c.Seen.Suspend {
+		keeps[""] = Kept{By: events.HeldSuspended, From: r.Time, First: at}
+	}
+	if c.Seen.Policy == "Forbid" {
+		for _, a := range c.Seen.Active {
+			run := k.runs[a.UID]
+			if run == nil || run.Result != events.ResultNone {
+				continue
+			}
+			from := run.Created
+			if k.policy != "" && k.policy != c.Seen.Policy {
+				from = r.Time
+			}
+			keeps[a.UID] = Kept{By: events.HeldForbid, Job: a.Name, From: from, First: at, uid: a.UID}
+		}
+	}
+	k.policy = c.Seen.Policy
+	k.change(keeps, at)
+}
+
+// change ends what keeps it no longer, and begins what does now.
+func (k *keeping) change(keeps map[types.UID]Kept, at Place) {
+	if k.open == nil {
+		k.open = map[types.UID]int{}
+	}
+	for uid, i := range k.open {
+		if _, still := keeps[uid]; !still {
+			k.spans[i].Until, k.spans[i].Last = at.At, at
+			delete(k.open, uid)
+		}
+	}
+	var begin []Kept
+	for uid, s := range keeps {
+		if _, known := k.open[uid]; !known {
+			begin = append(begin, s)
+		}
+	}
+	slices.SortFunc(begin, func(a, b Kept) int { return cmp.Or(cmp.Compare(a.By, b.By), cmp.Compare(a.uid, b.uid)) })
+	for _, s := range begin {
+		k.open[s.uid] = len(k.spans)
+		k.spans = append(k.spans, s)
+	}
+}
+
+// How much of a due time's wait may be without anything that kept it: the other controller looks some time after the beginning, and after
+// the end of what keeps it, and what we see of both comes by watches.
+const (
+	slackBefore = 2 * time.Second
+	slackAfter  = 10 * time.Second
+)
+
+// Kept are the times within two instants in which the CronJob could not start, in order; whole reports whether together they are all of it.
+func (c *CronJob) Kept(from, until events.Time) (all []Kept, whole bool) {
+	for _, s := range c.kept.spans {
+		if s.From < until && (s.Until == 0 || s.Until > from) {
+			all = append(all, s)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Kept) int { return cmp.Compare(a.From, b.From) })
+	reached, slack := from.Add(min(slackBefore, until.Sub(from)/4)), min(slackAfter, until.Sub(from)/2)
+	for _, s := range all {
+		if s.From > reached {
+			return all, false
+		}
+		if s.Until == 0 {
+			return all, true
+		}
+		reached = max(reached, s.Until)
+	}
+	return all, len(all) > 0 && reached.Add(slack) >= until
+}
+
+// free is the first instant from one on at which nothing kept the CronJob from starting.
+func (c *CronJob) free(from events.Time) events.Time {
+	for _, s := range c.kept.spans {
+		if s.From <= from.Add(slackBefore) && (s.Until == 0 || s.Until > from) {
+			if s.Until == 0 {
+				return c.now
+			}
+			from = s.Until
+		}
+	}
+	return from
+}

@@ -1,0 +1,216 @@
+package explain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/duetimes"
+	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/words"
+	"github.com/jobledger/jobledger/store"
+)
+
+// cronEntries is how many of the newest due times an answer about a CronJob looks at, at least, as far as the log has them.
+const cronEntries = 30
+
+// CronCase is what the log tells of one CronJob up to a point: of its newest due times, its Jobs, and what was changed meanwhile.
+type CronCase struct {
+	State history.CronJob
+	fates
+
+	ctx    context.Context
+	src    history.Source
+	stream events.Stream
+	damage events.Sequence // the first record that cannot be read, and what follows is not told; 0 for none
+
+	began       bool // the first record that was read is the CronJob's first
+	added       Mark // its first observation; none when earlier records are not kept
+	deletedSeen Mark
+	gone        Mark
+	runs        []*cronRun // that were seen, in the order in which they were first
+	off         []Mark     // starts of a controller that records no CronJobs
+}
+
+// cronRun is a Job of the CronJob, as it is told.
+type cronRun struct {
+	events.RunSeen
+	First, Ended, Gone Mark // when it was seen first, that it has ended, that it is gone
+}
+
+// ReadCron reads the end of a CronJob's stream up to a point. Errors are those of history.CronJobAt; with one, the case is as of the last
+// record before the damage, if there is one.
+func ReadCron(ctx context.Context, src history.Source, s events.Stream, at history.Point) (*CronCase, error) {
+	state, failed := history.CronJobAt(ctx, src, s, at)
+	if state.UID == "" {
+		return nil, failed
+	}
+	c := &CronCase{State: state, ctx: ctx, src: src, stream: s}
+	c.location = state.Location()
+	var bad *store.CorruptError
+	if errors.As(failed, &bad) {
+		c.damage = bad.At
+	}
+	through := events.Sequence(state.AsOf.Sequence)
+	from, err := duetimes.Before(ctx, src, s, cronEntries, through)
+	if err != nil {
+		return c.without(err, failed)
+	}
+	c.due, err = duetimes.ReadSpan(ctx, src, s, duetimes.Span{From: from, Through: through, Visit: c.visit})
+	if err != nil {
+		return c.without(err, failed)
+	}
+	return c, errors.Join(failed, c.surroundings(from, through))
+}
+
+// without is the case where due times cannot be read: of what is damaged there is the state alone.
+func (c *CronCase) without(err, failed error) (*CronCase, error) {
+	if c.due == nil {
+		c.due = &duetimes.CronJob{}
+	}
+	if failed != nil && errors.Is(err, store.ErrCorrupt) {
+		return c, failed
+	}
+	return c, errors.Join(failed, err)
+}
+
+// surroundings reads from the controller's stream when nobody watched.
+func (c *CronCase) surroundings(from, through events.Sequence) error {
+	begin, err := history.Stated(c.ctx, c.src, events.Controller, from)
+	if err != nil && !errors.Is(err, store.ErrCorrupt) {
+		return err
+	}
+	var gaps history.Gaps
+	seen := map[*history.Gap]bool{}
+	for r, err := range c.src.ReadStream(c.ctx, events.Controller, begin, store.Forward) {
+		if err != nil || through != 0 && r.Sequence > through {
+			break
+		}
+		if g := gaps.Learn(c.ctx, c.src, &r); g != nil && !seen[g] {
+			seen[g] = true
+			c.gaps = append(c.gaps, g)
+		}
+		if f, ok := r.Facts.(*events.ControllerStarted); ok && !f.Settings.CronJobs {
+			c.off = append(c.off, markOf(&r))
+		}
+	}
+	return nil
+}
+
+// visit takes in a record of the CronJob's stream.
+func (c *CronCase) visit(r *events.Record) {
+	c.began = c.began || r.Previous == 0
+	switch f := r.Facts.(type) {
+	case *events.CronJobSeen:
+		if r.Kind == events.KindCronJobAdded && c.added.Record == 0 {
+			c.added = markOf(r)
+		}
+		if f.Deleted != 0 && c.deletedSeen.Record == 0 {
+			c.deletedSeen = markOf(r)
+		}
+		c.gone = Mark{}
+	case *events.CronJobGone:
+		c.gone = markOf(r)
+	case *events.RunSeen:
+		run := c.run(f.Job)
+		if run == nil {
+			run = &cronRun{First: markOf(r)}
+			c.runs = append(c.runs, run)
+		}
+		if run.RunSeen = *f; f.Result != events.ResultNone && run.Ended.Record == 0 {
+			run.Ended = markOf(r)
+		}
+	case *events.RunGone:
+		if run := c.run(f.Job); run != nil {
+			run.Gone = markOf(r)
+		}
+	}
+}
+
+func (c *CronCase) run(uid types.UID) *cronRun {
+	for _, r := range c.runs {
+		if r.Job == uid {
+			return r
+		}
+	}
+	return nil
+}
+
+// In makes sentences say their times in that zone, instead of UTC. Due times are said in the zone of the schedule, too.
+func (c *CronCase) In(zone words.Zone) { c.zone = zone }
+
+// now is the time as of which the answer is.
+func (c *CronCase) now() events.Time { return events.Time(c.State.AsOf.Time) }
+
+// fates say what became of due times, and why.
+type fates struct {
+	due      *duetimes.CronJob
+	gaps     []*history.Gap // times in which nobody watched
+	zone     words.Zone     // of the times in sentences
+	location *time.Location // in which the schedule is written; nil for UTC
+	dates    bool           // days are written with their year, and as commands take them
+}
+
+// at is a due time for people: in the zone of the schedule, and in UTC.
+func (f *fates) at(t events.Time) string {
+	if f.location == nil || f.zone.Location != nil {
+		return f.moment(f.zone.In(t)) + " " + f.zone.Name(t)
+	}
+	own, utc := t.Go().In(f.location), t.Go()
+	layout := clockLayout(utc)
+	if own.Day() != utc.Day() {
+		layout = f.day() + layout
+	}
+	return fmt.Sprintf("%s %s (%s UTC)", f.moment(own), f.location, utc.Format(layout))
+}
+
+// in is a due time in the zone of the schedule.
+func (f *fates) in(t events.Time) string {
+	if f.location == nil || f.zone.Location != nil {
+		return f.at(t)
+	}
+	return f.short(t) + " " + f.location.String()
+}
+
+// short is a due time without its zone.
+func (f *fates) short(t events.Time) string {
+	if f.location == nil || f.zone.Location != nil {
+		return f.moment(f.zone.In(t))
+	}
+	return f.moment(t.Go().In(f.location))
+}
+
+// moment writes a time with its day. Most due times are whole minutes.
+func (f *fates) moment(t time.Time) string { return t.Format(f.day() + clockLayout(t)) }
+
+func (f *fates) day() string {
+	if f.dates {
+		return "2006-01-02 "
+	}
+	return "2 Jan "
+}
+
+func clockLayout(t time.Time) string {
+	if t.Second() != 0 {
+		return "15:04:05"
+	}
+	return "15:04"
+}
+
+// seen is a time at which something was seen, or decided, by our clock.
+func (f *fates) seen(t events.Time) string {
+	if t == 0 {
+		return "an unknown time"
+	}
+	in := f.zone.In(t)
+	return in.Format(f.day() + "15:04:05")
+}
+
+// isDue reports whether the entry is a due time, and no run that a user made or asked for.
+func isDue(e *duetimes.Entry) bool {
+	return e.By == "" && e.Fate != events.TickManual && e.Fate != events.TickTriggered
+}

@@ -1,0 +1,384 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/duetimes"
+	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/words"
+)
+
+// The heads of sections that only CronJobs have.
+const (
+	headRuns   = "RUNS"
+	headMissed = "MISSED"
+	headByHand = "BY HAND"
+	headNext   = "NEXT"
+)
+
+// Answer explains the CronJob.
+func (c *CronCase) Answer() Answer {
+	j := &c.State
+	a := Answer{
+		Kind: "cronjob", Namespace: j.Namespace, Name: j.Name, UID: j.UID, AsOf: j.AsOf, State: string(j.State), Schedule: c.schedule(),
+		Created: j.Created, Truncated: j.First == 0, Damaged: uint64(c.damage), Sections: []Section{},
+	}
+	for _, g := range c.touching() {
+		a.Gaps = append(a.Gaps, *g)
+	}
+	a.Verdict = c.verdict()
+	if c.gone.Record != 0 {
+		s := say(marks(c.deletedSeen, c.gone), "deleted, seen at %s", c.seen(c.gone.At))
+		a.Deleted = &s
+	}
+	a.add(headWhy, c.why()...)
+	a.add(headWaits, c.waitsFor()...)
+	a.add(headNext, c.next()...)
+	a.add(headRuns, c.runsText()...)
+	a.add(headMissed, c.missedText()...)
+	a.add(headByHand, c.byHand()...)
+	a.add(headEdits, c.edited()...)
+	a.add(headRefused, c.refused()...)
+	a.add(headRuledOut, c.ruledOut()...)
+	a.add(headHistory, c.history()...)
+	return a
+}
+
+// schedule is by what it is due.
+func (c *CronCase) schedule() string {
+	s := &c.State.Spec
+	text := fmt.Sprintf("%q", s.Schedule)
+	if s.TimeZone != nil {
+		text += " in " + *s.TimeZone
+	}
+	if s.Policy != "" {
+		text += ", " + s.Policy
+	}
+	if s.Deadline != nil {
+		text += fmt.Sprintf(", to be started within %d s", *s.Deadline)
+	}
+	if !c.State.Managed && c.State.State != history.CronUnseen {
+		text += ", run by another controller"
+	}
+	return text
+}
+
+// open is the due time that has no fate; 0 for none.
+func (c *CronCase) open() events.Time {
+	if c.State.Due == nil {
+		return 0
+	}
+	return events.Time(c.State.Due.At)
+}
+
+// why says what holds the open due time back, and what is known of what does.
+func (c *CronCase) why() []Sentence {
+	open := c.State.Due
+	if open == nil || open.Hold == "" || c.State.State != history.CronHeld {
+		return nil
+	}
+	at := c.open()
+	var out []Sentence
+	if !c.State.Managed {
+		return fewer(append(c.keptBack(at), c.blockerTexts(open)...), 4)
+	}
+	hold, sep := "due "+c.at(at)+", and held back ", ""
+	var from []Mark
+	for i := range c.due.Holds {
+		if h := &c.due.Holds[i]; h.Due == at {
+			hold += fmt.Sprintf("%sfrom %s on: %s", sep, c.seen(h.At), strings.TrimPrefix(words.HoldText(h.By), "held back: "))
+			from, sep = append(from, Mark{h.Record, h.At}), "; "
+		}
+	}
+	out = append(out, say(from, "%s", hold))
+	if x := c.refusal(at); x != nil && open.Hold == events.HeldNoCreate.String() {
+		out = append(out, say([]Mark{{x.First, x.From}, {x.Last, x.Until}}, "%s (from %s to %s)", refusalText(x), c.seen(x.From), c.seen(x.Until)))
+	}
+	return fewer(append(out, c.blockerTexts(open)...), 4)
+}
+
+// blockerTexts say what is known of the Jobs that keep the open due time from starting.
+func (c *CronCase) blockerTexts(open *history.OpenDue) (out []Sentence) {
+	if open.Hold == events.HeldForbid.String() {
+		for _, r := range c.running() {
+			out = append(out, c.blocker(r))
+		}
+	}
+	return out
+}
+
+// blocker says what is known of a Job that runs while another one is due, and whether anything in its spec ends it.
+func (c *CronCase) blocker(r *cronRun) Sentence {
+	text, from := fmt.Sprintf("%s, %s, has not ended", r.Name, c.madeFor(r)), []Mark{r.First}
+	job := c.caseOf(r)
+	if job == nil {
+		return say(from, "%s", text)
+	}
+	line := job.line()
+	text = fmt.Sprintf("%s, %s: %s", r.Name, c.madeFor(r), line.Text)
+	switch start := events.Time(job.Job.Started); {
+	case job.Spec == nil:
+	case job.Spec.ActiveDeadlineSeconds == nil:
+		text += ". Nothing in its spec ends it: activeDeadlineSeconds is not set"
+	case start != 0:
+		text += fmt.Sprintf(". Its activeDeadlineSeconds ends it at %s", c.seen(start.Add(seconds(*job.Spec.ActiveDeadlineSeconds))))
+	}
+	return say(append(from, cited(&line)...), "%s", text)
+}
+
+// cited are the records of a sentence.
+func cited(s *Sentence) (from []Mark) {
+	for _, r := range s.Records {
+		from = append(from, record(events.Sequence(r)))
+	}
+	return from
+}
+
+func seconds(n int64) time.Duration { return time.Duration(min(n, 1<<31)) * time.Second }
+
+// caseOf is the case of a Job as of the same point; nil where the log does not tell of it, or another controller runs it unseen.
+func (c *CronCase) caseOf(r *cronRun) *Case {
+	job, _ := Read(c.ctx, c.src, events.JobStream(r.Job), history.Point{Sequence: events.Sequence(c.State.AsOf.Sequence)}) // what cannot be read is not told
+	if job == nil || job.Job.State == history.StateUnmanaged || job.Job.State == history.StateUnseen {
+		return nil
+	}
+	job.In(c.zone)
+	return job
+}
+
+// madeFor says for what a Job was made.
+func (c *CronCase) madeFor(r *cronRun) string {
+	if e := c.entryOf(r); e != nil && !isDue(e) {
+		if e.Fate == events.TickTriggered {
+			return "triggered by " + words.Asker(e.By)
+		}
+		return "made by hand by " + cmp.Or(e.By, unknownManager)
+	}
+	if r.Due == 0 {
+		return "made at " + c.seen(r.Created)
+	}
+	return "due " + c.in(r.Due)
+}
+
+// entryOf is the entry that tells of a Job; nil for none.
+func (c *CronCase) entryOf(r *cronRun) *duetimes.Entry {
+	for i := len(c.due.Entries) - 1; i >= 0; i-- {
+		if c.due.Entries[i].Job == r.Job {
+			return &c.due.Entries[i]
+		}
+	}
+	return nil
+}
+
+// waitsFor says what ends the wait of the open due time, and what ends it without a Job.
+func (c *CronCase) waitsFor() []Sentence {
+	var out []Sentence
+	if c.State.State == history.CronSuspended {
+		out = append(out, say(c.specMarks(), "spec.suspend to be false: of the due times that have passed by then at most the newest starts"))
+		return out
+	}
+	open := c.State.Due
+	if open == nil || open.Hold == "" {
+		return nil
+	}
+	switch open.Hold {
+	case events.HeldForbid.String():
+		out = append(out, say(nil, "the end of that Job: then this due time starts at once"))
+	case events.HeldNoCreate.String():
+		for _, w := range c.State.Waits {
+			out = append(out, say(nil, "%s, at %s", w.For, c.seen(events.Time(w.Until))))
+			break
+		}
+	}
+	if next := events.Time(c.State.Next); next != 0 {
+		out = append(out, say(nil, "not longer than to %s: then it merges into that one", c.at(next)))
+	}
+	if d := c.State.Spec.Deadline; d != nil {
+		if late := c.open().Add(seconds(*d)); late > c.now() {
+			out = append(out, say(nil, "not longer than to %s: then startingDeadlineSeconds %d is over, and it is too late", c.seen(late), *d))
+		}
+	}
+	return out
+}
+
+// next says when it is due next.
+func (c *CronCase) next() []Sentence {
+	if c.State.Next == 0 || c.State.State == history.CronHeld {
+		return nil
+	}
+	return []Sentence{say(nil, "due %s", c.at(events.Time(c.State.Next)))}
+}
+
+// newestRuns are its Jobs, the newest first.
+func (c *CronCase) newestRuns() []*cronRun {
+	out := slices.Clone(c.runs)
+	slices.SortStableFunc(out, func(a, b *cronRun) int { return cmp.Compare(b.Created, a.Created) })
+	return out
+}
+
+// Bounds of what is told of its Jobs: of so many why they ended, and of so many that they did.
+const (
+	mostVerdicts = 3
+	mostRunsTold = 12
+)
+
+// runsText says how its newest Jobs ended.
+func (c *CronCase) runsText() []Sentence {
+	var out []Sentence
+	for i, r := range c.newestRuns() {
+		if i == mostRunsTold {
+			break
+		}
+		text, from := c.madeFor(r)+": "+r.Name, []Mark{r.First}
+		if e := c.entryOf(r); e != nil {
+			from = []Mark{{e.Record, e.At}}
+			if e.Late != 0 {
+				text += ", " + words.Span(e.Late) + " late"
+			}
+		}
+		how := c.howEnded(r)
+		if i < mostVerdicts {
+			if job := c.caseOf(r); job != nil {
+				line := job.line()
+				how, from = line.Text, append(from, cited(&line)...)
+			}
+		}
+		out = append(out, say(append(from, r.Ended), "%s; %s", text, how))
+	}
+	return fewer(out, mostVerdicts)
+}
+
+// howEnded is how a Job ended, as its CronJob was told.
+func (c *CronCase) howEnded(r *cronRun) string {
+	switch {
+	case r.Result == events.ResultComplete && r.Started != 0:
+		return "COMPLETE after " + words.Span(r.Completed.Sub(r.Started))
+	case r.Result != events.ResultNone:
+		return strings.ToUpper(r.Result.String())
+	case r.Gone.Record != 0:
+		return "deleted before it ended, seen at " + c.seen(r.Gone.At)
+	}
+	return "it has not ended"
+}
+
+// missedText says which due times did not start, and why, the newest first.
+func (c *CronCase) missedText() []Sentence {
+	var out []Sentence
+	if e := c.unstarted(); e != nil {
+		out = append(out, c.fate(e))
+	}
+	for i := len(c.due.Entries) - 1; i >= 0; i-- {
+		if e := &c.due.Entries[i]; isDue(e) && e.Job == "" && e.Fate != events.TickStarted {
+			out = append(out, c.fate(e))
+		}
+	}
+	return fewer(out, 4)
+}
+
+// byHand says which runs users made or asked for.
+func (c *CronCase) byHand() []Sentence {
+	var out []Sentence
+	for i := len(c.due.Entries) - 1; i >= 0; i-- {
+		if e := &c.due.Entries[i]; !isDue(e) {
+			s := c.fate(e)
+			s.Detail = e.Job != "" // it is among the runs
+			out = append(out, s)
+		}
+	}
+	return fewer(out, 3)
+}
+
+// edited says what was changed of the spec, and by whom, the newest first.
+func (c *CronCase) edited() []Sentence {
+	var out []Sentence
+	for i := len(c.due.Changes) - 1; i >= 0; i-- {
+		ch := &c.due.Changes[i]
+		out = append(out, say([]Mark{{ch.Record, ch.At}}, "%s %s", c.seen(ch.At), changeText(ch)))
+	}
+	return fewer(out, 3)
+}
+
+// refused says which Jobs the API server refused for a time. Those that never started are told with what was missed.
+func (c *CronCase) refused() []Sentence {
+	var out []Sentence
+	for i := len(c.due.Refusals) - 1; i >= 0; i-- {
+		x := &c.due.Refusals[i]
+		never := slices.ContainsFunc(c.due.Entries, func(e duetimes.Entry) bool { return e.Job == "" && e.First <= x.Due && x.Due <= e.Last })
+		if x.Due != 0 && (x.Due == c.open() || never) {
+			continue
+		}
+		out = append(out, say([]Mark{{x.First, x.From}, {x.Last, x.Until}}, "%s from %s to %s: %s", x.Job, c.seen(x.From), c.seen(x.Until), refusalText(x)))
+	}
+	return fewer(out, 2)
+}
+
+// ruledOut says what did not keep due times from starting, where that was watched all the time.
+func (c *CronCase) ruledOut() []Sentence {
+	if c.State.State != history.CronHeld && c.State.State != history.CronRunning && c.State.State != history.CronWaiting {
+		return nil
+	}
+	if missed, _ := c.missed(); missed == 0 && c.State.State != history.CronHeld {
+		return nil
+	}
+	var out []string
+	add := func(is bool, what string) {
+		if is {
+			out = append(out, what)
+		}
+	}
+	is, _ := c.suspendedAt(c.now())
+	suspended := is
+	for i := range c.due.Changes {
+		suspended = suspended || c.due.Changes[i].After.Suspend
+	}
+	add(!suspended, "suspension")
+	add(c.State.Spec.Deadline == nil, "a starting deadline")
+	add(len(c.due.Refusals) == 0, "a refusal")
+	add(len(c.due.Changes) == 0, "an edit")
+	add(len(c.touching()) == 0, "a gap")
+	if len(out) == 0 {
+		return nil
+	}
+	return []Sentence{say(nil, "%s", strings.Join(out, ", "))}
+}
+
+// touching are the gaps within the time that is told.
+func (c *CronCase) touching() []*history.Gap {
+	begin := max(events.Time(c.State.Created), c.due.Told)
+	end := cmp.Or(c.gone.At, c.now())
+	var out []*history.Gap
+	for _, g := range c.gaps {
+		until := events.Time(g.Until)
+		if g.From != 0 && events.Time(g.From) < end && (until == 0 || until > begin) && !instant(g) {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// history says what of its time nobody watched, and what is not told.
+func (c *CronCase) history() []Sentence {
+	var out []Sentence
+	if c.due.Told != 0 {
+		out = append(out, detail(say(nil, "due times through %s are not looked at here: 'jobledger ticks' has all", c.at(c.due.Told))))
+	}
+	if c.State.First == 0 {
+		out = append(out, say(nil, "its first records are no longer in the log, so what happened before is not told"))
+	}
+	for _, g := range c.touching() {
+		end := "and it is not watched yet"
+		if g.Until != 0 {
+			end = "to " + c.seen(events.Time(g.Until))
+		}
+		out = append(out, say([]Mark{{events.Sequence(g.Listing), events.Time(g.Until)}}, "GAP from %s %s, %s", c.seen(events.Time(g.From)), end, gapWhy(g)))
+	}
+	for _, m := range c.off {
+		out = append(out, say([]Mark{m}, "a controller that records no CronJobs began at %s (--cronjobs=false, or no right to list them)", c.seen(m.At)))
+	}
+	return out
+}

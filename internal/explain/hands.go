@@ -1,0 +1,117 @@
+package explain
+
+import (
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+)
+
+// hands is who runs a Job. A log may be written in several modes, one after the other, so it may change.
+type hands uint8
+
+const (
+	ourHands    hands = iota + 1 // Jobledger
+	otherHands                   // another controller; Jobledger looks on
+	unseenHands                  // another controller; Jobledger does not look at the Job
+)
+
+// reign is from when on somebody runs the Job.
+type reign struct {
+	From  Mark
+	Hands hands
+}
+
+// handsOf is who runs a Job under settings.
+func handsOf(j *projector.Job, s *events.Settings) hands {
+	switch {
+	case s.Observes(j.ManagedBy):
+		return otherHands
+	case !j.Managed || !s.Records(j.ManagedBy):
+		return unseenHands
+	}
+	return ourHands
+}
+
+// reigns takes in who runs the Job behind a record. What comes once its account is closed is about no Job that runs.
+func (c *Case) reigned(r *events.Record, s *events.Settings) {
+	if c.folded == nil || !c.folded.Known() || c.gone.Record != 0 {
+		return
+	}
+	if h := handsOf(c.folded, s); len(c.reigns) == 0 || c.reigns[len(c.reigns)-1].Hands != h {
+		c.reigns = append(c.reigns, reign{markOf(r), h})
+	}
+}
+
+// ours reports whether the decisions about the Job are ours: those of another controller are not in the log.
+func (c *Case) ours() bool { return c.hands() == ourHands }
+
+// hands is who runs the Job at the point that is asked for, or ran it last.
+func (c *Case) hands() hands {
+	if n := len(c.reigns); n > 0 {
+		return c.reigns[n-1].Hands
+	}
+	return ourHands
+}
+
+// oursAt is ours as of a record.
+func (c *Case) oursAt(m Mark) bool {
+	was := ourHands
+	for i, x := range c.reigns {
+		if i > 0 && x.From.Record > m.Record {
+			break
+		}
+		was = x.Hands
+	}
+	return was == ourHands
+}
+
+// oursUntil reports whether the Job was ours from its beginning to a record.
+func (c *Case) oursUntil(m Mark) bool {
+	for i, x := range c.reigns {
+		if (i == 0 || x.From.Record < m.Record) && x.Hands != ourHands {
+			return false
+		}
+	}
+	return true
+}
+
+// unseen is since when nobody looks at a Job that went on.
+func (c *Case) unseen() (Mark, bool) {
+	n := len(c.reigns)
+	if n < 2 || c.hands() != unseenHands || c.over() {
+		return Mark{}, false
+	}
+	return c.reigns[n-1].From, true
+}
+
+// changedHands says who ran the Job when, if that changed while it went on.
+func (c *Case) changedHands() []Sentence {
+	var out []Sentence
+	for i, x := range c.reigns {
+		if i == 0 || c.settled != nil && c.settled.bound() != 0 && x.From.Record > c.settled.bound() {
+			continue
+		}
+		before := c.reigns[i-1].Hands
+		switch {
+		case x.Hands == ourHands:
+			out = append(out, say(marks(x.From), "run by Jobledger since %s, before by %s", c.clock(x.From.At), c.other(before)))
+		case before == ourHands:
+			out = append(out, say(marks(x.From), "run by %s since %s, before by Jobledger", c.other(x.Hands), c.clock(x.From.At)))
+		case x.Hands == otherHands:
+			out = append(out, say(marks(x.From), "looked at since %s, not before: %s runs it", c.clock(x.From.At), c.controller()))
+		default:
+			out = append(out, say(marks(x.From), "not looked at since %s, but for its pods: %s runs it", c.clock(x.From.At), c.controller()))
+		}
+	}
+	return out
+}
+
+// other names another controller, and whether its Jobs were looked at.
+func (c *Case) other(h hands) string {
+	switch {
+	case h == unseenHands:
+		return "another controller, unseen"
+	case c.Job.ManagedBy == events.ManagedBy: // ours by name: which one observed it is not known
+		return "another Jobledger"
+	}
+	return c.controller() + ", observed"
+}

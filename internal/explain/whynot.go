@@ -1,0 +1,196 @@
+package explain
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/duetimes"
+	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/recordjson"
+	"github.com/jobledger/jobledger/internal/words"
+)
+
+// WhyNot says what became of one instant of a CronJob. Its JSON changes only by growing.
+type WhyNot struct {
+	Namespace string             `json:"namespace"`
+	Name      string             `json:"name"`
+	UID       string             `json:"uid"`
+	At        recordjson.Instant `json:"at"`
+
+	Due       bool                 `json:"due"`               // it was a due time, is one, or will be one
+	Tick      *history.Tick        `json:"tick,omitempty"`    // of one that has its fate
+	Open      *history.OpenDue     `json:"open,omitempty"`    // of one that is held back
+	Nearest   []recordjson.Instant `json:"nearest,omitempty"` // due times, of an instant that is none
+	Sentences []Sentence           `json:"sentences"`
+}
+
+// ReadWhyNot reads what became of an instant. Sentences say their times in that zone, and due times in the zone of the schedule, too.
+func ReadWhyNot(ctx context.Context, src history.Source, s events.Stream, t time.Time, zone words.Zone) (*WhyNot, error) {
+	at := events.At(t)
+	due, err := duetimes.Around(ctx, src, s, at)
+	if err != nil {
+		return nil, err
+	}
+	f := &fates{due: due, zone: zone, location: due.Location(), dates: true}
+	if f.gaps, err = history.GapsAt(ctx, src, at); err != nil {
+		return nil, fmt.Errorf("look for times in which no controller watched: %w", err)
+	}
+	w := &WhyNot{Namespace: due.Ref.Namespace, Name: due.Ref.Name, UID: s.ID, At: recordjson.Instant(at)}
+	w.answer(f, due.At(t), at)
+	return w, nil
+}
+
+func (w *WhyNot) add(from []Mark, format string, args ...any) {
+	w.Sentences = append(w.Sentences, say(from, format, args...))
+}
+
+func (w *WhyNot) answer(f *fates, v duetimes.Verdict, at events.Time) {
+	who := "cronjob/" + w.Name
+	w.Due = v.Due()
+	switch {
+	case v.Entry != nil && v.Entry.Record == 0:
+		w.unstarted(f, &v, at, who)
+	case v.Entry != nil:
+		w.told(f, &v, at, who)
+	case v.Open:
+		w.Open = f.due.Open()
+		w.add(nil, "%s is a due time of %s, and has not started yet: %s", f.at(at), who, w.Open.Says)
+		w.held(f, at)
+		w.next(f)
+	case v.Future && f.idle() != "":
+		w.add(nil, "%s is a due time of %s by its schedule %q, but %s", f.at(at), who, f.due.Seen.Schedule, f.idle())
+	case v.Future:
+		w.add(nil, "%s is a due time of %s by its schedule %q, and nothing was decided about it yet", f.at(at), who, f.due.Seen.Schedule)
+	case f.due.Told != 0 && at <= f.due.Told:
+		w.add(nil, "what became of %s is unknown: the records of then are no longer kept", f.at(at))
+	case f.due.Seen != nil && at < f.due.Seen.Created:
+		w.add(nil, "%s was no due time of %s: it was created at %s", f.at(at), who, f.seen(f.due.Seen.Created))
+	case f.due.Gone != 0 && at > f.due.Gone:
+		w.add(nil, "%s was no due time of %s: it was deleted, seen at %s", f.at(at), who, f.seen(f.due.Gone))
+	default:
+		w.none(f, &v, at, who)
+	}
+}
+
+// told is the answer for an instant that has its fate.
+func (w *WhyNot) told(f *fates, v *duetimes.Verdict, at events.Time, who string) {
+	e := v.Entry
+	item := history.TickOf(&e.Tick, e.Record)
+	item.Count, _ = f.due.Count(e)
+	w.Tick = &item
+	text, from := f.became(e)
+	if e.Observed {
+		text, from = f.becameElsewhere(e, at, at)
+	}
+	if !isDue(e) {
+		w.Due = false
+		w.add(from, "%s: no due time of %s, but a run: %s", f.at(at), who, text)
+		return
+	}
+	w.add(from, "%s was a due time of %s: %s", f.at(at), who, text)
+	if e.First != e.Last {
+		w.add([]Mark{{e.Record, e.At}}, "so were the others from %s to %s: %s in all", f.short(e.First), f.short(e.Last), words.Count(item.Count, "due time"))
+	} else if e.Job != "" || e.Fate == events.TickStarted {
+		w.held(f, at)
+		w.suspended(f, e)
+	}
+	if e.Into == 0 {
+		return
+	}
+	for i := range f.due.Entries {
+		if later := &f.due.Entries[i]; isDue(later) && later.First <= e.Into && e.Into <= later.Last && later.Record >= e.Record {
+			text, from := f.became(later)
+			w.add(from, "that one, %s: %s", f.at(e.Into), text)
+			return
+		}
+	}
+	if open := f.due.Open(); open != nil && events.Time(open.At) == e.Into {
+		w.add([]Mark{{events.Sequence(open.Record), events.Time(open.Since)}}, "that one, %s, has not started yet: %s", f.at(e.Into), open.Says)
+	}
+}
+
+// unstarted is the answer for an instant that another controller has not started so far.
+func (w *WhyNot) unstarted(f *fates, v *duetimes.Verdict, at events.Time, who string) {
+	text, from := f.becameElsewhere(v.Entry, at, at)
+	w.add(from, "%s is a due time of %s: %s", f.at(at), who, text)
+	if v.Open {
+		w.Open = f.due.Open()
+		w.next(f)
+		return
+	}
+	w.add(nil, "a later one was due since, so it does not start any more")
+}
+
+// held says what held a due time back, step by step.
+func (w *WhyNot) held(f *fates, at events.Time) {
+	for i := range f.due.Holds {
+		if h := &f.due.Holds[i]; h.Due == at {
+			w.add([]Mark{{h.Record, h.At}}, "from %s on it was held back: %s", f.seen(h.At), f.holdText(h.By, h.Active))
+		}
+	}
+	for i := range f.due.Refusals {
+		if x := &f.due.Refusals[i]; x.Due == at {
+			w.add([]Mark{{x.First, x.From}, {x.Last, x.Until}}, "from %s to %s %s", f.seen(x.From), f.seen(x.Until), refusalText(x))
+		}
+	}
+}
+
+// suspended says that a due time which this controller started late came while the CronJob was suspended. No record holds it back: of a
+// suspended CronJob nothing is decided.
+func (w *WhyNot) suspended(f *fates, e *duetimes.Entry) {
+	if len(w.Sentences) > 1 || e.Observed || e.Late < lateStart {
+		return
+	}
+	if why, from := f.lateBy(e); why != "" {
+		w.add(from, "until then %s", why)
+	}
+}
+
+// next says when an open due time can no longer start.
+func (w *WhyNot) next(f *fates) {
+	next, _, err := f.due.Next(events.Time(w.At).Go(), 1)
+	if err == nil && len(next) > 0 && f.idle() == "" {
+		w.add(nil, "if it has not started by %s, it merges into that one", f.at(events.At(next[0])))
+	}
+}
+
+// none is the answer for an instant that is no due time.
+func (w *WhyNot) none(f *fates, v *duetimes.Verdict, at events.Time, who string) {
+	w.add(nil, "%s is no due time of %s", f.at(at), who)
+	var nearest []events.Time
+	for _, t := range []time.Time{v.Before, v.After} {
+		if !t.IsZero() {
+			w.Nearest, nearest = append(w.Nearest, recordjson.Instant(events.At(t))), append(nearest, events.At(t))
+		}
+	}
+	switch len(nearest) {
+	case 0:
+		if why := f.idle(); why != "" {
+			w.add(nil, "no other one is known: %s", why)
+		}
+	case 1:
+		w.add(nil, "the nearest that is known: %s", f.at(nearest[0]))
+	default:
+		w.add(nil, "the nearest that are known: %s and %s", f.at(nearest[0]), f.at(nearest[1]))
+	}
+}
+
+// idle says why nothing starts at the due times to come; empty when it does.
+func (f *fates) idle() string { return Idle(f.due) }
+
+// Idle says why nothing starts at the due times of a CronJob to come; empty when it does.
+func Idle(c *duetimes.CronJob) string {
+	switch {
+	case c.Gone != 0:
+		return "the CronJob is deleted"
+	case c.Seen == nil:
+		return ""
+	case c.Seen.Deleted != 0:
+		return "the CronJob is being deleted, so nothing starts any more"
+	case c.Seen.Suspend:
+		return "the CronJob is suspended, so nothing starts"
+	}
+	return ""
+}

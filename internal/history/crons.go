@@ -1,0 +1,115 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/recordjson"
+	"github.com/jobledger/jobledger/internal/schedule"
+)
+
+// CronJobsQuery says which CronJobs are wanted, and how many. The zero CronJobsQuery wants all.
+type CronJobsQuery struct {
+	Namespace string      // empty for all
+	States    []CronState // none for all
+	Name      string      // how their names begin; empty for all
+	UID       string      // how their UIDs begin, likewise
+	Since     events.Time // those that have a record from this time on
+	Limit     int         // of a page; 0 for no limit
+	Continue  string      // CronJobsPage.Continue of the page before
+}
+
+// Wants reports whether a CronJob is one of those, whatever the time of its records.
+func (q *CronJobsQuery) Wants(s *CronSummary) bool {
+	return (q.Namespace == "" || s.Namespace == q.Namespace) && (len(q.States) == 0 || slices.Contains(q.States, s.State)) &&
+		strings.HasPrefix(s.Name, q.Name) && strings.HasPrefix(s.UID, q.UID)
+}
+
+// CronJobsPage is a part of the CronJobs that are wanted, the newest first: those whose first record is the newest. Its JSON changes only
+// by growing.
+type CronJobsPage struct {
+	Items    []CronSummary `json:"items"`
+	Continue string        `json:"continue,omitempty"` // what the next page is asked for with; absent when there is none
+	// PrunedBefore is where the log begins, when older records are no longer kept: of CronJobs that were gone by then it knows nothing.
+	PrunedBefore *Place `json:"prunedBefore,omitempty"`
+}
+
+// CronListQuery is a CronJobsQuery by records.
+type CronListQuery struct {
+	CronJobsQuery
+	From   events.Sequence // those that have a record at or after it
+	Before events.Sequence // those behind a page that ended there; 0 for the first page
+}
+
+// CronListPage is a part of the CronJobs, the newest first.
+type CronListPage struct {
+	CronJobs []CronSummary
+	Next     events.Sequence // what CronListQuery.Before wants for the next page; 0 when there are no more
+}
+
+// CronJobs is described by Source.
+func (l Local) CronJobs(ctx context.Context, q CronJobsQuery) (CronJobsPage, error) {
+	if l.Lists == nil {
+		return CronJobsPage{}, errNoLists
+	}
+	wanted := CronListQuery{CronJobsQuery: q}
+	if q.Continue != "" {
+		at, err := strconv.ParseUint(q.Continue, 10, 64)
+		if err != nil || at == 0 {
+			return CronJobsPage{}, fmt.Errorf("%w: %q is not where a page of CronJobs ended", ErrQuery, q.Continue)
+		}
+		wanted.Before = events.Sequence(at)
+	}
+	if q.Since != 0 {
+		since, err := l.firstAt(ctx, q.Since)
+		if err != nil {
+			return CronJobsPage{}, err
+		}
+		wanted.From = since
+	}
+	page, err := l.Lists.CronJobs(ctx, wanted)
+	out := CronJobsPage{Items: page.CronJobs, PrunedBefore: PrunedBefore(ctx, l)}
+	if out.Items == nil {
+		out.Items = []CronSummary{}
+	}
+	if page.Next != 0 {
+		out.Continue = strconv.FormatUint(uint64(page.Next), 10)
+	}
+	if err != nil {
+		return out, err
+	}
+	return out, SetNext(ctx, l, out.Items, l.Log.Head().Time)
+}
+
+// SetNext finds when CronJobs are due next after a time.
+func SetNext(ctx context.Context, src Source, all []CronSummary, after events.Time) error {
+	var rules ZoneRules
+	var wanted []events.ZoneName
+	for i := range all {
+		s := &all[i]
+		for _, name := range schedule.Named(s.Schedule, s.TimeZone) {
+			wanted = append(wanted, events.ZoneName{Name: name, Hash: s.ZoneHash})
+		}
+	}
+	if err := rules.Find(ctx, src, wanted...); err != nil {
+		return err
+	}
+	for i := range all {
+		s := &all[i]
+		if s.Next = 0; idleState(s.State) != "" {
+			continue
+		}
+		t := Timing{Schedule: s.Schedule, TimeZone: s.TimeZone, Hash: func(string) string { return s.ZoneHash }, Anchor: events.Time(s.LastSchedule)}
+		if t.Anchor == 0 {
+			t.Anchor = events.Time(s.Created)
+		}
+		if due, _, err := rules.Next(t, after.Go(), 1); err == nil && len(due) > 0 {
+			s.Next = recordjson.Instant(events.At(due[0]))
+		}
+	}
+	return nil
+}

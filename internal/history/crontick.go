@@ -1,0 +1,100 @@
+package history
+
+import (
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/recordjson"
+	"github.com/jobledger/jobledger/internal/words"
+	"github.com/jobledger/jobledger/projector"
+)
+
+// Tick is a due time of a CronJob with its fate, or a range of them. Its JSON changes only by growing.
+type Tick struct {
+	First  recordjson.Instant `json:"first"`
+	Last   recordjson.Instant `json:"last"`            // the same for one
+	Count  int                `json:"count,omitempty"` // how many due times; left out where that is not counted
+	Fate   string             `json:"fate"`            // a name of events.TickFate
+	Says   string             `json:"says"`            // the same for people
+	Into   recordjson.Instant `json:"into,omitzero"`   // the later one that runs for it
+	Late   string             `json:"late,omitempty"`  // how long after it was due its Job was made
+	Job    string             `json:"job,omitempty"`
+	JobUID string             `json:"jobUID,omitempty"`
+	By     string             `json:"by,omitempty"`     // who made the Job by hand, or asked for it
+	Zone   string             `json:"zone,omitempty"`   // hash of the rules by which it was due; left out for UTC
+	Record uint64             `json:"record,omitempty"` // that tells it
+
+	Observed bool   `json:"observed,omitempty"` // another controller ran the CronJob, and this was found from what was seen
+	Seen     string `json:"seen,omitempty"`     // how long after it was due its Job was seen first, of one that is observed
+	// UnwatchedFrom and UnwatchedUntil bound the time without a watch, of one that is unknown.
+	UnwatchedFrom  recordjson.Instant `json:"unwatchedFrom,omitzero"`
+	UnwatchedUntil recordjson.Instant `json:"unwatchedUntil,omitzero"`
+}
+
+// TickOf is what a record tells of a due time, or of a range of them.
+func TickOf(t *events.Tick, record events.Sequence) Tick {
+	out := Tick{
+		First: recordjson.Instant(t.First), Last: recordjson.Instant(t.Last), Fate: t.Fate.String(), Says: words.TickSays(t),
+		Into: recordjson.Instant(t.Into), Job: t.Name, JobUID: string(t.Job), By: t.By, Zone: t.Zone, Record: uint64(record),
+		Observed: t.Observed, UnwatchedFrom: recordjson.Instant(t.UnwatchedFrom), UnwatchedUntil: recordjson.Instant(t.UnwatchedUntil),
+	}
+	if t.Fate == events.TickRefused && t.Name != "" {
+		out.Says += ": that Job is of another due time"
+	}
+	if t.Late != 0 {
+		out.Late = t.Late.Round(time.Millisecond).String()
+	}
+	if t.Seen != 0 {
+		out.Seen = t.Seen.Round(time.Millisecond).String()
+	}
+	return out
+}
+
+// Remember fills in what a stored state does not tell of a CronJob, by a record before it: the newest due time with its fate, and since when
+// the open one is held back. It is shown the records from the newest back, and reports whether nothing is missing any more.
+func (s *CronSummary) Remember(r *events.Record) bool {
+	var a CronAccount
+	a.take(r)
+	if s.LastDue == nil {
+		s.LastDue = a.Tick
+	}
+	if s.Due == nil && a.Held.Sequence != 0 {
+		s.Due = &OpenDue{Since: a.Held.Time, Record: a.Held.Sequence}
+	}
+	return s.LastDue != nil && s.Due != nil
+}
+
+// OpenDue is a due time that has no fate yet. Its JSON changes only by growing.
+type OpenDue struct {
+	At     recordjson.Instant `json:"at"`
+	Hold   string             `json:"hold,omitempty"`   // a name of events.TickHold; left out while nothing holds it back
+	Says   string             `json:"says"`             // the same for people
+	Since  recordjson.Instant `json:"since,omitzero"`   // since when that holds it back, as far as it is known
+	Record uint64             `json:"record,omitempty"` // that tells it
+	// First is the first of several in a row that another controller has not started so far; At is the last, which may yet start.
+	First recordjson.Instant `json:"first,omitzero"`
+}
+
+// waiting is what another controller has not started so far; nil for nothing.
+func waiting(c *projector.CronJob, now events.Time) *OpenDue {
+	first, last := c.Unstarted(now)
+	if last == 0 {
+		return nil
+	}
+	hold := c.Held()
+	out := &OpenDue{At: recordjson.Instant(last), Hold: hold.String(), Says: words.WaitText(hold)}
+	if first != last {
+		out.First = recordjson.Instant(first)
+	}
+	return out
+}
+
+// openOf is the open due time of a ledger; nil for none.
+func openOf(l *events.TickLedger, held Place) *OpenDue {
+	if l.Open == 0 || l.Closed {
+		return nil
+	}
+	return &OpenDue{
+		At: recordjson.Instant(l.Open), Hold: l.Hold.String(), Says: words.HoldText(l.Hold), Since: held.Time, Record: held.Sequence,
+	}
+}

@@ -1,0 +1,200 @@
+package kubewire
+
+import (
+	"fmt"
+	"slices"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Pair is a label or an annotation.
+type Pair struct{ Name, Value string }
+
+// Template is the pod template of a Job: what pods take over of it.
+type Template struct {
+	Labels, Annotations []Pair
+	Finalizers          []string
+	Spec                []byte // as the server sent it; a part of Job.Spec
+}
+
+// Template reads the pod template.
+func (j *Job) Template() (t Template, err error) {
+	for f := (fields{rest: j.Spec}); f.next(&err); {
+		if f.number != 6 {
+			continue
+		}
+		for in := (fields{rest: f.bytes}); in.next(&err); {
+			switch in.number {
+			case 1:
+				t.readMeta(in.bytes, &err)
+			case 2:
+				t.Spec = in.bytes
+			}
+		}
+	}
+	return t, err
+}
+
+func (t *Template) readMeta(b []byte, err *error) {
+	for f := (fields{rest: b}); f.next(err); {
+		switch f.number {
+		case 11:
+			t.Labels = append(t.Labels, pairOf(&f, err))
+		case metaAnnotations:
+			t.Annotations = append(t.Annotations, pairOf(&f, err))
+		case 14:
+			t.Finalizers = append(t.Finalizers, f.known())
+		}
+	}
+}
+
+func pairOf(f *fields, err *error) Pair {
+	name, value := f.pair(err)
+	return Pair{known(name), string(value)}
+}
+
+// NewPod is a pod that is to be made of a template.
+type NewPod struct {
+	Namespace, Name, GenerateName string
+	Labels, Annotations           []Pair // the last one of a name counts
+	Finalizers                    []string
+	Owner                         metav1.OwnerReference
+	Spec                          []byte
+	Changes                       SpecChanges
+}
+
+// SpecChanges are what the spec of a pod has instead of that of its template.
+type SpecChanges struct {
+	Index    bool    // containers get the variable of the index, unless they have one of that name
+	Hostname string  // with Index
+	PodGroup *string // the name of the pod group that it is scheduled with; nil for that of the template
+}
+
+// Encode is the pod as protobuf. All of the template's spec is in it, also what this program does not know.
+func (p *NewPod) Encode() ([]byte, error) {
+	owner, err := p.Owner.Marshal()
+	if err != nil {
+		return nil, fmt.Errorf("encode the owner of pod %s: %w", p.Name, err)
+	}
+	meta := make([]byte, 0, 1024)
+	meta = appendText(meta, 1, p.Name)
+	meta = appendText(meta, 2, p.GenerateName)
+	meta = appendText(meta, 3, p.Namespace)
+	meta = appendPairs(meta, 11, p.Labels)
+	meta = appendPairs(meta, metaAnnotations, p.Annotations)
+	meta = appendBytes(meta, 13, owner)
+	for _, name := range p.Finalizers {
+		meta = appendText(meta, 14, name)
+	}
+	spec, err := p.Changes.apply(p.Spec)
+	if err != nil {
+		return nil, fmt.Errorf("change the spec of pod %s: %w", p.Name, err)
+	}
+	b := make([]byte, 0, len(meta)+len(spec)+16)
+	return appendBytes(appendBytes(b, 1, meta), 2, spec), nil
+}
+
+// appendPairs appends a map. Of several pairs with one name the last one is in it.
+func appendPairs(b []byte, number protowire.Number, all []Pair) []byte {
+	for i, p := range all {
+		if slices.ContainsFunc(all[i+1:], func(later Pair) bool { return later.Name == p.Name }) {
+			continue
+		}
+		size := protowire.SizeTag(1) + protowire.SizeBytes(len(p.Name)) + protowire.SizeTag(2) + protowire.SizeBytes(len(p.Value))
+		b = protowire.AppendTag(b, number, protowire.BytesType)
+		b = protowire.AppendVarint(b, uint64(size))
+		b = appendText(appendText(b, 1, p.Name), 2, p.Value)
+	}
+	return b
+}
+
+func appendText(b []byte, number protowire.Number, s string) []byte {
+	return protowire.AppendString(protowire.AppendTag(b, number, protowire.BytesType), s)
+}
+
+func appendBytes(b []byte, number protowire.Number, v []byte) []byte {
+	return protowire.AppendBytes(protowire.AppendTag(b, number, protowire.BytesType), v)
+}
+
+// Numbers of the fields of a pod's spec that change.
+const (
+	specContainers      = 2
+	specHostname        = 16
+	specInitContainers  = 20
+	specSchedulingGroup = 43
+	containerEnv        = 7
+)
+
+// apply is the spec with the changes.
+func (c *SpecChanges) apply(spec []byte) (changed []byte, err error) {
+	if *c == (SpecChanges{}) {
+		return spec, nil
+	}
+	changed = make([]byte, 0, len(spec)+512)
+	for f := (fields{rest: spec}); ; {
+		from := f.rest
+		if !f.next(&err) {
+			break
+		}
+		switch {
+		case c.Index && f.number == specHostname, c.PodGroup != nil && f.number == specSchedulingGroup:
+		case c.Index && (f.number == specContainers || f.number == specInitContainers):
+			changed = appendBytes(changed, f.number, withVariable(f.bytes, &err))
+		default:
+			changed = append(changed, from[:len(from)-len(f.rest)]...)
+		}
+	}
+	if c.Index {
+		changed = appendText(changed, specHostname, c.Hostname)
+	}
+	if c.PodGroup != nil && err == nil {
+		var group []byte
+		group, err = (&corev1.PodSchedulingGroup{PodGroupName: c.PodGroup}).Marshal()
+		changed = appendBytes(changed, specSchedulingGroup, group)
+	}
+	return changed, err
+}
+
+// withVariable is a container that has the index in its environment, unless it defines that variable itself (J-066).
+func withVariable(container []byte, err *error) []byte {
+	for f := (fields{rest: container}); f.next(err); {
+		if f.number == containerEnv && firstText(f.bytes, 1) == IndexVariable {
+			return container
+		}
+	}
+	return appendBytes(slices.Clip(container), containerEnv, indexVariable)
+}
+
+// indexVariable is the variable as protobuf.
+var indexVariable = func() []byte {
+	b, err := (&corev1.EnvVar{Name: IndexVariable, ValueFrom: &corev1.EnvVarSource{
+		FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.labels['batch.kubernetes.io/job-completion-index']"},
+	}}).Marshal()
+	if err != nil {
+		panic(err)
+	}
+	return b
+}()
+
+// WithStatus is the Job as it was read, in protobuf, with another status. A write of it does not reset metadata, so all of that is in it
+// (J-207).
+func (j *Job) WithStatus(status message) ([]byte, error) {
+	s, err := status.Marshal()
+	if err != nil {
+		return nil, fmt.Errorf("encode the status of Job %s/%s: %w", j.Namespace, j.Name, err)
+	}
+	b := make([]byte, 0, len(j.Metadata)+len(j.Spec)+len(s)+16)
+	return appendBytes(appendBytes(appendBytes(b, 1, j.Metadata), 2, j.Spec), 3, s), nil
+}
+
+// Wrap puts an object in protobuf into the message in which an API server takes it.
+func Wrap(apiVersion, kind string, object []byte) []byte {
+	b := make([]byte, 0, len(prefix)+len(apiVersion)+len(kind)+len(object)+24)
+	b = append(b, prefix...)
+	size := protowire.SizeTag(1) + protowire.SizeBytes(len(apiVersion)) + protowire.SizeTag(2) + protowire.SizeBytes(len(kind))
+	b = protowire.AppendVarint(protowire.AppendTag(b, 1, protowire.BytesType), uint64(size))
+	b = appendText(appendText(b, 1, apiVersion), 2, kind)
+	return appendBytes(b, 2, object)
+}

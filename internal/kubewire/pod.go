@@ -1,0 +1,192 @@
+package kubewire
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Pod is what Jobledger reads of a pod. The names of its fields are the API's.
+type Pod struct {
+	metav1.ObjectMeta // without managed fields
+	Spec              PodSpec
+	Status            PodStatus
+}
+
+// PodSpec is what is read of the spec of a pod.
+type PodSpec struct {
+	NodeName string
+	Sidecars []string // names of the init containers that run beside the regular ones
+	Whole    []byte   // the spec as the server sent it, of a pod without a node
+}
+
+// PodStatus is what is read of the status of a pod.
+type PodStatus struct {
+	Phase                                    corev1.PodPhase
+	Reason, Message                          string
+	Conditions                               []corev1.PodCondition // without LastProbeTime and ObservedGeneration
+	InitContainerStatuses, ContainerStatuses []ContainerStatus
+}
+
+// ContainerStatus is what is read of the status of a container.
+type ContainerStatus struct {
+	Name                        string
+	State, LastTerminationState corev1.ContainerState // without ContainerID and Signal
+	RestartCount                int32
+}
+
+// GetObjectKind implements runtime.Object.
+func (*Pod) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
+
+// DeepCopyObject implements runtime.Object. The copy shares its parts with the pod: neither is changed.
+func (p *Pod) DeepCopyObject() runtime.Object {
+	c := *p
+	return &c
+}
+
+// read takes a pod from its bytes.
+func (p *Pod) read(b []byte, want annotations) (err error) {
+	for f := (fields{rest: b}); f.next(&err); {
+		switch f.number {
+		case 1:
+			err = want.read(&p.ObjectMeta, f.bytes)
+		case 2:
+			p.Spec.read(f.bytes, &err)
+		case 3:
+			p.Status.read(f.bytes, &err)
+		}
+	}
+	return err
+}
+
+func (s *PodSpec) read(b []byte, err *error) {
+	for f := (fields{rest: b}); f.next(err); {
+		switch f.number {
+		case 10:
+			s.NodeName = f.text()
+		case 20:
+			if name, is := sidecar(f.bytes, err); is {
+				s.Sidecars = append(s.Sidecars, name)
+			}
+		}
+	}
+	if s.NodeName == "" {
+		s.Whole = append([]byte{}, b...)
+	}
+}
+
+// sidecar is the name of an init container, if it runs beside the regular ones.
+func sidecar(b []byte, err *error) (name string, is bool) {
+	for f := (fields{rest: b}); f.next(err); {
+		switch f.number {
+		case 1:
+			name = f.text()
+		case 24:
+			is = string(f.bytes) == string(corev1.ContainerRestartPolicyAlways)
+		}
+	}
+	return name, is
+}
+
+func (s *PodStatus) read(b []byte, err *error) {
+	for f := (fields{rest: b}); f.next(err); {
+		switch f.number {
+		case 1:
+			s.Phase = corev1.PodPhase(f.known())
+		case 2:
+			if s.Conditions == nil {
+				s.Conditions = make([]corev1.PodCondition, 0, 5) // as many as a kubelet makes
+			}
+			s.Conditions = append(s.Conditions, podCondition(f.bytes, err))
+		case 3:
+			s.Message = f.text()
+		case 4:
+			s.Reason = f.known()
+		case 8:
+			s.ContainerStatuses = append(s.ContainerStatuses, containerStatus(f.bytes, err))
+		case 10:
+			s.InitContainerStatuses = append(s.InitContainerStatuses, containerStatus(f.bytes, err))
+		}
+	}
+}
+
+func podCondition(b []byte, err *error) (c corev1.PodCondition) {
+	for f := (fields{rest: b}); f.next(err); {
+		switch f.number {
+		case 1:
+			c.Type = corev1.PodConditionType(f.known())
+		case 2:
+			c.Status = corev1.ConditionStatus(f.known())
+		case 4:
+			c.LastTransitionTime = f.time(err)
+		case 5:
+			c.Reason = f.known()
+		case 6:
+			c.Message = f.text()
+		}
+	}
+	return c
+}
+
+func containerStatus(b []byte, err *error) (c ContainerStatus) {
+	for f := (fields{rest: b}); f.next(err); {
+		switch f.number {
+		case 1:
+			c.Name = f.known()
+		case 2:
+			c.State = containerState(f.bytes, err)
+		case 3:
+			c.LastTerminationState = containerState(f.bytes, err)
+		case 5:
+			c.RestartCount = int32(f.value)
+		}
+	}
+	return c
+}
+
+func containerState(b []byte, err *error) (s corev1.ContainerState) {
+	for f := (fields{rest: b}); f.next(err); {
+		switch f.number {
+		case 1:
+			s.Waiting = &corev1.ContainerStateWaiting{}
+			for in := (fields{rest: f.bytes}); in.next(err); {
+				switch in.number {
+				case 1:
+					s.Waiting.Reason = in.known()
+				case 2:
+					s.Waiting.Message = in.text()
+				}
+			}
+		case 2:
+			s.Running = &corev1.ContainerStateRunning{}
+			for in := (fields{rest: f.bytes}); in.next(err); {
+				if in.number == 1 {
+					s.Running.StartedAt = in.time(err)
+				}
+			}
+		case 3:
+			s.Terminated = terminated(f.bytes, err)
+		}
+	}
+	return s
+}
+
+func terminated(b []byte, err *error) *corev1.ContainerStateTerminated {
+	t := &corev1.ContainerStateTerminated{}
+	for f := (fields{rest: b}); f.next(err); {
+		switch f.number {
+		case 1:
+			t.ExitCode = int32(f.value)
+		case 3:
+			t.Reason = f.known()
+		case 4:
+			t.Message = f.text()
+		case 5:
+			t.StartedAt = f.time(err)
+		case 6:
+			t.FinishedAt = f.time(err)
+		}
+	}
+	return t
+}

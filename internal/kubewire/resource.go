@@ -1,0 +1,202 @@
+package kubewire
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// Resource says how the objects of a resource are read. It is a NegotiatedSerializer, by which a REST client gives Pods and Jobs of this
+// package.
+type Resource[O Object] struct {
+	kind        string // of its objects
+	annotations annotations
+	empty       func() O
+	of          func(runtime.Object) (message, bool) // a whole object of the resource
+}
+
+// Pods reads pods, with the annotations that say something of them. A server ends the objects that there are when a watch begins with
+// an object that bears the last one.
+var Pods = &Resource[*Pod]{
+	kind: "Pod", empty: func() *Pod { return &Pod{} },
+	of: func(o runtime.Object) (message, bool) { pod, ok := o.(*corev1.Pod); return pod, ok },
+	annotations: annotations{
+		events.CommandAnnotation, events.SealAnnotation, batchv1.JobCompletionIndexAnnotation, batchv1.JobIndexFailureCountAnnotation,
+		batchv1.JobIndexIgnoredFailureCountAnnotation, metav1.InitialEventsAnnotationKey,
+	},
+}
+
+// The annotations of Jobs that are read, beside the time for which a CronJob made one.
+const (
+	TraceAnnotation  = "traceparent"                       // by the name that the W3C gives the header
+	ManualAnnotation = "cronjob.kubernetes.io/instantiate" // what kubectl writes on a Job that it creates from a CronJob
+)
+
+// Jobs reads Jobs, likewise.
+var Jobs = &Resource[*Job]{
+	kind: "Job", empty: func() *Job { return &Job{} },
+	of: func(o runtime.Object) (message, bool) { job, ok := o.(*batchv1.Job); return job, ok },
+	annotations: annotations{
+		TraceAnnotation, ManualAnnotation, batchv1.CronJobScheduledTimestampAnnotation, metav1.InitialEventsAnnotationKey,
+	},
+}
+
+// message is what can be written as protobuf.
+type message interface{ Marshal() ([]byte, error) }
+
+// Of reads a whole object. It is for objects that did not come from a server in bytes.
+func (r *Resource[O]) Of(o message) (O, error) {
+	read := r.empty()
+	b, err := o.Marshal()
+	if err != nil {
+		return read, fmt.Errorf("encode a %s: %w", r.kind, err)
+	}
+	return read, read.read(b, r.annotations)
+}
+
+// Empty is an object of which nothing is known.
+func (r *Resource[O]) Empty() O { return r.empty() }
+
+// Read takes an object from an answer, in protobuf or JSON.
+func (r *Resource[O]) Read(answer []byte) (read O, err error) {
+	decoder := runtime.Decoder(r)
+	if !bytes.HasPrefix(answer, prefix) {
+		json, _ := runtime.SerializerInfoForMediaType(r.SupportedMediaTypes(), runtime.ContentTypeJSON)
+		decoder = json.Serializer
+	}
+	o, _, err := decoder.Decode(answer, nil, nil)
+	if err != nil {
+		return read, err
+	}
+	read, ok := o.(O)
+	if !ok {
+		return read, fmt.Errorf("the API server sent a %T, and was asked for a %s: %w", o, r.kind, errUnexpected)
+	}
+	return read, nil
+}
+
+var errUnexpected = errors.New("unexpected answer")
+
+// prefix is what a message of an API server begins with.
+var prefix = []byte("k8s\x00")
+
+// Decode implements runtime.Decoder. It reads an object, a list of objects, an event of a watch or the status of an error.
+func (r *Resource[O]) Decode(data []byte, _ *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
+	if event, ok := into.(*metav1.WatchEvent); ok { // the only message that stands bare
+		return event, nil, readEvent(event, data)
+	}
+	kind, raw, err := unwrap(data)
+	if err != nil {
+		return nil, nil, err
+	}
+	gvk := &schema.GroupVersionKind{Version: "v1", Kind: kind}
+	switch kind {
+	case r.kind:
+		o := r.empty()
+		return o, gvk, o.read(raw, r.annotations)
+	case r.kind + "List":
+		l, ok := into.(*List[O])
+		if !ok {
+			l = &List[O]{}
+		}
+		return l, gvk, l.read(raw, r)
+	case "Status":
+		status := &metav1.Status{}
+		return status, gvk, status.Unmarshal(raw)
+	}
+	return nil, gvk, fmt.Errorf("the API server sent a %s, and was asked for a %s: %w", kind, r.kind, errUnexpected)
+}
+
+// unwrap takes a message of an API server apart.
+func unwrap(data []byte) (kind string, raw []byte, err error) {
+	data, ok := bytes.CutPrefix(data, prefix)
+	if !ok {
+		return "", nil, fmt.Errorf("the API server sent something that is not protobuf: %w", errUnexpected)
+	}
+	for f := (fields{rest: data}); f.next(&err); {
+		switch f.number {
+		case 1:
+			for in := (fields{rest: f.bytes}); in.next(&err); {
+				if in.number == 2 {
+					kind = in.known()
+				}
+			}
+		case 2:
+			raw = f.bytes
+		}
+	}
+	return kind, raw, err
+}
+
+// readEvent takes an event of a watch from its bytes. Its object shares them: it is decoded before the next event is read.
+func readEvent(e *metav1.WatchEvent, b []byte) (err error) {
+	for f := (fields{rest: b}); f.next(&err); {
+		switch f.number {
+		case 1:
+			e.Type = f.known()
+		case 2:
+			for in := (fields{rest: f.bytes}); in.next(&err); {
+				if in.number == 1 {
+					e.Object.Raw = in.bytes
+				}
+			}
+		}
+	}
+	return err
+}
+
+// Encode implements runtime.Encoder, which is not needed to read.
+func (r *Resource[O]) Encode(o runtime.Object, _ io.Writer) error {
+	return fmt.Errorf("a %T is only read: %w", o, errUnexpected)
+}
+
+// Identifier implements runtime.Encoder.
+func (r *Resource[O]) Identifier() runtime.Identifier {
+	return runtime.Identifier("kubewire/" + r.kind)
+}
+
+// SupportedMediaTypes implements runtime.NegotiatedSerializer: protobuf, and JSON of a server that speaks nothing else.
+func (r *Resource[O]) SupportedMediaTypes() []runtime.SerializerInfo {
+	info := []runtime.SerializerInfo{{
+		MediaType: runtime.ContentTypeProtobuf, MediaTypeType: "application", MediaTypeSubType: "vnd.kubernetes.protobuf",
+		Serializer: r, StreamSerializer: &runtime.StreamSerializerInfo{Serializer: r, Framer: protobuf.LengthDelimitedFramer},
+	}}
+	if json, ok := runtime.SerializerInfoForMediaType(codecs.SupportedMediaTypes(), runtime.ContentTypeJSON); ok {
+		json.Serializer = &whole[O]{json.Serializer, r}
+		info = append(info, json)
+	}
+	return info
+}
+
+// codecs know the types of objects that are decoded whole.
+var codecs = func() serializer.CodecFactory {
+	scheme := runtime.NewScheme()
+	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, batchv1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			panic(err)
+		}
+	}
+	return serializer.NewCodecFactory(scheme)
+}()
+
+// EncoderForVersion implements runtime.NegotiatedSerializer.
+func (r *Resource[O]) EncoderForVersion(e runtime.Encoder, _ runtime.GroupVersioner) runtime.Encoder {
+	return e
+}
+
+// DecoderToVersion implements runtime.NegotiatedSerializer: there is one version.
+func (r *Resource[O]) DecoderToVersion(d runtime.Decoder, _ runtime.GroupVersioner) runtime.Decoder {
+	return d
+}

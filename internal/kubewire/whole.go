@@ -1,0 +1,63 @@
+package kubewire
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// whole decodes objects whole, and then reads them.
+type whole[O Object] struct {
+	runtime.Serializer
+	resource *Resource[O]
+}
+
+// Decode implements runtime.Decoder.
+func (w *whole[O]) Decode(data []byte, as *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
+	list, isList := into.(*List[O])
+	o, gvk, err := w.Serializer.Decode(data, as, nil)
+	if err != nil {
+		return nil, gvk, err
+	}
+	if isList {
+		return w.resource.list(list, o, gvk)
+	}
+	read, err := w.resource.Object(o)
+	return read, gvk, err
+}
+
+// Object reads a whole object, or each of a list. Others stay as they are.
+func (r *Resource[O]) Object(o runtime.Object) (runtime.Object, error) {
+	if m, ok := r.of(o); ok {
+		return r.Of(m)
+	}
+	if meta.IsListType(o) {
+		list, _, err := r.list(&List[O]{}, o, nil)
+		return list, err
+	}
+	return o, nil
+}
+
+// list reads each object of a list.
+func (r *Resource[O]) list(to *List[O], from runtime.Object, gvk *schema.GroupVersionKind) (runtime.Object, *schema.GroupVersionKind, error) {
+	if !meta.IsListType(from) {
+		return from, gvk, nil // the status of an error
+	}
+	about, err := meta.ListAccessor(from)
+	if err != nil {
+		return nil, gvk, err
+	}
+	to.ResourceVersion, to.Continue, to.RemainingItemCount = about.GetResourceVersion(), about.GetContinue(), about.GetRemainingItemCount()
+	err = meta.EachListItem(from, func(item runtime.Object) error {
+		m, ok := r.of(item)
+		if !ok {
+			return fmt.Errorf("a list of the API server holds a %T: %w", item, errUnexpected)
+		}
+		read, err := r.Of(m)
+		to.Items = append(to.Items, read)
+		return err
+	})
+	return to, gvk, err
+}

@@ -1,0 +1,92 @@
+package pinned
+
+import (
+	"archive/tar"
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Build makes the program of a commit of this repository's history, and returns its path. Where the history is not there, it fails the test
+// in CI, and skips it elsewhere.
+func Build(t *testing.T, commit string) string {
+	t.Helper()
+	archive, err := sourceOf(commit)
+	if err != nil {
+		missing(t, "commit %s is not in the history here: %v", commit, err)
+	}
+	source := t.TempDir()
+	unpack(t, archive, source)
+	program := filepath.Join(t.TempDir(), "jobledger")
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", program, "./cmd/jobledger")
+	build.Dir, build.Env = source, append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build commit %s: %v\n%s", commit, err, out)
+	}
+	return program
+}
+
+// FirstWith is the first commit that brought line into a file, which is named from the root of the repository. It fails, or skips the
+// test, where Build does.
+func FirstWith(t *testing.T, line, file string) string {
+	t.Helper()
+	found, err := git("log", "--format=%H", "-S"+line, "--", file)
+	commits := strings.Fields(string(found))
+	if err != nil || len(commits) == 0 {
+		missing(t, "no commit has %q in %s: %v", line, file, err)
+	}
+	return commits[len(commits)-1]
+}
+
+// missing ends a test whose commit is not there: without the history there is nothing to build. In CI that is a failure.
+func missing(t *testing.T, format string, args ...any) {
+	t.Helper()
+	if os.Getenv("CI") != "" {
+		t.Fatalf(format+" (fetch all of the history: fetch-depth: 0)", args...)
+	}
+	t.Skipf(format, args...)
+}
+
+// sourceOf is the files of a commit, as a tar archive.
+func sourceOf(commit string) ([]byte, error) { return git("archive", "--format=tar", commit) }
+
+// git runs at the root of the repository, where archive takes all of it.
+func git(args ...string) ([]byte, error) {
+	const foreign = "safe.directory=*" // the clone may be another user's
+	root, err := exec.Command("git", "-c", foreign, "rev-parse", "--show-toplevel").Output()
+	if err != nil {
+		return nil, err
+	}
+	return exec.Command("git", append([]string{"-c", foreign, "-C", string(bytes.TrimSpace(root))}, args...)...).Output()
+}
+
+func unpack(t *testing.T, archive []byte, dir string) {
+	t.Helper()
+	for r := tar.NewReader(bytes.NewReader(archive)); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, filepath.Clean("/"+h.Name))
+		switch h.Typeflag {
+		case tar.TypeDir:
+			err = os.MkdirAll(path, 0o755)
+		case tar.TypeReg:
+			var content []byte
+			if content, err = io.ReadAll(r); err == nil {
+				err = os.WriteFile(path, content, 0o644)
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}

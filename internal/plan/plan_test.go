@@ -1,0 +1,134 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/recordjson"
+	"github.com/jobledger/jobledger/store"
+)
+
+// some is a source of these records; an error comes behind them.
+type some struct {
+	history.Source // nothing else is asked for
+	records        []events.Record
+	failure        error
+}
+
+func (s some) Records(_ context.Context, q history.Query) iter.Seq2[events.Record, error] {
+	return func(yield func(events.Record, error) bool) {
+		for i := range s.records {
+			if r := &s.records[i]; slices.Contains(q.Kinds, r.Kind) && r.Time >= q.Since && !yield(*r, nil) {
+				return
+			}
+		}
+		if s.failure != nil {
+			yield(events.Record{}, s.failure)
+		}
+	}
+}
+
+func (s some) ReadStream(_ context.Context, of events.Stream, _ events.Sequence, _ store.Direction) iter.Seq2[events.Record, error] {
+	return func(yield func(events.Record, error) bool) {
+		for _, r := range s.records {
+			if r.Stream == of && !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+var start = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+
+func at(minute int) events.Time { return events.At(start.Add(time.Duration(minute) * time.Minute)) }
+
+// log is made record by record, one a minute.
+type log []events.Record
+
+func (l *log) add(uid string, kind events.Kind, facts events.Facts, evidence events.Evidence) {
+	n := len(*l) + 1
+	*l = append(*l, events.Record{
+		Header: events.Header{Sequence: events.Sequence(n), Time: at(n), Stream: events.JobStream(types.UID(uid)), Kind: kind}, Facts: facts, Evidence: evidence,
+	})
+}
+
+func (l *log) job(uid, managedBy string, origin *events.Origin, manager string) {
+	e := events.Evidence{Namespace: "prod", Name: uid, Origin: origin}
+	if manager != "" {
+		e.Edit = &events.Edit{Manager: manager}
+	}
+	l.add(uid, events.KindJobAdded, &events.JobSeen{ManagedBy: managedBy}, e)
+}
+
+func (l *log) would(uid string, reasons ...events.Reason) {
+	d := &events.Decision{}
+	for _, r := range reasons {
+		d.Steps = append(d.Steps, events.Step{Reason: r})
+	}
+	l.add(uid, events.KindWouldDecide, d, events.Evidence{})
+}
+
+func TestPlan(t *testing.T) {
+	cron, set, flow := &events.Origin{Kind: "CronJob", Name: "etl"}, &events.Origin{Kind: "JobSet", Name: "train"}, &events.Origin{Kind: "Workflow", Name: "flow"}
+	var l log
+	l.job("before", "", cron, "kube-controller-manager")                           // 1
+	l.job("etl-1", "", cron, "kube-controller-manager")                            // 2
+	l.job("etl-2", batchv1.JobControllerName, cron, "")                            // 3
+	l.job("train-1", "kueue.x-k8s.io/multikueue", set, "")                         // 4
+	l.job("flow-1", "", flow, "")                                                  // 5
+	l.job("ours-1", events.ManagedBy, nil, "kubectl-create")                       // 6
+	l.job("hand-1", "", nil, "kubectl-create")                                     // 7: newer than ours-1, of the same owner
+	l.job("secret", "", nil, "")                                                   // 8
+	l.would("etl-1", "MorePodsWanted", "BackoffLimitExceeded")                     // 9
+	l.would("etl-1", "MorePodsWanted")                                             // 10: told already
+	l.would("before", "MorePodsWanted")                                            // 11
+	l.would("unheard-of", "MorePodsWanted")                                        // 12
+	l.add("etl-1", events.KindJobRetired, &events.JobRetired{}, events.Evidence{}) // 13
+	l.add("flow-1", events.KindJobDeleted, &events.JobGone{}, events.Evidence{})   // 14
+
+	got, err := Read(t.Context(), some{records: l}, Query{Since: at(2)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	newest := func(n int) recordjson.Instant { return recordjson.Instant(at(n)) }
+	want := &Plan{Jobs: 7, Unfinished: 5, Differ: 2, Owners: []Owner{
+		{Namespace: "prod", Manager: "kubectl-create", Jobs: 2, Unfinished: 2, RunBy: batchv1.JobControllerName, Newest: newest(7), Step: "set spec.managedBy"},
+		{
+			Namespace: "prod", Kind: "CronJob", Name: "etl", Jobs: 2, Unfinished: 1, RunBy: batchv1.JobControllerName, Newest: newest(3),
+			Differences: []Difference{{Reason: "MorePodsWanted", Jobs: 2, Record: 9}, {Reason: "BackoffLimitExceeded", Jobs: 1, Record: 9}},
+			Step:        "set spec.jobTemplate.spec.managedBy",
+		},
+		{Namespace: "prod", Jobs: 1, Unfinished: 1, RunBy: batchv1.JobControllerName, Newest: newest(8), Step: "set spec.managedBy"},
+		{
+			Namespace: "prod", Kind: "JobSet", Name: "train", Jobs: 1, Unfinished: 1, RunBy: "kueue.x-k8s.io/multikueue", Newest: newest(4),
+			Step: "leave them: kueue.x-k8s.io/multikueue runs them",
+		},
+		{
+			Namespace: "prod", Kind: "Workflow", Name: "flow", Jobs: 1, RunBy: batchv1.JobControllerName, Newest: newest(5),
+			Step: "label its namespace (deploy/policy)",
+		},
+	}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the plan (-want +got):\n%s", diff)
+	}
+}
+
+// TestDamagedLog: what can be read is a plan, and the error is told.
+func TestDamagedLog(t *testing.T) {
+	var l log
+	l.job("etl-1", "", &events.Origin{Kind: "CronJob", Name: "etl"}, "")
+	got, err := Read(t.Context(), some{records: l, failure: store.ErrCorrupt}, Query{})
+	if !errors.Is(err, store.ErrCorrupt) || got.Jobs != 1 {
+		t.Errorf("%d Jobs, %v", got.Jobs, err)
+	}
+}

@@ -1,0 +1,88 @@
+package projector
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// A CronJob may have thousands of Jobs: with the policy Allow they pile up when they do not end, and a history may be kept as long. Each of
+// their records folds and decides the CronJob. So a fold or a decision must not search all of them for each of them: Jobs are kept in the
+// order of their names, and a long list of active ones has an index.
+
+// shortList is how long a list of active Jobs may be without an index.
+const shortList = 16
+
+// IsActive reports whether a Job is in the list of active ones.
+func (c *CronJob) IsActive(uid types.UID) bool {
+	if c.listed != nil {
+		return c.listed[uid]
+	}
+	return slices.ContainsFunc(c.Active, func(r events.RunName) bool { return r.UID == uid })
+}
+
+// setActive replaces the list of active Jobs. The list is never changed in place: decisions and records share it.
+func (c *CronJob) setActive(all []events.RunName) {
+	c.Active, c.listed = all, nil
+	if len(all) > shortList {
+		c.listed = uidsOf(all)
+	}
+}
+
+// join puts a Job at the end of the list of active ones.
+func (c *CronJob) join(r events.RunName) { c.setActive(append(slices.Clone(c.Active), r)) }
+
+// leave takes Jobs off the list of active ones.
+func (c *CronJob) leave(uids ...types.UID) {
+	if len(uids) > 0 {
+		c.setActive(events.WithoutRuns(c.Active, uids))
+	}
+}
+
+// seenActive is the list of active Jobs now that the published one is this: that one, with what we have changed since the one before.
+func (c *CronJob) seenActive(published []events.RunName) []events.RunName {
+	before, listed := uidsOf(c.Seen.Active), uidsOf(published)
+	active := slices.DeleteFunc(slices.Clone(published), func(a events.RunName) bool {
+		return before[a.UID] && !c.IsActive(a.UID) // it has left the list
+	})
+	for _, r := range c.Active {
+		if !before[r.UID] && !listed[r.UID] {
+			listed[r.UID] = true
+			active = append(active, r)
+		}
+	}
+	return active
+}
+
+func uidsOf(list []events.RunName) map[types.UID]bool {
+	set := make(map[types.UID]bool, len(list))
+	for _, r := range list {
+		set[r.UID] = true
+	}
+	return set
+}
+
+// putRun takes a Job that is not among the CronJob's yet.
+func (c *CronJob) putRun(r *Run) {
+	c.Runs[r.Job] = r
+	at, _ := slices.BinarySearchFunc(c.byName, &r.RunSeen, compareRun)
+	c.byName = slices.Insert(c.byName, at, r)
+}
+
+// dropRun forgets a Job.
+func (c *CronJob) dropRun(uid types.UID) {
+	r := c.Runs[uid]
+	if r == nil {
+		return
+	}
+	delete(c.Runs, uid)
+	at, _ := slices.BinarySearchFunc(c.byName, &r.RunSeen, compareRun)
+	c.byName = slices.Delete(c.byName, at, at+1)
+}
+
+func compareRun(r *Run, with *events.RunSeen) int { return compareRuns(&r.RunSeen, with) }
+
+// SortedRuns are the CronJob's Jobs by name, and by UID those of the same.
+func (c *CronJob) SortedRuns() []*Run { return slices.Clone(c.byName) }

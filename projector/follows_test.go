@@ -1,0 +1,133 @@
+package projector_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+)
+
+// starts folds the start of a program of that fold, in a mode.
+func (f *fold) starts(version uint32, mode events.Mode) {
+	settings := f.world.Settings
+	settings.Mode = mode
+	f.at(events.Controller, events.KindControllerStarted, &events.ControllerStarted{RulesVersion: 1, FoldVersion: version, Settings: settings})
+}
+
+// TestAJobThatIsGoneIsFollowed: garbage collection takes the pods of a Job whose object is gone. The Job is kept until they have ended, so
+// that the log tells how. A program of an older fold forgot it when its pods had lost their finalizers.
+func TestAJobThatIsGoneIsFollowed(t *testing.T) {
+	free := func(p *events.PodSeen) { p.Tracked = false }
+	going := func(p *events.PodSeen) { p.Tracked, p.Version, p.Deleted = false, 32, 1e18 }
+	ended := func(p *events.PodSeen) { p.Tracked, p.Version, p.Deleted, p.Phase = false, 33, 1e18, events.PodFailed }
+	gone := func(f *fold) { f.record(events.KindJobDeleted, &events.JobGone{Version: 30}) }
+	held := func(of uint32, steps ...func(*fold)) func(*fold) string {
+		return func(f *fold) string {
+			f.starts(of, events.ModeDelegated)
+			var said []string
+			for _, step := range steps {
+				step(f)
+				what := "forgotten"
+				if j := f.job(); j != nil {
+					what = j.Phase().String()
+				}
+				said = append(said, what)
+			}
+			return strings.Join(said, " ")
+		}
+	}
+	seen := func(change func(*events.PodSeen)) func(*fold) { return func(f *fold) { f.pod(change) } }
+	object := func(f *fold) { f.record(events.KindPodDeleted, &events.PodGone{UID: "pod", Version: 34}) }
+	moved := func(f *fold) { f.record(events.KindPodDeleted, &events.PodGone{UID: "pod", Version: 34, Moved: true}) }
+	const now, before = projector.FoldVersion, 5
+	checkFacts(t, []fact{
+		{"until its pod has ended", held(now, seen(nil), gone, seen(free), seen(going), seen(ended)), "seen gone gone gone forgotten"},
+		{"or the pod's object is gone", held(now, seen(free), gone, seen(going), object), "seen gone gone forgotten"},
+		{"or the pod is another's, or nobody's", held(now, seen(free), gone, moved), "seen gone forgotten"},
+		{"not when its pod had ended", held(now, seen(ended), gone), "seen forgotten"},
+		{"a program of an older fold forgot it with the finalizer", held(before, seen(nil), gone, seen(free)), "seen gone forgotten"},
+	})
+}
+
+// TestAnEndThatAnotherControllerHasCounted: J-104, of Jobs that another controller runs. Its status may be seen before the end of a pod that
+// it counts. That end belongs to the backoff record, as it is in that controller's.
+func TestAnEndThatAnotherControllerHasCounted(t *testing.T) {
+	failures := func(of uint32, mode events.Mode, steps ...func(*fold)) func(*fold) string {
+		return func(f *fold) string {
+			f.starts(of, mode)
+			f.plain()
+			f.pod(nil)
+			for _, step := range steps {
+				step(f)
+			}
+			n, _ := f.job().Failures()
+			return fmt.Sprint(n)
+		}
+	}
+	counts := func(failed, succeeded []types.UID) func(*fold) {
+		return func(f *fold) {
+			f.see(40, func(s *events.JobSeen) {
+				s.Spec, s.SpecAt = "p", f.job().SpecAt
+				s.Status = &events.JobStatus{UncountedFailed: failed, UncountedSucceeded: succeeded}
+			})
+		}
+	}
+	ends := func(phase events.PodPhase) func(*fold) {
+		return func(f *fold) { f.pod(both(version(41), func(p *events.PodSeen) { p.Phase, p.Finished = phase, 1e18 })) }
+	}
+	first := func(f *fold) {
+		f.record(events.KindPodAdded, pod(both(failed, version(30), func(p *events.PodSeen) { p.UID, p.Ordinal = "first", 2 })))
+	}
+	fails, succeeds := ends(events.PodFailed), ends(events.PodSucceeded)
+	listed, done := counts([]types.UID{"pod"}, nil), counts(nil, []types.UID{"pod"})
+	const now, before = projector.FoldVersion, 5
+	checkFacts(t, []fact{
+		{"a failure, status first", failures(now, events.ModeObserve, listed, fails), "1"},
+		{"a failure, pod first", failures(now, events.ModeObserve, fails, listed), "1"},
+		{"a success forgets the failures before it", failures(now, events.ModeObserve, first, done, succeeds), "0"},
+		{"one that still runs by what was seen has not ended", failures(now, events.ModeObserve, listed), "0"},
+		{"of our own Job nobody else counts", failures(now, events.ModeAll, listed, fails), "0"},
+		{"a program of an older fold did not", failures(before, events.ModeObserve, listed, fails), "0"},
+	})
+}
+
+// TestWhenAPodEndedThatIsDeletedAfterwards: J-110, of Jobs that another controller runs. Pod garbage collection stores that a pod failed, and
+// then its deletion, which says when. That controller looks later than we did, so the later time counts while the pod has its finalizer.
+func TestWhenAPodEndedThatIsDeletedAfterwards(t *testing.T) {
+	last := func(of uint32, mode events.Mode, steps ...func(*fold)) func(*fold) string {
+		return func(f *fold) string {
+			f.starts(of, mode)
+			f.plain()
+			f.now += 60e9
+			f.pod(nil)
+			for _, step := range steps {
+				step(f)
+			}
+			n, last := f.job().Failures()
+			return fmt.Sprint(n, " after ", last.Sub(1e18))
+		}
+	}
+	ended := func(n uint64, uid types.UID, at events.Time) func(*fold) {
+		return func(f *fold) {
+			f.pod(both(failed, version(n), func(p *events.PodSeen) { p.UID, p.Ordinal, p.Finished = uid, n, 1e18+at*1e9 }))
+		}
+	}
+	released := func(f *fold) {
+		f.pod(both(failed, version(40), func(p *events.PodSeen) { p.Tracked, p.Finished = false, 1e18 }))
+	}
+	const now, before = projector.FoldVersion, 5
+	checkFacts(t, []fact{
+		{"the deletion says when", last(now, events.ModeObserve, ended(30, "pod", 0), ended(31, "pod", 50)), "1 after 50s"},
+		{"of two that failed at one time the one", last(now, events.ModeObserve, ended(29, "other", 0), ended(30, "pod", 0), ended(31, "pod", 50)), "2 after 50s"},
+		{"no time goes back", last(now, events.ModeObserve, ended(30, "pod", 20), ended(31, "pod", 10)), "1 after 20s"},
+		{"not once its finalizer is gone", last(now, events.ModeObserve, ended(30, "pod", 0), released, func(f *fold) {
+			f.pod(both(failed, version(41), func(p *events.PodSeen) { p.Tracked, p.Finished = false, 1e18+50e9 }))
+		}), "1 after 0s"},
+		{"of our own Job the first time counts: we decided by it", last(now, events.ModeAll, ended(30, "pod", 0), ended(31, "pod", 50)), "1 after 0s"},
+		{"a program of an older fold did not", last(before, events.ModeObserve, ended(30, "pod", 0), ended(31, "pod", 50)), "1 after 0s"},
+	})
+}

@@ -1,0 +1,105 @@
+package projector
+
+import (
+	"slices"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/ticks"
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+)
+
+// watch knows in which times CronJobs and their Jobs were not watched, from the first run on that records CronJobs.
+type watch struct {
+	gaps   []ticks.Gap // in order, mostGaps at most
+	blind  bool        // they are not watched now
+	since  events.Time // until then they were; 0 for never
+	narrow events.Time // since when only those of one namespace are watched; 0 for all
+}
+
+// mostGaps bounds what is kept. Beyond it the oldest two are taken for one: less is known then, and nothing wrong.
+const mostGaps = 32
+
+// apply folds a record of the controller's stream. namespace is the one that was watched before it; empty for all.
+func (k *watch) apply(w *World, rec *events.Record, namespace string) {
+	if w.Fold < foldOfSight {
+		return
+	}
+	switch f := rec.Facts.(type) {
+	case *events.ControllerStarted:
+		if f.Settings.CronJobs {
+			k.scoped(namespace, f.Settings.Namespace, rec.Time)
+		}
+	case *events.ListingStarted:
+		if slices.Contains(f.Resources, events.Jobs) || slices.Contains(f.Resources, events.CronJobs) {
+			k.lose(f.LastSeen, w.Settings.CronJobs)
+		}
+	case *events.EpochChanged: // all is forgotten that was seen before
+		*k = watch{blind: k.blind || len(k.gaps) > 0, narrow: k.narrow}
+	case *events.Synced:
+		if !w.Listing && w.Settings.CronJobs && k.blind {
+			k.found(rec.Time)
+		}
+	case *events.ClockStepped:
+		k.shift(f.Step)
+	}
+}
+
+// scoped notes which namespace is watched: what lies outside of the one of before was not watched as long as that was so.
+func (k *watch) scoped(before, now string, at events.Time) {
+	if k.narrow != 0 && now != before {
+		k.blind, k.since = true, k.narrow
+	}
+	switch {
+	case now == "":
+		k.narrow = 0
+	case k.narrow == 0 || now != before:
+		k.narrow = at
+	}
+}
+
+// lose begins a gap. There are none before the first run that records CronJobs.
+func (k *watch) lose(since events.Time, records bool) {
+	if k.blind || !records && len(k.gaps) == 0 {
+		return
+	}
+	k.blind, k.since = true, since
+	if len(k.gaps) == 0 {
+		k.since = 0
+	}
+}
+
+// found ends a gap.
+func (k *watch) found(now events.Time) {
+	gap := ticks.Gap{From: k.since.Go(), Until: now.Go()}
+	gaps := slices.DeleteFunc(slices.Clone(k.gaps), func(g ticks.Gap) bool { return g.From.After(gap.From) })
+	if gaps = append(gaps, gap); len(gaps) > mostGaps {
+		gaps[1].From = gaps[0].From
+		gaps = gaps[1:]
+	}
+	k.gaps, k.blind, k.since = gaps, false, 0
+}
+
+// shift follows a step of the clock. It is not known which of the two clocks was right, so a gap is what it is by either.
+func (k *watch) shift(step time.Duration) {
+	k.gaps = slices.Clone(k.gaps)
+	for i := range k.gaps {
+		g := &k.gaps[i]
+		g.From, g.Until = events.At(g.From).Add(min(0, step)).Go(), g.Until.Add(max(0, step))
+	}
+	k.since, k.narrow = k.since.Add(min(0, step)), k.narrow.Add(min(0, step))
+}
+
+func (k *watch) toWire(s *pb.WorldState) {
+	for _, g := range k.gaps {
+		s.Gaps = append(s.Gaps, &pb.WatchGap{From: int64(events.At(g.From)), Until: int64(events.At(g.Until))})
+	}
+	s.Blind, s.BlindSince, s.Narrow = k.blind, int64(k.since), int64(k.narrow)
+}
+
+func (k *watch) restore(s *pb.WorldState) {
+	for _, w := range s.GetGaps() {
+		k.gaps = append(k.gaps, ticks.Gap{From: events.Time(w.GetFrom()).Go(), Until: events.Time(w.GetUntil()).Go()})
+	}
+	k.blind, k.since, k.narrow = s.GetBlind(), events.Time(s.GetBlindSince()), events.Time(s.GetNarrow())
+}

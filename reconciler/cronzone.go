@@ -1,0 +1,47 @@
+package reconciler
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/schedule"
+	"github.com/jobledger/jobledger/projector"
+)
+
+// onlyRules reports whether only the rules of the zone are other ones than before, as in another time zone database.
+func (p *plan) onlyRules(old *projector.CronPlan) bool {
+	cp := p.cron
+	by, l := cp.Plan(), &cp.ledger
+	switch {
+	case old.Err != nil, old.ZoneErr != nil, by.Err != nil, by.ZoneErr != nil, l.Zone == "", by.Hash == "":
+		return false
+	case l.Schedule != cp.Seen.Schedule, (l.TimeZone == nil) != (cp.Seen.TimeZone == nil):
+		return false
+	}
+	return l.TimeZone == nil || *l.TimeZone == *cp.Seen.TimeZone
+}
+
+// staysOpen reports whether the open due time is one by the new rules, too, and the last one so far: then it may start still.
+func (p *plan) staysOpen(open time.Time, at events.Time) bool {
+	by := p.cron.Plan().Schedule
+	if open.IsZero() || !by.Next(open.Add(-time.Second)).Equal(open) {
+		return false
+	}
+	next := by.Next(open)
+	return next.IsZero() || next.After(at.Go())
+}
+
+// otherRules says what the due times to come make of other rules of the zone.
+func otherRules(before, now schedule.Schedule, at time.Time) string {
+	from := schedule.Apart(before, now, at)
+	if from.IsZero() {
+		return "the rules of its time zone are other ones than before; for ten years its clocks show the same"
+	}
+	text := "the rules of its time zone are other ones than before: its clocks differ from " + from.Format(time.RFC3339) + " on"
+	was, is := before.Next(from.Add(-time.Second)), now.Next(from.Add(-time.Second))
+	if was.Equal(is) || was.IsZero() || is.IsZero() {
+		return text
+	}
+	return fmt.Sprintf("%s, when it is due next at %s, and would have been at %s", text, is.Format(time.RFC3339), was.Format(time.RFC3339))
+}

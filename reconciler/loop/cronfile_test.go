@@ -1,0 +1,43 @@
+package loop_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// TestACronJobIsStatedWhole: the state of a CronJob with more Jobs than a turn may add states for is stored whole before its first record in
+// a file, and in a turn of its own when nothing happens to it. The file stands alone in the end.
+func TestACronJobIsStatedWhole(t *testing.T) {
+	m := newMachine(t)
+	m.restateBytes = 1 << 10
+	for _, command := range []string{"at 2026-03-02T08:10", "start cronjobs", "cronjob busy keepSucceeded=99", "cronjob idle keepSucceeded=99"} {
+		m.do(command)
+	}
+	for n := range 40 {
+		m.do(fmt.Sprintf("run busy-%d Complete", n))
+		m.do(fmt.Sprintf("run idle-%d Complete", n))
+	}
+	for _, command := range []string{"synced", "file", "cronjob busy keepFailed=2", "wait 1s", "wait 1s", "wait 1s"} {
+		m.do(command)
+	}
+	m.check()
+	m.checkFiles()
+	newest, alone := m.loop.World().Restated()
+	if newest != alone || newest < 80 {
+		t.Errorf("the newest file begins with record %d, the newest that stands alone with %d", newest, alone)
+	}
+	states := map[events.Stream]int{}
+	for rec, err := range m.log.Read(t.Context(), newest) {
+		m.must(err)
+		if rec.Kind == events.KindStateStored {
+			states[rec.Stream]++
+		}
+	}
+	for _, name := range []string{"busy", "idle"} {
+		if n := states[events.CronJobStream(m.crons[name].Job.UID)]; n != 1 {
+			t.Errorf("the file has %d states of %s", n, name)
+		}
+	}
+}

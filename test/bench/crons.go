@@ -1,0 +1,182 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// crons are the CronJobs of a run that fall due.
+type crons struct {
+	due  time.Time
+	runs []shape // of the Jobs that are to come
+}
+
+const (
+	// never is a schedule that is not due while a bench runs. To find its next due time costs more than that of most.
+	never = "0 0 29 2 *"
+	// dueAfter is at least how far ahead the minute is in which CronJobs fall due, and dueEach is more for each: they are made before it,
+	// and all comes to rest.
+	dueAfter = 10 * time.Second
+	dueEach  = 30 * time.Millisecond
+	// dueLead is how long before it the measuring begins.
+	dueLead = 2 * time.Second
+)
+
+// cronJobs makes s[0] CronJobs, of which s[1] fall due in one minute, and returns shortly before it.
+func cronJobs(ctx context.Context, r *run, s sizes) error {
+	if err := r.createCrons(ctx, "later-", s[0]-s[1], func(*batchv1.CronJob) {}); err != nil {
+		return err
+	}
+	if err := r.rest(ctx); err != nil {
+		return err
+	}
+	r.crons.due = time.Now().Add(dueAfter + time.Duration(s[1])*dueEach + time.Minute).UTC().Truncate(time.Minute)
+	at := r.crons.due.Format("4 15 2 1 *")
+	if err := r.createCrons(ctx, "due-", s[1], func(c *batchv1.CronJob) { c.Spec.Schedule = at }); err != nil {
+		return err
+	}
+	if err := r.rest(ctx); err != nil {
+		return err
+	}
+	for i := range s[1] { // the name of a Job ends with its due time in minutes
+		r.crons.runs = append(r.crons.runs, shape{name: fmt.Sprintf("due-%d-%d", i, r.crons.due.Unix()/60), pods: 1, parallelism: 1})
+	}
+	r.shapes = append(r.shapes, r.crons.runs...)
+	begin := r.crons.due.Add(-dueLead)
+	if time.Now().After(begin) {
+		return fmt.Errorf("%d CronJobs were not there in time: this machine is too slow for that", s[1])
+	}
+	return until(ctx, begin)
+}
+
+// createCrons creates n CronJobs, several at a time, each as change has it.
+func (r *run) createCrons(ctx context.Context, prefix string, n int, change func(*batchv1.CronJob)) error {
+	utc := "Etc/UTC" // without a zone the built-in takes that of the machine
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(16)
+	for i := range n {
+		c := &batchv1.CronJob{
+			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s%d", prefix, i)},
+			Spec: batchv1.CronJobSpec{
+				Schedule: never, TimeZone: &utc,
+				JobTemplate: batchv1.JobTemplateSpec{Spec: shape{pods: 1, parallelism: 1}.job().Spec},
+			},
+		}
+		change(c)
+		g.Go(func() error {
+			if _, err := r.client.BatchV1().CronJobs(r.namespace).Create(ctx, c, metav1.CreateOptions{}); err != nil {
+				return fmt.Errorf("create CronJob %s: %w", c.Name, err)
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// until returns at an instant.
+func until(ctx context.Context, at time.Time) error {
+	timer := time.NewTimer(time.Until(at))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// burst waits until all CronJobs that fall due have run, and says when what came.
+func burst(ctx context.Context, r *run, _ sizes) error {
+	if err := r.finish(ctx); err != nil {
+		return err
+	}
+	r.dueTimes()
+	return nil
+}
+
+// burstBeside creates Jobs at a steady pace, from before the CronJobs fall due until long after.
+func burstBeside(ctx context.Context, r *run, s sizes) error {
+	all := small(s[2])
+	if err := every(ctx, time.Second/time.Duration(s[3]), len(all), func(i int) error { return r.create(ctx, all[i]) }); err != nil {
+		return err
+	}
+	return burst(ctx, r, s)
+}
+
+// dueTimes are the figures from the due time on.
+func (r *run) dueTimes() {
+	var created []time.Duration
+	var pod, end time.Duration
+	r.watch.in(r.namespace, func(f *field) {
+		for _, s := range r.crons.runs {
+			t := f.jobs[s.name]
+			created = append(created, t.created.Sub(r.crons.due))
+			pod, end = max(pod, t.firstPod.Sub(r.crons.due)), max(end, t.finished.Sub(r.crons.due))
+		}
+	})
+	r.extra[keyFirstJob], r.extra[keyLastJob] = milliseconds(slices.Min(created)), milliseconds(slices.Max(created))
+	r.extra[keyMedianJob] = milliseconds(quantile(created, 50))
+	r.extra[keyLastPod], r.extra[keyLastFinish] = milliseconds(pod), milliseconds(end)
+}
+
+// wrong says what of the status of CronJobs is not as it had to come out.
+func (c *crons) wrong(all []batchv1.CronJob) (wrong []string) {
+	ran := 0
+	for i := range all {
+		t := &all[i].Status
+		if all[i].Spec.Schedule == never {
+			if t.LastScheduleTime != nil {
+				wrong = append(wrong, "CronJob "+all[i].Name+" ran, and was not due")
+			}
+			continue
+		}
+		ran++
+		if t.LastScheduleTime == nil || !t.LastScheduleTime.Equal(&metav1.Time{Time: c.due}) || t.LastSuccessfulTime == nil || len(t.Active) > 0 {
+			wrong = append(wrong, fmt.Sprintf("the status of CronJob %s does not say that it ran: %+v", all[i].Name, *t))
+		}
+	}
+	if ran != len(c.runs) {
+		wrong = append(wrong, fmt.Sprintf("there are %d CronJobs that were due, not %d", ran, len(c.runs)))
+	}
+	return wrong
+}
+
+// suspended looks at a contender that has nothing to do, beside more and more CronJobs that are suspended. They would be due each minute.
+// At the end it is started again among them.
+func suspended(ctx context.Context, r *run) (Lap, error) {
+	s := r.workload.sizes(r.config.Quick)
+	if _, err := r.start(ctx); err != nil {
+		return Lap{}, err
+	}
+	lap := Lap{Figures: map[string]float64{}}
+	there := 0
+	for i, keys := range [][2]string{{keySuspendedCPU0, keySuspendedRSS0}, {keySuspendedCPU1, keySuspendedRSS1}, {keySuspendedCPU2, keySuspendedRSS2}} {
+		if i > 0 {
+			yes := true
+			err := r.createCrons(ctx, fmt.Sprintf("suspended-%d-", i), s[i]-there, func(c *batchv1.CronJob) {
+				c.Spec.Schedule, c.Spec.Suspend = "* * * * *", &yes
+			})
+			if err != nil {
+				return Lap{}, err
+			}
+			there = s[i]
+		}
+		if err := r.rest(ctx); err != nil {
+			return Lap{}, err
+		}
+		idle, err := r.idle(ctx, s[0])
+		if err != nil {
+			return Lap{}, err
+		}
+		lap.Figures[keys[0]], lap.Figures[keys[1]] = idle.cpu, idle.rss
+		lap.Others = max(lap.Others, idle.others)
+	}
+	err := r.again(ctx, &lap, s[0])
+	return lap, err
+}

@@ -1,0 +1,77 @@
+package cronjobs
+
+import (
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// How much is played.
+const (
+	cronJobs = 100
+	minutes  = 8
+)
+
+// TestBesideTheBuiltIn: what ours makes of CronJobs is what the built-in makes of them. It leaves out what is different on purpose, because
+// the oracle has that (test/oracle, cronmends.go): a Job's name that is taken by another object, CronJobs that are made again under their
+// name, watches that lag, and requests that fail (C-020, C-081, C-105, C-121, C-140, C-145, C-146, C-147, C-150, C-220).
+func TestBesideTheBuiltIn(t *testing.T) {
+	if os.Getenv("JOBLEDGER_LONG") == "" {
+		t.Skip("it takes minutes of the clock: JOBLEDGER_LONG=1")
+	}
+	seed := seedOf(t)
+	t.Logf("JOBLEDGER_SEED=%d plays it again", seed)
+	p := newPair(t, seed)
+	p.at(time.Second)
+	for range cronJobs {
+		p.add()
+	}
+	if time.Since(p.minute) > 50*time.Second {
+		t.Fatal("the CronJobs were not made within a minute: their creation times are not those of one minute on both sides")
+	}
+	p.nextMinute()
+	p.at(3 * time.Second)
+	p.start()
+	p.at(14 * time.Second)
+	p.compare(24*time.Second, "after the start")
+	for i := range minutes {
+		p.at(24 * time.Second)
+		p.endJobs()
+		p.at(32 * time.Second)
+		p.compare(36*time.Second, "Jobs have ended")
+		p.at(36 * time.Second)
+		p.meddle()
+		p.at(44 * time.Second)
+		p.compare(50*time.Second, "users have edited")
+		p.at(50 * time.Second)
+		switch i % 4 {
+		case 1:
+			p.kill()
+			p.start()
+		case 3: // the next due times pass meanwhile
+			p.kill()
+			p.nextMinute()
+			p.at(3 * time.Second)
+			p.start()
+		}
+		p.nextMinute()
+		p.at(14 * time.Second)
+		p.compare(24*time.Second, "CronJobs were due")
+	}
+	p.finish()
+}
+
+func seedOf(t *testing.T) uint64 {
+	t.Helper()
+	text := os.Getenv("JOBLEDGER_SEED")
+	if text == "" {
+		return rand.Uint64()
+	}
+	seed, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatalf("JOBLEDGER_SEED: %v", err)
+	}
+	return seed
+}

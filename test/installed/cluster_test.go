@@ -1,0 +1,92 @@
+//go:build linux
+
+package installed
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jobledger/jobledger/test/binaries"
+	"github.com/jobledger/jobledger/test/node"
+)
+
+// sh runs a command line in the root of the repository, as an administrator of the cluster with kubectl and jobledger would, and
+// returns what it printed. It must succeed.
+func sh(t *testing.T, line string) string {
+	t.Helper()
+	out, err := try(t, line)
+	if err != nil {
+		t.Fatalf("$ %s\n%s%v", line, out, err)
+	}
+	return out
+}
+
+// try is sh for a command that may fail.
+func try(t *testing.T, line string) (string, error) {
+	t.Helper()
+	root, err := binaries.FindRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
+	cmd.Dir = root
+	path := filepath.Dir(plane.Program(binaries.Kubectl)) + ":" + node.Dir() + ":" + os.Getenv("PATH")
+	cmd.Env = append(os.Environ(), "PATH="+path, "KUBECONFIG="+plane.Kubeconfig(), "HOME="+node.Dir())
+	out, err := cmd.CombinedOutput()
+	t.Logf("$ %s\n%s", line, out)
+	return string(out), err
+}
+
+// file is the path of a file in the directory of the node.
+func file(name string) string { return filepath.Join(node.Dir(), name) }
+
+// objects are all objects of the cluster but Events, by kind and name.
+func objects(t *testing.T) []string {
+	t.Helper()
+	kinds := strings.Fields(sh(t, "kubectl api-resources --verbs=list,delete -o name"))
+	kinds = slices.DeleteFunc(kinds, func(k string) bool { return strings.HasPrefix(k, "events") })
+	var all []string
+	for line := range strings.Lines(sh(t, "kubectl get "+strings.Join(kinds, ",")+
+		` -A -o go-template='{{range .items}}{{.kind}} {{.metadata.namespace}}/{{.metadata.name}}{{"\n"}}{{end}}' --ignore-not-found`)) {
+		all = append(all, strings.TrimSpace(line))
+	}
+	slices.Sort(all)
+	if len(all) < 50 {
+		t.Fatalf("%d objects are no cluster", len(all))
+	}
+	return all
+}
+
+// processOf is the directory in /proc of the process that runs the program of that name.
+func processOf(program string) (string, error) {
+	all, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		return "", err
+	}
+	for _, dir := range all {
+		if words, err := os.ReadFile(dir + "/cmdline"); err == nil && strings.HasPrefix(string(words), program+"\x00") {
+			return dir, nil
+		}
+	}
+	return "", fmt.Errorf("no process runs %s", program)
+}
+
+// field is a line of a process's status, such as Uid.
+func field(dir, name string) (string, error) {
+	status, err := os.ReadFile(dir + "/status")
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(string(status)) {
+		if value, ok := strings.CutPrefix(line, name+":"); ok {
+			return strings.Join(strings.Fields(value), " "), nil
+		}
+	}
+	return "", errors.New("its status has no " + name)
+}

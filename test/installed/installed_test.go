@@ -1,0 +1,173 @@
+//go:build linux
+
+package installed
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jobledger/jobledger/test/binaries"
+	"github.com/jobledger/jobledger/test/node"
+)
+
+// volume is where the log is: a directory of the node, for whoever asks for the class "local".
+const volume = `
+kubectl apply -f - <<EOF
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: log}
+spec:
+  capacity: {storage: 1Gi}
+  accessModes: [ReadWriteOncePod]
+  storageClassName: local
+  persistentVolumeReclaimPolicy: Retain
+  local: {path: DIR}
+  nodeAffinity:
+    required:
+      nodeSelectorTerms:
+      - matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [NODE]}]
+EOF
+`
+
+// TestInstalled: from an archive and a chart to a Job that ran, and back to a cluster in which nothing is left.
+func TestInstalled(t *testing.T) {
+	node.Need(t)
+	sh(t, "kubectl wait --for=create -n default serviceaccount/default --timeout=60s")
+	sh(t, "kubectl wait --for=create -n kube-node-lease lease/"+node.Name+" --timeout=60s") // the kubelet's, which stays
+	before := objects(t)
+	sh(t, strings.NewReplacer("DIR", file(volumeDir), "NODE", node.Name).Replace(volume))
+	sh(t, "kubectl create -f "+file(chartFile))
+	if _, err := try(t, "kubectl -n jobledger wait --for=create pod/jobledger-0 --timeout=60s && "+
+		"kubectl -n jobledger wait --for=condition=Ready pod/jobledger-0 --timeout=180s"); err != nil {
+		_, _ = try(t, "kubectl -n jobledger describe pod,pvc,pv; kubectl -n jobledger logs jobledger-0")
+		t.Fatal("it does not become ready")
+	}
+	t.Run("the kubelet confines it", confined)
+	t.Run("a Job runs, and explain tells of it", jobRuns)
+	t.Run("patterns", patterns)
+	t.Run("it goes on after its pod was deleted", goesOn)
+	uninstall(t, before)
+}
+
+// confined: Pod Security "restricted" is in force, and what it asks for is what the kernel says of the process.
+func confined(t *testing.T) {
+	if out, err := try(t, "kubectl -n jobledger run root --image=busybox:1.37 --privileged"); err == nil || !strings.Contains(out, `violates PodSecurity "restricted`) {
+		t.Errorf("a privileged pod is not refused: %s", out)
+	}
+	dir, err := processOf("/jobledger")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"Uid": "65532 65532 65532 65532", "Gid": "65532 65532 65532 65532", "CapEff": "0000000000000000", "CapBnd": "0000000000000000",
+		"NoNewPrivs": "1", "Seccomp": "2", // a filter
+	} {
+		if got, err := field(dir, name); err != nil || got != want {
+			t.Errorf("%s: %s, %v, want %s", name, got, err, want)
+		}
+	}
+	mounts, err := os.ReadFile(dir + "/mountinfo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(mounts)) {
+		if f := strings.Fields(line); f[4] == "/" && !slices.Contains(strings.Split(f[5], ","), "ro") {
+			t.Errorf("its root can be written: %s", line)
+		}
+	}
+}
+
+// jobRuns: what docs/install.md has under "Is it well?" works: a Job of examples/ comes to its end, by a container that says hello, and explain
+// tells of it in the controller's pod. So does what docs/troubleshooting.md looks at first.
+func jobRuns(t *testing.T) {
+	lines := shown(t, "docs/install.md", "## Is it well?")
+	last := len(lines) - 1
+	for _, line := range lines[:last] {
+		sh(t, line)
+	}
+	explains(t, lines[last])
+	if got := sh(t, "kubectl logs job/plain"); got != "hello\n" {
+		t.Errorf("it said %q", got)
+	}
+	for _, line := range shown(t, "docs/troubleshooting.md", "## Look first") {
+		sh(t, inPod(line))
+	}
+	sh(t, "kubectl delete job plain --timeout=60s")
+}
+
+// shown are the commands of the first block of the shell below a heading of a page.
+func shown(t *testing.T, page, heading string) (lines []string) {
+	t.Helper()
+	root, err := binaries.FindRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(root, page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, below, _ := strings.Cut(string(text), "\n"+heading+"\n")
+	_, below, _ = strings.Cut(below, "```sh\n")
+	block, _, found := strings.Cut(below, "```")
+	lines = strings.Split(strings.TrimSpace(block), "\n")
+	if !found || len(lines) < 3 {
+		t.Fatalf("%s shows %q below %s", page, lines, heading)
+	}
+	return lines
+}
+
+// inPod is a command that asks the log in DIR, as docs/troubleshooting.md says that it is to be run in a cluster.
+func inPod(line string) string {
+	if !strings.HasPrefix(line, "jobledger ") || !strings.Contains(line, " DIR") {
+		return line
+	}
+	return "kubectl -n jobledger exec jobledger-0 -- " + strings.Replace(line, " DIR", " /var/lib/jobledger/log", 1)
+}
+
+// explains runs a command, which must tell that the Job plain is complete.
+func explains(t *testing.T, line string) {
+	t.Helper()
+	if out, err := try(t, line); err != nil || !strings.HasPrefix(out, "default/plain  COMPLETE") || !strings.Contains(out, "1 pod succeeded") {
+		t.Errorf("$ %s\n%s%v", line, out, err)
+	}
+}
+
+// goesOn: another pod takes the log and the Lease over, and a Job that ran meanwhile comes to its end.
+func goesOn(t *testing.T) {
+	sh(t, `sed 's/name: plain/name: meanwhile/; s/sleep 0.5/sleep 8/' examples/plain.yaml | kubectl apply -f -`)
+	sh(t, "kubectl wait --for=jsonpath={.status.ready}=1 job/meanwhile --timeout=120s")
+	sh(t, "kubectl -n jobledger delete pod jobledger-0 --timeout=120s")
+	sh(t, "kubectl wait --for=condition=complete job/meanwhile --timeout=180s")
+	sh(t, "kubectl -n jobledger wait --for=condition=Ready pod/jobledger-0 --timeout=180s")
+	sh(t, "kubectl delete job meanwhile --timeout=60s")
+}
+
+// uninstall takes it off, as docs/uninstall.md says, while a Job is left that nobody runs any more. Then the cluster is as before.
+func uninstall(t *testing.T, before []string) {
+	sh(t, `sed 's/name: plain/name: late/; s/sleep 0.5/sleep 600/' examples/plain.yaml | kubectl apply -f -`)
+	sh(t, "kubectl wait --for=jsonpath={.status.ready}=1 job/late --timeout=120s")
+	sh(t, "kubectl -n jobledger scale statefulset jobledger --replicas=0")
+	sh(t, "kubectl -n jobledger wait --for=delete pod/jobledger-0 --timeout=120s")
+	explains(t, "jobledger explain job/plain --log "+file(volumeDir)+"/log") // the history stays where the log is
+	if out := sh(t, "jobledger release --let-go"); !strings.Contains(out, "1 pod with a finalizer") {
+		t.Errorf("release: %s", out)
+	}
+	sh(t, "kubectl delete -f "+file(chartFile)+" --timeout=180s")
+	sh(t, "kubectl delete job late --timeout=120s")
+	sh(t, "kubectl wait --for=delete pod -l batch.kubernetes.io/job-name --timeout=120s")
+	sh(t, "kubectl delete pv log --timeout=60s")
+	after := objects(t)
+	for _, o := range after {
+		if !slices.Contains(before, o) {
+			t.Errorf("it left %s", o)
+		}
+	}
+	for _, o := range before {
+		if !slices.Contains(after, o) {
+			t.Errorf("it took %s along", o)
+		}
+	}
+}

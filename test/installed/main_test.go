@@ -1,0 +1,100 @@
+//go:build linux
+
+package installed
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/jobledger/jobledger/test/binaries"
+	"github.com/jobledger/jobledger/test/controlplane"
+	"github.com/jobledger/jobledger/test/internal/controller"
+	"github.com/jobledger/jobledger/test/internal/deployed"
+	"github.com/jobledger/jobledger/test/node"
+)
+
+var plane *controlplane.ControlPlane
+
+func TestMain(m *testing.M) { node.Main(m, prepare, setUp) }
+
+// What prepare leaves in the directory of the node.
+const (
+	chartFile   = "chart.json"
+	volumeDir   = "volume"
+	imageFile   = "jobledger-" + imageTag + ".oci.tar"
+	busyboxFile = "busybox-1.37.oci.tar"
+	kubectlFile = "kubectl-1.36.oci.tar"
+	imageTag    = "v0.0.0-installed"
+)
+
+// values are those by which the chart is installed.
+const values = `
+image: {tag: ` + imageTag + `}
+log: {maxSize: 200Mi, volume: {size: 1Gi, storageClassName: local}}
+`
+
+func prepare(ctx context.Context, dir string) error {
+	root, err := binaries.FindRoot()
+	if err != nil {
+		return err
+	}
+	// As 'make image', for the platform of this machine alone.
+	image := exec.CommandContext(ctx, "go", "run", ".", "--source", root, "--out", dir, "--version", imageTag,
+		"--platform", "linux/"+runtime.GOARCH)
+	image.Dir = filepath.Join(root, "internal", "image")
+	if out, err := image.CombinedOutput(); err != nil {
+		return errors.Join(err, errors.New(string(out)))
+	}
+	objects, err := deployed.Chart(ctx, "jobledger", values)
+	if err != nil {
+		return err
+	}
+	list := unstructured.UnstructuredList{Object: map[string]any{"apiVersion": "v1", "kind": "List"}, Items: objects}
+	text, err := json.Marshal(&list)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, chartFile), text, 0o644); err != nil {
+		return err
+	}
+	if _, err := controller.Build(ctx, dir); err != nil {
+		return err
+	}
+	busybox, err := node.Busybox(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := busybox.Make(ctx, dir); err != nil {
+		return err
+	}
+	kubectl := busybox
+	kubectl.Name = "kubectl:1.36"
+	kubectl.Files = map[string]string{"bin/kubectl": filepath.Join(root, "bin", "controlplane", binaries.Kubectl), "bin/busybox": busybox.Files["bin/busybox"]}
+	_, err = kubectl.Make(ctx, dir)
+	return err
+}
+
+func setUp(ctx context.Context) (func() error, error) {
+	in := func(name string) string { return filepath.Join(node.Dir(), name) }
+	if err := os.Mkdir(in(volumeDir), 0o755); err != nil {
+		return nil, err
+	}
+	var err error
+	plane, err = controlplane.Start(ctx, controlplane.Options{RealNodes: true, Controllers: node.Controllers, DataDir: in("cp"), Keep: true})
+	if err != nil {
+		return nil, err
+	}
+	n, err := node.Start(ctx, plane, in(imageFile), in(busyboxFile), in(kubectlFile))
+	if err != nil {
+		return nil, errors.Join(err, plane.Stop())
+	}
+	return func() error { return errors.Join(n.Stop(), plane.Stop()) }, nil
+}

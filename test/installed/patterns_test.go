@@ -1,0 +1,93 @@
+//go:build linux
+
+package installed
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+const items = "apple banana cherry date elder"
+
+// pattern is an example of examples/patterns, and what its pods say.
+type pattern struct {
+	name  string
+	start string // commands
+	jobs  string // those that must complete
+	pods  string // selector of the pods that say it
+	says  string // the lines of all pods, sorted
+	many  string // how many pods have succeeded, if that is fixed
+	end   string // commands
+}
+
+var allPatterns = []pattern{
+	{
+		name: "static assignment by index", start: "kubectl apply -f examples/patterns/static-assignment.yaml",
+		jobs: "static-assignment", pods: "batch.kubernetes.io/job-name=static-assignment", many: "3",
+		says: "working on apple, working on banana, working on cherry",
+		end:  "kubectl delete -f examples/patterns/static-assignment.yaml",
+	},
+	{
+		name: "template expansion", jobs: "expansion-apple expansion-banana expansion-cherry", pods: "jobgroup=expansion", many: "1",
+		start: `for item in apple banana cherry; do
+  echo ---; sed "s/\$ITEM/$item/g" examples/patterns/expansion.yaml
+done | kubectl apply -f -`,
+		says: "working on apple, working on banana, working on cherry",
+		end:  "kubectl delete jobs -l jobgroup=expansion",
+	},
+	{
+		name: "one pod per work item", start: queueThen("pod-per-item"), jobs: "pod-per-item",
+		pods: "batch.kubernetes.io/job-name=pod-per-item", many: "5", says: workingOn(items),
+		end: "kubectl delete -f examples/patterns/pod-per-item.yaml -f examples/patterns/queue.yaml",
+	},
+	{
+		name: "work queue with a variable number of pods", start: queueThen("variable-pods"), jobs: "variable-pods",
+		pods: "batch.kubernetes.io/job-name=variable-pods", says: workingOn(items),
+		end: "kubectl delete -f examples/patterns/variable-pods.yaml -f examples/patterns/queue.yaml",
+	},
+	{
+		name: "pods that talk to each other", start: "kubectl apply -f examples/patterns/pod-to-pod.yaml", jobs: "pod-to-pod",
+		pods: "batch.kubernetes.io/job-name=pod-to-pod", many: "3", says: "hello from pod-to-pod-1, hello from pod-to-pod-2",
+		end: "kubectl delete -f examples/patterns/pod-to-pod.yaml",
+	},
+	{
+		name: "a Job that starts a controller pod", start: "kubectl apply -f examples/patterns/controller-pod.yaml", jobs: "controller-pod",
+		pods: "started-by=controller-pod", many: "1", says: "working as 0, working as 1, working as 2",
+		end: "kubectl delete -f examples/patterns/controller-pod.yaml",
+	},
+}
+
+func queueThen(name string) string {
+	return "kubectl apply -f examples/patterns/queue.yaml && kubectl wait --for=condition=Ready pod/queue --timeout=120s && " +
+		"kubectl apply -f examples/patterns/" + name + ".yaml"
+}
+
+func workingOn(items string) string {
+	return "working on " + strings.Join(strings.Fields(items), ", working on ")
+}
+
+// patterns runs the examples of the patterns that the Kubernetes documentation names. Each item is worked on once, by a container.
+func patterns(t *testing.T) {
+	for _, p := range allPatterns {
+		t.Run(p.name, func(t *testing.T) {
+			sh(t, p.start)
+			for job := range strings.FieldsSeq(p.jobs) {
+				if _, err := try(t, "kubectl wait --for=condition=complete job/"+job+" --timeout=180s"); err != nil {
+					_, _ = try(t, "kubectl describe job/"+job+"; kubectl get pods -o wide; kubectl logs --prefix -l "+p.pods)
+					t.Fatalf("%s does not complete", job)
+				}
+				if got := sh(t, "kubectl get job "+job+" -o jsonpath={.status.succeeded}"); p.many != "" && got != p.many {
+					t.Errorf("%s: %s pods have succeeded, want %s", job, got, p.many)
+				}
+			}
+			lines := strings.Split(strings.TrimSpace(sh(t, "kubectl logs --tail=-1 -l "+p.pods)), "\n")
+			slices.Sort(lines)
+			if got := strings.Join(lines, ", "); got != p.says {
+				t.Errorf("the pods said %q, want %q", got, p.says)
+			}
+			sh(t, p.end+" --timeout=120s")
+			sh(t, "kubectl wait --for=delete pod -l '"+p.pods+"' --timeout=120s")
+		})
+	}
+}

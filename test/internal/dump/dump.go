@@ -1,0 +1,123 @@
+package dump
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+)
+
+// Dump is every object of the cluster, as JSON, by resource, namespace and name.
+type Dump map[string]string
+
+// Of reads every object of every resource that can be listed, but Events. What the cluster itself goes on changing is left out:
+// versions and statuses, and when the holders of Leases renewed them.
+func Of(ctx context.Context, config *rest.Config) (Dump, error) {
+	config = rest.CopyConfig(config)
+	config.WarningHandler = rest.NoWarnings{} // resources that are deprecated are read, too
+	finder, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	lists, err := finder.ServerPreferredResources()
+	if err != nil {
+		return nil, fmt.Errorf("dump the cluster: %w", err)
+	}
+	all := Dump{}
+	for _, list := range discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list", "get"}}, lists) {
+		version, err := schema.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			return nil, err
+		}
+		for _, resource := range list.APIResources {
+			if resource.Name == "events" || resource.Name == "componentstatuses" { // those are no objects
+				continue
+			}
+			objects, err := client.Resource(version.WithResource(resource.Name)).List(ctx, metav1.ListOptions{})
+			if err != nil {
+				return nil, fmt.Errorf("dump the cluster: list %s: %w", resource.Name, err)
+			}
+			for i := range objects.Items {
+				o := &objects.Items[i]
+				all[fmt.Sprintf("%s.%s %s/%s", resource.Name, version.Group, o.GetNamespace(), o.GetName())] = constant(o)
+			}
+		}
+	}
+	if len(all) < 50 {
+		return nil, fmt.Errorf("a dump of %d objects is none", len(all))
+	}
+	return all, nil
+}
+
+// constant is what only somebody who means it changes of an object.
+func constant(o *unstructured.Unstructured) string {
+	delete(o.Object, "status")
+	for _, field := range []string{"resourceVersion", "managedFields", "generation"} {
+		unstructured.RemoveNestedField(o.Object, "metadata", field)
+	}
+	if o.GetKind() == "Lease" {
+		unstructured.RemoveNestedField(o.Object, "spec", "renewTime")
+	}
+	text, err := json.Marshal(o.Object)
+	if err != nil {
+		panic(err) // it came as JSON
+	}
+	return string(text)
+}
+
+// Since are the differences, a line for each object: it is new, it is gone, or it is another one.
+func (d Dump) Since(before Dump) []string {
+	var lines []string
+	for key, text := range d {
+		switch old, ok := before[key]; {
+		case !ok:
+			lines = append(lines, "+ "+key)
+		case old != text:
+			lines = append(lines, "~ "+key+"\n    "+old+"\n    "+text)
+		}
+	}
+	for key := range before {
+		if _, ok := d[key]; !ok {
+			lines = append(lines, "- "+key)
+		}
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// Settle returns a dump that does not change any more: a cluster that has just started goes on making objects of its own.
+func Settle(ctx context.Context, config *rest.Config) (Dump, error) {
+	last, err := Of(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	var lines []string
+	err = wait.PollUntilContextCancel(ctx, 100*time.Millisecond, false, func(ctx context.Context) (bool, error) {
+		now, err := Of(ctx, config)
+		if err != nil {
+			return false, err
+		}
+		lines = now.Since(last)
+		last = now
+		return len(lines) == 0, nil
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("the cluster does not stand still: %w", err), errors.New(strings.Join(lines, "\n")))
+	}
+	return last, nil
+}

@@ -1,0 +1,95 @@
+//go:build linux
+
+package node
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/jobledger/jobledger/test/binaries"
+)
+
+// containerdConfig is what differs from how containerd is by itself: its directories, its sockets, and that no container is kept
+// from the kernel's killer better than we are, for which root may lack the right.
+const containerdConfig = `version = 3
+root = '%[1]s/root'
+state = '%[1]s/state'
+
+[grpc]
+  address = '%[1]s/sock'
+
+[ttrpc]
+  address = '%[1]s/ttrpc'
+
+[plugins.'io.containerd.cri.v1.images'.pinned_images]
+  sandbox = '%[2]s'
+
+[plugins.'io.containerd.cri.v1.runtime']
+  disable_apparmor = true
+  restrict_oom_score_adj = true
+  netns_mounts_under_state_dir = true
+
+[plugins.'io.containerd.cri.v1.runtime'.cni]
+  bin_dirs = ['/usr/lib/cni']
+  conf_dir = '%[1]s/cni'
+
+[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc]
+  runtime_type = 'io.containerd.runc.v2'
+
+[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc.options]
+  BinaryName = '/usr/sbin/runc'
+  SystemdCgroup = false
+`
+
+// cniConfig gives each pod an address at the bridge. No rule of a firewall is wanted: there is no way out.
+const cniConfig = `{
+  "cniVersion": "1.0.0",
+  "name": "pods",
+  "plugins": [{
+    "type": "bridge",
+    "bridge": "` + bridge + `",
+    "isGateway": true,
+    "isDefaultGateway": true,
+    "hairpinMode": true,
+    "ipam": {"type": "host-local", "dataDir": "%s/addresses", "ranges": [[{"subnet": "` + podSubnet + `", "gateway": "` + IP + `"}]]}
+  }]
+}
+`
+
+// startContainerd starts it, returns when it answers, and gives it the image of the pods' first processes.
+func (n *Node) startContainerd(ctx context.Context) error {
+	dir := n.path("containerd")
+	if err := os.MkdirAll(filepath.Join(dir, "cni"), 0o700); err != nil {
+		return err
+	}
+	config := filepath.Join(dir, "config.toml")
+	if err := os.WriteFile(config, fmt.Appendf(nil, containerdConfig, dir, pauseName), 0o600); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "cni", "pods.conflist"), fmt.Appendf(nil, cniConfig, dir), 0o600); err != nil {
+		return err
+	}
+	if err := n.launch(binaries.Containerd, n.program(binaries.Containerd), "--config="+config); err != nil {
+		return err
+	}
+	if err := n.await(ctx, binaries.Containerd, func() error { return n.ctr(ctx, "version") }); err != nil {
+		return err
+	}
+	return n.Load(ctx, filepath.Join(n.dir, pauseArchive))
+}
+
+func (n *Node) containerdSocket() string { return n.path("containerd/sock") }
+
+// Load gives the node the images of an OCI archive.
+func (n *Node) Load(ctx context.Context, archive string) error {
+	if err := n.ctr(ctx, "--namespace=k8s.io", "images", "import", archive); err != nil {
+		return fmt.Errorf("load %s: %w", filepath.Base(archive), err)
+	}
+	return nil
+}
+
+func (n *Node) ctr(ctx context.Context, args ...string) error {
+	return run(ctx, n.program(binaries.Ctr), append([]string{"--address=" + n.containerdSocket()}, args...)...)
+}

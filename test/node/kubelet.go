@@ -1,0 +1,100 @@
+//go:build linux
+
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/jobledger/jobledger/test/binaries"
+)
+
+// kubeletConfig differs from how a kubelet is by itself in its directories, and in these:
+//
+//   - cgroups of version 1 will do, and nobody is systemd;
+//   - the disk and the memory are those of the machine, which others use too: pods are evicted late, images never;
+//   - of the machine's firewall it leaves its hands.
+const kubeletConfig = `apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+containerRuntimeEndpoint: unix://%[1]s
+address: ` + IP + `
+readOnlyPort: 0
+authentication:
+  anonymous: {enabled: false}
+  webhook: {enabled: true}
+  x509: {clientCAFile: %[2]q}
+authorization: {mode: Webhook}
+cgroupDriver: cgroupfs
+cgroupRoot: %[3]s
+failCgroupV1: false
+failSwapOn: false
+makeIPTablesUtilChains: false
+evictionHard:
+  memory.available: 100Mi
+  nodefs.available: 1%%
+  nodefs.inodesFree: 1%%
+  imagefs.available: 1%%
+imageGCHighThresholdPercent: 100
+podLogsDir: %[4]s/pods
+volumePluginDir: %[4]s/plugins
+resolvConf: %[4]s/resolv.conf
+clusterDomain: cluster.local
+clusterDNS: [` + DNSIP + `]
+maxPods: 200
+registryPullQPS: 100
+registryBurst: 200
+`
+
+// startKubelet starts it, and returns when its node is ready.
+func (n *Node) startKubelet(ctx context.Context) error {
+	kubeconfig, ca, err := n.cp.KubeletFiles(Name)
+	if err != nil {
+		return err
+	}
+	dir := n.path("kubelet")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if err := makeCgroups(cgroupOf(n.dir)); err != nil {
+		return err
+	}
+	if err := os.WriteFile(dir+"/resolv.conf", []byte("nameserver "+DNSIP+"\n"), 0o644); err != nil {
+		return err
+	}
+	config := fmt.Appendf(nil, kubeletConfig, n.containerdSocket(), ca, cgroupOf(n.dir), dir)
+	if err := os.WriteFile(dir+"/config.yaml", config, 0o600); err != nil {
+		return err
+	}
+	err = n.launch(binaries.Kubelet, n.program(binaries.Kubelet),
+		"--config="+dir+"/config.yaml",
+		"--kubeconfig="+kubeconfig,
+		"--root-dir="+dir+"/root",
+		"--cert-dir="+dir+"/pki",
+		"--hostname-override="+Name,
+		"--node-ip="+IP,
+	)
+	if err != nil {
+		return err
+	}
+	return n.await(ctx, binaries.Kubelet, func() error { return n.isReady(ctx) })
+}
+
+func (n *Node) isReady(ctx context.Context) error {
+	node, err := n.client.CoreV1().Nodes().Get(ctx, Name, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	for _, c := range node.Status.Conditions {
+		if c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue {
+			return nil
+		} else if c.Type == corev1.NodeReady {
+			return errors.New(c.Message)
+		}
+	}
+	return errors.New("the node says nothing of its state")
+}

@@ -1,0 +1,161 @@
+//go:build linux
+
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+// settings are those of the whole machine that a kubelet changes, and what of the machine must be as it was.
+type settings struct {
+	kernel     map[string]string // file → value
+	interfaces []string
+}
+
+var kernelSettings = []string{
+	"/proc/sys/vm/overcommit_memory", "/proc/sys/vm/panic_on_oom", "/proc/sys/kernel/panic", "/proc/sys/kernel/panic_on_oops",
+	"/proc/sys/kernel/keys/root_maxkeys", "/proc/sys/kernel/keys/root_maxbytes",
+}
+
+func readSettings() (settings, error) {
+	s := settings{kernel: map[string]string{}}
+	for _, file := range kernelSettings {
+		value, err := os.ReadFile(file)
+		if err != nil {
+			return settings{}, err
+		}
+		s.kernel[file] = string(value)
+	}
+	var err error
+	s.interfaces, err = interfaces()
+	return s, err
+}
+
+func interfaces() (names []string, err error) {
+	entries, err := os.ReadDir("/sys/class/net")
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names, err
+}
+
+// restore puts the kernel's settings back.
+func (s settings) restore() (err error) {
+	for _, file := range slices.Sorted(maps.Keys(s.kernel)) {
+		err = errors.Join(err, os.WriteFile(file, []byte(s.kernel[file]), 0o644))
+	}
+	return err
+}
+
+// compare says what of a node is left on the machine: interfaces, mounts and processes.
+func (s settings) compare(dir string) error {
+	var left []string
+	now, err := interfaces()
+	if err != nil {
+		return err
+	}
+	for _, name := range now {
+		if !slices.Contains(s.interfaces, name) {
+			left = append(left, "the interface "+name)
+		}
+	}
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(mounts)) {
+		if strings.Contains(line, dir) {
+			left = append(left, "the mount "+strings.TrimSpace(line))
+		}
+	}
+	running, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		return err
+	}
+	for _, file := range running {
+		if words, err := os.ReadFile(file); err == nil && strings.Contains(string(words), dir) { // one that has ended cannot be read
+			left = append(left, "the process "+strings.ReplaceAll(string(words), "\x00", " "))
+		}
+	}
+	if len(left) > 0 {
+		return fmt.Errorf("the node left %s", strings.Join(left, ", "))
+	}
+	return nil
+}
+
+// hierarchies are the directories of the cgroup hierarchies of this machine.
+func hierarchies() ([]string, error) {
+	if _, err := os.Stat("/sys/fs/cgroup/cgroup.controllers"); err == nil {
+		return []string{"/sys/fs/cgroup"}, nil
+	}
+	return filepath.Glob("/sys/fs/cgroup/*")
+}
+
+// makeCgroups makes the cgroup of the node, which a kubelet expects to exist.
+func makeCgroups(name string) error {
+	all, err := hierarchies()
+	if err != nil {
+		return err
+	}
+	for _, h := range all {
+		if err := os.MkdirAll(h+name, 0o755); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeCgroups removes the cgroup of the node and those below it, when their processes have ended.
+func removeCgroups(name string) error {
+	all, err := hierarchies()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	var last error
+	err = wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(context.Context) (bool, error) {
+		last = nil
+		for _, h := range all {
+			last = errors.Join(last, removeCgroup(h+name))
+		}
+		return last == nil, nil
+	})
+	if err != nil {
+		return fmt.Errorf("remove the node's cgroups: %w", last)
+	}
+	return nil
+}
+
+// removeCgroup removes a cgroup after those below it; files in it go by themselves.
+func removeCgroup(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.IsDir() {
+			if err := removeCgroup(filepath.Join(dir, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	if err := unix.Rmdir(dir); err != nil && !errors.Is(err, unix.ENOENT) {
+		return fmt.Errorf("remove %s: %w", dir, err)
+	}
+	return nil
+}

@@ -1,0 +1,200 @@
+//go:build linux
+
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/jobledger/jobledger/test/binaries"
+)
+
+// dirEnv tells the child its directory.
+const dirEnv = "JOBLEDGER_NODE_DIR"
+
+// errMissing says why there is no node here; nil in the child.
+var errMissing = errors.New("with JOBLEDGER_LONG=1 only")
+
+// Prepare makes what the tests of a package need beside the node, in the directory, such as images. It runs in the parent, which has
+// a network.
+type Prepare func(ctx context.Context, dir string) error
+
+// Main is the TestMain of a package that needs a node. Set up what the tests share in setUp, which runs in the child, and returns
+// what is to be done at the end.
+func Main(m *testing.M, prepare Prepare, setUp func(ctx context.Context) (tearDown func() error, err error)) {
+	var status int
+	var err error
+	switch {
+	case os.Getenv("JOBLEDGER_LONG") == "":
+		status = m.Run()
+	case os.Getenv(dirEnv) != "":
+		status, err = inside(m, setUp)
+	default:
+		if lacks := ready(); lacks != nil && os.Getenv("CI") == "" {
+			errMissing = lacks
+			status = m.Run()
+			break
+		} else if lacks != nil {
+			status, err = 1, lacks
+			break
+		}
+		status, err = outside(prepare)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		status = max(status, 1)
+	}
+	os.Exit(status)
+}
+
+// Need skips a test where there is no node.
+func Need(t testing.TB) {
+	t.Helper()
+	if errMissing != nil {
+		t.Skip(errMissing)
+	}
+}
+
+// Dir is the directory that Prepare filled.
+func Dir() string { return os.Getenv(dirEnv) }
+
+// ready says what keeps this machine from having a node, after it has installed what lacks.
+func ready() error {
+	if runtime.GOOS != "linux" || os.Getuid() != 0 {
+		return errors.New("a real node needs root on Linux")
+	}
+	if _, err := os.Stat("/sys/fs/cgroup/memory"); err != nil {
+		if _, err := os.Stat("/sys/fs/cgroup/cgroup.controllers"); err != nil {
+			return errors.New("a real node needs cgroups, mounted at /sys/fs/cgroup")
+		}
+	}
+	return install()
+}
+
+// outside prepares, runs the tests in the child, and puts back what is left.
+func outside(prepare Prepare) (status int, err error) {
+	ctx := context.Background()              // builds may take as long as they take
+	dir, err := os.MkdirTemp("", "jl-node-") // short: sockets are in it
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, discard(dir, status == 0 && err == nil)) }()
+	programs := slices.Concat(binaries.Cluster, binaries.Node)
+	if _, err := binaries.Ensure(ctx, binaries.Config{Programs: programs}); err != nil {
+		return 0, err
+	}
+	if err := makePause(ctx, dir); err != nil {
+		return 0, err
+	}
+	if prepare != nil {
+		if err := prepare(ctx, dir); err != nil {
+			return 0, err
+		}
+	}
+	// One node at a time: what is read here must not be what another kubelet has set.
+	alone, err := lockMachine()
+	if err != nil {
+		return 0, err
+	}
+	defer alone.Close()
+	settings, err := readSettings()
+	if err != nil {
+		return 0, err
+	}
+	status, err = runChild(dir)
+	return status, errors.Join(err, settings.restore(), removeCgroups(cgroupOf(dir)), settings.compare(dir))
+}
+
+// lockMachine waits until no other process has a node, and returns the open file that says so.
+func lockMachine() (*os.File, error) {
+	file, err := os.OpenFile(filepath.Join(os.TempDir(), "jobledger-node.lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX); err != nil {
+		file.Close()
+		return nil, fmt.Errorf("wait for another node to end: %w", err)
+	}
+	return file, nil
+}
+
+// discard removes the directory. After a failure the logs stay.
+func discard(dir string, passed bool) error {
+	if passed {
+		return os.RemoveAll(dir)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Name() != logsDir {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
+		}
+	}
+	fmt.Fprintln(os.Stderr, "The logs of the node are in", filepath.Join(dir, logsDir))
+	return err
+}
+
+// runChild runs this program again, in namespaces of its own. The child, and with it all that is in them, ends with this process.
+func runChild(dir string) (int, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return 0, err
+	}
+	runtime.LockOSThread() // Linux ties the death signal to the thread
+	defer runtime.UnlockOSThread()
+	cmd := exec.Command(exe, os.Args[1:]...)
+	cmd.Env = append(os.Environ(), dirEnv+"="+dir)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWNET | syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS,
+		Pdeathsig:  syscall.SIGKILL,
+	}
+	err = cmd.Run()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return max(exit.ExitCode(), 1), nil
+	}
+	return 0, err
+}
+
+// inside runs the tests in the child.
+func inside(m *testing.M, setUp func(ctx context.Context) (func() error, error)) (status int, err error) {
+	errMissing = nil
+	ctx := context.Background()
+	if err := enter(ctx); err != nil {
+		return 0, err
+	}
+	tearDown, err := setUp(ctx)
+	if err != nil {
+		return 0, err
+	}
+	status = m.Run()
+	return status, tearDown()
+}
+
+// cgroupOf is the name of the cgroup in which the pods of the node of a directory are.
+func cgroupOf(dir string) string {
+	return "/jobledger-" + strings.TrimPrefix(filepath.Base(dir), "jl-")
+}
+
+// run runs a program for its effect.
+func run(ctx context.Context, name string, args ...string) error {
+	out, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}

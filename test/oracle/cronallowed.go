@@ -1,0 +1,76 @@
+package oracle
+
+import "strings"
+
+// What the rules ask of ours, and upstream does not do. See cronmends.go.
+var (
+	ownedByName = &Difference{
+		Rule:     "C-101",
+		Sentence: "Upstream takes a Job for the CronJob's whose controller has the CronJob's name. Ours asks for its UID, too.",
+	}
+	otherOfName = &Difference{
+		Rule:     "C-110",
+		Sentence: "An entry in the list of active Jobs stays upstream while any object has the Job's name. Ours drops it when that is another one.",
+	}
+	staleStatus = &Difference{
+		Rule:     "C-104, C-172",
+		Sentence: "Upstream looks at a CronJob that is older than what it has written, and forgets what it could not write. Ours does not.",
+	}
+	unknownCreate = &Difference{
+		Rule:     "C-163",
+		Sentence: "It is unknown whether a Job was made. Upstream creates it again. Ours looks for it first.",
+	}
+	emptyNamespace = &Difference{
+		Rule:     "C-161",
+		Sentence: "Upstream looks for a Job whose name is taken in no namespace, and so finds none. Ours looks in the CronJob's.",
+	}
+	backoffKept = &Difference{
+		Rule:     "C-192",
+		Sentence: "A CronJob is suspended, or has no due times, after errors. Upstream goes on with the backoff of then at the next error. Ours begins anew.",
+	}
+	clockSet = &Difference{
+		Rule:     "C-070, C-225",
+		Sentence: "The clock is set. Upstream's timers go on as they are. Ours looks at all CronJobs: their due times are times of the clock.",
+	}
+	asleep = &Difference{
+		Rule:     "C-165",
+		Sentence: "The name of a Job is taken. Upstream does not look at the CronJob again by itself. Ours does, when it is due next.",
+	}
+)
+
+// These differ in what a picture shows, so it is taken without that.
+var (
+	cronEventsOfTheDead = &Difference{
+		Rule:     "C-173, C-220",
+		Sentence: "Events that a killed process had in memory are lost upstream; ours come from the log. What is done twice depends on when it was killed.",
+		When:     func(s Scenario) bool { return s.has("die") || s.has("start") },
+	}
+	cronOldCaches = &Difference{
+		Rule:     "C-103, C-109, C-113",
+		Sentence: "While a watch lags, upstream looks at two caches of different age, and tells of Jobs that it did not expect, or misses. Ours knows what it has done.",
+		When:     func(s Scenario) bool { return s.has("hold") },
+	}
+	deletedAgain = &Difference{
+		Rule:     "C-126",
+		Sentence: "Upstream deletes a finished Job beyond the limits again each time that it looks, while a finalizer holds it. Ours deletes it once.",
+		When:     func(s Scenario) bool { return s.does("keep") || s.has("foreground") || s.has("orphan") },
+	}
+)
+
+// AllowedOfCronJobs are all differences on purpose in how CronJobs are run.
+var AllowedOfCronJobs = []*Difference{
+	cronEventsOfTheDead, cronOldCaches, deletedAgain,
+	{
+		Rule:     "C-147",
+		Sentence: "A Job that is to be replaced has ended, and that was not seen yet. Upstream deletes it. Ours, which reads it first as upstream does, looks at what it has read, and keeps it.",
+		When:     func(s Scenario) bool { return s.has("hold jobs") && s.has("policy=Replace") },
+		Explains: func(line string) bool {
+			return isLine(line, "-", " deleted <job ") || isLine(line, "-", " SuccessfulDelete ") || isLine(line, "+", " SawCompletedJob ") ||
+				isLine(line, "+", " job ") || strings.Contains(line, "last success ") || strings.Contains(line, " lastSuccessfulTime=")
+		},
+		Shows: func(diff string) bool {
+			return strings.Contains(diff, "- deleted <job ") && strings.Contains(diff, "+ job ")
+		},
+		Parts: true,
+	},
+}

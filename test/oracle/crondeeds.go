@@ -1,0 +1,207 @@
+package oracle
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/jobledger/jobledger/internal/schedule"
+	"github.com/jobledger/jobledger/internal/sim/apiserver"
+	"github.com/jobledger/jobledger/internal/zones"
+)
+
+// cronDeeds are what users do to CronJobs, and to the names of their Jobs.
+//
+//	create CRON                    delete CRON [background|foreground|orphan]        touch CRON
+//	edit CRON WORDS                force CRON WORDS     (past validation; makes it when there is none)
+//	meddle CRON last=N|none success=N|none active=none  (into its status; seconds from now)
+//	manual CRON NAME               (kubectl create job NAME --from=cronjob/CRON)
+//	squat CRON nobody|another|own [N]  (a Job of the name that the Nth next due time has; another: the controller of its owner reference is
+//	                                   another object of that name)
+var cronDeeds = map[string]func(c *cluster, name string, args []string) error{
+	"create": func(c *cluster, name string, _ []string) error {
+		_, err := c.user.CreateCronJob(context.Background(), c.crons[name])
+		return passOver(err)
+	},
+	"delete": func(c *cluster, name string, args []string) error {
+		return passOver(c.user.DeleteCronJob(context.Background(), namespace, name, "", propagation(args)))
+	},
+	"touch": func(c *cluster, name string, _ []string) error {
+		c.world.Server.Touch("somebody", apiserver.CronJobs, namespace, name)
+		return nil
+	},
+	"edit": func(c *cluster, name string, args []string) error {
+		cronJob := c.world.Server.CronJob(namespace, name)
+		if cronJob == nil {
+			return nil
+		}
+		if err := setCronWords(cronJob, args); err != nil {
+			return err
+		}
+		_, err := c.user.UpdateCronJob(context.Background(), cronJob)
+		return passOver(err)
+	},
+	"force": func(c *cluster, name string, args []string) error {
+		cronJob := c.world.Server.CronJob(namespace, name)
+		made := cronJob == nil
+		if made {
+			cronJob = c.crons[name].DeepCopy()
+		}
+		if err := setCronWords(cronJob, args); err != nil {
+			return err
+		}
+		if made {
+			return c.world.Server.Load(cronJob)
+		}
+		c.world.Server.Overwrite(cronJob)
+		return nil
+	},
+	"meddle": meddleCron,
+	"manual": manual,
+	"squat":  squat,
+}
+
+func propagation(words []string) metav1.DeletionPropagation {
+	for _, word := range words {
+		switch word {
+		case "foreground":
+			return metav1.DeletePropagationForeground
+		case "orphan":
+			return metav1.DeletePropagationOrphan
+		}
+	}
+	return metav1.DeletePropagationBackground
+}
+
+// meddleCron changes the status of a CronJob as words say.
+func meddleCron(c *cluster, name string, args []string) error {
+	cronJob := c.world.Server.CronJob(namespace, name)
+	if cronJob == nil {
+		return nil
+	}
+	for _, word := range args {
+		key, value, _ := strings.Cut(word, "=")
+		var at *metav1.Time
+		if value != "none" {
+			seconds, err := strconv.Atoi(value)
+			if err != nil {
+				return err
+			}
+			at = new(metav1.NewTime(c.world.Clock.Now().Add(time.Duration(seconds) * time.Second)))
+		}
+		switch key {
+		case "last":
+			cronJob.Status.LastScheduleTime = at
+		case "success":
+			cronJob.Status.LastSuccessfulTime = at
+		case "active":
+			cronJob.Status.Active = nil
+		default:
+			return fmt.Errorf("no word of a CronJob's status: %s", word)
+		}
+	}
+	_, err := c.user.UpdateCronJobStatus(context.Background(), cronJob)
+	return passOver(err)
+}
+
+// jobOfCron is a Job as a user makes one from a CronJob.
+func jobOfCron(cronJob *batchv1.CronJob, name string) *batchv1.Job {
+	template := cronJob.Spec.JobTemplate.DeepCopy()
+	job := &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: template.Labels, Annotations: template.Annotations},
+		Spec:       template.Spec,
+	}
+	if job.Annotations == nil {
+		job.Annotations = map[string]string{}
+	}
+	return job
+}
+
+// manual makes a Job as kubectl create job --from does (C-223).
+func manual(c *cluster, name string, args []string) error {
+	cronJob := c.world.Server.CronJob(namespace, name)
+	if cronJob == nil {
+		return nil
+	}
+	job := jobOfCron(cronJob, args[0])
+	job.Annotations["cronjob.kubernetes.io/instantiate"] = "manual"
+	job.OwnerReferences = []metav1.OwnerReference{{
+		APIVersion: "batch/v1", Kind: "CronJob", Name: name, UID: cronJob.UID, Controller: new(true),
+	}}
+	_, err := c.user.CreateJob(context.Background(), job)
+	return passOver(err)
+}
+
+// squat takes the name of a Job that is to come.
+func squat(c *cluster, name string, args []string) error {
+	cronJob := c.world.Server.CronJob(namespace, name)
+	if cronJob == nil {
+		return nil
+	}
+	nth := 1
+	if len(args) > 1 {
+		var err error
+		if nth, err = strconv.Atoi(args[1]); err != nil {
+			return err
+		}
+	}
+	due, ok := dueTime(cronJob, c.world.Clock.Now(), nth)
+	if !ok {
+		return nil
+	}
+	job := jobOfCron(cronJob, fmt.Sprintf("%s-%d", name, due.Unix()/60))
+	switch args[0] {
+	case "nobody":
+	case "another":
+		job.OwnerReferences = []metav1.OwnerReference{{
+			APIVersion: "example.com/v1", Kind: "Other", Name: name, UID: "other-" + cronJob.UID, Controller: new(true),
+		}}
+	case "own":
+		job.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(cronJob, batchv1.SchemeGroupVersion.WithKind("CronJob"))}
+	default:
+		return fmt.Errorf("no way to take a name")
+	}
+	_, err := c.user.CreateJob(context.Background(), job)
+	return passOver(err)
+}
+
+// dueTime is the Nth due time of a CronJob that is after now.
+func dueTime(cronJob *batchv1.CronJob, now time.Time, nth int) (at time.Time, ok bool) {
+	locate := func(name string) (*time.Location, error) {
+		if rules, ok := zones.Find(name); ok {
+			return time.LoadLocationFromTZData(name, rules.TZif)
+		}
+		return nil, schedule.UnknownZone(name)
+	}
+	var zone *time.Location
+	if name := cronJob.Spec.TimeZone; name != nil {
+		var err error
+		if zone, err = schedule.Locate(*name, locate); err != nil {
+			return at, false
+		}
+	}
+	s, err := schedule.Parse(cronJob.Spec.Schedule, zone, locate)
+	if err != nil {
+		return at, false
+	}
+	if at = now; s.Every() {
+		at = cronJob.CreationTimestamp.UTC()
+		if last := cronJob.Status.LastScheduleTime; last != nil {
+			at = last.UTC()
+		}
+		for next := s.Next(at); !next.After(now); next = s.Next(at) {
+			at = next
+		}
+	}
+	for range nth {
+		if at = s.Next(at); at.IsZero() {
+			return at, false
+		}
+	}
+	return at, true
+}

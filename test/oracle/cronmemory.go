@@ -1,0 +1,293 @@
+package oracle
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	batchv1informers "k8s.io/client-go/informers/batch/v1"
+	"k8s.io/client-go/kubernetes/scheme"
+	typedbatchv1 "k8s.io/client-go/kubernetes/typed/batch/v1"
+	batchv1listers "k8s.io/client-go/listers/batch/v1"
+	"k8s.io/client-go/tools/reference"
+
+	"github.com/jobledger/jobledger/internal/sim/apiserver"
+)
+
+// memory is what upstream knows of a CronJob beyond its cache, when it is mended: the object that it wrote or read last, and the status that
+// it could not write.
+type memory struct {
+	newest *batchv1.CronJob       // nil for none
+	shown  batchv1.CronJobStatus  // the published one when it was looked at last
+	base   batchv1.CronJobStatus  // the published one that unsaid was to replace
+	unsaid *batchv1.CronJobStatus // nil for none
+	failed time.Time              // when it could not be written last
+}
+
+// of is the memory of a CronJob.
+func (m *mends) of(cronJob *batchv1.CronJob) *memory {
+	if m.memory[cronJob.UID] == nil {
+		m.memory[cronJob.UID] = &memory{}
+	}
+	return m.memory[cronJob.UID]
+}
+
+// look is the CronJob as it is to be seen: no older than what is known, and with the status that is to be written. The watch lags when it is
+// held.
+func (m *mends) look(cached *batchv1.CronJob, held bool) *batchv1.CronJob {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known, seen := m.of(cached), cached
+	if known.newest != nil && apiserver.VersionOf(known.newest) > apiserver.VersionOf(cached) {
+		m.acted[staleStatus] = m.acted[staleStatus] || held
+		seen = known.newest
+	}
+	known.shown = seen.Status
+	if known.unsaid != nil {
+		m.acted[staleStatus] = true
+		seen = seen.DeepCopy()
+		seen.Status = merged(seen.Status, known.base, *known.unsaid)
+	}
+	return seen
+}
+
+// merged is the status that is to be written over one of now, when unsaid was to be written over base.
+func merged(now, base, unsaid batchv1.CronJobStatus) batchv1.CronJobStatus {
+	out := batchv1.CronJobStatus{
+		LastScheduleTime:   laterUnless(unsaid.LastScheduleTime.Equal(base.LastScheduleTime), now.LastScheduleTime, unsaid.LastScheduleTime),
+		LastSuccessfulTime: laterUnless(unsaid.LastSuccessfulTime.Equal(base.LastSuccessfulTime), now.LastSuccessfulTime, unsaid.LastSuccessfulTime),
+	}
+	has := func(all []corev1.ObjectReference, ref corev1.ObjectReference) bool {
+		return slices.ContainsFunc(all, func(r corev1.ObjectReference) bool { return r.UID == ref.UID })
+	}
+	for _, ref := range now.Active {
+		if !has(base.Active, ref) || has(unsaid.Active, ref) {
+			out.Active = append(out.Active, ref)
+		}
+	}
+	for _, ref := range unsaid.Active {
+		if !has(base.Active, ref) && !has(out.Active, ref) {
+			out.Active = append(out.Active, ref)
+		}
+	}
+	return out
+}
+
+func laterUnless(same bool, now, unsaid *metav1.Time) *metav1.Time {
+	if same || unsaid == nil || now != nil && now.After(unsaid.Time) {
+		return now
+	}
+	return unsaid
+}
+
+type mendedCronJobs struct {
+	typedbatchv1.CronJobInterface
+	u *upstream
+}
+
+// UpdateStatus keeps what it has written, and what it could not write. After a conflict it reads.
+func (c mendedCronJobs) UpdateStatus(ctx context.Context, cronJob *batchv1.CronJob, opts metav1.UpdateOptions) (*batchv1.CronJob, error) {
+	after, err := c.CronJobInterface.UpdateStatus(ctx, cronJob, opts)
+	var live *batchv1.CronJob
+	if apierrors.IsConflict(err) {
+		if found, missing := c.Get(ctx, cronJob.Name, metav1.GetOptions{}); missing == nil && found.UID == cronJob.UID {
+			live = found
+		}
+	}
+	m := c.u.mends
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known := m.of(cronJob)
+	m.tried[namespace+"/"+cronJob.Name] = true
+	if err == nil {
+		known.newest, known.unsaid = after, nil
+		return after, nil
+	}
+	if live != nil {
+		known.newest = live
+	}
+	known.base, known.unsaid, known.failed = known.shown, cronJob.Status.DeepCopy(), time.Now()
+	return nil, err
+}
+
+type mendedCronInformer struct {
+	batchv1informers.CronJobInformer
+	u *upstream
+}
+
+func (i mendedCronInformer) Lister() batchv1listers.CronJobLister {
+	return mendedCronLister{i.CronJobInformer.Lister(), i.u}
+}
+
+type mendedCronLister struct {
+	batchv1listers.CronJobLister
+	u *upstream
+}
+
+func (l mendedCronLister) CronJobs(ns string) batchv1listers.CronJobNamespaceLister {
+	return mendedCronNamespace{l.CronJobLister.CronJobs(ns), l.u}
+}
+
+type mendedCronNamespace struct {
+	batchv1listers.CronJobNamespaceLister
+	u *upstream
+}
+
+func (n mendedCronNamespace) Get(name string) (*batchv1.CronJob, error) {
+	cached, err := n.CronJobNamespaceLister.Get(name)
+	if err != nil {
+		return nil, err
+	}
+	return n.u.mends.look(cached, n.u.lags()), nil
+}
+
+// looked is a queue that sees to it that a CronJob is looked at again whose due time found its name taken, and that a status is written
+// that could not be.
+type looked struct {
+	patient
+	u     *upstream
+	again map[string]bool // keys that come again by themselves
+}
+
+// Get begins to look at a CronJob.
+func (q looked) Get() (key string, shutdown bool) {
+	key, shutdown = q.patient.Get()
+	q.u.mends.mu.Lock()
+	defer q.u.mends.mu.Unlock()
+	delete(q.u.mends.tried, key)
+	if job := q.u.mends.doubt[key]; job != nil {
+		q.settle(key, job)
+	}
+	return key, shutdown
+}
+
+// settle looks for a Job whose create ended unknown. One that is there is noted as one that was made.
+func (q looked) settle(key string, job *batchv1.Job) {
+	m := q.u.mends
+	cached, err := q.u.cached.CronJobs(namespace).Get(key[len(namespace)+1:])
+	found, missing := q.u.jobs.Get(context.Background(), job.Name, metav1.GetOptions{})
+	if err != nil || missing != nil && !apierrors.IsNotFound(missing) {
+		return
+	}
+	delete(m.doubt, key)
+	if missing != nil || !metav1.IsControlledBy(found, cached) {
+		return
+	}
+	m.acted[unknownCreate] = true
+	known := m.of(cached)
+	if known.unsaid == nil {
+		known.base = cached.Status
+		if known.newest != nil && apiserver.VersionOf(known.newest) > apiserver.VersionOf(cached) {
+			known.base = known.newest.Status
+		}
+		known.unsaid = known.base.DeepCopy()
+	}
+	ref, err := reference.GetReference(scheme.Scheme, found)
+	if err != nil {
+		panic(err) // a Job has one
+	}
+	known.unsaid.Active = append(known.unsaid.Active, *ref)
+	known.unsaid.LastScheduleTime = &job.CreationTimestamp // which is the due time (C-157)
+}
+
+// AddAfter drops the delay when the status cannot be written (C-172).
+func (q looked) AddAfter(key string, d time.Duration) {
+	if q.comes(key); q.write(key) {
+		q.patient.AddAfter(key, d)
+	}
+}
+
+func (q looked) AddRateLimited(key string) {
+	q.comes(key)
+	q.patient.AddRateLimited(key)
+}
+
+func (q looked) comes(key string) {
+	q.u.mends.mu.Lock()
+	defer q.u.mends.mu.Unlock()
+	q.again[key] = true
+}
+
+// Forget forgets no failures while there is a status that could not be written.
+func (q looked) Forget(key string) {
+	if q.unsaid(key) == nil {
+		q.patient.Forget(key)
+	}
+}
+
+// unsaid is a CronJob with the status that could not be written; nil for none.
+func (q looked) unsaid(key string) *batchv1.CronJob {
+	cached, err := q.u.cached.CronJobs(namespace).Get(key[len(namespace)+1:])
+	if err != nil {
+		return nil
+	}
+	m := q.u.mends
+	m.mu.Lock()
+	known := m.of(cached)
+	pending := known.unsaid != nil && !m.tried[key]
+	m.mu.Unlock()
+	if !pending {
+		return nil
+	}
+	return m.look(cached, q.u.lags())
+}
+
+// lags reports whether the watch of CronJobs is held.
+func (u *upstream) lags() bool {
+	u.front.mu.Lock()
+	defer u.front.mu.Unlock()
+	return u.held[apiserver.CronJobs]
+}
+
+// write writes the status that could not be written, if it was not tried since. It reports whether there is none any more. What is seen of
+// its own create has upstream look once more, and ours not: then it is not tried again.
+func (q looked) write(key string) bool {
+	cronJob := q.unsaid(key)
+	if cronJob == nil {
+		return true
+	}
+	m := q.u.mends
+	m.mu.Lock()
+	just := time.Since(m.of(cronJob).failed) < time.Millisecond
+	m.mu.Unlock()
+	if just {
+		return false
+	}
+	if _, err := q.u.statuses.UpdateStatus(context.Background(), cronJob, metav1.UpdateOptions{}); err != nil {
+		q.AddRateLimited(key)
+		return false
+	}
+	q.patient.Forget(key)
+	return true
+}
+
+// Done has the CronJob looked at again when it is due next (C-085), if its name was taken and nothing else will. What ends without an error
+// is the end of a backoff, too.
+func (q looked) Done(key string) {
+	m := q.u.mends
+	q.write(key)
+	m.mu.Lock()
+	ends := !q.again[key]
+	sleeps := ends && m.taken[key] != ""
+	delete(m.taken, key)
+	delete(q.again, key)
+	m.mu.Unlock()
+	if ends && q.patient.NumRequeues(key) > 0 {
+		m.act(backoffKept)
+		q.patient.Forget(key)
+	}
+	if sleeps {
+		m.act(asleep)
+		now := time.Now().Add(time.Duration(q.u.skew.Load()))
+		if cronJob, err := q.u.cached.CronJobs(namespace).Get(key[len(namespace)+1:]); err == nil {
+			if at, ok := dueTime(cronJob, now, 1); ok {
+				q.patient.AddAfter(key, at.Add(100*time.Millisecond).Sub(now))
+			}
+		}
+	}
+	q.patient.Done(key)
+}

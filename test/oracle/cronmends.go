@@ -1,0 +1,174 @@
+package oracle
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	batchv1informers "k8s.io/client-go/informers/batch/v1"
+	"k8s.io/client-go/kubernetes"
+	typedbatchv1 "k8s.io/client-go/kubernetes/typed/batch/v1"
+	batchv1listers "k8s.io/client-go/listers/batch/v1"
+)
+
+// Some rules of the CronJob contract ask for other than upstream does. Upstream is then played once more, with its surroundings arranged so
+// that it does what the rules ask: its sources are unchanged. When ours agrees with that, the rules that were in play are the difference.
+
+// mends are what was arranged, and what of it was in play.
+type mends struct {
+	mu    sync.Mutex
+	acted map[*Difference]bool
+	doubt map[string]*batchv1.Job // by key: a Job whose create ended unknown
+	taken map[string]string       // by key of a CronJob: a Job whose name was found taken since it was looked at
+
+	memory map[types.UID]*memory
+	tried  map[string]bool // by key: a status was written, or was to be, since the CronJob was looked at
+}
+
+func newMends() *mends {
+	m := &mends{acted: map[*Difference]bool{}, taken: map[string]string{}, tried: map[string]bool{}}
+	m.forget()
+	return m
+}
+
+// forget is what the loss of the log does to ours.
+func (m *mends) forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.doubt, m.memory = map[string]*batchv1.Job{}, map[types.UID]*memory{}
+}
+
+func (m *mends) act(d *Difference) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.acted[d] = true
+}
+
+// mendedClient is upstream's way to the API server.
+type mendedClient struct {
+	kubernetes.Interface
+	u *upstream
+}
+
+func (c mendedClient) BatchV1() typedbatchv1.BatchV1Interface {
+	return mendedBatch{c.Interface.BatchV1(), c.u}
+}
+
+type mendedBatch struct {
+	typedbatchv1.BatchV1Interface
+	u *upstream
+}
+
+func (b mendedBatch) Jobs(ns string) typedbatchv1.JobInterface {
+	if ns == "" {
+		b.u.mends.act(emptyNamespace)
+		ns = namespace
+	}
+	return mendedJobs{b.BatchV1Interface.Jobs(ns), b.u}
+}
+
+func (b mendedBatch) CronJobs(ns string) typedbatchv1.CronJobInterface {
+	return mendedCronJobs{b.BatchV1Interface.CronJobs(ns), b.u}
+}
+
+type mendedJobs struct {
+	typedbatchv1.JobInterface
+	u *upstream
+}
+
+// Create notes that its end is unknown, and that a name was taken.
+func (j mendedJobs) Create(ctx context.Context, job *batchv1.Job, opts metav1.CreateOptions) (*batchv1.Job, error) {
+	made, err := j.JobInterface.Create(ctx, job, opts)
+	m, owner := j.u.mends, metav1.GetControllerOf(job)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if key := namespace + "/" + owner.Name; apierrors.IsAlreadyExists(err) {
+		m.taken[key] = job.Name
+	} else if unknownEnd(err) {
+		m.doubt[key] = job
+	}
+	return made, err
+}
+
+// unknownEnd reports whether it is unknown what came of a request.
+func unknownEnd(err error) bool {
+	var answered apierrors.APIStatus
+	if !errors.As(err, &answered) {
+		return err != nil
+	}
+	return answered.Status().Code >= http.StatusInternalServerError
+}
+
+// Get does not find another Job than the one that is in the list of active ones under its name.
+func (j mendedJobs) Get(ctx context.Context, name string, opts metav1.GetOptions) (*batchv1.Job, error) {
+	job, err := j.JobInterface.Get(ctx, name, opts)
+	if err == nil && j.u.listedAs(name, job.UID) {
+		j.u.mends.act(otherOfName)
+		return nil, apierrors.NewNotFound(batchv1.Resource("jobs"), name)
+	}
+	return job, err
+}
+
+// listedAs reports whether a list of active Jobs has another Job of that name than this one.
+func (u *upstream) listedAs(name string, uid types.UID) bool {
+	u.front.lock()
+	defer u.front.unlock()
+	for _, cronJob := range u.world.Server.AllCronJobs() {
+		for _, ref := range cronJob.Status.Active {
+			if ref.Name == name && ref.UID != uid {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mendedInformer is upstream's view of Jobs. Those that are a CronJob's by no more than a name are not in it.
+type mendedInformer struct {
+	batchv1informers.JobInformer
+	u *upstream
+}
+
+func (i mendedInformer) Lister() batchv1listers.JobLister {
+	return mendedLister{i.JobInformer.Lister(), i.u}
+}
+
+type mendedLister struct {
+	batchv1listers.JobLister
+	u *upstream
+}
+
+func (l mendedLister) Jobs(ns string) batchv1listers.JobNamespaceLister {
+	return mendedNamespace{l.JobLister.Jobs(ns), l.u}
+}
+
+type mendedNamespace struct {
+	batchv1listers.JobNamespaceLister
+	u *upstream
+}
+
+func (n mendedNamespace) List(selector labels.Selector) (out []*batchv1.Job, err error) {
+	all, err := n.JobNamespaceLister.List(selector)
+	for _, job := range all {
+		owner := metav1.GetControllerOf(job)
+		if owner == nil || owner.Kind == "CronJob" && n.u.exists(owner.Name, owner.UID) {
+			out = append(out, job)
+		} else if n.u.crons[owner.Name] != nil {
+			n.u.mends.act(ownedByName)
+		}
+	}
+	return out, err
+}
+
+func (u *upstream) exists(name string, uid types.UID) bool {
+	u.front.lock()
+	defer u.front.unlock()
+	cronJob := u.world.Server.CronJob(namespace, name)
+	return cronJob == nil || cronJob.UID == uid
+}

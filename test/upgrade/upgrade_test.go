@@ -1,0 +1,181 @@
+package upgrade
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jobledger/jobledger/internal/pinned"
+	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/test/internal/controller"
+	"github.com/jobledger/jobledger/test/internal/history"
+	"github.com/jobledger/jobledger/test/internal/ledger"
+	"github.com/jobledger/jobledger/test/internal/suite"
+)
+
+// tooOld is the first commit whose program looks at what a log needs of its reader (internal/pinned). It folds otherwise.
+const tooOld = "5926025fab7109de85daf75d72e424f6dfcf6c04"
+
+var shared suite.Suite
+
+func TestMain(m *testing.M) { shared.Main(m, suite.Options{}) }
+
+// limit is how long it may take; alone on a machine it takes about a minute, and the builds.
+const limit = 10 * time.Minute
+
+// each is how many Jobs end under each program at least.
+const each = 15
+
+// TestProgramsChangeUnderLoad: Jobs are made all the time, while the program is replaced: an older one by today's, today's by the older one
+// again, which the log allows, and by one that the log does not allow, which says so and changes nothing. No Job notices.
+// The older one is the oldest that reads what today's writes: that of the commit that raised projector.LeastFold last.
+func TestProgramsChangeUnderLoad(t *testing.T) {
+	back := pinned.FirstWith(t, fmt.Sprintf("const LeastFold = %d", projector.LeastFold), "projector/check.go")
+	older, oldest := pinned.Build(t, back), pinned.Build(t, tooOld)
+	w := newWorld(t)
+	loading, stop := context.WithCancel(w.ctx)
+	loaded := make(chan error, 1)
+	go func() { loaded <- create(loading, shared.Admin, w.namespace) }() // ends with stop
+	defer stop()
+
+	w.runs("the older program", older)
+	w.stops()
+	w.runs("an upgrade", shared.Program)
+	w.stops()
+	w.runs("a roll-back", older)
+	w.killed()
+	w.runs("an upgrade after a crash", shared.Program)
+	w.killed()
+	w.refuses(oldest)
+	w.runs("today's again", shared.Program)
+	stop()
+	if err := <-loaded; err != nil {
+		t.Error(err)
+	}
+	if err := w.history.Await(w.ctx, unfinished); err != nil {
+		t.Fatal(err)
+	}
+	w.stops()
+	book := ledger.Read(ledger.Config{}, w.history.Changes())
+	for _, account := range book.Accounts() {
+		account.Settle()
+	}
+	for _, wrong := range book.Violations() {
+		t.Error(wrong)
+	}
+	if err := w.now.Check(w.ctx); err != nil {
+		t.Error(err)
+	}
+	t.Logf("%d Jobs, each with its pods and counts", len(w.history.Now().Jobs))
+}
+
+// world is a namespace, its log, and the program that runs now.
+type world struct {
+	t                          *testing.T
+	ctx                        context.Context
+	namespace, dir, kubeconfig string
+	history                    *history.History
+	programs                   int
+	now                        *controller.Controller
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	ctx, cancel := context.WithTimeoutCause(t.Context(), limit, fmt.Errorf("it took more than %s", limit))
+	t.Cleanup(cancel)
+	w := &world{t: t, ctx: ctx, dir: t.TempDir()}
+	var err error
+	if w.namespace, err = shared.CreateNamespace(ctx, "upgrade"); err != nil {
+		t.Fatal(err)
+	}
+	if w.kubeconfig, err = controller.NewUser(ctx, shared.ControlPlane, w.namespace, w.namespace, w.dir); err != nil {
+		t.Fatal(err)
+	}
+	if w.history, err = history.Watch(ctx, shared.Admin, w.namespace); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if w.now != nil {
+			if err := w.now.Kill(); err != nil {
+				t.Error(err)
+			}
+		}
+		cancel()
+		w.history.Wait()
+	})
+	return w
+}
+
+// with makes a program the one that is to run on the log.
+func (w *world) with(program string) {
+	w.t.Helper()
+	w.programs++
+	dir := filepath.Join(w.dir, fmt.Sprintf("program-%d", w.programs))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		w.t.Fatal(err)
+	}
+	w.now = controller.New(controller.Config{
+		Program: program, Kubeconfig: w.kubeconfig, Namespace: w.namespace, Dir: dir, Log: filepath.Join(w.dir, "log"),
+	})
+}
+
+// runs starts a program and sees some Jobs end under it.
+func (w *world) runs(what, program string) {
+	w.t.Helper()
+	before := finished(w.history.Now())
+	w.with(program)
+	if err := w.now.Start(w.ctx); err != nil {
+		w.t.Fatalf("%s: %v", what, err)
+	}
+	err := w.history.Await(w.ctx, func(n history.Now) string {
+		if more := finished(n) - before; more < each {
+			return fmt.Sprintf("%s: %d Jobs have ended, want %d", what, more, each)
+		}
+		return ""
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) stops() {
+	w.t.Helper()
+	if err := w.now.Stop(w.ctx); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) killed() {
+	w.t.Helper()
+	if err := w.now.Kill(); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// refuses starts a program that is too old for the log.
+func (w *world) refuses(program string) {
+	w.t.Helper()
+	w.with(program)
+	if err := w.now.Launch(); err != nil {
+		w.t.Fatal(err)
+	}
+	select {
+	case <-w.now.Ended():
+	case <-w.ctx.Done():
+		w.t.Fatal("a program that is too old for the log runs on it")
+	}
+	err := w.now.Failed()
+	out, readErr := w.now.Output()
+	if readErr != nil {
+		w.t.Fatal(readErr)
+	}
+	for _, words := range []string{"which needs at least reader v", "or a newer one", "nothing is wrong with the log"} {
+		if err == nil || !strings.Contains(out, words) {
+			w.t.Errorf("a program that is too old ends with %v and does not say %q:\n%s", err, words, out)
+		}
+	}
+}
