@@ -7,6 +7,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/commands"
+	"github.com/jobledger/jobledger/internal/ticks"
 )
 
 // CronJob is a CronJob as the records of its stream tell of it. What the built-in controller does in one reconcile takes several
@@ -28,7 +29,7 @@ type CronJob struct {
 	Runs     map[types.UID]*Run // Jobs that are the CronJob's (C-101); putRun and dropRun change it
 	Ledger   events.TickLedger  // of due times; not yet begun while Counting is false
 	Counting bool
-	Watched  events.Time // since when a controller has watched it without a gap
+	Watched  events.Time // since when this controller runs, or it is known
 	// Edited is when its schedule or its zone was changed, while nothing has happened since; 0 for not. It is looked at when it is Pending
 	// (C-093): a time of which the schedule of now does not tell. It is 0 for never, and may be over.
 	Edited, Pending events.Time
@@ -136,6 +137,20 @@ func (c *CronJob) Anchor() events.Time {
 func (c *CronJob) Behind() bool {
 	s := &c.Seen
 	return c.LastSchedule != s.LastSchedule || c.LastSuccess != s.LastSuccess || !slices.Equal(c.Active, s.Active)
+}
+
+// Unwatched are the times in which no controller watched it, in order. Since this one runs, it decides also while a list is under way.
+func (c *CronJob) Unwatched() []ticks.Gap {
+	var gaps []ticks.Gap
+	for _, g := range c.watch.gaps {
+		if until := c.Watched.Go(); until.Before(g.Until) {
+			g.Until = until
+		}
+		if g.From.Before(g.Until) {
+			gaps = append(gaps, g)
+		}
+	}
+	return gaps
 }
 
 // Retry is what was learnt from requests that failed.

@@ -130,8 +130,18 @@ func (p *plan) writeCronStatus() {
 	case cp.Look:
 		p.say(StatusStale, "the CronJob is another one by now: read it first", events.CronStep{}, &events.ReadCronJob{})
 	default:
-		p.say(StatusBehind, fmt.Sprintf("the status is to say that %d Jobs are active", len(cp.active)), events.CronStep{}, &events.WriteCronStatus{
+		p.say(StatusBehind, "the status is to say that "+areActive(len(cp.active)), events.CronStep{}, &events.WriteCronStatus{
 			Base: cp.Seen.Version, Active: cp.active, LastSchedule: cp.LastSchedule, LastSuccess: success,
 		})
 	}
+}
+
+func areActive(n int) string {
+	switch n {
+	case 0:
+		return "no Job is active"
+	case 1:
+		return "1 Job is active"
+	}
+	return fmt.Sprintf("%d Jobs are active", n)
 }

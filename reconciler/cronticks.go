@@ -32,7 +32,7 @@ func ledgerOf(l *events.TickLedger) ticks.Ledger {
 func (p *plan) looking(by *projector.CronPlan, now events.Time, hold events.TickHold) *ticks.Look {
 	cp := p.cron
 	return &ticks.Look{
-		Now: now.Go(), Schedule: by.Schedule, Anchor: cp.Anchor().Go(), Deadline: cp.Seen.Deadline, Watched: cp.Watched.Go(), Hold: ticks.Hold(hold),
+		Now: now.Go(), Schedule: by.Schedule, Anchor: cp.Anchor().Go(), Deadline: cp.Seen.Deadline, Gaps: cp.Unwatched(), Hold: ticks.Hold(hold),
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 
 // RulesVersion counts the versions of the rules. It is raised whenever a rule could decide otherwise than before; a
 // replay reports decisions of another version, and does not count them as divergences.
-const RulesVersion = 6
+const RulesVersion = 7
 
 // LeastRules is the oldest version of the rules that may go on with what these have decided. An older program must be able to take over
 // again after an upgrade that went wrong, so it is raised only when the older rules would do harm.

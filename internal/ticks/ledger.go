@@ -1,6 +1,7 @@
 package ticks
 
 import (
+	"slices"
 	"time"
 
 	"github.com/jobledger/jobledger/internal/schedule"
@@ -19,7 +20,7 @@ type Look struct {
 	Schedule schedule.Schedule
 	Anchor   time.Time // status.lastScheduleTime, else the creation (C-071)
 	Deadline *int64    // spec.startingDeadlineSeconds
-	Watched  time.Time // since when a controller has watched without a gap
+	Gaps     []Gap     // in which no controller watched, in order
 	Hold     Hold
 }
 
@@ -45,7 +46,7 @@ func (l *Ledger) Look(k *Look) (entries []Entry, held bool) {
 	switch {
 	case k.late(last, k.Now):
 		fate := TooLate
-		if k.late(last, k.Watched) {
+		if k.lapsed(last) {
 			fate = Unwatched
 		}
 		return append(entries, l.close(last, last, fate)), false
@@ -86,25 +87,33 @@ func (l *Ledger) overtaken(k *Look, last time.Time) (entries []Entry) {
 		}
 		entries = append(entries, l.close(open, open, fate))
 	}
-	for _, part := range []struct {
-		end  time.Time // of the part, which is not in it
-		fate Fate
-	}{{k.Watched, Unwatched}, {last, Merged}} {
-		end := part.end
+	pass := func(end time.Time, fate Fate) { // those before end and before last
 		if end.After(last) {
 			end = last
 		}
 		end = end.Add(-time.Nanosecond)
 		if first := k.Schedule.Next(k.base(l.Through)); !first.IsZero() && !first.After(end) {
-			entries = append(entries, l.close(first, k.last(l.Through, end), part.fate))
+			entries = append(entries, l.close(first, k.last(l.Through, end), fate))
 		}
 	}
+	for _, g := range k.Gaps {
+		if g.Until.After(l.Through) && g.From.Before(last) {
+			pass(g.From, Merged)
+			pass(g.Until, Unwatched)
+		}
+	}
+	pass(last, Merged)
 	for i := range entries {
 		if entries[i].Fate == Merged {
 			entries[i].Into = last
 		}
 	}
 	return entries
+}
+
+// lapsed reports whether the deadline of an instant that nobody watched was over when somebody watched again.
+func (k *Look) lapsed(instant time.Time) bool {
+	return slices.ContainsFunc(k.Gaps, func(g Gap) bool { return !instant.Before(g.From) && k.late(instant, g.Until) })
 }
 
 // base is the instant from which the due times after through are counted.

@@ -68,7 +68,7 @@ func TestFates(t *testing.T) {
 		sentence, text string
 		anchor         string
 		deadline       *int64
-		watched        string // since when; empty for since the anchor
+		gap            string // in which nobody watched, "from until"; from is "-" for since ever, and empty is none
 		looks          []string
 		hold           ticks.Hold
 		want           string // of the last look
@@ -78,21 +78,28 @@ func TestFates(t *testing.T) {
 		{"an instant is open when it is due", "*/10 * * * *", "08:00:00", nil, "", []string{"08:10:00"}, ticks.NotHeld, "", "08:10"},
 		{"one that is held back merges into the next one (C-081)", "*/10 * * * *", "08:00:00", nil, "", []string{"08:10:00", "08:20:00"}, ticks.Forbid, "08:10 merged into a later one 08:20", "08:20"},
 		{"of several that were missed while it was watched the last is open", "*/10 * * * *", "08:00:00", nil, "", []string{"08:55:00"}, ticks.Suspended, "08:10-08:40 merged into a later one 08:50", "08:50"},
-		{"those that no controller watched are a range, and the last is open", "*/10 * * * *", "08:00:00", nil, "08:55:00", []string{"08:55:00"}, ticks.NotHeld, "08:10-08:40 missed while no controller watched", "08:50"},
-		{"some were watched and some were not", "*/10 * * * *", "08:00:00", nil, "08:25:00", []string{"08:55:00"}, ticks.Suspended, "08:10-08:20 missed while no controller watched; 08:30-08:40 merged into a later one 08:50", "08:50"},
+		{"those that no controller watched are a range, and the last is open", "*/10 * * * *", "08:00:00", nil, "- 08:55:00", []string{"08:55:00"}, ticks.NotHeld, "08:10-08:40 missed while no controller watched", "08:50"},
+		{"some were watched and some were not", "*/10 * * * *", "08:00:00", nil, "- 08:25:00", []string{"08:55:00"}, ticks.Suspended, "08:10-08:20 missed while no controller watched; 08:30-08:40 merged into a later one 08:50", "08:50"},
 		{"at the end of its deadline it is too late (C-083)", "0 * * * *", "08:00:00", seconds(300), "", []string{"09:00:00", "09:05:00"}, ticks.Forbid, "09:00 too late", ""},
 		{"a second before it is not (C-083)", "0 * * * *", "08:00:00", seconds(300), "", []string{"09:00:00", "09:04:59"}, ticks.Forbid, "", "09:00"},
 		{"one whose deadline was over before the next was due is too late, and not merged", "0 * * * *", "08:00:00", seconds(300), "", []string{"09:00:00", "10:00:00"}, ticks.Forbid, "09:00 too late", "10:00"},
-		{"one whose deadline was over before it was watched again", "0 * * * *", "08:00:00", seconds(300), "09:30:00", []string{"09:30:00"}, ticks.NotHeld, "09:00 missed while no controller watched", ""},
+		{"one whose deadline was over before it was watched again", "0 * * * *", "08:00:00", seconds(300), "08:59:00 09:30:00", []string{"09:30:00"}, ticks.NotHeld, "09:00 missed while no controller watched", ""},
+		{"of a suspended one only those are missed that no controller watched", "*/10 * * * *", "08:00:00", nil, "08:25:00 08:45:00", []string{"09:15:00"}, ticks.Suspended, "08:10-08:20 merged into a later one 09:10; 08:30-08:40 missed while no controller watched; 08:50-09:00 merged into a later one 09:10", "09:10"},
+		{"one that is due as a gap begins, or ends", "*/10 * * * *", "08:00:00", nil, "08:20:00 08:40:00", []string{"09:15:00"}, ticks.Suspended, "08:10 merged into a later one 09:10; 08:20-08:30 missed while no controller watched; 08:40-09:00 merged into a later one 09:10", "09:10"},
+		{"one that was held back before the gap is too late, and not missed", "0 * * * *", "08:00:00", seconds(300), "09:02:00 09:30:00", []string{"09:30:00"}, ticks.Suspended, "09:00 too late", ""},
 		{"the estimate loses all of them (C-080)", "0 9,10,11 * * 1-5", "09:00:00", nil, "", []string{"3@14:30:00"}, ticks.NotHeld, "10:00-10:00 lost by the estimate; 11:00 lost by the estimate", ""},
 		{"a deadline of an @every moves its instants (C-084)", "@every 20m", "08:27:00", seconds(1800), "", []string{"10:00:00"}, ticks.NotHeld, "08:47-09:47 merged into a later one 09:50", "09:50"},
 	} {
 		t.Run(row.sentence, func(t *testing.T) {
 			anchor := clock(t, row.anchor)
 			l := ticks.Begin(anchor)
-			k := ticks.Look{Schedule: parsed(t, row.text, ""), Anchor: anchor, Deadline: row.deadline, Watched: anchor, Hold: row.hold}
-			if row.watched != "" {
-				k.Watched = clock(t, row.watched)
+			k := ticks.Look{Schedule: parsed(t, row.text, ""), Anchor: anchor, Deadline: row.deadline, Hold: row.hold}
+			if from, until, ok := strings.Cut(row.gap, " "); ok {
+				gap := ticks.Gap{Until: clock(t, until)}
+				if from != "-" {
+					gap.From = clock(t, from)
+				}
+				k.Gaps = []ticks.Gap{gap}
 			}
 			var got []ticks.Entry
 			for _, at := range row.looks {
@@ -115,7 +122,7 @@ func TestFates(t *testing.T) {
 // An @every counts from its anchor, also when the ledger begins in between: where the schedule was changed (C-033, C-094).
 func TestEveryCountsFromItsAnchor(t *testing.T) {
 	l := ticks.Begin(clock(t, "08:00:00"))
-	k := ticks.Look{Schedule: parsed(t, "@every 1h", ""), Anchor: clock(t, "06:40:00"), Watched: clock(t, "06:40:00"), Now: clock(t, "08:39:59")}
+	k := ticks.Look{Schedule: parsed(t, "@every 1h", ""), Anchor: clock(t, "06:40:00"), Now: clock(t, "08:39:59")}
 	if got, held := l.Look(&k); len(got) > 0 || held {
 		t.Errorf("before the first instant: %s", said(got...))
 	}
@@ -129,7 +136,7 @@ func TestEveryCountsFromItsAnchor(t *testing.T) {
 func TestHeld(t *testing.T) {
 	anchor := clock(t, "08:00:00")
 	l := ticks.Begin(anchor)
-	k := ticks.Look{Schedule: parsed(t, "0 * * * *", ""), Anchor: anchor, Watched: anchor, Hold: ticks.Forbid}
+	k := ticks.Look{Schedule: parsed(t, "0 * * * *", ""), Anchor: anchor, Hold: ticks.Forbid}
 	for _, row := range []struct {
 		at   string
 		hold ticks.Hold
@@ -162,7 +169,7 @@ func TestEachDueTimeHasOneFate(t *testing.T) {
 		now := time.Date(2026, 1, 1, 0, 0, 17, 0, time.UTC)
 		end := now.AddDate(0, 3, 0)
 		l := ticks.Begin(now)
-		k := ticks.Look{Schedule: pick(), Anchor: now, Watched: now}
+		k := ticks.Look{Schedule: pick(), Anchor: now}
 		if !k.Schedule.Every() && r.IntN(2) == 0 {
 			n := int64(r.IntN(7200))
 			k.Deadline = &n
@@ -192,8 +199,9 @@ func TestEachDueTimeHasOneFate(t *testing.T) {
 		for now.Before(end) {
 			switch r.IntN(20) {
 			case 0, 1: // down
+				from := now
 				now = now.Add(time.Duration(r.IntN(72)) * time.Hour)
-				k.Watched = now
+				k.Gaps = append(k.Gaps, ticks.Gap{From: from, Until: now})
 			case 2, 3, 4:
 				k.Hold = ticks.Hold(r.IntN(5))
 			case 5: // an edit, carried out at once

@@ -88,7 +88,7 @@ func (f *fates) create(t *testing.T, uid types.UID, due events.Time, late bool) 
 }
 
 // hear compares what a step says: each due time once, in order, and no other instant; and each Job once.
-func (f *fates) hear(t *testing.T, said *events.CronStep, watched, now events.Time) {
+func (f *fates) hear(t *testing.T, said *events.CronStep, away *downs, now events.Time) {
 	t.Helper()
 	for i := range said.Ticks {
 		tick := &said.Ticks[i]
@@ -105,9 +105,13 @@ func (f *fates) hear(t *testing.T, said *events.CronStep, watched, now events.Ti
 		f.counts[tick.Fate] += n
 		f.due += n
 		f.at = tick.Last.Go()
+		switch tick.Fate {
+		case events.TickUnwatched:
+			away.hearUnwatched(t, tick)
+		case events.TickMerged:
+			away.hearMerged(t, tick, f)
+		}
 		switch {
-		case tick.Fate == events.TickUnwatched && tick.Last >= max(watched, f.shown[0].at):
-			t.Fatalf("%s is told to be unwatched, and a controller has watched it since %s", tick.Last.Go(), max(watched, f.shown[0].at).Go())
 		case tick.Fate == events.TickMerged && (tick.Into <= tick.Last || f.by.every == 0 && !f.isDue(tick.Into.Go())):
 			t.Fatalf("%s is told to have merged into %s, which is no later due time", tick.Last.Go(), tick.Into.Go())
 		case tick.Last > now:

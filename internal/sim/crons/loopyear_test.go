@@ -21,6 +21,7 @@ type loopYear struct {
 	tables map[string]*timetable // by text
 	names  []string
 	ending bool
+	kills  []events.Time // of the controller, by its clock
 }
 
 // TestAYearInTheLoop writes the log of a year with loop, informer and executor as they are: a controller that is killed and down now and
@@ -63,6 +64,7 @@ func (y *loopYear) live(days int) {
 	var down, up func()
 	down = func() {
 		if !y.ending {
+			y.kills = append(y.kills, y.now())
 			y.kill()
 			y.after(time.Duration(y.r.IntN(36*60))*time.Minute, "up", up)
 		}
@@ -163,14 +165,23 @@ func (y *loopYear) plan(name string) {
 // judge replays the log and compares what it says of due times with a walk over the schedules.
 func (y *loopYear) judge() (due, told int) {
 	y.t.Helper()
-	all, known, watched, last := map[string]*fates{}, map[types.UID]bool{}, events.Time(0), events.Time(0)
+	all, known, away, last := map[string]*fates{}, map[types.UID]bool{}, &downs{}, events.Time(0)
+	before := last // of the turn before
+	kills := y.kills
 	y.replayed(func(rec *events.Record) {
-		last = rec.Time
+		if rec.Time != last {
+			before, last = last, rec.Time
+		}
 		id := rec.Stream.ID
 		switch f := rec.Facts.(type) {
 		case *events.ControllerStarted:
-			watched = rec.Time
+			if len(away.spans) > 0 {
+				away.ended(before, kills[0])
+				kills = kills[1:]
+			}
+			away.began(rec.Time)
 		case *events.ClockStepped:
+			away.stepped(f.Step)
 			for _, of := range all {
 				of.stepped(f.Step)
 			}
@@ -195,7 +206,7 @@ func (y *loopYear) judge() (due, told int) {
 		case *events.Decision:
 			for i := range f.Steps {
 				if said := f.Steps[i].Cron; said != nil && rec.Kind == events.KindDecided {
-					all[id].hear(y.t, said, watched, rec.Time)
+					all[id].hear(y.t, said, away, rec.Time)
 				}
 			}
 		}

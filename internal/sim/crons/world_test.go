@@ -37,7 +37,7 @@ type world struct {
 	intake   projector.Intake
 	next     events.Sequence
 	life     int // of the controller: what was agreed with an earlier one is not carried out
-	began    events.Time
+	away     downs
 	late     int                                          // creates that came when nobody waited for them
 	script   func(events.Command) (answer, time.Duration) // how requests are taken; nil for at random
 	newest   tail
@@ -216,7 +216,7 @@ func (w *world) decide(c *cron) {
 	for i := range d.Steps {
 		if said := d.Steps[i].Cron; said != nil {
 			w.deciding = c
-			c.hear(w.t, said, w.began, w.now())
+			c.hear(w.t, said, &w.away, w.now())
 			w.plain(said)
 		}
 	}
@@ -254,10 +254,16 @@ func (w *world) cron(s events.Stream) *cron {
 func (w *world) begin() {
 	w.up = true
 	w.life++
-	w.began = w.now()
+	w.away.began(w.now())
 	settings := events.DefaultSettings()
 	settings.Mode, settings.CronJobs = events.ModeAll, true
-	w.put(projector.Draft{Stream: events.Controller, Kind: events.KindControllerStarted, Facts: &events.ControllerStarted{Version: "test", Settings: settings}})
+	w.put(projector.Draft{Stream: events.Controller, Kind: events.KindControllerStarted, Facts: &events.ControllerStarted{
+		Version: "test", Settings: settings, FoldVersion: projector.FoldVersion,
+	}})
+	watched := []events.Resource{events.Jobs, events.CronJobs}
+	w.put(projector.Draft{Stream: events.Controller, Kind: events.KindListingStarted, Facts: &events.ListingStarted{
+		Reason: events.ListingStart, Resources: watched, LastSeen: w.away.since.from,
+	}})
 	for _, c := range w.crons {
 		subject := w.world.CronJob(c.stream)
 		if c.gone {
@@ -280,6 +286,7 @@ func (w *world) begin() {
 			}
 		}
 	}
+	w.put(projector.Draft{Stream: events.Controller, Kind: events.KindSynced, Facts: &events.Synced{Resources: watched, Versions: []uint64{0, 0}}})
 	for _, c := range w.crons {
 		if subject := w.world.CronJob(c.stream); subject != nil && subject.Known() {
 			w.input(projector.Draft{Stream: c.stream, Kind: events.KindJobResumed, Facts: &events.JobResumed{}})
@@ -315,6 +322,7 @@ func (w *world) restores(s events.Stream) {
 // end kills the controller.
 func (w *world) end() {
 	w.up = false
+	w.away.ended(w.now(), w.now())
 	w.wakes = w.wakes[:0]
 	for _, c := range w.crons {
 		c.wake = nil
@@ -325,6 +333,7 @@ func (w *world) end() {
 func (w *world) step(by time.Duration) {
 	w.offset += by
 	w.put(projector.Draft{Stream: events.Controller, Kind: events.KindClockStepped, Facts: &events.ClockStepped{Step: by}})
+	w.away.stepped(by)
 	for _, c := range w.crons {
 		c.stepped(by)
 		if w.world.CronJob(c.stream) != nil {
