@@ -111,7 +111,8 @@ func TestWhatARunCosts(t *testing.T) {
 		{"a third one of one CronJob", lap(60, 121, 0, 0.5), "update cronjobs/status"},
 		{"a Job more", lap(61, 120, 0, 0.5), "create jobs"},
 		{"CronJobs that are read", lap(60, 120, 2, 0.5), "get cronjobs"},
-		{"a commit for each", lap(60, 120, 0, 1), "commits"},
+		{"three commits for each", lap(60, 120, 0, 3), ""},
+		{"four", lap(60, 120, 0, 4), "commits"},
 	} {
 		t.Run(row.sentence, func(t *testing.T) { oneLine(t, "w11", row.lap, row.want) })
 	}
