@@ -65,7 +65,7 @@ func TestEventsAreCombinedAsByClientGo(t *testing.T) {
 				continue
 			}
 			sent++
-			want.Event.ReportingController = Component // as the writer did it
+			want.Event.ReportingController, want.Event.ReportingInstance = Component, Instance // as the writer did it
 			want.Event.ResourceVersion = ""
 			made := object(&e, id, &got)
 			if d := cmp.Diff(want.Event, made); d != "" {

@@ -203,7 +203,7 @@ func TestPublishesWhatBecameDurable(t *testing.T) {
 	})
 }
 
-// O-080: the source of an Event is job-controller.
+// O-080: the source of an Event is job-controller, and its reporting instance says whose that is.
 func TestEventLooksLikeTheBuiltInControllers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, s := newAppender(t), newServer()
@@ -217,8 +217,8 @@ func TestEventLooksLikeTheBuiltInControllers(t *testing.T) {
 			if e.InvolvedObject != want {
 				t.Errorf("about %+v", e.InvolvedObject)
 			}
-			if e.Source.Component != "job-controller" || e.ReportingController != "job-controller" {
-				t.Errorf("from %q, %q", e.Source.Component, e.ReportingController)
+			if e.Source.Component != "job-controller" || e.ReportingController != "job-controller" || e.ReportingInstance != "jobledger" {
+				t.Errorf("from %q, %q, %q", e.Source.Component, e.ReportingController, e.ReportingInstance)
 			}
 			if !e.FirstTimestamp.Time.Equal(at) || e.Type != "Normal" || e.Count != 1 || e.Namespace != "default" {
 				t.Errorf("event %+v", e)

@@ -25,6 +25,8 @@ const (
 	Component = "job-controller"
 	// CronComponent is that of Events about CronJobs.
 	CronComponent = "cronjob-controller"
+	// Instance is what tells our Events from the built-in's, whose instance is empty.
+	Instance = "jobledger"
 	// RecordAnnotation on an Event names the record that it tells of: "<log ID>.<epoch>/<sequence>".
 	RecordAnnotation = "jobledger.dev/record"
 	// VerdictAnnotation on the Event of a Job's end says in one line how and why it ended.
@@ -149,6 +151,7 @@ func object(e *Event, id string, t *toSend) *corev1.Event {
 		Message:             t.text,
 		Source:              corev1.EventSource{Component: componentOf(e)},
 		ReportingController: componentOf(e),
+		ReportingInstance:   Instance,
 		FirstTimestamp:      metav1.NewTime(t.first),
 		LastTimestamp:       metav1.NewTime(t.at),
 		Count:               t.count,
