@@ -23,7 +23,11 @@ func repository(t *testing.T, gomod string) string {
 	if err := os.WriteFile(path, []byte(gomod), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for name, gomod := range map[string]string{"containerd": containerdVersion, "coredns": corednsVersion} {
+	below := map[string]string{"containerd": containerdVersion, "coredns": corednsVersion}
+	for _, minor := range Minors {
+		below[olderPrefix+minor] = "module m\n\ngo 1.26.0\n\nrequire k8s.io/kubernetes v" + minor + ".9\n"
+	}
+	for name, gomod := range below {
 		below := filepath.Join(filepath.Dir(path), name)
 		if err := os.Mkdir(below, 0o755); err != nil {
 			t.Fatal(err)
@@ -55,6 +59,9 @@ const (
 
 // versionOf is a program's in someVersions.
 func versionOf(p program) string {
+	if minor := p.minor(); minor != "" {
+		return "v" + minor + ".9"
+	}
 	switch p.module {
 	case "k8s.io/kubernetes":
 		return "v1.36.3"
@@ -74,10 +81,13 @@ func install(t *testing.T, s Set, p program, version string) {
 	if err := os.MkdirAll(filepath.Join(s.dir, stampDir), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(s.Path(p.name), []byte("program"), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(s.dir, p.minor()), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(stampPath(s.dir, p.name), []byte(p.stamp(version)), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(s.dir, p.file()), []byte("program"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(stampPath(s.dir, p.label()), []byte(p.stamp(version)), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -94,7 +104,7 @@ func TestStaleProgramsAreThoseMissingOrOfAnotherVersion(t *testing.T) {
 		{"a program without a stamp is built", func(t *testing.T, s Set) { remove(t, stampPath(s.dir, Etcd)) }, []string{Etcd}},
 		{"a program of another version is built", func(t *testing.T, s Set) { install(t, s, programs[0], "v3.6.15") }, []string{Etcd}},
 		{"a new version of a module is a new version of all its programs",
-			func(_ *testing.T, s Set) { s.versions["k8s.io/kubernetes"] = "v1.36.4" },
+			func(_ *testing.T, s Set) { s.versions[origin{"", kubernetesModule}] = "v1.36.4" },
 			[]string{APIServer, ControllerManager, Scheduler}},
 	}
 	for _, tt := range tests {
@@ -106,7 +116,7 @@ func TestStaleProgramsAreThoseMissingOrOfAnotherVersion(t *testing.T) {
 			}
 			s := Set{dir: t.TempDir(), versions: want}
 			for _, p := range programs {
-				install(t, s, p, want[p.module])
+				install(t, s, p, want[p.origin()])
 			}
 			tt.change(t, s)
 			var got []string
@@ -140,6 +150,37 @@ func remove(t *testing.T, path string) {
 	t.Helper()
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestAnOlderMinorHasFilesOfItsOwn: they stand beside those of test/tools, and are built only for who asks for that minor.
+func TestAnOlderMinorHasFilesOfItsOwn(t *testing.T) {
+	root := repository(t, someVersions)
+	want, err := versions(filepath.Join(root, "test", "tools"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, dir := Set{versions: want}, t.TempDir()
+	s.dir = dir
+	for _, p := range ours {
+		install(t, s, p, versionOf(p))
+	}
+	if got := stale(s, Cluster); len(got) != 0 {
+		t.Errorf("without a minor %v are built", got)
+	}
+	s.minor = Minors[0]
+	var files []string
+	for _, p := range stale(s, Cluster) {
+		files = append(files, p.file())
+	}
+	if got, want := strings.Join(files, " "), "1.32/kube-apiserver 1.32/kube-controller-manager 1.32/kube-scheduler"; got != want {
+		t.Errorf("of minor %s %q are built, want %q", s.minor, got, want)
+	}
+	if s.Path(APIServer) != filepath.Join(dir, "1.32", APIServer) || s.Version(APIServer) != "v1.32.9" || s.Path(Etcd) != filepath.Join(dir, Etcd) {
+		t.Errorf("of minor %s the API server is %s %s, and etcd %s", s.minor, s.Path(APIServer), s.Version(APIServer), s.Path(Etcd))
+	}
+	if _, err := Ensure(t.Context(), Config{Root: root, Dir: dir, Minor: "1.31"}); err == nil || !strings.Contains(err.Error(), "1.31 of Kubernetes is not built here") {
+		t.Errorf("Ensure of 1.31 = %v", err)
 	}
 }
 
@@ -227,8 +268,8 @@ func TestTheRepositoryNamesEveryVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range programs {
-		if !semver.IsValid(got[p.module]) {
-			t.Errorf("%s has version %q", p.module, got[p.module])
+		if !semver.IsValid(got[p.origin()]) {
+			t.Errorf("%s has version %q", p.module, got[p.origin()])
 		}
 	}
 }

@@ -26,18 +26,22 @@ type build struct {
 // run builds the program into a temporary name, renames it and then writes the stamp, so that a stamp never stands beside
 // another program than the one it describes.
 func (b build) run(ctx context.Context, p *progress) error {
-	stamp := stampPath(b.dir, b.name)
+	stamp := stampPath(b.dir, b.label())
 	if err := os.Remove(stamp); err != nil && !os.IsNotExist(err) {
 		return err
 	}
-	partial := filepath.Join(b.dir, stampDir, b.name+".partial")
+	partial := filepath.Join(b.dir, stampDir, b.label()+".partial")
 	err := b.compile(ctx, partial, p)
 	p.end(err == nil)
 	if err != nil {
 		return err
 	}
 
-	if err := os.Rename(partial, filepath.Join(b.dir, b.name)); err != nil {
+	file := filepath.Join(b.dir, b.file())
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	if err := os.Rename(partial, file); err != nil {
 		return err
 	}
 	return os.WriteFile(stamp, []byte(b.stamp(b.version)), 0o644)

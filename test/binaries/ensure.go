@@ -20,6 +20,8 @@ type Config struct {
 	Dir string
 	// Programs are those that are needed, by their names; empty: those of a cluster.
 	Programs []string
+	// Minor is one of Minors: programs of Kubernetes are of that version where there are such; empty: of that in test/tools.
+	Minor string
 	// Progress is told what is being built, how far it is and how long it will take; nil: standard error. Nothing is
 	// written when there is nothing to build.
 	Progress io.Writer
@@ -42,26 +44,34 @@ func (c *Config) setDefaults() error {
 	if len(c.Programs) == 0 {
 		c.Programs = Cluster
 	}
+	if c.Minor != "" && !slices.Contains(Minors, c.Minor) {
+		return fmt.Errorf("version %s of Kubernetes is not built here, only %v and that of test/tools", c.Minor, Minors)
+	}
 	return nil
 }
 
 // Set is where current programs are.
 type Set struct {
 	dir      string
-	versions map[string]string // module path → version
+	minor    string // see Config.Minor
+	versions map[origin]string
 }
 
 // Path returns the file of the named program.
-func (s Set) Path(name string) string { return filepath.Join(s.dir, name) }
+func (s Set) Path(name string) string {
+	if p, ok := find(name, s.minor); ok {
+		name = p.file()
+	}
+	return filepath.Join(s.dir, name)
+}
 
 // Version returns the version of the named program's module, such as v1.36.3, or "" for a name that is none of ours.
 func (s Set) Version(name string) string {
-	for _, p := range programs {
-		if p.name == name {
-			return s.versions[p.module]
-		}
+	p, ok := find(name, s.minor)
+	if !ok {
+		return ""
 	}
-	return ""
+	return s.versions[p.origin()]
 }
 
 // Ensure builds those of the programs asked for that are missing or of another version and returns when all are current. With everything
@@ -76,7 +86,7 @@ func Ensure(ctx context.Context, c Config) (Set, error) {
 	if err != nil {
 		return Set{}, err
 	}
-	set := Set{dir: c.Dir, versions: want}
+	set := Set{dir: c.Dir, minor: c.Minor, versions: want}
 	if len(stale(set, c.Programs)) == 0 {
 		return set, nil
 	}
@@ -103,10 +113,10 @@ func Ensure(ctx context.Context, c Config) (Set, error) {
 	var so pace
 	for i, p := range todo {
 		began, expected := time.Now(), so.estimate(p.cold)
-		b := build{program: p, version: want[p.module], toolsDir: filepath.Join(toolsDir, p.tools), dir: c.Dir}
-		prefix := fmt.Sprintf("[%d/%d] %s %s", i+1, len(todo), p.name, b.version)
+		b := build{program: p, version: want[p.origin()], toolsDir: filepath.Join(toolsDir, p.tools), dir: c.Dir}
+		prefix := fmt.Sprintf("[%d/%d] %s %s", i+1, len(todo), p.label(), b.version)
 		if err := b.run(ctx, newProgress(c.Progress, prefix, expected)); err != nil {
-			return Set{}, fmt.Errorf("build %s %s: %w", p.name, b.version, err)
+			return Set{}, fmt.Errorf("build %s %s: %w", p.label(), b.version, err)
 		}
 		so = pace{so.took + time.Since(began), so.cold + p.cold}
 	}
@@ -122,7 +132,8 @@ func stampPath(dir, name string) string { return filepath.Join(dir, stampDir, na
 func stale(s Set, needed []string) []program {
 	var out []program
 	for _, p := range programs {
-		if slices.Contains(needed, p.name) && !current(s, p) {
+		wanted, _ := find(p.name, s.minor)
+		if p.file() == wanted.file() && slices.Contains(needed, p.name) && !current(s, p) {
 			out = append(out, p)
 		}
 	}
@@ -130,14 +141,14 @@ func stale(s Set, needed []string) []program {
 }
 
 func current(s Set, p program) bool {
-	if _, err := os.Stat(s.Path(p.name)); err != nil {
+	if _, err := os.Stat(filepath.Join(s.dir, p.file())); err != nil {
 		return false
 	}
-	got, err := os.ReadFile(stampPath(s.dir, p.name))
+	got, err := os.ReadFile(stampPath(s.dir, p.label()))
 	if err != nil {
 		return false
 	}
-	return string(got) == p.stamp(s.versions[p.module])
+	return string(got) == p.stamp(s.versions[p.origin()])
 }
 
 var errLocked = errors.New("locked by another process")

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,6 +38,10 @@ var Cluster = []string{Etcd, APIServer, ControllerManager, Scheduler, Kwok}
 // Node are the programs of a real node, which runs containers, of its DNS, and kubectl.
 var Node = []string{Kubelet, Kubectl, Containerd, ContainerdShim, Ctr, CoreDNS}
 
+// Minors are the older minor versions of Kubernetes whose API server, controllers and scheduler can be built too, when a test asks for
+// them (Config.Minor). Each has a go.mod of its own.
+var Minors = []string{"1.32", "1.33", "1.34", "1.35"}
+
 // program is one thing to build.
 type program struct {
 	name   string
@@ -49,21 +54,78 @@ type program struct {
 	vars func(version string) []string
 }
 
-// programs in the order of building: each reuses what the ones before it compiled.
-var programs = []program{
+// minor is the one of Minors that it is of; empty for all others.
+func (p program) minor() string {
+	minor, older := strings.CutPrefix(p.tools, olderPrefix)
+	if !older {
+		return ""
+	}
+	return minor
+}
+
+// olderPrefix begins the directories below test/tools of Minors.
+const olderPrefix = "kubernetes-"
+
+// origin is what says the version of a program: a module that a go.mod requires.
+type origin struct{ tools, module string }
+
+func (p program) origin() origin { return origin{p.tools, p.module} }
+
+// file is its path in the directory. Older minors have directories of their own, for a program has to keep its name: it calls itself by it
+// in the managed fields of objects.
+func (p program) file() string { return filepath.Join(p.minor(), p.name) }
+
+// label names it among all.
+func (p program) label() string {
+	if minor := p.minor(); minor != "" {
+		return p.name + "-" + minor
+	}
+	return p.name
+}
+
+// programs are all, in the order of building.
+var programs = slices.Concat(ours, olderKubernetes())
+
+// olderKubernetes are the programs of each of Minors.
+func olderKubernetes() (all []program) {
+	for _, minor := range Minors {
+		tools := olderPrefix + minor
+		all = append(all,
+			program{APIServer, "k8s.io/kubernetes/cmd/kube-apiserver", kubernetesModule, tools, 285 * time.Second, kubernetesVars},
+			program{ControllerManager, "k8s.io/kubernetes/cmd/kube-controller-manager", kubernetesModule, tools, 85 * time.Second, kubernetesVars},
+			program{Scheduler, "k8s.io/kubernetes/cmd/kube-scheduler", kubernetesModule, tools, 10 * time.Second, kubernetesVars},
+		)
+	}
+	return all
+}
+
+// find is the program of that name: of the minor, if there is one of it.
+func find(name, minor string) (program, bool) {
+	for _, of := range []string{minor, ""} {
+		i := slices.IndexFunc(programs, func(p program) bool { return p.name == name && p.minor() == of })
+		if i >= 0 {
+			return programs[i], true
+		}
+	}
+	return program{}, false
+}
+
+// ours are those whose versions test/tools and the modules below it say, in the order of building: each reuses what the ones before it
+// compiled.
+var ours = []program{
 	{Etcd, "go.etcd.io/etcd/server/v3", "go.etcd.io/etcd/server/v3", "", 75 * time.Second, noVars},
-	{APIServer, "k8s.io/kubernetes/cmd/kube-apiserver", "k8s.io/kubernetes", "", 285 * time.Second, kubernetesVars},
-	{ControllerManager, "k8s.io/kubernetes/cmd/kube-controller-manager", "k8s.io/kubernetes", "", 85 * time.Second, kubernetesVars},
-	{Scheduler, "k8s.io/kubernetes/cmd/kube-scheduler", "k8s.io/kubernetes", "", 10 * time.Second, kubernetesVars},
+	{APIServer, "k8s.io/kubernetes/cmd/kube-apiserver", kubernetesModule, "", 285 * time.Second, kubernetesVars},
+	{ControllerManager, "k8s.io/kubernetes/cmd/kube-controller-manager", kubernetesModule, "", 85 * time.Second, kubernetesVars},
+	{Scheduler, "k8s.io/kubernetes/cmd/kube-scheduler", kubernetesModule, "", 10 * time.Second, kubernetesVars},
 	{Kwok, "sigs.k8s.io/kwok/cmd/kwok", "sigs.k8s.io/kwok", "", 20 * time.Second, kwokVars},
 	{Etcdctl, "go.etcd.io/etcd/etcdctl/v3", "go.etcd.io/etcd/etcdctl/v3", "", 10 * time.Second, noVars},
 	{Etcdutl, "go.etcd.io/etcd/etcdutl/v3", "go.etcd.io/etcd/etcdutl/v3", "", 10 * time.Second, noVars},
-	{Kubelet, "k8s.io/kubernetes/cmd/kubelet", "k8s.io/kubernetes", "", 90 * time.Second, kubernetesVars},
-	{Kubectl, "k8s.io/kubernetes/cmd/kubectl", "k8s.io/kubernetes", "", 30 * time.Second, kubernetesVars},
+	{Kubelet, "k8s.io/kubernetes/cmd/kubelet", kubernetesModule, "", 90 * time.Second, kubernetesVars},
+	{Kubectl, "k8s.io/kubernetes/cmd/kubectl", kubernetesModule, "", 30 * time.Second, kubernetesVars},
 	{Containerd, "github.com/containerd/containerd/v2/cmd/containerd", containerdModule, "containerd", 150 * time.Second, containerdVars},
 	{ContainerdShim, "github.com/containerd/containerd/v2/cmd/containerd-shim-runc-v2", containerdModule, "containerd", 10 * time.Second, containerdVars},
 	{Ctr, "github.com/containerd/containerd/v2/cmd/ctr", containerdModule, "containerd", 10 * time.Second, containerdVars},
-	{E2E, "k8s.io/kubernetes/test/e2e", "k8s.io/kubernetes", "", 150 * time.Second, kubernetesVars},
+	{E2E, "k8s.io/kubernetes/test/e2e", kubernetesModule, "", 150 * time.Second, kubernetesVars},
 	{CoreDNS, ownPrefix + "test/tools/coredns", "github.com/coredns/coredns", "coredns", 60 * time.Second, noVars},
 }
 
@@ -100,6 +162,8 @@ func kubernetesVars(version string) []string {
 // ownPrefix begins the import path of a main package of ours, in a module that requires what is built.
 const ownPrefix = "github.com/jobledger/jobledger/"
 
+const kubernetesModule = "k8s.io/kubernetes"
+
 const containerdModule = "github.com/containerd/containerd/v2"
 
 func containerdVars(version string) []string {
@@ -133,8 +197,8 @@ func (p program) stamp(version string) string {
 }
 
 // versions reads the module versions that toolsDir/go.mod requires, and those of the modules below it.
-func versions(toolsDir string) (map[string]string, error) {
-	found := make(map[string]string) // of all programs; a module is built by one go.mod only
+func versions(toolsDir string) (map[origin]string, error) {
+	found := make(map[origin]string) // of all programs
 	read := make(map[string]map[string]string)
 	for _, p := range programs {
 		path := filepath.Join(toolsDir, p.tools, "go.mod")
@@ -145,9 +209,11 @@ func versions(toolsDir string) (map[string]string, error) {
 			}
 			read[path] = required
 		}
-		if found[p.module] = read[path][p.module]; found[p.module] == "" {
+		version := read[path][p.module]
+		if version == "" {
 			return nil, fmt.Errorf("%s does not require %s", path, p.module)
 		}
+		found[p.origin()] = version
 	}
 	return found, nil
 }

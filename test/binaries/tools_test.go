@@ -11,35 +11,45 @@ import (
 )
 
 // Kubernetes is released as one repository and as its parts; k8s.io/kubernetes v1.X.Y asks for its parts as v0.0.0 and
-// means v0.X.Y, which only a replace can say.
+// means v0.X.Y, which only a replace can say. A part whose release cannot be had is replaced by another of its minor, with a comment.
 func TestToolsReplaceEveryPartOfKubernetesByItsOwnRelease(t *testing.T) {
 	root, err := FindRoot()
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(root, filepath.FromSlash(toolsMarker))
-	data, err := os.ReadFile(path)
+	tools := filepath.Dir(filepath.Join(root, filepath.FromSlash(toolsMarker)))
+	all, err := versions(tools)
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := modfile.Parse(path, data, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := versions(filepath.Dir(path))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := "v0" + strings.TrimPrefix(all["k8s.io/kubernetes"], "v1")
-	if !semver.IsValid(want) {
-		t.Fatalf("k8s.io/kubernetes has version %q", all["k8s.io/kubernetes"])
-	}
-	if len(file.Replace) == 0 {
-		t.Fatal("no part of Kubernetes is replaced")
-	}
-	for _, r := range file.Replace {
-		if r.Old.Path != r.New.Path || r.New.Version != want {
-			t.Errorf("%s is replaced by %s %s, want %s", r.Old.Path, r.New.Path, r.New.Version, want)
+	for o, version := range all {
+		if o.module != kubernetesModule {
+			continue
+		}
+		if minor, ok := strings.CutPrefix(o.tools, olderPrefix); ok && semver.MajorMinor(version) != "v"+minor {
+			t.Errorf("test/tools/%s has Kubernetes %s", o.tools, version)
+		}
+		path := filepath.Join(tools, o.tools, "go.mod")
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := modfile.Parse(path, data, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := "v0" + strings.TrimPrefix(version, "v1")
+		if !semver.IsValid(want) {
+			t.Fatalf("k8s.io/kubernetes has version %q", version)
+		}
+		if len(file.Replace) == 0 {
+			t.Fatalf("%s replaces no part of Kubernetes", path)
+		}
+		for _, r := range file.Replace {
+			excused := len(r.Syntax.Suffix) > 0 && semver.MajorMinor(r.New.Version) == semver.MajorMinor(want)
+			if r.Old.Path != r.New.Path || r.New.Version != want && !excused {
+				t.Errorf("%s: %s is replaced by %s %s, want %s", path, r.Old.Path, r.New.Path, r.New.Version, want)
+			}
 		}
 	}
 }
@@ -63,7 +73,7 @@ func TestOracleHasTheReleaseOfTheTools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := tools["k8s.io/kubernetes"]
+	want := tools[origin{"", kubernetesModule}]
 	for _, r := range oracle.Require {
 		if r.Mod.Path == "k8s.io/kubernetes" && r.Mod.Version != want {
 			t.Errorf("it is %s, test/tools has %s", r.Mod.Version, want)

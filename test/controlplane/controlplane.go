@@ -41,7 +41,7 @@ func Start(ctx context.Context, opts Options) (*ControlPlane, error) {
 	if err := opts.validate(); err != nil {
 		return nil, err
 	}
-	programs, err := binaries.Ensure(ctx, binaries.Config{Dir: opts.BinDir, Progress: opts.Progress})
+	programs, err := binaries.Ensure(ctx, binaries.Config{Dir: opts.BinDir, Minor: opts.Minor, Progress: opts.Progress})
 	if err != nil {
 		return nil, err
 	}

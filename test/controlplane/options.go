@@ -28,6 +28,9 @@ type Options struct {
 	AuditLog string
 	// AuditReads has reads in the audit log, too: then Writes and what rests on it have them as well.
 	AuditReads bool
+	// Minor is an older version of Kubernetes, one of binaries.Minors, whose API server, controllers and scheduler run, built when they
+	// are missing; empty: the version of test/tools. Gates and API versions that it does not know end its programs.
+	Minor string
 	// FeatureGates are set on kube-apiserver, kube-controller-manager and kube-scheduler alike.
 	FeatureGates map[string]bool
 	// RuntimeConfig enables and disables API versions, such as "scheduling.k8s.io/v1alpha1": true.
