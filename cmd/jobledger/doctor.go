@@ -40,10 +40,11 @@ func newDoctor(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Say what would keep a controller from working here, and what to do",
-		Long: `Look at the cluster, the disk and NATS as a controller with these flags would find them: version and
-clock of the server, rights, who runs the Jobs now, webhooks in the way, pods that cannot go, the
-Lease, the disk of the log, and the stream. It takes the flags of "run", also those that are not
-shown here: write "doctor" in place of "run". It changes nothing.
+		Long: `Look at the cluster, the disk and NATS as a controller with these flags would find them: version of
+the server and what it lacks, its clock, rights, who runs the Jobs now, webhooks in the way, pods that
+cannot go, the Lease, the disk of the log, and the stream. It takes the flags of "run", also those that
+are not shown here: write "doctor" in place of "run". It changes nothing. Of a server before 1.35 it
+asks for the dry run of a create, to see which fields of a Job are kept.
 
 The rights are those of the account that asks. --service-account NAMESPACE/NAME asks for another,
 which takes the right to create subjectaccessreviews.

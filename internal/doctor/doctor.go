@@ -65,6 +65,7 @@ type check struct {
 // checks are all, in the order in which they are told: what others depend on first.
 var checks = []check{
 	{"server", true, server},
+	{"features", true, features},
 	{"clock", true, clock},
 	{"rights", true, rights},
 	{"jobs", true, jobs},

@@ -3,6 +3,8 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/version"
@@ -10,51 +12,79 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// The versions of Kubernetes: with the field managedBy, and the newest that the tests know.
+// The minor versions of Kubernetes that this program is for. The newest is that of the libraries in go.mod.
 var (
-	withManagedBy = version.MajorMinor(1, 32)
-	newestKnown   = version.MajorMinor(1, 36)
+	oldest = version.MajorMinor(1, 32) // the first with the field managedBy by default
+	newest = version.MajorMinor(1, 36)
 )
 
-// server asks for the version. What a server is too old for is said.
-func server(ctx context.Context, c *Config) []Finding {
+// tried are those of them on which a run of the tests was seen to pass: test/minors has one for each, and all others use the newest.
+var tried = []*version.Version{oldest, newest}
+
+// server asks for the version, and says when it is too old or too new.
+func server(_ context.Context, c *Config) []Finding {
+	name, v, err := serverVersion(c)
+	if err != nil {
+		return []Finding{{Level: Unknown, Text: err.Error(), Do: "look at --kubeconfig and --context, and at the network"}}
+	}
+	return []Finding{skew(c, name, v)}
+}
+
+// serverVersion is what the server calls itself, and the minor version that it behaves like.
+func serverVersion(c *Config) (name string, v *version.Version, err error) {
 	info, err := c.Client.Discovery().ServerVersion()
 	if err != nil {
-		return []Finding{{Level: Unknown, Text: fmt.Sprintf("the API server does not answer: %v", err), Do: "look at --kubeconfig and --context, and at the network"}}
+		return "", nil, fmt.Errorf("the API server does not answer: %w", err)
 	}
-	v, err := version.ParseGeneric(info.GitVersion)
+	v, err = version.ParseGeneric(info.GitVersion)
 	if err != nil {
-		return []Finding{{Level: Unknown, Text: fmt.Sprintf("the API server says that it is %q, which is no version", info.GitVersion)}}
+		return "", nil, fmt.Errorf("the API server says that it is %q, which is no version", info.GitVersion)
 	}
-	v = version.MajorMinor(v.Major(), v.Minor())
-	var found []Finding
+	name, v = "Kubernetes "+info.GitVersion, version.MajorMinor(v.Major(), v.Minor())
+	if e, err := version.ParseGeneric(info.EmulationMajor + "." + info.EmulationMinor); err == nil && !e.EqualTo(v) {
+		return fmt.Sprintf("%s, which emulates %s", name, e), e, nil
+	}
+	return name, v, nil
+}
+
+// skew compares the server's version with those that this program is for.
+func skew(c *Config, name string, v *version.Version) Finding {
+	span := fmt.Sprintf("this program is for %s to %s", oldest, newest)
 	switch {
-	case v.LessThan(withManagedBy) && c.Settings.Mode == events.ModeDelegated:
-		found = append(found, Finding{
-			Level: Problem, Text: fmt.Sprintf("Kubernetes %s drops spec.managedBy from Jobs, so no Job is ours", info.GitVersion),
+	case v.LessThan(oldest) && c.Settings.Mode == events.ModeDelegated:
+		return Finding{
+			Level: Problem, Text: fmt.Sprintf("%s is too old: it drops spec.managedBy from Jobs, so no Job is ours; %s", name, span),
 			Do: "upgrade to 1.32 or later, or run --manage=observe",
-		})
-	case v.LessThan(withManagedBy):
-		found = append(found, Finding{
-			Level: Warning, Text: fmt.Sprintf("Kubernetes %s is older than any version that was tried", info.GitVersion), Do: "upgrade to 1.32 or later",
-		})
-	case newestKnown.LessThan(v):
-		found = append(found, Finding{
-			Level: Note, Text: fmt.Sprintf("Kubernetes %s is newer than any version that was tried (%s)", info.GitVersion, newestKnown),
-		})
-	}
-	if c.Settings.GangScheduling {
-		if _, err := c.Client.Discovery().ServerResourcesForGroupVersion("scheduling.k8s.io/v1alpha2"); err != nil {
-			found = append(found, Finding{
-				Level: Problem, Text: "the server has no Workloads and PodGroups (scheduling.k8s.io/v1alpha2), which --gang-scheduling makes",
-				Do: "switch on the feature gate GenericWorkload and that API, or run without --gang-scheduling",
-			})
 		}
+	case v.LessThan(oldest) && c.Settings.Mode == events.ModeAll:
+		return Finding{
+			Level: Problem, Text: fmt.Sprintf("%s is too old: it may refuse the statuses that we write; %s", name, span),
+			Do: "upgrade to 1.32 or later, or run --manage=observe",
+		}
+	case v.LessThan(oldest):
+		return Finding{Level: Warning, Text: fmt.Sprintf("%s is too old: %s", name, span), Do: "upgrade to 1.32 or later"}
+	case newest.LessThan(v):
+		return Finding{
+			Level: Warning, Text: fmt.Sprintf("%s is too new: %s", name, span),
+			Do: "look for a newer jobledger, or try this one in a cluster of that version first; --manage=observe writes nothing",
+		}
+	case v.EqualTo(newest):
+		return Finding{Level: OK, Text: name + ", the version of this program's libraries"}
 	}
-	if found == nil {
-		return well("Kubernetes " + info.GitVersion)
+	older := fmt.Sprintf("%s, %s older than this program's libraries (%s)", name,
+		many(int(newest.Minor()-v.Minor()), "minor version", "minor versions"), newest)
+	if slices.ContainsFunc(tried, v.EqualTo) {
+		return Finding{Level: OK, Text: older + ", and tried with it"}
 	}
-	return found
+	return Finding{Level: Note, Text: fmt.Sprintf("%s; it was not tried, but versions around it were (%s)", older, names(tried))}
+}
+
+func names(versions []*version.Version) string {
+	var all []string
+	for _, v := range versions {
+		all = append(all, v.String())
+	}
+	return strings.Join(all, ", ")
 }
 
 // The differences of clocks that matter. A certificate or a token can be too young by seconds; a deadline of a Job is off by as much.
