@@ -1,0 +1,149 @@
+package minors
+
+import (
+	"context"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/jobledger/jobledger/test/binaries"
+	"github.com/jobledger/jobledger/test/controlplane"
+	"github.com/jobledger/jobledger/test/internal/controller"
+)
+
+// flavour is a server to try.
+type flavour struct {
+	minor string   // one of binaries.Minors; empty for the version of test/tools
+	off   []string // feature gates that are turned off
+}
+
+// Gates of 1.32 that the API server looks at when a Job is created, by the field that it drops without them.
+var gates = map[string]string{
+	"managedBy":            "JobManagedBy",
+	"podReplacementPolicy": "JobPodReplacementPolicy",
+	"successPolicy":        "JobSuccessPolicy",
+	"backoffLimitPerIndex": "JobBackoffLimitPerIndex",
+}
+
+// flavours are each version as it comes, and those whose gates can be turned off without some.
+func flavours() []flavour {
+	var all []flavour
+	for _, minor := range binaries.Minors {
+		all = append(all, flavour{minor: minor})
+	}
+	return append(all,
+		flavour{},
+		flavour{minor: "1.32", off: []string{"JobPodReplacementPolicy", "JobSuccessPolicy", "JobBackoffLimitPerIndex", "WatchList"}},
+		flavour{minor: "1.32", off: []string{"JobManagedBy"}},
+		flavour{minor: "1.33", off: []string{"JobPodReplacementPolicy"}},
+		flavour{minor: "1.34", off: []string{"JobManagedBy", "WatchList"}},
+	)
+}
+
+func (f flavour) name() string {
+	name := f.minor
+	if name == "" {
+		name = "newest"
+	}
+	if len(f.off) > 0 {
+		name += " without " + strings.Join(f.off, ",")
+	}
+	return name
+}
+
+func (f flavour) options() controlplane.Options {
+	gates := map[string]bool{}
+	for _, gate := range f.off {
+		gates[gate] = false
+	}
+	return controlplane.Options{Minor: f.minor, FeatureGates: gates}
+}
+
+// TestMinors plays all of it on each server, one after the other.
+func TestMinors(t *testing.T) {
+	if os.Getenv("JOBLEDGER_LONG") == "" {
+		t.Skip("builds older versions of Kubernetes and takes minutes on each: JOBLEDGER_LONG=1")
+	}
+	program, err := controller.Build(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range flavours() {
+		t.Run(f.name(), func(t *testing.T) {
+			s := newServer(t, f, program)
+			s.doctorTellsTheTruth()
+			ours, builtin := s.runAll(), s.observeBuiltin()
+			s.same(ours, builtin)
+		})
+	}
+}
+
+// TestGatesWithoutWhichJobsDoNotComplete: without JobManagedBy and JobPodReplacementPolicy the API server takes SuccessCriteriaMet only in
+// the status of Jobs with a successPolicy, and every Job that completes has it from us. Doctor says so, and the refusal is told and tried
+// again with a backoff.
+func TestGatesWithoutWhichJobsDoNotComplete(t *testing.T) {
+	if os.Getenv("JOBLEDGER_LONG") == "" {
+		t.Skip("builds an older version of Kubernetes: JOBLEDGER_LONG=1")
+	}
+	program, err := controller.Build(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newServer(t, flavour{minor: "1.32", off: []string{"JobManagedBy", "JobPodReplacementPolicy"}}, program)
+	s.doctorTellsTheTruth()
+	p := s.place("all", controller.NewUser)
+	p.start("all", "--cronjobs=false", "--ttl-after-finished=false")
+	p.create(newJob("stuck"))
+	p.await("the refusal is told", func() bool {
+		j, err := p.ours.Job(s.ctx, "stuck")
+		return err == nil && len(j.Refused) > 0 && j.Refused[0].Tries > 2
+	})
+	j, err := p.ours.Job(s.ctx, "stuck")
+	if err != nil || !strings.Contains(j.Refused[0].Says, "SuccessCriteriaMet") {
+		t.Errorf("get says %+v, %v", j.Refused, err)
+	}
+	t.Logf("refused: %+v", j.Refused)
+	if finished(p.job("stuck")) {
+		t.Error("the Job is finished")
+	}
+	p.stop("SuccessCriteriaMet")
+}
+
+// server is a control plane of one flavour.
+type server struct {
+	*testing.T
+	flavour
+	ctx     context.Context
+	cp      *controlplane.ControlPlane
+	client  kubernetes.Interface
+	program string
+	serves  serves
+}
+
+func newServer(t *testing.T, f flavour, program string) *server {
+	t.Helper()
+	cp := controlplane.ForTest(t, f.options())
+	client, err := kubernetes.NewForConfig(cp.RESTConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	t.Cleanup(cancel)
+	s := &server{T: t, flavour: f, ctx: ctx, cp: cp, client: client, program: program}
+	s.serves = s.look()
+	if s.serves.version != cp.Version() {
+		t.Fatalf("the server says that it is %s, and was built as %s", s.serves.version, cp.Version())
+	}
+	t.Logf("Kubernetes %s: %s", s.serves.version, s.serves)
+	for _, field := range slices.Sorted(maps.Keys(gates)) {
+		if got, want := s.serves.dropped[field], slices.Contains(f.off, gates[field]); got != want {
+			t.Fatalf("the server drops spec.%s: %t, and its gate is off: %t", field, got, want)
+		}
+	}
+	return s
+}
