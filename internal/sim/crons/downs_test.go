@@ -12,7 +12,7 @@ import (
 // downs are the times in which no controller ran, by this test's own account and the controller's clock.
 type downs struct {
 	spans []down
-	since span        // when the one began that has not ended: between the last record and the kill; zero for since ever
+	since span // when the one began that has not ended: between the last record and the kill; zero for since ever
 }
 
 // down is one of them. A clock that is set was wrong before, or is now, so it is known from when to when it may have been, and from when
