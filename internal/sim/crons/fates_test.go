@@ -22,6 +22,7 @@ type fates struct {
 	told     []bool               // of each minute: that a run of it has started, as the ledger says
 	made     []bool               // of each minute: that the API server has made a Job
 	untold   map[types.UID]string // Jobs of which the ledger says nothing yet, and how they were made
+	went     map[types.UID]string // those that went with the CronJob: the answer to a create may yet tell of one
 	newest   []time.Time          // due times of the newest Jobs, and the creation: from one of these @every counts
 	asked    map[string]bool      // triggers that a controller was shown
 	answered int                  // entries of those, one for each
@@ -123,6 +124,9 @@ func (f *fates) hear(t *testing.T, said *events.CronStep, away *downs, now event
 	}
 }
 
+// leave notes that the CronJob is deleted, and its Jobs with it.
+func (f *fates) leave() { f.went, f.untold = f.untold, map[types.UID]string{} }
+
 // hearJob compares what is said of a Job.
 func (f *fates) hearJob(t *testing.T, tick *events.Tick) {
 	t.Helper()
@@ -131,6 +135,8 @@ func (f *fates) hearJob(t *testing.T, tick *events.Tick) {
 	case !has && tick.Job == "":
 	case has && f.untold[tick.Job] != "":
 		delete(f.untold, tick.Job)
+	case has && f.went[tick.Job] != "":
+		delete(f.went, tick.Job)
 	default:
 		t.Fatalf("the fate %d of %s names the Job %q, which was told before or not made", tick.Fate, tick.First.Go(), tick.Job)
 	}

@@ -192,7 +192,7 @@ func (y *loopYear) judge() (due, told int) {
 			}
 			all[id].show(y.tables[f.Schedule], f.TimeZone, rec.Time)
 		case *events.CronJobGone:
-			clear(all[id].untold) // they go with it
+			all[id].leave()
 		case *events.RunSeen:
 			if f.Due != 0 && !known[f.Job] {
 				known[f.Job] = true

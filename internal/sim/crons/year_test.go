@@ -216,7 +216,7 @@ func (w *world) drop(c *cron) {
 	w.version++
 	c.gone = true
 	version := w.version
-	clear(c.untold)
+	c.leave()
 	for _, name := range w.names() {
 		if j := w.jobs[name]; j.owner == c {
 			w.remove(j)
