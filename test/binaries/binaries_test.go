@@ -23,7 +23,9 @@ func repository(t *testing.T, gomod string) string {
 	if err := os.WriteFile(path, []byte(gomod), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	below := map[string]string{"containerd": containerdVersion, "coredns": corednsVersion}
+	below := map[string]string{
+		"containerd": containerdVersion, "coredns": corednsVersion, "kueue": kueueVersion, "jobset": jobSetVersion,
+	}
 	for _, minor := range Minors {
 		below[olderPrefix+minor] = "module m\n\ngo 1.26.0\n\nrequire k8s.io/kubernetes v" + minor + ".9\n"
 	}
@@ -55,6 +57,8 @@ require (
 const (
 	containerdVersion = "module m\n\ngo 1.26.0\n\nrequire github.com/containerd/containerd/v2 v2.4.2\n"
 	corednsVersion    = "module m\n\ngo 1.26.0\n\nrequire github.com/coredns/coredns v1.15.0\n"
+	kueueVersion      = "module m\n\ngo 1.26.0\n\nrequire sigs.k8s.io/kueue v0.17.0\n"
+	jobSetVersion     = "module m\n\ngo 1.26.0\n\nrequire sigs.k8s.io/jobset v0.11.1\n"
 )
 
 // versionOf is a program's in someVersions.
@@ -71,6 +75,10 @@ func versionOf(p program) string {
 		return "v2.4.2"
 	case "github.com/coredns/coredns":
 		return "v1.15.0"
+	case kueueModule:
+		return "v0.17.0"
+	case jobSetModule:
+		return "v0.11.1"
 	}
 	return "v3.6.16"
 }

@@ -30,6 +30,8 @@ const (
 	Ctr               = "ctr" // gives images to containerd
 	CoreDNS           = "coredns"
 	E2E               = "e2e.test" // the end-to-end specs of Kubernetes
+	Kueue             = "kueue"    // suspends and resumes Jobs by quota
+	JobSet            = "jobset"   // makes groups of Jobs
 )
 
 // Cluster are the programs that a cluster runs. Etcdctl and Etcdutl are built when a test takes a backup.
@@ -41,6 +43,9 @@ var Node = []string{Kubelet, Kubectl, Containerd, ContainerdShim, Ctr, CoreDNS}
 // Minors are the older minor versions of Kubernetes whose API server, controllers and scheduler can be built too, when a test asks for
 // them (Config.Minor). Each has a go.mod of its own.
 var Minors = []string{"1.32", "1.33", "1.34", "1.35"}
+
+// Beside are the programs that tests run beside ours, and kubectl, which reads the manifests of their releases.
+var Beside = []string{Kubectl, Kueue, JobSet}
 
 // program is one thing to build.
 type program struct {
@@ -127,6 +132,8 @@ var ours = []program{
 	{Ctr, "github.com/containerd/containerd/v2/cmd/ctr", containerdModule, "containerd", 10 * time.Second, containerdVars},
 	{E2E, "k8s.io/kubernetes/test/e2e", kubernetesModule, "", 150 * time.Second, kubernetesVars},
 	{CoreDNS, ownPrefix + "test/tools/coredns", "github.com/coredns/coredns", "coredns", 60 * time.Second, noVars},
+	{Kueue, kueueModule + "/cmd/kueue", kueueModule, "kueue", 180 * time.Second, kueueVars},
+	{JobSet, jobSetModule, jobSetModule, "jobset", 100 * time.Second, jobSetVars},
 }
 
 // pace is how fast this machine builds: what the builds so far took, against what they take on two idle cores with nothing cached.
@@ -168,6 +175,20 @@ const containerdModule = "github.com/containerd/containerd/v2"
 
 func containerdVars(version string) []string {
 	return []string{containerdModule + "/version.Version=" + version}
+}
+
+const (
+	kueueModule  = "sigs.k8s.io/kueue"
+	jobSetModule = "sigs.k8s.io/jobset"
+)
+
+// Without these both name themselves v0.0.0 in what they write, as a user agent.
+func kueueVars(version string) []string {
+	return []string{kueueModule + "/pkg/version.GitVersion=" + version}
+}
+
+func jobSetVars(version string) []string {
+	return []string{jobSetModule + "/pkg/version.GitVersion=" + version}
 }
 
 func kwokVars(version string) []string {
