@@ -51,7 +51,7 @@ func (c *Case) readVerdict() Sentence {
 	case history.StateUnmanaged:
 		return say(marks(c.added), "NOT MANAGED here: %s runs it", c.controller())
 	case history.StateSuspended:
-		return say(marks(c.suspendedSince()), "SUSPENDED for %s", words.Span(c.end().Sub(c.suspendedSince().At)))
+		return c.suspendedVerdict()
 	}
 	return c.livingVerdict()
 }
@@ -105,11 +105,35 @@ func (c *Case) deletedVerdict() Sentence {
 	return say(marks(c.deletion()), "%s after %s, %s%s", word, words.Span(max(c.deletion().At.Sub(c.start()), 0)), what, by)
 }
 
-func (c *Case) suspendedSince() Mark {
-	for i := len(c.edits) - 1; i >= 0; i-- {
-		if c.edits[i].After.Suspend && !c.edits[i].Before.Suspend {
-			return c.edits[i].At
+// queueLabel names the queue of Kueue in which a Job is.
+const queueLabel = "kueue.x-k8s.io/queue-name"
+
+// suspendedVerdict says since when, by whom if somebody did it, and in which queue it is, which may be why.
+func (c *Case) suspendedVerdict() Sentence {
+	since, by := c.suspension()
+	text := "SUSPENDED for " + words.Span(c.end().Sub(since.At))
+	switch {
+	case by != nil && by.Manager != "":
+		text += ", by " + by.Manager
+	case since == c.added && !c.Truncated():
+		text += ", since it was created"
+	}
+	if c.origin != nil {
+		for _, l := range c.origin.Labels {
+			if l.Name == queueLabel {
+				text += "; it is in the queue " + l.Value + " of Kueue"
+			}
 		}
 	}
-	return c.added
+	return say(marks(since), "%s", text)
+}
+
+// suspension is since when a suspended Job is so, and by whose edit; nil for one that is not known.
+func (c *Case) suspension() (Mark, *events.Edit) {
+	for i := len(c.edits) - 1; i >= 0; i-- {
+		if e := &c.edits[i]; e.After.Suspend && !e.Before.Suspend {
+			return e.At, e.By
+		}
+	}
+	return c.added, nil
 }
