@@ -1,0 +1,99 @@
+package beside
+
+import (
+	"flag"
+	"os"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/test/internal/builtin"
+	"github.com/jobledger/jobledger/test/internal/suite"
+)
+
+var long = os.Getenv("JOBLEDGER_LONG") != ""
+
+var shared suite.Suite
+
+func TestMain(m *testing.M) {
+	if !long {
+		os.Exit(m.Run())
+	}
+	// Scenarios mostly wait for others, so how many are played at a time does not depend on the number of processors.
+	if err := flag.Set("test.parallel", "4"); err != nil { // a flag on the command line wins: it is read later
+		panic(err)
+	}
+	shared.Main(m, suite.Options{})
+}
+
+// mode is how ours is run.
+type mode struct {
+	manage    string  // value of --manage
+	managedBy *string // of the Jobs that are for ours
+	builtin   bool    // the built-in Job controller runs the others
+}
+
+var modes = []mode{
+	{manage: "delegated", managedBy: new(events.ManagedBy), builtin: true},
+	{manage: "all"},
+}
+
+// scenario is what is tried, in a world of its own.
+type scenario struct {
+	name string
+	play func(w *world)
+}
+
+// pools are the nodes that flavors and JobSets select, by the label pool.
+var pools = []string{"spot", "reserved"}
+
+// TestBeside plays every scenario in every mode. Kueue and JobSet run for all of them, as they do in a cluster.
+func TestBeside(t *testing.T) {
+	if !long {
+		t.Skip("it builds and runs Kueue and JobSet: JOBLEDGER_LONG=1")
+	}
+	for _, pool := range pools {
+		label := func(n *corev1.Node) { n.Labels["pool"] = pool }
+		if err := shared.AddNode(t.Context(), pool+"-0", label); err != nil {
+			t.Fatal(err)
+		}
+	}
+	startTools(t)
+	makeFlavors(t)
+	for _, m := range modes {
+		t.Run(m.manage, func(t *testing.T) {
+			if m.builtin {
+				runBuiltin(t)
+			}
+			for _, tool := range []struct {
+				name      string
+				scenarios []scenario
+			}{{"Kueue", kueueScenarios}, {"JobSet", jobSetScenarios}} {
+				for _, s := range tool.scenarios {
+					t.Run(tool.name+"/"+s.name, func(t *testing.T) {
+						t.Parallel()
+						s.play(newWorld(t, m))
+					})
+				}
+			}
+		})
+	}
+}
+
+// runBuiltin runs the built-in Job controller until the end of the test.
+func runBuiltin(t *testing.T) {
+	t.Helper()
+	theirs, err := builtin.New(t.Context(), shared.ControlPlane, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := theirs.Launch(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := theirs.Kill(); err != nil {
+			t.Error(err)
+		}
+	})
+}
