@@ -29,7 +29,7 @@ type CronJob struct {
 	Runs     map[types.UID]*Run // Jobs that are the CronJob's (C-101); putRun and dropRun change it
 	Ledger   events.TickLedger  // of due times; not yet begun while Counting is false
 	Counting bool
-	Watched  events.Time // since when this controller runs, or it is known
+	Watched  events.Time // when the newest controller started, or saw it first
 	// Edited is when its schedule or its zone was changed, while nothing has happened since; 0 for not. It is looked at when it is Pending
 	// (C-093): a time of which the schedule of now does not tell. It is 0 for never, and may be over.
 	Edited, Pending events.Time
@@ -139,7 +139,8 @@ func (c *CronJob) Behind() bool {
 	return c.LastSchedule != s.LastSchedule || c.LastSuccess != s.LastSuccess || !slices.Equal(c.Active, s.Active)
 }
 
-// Unwatched are the times in which no controller watched it, in order. Since this one runs, it decides also while a list is under way.
+// Unwatched are the times in which no controller watched it, in order. Since the newest one runs, it has decided
+// also while a list was under way.
 func (c *CronJob) Unwatched() []ticks.Gap {
 	var gaps []ticks.Gap
 	for _, g := range c.watch.gaps {

@@ -502,8 +502,8 @@ type CronJobState struct {
 	Runs     []*RunState `protobuf:"bytes,9,rep,name=runs,proto3" json:"runs,omitempty"`
 	Ledger   *TickLedger `protobuf:"bytes,10,opt,name=ledger,proto3" json:"ledger,omitempty"`
 	Counting bool        `protobuf:"varint,11,opt,name=counting,proto3" json:"counting,omitempty"`
-	// watched is since when a controller has watched it without a gap, edited when its schedule or its zone was changed, and nothing
-	// has happened since; 0 for not.
+	// watched is when the newest controller started, or saw it first, edited when its schedule or its zone was changed, and nothing has
+	// happened since; 0 for not. When nobody watched before that: WorldState.gaps.
 	Watched int64 `protobuf:"fixed64,12,opt,name=watched,proto3" json:"watched,omitempty"`
 	Edited  int64 `protobuf:"fixed64,13,opt,name=edited,proto3" json:"edited,omitempty"`
 	// flights are the commands in flight, in the order in which they were decided.
