@@ -23,11 +23,12 @@ func (c *controller) run(ctx context.Context) error {
 	go c.around.Run(ctx)                           // ends a while after ctx, or with the process
 	group.Go(func() error { return c.worry(ctx) }) // ends with ctx, or ends it
 	keeper := joblist.NewKeeper(c.lists, c.logger)
-	group.Go(func() error { c.scrubber.run(ctx); return nil }) // ends with ctx
-	group.Go(func() error { c.packer.run(ctx); return nil })   // ends with ctx
-	group.Go(func() error { c.retainer.run(ctx); return nil }) // ends with ctx
-	group.Go(func() error { keeper.Run(ctx); return nil })     // ends with ctx
-	group.Go(func() error {                                    // ends with ctx, after a stop in good order
+	group.Go(func() error { c.scrubber.run(ctx); return nil })          // ends with ctx
+	group.Go(func() error { c.packer.run(ctx); return nil })            // ends with ctx
+	group.Go(func() error { c.retainer.run(ctx); return nil })          // ends with ctx
+	group.Go(func() error { keeper.Run(ctx); return nil })              // ends with ctx
+	group.Go(func() error { fitProcessors(ctx, c.logger); return nil }) // ends with ctx
+	group.Go(func() error {                                             // ends with ctx, after a stop in good order
 		defer release()
 		defer c.queue.Close() // the informer may wait for room in it
 		return c.decide(ctx)
