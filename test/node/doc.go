@@ -9,12 +9,13 @@
 //
 // Main runs the tests of a package in a child process that has mount, PID, network, IPC and UTS namespaces of its own, in which it
 // is process 1. The control plane runs there too. So a node has a loopback and a bridge that nobody else sees, no way out, and no
-// mount or process of it can be left over: the kernel ends all with process 1. What namespaces do not hold is put back by the parent:
-// the node's cgroups and the kernel settings that a kubelet changes.
+// mount or process of it can be left over: the kernel ends all with process 1. A third process, the guard, puts back what namespaces do
+// not hold: the node's cgroups and the kernel settings that a kubelet changes. It ends after the parent, also when the parent is killed.
 //
 //	parent   packages, builds, images (all that needs the network)     → the directory
 //	  child    TestMain again: control plane, Start, the tests
 //	    etcd, kube-apiserver, …, containerd, kubelet, shims, pods
+//	  guard    waits for the end of the parent
 //
 // # Network
 //
@@ -27,5 +28,6 @@
 //
 // The methods of Node may be called from any goroutine. One process of a machine has a node at a time; others wait.
 //
-// Read next: main.go for the two processes, kubelet.go for how the kubelet is set up, images.go for how images are made.
+// Read next: main.go for parent and child, guard.go for the guard, kubelet.go for how the kubelet is set up, images.go for how images
+// are made.
 package node

@@ -80,17 +80,41 @@ func (s settings) compare(dir string) error {
 			left = append(left, "the mount "+strings.TrimSpace(line))
 		}
 	}
-	running, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	running, err := processesOf(dir)
 	if err != nil {
 		return err
 	}
-	for _, file := range running {
-		if words, err := os.ReadFile(file); err == nil && strings.Contains(string(words), dir) { // one that has ended cannot be read
-			left = append(left, "the process "+strings.ReplaceAll(string(words), "\x00", " "))
-		}
+	for _, words := range running {
+		left = append(left, "the process "+words)
 	}
 	if len(left) > 0 {
 		return fmt.Errorf("the node left %s", strings.Join(left, ", "))
+	}
+	return nil
+}
+
+// processesOf are the command lines of the processes that name the directory.
+func processesOf(dir string) (found []string, err error) {
+	running, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range running {
+		if words, err := os.ReadFile(file); err == nil && strings.Contains(string(words), dir) { // one that has ended cannot be read
+			found = append(found, strings.ReplaceAll(string(words), "\x00", " "))
+		}
+	}
+	return found, err
+}
+
+// awaitEnd waits until no process names the directory.
+func awaitEnd(dir string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	var left []string
+	err := wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(context.Context) (done bool, err error) {
+		left, err = processesOf(dir)
+		return len(left) == 0, err
+	})
+	if err != nil {
+		return fmt.Errorf("wait for the processes of the node to end: %w; there are %s", err, strings.Join(left, ", "))
 	}
 	return nil
 }

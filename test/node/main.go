@@ -36,6 +36,8 @@ func Main(m *testing.M, prepare Prepare, setUp func(ctx context.Context) (tearDo
 	var status int
 	var err error
 	switch {
+	case os.Getenv(guardEnv) != "":
+		err = standGuard()
 	case os.Getenv("JOBLEDGER_LONG") == "":
 		status = m.Run()
 	case os.Getenv(dirEnv) != "":
@@ -82,7 +84,7 @@ func ready() error {
 	return install()
 }
 
-// outside prepares, runs the tests in the child, and puts back what is left.
+// outside prepares, runs the tests in the child, and has the guard put back what is left.
 func outside(prepare Prepare) (status int, err error) {
 	ctx := context.Background()              // builds may take as long as they take
 	dir, err := os.MkdirTemp("", "jl-node-") // short: sockets are in it
@@ -112,13 +114,20 @@ func outside(prepare Prepare) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	guard, err := startGuard(settings, dir, alone)
+	if err != nil {
+		return 0, err
+	}
 	status, err = runChild(dir)
-	return status, errors.Join(err, settings.restore(), removeCgroups(cgroupOf(dir)), settings.compare(dir))
+	return status, errors.Join(err, guard.end(), settings.compare(dir))
 }
+
+// lockName is the file, in the directory for temporary ones, that is locked while there is a node.
+const lockName = "jobledger-node.lock"
 
 // lockMachine waits until no other process has a node, and returns the open file that says so.
 func lockMachine() (*os.File, error) {
-	file, err := os.OpenFile(filepath.Join(os.TempDir(), "jobledger-node.lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	file, err := os.OpenFile(filepath.Join(os.TempDir(), lockName), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}

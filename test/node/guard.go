@@ -1,0 +1,78 @@
+//go:build linux
+
+package node
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// guardEnv is set in the guard.
+const guardEnv = "JOBLEDGER_NODE_GUARD"
+
+// guard is a process that puts the machine back. It does so when the parent says that the node has ended, or when the parent is dead.
+type guard struct {
+	cmd  *exec.Cmd
+	pipe io.WriteCloser // the guard reads its other end; the kernel closes it when the parent dies
+}
+
+// task is what the guard is told.
+type task struct {
+	Dir    string            // of the node
+	Kernel map[string]string // see settings
+}
+
+// startGuard starts the guard of a node. It has a session of its own, so neither Ctrl-C nor a signal to the parent's process group
+// reaches it. The lock is held until both have closed the file.
+func startGuard(s settings, dir string, lock *os.File) (*guard, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(exe)
+	cmd.Env = append(os.Environ(), guardEnv+"=1")
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	cmd.ExtraFiles = []*os.File{lock}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	pipe, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start the guard of the node: %w", err)
+	}
+	g := &guard{cmd, pipe}
+	if err := json.NewEncoder(pipe).Encode(task{dir, s.kernel}); err != nil {
+		return nil, errors.Join(fmt.Errorf("tell the guard of the node its task: %w", err), g.end())
+	}
+	return g, nil
+}
+
+// end has the guard put the machine back, and returns when it has ended.
+func (g *guard) end() error {
+	err := g.pipe.Close()
+	if failed := g.cmd.Wait(); failed != nil {
+		err = errors.Join(err, fmt.Errorf("the guard of the node: %w", failed))
+	}
+	return err
+}
+
+// standGuard is what the guard does.
+func standGuard() error {
+	var t task
+	in := json.NewDecoder(os.Stdin)
+	if err := in.Decode(&t); err != nil {
+		return fmt.Errorf("read the task of the guard: %w", err) // the parent died before it had a node
+	}
+	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
+		return err
+	}
+	// A kubelet that still runs could change the settings again.
+	err := awaitEnd(t.Dir)
+	return errors.Join(err, removeCgroups(cgroupOf(t.Dir)), settings{kernel: t.Kernel}.restore())
+}
