@@ -75,7 +75,8 @@ func TestServers(t *testing.T) {
 	}{
 		{"the newest that was tried", delegated, nil, []string{"ok: Kubernetes v1.36.3, the version of this program's libraries"}},
 		{"one that was tried", all, is("v1.32.13"), []string{"ok: v1.32.13, 4 minor versions older than this program's libraries (1.36), and tried with it"}},
-		{"one in between", all, is("v1.33.13"), []string{"note: v1.33.13, 3 minor versions older than this program's libraries (1.36); it was not tried, but versions around it were (1.32, 1.36)"}},
+		{"another one that was", all, is("v1.33.13"), []string{"ok: v1.33.13, 3 minor versions older than this program's libraries (1.36), and tried with it"}},
+		{"one in between", all, is("v1.34.4"), []string{"note: v1.34.4, 2 minor versions older than this program's libraries (1.36); it was not tried, but versions around it were (1.32, 1.33, 1.36)"}},
 		{"the one before the newest, of a vendor", all, is("v1.35.5-gke.1080000"), []string{"note: v1.35.5-gke.1080000, 1 minor version older"}},
 		{"one that is too old, delegated", delegated, is("v1.31.4"), []string{"problem: v1.31.4 is too old: it drops spec.managedBy", "note: mutating.yaml"}},
 		{"one that is too old, in place of the built-in", all, is("v1.31.4"), []string{"problem: v1.31.4 is too old: it may refuse"}},
@@ -85,7 +86,7 @@ func TestServers(t *testing.T) {
 		{"one that emulates itself", all, is("v1.36.3", emulates("36")), []string{"ok: v1.36.3, the version of"}},
 
 		{"no MutatingAdmissionPolicy", delegated, is("v1.35.4"), []string{"note: v1.35.4", "note: deploy/policy/mutating.yaml cannot be applied"}},
-		{"no streamed lists", observe, is("v1.33.13", streamsNothing), []string{"note: v1.33.13", "note: does not stream lists"}},
+		{"no streamed lists", observe, is("v1.33.13", streamsNothing), []string{"ok: v1.33.13", "note: does not stream lists"}},
 		{"a gate of a field is off", all, is("v1.32.13", drops("backoffLimitPerIndex")), []string{"ok: v1.32.13", "warning: drops spec.backoffLimitPerIndex from new Jobs"}},
 		{"that of managedBy, in place of the built-in", all, is("v1.34.4", drops("managedBy")), []string{"note: v1.34.4", "warning: drops spec.managedBy"}},
 		{"that of managedBy, delegated", delegated, is("v1.34.4", drops("managedBy")), []string{"note: v1.34.4", "problem: so no Job is ours", "note: mutating.yaml"}},
