@@ -34,7 +34,7 @@ built-in controllers. Nothing else differs: all other controllers of kube-contro
 ` + "`deploy/base`, `cronjobs`, `ttl`, `watch-cluster`" + `, for the specs marked ` + "`[Alpha]`" + ` also ` + "`gang`" + `, and no other rights. After the specs its log
 was verified, and each decision made again from it, with the same outcome.
 
-` + "`make conformance`" + ` runs them and writes this page; it needs root on Linux, and takes about half an hour. The specs are those of the module
+` + "`make conformance`" + ` runs them and writes this page; it needs root on Linux, and takes about twenty minutes. The specs are those of the module
 ` + "`k8s.io/kubernetes/test/e2e`" + `, unchanged, and all that it has of ` + "`[sig-apps] Job`, `CronJob` and `TTLAfterFinished`" + `. The images that they
 name are made here: a static busybox, and a program that waits for its end in the place of pause. None of them names agnhost. Rules of the Job API
 that these specs do not reach are in [conformance.md](conformance.md).
