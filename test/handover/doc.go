@@ -14,5 +14,8 @@
 // TestGivenBack has another play, of Jobs whose end does not depend on when things happen (script_test.go): so each can be compared with
 // what the built-in controller alone makes of it. Ours is installed and leaves again.
 //
-// Read next: mix_test.go, then handover_test.go; script_test.go, then given_back_test.go.
+// TestCronJobsHandedOver has CronJobs, which the built-in CronJob controller and ours take over from each other. It takes minutes of the
+// clock, so it is played with JOBLEDGER_LONG alone.
+//
+// Read next: mix_test.go, then handover_test.go; script_test.go, then given_back_test.go; cronjobs_test.go.
 package handover
