@@ -8,6 +8,7 @@ func (j *Job) Apply(rec *events.Record) {
 	j.Now = rec.Time // before the time so far where the clock stepped, else never
 	if rec.Stream == j.Stream {
 		j.Head = rec.Sequence
+		j.woken = rec.Kind == events.KindTimerFired || rec.Kind == events.KindJobResumed
 	}
 	j.meet(rec.Facts)
 	switch f := rec.Facts.(type) {

@@ -15,6 +15,7 @@ type Job struct {
 	Ref      events.JobRef   // Namespace and Name are evidence
 	Now      events.Time     // its own clock: the time of the last record that concerned it
 	Head     events.Sequence // its newest record
+	woken    bool            // its newest record is that a wait was over; no state, as the decision follows in the same turn
 	Settings *events.Settings
 	stating  links[Job] // its place in World.stating
 	met      met        // the pod that the record is about which is being folded
@@ -69,6 +70,9 @@ type Job struct {
 	homes   map[types.UID]events.Stream // the World's: where each pod is
 	fold    *uint32                     // the World's: the fold of the program whose records are folded; 0 for one that did not say
 }
+
+// Woken reports whether the newest record of the Job is that a wait was over.
+func (j *Job) Woken() bool { return j.woken }
 
 // newJob is a Job of which nothing is known yet, in a world.
 func newJob(stream events.Stream, w *World) *Job {

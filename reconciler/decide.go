@@ -1,13 +1,15 @@
 package reconciler
 
 import (
+	"time"
+
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
 )
 
 // RulesVersion counts the versions of the rules. It is raised whenever a rule could decide otherwise than before; a
 // replay reports decisions of another version, and does not count them as divergences.
-const RulesVersion = 7
+const RulesVersion = 8
 
 // LeastRules is the oldest version of the rules that may go on with what these have decided. An older program must be able to take over
 // again after an upgrade that went wrong, so it is raised only when the older rules would do harm.
@@ -17,18 +19,32 @@ const LeastRules = 4
 type Decision struct {
 	events.Decision
 	Wake events.Time // 0 for never
+	// Progress is when a status write that only shows progress is due; 0 for none. It is made when the Job is woken, at that time or
+	// up to ProgressSpread later: the loop spreads such writes of many Jobs.
+	Progress events.Time
 }
+
+// ProgressSpread is by how much a status write that only shows progress may be put off, where many Jobs have some to show.
+const ProgressSpread = 4 * time.Second
 
 // Commands reports whether the decision asks for anything. One that does not is not written to the log.
 func (d *Decision) Commands() bool { return len(d.Steps) > 0 }
 
 // Decide says what should be done for a subject, and why, at the time of its newest record. It looks at nothing but its
 // argument, so the same prefix of the log always gives the same decision.
-func Decide(s projector.Subject) Decision { return DecideAt(s, s.Time()) }
+func Decide(s projector.Subject) Decision {
+	j, is := s.(*projector.Job)
+	return decide(s, s.Time(), is && j.Woken())
+}
 
 // DecideAt is Decide at another time: the loop probes with it whether a wait is over.
-func DecideAt(s projector.Subject, now events.Time) Decision {
-	p := &plan{now: now}
+func DecideAt(s projector.Subject, now events.Time) Decision { return decide(s, now, false) }
+
+// DecideWoken is DecideAt when the subject is woken to show its progress (Decision.Progress).
+func DecideWoken(s projector.Subject, now events.Time) Decision { return decide(s, now, true) }
+
+func decide(s projector.Subject, now events.Time, woken bool) Decision {
+	p := &plan{now: now, woken: woken}
 	switch s := s.(type) {
 	case *projector.Job:
 		p.job, p.expiring = s, s
@@ -55,6 +71,7 @@ type plan struct {
 	cron     *cronPlan      // of the CronJob that is decided on; nil for a Job
 	expiring expiring       // the Job that is decided on, retired or not
 	now      events.Time
+	woken    bool // a wait of the Job was over
 	decision Decision
 
 	stage, rule string // which are being asked

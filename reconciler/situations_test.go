@@ -255,7 +255,7 @@ func (s *situation) decide() string {
 		fmt.Fprintf(&b, "decided on %d succeeded, %d failed\n", job.SucceededCount(), job.FailedCount())
 	}
 	now := s.now.Add(s.later)
-	d := reconciler.DecideAt(job, now)
+	d := reconciler.DecideWoken(job, now)
 	for _, step := range d.Steps {
 		fmt.Fprintf(&b, "%s/%s %s\n", step.Stage, step.Rule, step.Reason)
 		for i, c := range step.Commands {
@@ -266,8 +266,12 @@ func (s *situation) decide() string {
 			fmt.Fprintf(&b, "  %s\n", s.describe(c))
 		}
 	}
-	if d.Wake != 0 {
-		fmt.Fprintf(&b, "look again in %s\n", d.Wake.Sub(now))
+	wake := d.Wake
+	if wake == 0 || d.Progress != 0 && d.Progress < wake {
+		wake = d.Progress
+	}
+	if wake != 0 {
+		fmt.Fprintf(&b, "look again in %s\n", wake.Sub(now))
 	}
 	if b.Len() == 0 {
 		return "nothing\n"

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/indexset"
+	"github.com/jobledger/jobledger/projector"
 )
 
 // readFirst reads the Job after a write that did not go through.
@@ -116,7 +117,16 @@ func manyWait(p *plan, _ bool) (events.Reason, string, bool) {
 
 func fallenBehind(p *plan, _ bool) (events.Reason, string, bool) {
 	since, delay := p.job.Lagging, p.job.Settings.ProgressDelay
-	if since == 0 || p.wake(since.Add(delay)) {
+	if since == 0 {
+		return "", "", false
+	}
+	switch at := since.Add(delay); {
+	case projector.Compared(p.job): // the other controller does not wait for us
+		if p.wake(at) {
+			return "", "", false
+		}
+	case !p.woken || at > p.now:
+		p.decision.Progress = at
 		return "", "", false
 	}
 	return Progress, fmt.Sprintf("the status has been behind for %s", delay), true

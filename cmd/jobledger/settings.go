@@ -35,7 +35,7 @@ func (f *settingFlags) add(flags *pflag.FlagSet) {
 	flags.DurationVar(&n.MaxAPIBackoff, "max-api-backoff", n.MaxAPIBackoff,
 		"how long it waits at most")
 	flags.DurationVar(&n.ProgressDelay, "status-delay", n.ProgressDelay,
-		"how long a change that only shows progress may wait for its status write")
+		"how long a change that only shows progress waits for its status write; up to 4s longer where many Jobs have some")
 	flags.DurationVar(&n.RequestTimeout, "server-request-timeout", n.RequestTimeout,
 		"the API server's --request-timeout: how long a request without an answer may still take effect")
 	flags.UintVar(&f.uncounted, "max-uncounted-pods", uint(n.MaxUncounted),

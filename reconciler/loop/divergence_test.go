@@ -65,6 +65,15 @@ func without(records []events.Record, i int) []events.Record {
 	return slices.Delete(records, i, i+1)
 }
 
+// unshown are the records up to the first that woke the Job, which was to show its progress, and one of the controller so long after it.
+func unshown(r []events.Record, after time.Duration) []events.Record {
+	i := find(r, events.KindTimerFired, 1)
+	late := r[i]
+	late.Stream, late.Kind, late.Facts, late.Last = events.Controller, events.KindLeadershipChanged, &events.LeadershipChanged{}, true
+	late.Time = late.Time.Add(after)
+	return append(slices.Clone(r[:i]), late)
+}
+
 func TestReplayFindsWhatWasDecidedOtherwise(t *testing.T) {
 	for _, row := range []struct {
 		name   string
@@ -107,6 +116,16 @@ func TestReplayFindsWhatWasDecidedOtherwise(t *testing.T) {
 				late.Time = late.Time.Add(time.Minute)
 				return append(cut, late)
 			},
+			"a wait was over, and no decision was recorded",
+		},
+		{
+			"progress that has its turn yet",
+			func(r []events.Record) []events.Record { return unshown(r, reconciler.ProgressSpread-time.Second) },
+			"",
+		},
+		{
+			"progress that was not shown in time",
+			func(r []events.Record) []events.Record { return unshown(r, time.Minute) },
 			"a wait was over, and no decision was recorded",
 		},
 		{

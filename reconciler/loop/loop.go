@@ -58,6 +58,7 @@ type Loop struct {
 	back     *events.Rewind  // a Job that had gone is there again; nil when there is none
 	waiting  []promise       // commands that wait for their record to be durable, by sequence
 	wakes    delayingQueue[events.Stream]
+	progress progress
 	retrying retrying
 	pace     pace
 	words    words
@@ -105,7 +106,7 @@ func New(c Config) *Loop {
 		pasts: map[events.Stream]*past{},
 		saver: saver{saved: head.Sequence}, snapshotEvery: cmp.Or(c.SnapshotEvery, 100_000), snapshotBatch: cmp.Or(c.SnapshotStep, 64),
 		restateBytes: cmp.Or(c.RestateBytes, restateBytes), clock: c.Clock,
-		wakes: newWakes(), retrying: newRetrying(c.World.Now), pace: newPace(), words: newWords(), resuming: map[events.Stream]bool{},
+		wakes: newWakes(), progress: newProgress(), retrying: newRetrying(c.World.Now), pace: newPace(), words: newWords(), resuming: map[events.Stream]bool{},
 	}
 	if c.Settings.Mode == events.ModeObserve || c.Settings.ObserveOthers {
 		l.watcher = observe.New(cmp.Or(c.Patience, observe.DefaultPatience))
@@ -283,6 +284,7 @@ func (l *Loop) Step(now events.Time, step events.ClockStepped) {
 	b.time = now
 	l.put(b, controllerDraft(events.KindClockStepped, &step))
 	l.wakes.shift(step.Step)
+	l.progress = newProgress()
 	for s := range l.world.RetiredJobs() { // what they wait for is a time that the API server has published: no step moves it
 		l.wakes.set(s.ID(), s.Due(now))
 	}

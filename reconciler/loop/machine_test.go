@@ -111,6 +111,10 @@ func (m *machine) do(command string) string {
 		m.must(err)
 		m.now = m.now.Add(d)
 		m.turn()
+	case "busy": // time passes, and the loop makes no turn
+		d, err := time.ParseDuration(words[1])
+		m.must(err)
+		m.now = m.now.Add(d)
 	case "at": // that time has come
 		m.at(words[1])
 	case "stop": // what was asked for before is with the executor

@@ -8,7 +8,7 @@ import (
 // no command that was decided before leaves.
 func (l *Loop) rewound(b *batch) {
 	l.epoch = l.next - 1
-	l.wakes, l.retrying, l.resuming = newWakes(), newRetrying(b.time), map[events.Stream]bool{}
+	l.wakes, l.progress, l.retrying, l.resuming = newWakes(), newProgress(), newRetrying(b.time), map[events.Stream]bool{}
 	l.retrying.changed = true
 	l.waiting = nil
 	l.pace.forgetAll()

@@ -247,7 +247,8 @@ func (l *Loop) probe(b *batch) {
 			delete(l.resuming, s)
 			continue
 		}
-		if _, already := b.inputs[s]; already {
+		_, touched := b.inputs[s]
+		if touched && projector.Compared(j) {
 			continue
 		}
 		d := reconciler.DecideAt(j, b.time)
@@ -255,8 +256,15 @@ func (l *Loop) probe(b *batch) {
 			l.compare(b, j, &d)
 			continue
 		}
-		if !d.Commands() {
-			l.wakes.set(s, d.Wake)
+		shows := l.progress.due(s, d.Progress, b.time)
+		if touched && !shows {
+			continue // it is decided in this turn
+		}
+		if shows && !d.Commands() {
+			d = reconciler.DecideWoken(j, b.time)
+		}
+		if !touched && !d.Commands() {
+			l.wakeAgain(s, &d)
 			delete(l.resuming, s)
 			l.retire(b, j)
 			continue
@@ -275,6 +283,7 @@ func (l *Loop) decide(b *batch, s events.Stream) {
 	j := l.world.Subject(s)
 	if j == nil {
 		l.wakes.set(s, 0)
+		l.progress.forget(s)
 		delete(l.resuming, s)
 		if l.watcher != nil { // though it was not observed, it costs nothing
 			l.watcher.Forget(s)
@@ -286,7 +295,7 @@ func (l *Loop) decide(b *batch, s events.Stream) {
 		l.compare(b, j, &d)
 		return
 	}
-	l.wakes.set(s, d.Wake)
+	l.wakeAgain(s, &d)
 	delete(l.resuming, s)
 	l.followCreate(j, b.time)
 	if !d.Commands() {

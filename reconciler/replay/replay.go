@@ -210,7 +210,7 @@ func (b *turn) decide(s events.Stream) error {
 	var wake events.Time
 	if j != nil {
 		d := reconciler.Decide(j)
-		wake = d.Wake
+		wake = latest(&d)
 		if d.Commands() {
 			decided = &d.Decision
 		}
@@ -284,6 +284,18 @@ func (r *Replay) wake(s events.Stream, at events.Time) {
 	}
 }
 
+// latest is when a subject is to be decided again at the latest, if nothing happens before.
+func latest(d *reconciler.Decision) events.Time {
+	if d.Progress == 0 {
+		return d.Wake
+	}
+	shown := d.Progress.Add(reconciler.ProgressSpread)
+	if d.Wake == 0 {
+		return shown
+	}
+	return min(d.Wake, shown)
+}
+
 // overdue makes the probes that should have been made: a Job wanted to be decided again, its time has passed, and nothing
 // touched it.
 func (b *turn) overdue() {
@@ -308,7 +320,7 @@ func (b *turn) overdue() {
 		}
 		d := b.look(j)
 		if !d.Commands() {
-			b.replay.wake(s, d.Wake)
+			b.replay.wake(s, latest(&d))
 			continue
 		}
 		b.differ(b.end.Sequence, s, nil, &d.Decision, "a wait was over, and no decision was recorded")
@@ -321,7 +333,11 @@ func (b *turn) overdue() {
 func (b *turn) look(s projector.Subject) reconciler.Decision {
 	c, ok := s.(*projector.CronJob)
 	if !ok {
-		return reconciler.DecideAt(s, b.end.Time)
+		d := reconciler.DecideAt(s, b.end.Time)
+		if d.Progress != 0 && d.Progress.Add(reconciler.ProgressSpread) < b.end.Time.Add(-tolerance) {
+			return reconciler.DecideWoken(s, b.end.Time)
+		}
+		return d
 	}
 	at := b.replay.wakes[c.Stream]
 	for at != 0 && at < b.end.Time.Add(-tolerance) {

@@ -1,0 +1,36 @@
+package loop
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/reconciler"
+)
+
+// Progress of twenty Jobs is written when it is due, and that of more at twenty a second. No Job waits longer than that by ProgressSpread.
+func TestProgressIsSpread(t *testing.T) {
+	stream := func(n int) events.Stream { return events.JobStream(types.UID(fmt.Sprintf("uid-%d", n))) }
+	p := newProgress()
+	due := events.Time(time.Hour)
+	in := map[time.Duration]int{}
+	for n := range 150 {
+		in[p.turn(stream(n), due).Sub(due)]++
+	}
+	if in[0] != 21 || in[50*time.Millisecond] != 1 || in[3950*time.Millisecond] != 1 || in[reconciler.ProgressSpread] != 50 {
+		t.Errorf("turns after the time at which they are due: %v", in)
+	}
+	if again := p.turn(stream(22), due); again.Sub(due) != 100*time.Millisecond {
+		t.Errorf("the same lag has another turn, %s later", again.Sub(due))
+	}
+	later := due.Add(time.Minute)
+	if next := p.turn(stream(22), later); next != later {
+		t.Errorf("a lag of a minute later has its turn %s after it is due", next.Sub(later))
+	}
+	if none := p.turn(stream(22), 0); none != 0 || p.at[stream(22)] != 0 {
+		t.Error("a Job that is not behind keeps a turn")
+	}
+}
