@@ -35,13 +35,19 @@ import (
 //
 // Fold 7 folds what another controller does with CronJobs (KindTicksObserved; CronJobState.observing and what follows it, RunState.seen),
 // and when nobody watched them (WorldState.gaps). Programs of older folds told nothing of it.
-const FoldVersion = 7
+//
+// Fold 8 ends the start of a run at once when its Job was there and the ledger tells of that Job already. Programs of older folds told of it
+// once more.
+const FoldVersion = 8
 
 // foldOfGone is since which fold that is so.
 const foldOfGone = 6
 
 // foldOfSight is since which fold what another controller makes of due times is folded, and told.
 const foldOfSight = 7
+
+// foldOfToldRuns is since which fold a Job that the ledger tells of is not told of again when a create finds it.
+const foldOfToldRuns = 8
 
 // oldestCompared is the oldest version of the fold whose stored states are compared. States of Jobs have had the same form since. The
 // controller's has another one since foldOfFiles; asStoredBefore allows for it.

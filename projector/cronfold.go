@@ -291,9 +291,13 @@ func (c *CronJob) runRead(flight *commands.Flight, f *events.CommandEnded, _ str
 			c.mayCome(s)
 			c.notMade()
 		case run != nil && !c.IsActive(f.UID):
+			told := run.Told && *c.fold >= foldOfToldRuns
 			c.made(events.RunName{UID: f.UID, Name: s.Name, Version: f.Version}, run.Created)
-			if s.Due != 0 && run.Due != 0 && run.Due.Second() != s.Due.Second() { // all else is done as by the built-in controller
+			switch {
+			case s.Due != 0 && run.Due != 0 && run.Due.Second() != s.Due.Second(): // all else is done as by the built-in controller
 				s.Stage = StartAnother
+			case told: // another controller made it, or it was due by a schedule of before; the status has it now
+				c.Start = nil
 			}
 		case s.Trigger == "" && s.Due != c.Ledger.Open:
 			c.Start = nil // the due time has its fate
