@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
 )
 
 // keepHistory deletes the oldest finished Jobs beyond the limits, those that succeeded first (C-120 to C-127). One that is being deleted
-// counts out of the excess. One whose deletion failed is left alone until something happens (C-125).
+// counts out of the excess. One whose deletion failed is left alone until something happens (C-125), or for a long time.
 func (p *plan) keepHistory() {
 	cp := p.cron
 	var commands []events.Command
@@ -33,12 +34,22 @@ func (p *plan) keepHistory() {
 		}
 		slices.SortStableFunc(ended, oldestFirst)
 		for _, r := range ended[:excess] {
-			if !r.Deleting() && !has(cp.pass.Kept, r.Job) {
+			if !r.Deleting() && !p.keeps(r) {
 				commands = append(commands, &events.DeleteRun{Job: r.Job, Name: r.Name})
 			}
 		}
 	}
 	p.askFirst(HistoryLimit, fmt.Sprintf("%d finished Jobs more than are kept: delete them", len(commands)), commands...)
+}
+
+// resync is after how long a CronJob is looked at again whose deletion failed, when nothing happens to it. The built-in looks at each after 12 to
+// 24 h (C-099).
+const resync = 12 * time.Hour
+
+// keeps reports whether a Job is left alone, as its deletion failed. To a suspended CronJob nothing may happen any more: so the deletion is
+// tried again some time.
+func (p *plan) keeps(r *projector.Run) bool {
+	return has(p.cron.pass.Kept, r.Job) && p.wake(p.cron.Now.Add(resync))
 }
 
 // oldestFirst orders Jobs by their start; those without one come last (C-122).

@@ -76,7 +76,7 @@ func (m *machine) checkCronStep(kept, set *projector.CronJob, now events.Time, s
 	if want := until.Add(step); until != 0 && set.Retry().Until != want {
 		m.t.Errorf("after record %d, the clock set by %s: %s backs off until %s, not %s", at, step, set.Stream, set.Retry().Until.Go(), want.Go())
 	}
-	if kept.Pass.Over || kept.Edited != 0 || kept.Sight.Taken != 0 {
+	if kept.Pass.Over || kept.Edited != 0 || kept.Sight.Taken != 0 || len(kept.Pass.Kept) > 0 {
 		return // it waits
 	}
 	if kept.Observed() { // what happens is waited for, and not what the clock shows
