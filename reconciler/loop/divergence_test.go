@@ -119,6 +119,17 @@ func TestReplayFindsWhatWasDecidedOtherwise(t *testing.T) {
 			"a wait was over, and no decision was recorded",
 		},
 		{
+			"a wait of other rules, which may have waited for nothing",
+			func(r []events.Record) []events.Record {
+				i := find(r, events.KindControllerStarted, 1)
+				started := *r[i].Facts.(*events.ControllerStarted)
+				started.RulesVersion--
+				r[i].Facts = &started
+				return unshown(r, time.Minute)
+			},
+			"",
+		},
+		{
 			"progress that has its turn yet",
 			func(r []events.Record) []events.Record { return unshown(r, reconciler.ProgressSpread-time.Second) },
 			"",

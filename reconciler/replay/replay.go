@@ -323,8 +323,13 @@ func (b *turn) overdue() {
 			b.replay.wake(s, latest(&d))
 			continue
 		}
-		b.differ(b.end.Sequence, s, nil, &d.Decision, "a wait was over, and no decision was recorded")
 		delete(b.replay.wakes, s)
+		if b.replay.world.Rules != reconciler.RulesVersion { // these may have waited for nothing
+			b.replay.count.OtherRules++
+			b.replay.count.Otherwise++
+			continue
+		}
+		b.differ(b.end.Sequence, s, nil, &d.Decision, "a wait was over, and no decision was recorded")
 	}
 }
 
