@@ -11,8 +11,9 @@ import (
 // overtaken by the next. So they are spread: a Job whose progress is due has it written at once while few others have theirs to show, and
 // else later, together with what has come meanwhile, but never by more than reconciler.ProgressSpread.
 const (
-	progressEvery = 50 * time.Millisecond // between two Jobs whose progress is written
-	progressAhead = time.Second           // by which some may come early: twenty Jobs write at once
+	progressEvery = 50 * time.Millisecond  // between two Jobs whose progress is written
+	progressAhead = time.Second            // by which some may come early: twenty Jobs write at once
+	progressBeat  = 250 * time.Millisecond // those that are put off write in step, so that a commit serves five
 )
 
 // progress is when the progress of each Job is written that is behind. It is derived and may be lost: each gets another time then.
@@ -39,6 +40,7 @@ func (p *progress) turn(s events.Stream, due events.Time) events.Time {
 	} else {
 		p.free = free.Add(progressEvery)
 	}
+	at = max(due, at-at%events.Time(progressBeat))
 	p.at[s] = at
 	return at
 }

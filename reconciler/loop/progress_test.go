@@ -11,7 +11,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// Progress of twenty Jobs is written when it is due, and that of more at twenty a second. No Job waits longer than that by ProgressSpread.
+// Progress of twenty Jobs is written when it is due, and that of more at twenty a second, five at a time. No Job waits longer than that by
+// ProgressSpread.
 func TestProgressIsSpread(t *testing.T) {
 	stream := func(n int) events.Stream { return events.JobStream(types.UID(fmt.Sprintf("uid-%d", n))) }
 	p := newProgress()
@@ -20,17 +21,17 @@ func TestProgressIsSpread(t *testing.T) {
 	for n := range 150 {
 		in[p.turn(stream(n), due).Sub(due)]++
 	}
-	if in[0] != 21 || in[50*time.Millisecond] != 1 || in[3950*time.Millisecond] != 1 || in[reconciler.ProgressSpread] != 50 {
+	if in[0] != 25 || in[250*time.Millisecond] != 5 || in[3750*time.Millisecond] != 5 || in[reconciler.ProgressSpread] != 50 {
 		t.Errorf("turns after the time at which they are due: %v", in)
 	}
-	if again := p.turn(stream(22), due); again.Sub(due) != 100*time.Millisecond {
+	if again := p.turn(stream(27), due); again.Sub(due) != 250*time.Millisecond {
 		t.Errorf("the same lag has another turn, %s later", again.Sub(due))
 	}
 	later := due.Add(time.Minute)
-	if next := p.turn(stream(22), later); next != later {
+	if next := p.turn(stream(27), later); next != later {
 		t.Errorf("a lag of a minute later has its turn %s after it is due", next.Sub(later))
 	}
-	if none := p.turn(stream(22), 0); none != 0 || p.at[stream(22)] != 0 {
+	if none := p.turn(stream(27), 0); none != 0 || p.at[stream(27)] != 0 {
 		t.Error("a Job that is not behind keeps a turn")
 	}
 }
