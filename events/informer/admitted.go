@@ -35,11 +35,10 @@ func (feed *Feed) admittedLocked(pod *kubewire.Pod) []string {
 		return nil // as the one before
 	}
 	job.print = print
-	template, spec := batchv1.JobSpec{}, corev1.PodSpec{}
-	if template.Unmarshal(job.spec.sent) != nil || spec.Unmarshal(pod.Spec.Whole) != nil {
-		return nil // nothing can be said of it
+	names, ok := job.spec.compare(&pod.Spec, print)
+	if !ok {
+		return nil
 	}
-	names := admitted(&template.Template.Spec, &spec)
 	text := strings.Join(names, "\n")
 	if text == job.admitted && !job.unsaid {
 		return nil
@@ -49,6 +48,25 @@ func (feed *Feed) admittedLocked(pod *kubewire.Pod) []string {
 		return []string{""}
 	}
 	return names
+}
+
+// comparison is of a template with a pod.
+type comparison struct {
+	print uint64 // of the pod's spec; 0 for none
+	names []string
+}
+
+// compare names the fields in which a pod of that print differs from the template; ok is false when nothing can be said of it.
+func (s *specSeen) compare(pod *kubewire.PodSpec, print uint64) (names []string, ok bool) {
+	if s.admitted.print == print && print != 0 {
+		return s.admitted.names, true
+	}
+	template, spec := batchv1.JobSpec{}, corev1.PodSpec{}
+	if template.Unmarshal(s.sent) != nil || spec.Unmarshal(pod.Whole) != nil {
+		return nil, false
+	}
+	s.admitted = comparison{print, admitted(&template.Template.Spec, &spec)}
+	return s.admitted.names, true
 }
 
 // admitted names the fields in which a pod's spec differs from the template, but for what every API server and every Job controller

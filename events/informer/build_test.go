@@ -120,16 +120,16 @@ func wireJob(job *batchv1.Job) *kubewire.Job {
 
 // specIn is what is told of the spec of a Job.
 func specIn(job *batchv1.Job) (*events.JobSpec, []byte, error) {
-	seen, err := specOfJob(wireJob(job), testKey)
+	seen, err := NewFeed(Config{Key: testKey}).specOf(wireJob(job))
 	if err != nil {
 		return nil, nil, err
 	}
-	return seen.content, seen.template, nil
+	return seen.recorded, seen.template, nil
 }
 
 // observed is what a feed tells of a managed Job at a version.
 func observed(feed *Feed, job *batchv1.Job, version uint64) (events.Observation, error) {
-	spec, err := specOfJob(wireJob(job), feed.key)
+	spec, err := feed.specOf(wireJob(job))
 	if err != nil {
 		return events.Observation{}, err
 	}

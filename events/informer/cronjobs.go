@@ -57,14 +57,14 @@ func (*cronJobs) access(client kubernetes.Interface, namespace string) access {
 
 // strip leaves of the managed fields who changed the spec, and, without its fields, who wrote the annotation of a trigger. All else of an
 // object is sent back with a status write.
-func (*cronJobs) strip(cronJob *batchv1.CronJob) {
+func (r *cronJobs) strip(cronJob *batchv1.CronJob) {
 	var kept []metav1.ManagedFieldsEntry
 	for _, e := range cronJob.ManagedFields {
 		if e.Subresource == "" && (e.FieldsV1 == nil || bytes.Contains(e.FieldsV1.GetRawBytes(), triggerKey)) {
 			kept = append(kept, metav1.ManagedFieldsEntry{Manager: e.Manager, Time: e.Time})
 		}
 	}
-	cronJob.ManagedFields = append(kept, stripEditors(cronJob.ManagedFields)...)
+	cronJob.ManagedFields = append(kept, r.feed.editors.strip(cronJob.ManagedFields)...)
 }
 
 // triggerKey is how managed fields name the annotation of a trigger.

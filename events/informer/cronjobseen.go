@@ -57,7 +57,7 @@ func (r *cronJobs) observeLocked(cronJob *batchv1.CronJob, version uint64) (even
 	}
 	o := events.Observation{
 		Job: cronRef(cronJob), Facts: seen, Evidence: events.Evidence{Namespace: cronJob.Namespace, Name: cronJob.Name},
-		Editors: editorsOf(cronJob.ManagedFields), Template: stored(template), TemplateSize: len(template),
+		Editors: r.feed.editors.of(cronJob.ManagedFields), Template: stored(template), TemplateSize: len(template),
 	}
 	for _, name := range schedule.Named(seen.Schedule, seen.TimeZone) {
 		rules, asked := r.zones[name]

@@ -3,6 +3,8 @@ package informer
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,60 +17,73 @@ const (
 	specKey    = "f:spec"
 )
 
-// stripEditors leaves of managed fields who changed which fields of the spec, and no more: {"f:spec":{"f:suspend":{}}}.
-// Stripping twice is stripping once.
-func stripEditors(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
+// editors reads who changed which fields of the spec of a Job or a CronJob. Managed fields of one text are read once.
+type editors struct{ read memo[specFields] }
+
+// specFields are the fields of the spec that managed fields name.
+type specFields struct {
+	names []string // sorted, without "f:"
+	text  string   // managed fields that name these, with nothing below them: {"f:spec":{"f:suspend":{}}}
+}
+
+// strip leaves of managed fields who changed which fields of the spec, and no more. Stripping twice is stripping once.
+func (e *editors) strip(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
 	var kept []metav1.ManagedFieldsEntry
-	for _, e := range entries {
-		if e.Subresource != "" || e.Time == nil || e.FieldsV1 == nil || len(kept) == maxEditors {
+	for _, entry := range entries {
+		if entry.Subresource != "" || entry.Time == nil || entry.FieldsV1 == nil || len(kept) == maxEditors {
 			continue
 		}
-		if fields := specFields(e.FieldsV1.GetRawBytes()); len(fields) > 0 {
-			raw, err := json.Marshal(map[string]any{specKey: fields})
-			if err == nil {
-				kept = append(kept, metav1.ManagedFieldsEntry{
-					Manager: e.Manager, Operation: e.Operation, Time: e.Time, FieldsV1: metav1.NewFieldsV1(string(raw)),
-				})
-			}
+		if fields := e.fields(entry.FieldsV1); len(fields.names) > 0 {
+			kept = append(kept, metav1.ManagedFieldsEntry{
+				Manager: entry.Manager, Operation: entry.Operation, Time: entry.Time, FieldsV1: metav1.NewFieldsV1(fields.text),
+			})
 		}
 	}
 	return kept
 }
 
-// specFields are the fields of the spec that a set of managed fields names, with nothing below them.
-func specFields(raw []byte) map[string]struct{} {
-	if !bytes.Contains(raw, []byte(specKey)) {
-		return nil
-	}
-	var set struct {
-		Spec map[string]json.RawMessage `json:"f:spec"`
-	}
-	if json.Unmarshal(raw, &set) != nil {
-		return nil
-	}
-	fields := map[string]struct{}{}
-	for name := range set.Spec {
-		if strings.HasPrefix(name, "f:") && len(fields) < maxEditors {
-			fields[name] = struct{}{}
+// of are who last changed which fields of the spec, by the stripped managed fields of an object.
+func (e *editors) of(managed []metav1.ManagedFieldsEntry) []events.Editor {
+	var all []events.Editor
+	for _, entry := range managed {
+		if entry.Subresource != "" || entry.FieldsV1 == nil {
+			continue
 		}
+		all = append(all, events.Editor{Edit: events.Edit{
+			Manager: bounded(entry.Manager, maxReason), Operation: string(entry.Operation), Time: instant(entry.Time),
+		}, Fields: e.fields(entry.FieldsV1).names})
+	}
+	return all
+}
+
+// fields are those that managed fields name; none for what is not JSON.
+func (e *editors) fields(f *metav1.FieldsV1) specFields {
+	raw := f.GetRawBytes()
+	if !bytes.Contains(raw, []byte(specKey)) {
+		return specFields{}
+	}
+	fields, err := e.read.of(raw, func() (specFields, error) { return readSpecFields(raw) })
+	if err != nil {
+		return specFields{}
 	}
 	return fields
 }
 
-// editorsOf are who last changed which fields of the spec of a Job or a CronJob, by its stripped managed fields.
-func editorsOf(managed []metav1.ManagedFieldsEntry) []events.Editor {
-	var editors []events.Editor
-	for _, e := range managed {
-		if e.Subresource != "" || e.FieldsV1 == nil {
-			continue
-		}
-		editor := events.Editor{Edit: events.Edit{
-			Manager: bounded(e.Manager, maxReason), Operation: string(e.Operation), Time: instant(e.Time),
-		}}
-		for name := range specFields(e.FieldsV1.GetRawBytes()) {
-			editor.Fields = append(editor.Fields, strings.TrimPrefix(name, "f:"))
-		}
-		editors = append(editors, editor)
+func readSpecFields(raw []byte) (fields specFields, err error) {
+	var set struct {
+		Spec map[string]json.RawMessage `json:"f:spec"`
 	}
-	return editors
+	if err := json.Unmarshal(raw, &set); err != nil {
+		return fields, err
+	}
+	kept := map[string]struct{}{}
+	for _, name := range slices.Sorted(maps.Keys(set.Spec)) {
+		if short, is := strings.CutPrefix(name, "f:"); is && len(kept) < maxEditors {
+			kept[name] = struct{}{}
+			fields.names = append(fields.names, short)
+		}
+	}
+	text, err := json.Marshal(map[string]any{specKey: kept})
+	fields.text = string(text)
+	return fields, err
 }

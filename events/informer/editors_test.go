@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -30,11 +29,12 @@ func TestEditorsAreWhoChangedTheSpec(t *testing.T) {
 			wrote("broken", "", 9, `{"f:spec":`),
 		}
 	})
+	feed := NewFeed(Config{Key: testKey})
 	read := wireJob(job)
-	stripJob(read)
+	feed.stripJob(read)
 	once := *read
 	once.ManagedFields = slices.Clone(read.ManagedFields)
-	stripJob(read)
+	feed.stripJob(read)
 	if diff := cmp.Diff(&once, read); diff != "" {
 		t.Errorf("stripped twice (-once +twice):\n%s", diff)
 	}
@@ -42,8 +42,7 @@ func TestEditorsAreWhoChangedTheSpec(t *testing.T) {
 		{Edit: events.Edit{Manager: "kubectl-create", Operation: "Update", Time: events.At(sec(1).Time)}, Fields: []string{"backoffLimit", "template"}},
 		{Edit: events.Edit{Manager: "kubectl-patch", Operation: "Update", Time: events.At(sec(7).Time)}, Fields: []string{"suspend"}},
 	}
-	sortedFields := cmpopts.SortSlices(func(a, b string) bool { return a < b })
-	if diff := cmp.Diff(want, editorsOf(read.ManagedFields), sortedFields); diff != "" {
+	if diff := cmp.Diff(want, feed.editors.of(read.ManagedFields)); diff != "" {
 		t.Errorf("editors (-want +got):\n%s", diff)
 	}
 	if builtinWrote(read) != events.At(sec(9).Time) {

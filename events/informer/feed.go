@@ -34,6 +34,8 @@ type Feed struct {
 	foreign  func(managedBy string)
 	finished func(*kubewire.Job)
 	labels   []string // of Jobs, that are kept
+	editors  editors
+	specs    memo[*specContent] // by namespace and shape
 	queue    *queue
 	log      *slog.Logger
 

@@ -22,17 +22,16 @@ type jobs struct {
 // knownJob is what routing needs of a Job that exists.
 type knownJob struct {
 	entry
-	ref        events.JobRef
-	cronJob    types.UID       // the CronJob whose Job it was seen last to be; empty for none, and where CronJobs are not watched
-	managed    bool            // it is told
-	observed   bool            // it is only looked at
-	ours       bool            // its pods carry our own tracking finalizer
-	fromLog    bool            // known from the log only: not seen yet
-	ran        bool            // of those: the controller ran it
-	kept       bool            // the keeper has it
-	over       bool            // it is finished or being deleted: it adopts no pods any more
-	selector   labels.Selector // nil for the generated one
-	conditions []string        // the pod conditions that its podFailurePolicy names
+	ref      events.JobRef
+	cronJob  types.UID // the CronJob whose Job it was seen last to be; empty for none, and where CronJobs are not watched
+	managed  bool      // it is told
+	observed bool      // it is only looked at
+	ours     bool      // its pods carry our own tracking finalizer
+	fromLog  bool      // known from the log only: not seen yet
+	ran      bool      // of those: the controller ran it
+	kept     bool      // the keeper has it
+	over     bool      // it is finished or being deleted: it adopts no pods any more
+	podRouting
 
 	spec     *specSeen // its spec, while it may change what its pods are; nil once it is over
 	print    uint64    // of the spec of the pod that was compared with its template last; 0 for none
@@ -89,7 +88,7 @@ func (*jobs) access(client kubernetes.Interface, namespace string) access {
 	return reading(kubewire.Jobs, client.BatchV1().RESTClient(), namespace, "jobs", accessTo(&batchv1.Job{}, api.List, api.Watch))
 }
 
-func (*jobs) strip(job *kubewire.Job) { stripJob(job) }
+func (r *jobs) strip(job *kubewire.Job) { r.feed.stripJob(job) }
 
 // takeLocked remembers a Job, queues its observation when it is managed, and settles the pods that waited for it.
 func (r *jobs) takeLocked(job *kubewire.Job, version uint64) error {
@@ -146,31 +145,48 @@ func (r *jobs) takeLocked(job *kubewire.Job, version uint64) error {
 // routingOfLocked takes from a Job what decides about its pods. All of it is immutable, but for whether a Job has begun, which is
 // asked once.
 func (r *jobs) routingOfLocked(job *kubewire.Job) (*knownJob, error) {
-	spec, err := job.WholeSpec()
-	if err != nil {
-		return nil, err
-	}
 	known := &knownJob{
 		ref:     refOf(job),
 		managed: r.feed.takesLocked(job),
 		ours:    text(job.ManagedBy) == events.ManagedBy,
 	}
 	known.observed = known.managed && r.feed.settings.Observes(text(job.ManagedBy))
-	if !generatedSelector(spec.Selector, job.UID) {
-		s, err := metav1.LabelSelectorAsSelector(spec.Selector)
+	if known.managed {
+		spec, err := r.feed.specOf(job)
 		if err != nil {
-			return nil, fmt.Errorf("read selector of Job %s/%s: %w", job.Namespace, job.Name, err)
+			return nil, err
 		}
-		known.selector = s
+		known.spec, known.podRouting = spec, spec.podRouting
+		return known, nil
 	}
-	if p := spec.PodFailurePolicy; p != nil {
-		for _, rule := range p.Rules {
+	whole, err := wholeJob(job)
+	if err != nil {
+		return nil, err
+	}
+	known.podRouting, err = podRoutingOf(whole)
+	return known, err
+}
+
+// podRouting is what a Job's spec says of pods that are routed.
+type podRouting struct {
+	selector   labels.Selector // nil for the generated one
+	conditions []string        // the pod conditions that the podFailurePolicy names
+}
+
+func podRoutingOf(job *batchv1.Job) (p podRouting, err error) {
+	if !generatedSelector(job.Spec.Selector, job.UID) {
+		if p.selector, err = metav1.LabelSelectorAsSelector(job.Spec.Selector); err != nil {
+			return p, fmt.Errorf("read selector of Job %s/%s: %w", job.Namespace, job.Name, err)
+		}
+	}
+	if policy := job.Spec.PodFailurePolicy; policy != nil {
+		for _, rule := range policy.Rules {
 			for _, c := range rule.OnPodConditions {
-				known.conditions = append(known.conditions, string(c.Type))
+				p.conditions = append(p.conditions, string(c.Type))
 			}
 		}
 	}
-	return known, nil
+	return p, nil
 }
 
 func (r *jobs) keepLocked(known *knownJob, job *kubewire.Job) {

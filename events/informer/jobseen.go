@@ -33,7 +33,7 @@ func (feed *Feed) observeJob(job *kubewire.Job, spec *specSeen, version uint64, 
 		Deleted:    instant(job.DeletionTimestamp),
 		Managed:    managed,
 		ManagedBy:  text(job.ManagedBy),
-		Spec:       spec.content.Hash,
+		Spec:       spec.recorded.Hash,
 		Status:     statusOf(&job.Status),
 	}
 	if feed.mode == events.ModeAll { // the only one in which the built-in has no business with the Job
@@ -52,8 +52,8 @@ func (feed *Feed) observeJob(job *kubewire.Job, spec *specSeen, version uint64, 
 		Evidence: events.Evidence{
 			Namespace: job.Namespace, Name: job.Name, Finalizers: othersFinalizers(job), Origin: originOf(job, feed.labels),
 		},
-		Editors:      editorsOf(job.ManagedFields),
-		Spec:         spec.content,
+		Editors:      feed.editors.of(job.ManagedFields),
+		Spec:         spec.recorded,
 		Template:     spec.template,
 		TemplateSize: spec.size,
 	}

@@ -19,7 +19,7 @@ func (feed *Feed) ObserveJob(job *kubewire.Job) events.Observation {
 	feed.mu.Lock()
 	defer feed.mu.Unlock()
 	managed := feed.takesLocked(job)
-	spec, err := specOfJob(job, feed.key)
+	spec, err := feed.specOf(job)
 	if err != nil {
 		return events.Observation{}
 	}
@@ -47,7 +47,7 @@ func (feed *Feed) ObserveRun(job *kubewire.Job) events.Observation {
 	if told {
 		return feed.ObserveJob(job)
 	}
-	return observeRun(job, version, cronJob)
+	return feed.observeRun(job, version, cronJob)
 }
 
 // ObserveCronJob is what a CronJob that was read live tells; it is not queued, as with ObserveJob. The keeper is told, unless the watch has

@@ -136,16 +136,16 @@ func (r *resource[O, K]) follow(config *Config, fail func(error)) *follower {
 // takeList takes a whole list that is of the newest state, as of a version.
 func (r *resource[O, K]) takeList(objects []O, version string) error {
 	r.feed.asking(&r.listing)
-	return r.replace(objects, version, true)
-}
-
-// replace takes a list; unless it is of the newest state, an ErrOlder refuses it, and nothing has changed.
-func (r *resource[O, K]) replace(objects []O, listVersion string, newest bool) error {
-	r.feed.mu.Lock()
-	defer r.feed.mu.Unlock()
 	for _, o := range objects {
 		r.kind.strip(o)
 	}
+	return r.replace(objects, version, true)
+}
+
+// replace takes a list of stripped objects; unless it is of the newest state, an ErrOlder refuses it, and nothing has changed.
+func (r *resource[O, K]) replace(objects []O, listVersion string, newest bool) error {
+	r.feed.mu.Lock()
+	defer r.feed.mu.Unlock()
 	version, err := parseVersion(listVersion)
 	if err != nil {
 		return err

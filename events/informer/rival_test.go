@@ -43,13 +43,14 @@ func TestWhenTheBuiltinLastWroteTheStatus(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			job := testJob("a", func(j *batchv1.Job) { j.ManagedFields = tt.entries })
 			read := wireJob(job)
-			stripJob(read)
+			feed := NewFeed(Config{Mode: tt.mode, Key: testKey})
+			feed.stripJob(read)
 			for _, e := range read.ManagedFields {
 				if e.FieldsV1 != nil {
 					t.Error("the fields of an entry are kept, of which nothing is read")
 				}
 			}
-			o, err := observed(NewFeed(Config{Mode: tt.mode, Key: testKey}), job, 1)
+			o, err := observed(feed, job, 1)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -55,10 +55,10 @@ func runSeen(job *kubewire.Job, version uint64) *events.RunSeen {
 }
 
 // observeRun is the observation of a Job that is not told itself.
-func observeRun(job *kubewire.Job, version uint64, cronJob types.UID) events.Observation {
+func (feed *Feed) observeRun(job *kubewire.Job, version uint64, cronJob types.UID) events.Observation {
 	return events.Observation{
 		Job: refOf(job), CronJob: cronJob, Facts: runSeen(job, version),
-		Evidence: events.Evidence{Namespace: job.Namespace, Name: job.Name}, Editors: editorsOf(job.ManagedFields),
+		Evidence: events.Evidence{Namespace: job.Namespace, Name: job.Name}, Editors: feed.editors.of(job.ManagedFields),
 	}
 }
 
@@ -74,7 +74,7 @@ func (r *jobs) tellRunLocked(known *knownJob, job *kubewire.Job, version uint64)
 		known.told = false
 	}
 	if known.cronJob = now; now != "" {
-		r.tellLocked(job.UID, known, observeRun(job, version, now))
+		r.tellLocked(job.UID, known, r.feed.observeRun(job, version, now))
 	}
 }
 

@@ -26,7 +26,10 @@ const (
 	legacyJobNameLabel       = "job-name"
 )
 
-var generatedLabels = [...]string{controllerUIDLabel, jobNameLabel, legacyControllerUIDLabel, legacyJobNameLabel}
+var generated = kubewire.Generated{
+	Selector: controllerUIDLabel,
+	Labels:   []string{controllerUIDLabel, jobNameLabel, legacyControllerUIDLabel, legacyJobNameLabel},
+}
 
 // maxTemplate bounds the redacted templates that are stored; of a larger one the hash and the size are.
 const maxTemplate = 64 << 10
@@ -87,12 +90,20 @@ func specOf(job *batchv1.Job, read *kubewire.Job, key events.Key) (*events.JobSp
 	return spec, template, nil
 }
 
-// specSeen is what is told of a spec.
+// specSeen is what is known of a Job's spec.
 type specSeen struct {
-	sent     []byte // as the server sent it
-	content  *events.JobSpec
+	sent []byte // as the server sent it
+	*specContent
+}
+
+// specContent is what is made of a spec. Jobs of one namespace whose specs differ only in what the API server generated share it.
+type specContent struct {
+	recorded *events.JobSpec
 	template []byte // redacted, as far as it is stored
 	size     int    // of the whole redacted template
+	podRouting
+
+	admitted comparison // of the pod that was compared with the template last
 }
 
 // specLocked is what is told of the spec of a Job. It is read anew only when it has changed.
@@ -101,19 +112,33 @@ func (r *jobs) specLocked(known *knownJob, job *kubewire.Job) (*specSeen, error)
 		return known.spec, nil
 	}
 	known.print = 0 // another template, perhaps
-	return specOfJob(job, r.feed.key)
+	return r.feed.specOf(job)
 }
 
-func specOfJob(job *kubewire.Job, key events.Key) (*specSeen, error) {
+// specOf is what is known of the spec of a Job.
+func (feed *Feed) specOf(job *kubewire.Job) (*specSeen, error) {
+	read := func() (*specContent, error) { return contentOf(job, feed.key) }
+	var content *specContent
+	var err error
+	if shape, ok := job.Shape(&generated); ok {
+		content, err = feed.specs.of(append(append(shape, 0), job.Namespace...), read)
+	} else {
+		content, err = read()
+	}
+	return &specSeen{job.Spec, content}, err
+}
+
+func contentOf(job *kubewire.Job, key events.Key) (*specContent, error) {
 	whole, err := wholeJob(job)
 	if err != nil {
 		return nil, err
 	}
-	content, template, err := specOf(whole, job, key)
+	recorded, template, err := specOf(whole, job, key)
 	if err != nil {
 		return nil, err
 	}
-	return &specSeen{sent: job.Spec, content: content, template: stored(template), size: len(template)}, nil
+	routing, err := podRoutingOf(whole)
+	return &specContent{recorded: recorded, template: stored(template), size: len(template), podRouting: routing}, err
 }
 
 // wholeJob is the Job with its whole spec, as far as it is known here.
@@ -180,7 +205,7 @@ func normalised(job *batchv1.Job) *corev1.PodTemplateSpec {
 	labels := t.Labels
 	if !manual(job) {
 		labels = maps.Clone(labels)
-		for _, name := range generatedLabels {
+		for _, name := range generated.Labels {
 			delete(labels, name)
 		}
 	}

@@ -81,6 +81,9 @@ func (s store[O, K]) all(objs []any) ([]O, error) {
 		if err != nil {
 			return nil, err
 		}
+		if s.read != nil {
+			s.resource.kind.strip(o) // see Transformer, which saw a whole one
+		}
 		list = append(list, o)
 	}
 	return list, nil

@@ -10,14 +10,14 @@ import (
 // stripJob takes off what neither observations nor the keeper need. Annotations stay, all of them: a status write sends
 // the metadata back, and what it leaves out is gone (J-207). Of the managed fields only the time stays at which the
 // built-in controllers last wrote the status, and who changed the spec.
-func stripJob(job *kubewire.Job) {
+func (feed *Feed) stripJob(job *kubewire.Job) {
 	var kept []metav1.ManagedFieldsEntry
 	for _, e := range job.ManagedFields {
 		if e.Manager == events.BuiltinManager && e.Subresource == statusSubresource && e.Time != nil {
 			kept = append(kept, metav1.ManagedFieldsEntry{Manager: e.Manager, Subresource: e.Subresource, Time: e.Time})
 		}
 	}
-	job.ManagedFields = append(kept, stripEditors(job.ManagedFields)...)
+	job.ManagedFields = append(kept, feed.editors.strip(job.ManagedFields)...)
 }
 
 const statusSubresource = "status"

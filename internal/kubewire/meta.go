@@ -7,6 +7,7 @@ import (
 
 // Numbers of the fields of metadata that are treated apart.
 const (
+	metaLabels        = 11
 	metaAnnotations   = 12
 	metaManagedFields = 17
 )
@@ -37,7 +38,7 @@ func (want annotations) read(m *metav1.ObjectMeta, b []byte) (err error) {
 			m.DeletionTimestamp = &t
 		case 10:
 			m.DeletionGracePeriodSeconds = number[int64](&f)
-		case 11:
+		case metaLabels:
 			key, value := f.pair(&err)
 			if m.Labels == nil {
 				m.Labels = make(map[string]string, 8)

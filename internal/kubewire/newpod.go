@@ -40,7 +40,7 @@ func (j *Job) Template() (t Template, err error) {
 func (t *Template) readMeta(b []byte, err *error) {
 	for f := (fields{rest: b}); f.next(err); {
 		switch f.number {
-		case 11:
+		case metaLabels:
 			t.Labels = append(t.Labels, pairOf(&f, err))
 		case metaAnnotations:
 			t.Annotations = append(t.Annotations, pairOf(&f, err))
@@ -82,7 +82,7 @@ func (p *NewPod) Encode() ([]byte, error) {
 	meta = appendText(meta, 1, p.Name)
 	meta = appendText(meta, 2, p.GenerateName)
 	meta = appendText(meta, 3, p.Namespace)
-	meta = appendPairs(meta, 11, p.Labels)
+	meta = appendPairs(meta, metaLabels, p.Labels)
 	meta = appendPairs(meta, metaAnnotations, p.Annotations)
 	meta = appendBytes(meta, 13, owner)
 	for _, name := range p.Finalizers {
