@@ -31,6 +31,7 @@ type cluster struct {
 	watches   map[*watch.FakeWatcher]string
 	lists     []string // the lists that were asked for: "jobs@", "pods@12"
 	away      error    // answers everything, when set
+	held      string   // the resource whose streamed lists do not end for now
 	lag       *cluster // answers every list that is not of the newest state, when set
 }
 
@@ -182,7 +183,9 @@ func (c *cluster) watch(resource string, o metav1.ListOptions) (watch.Interface,
 		for _, obj := range from.all(resource) {
 			w.Add(obj)
 		}
-		w.Action(watch.Bookmark, endOfList(resource, from.version))
+		if c.held != resource {
+			w.Action(watch.Bookmark, endOfList(resource, from.version))
+		}
 		c.watches[w] = resource
 		return w, nil
 	}
@@ -214,6 +217,25 @@ func endOfList(resource string, version uint64) runtime.Object {
 		return &batchv1.CronJob{ObjectMeta: m}
 	}
 	return &corev1.Pod{ObjectMeta: m}
+}
+
+// hold keeps streamed lists of a resource from ending, until release.
+func (c *cluster) hold(resource string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.held = resource
+}
+
+// release ends the lists that were held, at the version that the cluster has now.
+func (c *cluster) release() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for w, resource := range c.watches {
+		if resource == c.held {
+			w.Action(watch.Bookmark, endOfList(resource, c.version))
+		}
+	}
+	c.held = ""
 }
 
 // cut ends every watch of a resource in good order.

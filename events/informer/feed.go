@@ -43,7 +43,7 @@ type Feed struct {
 	jobs      *jobs
 	pods      *pods
 	cronJobs  *cronJobs // nil where they are not watched
-	resources []watched // each is listed after the one before it
+	resources []watched // the list of each is taken after that of the one before it
 
 	now    func() events.Time    // the wall clock; says 0 where there is none
 	relist func(events.Resource) // called under the lock when a resource has to be listed again; may be nil
@@ -60,6 +60,9 @@ func NewFeed(c Config) *Feed {
 	if c.CronJobs {
 		feed.cronJobs = newCronJobs(feed, &c.Known)
 		feed.resources = append(feed.resources, feed.cronJobs)
+	}
+	for n, r := range feed.resources[1:] {
+		r.list().after = feed.resources[n].list()
 	}
 	return feed
 }

@@ -87,9 +87,10 @@ type Informer struct {
 	sink      Sink
 	logger    *slog.Logger
 	feed      *Feed
-	followers []*follower // of the feed's resources
-	proofs    patience    // of rewinds by live reads
-	failed    chan error  // has the first error that ends Run
+	followers []*follower   // of the feed's resources
+	proofs    patience      // of rewinds by live reads
+	failed    chan error    // has the first error that ends Run
+	stopped   chan struct{} // closed when Run ends
 }
 
 // New returns an informer that does nothing until Run.
@@ -101,9 +102,9 @@ func New(config Config) (*Informer, error) {
 }
 
 func newInformer(config Config, feed *Feed) *Informer {
-	i := &Informer{sink: config.Sink, logger: config.Logger, feed: feed, failed: make(chan error, 1)}
+	i := &Informer{sink: config.Sink, logger: config.Logger, feed: feed, failed: make(chan error, 1), stopped: make(chan struct{})}
 	for _, r := range feed.resources {
-		i.followers = append(i.followers, r.follow(&config, i.fail))
+		i.followers = append(i.followers, r.follow(&config, i.fail, i.stopped))
 	}
 	feed.relist = i.restart
 	feed.now = func() events.Time { return events.At(time.Now()) }
@@ -116,11 +117,16 @@ func newInformer(config Config, feed *Feed) *Informer {
 func (i *Informer) Run(ctx context.Context) error {
 	ctx = klog.NewContext(ctx, logr.FromSlogHandler(i.logger.Handler()))
 	group, ctx := errgroup.WithContext(ctx)
+	context.AfterFunc(ctx, func() { close(i.stopped) })
 	for n, f := range i.followers {
 		group.Go(func() error { // ends with ctx
-			if n == 0 || i.followers[n-1].listing.wait(ctx) {
-				f.run(ctx)
+			if n > 0 {
+				select {
+				case <-i.followers[n-1].source.began:
+				case <-ctx.Done():
+				}
 			}
+			f.run(ctx)
 			return nil
 		})
 	}

@@ -39,6 +39,59 @@ func TestStartTellsObjectsAndThenThatTheyAreAll(t *testing.T) {
 	})
 }
 
+// The list of pods is on its way before that of Jobs has come, and is told after it.
+func TestListsAreReadAtTheSameTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		job := testJob("a")
+		c.set(job)                                                          // 1
+		c.set(testPod("a-1", of(job), finalizer(events.TrackingFinalizer))) // 2
+		c.hold("jobs")
+		_, r := startInformer(t, c.streaming())
+		expect(t, r.take())
+		if got := c.asked(t); !slices.Equal(got, []string{"jobs@", "pods@"}) {
+			t.Errorf("lists %q while that of Jobs does not end", got)
+		}
+		c.release()
+		expect(t, r.take(), "job a v1", "synced [jobs] at [2]", "pod a-1 v2 of a tracked selected", "synced [pods] at [2]")
+	})
+}
+
+// A list that waits for one that never comes does not keep the informer from ending.
+func TestAListThatWaitsEndsWithTheInformer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		c.set(testPod("a-1"))
+		c.hold("jobs")
+		_, r := startInformer(t, c.streaming()) // ends it with the test
+		expect(t, r.take())
+	})
+}
+
+// A status that has counted a pod is never seen beside that pod as it was before: the list of pods is asked for again.
+func TestNoPodIsOlderThanItsJobAtAStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		job := testJob("a")
+		pod := testPod("a-1", of(job), finalizer(events.TrackingFinalizer), phase(corev1.PodSucceeded))
+		c.set(job) // 1
+		c.set(pod) // 2
+		c.hold("jobs")
+		_, r := startInformer(t, c.streaming())
+		expect(t, r.take())
+		c.cut("pods") // what has come of them is all that comes
+		pod.Finalizers = nil
+		c.set(pod) // 3
+		job.Status.Succeeded = 1
+		c.set(job) // 4
+		c.release()
+		expect(t, r.take(), "job a v4", "synced [jobs] at [4]", "pod a-1 v3 of a Succeeded selected", "synced [pods] at [4]")
+		if got := c.asked(t); !slices.Equal(got, []string{"jobs@", "pods@", "pods@"}) {
+			t.Errorf("lists %q", got)
+		}
+	})
+}
+
 func TestWatchTellsChangesAndDeletions(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster, start starter) {
 		_, r := start()

@@ -1,7 +1,6 @@
 package informer
 
 import (
-	"context"
 	"fmt"
 	"iter"
 	"strconv"
@@ -14,6 +13,8 @@ import (
 // listing is where one resource's list and watch are.
 type listing struct {
 	resource  events.Resource
+	after     *listing    // whose list is taken before; nil for none
+	version   uint64      // of the newest list
 	newest    uint64      // newest resourceVersion seen, of objects, lists and bookmarks
 	wrote     uint64      // newest resourceVersion that the answer to a write of our own brought
 	heard     events.Time // when the server was heard last; 0 when that is not known
@@ -26,15 +27,23 @@ type listing struct {
 	listed    bool // first is closed
 }
 
-// wait returns true once the resource was listed, or false when ctx ended before.
-func (l *listing) wait(ctx context.Context) bool {
-	select {
-	case <-l.first:
+// wait waits until the list was taken that is to be taken before. It returns false when there will be none.
+func (l *listing) wait(stopped <-chan struct{}) bool {
+	if l.after == nil {
 		return true
-	case <-ctx.Done():
+	}
+	select {
+	case <-l.after.first:
+		return true
+	case <-stopped:
 		return false
 	}
 }
+
+// The first lists of all resources are asked for one after another, each as soon as the server has begun to answer the one before: by
+// then it has settled of which version that is. They are taken in this order, each when the one before was taken whole. So a pod finds
+// its Job known. And no pod is of an older state than its Job: a status that has counted a pod, beside that pod with its finalizer, would
+// count it again where no log knows better. A change that comes with the list before can still make it newer; then a list is refused.
 
 // beginLocked checks a list and puts down that it begins. A list that is not of the newest state is refused with ErrOlder
 // when it is behind what was seen; one that is proves by that that the cluster was rewound.
@@ -42,6 +51,8 @@ func (feed *Feed) beginLocked(l *listing, version uint64, newest bool, objects i
 	switch {
 	case l.anew && (l.asks <= l.since || !newest):
 		return fmt.Errorf("list of %s at version %d was asked for before the rewind: %w", l.resource, version, ErrOlder)
+	case !l.listed && l.after != nil && version < l.after.version:
+		return fmt.Errorf("list of %s is at version %d, that of %s at %d: %w", l.resource, version, l.after.resource, l.after.version, ErrOlder)
 	case newest:
 		if proof, ok := l.rewound(version, objects); ok {
 			feed.rewindLocked(proof, l)
@@ -63,7 +74,7 @@ func (feed *Feed) beginLocked(l *listing, version uint64, newest bool, objects i
 }
 
 func (feed *Feed) endLocked(l *listing, version uint64) {
-	l.newest = version
+	l.newest, l.version = version, version
 	l.heard = feed.now()
 	l.announced = false
 	feed.queue.mark(events.Observation{Facts: &events.Synced{

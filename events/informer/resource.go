@@ -104,7 +104,7 @@ func (e *entry) common() *entry { return e }
 // watched is a resource whatever its objects are.
 type watched interface {
 	list() *listing
-	follow(config *Config, fail func(error)) *follower
+	follow(config *Config, fail func(error), stopped <-chan struct{}) *follower
 	wroteLocked(uid types.UID, a answer)
 	clearLocked()
 }
@@ -123,12 +123,12 @@ func newResource[O object, K kept](feed *Feed, kind kind[O, K], name events.Reso
 func (r *resource[O, K]) list() *listing { return &r.listing }
 
 // follow is what keeps the resource listed and watched.
-func (r *resource[O, K]) follow(config *Config, fail func(error)) *follower {
+func (r *resource[O, K]) follow(config *Config, fail func(error), stopped <-chan struct{}) *follower {
 	a := r.kind.access(config.Client, config.Namespace)
 	s := newSource(config.Client, a, r.kind.strip)
 	s.asking = func() { r.feed.asking(&r.listing) }
 	return &follower{
-		listing: &r.listing, source: s, expected: a.example, store: store[O, K]{r, s, a.read, fail},
+		listing: &r.listing, source: s, expected: a.example, store: store[O, K]{r, s, a.read, fail, stopped},
 		log: config.Logger.With("resource", r.listing.resource.String()),
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 	"sync/atomic"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -29,6 +30,8 @@ type source struct {
 	watch     func(context.Context, metav1.ListOptions) (watch.Interface, error)
 	streaming bool // the client can send a list as a watch
 
+	began      chan struct{} // closed once the server has begun to answer a first list
+	beginning  sync.Once
 	asking     func()      // told before each list is asked for
 	insist     atomic.Bool // ask for the newest state, whatever version the reflector has
 	consistent atomic.Bool // the list that was asked for last is of the newest state
@@ -38,7 +41,7 @@ type source struct {
 // newSource is the source that asks by that access, and strips each object of a list, page by page, so that a big list is never
 // whole in memory.
 func newSource[O object](client kubernetes.Interface, a access, strip func(O)) *source {
-	s := &source{asking: func() {}, streaming: !watchlist.DoesClientNotSupportWatchListSemantics(client), watch: a.watch}
+	s := &source{asking: func() {}, began: make(chan struct{}), streaming: !watchlist.DoesClientNotSupportWatchListSemantics(client), watch: a.watch}
 	s.list = func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 		list, err := a.list(ctx, o)
 		if err != nil {
@@ -63,7 +66,15 @@ func (s *source) ListWithContext(ctx context.Context, o metav1.ListOptions) (run
 	}
 	list, err := s.list(ctx, o)
 	s.answered(err)
+	s.begins(err)
 	return list, err
+}
+
+// begins takes what became of the first request of a list.
+func (s *source) begins(err error) {
+	if err == nil {
+		s.beginning.Do(func() { close(s.began) })
+	}
 }
 
 // WatchWithContext implements cache.WatcherWithContext.
@@ -76,6 +87,7 @@ func (s *source) WatchWithContext(ctx context.Context, o metav1.ListOptions) (wa
 	}
 	w, err := s.watch(ctx, o)
 	s.answered(err)
+	s.begins(err)
 	if err != nil {
 		return nil, err
 	}

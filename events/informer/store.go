@@ -8,6 +8,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
+var errStopped = errors.New("the informer ends")
+
 // store is what the reflector of a resource writes to. It keeps nothing: each call goes on to the resource. The reflector would
 // swallow an error of the watch's, so those that end everything go to fail as well.
 type store[O object, K kept] struct {
@@ -15,6 +17,7 @@ type store[O object, K kept] struct {
 	source   *source
 	read     func(runtime.Object) (runtime.Object, error) // see access
 	fail     func(error)
+	stopped  <-chan struct{} // the informer ends
 }
 
 func (s store[O, K]) Add(obj any) error    { return s.Update(obj) }
@@ -25,6 +28,9 @@ func (s store[O, K]) Delete(obj any) error { return s.with(obj, s.resource.delet
 // Replace takes a list, whether it came by LIST or by a watch that began with it.
 func (s store[O, K]) Replace(objs []any, version string) error {
 	objects, err := s.all(objs)
+	if err == nil && !s.resource.listing.wait(s.stopped) {
+		return errStopped
+	}
 	if err == nil {
 		err = s.source.judge(s.resource.replace(objects, version, s.source.consistent.Load()))
 	}
