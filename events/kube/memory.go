@@ -15,13 +15,19 @@ const maxJobs = 20_000
 
 // memory is what records that were read say of specs.
 type memory struct {
-	log     store.Log
-	specs   map[events.Stream]events.Sequence // of a Job: the record with the content of its spec
-	strange map[events.Sequence]bool          // by the record of a spec: its completionMode is unknown
+	log    store.Log
+	specs  map[events.Stream]events.Sequence // of a Job: the record with the content of its spec
+	bySpec map[events.Sequence]specFacts     // by the record of a spec
+}
+
+// specFacts is what Events need of a spec. The zero value is of one that the log does not hold any more.
+type specFacts struct {
+	strange     bool // its completionMode is one that this program does not know (J-010)
+	completions *int32
 }
 
 func newMemory(log store.Log) *memory {
-	return &memory{log: log, specs: map[events.Stream]events.Sequence{}, strange: map[events.Sequence]bool{}}
+	return &memory{log: log, specs: map[events.Stream]events.Sequence{}, bySpec: map[events.Sequence]specFacts{}}
 }
 
 // note remembers what later records may need. It is told every record, in order, after its Events were made.
@@ -39,24 +45,36 @@ func (m *memory) note(rec *events.Record) {
 	}
 }
 
-func (m *memory) noteSpec(at events.Sequence, s *events.JobSpec) bool {
-	if len(m.strange) >= maxJobs {
-		clear(m.strange)
+func (m *memory) noteSpec(at events.Sequence, s *events.JobSpec) specFacts {
+	if len(m.bySpec) >= maxJobs {
+		clear(m.bySpec)
 	}
-	m.strange[at] = s.CompletionMode != "" && s.CompletionMode != "NonIndexed" && s.CompletionMode != "Indexed"
-	return m.strange[at]
+	m.bySpec[at] = specFacts{
+		strange:     s.CompletionMode != "" && s.CompletionMode != "NonIndexed" && s.CompletionMode != "Indexed",
+		completions: s.Completions,
+	}
+	return m.bySpec[at]
+}
+
+// spec is what a record that stores a spec says; at is 0 where it is not known which one.
+func (m *memory) spec(ctx context.Context, at events.Sequence) (specFacts, error) {
+	if said, known := m.bySpec[at]; known || at == 0 {
+		return said, nil
+	}
+	r, err := m.at(ctx, at)
+	if err != nil || r == nil {
+		return specFacts{}, err
+	}
+	if s, is := r.Facts.(*events.JobSpec); is {
+		return m.noteSpec(at, s), nil
+	}
+	return specFacts{}, nil
 }
 
 // unknownMode reports whether the Job that was seen has a completionMode that this program does not know (J-010).
 func (m *memory) unknownMode(ctx context.Context, f *events.JobSeen) (bool, error) {
-	if strange, known := m.strange[f.SpecAt]; known || f.SpecAt == 0 {
-		return strange, nil
-	}
-	spec, err := m.spec(ctx, f.SpecAt)
-	if err != nil || spec == nil {
-		return false, err
-	}
-	return m.noteSpec(f.SpecAt, spec), nil
+	s, err := m.spec(ctx, f.SpecAt)
+	return s.strange, err
 }
 
 // succeeded is how many pods the Job's stored status counted when the record was made. It is asked for when a Job
@@ -113,14 +131,11 @@ func (m *memory) verdict(ctx context.Context, rec *events.Record) (string, error
 // completions is that of the spec of the Job that the record is about; nil when it is unset or not known.
 func (m *memory) completions(ctx context.Context, rec *events.Record) (*int32, error) {
 	at, err := m.specAt(ctx, rec)
-	if err != nil || at == 0 {
+	if err != nil {
 		return nil, err
 	}
-	spec, err := m.spec(ctx, at)
-	if err != nil || spec == nil {
-		return nil, err
-	}
-	return spec.Completions, nil
+	s, err := m.spec(ctx, at)
+	return s.completions, err
 }
 
 // specAt is the record with the content of the spec that the Job had when it was last seen, or is seen by the record to have; 0 when
@@ -144,16 +159,6 @@ func (m *memory) specAt(ctx context.Context, rec *events.Record) (events.Sequenc
 		}
 	}
 	return 0, nil
-}
-
-// spec is the content of a spec that a record stores; nil when the log does not hold it any more.
-func (m *memory) spec(ctx context.Context, at events.Sequence) (*events.JobSpec, error) {
-	r, err := m.at(ctx, at)
-	if err != nil || r == nil {
-		return nil, err
-	}
-	spec, _ := r.Facts.(*events.JobSpec)
-	return spec, nil
 }
 
 // at is one record; nil when the log does not hold it any more.
