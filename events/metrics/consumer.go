@@ -120,7 +120,8 @@ func (c *Consumer) apply(ctx context.Context, rec *events.Record) error {
 			return nil
 		}
 	}
-	if !slices.Contains(c.batch, rec.Stream) {
+	if !j.met {
+		j.met = true
 		c.batch = append(c.batch, rec.Stream)
 	}
 	j.touched = j.touched || isInput(rec.Kind)
@@ -178,7 +179,7 @@ func (c *Consumer) endOfBatch(rec *events.Record) {
 		if len(c.pending) == 0 && j.touched && !j.decided && j.counts() {
 			c.synced(j, &sync{began: rec.Time, counts: true, action: j.action(nil)}, rec.Time)
 		}
-		j.touched, j.decided = false, false
+		j.met, j.touched, j.decided = false, false, false
 		c.forget(s, j, rec.Time)
 	}
 	c.batch = c.batch[:0]

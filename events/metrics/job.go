@@ -28,6 +28,7 @@ type job struct {
 	failures  bool // a pod of it failed and counts
 	leaving   int  // pods on their way out that have not ended
 	holding   int  // pods that ended and hold the tracking finalizer
+	met       bool // in the batch being read
 	touched   bool // by an input of the batch being read
 	decided   bool // in the batch being read, with commands
 	pods      map[types.UID]pod
