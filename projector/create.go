@@ -121,6 +121,9 @@ func (j *Job) findCreate(ordinal uint64) (int, bool) {
 
 // RetryingCreate is the create in backoff, also a cancelled one; nil for none.
 func (j *Job) RetryingCreate() *Create {
+	if j.Creating().Count == 0 {
+		return nil // none was refused since one was made: a big Job is spared the look at each
+	}
 	for _, c := range j.creates {
 		if c.Retrying() {
 			return c
