@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"regexp"
 	"slices"
@@ -76,9 +77,9 @@ func TestServers(t *testing.T) {
 		{"the newest that was tried", delegated, nil, []string{"ok: Kubernetes v1.36.3, the version of this program's libraries"}},
 		{"one that was tried", all, is("v1.32.13"), []string{"ok: v1.32.13, 4 minor versions older than this program's libraries (1.36), and tried with it"}},
 		{"another one that was", all, is("v1.33.13"), []string{"ok: v1.33.13, 3 minor versions older than this program's libraries (1.36), and tried with it"}},
-		{"the newest of the older ones that were", all, is("v1.34.4"), []string{"ok: v1.34.4, 2 minor versions older than this program's libraries (1.36), and tried with it"}},
-		{"one in between", all, is("v1.35.4"), []string{"note: v1.35.4, 1 minor version older than this program's libraries (1.36); it was not tried, but versions around it were (1.32, 1.33, 1.34, 1.36)"}},
-		{"the one before the newest, of a vendor", all, is("v1.35.5-gke.1080000"), []string{"note: v1.35.5-gke.1080000, 1 minor version older"}},
+		{"and another", all, is("v1.34.4"), []string{"ok: v1.34.4, 2 minor versions older than this program's libraries (1.36), and tried with it"}},
+		{"the one before the newest", all, is("v1.35.4"), []string{"ok: v1.35.4, 1 minor version older than this program's libraries (1.36), and tried with it"}},
+		{"the same, of a vendor", all, is("v1.35.5-gke.1080000"), []string{"ok: v1.35.5-gke.1080000, 1 minor version older"}},
 		{"one that is too old, delegated", delegated, is("v1.31.4"), []string{"problem: v1.31.4 is too old: it drops spec.managedBy", "note: mutating.yaml"}},
 		{"one that is too old, in place of the built-in", all, is("v1.31.4"), []string{"problem: v1.31.4 is too old: it may refuse"}},
 		{"one that is too old, observed", observe, is("v1.31.4"), []string{"warning: v1.31.4 is too old: this program is for 1.32 to 1.36"}},
@@ -86,7 +87,7 @@ func TestServers(t *testing.T) {
 		{"one that emulates an older one", all, is("v1.36.3", emulates("34")), []string{"ok: v1.36.3, which emulates 1.34, 2 minor versions older"}},
 		{"one that emulates itself", all, is("v1.36.3", emulates("36")), []string{"ok: v1.36.3, the version of"}},
 
-		{"no MutatingAdmissionPolicy", delegated, is("v1.35.4"), []string{"note: v1.35.4", "note: deploy/policy/mutating.yaml cannot be applied"}},
+		{"no MutatingAdmissionPolicy", delegated, is("v1.35.4"), []string{"ok: v1.35.4", "note: deploy/policy/mutating.yaml cannot be applied"}},
 		{"no streamed lists", observe, is("v1.33.13", streamsNothing), []string{"ok: v1.33.13", "note: does not stream lists"}},
 		{"a gate of a field is off", all, is("v1.32.13", drops("backoffLimitPerIndex")), []string{"ok: v1.32.13", "warning: drops spec.backoffLimitPerIndex from new Jobs"}},
 		{"that of managedBy, in place of the built-in", all, is("v1.34.4", drops("managedBy")), []string{"ok: v1.34.4", "warning: drops spec.managedBy"}},
@@ -97,10 +98,10 @@ func TestServers(t *testing.T) {
 		{"no right to try", all, is("v1.32.13", refuses(apierrors.NewForbidden(schema.GroupResource{Resource: "jobs"}, "", errors.New("no rule")))),
 			[]string{"ok: v1.32.13", "unknown: the dry run of a create in namespace default failed"}},
 		{"a webhook against the try", all, is("v1.32.13", refuses(apierrors.NewBadRequest("does not support dry run"))), []string{"ok: v1.32.13", "unknown: does not support dry run"}},
-		{"from 1.35 on no field can be dropped", all, is("v1.35.4", refuses(errors.New("asked"))), []string{"note: v1.35.4"}},
+		{"from 1.35 on no field can be dropped", all, is("v1.35.4", refuses(errors.New("asked"))), []string{"ok: v1.35.4"}},
 		{"gangs on the only version with them", all, is("v1.36.3", gangs), []string{"ok: v1.36.3", "problem: no Workloads and PodGroups"}},
-		{"gangs are no matter to who observes", observe, is("v1.35.4", gangs), []string{"note: v1.35.4"}},
-		{"gangs on another", all, is("v1.35.4", gangs), []string{"note: v1.35.4", "problem: no Workloads and PodGroups"}},
+		{"gangs are no matter to who observes", observe, is("v1.35.4", gangs), []string{"ok: v1.35.4"}},
+		{"gangs on another", all, is("v1.35.4", gangs), []string{"ok: v1.35.4", "problem: no Workloads and PodGroups"}},
 	} {
 		t.Run(row.sentence, func(t *testing.T) {
 			found := append(examined(t, "server", row.mode, row.change), examined(t, "features", row.mode, row.change)...)
@@ -130,5 +131,15 @@ func TestTheNewestIsThatOfTheLibraries(t *testing.T) {
 	found := regexp.MustCompile(`(?m)^\s*k8s.io/client-go v0\.(\d+)\.`).FindSubmatch(text)
 	if found == nil || "1."+string(found[1]) != newest.String() {
 		t.Errorf("go.mod has client-go %q, and doctor calls %s the newest", found, newest)
+	}
+}
+
+// TestEachOlderVersionCanBeTried: doctor says of each version in between that it was tried, so test/minors builds each.
+func TestEachOlderVersionCanBeTried(t *testing.T) {
+	for minor := oldest.Minor(); minor < newest.Minor(); minor++ {
+		module := fmt.Sprintf("../../test/tools/kubernetes-1.%d/go.mod", minor)
+		if _, err := os.Stat(module); err != nil {
+			t.Errorf("1.%d is not built to try it: %v", minor, err)
+		}
 	}
 }

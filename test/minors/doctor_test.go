@@ -96,7 +96,7 @@ func (v serves) expected(mode string, gang bool, minor string) map[string]bool {
 	if older == "" {
 		all["ok server: … the version of this program's libraries"] = true
 	} else {
-		all[" … server: Kubernetes "+v.version+", "+older+" older than this program's libraries (1.36)"] = true
+		all["ok server: Kubernetes "+v.version+", "+older+" older than this program's libraries (1.36), and tried with it"] = true
 	}
 	return all
 }
