@@ -64,11 +64,14 @@
   verbs: [delete]
 {{- end }}
 
-{{/* The groups of pods that are to start together. */}}
+{{/* The groups of pods that are to start together. Each is looked for once, so nothing watches them. */}}
 {{- define "jobledger.gangRules" -}}
 - apiGroups: [scheduling.k8s.io]
-  resources: [workloads, podgroups]
-  verbs: [get, list, watch, create]
+  resources: [workloads]
+  verbs: [get, list, create]
+- apiGroups: [scheduling.k8s.io]
+  resources: [podgroups]
+  verbs: [list, create]
 {{- end }}
 
 {{/* To run CronJobs, beside what shows them. */}}

@@ -106,11 +106,6 @@ func deployed(name string, into any) error {
 	return nil
 }
 
-// gangRights come on top with --gang-scheduling.
-var gangRights = []rbacv1.PolicyRule{
-	{APIGroups: []string{"scheduling.k8s.io"}, Resources: []string{"workloads", "podgroups"}, Verbs: []string{"get", "list", "watch", "create"}},
-}
-
 // ttlRights come on top with --manage=all.
 var ttlRights = []rbacv1.PolicyRule{{APIGroups: []string{"batch"}, Resources: []string{"jobs"}, Verbs: []string{"delete"}}}
 
@@ -148,9 +143,13 @@ func writeKubeconfig(cp *controlplane.ControlPlane, name, dir string) (path stri
 	return path, controlplane.WriteKubeconfig(config, path)
 }
 
-// GrantGangs gives a user of NewUser what --gang-scheduling needs.
+// GrantGangs gives a user of NewUser what deploy/gang gives.
 func GrantGangs(ctx context.Context, cp *controlplane.ControlPlane, name, namespace string) error {
-	return grant(ctx, cp, name, namespace, name+"-gangs", gangRights)
+	var role rbacv1.ClusterRole
+	if err := deployed("gang/clusterrole.yaml", &role); err != nil {
+		return err
+	}
+	return grant(ctx, cp, name, namespace, name+"-gangs", role.Rules)
 }
 
 // GrantTTL gives a user of NewUser what it needs to delete Jobs whose TTL has passed.
