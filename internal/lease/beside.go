@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,6 +38,8 @@ type neighbours struct {
 	mu       sync.Mutex
 	seen     map[string]sighting // by NAMESPACE/NAME, as they were first seen
 	watching bool                // there was no holder above us while we had our Lease, so one that is there now has come since
+	readable []string            // of above, where this user may read the Lease
+	asked    time.Time           // when that was found out
 }
 
 // sighting is who held a Lease, renewed at that time by their clock, and when that was first seen by ours.
@@ -89,6 +92,15 @@ func (l *Lease) Beside(ctx context.Context) (Beside, error) {
 
 // list returns the Leases of that name that may be read.
 func (n *neighbours) list(ctx context.Context) ([]coordinationv1.Lease, error) {
+	if err := n.ask(ctx); err != nil {
+		return nil, err
+	}
+	switch may, err := n.may(ctx, "list", metav1.NamespaceAll); {
+	case err != nil:
+		return nil, err
+	case !may:
+		return n.readAbove(ctx)
+	}
 	list, err := n.config.Client.CoordinationV1().Leases(metav1.NamespaceAll).
 		List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + n.config.Name})
 	switch {
@@ -100,9 +112,50 @@ func (n *neighbours) list(ctx context.Context) ([]coordinationv1.Lease, error) {
 	return nil, err
 }
 
+// askAgain is after how long a right is asked for again that was not there: an API server that has just started denies everything.
+const askAgain = time.Minute
+
+// ask finds out where a Lease above ours may be read.
+func (n *neighbours) ask(ctx context.Context) error {
+	var readable []string
+	for _, namespace := range n.above {
+		may, err := n.may(ctx, "get", namespace)
+		if err != nil {
+			return err
+		}
+		if may {
+			readable = append(readable, namespace)
+		}
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.readable, n.asked = readable, time.Now()
+	return nil
+}
+
+// may asks whether this user has a right on Leases of our name. A request that is refused every few seconds fills audit logs, and
+// alarms those who read them. A server that does not answer the question is asked for the Lease itself.
+func (n *neighbours) may(ctx context.Context, verb, namespace string) (bool, error) {
+	review, err := n.config.Client.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
+		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Namespace: namespace, Verb: verb, Group: coordinationv1.GroupName, Resource: "leases", Name: n.config.Name,
+		}},
+	}, metav1.CreateOptions{})
+	switch {
+	case denied(err) || apierrors.IsNotFound(err):
+		return true, nil
+	case err != nil:
+		return false, fmt.Errorf("ask whether Leases may be read: %w", err)
+	}
+	return review.Status.Allowed, nil
+}
+
 // readAbove reads the Leases that rank above ours, as far as they exist and may be read.
 func (n *neighbours) readAbove(ctx context.Context) (found []coordinationv1.Lease, err error) {
-	for _, namespace := range n.above {
+	n.mu.Lock()
+	readable := n.readable
+	n.mu.Unlock()
+	for _, namespace := range readable {
 		object, err := n.config.Client.CoordinationV1().Leases(namespace).Get(ctx, n.config.Name, getOptions)
 		switch {
 		case err == nil:
@@ -158,10 +211,15 @@ func (n *neighbours) sight(said *Said) (changed bool, first sighting) {
 // come looks, once watching, for who took a Lease that ranks above ours, and returns it. It can err only where it may look.
 func (n *neighbours) come(ctx context.Context) (*Said, error) {
 	n.mu.Lock()
-	watching := n.watching
+	watching, stale := n.watching, len(n.readable) < len(n.above) && time.Since(n.asked) >= askAgain
 	n.mu.Unlock()
 	if !watching {
 		return nil, nil
+	}
+	if stale {
+		if err := n.ask(ctx); err != nil {
+			return nil, err
+		}
 	}
 	leases, err := n.readAbove(ctx)
 	if err != nil {

@@ -234,6 +234,10 @@ func TestAHolderBesideUsIsFound(t *testing.T) {
 				if again, err := b.Beside(t.Context()); err != nil || (again.Above != nil) != row.found || time.Since(began) > 0 {
 					t.Errorf("the second time %+v, %v after %s", again, err, time.Since(began))
 				}
+				time.Sleep(2 * time.Minute) // its Lease is renewed meanwhile, which looks as well
+				if n := s.refused.Load(); n > 0 {
+					t.Errorf("%d requests were refused: it asks for what it may not", n)
+				}
 				a.stop()
 				b.stop()
 				if row.holder != stopped {

@@ -17,7 +17,9 @@ import (
 
 // deny makes the server forbid that, from now on.
 func (s server) deny(verb, resource string) {
+	s.denied.Store(verb+" "+resource, true)
 	s.PrependReactor(verb, resource, func(clienttesting.Action) (bool, runtime.Object, error) {
+		s.refused.Add(1)
 		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: resource}, "jobledger", errors.New("no role lets you "+verb))
 	})
 }

@@ -6,11 +6,13 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -21,9 +23,23 @@ import (
 )
 
 // server keeps a Lease.
-type server struct{ *fake.Clientset }
+type server struct {
+	*fake.Clientset
+	denied  *sync.Map     // "verb resource"
+	refused *atomic.Int32 // requests so far
+}
 
-func newServer() server { return server{fake.NewClientset()} }
+// newServer makes one that says of itself what may be asked of it: what is not denied.
+func newServer() server {
+	s := server{Clientset: fake.NewClientset(), denied: new(sync.Map), refused: new(atomic.Int32)}
+	s.PrependReactor("create", "selfsubjectaccessreviews", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		review := a.(clienttesting.CreateAction).GetObject().(*authorizationv1.SelfSubjectAccessReview).DeepCopy()
+		_, denied := s.denied.Load(review.Spec.ResourceAttributes.Verb + " " + review.Spec.ResourceAttributes.Resource)
+		review.Status.Allowed = !denied
+		return true, review, nil
+	})
+	return s
+}
 
 // candidate is a process that wants the Lease.
 type candidate struct {

@@ -209,12 +209,12 @@ func others(before, after mark, gone time.Duration) float64 {
 	return max(0, float64(busy-own)/float64(after.machine.all-before.machine.all))
 }
 
-// perPod counts a user's requests for each pod, Events and Leases apart.
+// perPod counts a user's requests for each pod, Events, and Leases and the question who may read them, apart.
 func perPod(requests []controlplane.Write, user string, pods float64) (all map[string]float64, events float64) {
 	counts := map[string]int{}
 	for _, w := range requests {
 		switch {
-		case w.User != user || w.Resource == "leases":
+		case w.User != user || w.Resource == "leases" || w.Resource == "selfsubjectaccessreviews":
 		case w.Resource == "events":
 			events++
 		case w.Code >= 400:

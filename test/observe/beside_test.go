@@ -118,7 +118,7 @@ func (w *place) wroteOfOursAlone() {
 			continue
 		}
 		switch {
-		case x.Resource == "leases", x.Resource == "events" && x.Name == "": // the latter are looked at below
+		case x.Resource == "leases", x.Resource == "selfsubjectaccessreviews", x.Resource == "events" && x.Name == "": // the latter are looked at below
 		case x.Name == "" && x.Code >= http.StatusBadRequest: // cut off by the kill, before the API server had read the object
 		case strings.HasPrefix(x.Name, "ours-"):
 			ours++
