@@ -24,7 +24,7 @@ var features = map[string]string{
 	"ttl":               "manage: all\n",
 	"cronjobs":          "manage: all\n",
 	"gang":              "gangScheduling: true\n",
-	"metrics-authorize": "metrics: {authorize: true}\n",
+	"metrics-authorize": "metrics: {authorize: true, tlsSecret: any}\n",
 }
 
 // kustomization makes a feature's directory a resource of overlays.

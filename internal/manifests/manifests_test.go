@@ -138,6 +138,7 @@ func TestValuesAreChecked(t *testing.T) {
 		{"mange: all", "mange"},
 		{"{manage: all, observeOthers: true}", "manage"},
 		{"{manage: observe, gangScheduling: true}", "manage"},
+		{"metrics: {authorize: true}", "tlsSecret"},
 		{"log: {maxSize: 8 GB}", "maxSize"},
 		{"log: {volume: {accessMode: ReadWriteMany}}", "accessMode"},
 		{"extraArgs: [--drain, drain]", "extraArgs"},
@@ -152,9 +153,9 @@ func TestValuesAreChecked(t *testing.T) {
 // for nothing else.
 func TestEveryCombinationRenders(t *testing.T) {
 	rights := map[string]string{ // the feature, and what its rights have in them
-		"gangScheduling: true":       "podgroups",
-		"metrics: {authorize: true}": "tokenreviews",
-		"watchCluster: true":         "nodes",
+		"gangScheduling: true":                       "podgroups",
+		"metrics: {authorize: true, tlsSecret: any}": "tokenreviews",
+		"watchCluster: true":                         "nodes",
 	}
 	features := slices.Concat(slices.Sorted(maps.Keys(rights)), []string{
 		"watchNamespace: team-a", "ttlAfterFinished: false", "cronJobs: false", "networkPolicy: {enabled: true}", "serviceMonitor: {enabled: true}",
