@@ -1,6 +1,9 @@
 package integration
 
 import (
+	"cmp"
+	"crypto/tls"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -140,43 +143,23 @@ func (w *world) deploy(objects []unstructured.Unstructured, works bool) {
 	}
 	user := "system:serviceaccount:" + set.Namespace + ":" + template.Spec.ServiceAccountName
 	w.users = append(w.users, user)
-	var args []string
-	named := false  // the namespace of the Lease
-	narrow := false // it says what it watches
-	for _, arg := range template.Spec.Containers[0].Args[1:] {
-		switch name, _, _ := strings.Cut(arg, "="); name {
-		case "--log": // elsewhere on this machine
-		case "--namespace": // the test gives its own
-			narrow = true
-		case "--watch-cluster":
-			narrow = true
-			args = append(args, arg)
-		case "--metrics-bind-address":
-			args = append(args, "--metrics-bind-address=127.0.0.1:0")
-		case "--leader-elect-resource-namespace":
-			named = true
-			args = append(args, arg)
-		default:
-			args = append(args, arg)
-		}
-	}
-	if !named && works && w.namespace != "team-a" {
-		args = append(args, "--leader-elect-resource-namespace="+set.Namespace) // where it is for all namespaces
-	}
-	if !narrow {
-		args = append(args, "--watch-cluster") // the default where all namespaces are watched
-	}
+	w.allows(user, granted(t, objects))
 	dir := filepath.Join(w.dir, "deployed")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	c := controller.New(controller.Config{
-		Program: shared.Program, Kubeconfig: kubeconfig, Namespace: w.namespace, Dir: dir, Args: args,
-	})
+	watched := w.namespace
+	if w.alone {
+		watched = "" // its arguments say
+	}
+	c := controller.New(controller.Config{Program: shared.Program, Kubeconfig: kubeconfig, Namespace: watched, Dir: dir, Args: w.arguments(set)})
 	w.controllers = append(w.controllers, c)
 	w.start(c)
 	address := w.metricsAddress(c.Output)
 	for _, probe := range []*corev1.Probe{template.Spec.Containers[0].LivenessProbe, template.Spec.Containers[0].ReadinessProbe} {
+		if scheme := strings.ToLower(cmp.Or(string(probe.HTTPGet.Scheme), "http")); !strings.HasPrefix(address, scheme+"://") {
+			t.Errorf("the probe of %s asks by %s, and %s answers", probe.HTTPGet.Path, scheme, address)
+		}
 		if got := w.status(address + probe.HTTPGet.Path); got != 200 {
 			t.Errorf("%s: %d", probe.HTTPGet.Path, got)
 		}
@@ -191,6 +174,42 @@ func (w *world) deploy(objects []unstructured.Unstructured, works bool) {
 	if err != nil || (len(made) > 0) != works {
 		t.Errorf("%v; the ServiceAccount wrote %v", err, made)
 	}
+}
+
+// arguments are those of the installation's controller, but for what is elsewhere on this machine. Where other tests have the control
+// plane too, it watches the test's namespace alone, with the Lease of one that watches all.
+func (w *world) arguments(set *appsv1.StatefulSet) (args []string) {
+	w.t.Helper()
+	has := map[string]bool{}
+	for _, arg := range set.Spec.Template.Spec.Containers[0].Args[1:] {
+		name, _, _ := strings.Cut(arg, "=")
+		has[name] = true
+		switch name {
+		case "--log", "--metrics-tls-key-file":
+		case "--namespace":
+			if w.alone {
+				args = append(args, arg)
+			}
+		case "--metrics-bind-address":
+			args = append(args, "--metrics-bind-address=127.0.0.1:0")
+		case "--metrics-tls-cert-file":
+			cert, key, trusted := w.certificate()
+			w.web = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted}}, Timeout: patience}
+			args = append(args, "--metrics-tls-cert-file="+cert, "--metrics-tls-key-file="+key)
+		default:
+			args = append(args, arg)
+		}
+	}
+	if w.alone {
+		return args
+	}
+	if !has["--leader-elect-resource-namespace"] && !slices.Contains(args, "--manage=observe") && !has["--namespace"] {
+		args = append(args, "--leader-elect-resource-namespace="+set.Namespace)
+	}
+	if !has["--namespace"] && !has["--watch-cluster"] {
+		args = append(args, "--watch-cluster") // the default where all namespaces are watched
+	}
+	return args
 }
 
 // admit has the API server check the pod of the installation by the policy of its namespace.

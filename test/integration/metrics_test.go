@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"cmp"
 	"io"
 	"net/http"
 	"regexp"
@@ -136,7 +137,7 @@ func (w *world) get(url string) (status int, body []byte) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	response, err := http.DefaultClient.Do(request)
+	response, err := cmp.Or(w.web, http.DefaultClient).Do(request)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -1,202 +1,137 @@
 package integration
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/test/controlplane"
-	"github.com/jobledger/jobledger/test/internal/deployed"
 )
 
-// notRequests are rights that the API server asks for when something else is created (OwnerReferencesPermissionEnforcement), so no
-// request shows them. TestPodsMayBlockTheDeletionOfTheirJob shows that without the first pods are refused.
-var notRequests = []string{"update jobs/finalizers.batch", "update cronjobs/finalizers.batch"}
-
 // streamed are rights that are not used on this API server, as it streams lists in a watch (WatchList). On one that does not they are.
-var streamed = []string{"list nodes.", "list namespaces."}
+var streamed = []string{"list nodes. in all namespaces", "list namespaces. in all namespaces"}
 
 // O-045: every right of an installation is used by it, and none is missing.
 // O-044: also where the API server checks who makes an object that blocks the deletion of its owner.
 //
-// TestNoRightIsUnused installs each mode as the chart gives it, has it do all that it does, and compares its rights with the audit log.
+// TestNoRightIsUnused installs each mode with each feature and all pairs of them, as the chart gives it, has it do all that it does, and
+// compares its rights with the audit log. The rows come one after the other, for most of them run the Jobs of all namespaces.
 func TestNoRightIsUnused(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.ForTest(t, controlplane.Options{
 		AuditReads:    true,
 		APIServerArgs: []string{"--enable-admission-plugins=OwnerReferencesPermissionEnforcement"},
+		FeatureGates:  map[string]bool{"GenericWorkload": true, "GangScheduling": true, "WorkloadWithJob": true},
+		RuntimeConfig: map[string]bool{"scheduling.k8s.io/v1alpha2": true},
 	})
-	for _, row := range []struct {
-		name, values string
-		long         bool
-		works        bool
-		deeds        []func(*world)
-	}{
-		{name: "delegated", values: "manage: delegated", works: true, deeds: []func(*world){runsJobs}},
-		{name: "all", values: "manage: all", works: true, deeds: []func(*world){runsJobs, runsCronJobs, expires}},
-		{name: "observe", values: "manage: observe"},
-		{name: "without", values: "manage: all\nttlAfterFinished: false\ncronJobs: false\nwatchCluster: false", long: true, works: true, deeds: []func(*world){runsJobs}},
-		{name: "others", values: "observeOthers: true", long: true, works: true, deeds: []func(*world){runsJobs}},
-		{name: "ttl", values: "manage: all\ncronJobs: false", long: true, works: true, deeds: []func(*world){runsJobs, expires}},
-		{name: "cron", values: "manage: all\nttlAfterFinished: false", long: true, works: true, deeds: []func(*world){runsJobs, runsCronJobs}},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			if row.long && !long {
+	log := &audit{cp: cp}
+	for n, row := range rightsRows() {
+		t.Run(row.String(), func(t *testing.T) {
+			if len(row.features) > 0 && !long {
 				t.Skip("JOBLEDGER_LONG=1")
 			}
 			w := newWorldOn(t, cp)
-			objects, err := deployed.Chart(t.Context(), "rights-"+row.name, row.values)
-			if err != nil {
-				t.Fatal(err)
+			w.alone = true
+			objects := chart(t, fmt.Sprintf("rights-%d", n), row.values(w.namespace))
+			grants := granted(t, objects)
+			w.deploy(objects, row.works())
+			i := &installation{world: w, user: w.users[len(w.users)-1], log: log}
+			for _, do := range row.deeds() {
+				do(i)
 			}
-			w.deploy(objects, row.works)
-			for _, do := range row.deeds {
-				do(w)
-			}
+			w.clear()
 			w.stop(w.controllers[len(w.controllers)-1]) // a watch is in the audit log when it has ended
-			w.usesAll(granted(t, objects), w.users[len(w.users)-1])
+			i.usesAll(grants)
 		})
 	}
 }
 
-// granted are the rights in the roles of an installation, as "verb resource.group".
-func granted(t *testing.T, objects []unstructured.Unstructured) (all []string) {
-	t.Helper()
-	for i := range objects {
-		if kind := objects[i].GetKind(); kind != "ClusterRole" && kind != "Role" {
-			continue
-		}
-		var role rbacv1.ClusterRole
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(objects[i].Object, &role); err != nil {
-			t.Fatal(err)
-		}
-		for _, rule := range role.Rules {
-			for _, group := range rule.APIGroups {
-				for _, resource := range rule.Resources {
-					for _, verb := range rule.Verbs {
-						all = append(all, right(verb, resource, group))
-					}
-				}
-			}
-		}
-	}
-	slices.Sort(all)
-	all = slices.Compact(all)
-	if len(all) < 6 {
-		t.Fatalf("the roles give no more than %v", all)
-	}
-	return all
+// installation is one of the chart, whose controller runs.
+type installation struct {
+	*world
+	user string
+	log  *audit
 }
-
-func right(verb, resource, group string) string { return verb + " " + resource + "." + group }
 
 // usesAll reports rights that the audit log does not show as used.
-func (w *world) usesAll(rights []string, user string) {
-	w.t.Helper()
+func (i *installation) usesAll(grants []grant) {
+	i.t.Helper()
+	const soon = 20 * time.Second // until what was answered is in the audit log
 	var unused []string
-	defer func() {
-		if len(unused) > 0 {
-			w.t.Errorf("nothing uses these rights of %s: %s", user, strings.Join(unused, ", "))
-		}
-	}()
-	w.eventually("the audit log has every right as used", func() (bool, error) {
-		used, err := w.used(user)
-		unused = slices.DeleteFunc(slices.Clone(rights), func(r string) bool { return used[r] || slices.Contains(notRequests, r) || slices.Contains(streamed, r) })
-		return len(unused) == 0, err
-	})
-}
-
-// used are the rights that a user has made use of.
-func (w *world) used(user string) (map[string]bool, error) {
-	requests, err := w.cp.Writes()
-	all := map[string]bool{}
-	for _, r := range requests {
-		if r.User == user && r.Code != http.StatusForbidden { // what is not found was asked for as well
-			all[right(r.Verb, r.Resource, r.Group)] = true
-		}
-	}
-	return all, err
-}
-
-// runsJobs has what asks for each of the rights on Jobs, pods and Events: a Job is suspended and resumed twice, and a pod is found whose
-// Job is gone.
-func runsJobs(w *world) {
-	finalizer := events.TrackingFinalizer
-	w.create(newJob("stops", suspended, outcome(controlplane.OutcomeRun)))
-	for range 2 {
-		w.patch("stops", `{"suspend":false}`)
-		w.eventually("its pod is there", func() (bool, error) { return len(w.pods("stops")) == 1, nil })
-		w.patch("stops", `{"suspend":true}`)
-		w.eventually("its pod is gone", func() (bool, error) { return len(w.pods("stops")) == 0, nil })
-	}
-	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{
-			Name: "left", Finalizers: []string{finalizer},
-			OwnerReferences: []metav1.OwnerReference{{
-				APIVersion: "batch/v1", Kind: "Job", Name: "gone", UID: types.UID("0d7c4b5a-0000-4000-8000-000000000000"), Controller: new(true),
-			}},
-		},
-		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "any"}}},
-	}
-	if _, err := w.client.CoreV1().Pods(w.namespace).Create(w.t.Context(), pod, metav1.CreateOptions{}); err != nil {
-		w.t.Fatal(err)
-	}
-	w.eventually("the pod of a Job that is gone loses its finalizer", func() (bool, error) {
-		list, err := w.client.CoreV1().Pods(w.namespace).List(w.t.Context(), metav1.ListOptions{FieldSelector: "metadata.name=left"})
-		return err == nil && (len(list.Items) == 0 || len(list.Items[0].Finalizers) == 0), err
-	})
-}
-
-// runsCronJobs: a CronJob has its Jobs made and deleted. Somebody goes on changing it, so its status is written to an old version, and it
-// has to be read.
-func runsCronJobs(w *world) {
-	api := w.client.BatchV1().CronJobs(w.namespace)
-	template := batchv1.JobTemplateSpec{Spec: newJob("template", managedBy(nil)).Spec}
-	if _, err := api.Create(w.t.Context(), &batchv1.CronJob{
-		ObjectMeta: metav1.ObjectMeta{Name: "nightly"},
-		Spec: batchv1.CronJobSpec{
-			Schedule: "@every 1s", ConcurrencyPolicy: batchv1.ForbidConcurrent, JobTemplate: template, SuccessfulJobsHistoryLimit: new(int32(0)),
-		},
-	}, metav1.CreateOptions{}); err != nil {
-		w.t.Fatal(err)
-	}
-	user := w.users[len(w.users)-1]
-	changes := 0
-	w.eventually("the CronJob is read, and its Jobs are deleted", func() (bool, error) {
-		for range 20 {
-			changes++
-			patch := fmt.Sprintf(`{"metadata":{"annotations":{"example.com/change":"%d"}}}`, changes)
-			if _, err := api.Patch(w.t.Context(), "nightly", types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
-				return false, err
+	began := time.Now()
+	i.eventually("the audit log is read", func() (bool, error) {
+		requests, err := i.log.of(i.user)
+		unused = nil
+		for _, g := range grants {
+			if !g.usedBy(requests, grants) && !slices.Contains(streamed, g.String()) {
+				unused = append(unused, g.String())
 			}
 		}
-		used, err := w.used(user)
-		return used["get cronjobs.batch"] && used["delete jobs.batch"] && used["update cronjobs/status.batch"], err
+		return len(unused) == 0 || time.Since(began) > soon, err
 	})
-	w.suspendCronJob("nightly")
+	if len(unused) > 0 {
+		i.t.Errorf("nothing uses these rights of %s: %s", i.user, strings.Join(unused, ", "))
+	}
 }
 
-// expires: a Job goes by its TTL.
-func expires(w *world) {
-	job := w.create(newJob("expires", func(j *batchv1.Job) { j.Spec.TTLSecondsAfterFinished = new(int32(1)) }))
-	w.gone(job)
+// usedBy reports whether one of the requests needed this right. What a role of one namespace allows needs no right in all of them.
+func (g grant) usedBy(requests []controlplane.Write, all []grant) bool {
+	return slices.ContainsFunc(requests, func(r controlplane.Write) bool {
+		return g.covers(r) && (g.namespace != "" || !slices.ContainsFunc(all, func(o grant) bool { return o.namespace != "" && o.covers(r) }))
+	})
 }
 
-func (w *world) suspendCronJob(name string) {
+// audit reads the audit log of a control plane as it grows.
+type audit struct {
+	cp   *controlplane.ControlPlane
+	next int64
+	seen map[string][]controlplane.Write // by user
+}
+
+// of are the requests of a user that were not forbidden; one for what is not found was asked, too. With the creation of what blocks the
+// deletion of its owner comes a request that the API server makes to itself (OwnerReferencesPermissionEnforcement).
+func (a *audit) of(user string) ([]controlplane.Write, error) {
+	more, next, err := a.cp.WritesSince(a.next)
+	if err != nil {
+		return nil, err
+	}
+	if a.next = next; a.seen == nil {
+		a.seen = map[string][]controlplane.Write{}
+	}
+	for _, r := range more {
+		if r.Code == http.StatusForbidden {
+			continue
+		}
+		a.seen[r.User] = append(a.seen[r.User], r)
+		if owner := map[string]string{"create pods": "jobs", "create jobs": "cronjobs"}[r.Verb+" "+r.Resource]; owner != "" {
+			r.Verb, r.Group, r.Resource, r.Name = "update", "batch", owner+"/finalizers", ""
+			a.seen[r.User] = append(a.seen[r.User], r)
+		}
+	}
+	return a.seen[user], nil
+}
+
+// allows waits until the API server knows that a user has these rights: it hears of roles by watches of its own, and forbids until then.
+func (w *world) allows(user string, grants []grant) {
 	w.t.Helper()
-	patch := []byte(`{"spec":{"suspend":true}}`)
-	if _, err := w.client.BatchV1().CronJobs(w.namespace).Patch(w.t.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
-		w.t.Fatal(err)
+	for _, g := range grants {
+		resource, sub, _ := strings.Cut(g.resource, "/")
+		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+			User: user,
+			ResourceAttributes: &authorizationv1.ResourceAttributes{
+				Namespace: g.namespace, Verb: g.verb, Group: g.group, Resource: resource, Subresource: sub, Name: cmp.Or(append(g.names, "")...),
+			},
+		}}
+		w.eventually("the API server knows of the right to "+g.String(), func() (bool, error) {
+			answer, err := w.client.AuthorizationV1().SubjectAccessReviews().Create(w.t.Context(), review, metav1.CreateOptions{})
+			return err == nil && answer.Status.Allowed, err
+		})
 	}
 }

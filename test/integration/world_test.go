@@ -3,6 +3,7 @@ package integration
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -29,8 +30,10 @@ type world struct {
 	kubeconfig string
 	users      []string // others as which controllers of this test run
 	dir        string
-	rough      bool     // the API server, or a right, goes away in this test, so errors may be told
-	told       []string // errors that this test brings about, so that they may be told
+	web        *http.Client // asks the controllers; nil: http.DefaultClient
+	alone      bool         // no other test has the control plane, so an installation may watch all of it
+	rough      bool         // the API server, or a right, goes away in this test, so errors may be told
+	told       []string     // errors that this test brings about, so that they may be told
 
 	controllers []*controller.Controller
 }
@@ -225,11 +228,11 @@ func (w *world) pods(job string) []corev1.Pod {
 	return list.Items
 }
 
-// written counts what a controller of this world wrote, Events and Leases apart, as "verb resource"; keep may be nil.
+// written counts what a controller of this world wrote, Events, Leases and questions for its rights apart, as "verb resource"; keep may be nil.
 func (w *world) written(keep func(controlplane.Write) bool) map[string]int {
 	w.t.Helper()
 	counts, err := w.cp.CountWrites(func(x controlplane.Write) bool {
-		return x.User == w.namespace && x.Resource != "events" && x.Resource != "leases" && (keep == nil || keep(x))
+		return x.User == w.namespace && !slices.Contains([]string{"events", "leases", "selfsubjectaccessreviews"}, x.Resource) && (keep == nil || keep(x))
 	})
 	if err != nil {
 		w.t.Fatal(err)
