@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -146,44 +144,13 @@ func (c *cli) showCronJob(f *getFlags, job *history.CronJob) error {
 
 // watchCronJob shows the CronJob again whenever a batch of records changed it, from that record on.
 func (c *cli) watchCronJob(ctx context.Context, src history.Source, f *getFlags, s events.Stream, shown *history.CronJob, from events.Sequence) error {
-	watch := history.LiveJob(src, s)
-	before, err := unplacedCron(shown)
-	if err != nil {
-		return err
+	w := watched[history.CronJob]{
+		at: func(ctx context.Context, watch *history.Live, last *events.Record) (history.CronJob, bool, error) {
+			return watch.CronJob(ctx, s, last)
+		},
+		said: unplacedCron, show: func(job *history.CronJob) error { return c.showCronJob(f, job) },
 	}
-	touched := false
-	for r, err := range src.Follow(ctx, from) {
-		if err != nil {
-			return err
-		}
-		changed, err := watch.Take(ctx, &r)
-		if err != nil {
-			return err
-		}
-		if touched = touched || changed; !touched || !r.Last || uint64(r.Sequence) <= shown.AsOf.Sequence {
-			continue
-		}
-		touched = false
-		job, ok, err := watch.CronJob(ctx, s, &r)
-		if err != nil || !ok {
-			return err
-		}
-		now, err := unplacedCron(&job)
-		if err != nil {
-			return err
-		}
-		if bytes.Equal(before, now) {
-			continue
-		}
-		before = now
-		if _, err := io.WriteString(c.out, between[f.output.format]); err != nil {
-			return err
-		}
-		if err := c.showCronJob(f, &job); err != nil {
-			return err
-		}
-	}
-	return nil
+	return w.again(ctx, c.out, between[f.output.format], src, s, shown, shown.AsOf, from)
 }
 
 // unplacedCron is all that is said of a CronJob but as of which record.

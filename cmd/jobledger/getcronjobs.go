@@ -193,41 +193,30 @@ func (o *cronsOut) changed(j *history.CronSummary) (bool, error) {
 // follow shows each CronJob that a batch of records changed, from a record on, if it is one of those that are wanted then.
 func (o *cronsOut) follow(ctx context.Context, src history.Source, wanted history.CronJobsQuery, from events.Sequence) error {
 	watch := history.LiveCronJobs(src)
-	var touched []events.Stream
-	for r, err := range src.Follow(ctx, from) {
+	for end, err := range changes(ctx, src, watch, from) {
 		if err != nil {
 			return err
 		}
-		changed, err := watch.Take(ctx, &r)
-		if err != nil {
-			return err
-		}
-		if changed && r.Stream != events.Controller && !slices.Contains(touched, r.Stream) {
-			touched = append(touched, r.Stream)
-		}
-		if !r.Last {
-			continue
-		}
-		for _, s := range touched {
+		for _, s := range end.changed {
 			j, ok := watch.CronSummary(s)
 			if !ok || !wanted.Wants(&j) {
 				continue
 			}
 			one := []history.CronSummary{j}
-			if err := history.SetNext(ctx, src, one, r.Time); err != nil {
+			if err := history.SetNext(ctx, src, one, end.last.Time); err != nil {
 				return err
 			}
-			if changed, err := o.changed(&one[0]); err != nil || !changed {
-				if err != nil {
-					return err
-				}
+			changed, err := o.changed(&one[0])
+			if err != nil {
+				return err
+			}
+			if !changed {
 				continue
 			}
 			if err := errors.Join(o.one(&one[0]), o.flush()); err != nil {
 				return err
 			}
 		}
-		touched = touched[:0]
 	}
 	return nil
 }

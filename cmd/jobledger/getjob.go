@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/history"
@@ -82,44 +80,14 @@ func (c *cli) jobAt(ctx context.Context, src history.Source, f *jobFlags, h hand
 
 // watchJob shows the Job again whenever a batch of records changed it, from that record on.
 func (c *cli) watchJob(ctx context.Context, src history.Source, f *getFlags, s events.Stream, shown *history.Job, from events.Sequence) error {
-	watch := history.LiveJob(src, s)
-	before, err := unplaced(shown)
-	if err != nil {
-		return err
+	w := watched[history.Job]{
+		at: func(_ context.Context, watch *history.Live, last *events.Record) (history.Job, bool, error) {
+			job, ok := watch.Job(s, last)
+			return job, ok, nil
+		},
+		said: unplaced, show: func(job *history.Job) error { return c.showJob(f, job) },
 	}
-	touched := false
-	for r, err := range src.Follow(ctx, from) {
-		if err != nil {
-			return err
-		}
-		changed, err := watch.Take(ctx, &r)
-		if err != nil {
-			return err
-		}
-		if touched = touched || changed; !touched || !r.Last || uint64(r.Sequence) <= shown.AsOf.Sequence {
-			continue
-		}
-		touched = false
-		job, ok := watch.Job(s, &r)
-		if !ok {
-			continue
-		}
-		now, err := unplaced(&job)
-		if err != nil {
-			return err
-		}
-		if bytes.Equal(before, now) {
-			continue
-		}
-		before = now
-		if _, err := io.WriteString(c.out, between[f.output.format]); err != nil {
-			return err
-		}
-		if err := c.showJob(f, &job); err != nil {
-			return err
-		}
-	}
-	return nil
+	return w.again(ctx, c.out, between[f.output.format], src, s, shown, shown.AsOf, from)
 }
 
 // unlessInterrupted is the error of what goes on until it is interrupted.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/sha256"
-	"slices"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/history"
@@ -57,25 +56,13 @@ func (s *jobsSeen) changed(j *history.Summary) (bool, error) {
 // watchJobs shows each Job that a batch of records changed, from a record on, if it is one of those that are wanted then.
 func watchJobs(ctx context.Context, src history.Source, out *jobsSeen, wanted history.JobsQuery, from events.Sequence) error {
 	watch := history.LiveJobs(src)
-	var touched []events.Stream // of the batch, in the order of their first records in it
-	for r, err := range src.Follow(ctx, from) {
+	for end, err := range changes(ctx, src, watch, from) {
 		if err != nil {
 			return err
 		}
-		changed, err := watch.Take(ctx, &r)
-		if err != nil {
+		if err := out.again(watch, end.changed, &wanted); err != nil {
 			return err
 		}
-		if changed && r.Stream != events.Controller && !slices.Contains(touched, r.Stream) {
-			touched = append(touched, r.Stream)
-		}
-		if !r.Last {
-			continue
-		}
-		if err := out.again(watch, touched, &wanted); err != nil {
-			return err
-		}
-		touched = touched[:0]
 	}
 	return nil
 }
