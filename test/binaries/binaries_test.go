@@ -25,6 +25,7 @@ func repository(t *testing.T, gomod string) string {
 	}
 	below := map[string]string{
 		"containerd": containerdVersion, "coredns": corednsVersion, "kueue": kueueVersion, "jobset": jobSetVersion,
+		"helm": helmVersion, "kustomize": kustomizeVersion,
 	}
 	for _, minor := range Minors {
 		below[olderPrefix+minor] = "module m\n\ngo 1.26.0\n\nrequire k8s.io/kubernetes v" + minor + ".9\n"
@@ -59,6 +60,8 @@ const (
 	corednsVersion    = "module m\n\ngo 1.26.0\n\nrequire github.com/coredns/coredns v1.15.0\n"
 	kueueVersion      = "module m\n\ngo 1.26.0\n\nrequire sigs.k8s.io/kueue v0.17.0\n"
 	jobSetVersion     = "module m\n\ngo 1.26.0\n\nrequire sigs.k8s.io/jobset v0.11.1\n"
+	helmVersion       = "module m\n\ngo 1.26.0\n\nrequire helm.sh/helm/v4 v4.3.1\n"
+	kustomizeVersion  = "module m\n\ngo 1.26.0\n\nrequire sigs.k8s.io/kustomize/kustomize/v5 v5.8.2\n"
 )
 
 // versionOf is a program's in someVersions.
@@ -79,6 +82,10 @@ func versionOf(p program) string {
 		return "v0.17.0"
 	case jobSetModule:
 		return "v0.11.1"
+	case helmModule:
+		return "v4.3.1"
+	case kustomizeModule:
+		return "v5.8.2"
 	}
 	return "v3.6.16"
 }

@@ -32,6 +32,8 @@ const (
 	E2E               = "e2e.test" // the end-to-end specs of Kubernetes
 	Kueue             = "kueue"    // suspends and resumes Jobs by quota
 	JobSet            = "jobset"   // makes groups of Jobs
+	Helm              = "helm"
+	Kustomize         = "kustomize"
 )
 
 // Cluster are the programs that a cluster runs. Etcdctl and Etcdutl are built when a test takes a backup.
@@ -46,6 +48,9 @@ var Minors = []string{"1.32", "1.33", "1.34", "1.35"}
 
 // Beside are the programs that tests run beside ours, and kubectl, which reads the manifests of their releases.
 var Beside = []string{Kubectl, Kueue, JobSet}
+
+// Installers install from charts and manifests, as administrators do.
+var Installers = []string{Helm, Kustomize}
 
 // program is one thing to build.
 type program struct {
@@ -134,6 +139,8 @@ var ours = []program{
 	{CoreDNS, ownPrefix + "test/tools/coredns", "github.com/coredns/coredns", "coredns", 60 * time.Second, noVars},
 	{Kueue, kueueModule + "/cmd/kueue", kueueModule, "kueue", 180 * time.Second, kueueVars},
 	{JobSet, jobSetModule, jobSetModule, "jobset", 100 * time.Second, jobSetVars},
+	{Helm, helmModule + "/cmd/helm", helmModule, "helm", 90 * time.Second, helmVars},
+	{Kustomize, kustomizeModule, kustomizeModule, "kustomize", 15 * time.Second, kustomizeVars},
 }
 
 // pace is how fast this machine builds: what the builds so far took, against what they take on two idle cores with nothing cached.
@@ -189,6 +196,19 @@ func kueueVars(version string) []string {
 
 func jobSetVars(version string) []string {
 	return []string{jobSetModule + "/pkg/version.GitVersion=" + version}
+}
+
+const (
+	helmModule      = "helm.sh/helm/v4"
+	kustomizeModule = "sigs.k8s.io/kustomize/kustomize/v5"
+)
+
+func helmVars(version string) []string {
+	return []string{helmModule + "/internal/version.version=" + version}
+}
+
+func kustomizeVars(version string) []string {
+	return []string{"sigs.k8s.io/kustomize/api/provenance.version=" + version}
 }
 
 func kwokVars(version string) []string {

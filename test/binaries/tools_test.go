@@ -86,6 +86,28 @@ func TestOracleHasTheReleaseOfTheTools(t *testing.T) {
 	}
 }
 
+// The manifests of deploy/ are made from the chart by the Helm that installs it, and held against the kustomize that applies them.
+func TestManifestsHaveTheReleasesOfTheTools(t *testing.T) {
+	root, err := FindRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools := filepath.Dir(filepath.Join(root, filepath.FromSlash(toolsMarker)))
+	manifests, err := requirements(filepath.Join(root, "internal", "manifests", "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, module := range map[string]string{Helm: helmModule, Kustomize: "sigs.k8s.io/kustomize/api"} {
+		built, err := requirements(filepath.Join(tools, name, "go.mod"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if built[module] == "" || built[module] != manifests[module] {
+			t.Errorf("%s of test/tools has %s %q, internal/manifests has %q", name, module, built[module], manifests[module])
+		}
+	}
+}
+
 func TestToolsListsWhatIsBuilt(t *testing.T) {
 	root, err := FindRoot()
 	if err != nil {
