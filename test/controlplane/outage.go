@@ -3,6 +3,7 @@ package controlplane
 import (
 	"context"
 	"fmt"
+	"syscall"
 
 	"github.com/jobledger/jobledger/test/binaries"
 )
@@ -18,6 +19,27 @@ func (cp *ControlPlane) Interrupt(component string) error {
 	cp.asked[p] = true
 	cp.mu.Unlock()
 	return p.kill()
+}
+
+// Freeze makes a component stand still until Thaw: it takes connections and requests, and answers none.
+func (cp *ControlPlane) Freeze(component string) error {
+	return cp.signal("freeze", component, syscall.SIGSTOP)
+}
+
+// Thaw makes a component go on after Freeze. It carries out what it was asked meanwhile, as far as who asked still waits.
+func (cp *ControlPlane) Thaw(component string) error {
+	return cp.signal("thaw", component, syscall.SIGCONT)
+}
+
+func (cp *ControlPlane) signal(what, component string, s syscall.Signal) error {
+	p := cp.process(component)
+	if p == nil || !p.running() {
+		return fmt.Errorf("%s %s: it does not run", what, component)
+	}
+	if err := syscall.Kill(p.pid, s); err != nil {
+		return fmt.Errorf("%s %s: %w", what, component, err)
+	}
+	return nil
 }
 
 // Resume starts an interrupted component again with the arguments, and so the address, that it had. Resuming

@@ -132,7 +132,7 @@ func (a *alerts) await(t *testing.T, ctx context.Context, alert, state string) {
 	})
 }
 
-// slow is an alert about the last 15 minutes, which ends after the soak does: of two API servers that were killed.
+// slow is an alert about the last 15 minutes, of which a short soak does not see the end.
 const slow = "JobledgerOutcomesUnknown"
 
 // clear waits until no alert is active, and fails on one that should not have fired.

@@ -73,7 +73,12 @@ func TestSoak(t *testing.T) {
 		case <-ctx.Done():
 			t.Fatal(context.Cause(ctx))
 		}
-		t.Logf("after %s: %s", time.Since(began).Round(time.Second), work)
+		// Where a machine is too busy for so many Jobs, requests wait, and what waits takes memory.
+		wait, err := metric(ctx, alerts.target, "jobledger_commands_waiting")
+		if err != nil {
+			t.Error(err)
+		}
+		t.Logf("after %s: %s; %.0f commands wait", time.Since(began).Round(time.Second), work, wait)
 	}
 	restartAPIServer := func() {
 		t.Helper()
@@ -83,6 +88,8 @@ func TestSoak(t *testing.T) {
 	}
 	at(0.15)
 	restartAPIServer()
+	at(0.2)
+	freezeAPIServer(t, ctx, alerts)
 
 	at(0.25)
 	// JobledgerStreamBehind waits for ten minutes.
@@ -109,6 +116,9 @@ func TestSoak(t *testing.T) {
 	alerts.await(t, ctx, "JobledgerDiskFull", inactive)
 
 	at(0.85)
+	if l >= 25*time.Minute {
+		alerts.await(t, ctx, slow, inactive) // 15 minutes after the freeze
+	}
 	restartAPIServer()
 	at(1)
 	work.stop()
@@ -121,6 +131,22 @@ func TestSoak(t *testing.T) {
 	}
 	logHasAll(t, ctx, c, work)
 	streamHasAll(t, ctx, nats, work)
+}
+
+// freezeAPIServer lets the API server answer nothing, until the alert about that fires. Jobs whose TTL is over are to be deleted meanwhile.
+func freezeAPIServer(t *testing.T, ctx context.Context, alerts *alerts) {
+	t.Helper()
+	frozen := time.Now()
+	if err := shared.Freeze(binaries.APIServer); err != nil {
+		t.Fatal(err)
+	}
+	thaw := sync.OnceValue(func() error { return shared.Thaw(binaries.APIServer) })
+	defer func() { _ = thaw() }() // of a test that fails; else it is done
+	alerts.await(t, ctx, slow, firing)
+	if err := thaw(); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("the API server answered nothing for %s", time.Since(frozen).Round(time.Second))
 }
 
 // start runs the controller on the disk, and returns when it is ready. It has no Lease: an outage of the API server that is longer than a
@@ -193,13 +219,14 @@ func eventually(t *testing.T, ctx context.Context, what string, holds func() err
 // samples is how much memory the process had, twice a second.
 type samples struct {
 	resident, anonymous []int64
-	end                 func() // of the samples; they may be read then
+	minutes             []int64 // the resident memory at the end of each fifth minute
+	end                 func()  // of the samples; they may be read then
 }
 
 func sample(t *testing.T, c *controller.Controller) *samples {
 	t.Helper()
 	ended, stop := make(chan struct{}), make(chan struct{})
-	s := &samples{end: sync.OnceFunc(func() { close(stop); <-ended })}
+	s, began := &samples{end: sync.OnceFunc(func() { close(stop); <-ended })}, time.Now()
 	go func() { // ends with end, or with the process
 		defer close(ended)
 		tick := time.NewTicker(500 * time.Millisecond)
@@ -216,6 +243,9 @@ func sample(t *testing.T, c *controller.Controller) *samples {
 				return
 			}
 			s.resident, s.anonymous = append(s.resident, resident), append(s.anonymous, anonymous)
+			if time.Since(began) >= time.Duration(len(s.minutes)+1)*5*time.Minute {
+				s.minutes = append(s.minutes, resident)
+			}
 		}
 	}()
 	t.Cleanup(s.end)
@@ -231,6 +261,7 @@ func (s *samples) judge(t *testing.T) {
 	for what, all := range map[string][]int64{"resident": s.resident, "anonymous": s.anonymous} {
 		t.Logf("memory, %s, at the start, after a third, a half, five sixths, and the most: %s", what, megabytes(all[n/60], median(all[n/3:n/2]), median(all[n/2:2*n/3]), median(all[5*n/6:]), slices.Max(all)))
 	}
+	t.Logf("memory, resident, after each five minutes: %s", megabytes(s.minutes...))
 	if float64(median(end)) > flat*float64(median(third)) {
 		t.Errorf("its memory grows: %s", megabytes(median(third), median(end)))
 	}
