@@ -63,6 +63,22 @@ func objects(t *testing.T) []string {
 	return all
 }
 
+// compareObjects reports how the objects of the cluster differ from those before.
+func compareObjects(t *testing.T, before []string) {
+	t.Helper()
+	after := objects(t)
+	for _, o := range after {
+		if !slices.Contains(before, o) {
+			t.Errorf("it left %s", o)
+		}
+	}
+	for _, o := range before {
+		if !slices.Contains(after, o) {
+			t.Errorf("it took %s along", o)
+		}
+	}
+}
+
 // processOf is the directory in /proc of the process that runs the program of that name.
 func processOf(program string) (string, error) {
 	all, err := filepath.Glob("/proc/[0-9]*")

@@ -20,7 +20,7 @@ apiVersion: v1
 kind: PersistentVolume
 metadata: {name: log}
 spec:
-  capacity: {storage: 1Gi}
+  capacity: {storage: SIZE}
   accessModes: [ReadWriteOncePod]
   storageClassName: local
   persistentVolumeReclaimPolicy: Retain
@@ -38,7 +38,7 @@ func TestInstalled(t *testing.T) {
 	sh(t, "kubectl wait --for=create -n default serviceaccount/default --timeout=60s")
 	sh(t, "kubectl wait --for=create -n kube-node-lease lease/"+node.Name+" --timeout=60s") // the kubelet's, which stays
 	before := objects(t)
-	sh(t, strings.NewReplacer("DIR", file(volumeDir), "NODE", node.Name).Replace(volume))
+	sh(t, strings.NewReplacer("DIR", file(volumeDir), "NODE", node.Name, "SIZE", "1Gi").Replace(volume))
 	sh(t, "kubectl create -f "+file(chartFile))
 	if _, err := try(t, "kubectl -n jobledger wait --for=create pod/jobledger-0 --timeout=60s && "+
 		"kubectl -n jobledger wait --for=condition=Ready pod/jobledger-0 --timeout=180s"); err != nil {
@@ -113,7 +113,7 @@ func shown(t *testing.T, page, heading string) (lines []string) {
 	_, below, _ = strings.Cut(below, "```sh\n")
 	block, _, found := strings.Cut(below, "```")
 	lines = strings.Split(strings.TrimSpace(block), "\n")
-	if !found || len(lines) < 3 {
+	if !found || len(lines) < 2 {
 		t.Fatalf("%s shows %q below %s", page, lines, heading)
 	}
 	return lines
@@ -159,15 +159,5 @@ func uninstall(t *testing.T, before []string) {
 	sh(t, "kubectl delete job late --timeout=120s")
 	sh(t, "kubectl wait --for=delete pod -l batch.kubernetes.io/job-name --timeout=120s")
 	sh(t, "kubectl delete pv log --timeout=60s")
-	after := objects(t)
-	for _, o := range after {
-		if !slices.Contains(before, o) {
-			t.Errorf("it left %s", o)
-		}
-	}
-	for _, o := range before {
-		if !slices.Contains(after, o) {
-			t.Errorf("it took %s along", o)
-		}
-	}
+	compareObjects(t, before)
 }

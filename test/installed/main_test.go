@@ -29,7 +29,7 @@ func TestMain(m *testing.M) { node.Main(m, prepare, setUp) }
 const (
 	chartFile   = "chart.json"
 	volumeDir   = "volume"
-	imageFile   = "jobledger-" + imageTag + ".oci.tar"
+	imageFiles  = "jobledger-v*.oci.tar"
 	busyboxFile = "busybox-1.37.oci.tar"
 	kubectlFile = "kubectl-1.36.oci.tar"
 	imageTag    = "v0.0.0-installed"
@@ -46,12 +46,21 @@ func prepare(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	// As 'make image', for the platform of this machine alone.
-	image := exec.CommandContext(ctx, "go", "run", ".", "--source", root, "--out", dir, "--version", imageTag,
-		"--platform", "linux/"+runtime.GOARCH)
-	image.Dir = filepath.Join(root, "internal", "image")
-	if out, err := image.CombinedOutput(); err != nil {
-		return errors.Join(err, errors.New(string(out)))
+	if _, err := binaries.Ensure(ctx, binaries.Config{Programs: binaries.Installers}); err != nil {
+		return err
+	}
+	if err := makeImage(ctx, root, dir, "jobledger", imageTag); err != nil {
+		return err
+	}
+	blocks, err := documented()
+	if err != nil {
+		return err
+	}
+	name, tags := images(blocks)
+	for _, tag := range tags {
+		if err := makeImage(ctx, root, dir, name, tag); err != nil {
+			return err
+		}
 	}
 	objects, err := deployed.Chart(ctx, "jobledger", values)
 	if err != nil {
@@ -82,6 +91,17 @@ func prepare(ctx context.Context, dir string) error {
 	return err
 }
 
+// makeImage makes the image of today's program, as 'make image' does, for the platform of this machine alone.
+func makeImage(ctx context.Context, root, dir, name, tag string) error {
+	image := exec.CommandContext(ctx, "go", "run", ".", "--source", root, "--out", dir, "--name", name, "--version", tag,
+		"--platform", "linux/"+runtime.GOARCH)
+	image.Dir = filepath.Join(root, "internal", "image")
+	if out, err := image.CombinedOutput(); err != nil {
+		return errors.Join(err, errors.New(string(out)))
+	}
+	return nil
+}
+
 func setUp(ctx context.Context) (func() error, error) {
 	in := func(name string) string { return filepath.Join(node.Dir(), name) }
 	if err := os.Mkdir(in(volumeDir), 0o755); err != nil {
@@ -92,7 +112,11 @@ func setUp(ctx context.Context) (func() error, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := node.Start(ctx, plane, in(imageFile), in(busyboxFile), in(kubectlFile))
+	archives, err := filepath.Glob(in(imageFiles))
+	if err != nil {
+		return nil, errors.Join(err, plane.Stop())
+	}
+	n, err := node.Start(ctx, plane, append(archives, in(busyboxFile), in(kubectlFile))...)
 	if err != nil {
 		return nil, errors.Join(err, plane.Stop())
 	}
