@@ -28,6 +28,8 @@ const (
 	keyComplete99  = "complete_p99_ms"
 	keyDelivered50 = "delivered_p50_ms"
 	keyDelivered99 = "delivered_p99_ms"
+	keyRetry50     = "retry_late_p50_ms"
+	keyRetry99     = "retry_late_p99_ms"
 	keyWall        = "wall_s"
 	keyRate        = "pods_per_s"
 	keyRequests    = "requests_per_pod"
@@ -76,6 +78,8 @@ var Figures = []Figure{
 	{Key: keyComplete99, Title: "pod finished → Job Complete, p99 ms"},
 	{Key: keyDelivered50, Title: "pod finished → its record at a NATS subscriber, p50 ms", Brief: true},
 	{Key: keyDelivered99, Title: "pod finished → its record at a NATS subscriber, p99 ms", Brief: true},
+	{Key: keyRetry50, Title: "index due again → its pod created, p50 ms", Brief: true},
+	{Key: keyRetry99, Title: "index due again → its pod created, p99 ms"},
 	{Key: keyFirstJob, Title: "due → first Job created, ms"},
 	{Key: keyMedianJob, Title: "due → half of the Jobs created, ms"},
 	{Key: keyLastJob, Title: "due → last Job created, ms", Brief: true},

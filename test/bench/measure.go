@@ -130,7 +130,7 @@ func (r *run) point() (p point, err error) {
 // times are the figures that the stopwatch gives.
 func (r *run) times(lap *Lap) {
 	figures := lap.Figures
-	var created, complete, delivered []time.Duration
+	var created, complete, delivered, retried []time.Duration
 	var first, last time.Time
 	r.watch.in(r.namespace, func(f *field) {
 		for name, t := range f.jobs {
@@ -146,6 +146,7 @@ func (r *run) times(lap *Lap) {
 			if r.workload.smallOnly && !strings.HasPrefix(name, smallPrefix) {
 				continue
 			}
+			retried = append(retried, t.retries.late...)
 			created = append(created, max(0, t.firstPod.Sub(t.created)))
 			complete = append(complete, max(0, t.finished.Sub(t.lastEnd)))
 			if !t.delivered.IsZero() {
@@ -158,6 +159,9 @@ func (r *run) times(lap *Lap) {
 	figures[keyComplete50], figures[keyComplete99] = milliseconds(quantile(complete, 50)), milliseconds(quantile(complete, 99))
 	if len(delivered) > 0 {
 		figures[keyDelivered50], figures[keyDelivered99] = milliseconds(quantile(delivered, 50)), milliseconds(quantile(delivered, 99))
+	}
+	if len(retried) > 0 {
+		figures[keyRetry50], figures[keyRetry99] = milliseconds(quantile(retried, 50)), milliseconds(quantile(retried, 99))
 	}
 	figures[keyWall] = wall.Seconds()
 	figures[keyRate] = float64(r.pods()) / wall.Seconds()

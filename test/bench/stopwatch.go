@@ -42,6 +42,7 @@ type timing struct {
 	delivered time.Time // a subscriber was handed the record of the end of its first pod that ended
 
 	seen, ended int // pods
+	retries     retries
 	toFail      int // so many of its next pods are to fail
 }
 
@@ -111,7 +112,8 @@ func (s *stopwatch) podChanged(kind watch.EventType, pod *corev1.Pod) {
 			return
 		}
 		p := f.pods[pod.UID]
-		if p == nil {
+		first := p == nil
+		if first {
 			p = &podSeen{job: &timing{}} // a pod without an owner belongs to no Job
 			if owner := metav1.GetControllerOf(pod); owner != nil {
 				p.job = f.job(owner.Name)
@@ -122,6 +124,7 @@ func (s *stopwatch) podChanged(kind watch.EventType, pod *corev1.Pod) {
 				p.job.firstPod = now
 			}
 		}
+		p.job.retries.see(pod, first, now)
 		was := p.tracked
 		if p.tracked = len(pod.Finalizers) > 0; p.tracked && !was {
 			f.tracked++
