@@ -104,6 +104,9 @@ func giveBack(t *testing.T, seed uint64, jobs int) {
 		if err := handed.await(ctx, share); err != nil {
 			t.Fatal(err)
 		}
+		if turn == oursAgain {
+			installed.works(ctx) // else there is nothing to compare
+		}
 		t.Logf("turn %d: killed with %.0f%% of the steps done and %d Jobs in flight", turn, 100*share, handed.unfinished())
 		switch {
 		case turn == theirs:
@@ -293,6 +296,24 @@ func letGo(t *testing.T, ctx context.Context) string {
 	return string(out)
 }
 
+// works waits until ours has made a pod and written the status of a Job. Its turns may be short.
+func (x *installation) works(ctx context.Context) {
+	x.t.Helper()
+	err := wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(context.Context) (bool, error) {
+		made, err := shared.CountWrites(func(w controlplane.Write) bool { return w.User == x.user && w.Code < 300 })
+		return x.worked(made), err
+	})
+	if err != nil {
+		x.t.Fatalf("ours does nothing: %v", err)
+	}
+}
+
+// worked reports whether these writes are those of somebody who runs Jobs.
+func (x *installation) worked(made map[controlplane.WriteKind]int) bool {
+	return made[controlplane.WriteKind{User: x.user, Verb: "update", Resource: "jobs/status"}] > 0 &&
+		made[controlplane.WriteKind{User: x.user, Verb: "create", Resource: "pods"}] > 0
+}
+
 // judge looks whether ours did its part, within its rights, and whether its log is sound.
 func (x *installation) judge(ctx context.Context) {
 	x.t.Helper()
@@ -300,8 +321,7 @@ func (x *installation) judge(ctx context.Context) {
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	if made[controlplane.WriteKind{User: x.user, Verb: "update", Resource: "jobs/status"}] == 0 ||
-		made[controlplane.WriteKind{User: x.user, Verb: "create", Resource: "pods"}] == 0 {
+	if !x.worked(made) {
 		x.t.Errorf("ours did nothing: %v", made)
 	}
 	if refused, err := shared.Forbidden(x.user); err != nil || len(refused) > 0 {

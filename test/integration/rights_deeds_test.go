@@ -4,16 +4,32 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/test/controlplane"
 )
+
+// renews waits until the Lease was renewed twice: with each renewal the controller looks for a Lease that ranks above its own.
+func renews(w *installation) {
+	release := strings.Split(w.user, ":")[2]
+	w.eventually("the Lease is renewed", func() (bool, error) {
+		lease, err := w.client.CoordinationV1().Leases(release).Get(w.t.Context(), "jobledger", metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return false, nil // not yet
+		}
+		s := &lease.Spec
+		return s.AcquireTime != nil && s.RenewTime != nil && s.RenewTime.Sub(s.AcquireTime.Time) > 3*time.Second, err
+	})
+}
 
 // runsJobs has what asks for each of the rights on Jobs, pods and Events: a Job is suspended and resumed twice, and a pod is found whose
 // Job is gone.

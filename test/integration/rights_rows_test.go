@@ -84,9 +84,10 @@ func (r rightsRow) has(value string) bool {
 func (r rightsRow) works() bool { return r.mode != "observe" }
 
 // deeds are what it does that wants rights, beside running one Job.
-func (r rightsRow) deeds() (all []func(*installation)) {
+func (r rightsRow) deeds() []func(*installation) {
+	var all []func(*installation)
 	if r.works() {
-		all = append(all, runsJobs)
+		all = append(all, runsJobs, renews) // who observes holds no Lease
 	}
 	if r.mode == "all" && !r.has("cronJobs") {
 		all = append(all, runsCronJobs)
