@@ -38,7 +38,15 @@ func outcomes(h *history.History) map[string]string {
 		for _, line := range slices.Sorted(maps.Keys(lines)) {
 			text = append(text, fmt.Sprintf("%d x %s", lines[line], line))
 		}
-		all[name] = jobOutcome(h.Now().Jobs[name]) + "\n    " + strings.Join(text, "\n    ")
+		job := h.Now().Jobs[name].DeepCopy()
+		forgetDeletedIndexes(job, func(yield func(history.Change) bool) {
+			for pod := range pods[uid] {
+				if !yield(newest[pod]) {
+					return
+				}
+			}
+		})
+		all[name] = jobOutcome(job) + "\n    " + strings.Join(text, "\n    ")
 	}
 	return all
 }
