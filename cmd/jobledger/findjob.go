@@ -104,27 +104,45 @@ func (c *cli) findJobs(ctx context.Context, src history.Source, namespace string
 
 // elsewhere says where there is a Job of that name, or in that namespace one with a name like it.
 func (c *cli) elsewhere(ctx context.Context, src history.Source, namespace, name string) string {
-	const most = 3
-	var found []string
-	page, _ := src.Jobs(ctx, history.JobsQuery{Name: name, Limit: usualJobs}) // with an error there is only no hint
-	for _, j := range page.Items {
-		if hint := "-n " + words.Clean(j.Namespace); j.Name == name && len(found) < most && !slices.Contains(found, hint) {
-			found = append(found, hint)
-		}
-	}
-	if len(found) > 0 {
-		return "there is one with " + strings.Join(found, ", ")
-	}
-	page, _ = src.Jobs(ctx, history.JobsQuery{Namespace: namespace, Limit: usualJobs})
-	for _, j := range page.Items {
-		if hint := "job/" + words.Clean(j.Name); distance(j.Name, name) <= min(3, len(name)/3) && len(found) < most && !slices.Contains(found, hint) {
-			found = append(found, hint)
-		}
-	}
-	if len(found) > 0 {
-		return "there is " + strings.Join(found, ", ")
+	called, _ := src.Jobs(ctx, history.JobsQuery{Name: name, Limit: usualJobs}) // with an error there is only no hint
+	here, _ := src.Jobs(ctx, history.JobsQuery{Namespace: namespace, Limit: usualJobs})
+	place := func(j *history.Summary) (string, string) { return j.Namespace, j.Name }
+	if hint := nearby("job/", name, called.Items, here.Items, place, nil); hint != "" {
+		return hint
 	}
 	return "-n names another; 'get jobs -A' lists all"
+}
+
+// nearby says in which namespaces there is an object of that name, or which ones of a namespace have a name like it; empty for none. Place
+// is where an object is, meant a name that is meant as well.
+func nearby[O any](kind, name string, called, here []O, place func(*O) (namespace, name string), meant func(string) bool) string {
+	const most = 3
+	var found []string
+	find := func(all []O, hint func(namespace, name string) string) string {
+		for i := range all {
+			if h := hint(place(&all[i])); h != "" && len(found) < most && !slices.Contains(found, h) {
+				found = append(found, h)
+			}
+		}
+		return strings.Join(found, ", ")
+	}
+	if hints := find(called, func(space, other string) string {
+		if other != name {
+			return ""
+		}
+		return "-n " + words.Clean(space)
+	}); hints != "" {
+		return "there is one with " + hints
+	}
+	if hints := find(here, func(_, other string) string {
+		if distance(other, name) > min(3, len(name)/3) && (meant == nil || !meant(other)) {
+			return ""
+		}
+		return kind + words.Clean(other)
+	}); hints != "" {
+		return "there is " + hints
+	}
+	return ""
 }
 
 // byUID finds the Job whose UID begins so, in whatever namespace. Several are an error that names them.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -51,30 +50,15 @@ var runOf = regexp.MustCompile(`^(.+)-[0-9]{8}$`)
 
 // cronElsewhere says where there is a CronJob of that name, or one with a name like it, or what else may be meant.
 func (c *cli) cronElsewhere(ctx context.Context, src history.Source, namespace, name string) string {
-	const most = 3
-	var found []string
-	page, _ := src.CronJobs(ctx, history.CronJobsQuery{Name: name, Limit: usualJobs}) // with an error there is only no hint
-	for _, j := range page.Items {
-		if hint := "-n " + words.Clean(j.Namespace); j.Name == name && len(found) < most && !slices.Contains(found, hint) {
-			found = append(found, hint)
-		}
-	}
-	if len(found) > 0 {
-		return "there is one with " + strings.Join(found, ", ")
-	}
-	page, _ = src.CronJobs(ctx, history.CronJobsQuery{Namespace: namespace, Limit: usualJobs})
+	called, _ := src.CronJobs(ctx, history.CronJobsQuery{Name: name, Limit: usualJobs}) // with an error there is only no hint
+	page, _ := src.CronJobs(ctx, history.CronJobsQuery{Namespace: namespace, Limit: usualJobs})
 	made := ""
 	if m := runOf.FindStringSubmatch(name); m != nil {
 		made = m[1]
 	}
-	for _, j := range page.Items {
-		hint := "cronjob/" + words.Clean(j.Name)
-		if (j.Name == made || distance(j.Name, name) <= min(3, len(name)/3)) && len(found) < most && !slices.Contains(found, hint) {
-			found = append(found, hint)
-		}
-	}
-	if len(found) > 0 {
-		return "there is " + strings.Join(found, ", ")
+	place := func(j *history.CronSummary) (string, string) { return j.Namespace, j.Name }
+	if hint := nearby("cronjob/", name, called.Items, page.Items, place, func(other string) bool { return other == made }); hint != "" {
+		return hint
 	}
 	if len(page.Items) == 0 && namespace != "" {
 		if all, _ := src.CronJobs(ctx, history.CronJobsQuery{Limit: 1}); len(all.Items) == 0 {
