@@ -107,14 +107,16 @@ func (c *cli) elsewhere(ctx context.Context, src history.Source, namespace, name
 	called, _ := src.Jobs(ctx, history.JobsQuery{Name: name, Limit: usualJobs}) // with an error there is only no hint
 	here, _ := src.Jobs(ctx, history.JobsQuery{Namespace: namespace, Limit: usualJobs})
 	place := func(j *history.Summary) (string, string) { return j.Namespace, j.Name }
-	if hint := nearby("job/", name, called.Items, here.Items, place, nil); hint != "" {
+	if hint := nearby("job/", name, called.Items, here.Items, place, func(other string) bool { return mistyped(other, name) }); hint != "" {
 		return hint
 	}
 	return "-n names another; 'get jobs -A' lists all"
 }
 
-// nearby says in which namespaces there is an object of that name, or which ones of a namespace have a name like it; empty for none. Place
-// is where an object is, meant a name that is meant as well.
+// mistyped reports whether one name may be a slip of the pen for the other.
+func mistyped(other, name string) bool { return distance(other, name) <= min(3, len(name)/3) }
+
+// nearby says in which namespaces there is an object of that name, or which ones of a namespace may be meant by it; empty for none.
 func nearby[O any](kind, name string, called, here []O, place func(*O) (namespace, name string), meant func(string) bool) string {
 	const most = 3
 	var found []string
@@ -135,7 +137,7 @@ func nearby[O any](kind, name string, called, here []O, place func(*O) (namespac
 		return "there is one with " + hints
 	}
 	if hints := find(here, func(_, other string) string {
-		if distance(other, name) > min(3, len(name)/3) && (meant == nil || !meant(other)) {
+		if !meant(other) {
 			return ""
 		}
 		return kind + words.Clean(other)

@@ -57,7 +57,8 @@ func (c *cli) cronElsewhere(ctx context.Context, src history.Source, namespace, 
 		made = m[1]
 	}
 	place := func(j *history.CronSummary) (string, string) { return j.Namespace, j.Name }
-	if hint := nearby("cronjob/", name, called.Items, page.Items, place, func(other string) bool { return other == made }); hint != "" {
+	meant := func(other string) bool { return other == made || mistyped(other, name) }
+	if hint := nearby("cronjob/", name, called.Items, page.Items, place, meant); hint != "" {
 		return hint
 	}
 	if len(page.Items) == 0 && namespace != "" {

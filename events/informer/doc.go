@@ -19,7 +19,8 @@
 // # Concurrency
 //
 // One goroutine for each resource reads the watch; one more calls the sink, so a slow sink never slows the watch.
-// The resources share one feed under one lock. The list of Jobs is taken before that of Pods, so a pod nearly always finds its owner; see listing.go.
+// The resources share one feed under one lock. The list of Jobs is taken before that of Pods, so a pod nearly always finds its owner;
+// see listing.go.
 //
 // Read informer.go first, then feed.go, resource.go and route.go.
 package informer

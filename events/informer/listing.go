@@ -27,7 +27,7 @@ type listing struct {
 	listed    bool // first is closed
 }
 
-// wait waits until the list was taken that is to be taken before. It returns false when there will be none.
+// wait returns true once the first list of the resource before was taken, or false when the informer ends before that.
 func (l *listing) wait(stopped <-chan struct{}) bool {
 	if l.after == nil {
 		return true

@@ -142,6 +142,10 @@ func TestAFullMemoForgets(t *testing.T) {
 	if made != 100 {
 		t.Errorf("100 texts were read %d times", made)
 	}
+	held := len(m.known)
+	if _, err := m.of(make([]byte, memoBytes+1), func() (int, error) { return 0, nil }); err != nil || len(m.known) != held {
+		t.Errorf("a text that is too large is held, or takes the others' place: %d texts, %v", len(m.known), err)
+	}
 }
 
 // BenchmarkNewJobOfATemplate is the cost of a Job that differs from others only in what the API server generated.

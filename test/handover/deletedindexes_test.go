@@ -16,7 +16,8 @@ import (
 
 // forgetDeletedIndexes takes those indexes from the failed ones of a Job that has too many whose pods were all deleted because of that. The
 // built-in controller counts such pods in the same look in which it deletes them, and does not name their indexes. When it comes to a pod that
-// was deleted and not counted, as it does when it or another was killed in between, it names its index.
+// was deleted and not counted, because another controller was killed in between, it names its index: its calculateFailedIndexes takes
+// every failed pod that has the finalizer.
 func forgetDeletedIndexes(job *batchv1.Job, pods iter.Seq[history.Change]) {
 	tooMany := func(c batchv1.JobCondition) bool { return c.Reason == batchv1.JobReasonMaxFailedIndexesExceeded }
 	if job.Status.FailedIndexes == nil || !slices.ContainsFunc(job.Status.Conditions, tooMany) {

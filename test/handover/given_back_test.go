@@ -300,12 +300,17 @@ func letGo(t *testing.T, ctx context.Context) string {
 func (x *installation) works(ctx context.Context) {
 	x.t.Helper()
 	err := wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(context.Context) (bool, error) {
-		made, err := shared.CountWrites(func(w controlplane.Write) bool { return w.User == x.user && w.Code < 300 })
+		made, err := x.writes()
 		return x.worked(made), err
 	})
 	if err != nil {
 		x.t.Fatalf("ours does nothing: %v", err)
 	}
+}
+
+// writes are those that ours has made.
+func (x *installation) writes() (map[controlplane.WriteKind]int, error) {
+	return shared.CountWrites(func(w controlplane.Write) bool { return w.User == x.user && w.Code < 300 })
 }
 
 // worked reports whether these writes are those of somebody who runs Jobs.
@@ -317,7 +322,7 @@ func (x *installation) worked(made map[controlplane.WriteKind]int) bool {
 // judge looks whether ours did its part, within its rights, and whether its log is sound.
 func (x *installation) judge(ctx context.Context) {
 	x.t.Helper()
-	made, err := shared.CountWrites(func(w controlplane.Write) bool { return w.User == x.user && w.Code < 300 })
+	made, err := x.writes()
 	if err != nil {
 		x.t.Fatal(err)
 	}
