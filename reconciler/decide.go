@@ -27,6 +27,9 @@ type Decision struct {
 // ProgressSpread is by how much a status write that only shows progress may be put off, where many Jobs have some to show.
 const ProgressSpread = 4 * time.Second
 
+// MostWoken is how many Jobs and CronJobs one turn wakes because their wait is over. The others are woken in the turns that follow at once.
+const MostWoken = 1024
+
 // Commands reports whether the decision asks for anything. One that does not is not written to the log.
 func (d *Decision) Commands() bool { return len(d.Steps) > 0 }
 

@@ -12,7 +12,6 @@ import (
 const (
 	turnInputs     = 256 << 10 // bytes of inputs that one turn drains, about
 	turnRoom       = 8 << 20   // bytes that the log must have room for before a turn: inputs and what is decided on them
-	turnProbes     = 1024      // Jobs whose wait is over that one turn touches
 	mostRoom       = 1024      // records for which there is room from one turn to the next
 	maxCauses      = 8         // of one record
 	clockTolerance = 5 * time.Second
@@ -237,7 +236,7 @@ func (l *Loop) resumeOne(b *batch, s projector.Subject) {
 
 // probe touches the subjects whose wait is over and for which something is to be done. Looking does not change them.
 func (l *Loop) probe(b *batch) {
-	for n := 0; n < turnProbes; {
+	for n := 0; n < reconciler.MostWoken; {
 		s, ok := l.wakes.due(b.time)
 		if !ok {
 			return

@@ -13,7 +13,7 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// tolerance is by how much log time a wake-up may be late: the loop serves a bounded number in one turn.
+// tolerance is by how much log time a wake-up may be late.
 const tolerance = time.Second
 
 // Replay decides again, batch by batch, from the log's first record on. It is not safe for concurrent use.
@@ -156,6 +156,7 @@ type turn struct {
 	last      []*events.Record // retirements: they follow the decisions
 	restarted bool
 	stepped   bool // the clock stepped
+	woken     int  // whose wait was over
 	found     []Divergence
 }
 
@@ -171,6 +172,8 @@ func (b *turn) fold(rec *events.Record) {
 	case events.KindControllerStarted, events.KindClockStepped, events.KindEpochChanged:
 		b.restarted = true
 		b.stepped = b.stepped || rec.Kind == events.KindClockStepped
+	case events.KindTimerFired, events.KindJobResumed:
+		b.woken++
 	case events.KindStateStored:
 		b.state(rec)
 		b.replay.world.Apply(rec)
@@ -297,8 +300,11 @@ func latest(d *reconciler.Decision) events.Time {
 }
 
 // overdue makes the probes that should have been made: a Job wanted to be decided again, its time has passed, and nothing
-// touched it.
+// touched it. A turn that woke as many as it may has left the others to the turns that follow.
 func (b *turn) overdue() {
+	if b.woken >= reconciler.MostWoken {
+		return
+	}
 	limit := b.end.Time.Add(-tolerance)
 	if b.replay.first == 0 || b.replay.first >= limit {
 		return // most batches: looking at every Job that waits is not for each of them
