@@ -45,7 +45,11 @@ func rewritten(t *testing.T, records []events.Record) *memlog.Log {
 	log := memlog.New(events.Identity{LogID: "0f0f", Epoch: 1})
 	for from, i := 0, 0; i < len(records); i++ {
 		if records[i].Last {
-			<-log.Append(events.Batch{Records: slices.Clone(records[from : i+1])}, true).Done()
+			commit := log.Append(events.Batch{Records: slices.Clone(records[from : i+1])}, true)
+			<-commit.Done()
+			if err := commit.Err(); err != nil {
+				t.Fatal(err)
+			}
 			from = i + 1
 		}
 	}

@@ -13,15 +13,23 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// maxJobs bounds how many Jobs are remembered. Beyond it all are forgotten.
-const maxJobs = 50_000
+const (
+	// maxJobs bounds how many Jobs are remembered that go on. Beyond it all of them are forgotten.
+	maxJobs = 50_000
+	// maxEnded does so for Jobs that are retired or gone. Few records of them come, but those of many pods of one may.
+	maxEnded = 1_000
+)
 
 // Jobs says which Job a record is about. Few records say it themselves.
 type Jobs struct {
 	Log store.Reader
 
-	known map[events.Stream]events.JobRef // without a name when the log does not say it
+	known names // of Jobs that go on
+	ended names // of Jobs that are retired or gone
 }
+
+// names are Jobs by their streams; without a name when the log does not say it.
+type names map[events.Stream]events.JobRef
 
 // Of is the Job that the record is about; without a name when neither it, nor what came before it in its stream, nor its batch says
 // one. That of a stream that is no Job's or CronJob's is zero. Its error is the log's.
@@ -30,16 +38,17 @@ func (j *Jobs) Of(ctx context.Context, r *events.Record) (events.JobRef, error) 
 		return events.JobRef{}, nil
 	}
 	if ref, ok := Named(r); ok {
-		j.keep(r.Stream, ref)
+		j.keep(r.Stream, ref, ends(r))
 		return ref, nil
 	}
-	ref, ok := j.known[r.Stream]
+	ref, ok := j.remembered(r.Stream)
 	if !ok {
+		var ended bool
 		var err error
-		if ref, err = j.lookUp(ctx, r); err != nil {
+		if ref, ended, err = j.lookUp(ctx, r); err != nil {
 			return events.JobRef{}, err
 		}
-		j.keep(r.Stream, ref)
+		j.keep(r.Stream, ref, ended)
 	}
 	if ref.Namespace == "" {
 		ref.Namespace = r.Evidence.Namespace
@@ -47,23 +56,54 @@ func (j *Jobs) Of(ctx context.Context, r *events.Record) (events.JobRef, error) 
 	return ref, nil
 }
 
-// Shown remembers what later records may need, and drops what a record ends. It is called with every record, in order, after Of.
+// Shown remembers what later records may need, and nearly forgets whom a record ends. It is called with every record, in order, after Of.
 func (j *Jobs) Shown(r *events.Record) {
 	switch r.Facts.(type) {
 	case *events.JobSeen, *events.CronJobSeen:
 		if ref, ok := Named(r); ok && j.known[r.Stream].Name == "" {
-			j.keep(r.Stream, ref)
+			j.keep(r.Stream, ref, false)
 		}
-	case *events.JobRetired, *events.CronJobGone:
-		delete(j.known, r.Stream)
+	default:
+		if !ends(r) {
+			return
+		}
+		if ref, ok := j.remembered(r.Stream); ok {
+			j.keep(r.Stream, ref, true)
+		}
 	}
 }
 
-func (j *Jobs) keep(s events.Stream, ref events.JobRef) {
-	if len(j.known) >= maxJobs || j.known == nil {
-		j.known = map[events.Stream]events.JobRef{}
+// ends reports whether few records of the stream come after this one.
+func ends(r *events.Record) bool {
+	switch r.Facts.(type) {
+	case *events.JobRetired, *events.JobGone, *events.CronJobGone:
+		return true
 	}
-	j.known[s] = ref
+	return false
+}
+
+func (j *Jobs) remembered(s events.Stream) (ref events.JobRef, ok bool) {
+	if ref, ok = j.known[s]; !ok {
+		ref, ok = j.ended[s]
+	}
+	return ref, ok
+}
+
+func (j *Jobs) keep(s events.Stream, ref events.JobRef, ended bool) {
+	if ended {
+		delete(j.known, s)
+		j.ended.put(s, ref, maxEnded)
+		return
+	}
+	delete(j.ended, s)
+	j.known.put(s, ref, maxJobs)
+}
+
+func (n *names) put(s events.Stream, ref events.JobRef, most int) {
+	if len(*n) >= most || *n == nil {
+		*n = names{}
+	}
+	(*n)[s] = ref
 }
 
 // Named is what the record itself says its Job is called.
@@ -86,23 +126,24 @@ func Named(r *events.Record) (ref events.JobRef, ok bool) {
 }
 
 // lookUp reads the stream backward from the record, as far as it is kept, and then forward to the end of its batch: what a Job's
-// stream begins with, its spec, stands before the record that names the Job.
-func (j *Jobs) lookUp(ctx context.Context, r *events.Record) (events.JobRef, error) {
+// stream begins with, its spec, stands before the record that names the Job. ended reports that the Job was retired or gone before.
+func (j *Jobs) lookUp(ctx context.Context, r *events.Record) (ref events.JobRef, ended bool, err error) {
 	for _, dir := range []store.Direction{store.Backward, store.Forward} {
 		for other, err := range j.Log.ReadStream(ctx, r.Stream, r.Sequence, dir) {
 			if errors.Is(err, store.ErrPruned) {
 				break
 			}
 			if err != nil {
-				return events.JobRef{}, fmt.Errorf("look for the name of %s: %w", r.Stream, err)
+				return events.JobRef{}, false, fmt.Errorf("look for the name of %s: %w", r.Stream, err)
 			}
 			if dir == store.Forward && other.Time != r.Time {
 				break
 			}
+			ended = ended || dir == store.Backward && ends(&other)
 			if ref, ok := Named(&other); ok {
-				return ref, nil
+				return ref, ended, nil
 			}
 		}
 	}
-	return events.JobRef{UID: types.UID(r.Stream.ID)}, nil
+	return events.JobRef{UID: types.UID(r.Stream.ID)}, ended, nil
 }
