@@ -40,7 +40,7 @@ func (m *memory) note(rec *events.Record) {
 		m.specs[rec.Stream] = f.SpecAt
 	case *events.JobSpec:
 		m.noteSpec(rec.Sequence, f)
-	case *events.JobRetired:
+	case *events.JobRetired, *events.JobGone:
 		delete(m.specs, rec.Stream)
 	}
 }
