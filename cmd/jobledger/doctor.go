@@ -52,7 +52,8 @@ which takes the right to create subjectaccessreviews.
 --wait looks again until there is no problem, for at most --timeout.
 
 Exit codes: 0 when there is no problem, 1 when there is one, 2 when the command line cannot be
-understood. What could not be looked at is said, and is no problem.`,
+understood. What could not be looked at is said, and is no problem. An API server that does not
+answer is one.`,
 		Example: `  jobledger doctor --manage=observe
   jobledger doctor --log /var/lib/jobledger --service-account jobledger/jobledger
   jobledger doctor --log ./log --nats-context jobs --wait --timeout 2m -o json`,

@@ -29,6 +29,8 @@ type Finding struct {
 	Level Level  `json:"level"`
 	Text  string `json:"text"`
 	Do    string `json:"do,omitempty"` // what to do about it; empty where nothing has to be done
+
+	unreachable bool // the API server cannot be asked anything
 }
 
 // Config says for what controller to look.
@@ -93,9 +95,7 @@ func Run(ctx context.Context, c *Config, tell func(Finding)) (worst Level) {
 				worst = f.Level
 			}
 			tell(f)
-			if check.name == "server" && f.Level == Unknown {
-				reachable = false
-			}
+			reachable = reachable && !f.unreachable
 		}
 	}
 	return worst

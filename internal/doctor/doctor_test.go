@@ -174,16 +174,42 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// TestAServerThatDoesNotAnswerIsAskedOnce: the disk is looked at all the same.
-func TestAServerThatDoesNotAnswerIsAskedOnce(t *testing.T) {
-	client := fake.NewClientset()
-	client.PrependReactor("*", "*", func(clienttesting.Action) (bool, runtime.Object, error) {
-		return true, nil, errors.New("connection refused")
-	})
-	var told []string
-	worst := Run(t.Context(), &Config{Client: client, Log: Log{Dir: t.TempDir()}, Now: time.Now}, func(f Finding) { told = append(told, f.Check+" "+string(f.Level)) })
-	if len(told) < 2 || told[0] != "server unknown" || !strings.HasPrefix(told[1], "disk ") || worst != Unknown {
-		t.Errorf("told %q, worst %s", told, worst)
+// TestAServerThatCannotBeAsked: it is a problem, it is asked once, and the disk is looked at all the same. One that only keeps its
+// version to itself is asked all else.
+func TestAServerThatCannotBeAsked(t *testing.T) {
+	for _, row := range []struct {
+		sentence string
+		err      error
+		level    Level
+		text, do string
+		next     string // the check that is told next
+	}{
+		{"a dead server", errors.New("connection refused"), Problem, "the API server does not answer: connection refused", "--kubeconfig", "disk"},
+		{"a token that has expired", apierrors.NewUnauthorized("Unauthorized"), Problem, "does not accept the credentials", "renew the token", "disk"},
+		{
+			"no right to ask for the version", apierrors.NewForbidden(schema.GroupResource{Resource: "version"}, "", nil), Unknown,
+			"the API server does not tell its version: ", "", "features",
+		},
+	} {
+		t.Run(row.sentence, func(t *testing.T) {
+			client := fake.NewClientset()
+			client.PrependReactor("*", "*", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, row.err })
+			c := &Config{
+				Client: client, Log: Log{Dir: t.TempDir()}, Now: time.Now,
+				Clock: func() (time.Time, bool) { return time.Time{}, false },
+			}
+			var told []Finding
+			worst := Run(t.Context(), c, func(f Finding) { told = append(told, f) })
+			if len(told) < 2 || told[0].Check != "server" || told[1].Check != row.next {
+				t.Fatalf("told %+v", told)
+			}
+			if f := told[0]; f.Level != row.level || !strings.Contains(f.Text, row.text) || !strings.Contains(f.Do, row.do) {
+				t.Errorf("told %+v", f)
+			}
+			if row.level == Problem && worst != Problem {
+				t.Errorf("worst is %s", worst)
+			}
+		})
 	}
 }
 

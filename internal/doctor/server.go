@@ -2,9 +2,11 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/jobledger/jobledger/events"
@@ -17,20 +19,37 @@ var (
 	newest = version.MajorMinor(1, 36)
 )
 
-// server asks for the version, and says when it is too old or too new.
+// server asks for the version, and says when it is too old or too new. A server that cannot be asked is a problem: a script that waits
+// for a cluster would go on without one.
 func server(_ context.Context, c *Config) []Finding {
 	name, v, err := serverVersion(c)
-	if err != nil {
-		return []Finding{{Level: Unknown, Text: err.Error(), Do: "look at --kubeconfig and --context, and at the network"}}
+	switch {
+	case apierrors.IsUnauthorized(err):
+		return []Finding{{
+			Level: Problem, Text: err.Error(), Do: "renew the token or the certificate that the kubeconfig names, and look at --kubeconfig and --context",
+			unreachable: true,
+		}}
+	case errors.Is(err, errNoAnswer):
+		return []Finding{{Level: Problem, Text: err.Error(), Do: "look at --kubeconfig and --context, and at the network", unreachable: true}}
+	case err != nil:
+		return []Finding{{Level: Unknown, Text: err.Error()}}
 	}
 	return []Finding{skew(c, name, v)}
 }
 
+// errNoAnswer: nothing that we ask the API server is answered.
+var errNoAnswer = errors.New("the API server does not answer")
+
 // serverVersion is what the server calls itself, and the minor version that it behaves like.
 func serverVersion(c *Config) (name string, v *version.Version, err error) {
 	info, err := c.Client.Discovery().ServerVersion()
-	if err != nil {
-		return "", nil, fmt.Errorf("the API server does not answer: %w", err)
+	switch {
+	case apierrors.IsUnauthorized(err):
+		return "", nil, fmt.Errorf("the API server does not accept the credentials: %w", err)
+	case apierrors.IsForbidden(err):
+		return "", nil, fmt.Errorf("the API server does not tell its version: %w", err)
+	case err != nil:
+		return "", nil, fmt.Errorf("%w: %w", errNoAnswer, err)
 	}
 	v, err = version.ParseGeneric(info.GitVersion)
 	if err != nil {
