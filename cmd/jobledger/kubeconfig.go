@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -44,4 +45,28 @@ func kubeconfigOf(path, context string) (clientcmd.ClientConfig, error) {
 		return nil, fmt.Errorf("$%s names %s, and there is no such file", clientcmd.RecommendedConfigPathEnvVar, strings.Join(named, " and "))
 	}
 	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: context}), nil
+}
+
+// knownContext checks that the kubeconfig has the context that is meant, and says which there are. What else is wrong with it is told to
+// whoever connects.
+func knownContext(loader clientcmd.ClientConfig, named string) error {
+	config, err := loader.RawConfig()
+	if err != nil {
+		return fmt.Errorf("find the cluster: %w", err)
+	}
+	if len(config.Contexts) == 0 {
+		return nil
+	}
+	files := loader.ConfigAccess().GetLoadingPrecedence()
+	files = slices.DeleteFunc(slices.Clone(files), func(file string) bool { _, err := os.Stat(file); return err != nil })
+	there := fmt.Sprintf("the kubeconfig (%s) has %s", strings.Join(files, ", "), strings.Join(slices.Sorted(maps.Keys(config.Contexts)), ", "))
+	switch {
+	case named == "" && config.CurrentContext == "":
+		return fmt.Errorf("no current context is set: choose one with --context; %s", there)
+	case named == "" && config.Contexts[config.CurrentContext] == nil:
+		return fmt.Errorf("there is no context %q, which the kubeconfig names as the current one: choose another with --context; %s", config.CurrentContext, there)
+	case named != "" && config.Contexts[named] == nil:
+		return fmt.Errorf("--context=%s: there is no such context; %s", named, there)
+	}
+	return nil
 }

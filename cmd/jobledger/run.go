@@ -314,5 +314,8 @@ func connect(f *runFlags) (*controller.Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := knownContext(loader, f.context); err != nil {
+		return nil, err
+	}
 	return controller.Connect(loader, thisBuild().Version)
 }
