@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"time"
 
@@ -42,6 +44,20 @@ func startDeniedAPI(ts *testscript.TestScript, neg bool, args []string) {
 		config.ForbidKind = apiserver.Kind(args[1])
 	}
 	server := httpapi.New(config)
+	ts.Defer(server.Close)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), openKubeconfig(server.URL), 0o600))
+}
+
+// startUnauthorizedAPI serves a cluster that accepts no credentials, as to one whose token has expired: unauthorizedapi KUBECONFIG.
+func startUnauthorizedAPI(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: unauthorizedapi KUBECONFIG")
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusUnauthorized)
+		fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"Unauthorized","reason":"Unauthorized","code":401}`)
+	}))
 	ts.Defer(server.Close)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), openKubeconfig(server.URL), 0o600))
 }

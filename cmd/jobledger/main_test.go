@@ -29,7 +29,8 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"makelog": makelog, "streamlog": streamlog, "damage": damage, "nthfile": nthFile, "holdlog": holdlog, "exits": exits,
-			"sealpod": sealPod, "kubeapi": startKubeAPI, "deniedapi": startDeniedAPI, "triggerapi": startTriggerAPI, "cronlog": cronlog, "nightslog": nightslog, "await": await, "awaitoutput": awaitOutput, "probe": probe, "awaitprobe": awaitProbe,
+			"sealpod": sealPod, "kubeapi": startKubeAPI, "deniedapi": startDeniedAPI, "unauthorizedapi": startUnauthorizedAPI,
+			"triggerapi": startTriggerAPI, "cronlog": cronlog, "nightslog": nightslog, "await": await, "awaitoutput": awaitOutput, "probe": probe, "awaitprobe": awaitProbe,
 		},
 		RequireExplicitExec: true, RequireUniqueNames: true, UpdateScripts: *update, Setup: ownState,
 	})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/jobledger/jobledger/internal/lease"
 	"github.com/jobledger/jobledger/store"
@@ -77,7 +78,10 @@ func (c *controller) elect(ctx context.Context) error {
 			},
 			Lead: func(ctx context.Context) error { return c.lead(ctx, log) },
 		})
-		if errors.Is(err, lease.ErrDenied) {
+		switch {
+		case errors.Is(err, lease.ErrDenied) && apierrors.IsUnauthorized(err):
+			err = fmt.Errorf("%w; renew the token or the certificate of this account", err)
+		case errors.Is(err, lease.ErrDenied):
 			err = fmt.Errorf("%w; give this user the rights of deploy/base/role.yaml in that namespace, or name another one with "+
 				"--leader-elect-resource-namespace, or go without a Lease with --leader-elect=false", err)
 		}

@@ -10,8 +10,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// usualRole gives the rights that are asked for here.
-const usualRole = "deploy/base/clusterrole.yaml"
+// role is the file that gives the rights that are asked for here. Who only observes is not sent to one that gives rights to write.
+func (c *controller) role() string {
+	if c.observes() {
+		return "deploy/observe/clusterrole.yaml"
+	}
+	return "deploy/base/clusterrole.yaml"
+}
 
 // one asks for one object: it is enough to see whether there is a right.
 var one = metav1.ListOptions{Limit: 1}
@@ -34,17 +39,20 @@ func (c *controller) lookAtRights(ctx context.Context) (missing string, err erro
 		name string
 		err  error
 	}{{"jobs", jobs}, {"pods", pods}, {"cronjobs", cronJobs}} {
-		if forbidden(resource.err) {
+		if apierrors.IsForbidden(resource.err) {
 			denied, words = append(denied, resource.name), resource.err
 		}
 	}
 	if len(denied) > 0 {
-		missing = fmt.Sprintf("no right to list %s %s: give it the rights of %s (%v)", strings.Join(denied, " and "), c.where(), usualRole, words)
+		missing = fmt.Sprintf("no right to list %s %s: give it the rights of %s (%v)", strings.Join(denied, " and "), c.where(), c.role(), words)
 	}
-	if c.runsCronJobs() && forbidden(cronJobs) {
+	if apierrors.IsUnauthorized(jobs) {
+		missing = fmt.Sprintf("the API server does not accept the credentials: renew the token or the certificate of this account (%v)", jobs)
+	}
+	if c.runsCronJobs() && apierrors.IsForbidden(cronJobs) {
 		missing += "; or leave CronJobs to the built-in controller, with --cronjobs=false"
 	}
-	if len(denied) == 1 && forbidden(cronJobs) && !c.runsCronJobs() {
+	if len(denied) == 1 && apierrors.IsForbidden(cronJobs) && !c.runsCronJobs() {
 		return missing, fmt.Errorf("%s; %w", missing, errWithoutCronJobs)
 	}
 	before := ""
@@ -60,16 +68,17 @@ func (c *controller) lookAtRights(ctx context.Context) (missing string, err erro
 
 // settleCronJobs leaves CronJobs out of a run that would only look at them, where there is no right to list them: their history is not
 // worth that nothing else is done. It is asked before the run says in its first record with which settings it works. Of a server that
-// does not answer it is supposed that it will give the right; [controller.lookAtRights] ends the run when it does not.
+// does not answer, or does not accept the credentials yet, it is supposed that it will give the right; [controller.lookAtRights] ends
+// the run when it does not.
 func (c *controller) settleCronJobs(ctx context.Context) {
 	if c.runsCronJobs() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	if denied := c.listCronJobs(ctx); forbidden(denied) {
+	if denied := c.listCronJobs(ctx); apierrors.IsForbidden(denied) {
 		c.settings.CronJobs = false
-		c.logger.Warn(fmt.Sprintf("CronJobs are not recorded: no right to list cronjobs %s (%s gives it, --cronjobs=false asks for nothing)", c.where(), usualRole),
+		c.logger.Warn(fmt.Sprintf("CronJobs are not recorded: no right to list cronjobs %s (%s gives it, --cronjobs=false asks for nothing)", c.where(), c.role()),
 			"error", denied)
 	}
 }
@@ -82,8 +91,6 @@ func (c *controller) listCronJobs(ctx context.Context) error {
 	_, err := c.cluster.Client.BatchV1().CronJobs(c.settings.Namespace).List(ctx, one)
 	return err
 }
-
-func forbidden(err error) bool { return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) }
 
 // where is where the controller works.
 func (c *controller) where() string {
