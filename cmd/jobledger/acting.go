@@ -13,5 +13,5 @@ func acting(c *cli) []*cobra.Command {
 	return []*cobra.Command{newRun(c), newSubscribe(c), newDoctor(c), newPrune(c), newTrigger(c), newRelease(c)}
 }
 
-// elsewhere says where commands are that this program does not have.
-const elsewhere = ""
+// elsewhere is what is said of a command that this program does not have and another one has.
+func elsewhere(string) string { return "" }

@@ -33,7 +33,7 @@ func oneJobArg(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return usage("say which Job: job/NAME")
 	}
-	return cobra.MaximumNArgs(2)(nil, args)
+	return atMost(2, args)
 }
 
 // read opens the source and reads the case that the arguments name. With an error that says how the log is damaged there may be a case

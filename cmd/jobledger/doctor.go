@@ -57,7 +57,7 @@ answer is one.`,
 		Example: `  jobledger doctor --manage=observe
   jobledger doctor --log /var/lib/jobledger --service-account jobledger/jobledger
   jobledger doctor --log ./log --nats-context jobs --wait --timeout 2m -o json`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.doctor(cmd.Context(), cmd.Flags(), &f) },
 	}
 	f.run.add(cmd)

@@ -60,7 +60,7 @@ name in its middle, and no name in a pipe. -o wide cuts nothing.`,
   jobledger events --log DIR --since 12:10 --until 12:15
   jobledger events --decisions --since 1h -w --server http://127.0.0.1:10271
   jobledger events --log DIR -o json --kind CommandEnded | jq 'select(.facts.ending != "done")'`,
-		Args:              cobra.MaximumNArgs(2),
+		Args:              func(_ *cobra.Command, args []string) error { return atMost(2, args) },
 		ValidArgsFunction: c.completeObjects(&f.job, false),
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.events(cmd.Context(), &f, args) },
 	}

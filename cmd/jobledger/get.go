@@ -83,7 +83,7 @@ With -w each Job is an object of its own. -o jsonpath takes these fields.`,
 			if len(args) == 0 {
 				return usage("say what to get: job/NAME, or jobs for all; cronjob/NAME, or cronjobs")
 			}
-			return cobra.MaximumNArgs(2)(nil, args)
+			return atMost(2, args)
 		},
 		ValidArgsFunction: c.completeObjects(&f.job, true),
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.get(cmd.Context(), &f, args) },

@@ -45,7 +45,7 @@ has four fifths of that. --before SEQ lets files go that have only records befor
 		Example: `  jobledger prune --log DIR --max-size=8Gi --dry-run
   jobledger prune --log DIR --max-age=2160h
   jobledger prune --log DIR --before 120000`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.prune(cmd.Context(), &f) },
 	}
 	cmd.Flags().Var((*logAddress)(&f.log), "log", "directory of the log")

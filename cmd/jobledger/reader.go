@@ -2,14 +2,24 @@
 
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
 
 // With the build tag reader the program has the commands that read a log, and no other. It is compiled in a third of the time.
 
 func acting(*cli) []*cobra.Command { return nil }
 
-// elsewhere says where commands are that this program does not have.
-const elsewhere = ": this program only reads logs, and 'make build' makes the one that has all commands"
+// elsewhere is what is said of a command that this program does not have and the whole one has.
+func elsewhere(name string) string {
+	switch name {
+	case "run", "subscribe", "doctor", "prune", "trigger", "release":
+		return fmt.Sprintf("this program only reads logs and has no %q: 'make build' makes the one that has it", name)
+	}
+	return ""
+}
 
 // namespaceOfKubeconfig: this program reads no kubeconfig, so -n says the namespace.
 func namespaceOfKubeconfig() (string, error) { return "", nil }

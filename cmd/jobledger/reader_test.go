@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -23,8 +24,12 @@ func TestTheReaderAnswers(t *testing.T) {
 	if want := answerOf(t, args); string(out) != want {
 		t.Errorf("the reader says:\n%s\nthe whole program:\n%s", out, want)
 	}
-	out, err = exec.Command(program, "run").CombinedOutput()
-	if want := "'make build' makes the one that has all commands"; err == nil || !strings.Contains(string(out), want) {
-		t.Errorf("'run' of the reader: %v, %s; want %q", err, out, want)
+	for _, cmd := range acting(&cli{}) {
+		out, err = exec.Command(program, cmd.Name(), "--log", "x").CombinedOutput()
+		want := "jobledger: this program only reads logs and has no \"" + cmd.Name() + "\": 'make build' makes the one that has it\n"
+		var failed *exec.ExitError
+		if !errors.As(err, &failed) || failed.ExitCode() != exitUsage || !strings.HasPrefix(string(out), want) {
+			t.Errorf("%q of the reader: %v, %s; want %q", cmd.Name(), err, out, want)
+		}
 	}
 }

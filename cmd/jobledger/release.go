@@ -59,7 +59,7 @@ is named, 2 when the command line cannot be understood.`,
   jobledger release --drain --log ./log
   jobledger release --let-go
   jobledger release --let-go -n batch -o json`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.release(cmd.Context(), cmd.Flags(), &f) },
 	}
 	f.run.add(cmd)

@@ -42,7 +42,7 @@ compared too. Their differences are counted on a line of their own, and are no f
 checked is said.`,
 		Example: `  jobledger replay --log DIR
   jobledger replay --log DIR --job demo -n batch`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.replay(cmd.Context(), &f) },
 	}
 	f.add(cmd, c, "where the Job is (\"default\")")

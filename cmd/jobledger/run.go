@@ -116,7 +116,7 @@ either: the next start finds out how those requests ended. Exit codes: 0 after a
 		Example: `  jobledger run --log /var/lib/jobledger
   jobledger run --log ./log --kubeconfig ./kubeconfig --manage=all --listen=127.0.0.1:0
   jobledger run --log ./log --cluster prod-eu --nats-context jobs`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			settings, err := f.settings(cmd.Flags())
 			if err != nil {

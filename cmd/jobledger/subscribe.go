@@ -89,7 +89,7 @@ time. After a crash or a failure an event may come twice, with the same ID.
   jobledger subscribe cronjob/etl -n prod --decisions
   jobledger subscribe --decisions --since 1h -n batch -o json
   jobledger subscribe --kind JobRetired --durable billing --exec ./bill.sh`,
-		Args: cobra.MaximumNArgs(2),
+		Args: func(_ *cobra.Command, args []string) error { return atMost(2, args) },
 		RunE: func(cmd *cobra.Command, args []string) error { return c.subscribe(cmd, &f, args) },
 	}
 	f.natsFlags.add(cmd)

@@ -90,7 +90,7 @@ func oneCronJobArg(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return usage("say which CronJob: cronjob/NAME")
 	}
-	return cobra.MaximumNArgs(2)(nil, args)
+	return atMost(2, args)
 }
 
 // ticksOf is the value that is shown. Its JSON changes only by growing.

@@ -48,7 +48,7 @@ the namespace jobledger, or in the CronJob's own. --lease names another one.
 Exit codes: 0 when the run was asked for, 1 when it was not, 2 when the command line cannot be
 understood.`,
 		Example: `  jobledger trigger cronjob/nightly -n batch`,
-		Args:    cobra.RangeArgs(1, 2),
+		Args:    oneCronJobArg,
 		RunE:    func(cmd *cobra.Command, args []string) error { return c.trigger(cmd.Context(), &f, args) },
 		Annotations: map[string]string{
 			ofKubeconfig: "",

@@ -35,7 +35,7 @@ A controller can write the log at the same time. Then all files are verified but
 the controller. A log that ends before it, or has another hash there, is damaged.`,
 		Example: `  jobledger verify --log DIR
   jobledger verify --log DIR --has 124:9d964a30…`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if dir == "" {
 				dir = c.getenv(envLog)

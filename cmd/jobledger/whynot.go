@@ -25,7 +25,7 @@ time the nearest due times are named.`,
 			if len(args) < 2 {
 				return usage("say which CronJob, and when: cronjob/NAME 2026-01-02T15:04")
 			}
-			return cobra.MaximumNArgs(3)(nil, args)
+			return atMost(3, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return c.whyNot(cmd.Context(), &f, args) },
 	}

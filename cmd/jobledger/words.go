@@ -21,13 +21,16 @@ var alike = map[string][]string{
 	"verify":    {"check", "fsck", "integrity"},
 	"replay":    {"again", "rerun", "decide"},
 	"run":       {"start", "controller", "server", "serve"},
-	"release":   {"uninstall", "leave", "remove", "delete"},
+	"release":   {"uninstall", "leave"},
 }
 
 // knownCommand refuses what is no subcommand, and says which one may be meant, or else which there are.
 func knownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
+	}
+	if other := elsewhere(args[0]); other != "" {
+		return &usageError{other}
 	}
 	text := fmt.Sprintf("there is no command %q", args[0])
 	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
@@ -42,7 +45,7 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	if len(names) > 0 {
 		text += "; there are " + strings.Join(names, ", ")
 	}
-	return &usageError{text + elsewhere}
+	return &usageError{text}
 }
 
 // plainFlagError says in plain words what is wrong with a flag, and which one may be meant.
@@ -54,16 +57,8 @@ func plainFlagError(cmd *cobra.Command, err error) error {
 		return knownCommand(cmd, before) // the flag is of a command that there is not
 	}
 	switch {
-	case errors.As(err, &none) && none.GetSpecifiedShortnames() == "A":
-		return usage("-A is for lists: say with -n where the Job is")
-	case errors.As(err, &none) && none.GetSpecifiedShortnames() != "":
-		return usage("there is no flag -%s", none.GetSpecifiedName())
 	case errors.As(err, &none):
-		name := none.GetSpecifiedName()
-		if like := flagLike(cmd, name); like != "" {
-			return usage("there is no flag --%s; do you mean --%s?", name, like)
-		}
-		return usage("there is no flag --%s", name)
+		return noSuchFlag(cmd, none)
 	case errors.As(err, &empty):
 		return usage("--%s wants a value", empty.GetFlag().Name)
 	case errors.As(err, &wrong):
@@ -90,21 +85,6 @@ func kindOf(flag string) string {
 		return "a number"
 	}
 	return ""
-}
-
-// flagLike is the flag of the command with the nearest name; empty when none is near.
-func flagLike(cmd *cobra.Command, name string) (best string) {
-	nearest := min(2, len(name)/2) + 1
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		d := distance(f.Name, name)
-		if strings.HasPrefix(f.Name, name) {
-			d = min(d, 1)
-		}
-		if !f.Hidden && d < nearest {
-			best, nearest = f.Name, d
-		}
-	})
-	return best
 }
 
 // distance is how many letters differ between two words: added, left out or replaced.

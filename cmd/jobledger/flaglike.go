@@ -1,0 +1,79 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// noSuchFlag says that a command has no such flag, and which one may be meant.
+func noSuchFlag(cmd *cobra.Command, none *pflag.NotExistError) error {
+	name, dashes := none.GetSpecifiedName(), "--"
+	typed := name
+	if short := none.GetSpecifiedShortnames(); short != "" {
+		typed, dashes = short, "-"
+	}
+	_, ofOneJob := cmd.Annotations[ofKubeconfig]
+	text := "there is no flag " + dashes + name
+	switch like := flagLike(cmd, typed); {
+	case dashes == "-" && name == "A" && ofOneJob:
+		return usage("-A is for lists: say with -n where the Job is")
+	case dashes == "-" && name == "A" && cmd.Flags().Lookup("namespace") != nil:
+		return usage("%s: %s is about all namespaces unless -n names one", text, cmd.Name())
+	case dashes == "-" && len(typed) < 3: // one letter, or two
+	case like != "":
+		return usage("%s; do you mean --%s?", text, like)
+	case (typed == formatJSON || typed == formatYAML) && cmd.Flags().Lookup("output") != nil:
+		return usage("%s; do you mean -o %s?", text, typed)
+	}
+	return &usageError{text}
+}
+
+// flagLike is the flag of the command with the nearest name; empty when none is near.
+func flagLike(cmd *cobra.Command, name string) (best string) {
+	nearest := min(2, len(name)/2) + 1
+	visible(cmd, func(f *pflag.Flag) {
+		d := distance(f.Name, name)
+		if strings.HasPrefix(f.Name, name) {
+			d = min(d, 1)
+		}
+		if d < nearest {
+			best, nearest = f.Name, d
+		}
+	})
+	if best != "" {
+		return best
+	}
+	words := strings.Split(name, "-")
+	nearest = len(words) + 3
+	visible(cmd, func(f *pflag.Flag) {
+		theirs := strings.Split(f.Name, "-")
+		if d := max(len(words)-len(theirs), len(theirs)-len(words)); d < nearest && (within(words, theirs) || within(theirs, words)) {
+			best, nearest = f.Name, d
+		}
+	})
+	return best
+}
+
+// visible visits the flags that the help of a command shows.
+func visible(cmd *cobra.Command, visit func(*pflag.Flag)) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			visit(f)
+		}
+	})
+}
+
+// within reports whether a long list has the words of a short one, in their order.
+func within(short, long []string) bool {
+	for _, word := range short {
+		at := slices.Index(long, word)
+		if at < 0 {
+			return false
+		}
+		long = long[at+1:]
+	}
+	return true
+}
