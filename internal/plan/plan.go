@@ -36,7 +36,7 @@ type Owner struct {
 	Manager     string             `json:"manager,omitempty"` // who made them, where no object controls them
 	Jobs        int                `json:"jobs"`
 	Unfinished  int                `json:"unfinished"`
-	RunBy       string             `json:"runBy"` // of the newest of them: spec.managedBy, or that of the built-in controller
+	RunBy       string             `json:"runBy"` // who ran the newest of them: a value of spec.managedBy
 	Newest      recordjson.Instant `json:"newest"`
 	Differences []Difference       `json:"differences,omitempty"`
 	Step        string             `json:"step"` // what brings the next ones
@@ -55,8 +55,8 @@ type key struct{ namespace, kind, name, manager string }
 // Read makes a plan of the records of a log. One that is damaged gives what can be read, with the error.
 func Read(ctx context.Context, src history.Source, q Query) (*Plan, error) {
 	r := reader{src: src, owners: map[key]*Owner{}, of: map[events.Stream]*Owner{}, differ: map[events.Stream]map[string]bool{}}
+	failed := r.readModes(ctx)
 	kinds := []events.Kind{events.KindJobAdded, events.KindJobRetired, events.KindJobDeleted, events.KindWouldDecide}
-	var failed error
 	for rec, err := range src.Records(ctx, history.Query{Since: q.Since, Until: q.Until, Namespace: q.Namespace, Kinds: kinds}) {
 		if err == nil {
 			err = r.take(ctx, &rec)
@@ -76,6 +76,35 @@ type reader struct {
 	of     map[events.Stream]*Owner          // Jobs whose owner is known
 	open   map[events.Stream]bool            // Jobs that were added, and have not ended
 	differ map[events.Stream]map[string]bool // reasons of differences that were counted
+	modes  []modeFrom                        // of the controller, oldest first
+}
+
+// modeFrom is the mode in which the controller works from a record on.
+type modeFrom struct {
+	at   events.Sequence
+	mode events.Mode
+}
+
+// readModes reads in which modes the controller has worked: with --manage=all it runs Jobs that name no controller, too.
+func (r *reader) readModes(ctx context.Context) error {
+	for rec, err := range r.src.ReadStream(ctx, events.Controller, 0, store.Forward) {
+		if err != nil {
+			return err
+		}
+		if f, is := rec.Facts.(*events.ControllerStarted); is {
+			r.modes = append(r.modes, modeFrom{at: rec.Sequence, mode: f.Settings.Mode})
+		}
+	}
+	return nil
+}
+
+// runBy is who ran a Job as it was seen in that record.
+func (r *reader) runBy(rec *events.Record, f *events.JobSeen) string {
+	after, _ := slices.BinarySearchFunc(r.modes, rec.Sequence, func(m modeFrom, at events.Sequence) int { return cmp.Compare(m.at, at) })
+	if f.Managed && after > 0 && r.modes[after-1].mode == events.ModeAll {
+		return events.ManagedBy
+	}
+	return cmp.Or(f.ManagedBy, batchv1.JobControllerName)
 }
 
 func (r *reader) take(ctx context.Context, rec *events.Record) error {
@@ -90,7 +119,7 @@ func (r *reader) take(ctx context.Context, rec *events.Record) error {
 			o.Jobs++
 		}
 		r.open[rec.Stream] = true
-		o.RunBy, o.Newest = cmp.Or(f.ManagedBy, batchv1.JobControllerName), recordjson.Instant(rec.Time)
+		o.RunBy, o.Newest = r.runBy(rec, f), recordjson.Instant(rec.Time)
 	case *events.Decision:
 		return r.difference(ctx, rec, f)
 	default: // the Job has ended, or is gone
@@ -155,7 +184,7 @@ func (r *reader) ownerOf(ctx context.Context, s events.Stream) (*Owner, error) {
 		}
 		if f, is := rec.Facts.(*events.JobSeen); is {
 			o := r.owner(&rec)
-			o.RunBy, o.Newest = cmp.Or(o.RunBy, f.ManagedBy, batchv1.JobControllerName), max(o.Newest, recordjson.Instant(rec.Time))
+			o.RunBy, o.Newest = cmp.Or(o.RunBy, r.runBy(&rec, f)), max(o.Newest, recordjson.Instant(rec.Time))
 			r.of[s] = o
 			return o, nil
 		}

@@ -123,6 +123,33 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+// TestJobsOfModeAll: a controller that ran every Job ran those that name no controller, and their owner has nothing to write. Before it
+// did, and after it was taken back, they are the built-in controller's.
+func TestJobsOfModeAll(t *testing.T) {
+	step := func(modes ...events.Mode) string {
+		var l log
+		for _, mode := range modes {
+			l = append(l, events.Record{
+				Header: events.Header{Sequence: events.Sequence(len(l) + 1), Stream: events.Controller, Kind: events.KindControllerStarted},
+				Facts:  &events.ControllerStarted{Settings: events.Settings{Mode: mode}},
+			})
+		}
+		l.add("etl-1", events.KindJobAdded, &events.JobSeen{Managed: true}, events.Evidence{Namespace: "prod", Origin: &events.Origin{Kind: "CronJob", Name: "etl"}})
+		got, err := Read(t.Context(), some{records: l}, Query{})
+		if err != nil || len(got.Owners) != 1 {
+			t.Fatalf("%+v, %v", got, err)
+		}
+		return got.Owners[0].RunBy + ": " + got.Owners[0].Step
+	}
+	ours, builtin := events.ManagedBy+": nothing: they come already", batchv1.JobControllerName+": set spec.jobTemplate.spec.managedBy"
+	if got := step(events.ModeObserve, events.ModeAll); got != ours {
+		t.Errorf("with --manage=all: %s", got)
+	}
+	if got := step(events.ModeAll, events.ModeObserve); got != builtin {
+		t.Errorf("with --manage=observe after it: %s", got)
+	}
+}
+
 // TestDamagedLog: what can be read is a plan, and the error is told.
 func TestDamagedLog(t *testing.T) {
 	var l log
