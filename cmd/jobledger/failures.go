@@ -89,5 +89,9 @@ func (c *cli) failures(ctx context.Context, f *failuresFlags) error {
 	}
 	page := c.page(&f.output)
 	page.Namespace = f.job.namespace
-	return errors.Join(page.Failures(&found), err)
+	err = errors.Join(page.Failures(&found), err)
+	if err == nil && found.Looked == 0 && f.job.namespace != "" {
+		c.noJobs(f.job.namespace)
+	}
+	return err
 }

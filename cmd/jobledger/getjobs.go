@@ -108,7 +108,7 @@ func (c *cli) listJobs(ctx context.Context, src history.Source, f *getFlags, out
 			return err
 		}
 		if shown += len(page.Items); shown == 0 && !f.output.document() {
-			c.noJobs(f)
+			c.noJobs(f.job.namespace)
 			return err
 		}
 		if err := out.add(page.Items); err != nil {
@@ -121,9 +121,9 @@ func (c *cli) listJobs(ctx context.Context, src history.Source, f *getFlags, out
 	}
 }
 
-func (c *cli) noJobs(f *getFlags) {
-	if f.job.namespace != "" {
-		fmt.Fprintf(c.err, "No Jobs found in namespace %q (-A looks in all).\n", words.Clean(f.job.namespace))
+func (c *cli) noJobs(namespace string) {
+	if namespace != "" {
+		fmt.Fprintf(c.err, "No Jobs found in namespace %q (-A looks in all).\n", words.Clean(namespace))
 		return
 	}
 	fmt.Fprintln(c.err, "No Jobs found.")

@@ -83,7 +83,7 @@ func (c *cli) sortJobs(ctx context.Context, src history.Source, f *getFlags, out
 		}
 	}
 	if len(jobs) == 0 && !f.output.document() {
-		c.noJobs(f)
+		c.noJobs(f.job.namespace)
 		return unread
 	}
 	if err := sortBy(jobs, sortPath(f.list.sortBy)); err != nil {

@@ -67,6 +67,10 @@ func (c *cli) plan(ctx context.Context, f *planFlags) error {
 	if f.output.document() {
 		return errors.Join(c.value(&f.output, made), err)
 	}
+	if err == nil && len(made.Owners) == 0 {
+		c.noJobs(f.job.namespace)
+		return nil
+	}
 	page := c.page(&f.output)
 	page.Namespace = f.job.namespace
 	return errors.Join(page.Plan(made), err)

@@ -11,7 +11,7 @@ import (
 func plugin(name string) bool { return strings.HasPrefix(name, "kubectl ") }
 
 // lists are the commands that show many Jobs, unless one is named.
-var lists = []string{"get", "events", "failures", "subscribe"}
+var lists = []string{"get", "events", "failures", "plan", "subscribe"}
 
 // addAllNamespaces gives the commands that list their flag for all namespaces.
 func addAllNamespaces(root *cobra.Command) {
