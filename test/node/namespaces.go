@@ -15,7 +15,10 @@ const Name = "real-node"
 
 // The node's network: a bridge, at which each pod gets an address.
 const (
-	bridge    = "jl0"
+	bridge = "jl0"
+	// Without an address of its own a bridge takes that of one of its ports. It then changes as pods come and go, and the other pods
+	// send to the old one, into the void, for up to half a minute.
+	bridgeMAC = "0a:58:0a:58:00:01"
 	podSubnet = "10.88.0.0/24"
 	// IP is the node's address.
 	IP = "10.88.0.1"
@@ -48,7 +51,7 @@ func enter(ctx context.Context) error {
 	}
 	for _, args := range [][]string{
 		{"link", "set", "lo", "up"},
-		{"link", "add", bridge, "type", "bridge"},
+		{"link", "add", bridge, "address", bridgeMAC, "type", "bridge"},
 		{"addr", "add", IP + "/24", "dev", bridge},
 		{"link", "set", bridge, "up"},
 		{"addr", "add", serviceIP + "/32", "dev", "lo"},

@@ -107,6 +107,17 @@ func TestAPodRuns(t *testing.T) {
 	}
 }
 
+// TestTheGatewayKeepsItsAddress while pods come and go: others would send to an address that nobody has any more.
+func TestTheGatewayKeepsItsAddress(t *testing.T) {
+	node.Need(t)
+	for _, name := range []string{"comes", "goes"} {
+		_, said := ended(t, name, "ping -c 1 10.88.0.1 >/dev/null; cat /proc/net/arp")
+		if !strings.Contains(said, " 0a:58:0a:58:00:01 ") {
+			t.Errorf("the pod %q knows the gateway by another address: %s", name, said)
+		}
+	}
+}
+
 // TestAPodReachesTheAPIServer by the address of the Service kubernetes, and has its certificate authority.
 func TestAPodReachesTheAPIServer(t *testing.T) {
 	node.Need(t)
