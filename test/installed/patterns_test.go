@@ -74,7 +74,7 @@ func patterns(t *testing.T) {
 			sh(t, p.start)
 			for job := range strings.FieldsSeq(p.jobs) {
 				if _, err := try(t, "kubectl wait --for=condition=complete job/"+job+" --timeout=180s"); err != nil {
-					_, _ = try(t, "kubectl describe job/"+job+"; kubectl get pods -o wide; kubectl logs --prefix -l "+p.pods)
+					tell(t, job, p.pods)
 					t.Fatalf("%s does not complete", job)
 				}
 				if got := sh(t, "kubectl get job "+job+" -o jsonpath={.status.succeeded}"); p.many != "" && got != p.many {
@@ -85,9 +85,22 @@ func patterns(t *testing.T) {
 			slices.Sort(lines)
 			if got := strings.Join(lines, ", "); got != p.says {
 				t.Errorf("the pods said %q, want %q", got, p.says)
+				for job := range strings.FieldsSeq(p.jobs) {
+					tell(t, job, p.pods)
+				}
 			}
 			sh(t, p.end+" --timeout=120s")
 			sh(t, "kubectl wait --for=delete pod -l '"+p.pods+"' --timeout=120s")
 		})
 	}
+}
+
+// tell prints what is known of a Job that went wrong: its tries, what the containers of each said, and what the log has.
+func tell(t *testing.T, job, pods string) {
+	t.Helper()
+	of := "batch.kubernetes.io/job-name=" + job
+	_, _ = try(t, "kubectl describe job/"+job+"; kubectl get pods -o wide; kubectl describe pods -l "+of)
+	_, _ = try(t, "kubectl logs --prefix --tail=-1 -l "+of+"; kubectl logs --prefix --tail=-1 -l "+pods)
+	_, _ = try(t, "kubectl -n jobledger exec jobledger-0 -- jobledger attempts job/"+job+" --log /var/lib/jobledger/log")
+	_, _ = try(t, "kubectl -n jobledger exec jobledger-0 -- jobledger events job/"+job+" --log /var/lib/jobledger/log")
 }
