@@ -142,9 +142,23 @@ func TestValuesAreChecked(t *testing.T) {
 		{"log: {maxSize: 8 GB}", "maxSize"},
 		{"log: {volume: {accessMode: ReadWriteMany}}", "accessMode"},
 		{"extraArgs: [--drain, drain]", "extraArgs"},
+		{"log: {maxSize: 10Gi}", "log.maxSize: 10Gi must be less than log.volume.size, which is 10Gi"},
+		{"log: {volume: {size: 8192Mi}}", "log.maxSize: 8Gi must be less than log.volume.size, which is 8192Mi"},
+		{"log: {maxSize: 2Ti, volume: {size: 900Gi}}", "log.maxSize: 2Ti must be less"},
+		{"log: {maxSize: 1Mi}", "log.maxSize: 1Mi is too small: give 16Mi or more"},
+		{"nats: {credsSecret: user}", "nats.credsSecret goes with nats.url"},
+		{"nats: {caSecret: ca}", "nats.caSecret goes with nats.url"},
 	} {
 		if _, err := render(filepath.Join(deploy, "chart"), release, row.values); err == nil || !strings.Contains(err.Error(), row.says) {
 			t.Errorf("%s: %v; want an error that says %s", row.values, err, row.says)
+		}
+	}
+	for _, values := range []string{
+		"log: {maxSize: 0Gi}", "log: {maxSize: 200Mi, volume: {size: 1Gi}}", "log: {maxSize: 1Ti, volume: {size: 1025Gi}}",
+		"nats: {url: 'nats://nats:4222', caSecret: ca, credsSecret: user}",
+	} {
+		if _, err := render(filepath.Join(deploy, "chart"), release, values); err != nil {
+			t.Errorf("%s: %v", values, err)
 		}
 	}
 }

@@ -1,0 +1,21 @@
+{{/* What the schema cannot see: values that do not go together. It gives no text. */}}
+{{- define "jobledger.checks" -}}
+{{- $max := include "jobledger.kibibytes" .Values.log.maxSize | int64 -}}
+{{- $volume := include "jobledger.kibibytes" .Values.log.volume.size | int64 -}}
+{{- if and $max (lt $max 16384) -}}
+{{- fail (printf "log.maxSize: %s is too small: give 16Mi or more, or 0Gi for no bound" .Values.log.maxSize) -}}
+{{- end -}}
+{{- if ge $max $volume -}}
+{{- fail (printf "log.maxSize: %s must be less than log.volume.size, which is %s: the log would fill the volume, and then nothing is done" .Values.log.maxSize .Values.log.volume.size) -}}
+{{- end -}}
+{{- range $key := list "caSecret" "credsSecret" -}}
+{{- if and (get $.Values.nats $key) (not $.Values.nats.url) -}}
+{{- fail (printf "nats.%s goes with nats.url, which is empty: the controller would refuse to start" $key) -}}
+{{- end -}}
+{{- end -}}
+{{- end }}
+
+{{/* A size such as 8Gi, in KiB. */}}
+{{- define "jobledger.kibibytes" -}}
+{{- mul (regexFind "^[0-9]+" . | int64) (get (dict "Ki" 1 "Mi" 1024 "Gi" 1048576 "Ti" 1073741824) (regexFind "[KMGT]i$" .)) }}
+{{- end }}
