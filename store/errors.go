@@ -92,7 +92,10 @@ type HeldError struct {
 }
 
 // Error says who holds the log and what to do.
-func (e *HeldError) Error() string {
+func (e *HeldError) Error() string { return e.Holder() + ": stop it, or ask it with --server" }
+
+// Holder says who holds the log.
+func (e *HeldError) Holder() string {
 	who := "another process"
 	if e.PID != 0 {
 		who = fmt.Sprintf("process %d", e.PID)
@@ -100,7 +103,7 @@ func (e *HeldError) Error() string {
 	if e.Command != "" {
 		who += " (" + e.Command + ")"
 	}
-	return fmt.Sprintf("log is in use by %s, which holds %s: stop it, or ask it with --server", who, e.Path)
+	return fmt.Sprintf("log is in use by %s, which holds %s", who, e.Path)
 }
 
 // Is makes every HeldError an ErrHeld.

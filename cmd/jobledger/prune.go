@@ -88,7 +88,7 @@ func (c *cli) prune(ctx context.Context, f *pruneFlags) error {
 	}
 	files, keep, err := controller.WouldPrune(ctx, config)
 	if held := (*store.HeldError)(nil); errors.As(err, &held) {
-		return fmt.Errorf("%w: it prunes the log itself, with --%s and --%s", held, controller.MaxSizeFlag, controller.MaxAgeFlag)
+		return fmt.Errorf("%s: it prunes the log itself, with --%s and --%s", held.Holder(), controller.MaxSizeFlag, controller.MaxAgeFlag)
 	}
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/release"
@@ -133,13 +134,16 @@ func (c *cli) release(ctx context.Context, flags *pflag.FlagSet, f *releaseFlags
 	if err != nil {
 		return err
 	}
-	list := releaseList{c: c, dryRun: f.dryRun, format: f.output.format}
+	list := releaseList{c: c, dryRun: f.dryRun, namespace: f.run.namespace, format: f.output.format}
 	summary, err := release.Run(ctx, release.Config{
 		Client: cluster.Client, Namespace: f.run.namespace, Finalizers: f.finalizer, DryRun: f.dryRun, Drained: f.drain,
 		Tell: list.add, Note: func(text string) { fmt.Fprintln(c.err, words.Clean(text)) },
 	})
 	if printed := list.end(summary, err == nil); printed != nil {
 		return printed
+	}
+	if apierrors.IsForbidden(err) {
+		return fmt.Errorf("%w: deploy/release/clusterrole.yaml has the rights that this needs", err)
 	}
 	if err != nil {
 		return err
@@ -161,7 +165,7 @@ func notInUse(f *releaseFlags) error {
 	case err == nil:
 		return log.Close()
 	case errors.As(err, &held):
-		return fmt.Errorf("%w: stop it first", held)
+		return errors.New(held.Holder() + ": stop it first")
 	}
 	return explainOpen(open.Dir(f.run.log), err)
 }

@@ -13,11 +13,12 @@ import (
 
 // releaseList shows objects that release works on, as they come, or as one document.
 type releaseList struct {
-	c      *cli
-	format string
-	dryRun bool
-	table  *show.Table
-	items  []release.Item
+	c         *cli
+	format    string
+	dryRun    bool
+	namespace string // that is looked at; empty for all
+	table     *show.Table
+	items     []release.Item
 }
 
 func (l *releaseList) add(i release.Item) {
@@ -67,14 +68,17 @@ func (l *releaseList) end(s release.Summary, looked bool) error {
 		}
 	}
 	if looked {
-		fmt.Fprintln(l.c.err, sentence(s, l.dryRun))
+		fmt.Fprintln(l.c.err, sentence(s, l.dryRun, l.namespace))
 	}
 	return nil
 }
 
 // sentence says what was found and done.
-func sentence(s release.Summary, dryRun bool) string {
-	if s == (release.Summary{}) {
+func sentence(s release.Summary, dryRun bool, namespace string) string {
+	switch {
+	case s == (release.Summary{}) && namespace != "":
+		return fmt.Sprintf("Nothing of Jobledger's is in namespace %q.", words.Clean(namespace))
+	case s == (release.Summary{}):
 		return "Nothing of Jobledger's is there."
 	}
 	found := fmt.Sprintf("%s with a finalizer, %s, %s", counted(s.Pods, "pod", "pods"),

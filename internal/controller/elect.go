@@ -161,7 +161,7 @@ func (c *controller) openLog(ctx context.Context) (store.Opened, error) {
 			return log, err
 		}
 		if !told {
-			c.logger.Info("another process has the log open: waiting", "error", err)
+			c.logger.Info("another process has the log open: waiting", "error", held.Holder())
 		}
 		select {
 		case <-time.After(openAgain):
