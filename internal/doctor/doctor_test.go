@@ -7,6 +7,7 @@ import (
 	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -109,6 +110,17 @@ func TestFindings(t *testing.T) {
 	clockIs := func(there time.Time, ok bool) func(*Config, *fake.Clientset) {
 		return func(c *Config, _ *fake.Clientset) { c.Clock = func() (time.Time, bool) { return there, ok } }
 	}
+	in := func(namespace string) func(*Config, *fake.Clientset) {
+		return func(c *Config, _ *fake.Clientset) { c.Settings.Namespace = namespace }
+	}
+	as := func(account string) func(*Config, *fake.Clientset) {
+		return func(c *Config, client *fake.Clientset) {
+			c.Account = account
+			client.PrependReactor("create", "subjectaccessreviews", func(clienttesting.Action) (bool, runtime.Object, error) {
+				return true, &authorizationv1.SubjectAccessReview{}, nil // it may not
+			})
+		}
+	}
 	forbidden := func(_ *Config, c *fake.Clientset) {
 		c.PrependReactor("*", "*", func(a clienttesting.Action) (bool, runtime.Object, error) {
 			return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: a.GetResource().Resource}, "", errors.New("no rule"))
@@ -136,6 +148,13 @@ func TestFindings(t *testing.T) {
 			job("a", func(j *batchv1.Job) { by := "example.com/gone"; j.Spec.ManagedBy = &by }),
 		}, "problem: example.com/gone"},
 		{"no right to list Jobs", "jobs", events.ModeDelegated, forbidden, nil, "unknown: Jobs cannot be listed"},
+		{"a namespace that does not exist", "jobs", events.ModeDelegated, in("nope"), nil, "problem: there is no namespace nope"},
+		{"a namespace without Jobs", "jobs", events.ModeDelegated, in("nope"), []runtime.Object{&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "nope"}}}, "note: no Job is for us"},
+
+		{"an account that does not exist", "rights", events.ModeDelegated, as("jobledger/jobledgre"), nil, "problem: there is no ServiceAccount jobledger/jobledgre"},
+		{"an account that lacks rights", "rights", events.ModeDelegated, as("jobledger/jobledger"), []runtime.Object{
+			&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "jobledger", Name: "jobledger"}},
+		}, "problem: the ServiceAccount jobledger/jobledger may not "},
 
 		{"no webhook", "webhooks", events.ModeDelegated, nil, nil, "ok: 0 webhooks"},
 		{"a webhook that answers", "webhooks", events.ModeDelegated, nil, []runtime.Object{webhook(admissionv1.Create, "pods", admissionv1.Fail), ready}, "ok: 1 webhook is"},

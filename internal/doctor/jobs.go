@@ -7,6 +7,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jobledger/jobledger/events"
 )
@@ -32,7 +33,7 @@ func jobs(ctx context.Context, c *Config) []Finding {
 	if err != nil {
 		return []Finding{cannotList("Jobs", err)}
 	}
-	var found []Finding
+	found := noNamespace(ctx, c)
 	for name, n := range all.waiting {
 		f := Finding{
 			Level: Problem, Text: fmt.Sprintf("%s waited for %s for more than %s, and nothing has begun (%s)", many(n, "Job has", "Jobs have"), name, unbegun, all.example[name]),
@@ -64,6 +65,22 @@ func jobs(ctx context.Context, c *Config) []Finding {
 		text = fmt.Sprintf("of the first %d Jobs: ", pages*pageSize) + text
 	}
 	return append([]Finding{{Level: OK, Text: text}}, found...)
+}
+
+// noNamespace finds that the namespace of the settings does not exist: then there are no Jobs, and nothing else is wrong. Who may not look
+// is not told.
+func noNamespace(ctx context.Context, c *Config) []Finding {
+	if c.Settings.Namespace == "" {
+		return nil
+	}
+	_, err := c.Client.CoreV1().Namespaces().Get(ctx, c.Settings.Namespace, metav1.GetOptions{})
+	if !apierrors.IsNotFound(err) {
+		return nil
+	}
+	return []Finding{{
+		Level: Problem, Text: fmt.Sprintf("there is no namespace %s", c.Settings.Namespace),
+		Do: "look at -n: the namespace whose Jobs the controller runs must exist",
+	}}
 }
 
 func count(ctx context.Context, c *Config) (*census, error) {

@@ -117,6 +117,9 @@ func rights(ctx context.Context, c *Config) []Finding {
 			lacks[r.from(c)] = append(lacks[r.from(c)], r.text(c, missing))
 		}
 	}
+	if len(lacks) > 0 {
+		found = append(found, noAccount(ctx, c)...)
+	}
 	for _, file := range slices.Sorted(maps.Keys(lacks)) {
 		found = append(found, Finding{
 			Level: Problem, Text: fmt.Sprintf("%s may not %s", who(c), strings.Join(lacks[file], "; ")), Do: "give it the rights of " + file,
@@ -126,6 +129,20 @@ func rights(ctx context.Context, c *Config) []Finding {
 		return well(fmt.Sprintf("%s has all %d rights that --manage=%s needs", who(c), asked, c.Settings.Mode))
 	}
 	return found
+}
+
+// noAccount finds that the account that lacks rights does not exist: its name was mistyped, or it is still to be made. Who may not look is
+// not told.
+func noAccount(ctx context.Context, c *Config) []Finding {
+	namespace, name, _ := strings.Cut(c.Account, "/")
+	if c.Account == "" {
+		return nil
+	}
+	_, err := c.Client.CoreV1().ServiceAccounts(namespace).Get(ctx, name, metav1.GetOptions{})
+	if !apierrors.IsNotFound(err) {
+		return nil
+	}
+	return []Finding{{Level: Problem, Text: fmt.Sprintf("there is no ServiceAccount %s", c.Account), Do: "look at --service-account, or install it first (docs/install.md)"}}
 }
 
 func cannotAsk(c *Config, err error) Finding {
