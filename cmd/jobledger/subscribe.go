@@ -324,13 +324,26 @@ func (f *subscribeFlags) connect(ctx context.Context, c *cli) (*natsgo.Conn, jet
 	}
 	if err := connected(ctx, conn, &config, &failed); err != nil {
 		conn.Close()
-		return nil, nil, err
+		return nil, nil, f.advise(err)
 	}
 	js, err := config.JetStream(conn)
 	if err != nil {
 		conn.Close()
 	}
 	return conn, js, err
+}
+
+// advise adds to why there is no connection what a person may have left out.
+func (f *subscribeFlags) advise(err error) error {
+	switch {
+	case f.log != "":
+		return err
+	case !f.where():
+		return fmt.Errorf("%w; no server was named: give --log DIR of a controller with --nats-embedded, or --nats-url or --nats-context", err)
+	case strings.Contains(strings.ToLower(err.Error()), "authorization violation"):
+		return fmt.Errorf("%w; that server wants a user: give --nats-creds or --nats-context, or --log DIR of a controller with --nats-embedded", err)
+	}
+	return err
 }
 
 func connected(ctx context.Context, conn *natsgo.Conn, config *dial.Config, failed *atomic.Pointer[error]) error {
