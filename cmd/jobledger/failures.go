@@ -84,6 +84,9 @@ func (c *cli) failures(ctx context.Context, f *failuresFlags) error {
 		return err
 	}
 	found, err := explain.FindFailures(ctx, src, q)
+	if err != nil && found.Looked == 0 {
+		return err // "0 failed" would be no answer
+	}
 	if f.output.document() {
 		return errors.Join(c.value(&f.output, &found), err)
 	}

@@ -64,10 +64,13 @@ func (c *cli) plan(ctx context.Context, f *planFlags) error {
 		return err
 	}
 	made, err := plan.Read(ctx, src, q)
+	if err != nil && len(made.Owners) == 0 {
+		return err // no answer, which is not the same as no Job
+	}
 	if f.output.document() {
 		return errors.Join(c.value(&f.output, made), err)
 	}
-	if err == nil && len(made.Owners) == 0 {
+	if len(made.Owners) == 0 {
 		c.noJobs(f.job.namespace)
 		return nil
 	}
