@@ -55,7 +55,7 @@ Exit codes: 0 when there is no problem, 1 when there is one, 2 when the command 
 understood. What could not be looked at is said, and is no problem. An API server that does not
 answer is one.`,
 		Example: `  jobledger doctor --manage=observe
-  jobledger doctor --log /var/lib/jobledger --service-account jobledger/jobledger
+  jobledger doctor --log /var/lib/jobledger/log --service-account jobledger/jobledger
   jobledger doctor --log ./log --nats-context jobs --wait --timeout 2m -o json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.doctor(cmd.Context(), cmd.Flags(), &f) },

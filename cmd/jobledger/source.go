@@ -22,7 +22,10 @@ import (
 )
 
 // sourceFlags say where records are read from.
-type sourceFlags struct{ log, server string }
+type sourceFlags struct {
+	log, server string
+	variable    string // of the environment that names them; empty when a flag does
+}
 
 func (f *sourceFlags) add(cmd *cobra.Command) {
 	cmd.Flags().Var((*logAddress)(&f.log), "log", "directory of the log ($JOBLEDGER_LOG); when a controller has it open, that controller is asked")
@@ -50,6 +53,9 @@ func (f *sourceFlags) take(getenv func(string) string) error {
 	if err := open.Check(f.log); f.log != "" && err != nil {
 		return usage("$%s: %v", envLog, err)
 	}
+	if f.log != "" {
+		f.variable = envLog
+	}
 	return nil
 }
 
@@ -64,8 +70,12 @@ func (f *sourceFlags) open(ctx context.Context, c *cli) (src history.Source, liv
 	if err := f.take(c.getenv); err != nil {
 		return nil, false, err
 	}
-	if src, live, err = f.find(ctx, c); err == nil && !c.damaged {
+	src, live, err = f.find(ctx, c)
+	switch {
+	case err == nil && !c.damaged:
 		c.tellPruned(ctx, src)
+	case err != nil && f.variable != "":
+		err = fmt.Errorf("$%s: %w", f.variable, err)
 	}
 	return src, live, err
 }
@@ -135,8 +145,15 @@ func explainOpen(dir string, err error) error {
 	if _, statErr := os.Stat(dir); errors.Is(statErr, fs.ErrNotExist) {
 		return fmt.Errorf("there is no directory %s", dir)
 	}
+	below := filepath.Join(dir, usualDir)
+	if exists, err := open.Exists(below); err == nil && exists {
+		return fmt.Errorf("there is no log in %s; there is one in %s", dir, below)
+	}
 	return fmt.Errorf("there is no log in %s", dir)
 }
+
+// usualDir is how most call the directory of a log: the image has it in /var/lib/jobledger.
+const usualDir = "log"
 
 // local is the source of a log that this command opened for itself.
 type local struct {
