@@ -26,7 +26,7 @@ type cron struct {
 	versions []*batchv1.CronJob
 	runs     map[types.UID]*run
 	names    map[string]bool // that its Jobs have had
-	meddled  bool            // Jobs of it were deleted by others, or because their TTL had passed
+	meddled  bool            // Jobs of it were deleted by others, or because their TTL had passed, or lost it as their owner
 }
 
 // run is a Job of a CronJob.
@@ -98,6 +98,7 @@ func (c *Checker) wroteRun(w apiserver.Write, before, after *batchv1.Job) {
 	if before != nil {
 		if had := c.cronOf(before); had != nil && had != k {
 			delete(had.runs, w.UID)
+			had.meddled = true
 		}
 	}
 	if k == nil {

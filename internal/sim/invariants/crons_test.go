@@ -78,6 +78,14 @@ func (l *cronLab) finish(j *batchv1.Job) {
 	l.must(err)
 }
 
+// disown takes the owner off a Job, as the garbage collector does when its CronJob is deleted and leaves its Jobs.
+func (l *cronLab) disown(j *batchv1.Job) {
+	j = l.Server.Job(j.Namespace, j.Name).DeepCopy()
+	j.OwnerReferences = nil
+	_, err := l.user.UpdateJob(ctx, j)
+	l.must(err)
+}
+
 // status writes the status as the controller does.
 func (l *cronLab) status(change func(*batchv1.CronJobStatus)) {
 	c := l.cron()
@@ -170,6 +178,14 @@ func TestBrokenPromisesOfCronJobsAreFound(t *testing.T) {
 			l.edit(func(s *batchv1.CronJobSpec) { s.FailedJobsHistoryLimit = new(int32(0)) })
 			j := l.run(l.controller, 1)
 			l.finish(j)
+			l.remove(j, metav1.DeletePropagationBackground)
+		}, ""},
+		{"a finished Job is deleted that was one too many until another one lost its owner", func(l *cronLab) {
+			l.edit(func(s *batchv1.CronJobSpec) { s.FailedJobsHistoryLimit = new(int32(1)) })
+			j, other := l.run(l.controller, 2), l.run(l.controller, 1)
+			l.finish(j)
+			l.finish(other)
+			l.disown(other)
 			l.remove(j, metav1.DeletePropagationBackground)
 		}, ""},
 		{"the spec is changed (C-001)", func(l *cronLab) {
