@@ -1,7 +1,6 @@
 package apiserver
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 
@@ -92,7 +91,7 @@ func VersionOf(o metav1.Object) uint64 {
 
 // ControllerOf returns the UID of o's controller owner, empty when it has none.
 func ControllerOf(o metav1.Object) types.UID {
-	if ref := metav1.GetControllerOf(o); ref != nil {
+	if ref := metav1.GetControllerOfNoCopy(o); ref != nil {
 		return ref.UID
 	}
 	return ""
@@ -123,16 +122,21 @@ func (k Kind) groupKind() schema.GroupKind {
 
 func clone[T Object](o T) T { return o.DeepCopyObject().(T) }
 
-// wire returns a copy of in as it would arrive over the network: through JSON, times cut to seconds, no TypeMeta.
-func wire[T Object](in, out T) T {
-	raw, err := json.Marshal(in)
+// message is what is sent as protobuf.
+type message interface {
+	Marshal() ([]byte, error)
+	Unmarshal([]byte) error
+}
+
+// wire reads into out what in is as it would arrive over the network: through protobuf, times cut to seconds, no TypeMeta.
+func wire[T message](in, out T) T {
+	raw, err := in.Marshal()
 	if err == nil {
-		err = json.Unmarshal(raw, out)
+		err = out.Unmarshal(raw)
 	}
 	if err != nil {
-		panic(fmt.Sprintf("encode %T %s: %v", in, keyOf(in), err)) // these types always encode
+		panic(fmt.Sprintf("encode %T: %v", in, err)) // these types always encode
 	}
-	out.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 	return out
 }
 

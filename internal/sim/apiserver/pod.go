@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -67,20 +68,36 @@ func validateFinalizers(finalizers []string, path *field.Path) field.ErrorList {
 	return errs
 }
 
+// mergePatch is the Pod with the patch. It shares with the stored one what the patch does not name.
 func mergePatch(stored *corev1.Pod, patch []byte) (*corev1.Pod, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(patch, &fields); err == nil && len(fields) == 1 && bytes.HasPrefix(fields["metadata"], []byte("{")) {
+		meta, err := merged(stored.ObjectMeta, fields["metadata"])
+		if err != nil {
+			return nil, err
+		}
+		pod := new(*stored)
+		pod.ObjectMeta = meta
+		return pod, nil
+	}
+	pod, err := merged(*stored, patch)
+	return &pod, err
+}
+
+// merged is a value with a strategic merge patch.
+func merged[T any](stored T, patch []byte) (out T, err error) {
 	original, err := json.Marshal(stored)
 	if err != nil {
-		return nil, apierrors.NewInternalError(err)
+		return out, apierrors.NewInternalError(err)
 	}
-	merged, err := strategicpatch.StrategicMergePatch(original, patch, corev1.Pod{})
+	patched, err := strategicpatch.StrategicMergePatch(original, patch, stored)
 	if err != nil {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("apply patch: %v", err))
+		return out, apierrors.NewBadRequest(fmt.Sprintf("apply patch: %v", err))
 	}
-	pod := &corev1.Pod{}
-	if err := json.Unmarshal(merged, pod); err != nil {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("decode patched pod: %v", err))
+	if err := json.Unmarshal(patched, &out); err != nil {
+		return out, apierrors.NewBadRequest(fmt.Sprintf("decode patched pod: %v", err))
 	}
-	return pod, nil
+	return out, nil
 }
 
 // bindPod puts a Pod on a node. It is refused for one that is bound or being deleted.
@@ -108,9 +125,11 @@ func (s *Server) updatePodStatus(r request, namespace, name string, uid types.UI
 	if err != nil {
 		return err
 	}
-	pod := stored.DeepCopy()
-	change(&pod.Status)
-	pod = wirePod(pod)
+	status := stored.Status.DeepCopy()
+	change(status)
+	pod := new(*stored) // shares what is not changed
+	pod.Status = corev1.PodStatus{}
+	wire(status, &pod.Status)
 	if PodTerminal(stored) && pod.Status.Phase != stored.Status.Phase {
 		return apierrors.NewInvalid(Pods.groupKind(), name, field.ErrorList{
 			field.Invalid(field.NewPath("status", "phase"), pod.Status.Phase, "a terminal phase may not change"),
