@@ -28,6 +28,7 @@ func (s *Server) Backup() *Backup {
 func (s *Server) Restore(b *Backup) {
 	s.version = b.version
 	s.lives++
+	s.changes++
 	for k, t := range b.tables {
 		s.tables[k] = t.copied()
 	}
@@ -37,5 +38,5 @@ func (s *Server) Restore(b *Backup) {
 func (s *Server) Pass(version uint64) { s.version = max(s.version, version) }
 
 func (t *table) copied() *table {
-	return &table{live: maps.Clone(t.live), events: slices.Clip(slices.Clone(t.events)), compacted: t.compacted}
+	return &table{live: maps.Clone(t.live), order: slices.Clone(t.order), events: slices.Clip(slices.Clone(t.events)), compacted: t.compacted}
 }

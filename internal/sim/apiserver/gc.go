@@ -16,13 +16,18 @@ const (
 
 // GarbageCollector models the ownership garbage collector for Jobs that CronJobs own, and for Pods and their groups that Jobs own. Each
 // step makes at most one write.
-type GarbageCollector struct{ server *Server }
+type GarbageCollector struct {
+	server *Server
+	rest   rest
+}
 
 // GarbageCollector returns the server's garbage collector.
-func (s *Server) GarbageCollector() *GarbageCollector { return &GarbageCollector{s} }
+func (s *Server) GarbageCollector() *GarbageCollector { return &GarbageCollector{server: s} }
 
 // Step does the next thing that is due; it reports whether there was any.
-func (g *GarbageCollector) Step() bool {
+func (g *GarbageCollector) Step() bool { return g.rest.unless(g.server, g.step) }
+
+func (g *GarbageCollector) step() bool {
 	for _, k := range []Kind{CronJobs, Jobs} {
 		for _, o := range g.server.sorted(k) {
 			if o.GetDeletionTimestamp() == nil {
@@ -90,7 +95,7 @@ func (g *GarbageCollector) dependents(owner Object) []Object {
 	if KindOf(owner) == CronJobs {
 		kind = Jobs
 	}
-	return slices.DeleteFunc(g.server.sorted(kind), func(o Object) bool {
+	return slices.DeleteFunc(slices.Clone(g.server.sorted(kind)), func(o Object) bool {
 		return !slices.ContainsFunc(o.GetOwnerReferences(), func(ref metav1.OwnerReference) bool { return ref.UID == owner.GetUID() })
 	})
 }

@@ -1,13 +1,20 @@
 package apiserver
 
 // NamespaceController empties namespaces that are being deleted and then removes them. Each step makes at most one write.
-type NamespaceController struct{ server *Server }
+type NamespaceController struct {
+	server *Server
+	rest   rest
+}
 
 // NamespaceController returns the server's namespace controller.
-func (s *Server) NamespaceController() *NamespaceController { return &NamespaceController{s} }
+func (s *Server) NamespaceController() *NamespaceController {
+	return &NamespaceController{server: s}
+}
 
 // Step does the next thing that is due; it reports whether there was any.
-func (n *NamespaceController) Step() bool {
+func (n *NamespaceController) Step() bool { return n.rest.unless(n.server, n.step) }
+
+func (n *NamespaceController) step() bool {
 	for _, ns := range n.server.sorted(Namespaces) {
 		if ns.GetDeletionTimestamp() != nil && n.empty(ns.GetName(), ns) {
 			return true

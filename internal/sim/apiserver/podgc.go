@@ -11,16 +11,22 @@ import (
 type PodGC struct {
 	server *Server
 	lost   map[string]bool
+	rest   rest
 }
 
 // PodGC returns a pod garbage collector that knows of no lost node.
 func (s *Server) PodGC() *PodGC { return &PodGC{server: s, lost: map[string]bool{}} }
 
 // LoseNode tells it that a node is gone for good.
-func (g *PodGC) LoseNode(name string) { g.lost[name] = true }
+func (g *PodGC) LoseNode(name string) {
+	g.lost[name] = true
+	g.rest = rest{}
+}
 
 // Step does the next thing that is due; it reports whether there was any.
-func (g *PodGC) Step() bool {
+func (g *PodGC) Step() bool { return g.rest.unless(g.server, g.step) }
+
+func (g *PodGC) step() bool {
 	for _, o := range g.server.sorted(Pods) {
 		pod := o.(*corev1.Pod)
 		onLost := g.lost[pod.Spec.NodeName]

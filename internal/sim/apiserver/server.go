@@ -30,6 +30,7 @@ type Server struct {
 	born    uint64 // objects created; keeps UIDs apart
 	touched uint64 // edits by [Server.Touch]
 	lives   uint64 // times that a backup was restored
+	changes uint64 // of what is stored: writes, and backups that were restored
 	tables  map[Kind]*table
 	writes  []Write
 	calls   []Answered
@@ -38,6 +39,7 @@ type Server struct {
 // table holds the objects of one kind and all that ever happened to them.
 type table struct {
 	live      map[Key]Object
+	order     []Object // the values of live, by namespace and name
 	events    []Event
 	compacted uint64 // a watch from before this version is refused
 }
@@ -84,6 +86,12 @@ func (s *Server) AllJobs() []*batchv1.Job { return all[*batchv1.Job](s, Jobs) }
 // AllPods returns copies of all Pods by namespace and name.
 func (s *Server) AllPods() []*corev1.Pod { return all[*corev1.Pod](s, Pods) }
 
+// StoredJobs returns the stored Jobs themselves, by namespace and name. They must not be changed.
+func (s *Server) StoredJobs() []*batchv1.Job { return stored[*batchv1.Job](s, Jobs) }
+
+// StoredPods returns the stored Pods themselves, by namespace and name. They must not be changed.
+func (s *Server) StoredPods() []*corev1.Pod { return stored[*corev1.Pod](s, Pods) }
+
 // PodsOf returns copies of the Pods whose controller owner has the given UID, by namespace and name.
 func (s *Server) PodsOf(job types.UID) []*corev1.Pod {
 	var out []*corev1.Pod
@@ -105,22 +113,46 @@ func lookup[T Object](s *Server, k Kind, key Key) T {
 }
 
 func all[T Object](s *Server, k Kind) []T {
-	objects := s.sorted(k)
-	out := make([]T, len(objects))
-	for i, o := range objects {
-		out[i] = clone(o.(T))
+	out := stored[T](s, k)
+	for i, o := range out {
+		out[i] = clone(o)
 	}
 	return out
 }
 
-// sorted returns the stored objects themselves, by namespace and name.
-func (s *Server) sorted(k Kind) []Object {
-	out := make([]Object, 0, len(s.tables[k].live))
-	for _, o := range s.tables[k].live {
-		out = append(out, o)
+func stored[T Object](s *Server, k Kind) []T {
+	objects := s.sorted(k)
+	out := make([]T, len(objects))
+	for i, o := range objects {
+		out[i] = o.(T)
 	}
-	sortObjects(out)
 	return out
+}
+
+// sorted returns the stored objects themselves, by namespace and name. The slice is the table's own: it is good until the next write.
+func (s *Server) sorted(k Kind) []Object { return s.tables[k].order }
+
+// put stores an object under its key.
+func (t *table) put(o Object) {
+	key := keyOf(o)
+	t.live[key] = o
+	if at, there := t.find(key); there {
+		t.order[at] = o
+	} else {
+		t.order = slices.Insert(t.order, at, o)
+	}
+}
+
+func (t *table) remove(key Key) {
+	delete(t.live, key)
+	if at, there := t.find(key); there {
+		t.order = slices.Delete(t.order, at, at+1)
+	}
+}
+
+// find is the place of a key in the order.
+func (t *table) find(key Key) (at int, there bool) {
+	return slices.BinarySearchFunc(t.order, key, func(o Object, key Key) int { return compareKeys(keyOf(o), key) })
 }
 
 func sortObjects(objects []Object) {

@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/watch"
@@ -23,7 +24,7 @@ type List struct {
 
 // List returns all objects of a kind as they are now (a list without a resource version: a quorum read).
 func (s *Server) List(k Kind) List {
-	list := List{Kind: k, Version: s.version, Items: s.sorted(k)}
+	list := List{Kind: k, Version: s.version, Items: slices.Clone(s.sorted(k))}
 	for i, o := range list.Items {
 		list.Items[i] = clone(o)
 	}

@@ -69,10 +69,11 @@ func (s *Server) commit(r request, before, after Object) Object {
 
 	kind, key := KindOf(event.Object), keyOf(event.Object)
 	t := s.tables[kind]
+	s.changes++
 	if after == nil {
-		delete(t.live, key)
+		t.remove(key)
 	} else {
-		t.live[key] = after
+		t.put(after)
 	}
 	t.events = append(t.events, event)
 	s.writes = append(s.writes, Write{

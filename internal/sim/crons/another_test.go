@@ -263,7 +263,7 @@ func (b *another) tidy(c *batchv1.CronJob) {
 		limit int32
 	}{{batchv1.JobComplete, *c.Spec.SuccessfulJobsHistoryLimit}, {batchv1.JobFailed, *c.Spec.FailedJobsHistoryLimit}} {
 		var ended []*batchv1.Job
-		for _, j := range b.world.Server.AllJobs() {
+		for _, j := range b.world.Server.StoredJobs() {
 			owner := metav1.GetControllerOf(j)
 			if owner != nil && owner.UID == c.UID && slices.ContainsFunc(j.Status.Conditions, func(c batchv1.JobCondition) bool { return c.Type == kept.kind }) {
 				ended = append(ended, j)

@@ -147,7 +147,7 @@ func (o *onlooker) stall() {
 // run has Jobs end, some time after they began; some are deleted at once.
 func (o *onlooker) run() {
 	o.note()
-	for _, j := range o.world.Server.AllJobs() {
+	for _, j := range o.world.Server.StoredJobs() {
 		draw := fnv.New64a()
 		fmt.Fprint(draw, j.UID)
 		n := draw.Sum64()
@@ -255,7 +255,7 @@ func (o *onlooker) meddle() {
 		o.must(err)
 		return
 	}
-	for _, j := range o.world.Server.AllJobs() {
+	for _, j := range o.world.Server.StoredJobs() {
 		if owner := metav1.GetControllerOf(j); owner != nil && owner.UID == c.UID && o.r.IntN(3) == 0 {
 			o.must(o.user.DeleteJob(o.t.Context(), j.Namespace, j.Name, j.UID, metav1.DeletePropagationBackground))
 			o.kickOwner(j)

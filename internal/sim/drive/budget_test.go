@@ -139,7 +139,7 @@ func (a *attack) scale() {
 }
 
 func (a *attack) flap() {
-	for _, p := range a.World.Server.AllPods() {
+	for _, p := range a.World.Server.StoredPods() {
 		if p.Namespace != "flapper" || p.DeletionTimestamp != nil {
 			continue
 		}

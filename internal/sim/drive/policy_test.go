@@ -85,7 +85,7 @@ func denied(t *testing.T, seed uint64, changes []func(*batchv1.JobSpec)) {
 		t.Fatalf("%v\nlast steps:\n%s\nlast records:\n%s", err, d.History(30), d.Records(60))
 	}
 	live := int32(0)
-	for _, p := range d.World.Server.AllPods() {
+	for _, p := range d.World.Server.StoredPods() {
 		if !apiserver.PodTerminal(p) && p.DeletionTimestamp == nil {
 			live++
 		}

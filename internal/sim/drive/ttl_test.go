@@ -97,7 +97,7 @@ func someTTL(rng *rand.Rand) *int32 {
 func changeTTL(t *testing.T, d *drive.Driver, rng *rand.Rand) {
 	t.Helper()
 	var there []*batchv1.Job
-	for _, j := range d.World.Server.AllJobs() {
+	for _, j := range d.World.Server.StoredJobs() {
 		if j.DeletionTimestamp == nil {
 			there = append(there, j)
 		}

@@ -102,7 +102,7 @@ func (u *Users) Step() string {
 func (u *Users) Do(deed Deed) string {
 	switch deed {
 	case DeletePod, StripFinalizer, RelabelPod, RestoreLabels, OrphanPod, TouchPod, ReindexPod:
-		pod := pick(u, u.cfg.Server.AllPods(), func(p *corev1.Pod) bool { return u.fitsPod(deed, p) })
+		pod := pick(u, u.cfg.Server.StoredPods(), func(p *corev1.Pod) bool { return u.fitsPod(deed, p) })
 		if pod == nil {
 			return ""
 		}
@@ -115,11 +115,11 @@ func (u *Users) Do(deed Deed) string {
 		_, err := u.client.CreateJob(context.Background(), job)
 		return told(deed, job, err)
 	}
-	job := pick(u, u.cfg.Server.AllJobs(), func(j *batchv1.Job) bool { return fitsJob(deed, j) })
+	job := pick(u, u.cfg.Server.StoredJobs(), func(j *batchv1.Job) bool { return fitsJob(deed, j) })
 	if job == nil {
 		return ""
 	}
-	return told(deed, job, u.toJob(deed, job))
+	return told(deed, job, u.toJob(deed, job.DeepCopy()))
 }
 
 // told puts a deed into words, with the answer when it was refused (a namespace may be terminating).
