@@ -25,7 +25,8 @@ type Log struct {
 	mu        sync.Mutex
 	limit     int // bytes that it may hold; 0 for any
 	identity  events.Identity
-	records   [][]byte // stored, by sequence less 1
+	records   [][]byte  // stored, by sequence less 1
+	indexed   []indexed // what the index took of each
 	bytes     int
 	batches   []*batch
 	durable   int // batches. Invariant: durable <= len(batches)
@@ -38,6 +39,13 @@ type Log struct {
 	snapshots []store.Snapshot
 	changed   chan struct{} // closed and replaced when the head moves or the log ends
 	closed    bool
+}
+
+// indexed is what the index takes of a record, so that Crash need not decode it.
+type indexed struct {
+	stream events.Stream
+	kind   events.Kind
+	name   index.Name
 }
 
 // batch is one appended batch.
@@ -175,7 +183,7 @@ func (l *Log) add(entry *batch, b events.Batch) error {
 		return err
 	}
 	identity, size := l.identity, 0
-	stored := make([][]byte, 0, len(b.Records))
+	stored, taken := make([][]byte, 0, len(b.Records)), make([]indexed, 0, len(b.Records))
 	for i := range b.Records {
 		r := &b.Records[i]
 		bytes, err := events.AppendRecord(nil, r)
@@ -197,12 +205,13 @@ func (l *Log) add(entry *batch, b events.Batch) error {
 		l.index.AddRecord(r)
 		l.filing.Note(r.Kind, r.Sequence == l.fileFirst, len(bytes))
 		stored, size = append(stored, bytes), size+len(bytes)
+		taken = append(taken, indexed{r.Stream, r.Kind, nameIn(r)})
 	}
 	head.Sequence, head.Time = b.Last(), b.Records[0].Time
 	entry.Work = point{head: head, identity: identity}
 	entry.Size(len(b.Records), int64(size))
 	l.identity = identity
-	l.records = append(l.records, stored...)
+	l.records, l.indexed = append(l.records, stored...), append(l.indexed, taken...)
 	l.batches = append(l.batches, entry)
 	l.bytes += size
 	if l.fileSize += int64(size); l.fileFull() {
@@ -281,19 +290,17 @@ func (l *Log) Crash(keep int) *Log {
 		maps.Copy(c.offsets, kept.Work.offsets)
 	}
 	c.durable = keep
-	c.records = slices.Clone(l.records[:c.head(keep).Sequence])
+	head := c.head(keep).Sequence
+	c.records, c.indexed = slices.Clone(l.records[:head]), slices.Clone(l.indexed[:head])
 	for i, stored := range c.records {
 		c.bytes += len(stored)
-		header, err := events.DecodeHeader(stored)
-		if err != nil {
-			panic(fmt.Sprintf("memlog: decode record %d that was just encoded: %v", i+1, err))
-		}
+		header := events.Header{Sequence: events.Sequence(i + 1), Stream: c.indexed[i].stream, Kind: c.indexed[i].kind}
 		c.filing.Note(header.Kind, header.Sequence == c.fileFirst, len(stored))
 		c.fileSize += int64(len(stored))
 		if c.fileFull() && c.endsBatch(events.Sequence(i+1)) {
 			c.fileFirst, c.fileSize, c.filing = events.Sequence(i+2), 0, store.Filing{}
 		}
-		c.index.Add(&header, nameIn(&header, stored))
+		c.index.Add(&header, c.indexed[i].name)
 	}
 	c.snapshots = slices.Clone(l.snapshots)
 	return c
@@ -306,15 +313,11 @@ func (l *Log) endsBatch(s events.Sequence) bool {
 	return found
 }
 
-func nameIn(h *events.Header, stored []byte) index.Name {
-	if !index.Named(h) {
+func nameIn(r *events.Record) index.Name {
+	if !index.Named(&r.Header) {
 		return index.Name{}
 	}
-	namespace, name, err := events.EvidenceName(stored)
-	if err != nil {
-		panic(fmt.Sprintf("memlog: read the name in record %d that was just encoded: %v", h.Sequence, err))
-	}
-	return index.Name{Namespace: namespace, Name: name}
+	return index.Name{Namespace: r.Evidence.Namespace, Name: r.Evidence.Name}
 }
 
 // Wait is described by store.Log.
