@@ -29,10 +29,10 @@ func (c *Checker) checkVerdict(w apiserver.Write, j *job, before, after *batchv1
 			return
 		}
 	}
-	if isTrue(after, batchv1.JobSuccessCriteriaMet) || isTrue(after, batchv1.JobFailureTarget) || c.adopting(j) {
-		return // J-143: the first verdict stands. J-018: none is found while it is not certain which pods are the Job's.
+	if isTrue(after, batchv1.JobSuccessCriteriaMet) || isTrue(after, batchv1.JobFailureTarget) {
+		return // J-143: the first verdict stands
 	}
-	if wrong := overdue(after); wrong != "" {
+	if wrong := overdue(after); wrong != "" && !c.adopting(j) { // J-018: none is found while it is not certain which pods are the Job's
 		c.report("J-159", w.Version, j, nil, "it goes on, though %s", wrong)
 	}
 }
