@@ -23,15 +23,12 @@ import (
 // that has handed over replays, too.
 func (d *Driver) CheckLog() error {
 	if d.resting != nil {
-		if _, err := replayed(d.resting); err != nil {
+		if _, err := replayed(d.resting, nil); err != nil {
 			return fmt.Errorf("the log that rests: %w", err)
 		}
 	}
-	folded, err := replayed(d.log)
+	folded, err := replayed(d.log, newFiles())
 	if err != nil {
-		return err
-	}
-	if err := checkFiles(d.log); err != nil {
 		return err
 	}
 	if err := d.checkTail(); err != nil {
@@ -43,8 +40,8 @@ func (d *Driver) CheckLog() error {
 	return d.checkSnapshot(folded)
 }
 
-// replayed is the world after a replay of the log.
-func replayed(log *memlog.Log) (*projector.World, error) {
+// replayed is the world after a replay of the log. The files of the log are checked, too, unless f is nil.
+func replayed(log *memlog.Log, f *files) (*projector.World, error) {
 	log.Commit(1 << 30)
 	r := replay.New()
 	refs := references{specs: map[events.Sequence]string{}, parts: map[events.Sequence]string{}}
@@ -67,6 +64,14 @@ func replayed(log *memlog.Log) (*projector.World, error) {
 				return nil, fmt.Errorf("after record %d: %w", rec.Sequence, err)
 			}
 		}
+		if f != nil {
+			if err := f.follow(&rec); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if f != nil {
+		return r.World(), f.end()
 	}
 	return r.World(), nil
 }
