@@ -29,6 +29,7 @@ type loopYear struct {
 // once. The log replays without a divergence, also in a process of another time zone, whose time zone databases, that of the machine and
 // that of the program, are other ones.
 func TestAYearInTheLoop(t *testing.T) {
+	t.Parallel()
 	y := newLoopYear(t, 7)
 	days := 365
 	if testing.Short() {

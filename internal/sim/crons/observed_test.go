@@ -19,6 +19,7 @@ import (
 // what it did, or that it is not known. Whoever reads the log finds the same. The log replays without a divergence. JOBLEDGER_SEED is the
 // first seed.
 func TestAnotherControllersFates(t *testing.T) {
+	t.Parallel()
 	worlds, days := 3, 1
 	if os.Getenv("JOBLEDGER_LONG") != "" {
 		worlds, days = 300, 20

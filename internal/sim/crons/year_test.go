@@ -32,6 +32,7 @@ const (
 // fail, whose end is not known, or that come late. Each due time has one fate, no other instant has one, and no Job is made twice. The due
 // times are counted by a walk over the minutes of the year.
 func TestAYear(t *testing.T) {
+	t.Parallel()
 	least := dueTimes
 	if os.Getenv("JOBLEDGER_LONG") != "" {
 		least = dueTimesLong
