@@ -32,7 +32,7 @@ func (j *Job) shift(step time.Duration) {
 	for _, c := range j.creates {
 		c.Sent = c.Sent.Add(step)
 	}
-	for _, p := range j.byUID {
+	for _, p := range j.Pods() { // in an order: each goes back into the line of those that are to be told
 		j.changed(p)
 		p.ended, p.DropDoubt, p.LateCreate = p.ended.Add(step), p.DropDoubt.Add(step), p.LateCreate.Add(step)
 	}
