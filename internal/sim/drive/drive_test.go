@@ -21,10 +21,16 @@ import (
 	"github.com/jobledger/jobledger/internal/sim/world"
 )
 
-// seeds is how many seeds a test runs: JOBLEDGER_SEEDS, or the number that CI has time for.
+// longer is how many times as many seeds a test runs with JOBLEDGER_LONG.
+const longer = 10
+
+// seeds is how many seeds a test runs: JOBLEDGER_SEEDS, or the number that CI has time for, or with JOBLEDGER_LONG many more.
 func seeds(t *testing.T, otherwise int) int {
 	t.Helper()
 	text := os.Getenv("JOBLEDGER_SEEDS")
+	if text == "" && os.Getenv("JOBLEDGER_LONG") != "" {
+		return longer * otherwise
+	}
 	if text == "" {
 		return otherwise
 	}
@@ -70,7 +76,7 @@ func config(seed uint64) drive.Config {
 // J-193: after each crash the log and a listing are all that is known, and every invariant goes on holding.
 func TestSeeds(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(seeds(t, 150)) {
+	for seed := range uint64(seeds(t, 100)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) { run(t, config(seed)) })
 	}
 }
@@ -80,7 +86,7 @@ func TestSeeds(t *testing.T) {
 // TestSeedsWithALostLog loses the log with half of the crashes: history is lost then, correctness never (design §2, invariant 4).
 func TestSeedsWithALostLog(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(seeds(t, 75)) {
+	for seed := range uint64(seeds(t, 50)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
 			cfg.LoseLog = 0.5
@@ -134,7 +140,7 @@ func TestSeedsOfStops(t *testing.T) {
 // backoff is tried again, is given up when it is not wanted any more, and never makes a second pod (J-017, J-058, J-060, J-101).
 func TestSeedsFullOfRefusals(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(seeds(t, 75)) {
+	for seed := range uint64(seeds(t, 50)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
 			cfg.Faults = apiserver.Rates{
@@ -154,7 +160,7 @@ func TestSeedsFullOfRefusals(t *testing.T) {
 // its log, too.
 func TestSeedsOfClaims(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(seeds(t, 75)) {
+	for seed := range uint64(seeds(t, 50)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
 			cfg.World.UserChance, cfg.World.UsersOff = 0.15, noClaims
