@@ -163,11 +163,11 @@ func keyText(dir, used string) string {
 	case used == "":
 		return "" // it hashed without one
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Sprintf("specs and templates are hashed with key %s, and there is no KEY: the next start makes a new one", used)
+		return fmt.Sprintf("specs and templates have hashes of key %s, and KEY is gone: a start makes another", used)
 	case err != nil:
 		return err.Error()
 	case key.ID() != used:
-		return fmt.Sprintf("specs and templates are hashed with key %s, and KEY has another, %s: the next start goes on with that one", used, key.ID())
+		return fmt.Sprintf("specs and templates have hashes of key %s, and KEY is %s: a start goes on with that", used, key.ID())
 	}
 	return ""
 }
