@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -11,6 +12,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/jobledger/jobledger/internal/coalesce"
 )
 
 // Cluster is the API server that a run talks to.
@@ -19,7 +22,15 @@ type Cluster struct {
 	host   string
 	clock  *serverClock
 	config *rest.Config
+
+	transport http.RoundTripper // of all clients
 }
+
+// As client-go has them.
+const (
+	dialTimeout = 30 * time.Second
+	keepAlive   = 30 * time.Second
+)
 
 // Connect finds the cluster and makes a client of it, as jobledger of that version; it does not ask it anything yet.
 func Connect(loader clientcmd.ClientConfig, version string) (*Cluster, error) {
@@ -34,22 +45,26 @@ func Connect(loader clientcmd.ClientConfig, version string) (*Cluster, error) {
 	config.QPS = -1 // the executor adapts to what the server bears; a fixed rate would fight it
 	config.ContentType = "application/vnd.kubernetes.protobuf"
 	config.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
+	config.Dial = coalesce.Dial((&net.Dialer{Timeout: dialTimeout, KeepAlive: keepAlive}).DialContext)
 	clock := &serverClock{}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return clock.noting(next) })
-	client, err := kubernetes.NewForConfig(rest.CopyConfig(config))
+	transport, err := rest.TransportFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("make a client of %s: %w", config.Host, err)
 	}
-	return &Cluster{
-		Client: client, host: config.Host, clock: clock, config: config,
-	}, nil
+	k := &Cluster{host: config.Host, clock: clock, config: config, transport: transport}
+	if k.Client, err = k.Patient(0); err != nil {
+		return nil, err
+	}
+	return k, nil
 }
 
-// Patient makes a client whose requests end after a while: one that hangs must not hold up the next.
+// Patient makes a client whose requests end after a while, 0 for never: one that hangs must not hold up the next. It has the connection of
+// the others.
 func (k *Cluster) Patient(timeout time.Duration) (kubernetes.Interface, error) {
 	config := rest.CopyConfig(k.config)
 	config.Timeout = timeout
-	client, err := kubernetes.NewForConfig(config)
+	client, err := kubernetes.NewForConfigAndClient(config, &http.Client{Transport: k.transport, Timeout: timeout})
 	if err != nil {
 		return nil, fmt.Errorf("make a client of %s: %w", k.host, err)
 	}
