@@ -89,18 +89,18 @@ func (j *Jobs) remembered(s events.Stream) (ref events.JobRef, ok bool) {
 	return ref, ok
 }
 
+// keep remembers a Job. One that has ended is not taken for one that goes on because a later record names it, such as its stored state.
 func (j *Jobs) keep(s events.Stream, ref events.JobRef, ended bool) {
-	if ended {
+	if _, before := j.ended[s]; ended || before {
 		delete(j.known, s)
 		j.ended.put(s, ref, maxEnded)
 		return
 	}
-	delete(j.ended, s)
 	j.known.put(s, ref, maxJobs)
 }
 
 func (n *names) put(s events.Stream, ref events.JobRef, most int) {
-	if len(*n) >= most || *n == nil {
+	if _, there := (*n)[s]; !there && len(*n) >= most || *n == nil {
 		*n = names{}
 	}
 	(*n)[s] = ref

@@ -62,6 +62,7 @@ func TestJobsThatEndedAreForgotten(t *testing.T) {
 	for range pods {
 		add(big, "", events.KindPodDeleted, &events.PodGone{})
 	}
+	add(big, "big", events.KindJobChanged, &events.JobSeen{}) // named once more, as by a late list
 
 	log := &counted{Reader: rewritten(t, records)}
 	remembered := Jobs{Log: log}
