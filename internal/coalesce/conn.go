@@ -1,7 +1,6 @@
 package coalesce
 
 import (
-	"context"
 	"net"
 	"sync"
 	"time"
@@ -14,24 +13,12 @@ const (
 	closing = time.Second
 )
 
-// Dialer makes connections.
-type Dialer func(ctx context.Context, network, address string) (net.Conn, error)
-
-// Dial makes connections as d does, whose writes are joined.
-func Dial(d Dialer) Dialer {
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		c, err := d(ctx, network, address)
-		if err != nil {
-			return nil, err
-		}
-		return newConn(c), nil
-	}
-}
-
-// conn is a connection whose Write only notes what is to be written. The writer has its turn when the one who wrote waits for something, as
-// a rule; then it writes all that waits.
+// conn is a connection whose reads are gathered, and whose Write only notes what is to be written. The writer has its turn
+// when the one who wrote waits for something, as a rule; then it writes all that waits.
 type conn struct {
 	net.Conn
+
+	in gatherer
 
 	mu      sync.Mutex
 	changed sync.Cond // of what follows
@@ -40,12 +27,15 @@ type conn struct {
 	err     error // why nothing more is taken
 }
 
-func newConn(c net.Conn) *conn {
-	joined := &conn{Conn: c}
+func newConn(c net.Conn, period func() time.Duration) *conn {
+	joined := &conn{Conn: c, in: gatherer{from: c, period: period}}
 	joined.changed.L = &joined.mu
 	go joined.write() // ends with Close, or with the first write that fails
 	return joined
 }
+
+// Read is described by net.Conn.
+func (c *conn) Read(b []byte) (int, error) { return c.in.Read(b) }
 
 // Write takes b. That it could not be written is told by a later Write, and by a Read: the connection is closed then.
 func (c *conn) Write(b []byte) (int, error) {

@@ -28,7 +28,7 @@ func TestWritesThatFollowAtOnceAreOne(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // as a controller that has little to do
 	near, far := net.Pipe()
 	below := &counted{Conn: near}
-	c := newConn(below)
+	c := newConn(below, atOnce)
 	const requests = 100
 	got := make([]byte, 10)
 	for range requests {
@@ -52,7 +52,7 @@ func TestWritesThatFollowAtOnceAreOne(t *testing.T) {
 // TestAllArrivesInOrder: what many writers give, of all sizes, to a peer that reads when it likes; the last bytes with Close.
 func TestAllArrivesInOrder(t *testing.T) {
 	near, far := net.Pipe()
-	c := newConn(near)
+	c := newConn(near, atOnce)
 	rng := rand.New(rand.NewPCG(1, 1))
 	sent := make([]byte, 4<<20)
 	for i := range sent {
@@ -88,7 +88,7 @@ func TestAllArrivesInOrder(t *testing.T) {
 func TestAPeerThatDoesNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, _ := net.Pipe()
-		c := newConn(near)
+		c := newConn(near, atOnce)
 		failed := make(chan error, 1)
 		go func() {
 			for {
@@ -118,7 +118,7 @@ func TestAPeerThatDoesNotRead(t *testing.T) {
 func TestAWriteThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := net.Pipe()
-		c := newConn(near)
+		c := newConn(near, atOnce)
 		read := make(chan error, 1)
 		go func() {
 			_, err := c.Read(make([]byte, 1))

@@ -24,6 +24,7 @@ type Cluster struct {
 	config *rest.Config
 
 	transport http.RoundTripper // of all clients
+	traffic   *coalesce.Traffic
 }
 
 // As client-go has them.
@@ -45,14 +46,15 @@ func Connect(loader clientcmd.ClientConfig, version string) (*Cluster, error) {
 	config.QPS = -1 // the executor adapts to what the server bears; a fixed rate would fight it
 	config.ContentType = "application/vnd.kubernetes.protobuf"
 	config.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
-	config.Dial = coalesce.Dial((&net.Dialer{Timeout: dialTimeout, KeepAlive: keepAlive}).DialContext)
+	traffic := &coalesce.Traffic{}
+	config.Dial = traffic.Dial((&net.Dialer{Timeout: dialTimeout, KeepAlive: keepAlive}).DialContext)
 	clock := &serverClock{}
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return clock.noting(next) })
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return traffic.Count(clock.noting(next)) })
 	transport, err := rest.TransportFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("make a client of %s: %w", config.Host, err)
 	}
-	k := &Cluster{host: config.Host, clock: clock, config: config, transport: transport}
+	k := &Cluster{host: config.Host, clock: clock, config: config, transport: transport, traffic: traffic}
 	if k.Client, err = k.Patient(0); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,69 @@
+package coalesce
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// few requests may be unanswered while each read is made at once.
+	few = 4
+	// period is from one read to the next when more are.
+	period = 8 * time.Millisecond
+	// longPeriod is the same where nothing waits for what is read.
+	longPeriod = 25 * time.Millisecond
+)
+
+// Traffic is all that goes to one server and comes from it. Its zero value is ready.
+type Traffic struct {
+	unanswered atomic.Int64
+	unhurried  atomic.Bool
+}
+
+// Dialer makes connections.
+type Dialer func(ctx context.Context, network, address string) (net.Conn, error)
+
+// Dial makes connections as d does, whose writes are joined and whose reads are gathered.
+func (t *Traffic) Dial(d Dialer) Dialer {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := d(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return newConn(c, t.period), nil
+	}
+}
+
+// Count makes requests as next does, and counts those that have no answer yet. A watch has its answer when it begins.
+func (t *Traffic) Count(next http.RoundTripper) http.RoundTripper {
+	return counting{traffic: t, next: next}
+}
+
+// Unhurried says that nothing waits for what is read from now on: a controller that observes sends nothing.
+func (t *Traffic) Unhurried() { t.unhurried.Store(true) }
+
+// period is the least time between two reads now.
+func (t *Traffic) period() time.Duration {
+	switch {
+	case t.unhurried.Load():
+		return longPeriod
+	case t.unanswered.Load() > few:
+		return period
+	}
+	return 0
+}
+
+type counting struct {
+	traffic *Traffic
+	next    http.RoundTripper
+}
+
+// RoundTrip is described by http.RoundTripper.
+func (c counting) RoundTrip(r *http.Request) (*http.Response, error) {
+	c.traffic.unanswered.Add(1)
+	defer c.traffic.unanswered.Add(-1)
+	return c.next.RoundTrip(r)
+}
