@@ -13,15 +13,10 @@ const (
 	few = 4
 	// period is from one read to the next when more are.
 	period = 8 * time.Millisecond
-	// longPeriod is the same where nothing waits for what is read.
-	longPeriod = 25 * time.Millisecond
 )
 
 // Traffic is all that goes to one server and comes from it. Its zero value is ready.
-type Traffic struct {
-	unanswered atomic.Int64
-	unhurried  atomic.Bool
-}
+type Traffic struct{ unanswered atomic.Int64 }
 
 // Dialer makes connections.
 type Dialer func(ctx context.Context, network, address string) (net.Conn, error)
@@ -42,15 +37,9 @@ func (t *Traffic) Count(next http.RoundTripper) http.RoundTripper {
 	return counting{traffic: t, next: next}
 }
 
-// Unhurried says that nothing waits for what is read from now on: a controller that observes sends nothing.
-func (t *Traffic) Unhurried() { t.unhurried.Store(true) }
-
 // period is the least time between two reads now.
 func (t *Traffic) period() time.Duration {
-	switch {
-	case t.unhurried.Load():
-		return longPeriod
-	case t.unanswered.Load() > few:
+	if t.unanswered.Load() > few {
 		return period
 	}
 	return 0

@@ -186,7 +186,6 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 	var keeper informer.Keeper = objects
 	if c.observes() {
 		keeper = nil // what it keeps is for carrying out commands
-		c.cluster.traffic.Unhurried()
 	}
 	var finished func(*kubewire.Job)
 	if c.settings.DeleteExpired {

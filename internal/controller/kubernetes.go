@@ -24,7 +24,6 @@ type Cluster struct {
 	config *rest.Config
 
 	transport http.RoundTripper // of all clients
-	traffic   *coalesce.Traffic
 }
 
 // As client-go has them.
@@ -54,7 +53,7 @@ func Connect(loader clientcmd.ClientConfig, version string) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a client of %s: %w", config.Host, err)
 	}
-	k := &Cluster{host: config.Host, clock: clock, config: config, transport: transport, traffic: traffic}
+	k := &Cluster{host: config.Host, clock: clock, config: config, transport: transport}
 	if k.Client, err = k.Patient(0); err != nil {
 		return nil, err
 	}
