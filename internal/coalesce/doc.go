@@ -6,7 +6,7 @@
 //
 // The API server sends each watch event and each answer by itself. A controller that makes three hundred pods a second was woken two
 // thousand times a second by that, and each time Go woke a thread to read, another that looks after blocked calls, and the loop for
-// a turn of its own. That took a third of its CPU. So while many requests are unanswered, what comes is read every few milliseconds.
+// a turn of its own. That took a quarter of its CPU. So while many requests are unanswered, what comes is read every few milliseconds.
 // Few unanswered requests are a controller that waits for the server, and there each read is made at once.
 //
 // Invariants:

@@ -28,7 +28,7 @@ func (r *reads) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// stream gives b, a chunk of so many bytes each so often, and then its end.
+// stream gives a chunk each so often, all that came and fits when it is read, and after the last its end.
 type stream struct {
 	net.Conn
 	chunk []byte

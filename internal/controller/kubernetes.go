@@ -63,9 +63,7 @@ func Connect(loader clientcmd.ClientConfig, version string) (*Cluster, error) {
 // Patient makes a client whose requests end after a while, 0 for never: one that hangs must not hold up the next. It has the connection of
 // the others.
 func (k *Cluster) Patient(timeout time.Duration) (kubernetes.Interface, error) {
-	config := rest.CopyConfig(k.config)
-	config.Timeout = timeout
-	client, err := kubernetes.NewForConfigAndClient(config, &http.Client{Transport: k.transport, Timeout: timeout})
+	client, err := kubernetes.NewForConfigAndClient(k.config, &http.Client{Transport: k.transport, Timeout: timeout})
 	if err != nil {
 		return nil, fmt.Errorf("make a client of %s: %w", k.host, err)
 	}
