@@ -10,13 +10,15 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/jobledger/jobledger/internal/patience"
 )
 
 // poll asks until the answer is yes.
 func poll(ts interface{ Fatalf(string, ...any) }, what string, ok func() bool) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	late := time.After(2 * time.Minute) // for a machine that has much else to do
+	late := time.After(patience.Time())
 	for !ok() {
 		select {
 		case <-tick.C:

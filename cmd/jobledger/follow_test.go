@@ -12,6 +12,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/joblist"
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/internal/serve"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/memlog"
@@ -37,7 +38,7 @@ func (s *screen) Write(b []byte) (int, error) {
 // await waits until the text is on the screen.
 func (s *screen) await(t *testing.T, text string) {
 	t.Helper()
-	late := time.After(2 * time.Minute) // for a machine that has much else to do
+	late := time.After(patience.Time())
 	for {
 		s.mu.Lock()
 		all := s.text.String()

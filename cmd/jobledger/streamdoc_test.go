@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/jobledger/jobledger/internal/patience"
 )
 
 // TestStreamDocument runs the commands and the Go program of docs/stream.md, and compares what they print with what it says.
@@ -87,7 +89,7 @@ func goProgram(ts *testscript.TestScript, neg bool, args []string) {
 	out, err := cmd.StdoutPipe()
 	ts.Check(err)
 	ts.Check(cmd.Start())
-	late := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() }) // it may have ended
+	late := time.AfterFunc(patience.Time(), func() { _ = cmd.Process.Kill() }) // it may have ended
 	defer late.Stop()
 	lines := bufio.NewScanner(out)
 	for i := 1; fmt.Sprint(i-1) != args[1]; i++ {

@@ -21,6 +21,7 @@ import (
 	"github.com/jobledger/jobledger/events/nats/embedded"
 	"github.com/jobledger/jobledger/events/nats/publish"
 	"github.com/jobledger/jobledger/internal/controller"
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
 )
@@ -82,7 +83,7 @@ func streamParts(ts *testscript.TestScript, server *embedded.Server, log *boltlo
 	defer conn.Close()
 	js, err := jetstream.New(conn)
 	ts.Check(err)
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := patience.Context(context.Background())
 	defer cancel()
 	_, err = js.CreateStream(ctx, jetstream.StreamConfig{Name: "jobledger-default", Subjects: []string{nats.Everything("default")}, AllowDirect: true})
 	ts.Check(err)

@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/jobledger/jobledger/internal/patience"
 )
 
 // dial opens a connection, and says something there. It is closed with the test.
@@ -61,7 +63,7 @@ func TestRequestsThatDoNotEndKeepNobodyOut(t *testing.T) {
 		for _, method := range []string{"GET", "POST"} {
 			for range 16 {
 				conn := dial(t, s, method+" /readyz HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\nx")
-				if err := conn.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+				if err := conn.SetReadDeadline(time.Now().Add(patience.Time())); err != nil {
 					t.Fatal(err)
 				}
 				if _, err := conn.Read(make([]byte, 1)); err != nil { // the answer is there, and the body is to come

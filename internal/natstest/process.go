@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	natsd "github.com/nats-io/nats-server/v2/server"
+
+	"github.com/jobledger/jobledger/internal/patience"
 )
 
 // These variables make a test's program a server: they say the directory of its store, and its port.
@@ -37,7 +39,7 @@ func serve(dir, port string) error {
 		return err
 	}
 	run.Start()
-	if !run.ReadyForConnections(Patient) {
+	if !run.ReadyForConnections(patience.Time()) {
 		return fmt.Errorf("the NATS server does not start at port %d", at)
 	}
 	fmt.Println("ready")

@@ -10,13 +10,13 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/jobledger/jobledger/events/nats/dial"
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/internal/port"
 )
 
 const (
 	Cluster = "test"           // whose records are published
 	Stream  = "jobledger-test" // where they are, unless a test says otherwise
-	Patient = 2 * time.Minute  // for what should happen at once, on a machine that has much else to do
 )
 
 // Server is a real server in this process, or in one of its own (Apart), which can go away and come back at its address.
@@ -73,7 +73,7 @@ func (s *Server) Start() *Server {
 		s.t.Fatal(err)
 	}
 	run.Start()
-	if !run.ReadyForConnections(Patient) {
+	if !run.ReadyForConnections(patience.Time()) {
 		s.t.Fatal("the NATS server does not start")
 	}
 	s.Run = run
@@ -129,7 +129,7 @@ func AtOnce() natsgo.Option {
 // Eventually waits until a condition holds.
 func Eventually(t testing.TB, what string, holds func() error) {
 	t.Helper()
-	deadline := time.NewTimer(Patient)
+	deadline := time.NewTimer(patience.Time())
 	defer deadline.Stop()
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/store"
 )
 
@@ -33,7 +34,7 @@ func waits(t *testing.T, open Open) {
 		if got.head != 3 || got.err != nil {
 			t.Errorf("wait: %d, error %v, want 3", got.head, got.err)
 		}
-	case <-time.After(patience):
+	case <-time.After(patience.Time()):
 		t.Error("wait did not return when the head moved")
 	}
 }
@@ -56,7 +57,7 @@ func waitEnds(t *testing.T, open Open) {
 	select {
 	case err := <-ended:
 		wantError(t, "wait when the log closes", err, store.ErrClosed)
-	case <-time.After(patience):
+	case <-time.After(patience.Time()):
 		t.Error("wait did not return when the log closed")
 	}
 }

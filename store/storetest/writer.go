@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/store"
 )
 
@@ -143,11 +144,8 @@ func Outcome(t testing.TB, c store.Commit) error {
 	select {
 	case <-c.Done():
 		return c.Err()
-	case <-time.After(patience):
-		t.Fatalf("commit: nothing came of it within %v", patience)
+	case <-time.After(patience.Time()):
+		t.Fatalf("commit: nothing came of it within %v", patience.Time())
 		return nil
 	}
 }
-
-// patience is how long the suite waits for what should come soon; it is long because machines are busy.
-const patience = 2 * time.Minute

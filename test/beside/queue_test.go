@@ -1,7 +1,6 @@
 package beside
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -16,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
+
+	"github.com/jobledger/jobledger/internal/patience"
 )
 
 const (
@@ -45,7 +46,7 @@ func makeFlavors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := patience.Context(t.Context())
 	defer cancel()
 	for _, pool := range pools {
 		spec := map[string]any{"spec": map[string]any{"nodeLabels": map[string]any{"pool": pool}}}

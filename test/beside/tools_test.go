@@ -15,6 +15,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/internal/port"
 	"github.com/jobledger/jobledger/test/binaries"
 	"github.com/jobledger/jobledger/test/controlplane"
@@ -22,8 +23,6 @@ import (
 )
 
 // patience is how long anything may take that should happen soon; it is for a machine under load.
-const patience = 3 * time.Minute
-
 // tool is the controller of another project, which runs.
 type tool struct {
 	name      string
@@ -58,7 +57,7 @@ func startTools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := patience.Context(t.Context())
 	defer cancel()
 	for i := range tools {
 		tools[i].start(ctx, t, programs)

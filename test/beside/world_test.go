@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/controller"
 	"github.com/jobledger/jobledger/test/internal/history"
@@ -67,7 +68,7 @@ func newWorld(t *testing.T, m mode) *world {
 			t.Error(err)
 		}
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := patience.Context(t.Context())
 	defer cancel()
 	w.must(w.ours.Start(ctx))
 	return w
@@ -82,7 +83,7 @@ func (w *world) must(err error) {
 
 // judge is what must hold at the end of every scenario.
 func (w *world) judge() {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := patience.Context(context.Background())
 	defer cancel()
 	if !w.t.Failed() {
 		if err := w.history.Await(ctx, untracked); err != nil {
@@ -132,7 +133,7 @@ func untracked(n history.Now) string {
 // eventually polls until done reports nothing that is missing. An error of done is final.
 func (w *world) eventually(what string, missing func() (string, error)) {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
+	ctx, cancel := patience.Context(w.t.Context())
 	defer cancel()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
@@ -146,7 +147,7 @@ func (w *world) eventually(what string, missing func() (string, error)) {
 		}
 		select {
 		case <-ctx.Done():
-			w.t.Fatalf("%s: not within %s: %s", what, patience, still)
+			w.t.Fatalf("%s: %v: %s", what, context.Cause(ctx), still)
 		case <-tick.C:
 		}
 	}

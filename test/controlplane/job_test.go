@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/test/binaries"
 	"github.com/jobledger/jobledger/test/controlplane"
 )
@@ -63,10 +64,10 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// eventually polls until done reports true. Nothing here takes long; the deadline is for a machine under load.
+// eventually polls until done reports true.
 func eventually(t *testing.T, what string, done func() (bool, error)) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := patience.Context(t.Context())
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -80,7 +81,7 @@ func eventually(t *testing.T, what string, done func() (bool, error)) {
 		}
 		select {
 		case <-ctx.Done():
-			t.Fatalf("%s: not within three minutes", what)
+			t.Fatalf("%s: %v", what, context.Cause(ctx))
 		case <-tick.C:
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/test/internal/controller"
 	"github.com/jobledger/jobledger/test/internal/history"
 	"github.com/jobledger/jobledger/test/internal/ledger"
@@ -36,9 +37,6 @@ func (c crash) String() string {
 	return "after " + c.after.String()
 }
 
-// limit is how long a row may take; a row alone on a machine takes about five seconds, and some ten when it waits for a backoff.
-const limit = 5 * time.Minute
-
 // trial is one row that runs.
 type trial struct {
 	t          *testing.T
@@ -60,7 +58,7 @@ func newTrial(t *testing.T) *trial {
 // newTrialOf is a row whose controller runs with that --manage; empty for the default.
 func newTrialOf(t *testing.T, manage string) *trial {
 	t.Helper()
-	ctx, cancel := context.WithTimeoutCause(t.Context(), limit, fmt.Errorf("the row took more than %s", limit))
+	ctx, cancel := patience.Context(t.Context())
 	t.Cleanup(cancel)
 	namespace, err := shared.CreateNamespace(ctx, "crash")
 	if err != nil {
@@ -159,7 +157,7 @@ func (x *trial) awaitEnd(point string) {
 	}
 	select {
 	case <-x.controller.Ended(): // the last effect is seen before the process has come to the point behind it
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience.Time()):
 		x.t.Fatalf("%s was not reached; the Jobs have ended or the row has: %s", point, x.progress())
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/controller"
 	"github.com/jobledger/jobledger/test/internal/faults"
@@ -112,7 +113,7 @@ func TestNoStatusIsRefusedAsInvalid(t *testing.T) {
 		t.Error(err)
 	}
 	proxy.Calm()
-	stopCtx, done := context.WithTimeout(context.Background(), 15*time.Minute) // replaying a long log takes minutes
+	stopCtx, done := patience.Several(context.Background(), 2) // replaying a long log takes minutes
 	defer done()
 	if err := errors.Join(c.Stop(stopCtx), count.read(), c.Check(stopCtx)); err != nil {
 		t.Error(err)

@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/test/internal/history"
 	"github.com/jobledger/jobledger/test/internal/ledger"
 )
@@ -31,10 +32,6 @@ type lane struct {
 
 // pace is how long a lane waits between two deeds, at most: what meets what is what a fuzz is about.
 const pace = 300 * time.Millisecond
-
-// patience is how long a Job may take to end once nobody meddles any more. The waits of the controller add up to less than two
-// minutes; the machine may have much else to do.
-const patience = 5 * time.Minute
 
 // life is one Job from its creation to its end. The error says what is wrong about it.
 func (l *lane) life(ctx context.Context, name string) error {
@@ -82,7 +79,7 @@ func (l *lane) note(what string) { l.told = append(l.told, time.Now().Format("04
 
 // conclude lets the Job end: nobody holds it up, and its pods succeed. It returns when nothing is under way any more.
 func (l *lane) conclude(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("it has not come to rest %s after the last that was done to it", patience))
+	ctx, cancel := patience.Context(ctx) // the waits of the controller add up to less than two minutes
 	defer cancel()
 	if err := l.history.CatchUp(ctx); err != nil {
 		return err

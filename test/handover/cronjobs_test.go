@@ -2,7 +2,6 @@ package handover
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/builtin"
 	"github.com/jobledger/jobledger/test/internal/controller"
@@ -54,7 +54,7 @@ func TestCronJobsHandedOver(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 11))
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 15*time.Minute, errors.New("the play takes more than fifteen minutes"))
+	ctx, cancel := patience.Several(t.Context(), 3)
 	defer cancel()
 	p := newCronPlay(t, ctx)
 	p.launch(0)
@@ -193,7 +193,7 @@ func (p *cronPlay) patch(ctx context.Context, name, patch string) {
 func (p *cronPlay) atRest(ctx context.Context) {
 	p.t.Helper()
 	var left []string
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := patience.Context(ctx)
 	defer cancel()
 	err := wait.PollUntilContextCancel(ctx, 200*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 		all, err := shared.Admin.BatchV1().CronJobs(p.namespace).List(ctx, metav1.ListOptions{})
@@ -347,7 +347,7 @@ func (p *cronPlay) delete(ctx context.Context) {
 			PropagationPolicy: new(metav1.DeletePropagationBackground),
 		}))
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := patience.Context(ctx)
 	defer cancel()
 	p.must(p.history.Await(ctx, func(n history.Now) string {
 		if len(n.Pods) > 0 {

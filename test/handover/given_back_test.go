@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/restmapper"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/builtin"
 	"github.com/jobledger/jobledger/test/internal/controller"
@@ -58,7 +59,7 @@ func TestGivenBack(t *testing.T) {
 }
 
 func giveBack(t *testing.T, seed uint64, jobs int) {
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 10*time.Minute, errors.New("the play takes more than ten minutes"))
+	ctx, cancel := patience.Several(t.Context(), 2)
 	defer cancel()
 	random := rand.New(rand.NewPCG(seed, 7))
 	builtIn, err := builtin.New(ctx, shared.ControlPlane, t.TempDir())
@@ -157,7 +158,7 @@ func compareOutcomes(t *testing.T, got, want map[string]string, jobs int) {
 func nothingLeft(t *testing.T, ctx context.Context, before dump.Dump, namespaces ...string) {
 	t.Helper()
 	theirs := regexp.MustCompile(`^\+ (jobs\.batch|pods\.) (` + strings.Join(namespaces, "|") + `)/`)
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := patience.Context(ctx)
 	defer cancel()
 	var left []string
 	err := wait.PollUntilContextCancel(ctx, time.Second, true, func(ctx context.Context) (bool, error) {

@@ -20,15 +20,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/test/internal/builtin"
 	"github.com/jobledger/jobledger/test/internal/controller"
 	"github.com/jobledger/jobledger/test/internal/history"
 	"github.com/jobledger/jobledger/test/internal/kubelet"
 	"github.com/jobledger/jobledger/test/internal/ledger"
 )
-
-// limit is how long the Jobs of a trial may take after the last handover.
-const limit = 3 * time.Minute
 
 // long asks for more Jobs, handovers and seeds.
 var long = os.Getenv("JOBLEDGER_LONG") != ""
@@ -50,7 +48,7 @@ func TestHandover(t *testing.T) {
 
 // trial hands two namespaces over, from the built-in controller to ours and back, and ends with either.
 func trial(t *testing.T, seed uint64, jobs, handovers int) {
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 10*time.Minute, errors.New("the trial takes more than ten minutes"))
+	ctx, cancel := patience.Several(t.Context(), 2)
 	defer cancel()
 	random := rand.New(rand.NewPCG(seed, 5))
 	theirs, err := builtin.New(ctx, shared.ControlPlane, t.TempDir())
@@ -271,7 +269,7 @@ func (x *place) live(ctx context.Context, name, index string) (*corev1.Pod, erro
 // judge waits for the end, and looks whether it is right.
 func (x *place) judge(ctx context.Context) {
 	x.t.Helper()
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("the Jobs have not ended %s after the last handover", limit))
+	ctx, cancel := patience.Context(ctx)
 	defer cancel()
 	x.users.Wait()
 	if err := x.history.Await(ctx, x.missing); err != nil {

@@ -2,7 +2,6 @@ package handover
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/builtin"
 	"github.com/jobledger/jobledger/test/internal/history"
@@ -22,7 +22,7 @@ import (
 // TestBothAtOnce: the built-in controller is started while ours runs with --manage=all. Ours finds out, says so, and does
 // nothing more; the next run (at length only, it takes a minute) waits until the built-in is gone, and ends the Job.
 func TestBothAtOnce(t *testing.T) {
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 10*time.Minute, errors.New("the test takes more than ten minutes"))
+	ctx, cancel := patience.Several(t.Context(), 2)
 	defer cancel()
 	theirs, err := builtin.New(ctx, shared.ControlPlane, t.TempDir())
 	if err != nil {

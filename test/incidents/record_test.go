@@ -5,19 +5,18 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"testing"
-	"time"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
@@ -53,9 +52,6 @@ const (
 	builtin = "system:serviceaccount:kube-system:job-controller"
 )
 
-// patience bounds a recording of one mode, on a machine that has much else to do.
-const patience = 6 * time.Minute
-
 // TestRecord plays all incidents in both modes, checks what was recorded against the truth, and keeps it with -update.
 func TestRecord(t *testing.T) {
 	if os.Getenv("JOBLEDGER_LONG") == "" && !*update && *only == "" {
@@ -78,7 +74,7 @@ type recording struct {
 }
 
 func record(t *testing.T, m mode) {
-	ctx, cancel := context.WithTimeoutCause(t.Context(), patience, fmt.Errorf("the recording takes longer than %s", patience))
+	ctx, cancel := patience.Several(t.Context(), 2)
 	defer cancel()
 	r := newRecording(t, ctx, m)
 	if err := r.ours.Start(ctx); err != nil {

@@ -22,6 +22,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/jobledger/jobledger/internal/patience"
 )
 
 // TestTheAPIServerDecidesWhoReadsMetrics: with --metrics-authorize, by tokens of ServiceAccounts that the API server issued: one that may, one
@@ -38,7 +40,7 @@ func TestTheAPIServerDecidesWhoReadsMetrics(t *testing.T) {
 	c := w.newController("", "--metrics-bind-address=127.0.0.1:0", "--metrics-authorize", "--metrics-tls-cert-file="+cert, "--metrics-tls-key-file="+key)
 	w.start(c)
 	address := w.metricsAddress(c.Output)
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted}}, Timeout: patience}
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted}}, Timeout: patience.Time()}
 	get := func(path, token string) (int, string) {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address+path, nil)
 		if err != nil {

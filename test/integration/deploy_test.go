@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/restmapper"
 
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/controller"
 	"github.com/jobledger/jobledger/test/internal/deployed"
@@ -194,7 +195,7 @@ func (w *world) arguments(set *appsv1.StatefulSet) (args []string) {
 			args = append(args, "--metrics-bind-address=127.0.0.1:0")
 		case "--metrics-tls-cert-file":
 			cert, key, trusted := w.certificate()
-			w.web = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted}}, Timeout: patience}
+			w.web = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted}}, Timeout: patience.Time()}
 			args = append(args, "--metrics-tls-cert-file="+cert, "--metrics-tls-key-file="+key)
 		default:
 			args = append(args, arg)

@@ -12,6 +12,8 @@ import (
 
 	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/jobledger/jobledger/internal/patience"
 )
 
 // TestReadersThatMeanHarmDoNotHarmJobs: while readers with the secret ask for all that they can, and others open connections without end to
@@ -57,7 +59,7 @@ func TestReadersThatMeanHarmDoNotHarmJobs(t *testing.T) {
 	}
 	var floods []func(int) // begun when all are there: they keep each other out
 	for range 3 {
-		conn, err := natsgo.Connect(server, natsgo.UserInfo("reader", strings.TrimSpace(string(secret))), natsgo.MaxReconnects(-1), natsgo.Timeout(patience),
+		conn, err := natsgo.Connect(server, natsgo.UserInfo("reader", strings.TrimSpace(string(secret))), natsgo.MaxReconnects(-1), natsgo.Timeout(patience.Time()),
 			natsgo.ErrorHandler(func(*natsgo.Conn, *natsgo.Subscription, error) {}))
 		if err != nil {
 			t.Fatal(err)

@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,6 +14,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
@@ -111,7 +111,7 @@ func TestStandbyTakesOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.create(newJob("after"))
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := patience.Context(t.Context())
 	defer cancel()
 	if err := second.Ready(ctx); err != nil {
 		t.Fatal(err)
@@ -183,7 +183,7 @@ func TestWhoLosesTheLeaseWritesNothingMore(t *testing.T) {
 	}
 	select {
 	case <-first.Ended():
-	case <-time.After(patience):
+	case <-time.After(patience.Time()):
 		t.Fatal("the first one goes on without the Lease")
 	}
 	if err := first.Failed(); err == nil || err.Error() != "exit status 1" {
@@ -228,7 +228,7 @@ func TestAnotherLogIsRefused(t *testing.T) {
 		}
 		select {
 		case <-c.Ended():
-		case <-time.After(patience):
+		case <-time.After(patience.Time()):
 			t.Fatalf("it runs, though %s", why)
 		}
 		if err := c.Failed(); err == nil || err.Error() != "exit status 1" {

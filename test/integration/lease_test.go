@@ -15,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
@@ -149,7 +150,7 @@ func (w *world) endsItself(c *controller.Controller, says ...string) {
 	w.t.Helper()
 	select {
 	case <-c.Ended():
-	case <-time.After(patience):
+	case <-time.After(patience.Time()):
 		w.t.Fatal("it runs")
 	}
 	if err := c.Failed(); err == nil || err.Error() != "exit status 1" {
@@ -333,7 +334,7 @@ func TestARestartAfterAKillIsAsFastWithALease(t *testing.T) {
 				return i >= 0, err
 			})
 			took[side] = append(took[side], first.Sub(began))
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			ctx, cancel := patience.Context(t.Context())
 			if err := c.Ready(ctx); err != nil {
 				t.Error(err)
 			}

@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/jobledger/jobledger/events/nats"
 	"github.com/jobledger/jobledger/internal/natstest"
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
@@ -90,9 +90,9 @@ func readyz(t *testing.T, c *controller.Controller) string {
 // read takes that many messages from the stream.
 func read(t *testing.T, url, filter string, n int) (all []nats.Event) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := patience.Context(t.Context())
 	defer cancel()
-	conn, err := natsgo.Connect(url, natsgo.Timeout(patience))
+	conn, err := natsgo.Connect(url, natsgo.Timeout(patience.Time()))
 	if err != nil {
 		t.Fatal(err)
 	}

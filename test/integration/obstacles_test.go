@@ -15,6 +15,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/jobledger/jobledger/internal/patience"
 )
 
 // obstacle is what stands in a Job's way on the API server.
@@ -28,7 +30,7 @@ type obstacle struct {
 
 // denied waits until the API server refuses a pod, or takes it: what stands in the way may need a moment to be known there.
 func (w *world) denied(want bool, pod *corev1.Pod) error {
-	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
+	ctx, cancel := patience.Context(w.t.Context())
 	defer cancel()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()

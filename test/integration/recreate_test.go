@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/history"
 	"github.com/jobledger/jobledger/test/internal/ledger"
@@ -30,7 +31,7 @@ func TestRecreatedUnderItsName(t *testing.T) {
 	}
 	seed := uint64(time.Now().UnixNano())
 	w := newWorld(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	ctx, cancel := patience.Several(t.Context(), 2)
 	defer cancel()
 	h, err := history.Watch(ctx, w.client, w.namespace)
 	if err != nil {
@@ -148,7 +149,7 @@ func (x *recreated) createAgain(j *batchv1.Job) (*batchv1.Job, error) {
 
 func (x *recreated) getsItsPod(j *batchv1.Job) error {
 	began := time.Now()
-	ctx, cancel := context.WithTimeoutCause(x.ctx, patience, fmt.Errorf("not within %s", patience))
+	ctx, cancel := patience.Context(x.ctx)
 	defer cancel()
 	err := x.history.Await(ctx, func(n history.Now) string {
 		if len(n.PodsOf(j.UID)) == 0 {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/test/internal/history"
 	"github.com/jobledger/jobledger/test/internal/kubelet"
 	"github.com/jobledger/jobledger/test/internal/ledger"
@@ -48,8 +49,7 @@ type timeline struct {
 func newTimeline(t *testing.T) *timeline {
 	t.Helper()
 	w := newWorld(t)
-	const limit = 2 * patience // some of it for backoffs and deadlines
-	ctx, cancel := context.WithTimeoutCause(t.Context(), limit, fmt.Errorf("not within %s", limit))
+	ctx, cancel := patience.Context(t.Context())
 	t.Cleanup(cancel)
 	k, err := kubelet.New(ctx, w.client)
 	if err != nil {

@@ -14,12 +14,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
-
-// patience is how long a test waits for something that should happen soon; it is for a machine under load.
-const patience = 3 * time.Minute
 
 // world is one test's namespace, and the controllers that ran in it.
 type world struct {
@@ -87,7 +85,7 @@ func (w *world) run(manage string, args ...string) *controller.Controller {
 
 func (w *world) start(c *controller.Controller) {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
+	ctx, cancel := patience.Context(w.t.Context())
 	defer cancel()
 	if err := c.Start(ctx); err != nil {
 		w.t.Fatal(err)
@@ -96,7 +94,7 @@ func (w *world) start(c *controller.Controller) {
 
 func (w *world) stop(c *controller.Controller) {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience) // also at the end of the test
+	ctx, cancel := patience.Context(context.Background()) // also at the end of the test
 	defer cancel()
 	if err := c.Stop(ctx); err != nil {
 		w.t.Error(err)
@@ -111,7 +109,7 @@ func (w *world) end() {
 	w.checkRights()
 	for _, c := range w.controllers {
 		w.checkOutput(c)
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := patience.Context(context.Background())
 		if err := c.Check(ctx); err != nil {
 			w.t.Errorf("at the end of the test: %v", err)
 		}
@@ -173,7 +171,7 @@ func (w *world) checkOutput(c *controller.Controller) {
 // eventually polls until done reports true. An error of done is final.
 func (w *world) eventually(what string, done func() (bool, error)) {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
+	ctx, cancel := patience.Context(w.t.Context())
 	defer cancel()
 	tick := time.NewTicker(25 * time.Millisecond)
 	defer tick.Stop()
@@ -187,7 +185,7 @@ func (w *world) eventually(what string, done func() (bool, error)) {
 		}
 		select {
 		case <-ctx.Done():
-			w.t.Fatalf("%s: not within %s", what, patience)
+			w.t.Fatalf("%s: %v", what, context.Cause(ctx))
 		case <-tick.C:
 		}
 	}

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/test/binaries"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/controller"
@@ -132,7 +132,7 @@ func newServer(t *testing.T, f flavour, program string) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	ctx, cancel := patience.Several(t.Context(), 2)
 	t.Cleanup(cancel)
 	s := &server{T: t, flavour: f, ctx: ctx, cp: cp, client: client, program: program}
 	s.serves = s.look()

@@ -15,8 +15,8 @@ import (
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
-// patience of the observer: longer than a busy machine makes the built-in controller wait.
-const patience = 25 * time.Second
+// observed is the patience of the observer: longer than a busy machine makes the built-in controller wait.
+const observed = 25 * time.Second
 
 // runAll runs the Jobs, and a CronJob, under --manage=all, where no built-in controller of either runs.
 func (s *server) runAll() map[string]outcome {
@@ -117,11 +117,11 @@ func (s *server) observeBuiltin() map[string]outcome {
 		}
 	})
 	p := s.place("builtin", controller.NewReader)
-	p.start("observe", "--observe-patience="+patience.String())
+	p.start("observe", "--observe-patience="+observed.String())
 	all := p.play()
 	settled := time.Now()
 	s.runDelegated()
-	p.await("the patience has passed after the last Job ended", func() bool { return time.Since(settled) > patience+5*time.Second })
+	p.await("the patience has passed after the last Job ended", func() bool { return time.Since(settled) > observed+5*time.Second })
 	p.recorded(all)
 	for _, w := range p.writes() {
 		s.Errorf("it asked to %s %s %s", w.Verb, w.Resource, w.Name)

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/jobledger/jobledger/internal/patience"
 )
 
 // parentEnv makes TestAKilledParentLeavesTheMachineAsItWas play the parent, for the node of that directory.
@@ -84,7 +86,7 @@ func TestAKilledParentLeavesTheMachineAsItWas(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-	case <-time.After(90 * time.Second):
+	case <-time.After(patience.Time()):
 		t.Fatal("the guard does not end")
 	}
 	if now, err := os.ReadFile(setting); err != nil || string(now) != "before\n" {

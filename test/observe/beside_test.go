@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/test/internal/builtin"
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
@@ -23,7 +24,7 @@ import (
 // Lease. No record of an observed Job is a decision or the end of a command, so nothing was asked for it: the informer lists and
 // watches, and each other request carries out a recorded command. There is no difference, and the log replays.
 func TestOthersBesideOurs(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 6*time.Minute)
+	ctx, cancel := patience.Several(t.Context(), 2)
 	defer cancel()
 	w := besidePlace(t, ctx)
 	if err := w.builtin.Launch(); err != nil {
@@ -64,7 +65,7 @@ func TestOthersBesideOurs(t *testing.T) {
 		return true
 	})
 	settled := time.Now()
-	w.await("the patience has passed after the last Job ended", func() bool { return time.Since(settled) > patience+5*time.Second })
+	w.await("the patience has passed after the last Job ended", func() bool { return time.Since(settled) > observed+5*time.Second })
 	w.recordedAll(all)
 	w.wroteOfOursAlone()
 	for _, line := range w.decidedOfOthers() {
@@ -96,7 +97,7 @@ func besidePlace(t *testing.T, ctx context.Context) *place {
 	}
 	w := &place{t: t, ctx: ctx, namespace: namespace, ours: controller.New(controller.Config{
 		Program: shared.Program, Kubeconfig: kubeconfig, Namespace: namespace, Dir: dir, Manage: "delegated",
-		Args: []string{"--observe=others", "--observe-patience=" + patience.String()},
+		Args: []string{"--observe=others", "--observe-patience=" + observed.String()},
 	})}
 	if w.builtin, err = builtin.New(ctx, shared.ControlPlane, dir); err != nil {
 		t.Fatal(err)

@@ -13,21 +13,22 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/builtin"
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
-// patience of the observer: longer than a busy machine makes the built-in controller wait, and short enough to wait for.
-const patience = 25 * time.Second
+// observed is the patience of the observer: longer than a busy machine makes the built-in controller wait, and short enough to wait for.
+const observed = 25 * time.Second
 
 // TestObserveBesideTheBuiltIn runs Jobs of many kinds with the built-in controller, observed by one that may only list and watch:
 // it records them, finds no difference, and asks to write nothing. Then the built-in controller is killed, and what is not done
 // any more, and a verdict that somebody makes up, are found.
 func TestObserveBesideTheBuiltIn(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
+	ctx, cancel := patience.Several(t.Context(), 2)
 	defer cancel()
-	w := newPlace(t, ctx, patience)
+	w := newPlace(t, ctx, observed)
 	if err := w.builtin.Launch(); err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +49,7 @@ func TestObserveBesideTheBuiltIn(t *testing.T) {
 		return true
 	})
 	settled := time.Now()
-	w.await("the patience has passed after the last Job ended", func() bool { return time.Since(settled) > patience+5*time.Second })
+	w.await("the patience has passed after the last Job ended", func() bool { return time.Since(settled) > observed+5*time.Second })
 	if found := w.differences(); len(found) > 0 {
 		t.Errorf("differences from a controller that did nothing wrong:\n%s", strings.Join(found, "\n"))
 	}
@@ -94,7 +95,7 @@ type place struct {
 	builtin   *builtin.Controller
 }
 
-func newPlace(t *testing.T, ctx context.Context, patience time.Duration) *place {
+func newPlace(t *testing.T, ctx context.Context, patient time.Duration) *place {
 	t.Helper()
 	namespace, err := shared.CreateNamespace(ctx, "observe")
 	if err != nil {
@@ -110,7 +111,7 @@ func newPlace(t *testing.T, ctx context.Context, patience time.Duration) *place 
 	}
 	w := &place{t: t, ctx: ctx, namespace: namespace, ours: controller.New(controller.Config{
 		Program: shared.Program, Kubeconfig: kubeconfig, Namespace: namespace, Dir: dir, Manage: "observe",
-		Args: []string{"--observe-patience=" + patience.String()},
+		Args: []string{"--observe-patience=" + patient.String()},
 	})}
 	if w.builtin, err = builtin.New(ctx, shared.ControlPlane, dir); err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package observe
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -14,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
@@ -38,7 +38,7 @@ func TestNoDifferenceInRandomJobs(t *testing.T) {
 	t.Logf("JOBLEDGER_SEED=%d plays the same Jobs and users again, not when each meets what the controller does", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
 
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
+	ctx, cancel := patience.Several(t.Context(), 3)
 	defer cancel()
 	w := newPlace(t, ctx, randomPatience)
 	if err := w.builtin.Launch(); err != nil {

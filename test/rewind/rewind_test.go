@@ -3,7 +3,6 @@ package rewind
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/builtin"
 	"github.com/jobledger/jobledger/test/internal/controller"
@@ -27,7 +27,6 @@ import (
 const (
 	completions = 20 // of the long Job
 	parallelism = 4
-	limit       = 4 * time.Minute
 	maxRecords  = 3000 // of one controller for six Jobs: a busy loop writes more within a second
 )
 
@@ -168,7 +167,7 @@ func newSuite(t *testing.T, dir string) (s *suite, program string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeoutCause(t.Context(), limit, fmt.Errorf("it took more than %s", limit))
+	ctx, cancel := patience.Several(t.Context(), 2)
 	t.Cleanup(cancel)
 	return &suite{t, ctx, cp, client}, program
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/internal/natstest"
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/test/binaries"
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
@@ -24,8 +25,6 @@ const (
 	ttl  = 60 * time.Second
 	// cluster is its name in the subjects of the stream.
 	cluster = "soak"
-	// patience is how long what should come soon may take on a machine under load.
-	patience = 3 * time.Minute
 	// flat is by how much the memory at the end may be more than after a third of the time.
 	flat = 1.25
 )
@@ -199,7 +198,7 @@ func metricsAddress(t *testing.T, ctx context.Context, c *controller.Controller)
 // eventually waits until there is no error any more.
 func eventually(t *testing.T, ctx context.Context, what string, holds func() error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := patience.Context(ctx)
 	defer cancel()
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()

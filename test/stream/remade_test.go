@@ -20,6 +20,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/nats"
 	"github.com/jobledger/jobledger/internal/natstest"
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
@@ -49,11 +50,11 @@ type remaker struct {
 // TestAStreamThatIsMadeAnewBringsNothingBackAndLosesNothingWithoutAWord: while records are written, the stream is deleted, purged,
 // its store is wiped and put back from an older copy, and subscribers that are remembered are killed.
 func TestAStreamThatIsMadeAnewBringsNothingBackAndLosesNothingWithoutAWord(t *testing.T) {
-	records, patience := 2500, 4*time.Minute
+	records, waits := 2500, 2
 	if os.Getenv("JOBLEDGER_LONG") != "" {
-		records, patience = 40_000, time.Hour
+		records, waits = 40_000, 6
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := patience.Several(t.Context(), waits)
 	defer cancel()
 	r := newRemaker(t, records)
 	r.server.start()

@@ -21,13 +21,13 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/test/binaries"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
 // patience is how long a test waits for something that should happen soon; it is for a machine under load.
-const patience = 3 * time.Minute
 
 // cluster is a control plane, and the Jobledger that is installed there.
 type cluster struct {
@@ -103,7 +103,7 @@ func (c *cluster) namespace(name string) {
 // await waits until there is no error any more.
 func (c *cluster) await(what string, check func() error) {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(c.t.Context(), patience)
+	ctx, cancel := patience.Context(c.t.Context())
 	defer cancel()
 	var last error
 	err := wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(context.Context) (bool, error) {
@@ -179,7 +179,7 @@ func (c *cluster) sync() {
 	c.now = controller.New(controller.Config{
 		Program: filepath.Join(bin, "jobledger"), Kubeconfig: kubeconfig, Dir: dir, Log: filepath.Join(c.dir, "log"), Args: here,
 	})
-	ctx, cancel := context.WithTimeout(c.t.Context(), patience)
+	ctx, cancel := patience.Context(c.t.Context())
 	defer cancel()
 	if err := c.now.Start(ctx); err != nil {
 		c.t.Fatal(err)

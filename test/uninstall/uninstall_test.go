@@ -1,7 +1,6 @@
 package uninstall
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -16,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/console"
 	"github.com/jobledger/jobledger/test/internal/controller"
@@ -29,7 +29,7 @@ import (
 func TestNothingIsLeft(t *testing.T) {
 	c := newCluster(t)
 	c.namespace("batch")
-	soon, cancel := context.WithTimeout(t.Context(), patience)
+	soon, cancel := patience.Context(t.Context())
 	defer cancel()
 	before, err := dump.Settle(soon, c.cp.RESTConfig())
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/internal/pinned"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/test/internal/controller"
@@ -23,9 +23,6 @@ const tooOld = "5926025fab7109de85daf75d72e424f6dfcf6c04"
 var shared suite.Suite
 
 func TestMain(m *testing.M) { shared.Main(m, suite.Options{}) }
-
-// limit is how long it may take; alone on a machine it takes about a minute, and the builds.
-const limit = 10 * time.Minute
 
 // each is how many Jobs end under each program at least.
 const each = 15
@@ -85,7 +82,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	ctx, cancel := context.WithTimeoutCause(t.Context(), limit, fmt.Errorf("it took more than %s", limit))
+	ctx, cancel := patience.Several(t.Context(), 2)
 	t.Cleanup(cancel)
 	w := &world{t: t, ctx: ctx, dir: t.TempDir()}
 	var err error

@@ -13,6 +13,7 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 	"github.com/jobledger/jobledger/events/nats/publish"
 	"github.com/jobledger/jobledger/internal/natstest"
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/internal/sidebyside"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
@@ -74,7 +75,7 @@ func BenchmarkPublish(b *testing.B) {
 		messages := messagesOf(b, log, cluster)
 		begin := time.Now()
 		for _, m := range messages {
-			if _, err := async.PublishMsgAsync(m, jetstream.WithStallWait(natstest.Patient)); err != nil {
+			if _, err := async.PublishMsgAsync(m, jetstream.WithStallWait(patience.Time())); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/jobledger/jobledger/events/nats/publish"
 	"github.com/jobledger/jobledger/events/nats/subscribe"
 	"github.com/jobledger/jobledger/internal/natstest"
+	"github.com/jobledger/jobledger/internal/patience"
 )
 
 // serverCluster is three servers in this process that hold streams together.
@@ -106,7 +107,7 @@ func TestAStreamOfThreeServersLosesNothingWhenItsLeaderChanges(t *testing.T) {
 
 	c.leader(t, js)
 	l.Grow(3500)
-	if _, err := js.Conn().Request("$JS.API.STREAM.LEADER.STEPDOWN."+stream, nil, natstest.Patient); err != nil {
+	if _, err := js.Conn().Request("$JS.API.STREAM.LEADER.STEPDOWN."+stream, nil, patience.Time()); err != nil {
 		t.Fatal(err)
 	}
 	p.CaughtUp(t)

@@ -15,6 +15,7 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 	"github.com/jobledger/jobledger/events/nats/publish"
 	"github.com/jobledger/jobledger/internal/natstest"
+	"github.com/jobledger/jobledger/internal/patience"
 )
 
 // TestAStreamThatIsGoneIsNoticedWithoutARecord: nothing is written to the log any more.
@@ -91,7 +92,7 @@ func TestTheLagIsTheAgeOfTheOldestRecord(t *testing.T) {
 	write(time.Hour)
 	write(time.Minute)
 	p := natstest.Publish(t, s, l.Log)
-	if st := p.Status(); st.Lag != 2 || st.Behind < time.Hour || st.Behind > time.Hour+natstest.Patient {
+	if st := p.Status(); st.Lag != 2 || st.Behind < time.Hour || st.Behind > time.Hour+patience.Time() {
 		t.Errorf("the oldest record is an hour old: %d behind for %s", st.Lag, st.Behind)
 	}
 	s.Start()
@@ -101,7 +102,7 @@ func TestTheLagIsTheAgeOfTheOldestRecord(t *testing.T) {
 	}
 	s.Stop()
 	write(time.Minute)
-	if st := p.Status(); st.Lag != 1 || st.Behind < time.Minute || st.Behind > time.Minute+natstest.Patient {
+	if st := p.Status(); st.Lag != 1 || st.Behind < time.Minute || st.Behind > time.Minute+patience.Time() {
 		t.Errorf("the oldest record is a minute old: %d behind for %s", st.Lag, st.Behind)
 	}
 }

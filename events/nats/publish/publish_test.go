@@ -14,6 +14,7 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 	"github.com/jobledger/jobledger/events/nats/publish"
 	"github.com/jobledger/jobledger/internal/natstest"
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/store"
 )
 
@@ -238,7 +239,7 @@ func TestTheTooLargeIsPublishedWithoutItsEvidence(t *testing.T) {
 
 func TestOverCoreNATSWhoListensGetsAllInOrder(t *testing.T) {
 	s, l := natstest.NewServer(t).Start(), natstest.NewLedger(t, 3000)
-	conn, err := natsgo.Connect(s.URL(), natsgo.Timeout(natstest.Patient))
+	conn, err := natsgo.Connect(s.URL(), natsgo.Timeout(patience.Time()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +258,7 @@ func TestOverCoreNATSWhoListensGetsAllInOrder(t *testing.T) {
 	l.Grow(0)
 	p.CaughtUp(t)
 	for want := events.Sequence(1); want <= l.Log.Head().Sequence; want++ {
-		m, err := sub.NextMsg(natstest.Patient)
+		m, err := sub.NextMsg(patience.Time())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 	"github.com/jobledger/jobledger/events/nats/publish"
 	"github.com/jobledger/jobledger/internal/natstest"
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/internal/sidebyside"
 )
 
@@ -65,7 +66,7 @@ func BenchmarkPublishReplicated(b *testing.B) {
 		messages := messagesOf(b, log, cluster)
 		begin := time.Now()
 		for _, m := range messages {
-			if _, err := async.PublishMsgAsync(m, jetstream.WithStallWait(natstest.Patient)); err != nil {
+			if _, err := async.PublishMsgAsync(m, jetstream.WithStallWait(patience.Time())); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
@@ -20,6 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/jobledger/jobledger/internal/patience"
 )
 
 // The transcripts in testdata/real were recorded from a real kube-apiserver. The model has to give the same ones. To record
@@ -143,7 +144,7 @@ func (r onReal) phase(name string, phase corev1.PodPhase) error {
 	return err
 }
 func (r onReal) removal(name string) (corev1.Pod, error) {
-	ctx, cancel := context.WithTimeout(r.ctx, 20*time.Second)
+	ctx, cancel := patience.Context(r.ctx)
 	defer cancel()
 	w, err := r.CoreV1().Pods(conformanceNamespace).Watch(ctx, metav1.ListOptions{ResourceVersion: "1", FieldSelector: "metadata.name=" + name})
 	if err != nil {

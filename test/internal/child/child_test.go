@@ -4,7 +4,6 @@ package child_test
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/test/internal/child"
 )
 
@@ -65,7 +65,7 @@ func TestChildDiesWithParent(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = parent.Wait()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := patience.Context(t.Context())
 	defer cancel()
 	for alive(pid) {
 		select {
@@ -129,7 +129,7 @@ func TestSignalReachesTheWholeGroup(t *testing.T) {
 	if err := <-ended; err == nil {
 		t.Error("a killed child ended with success")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := patience.Context(t.Context())
 	defer cancel()
 	for alive(grandchild) {
 		select {
