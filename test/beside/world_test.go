@@ -135,21 +135,16 @@ func (w *world) eventually(what string, missing func() (string, error)) {
 	w.t.Helper()
 	ctx, cancel := patience.Context(w.t.Context())
 	defer cancel()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		still, err := missing()
-		if err != nil {
-			w.t.Fatalf("%s: %v", what, err)
-		}
-		if still == "" {
-			return
-		}
-		select {
-		case <-ctx.Done():
-			w.t.Fatalf("%s: %v: %s", what, context.Cause(ctx), still)
-		case <-tick.C:
-		}
+	ctx, done := w.ours.While(ctx)
+	defer done()
+	var still string
+	err := patience.Until(ctx, 50*time.Millisecond, nil, func() (bool, error) {
+		var err error
+		still, err = missing()
+		return still == "", err
+	})
+	if err != nil {
+		w.t.Fatalf("%s: %v: %s", what, err, still)
 	}
 }
 

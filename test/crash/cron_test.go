@@ -2,7 +2,6 @@ package crash
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/controller"
 	"github.com/jobledger/jobledger/test/internal/ledger"
@@ -235,19 +235,17 @@ func (x *trial) cronJob() (*batchv1.CronJob, []batchv1.Job) {
 
 // await waits until nothing is missing any more. It asks now and then: not all of it is seen by the row's watch.
 func (x *trial) await(missing func() string) error {
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		why := missing()
-		if why == "" {
-			return nil
-		}
-		select {
-		case <-tick.C:
-		case <-x.ctx.Done():
-			return fmt.Errorf("%s: %w", why, context.Cause(x.ctx))
-		}
+	ctx, cancel := x.controller.While(x.ctx)
+	defer cancel()
+	var why string
+	err := patience.Until(ctx, 50*time.Millisecond, nil, func() (bool, error) {
+		why = missing()
+		return why == "", nil
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", why, err)
 	}
+	return nil
 }
 
 // oneRan: the Jobs have run, and the status says so.

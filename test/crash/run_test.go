@@ -211,7 +211,9 @@ func (x *trial) recover() {
 	if err := x.controller.Start(x.ctx); err != nil {
 		x.t.Fatal(err)
 	}
-	if err := x.history.Await(x.ctx, unfinished); err != nil {
+	ctx, cancel := x.controller.While(x.ctx)
+	defer cancel()
+	if err := x.history.Await(ctx, unfinished); err != nil {
 		x.violated(ledger.Read(ledger.Config{}, x.history.Changes()))
 		x.t.Fatal(err)
 	}

@@ -24,12 +24,9 @@ func TestBesideTheBuiltIn(t *testing.T) {
 	seed := seedOf(t)
 	t.Logf("JOBLEDGER_SEED=%d plays it again", seed)
 	p := newPair(t, seed)
-	p.at(time.Second)
-	for range cronJobs {
-		p.add()
-	}
-	if time.Since(p.minute) > 50*time.Second {
-		t.Fatal("the CronJobs were not made within a minute: their creation times are not those of one minute on both sides")
+	for p.addAll(); time.Now().After(p.minute.Add(50 * time.Second)); p.addAll() {
+		t.Log("the CronJobs were not made within a minute, so their creation times are not of one minute on both sides: once more")
+		p = newPair(t, seed)
 	}
 	p.nextMinute()
 	p.at(3 * time.Second)

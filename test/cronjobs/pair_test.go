@@ -123,6 +123,15 @@ func (p *pair) must(err error) {
 	}
 }
 
+// addAll makes the CronJobs on both sides.
+func (p *pair) addAll() {
+	p.t.Helper()
+	p.at(time.Second)
+	for range cronJobs {
+		p.add()
+	}
+}
+
 // both does something on both sides.
 func (p *pair) both(do func(*side) error) {
 	p.t.Helper()

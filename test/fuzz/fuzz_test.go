@@ -93,6 +93,8 @@ func TestNoStatusIsRefusedAsInvalid(t *testing.T) {
 	if err := c.Start(ctx); err != nil {
 		t.Fatal(err)
 	}
+	ctx, done := c.While(ctx)
+	defer done()
 
 	var group sync.WaitGroup
 	var jobs atomic.Int64

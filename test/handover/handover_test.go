@@ -272,6 +272,8 @@ func (x *place) judge(ctx context.Context) {
 	ctx, cancel := patience.Context(ctx)
 	defer cancel()
 	x.users.Wait()
+	ctx, done := x.ours.While(ctx)
+	defer done()
 	if err := x.history.Await(ctx, x.missing); err != nil {
 		x.t.Errorf("%s: %v", x.what, err)
 	}

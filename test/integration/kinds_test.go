@@ -197,7 +197,7 @@ func secondPodAfterTenSeconds(w *world, _ *batchv1.Job) {
 	end := first.Status.ContainerStatuses[0].State.Terminated.FinishedAt
 	wait := second.CreationTimestamp.Sub(end.Time) // both in whole seconds
 	w.t.Logf("the second pod was created %s after the first had failed", wait)
-	if wait < 9*time.Second || wait > 20*time.Second {
+	if wait < 9*time.Second { // how much later it may be is judged where time is virtual: internal/sim
 		w.t.Errorf("the second pod was created %s after the first had failed, want 10s", wait)
 	}
 }
@@ -207,7 +207,7 @@ func deadlineWasFiveSeconds(w *world, j *batchv1.Job) {
 	if interim == nil {
 		return // said already
 	}
-	if after := interim.LastTransitionTime.Sub(j.Status.StartTime.Time); after < 5*time.Second || after > 20*time.Second {
+	if after := interim.LastTransitionTime.Sub(j.Status.StartTime.Time); after < 5*time.Second {
 		w.t.Errorf("the deadline of 5 s was found passed %s after the start (J-146: never earlier)", after)
 	}
 }

@@ -91,17 +91,20 @@ func TestAHolderThatWasKilledIsFollowedAtOnce(t *testing.T) {
 			w.create(newJob("before"))
 			w.finishes("before")
 			w.kill(c)
-			killed := time.Now()
+			l := w.lease(w.namespace)
+			expires := l.Spec.RenewTime.Add(time.Duration(*l.Spec.LeaseDurationSeconds) * time.Second)
 			next := row.next(w, c)
 			w.create(newJob("after"))
 			w.start(next)
-			waited := time.Since(killed)
 			output, err := next.Output()
 			if err != nil {
 				t.Fatal(err)
 			}
-			if said := strings.Contains(output, tookOver); said != row.at || (waited <= unexpired) != row.at {
-				t.Errorf("it works %s after the kill, and says that it took over: %t; want at once: %t", waited, said, row.at)
+			acquired := w.lease(w.namespace).Spec.AcquireTime
+			said := strings.Contains(output, tookOver)
+			t.Logf("the Lease expired at %s, and was acquired at %s", expires, acquired)
+			if said != row.at || !row.at && acquired.Time.Before(expires) {
+				t.Errorf("it says that it took over: %t, want %t; the Lease expired at %s, and was acquired at %s", said, row.at, expires, acquired)
 			}
 			w.finishes("after")
 			if scope := w.lease(w.namespace).Annotations[leaseScope]; scope != w.namespace {
@@ -133,16 +136,12 @@ func TestTheLeaseNamesTheHead(t *testing.T) {
 }
 
 // fails starts a controller and waits until it has ended by itself with code 1, having said that.
-func (w *world) fails(c *controller.Controller, within time.Duration, says ...string) {
+func (w *world) fails(c *controller.Controller, says ...string) {
 	w.t.Helper()
-	began := time.Now()
 	if err := c.Launch(); err != nil {
 		w.t.Fatal(err)
 	}
 	w.endsItself(c, says...)
-	if took := time.Since(began); took > within {
-		w.t.Errorf("it ended after %s, want at most %s", took, within)
-	}
 }
 
 // endsItself waits until a controller has ended by itself with code 1, having said that.
@@ -204,10 +203,8 @@ func TestTheLeaseOfAllNamespaces(t *testing.T) {
 		w.controllers = append(w.controllers, c)
 		return c
 	}
-	const seconds = 40 * time.Second // on a machine that has much else to do
-
 	poor := everywhere("poor")
-	w.fails(poor, seconds, "the Lease cannot be held: jobledger/jobledger", "--leader-elect-resource-namespace", "--leader-elect=false")
+	w.fails(poor, "the Lease cannot be held: jobledger/jobledger", "--leader-elect-resource-namespace", "--leader-elect=false")
 
 	rich := everywhere("rich", w.electing()[1:]...)
 	w.start(rich)
@@ -222,7 +219,7 @@ func TestTheLeaseOfAllNamespaces(t *testing.T) {
 	}
 
 	single := w.newController("", w.electing()...)
-	w.fails(single, seconds, "the Lease jobledger/jobledger is held by "+*l.Spec.HolderIdentity, "it runs Jobs in all namespaces",
+	w.fails(single, "the Lease jobledger/jobledger is held by "+*l.Spec.HolderIdentity, "it runs Jobs in all namespaces",
 		"in namespace "+w.namespace)
 	if _, err := w.client.CoordinationV1().Leases(w.namespace).Get(t.Context(), controller.LeaseName, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("one that is refused took the Lease of its namespace: %v", err)
@@ -302,8 +299,8 @@ func (w *world) forge(namespace, scope string) string {
 	return namespace
 }
 
-// TestARestartAfterAKillIsAsFastWithALease: from the start of the process to its first write, side by side, with a Lease and
-// without one.
+// TestARestartAfterAKillIsAsFastWithALease: from the start of the process to its first write, side by side, with a Lease and without one.
+// The figures are for people. Judged is that no start waits for the Lease of the one that was killed.
 func TestARestartAfterAKillIsAsFastWithALease(t *testing.T) {
 	const rounds = 5
 	w := newWorld(t)
@@ -345,7 +342,11 @@ func TestARestartAfterAKillIsAsFastWithALease(t *testing.T) {
 	middle := func(side string) time.Duration { slices.Sort(took[side]); return took[side][rounds/2] }
 	with, without := middle("with"), middle("without")
 	t.Logf("from the start to the first write: %s with a Lease, %s without: ratio %.2f; all: %v", with, without, float64(with)/float64(without), took)
-	if with > without+2*time.Second {
-		t.Errorf("with a Lease it takes %s longer", with-without)
+	output, err := controllers["with"].Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(output, tookOver); n != rounds {
+		t.Errorf("of %d starts with a Lease %d took over at once:\n%s", rounds, n, output)
 	}
 }

@@ -83,7 +83,9 @@ func (l *timeline) take(s step) {
 		s.does(l)
 	}
 	var reached scene
-	err := l.history.Await(l.ctx, func(n history.Now) string {
+	ctx, cancel := l.controllers[0].While(l.ctx)
+	defer cancel()
+	err := l.history.Await(ctx, func(n history.Now) string {
 		reached = sceneOf(n)
 		if reached.job == nil {
 			return "there is no Job"

@@ -2,6 +2,7 @@ package integration
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -168,27 +169,34 @@ func (w *world) checkOutput(c *controller.Controller) {
 	}
 }
 
-// eventually polls until done reports true. An error of done is final.
+// eventually polls until done reports true. An error of done is final, and so is the end of the last controller that runs, unless the test
+// has ended it.
 func (w *world) eventually(what string, done func() (bool, error)) {
 	w.t.Helper()
 	ctx, cancel := patience.Context(w.t.Context())
 	defer cancel()
-	tick := time.NewTicker(25 * time.Millisecond)
-	defer tick.Stop()
-	for {
+	err := patience.Until(ctx, 25*time.Millisecond, nil, func() (bool, error) {
+		ended := w.allEnded() // asked first: the last deed of a controller may be what is waited for
 		ok, err := done()
-		if err != nil {
-			w.t.Fatalf("%s: %v", what, err)
+		if !ok && err == nil {
+			err = ended
 		}
-		if ok {
-			return
-		}
-		select {
-		case <-ctx.Done():
-			w.t.Fatalf("%s: %v", what, context.Cause(ctx))
-		case <-tick.C:
-		}
+		return ok, err
+	})
+	if err != nil {
+		w.t.Fatalf("%s: %v", what, err)
 	}
+}
+
+// allEnded says how the controllers ended, when none runs any more and one has ended by itself.
+func (w *world) allEnded() (err error) {
+	for _, c := range w.controllers {
+		if c.Running() {
+			return nil
+		}
+		err = errors.Join(err, c.Died())
+	}
+	return err
 }
 
 // holds checks for a while that a condition stays true.

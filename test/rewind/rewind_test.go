@@ -260,6 +260,9 @@ func (s *suite) await(p *place, name string, so func(*batchv1.Job) bool) (job *b
 	s.Helper()
 	err := wait.PollUntilContextCancel(s.ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 		if p.controller != nil {
+			if err := p.controller.Died(); err != nil {
+				return false, err
+			}
 			if twice := s.twice(ctx, p); len(twice) > 0 {
 				s.Errorf("%s: an index has two pods: %v", p.name, twice)
 			}
@@ -272,7 +275,7 @@ func (s *suite) await(p *place, name string, so func(*batchv1.Job) bool) (job *b
 		return err == nil && so != nil && so(job), nil
 	})
 	if err != nil {
-		s.Errorf("%s: job/%s did not come to be as it should: %v", p.name, name, context.Cause(s.ctx))
+		s.Errorf("%s: job/%s did not come to be as it should: %v", p.name, name, err)
 		if job != nil {
 			s.Logf("its status: %+v", job.Status)
 		}

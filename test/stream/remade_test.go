@@ -162,7 +162,7 @@ func (r *remaker) trouble(ctx context.Context) {
 	r.round = r.round[1:]
 	switch what {
 	case "copy":
-		r.copyStore()
+		r.copyStore(ctx)
 	case "kill":
 		w := r.witnesses[2+r.rng.IntN(3)]
 		w.kill()
@@ -216,9 +216,11 @@ func (r *remaker) purge(ctx context.Context) bool {
 	return st.Purge(ctx, options...) == nil
 }
 
-// copyStore keeps the server's store as it is now.
-func (r *remaker) copyStore() {
+// copyStore keeps the server's store as it is now. A server that was started a moment ago, on a store that was wiped, may have no directory
+// yet: the copy waits until the stream is there.
+func (r *remaker) copyStore(ctx context.Context) {
 	r.t.Helper()
+	r.connect(ctx)
 	r.server.kill()
 	r.copied = filepath.Join(r.dir, fmt.Sprintf("copy-%d", r.server.kills))
 	if err := os.CopyFS(r.copied, os.DirFS(r.store)); err != nil {
@@ -246,6 +248,9 @@ func (r *remaker) replaceStore(by string) {
 // not end.
 func (r *remaker) goOn() {
 	r.t.Helper()
+	if over, err := r.server.over(); over {
+		r.t.Fatalf("the NATS server ended: %v\n%s", err, r.server.tail())
+	}
 	for _, w := range r.witnesses {
 		over, err := w.over()
 		if !over {

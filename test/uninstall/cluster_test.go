@@ -1,7 +1,6 @@
 package uninstall
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -16,7 +15,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/yaml"
 
@@ -105,13 +103,17 @@ func (c *cluster) await(what string, check func() error) {
 	c.t.Helper()
 	ctx, cancel := patience.Context(c.t.Context())
 	defer cancel()
+	if c.now != nil {
+		ctx, cancel = c.now.While(ctx)
+		defer cancel()
+	}
 	var last error
-	err := wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(context.Context) (bool, error) {
+	err := patience.Until(ctx, 100*time.Millisecond, nil, func() (bool, error) {
 		last = check()
 		return last == nil, nil
 	})
 	if err != nil {
-		c.t.Fatalf("waited for %s in vain: %v", what, last)
+		c.t.Fatalf("waited for %s in vain: %v: %v", what, err, last)
 	}
 }
 

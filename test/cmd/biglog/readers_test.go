@@ -17,11 +17,12 @@ import (
 )
 
 // within is how long a new process may take to answer about one Job, whatever the size of the log, when the log is in the page cache.
+// within is how much time of a processor one answer may take.
 const within = 300 * time.Millisecond
 
-// TestOneJobOfALargeLogIsAnsweredAtOnce times new processes that ask about one Job: one that failed, one early and one late in the log, and
-// one of many pods. With JOBLEDGER_LONG the log has 10,000,000 records, and the times are judged; JOBLEDGER_BIGLOG names one that
-// exists. Run it with -v to see the times.
+// TestOneJobOfALargeLogIsAnsweredAtOnce measures new processes that ask about one Job: one that failed, one early and one late in the log, and
+// one of many pods. With JOBLEDGER_LONG the log has 10,000,000 records, and the time of the processor is judged; JOBLEDGER_BIGLOG names one
+// that exists. Run it with -v to see the times.
 func TestOneJobOfALargeLogIsAnsweredAtOnce(t *testing.T) {
 	dir, records, judged := bigLog(t)
 	p := program(t, dir)
@@ -30,10 +31,11 @@ func TestOneJobOfALargeLogIsAnsweredAtOnce(t *testing.T) {
 			for _, command := range [][]string{
 				{"explain"}, {"attempts"}, {"timeline"}, {"get"}, {"get", "--at", "5m"}, {"get", "--at", strconv.Itoa(records)},
 			} {
-				best := p.time(t, append([]string{command[0], "job/" + uid}, command[1:]...)...)
-				t.Logf("%5d ms  %-24s %s, from record %d on", best.Milliseconds(), strings.Join(command, " "), what, at)
-				if judged && best > within {
-					t.Errorf("%s of %s, from record %d on, takes %s, more than %s", strings.Join(command, " "), what, at, best, within)
+				best, computed := p.time(t, append([]string{command[0], "job/" + uid}, command[1:]...)...)
+				t.Logf("%5d ms, %5d of a processor  %-24s %s, from record %d on",
+					best.Milliseconds(), computed.Milliseconds(), strings.Join(command, " "), what, at)
+				if judged && computed > within {
+					t.Errorf("%s of %s, from record %d on, takes %s of a processor, more than %s", strings.Join(command, " "), what, at, computed, within)
 				}
 			}
 		}
@@ -60,26 +62,36 @@ func program(t *testing.T, log string) reader {
 
 func (p reader) output(t *testing.T, args ...string) []byte {
 	t.Helper()
+	out, _ := p.run(t, args...)
+	return out
+}
+
+// run returns what the program wrote, and how much time of a processor it took.
+func (p reader) run(t *testing.T, args ...string) ([]byte, time.Duration) {
+	t.Helper()
 	cmd := exec.Command(p.path, append(args, "--log", p.log)...)
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, &said)
 	}
-	return out.Bytes()
+	return out.Bytes(), cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 }
 
-// time is the shortest of some runs: what the machine does beside it only adds to that.
-func (p reader) time(t *testing.T, args ...string) (best time.Duration) {
+// time is the shortest of some runs, by the clock and of a processor: what the machine does beside them only adds to that.
+func (p reader) time(t *testing.T, args ...string) (best, computed time.Duration) {
 	t.Helper()
 	for range 5 {
 		began := time.Now()
-		p.output(t, args...)
+		_, used := p.run(t, args...)
 		if d := time.Since(began); best == 0 || d < best {
 			best = d
 		}
+		if computed == 0 || used < computed {
+			computed = used
+		}
 	}
-	return best
+	return best, computed
 }
 
 // jobs are UIDs of Jobs that ended from a record on: one that failed, and of those with the most pods one.

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -44,6 +45,7 @@ type process struct {
 	pid   int
 	ended chan struct{} // closed when it has ended; err is set before
 	err   error
+	asked atomic.Bool // to end, by Stop or Kill
 	out   string
 }
 
@@ -185,6 +187,38 @@ func (c *Controller) Running() bool {
 // Ended is closed when the process of the newest Start has ended.
 func (c *Controller) Ended() <-chan struct{} { return c.now.ended }
 
+// Died says how the process of the newest Start ended by itself; nil while it runs, and when it was asked to end.
+func (c *Controller) Died() error {
+	if c.now == nil || c.Running() {
+		return nil
+	}
+	return c.died(c.now)
+}
+
+func (c *Controller) died(p *process) error {
+	if p.asked.Load() {
+		return nil
+	}
+	return fmt.Errorf("jobledger has ended: %w\n%s", p.how(), c.tail(p))
+}
+
+// While returns a context for waits: it also ends when the process of the newest Start ends by itself, and its cause says how.
+func (c *Controller) While(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	if p := c.now; p != nil {
+		go func() { // ends with the process, or with the wait
+			select {
+			case <-p.ended:
+				if err := c.died(p); err != nil {
+					cancel(err)
+				}
+			case <-ctx.Done():
+			}
+		}()
+	}
+	return ctx, func() { cancel(nil) }
+}
+
 // Resident is the memory of the process that is in RAM, in bytes, as the kernel counts it.
 func (c *Controller) Resident() (int64, error) { return c.memory("VmRSS:") }
 
@@ -221,6 +255,7 @@ func (c *Controller) Stop(ctx context.Context) error {
 	if p == nil {
 		return nil
 	}
+	p.asked.Store(true)
 	if err := syscall.Kill(p.pid, syscall.SIGTERM); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return fmt.Errorf("stop jobledger: %w", err)
 	}
@@ -242,6 +277,7 @@ func (c *Controller) Kill() error {
 	if p == nil {
 		return nil
 	}
+	p.asked.Store(true)
 	if err := child.Signal(p.pid, syscall.SIGKILL); err != nil {
 		return fmt.Errorf("kill jobledger: %w", err)
 	}
