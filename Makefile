@@ -124,48 +124,54 @@ lint-proto: $(tools)/buf
 	$(buf) format --diff --exit-code
 	$(if $(last_tag),$(buf) breaking --against "$$(git rev-parse --git-common-dir)#tag=$(last_tag)")
 
-# Packages with goroutines of their own run under the race detector, which needs a C compiler; without one they run
-# plain. Half of their time is waits for servers and disks, so four packages run at once. The others have one goroutine by
-# design, and some of their tests count allocations.
+# What the tests of a package need decides how they run. As many packages run at once as there are processors, and as many parallel tests
+# of each (go test's own numbers). CI shuffles the tests: SHUFFLE=on, or the number that it printed. vet is lint's: see .golangci.yml.
+SHUFFLE ?=
+gotest := go test -vet=off$(if $(SHUFFLE), -shuffle=$(SHUFFLE))
+
+# Packages with goroutines of their own run under the race detector, which needs a C compiler; without one they run plain. The others have
+# one goroutine by design, and some of their tests count allocations. The command runs plain, too, as its scripts start it 300 times, and
+# what it is made of runs under the detector in the packages; smoke is one script under the detector, of a whole controller.
 race := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
-# A process under the detector waits a second before it ends, for reports of other threads; the command is run 300 times.
+concurrent = go list ./... | grep -E '/(events/.+|reconciler/(loop|executor)|store/.+)$$'
+plain = go list ./... | grep -vE '/(events/.+|reconciler/(loop|executor)|store/.+)$$'
+smoke := ^TestScripts$$/^run$$
+# A process under the detector waits a second before it ends, for reports of other threads.
 raced := $(if $(race),GORACE=atexit_sleep_ms=20)
-concurrent = go list ./... | grep -E '/(cmd/.+|events/.+|reconciler/(loop|executor)|store/.+)$$'
-sequential = go list ./... | grep -vE '/(cmd/.+|events/.+|reconciler/(loop|executor)|store/.+)$$'
 
 # Tests that have one goroutine, or measure memory, and take a minute under the race detector run plain.
 # So do those of a cluster of NATS servers, whose own time it is.
-lonely := ^(TestScriptsWithRestarts|TestTheCommandUnderPowerCuts|TestDamageTable|TestFlippedByte.*|TestBytesPerPayloadByte|TestTruncatedFileIsFound|TestADamagedIndex.*|TestPagesReadWhatBboltWrote|TestALogIsWrittenAgainFromItsStream|TestAReaderThatAsksForAllAtOnce.*|TestEveryByteOfAPackedFileCounts|TestAfterACrashLittleIsIndexed|TestReaderThatStaysCostsLittle|TestASecondWriterDoesNotKillAReplicatedStream|TestOneWrongRecordBeforeKillsAReplicatedStream|TestAStreamOfThreeServersLosesNothingWhenItsLeaderChanges)$$
+lonely := ^(TestScriptsWithRestarts|TestFlippedByte.*|TestBytesPerPayloadByte|TestTruncatedFileIsFound|TestADamagedIndex.*|TestPagesReadWhatBboltWrote|TestALogIsWrittenAgainFromItsStream|TestAReaderThatAsksForAllAtOnce.*|TestEveryByteOfAPackedFileCounts|TestAfterACrashLittleIsIndexed|TestReaderThatStaysCostsLittle|TestASecondWriterDoesNotKillAReplicatedStream|TestOneWrongRecordBeforeKillsAReplicatedStream|TestAStreamOfThreeServersLosesNothingWhenItsLeaderChanges)$$
 
-# Integration tests run programs that the test cache knows nothing of, so what they said of another build is no answer.
-# A third of their time is waits, so three packages run at once, each with its own control plane.
-integration := go test -count=1 -p 3
+# Integration tests run programs that the test cache knows nothing of, so what they said of another build is no answer. The longest go
+# first, so that no processor waits for them at the end.
+integration := $(gotest) -count=1 -timeout
+longest := ./integration ./crash ./handover ./stream
 
 # What make test plays with the oracle is the same each time, so that no change fails for another's fault. At length it plays other
 # scenarios each time, from a seed that is printed. SEED=n plays those again.
 SEED ?=
 oracle = @seed=$(or $(SEED),$(2)) && echo "cd test/oracle && JOBLEDGER_SEED=$$seed go test$(1)" && cd test/oracle && \
-	JOBLEDGER_SEED=$$seed go test -count=1$(1) .
+	JOBLEDGER_SEED=$$seed $(gotest) -count=1$(1) .
 
 .PHONY: test
-test: ## All that a change must not break: vet, unit, race, integration (under 15 min)
-	go vet ./...
-	cd test && go vet ./...
-	cd test/oracle && go vet ./...
-	cd internal/image && go vet ./... && go test ./...
-	cd internal/manifests && go vet ./... && go test ./...
-	go test -timeout 20m $$($(sequential))
-	go test -timeout 20m -run '$(lonely)' ./reconciler/loop ./store/boltlog ./cmd/jobledger ./events/nats/embedded ./events/nats/publish
-	$(raced) go test -timeout 20m -p 4 $(race) -skip '$(lonely)' $$($(concurrent))
+test: ## All that a change must not break: unit, race, integration (under 15 min; SHUFFLE=on: in another order)
+	cd internal/image && $(gotest) ./...
+	cd internal/manifests && $(gotest) ./...
+	$(gotest) -timeout 20m $$($(plain))
+	$(gotest) -timeout 20m -run '$(lonely)' ./reconciler/loop ./store/boltlog ./events/nats/embedded ./events/nats/publish
+	$(raced) $(gotest) -timeout 20m $(race) -skip '$(lonely)' $$($(concurrent))
+	$(raced) $(gotest) -timeout 20m $(race) -run '$(smoke)' ./cmd/jobledger
 	$(call oracle, -timeout 20m,1)
-	cd test && $(integration) -timeout 30m ./...
+	cd test && $(integration) 60m $(longest) ./...
 
 .PHONY: test-long
 test-long: export JOBLEDGER_LONG = 1
-test-long: ## The tests at length (JOBLEDGER_LONG=1): more seeds, crashes, bigger Jobs; hours
-	go test -timeout 4h ./...
+test-long: ## The tests at length (JOBLEDGER_LONG=1): more seeds, crashes, bigger Jobs, the command under race; hours
+	$(gotest) -timeout 4h ./...
+	$(raced) $(gotest) -timeout 4h $(race) -skip '^(TestTheCommandUnderPowerCuts|TestDamageTable)$$$$' ./cmd/...
 	$(call oracle, -timeout 4h,$$(date +%s%N))
-	cd test && $(integration) -timeout 4h ./...
+	cd test && $(integration) 4h $(longest) ./...
 
 .PHONY: test-race
 test-race: ## All unit tests under the race detector (needs a C compiler)

@@ -2,7 +2,9 @@ package beside
 
 import (
 	"flag"
+	"fmt"
 	"os"
+	"runtime"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -20,8 +22,8 @@ func TestMain(m *testing.M) {
 	if !long {
 		os.Exit(m.Run())
 	}
-	// Scenarios mostly wait for others, so how many are played at a time does not depend on the number of processors.
-	if err := flag.Set("test.parallel", "4"); err != nil { // a flag on the command line wins: it is read later
+	most := fmt.Sprint(2 * runtime.GOMAXPROCS(0))           // scenarios mostly wait for others
+	if err := flag.Set("test.parallel", most); err != nil { // a flag on the command line wins: it is read later
 		panic(err)
 	}
 	shared.Main(m, suite.Options{})

@@ -8,8 +8,8 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -47,23 +47,43 @@ func (cp *ControlPlane) auditLog() string {
 
 // Writes returns the write requests answered so far, in the order of their answers. The API server logs a request just
 // after it has answered it, so a caller that has the answer may have to ask again.
-func (cp *ControlPlane) Writes() ([]Write, error) {
-	f, err := os.Open(cp.auditLog())
-	if err != nil {
-		return nil, fmt.Errorf("read the audit log: %w", err)
-	}
-	defer f.Close()
-	writes, _, err := readAudit(f)
+func (cp *ControlPlane) Writes() (writes []Write, err error) {
+	err = cp.eachWrite(func(w *Write) { writes = append(writes, *w) })
 	return writes, err
+}
+
+// audited is what was read of the audit log. Each line is read once: a control plane that many tests share writes 50,000, and each test asks.
+type audited struct {
+	mu     sync.Mutex
+	writes []Write
+	next   int64 // offset in the file
+}
+
+// eachWrite calls do for each write that was answered so far, in their order. Do keeps no pointer.
+func (cp *ControlPlane) eachWrite(do func(*Write)) error {
+	a := &cp.audited
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	more, next, err := cp.WritesSince(a.next)
+	if err != nil {
+		return err
+	}
+	a.writes, a.next = append(a.writes, more...), next
+	for i := range a.writes {
+		do(&a.writes[i])
+	}
+	return nil
 }
 
 // Forbidden returns the write requests of a user that were refused because no role grants them. (What a quota or a webhook
 // forbids is another matter. Reads are not in the audit log.)
-func (cp *ControlPlane) Forbidden(user string) ([]Write, error) {
-	writes, err := cp.Writes()
-	return slices.DeleteFunc(writes, func(w Write) bool {
-		return w.User != user || w.Code != http.StatusForbidden || !strings.Contains(w.Message, "cannot "+w.Verb+" resource")
-	}), err
+func (cp *ControlPlane) Forbidden(user string) (refused []Write, err error) {
+	err = cp.eachWrite(func(w *Write) {
+		if w.User == user && w.Code == http.StatusForbidden && strings.Contains(w.Message, "cannot "+w.Verb+" resource") {
+			refused = append(refused, *w)
+		}
+	})
+	return refused, err
 }
 
 // WritesSince is Writes without the part of the audit log before offset, a value that an earlier call returned, or 0. It
@@ -83,17 +103,13 @@ func (cp *ControlPlane) WritesSince(offset int64) (writes []Write, next int64, e
 
 // CountWrites counts the writes for which keep, if not nil, reports true.
 func (cp *ControlPlane) CountWrites(keep func(Write) bool) (map[WriteKind]int, error) {
-	writes, err := cp.Writes()
-	if err != nil {
-		return nil, err
-	}
 	counts := make(map[WriteKind]int)
-	for _, w := range writes {
-		if keep == nil || keep(w) {
+	err := cp.eachWrite(func(w *Write) {
+		if keep == nil || keep(*w) {
 			counts[WriteKind{w.User, w.Verb, w.Resource}]++
 		}
-	}
-	return counts, nil
+	})
+	return counts, err
 }
 
 // auditEvent is the part of an audit.k8s.io/v1 Event that we read.

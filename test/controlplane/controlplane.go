@@ -25,6 +25,7 @@ type ControlPlane struct {
 	host        string
 	admin       *rest.Config
 	releasePort func() error // of host; nil when Start failed before it had one
+	audited     audited
 
 	mu        sync.Mutex
 	processes []*process        // in the order of their start

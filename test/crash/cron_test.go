@@ -238,7 +238,7 @@ func (x *trial) await(missing func() string) error {
 	ctx, cancel := x.controller.While(x.ctx)
 	defer cancel()
 	var why string
-	err := patience.Until(ctx, 50*time.Millisecond, nil, func() (bool, error) {
+	err := patience.Until(ctx, 100*time.Millisecond, nil, func() (bool, error) {
 		why = missing()
 		return why == "", nil
 	})

@@ -8,8 +8,8 @@
 //
 // # Concurrency
 //
-// Rows run three at a time against one control plane, each in a namespace of its own. GOMAXPROCS does not limit that,
-// because they wait most of the time; -parallel does.
+// Rows run against one control plane, each in a namespace of its own: two for each processor, because they wait most of the time; -parallel
+// says otherwise.
 //
 // Read next: rows_test.go, then run_test.go.
 package crash

@@ -2,6 +2,8 @@ package crash
 
 import (
 	"flag"
+	"fmt"
+	"runtime"
 	"testing"
 
 	"github.com/jobledger/jobledger/test/internal/suite"
@@ -10,7 +12,8 @@ import (
 var shared suite.Suite
 
 func TestMain(m *testing.M) {
-	if err := flag.Set("test.parallel", "3"); err != nil { // a flag on the command line wins: it is read later
+	most := fmt.Sprint(2 * runtime.GOMAXPROCS(0))           // rows wait most of the time
+	if err := flag.Set("test.parallel", most); err != nil { // a flag on the command line wins: it is read later
 		panic(err)
 	}
 	shared.Main(m, suite.Options{Tags: []string{"failpoints"}})

@@ -2,7 +2,9 @@ package integration
 
 import (
 	"flag"
+	"fmt"
 	"os"
+	"runtime"
 	"testing"
 
 	"github.com/jobledger/jobledger/test/internal/suite"
@@ -14,8 +16,9 @@ var shared suite.Suite
 var long = os.Getenv("JOBLEDGER_LONG") != ""
 
 func TestMain(m *testing.M) {
-	// Tests mostly wait, for pods and for time to pass, so how many run at a time does not depend on the number of processors.
-	if err := flag.Set("test.parallel", "8"); err != nil { // a flag on the command line wins: it is read later
+	// Tests mostly wait, for pods and for time to pass.
+	most := fmt.Sprint(4 * runtime.GOMAXPROCS(0))
+	if err := flag.Set("test.parallel", most); err != nil { // a flag on the command line wins: it is read later
 		panic(err)
 	}
 	shared.Main(m, suite.Options{Controllers: []string{"resourcequota-controller"}})

@@ -51,7 +51,7 @@ func outage(t *testing.T, cp *controlplane.ControlPlane, component string) {
 	if err := cp.Interrupt(component); err != nil {
 		t.Fatal(err)
 	}
-	w.eventually("the controller has noticed, or has nothing to ask", func() (bool, error) {
+	w.logSays("the controller has noticed, or has nothing to ask", func() (bool, error) {
 		ended, err := c.Records(t.Context(), "--kind", "CommandEnded")
 		if err != nil {
 			return false, err

@@ -52,7 +52,7 @@ func refuse(t *testing.T, o *obstacle) {
 	c := w.run("", "--max-api-backoff="+longest.String())
 	j := w.create(newJob("demo", append([]option{completions(3), parallelism(2)}, o.job...)...))
 	var seen controller.Refusal
-	w.eventually("get shows what is refused", func() (bool, error) {
+	w.logSays("get shows what is refused", func() (bool, error) {
 		seen = w.refusal(c, o.does)
 		return seen.Tries >= 2, nil
 	})
@@ -74,7 +74,7 @@ func refuse(t *testing.T, o *obstacle) {
 	if last := time.Now().Add(longest); next.After(last) {
 		t.Errorf("the cause is gone, and the next try comes at %s, want it at %s at the latest", next, last)
 	}
-	w.eventually("it is no longer refused", func() (bool, error) { return w.refusal(c, o.does).Tries == 0, nil })
+	w.logSays("it is no longer refused", func() (bool, error) { return w.refusal(c, o.does).Tries == 0, nil })
 	t.Logf("%s: went on %.1f s after the cause was gone, and %d tries", o.class, time.Since(lifted).Seconds(), seen.Tries)
 	w.ends("demo", result{condition: batchv1.JobComplete, reason: "CompletionsReached", succeeded: 3})
 	if n := len(w.pods("demo")); n != 3 {
@@ -132,7 +132,7 @@ func TestAFullQuotaIsFilledAgain(t *testing.T) {
 		kubelet.Place(&j.Spec.Template)
 		w.create(j)
 		var waiting controller.Refusal
-		w.eventually("the fifth retry of "+name+" is refused", func() (bool, error) {
+		w.logSays("the fifth retry of "+name+" is refused", func() (bool, error) {
 			waiting = w.refusalOf(c, name, "create pod")
 			return waiting.Tries >= 6, nil
 		})
@@ -194,7 +194,7 @@ func TestANamespaceThatGoes(t *testing.T) {
 	}
 	w.patch("demo", `{"suspend":false}`)
 	var seen controller.Refusal
-	w.eventually("get shows why there is no pod", func() (bool, error) {
+	w.logSays("get shows why there is no pod", func() (bool, error) {
 		seen = w.refusal(c, "create pod")
 		return seen.Tries > 0, nil
 	})

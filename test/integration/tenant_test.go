@@ -40,7 +40,7 @@ func TestATenantDoesNotFillTheLog(t *testing.T) {
 	}
 	w.create(newJob("other"))
 	w.ends("other", result{condition: batchv1.JobComplete, reason: "CompletionsReached", succeeded: 1})
-	w.eventually("the last spec is known", func() (bool, error) {
+	w.logSays("the last spec is known", func() (bool, error) {
 		text, err := c.CLI(t.Context(), "get", "job/busy", "-n", w.namespace, "-o", "json")
 		return strings.Contains(strings.Join(strings.Fields(text), ""), fmt.Sprintf(`"backoffLimit":%d`, 100+patches-1)), err
 	})

@@ -59,7 +59,7 @@ func TestTheLogSaysWhatAPostmortemAsks(t *testing.T) {
 // recorded waits for a record of the Job demo that holds all of these texts, and returns those that do.
 func (w *world) recorded(c *controller.Controller, kind string, texts ...string) (found []controller.Record) {
 	w.t.Helper()
-	w.eventually("a record "+kind+" says "+strings.Join(texts, " and "), func() (bool, error) {
+	w.logSays("a record "+kind+" says "+strings.Join(texts, " and "), func() (bool, error) {
 		records, err := c.Records(w.t.Context(), "job/demo", "-n", w.namespace, "--kind", kind)
 		if err != nil {
 			return false, err

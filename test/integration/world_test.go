@@ -169,13 +169,25 @@ func (w *world) checkOutput(c *controller.Controller) {
 	}
 }
 
-// eventually polls until done reports true. An error of done is final, and so is the end of the last controller that runs, unless the test
+// eventually polls until done reports true, ten times a second: eight tests at once that ask the API server more often keep a processor busy.
+// An error of done is final, and so is the end of the last controller that runs, unless the test
 // has ended it.
 func (w *world) eventually(what string, done func() (bool, error)) {
 	w.t.Helper()
+	w.polls(100*time.Millisecond, what, done)
+}
+
+// logSays is eventually for a condition that runs the program on the log each time, which is 50 ms of a processor.
+func (w *world) logSays(what string, done func() (bool, error)) {
+	w.t.Helper()
+	w.polls(500*time.Millisecond, what, done)
+}
+
+func (w *world) polls(every time.Duration, what string, done func() (bool, error)) {
+	w.t.Helper()
 	ctx, cancel := patience.Context(w.t.Context())
 	defer cancel()
-	err := patience.Until(ctx, 25*time.Millisecond, nil, func() (bool, error) {
+	err := patience.Until(ctx, every, nil, func() (bool, error) {
 		ended := w.allEnded() // asked first: the last deed of a controller may be what is waited for
 		ok, err := done()
 		if !ok && err == nil {

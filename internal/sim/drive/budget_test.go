@@ -26,7 +26,7 @@ import (
 func TestSeedsOverBudget(t *testing.T) {
 	t.Parallel()
 	passed := uint64(0)
-	for seed := range uint64(seeds(t, 50)) {
+	for seed := range uint64(seeds(t, 20)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
 			cfg.Settings.NamespaceBudget = int64(1 + 1000*(seed%3))

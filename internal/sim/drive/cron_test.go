@@ -195,7 +195,7 @@ func runCrons(t *testing.T, cfg drive.Config) *drive.Driver {
 func TestSeedsOfCronJobs(t *testing.T) {
 	t.Parallel()
 	made, deleted := 0, 0
-	for seed := range uint64(seeds(t, 25)) {
+	for seed := range uint64(seeds(t, 10)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := cronConfig(seed)
 			cfg.Stop, cfg.Snapshot = 0.002, 20

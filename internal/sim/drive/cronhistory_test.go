@@ -14,7 +14,7 @@ import (
 func TestFailedDeletionsOfASuspendedCronJob(t *testing.T) {
 	t.Parallel()
 	failed := 0
-	for seed := range uint64(seeds(t, 10)) {
+	for seed := range uint64(seeds(t, 6)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := cronConfig(seed)
 			cfg.World.UserChance, cfg.World.NodeLossChance, cfg.Crash, cfg.Cut = 0, 0, 0, 0

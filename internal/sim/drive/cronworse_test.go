@@ -31,7 +31,7 @@ func TestSeedsOfCronJobsInWorseWorlds(t *testing.T) {
 		{"all of it", func(cfg *drive.Config, _ uint64) { cfg.LoseLog, cfg.HandOver, cfg.Rewind = 0.2, 0.002, 0.003 }},
 	} {
 		t.Run(row.sentence, func(t *testing.T) {
-			for seed := range uint64(seeds(t, 10)) {
+			for seed := range uint64(seeds(t, 6)) {
 				t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 					cfg := cronConfig(seed)
 					cfg.Stop, cfg.Snapshot = 0.002, 20

@@ -22,9 +22,10 @@ import (
 )
 
 // longer is how many times as many seeds a test runs with JOBLEDGER_LONG.
-const longer = 10
+const longer = 25
 
-// seeds is how many seeds a test runs: JOBLEDGER_SEEDS, or the number that CI has time for, or with JOBLEDGER_LONG many more.
+// seeds is how many seeds a test runs: JOBLEDGER_SEEDS, or the number that CI has time for, or with JOBLEDGER_LONG many more. What CI has time
+// for is never less than the 6 that 'make mutants' runs: with those the mutants of the rules are noticed.
 func seeds(t *testing.T, otherwise int) int {
 	t.Helper()
 	text := os.Getenv("JOBLEDGER_SEEDS")
@@ -76,7 +77,7 @@ func config(seed uint64) drive.Config {
 // J-193: after each crash the log and a listing are all that is known, and every invariant goes on holding.
 func TestSeeds(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(seeds(t, 100)) {
+	for seed := range uint64(seeds(t, 40)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) { run(t, config(seed)) })
 	}
 }
@@ -86,7 +87,7 @@ func TestSeeds(t *testing.T) {
 // TestSeedsWithALostLog loses the log with half of the crashes: history is lost then, correctness never (design §2, invariant 4).
 func TestSeedsWithALostLog(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(seeds(t, 50)) {
+	for seed := range uint64(seeds(t, 20)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
 			cfg.LoseLog = 0.5
@@ -99,7 +100,7 @@ func TestSeedsWithALostLog(t *testing.T) {
 // made twice for that, or forgotten (J-014). The logs replay without a key.
 func TestSeedsWithALostKey(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(seeds(t, 50)) {
+	for seed := range uint64(seeds(t, 20)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
 			cfg.Crash, cfg.LoseKey = 0.01, 0.5
@@ -113,7 +114,7 @@ func TestSeedsWithALostKey(t *testing.T) {
 // stands alone, and a recovery from streams as of different records is a recovery.
 func TestSeedsInSmallFiles(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(seeds(t, 50)) {
+	for seed := range uint64(seeds(t, 20)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
 			cfg.Files, cfg.Snapshot = int(1+seed%2)*(4<<10), 20
@@ -126,7 +127,7 @@ func TestSeedsInSmallFiles(t *testing.T) {
 // not begun are given back, each ends once, and what the next process knows is the log and a listing (J-193).
 func TestSeedsOfStops(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(seeds(t, 50)) {
+	for seed := range uint64(seeds(t, 20)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
 			cfg.Stop, cfg.Lapse = 0.01, 0.02
@@ -140,7 +141,7 @@ func TestSeedsOfStops(t *testing.T) {
 // backoff is tried again, is given up when it is not wanted any more, and never makes a second pod (J-017, J-058, J-060, J-101).
 func TestSeedsFullOfRefusals(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(seeds(t, 50)) {
+	for seed := range uint64(seeds(t, 20)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
 			cfg.Faults = apiserver.Rates{
@@ -160,7 +161,7 @@ func TestSeedsFullOfRefusals(t *testing.T) {
 // its log, too.
 func TestSeedsOfClaims(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(seeds(t, 50)) {
+	for seed := range uint64(seeds(t, 20)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
 			cfg.World.UserChance, cfg.World.UsersOff = 0.15, noClaims
@@ -184,7 +185,7 @@ var noClaims = []users.Deed{
 // do only some of these, and do them more often.
 func TestSeedsOfMeddling(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(seeds(t, 60)) {
+	for seed := range uint64(seeds(t, 20)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
 			cfg.World.UserChance, cfg.World.UsersOff = []float64{0.1, 0.3}[seed/2%2], some(seed)
@@ -204,7 +205,7 @@ func TestSeedsOfMeddling(t *testing.T) {
 // other seed loses its log, too.
 func TestSeedsOfRemovals(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(seeds(t, 60)) {
+	for seed := range uint64(seeds(t, 20)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
 			cfg.World.UserChance, cfg.World.UsersOff = 0.5, onlyRemovals
@@ -230,7 +231,7 @@ var onlyRemovals = []users.Deed{
 // for long. An index whose pod is deleted because the Job fails has not failed (J-116). Every other seed loses its log, too.
 func TestSeedsOfFailingIndexes(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(seeds(t, 60)) {
+	for seed := range uint64(seeds(t, 20)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
 			cfg.World.UserChance, cfg.World.UsersOff = 0.3, onlyLimits
