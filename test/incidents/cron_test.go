@@ -1,7 +1,6 @@
 package incidents
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +13,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/internal/patience"
 )
 
 // Incident 20: a run of a CronJob was skipped, and the next one was late. Each CronJob is due every minute, and has a namespace of its own.
@@ -29,9 +30,6 @@ var cronTable = []struct {
 	{name: "cron-suspended", script: suspendedOver},
 	{name: "cron-unwatched", script: unwatched, alone: true},
 }
-
-// cronPatience bounds a recording of one mode.
-const cronPatience = 15 * time.Minute
 
 // cronScene is a part that is played.
 type cronScene struct {
@@ -145,7 +143,7 @@ func TestRecordCronJobs(t *testing.T) {
 }
 
 func recordCronJobs(t *testing.T, m mode) {
-	ctx, cancel := context.WithTimeoutCause(t.Context(), cronPatience, fmt.Errorf("the recording takes longer than %s", cronPatience))
+	ctx, cancel := patience.Several(t.Context(), 3)
 	defer cancel()
 	r := newRecording(t, ctx, m)
 	if err := r.ours.Start(ctx); err != nil {

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
@@ -25,6 +24,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/jobledger/jobledger/internal/kubewire"
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/reconciler/executor"
 )
 
@@ -282,7 +282,7 @@ func TestNothingIsTriedAgain(t *testing.T) {
 			}
 			for name, call := range calls {
 				client, sent := serve(t, code, 30, refusal)
-				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // shorter than one wait
+				ctx, cancel := patience.Context(t.Context())
 				err := call(ctx, client)
 				cancel()
 				var status apierrors.APIStatus
