@@ -17,7 +17,7 @@ type LogCreated struct {
 // write; a file that needs a newer one says so in its beginning. Whoever adds to the format raises Format, and writes the new
 // number into the least reader of the files that have it.
 const (
-	Format      = 2 // from 2 on there are packed files
+	Format      = 1
 	LeastFormat = 1
 )
 
@@ -78,7 +78,7 @@ type ControllerStarted struct {
 	Key          string `json:",omitempty"` // ID of the key with which specs and templates are hashed from here on
 	KeyBefore    string `json:",omitempty"` // that of the run before, when it was another one
 	FoldVersion  uint32 `json:",omitempty"` // counts the versions of the fold and of stored states
-	// Least is what a reader of this run's records needs at least; zero in records of before it was written.
+	// Least is what a reader of this run's records needs at least.
 	Least ReaderVersion
 }
 

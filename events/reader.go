@@ -78,3 +78,24 @@ func (e *NewerError) Error() string {
 
 // Is makes every NewerError an ErrNewer.
 func (e *NewerError) Is(target error) bool { return target == ErrNewer }
+
+// ErrBefore: it was written before the first release, whose numbers began again at 1. Nothing is wrong with it.
+var ErrBefore = errors.New("written by a jobledger of before the first release")
+
+// BeforeError says of which thing that is so, and what to do. It is ErrBefore.
+type BeforeError struct {
+	What string // "this log"
+	Do   string
+}
+
+// Error is one sentence.
+func (e *BeforeError) Error() string {
+	return fmt.Sprintf("%s was %v, and this one does not read it: %s", e.What, ErrBefore, e.Do)
+}
+
+// Is makes every BeforeError an ErrBefore.
+func (e *BeforeError) Is(target error) bool { return target == ErrBefore }
+
+// OtherReader reports whether err says that another program reads it: a newer one, or that of before the first release. Nothing is
+// damaged then.
+func OtherReader(err error) bool { return errors.Is(err, ErrNewer) || errors.Is(err, ErrBefore) }

@@ -2,7 +2,6 @@ package projector
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -14,54 +13,12 @@ import (
 )
 
 // FoldVersion counts the versions of the fold and of the form in which states are stored. It is raised whenever the same records may
-// give a state of other bytes than before. A stored state is compared with the fold only under a version that [Compares] allows.
-//
-// Fold 4 folds states that are stored in parts, and says so of a Job of which the newest file has parts and not the last one
-// (JobState.parted).
-//
-// Fold 3 adds the term to the controller's state, which records of before do not say. It tells how tries ended (StateNames.tries), and
-// folds how the deletion of a finished Job ends that has not retired (JobState.deletion).
-//
-// Fold 2 folds the state of a stream as its newest record. It adds to the controller's state which file stands alone and what a rival
-// did (restated, rival_acts), and says of a spec that only older files store that it is stored nowhere (specs.at is 0). It adds to that
-// of a pod what it waits for, which records of before do not say. It folds what comes of a retired
-// Job after its retirement (StubState.follow_up).
-//
-// Fold 5 folds CronJobs (JobState.cron_job), and the rules of the zones that they name (WorldState.zones).
-//
-// Fold 6 keeps a Job that is gone until its pods have ended. Of a Job that another controller runs it enters the end of a pod into the
-// backoff record though the status has counted the pod before its end was seen. Records of programs of older folds are folded as those
-// programs did: they do not tell how such pods ended.
-//
-// Fold 7 folds what another controller does with CronJobs (KindTicksObserved; CronJobState.observing and what follows it, RunState.seen),
-// and when nobody watched them (WorldState.gaps). Programs of older folds told nothing of it.
-//
-// Fold 8 ends the start of a run at once when its Job was there and the ledger tells of that Job already. Programs of older folds told of it
-// once more.
-const FoldVersion = 8
-
-// foldOfGone is since which fold that is so.
-const foldOfGone = 6
-
-// foldOfSight is since which fold what another controller makes of due times is folded, and told.
-const foldOfSight = 7
-
-// foldOfToldRuns is since which fold a Job that the ledger tells of is not told of again when a create finds it.
-const foldOfToldRuns = 8
-
-// oldestCompared is the oldest version of the fold whose stored states are compared. States of Jobs have had the same form since. The
-// controller's has another one since foldOfFiles; asStoredBefore allows for it.
-const (
-	oldestCompared = 1
-	foldOfFiles    = 2
-)
-
-// Compares reports whether states that were stored under that version of the fold can be compared with what this one gives.
-func Compares(fold uint32) bool { return oldestCompared <= fold && fold <= FoldVersion }
+// give a state of other bytes than before. A stored state is compared with the fold only when a program of this version stored it.
+const FoldVersion = 1
 
 // LeastFold is the oldest version of the fold that may fold what this program writes. It is raised to FoldVersion with each change by
 // which an older fold would give another state: a kind of record that is critical, a field that the fold reads.
-const LeastFold = 7
+const LeastFold = 1
 
 // Readable says so when rec stands for what this program cannot fold: a record of a critical kind that it does not know, or the start of
 // a program whose records need a newer fold. The error is events.ErrNewer. Whoever folds asks before each record.
@@ -132,53 +89,15 @@ func (w *World) Differs(s events.Stream, facts, names []byte, snapshot bool) []s
 		if snapshot {
 			own = w.ControllerState()
 		}
-		if w.Fold < foldOfFiles {
-			own, facts = asStoredBefore(own), asStoredBefore(facts)
-		}
 		return differing(own, facts, &pb.WorldState{}, &pb.WorldState{})
 	}
 	own, called, _ := w.StreamState(s)
 	facts, names = whole(facts, names)
 	fields := differing(own, facts, &pb.JobState{}, &pb.JobState{})
 	if names != nil {
-		called, names = sameTries(called, names)
 		fields = append(fields, differing(called, names, &pb.StateNames{}, &pb.StateNames{})...)
 	}
 	return fields
-}
-
-// sameTries leaves the tries out of two states' names where one of the two does not tell them from the Job's first record on: the state
-// was stored by an older fold, or goes on from one that was.
-func sameTries(own, stored []byte) (a, b []byte) {
-	var x, y pb.StateNames
-	if bytes.Equal(own, stored) || proto.Unmarshal(own, &x) != nil || proto.Unmarshal(stored, &y) != nil {
-		return own, stored
-	}
-	if x.Tries != nil && y.Tries != nil && !x.Tries.GetPartial() && !y.Tries.GetPartial() {
-		return own, stored
-	}
-	x.Tries, y.Tries = nil, nil
-	return marshal(&x), marshal(&y)
-}
-
-// asStoredBefore is a controller's state with what both forms of it say, the one of today and the one before foldOfFiles. Where a spec
-// is stored is left out if only an older file stores it: the older form says which record did. Acts of a rival that prove nothing yet
-// are left out: the older form has none. A state that cannot be decoded stays as it is.
-func asStoredBefore(state []byte) []byte {
-	var s pb.WorldState
-	if err := proto.Unmarshal(state, &s); err != nil {
-		return state
-	}
-	s.RivalActs = nil
-	for _, k := range s.GetSpecs() {
-		if k.GetAt() < s.GetFiled() {
-			k.At = 0
-		}
-	}
-	slices.SortFunc(s.GetSpecs(), func(a, b *pb.SpecState) int {
-		return cmp.Or(cmp.Compare(a.GetAt(), b.GetAt()), cmp.Compare(a.GetSpec().GetHash(), b.GetSpec().GetHash()))
-	})
-	return marshal(&s)
 }
 
 // differing names the fields in which two encoded messages differ, in the order of the message.

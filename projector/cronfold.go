@@ -31,7 +31,7 @@ func (c *CronJob) Apply(rec *events.Record) {
 		c.looked(before, rec.Time)
 	case *events.CronJobGone:
 		c.Gone, c.Seen.Version = true, max(c.Seen.Version, f.Version)
-		if c.Tells() {
+		if c.Settings.CronJobs {
 			c.Sight.Ended = rec.Time
 		}
 		c.happened()
@@ -131,7 +131,7 @@ func (c *CronJob) runSeen(rec *events.Record, f *events.RunSeen) {
 	switch {
 	case r == nil:
 		r = &Run{RunSeen: *f}
-		if c.Tells() {
+		if c.Settings.CronJobs {
 			r.First = rec.Time
 		}
 		c.putRun(r)
@@ -291,7 +291,7 @@ func (c *CronJob) runRead(flight *commands.Flight, f *events.CommandEnded, _ str
 			c.mayCome(s)
 			c.notMade()
 		case run != nil && !c.IsActive(f.UID):
-			told := run.Told && *c.fold >= foldOfToldRuns
+			told := run.Told
 			c.made(events.RunName{UID: f.UID, Name: s.Name, Version: f.Version}, run.Created)
 			switch {
 			case s.Due != 0 && run.Due != 0 && run.Due.Second() != s.Due.Second(): // all else is done as by the built-in controller

@@ -50,9 +50,8 @@ type CronJob struct {
 	listed  map[types.UID]bool // the Jobs in Active; nil while these are few
 	strange []types.UID        // Jobs that named it and are in another namespace: the World forgets them
 	book    commands.Book[*CronJob]
-	zones   *zones  // the World's
-	watch   *watch  // the World's
-	fold    *uint32 // likewise: the fold of the program whose records are folded
+	zones   *zones // the World's
+	watch   *watch // the World's
 	plan    CronPlan
 	heard   bool            // a Job named it
 	first   events.Sequence // its first record
@@ -115,7 +114,7 @@ type CronStart struct {
 func newCronJob(stream events.Stream, w *World) *CronJob {
 	settings := &w.Settings
 	c := &CronJob{
-		Stream: stream, Ref: events.JobRef{UID: types.UID(stream.ID)}, Settings: settings, zones: w.zones, watch: &w.watch, fold: &w.Fold,
+		Stream: stream, Ref: events.JobRef{UID: types.UID(stream.ID)}, Settings: settings, zones: w.zones, watch: &w.watch,
 		Runs: map[types.UID]*Run{},
 	}
 	c.book = commands.New(c, &cronRows, settings)
@@ -178,9 +177,6 @@ func (c *CronJob) Due(now events.Time) events.Time { return now }
 // Observed reports whether another controller runs it, and we only look at it.
 func (c *CronJob) Observed() bool { return !c.Settings.RunsCronJobs() }
 
-// Tells reports whether it is told what another controller makes of its due times. Programs of older folds did not.
-func (c *CronJob) Tells() bool { return c.Settings.CronJobs && *c.fold >= foldOfSight }
-
 // Flights are the commands in flight, in the order in which they were decided.
 func (c *CronJob) Flights() []*commands.Flight { return c.book.InOrder() }
 
@@ -204,7 +200,7 @@ func (c *CronJob) over() bool {
 	if !c.Known() {
 		return len(c.Runs) == 0 && c.heard
 	}
-	return c.Gone && !c.Busy() && (c.Ledger.Closed || c.Observed() && !c.Tells())
+	return c.Gone && !c.Busy() && (c.Ledger.Closed || c.Observed() && !c.Settings.CronJobs)
 }
 
 func (c *CronJob) began() events.Sequence { return c.first }

@@ -39,7 +39,7 @@ type PastSchedule struct {
 // is not watched finds the due times of before. It begins to observe the CronJob, or to run it, by the settings.
 func (c *CronJob) change(now events.Time) {
 	s := &c.Sight
-	if !c.Settings.CronJobs || !c.Known() || c.Observed() && !c.Tells() {
+	if !c.Settings.CronJobs || !c.Known() {
 		return
 	}
 	begins := !c.Counting
@@ -47,11 +47,6 @@ func (c *CronJob) change(now events.Time) {
 		by := c.CountsBy()
 		c.Ledger = events.TickLedger{Through: c.Anchor(), Schedule: by.Schedule, TimeZone: by.TimeZone, Zone: by.Zone}
 		c.Counting = true
-	}
-	if !c.Tells() {
-		return
-	}
-	if begins {
 		s.Unseen = c.Seen.LastSchedule
 		for _, r := range c.SortedRuns() {
 			c.recognise(r)
@@ -86,10 +81,7 @@ func (c *CronJob) sighted() sighted {
 // looked folds what the object says of another controller, and that another schedule is in force.
 func (c *CronJob) looked(before sighted, now events.Time) {
 	s := &c.Sight
-	if !c.Tells() {
-		if before.version == 0 {
-			c.change(now)
-		}
+	if !c.Settings.CronJobs {
 		return
 	}
 	if before.schedule != c.Seen.LastSchedule {

@@ -8,20 +8,18 @@ import (
 )
 
 // TestAStartThatFindsAToldJob: the create of a run finds the Job of its due time, and the ledger tells of it already. The status is to have it,
-// and nothing is left to tell. Records of programs of older folds are folded as those did: they told of it once more.
+// and nothing is left to tell.
 func TestAStartThatFindsAToldJob(t *testing.T) {
 	const due = 600 * events.Time(1e9)
 	for _, row := range []struct {
 		sentence string
-		fold     uint32
 		told     bool // before
 		runDue   events.Time
 		stage    projector.StartStage // 0 for none
 	}{
-		{"the ledger tells of it", projector.FoldVersion, true, due, 0},
-		{"the ledger tells of it, in an older log", 7, true, due, projector.StartThere},
-		{"the ledger does not tell of it", projector.FoldVersion, false, due, projector.StartThere},
-		{"it is that of another due time of the minute", projector.FoldVersion, true, due + 10e9, projector.StartAnother},
+		{"the ledger tells of it", true, due, 0},
+		{"the ledger does not tell of it", false, due, projector.StartThere},
+		{"it is that of another due time of the minute", true, due + 10e9, projector.StartAnother},
 	} {
 		t.Run(row.sentence, func(t *testing.T) {
 			w, n, s := projector.NewWorld(), events.Sequence(0), events.CronJobStream("cron")
@@ -38,7 +36,7 @@ func TestAStartThatFindsAToldJob(t *testing.T) {
 			}
 			settings := events.DefaultSettings()
 			settings.Mode, settings.CronJobs = events.ModeAll, true
-			put(events.Controller, events.KindControllerStarted, &events.ControllerStarted{FoldVersion: row.fold, Settings: settings})
+			put(events.Controller, events.KindControllerStarted, &events.ControllerStarted{FoldVersion: projector.FoldVersion, Settings: settings})
 			put(s, events.KindCronJobAdded, &events.CronJobSeen{Version: 1, Schedule: "*/10 * * * *"})
 			put(s, events.KindRunSeen, &events.RunSeen{Job: "job", Name: "nightly-10", Version: 2, Due: row.runDue})
 			if row.told {

@@ -11,7 +11,7 @@ func (j *Job) enter(p *Pod) {
 		j.LatePod = max(j.LatePod, p.LateCreate)
 	}
 	stage := j.stageOf(p)
-	watched := *j.fold >= foldOfGone && j.Observed()
+	watched := j.Observed()
 	elsewhere := watched && stage == Released && j.countedElsewhere(p)
 	j.enterStage(p, stage)
 	if p.stage == Unlisted {

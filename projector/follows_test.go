@@ -11,23 +11,23 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// starts folds the start of a program of that fold, in a mode.
-func (f *fold) starts(version uint32, mode events.Mode) {
+// starts folds a start in a mode.
+func (f *fold) starts(mode events.Mode) {
 	settings := f.world.Settings
 	settings.Mode = mode
-	f.at(events.Controller, events.KindControllerStarted, &events.ControllerStarted{RulesVersion: 1, FoldVersion: version, Settings: settings})
+	f.at(events.Controller, events.KindControllerStarted, &events.ControllerStarted{RulesVersion: 1, FoldVersion: projector.FoldVersion, Settings: settings})
 }
 
 // TestAJobThatIsGoneIsFollowed: garbage collection takes the pods of a Job whose object is gone. The Job is kept until they have ended, so
-// that the log tells how. A program of an older fold forgot it when its pods had lost their finalizers.
+// that the log tells how.
 func TestAJobThatIsGoneIsFollowed(t *testing.T) {
 	free := func(p *events.PodSeen) { p.Tracked = false }
 	going := func(p *events.PodSeen) { p.Tracked, p.Version, p.Deleted = false, 32, 1e18 }
 	ended := func(p *events.PodSeen) { p.Tracked, p.Version, p.Deleted, p.Phase = false, 33, 1e18, events.PodFailed }
 	gone := func(f *fold) { f.record(events.KindJobDeleted, &events.JobGone{Version: 30}) }
-	held := func(of uint32, steps ...func(*fold)) func(*fold) string {
+	held := func(steps ...func(*fold)) func(*fold) string {
 		return func(f *fold) string {
-			f.starts(of, events.ModeDelegated)
+			f.starts(events.ModeDelegated)
 			var said []string
 			for _, step := range steps {
 				step(f)
@@ -43,22 +43,20 @@ func TestAJobThatIsGoneIsFollowed(t *testing.T) {
 	seen := func(change func(*events.PodSeen)) func(*fold) { return func(f *fold) { f.pod(change) } }
 	object := func(f *fold) { f.record(events.KindPodDeleted, &events.PodGone{UID: "pod", Version: 34}) }
 	moved := func(f *fold) { f.record(events.KindPodDeleted, &events.PodGone{UID: "pod", Version: 34, Moved: true}) }
-	const now, before = projector.FoldVersion, 5
 	checkFacts(t, []fact{
-		{"until its pod has ended", held(now, seen(nil), gone, seen(free), seen(going), seen(ended)), "seen gone gone gone forgotten"},
-		{"or the pod's object is gone", held(now, seen(free), gone, seen(going), object), "seen gone gone forgotten"},
-		{"or the pod is another's, or nobody's", held(now, seen(free), gone, moved), "seen gone forgotten"},
-		{"not when its pod had ended", held(now, seen(ended), gone), "seen forgotten"},
-		{"a program of an older fold forgot it with the finalizer", held(before, seen(nil), gone, seen(free)), "seen gone forgotten"},
+		{"until its pod has ended", held(seen(nil), gone, seen(free), seen(going), seen(ended)), "seen gone gone gone forgotten"},
+		{"or the pod's object is gone", held(seen(free), gone, seen(going), object), "seen gone gone forgotten"},
+		{"or the pod is another's, or nobody's", held(seen(free), gone, moved), "seen gone forgotten"},
+		{"not when its pod had ended", held(seen(ended), gone), "seen forgotten"},
 	})
 }
 
 // TestAnEndThatAnotherControllerHasCounted: J-104, of Jobs that another controller runs. Its status may be seen before the end of a pod that
 // it counts. That end belongs to the backoff record, as it is in that controller's.
 func TestAnEndThatAnotherControllerHasCounted(t *testing.T) {
-	failures := func(of uint32, mode events.Mode, steps ...func(*fold)) func(*fold) string {
+	failures := func(mode events.Mode, steps ...func(*fold)) func(*fold) string {
 		return func(f *fold) string {
-			f.starts(of, mode)
+			f.starts(mode)
 			f.plain()
 			f.pod(nil)
 			for _, step := range steps {
@@ -84,23 +82,21 @@ func TestAnEndThatAnotherControllerHasCounted(t *testing.T) {
 	}
 	fails, succeeds := ends(events.PodFailed), ends(events.PodSucceeded)
 	listed, done := counts([]types.UID{"pod"}, nil), counts(nil, []types.UID{"pod"})
-	const now, before = projector.FoldVersion, 5
 	checkFacts(t, []fact{
-		{"a failure, status first", failures(now, events.ModeObserve, listed, fails), "1"},
-		{"a failure, pod first", failures(now, events.ModeObserve, fails, listed), "1"},
-		{"a success forgets the failures before it", failures(now, events.ModeObserve, first, done, succeeds), "0"},
-		{"one that still runs by what was seen has not ended", failures(now, events.ModeObserve, listed), "0"},
-		{"of our own Job nobody else counts", failures(now, events.ModeAll, listed, fails), "0"},
-		{"a program of an older fold did not", failures(before, events.ModeObserve, listed, fails), "0"},
+		{"a failure, status first", failures(events.ModeObserve, listed, fails), "1"},
+		{"a failure, pod first", failures(events.ModeObserve, fails, listed), "1"},
+		{"a success forgets the failures before it", failures(events.ModeObserve, first, done, succeeds), "0"},
+		{"one that still runs by what was seen has not ended", failures(events.ModeObserve, listed), "0"},
+		{"of our own Job nobody else counts", failures(events.ModeAll, listed, fails), "0"},
 	})
 }
 
 // TestWhenAPodEndedThatIsDeletedAfterwards: J-110, of Jobs that another controller runs. Pod garbage collection stores that a pod failed, and
 // then its deletion, which says when. That controller looks later than we did, so the later time counts while the pod has its finalizer.
 func TestWhenAPodEndedThatIsDeletedAfterwards(t *testing.T) {
-	last := func(of uint32, mode events.Mode, steps ...func(*fold)) func(*fold) string {
+	last := func(mode events.Mode, steps ...func(*fold)) func(*fold) string {
 		return func(f *fold) string {
-			f.starts(of, mode)
+			f.starts(mode)
 			f.plain()
 			f.now += 60e9
 			f.pod(nil)
@@ -119,15 +115,13 @@ func TestWhenAPodEndedThatIsDeletedAfterwards(t *testing.T) {
 	released := func(f *fold) {
 		f.pod(both(failed, version(40), func(p *events.PodSeen) { p.Tracked, p.Finished = false, 1e18 }))
 	}
-	const now, before = projector.FoldVersion, 5
 	checkFacts(t, []fact{
-		{"the deletion says when", last(now, events.ModeObserve, ended(30, "pod", 0), ended(31, "pod", 50)), "1 after 50s"},
-		{"of two that failed at one time the one", last(now, events.ModeObserve, ended(29, "other", 0), ended(30, "pod", 0), ended(31, "pod", 50)), "2 after 50s"},
-		{"no time goes back", last(now, events.ModeObserve, ended(30, "pod", 20), ended(31, "pod", 10)), "1 after 20s"},
-		{"not once its finalizer is gone", last(now, events.ModeObserve, ended(30, "pod", 0), released, func(f *fold) {
+		{"the deletion says when", last(events.ModeObserve, ended(30, "pod", 0), ended(31, "pod", 50)), "1 after 50s"},
+		{"of two that failed at one time the one", last(events.ModeObserve, ended(29, "other", 0), ended(30, "pod", 0), ended(31, "pod", 50)), "2 after 50s"},
+		{"no time goes back", last(events.ModeObserve, ended(30, "pod", 20), ended(31, "pod", 10)), "1 after 20s"},
+		{"not once its finalizer is gone", last(events.ModeObserve, ended(30, "pod", 0), released, func(f *fold) {
 			f.pod(both(failed, version(41), func(p *events.PodSeen) { p.Tracked, p.Finished = false, 1e18+50e9 }))
 		}), "1 after 0s"},
-		{"of our own Job the first time counts: we decided by it", last(now, events.ModeAll, ended(30, "pod", 0), ended(31, "pod", 50)), "1 after 0s"},
-		{"a program of an older fold did not", last(before, events.ModeObserve, ended(30, "pod", 0), ended(31, "pod", 50)), "1 after 0s"},
+		{"of our own Job the first time counts: we decided by it", last(events.ModeAll, ended(30, "pod", 0), ended(31, "pod", 50)), "1 after 0s"},
 	})
 }

@@ -68,7 +68,6 @@ type Job struct {
 	Retired bool                        // nothing is left to do: a Retired takes its place
 	first   events.Sequence             // its first record
 	homes   map[types.UID]events.Stream // the World's: where each pod is
-	fold    *uint32                     // the World's: the fold of the program whose records are folded; 0 for one that did not say
 }
 
 // Woken reports whether the newest record of the Job is that a wait was over.
@@ -78,7 +77,7 @@ func (j *Job) Woken() bool { return j.woken }
 func newJob(stream events.Stream, w *World) *Job {
 	j := &Job{
 		Stream: stream, Settings: &w.Settings, Terms: termsOf(nil), published: newPublished(), Window: w.Settings.FirstWindow(),
-		homes: w.homes, fold: &w.Fold, pods: newPods(), indexes: newIndexes(),
+		homes: w.homes, pods: newPods(), indexes: newIndexes(),
 	}
 	j.book = commands.New(j, &jobRows, &w.Settings)
 	switch stream.Kind {

@@ -14,7 +14,10 @@ func TestNothingIsKeptOfWhatIsOver(t *testing.T) {
 		ends func(r *randomJob)
 	}{
 		{"it retires", func(r *randomJob) { r.record(events.KindJobRetired, &events.JobRetired{}) }},
-		{"its object is gone", func(r *randomJob) { r.record(events.KindJobDeleted, &events.JobGone{Version: 1e6}) }},
+		{"its object is gone, and its pods have ended", func(r *randomJob) {
+			r.record(events.KindJobDeleted, &events.JobGone{Version: 1e6})
+			r.record(events.KindPodDeleted, &events.PodGone{UID: "pod", Version: 1e6 + 1})
+		}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			r := newRandomJob(1)

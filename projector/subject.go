@@ -54,7 +54,7 @@ type Subject interface {
 // out. Of a CronJob nothing is decided that could be: what the other one made of its due times is told.
 func Compared(s Subject) bool {
 	c, cronJob := s.(*CronJob)
-	return s.Observed() && !(cronJob && c.Tells())
+	return s.Observed() && !(cronJob && c.Settings.CronJobs)
 }
 
 // Phase is how far a Job has come. It goes forward, with two exceptions: an object that is seen again is no longer gone, and a pod

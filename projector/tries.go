@@ -16,7 +16,7 @@ type Tries struct {
 	// Ends are the ways in which tries ended, in the order in which they came: the first maxWays, and for each kind all that ended in
 	// further ways.
 	Ends []TryEnd
-	// Partial: a program that did not tell tries folded the Job's first records.
+	// Partial: the state from which the fold goes on does not have the tries before it, because its evidence was erased.
 	Partial bool
 
 	suspended time.Duration // without the suspension that goes on

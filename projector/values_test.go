@@ -128,7 +128,7 @@ var besides = []string{
 	"pods", "indexes", "Stream", "Ref", "Now", "Head", "woken", "Settings", "stating", "met", "Version",
 	"Generation", "Created", "Deleted", "Gone", "Managed", "ManagedBy", "Spec", "SpecAt", "Origin", "Terms",
 	"unowned", "policies", "creates", "Ordinal", "Window", "marked", "claims",
-	"Confirmed", "Look", "Group", "Recheck", "rivalry", "Retired", "first", "homes", "fold",
+	"Confirmed", "Look", "Group", "Recheck", "rivalry", "Retired", "first", "homes",
 	"book",
 }
 

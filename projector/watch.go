@@ -22,9 +22,6 @@ const mostGaps = 32
 
 // apply folds a record of the controller's stream. namespace is the one that was watched before it; empty for all.
 func (k *watch) apply(w *World, rec *events.Record, namespace string) {
-	if w.Fold < foldOfSight {
-		return
-	}
 	switch f := rec.Facts.(type) {
 	case *events.ControllerStarted:
 		if f.Settings.CronJobs {

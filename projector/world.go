@@ -18,7 +18,7 @@ type World struct {
 	Settings events.Settings
 	Program  string      // version of the program that works, or worked last
 	Rules    uint32      // its rules version
-	Fold     uint32      // its fold version; 0 for one that did not say
+	Fold     uint32      // its fold version
 	Key      string      // ID of the key with which it hashes specs and templates
 	Listing  bool        // the view of the cluster is being built again: nothing is decided
 	Rival    Rival       // another controller at work on the same Jobs
@@ -408,7 +408,7 @@ func (w *World) close(s Subject) {
 func (j *Job) over() bool {
 	switch j.Phase() {
 	case PhaseGone:
-		return j.Quiet() && !(*j.fold >= foldOfGone && j.tally.Active+j.tally.Terminating > 0)
+		return j.Quiet() && j.tally.Active+j.tally.Terminating == 0
 	case PhaseUnknown:
 		return len(j.byUID) == 0 && !j.Busy() && j.arrival > 0
 	default:

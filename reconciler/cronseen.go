@@ -44,7 +44,7 @@ func (p *plan) tellSeen() {
 func (p *plan) tellElsewhere() {
 	cp := p.cron
 	seen := cp.Sightings()
-	if !cp.Tells() || !cp.Counting || cp.ledger.Closed || cp.Sight.Taken == 0 && len(seen) == 0 {
+	if !cp.Settings.CronJobs || !cp.Counting || cp.ledger.Closed || cp.Sight.Taken == 0 && len(seen) == 0 {
 		return
 	}
 	for i, past := range cp.Sight.Past {

@@ -9,11 +9,11 @@ import (
 
 // RulesVersion counts the versions of the rules. It is raised whenever a rule could decide otherwise than before; a
 // replay reports decisions of another version, and does not count them as divergences.
-const RulesVersion = 8
+const RulesVersion = 1
 
 // LeastRules is the oldest version of the rules that may go on with what these have decided. An older program must be able to take over
 // again after an upgrade that went wrong, so it is raised only when the older rules would do harm.
-const LeastRules = 4
+const LeastRules = 1
 
 // Decision is what should be done for one subject, and when to look again if nothing happens before.
 type Decision struct {

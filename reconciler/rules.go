@@ -90,7 +90,7 @@ func stagesOf(subject projector.Subject) []stage {
 		return retired
 	case *projector.CronJob:
 		switch {
-		case !s.Settings.CronJobs, s.Observed() && !s.Tells():
+		case !s.Settings.CronJobs:
 			return nil
 		case s.Observed():
 			return observedCronJob

@@ -38,7 +38,7 @@ type list struct {
 }
 
 const (
-	listVersion = 3
+	listVersion = 4 // those up to 3 are of before the first release
 	placeBytes  = 8
 	maxFooter   = 64 << 20
 	suffix      = ".jobs"

@@ -31,16 +31,33 @@ func Build(t *testing.T, commit string) string {
 	return program
 }
 
-// FirstWith is the first commit that brought line into a file, which is named from the root of the repository. It fails, or skips the
-// test, where Build does.
+// First is the first commit with the marks and the numbers that releases have: what programs of before wrote is not read. It fails, or
+// skips the test, where Build does.
+func First(t *testing.T) string {
+	t.Helper()
+	return oldest(t, "const beginVersion = 3", "store/boltlog/meta.go", "HEAD")
+}
+
+// FirstWith is the first commit, from First on, with that line in a file, which is named from the root of the repository. It fails, or
+// skips the test, where Build does.
 func FirstWith(t *testing.T, line, file string) string {
 	t.Helper()
-	found, err := git("log", "--format=%H", "-S"+line, "--", file)
-	commits := strings.Fields(string(found))
-	if err != nil || len(commits) == 0 {
+	first := First(t)
+	if content, err := git("show", first+":"+file); err == nil && strings.Contains(string(content), line) {
+		return first
+	}
+	return oldest(t, line, file, first+"..HEAD")
+}
+
+// oldest is the oldest of those commits that brought line into a file.
+func oldest(t *testing.T, line, file, commits string) string {
+	t.Helper()
+	found, err := git("log", "--format=%H", "-S"+line, commits, "--", file)
+	all := strings.Fields(string(found))
+	if err != nil || len(all) == 0 {
 		missing(t, "no commit has %q in %s: %v", line, file, err)
 	}
-	return commits[len(commits)-1]
+	return all[len(all)-1]
 }
 
 // missing ends a test whose commit is not there: without the history there is nothing to build. In CI that is a failure.

@@ -3,7 +3,6 @@ package pinned_test
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"hash/crc32"
 	"os"
 	"os/exec"
@@ -13,61 +12,66 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/pinned"
 	"github.com/jobledger/jobledger/internal/sim/joblog"
-	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// first is the first commit whose program looks at what a log needs of its reader.
-const first = "5926025fab7109de85daf75d72e424f6dfcf6c04"
+// TestTheFirstProgram: it reads a log of today. One that needs a newer fold it prints, and refuses to fold: it says which reader is needed,
+// and changes nothing. It refuses a log that needs a newer format altogether, in words and without calling it damaged.
+func TestTheFirstProgram(t *testing.T) {
+	program := pinned.Build(t, pinned.First(t))
+	least := loop.Least()
+	folds := [][]string{{"get", "jobs", "-A"}, {"replay"}}
+	reads := [][]string{{"verify"}, {"events", "--kind", "Decided"}}
+	if least.Reads(events.ReaderVersion{Format: 1, Rules: 1, Fold: 1}) { // else a later rule or fold keeps it out, as it should
+		dir := write(t, least)
+		for _, args := range append(reads, folds...) {
+			if out, err := jobledger(t, program, dir, args...); err != nil {
+				t.Errorf("it reads a log of today with %q: %v\n%s", args[0], err, out)
+			}
+		}
+	}
+	works := []string{"run", "--kubeconfig", kubeconfig(t), "--leader-elect=false", "--listen="}
 
-// TestTheFirstReaderThatLooks: it reads the records of today's log. It refuses to fold them, because states are folded otherwise
-// today: it says which reader is needed, and changes nothing. It refuses a log that needs a newer format altogether, in words and
-// without calling it damaged.
-func TestTheFirstReaderThatLooks(t *testing.T) {
-	program := pinned.Build(t, first)
-	dir := filepath.Join(t.TempDir(), "log")
-	write(t, dir)
-	for _, args := range [][]string{{"verify", "--log", dir}, {"events", "--log", dir, "--kind", "Decided"}} {
-		out, err := jobledger(t, program, args...)
-		if err != nil {
-			t.Errorf("it reads a log of today with %q: %v\n%s", args[0], err, out)
+	least.Fold, least.Program = 99, "v0.9.0"
+	dir := write(t, least)
+	const fold = "this log was written by jobledger v0.0.0-test, which needs at least reader v0.9.0 (format 1, rules 1, fold 99); this one is devel"
+	for _, args := range append(folds, works) {
+		refused(t, program, dir, args, fold, "use v0.9.0 or a newer one")
+	}
+	for _, args := range reads {
+		if out, err := jobledger(t, program, dir, args...); err != nil {
+			t.Errorf("after that the log is not what it was for %q: %v\n%s", args[0], err, out)
 		}
 	}
-	older := fmt.Sprintf("this log was written by jobledger v0.0.0-test, which needs at least reader v0.1.0 (format 1, rules 4, fold %d); this one is devel",
-		projector.LeastFold)
-	for _, args := range [][]string{
-		{"get", "jobs", "-A", "--log", dir}, {"replay", "--log", dir},
-		{"run", "--log", dir, "--kubeconfig", kubeconfig(t), "--leader-elect=false", "--listen="},
-	} {
-		out, err := jobledger(t, program, args...)
-		if err == nil || !strings.Contains(out, older) || !strings.Contains(out, "nothing is wrong with the log") {
-			t.Errorf("of a log that needs a newer fold %q says: %v\n%s", args[0], err, out)
-		}
-	}
-	if out, err := jobledger(t, program, "verify", "--log", dir); err != nil {
-		t.Errorf("after that the log is not what it was: %v\n%s", err, out)
-	}
+
 	needNewer(t, filepath.Join(dir, "00000000000000000001.db"))
-	const words = "this log was written by jobledger v9.1.0, which needs at least reader v9.0.0 (format 99"
-	for _, args := range [][]string{
-		{"verify", "--log", dir}, {"events", "--log", dir}, {"get", "jobs", "-A", "--log", dir}, {"replay", "--log", dir},
-		{"run", "--log", dir, "--kubeconfig", kubeconfig(t), "--leader-elect=false", "--listen="},
-	} {
-		out, err := jobledger(t, program, args...)
-		if err == nil || !strings.Contains(out, words) || !strings.Contains(out, "use v9.0.0 or a newer one") || strings.Contains(out, "corrupt") {
-			t.Errorf("of a log that needs a newer reader %q says: %v\n%s", args[0], err, out)
+	const format = "this log was written by jobledger v9.1.0, which needs at least reader v9.0.0 (format 99"
+	for _, args := range append(append(reads, folds...), works) {
+		refused(t, program, dir, args, format, "use v9.0.0 or a newer one")
+	}
+}
+
+// refused checks that a command says these words of a log, and does not call it damaged.
+func refused(t *testing.T, program, dir string, args []string, words ...string) {
+	t.Helper()
+	out, err := jobledger(t, program, dir, args...)
+	for _, w := range append(words, "nothing is wrong with the log") {
+		if err == nil || !strings.Contains(out, w) || strings.Contains(out, "corrupt") {
+			t.Errorf("%q ends with %v, without %q:\n%s", args[0], err, w, out)
 		}
 	}
 }
 
-// write makes a log as today's controller does.
-func write(t *testing.T, dir string) {
+// write makes a log as today's controller does, which says that its reader needs this at least.
+func write(t *testing.T, least events.ReaderVersion) string {
 	t.Helper()
-	log, err := boltlog.Open(dir, store.Options{Reader: loop.Reader("v0.0.0-test"), Least: loop.Least()})
+	dir := filepath.Join(t.TempDir(), "log")
+	log, err := boltlog.Open(dir, store.Options{Reader: events.ReaderVersion{Program: "v0.0.0-test"}, Least: least})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,6 +81,7 @@ func write(t *testing.T, dir string) {
 	if err := log.Close(); err != nil {
 		t.Fatal(err)
 	}
+	return dir
 }
 
 // needNewer makes a file say that its reader needs a format to come, and gives the rest a form that nobody knows.
@@ -96,9 +101,9 @@ func needNewer(t *testing.T, path string) {
 	}
 }
 
-func jobledger(t *testing.T, program string, args ...string) (string, error) {
+func jobledger(t *testing.T, program, dir string, args ...string) (string, error) {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), program, args...).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), program, append(args, "--log", dir)...).CombinedOutput()
 	return string(out), err
 }
 

@@ -30,7 +30,7 @@ func (b *turn) state(rec *events.Record) {
 	if !whole {
 		return
 	}
-	if !projector.Compares(r.world.Fold) {
+	if r.world.Fold != projector.FoldVersion {
 		r.count.OtherStates++
 		return
 	}
@@ -62,7 +62,7 @@ func (b *turn) snapshot() {
 	streams := r.expected[at]
 	delete(r.expected, at)
 	for _, s := range streams {
-		if !projector.Compares(r.world.Fold) {
+		if r.world.Fold != projector.FoldVersion {
 			r.count.OtherStates++
 			continue
 		}

@@ -143,7 +143,7 @@ func BenchmarkPack(b *testing.B) {
 	}
 	sidebyside.Compare(b, "record",
 		sidebyside.Computing("pack", n, func() {
-			packed, err := writePacked(b.Context(), f, least{})
+			packed, err := writePacked(b.Context(), f)
 			if err != nil {
 				b.Fatal(err)
 			}

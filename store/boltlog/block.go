@@ -18,15 +18,14 @@ import (
 // there; only of a batch that is very large it may hold a part.
 //
 //	key:    8 bytes  sequence of the first record, big endian
-//	value:  1 byte   version 2; with the high bit set when a chain value is in it
+//	value:  1 byte   version 4; with the high bit set when a chain value is in it
 //	        uvarint  bytes of the records before compression
 //	        32 bytes chain value after the last record, when there is one
 //	        the rest but 4: a zstd frame of the records, each with its length as uvarint before it, and 0 for the last, which takes
 //	                 the rest
 //	        4 bytes  CRC-32C of all before, little endian
 const (
-	blockVersion = 2
-	packedFormat = 2                // of the log: a file with blocks says that its reader must have it
+	blockVersion = 4
 	blockRecords = 64 << 10         // bytes of records with which a block ends, when their batch does
 	blockLimit   = 4 * blockRecords // bytes with which it ends in any case
 )

@@ -18,7 +18,7 @@ import (
 //	        records  uvarint length, 0 for the last one, which takes the rest; 4 bytes CRC-32C; the stored form
 //	        32 bytes chain value, when the chunk ends its group
 const (
-	chunkVersion    = 1 // 0 is invalid: an unwritten byte must never look like a chunk
+	chunkVersion    = 3 // 0 is invalid: an unwritten byte must never look like a chunk. 1 and 2 were used before the first release
 	chunkEndsGroup  = 0x80
 	chunkHeader     = 1
 	chunkBytes      = 2016 // without the chain value; more only when a single record is larger. Two fill a page: see below

@@ -275,7 +275,7 @@ func (f *logFile) corrupt(at events.Sequence, cause error) error {
 
 func corruptAt(path string, at events.Sequence, cause error) error {
 	var already *store.CorruptError
-	if errors.As(cause, &already) || errors.Is(cause, events.ErrNewer) {
+	if errors.As(cause, &already) || events.OtherReader(cause) {
 		return cause
 	}
 	hint := "run 'jobledger verify'"
@@ -285,11 +285,11 @@ func corruptAt(path string, at events.Sequence, cause error) error {
 	return &store.CorruptError{Path: path, At: at, Cause: cause, Hint: hint}
 }
 
-// damaged reports whether err is about content: it is, unless reading itself failed or was ended, or a newer program wrote it.
+// damaged reports whether err is about content: it is, unless reading itself failed or was ended, or another program reads it.
 func damaged(err error) bool {
 	var path *fs.PathError
 	var errno syscall.Errno
 	return !errors.As(err, &path) && !errors.As(err, &errno) &&
 		!errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) &&
-		!errors.Is(err, store.ErrClosed) && !errors.Is(err, store.ErrPruned) && !errors.Is(err, events.ErrNewer)
+		!errors.Is(err, store.ErrClosed) && !errors.Is(err, store.ErrPruned) && !events.OtherReader(err)
 }

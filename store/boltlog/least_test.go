@@ -58,7 +58,7 @@ func wantNewer(t *testing.T, who string, err error) {
 
 // TestALogThatNeedsANewerFormatIsNotCalledDamaged: every reader and writer refuses it and says why.
 func TestALogThatNeedsANewerFormatIsNotCalledDamaged(t *testing.T) {
-	for _, version := range []byte{2, 3} {
+	for _, version := range []byte{3, 4} {
 		dir := t.TempDir()
 		newerWrote(t, dir, version)
 		_, err := boltlog.Open(dir, small)

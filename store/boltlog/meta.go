@@ -23,13 +23,14 @@ var (
 
 const metaVersion = 1 // 0 is invalid
 
-// beginVersion is that of the beginning of a file and of a snapshot. From 2 on these begin with the least reader, in a form that is for
-// ever: so a program that does not know the rest still says what is needed. Version 1 said nothing of it.
+// beginVersion is that of the beginning of a file and of a snapshot. These begin with the least reader, in a form that is for ever: so a
+// program that does not know the rest still says what is needed. Versions 1 and 2 are of programs of before the first release, whose
+// least readers count otherwise.
 //
 //	1 byte  version, then uvarint length and that many bytes:
 //	        uvarint format, rules, fold; text program, text writer; what follows is of newer programs
 //	…       the rest, whose form is that of the version; CRC-32C of all
-const beginVersion = 2
+const beginVersion = 3
 
 // least is what a file needs of the program that reads it, and who wrote that.
 type least struct {
@@ -64,6 +65,9 @@ func (b begin) encode() []byte {
 
 func decodeBegin(sealed []byte) (begin, error) {
 	d, needs, err := newBeginning(sealed)
+	if errors.Is(err, events.ErrBefore) {
+		err = &events.BeforeError{What: "this log", Do: "keep that program to read it, and begin a new log: give --log an empty directory, and --adopt"}
+	}
 	if err != nil {
 		return begin{}, fmt.Errorf("decode the beginning of the file: %w", err)
 	}
@@ -144,20 +148,20 @@ func unseal(sealed []byte) (d *fields, version byte, err error) {
 }
 
 // newBeginning reads the least reader of a file or of a snapshot. The error is ErrNewer when this program's format is not enough,
-// whatever the version of the rest.
+// whatever the version of the rest, and ErrBefore when the least reader is one of before the first release.
 func newBeginning(sealed []byte) (*fields, least, error) {
 	d, version, err := unseal(sealed)
 	if err != nil {
 		return nil, least{}, err
 	}
-	var needs least
-	if version > 1 {
-		needs = (&fields{rest: d.bytes(int(d.uvarint()))}).least()
+	if version > 0 && version < beginVersion {
+		return nil, least{}, events.ErrBefore
 	}
+	needs := (&fields{rest: d.bytes(int(d.uvarint()))}).least()
 	if err := needs.check(events.ReaderVersion{}); err != nil {
 		return nil, needs, err
 	}
-	if d.bad || version < 1 || version > beginVersion {
+	if d.bad || version != beginVersion {
 		return nil, needs, fmt.Errorf("its version is %d, this program knows %d", version, beginVersion)
 	}
 	return d, needs, nil

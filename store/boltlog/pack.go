@@ -84,7 +84,7 @@ func (l *Log) pack(ctx context.Context, f *logFile) error {
 	if err := l.roomToPack(f); err != nil {
 		return err
 	}
-	packed, err := writePacked(ctx, f, leastOf(&l.options))
+	packed, err := writePacked(ctx, f)
 	if err != nil {
 		if noSpace(err) {
 			err = errors.Join(store.ErrNoRoom, err)

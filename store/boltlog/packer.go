@@ -35,11 +35,11 @@ type packer struct {
 
 // writePacked writes what a sealed file holds to another file, packed, and reads that back from the disk. The file has a name that the
 // next Open removes.
-func writePacked(ctx context.Context, f *logFile, needs least) (packed *logFile, err error) {
+func writePacked(ctx context.Context, f *logFile) (packed *logFile, err error) {
 	p := &packer{ctx: ctx, resumed: time.Now()}
 	end, err := f.sealedHead()
 	if err == nil {
-		err = p.read(f, needs)
+		err = p.read(f)
 	}
 	if err != nil {
 		return nil, err
@@ -62,24 +62,12 @@ func writePacked(ctx context.Context, f *logFile, needs least) (packed *logFile,
 // smallBuckets stand beside the records, in this order.
 var smallBuckets = [2][]byte{metaBucket, offsetsBucket}
 
-// read takes the small buckets over. The beginning of the file says that a packed one needs more.
-func (p *packer) read(f *logFile, needs least) (err error) {
+// read takes the small buckets over.
+func (p *packer) read(f *logFile) (err error) {
 	for i, name := range smallBuckets {
 		if p.small[i], err = f.items(name); err != nil {
 			return f.explain(f.first, err)
 		}
-	}
-	for i, e := range p.small[0] {
-		if !bytes.Equal(e.key, beginKey) {
-			continue
-		}
-		b, err := decodeBegin(e.value)
-		if err != nil {
-			return f.corrupt(f.first, err)
-		}
-		needs.ReaderVersion = b.least.Max(events.ReaderVersion{Format: packedFormat, Program: needs.Program})
-		b.least = needs
-		p.small[0][i].value = b.encode()
 	}
 	return nil
 }

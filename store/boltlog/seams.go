@@ -54,7 +54,7 @@ func openReadable(dir string, firsts []events.Sequence) (readable, error) {
 	var all []found
 	for _, first := range firsts {
 		f := look(dir, first)
-		if errors.Is(f.failed, events.ErrNewer) {
+		if events.OtherReader(f.failed) {
 			return readable{}, f.failed
 		}
 		all = append(all, f)

@@ -37,6 +37,9 @@ func decodeSnapshot(sealed []byte, own events.ReaderVersion) (store.Snapshot, er
 	if err == nil {
 		err = needs.check(own)
 	}
+	if errors.Is(err, events.ErrBefore) {
+		err = &events.BeforeError{What: "this snapshot", Do: "remove the file, which costs no record"}
+	}
 	if err != nil {
 		return store.Snapshot{}, err
 	}
@@ -120,7 +123,7 @@ func (l *logReader) loadSnapshot(logger *slog.Logger) (store.Snapshot, bool, err
 		if err == nil {
 			return s, true, nil
 		}
-		if errors.Is(err, events.ErrNewer) {
+		if events.OtherReader(err) {
 			return store.Snapshot{}, false, fmt.Errorf("load snapshot %s: %w", path, err)
 		}
 		if !errors.Is(err, fs.ErrNotExist) {

@@ -54,7 +54,7 @@ const (
 )
 
 const (
-	indexVersion = 2
+	indexVersion = 3       // 2 was used before the first release
 	blockBytes   = 3 << 10 // of entries, about: blocks that hold more are not split
 	footerPlace  = 8
 	maxFooter    = 64 << 20

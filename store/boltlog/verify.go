@@ -232,7 +232,7 @@ func (v *verifier) snapshots() {
 		}
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // replaced since
-		case errors.Is(err, events.ErrNewer):
+		case events.OtherReader(err):
 			v.note("%s: the snapshot is not checked: %v", path, err)
 		case err != nil:
 			v.note("%s: the snapshot is damaged and is not used: %v; remove it", path, err)

@@ -28,8 +28,8 @@ const (
 	headEvery = 5 * time.Second
 )
 
-// witnessVersion is that of HEAD and CLOSED: log ID, uvarint epoch, head; CRC-32C. Version 1 had no epoch.
-const witnessVersion = 2
+// witnessVersion is that of HEAD and CLOSED: log ID, uvarint epoch, head; CRC-32C. 1 and 2 were used before the first release.
+const witnessVersion = 3
 
 // noteHeads notes the durable head beside the log, now and then, until the log accepts nothing more. While it is known that records are
 // lost, what tells of them stays as it is.
@@ -77,7 +77,7 @@ func writeWitness(path string, id events.Identity, head store.Head) error {
 }
 
 // readWitness is what a witness says of a log; the zero Loss when there is none, it cannot be read or is another log's: it says nothing
-// then.
+// then. One of before the first release is an error: whoever put it there believes that it belongs to the log.
 func readWitness(path string, id events.Identity) (events.Loss, error) {
 	content, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -87,13 +87,13 @@ func readWitness(path string, id events.Identity) (events.Loss, error) {
 		return events.Loss{}, err
 	}
 	d, version, err := unseal(content)
-	if err != nil || version < 1 || version > witnessVersion {
+	if err == nil && version > 0 && version < witnessVersion {
+		return events.Loss{}, &events.BeforeError{What: path, Do: "it is no file of this log: move it away"}
+	}
+	if err != nil || version != witnessVersion {
 		return events.Loss{}, nil //nolint:nilerr // see above
 	}
-	logID, epoch := d.text(), id.Epoch
-	if version > 1 {
-		epoch = d.uvarint()
-	}
+	logID, epoch := d.text(), d.uvarint()
 	head := d.head()
 	if d.end("decode the witness") != nil || logID != id.LogID {
 		return events.Loss{}, nil //nolint:nilerr // see above
