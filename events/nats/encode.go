@@ -86,6 +86,7 @@ func (e *Encoder) header(r *events.Record, s *Subject, log events.Identity, floo
 	if e.headers == nil {
 		e.headers = map[string][]string{
 			HeaderSpecVersion: {specVersion},
+			HeaderFormat:      {format},
 			HeaderSource:      {escape(sourcePrefix + url.PathEscape(e.Cluster))},
 			HeaderContentType: {cmp.Or(e.ContentType, Protobuf)},
 			HeaderMsgID:       e.id[:],

@@ -15,6 +15,7 @@ import (
 const (
 	HeaderMsgID       = "Nats-Msg-Id" // what JetStream knows duplicates by; the same as ce-id
 	HeaderSpecVersion = "ce-specversion"
+	HeaderFormat      = "ce-format"          // "1": that of the message, see Head; messages of before the first release have none
 	HeaderID          = "ce-id"              // <log ID>.<epoch>.<sequence>
 	HeaderSource      = "ce-source"          // /jobledger/clusters/<cluster>
 	HeaderType        = "ce-type"            // dev.jobledger.v1.<event>
@@ -39,6 +40,7 @@ const (
 
 const (
 	specVersion  = "1.0"
+	format       = "1"
 	typePrefix   = "dev.jobledger.v1."
 	sourcePrefix = "/jobledger/clusters/"
 )
@@ -91,6 +93,13 @@ func ParseHead(m *Message) (Head, error) {
 	}
 	if version := p.text(HeaderSpecVersion); version != specVersion {
 		p.fail(HeaderSpecVersion, fmt.Errorf("%q: want %s", version, specVersion))
+	}
+	switch version := p.text(HeaderFormat); {
+	case p.err != nil || version == format:
+	case version == "":
+		return Head{}, &events.BeforeError{What: "this message", Do: "begin at a message behind it, or have the stream made anew"}
+	default:
+		p.fail(HeaderFormat, fmt.Errorf("%q: want %s", version, format))
 	}
 	if p.err != nil {
 		return Head{}, p.err

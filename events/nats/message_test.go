@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/nats"
+	"github.com/jobledger/jobledger/internal/natstest"
 	"github.com/jobledger/jobledger/internal/sim/joblog"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 	"github.com/jobledger/jobledger/store/memlog"
@@ -355,8 +357,8 @@ func TestAMessageHoldsAllThatTheChainTakesIn(t *testing.T) {
 	}
 }
 
-// TestMessagesFromBeforeTheChainAreRead, and nothing is made of what they do not say.
-func TestMessagesFromBeforeTheChainAreRead(t *testing.T) {
+// TestMessagesWithoutSaltsAreRead, and nothing is made of what they do not say.
+func TestMessagesWithoutSaltsAreRead(t *testing.T) {
 	e := nats.Encoder{Cluster: "c"}
 	for _, r := range samples() {
 		m, err := e.Encode(&r, life, demo, 1)
@@ -386,6 +388,30 @@ func TestMessagesFromBeforeTheChainAreRead(t *testing.T) {
 		if diff := cmp.Diff(want, got.Record); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", r.Kind, diff)
 		}
+	}
+}
+
+// TestMessagesOfBeforeAreRefused in one sentence, though all else of them is as it was.
+func TestMessagesOfBeforeAreRefused(t *testing.T) {
+	const want = "this message was written by a jobledger of before the first release, and this one does not read it: " +
+		"begin at a message behind it, or have the stream made anew"
+	all := natstest.Before(t)
+	for _, kept := range all {
+		m := nats.Message{Subject: kept.Subject, Header: kept.Header, Data: kept.Data}
+		if _, err := nats.Decode(&m); !errors.Is(err, events.ErrBefore) || err.Error() != want {
+			t.Errorf("%s: %v", m.Subject, err)
+		}
+		m.Header[nats.HeaderFormat] = []string{"1"}
+		if _, err := nats.Decode(&m); err != nil {
+			t.Errorf("%s with today's mark: %v", m.Subject, err)
+		}
+		m.Header[nats.HeaderFormat] = []string{"2"}
+		if _, err := nats.Decode(&m); err == nil || errors.Is(err, events.ErrBefore) {
+			t.Errorf("%s of a format to come: %v", m.Subject, err)
+		}
+	}
+	if len(all) == 0 {
+		t.Error("no message was kept")
 	}
 }
 

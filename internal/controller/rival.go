@@ -41,6 +41,10 @@ func (c *controller) refuse(before lease.Said, own lease.Log) error {
 	switch {
 	case before.LogID == "":
 		return nil
+	case before.Before && !adopt:
+		return &events.BeforeError{
+			What: "the Lease " + before.Lease, Do: "stop that controller, move its log away, and give --adopt to begin a new one",
+		}
 	case before.LogID != own.LogID && adopt:
 		if !c.adopts {
 			c.logger.Warn("another log ran the Jobs of this cluster before: going on with this one", "before", before.LogID, "now", own.LogID)

@@ -21,6 +21,8 @@ func TestWhoIsRefusedByTheLease(t *testing.T) {
 	said := func(holder string, l lease.Log) lease.Said {
 		return lease.Said{Lease: "jobledger/jobledger", Holder: holder, Renewed: time.Unix(60, 0), Scope: lease.Everywhere, Log: l}
 	}
+	ofBefore := said("host_a", named("one", 1, 7))
+	ofBefore.Before = true
 	for _, row := range []struct {
 		sentence string
 		before   lease.Said
@@ -38,6 +40,11 @@ func TestWhoIsRefusedByTheLease(t *testing.T) {
 			[]string{"is held by host_a, renewed at 1970-01-01T00:01:00Z, with log one", "stop that controller first", "log two", "--adopt"}},
 		{"no log", said("host_a", named("one", 1, 7)), lease.Log{}, false, []string{"host_a", "there is no log in LOG", "--adopt"}},
 		{"another log that is to be taken", said("host_a", named("one", 1, 7)), named("two", 1, 9), true, nil},
+		{"one of before the first release", ofBefore, named("two", 1, 9), false,
+			[]string{"the Lease jobledger/jobledger was written by a jobledger of before the first release, and this one does not read it: " +
+				"stop that controller, move its log away, and give --adopt to begin a new one"}},
+		{"one of before the first release, and no log", ofBefore, lease.Log{}, false, []string{"give --adopt to begin a new one"}},
+		{"one of before the first release, to be taken", ofBefore, named("two", 1, 9), true, nil},
 		{"an older copy", said("", named("one", 1, 7)), named("one", 1, 6), true, []string{"ends with record 6", "record 7", "older copy"}},
 		{"an older epoch", said("", named("one", 2, 7)), named("one", 1, 9), true, []string{"older copy"}},
 	} {

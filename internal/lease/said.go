@@ -20,6 +20,7 @@ const (
 	HeadAnnotation  = "jobledger.dev/log-head"      // the newest record that was durable at the renewal
 	HashAnnotation  = "jobledger.dev/log-head-hash" // the chain value behind that record
 	LockAnnotation  = "jobledger.dev/log-lock"      // the file that the holder locks: BOOT/DEVICE/INODE
+	MarkAnnotation  = "jobledger.dev/log-format"    // "1"; a Lease of before the first release names a log without it
 )
 
 // Everywhere is the scope of who runs the Jobs of all namespaces.
@@ -40,6 +41,7 @@ type Said struct {
 	Renewed time.Time // by the holder's clock
 	Scope   string    // the namespace whose Jobs the holder runs; * for all, empty when it does not say
 	Cron    bool      // the holder runs the CronJobs of that scope, too
+	Before  bool      // a program of before the first release wrote it: its log is not read any more
 	Log
 }
 
@@ -53,6 +55,7 @@ func saidBy(object *coordinationv1.Lease) Said {
 		s.Renewed = t.Time
 	}
 	s.LogID, s.Lock = a[LogIDAnnotation], a[LockAnnotation]
+	s.Before = s.LogID != "" && a[MarkAnnotation] == ""
 	s.Epoch, _ = strconv.ParseUint(a[EpochAnnotation], 10, 64) // 0 for a value that is not ours
 	head, _ := strconv.ParseUint(a[HeadAnnotation], 10, 64)
 	s.Head = events.Sequence(head)
@@ -62,7 +65,7 @@ func saidBy(object *coordinationv1.Lease) Said {
 	return s
 }
 
-const yes = "true"
+const yes, mark = "true", "1"
 
 // annotate makes the Lease say what its holder runs, and with which log.
 func annotate(object *coordinationv1.Lease, c *Config, l Log) {
@@ -75,7 +78,7 @@ func annotate(object *coordinationv1.Lease, c *Config, l Log) {
 	if c.Cron {
 		a[CronAnnotation] = yes
 	}
-	a[LogIDAnnotation] = l.LogID
+	a[LogIDAnnotation], a[MarkAnnotation] = l.LogID, mark
 	a[EpochAnnotation] = strconv.FormatUint(l.Epoch, 10)
 	a[HeadAnnotation] = strconv.FormatUint(uint64(l.Head), 10)
 	a[HashAnnotation] = l.Hash.String()

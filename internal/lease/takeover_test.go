@@ -80,7 +80,7 @@ func TestTheLeaseSaysWhoseJobsItIsFor(t *testing.T) {
 					t.Fatal(err)
 				}
 				wants := map[string]string{
-					ScopeAnnotation: want, LogIDAnnotation: "one", EpochAnnotation: "1", HeadAnnotation: "7",
+					ScopeAnnotation: want, LogIDAnnotation: "one", MarkAnnotation: "1", EpochAnnotation: "1", HeadAnnotation: "7",
 					HashAnnotation: "07" + zeros(62), LockAnnotation: "boot/1/2",
 				}
 				for key, value := range wants {

@@ -11,6 +11,7 @@ import (
 	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/nats"
 )
 
@@ -54,6 +55,9 @@ func (p *Publisher) newest(ctx context.Context, stream string) (*tail, error) {
 		return &tail{place: got.Message.Sequence}, nil
 	}
 	head, err := nats.ParseHead(&nats.Message{Subject: got.Message.Subject, Header: header})
+	if errors.Is(err, events.ErrBefore) {
+		return nil, &events.BeforeError{What: "stream " + stream, Do: "keep it under a name and subjects of its own or delete it, and a new one is made"}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read the newest message of stream %s: %w", stream, err)
 	}

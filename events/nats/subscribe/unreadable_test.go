@@ -3,6 +3,7 @@ package subscribe_test
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -36,6 +37,18 @@ func spoilt(t testing.TB, js jetstream.JetStream, r events.Record) {
 	}
 }
 
+// ofBefore publishes a message that was kept of the last program before the first release.
+func ofBefore(t testing.TB, js jetstream.JetStream, r events.Record) {
+	t.Helper()
+	m := natstest.Before(t)[0]
+	id := nats.ID{Log: life, Sequence: r.Sequence}.String()
+	m.Header[nats.HeaderID], m.Header[nats.HeaderMsgID] = []string{id}, []string{id}
+	m.Header[nats.HeaderSequence] = []string{strconv.FormatUint(uint64(r.Sequence), 10)}
+	if _, err := js.PublishMsg(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestAMessageThatCannotBeReadIsNotPassedOverInSilence(t *testing.T) {
 	for _, row := range []struct {
 		sentence string
@@ -48,6 +61,9 @@ func TestAMessageThatCannotBeReadIsNotPassedOverInSilence(t *testing.T) {
 			"message 2 of the stream, to jobledger.v1.test.-.job.-.x, is no record of a log: header ce-id: ", ""},
 		{"of a record", spoilt, nats.ID{Log: life, Sequence: 2},
 			"message 2 of the stream, record " + life.LogID + ".1.2, cannot be read: ", "record 2 is missing"},
+		{"of before the first release", ofBefore, nats.ID{Log: life, Sequence: 2},
+			"record " + life.LogID + ".1.2, cannot be read: this message was written by a jobledger of before the first release, and this one does not " +
+				"read it: begin at a message behind it, or have the stream made anew", "record 2 is missing"},
 	} {
 		t.Run(row.sentence, func(t *testing.T) {
 			js := makeStream(t, natstest.NewServer(t).Start())

@@ -1,0 +1,50 @@
+package natstest
+
+import (
+	_ "embed" // the messages
+	"encoding/hex"
+	"strings"
+	"testing"
+
+	natsgo "github.com/nats-io/nats.go"
+
+	"github.com/jobledger/jobledger/events/nats"
+)
+
+// before are messages as the last program before the first release published them, in the form of events/nats/testdata/messages.txt: a line
+// with the subject, one for each header, and the data.
+//
+//go:embed testdata/before.txt
+var before string
+
+// Before are those messages, to subjects of Cluster.
+func Before(t testing.TB) (all []*natsgo.Msg) {
+	t.Helper()
+	for line := range strings.Lines(before) {
+		line = strings.TrimSuffix(line, "\n")
+		text, indented := strings.CutPrefix(line, "  ")
+		if !indented {
+			subject, err := nats.ParseSubject(line)
+			if err != nil {
+				t.Fatal(err)
+			}
+			subject.Cluster = Cluster
+			all = append(all, &natsgo.Msg{Subject: subject.String(), Header: natsgo.Header{}})
+			continue
+		}
+		m := all[len(all)-1]
+		name, value, header := strings.Cut(text, ": ")
+		switch {
+		case strings.HasPrefix(text, "{"):
+			m.Data = []byte(text)
+		case header:
+			m.Header[name] = []string{value}
+		default: // protobuf
+			var err error
+			if m.Data, err = hex.DecodeString(text); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return all
+}
