@@ -130,10 +130,10 @@ type CommandEnded struct {
 	Over       bool          // of unknown end: the API server answered, so it works on the request no longer
 	Written    Time          // when the server stored it, by its clock, in whole seconds; 0 where it is not known or not asked for
 
-	// What the command was, and for whom. Records of older programs do not say.
-	Type    CommandKind // 0 when the record does not say
-	Ordinal uint64      // of the pod that was to be created or looked for; 0 for other types
-	Pod     types.UID   // that was to be changed; empty for other types
+	// What the command was, and for whom.
+	Type    CommandKind
+	Ordinal uint64    // of the pod that was to be created or looked for; 0 for other types
+	Pod     types.UID // that was to be changed; empty for other types
 	// Run is the Job of a CronJob that was to be deleted or read; empty where it was not known, and for other types. Due is the instant for
 	// which one was to be created, Replacing as in the command. Evidence.Name is the name of the Job.
 	Run       types.UID `json:",omitempty"`

@@ -165,7 +165,7 @@ type JobResult uint8
 
 // The results.
 const (
-	ResultNone     JobResult = 0 // it has not ended; also in records of before results were recorded
+	ResultNone     JobResult = 0 // it has not ended
 	ResultComplete JobResult = 1
 	ResultFailed   JobResult = 2
 )

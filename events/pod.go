@@ -67,10 +67,10 @@ type PodSeen struct {
 	ReadySince Time
 	Finished   Time // J-110; 0 while it has not ended
 	// DeletionGracePeriodSeconds is how long it was given to stop: Deleted lies that much after the deletion was asked for. Nil when
-	// it is not being deleted, and in records of before this was recorded. No decision reads it.
+	// it is not being deleted. No decision reads it.
 	DeletionGracePeriodSeconds *int64
 	// Waiting is why the pod does not run, in a word of the scheduler's or the kubelet's: Unschedulable, ImagePullBackOff,
-	// ContainerCreating. It is empty when nothing says so, and in records of before this was recorded. No decision reads it.
+	// ContainerCreating. It is empty when nothing says so. No decision reads it.
 	Waiting string
 
 	Restarts           uint32 // over init and regular containers
@@ -98,7 +98,7 @@ func (f *PodSeen) Equal(o *PodSeen) bool {
 }
 
 // Asked is when the deletion of a pod that is being deleted was asked for, by the API server's clock: no later than that, and
-// exactly then if so says exact. A record of before the grace period was recorded does not tell by how much the
+// exactly then if so says exact. Without a grace period nothing tells by how much the
 // deletionTimestamp lies in the future, and a delete without grace that follows another one moves it.
 func (f *PodSeen) Asked() (t Time, exact bool) {
 	if f.Deleted == 0 || f.DeletionGracePeriodSeconds == nil {

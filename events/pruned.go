@@ -3,8 +3,7 @@ package events
 import "fmt"
 
 // Pruned says that records before First are no longer kept. It is durable before the first of their files is deleted. It is not
-// critical: no decision depends on which records are kept, because a log only ever begins with a file that stands alone. Records of
-// older programs have First alone.
+// critical: no decision depends on which records are kept, because a log only ever begins with a file that stands alone.
 type Pruned struct {
 	First       Sequence     // the oldest record that is kept
 	From        Sequence     // the oldest record that goes; those that go are From to First-1

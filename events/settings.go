@@ -76,8 +76,7 @@ func DefaultSettings() Settings {
 	}
 }
 
-// FirstWindow is how many creates a Job has in flight at first, and after a refusal (J-057). Logs of before the setting say
-// 0.
+// FirstWindow is how many creates a Job has in flight at first, and after a refusal (J-057).
 func (s *Settings) FirstWindow() uint32 { return max(1, s.SlowStart) }
 
 // Setting is one of the settings, by the name of its flag and as text.

@@ -22,17 +22,12 @@ func written(t *testing.T, records int) *memlog.Log {
 	return log
 }
 
-// all are its records. As an older program wrote them, no end of a command says what the command was.
-func all(t *testing.T, log store.Reader, older bool) (out []events.Record) {
+// all are its records.
+func all(t *testing.T, log store.Reader) (out []events.Record) {
 	t.Helper()
 	for r, err := range log.Read(t.Context(), 0) {
 		if err != nil {
 			t.Fatal(err)
-		}
-		if f, ok := r.Facts.(*events.CommandEnded); ok && older {
-			plain := *f
-			plain.Type, plain.Ordinal, plain.Pod = 0, 0, ""
-			r.Facts = &plain
 		}
 		out = append(out, r)
 	}
@@ -57,56 +52,54 @@ func rewritten(t *testing.T, records []events.Record) *memlog.Log {
 }
 
 // TestWhichCommandEnded asks of each end in a log which command it was: with all records before it shown, with none, and with those
-// from some place on; of a log that says it, and of one that an older program wrote. The answer is that of the decisions.
+// from some place on. The answer is that of the decisions.
 func TestWhichCommandEnded(t *testing.T) {
 	log := written(t, 1500)
-	for _, older := range []bool{false, true} {
-		records := all(t, log, older)
-		kept := rewritten(t, records)
-		decided := map[events.CommandID]events.Command{}
-		told := map[events.CommandID]bool{}
-		full, late, none := Commands{Log: kept}, Commands{Log: kept}, Commands{Log: kept}
-		ends, said := 0, 0
-		for i := range records {
-			r := &records[i]
-			if name, ok := End(r); ok {
-				want := decided[name]
-				if told[name] {
-					want = nil
-				}
-				ends++
-				if want != nil && TypeOf(r) == want.Traits().Kind {
-					said++
-				} else if TypeOf(r) != 0 && want != nil {
-					t.Fatalf("record %d says that the command was a %s, it was a %s", r.Sequence, TypeOf(r), want.Traits().Name)
-				}
-				for way, c := range map[string]*Commands{"all": &full, "late": &late, "none": &none} {
-					got, err := c.Ended(t.Context(), r)
-					if err != nil || (got == nil) != (want == nil) || got != nil && events.Describe(got) != events.Describe(want) {
-						t.Fatalf("record %d, %s shown: got %v, %v, want %v", r.Sequence, way, got, err, want)
-					}
-				}
-				told[name] = told[name] || concludes(r)
+	records := all(t, log)
+	kept := rewritten(t, records)
+	decided := map[events.CommandID]events.Command{}
+	told := map[events.CommandID]bool{}
+	full, late, none := Commands{Log: kept}, Commands{Log: kept}, Commands{Log: kept}
+	ends, said := 0, 0
+	for i := range records {
+		r := &records[i]
+		if name, ok := End(r); ok {
+			want := decided[name]
+			if told[name] {
+				want = nil
 			}
-			if f, ok := r.Facts.(*events.Decision); ok {
-				for place, c := range f.Commands() {
-					decided[events.CommandID{Decided: r.Sequence, Place: uint32(place)}] = c
+			ends++
+			if want != nil && TypeOf(r) == want.Traits().Kind {
+				said++
+			} else if TypeOf(r) != 0 && want != nil {
+				t.Fatalf("record %d says that the command was a %s, it was a %s", r.Sequence, TypeOf(r), want.Traits().Name)
+			}
+			for way, c := range map[string]*Commands{"all": &full, "late": &late, "none": &none} {
+				got, err := c.Ended(t.Context(), r)
+				if err != nil || (got == nil) != (want == nil) || got != nil && events.Describe(got) != events.Describe(want) {
+					t.Fatalf("record %d, %s shown: got %v, %v, want %v", r.Sequence, way, got, err, want)
 				}
 			}
-			full.Shown(r)
-			if i > len(records)/2 {
-				late.Shown(r)
+			told[name] = told[name] || concludes(r)
+		}
+		if f, ok := r.Facts.(*events.Decision); ok {
+			for place, c := range f.Commands() {
+				decided[events.CommandID{Decided: r.Sequence, Place: uint32(place)}] = c
 			}
 		}
-		switch {
-		case ends < 200:
-			t.Errorf("%d ends: this tests nothing", ends)
-		case older && said > ends/10, !older && said < ends*9/10:
-			t.Errorf("older %t: %d of %d ends say what the command was", older, said, ends)
+		full.Shown(r)
+		if i > len(records)/2 {
+			late.Shown(r)
 		}
-		if full.open > len(decided)/2 {
-			t.Errorf("%d commands are remembered of %d", full.open, len(decided))
-		}
+	}
+	switch {
+	case ends < 200:
+		t.Errorf("%d ends: this tests nothing", ends)
+	case said < ends*9/10:
+		t.Errorf("%d of %d ends say what the command was", said, ends)
+	}
+	if full.open > len(decided)/2 {
+		t.Errorf("%d commands are remembered of %d", full.open, len(decided))
 	}
 }
 

@@ -257,7 +257,7 @@ func (p *Publisher) context(ctx context.Context, rec *events.Record) (Context, e
 // tells more than its type.
 func (p *Publisher) command(ctx context.Context, rec *events.Record) (events.Command, error) {
 	switch asked := follow.TypeOf(rec); {
-	case asked == 0 || asked == events.CommandWriteStatus: // 0: the record tells no end, or an older program wrote it
+	case asked == 0 || asked == events.CommandWriteStatus: // 0: the record tells no end
 		if f, ok := rec.Facts.(*events.CommandEnded); ok && f.Ending == events.Withdrawn {
 			return nil, nil
 		}

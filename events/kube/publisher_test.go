@@ -236,7 +236,7 @@ func TestEventLooksLikeTheBuiltInControllers(t *testing.T) {
 // O-084: the Event of an end bears the verdict.
 //
 // TestTheEventOfAnEndHasTheVerdict: that of the decision which ended the Job, also after a restart of the publisher in between. Other
-// Events have none, and so has the end in a log of before verdicts.
+// Events have none, and so has an end without a verdict.
 func TestTheEventOfAnEndHasTheVerdict(t *testing.T) {
 	const verdict = "COMPLETE after 3 s: 1 pod succeeded"
 	for _, row := range []struct {
@@ -245,7 +245,7 @@ func TestTheEventOfAnEndHasTheVerdict(t *testing.T) {
 		want     string
 	}{
 		{"a verdict", events.Evidence{Sentence: verdict}, verdict},
-		{"a log of before", events.Evidence{}, ""},
+		{"no verdict", events.Evidence{}, ""},
 	} {
 		t.Run(row.sentence, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

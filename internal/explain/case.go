@@ -33,9 +33,8 @@ type Case struct {
 	origin  *events.Origin // where it comes from
 	edits   []edit
 	tries   map[types.UID]*Try
-	ordered map[uint64]Mark                         // decisions by the ordinal of the create
-	counts  map[int32]int                           // tries by index
-	kinds   map[events.CommandID]events.CommandKind // of commands in flight: older programs did not record it with their ends
+	ordered map[uint64]Mark // decisions by the ordinal of the create
+	counts  map[int32]int   // tries by index
 
 	refusals       []*refusal
 	around         surroundings
@@ -109,7 +108,6 @@ func (c *Case) Begin() {
 	*c = Case{
 		ctx: c.ctx, src: c.src, stream: c.stream,
 		tries: map[types.UID]*Try{}, ordered: map[uint64]Mark{}, counts: map[int32]int{},
-		kinds: map[events.CommandID]events.CommandKind{},
 	}
 }
 
@@ -133,7 +131,7 @@ func (c *Case) After(f *history.Fold, r *events.Record) {
 	if r.Stream == events.Controller {
 		c.reigned(r, &f.World().Settings)
 		c.around.learn(r)
-		if g := c.gaps.Learn(c.ctx, c.src, r); g != nil && !slices.Contains(c.Gaps, g) {
+		if g := c.gaps.Learn(r); g != nil && !slices.Contains(c.Gaps, g) {
 			c.Gaps = append(c.Gaps, g)
 		}
 		return
@@ -198,9 +196,6 @@ func (c *Case) specBefore() *events.JobSpec {
 func countersOf(j *projector.Job) counters { return counters{j.SucceededCount(), j.FailedCount()} }
 
 func (c *Case) decide(r *events.Record, d *events.Decision) {
-	for place, command := range d.Commands() {
-		c.kinds[events.CommandID{Decided: r.Sequence, Place: uint32(place)}] = command.Traits().Kind
-	}
 	for i := range d.Steps {
 		s := &d.Steps[i]
 		for _, command := range s.Commands {
@@ -241,16 +236,10 @@ func (c *Case) orderDeletion(r *events.Record, s *events.Step, pod types.UID) {
 
 func (c *Case) ended(r *events.Record, f *events.CommandEnded) {
 	kind := f.Type
-	if kind == 0 {
-		kind = c.kinds[f.Command]
-	}
 	switch f.Ending {
 	case events.Refused:
-		if kind != 0 {
-			c.refused(r, f, kind)
-		}
+		c.refused(r, f, kind)
 	case events.Done:
-		delete(c.kinds, f.Command)
 		for _, x := range c.refusals {
 			if x.Kind == kind && x.Over.Record == 0 {
 				x.Over = markOf(r)

@@ -90,7 +90,7 @@ func (c *CronCase) surroundings(from, through events.Sequence) error {
 		if err != nil || through != 0 && r.Sequence > through {
 			break
 		}
-		if g := gaps.Learn(c.ctx, c.src, &r); g != nil && !seen[g] {
+		if g := gaps.Learn(&r); g != nil && !seen[g] {
 			seen[g] = true
 			c.gaps = append(c.gaps, g)
 		}

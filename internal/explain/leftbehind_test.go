@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/internal/history"
 )
 
-// TestAPodWhoseEndIsNotRecorded: a Job is deleted while its pod is there, and the log ends with that, as logs of older programs do, or those
+// TestAPodWhoseEndIsNotRecorded: a Job is deleted while its pod is there, and the log ends with that, as do those
 // of a controller that ended then. Garbage collection takes the pod, and the answer says that the record of its end is missing. Only of a
 // Job that was seen to be deleted first it is not certain: it may have been deleted with its pods orphaned.
 func TestAPodWhoseEndIsNotRecorded(t *testing.T) {

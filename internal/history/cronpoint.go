@@ -180,7 +180,7 @@ func cronGapAt(ctx context.Context, src Source, from events.Sequence, t events.T
 		if err != nil || r.Sequence >= from {
 			break
 		}
-		g.Learn(ctx, src, &r)
+		g.Learn(&r)
 	}
 	return gapAt(ctx, src, &g, from, t)
 }

@@ -174,8 +174,6 @@ func (a *Account) ended(r *events.Record, f *events.CommandEnded) {
 	sort := events.SortChange
 	if t := f.Type.Traits(); t != nil {
 		sort = t.Sort
-	} else if c := a.names.Command(a.Stream, f.Command); c != nil { // an older program wrote the record
-		sort = c.Traits().Sort
 	}
 	switch f.Ending {
 	case events.Done:

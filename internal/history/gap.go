@@ -27,11 +27,11 @@ type Gaps struct {
 
 // Learn takes in the next record of the controller's stream. It returns the gap that the record begins to tell of, if it does. When the
 // gap ends is filled in by a later record.
-func (g *Gaps) Learn(ctx context.Context, src Source, r *events.Record) *Gap {
+func (g *Gaps) Learn(r *events.Record) *Gap {
 	switch f := r.Facts.(type) {
 	case *events.ListingStarted:
 		if g.open == nil {
-			g.open = &Gap{From: recordjson.Instant(lastSeen(ctx, src, r, f)), Reason: f.Reason.String(), Orderly: f.Orderly, Listing: uint64(r.Sequence)}
+			g.open = &Gap{From: recordjson.Instant(f.LastSeen), Reason: f.Reason.String(), Orderly: f.Orderly, Listing: uint64(r.Sequence)}
 		}
 		g.open.pending = append(g.open.pending, f.Resources...)
 		return g.open
@@ -48,24 +48,6 @@ func (g *Gaps) Learn(ctx context.Context, src Source, r *events.Record) *Gap {
 	return nil
 }
 
-// lastSeen is until when the cluster was watched before a listing. Logs of before that was recorded have the time of the start itself
-// there: then it is the time of the record before.
-func lastSeen(ctx context.Context, src Source, r *events.Record, f *events.ListingStarted) events.Time {
-	if f.Reason != events.ListingStart || f.LastSeen != r.Time {
-		return f.LastSeen
-	}
-	for at := r.Sequence - 1; at > 0; at-- {
-		before, err := Record(ctx, src, at)
-		if err != nil {
-			return 0
-		}
-		if before.Last { // a start is one batch
-			return before.Time
-		}
-	}
-	return 0
-}
-
 // gapAt is the gap in which a time lies; nil when it lies in none. From is the first record of the controller's stream behind that
 // time, and g what was learnt of those before it.
 func gapAt(ctx context.Context, src Source, g *Gaps, from events.Sequence, t events.Time) (*Gap, error) {
@@ -74,7 +56,7 @@ func gapAt(ctx context.Context, src Source, g *Gaps, from events.Sequence, t eve
 		if err != nil {
 			return found, err
 		}
-		began := g.Learn(ctx, src, &r)
+		began := g.Learn(&r)
 		if found == nil && began != nil {
 			if events.Time(began.From) >= t {
 				return nil, nil
@@ -105,7 +87,7 @@ func AllGaps(ctx context.Context, src Source) ([]*Gap, error) {
 		if err != nil {
 			return nil, err
 		}
-		if g := gaps.Learn(ctx, src, &r); g != nil && !slices.Contains(all, g) {
+		if g := gaps.Learn(&r); g != nil && !slices.Contains(all, g) {
 			all = append(all, g)
 		}
 	}

@@ -91,8 +91,8 @@ func ends(rest []events.Record, newest, at events.Time) events.Time {
 	return 0
 }
 
-// TestAGapOfAnOldLog: logs of before the end of the run before was recorded have the time of the start in its place.
-func TestAGapOfAnOldLog(t *testing.T) {
+// TestAGapBetweenRuns: it begins when the cluster was seen last, and ends when it is listed.
+func TestAGapBetweenRuns(t *testing.T) {
 	log := memlog.New(events.Identity{LogID: "00112233445566778899aabbccddeeff", Epoch: 1})
 	job := events.JobStream("u")
 	both := []events.Resource{events.Jobs, events.Pods}
@@ -116,11 +116,11 @@ func TestAGapOfAnOldLog(t *testing.T) {
 		return &events.ListingStarted{Reason: events.ListingStart, Resources: both, LastSeen: at, LastVersions: []uint64{0, 0}}
 	}
 	batch(10, events.Controller, []events.Kind{events.KindLogCreated, start[0], start[1]},
-		&events.LogCreated{LogID: log.Identity().LogID, Epoch: 1, Format: 1}, started, listing(10))
+		&events.LogCreated{LogID: log.Identity().LogID, Epoch: 1, Format: 1}, started, listing(0))
 	batch(11, events.Controller, []events.Kind{events.KindSynced}, synced)
 	batch(20, job, []events.Kind{events.KindSpecStored, events.KindJobAdded}, &events.JobSpec{Hash: "s"},
 		&events.JobSeen{Version: 2, Managed: true, Spec: "s", SpecAt: seq + 1})
-	batch(60, events.Controller, start, started, listing(60))
+	batch(60, events.Controller, start, started, listing(20))
 	batch(62, events.Controller, []events.Kind{events.KindSynced}, synced)
 	batch(90, job, []events.Kind{events.KindJobChanged}, &events.JobSeen{Version: 3, Managed: true, Spec: "s", SpecAt: 5})
 	for at, gap := range map[events.Time]bool{20: true, 21: true, 59: true, 61: true, 62: false, 80: false} {

@@ -102,7 +102,7 @@ func jobFrom(ctx context.Context, src Source, s events.Stream, from events.Seque
 		fold.Apply(&r)
 		w.After(fold, &r)
 		if r.Stream == events.Controller {
-			watched.Learn(ctx, src, &r)
+			watched.Learn(&r)
 		}
 		last = r
 	}

@@ -15,15 +15,18 @@ import (
 
 // told folds records of one Job and gives what `get` says of it afterwards.
 type told struct {
-	fold *history.Fold
-	seq  events.Sequence
-	now  events.Time
+	fold    *history.Fold
+	seq     events.Sequence
+	now     events.Time
+	decided map[events.Sequence]events.Command
 }
 
 var toldJob = events.JobStream("uid")
 
 func newTold(completions, parallelism int32) *told {
-	x := &told{fold: history.NewFold(), now: events.At(time.Date(2026, 3, 14, 9, 0, 0, 0, time.UTC))}
+	x := &told{
+		fold: history.NewFold(), now: events.At(time.Date(2026, 3, 14, 9, 0, 0, 0, time.UTC)), decided: map[events.Sequence]events.Command{},
+	}
 	settings := events.DefaultSettings()
 	settings.Mode = events.ModeAll
 	x.add(events.Controller, events.KindControllerStarted, &events.ControllerStarted{RulesVersion: 1, Settings: settings}, events.Evidence{})
@@ -45,15 +48,17 @@ func (x *told) job(status *events.JobStatus) {
 }
 
 func (x *told) refuse(at events.Sequence, class events.RefusalClass, words string) {
-	x.add(toldJob, events.KindCommandEnded, &events.CommandEnded{
-		Command: events.CommandID{Decided: at}, Ending: events.Refused, Class: class, Sent: true,
-	}, events.Evidence{Namespace: "ns", Name: "demo-x", Message: words})
+	ended := (&events.Task{Name: events.CommandID{Decided: at}, Command: x.decided[at]}).Ended(events.Refused)
+	ended.Class, ended.Sent = class, true
+	x.add(toldJob, events.KindCommandEnded, &ended, events.Evidence{Namespace: "ns", Name: "demo-x", Message: words})
 }
 
 func (x *told) decide(c events.Command) events.Sequence {
-	return x.add(toldJob, events.KindDecided, &events.Decision{RulesVersion: 1, Steps: []events.Step{{
+	at := x.add(toldJob, events.KindDecided, &events.Decision{RulesVersion: 1, Steps: []events.Step{{
 		Stage: "s", Rule: "r", Reason: "R", Commands: []events.Command{c},
 	}}}, events.Evidence{})
+	x.decided[at] = c
+	return at
 }
 
 // says is the page of the Job, d later.
@@ -98,7 +103,7 @@ func TestRefusalsAreShown(t *testing.T) {
 		t.Errorf("a refusal is told twice:\n%s", page)
 	}
 
-	x.add(toldJob, events.KindCommandEnded, &events.CommandEnded{Command: events.CommandID{Decided: create}, Ending: events.Done, UID: "q", Version: 9}, events.Evidence{Name: "demo-1"})
+	x.add(toldJob, events.KindCommandEnded, &events.CommandEnded{Type: events.CommandCreatePod, Command: events.CommandID{Decided: create}, Ending: events.Done, UID: "q", Version: 9}, events.Evidence{Name: "demo-1"})
 	if page := x.says(t, 0); strings.Contains(page, "exceeded quota") {
 		t.Errorf("what is done is still refused:\n%s", page)
 	}

@@ -64,7 +64,7 @@ func facts(f events.Facts) []byte {
 	case *events.JobPolicies:
 		return policies(f)
 	case *events.JobRetired:
-		if f.Result != events.ResultNone { // else an older program wrote it, and its counters are not 0 but unknown
+		if f.Result != events.ResultNone { // else it has not ended, and its counters are not 0 but unknown
 			return value(reflect.ValueOf(f))
 		}
 	default:

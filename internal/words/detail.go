@@ -212,7 +212,7 @@ func retiredText(r *events.Record, f *events.JobRetired) string {
 	switch {
 	case r.Evidence.Sentence != "":
 		return r.Evidence.Sentence
-	case f.Result == events.ResultNone: // an older program wrote it
+	case f.Result == events.ResultNone: // it has not ended
 		return "nothing is left to do"
 	}
 	return fmt.Sprintf("%s (%s): %d succeeded, %d failed", f.Result, f.Reason, f.Succeeded, f.Failed)

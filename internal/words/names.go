@@ -85,11 +85,7 @@ func (n *Names) Learn(r *events.Record) {
 			s.job.Name = r.Evidence.Owner
 		}
 	case *events.CommandEnded:
-		create := f.Type == events.CommandCreatePod
-		if f.Type == 0 { // an older program wrote it
-			_, create = s.commands[f.Command].(*events.CreatePod)
-		}
-		if create {
+		if f.Type == events.CommandCreatePod {
 			s.pod(f.UID, r)
 		}
 	case *events.Decision:

@@ -171,7 +171,7 @@ func TestReplayFindsWhatWasDecidedOtherwise(t *testing.T) {
 			"",
 		},
 		{
-			"a program of before says nothing of the end",
+			"a record that says nothing of the end is not compared",
 			func([]events.Record) []events.Record {
 				r := retirement(t)
 				r[find(r, events.KindJobRetired, 1)].Facts = &events.JobRetired{}

@@ -42,7 +42,7 @@ func (b *turn) state(rec *events.Record) {
 }
 
 // retire compares what the record by which a Job retires says of its end with what the records before it give. What the verdict says in
-// words is evidence. Programs of before wrote records that say nothing.
+// words is evidence.
 func (b *turn) retire(rec *events.Record) {
 	recorded, ok := rec.Facts.(*events.JobRetired)
 	j := b.replay.world.Job(rec.Stream)

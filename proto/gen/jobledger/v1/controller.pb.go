@@ -810,8 +810,7 @@ func (x *Rewind) GetObject() []byte {
 	return nil
 }
 
-// Pruned says that records before a sequence are no longer kept. It is durable before the first of their files is deleted. Records of
-// older programs have first alone.
+// Pruned says that records before a sequence are no longer kept. It is durable before the first of their files is deleted.
 type Pruned struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// first is the oldest sequence that is kept.
@@ -1138,7 +1137,7 @@ func (x *FileRestated) GetRivalQuiet() int64 {
 }
 
 // TermStarted says that another process writes the log from here on: no record that follows is of an earlier term. It stands in the first
-// batch that the process writes. Logs of before this kind have none.
+// batch that the process writes.
 type TermStarted struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// term counts the opens of the log for writing. One in which nothing was written leaves a gap. Within an epoch it rises. Pods,

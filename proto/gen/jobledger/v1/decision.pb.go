@@ -2393,9 +2393,9 @@ type CommandEnded struct {
 	// written is when the API server stored it, by its clock, in seconds since 1970 UTC; 0 where it does not say. Recorded
 	// with --manage=all only.
 	Written int64 `protobuf:"varint,8,opt,name=written,proto3" json:"written,omitempty"`
-	// over, of a command of unknown end: the API server answered, so it works on the request no longer. Older records do not say.
+	// over, of a command of unknown end: the API server answered, so it works on the request no longer.
 	Over bool `protobuf:"varint,9,opt,name=over,proto3" json:"over,omitempty"`
-	// type is what the command asked for, by the number of its field in Command; 0 in older records, which do not say.
+	// type is what the command asked for, by the number of its field in Command.
 	Type uint32 `protobuf:"varint,10,opt,name=type,proto3" json:"type,omitempty"`
 	// ordinal of the pod that was to be created or looked for; 0 for commands of other types.
 	Ordinal uint64 `protobuf:"varint,11,opt,name=ordinal,proto3" json:"ordinal,omitempty"`

@@ -754,7 +754,7 @@ type PodSeen struct {
 	// unmarked: it names a Job as its controller and carries no annotation of a create or an adoption, of whatever log.
 	Unmarked bool `protobuf:"varint,26,opt,name=unmarked,proto3" json:"unmarked,omitempty"`
 	// deletion_grace_period_seconds is how long it was given to stop, when it is being deleted: deleted lies that much after the
-	// deletion was asked for. Absent in records of before it was recorded.
+	// deletion was asked for.
 	DeletionGracePeriodSeconds *int64 `protobuf:"varint,27,opt,name=deletion_grace_period_seconds,json=deletionGracePeriodSeconds,proto3,oneof" json:"deletion_grace_period_seconds,omitempty"`
 	// waiting is why the pod does not run, in a word of the scheduler's or the kubelet's: Unschedulable, ImagePullBackOff,
 	// ContainerCreating. What they say beside it is evidence.
@@ -1330,8 +1330,8 @@ func (*TimerFired) Descriptor() ([]byte, []int) {
 	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{12}
 }
 
-// JobRetired: nothing is left to do for this Job: how it ended. What a stub keeps of it is in its state. Records of before this
-// was recorded have no field. The verdict in one line stands in the evidence, as its sentence, and beside it, as its message, that
+// JobRetired: nothing is left to do for this Job: how it ended. What a stub keeps of it is in its state. One that has not
+// ended has no field. The verdict in one line stands in the evidence, as its sentence, and beside it, as its message, that
 // of the condition Failed.
 type JobRetired struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`

@@ -318,7 +318,7 @@ func (Kind) EnumDescriptor() ([]byte, []int) {
 type ContainerKind int32
 
 const (
-	// CONTAINER_KIND_UNSPECIFIED: a regular container; also in records of before the kind was recorded.
+	// CONTAINER_KIND_UNSPECIFIED: a regular container.
 	ContainerKind_CONTAINER_KIND_UNSPECIFIED ContainerKind = 0
 	ContainerKind_CONTAINER_KIND_INIT        ContainerKind = 1
 	// CONTAINER_KIND_SIDECAR: an init container that runs beside the regular ones.

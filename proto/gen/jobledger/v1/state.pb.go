@@ -1979,7 +1979,7 @@ type StateNames struct {
 	PodGroup string      `protobuf:"bytes,6,opt,name=pod_group,json=podGroup,proto3" json:"pod_group,omitempty"`
 	// origin is where the Job comes from.
 	Origin *Origin `protobuf:"bytes,7,opt,name=origin,proto3" json:"origin,omitempty"`
-	// tries are how the Job's tries ended. Absent in states of before fold 3.
+	// tries are how the Job's tries ended.
 	Tries         *Tries `protobuf:"bytes,8,opt,name=tries,proto3" json:"tries,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2076,7 +2076,7 @@ type Tries struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// ends are the ways in which they ended, in the order in which they came: the first eight, and for each kind what ended otherwise.
 	Ends []*TryEnd `protobuf:"bytes,1,rep,name=ends,proto3" json:"ends,omitempty"`
-	// partial: a program that did not tell tries folded the Job's first records.
+	// partial: the state from which the fold goes on does not have the tries before it, because its evidence was erased.
 	Partial bool `protobuf:"varint,2,opt,name=partial,proto3" json:"partial,omitempty"`
 	// suspended is for how long the Job was suspended, in nanoseconds, without the suspension that began at suspended_since.
 	Suspended      int64 `protobuf:"varint,3,opt,name=suspended,proto3" json:"suspended,omitempty"`
