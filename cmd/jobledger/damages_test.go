@@ -256,7 +256,7 @@ func changedBlock(value []byte, r *rand.Rand) ([]byte, error) {
 	}
 	defer decoder.Close()
 	records, err := decoder.DecodeAll(value[head:len(value)-4], nil)
-	if err != nil || value[0]&0x7f != 2 || uint64(len(records)) != size {
+	if err != nil || value[0]&0x7f != 4 || uint64(len(records)) != size {
 		return nil, fmt.Errorf("no block: version %d, %d of %d bytes: %w", value[0], len(records), size, err)
 	}
 	var names []int
