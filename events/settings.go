@@ -29,6 +29,9 @@ type Settings struct {
 	ObserveOthers bool `json:",omitempty"`
 	// CronJobs: CronJobs are recorded. With ModeAll they are run, else only looked at.
 	CronJobs bool `json:",omitempty"`
+	// HeldAtEnd is how many pods may still carry their finalizer when the terminal condition of their Job is written (J-085). With more of
+	// them the finalizers go first. 0 for any number: so it was before there was the setting.
+	HeldAtEnd uint32 `json:",omitempty"`
 }
 
 // Records reports whether Jobs with that spec.managedBy are recorded; empty means unset. They are those that we run and those
@@ -73,6 +76,7 @@ func DefaultSettings() Settings {
 		MaxPodsPerDecision:   500,
 		SlowStart:            1,
 		NamespaceBudget:      128 << 20,
+		HeldAtEnd:            50,
 	}
 }
 
@@ -98,7 +102,7 @@ func (s *Settings) Differences() []Setting {
 // Flags are the settings that have a number, by the names of their flags, always in the same order.
 func (s *Settings) Flags() []Setting {
 	number := func(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
-	return []Setting{
+	flags := []Setting{
 		{"pod-failure-backoff", s.PodFailureBackoff.String()},
 		{"max-pod-failure-backoff", s.MaxPodFailureBackoff.String()},
 		{"api-backoff", s.APIBackoff.String()},
@@ -110,4 +114,8 @@ func (s *Settings) Flags() []Setting {
 		{"slow-start", number(s.FirstWindow())},
 		{"log-namespace-budget", strconv.FormatInt(s.NamespaceBudget, 10)},
 	}
+	if s.HeldAtEnd != 0 { // of before there was the setting: nobody chose that
+		flags = append(flags, Setting{"max-finalizers-at-end", number(s.HeldAtEnd)})
+	}
+	return flags
 }

@@ -89,6 +89,7 @@ func SettingsToWire(s *Settings) *pb.Settings {
 		DeleteExpired:        s.DeleteExpired,
 		ObserveOthers:        s.ObserveOthers,
 		CronJobs:             s.CronJobs,
+		HeldAtEnd:            s.HeldAtEnd,
 	}
 }
 
@@ -112,6 +113,7 @@ func SettingsFromWire(s *pb.Settings) Settings {
 		DeleteExpired:        s.GetDeleteExpired(),
 		ObserveOthers:        s.GetObserveOthers(),
 		CronJobs:             s.GetCronJobs(),
+		HeldAtEnd:            s.GetHeldAtEnd(),
 	}
 }
 

@@ -19,6 +19,7 @@ type settingFlags struct {
 	uncounted   uint
 	perDecision uint
 	slowStart   uint
+	heldAtEnd   uint
 	budget      string
 }
 
@@ -42,6 +43,8 @@ func (f *settingFlags) add(flags *pflag.FlagSet) {
 		"how many ended pods one status write may bring to be counted")
 	flags.UintVar(&f.perDecision, "max-pod-create-delete-per-sync", uint(n.MaxPodsPerDecision),
 		"how many pods one decision for a Job creates, or deletes as surplus, at most")
+	flags.UintVar(&f.heldAtEnd, "max-finalizers-at-end", uint(n.HeldAtEnd),
+		"how many pods of a Job may still carry their finalizer when the Job says that it has ended")
 	flags.StringVar(&f.budget, controller.BudgetFlag, resource.NewQuantity(n.NamespaceBudget, resource.BinarySI).String(),
 		"how much log a namespace may fill in an hour, such as 128Mi, before less of its Jobs and pods is recorded; 0 for any amount")
 	flags.UintVar(&f.slowStart, "slow-start", uint(n.SlowStart),
@@ -82,6 +85,7 @@ func (f *settingFlags) settings() (events.Settings, error) {
 		{"max-uncounted-pods", f.uncounted, maxUncounted, &n.MaxUncounted},
 		{"max-pod-create-delete-per-sync", f.perDecision, maxPods, &n.MaxPodsPerDecision},
 		{"slow-start", f.slowStart, maxPods, &n.SlowStart},
+		{"max-finalizers-at-end", f.heldAtEnd, maxPods, &n.HeldAtEnd},
 	} {
 		if c.value < 1 || c.value > c.most {
 			return n, usage("--%s=%d: must be from 1 to %d", c.flag, c.value, c.most)
