@@ -56,7 +56,7 @@ type share struct {
 
 	freshFailed, freshSucceeded, completing, urgent bool
 
-	fallen, running, fatal, failJob, heldCounted, adopting, releasing bool
+	fallen, running, fatal, failJob, heldCounted, adopting, releasing, held, dropping bool
 
 	restarts uint32 // of containers of a pod that runs or waits to run
 

@@ -34,6 +34,8 @@ func (j *Job) facts(p *Pod) {
 		}
 	}
 	p.in.going = p.in.active && p.in.removing
+	p.in.held = claimed && p.Held()
+	p.in.dropping = p.in.held && p.Drop() != nil && !p.Drop().InBackoff()
 	dropped := p.Drop() != nil && !p.Surplus && !j.accounted(p)
 	p.in.neverCounted = claimed && (p.NeverCounted || dropped) && p.Held()
 	_, uncounted := j.uncounted[p.UID]

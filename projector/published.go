@@ -29,6 +29,9 @@ func newPublished() published {
 // Finished reports whether the published status says Complete or Failed.
 func (b *published) Finished() bool { return b.finished }
 
+// Ending reports whether the published status says how the Job ends: it is finished, or will be.
+func (b *published) Ending() bool { return b.finished || b.failing || b.succeeding }
+
 // seen folds another status than ours. Its uncounted pods are listed again by relist.
 func (b *published) seen(s *events.JobStatus, now events.Time, spec *events.JobSpec) {
 	if t := s.StartTime; t != b.Base.StartTime && t != b.asked {

@@ -24,6 +24,8 @@ func (s *pods) count(p *Pod, sign int32) {
 	t.Restarts += int64(p.in.restarts) * int64(sign)
 	t.Countable += int(one(p.in.countable) * sign)
 	t.Urgent += int(one(p.in.urgent) * sign)
+	t.Held += int(one(p.in.held) * sign)
+	t.Dropping += int(one(p.in.dropping) * sign)
 	s.misplaced.file(p, p.in.misplaced, sign)
 	s.fatal.file(p, p.in.fatal, sign)
 	s.unremoved.file(p, p.in.refused || p.in.pointless, sign)
@@ -54,6 +56,7 @@ type Tally struct {
 	Restarts                          int64 // of containers of pods that run or wait to run (J-113)
 	Adopting, Releasing               int32 // pods whose adoption, or release, is in flight
 	Urgent                            int   // unlisted pods that are being deleted: a client waits for their finalizer
+	Held, Dropping                    int   // pods that carry the finalizer; of these, whose removal of it is on its way
 }
 
 // podSet holds the pods of one kind, in no order.

@@ -83,6 +83,8 @@ type plan struct {
 	adopting []*projector.Pod        // pods whose turn to be adopted has come
 	reading  bool                    // the decision asks for a live read of the Job
 	end      *end                    // how the Job ends; nil while it goes on
+	closing  closing                 // how far it has come with that
+	making   int                     // pods that this decision begins to make
 	removing map[*projector.Pod]bool // surplus pods whose removal this decision begins; nil for none
 
 	explaining bool // nothing is decided: what another controller decided is to be explained

@@ -172,6 +172,7 @@ func (p *plan) create() {
 			break
 		}
 	}
+	p.making = len(commands)
 	p.step(MorePodsWanted, fmt.Sprintf(
 		"%d wanted, %d active, %d being created: create %d", p.wanted(), j.Tally().Active, len(j.Creates()), len(commands)), commands...)
 }

@@ -178,6 +178,8 @@ var writeReasons = []writeReason{
 	ends,         // how the Job ends is said before its pods go
 	suspends,     // suspended or resumed: said at once
 	podsWait,     // pods that are being deleted wait to be counted
+	emptying,     // nothing of the Job runs any more, and too many pods carry their finalizer for it to say so
+	endNears,     // the last pods of the Job end
 	manyWait,     // so many pods wait to be counted that a write is worth its while
 	fallenBehind, // the published status has been behind for a while
 }

@@ -106,8 +106,9 @@ func newSituation(t *testing.T, script string) *situation {
 			if _, err := fmt.Sscan(words[1], &n); err != nil {
 				t.Fatal(err)
 			}
-			for i := range n {
-				p := notation.NewPod(fmt.Sprintf("p%d", i), theJob, uint64(len(s.pods)+1), s.now)
+			for range n {
+				i := len(s.pods)
+				p := notation.NewPod(fmt.Sprintf("p%d", i), theJob, uint64(i+1), s.now)
 				if s.spec.CompletionMode == "Indexed" {
 					p.Index = int32(i)
 				}
@@ -161,6 +162,9 @@ func (s *situation) jobWord(word string) (bool, error) {
 		return true, err
 	case "uncounted":
 		_, err := fmt.Sscan(value, &s.settings.MaxUncounted)
+		return true, err
+	case "heldAtEnd":
+		_, err := fmt.Sscan(value, &s.settings.HeldAtEnd)
 		return true, err
 	default:
 		return notation.Spec(&s.spec, word)

@@ -25,7 +25,8 @@ func (p *plan) writeStatus() {
 	if !p.mayWrite() {
 		return
 	}
-	finishing := p.canFinish()
+	p.closing = p.close()
+	finishing := p.closing == concludes
 	reason, sentence, due := p.due(finishing)
 	if !due {
 		return
@@ -48,8 +49,8 @@ func (p *plan) mayWrite() bool {
 	return j.Write() == nil && j.Reading() == nil && !p.reading && !p.wake(j.Writing().Until)
 }
 
-// canFinish reports whether the terminal condition can be written: the Job ends, and nothing of it runs, is on its way
-// out, or is in doubt (J-163, design §6). It waits for
+// canFinish reports whether nothing but finalizers stands in the way of the terminal condition: the Job ends, and nothing of it runs, is
+// on its way out, or is in doubt (J-163, design §6). It waits for
 //
 //   - commands in flight, whose answer is on its way: a deletion that is sent later would delete a pod of a finished Job (J-082);
 //   - creates in doubt, and LatePod: a pod that they make later would belong to a finished Job, and would never be deleted (J-082).
@@ -83,7 +84,7 @@ func finishes(p *plan, finishing bool) (events.Reason, string, bool) {
 }
 
 func ends(p *plan, _ bool) (events.Reason, string, bool) {
-	if p.end == nil || p.end.stored {
+	if p.end == nil || p.end.stored || p.closing == almostDone {
 		return "", "", false
 	}
 	return p.end.reason, p.end.message + ": say so before its pods go", true
@@ -163,15 +164,19 @@ func (p *plan) account(finishing bool) events.StatusChange {
 	room := max(p.room(len(c.Counted)), 1) // at least one, so that there is always progress (J-092)
 	var completed indexset.Set
 	for pod := range j.Unlisted() {
-		if room == 0 && !finishing {
+		byIndex := j.Indexed && pod.Phase == events.PodSucceeded
+		capped := !finishing && !(byIndex && p.closing == letsGo) // an index needs no room
+		if capped && room == 0 && p.closing != letsGo {
 			break
 		}
-		if p.claiming && pod.FailsJob() {
-			continue // it keeps its finalizer until the write that says that the Job fails for it (J-096, J-097)
+		if (capped && room == 0) || (p.claiming && pod.FailsJob()) {
+			continue // it keeps its finalizer: of these until the write that says that the Job fails for it (J-096, J-097)
 		}
-		room--
+		if capped {
+			room--
+		}
 		switch {
-		case pod.Phase == events.PodSucceeded && j.Indexed:
+		case byIndex:
 			completed.Add(pod.Index)
 		case pod.Phase == events.PodSucceeded && finishing:
 			succeeded++

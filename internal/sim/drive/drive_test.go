@@ -46,6 +46,7 @@ func upTo(seconds int) kubelet.Range { return kubelet.Range{Max: time.Duration(s
 
 func config(seed uint64) drive.Config {
 	settings := events.DefaultSettings()
+	settings.HeldAtEnd = []uint32{settings.HeldAtEnd, 1, 2, 3}[seed%4] // most Jobs here have a few pods
 	return drive.Config{
 		Settings: settings,
 		World: world.Config{

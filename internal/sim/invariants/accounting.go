@@ -274,12 +274,19 @@ func (c *Checker) checkIndexes(w apiserver.Write, j *job, before, after *batchv1
 
 // checkFinish: a Job is finished when all of its pods have ended, and after its surplus pods were deleted.
 func (c *Checker) checkFinish(w apiserver.Write, j *job) {
+	held := 0
 	for _, p := range j.sortedPods() {
+		if p.tracked && p.owned(j) && !p.relabelled {
+			held++
+		}
 		if p.owned(j) && !p.relabelled && !p.late && !apiserver.PodTerminal(p.now) {
 			c.report("J-163, design §6", w.Version, j, p, "the Job is finished while this pod is %s", p.now.Status.Phase)
 		}
 		if p.surplus && !p.deleteSent && !p.gone && !apiserver.PodTerminal(p.now) { // with its logs
 			c.report("J-073", w.Version, j, p, "the finalizer was dropped uncounted, and the pod never deleted")
 		}
+	}
+	if c.cfg.HeldAtEnd > 0 && held > c.cfg.HeldAtEnd {
+		c.report("J-085", w.Version, j, nil, "%d pods carry the finalizer when the Job is finished, and %d may", held, c.cfg.HeldAtEnd)
 	}
 }

@@ -24,6 +24,8 @@ type Config struct {
 	Manages func(*batchv1.Job) bool
 	// DeletesExpired says that the controller deletes finished Jobs whose TTL has passed.
 	DeletesExpired bool
+	// HeldAtEnd is how many pods may carry the finalizer when a Job is finished; 0 for any number.
+	HeldAtEnd int
 	// Intent, when set, tells what the controller wanted with a write of a Pod (a creation, or the removal of the
 	// finalizer), and what it had seen when it decided. Without it the checks that need it are weaker.
 	Intent func(apiserver.Write) (Intent, bool)

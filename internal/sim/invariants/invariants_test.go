@@ -265,6 +265,24 @@ var histories = []struct {
 		l.run("a", -1)
 		l.status(failed)
 	}},
+	{"more pods carry the finalizer at the end than may", "J-085", func(l *lab) {
+		l.job(func(s *batchv1.JobSpec) { s.Completions, s.Parallelism = new(int32(4)), new(int32(4)) })
+		l.end("a", -1, corev1.PodSucceeded)
+		l.end("b", -1, corev1.PodSucceeded)
+		l.end("c", -1, corev1.PodSucceeded)
+		l.end("d", -1, corev1.PodSucceeded)
+		l.status(counts(4, 0), complete)
+	}},
+	{"as many as may", "", func(l *lab) {
+		l.job(func(s *batchv1.JobSpec) { s.Completions, s.Parallelism = new(int32(4)), new(int32(4)) })
+		a := l.end("a", -1, corev1.PodSucceeded)
+		l.end("b", -1, corev1.PodSucceeded)
+		l.end("c", -1, corev1.PodSucceeded)
+		l.end("d", -1, corev1.PodSucceeded)
+		l.status(counts(0, 0), uncounted([]types.UID{a}, nil))
+		l.drop(l.controller, "a")
+		l.status(counts(4, 0), uncounted(nil, nil), complete)
+	}},
 	{"a surplus pod is dropped, then deleted", "", func(l *lab) {
 		l.job()
 		l.run("a", -1)

@@ -1,0 +1,75 @@
+package reconciler
+
+import (
+	"fmt"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// closing is how far a Job that ends has come with the finalizers of its pods (J-085).
+type closing uint8
+
+const (
+	goesOn     closing = iota // the Job goes on, or something of it runs, is on its way out or is in doubt
+	letsGo                    // nothing does. Too many pods carry their finalizer: they are counted in lists, and the finalizers go
+	almostDone                // as before, and the removals that are on their way are enough
+	concludes                 // few enough pods carry it: one write counts what is left and concludes
+)
+
+// close finds how far the Job has come. Whoever waits for its end may delete it then, uninstall, or switch the controller off. So no
+// more than Settings.HeldAtEnd pods may need the controller after it.
+func (p *plan) close() closing {
+	t := p.job.Tally()
+	most := int(p.job.Settings.HeldAtEnd)
+	switch {
+	case !p.canFinish():
+		return goesOn
+	case most == 0 || t.Held <= most:
+		return concludes
+	case t.Held-t.Dropping <= most && p.job.ReleasedLen() == 0: // what this decision lets go may be in doubt from then on
+		return almostDone
+	}
+	return letsGo
+}
+
+// emptying: the Job has ended but for the finalizers of its pods. A write is made when it lists all pods that are left, or half of what
+// the lists hold.
+func emptying(p *plan, _ bool) (events.Reason, string, bool) {
+	unlisted := p.job.UnlistedLen()
+	if p.closing != letsGo || unlisted == 0 {
+		return "", "", false
+	}
+	room := p.room(p.job.Tally().Countable)
+	if p.job.Indexed { // most are successes, which need no room
+		room = unlisted
+	}
+	if room < min(unlisted, int(p.job.Settings.MaxUncounted+1)/2) {
+		return "", "", false
+	}
+	return ManyUncounted, fmt.Sprintf("the Job ends when most of its pods have lost their finalizer: list %s", pods(unlisted)), true
+}
+
+// endNears: no more pods will be made if those that run succeed. So that few carry their finalizer when the last one ends, they are
+// counted in small portions from here on: half of the number that may, or a twentieth of those that do.
+func endNears(p *plan, _ bool) (events.Reason, string, bool) {
+	j := p.job
+	t := j.Tally()
+	most, portion := int(j.Settings.HeldAtEnd), max(int(j.Settings.HeldAtEnd)/2, t.Held/20, 1)
+	if most == 0 || t.Held <= most || p.end != nil || j.Spec.Suspend || !p.lastPods() {
+		return "", "", false
+	}
+	unlisted := j.UnlistedLen()
+	if min(unlisted, p.room(t.Countable)) < portion {
+		return "", "", false
+	}
+	return ManyUncounted, fmt.Sprintf("the last pods of the Job run: list %s that ended", pods(unlisted)), true
+}
+
+// lastPods reports whether the Job ends when the pods that run, or are being made, succeed.
+func (p *plan) lastPods() bool {
+	j := p.job
+	if j.WorkQueue {
+		return j.SucceededCount() > 0
+	}
+	return int(j.Completions-j.SucceededCount()) <= int(j.Tally().Active)+len(j.Creates())+p.making
+}
