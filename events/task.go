@@ -11,6 +11,7 @@ type Task struct {
 	Job       JobRef // of a namespace's stream only the namespace
 	ManagedBy string // spec.managedBy of the Job; empty when it is unset, or the Job was never seen
 	Command   Command
+	Priority  Priority   // as things stand: a Job that ends, or a deletion, makes it more urgent than its command is; 0 for that of the command
 	Pod       PodRef     // of commands about an existing pod
 	Status    *JobStatus // the whole status that a WriteStatus is to store; times count in whole seconds
 	Base      uint64     // resourceVersion of the Job that Status was computed from, or else of the Job or CronJob as it is known

@@ -275,13 +275,15 @@ type Priority uint8
 
 // The priorities, most urgent first.
 const (
-	PriorityFinish   Priority = 1 // writes that conclude a Job: users wait for them
-	PriorityUnblock  Priority = 2 // what the Job's next steps wait for
-	PriorityBulk     Priority = 3 // the bulk of the work: pods to be made, and finalizers of those that are accounted for
-	PriorityProgress Priority = 4 // status writes that only show how far the Job is
+	PriorityDeletion Priority = 1 // finalizers of what is being deleted: whoever deleted it waits, and would wait for ever without us
+	PriorityFinish   Priority = 2 // writes that conclude a Job: users wait for them
+	PriorityEnd      Priority = 3 // what stands between a Job that ends and that write, and the finalizers that are left after it
+	PriorityUnblock  Priority = 4 // what the Job's next steps wait for
+	PriorityBulk     Priority = 5 // the bulk of the work: pods to be made, and finalizers of those that are accounted for
+	PriorityProgress Priority = 6 // status writes that only show how far the Job is
 )
 
-// PriorityOf is the priority of a command.
+// PriorityOf is the priority of a command of a Job that goes on. See Task.Priority.
 func PriorityOf(c Command) Priority {
 	if own, ok := c.(interface{ priority() Priority }); ok {
 		return own.priority()

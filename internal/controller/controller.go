@@ -314,6 +314,9 @@ func (noExecutor) Submit(tasks ...events.Task) {
 // TakeBack is described by loop.Executor.
 func (noExecutor) TakeBack(...events.Task) {}
 
+// Hasten is described by loop.Executor.
+func (noExecutor) Hasten(...events.Task) {}
+
 // Stop is described by loop.Executor.
 func (noExecutor) Stop(context.Context) {}
 

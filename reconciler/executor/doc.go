@@ -19,9 +19,10 @@
 //
 // # Order
 //
-// Writes that finish a Job go first, then what others wait for and creates, then progress; see [events.Priority]. Every eighth
-// call is of the least urgent kind that waits, so none starves. How many calls are in flight adapts to what the API
-// server bears: see concurrency.go.
+// Finalizers that a deletion waits for go first, then writes that finish a Job, then the finalizers of Jobs that end, then what others
+// wait for and creates, then progress; see [events.Priority]. Every eighth call is of the least urgent kind that waits, and each kind
+// has calls that are its own, so none starves. A task becomes more urgent while it waits when the Job ends, or something is deleted
+// ([Executor.Hasten]). How many calls are in flight adapts to what the API server bears: see concurrency.go.
 //
 // # Concurrency
 //

@@ -67,7 +67,26 @@ func (e *Executor) submitLocked(it *item) {
 }
 
 func itemOf(t events.Task) *item {
-	return &item{task: t, key: keyOf(&t), priority: events.PriorityOf(t.Command)}
+	return &item{task: t, key: keyOf(&t), priority: priorityOf(&t)}
+}
+
+func priorityOf(t *events.Task) events.Priority {
+	if t.Priority != 0 {
+		return t.Priority
+	}
+	return events.PriorityOf(t.Command)
+}
+
+// Hasten makes tasks that have not begun as urgent as they say, if that is more urgent than they were. It begins none that was not
+// submitted.
+func (e *Executor) Hasten(tasks ...events.Task) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for i := range tasks {
+		if it := e.waiting[tasks[i].Name]; it != nil && priorityOf(&tasks[i]) < it.priority {
+			e.queue.hasten(it, priorityOf(&tasks[i]))
+		}
+	}
 }
 
 func keyOf(t *events.Task) key {

@@ -29,8 +29,12 @@ func randomRun(t *testing.T, rng *rand.Rand) {
 		switch rng.IntN(4) {
 		case 0:
 			if submits {
-				p := []events.Priority{events.PriorityFinish, events.PriorityUnblock, events.PriorityBulk, events.PriorityProgress}[rng.IntN(4)]
-				s.submit(fmt.Sprint("job", rng.IntN(5)), fmt.Sprint(rng.IntN(3)), p)
+				s.submit(fmt.Sprint("job", rng.IntN(5)), fmt.Sprint(rng.IntN(3)), events.Priority(1+rng.IntN(int(events.PriorityProgress))))
+			}
+			if n := len(s.tasks); n > 0 {
+				task := s.tasks[rng.IntN(n)]
+				task.Priority = events.Priority(1 + rng.IntN(int(events.PriorityProgress)))
+				s.e.Hasten(task)
 			}
 		case 1:
 			if n := len(s.names); n > 0 && rng.IntN(3) == 0 {

@@ -21,16 +21,24 @@ type item struct {
 	withdrawn bool // it was given back; queues forget it when they meet it
 }
 
-// tiers are the priorities between which nothing is shared. Within the second, Jobs take turns.
+// tiers are the priorities between which nothing is shared. Within each, Jobs take turns.
 const (
-	tierFinish = iota
+	tierDeletion = iota
+	tierFinish
+	tierEnd
 	tierWork
 	tierProgress
 	tiers
 )
 
-// leastUrgentEvery is how often a call is of the least urgent tier that waits, whatever else does.
-const leastUrgentEvery = 8
+// round is after how many calls the order of the tiers begins anew. Most calls are of the most urgent tier that waits. So that none
+// starves, one in eight is of the least urgent one, and a tier between has some that no more urgent one can take.
+const round = 16
+
+// reserved are the calls of a round that a tier has if anything in it waits.
+var reserved = [round]int{
+	3: tierFinish, 5: tierEnd, 7: tierProgress, 9: tierWork, 11: tierFinish, 13: tierEnd, 15: tierProgress,
+}
 
 // queue is what waits for a slot, in the order of its turn. It is not safe for concurrent use.
 type queue struct {
@@ -42,7 +50,7 @@ type queue struct {
 func newQueue() queue {
 	q := queue{keys: map[key]*fifo[*item]{}}
 	for i := range q.tiers {
-		q.tiers[i].turns = map[events.Stream]*turn{}
+		q.tiers[i].number, q.tiers[i].turns = i, map[events.Stream]*turn{}
 	}
 	return q
 }
@@ -81,8 +89,12 @@ func (q *queue) admit(it *item) {
 
 func tierOf(p events.Priority) int {
 	switch p {
+	case events.PriorityDeletion:
+		return tierDeletion
 	case events.PriorityFinish:
 		return tierFinish
+	case events.PriorityEnd:
+		return tierEnd
 	case events.PriorityProgress:
 		return tierProgress
 	default:
@@ -92,22 +104,31 @@ func tierOf(p events.Priority) int {
 
 // take is the next task, of a stream that may have another call in flight; nil when there is none.
 func (q *queue) take(may func(events.Stream) bool) *item {
-	if (q.taken+1)%leastUrgentEvery == 0 {
-		for i := tiers - 1; i >= 0; i-- {
-			if it := q.tiers[i].take(may); it != nil {
-				q.taken++
-				return it
-			}
-		}
-		return nil
-	}
-	for i := range q.tiers {
+	for _, i := range q.order() {
 		if it := q.tiers[i].take(may); it != nil {
 			q.taken++
 			return it
 		}
 	}
 	return nil
+}
+
+// order is the tiers in the order in which the next call is to be of one.
+func (q *queue) order() [1 + tiers]int {
+	first := reserved[q.taken%round]
+	if first == tierProgress && q.tiers[first].idle() { // the least urgent of those that wait
+		first = tierWork
+	}
+	return [...]int{first, tierDeletion, tierFinish, tierEnd, tierWork, tierProgress}
+}
+
+// hasten moves a task that waits to another tier. What the old one has of it is stale, and is passed over there.
+func (q *queue) hasten(it *item, p events.Priority) {
+	from := tierOf(it.priority)
+	it.priority = p
+	if to := tierOf(p); it.ready && to != from {
+		q.tiers[to].push(it)
+	}
 }
 
 // bulk is how many creates and finalizers of a stream wait for their turn. Those that were withdrawn meanwhile are counted.
@@ -120,8 +141,9 @@ func (q *queue) bulk(s events.Stream) int {
 
 // tier is tasks between whose streams slots go round.
 type tier struct {
-	order fifo[*turn]
-	turns map[events.Stream]*turn
+	number int
+	order  fifo[*turn]
+	turns  map[events.Stream]*turn
 }
 
 // turn is the tasks of one stream.
@@ -137,12 +159,15 @@ func (t *tier) push(it *item) {
 		t.turns[u.stream] = u
 		t.order.push(u)
 	}
-	if it.priority == events.PriorityBulk {
+	if it.priority == events.PriorityBulk || (it.priority == events.PriorityEnd && !it.key.job) {
 		u.bulk.push(it)
 	} else {
 		u.urgent.push(it)
 	}
 }
+
+// idle reports whether nothing waits in it.
+func (t *tier) idle() bool { return t.order.len() == 0 }
 
 // take is the first task of the first stream that may have a call, which then goes to the end of the order.
 func (t *tier) take(may func(events.Stream) bool) *item {
@@ -152,7 +177,7 @@ func (t *tier) take(may func(events.Stream) bool) *item {
 			t.order.push(u)
 			continue
 		}
-		it := u.pop()
+		it := u.pop(t.number)
 		if u.urgent.len()+u.bulk.len() > 0 {
 			t.order.push(u)
 		} else {
@@ -165,11 +190,11 @@ func (t *tier) take(may func(events.Stream) bool) *item {
 	return nil
 }
 
-// pop is the stream's next task; nil when all of them were withdrawn.
-func (u *turn) pop() *item {
+// pop is the stream's next task in that tier; nil when all of them were withdrawn, or were moved to a more urgent one.
+func (u *turn) pop(tier int) *item {
 	for _, line := range []*fifo[*item]{&u.urgent, &u.bulk} {
 		for line.len() > 0 {
-			if it := line.pop(); !it.withdrawn {
+			if it := line.pop(); !it.withdrawn && tierOf(it.priority) == tier {
 				return it
 			}
 		}

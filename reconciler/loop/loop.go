@@ -60,6 +60,7 @@ type Loop struct {
 	wakes    delayingQueue[events.Stream]
 	progress progress
 	retrying retrying
+	hastened []events.Task // more urgent than they were when they were handed out
 	pace     pace
 	words    words
 	// resuming are the streams that have not been looked at since the newest listing.
@@ -358,6 +359,7 @@ func (l *Loop) Durable(seq events.Sequence) (tasks, back []events.Task) {
 		tasks = append(tasks, l.waiting[n].tasks...)
 		back = append(back, l.waiting[n].back...)
 	}
+	l.refresh(tasks)
 	l.waiting = l.waiting[n:]
 	for s, head := range l.heads {
 		if head <= l.durable {

@@ -217,6 +217,11 @@ func (m *machine) start(args map[string]string) {
 		m.must(err)
 		m.settings.SlowStart = uint32(n)
 	}
+	if v, ok := args["held-at-end"]; ok {
+		n, err := strconv.ParseUint(v, 10, 32)
+		m.must(err)
+		m.settings.HeldAtEnd = uint32(n)
+	}
 	if v, ok := args["at-once"]; ok {
 		n, err := strconv.ParseUint(v, 10, 32)
 		m.must(err)
@@ -483,6 +488,9 @@ func (m *machine) news() string {
 	}
 	for _, t := range back {
 		fmt.Fprintf(&b, "(takes back %d/%d)\n", t.Name.Decided, t.Name.Place)
+	}
+	for _, t := range m.loop.Hastened() {
+		fmt.Fprintf(&b, "(hastens to priority %d: %d/%d %s)\n", t.Priority, t.Name.Decided, t.Name.Place, events.Describe(t.Command))
 	}
 	if wake := m.loop.Wake(); wake != 0 {
 		fmt.Fprintf(&b, "(looks again in %s)\n", wake.Sub(m.now))

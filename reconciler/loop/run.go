@@ -17,6 +17,8 @@ type Executor interface {
 	Submit(tasks ...events.Task)
 	// TakeBack gives back tasks that were not begun, or never submitted; how the others end is told in any case.
 	TakeBack(tasks ...events.Task)
+	// Hasten makes tasks more urgent that were submitted and have not begun.
+	Hasten(tasks ...events.Task)
 	// Stop gives back what was not begun and waits, within ctx, for what was.
 	Stop(ctx context.Context)
 }
@@ -79,6 +81,7 @@ func (r *Runner) Run(ctx context.Context) error {
 			return r.ended(err)
 		}
 		r.hand(r.Loop.Asks())
+		r.hasten()
 		if life, proof, ok := r.Loop.Returned(); ok {
 			r.Behind(life, proof)
 		}
@@ -222,6 +225,12 @@ func (r *Runner) hand(tasks, back []events.Task) {
 	}
 	if len(back) > 0 {
 		r.Executor.TakeBack(back...)
+	}
+}
+
+func (r *Runner) hasten() {
+	if tasks := r.Loop.Hastened(); len(tasks) > 0 {
+		r.Executor.Hasten(tasks...)
 	}
 }
 

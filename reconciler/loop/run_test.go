@@ -22,6 +22,7 @@ type hanging struct{ gaveUp time.Time }
 
 func (*hanging) Submit(...events.Task)      {}
 func (*hanging) TakeBack(...events.Task)    {}
+func (*hanging) Hasten(...events.Task)      {}
 func (h *hanging) Stop(ctx context.Context) { <-ctx.Done(); h.gaveUp = time.Now() }
 
 // TestAStopWaitsWhileTheLeaseIsHeld: a stop waits for the calls in flight. When the Lease is lost, before the stop or during the wait,
@@ -99,6 +100,7 @@ type counting struct{ got []events.Task }
 
 func (h *counting) Submit(tasks ...events.Task) { h.got = append(h.got, tasks...) }
 func (*counting) TakeBack(...events.Task)       {}
+func (*counting) Hasten(...events.Task)         {}
 func (*counting) Stop(context.Context)          {}
 
 // demo is a listing that has one Job, which needs a pod.

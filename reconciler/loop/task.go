@@ -24,7 +24,7 @@ func (l *Loop) promise(b *batch, s projector.Subject, at events.Sequence, d *eve
 
 // task is a command of the subject with all that is needed to carry it out.
 func (l *Loop) task(s projector.Subject, name events.CommandID, c events.Command) events.Task {
-	t := events.Task{Name: name, Life: l.world.Identity, Stream: s.ID(), Job: s.Reference(), Command: c}
+	t := events.Task{Name: name, Life: l.world.Identity, Stream: s.ID(), Job: s.Reference(), Command: c, Priority: priority(s, c)}
 	if uid := events.PodOf(c); uid != "" {
 		t.Pod = podRef(s, uid)
 	}

@@ -204,8 +204,11 @@ func (l *Loop) rehome(b *batch, moves []projector.Draft) {
 
 // input puts down a record that touches its stream: the stream is decided in this turn.
 func (l *Loop) input(b *batch, d projector.Draft) {
-	l.hear(b, l.world.Subject(d.Stream), &d)
+	s := l.world.Subject(d.Stream)
+	l.hear(b, s, &d)
+	before := jobPriority(s)
 	at := l.put(b, d)
+	l.press(d.Stream, before, d.Facts)
 	if d.Stream == events.Controller {
 		return
 	}

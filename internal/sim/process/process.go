@@ -202,6 +202,9 @@ func (p *Process) Turn(now events.Time, n int) error {
 	taken, err := p.Loop.Turn(now, p.Inputs[:n])
 	p.Inputs = p.Inputs[taken:]
 	p.Hand(p.Loop.Asks())
+	if hastened := p.Loop.Hastened(); p.Executor != nil {
+		p.Executor.Hasten(hastened...)
+	}
 	if life, proof, ok := p.Loop.Returned(); ok && p.behind != nil {
 		p.behind(life, proof)
 	}

@@ -1,0 +1,97 @@
+package loop
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/status"
+	"github.com/jobledger/jobledger/projector"
+)
+
+// How urgent a command is depends on what waits for it by now. A finalizer that may go is one of many while its Job goes on. When the Job
+// ends it stands between the Job and its terminal condition; when the pod or the Job is deleted, whoever did that waits for it. This is
+// no fact of the log: no decision and no replay depends on it.
+
+// priority is how urgent a command is as things stand; 0 for as urgent as its kind.
+func priority(s projector.Subject, c events.Command) events.Priority {
+	j, _ := s.(*projector.Job)
+	switch c := c.(type) {
+	case *events.DropFinalizer:
+		return dropPriority(s, j, c.Pod)
+	case *events.WriteStatus:
+		if p := events.PriorityOf(c); j != nil && p > events.PriorityEnd && (j.Ending() || saysEnd(&c.Change)) {
+			return events.PriorityEnd
+		}
+	}
+	return 0
+}
+
+func saysEnd(c *events.StatusChange) bool {
+	return slices.ContainsFunc(c.Conditions, func(c events.JobCondition) bool {
+		return c.Type == status.SuccessCriteriaMet || c.Type == status.FailureTarget
+	})
+}
+
+func dropPriority(s projector.Subject, j *projector.Job, pod types.UID) events.Priority {
+	p := s.Pod(pod)
+	switch {
+	case p != nil && p.Deleted != 0, j != nil && j.Deleted != 0 && !j.Gone:
+		return events.PriorityDeletion
+	case j != nil && (j.Ending() || j.Gone):
+		return events.PriorityEnd
+	}
+	return 0
+}
+
+// refresh gives tasks that are handed out the urgency of now.
+func (l *Loop) refresh(tasks []events.Task) {
+	for i := range tasks {
+		if s := l.world.Subject(tasks[i].Stream); s != nil {
+			tasks[i].Priority = priority(s, tasks[i].Command)
+		}
+	}
+}
+
+// press takes notice that what a record says may make finalizers more urgent that are on their way: the Job is deleted, or ends, or the
+// pod is deleted. before is how urgent those of the Job were.
+func (l *Loop) press(s events.Stream, before events.Priority, facts events.Facts) {
+	subject := l.world.Subject(s)
+	if seen, ok := facts.(*events.PodSeen); ok && seen.Deleted != 0 && subject != nil {
+		l.pressDrop(subject, subject.Pod(seen.UID))
+	}
+	j, ok := subject.(*projector.Job)
+	if !ok {
+		return
+	}
+	if now := jobPriority(j); now == 0 || (before != 0 && before <= now) {
+		return
+	}
+	for _, p := range j.Pods() {
+		l.pressDrop(j, p)
+	}
+}
+
+// jobPriority is how urgent the finalizers of a Job's pods are, as far as the Job says.
+func jobPriority(s projector.Subject) events.Priority {
+	if j, ok := s.(*projector.Job); ok {
+		return dropPriority(j, j, "")
+	}
+	return 0
+}
+
+// pressDrop makes the removal of a pod's finalizer more urgent, if it is in the executor's hands.
+func (l *Loop) pressDrop(s projector.Subject, p *projector.Pod) {
+	if p == nil || p.Drop() == nil || p.Drop().InBackoff() {
+		return
+	}
+	l.hastened = append(l.hastened, l.task(s, p.Drop().Name(), p.Drop().Command))
+}
+
+// Hastened are the tasks that have become more urgent since it was asked last.
+func (l *Loop) Hastened() []events.Task {
+	out := l.hastened
+	l.hastened = nil
+	return out
+}
