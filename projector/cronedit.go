@@ -58,6 +58,17 @@ func (c *CronJob) edit(then events.Time) {
 	c.Edited = c.Now
 }
 
+// pendAnew finds when a changed schedule is due next, after the clock was set. That is a time of the clock, and no length of time: what
+// the clock has passed is over, and after it was set back there may be an earlier one (C-089).
+func (c *CronJob) pendAnew() {
+	if c.Edited == 0 || c.plan.Err != nil {
+		return
+	}
+	if next := c.nextLook(); next != 0 && next < c.Pending {
+		c.Pending = next
+	}
+}
+
 // shifted moves a time with the clock; 0 stays.
 func shifted(t events.Time, step time.Duration) events.Time {
 	if t == 0 {

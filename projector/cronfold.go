@@ -56,7 +56,8 @@ func (c *CronJob) Apply(rec *events.Record) {
 		c.come()
 	case *events.ClockStepped:
 		c.book.Shift(f.Step)
-		c.Edited, c.Pending = shifted(c.Edited, f.Step), shifted(c.Pending, f.Step)
+		c.Edited = shifted(c.Edited, f.Step)
+		c.pendAnew()
 		c.Sight.shift(f.Step)
 	case *events.ControllerStarted:
 		c.book.Restart()

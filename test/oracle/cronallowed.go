@@ -30,7 +30,7 @@ var (
 	}
 	clockSet = &Difference{
 		Rule:     "C-070, C-225",
-		Sentence: "The clock is set. Upstream's timers go on as they are. Ours looks at all CronJobs: their due times are times of the clock.",
+		Sentence: "The clock is set. Upstream's timers go on as they are. Ours looks at all CronJobs: their due times are times of the clock. One whose schedule was changed waits for its due time by that clock.",
 	}
 	asleep = &Difference{
 		Rule:     "C-165",

@@ -404,5 +404,6 @@ func cronClocks(g *cronGenerator) {
 		}
 		return fmt.Sprintf("clock %d", g.Int64N(int64(3*g.period/time.Second)))
 	}
-	g.steps(4+g.IntN(8), set, set, g.ends, g.ends, g.editTemplate, g.suspend)
+	zone := func() string { return "edit " + g.any() + " zone=" + g.pick("none", "UTC", "Asia/Tokyo", "Asia/Kolkata") }
+	g.steps(4+g.IntN(8), set, set, g.ends, g.ends, g.editTemplate, g.suspend, g.editSchedule, zone)
 }

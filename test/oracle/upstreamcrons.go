@@ -15,12 +15,15 @@ func (u *upstream) arrange(crons *cronjob.ControllerV2) {
 	*field[func() time.Time](crons, "now") = func() time.Time { return time.Now().Add(time.Duration(u.skew.Load())) }
 	switch queue := field[workqueue.TypedRateLimitingInterface[string]](crons, "queue"); {
 	case u.mends != nil:
-		*queue = looked{patient: patient{*queue}, u: u, again: map[string]bool{}}
+		clocked := newTimed(u, *queue)
+		*queue = looked{patient: patient{clocked}, u: u, again: map[string]bool{}}
 		u.step = func(time.Duration) { // it happens under the lock of the front
 			u.mends.act(clockSet)
+			var keys []string
 			for name := range u.crons {
-				(*queue).Add(namespace + "/" + name)
+				keys = append(keys, namespace+"/"+name)
 			}
+			clocked.set(keys)
 		}
 	case u.front.ordered:
 		*queue = patient{*queue}
