@@ -223,25 +223,6 @@ func isLine(line, sign string, words ...string) bool {
 	return strings.HasPrefix(line, sign)
 }
 
-// explained is which difference on purpose explains all lines of a diff; nil for none.
-func explained(s Scenario, diff string) *Difference {
-next:
-	for _, d := range s.allowed() {
-		if d.Explains == nil || !d.When(s) {
-			continue
-		}
-		for _, line := range strings.Split(strings.TrimSpace(diff), "\n") {
-			if !d.Explains(line) {
-				continue next
-			}
-		}
-		if d.Shows == nil || d.Shows(diff) {
-			return d
-		}
-	}
-	return nil
-}
-
 // lines are those of a diff that have the text.
 func lines(diff, text string) string {
 	var b strings.Builder

@@ -48,6 +48,15 @@ func TestADifferenceExplainsNoMore(t *testing.T) {
 			"- pod of a: Running deleted=false finalizers=[batch.kubernetes.io/job-tracking] x\n+ pod of a: Running deleted=false finalizers=[] x\n", false},
 		{"another one succeeds", "+0 create a\n+1 deny patch a\n+1 succeed a; kill a\n+1 allow\n",
 			"- job a: succeeded=1 failed=2\n+ job a: succeeded=2 failed=1\n", false},
+		{"two differences meet: a pod that is deleted is not counted, and a suspended Job without a start time finishes",
+			"+0 create a\n+1 deny patch\n+1 edit a suspend=true\n+1 kill a.0\n+1 allow\n",
+			suspendedEnd + "- job a: succeeded=2 failed=1\n+ job a: succeeded=2 failed=0\n", true},
+		{"the two, and a line that neither explains", "+0 create a\n+1 deny patch\n+1 edit a suspend=true\n+1 kill a.0\n+1 allow\n",
+			suspendedEnd + "- job a: succeeded=2 failed=1\n+ job a: succeeded=2 failed=0\n+ pod of a: Running deleted=false x\n", false},
+		{"the two, and ours counts more", "+0 create a\n+1 deny patch\n+1 edit a suspend=true\n+1 kill a.0\n+1 allow\n",
+			suspendedEnd + "- job a: succeeded=2 failed=0\n+ job a: succeeded=2 failed=1\n", false},
+		{"one of the two cannot be: nothing was suspended", "+0 create a\n+1 deny patch\n+1 kill a.0\n+1 allow\n",
+			suspendedEnd + "- job a: succeeded=2 failed=1\n+ job a: succeeded=2 failed=0\n", false},
 	} {
 		s, err := Parse("job a\n" + row.scenario)
 		if err != nil {
@@ -58,3 +67,10 @@ func TestADifferenceExplainsNoMore(t *testing.T) {
 		}
 	}
 }
+
+// suspendedEnd is how a suspended Job without a start time finishes with ours alone (J-156, J-252).
+const suspendedEnd = `- job a: startTime=false completionTime=false
++ event of a: Normal Completed "Job completed" x1
++ job a: condition 2 Complete=True CompletionsReached "Reached expected number of succeeded pods"
++ job a: startTime=true completionTime=true
+`

@@ -58,7 +58,10 @@ func newOurs(s Scenario, seed uint64) (*ours, error) {
 	}
 	o := &ours{cluster: c, seed: seed, settings: events.DefaultSettings()}
 	o.settings.Mode, o.settings.DeleteExpired, o.settings.CronJobs = events.ModeAll, true, len(s.CronJobs) > 0
-	o.checker = invariants.New(invariants.Config{Server: c.world.Server, Actor: actor, Manages: o.manages, DeletesExpired: true})
+	o.settings.HeldAtEnd = []uint32{o.settings.HeldAtEnd, o.settings.HeldAtEnd, 1, 3}[seed%4] // most Jobs here have a few pods
+	o.checker = invariants.New(invariants.Config{
+		Server: c.world.Server, Actor: actor, Manages: o.manages, DeletesExpired: true, HeldAtEnd: int(o.settings.HeldAtEnd),
+	})
 	o.begin, o.step = o.start, o.clockSet
 	o.newLog()
 	return o, o.boot()

@@ -1,0 +1,56 @@
+package oracle
+
+import "strings"
+
+// explained is which difference on purpose explains all lines of a diff, or which two where they meet; nil for none.
+func explained(s Scenario, diff string) *Difference {
+	var some []*Difference // that explain a part
+	for _, d := range s.allowed() {
+		if d.Explains == nil || !d.When(s) {
+			continue
+		}
+		switch mine := d.share(diff); {
+		case mine == diff && d.shownIn(diff):
+			return d
+		case mine != "" && d.Shows != nil && d.Shows(mine): // one that names no mark of its own explains nothing beside another
+			some = append(some, d)
+		}
+	}
+	for i, d := range some {
+		for _, other := range some[i+1:] {
+			if meet(d, other, diff) {
+				both := together(map[*Difference]bool{d: true, other: true})
+				both.Parts = d.Parts || other.Parts
+				return both
+			}
+		}
+	}
+	return nil
+}
+
+// share is the lines of a diff that a difference explains.
+func (d *Difference) share(diff string) string {
+	var b strings.Builder
+	for line := range strings.Lines(diff) {
+		if d.Explains(strings.TrimSuffix(line, "\n")) {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+func (d *Difference) shownIn(diff string) bool { return d.Shows == nil || d.Shows(diff) }
+
+// meet reports whether two differences explain each line of a diff between them, and neither all that the other does.
+func meet(d, other *Difference, diff string) bool {
+	alone, otherAlone := false, false
+	for line := range strings.Lines(diff) {
+		line = strings.TrimSuffix(line, "\n")
+		mine, its := d.Explains(line), other.Explains(line)
+		if !mine && !its {
+			return false
+		}
+		alone, otherAlone = alone || !its, otherAlone || !mine
+	}
+	return alone && otherAlone
+}
