@@ -212,20 +212,14 @@ func (m *machine) start(args map[string]string) {
 			*into = d
 		}
 	}
-	if v, ok := args["slow-start"]; ok {
-		n, err := strconv.ParseUint(v, 10, 32)
-		m.must(err)
-		m.settings.SlowStart = uint32(n)
-	}
-	if v, ok := args["held-at-end"]; ok {
-		n, err := strconv.ParseUint(v, 10, 32)
-		m.must(err)
-		m.settings.HeldAtEnd = uint32(n)
-	}
-	if v, ok := args["at-once"]; ok {
-		n, err := strconv.ParseUint(v, 10, 32)
-		m.must(err)
-		m.settings.MaxPodsPerDecision = uint32(n)
+	for flag, into := range map[string]*uint32{
+		"slow-start": &m.settings.SlowStart, "held-at-end": &m.settings.HeldAtEnd, "at-once": &m.settings.MaxPodsPerDecision,
+	} {
+		if v, ok := args[flag]; ok {
+			n, err := strconv.ParseUint(v, 10, 32)
+			m.must(err)
+			*into = uint32(n)
+		}
 	}
 	if v, ok := args["key"]; ok { // another than before: as if KEY were lost
 		m.key = v

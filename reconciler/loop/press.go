@@ -17,13 +17,12 @@ import (
 // priority is how urgent a command is as things stand; 0 for as urgent as its kind.
 func priority(s projector.Subject, c events.Command) events.Priority {
 	j, _ := s.(*projector.Job)
-	switch c := c.(type) {
-	case *events.DropFinalizer:
-		return dropPriority(s, j, c.Pod)
-	case *events.WriteStatus:
-		if p := events.PriorityOf(c); j != nil && p > events.PriorityEnd && (j.Ending() || saysEnd(&c.Change)) {
-			return events.PriorityEnd
-		}
+	if drop, ok := c.(*events.DropFinalizer); ok {
+		return dropPriority(s, j, drop.Pod)
+	}
+	write, ok := c.(*events.WriteStatus)
+	if ok && j != nil && events.PriorityOf(c) > events.PriorityEnd && (j.Ending() || saysEnd(&write.Change)) {
+		return events.PriorityEnd
 	}
 	return 0
 }
