@@ -58,57 +58,75 @@ const (
 	KindNodeGone         Kind = 51
 	KindNamespaceChanged Kind = 52
 	KindClusterWatched   Kind = 53
+	KindPassedOver       Kind = 54
 )
 
 type kindInfo struct {
 	name     string
 	critical bool
+	source   Source
 }
+
+// Source says what leads to records of a kind: by it the budget of a namespace bounds them.
+type Source uint8
+
+// The sources.
+const (
+	// FromObject: an observation of an object (Observation.Object). The loop holds back what comes too often.
+	FromObject Source = 1
+	// WithObject: stored before the record of an object that names it, once per content and file.
+	WithObject Source = 2
+	// FromRecords: follows from records before it: a decision, the end of a command, a wait that is over.
+	FromRecords Source = 3
+	// FromController: of the controller's own life: starts, listings, files. No user causes one.
+	FromController Source = 4
+)
 
 // kinds describes every kind this program knows. A kind is critical if skipping such a record could change a decision.
 var kinds = map[Kind]kindInfo{
-	KindLogCreated:        {"LogCreated", true},
-	KindEpochChanged:      {"EpochChanged", true},
-	KindPruned:            {"Pruned", false},
-	KindFileRestated:      {"FileRestated", false},
-	KindTermStarted:       {"TermStarted", true},
-	KindControllerStarted: {"ControllerStarted", true},
-	KindControllerStopped: {"ControllerStopped", true},
-	KindLeadershipChanged: {"LeadershipChanged", false},
-	KindClockStepped:      {"ClockStepped", true},
-	KindListingStarted:    {"ListingStarted", true},
-	KindSynced:            {"Synced", true},
-	KindRivalFound:        {"RivalFound", true},
-	KindRivalGone:         {"RivalGone", true},
-	KindLossFound:         {"LossFound", true},
-	KindJobAdded:          {"JobAdded", true},
-	KindJobChanged:        {"JobChanged", true},
-	KindJobDeleted:        {"JobDeleted", true},
-	KindPodAdded:          {"PodAdded", true},
-	KindPodChanged:        {"PodChanged", true},
-	KindPodDeleted:        {"PodDeleted", true},
-	KindGroupSeen:         {"GroupSeen", true},
-	KindCronJobAdded:      {"CronJobAdded", true},
-	KindCronJobChanged:    {"CronJobChanged", true},
-	KindCronJobDeleted:    {"CronJobDeleted", true},
-	KindSpecStored:        {"SpecStored", true},
-	KindStateStored:       {"StateStored", true},
-	KindJobResumed:        {"JobResumed", true},
-	KindTimerFired:        {"TimerFired", true},
-	KindJobRetired:        {"JobRetired", true},
-	KindTemplateStored:    {"TemplateStored", false},
-	KindPoliciesStored:    {"PoliciesStored", true},
-	KindZoneStored:        {"ZoneStored", true},
-	KindRunSeen:           {"RunSeen", true},
-	KindRunGone:           {"RunGone", true},
-	KindDecided:           {"Decided", true},
-	KindWouldDecide:       {"WouldDecide", false},
-	KindCommandEnded:      {"CommandEnded", true},
-	KindTicksObserved:     {"TicksObserved", true},
-	KindNodeChanged:       {"NodeChanged", false},
-	KindNodeGone:          {"NodeGone", false},
-	KindNamespaceChanged:  {"NamespaceChanged", false},
-	KindClusterWatched:    {"ClusterWatched", false},
+	KindLogCreated:        {"LogCreated", true, FromController},
+	KindEpochChanged:      {"EpochChanged", true, FromController},
+	KindPruned:            {"Pruned", false, FromController},
+	KindFileRestated:      {"FileRestated", false, FromController},
+	KindTermStarted:       {"TermStarted", true, FromController},
+	KindControllerStarted: {"ControllerStarted", true, FromController},
+	KindControllerStopped: {"ControllerStopped", true, FromController},
+	KindLeadershipChanged: {"LeadershipChanged", false, FromController},
+	KindClockStepped:      {"ClockStepped", true, FromController},
+	KindListingStarted:    {"ListingStarted", true, FromController},
+	KindSynced:            {"Synced", true, FromController},
+	KindRivalFound:        {"RivalFound", true, FromController},
+	KindRivalGone:         {"RivalGone", true, FromController},
+	KindLossFound:         {"LossFound", true, FromController},
+	KindJobAdded:          {"JobAdded", true, FromObject},
+	KindJobChanged:        {"JobChanged", true, FromObject},
+	KindJobDeleted:        {"JobDeleted", true, FromObject},
+	KindPodAdded:          {"PodAdded", true, FromObject},
+	KindPodChanged:        {"PodChanged", true, FromObject},
+	KindPodDeleted:        {"PodDeleted", true, FromObject},
+	KindGroupSeen:         {"GroupSeen", true, FromRecords},
+	KindCronJobAdded:      {"CronJobAdded", true, FromObject},
+	KindCronJobChanged:    {"CronJobChanged", true, FromObject},
+	KindCronJobDeleted:    {"CronJobDeleted", true, FromObject},
+	KindSpecStored:        {"SpecStored", true, WithObject},
+	KindStateStored:       {"StateStored", true, FromController},
+	KindJobResumed:        {"JobResumed", true, FromRecords},
+	KindTimerFired:        {"TimerFired", true, FromRecords},
+	KindJobRetired:        {"JobRetired", true, FromRecords},
+	KindTemplateStored:    {"TemplateStored", false, WithObject},
+	KindPoliciesStored:    {"PoliciesStored", true, WithObject},
+	KindZoneStored:        {"ZoneStored", true, WithObject},
+	KindRunSeen:           {"RunSeen", true, FromObject},
+	KindRunGone:           {"RunGone", true, FromObject},
+	KindDecided:           {"Decided", true, FromRecords},
+	KindWouldDecide:       {"WouldDecide", false, FromRecords},
+	KindCommandEnded:      {"CommandEnded", true, FromRecords},
+	KindTicksObserved:     {"TicksObserved", true, FromRecords},
+	KindNodeChanged:       {"NodeChanged", false, FromObject},
+	KindNodeGone:          {"NodeGone", false, FromObject},
+	KindNamespaceChanged:  {"NamespaceChanged", false, FromObject},
+	KindClusterWatched:    {"ClusterWatched", false, FromController},
+	KindPassedOver:        {"PassedOver", false, FromRecords},
 }
 
 // Known reports whether this program knows the kind.
@@ -117,6 +135,9 @@ func (k Kind) Known() bool { _, ok := kinds[k]; return ok }
 // Critical reports whether skipping a record of this kind could change a decision. Of a kind that is not known, only
 // the record's own header can say.
 func (k Kind) Critical() bool { return kinds[k].critical }
+
+// Source says what leads to records of the kind; 0 for a kind that is not known.
+func (k Kind) Source() Source { return kinds[k].source }
 
 // String is the kind's name, or its number when it is not known.
 func (k Kind) String() string {

@@ -111,6 +111,8 @@ func factsToWire(f Facts, free *[]string) (proto.Message, error) {
 		return NamespaceToWire(f), nil
 	case *ClusterWatched:
 		return WatchedToWire(f), nil
+	case *PassedOver:
+		return passedOverToWire(f), nil
 	}
 	return nil, fmt.Errorf("facts of type %T have no wire form", f)
 }
@@ -210,6 +212,8 @@ func unmarshalFacts(kind Kind, b []byte, free []string) (Facts, error) {
 		return parse(b, func(w *pb.NamespaceSeen) (Facts, error) { return NamespaceFromWire(w), nil })
 	case KindClusterWatched:
 		return parse(b, func(w *pb.ClusterWatched) (Facts, error) { return WatchedFromWire(w), nil })
+	case KindPassedOver:
+		return parse(b, func(w *pb.PassedOver) (Facts, error) { return passedOverFromWire(w), nil })
 	}
 	return &Unknown{Bytes: append([]byte(nil), b...)}, nil
 }

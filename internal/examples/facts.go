@@ -112,5 +112,6 @@ func Facts() map[events.Kind]events.Facts {
 		events.KindNodeGone:          Filled(&events.NodeGone{}),
 		events.KindNamespaceChanged:  Filled(&events.NamespaceSeen{}),
 		events.KindClusterWatched:    Filled(&events.ClusterWatched{}),
+		events.KindPassedOver:        Filled(&events.PassedOver{}),
 	}
 }

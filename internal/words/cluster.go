@@ -62,3 +62,21 @@ func passedOver(r *events.Record) string {
 	}
 	return fmt.Sprintf(" (%d changes before were not recorded: too many in a short time)", r.Evidence.PassedOver)
 }
+
+// passedOverText says what came and went without a record: "3012 pods and 1 job of namespace ci came and went …".
+func (z Zone) passedOverText(f *events.PassedOver, namespace string) string {
+	var parts []string
+	for _, g := range f.Went {
+		plural := "s"
+		if g.Objects == 1 {
+			plural = ""
+		}
+		parts = append(parts, fmt.Sprintf("%d %s%s", g.Objects, g.Resource, plural))
+	}
+	of := ""
+	if namespace != "" {
+		of = " of namespace " + namespace
+	}
+	return fmt.Sprintf("%s%s came and went without a record since %s (%d versions were seen): too much is written beyond the log's budget",
+		strings.Join(parts, " and "), of, z.bare(f.Since, "15:04:05"), f.Versions)
+}

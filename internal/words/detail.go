@@ -163,6 +163,8 @@ func controllerDetail(r *events.Record, zone Zone) string {
 		return zone.namespaceText(f)
 	case *events.ClusterWatched:
 		return watchedText(f)
+	case *events.PassedOver:
+		return zone.passedOverText(f, r.Evidence.Namespace)
 	}
 	return ""
 }

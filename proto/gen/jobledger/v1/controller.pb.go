@@ -457,6 +457,64 @@ func (Watching) EnumDescriptor() ([]byte, []int) {
 	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{7}
 }
 
+type ObjectResource int32
+
+const (
+	ObjectResource_OBJECT_RESOURCE_UNSPECIFIED ObjectResource = 0
+	ObjectResource_OBJECT_RESOURCE_JOB         ObjectResource = 1
+	ObjectResource_OBJECT_RESOURCE_POD         ObjectResource = 2
+	ObjectResource_OBJECT_RESOURCE_CRON_JOB    ObjectResource = 3
+	ObjectResource_OBJECT_RESOURCE_NODE        ObjectResource = 4
+	ObjectResource_OBJECT_RESOURCE_NAMESPACE   ObjectResource = 5
+)
+
+// Enum value maps for ObjectResource.
+var (
+	ObjectResource_name = map[int32]string{
+		0: "OBJECT_RESOURCE_UNSPECIFIED",
+		1: "OBJECT_RESOURCE_JOB",
+		2: "OBJECT_RESOURCE_POD",
+		3: "OBJECT_RESOURCE_CRON_JOB",
+		4: "OBJECT_RESOURCE_NODE",
+		5: "OBJECT_RESOURCE_NAMESPACE",
+	}
+	ObjectResource_value = map[string]int32{
+		"OBJECT_RESOURCE_UNSPECIFIED": 0,
+		"OBJECT_RESOURCE_JOB":         1,
+		"OBJECT_RESOURCE_POD":         2,
+		"OBJECT_RESOURCE_CRON_JOB":    3,
+		"OBJECT_RESOURCE_NODE":        4,
+		"OBJECT_RESOURCE_NAMESPACE":   5,
+	}
+)
+
+func (x ObjectResource) Enum() *ObjectResource {
+	p := new(ObjectResource)
+	*p = x
+	return p
+}
+
+func (x ObjectResource) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ObjectResource) Descriptor() protoreflect.EnumDescriptor {
+	return file_jobledger_v1_controller_proto_enumTypes[8].Descriptor()
+}
+
+func (ObjectResource) Type() protoreflect.EnumType {
+	return &file_jobledger_v1_controller_proto_enumTypes[8]
+}
+
+func (x ObjectResource) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ObjectResource.Descriptor instead.
+func (ObjectResource) EnumDescriptor() ([]byte, []int) {
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{8}
+}
+
 // LogCreated opens a log.
 type LogCreated struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2290,6 +2348,124 @@ func (x *ClusterWatched) GetNamespaces() Watching {
 	return Watching_WATCHING_UNSPECIFIED
 }
 
+// PassedOver counts objects that came and went without a record of their own. The namespace is in the evidence; none stands for
+// objects of no namespace, nodes and namespaces.
+type PassedOver struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// since is when the first of them went, in nanoseconds since 1970 UTC.
+	Since int64 `protobuf:"fixed64,1,opt,name=since,proto3" json:"since,omitempty"`
+	// went are the objects that went, by resource, in the order of the numbers.
+	Went []*ObjectsWent `protobuf:"bytes,2,rep,name=went,proto3" json:"went,omitempty"`
+	// versions of those objects that were seen.
+	Versions      uint64 `protobuf:"varint,3,opt,name=versions,proto3" json:"versions,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PassedOver) Reset() {
+	*x = PassedOver{}
+	mi := &file_jobledger_v1_controller_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PassedOver) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PassedOver) ProtoMessage() {}
+
+func (x *PassedOver) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_controller_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PassedOver.ProtoReflect.Descriptor instead.
+func (*PassedOver) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *PassedOver) GetSince() int64 {
+	if x != nil {
+		return x.Since
+	}
+	return 0
+}
+
+func (x *PassedOver) GetWent() []*ObjectsWent {
+	if x != nil {
+		return x.Went
+	}
+	return nil
+}
+
+func (x *PassedOver) GetVersions() uint64 {
+	if x != nil {
+		return x.Versions
+	}
+	return 0
+}
+
+// ObjectsWent is how many objects of one resource came and went.
+type ObjectsWent struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Resource      ObjectResource         `protobuf:"varint,1,opt,name=resource,proto3,enum=jobledger.v1.ObjectResource" json:"resource,omitempty"`
+	Objects       uint64                 `protobuf:"varint,2,opt,name=objects,proto3" json:"objects,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ObjectsWent) Reset() {
+	*x = ObjectsWent{}
+	mi := &file_jobledger_v1_controller_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ObjectsWent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ObjectsWent) ProtoMessage() {}
+
+func (x *ObjectsWent) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_controller_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ObjectsWent.ProtoReflect.Descriptor instead.
+func (*ObjectsWent) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *ObjectsWent) GetResource() ObjectResource {
+	if x != nil {
+		return x.Resource
+	}
+	return ObjectResource_OBJECT_RESOURCE_UNSPECIFIED
+}
+
+func (x *ObjectsWent) GetObjects() uint64 {
+	if x != nil {
+		return x.Objects
+	}
+	return 0
+}
+
 var File_jobledger_v1_controller_proto protoreflect.FileDescriptor
 
 const file_jobledger_v1_controller_proto_rawDesc = "" +
@@ -2434,7 +2610,15 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	"\x05nodes\x18\x01 \x01(\x0e2\x16.jobledger.v1.WatchingR\x05nodes\x126\n" +
 	"\n" +
 	"namespaces\x18\x02 \x01(\x0e2\x16.jobledger.v1.WatchingR\n" +
-	"namespaces*m\n" +
+	"namespaces\"m\n" +
+	"\n" +
+	"PassedOver\x12\x14\n" +
+	"\x05since\x18\x01 \x01(\x10R\x05since\x12-\n" +
+	"\x04went\x18\x02 \x03(\v2\x19.jobledger.v1.ObjectsWentR\x04went\x12\x1a\n" +
+	"\bversions\x18\x03 \x01(\x04R\bversions\"a\n" +
+	"\vObjectsWent\x128\n" +
+	"\bresource\x18\x01 \x01(\x0e2\x1c.jobledger.v1.ObjectResourceR\bresource\x12\x18\n" +
+	"\aobjects\x18\x02 \x01(\x04R\aobjects*m\n" +
 	"\aWitness\x12\x17\n" +
 	"\x13WITNESS_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rWITNESS_FILES\x10\x01\x12\x11\n" +
@@ -2474,7 +2658,14 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	"\x14WATCHING_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fWATCHING_OFF\x10\x01\x12\x13\n" +
 	"\x0fWATCHING_DENIED\x10\x02\x12\x0f\n" +
-	"\vWATCHING_ON\x10\x03BCZAgithub.com/jobledger/jobledger/proto/gen/jobledger/v1;jobledgerv1b\x06proto3"
+	"\vWATCHING_ON\x10\x03*\xba\x01\n" +
+	"\x0eObjectResource\x12\x1f\n" +
+	"\x1bOBJECT_RESOURCE_UNSPECIFIED\x10\x00\x12\x17\n" +
+	"\x13OBJECT_RESOURCE_JOB\x10\x01\x12\x17\n" +
+	"\x13OBJECT_RESOURCE_POD\x10\x02\x12\x1c\n" +
+	"\x18OBJECT_RESOURCE_CRON_JOB\x10\x03\x12\x18\n" +
+	"\x14OBJECT_RESOURCE_NODE\x10\x04\x12\x1d\n" +
+	"\x19OBJECT_RESOURCE_NAMESPACE\x10\x05BCZAgithub.com/jobledger/jobledger/proto/gen/jobledger/v1;jobledgerv1b\x06proto3"
 
 var (
 	file_jobledger_v1_controller_proto_rawDescOnce sync.Once
@@ -2488,8 +2679,8 @@ func file_jobledger_v1_controller_proto_rawDescGZIP() []byte {
 	return file_jobledger_v1_controller_proto_rawDescData
 }
 
-var file_jobledger_v1_controller_proto_enumTypes = make([]protoimpl.EnumInfo, 8)
-var file_jobledger_v1_controller_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_jobledger_v1_controller_proto_enumTypes = make([]protoimpl.EnumInfo, 9)
+var file_jobledger_v1_controller_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
 var file_jobledger_v1_controller_proto_goTypes = []any{
 	(Witness)(0),              // 0: jobledger.v1.Witness
 	(EpochReason)(0),          // 1: jobledger.v1.EpochReason
@@ -2499,58 +2690,63 @@ var file_jobledger_v1_controller_proto_goTypes = []any{
 	(Resource)(0),             // 5: jobledger.v1.Resource
 	(NodeReadiness)(0),        // 6: jobledger.v1.NodeReadiness
 	(Watching)(0),             // 7: jobledger.v1.Watching
-	(*LogCreated)(nil),        // 8: jobledger.v1.LogCreated
-	(*EpochChanged)(nil),      // 9: jobledger.v1.EpochChanged
-	(*LossFound)(nil),         // 10: jobledger.v1.LossFound
-	(*Loss)(nil),              // 11: jobledger.v1.Loss
-	(*Rewind)(nil),            // 12: jobledger.v1.Rewind
-	(*Pruned)(nil),            // 13: jobledger.v1.Pruned
-	(*PrunedFile)(nil),        // 14: jobledger.v1.PrunedFile
-	(*Missed)(nil),            // 15: jobledger.v1.Missed
-	(*FileRestated)(nil),      // 16: jobledger.v1.FileRestated
-	(*TermStarted)(nil),       // 17: jobledger.v1.TermStarted
-	(*ControllerStarted)(nil), // 18: jobledger.v1.ControllerStarted
-	(*ReaderVersion)(nil),     // 19: jobledger.v1.ReaderVersion
-	(*Settings)(nil),          // 20: jobledger.v1.Settings
-	(*ControllerStopped)(nil), // 21: jobledger.v1.ControllerStopped
-	(*LeadershipChanged)(nil), // 22: jobledger.v1.LeadershipChanged
-	(*ClockStepped)(nil),      // 23: jobledger.v1.ClockStepped
-	(*ListingStarted)(nil),    // 24: jobledger.v1.ListingStarted
-	(*Synced)(nil),            // 25: jobledger.v1.Synced
-	(*RivalFound)(nil),        // 26: jobledger.v1.RivalFound
-	(*RivalAct)(nil),          // 27: jobledger.v1.RivalAct
-	(*RivalGone)(nil),         // 28: jobledger.v1.RivalGone
-	(*NodeSeen)(nil),          // 29: jobledger.v1.NodeSeen
-	(*NodeGone)(nil),          // 30: jobledger.v1.NodeGone
-	(*NamespaceSeen)(nil),     // 31: jobledger.v1.NamespaceSeen
-	(*ClusterWatched)(nil),    // 32: jobledger.v1.ClusterWatched
+	(ObjectResource)(0),       // 8: jobledger.v1.ObjectResource
+	(*LogCreated)(nil),        // 9: jobledger.v1.LogCreated
+	(*EpochChanged)(nil),      // 10: jobledger.v1.EpochChanged
+	(*LossFound)(nil),         // 11: jobledger.v1.LossFound
+	(*Loss)(nil),              // 12: jobledger.v1.Loss
+	(*Rewind)(nil),            // 13: jobledger.v1.Rewind
+	(*Pruned)(nil),            // 14: jobledger.v1.Pruned
+	(*PrunedFile)(nil),        // 15: jobledger.v1.PrunedFile
+	(*Missed)(nil),            // 16: jobledger.v1.Missed
+	(*FileRestated)(nil),      // 17: jobledger.v1.FileRestated
+	(*TermStarted)(nil),       // 18: jobledger.v1.TermStarted
+	(*ControllerStarted)(nil), // 19: jobledger.v1.ControllerStarted
+	(*ReaderVersion)(nil),     // 20: jobledger.v1.ReaderVersion
+	(*Settings)(nil),          // 21: jobledger.v1.Settings
+	(*ControllerStopped)(nil), // 22: jobledger.v1.ControllerStopped
+	(*LeadershipChanged)(nil), // 23: jobledger.v1.LeadershipChanged
+	(*ClockStepped)(nil),      // 24: jobledger.v1.ClockStepped
+	(*ListingStarted)(nil),    // 25: jobledger.v1.ListingStarted
+	(*Synced)(nil),            // 26: jobledger.v1.Synced
+	(*RivalFound)(nil),        // 27: jobledger.v1.RivalFound
+	(*RivalAct)(nil),          // 28: jobledger.v1.RivalAct
+	(*RivalGone)(nil),         // 29: jobledger.v1.RivalGone
+	(*NodeSeen)(nil),          // 30: jobledger.v1.NodeSeen
+	(*NodeGone)(nil),          // 31: jobledger.v1.NodeGone
+	(*NamespaceSeen)(nil),     // 32: jobledger.v1.NamespaceSeen
+	(*ClusterWatched)(nil),    // 33: jobledger.v1.ClusterWatched
+	(*PassedOver)(nil),        // 34: jobledger.v1.PassedOver
+	(*ObjectsWent)(nil),       // 35: jobledger.v1.ObjectsWent
 }
 var file_jobledger_v1_controller_proto_depIdxs = []int32{
 	1,  // 0: jobledger.v1.EpochChanged.reason:type_name -> jobledger.v1.EpochReason
-	12, // 1: jobledger.v1.EpochChanged.rewind:type_name -> jobledger.v1.Rewind
-	11, // 2: jobledger.v1.EpochChanged.lost:type_name -> jobledger.v1.Loss
-	11, // 3: jobledger.v1.LossFound.loss:type_name -> jobledger.v1.Loss
+	13, // 1: jobledger.v1.EpochChanged.rewind:type_name -> jobledger.v1.Rewind
+	12, // 2: jobledger.v1.EpochChanged.lost:type_name -> jobledger.v1.Loss
+	12, // 3: jobledger.v1.LossFound.loss:type_name -> jobledger.v1.Loss
 	0,  // 4: jobledger.v1.Loss.witness:type_name -> jobledger.v1.Witness
 	5,  // 5: jobledger.v1.Rewind.resource:type_name -> jobledger.v1.Resource
-	14, // 6: jobledger.v1.Pruned.files:type_name -> jobledger.v1.PrunedFile
-	15, // 7: jobledger.v1.Pruned.missed:type_name -> jobledger.v1.Missed
+	15, // 6: jobledger.v1.Pruned.files:type_name -> jobledger.v1.PrunedFile
+	16, // 7: jobledger.v1.Pruned.missed:type_name -> jobledger.v1.Missed
 	2,  // 8: jobledger.v1.Pruned.reason:type_name -> jobledger.v1.PruneReason
-	27, // 9: jobledger.v1.FileRestated.rival_acts:type_name -> jobledger.v1.RivalAct
-	20, // 10: jobledger.v1.ControllerStarted.settings:type_name -> jobledger.v1.Settings
-	19, // 11: jobledger.v1.ControllerStarted.least:type_name -> jobledger.v1.ReaderVersion
+	28, // 9: jobledger.v1.FileRestated.rival_acts:type_name -> jobledger.v1.RivalAct
+	21, // 10: jobledger.v1.ControllerStarted.settings:type_name -> jobledger.v1.Settings
+	20, // 11: jobledger.v1.ControllerStarted.least:type_name -> jobledger.v1.ReaderVersion
 	3,  // 12: jobledger.v1.Settings.mode:type_name -> jobledger.v1.Mode
 	4,  // 13: jobledger.v1.ListingStarted.reason:type_name -> jobledger.v1.ListingReason
 	5,  // 14: jobledger.v1.ListingStarted.resources:type_name -> jobledger.v1.Resource
 	5,  // 15: jobledger.v1.Synced.resources:type_name -> jobledger.v1.Resource
-	27, // 16: jobledger.v1.RivalFound.acts:type_name -> jobledger.v1.RivalAct
+	28, // 16: jobledger.v1.RivalFound.acts:type_name -> jobledger.v1.RivalAct
 	6,  // 17: jobledger.v1.NodeSeen.ready:type_name -> jobledger.v1.NodeReadiness
 	7,  // 18: jobledger.v1.ClusterWatched.nodes:type_name -> jobledger.v1.Watching
 	7,  // 19: jobledger.v1.ClusterWatched.namespaces:type_name -> jobledger.v1.Watching
-	20, // [20:20] is the sub-list for method output_type
-	20, // [20:20] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	35, // 20: jobledger.v1.PassedOver.went:type_name -> jobledger.v1.ObjectsWent
+	8,  // 21: jobledger.v1.ObjectsWent.resource:type_name -> jobledger.v1.ObjectResource
+	22, // [22:22] is the sub-list for method output_type
+	22, // [22:22] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_controller_proto_init() }
@@ -2563,8 +2759,8 @@ func file_jobledger_v1_controller_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_jobledger_v1_controller_proto_rawDesc), len(file_jobledger_v1_controller_proto_rawDesc)),
-			NumEnums:      8,
-			NumMessages:   25,
+			NumEnums:      9,
+			NumMessages:   27,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

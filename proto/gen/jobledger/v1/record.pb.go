@@ -192,6 +192,9 @@ const (
 	Kind_KIND_NAMESPACE_CHANGED Kind = 52
 	// KIND_CLUSTER_WATCHED: from here on nodes and namespaces are watched, or are not. Facts: ClusterWatched.
 	Kind_KIND_CLUSTER_WATCHED Kind = 53
+	// KIND_PASSED_OVER: objects of a namespace that came and went without a record, as the namespace is far over its budget of log.
+	// Facts: PassedOver.
+	Kind_KIND_PASSED_OVER Kind = 54
 )
 
 // Enum value maps for Kind.
@@ -240,6 +243,7 @@ var (
 		51: "KIND_NODE_GONE",
 		52: "KIND_NAMESPACE_CHANGED",
 		53: "KIND_CLUSTER_WATCHED",
+		54: "KIND_PASSED_OVER",
 	}
 	Kind_value = map[string]int32{
 		"KIND_UNSPECIFIED":        0,
@@ -285,6 +289,7 @@ var (
 		"KIND_NODE_GONE":          51,
 		"KIND_NAMESPACE_CHANGED":  52,
 		"KIND_CLUSTER_WATCHED":    53,
+		"KIND_PASSED_OVER":        54,
 	}
 )
 
@@ -1402,7 +1407,7 @@ const file_jobledger_v1_record_proto_rawDesc = "" +
 	"\x16STREAM_KIND_CONTROLLER\x10\x01\x12\x13\n" +
 	"\x0fSTREAM_KIND_JOB\x10\x02\x12\x18\n" +
 	"\x14STREAM_KIND_CRON_JOB\x10\x03\x12\x19\n" +
-	"\x15STREAM_KIND_NAMESPACE\x10\x04*\xe2\a\n" +
+	"\x15STREAM_KIND_NAMESPACE\x10\x04*\xf8\a\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10KIND_LOG_CREATED\x10\x01\x12\x16\n" +
@@ -1447,7 +1452,8 @@ const file_jobledger_v1_record_proto_rawDesc = "" +
 	"\x11KIND_NODE_CHANGED\x102\x12\x12\n" +
 	"\x0eKIND_NODE_GONE\x103\x12\x1a\n" +
 	"\x16KIND_NAMESPACE_CHANGED\x104\x12\x18\n" +
-	"\x14KIND_CLUSTER_WATCHED\x105*d\n" +
+	"\x14KIND_CLUSTER_WATCHED\x105\x12\x14\n" +
+	"\x10KIND_PASSED_OVER\x106*d\n" +
 	"\rContainerKind\x12\x1e\n" +
 	"\x1aCONTAINER_KIND_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13CONTAINER_KIND_INIT\x10\x01\x12\x1a\n" +

@@ -101,6 +101,7 @@ type PublishedRecord struct {
 	//	*PublishedRecord_NodeGone
 	//	*PublishedRecord_NamespaceChanged
 	//	*PublishedRecord_ClusterWatched
+	//	*PublishedRecord_PassedOver
 	Facts         isPublishedRecord_Facts `protobuf_oneof:"facts"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -612,6 +613,15 @@ func (x *PublishedRecord) GetClusterWatched() *ClusterWatched {
 	return nil
 }
 
+func (x *PublishedRecord) GetPassedOver() *PassedOver {
+	if x != nil {
+		if x, ok := x.Facts.(*PublishedRecord_PassedOver); ok {
+			return x.PassedOver
+		}
+	}
+	return nil
+}
+
 type isPublishedRecord_Facts interface {
 	isPublishedRecord_Facts()
 }
@@ -784,6 +794,10 @@ type PublishedRecord_ClusterWatched struct {
 	ClusterWatched *ClusterWatched `protobuf:"bytes,153,opt,name=cluster_watched,json=clusterWatched,proto3,oneof"`
 }
 
+type PublishedRecord_PassedOver struct {
+	PassedOver *PassedOver `protobuf:"bytes,154,opt,name=passed_over,json=passedOver,proto3,oneof"`
+}
+
 func (*PublishedRecord_LogCreated) isPublishedRecord_Facts() {}
 
 func (*PublishedRecord_EpochChanged) isPublishedRecord_Facts() {}
@@ -868,11 +882,13 @@ func (*PublishedRecord_NamespaceChanged) isPublishedRecord_Facts() {}
 
 func (*PublishedRecord_ClusterWatched) isPublishedRecord_Facts() {}
 
+func (*PublishedRecord_PassedOver) isPublishedRecord_Facts() {}
+
 var File_jobledger_v1_stream_proto protoreflect.FileDescriptor
 
 const file_jobledger_v1_stream_proto_rawDesc = "" +
 	"\n" +
-	"\x19jobledger/v1/stream.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/record.proto\x1a\x18jobledger/v1/state.proto\"\xcd\x18\n" +
+	"\x19jobledger/v1/stream.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/record.proto\x1a\x18jobledger/v1/state.proto\"\x8b\x19\n" +
 	"\x0fPublishedRecord\x12,\n" +
 	"\x06header\x18\x01 \x01(\v2\x14.jobledger.v1.HeaderR\x06header\x122\n" +
 	"\bevidence\x18\x02 \x01(\v2\x16.jobledger.v1.EvidenceR\bevidence\x12\x1c\n" +
@@ -944,7 +960,9 @@ const file_jobledger_v1_stream_proto_rawDesc = "" +
 	"\fnode_changed\x18\x96\x01 \x01(\v2\x16.jobledger.v1.NodeSeenH\x00R\vnodeChanged\x126\n" +
 	"\tnode_gone\x18\x97\x01 \x01(\v2\x16.jobledger.v1.NodeGoneH\x00R\bnodeGone\x12K\n" +
 	"\x11namespace_changed\x18\x98\x01 \x01(\v2\x1b.jobledger.v1.NamespaceSeenH\x00R\x10namespaceChanged\x12H\n" +
-	"\x0fcluster_watched\x18\x99\x01 \x01(\v2\x1c.jobledger.v1.ClusterWatchedH\x00R\x0eclusterWatchedB\a\n" +
+	"\x0fcluster_watched\x18\x99\x01 \x01(\v2\x1c.jobledger.v1.ClusterWatchedH\x00R\x0eclusterWatched\x12<\n" +
+	"\vpassed_over\x18\x9a\x01 \x01(\v2\x18.jobledger.v1.PassedOverH\x00R\n" +
+	"passedOverB\a\n" +
 	"\x05factsBCZAgithub.com/jobledger/jobledger/proto/gen/jobledger/v1;jobledgerv1b\x06proto3"
 
 var (
@@ -1001,6 +1019,7 @@ var file_jobledger_v1_stream_proto_goTypes = []any{
 	(*NodeGone)(nil),          // 37: jobledger.v1.NodeGone
 	(*NamespaceSeen)(nil),     // 38: jobledger.v1.NamespaceSeen
 	(*ClusterWatched)(nil),    // 39: jobledger.v1.ClusterWatched
+	(*PassedOver)(nil),        // 40: jobledger.v1.PassedOver
 }
 var file_jobledger_v1_stream_proto_depIdxs = []int32{
 	1,  // 0: jobledger.v1.PublishedRecord.header:type_name -> jobledger.v1.Header
@@ -1047,11 +1066,12 @@ var file_jobledger_v1_stream_proto_depIdxs = []int32{
 	37, // 41: jobledger.v1.PublishedRecord.node_gone:type_name -> jobledger.v1.NodeGone
 	38, // 42: jobledger.v1.PublishedRecord.namespace_changed:type_name -> jobledger.v1.NamespaceSeen
 	39, // 43: jobledger.v1.PublishedRecord.cluster_watched:type_name -> jobledger.v1.ClusterWatched
-	44, // [44:44] is the sub-list for method output_type
-	44, // [44:44] is the sub-list for method input_type
-	44, // [44:44] is the sub-list for extension type_name
-	44, // [44:44] is the sub-list for extension extendee
-	0,  // [0:44] is the sub-list for field type_name
+	40, // 44: jobledger.v1.PublishedRecord.passed_over:type_name -> jobledger.v1.PassedOver
+	45, // [45:45] is the sub-list for method output_type
+	45, // [45:45] is the sub-list for method input_type
+	45, // [45:45] is the sub-list for extension type_name
+	45, // [45:45] is the sub-list for extension extendee
+	0,  // [0:45] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_stream_proto_init() }
@@ -1107,6 +1127,7 @@ func file_jobledger_v1_stream_proto_init() {
 		(*PublishedRecord_NodeGone)(nil),
 		(*PublishedRecord_NamespaceChanged)(nil),
 		(*PublishedRecord_ClusterWatched)(nil),
+		(*PublishedRecord_PassedOver)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

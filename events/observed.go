@@ -1,0 +1,93 @@
+package events
+
+import "k8s.io/apimachinery/pkg/types"
+
+// Object is the object that an observation is about.
+type Object struct {
+	Resource ObjectResource
+	UID      types.UID
+	Version  uint64 // resourceVersion; 0 for nodes and namespaces
+	Gone     bool   // its end
+}
+
+// ObjectResource says what an object is. The numbers are for ever.
+type ObjectResource uint8
+
+// The resources of objects that are observed.
+const (
+	ObjectJob       ObjectResource = 1
+	ObjectPod       ObjectResource = 2
+	ObjectCronJob   ObjectResource = 3
+	ObjectNode      ObjectResource = 4
+	ObjectNamespace ObjectResource = 5
+)
+
+// String is the resource in a word.
+func (r ObjectResource) String() string {
+	switch r {
+	case ObjectJob:
+		return "job"
+	case ObjectPod:
+		return "pod"
+	case ObjectCronJob:
+		return "cronjob"
+	case ObjectNode:
+		return "node"
+	case ObjectNamespace:
+		return "namespace"
+	}
+	return "object"
+}
+
+// Object is the object that the observation is about; the zero Object for an observation of none, such as the start of a listing.
+func (o *Observation) Object() Object {
+	switch f := o.Facts.(type) {
+	case *JobSeen:
+		return Object{ObjectJob, o.Job.UID, f.Version, false}
+	case *JobGone:
+		return Object{ObjectJob, o.Job.UID, f.Version, true}
+	case *RunSeen:
+		return Object{ObjectJob, f.Job, f.Version, false}
+	case *RunGone:
+		return Object{ObjectJob, f.Job, f.Version, true}
+	case *PodSeen:
+		return Object{ObjectPod, f.UID, f.Version, false}
+	case *PodGone:
+		return Object{ObjectPod, f.UID, f.Version, true}
+	case *CronJobSeen:
+		return Object{ObjectCronJob, o.Job.UID, f.Version, false}
+	case *CronJobGone:
+		return Object{ObjectCronJob, o.Job.UID, f.Version, true}
+	case *NodeSeen:
+		return Object{ObjectNode, f.UID, 0, false}
+	case *NodeGone:
+		return Object{ObjectNode, f.UID, 0, true}
+	case *NamespaceSeen:
+		return Object{ObjectNamespace, f.UID, 0, f.Gone}
+	}
+	return Object{}
+}
+
+// Namespace is that of the object; empty for a node or a namespace, and for an observation of no object.
+func (o *Observation) Namespace() string {
+	if o.Evidence.Namespace != "" {
+		return o.Evidence.Namespace
+	}
+	return o.Job.Namespace
+}
+
+// PassedOver counts objects of a namespace that came and went without a record of their own. Evidence.Namespace names the namespace;
+// empty for nodes and namespaces.
+type PassedOver struct {
+	Since    Time // when the first of them went
+	Went     []ObjectsWent
+	Versions uint64 // of those objects that were seen
+}
+
+// ObjectsWent is how many objects of one resource came and went.
+type ObjectsWent struct {
+	Resource ObjectResource
+	Objects  uint64
+}
+
+func (*PassedOver) facts() {}
