@@ -14,10 +14,11 @@ import (
 // it by the record's weight, and a budget (events.Settings.NamespaceBudget) leaks out of it within an hour. So a namespace that
 // writes less than its budget in an hour is never over it, and none writes more than two budgets in full within an hour. Shares
 // are folded from records, so a restart gives no namespace a new one.
-type shares map[string]*usage
+type shares map[string]*Bucket
 
-type usage struct {
-	bytes int64       // Invariant: 0 < bytes <= maxShare budgets
+// Bucket is a share of the log. The zero Bucket is empty.
+type Bucket struct {
+	bytes int64       // Invariant: 0 <= bytes <= maxShare budgets
 	at    events.Time // as of
 }
 
@@ -26,19 +27,32 @@ const (
 	maxShare = 2         // budgets that a share holds: who stops is forgiven within two hours
 )
 
-// left is what is in the bucket later.
-func (s *usage) left(now events.Time, budget int64) int64 {
+// Left is what is in the bucket later.
+func (s *Bucket) Left(now events.Time, budget int64) int64 {
 	passed := min(max(now.Sub(s.at), 0), maxShare*leakTime)
 	high, low := bits.Mul64(uint64(budget), uint64(passed))
 	leaked, _ := bits.Div64(high, low, uint64(leakTime))
 	return max(0, s.bytes-int64(leaked))
 }
 
+// Add fills the bucket by the weight of a record, up to maxShare budgets.
+func (s *Bucket) Add(weight int, now events.Time, budget int64) {
+	s.bytes = min(s.Left(now, budget)+int64(weight), maxShare*budget)
+	s.at = now
+}
+
+// Shift moves the bucket with the clock.
+func (s *Bucket) Shift(step time.Duration) { s.at = s.at.Add(step) }
+
+// Full reports whether a share is two budgets, but for what leaks in a minute: the namespace writes faster than a budget in an hour, and
+// has done so for long.
+func Full(share, budget int64) bool { return share >= maxShare*budget-budget/int64(leakTime/time.Minute) }
+
 // Share is what the namespace has written into the log and not worked off, in bytes. It is over its budget when that is more than
 // Settings.NamespaceBudget.
 func (w *World) Share(namespace string, now events.Time) int64 {
 	if s := w.shares[namespace]; s != nil {
-		return s.left(now, w.Settings.NamespaceBudget)
+		return s.Left(now, w.Settings.NamespaceBudget)
 	}
 	return 0
 }
@@ -50,7 +64,7 @@ func (w *World) OverBudget(now events.Time, most int) (n int, names []string) {
 		return 0, nil
 	}
 	for namespace, s := range w.shares {
-		if s.left(now, budget) > budget {
+		if s.Left(now, budget) > budget {
 			names = append(names, namespace)
 		}
 	}
@@ -70,11 +84,10 @@ func (w *World) charge(rec *events.Record, namespace string) {
 	}
 	s := w.shares[namespace]
 	if s == nil {
-		s = &usage{}
+		s = &Bucket{}
 		w.shares[namespace] = s
 	}
-	s.bytes = min(s.left(rec.Time, budget)+int64(events.Weight(rec)), maxShare*budget)
-	s.at = rec.Time
+	s.Add(events.Weight(rec), rec.Time, budget)
 }
 
 // namespaceOf names the namespace of a record; s is what is held of its stream, nil for nothing.
@@ -91,7 +104,7 @@ func (w *World) namespaceOf(rec *events.Record, s Subject) string {
 
 // pruneShares forgets those that have leaked out.
 func (w *World) pruneShares(now events.Time) {
-	maps.DeleteFunc(w.shares, func(_ string, s *usage) bool { return s.left(now, w.Settings.NamespaceBudget) == 0 })
+	maps.DeleteFunc(w.shares, func(_ string, s *Bucket) bool { return s.Left(now, w.Settings.NamespaceBudget) == 0 })
 	w.sharesKept = 2*len(w.shares) + 64
 }
 
@@ -104,20 +117,22 @@ func (w *World) chargeController(rec *events.Record) {
 		if f.Settings.NamespaceBudget == 0 {
 			clear(w.shares)
 		}
+	case *events.PassedOver:
+		w.charge(rec, rec.Evidence.Namespace)
 	}
 }
 
 // shift moves all with the clock.
 func (s shares) shift(step time.Duration) {
 	for _, x := range s {
-		x.at = x.at.Add(step)
+		x.Shift(step)
 	}
 }
 
 func (w *World) sharesToWire() []*pb.ShareState {
 	var out []*pb.ShareState
 	for _, namespace := range slices.Sorted(maps.Keys(w.shares)) {
-		if s := w.shares[namespace]; s.left(w.Now, w.Settings.NamespaceBudget) > 0 {
+		if s := w.shares[namespace]; s.Left(w.Now, w.Settings.NamespaceBudget) > 0 {
 			out = append(out, &pb.ShareState{Namespace: namespace, Bytes: s.bytes, At: int64(s.at)})
 		}
 	}
@@ -127,6 +142,6 @@ func (w *World) sharesToWire() []*pb.ShareState {
 func (s shares) restore(ws []*pb.ShareState) {
 	clear(s)
 	for _, w := range ws {
-		s[w.GetNamespace()] = &usage{bytes: w.GetBytes(), at: events.Time(w.GetAt())}
+		s[w.GetNamespace()] = &Bucket{bytes: w.GetBytes(), at: events.Time(w.GetAt())}
 	}
 }

@@ -46,7 +46,7 @@ func (f *settingFlags) add(flags *pflag.FlagSet) {
 	flags.UintVar(&f.heldAtEnd, "max-finalizers-at-end", uint(n.HeldAtEnd),
 		"how many pods of a Job may still carry their finalizer when the Job says that it has ended")
 	flags.StringVar(&f.budget, controller.BudgetFlag, resource.NewQuantity(n.NamespaceBudget, resource.BinarySI).String(),
-		"how much log a namespace may fill in an hour, such as 128Mi, before less of its Jobs and pods is recorded; 0 for any amount")
+		"how much log a namespace may fill in an hour, such as 128Mi, before less of its objects is recorded; 0 for any amount")
 	flags.UintVar(&f.slowStart, "slow-start", uint(n.SlowStart),
 		"how many creates a Job has in flight at first, and after a refusal; it doubles as they succeed")
 }

@@ -44,7 +44,7 @@ func (c *controller) showBudgets(l *loop.Loop) {
 		c.logger.Info("no namespace is over its budget of log any more")
 		return
 	}
-	c.logger.Warn("namespaces fill the log beyond --"+BudgetFlag+": less of their Jobs and pods is recorded",
+	c.logger.Warn("namespaces fill the log beyond --"+BudgetFlag+": less of their objects is recorded",
 		"namespaces", n, "some", strings.Join(names, ","), "budget", l.World().Settings.NamespaceBudget)
 }
 

@@ -82,7 +82,7 @@ func newMetrics(registry prometheus.Registerer, log store.Reader) *metrics {
 	})
 	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "jobledger_versions_passed_over_total",
-		Help: "Versions of Jobs and pods that were seen and not recorded, because their namespaces are over their budgets.",
+		Help: "Versions of objects that were seen and not recorded, because their namespaces are over their budgets.",
 	}, func() float64 { return float64(m.passed.Load()) }))
 	m.gauge("jobledger_finished_jobs", "Finished Jobs in memory, as small stubs.", func() float64 {
 		return float64(m.stubs.Load())

@@ -27,6 +27,7 @@ type Config struct {
 	Patience      time.Duration   // with observed Jobs, how long another controller may take; observe.DefaultPatience when 0
 	SnapshotEvery events.Sequence // records between snapshots; 100,000 when 0
 	SnapshotStep  int             // streams that one turn encodes for a snapshot; 64 when 0
+	FloodPace     time.Duration   // between two versions of an object whose namespace is over two budgets; a minute when 0
 	RestateBytes  int             // of states that one turn adds to a new file at most; 64 KiB when 0
 	// Clock says how long the process has run: a turn works on states for 5 ms at most. Nil where time is made up: a turn is bounded by
 	// bytes alone then.
@@ -51,18 +52,19 @@ type Loop struct {
 	salt     func() events.Salt
 	urgency  urgency
 
-	next     events.Sequence // of the next record
-	durable  events.Sequence // may be acted on. Invariant: durable < next
-	terms    events.Sequence // the newest record of settings, clock or epoch
-	epoch    events.Sequence // the newest rewind that this process recorded; 0 for none
-	back     *events.Rewind  // a Job that had gone is there again; nil when there is none
-	waiting  []promise       // commands that wait for their record to be durable, by sequence
-	wakes    delayingQueue[events.Stream]
-	progress progress
-	retrying retrying
-	hastened []events.Task // more urgent than they were when they were handed out
-	pace     pace
-	words    words
+	next      events.Sequence // of the next record
+	durable   events.Sequence // may be acted on. Invariant: durable < next
+	terms     events.Sequence // the newest record of settings, clock or epoch
+	epoch     events.Sequence // the newest rewind that this process recorded; 0 for none
+	back      *events.Rewind  // a Job that had gone is there again; nil when there is none
+	waiting   []promise       // commands that wait for their record to be durable, by sequence
+	wakes     delayingQueue[events.Stream]
+	progress  progress
+	retrying  retrying
+	hastened  []events.Task // more urgent than they were when they were handed out
+	pace      pace
+	floodPace time.Duration
+	words     words
 	// resuming are the streams that have not been looked at since the newest listing.
 	resuming map[events.Stream]bool
 	heads    map[events.Stream]events.Sequence // of streams that ended and whose last records are not durable yet
@@ -107,7 +109,7 @@ func New(c Config) *Loop {
 		pasts: map[events.Stream]*past{},
 		saver: saver{saved: head.Sequence}, snapshotEvery: cmp.Or(c.SnapshotEvery, 100_000), snapshotBatch: cmp.Or(c.SnapshotStep, 64),
 		restateBytes: cmp.Or(c.RestateBytes, restateBytes), clock: c.Clock,
-		wakes: newWakes(), progress: newProgress(), retrying: newRetrying(c.World.Now), pace: newPace(), words: newWords(), resuming: map[events.Stream]bool{},
+		wakes: newWakes(), progress: newProgress(), retrying: newRetrying(c.World.Now), pace: newPace(), floodPace: cmp.Or(c.FloodPace, floodPace), words: newWords(), resuming: map[events.Stream]bool{},
 	}
 	if c.Settings.Mode == events.ModeObserve || c.Settings.ObserveOthers {
 		l.watcher = observe.New(cmp.Or(c.Patience, observe.DefaultPatience))
@@ -321,6 +323,7 @@ func (l *Loop) Lose(now events.Time) {
 // back from the executor: that sends nothing, so it need not be durable. Outcomes of commands in flight may still come in.
 func (l *Loop) Stop(now events.Time) (back []events.Task) {
 	b := l.begin(now)
+	l.tellAllWent(b)
 	l.put(b, controllerDraft(events.KindControllerStopped, &events.ControllerStopped{}))
 	back = l.giveBackWaiting(b)
 	l.commit(b, true)

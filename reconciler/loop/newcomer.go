@@ -10,15 +10,15 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// The first sighting of a Job is stored with its selector and its policies, which may be as large as an object. So whoever creates
-// and deletes Jobs could fill the log whatever its namespace's budget is. Of a namespace that is over its budget one new Job in a
-// second is let in, the oldest; and after a large one the next waits for as long as the budget takes to leak what that one wrote.
-// The others wait at the door of their namespace. Who is deleted there leaves no record.
+// The first sighting of a Job is stored with its selector and its policies, which may be as large as an object; that of a CronJob with
+// the rules of its zone. So whoever creates and deletes them could fill the log whatever its namespace's budget is. Of a namespace that
+// is over its budget one new Job or CronJob in a second is let in, the oldest; and after a large one the next waits for as long as the
+// budget takes to leak what that one wrote. The others wait at the door of their namespace. Who is deleted there is counted (passBy).
 
 // doorWait is how long a new Job waits behind another one at most: also a budget that is small beside one Job lets all in.
 const doorWait = time.Minute
 
-// newcomers are the Jobs whose first sightings are held back.
+// newcomers are the Jobs and CronJobs whose first sightings are held back.
 type newcomers struct {
 	doors map[string]*door      // by namespace, of those over their budgets
 	dues  delayingQueue[string] // when each is to be opened
@@ -44,16 +44,30 @@ func newNewcomers() newcomers {
 	return newcomers{doors: map[string]*door{}, dues: newDelayingQueue(cmp.Compare[string]), held: map[types.UID]*newcomer{}}
 }
 
+// doored reports whether an observation shows a Job or a CronJob that has no record yet.
+func (l *Loop) doored(o *events.Observation) bool {
+	switch o.Facts.(type) {
+	case *events.JobSeen:
+	case *events.CronJobSeen:
+		if !l.world.Settings.CronJobs {
+			return false
+		}
+	default:
+		return false
+	}
+	return l.intake.First(o)
+}
+
 // arrive takes the first sighting of a Job, or a newer version of it, and lets it in or keeps it at the door.
 func (l *Loop) arrive(b *batch, o *events.Observation) (size int) {
-	p, namespace := &l.pace, namespaceOf(o)
+	p, namespace := &l.pace, o.Namespace()
 	d := p.new.doors[namespace]
 	n := p.new.held[o.Job.UID]
 	switch {
 	case l.world.Listing || p.flush:
 		return l.admit(b, o)
 	case n != nil:
-		if _, older := objectOf(n.seen); older < o.Facts.(*events.JobSeen).Version {
+		if n.seen.Object().Version < o.Object().Version {
 			p.passed++
 			n.passed++
 			n.seen = withoutText(o)
@@ -74,7 +88,7 @@ func (l *Loop) arrive(b *batch, o *events.Observation) (size int) {
 func (l *Loop) turnAway(b *batch, r *events.TaskResult) *events.TaskResult {
 	for i := range r.Observations { // a read brings one Job
 		o := &r.Observations[i]
-		if !l.intake.First(o) || l.late(r, o) || l.excess(namespaceOf(o), b.time) < atPace || l.world.Listing || l.pace.flush {
+		if !l.doored(o) || l.late(r, o) || l.excess(o.Namespace(), b.time) < atPace || l.world.Listing || l.pace.flush {
 			continue
 		}
 		l.arrive(b, o)

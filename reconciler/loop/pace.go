@@ -11,36 +11,46 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Whoever may patch a Job can make records without end, and a log that is full stops the Jobs of all. So a namespace has a budget
-// of log in an hour (events.Settings.NamespaceBudget). Beyond it, first the texts of pod templates are left out; then of each of
-// its objects one version in a second is recorded, the newest. One that comes too early is held back: it is no input yet, as if
-// the watch were slower by up to a second. So nothing is folded that is not recorded, and a replay knows nothing of budgets.
-// What cannot wait (projector.Intake.Awaited) and what a listing shows is never held back. New Jobs wait for each other (arrive).
+// Whoever may write objects can make records without end, and a log that is full stops the Jobs of all. So a namespace has a budget
+// of log in an hour (events.Settings.NamespaceBudget), whatever its objects are. Beyond it, first the texts of pod templates are left
+// out; then of each of its objects one version in a second is recorded, the newest; beyond two budgets, one in a minute. A version
+// that comes too early is held back: it is no input yet, as if the watch were slower. So nothing is folded that is not recorded, and a
+// replay knows nothing of budgets. What cannot wait (projector.Intake.Awaited) and what a listing shows is never held back. New Jobs
+// and CronJobs wait for each other (arrive). Beyond two budgets other new objects wait for a minute, too; those that go before are one
+// record with their number (passBy). Nodes and namespaces, which are in no namespace, share a budget of the same size.
 
 const (
 	paceEvery = time.Second // between two versions of an object that are recorded
 	heldCost  = 64          // bytes that a version which is held back counts among the inputs of a turn
 )
 
-// pace is what is held back, and what was recorded within the last second of objects whose namespaces are over their budgets.
+// floodPace is that of a namespace beyond two budgets.
+const floodPace = time.Minute
+
+// pace is what is held back, and what was recorded lately of objects whose namespaces are over their budgets.
 // It is lost in a crash, like inputs that wait: the listing of the next start shows the newest version of every object.
 type pace struct {
 	objects map[types.UID]*paced
-	dues    delayingQueue[types.UID] // when the second of each is over
+	dues    delayingQueue[types.UID] // when the next version of each may be recorded
 	new     newcomers
-	holding int    // versions that are held back, those of new Jobs among them
-	flush   bool   // all of them are due, as a listing begins
-	passed  uint64 // versions that were passed over, since the start
+	went    wents
+	cluster projector.Bucket // of nodes and namespaces: what this process recorded of them
+	holding int              // versions that are held back, those of new Jobs among them
+	flush   bool             // all of them are due, as a listing begins
+	passed  uint64           // versions that were passed over, since the start
 }
 
 type paced struct {
-	recorded events.Time         // when its newest record was written
-	held     *events.Observation // the newest version seen since; nil for none
-	passed   uint64              // versions seen before held and after recorded
+	next   events.Time         // when a version may be recorded again
+	held   *events.Observation // the newest version seen since its newest record; nil for none
+	passed uint64              // versions seen before held and after the newest record
+	first  bool                // nothing is recorded of it
 }
 
 func newPace() pace {
-	return pace{objects: map[types.UID]*paced{}, new: newNewcomers(), dues: newDelayingQueue(cmp.Compare[types.UID])}
+	return pace{
+		objects: map[types.UID]*paced{}, new: newNewcomers(), went: newWents(), dues: newDelayingQueue(cmp.Compare[types.UID]),
+	}
 }
 
 // excess is how far a namespace is beyond its budget.
@@ -50,6 +60,7 @@ const (
 	within       excess = iota
 	withoutTexts        // of pod templates
 	atPace              // and one version of an object in a second
+	flooded             // and in a minute
 )
 
 // excess says what may be recorded of a namespace. Texts go a quarter of the budget before versions do.
@@ -58,7 +69,13 @@ func (l *Loop) excess(namespace string, now events.Time) excess {
 	if budget == 0 {
 		return within
 	}
-	switch share := l.world.Share(namespace, now); {
+	share := l.world.Share(namespace, now)
+	if namespace == "" {
+		share = l.pace.cluster.Left(now, budget)
+	}
+	switch {
+	case projector.Full(share, budget):
+		return flooded
 	case share > budget+budget/4:
 		return atPace
 	case share > budget:
@@ -67,33 +84,12 @@ func (l *Loop) excess(namespace string, now events.Time) excess {
 	return within
 }
 
-// objectOf is the object that an observation shows, and its version; empty when it shows none.
-func objectOf(o *events.Observation) (uid types.UID, version uint64) {
-	switch f := o.Facts.(type) {
-	case *events.JobSeen:
-		return o.Job.UID, f.Version
-	case *events.PodSeen:
-		return f.UID, f.Version
+// every is the time between two versions of an object.
+func (l *Loop) every(x excess) time.Duration {
+	if x == flooded {
+		return l.floodPace
 	}
-	return "", 0
-}
-
-// goneObject is the object whose end an observation tells; empty for none.
-func goneObject(o *events.Observation) types.UID {
-	switch f := o.Facts.(type) {
-	case *events.JobGone:
-		return o.Job.UID
-	case *events.PodGone:
-		return f.UID
-	}
-	return ""
-}
-
-func namespaceOf(o *events.Observation) string {
-	if o.Evidence.Namespace != "" {
-		return o.Evidence.Namespace
-	}
-	return o.Job.Namespace
+	return paceEvery
 }
 
 // observe takes an observation of the informer's. ok is false when the turn has to end before it: a listing begins, and
@@ -103,44 +99,66 @@ func (l *Loop) observe(b *batch, o *events.Observation) (size int, ok bool) {
 		l.pace.flush = true
 		return 0, false
 	}
-	if l.intake.First(o) {
+	object := o.Object()
+	if object.Gone {
+		return l.leaves(b, o, object), true
+	}
+	if l.doored(o) {
 		return l.arrive(b, o), true
 	}
-	if l.holdBack(b, o) {
+	if l.holdBack(b, o, object) {
 		return heldCost, true
 	}
-	if uid := goneObject(o); uid != "" {
-		if n := l.pace.new.held[uid]; n != nil { // nothing was recorded of it, so its end is nothing either
-			l.pace.passed++
-			l.pace.leave(uid)
-		}
-		if p := l.pace.objects[uid]; p != nil && p.held != nil {
-			size = l.admit(b, l.pace.take(p))
-		}
-		defer l.pace.forget(uid)
+	return l.admit(b, o), true
+}
+
+// leaves takes the end of an object. Of one that has no record its end is nothing either, but a number.
+func (l *Loop) leaves(b *batch, o *events.Observation, object events.Object) (size int) {
+	defer l.pace.forget(object.UID)
+	if n := l.pace.new.held[object.UID]; n != nil {
+		l.passBy(b, o, object, 1+n.passed)
+		l.pace.leave(object.UID)
+		return heldCost
 	}
-	return size + l.admit(b, o), true
+	p := l.pace.objects[object.UID]
+	switch {
+	case p == nil && l.intake.First(o) && !l.world.Listing && l.excess(o.Namespace(), b.time) == flooded: // of a node or a namespace
+		l.passBy(b, o, object, 1)
+		return heldCost
+	case p == nil || p.held == nil:
+	case p.first:
+		l.pace.take(p)
+		l.passBy(b, o, object, 1+p.passed)
+		return heldCost
+	default:
+		size = l.admit(b, l.pace.take(p))
+	}
+	return size + l.admit(b, o)
 }
 
 // holdBack keeps a version that comes too early, in place of the one that is held back.
-func (l *Loop) holdBack(b *batch, o *events.Observation) bool {
-	uid, version := objectOf(o)
-	p := l.pace.objects[uid]
-	if p == nil || l.world.Listing || l.pace.flush || b.time.Sub(p.recorded) >= paceEvery {
+func (l *Loop) holdBack(b *batch, o *events.Observation, object events.Object) bool {
+	p := l.pace.objects[object.UID]
+	if object.UID == "" || l.world.Listing || l.pace.flush || p != nil && b.time >= p.next {
 		return false
 	}
-	if l.excess(namespaceOf(o), b.time) < atPace || l.intake.Awaited(o) {
+	x := l.excess(o.Namespace(), b.time)
+	if x < atPace || p == nil && (x < flooded || !l.intake.First(o)) || l.intake.Awaited(o) {
 		return false
+	}
+	if p == nil { // perhaps it goes again before its minute is over
+		p = &paced{next: b.time.Add(l.floodPace), first: true}
+		l.pace.objects[object.UID] = p
 	}
 	if p.held == nil {
 		l.pace.holding++
 		p.held = o
-		l.pace.dues.set(uid, p.recorded.Add(paceEvery)) // a listing may have taken it out before its time
+		l.pace.dues.set(object.UID, p.next) // a listing may have taken it out before its time
 		return true
 	}
 	p.passed++
 	l.pace.passed++
-	if _, older := objectOf(p.held); older <= version {
+	if p.held.Object().Version <= object.Version {
 		p.held = o
 	}
 	return true
@@ -150,7 +168,7 @@ func (l *Loop) holdBack(b *batch, o *events.Observation) bool {
 // versions were passed over since the object's newest record.
 func (p *pace) overtaken(uid types.UID, version uint64) uint64 {
 	if n := p.new.held[uid]; n != nil {
-		held := n.seen.Facts.(*events.JobSeen).Version
+		held := n.seen.Object().Version
 		if held > version {
 			return 0
 		}
@@ -165,7 +183,7 @@ func (p *pace) overtaken(uid types.UID, version uint64) uint64 {
 		return 0
 	}
 	if x.held != nil {
-		if _, held := objectOf(x.held); held <= version {
+		if held := x.held.Object().Version; held <= version {
 			p.take(x)
 			if held < version {
 				x.passed++
@@ -190,23 +208,23 @@ func (p *pace) forget(uid types.UID) {
 
 // forgetAll drops what is held back: it is of a past that the cluster does not have.
 func (p *pace) forgetAll() {
-	passed := p.passed + uint64(p.holding)
+	passed, cluster := p.passed+uint64(p.holding), p.cluster
 	*p = newPace()
-	p.passed = passed
+	p.passed, p.cluster = passed, cluster
 }
 
-// recorded begins the second of an object.
-func (p *pace) recorded(uid types.UID, now events.Time) {
+// recorded begins the wait of an object.
+func (p *pace) recorded(uid types.UID, next events.Time) {
 	x := p.objects[uid]
 	if x == nil {
 		x = &paced{}
 		p.objects[uid] = x
 	}
-	x.recorded, x.passed = now, 0
-	p.dues.set(uid, now.Add(paceEvery))
+	x.next, x.passed, x.first = next, 0, false
+	p.dues.set(uid, next)
 }
 
-// deliver admits what was held back and whose second is over: all of it while the cluster is listed, and when a listing begins. It
+// deliver admits what was held back and whose wait is over: all of it while the cluster is listed, and when a listing begins. It
 // leaves half of the turn to other inputs.
 func (l *Loop) deliver(b *batch) (size int) {
 	all := l.world.Listing || l.pace.flush
@@ -222,26 +240,32 @@ func (l *Loop) deliver(b *batch) (size int) {
 		switch x := l.pace.objects[uid]; {
 		case x.held != nil:
 			size += l.admit(b, l.pace.take(x))
+			if x.first = false; x.next <= b.time && x.passed == 0 { // it gave no record
+				delete(l.pace.objects, uid)
+			}
 		case x.passed == 0:
 			delete(l.pace.objects, uid)
 		}
 	}
 	size += l.openDoors(b, until, most-size, all)
+	l.tellWent(b)
 	l.pace.flush = l.pace.flush && l.pace.holding > 0
 	return size
 }
 
-// wake is when something that is held back is due; 0 for never.
+// wake is when something that is held back is due, or a number to be told; 0 for never.
 func (p *pace) wake(now events.Time, listing bool) events.Time {
 	switch {
-	case p.holding == 0:
-		return 0
-	case listing || p.flush:
+	case p.holding > 0 && (listing || p.flush):
 		return now
+	case p.holding == 0:
+		return p.went.dues.first()
 	}
-	first, door := p.dues.first(), p.new.dues.first()
-	if first == 0 || door != 0 && door < first {
-		return door
+	first := events.Time(0)
+	for _, due := range []events.Time{p.dues.first(), p.new.dues.first(), p.went.dues.first()} {
+		if due != 0 && (first == 0 || due < first) {
+			first = due
+		}
 	}
 	return first
 }
@@ -249,41 +273,47 @@ func (p *pace) wake(now events.Time, listing bool) events.Time {
 // shift moves all times with the clock.
 func (p *pace) shift(step time.Duration) {
 	for _, x := range p.objects {
-		x.recorded = x.recorded.Add(step)
+		x.next = x.next.Add(step)
 	}
 	p.dues.shift(step)
 	p.new.shift(step)
+	p.went.shift(step)
+	p.cluster.Shift(step)
 }
 
 // sparingly fits the drafts of an observation into the budget of its namespace.
 func (l *Loop) sparingly(b *batch, o *events.Observation, drafts []projector.Draft) {
-	uid, version := objectOf(o)
-	if uid == "" {
-		uid, version = goneObject(o), math.MaxUint64
+	object, namespace := o.Object(), o.Namespace()
+	if object.Gone {
+		object.Version = math.MaxUint64
 	}
-	passed := l.pace.overtaken(uid, version)
-	if len(drafts) == 0 || uid == "" {
+	passed := l.pace.overtaken(object.UID, object.Version)
+	if len(drafts) == 0 || object.UID == "" {
 		return
 	}
-	x := l.excess(namespaceOf(o), b.time)
+	x := l.excess(namespace, b.time)
 	for i := range drafts {
 		e := &drafts[i].Evidence
 		if x >= withoutTexts {
 			e.Template = nil
 		}
 		if l.world.Settings.NamespaceBudget > 0 && e.Namespace == "" && l.world.RefOf(drafts[i].Stream).Namespace == "" {
-			e.Namespace = namespaceOf(o) // a spec is recorded before its Job, and is the namespace's all the same
+			e.Namespace = namespace // a spec is recorded before its Job, and is the namespace's all the same
+		}
+		if namespace == "" && drafts[i].Stream == events.Controller {
+			rec := events.Record{Facts: drafts[i].Facts, Evidence: *e}
+			l.pace.cluster.Add(events.Weight(&rec), b.time, l.world.Settings.NamespaceBudget)
 		}
 	}
 	if passed > 0 {
 		drafts[len(drafts)-1].Evidence.PassedOver += passed
 	}
 	if x >= atPace {
-		l.pace.recorded(uid, b.time)
-	} else if o := l.pace.objects[uid]; o == nil {
+		l.pace.recorded(object.UID, b.time.Add(l.every(x)))
+	} else if o := l.pace.objects[object.UID]; o == nil {
 		return
 	} else if passed > 0 && o.held == nil {
-		l.pace.forget(uid)
+		l.pace.forget(object.UID)
 	} else if passed > 0 {
 		o.passed = 0 // told; the newer version that is held back comes later
 	}

@@ -36,9 +36,12 @@ func newWords() words {
 // hear takes notice of an observation that was admitted: whether it gave a record, or has words alone. It returns how many words were
 // passed over, for a record to say.
 func (w *words) hear(o *events.Observation, recorded, only bool, now events.Time) (passed uint64) {
-	uid, _ := objectOf(o)
-	gone := goneObject(o)
-	x := w.pods[cmp.Or(uid, gone)]
+	object := o.Object()
+	uid, gone := object.UID, types.UID("")
+	if object.Gone {
+		uid, gone = "", object.UID
+	}
+	x := w.pods[object.UID]
 	switch {
 	case gone != "" || (recorded && x != nil):
 		if x == nil {
