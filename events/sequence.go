@@ -1,6 +1,7 @@
 package events
 
 import (
+	"math"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -9,13 +10,28 @@ import (
 // Sequence is a record's place in the log, from 1; 0 is before the first.
 type Sequence uint64
 
-// Time is an instant in nanoseconds since 1970 UTC; 0 means unset. It compares and subtracts exactly, and has no zone.
+// Time is an instant in nanoseconds since 1970 UTC; 0 means unset. It compares exactly, and has no zone. Whatever would be beyond what it
+// can hold is the first or the last Time instead, never one at the other end.
 type Time int64
 
-// At converts t. The zero time.Time becomes 0.
+// The first and the last Time that At gives. Between them and the ends of int64 are a hundred days, for what is added.
+const (
+	firstSecond = -9214560000 // 1678-01-01T00:00:00Z
+	lastSecond  = 9214646400  // 2262-01-01T00:00:00Z
+	FirstTime   = Time(firstSecond * int64(time.Second))
+	LastTime    = Time(lastSecond * int64(time.Second))
+)
+
+// At converts t. The zero time.Time becomes 0. A time before 1678 becomes FirstTime, one after 2261 LastTime: users write 9999-12-31 for
+// "no end".
 func At(t time.Time) Time {
-	if t.IsZero() {
+	switch s := t.Unix(); {
+	case t.IsZero():
 		return 0
+	case s < firstSecond:
+		return FirstTime
+	case s >= lastSecond:
+		return LastTime
 	}
 	return Time(t.UnixNano())
 }
@@ -30,17 +46,35 @@ func (t Time) Go() time.Time {
 
 // Add returns t moved by d; an unset time stays unset.
 func (t Time) Add(d time.Duration) Time {
-	if t == 0 {
+	switch sum := t + Time(d); {
+	case t == 0:
 		return 0
+	case d > 0 && sum < t:
+		return math.MaxInt64
+	case d < 0 && sum > t:
+		return math.MinInt64
+	default:
+		return sum
 	}
-	return t + Time(d)
 }
 
-// Sub returns the duration from u to t.
-func (t Time) Sub(u Time) time.Duration { return time.Duration(t - u) }
+// Sub returns the duration from u to t, as time.Time does: the longest one when it is longer than that.
+func (t Time) Sub(u Time) time.Duration {
+	switch d := time.Duration(t - u); {
+	case t > u && d < 0:
+		return math.MaxInt64
+	case t < u && d > 0:
+		return math.MinInt64
+	default:
+		return d
+	}
+}
 
 // Second returns t cut to whole seconds, the resolution at which the API server stores times (J-235).
 func (t Time) Second() Time {
+	if t < math.MinInt64+Time(time.Second) {
+		return t
+	}
 	return t - ((t%Time(time.Second))+Time(time.Second))%Time(time.Second)
 }
 

@@ -46,7 +46,9 @@ func (s *Bucket) Shift(step time.Duration) { s.at = s.at.Add(step) }
 
 // Full reports whether a share is two budgets, but for what leaks in a minute: the namespace writes faster than a budget in an hour, and
 // has done so for long.
-func Full(share, budget int64) bool { return share >= maxShare*budget-budget/int64(leakTime/time.Minute) }
+func Full(share, budget int64) bool {
+	return share >= maxShare*budget-budget/int64(leakTime/time.Minute)
+}
 
 // Share is what the namespace has written into the log and not worked off, in bytes. It is over its budget when that is more than
 // Settings.NamespaceBudget.

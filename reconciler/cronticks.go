@@ -10,10 +10,7 @@ import (
 
 // timeOf is a time of the standard library as records have it; 0 for the zero time.
 func timeOf(t time.Time) events.Time {
-	if t.IsZero() {
-		return 0
-	}
-	return events.Time(t.UnixNano())
+	return events.At(t)
 }
 
 func goTime(t events.Time) time.Time {

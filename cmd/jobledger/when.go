@@ -43,7 +43,11 @@ func parseWhen(text string, zone words.Zone) (w when, ok bool) {
 	}
 	for _, layout := range layouts {
 		if t, err := time.ParseInLocation(layout, text, in); err == nil {
-			return when{moment: events.At(t)}, true
+			moment := events.At(t)
+			if moment == 0 { // 1970-01-01T00:00:00Z, or 0001-01-01: a time that is given is none that is unset
+				moment = events.At(t.Add(1))
+			}
+			return when{moment: moment}, true
 		}
 	}
 	for _, layout := range clocks {

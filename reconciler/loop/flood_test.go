@@ -211,6 +211,7 @@ func (m *machine) runCopy(name string, change func(*events.RunSeen)) *events.Obs
 func (f *flood) run(t *testing.T, budget int64, d time.Duration) (m *machine, size int64, kinds map[events.Kind]int, passed uint64) {
 	t.Helper()
 	m = newMachine(t)
+	m.floodPace = 0
 	m.settings.NamespaceBudget, m.settings.CronJobs, m.settings.DeleteExpired = budget, true, true
 	for _, command := range append([]string{"start", "synced"}, f.begin...) {
 		m.do(command)

@@ -44,14 +44,15 @@ type machine struct {
 
 	snapshotEvery events.Sequence // 0 for seldom
 	snapshotStep  int
-	restateBytes  int   // 0 for the usual
+	restateBytes  int // 0 for the usual
+	floodPace     time.Duration
 	unreadable    error // with which each read of a stream ends; nil when they can be read
 }
 
 func newMachine(t *testing.T) *machine {
 	m := &machine{
 		t: t, settings: events.DefaultSettings(), now: epoch, version: 100, file: 1,
-		log:  memlog.New(events.Identity{LogID: "0f0f", Epoch: 1}),
+		log: memlog.New(events.Identity{LogID: "0f0f", Epoch: 1}), floodPace: -1,
 		jobs: map[string]*events.Observation{}, crons: map[string]*events.Observation{}, runs: map[string]*events.Observation{},
 		pods: map[types.UID]*events.Observation{}, lives: map[string]int{}, over: map[string]bool{},
 	}
@@ -246,7 +247,7 @@ func (m *machine) start(args map[string]string) {
 	n := byte(0)
 	m.loop = loop.New(loop.Config{
 		Log: filed{m.log, m}, World: world, Settings: m.settings, Program: "test", Key: m.key,
-		SnapshotEvery: m.snapshotEvery, SnapshotStep: m.snapshotStep, RestateBytes: m.restateBytes,
+		SnapshotEvery: m.snapshotEvery, SnapshotStep: m.snapshotStep, RestateBytes: m.restateBytes, FloodPace: m.floodPace,
 		Salt: func() events.Salt { n++; return events.Salt{n} },
 	})
 	m.must(m.loop.Start(m.now))

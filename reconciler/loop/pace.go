@@ -74,7 +74,7 @@ func (l *Loop) excess(namespace string, now events.Time) excess {
 		share = l.pace.cluster.Left(now, budget)
 	}
 	switch {
-	case projector.Full(share, budget):
+	case projector.Full(share, budget) && l.floodPace > 0:
 		return flooded
 	case share > budget+budget/4:
 		return atPace

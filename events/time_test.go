@@ -1,0 +1,58 @@
+package events_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// TestTimesBeyondNanoseconds: a time that 64 bits of nanoseconds cannot hold is the first or the last one, not one in another century.
+func TestTimesBeyondNanoseconds(t *testing.T) {
+	for text, want := range map[string]string{
+		"0001-01-01T00:00:01Z":           "1678-01-01T00:00:00Z",
+		"1677-09-21T00:12:43Z":           "1678-01-01T00:00:00Z",
+		"1677-12-31T23:59:59.999999999Z": "1678-01-01T00:00:00Z",
+		"1678-01-01T00:00:00Z":           "1678-01-01T00:00:00Z",
+		"1969-12-31T23:59:59Z":           "1969-12-31T23:59:59Z",
+		"2261-12-31T23:59:59.999999999Z": "2261-12-31T23:59:59.999999999Z",
+		"2262-04-11T23:47:17Z":           "2262-01-01T00:00:00Z",
+		"2300-01-01T00:00:00Z":           "2262-01-01T00:00:00Z",
+		"9999-12-31T23:59:59Z":           "2262-01-01T00:00:00Z",
+	} {
+		at, err := time.Parse(time.RFC3339Nano, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := events.At(at).Go().Format(time.RFC3339Nano); got != want {
+			t.Errorf("%s is %s, want %s", text, got, want)
+		}
+	}
+	for _, seconds := range []int64{math.MinInt64, math.MaxInt64} { // of a protobuf
+		want := events.FirstTime
+		if seconds > 0 {
+			want = events.LastTime
+		}
+		if got := events.At(time.Unix(seconds, 0)); got != want {
+			t.Errorf("%d seconds are %d, want %d", seconds, got, want)
+		}
+	}
+}
+
+// TestTimesDoNotWrap: sums and differences stop at the ends.
+func TestTimesDoNotWrap(t *testing.T) {
+	first, last := events.FirstTime, events.LastTime
+	for name, ok := range map[string]bool{
+		"from the last to the first": first.Sub(last) == math.MinInt64,
+		"from the first to the last": last.Sub(first) == math.MaxInt64,
+		"later":                      last.Add(math.MaxInt64) > last,
+		"earlier":                    first.Add(math.MinInt64) < first,
+		"in seconds":                 events.Time(math.MinInt64).Second() < 0,
+		"unset":                      events.Time(0).Add(time.Hour) == 0,
+	} {
+		if !ok {
+			t.Errorf("%s: wraps", name)
+		}
+	}
+}
