@@ -1,8 +1,11 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
+	"net"
+	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"slices"
@@ -55,7 +58,9 @@ func TestADamagedFileWithoutItsIndexStopsNoNewJob(t *testing.T) {
 	}
 	h := &controller.Health{Holes: log.Holes}
 	answer := httptest.NewRecorder()
-	h.Probe("readyz", true)(answer, httptest.NewRequest("GET", "/readyz?verbose", nil))
+	request := httptest.NewRequest("GET", "/readyz?verbose", nil)
+	local := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}
+	h.Probe("readyz", true)(answer, request.WithContext(context.WithValue(request.Context(), http.LocalAddrContextKey, local)))
 	if text := answer.Body.String(); answer.Code != 200 || strings.Count(text, "[~]log: a sealed file is damaged") != 1 || !strings.Contains(text, file) {
 		t.Errorf("the page of readiness: %d\n%s", answer.Code, text)
 	}

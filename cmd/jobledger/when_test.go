@@ -49,7 +49,7 @@ func TestPointsInHistory(t *testing.T) {
 		"2300-01-01T00:00:00Z":           {Time: events.LastTime},
 		"1600-01-01":                     {Time: events.FirstTime},
 		"0001-01-01":                     {Time: events.FirstTime},
-		"1970-01-01T00:00:00Z":           {Time: 1}, // 0 is no time
+		"1970-01-01T00:00:00Z":           {Time: 1},                  // 0 is no time
 		"09:27:05":                       at("2026-03-14T09:27:05Z"), // of the day on which the log ends
 		"09:27:05.25":                    at("2026-03-14T09:27:05.25Z"),
 		"09:27":                          at("2026-03-14T09:27:00Z"),

@@ -73,7 +73,7 @@ type controller struct {
 func Run(ctx context.Context, config *Config) error {
 	logger := config.Logger
 	c := &controller{
-		config: config, settings: config.Settings, logger: logger, cluster: config.Cluster, health: &Health{}, registry: prometheus.NewRegistry(),
+		config: config, settings: config.Settings, logger: logger, cluster: config.Cluster, health: &Health{logger: logger}, registry: prometheus.NewRegistry(),
 	}
 	registerProgram(c.registry, config.Program)
 	if config.Settings.Draining {

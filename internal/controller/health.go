@@ -2,7 +2,10 @@ package controller
 
 import (
 	"fmt"
+	"log/slog"
+	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -10,7 +13,8 @@ import (
 
 // Health is what the probes ask about. It is safe for concurrent use.
 type Health struct {
-	slis slis
+	slis     slis
+	scraping sync.Mutex // held while an answer to a scrape is made
 
 	mu       sync.Mutex
 	standby  bool   // another process works
@@ -28,6 +32,9 @@ type Health struct {
 	// retention is what keeps the log from getting as small as it should be; empty for nothing.
 	retention string
 	beside    string // the holder of another Lease beside us that we do not yield to; empty for none
+
+	logger *slog.Logger               // where sentences go that the open port does not tell; nil for nowhere
+	told   map[string]map[string]bool // by probe, the checks that were wrong when it was asked last
 }
 
 // stuck is how long the loop may be silent before it is taken for dead: a disk that hangs, or a mistake of ours.
@@ -77,48 +84,65 @@ func (h *Health) checks(ready bool) []check {
 	return all
 }
 
-// Probe answers 200 while nothing is wrong, and else 500 with what is.
+// warnings are what does not keep the controller from working. Their sentences may name Jobs, namespaces, files and users.
+func (h *Health) warnings() []check {
+	var degraded func() string
+	var holes func() []error
+	var all []check
+	h.set(func(h *Health) {
+		holes, degraded = h.Holes, h.degraded
+		all = []check{{"budget", h.over}, {"retention", h.retention}, {"lease", h.beside}}
+	})
+	if holes != nil {
+		for _, hole := range holes() {
+			all = append(all, check{"log", fmt.Sprintf("a sealed file is damaged; the controller goes on without it: %v", hole)})
+		}
+	}
+	all = slices.DeleteFunc(all, func(c check) bool { return c.says == "" })
+	if degraded != nil {
+		all = append(all, check{"nats", degraded()})
+	}
+	return all
+}
+
+// Probe answers 200 while nothing is wrong, and else 500 with what is. A sentence may name Jobs, so whoever comes from another machine is
+// told one word for each check. The sentences are told on loopback, and in the log.
 func (h *Health) Probe(name string, ready bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var text strings.Builder
 		status := http.StatusOK
+		sentences := onLoopback(r)
+		line := func(mark, name, word, says string) {
+			if sentences {
+				word = says
+			}
+			fmt.Fprintf(&text, "[%s]%s%s\n", mark, name, word)
+		}
 		checks := h.checks(ready)
 		h.slis.note(name, checks)
 		for _, c := range checks {
 			if c.says == "" {
-				fmt.Fprintf(&text, "[+]%s ok\n", c.name)
+				line("+", c.name, " ok", " ok")
 				continue
 			}
-			fmt.Fprintf(&text, "[-]%s: %s\n", c.name, c.says)
+			line("-", c.name, " failed", ": "+c.says)
 			status = http.StatusInternalServerError
 		}
-		var degraded func() string
-		var holes func() []error
-		var over, beside, retention string
-		h.set(func(h *Health) {
-			holes, degraded, over, beside, retention = h.Holes, h.degraded, h.over, h.beside, h.retention
-		})
-		if holes != nil && ready {
-			for _, hole := range holes() {
-				fmt.Fprintf(&text, "[~]log: a sealed file is damaged; the controller goes on without it: %v\n", hole)
+		var warnings []check
+		if ready {
+			warnings = h.warnings()
+		}
+		for _, c := range warnings {
+			switch {
+			case c.says == "": // NATS is as well as the checks before
+				line("+", c.name, " ok", " ok")
+			case c.name == "nats":
+				line("~", c.name, " warning", " "+c.says)
+			default:
+				line("~", c.name, " warning", ": "+c.says)
 			}
 		}
-		if over != "" && ready {
-			fmt.Fprintf(&text, "[~]budget: %s\n", over)
-		}
-		if retention != "" && ready {
-			fmt.Fprintf(&text, "[~]retention: %s\n", retention)
-		}
-		if beside != "" && ready {
-			fmt.Fprintf(&text, "[~]lease: %s\n", beside)
-		}
-		if degraded != nil && ready {
-			if says := degraded(); says != "" {
-				fmt.Fprintf(&text, "[~]nats %s\n", says)
-			} else {
-				fmt.Fprint(&text, "[+]nats ok\n")
-			}
-		}
+		h.tell(name, slices.Concat(checks, warnings))
 		_, verbose := r.URL.Query()["verbose"]
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.WriteHeader(status)
@@ -128,4 +152,30 @@ func (h *Health) Probe(name string, ready bool) http.HandlerFunc {
 		}
 		fmt.Fprint(w, text.String())
 	}
+}
+
+// onLoopback reports whether a request has come to a loopback address of ours.
+func onLoopback(r *http.Request) bool {
+	addr, _ := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	return addr != nil && addr.IP.IsLoopback()
+}
+
+// tell logs the sentence of each check that a probe finds wrong and that the probe before it did not.
+func (h *Health) tell(probe string, wrong []check) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	before := h.told[probe]
+	now := map[string]bool{}
+	for _, c := range wrong {
+		if c.says == "" {
+			continue
+		}
+		if now[c.name] = true; !before[c.name] && h.logger != nil {
+			h.logger.Warn("a check of the probes found something", "probe", probe, "check", c.name, "says", c.says)
+		}
+	}
+	if h.told == nil {
+		h.told = map[string]map[string]bool{}
+	}
+	h.told[probe] = now
 }

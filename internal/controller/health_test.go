@@ -1,7 +1,10 @@
 package controller
 
 import (
+	"context"
 	"errors"
+	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -48,7 +51,7 @@ func TestProbes(t *testing.T) {
 				h.set(row.state)
 				ask := func(ready bool) *httptest.ResponseRecorder {
 					w := httptest.NewRecorder()
-					h.Probe("readyz", ready)(w, httptest.NewRequest(http.MethodGet, "/?verbose", nil))
+					h.Probe("readyz", ready)(w, probe("127.0.0.1"))
 					return w
 				}
 				if got := ask(false).Code; got != row.live {
@@ -60,6 +63,48 @@ func TestProbes(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// probe is a request for the words of all checks that came to that address of ours.
+func probe(address string) *http.Request {
+	r := httptest.NewRequest(http.MethodGet, "/readyz?verbose", nil)
+	local := &net.TCPAddr{IP: net.ParseIP(address), Port: 10272}
+	return r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, local))
+}
+
+// TestTheOpenPortNamesNothing: whatever is wrong, another machine is told one word for each check. The log has the sentence, once.
+func TestTheOpenPortNamesNothing(t *testing.T) {
+	const secret = "payroll-secret"
+	var logged strings.Builder
+	h := &Health{
+		logger:  slog.New(slog.NewTextHandler(&logged, nil)),
+		Holes:   func() []error { return []error{errors.New("/" + secret + "/1.db is damaged")} },
+		listing: true, denied: "no right in " + secret, rival: "it wrote the status of Job " + secret + "/x", stopping: true, full: true,
+		failed: errors.New(secret), over: secret, retention: secret, beside: secret, degraded: func() string { return secret },
+		turned: time.Now().Add(-time.Hour),
+	}
+	want := "[-]log failed\n[+]loop ok\n[-]room failed\n[-]listing failed\n[-]rival failed\n[-]running failed\n" +
+		"[~]budget warning\n[~]retention warning\n[~]lease warning\n[~]log warning\n[~]nats warning\n"
+	for _, address := range []string{"10.0.0.7", "10.0.0.7", "fd00::7", ""} {
+		w := httptest.NewRecorder()
+		h.Probe("readyz", true)(w, probe(address))
+		if w.Code != http.StatusInternalServerError || w.Body.String() != want {
+			t.Errorf("to %q: %d\n%swant\n%s", address, w.Code, w.Body, want)
+		}
+	}
+	for name, times := range map[string]int{ // log: that it failed, and a file of it
+		"log": 2, "room": 1, "listing": 1, "rival": 1, "running": 1, "budget": 1, "retention": 1, "lease": 1, "nats": 1,
+	} {
+		if n := strings.Count(logged.String(), " check="+name+" "); n != times {
+			t.Errorf("the log tells of %s %d times, want %d\n%s", name, n, times, &logged)
+		}
+	}
+	for _, address := range []string{"127.0.0.1", "::1"} {
+		w := httptest.NewRecorder()
+		if h.Probe("readyz", true)(w, probe(address)); strings.Count(w.Body.String(), secret) != 8 {
+			t.Errorf("to %s: %s", address, w.Body)
+		}
 	}
 }
 

@@ -57,7 +57,7 @@ func TestStatesThatOutgrowTheSizeAreToldAndStopNoJob(t *testing.T) {
 // readyz is what the probe of readiness answers.
 func (k *keeping) readyz() string {
 	w := httptest.NewRecorder()
-	k.health.Probe("readyz", true)(w, httptest.NewRequest(http.MethodGet, "/readyz?verbose", nil))
+	k.health.Probe("readyz", true)(w, probe("127.0.0.1"))
 	return http.StatusText(w.Code) + "\n" + w.Body.String()
 }
 

@@ -1,9 +1,11 @@
 package controller
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"time"
 
@@ -48,9 +50,36 @@ func (h *Health) serve(mux *http.ServeMux, metrics prometheus.Gatherer, guard fu
 	mux.Handle("GET /healthz", h.Probe("healthz", false))
 	mux.Handle("GET /livez", h.Probe("livez", false))
 	mux.Handle("GET /readyz", h.Probe("readyz", true))
-	mux.Handle("GET /metrics", guard(promhttp.HandlerFor(metrics, promhttp.HandlerOpts{})))
-	mux.Handle("GET /metrics/slis", guard(h.indicators()))
+	mux.Handle("GET /metrics", guard(h.oneAtATime(promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))))
+	mux.Handle("GET /metrics/slis", guard(h.oneAtATime(h.indicators())))
 }
+
+// oneAtATime makes one answer after another, on all ports together. A scrape gathers all series; a thousand at once would take the memory
+// and the processor of a thousand. An answer is sent once it is whole, so a client that does not read keeps nobody waiting.
+func (h *Health) oneAtATime(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := whole{header: http.Header{}, status: http.StatusOK}
+		h.scraping.Lock()
+		if r.Context().Err() == nil { // else the client has left
+			next.ServeHTTP(&answer, r)
+		}
+		h.scraping.Unlock()
+		maps.Copy(w.Header(), answer.header)
+		w.WriteHeader(answer.status)
+		_, _ = answer.body.WriteTo(w) // a client that is gone needs none
+	})
+}
+
+// whole is an answer that is not sent yet.
+type whole struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (a *whole) Header() http.Header         { return a.header }
+func (a *whole) WriteHeader(status int)      { a.status = status }
+func (a *whole) Write(b []byte) (int, error) { return a.body.Write(b) }
 
 // stopServing waits a little for answers that are being given.
 func stopServing(s *httpport.Server) {

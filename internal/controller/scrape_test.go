@@ -10,14 +10,18 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
-	"k8s.io/apimachinery/pkg/runtime"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 )
@@ -50,12 +54,12 @@ func testCertificate(t *testing.T) (certFile, keyFile string) {
 // TestWhoMayScrape: with --metrics-authorize probes are answered to all, and metrics to those whom the API server lets read them.
 func TestWhoMayScrape(t *testing.T) {
 	client := fake.NewClientset()
-	client.PrependReactor("create", "tokenreviews", func(a clienttesting.Action) (bool, runtime.Object, error) {
+	client.PrependReactor("create", "tokenreviews", func(a clienttesting.Action) (bool, k8sruntime.Object, error) {
 		r := a.(clienttesting.CreateAction).GetObject().(*authenticationv1.TokenReview)
 		r.Status = authenticationv1.TokenReviewStatus{Authenticated: true, User: authenticationv1.UserInfo{Username: r.Spec.Token}}
 		return true, r, nil
 	})
-	client.PrependReactor("create", "subjectaccessreviews", func(a clienttesting.Action) (bool, runtime.Object, error) {
+	client.PrependReactor("create", "subjectaccessreviews", func(a clienttesting.Action) (bool, k8sruntime.Object, error) {
 		r := a.(clienttesting.CreateAction).GetObject().(*authorizationv1.SubjectAccessReview)
 		r.Status.Allowed = r.Spec.User == "prometheus"
 		return true, r, nil
@@ -109,4 +113,58 @@ func TestWhoMayScrape(t *testing.T) {
 			t.Errorf("%s with token %q: %d, %v; want %d and %q in\n%s", row.path, row.token, response.StatusCode, err, row.status, row.says, text)
 		}
 	}
+}
+
+// TestOneScrapeAtATime: however many ask at once, on whatever port, metrics are gathered once at a time. A client that does not read what it
+// asked for keeps nobody waiting.
+func TestOneScrapeAtATime(t *testing.T) {
+	var now, most atomic.Int32
+	gather := prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) {
+		if n := now.Add(1); n > most.Load() {
+			most.Store(n)
+		}
+		for range 100 { // others have their chance
+			runtime.Gosched()
+		}
+		now.Add(-1)
+		return prometheus.NewRegistry().Gather()
+	})
+	h, ports := &Health{}, []*http.ServeMux{http.NewServeMux(), http.NewServeMux()}
+	for _, mux := range ports {
+		h.serve(mux, gather, nil)
+	}
+	deaf := &deafWriter{header: http.Header{}, begun: make(chan struct{}), reads: make(chan struct{})}
+	var heard, answered sync.WaitGroup
+	heard.Go(func() { ports[0].ServeHTTP(deaf, httptest.NewRequest(http.MethodGet, "/metrics/slis", nil)) })
+	<-deaf.begun
+	for n := range 40 {
+		answered.Go(func() {
+			w := httptest.NewRecorder()
+			ports[n%2].ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+			if w.Code != http.StatusOK {
+				t.Errorf("%d", w.Code)
+			}
+		})
+	}
+	answered.Wait() // while one is not read
+	close(deaf.reads)
+	heard.Wait()
+	if most.Load() != 1 {
+		t.Errorf("metrics were gathered %d times at once", most.Load())
+	}
+}
+
+// deafWriter is a client that reads nothing at first.
+type deafWriter struct {
+	header       http.Header
+	begun, reads chan struct{}
+	once         sync.Once
+}
+
+func (w *deafWriter) Header() http.Header { return w.header }
+func (w *deafWriter) WriteHeader(int)     {}
+func (w *deafWriter) Write(b []byte) (int, error) {
+	w.once.Do(func() { close(w.begun) })
+	<-w.reads
+	return len(b), nil
 }
