@@ -89,6 +89,39 @@ func TestWhoOnlyConnectsKeepsNobodyOfThisProcessOut(t *testing.T) {
 	}
 }
 
+// TestWhoOnlyConnectsKeepsNoReaderOut: somebody without a secret opens more connections than there may be. A reader logs in all the same, and
+// stays when as many come again.
+func TestWhoOnlyConnectsKeepsNoReaderOut(t *testing.T) {
+	dir := t.TempDir()
+	s, err := embedded.Start(embedded.Config{
+		Dir: dir, Listen: "127.0.0.1:0", ReaderSecret: filepath.Join(dir, "reader"), Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	secret, err := os.ReadFile(filepath.Join(dir, "reader"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, address, _ := strings.Cut(s.URL(), "://")
+	silent := func() {
+		for range 600 {
+			conn, err := net.Dial("tcp", address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = conn.Close() })
+		}
+	}
+	silent()
+	reader, _ := connect(t, s.URL(), natsgo.UserInfo(embedded.Reader, strings.TrimSpace(string(secret))), natsgo.NoReconnect())
+	silent()
+	if err := reader.FlushTimeout(time.Minute); err != nil {
+		t.Errorf("a reader that has logged in is put out: %v", err)
+	}
+}
+
 // TestAnEmptySecretIsMadeAnew: the disk was full, or the machine stopped, when it was to be written.
 func TestAnEmptySecretIsMadeAnew(t *testing.T) {
 	dir := t.TempDir()
