@@ -53,7 +53,7 @@ func (r *cronJobs) observeLocked(cronJob *batchv1.CronJob, version uint64) (even
 		seen.TimeZone = &zone
 	}
 	for _, ref := range cronJob.Status.Active {
-		seen.Active = append(seen.Active, events.RunName{UID: ref.UID, Name: bounded(ref.Name, maxName), Version: number(ref.ResourceVersion)})
+		seen.Active = append(seen.Active, events.RunName{UID: boundedUID(ref.UID), Name: bounded(ref.Name, maxName), Version: number(ref.ResourceVersion)})
 	}
 	o := events.Observation{
 		Job: cronRef(cronJob), Facts: seen, Evidence: events.Evidence{Namespace: cronJob.Namespace, Name: cronJob.Name},

@@ -171,6 +171,7 @@ func (r *jobs) routingOfLocked(job *kubewire.Job) (*knownJob, error) {
 type podRouting struct {
 	selector   labels.Selector // nil for the generated one
 	conditions []string        // the pod conditions that the podFailurePolicy names
+	containers []string        // the containers that it names
 }
 
 func podRoutingOf(job *batchv1.Job) (p podRouting, err error) {
@@ -181,6 +182,9 @@ func podRoutingOf(job *batchv1.Job) (p podRouting, err error) {
 	}
 	if policy := job.Spec.PodFailurePolicy; policy != nil {
 		for _, rule := range policy.Rules {
+			if codes := rule.OnExitCodes; codes != nil && codes.ContainerName != nil {
+				p.containers = append(p.containers, *codes.ContainerName)
+			}
 			for _, c := range rule.OnPodConditions {
 				p.conditions = append(p.conditions, string(c.Type))
 			}

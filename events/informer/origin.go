@@ -27,7 +27,7 @@ func originOf(job *kubewire.Job, labels []string) *events.Origin {
 	}
 	told := o.GenerateName != "" || o.Traceparent != ""
 	if c := metav1.GetControllerOfNoCopy(job); c != nil {
-		o.Kind, o.Name, o.UID, told = bounded(c.Kind, maxName), bounded(c.Name, maxName), c.UID, true
+		o.Kind, o.Name, o.UID, told = bounded(c.Kind, maxName), bounded(c.Name, maxName), boundedUID(c.UID), true
 	}
 	for _, name := range labels {
 		if value, ok := job.Labels[name]; ok {

@@ -61,13 +61,14 @@ func readPod(pod *kubewire.Pod, version uint64, identity events.Identity) *podFa
 	}
 	if c := metav1.GetControllerOfNoCopy(pod); c != nil {
 		if c.Kind == "Job" && c.APIVersion == batchv1.SchemeGroupVersion.String() {
-			f.seen.Owner = c.UID
-			f.owner = events.JobRef{Namespace: pod.Namespace, Name: c.Name, UID: c.UID}
+			f.owner = events.JobRef{Namespace: pod.Namespace, Name: bounded(c.Name, maxName), UID: boundedUID(c.UID)}
+			f.seen.Owner = f.owner.UID
 		} else {
 			f.seen.Foreign = true
 		}
 	}
 	id, job, ordinal, ok := events.ParseCommand(pod.Annotations[events.CommandAnnotation])
+	job = boundedUID(job)
 	if ok && f.seen.Owner == "" && !f.seen.Foreign {
 		f.seen.Maker = job
 	}
@@ -156,6 +157,6 @@ func readStatus(pod *kubewire.Pod, seen *events.PodSeen) {
 
 func addExit(seen *events.PodSeen, c *kubewire.ContainerStatus, isInit bool) {
 	if t := c.State.Terminated; t != nil && t.ExitCode != 0 {
-		seen.Exits = append(seen.Exits, events.ContainerExit{Name: c.Name, Init: isInit, Code: t.ExitCode})
+		seen.Exits = append(seen.Exits, events.ContainerExit{Name: bounded(c.Name, maxName), Init: isInit, Code: t.ExitCode})
 	}
 }

@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -66,7 +67,38 @@ func podEvidence(pod *kubewire.Pod) events.Evidence {
 		}
 		addContainer(&e, &pod.Status.InitContainerStatuses[i], kind)
 	}
+	e.Containers = fewContainers(e.Containers)
 	return e
+}
+
+const (
+	maxContainers = 64       // of one pod whose ends are told
+	maxMessages   = 16 << 10 // bytes of all their messages; the kubelet takes 12 KiB
+)
+
+// fewContainers are the ends of a pod's containers that are told: of very many those that failed come first. The last entry says how many
+// are left out. Longer messages than a kubelet takes are cut.
+func fewContainers(all []events.ContainerEnd) []events.ContainerEnd {
+	if len(all) > maxContainers {
+		few := make([]events.ContainerEnd, 0, maxContainers+1)
+		for _, failed := range []bool{true, false} {
+			for _, c := range all {
+				if (c.ExitCode != 0) == failed && len(few) < maxContainers {
+					few = append(few, c)
+				}
+			}
+		}
+		all = append(few, events.ContainerEnd{Name: "…", Message: fmt.Sprintf("%d more containers ended", len(all)-maxContainers)})
+	}
+	left := maxMessages
+	for i := range all {
+		c := &all[i]
+		if len(c.Message) > left {
+			c.Message = bounded(c.Message, maxReason)
+		}
+		left -= min(left, len(c.Message))
+	}
+	return all
 }
 
 // addContainer tells how a container ended last, and why it waits, if it does and says more than that it is being created.
@@ -77,7 +109,7 @@ func addContainer(e *events.Evidence, c *kubewire.ContainerStatus, kind events.C
 	}
 	if t != nil {
 		e.Containers = append(e.Containers, events.ContainerEnd{
-			Name:     c.Name,
+			Name:     bounded(c.Name, maxName),
 			ExitCode: t.ExitCode,
 			Reason:   bounded(t.Reason, maxReason),
 			Message:  bounded(t.Message, maxTermination),
@@ -93,7 +125,7 @@ func addContainer(e *events.Evidence, c *kubewire.ContainerStatus, kind events.C
 		return
 	}
 	e.Waits = append(e.Waits, events.ContainerWait{
-		Name: c.Name, Reason: bounded(w.Reason, maxReason), Message: bounded(w.Message, maxMessage), Kind: kind,
+		Name: bounded(c.Name, maxName), Reason: bounded(w.Reason, maxReason), Message: bounded(w.Message, maxMessage), Kind: kind,
 	})
 }
 

@@ -37,7 +37,7 @@ func (feed *Feed) route(f *podFacts) routed {
 	if owner != nil && owner.fromLog {
 		owner = nil
 	}
-	var policy []string
+	var policy, containers []string
 	switch {
 	case owner != nil:
 		seen.Selected = owner.selects(f.labels)
@@ -45,7 +45,7 @@ func (feed *Feed) route(f *podFacts) routed {
 			r.concerns = true
 			seen.Unmarked = feed.mode == events.ModeAll && !f.marked
 			tracked = owner.tracks(f)
-			policy = owner.conditions
+			policy, containers = owner.conditions, owner.containers
 		}
 	case seen.Owner != "":
 		seen.Selected = f.labels[controllerUIDLabel] == string(seen.Owner) // what nearly every Job's selector says
@@ -56,7 +56,7 @@ func (feed *Feed) route(f *podFacts) routed {
 		r.settled = false
 	}
 	seen.Tracked = tracked
-	seen.Conditions = telling(seen.Conditions, policy)
+	seen.Conditions, seen.Exits = telling(seen.Conditions, policy), deciding(seen.Exits, containers)
 	r.observation = events.Observation{Job: f.owner, Facts: &seen, Evidence: f.evidence, Claim: f.claim}
 	r.observation.Others = owner != nil && owner.observed && feed.mode == events.ModeDelegated
 	return r
@@ -119,6 +119,30 @@ func telling(all []events.PodCondition, policy []string) []events.PodCondition {
 		named := slices.Contains(policy, c.Type)
 		if named || (!slices.Contains(progress, c.Type) && len(c.Type) <= maxConditionType && len(some) < maxWords) {
 			some = append(some, c)
+		}
+	}
+	return some
+}
+
+// maxExits is how many containers of a pod that failed are told, without those that a policy names.
+const maxExits = 64
+
+// deciding is the exits of containers that a decision may read. A rule reads those of a container that it names, or whether any container
+// ended with a code. So of very many the first with each code are told, and those that a rule of the owner names.
+func deciding(all []events.ContainerExit, named []string) []events.ContainerExit {
+	if len(all) <= maxExits {
+		return all
+	}
+	type end struct {
+		init bool
+		code int32
+	}
+	told, some := map[end]bool{}, make([]events.ContainerExit, 0, maxExits)
+	for _, x := range all {
+		is := end{x.Init, x.Code}
+		if slices.Contains(named, x.Name) || !told[is] && len(told) < maxExits {
+			told[is] = true
+			some = append(some, x)
 		}
 	}
 	return some

@@ -25,7 +25,7 @@ func (feed *Feed) cronJobOf(job *kubewire.Job) types.UID {
 	if feed.cronJobs == nil || owner == nil || owner.Kind != "CronJob" {
 		return ""
 	}
-	return owner.UID
+	return boundedUID(owner.UID)
 }
 
 // runSeen is what a CronJob is told of a Job of it.

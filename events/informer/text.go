@@ -3,6 +3,8 @@ package informer
 import (
 	"strings"
 	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Bounds of texts that others wrote, in bytes.
@@ -11,7 +13,11 @@ const (
 	maxMessage     = 1 << 10
 	maxTermination = 4 << 10 // the kubelet's own bound of a termination message
 	maxCondition   = 4 << 10
+	maxUID         = 128
 )
+
+// boundedUID is the UID in a reference that users write. The API server makes UIDs of 36 bytes and takes any: a longer one names nothing.
+func boundedUID(uid types.UID) types.UID { return types.UID(bounded(string(uid), maxUID)) }
 
 // bounded is s as valid UTF-8 of at most limit bytes; what was cut off is marked.
 func bounded(s string, limit int) string {
