@@ -52,9 +52,10 @@ const (
 // Guard asks before it lets next answer.
 func (d *Delegated) Guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+		token = strings.TrimLeft(token, " ")
 		status := http.StatusUnauthorized
-		if ok && token != "" {
+		if strings.EqualFold(scheme, "Bearer") && token != "" { // the name of a scheme has no case (RFC 9110, 11.1)
 			status = d.judge(r.Context(), token, r.URL.Path)
 		}
 		switch status {

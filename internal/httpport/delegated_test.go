@@ -60,6 +60,9 @@ func TestTheServerIsAskedWhoMayRead(t *testing.T) {
 			{"with a token of nobody", "/metrics", "Bearer nobody", http.StatusUnauthorized},
 			{"of a user without the right", "/metrics", "Bearer tenant", http.StatusForbidden},
 			{"of one with the right", "/metrics", "Bearer prometheus", http.StatusOK},
+			{"of one whose client writes the scheme in lower case", "/metrics", "bearer prometheus", http.StatusOK},
+			{"of one whose client writes it in upper case", "/metrics", "BEARER  prometheus", http.StatusOK},
+			{"without a space", "/metrics", "Bearerprometheus", http.StatusUnauthorized},
 			{"of one with the right to another path", "/metrics/slis", "Bearer prometheus", http.StatusForbidden},
 		} {
 			if got := get(row.path, row.authorization); got != row.want {
