@@ -175,7 +175,7 @@ func citation(records []uint64) string {
 	return strings.Join(parts, " ")
 }
 
-// Markdown is an answer for the channel of an incident. What others wrote cannot become markup or a mention.
+// Markdown is an answer for the channel of an incident. What others wrote cannot become markup, a link or a mention.
 func Markdown(a *explain.Answer, zone words.Zone) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s** %s%s\n\n%s\n\n", plain(titleOf(a)), plain(a.Verdict.Text), cited(a.Verdict.Records), plain(strings.Join(about(a, zone), " · ")))
@@ -194,16 +194,4 @@ func cited(records []uint64) string {
 		return ""
 	}
 	return " `" + citation(records) + "`"
-}
-
-// plain is a text in which Markdown sees no markup: neither emphasis, links, HTML, nor a mention of somebody.
-func plain(s string) string {
-	var b strings.Builder
-	for _, r := range words.Clean(s) {
-		if strings.ContainsRune("\\`*_{}[]<>#|~!@&", r) {
-			b.WriteByte('\\')
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
 }
