@@ -36,4 +36,4 @@ func plain(s string) string {
 
 // live are words that a chat or a Markdown page makes something of: those with characters of markup, and with what looks like the name of
 // a host, as in a bare address.
-var live = regexp.MustCompile(`[^\p{L}\p{N},.;:()'"%/+=?…–—·-]|://|(?i:www\.)|[\p{L}\p{N}-]\.\p{L}{2}`)
+var live = regexp.MustCompile(`[^\p{L}\p{N},.;:()'"%/+=?…–—·→×≤≥-]|://|(?i:www\.)|[\p{L}\p{N}-]\.\p{L}{2}`)
