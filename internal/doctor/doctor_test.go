@@ -193,6 +193,19 @@ func TestFindings(t *testing.T) {
 	}
 }
 
+// TestAMissingAccountIsOneFinding: before anything is installed the account has no right at all, and the reason is said once.
+func TestAMissingAccountIsOneFinding(t *testing.T) {
+	found := examined(t, "rights", events.ModeAll, func(c *Config, client *fake.Clientset) {
+		c.Account, c.WatchCluster, c.Lease.On, c.Settings.CronJobs = "jobledger/jobledger", true, true, true
+		client.PrependReactor("create", "subjectaccessreviews", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return true, &authorizationv1.SubjectAccessReview{}, nil // it may not
+		})
+	})
+	if len(found) != 1 || found[0].Level != Problem || !strings.Contains(found[0].Do, "install it first") {
+		t.Errorf("%d findings: %+v", len(found), found)
+	}
+}
+
 // TestAServerThatCannotBeAsked: it is a problem, it is asked once, and the disk is looked at all the same. One that only keeps its
 // version to itself is asked all else.
 func TestAServerThatCannotBeAsked(t *testing.T) {

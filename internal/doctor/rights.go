@@ -117,8 +117,10 @@ func rights(ctx context.Context, c *Config) []Finding {
 			lacks[r.from(c)] = append(lacks[r.from(c)], r.text(c, missing))
 		}
 	}
-	if len(lacks) > 0 {
-		found = append(found, noAccount(ctx, c)...)
+	if len(lacks)+len(found) > 0 {
+		if none := noAccount(ctx, c); none != nil {
+			return none // which is why it has no right
+		}
 	}
 	for _, file := range slices.Sorted(maps.Keys(lacks)) {
 		found = append(found, Finding{
@@ -142,7 +144,7 @@ func noAccount(ctx context.Context, c *Config) []Finding {
 	if !apierrors.IsNotFound(err) {
 		return nil
 	}
-	return []Finding{{Level: Problem, Text: fmt.Sprintf("there is no ServiceAccount %s", c.Account), Do: "look at --service-account, or install it first (docs/install.md)"}}
+	return []Finding{{Level: Problem, Text: fmt.Sprintf("there is no ServiceAccount %s", c.Account), Do: "install it first (docs/install.md), or look at --service-account"}}
 }
 
 func cannotAsk(c *Config, err error) Finding {
