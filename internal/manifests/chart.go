@@ -72,16 +72,32 @@ func manifests(chart string) (map[string]string, error) {
 	return files, nil
 }
 
+// image is what the manifests name as the image: kustomize puts another in its place.
+const image = "jobledger"
+
 // render gives the objects of the chart, by the names of their templates; those without any are left out. The release and
-// its namespace have that name.
+// its namespace have that name. Values that name no image have that of the manifests.
 func render(dir, name, values string) (map[string]string, error) {
-	chart, err := loader.Load(dir)
-	if err != nil {
-		return nil, fmt.Errorf("load the chart: %w", err)
-	}
 	set, err := common.ReadValues([]byte(values))
 	if err != nil {
 		return nil, fmt.Errorf("read values: %w", err)
+	}
+	of, ok := set["image"].(map[string]any)
+	if !ok {
+		of = map[string]any{}
+		set["image"] = of
+	}
+	if of["repository"] == nil {
+		of["repository"] = image
+	}
+	return renderWith(dir, name, set)
+}
+
+// renderWith is render with these values and those of the chart.
+func renderWith(dir, name string, set common.Values) (map[string]string, error) {
+	chart, err := loader.Load(dir)
+	if err != nil {
+		return nil, fmt.Errorf("load the chart: %w", err)
 	}
 	all, err := util.ToRenderValues(chart, set, common.ReleaseOptions{Name: name, Namespace: name, IsInstall: true, Revision: 1}, common.DefaultCapabilities)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"helm.sh/helm/v4/pkg/chart/common"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
@@ -128,6 +129,24 @@ func TestAlertsAndDashboard(t *testing.T) {
 	data, _ := dashboard["data"].(map[string]any)
 	if got := data["jobledger.json"]; got != strings.TrimRight(string(want), "\n") {
 		t.Errorf("the ConfigMap is not the file: %.200s", got)
+	}
+}
+
+// TestTheChartAsksForAnImage: there is no image of ours in a registry, so one without a name would be pulled from nowhere.
+func TestTheChartAsksForAnImage(t *testing.T) {
+	for _, values := range []common.Values{{}, {"image": map[string]any{"tag": "v1"}}, {"image": map[string]any{"repository": ""}}} {
+		if _, err := renderWith(filepath.Join(deploy, "chart"), release, values); err == nil || !strings.Contains(err.Error(), "image.repository: name the image") {
+			t.Errorf("with %v: %v", values, err)
+		}
+	}
+	for _, policy := range []string{"Always", "IfNotPresent", "Never"} {
+		files, err := renderWith(filepath.Join(deploy, "chart"), release, common.Values{"image": map[string]any{"repository": "r.example/j", "pullPolicy": policy}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := files["statefulset.yaml"]; !strings.Contains(text, "image: r.example/j\n") || !strings.Contains(text, "imagePullPolicy: "+policy+"\n") {
+			t.Errorf("with the policy %s:\n%s", policy, text)
+		}
 	}
 }
 
