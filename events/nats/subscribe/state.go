@@ -19,7 +19,7 @@ type State interface {
 	// Load gives what Save kept last; the zero Taken when there is nothing. Its error ends Run.
 	Load() (Taken, error)
 	// Save keeps what was taken. It is called after the function took an event and before the server is told so. When it fails Run goes
-	// on, and tells of it with a Notice: the server remembers as well.
+	// on, and tells of it with a Notice: with a durable name the server remembers as well, else nothing does.
 	Save(Taken) error
 }
 
@@ -58,7 +58,11 @@ func (s *subscriber) keep(taken Taken) {
 		problem = err.Error()
 	}
 	if problem != "" && problem != s.notKept {
-		s.Notice(Notice{NoticeNotKept, taken.ID, fmt.Sprintf("that record %s was taken is known to the server alone: %s", taken.ID, problem)})
+		where := "that record %s was taken is known to the server alone: %s"
+		if s.Durable == "" {
+			where = "that record %s was taken is kept nowhere, so the next start is handed records again: %s"
+		}
+		s.Notice(Notice{NoticeNotKept, taken.ID, fmt.Sprintf(where, taken.ID, problem)})
 	}
 	s.notKept = problem
 }

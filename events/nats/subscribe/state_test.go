@@ -245,14 +245,21 @@ type full struct{}
 func (full) Load() (subscribe.Taken, error) { return subscribe.Taken{}, nil }
 func (full) Save(subscribe.Taken) error     { return errors.New("no space left") }
 
+// TestAStateThatCannotBeKeptIsToldOfOnce: and what else remembers is said. Without a durable name nothing does.
 func TestAStateThatCannotBeKeptIsToldOfOnce(t *testing.T) {
 	js := makeStream(t, natstest.NewServer(t).Start())
 	put(t, js, life, 1, timers(1, 5)...)
-	told := make(chan subscribe.Notice, 10)
-	sub := start(t, js, subscribe.Config{Start: subscribe.All(), State: full{}, Notice: func(n subscribe.Notice) { told <- n }}, nil)
-	whole(t, sub.await(5), 1)
-	if n := <-told; n.Kind != subscribe.NoticeNotKept || n.ID.Sequence != 1 || len(told) > 0 {
-		t.Errorf("it says %q, and %d more", n, len(told))
+	for durable, says := range map[string]string{"": "is kept nowhere, so the next start is handed records again: no space", "d": "is known to the server alone: no space"} {
+		told := make(chan subscribe.Notice, 10)
+		sub := start(t, js, subscribe.Config{Durable: durable, Start: subscribe.All(), State: full{}, Notice: func(n subscribe.Notice) {
+			if n.Kind != subscribe.NoticeMade {
+				told <- n
+			}
+		}}, nil)
+		whole(t, sub.await(5), 1)
+		if n := <-told; n.Kind != subscribe.NoticeNotKept || n.ID.Sequence != 1 || len(told) > 0 || !strings.Contains(n.String(), says) {
+			t.Errorf("with the name %q it says %q, and %d more", durable, n, len(told))
+		}
 	}
 }
 

@@ -107,7 +107,11 @@ func (f *StateFile) Load() (Taken, error) {
 	}
 	taken, err := f.parse(text)
 	if err != nil {
-		return Taken{}, fmt.Errorf("%s: %w (without the file, the subscription goes on where the server remembers)", f.path, err)
+		goes := "goes on where the server remembers"
+		if f.are.Subscription == "" {
+			goes = "begins where it is told to"
+		}
+		return Taken{}, fmt.Errorf("%s: %w (without the file, the subscription %s)", f.path, err, goes)
 	}
 	return taken, nil
 }
