@@ -61,6 +61,10 @@ VERSION ?=
 image: ## The container image into dist/, as an OCI archive, with SBOM and provenance (NAME=registry/jobledger VERSION=)
 	cd internal/image && go run . --source ../.. --out ../../dist --name '$(NAME)' --version '$(VERSION)'
 
+.PHONY: sbom
+sbom: ## What the program is made of, with licences, into dist/ (CycloneDX); 'make image' writes it, too (VERSION=)
+	cd internal/image && go run . --sbom --source ../.. --out ../../dist --version '$(VERSION)'
+
 .PHONY: manifests
 manifests: ## Write the manifests of deploy/ from the Helm chart deploy/chart
 	cd internal/manifests && go run . write ../../deploy

@@ -19,7 +19,7 @@ func (r release) bill(p program) ([]byte, error) {
 	}
 	components := []cdx.Component{{
 		BOMRef: "pkg:golang/std@" + r.goVersion, Type: cdx.ComponentTypeLibrary, Name: "std", Version: r.goVersion,
-		PackageURL: "pkg:golang/std@" + r.goVersion,
+		PackageURL: "pkg:golang/std@" + r.goVersion, Licenses: p.licences("std"),
 	}}
 	for _, m := range p.info.Deps {
 		if m.Replace != nil {
@@ -28,7 +28,7 @@ func (r release) bill(p program) ([]byte, error) {
 		purl := "pkg:golang/" + m.Path + "@" + m.Version
 		components = append(components, cdx.Component{
 			BOMRef: purl, Type: cdx.ComponentTypeLibrary, Name: m.Path, Version: m.Version, PackageURL: purl,
-			Properties: &[]cdx.Property{{Name: "go.sum", Value: m.Sum}},
+			Properties: &[]cdx.Property{{Name: "go.sum", Value: m.Sum}}, Licenses: p.licences(m.Path),
 		})
 	}
 	refs := make([]string, len(components))
@@ -41,4 +41,18 @@ func (r release) bill(p program) ([]byte, error) {
 	var b bytes.Buffer
 	err := cdx.NewBOMEncoder(&b, cdx.BOMFileFormatJSON).SetPretty(true).EncodeVersion(bom, cdx.SpecVersion1_6)
 	return b.Bytes(), err
+}
+
+// licences are those of a module in the form of an SBOM.
+func (p program) licences(module string) *cdx.Licenses {
+	var all cdx.Licenses
+	for _, t := range p.terms {
+		if t.module != module {
+			continue
+		}
+		for _, id := range t.ids() {
+			all = append(all, cdx.LicenseChoice{License: &cdx.License{ID: id}})
+		}
+	}
+	return &all
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -15,17 +17,23 @@ import (
 type commit struct {
 	hash     string
 	time     time.Time
-	describe string // the version of git describe
-	dirty    bool   // the work tree has changes to files that git knows
+	describe string   // the version of git describe
+	changes  []string // of the work tree: files that are changed, or that git does not know
 }
+
+func (c *commit) dirty() bool { return len(c.changes) > 0 }
 
 func headOf(source string) (commit, error) {
 	var c commit
 	for args, set := range map[string]func(string) error{
-		"rev-parse HEAD":                    func(s string) error { c.hash = s; return nil },
-		"log -1 --format=%cI":               func(s string) (err error) { c.time, err = time.Parse(time.RFC3339, s); return err },
-		"describe --always --dirty --tags":  func(s string) error { c.describe = s; return nil },
-		"status --porcelain --untracked=no": func(s string) error { c.dirty = s != ""; return nil },
+		"rev-parse HEAD":                           func(s string) error { c.hash = s; return nil },
+		"log -1 --format=%cI":                      func(s string) (err error) { c.time, err = time.Parse(time.RFC3339, s); return err },
+		"describe --always --tags":                 func(s string) error { c.describe = s; return nil },
+		"status --porcelain --untracked-files=all": func(s string) error { c.changes = append(c.changes, lines(s)...); return nil },
+		"ls-files --others --ignored --exclude-standard -- *.go *.s": func(s string) error { // the compiler takes them, whatever git ignores
+			c.changes = append(c.changes, lines(s)...)
+			return nil
+		},
 	} {
 		out, err := output(source, nil, "git", strings.Fields(args)...)
 		if err != nil {
@@ -35,7 +43,28 @@ func headOf(source string) (commit, error) {
 			return commit{}, fmt.Errorf("git %s: %w", args, err)
 		}
 	}
+	slices.Sort(c.changes)
+	if c.dirty() {
+		c.describe += "-dirty"
+	}
 	return c, nil
+}
+
+func lines(s string) []string {
+	return slices.DeleteFunc(strings.Split(s, "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
+}
+
+// releaseVersion is the version of a release: one that says nothing else.
+var releaseVersion = regexp.MustCompile(`^v[0-9]+\.[0-9]+(\.[0-9]+)?$`)
+
+// releasable refuses a release of a work tree that is no commit: its bytes could not be made again.
+func (r release) releasable() error {
+	if !r.commit.dirty() || !releaseVersion.MatchString(r.version) {
+		return nil
+	}
+	some := r.commit.changes[:min(5, len(r.commit.changes))]
+	return fmt.Errorf("%s is a release, and the work tree has %d changes that no commit has (%s): commit or remove them, or give a version such as %s-dev",
+		r.version, len(r.commit.changes), strings.Join(some, ", "), r.version)
 }
 
 // program is the compiled program for one platform.
@@ -43,6 +72,7 @@ type program struct {
 	arch  string
 	bytes []byte
 	info  *buildinfo.BuildInfo // what it is made of, as the linker wrote it down
+	terms []terms              // the licences of that
 }
 
 // compile builds the program as a static file that names no path of this machine.
@@ -54,7 +84,7 @@ func compile(source, platform string, r release) (program, error) {
 	defer func() { _ = os.RemoveAll(dir) }() // of files that nobody needs any more
 	osName, arch, _ := strings.Cut(platform, "/")
 	file := filepath.Join(dir, "jobledger")
-	env := []string{"CGO_ENABLED=0", "GOOS=" + osName, "GOARCH=" + arch, "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOFLAGS="}
+	env := []string{"CGO_ENABLED=0", "GOOS=" + osName, "GOARCH=" + arch, "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOFLAGS=", "GOWORK=off"}
 	_, err = output(source, env, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w -X main.version="+r.version, "-o", file, "./cmd/jobledger")
 	if err != nil {
 		return program{}, err
@@ -63,7 +93,10 @@ func compile(source, platform string, r release) (program, error) {
 	if p.bytes, err = os.ReadFile(file); err != nil {
 		return program{}, err
 	}
-	p.info, err = buildinfo.Read(bytes.NewReader(p.bytes))
+	if p.info, err = buildinfo.Read(bytes.NewReader(p.bytes)); err != nil {
+		return program{}, err
+	}
+	p.terms, err = termsOf(source, r.goVersion, p.info.Deps)
 	return p, err
 }
 

@@ -1,6 +1,6 @@
 // Command image builds the container image of Jobledger without a container engine: 'make image'.
 //
-// It compiles the program for each platform, puts it as the only layer on an empty image, and writes what belongs to a release
+// It compiles the program for each platform, puts it as the only layer on an empty image, with the licences of its modules, and writes what belongs to a release
 // into one directory:
 //
 //	jobledger-VERSION.oci.tar        the image, an OCI archive of all platforms ('ctr images import', 'skopeo copy oci-archive:…')

@@ -11,7 +11,7 @@ import (
 
 // image is one platform's: the program on nothing.
 func (r release) image(p program) (v1.Image, error) {
-	l, err := layer(p.bytes, r.commit.time)
+	l, err := layer(p.bytes, textOf(p.terms), r.commit.time)
 	if err != nil {
 		return nil, err
 	}

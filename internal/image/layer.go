@@ -17,9 +17,9 @@ const (
 	logDir = "/var/lib/jobledger" // where deploy/ mounts the volume of the log
 )
 
-// layer holds the program, and the names of the user that it runs as. Root owns all but the directory for the log, and no file can be
+// layer holds the program, the licences of what it is made of, and the names of the user that it runs as. Root owns all but the directory for the log, and no file can be
 // written by the program.
-func layer(program []byte, modified time.Time) (v1.Layer, error) {
+func layer(program, licences []byte, modified time.Time) (v1.Layer, error) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
 	for _, e := range []struct {
@@ -32,6 +32,7 @@ func layer(program []byte, modified time.Time) (v1.Layer, error) {
 		{"etc/group", 0o644, 0, []byte("root:x:0:\nnonroot:x:65532:\n")},
 		{"etc/passwd", 0o644, 0, []byte("root:x:0:0:root:/:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/:/sbin/nologin\n")},
 		{"jobledger", 0o755, 0, program},
+		{"licenses.txt", 0o644, 0, licences},
 		{"var/", 0o755, 0, nil},
 		{"var/lib/", 0o755, 0, nil},
 		{"var/lib/jobledger/", 0o700, user, nil},

@@ -35,6 +35,7 @@ func run(args []string, out io.Writer) error {
 	dir := flags.String("out", "dist", "directory for the files")
 	version := flags.String("version", "", "version of the program (default: what git describe says)")
 	name := flags.String("name", "jobledger", "name of the image, without its tag, which is the version")
+	bills := flags.Bool("sbom", false, "write the SBOMs alone")
 	platforms := flags.StringSlice("platform", []string{"linux/amd64", "linux/arm64"}, "platforms to build for")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, pflag.ErrHelp) {
@@ -62,7 +63,10 @@ func run(args []string, out io.Writer) error {
 	if !validTag(release.version) {
 		return usageError{fmt.Errorf("--version %q cannot be the tag of an image: letters, digits, '_', '.' and '-', at most 128", release.version)}
 	}
-	if commit.dirty {
+	if err := release.releasable(); err != nil {
+		return err
+	}
+	if commit.dirty() {
 		fmt.Fprintln(out, "There are changes that no commit has. The image holds them, and can't be built again from a commit.")
 	}
 	if err := os.MkdirAll(*dir, 0o755); err != nil {
@@ -76,9 +80,12 @@ func run(args []string, out io.Writer) error {
 		}
 		release.programs = append(release.programs, program)
 	}
-	return release.write(*dir, func(file string) {
-		fmt.Fprintln(out, filepath.Join(*dir, file))
-	})
+	wrote := func(file string) { fmt.Fprintln(out, filepath.Join(*dir, file)) }
+	if *bills {
+		_, err := release.writeBills(*dir, wrote)
+		return err
+	}
+	return release.write(*dir, wrote)
 }
 
 // validTag reports whether a registry takes it as a tag.

@@ -17,20 +17,36 @@ type release struct {
 	programs  []program
 }
 
+// put writes a file into dir, names it to wrote, and returns its digest.
+func put(dir, file string, content []byte, wrote func(file string)) (subject, error) {
+	sum := sha256.Sum256(content)
+	if err := os.WriteFile(filepath.Join(dir, file), content, 0o644); err != nil {
+		return subject{}, err
+	}
+	wrote(file)
+	return subject{Name: file, Digest: map[string]string{"sha256": hex.EncodeToString(sum[:])}}, nil
+}
+
+func (r release) stem() string { return "jobledger-" + r.version }
+
+// writeBills writes the SBOM of each platform's program.
+func (r release) writeBills(dir string, wrote func(file string)) (all []subject, err error) {
+	for _, p := range r.programs {
+		bill, err := r.bill(p)
+		if err != nil {
+			return nil, err
+		}
+		s, err := put(dir, r.stem()+"-"+p.arch+".cdx.json", bill, wrote)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
 // write puts the files of the release into dir, and names each to wrote. The statement comes last: it has the digests of the others.
 func (r release) write(dir string, wrote func(file string)) error {
-	var subjects []subject
-	put := func(file string, content []byte) error {
-		sum := sha256.Sum256(content)
-		subjects = append(subjects, subject{Name: file, Digest: map[string]string{"sha256": hex.EncodeToString(sum[:])}})
-		if err := os.WriteFile(filepath.Join(dir, file), content, 0o644); err != nil {
-			return err
-		}
-		wrote(file)
-		return nil
-	}
-
-	stem := "jobledger-" + r.version
 	index, err := r.index()
 	if err != nil {
 		return err
@@ -43,22 +59,19 @@ func (r release) write(dir string, wrote func(file string)) error {
 	if err != nil {
 		return err
 	}
-	if err := put(stem+".oci.tar", archive); err != nil {
-		return err
-	}
-	for _, p := range r.programs {
-		bill, err := r.bill(p)
-		if err != nil {
-			return err
-		}
-		if err := put(stem+"-"+p.arch+".cdx.json", bill); err != nil {
-			return err
-		}
-	}
-	image := subject{Name: r.name + ":" + r.version, Digest: map[string]string{"sha256": digest.Hex}}
-	statement, err := json.MarshalIndent(r.statement(append([]subject{image}, subjects...)), "", "  ")
+	archived, err := put(dir, r.stem()+".oci.tar", archive, wrote)
 	if err != nil {
 		return err
 	}
-	return put(stem+".intoto.json", append(statement, '\n'))
+	bills, err := r.writeBills(dir, wrote)
+	if err != nil {
+		return err
+	}
+	image := subject{Name: r.name + ":" + r.version, Digest: map[string]string{"sha256": digest.Hex}}
+	statement, err := json.MarshalIndent(r.statement(append([]subject{image, archived}, bills...)), "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = put(dir, r.stem()+".intoto.json", append(statement, '\n'), wrote)
+	return err
 }

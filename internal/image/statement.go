@@ -34,7 +34,7 @@ func (r release) statement(subjects []subject) statement {
 	}
 	build := &s.Predicate.BuildDefinition
 	build.BuildType = "https://github.com/jobledger/jobledger/tree/main/internal/image"
-	build.ExternalParameters = map[string]any{"version": r.version, "name": r.name, "platforms": platforms, "uncommittedChanges": r.commit.dirty}
+	build.ExternalParameters = map[string]any{"version": r.version, "name": r.name, "platforms": platforms, "uncommittedChanges": r.commit.dirty()}
 	build.ResolvedDependencies = []map[string]any{
 		{"uri": "git+https://github.com/jobledger/jobledger", "digest": map[string]string{"gitCommit": r.commit.hash}},
 		{"uri": "pkg:golang/std@" + r.goVersion},
