@@ -40,7 +40,8 @@ type Reader interface {
 	// that was created, by the API server's clock, so that it does not look where everything is older by an hour; 0 is unknown.
 	Newest(s events.Stream, born events.Time) (events.Sequence, error)
 
-	// Find gives the streams of the Jobs and CronJobs that bore that name in the durable records kept, newest first.
+	// Find gives the streams of the Jobs and CronJobs that bore that name in the durable records kept, newest first. With an error that is
+	// ErrCorrupt it gives those that can be found.
 	Find(namespace, name string) ([]events.Stream, error)
 
 	// LoadSnapshot returns the newest snapshot that belongs to this log: same identity, and a head that is in the

@@ -56,9 +56,6 @@ type Archive interface {
 	Reader
 	Kept
 
-	// Damage is what is wrong with the log, as far as it shows without reading it through.
-	Damage() []error
-
 	// Readable is events.ErrNewer when a program of that version cannot read the log. Only numbers that are given are compared.
 	Readable(own events.ReaderVersion) error
 
@@ -70,6 +67,9 @@ type Archive interface {
 type Kept interface {
 	// Files are those of the log, oldest first. All but the last are sealed. A backend without files says none.
 	Files() ([]File, error)
+
+	// Damage is what is wrong with the log, as far as it shows without reading it through. Any goroutine may ask.
+	Damage() []error
 
 	// Holes say what is wrong with sealed files of which not all records can be read.
 	Holes() []error

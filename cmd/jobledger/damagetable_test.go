@@ -428,7 +428,7 @@ func TestDamageTable(t *testing.T) {
 }
 
 // listJobs makes the lists of Jobs, as a stop in good order does.
-func listJobs(t *testing.T, dir string) {
+func listJobs(t testing.TB, dir string) {
 	t.Helper()
 	log, err := boltlog.OpenReadOnly(dir)
 	if err != nil {

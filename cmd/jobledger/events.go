@@ -184,7 +184,7 @@ func (c *cli) events(ctx context.Context, f *eventsFlags, args []string) error {
 	if err := p.flush(); err != nil {
 		return err
 	}
-	if err := c.tellGaps(ctx, src, f, &chosen); err != nil {
+	if err := c.tellGaps(ctx, src, f, &chosen); err != nil && !src.Beside(err) {
 		return err
 	}
 	if f.watch {
@@ -212,8 +212,8 @@ func (c *cli) tellGaps(ctx context.Context, src history.Source, f *eventsFlags, 
 		return nil
 	}
 	gaps, err := history.GapsAt(ctx, src, moments...)
-	if errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrPruned) {
-		return nil // what can be read was shown, and the damage told
+	if errors.Is(err, store.ErrPruned) {
+		return nil // what can be read was shown
 	}
 	for _, g := range gaps {
 		fmt.Fprintf(c.err, "note: %s. What happened then was found at its end, or never\n", show.NotWatched(g, f.output.zone()))

@@ -11,6 +11,7 @@ import (
 	"github.com/jobledger/jobledger/internal/explain"
 	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/store"
 )
 
 // formatMarkdown is an answer for a chat.
@@ -130,12 +131,23 @@ func (c *cli) explainCron(ctx context.Context, f *explainFlags, h handle) error 
 	return errors.Join(c.showAnswer(f, &answer), err)
 }
 
+// markDamage says in an answer that the log is damaged where what was read beside the object's own records is.
+func (c *cli) markDamage(answer *explain.Answer) {
+	for _, damage := range c.met.Met() {
+		var bad *store.CorruptError
+		if answer.Damaged == 0 && errors.As(damage, &bad) {
+			answer.Damaged, answer.Resumed = uint64(max(bad.At, 1)), uint64(bad.Next)
+		}
+	}
+}
+
 func (c *cli) showAnswer(f *explainFlags, answer *explain.Answer) error {
+	c.markDamage(answer)
 	switch {
 	case f.output.document():
 		return c.value(&f.output, answer)
 	case f.output.format == formatMarkdown:
-		_, err := fmt.Fprint(c.out, show.Markdown(answer, f.output.zone()))
+		_, err := fmt.Fprint(c.out, show.Markdown(answer, f.output.zone()), show.MarkdownDamage(c.met.Met()))
 		return err
 	}
 	page := c.page(&f.output)

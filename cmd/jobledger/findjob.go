@@ -14,7 +14,6 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/words"
-	"github.com/jobledger/jobledger/store"
 )
 
 // jobFlags say where records are read from, and the namespace of the Job that is meant.
@@ -73,13 +72,14 @@ func (c *cli) findJobs(ctx context.Context, src history.Source, namespace string
 	if !h.pod && uid.MatchString(h.name) {
 		return []events.Stream{events.JobStream(types.UID(strings.ToLower(h.name)))}, nil
 	}
+	var unread error // where the name may be
 	if !h.pod {
 		streams, err := history.FindJobs(ctx, src, namespace, h.name)
-		if err != nil {
+		if unread = err; err != nil && !src.Beside(err) {
 			return nil, fmt.Errorf("find %s: %w", h, err)
 		}
 		if len(streams) > 0 {
-			return streams, nil
+			return streams, nil // there may be newer ones of the name, where the log is damaged
 		}
 		if uidBegins.MatchString(h.name) {
 			if s, ok, err := c.byUID(ctx, src, strings.ToLower(h.name)); ok || err != nil {
@@ -96,6 +96,8 @@ func (c *cli) findJobs(ctx context.Context, src history.Source, namespace string
 	case ok:
 		fmt.Fprintf(c.err, "note: pod %s is of job %s\n", words.Clean(h.name), called(ctx, src, s))
 		return []events.Stream{s}, nil
+	case unread != nil:
+		return nil, unread
 	case h.pod:
 		return nil, fmt.Errorf("the log knows no Job with a pod %s in namespace %q (-n names another)", h.name, namespace)
 	}
@@ -150,7 +152,7 @@ func nearby[O any](kind, name string, called, here []O, place func(*O) (namespac
 // byUID finds the Job whose UID begins so, in whatever namespace. Several are an error that names them.
 func (c *cli) byUID(ctx context.Context, src history.Source, prefix string) (s events.Stream, ok bool, err error) {
 	page, err := src.Jobs(ctx, history.JobsQuery{UID: prefix, Limit: mostLike + 1})
-	if len(page.Items) == 0 || err != nil && !errors.Is(err, store.ErrCorrupt) {
+	if len(page.Items) == 0 || err != nil && !src.Beside(err) {
 		return s, false, err
 	}
 	if len(page.Items) == 1 {

@@ -13,7 +13,6 @@ import (
 	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/show"
 	"github.com/jobledger/jobledger/internal/words"
-	"github.com/jobledger/jobledger/store"
 )
 
 // findCronJobs finds the streams of the CronJobs that are meant, newest first. There is at least one. A name comes first, then a UID or
@@ -23,7 +22,7 @@ func (c *cli) findCronJobs(ctx context.Context, src history.Source, namespace, n
 		return []events.Stream{events.CronJobStream(types.UID(strings.ToLower(name)))}, nil
 	}
 	streams, err := history.FindCronJobs(ctx, src, namespace, name)
-	if err != nil {
+	if err != nil && !(src.Beside(err) && len(streams) > 0) {
 		return nil, fmt.Errorf("find cronjob/%s: %w", name, err)
 	}
 	if len(streams) > 0 {
@@ -31,7 +30,7 @@ func (c *cli) findCronJobs(ctx context.Context, src history.Source, namespace, n
 	}
 	if uidBegins.MatchString(name) {
 		page, err := src.CronJobs(ctx, history.CronJobsQuery{UID: strings.ToLower(name), Limit: 2})
-		if err != nil && !errors.Is(err, store.ErrCorrupt) {
+		if err != nil && !src.Beside(err) {
 			return nil, err
 		}
 		switch len(page.Items) {

@@ -12,7 +12,6 @@ import (
 	"github.com/jobledger/jobledger/internal/recordjson"
 	"github.com/jobledger/jobledger/internal/show"
 	"github.com/jobledger/jobledger/internal/words"
-	"github.com/jobledger/jobledger/store"
 )
 
 // cronQuery says which CronJobs are wanted, but for the time of their records.
@@ -71,7 +70,7 @@ func (c *cli) getCronJobs(ctx context.Context, src history.Source, f *getFlags, 
 	if errors.Is(unread, history.ErrQuery) {
 		return &usageError{fmt.Sprintf("--continue: %v", unread)}
 	}
-	if unread != nil && (!errors.Is(unread, store.ErrCorrupt) || len(page.Items) == 0) {
+	if unread != nil && (!src.Beside(unread) || len(page.Items) == 0) {
 		return unread
 	}
 	all := len(page.Items)

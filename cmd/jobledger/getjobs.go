@@ -11,7 +11,6 @@ import (
 
 	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/words"
-	"github.com/jobledger/jobledger/store"
 )
 
 // usualJobs are on a page unless another number is asked for, as kubectl asks a server for them. When all are wanted, pages of manyJobs
@@ -99,23 +98,29 @@ func (c *cli) listJobs(ctx context.Context, src history.Source, f *getFlags, out
 	if all {
 		wanted.Limit = manyJobs
 	}
+	var unread error
 	for shown := 0; ; {
 		page, err := src.Jobs(ctx, wanted)
 		if errors.Is(err, history.ErrQuery) {
 			return &usageError{fmt.Sprintf("--continue: %v", err)}
 		}
-		if err != nil && (!errors.Is(err, store.ErrCorrupt) || len(page.Items) == 0 && shown == 0) {
+		if src.Beside(err) {
+			unread = err // they are those of what can be read
+		} else if err != nil {
 			return err
 		}
-		if shown += len(page.Items); shown == 0 && !f.output.document() {
+		if shown += len(page.Items); shown == 0 && unread != nil && (!all || page.Continue == "") {
+			return unread // no answer, which is not the same as no Job
+		}
+		if shown == 0 && !f.output.document() {
 			c.noJobs(f.job.namespace)
-			return err
+			return nil
 		}
 		if err := out.add(page.Items); err != nil {
 			return err
 		}
-		if !all || page.Continue == "" || err != nil {
-			return errors.Join(c.endJobs(f, out, page, shown), err) // with an error, they are those of what can be read
+		if !all || page.Continue == "" {
+			return errors.Join(c.endJobs(f, out, page, shown), unread)
 		}
 		wanted.Continue = page.Continue
 	}
@@ -161,7 +166,7 @@ func (c *cli) noteLabels(ctx context.Context, src history.Source, wanted labels.
 			return err // it has just been parsed
 		}
 		page, err := src.Jobs(ctx, history.JobsQuery{Labels: bears, Limit: 1})
-		if err != nil && !errors.Is(err, store.ErrCorrupt) {
+		if err != nil && !src.Beside(err) {
 			return err
 		}
 		if len(page.Items) == 0 {

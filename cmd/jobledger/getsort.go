@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/recordjson"
 	"github.com/jobledger/jobledger/internal/words"
-	"github.com/jobledger/jobledger/store"
 )
 
 // mostSorted are sorted at most: they are held in memory.
@@ -71,14 +69,16 @@ func (c *cli) sortJobs(ctx context.Context, src history.Source, f *getFlags, out
 	var begins *history.Place
 	for {
 		page, err := src.Jobs(ctx, wanted)
-		if err != nil && !errors.Is(err, store.ErrCorrupt) {
+		if src.Beside(err) {
+			unread = err
+		} else if err != nil {
 			return err
 		}
-		unread, begins = err, page.PrunedBefore
+		begins = page.PrunedBefore
 		if jobs = append(jobs, page.Items...); len(jobs) > mostSorted {
 			return fmt.Errorf("there are more than %d Jobs to sort: ask for fewer, with -n, -l, --state or --since", mostSorted)
 		}
-		if wanted.Continue = page.Continue; page.Continue == "" || err != nil {
+		if wanted.Continue = page.Continue; page.Continue == "" {
 			break
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/recordjson"
 	"github.com/jobledger/jobledger/internal/show"
 	"github.com/jobledger/jobledger/internal/words"
 )
@@ -127,6 +128,7 @@ func (d *jobsDocument) end(page history.JobsPage) error {
 	if err != nil {
 		return err
 	}
+	text = recordjson.WithDamage(text, d.c.met.Met())
 	rest, ok := strings.CutPrefix(string(text), noItems)
 	if !ok {
 		return fmt.Errorf("a page begins with %.20q, and not with its Jobs", text)

@@ -7,13 +7,13 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/explain"
 	"github.com/jobledger/jobledger/internal/history"
-	"github.com/jobledger/jobledger/store"
 )
 
 // jobsWhy says of each Job of a list why, before it is written.
 type jobsWhy struct {
 	jobsOut
 	ctx    context.Context
+	src    history.Source
 	lines  *explain.Lines
 	live   bool
 	unread error // why not all records could be read
@@ -24,7 +24,7 @@ func newJobsWhy(ctx context.Context, src history.Source, f *getFlags, out jobsOu
 	if f.watch {
 		lines = explain.LiveLines
 	}
-	w := &jobsWhy{jobsOut: out, ctx: ctx, lines: lines(src), live: f.watch}
+	w := &jobsWhy{jobsOut: out, ctx: ctx, src: src, lines: lines(src), live: f.watch}
 	w.lines.Zone = f.output.textZone()
 	return w
 }
@@ -37,7 +37,7 @@ func (w *jobsWhy) add(jobs []history.Summary) error {
 		}
 		why, err := w.lines.Of(w.ctx, &jobs[i], at)
 		switch {
-		case errors.Is(err, store.ErrCorrupt):
+		case w.src.Beside(err):
 			w.unread = err
 		case err != nil:
 			return err

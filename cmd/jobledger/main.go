@@ -53,9 +53,16 @@ func (c *cli) execute(ctx context.Context, args []string) int {
 	root.SetArgs(args[1:])
 	command, err := root.ExecuteContextC(ctx)
 	err = thisIs(err)
+	c.met.Tell(err)
+	untold := c.met.Untold()
+	defer func() {
+		for _, damage := range untold {
+			fmt.Fprintf(c.err, "%s: %s\n", root.DisplayName(), words.Clean(damage.Error()))
+		}
+	}()
 	var problem *usageError
 	switch {
-	case err == nil && !c.damaged:
+	case err == nil && !c.damaged && len(untold) == 0:
 		return 0
 	case err == nil: // it is told
 	case errors.Is(err, errTold):

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobledger/jobledger/internal/recordjson"
 	"github.com/jobledger/jobledger/internal/show"
 	"github.com/jobledger/jobledger/internal/words"
 )
@@ -109,7 +110,7 @@ func (c *cli) value(o *outputFlag, v any) error {
 	if err != nil {
 		return err
 	}
-	return c.document(o.format, text)
+	return c.document(o.format, recordjson.WithDamage(text, c.met.Met()))
 }
 
 // document prints JSON as it is, or as YAML.

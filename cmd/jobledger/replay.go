@@ -143,6 +143,7 @@ func (c *cli) verifyFirst(ctx context.Context, f *replayFlags, src history.Sourc
 	switch {
 	case errors.Is(err, store.ErrCorrupt):
 		for _, damage := range report.Damage {
+			c.met.Tell(damage)
 			if !c.damaged { // what was noticed before is said
 				fmt.Fprintf(c.err, "damage: %s\n", words.Clean(damage.Error()))
 			}

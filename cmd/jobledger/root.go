@@ -7,18 +7,24 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"github.com/jobledger/jobledger/store"
 )
 
 // cli is what a command works with.
 type cli struct {
 	out, err io.Writer
 	getenv   func(string) string
-	begun    bool         // the command line was understood, and the command began
-	damaged  bool         // what was read is known to be damaged, and it was said
-	ascii    *asciiWriter // out, where the locale asks for ASCII; nil otherwise
+	begun    bool          // the command line was understood, and the command began
+	damaged  bool          // what was read is known to be damaged, and it was said
+	met      *store.Damage // that readers came to: the command ends with it, whatever it can show
+	ascii    *asciiWriter  // out, where the locale asks for ASCII; nil otherwise
 }
 
 func newRoot(c *cli, name string) *cobra.Command {
+	if c.met == nil {
+		c.met = &store.Damage{}
+	}
 	root := &cobra.Command{
 		Use:   "jobledger",
 		Short: "A Kubernetes Job controller whose memory is a log",

@@ -83,7 +83,7 @@ func (f *sourceFlags) open(ctx context.Context, c *cli) (src history.Source, liv
 // tellPruned says so when the log no longer keeps its first records.
 func (c *cli) tellPruned(ctx context.Context, src history.Source) {
 	for r, err := range src.Read(ctx, 0) {
-		if err == nil && r.Sequence > 1 { // what cannot be read is told where it is wanted
+		if err == nil && r.Sequence > 1 && len(c.met.Met()) == 0 { // what cannot be read is told where it is wanted
 			fmt.Fprintf(c.err, "note: %s\n", prunedBefore(r.Sequence))
 		}
 		return
@@ -99,11 +99,12 @@ func (f *sourceFlags) find(ctx context.Context, c *cli) (src history.Source, liv
 	case f.log != "" && f.server != "":
 		return nil, false, usage("--log and --server name two places: give one of them")
 	case f.server != "":
-		src, err = serve.NewClient(f.server)
+		client, err := serve.NewClient(f.server)
 		if err != nil {
 			return nil, false, &usageError{fmt.Sprintf("--server: %v", err)}
 		}
-		return src, true, nil
+		client.Damage = c.met
+		return client, true, nil
 	case f.log == "":
 		return nil, false, usage("say where to read: --log DIR, or --server URL of a running controller (or $%s, $%s)", envLog, envServer)
 	}
@@ -113,12 +114,18 @@ func (f *sourceFlags) find(ctx context.Context, c *cli) (src history.Source, liv
 	case err == nil:
 		for _, damage := range log.Damage() {
 			fmt.Fprintf(c.err, "damage: %s\n", words.Clean(damage.Error()))
+			c.met.Tell(damage)
 			c.damaged = true
 		}
-		return local{history.Local{Log: log, Lists: joblist.New(joblist.Config{Log: log, Files: log.Files, Dir: open.Dir(f.log)})}, log}, false, nil
+		lists := joblist.New(joblist.Config{Log: log, Files: log.Files, Dir: open.Dir(f.log)})
+		return local{history.Local{Log: log, Lists: lists, Damage: c.met}, log}, false, nil
 	case errors.As(err, &held):
-		src, err = besides(ctx, open.Dir(f.log), held)
-		return src, true, err
+		client, err := besides(ctx, open.Dir(f.log), held)
+		if err != nil {
+			return nil, true, err
+		}
+		client.Damage = c.met
+		return client, true, nil
 	}
 	return nil, false, explainOpen(open.Dir(f.log), err)
 }
@@ -165,7 +172,7 @@ func (l local) Close() { _ = l.log.Close() } // it was only read
 
 // besides asks the controller that holds the log. The address it left is believed only if the process that answers there
 // is the one that holds the log.
-func besides(ctx context.Context, dir string, held *store.HeldError) (history.Source, error) {
+func besides(ctx context.Context, dir string, held *store.HeldError) (*serve.Client, error) {
 	text, err := os.ReadFile(filepath.Join(dir, serve.AddressFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w (it has not said in %s where it answers: it is starting, or runs with --listen=)",

@@ -62,6 +62,7 @@ type controller struct {
 	packer    *packer
 	retainer  *retainer
 	lists     joblist.Config // of the log's Jobs, for readers
+	damage    func() []error // what is known to be wrong with the log, for them
 	stream    *streamer      // nil for none
 	endpoint  *endpoint      // nil for none
 	health    *Health
@@ -131,7 +132,7 @@ func (c *controller) work(ctx context.Context, log store.Opened) (err error) {
 	c.scrubber = newScrubber(log, logger, c.registry)
 	c.packer = newPacker(log, config.PackEvery, logger, c.registry)
 	c.log = livetail.New(countedLog{log, c.metrics}, 0)
-	c.lists = joblist.Config{Log: c.log, Files: log.Files, Dir: open.Dir(config.Log)}
+	c.lists, c.damage = joblist.Config{Log: c.log, Files: log.Files, Dir: open.Dir(config.Log)}, log.Damage
 	tellRoom(config.Stream.Embedded, log.Usage, logger)
 	if c.stream, err = newStreamer(&config.Stream, open.Dir(config.Log), c.log, logger); err != nil {
 		return err
@@ -232,7 +233,7 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 		c.metrics.streaming(c.stream)
 	}
 	if c.config.Listen != "" {
-		if c.endpoint, err = newEndpoint(c.config.Listen, c.config.Program.Version, c.lists, c.health, c.registry, c.logger); err != nil {
+		if c.endpoint, err = c.newEndpoint(); err != nil {
 			return err
 		}
 	}

@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
-
-	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/jobledger/jobledger/internal/httpport"
 	"github.com/jobledger/jobledger/internal/joblist"
@@ -25,15 +22,15 @@ type endpoint struct {
 }
 
 // newEndpoint listens. Its address is to be left in the log's directory.
-func newEndpoint(address, version string, lists joblist.Config, h *Health, metrics prometheus.Gatherer, logger *slog.Logger) (*endpoint, error) {
-	e := &endpoint{file: filepath.Join(lists.Dir, serve.AddressFile), done: make(chan struct{})}
+func (c *controller) newEndpoint() (*endpoint, error) {
+	e := &endpoint{file: filepath.Join(c.lists.Dir, serve.AddressFile), done: make(chan struct{})}
 	mux := http.NewServeMux()
 	mux.Handle("/v1/", serve.Handler(serve.Config{
-		Log: lists.Log, Lists: joblist.New(lists), PID: os.Getpid(), Version: version, Done: e.done,
+		Log: c.lists.Log, Lists: joblist.New(c.lists), Damage: c.damage, PID: os.Getpid(), Version: c.config.Program.Version, Done: e.done,
 	}))
-	h.serve(mux, metrics, nil)
+	c.health.serve(mux, c.registry, nil)
 	var err error
-	e.Server, err = httpport.Listen(httpport.Config{Address: address, Handler: serve.Guard(mux), Logger: logger})
+	e.Server, err = httpport.Listen(httpport.Config{Address: c.config.Listen, Handler: serve.Guard(mux), Logger: c.logger})
 	if err != nil {
 		return nil, fmt.Errorf("%w (--listen=127.0.0.1:0 takes any free port, --listen= none)", err)
 	}

@@ -27,6 +27,7 @@ type Answer struct {
 	Gaps      []history.Gap      `json:"gaps,omitempty"`    // that touch its time
 	Truncated bool               `json:"truncated,omitempty"`
 	Damaged   uint64             `json:"damaged,omitempty"` // the first record that cannot be read: what follows is not told
+	Resumed   uint64             `json:"resumed,omitempty"` // the first record behind the damage, from which on it is told again
 
 	Sections []Section `json:"sections"`
 }

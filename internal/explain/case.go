@@ -24,8 +24,11 @@ type Case struct {
 	ctx    context.Context
 	src    history.Source
 	stream events.Stream
-	zone   words.Zone      // of the times in sentences
-	damage events.Sequence // the first record that cannot be read, and what follows is not told; 0 for none
+	zone   words.Zone // of the times in sentences
+
+	damage  events.Sequence // the first record that cannot be read; 0 for none
+	resumed events.Sequence // the first record behind damage, from which on the Job is told; 0 when it is from its beginning
+	cut     bool            // damage hides what came of the Job
 
 	folded  *projector.Job
 	reigns  []reign        // who ran it
@@ -83,18 +86,18 @@ type counters struct{ succeeded, failed int32 }
 // Read folds the records of a Job up to a point. Errors are those of history.JobAt; with one, the case is as of the last record before
 // the damage, if there is one.
 func Read(ctx context.Context, src history.Source, s events.Stream, at history.Point) (*Case, error) {
-	c := &Case{ctx: ctx, src: src, stream: s}
-	job, err := history.Watch(ctx, src, s, at, c)
-	if job.UID == "" {
+	told, err := history.Watch(ctx, src, s, at, func() *Case { return newCase(ctx, src, s) })
+	if told.Job.UID == "" {
 		return nil, err
 	}
-	c.Job = job
+	c := told.Watcher
+	c.Job, c.resumed, c.cut = told.Job, told.Resumed, told.Cut
 	var bad *store.CorruptError
 	if errors.As(err, &bad) {
 		c.damage = bad.At
 	}
-	if c.damage == 0 && c.folded != nil && c.gone.Record == 0 {
-		c.ripe(c.folded, events.Time(job.AsOf.Time))
+	if !c.cut && c.folded != nil && c.gone.Record == 0 {
+		c.ripe(c.folded, events.Time(c.Job.AsOf.Time))
 	}
 	c.number()
 	return c, err
@@ -103,10 +106,10 @@ func Read(ctx context.Context, src history.Source, s events.Stream, at history.P
 // In makes sentences say their times in that zone, instead of UTC.
 func (c *Case) In(zone words.Zone) { c.zone = zone }
 
-// Begin is described by history.Watcher.
-func (c *Case) Begin() {
-	*c = Case{
-		ctx: c.ctx, src: c.src, stream: c.stream,
+// newCase is that of a Job of which no record was shown yet.
+func newCase(ctx context.Context, src history.Source, s events.Stream) *Case {
+	return &Case{
+		ctx: ctx, src: src, stream: s,
 		tries: map[types.UID]*Try{}, ordered: map[uint64]Mark{}, counts: map[int32]int{},
 	}
 }

@@ -72,7 +72,7 @@ func (c *CronCase) without(err, failed error) (*CronCase, error) {
 	if c.due == nil {
 		c.due = &duetimes.CronJob{}
 	}
-	if failed != nil && errors.Is(err, store.ErrCorrupt) {
+	if failed != nil && c.src.Beside(err) {
 		return c, failed
 	}
 	return c, errors.Join(failed, err)
@@ -81,13 +81,20 @@ func (c *CronCase) without(err, failed error) (*CronCase, error) {
 // surroundings reads from the controller's stream when nobody watched.
 func (c *CronCase) surroundings(from, through events.Sequence) error {
 	begin, err := history.Stated(c.ctx, c.src, events.Controller, from)
-	if err != nil && !errors.Is(err, store.ErrCorrupt) {
+	if err != nil && !c.src.Beside(err) {
 		return err
 	}
 	var gaps history.Gaps
 	seen := map[*history.Gap]bool{}
-	for r, err := range c.src.ReadStream(c.ctx, events.Controller, begin, store.Forward) {
-		if err != nil || through != 0 && r.Sequence > through {
+	for r, err := range history.PastDamage(c.ctx, c.src, events.Controller, begin) {
+		if c.src.Beside(err) {
+			gaps = history.Gaps{}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if through != 0 && r.Sequence > through {
 			break
 		}
 		if g := gaps.Learn(&r); g != nil && !seen[g] {

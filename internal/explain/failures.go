@@ -64,29 +64,33 @@ const (
 func FindFailures(ctx context.Context, src history.Source, q FailuresQuery) (Failures, error) {
 	src = &remembering{Source: src}
 	out := Failures{Items: []Trouble{}}
-	if err := out.addGaps(ctx, src, &q); err != nil && !errors.Is(err, store.ErrCorrupt) {
-		return out, fmt.Errorf("look for times without a watch: %w", err)
+	unread := out.addGaps(ctx, src, &q)
+	if unread != nil && !src.Beside(unread) {
+		return out, fmt.Errorf("look for times without a watch: %w", unread)
 	}
 	after := ""
 	for {
 		page, err := src.Jobs(ctx, history.JobsQuery{Namespace: q.Namespace, Labels: q.Labels, Since: q.Since, Limit: pageOf(q.Limit - out.Looked), Continue: after})
-		damaged := errors.Is(err, store.ErrCorrupt)
 		out.PrunedBefore = page.PrunedBefore
-		if err != nil && !damaged {
+		if src.Beside(err) {
+			unread = err
+		} else if err != nil {
 			return out, fmt.Errorf("list Jobs: %w", err)
 		}
 		for i := range page.Items {
 			if q.Limit > 0 && out.Looked == q.Limit {
 				out.More = true
-				return out.sorted(), nil
+				return out.sorted(), unread
 			}
 			out.Looked++
-			if err := out.look(ctx, src, &q, &page.Items[i]); err != nil {
+			if err := out.look(ctx, src, &q, &page.Items[i]); src.Beside(err) {
+				unread = err
+			} else if err != nil {
 				return out, err
 			}
 		}
-		if after = page.Continue; after == "" || damaged {
-			return out.sorted(), err
+		if after = page.Continue; after == "" {
+			return out.sorted(), unread
 		}
 	}
 }
@@ -112,7 +116,7 @@ func pageOf(left int) int {
 	return min(left+1, 500)
 }
 
-// look takes a Job into the list if it is in trouble.
+// look takes a Job into the list if it is in trouble. With an error that is ErrCorrupt, what can be told of it is in the list.
 func (f *Failures) look(ctx context.Context, src history.Source, q *FailuresQuery, s *history.Summary) error {
 	switch s.State {
 	case history.StateComplete:
@@ -126,14 +130,55 @@ func (f *Failures) look(ctx context.Context, src history.Source, q *FailuresQuer
 		return nil
 	}
 	c, err := Read(ctx, src, events.JobStream(types.UID(s.UID)), history.Point{})
-	if err != nil && (c == nil || !errors.Is(err, store.ErrCorrupt)) {
+	if errors.Is(err, history.ErrNoJob) {
+		f.take(q, untold(s, 0))
+		return nil
+	}
+	if err != nil && !src.Beside(err) {
 		return err
 	}
-	c.In(q.Zone)
-	if t, is := c.trouble(); is && (q.Until == 0 || events.Time(t.Since) <= q.Until) && (q.Since == 0 || t.Sort == SortStuck || events.Time(t.Since) >= q.Since) {
+	t, is := Trouble{}, false
+	if c != nil {
+		c.In(q.Zone)
+		t, is = c.trouble()
+	}
+	var bad *store.CorruptError
+	if !is && errors.As(err, &bad) {
+		t = untold(s, bad.At)
+	}
+	f.take(q, t)
+	return err
+}
+
+// take puts trouble of the time that is asked for into the list; trouble without a sort is none.
+func (f *Failures) take(q *FailuresQuery, t Trouble) {
+	if t.Sort == "" || q.Until != 0 && events.Time(t.Since) > q.Until {
+		return
+	}
+	if q.Since == 0 || t.Sort == SortStuck || events.Time(t.Since) >= q.Since {
 		f.Items = append(f.Items, t)
 	}
-	return nil
+}
+
+// untold is the trouble of a Job of which only the list can tell, as its records are damaged from one on, or missing (0). One that is not
+// known to have failed has none.
+func untold(s *history.Summary, damaged events.Sequence) Trouble {
+	t := Trouble{
+		Since: s.Finished, Namespace: s.Namespace, Name: s.Name, UID: s.UID, Tries: int(s.Counts.Failed + s.Counts.Succeeded),
+		Why: "cannot be told: the log has no records of it", Cause: "cannot be told",
+	}
+	if damaged != 0 {
+		t.Why = fmt.Sprintf("cannot be told: damaged at %d", damaged)
+	}
+	switch s.State {
+	case history.StateFailed, history.StateFailing:
+		t.Sort = SortFailed
+	case history.StateComplete:
+		t.Sort = SortSurvived
+	default:
+		return Trouble{}
+	}
+	return t
 }
 
 // trouble is what is wrong with the Job, if something is.
@@ -154,7 +199,7 @@ func (c *Case) trouble() (Trouble, bool) {
 		t.Sort, t.Since, t.Why, t.Cause = SortFailed, recordjson.Instant(c.settledAt()), because(c.verdict().Text), c.cause()
 	default:
 		v, since, is := c.stuckSince()
-		if _, unseen := c.unseen(); !is || unseen || c.damage != 0 { // what came of it is not known
+		if _, unseen := c.unseen(); !is || unseen || c.cut { // what came of it is not known
 			return t, false
 		}
 		t.Sort, t.Since, t.Why, t.Cause = SortStuck, recordjson.Instant(since), v, v

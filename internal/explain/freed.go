@@ -2,7 +2,6 @@ package explain
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -69,7 +68,7 @@ func (c *Case) findFreed(ctx context.Context) error {
 		q.Namespace = c.Job.Namespace
 	}
 	page, err := c.src.Jobs(ctx, q)
-	if err != nil && !errors.Is(err, store.ErrCorrupt) {
+	if err != nil && !c.src.Beside(err) {
 		return fmt.Errorf("look for Jobs that wait for the same: %w", err)
 	}
 	c.others = &others{}
@@ -91,7 +90,7 @@ func (c *Case) follow(ctx context.Context, s *history.Summary, by hold) error {
 	since, n := events.Time(c.Job.AsOf.Time).Add(-peerWindow), 0
 	var waits types.UID
 	for rec, err := range c.src.ReadStream(ctx, events.JobStream(types.UID(s.UID)), 0, store.Forward) {
-		if errors.Is(err, store.ErrCorrupt) || uint64(rec.Sequence) > c.Job.AsOf.Sequence || n == mostPeerRecords || r.until.Record != 0 {
+		if c.src.Beside(err) || uint64(rec.Sequence) > c.Job.AsOf.Sequence || n == mostPeerRecords || r.until.Record != 0 {
 			break
 		}
 		if err != nil {

@@ -16,7 +16,8 @@ func (c *Case) Answer() Answer {
 	j := &c.Job
 	a := Answer{
 		Kind: "job", Namespace: j.Namespace, Name: j.Name, UID: j.UID, AsOf: j.AsOf, State: string(j.State),
-		Created: j.Created, Finished: j.Finished, Truncated: c.Truncated(), Damaged: uint64(c.damage), Sections: []Section{},
+		Created: j.Created, Finished: j.Finished, Truncated: c.Truncated(), Damaged: uint64(c.damage), Resumed: uint64(c.resumed),
+		Sections: []Section{},
 	}
 	for _, g := range c.touching() {
 		a.Gaps = append(a.Gaps, *g)
@@ -199,7 +200,10 @@ func (c *Case) clock(t events.Time) string {
 // history says what of its time nobody watched, and what is no longer kept.
 func (c *Case) history() []Sentence {
 	var out []Sentence
-	if c.added.Record == 0 {
+	switch {
+	case c.added.Record == 0 && c.resumed != 0:
+		out = append(out, say(nil, "its first records are damaged, or before damage, so what happened before record %d is not told", c.resumed))
+	case c.added.Record == 0:
 		out = append(out, say([]Mark{record(events.Sequence(c.Job.First))}, "its first records are no longer in the log, so what happened before is not told"))
 	}
 	out = append(out, c.changedHands()...)

@@ -31,7 +31,9 @@ func LiveLines(src history.Source) *Lines { return &Lines{src: src} }
 func (l *Lines) Of(ctx context.Context, s *history.Summary, at history.Point) (*history.Why, error) {
 	c, err := Read(ctx, l.src, events.JobStream(types.UID(s.UID)), at)
 	switch {
-	case c == nil && errors.Is(err, store.ErrCorrupt):
+	case c == nil && errors.Is(err, history.ErrNoJob):
+		return &history.Why{Text: "unknown: the log has no records of it"}, nil
+	case c == nil && l.src.Beside(err):
 		return &history.Why{Text: "unknown: its records are damaged"}, err
 	case c == nil:
 		return nil, err

@@ -3,7 +3,6 @@ package explain
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -80,7 +79,7 @@ func (c *Case) lineage() (is func(name string) bool, what string) {
 // findRuns looks for earlier runs of the same work.
 func (c *Case) findRuns(ctx context.Context) error {
 	page, err := c.src.Jobs(ctx, history.JobsQuery{Namespace: c.Job.Namespace, Limit: mostRuns, Continue: c.listedBefore()})
-	if err != nil && !errors.Is(err, store.ErrCorrupt) {
+	if err != nil && !c.src.Beside(err) {
 		return fmt.Errorf("look for earlier runs: %w", err)
 	}
 	is, what := c.lineage()
@@ -126,7 +125,7 @@ func (c *Case) findPeers(ctx context.Context) error {
 	page, err := c.src.Jobs(ctx, history.JobsQuery{
 		Limit: mostPeers + 1, Since: c.start().Add(-peerWindow), Continue: strconv.FormatUint(uint64(end)+1, 10),
 	})
-	if err != nil && !errors.Is(err, store.ErrCorrupt) {
+	if err != nil && !c.src.Beside(err) {
 		return fmt.Errorf("look for Jobs at the same time: %w", err)
 	}
 	for i := range page.Items {
@@ -149,7 +148,7 @@ func (c *Case) peerOf(ctx context.Context, s *history.Summary) (*peer, error) {
 	p := &peer{sum: *s, nodes: map[string]bool{}, ends: map[string]bool{}}
 	n := 0
 	for r, err := range c.src.ReadStream(ctx, events.JobStream(types.UID(s.UID)), 0, store.Forward) {
-		if errors.Is(err, store.ErrCorrupt) {
+		if c.src.Beside(err) {
 			break
 		}
 		if err != nil {

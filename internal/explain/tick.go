@@ -12,7 +12,6 @@ import (
 	"github.com/jobledger/jobledger/internal/duetimes"
 	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/words"
-	"github.com/jobledger/jobledger/store"
 )
 
 // unknownManager stands for a field manager that the records do not name.
@@ -31,7 +30,7 @@ func (c *Case) tick() []Sentence {
 	by := "cronjob/" + o.Name
 	cronJob, e, run, err := duetimes.OfJob(c.ctx, c.src, events.CronJobStream(o.UID), types.UID(c.stream.ID), events.Sequence(c.Job.First))
 	switch {
-	case errors.Is(err, store.ErrCorrupt), err != nil && errors.Is(err, history.ErrNoCronJob):
+	case c.src.Beside(err), err != nil && errors.Is(err, history.ErrNoCronJob):
 		return []Sentence{say(nil, "made by %s: for which due time is unknown, as the log does not tell of that CronJob", by)}
 	case err != nil:
 		return nil // the log is read again for what follows, and says so there

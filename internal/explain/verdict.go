@@ -14,10 +14,10 @@ import (
 // verdict is the answer in one line. Where the log is damaged, what came of a Job that went on is not known.
 func (c *Case) verdict() Sentence {
 	v := c.readVerdict()
-	if g := c.Job.Gap; g != nil && !c.over() && c.damage == 0 {
+	if g := c.Job.Gap; g != nil && !c.over() && !c.cut {
 		v.Text = c.unwatchedText(g) + v.Text
 	}
-	if c.damage != 0 && !c.over() {
+	if c.cut && !c.over() {
 		v.Text = "UNKNOWN since " + c.clock(events.Time(c.Job.AsOf.Time)) + ", as the log is damaged; until then " + v.Text
 	}
 	return v

@@ -55,10 +55,11 @@ func Stated(ctx context.Context, src Source, s events.Stream, through events.Seq
 	return at, nil
 }
 
-// FirstAt is the first record at or after a time; 0 when all are older.
+// FirstAt is the first record at or after a time; 0 when all are older. With an error that is ErrCorrupt it is the first damaged one, which
+// may be of that time.
 func FirstAt(ctx context.Context, src Source, t events.Time) (events.Sequence, error) {
 	for r, err := range src.Records(ctx, Query{Since: t, Limit: 1}) {
-		return r.Sequence, err
+		return place(&r, err), err
 	}
 	return 0, nil
 }
@@ -72,13 +73,13 @@ func CronJobAt(ctx context.Context, src Source, s events.Stream, at Point) (job 
 	}
 	through := asOf
 	if through == 0 && at.Time != 0 {
-		if through, err = FirstAt(ctx, src, at.Time); err != nil && !errors.Is(err, store.ErrCorrupt) {
+		if through, err = FirstAt(ctx, src, at.Time); err != nil && !src.Beside(err) {
 			return CronJob{}, err
 		}
 	}
 	from, failed := Stated(ctx, src, s, through)
 	var bad *store.CorruptError
-	if errors.As(failed, &bad) { // how it stood before that can be told
+	if errors.As(failed, &bad) && bad.At > 1 { // how it stood before that can be told
 		if from, err = Stated(ctx, src, s, bad.At-1); err != nil {
 			return CronJob{}, failed
 		}
@@ -121,7 +122,7 @@ func OfCronJob(ctx context.Context, src Source, s events.Stream, at events.Seque
 		return nil, err
 	}
 	begin, err := Stated(ctx, src, events.Controller, from)
-	if err != nil && !errors.Is(err, store.ErrCorrupt) {
+	if err != nil && !src.Beside(err) {
 		return nil, err
 	}
 	return merged(src.ReadStream(ctx, events.Controller, begin, store.Forward), src.ReadStream(ctx, s, from, store.Forward)), nil
@@ -137,7 +138,7 @@ func foldCron(ctx context.Context, src Source, s events.Stream, from events.Sequ
 	}
 	fold = NewFold()
 	for r, err := range records {
-		if errors.Is(err, store.ErrCorrupt) && last.Sequence != 0 {
+		if last.Sequence != 0 && src.Beside(err) {
 			return fold, last, err, nil
 		}
 		if err != nil {
@@ -159,6 +160,7 @@ func foldCron(ctx context.Context, src Source, s events.Stream, from events.Sequ
 func firstOf(ctx context.Context, src Source, a *CronAccount) error {
 	for r, err := range src.ReadStream(ctx, a.Stream, 0, store.Forward) {
 		if err != nil {
+			src.Beside(err)
 			break // it is not told then
 		}
 		if a.First = 0; r.Previous == 0 {
@@ -177,8 +179,11 @@ func cronGapAt(ctx context.Context, src Source, from events.Sequence, t events.T
 	}
 	var g Gaps
 	for r, err := range src.ReadStream(ctx, events.Controller, begin, store.Forward) {
-		if err != nil || r.Sequence >= from {
+		if src.Beside(err) || r.Sequence >= from {
 			break
+		}
+		if err != nil {
+			return nil, err
 		}
 		g.Learn(&r)
 	}

@@ -24,7 +24,7 @@ func JobOfPod(ctx context.Context, src Source, namespace, pod string) (s events.
 	l := looking{ctx: ctx, src: src, pod: pod, seen: map[events.Stream]bool{}}
 	for _, name := range jobNames(pod) {
 		streams, err := FindJobs(ctx, src, namespace, name)
-		if err != nil {
+		if err = l.beside(err); err != nil {
 			return s, false, err
 		}
 		if s, ok, err := l.among(streams); ok || err != nil {
@@ -33,7 +33,7 @@ func JobOfPod(ctx context.Context, src Source, namespace, pod string) (s events.
 	}
 	for _, stem := range cutNames(pod) {
 		page, err := src.Jobs(ctx, JobsQuery{Namespace: namespace, Name: stem, Limit: mostLooked})
-		if err != nil {
+		if err = l.beside(err); err != nil {
 			return s, false, err
 		}
 		var streams []events.Stream
@@ -44,7 +44,7 @@ func JobOfPod(ctx context.Context, src Source, namespace, pod string) (s events.
 			return s, ok, err
 		}
 	}
-	return s, false, nil
+	return s, false, l.unread
 }
 
 // jobNames are the names of Jobs that a pod's name begins with, the longest first: all that stands before a dash.
@@ -79,6 +79,17 @@ type looking struct {
 	src  Source
 	pod  string
 	seen map[events.Stream]bool // that were looked at
+
+	unread error // damage, where the pod may be told of
+}
+
+// beside keeps damage for the end, when no Job that can be read had the pod, and gives other errors back.
+func (l *looking) beside(err error) error {
+	if !l.src.Beside(err) {
+		return err
+	}
+	l.unread = err
+	return nil
 }
 
 // among gives the first of the streams that has a record of the pod.
@@ -103,7 +114,7 @@ func (l *looking) had(s events.Stream) (bool, error) {
 	kinds := []events.Kind{events.KindPodAdded, events.KindPodChanged, events.KindPodDeleted, events.KindCommandEnded}
 	for r, err := range l.src.Records(l.ctx, Query{Stream: &s, Kinds: kinds}) {
 		if err != nil {
-			return false, err
+			return false, l.beside(err)
 		}
 		if r.Evidence.Name != l.pod {
 			continue

@@ -2,6 +2,7 @@ package history
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/jobledger/jobledger/events"
@@ -79,19 +80,33 @@ func GapsAt(ctx context.Context, src Source, moments ...events.Time) ([]*Gap, er
 	}), err
 }
 
-// AllGaps are those of the log, in its order.
+// AllGaps are those of the log, in its order. Where the log is damaged, it gives with the error those that can be read: one whose end is
+// damaged ends with the next record that is not.
 func AllGaps(ctx context.Context, src Source) ([]*Gap, error) {
 	var gaps Gaps
 	var all []*Gap
-	for r, err := range src.ReadStream(ctx, events.Controller, 0, store.Forward) {
+	var unread error
+	var cut *Gap
+	for r, err := range PastDamage(ctx, src, events.Controller, 0) {
+		if src.Beside(err) {
+			unread = errors.Join(unread, err)
+			if gaps.open != nil {
+				cut = gaps.open
+			}
+			gaps = Gaps{}
+			continue
+		}
 		if err != nil {
 			return nil, err
+		}
+		if cut != nil {
+			cut.Until, cut = recordjson.Instant(r.Time), nil
 		}
 		if g := gaps.Learn(&r); g != nil && !slices.Contains(all, g) {
 			all = append(all, g)
 		}
 	}
-	return all, nil
+	return all, unread
 }
 
 // has reports whether a moment lies in the gap. Its ends were watched.

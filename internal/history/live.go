@@ -2,11 +2,13 @@ package history
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/store"
 )
 
 // Live keeps Jobs, or CronJobs, up to date with the records that come. What it has not seen of one it reads when a record of it comes, so
@@ -54,19 +56,31 @@ func (l *Live) Take(ctx context.Context, r *events.Record) (bool, error) {
 	return true, l.begin(ctx, r.Stream, r.Sequence)
 }
 
-// records are those of a stream that are needed for what is through one of them.
-func (l *Live) records(ctx context.Context, s events.Stream, through events.Sequence) (iter.Seq2[events.Record, error], error) {
+// records are those of a stream, from one on, that are needed for what is through another.
+func (l *Live) records(ctx context.Context, s events.Stream, from, through events.Sequence) (iter.Seq2[events.Record, error], error) {
 	if s.Kind == events.StreamCronJob {
 		return OfCronJob(ctx, l.src, s, through)
 	}
-	return OfJob(ctx, l.src, s, 0), nil
+	return OfJob(ctx, l.src, s, from), nil
 }
 
-// begin folds the records of a stream through that one.
+// begin folds the records of a stream through that one. Behind damage the fold begins anew: each file stands alone.
 func (l *Live) begin(ctx context.Context, s events.Stream, through events.Sequence) error {
+	for from := events.Sequence(0); ; {
+		err := l.beginAt(ctx, s, from, through)
+		var bad *store.CorruptError
+		if !errors.As(err, &bad) || bad.Next <= from || bad.Next > through {
+			return err
+		}
+		l.src.Beside(err)
+		from = bad.Next
+	}
+}
+
+func (l *Live) beginAt(ctx context.Context, s events.Stream, from, through events.Sequence) error {
 	f := NewFold()
 	f.Brief = l.brief
-	records, err := l.records(ctx, s, through)
+	records, err := l.records(ctx, s, from, through)
 	if err != nil {
 		return err
 	}

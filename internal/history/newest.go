@@ -59,27 +59,38 @@ func trim(all []events.Record, n int) []events.Record {
 	return slices.Clone(all[max(0, len(all)-n):])
 }
 
-// newestOf is Newest for one stream, which is read backward.
+// newestOf is Newest for one stream, which is read backward, and past damage.
 func newestOf(ctx context.Context, src Source, q Query, n int, through events.Sequence) (got []events.Record, err error) {
 	names := NamesOf(ctx, src)
-	for r, err := range src.ReadStream(ctx, *q.Stream, through, store.Backward) {
-		if errors.Is(err, store.ErrPruned) {
-			break // what is before is no longer kept
+	for through > 0 {
+		var damage error
+		for r, err := range src.ReadStream(ctx, *q.Stream, through, store.Backward) {
+			if errors.Is(err, store.ErrPruned) {
+				break // what is before is no longer kept
+			}
+			if err != nil {
+				damage = err
+				break
+			}
+			if through = r.Sequence - 1; r.Sequence < q.From {
+				break
+			}
+			if q.Wants(&r, names) {
+				got = append(got, r)
+			}
+			if len(got) == n {
+				break
+			}
 		}
-		if err != nil {
-			slices.Reverse(got)
-			return got, err
+		if err == nil {
+			err = damage
 		}
-		if r.Sequence < q.From {
+		at := place(&events.Record{}, damage)
+		if !src.Beside(damage) || at == 0 || at > through {
 			break
 		}
-		if q.Wants(&r, names) {
-			got = append(got, r)
-		}
-		if len(got) == n {
-			break
-		}
+		through = at - 1
 	}
 	slices.Reverse(got)
-	return got, nil
+	return got, err
 }

@@ -27,62 +27,76 @@ var ErrNoJob = errors.New("the log knows no such Job")
 
 // JobAt is the state of a Job as of a point. It folds the records of the Job's stream and of the controller's, which
 // together are all that the Job's state depends on, so its cost is that of the Job's history and not of the log. Where the log is
-// damaged, it gives with the error the state as of the last record before, if there is one.
-//
-// Each file of a log stands alone, so behind damage that is known to end with a file the fold begins anew, with the next one.
+// damaged, it gives with the error what can be told of the Job: see Watch.
 func JobAt(ctx context.Context, src Source, s events.Stream, at Point) (Job, error) {
-	return Watch(ctx, src, s, at, nil)
+	w, err := Watch(ctx, src, s, at, func() nobody { return nobody{} })
+	return w.Job, err
 }
 
 // A Watcher is shown each record that JobAt folds, before and after.
 type Watcher interface {
-	Begin() // no record was folded yet: what was shown before lies before damage
 	Before(f *Fold, r *events.Record)
 	After(f *Fold, r *events.Record)
 }
 
-// Watch is JobAt, and shows the watcher what is folded.
-func Watch(ctx context.Context, src Source, s events.Stream, at Point, w Watcher) (job Job, err error) {
-	if w == nil {
-		w = nobody{}
-	}
+// Watched is a Job as of a point, and who was shown the records that it was folded from.
+type Watched[W Watcher] struct {
+	Job     Job
+	Watcher W
+	Resumed events.Sequence // the fold began anew with this record, behind damage; 0 when it began at the beginning
+	Cut     bool            // damage hides what came of the Job: it is told as of the last record before that
+}
+
+// Watch is JobAt, and shows a watcher what is folded. Each file of a log stands alone, so behind damage that is known to end with a file the
+// fold begins anew with the next one, and with a new watcher. A Job of which nothing is told there, because it was over, stays as it was
+// before the damage.
+func Watch[W Watcher](ctx context.Context, src Source, s events.Stream, at Point, begin func() W) (out Watched[W], err error) {
 	asOf, now, err := settle(ctx, src, at)
 	if err != nil {
-		return Job{}, err
+		return out, err
 	}
 	var damage error
 	for from := events.Sequence(0); ; {
-		newer, err := jobFrom(ctx, src, s, from, at, asOf, now, w)
-		if newer.UID != "" {
-			job = newer
+		w := begin()
+		job, err := jobFrom(ctx, src, s, from, at, asOf, now, w)
+		if job.UID != "" && !saysLess(&job, &out.Job) {
+			out = Watched[W]{Job: job, Watcher: w, Resumed: from}
 		}
+		out.Cut = out.Cut || src.Beside(err)
 		var bad *store.CorruptError
 		if errors.As(err, &bad) && bad.Next > from {
-			from, damage = bad.Next, err
+			from, damage = bad.Next, errors.Join(damage, err)
 			continue
 		}
 		if damage != nil && (err == nil || errors.Is(err, ErrNoJob)) {
 			err = damage
 		}
-		return job, err
+		return out, err
 	}
+}
+
+// saysLess reports whether a Job behind damage is known only from records that follow its end, and how it ended was told before.
+func saysLess(behind, before *Job) bool {
+	known := before.State == StateComplete || before.State == StateFailed || before.State == StateDeleted
+	return known && (behind.State == StateUnseen || behind.State == StateFinished)
 }
 
 type nobody struct{}
 
-func (nobody) Begin()                       {}
 func (nobody) Before(*Fold, *events.Record) {}
 func (nobody) After(*Fold, *events.Record)  {}
 
 // jobFrom folds the records from that sequence on. With an error that is ErrCorrupt it may give a state too.
 func jobFrom(ctx context.Context, src Source, s events.Stream, from events.Sequence, at Point, asOf events.Sequence, now events.Time, w Watcher) (Job, error) {
 	fold := NewFold()
-	w.Begin()
 	var last events.Record
 	var failed error
 	var watched Gaps
 	for r, err := range OfJob(ctx, src, s, from) {
-		if errors.Is(err, store.ErrCorrupt) && last.Sequence != 0 {
+		if at.Sequence != 0 && place(&r, err) > at.Sequence {
+			break // also of damage that lies behind the point
+		}
+		if last.Sequence != 0 && src.Beside(err) {
 			failed, asOf = err, last.Sequence
 			break
 		}

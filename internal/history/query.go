@@ -63,9 +63,9 @@ func (l Local) Records(ctx context.Context, q Query) iter.Seq2[events.Record, er
 func (l Local) around(ctx context.Context, q *Query) iter.Seq2[events.Record, error] {
 	switch {
 	case q.Stream != nil:
-		return l.Log.ReadStream(ctx, *q.Stream, q.From, store.Forward)
+		return l.noted().ReadStream(ctx, *q.Stream, q.From, store.Forward)
 	case q.Since == 0 && q.Until == 0:
-		return l.Log.Read(ctx, q.From)
+		return l.noted().Read(ctx, q.From)
 	}
 	return func(yield func(events.Record, error) bool) {
 		spans, err := l.spans(ctx, q.From, q.Since, q.Until)
@@ -74,7 +74,7 @@ func (l Local) around(ctx context.Context, q *Query) iter.Seq2[events.Record, er
 			return
 		}
 		for _, s := range spans {
-			for r, err := range l.Log.Read(ctx, s.from) {
+			for r, err := range l.noted().Read(ctx, s.from) {
 				if err == nil && r.Sequence > s.through {
 					break
 				}

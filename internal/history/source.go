@@ -22,7 +22,8 @@ type Source interface {
 	Follow(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error]
 	// ReadStream gives the records of one stream, as store.Reader does.
 	ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error]
-	// Find gives the streams of the Jobs and CronJobs that bore that name, newest first: see FindJobs and FindCronJobs.
+	// Find gives the streams of the Jobs and CronJobs that bore that name, newest first: see FindJobs and FindCronJobs. Where the log is
+	// damaged, it gives with the error those that can be found.
 	Find(ctx context.Context, namespace, name string) ([]events.Stream, error)
 	// Records gives the records that a query wants, in the order of the log. What lies outside of its times is not read.
 	Records(ctx context.Context, q Query) iter.Seq2[events.Record, error]
@@ -30,14 +31,18 @@ type Source interface {
 	Jobs(ctx context.Context, q JobsQuery) (JobsPage, error)
 	// CronJobs sums up the CronJobs that a query wants, likewise.
 	CronJobs(ctx context.Context, q CronJobsQuery) (CronJobsPage, error)
+	// Beside reports whether an error says that the log is damaged, and notes it. A reader that goes on beside what it could not read asks
+	// here, so that whoever answers names the damage.
+	Beside(err error) bool
 	// Close releases the source. It was only read, so nothing can be lost.
 	Close()
 }
 
 // Local is the source of a log that this process has open. Closing it does not close the log.
 type Local struct {
-	Log   store.Reader
-	Lists Lists // of its Jobs; Jobs needs them
+	Log    store.Reader
+	Lists  Lists         // of its Jobs; Jobs needs them
+	Damage *store.Damage // notes all damage that reads meet, also where they go on beside it; nil for nowhere
 }
 
 var _ Source = Local{}
@@ -47,15 +52,29 @@ func (l Local) Head(context.Context) (events.Identity, store.Head, error) {
 	return l.Log.Identity(), l.Log.Head(), nil
 }
 
+// noted is the log, whose damage is noted.
+func (l Local) noted() store.Reader {
+	if l.Damage == nil {
+		return l.Log
+	}
+	return store.Noting(l.Log, l.Damage)
+}
+
+// Beside is described by Source.
+func (l Local) Beside(err error) bool {
+	l.Damage.Note(err)
+	return errors.Is(err, store.ErrCorrupt)
+}
+
 // Read is described by Source.
 func (l Local) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
-	return l.Log.Read(ctx, from)
+	return l.noted().Read(ctx, from)
 }
 
 // Follow is described by Source.
 func (l Local) Follow(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
-		cursor := follow.Cursor{Log: l.Log, Next: from, Take: func(ctx context.Context, r *events.Record) error {
+		cursor := follow.Cursor{Log: l.noted(), Next: from, Take: func(ctx context.Context, r *events.Record) error {
 			if ctx.Err() == nil && yield(*r, nil) {
 				return nil
 			}
@@ -72,16 +91,35 @@ var errEnough = errors.New("no more is wanted")
 
 // ReadStream is described by Source.
 func (l Local) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error] {
-	return l.Log.ReadStream(ctx, s, from, dir)
+	return l.noted().ReadStream(ctx, s, from, dir)
 }
 
 // Find is described by Source.
 func (l Local) Find(_ context.Context, namespace, name string) ([]events.Stream, error) {
-	return l.Log.Find(namespace, name)
+	return l.noted().Find(namespace, name)
 }
 
 // Close is described by Source.
 func (Local) Close() {}
+
+// PastDamage gives the records of a stream, and goes on behind damage with the next file. Between them it gives the error, with the zero
+// Record.
+func PastDamage(ctx context.Context, src Source, s events.Stream, from events.Sequence) iter.Seq2[events.Record, error] {
+	return func(yield func(events.Record, error) bool) {
+		for more := true; more; {
+			more = false
+			for r, err := range src.ReadStream(ctx, s, from, store.Forward) {
+				var bad *store.CorruptError
+				if errors.As(err, &bad) && bad.Next > from {
+					from, more = bad.Next, true
+				}
+				if !yield(r, err) {
+					return
+				}
+			}
+		}
+	}
+}
 
 // errNoRecord: the log has no record of that sequence.
 var errNoRecord = errors.New("there is no such record")

@@ -63,7 +63,7 @@ func (l *Lists) CronJobs(ctx context.Context, q history.CronListQuery) (page his
 	if err != nil {
 		return page, err
 	}
-	m := &merge{ctx: ctx, config: &l.config, files: files, next: len(files) - 1}
+	m := newMerge(ctx, &l.config, files)
 	defer m.close()
 	found := map[string]cronRow{} // by UID; of a CronJob that several files know, the row of the newest
 	for _, f := range slices.Backward(m.files) {
@@ -90,13 +90,13 @@ func (l *Lists) CronJobs(ctx context.Context, q history.CronListQuery) (page his
 			continue
 		}
 		if q.Limit > 0 && len(page.CronJobs) == q.Limit {
-			return page, m.damage
+			return page, m.unread(nil)
 		}
 		page.CronJobs = append(page.CronJobs, r.CronSummary)
 		page.Next = r.key
 	}
 	page.Next = 0
-	return page, m.damage
+	return page, m.unread(nil)
 }
 
 // cronsOf gives the rows of CronJobs of a file, the newest of each first.

@@ -185,9 +185,10 @@ func (p *part) history(ctx context.Context, r *events.Record) (row, bool, error)
 		first = old.Sequence
 		break
 	}
-	for old, err := range history.OfJob(ctx, history.Local{Log: p.log}, r.Stream, first) {
-		if errors.Is(err, store.ErrCorrupt) {
-			break // what can be read is what is shown
+	local := history.Local{Log: p.log}
+	for old, err := range history.OfJob(ctx, local, r.Stream, first) {
+		if local.Beside(err) {
+			break // what can be read is what is shown, beside the damage
 		}
 		if err != nil {
 			return row{}, false, err

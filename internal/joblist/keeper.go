@@ -94,7 +94,7 @@ func (k *Keeper) step(ctx context.Context, behind events.Sequence) (more bool, e
 	if err := k.tidy(files); err != nil {
 		return false, err
 	}
-	m := &merge{ctx: ctx, config: &k.config, files: files}
+	m := newMerge(ctx, &k.config, files)
 	defer m.close()
 	for _, f := range files {
 		if f.End.Sequence < f.First {

@@ -57,17 +57,18 @@ func (l *Lists) Page(ctx context.Context, q history.ListQuery) (page history.Lis
 	if err != nil {
 		return page, err
 	}
-	m := &merge{ctx: ctx, config: &l.config, files: files, next: len(files) - 1, since: q.Since, before: cmp.Or(q.Before, ^events.Sequence(0))}
+	m := newMerge(ctx, &l.config, files)
+	m.since, m.before = q.Since, cmp.Or(q.Before, ^events.Sequence(0))
 	defer m.close()
 	page.Jobs = []history.Summary{}
 	if q.UID != "" {
 		err := m.byUID(&q, &page)
-		return page, errors.Join(err, m.damage)
+		return page, m.unread(err)
 	}
 	for {
 		s, key, ok, err := m.job(&q)
 		if err != nil || !ok {
-			return page, errors.Join(err, m.damage)
+			return page, m.unread(err)
 		}
 		if page.Jobs = append(page.Jobs, s); len(page.Jobs) != q.Limit {
 			continue
@@ -76,7 +77,7 @@ func (l *Lists) Page(ctx context.Context, q history.ListQuery) (page history.Lis
 		if more {
 			page.Next = key
 		}
-		return page, errors.Join(err, m.damage)
+		return page, m.unread(err)
 	}
 }
 
@@ -100,6 +101,7 @@ func (m *merge) job(q *history.ListQuery) (s history.Summary, key events.Sequenc
 // opened when the rows have come to where it may have some.
 type merge struct {
 	ctx    context.Context
+	log    store.Reader // whose damage is noted
 	config *Config
 	files  []store.File
 	next   int // the file that is opened next; -1 when all are
@@ -108,7 +110,25 @@ type merge struct {
 
 	sources []*source // of the newest file first
 	open    map[events.Sequence]*list
-	damage  error // what could not be read
+	damage  store.Damage // that was met
+}
+
+// newMerge takes rows from all files. Whatever damage it meets in the log is noted: a page is what can be read beside that.
+func newMerge(ctx context.Context, config *Config, files []store.File) *merge {
+	m := &merge{ctx: ctx, config: config, files: files, next: len(files) - 1}
+	m.log = store.Noting(config.Log, &m.damage)
+	return m
+}
+
+// unread is why a page may lack something, beside an error: the damage that was met.
+func (m *merge) unread(err error) error {
+	return errors.Join(append([]error{err}, m.damage.Met()...)...)
+}
+
+// beside reports whether an error says that the log is damaged: then the page goes on without what could not be read, and names that.
+func (m *merge) beside(err error) bool {
+	m.damage.Note(err)
+	return errors.Is(err, store.ErrCorrupt)
 }
 
 func (m *merge) close() {
@@ -194,14 +214,14 @@ func (m *merge) fold(f store.File, l *list) (*part, error) {
 		through = m.endOf(f)
 	}
 	for {
-		p := newPart(m.config.Log, f, l, m.complete)
+		p := newPart(m.log, f, l, m.complete)
 		err := p.advance(m.ctx, through)
 		switch {
 		case errors.Is(err, errMalformed) && l != nil:
 			m.open[f.First], l = nil, nil // all of the file, then
 			continue
-		case errors.Is(err, store.ErrCorrupt):
-			m.damage, err = errors.Join(m.damage, err), nil
+		case m.beside(err):
+			err = nil
 		}
 		return p, err
 	}
@@ -239,7 +259,7 @@ func (m *merge) list(f store.File) *list {
 	if m.open == nil {
 		m.open = map[events.Sequence]*list{}
 	}
-	l, err := openList(m.config.Dir, m.config.Log.Identity(), f, m.config.Log)
+	l, err := openList(m.config.Dir, m.log.Identity(), f, m.log)
 	if err != nil {
 		l = nil // it is derived: the records are read instead
 	}

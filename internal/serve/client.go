@@ -26,6 +26,9 @@ const AddressFile = "SERVER"
 
 // Client asks a running controller. Make it with NewClient.
 type Client struct {
+	// Damage notes the damage of the log that answers tell of; nil for nowhere. It is set before the first request.
+	Damage *store.Damage
+
 	base *url.URL
 	http *http.Client
 }
@@ -118,8 +121,9 @@ func (c *Client) ReadStream(ctx context.Context, s events.Stream, from events.Se
 // Find is described by Source.
 func (c *Client) Find(ctx context.Context, namespace, name string) ([]events.Stream, error) {
 	var names []string
-	if err := c.json(ctx, &names, nil, "v1", "streams", namespace, name); err != nil {
-		return nil, err
+	unread := c.json(ctx, &names, nil, "v1", "streams", namespace, name)
+	if unread != nil && !damaged(unread) {
+		return nil, unread
 	}
 	var out []events.Stream
 	for _, n := range names {
@@ -129,7 +133,7 @@ func (c *Client) Find(ctx context.Context, namespace, name string) ([]events.Str
 		}
 		out = append(out, s)
 	}
-	return out, nil
+	return out, unread
 }
 
 // Records is described by Source.
@@ -140,17 +144,26 @@ func (c *Client) Records(ctx context.Context, q history.Query) iter.Seq2[events.
 // Jobs is described by Source. A page that is to have no limit is put together of some.
 func (c *Client) Jobs(ctx context.Context, q history.JobsQuery) (history.JobsPage, error) {
 	all := history.JobsPage{Items: []history.Summary{}}
+	var unread error // what is damaged: the pages are what can be read
 	for {
 		var page history.JobsPage
-		if err := c.json(ctx, &page, jobsValues(&q), "v1", "jobs"); err != nil {
+		if err := c.json(ctx, &page, jobsValues(&q), "v1", "jobs"); damaged(err) {
+			unread = err
+		} else if err != nil {
 			return all, err
 		}
 		all.Items, all.Continue, all.PrunedBefore = append(all.Items, page.Items...), page.Continue, page.PrunedBefore
 		if left := q.Limit - len(all.Items); page.Continue == "" || q.Limit != 0 && left <= 0 {
-			return all, nil
+			return all, unread
 		}
 		q.Continue = page.Continue
 	}
+}
+
+// Beside is described by Source.
+func (c *Client) Beside(err error) bool {
+	c.Damage.Note(err)
+	return damaged(err)
 }
 
 // Close is described by Source.
@@ -179,7 +192,9 @@ func (c *Client) get(ctx context.Context, accept string, values url.Values, path
 	}
 	defer resp.Body.Close()
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
-	return nil, fmt.Errorf("ask the controller at %s: %s: %w", c.base.Host, resp.Status, parseError(strings.TrimSpace(string(text))))
+	err = fmt.Errorf("ask the controller at %s: %s: %w", c.base.Host, resp.Status, parseError(strings.TrimSpace(string(text))))
+	c.Damage.Note(err)
+	return nil, err
 }
 
 // cause leaves out the method and URL that package http puts before every error.
@@ -191,6 +206,7 @@ func cause(err error) error {
 	return err
 }
 
+// json reads an answer. With an error that is ErrCorrupt, it is what can be read of a log that is damaged.
 func (c *Client) json(ctx context.Context, into any, values url.Values, path ...string) error {
 	resp, err := c.get(ctx, "application/json", values, path...)
 	if err != nil {
@@ -200,7 +216,9 @@ func (c *Client) json(ctx context.Context, into any, values url.Values, path ...
 	if err := json.NewDecoder(resp.Body).Decode(into); err != nil {
 		return fmt.Errorf("read the answer of the controller at %s: %w", c.base.Host, err)
 	}
-	return nil
+	beside := errors.Join(damageOf(resp.Header).Met()...)
+	c.Damage.Note(beside)
+	return beside
 }
 
 func (c *Client) records(ctx context.Context, values url.Values) iter.Seq2[events.Record, error] {
@@ -216,6 +234,10 @@ func (c *Client) records(ctx context.Context, values url.Values) iter.Seq2[event
 		in := bufio.NewReaderSize(resp.Body, 64<<10)
 		for {
 			r, err := readFrame(in)
+			c.Damage.Note(err)
+			if beside := (*besideError)(nil); errors.As(err, &beside) {
+				continue
+			}
 			if errors.Is(err, io.EOF) && !errors.Is(err, errCut) {
 				return
 			}

@@ -71,12 +71,13 @@ func (e *endpoint) cronJobs(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	page, err := e.local.CronJobs(r.Context(), q)
-	if err != nil {
+	damage := e.known()
+	page, err := e.beside(damage).CronJobs(r.Context(), q)
+	if damage.Note(err); err != nil && !damaged(err) {
 		fail(w, err)
 		return
 	}
-	writeJSON(w, page)
+	writeBeside(w, page, damage)
 }
 
 func (e *endpoint) cronJob(w http.ResponseWriter, r *http.Request) {
@@ -85,33 +86,38 @@ func (e *endpoint) cronJob(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	streams, err := history.FindCronJobs(r.Context(), e.local, r.PathValue("namespace"), r.PathValue("name"))
+	damage := e.known()
+	log := e.beside(damage)
+	streams, err := history.FindCronJobs(r.Context(), log, r.PathValue("namespace"), r.PathValue("name"))
 	if err == nil && len(streams) == 0 {
 		err = history.ErrNoCronJob
 	}
-	if err != nil {
+	if len(streams) == 0 {
 		fail(w, err)
 		return
 	}
-	job, err := history.CronJobAt(r.Context(), e.local, streams[0], at)
-	if err != nil {
+	job, err := history.CronJobAt(r.Context(), log, streams[0], at)
+	if err != nil && !(damaged(err) && job.UID != "") {
 		fail(w, err)
 		return
 	}
-	writeJSON(w, job)
+	writeBeside(w, job, damage)
 }
 
 // CronJobs is described by Source. A page that is to have no limit is put together of some.
 func (c *Client) CronJobs(ctx context.Context, q history.CronJobsQuery) (history.CronJobsPage, error) {
 	all := history.CronJobsPage{Items: []history.CronSummary{}}
+	var unread error // what is damaged: the pages are what can be read
 	for {
 		var page history.CronJobsPage
-		if err := c.json(ctx, &page, cronJobsValues(&q), "v1", "cronjobs"); err != nil {
+		if err := c.json(ctx, &page, cronJobsValues(&q), "v1", "cronjobs"); damaged(err) {
+			unread = err
+		} else if err != nil {
 			return all, err
 		}
 		all.Items, all.Continue, all.PrunedBefore = append(all.Items, page.Items...), page.Continue, page.PrunedBefore
 		if left := q.Limit - len(all.Items); page.Continue == "" || q.Limit != 0 && left <= 0 {
-			return all, nil
+			return all, unread
 		}
 		q.Continue = page.Continue
 	}

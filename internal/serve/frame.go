@@ -3,6 +3,7 @@ package serve
 import (
 	"bufio"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 //	  'R'   a record in stored form
 //	  'E'   likewise, of a record whose facts were erased
 //	  '.'   the end: nothing is missing; no body
+//	  'D'   damage that the answer was read beside: as an error; the answer goes on
 //	  '!'   an error: its class, a space, its text
 //
 // An answer without '.' or '!' was cut.
@@ -26,6 +28,7 @@ const (
 	frameRecord byte = 'R'
 	frameErased byte = 'E'
 	frameEnd    byte = '.'
+	frameDamage byte = 'D'
 	frameError  byte = '!'
 
 	framesType = "application/vnd.jobledger.records.v1"
@@ -72,6 +75,8 @@ func readFrame(in *bufio.Reader) (events.Record, error) {
 	switch kind {
 	case frameEnd:
 		return events.Record{}, io.EOF
+	case frameDamage:
+		return events.Record{}, &besideError{parseError(string(body))}
 	case frameError:
 		return events.Record{}, parseError(string(body))
 	case frameRecord, frameErased:
@@ -99,7 +104,26 @@ type remoteError struct {
 func (e *remoteError) Error() string { return e.text }
 func (e *remoteError) Unwrap() error { return e.class }
 
+// besideError is damage that an answer was read beside.
+type besideError struct{ error }
+
+func (e *besideError) Unwrap() error { return e.error }
+
+// place says where a log is damaged, so that who asks can go on behind it.
+type place struct {
+	Path string          `json:"path,omitempty"`
+	At   events.Sequence `json:"at,omitempty"`
+	Next events.Sequence `json:"next,omitempty"`
+	Lost bool            `json:"lost,omitempty"` // records are known to be lost
+}
+
+// formatError writes an error as its class and its text. Between them stands of damage where it is: corrupt {"at":41,"next":80} TEXT.
 func formatError(err error) string {
+	var bad *store.CorruptError
+	if errors.As(err, &bad) {
+		where, _ := json.Marshal(place{bad.Path, bad.At, bad.Next, errors.Is(bad, store.ErrLost)}) // numbers and texts
+		return "corrupt " + string(where) + " " + err.Error()
+	}
 	for name, class := range classes {
 		if errors.Is(err, class) {
 			return name + " " + err.Error()
@@ -110,5 +134,14 @@ func formatError(err error) string {
 
 func parseError(s string) error {
 	name, text, _ := strings.Cut(s, " ")
-	return &remoteError{text: text, class: classes[name]}
+	class := classes[name]
+	var at place
+	if d := json.NewDecoder(strings.NewReader(text)); name == "corrupt" && d.Decode(&at) == nil {
+		text = strings.TrimPrefix(text[d.InputOffset():], " ")
+		bad := &store.CorruptError{Path: at.Path, At: at.At, Next: at.Next}
+		if class = bad; at.Lost {
+			bad.Cause = store.ErrLost
+		}
+	}
+	return &remoteError{text: text, class: class}
 }

@@ -34,16 +34,15 @@ type Config struct {
 	Log     store.Reader
 	PID     int
 	Version string
+	// Damage is what is known to be wrong with the log, and named in every answer; nil for nothing.
+	Damage func() []error
 	// Lists are those of the log's Jobs; nil when no lists of Jobs are asked for.
 	Lists history.Lists
 	// Done ends every answer that follows the log; nil for never.
 	Done <-chan struct{}
 }
 
-type endpoint struct {
-	config Config
-	local  history.Local
-}
+type endpoint struct{ config Config }
 
 // Handler answers
 //
@@ -59,9 +58,10 @@ type endpoint struct {
 //	GET /v1/streams/{namespace}/{name} the streams of the Jobs and CronJobs that bore that name, newest first
 //
 // Records are JSON, one per line (see recordjson.Record), unless the request accepts the frames that Client reads. A listing
-// that fails midway ends with a line {"error":TEXT}.
+// that fails midway ends with a line {"error":TEXT}. Of a log that is damaged an answer is what can be read: it names the damage in its
+// field damage, in a line {"damage":TEXT}, and in headers Jobledger-Damage.
 func Handler(config Config) http.Handler {
-	e := &endpoint{config: config, local: history.Local{Log: config.Log, Lists: config.Lists}}
+	e := &endpoint{config}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/log", e.log)
 	mux.HandleFunc("GET /v1/records", e.records)
@@ -107,16 +107,16 @@ func (e *endpoint) log(w http.ResponseWriter, _ *http.Request) {
 	})
 }
 
-func (e *endpoint) find(ctx context.Context, q *request) iter.Seq2[events.Record, error] {
+func find(ctx context.Context, log history.Local, q *request) iter.Seq2[events.Record, error] {
 	switch {
 	case q.follow && q.Stream != nil:
-		return only(e.local.Follow(ctx, q.From), *q.Stream)
+		return only(log.Follow(ctx, q.From), *q.Stream)
 	case q.follow:
-		return e.local.Follow(ctx, q.From)
+		return log.Follow(ctx, q.From)
 	case q.backward:
-		return e.local.ReadStream(ctx, *q.Stream, q.From, store.Backward)
+		return log.ReadStream(ctx, *q.Stream, q.From, store.Backward)
 	}
-	return e.local.Records(ctx, q.Query)
+	return log.Records(ctx, q.Query)
 }
 
 func only(records iter.Seq2[events.Record, error], s events.Stream) iter.Seq2[events.Record, error] {
@@ -152,9 +152,12 @@ func (e *endpoint) records(w http.ResponseWriter, r *http.Request) {
 	if q.follow {
 		out.push() // the client shall see that it is connected
 	}
-	n := 0
-	for rec, err := range e.find(ctx, &q) {
+	n, damage := 0, e.known()
+	out.beside(damage)
+	for rec, err := range find(ctx, e.beside(damage), &q) {
 		if err != nil {
+			damage.Tell(err)
+			out.beside(damage)
 			out.end(err)
 			return
 		}
@@ -168,6 +171,7 @@ func (e *endpoint) records(w http.ResponseWriter, r *http.Request) {
 			out.push()
 		}
 	}
+	out.beside(damage)
 	out.end(nil)
 }
 
@@ -199,6 +203,19 @@ func (a *answer) push() {
 	}
 }
 
+// beside names damage beside which the answer is read, if it was not named.
+func (a *answer) beside(d *store.Damage) {
+	for _, err := range d.Untold() {
+		d.Tell(err)
+		if a.frames {
+			_ = writeFrame(a.w, frameDamage, []byte(formatError(err))) // an error shows in the next write
+			continue
+		}
+		text, _ := json.Marshal(map[string]string{"damage": err.Error()})
+		_, _ = a.w.Write(append(text, '\n'))
+	}
+}
+
 // end marks that the answer is complete, or why it is not. An error here means that the client has gone.
 func (a *answer) end(err error) {
 	switch {
@@ -219,13 +236,17 @@ func (e *endpoint) summaries(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	page, err := e.local.Jobs(r.Context(), q)
-	if err != nil {
+	damage := e.known()
+	page, err := e.beside(damage).Jobs(r.Context(), q)
+	if damage.Note(err); err != nil && !damaged(err) {
 		fail(w, err)
 		return
 	}
-	writeJSON(w, page)
+	writeBeside(w, page, damage)
 }
+
+// damaged reports whether an error says that a log is damaged: what was read beside that is the answer, which names it.
+func damaged(err error) bool { return errors.Is(err, store.ErrCorrupt) }
 
 func (e *endpoint) job(w http.ResponseWriter, r *http.Request) {
 	at, err := atOf(r)
@@ -233,20 +254,22 @@ func (e *endpoint) job(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	streams, err := history.FindJobs(r.Context(), e.local, r.PathValue("namespace"), r.PathValue("name"))
+	damage := e.known()
+	log := e.beside(damage)
+	streams, err := history.FindJobs(r.Context(), log, r.PathValue("namespace"), r.PathValue("name"))
 	if err == nil && len(streams) == 0 {
 		err = history.ErrNoJob
 	}
-	if err != nil {
+	if len(streams) == 0 {
 		fail(w, err)
 		return
 	}
-	job, err := history.JobAt(r.Context(), e.local, streams[0], at)
-	if err != nil {
+	job, err := history.JobAt(r.Context(), log, streams[0], at)
+	if err != nil && !(damaged(err) && job.UID != "") {
 		fail(w, err)
 		return
 	}
-	writeJSON(w, job)
+	writeBeside(w, job, damage)
 }
 
 // atOf is the point in the history that a request asks for.
@@ -263,8 +286,9 @@ func atOf(r *http.Request) (at history.Point, err error) {
 }
 
 func (e *endpoint) streams(w http.ResponseWriter, r *http.Request) {
-	streams, err := e.local.Find(r.Context(), r.PathValue("namespace"), r.PathValue("name"))
-	if err != nil {
+	damage := e.known()
+	streams, err := e.beside(damage).Find(r.Context(), r.PathValue("namespace"), r.PathValue("name"))
+	if err != nil && !damaged(err) {
 		fail(w, err)
 		return
 	}
@@ -272,7 +296,7 @@ func (e *endpoint) streams(w http.ResponseWriter, r *http.Request) {
 	for _, s := range streams {
 		names = append(names, s.String())
 	}
-	writeJSON(w, names)
+	writeBeside(w, names, damage)
 }
 
 func fail(w http.ResponseWriter, err error) {

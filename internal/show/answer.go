@@ -135,6 +135,8 @@ func about(a *explain.Answer, zone words.Zone) []string {
 	}
 	parts = append(parts, "uid "+words.Clean(a.UID[:min(len(a.UID), 8)]))
 	switch {
+	case a.Damaged != 0 && a.Resumed > a.Damaged:
+		parts = append(parts, fmt.Sprintf("THE LOG IS DAMAGED from record %d to %d: what they say is not told", a.Damaged, a.Resumed-1))
 	case a.Damaged != 0:
 		parts = append(parts, fmt.Sprintf("THE LOG IS DAMAGED from record %d on: what follows is not told", a.Damaged))
 	case len(a.Gaps) == 1:

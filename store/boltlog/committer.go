@@ -136,6 +136,7 @@ func (l *Log) rotate(p *work) error {
 	if err := last.seal(func() error { return old.close(true) }); err != nil {
 		return err
 	}
+	last.follows.Store(uint64(p.first))
 	added := &logFile{path: next.path, first: p.first, db: next.db, memory: p.index}
 	l.mu.Lock()
 	l.files = append(l.files[:len(l.files):len(l.files)], added)

@@ -68,6 +68,8 @@ type logFile struct {
 	replaced atomic.Bool
 	// condemned: a Pruned record is about to name the hash of the file, which is not packed any more then. Under mu.
 	condemned bool
+	// follows is the first record of the file behind this one; 0 while there is none, or where that is not known.
+	follows atomic.Uint64
 
 	// Of files whose log may be damaged, for readers; fixed when they are opened.
 	until     events.Sequence // its last record, when it is known and another file follows; else 0
@@ -269,8 +271,15 @@ func (f *logFile) chunks(from, through events.Sequence, size int) (out []chunk, 
 }
 
 // corrupt says that the record at cannot be trusted.
+// corrupt is for damage of the file at a record. Each file stands alone, so the one behind it may be whole.
 func (f *logFile) corrupt(at events.Sequence, cause error) error {
-	return corruptAt(f.path, at, cause)
+	err := corruptAt(f.path, at, cause)
+	next := events.Sequence(f.follows.Load())
+	if bad, made := err.(*store.CorruptError); made && bad.Path == f.path && bad.Next == 0 && next > at { //nolint:errorlint // just made
+		bad.Next = next
+		bad.Hint += fmt.Sprintf("; those from %d on can be read: --from %d", next, next)
+	}
+	return err
 }
 
 func corruptAt(path string, at events.Sequence, cause error) error {

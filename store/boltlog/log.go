@@ -2,6 +2,7 @@ package boltlog
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -51,10 +52,26 @@ type Log struct {
 	tailBytes int64
 	indexedTo events.Sequence // the index of the tail was stored as of this record, or about
 
+	asked  sync.Once // of the first Damage
+	unsaid error     // that the log begins with a later record than 1, and does not say why
+
 	committed chan struct{} // closed when the committer has ended
 }
 
 var _ store.Log = (*Log)(nil)
+
+// Damage is described by store.Opened. What else could be wrong with the seams of the log keeps it from being opened.
+func (l *Log) Damage() []error {
+	l.asked.Do(func() {
+		if s, err := l.view(); err == nil && s.files[0].first > 1 {
+			l.unsaid = l.admitted(context.Background(), s.files[0])
+		}
+	})
+	if !errors.Is(l.unsaid, store.ErrCorrupt) {
+		return nil
+	}
+	return []error{l.unsaid}
+}
 
 // Term is described by store.Log.
 func (l *Log) Term() uint64 { return l.term }

@@ -252,6 +252,9 @@ func openFiles(dir string, firsts []events.Sequence) (files []*logFile, heads []
 		if err != nil {
 			return files, nil, explainOpen(f, err)
 		}
+		if i > 0 {
+			files[i-1].follows.Store(uint64(first))
+		}
 		files = append(files, f)
 		b, err := f.begin()
 		if err != nil {

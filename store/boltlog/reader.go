@@ -237,8 +237,11 @@ func (l *logReader) Find(namespace, name string) ([]events.Stream, error) {
 		return nil, err
 	}
 	var out []index.NamedStream
-	var unread error            // of a file that is damaged, where the name may be too
+	unread := s.beyond          // what is damaged, where the name may be too
 	for _, f := range s.files { // oldest first, so that the first mention counts
+		if f.seam != nil {
+			unread = f.seam
+		}
 		found, err := f.namedStreams(index.Name{Namespace: namespace, Name: name}, s.durable.Sequence)
 		if errors.Is(err, store.ErrCorrupt) {
 			unread = err
@@ -259,13 +262,16 @@ func (l *logReader) Find(namespace, name string) ([]events.Stream, error) {
 			}
 		}
 	}
-	if len(out) == 0 && unread != nil {
-		return nil, fmt.Errorf("find %s/%s: it is not in what can be read: %w", namespace, name, unread)
-	}
 	slices.SortFunc(out, func(a, b index.NamedStream) int { return int(int64(b.Since) - int64(a.Since)) })
 	var streams []events.Stream
 	for _, b := range out {
 		streams = append(streams, b.Stream)
 	}
-	return streams, nil
+	switch {
+	case unread != nil && len(out) == 0:
+		unread = fmt.Errorf("find %s/%s: it is not in what can be read: %w", namespace, name, unread)
+	case unread != nil:
+		unread = fmt.Errorf("find %s/%s: there may be more of that name: %w", namespace, name, unread)
+	}
+	return streams, unread
 }

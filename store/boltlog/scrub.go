@@ -43,6 +43,6 @@ func scrub(ctx context.Context, dir string, first events.Sequence) (notes []stri
 		return nil, fmt.Errorf("verify %s: %w", f.path, err)
 	}
 	v := &verifier{ctx: ctx, dir: dir}
-	err = v.file(f, true, false)
+	err = v.file(f, true)
 	return v.notes, err
 }

@@ -173,9 +173,12 @@ func readableFrom(first events.Sequence) string {
 // behind tells the errors of files that cannot be read which file follows.
 func (r *readable) behind() {
 	for i, f := range r.files[1:] {
-		var bad *store.CorruptError
-		if errors.As(r.files[i].ended, &bad) {
-			bad.Next = f.first
+		r.files[i].follows.Store(uint64(f.first))
+		for _, err := range append([]error{r.files[i].ended}, r.damage...) {
+			var bad *store.CorruptError
+			if errors.As(err, &bad) && bad.Path == r.files[i].path && bad.Next == 0 {
+				bad.Next = f.first
+			}
 		}
 	}
 }
@@ -238,11 +241,15 @@ func (l *ReadOnly) checkFirst(ctx context.Context) error {
 }
 
 // admitted looks for the Pruned record that says that the records before that file were deleted.
-func (l *ReadOnly) admitted(ctx context.Context, first *logFile) error {
-	for i := len(l.files) - 1; i >= 0; i-- {
-		one := view{files: l.files[i:], durable: l.durable}
-		if i+1 < len(l.files) {
-			one.files, one.durable.Sequence = l.files[i:i+1], l.files[i+1].first-1
+func (l *logReader) admitted(ctx context.Context, first *logFile) error {
+	s, err := l.view()
+	if err != nil {
+		return err
+	}
+	for i := len(s.files) - 1; i >= 0; i-- {
+		one := view{files: s.files[i:], durable: s.durable}
+		if i+1 < len(s.files) {
+			one.files, one.durable.Sequence = s.files[i:i+1], s.files[i+1].first-1
 		}
 		admits := false
 		_ = one.forward(ctx, events.Controller, 0, func(r events.Record) bool { // what cannot be read is told where it is read

@@ -177,6 +177,9 @@ func (s view) newest(stream events.Stream, from events.Sequence) (events.Sequenc
 		if run.Len() > 0 {
 			return run.At(run.Len() - 1), nil
 		}
+		if f.seam != nil {
+			return 0, fmt.Errorf("read %s: %w", stream, f.seam) // there may be a newer one before this file
+		}
 	}
 	return 0, nil
 }

@@ -61,21 +61,22 @@ type verifier struct {
 	own      events.Loss  // the head that was noted beside the log
 	has      []store.Head // that the log must have; those it was found to have are taken off
 
-	report    store.Report
-	last      map[events.Stream]events.Sequence // of each stream in the file that is being read
-	verified  []verifiedFile                    // the files before it
-	sound     store.Report                      // as of the end of the last commit group, whose chain value agreed
-	batch     *events.Header                    // the last record, when its batch goes on
-	found     events.Hash                       // the chain value before that batch
-	term      uint64                            // the newest that started; 0 for none, and after a loss
-	cut       events.Sequence                   // what the Pruned records admit
-	begins    events.Hash                       // the chain value with which the oldest file begins
-	pruned    *events.Pruned                    // the record that says what went before that file; nil when none does
-	intact    *store.Report                     // what is intact before the first damage; nil while there is none
-	damage    []error
-	tailFirst events.Sequence // the newest file
-	broken    bool            // the file before could not be verified to its end
-	notes     []string
+	report   store.Report
+	last     map[events.Stream]events.Sequence // of each stream in the file that is being read
+	verified []verifiedFile                    // the files before it
+	sound    store.Report                      // as of the end of the last commit group, whose chain value agreed
+	batch    *events.Header                    // the last record, when its batch goes on
+	found    events.Hash                       // the chain value before that batch
+	term     uint64                            // the newest that started; 0 for none, and after a loss
+	cut      events.Sequence                   // what the Pruned records admit
+	begins   events.Hash                       // the chain value with which the oldest file begins
+	pruned   *events.Pruned                    // the record that says what went before that file; nil when none does
+	intact   *store.Report                     // what is intact before the first damage; nil while there is none
+	damage   []error
+	beside   beside // what told how far the log had come, before its files were read
+	tail     bool   // the file that is read is the newest, which a process may begin to write
+	broken   bool   // the file before could not be verified to its end
+	notes    []string
 
 	done, total int64
 }
@@ -87,6 +88,14 @@ type verifiedFile struct {
 }
 
 func (v *verifier) log() error {
+	early, err := listFiles(v.dir, fileSuffix)
+	if err != nil || len(early) == 0 {
+		return err
+	}
+	// What tells how far the log had come is read before any file: a process may begin to write at any time.
+	if v.beside, err = seenBeside(v.dir, early[len(early)-1]); err != nil {
+		return err
+	}
 	held := written(v.dir)
 	if held != nil && !errors.Is(held, store.ErrHeld) {
 		return held
@@ -105,35 +114,66 @@ func (v *verifier) log() error {
 		}
 	}
 	for i, first := range firsts {
-		tail := held == nil && i == len(firsts)-1
-		err := v.one(first, i == 0, tail)
+		read := v.one
+		if held == nil && i == len(firsts)-1 {
+			read = v.unwritten
+		}
+		err := read(first, i == 0)
 		switch {
 		case err == nil:
 			continue
 		case !errors.Is(err, store.ErrCorrupt):
 			return err
-		case tail:
-			if now := written(v.dir); now != nil { // not damage: a process began to write it
-				v.report.Written = first
-				continue
-			}
 		}
 		v.harm(err)
 		v.broken = true
 	}
 	if v.report.Written != 0 {
-		v.tail()
+		v.writtenTail()
 	}
 	return v.conclude()
 }
 
+// mostTries is how often a tail is read that processes write meanwhile, each for a moment.
+const mostTries = 3
+
+// unwritten verifies the tail of a log that no process writes. When a process begins to write it meanwhile, what was read of the tail is no
+// damage, and the report goes back to what stood before it: the tail counts as written while the process is there, and is read again
+// when it has gone.
+func (v *verifier) unwritten(first events.Sequence, begins bool) error {
+	before := *v
+	for range mostTries {
+		*v = before
+		v.tail = true
+		if err := v.one(first, begins); !errors.Is(err, errDisturbed) {
+			return err
+		}
+		if written(v.dir) != nil {
+			break
+		}
+	}
+	*v = before
+	v.report.Written = first
+	return nil
+}
+
+// errDisturbed: a process wrote a file while it was read.
+var errDisturbed = errors.New("a process wrote the file meanwhile")
+
 // one verifies the file that begins with a record, and keeps it for the files that follow.
-func (v *verifier) one(first events.Sequence, begins, tail bool) error {
+func (v *verifier) one(first events.Sequence, begins bool) error {
 	f, err := openSealed(v.dir, first)
 	if err != nil {
+		if v.tail && written(v.dir) != nil {
+			return errDisturbed
+		}
 		return explainOpen(f, err)
 	}
-	if err := v.file(f, begins, tail); err != nil {
+	v.tell(0)
+	if err := v.file(f, begins); err != nil {
+		if v.tail && f.sealed.disturbed(v.dir)() != nil {
+			err = errDisturbed
+		}
 		return errors.Join(err, f.end(store.ErrClosed))
 	}
 	done := verifiedFile{file: f}
@@ -154,8 +194,8 @@ func (v *verifier) harm(err error) {
 	v.damage = append(v.damage, err)
 }
 
-// tail checks the seam to a tail that a process writes. It checks as far as the tail can be read; that part is right.
-func (v *verifier) tail() {
+// writtenTail checks the seam to a tail that a process writes. It checks as far as the tail can be read; that part is right.
+func (v *verifier) writtenTail() {
 	f, err := openSealed(v.dir, v.report.Written)
 	if err != nil {
 		return
@@ -186,12 +226,8 @@ func (v *verifier) conclude() error {
 			"the chain value behind record %d, which is pruned, was %s, and the oldest file goes on from %s", p.First-1, p.ChainAfter, v.begins)})
 	}
 	if v.intact == nil && v.report.Written == 0 {
-		lost, err := wentBack(v.dir, v.report.Identity, v.tailFirst, v.report.Head, nil)
-		if len(lost) > 0 {
-			err = newestLoss(lost)
-		}
-		if err != nil {
-			v.harm(err)
+		if lost := v.beside.ahead(v.dir, v.report.Identity, v.report.Head, nil); len(lost) > 0 {
+			v.harm(newestLoss(lost))
 		}
 	}
 	for _, h := range v.has {
@@ -284,12 +320,12 @@ func isIndexOf(content []byte, f *logFile, x *index.Index, end store.Head) bool 
 	return stored.close() == nil && stored.youngest >= x.Youngest() && bytes.Equal(content, encodeIndex(x, end, stored.youngest))
 }
 
-// beside looks at what can be made again or may be as it is. An index that is not that of the records is not used.
-func (v *verifier) beside(f *logFile, x *index.Index, end store.Head, tail bool) {
+// derived looks at what can be made again or may be as it is. An index that is not that of the records is not used.
+func (v *verifier) derived(f *logFile, x *index.Index, end store.Head) {
 	if f.sealed.torn {
 		v.note("%s: one of the two meta pages is not valid: a commit after record %d did not end, or the page is damaged", f.path, end.Sequence)
 	}
-	if tail && !f.hasStoredIndex() {
+	if v.tail && !f.hasStoredIndex() {
 		return // it is stored at a stop in good order
 	}
 	content, err := os.ReadFile(f.indexPath())

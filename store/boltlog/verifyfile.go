@@ -47,7 +47,7 @@ func (v *verifier) seam(f *logFile, b begin) error {
 }
 
 // file verifies one file. Its records continue the report.
-func (v *verifier) file(f *logFile, begins, tail bool) error {
+func (v *verifier) file(f *logFile, begins bool) error {
 	b, err := f.begin()
 	if err != nil {
 		return f.corrupt(f.first, err)
@@ -59,7 +59,6 @@ func (v *verifier) file(f *logFile, begins, tail bool) error {
 			return fmt.Errorf("read %s: %w", headName, err)
 		}
 	}
-	v.tailFirst = f.first
 	end, err := f.head()
 	switch {
 	case err != nil:
@@ -108,7 +107,7 @@ func (v *verifier) file(f *logFile, begins, tail bool) error {
 	r.Files++
 	v.done += f.sealed.size
 	v.tell(0)
-	v.beside(f, x, end.Head, tail)
+	v.derived(f, x, end.Head)
 	return nil
 }
 

@@ -79,26 +79,46 @@ func writeWitness(path string, id events.Identity, head store.Head) error {
 // readWitness is what a witness says of a log; the zero Loss when there is none, it cannot be read or is another log's: it says nothing
 // then. One of before the first release is an error: whoever put it there believes that it belongs to the log.
 func readWitness(path string, id events.Identity) (events.Loss, error) {
+	w, err := openWitness(path)
+	return w.of(id), err
+}
+
+// witness is what a file says of how far a log had come.
+type witness struct {
+	logID string // empty when it says nothing
+	epoch uint64
+	head  store.Head
+}
+
+// openWitness reads a witness. One that is missing or damaged says nothing.
+func openWitness(path string) (w witness, err error) {
 	content, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return events.Loss{}, nil
+		return w, nil
 	}
 	if err != nil {
-		return events.Loss{}, err
+		return w, err
 	}
 	d, version, err := unseal(content)
 	if err == nil && version > 0 && version < witnessVersion {
-		return events.Loss{}, &events.BeforeError{What: path, Do: "it is no file of this log: move it away"}
+		return w, &events.BeforeError{What: path, Do: "it is no file of this log: move it away"}
 	}
 	if err != nil || version != witnessVersion {
-		return events.Loss{}, nil //nolint:nilerr // see above
+		return w, nil //nolint:nilerr // see above
 	}
-	logID, epoch := d.text(), d.uvarint()
-	head := d.head()
-	if d.end("decode the witness") != nil || logID != id.LogID {
-		return events.Loss{}, nil //nolint:nilerr // see above
+	said := witness{logID: d.text(), epoch: d.uvarint(), head: d.head()}
+	if d.end("decode the witness") != nil {
+		return w, nil //nolint:nilerr // see above
 	}
-	return witnessed(epoch, head), nil
+	return said, nil
+}
+
+// of is what a witness says of a log; the zero Loss when it is another's.
+func (w witness) of(id events.Identity) events.Loss {
+	if w.logID == "" || w.logID != id.LogID {
+		return events.Loss{}
+	}
+	return witnessed(w.epoch, w.head)
 }
 
 func witnessed(epoch uint64, head store.Head) events.Loss {
@@ -108,29 +128,59 @@ func witnessed(epoch uint64, head store.Head) events.Loss {
 // wentBack says how it shows that the log, whose last file begins with that record, had records after its end; none when it does not.
 // What tells of an epoch before the log's own proves nothing: the log went on without those records, and says so.
 func wentBack(dir string, id events.Identity, tail events.Sequence, end store.Head, offsets map[string]events.Sequence) ([]error, error) {
-	var all []error
+	b, err := seenBeside(dir, tail)
+	if err != nil {
+		return nil, err
+	}
+	return b.ahead(dir, id, end, offsets), nil
+}
+
+// beside is what stood beside a log at one moment and tells how far it had come.
+type beside struct {
+	closed, noted witness
+	snapshots     []events.Sequence
+	indexed       []store.Head // ends of the files that indexes are of, from the last file on
+}
+
+// seenBeside reads it. The last file begins with that record.
+func seenBeside(dir string, tail events.Sequence) (b beside, err error) {
+	if b.closed, err = openWitness(filepath.Join(dir, closedName)); err != nil {
+		return b, err
+	}
+	if b.noted, err = openWitness(filepath.Join(dir, headName)); err != nil {
+		return b, err
+	}
+	if b.snapshots, err = listFiles(dir, snapshotSuffix); err != nil {
+		return b, err
+	}
+	indexes, err := listFiles(dir, indexSuffix)
+	for _, first := range indexes {
+		if first >= tail {
+			b.indexed = append(b.indexed, indexEnd(filepath.Join(dir, fileName(first, indexSuffix))))
+		}
+	}
+	return b, err
+}
+
+// ahead says what of it tells of records behind the end of the log.
+func (b *beside) ahead(dir string, id events.Identity, end store.Head, offsets map[string]events.Sequence) (all []error) {
 	ahead := func(l events.Loss, says string) {
 		if l.Epoch > id.Epoch || l.Epoch == id.Epoch && l.Sequence > end.Sequence {
 			all = append(all, lost(dir, end.Sequence, l, fmt.Sprintf(says, l.Sequence)))
 		}
 	}
-	for _, w := range []struct{ name, says string }{
-		{closedName, "the log was closed with record %d"},
-		{headName, "the log had record %d, as the file HEAD beside it says"},
+	for _, w := range []struct {
+		witness
+		says string
+	}{
+		{b.closed, "the log was closed with record %d"},
+		{b.noted, "the log had record %d, as the file HEAD beside it says"},
 	} {
-		l, err := readWitness(filepath.Join(dir, w.name), id)
-		if err != nil {
-			return nil, err
-		}
-		if l.Sequence > 0 {
+		if l := w.of(id); l.Sequence > 0 {
 			ahead(l, w.says)
 		}
 	}
-	snapshots, err := listFiles(dir, snapshotSuffix)
-	if err != nil {
-		return nil, err
-	}
-	for _, at := range slices.Backward(snapshots) {
+	for _, at := range slices.Backward(b.snapshots) {
 		if at <= end.Sequence {
 			break
 		}
@@ -139,21 +189,14 @@ func wentBack(dir string, id events.Identity, tail events.Sequence, end store.He
 			ahead(witnessed(s.Identity.Epoch, s.Head), "there is a snapshot of record %d")
 		}
 	}
-	indexes, err := listFiles(dir, indexSuffix)
-	if err != nil {
-		return nil, err
-	}
-	for _, first := range indexes {
-		if first < tail {
-			continue
-		}
-		ahead(witnessed(id.Epoch, indexEnd(filepath.Join(dir, fileName(first, indexSuffix)))), "there is an index of a file that ended with record %d")
+	for _, head := range b.indexed {
+		ahead(witnessed(id.Epoch, head), "there is an index of a file that ended with record %d")
 	}
 	for _, consumer := range slices.Sorted(maps.Keys(offsets)) { // an offset is stored after the records through it are
 		through := store.Head{Sequence: offsets[consumer]}
 		ahead(witnessed(id.Epoch, through), strings.ReplaceAll(fmt.Sprintf("the consumer %q had got through record", consumer), "%", "%%")+" %d")
 	}
-	return all, nil
+	return all
 }
 
 // lost is for a log that ends before a record that it had, or is in an epoch before that of the record.

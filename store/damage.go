@@ -1,0 +1,158 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"sync"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// Damage collects the damage that readers of a log met: whoever answers from what could be read names it in the end. Each damaged place is
+// there once. The zero Damage has none; a nil one takes in nothing. It is safe for concurrent use.
+type Damage struct {
+	mu  sync.Mutex
+	met []met
+}
+
+// met is a damaged place.
+type met struct {
+	at   events.Sequence
+	err  error
+	told bool
+}
+
+// Note takes in what an error says of damage. An error about anything else is left out.
+func (d *Damage) Note(err error) { d.note(err, false) }
+
+// Tell is Note, and marks that damage as told.
+func (d *Damage) Tell(err error) { d.note(err, true) }
+
+func (d *Damage) note(err error, told bool) {
+	if d == nil || !errors.Is(err, ErrCorrupt) {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, one := range damageIn(err) {
+		m := met{err: one, told: told}
+		var bad *CorruptError
+		if errors.As(one, &bad) {
+			m.at = bad.At
+		}
+		i := slices.IndexFunc(d.met, func(o met) bool { return samePlace(o.err, one) })
+		switch {
+		case i < 0:
+			d.met = append(d.met, m)
+		case m.at < d.met[i].at:
+			d.met[i].at, d.met[i].err = m.at, one
+			fallthrough
+		default:
+			d.met[i].told = d.met[i].told || told
+		}
+	}
+}
+
+// Met is the damage so far, in the order of the log.
+func (d *Damage) Met() []error { return d.those(func(met) bool { return true }) }
+
+// Untold is the damage that was not told.
+func (d *Damage) Untold() []error { return d.those(func(m met) bool { return !m.told }) }
+
+func (d *Damage) those(wanted func(met) bool) (out []error) {
+	if d == nil {
+		return nil
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	all := slices.Clone(d.met)
+	slices.SortStableFunc(all, func(a, b met) int { return cmp.Compare(a.at, b.at) })
+	for _, m := range all {
+		if wanted(m) {
+			out = append(out, m.err)
+		}
+	}
+	return out
+}
+
+// damageIn gives each CorruptError that an error is made of; the error itself where it is ErrCorrupt and no CorruptError says where.
+func damageIn(err error) (out []error) {
+	if joined, several := err.(interface{ Unwrap() []error }); several { //nolint:errorlint // its parts are looked at one by one
+		for _, e := range joined.Unwrap() {
+			if errors.Is(e, ErrCorrupt) {
+				out = append(out, damageIn(e)...)
+			}
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	var bad *CorruptError
+	if errors.As(err, &bad) {
+		return []error{bad}
+	}
+	return []error{err}
+}
+
+// samePlace reports whether two errors are about one damaged place. What follows a damaged page is read from the next file on, so damage
+// of one file is one place, wherever in the file it was met.
+func samePlace(a, b error) bool {
+	var x, y *CorruptError
+	if !errors.As(a, &x) || !errors.As(b, &y) {
+		return a.Error() == b.Error()
+	}
+	return x.Path != "" && x.Path == y.Path && x.Next == y.Next && errors.Is(a, ErrLost) == errors.Is(b, ErrLost)
+}
+
+// Noting is a log whose readers' damage is noted, also where a reader goes on without what it could not read.
+func Noting(log Reader, d *Damage) Reader { return noting{log, d} }
+
+type noting struct {
+	Reader
+	damage *Damage
+}
+
+// Chain is described by Reader.
+func (n noting) Chain(at events.Sequence) (events.Hash, error) {
+	hash, err := n.Reader.Chain(at)
+	n.damage.Note(err)
+	return hash, err
+}
+
+// Read is described by Reader.
+func (n noting) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
+	return n.records(n.Reader.Read(ctx, from))
+}
+
+// ReadStream is described by Reader.
+func (n noting) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir Direction) iter.Seq2[events.Record, error] {
+	return n.records(n.Reader.ReadStream(ctx, s, from, dir))
+}
+
+func (n noting) records(all iter.Seq2[events.Record, error]) iter.Seq2[events.Record, error] {
+	return func(yield func(events.Record, error) bool) {
+		for r, err := range all {
+			n.damage.Note(err)
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+// Newest is described by Reader.
+func (n noting) Newest(s events.Stream, born events.Time) (events.Sequence, error) {
+	at, err := n.Reader.Newest(s, born)
+	n.damage.Note(err)
+	return at, err
+}
+
+// Find is described by Reader.
+func (n noting) Find(namespace, name string) ([]events.Stream, error) {
+	streams, err := n.Reader.Find(namespace, name)
+	n.damage.Note(err)
+	return streams, err
+}
