@@ -80,31 +80,34 @@ func (d *Damage) those(wanted func(met) bool) (out []error) {
 
 // damageIn gives each CorruptError that an error is made of; the error itself where it is ErrCorrupt and no CorruptError says where.
 func damageIn(err error) (out []error) {
-	if joined, several := err.(interface{ Unwrap() []error }); several { //nolint:errorlint // its parts are looked at one by one
-		for _, e := range joined.Unwrap() {
-			if errors.Is(e, ErrCorrupt) {
-				out = append(out, damageIn(e)...)
+	switch e := err.(type) { //nolint:errorlint // its parts are looked at one by one
+	case *CorruptError:
+		return []error{e}
+	case interface{ Unwrap() []error }:
+		for _, part := range e.Unwrap() {
+			if errors.Is(part, ErrCorrupt) {
+				out = append(out, damageIn(part)...)
 			}
 		}
+	case interface{ Unwrap() error }:
+		if part := e.Unwrap(); part != ErrCorrupt && errors.Is(part, ErrCorrupt) { //nolint:errorlint // which says nothing
+			out = damageIn(part)
+		}
 	}
-	if len(out) > 0 {
-		return out
+	if len(out) == 0 {
+		out = []error{err}
 	}
-	var bad *CorruptError
-	if errors.As(err, &bad) {
-		return []error{bad}
-	}
-	return []error{err}
+	return out
 }
 
 // samePlace reports whether two errors are about one damaged place. What follows a damaged page is read from the next file on, so damage
 // of one file is one place, wherever in the file it was met.
 func samePlace(a, b error) bool {
 	var x, y *CorruptError
-	if !errors.As(a, &x) || !errors.As(b, &y) {
+	if !errors.As(a, &x) || !errors.As(b, &y) || x.Path == "" || y.Path == "" {
 		return a.Error() == b.Error()
 	}
-	return x.Path != "" && x.Path == y.Path && x.Next == y.Next && errors.Is(a, ErrLost) == errors.Is(b, ErrLost)
+	return x.Path == y.Path && x.Next == y.Next && errors.Is(a, ErrLost) == errors.Is(b, ErrLost)
 }
 
 // Noting is a log whose readers' damage is noted, also where a reader goes on without what it could not read.

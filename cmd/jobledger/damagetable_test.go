@@ -201,6 +201,9 @@ func shown(r typed) (lines map[events.Sequence]string, whole bool) {
 	for line := range strings.Lines(r.out) {
 		var seen map[string]json.RawMessage
 		var at events.Sequence
+		if strings.HasPrefix(line, `{"damage":`) { // the last line of a listing that met some
+			continue
+		}
 		if json.Unmarshal([]byte(line), &seen) != nil || json.Unmarshal(seen["sequence"], &at) != nil {
 			whole = false
 			continue

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/recordjson"
 	"github.com/jobledger/jobledger/internal/show"
 	"github.com/jobledger/jobledger/store"
 )
@@ -48,7 +50,7 @@ newest day on which the log has it; as --until it is the first one after --since
 -o json writes one JSON object on each line: sequence, time, stream, kind, previous, causes,
 critical, endOfBatch, namespace, name, job (the name of the Job), facts (all that decisions read),
 evidence (messages and names for people). Unset fields are left out. Times are RFC 3339 in UTC.
-Fields are only ever added.
+Fields are only ever added. Where the log is damaged, the last line is {"damage": […]}.
 
 Tables are as wide as the terminal, or 100 columns. A long text is cut between two words, a long
 name in its middle, and no name in a pipe. -o wide cuts nothing.`,
@@ -62,7 +64,10 @@ name in its middle, and no name in a pipe. -o wide cuts nothing.`,
   jobledger events --log DIR -o json --kind CommandEnded | jq 'select(.facts.ending != "done")'`,
 		Args:              func(_ *cobra.Command, args []string) error { return atMost(2, args) },
 		ValidArgsFunction: c.completeObjects(&f.job, false),
-		RunE:              func(cmd *cobra.Command, args []string) error { return c.events(cmd.Context(), &f, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			err := c.events(cmd.Context(), &f, args)
+			return errors.Join(err, c.damageLine(&f.output, err))
+		},
 	}
 	f.job.add(cmd, c, "only of this namespace; with job/NAME, where it is (\"default\")")
 	f.output.add(cmd)
@@ -197,6 +202,27 @@ func (c *cli) events(ctx context.Context, f *eventsFlags, args []string) error {
 		fmt.Fprintf(c.err, "note: there may be more than these %d records: --from %d goes on\n", l.shown, l.last+1)
 	}
 	return nil
+}
+
+// damageLine ends a listing for programs with the damage that was met, the error with which it ends among it.
+func (c *cli) damageLine(o *outputFlag, err error) error {
+	c.met.Note(err)
+	met := c.met.Met()
+	if len(met) == 0 || !o.document() {
+		return nil
+	}
+	texts := make([]string, len(met))
+	for i := range met {
+		texts[i] = met[i].Error()
+	}
+	line, err := json.Marshal(map[string][]string{"damage": texts})
+	if err != nil {
+		return err
+	}
+	if o.format == formatYAML {
+		fmt.Fprintln(c.out, "---")
+	}
+	return c.document(o.format, recordjson.VisibleJSON(line))
 }
 
 // tellGaps says so when a moment that was asked for lies in a time in which the cluster was not watched: no record is of that time, and

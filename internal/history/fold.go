@@ -26,7 +26,7 @@ type Fold struct {
 // Account is what the log says about one Job, beside its projection.
 type Account struct {
 	Stream      events.Stream
-	First, Last events.Sequence // its own records; First is 0 when the account began with a stored state
+	First, Last events.Sequence // its own records; First is 0 when there were earlier ones that were not folded
 	LastAt      events.Time
 	Records     uint64
 	Decision    *events.Record  // the newest one
@@ -41,6 +41,7 @@ type Account struct {
 	writing said                      // how the newest status write failed
 	job     *projector.Job
 	summary *Summary // of a Job that is over, in a brief fold
+	ended   ended    // of one that was over before the first record that was folded
 	names   words.Names
 }
 
@@ -79,7 +80,7 @@ func (f *Fold) Apply(r *events.Record) {
 	a := f.accounts[r.Stream]
 	if a == nil {
 		a = &Account{Stream: r.Stream}
-		if r.Kind != events.KindStateStored {
+		if r.Kind != events.KindStateStored && r.Previous == 0 {
 			a.First = r.Sequence
 		}
 		f.accounts[r.Stream] = a
@@ -92,6 +93,8 @@ func (f *Fold) Apply(r *events.Record) {
 		a.job, a.summary = after, nil
 	case before != nil:
 		a.job = before
+	case a.job == nil && a.summary == nil:
+		a.end(f.world.Retired(r.Stream), r)
 	}
 	a.mark(r)
 	if !f.Brief {
@@ -101,6 +104,24 @@ func (f *Fold) Apply(r *events.Record) {
 	if f.Brief && after == nil && a.job != nil {
 		s := SummaryOf(a)
 		a.summary, a.job = &s, nil
+	}
+}
+
+// ended is what is known of a Job whose records before its end were not folded.
+type ended struct {
+	ref      events.JobRef
+	finished events.Time // 0 when that is not known
+}
+
+// end takes in what a record tells of a Job that had ended before.
+func (a *Account) end(r *projector.Retired, rec *events.Record) {
+	switch {
+	case r != nil:
+		a.ended = ended{r.Ref, r.Finished}
+	case rec.Kind == events.KindJobDeleted:
+		a.ended.ref.Namespace, a.ended.ref.Name = rec.Evidence.Namespace, rec.Evidence.Name
+	case a.ended.ref.Name == "" && rec.Evidence.Owner != "":
+		a.ended.ref.Namespace, a.ended.ref.Name = rec.Evidence.Namespace, rec.Evidence.Owner
 	}
 }
 
@@ -160,7 +181,7 @@ func (a *Account) note(r *events.Record) {
 			a.Decision = &kept
 		}
 	case *events.CommandEnded:
-		a.ended(r, f)
+		a.commandEnded(r, f)
 	}
 	a.names.Learn(r)
 	switch r.Facts.(type) {
@@ -169,8 +190,8 @@ func (a *Account) note(r *events.Record) {
 	}
 }
 
-// ended notes a failure, or that the same sort of command succeeded since.
-func (a *Account) ended(r *events.Record, f *events.CommandEnded) {
+// commandEnded notes a failure, or that the same sort of command succeeded since.
+func (a *Account) commandEnded(r *events.Record, f *events.CommandEnded) {
 	sort := events.SortChange
 	if t := f.Type.Traits(); t != nil {
 		sort = t.Sort

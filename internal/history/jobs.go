@@ -53,7 +53,7 @@ func (l Local) Jobs(ctx context.Context, q JobsQuery) (JobsPage, error) {
 		return JobsPage{}, errNoLists
 	}
 	wanted := q.list()
-	if q.Continue != "" {
+	if wanted.Past = parsePastJob(q.Continue); q.Continue != "" && wanted.Past == nil {
 		at, err := strconv.ParseUint(q.Continue, 10, 64)
 		if err != nil || at == 0 {
 			return JobsPage{}, fmt.Errorf("%w: %q is not where a page of Jobs ended", ErrQuery, q.Continue)
@@ -69,7 +69,10 @@ func (l Local) Jobs(ctx context.Context, q JobsQuery) (JobsPage, error) {
 	}
 	page, err := l.Lists.Page(ctx, wanted)
 	out := JobsPage{Items: page.Jobs, PrunedBefore: PrunedBefore(ctx, l)}
-	if page.Next != 0 {
+	switch {
+	case page.Past != nil:
+		out.Continue = page.Past.String()
+	case page.Next != 0:
 		out.Continue = strconv.FormatUint(uint64(page.Next), 10)
 	}
 	return out, err

@@ -116,6 +116,10 @@ func SummaryOf(a *Account) Summary {
 	s := Summary{UID: a.Stream.ID, State: StateUnseen, First: uint64(a.First), Last: uint64(a.Last), Records: a.Records}
 	j := a.job
 	if j == nil {
+		s.Namespace, s.Name, s.Gone = a.ended.ref.Namespace, a.ended.ref.Name, a.Deleted != 0
+		if a.ended.finished != 0 {
+			s.State, s.Finished = StateFinished, recordjson.Instant(a.ended.finished)
+		}
 		return s
 	}
 	s.Namespace, s.Name = j.Ref.Namespace, j.Ref.Name

@@ -83,6 +83,7 @@ func (l *Lists) CronJobs(ctx context.Context, q history.CronListQuery) (page his
 			return page, err
 		}
 	}
+	m.pastCrons(found)
 	rows := slices.SortedFunc(maps.Values(found), func(a, b cronRow) int { return cmp.Or(cmp.Compare(b.key, a.key), cmp.Compare(a.UID, b.UID)) })
 	for i := range rows {
 		r := &rows[i]
@@ -97,6 +98,21 @@ func (l *Lists) CronJobs(ctx context.Context, q history.CronListQuery) (page his
 	}
 	page.Next = 0
 	return page, m.unread(nil)
+}
+
+// pastCrons gives CronJobs whose first records are pruned places behind all others, by their creation: what lists had them under differs.
+func (m *merge) pastCrons(found map[string]cronRow) {
+	var past []cronRow
+	for _, r := range found {
+		if r.key < m.first {
+			past = append(past, r)
+		}
+	}
+	slices.SortFunc(past, func(a, b cronRow) int { return cmp.Or(cmp.Compare(a.Created, b.Created), cmp.Compare(a.UID, b.UID)) })
+	for i, r := range past {
+		r.key, r.First = events.Sequence(i+1), 0 // each has a record that is pruned, so these are less than the first that is kept
+		found[r.UID] = r
+	}
 }
 
 // cronsOf gives the rows of CronJobs of a file, the newest of each first.
@@ -141,7 +157,7 @@ func (m *merge) cronsOf(f store.File, take func(*cronRow)) error {
 
 // recallCron finds what was known of a CronJob before its first record in the fold.
 func (p *part) recallCron(ctx context.Context, r *events.Record) error {
-	p.keys[r.Stream] = r.Sequence
+	p.keys[r.Stream] = cmp.Or(r.Previous, r.Sequence)
 	if r.Previous == 0 {
 		return nil
 	}
@@ -183,10 +199,10 @@ const mostBack = 256
 // cronHistory is what a file's state does not say of a CronJob, where no list knows of it: with which record it begins, and its newest due
 // time.
 func (p *part) cronHistory(ctx context.Context, r *events.Record) (k cronRow) {
-	k.key, k.UID = r.Sequence, r.Stream.ID
+	k.key, k.UID = cmp.Or(r.Previous, r.Sequence), r.Stream.ID
 	for old, err := range p.log.ReadStream(ctx, r.Stream, 0, store.Forward) {
 		if err == nil {
-			if k.key = old.Sequence; old.Previous == 0 {
+			if k.key = cmp.Or(old.Previous, old.Sequence); old.Previous == 0 {
 				k.First = uint64(old.Sequence)
 			}
 		}

@@ -132,7 +132,7 @@ func (p *part) restoreAll() error {
 
 // recall finds what was known of a Job before its first record in the fold.
 func (p *part) recall(ctx context.Context, r *events.Record) error {
-	p.keys[r.Stream] = r.Sequence
+	p.keys[r.Stream] = cmp.Or(r.Previous, r.Sequence)
 	if r.Previous == 0 {
 		return nil
 	}
@@ -176,13 +176,13 @@ func (p *part) before(r *events.Record) (known, bool, error) {
 // history folds the Job's own records, where no list knows of them, and those of the controller beside them: a start ends what was in
 // flight. Its cost is that of the Job.
 func (p *part) history(ctx context.Context, r *events.Record) (row, bool, error) {
-	past, first := history.NewFold(), events.Sequence(0)
+	past, first, key := history.NewFold(), events.Sequence(0), events.Sequence(0)
 	past.Brief = true
 	for old, err := range p.log.ReadStream(ctx, r.Stream, 0, store.Forward) {
 		if err != nil {
 			break // it is met again
 		}
-		first = old.Sequence
+		first, key = old.Sequence, cmp.Or(old.Previous, old.Sequence)
 		break
 	}
 	local := history.Local{Log: p.log}
@@ -207,7 +207,7 @@ func (p *part) history(ctx context.Context, r *events.Record) (row, bool, error)
 	if a == nil {
 		return row{}, false, nil
 	}
-	return row{key: first, Summary: history.SummaryOf(a)}, true, nil
+	return row{key: key, Summary: history.SummaryOf(a)}, true, nil
 }
 
 // one reads a record.

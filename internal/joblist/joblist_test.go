@@ -92,11 +92,12 @@ func pages(t *testing.T, lists *joblist.Lists, q history.ListQuery) (all []histo
 		if err != nil {
 			t.Fatal(err)
 		}
-		if q.Limit > 0 && (len(page.Jobs) > q.Limit || page.Next != 0 && len(page.Jobs) < q.Limit) {
+		more := page.Next != 0 || page.Past != nil
+		if q.Limit > 0 && (len(page.Jobs) > q.Limit || more && len(page.Jobs) < q.Limit) {
 			t.Fatalf("a page of %d Jobs, with a next one at %d, want %d", len(page.Jobs), page.Next, q.Limit)
 		}
 		all, n = append(all, page.Jobs...), n+1
-		if q.Before = page.Next; page.Next == 0 {
+		if q.Before, q.Past = page.Next, page.Past; !more {
 			return all, n
 		}
 	}

@@ -58,7 +58,10 @@ func (l *Lists) Page(ctx context.Context, q history.ListQuery) (page history.Lis
 		return page, err
 	}
 	m := newMerge(ctx, &l.config, files)
-	m.since, m.before = q.Since, cmp.Or(q.Before, ^events.Sequence(0))
+	m.since, m.before, m.after = q.Since, cmp.Or(q.Before, ^events.Sequence(0)), q.Past
+	if q.Past != nil {
+		m.before = m.first
+	}
 	defer m.close()
 	page.Jobs = []history.Summary{}
 	if q.UID != "" {
@@ -70,11 +73,19 @@ func (l *Lists) Page(ctx context.Context, q history.ListQuery) (page history.Lis
 		if err != nil || !ok {
 			return page, m.unread(err)
 		}
+		if key < m.first {
+			if err := m.count(&s); err != nil {
+				return page, m.unread(err)
+			}
+		}
 		if page.Jobs = append(page.Jobs, s); len(page.Jobs) != q.Limit {
 			continue
 		}
 		_, _, more, err := m.job(&q)
-		if more {
+		switch {
+		case more && key < m.first:
+			page.Past = pastOf(&s)
+		case more:
 			page.Next = key
 		}
 		return page, m.unread(err)
@@ -108,6 +119,11 @@ type merge struct {
 	since  events.Sequence
 	before events.Sequence
 
+	first    events.Sequence // the first that is kept of a log that is pruned; 0 of one that is not
+	after    *history.PastJob
+	past     []row // Jobs that began before first, the newest last
+	gathered bool
+
 	sources []*source // of the newest file first
 	open    map[events.Sequence]*list
 	damage  store.Damage // that was met
@@ -117,6 +133,9 @@ type merge struct {
 func newMerge(ctx context.Context, config *Config, files []store.File) *merge {
 	m := &merge{ctx: ctx, config: config, files: files, next: len(files) - 1}
 	m.log = store.Noting(config.Log, &m.damage)
+	if len(files) > 0 && files[0].First > 1 {
+		m.first = files[0].First
+	}
 	return m
 }
 
@@ -155,6 +174,9 @@ func (m *merge) row() (r stored, ok bool, err error) {
 				return r, false, err
 			}
 			continue
+		}
+		if m.first > 0 && (top == nil || top.row.key < m.first) {
+			return m.pastRow()
 		}
 		if top == nil {
 			return r, false, nil

@@ -12,7 +12,7 @@ import (
 
 // row is one Job in a list.
 type row struct {
-	key events.Sequence // the first record of the Job that the log holds
+	key events.Sequence // the Job's first record; the one before the first that the log held, of one that began before
 	history.Summary
 }
 

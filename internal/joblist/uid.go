@@ -40,7 +40,18 @@ func (m *merge) byUID(q *history.ListQuery, page *history.ListPage) error {
 			break
 		}
 	}
-	slices.SortFunc(page.Jobs, func(a, b history.Summary) int { return cmp.Compare(found[b.UID].key, found[a.UID].key) })
+	for i := range page.Jobs {
+		if r := found[page.Jobs[i].UID]; r.key < m.first {
+			if err := errors.Join(m.asKept(&r), m.count(&r.Summary)); err != nil {
+				return err
+			}
+			r.key, page.Jobs[i] = 0, r.Summary
+			found[r.UID] = r
+		}
+	}
+	slices.SortFunc(page.Jobs, func(a, b history.Summary) int {
+		return cmp.Or(cmp.Compare(found[b.UID].key, found[a.UID].key), -comparePast(pastOf(&a), pastOf(&b)))
+	})
 	if enough() {
 		page.Jobs = page.Jobs[:q.Limit]
 	}

@@ -115,13 +115,19 @@ type place struct {
 	At   events.Sequence `json:"at,omitempty"`
 	Next events.Sequence `json:"next,omitempty"`
 	Lost bool            `json:"lost,omitempty"` // records are known to be lost
+	Says string          `json:"says,omitempty"` // what was found there
+	Hint string          `json:"hint,omitempty"`
 }
 
 // formatError writes an error as its class and its text. Between them stands of damage where it is: corrupt {"at":41,"next":80} TEXT.
 func formatError(err error) string {
 	var bad *store.CorruptError
 	if errors.As(err, &bad) {
-		where, _ := json.Marshal(place{bad.Path, bad.At, bad.Next, errors.Is(bad, store.ErrLost)}) // numbers and texts
+		p := place{Path: bad.Path, At: bad.At, Next: bad.Next, Lost: errors.Is(bad, store.ErrLost), Hint: bad.Hint}
+		if bad.Cause != nil {
+			p.Says = bad.Cause.Error()
+		}
+		where, _ := json.Marshal(p) // numbers and texts
 		return "corrupt " + string(where) + " " + err.Error()
 	}
 	for name, class := range classes {
@@ -138,9 +144,12 @@ func parseError(s string) error {
 	var at place
 	if d := json.NewDecoder(strings.NewReader(text)); name == "corrupt" && d.Decode(&at) == nil {
 		text = strings.TrimPrefix(text[d.InputOffset():], " ")
-		bad := &store.CorruptError{Path: at.Path, At: at.At, Next: at.Next}
-		if class = bad; at.Lost {
-			bad.Cause = store.ErrLost
+		bad := &store.CorruptError{Path: at.Path, At: at.At, Next: at.Next, Hint: at.Hint}
+		switch class = bad; {
+		case at.Lost:
+			bad.Cause = &store.LossError{Says: at.Says}
+		case at.Says != "":
+			bad.Cause = errors.New(at.Says)
 		}
 	}
 	return &remoteError{text: text, class: class}
