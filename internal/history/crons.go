@@ -72,6 +72,7 @@ func (l Local) CronJobs(ctx context.Context, q CronJobsQuery) (CronJobsPage, err
 		wanted.From = since
 	}
 	page, err := l.Lists.CronJobs(ctx, wanted)
+	l.Damage.Note(err)
 	out := CronJobsPage{Items: page.CronJobs, PrunedBefore: PrunedBefore(ctx, l)}
 	if out.Items == nil {
 		out.Items = []CronSummary{}

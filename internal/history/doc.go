@@ -7,6 +7,7 @@
 //
 //   - Only the durable prefix of the log is read (design §2, invariant 2), and it is never changed.
 //   - The cost of a state is that of the Job's own records and the controller's, not that of the log.
+//   - Damage hides no more than itself, and never silently: a source notes what damage its readers met (Source.Beside, Local.Damage).
 //   - The same records give the same account: nothing here looks at a clock or walks a map unsorted.
 //
 // What is shown of it, on a terminal or over HTTP, is for packages show and serve.

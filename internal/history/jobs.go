@@ -68,6 +68,7 @@ func (l Local) Jobs(ctx context.Context, q JobsQuery) (JobsPage, error) {
 		wanted.Since = since
 	}
 	page, err := l.Lists.Page(ctx, wanted)
+	l.Damage.Note(err)
 	out := JobsPage{Items: page.Jobs, PrunedBefore: PrunedBefore(ctx, l)}
 	switch {
 	case page.Past != nil:

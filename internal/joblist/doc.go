@@ -8,7 +8,9 @@
 //   - A row is what a fold of all records of its Job gives. The newest file that has a row of a Job has its newest state.
 //   - A list is derived: who deletes one loses time. One that is damaged, of another log, or of records that the log does not hold is
 //     not used.
-//   - Rows are ordered by the first record of their Job that the log holds, which never changes: so pages fit together.
+//   - Rows are ordered by the first record of their Job, which never changes: so pages fit together. Jobs whose first records are pruned
+//     come behind all others, by their creation, and say what the records that are kept say (past.go).
+//   - The error of a page names all damage of the log that was met on the way to it.
 //
 // # Concurrency
 //

@@ -16,7 +16,7 @@ import (
 
 // list is the list of one file of the log, as it is stored:
 //
-//	rows      a table: key 8 bytes, big endian; a row
+//	rows      a table: key 8 bytes, big endian: the Job's first record, or the one before the first that was kept; a row
 //	streams   a table: the Job's UID; 8 bytes, the key of its row; while the list may go on: state and names of a Job that is not over
 //	cronjobs  a table: the CronJob's UID; 8 bytes, the first record of it that the log holds; while the list may go on, state and names
 //	          of one that is not over; its summary as JSON

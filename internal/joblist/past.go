@@ -68,8 +68,9 @@ func (m *merge) gather() error {
 	return nil
 }
 
+// pastOf is the place of a Job among them. Of one that was over before the first record, the end stands for the creation.
 func pastOf(s *history.Summary) *history.PastJob {
-	return &history.PastJob{Created: events.Time(s.Created), UID: s.UID}
+	return &history.PastJob{Created: events.Time(cmp.Or(s.Created, s.Finished)), UID: s.UID}
 }
 
 func comparePast(a, b *history.PastJob) int {

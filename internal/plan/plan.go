@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -57,12 +58,21 @@ func Read(ctx context.Context, src history.Source, q Query) (*Plan, error) {
 	r := reader{src: src, owners: map[key]*Owner{}, of: map[events.Stream]*Owner{}, differ: map[events.Stream]map[string]bool{}}
 	failed := r.readModes(ctx)
 	kinds := []events.Kind{events.KindJobAdded, events.KindJobRetired, events.KindJobDeleted, events.KindWouldDecide}
-	for rec, err := range src.Records(ctx, history.Query{Since: q.Since, Until: q.Until, Namespace: q.Namespace, Kinds: kinds}) {
-		if err == nil {
-			err = r.take(ctx, &rec)
-		}
-		if err != nil {
+	wanted := history.Query{Since: q.Since, Until: q.Until, Namespace: q.Namespace, Kinds: kinds}
+	for more := true; more; { // once more behind damage, from the next file on
+		more = false
+		for rec, err := range src.Records(ctx, wanted) {
+			if err == nil {
+				err = r.take(ctx, &rec)
+			}
+			if err == nil {
+				continue
+			}
 			failed = err
+			var bad *store.CorruptError
+			if more = errors.As(err, &bad) && bad.Next > wanted.From; more {
+				wanted.From = bad.Next
+			}
 			break
 		}
 	}
@@ -86,8 +96,12 @@ type modeFrom struct {
 }
 
 // readModes reads in which modes the controller has worked: with --manage=all it runs Jobs that name no controller, too.
-func (r *reader) readModes(ctx context.Context) error {
-	for rec, err := range r.src.ReadStream(ctx, events.Controller, 0, store.Forward) {
+func (r *reader) readModes(ctx context.Context) (unread error) {
+	for rec, err := range history.PastDamage(ctx, r.src, events.Controller, 0) {
+		if r.src.Beside(err) {
+			unread = err
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -95,7 +109,7 @@ func (r *reader) readModes(ctx context.Context) error {
 			r.modes = append(r.modes, modeFrom{at: rec.Sequence, mode: f.Settings.Mode})
 		}
 	}
-	return nil
+	return unread
 }
 
 // runBy is who ran a Job as it was seen in that record.
@@ -178,7 +192,10 @@ func (r *reader) ownerOf(ctx context.Context, s events.Stream) (*Owner, error) {
 	if o, known := r.of[s]; known {
 		return o, nil
 	}
-	for rec, err := range r.src.ReadStream(ctx, s, 0, store.Forward) {
+	for rec, err := range history.PastDamage(ctx, r.src, s, 0) {
+		if r.src.Beside(err) {
+			continue
+		}
 		if err != nil {
 			return nil, fmt.Errorf("read a Job that would have been decided otherwise: %w", err)
 		}

@@ -38,6 +38,9 @@ func (s some) Records(_ context.Context, q history.Query) iter.Seq2[events.Recor
 	}
 }
 
+// Beside is described by Source.
+func (s some) Beside(err error) bool { return errors.Is(err, store.ErrCorrupt) }
+
 func (s some) ReadStream(_ context.Context, of events.Stream, _ events.Sequence, _ store.Direction) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		for _, r := range s.records {
