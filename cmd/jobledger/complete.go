@@ -11,6 +11,7 @@ import (
 
 	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/words"
+	"github.com/jobledger/jobledger/store"
 )
 
 // What a shell is offered is looked up in the log, within bounds: it waits for the answer while the user types.
@@ -179,7 +180,7 @@ func (c *cli) lookIn(cmd *cobra.Command, f *jobFlags, look func(context.Context,
 	ctx, cancel := context.WithTimeout(ctx, completionTime)
 	defer cancel()
 	silent := *c
-	silent.err = io.Discard
+	silent.err, silent.met = io.Discard, &store.Damage{} // what is offered may lack something
 	src, _, err := f.source.open(ctx, &silent)
 	if err != nil {
 		return
