@@ -14,16 +14,17 @@ type Sequence uint64
 // can hold is the first or the last Time instead, never one at the other end.
 type Time int64
 
-// The first and the last Time that At gives. Between them and the ends of int64 are a hundred days, for what is added.
+// The first and the last Time that At gives, and that a record may name. The difference of any two fits in a time.Duration (292 years), and so
+// does either of them with a wait added.
 const (
-	firstSecond = -9214560000 // 1678-01-01T00:00:00Z
-	lastSecond  = 9214646400  // 2262-01-01T00:00:00Z
+	firstSecond = -1_262_304_000 // 1930-01-01T00:00:00Z
+	lastSecond  = 6_942_585_600  // 2190-01-01T00:00:00Z
 	FirstTime   = Time(firstSecond * int64(time.Second))
 	LastTime    = Time(lastSecond * int64(time.Second))
 )
 
-// At converts t. The zero time.Time becomes 0. A time before 1678 becomes FirstTime, one after 2261 LastTime: users write 9999-12-31 for
-// "no end".
+// At converts t. The zero time.Time becomes 0. A time before 1930 becomes FirstTime, one after 2189 LastTime: users write 9999-12-31 for
+// "no end", and whoever may write the status of an object may write any year there.
 func At(t time.Time) Time {
 	switch s := t.Unix(); {
 	case t.IsZero():

@@ -8,18 +8,18 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestTimesBeyondNanoseconds: a time that 64 bits of nanoseconds cannot hold is the first or the last one, not one in another century.
-func TestTimesBeyondNanoseconds(t *testing.T) {
+// TestTimesBeyondTheLast: a time that a record may not name is the first or the last one, not one in another century.
+func TestTimesBeyondTheLast(t *testing.T) {
 	for text, want := range map[string]string{
-		"0001-01-01T00:00:01Z":           "1678-01-01T00:00:00Z",
-		"1677-09-21T00:12:43Z":           "1678-01-01T00:00:00Z",
-		"1677-12-31T23:59:59.999999999Z": "1678-01-01T00:00:00Z",
-		"1678-01-01T00:00:00Z":           "1678-01-01T00:00:00Z",
+		"0001-01-01T00:00:01Z":           "1930-01-01T00:00:00Z",
+		"1677-09-21T00:12:43Z":           "1930-01-01T00:00:00Z",
+		"1929-12-31T23:59:59.999999999Z": "1930-01-01T00:00:00Z",
+		"1930-01-01T00:00:00Z":           "1930-01-01T00:00:00Z",
 		"1969-12-31T23:59:59Z":           "1969-12-31T23:59:59Z",
-		"2261-12-31T23:59:59.999999999Z": "2261-12-31T23:59:59.999999999Z",
-		"2262-04-11T23:47:17Z":           "2262-01-01T00:00:00Z",
-		"2300-01-01T00:00:00Z":           "2262-01-01T00:00:00Z",
-		"9999-12-31T23:59:59Z":           "2262-01-01T00:00:00Z",
+		"2189-12-31T23:59:59.999999999Z": "2189-12-31T23:59:59.999999999Z",
+		"2262-04-11T23:47:17Z":           "2190-01-01T00:00:00Z",
+		"2300-01-01T00:00:00Z":           "2190-01-01T00:00:00Z",
+		"9999-12-31T23:59:59Z":           "2190-01-01T00:00:00Z",
 	} {
 		at, err := time.Parse(time.RFC3339Nano, text)
 		if err != nil {
@@ -44,10 +44,10 @@ func TestTimesBeyondNanoseconds(t *testing.T) {
 func TestTimesDoNotWrap(t *testing.T) {
 	first, last := events.FirstTime, events.LastTime
 	for name, ok := range map[string]bool{
-		"from the last to the first": first.Sub(last) == math.MinInt64,
-		"from the first to the last": last.Sub(first) == math.MaxInt64,
-		"later":                      last.Add(math.MaxInt64) > last,
-		"earlier":                    first.Add(math.MinInt64) < first,
+		"from the last to the first": events.Time(math.MinInt64).Sub(last) == math.MinInt64,
+		"from the first to the last": events.Time(math.MaxInt64).Sub(first) == math.MaxInt64,
+		"later":                      events.Time(math.MaxInt64 - 1).Add(math.MaxInt64) > last,
+		"earlier":                    events.Time(math.MinInt64 + 1).Add(math.MinInt64) < first,
 		"in seconds":                 events.Time(math.MinInt64).Second() < 0,
 		"unset":                      events.Time(0).Add(time.Hour) == 0,
 	} {

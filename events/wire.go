@@ -35,6 +35,9 @@ func AppendRecord(buf []byte, r *Record) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode record %d: %w", r.Sequence, err)
 	}
+	if err := checkFacts(r.Stream, r.Kind, buf[begin:]); err != nil { // what cannot be read is not written
+		return nil, fmt.Errorf("encode record %d: %w", r.Sequence, err)
+	}
 	facts := len(buf) > begin
 	if buf = endField(buf, begin); !facts {
 		buf = buf[:start]

@@ -2,6 +2,7 @@ package events
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -103,7 +104,11 @@ func compareHeader(fail func(string, ...any), b []byte) {
 	for _, c := range w.GetCauses() {
 		want.Causes = append(want.Causes, Sequence(c))
 	}
-	bad = bad || want.Sequence == 0 || want.Kind == 0 || want.Stream.Kind == 0 || want.Previous >= want.Sequence
+	bad = bad || want.Sequence == 0 || want.Kind == 0 || want.Stream.Kind == 0 || want.Previous >= want.Sequence || outside(&w)
+	var twice *RangeError
+	if again, _ := deterministic.Marshal(&w); !bad && errors.As(err, &twice) && !bytes.Equal(again, b) {
+		return // a field stands in it twice: the last one counts, and each is checked
+	}
 	if bad != (err != nil) {
 		fail("header %x: error %v, the generated code finds it bad: %v", b, err, bad)
 	}
@@ -114,6 +119,17 @@ func compareHeader(fail func(string, ...any), b []byte) {
 	if !bad && (err != nil || label != Label{Sequence: want.Sequence, Kind: want.Kind, Critical: want.Critical, Last: want.Last}) {
 		fail("header %x: the label is read as %+v, %v\nwant that of %+v", b, label, err, want)
 	}
+}
+
+// outside reports whether a number of the header is not in its range.
+func outside(w *pb.Header) bool {
+	const most = 1 << 62
+	bad := w.GetTimeUnixNano() < int64(FirstTime) || w.GetTimeUnixNano() > int64(LastTime) || w.GetSequence() > most ||
+		w.GetKind() < 0 || w.GetKind() > 1<<16-1 || w.GetStream().GetKind() < 0 || w.GetStream().GetKind() > 1<<8-1
+	for _, c := range w.GetCauses() {
+		bad = bad || c > most
+	}
+	return bad
 }
 
 func compareEvidence(fail func(string, ...any), b []byte) {

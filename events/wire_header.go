@@ -73,6 +73,9 @@ func decodeHeader(b []byte) (Header, error) {
 	case h.Previous >= h.Sequence:
 		return Header{}, fmt.Errorf("decode header: record %d points forward to %d", h.Sequence, h.Previous)
 	}
+	if err := checked().header.check(b); err != nil {
+		return Header{}, fmt.Errorf("decode header of record %d: %w", h.Sequence, err)
+	}
 	h.Stream.ID = streamIDFromWire(h.Stream.Kind, id)
 	return h, nil
 }

@@ -1,0 +1,256 @@
+package events
+
+import (
+	"fmt"
+	"sync"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+)
+
+// bounds is a message's part of the table, by the numbers of its fields. It is asked on the encoded message, before anything is made of
+// it: that costs a record a twentieth of its decoding and no memory, where a walk over the decoded message by reflection took as long
+// as the decoding.
+type bounds []bound
+
+// bound is what one field may be. One without a name may be anything.
+type bound struct {
+	span
+	name    string // Message.field
+	kind    protoreflect.Kind
+	list    bool
+	message bounds // of a field that is a message; nil when nothing in it is bounded
+}
+
+// checked are the bounds of what records and snapshots hold, made once.
+var checked = sync.OnceValue(func() (c struct {
+	facts             []bounds // by kind
+	header, evidence  bounds
+	job, world, names bounds
+}) {
+	made := map[protoreflect.FullName]bounds{}
+	of := func(m protoreflect.Message) bounds { return boundsOf(m.Descriptor(), made) }
+	c.header, c.evidence = of((&pb.Header{}).ProtoReflect()), of((&pb.Evidence{}).ProtoReflect())
+	c.job, c.world, c.names = of((&pb.JobState{}).ProtoReflect()), of((&pb.WorldState{}).ProtoReflect()), of((&pb.StateNames{}).ProtoReflect())
+	all := (&pb.PublishedRecord{}).ProtoReflect().Descriptor().Oneofs().ByName("facts").Fields()
+	for i := range all.Len() {
+		f := all.Get(i)
+		kind := int(f.Number()) - publishedFacts
+		for len(c.facts) <= kind {
+			c.facts = append(c.facts, nil)
+		}
+		c.facts[kind] = boundsOf(f.Message(), made)
+	}
+	return c
+})
+
+// publishedFacts is by how much the number of a kind's field in PublishedRecord is higher than the kind's own.
+const publishedFacts = 100
+
+func boundsOf(m protoreflect.MessageDescriptor, made map[protoreflect.FullName]bounds) bounds {
+	if b, ok := made[m.FullName()]; ok {
+		return b
+	}
+	var all bounds
+	rows := ranges[string(m.Name())]
+	fields := m.Fields()
+	for i := range fields.Len() {
+		f := fields.Get(i)
+		b := bound{name: string(m.Name()) + "." + string(f.Name()), kind: f.Kind(), list: f.IsList()}
+		row, ok := rows[string(f.Name())]
+		if b.span = row; row.form == formEnum {
+			b.max = highest(f.Enum())
+		}
+		if f.Message() != nil {
+			b.message = boundsOf(f.Message(), made)
+			ok = b.message != nil
+		}
+		if !ok || row.form == formAny {
+			continue
+		}
+		for len(all) <= int(f.Number()) {
+			all = append(all, bound{})
+		}
+		all[f.Number()] = b
+	}
+	made[m.FullName()] = all
+	return all
+}
+
+func highest(e protoreflect.EnumDescriptor) (n int64) {
+	for i := range e.Values().Len() {
+		n = max(n, int64(e.Values().Get(i).Number()))
+	}
+	return n
+}
+
+// RangeError says that a field of a record or of a stored state is not what it can be.
+type RangeError struct {
+	Field    string // Message.field
+	Value    string
+	Min, Max int64 // both 0 when the field is no number
+}
+
+func (e *RangeError) Error() string {
+	if e.Min == 0 && e.Max == 0 {
+		return fmt.Sprintf("%s is %s", e.Field, e.Value)
+	}
+	return fmt.Sprintf("%s is %s; it can be %d to %d", e.Field, e.Value, e.Min, e.Max)
+}
+
+// checkFacts says which field of encoded facts is out of its range. Facts of a kind that is not known are not looked at.
+func checkFacts(s Stream, kind Kind, facts []byte) error {
+	c := checked()
+	switch {
+	case kind == KindStateStored && s == Controller:
+		return c.world.check(facts)
+	case int(kind) < len(c.facts):
+		return c.facts[kind].check(facts)
+	}
+	return nil
+}
+
+// checkParts is checkFacts, and the same of the evidence; state is what is in it of a stored state.
+func checkParts(h *Header, facts, evidence, state []byte) error {
+	if err := checkFacts(h.Stream, h.Kind, facts); err != nil {
+		return err
+	}
+	if err := checked().evidence.check(evidence); err != nil || h.Kind != KindStateStored {
+		return err
+	}
+	return checked().names.check(state)
+}
+
+// CheckState says which field of a stream's stored state, or of the names and texts that belong to it, is out of its range.
+func CheckState(s Stream, facts, names []byte) error {
+	if err := checkFacts(s, KindStateStored, facts); err != nil {
+		return err
+	}
+	return checked().names.check(names)
+}
+
+// check walks an encoded message. What is malformed is left to who decodes it.
+func (all bounds) check(b []byte) error {
+	if all == nil {
+		return nil
+	}
+	for len(b) > 0 {
+		number, wire, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			return nil
+		}
+		b = b[n:]
+		var of *bound
+		if uint64(number) < uint64(len(all)) && all[number].name != "" {
+			of = &all[number]
+		}
+		var value uint64
+		var content []byte
+		switch wire {
+		case protowire.VarintType:
+			value, n = protowire.ConsumeVarint(b)
+		case protowire.Fixed64Type:
+			value, n = protowire.ConsumeFixed64(b)
+		case protowire.BytesType:
+			content, n = protowire.ConsumeBytes(b)
+		default:
+			n = protowire.ConsumeFieldValue(number, wire, b)
+			of = nil
+		}
+		if n < 0 {
+			return nil
+		}
+		b = b[n:]
+		if of == nil {
+			continue
+		}
+		if err := of.check(wire, value, content); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check is of one field as it stands in a message. One of another wire type than its own is none of the message's, as protobuf has it.
+func (b *bound) check(wire protowire.Type, value uint64, content []byte) error {
+	switch {
+	case b.message != nil:
+		if wire == protowire.BytesType {
+			return b.message.check(content)
+		}
+	case b.kind == protoreflect.BytesKind:
+		if wire == protowire.BytesType && !b.form.holds(content) {
+			return &RangeError{Field: b.name, Value: fmt.Sprintf("%d bytes that are no %s", len(content), b.form)}
+		}
+	case wire == protowire.BytesType:
+		if b.list {
+			return b.checkPacked(content)
+		}
+	case (wire == protowire.Fixed64Type) == (b.kind == protoreflect.Sfixed64Kind):
+		return b.checkNumber(value)
+	}
+	return nil
+}
+
+func (b *bound) checkPacked(content []byte) error {
+	for len(content) > 0 {
+		var value uint64
+		n := 0
+		if b.kind == protoreflect.Sfixed64Kind {
+			value, n = protowire.ConsumeFixed64(content)
+		} else {
+			value, n = protowire.ConsumeVarint(content)
+		}
+		if n < 0 {
+			return nil
+		}
+		if err := b.checkNumber(value); err != nil {
+			return err
+		}
+		content = content[n:]
+	}
+	return nil
+}
+
+// checkNumber compares a number as protobuf reads it. One of 64 bits without a sign that is above all that have one is below every range.
+func (b *bound) checkNumber(value uint64) error {
+	n := int64(value)
+	switch b.kind {
+	case protoreflect.Int32Kind, protoreflect.EnumKind:
+		n = int64(int32(value))
+	case protoreflect.Uint32Kind:
+		n = int64(uint32(value))
+	case protoreflect.Sint32Kind:
+		n = protowire.DecodeZigZag(value & (1<<32 - 1))
+	default: // they have 64 bits
+	}
+	if n >= b.min && n <= b.max {
+		return nil
+	}
+	text := fmt.Sprint(n)
+	if b.kind == protoreflect.Uint64Kind {
+		text = fmt.Sprint(value)
+	}
+	return &RangeError{Field: b.name, Value: text, Min: b.min, Max: b.max}
+}
+
+func (f form) holds(b []byte) bool {
+	switch f {
+	case formUID:
+		return len(b) == 0 || len(b) == uuidBytes || b[0] == 0 && utf8.Valid(b)
+	case formHash:
+		return len(b) == 0 || len(b) == len(Hash{})
+	default:
+		return true
+	}
+}
+
+func (f form) String() string {
+	if f == formHash {
+		return "hash"
+	}
+	return "UID"
+}
