@@ -46,8 +46,8 @@ func TestTimesDoNotWrap(t *testing.T) {
 	for name, ok := range map[string]bool{
 		"from the last to the first": events.Time(math.MinInt64).Sub(last) == math.MinInt64,
 		"from the first to the last": events.Time(math.MaxInt64).Sub(first) == math.MaxInt64,
-		"later":                      events.Time(math.MaxInt64 - 1).Add(math.MaxInt64) > last,
-		"earlier":                    events.Time(math.MinInt64 + 1).Add(math.MinInt64) < first,
+		"later":                      events.Time(math.MaxInt64-1).Add(math.MaxInt64) > last,
+		"earlier":                    events.Time(math.MinInt64+1).Add(math.MinInt64) < first,
 		"in seconds":                 events.Time(math.MinInt64).Second() < 0,
 		"unset":                      events.Time(0).Add(time.Hour) == 0,
 	} {

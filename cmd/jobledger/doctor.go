@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,6 +20,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/doctor"
 	"github.com/jobledger/jobledger/internal/lease"
+	"github.com/jobledger/jobledger/internal/regular"
 	"github.com/jobledger/jobledger/internal/serve"
 	"github.com/jobledger/jobledger/internal/show"
 	"github.com/jobledger/jobledger/store/open"
@@ -134,7 +134,7 @@ func (f *doctorFlags) settings(flags *pflag.FlagSet) (events.Settings, error) {
 // readiness asks the controller that writes a log for what /readyz says.
 func readiness(dir string) func(context.Context) ([]string, bool, error) {
 	return func(ctx context.Context) ([]string, bool, error) {
-		address, err := os.ReadFile(filepath.Join(dir, serve.AddressFile))
+		address, err := regular.Read(filepath.Join(dir, serve.AddressFile), mostAddress)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, false, nil
 		}

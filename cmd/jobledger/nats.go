@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -15,11 +14,12 @@ import (
 
 	"github.com/jobledger/jobledger/events/nats/dial"
 	"github.com/jobledger/jobledger/internal/controller"
+	"github.com/jobledger/jobledger/internal/regular"
 )
 
 // embeddedURL is where the NATS server answers that runs in the process of the controller with that log.
 func embeddedURL(log string) (string, error) {
-	text, err := os.ReadFile(filepath.Join(log, controller.NATSFile))
+	text, err := regular.Read(filepath.Join(log, controller.NATSFile), mostAddress)
 	if err != nil {
 		return "", fmt.Errorf("find the NATS server of the controller with that log (it runs with --nats-embedded?): %w", err)
 	}
@@ -29,7 +29,7 @@ func embeddedURL(log string) (string, error) {
 // embeddedReader connects as one who reads from that server. The secret is read for each connection: it may be made anew.
 func embeddedReader(log string) natsgo.Option {
 	return natsgo.UserInfoHandler(func() (user, password string) {
-		text, err := os.ReadFile(filepath.Join(log, controller.ReaderFile))
+		text, err := regular.Read(filepath.Join(log, controller.ReaderFile), mostAddress)
 		if err != nil {
 			return "", "" // the server says itself that it needs one
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/joblist"
+	"github.com/jobledger/jobledger/internal/regular"
 	"github.com/jobledger/jobledger/internal/serve"
 	"github.com/jobledger/jobledger/internal/words"
 	"github.com/jobledger/jobledger/projector"
@@ -170,10 +171,13 @@ type local struct {
 
 func (l local) Close() { _ = l.log.Close() } // it was only read
 
+// mostAddress is more bytes than the files have in which a controller says where it answers, and with which secret.
+const mostAddress = 4 << 10
+
 // besides asks the controller that holds the log. The address it left is believed only if the process that answers there
 // is the one that holds the log.
 func besides(ctx context.Context, dir string, held *store.HeldError) (*serve.Client, error) {
-	text, err := os.ReadFile(filepath.Join(dir, serve.AddressFile))
+	text, err := regular.Read(filepath.Join(dir, serve.AddressFile), mostAddress)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w (it has not said in %s where it answers: it is starting, or runs with --listen=)",
 			held, filepath.Join(dir, serve.AddressFile))

@@ -49,6 +49,8 @@ type retainer struct {
 	whole     atomic.Uint64 // with which the newest file begins that stands alone
 	prunes    chan loop.Pruning
 
+	left    error     // why a pruned file could not be removed; its records are gone all the same
+	tried   time.Time // when it was tried
 	aged    time.Time // when the age of files was looked at
 	told    string    // what was said of a log that cannot get smaller
 	toldAt  time.Time
@@ -97,6 +99,7 @@ func (r *retainer) run(ctx context.Context) {
 // look lets go what is to go now.
 func (r *retainer) look(ctx context.Context) {
 	err := r.let(ctx)
+	err = errors.Join(err, r.left)
 	switch {
 	case ctx.Err() != nil || errors.Is(err, store.ErrClosed):
 	case err == nil:
@@ -108,6 +111,10 @@ func (r *retainer) look(ctx context.Context) {
 }
 
 func (r *retainer) let(ctx context.Context) error {
+	if r.left != nil && time.Since(r.tried) >= retainLookAge {
+		r.tried = time.Now()
+		_, r.left = r.log.Prune(ctx, 0) // nothing new goes
+	}
 	used, _, err := r.log.Usage()
 	if err != nil {
 		return err
@@ -144,9 +151,8 @@ func (r *retainer) let(ctx context.Context) error {
 			return nil // the next open deletes what the log says is gone
 		}
 	}
-	if _, err := r.log.Prune(ctx, p.First); err != nil {
-		return err
-	}
+	_, r.left = r.log.Prune(ctx, p.First)
+	r.tried = time.Now()
 	r.tell(p)
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/regular"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/store"
 )
@@ -51,7 +52,7 @@ func listPath(dir string, first events.Sequence) string {
 
 // openList opens the list of a file; nil when there is none that can be used.
 func openList(dir string, id events.Identity, f store.File, log store.Reader) (*list, error) {
-	file, err := os.Open(listPath(dir, f.First))
+	file, err := regular.Open(listPath(dir, f.First))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -188,7 +189,7 @@ type header struct {
 // makes it again.
 func writeList(dir string, h header, tables ...fillTable) (err error) {
 	path := listPath(dir, h.first)
-	file, err := os.OpenFile(path+tempSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	file, err := regular.OpenFile(path+tempSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}

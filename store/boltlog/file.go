@@ -19,6 +19,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/regular"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/internal/index"
 )
@@ -91,7 +92,7 @@ func openSealed(dir string, first events.Sequence) (*logFile, error) {
 }
 
 func (f *logFile) openPages() error {
-	file, err := os.Open(f.path)
+	file, err := regular.Open(f.path)
 	if err != nil {
 		return err
 	}

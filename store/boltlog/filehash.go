@@ -5,14 +5,14 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io"
-	"os"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/regular"
 )
 
 // hashFile is the SHA-256 of a file's bytes, and how many they are.
 func hashFile(ctx context.Context, path string) (bytes int64, sum events.Hash, err error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return 0, sum, err
 	}

@@ -16,7 +16,7 @@ func (l *logReader) Files() ([]store.File, error) {
 	out := make([]store.File, len(s.files))
 	for i, f := range s.files {
 		out[i] = store.File{First: f.first, Sealed: i < len(s.files)-1}
-		if info, err := os.Stat(f.path); err == nil { // else it was pruned a moment ago
+		if info, err := os.Lstat(f.path); err == nil { // else it was pruned a moment ago
 			out[i].Bytes = info.Size()
 		}
 		if !out[i].Sealed {

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/regular"
 )
 
 // keyName is the file with the log's key: 32 random bytes. A copy of the log without it can be read, verified and replayed; a
@@ -32,7 +32,7 @@ func (l *Log) Key() (key events.Key, made bool, err error) {
 // refused: a kubelet may open it to the group of the pod's volumes, but to no other user.
 func ReadKey(dir string) (key events.Key, err error) {
 	path := filepath.Join(dir, keyName)
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return key, fmt.Errorf("read the key of the log: %w", err)
 	}

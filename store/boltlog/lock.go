@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/jobledger/jobledger/internal/regular"
 	"github.com/jobledger/jobledger/store"
 )
 
@@ -23,7 +24,7 @@ const lockName = "LOCK"
 // it is held has it for an instant, so it is tried for a while.
 func lock(dir string) (*os.File, error) {
 	path := filepath.Join(dir, lockName)
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := regular.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open the lock of the log: %w", err)
 	}
@@ -64,7 +65,7 @@ func flock(f *os.File, how int) error {
 
 // written says who writes the log in that directory now: ErrHeld when a process does, nil when none does.
 func written(dir string) error {
-	f, err := os.Open(filepath.Join(dir, lockName))
+	f, err := regular.Open(filepath.Join(dir, lockName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // a writer makes it before anything else
 	}

@@ -39,6 +39,7 @@ type Log struct {
 	indexing   sync.Mutex     // held while indexes of sealed files are made, one after the other: each goes on from the one before
 
 	pruning sync.Mutex               // held while files are deleted
+	leaving []leavingFile            // pruned, and not removed yet, oldest first. Under pruning
 	packing sync.Mutex               // held by Pack
 	packed  map[events.Sequence]bool // files that are packed or never will be. Under packing
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/regular"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/internal/commit"
 )
@@ -142,10 +143,10 @@ func (l *Log) indexAll(files []*logFile) {
 // forgetTail makes sure that the tail is read from the disk and not from what the process before left in memory, unless that one
 // closed the log: a write of it may have failed.
 func (l *Log) forgetTail(first events.Sequence) error {
-	if _, err := os.Stat(filepath.Join(l.dir, closedName)); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(filepath.Join(l.dir, closedName)); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	f, err := os.Open(filepath.Join(l.dir, fileName(first, fileSuffix)))
+	f, err := regular.Open(filepath.Join(l.dir, fileName(first, fileSuffix)))
 	if err != nil {
 		return err
 	}
@@ -207,7 +208,7 @@ func tidyIndexes(dir string) error {
 	indexes, err := listFiles(dir, indexSuffix)
 	errs := []error{err}
 	for _, first := range indexes {
-		if _, err := os.Stat(filepath.Join(dir, fileName(first, fileSuffix))); errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(filepath.Join(dir, fileName(first, fileSuffix))); errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, os.Remove(filepath.Join(dir, fileName(first, indexSuffix))))
 		}
 	}

@@ -19,7 +19,7 @@ func (l *Log) openTail(end head) error {
 	if id := l.options.LogID; id != "" && id != l.identity.LogID {
 		return fmt.Errorf("the log's ID is %s, not %s: %w", l.identity.LogID, id, store.ErrForeign)
 	}
-	if err := readAhead(f.file); err != nil {
+	if err := readAhead(f.file, f.sealed.bytes()); err != nil {
 		return err
 	}
 	x, said, err := f.check(end.Head)
@@ -147,8 +147,8 @@ func (f *logFile) checkEnd(end store.Head) error {
 	return nil
 }
 
-// readAhead reads a file once from end to end, so that what follows, page by page, finds it in memory.
-func readAhead(f *os.File) error {
-	_, err := io.CopyBuffer(io.Discard, struct{ io.Reader }{io.NewSectionReader(f, 0, 1<<62)}, make([]byte, 1<<20))
+// readAhead reads the part of a file that is in use once from end to end, so that what follows, page by page, finds it in memory.
+func readAhead(f *os.File, used int64) error {
+	_, err := io.CopyBuffer(io.Discard, struct{ io.Reader }{io.NewSectionReader(f, 0, used)}, make([]byte, 1<<20))
 	return err
 }

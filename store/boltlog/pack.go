@@ -103,7 +103,7 @@ func (l *Log) roomToPack(f *logFile) error {
 	if err != nil {
 		return err
 	}
-	info, err := os.Stat(f.path)
+	info, err := os.Lstat(f.path)
 	if err != nil {
 		return err
 	}

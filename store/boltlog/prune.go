@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,7 +16,8 @@ import (
 )
 
 // Files are deleted oldest first, one at a time, and only after a record of that is durable (Pruned). So a crash at any moment leaves a
-// log that begins with a whole file and that admits what is missing. Deletions that a crash interrupted are finished by the next open.
+// log that begins with a whole file and that admits what is missing. Deletions that a crash interrupted are finished by the next open. A file
+// that cannot be removed is the log's no longer: no later one goes in its place. It is tried again, before any other, with each prune.
 
 // Prunable is the first sequence that Prune(before) would keep: the beginning of the file that holds before, or of the
 // tail. It is what the Pruned record says that the caller appends first.
@@ -82,38 +84,68 @@ func (l *Log) admits(keep events.Sequence) error {
 func (l *Log) deleteBefore(ctx context.Context, keep events.Sequence) error {
 	l.pruning.Lock()
 	defer l.pruning.Unlock()
-	for {
+	errs := []error{l.condemned(keep)}
+	for len(l.leaving) > 0 {
 		if err := ctx.Err(); err != nil {
-			return err
+			return errors.Join(append(errs, err)...)
 		}
-		l.mu.Lock()
-		f := l.files[0]
-		if f.first >= keep {
-			l.mu.Unlock()
-			return nil
+		f := l.leaving[0]
+		if err := os.Remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return errors.Join(append(errs, fmt.Errorf("prune %s: %w", f.path, err))...) // the others wait, so that there is no hole
 		}
-		l.files = l.files[1:len(l.files):len(l.files)]
-		l.mu.Unlock()
-		err := l.unlink(f)
-		if err == nil {
-			err = syncDir(l.dir) // before the next goes: a power cut may undo deletions in any order, and must leave no hole
+		l.leaving = l.leaving[1:]
+		l.leavingBytes.Add(-f.bytes)
+		if err := l.deleteDerived(f.first); err != nil {
+			errs = append(errs, fmt.Errorf("prune %s: %w", f.path, err))
 		}
-		if err != nil {
-			return fmt.Errorf("prune %s: %w", f.path, err)
+		if err := syncDir(l.dir); err != nil { // before the next goes: a power cut may undo deletions in any order, and must leave no hole
+			return errors.Join(append(errs, fmt.Errorf("prune %s: %w", f.path, err))...)
 		}
 	}
+	return errors.Join(errs...)
 }
 
-// unlink removes a file that is no longer on the view, and then what was derived from it. Its readers get ErrPruned.
-func (l *Log) unlink(f *logFile) error {
-	err := f.end(fmt.Errorf("the file is deleted: %w", store.ErrPruned))
-	if gone := os.Remove(f.path); gone != nil {
-		return errors.Join(err, gone)
+// condemned takes the files before that record off the view, behind those that could not be removed before. Their readers get ErrPruned.
+func (l *Log) condemned(keep events.Sequence) error {
+	l.mu.Lock()
+	n := 0
+	for l.files[n].first < keep {
+		n++
 	}
-	entries, bad := os.ReadDir(l.dir)
-	err = errors.Join(err, bad)
+	gone := l.files[:n:n]
+	l.files = l.files[n:len(l.files):len(l.files)]
+	l.mu.Unlock()
+	var errs []error
+	for _, f := range gone {
+		errs = append(errs, f.end(fmt.Errorf("the file is deleted: %w", store.ErrPruned)))
+		left := leavingFile{path: f.path, first: f.first, bytes: sizeOf(f.path)}
+		l.leaving = append(l.leaving, left)
+		l.leavingBytes.Add(left.bytes)
+	}
+	return errors.Join(errs...)
+}
+
+// sizeOf is the size of a file as [logReader.Usage] counts it.
+func sizeOf(path string) int64 {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return 0
+	}
+	return info.Size()
+}
+
+// leavingFile is a file that is pruned, and yet to be removed.
+type leavingFile struct {
+	path  string
+	first events.Sequence
+	bytes int64
+}
+
+// deleteDerived removes what was derived from the file that begins with that record.
+func (l *Log) deleteDerived(first events.Sequence) error {
+	entries, err := os.ReadDir(l.dir)
 	for _, e := range entries {
-		if derivedFrom(e.Name(), f.first) {
+		if derivedFrom(e.Name(), first) {
 			if gone := os.Remove(filepath.Join(l.dir, e.Name())); !errors.Is(gone, fs.ErrNotExist) {
 				err = errors.Join(err, gone)
 			}
@@ -158,7 +190,10 @@ func (l *Log) finishPruning() error {
 	if l.cut == 0 || keep == s.files[0].first {
 		return nil
 	}
-	return errors.Join(l.deleteBefore(context.Background(), keep), l.deleteSnapshots())
+	if err := errors.Join(l.deleteBefore(context.Background(), keep), l.deleteSnapshots()); err != nil {
+		l.options.Logger.Warn("what is pruned stays beside the log for now", slog.Any("error", err))
+	}
+	return nil
 }
 
 // prunedIn gives the Pruned records of one file.

@@ -3,6 +3,8 @@ package boltlog_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
@@ -98,5 +100,60 @@ func checkPruned(t *testing.T, log *boltlog.Log, all []events.Record, keep event
 	}
 	if !errors.Is(end, store.ErrPruned) || backward != forward || forward == 0 {
 		t.Errorf("stream backwards: %d records and %v, want the %d that are left and ErrPruned", backward, end, forward)
+	}
+}
+
+// TestAFileThatCannotBeRemovedIsPrunedOnce: its records are gone, its bytes are the log's no longer, so no later file goes in its place; no
+// later one is removed before it, which would leave a hole; and it is removed when that can be done.
+func TestAFileThatCannotBeRemovedIsPrunedOnce(t *testing.T) {
+	dir, all := written(t, 600)
+	log := openLog(t, dir, small)
+	w := storetest.NewWriter(t, log)
+	names := files(t, dir, ".db")
+	if len(names) < 4 {
+		t.Fatalf("there are only %d files", len(names))
+	}
+	kept, err := log.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stuck, second := names[0], names[1]
+	if err := errors.Join(os.Remove(stuck), os.MkdirAll(filepath.Join(stuck, "in it"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	for _, cut := range []int{1, 2} {
+		w.Durable(prunedItem(kept[cut].First))
+		before, _, err := log.Usage()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first, err := log.Prune(t.Context(), kept[cut].First); err == nil || first != kept[cut].First {
+			t.Errorf("prune: first %d, %v; want %d, and an error", first, err, kept[cut].First)
+		}
+		after, _, err := log.Usage()
+		want := before - []int64{0, 0, kept[1].Bytes}[cut]
+		if err != nil || after != want {
+			t.Errorf("after the cut at file %d the log has %d bytes, %v; want %d", cut, after, err, want)
+		}
+		if _, err := os.Stat(second); err != nil {
+			t.Errorf("the file behind it is gone: %v", err)
+		}
+	}
+	if err := os.RemoveAll(stuck); err != nil {
+		t.Fatal(err)
+	}
+	if first, err := log.Prune(t.Context(), 0); err != nil || first != kept[2].First {
+		t.Errorf("prune again: first %d, %v", first, err)
+	}
+	if left := files(t, dir, ".db"); len(left) != len(names)-2 {
+		t.Errorf("%d files are left of %d", len(left), len(names))
+	}
+	for _, r := range records(t, log) {
+		if r.Sequence < kept[2].First {
+			t.Errorf("record %d is still read", r.Sequence)
+		}
+	}
+	if len(all) < int(kept[2].First) {
+		t.Error("nothing is left")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sort"
 	"sync"
+	"sync/atomic"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
@@ -25,7 +26,8 @@ type logReader struct {
 	identity events.Identity
 	// durableEpoch is that of the durable head, which Append moves on from. Only of a log that is written.
 	durableEpoch uint64
-	beyond       error // why there may be records behind the head that cannot be read; fixed, and nil for a log that is written
+	beyond       error        // why there may be records behind the head that cannot be read; fixed, and nil for a log that is written
+	leavingBytes atomic.Int64 // of files that are pruned, and not removed yet
 	closed       bool
 	changed      chan struct{} // closed and replaced when durable moves or the log ends
 }

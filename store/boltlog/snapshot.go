@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/regular"
 	"github.com/jobledger/jobledger/store"
 )
 
@@ -134,11 +135,29 @@ func (l *logReader) loadSnapshot(logger *slog.Logger) (store.Snapshot, bool, err
 }
 
 func readSnapshot(path string, own events.ReaderVersion) (store.Snapshot, error) {
-	content, err := os.ReadFile(path)
+	most, err := mostSnapshot(filepath.Dir(path))
+	if err != nil {
+		return store.Snapshot{}, err
+	}
+	content, err := regular.Read(path, most)
 	if err != nil {
 		return store.Snapshot{}, err
 	}
 	return decodeSnapshot(content, own)
+}
+
+// mostSnapshot is more bytes than a snapshot of the log in that directory has. The newest file that stands alone has all states too, packed
+// at most: a log of 10 MB has no snapshot of more than 384 MB.
+func mostSnapshot(dir string) (int64, error) {
+	const packed, least = 32, 64 << 20
+	firsts, err := listFiles(dir, fileSuffix)
+	most := int64(least)
+	for _, first := range firsts {
+		if info, err := os.Lstat(filepath.Join(dir, fileName(first, fileSuffix))); err == nil && info.Mode().IsRegular() {
+			most += packed * info.Size()
+		}
+	}
+	return most, err
 }
 
 // holds says why s is not bound to a point of this log's durable prefix; nil when it is.

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/regular"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/internal/index"
 )
@@ -162,7 +163,7 @@ var errOtherFile = errors.New("it is the index of another file")
 
 // openStoredIndex opens the index of the file that begins with first and ends with that head. Blocks are checked when they are read.
 func openStoredIndex(path string, first events.Sequence, end store.Head) (*storedIndex, error) {
-	file, err := os.Open(path)
+	file, err := regular.Open(path)
 	if err != nil {
 		return nil, err
 	}

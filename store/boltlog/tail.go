@@ -61,7 +61,7 @@ func openTail(path string, rotateBytes int64, effects effects) (*tail, error) {
 	if t.file, err = os.OpenFile(path, os.O_RDWR, 0); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	if err := errors.Join(t.measure(), t.reallocate()); err != nil {
+	if err := errors.Join(t.measure(), t.reallocate()); err != nil { // in this order: a hole behind what is in use is left alone
 		return nil, errors.Join(err, t.close(false))
 	}
 	return t, nil
@@ -73,10 +73,11 @@ func (t *tail) reallocate() error {
 	if err != nil {
 		return err
 	}
-	if err := t.effects.allocate(t.file, 0, info.Size()); err != nil && !noSpace(err) {
-		return fmt.Errorf("allocate %d bytes for %s: %w", info.Size(), t.path, err)
+	size := min(info.Size(), t.high.Load()+4*allocateStep)
+	if err := t.effects.allocate(t.file, 0, size); err != nil && !noSpace(err) {
+		return fmt.Errorf("allocate %d bytes for %s: %w", size, t.path, err)
 	} else if err == nil {
-		t.allocated = info.Size()
+		t.allocated = size
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 func (l *Log) Ahead() int64 { return 3 * l.states.Load() } // more is held ahead than is written: see tail.cost
 
 // Usage is the bytes of the log's files, with what is held ahead of the writes in them, and the bytes that are free on their
-// file system.
+// file system. A pruned file that could not be removed is the log's no longer.
 func (l *logReader) Usage() (bytes, free int64, err error) {
 	entries, err := os.ReadDir(l.dir)
 	if err != nil {
@@ -30,6 +30,7 @@ func (l *logReader) Usage() (bytes, free int64, err error) {
 			bytes += info.Size()
 		}
 	}
+	bytes -= l.leavingBytes.Load()
 	if free, err = freeBytes(l.dir); err != nil {
 		return 0, 0, fmt.Errorf("measure the file system of %s: %w", l.dir, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/regular"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/internal/index"
 )
@@ -109,7 +110,7 @@ func (v *verifier) log() error {
 		firsts = firsts[:len(firsts)-1]
 	}
 	for _, first := range firsts {
-		if info, err := os.Stat(filepath.Join(v.dir, fileName(first, fileSuffix))); err == nil {
+		if info, err := os.Lstat(filepath.Join(v.dir, fileName(first, fileSuffix))); err == nil {
 			v.total += info.Size()
 		}
 	}
@@ -312,12 +313,14 @@ func (v *verifier) tell(within int64) {
 }
 
 // isIndexOf reports whether a stored index is what is made of the records. The youngest object may be one of an earlier file.
-func isIndexOf(content []byte, f *logFile, x *index.Index, end store.Head) bool {
+func isIndexOf(f *logFile, x *index.Index, end store.Head) bool {
 	stored, err := openStoredIndex(f.indexPath(), f.first, end)
-	if err != nil {
+	if err != nil || stored.close() != nil || stored.youngest < x.Youngest() {
 		return false
 	}
-	return stored.close() == nil && stored.youngest >= x.Youngest() && bytes.Equal(content, encodeIndex(x, end, stored.youngest))
+	want := encodeIndex(x, end, stored.youngest)
+	content, err := regular.Read(f.indexPath(), int64(len(want)))
+	return err == nil && bytes.Equal(content, want)
 }
 
 // derived looks at what can be made again or may be as it is. An index that is not that of the records is not used.
@@ -328,13 +331,13 @@ func (v *verifier) derived(f *logFile, x *index.Index, end store.Head) {
 	if v.tail && !f.hasStoredIndex() {
 		return // it is stored at a stop in good order
 	}
-	content, err := os.ReadFile(f.indexPath())
+	err := regular.Check(f.indexPath())
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		v.note("%s: there is no stored index; it is made when it is needed", f.path)
 	case err != nil:
 		v.note("%s: the stored index cannot be read: %v", f.path, err)
-	case !isIndexOf(content, f, x, end):
+	case !isIndexOf(f, x, end):
 		v.note("%s: the stored index is not that of the records; remove %s", f.path, f.indexPath())
 	default:
 		return

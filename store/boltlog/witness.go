@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/regular"
 	"github.com/jobledger/jobledger/store"
 )
 
@@ -30,6 +31,9 @@ const (
 
 // witnessVersion is that of HEAD and CLOSED: log ID, uvarint epoch, head; CRC-32C. 1 and 2 were used before the first release.
 const witnessVersion = 3
+
+// mostWitness is more bytes than any witness has, whatever the log's ID.
+const mostWitness = 4 << 10
 
 // noteHeads notes the durable head beside the log, now and then, until the log accepts nothing more. While it is known that records are
 // lost, what tells of them stays as it is.
@@ -92,8 +96,8 @@ type witness struct {
 
 // openWitness reads a witness. One that is missing or damaged says nothing.
 func openWitness(path string) (w witness, err error) {
-	content, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	content, err := regular.Read(path, mostWitness)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, regular.ErrOdd) {
 		return w, nil
 	}
 	if err != nil {
@@ -276,7 +280,7 @@ func tidySnapshots(dir string, id events.Identity, end store.Head) error {
 
 // indexEnd is the head of the file that a stored index is of; zero when it cannot be read.
 func indexEnd(path string) store.Head {
-	file, err := os.Open(path)
+	file, err := regular.Open(path)
 	if err != nil {
 		return store.Head{}
 	}

@@ -1,0 +1,100 @@
+// Package regular opens the files of a log directory: regular ones, at once, and no larger than their reader expects.
+//
+//	f, err := regular.Open(path)          // errors.Is(err, regular.ErrOdd): a pipe, a link, a directory, a device
+//	b, err := regular.Read(path, 4<<10)   // also ErrOdd: a file of more than 4 KiB; nothing of it is read
+//
+// Who lists a directory and opens what has the right name waits for ever on a named pipe, follows a link to nowhere or to another log,
+// and reads a file of 3 GB of holes into memory. All that reads a log directory opens its files here.
+package regular
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// ErrOdd: what has the name is no file that the program wrote. It is no error of reading: the same comes of the next try.
+var ErrOdd = errors.New("no file that jobledger wrote")
+
+// Open opens a file to read it. A link is not followed, and a pipe is not waited for.
+func Open(path string) (*os.File, error) { return OpenFile(path, os.O_RDONLY, 0) }
+
+// OpenFile is os.OpenFile of a regular file, or of one that is made.
+func OpenFile(path string, flag int, perm os.FileMode) (*os.File, error) {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && flag&os.O_CREATE != 0:
+	case err != nil:
+		return nil, err
+	default:
+		if err := odd(path, info); err != nil {
+			return nil, err
+		}
+	}
+	f, err := os.OpenFile(path, flag|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, perm)
+	if err != nil {
+		return nil, err
+	}
+	if info, err = f.Stat(); err == nil { // another may have taken its place
+		err = odd(path, info)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// Read gives the whole content of a file that has at most that many bytes.
+func Read(path string, most int64) (content []byte, err error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > most {
+		return nil, fmt.Errorf("%s has %d bytes, and at most %d are expected: %w", path, info.Size(), most, ErrOdd)
+	}
+	content = make([]byte, info.Size())
+	n, err := io.ReadFull(f, content)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil // it was cut meanwhile
+	}
+	return content[:n], err
+}
+
+// Check says what is odd about the file of that name; nil of a regular one.
+func Check(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	return odd(path, info)
+}
+
+func odd(path string, info fs.FileInfo) error {
+	if info.Mode().IsRegular() {
+		return nil
+	}
+	return fmt.Errorf("%s is a %s: %w", path, kindOf(info.Mode()), ErrOdd)
+}
+
+func kindOf(m fs.FileMode) string {
+	switch {
+	case m.IsDir():
+		return "directory"
+	case m&fs.ModeSymlink != 0:
+		return "symbolic link"
+	case m&fs.ModeNamedPipe != 0:
+		return "named pipe"
+	case m&fs.ModeSocket != 0:
+		return "socket"
+	}
+	return "device"
+}
