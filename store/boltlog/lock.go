@@ -66,8 +66,8 @@ func flock(f *os.File, how int) error {
 // written says who writes the log in that directory now: ErrHeld when a process does, nil when none does.
 func written(dir string) error {
 	f, err := regular.Open(filepath.Join(dir, lockName))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // a writer makes it before anything else
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, regular.ErrOdd) {
+		return nil // a writer makes it before anything else, and does not start on one that is no file
 	}
 	if err != nil {
 		return fmt.Errorf("open the lock of the log: %w", err)

@@ -45,6 +45,7 @@ type pages struct {
 	size        int64 // of the file
 	pageSize    int64
 	root        uint64
+	freelist    uint64 // the page with the list of free pages; noFreelist for none
 	high        uint64 // the first page id that was never used
 	transaction int64
 	torn        bool // one of the two meta pages is not valid: the last commit did not end, or the page is damaged
@@ -97,7 +98,7 @@ func (p *pages) open() error {
 
 type boltMeta struct {
 	pageSize, transaction int64
-	root, high            uint64
+	root, freelist, high  uint64
 }
 
 // meta reads a meta page at that offset.
@@ -114,7 +115,7 @@ func (p *pages) meta(offset int64) (boltMeta, bool) {
 		return boltMeta{}, false
 	}
 	return boltMeta{
-		pageSize: int64(order.Uint32(m[8:])), root: order.Uint64(m[16:]), high: order.Uint64(m[40:]),
+		pageSize: int64(order.Uint32(m[8:])), root: order.Uint64(m[16:]), freelist: order.Uint64(m[32:]), high: order.Uint64(m[40:]),
 		transaction: int64(order.Uint64(m[48:])),
 	}, true
 }
@@ -123,7 +124,7 @@ func (p *pages) use(m *boltMeta) error {
 	if m.pageSize < 1<<10 || m.pageSize > 1<<16 || m.pageSize&(m.pageSize-1) != 0 || m.high > 1<<40 {
 		return fmt.Errorf("%w: the meta page claims %d pages of %d bytes", errPage, m.high, m.pageSize)
 	}
-	p.pageSize, p.root, p.high, p.transaction = m.pageSize, m.root, m.high, m.transaction
+	p.pageSize, p.root, p.freelist, p.high, p.transaction = m.pageSize, m.root, m.freelist, m.high, m.transaction
 	return nil
 }
 

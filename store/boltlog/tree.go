@@ -36,7 +36,8 @@ func (p *pages) bucket(name []byte) (tree, error) {
 	return tree{pages: p, inline: &inline}, nil
 }
 
-// checkBuckets checks that the file has our buckets and no others, because bbolt follows any that it finds.
+// checkBuckets checks that the file has our buckets and no others, because bbolt follows any that it finds, and believes a list of free
+// pages.
 func (p *pages) checkBuckets() error {
 	c := cursor{tree: tree{pages: p, root: p.root, isRoot: true}}
 	n := 0
@@ -49,6 +50,9 @@ func (p *pages) checkBuckets() error {
 	}
 	if err == nil && n != 3 {
 		err = fmt.Errorf("%w: there are %d buckets", errPage, n)
+	}
+	if err == nil {
+		err = p.checkFreelist()
 	}
 	return err
 }

@@ -243,6 +243,7 @@ func (v *verifier) conclude() error {
 		}
 	}
 	v.snapshots()
+	v.odd()
 	if v.intact != nil {
 		behind, written := v.report.Records-v.intact.Records, v.report.Written
 		v.report = *v.intact
@@ -273,6 +274,20 @@ func (v *verifier) snapshots() {
 			v.note("%s: the snapshot is not checked: %v", path, err)
 		case err != nil:
 			v.note("%s: the snapshot is damaged and is not used: %v; remove it", path, err)
+		}
+	}
+}
+
+// odd looks at what has the name of a file beside the log, and is none: nothing is read there, and a controller does not always start.
+func (v *verifier) odd() {
+	for _, name := range []string{lockName, keyName} {
+		if err := regular.Check(filepath.Join(v.dir, name)); errors.Is(err, regular.ErrOdd) {
+			v.note("%v: remove it", err)
+		}
+	}
+	for _, name := range []string{headName, closedName} {
+		if _, err := regular.Read(filepath.Join(v.dir, name), mostWitness); errors.Is(err, regular.ErrOdd) {
+			v.note("%v: remove it", err)
 		}
 	}
 }

@@ -1,0 +1,103 @@
+package boltlog
+
+import "fmt"
+
+// A meta page may name a page with the list of the free ones. Files of ours name none: bbolt finds out what is free when it opens them
+// (noFreelist). But it believes a list that is named, and writes over pages that are in use if the list says so. So one that is
+// named is held against the pages in use before bbolt opens the file.
+//
+//	page    as in pages.go, kind 16; count 65535: the first 8 bytes are the count
+//	        8 bytes id of each free page, ascending
+const (
+	freelistPage = 16
+	manyFree     = 1<<16 - 1
+)
+
+// checkFreelist says what is wrong with the list of free pages that the meta page names; nil when it names none.
+func (p *pages) checkFreelist() error {
+	if p.freelist == noFreelist {
+		return nil
+	}
+	free, err := p.freePages(p.freelist)
+	if err != nil {
+		return fmt.Errorf("the list of free pages: %w", err)
+	}
+	return p.eachPage(p.root, true, map[uint64]bool{}, func(id uint64) error {
+		if free[id] {
+			return pageError(id, "it is in use, and the list of free pages has it")
+		}
+		return nil
+	})
+}
+
+// freePages are those that a list names, and those that it takes itself.
+func (p *pages) freePages(id uint64) (map[uint64]bool, error) {
+	if id < 2 || id >= p.high {
+		return nil, pageError(id, "it is outside the %d pages of the file", p.high)
+	}
+	data := make([]byte, p.pageSize)
+	if _, err := p.file.ReadAt(data, int64(id)*p.pageSize); err != nil {
+		return nil, readError(id, err)
+	}
+	length := uint64(order.Uint32(data[12:])) + 1
+	if order.Uint64(data) != id || order.Uint16(data[8:]) != freelistPage || length > p.high-id {
+		return nil, pageError(id, "its header says page %d, kind %#x, %d pages long", order.Uint64(data), order.Uint16(data[8:]), length)
+	}
+	data = make([]byte, int64(length)*p.pageSize)
+	if _, err := p.file.ReadAt(data, int64(id)*p.pageSize); err != nil {
+		return nil, readError(id, err)
+	}
+	count, at := uint64(order.Uint16(data[10:])), pageHeaderSize
+	if count == manyFree {
+		count, at = order.Uint64(data[at:]), at+8
+	}
+	if count > uint64(len(data)-at)/8 {
+		return nil, pageError(id, "it claims %d free pages", count)
+	}
+	free := map[uint64]bool{}
+	for i := range length {
+		free[id+i] = true
+	}
+	before := uint64(1)
+	for ; count > 0; count, at = count-1, at+8 {
+		n := order.Uint64(data[at:])
+		if n <= before || n >= p.high || free[n] {
+			return nil, pageError(id, "it says that page %d is free", n)
+		}
+		free[n], before = true, n
+	}
+	return free, nil
+}
+
+// eachPage gives each page of a tree that is in use, and those of the buckets in the tree of all buckets.
+func (p *pages) eachPage(id uint64, buckets bool, seen map[uint64]bool, fn func(id uint64) error) error {
+	if seen[id] {
+		return pageError(id, "it is in use twice")
+	}
+	g, err := p.page(id, nil)
+	if err != nil {
+		return err
+	}
+	for i := range uint64(len(g.data)) / uint64(p.pageSize) {
+		seen[id+i] = true
+		if err := fn(id + i); err != nil {
+			return err
+		}
+	}
+	for i := range g.count {
+		var below uint64
+		switch {
+		case g.kind == branchPage:
+			below = g.child(i)
+		case buckets && g.isBucket(i) && len(g.value(i)) >= bucketSize:
+			below = order.Uint64(g.value(i)) // 0: its page stands in the value
+		}
+		if below == 0 {
+			continue
+		}
+		if err := p.eachPage(below, buckets && g.kind == branchPage, seen, fn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
