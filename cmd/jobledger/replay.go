@@ -23,7 +23,8 @@ import (
 // replayFlags choose what is replayed.
 type replayFlags struct {
 	jobFlags
-	job string
+	job    string
+	strict bool
 }
 
 func newReplay(c *cli) *cobra.Command {
@@ -38,8 +39,9 @@ is verified first, as by "jobledger verify".
 
 The last line is "replay: R records, D decisions, N divergences". After a difference both sides of
 the first one are shown, and the exit code is 1. Decisions by another version of the rules are
-compared too. Their differences are counted on a line of their own, and are no failure. What was not
-checked is said.`,
+compared too. Their differences are counted on a line of their own, and are a failure only with
+--strict. A decision must be by the version of the rules with which its controller started. What was
+not checked is said.`,
 		Example: `  jobledger replay --log DIR
   jobledger replay --log DIR --job demo -n batch`,
 		Args: noArgs,
@@ -47,6 +49,7 @@ checked is said.`,
 	}
 	f.add(cmd, c, "where the Job is (\"default\")")
 	cmd.Flags().StringVar(&f.job, "job", "", "only this Job: its name, its UID or how that begins, or a pod of it")
+	cmd.Flags().BoolVar(&f.strict, "strict", false, "fail also when these rules decide otherwise than other versions of them did")
 	c.completeJobFlag(cmd, "job", &f.jobFlags)
 	return cmd
 }
@@ -123,7 +126,7 @@ func (c *cli) replay(ctx context.Context, f *replayFlags) error {
 	if ended != nil {
 		return ended
 	}
-	if s.Divergences > 0 {
+	if s.Divergences > 0 || f.strict && s.Otherwise > 0 {
 		return errTold
 	}
 	return nil
@@ -134,10 +137,10 @@ func (c *cli) verifyFirst(ctx context.Context, f *replayFlags, src history.Sourc
 	unchecked = []string{"the causes of records", "names, messages and sentences"}
 	if oneJob {
 		r.Partly()
-		return append(unchecked, "the chain, stored states and the snapshot (in a replay of the whole log they are)"), nil
+		return append(unchecked, "the chain, stored states, the snapshot and lists of Jobs (in a replay of the whole log they are)"), nil
 	}
 	if f.source.log == "" {
-		return append(unchecked, "the chain and the snapshot (with --log DIR they are)"), nil
+		return append(unchecked, "the chain, the snapshot and lists of Jobs (with --log DIR they are)"), nil
 	}
 	report, err := open.Verify(ctx, f.source.log, nil)
 	switch {
@@ -157,7 +160,10 @@ func (c *cli) verifyFirst(ctx context.Context, f *replayFlags, src history.Sourc
 	}
 	own, is := src.(local)
 	if !is {
-		return append(unchecked, "the snapshot of a log that is in use"), nil
+		return append(unchecked, "the snapshot and the lists of Jobs of a log that is in use"), nil
+	}
+	if err := c.replayLists(ctx, own.log, f.source.log); err != nil {
+		return nil, err
 	}
 	snapshot, ok, err := own.log.LoadSnapshot(ctx)
 	if err != nil {
@@ -171,6 +177,22 @@ func (c *cli) verifyFirst(ctx context.Context, f *replayFlags, src history.Sourc
 		r.Expect(streams)
 	}
 	return unchecked, nil
+}
+
+// replayLists compares the lists of Jobs with what the records give.
+func (c *cli) replayLists(ctx context.Context, log store.Archive, dir string) error {
+	if open.Dir(dir) == "" {
+		return nil // a stream has none
+	}
+	checked, err := checkLists(ctx, log, dir)
+	for _, note := range checked.Notes {
+		fmt.Fprintf(c.err, "note: %s\n", words.Clean(note))
+	}
+	for _, wrong := range checked.Wrong {
+		fmt.Fprintf(c.err, "damage: %s\n", words.Clean(wrong.Error()))
+		c.damaged = true
+	}
+	return err
 }
 
 // replayed says what was compared and what was not.

@@ -218,6 +218,13 @@ func (b *turn) decide(s events.Stream) error {
 			decided = &d.Decision
 		}
 	}
+	if recorded != nil && w.Rules != 0 && recorded.RulesVersion != w.Rules { // else a forged number would hide a difference
+		b.differ(rec.Sequence, s, recorded, decided, fmt.Sprintf(
+			"it says that it is by rules %d, and its controller started with rules %d", recorded.RulesVersion, w.Rules))
+		b.replay.wake(s, wake)
+		w.Apply(rec)
+		return nil
+	}
 	other := recorded != nil && recorded.RulesVersion != reconciler.RulesVersion || recorded == nil && w.Rules != reconciler.RulesVersion
 	if other && decided != nil && recorded != nil { // what they ask for is compared, not who says so
 		decided.RulesVersion = recorded.RulesVersion

@@ -28,6 +28,7 @@ const (
 	fileSuffix     = ".db"
 	indexSuffix    = ".idx"
 	snapshotSuffix = ".snap"
+	listSuffix     = ".jobs" // package joblist writes them
 	tempSuffix     = ".tmp"
 )
 

@@ -174,36 +174,39 @@ func openStoredIndex(path string, first events.Sequence, end store.Head) (*store
 	return x, nil
 }
 
-// footerOf reads the footer of an index, and where it stands.
-func footerOf(file *os.File) (d *fields, at uint64, err error) {
+// footerOf reads the footer of an index or of a list of Jobs, and where it stands.
+func footerOf(file *os.File) (d *fields, version byte, at uint64, err error) {
 	info, err := file.Stat()
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
 	var place [footerPlace]byte
 	size := info.Size() - footerPlace
 	if size < 0 {
-		return nil, 0, errFields
+		return nil, 0, 0, errFields
 	}
 	if _, err := file.ReadAt(place[:], size); err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
 	at = binary.LittleEndian.Uint64(place[:])
 	if at > uint64(size) || uint64(size)-at > maxFooter {
-		return nil, 0, errFields
+		return nil, 0, 0, errFields
 	}
 	footer := make([]byte, uint64(size)-at)
 	if _, err := file.ReadAt(footer, int64(at)); err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
-	d, err = newFieldsOf(indexVersion, footer)
-	return d, at, err
+	d, version, err = unseal(footer)
+	return d, version, at, err
 }
 
 func (x *storedIndex) open(end store.Head) error {
-	d, at, err := footerOf(x.file)
-	if err != nil {
+	d, version, at, err := footerOf(x.file)
+	switch {
+	case err != nil:
 		return err
+	case version != indexVersion:
+		return fmt.Errorf("its version is %d, this program knows %d", version, indexVersion)
 	}
 	if begins := events.Sequence(d.uvarint()); d.bad || begins != x.first || d.head() != end {
 		return errOtherFile

@@ -262,6 +262,7 @@ func (v *verifier) snapshots() {
 	if err != nil {
 		v.note("the snapshots cannot be listed: %v", err)
 	}
+	compared := events.Sequence(0)
 	for _, at := range all {
 		path := filepath.Join(v.dir, fileName(at, snapshotSuffix))
 		s, err := readSnapshot(path, events.ReaderVersion{})
@@ -274,8 +275,11 @@ func (v *verifier) snapshots() {
 			v.note("%s: the snapshot is not checked: %v", path, err)
 		case err != nil:
 			v.note("%s: the snapshot is damaged and is not used: %v; remove it", path, err)
+		default:
+			compared = at
 		}
 	}
+	v.report.Snapshot = compared
 }
 
 // odd looks at what has the name of a file beside the log, and is none: nothing is read there, and a controller does not always start.

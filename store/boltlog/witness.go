@@ -196,6 +196,15 @@ func (b *beside) ahead(dir string, id events.Identity, end store.Head, offsets m
 	for _, head := range b.indexed {
 		ahead(witnessed(id.Epoch, head), "there is an index of a file that ended with record %d")
 	}
+	lists, err := listFiles(dir, listSuffix)
+	if err != nil {
+		return nil, err
+	}
+	for _, first := range lists {
+		if of, head := listEnd(filepath.Join(dir, fileName(first, listSuffix))); of == id.LogID {
+			ahead(witnessed(id.Epoch, head), "there is a list of Jobs as of record %d")
+		}
+	}
 	for _, consumer := range slices.Sorted(maps.Keys(offsets)) { // an offset is stored after the records through it are
 		through := store.Head{Sequence: offsets[consumer]}
 		ahead(witnessed(id.Epoch, through), strings.ReplaceAll(fmt.Sprintf("the consumer %q had got through record", consumer), "%", "%%")+" %d")
@@ -261,7 +270,21 @@ func (l *Log) GoOn() error {
 	l.losses = nil
 	tail := l.files[len(l.files)-1].first
 	l.mu.Unlock()
-	return errors.Join(tidySnapshots(l.dir, id, end), tidyIndexes(l.dir), os.RemoveAll(filepath.Join(l.dir, fileName(tail, indexSuffix))))
+	return errors.Join(tidySnapshots(l.dir, id, end), tidyIndexes(l.dir), os.RemoveAll(filepath.Join(l.dir, fileName(tail, indexSuffix))),
+		tidyLists(l.dir, id, end))
+}
+
+// tidyLists removes the lists of Jobs as of records that are lost.
+func tidyLists(dir string, id events.Identity, end store.Head) error {
+	all, err := listFiles(dir, listSuffix)
+	errs := []error{err}
+	for _, first := range all {
+		path := filepath.Join(dir, fileName(first, listSuffix))
+		if of, head := listEnd(path); of == id.LogID && head.Sequence > end.Sequence {
+			errs = append(errs, os.Remove(path))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // tidySnapshots removes those of records that are lost: they are of an epoch that has ended.
@@ -285,8 +308,8 @@ func indexEnd(path string) store.Head {
 		return store.Head{}
 	}
 	defer func() { _ = file.Close() }()
-	d, _, err := footerOf(file)
-	if err != nil {
+	d, version, _, err := footerOf(file)
+	if err != nil || version != indexVersion {
 		return store.Head{}
 	}
 	d.uvarint() // the first record
@@ -294,4 +317,24 @@ func indexEnd(path string) store.Head {
 		return head
 	}
 	return store.Head{}
+}
+
+// listEnd is the log that a list of Jobs is of, and the head as of which it was made; none when it cannot be read. The footers of all
+// versions begin with these.
+func listEnd(path string) (logID string, end store.Head) {
+	file, err := regular.Open(path)
+	if err != nil {
+		return "", store.Head{}
+	}
+	defer func() { _ = file.Close() }()
+	d, _, _, err := footerOf(file)
+	if err != nil {
+		return "", store.Head{}
+	}
+	logID = d.text()
+	d.uvarint() // the first record of the file
+	if end = d.head(); d.bad {
+		return "", store.Head{}
+	}
+	return logID, end
 }
