@@ -70,7 +70,7 @@ var ranges = map[string]map[string]span{
 	"Settings": {
 		"mode": enum, "pod_failure_backoff": lasts, "max_pod_failure_backoff": lasts, "api_backoff": lasts, "max_api_backoff": lasts,
 		"progress_delay": lasts, "request_timeout": lasts, "max_uncounted": count32, "max_pods_per_decision": count32, "slow_start": count32,
-		"namespace_budget": numbers,
+		"namespace_budget": numbers, "held_at_end": count32,
 	},
 	"ClockStepped":   {"step": steps},
 	"ListingStarted": {"reason": enum, "resources": enum, "last_seen": instant, "last_versions": count64},
