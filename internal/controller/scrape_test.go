@@ -115,8 +115,8 @@ func TestWhoMayScrape(t *testing.T) {
 	}
 }
 
-// TestOneScrapeAtATime: however many ask at once, on whatever port, metrics are gathered once at a time. A client that does not read what it
-// asked for keeps nobody waiting.
+// TestOneScrapeAtATime: however many ask at once, on whatever port, metrics are gathered once at a time. A client that does not
+// read what it asked for keeps nobody waiting.
 func TestOneScrapeAtATime(t *testing.T) {
 	var now, most atomic.Int32
 	gather := prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) {

@@ -27,8 +27,10 @@ type Config struct {
 	Patience      time.Duration   // with observed Jobs, how long another controller may take; observe.DefaultPatience when 0
 	SnapshotEvery events.Sequence // records between snapshots; 100,000 when 0
 	SnapshotStep  int             // streams that one turn encodes for a snapshot; 64 when 0
-	FloodPace     time.Duration   // between two versions of an object whose namespace is over two budgets; a minute when 0, never another when negative
-	RestateBytes  int             // of states that one turn adds to a new file at most; 64 KiB when 0
+	// FloodPace is the time between two versions of an object whose namespace is over two budgets: a minute when 0, and no other pace than
+	// before when negative.
+	FloodPace    time.Duration
+	RestateBytes int // of states that one turn adds to a new file at most; 64 KiB when 0
 	// Clock says how long the process has run: a turn works on states for 5 ms at most. Nil where time is made up: a turn is bounded by
 	// bytes alone then.
 	Clock func() time.Duration

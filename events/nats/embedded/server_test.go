@@ -89,8 +89,8 @@ func TestWhoOnlyConnectsKeepsNobodyOfThisProcessOut(t *testing.T) {
 	}
 }
 
-// TestWhoOnlyConnectsKeepsNoReaderOut: somebody without a secret opens more connections than there may be. A reader logs in all the same, and
-// stays when as many come again.
+// TestWhoOnlyConnectsKeepsNoReaderOut: somebody without a secret opens more connections than there may be. A reader logs in all the
+// same, and stays when as many come again.
 func TestWhoOnlyConnectsKeepsNoReaderOut(t *testing.T) {
 	dir := t.TempDir()
 	s, err := embedded.Start(embedded.Config{
