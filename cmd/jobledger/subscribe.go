@@ -20,7 +20,6 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 	"github.com/jobledger/jobledger/events/nats/dial"
 	"github.com/jobledger/jobledger/events/nats/subscribe"
-	"github.com/jobledger/jobledger/internal/words"
 	"github.com/jobledger/jobledger/store/open"
 )
 
@@ -368,66 +367,6 @@ func connected(ctx context.Context, conn *natsgo.Conn, config *dial.Config, fail
 		err = context.Cause(bound)
 	}
 	return fmt.Errorf("connect to NATS at %s: %w", config.Servers(), err)
-}
-
-const (
-	findAgain   = time.Second      // between two looks for the stream
-	silentAtAll = time.Minute      // no server of JetStream answers: there may be none
-	findWithin  = 10 * time.Second // one look
-)
-
-// findStream looks whether there is a stream before anybody waits for its events. While the servers of JetStream elect a leader they answer
-// nothing, or that they cannot: it waits for that.
-func (c *cli) findStream(ctx context.Context, f *subscribeFlags, js jetstream.JetStream) (jetstream.Stream, error) {
-	begun, told := time.Now(), false
-	for {
-		stream, err := f.lookForStream(ctx, js)
-		if err == nil || ctx.Err() != nil || !passes(err, time.Since(begun)) {
-			return stream, err
-		}
-		if !told {
-			told = true
-			fmt.Fprintf(c.err, "jobledger: %s; waiting: the servers of JetStream may be electing a leader\n", words.Clean(err.Error()))
-		}
-		dial.Wait(ctx, findAgain)
-	}
-}
-
-// passes reports whether a look for the stream failed by what passes: JetStream has no leader. A server without JetStream does not answer
-// either, so silence is waited for only so long.
-func passes(err error, since time.Duration) bool {
-	const unavailable = 503
-	var api *jetstream.APIError
-	switch {
-	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
-		return false
-	case errors.As(err, &api):
-		return api.Code == unavailable
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, natsgo.ErrTimeout), errors.Is(err, natsgo.ErrNoResponders):
-		return since < silentAtAll
-	}
-	return false
-}
-
-func (f *subscribeFlags) lookForStream(ctx context.Context, js jetstream.JetStream) (jetstream.Stream, error) {
-	bound, cancel := context.WithTimeout(ctx, findWithin)
-	defer cancel()
-	name := f.stream
-	if name == "" {
-		var err error
-		name, err = js.StreamNameBySubject(bound, nats.Everything(f.cluster))
-		if errors.Is(err, jetstream.ErrStreamNotFound) {
-			return nil, fmt.Errorf("no stream holds events of cluster %q: is --cluster right, and does its controller publish there (jobledger run --nats-url)?", f.cluster)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("look for the stream of cluster %q: %w", f.cluster, err)
-		}
-	}
-	stream, err := js.Stream(bound, name)
-	if err != nil {
-		return nil, fmt.Errorf("look for stream %s: %w", name, err)
-	}
-	return stream, nil
 }
 
 // sayNothingYet says that the stream holds nothing of a Job or a namespace: its records may still come, or its name is misspelt.
