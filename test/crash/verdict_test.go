@@ -2,6 +2,7 @@ package crash
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -66,26 +67,29 @@ func TestADeletionInDoubtDelaysNoVerdict(t *testing.T) {
 	}
 }
 
-// waitedForNothing: from its newest start on, the controller served no wait of a Job before one was over.
+// waitedForNothing: from its newest start on, the controller served no wait of a Job before it decided that one is Failed.
 func (x *trial) waitedForNothing() {
 	x.t.Helper()
 	records, err := x.controller.Records(x.ctx)
 	x.must(err)
-	waits, over := 0, 0
+	waits, failed := 0, false
 	for _, r := range records {
 		switch r.Kind {
 		case "ControllerStarted":
-			waits, over = 0, 0
+			waits, failed = 0, false
 		case "TimerFired":
 			waits++
-		case "JobRetired":
-			if over++; over == 1 && waits > 0 {
-				x.t.Errorf("before record %d, with which the Job is over, %d waits were served", r.Sequence, waits)
+		case "Decided":
+			if strings.Contains(string(r.Facts), `"type":"Failed"`) && !failed {
+				failed = true
+				if waits > 0 {
+					x.t.Errorf("before record %d, which decides that the Job is Failed, %d waits were served", r.Sequence, waits)
+				}
 			}
 		}
 	}
-	if over == 0 {
-		x.t.Error("since the newest start no Job was over")
+	if !failed {
+		x.t.Error("since the newest start no Job was decided to be Failed")
 	}
 }
 
