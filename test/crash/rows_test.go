@@ -73,7 +73,7 @@ var rows = []row{
 }
 
 // seeds choose instants for rows that are killed three times, wherever they are.
-var seeds = []uint64{1, 2, 3, 4, 5}
+var seeds = []uint64{1, 2}
 
 // atRandom is the row of a seed. The Jobs take about three seconds in all.
 func atRandom(seed uint64) row {
@@ -86,7 +86,7 @@ func atRandom(seed uint64) row {
 	return r
 }
 
-// long asks for many more rows, for hours; without it every other row is played with the log kept alone.
+// long asks for many more rows, for hours; without it every fourth row is played with the log lost, too.
 var long = os.Getenv("JOBLEDGER_LONG") != ""
 
 func allRows() []row {
@@ -110,7 +110,7 @@ func allRows() []row {
 			}
 		}
 	}
-	for seed := range uint64(200) {
+	for seed := range uint64(203) {
 		all = append(all, atRandom(1000+seed))
 	}
 	return all
@@ -120,7 +120,7 @@ func TestCrashes(t *testing.T) {
 	for _, log := range []string{"the log is kept", "the log is lost"} {
 		t.Run(log, func(t *testing.T) {
 			for i, r := range allRows() {
-				if log == "the log is lost" && i%2 == 1 && !long {
+				if log == "the log is lost" && i%4 != 0 && !long {
 					continue
 				}
 				t.Run(r.sentence, func(t *testing.T) {
