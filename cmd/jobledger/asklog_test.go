@@ -109,7 +109,6 @@ type askedLog struct {
 	dir       string
 	questions []string
 	whole     map[string]typed // what is said of the log before it is damaged
-	streams   map[string]events.Stream
 }
 
 // newAskedLog prepares the questions about a log of which a file is to be damaged, by a path of it: about the last failed Job before that
