@@ -20,6 +20,9 @@ type Settings struct {
 	GangScheduling       bool          // Workloads and PodGroups are made for Jobs whose pods all run at once (J-239)
 	Draining             bool          // Jobs that have not begun are not taken; what is taken stands in JobSeen.Managed
 	SlowStart            uint32        // J-057: how many creates a Job has in flight at first, and after a refusal; 0 is 1
+	// DeletedPodWait is how long a pod that is being deleted may still end by itself before it counts as failed (J-022). 0 is not at
+	// all, as in logs of before the setting.
+	DeletedPodWait time.Duration `json:",omitempty"`
 	// NamespaceBudget is how many bytes of log a namespace may take in an hour before less of it is recorded; 0 for any number.
 	// No decision reads it: it says what is recorded, and with a share of its own in the World how much that was.
 	NamespaceBudget int64
@@ -75,6 +78,7 @@ func DefaultSettings() Settings {
 		MaxUncounted:         500,
 		MaxPodsPerDecision:   500,
 		SlowStart:            1,
+		DeletedPodWait:       time.Second,
 		NamespaceBudget:      128 << 20,
 		HeldAtEnd:            50,
 	}
@@ -108,6 +112,7 @@ func (s *Settings) Flags() []Setting {
 		{"api-backoff", s.APIBackoff.String()},
 		{"max-api-backoff", s.MaxAPIBackoff.String()},
 		{"status-delay", s.ProgressDelay.String()},
+		{"deleted-pod-wait", s.DeletedPodWait.String()},
 		{"server-request-timeout", s.RequestTimeout.String()},
 		{"max-uncounted-pods", number(s.MaxUncounted)},
 		{"max-pod-create-delete-per-sync", number(s.MaxPodsPerDecision)},

@@ -90,6 +90,7 @@ func SettingsToWire(s *Settings) *pb.Settings {
 		ObserveOthers:        s.ObserveOthers,
 		CronJobs:             s.CronJobs,
 		HeldAtEnd:            s.HeldAtEnd,
+		DeletedPodWait:       int64(s.DeletedPodWait),
 	}
 }
 
@@ -114,6 +115,7 @@ func SettingsFromWire(s *pb.Settings) Settings {
 		ObserveOthers:        s.GetObserveOthers(),
 		CronJobs:             s.GetCronJobs(),
 		HeldAtEnd:            s.GetHeldAtEnd(),
+		DeletedPodWait:       time.Duration(s.GetDeletedPodWait()),
 	}
 }
 

@@ -43,6 +43,9 @@ func (j *Job) Apply(rec *events.Record) {
 	case *events.ControllerStarted:
 		j.restarted()
 	}
+	if j.woken {
+		j.judgeStopped()
+	}
 	j.endMetGroup()
 	j.lag()
 }
@@ -52,6 +55,7 @@ type met struct {
 	pod      *Pod
 	restarts uint32
 	told     bool // how its try ended, by a record before
+	over     bool // it had ended
 }
 
 // meet finds the pod that a record is about. Those about none leave what was met before.
@@ -67,7 +71,7 @@ func (j *Job) meet(facts events.Facts) {
 	}
 	j.met = met{pod: p}
 	if p != nil {
-		j.met.restarts = p.Restarts
+		j.met.restarts, j.met.over = p.Restarts, p.Phase.Terminal()
 		j.met.told = (p.Phase.Terminal() || p.Deleted != 0) && string(p.Owner) == j.Stream.ID && j.Stream.Kind == events.StreamJob
 	}
 }

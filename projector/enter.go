@@ -14,6 +14,7 @@ func (j *Job) enter(p *Pod) {
 	watched := j.Observed()
 	elsewhere := watched && stage == Released && j.countedElsewhere(p)
 	j.enterStage(p, stage)
+	j.enterStopping(p)
 	if p.stage == Unlisted {
 		p.in.freshSucceeded = p.Phase == events.PodSucceeded
 		p.in.freshFailed = !p.in.freshSucceeded

@@ -27,7 +27,8 @@ func (p *Pod) toWire(names *pb.StateNames) (*pb.PodState, *pb.PodNames) {
 		DroppedIn: p.DroppedIn, Vanished: p.Vanished, Gone: p.Gone, Written: p.written, NeverCounted: p.NeverCounted, Ended: int64(p.ended),
 		DropDoubt: int64(p.DropDoubt), LateCreate: int64(p.LateCreate),
 		Claim: flightToWire(p.Claim(), names), Counted: p.Counted, SelectorUnknown: p.SelectorUnknown, Stale: p.Stale, FailedBeforeDeletion: p.FailedBeforeDeletion,
-		Arrived: p.arrived, Noted: p.noted, Stage: uint32(p.stage), Entered: p.entered,
+		StoppingSince: int64(p.StoppingSince),
+		Arrived:       p.arrived, Noted: p.noted, Stage: uint32(p.stage), Entered: p.entered,
 	}, &pb.PodNames{Name: p.Name, Node: p.Node}
 }
 
@@ -205,6 +206,7 @@ func (j *Job) restorePods(ws []*pb.PodState, names []*pb.PodNames, r *stateReade
 			ended:     events.Time(w.GetEnded()),
 			DropDoubt: events.Time(w.GetDropDoubt()), LateCreate: events.Time(w.GetLateCreate()),
 			Counted: w.GetCounted(), SelectorUnknown: w.GetSelectorUnknown(), Stale: w.GetStale(), FailedBeforeDeletion: w.GetFailedBeforeDeletion(),
+			StoppingSince: events.Time(w.GetStoppingSince()),
 			arrived: w.GetArrived(), noted: w.GetNoted(), stage: Stage(w.GetStage()), entered: w.GetEntered(),
 		}
 		if i < len(names) {
@@ -227,6 +229,6 @@ func (j *Job) restorePods(ws []*pb.PodState, names []*pb.PodNames, r *stateReade
 	}
 	slices.SortFunc(queued, func(a, b *Pod) int { return cmp.Compare(a.entered, b.entered) })
 	for _, p := range queued {
-		j.queue(p.stage).push(p)
+		j.enqueue(p)
 	}
 }

@@ -23,6 +23,10 @@ func (j *Job) podSeen(rec *events.Record, f *events.PodSeen, p *Pod) *Pod {
 		uid = p.UID
 	}
 	was, bare := p.Index, !p.Tracked || p.DroppedIn != 0
+	before := p.Deleted != 0 || p.Phase.Terminal()
+	if f.Phase == events.PodSucceeded && p.Phase != events.PodSucceeded {
+		j.takeBack(p)
+	}
 	if !f.Tracked || f.Version > p.DroppedIn {
 		p.DroppedIn = 0
 	}
@@ -42,6 +46,7 @@ func (j *Job) podSeen(rec *events.Record, f *events.PodSeen, p *Pod) *Pod {
 	p.DeleteDone = p.DeleteDone && f.Deleted == 0
 	p.FailedBeforeDeletion = f.Phase == events.PodFailed && (p.FailedBeforeDeletion || f.Deleted == 0 || f.EndedFirst)
 	p.SelectorUnknown = j.Stream.Kind == events.StreamJob && !j.Known() && !f.Selected
+	j.stops(p, before)
 	j.claimSeen(p)
 	j.endMet(p)
 	if e := &rec.Evidence; e.Name != "" {

@@ -29,6 +29,9 @@ type Pod struct {
 	FailedBeforeDeletion bool // it failed by itself: it was seen so before its deletion was asked for, or its containers' times say so
 	// Stale is the version at which a command about the pod met a newer one, which is yet to be seen; 0 for none.
 	Stale uint64
+	// StoppingSince is when the pod was first seen to be deleted, if it had not ended then and could still end by itself; 0 once it counts
+	// as failed for that.
+	StoppingSince events.Time
 
 	target  commands.Target
 	arrived uint64       // order of arrival in its stream
@@ -54,7 +57,7 @@ type share struct {
 
 	removing, refused, pointless, spared, unsure bool
 
-	freshFailed, freshSucceeded, completing, urgent bool
+	freshFailed, freshSucceeded, completing, urgent, stopping bool
 
 	fallen, running, fatal, failJob, heldCounted, adopting, releasing, held, dropping bool
 

@@ -131,7 +131,7 @@ func (p *Pod) claim() events.Command {
 // failedByItself reports whether the pod failed and is one that its index's limit is about.
 func (j *Job) failedByItself(p *Pod) bool {
 	return j.PerIndex && (p.Held() || p.written) && !p.Surplus && !p.NeverCounted && p.Phase != events.PodSucceeded && j.toCount(p) &&
-		(p.Phase == events.PodFailed || (p.Deleted != 0 && !j.FailedOnly))
+		(p.Phase == events.PodFailed || (p.Deleted != 0 && !j.FailedOnly && !j.mayEnd(p)))
 }
 
 // match finds the rule that decides about a pod that failed, or whose Job fails.

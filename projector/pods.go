@@ -18,6 +18,7 @@ type pods struct {
 	holding   queue
 	orphaned  queue
 	disowned  queue
+	stopping  queue // by the end of the wait
 	tally     Tally
 	misplaced podSet // active pods without a valid index that nothing is being done to
 	fatal     podSet // failed pods that a FailJob rule matches, also those that are not to be counted
@@ -43,7 +44,16 @@ func (s *pods) enterStage(p *Pod, stage Stage) {
 	p.stage = stage
 	s.ticks++
 	p.entered = s.ticks
-	if q := s.queue(stage); q != nil {
+	s.enqueue(p)
+}
+
+// enqueue puts the pod into the queue of its stage.
+func (s *pods) enqueue(p *Pod) {
+	switch q := s.queue(p.stage); q {
+	case nil:
+	case &s.stopping:
+		q.pushStopping(p)
+	default:
 		q.push(p)
 	}
 }
@@ -63,6 +73,8 @@ func (s *pods) queue(stage Stage) *queue {
 		return &s.orphaned
 	case Disowned:
 		return &s.disowned
+	case Stopping:
+		return &s.stopping
 	case Untouched, Dropping:
 	}
 	return nil

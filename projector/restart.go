@@ -8,5 +8,6 @@ func (j *Job) restarted() {
 	j.doubtEnd(false)
 	j.groupDoubted()
 	j.book.Restart()
+	j.waitsAgain()
 	j.Recheck = len(j.creates) > 0
 }

@@ -28,6 +28,7 @@ const (
 	Holding         // failed, and held back until the replacement for its index is seen (J-118)
 	Orphaned        // it has no owner, and the Job is to adopt it (J-175)
 	Disowned        // the Job owns it and no longer selects it: it is to be released (J-174)
+	Stopping        // it is being deleted, and may still end by itself (J-022)
 )
 
 // stageOf says how far the accounting of the pod has come. Finalizers of pods that are not to be counted go at once:
@@ -70,14 +71,14 @@ func (j *Job) stageOf(p *Pod) Stage {
 		if p.in.failJob && !j.failing && !j.succeeding {
 			return Untouched // the Job is yet to say that it fails for it (J-096)
 		}
-		if j.ended(p) || j.succeeding || j.Deleted != 0 {
-			return Released
+		if j.ended(p) || j.mayEnd(p) && !j.FailedOnly || j.succeeding || j.Deleted != 0 {
+			return Released // nothing is counted of it, however it ends
 		}
 		return Untouched
 	case j.accounted(p):
 		return Released
-	case j.succeeding && p.Phase != events.PodSucceeded && !p.FailedBeforeDeletion && !p.noted: // J-142: what ended before counts (J-140)
-		return Released
+	case j.succeeding && p.Phase != events.PodSucceeded && !p.FailedBeforeDeletion && !p.noted && !j.stopped(p):
+		return Released // J-142: what ended, or was deleted by somebody, before that counts (J-140)
 	case p.NeverCounted:
 		return Released
 	case j.index.held[p.Index] == p:
@@ -88,6 +89,8 @@ func (j *Job) stageOf(p *Pod) Stage {
 		return Unlisted
 	case j.Deleted != 0:
 		return Released
+	case p.Deleted != 0 && !j.FailedOnly: // it has not ended
+		return Stopping
 	}
 	return Untouched
 }
@@ -122,9 +125,9 @@ func (j *Job) disowns(p *Pod) bool {
 }
 
 // ended reports whether the pod counts as ended, by the matrix of J-023; of a failing Job every pod does (J-038). That a
-// pod is being deleted counts once it has been seen.
+// pod is being deleted counts once it has been seen for long enough.
 func (j *Job) ended(p *Pod) bool {
-	return p.Phase.Terminal() || (p.Deleted != 0 && !j.FailedOnly) || j.failing
+	return p.Phase.Terminal() || (p.Deleted != 0 && !j.FailedOnly && !j.mayEnd(p)) || j.failing
 }
 
 // Ignored reports whether a rule says that the pod's failure does not count (J-114).

@@ -26,6 +26,7 @@ func (s *pods) count(p *Pod, sign int32) {
 	t.Urgent += int(one(p.in.urgent) * sign)
 	t.Held += int(one(p.in.held) * sign)
 	t.Dropping += int(one(p.in.dropping) * sign)
+	t.Stopping += one(p.in.stopping) * sign
 	s.misplaced.file(p, p.in.misplaced, sign)
 	s.fatal.file(p, p.in.fatal, sign)
 	s.unremoved.file(p, p.in.refused || p.in.pointless, sign)
@@ -57,6 +58,7 @@ type Tally struct {
 	Adopting, Releasing               int32 // pods whose adoption, or release, is in flight
 	Urgent                            int   // unlisted pods that are being deleted: a client waits for their finalizer
 	Held, Dropping                    int   // pods that carry the finalizer; of these, whose removal of it is on its way
+	Stopping                          int32 // pods that are being deleted, and may still end by themselves: of the terminating
 }
 
 // podSet holds the pods of one kind, in no order.

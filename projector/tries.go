@@ -1,6 +1,7 @@
 package projector
 
 import (
+	"slices"
 	"time"
 
 	"github.com/jobledger/jobledger/events"
@@ -88,8 +89,12 @@ func (t *Tries) tell(j *Job, rec *events.Record) {
 func (t *Tries) seen(j *Job, was *met, e *events.Evidence) {
 	p := was.pod
 	restarted, ended := p.Restarts > was.restarts, p.Phase != events.PodSucceeded && overOrGoing(p)
-	if !restarted && !ended || !j.ours(p) { // most pods do neither
+	succeeded := was.told && j.endedWell(p)
+	if !restarted && !ended && !succeeded || !j.ours(p) { // most pods do neither
 		return
+	}
+	if succeeded && !was.over {
+		t.remove(j.wayOf(p, e))
 	}
 	if restarted {
 		t.restarted(p, p.Restarts-was.restarts, e)
@@ -217,6 +222,26 @@ func (t *Tries) restarted(p *Pod, times uint32, e *events.Evidence) {
 	t.add(way, 1, p)
 	if times > 1 {
 		t.add(Way{Kind: TryRestarted}, times-1, p)
+	}
+}
+
+// endedWell reports whether the pod succeeded though its deletion was asked for, and no status has counted it as failed for that.
+func (j *Job) endedWell(p *Pod) bool {
+	return p.Phase == events.PodSucceeded && p.Deleted != 0 && (p.StoppingSince != 0 || p.stage == Unlisted && !p.written) &&
+		j.Settings.DeletedPodWait > 0
+}
+
+// remove takes one try of that way back.
+func (t *Tries) remove(way Way) {
+	i := slices.IndexFunc(t.Ends, func(e TryEnd) bool { return e.Way == way })
+	if i < 0 {
+		way = Way{Kind: way.Kind, Other: true}
+		if i = slices.IndexFunc(t.Ends, func(e TryEnd) bool { return e.Way == way }); i < 0 {
+			return
+		}
+	}
+	if t.Ends[i].Count--; t.Ends[i].Count == 0 {
+		t.Ends = slices.Delete(t.Ends, i, i+1)
 	}
 }
 

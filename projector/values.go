@@ -35,5 +35,6 @@ func (j *Job) shift(step time.Duration) {
 	for _, p := range j.Pods() { // in an order: each goes back into the line of those that are to be told
 		j.changed(p)
 		p.ended, p.DropDoubt, p.LateCreate = p.ended.Add(step), p.DropDoubt.Add(step), p.LateCreate.Add(step)
+		p.StoppingSince = p.StoppingSince.Add(step)
 	}
 }

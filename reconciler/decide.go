@@ -22,6 +22,9 @@ type Decision struct {
 	// Progress is when a status write that only shows progress is due; 0 for none. It is made when the Job is woken, at that time or
 	// up to ProgressSpread later: the loop spreads such writes of many Jobs.
 	Progress events.Time
+	// Judges: the wait of a pod that is being deleted is over (J-022). A record that says so has the fold count it as failed, whatever is
+	// decided then.
+	Judges bool
 }
 
 // ProgressSpread is by how much a status write that only shows progress may be put off, where many Jobs have some to show.

@@ -101,10 +101,7 @@ func (p *plan) concluding() bool {
 
 // backoffExceeded: failures are compared with >, restarts of containers with >= (J-112, J-113).
 func backoffExceeded(p *plan) *end {
-	limit := int64(6) // the API's default
-	if l := p.job.Spec.BackoffLimit; l != nil {
-		limit = int64(*l)
-	}
+	limit := backoffLimit(p.job)
 	exceeded := int64(p.job.FailedCount()) > limit
 	if p.job.Spec.RestartPolicy == "OnFailure" {
 		restarts := p.job.Tally().Restarts
@@ -114,6 +111,14 @@ func backoffExceeded(p *plan) *end {
 		return nil
 	}
 	return failure(BackoffLimitExceeded, "Job has reached the specified backoff limit")
+}
+
+// backoffLimit is how many failures the Job bears.
+func backoffLimit(j *projector.Job) int64 {
+	if l := j.Spec.BackoffLimit; l != nil {
+		return int64(*l)
+	}
+	return 6 // the API's default
 }
 
 // deadlinePassed: time since the start, not counting suspension, which clears the start time (J-146, J-147).
@@ -133,10 +138,11 @@ func deadlinePassed(p *plan) *end {
 // maxSeconds keeps a deadline within what a duration can hold.
 const maxSeconds = 1 << 31
 
-// completionsReached: enough successes and nothing active (J-160).
+// completionsReached: enough successes and nothing active (J-160). A pod that is being deleted and may still end by itself decides with
+// its end, as it may be one failure too many.
 func completionsReached(p *plan) *end {
 	j := p.job
-	if j.Tally().Active > 0 || len(j.Creates()) > 0 || !enough(j) {
+	if t := j.Tally(); t.Active+t.Stopping > 0 || len(j.Creates()) > 0 || !enough(j) {
 		return nil
 	}
 	return &end{

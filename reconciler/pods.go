@@ -29,10 +29,10 @@ func (p *plan) wanted() int {
 }
 
 // slots is for how many pods there is room beside those that are there; in failed-only mode one that is on its way out keeps its
-// slot (J-048), and so does one that has ended and may be counted yet (J-074).
+// slot (J-048), and so do one that has ended and may be counted yet (J-074), and one that is being deleted and may end by itself (J-022).
 func (p *plan) slots() int {
 	t := p.job.Tally()
-	taken := int(t.Active + t.Unsure)
+	taken := int(t.Active + t.Unsure + t.Stopping)
 	if p.job.FailedOnly {
 		taken += int(t.Terminating)
 	}

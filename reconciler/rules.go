@@ -150,6 +150,7 @@ var outcomes = []outcome{
 
 // podRules: every one is asked, in order.
 var podRules = []rule{
+	{"awaitEnds", (*plan).awaitEnds},               // pods that are being deleted may still end by themselves
 	{"giveUp", (*plan).giveUp},                     // a create in backoff and is not wanted any more
 	{"keep", (*plan).keep},                         // removals in backoff and have nothing left to ask for
 	{"removeSurplus", (*plan).removeSurplus},       // goes on with removals that have begun

@@ -37,6 +37,8 @@ func (f *settingFlags) add(flags *pflag.FlagSet) {
 		"how long it waits at most")
 	flags.DurationVar(&n.ProgressDelay, "status-delay", n.ProgressDelay,
 		"how long a change that only shows progress waits for its status write; up to 4s longer where many Jobs have some")
+	flags.DurationVar(&n.DeletedPodWait, "deleted-pod-wait", n.DeletedPodWait,
+		"how long a pod that is being deleted may still end by itself before it counts as failed; 0 for not at all")
 	flags.DurationVar(&n.RequestTimeout, "server-request-timeout", n.RequestTimeout,
 		"the API server's --request-timeout: how long a request without an answer may still take effect")
 	flags.UintVar(&f.uncounted, "max-uncounted-pods", uint(n.MaxUncounted),
@@ -53,8 +55,11 @@ func (f *settingFlags) add(flags *pflag.FlagSet) {
 
 // Limits of what may be asked for. A status holds all UIDs that wait to be counted, and an object has at most 1.5 MB.
 const (
-	shortest     = 10 * time.Millisecond
-	longest      = 7 * 24 * time.Hour
+	shortest = 10 * time.Millisecond
+	longest  = 7 * 24 * time.Hour
+
+	mostDeletedPodWait = time.Minute // the replacement of a pod waits for it, too
+
 	maxUncounted = 10_000
 	maxPods      = 100_000
 	leastBudget  = 1 << 20
@@ -75,6 +80,9 @@ func (f *settingFlags) settings() (events.Settings, error) {
 		if d.value < shortest || d.value > longest {
 			return n, usage("--%s=%s: must be from %s to %s", d.flag, d.value, shortest, longest)
 		}
+	}
+	if n.DeletedPodWait < 0 || n.DeletedPodWait > mostDeletedPodWait {
+		return n, usage("--deleted-pod-wait=%s: must be from 0s to %s", n.DeletedPodWait, mostDeletedPodWait)
 	}
 	for _, c := range []struct {
 		flag  string

@@ -259,13 +259,13 @@ func (l *Loop) probe(b *batch) {
 			continue
 		}
 		shows := l.progress.due(s, d.Progress, b.time)
-		if touched && !shows {
+		if touched && !shows && !d.Judges {
 			continue // it is decided in this turn
 		}
 		if shows && !d.Commands() {
 			d = reconciler.DecideWoken(j, b.time)
 		}
-		if !touched && !d.Commands() {
+		if !touched && !d.Commands() && !d.Judges {
 			l.wakeAgain(s, &d)
 			delete(l.resuming, s)
 			l.retire(b, j)

@@ -332,7 +332,7 @@ func (b *turn) overdue() {
 			continue
 		}
 		d := b.look(j)
-		if !d.Commands() {
+		if !d.Commands() && !d.Judges {
 			b.replay.wake(s, latest(&d))
 			continue
 		}

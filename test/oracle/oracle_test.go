@@ -36,6 +36,10 @@ func TestSeeds(t *testing.T) { seeds(t, 400, Generate) }
 // to T-073).
 func TestSeedsOfTTL(t *testing.T) { seeds(t, 200, GenerateTTL) }
 
+// TestSeedsOfSeconds is TestSeeds with 200 scenarios in which pods stop within upstream's second, and users act within it (J-015, J-022,
+// J-023).
+func TestSeedsOfSeconds(t *testing.T) { seeds(t, 200, GenerateSeconds) }
+
 func seeds(t *testing.T, otherwise uint64, generate func(uint64) (Scenario, string)) {
 	from := setting(t, "JOBLEDGER_SEED", 1)
 	if os.Getenv("JOBLEDGER_LONG") != "" {

@@ -1466,9 +1466,11 @@ type Settings struct {
 	// cron_jobs: CronJobs are recorded. With MODE_ALL they are run, else looked at.
 	CronJobs bool `protobuf:"varint,17,opt,name=cron_jobs,json=cronJobs,proto3" json:"cron_jobs,omitempty"`
 	// held_at_end is how many pods may still carry their finalizer when the terminal condition of their Job is written; 0 for any number.
-	HeldAtEnd     uint32 `protobuf:"varint,19,opt,name=held_at_end,json=heldAtEnd,proto3" json:"held_at_end,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	HeldAtEnd uint32 `protobuf:"varint,19,opt,name=held_at_end,json=heldAtEnd,proto3" json:"held_at_end,omitempty"`
+	// deleted_pod_wait is how long a pod that is being deleted may still end by itself before it counts as failed (J-022); 0 is not at all.
+	DeletedPodWait int64 `protobuf:"varint,18,opt,name=deleted_pod_wait,json=deletedPodWait,proto3" json:"deleted_pod_wait,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Settings) Reset() {
@@ -1623,6 +1625,13 @@ func (x *Settings) GetCronJobs() bool {
 func (x *Settings) GetHeldAtEnd() uint32 {
 	if x != nil {
 		return x.HeldAtEnd
+	}
+	return 0
+}
+
+func (x *Settings) GetDeletedPodWait() int64 {
+	if x != nil {
+		return x.DeletedPodWait
 	}
 	return 0
 }
@@ -2541,7 +2550,7 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	"\x06format\x18\x01 \x01(\rR\x06format\x12\x14\n" +
 	"\x05rules\x18\x02 \x01(\rR\x05rules\x12\x12\n" +
 	"\x04fold\x18\x03 \x01(\rR\x04fold\x12\x18\n" +
-	"\aprogram\x18\x04 \x01(\tR\aprogram\"\xc2\x05\n" +
+	"\aprogram\x18\x04 \x01(\tR\aprogram\"\xec\x05\n" +
 	"\bSettings\x12&\n" +
 	"\x04mode\x18\x01 \x01(\x0e2\x12.jobledger.v1.ModeR\x04mode\x12\x1c\n" +
 	"\tnamespace\x18\x02 \x01(\tR\tnamespace\x12.\n" +
@@ -2563,7 +2572,8 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	"\x0edelete_expired\x18\x0f \x01(\bR\rdeleteExpired\x12%\n" +
 	"\x0eobserve_others\x18\x10 \x01(\bR\robserveOthers\x12\x1b\n" +
 	"\tcron_jobs\x18\x11 \x01(\bR\bcronJobs\x12\x1e\n" +
-	"\vheld_at_end\x18\x13 \x01(\rR\theldAtEnd\"\x13\n" +
+	"\vheld_at_end\x18\x13 \x01(\rR\theldAtEnd\x12(\n" +
+	"\x10deleted_pod_wait\x18\x12 \x01(\x03R\x0edeletedPodWait\"\x13\n" +
 	"\x11ControllerStopped\"I\n" +
 	"\x11LeadershipChanged\x12\x18\n" +
 	"\aleading\x18\x01 \x01(\bR\aleading\x12\x1a\n" +

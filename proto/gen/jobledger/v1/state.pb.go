@@ -1431,6 +1431,8 @@ type PodState struct {
 	Stale uint64 `protobuf:"varint,21,opt,name=stale,proto3" json:"stale,omitempty"`
 	// failed_before_deletion: it failed by itself, before its deletion was asked for.
 	FailedBeforeDeletion bool `protobuf:"varint,22,opt,name=failed_before_deletion,json=failedBeforeDeletion,proto3" json:"failed_before_deletion,omitempty"`
+	// stopping_since is when it was first seen to be deleted, if it had not ended then; 0 once it counts as failed for that (J-022).
+	StoppingSince int64 `protobuf:"fixed64,26,opt,name=stopping_since,json=stoppingSince,proto3" json:"stopping_since,omitempty"`
 	// forgotten: a part before this one has the pod, and it is known no longer. Of facts there is the UID alone.
 	Forgotten     bool `protobuf:"varint,25,opt,name=forgotten,proto3" json:"forgotten,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1626,6 +1628,13 @@ func (x *PodState) GetFailedBeforeDeletion() bool {
 		return x.FailedBeforeDeletion
 	}
 	return false
+}
+
+func (x *PodState) GetStoppingSince() int64 {
+	if x != nil {
+		return x.StoppingSince
+	}
+	return 0
 }
 
 func (x *PodState) GetForgotten() bool {
@@ -3144,7 +3153,7 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\adeleted\x18\x02 \x01(\bR\adeleted\x12\x12\n" +
 	"\x04look\x18\x03 \x01(\bR\x04look\x12.\n" +
 	"\aflights\x18\x04 \x03(\v2\x14.jobledger.v1.FlightR\aflights\x12-\n" +
-	"\awriting\x18\x05 \x01(\v2\x13.jobledger.v1.RetryR\awriting\"\x83\x06\n" +
+	"\awriting\x18\x05 \x01(\v2\x13.jobledger.v1.RetryR\awriting\"\xaa\x06\n" +
 	"\bPodState\x12+\n" +
 	"\x05facts\x18\x01 \x01(\v2\x15.jobledger.v1.PodSeenR\x05facts\x12\x12\n" +
 	"\x04seen\x18\x02 \x01(\bR\x04seen\x12\x1f\n" +
@@ -3173,7 +3182,8 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\acounted\x18\x13 \x01(\bR\acounted\x12)\n" +
 	"\x10selector_unknown\x18\x14 \x01(\bR\x0fselectorUnknown\x12\x14\n" +
 	"\x05stale\x18\x15 \x01(\x04R\x05stale\x124\n" +
-	"\x16failed_before_deletion\x18\x16 \x01(\bR\x14failedBeforeDeletion\x12\x1c\n" +
+	"\x16failed_before_deletion\x18\x16 \x01(\bR\x14failedBeforeDeletion\x12%\n" +
+	"\x0estopping_since\x18\x1a \x01(\x10R\rstoppingSince\x12\x1c\n" +
 	"\tforgotten\x18\x19 \x01(\bR\tforgottenJ\x04\b\x11\x10\x12\"\xf1\x01\n" +
 	"\vCreateState\x12/\n" +
 	"\x06create\x18\x01 \x01(\v2\x17.jobledger.v1.CreatePodR\x06create\x12,\n" +
