@@ -68,6 +68,7 @@ type situation struct {
 	now    events.Time
 	window uint32        // slow start is a matter of what was done before
 	later  time.Duration // how long nothing happens before it is decided
+	waited time.Duration // for how long it has been as it is
 	seq    events.Sequence
 
 	settings events.Settings
@@ -154,6 +155,8 @@ func (s *situation) jobWord(word string) (bool, error) {
 		d, err := time.ParseDuration(value)
 		s.later = d
 		return true, err
+	case "waited": // that pods which are being deleted may end by themselves is over
+		s.waited = s.settings.DeletedPodWait
 	case "window":
 		_, err := fmt.Sscan(value, &s.window)
 		return true, err
@@ -227,7 +230,7 @@ func (s *situation) publish() {
 func (s *situation) apply(stream events.Stream, kind events.Kind, facts events.Facts, name string) {
 	s.seq++
 	s.world.Apply(&events.Record{
-		Header: events.Header{Sequence: s.seq, Time: s.now, Stream: stream, Kind: kind}, Facts: facts,
+		Header: events.Header{Sequence: s.seq, Time: s.now.Add(-s.waited), Stream: stream, Kind: kind}, Facts: facts,
 		Evidence: events.Evidence{Namespace: "ns", Name: name},
 	})
 }
@@ -245,6 +248,10 @@ func (s *situation) fold() *projector.Job {
 	}
 	for i := range s.pods {
 		s.apply(stream, events.KindPodAdded, &s.pods[i], string(s.pods[i].UID))
+	}
+	if s.waited > 0 {
+		s.waited = 0
+		s.apply(stream, events.KindTimerFired, &events.TimerFired{}, "")
 	}
 	job := s.world.Job(stream)
 	job.Window = s.window
