@@ -1,9 +1,11 @@
 package oracle
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 )
 
@@ -46,3 +48,77 @@ func (g *generator) withinASecond() {
 	}
 	g.Steps = steps
 }
+
+// These differ because a user acts within a second of another deed. Upstream looks a second after a pod changed, and at once when a user
+// edits the Job; ours looks at once, and gives each pod that is deleted a second of its own.
+var (
+	actsAtOnce = &Difference{
+		Rule:     "J-015",
+		Sentence: "A user acts within the second for which upstream waits. Ours has acted by then: it comes to the end to which upstream comes when the user acts a second later.",
+	}
+	edits = &Difference{
+		Rule:     "J-022",
+		Sentence: "A Job is edited, or its pods end, within the second for which a deleted pod may still end by itself. Upstream's sync counts it as failed then, and ours does the other thing first. A second later nothing differs.",
+	}
+)
+
+// stretch is how long a user waits who acts a second later: upstream has looked by then, and the pods that it made have started.
+const stretch = 2100 * time.Millisecond
+
+// hasty are the steps, by number, that follow another one within a second.
+func (s Scenario) hasty() (steps []int) {
+	for n, step := range s.Steps {
+		if n > 0 && step.Wait < time.Second {
+			steps = append(steps, n)
+		}
+	}
+	return steps
+}
+
+// stretched is the scenario in which the user waits before those steps.
+func (s Scenario) stretched(steps []int) Scenario {
+	later := s
+	later.Steps = slices.Clone(s.Steps)
+	for _, n := range steps {
+		later.Steps[n].Wait = stretch
+	}
+	return later
+}
+
+// hurried is the difference that follows from what a user does within a second, when they come to one end otherwise; nil for none.
+func hurried(t *testing.T, s Scenario, l lens, seed uint64, found string) (*Difference, error) {
+	steps := s.hasty()
+	if len(steps) == 0 || len(steps) > mostHasty {
+		return nil, nil
+	}
+	mine, err := playOurs(s, l, seed)
+	if err != nil {
+		return nil, fmt.Errorf("ours: %w", err)
+	}
+	for some := 1; some < 1<<len(steps); some++ {
+		var chosen []int
+		for i, n := range steps {
+			if some&(1<<i) != 0 {
+				chosen = append(chosen, n)
+			}
+		}
+		theirs, err := playUpstream(t, s.stretched(chosen), l, seed, true)
+		if err != nil {
+			return nil, fmt.Errorf("upstream: %w", err)
+		}
+		if left := diff(theirs, mine); left == "" || explained(s, left) != nil {
+			return actsAtOnce, nil
+		}
+	}
+	if !countsAlone(found) {
+		return nil, nil
+	}
+	v, err := compare(t, s.stretched(steps), l, seed)
+	if err != nil || v.diff != "" && v.known == nil {
+		return nil, err
+	}
+	return edits, nil
+}
+
+// mostHasty bounds the plays of one scenario: 2 to that power.
+const mostHasty = 5
