@@ -207,7 +207,7 @@ func (j *Job) restorePods(ws []*pb.PodState, names []*pb.PodNames, r *stateReade
 			DropDoubt: events.Time(w.GetDropDoubt()), LateCreate: events.Time(w.GetLateCreate()),
 			Counted: w.GetCounted(), SelectorUnknown: w.GetSelectorUnknown(), Stale: w.GetStale(), FailedBeforeDeletion: w.GetFailedBeforeDeletion(),
 			StoppingSince: events.Time(w.GetStoppingSince()),
-			arrived: w.GetArrived(), noted: w.GetNoted(), stage: Stage(w.GetStage()), entered: w.GetEntered(),
+			arrived:       w.GetArrived(), noted: w.GetNoted(), stage: Stage(w.GetStage()), entered: w.GetEntered(),
 		}
 		if i < len(names) {
 			p.Name, p.Node = names[i].GetName(), names[i].GetNode()

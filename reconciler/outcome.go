@@ -142,7 +142,7 @@ const maxSeconds = 1 << 31
 // its end, as it may be one failure too many.
 func completionsReached(p *plan) *end {
 	j := p.job
-	if t := j.Tally(); t.Active+t.Stopping > 0 || len(j.Creates()) > 0 || !enough(j) {
+	if t := j.Tally(); t.Active+t.Stopping > 0 || len(j.Creates()) > 0 || !enough(j) || p.awaitsLast() {
 		return nil
 	}
 	return &end{

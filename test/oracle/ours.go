@@ -61,6 +61,7 @@ func newOurs(s Scenario, seed uint64) (*ours, error) {
 	o.settings.HeldAtEnd = []uint32{o.settings.HeldAtEnd, o.settings.HeldAtEnd, 1, 3}[seed%4] // most Jobs here have a few pods
 	o.checker = invariants.New(invariants.Config{
 		Server: c.world.Server, Actor: actor, Manages: o.manages, DeletesExpired: true, HeldAtEnd: int(o.settings.HeldAtEnd),
+		DeletedPodWait: o.settings.DeletedPodWait,
 	})
 	o.begin, o.step = o.start, o.clockSet
 	o.newLog()

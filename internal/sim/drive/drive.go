@@ -89,7 +89,10 @@ func New(cfg Config, jobs ...*batchv1.Job) (*Driver, error) {
 		}
 		return seeded(c)
 	}
-	d.checker = invariants.New(invariants.Config{Server: d.World.Server, Actor: actor, Manages: d.manages, DeletesExpired: cfg.Settings.DeleteExpired, HeldAtEnd: int(cfg.Settings.HeldAtEnd), Intent: d.intent, CronSeen: d.cronSeen})
+	d.checker = invariants.New(invariants.Config{
+		Server: d.World.Server, Actor: actor, Manages: d.manages, DeletesExpired: cfg.Settings.DeleteExpired, HeldAtEnd: int(cfg.Settings.HeldAtEnd),
+		DeletedPodWait: cfg.Settings.DeletedPodWait, Intent: d.intent, CronSeen: d.cronSeen,
+	})
 	d.newLog()
 	if err := d.boot(); err != nil {
 		return nil, err

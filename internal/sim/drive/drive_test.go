@@ -52,8 +52,8 @@ func config(seed uint64) drive.Config {
 		World: world.Config{
 			Seed: seed, UserChance: 0.02, NodeLossChance: 0.001, UsersOff: []users.Deed{users.MeddleJob, users.ReindexPod},
 			Kubelet: kubelet.Config{
-				Schedule: upTo(2), Start: upTo(3), RunTime: upTo(20), Stop: upTo(25), Confirm: upTo(2),
-				FailRate: 0.2, CleanStop: 0.2,
+				Schedule: upTo(2), Start: upTo(3), RunTime: upTo(20), Stops: kubelet.QuickAndSlow(), Confirm: upTo(2),
+				FailRate: 0.2, CleanStop: 0.5,
 			},
 		},
 		Faults: apiserver.Rates{

@@ -93,6 +93,7 @@ func (c *Checker) moveUIDs(w apiserver.Write, j *job, before, after *batchv1.Job
 	for _, uid := range sent.Failed {
 		if !slices.Contains(old.Failed, uid) {
 			c.enter(w, j, after, uid, inFailed)
+			c.checkWaited(w, j, before, uid)
 		}
 	}
 	return succeeded, failed
@@ -143,6 +144,18 @@ func (c *Checker) enter(w apiserver.Write, j *job, after *batchv1.Job, uid types
 		c.report("J-035", w.Version, j, p, "a pod without a valid index is to be counted")
 	}
 	p.account(j, to)
+}
+
+// checkWaited: a pod that is being deleted and has not ended is given its time before it is listed as failed (J-022), unless its Job fails
+// or is being deleted.
+func (c *Checker) checkWaited(w apiserver.Write, j *job, before *batchv1.Job, uid types.UID) {
+	p := c.pods[uid]
+	if p == nil || p.now.Status.Phase == corev1.PodFailed || isTrue(before, batchv1.JobFailureTarget) || before.DeletionTimestamp != nil {
+		return
+	}
+	if waited := w.Time.Sub(p.deletedAt); p.deletedBy != "" && waited < c.cfg.DeletedPodWait {
+		c.report("J-022", w.Version, j, p, "it is listed as failed %s after its deletion was asked for, and it has not ended", waited)
+	}
 }
 
 // failedBy reports whether the pod may be recorded as failed (J-022, J-023, J-038).

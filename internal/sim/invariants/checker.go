@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -26,6 +27,8 @@ type Config struct {
 	DeletesExpired bool
 	// HeldAtEnd is how many pods may carry the finalizer when a Job is finished; 0 for any number.
 	HeldAtEnd int
+	// DeletedPodWait is how long a Pod that is being deleted may end by itself before it counts as failed (J-022); 0 for not at all.
+	DeletedPodWait time.Duration
 	// Intent, when set, tells what the controller wanted with a write of a Pod (a creation, or the removal of the
 	// finalizer), and what it had seen when it decided. Without it the checks that need it are weaker.
 	Intent func(apiserver.Write) (Intent, bool)

@@ -110,6 +110,7 @@ type pod struct {
 	droppedBy  string         // who took the finalizer away from a Job's pod, as often as it got one
 	ended      bool           // it ended, by J-023, while it was tracked
 	deletedBy  string         // who asked for its deletion first
+	deletedAt  time.Time      // when
 	relabelled bool           // a user changed its labels or owner since the controller adopted it: whether it is the Job's is a race
 	adopted    bool           // a Job adopted it, on top of the pods that it was making
 	surplus    bool           // the controller dropped the finalizer uncounted: it has to delete the pod
@@ -143,7 +144,7 @@ func (p *pod) follow(c *Checker, w apiserver.Write, before, after *corev1.Pod) {
 		}
 		p.tracked = hasFinalizer(after)
 		if after.DeletionTimestamp != nil && p.deletedBy == "" {
-			p.deletedBy = w.Actor
+			p.deletedBy, p.deletedAt = w.Actor, w.Time
 		}
 	}
 	switch {

@@ -24,15 +24,16 @@ type Config struct {
 	Server *apiserver.Server
 	Rand   *rand.Rand
 
-	Nodes        int     // node-0, node-1, …; 0 means 3
-	Schedule     Range   // from creation to a node
-	Start        Range   // from the node to Running and Ready
-	RunTime      Range   // of a run, unless the Pod says
-	Stop         Range   // from being asked to stop to the terminal phase; cut to the grace period
-	Confirm      Range   // from the terminal phase to the confirmed deletion
-	FailRate     float64 // share of runs that fail, unless the Pod says
-	CleanStop    float64 // share of stopped Pods that exit with 0, so that they end as Succeeded
-	RestartPause Range   // added to the run time of a run after a restart in place
+	Nodes        int             // node-0, node-1, …; 0 means 3
+	Schedule     Range           // from creation to a node
+	Start        Range           // from the node to Running and Ready
+	RunTime      Range           // of a run, unless the Pod says
+	Stop         Range           // from being asked to stop to the terminal phase; cut to the grace period
+	Stops        []time.Duration // one of them in place of Stop, when there are any
+	Confirm      Range           // from the terminal phase to the confirmed deletion
+	FailRate     float64         // share of runs that fail, unless the Pod says
+	CleanStop    float64         // share of stopped Pods that exit with 0, so that they end as Succeeded
+	RestartPause Range           // added to the run time of a run after a restart in place
 }
 
 // Kubelet moves Pods on. See the package comment.
@@ -211,7 +212,12 @@ func (k *Kubelet) wait(a action, pod *corev1.Pod) (d time.Duration, never bool) 
 		return d, outcome == OutcomeRun
 	case stop:
 		grace := time.Duration(*pod.DeletionGracePeriodSeconds) * time.Second
-		return min(grace, k.asked(a, pod, k.cfg.Stop)), false
+		stop := k.cfg.Stop
+		if n := len(k.cfg.Stops); n > 0 {
+			stop.Min = k.cfg.Stops[k.cfg.Rand.IntN(n)]
+			stop.Max = stop.Min
+		}
+		return min(grace, k.asked(a, pod, stop)), false
 	case confirm:
 		return k.cfg.Confirm.draw(k.cfg.Rand), false
 	}

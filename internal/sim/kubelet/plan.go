@@ -112,3 +112,9 @@ func failsByIndex(pod *corev1.Pod) bool {
 	set, err := apiserver.IndexSet(pod.Annotations[AnnotationFailIndexes], 1<<30)
 	return err == nil && set[int32(index)]
 }
+
+// QuickAndSlow are stops around the second for which a deleted pod may end by itself before it counts as failed (J-022).
+func QuickAndSlow() []time.Duration {
+	const ms = time.Millisecond
+	return []time.Duration{0, 100 * ms, 300 * ms, 900 * ms, 1100 * ms, 3000 * ms, 25_000 * ms}
+}
