@@ -17,5 +17,7 @@
 // TestCronJobsHandedOver has CronJobs, which the built-in CronJob controller and ours take over from each other. It takes minutes of the
 // clock, so it is played with JOBLEDGER_LONG alone.
 //
+// TestDeletedPodsThatExitWith0 plays one thing with each, one after the other: pods that are deleted and exit with 0 at once.
+//
 // Read next: mix_test.go, then handover_test.go; script_test.go, then given_back_test.go; cronjobs_test.go.
 package handover

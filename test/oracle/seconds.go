@@ -24,7 +24,9 @@ func GenerateSeconds(seed uint64) (Scenario, string) {
 func (g *generator) quickStops() {
 	stop := g.pick("0s", "100ms", "300ms", "900ms", "1100ms", "3s", "25s")
 	clean := ""
-	if !g.has("deny patch") && !g.has("deny status") && !g.has("die") && g.chance(0.7) { // J-255, as in denials and restarts
+	if g.has("deny patch") || g.has("deny status") || g.has("die") || g.has("hold") && (stop == "3s" || stop == "25s") {
+		g.Float64() // J-255, as in denials and restarts: upstream may look again before it has counted the failure
+	} else if g.chance(0.7) {
 		clean = " clean"
 	}
 	g.Nodes = "start=1s stop=" + stop + clean
@@ -59,8 +61,9 @@ var (
 	}
 )
 
-// stretch is how long a user waits who acts a second later: upstream has looked by then, and the pods that it made have started.
-const stretch = 2100 * time.Millisecond
+// stretches are how long a user waits who acts later: upstream has looked at the pods by then, or also at those that it has made. It looks
+// at once a second after a pod changed, whatever else has just been deleted.
+var stretches = []time.Duration{2100 * time.Millisecond, 5300 * time.Millisecond}
 
 // deletes reports whether a deed deletes pods.
 func deletes(deed string) bool {
@@ -98,13 +101,23 @@ func (s Scenario) hasty() (steps []int) {
 }
 
 // stretched is the scenario in which the user waits before those steps.
-func (s Scenario) stretched(steps []int) Scenario {
+func (s Scenario) stretched(steps []int, wait time.Duration) Scenario {
 	later := s
 	later.Steps = slices.Clone(s.Steps)
 	for _, n := range steps {
-		later.Steps[n].Wait = stretch
+		later.Steps[n].Wait = wait
 	}
 	return later
+}
+
+// some are the steps whose bits a number has.
+func some(steps []int, bits int) (chosen []int) {
+	for i, n := range steps {
+		if bits&(1<<i) != 0 {
+			chosen = append(chosen, n)
+		}
+	}
+	return chosen
 }
 
 // hurried is the difference that follows from what a user does within a second, when they come to one end otherwise; nil for none.
@@ -118,26 +131,27 @@ func hurried(t *testing.T, s Scenario, l lens, seed uint64) (*Difference, error)
 	if err != nil {
 		return nil, fmt.Errorf("ours: %w", err)
 	}
-	for some := 1; some < 1<<len(steps); some++ {
-		var chosen []int
-		for i, n := range steps {
-			if some&(1<<i) != 0 {
-				chosen = append(chosen, n)
+	for _, wait := range stretches {
+		for bits := 1; bits < 1<<len(steps); bits++ {
+			theirs, err := playUpstream(t, apart.stretched(some(steps, bits), wait), l, seed, true)
+			if err != nil {
+				return nil, fmt.Errorf("upstream: %w", err)
+			}
+			if left := diff(theirs, mine); left == "" || explained(s, left) != nil {
+				return actsAtOnce, nil
 			}
 		}
-		theirs, err := playUpstream(t, apart.stretched(chosen), l, seed, true)
+	}
+	for _, wait := range stretches {
+		v, err := compare(t, apart.stretched(steps, wait), l, seed)
 		if err != nil {
-			return nil, fmt.Errorf("upstream: %w", err)
+			return nil, err
 		}
-		if left := diff(theirs, mine); left == "" || explained(s, left) != nil {
-			return actsAtOnce, nil
+		if v.diff == "" || v.known != nil {
+			return oneAfterTheOther, nil
 		}
 	}
-	v, err := compare(t, apart.stretched(steps), l, seed)
-	if err != nil || v.diff != "" && v.known == nil {
-		return nil, err
-	}
-	return oneAfterTheOther, nil
+	return nil, nil
 }
 
 // mostHasty bounds the plays of one scenario: 2 to that power.

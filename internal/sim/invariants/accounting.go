@@ -146,14 +146,14 @@ func (c *Checker) enter(w apiserver.Write, j *job, after *batchv1.Job, uid types
 	p.account(j, to)
 }
 
-// checkWaited: a pod that is being deleted and has not ended is given its time before it is listed as failed (J-022), unless its Job fails
-// or is being deleted.
+// checkWaited: a pod that somebody deleted, and that has not ended, is given its time before it is listed as failed (J-022), unless its
+// Job fails or is being deleted.
 func (c *Checker) checkWaited(w apiserver.Write, j *job, before *batchv1.Job, uid types.UID) {
 	p := c.pods[uid]
 	if p == nil || p.now.Status.Phase == corev1.PodFailed || isTrue(before, batchv1.JobFailureTarget) || before.DeletionTimestamp != nil {
 		return
 	}
-	if waited := w.Time.Sub(p.deletedAt); p.deletedBy != "" && waited < c.cfg.DeletedPodWait {
+	if waited := w.Time.Sub(p.deletedAt); p.deletedBy != "" && p.deletedBy != c.cfg.Actor && waited < c.cfg.DeletedPodWait {
 		c.report("J-022", w.Version, j, p, "it is listed as failed %s after its deletion was asked for, and it has not ended", waited)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -117,13 +118,28 @@ var histories = []struct {
 		l.phase("a", corev1.PodSucceeded)
 		l.status(counts(1, 0), complete)
 	}},
-	{"a deleted pod counts as failed at once", "", func(l *lab) {
+	{"a deleted pod counts as failed a second later", "", func(l *lab) {
 		l.job()
 		a := l.run("a", -1).UID
 		l.delete(l.user, "a")
+		l.Clock().Advance(time.Second)
 		l.status(uncounted(nil, []types.UID{a}))
 		l.drop(l.controller, "a")
 		l.status(counts(0, 1), uncounted(nil, nil))
+	}},
+	{"a deleted pod that may still end by itself does not count as failed", "J-022", func(l *lab) {
+		l.job()
+		a := l.run("a", -1).UID
+		l.delete(l.user, "a")
+		l.Clock().Advance(999 * time.Millisecond)
+		l.status(uncounted(nil, []types.UID{a}))
+	}},
+	{"a deleted pod counts as failed as soon as it has failed", "", func(l *lab) {
+		l.job()
+		a := l.run("a", -1).UID
+		l.delete(l.user, "a")
+		l.phase("a", corev1.PodFailed)
+		l.status(uncounted(nil, []types.UID{a}))
 	}},
 	{"in failed-only mode a terminating pod does not count yet", "J-022", func(l *lab) {
 		l.job(func(s *batchv1.JobSpec) { s.PodReplacementPolicy = new(batchv1.Failed) })

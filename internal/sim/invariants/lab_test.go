@@ -33,7 +33,7 @@ type lab struct {
 func newLab(t *testing.T, withIntents bool) *lab {
 	s := apiserver.New(apiserver.Config{Clock: clock.New(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)), Rand: rand.New(rand.NewPCG(1, 1))})
 	l := &lab{T: t, Server: s, controller: s.Client("jobledger"), user: s.Client("user"), intents: map[types.UID]Intent{}}
-	cfg := Config{Server: s, Actor: "jobledger", HeldAtEnd: 3}
+	cfg := Config{Server: s, Actor: "jobledger", DeletedPodWait: time.Second, HeldAtEnd: 3}
 	if withIntents {
 		cfg.Intent = func(w apiserver.Write) (Intent, bool) { i, ok := l.intents[w.UID]; return i, ok }
 	}
