@@ -94,6 +94,7 @@ var accounts = map[projector.Stage]string{
 	projector.Released: "counted",
 	projector.Dropping: "counted, finalizer being removed",
 	projector.Surplus:  "surplus",
+	projector.Stopping: "not counted yet: may end by itself",
 }
 
 // notePod takes in what a record says of a pod.

@@ -40,6 +40,7 @@ func waits(j *projector.Job, now events.Time) []Wait {
 			add(c.Sent.Add(j.Settings.RequestTimeout), "a look for pod #%d: its create may still take effect", c.Ordinal)
 		}
 	}
+	add(j.StoppingUntil(), "%s that is being deleted: it may end by itself until it counts as failed", words.Count(int(j.Tally().Stopping), "pod"))
 	add(dropsInDoubt(j), "a surplus pod: the removal of its finalizer may still take effect")
 	add(j.LatePod, "an end of the Job: a create that was tried twice, or an adoption, may still give it a pod")
 	if limit, start := j.Spec.ActiveDeadlineSeconds, j.StartTime(); limit != nil && start != 0 && !j.Spec.Suspend {
