@@ -69,8 +69,9 @@ var ranges = map[string]map[string]span{
 	"ReaderVersion":     {"format": count32, "rules": count32, "fold": count32},
 	"Settings": {
 		"mode": enum, "pod_failure_backoff": lasts, "max_pod_failure_backoff": lasts, "api_backoff": lasts, "max_api_backoff": lasts,
-		"progress_delay": lasts, "request_timeout": lasts, "max_uncounted": count32, "max_pods_per_decision": count32, "slow_start": count32,
-		"namespace_budget": numbers, "held_at_end": count32,
+		"progress_delay": lasts, "request_timeout": lasts,
+		"deleted_pod_wait": lasts, "held_at_end": count32, "max_uncounted": count32, "max_pods_per_decision": count32, "slow_start": count32,
+		"namespace_budget": numbers,
 	},
 	"ClockStepped":   {"step": steps},
 	"ListingStarted": {"reason": enum, "resources": enum, "last_seen": instant, "last_versions": count64},
@@ -172,7 +173,7 @@ var ranges = map[string]map[string]span{
 	"StubState":     {"version": count64, "finished": instant, "ttl_plus_one": {min: math.MinInt32, max: math.MaxInt32}, "head": numbers},
 	"FollowUpState": {"now": instant},
 	"PodState": {
-		"arrived": numbers, "stage": {max: 7}, "entered": numbers, "dropped_in": count64, "ended": instant, "drop_doubt": instant,
+		"arrived": numbers, "stage": {max: 8}, "entered": numbers, "dropped_in": count64, "ended": instant, "drop_doubt": instant, "stopping_since": instant,
 		"late_create": instant, "stale": count64,
 	},
 	"CreateState": {"sent": instant},

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"slices"
 	"strconv"
 	"time"
 )
@@ -95,8 +96,8 @@ func (s *Settings) Differences() []Setting {
 	var out []Setting
 	usual := DefaultSettings()
 	numbers := usual.Flags()
-	for i, f := range s.Flags() {
-		if f != numbers[i] {
+	for _, f := range s.Flags() {
+		if !slices.Contains(numbers, f) {
 			out = append(out, f)
 		}
 	}
@@ -112,12 +113,14 @@ func (s *Settings) Flags() []Setting {
 		{"api-backoff", s.APIBackoff.String()},
 		{"max-api-backoff", s.MaxAPIBackoff.String()},
 		{"status-delay", s.ProgressDelay.String()},
-		{"deleted-pod-wait", s.DeletedPodWait.String()},
 		{"server-request-timeout", s.RequestTimeout.String()},
 		{"max-uncounted-pods", number(s.MaxUncounted)},
 		{"max-pod-create-delete-per-sync", number(s.MaxPodsPerDecision)},
 		{"slow-start", number(s.FirstWindow())},
 		{"log-namespace-budget", strconv.FormatInt(s.NamespaceBudget, 10)},
+	}
+	if s.DeletedPodWait != 0 { // of before there was the setting, as below
+		flags = append(flags, Setting{"deleted-pod-wait", s.DeletedPodWait.String()})
 	}
 	if s.HeldAtEnd != 0 { // of before there was the setting: nobody chose that
 		flags = append(flags, Setting{"max-finalizers-at-end", number(s.HeldAtEnd)})
