@@ -81,6 +81,8 @@ var ranges = map[string]map[string]span{
 	"NodeGone":       {"uid": uid},
 	"NamespaceSeen":  {"uid": uid, "deleted": instant},
 	"ClusterWatched": {"nodes": bits8, "namespaces": bits8},
+	"PassedOver":     {"since": instant, "versions": count64},
+	"ObjectsWent":    {"resource": bits8, "objects": count64},
 
 	// observation.proto and status.proto
 	"JobSeen": {
