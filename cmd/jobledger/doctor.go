@@ -19,7 +19,6 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/doctor"
-	"github.com/jobledger/jobledger/internal/lease"
 	"github.com/jobledger/jobledger/internal/regular"
 	"github.com/jobledger/jobledger/internal/serve"
 	"github.com/jobledger/jobledger/internal/show"
@@ -99,14 +98,8 @@ func (f *doctorFlags) config(flags *pflag.FlagSet) (*doctor.Config, error) {
 	}
 	config := &doctor.Config{
 		Client: client, Settings: settings, Account: f.account, Authorize: f.run.scrape.authorize, WatchCluster: f.run.around,
-		Lease: doctor.Lease{On: f.run.elect.on && settings.Mode != events.ModeObserve, Namespace: f.run.elect.namespace, Name: f.run.elect.name},
+		Lease: doctor.Lease{On: f.run.elect.on && settings.Mode != events.ModeObserve, Namespace: f.run.elect.place(settings.Namespace)},
 		Clock: cluster.ServerTime, Now: time.Now,
-	}
-	if l := &config.Lease; l.Namespace == "" {
-		l.Namespace = settings.Namespace
-		if l.Namespace == "" {
-			l.Namespace = lease.DefaultNamespace
-		}
 	}
 	if f.run.log != "" {
 		config.Log = doctor.Log{Dir: open.Dir(f.run.log), Max: f.run.retain.keep.MaxBytes, Ready: readiness(open.Dir(f.run.log))}

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -17,7 +18,7 @@ type electFlags struct {
 	given           bool // on was said by the operator
 	duration, renew time.Duration
 	retry           time.Duration
-	name, namespace string
+	namespace       string
 	adopt           bool
 }
 
@@ -26,8 +27,8 @@ func (f *electFlags) add(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.duration, "leader-elect-lease-duration", lease.DefaultDuration, "how long others wait after the newest renewal of the Lease")
 	flags.DurationVar(&f.renew, "leader-elect-renew-deadline", lease.DefaultRenewDeadline, "how long a renewal is tried before the controller stops leading")
 	flags.DurationVar(&f.retry, "leader-elect-retry-period", lease.DefaultRetryPeriod, "time between tries to take or renew the Lease")
-	flags.StringVar(&f.name, "leader-elect-resource-name", "jobledger", "name of the Lease")
-	flags.StringVar(&f.namespace, "leader-elect-resource-namespace", "", "namespace of the Lease; that of --namespace, else "+lease.DefaultNamespace+", unless given")
+	flags.StringVar(&f.namespace, "leader-elect-resource-namespace", "",
+		"namespace of the Lease: "+lease.DefaultNamespace+" or "+lease.SystemNamespace+"; that of --namespace, else "+lease.DefaultNamespace+", unless given")
 	flags.BoolVar(&f.adopt, "adopt", false, "go on though the Lease says that another log runs the Jobs of this cluster")
 }
 
@@ -44,8 +45,19 @@ func (f *electFlags) check(flags *pflag.FlagSet) error {
 			f.duration, f.renew, f.retry)
 	case f.duration < time.Second:
 		return usage("--leader-elect-lease-duration=%s: must be at least 1s", f.duration)
-	case f.name == "":
-		return usage("--leader-elect-resource-name: the Lease needs a name")
+	}
+	return nil
+}
+
+// place is the namespace of the Lease of a controller with that --namespace.
+func (f *electFlags) place(namespace string) string {
+	return cmp.Or(f.namespace, namespace, lease.DefaultNamespace)
+}
+
+// checkPlace refuses a Lease that no other controller would look for, or wait for.
+func (f *electFlags) checkPlace(namespace string) error {
+	if err := lease.CheckPlace(f.place(namespace), namespace, f.duration); err != nil {
+		return usage("--leader-elect-resource-namespace=%s: %v", f.namespace, err)
 	}
 	return nil
 }
@@ -53,6 +65,6 @@ func (f *electFlags) check(flags *pflag.FlagSet) error {
 // config is the Lease that they choose.
 func (f *electFlags) config() controller.LeaseConfig {
 	return controller.LeaseConfig{
-		On: f.on, Duration: f.duration, RenewDeadline: f.renew, RetryPeriod: f.retry, Name: f.name, Namespace: f.namespace, Adopt: f.adopt,
+		On: f.on, Duration: f.duration, RenewDeadline: f.renew, RetryPeriod: f.retry, Namespace: f.namespace, Adopt: f.adopt,
 	}
 }

@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/lease"
 	"github.com/jobledger/jobledger/internal/release"
 	"github.com/jobledger/jobledger/internal/words"
 	"github.com/jobledger/jobledger/store"
@@ -26,6 +28,7 @@ type releaseFlags struct {
 	drain     bool
 	dryRun    bool
 	finalizer []string
+	ignore    []string // Leases that are no controller's
 	output    outputFlag
 }
 
@@ -44,7 +47,10 @@ controller first. It takes the flags of "run", also those that are not shown her
 pods and namespaces can be deleted, and deletes the Lease. Running pods go on. No controller runs
 the unfinished Jobs then, because spec.managedBy cannot be changed. They are named: delete them, or
 create them again without spec.managedBy.
-It refuses to begin while a controller runs: while the Lease is renewed, or --log DIR is in use.
+It refuses to begin while a controller runs: while the Lease is renewed, or --log DIR is in use. A
+Lease in another namespace than jobledger and kube-system speaks for its own namespace alone: while
+it is renewed, the pods there are left. Anybody who may write Leases there may have written it.
+--ignore-lease=NAMESPACE/NAME says that it is no controller's.
 
 --dry-run changes nothing, and names the same objects.
 
@@ -72,6 +78,7 @@ is named, 2 when the command line cannot be understood.`,
 	flags.BoolVar(&f.letGo, "let-go", false, "remove finalizers and the Lease at once")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "only name what would be changed")
 	flags.StringSliceVar(&f.finalizer, "finalizer", []string{events.TrackingFinalizer}, "finalizers that --let-go removes")
+	flags.StringSliceVar(&f.ignore, "ignore-lease", nil, "Leases in namespaces of others, as NAMESPACE/NAME, that are no controller's")
 	f.output.add(cmd)
 	completeWith(cmd, "finalizer", release.Finalizers...)
 	return cmd
@@ -80,7 +87,7 @@ is named, 2 when the command line cannot be understood.`,
 // Flags of run that release shows, and those that mean something without --drain.
 var (
 	shownOfRun = []string{"drain", "log", "kubeconfig", "context", "namespace", "manage"}
-	ofLetGo    = []string{"log", "kubeconfig", "context", "namespace", "let-go", "dry-run", "finalizer", "output"}
+	ofLetGo    = []string{"log", "kubeconfig", "context", "namespace", "let-go", "dry-run", "finalizer", "ignore-lease", "output"}
 )
 
 // check refuses flags that do not go together.
@@ -96,6 +103,12 @@ func (f *releaseFlags) check(flags *pflag.FlagSet) (err error) {
 		return usage("say how to leave: --drain finishes the Jobs that have begun, --let-go drops them at once, --dry-run only looks")
 	case f.drain && flags.Changed("finalizer"):
 		return usage("--finalizer goes with --let-go")
+	}
+	for _, name := range f.ignore {
+		if namespace, of, ok := strings.Cut(name, "/"); !ok || of != lease.UsualName || slices.Contains(lease.OperatorNamespaces, namespace) {
+			return usage("--ignore-lease=%s: want NAMESPACE/%s, of another namespace than %s", name, lease.UsualName,
+				strings.Join(lease.OperatorNamespaces, " and "))
+		}
 	}
 	for _, name := range f.finalizer {
 		if !slices.Contains(release.Finalizers, name) {
@@ -137,6 +150,7 @@ func (c *cli) release(ctx context.Context, flags *pflag.FlagSet, f *releaseFlags
 	list := releaseList{c: c, dryRun: f.dryRun, namespace: f.run.namespace, format: f.output.format}
 	summary, err := release.Run(ctx, release.Config{
 		Client: cluster.Client, Namespace: f.run.namespace, Finalizers: f.finalizer, DryRun: f.dryRun, Drained: f.drain,
+		Ignore: f.ignore,
 		Tell: list.add, Note: func(text string) { fmt.Fprintln(c.err, words.Clean(text)) },
 	})
 	if printed := list.end(summary, err == nil); printed != nil {

@@ -93,10 +93,11 @@ Neither probes nor metrics name a Job.
 --nats-embedded also runs the server, on loopback. Jobs never wait for NATS: while it is away, the
 log keeps what is still to be published.
 
-The controller works only while it holds a Lease: "jobledger" in the namespace jobledger, or in that
-of --namespace. The Lease names the log that runs the Jobs. A controller with another log refuses to
-start without --adopt. One with the same log waits, healthy and ready. --leader-elect=false does
-without a Lease; then two controllers with two logs undo each other's work.
+The controller works only while it holds a Lease: "jobledger" in the namespace jobledger or
+kube-system, or in that of --namespace. The Lease names the log that runs the Jobs. A controller
+with another log refuses to start without --adopt, and one whose log never ran here also beside a
+Lease elsewhere. One with the same log waits, healthy and ready. --leader-elect=false does without a
+Lease; then two controllers with two logs undo each other's work.
 
 A log that has lost records is refused: its end is lost, or it is an older copy. To go on without
 those records, name another epoch with --force-new-epoch=N, as the refusal says.
@@ -186,6 +187,11 @@ func (f *runFlags) settings(flags *pflag.FlagSet) (events.Settings, error) {
 	}
 	if err := f.elect.check(flags); err != nil {
 		return settings, err
+	}
+	if settings.Mode != events.ModeObserve && f.elect.on {
+		if err := f.elect.checkPlace(settings.Namespace); err != nil {
+			return settings, err
+		}
 	}
 	if err := f.nats.goTogether(flags); err != nil {
 		return settings, err

@@ -5,24 +5,19 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/jobledger/jobledger/internal/lease"
 	"github.com/jobledger/jobledger/internal/trigger"
 	"github.com/jobledger/jobledger/internal/trigger/ask"
 	"github.com/jobledger/jobledger/internal/words"
 )
 
-// triggerFlags say where the CronJob is, and which Lease says who runs it.
+// triggerFlags say where the CronJob is.
 type triggerFlags struct {
 	cluster   runFlags // of which only kubeconfig and context are used
 	namespace string
-	lease     string // NAMESPACE/NAME; empty for where a controller has it by itself
 	output    outputFlag
 }
 
@@ -43,7 +38,7 @@ CronJob may write any name. A value that is older than a minute when the control
 not carried out.
 
 It is refused where no controller of Jobledger runs the CronJobs. Its Lease says so: "jobledger" in
-the namespace jobledger, or in the CronJob's own. --lease names another one.
+the namespace jobledger or kube-system, or in the CronJob's own.
 
 Exit codes: 0 when the run was asked for, 1 when it was not, 2 when the command line cannot be
 understood.`,
@@ -58,7 +53,6 @@ understood.`,
 	flags.StringVar(&f.cluster.kubeconfig, "kubeconfig", "", "file that says how to reach the cluster")
 	flags.StringVar(&f.cluster.context, "context", "", "context of the kubeconfig; its current one unless given")
 	flags.StringVarP(&f.namespace, "namespace", "n", "", "namespace of the CronJob")
-	flags.StringVar(&f.lease, "lease", "", "the controller's Lease, as NAMESPACE/NAME")
 	f.output.addFormats(cmd, formatTable, formatJSON, formatYAML)
 	return cmd
 }
@@ -71,10 +65,6 @@ func (c *cli) trigger(ctx context.Context, f *triggerFlags, args []string) error
 	if err := f.output.validate(); err != nil {
 		return err
 	}
-	leases, err := f.leases()
-	if err != nil {
-		return err
-	}
 	cluster, err := connect(&f.cluster)
 	if err != nil {
 		return err
@@ -82,7 +72,7 @@ func (c *cli) trigger(ctx context.Context, f *triggerFlags, args []string) error
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	asked, err := ask.Run(ctx, ask.Config{
-		Client: cluster.Client, Namespace: orDefault(f.namespace), Name: name, Leases: leases, Now: time.Now,
+		Client: cluster.Client, Namespace: orDefault(f.namespace), Name: name, Now: time.Now,
 		Note: func(text string) { fmt.Fprintln(c.err, words.Clean(text)) },
 	})
 	if err != nil {
@@ -97,19 +87,4 @@ func (c *cli) trigger(ctx context.Context, f *triggerFlags, args []string) error
 	}
 	_, err = fmt.Fprintln(c.out, words.Clean(fmt.Sprintf("cronjob/%s: asked %s for a run now%s", asked.Name, asked.Holder, by)))
 	return err
-}
-
-// leases are those to look at.
-func (f *triggerFlags) leases() ([]types.NamespacedName, error) {
-	if f.lease == "" {
-		usual := []types.NamespacedName{
-			{Namespace: lease.DefaultNamespace, Name: lease.UsualName}, {Namespace: orDefault(f.namespace), Name: lease.UsualName},
-		}
-		return slices.Compact(usual), nil
-	}
-	namespace, name, ok := strings.Cut(f.lease, "/")
-	if !ok || namespace == "" || name == "" || strings.Contains(name, "/") {
-		return nil, usage("--lease=%s: want NAMESPACE/NAME, such as %s/%s", f.lease, lease.DefaultNamespace, lease.UsualName)
-	}
-	return []types.NamespacedName{{Namespace: namespace, Name: name}}, nil
 }

@@ -60,6 +60,6 @@ func (c *StreamConfig) wanted() bool {
 type LeaseConfig struct {
 	On                                   bool
 	Duration, RenewDeadline, RetryPeriod time.Duration
-	Name, Namespace                      string // Namespace is that of the Jobs, else lease.DefaultNamespace, when it is empty
+	Namespace                            string // that of the Jobs, else lease.DefaultNamespace, when it is empty
 	Adopt                                bool   // go on though the Lease names another log
 }

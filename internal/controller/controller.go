@@ -80,9 +80,20 @@ func Run(ctx context.Context, config *Config) error {
 	if config.Settings.Draining {
 		c.drain = &Drain{Log: logger, Drained: config.Drained}
 	}
-	work := func(ctx context.Context) error { return c.withLog(ctx, c.work) }
+	work := func(ctx context.Context) error {
+		if !c.observes() {
+			if err := c.refuseUnled(ctx); err != nil {
+				return unlessStopped(ctx, err)
+			}
+			c.health.set(func(h *Health) { h.standby, h.second = false, "" })
+		}
+		return c.withLog(ctx, c.work)
+	}
 	if c.elects() {
 		work = c.elect
+	}
+	if !c.observes() {
+		c.health.set(func(h *Health) { h.standby, h.second = true, findingOut }) // before a port answers
 	}
 	if config.Scrape.Address == "" {
 		return work(ctx)

@@ -29,15 +29,15 @@ func (c *controller) newLease() (err error) {
 	}
 	c.identity = identity()
 	c.lease, err = lease.New(lease.Config{
-		Client: client, Namespace: cmp.Or(f.Namespace, c.settings.Namespace, lease.DefaultNamespace), Name: f.Name,
+		Client: client, Namespace: cmp.Or(f.Namespace, c.settings.Namespace, lease.DefaultNamespace),
 		MakeNamespace: f.Namespace == "" && c.settings.Namespace == "", Scope: c.settings.Namespace, Cron: c.runsCronJobs(),
 		Identity: c.identity, Duration: f.Duration, RenewDeadline: f.RenewDeadline, RetryPeriod: f.RetryPeriod, Logger: c.logger,
 	})
 	if err != nil {
 		return err
 	}
-	slowPaths.WithLabelValues(f.Name)
-	registerLease(c.registry, f.Name, c.lease.Holds)
+	slowPaths.WithLabelValues(lease.UsualName)
+	registerLease(c.registry, lease.UsualName, c.lease.Holds)
 	return nil
 }
 
@@ -54,13 +54,13 @@ func registerLease(r prometheus.Registerer, name string, holds func() bool) {
 	}))
 }
 
-// elect works while holding the Lease. A process that waits for it is a standby: it is healthy and ready (O-035). It wants the
-// Lease only once it has the log, because the LOCK of the log is what tells whether the holder has ended.
+// elect works while holding the Lease. A process that waits for it is a standby: it is healthy and ready (O-035), unless it is a
+// second controller. It wants the Lease only once it has the log, because the LOCK of the log is what tells whether the holder has
+// ended.
 func (c *controller) elect(ctx context.Context) error {
 	if err := c.newLease(); err != nil {
 		return err
 	}
-	c.health.set(func(h *Health) { h.standby = true })
 	if err := c.refuseEarly(ctx); err != nil {
 		return unlessStopped(ctx, err)
 	}
@@ -71,9 +71,15 @@ func (c *controller) elect(ctx context.Context) error {
 			id, head := log.Durable()
 			return lease.Log{Identity: id, Head: head.Sequence, Hash: head.Hash, Lock: lock}
 		}
+		if err := c.refuseElsewhere(ctx, log, own()); err != nil {
+			return unlessStopped(ctx, err)
+		}
 		err := c.lease.Run(ctx, lease.Bid{
 			Log: own,
 			Admit: func(before lease.Said) error {
+				if before.LogID == own().LogID {
+					c.standBy("")
+				}
 				return cmp.Or(c.refuse(before, own()), c.refuseFork(before, log))
 			},
 			Lead: func(ctx context.Context) error { return c.lead(ctx, log) },
@@ -98,8 +104,16 @@ func (c *controller) lead(ctx context.Context, log store.Opened) error {
 		return unlessStopped(ctx, err)
 	}
 	c.logger.Info("leading", "lease", c.lease.Name(), "identity", c.identity)
-	c.health.set(func(h *Health) { h.standby = false })
+	c.health.set(func(h *Health) { h.standby, h.second = false, "" })
 	return c.work(ctx, log)
+}
+
+// findingOut is why a process is not ready that may be a second controller.
+const findingOut = "whether another controller runs these Jobs is being found out"
+
+// standBy says why a process that waits may be a second controller; empty where it is one that is to take over.
+func (c *controller) standBy(second string) {
+	c.health.set(func(h *Health) { h.second = second })
 }
 
 // unlessStopped is the error, unless it came of a stop that was asked for.
@@ -162,6 +176,7 @@ func (c *controller) openLog(ctx context.Context) (store.Opened, error) {
 		}
 		if !told {
 			c.logger.Info("another process has the log open: waiting", "error", held.Holder())
+			c.standBy("")
 		}
 		select {
 		case <-time.After(openAgain):

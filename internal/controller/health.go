@@ -18,6 +18,7 @@ type Health struct {
 
 	mu       sync.Mutex
 	standby  bool   // another process works
+	second   string // what keeps a process from working that may be a second controller; empty for nothing
 	listing  bool   // the view of the cluster is being made
 	denied   string // which rights are missing for that; empty for none
 	full     bool   // the log has no room
@@ -71,6 +72,9 @@ func (h *Health) checks(ready bool) []check {
 		return all
 	}
 	say("room", h.full, "the log's disk has no room: nothing is done until there is")
+	if h.standby && h.second != "" {
+		return append(all, check{name: "lease", says: h.second})
+	}
 	if h.standby {
 		return append(all, check{name: "standby"}) // which is what it is for
 	}

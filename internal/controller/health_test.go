@@ -25,6 +25,7 @@ func TestProbes(t *testing.T) {
 		{"a controller that works lives and is ready", func(*Health) {}, 200, 200, "[+]running ok"},
 		{"one that lists the cluster lives and is not ready", func(h *Health) { h.listing = true }, 200, 500, "[-]listing: "},
 		{"one that waits for the Lease lives and is ready (O-035)", func(h *Health) { h.standby = true }, 200, 200, "ok"},
+		{"one that may be a second controller is not ready", func(h *Health) { h.standby, h.second = true, "the Lease is held" }, 200, 500, "[-]lease: the Lease is held"},
 		{"one that waits for the Lease, or its log, is not ready while the disk is full", func(h *Health) { h.standby, h.full = true, true }, 200, 500, "[-]room: "},
 		{"one whose disk is full lives and is not ready", func(h *Health) { h.full = true }, 200, 500, "[-]room: "},
 		{"one that stops lives and is not ready", func(h *Health) { h.stopping = true }, 200, 500, "[-]running: "},

@@ -93,16 +93,8 @@ func (c *controller) survey(ctx context.Context, log store.Opened) (losses []eve
 	ctx, cancel := context.WithTimeout(ctx, surveyWithin)
 	defer cancel()
 	if c.lease != nil {
-		said, err := c.lease.Read(ctx)
-		if err != nil {
+		if losses, err = c.surveyLeases(ctx, log); err != nil {
 			return nil, err
-		}
-		lost, is, err := lostByLease(said, log)
-		if err != nil {
-			return nil, fmt.Errorf("compare the log with what the Lease %s says: %w", said.Lease, err)
-		}
-		if is {
-			losses = append(losses, lost)
 		}
 	}
 	byPods, err := c.surveyPods(ctx, log)
@@ -111,6 +103,28 @@ func (c *controller) survey(ctx context.Context, log store.Opened) (losses []eve
 	}
 	byStream, err := c.surveyStream(ctx, log)
 	return slices.Concat(losses, byPods, byStream), err
+}
+
+// surveyLeases finds what the Lease, and the one in the operator's other namespace, say of later records.
+func (c *controller) surveyLeases(ctx context.Context, log store.Opened) (losses []events.Loss, err error) {
+	ours, err := c.lease.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	elsewhere, err := c.lease.Elsewhere(ctx)
+	if err != nil {
+		return nil, c.explainBlind(err)
+	}
+	for _, said := range append(elsewhere, ours) {
+		lost, is, err := lostByLease(said, log)
+		if err != nil {
+			return nil, fmt.Errorf("compare the log with what the Lease %s says: %w", said.Lease, err)
+		}
+		if is {
+			losses = append(losses, lost)
+		}
+	}
+	return losses, nil
 }
 
 // surveyWithin bounds the questions of survey together.

@@ -1,11 +1,14 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/lease"
@@ -26,12 +29,87 @@ func (c *controller) refuseEarly(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("look for a log in %s: %w", c.config.Log, err)
 	}
-	if !there {
-		if err := c.refuse(before, lease.Log{}); err != nil {
+	if there {
+		return c.refuseBeside(ctx)
+	}
+	if err := c.refuse(before, lease.Log{}); err != nil {
+		return err
+	}
+	if err := c.refuseBeside(ctx); err != nil {
+		return err
+	}
+	return c.refuseStranger(ctx, "")
+}
+
+// refuseElsewhere says why not to want the Lease with a log, by what other Leases say: that it is an older copy, or that a controller
+// runs these Jobs with another log.
+func (c *controller) refuseElsewhere(ctx context.Context, log store.Opened, own lease.Log) error {
+	elsewhere, err := c.lease.Elsewhere(ctx)
+	if err != nil {
+		return c.explainBlind(err)
+	}
+	for _, said := range elsewhere {
+		if said.LogID != own.LogID {
+			continue
+		}
+		if err := cmp.Or(c.refuse(said, own), c.refuseFork(said, log)); err != nil {
 			return err
 		}
 	}
-	return c.refuseBeside(ctx)
+	if before, err := c.lease.Read(ctx); err != nil || before.LogID == own.LogID {
+		return nil //nolint:nilerr // who wants the Lease reads it again
+	}
+	return c.refuseStranger(ctx, own.LogID)
+}
+
+// refuseStranger says that a controller runs these Jobs with another log, of one that no Lease names: it never ran here. Any Lease
+// counts, a tenant's too: what was never here is not missed before someone has looked. The empty ID is that of a directory without
+// a log.
+func (c *controller) refuseStranger(ctx context.Context, logID string) error {
+	if c.config.Lease.Adopt {
+		return nil
+	}
+	c.standBy(findingOut)
+	stranger, err := c.lease.Stranger(ctx, logID)
+	if err != nil || stranger == nil {
+		return c.explainBlind(err)
+	}
+	return fmt.Errorf("%s, and no Lease says that the log in %s ran Jobs of this cluster: give --log where that one is, or --adopt to begin "+
+		"with this one all the same", whose(*stranger), c.config.Log)
+}
+
+// refuseUnled says who runs these Jobs, for a controller that is to hold no Lease. It looks at its start alone: nothing keeps another
+// controller away later. What it may not see, or a server that does not answer, does not keep it.
+func (c *controller) refuseUnled(ctx context.Context) error {
+	client, err := c.cluster.Patient(askTimeout)
+	if err != nil {
+		return err
+	}
+	holders, err := lease.Holders(ctx, client, cmp.Or(c.settings.Namespace, lease.Everywhere))
+	if err != nil {
+		c.logger.Warn("cannot look for other controllers, and goes on without a Lease", "error", err)
+		return nil
+	}
+	for _, l := range holders {
+		said := l.Judged()
+		return c.runsToo(&said.Said)
+	}
+	return nil
+}
+
+// explainBlind says what to do where a Lease may not be read.
+func (c *controller) explainBlind(err error) error {
+	if !errors.Is(err, lease.ErrBlind) {
+		return err
+	}
+	if apierrors.IsUnauthorized(err) {
+		return fmt.Errorf("%w; renew the token or the certificate of this account", err)
+	}
+	file := "deploy/base/clusterrole.yaml"
+	if c.settings.Namespace != "" {
+		file = "deploy/overlays/namespace/rights.yaml"
+	}
+	return fmt.Errorf("%w; %s gives that right", err, file)
 }
 
 // refuse says why not to work on a log, by what the Lease says of who runs the Jobs, or has run them (design §4, Identity). The
@@ -49,6 +127,9 @@ func (c *controller) refuse(before lease.Said, own lease.Log) error {
 		if !c.adopts {
 			c.logger.Warn("another log ran the Jobs of this cluster before: going on with this one", "before", before.LogID, "now", own.LogID)
 			c.adopts = true
+		}
+		if before.Holder != "" {
+			c.standBy(whose(before) + ": waiting until it is given back, or has expired")
 		}
 		return nil
 	case before.LogID != own.LogID && own.LogID == "":
@@ -115,18 +196,19 @@ func lostByLease(said lease.Said, log store.Reader) (lost events.Loss, is bool, 
 // whose says who works with which log, or did.
 func whose(s lease.Said) string {
 	if s.Holder == "" {
-		return fmt.Sprintf("the Lease %s says that log %s runs the Jobs of this cluster", s.Lease, s.LogID)
+		return fmt.Sprintf("the Lease %s says that log %s runs the Jobs of this cluster", s.Lease, short(s.LogID))
 	}
 	return fmt.Sprintf("the Lease %s is held by %s, renewed at %s, with log %s (stop that controller first)",
-		s.Lease, s.Holder, s.Renewed.UTC().Format(time.RFC3339), s.LogID)
+		s.Lease, short(s.Holder), s.Renewed.UTC().Format(time.RFC3339), short(s.LogID))
 }
 
-// refuseBeside says who runs the same Jobs under a Lease in another namespace that ranks above ours. Of any other it warns: whoever
+// refuseBeside says who runs the same Jobs under a Lease in an operator's namespace, and is to go on. Of any other it warns: whoever
 // may write Leases in that namespace can make one, and must not keep this controller from its work.
 func (c *controller) refuseBeside(ctx context.Context) error {
+	c.standBy(findingOut)
 	beside, err := c.lease.Beside(ctx)
 	if err != nil {
-		return err
+		return c.explainBlind(err)
 	}
 	if beside.Above != nil {
 		return c.runsToo(beside.Above)
@@ -145,14 +227,14 @@ func (c *controller) refuseBeside(ctx context.Context) error {
 // runsToo says who runs the same Jobs: those of all namespaces, while this controller is for one of them, or of the same one.
 func (c *controller) runsToo(other *lease.Said) error {
 	theirs, ours := "in namespace "+other.Scope, "in namespace "+c.settings.Namespace
-	if other.Scope == lease.Everywhere {
+	if other.Scope == lease.Everywhere || other.Scope == "" {
 		theirs = "in all namespaces"
 	}
 	if c.settings.Namespace == "" {
 		ours = "in all namespaces"
 	}
 	return fmt.Errorf("the Lease %s is held by %s, with log %s: it runs Jobs %s, and this controller is to run Jobs %s: "+
-		"stop that one, or give each controller a --namespace of its own", other.Lease, other.Holder, other.LogID, theirs, ours)
+		"stop that one, or give each controller a --namespace of its own", other.Lease, short(other.Holder), short(other.LogID), short(theirs), ours)
 }
 
 // besideUs says in a sentence which controller was found beside us at the start; empty for none.

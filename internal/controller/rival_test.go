@@ -49,7 +49,7 @@ func TestWhoIsRefusedByTheLease(t *testing.T) {
 		{"an older epoch", said("", named("one", 2, 7)), named("one", 1, 9), true, []string{"older copy"}},
 	} {
 		t.Run(row.sentence, func(t *testing.T) {
-			c := &controller{config: &Config{Log: "LOG", Lease: LeaseConfig{Adopt: row.adopt}}, logger: slog.New(slog.DiscardHandler)}
+			c := &controller{health: &Health{}, config: &Config{Log: "LOG", Lease: LeaseConfig{Adopt: row.adopt}}, logger: slog.New(slog.DiscardHandler)}
 			err := c.refuse(row.before, row.own)
 			if (err != nil) != (len(row.says) > 0) {
 				t.Fatalf("refused: %v, want any: %t", err, len(row.says) > 0)
@@ -69,7 +69,7 @@ func TestAForkIsRefused(t *testing.T) {
 	if _, err := joblog.Write(log, joblog.Config{Seed: 1, Records: 100, Running: 2, Single: 500}); err != nil {
 		t.Fatal(err)
 	}
-	c := &controller{config: &Config{Log: "LOG"}, logger: slog.New(slog.DiscardHandler)}
+	c := &controller{health: &Health{}, config: &Config{Log: "LOG"}, logger: slog.New(slog.DiscardHandler)}
 	hash, err := log.Chain(20)
 	if err != nil {
 		t.Fatal(err)

@@ -26,7 +26,7 @@ func cronJobs(ctx context.Context, c *Config) []Finding {
 	found := well(text)
 	wrote := c.Now().Sub(all.newest)
 	switch {
-	case c.Settings.Mode == events.ModeAll && wrote < time.Hour:
+	case c.Settings.Mode == events.ModeAll && c.byAnother(ctx, all.newest):
 		found = append(found, Finding{
 			Level: Problem, Text: fmt.Sprintf("the built-in controller runs CronJobs: it wrote a status %s ago", wrote.Round(time.Second)),
 			Do: "switch it off before --manage=all (kube-controller-manager --controllers=*,-cronjob-controller), or leave CronJobs to it, with --cronjobs=false",
@@ -42,7 +42,7 @@ func cronJobs(ctx context.Context, c *Config) []Finding {
 // cronCensus is what the objects tell.
 type cronCensus struct {
 	found, suspended int
-	newest           time.Time // write of a status by the built-in controller
+	newest           time.Time // time in a status that the built-in controller says it wrote
 	more             bool      // there are CronJobs that were not looked at
 }
 
@@ -54,7 +54,7 @@ func countCronJobs(ctx context.Context, c *Config) (*cronCensus, error) {
 			return nil, err
 		}
 		for i := range list.Items {
-			all.add(&list.Items[i])
+			all.add(&list.Items[i], c.Now())
 		}
 		if next = list.Continue; next == "" {
 			return all, nil
@@ -64,14 +64,13 @@ func countCronJobs(ctx context.Context, c *Config) (*cronCensus, error) {
 	return all, nil
 }
 
-func (all *cronCensus) add(cronJob *batchv1.CronJob) {
+func (all *cronCensus) add(cronJob *batchv1.CronJob, now time.Time) {
 	all.found++
 	if cronJob.Spec.Suspend != nil && *cronJob.Spec.Suspend {
 		all.suspended++
 	}
-	for _, f := range cronJob.ManagedFields {
-		if f.Manager == events.BuiltinManager && f.Subresource == "status" && f.Time != nil && f.Time.After(all.newest) {
-			all.newest = f.Time.Time
-		}
+	at := newestOf(now, cronJob.Status.LastScheduleTime, cronJob.Status.LastSuccessfulTime)
+	if byBuiltin(cronJob.ManagedFields) && at.After(all.newest) {
+		all.newest = at
 	}
 }

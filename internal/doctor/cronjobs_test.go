@@ -19,6 +19,7 @@ func TestWhoRunsCronJobs(t *testing.T) {
 		c := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Namespace: "batch", Name: name}}
 		if wrote > 0 {
 			at := ago(wrote)
+			c.Status.LastScheduleTime = &at
 			c.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kube-controller-manager", Subresource: "status", Time: &at}}
 		}
 		return c

@@ -53,8 +53,8 @@ type Config struct {
 
 // Lease is the one that the controller is to hold.
 type Lease struct {
-	On              bool
-	Namespace, Name string
+	On        bool
+	Namespace string
 }
 
 // check is one look. Its findings need no name; Run gives it.

@@ -34,7 +34,7 @@ func examined(t *testing.T, name string, mode events.Mode, change func(*Config, 
 	client := fake.NewClientset(objects...)
 	serves(client, "v1.36.3", "mutatingadmissionpolicies")
 	c := &Config{
-		Client: client, Settings: events.Settings{Mode: mode}, Lease: Lease{On: true, Namespace: "jobledger", Name: "jobledger"},
+		Client: client, Settings: events.Settings{Mode: mode}, Lease: Lease{On: true, Namespace: "jobledger"},
 		Clock: func() (time.Time, bool) { return now, true }, Now: func() time.Time { return now },
 	}
 	if change != nil {
@@ -95,6 +95,13 @@ func TestFindings(t *testing.T) {
 		at := ago(20 * time.Second)
 		j.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kube-controller-manager", Subresource: "status", Time: &at}}
 	}
+	forged := func(j *batchv1.Job) {
+		builtinWrote(j)
+		j.Status = batchv1.JobStatus{}
+		j.CreationTimestamp = ago(time.Second)
+		at := metav1.NewTime(time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC))
+		j.ManagedFields[0].Time = &at
+	}
 	holder, seconds := "node-1_1", int32(15)
 	held := func(renewed time.Duration) *coordinationv1.Lease {
 		at := metav1.NewMicroTime(now.Add(-renewed))
@@ -102,6 +109,18 @@ func TestFindings(t *testing.T) {
 			ObjectMeta: metav1.ObjectMeta{Namespace: "jobledger", Name: "jobledger"},
 			Spec:       coordinationv1.LeaseSpec{HolderIdentity: &holder, RenewTime: &at, LeaseDurationSeconds: &seconds},
 		}
+	}
+	decades := func(l *coordinationv1.Lease) *coordinationv1.Lease {
+		l.Spec.LeaseDurationSeconds = new(int32(1<<31 - 1))
+		return l
+	}
+	heldIn := func(namespace, scope string) *coordinationv1.Lease {
+		l := held(time.Second)
+		l.Namespace, l.Annotations = namespace, map[string]string{"jobledger.dev/namespace": scope, "jobledger.dev/log-id": "0a1b"}
+		return l
+	}
+	leads := func(namespace string) func(*Config, *fake.Clientset) {
+		return func(c *Config, _ *fake.Clientset) { c.Settings.Namespace, c.Lease.Namespace = namespace, namespace }
 	}
 	ready := &discoveryv1.EndpointSlice{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "mesh", Name: "injector-1", Labels: map[string]string{"kubernetes.io/service-name": "injector"}},
@@ -142,7 +161,11 @@ func TestFindings(t *testing.T) {
 			job("a", func(j *batchv1.Job) { ours(j); begun(j) }), job("b", begun),
 		}, "ok: 1 Job of ours, 1 Job for the built-in controller, 0 Jobs for others"},
 		{"none of ours", "jobs", events.ModeDelegated, nil, []runtime.Object{job("b", begun)}, "note: no Job is for us yet"},
-		{"the built-in controller beside --manage=all", "jobs", events.ModeAll, nil, []runtime.Object{job("b", builtinWrote)}, "problem: it wrote a status 20s ago"},
+		{"the built-in controller beside --manage=all", "jobs", events.ModeAll, nil, []runtime.Object{job("b", builtinWrote)}, "problem: it wrote a status 1m0s ago"},
+		{"a tenant's Job says so, in the year 2099", "jobs", events.ModeAll, nil, []runtime.Object{job("b", forged)}, "ok: 1 Job for the built-in controller"},
+		{"a Job says so that a controller of ours began lately", "jobs", events.ModeAll, nil, []runtime.Object{job("b", builtinWrote), held(30 * time.Second)}, "ok: 1 Job for the built-in controller"},
+		{"a Job says so while ours runs, which looks itself", "jobs", events.ModeAll, nil, []runtime.Object{job("b", builtinWrote), held(time.Second)}, "ok: 1 Job for the built-in controller"},
+		{"a Job says so that was begun after ours stopped", "jobs", events.ModeAll, nil, []runtime.Object{job("b", builtinWrote), held(time.Hour)}, "problem: it wrote a status 1m0s ago"},
 		{"one of ours that nothing begins", "jobs", events.ModeDelegated, nil, []runtime.Object{job("a", ours)}, "warning: 1 Job has waited for jobledger.dev/job-controller"},
 		{"one whose controller does not exist", "jobs", events.ModeDelegated, nil, []runtime.Object{
 			job("a", func(j *batchv1.Job) { by := "example.com/gone"; j.Spec.ManagedBy = &by }),
@@ -173,6 +196,12 @@ func TestFindings(t *testing.T) {
 		{"a Lease that is free", "lease", events.ModeDelegated, nil, nil, "ok: no controller has run yet"},
 		{"a Lease that is held", "lease", events.ModeDelegated, nil, []runtime.Object{held(3 * time.Second)}, "ok: held by node-1_1"},
 		{"a Lease whose holder is dead", "lease", events.ModeDelegated, nil, []runtime.Object{held(time.Hour)}, "warning: last renewed 1h0m0s ago"},
+		{"a Lease whose holder says that it lives for decades", "lease", events.ModeDelegated, nil, []runtime.Object{decades(held(time.Hour))}, "warning: last renewed 1h0m0s ago"},
+		{"a Lease that was renewed in the future", "lease", events.ModeDelegated, nil, []runtime.Object{held(-time.Hour)}, "warning: at a time that is to come"},
+		{"a controller of all, in the other namespace of the operator", "lease", events.ModeDelegated, nil, []runtime.Object{heldIn("kube-system", "*")}, "problem: it would refuse to start"},
+		{"a controller of all, beside one of a namespace", "lease", events.ModeDelegated, leads("batch"), []runtime.Object{heldIn("kube-system", "*")}, "problem: the Lease kube-system/jobledger is held by node-1_1"},
+		{"a controller of another namespace", "lease", events.ModeDelegated, leads("batch"), []runtime.Object{heldIn("jobledger", "web")}, "ok: the Lease batch/jobledger is free"},
+		{"a tenant's Lease for all", "lease", events.ModeDelegated, nil, []runtime.Object{heldIn("web", "*")}, "ok: no controller has run yet"},
 		{"no Lease wanted", "lease", events.ModeDelegated, func(c *Config, _ *fake.Clientset) { c.Lease.On = false }, nil, "warning: nothing keeps two controllers"},
 	} {
 		t.Run(row.sentence, func(t *testing.T) {

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -21,7 +22,7 @@ type census struct {
 	foreign               string            // a controller that is neither, by its name
 	waiting               map[string]int    // how many wait for a controller to begin them, by its name
 	example               map[string]string // one of them
-	newest                time.Time         // write of a status by the built-in controller
+	newest                time.Time         // time in a status that the built-in controller says it wrote
 	more                  bool              // there are Jobs that were not looked at
 }
 
@@ -44,9 +45,9 @@ func jobs(ctx context.Context, c *Config) []Finding {
 		}
 		found = append(found, f)
 	}
-	builtinWorks := c.Now().Sub(all.newest) < time.Hour
+	builtinWorks := c.Settings.Mode == events.ModeAll && c.byAnother(ctx, all.newest)
 	switch {
-	case c.Settings.Mode == events.ModeAll && builtinWorks:
+	case builtinWorks:
 		found = append(found, Finding{
 			Level: Problem, Text: fmt.Sprintf("the built-in controller runs Jobs: it wrote a status %s ago", c.Now().Sub(all.newest).Round(time.Second)),
 			Do: "switch it off before --manage=all (kube-controller-manager --controllers=*,-job-controller), or run --manage=delegated",
@@ -114,15 +115,53 @@ func (all *census) add(j *batchv1.Job, now time.Time) {
 		name, all.foreign = *by, *by
 		all.others++
 	}
-	for _, f := range j.ManagedFields {
-		if f.Manager == "kube-controller-manager" && f.Subresource == "status" && f.Time != nil && f.Time.After(all.newest) {
-			all.newest = f.Time.Time
-		}
+	if at := statusTime(j, now); byBuiltin(j.ManagedFields) && at.After(all.newest) {
+		all.newest = at
 	}
 	if j.Status.StartTime == nil && len(j.Status.Conditions) == 0 && j.DeletionTimestamp == nil && now.Sub(j.CreationTimestamp.Time) > unbegun {
 		all.waiting[name]++
 		all.example[name] = j.Namespace + "/" + j.Name
 	}
+}
+
+// byBuiltin reports whether the newest write of a status was the built-in controller's, by its name. Whoever may change the object can
+// write that name, and any time beside it.
+func byBuiltin(fields []metav1.ManagedFieldsEntry) bool {
+	return slices.ContainsFunc(fields, func(f metav1.ManagedFieldsEntry) bool {
+		return f.Manager == events.BuiltinManager && f.Subresource == "status"
+	})
+}
+
+// statusTime is the newest time in the status of a Job that is not to come. Only who may write statuses can write it there: a controller,
+// and no tenant.
+func statusTime(j *batchv1.Job, now time.Time) (newest time.Time) {
+	times := []*metav1.Time{j.Status.StartTime, j.Status.CompletionTime}
+	for i := range j.Status.Conditions {
+		times = append(times, &j.Status.Conditions[i].LastTransitionTime)
+	}
+	return newestOf(now, times...)
+}
+
+func newestOf(now time.Time, times ...*metav1.Time) (newest time.Time) {
+	for _, t := range times {
+		if t != nil && t.After(newest) && t.Sub(now) < apart {
+			newest = t.Time
+		}
+	}
+	return newest
+}
+
+// apart is how far the clocks of two controllers may be from one another.
+const apart = time.Minute
+
+// byAnother reports whether a controller wrote a status lately that none of ours can have written: at that time no Lease was renewed.
+// While one of ours runs it looks for the built-in controller itself, and says so (docs/design/0008-two-controllers.md).
+func (c *Config) byAnother(ctx context.Context, at time.Time) bool {
+	if c.Now().Sub(at) >= time.Hour {
+		return false
+	}
+	ours, ok := c.newestLease(ctx)
+	return ok && at.After(ours.Add(apart))
 }
 
 func cannotList(what string, err error) Finding {

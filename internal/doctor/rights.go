@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/lease"
 )
 
 // right is what a controller must be allowed to do.
@@ -37,6 +38,9 @@ func looksAtCrons(c *Config) bool {
 func looksAround(c *Config) bool { return c.WatchCluster }
 func everywhere(*Config) string  { return "" }
 func ofLease(c *Config) string   { return c.Lease.Namespace }
+func inSystem(*Config) string    { return lease.SystemNamespace }
+func inDefault(*Config) string   { return lease.DefaultNamespace }
+func leadsAll(c *Config) bool    { return leads(c) && c.Settings.Namespace == "" }
 
 const (
 	observeFile = "deploy/observe/clusterrole.yaml"
@@ -74,9 +78,11 @@ var needed = []right{
 	{group: "authorization.k8s.io", resource: "subjectaccessreviews", verbs: []string{"create"}, need: authorizes, file: metricsFile},
 	{group: "coordination.k8s.io", resource: "leases", verbs: []string{"create"}, need: leads, namespace: ofLease, file: roleFile},
 	{group: "coordination.k8s.io", resource: "leases", verbs: []string{"get", "update"}, name: "jobledger", need: leads, namespace: ofLease, file: roleFile},
+	{group: "coordination.k8s.io", resource: "leases", verbs: []string{"get"}, name: "jobledger", need: leads, namespace: inSystem},
+	{group: "coordination.k8s.io", resource: "leases", verbs: []string{"get"}, name: "jobledger", need: leads, namespace: inDefault},
 	{
-		group: "coordination.k8s.io", resource: "leases", verbs: []string{"get", "list"}, name: "jobledger", need: leads,
-		without: "another controller with a Lease in another namespace is not found",
+		group: "coordination.k8s.io", resource: "leases", verbs: []string{"list"}, name: "jobledger", need: leadsAll, namespace: everywhere,
+		without: "controllers of single namespaces are not seen, so each start waits 15 s for them to end",
 	},
 	{
 		group: "", resource: "nodes", verbs: []string{"list", "watch"}, need: looksAround, namespace: everywhere, file: watchFile,
@@ -200,9 +206,6 @@ func (r *right) in(c *Config) string {
 func (r *right) may(ctx context.Context, c *Config, verb string) (bool, error) {
 	attributes := &authorizationv1.ResourceAttributes{
 		Namespace: r.in(c), Verb: verb, Group: r.group, Resource: r.resource, Subresource: r.subresource, Name: r.name,
-	}
-	if r.name != "" && c.Lease.Name != "" {
-		attributes.Name = c.Lease.Name
 	}
 	api := c.Client.AuthorizationV1()
 	if c.Account == "" {

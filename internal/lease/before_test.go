@@ -24,7 +24,7 @@ func TestALeaseOfBefore(t *testing.T) {
 	if said := saidBy(&kept); !said.Before || said.LogID != "0123456789abcdef0123456789abcdef" || said.Head != 417 {
 		t.Errorf("it says %+v", said)
 	}
-	annotate(&kept, &Config{}, Log{Identity: events.Identity{LogID: "one", Epoch: 1}})
+	annotate(&kept, &Config{}, Log{Identity: events.Identity{LogID: "one", Epoch: 1}}, 0)
 	if said := saidBy(&kept); said.Before || said.LogID != "one" {
 		t.Errorf("taken, it says %+v", said)
 	}

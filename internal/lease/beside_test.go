@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -20,13 +21,17 @@ func in(namespace, scope string) func(*candidate, *Config) {
 	return func(_ *candidate, c *Config) { c.Namespace, c.Scope = namespace, scope }
 }
 
-// forge is a tenant that writes a Lease into its namespace, for Jobs of that scope, and renews it until it is stopped, if renews.
+// forge is a tenant that writes a Lease into its namespace, for Jobs of that scope, good for decades, and renews it until it is
+// stopped, if renews.
 func (s server) forge(t *testing.T, namespace, scope string, renews bool) (stop func()) {
 	t.Helper()
 	client, decades := s.CoordinationV1().Leases(namespace), int32(math.MaxInt32)
 	object := &coordinationv1.Lease{
-		ObjectMeta: metav1.ObjectMeta{Name: "jobledger", Annotations: map[string]string{ScopeAnnotation: scope}},
-		Spec:       coordinationv1.LeaseSpec{HolderIdentity: new("mallory"), LeaseDurationSeconds: &decades, RenewTime: &metav1.MicroTime{Time: time.Now()}},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: UsualName, ResourceVersion: "1",
+			Annotations: map[string]string{ScopeAnnotation: scope, LogIDAnnotation: "forged", TakenAnnotation: "1"},
+		},
+		Spec: coordinationv1.LeaseSpec{HolderIdentity: new("mallory"), LeaseDurationSeconds: &decades, RenewTime: &metav1.MicroTime{Time: time.Now()}},
 	}
 	ctx := t.Context()
 	object, err := client.Create(ctx, object, metav1.CreateOptions{})
@@ -54,21 +59,25 @@ func (s server) forge(t *testing.T, namespace, scope string, renews bool) (stop 
 }
 
 // TestATenantsLeaseStopsNobody: a tenant holds a Lease of our name in its namespace, for whatever scope, renewed or good for decades.
-// A controller that is started waits for as long as its own Lease is good for, at most, then leads, and names it if it is renewed.
-// One that runs is not disturbed.
+// A controller that is started waits for two minutes at most, then leads, and names it if it is renewed. It does not wait for one that
+// speaks for other Jobs than those of its namespace. A controller that runs is not disturbed.
 func TestATenantsLeaseStopsNobody(t *testing.T) {
+	all, system, batch := in(DefaultNamespace, ""), in(SystemNamespace, ""), in("batch", "batch")
 	for _, row := range []struct {
 		sentence string
 		ours     func(*candidate, *Config)
 		scope    string // that the tenant of "web" claims
 		renews   bool
+		within   time.Duration
+		named    bool
 	}{
-		{"all Jobs, beside the controller of all", in(DefaultNamespace, ""), Everywhere, true},
-		{"its own Jobs, beside the controller of all", in(DefaultNamespace, ""), "web", true},
-		{"all Jobs, for decades, and never renews it", in(DefaultNamespace, ""), Everywhere, false},
-		{"all Jobs, beside the controller of another namespace", in("batch", "batch"), Everywhere, true},
-		{"the Jobs of another namespace", in("batch", "batch"), "batch", true},
-		{"all Jobs, beside the controller of all, whose Lease is elsewhere", in("ops", ""), Everywhere, true},
+		{"its own Jobs, beside the controller of all", all, "web", true, MostDurationOfOther, true},
+		{"its own Jobs, beside the controller of all in kube-system", system, "web", true, MostDurationOfOther, true},
+		{"its own Jobs, for decades, and never renews it", all, "web", false, MostDurationOfOther, false},
+		{"all Jobs, beside the controller of all", all, Everywhere, true, 0, false},
+		{"the Jobs of another namespace, beside the controller of all", all, "batch", true, 0, false},
+		{"all Jobs, beside the controller of another namespace", batch, Everywhere, true, 0, false},
+		{"the Jobs of another namespace, beside its controller", batch, "batch", true, 0, false},
 	} {
 		t.Run(row.sentence, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -81,13 +90,14 @@ func TestATenantsLeaseStopsNobody(t *testing.T) {
 				if err != nil || found.Above != nil {
 					t.Fatalf("found %+v, %v", found, err)
 				}
-				if took := time.Since(began); took > DefaultDuration+2*DefaultRetryPeriod {
+				if took := time.Since(began); took > row.within+2*DefaultRetryPeriod || took < row.within {
 					t.Errorf("it took %s", took)
 				}
-				if warned := len(found.Others) == 1 && found.Others[0].Holder == "mallory"; warned != row.renews {
+				if named := len(found.Others) == 1 && found.Others[0].Holder == "mallory"; named != row.named {
 					t.Errorf("others: %+v", found.Others)
 				}
-				time.Sleep(time.Minute)
+				defer s.forge(t, "more", "more", true)() // while it runs
+				time.Sleep(DefaultDuration)
 				if !a.Holds() || a.isLost() {
 					t.Errorf("holds %t, lost %t", a.Holds(), a.isLost())
 				}
@@ -100,23 +110,48 @@ func TestATenantsLeaseStopsNobody(t *testing.T) {
 	}
 }
 
+// TestLeasesThatComeOneAfterTheOther: tenants of many namespaces take Leases in turn, and hold the start up once, not each.
+func TestLeasesThatComeOneAfterTheOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		defer s.forge(t, "web", "web", true)()
+		a := s.start(t, "a", logNamed("one", 7), in(DefaultNamespace, ""))
+		a.leads(time.Second)
+		began := time.Now()
+		go func() { // ends with the test
+			for i := range 3 {
+				time.Sleep(time.Minute / 2)
+				name := "team-" + strconv.Itoa(i)
+				t.Cleanup(s.forge(t, name, name, true))
+			}
+		}()
+		if found, err := a.Beside(t.Context()); err != nil || found.Above != nil || time.Since(began) > MostDurationOfOther+2*DefaultRetryPeriod {
+			t.Errorf("found %+v, %v after %s", found, err, time.Since(began))
+		}
+		a.stop()
+		_ = a.ends()
+	})
+}
+
 // TestWhoIsOutrankedEnds: a controller of one namespace leads, and one of all namespaces is started. The first sends nothing any more
 // before the second is through with waiting, also when the API server does not answer it, and ends with words that name the second.
 func TestWhoIsOutrankedEnds(t *testing.T) {
 	for _, row := range []struct {
 		sentence string
 		ours     func(*candidate, *Config)
+		theirs   string
 		disturb  func(server)
-		slow     bool
+		slow     bool // it ends when its Lease is no longer good
+		blind    bool // the other cannot see when it has ended
 	}{
-		{"and sees it with its next renewals", in("batch", "batch"), func(server) {}, false},
-		{"for whom the API server lists no Leases", in("batch", "batch"), func(s server) { s.deny("list", "leases") }, false},
-		{"whose Lease is elsewhere", in("tools", "batch"), func(server) {}, false},
-		{"and cannot look", in("batch", "batch"), func(s server) {
+		{"and sees it with its next renewals", in("batch", "batch"), DefaultNamespace, func(server) {}, false, false},
+		{"for whom the API server lists no Leases", in("batch", "batch"), DefaultNamespace, func(s server) { s.deny("list", "leases") }, false, true},
+		{"beside one in kube-system", in("batch", "batch"), SystemNamespace, func(server) {}, false, false},
+		{"and cannot look", in("batch", "batch"), DefaultNamespace, func(s server) {
 			s.PrependReactor("get", "leases", func(a clienttesting.Action) (bool, runtime.Object, error) {
 				return a.GetNamespace() == DefaultNamespace, nil, errors.New("no answer")
 			})
-		}, true},
+		}, true, false},
 	} {
 		t.Run(row.sentence, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -130,7 +165,7 @@ func TestWhoIsOutrankedEnds(t *testing.T) {
 				work, done := a.Within(t.Context())
 				defer done()
 				began := time.Now()
-				b := s.start(t, "b", logNamed("two", 1), in(DefaultNamespace, ""))
+				b := s.start(t, "b", logNamed("two", 1), in(row.theirs, ""))
 				b.leads(time.Second)
 				found := make(chan Beside, 1)
 				go func() { // ends within the time that it waits
@@ -162,7 +197,7 @@ func TestWhoIsOutrankedEnds(t *testing.T) {
 					t.Errorf("found %+v", beside)
 				}
 				took := time.Since(began)
-				if took > DefaultDuration+2*DefaultRetryPeriod || !row.slow && took > 4*DefaultRetryPeriod {
+				if took > DefaultDuration+2*DefaultRetryPeriod || !row.slow && !row.blind && took > 4*DefaultRetryPeriod {
 					t.Errorf("the other goes on after %s", took)
 				}
 				b.stop()
@@ -176,6 +211,7 @@ func TestWhoIsOutrankedEnds(t *testing.T) {
 // seconds when it lives, and not at all when it has ended, which takes as long as its Lease is good for.
 func TestAHolderBesideUsIsFound(t *testing.T) {
 	all, one, other := in(DefaultNamespace, ""), in("batch", "batch"), in("web", "web")
+	system := in(SystemNamespace, "")
 	lives, killed, stopped := "lives", "was killed", "stopped"
 	for _, row := range []struct {
 		sentence   string
@@ -186,15 +222,18 @@ func TestAHolderBesideUsIsFound(t *testing.T) {
 		within     time.Duration
 	}{
 		{"for one namespace beside all", all, one, lives, nil, true, 3 * DefaultRetryPeriod},
-		{"for all, elsewhere, beside all", all, in("ops", ""), lives, nil, true, 3 * DefaultRetryPeriod},
+		{"for one namespace beside all, in kube-system", system, one, lives, nil, true, 3 * DefaultRetryPeriod},
+		{"for all beside all, in kube-system", system, all, lives, nil, true, 3 * DefaultRetryPeriod},
+		{"for all, in kube-system, beside all", all, system, lives, nil, true, 3 * DefaultRetryPeriod},
 		{"for the same namespace, in the operator's", in(DefaultNamespace, "batch"), one, lives, nil, true, 3 * DefaultRetryPeriod},
-		{"for the same namespace, whose Lease is there", one, in("tools", "batch"), lives, nil, true, 3 * DefaultRetryPeriod},
+		{"for all, beside one namespace in kube-system", in(SystemNamespace, "batch"), all, lives, nil, true, 3 * DefaultRetryPeriod},
+		{"for another namespace, in the operator's", in(DefaultNamespace, "web"), one, lives, nil, false, 0},
 		{"for another namespace", other, one, lives, nil, false, 0},
 		{"whose holder was killed", all, one, killed, nil, false, DefaultDuration + 2*DefaultRetryPeriod},
+		{"in kube-system, whose holder was killed", system, all, killed, nil, false, DefaultDuration + 2*DefaultRetryPeriod},
 		{"that was given back", all, one, stopped, nil, false, 0},
 		{"for all, where only that one may be read", all, one, lives, []string{"list"}, true, 3 * DefaultRetryPeriod},
-		{"for all, where it may not be read", all, one, lives, []string{"list", "get"}, false, 0},
-		{"for one, where they may not be listed", one, all, lives, []string{"list"}, false, 0},
+		{"for one, that may not be listed: it has ended soon", one, all, killed, []string{"list"}, false, DefaultDuration + 2*DefaultRetryPeriod},
 		{"for one, that was given back", one, all, stopped, nil, false, 0},
 	} {
 		t.Run(row.sentence, func(t *testing.T) {

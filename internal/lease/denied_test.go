@@ -47,8 +47,8 @@ func TestALeaseThatMayNotBeHeldIsRefusedInWords(t *testing.T) {
 		{"it may not be read", func(s server) { s.deny("get", "leases") }, making, "no role lets you get"},
 		{"it may not be made", func(s server) { s.deny("create", "leases") }, making, "no role lets you create"},
 		{"there is no namespace, and it is made", func(s server) { s.needsNamespace() }, making, ""},
-		{"there is no namespace, and it may not be made", func(s server) { s.needsNamespace(); s.deny("create", "namespaces") }, making, "there is no namespace ours, and it cannot be made"},
-		{"there is no namespace, and it is not ours to make", func(s server) { s.needsNamespace() }, func(*candidate, *Config) {}, `namespaces "ours" not found`},
+		{"there is no namespace, and it may not be made", func(s server) { s.needsNamespace(); s.deny("create", "namespaces") }, making, "there is no namespace jobledger, and it cannot be made"},
+		{"there is no namespace, and it is not ours to make", func(s server) { s.needsNamespace() }, func(*candidate, *Config) {}, `namespaces "jobledger" not found`},
 	} {
 		t.Run(row.sentence, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -65,7 +65,7 @@ func TestALeaseThatMayNotBeHeldIsRefusedInWords(t *testing.T) {
 					if err != nil {
 						t.Error(err)
 					}
-					if _, err := s.CoreV1().Namespaces().Get(t.Context(), "ours", metav1.GetOptions{}); err != nil {
+					if _, err := s.CoreV1().Namespaces().Get(t.Context(), DefaultNamespace, metav1.GetOptions{}); err != nil {
 						t.Error(err)
 					}
 					return

@@ -3,55 +3,50 @@ package lease
 import (
 	"context"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
-	"k8s.io/client-go/tools/pager"
 )
 
-// UsualName is the name of a Lease of ours, unless an operator chose another.
-const UsualName = "jobledger"
-
-// Found is a Lease of a Jobledger as it was found in the cluster.
+// Found is a Lease of our name as it was found in the cluster.
 type Found struct {
 	client coordinationclient.LeaseInterface
 	object *coordinationv1.Lease
 }
 
-// Find lists the Leases of all Jobledgers in a namespace, or with an empty one in all of them. They are known by what they say
-// of a log; one that says nothing yet is known by its name.
-func Find(ctx context.Context, client kubernetes.Interface, namespace string) ([]*Found, error) {
-	var all []*Found
-	list := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-		return client.CoordinationV1().Leases(namespace).List(ctx, options)
-	})
-	err := list.EachListItem(ctx, metav1.ListOptions{}, func(o runtime.Object) error {
-		object := o.(*coordinationv1.Lease)
-		if object.Name == UsualName || object.Annotations[LogIDAnnotation] != "" {
-			all = append(all, &Found{client: client.CoordinationV1().Leases(object.Namespace), object: object.DeepCopy()})
-		}
-		return nil
-	})
+// byName selects the Leases of our name. A role that names it lets list them.
+var byName = metav1.ListOptions{FieldSelector: "metadata.name=" + UsualName}
+
+// Find lists the Leases of our name that speak for Jobs, in a namespace, or with an empty one in all of them.
+func Find(ctx context.Context, client kubernetes.Interface, namespace string) (found []*Found, err error) {
+	list, err := client.CoordinationV1().Leases(namespace).List(ctx, byName)
 	if err != nil {
 		return nil, fmt.Errorf("list Leases: %w", err)
 	}
-	return all, nil
+	for i := range list.Items {
+		object := &list.Items[i]
+		if Judge(object).Word != Nobodys {
+			found = append(found, &Found{client: client.CoordinationV1().Leases(object.Namespace), object: object})
+		}
+	}
+	return found, nil
 }
 
-// Read reads the Lease of that name, which is nil where there is none.
-func Read(ctx context.Context, client kubernetes.Interface, namespace, name string) (*Found, error) {
+// Read reads the Lease of a namespace, which is nil where there is none.
+func Read(ctx context.Context, client kubernetes.Interface, namespace string) (*Found, error) {
 	leases := client.CoordinationV1().Leases(namespace)
-	object, err := leases.Get(ctx, name, getOptions)
+	object, err := leases.Get(ctx, UsualName, getOptions)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("read Lease %s/%s: %w", namespace, name, err)
+		return nil, fmt.Errorf("read Lease %s/%s: %w", namespace, UsualName, err)
 	}
 	return &Found{client: leases, object: object}, nil
 }
@@ -59,25 +54,60 @@ func Read(ctx context.Context, client kubernetes.Interface, namespace, name stri
 // Object is the Lease as it was found. It must not be changed.
 func (f *Found) Object() *coordinationv1.Lease { return f.object }
 
-// Said is what the Lease says.
-func (f *Found) Said() Said { return saidBy(f.object) }
+// Judged is what the Lease says, as far as it is believed.
+func (f *Found) Judged() Judged { return Judge(f.object) }
 
-// Duration is how long others wait for a holder that does not renew the Lease.
-func (f *Found) Duration() time.Duration {
-	if s := f.object.Spec.LeaseDurationSeconds; s != nil && *s > 0 {
-		return time.Duration(*s) * time.Second
+// Living are those Leases that are renewed, or taken by another, within their patience: then a controller runs. All are watched at
+// once. No clock of another machine is believed. A Lease without a holder is not waited for.
+func Living(ctx context.Context, all []*Found) (living []*Found, err error) {
+	lives, errs := make([]bool, len(all)), make([]error, len(all))
+	var watches sync.WaitGroup
+	for i, f := range all {
+		watches.Go(func() { lives[i], errs[i] = f.Renewed(ctx) }) // ends within the patience
 	}
-	return DefaultDuration
+	watches.Wait()
+	for i, f := range all {
+		if errs[i] != nil {
+			return nil, errs[i]
+		}
+		if lives[i] {
+			living = append(living, f)
+		}
+	}
+	return living, nil
 }
 
-// Renewed waits until the holder renews the Lease, or another takes it, and reports whether that happened within the Lease's
-// duration: then a controller runs. No clock of another machine is believed. A Lease without a holder is not waited for.
+// Holders are the Leases, of those that are believed for Jobs of a scope, that a living controller holds. It waits to see whether one
+// does, and asks a server that does not answer no second time.
+func Holders(ctx context.Context, client kubernetes.Interface, scope string) ([]*Found, error) {
+	places := slices.Clone(OperatorNamespaces)
+	if scope != Everywhere && !slices.Contains(places, scope) {
+		places = append(places, scope)
+	}
+	var held []*Found
+	for _, namespace := range places {
+		f, err := Read(ctx, client, namespace)
+		if err != nil {
+			return nil, err
+		}
+		if f == nil {
+			continue
+		}
+		if said := f.Judged(); said.Runs(scope) {
+			held = append(held, f)
+		}
+	}
+	return Living(ctx, held)
+}
+
+// Renewed waits until the holder renews the Lease, or another takes it, and reports whether that happened within its patience.
 func (f *Found) Renewed(ctx context.Context) (bool, error) {
-	deadline := time.NewTimer(f.Duration())
+	first := f.Judged()
+	deadline := time.NewTimer(first.Patience)
 	defer deadline.Stop()
 	tick := time.NewTicker(lookAgain)
 	defer tick.Stop()
-	for first := f.Said(); f.Said().Holder != ""; {
+	for f.Judged().Holder != "" {
 		select {
 		case <-tick.C:
 		case <-deadline.C:
@@ -90,10 +120,10 @@ func (f *Found) Renewed(ctx context.Context) (bool, error) {
 		case apierrors.IsNotFound(err):
 			return false, nil
 		case err != nil:
-			return false, fmt.Errorf("read Lease %s: %w", f.Said().Lease, err)
+			return false, fmt.Errorf("read Lease %s: %w", first.Lease, err)
 		}
 		f.object = object
-		if now := f.Said(); now.Holder != "" && (now.Holder != first.Holder || !now.Renewed.Equal(first.Renewed)) {
+		if now := f.Judged(); now.Lives(&first) {
 			return true, nil
 		}
 	}

@@ -30,15 +30,20 @@ func TestFoundLeaseTellsWhetherItsHolderLives(t *testing.T) {
 		}
 		a := s.start(t, "a", logNamed("one", 7))
 		a.leads(time.Second)
-		if found := s.find(t, ""); found.Said().Lease != "ours/jobledger" || found.Said().Holder != "a" {
-			t.Errorf("found %s, held by %s", found.Said().Lease, found.Said().Holder)
+		if found := s.find(t, ""); found.Judged().Lease != "jobledger/jobledger" || found.Judged().Holder != "a" {
+			t.Errorf("found %s, held by %s", found.Judged().Lease, found.Judged().Holder)
 		}
 		began := time.Now()
-		if renewed, err := s.find(t, "ours").Renewed(t.Context()); err != nil || !renewed {
+		if renewed, err := s.find(t, DefaultNamespace).Renewed(t.Context()); err != nil || !renewed {
 			t.Errorf("a lives, and renewed is %t, %v", renewed, err)
 		}
 		if waited := time.Since(began); waited > 2*DefaultRetryPeriod {
 			t.Errorf("that took %s", waited)
+		}
+		for scope, want := range map[string]int{Everywhere: 1, "batch": 1} {
+			if holders, err := Holders(t.Context(), s, scope); err != nil || len(holders) != want {
+				t.Errorf("%d hold Leases for %s, %v", len(holders), scope, err)
+			}
 		}
 		a.cut.Store(true) // as if it were killed
 		_ = a.ends()

@@ -25,22 +25,18 @@ const (
 // ErrLost: the Lease could not be renewed in time, so another may have it.
 var ErrLost = errors.New("the Lease is lost: it could not be renewed in time, and another controller may work now")
 
-// DefaultNamespace is where the Lease of a controller is that runs the Jobs of all namespaces.
-const DefaultNamespace = "jobledger"
-
 // Config says which Lease, and how. All fields but Scope, Cron, MakeNamespace and Logger are required.
 type Config struct {
 	Client        kubernetes.Interface // its requests should time out well before RenewDeadline
-	Namespace     string
-	MakeNamespace bool // when there is none
-	Name          string
-	Scope         string        // the namespace whose Jobs are run; empty for all
-	Cron          bool          // CronJobs are run, too; the Lease says so to those who trigger one
-	Identity      string        // of this process; no other's
-	Duration      time.Duration // how long others wait after the newest renewal
-	RenewDeadline time.Duration // how long a renewal is tried; shorter than Duration
-	RetryPeriod   time.Duration // between tries
-	Logger        *slog.Logger  // nil for the default
+	Namespace     string               // see CheckPlace
+	MakeNamespace bool                 // when there is none
+	Scope         string               // the namespace whose Jobs are run; empty for all
+	Cron          bool                 // CronJobs are run, too; the Lease says so to those who trigger one
+	Identity      string               // of this process; no other's
+	Duration      time.Duration        // how long others wait after the newest renewal
+	RenewDeadline time.Duration        // how long a renewal is tried; shorter than Duration
+	RetryPeriod   time.Duration        // between tries
+	Logger        *slog.Logger         // nil for the default
 }
 
 func (c *Config) scope() string { return cmp.Or(c.Scope, Everywhere) }
@@ -72,6 +68,9 @@ func New(c Config) (*Lease, error) {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
+	if err := CheckPlace(c.Namespace, c.Scope, c.Duration); err != nil {
+		return nil, err
+	}
 	l := &Lease{
 		config: c,
 		lock: &lock{
@@ -82,7 +81,7 @@ func New(c Config) (*Lease, error) {
 	}
 	var err error
 	l.elector, err = leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-		Lock: l.lock, Name: c.Name,
+		Lock: l.lock, Name: UsualName,
 		LeaseDuration: c.Duration, RenewDeadline: c.RenewDeadline, RetryPeriod: c.RetryPeriod,
 		Callbacks: leaderelection.LeaderCallbacks{
 			OnStartedLeading: func(context.Context) { close(l.started) },
@@ -209,7 +208,7 @@ func (l *Lease) isLost() bool {
 
 // Read looks at what the Lease says now.
 func (l *Lease) Read(ctx context.Context) (Said, error) {
-	object, err := l.lock.leases().Get(ctx, l.config.Name, getOptions)
+	object, err := l.lock.leases().Get(ctx, UsualName, getOptions)
 	if apierrors.IsNotFound(err) {
 		return Said{}, nil
 	}

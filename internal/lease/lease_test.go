@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,8 +15,11 @@ import (
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
@@ -25,13 +29,14 @@ import (
 // server keeps a Lease.
 type server struct {
 	*fake.Clientset
-	denied  *sync.Map     // "verb resource"
-	refused *atomic.Int32 // requests so far
+	denied  *sync.Map      // "verb resource"
+	refused *atomic.Int32  // requests so far
+	version *atomic.Uint64 // of the newest write
 }
 
 // newServer makes one that says of itself what may be asked of it: what is not denied.
 func newServer() server {
-	s := server{Clientset: fake.NewClientset(), denied: new(sync.Map), refused: new(atomic.Int32)}
+	s := server{Clientset: fake.NewClientset(), denied: new(sync.Map), refused: new(atomic.Int32), version: new(atomic.Uint64)}
 	s.PrependReactor("create", "selfsubjectaccessreviews", func(a clienttesting.Action) (bool, runtime.Object, error) {
 		review := a.(clienttesting.CreateAction).GetObject().(*authorizationv1.SelfSubjectAccessReview).DeepCopy()
 		_, denied := s.denied.Load(review.Spec.ResourceAttributes.Verb + " " + review.Spec.ResourceAttributes.Resource)
@@ -39,6 +44,19 @@ func newServer() server {
 		return true, review, nil
 	})
 	return s
+}
+
+// changed reports whether a Lease that is to be updated is another one than it was read.
+func (s server) changed(a clienttesting.Action, object metav1.Object) bool {
+	if a.GetVerb() != "update" || a.GetResource().Resource != "leases" {
+		return false
+	}
+	stored, err := s.Tracker().Get(a.GetResource(), a.GetNamespace(), object.GetName())
+	if err != nil {
+		return false // it is not there, which the update says
+	}
+	now, err := meta.Accessor(stored)
+	return err == nil && now.GetResourceVersion() != object.GetResourceVersion()
 }
 
 // candidate is a process that wants the Lease.
@@ -64,11 +82,19 @@ func (s server) start(t *testing.T, identity string, own Log, change ...func(*ca
 		if c.cut.Load() {
 			return true, nil, errors.New("no answer")
 		}
+		if write, is := a.(clienttesting.CreateAction); is { // as an update is, too
+			if object, err := meta.Accessor(write.GetObject()); err == nil {
+				if s.changed(a, object) {
+					return true, nil, apierrors.NewConflict(schema.GroupResource{Resource: "leases"}, object.GetName(), errors.New("it was changed"))
+				}
+				object.SetResourceVersion(strconv.FormatUint(s.version.Add(1), 10))
+			}
+		}
 		object, err := s.Invokes(a, nil)
 		return true, object, err
 	})
 	config := Config{
-		Client: client, Namespace: "ours", Name: "jobledger", Identity: identity,
+		Client: client, Namespace: DefaultNamespace, Identity: identity,
 		Duration: DefaultDuration, RenewDeadline: DefaultRenewDeadline, RetryPeriod: DefaultRetryPeriod,
 		Logger: slog.New(slog.DiscardHandler),
 	}
@@ -291,7 +317,7 @@ func TestUsersAreTold(t *testing.T) {
 		a.stop()
 		_ = a.ends()
 		synctest.Wait()
-		list, err := s.CoreV1().Events("ours").List(t.Context(), metav1.ListOptions{})
+		list, err := s.CoreV1().Events(DefaultNamespace).List(t.Context(), metav1.ListOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -355,7 +381,7 @@ func TestWorkIsBoundedByTheLease(t *testing.T) {
 
 func TestConfigThatCannotWork(t *testing.T) {
 	c := Config{
-		Client: fake.NewClientset(), Namespace: "ours", Name: "jobledger", Identity: "a",
+		Client: fake.NewClientset(), Namespace: DefaultNamespace, Identity: "a",
 		Duration: 10 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: time.Second,
 	}
 	if _, err := New(c); err == nil {

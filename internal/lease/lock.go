@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"sync"
 	"time"
 
@@ -42,7 +43,7 @@ func (k *lock) leases() coordinationclient.LeaseInterface {
 // Get is described by resourcelock.Interface, like the methods that follow. Of a Lease that another has it judges whether it
 // may be waited for, and whether its holder has ended: then it is shown as given back.
 func (k *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
-	object, err := k.leases().Get(ctx, k.config.Name, getOptions)
+	object, err := k.leases().Get(ctx, UsualName, getOptions)
 	if err := k.noteDenied("get", err); err != nil {
 		return nil, nil, err
 	}
@@ -51,7 +52,11 @@ func (k *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 	ours := k.ours
 	k.mu.Unlock()
 	record := resourcelock.LeaseSpecToLeaderElectionRecord(&object.Spec)
-	if !ours && record.HolderIdentity != k.config.Identity {
+	other := record.HolderIdentity != k.config.Identity
+	if ours && other {
+		k.hold.end() // another has it, as someone deleted or changed it: nothing more is sent
+	}
+	if !ours && other {
 		said := saidBy(object)
 		if err := k.bid.Admit(said); err != nil {
 			k.refuse(err)
@@ -69,10 +74,12 @@ func (k *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 // Create makes the Lease, and its namespace when there is none.
 func (k *lock) Create(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
 	object := &coordinationv1.Lease{
-		ObjectMeta: metav1.ObjectMeta{Namespace: k.config.Namespace, Name: k.config.Name},
+		ObjectMeta: metav1.ObjectMeta{Namespace: k.config.Namespace, Name: UsualName},
 		Spec:       resourcelock.LeaderElectionRecordToLeaseSpec(&r),
 	}
-	annotate(object, &k.config, k.bid.Log())
+	again := k.isOurs() // it was deleted while we held it
+	k.beside.takenBy(0)
+	k.annotate(object)
 	began := time.Now()
 	made, err := k.leases().Create(ctx, object, metav1.CreateOptions{})
 	if noNamespace(err) {
@@ -81,28 +88,68 @@ func (k *lock) Create(ctx context.Context, r resourcelock.LeaderElectionRecord) 
 			made, err = k.leases().Create(ctx, object, metav1.CreateOptions{})
 		}
 	}
-	return k.written("create", made, err, began)
+	if err := k.written("create", made, err, began); err != nil {
+		return err
+	}
+	k.beside.takenBy(version(made))
+	return k.yieldTo(ctx, again)
 }
 
-// Update writes the Lease as it was last seen, with another record, unless a Lease above ours has a holder now. A look that
-// fails is a renewal that fails. So what we do ends within the renew deadline after they took their Lease, however slow the API
-// server is, and they wait for longer than that.
+// Update writes the Lease as it was last seen, with another record, unless another is to lead in our place now. A look that fails is a
+// renewal that fails. So what we do ends within the renew deadline after they took their Lease, however slow the API server is, and
+// they wait for longer than that. A renewal that comes too late takes the Lease anew: another may have led meanwhile.
 func (k *lock) Update(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
 	began := time.Now()
-	above, err := k.beside.come(ctx)
+	ours := k.isOurs()
+	late := ours && !k.hold.holds()
+	if err := k.yieldTo(ctx, late); err != nil {
+		return err
+	}
+	if ours && !late {
+		return k.write(ctx, r, began)
+	}
+	k.beside.takenBy(0)
+	if err := k.write(ctx, r, began); err != nil {
+		return err
+	}
+	k.mu.Lock()
+	object := k.object
+	k.mu.Unlock()
+	k.beside.takenBy(version(object))
+	return k.yieldTo(ctx, late)
+}
+
+// yieldTo yields if another is to lead in our place from now on. Anew says that our Lease is taken while we lead already.
+func (k *lock) yieldTo(ctx context.Context, anew bool) error {
+	other, err := k.beside.come(ctx, anew)
 	if err != nil {
 		return err
 	}
-	if above != nil {
-		k.yield(above)
+	if other != nil {
+		k.yield(other)
 	}
 	k.mu.Lock()
-	yielded := k.yielded
-	k.mu.Unlock()
-	if yielded != nil {
-		return yielded
+	defer k.mu.Unlock()
+	if k.yielded != nil {
+		return k.yielded
 	}
-	return k.write(ctx, r, began)
+	return nil
+}
+
+func (k *lock) isOurs() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.ours
+}
+
+// version orders the writes of an API server; 0 where it has none that can be ordered.
+func version(object *coordinationv1.Lease) uint64 {
+	v, _ := strconv.ParseUint(object.ResourceVersion, 10, 64)
+	return v
+}
+
+func (k *lock) annotate(object *coordinationv1.Lease) {
+	annotate(object, &k.config, k.bid.Log(), k.beside.takenAt())
 }
 
 // yield ends what is done on behalf of the Lease, at once and for good.
@@ -129,7 +176,7 @@ func (k *lock) write(ctx context.Context, r resourcelock.LeaderElectionRecord, b
 	if object == nil {
 		return errors.New("update a Lease that was not read")
 	}
-	annotate(object, &k.config, k.bid.Log())
+	k.annotate(object)
 	object, err := k.leases().Update(ctx, object, metav1.UpdateOptions{})
 	return k.written("update", object, err, began)
 }
@@ -147,7 +194,7 @@ func (k *lock) written(verb string, object *coordinationv1.Lease, err error, beg
 
 // release gives the Lease back if it is ours.
 func (k *lock) release(ctx context.Context) error {
-	object, err := k.leases().Get(ctx, k.config.Name, getOptions)
+	object, err := k.leases().Get(ctx, UsualName, getOptions)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
@@ -162,6 +209,7 @@ func (k *lock) release(ctx context.Context) error {
 	k.object = object
 	k.mu.Unlock()
 	k.hold.end()
+	k.beside.takenBy(0)
 	now := metav1.Now()
 	err = k.write(ctx, resourcelock.LeaderElectionRecord{
 		LeaderTransitions: record.LeaderTransitions, LeaseDurationSeconds: 1, RenewTime: now, AcquireTime: now,
@@ -183,7 +231,7 @@ func (k *lock) RecordEvent(what string) {
 	}
 	now := metav1.Now()
 	e := &corev1.Event{
-		ObjectMeta: metav1.ObjectMeta{GenerateName: k.config.Name + ".", Namespace: k.config.Namespace},
+		ObjectMeta: metav1.ObjectMeta{GenerateName: UsualName + ".", Namespace: k.config.Namespace},
 		InvolvedObject: corev1.ObjectReference{
 			APIVersion: coordinationv1.SchemeGroupVersion.String(), Kind: "Lease", Namespace: object.Namespace, Name: object.Name,
 			UID: object.UID, ResourceVersion: object.ResourceVersion,
@@ -205,4 +253,4 @@ func (k *lock) RecordEvent(what string) {
 func (k *lock) Identity() string { return k.config.Identity }
 
 // Describe names the Lease.
-func (k *lock) Describe() string { return k.config.Namespace + "/" + k.config.Name }
+func (k *lock) Describe() string { return k.config.Namespace + "/" + UsualName }

@@ -21,6 +21,7 @@ const (
 	HashAnnotation  = "jobledger.dev/log-head-hash" // the chain value behind that record
 	LockAnnotation  = "jobledger.dev/log-lock"      // the file that the holder locks: BOOT/DEVICE/INODE
 	MarkAnnotation  = "jobledger.dev/log-format"    // "1"; a Lease of before the first release names a log without it
+	TakenAnnotation = "jobledger.dev/taken"         // the resource version by which the holder took the Lease
 )
 
 // Everywhere is the scope of who runs the Jobs of all namespaces.
@@ -42,6 +43,9 @@ type Said struct {
 	Scope   string    // the namespace whose Jobs the holder runs; * for all, empty when it does not say
 	Cron    bool      // the holder runs the CronJobs of that scope, too
 	Before  bool      // a program of before the first release wrote it: its log is not read any more
+	// Acquired is the resource version by which the holder took the Lease. Such versions have the order in which one API server
+	// wrote objects of a kind. 0 where it cannot be told.
+	Acquired uint64
 	Log
 }
 
@@ -56,6 +60,10 @@ func saidBy(object *coordinationv1.Lease) Said {
 	}
 	s.LogID, s.Lock = a[LogIDAnnotation], a[LockAnnotation]
 	s.Before = s.LogID != "" && a[MarkAnnotation] == ""
+	s.Acquired, _ = strconv.ParseUint(a[TakenAnnotation], 10, 64)
+	if s.Acquired == 0 { // it was written once by this holder
+		s.Acquired = version(object)
+	}
 	s.Epoch, _ = strconv.ParseUint(a[EpochAnnotation], 10, 64) // 0 for a value that is not ours
 	head, _ := strconv.ParseUint(a[HeadAnnotation], 10, 64)
 	s.Head = events.Sequence(head)
@@ -67,13 +75,17 @@ func saidBy(object *coordinationv1.Lease) Said {
 
 const yes, mark = "true", "1"
 
-// annotate makes the Lease say what its holder runs, and with which log.
-func annotate(object *coordinationv1.Lease, c *Config, l Log) {
+// annotate makes the Lease say what its holder runs, with which log, and since which version; 0 where the holder takes it now.
+func annotate(object *coordinationv1.Lease, c *Config, l Log, taken uint64) {
 	if object.Annotations == nil {
 		object.Annotations = map[string]string{}
 	}
 	a := object.Annotations
 	a[ScopeAnnotation] = c.scope()
+	delete(a, TakenAnnotation)
+	if taken != 0 {
+		a[TakenAnnotation] = strconv.FormatUint(taken, 10)
+	}
 	delete(a, CronAnnotation) // of the holder before
 	if c.Cron {
 		a[CronAnnotation] = yes

@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"testing"
@@ -71,11 +72,11 @@ func TestTheLeaseSaysWhoseJobsItIsFor(t *testing.T) {
 	for scope, want := range map[string]string{"": "*", "batch": "batch"} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newServer()
-			own := logNamed("one", 7).at("boot/1/2")
-			a := s.start(t, "a", own, func(_ *candidate, c *Config) { c.Scope = scope })
+			own, namespace := logNamed("one", 7).at("boot/1/2"), cmp.Or(scope, DefaultNamespace)
+			a := s.start(t, "a", own, in(namespace, scope))
 			says := func(when string) {
 				t.Helper()
-				object, err := s.CoordinationV1().Leases("ours").Get(t.Context(), "jobledger", metav1.GetOptions{})
+				object, err := s.CoordinationV1().Leases(namespace).Get(t.Context(), "jobledger", metav1.GetOptions{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -88,7 +89,7 @@ func TestTheLeaseSaysWhoseJobsItIsFor(t *testing.T) {
 						t.Errorf("%s: %s is %q, want %q", when, key, got, value)
 					}
 				}
-				if said := saidBy(object); said.Log != own || said.Scope != want || said.Holder != "a" || said.Lease != "ours/jobledger" {
+				if said := saidBy(object); said.Log != own || said.Scope != want || said.Holder != "a" || said.Lease != namespace+"/jobledger" {
 					t.Errorf("%s: read back it says %+v", when, said)
 				}
 			}
@@ -96,7 +97,7 @@ func TestTheLeaseSaysWhoseJobsItIsFor(t *testing.T) {
 			says("taken")
 			time.Sleep(time.Minute)
 			says("renewed")
-			if err := s.CoordinationV1().Leases("ours").Delete(t.Context(), "jobledger", metav1.DeleteOptions{}); err != nil {
+			if err := s.CoordinationV1().Leases(namespace).Delete(t.Context(), "jobledger", metav1.DeleteOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(2 * DefaultRetryPeriod)

@@ -117,8 +117,11 @@ func (h *heldPod) item() Item {
 // releasePod removes a pod's finalizers, and says what came of it.
 func (c *Config) releasePod(ctx context.Context, h *heldPod) Item {
 	item := h.item()
-	switch {
+	switch reason, kept := c.kept[h.namespace]; {
 	case c.DryRun:
+		return item
+	case kept:
+		item.Result, item.Message = Remains, reason
 		return item
 	case c.Drained:
 		item.Result, item.Message = Remains, "the controller has not removed "+item.Message

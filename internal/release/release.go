@@ -1,6 +1,7 @@
 package release
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -21,8 +22,12 @@ type Config struct {
 	DryRun     bool     // only look
 	// Drained: a controller has run its Jobs to their end. Pods that hold a finalizer all the same are named, and keep it.
 	Drained bool
-	Tell    func(Item)        // is given each object, in order
-	Note    func(text string) // is told what is waited for; may be nil
+	// Ignore are Leases, NAMESPACE/NAME, whose holders are no controllers: someone wrote them who may write Leases in that namespace.
+	Ignore []string
+	Tell   func(Item)        // is given each object, in order
+	Note   func(text string) // is told what is waited for; may be nil
+
+	kept map[string]string // namespaces whose pods are left, with the reason
 }
 
 // Item is an object and what becomes of it.
@@ -49,6 +54,7 @@ const (
 	Gone    = "gone"    // another client was faster
 	Failed  = "failed"  // the message says why
 	Remains = "remains" // it was not touched; the message says why
+	Left    = "left"    // it is another's to touch; the message says why
 )
 
 // Summary is what Run found and did.
@@ -70,7 +76,7 @@ func Run(ctx context.Context, c Config) (Summary, error) {
 		return Summary{}, err
 	}
 	if !c.DryRun {
-		if err := c.refuseBeside(ctx, leases); err != nil {
+		if c.kept, err = c.refuseBeside(ctx, leases); err != nil {
 			return Summary{}, err
 		}
 	}
@@ -83,51 +89,78 @@ func Run(ctx context.Context, c Config) (Summary, error) {
 		return Summary{}, err
 	}
 	abandoned := c.abandoned(all, held)
-	s := Summary{Pods: len(held), Jobs: len(abandoned), Leases: len(leases)}
+	s := Summary{Pods: len(held), Jobs: len(abandoned)}
 	if s.Remains, err = c.releasePods(ctx, held, all.counted); err != nil {
 		return s, err
 	}
 	for i := range abandoned {
 		c.Tell(abandoned[i])
 	}
+	pods := s.Remains > 0
 	for _, l := range leases {
-		if !c.deleteLease(ctx, l, s.Remains > 0) {
+		if judged := l.Judged(); judged.Word == lease.Tenants && c.Namespace == "" {
+			c.leaveLease(l)
+			continue
+		}
+		s.Leases++
+		if !c.deleteLease(ctx, l, pods) {
 			s.Remains++
 		}
 	}
 	return s, nil
 }
 
-// refuseBeside returns an error that says who runs, if a controller does.
-func (c *Config) refuseBeside(ctx context.Context, leases []*lease.Found) error {
+// refuseBeside returns an error that says who runs, if a controller does whose word is good for all that is looked at. One that may run
+// by the word of a tenant is heeded in the tenant's namespace alone: kept has these, with what is said of their pods.
+func (c *Config) refuseBeside(ctx context.Context, leases []*lease.Found) (kept map[string]string, err error) {
 	beside := slices.Clone(leases)
-	if c.Namespace != "" && c.Namespace != lease.DefaultNamespace { // one of all namespaces runs the Jobs of this one too
-		more, err := lease.Find(ctx, c.Client, lease.DefaultNamespace)
-		if err != nil && !apierrors.IsForbidden(err) {
-			return err
-		}
-		beside = append(beside, more...)
-	}
-	for _, l := range beside {
-		said := l.Said()
-		if said.Holder == "" || !c.concerns(said.Scope) {
+	for _, namespace := range lease.OperatorNamespaces { // one of all namespaces runs the Jobs of this one too
+		if c.Namespace == "" || c.Namespace == namespace {
 			continue
 		}
-		c.Note(fmt.Sprintf("Lease %s is held by %s: waiting up to %s to see whether that still runs", said.Lease, said.Holder, l.Duration()))
-		renewed, err := l.Renewed(ctx)
-		if err != nil {
-			return err
+		more, err := lease.Read(ctx, c.Client, namespace)
+		if err != nil && !apierrors.IsForbidden(err) {
+			return nil, err
 		}
-		if renewed {
-			return fmt.Errorf("a controller runs: %s holds the Lease %s and renews it: stop it first", l.Said().Holder, said.Lease)
+		if err == nil && more != nil {
+			beside = append(beside, more)
 		}
 	}
-	return nil
+	beside = slices.DeleteFunc(beside, func(l *lease.Found) bool {
+		said := l.Judged()
+		return !said.Runs(cmp.Or(c.Namespace, lease.Everywhere)) || slices.Contains(c.Ignore, said.Lease) && said.Word == lease.Tenants
+	})
+	for _, l := range beside {
+		said := l.Judged()
+		c.Note(fmt.Sprintf("Lease %s is held by %s: waiting up to %s to see whether that still runs", said.Lease, said.Holder, said.Patience))
+	}
+	living, err := lease.Living(ctx, beside)
+	if err != nil {
+		return nil, err
+	}
+	kept = map[string]string{}
+	for _, l := range living {
+		said := l.Judged()
+		runs := fmt.Sprintf("%s holds the Lease %s and renews it", said.Holder, said.Lease)
+		switch {
+		case said.Word == lease.Operators:
+			return nil, fmt.Errorf("a controller runs: %s: stop it first", runs)
+		case c.Namespace != "":
+			return nil, fmt.Errorf("a controller runs: %s: stop it first; if it is none, as any user may have written that Lease who may write "+
+				"Leases there, give --ignore-lease=%s", runs, said.Lease)
+		}
+		kept[l.Object().Namespace] = fmt.Sprintf("%s: stop that controller, or give --ignore-lease=%s if it is none", runs, said.Lease)
+	}
+	return kept, nil
 }
 
-// concerns reports whether who runs the Jobs of that scope runs some that are let go of. An older Lease does not say its scope.
-func (c *Config) concerns(scope string) bool {
-	return scope == "" || scope == lease.Everywhere || c.Namespace == "" || c.Namespace == scope
+// leaveLease tells of a Lease that speaks for one namespace: a user of that namespace may have written it.
+func (c *Config) leaveLease(l *lease.Found) {
+	object := l.Object()
+	c.Tell(Item{
+		Kind: "Lease", Namespace: object.Namespace, Name: object.Name, UID: object.UID, Action: DeleteLease, Result: Left,
+		Message: "in its namespace anybody may have written it: 'jobledger release --let-go -n " + object.Namespace + "' deletes it",
+	})
 }
 
 // deleteLease deletes a Lease and reports whether it is gone, or will be. With others that remain it is kept: it says which log
@@ -136,7 +169,7 @@ func (c *Config) deleteLease(ctx context.Context, l *lease.Found, others bool) b
 	object := l.Object()
 	item := Item{Kind: "Lease", Namespace: object.Namespace, Name: object.Name, UID: object.UID, Action: DeleteLease}
 	defer func() { c.Tell(item) }()
-	said := l.Said()
+	said := l.Judged()
 	if id := said.LogID; id != "" {
 		item.Message = "log " + id
 	}

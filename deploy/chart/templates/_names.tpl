@@ -8,9 +8,9 @@
 {{ if ne .Values.manage "observe" }}true{{ end }}
 {{- end }}
 
-{{/* The namespace of the Lease. */}}
-{{- define "jobledger.leaseNamespace" -}}
-{{ .Values.watchNamespace | default .Release.Namespace }}
+{{/* Whether its Lease is that of all namespaces, in values.lease.namespace. One of a single namespace has its Lease there. */}}
+{{- define "jobledger.leadsAll" -}}
+{{ if and (include "jobledger.leads" .) (not .Values.watchNamespace) }}true{{ end }}
 {{- end }}
 
 {{/* Who the rights are for. */}}

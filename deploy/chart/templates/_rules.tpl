@@ -49,8 +49,9 @@
 
 {{/* To find another controller that runs the same Jobs. */}}
 {{- define "jobledger.rivalRules" -}}
-# To find another controller that runs the same Jobs under a Lease in another namespace, and to give it time to end. Without this
-# right nobody looks. A Lease that a tenant writes under this name delays a start by the duration of a Lease, and no more.
+# To find another controller that runs the same Jobs: by its Lease in the namespace jobledger or kube-system, without the right to read
+# which none starts, or in a namespace that it runs alone, which gets time to end. A Lease that a tenant writes under this name delays a
+# start by two minutes at most.
 - apiGroups: [coordination.k8s.io]
   resources: [leases]
   resourceNames: [jobledger]

@@ -22,10 +22,8 @@ import (
 type Config struct {
 	Client          kubernetes.Interface
 	Namespace, Name string
-	// Leases are those that may say who runs the CronJobs of the namespace. The first that a controller holds for that is believed.
-	Leases []types.NamespacedName
-	Now    func() time.Time
-	Note   func(text string) // is told what is waited for; may be nil
+	Now             func() time.Time
+	Note            func(text string) // is told what is waited for; may be nil
 }
 
 // Asked is what was asked for, and who is to do it.

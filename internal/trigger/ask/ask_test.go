@@ -59,7 +59,6 @@ func (s *scene) begin() {
 func (s *scene) config() Config {
 	return Config{
 		Client: s, Namespace: "batch", Name: "nightly", Now: time.Now,
-		Leases: []types.NamespacedName{{Namespace: "jobledger", Name: "jobledger"}, {Namespace: "batch", Name: "jobledger"}},
 	}
 }
 
@@ -111,7 +110,7 @@ func TestOnePatchAsks(t *testing.T) {
 // TestAskedOfWhoRunsIt: a Lease in the CronJob's own namespace will do, and who is asked may be unknown to the server.
 func TestAskedOfWhoRunsIt(t *testing.T) {
 	for sentence, change := range map[string]func(*scene){
-		"a Lease in its namespace":            func(s *scene) { s.lease.Namespace, s.lease.Annotations[lease.ScopeAnnotation] = "batch", "batch" },
+		"a Lease in kube-system":              func(s *scene) { s.lease.Namespace = "kube-system" },
 		"a Lease elsewhere for its namespace": func(s *scene) { s.lease.Annotations[lease.ScopeAnnotation] = "batch" },
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -154,12 +153,21 @@ func TestNothingIsAskedInVain(t *testing.T) {
 			s.cronJob.DeletionTimestamp = new(metav1.Now())
 			s.cronJob.Finalizers = []string{"x/y"}
 		}, nil, "cronjob/nightly is being deleted"},
-		{"there is no Lease", func(s *scene) { s.lease = nil }, nil, "by the Lease jobledger/jobledger or batch/jobledger; where the built-in one does, 'kubectl create job NAME --from=cronjob/nightly -n batch'"},
+		{"there is no Lease", func(s *scene) { s.lease = nil }, nil, "by the Lease jobledger/jobledger or kube-system/jobledger or batch/jobledger; where the built-in one does, 'kubectl create job NAME --from=cronjob/nightly -n batch'"},
 		{"the Lease was given back", func(s *scene) { s.lease.Spec.HolderIdentity = new("") }, nil, "no controller of Jobledger runs the CronJobs of namespace batch"},
 		{"the controller is of another namespace", func(s *scene) { s.lease.Annotations[lease.ScopeAnnotation] = "web" }, nil, "no controller of Jobledger"},
-		{"an older controller does not say its scope", func(s *scene) { delete(s.lease.Annotations, lease.ScopeAnnotation) }, nil, "no controller of Jobledger"},
+		{"a Lease of another tenant", func(s *scene) { s.lease.Namespace = "web" }, nil, "no controller of Jobledger"},
+		{"a Lease of its tenant for all namespaces", func(s *scene) { s.lease.Namespace = "batch" }, nil, "no controller of Jobledger"},
+		{"a Lease of its tenant, good for decades and not renewed", func(s *scene) {
+			s.lease.Namespace, s.lease.Spec.LeaseDurationSeconds = "batch", new(int32(1<<31-1))
+			s.lease.Annotations[lease.ScopeAnnotation], s.lease.Annotations[lease.LogIDAnnotation] = "batch", "0a1b"
+		}, nil, "the Lease batch/jobledger is not renewed"},
+		{"a Lease of its tenant, renewed in the year 2099", func(s *scene) {
+			s.lease.Namespace, s.lease.Spec.RenewTime = "batch", new(metav1.NewMicroTime(time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC)))
+			s.lease.Annotations[lease.ScopeAnnotation], s.lease.Annotations[lease.LogIDAnnotation] = "batch", "0a1b"
+		}, nil, "the Lease batch/jobledger is not renewed"},
 		{"the built-in runs CronJobs", func(s *scene) { delete(s.lease.Annotations, lease.CronAnnotation) }, nil, "the controller ledger_1 does not run CronJobs, so the built-in controller does"},
-		{"the Lease may not be read", nil, func(s *scene) { s.deny("get", "leases") }, "you may not read the Lease jobledger/jobledger or batch/jobledger (deploy/trigger/role.yaml"},
+		{"the Lease may not be read", nil, func(s *scene) { s.deny("get", "leases") }, "you may not read the Lease jobledger/jobledger or kube-system/jobledger or batch/jobledger (deploy/trigger/role.yaml"},
 		{"the controller was killed", func(s *scene) { s.lease.Spec.RenewTime = new(metav1.NewMicroTime(time.Now().Add(-time.Minute))) }, nil, "does not run now: the Lease jobledger/jobledger is not renewed"},
 	} {
 		t.Run(row.sentence, func(t *testing.T) {

@@ -3,14 +3,24 @@ package ask
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/internal/lease"
 )
+
+// places are the namespaces of the Leases that may say who runs the CronJobs of the namespace. The first that a controller holds for
+// that is believed.
+func (c *Config) places() []string {
+	places := slices.Clone(lease.OperatorNamespaces)
+	if !slices.Contains(places, c.Namespace) {
+		places = append(places, c.Namespace)
+	}
+	return places
+}
 
 // runner finds the controller of ours that runs the CronJobs of the namespace, by the Leases. Its error says who else does, as far as
 // that can be told, and what a user can do then.
@@ -18,26 +28,30 @@ func (c *Config) runner(ctx context.Context) (holder, name string, err error) {
 	var denied []string
 	var reason error
 	without := "" // a holder that runs Jobs of the namespace, and no CronJobs
-	for _, at := range c.Leases {
-		l, err := lease.Read(ctx, c.Client, at.Namespace, at.Name)
+	for _, namespace := range c.places() {
+		l, err := lease.Read(ctx, c.Client, namespace)
 		if apierrors.IsForbidden(err) {
-			denied, reason = append(denied, at.String()), err
+			denied, reason = append(denied, named(namespace)), err
 			continue
 		}
 		if err != nil {
 			return "", "", err
 		}
-		if l == nil || !holds(l.Said(), c.Namespace) {
+		if l == nil {
 			continue
 		}
-		if !l.Said().Cron {
-			without = l.Said().Holder
+		said := l.Judged()
+		if !said.Runs(c.Namespace) {
 			continue
 		}
-		if err := c.lives(ctx, l, at); err != nil {
+		if !said.Cron {
+			without = said.Holder
+			continue
+		}
+		if err := c.lives(ctx, l); err != nil {
 			return "", "", err
 		}
-		return l.Said().Holder, at.String(), nil
+		return l.Judged().Holder, said.Lease, nil
 	}
 	switch {
 	case without != "":
@@ -57,31 +71,29 @@ func (c *Config) instead() string {
 
 func (c *Config) leases() string {
 	var names []string
-	for _, at := range c.Leases {
-		names = append(names, at.String())
+	for _, namespace := range c.places() {
+		names = append(names, named(namespace))
 	}
 	return strings.Join(names, " or ")
 }
 
-// holds reports whether a controller holds a Lease for the Jobs of a namespace. A Lease elsewhere than where we look says nothing: any
-// tenant can write one.
-func holds(said lease.Said, namespace string) bool {
-	return said.Holder != "" && (said.Scope == lease.Everywhere || said.Scope == namespace)
-}
+// named is the Lease of a namespace.
+func named(namespace string) string { return namespace + "/" + lease.UsualName }
 
-// lives makes sure that the holder renews its Lease: by our clock if that agrees, else by waiting for a renewal. A request that is older
-// than a minute when a controller first sees it is not carried out.
-func (c *Config) lives(ctx context.Context, l *lease.Found, at types.NamespacedName) error {
-	if age := c.Now().Sub(l.Said().Renewed); age > -time.Minute && age <= l.Duration() {
+// lives makes sure that the holder renews its Lease: by our clock if that agrees with the operator's, else by waiting for a renewal. A
+// request that is older than a minute when a controller first sees it is not carried out.
+func (c *Config) lives(ctx context.Context, l *lease.Found) error {
+	said := l.Judged()
+	if age := c.Now().Sub(said.Renewed); said.Word == lease.Operators && age > -time.Minute && age <= said.Patience {
 		return nil
 	}
-	c.Note(fmt.Sprintf("Lease %s was not renewed lately: waiting up to %s to see whether %s still runs", at, l.Duration(), l.Said().Holder))
+	c.Note(fmt.Sprintf("Lease %s was not renewed lately: waiting up to %s to see whether %s still runs", said.Lease, said.Patience, said.Holder))
 	renewed, err := l.Renewed(ctx)
 	switch {
 	case err != nil:
 		return err
 	case !renewed:
-		return fmt.Errorf("the controller that runs the CronJobs does not run now: the Lease %s is not renewed", at)
+		return fmt.Errorf("the controller that runs the CronJobs does not run now: the Lease %s is not renewed", said.Lease)
 	}
 	return nil
 }
