@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/lease"
@@ -51,6 +53,9 @@ It refuses to begin while a controller runs: while the Lease is renewed, or --lo
 Lease in another namespace than jobledger and kube-system speaks for its own namespace alone: while
 it is renewed, the pods there are left. Anybody who may write Leases there may have written it.
 --ignore-lease=NAMESPACE/NAME says that it is no controller's.
+
+What makes more Jobs of Jobledger's is named too, and remains: policies, webhooks, labels of
+namespaces, and templates in CronJobs, JobSets and others. Turn it off: no controller runs such Jobs.
 
 --dry-run changes nothing, and names the same objects.
 
@@ -147,10 +152,18 @@ func (c *cli) release(ctx context.Context, flags *pflag.FlagSet, f *releaseFlags
 	if err != nil {
 		return err
 	}
+	served, err := servedGroups(cluster.Client)
+	if err != nil {
+		return err
+	}
+	anyKind, err := cluster.Dynamic()
+	if err != nil {
+		return err
+	}
 	list := releaseList{c: c, dryRun: f.dryRun, namespace: f.run.namespace, format: f.output.format}
 	summary, err := release.Run(ctx, release.Config{
 		Client: cluster.Client, Namespace: f.run.namespace, Finalizers: f.finalizer, DryRun: f.dryRun, Drained: f.drain,
-		Ignore: f.ignore,
+		Dynamic: anyKind, Served: served, Ignore: f.ignore,
 		Tell: list.add, Note: func(text string) { fmt.Fprintln(c.err, words.Clean(text)) },
 	})
 	if printed := list.end(summary, err == nil); printed != nil {
@@ -166,6 +179,24 @@ func (c *cli) release(ctx context.Context, flags *pflag.FlagSet, f *releaseFlags
 		return fmt.Errorf("%s: look at what is said of it, and run this again", counted(summary.Remains, "object remains", "objects remain"))
 	}
 	return nil
+}
+
+// servedGroups is which versions of groups the API server has. One that does not say is asked for all.
+func servedGroups(client kubernetes.Interface) (func(schema.GroupVersion) bool, error) {
+	groups, err := client.Discovery().ServerGroups()
+	switch {
+	case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("ask the API server which groups it has: %w", err)
+	}
+	has := map[string]bool{"v1": true}
+	for _, g := range groups.Groups {
+		for _, v := range g.Versions {
+			has[v.GroupVersion] = true
+		}
+	}
+	return func(g schema.GroupVersion) bool { return has[g.String()] }, nil
 }
 
 // notInUse refuses a log that a process writes.

@@ -83,6 +83,9 @@ func sentence(s release.Summary, dryRun bool, namespace string) string {
 	}
 	found := fmt.Sprintf("%s with a finalizer, %s, %s", counted(s.Pods, "pod", "pods"),
 		counted(s.Jobs, "unmanaged Job", "unmanaged Jobs"), counted(s.Leases, "Lease", "Leases"))
+	if s.Makers > 0 {
+		found += fmt.Sprintf(", %s more Jobs", counted(s.Makers, "object that makes", "objects that make"))
+	}
 	if dryRun {
 		return "Dry run, nothing was changed: " + found
 	}

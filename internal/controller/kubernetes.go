@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -64,6 +65,15 @@ func Connect(loader clientcmd.ClientConfig, version string) (*Cluster, error) {
 // the others.
 func (k *Cluster) Patient(timeout time.Duration) (kubernetes.Interface, error) {
 	client, err := kubernetes.NewForConfigAndClient(k.config, &http.Client{Transport: k.transport, Timeout: timeout})
+	if err != nil {
+		return nil, fmt.Errorf("make a client of %s: %w", k.host, err)
+	}
+	return client, nil
+}
+
+// Dynamic makes a client for objects of any kind.
+func (k *Cluster) Dynamic() (dynamic.Interface, error) {
+	client, err := dynamic.NewForConfigAndClient(k.config, &http.Client{Transport: k.transport})
 	if err != nil {
 		return nil, fmt.Errorf("make a client of %s: %w", k.host, err)
 	}

@@ -7,7 +7,9 @@ import (
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/jobledger/jobledger/events"
@@ -22,6 +24,10 @@ type Config struct {
 	DryRun     bool     // only look
 	// Drained: a controller has run its Jobs to their end. Pods that hold a finalizer all the same are named, and keep it.
 	Drained bool
+	// Dynamic lists what makes Jobs, also of kinds that this program does not know. Served says whether the API server has a version of a
+	// group; nil where all are asked for.
+	Dynamic dynamic.Interface
+	Served  func(schema.GroupVersion) bool
 	// Ignore are Leases, NAMESPACE/NAME, whose holders are no controllers: someone wrote them who may write Leases in that namespace.
 	Ignore []string
 	Tell   func(Item)        // is given each object, in order
@@ -32,7 +38,7 @@ type Config struct {
 
 // Item is an object and what becomes of it.
 type Item struct {
-	Kind      string    `json:"kind"` // Pod, Job or Lease
+	Kind      string    `json:"kind"` // Pod, Job, Lease, or one that makes Jobs
 	Namespace string    `json:"namespace"`
 	Name      string    `json:"name"`
 	UID       types.UID `json:"uid"`
@@ -46,6 +52,7 @@ const (
 	RemoveFinalizer = "remove finalizer"
 	LeftUnmanaged   = "left unmanaged" // no controller runs the Job from then on
 	DeleteLease     = "delete"
+	MakesJobs       = "makes Jobs of ours" // which no controller runs from then on
 )
 
 // The results.
@@ -62,7 +69,8 @@ type Summary struct {
 	Pods    int `json:"pods"`
 	Jobs    int `json:"jobs"`
 	Leases  int `json:"leases"`
-	Remains int `json:"remains"` // pods that hold a finalizer, and Leases, after all
+	Makers  int `json:"makers"`  // of Jobs of ours
+	Remains int `json:"remains"` // pods that hold a finalizer, Leases, and makers, after all
 }
 
 // Run looks for what is ours, tells it and, unless it is a dry run, takes it off. Its error says that it could not look, or that a
@@ -80,6 +88,10 @@ func Run(ctx context.Context, c Config) (Summary, error) {
 			return Summary{}, err
 		}
 	}
+	makers, err := c.makers(ctx)
+	if err != nil {
+		return Summary{}, err
+	}
 	all, err := c.jobs(ctx)
 	if err != nil {
 		return Summary{}, err
@@ -89,7 +101,7 @@ func Run(ctx context.Context, c Config) (Summary, error) {
 		return Summary{}, err
 	}
 	abandoned := c.abandoned(all, held)
-	s := Summary{Pods: len(held), Jobs: len(abandoned)}
+	s := Summary{Pods: len(held), Jobs: len(abandoned), Makers: len(makers)}
 	if s.Remains, err = c.releasePods(ctx, held, all.counted); err != nil {
 		return s, err
 	}
@@ -97,6 +109,12 @@ func Run(ctx context.Context, c Config) (Summary, error) {
 		c.Tell(abandoned[i])
 	}
 	pods := s.Remains > 0
+	for i := range makers {
+		if makers[i].Result == Remains {
+			s.Remains++
+		}
+		c.Tell(makers[i])
+	}
 	for _, l := range leases {
 		if judged := l.Judged(); judged.Word == lease.Tenants && c.Namespace == "" {
 			c.leaveLease(l)
