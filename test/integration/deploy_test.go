@@ -13,6 +13,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -131,6 +132,9 @@ func TestOverlays(t *testing.T) {
 func (w *world) deploy(objects []unstructured.Unstructured, works bool) {
 	t := w.t
 	t.Helper()
+	if !w.alone {
+		objects = append(objects, w.leaseHere(objects)...)
+	}
 	set := w.apply(objects)
 	w.admit(set)
 	template := set.Spec.Template
@@ -178,7 +182,7 @@ func (w *world) deploy(objects []unstructured.Unstructured, works bool) {
 }
 
 // arguments are those of the installation's controller, but for what is elsewhere on this machine. Where other tests have the control
-// plane too, it watches the test's namespace alone, with the Lease of one that watches all.
+// plane too, it watches the test's namespace alone, and has its Lease there.
 func (w *world) arguments(set *appsv1.StatefulSet) (args []string) {
 	w.t.Helper()
 	has := map[string]bool{}
@@ -204,13 +208,23 @@ func (w *world) arguments(set *appsv1.StatefulSet) (args []string) {
 	if w.alone {
 		return args
 	}
-	if !has["--leader-elect-resource-namespace"] && !slices.Contains(args, "--manage=observe") && !has["--namespace"] {
-		args = append(args, "--leader-elect-resource-namespace="+set.Namespace)
-	}
 	if !has["--namespace"] && !has["--watch-cluster"] {
 		args = append(args, "--watch-cluster") // the default where all namespaces are watched
 	}
 	return args
+}
+
+// leaseHere are the rights on a Lease in the world's namespace, for the installation's controller.
+func (w *world) leaseHere(objects []unstructured.Unstructured) (more []unstructured.Unstructured) {
+	for i := range objects {
+		o := objects[i].DeepCopy()
+		if kind := o.GetKind(); (kind != "Role" && kind != "RoleBinding") || !strings.HasSuffix(o.GetName(), "-leader-election") {
+			continue
+		}
+		o.SetNamespace(w.namespace)
+		more = append(more, *o)
+	}
+	return more
 }
 
 // admit has the API server check the pod of the installation by the policy of its namespace.
@@ -263,6 +277,9 @@ func (w *world) make(objects []unstructured.Unstructured) (made []*unstructured.
 	for i := range objects {
 		o := &objects[i]
 		m, err := resource(o).Create(w.t.Context(), o, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
+		if apierrors.IsAlreadyExists(err) && o.GetKind() == "Namespace" { // that of the Lease, which several installations share
+			m, err = o, nil
+		}
 		if err != nil {
 			w.t.Fatalf("%s %s: %v", o.GetKind(), o.GetName(), err)
 		}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,7 +30,7 @@ func (w *world) electing(more ...string) []string {
 }
 
 // standby starts another controller, as a user of its own, with a log of its own unless one is given. It waits until that says
-// what it waits for, and that it is ready meanwhile (O-035).
+// what it waits for, and that it is ready meanwhile (O-035), unless it is one with another log, which is to take over with --adopt.
 func (w *world) standby(log, says string, args ...string) (c *controller.Controller, user string) {
 	w.t.Helper()
 	user = w.namespace + "-standby"
@@ -51,9 +52,13 @@ func (w *world) standby(log, says string, args ...string) (c *controller.Control
 	}
 	address := w.metricsAddress(c.Output)
 	w.says(c, says)
-	for _, path := range []string{"/readyz", "/livez", "/healthz"} {
-		if got := w.status(address + path); got != http.StatusOK {
-			w.t.Errorf("%s of a standby: %d, want 200 (O-035)", path, got)
+	want := map[string]int{"/readyz": http.StatusOK, "/livez": http.StatusOK, "/healthz": http.StatusOK}
+	if slices.Contains(args, "--adopt") {
+		want["/readyz"] = http.StatusInternalServerError
+	}
+	for path, want := range want {
+		if got := w.status(address + path); got != want {
+			w.t.Errorf("%s of a standby: %d, want %d (O-035)", path, got, want)
 		}
 	}
 	w.leads(c, 0)

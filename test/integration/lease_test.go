@@ -2,7 +2,6 @@ package integration
 
 import (
 	"context"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -244,7 +243,8 @@ func TestTheLeaseOfAllNamespaces(t *testing.T) {
 	// One that was killed is no obstacle, and a Lease that a tenant holds and renews is none.
 	w.start(single)
 	w.kill(single)
-	tenant := w.forge("tenant", "*")
+	tenant := w.forge("tenant", "tenant")
+	w.forge("greedy", "*")
 	w.start(rich)
 	w.create(newJob("five"))
 	w.finishes("five")
@@ -268,9 +268,9 @@ func (w *world) forge(namespace, scope string) string {
 	}
 	leases := w.client.CoordinationV1().Leases(namespace)
 	object, err := leases.Create(w.t.Context(), &coordinationv1.Lease{
-		ObjectMeta: metav1.ObjectMeta{Name: controller.LeaseName, Annotations: map[string]string{leaseScope: scope}},
+		ObjectMeta: metav1.ObjectMeta{Name: controller.LeaseName, Annotations: map[string]string{leaseScope: scope, "jobledger.dev/log-id": "forged"}},
 		Spec: coordinationv1.LeaseSpec{
-			HolderIdentity: new("mallory"), LeaseDurationSeconds: new(int32(math.MaxInt32)), RenewTime: &metav1.MicroTime{Time: time.Now()},
+			HolderIdentity: new("mallory"), LeaseDurationSeconds: new(int32(20)), RenewTime: &metav1.MicroTime{Time: time.Now()},
 		},
 	}, metav1.CreateOptions{})
 	if err != nil {

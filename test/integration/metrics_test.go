@@ -116,13 +116,15 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
+// metricsSaid is how a controller says where it serves metrics.
+var metricsSaid = regexp.MustCompile(`msg="serving health and metrics" metrics=(\S+)`)
+
 // metricsAddress is the address at which a controller said that it serves metrics.
 func (w *world) metricsAddress(output func() (string, error)) (url string) {
 	w.t.Helper()
-	said := regexp.MustCompile(`msg="serving health and metrics" metrics=(\S+)`)
 	w.eventually("the controller says where its metrics are", func() (bool, error) {
 		text, err := output()
-		if m := said.FindStringSubmatch(text); m != nil {
+		if m := metricsSaid.FindStringSubmatch(text); m != nil {
 			url = m[1]
 		}
 		return url != "", err

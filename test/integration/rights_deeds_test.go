@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -20,9 +19,11 @@ import (
 
 // renews waits until the Lease was renewed twice: with each renewal the controller looks for a Lease that ranks above its own.
 func renews(w *installation) {
-	release := strings.Split(w.user, ":")[2]
 	w.eventually("the Lease is renewed", func() (bool, error) {
-		lease, err := w.client.CoordinationV1().Leases(release).Get(w.t.Context(), "jobledger", metav1.GetOptions{})
+		lease, err := w.client.CoordinationV1().Leases("jobledger").Get(w.t.Context(), "jobledger", metav1.GetOptions{})
+		if apierrors.IsNotFound(err) { // or that of the watched namespace
+			lease, err = w.client.CoordinationV1().Leases(w.namespace).Get(w.t.Context(), "jobledger", metav1.GetOptions{})
+		}
 		if apierrors.IsNotFound(err) {
 			return false, nil // not yet
 		}

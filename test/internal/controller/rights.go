@@ -119,7 +119,36 @@ func NewUser(ctx context.Context, cp *controlplane.ControlPlane, name, namespace
 	if err := grant(ctx, cp, name, namespace, name, rights); err != nil {
 		return "", err
 	}
+	if err := seeLeases(ctx, cp, name); err != nil {
+		return "", err
+	}
 	return writeKubeconfig(cp, name, dir)
+}
+
+// seeLeases lets a user see whether a controller of all namespaces runs, as deploy/overlays/namespace/rights.yaml does.
+func seeLeases(ctx context.Context, cp *controlplane.ControlPlane, user string) error {
+	client, err := kubernetes.NewForConfig(cp.RESTConfig())
+	if err != nil {
+		return err
+	}
+	role := &rbacv1.ClusterRole{
+		ObjectMeta: metav1.ObjectMeta{Name: "jobledger-leases"},
+		Rules: []rbacv1.PolicyRule{{
+			APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, ResourceNames: []string{LeaseName}, Verbs: []string{"get"},
+		}},
+	}
+	if _, err := client.RbacV1().ClusterRoles().Create(ctx, role, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("make the role to see Leases: %w", err)
+	}
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: role.Name + "-" + user},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
+	}
+	if _, err := client.RbacV1().ClusterRoleBindings().Create(ctx, binding, metav1.CreateOptions{}); err != nil {
+		return fmt.Errorf("let %s see Leases: %w", user, err)
+	}
+	return awaitRight(ctx, client, user, "kube-system", role.Rules[0])
 }
 
 // NewReader is NewUser with the rights that --manage=observe wants: it may write nothing.
@@ -252,6 +281,9 @@ func awaitRight(ctx context.Context, client kubernetes.Interface, user, namespac
 			Namespace: namespace, Group: rule.APIGroups[0], Resource: rule.Resources[0], Verb: rule.Verbs[0],
 		},
 	}}
+	if len(rule.ResourceNames) > 0 {
+		review.Spec.ResourceAttributes.Name = rule.ResourceNames[0]
+	}
 	tick := time.NewTicker(poll)
 	defer tick.Stop()
 	for {
