@@ -25,8 +25,6 @@ import (
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
-// patience is how long a test waits for something that should happen soon; it is for a machine under load.
-
 // cluster is a control plane, and the Jobledger that is installed there.
 type cluster struct {
 	t      *testing.T

@@ -32,19 +32,10 @@ const (
 
 // kubectl does what the real one does, as far as docs/uninstall.md asks for it.
 func kubectl(ctx context.Context, args []string) error {
-	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv(envKubeconfig))
+	k, err := newKube(os.Getenv(envKubeconfig))
 	if err != nil {
 		return err
 	}
-	k := kube{}
-	if k.client, err = dynamic.NewForConfig(config); err != nil {
-		return err
-	}
-	finder, err := discovery.NewDiscoveryClientForConfig(config)
-	if err != nil {
-		return err
-	}
-	k.mapper = restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(finder))
 	if len(args) > 2 && args[0] == "-n" {
 		k.namespace, args = args[1], args[2:]
 	}
@@ -54,6 +45,12 @@ func kubectl(ctx context.Context, args []string) error {
 		return k.each(ctx, false, k.create)
 	case line == "delete -k deploy":
 		return k.each(ctx, true, k.delete)
+	case len(args) == 3 && strings.HasPrefix(line, "apply -f deploy/"):
+		return k.eachOf(ctx, args[2:], false, k.create)
+	case len(args) > 3 && strings.HasPrefix(line, "delete -f deploy/") && args[len(args)-1] == "--ignore-not-found":
+		return k.eachOf(ctx, args[2:len(args)-1], true, k.deleteIfThere)
+	case len(args) == 4 && strings.HasPrefix(line, "label namespace"):
+		return k.label(ctx, args[2], args[3])
 	case len(args) == 6 && strings.HasPrefix(line, "patch statefulset ") && args[3] == "--type=json" && args[4] == "-p":
 		_, err := sets.Patch(ctx, args[2], types.JSONPatchType, []byte(args[5]), metav1.PatchOptions{})
 		return err
@@ -73,18 +70,59 @@ func kubectl(ctx context.Context, args []string) error {
 	return fmt.Errorf("this test does not know how to do %q", args)
 }
 
+func newKube(kubeconfig string) (*kube, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	k := &kube{}
+	if k.client, err = dynamic.NewForConfig(config); err != nil {
+		return nil, err
+	}
+	finder, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	k.mapper = restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(finder))
+	return k, nil
+}
+
 type kube struct {
 	client    dynamic.Interface
 	mapper    *restmapper.DeferredDiscoveryRESTMapper
 	namespace string
 }
 
+// doing is what is done with an object.
+type doing func(context.Context, dynamic.ResourceInterface, *unstructured.Unstructured) error
+
 // each does something with each object of deploy/.
-func (k *kube) each(ctx context.Context, backwards bool, do func(context.Context, dynamic.ResourceInterface, *unstructured.Unstructured) error) error {
+func (k *kube) each(ctx context.Context, backwards bool, do doing) error {
 	objects, err := deployed.Base()
 	if err != nil {
 		return err
 	}
+	return k.eachIn(ctx, objects, backwards, do)
+}
+
+// eachOf does something with each object of files.
+func (k *kube) eachOf(ctx context.Context, files []string, backwards bool, do doing) error {
+	for _, file := range files {
+		if file == "-f" {
+			continue
+		}
+		objects, err := deployed.File(strings.TrimPrefix(file, "deploy/"))
+		if err != nil {
+			return err
+		}
+		if err := k.eachIn(ctx, objects, backwards, do); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (k *kube) eachIn(ctx context.Context, objects []unstructured.Unstructured, backwards bool, do doing) error {
 	if backwards {
 		slices.Reverse(objects)
 	}
@@ -104,6 +142,57 @@ func (k *kube) each(ctx context.Context, backwards bool, do func(context.Context
 func (k *kube) create(ctx context.Context, client dynamic.ResourceInterface, o *unstructured.Unstructured) error {
 	_, err := client.Create(ctx, o, metav1.CreateOptions{})
 	return err
+}
+
+// forget deletes an object, and does not wait until it is gone.
+func (k *kube) forget(ctx context.Context, client dynamic.ResourceInterface, o *unstructured.Unstructured) error {
+	background := metav1.DeletePropagationBackground
+	err := client.Delete(ctx, o.GetName(), metav1.DeleteOptions{PropagationPolicy: &background})
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) { // a namespace that goes already is a conflict
+		return nil
+	}
+	return err
+}
+
+func (k *kube) createIfAbsent(ctx context.Context, client dynamic.ResourceInterface, o *unstructured.Unstructured) error {
+	if err := k.create(ctx, client, o); err != nil && !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	return nil
+}
+
+func (k *kube) deleteIfThere(ctx context.Context, client dynamic.ResourceInterface, o *unstructured.Unstructured) error {
+	if err := k.delete(ctx, client, o); err != nil && !apierrors.IsNotFound(err) {
+		return err
+	}
+	return nil
+}
+
+// label sets a label of a namespace, KEY=VALUE, or takes it off, KEY-; of all of them with --all.
+func (k *kube) label(ctx context.Context, name, label string) error {
+	namespaces := k.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"})
+	list, err := namespaces.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	key, value, set := strings.Cut(label, "=")
+	for i := range list.Items {
+		o := &list.Items[i]
+		labels := o.GetLabels()
+		switch {
+		case name != "--all" && name != o.GetName():
+			continue
+		case set:
+			labels[key] = value
+		default:
+			delete(labels, strings.TrimSuffix(key, "-"))
+		}
+		o.SetLabels(labels)
+		if _, err := namespaces.Update(ctx, o, metav1.UpdateOptions{}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // delete deletes an object and waits until it is gone.

@@ -36,8 +36,12 @@ func TestNothingIsLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if out, code := c.sh("kubectl apply -k deploy"); code != 0 {
-		t.Fatal(out)
+	for _, line := range []string{ // as docs/handover.md says
+		"kubectl apply -k deploy", "kubectl apply -f deploy/policy/mutating.yaml", "kubectl label namespace batch jobledger.dev/jobs=all",
+	} {
+		if out, code := c.sh(line); code != 0 {
+			t.Fatal(out)
+		}
 	}
 	c.sync()
 	c.job("batch", "nightly", false, nil)
@@ -55,7 +59,7 @@ func TestNothingIsLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	steps := console.Exchanges(string(text))
-	if len(steps) != 7 {
+	if len(steps) != 9 {
 		t.Fatalf("docs/uninstall.md shows %d commands", len(steps))
 	}
 	for _, x := range steps {
@@ -213,10 +217,10 @@ func TestDrainByHand(t *testing.T) {
 	c := newCluster(t)
 	c.namespace("batch")
 	flags := " --log " + filepath.Join(c.dir, "log") + " --kubeconfig " + c.cp.Kubeconfig() + " --listen= --log-format=text" +
-		" --leader-elect --leader-elect-resource-namespace=batch"
+		" --leader-elect --leader-elect-resource-namespace=kube-system"
 	before := controller.New(controller.Config{
 		Program: filepath.Join(bin, "jobledger"), Kubeconfig: c.cp.Kubeconfig(), Dir: c.dir,
-		Args: []string{"--leader-elect", "--leader-elect-resource-namespace=batch"},
+		Args: []string{"--leader-elect", "--leader-elect-resource-namespace=kube-system"},
 	})
 	t.Cleanup(func() { _ = before.Kill() })
 	if err := before.Start(t.Context()); err != nil {
