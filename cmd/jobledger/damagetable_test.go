@@ -68,6 +68,7 @@ var damageRows = []struct {
 	{"the same, and `CLOSED` as it was", 1, back("CLOSED")},
 	{"the same, and `HEAD` as it was", 1, back("HEAD")},
 	{"the same, and a later snapshot", 1, back("*.snap")},
+	{"the same, and later lists of Jobs", 1, back("*.jobs")},
 	{"newest meta page damaged, after a crash", 2, crashed},
 	{"newest meta page damaged, after a stop in good order", 2, newestMeta},
 	{"`.idx` damaged", 6, sideFile("*.idx", "flipped")},
