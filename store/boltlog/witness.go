@@ -144,6 +144,7 @@ type beside struct {
 	closed, noted witness
 	snapshots     []events.Sequence
 	indexed       []store.Head // ends of the files that indexes are of, from the last file on
+	lists         []witness    // what lists of Jobs say; they name no epoch
 }
 
 // seenBeside reads it. The last file begins with that record.
@@ -162,6 +163,14 @@ func seenBeside(dir string, tail events.Sequence) (b beside, err error) {
 		if first >= tail {
 			b.indexed = append(b.indexed, indexEnd(filepath.Join(dir, fileName(first, indexSuffix))))
 		}
+	}
+	if err != nil {
+		return b, err
+	}
+	lists, err := listFiles(dir, listSuffix)
+	for _, first := range lists {
+		logID, head := listEnd(filepath.Join(dir, fileName(first, listSuffix)))
+		b.lists = append(b.lists, witness{logID: logID, head: head})
 	}
 	return b, err
 }
@@ -196,13 +205,9 @@ func (b *beside) ahead(dir string, id events.Identity, end store.Head, offsets m
 	for _, head := range b.indexed {
 		ahead(witnessed(id.Epoch, head), "there is an index of a file that ended with record %d")
 	}
-	lists, err := listFiles(dir, listSuffix)
-	if err != nil {
-		return nil, err
-	}
-	for _, first := range lists {
-		if of, head := listEnd(filepath.Join(dir, fileName(first, listSuffix))); of == id.LogID {
-			ahead(witnessed(id.Epoch, head), "there is a list of Jobs as of record %d")
+	for _, l := range b.lists {
+		if l.logID == id.LogID {
+			ahead(witnessed(id.Epoch, l.head), "there is a list of Jobs as of record %d")
 		}
 	}
 	for _, consumer := range slices.Sorted(maps.Keys(offsets)) { // an offset is stored after the records through it are
