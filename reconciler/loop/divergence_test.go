@@ -205,8 +205,13 @@ func TestReplayFindsWhatWasDecidedOtherwise(t *testing.T) {
 func TestDecisionsOfOtherRulesAreCountedApart(t *testing.T) {
 	r := replay.New()
 	for _, rec := range history(t) {
-		if d, ok := rec.Facts.(*events.Decision); ok {
-			other := *d
+		switch f := rec.Facts.(type) {
+		case *events.ControllerStarted:
+			other := *f
+			other.RulesVersion = reconciler.RulesVersion + 1
+			rec.Facts = &other
+		case *events.Decision:
+			other := *f
 			other.RulesVersion = reconciler.RulesVersion + 1
 			rec.Facts = &other
 		}
