@@ -40,11 +40,10 @@ func (j *Job) Apply(rec *events.Record) {
 		j.Retired = true
 	case *events.ClockStepped:
 		j.shift(f.Step)
+	case *events.TimerFired, *events.JobResumed:
+		j.judgeStopped()
 	case *events.ControllerStarted:
 		j.restarted()
-	}
-	if j.woken {
-		j.judgeStopped()
 	}
 	j.endMetGroup()
 	j.lag()

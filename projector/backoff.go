@@ -62,25 +62,6 @@ func (j *Job) unnote(p *Pod) {
 	}
 }
 
-// takeBack takes a pod out of the record again that failed because it was being deleted, and now turns out to have succeeded: no status
-// has counted it as failed. Its success enters the record then.
-func (j *Job) takeBack(p *Pod) {
-	if p.noted && !p.written && !p.Counted && j.Settings.DeletedPodWait > 0 {
-		p.noted = false
-		j.changed(p)
-		j.ends.forget(p.ended)
-	}
-}
-
-// forget takes one failure out.
-func (b *backoff) forget(at events.Time) {
-	for _, times := range []*[]events.Time{&b.failed, &b.before, &b.failures} {
-		if i := slices.Index(*times, at); i >= 0 {
-			*times = slices.Delete(slices.Clone(*times), i, i+1) // it may be shared
-		}
-	}
-}
-
 func (b *backoff) end(turn, at events.Time, succeeded bool) {
 	if b.at != turn {
 		b.at, b.before, b.failed, b.success = turn, b.failures, nil, 0

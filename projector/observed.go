@@ -1,6 +1,8 @@
 package projector
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
@@ -131,3 +133,32 @@ func (j *Job) jobSeen(rec *events.Record, f *events.JobSeen) {
 
 // Known reports whether the Job's object has been seen.
 func (j *Job) Known() bool { return j.Version != 0 }
+
+// stops notes that a record shows the pod's deletion for the first time. before: the pod was known to be deleted, or had ended.
+func (j *Job) stops(p *Pod, before bool) {
+	if before || p.Deleted == 0 || p.Phase.Terminal() || j.succeeding || j.Observed() || j.Stream.Kind != events.StreamJob {
+		return
+	}
+	if j.Settings.DeletedPodWait > 0 {
+		p.StoppingSince = j.Now
+	}
+}
+
+// takeBack takes a pod out of the record again that failed because it was being deleted, and now turns out to have succeeded: no status
+// has counted it as failed. Its success enters the record then.
+func (j *Job) takeBack(p *Pod) {
+	if p.noted && !p.written && !p.Counted && j.Settings.DeletedPodWait > 0 {
+		p.noted = false
+		j.changed(p)
+		j.ends.forget(p.ended)
+	}
+}
+
+// forget takes one failure out.
+func (b *backoff) forget(at events.Time) {
+	for _, times := range []*[]events.Time{&b.failed, &b.before, &b.failures} {
+		if i := slices.Index(*times, at); i >= 0 {
+			*times = slices.Delete(slices.Clone(*times), i, i+1) // it may be shared
+		}
+	}
+}

@@ -157,3 +157,18 @@ func (j *Job) failsJob(p *Pod) bool {
 
 // FailsJob reports whether the pod's failure fails the Job (J-131, J-133).
 func (p *Pod) FailsJob() bool { return p.in.failJob }
+
+// mayEnd reports whether a pod that is being deleted may still end by itself, and does not count as failed yet. What it says is for pods
+// that count as failed without it: outside failed-only mode, and not yet accounted for.
+func (j *Job) mayEnd(p *Pod) bool {
+	return p.StoppingSince != 0 && !p.Phase.Terminal() && !j.failing && j.Deleted == 0 && !j.Observed()
+}
+
+// Observed reports whether another controller runs the Job, and this one only looks at it. The settings of the run and the Job's
+// own records say so. Of a Job that only its pods name nothing is known: with the mode that observes all Jobs it is observed.
+func (j *Job) Observed() bool {
+	if j.Settings.Mode == events.ModeObserve {
+		return true
+	}
+	return j.Version != 0 && j.Settings.Observes(j.ManagedBy)
+}

@@ -220,3 +220,34 @@ func (q *queue) all(yield func(*Pod) bool) {
 		p = next
 	}
 }
+
+// pushStopping puts a pod in before those whose wait ends later: mostly it is the last.
+func (q *queue) pushStopping(p *Pod) {
+	after := q.last
+	for after != nil && after.StoppingSince > p.StoppingSince {
+		after = after.neighbours[q.which].prev
+	}
+	if after == q.last {
+		q.push(p)
+		return
+	}
+	at := &p.neighbours[q.which]
+	if at.prev = after; after == nil {
+		at.next, q.first = q.first, p
+	} else {
+		at.next, after.neighbours[q.which].next = after.neighbours[q.which].next, p
+	}
+	at.next.neighbours[q.which].prev = p
+	q.n++
+}
+
+// enterStopping is the pod's share while it may end by itself: it holds its slot and its index as a pod that runs.
+func (j *Job) enterStopping(p *Pod) {
+	if p.in.stopping = p.stage == Stopping; !p.in.stopping {
+		return
+	}
+	p.in.running = j.PerIndex
+	if j.Indexed {
+		p.in.index = p.Index
+	}
+}

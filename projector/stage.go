@@ -140,11 +140,5 @@ func (j *Job) countedElsewhere(p *Pod) bool {
 	return j.claimed(p) && j.indexValid(p) && j.accounted(p) && j.ended(p)
 }
 
-// Observed reports whether another controller runs the Job, and this one only looks at it. The settings of the run and the Job's
-// own records say so. Of a Job that only its pods name nothing is known: with the mode that observes all Jobs it is observed.
-func (j *Job) Observed() bool {
-	if j.Settings.Mode == events.ModeObserve {
-		return true
-	}
-	return j.Version != 0 && j.Settings.Observes(j.ManagedBy)
-}
+// stopped reports whether the pod was deleted before its Job succeeded, and may have ended by itself since: its end counts (J-140).
+func (j *Job) stopped(p *Pod) bool { return p.StoppingSince != 0 && !j.FailedOnly }

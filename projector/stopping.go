@@ -19,36 +19,6 @@ import (
 // The wait begins with the record that first shows the deletion, so it survives a restart, and it moves with the clock. A pod that another
 // controller counts has no wait: its status says what that controller made of it.
 
-// stops notes that a record shows the pod's deletion for the first time. before: the pod was known to be deleted, or had ended.
-func (j *Job) stops(p *Pod, before bool) {
-	if before || p.Deleted == 0 || p.Phase.Terminal() || j.succeeding || j.Observed() || j.Stream.Kind != events.StreamJob {
-		return
-	}
-	if j.Settings.DeletedPodWait > 0 {
-		p.StoppingSince = j.Now
-	}
-}
-
-// mayEnd reports whether a pod that is being deleted may still end by itself, and does not count as failed yet. What it says is for pods
-// that count as failed without it: outside failed-only mode, and not yet accounted for.
-func (j *Job) mayEnd(p *Pod) bool {
-	return p.StoppingSince != 0 && !p.Phase.Terminal() && !j.failing && j.Deleted == 0 && !j.Observed()
-}
-
-// stopped reports whether the pod was deleted before its Job succeeded, and may have ended by itself since: its end counts (J-140).
-func (j *Job) stopped(p *Pod) bool { return p.StoppingSince != 0 && !j.FailedOnly }
-
-// enterStopping is the pod's share while it may end by itself: it holds its slot and its index as a pod that runs.
-func (j *Job) enterStopping(p *Pod) {
-	if p.in.stopping = p.stage == Stopping; !p.in.stopping {
-		return
-	}
-	p.in.running = j.PerIndex
-	if j.Indexed {
-		p.in.index = p.Index
-	}
-}
-
 // StoppingUntil is when the next pod that is being deleted, and has not ended, counts as failed; 0 for none.
 func (j *Job) StoppingUntil() events.Time {
 	if j.stopping.first == nil {
@@ -72,6 +42,18 @@ func (j *Job) judgeStopped() {
 	}
 }
 
+// restarted folds a process's start: what was in flight is in doubt. Deletions, finalizer removals and reads are asked
+// again where they are still wanted; a status write is decided afresh from a version seen since; a create keeps its slot
+// until it has ended. What is in backoff stands.
+func (j *Job) restarted() {
+	j.rivalry.began = 0
+	j.waitsAgain()
+	j.doubtEnd(false)
+	j.groupDoubted()
+	j.book.Restart()
+	j.Recheck = len(j.creates) > 0
+}
+
 // waitsAgain looks at the waits anew after a start, whose settings may be others. What another controller runs has none.
 func (j *Job) waitsAgain() {
 	observed := j.Observed()
@@ -82,24 +64,4 @@ func (j *Job) waitsAgain() {
 			}
 		})
 	}
-}
-
-// pushStopping puts a pod in before those whose wait ends later: mostly it is the last.
-func (q *queue) pushStopping(p *Pod) {
-	after := q.last
-	for after != nil && after.StoppingSince > p.StoppingSince {
-		after = after.neighbours[q.which].prev
-	}
-	if after == q.last {
-		q.push(p)
-		return
-	}
-	at := &p.neighbours[q.which]
-	if at.prev = after; after == nil {
-		at.next, q.first = q.first, p
-	} else {
-		at.next, after.neighbours[q.which].next = after.neighbours[q.which].next, p
-	}
-	at.next.neighbours[q.which].prev = p
-	q.n++
 }

@@ -12,8 +12,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/lease"
@@ -152,7 +150,7 @@ func (c *cli) release(ctx context.Context, flags *pflag.FlagSet, f *releaseFlags
 	if err != nil {
 		return err
 	}
-	served, err := servedGroups(cluster.Client)
+	served, err := release.ServedGroups(cluster.Client)
 	if err != nil {
 		return err
 	}
@@ -179,24 +177,6 @@ func (c *cli) release(ctx context.Context, flags *pflag.FlagSet, f *releaseFlags
 		return fmt.Errorf("%s: look at what is said of it, and run this again", counted(summary.Remains, "object remains", "objects remain"))
 	}
 	return nil
-}
-
-// servedGroups is which versions of groups the API server has. One that does not say is asked for all.
-func servedGroups(client kubernetes.Interface) (func(schema.GroupVersion) bool, error) {
-	groups, err := client.Discovery().ServerGroups()
-	switch {
-	case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("ask the API server which groups it has: %w", err)
-	}
-	has := map[string]bool{"v1": true}
-	for _, g := range groups.Groups {
-		for _, v := range g.Versions {
-			has[v.GroupVersion] = true
-		}
-	}
-	return func(g schema.GroupVersion) bool { return has[g.String()] }, nil
 }
 
 // notInUse refuses a log that a process writes.

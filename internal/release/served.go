@@ -1,0 +1,27 @@
+package release
+
+import (
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes"
+)
+
+// ServedGroups is which versions of groups the API server has. One that does not say is asked for all.
+func ServedGroups(client kubernetes.Interface) (func(schema.GroupVersion) bool, error) {
+	groups, err := client.Discovery().ServerGroups()
+	switch {
+	case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("ask the API server which groups it has: %w", err)
+	}
+	has := map[string]bool{"v1": true}
+	for _, g := range groups.Groups {
+		for _, v := range g.Versions {
+			has[v.GroupVersion] = true
+		}
+	}
+	return func(g schema.GroupVersion) bool { return has[g.String()] }, nil
+}
