@@ -33,7 +33,7 @@ func Check(ctx context.Context, c Config) (checked Checked, err error) {
 	if err != nil {
 		return checked, err
 	}
-	m := &merge{ctx: ctx, config: &c, files: files}
+	m := newMerge(ctx, &c, files)
 	defer m.close()
 	for _, f := range files {
 		if f.End.Sequence != 0 && f.End.Sequence < f.First {
