@@ -34,7 +34,8 @@ var errHeader = errors.New("decode record: the header is missing or incomplete")
 
 func decodeHeader(b []byte) (Header, error) {
 	var h Header
-	var id []byte // of the stream
+	var id []byte    // of the stream
+	var kinds uint64 // all bits of the numbers of kinds
 	var err error
 	for f := (wireFields{rest: b}); f.next(&err); {
 		switch f.field {
@@ -47,6 +48,7 @@ func decodeHeader(b []byte) (Header, error) {
 				switch s.field {
 				case streamKind:
 					h.Stream.Kind = StreamKind(s.value)
+					kinds |= s.value << 8
 				case streamID:
 					id = s.bytes
 				}
@@ -59,6 +61,7 @@ func decodeHeader(b []byte) (Header, error) {
 			h.Causes = append(h.Causes, Sequence(f.value))
 		case headerKind:
 			h.Kind = Kind(f.value)
+			kinds |= f.value
 		case headerCritical:
 			h.Critical = f.value != 0
 		case headerEndOfTurn:
@@ -73,11 +76,24 @@ func decodeHeader(b []byte) (Header, error) {
 	case h.Previous >= h.Sequence:
 		return Header{}, fmt.Errorf("decode header: record %d points forward to %d", h.Sequence, h.Previous)
 	}
-	if err := checked().header.check(b); err != nil {
-		return Header{}, fmt.Errorf("decode header of record %d: %w", h.Sequence, err)
+	if h.unusual(kinds) {
+		if err := checked().header.check(b); err != nil {
+			return Header{}, fmt.Errorf("decode header of record %d: %w", h.Sequence, err)
+		}
 	}
 	h.Stream.ID = streamIDFromWire(h.Stream.Kind, id)
 	return h, nil
+}
+
+// unusual reports whether a number of the header may be outside of its range. The table is asked only then: a header is read for each
+// record, and more often than its facts.
+func (h *Header) unusual(kinds uint64) bool {
+	for _, c := range h.Causes {
+		if c > h.Sequence {
+			return true
+		}
+	}
+	return h.Sequence > Sequence(numbers.max) || h.Time < Time(instant.min) || h.Time > Time(instant.max) || kinds > uint64(bits16.max)
 }
 
 // Label is what a walk over many records asks of each one: the part of its header that is read without memory of its own.

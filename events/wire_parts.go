@@ -67,7 +67,7 @@ func DecodeParts(p Parts) (Record, error) {
 		r.Facts = erased
 		return r, nil
 	}
-	if err := checkParts(&r.Header, p.Facts, p.Evidence, r.Evidence.State); err != nil {
+	if err := checkParts(&r.Header, p.Facts, p.Evidence, &r.Evidence); err != nil {
 		return Record{}, fmt.Errorf("decode record %d: %w", header.Sequence, err)
 	}
 	if r.Facts, err = unmarshalFacts(header.Kind, p.Facts, texts); err != nil {
