@@ -165,7 +165,7 @@ func (c *fakeCluster) end(task events.Task) {
 	job := c.jobs[task.Job.UID]
 	r := events.TaskResult{
 		Stream:   task.Stream,
-		Ended:    events.CommandEnded{Command: task.Name, Ending: events.Done, Sent: true},
+		Ended:    events.CommandEnded{Command: task.Name, Ending: events.Done, Sent: true, Type: task.Command.Traits().Kind},
 		Evidence: events.Evidence{Namespace: task.Job.Namespace, Name: task.Pod.Name},
 	}
 	switch command := task.Command.(type) {
@@ -173,7 +173,7 @@ func (c *fakeCluster) end(task events.Task) {
 		r.Evidence.Name = c.log.Identity().PodName(task.Job.UID, prefix(job, command), command.Ordinal)
 		if c.refuse != nil {
 			r.Ended, r.Evidence.Message = c.refuse.Ended, c.refuse.Evidence.Message
-			r.Ended.Command = task.Name
+			r.Ended.Command, r.Ended.Type = task.Name, task.Command.Traits().Kind
 			break
 		}
 		pod := c.newPod(job, command, r.Evidence.Name)

@@ -49,7 +49,7 @@ the unfinished Jobs then, because spec.managedBy cannot be changed. They are nam
 create them again without spec.managedBy.
 It refuses to begin while a controller runs: while the Lease is renewed, or --log DIR is in use. A
 Lease in another namespace than jobledger and kube-system speaks for its own namespace alone: while
-it is renewed, the pods there are left. Anybody who may write Leases there may have written it.
+it is renewed, the pods there are left. Any user who may write Leases there may have written it.
 --ignore-lease=NAMESPACE/NAME says that it is no controller's.
 
 What makes more Jobs of Jobledger's is named too, and remains: policies, webhooks, labels of

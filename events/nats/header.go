@@ -97,7 +97,7 @@ func ParseHead(m *Message) (Head, error) {
 	switch version := p.text(HeaderFormat); {
 	case p.err != nil || version == format:
 	case version == "":
-		return Head{}, &events.BeforeError{What: "this message", Do: "begin at a message behind it, or have the stream made anew"}
+		return Head{}, &events.BeforeError{What: "this message", Do: "begin at a message behind it, or delete the stream, and it is made again"}
 	default:
 		p.fail(HeaderFormat, fmt.Errorf("%q: want %s", version, format))
 	}

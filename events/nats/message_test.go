@@ -394,7 +394,7 @@ func TestMessagesWithoutSaltsAreRead(t *testing.T) {
 // TestMessagesOfBeforeAreRefused in one sentence, though all else of them is as it was.
 func TestMessagesOfBeforeAreRefused(t *testing.T) {
 	const want = "this message was written by a jobledger of before the first release, and this one does not read it: " +
-		"begin at a message behind it, or have the stream made anew"
+		"begin at a message behind it, or delete the stream, and it is made again"
 	all := natstest.Before(t)
 	for _, kept := range all {
 		m := nats.Message{Subject: kept.Subject, Header: kept.Header, Data: kept.Data}

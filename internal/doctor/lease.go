@@ -55,8 +55,8 @@ func (c *Config) heldIn(ctx context.Context, namespace string) []Finding {
 	case !known:
 		return []Finding{{
 			Level: Warning, Do: "see whether that controller runs",
-			Text: fmt.Sprintf("the Lease %s is held by %s, and was renewed at a time that is to come: its holder has another clock, or somebody "+
-				"wrote it", name, said.Holder),
+			Text: fmt.Sprintf("the Lease %s is held by %s, and was renewed at a time that is to come: its holder has another clock, or another "+
+				"user wrote it", name, said.Holder),
 		}}
 	case age > said.Patience:
 		return []Finding{{

@@ -241,7 +241,9 @@ func (c *Case) ended(r *events.Record, f *events.CommandEnded) {
 	kind := f.Type
 	switch f.Ending {
 	case events.Refused:
-		c.refused(r, f, kind)
+		if kind.Traits() != nil { // a log that another program wrote may name no kind: then it is not known what was refused
+			c.refused(r, f, kind)
+		}
 	case events.Done:
 		for _, x := range c.refusals {
 			if x.Kind == kind && x.Over.Record == 0 {

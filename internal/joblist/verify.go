@@ -143,7 +143,7 @@ func (c *comparison) rows() error {
 		}
 		own := byUID[s.UID]
 		if own == nil {
-			return &rowError{fmt.Sprintf("it has a row of Job %s/%s, of which the file has no record", s.Namespace, s.Name)}
+			return &rowError{fmt.Sprintf("it has a row of Job %s/%s, but the file has no record of it", s.Namespace, s.Name)}
 		}
 		delete(byUID, s.UID)
 		if own.key == key && string(own.encode()) == string(it.content) {
@@ -157,7 +157,7 @@ func (c *comparison) rows() error {
 	}
 	for _, own := range fresh {
 		if byUID[own.UID] != nil {
-			return &rowError{fmt.Sprintf("it has no row of Job %s/%s, of which the file has records", own.Namespace, own.Name)}
+			return &rowError{fmt.Sprintf("it has no row of Job %s/%s, but the file has records of it", own.Namespace, own.Name)}
 		}
 	}
 	return nil
@@ -199,7 +199,7 @@ func (c *comparison) streams() error {
 		}
 		own, ok := keys[string(it.key)]
 		if !ok {
-			return &rowError{fmt.Sprintf("it has Job %s, of which the file has no record", it.key)}
+			return &rowError{fmt.Sprintf("it has Job %s, but the file has no record of it", it.key)}
 		}
 		delete(keys, string(it.key))
 		if own != string(it.content) && !c.cut(events.JobStream(types.UID(it.key))) {
@@ -207,7 +207,7 @@ func (c *comparison) streams() error {
 		}
 	}
 	if len(keys) > 0 {
-		return &rowError{fmt.Sprintf("it lacks %d Jobs of which the file has records", len(keys))}
+		return &rowError{fmt.Sprintf("the file has records of %d Jobs that it lacks", len(keys))}
 	}
 	return nil
 }
@@ -228,7 +228,7 @@ func (c *comparison) crons() error {
 		}
 		own, ok := all[string(it.key)]
 		if !ok {
-			return &rowError{fmt.Sprintf("it has CronJob %s, of which the file has no record", it.key)}
+			return &rowError{fmt.Sprintf("it has CronJob %s, but the file has no record of it", it.key)}
 		}
 		delete(all, string(it.key))
 		if c.n++; string(own) != string(it.content) && !c.cut(events.CronJobStream(types.UID(it.key))) {
@@ -236,7 +236,7 @@ func (c *comparison) crons() error {
 		}
 	}
 	if len(all) > 0 {
-		return &rowError{fmt.Sprintf("it lacks %d CronJobs of which the file has records", len(all))}
+		return &rowError{fmt.Sprintf("the file has records of %d CronJobs that it lacks", len(all))}
 	}
 	return nil
 }

@@ -177,7 +177,7 @@ func (c *Config) leaveLease(l *lease.Found) {
 	object := l.Object()
 	c.Tell(Item{
 		Kind: "Lease", Namespace: object.Namespace, Name: object.Name, UID: object.UID, Action: DeleteLease, Result: Left,
-		Message: "in its namespace anybody may have written it: 'jobledger release --let-go -n " + object.Namespace + "' deletes it",
+		Message: "any user of its namespace may have written it: 'jobledger release --let-go -n " + object.Namespace + "' deletes it",
 	})
 }
 

@@ -234,6 +234,7 @@ func (b *turn) decide(s events.Stream) error {
 	switch {
 	case err != nil:
 		return err
+	case other && recorded == nil && decided == nil: // neither decides anything
 	case other:
 		b.replay.count.OtherRules++
 		if !same {

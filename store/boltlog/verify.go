@@ -95,7 +95,7 @@ func (v *verifier) log() error {
 	}
 	// What tells how far the log had come is read before any file: a process may begin to write at any time.
 	if v.beside, err = seenBeside(v.dir, early[len(early)-1]); err != nil {
-		return err
+		return v.oldest(early[0], err)
 	}
 	held := written(v.dir)
 	if held != nil && !errors.Is(held, store.ErrHeld) {
@@ -133,6 +133,22 @@ func (v *verifier) log() error {
 		v.writtenTail()
 	}
 	return v.conclude()
+}
+
+// oldest is the error of a log beside which stands what this program does not read: that of the log's own first file, if it is of before
+// the first release, too.
+func (v *verifier) oldest(first events.Sequence, beside error) error {
+	if !errors.Is(beside, events.ErrBefore) {
+		return beside
+	}
+	f, err := openSealed(v.dir, first)
+	if err != nil {
+		if errors.Is(err, events.ErrBefore) {
+			return err
+		}
+		return beside
+	}
+	return errors.Join(beside, f.end(store.ErrClosed))
 }
 
 // mostTries is how often a tail is read that processes write meanwhile, each for a moment.

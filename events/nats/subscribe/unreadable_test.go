@@ -63,7 +63,7 @@ func TestAMessageThatCannotBeReadIsNotPassedOverInSilence(t *testing.T) {
 			"message 2 of the stream, record " + life.LogID + ".1.2, cannot be read: ", "record 2 is missing"},
 		{"of before the first release", ofBefore, nats.ID{Log: life, Sequence: 2},
 			"record " + life.LogID + ".1.2, cannot be read: this message was written by a jobledger of before the first release, and this one does not " +
-				"read it: begin at a message behind it, or have the stream made anew", "record 2 is missing"},
+				"read it: begin at a message behind it, or delete the stream, and it is made again", "record 2 is missing"},
 	} {
 		t.Run(row.sentence, func(t *testing.T) {
 			js := makeStream(t, natstest.NewServer(t).Start())
