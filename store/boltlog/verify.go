@@ -143,10 +143,10 @@ func (v *verifier) oldest(first events.Sequence, beside error) error {
 	}
 	f, err := openSealed(v.dir, first)
 	if err != nil {
-		if errors.Is(err, events.ErrBefore) {
-			return err
-		}
 		return beside
+	}
+	if _, err := f.begin(); errors.Is(err, events.ErrBefore) {
+		beside = err
 	}
 	return errors.Join(beside, f.end(store.ErrClosed))
 }
