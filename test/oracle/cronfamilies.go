@@ -404,6 +404,8 @@ func cronClocks(g *cronGenerator) {
 		}
 		return fmt.Sprintf("clock %d", g.Int64N(int64(3*g.period/time.Second)))
 	}
-	zone := func() string { return "edit " + g.any() + " zone=" + g.pick("none", "UTC", "Asia/Tokyo", "Asia/Kolkata") }
+	zone := func() string {
+		return "edit " + g.any() + " zone=" + g.pick("none", "UTC", "Asia/Tokyo", "Asia/Kolkata")
+	}
 	g.steps(4+g.IntN(8), set, set, g.ends, g.ends, g.editTemplate, g.suspend, g.editSchedule, zone)
 }
