@@ -137,7 +137,7 @@ func (c *cli) verifyFirst(ctx context.Context, f *replayFlags, src history.Sourc
 	unchecked = []string{"the causes of records", "names, messages and sentences"}
 	if oneJob {
 		r.Partly()
-		return append(unchecked, "the chain, stored states, the snapshot and lists of Jobs (in a replay of the whole log they are)"), nil
+		return append(unchecked, "the chain, stored states, snapshot, lists of Jobs (a replay of the whole log does)"), nil
 	}
 	if f.source.log == "" {
 		return append(unchecked, "the chain, the snapshot and lists of Jobs (with --log DIR they are)"), nil

@@ -31,11 +31,19 @@ func Build(t *testing.T, commit string) string {
 	return program
 }
 
-// First is the first commit with the marks and the numbers that releases have: what programs of before wrote is not read. It fails, or
-// skips the test, where Build does.
+// First is the oldest commit whose logs are still read: the one that froze the schema (proto/frozen.binpb). Until the schema is frozen, it is
+// the newest commit. It fails, or skips the test, where Build does.
 func First(t *testing.T) string {
 	t.Helper()
-	return oldest(t, "const beginVersion = 3", "store/boltlog/meta.go", "HEAD")
+	found, err := git("log", "--format=%H", "--diff-filter=A", "--", "proto/frozen.binpb")
+	if all := strings.Fields(string(found)); err == nil && len(all) > 0 {
+		return all[len(all)-1]
+	}
+	head, err := git("rev-parse", "HEAD")
+	if err != nil {
+		missing(t, "there is no history: %v", err)
+	}
+	return strings.TrimSpace(string(head))
 }
 
 // FirstWith is the first commit, from First on, with that line in a file, which is named from the root of the repository. It fails, or
