@@ -1,7 +1,7 @@
 package projector
 
 import (
-	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -71,10 +71,11 @@ func (j *Job) claimRefused(pod types.UID, release bool, since events.Time, f *ev
 
 func (j *Job) claimsToWire() []*pb.ClaimRetry {
 	var out []*pb.ClaimRetry
-	for uid, r := range j.claims {
-		out = append(out, &pb.ClaimRetry{Pod: []byte(uid), Retry: retryToWire(&r.Retry), Release: r.release})
+	uids := slices.Sorted(maps.Keys(j.claims))
+	for i, pod := range events.UIDsToWire(uids) {
+		r := j.claims[uids[i]]
+		out = append(out, &pb.ClaimRetry{Pod: pod, Retry: retryToWire(&r.Retry), Release: r.release})
 	}
-	slices.SortFunc(out, func(a, b *pb.ClaimRetry) int { return cmp.Compare(string(a.GetPod()), string(b.GetPod())) })
 	return out
 }
 
@@ -83,6 +84,7 @@ func (j *Job) restoreClaims(ws []*pb.ClaimRetry) {
 		if j.claims == nil {
 			j.claims = make(map[types.UID]*claimRetry, len(ws))
 		}
-		j.claims[types.UID(w.GetPod())] = &claimRetry{Retry: retryFromWire(w.GetRetry()), release: w.GetRelease()}
+		pod := events.UIDsFromWire([][]byte{w.GetPod()})[0]
+		j.claims[pod] = &claimRetry{Retry: retryFromWire(w.GetRetry()), release: w.GetRelease()}
 	}
 }
