@@ -45,6 +45,7 @@ type upstream struct {
 	*cluster
 	front *front
 	mends *mends // nil while it does as it does
+	sets  bool   // the scenario sets the clock
 	// cached, statuses and jobs are what it looks at, how it writes statuses, and how it reads Jobs, when it is mended.
 	cached   batchv1listers.CronJobLister
 	statuses typedbatchv1.CronJobInterface
@@ -75,7 +76,7 @@ func inBubble(s Scenario, seed uint64, ordered bool, m *mends, show func(*cluste
 	if err != nil {
 		return err
 	}
-	u := &upstream{cluster: c, front: newFront(c), mends: m}
+	u := &upstream{cluster: c, front: newFront(c), mends: m, sets: s.does("clock")}
 	u.front.ordered = ordered
 	u.begin = u.start
 	if err := u.start(false); err != nil {

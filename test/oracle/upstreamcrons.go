@@ -15,6 +15,10 @@ func (u *upstream) arrange(crons *cronjob.ControllerV2) {
 	*field[func() time.Time](crons, "now") = func() time.Time { return time.Now().Add(time.Duration(u.skew.Load())) }
 	switch queue := field[workqueue.TypedRateLimitingInterface[string]](crons, "queue"); {
 	case u.mends != nil:
+		if !u.sets { // its own queue merges delays with those after a failure, which a timed one would not
+			*queue = looked{patient: patient{*queue}, u: u, again: map[string]bool{}}
+			break
+		}
 		clocked := newTimed(u, *queue)
 		*queue = looked{patient: patient{clocked}, u: u, again: map[string]bool{}}
 		u.step = func(time.Duration) { // it happens under the lock of the front
