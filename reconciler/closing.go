@@ -49,20 +49,25 @@ func emptying(p *plan, _ bool) (events.Reason, string, bool) {
 	return ManyUncounted, fmt.Sprintf("the Job ends when most of its pods have lost their finalizer: list %s", pods(unlisted)), true
 }
 
-// endNears: no more pods will be made if those that run succeed. So that few carry their finalizer when the last one ends, they are
-// counted in small portions from here on: half of the number that may, or a twentieth of those that do.
-func endNears(p *plan, _ bool) (events.Reason, string, bool) {
+// manyHeld: a good part of the pods that carry their finalizer has ended. They are counted as the Job goes on, so that few carry it when
+// the last one ends: a tenth of those that do, and no fewer than may do so at the end. When no more pods will be made, the portions are
+// half as big.
+func manyHeld(p *plan, _ bool) (events.Reason, string, bool) {
 	j := p.job
 	t := j.Tally()
-	most, portion := int(j.Settings.HeldAtEnd), max(int(j.Settings.HeldAtEnd)/2, t.Held/20, 1)
-	if most == 0 || t.Held <= most || p.end != nil || j.Spec.Suspend || !p.lastPods() {
+	most := int(j.Settings.HeldAtEnd)
+	if most == 0 || t.Held <= most || p.end != nil || j.Spec.Suspend {
 		return "", "", false
+	}
+	portion := max(most, t.Held/10)
+	if p.lastPods() {
+		portion = max(portion/2, 1)
 	}
 	unlisted := j.UnlistedLen()
 	if min(unlisted, p.room(t.Countable)) < portion {
 		return "", "", false
 	}
-	return ManyUncounted, fmt.Sprintf("the last pods of the Job run: list %s that ended", pods(unlisted)), true
+	return ManyUncounted, fmt.Sprintf("many pods carry their finalizer: list %s that ended", pods(unlisted)), true
 }
 
 // lastPods reports whether the Job ends when the pods that run, or are being made, succeed.

@@ -180,7 +180,7 @@ var writeReasons = []writeReason{
 	suspends,     // suspended or resumed: said at once
 	podsWait,     // pods that are being deleted wait to be counted
 	emptying,     // nothing of the Job runs any more, and too many pods carry their finalizer for it to say so
-	endNears,     // the last pods of the Job end
+	manyHeld,     // a good part of the pods that carry their finalizer has ended
 	manyWait,     // so many pods wait to be counted that a write is worth its while
 	fallenBehind, // the published status has been behind for a while
 }

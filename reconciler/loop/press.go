@@ -18,13 +18,22 @@ import (
 func priority(s projector.Subject, c events.Command) events.Priority {
 	j, _ := s.(*projector.Job)
 	if drop, ok := c.(*events.DropFinalizer); ok {
-		return dropPriority(s, j, drop.Pod)
+		if p := dropPriority(s, j, drop.Pod); p != 0 || j == nil || !manyHeld(j) {
+			return p
+		}
+		return events.PriorityUnblock // before more pods are made
 	}
 	write, ok := c.(*events.WriteStatus)
 	if ok && j != nil && events.PriorityOf(c) > events.PriorityEnd && (j.Ending() || saysEnd(&write.Change)) {
 		return events.PriorityEnd
 	}
 	return 0
+}
+
+// manyHeld reports whether more pods of a Job carry their finalizer than may when it ends.
+func manyHeld(j *projector.Job) bool {
+	most := int(j.Settings.HeldAtEnd)
+	return most != 0 && j.Tally().Held > most
 }
 
 func saysEnd(c *events.StatusChange) bool {

@@ -41,7 +41,7 @@ var limits = map[string]limit{
 
 const (
 	strayRequests = 0.02 // for each pod, and one in any case: conflicts, and what is asked again
-	manyUncounted = 500  // pods that are counted by one write at least, however fast they end
+	manyHeld      = 45   // pods that are counted by one write at least, and somewhat fewer when the last ones of a Job run
 
 	// Events of a Job: of its end, of its pod; of many pods nine for themselves and two requests for the others, beside one each three
 	// seconds.
@@ -68,7 +68,7 @@ func (r *Report) Grown() (lines []string) {
 // exceeded says which limits a lap exceeds.
 func (m limit) exceeded(lap *Lap) (lines []string) {
 	wall, pods := lap.Figures[keyWall], float64(lap.Pods)
-	progress := m.large * math.Ceil(wall+pods/manyUncounted)
+	progress := m.large * math.Ceil(wall+pods/manyHeld)
 	if m.single {
 		progress += float64(lap.Late)
 	}
