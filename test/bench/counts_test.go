@@ -38,12 +38,12 @@ func TestCountsThatGrewAreFound(t *testing.T) {
 		lap      Lap
 		want     string
 	}{
-		{"two writes, and one each second", lap(5, 400, 0, 0.1), ""},
-		{"a write more", lap(6, 400, 0, 0.1), "update jobs/status"},
-		{"a pod that is patched twice", lap(5, 401, 0, 0.1), "patch pods"},
-		{"some that are read", lap(5, 400, 9, 0.1), "list pods"},
-		{"a commit for nothing", lap(5, 400, 0, 0.2), "commits"},
-		{"an Event that each pod raises the count of", counted(lap(5, 400, 0, 0.1), 26), "Events"},
+		{"two writes, one each second, and one for each 45 pods", lap(13, 400, 0, 0.1), ""},
+		{"a write more", lap(14, 400, 0, 0.1), "update jobs/status"},
+		{"a pod that is patched twice", lap(13, 401, 0, 0.1), "patch pods"},
+		{"some that are read", lap(13, 400, 9, 0.1), "list pods"},
+		{"a commit for nothing", lap(13, 400, 0, 0.2), "commits"},
+		{"an Event that each pod raises the count of", counted(lap(13, 400, 0, 0.1), 26), "Events"},
 	} {
 		t.Run(row.sentence, func(t *testing.T) {
 			oneLine(t, "w3", row.lap, row.want)
