@@ -16,6 +16,8 @@ import (
 // Write is one write request that the API server answered, successfully or not. (An audit event has more; these are the
 // fields that tests ask for.)
 type Write struct {
+	// ID of the request: that of its header Audit-ID, else one that the API server made.
+	ID string
 	// User who asked, or whom the asker impersonated: admin, the name given to UserConfig, or
 	// system:serviceaccount:NAMESPACE:NAME.
 	User string
@@ -27,6 +29,10 @@ type Write struct {
 	Resource string
 	// Namespace and Name of the object. Name is empty for a create with generateName and for deletecollection.
 	Namespace, Name string
+	// UID and Version of the object in the body of an update.
+	UID, Version string
+	// Body of the request as JSON, with Options.AuditBodies. Only WritesSince gives it: it is not kept.
+	Body string
 	// Code is the HTTP status of the answer, and Message what it says when that is a refusal.
 	Code    int
 	Message string
@@ -67,6 +73,9 @@ func (cp *ControlPlane) eachWrite(do func(*Write)) error {
 	more, next, err := cp.WritesSince(a.next)
 	if err != nil {
 		return err
+	}
+	for i := range more {
+		more[i].Body = ""
 	}
 	a.writes, a.next = append(a.writes, more...), next
 	for i := range a.writes {
@@ -114,6 +123,7 @@ func (cp *ControlPlane) CountWrites(keep func(Write) bool) (map[WriteKind]int, e
 
 // auditEvent is the part of an audit.k8s.io/v1 Event that we read.
 type auditEvent struct {
+	AuditID          string    `json:"auditID"`
 	Verb             string    `json:"verb"`
 	User             auditUser `json:"user"`
 	ImpersonatedUser auditUser `json:"impersonatedUser"`
@@ -123,12 +133,15 @@ type auditEvent struct {
 		Subresource string `json:"subresource"`
 		Namespace   string `json:"namespace"`
 		Name        string `json:"name"`
+		UID         string `json:"uid"`
+		Version     string `json:"resourceVersion"`
 	} `json:"objectRef"`
 	ResponseStatus struct {
 		Code    int    `json:"code"`
 		Message string `json:"message"`
 	} `json:"responseStatus"`
-	RequestReceivedTimestamp time.Time `json:"requestReceivedTimestamp"`
+	RequestObject            json.RawMessage `json:"requestObject"`
+	RequestReceivedTimestamp time.Time       `json:"requestReceivedTimestamp"`
 }
 
 type auditUser struct {
@@ -157,12 +170,16 @@ func readAudit(r io.Reader) (writes []Write, size int64, err error) {
 
 func (e auditEvent) write() Write {
 	w := Write{
+		ID:        e.AuditID,
 		User:      e.User.Username,
 		Verb:      e.Verb,
 		Group:     e.ObjectRef.APIGroup,
 		Resource:  e.ObjectRef.Resource,
 		Namespace: e.ObjectRef.Namespace,
 		Name:      e.ObjectRef.Name,
+		UID:       e.ObjectRef.UID,
+		Version:   e.ObjectRef.Version,
+		Body:      string(e.RequestObject),
 		Code:      e.ResponseStatus.Code,
 		Message:   e.ResponseStatus.Message,
 		At:        e.RequestReceivedTimestamp,

@@ -9,7 +9,7 @@ import (
 
 func TestReadAuditLeavesAnUnfinishedLine(t *testing.T) {
 	const log = `{"kind":"Event","verb":"create","user":{"username":"jobledger"},"objectRef":{"resource":"pods","namespace":"a"},"responseStatus":{"code":201},"requestReceivedTimestamp":"2026-01-02T03:04:05.000006Z"}
-{"kind":"Event","verb":"update","user":{"username":"admin"},"impersonatedUser":{"username":"other"},"objectRef":{"resource":"jobs","subresource":"status","namespace":"a","name":"demo"},"responseStatus":{"code":409}}
+{"kind":"Event","auditID":"7","verb":"update","user":{"username":"admin"},"impersonatedUser":{"username":"other"},"objectRef":{"resource":"jobs","subresource":"status","namespace":"a","name":"demo","uid":"u","resourceVersion":"5"},"responseStatus":{"code":409},"requestObject":{"kind":"Job"}}
 {"kind":"Event","verb":"del`
 	got, size, err := readAudit(strings.NewReader(log))
 	if err != nil {
@@ -17,7 +17,10 @@ func TestReadAuditLeavesAnUnfinishedLine(t *testing.T) {
 	}
 	want := []Write{
 		{User: "jobledger", Verb: "create", Resource: "pods", Namespace: "a", Code: 201, At: time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)},
-		{User: "other", Verb: "update", Resource: "jobs/status", Namespace: "a", Name: "demo", Code: 409},
+		{
+			ID: "7", User: "other", Verb: "update", Resource: "jobs/status", Namespace: "a", Name: "demo", UID: "u", Version: "5",
+			Body: `{"kind":"Job"}`, Code: 409,
+		},
 	}
 	if unfinished := log[size:]; unfinished != `{"kind":"Event","verb":"del` {
 		t.Errorf("the next reading begins with %q", unfinished)

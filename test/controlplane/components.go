@@ -30,18 +30,22 @@ func (cp *ControlPlane) startEtcd() error {
 	)
 }
 
-// auditPolicy records every write once, when it has been answered, without bodies; reads, too, if so asked. A watch is recorded when it
-// ends.
+// auditPolicy records every write once, when it has been answered; reads, too, if so asked, and bodies of requests. A watch is recorded
+// when it ends. The audit event of an update names UID and version of the object without its body.
 func (cp *ControlPlane) auditPolicy() string {
 	verbs := "create, update, patch, delete, deletecollection"
 	if cp.opts.AuditReads {
 		verbs += ", get, list, watch"
 	}
+	bodies := ""
+	if cp.opts.AuditBodies {
+		bodies = "- level: Request\n  verbs: [create, patch, delete]\n"
+	}
 	return `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived, ResponseStarted]
 rules:
-- level: Metadata
+` + bodies + `- level: Metadata
   verbs: [` + verbs + `]
 - level: None
 `

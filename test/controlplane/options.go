@@ -28,6 +28,8 @@ type Options struct {
 	AuditLog string
 	// AuditReads has reads in the audit log, too: then Writes and what rests on it have them as well.
 	AuditReads bool
+	// AuditBodies has the bodies of creates, patches and deletes in the audit log, too: see Write.Body.
+	AuditBodies bool
 	// Minor is an older version of Kubernetes, one of binaries.Minors, whose API server, controllers and scheduler run, built when they
 	// are missing; empty: the version of test/tools. Gates and API versions that it does not know end its programs.
 	Minor string

@@ -27,6 +27,7 @@ type Options struct {
 	Controllers []string // of kube-controller-manager, see controlplane.Options
 
 	APIServerArgs []string // see controlplane.Options
+	AuditBodies   bool     // likewise
 }
 
 // Main builds jobledger, starts the control plane, runs the tests and ends the process with their status. When a test fails, the
@@ -51,7 +52,7 @@ func (s *Suite) run(m *testing.M, options Options) (status int, err error) {
 		return 0, err
 	}
 	if s.ControlPlane, err = controlplane.Start(ctx, controlplane.Options{
-		Controllers: options.Controllers, APIServerArgs: options.APIServerArgs,
+		Controllers: options.Controllers, APIServerArgs: options.APIServerArgs, AuditBodies: options.AuditBodies,
 	}); err != nil {
 		return 0, err
 	}
