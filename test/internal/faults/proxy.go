@@ -51,6 +51,8 @@ type Config struct {
 	Seed     uint64
 	// Touch changes the object that a write is about, given by its path; nil: Touched is no fault.
 	Touch func(ctx context.Context, path string) error
+	// Keep keeps each write, for Calls.
+	Keep bool
 }
 
 // Proxy is a running one; Start makes it.
@@ -66,6 +68,7 @@ type Proxy struct {
 	mu     sync.Mutex
 	rand   *rand.Rand
 	counts map[Kind]int
+	calls  []*kept
 }
 
 // Start starts a proxy on a loopback port. It runs until Stop.
@@ -88,11 +91,12 @@ func Start(config Config) (*Proxy, error) {
 	}
 	quiet := log.New(io.Discard, "", 0) // what goes wrong here was meant to, or the client hears of it
 	p.forward = &httputil.ReverseProxy{
-		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
-		Transport:     upstream,
-		FlushInterval: -1, // watches
-		ErrorLog:      quiet,
-		ErrorHandler:  func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+		Rewrite:        func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		Transport:      upstream,
+		FlushInterval:  -1, // watches
+		ErrorLog:       quiet,
+		ErrorHandler:   func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+		ModifyResponse: passedOn,
 	}
 	p.server = &http.Server{Handler: p, ErrorLog: quiet, ReadHeaderTimeout: time.Minute}
 	go func() { // ends with Stop
@@ -154,24 +158,30 @@ func (p *Proxy) draw(r *http.Request) (Kind, time.Duration) {
 // ServeHTTP passes a call on, or lets it go wrong.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	kind, after := p.draw(r)
+	call, r, err := p.keep(r, kind)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
 	switch kind {
 	case LostBefore:
 		panic(http.ErrAbortHandler)
 	case LostAfter, LateTimeout:
-		p.effect(r)
+		p.effect(r, call)
 		if kind == LostAfter {
 			panic(http.ErrAbortHandler)
 		}
-		answer(w, http.StatusGatewayTimeout, metav1.StatusReasonTimeout, "request did not complete within the allotted timeout")
+		gatewayTimeout(w, call)
 		return
 	case TimedOut:
-		answer(w, http.StatusGatewayTimeout, metav1.StatusReasonTimeout, "request did not complete within the allotted timeout")
+		gatewayTimeout(w, call)
 		return
 	case TooMany:
+		call.told(http.StatusTooManyRequests)
 		w.Header().Set("Retry-After", "1")
 		answer(w, http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests, "the server has received too many requests")
 		return
 	case Failed:
+		call.told(http.StatusInternalServerError)
 		answer(w, http.StatusInternalServerError, metav1.StatusReasonInternalError, "etcdserver: leader changed")
 		return
 	case Touched:
@@ -184,8 +194,13 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.forward.ServeHTTP(w, r)
 }
 
+func gatewayTimeout(w http.ResponseWriter, call *kept) {
+	call.told(http.StatusGatewayTimeout)
+	answer(w, http.StatusGatewayTimeout, metav1.StatusReasonTimeout, "request did not complete within the allotted timeout")
+}
+
 // effect carries a call out and drops the answer.
-func (p *Proxy) effect(r *http.Request) {
+func (p *Proxy) effect(r *http.Request, call *kept) {
 	out := r.Clone(context.WithoutCancel(r.Context()))
 	p.forward.Rewrite(&httputil.ProxyRequest{In: r, Out: out})
 	out.RequestURI = ""
@@ -193,6 +208,7 @@ func (p *Proxy) effect(r *http.Request) {
 	if err != nil {
 		return // then it is lost before its effect
 	}
+	call.answered(response.StatusCode)
 	_, _ = io.Copy(io.Discard, response.Body)
 	response.Body.Close()
 }

@@ -29,13 +29,15 @@ func TestEachFaultIsWhatItSays(t *testing.T) {
 	} {
 		t.Run(string(row.kind), func(t *testing.T) {
 			var effects atomic.Int32
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			var logged atomic.Value // the ID of the newest write
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				effects.Add(1)
+				logged.Store(r.Header.Get("Audit-ID"))
 				w.WriteHeader(http.StatusOK)
 			}))
 			defer server.Close()
 			p, err := Start(Config{
-				Upstream: &rest.Config{Host: server.URL}, Rates: Rates{row.kind: 1},
+				Upstream: &rest.Config{Host: server.URL}, Rates: Rates{row.kind: 1}, Keep: true,
 				Touch: func(_ context.Context, path string) error {
 					if path != "/a" {
 						t.Errorf("%s was touched", path)
@@ -62,6 +64,7 @@ func TestEachFaultIsWhatItSays(t *testing.T) {
 			if code := put(); code != row.code || effects.Load() != row.effect {
 				t.Errorf("the answer is %d and it took effect %d times, want %d and %d", code, effects.Load(), row.code, row.effect)
 			}
+			checkCall(t, p.Calls(), row.kind, row.code, row.effect > 0, &logged)
 			if n := p.Counts()[row.kind]; row.kind != "" && n != 1 {
 				t.Errorf("%d faults are counted", n)
 			}
@@ -73,5 +76,23 @@ func TestEachFaultIsWhatItSays(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// checkCall: what is kept of the one call tells what went wrong, and finds it in the log of the server.
+func checkCall(t *testing.T, calls []Call, kind Kind, told int, arrived bool, logged *atomic.Value) {
+	t.Helper()
+	if len(calls) != 1 {
+		t.Fatalf("%d calls are kept", len(calls))
+	}
+	c := &calls[0]
+	if c.Kind != kind || c.Told != told || c.Method != http.MethodPut || c.Path != "/a/status" {
+		t.Errorf("the call is kept as %+v", c)
+	}
+	if arrived && (c.Answer != http.StatusOK || c.Body != nil || logged.Load() != c.ID) {
+		t.Errorf("the call that arrived as %v is kept as %+v", logged.Load(), c)
+	}
+	if !arrived && (c.Answer != 0 || string(c.Body) != "{}") {
+		t.Errorf("the call that did not arrive is kept as %+v", c)
 	}
 }

@@ -1,0 +1,94 @@
+package faults
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/util/uuid"
+)
+
+// auditID is the header that names a request in the API server's audit log.
+const auditID = "Audit-ID"
+
+// Call is one write that came to the proxy.
+type Call struct {
+	ID           string // of the request in the API server's audit log, if it got there
+	Method, Path string
+	Type         string // media type of Body
+	Body         []byte // nil when the API server has answered: its audit log has the call
+	Kind         Kind   // what went wrong; empty for nothing
+	// Answer is the code that the API server gave the proxy, Told the one that the proxy gave the client; 0 for none.
+	Answer, Told int
+}
+
+// kept is a call that is kept; nil in a proxy that keeps none. The goroutine that serves the call owns its fields, but for the mutex.
+type kept struct {
+	mu   sync.Mutex
+	call Call
+}
+
+type keptKey struct{}
+
+// Calls are the writes that came so far, in their order; none without Config.Keep.
+func (p *Proxy) Calls() []Call {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all := make([]Call, len(p.calls))
+	for i, k := range p.calls {
+		k.mu.Lock()
+		all[i] = k.call
+		k.mu.Unlock()
+	}
+	return all
+}
+
+// keep notes a write before anything happens to it, and gives it an ID. An error is that of the client, which has gone.
+func (p *Proxy) keep(r *http.Request, kind Kind) (*kept, *http.Request, error) {
+	if !p.config.Keep || r.Method == http.MethodGet {
+		return nil, r, nil
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, r, err
+	}
+	k := &kept{call: Call{
+		ID: string(uuid.NewUUID()), Method: r.Method, Path: r.URL.Path, Type: r.Header.Get("Content-Type"), Body: body, Kind: kind,
+	}}
+	r = r.WithContext(context.WithValue(r.Context(), keptKey{}, k))
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	r.Header.Set(auditID, k.call.ID)
+	p.mu.Lock()
+	p.calls = append(p.calls, k)
+	p.mu.Unlock()
+	return k, r, nil
+}
+
+// passedOn takes notice of an answer of the API server that the client is given.
+func passedOn(response *http.Response) error {
+	if k, ok := response.Request.Context().Value(keptKey{}).(*kept); ok {
+		k.answered(response.StatusCode)
+		k.told(response.StatusCode)
+	}
+	return nil
+}
+
+func (k *kept) answered(code int) {
+	if k == nil {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.call.Answer, k.call.Body = code, nil
+}
+
+func (k *kept) told(code int) {
+	if k == nil {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.call.Told = code
+}
