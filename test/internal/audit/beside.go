@@ -1,0 +1,12 @@
+package audit
+
+// beside are the writes that are not deeds of decisions, each with the reason why no command asks for it.
+var beside = map[kind]string{
+	{"", "create", "events"}: "a Kubernetes Event tells people of records; no decision rests on it",
+	{"", "patch", "events"}:  "a Kubernetes Event that is counted once more",
+
+	{"coordination.k8s.io", "create", "leases"}: "the Lease says who runs, before a process has a record",
+	{"coordination.k8s.io", "update", "leases"}: "the Lease is renewed",
+
+	{"authorization.k8s.io", "create", "selfsubjectaccessreviews"}: "a question after rights, which the API takes as a create; nothing is stored",
+}

@@ -1,0 +1,168 @@
+package audit
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// book collects the commands of a log.
+type book struct {
+	life     events.Identity
+	commands []*command
+	byName   map[events.CommandID]*command
+	byStream map[events.Stream][]*command
+	names    map[string][2]string // namespaces and names of objects, by UID
+	gone     map[events.Stream]bool
+	answers  map[backoff][]outcome
+	problems []string
+}
+
+type backoff struct {
+	stream events.Stream
+	of     events.Backoff
+}
+
+func newBook() *book {
+	return &book{
+		byName: map[events.CommandID]*command{}, byStream: map[events.Stream][]*command{}, names: map[string][2]string{},
+		gone: map[events.Stream]bool{}, answers: map[backoff][]outcome{},
+	}
+}
+
+// add takes the next record.
+func (b *book) add(rec *events.Record) {
+	switch f := rec.Facts.(type) {
+	case *events.LogCreated:
+		b.life = events.Identity{LogID: f.LogID, Epoch: f.Epoch}
+	case *events.EpochChanged:
+		b.life.Epoch = f.Epoch
+		b.cut()
+	case *events.TermStarted:
+		b.cut()
+	case *events.JobSeen, *events.CronJobSeen:
+		if rec.Evidence.Name != "" {
+			b.names[rec.Stream.ID] = [2]string{rec.Evidence.Namespace, rec.Evidence.Name}
+		}
+	case *events.RunSeen:
+		b.names[string(f.Job)] = [2]string{b.namespace(rec), f.Name}
+	case *events.PodSeen:
+		if rec.Evidence.Name != "" {
+			b.names[string(f.UID)] = [2]string{b.namespace(rec), rec.Evidence.Name}
+		}
+	case *events.PodGone:
+		if b.gone[rec.Stream] || rec.Stream.Kind == events.StreamNamespace {
+			b.leave(rec.Stream)
+		}
+	case *events.JobGone, *events.JobRetired, *events.CronJobGone:
+		b.gone[rec.Stream] = true
+		b.leave(rec.Stream)
+	case *events.Decision:
+		if rec.Kind == events.KindDecided {
+			b.decide(rec, f)
+		}
+	case *events.CommandEnded:
+		b.end(rec, f)
+	}
+}
+
+// namespace of the object that a record is about: that of its stream, where the record does not say.
+func (b *book) namespace(rec *events.Record) string {
+	switch {
+	case rec.Evidence.Namespace != "":
+		return rec.Evidence.Namespace
+	case rec.Stream.Kind == events.StreamNamespace:
+		return rec.Stream.ID
+	}
+	return b.names[rec.Stream.ID][0]
+}
+
+// cut: the process has ended, and commands under way with it.
+func (b *book) cut() {
+	for _, c := range b.commands {
+		if !c.over {
+			c.cuts++
+		}
+	}
+}
+
+// leave: the object of a stream has gone, or the last of its pods after it. An outcome that comes when nothing is known of them any more
+// has no record.
+func (b *book) leave(s events.Stream) {
+	for _, c := range b.byStream[s] {
+		c.left = c.left || !c.over
+	}
+}
+
+func (b *book) decide(rec *events.Record, d *events.Decision) {
+	for place, asked := range d.Commands() {
+		if w, ok := asked.(*events.Withdraw); ok && b.byName[w.Command] != nil {
+			b.byName[w.Command].takenBack = true
+		}
+		t := asked.Traits()
+		if t.Reads || t.Target == events.TargetCommand {
+			continue // it writes nothing
+		}
+		if asks[t.Kind] == nil {
+			b.problems = append(b.problems, fmt.Sprintf("record %d: what a %s writes is not known here", rec.Sequence, t.Name))
+			continue
+		}
+		deed := asks[t.Kind](b.life, types.UID(rec.Stream.ID), asked)
+		deed.Kind = t.Kind
+		c := &command{
+			Deed: deed, name: events.CommandID{Decided: rec.Sequence, Place: uint32(place)}, retried: t.Retried,
+			stream: rec.Stream,
+		}
+		b.commands = append(b.commands, c)
+		b.byName[c.name], b.byStream[rec.Stream] = c, append(b.byStream[rec.Stream], c)
+	}
+}
+
+// end takes an outcome. That of a command which makes no write is passed over.
+func (b *book) end(rec *events.Record, f *events.CommandEnded) {
+	c := b.byName[f.Command]
+	if c == nil {
+		if t := f.Type.Traits(); t == nil || !t.Reads {
+			b.problems = append(b.problems, fmt.Sprintf(
+				"record %d is the outcome of a %s, but no record before it decides command %d/%d", rec.Sequence, f.Type, f.Command.Decided, f.Command.Place))
+		}
+		return
+	}
+	if f.Type != c.Kind {
+		c.problems = append(c.problems, fmt.Sprintf("record %d says that it was a %s", rec.Sequence, f.Type))
+	}
+	if c.over && c.takenBack && f.Ending == events.Withdrawn {
+		return // too late: the executor no longer knew of it
+	}
+	if c.over {
+		c.problems = append(c.problems, fmt.Sprintf("record %d is another outcome after its last one", rec.Sequence))
+	}
+	o := outcome{*f, rec.Evidence.Reason}
+	c.outcomes = append(c.outcomes, o)
+	if rec.Evidence.Name != "" {
+		c.object = [2]string{b.namespace(rec), rec.Evidence.Name}
+	}
+	if f.UID != "" && rec.Evidence.Name != "" {
+		b.names[string(f.UID)] = c.object
+	}
+	c.over = !c.retried || f.Ending == events.Done || f.Ending == events.Withdrawn || f.Ending == events.Refused && !f.Class.Passing()
+	shared := backoff{c.stream, c.Kind.Traits().Backoff}
+	if shared.of != events.BackoffOwn {
+		b.answers[shared] = append(b.answers[shared], o)
+	}
+}
+
+// done completes the commands once all records are in.
+func (b *book) done() {
+	for _, c := range b.commands {
+		if c.left {
+			c.cuts++
+		}
+		c.answersOfOthers = b.answers[backoff{c.stream, c.Kind.Traits().Backoff}]
+		if c.object[1] == "" {
+			c.object = b.names[c.Object]
+		}
+	}
+}
