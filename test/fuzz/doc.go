@@ -3,7 +3,8 @@
 //
 // Not one may be refused as invalid: a write that is refused once is refused for ever. Every
 // Job ends, in a way that what happened to its pods bears out; at no version is a rule of package ledger broken; no pod keeps a
-// finalizer; and the log replays.
+// finalizer; and the log replays. Each write in the API server's audit log has its command in the log, and the other way round: package
+// audit compares them.
 //
 // A seed decides what is tried, not when it meets what the controller does, so it does not repeat a run. A failure prints what
 // happened to its Job, and leaves the log.
@@ -12,5 +13,5 @@
 //
 // Each lane is a goroutine that has one Job after the other; it is its users and its kubelet.
 //
-// Read next: fuzz_test.go, then lane_test.go.
+// Read next: fuzz_test.go, then lane_test.go; audit_test.go for the comparison.
 package fuzz

@@ -77,6 +77,7 @@ func seed(t *testing.T) uint64 {
 // J-044, J-085, J-089: at no stored version is a condition lost, or a pod counted twice or before its time.
 // J-102: no pod keeps a finalizer.
 // J-168: each Job ends in a way that what happened to its pods bears out.
+// Design §2, invariant 1: each write of ours has a command in the log that asked for it.
 //
 // TestNoStatusIsRefusedAsInvalid lets random Jobs live.
 func TestNoStatusIsRefusedAsInvalid(t *testing.T) {
@@ -120,6 +121,7 @@ func TestNoStatusIsRefusedAsInvalid(t *testing.T) {
 	if err := errors.Join(c.Stop(stopCtx), count.read(), c.Check(stopCtx)); err != nil {
 		t.Error(err)
 	}
+	count.judge(t, stopCtx, proxy.Calls, c.Log())
 	if refused, err := shared.Forbidden(namespace); err != nil || len(refused) > 0 {
 		t.Errorf("the controller asked for what no role lets it do: %v %v", refused, err)
 	}
@@ -146,7 +148,7 @@ func newController(t *testing.T, namespace string, seed uint64) (*controller.Con
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy, err := faults.Start(faults.Config{Upstream: user, Rates: rates, Seed: seed, Touch: touch})
+	proxy, err := faults.Start(faults.Config{Upstream: user, Rates: rates, Seed: seed, Touch: touch, Keep: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,12 +194,13 @@ func newFuzz(t *testing.T, ctx context.Context, namespace string) *fuzz {
 	return &fuzz{client: shared.Admin, namespace: namespace, kubelet: k.Exact(), history: h}
 }
 
-// counted is what the audit log says of status writes.
+// counted is what the audit log says of the controller's writes.
 type counted struct {
 	user    string
 	offset  int64
-	writes  int         // that were stored
-	codes   map[int]int // of all answers
+	all     []controlplane.Write
+	writes  int         // of statuses, that were stored
+	codes   map[int]int // of all answers to status writes
 	refused []controlplane.Write
 }
 
@@ -228,7 +231,11 @@ func (c *counted) read() error {
 	}
 	c.offset = next
 	for _, w := range writes {
-		if w.User != c.user || !strings.HasPrefix(w.Resource, "jobs/") {
+		if w.User != c.user {
+			continue
+		}
+		c.all = append(c.all, w)
+		if !strings.HasPrefix(w.Resource, "jobs/") {
 			continue
 		}
 		c.codes[w.Code]++

@@ -8,4 +8,4 @@ import (
 
 var shared suite.Suite
 
-func TestMain(m *testing.M) { shared.Main(m, suite.Options{}) }
+func TestMain(m *testing.M) { shared.Main(m, suite.Options{AuditBodies: true}) }
