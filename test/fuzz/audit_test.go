@@ -26,7 +26,7 @@ func (c *counted) judge(t *testing.T, ctx context.Context, calls func() []faults
 	if report.Writes < c.writes {
 		t.Errorf("%d tries were compared, and %d statuses alone were written", report.Writes, c.writes)
 	}
-	t.Logf("%d tries of %d commands; of %d the end of the Job left the outcome out", report.Writes, report.Commands, report.Cut)
+	t.Logf("%d tries of %d commands; of %d the last outcome is not recorded, for the kill or the end of the Job", report.Writes, report.Commands, report.Cut)
 }
 
 // compare compares each write of the controller in the audit log with the commands of its log, once it has stopped. Its user is its own:

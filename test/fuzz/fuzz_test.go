@@ -94,8 +94,9 @@ func TestNoStatusIsRefusedAsInvalid(t *testing.T) {
 	if err := c.Start(ctx); err != nil {
 		t.Fatal(err)
 	}
-	ctx, done := c.While(ctx)
-	defer done()
+	lives := &lives{Controller: c, fail: cancel}
+	lives.watch(ctx)
+	defer lives.unwatch()
 
 	var group sync.WaitGroup
 	var jobs atomic.Int64
@@ -110,7 +111,7 @@ func TestNoStatusIsRefusedAsInvalid(t *testing.T) {
 			}
 		})
 	}
-	count := countWrites(ctx, namespace, &enough)
+	count := countWrites(ctx, namespace, &enough, lives.killed)
 	group.Wait()
 	if err := context.Cause(ctx); err != nil {
 		t.Error(err)
@@ -204,8 +205,9 @@ type counted struct {
 	refused []controlplane.Write
 }
 
-// countWrites follows the audit log until enough statuses were written, or the run has failed.
-func countWrites(ctx context.Context, user string, enough *atomic.Bool) *counted {
+// countWrites follows the audit log until enough statuses were written, or the run has failed. It calls halfway once, when half of those
+// that there will be at least are there.
+func countWrites(ctx context.Context, user string, enough *atomic.Bool, halfway func(context.Context)) *counted {
 	c := &counted{user: user, codes: map[int]int{}}
 	defer enough.Store(true)
 	writes, least, most := effort()
@@ -219,6 +221,10 @@ func countWrites(ctx context.Context, user string, enough *atomic.Bool) *counted
 		}
 		if c.read() != nil {
 			return c // the last read says it again
+		}
+		if halfway != nil && c.writes >= least/2 {
+			halfway(ctx)
+			halfway = nil
 		}
 	}
 	return c
