@@ -76,12 +76,14 @@ func (o *Observation) Namespace() string {
 	return o.Job.Namespace
 }
 
-// PassedOver counts objects of a namespace that came and went without a record of their own. Evidence.Namespace names the namespace;
-// empty for nodes and namespaces.
+// PassedOver says that not every version of a namespace's objects is recorded, and counts what was passed over. The first record stands
+// before anything is passed over; a further one follows each minute. Evidence.Namespace names the namespace; empty for nodes and
+// namespaces.
 type PassedOver struct {
-	Since    Time // when the first of them went
-	Went     []ObjectsWent
-	Versions uint64 // of those objects that were seen
+	Since    Time          // from when on this record counts
+	Went     []ObjectsWent // objects that came and went without a record of their own
+	Versions uint64        // seen, and counted by no record of their object: those of the objects that went, and a few others
+	Open     bool          // more may be passed over, which a later record counts; none does when the controller is killed before
 }
 
 // ObjectsWent is how many objects of one resource came and went.

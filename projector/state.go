@@ -146,8 +146,14 @@ func (w *World) Streams() []events.Stream {
 }
 
 // Restore makes a world from a snapshot. What it returns is not yet the world of any prefix, since each stream has its own
-// as-of record: the records after from are to be applied, and those that a stream has already are passed over.
+// as-of record: the records after from are to be applied, and those that a stream has already are passed over. A state with a number that
+// no record can have is an error: nothing behind it expects such a number.
 func Restore(streams []StreamAt) (w *World, from events.Sequence, err error) {
+	for _, s := range streams {
+		if err := events.CheckState(s.Stream, s.Facts, s.Names); err != nil {
+			return nil, 0, fmt.Errorf("decode state of %s: %w", s.Stream, err)
+		}
+	}
 	w = NewWorld()
 	w.floors = make(map[events.Stream]events.Sequence, len(streams))
 	w.specs.keep, w.zones.keep = true, true

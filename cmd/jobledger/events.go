@@ -192,6 +192,9 @@ func (c *cli) events(ctx context.Context, f *eventsFlags, args []string) error {
 	if err := c.tellGaps(ctx, src, f, &chosen); err != nil && !src.Beside(err) {
 		return err
 	}
+	if err := c.tellPassed(ctx, src, f, &chosen, cmp.Or(l.since, chosen.Since), p.names); err != nil && !src.Beside(err) {
+		return err
+	}
 	if f.watch {
 		return l.follow(ctx)
 	}
@@ -255,6 +258,7 @@ type listing struct {
 	printer *printer
 	next    events.Sequence // after the last record that is history
 	last    events.Sequence // that was shown
+	since   events.Time     // of the first that was shown
 	shown   int
 	more    bool // the limit was reached, and not the end
 }
@@ -324,6 +328,9 @@ func (l *listing) follow(ctx context.Context) error {
 // show shows a record that the names have learnt of.
 func (l *listing) show(r *events.Record) error {
 	defer l.printer.names.Forget(r)
+	if l.shown == 0 && (l.tail > 0 || l.chosen.From != 0) {
+		l.since = r.Time
+	}
 	l.shown, l.last = l.shown+1, r.Sequence
 	return l.printer.record(r)
 }

@@ -146,6 +146,12 @@ func (c *cli) get(ctx context.Context, f *getFlags, args []string) error {
 	if f.watch && !live {
 		return f.job.source.notLive()
 	}
+	var now []history.Passed
+	if !one {
+		if now, err = c.notePassed(ctx, src, f); err != nil {
+			return err
+		}
+	}
 	switch {
 	case h.cron && one:
 		return c.getCronJob(ctx, src, f, h)
@@ -154,7 +160,7 @@ func (c *cli) get(ctx context.Context, f *getFlags, args []string) error {
 	case one:
 		return c.getJob(ctx, src, f, h)
 	}
-	return c.getJobs(ctx, src, f, wanted)
+	return c.getJobs(ctx, src, f, wanted, now)
 }
 
 // unique are the texts of two lists, each once.

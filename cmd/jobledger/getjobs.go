@@ -63,7 +63,7 @@ func stateNames() (names []string) {
 }
 
 // getJobs shows the Jobs that are wanted, and what they become if that is wanted too.
-func (c *cli) getJobs(ctx context.Context, src history.Source, f *getFlags, wanted history.JobsQuery) (err error) {
+func (c *cli) getJobs(ctx context.Context, src history.Source, f *getFlags, wanted history.JobsQuery, now []history.Passed) (err error) {
 	if wanted.Since, _, err = f.list.span.span(ctx, c, src); err != nil {
 		return err
 	}
@@ -75,6 +75,9 @@ func (c *cli) getJobs(ctx context.Context, src history.Source, f *getFlags, want
 		return err
 	}
 	out := c.jobsOut(f)
+	if d, is := out.(*jobsDocument); is {
+		d.passed = now
+	}
 	if f.list.why && f.output.format != formatName {
 		out = newJobsWhy(ctx, src, f, out)
 	}

@@ -93,6 +93,7 @@ type jobsDocument struct {
 	output *outputFlag
 	jobs   []history.Summary // of all but JSON
 	begun  bool
+	passed []history.Passed
 }
 
 func (d *jobsDocument) add(jobs []history.Summary) error {
@@ -117,7 +118,7 @@ func (d *jobsDocument) add(jobs []history.Summary) error {
 }
 
 func (d *jobsDocument) end(page history.JobsPage) error {
-	page.Items = d.jobs
+	page.Items, page.PassedOver = d.jobs, d.passed
 	if page.Items == nil {
 		page.Items = []history.Summary{}
 	}

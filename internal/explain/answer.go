@@ -20,14 +20,16 @@ type Answer struct {
 	State   string        `json:"state"`
 	Verdict Sentence      `json:"verdict"`
 
-	Schedule  string             `json:"schedule,omitempty"` // of a CronJob: by what it is due, and its policy
-	Created   recordjson.Instant `json:"created,omitzero"`
-	Finished  recordjson.Instant `json:"finished,omitzero"`
-	Deleted   *Sentence          `json:"deleted,omitempty"` // when its object was, and by whom
-	Gaps      []history.Gap      `json:"gaps,omitempty"`    // that touch its time
-	Truncated bool               `json:"truncated,omitempty"`
-	Damaged   uint64             `json:"damaged,omitempty"` // the first record that cannot be read: what follows is not told
-	Resumed   uint64             `json:"resumed,omitempty"` // the first record behind the damage, from which on it is told again
+	Schedule   string             `json:"schedule,omitempty"` // of a CronJob: by what it is due, and its policy
+	Created    recordjson.Instant `json:"created,omitzero"`
+	Finished   recordjson.Instant `json:"finished,omitzero"`
+	Deleted    *Sentence          `json:"deleted,omitempty"`    // when its object was, and by whom
+	Gaps       []history.Gap      `json:"gaps,omitempty"`       // that touch its time
+	PassedOver []history.Passed   `json:"passedOver,omitempty"` // that touch its time
+	Unrecorded uint64             `json:"unrecorded,omitempty"` // versions of it that were seen and not recorded, as its records tell
+	Truncated  bool               `json:"truncated,omitempty"`
+	Damaged    uint64             `json:"damaged,omitempty"` // the first record that cannot be read: what follows is not told
+	Resumed    uint64             `json:"resumed,omitempty"` // the first record behind the damage, from which on it is told again
 
 	Sections []Section `json:"sections"`
 }

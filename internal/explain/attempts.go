@@ -136,6 +136,9 @@ func (c *Case) Sum() string {
 	if n := len(c.touching()); n > 0 {
 		text += " · history has " + words.Count(n, "gap")
 	}
+	if !c.complete() {
+		text += " · not all is recorded: the log's budget (explain says what)"
+	}
 	return text
 }
 

@@ -50,6 +50,8 @@ type Case struct {
 	ttl         Mark // our decision that it be deleted: its TTL had passed
 	before      counters
 	gaps        history.Gaps
+	passed      history.PassedOver // of all namespaces
+	unrecorded  unrecorded
 	runs        *runs           // earlier ones of the same work; nil when they were not looked for
 	admitted    []string        // what admission changed of its pods, as told last
 	admittedAt  Mark            // the record that tells it
@@ -134,6 +136,7 @@ func (c *Case) After(f *history.Fold, r *events.Record) {
 	if r.Stream == events.Controller {
 		c.reigned(r, &f.World().Settings)
 		c.around.learn(r)
+		c.passed.Learn(r)
 		if g := c.gaps.Learn(r); g != nil && !slices.Contains(c.Gaps, g) {
 			c.Gaps = append(c.Gaps, g)
 		}
@@ -147,6 +150,7 @@ func (c *Case) After(f *history.Fold, r *events.Record) {
 		c.folded, c.Spec = j, j.Spec
 		c.reigned(r, &f.World().Settings)
 	}
+	c.unrecorded.learn(r)
 	c.take(r)
 	c.takePod(r)
 	c.wouldDecide(r, f.World().Listing)

@@ -64,7 +64,7 @@ func (c *Case) indexesText() string {
 // ruledOut says what was not the cause. Absence proves nothing unless somebody looked: it is said only of a Job that was watched all
 // the time, and the records between which it was are named.
 func (c *Case) ruledOut() []Sentence {
-	if c.Job.State != history.StateFailed || c.added.Record == 0 || len(c.touching()) > 0 || c.settled == nil {
+	if c.Job.State != history.StateFailed || c.added.Record == 0 || len(c.touching()) > 0 || !c.complete() || c.settled == nil {
 		return nil
 	}
 	last := c.settled.Decided

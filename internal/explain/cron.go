@@ -28,6 +28,8 @@ type CronCase struct {
 	stream events.Stream
 	damage events.Sequence // the first record that cannot be read, and what follows is not told; 0 for none
 
+	passed      history.PassedOver // of all namespaces
+	unrecorded  unrecorded
 	began       bool // the first record that was read is the CronJob's first
 	added       Mark // its first observation; none when earlier records are not kept
 	deletedSeen Mark
@@ -97,6 +99,7 @@ func (c *CronCase) surroundings(from, through events.Sequence) error {
 		if through != 0 && r.Sequence > through {
 			break
 		}
+		c.passed.Learn(&r)
 		if g := gaps.Learn(&r); g != nil && !seen[g] {
 			seen[g] = true
 			c.gaps = append(c.gaps, g)
@@ -111,6 +114,7 @@ func (c *CronCase) surroundings(from, through events.Sequence) error {
 // visit takes in a record of the CronJob's stream.
 func (c *CronCase) visit(r *events.Record) {
 	c.began = c.began || r.Previous == 0
+	c.unrecorded.learn(r)
 	switch f := r.Facts.(type) {
 	case *events.CronJobSeen:
 		if r.Kind == events.KindCronJobAdded && c.added.Record == 0 {

@@ -31,6 +31,7 @@ func (c *CronCase) Answer() Answer {
 	for _, g := range c.touching() {
 		a.Gaps = append(a.Gaps, *g)
 	}
+	a.PassedOver, a.Unrecorded = c.passedOver(), c.unrecorded.versions
 	a.Verdict = c.verdict()
 	if c.gone.Record != 0 {
 		s := say(marks(c.deletedSeen, c.gone), "deleted, seen at %s", c.seen(c.gone.At))
@@ -322,6 +323,9 @@ func (c *CronCase) ruledOut() []Sentence {
 	if c.State.State != history.CronHeld && c.State.State != history.CronRunning && c.State.State != history.CronWaiting {
 		return nil
 	}
+	if c.unrecorded.versions > 0 || len(c.passedOver()) > 0 {
+		return nil // what is not recorded rules out nothing
+	}
 	if missed, _ := c.missed(); missed == 0 && c.State.State != history.CronHeld {
 		return nil
 	}
@@ -361,6 +365,12 @@ func (c *CronCase) touching() []*history.Gap {
 	return out
 }
 
+// passedOver are the times, within the time that is told, in which its namespace was over its budget of log.
+func (c *CronCase) passedOver() []history.Passed {
+	begin := max(events.Time(c.State.Created), c.due.Told)
+	return c.passed.Touching(c.State.Namespace, false, begin, cmp.Or(c.gone.At, c.now()))
+}
+
 // history says what of its time nobody watched, and what is not told.
 func (c *CronCase) history() []Sentence {
 	var out []Sentence
@@ -377,6 +387,10 @@ func (c *CronCase) history() []Sentence {
 		}
 		out = append(out, say([]Mark{{events.Sequence(g.Listing), events.Time(g.Until)}}, "GAP from %s %s, %s", c.seen(events.Time(g.From)), end, gapWhy(g)))
 	}
+	for _, p := range c.passedOver() {
+		out = append(out, passedText(&p, c.seen))
+	}
+	out = append(out, c.unrecorded.sentences("the CronJob and its Jobs")...)
 	for _, m := range c.off {
 		out = append(out, say([]Mark{m}, "a controller that records no CronJobs began at %s (--cronjobs=false, or no right to list them)", c.seen(m.At)))
 	}

@@ -50,6 +50,9 @@ type Failures struct {
 	More   bool          `json:"more,omitempty"`
 	Gaps   []history.Gap `json:"gaps,omitempty"` // within the time that is asked for
 
+	// Passed are times in which namespaces that are asked for were over their budgets of log: Jobs may be missing, and what is told late.
+	Passed []history.Passed `json:"passedOver,omitempty"`
+
 	PrunedBefore *history.Place `json:"prunedBefore,omitempty"` // where the log begins, when older records are no longer kept
 }
 
@@ -95,15 +98,18 @@ func FindFailures(ctx context.Context, src history.Source, q FailuresQuery) (Fai
 	}
 }
 
-// addGaps finds the gaps within the time that is asked for.
+// addGaps finds the gaps within the time that is asked for, and when namespaces were over their budgets of log.
 func (f *Failures) addGaps(ctx context.Context, src history.Source, q *FailuresQuery) error {
-	gaps, err := history.AllGaps(ctx, src)
+	gaps, passed, err := history.Unrecorded(ctx, src)
 	for _, g := range gaps {
 		after := q.Since == 0 || g.Until == 0 || events.Time(g.Until) > q.Since
 		before := q.Until == 0 || events.Time(g.From) < q.Until
 		if g.From != 0 && after && before && !instant(g) {
 			f.Gaps = append(f.Gaps, *g)
 		}
+	}
+	if passed != nil {
+		f.Passed = passed.Touching(q.Namespace, q.Namespace == "", q.Since, q.Until)
 	}
 	return err
 }

@@ -22,6 +22,7 @@ func (c *Case) Answer() Answer {
 	for _, g := range c.touching() {
 		a.Gaps = append(a.Gaps, *g)
 	}
+	a.PassedOver, a.Unrecorded = c.passedOver(), c.unrecorded.versions
 	a.Verdict = c.verdict()
 	if s, ok := c.removal(); ok {
 		a.Deleted = &s
@@ -230,7 +231,10 @@ func (c *Case) history() []Sentence {
 		out = append(out, say([]Mark{{events.Sequence(g.Listing), until}},
 			"GAP %s %s: %s. What happened in it was found at its end", c.moment(from), end, why))
 	}
-	return out
+	for _, p := range c.passedOver() {
+		out = append(out, passedText(&p, c.moment))
+	}
+	return append(out, c.unrecorded.sentences("the Job and its pods")...)
 }
 
 func (c *Case) moment(t events.Time) string { return c.zone.In(t).Format("15:04:05.000") }

@@ -40,6 +40,7 @@ func (c *Case) PodAnswer(pod string) (Answer, error) {
 			a.Gaps = append(a.Gaps, *g)
 		}
 	}
+	a.PassedOver, a.Unrecorded = c.passed.Touching(c.Job.Namespace, false, t.Created, t.until(c)), c.unrecorded.versions
 	a.Verdict = c.podVerdict(t, &e)
 	if g := c.Job.Gap; g != nil && !t.over() {
 		a.Verdict.Text = c.unwatchedText(g) + a.Verdict.Text
@@ -63,6 +64,11 @@ func (c *Case) PodAnswer(pod string) (Answer, error) {
 	a.add(headTime, c.podTime(t)...)
 	a.add("COUNTED", c.podCounted(t)...)
 	a.add("JOB", say(c.verdict().marks(), "%s/%s %s", c.Job.Namespace, c.Job.Name, c.verdict().Text))
+	var missing []Sentence
+	for i := range a.PassedOver {
+		missing = append(missing, passedText(&a.PassedOver[i], c.moment))
+	}
+	a.add(headHistory, append(missing, c.unrecorded.sentences("the Job and its pods")...)...)
 	return a, nil
 }
 

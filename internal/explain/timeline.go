@@ -16,10 +16,14 @@ type Timeline struct {
 	From  recordjson.Instant `json:"from,omitzero"` // absent where the log has no tries
 	To    recordjson.Instant `json:"to,omitzero"`
 	Watch []Span             `json:"notWatched,omitempty"`
-	Rows  []Lane             `json:"rows"`
-	More  int                `json:"more,omitempty"` // rows that are left out
+	// Passed are times in which not every pod and change was recorded, as the namespace was over its budget of log.
+	Passed []history.Passed `json:"passedOver,omitempty"`
+	Rows   []Lane           `json:"rows"`
+	More   int              `json:"more,omitempty"` // rows that are left out
 	// Truncated: the Job's first records are no longer kept, and tries may be missing.
 	Truncated bool `json:"truncated,omitempty"`
+	// Unrecorded are versions of the Job and its pods that were seen and not recorded, as its records tell.
+	Unrecorded uint64 `json:"unrecorded,omitempty"`
 }
 
 // Lane is what one index, or one pod of a Job without indexes, did.
@@ -49,9 +53,10 @@ type End struct {
 func (c *Case) Timeline(most int) Timeline {
 	end := c.end()
 	if len(c.Tries) == 0 {
-		return Timeline{Rows: []Lane{}, Truncated: c.Truncated()}
+		return Timeline{Rows: []Lane{}, Truncated: c.Truncated(), Passed: c.passedOver(), Unrecorded: c.unrecorded.versions}
 	}
 	out := Timeline{From: recordjson.Instant(c.start()), To: recordjson.Instant(end), Rows: []Lane{}, Truncated: c.Truncated()}
+	out.Passed, out.Unrecorded = c.passedOver(), c.unrecorded.versions
 	for _, g := range c.touching() {
 		out.Watch = append(out.Watch, gapSpan(g, end))
 	}

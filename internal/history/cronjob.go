@@ -27,8 +27,10 @@ type CronJob struct {
 	Reason  string    `json:"reason,omitempty"` // why it is so, where that is not plain
 	Gone    bool      `json:"gone,omitempty"`   // its object was deleted
 	Managed bool      `json:"managed"`          // its Jobs are made here; another controller makes them else
-	Gap     *Gap      `json:"gap,omitempty"`    // of a state as of a time: nobody watched then, and this is how it was seen last
-	Listing bool      `json:"listing,omitempty"`
+	// PassedOver: the CronJob's namespace is over its budget of log, and what is shown may be older than it says.
+	PassedOver []Passed `json:"passedOver,omitempty"`
+	Gap        *Gap     `json:"gap,omitempty"` // of a state as of a time: nobody watched then, and this is how it was seen last
+	Listing    bool     `json:"listing,omitempty"`
 
 	Created recordjson.Instant `json:"created,omitzero"`
 	Deleted recordjson.Instant `json:"deleted,omitzero"` // since when it is being deleted

@@ -111,6 +111,10 @@ func CronJobAt(ctx context.Context, src Source, s events.Stream, at Point) (job 
 	if at.Time != 0 && failed == nil {
 		job.Gap, failed = cronGapAt(ctx, src, last.Sequence+1, at.Time)
 	}
+	var passed error
+	if job.PassedOver, passed = PassedAt(ctx, src, job.AsOf, job.Namespace, false); failed == nil {
+		failed = passed
+	}
 	return job, errors.Join(failed, job.setNext(ctx, src, account.job))
 }
 

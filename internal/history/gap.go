@@ -83,6 +83,13 @@ func GapsAt(ctx context.Context, src Source, moments ...events.Time) ([]*Gap, er
 // AllGaps are those of the log, in its order. Where the log is damaged, it gives with the error those that can be read: one whose end is
 // damaged ends with the next record that is not.
 func AllGaps(ctx context.Context, src Source) ([]*Gap, error) {
+	gaps, _, err := Unrecorded(ctx, src)
+	return gaps, err
+}
+
+// Unrecorded is AllGaps, and the times in which namespaces were over their budgets of log.
+func Unrecorded(ctx context.Context, src Source) ([]*Gap, *PassedOver, error) {
+	var passed PassedOver
 	var gaps Gaps
 	var all []*Gap
 	var unread error
@@ -97,8 +104,9 @@ func AllGaps(ctx context.Context, src Source) ([]*Gap, error) {
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
+		passed.Learn(&r)
 		if cut != nil {
 			cut.Until, cut = recordjson.Instant(r.Time), nil
 		}
@@ -106,7 +114,7 @@ func AllGaps(ctx context.Context, src Source) ([]*Gap, error) {
 			all = append(all, g)
 		}
 	}
-	return all, unread
+	return all, &passed, unread
 }
 
 // has reports whether a moment lies in the gap. Its ends were watched.

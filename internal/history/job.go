@@ -29,8 +29,10 @@ type Job struct {
 	Gone      bool   `json:"gone,omitempty"`    // its object was deleted
 	Managed   bool   `json:"managed"`
 	ManagedBy string `json:"managedBy,omitempty"`
-	Gap       *Gap   `json:"gap,omitempty"`     // of a state as of a time: nobody watched then, and this is how the Job was seen last
-	Listing   bool   `json:"listing,omitempty"` // the view of the cluster was being made anew: nothing is decided then
+	Gap       *Gap   `json:"gap,omitempty"` // of a state as of a time: nobody watched then, and this is how the Job was seen last
+	// PassedOver: the Job's namespace is over its budget of log, and what is shown may be older than it says.
+	PassedOver []Passed `json:"passedOver,omitempty"`
+	Listing    bool     `json:"listing,omitempty"` // the view of the cluster was being made anew: nothing is decided then
 
 	Origin *Origin `json:"origin,omitempty"` // where it comes from
 

@@ -40,6 +40,8 @@ type JobsPage struct {
 	Continue string    `json:"continue,omitempty"` // what the next page is asked for with; absent when there is none
 	// PrunedBefore is where the log begins, when older records are no longer kept: of Jobs that were over by then it knows nothing.
 	PrunedBefore *Place `json:"prunedBefore,omitempty"`
+	// PassedOver: namespaces that are over their budgets of log. Jobs of them may be missing, and what is shown may be older than it says.
+	PassedOver []Passed `json:"passedOver,omitempty"`
 }
 
 // ErrQuery: what was asked for makes no sense.

@@ -30,6 +30,14 @@ var ErrNoJob = errors.New("the log knows no such Job")
 // damaged, it gives with the error what can be told of the Job: see Watch.
 func JobAt(ctx context.Context, src Source, s events.Stream, at Point) (Job, error) {
 	w, err := Watch(ctx, src, s, at, func() nobody { return nobody{} })
+	if w.Job.UID == "" || err != nil && !src.Beside(err) {
+		return w.Job, err
+	}
+	passed, unread := PassedAt(ctx, src, w.Job.AsOf, w.Job.Namespace, false)
+	w.Job.PassedOver = passed
+	if err == nil {
+		err = unread
+	}
 	return w.Job, err
 }
 

@@ -145,8 +145,13 @@ func about(a *explain.Answer, zone words.Zone) []string {
 		parts = append(parts, fmt.Sprintf("%d GAPS in its history", len(a.Gaps)))
 	case a.Truncated:
 		parts = append(parts, "its beginning is no longer kept")
-	default:
+	case len(a.PassedOver) == 0 && a.Unrecorded == 0:
 		parts = append(parts, "history complete")
+	}
+	if len(a.PassedOver) > 0 {
+		parts = append(parts, "NOT ALL IS RECORDED: over the log's budget")
+	} else if a.Unrecorded > 0 {
+		parts = append(parts, fmt.Sprintf("%s NOT RECORDED", words.Count(int(a.Unrecorded), "version")))
 	}
 	return parts
 }

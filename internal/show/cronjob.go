@@ -23,6 +23,7 @@ func (p *Page) CronJob(j *history.CronJob) error {
 	if j.Gap != nil {
 		l.styled(Trouble, "Not watched", "%s: this is how the CronJob was seen last before", gapTimes(j.Gap, p.Zone))
 	}
+	l.late(j.PassedOver)
 	style := Strong
 	if styleOfCron(j.State) == Trouble {
 		style = Trouble

@@ -80,11 +80,30 @@ func failuresHead(f *explain.Failures, zone words.Zone) []string {
 		}
 		parts = append(parts, gapText(&f.Gaps[i], zone))
 	}
+	parts = append(parts, passedParts(f.Passed, zone)...)
 	looked := "of " + words.Count(f.Looked, "Job")
 	if f.More {
 		looked += " (the newest; --limit looks at more)"
 	}
 	return append(parts, looked)
+}
+
+// passedParts says in which namespaces not all is recorded, and when: "not all is recorded of namespace ci 12:00:00–12:02:40".
+func passedParts(all []history.Passed, zone words.Zone) (parts []string) {
+	for i := range all {
+		if i == 2 && len(all) > 3 {
+			return append(parts, fmt.Sprintf("and %d such times more", len(all)-2))
+		}
+		of, until := "nodes and namespaces", "now"
+		if all[i].Namespace != "" {
+			of = "namespace " + words.Clean(all[i].Namespace)
+		}
+		if all[i].Until != 0 {
+			until = zone.In(events.Time(all[i].Until)).Format("15:04:05")
+		}
+		parts = append(parts, "not all is recorded of "+of+" "+zone.In(events.Time(all[i].From)).Format("15:04:05")+"–"+until)
+	}
+	return parts
 }
 
 // gapText says when nobody watched: "gap 12:14:13–12:14:42".

@@ -132,6 +132,7 @@ func (p *Page) Job(j *history.Job) error {
 	if j.Gap != nil {
 		l.styled(Trouble, "Not watched", "%s", notWatched(j.Gap, p.Zone))
 	}
+	l.late(j.PassedOver)
 	style := Strong
 	if j.State == history.StateFailed || j.State == history.StateFailing {
 		style = Trouble
@@ -153,6 +154,22 @@ func (p *Page) Job(j *history.Job) error {
 		return err
 	}
 	return p.pods(j)
+}
+
+// late says that what is shown may be older than it says, as the namespace is over its budget of log.
+func (l *lines) late(passed []history.Passed) {
+	for i := range passed {
+		l.styled(Trouble, "May be late", "%s", Late(&passed[i], l.page.Zone))
+	}
+}
+
+// Late says since when what is shown may be older than it says: "namespace ci is over its budget of log since …".
+func Late(x *history.Passed, zone words.Zone) string {
+	whose := "nodes and namespaces are over their"
+	if x.Namespace != "" {
+		whose = "namespace " + words.Clean(x.Namespace) + " is over its"
+	}
+	return whose + " budget of log since " + zone.Moment(events.Time(x.From)) + ": not every change is recorded, and what is may be a minute late"
 }
 
 // NotWatched says when the cluster was not watched.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/explain"
+	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/recordjson"
 	"github.com/jobledger/jobledger/internal/words"
 )
@@ -34,7 +35,7 @@ const (
 // Timeline draws when the tries of a Job did what: one row an index, or a pod of a Job without indexes.
 func (p *Page) Timeline(t *explain.Timeline) error {
 	if len(t.Rows) == 0 {
-		_, err := fmt.Fprintln(p.Out, "The log has no tries of this Job.")
+		_, err := fmt.Fprintln(p.Out, strings.Join(append([]string{"The log has no tries of this Job."}, p.passedLines(t)...), "\n"))
 		return err
 	}
 	width := p.Width
@@ -99,8 +100,31 @@ func (p *Page) Timeline(t *explain.Timeline) error {
 		legend = append(legend, string(markFailed)+" failed or gone")
 	}
 	fmt.Fprintln(&b, wrapped(legend, "   ", width))
+	for _, line := range p.passedLines(t) {
+		fmt.Fprintln(&b, line)
+	}
 	_, err := fmt.Fprint(p.Out, b.String())
 	return err
+}
+
+// passedLines say what may be missing in a timeline, because it was not recorded.
+func (p *Page) passedLines(t *explain.Timeline) (lines []string) {
+	for i := range t.Passed {
+		lines = append(lines, "not all is recorded "+Passed(&t.Passed[i], p.Zone))
+	}
+	if t.Unrecorded > 0 {
+		lines = append(lines, fmt.Sprintf("%s of the Job and its pods not recorded: too many in a short time", words.Count(int(t.Unrecorded), "version")))
+	}
+	return lines
+}
+
+// Passed says from when to when something was passed over, and what: "from … to …: namespace ci was over its budget of log. …".
+func Passed(x *history.Passed, zone words.Zone) string {
+	end := "on"
+	if x.Until != 0 {
+		end = "to " + zone.Moment(events.Time(x.Until))
+	}
+	return fmt.Sprintf("from %s %s: %s", zone.Moment(events.Time(x.From)), end, words.Clean(x.Text(zone.Moment)))
 }
 
 func padded(s string, width int) string { return s + strings.Repeat(" ", max(width-columns(s), 0)) }

@@ -63,20 +63,46 @@ func passedOver(r *events.Record) string {
 	return fmt.Sprintf(" (%d changes before were not recorded: too many in a short time)", r.Evidence.PassedOver)
 }
 
-// passedOverText says what came and went without a record: "3012 pods and 1 job of namespace ci came and went …".
+// passedOverText says what a record counts: "namespace ci is over its budget of log: since 12:00:01 3012 pods and 1 job came and went
+// without a record (3013 versions were seen); counting goes on".
 func (z Zone) passedOverText(f *events.PassedOver, namespace string) string {
+	whose := "what is in no namespace"
+	if namespace != "" {
+		whose = "namespace " + namespace
+	}
+	text := whose + " is over its budget of log: since " + z.bare(f.Since, "15:04:05") + " "
+	switch went := wentText(f.Went); {
+	case went != "":
+		text += fmt.Sprintf("%s came and went without a record (%s seen)", went, versions(f.Versions))
+	case f.Versions > 0:
+		text += versions(f.Versions) + " passed over"
+	case f.Open:
+		return whose + " is over its budget of log: from now on not every version of its objects is recorded"
+	default:
+		text += "nothing was passed over that is not counted elsewhere"
+	}
+	if f.Open {
+		text += "; counting goes on"
+	}
+	return text
+}
+
+// wentText says how many objects came and went: "3012 pods and 1 job"; empty for none.
+func wentText(all []events.ObjectsWent) string {
 	var parts []string
-	for _, g := range f.Went {
+	for _, g := range all {
 		plural := "s"
 		if g.Objects == 1 {
 			plural = ""
 		}
 		parts = append(parts, fmt.Sprintf("%d %s%s", g.Objects, g.Resource, plural))
 	}
-	of := ""
-	if namespace != "" {
-		of = " of namespace " + namespace
+	return strings.Join(parts, " and ")
+}
+
+func versions(n uint64) string {
+	if n == 1 {
+		return "1 version was"
 	}
-	return fmt.Sprintf("%s%s came and went without a record since %s (%d versions were seen): too much is written beyond the log's budget",
-		strings.Join(parts, " and "), of, z.bare(f.Since, "15:04:05"), f.Versions)
+	return fmt.Sprintf("%d versions were", n)
 }

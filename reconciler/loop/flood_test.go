@@ -211,6 +211,24 @@ func (m *machine) runCopy(name string, change func(*events.RunSeen)) *events.Obs
 func (f *flood) run(t *testing.T, budget int64, d time.Duration) (m *machine, size int64, kinds map[events.Kind]int, passed uint64) {
 	t.Helper()
 	m = newMachine(t)
+	f.pour(m, budget, d, func() {})
+	kinds = map[events.Kind]int{}
+	for rec, err := range m.log.Read(t.Context(), 1) {
+		m.must(err)
+		stored, err := events.AppendRecord(nil, &rec)
+		m.must(err)
+		size += int64(len(stored))
+		kinds[rec.Kind]++
+		passed += rec.Evidence.PassedOver
+		if p, ok := rec.Facts.(*events.PassedOver); ok {
+			passed += p.Versions
+		}
+	}
+	return m, size, kinds, passed
+}
+
+// pour floods the log of a machine, and looks at it after each turn.
+func (f *flood) pour(m *machine, budget int64, d time.Duration, look func()) {
 	m.floodPace = 0
 	m.settings.NamespaceBudget, m.settings.CronJobs, m.settings.DeleteExpired = budget, true, true
 	for _, command := range append([]string{"start", "synced"}, f.begin...) {
@@ -237,20 +255,8 @@ func (f *flood) run(t *testing.T, budget int64, d time.Duration) (m *machine, si
 			ended.Sent, ended.Version, ended.Written, ended.UID = true, m.version, m.now.Second(), types.UID(fmt.Sprint("made-", made))
 			results = append(results, loop.Input{Result: &events.TaskResult{Stream: tasks[i].Stream, Ended: ended}})
 		}
+		look()
 	}
-	kinds = map[events.Kind]int{}
-	for rec, err := range m.log.Read(t.Context(), 1) {
-		m.must(err)
-		stored, err := events.AppendRecord(nil, &rec)
-		m.must(err)
-		size += int64(len(stored))
-		kinds[rec.Kind]++
-		passed += rec.Evidence.PassedOver
-		if p, ok := rec.Facts.(*events.PassedOver); ok {
-			passed += p.Versions
-		}
-	}
-	return m, size, kinds, passed
 }
 
 // TestFloods: whatever a user floods the log with, its namespace fills it by its budget and by what a formula allows. The log says how

@@ -325,7 +325,7 @@ func (l *Loop) Lose(now events.Time) {
 // back from the executor: that sends nothing, so it need not be durable. Outcomes of commands in flight may still come in.
 func (l *Loop) Stop(now events.Time) (back []events.Task) {
 	b := l.begin(now)
-	l.tellAllWent(b)
+	l.tellAllWent(b, true)
 	l.put(b, controllerDraft(events.KindControllerStopped, &events.ControllerStopped{}))
 	back = l.giveBackWaiting(b)
 	l.commit(b, true)

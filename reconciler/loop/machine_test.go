@@ -550,13 +550,13 @@ func (m *machine) show(b *strings.Builder, rec *events.Record) {
 				fmt.Fprintf(b, "\n      %s%s", events.Describe(c), m.besides(c))
 			}
 		}
+	case *events.PassedOver:
+		showPassedOver(b, rec, f)
 	default:
 		m.showCron(b, rec)
 	}
 	m.showTold(b, rec)
-	if n := rec.Evidence.PassedOver; n > 0 {
-		fmt.Fprintf(b, " (+%d passed over)", n)
-	}
+	showPassed(b, rec)
 	b.WriteString("\n")
 }
 

@@ -77,7 +77,7 @@ func (l *Loop) arrive(b *batch, o *events.Observation) (size int) {
 		n = &newcomer{namespace: namespace, queued: true, seen: withoutText(o), past: l.pasts[events.JobStream(o.Job.UID)]}
 		p.new.held[o.Job.UID] = n
 		d.waiting = append(d.waiting, n)
-		p.holding++
+		l.hold(b, namespace)
 		return heldCost
 	}
 	return l.letIn(b, namespace, o)
@@ -187,7 +187,7 @@ func (p *pace) leave(uid types.UID) (passed uint64) {
 		return 0
 	}
 	delete(p.new.held, uid)
-	p.holding--
+	p.release(n.namespace)
 	n.seen = nil
 	if d := p.new.doors[n.namespace]; n.queued {
 		d.left++

@@ -28,7 +28,8 @@ const (
 const floodPace = time.Minute
 
 // pace is what is held back, and what was recorded lately of objects whose namespaces are over their budgets.
-// It is lost in a crash, like inputs that wait: the listing of the next start shows the newest version of every object.
+// It is lost in a crash, like inputs that wait: the listing of the next start shows the newest version of every object. An open record
+// (pass) says that counts may be missing then.
 type pace struct {
 	objects map[types.UID]*paced
 	dues    delayingQueue[types.UID] // when the next version of each may be recorded
@@ -45,6 +46,8 @@ type paced struct {
 	held   *events.Observation // the newest version seen since its newest record; nil for none
 	passed uint64              // versions seen before held and after the newest record
 	first  bool                // nothing is recorded of it
+
+	namespace string
 }
 
 func newPace() pace {
@@ -147,11 +150,11 @@ func (l *Loop) holdBack(b *batch, o *events.Observation, object events.Object) b
 		return false
 	}
 	if p == nil { // perhaps it goes again before its minute is over
-		p = &paced{next: b.time.Add(l.floodPace), first: true}
+		p = &paced{next: b.time.Add(l.floodPace), first: true, namespace: o.Namespace()}
 		l.pace.objects[object.UID] = p
 	}
 	if p.held == nil {
-		l.pace.holding++
+		l.hold(b, p.namespace)
 		p.held = o
 		l.pace.dues.set(object.UID, p.next) // a listing may have taken it out before its time
 		return true
@@ -197,7 +200,7 @@ func (p *pace) overtaken(uid types.UID, version uint64) uint64 {
 func (p *pace) take(x *paced) *events.Observation {
 	o := x.held
 	x.held = nil
-	p.holding--
+	p.release(x.namespace)
 	return o
 }
 
@@ -214,10 +217,10 @@ func (p *pace) forgetAll() {
 }
 
 // recorded begins the wait of an object.
-func (p *pace) recorded(uid types.UID, next events.Time) {
+func (p *pace) recorded(uid types.UID, namespace string, next events.Time) {
 	x := p.objects[uid]
 	if x == nil {
-		x = &paced{}
+		x = &paced{namespace: namespace}
 		p.objects[uid] = x
 	}
 	x.next, x.passed, x.first = next, 0, false
@@ -309,7 +312,7 @@ func (l *Loop) sparingly(b *batch, o *events.Observation, drafts []projector.Dra
 		drafts[len(drafts)-1].Evidence.PassedOver += passed
 	}
 	if x >= atPace {
-		l.pace.recorded(object.UID, b.time.Add(l.every(x)))
+		l.pace.recorded(object.UID, namespace, b.time.Add(l.every(x)))
 	} else if o := l.pace.objects[object.UID]; o == nil {
 		return
 	} else if passed > 0 && o.held == nil {

@@ -11,6 +11,7 @@ func (l *Loop) rewound(b *batch) {
 	l.wakes, l.progress, l.retrying, l.resuming = newWakes(), newProgress(), newRetrying(b.time), map[events.Stream]bool{}
 	l.retrying.changed = true
 	l.waiting = nil
+	l.tellAllWent(b, false)
 	l.pace.forgetAll()
 	l.words = newWords()
 	l.saver = saver{saved: l.saver.saved, outdated: true}

@@ -1,11 +1,16 @@
 package loop_test
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/reconciler/loop"
+	"github.com/jobledger/jobledger/store"
 )
 
 // TestASnapshotOverTheEndOfAFile: a snapshot is made, stream by stream. Meanwhile a Job comes, with a spec that an earlier Job stored,
@@ -35,5 +40,58 @@ func TestASnapshotOverTheEndOfAFile(t *testing.T) {
 	m.must(err)
 	if world.Job(events.JobStream("uid-n3")) == nil {
 		t.Error("a Job is not known")
+	}
+}
+
+// TestASnapshotOutOfRange: a number in a snapshot is none that a controller writes. The snapshot is not taken: the log is folded from its
+// first record on, and nothing of the number is in the world.
+func TestASnapshotOutOfRange(t *testing.T) {
+	m := newMachine(t)
+	m.snapshotEvery, m.snapshotStep = 8, 64
+	for _, command := range []string{"start", "synced", "job one completions=7", "job two suspend", "ended one/0 done", "job three suspend"} {
+		m.do(command)
+		if snapshot, ok := m.loop.TakeSnapshot(); ok {
+			m.must(m.log.SaveSnapshot(t.Context(), snapshot))
+			break
+		}
+	}
+	whole, ok, err := m.log.LoadSnapshot(t.Context())
+	if err != nil || !ok {
+		t.Fatalf("there is no snapshot (%v)", err)
+	}
+	right, err := loop.Recover(t.Context(), m.log)
+	m.must(err)
+	job := events.JobStream("uid-one")
+	for _, row := range []struct {
+		name   string
+		stream events.Stream
+		add    []byte // to the state: of a field that is there twice the last counts
+	}{
+		{"the next ordinal of a Job's pods", job, protowire.AppendVarint(protowire.AppendTag(nil, 16, protowire.VarintType), 1<<63)},
+		{"the time of a Job", job, protowire.AppendFixed64(protowire.AppendTag(nil, 3, protowire.Fixed64Type), 1<<63)},
+		{"the time of the controller's state", events.Controller, protowire.AppendFixed64(protowire.AppendTag(nil, 3, protowire.Fixed64Type), 1<<63)},
+	} {
+		forged := whole
+		forged.Streams = slices.Clone(whole.Streams)
+		at := slices.IndexFunc(forged.Streams, func(s store.StreamSnapshot) bool { return s.Stream == row.stream && len(s.State) > 0 })
+		if at < 0 {
+			t.Fatalf("%s: the snapshot has no state of %s", row.name, row.stream)
+		}
+		state := slices.Concat(forged.Streams[at].State, row.add)
+		if err := events.CheckState(row.stream, state, nil); err == nil {
+			t.Fatalf("%s: it is in its range: this tests nothing", row.name)
+		}
+		forged.Streams[at].State = state
+		m.must(m.log.SaveSnapshot(t.Context(), forged))
+		world, err := loop.Recover(t.Context(), m.log)
+		if err != nil {
+			t.Errorf("%s: %v", row.name, err)
+			continue
+		}
+		got, _, _ := world.StreamState(job)
+		want, _, _ := right.StreamState(job)
+		if !bytes.Equal(got, want) || !bytes.Equal(world.ControllerFacts(), right.ControllerFacts()) {
+			t.Errorf("%s: the world is another than by the records", row.name)
+		}
 	}
 }

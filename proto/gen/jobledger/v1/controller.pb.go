@@ -2357,16 +2357,20 @@ func (x *ClusterWatched) GetNamespaces() Watching {
 	return Watching_WATCHING_UNSPECIFIED
 }
 
-// PassedOver counts objects that came and went without a record of their own. The namespace is in the evidence; none stands for
-// objects of no namespace, nodes and namespaces.
+// PassedOver says that not every version of the objects of a namespace is recorded, as the namespace is over its budget of log, and
+// counts what was passed over. The first record stands before anything is passed over, a further one follows each minute. The
+// namespace is in the evidence; none stands for objects of no namespace, nodes and namespaces.
 type PassedOver struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// since is when the first of them went, in nanoseconds since 1970 UTC.
+	// since is the time from which on the record counts, in nanoseconds since 1970 UTC.
 	Since int64 `protobuf:"fixed64,1,opt,name=since,proto3" json:"since,omitempty"`
-	// went are the objects that went, by resource, in the order of the numbers.
+	// went are the objects that came and went without a record of their own, by resource, in the order of the numbers.
 	Went []*ObjectsWent `protobuf:"bytes,2,rep,name=went,proto3" json:"went,omitempty"`
-	// versions of those objects that were seen.
-	Versions      uint64 `protobuf:"varint,3,opt,name=versions,proto3" json:"versions,omitempty"`
+	// versions that were seen, and that no record of their object counts: those of the objects that went, and a few others.
+	Versions uint64 `protobuf:"varint,3,opt,name=versions,proto3" json:"versions,omitempty"`
+	// open: more may be passed over behind this record, and a later record of the namespace counts it. When the controller is killed
+	// before, no record does.
+	Open          bool `protobuf:"varint,4,opt,name=open,proto3" json:"open,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2420,6 +2424,13 @@ func (x *PassedOver) GetVersions() uint64 {
 		return x.Versions
 	}
 	return 0
+}
+
+func (x *PassedOver) GetOpen() bool {
+	if x != nil {
+		return x.Open
+	}
+	return false
 }
 
 // ObjectsWent is how many objects of one resource came and went.
@@ -2620,12 +2631,13 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	"\x05nodes\x18\x01 \x01(\x0e2\x16.jobledger.v1.WatchingR\x05nodes\x126\n" +
 	"\n" +
 	"namespaces\x18\x02 \x01(\x0e2\x16.jobledger.v1.WatchingR\n" +
-	"namespaces\"m\n" +
+	"namespaces\"\x81\x01\n" +
 	"\n" +
 	"PassedOver\x12\x14\n" +
 	"\x05since\x18\x01 \x01(\x10R\x05since\x12-\n" +
 	"\x04went\x18\x02 \x03(\v2\x19.jobledger.v1.ObjectsWentR\x04went\x12\x1a\n" +
-	"\bversions\x18\x03 \x01(\x04R\bversions\"a\n" +
+	"\bversions\x18\x03 \x01(\x04R\bversions\x12\x12\n" +
+	"\x04open\x18\x04 \x01(\bR\x04open\"a\n" +
 	"\vObjectsWent\x128\n" +
 	"\bresource\x18\x01 \x01(\x0e2\x1c.jobledger.v1.ObjectResourceR\bresource\x12\x18\n" +
 	"\aobjects\x18\x02 \x01(\x04R\aobjects*m\n" +

@@ -192,7 +192,8 @@ const (
 	Kind_KIND_NAMESPACE_CHANGED Kind = 52
 	// KIND_CLUSTER_WATCHED: from here on nodes and namespaces are watched, or are not. Facts: ClusterWatched.
 	Kind_KIND_CLUSTER_WATCHED Kind = 53
-	// KIND_PASSED_OVER: objects of a namespace that came and went without a record, as the namespace is far over its budget of log.
+	// KIND_PASSED_OVER: not every version of a namespace's objects is recorded, as the namespace is over its budget of log. The record
+	// counts what was passed over.
 	// Facts: PassedOver.
 	Kind_KIND_PASSED_OVER Kind = 54
 )

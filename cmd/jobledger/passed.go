@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/recordjson"
+	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/internal/words"
+	"github.com/jobledger/jobledger/store"
+)
+
+// mostPassed is how many times of passing over a listing names. It counts the others.
+const mostPassed = 3
+
+// tellPassed says in which of the times that were asked for not all was recorded, as a namespace was over its budget of log: from since on,
+// that of the first record shown. For programs it is a line of its own.
+func (c *cli) tellPassed(ctx context.Context, src history.Source, f *eventsFlags, q *history.Query, since events.Time, names *words.Names) error {
+	passed, err := history.PassedSince(ctx, src, since)
+	if errors.Is(err, store.ErrPruned) || passed == nil {
+		return err
+	}
+	namespace := q.Namespace
+	if q.Stream != nil {
+		namespace = names.Job(*q.Stream).Namespace
+	}
+	times := passed.Touching(namespace, namespace == "", since, q.Until)
+	if f.output.document() {
+		return errors.Join(err, c.passedLine(&f.output, times))
+	}
+	for i := range times {
+		if i == mostPassed && len(times) > mostPassed+1 {
+			fmt.Fprintf(c.err, "note: and in %d times more: --kind PassedOver lists them\n", len(times)-i)
+			break
+		}
+		fmt.Fprintf(c.err, "note: not all is recorded %s\n", show.Passed(&times[i], f.output.zone()))
+	}
+	return err
+}
+
+func (c *cli) passedLine(o *outputFlag, times []history.Passed) error {
+	if len(times) == 0 {
+		return nil
+	}
+	line, err := json.Marshal(map[string][]history.Passed{"passedOver": times})
+	if err != nil {
+		return err
+	}
+	if o.format == formatYAML {
+		fmt.Fprintln(c.out, "---")
+	}
+	return c.document(o.format, recordjson.VisibleJSON(line))
+}
+
+// passedNow are the namespaces of which not all is recorded at the end of the log.
+func passedNow(ctx context.Context, src history.Source, namespace string) ([]history.Passed, error) {
+	_, head, err := src.Head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now, err := history.PassedAt(ctx, src, history.Place{Sequence: uint64(head.Sequence), Time: recordjson.Instant(head.Time)}, namespace, namespace == "")
+	if src.Beside(err) {
+		err = nil
+	}
+	return now, err
+}
+
+// notePassed says of a list which namespaces are over their budgets of log: objects may be missing in it, and what is shown be late.
+func (c *cli) notePassed(ctx context.Context, src history.Source, f *getFlags) ([]history.Passed, error) {
+	now, err := passedNow(ctx, src, f.job.namespace)
+	for i := range now {
+		if i == mostPassed && len(now) > mostPassed+1 {
+			fmt.Fprintf(c.err, "note: %d namespaces more are over their budgets of log\n", len(now)-i)
+			break
+		}
+		fmt.Fprintf(c.err, "note: %s; new objects may be missing\n", show.Late(&now[i], f.output.zone()))
+	}
+	return now, err
+}
