@@ -12,6 +12,7 @@ type Task struct {
 	ManagedBy string // spec.managedBy of the Job; empty when it is unset, or the Job was never seen
 	Command   Command
 	Priority  Priority   // as things stand: a Job that ends, or a deletion, makes it more urgent than its command is; 0 for that of the command
+	Again     bool       // a try of it has ended, and was told
 	Pod       PodRef     // of commands about an existing pod
 	Status    *JobStatus // the whole status that a WriteStatus is to store; times count in whole seconds
 	Base      uint64     // resourceVersion of the Job that Status was computed from, or else of the Job or CronJob as it is known
@@ -32,4 +33,6 @@ type TaskResult struct {
 	Ended        CommandEnded
 	Evidence     Evidence
 	Observations []Observation
+	// Again: if anything of the task was ever begun, an outcome of it was told before this one.
+	Again bool
 }

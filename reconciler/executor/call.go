@@ -29,7 +29,7 @@ type Call struct {
 // then what was sent is unknown. It neither waits nor tries again.
 func (c *Call) Do(ctx context.Context) events.TaskResult {
 	w := &work{Config: &c.executor.config, Task: &c.Task, name: c.name}
-	w.result.Stream = c.Task.Stream
+	w.result.Stream, w.result.Again = c.Task.Stream, c.Task.Again
 	w.result.Ended = c.Task.Ended(0)
 	w.result.Evidence.Namespace = c.Task.Job.Namespace
 	ctx, end := w.Within(ctx)

@@ -115,7 +115,9 @@ func (e *Executor) TakeBack(tasks ...events.Task) {
 		case e.waiting[name] != nil:
 			e.withdrawLocked(name)
 		case e.running[name] == nil:
-			e.giveLocked(itemOf(tasks[i]))
+			it := itemOf(tasks[i])
+			it.task.Again = true // it may have ended by now
+			e.giveLocked(it)
 		}
 	}
 	e.mu.Unlock()

@@ -289,13 +289,16 @@ func TestTakeBack(t *testing.T) {
 	s.e.TakeBack(never)
 	s.e.Submit(never) // too late
 	s.wants(s.next(), "withdrawn b/pod, withdrawn b/pod, withdrawn never")
+	if r := s.out["withdrawn never"].Do(t.Context()); r.Ended.Ending != events.Withdrawn || !r.Again {
+		t.Errorf("what nobody had is given back as %+v, want Again", r)
+	}
 	s.ends("withdrawn never")
 	if s.e.Idle() {
 		t.Error("idle while a call is in flight")
 	}
 	call := s.out["withdrawn b/pod"]
 	r := call.Do(t.Context())
-	if r.Ended.Ending != events.Withdrawn || r.Ended.Sent || r.Ended.Command != behind || r.Stream != events.JobStream("b") {
+	if r.Ended.Ending != events.Withdrawn || r.Ended.Sent || r.Again || r.Ended.Command != behind || r.Stream != events.JobStream("b") {
 		t.Errorf("given back as %+v", r)
 	}
 	s.e.Done(call, r, s.now)

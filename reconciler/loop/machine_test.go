@@ -389,7 +389,7 @@ func (m *machine) gone(name string, args map[string]string) {
 	m.observe(&o)
 }
 
-// ended says how a command ended, of record 12 or of the newest decision of demo: ended 12/0 done uid=… | refused=Quota | unknown | withdrawn.
+// ended says how a command ended, of record 12 or of the newest decision of demo: ended 12/0 done uid=… | refused=Quota | unknown | withdrawn [again].
 func (m *machine) ended(name string, args map[string]string) {
 	at, place, _ := strings.Cut(name, "/")
 	seq, err := strconv.ParseUint(at, 10, 64)
@@ -407,7 +407,7 @@ func (m *machine) ended(name string, args map[string]string) {
 		break
 	}
 	ended := events.CommandEnded{Command: command, Sent: true}
-	others := map[string]string{}
+	others, again := map[string]string{}, false
 	for key, value := range args {
 		switch key {
 		case "done":
@@ -424,6 +424,8 @@ func (m *machine) ended(name string, args map[string]string) {
 			ended.Sent = false
 		case "withdrawn":
 			ended.Ending, ended.Sent = events.Withdrawn, false
+		case "again": // nobody had it: it was never submitted, or had ended
+			again = true
 		case "refused":
 			ended.Ending = events.Refused
 			for c := events.RefusedConflict; c <= events.RefusedTemplate; c++ {
@@ -437,7 +439,7 @@ func (m *machine) ended(name string, args map[string]string) {
 			}
 		}
 	}
-	result := &events.TaskResult{Stream: stream, Ended: ended}
+	result := &events.TaskResult{Stream: stream, Ended: ended, Again: again}
 	if stream.Kind == events.StreamCronJob {
 		m.cronEnded(result, others)
 	}

@@ -38,6 +38,7 @@ type stood struct {
 	stream events.Stream
 	until  events.Time // Retry.Until, by which asks holds its next try
 	asked  events.Time // when it was asked last
+	out    bool        // a try is with the executor, or its end is among the inputs that wait
 	eager  int         // tries before its time that are left
 	wish   events.Time // the API server has asked not to be asked before
 	why    RefusedKind
@@ -169,8 +170,8 @@ func (l *Loop) repeated(j projector.Subject, f *events.CommandEnded, now events.
 // doubles reports whether a count that went from a to b reached a power of two.
 func doubles(a, b uint32) bool { return bits.Len32(a) != bits.Len32(b) }
 
-// ask makes the tasks of commands in backoff that are due to be asked again. Nothing is written down: what is asked for has
-// been decided and is durable. One that is with the executor already is passed over there.
+// ask makes the tasks of commands in backoff that are due to be asked again, of each one at a time. Nothing is written down: what is asked
+// for has been decided and is durable.
 func (l *Loop) ask(now events.Time) {
 	s := &l.retrying
 	for {
@@ -194,12 +195,18 @@ func (l *Loop) ask(now events.Time) {
 			if k.eager--; k.eager > 0 {
 				next = min(next, now.Add(2*l.world.Settings.APIBackoff))
 			}
-			k.asked = now
+			if k.out { // asked for once more, it might be sent after it was done
+				s.asks.set(name, next)
+				continue
+			}
+			k.asked, k.out = now, true
 			if isCreate(f.Command) {
 				s.probes.set(j.Reference().Namespace, now.Add(probeEvery))
 			}
 			s.asks.set(name, next)
-			s.ready = append(s.ready, l.task(j, name, f.Command))
+			task := l.task(j, name, f.Command)
+			task.Again = true
+			s.ready = append(s.ready, task)
 		case j.GaveUp(name):
 			l.takeBack(j, name, now)
 		default:

@@ -64,11 +64,12 @@ func (r *refusing) tries(until events.Time, class events.RefusalClass) {
 	}
 }
 
-// restart crashes the controller. The next one lists the Job at once.
-func (r *refusing) restart() {
-	r.do("start")
-	r.do("job demo")
-	r.do("synced")
+// restart crashes the controller. The next one lists the Job at once, and a try that came due meanwhile is refused.
+func (r *refusing) restart(class events.RefusalClass) {
+	out := r.do("start") + r.do("job demo") + r.do("synced")
+	if asks, _ := r.loop.Asks(); len(asks) > 0 || strings.Contains(out, "asks again") {
+		r.refuse(class)
+	}
 }
 
 // records counts the records of refusals, and all records of the Job.
@@ -127,7 +128,7 @@ func TestRestartsDoNotChangeWhenARefusedCommandIsAskedAgain(t *testing.T) {
 			calm.tries(until, class)
 			for range rng.IntN(5) {
 				rough.tries(min(until, rough.now.Add(time.Duration(rng.Int64N(int64(10*time.Minute))))), class)
-				rough.restart()
+				rough.restart(class)
 			}
 			rough.tries(until, class)
 		}

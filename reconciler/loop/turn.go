@@ -171,12 +171,18 @@ func (l *Loop) late(r *events.TaskResult, o *events.Observation) bool {
 func (l *Loop) outcome(b *batch, r *events.TaskResult) int {
 	j := l.world.Subject(r.Stream)
 	name := r.Ended.Command
+	if k := l.retrying.known[name]; k != nil {
+		k.out = false
+	}
 	if _, retired := j.(*projector.Retired); j == nil || retired && j.InFlight(name) == nil {
 		l.retrying.forget(name)
 		return 0 // the Job is over, and the command with it
 	}
 	if f, _ := j.Retrying(name); f != nil && r.Ended.Ending == events.Withdrawn {
 		return 0 // it stands as before: only this try was not made
+	}
+	if r.Again && r.Ended.Ending == events.Withdrawn && j.InFlight(name) == nil {
+		return 0 // it has ended, and a record says how: it was given back too late
 	}
 	if l.repeated(j, &r.Ended, b.time) {
 		return 0

@@ -44,7 +44,7 @@ func (d *Driver) CheckLog() error {
 func replayed(log *memlog.Log, f *files) (*projector.World, error) {
 	log.Commit(1 << 30)
 	r := replay.New()
-	refs := references{specs: map[events.Sequence]string{}, parts: map[events.Sequence]string{}}
+	refs := references{specs: map[events.Sequence]string{}, parts: map[events.Sequence]string{}, ended: map[events.CommandID]events.Sequence{}}
 	for rec, err := range log.Read(context.Background(), 1) {
 		if err != nil {
 			return nil, err
@@ -100,14 +100,15 @@ func (d *Driver) checkTail() error {
 	return nil
 }
 
-// references are what records may refer to: the hashes of specs and their large parts, by the records that store them.
+// references are what records may refer to: the hashes of specs and their large parts, by the records that store them; and commands.
 type references struct {
 	specs, parts map[events.Sequence]string
+	ended        map[events.CommandID]events.Sequence // commands that were done or withdrawn, by the records that say so
 	file         events.Sequence // the first of the newest file
 }
 
 // check: what a record says about others is true: a Job's spec stands where it says, and the parts of a spec stand among the
-// causes of its record, in the same file.
+// causes of its record, in the same file. A command that was done, or was withdrawn, ends once.
 func (r *references) check(rec *events.Record) error {
 	switch f := rec.Facts.(type) {
 	case *events.JobTemplate:
@@ -130,6 +131,13 @@ func (r *references) check(rec *events.Record) error {
 		}
 		if rec.Stream.Kind == events.StreamJob && rec.Evidence.State != nil && rec.Evidence.Namespace == "" {
 			return fmt.Errorf("record %d stores the state of %s and does not name it", rec.Sequence, rec.Stream)
+		}
+	case *events.CommandEnded:
+		if at := r.ended[f.Command]; at != 0 {
+			return fmt.Errorf("record %d says that command %d/%d ended %s, and record %d that it had ended", rec.Sequence, f.Command.Decided, f.Command.Place, f.Ending, at)
+		}
+		if f.Ending == events.Done || f.Ending == events.Withdrawn {
+			r.ended[f.Command] = rec.Sequence
 		}
 	case *events.JobSeen:
 		if r.specs[f.SpecAt] != f.Spec {

@@ -98,9 +98,6 @@ func (b *book) leave(s events.Stream) {
 
 func (b *book) decide(rec *events.Record, d *events.Decision) {
 	for place, asked := range d.Commands() {
-		if w, ok := asked.(*events.Withdraw); ok && b.byName[w.Command] != nil {
-			b.byName[w.Command].takenBack = true
-		}
 		t := asked.Traits()
 		if t.Reads || t.Target == events.TargetCommand {
 			continue // it writes nothing
@@ -132,9 +129,6 @@ func (b *book) end(rec *events.Record, f *events.CommandEnded) {
 	}
 	if f.Type != c.Kind {
 		c.problems = append(c.problems, fmt.Sprintf("record %d says that it was a %s", rec.Sequence, f.Type))
-	}
-	if c.over && c.takenBack && f.Ending == events.Withdrawn {
-		return // too late: the executor no longer knew of it
 	}
 	if c.over {
 		c.problems = append(c.problems, fmt.Sprintf("record %d is another outcome after its last one", rec.Sequence))

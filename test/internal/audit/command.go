@@ -18,7 +18,6 @@ type command struct {
 	cuts            int  // of its process, while the command may have been under way: each hides one try at most
 	left            bool // its Job had gone or retired before its last outcome: that need not be recorded, which hides one try at most
 	over            bool // nothing more of it follows: it was done, or ended in another way that is not asked again
-	takenBack       bool // by a decision; it may have ended by then
 	problems        []string
 	answersOfOthers []outcome // of commands that share its backoff: a refusal that repeats one of them is not recorded
 }

@@ -107,7 +107,7 @@ func TestTriesOfACommand(t *testing.T) {
 			s.end(j, id, done, named("a"))
 			s.end(j, id, events.CommandEnded{Ending: events.Withdrawn}, named("a"))
 			createPod(s, 201, "a", 1)
-		}, false},
+		}, true},
 		{"given back after it had ended, and nobody had asked for it", func(s *story, id events.CommandID) {
 			s.end(j, id, done, named("a"))
 			s.end(j, id, events.CommandEnded{Ending: events.Withdrawn}, named("a"))
