@@ -104,7 +104,7 @@ func (d *Driver) checkTail() error {
 type references struct {
 	specs, parts map[events.Sequence]string
 	ended        map[events.CommandID]events.Sequence // commands that were done or withdrawn, by the records that say so
-	file         events.Sequence // the first of the newest file
+	file         events.Sequence                      // the first of the newest file
 }
 
 // check: what a record says about others is true: a Job's spec stands where it says, and the parts of a spec stand among the
