@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -105,5 +106,15 @@ func TestCheckPlace(t *testing.T) {
 		if (err == nil) != (row.says == "") || err != nil && !strings.Contains(err.Error(), row.says) {
 			t.Errorf("%s for %q, %s: %v", row.namespace, row.scope, row.duration, err)
 		}
+	}
+}
+
+// TestLongTextsAreCut: a Lease of a tenant may have megabytes of text, and what it says is told in logs and errors.
+func TestLongTextsAreCut(t *testing.T) {
+	long := strings.Repeat("a", 1<<20)
+	object := &coordinationv1.Lease{Spec: coordinationv1.LeaseSpec{HolderIdentity: &long}}
+	object.Annotations = map[string]string{ScopeAnnotation: long, LogIDAnnotation: long, LockAnnotation: long}
+	if text := fmt.Sprintf("%+v", saidBy(object)); len(text) > 2000 {
+		t.Errorf("it says %d bytes", len(text))
 	}
 }

@@ -51,14 +51,14 @@ type Said struct {
 
 func saidBy(object *coordinationv1.Lease) Said {
 	a := object.Annotations
-	s := Said{Lease: object.Namespace + "/" + object.Name, Scope: a[ScopeAnnotation], Cron: a[CronAnnotation] == yes}
+	s := Said{Lease: object.Namespace + "/" + object.Name, Scope: cut(a[ScopeAnnotation]), Cron: a[CronAnnotation] == yes}
 	if h := object.Spec.HolderIdentity; h != nil {
-		s.Holder = *h
+		s.Holder = cut(*h)
 	}
 	if t := object.Spec.RenewTime; t != nil {
 		s.Renewed = t.Time
 	}
-	s.LogID, s.Lock = a[LogIDAnnotation], a[LockAnnotation]
+	s.LogID, s.Lock = cut(a[LogIDAnnotation]), cut(a[LockAnnotation])
 	s.Before = s.LogID != "" && a[MarkAnnotation] == ""
 	s.Acquired, _ = strconv.ParseUint(a[TakenAnnotation], 10, 64)
 	if s.Acquired == 0 { // it was written once by this holder
@@ -72,6 +72,12 @@ func saidBy(object *coordinationv1.Lease) Said {
 	}
 	return s
 }
+
+// mostText is how much of a text in a Lease is read. Those of ours are shorter; one of a tenant may have a megabyte, and is told in logs and
+// in errors.
+const mostText = 256
+
+func cut(text string) string { return text[:min(len(text), mostText)] }
 
 const yes, mark = "true", "1"
 
