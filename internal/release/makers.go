@@ -142,17 +142,19 @@ func (c *Config) look(ctx context.Context, m *maker) (found []Item, err error) {
 		return nil
 	})
 	switch {
-	case apierrors.IsForbidden(err) && m.cluster && c.Namespace != "":
-		return nil, nil // it is no matter of the namespace
-	case apierrors.IsForbidden(err):
-		unknown := &unstructured.Unstructured{}
-		unknown.SetName("?")
-		tell(unknown, fmt.Sprintf("whether any does cannot be told: you may not list %s (deploy/release/clusterrole.yaml)", m.GroupResource()))
-		return found, nil
-	case err != nil && !apierrors.IsNotFound(err):
-		return nil, fmt.Errorf("list %s: %w", m.GroupResource(), err)
+	case err == nil || apierrors.IsNotFound(err) || ctx.Err() != nil:
+		return found, err
+	case m.cluster && c.Namespace != "":
+		return found, nil // it is no matter of the namespace
 	}
-	return found, err
+	why := fmt.Sprintf("you may not list %s (deploy/release/clusterrole.yaml)", m.GroupResource())
+	if !apierrors.IsForbidden(err) { // such as those of an engine whose webhook is gone: nothing else waits for that
+		why = fmt.Sprintf("list %s: %v", m.GroupResource(), err)
+	}
+	unknown := &unstructured.Unstructured{}
+	unknown.SetName("?")
+	tell(unknown, "whether any does cannot be told: "+why)
+	return found, nil
 }
 
 // finds reports whether an object makes Jobs of ours. One that is over makes none.

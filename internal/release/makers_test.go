@@ -91,6 +91,9 @@ func TestMakers(t *testing.T) {
 		want      []string
 	}{
 		{"all namespaces", "", "", everywhere},
+		{"a kind whose webhook is gone keeps nothing from being told", "", "broken clusterpolicies", append(slices.DeleteFunc(slices.Clone(everywhere), func(s string) bool {
+			return strings.HasPrefix(s, "ClusterPolicy")
+		}), "ClusterPolicy/? remains")},
 		{"one namespace: the cluster's are told, and left", "web", "", []string{
 			"MutatingAdmissionPolicy/by-its-text left", "MutatingAdmissionPolicyBinding/by-our-label left", "MutatingWebhookConfiguration/hook left",
 			"Namespace/web remains", "WorkflowTemplate/etl remains", "ClusterPolicy/jobs left",
@@ -154,7 +157,11 @@ func dynamicOf(t *testing.T, text, forbidden string) *dynamicfake.FakeDynamicCli
 		}
 		return true, list, nil
 	})
-	if forbidden != "" {
+	if resource, broken := strings.CutPrefix(forbidden, "broken "); broken {
+		client.PrependReactor("list", resource, func(clienttesting.Action) (bool, runtime.Object, error) {
+			return true, nil, apierrors.NewInternalError(errors.New("conversion webhook failed"))
+		})
+	} else if forbidden != "" {
 		client.PrependReactor("list", forbidden, func(clienttesting.Action) (bool, runtime.Object, error) {
 			return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: forbidden}, "", errors.New("no role"))
 		})
