@@ -191,6 +191,23 @@ func TestNothingIsAskedInVain(t *testing.T) {
 	}
 }
 
+// TestALeaseThatWasLeftBehind: the controller was killed, and its successor has its Lease in the operator's other namespace.
+func TestALeaseThatWasLeftBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene()
+		next := s.lease.DeepCopy()
+		s.lease.Spec.RenewTime = new(metav1.NewMicroTime(time.Now().Add(-time.Hour)))
+		next.Namespace, next.Spec.HolderIdentity, next.Spec.RenewTime = "kube-system", new("ledger_2"), new(metav1.NewMicroTime(time.Now().Add(14*time.Second)))
+		s.begin()
+		if err := s.Tracker().Add(next); err != nil {
+			t.Fatal(err)
+		}
+		if asked, err := Run(t.Context(), s.config()); err != nil || asked.Holder != "ledger_2" || len(s.patches()) != 1 {
+			t.Errorf("%+v, %v, %d patches", asked, err, len(s.patches()))
+		}
+	})
+}
+
 // TestAClockThatDiffers: a caller whose clock is not the controller's waits for a renewal, and asks then.
 func TestAClockThatDiffers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

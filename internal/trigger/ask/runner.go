@@ -1,7 +1,9 @@
 package ask
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,8 +14,11 @@ import (
 	"github.com/jobledger/jobledger/internal/lease"
 )
 
+// errDead: the holder of a Lease does not renew it.
+var errDead = errors.New("the controller that runs the CronJobs does not run now")
+
 // places are the namespaces of the Leases that may say who runs the CronJobs of the namespace. The first that a controller holds for
-// that is believed.
+// that, and renews, is believed.
 func (c *Config) places() []string {
 	places := slices.Clone(lease.OperatorNamespaces)
 	if !slices.Contains(places, c.Namespace) {
@@ -26,7 +31,7 @@ func (c *Config) places() []string {
 // that can be told, and what a user can do then.
 func (c *Config) runner(ctx context.Context) (holder, name string, err error) {
 	var denied []string
-	var reason error
+	var reason, dead error
 	without := "" // a holder that runs Jobs of the namespace, and no CronJobs
 	for _, namespace := range c.places() {
 		l, err := lease.Read(ctx, c.Client, namespace)
@@ -48,12 +53,17 @@ func (c *Config) runner(ctx context.Context) (holder, name string, err error) {
 			without = said.Holder
 			continue
 		}
-		if err := c.lives(ctx, l); err != nil {
+		if err := c.lives(ctx, l); errors.Is(err, errDead) { // it may have a successor, whose Lease is elsewhere
+			dead = cmp.Or(dead, err)
+			continue
+		} else if err != nil {
 			return "", "", err
 		}
 		return l.Judged().Holder, said.Lease, nil
 	}
 	switch {
+	case dead != nil:
+		return "", "", dead
 	case without != "":
 		return "", "", fmt.Errorf("the controller %s does not run CronJobs, so the built-in controller does, which knows no trigger; %s", without, c.instead())
 	case reason != nil:
@@ -93,7 +103,7 @@ func (c *Config) lives(ctx context.Context, l *lease.Found) error {
 	case err != nil:
 		return err
 	case !renewed:
-		return fmt.Errorf("the controller that runs the CronJobs does not run now: the Lease %s is not renewed", said.Lease)
+		return fmt.Errorf("%w: the Lease %s is not renewed", errDead, said.Lease)
 	}
 	return nil
 }
