@@ -2,6 +2,7 @@ package reconciler_test
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
 	"time"
 
@@ -181,4 +182,72 @@ func (r *piledUp) event(i int) {
 	seen := r.seen
 	r.apply(r.cronJob.Stream, events.KindCronJobChanged, &seen)
 	reconciler.Decide(r.cronJob)
+}
+
+// ending is a Job whose pods end one after another while its commands are answered.
+type ending struct {
+	*running
+	sent    []events.CommandEnded
+	version uint64
+	writes  int
+}
+
+// decide puts down what is decided now.
+func (e *ending) decide() {
+	d := reconciler.Decide(e.job)
+	if !d.Commands() {
+		return
+	}
+	e.apply(e.job.Stream, events.KindDecided, &d.Decision)
+	for place, c := range d.Decision.Commands() {
+		t := events.Task{Name: events.CommandID{Decided: e.seq, Place: uint32(place)}, Command: c}
+		done := t.Ended(events.Done)
+		e.version++
+		done.Version, done.Sent = e.version, true
+		e.sent = append(e.sent, done)
+		if done.Type == events.CommandWriteStatus {
+			e.writes++
+		}
+	}
+}
+
+// answer ends the oldest command.
+func (e *ending) answer() {
+	done := e.sent[0]
+	e.sent = e.sent[1:]
+	e.apply(e.job.Stream, events.KindCommandEnded, &done)
+	e.decide()
+}
+
+// TestTheEndOfALargeJob: the pods of an Indexed Job end, the last ones too. Until it is finished, what an event allocates does not grow with the number of pods,
+// and the status is written now and then.
+func TestTheEndOfALargeJob(t *testing.T) {
+	end := func(n int32) (bytes float64, writes int) {
+		e := &ending{running: newRunning(n), version: 10_000_000}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for i := range e.pods {
+			over := *e.pods[i*7919%len(e.pods)] // their indexes are scattered
+			over.Version, over.Phase, over.Finished = uint64(1_000_000+i), events.PodSucceeded, e.now
+			e.apply(e.job.Stream, events.KindPodChanged, &over)
+			e.decide()
+			for len(e.sent) > 0 {
+				e.answer()
+			}
+		}
+		runtime.ReadMemStats(&after)
+		if e.job.Phase() != projector.PhaseFinished || e.job.Tally().Held > 0 {
+			t.Fatalf("the Job of %d pods is not at its end: phase %v, %+v", n, e.job.Phase(), e.job.Tally())
+		}
+		return float64(after.TotalAlloc-before.TotalAlloc) / float64(n), e.writes
+	}
+	few, fewWrites := end(1_000)
+	many, manyWrites := end(20_000)
+	t.Logf("%.0f bytes for each of 1,000 pods and %d writes, %.0f for each of 20,000 and %d writes", few, fewWrites, many, manyWrites)
+	if many > 1.5*few {
+		t.Errorf("the end of a pod allocates %.0f bytes among 20,000, and %.0f among 1,000", many, few)
+	}
+	if most := 20_000/200 + 100; manyWrites > most {
+		t.Errorf("%d writes of the status at the end of 20,000 pods, the limit is %d", manyWrites, most)
+	}
 }
