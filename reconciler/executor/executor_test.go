@@ -181,6 +181,25 @@ func TestWhatADeletionWaitsForGoesFirstOfAll(t *testing.T) {
 	s.wants(s.drain(), "d/finalizer, c/finish, b/finalizer, a/create")
 }
 
+// TestDeletionsWithoutEndLeaveRoomForWork: a user deletes the pods of many Jobs. The finalizers go first of all, and others' pods are made
+// all the same.
+func TestDeletionsWithoutEndLeaveRoomForWork(t *testing.T) {
+	s := newScript(t)
+	for i := range 200 {
+		s.submit(fmt.Sprint("deleted-", i), "0", events.PriorityDeletion)
+		s.submit(fmt.Sprint("works-", i%5), fmt.Sprint(i/5), events.PriorityBulk)
+	}
+	made := 0
+	for _, name := range s.drain()[:160] {
+		if strings.HasPrefix(name, "works") {
+			made++
+		}
+	}
+	if made < 60 || made > 80 {
+		t.Errorf("of 160 calls %d make pods, want 60 to 80", made)
+	}
+}
+
 func TestNoTierStarves(t *testing.T) {
 	s := newScript(t)
 	all := []events.Priority{events.PriorityDeletion, events.PriorityFinish, events.PriorityEnd, events.PriorityBulk, events.PriorityProgress}

@@ -32,10 +32,11 @@ const (
 )
 
 // round is after how many calls the order of the tiers begins anew. Most calls are of the most urgent tier that waits. So that none
-// starves, one in eight is of the least urgent one, and a tier between has some that no more urgent one can take.
+// starves, one in eight is of the least urgent one, and a tier between has some that no more urgent one can take. What a tier in which
+// nothing waits does not need is for work. So a user who deletes pods without end leaves 7 calls in 16 to the pods that others make.
 const round = 16
 
-// reserved are the calls of a round that a tier has if anything in it waits.
+// reserved are the calls of a round that a tier has if anything in it waits, and else work.
 var reserved = [round]int{
 	3: tierFinish, 5: tierEnd, 7: tierProgress, 9: tierWork, 11: tierFinish, 13: tierEnd, 15: tierProgress,
 }
@@ -116,7 +117,7 @@ func (q *queue) take(may func(events.Stream) bool) *item {
 // order is the tiers in the order in which the next call is to be of one.
 func (q *queue) order() [1 + tiers]int {
 	first := reserved[q.taken%round]
-	if first == tierProgress && q.tiers[first].idle() { // the least urgent of those that wait
+	if first != tierDeletion && q.tiers[first].idle() {
 		first = tierWork
 	}
 	return [...]int{first, tierDeletion, tierFinish, tierEnd, tierWork, tierProgress}
