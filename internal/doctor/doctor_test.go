@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -169,7 +170,7 @@ func TestFindings(t *testing.T) {
 		{"one of ours that nothing begins", "jobs", events.ModeDelegated, nil, []runtime.Object{job("a", ours)}, "warning: 1 Job has waited for jobledger.dev/job-controller"},
 		{"one whose controller does not exist", "jobs", events.ModeDelegated, nil, []runtime.Object{
 			job("a", func(j *batchv1.Job) { by := "example.com/gone"; j.Spec.ManagedBy = &by }),
-		}, "problem: example.com/gone"},
+		}, "warning: example.com/gone"},
 		{"no right to list Jobs", "jobs", events.ModeDelegated, forbidden, nil, "unknown: Jobs cannot be listed"},
 		{"a namespace that does not exist", "jobs", events.ModeDelegated, in("nope"), nil, "problem: there is no namespace nope"},
 		{"a namespace without Jobs", "jobs", events.ModeDelegated, in("nope"), []runtime.Object{&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "nope"}}}, "note: no Job is for us"},
@@ -298,5 +299,29 @@ func TestDisks(t *testing.T) {
 		if got := look(row.log); !strings.Contains(got, row.want) {
 			t.Errorf("%s: got\n%s\nwant %s", row.sentence, got, row.want)
 		}
+	}
+}
+
+// TestInventedControllers: a user makes Jobs for controllers of many names. They are no problem of ours, a few are named, in an order, and a
+// Job of the built-in controller that nothing begins is told among them.
+func TestInventedControllers(t *testing.T) {
+	objects := []runtime.Object{job("built-in", func(*batchv1.Job) {})}
+	for i := range 300 {
+		objects = append(objects, job(fmt.Sprint("job-", i), func(j *batchv1.Job) { j.Spec.ManagedBy = new(fmt.Sprintf("example.com/%03d", i)) }))
+	}
+	var problems, warnings []string
+	for _, f := range examined(t, "jobs", events.ModeDelegated, nil, objects...) {
+		switch f.Level {
+		case Problem:
+			problems = append(problems, f.Text)
+		case Warning:
+			warnings = append(warnings, f.Text)
+		}
+	}
+	if len(problems) != 1 || !strings.Contains(problems[0], builtinName) {
+		t.Errorf("problems: %q", problems)
+	}
+	if len(warnings) != mostWaited+1 || !strings.Contains(warnings[0], "example.com/000") || !strings.Contains(warnings[mostWaited], "295 Jobs more") {
+		t.Errorf("warnings: %q", warnings)
 	}
 }

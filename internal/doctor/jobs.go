@@ -1,8 +1,10 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -35,16 +37,7 @@ func jobs(ctx context.Context, c *Config) []Finding {
 		return []Finding{cannotList("Jobs", err)}
 	}
 	found := noNamespace(ctx, c)
-	for name, n := range all.waiting {
-		f := Finding{
-			Level: Problem, Text: fmt.Sprintf("%s waited for %s for more than %s, and nothing has begun (%s)", many(n, "Job has", "Jobs have"), name, unbegun, all.example[name]),
-			Do: "see whether that controller runs; a Job whose managedBy names one that does not exist never begins",
-		}
-		if name == events.ManagedBy {
-			f.Level, f.Do = Warning, "start jobledger run with --manage=delegated or --manage=all"
-		}
-		found = append(found, f)
-	}
+	found = append(found, all.unbegun()...)
 	builtinWorks := c.Settings.Mode == events.ModeAll && c.byAnother(ctx, all.newest)
 	switch {
 	case builtinWorks:
@@ -66,6 +59,44 @@ func jobs(ctx context.Context, c *Config) []Finding {
 		text = fmt.Sprintf("of the first %d Jobs: ", pages*pageSize) + text
 	}
 	return append([]Finding{{Level: OK, Text: text}}, found...)
+}
+
+// mostWaited is how many controllers are named that Jobs wait for. Users choose the names.
+const mostWaited = 5
+
+// unbegun finds Jobs that nobody begins. That others' controllers do not run is no matter of ours, and anybody who may make Jobs can invent
+// one: a warning.
+func (all *census) unbegun() (found []Finding) {
+	names := slices.SortedFunc(maps.Keys(all.waiting), func(a, b string) int {
+		return cmp.Or(-cmp.Compare(all.waiting[a], all.waiting[b]), cmp.Compare(a, b))
+	})
+	others, more := 0, 0
+	for _, name := range names {
+		n := all.waiting[name]
+		f := Finding{
+			Level: Warning, Do: "see whether that controller runs; a Job whose managedBy names one that does not exist never begins",
+			Text: fmt.Sprintf("%s waited for %s for more than %s, and nothing has begun (%s)", many(n, "Job has", "Jobs have"), name, unbegun, all.example[name]),
+		}
+		switch name {
+		case builtinName:
+			f.Level = Problem
+		case events.ManagedBy:
+			f.Do = "start jobledger run with --manage=delegated or --manage=all"
+		default:
+			if others++; others > mostWaited {
+				more += n
+				continue
+			}
+		}
+		found = append(found, f)
+	}
+	if more > 0 {
+		found = append(found, Finding{
+			Level: Warning, Do: "look at spec.managedBy of the Jobs that do not begin",
+			Text: fmt.Sprintf("%s waited for other controllers", many(more, "Job more has", "Jobs more have")),
+		})
+	}
+	return found
 }
 
 // noNamespace finds that the namespace of the settings does not exist: then there are no Jobs, and nothing else is wrong. Who may not look
