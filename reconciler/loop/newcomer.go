@@ -18,11 +18,31 @@ import (
 // doorWait is how long a new Job waits behind another one at most: also a budget that is small beside one Job lets all in.
 const doorWait = time.Minute
 
-// newcomers are the Jobs and CronJobs whose first sightings are held back.
+// followUps is how many times as much as its first sighting a pod leads to, about: the decision, the end of the command, its own end.
+const followUps = 4
+
+// newcomers are objects whose first sightings are held back.
 type newcomers struct {
-	doors map[string]*door      // by namespace, of those over their budgets
-	dues  delayingQueue[string] // when each is to be opened
+	doors map[doorway]*door      // of namespaces over their budgets
+	dues  delayingQueue[doorway] // when each is to be opened
 	held  map[types.UID]*newcomer
+}
+
+// doorway is where newcomers of a namespace wait: Jobs and CronJobs at one, and other objects, of which there may be many more, at
+// another.
+type doorway struct {
+	namespace string
+	others    bool
+}
+
+func byDoorway(a, b doorway) int {
+	switch {
+	case a.others == b.others:
+		return cmp.Compare(a.namespace, b.namespace)
+	case b.others:
+		return -1
+	}
+	return 1
 }
 
 // door is who waits in a namespace, oldest first. Of those that have left, fewer are kept than of those that wait, and a few.
@@ -33,15 +53,15 @@ type door struct {
 }
 
 type newcomer struct {
-	namespace string
-	seen      *events.Observation // the newest version, without the template's text; nil when it has left
-	past      *past               // of its stream, if that was looked for
-	passed    uint64              // versions seen before that
-	queued    bool                // at its door, so that it leaves a gap there
+	doorway
+	seen   *events.Observation // the newest version, without the template's text; nil when it has left
+	past   *past               // of its stream, if that was looked for
+	passed uint64              // versions seen before that
+	queued bool                // at its door, so that it leaves a gap there
 }
 
 func newNewcomers() newcomers {
-	return newcomers{doors: map[string]*door{}, dues: newDelayingQueue(cmp.Compare[string]), held: map[types.UID]*newcomer{}}
+	return newcomers{doors: map[doorway]*door{}, dues: newDelayingQueue(byDoorway), held: map[types.UID]*newcomer{}}
 }
 
 // doored reports whether an observation shows a Job or a CronJob that has no record yet.
@@ -58,11 +78,11 @@ func (l *Loop) doored(o *events.Observation) bool {
 	return l.intake.First(o)
 }
 
-// arrive takes the first sighting of a Job, or a newer version of it, and lets it in or keeps it at the door.
+// arrive takes the first sighting of a Job, or a newer version of an object that waits, and lets it in or keeps it at the door.
 func (l *Loop) arrive(b *batch, o *events.Observation) (size int) {
-	p, namespace := &l.pace, o.Namespace()
-	d := p.new.doors[namespace]
-	n := p.new.held[o.Job.UID]
+	p := &l.pace
+	n := p.new.held[o.Object().UID]
+	way := doorway{namespace: o.Namespace(), others: !l.doored(o)}
 	switch {
 	case l.world.Listing || p.flush:
 		return l.admit(b, o)
@@ -73,14 +93,43 @@ func (l *Loop) arrive(b *batch, o *events.Observation) (size int) {
 			n.seen = withoutText(o)
 		}
 		return heldCost
-	case d != nil && (len(d.waiting) > d.left || b.time < d.opens && l.excess(namespace, b.time) >= atPace):
-		n = &newcomer{namespace: namespace, queued: true, seen: withoutText(o), past: l.pasts[events.JobStream(o.Job.UID)]}
-		p.new.held[o.Job.UID] = n
-		d.waiting = append(d.waiting, n)
-		l.hold(b, namespace)
+	case l.shut(way, b.time):
+		l.wait(b, way, o)
 		return heldCost
 	}
-	return l.letIn(b, namespace, o)
+	return l.letIn(b, way, o)
+}
+
+// shut reports whether a newcomer has to wait at a door.
+func (l *Loop) shut(way doorway, now events.Time) bool {
+	d := l.pace.new.doors[way]
+	return d != nil && (len(d.waiting) > d.left || now < d.opens && l.excess(way.namespace, now) >= atPace)
+}
+
+// wait puts a newcomer behind those who wait at a door.
+func (l *Loop) wait(b *batch, way doorway, o *events.Observation) *newcomer {
+	n := &newcomer{doorway: way, queued: true, seen: withoutText(o), past: l.pasts[events.JobStream(o.Job.UID)]}
+	l.pace.new.held[o.Object().UID] = n
+	d := l.pace.new.doors[way]
+	d.waiting = append(d.waiting, n)
+	l.hold(b, way.namespace)
+	return n
+}
+
+// comeIn takes the first sighting of an object that is no Job or CronJob, when the minute is over for which it waits. In a namespace that
+// is still beyond two budgets it is let in at the pace of the budget: an object that cannot go before, as it carries our finalizer, would
+// fill the log else.
+func (l *Loop) comeIn(b *batch, x *paced) (size int) {
+	o := l.pace.take(x)
+	way := doorway{namespace: x.namespace, others: true}
+	if !l.shut(way, b.time) {
+		size = l.letIn(b, way, o)
+		l.pace.came(x, o.Object().UID, b.time)
+		return size
+	}
+	l.pace.forget(o.Object().UID)
+	l.wait(b, way, o).passed = x.passed
+	return heldCost
 }
 
 // turnAway keeps a Job at the door that was read because pods name it: else a pod with each Job would let it in. The answer counts as
@@ -111,10 +160,10 @@ func withoutText(o *events.Observation) *events.Observation {
 }
 
 // letIn admits a first sighting. In a namespace that is over its budget the next one has to wait.
-func (l *Loop) letIn(b *batch, namespace string, o *events.Observation) (size int) {
+func (l *Loop) letIn(b *batch, way doorway, o *events.Observation) (size int) {
 	before := len(b.records)
 	size = l.admit(b, o)
-	if l.excess(namespace, b.time) < atPace || len(b.records) == before {
+	if l.excess(way.namespace, b.time) < atPace || len(b.records) == before {
 		return size
 	}
 	weight := int64(0)
@@ -123,17 +172,20 @@ func (l *Loop) letIn(b *batch, namespace string, o *events.Observation) (size in
 			weight += int64(events.Weight(rec))
 		}
 	}
-	wait := doorWait
-	if ms := weight * time.Hour.Milliseconds() / l.world.Settings.NamespaceBudget; ms < wait.Milliseconds() {
-		wait = max(paceEvery, time.Duration(ms)*time.Millisecond)
+	wait, least := doorWait, paceEvery
+	if way.others {
+		weight, least = weight*followUps, time.Millisecond
 	}
-	d := l.pace.new.doors[namespace]
+	if ms := weight * time.Hour.Milliseconds() / l.world.Settings.NamespaceBudget; ms < wait.Milliseconds() {
+		wait = max(least, time.Duration(ms)*time.Millisecond)
+	}
+	d := l.pace.new.doors[way]
 	if d == nil {
 		d = &door{}
-		l.pace.new.doors[namespace] = d
+		l.pace.new.doors[way] = d
 	}
 	d.opens = b.time.Add(wait)
-	l.pace.new.dues.set(namespace, d.opens)
+	l.pace.new.dues.set(way, d.opens)
 	return size
 }
 
@@ -141,25 +193,25 @@ func (l *Loop) letIn(b *batch, namespace string, o *events.Observation) (size in
 func (l *Loop) openDoors(b *batch, until events.Time, most int, all bool) (size int) {
 	doors := &l.pace.new
 	for size < most && (!all || l.pace.holding > 0) {
-		namespace, ok := doors.dues.due(until)
+		way, ok := doors.dues.due(until)
 		if !ok {
 			break
 		}
-		d := doors.doors[namespace]
+		d := doors.doors[way]
 		n := d.next()
 		switch {
 		case n != nil:
 			d.opens = b.time // at once again, unless it is put off
-			doors.dues.set(namespace, d.opens)
+			doors.dues.set(way, d.opens)
 			if n.past != nil {
 				l.pasts[events.JobStream(n.seen.Job.UID)] = n.past
 			}
 			o := n.seen
-			size += heldCost + l.letIn(b, namespace, o) // which leaves the door (overtaken)
+			size += heldCost + l.letIn(b, way, o) // which leaves the door (overtaken)
 		case all || d.opens <= b.time:
-			delete(doors.doors, namespace)
+			delete(doors.doors, way)
 		default:
-			doors.dues.set(namespace, d.opens)
+			doors.dues.set(way, d.opens)
 		}
 	}
 	return size
@@ -189,7 +241,7 @@ func (p *pace) leave(uid types.UID) (passed uint64) {
 	delete(p.new.held, uid)
 	p.release(n.namespace)
 	n.seen = nil
-	if d := p.new.doors[n.namespace]; n.queued {
+	if d := p.new.doors[n.doorway]; n.queued {
 		d.left++
 		if d.left > 16+len(d.waiting)/2 {
 			d.waiting, d.left = slices.DeleteFunc(d.waiting, func(n *newcomer) bool { return n.seen == nil }), 0

@@ -17,7 +17,7 @@ import (
 // that comes too early is held back: it is no input yet, as if the watch were slower. So nothing is folded that is not recorded, and a
 // replay knows nothing of budgets. What cannot wait (projector.Intake.Awaited) and what a listing shows is never held back. New Jobs
 // and CronJobs wait for each other (arrive). Beyond two budgets other new objects wait for a minute, too; those that go before are one
-// record with their number (passBy). Nodes and namespaces, which are in no namespace, share a budget of the same size.
+// record with their number (passBy), and the others come in at the pace of the budget (comeIn). Nodes and namespaces, which are in no namespace, share a budget of the same size.
 
 const (
 	paceEvery = time.Second // between two versions of an object that are recorded
@@ -106,7 +106,7 @@ func (l *Loop) observe(b *batch, o *events.Observation) (size int, ok bool) {
 	if object.Gone {
 		return l.leaves(b, o, object), true
 	}
-	if l.doored(o) {
+	if l.doored(o) || l.pace.new.held[object.UID] != nil {
 		return l.arrive(b, o), true
 	}
 	if l.holdBack(b, o, object) {
@@ -204,6 +204,13 @@ func (p *pace) take(x *paced) *events.Observation {
 	return o
 }
 
+// came notes that a version that was held back was admitted: if it gave no record, its object has no pace.
+func (p *pace) came(x *paced, uid types.UID, now events.Time) {
+	if x.first = false; x.next <= now && x.passed == 0 {
+		delete(p.objects, uid)
+	}
+}
+
 func (p *pace) forget(uid types.UID) {
 	delete(p.objects, uid)
 	p.dues.set(uid, 0)
@@ -241,11 +248,11 @@ func (l *Loop) deliver(b *batch) (size int) {
 			break
 		}
 		switch x := l.pace.objects[uid]; {
+		case x.held != nil && x.first && !all:
+			size += l.comeIn(b, x)
 		case x.held != nil:
 			size += l.admit(b, l.pace.take(x))
-			if x.first = false; x.next <= b.time && x.passed == 0 { // it gave no record
-				delete(l.pace.objects, uid)
-			}
+			l.pace.came(x, uid, b.time)
 		case x.passed == 0:
 			delete(l.pace.objects, uid)
 		}
