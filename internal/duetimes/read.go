@@ -252,20 +252,13 @@ func (c *CronJob) findSettings(ctx context.Context, src history.Source, through 
 		if err != nil {
 			return fmt.Errorf("read who ran CronJobs: %w", err)
 		}
-		switch f := r.Facts.(type) {
-		case *events.ControllerStarted:
-			c.runs(&f.Settings)
+		settings, err := history.SettingsIn(&r)
+		if err != nil {
+			return err
+		}
+		if settings != nil {
+			c.runs(settings)
 			return nil
-		case *events.StoredState:
-			var state pb.WorldState
-			if err := proto.Unmarshal(f.Encoded, &state); err != nil {
-				return fmt.Errorf("decode the state in record %d: %w", r.Sequence, err)
-			}
-			if state.GetSettings() != nil {
-				settings := events.SettingsFromWire(state.GetSettings())
-				c.runs(&settings)
-				return nil
-			}
 		}
 	}
 	return nil
