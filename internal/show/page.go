@@ -148,7 +148,11 @@ func (p *Page) Job(j *history.Job) error {
 	c := &j.Counts
 	l.put("Pods", "%s succeeded, %d failed, %d active (%d ready), %d terminating, %d being created",
 		succeeded(c), c.Failed, c.Active, c.Ready, c.Terminating, c.Creating)
-	l.put("Records", "%d, from %d to %d", j.Records, j.First, j.Last)
+	if j.First == 0 {
+		l.put("Records", "%d, to %d; older ones are not in the log", j.Records, j.Last)
+	} else {
+		l.put("Records", "%d, from %d to %d", j.Records, j.First, j.Last)
+	}
 	l.work(j)
 	if _, err := p.Out.Write(l.b.Bytes()); err != nil {
 		return err

@@ -272,8 +272,7 @@ func (f *logFile) chunks(from, through events.Sequence, size int) (out []chunk, 
 	return out, after, err
 }
 
-// corrupt says that the record at cannot be trusted.
-// corrupt is for damage of the file at a record. Each file stands alone, so the one behind it may be whole.
+// corrupt is the error for a record of the file that cannot be trusted. Each file stands alone, so the one behind it may be whole.
 func (f *logFile) corrupt(at events.Sequence, cause error) error {
 	err := corruptAt(f.path, at, cause)
 	next := events.Sequence(f.follows.Load())

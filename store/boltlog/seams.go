@@ -267,7 +267,7 @@ func (l *logReader) admitted(ctx context.Context, first *logFile) error {
 // missingFirst is for a log that begins with a later record than 1 and does not say why.
 func missingFirst(dir string, first events.Sequence) error {
 	return &store.CorruptError{
-		Path: dir, At: 1, Cause: fmt.Errorf("records before %d are missing, and no Pruned record says so", first),
+		Path: dir, At: 1, Next: first, Cause: fmt.Errorf("records before %d are missing, and no Pruned record says so", first),
 		Hint: fmt.Sprintf("records from %d on can be read", first),
 	}
 }
