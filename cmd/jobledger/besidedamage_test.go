@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -61,6 +63,26 @@ func TestAnswersBesideDamage(t *testing.T) {
 				t.Errorf("it lacks %q, and says %q:\n%s\n%s", lacks, lies, r.out, r.err)
 			}
 		})
+	}
+}
+
+// TestPrunedAndDamaged: that a log is pruned is said also where a later file of it is damaged, and not where the beginning is.
+func TestPrunedAndDamaged(t *testing.T) {
+	for _, row := range []struct {
+		gone int
+		says bool
+	}{{1, true}, {0, false}} {
+		dir := filepath.Join(t.TempDir(), "log")
+		makeSeason(t, dir, "", 24)
+		pruneTo(t, dir, 1, 3)
+		files := dbFiles(t, dir)
+		if err := os.Remove(files[row.gone]); err != nil {
+			t.Fatal(err)
+		}
+		note := fmt.Sprintf("note: pruned before %d:", firstOf(files[0]))
+		if r := command("plan", "--log", dir); r.code != 1 || strings.Contains(r.err, note) != row.says || strings.Contains(r.err, "note: pruned") != row.says {
+			t.Errorf("file %d of %d is gone: exit %d, %s", row.gone, len(files), r.code, r.err)
+		}
 	}
 }
 
