@@ -68,7 +68,11 @@ func (c *cli) nextDue(ctx context.Context, f *cronFlags, args []string, count in
 		if err != nil {
 			return err
 		}
-		begin = from.before(s.now, s.end).Go()
+		at := from.before(s.now, s.end)
+		if beyond(at) {
+			return usage("--after=%s lies outside the years 1930 to 2189, of which a log can tell", after)
+		}
+		begin = at.Go()
 	}
 	due, zone, err := cronJob.Next(begin, count)
 	if err != nil {

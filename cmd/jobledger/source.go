@@ -124,7 +124,7 @@ func (f *sourceFlags) find(ctx context.Context, c *cli) (src history.Source, liv
 	case err == nil:
 		for _, damage := range log.Damage() {
 			fmt.Fprintf(c.err, "damage: %s\n", words.Clean(damage.Error()))
-			c.met.Tell(damage)
+			c.met.Known(damage)
 			c.damaged = true
 		}
 		lists := joblist.New(joblist.Config{Log: log, Files: log.Files, Dir: open.Dir(f.log)})
