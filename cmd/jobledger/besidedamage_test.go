@@ -43,6 +43,8 @@ func TestAnswersBesideDamage(t *testing.T) {
 		{"tail", "why-not cronjob/nightly 2026-03-15T10:00", nil, []string{"nothing was decided about it yet"}},
 		{"tail", "next cronjob/nightly --after 2026-03-20T00:00", []string{"2026-03-20 00:10"}, nil},
 		{"zeroed", "attempts job/" + within, []string{"in the records that can be read"}, []string{"0 tries"}},
+		{"zeroed", "attempts job/" + within + " -o json", []string{`"items": []`}, []string{"null"}},
+		{"zeroed", "get job/" + within, []string{"Pods: not known"}, []string{"0 succeeded"}},
 		{"zeroed", "explain job/" + within, []string{"as the records that say so are damaged"}, []string{"pruned"}},
 		{"first", "explain job/job-00", []string{"DAMAGED from record 1 to 68"}, []string{"what follows is not told", "pruned"}},
 		{"missing", "get job/long", nil, []string{"from 0"}},
