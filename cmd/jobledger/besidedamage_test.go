@@ -47,6 +47,8 @@ func TestAnswersBesideDamage(t *testing.T) {
 		{"zeroed", "get job/" + within, []string{"Pods: not known"}, []string{"0 succeeded"}},
 		{"zeroed", "explain job/" + within, []string{"as the records that say so are damaged"}, []string{"pruned"}},
 		{"first", "explain job/job-00", []string{"DAMAGED from record 1 to 68"}, []string{"what follows is not told", "pruned"}},
+		{"zeroed", "timeline job/long", []string{"what its pods did then is not drawn"}, nil},
+		{"zeroed", "events job/long", []string{"--from 514"}, nil},
 		{"missing", "get job/long", nil, []string{"from 0"}},
 		{"tail", "get job/job-23", []string{"find job/job-23: it is not in what can be read"}, []string{"default/job:"}},
 	} {

@@ -178,7 +178,7 @@ func (r *readable) behind() {
 		for _, err := range append([]error{r.files[i].ended}, r.damage...) {
 			var bad *store.CorruptError
 			if errors.As(err, &bad) && bad.Path == r.files[i].path && bad.Next == 0 {
-				bad.Next = f.first
+				goesOn(bad, f.first)
 			}
 		}
 	}
