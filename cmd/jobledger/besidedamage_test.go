@@ -23,8 +23,13 @@ func TestAnswersBesideDamage(t *testing.T) {
 	hurt := map[string]func(p *patient, file string){
 		"missing": func(p *patient, file string) { p.remove(file) },
 		"zeroed":  func(p *patient, file string) { p.clear(file) },
-		"first":   func(p *patient, _ string) { p.remove(p.first()) },
-		"tail":    func(p *patient, _ string) { content := p.read(p.tail()); p.write(p.tail(), content[:len(content)/8]) },
+		"two": func(p *patient, file string) { // one on each side
+			i := slices.Index(p.files(), file)
+			p.remove(p.files()[i+1])
+			p.remove(p.files()[i-2])
+		},
+		"first": func(p *patient, _ string) { p.remove(p.first()) },
+		"tail":  func(p *patient, _ string) { content := p.read(p.tail()); p.write(p.tail(), content[:len(content)/8]) },
 	}
 	for _, row := range []struct {
 		hurt, ask  string
@@ -43,6 +48,7 @@ func TestAnswersBesideDamage(t *testing.T) {
 		{"tail", "why-not cronjob/nightly 2026-03-15T10:00", nil, []string{"nothing was decided about it yet"}},
 		{"tail", "next cronjob/nightly --after 2026-03-20T00:00", []string{"2026-03-20 00:10"}, nil},
 		{"zeroed", "attempts job/" + within, []string{"in the records that can be read"}, []string{"0 tries"}},
+		{"two", "attempts job/" + within, []string{"1 try · 1 succeeded"}, []string{"that can be read"}},
 		{"zeroed", "attempts job/" + within + " -o json", []string{`"items": []`}, []string{"null"}},
 		{"zeroed", "get job/" + within, []string{"Pods: not known"}, []string{"0 succeeded"}},
 		{"zeroed", "explain job/" + within, []string{"as the records that say so are damaged"}, []string{"pruned"}},

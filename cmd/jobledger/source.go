@@ -76,7 +76,7 @@ func (f *sourceFlags) open(ctx context.Context, c *cli) (src history.Source, liv
 	switch {
 	case err == nil:
 		c.tellPruned(ctx, src)
-	case err != nil && f.variable != "":
+	case f.variable != "":
 		err = fmt.Errorf("$%s: %w", f.variable, err)
 	}
 	return src, live, err

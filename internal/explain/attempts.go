@@ -114,7 +114,7 @@ func (t *Try) waitText() string {
 // lacking says in which records the tries of a Job stand, where others may have said more; empty when all of it is told.
 func (c *Case) lacking() string {
 	switch {
-	case c.resumed != 0, c.cut && !c.over():
+	case c.Truncated() && c.resumed != 0, c.cut && !c.over():
 		return " in the records that can be read"
 	case c.Truncated():
 		return " in the records that are kept"
