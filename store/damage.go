@@ -31,6 +31,17 @@ func (d *Damage) Note(err error) { d.note(err, false) }
 // Tell is Note, and marks that damage as told.
 func (d *Damage) Tell(err error) { d.note(err, true) }
 
+// Known is Tell for what a log says of itself as soon as it is opened. That may also be that a file cannot be opened, which is no ErrCorrupt.
+func (d *Damage) Known(err error) {
+	if err == nil || errors.Is(err, ErrCorrupt) {
+		d.note(err, true)
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.met = append(d.met, met{err: err, told: true})
+}
+
 func (d *Damage) note(err error, told bool) {
 	if d == nil || !errors.Is(err, ErrCorrupt) {
 		return

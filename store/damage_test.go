@@ -39,6 +39,10 @@ func TestDamage(t *testing.T) {
 	if untold := d.Untold(); len(untold) != 3 {
 		t.Errorf("not told: %v", untold)
 	}
+	d.Known(errors.New("open b.db: permission denied"))
+	if met, untold := d.Met(), d.Untold(); len(met) != 6 || len(untold) != 3 {
+		t.Errorf("with a file that cannot be opened: met %v, not told %v", met, untold)
+	}
 	var nowhere *store.Damage
 	nowhere.Note(first)
 	if len(nowhere.Met()) != 0 {

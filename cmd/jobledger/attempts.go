@@ -70,7 +70,7 @@ type attemptsPage struct {
 }
 
 func (c *cli) showAttempts(f *attemptsFlags, found *explain.Case, rows []explain.Attempt, all int) error {
-	page := attemptsPage{Items: rows, Sum: found.Sum(), Truncated: found.Truncated()}
+	page := attemptsPage{Items: append([]explain.Attempt{}, rows...), Sum: found.Sum(), Truncated: found.Truncated()}
 	if next := f.after + len(rows); next < all {
 		page.Continue = next
 	}

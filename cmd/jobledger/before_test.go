@@ -103,13 +103,7 @@ func unpackBefore(t *testing.T, dir string) map[string]string {
 func deadCluster(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := os.WriteFile(path, []byte(`apiVersion: v1
-kind: Config
-clusters: [{name: a, cluster: {server: "http://127.0.0.1:9"}}]
-contexts: [{name: a, context: {cluster: a, user: a}}]
-current-context: a
-users: [{name: a, user: {}}]
-`), 0o600); err != nil {
+	if err := os.WriteFile(path, openKubeconfig("http://127.0.0.1:9"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return path

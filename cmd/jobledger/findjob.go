@@ -91,13 +91,13 @@ func (c *cli) findJobs(ctx context.Context, src history.Source, namespace string
 	switch {
 	case errors.Is(err, history.ErrManyJobs):
 		return nil, fmt.Errorf("find %s: %w: name its Job with job/NAME or job/UID", h, err)
+	case unread != nil && (err == nil || src.Beside(err)) && !ok:
+		return nil, fmt.Errorf("find %s: %w", h, unread)
 	case err != nil:
 		return nil, fmt.Errorf("find %s: %w", h, err)
 	case ok:
 		fmt.Fprintf(c.err, "note: pod %s is of job %s\n", words.Clean(h.name), called(ctx, src, s))
 		return []events.Stream{s}, nil
-	case unread != nil:
-		return nil, unread
 	case h.pod:
 		return nil, fmt.Errorf("the log knows no Job with a pod %s in namespace %q (-n names another)", h.name, namespace)
 	}

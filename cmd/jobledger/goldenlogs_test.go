@@ -70,8 +70,13 @@ func makeKinds(t *testing.T, dir string) {
 // makePruned deletes the older files of a season.
 func makePruned(t *testing.T, dir string) {
 	makeSeason(t, dir, "", 24)
+	pruneTo(t, dir, 2, 3)
+}
+
+// pruneTo deletes the files of a log before that part of its records.
+func pruneTo(t *testing.T, dir string, part, of events.Sequence) {
 	written(t, dir, func(log *boltlog.Log) {
-		keep, err := log.Prunable(log.Head().Sequence * 2 / 3)
+		keep, err := log.Prunable(log.Head().Sequence * part / of)
 		if err != nil {
 			t.Fatal(err)
 		}

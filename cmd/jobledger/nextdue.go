@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -57,9 +58,9 @@ func (c *cli) nextDue(ctx context.Context, f *cronFlags, args []string, count in
 	if err != nil {
 		return err
 	}
-	cronJob, err := duetimes.Newest(ctx, src, stream, 0)
-	if err != nil {
-		return err
+	cronJob, unread := duetimes.Newest(ctx, src, stream, 0)
+	if unread != nil && !(src.Beside(unread) && cronJob != nil && cronJob.Seen != nil) {
+		return unread // else the schedule is the newest that can be read
 	}
 	begin := time.Now()
 	if after != "" {
@@ -67,7 +68,11 @@ func (c *cli) nextDue(ctx context.Context, f *cronFlags, args []string, count in
 		if err != nil {
 			return err
 		}
-		begin = from.before(s.now, s.end).Go()
+		at := from.before(s.now, s.end)
+		if beyond(at) {
+			return usage("--after=%s lies outside the years 1930 to 2189, of which a log can tell", after)
+		}
+		begin = at.Go()
 	}
 	due, zone, err := cronJob.Next(begin, count)
 	if err != nil {
@@ -81,13 +86,13 @@ func (c *cli) nextDue(ctx context.Context, f *cronFlags, args []string, count in
 		items = append(items, dueItem{t.UTC(), t.In(zone).Format(time.RFC3339)})
 	}
 	if f.output.document() {
-		return c.value(&f.output, struct {
+		return errors.Join(unread, c.value(&f.output, struct {
 			Namespace string    `json:"namespace"`
 			Name      string    `json:"name"`
 			Schedule  string    `json:"schedule"`
 			Zone      string    `json:"zone"`
 			Items     []dueItem `json:"items"`
-		}{cronJob.Ref.Namespace, cronJob.Ref.Name, cronJob.Seen.Schedule, zone.String(), items})
+		}{cronJob.Ref.Namespace, cronJob.Ref.Name, cronJob.Seen.Schedule, zone.String(), items}))
 	}
 	head := []string{"DUE (UTC)", "DUE (" + words.Clean(zone.String()) + ")"}
 	if zone == time.UTC {
@@ -98,5 +103,5 @@ func (c *cli) nextDue(ctx context.Context, f *cronFlags, args []string, count in
 		local := show.Cell{Text: t.In(zone).Format("Mon ") + show.DueText(t.In(zone)) + t.In(zone).Format(" -07:00")}
 		table.Row([]show.Cell{{Text: instant(t)}, local}[:len(head)]...)
 	}
-	return table.Flush()
+	return errors.Join(unread, table.Flush())
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -73,18 +74,26 @@ func (f *sourceFlags) open(ctx context.Context, c *cli) (src history.Source, liv
 	}
 	src, live, err = f.find(ctx, c)
 	switch {
-	case err == nil && !c.damaged:
+	case err == nil:
 		c.tellPruned(ctx, src)
-	case err != nil && f.variable != "":
+	case f.variable != "":
 		err = fmt.Errorf("$%s: %w", f.variable, err)
 	}
 	return src, live, err
 }
 
+// lostBefore reports whether there is damage before a record, which may have taken the first ones.
+func (c *cli) lostBefore(at events.Sequence) bool {
+	return slices.ContainsFunc(c.met.Met(), func(damage error) bool {
+		var bad *store.CorruptError
+		return errors.As(damage, &bad) && bad.At < at
+	})
+}
+
 // tellPruned says so when the log no longer keeps its first records.
 func (c *cli) tellPruned(ctx context.Context, src history.Source) {
 	for r, err := range src.Read(ctx, 0) {
-		if err == nil && r.Sequence > 1 && len(c.met.Met()) == 0 { // what cannot be read is told where it is wanted
+		if err == nil && r.Sequence > 1 && !c.lostBefore(r.Sequence) { // what cannot be read is told where it is wanted
 			fmt.Fprintf(c.err, "note: %s\n", prunedBefore(r.Sequence))
 		}
 		return
@@ -115,7 +124,7 @@ func (f *sourceFlags) find(ctx context.Context, c *cli) (src history.Source, liv
 	case err == nil:
 		for _, damage := range log.Damage() {
 			fmt.Fprintf(c.err, "damage: %s\n", words.Clean(damage.Error()))
-			c.met.Tell(damage)
+			c.met.Known(damage)
 			c.damaged = true
 		}
 		lists := joblist.New(joblist.Config{Log: log, Files: log.Files, Dir: open.Dir(f.log)})

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -122,13 +123,16 @@ func (c *cli) ticks(ctx context.Context, f *ticksFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	cronJob, err := f.read(ctx, src, stream, since)
-	if err != nil {
-		return err
+	parts, unread := f.read(ctx, src, stream, since)
+	if unread != nil && !src.Beside(unread) || len(parts) == 0 {
+		return unread
 	}
-	answer := f.chosen(cronJob, since)
+	answer := f.chosen(parts, since)
+	if unread != nil && len(answer.Items) == 0 && answer.Due == nil {
+		return unread // no answer, which is not the same as no due time
+	}
 	if f.output.document() {
-		return c.value(&f.output, answer)
+		return errors.Join(c.value(&f.output, answer), unread)
 	}
 	page := c.page(&f.output)
 	table := show.Table{Out: c.out, Head: []string{"DUE (UTC)", "TIMES", "RECORD", "JOB", "FATE"}, Width: c.width(), Whole: c.piped(), Colour: c.colour()}
@@ -150,34 +154,49 @@ func (c *cli) ticks(ctx context.Context, f *ticksFlags, args []string) error {
 	case len(answer.Items) == 0 && answer.Due == nil:
 		fmt.Fprintln(c.err, "No due times found.")
 	}
-	return nil
+	return unread
 }
 
-// read reads as much of the CronJob as is wanted.
-func (f *ticksFlags) read(ctx context.Context, src history.Source, s events.Stream, since events.Time) (*duetimes.CronJob, error) {
+// read reads as much of the CronJob as is wanted. Where that is damaged, it reads all that can be read, in parts.
+func (f *ticksFlags) read(ctx context.Context, src history.Source, s events.Stream, since events.Time) ([]*duetimes.CronJob, error) {
+	var cronJob *duetimes.CronJob
+	var err error
 	switch {
 	case f.tail > 0 && !f.missed && since == 0:
-		return duetimes.Newest(ctx, src, s, f.tail+1)
+		cronJob, err = duetimes.Newest(ctx, src, s, f.tail+1)
 	case since != 0:
-		return duetimes.Since(ctx, src, s, since)
+		cronJob, err = duetimes.Since(ctx, src, s, since)
+	default:
+		return duetimes.Parts(ctx, src, s)
 	}
-	return duetimes.Read(ctx, src, s)
+	if src.Beside(err) {
+		return duetimes.Parts(ctx, src, s)
+	}
+	return []*duetimes.CronJob{cronJob}, err
 }
 
-// chosen are the due times that are wanted.
-func (f *ticksFlags) chosen(cronJob *duetimes.CronJob, since events.Time) *ticksOf {
-	out := &ticksOf{Namespace: cronJob.Ref.Namespace, Name: cronJob.Ref.Name, UID: string(cronJob.Ref.UID), Items: []history.Tick{}}
-	for i := range cronJob.Entries {
-		e := &cronJob.Entries[i]
-		if e.Last < since || f.missed && e.Job != "" {
-			continue
+// chosen are the due times that are wanted. What the CronJob is now stands in the last part.
+func (f *ticksFlags) chosen(parts []*duetimes.CronJob, since events.Time) *ticksOf {
+	out := &ticksOf{Items: []history.Tick{}}
+	for _, part := range parts {
+		if part.Ref.Name != "" {
+			out.Namespace, out.Name, out.UID = part.Ref.Namespace, part.Ref.Name, string(part.Ref.UID)
 		}
-		out.Items = append(out.Items, itemOf(cronJob, e))
+		for i := range part.Entries {
+			e := &part.Entries[i]
+			if e.Last < since || f.missed && e.Job != "" {
+				continue
+			}
+			out.Items = append(out.Items, itemOf(part, e))
+		}
+		out.Due = part.Open()
+		if part.Cut {
+			out.Due = nil
+		}
 	}
 	if f.tail > 0 && len(out.Items) > f.tail {
 		out.Items, out.Earlier = slices.Clone(out.Items[len(out.Items)-f.tail:]), true
 	}
-	out.Due = cronJob.Open()
 	return out
 }
 

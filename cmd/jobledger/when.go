@@ -58,6 +58,9 @@ func parseWhen(text string, zone words.Zone) (w when, ok bool) {
 	return w, false
 }
 
+// beyond reports whether a moment stands for all before or behind it. Such a one bounds what is asked for; it is no answer's own time.
+func beyond(t events.Time) bool { return t <= events.FirstTime || t >= events.LastTime }
+
 // before is the moment that is meant at that time. A time of day is the last one before the end of the log; 0 when that is not known.
 func (w when) before(now time.Time, end events.Time) events.Time {
 	switch {

@@ -53,6 +53,9 @@ func (c *cli) whyNot(ctx context.Context, f *cronFlags, args []string) error {
 		return err
 	}
 	at := w.before(s.now, s.end)
+	if beyond(at) {
+		return usage("%q lies outside the years 1930 to 2189, of which a log can tell", text)
+	}
 	c.noteDay("at", text, w, at, s)
 	answer, err := explain.ReadWhyNot(ctx, src, stream, at.Go().UTC().Truncate(time.Second), f.output.textZone())
 	if err != nil {

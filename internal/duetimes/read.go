@@ -34,10 +34,12 @@ type CronJob struct {
 	rules history.ZoneRules
 	asked map[events.CommandID]*events.CreateJob
 
+	Cut       bool        // damage of the log hides what came of it
 	Elsewhere bool        // another controller runs it
 	now       events.Time // as of which it was read
 	kept      keeping
 	begun     *events.TickLedger // how the ledger began; nil while the object was not seen
+	behind    events.Sequence    // the first record behind the damage at which reading ended; 0 where that is not known
 }
 
 // Entry is a due time with its fate, or a range of them, and where that is written.
@@ -88,13 +90,39 @@ func Read(ctx context.Context, src history.Source, s events.Stream) (*CronJob, e
 	return ReadSpan(ctx, src, s, Span{})
 }
 
-// Newest reads the end of the stream, with at least so many entries, if there are.
-func Newest(ctx context.Context, src history.Source, s events.Stream, n int) (*CronJob, error) {
-	from, err := Before(ctx, src, s, n, 0)
-	if err != nil {
-		return nil, err
+// Parts reads all of the stream that can be read, in its order: one part, and behind each damaged place another one. The last part says
+// what the CronJob is now, unless it is cut, too.
+func Parts(ctx context.Context, src history.Source, s events.Stream) (parts []*CronJob, err error) {
+	for from := events.Sequence(0); ; {
+		c, unread := ReadSpan(ctx, src, s, Span{From: from})
+		err = errors.Join(err, unread)
+		if c == nil {
+			return parts, err
+		}
+		if parts = append(parts, c); c.behind <= from {
+			return parts, err
+		}
+		from = c.behind
 	}
-	return ReadSpan(ctx, src, s, Span{From: from})
+}
+
+// Newest reads the end of the stream, with at least so many entries, if there are. Where the log is damaged it gives with the error what
+// stands behind the damage; where nothing does, what stands before, which is cut.
+func Newest(ctx context.Context, src history.Source, s events.Stream, n int) (*CronJob, error) {
+	from, unread := Before(ctx, src, s, n, 0)
+	through := events.Sequence(0)
+	var bad *store.CorruptError
+	if errors.As(unread, &bad) && from == 0 && bad.At > 1 {
+		through = bad.At - 1
+		from, _ = Before(ctx, src, s, n, through) // nothing is told without a stored state: then it is read from the beginning
+	} else if unread != nil && (from == 0 || !src.Beside(unread)) {
+		return nil, unread
+	}
+	c, err := ReadSpan(ctx, src, s, Span{From: from, Through: through})
+	if c != nil {
+		c.Cut = c.Cut || through != 0
+	}
+	return c, errors.Join(unread, err)
 }
 
 // Since reads the end of the stream, with all entries that end at a time or later.
@@ -115,17 +143,21 @@ func Since(ctx context.Context, src history.Source, s events.Stream, t events.Ti
 }
 
 // Before is the record with which to begin to read at least so many entries through a record, or through the last (0); 0 for the first.
+// With an error that is ErrCorrupt it is the first stored state behind the damage, 0 for none.
 func Before(ctx context.Context, src history.Source, s events.Stream, n int, through events.Sequence) (events.Sequence, error) {
-	entries := 0
+	entries, stated := 0, events.Sequence(0)
 	for r, err := range src.ReadStream(ctx, s, through, store.Backward) {
 		if errors.Is(err, store.ErrPruned) {
 			break
 		}
 		if err != nil {
-			return 0, fmt.Errorf("read the records of the CronJob: %w", err)
+			return stated, fmt.Errorf("read the records of the CronJob: %w", err)
 		}
-		if entries >= n && r.Kind == events.KindStateStored {
-			return r.Sequence, nil
+		if r.Kind == events.KindStateStored {
+			stated = r.Sequence
+		}
+		if entries >= n && stated == r.Sequence {
+			return stated, nil
 		}
 		for _, step := range steps(&r) {
 			entries += len(step.Ticks)
@@ -135,11 +167,16 @@ func Before(ctx context.Context, src history.Source, s events.Stream, n int, thr
 }
 
 // Around reads what became of an instant: the stream from before it to where it has its fate. What the CronJob is now is read from the
-// end of the stream.
+// end of the stream. Where the log is damaged in what would have to be read, there is no answer.
 func Around(ctx context.Context, src history.Source, s events.Stream, at events.Time) (*CronJob, error) {
 	end, err := Newest(ctx, src, s, 0)
-	if err != nil || end.Told == 0 || at > end.Told {
-		return end, err
+	switch {
+	case end != nil && !end.Cut && src.Beside(err) && end.Told != 0 && at > end.Told:
+		return end, nil // the damage lies before
+	case err != nil:
+		return nil, err
+	case end.Told == 0 || at > end.Told:
+		return end, nil
 	}
 	through, err := history.FirstAt(ctx, src, at)
 	if err != nil {
@@ -214,6 +251,10 @@ func read(ctx context.Context, src history.Source, s events.Stream, span Span, e
 			continue
 		}
 		if err != nil {
+			var bad *store.CorruptError
+			if errors.As(err, &bad) {
+				c.Cut, c.behind = true, bad.Next
+			}
 			unread = fmt.Errorf("read the records of the CronJob: %w", err)
 			break
 		}
@@ -252,20 +293,13 @@ func (c *CronJob) findSettings(ctx context.Context, src history.Source, through 
 		if err != nil {
 			return fmt.Errorf("read who ran CronJobs: %w", err)
 		}
-		switch f := r.Facts.(type) {
-		case *events.ControllerStarted:
-			c.runs(&f.Settings)
+		settings, err := history.SettingsIn(&r)
+		if err != nil {
+			return err
+		}
+		if settings != nil {
+			c.runs(settings)
 			return nil
-		case *events.StoredState:
-			var state pb.WorldState
-			if err := proto.Unmarshal(f.Encoded, &state); err != nil {
-				return fmt.Errorf("decode the state in record %d: %w", r.Sequence, err)
-			}
-			if state.GetSettings() != nil {
-				settings := events.SettingsFromWire(state.GetSettings())
-				c.runs(&settings)
-				return nil
-			}
 		}
 	}
 	return nil

@@ -111,8 +111,22 @@ func (t *Try) waitText() string {
 	return ""
 }
 
+// lacking says in which records the tries of a Job stand, where others may have said more; empty when all of it is told.
+func (c *Case) lacking() string {
+	switch {
+	case c.Truncated() && c.resumed != 0, c.cut && !c.over():
+		return " in the records that can be read"
+	case c.Truncated():
+		return " in the records that are kept"
+	}
+	return ""
+}
+
 // Sum says what the tries came to.
 func (c *Case) Sum() string {
+	if len(c.Tries) == 0 && c.lacking() != "" {
+		return "no tries" + c.lacking()
+	}
 	indexes, counts := map[int32]bool{}, map[Counted]int{}
 	disrupted := 0
 	for _, t := range c.Tries {
@@ -122,7 +136,7 @@ func (c *Case) Sum() string {
 			disrupted++
 		}
 	}
-	text := tries(len(c.Tries))
+	text := tries(len(c.Tries)) + c.lacking()
 	if c.folded != nil && c.folded.Indexed {
 		text += fmt.Sprintf(", %d indexes", len(indexes))
 	}

@@ -59,7 +59,11 @@ func ReadCron(ctx context.Context, src history.Source, s events.Stream, at histo
 	}
 	through := events.Sequence(state.AsOf.Sequence)
 	from, err := duetimes.Before(ctx, src, s, cronEntries, through)
-	if err != nil {
+	switch {
+	case err == nil:
+	case from != 0 && src.Beside(err): // what stands behind the damage is looked at
+		failed = errors.Join(failed, err)
+	default:
 		return c.without(err, failed)
 	}
 	c.due, err = duetimes.ReadSpan(ctx, src, s, duetimes.Span{From: from, Through: through, Visit: c.visit})

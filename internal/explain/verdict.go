@@ -45,7 +45,11 @@ func (c *Case) readVerdict() Sentence {
 	case history.StateDeleted, history.StateDeleting:
 		return c.deletedVerdict()
 	case history.StateFinished:
-		return say(nil, "FINISHED at %s: how and why is unknown, as the records that say so are pruned", c.clock(events.Time(c.Job.Finished)))
+		lost := "gone"
+		if c.resumed != 0 {
+			lost = "damaged"
+		}
+		return say(nil, "FINISHED at %s: how and why is unknown, as the records that say so are %s", c.clock(events.Time(c.Job.Finished)), lost)
 	case history.StateUnseen:
 		return say(nil, "UNSEEN: the log knows it only from pods that name it")
 	case history.StateUnmanaged:

@@ -34,7 +34,7 @@ func ReadWhyNot(ctx context.Context, src history.Source, s events.Stream, t time
 		return nil, err
 	}
 	f := &fates{due: due, zone: zone, location: due.Location(), dates: true}
-	if f.gaps, err = history.GapsAt(ctx, src, at); err != nil {
+	if f.gaps, err = history.GapsAt(ctx, src, at); err != nil && !src.Beside(err) {
 		return nil, fmt.Errorf("look for times in which no controller watched: %w", err)
 	}
 	w := &WhyNot{Namespace: due.Ref.Namespace, Name: due.Ref.Name, UID: s.ID, At: recordjson.Instant(at)}

@@ -8,32 +8,14 @@ import (
 
 	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/joblist"
-	"github.com/jobledger/jobledger/store"
-	"github.com/jobledger/jobledger/store/boltlog"
 )
 
 // TestPackingLeavesListsAsTheyAre: a list that was made of a plain file is good for the packed one and is not made again, and one that is
 // made of the packed file is the same to the last byte.
 func TestPackingLeavesListsAsTheyAre(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(written)); err != nil {
-		t.Fatal(err)
-	}
-	log, err := boltlog.Open(dir, store.Options{RotateBytes: 256 << 10})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = log.Close() })
-	config := joblist.Config{Log: log, Files: log.Files, Dir: dir, Every: 500}
+	log, config, finish := openCopy(t)
 	want := wholeFold(t, log)
-	finish := func() {
-		t.Helper()
-		if err := joblist.NewKeeper(config, nil).Finish(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	finish()
-	lists, err := filepath.Glob(filepath.Join(dir, "*.jobs"))
+	lists, err := filepath.Glob(filepath.Join(config.Dir, "*.jobs"))
 	if err != nil || len(lists) < 4 {
 		t.Fatal(lists, err)
 	}

@@ -77,7 +77,7 @@ func comparePast(a, b *history.PastJob) int {
 	return cmp.Or(cmp.Compare(a.Created, b.Created), strings.Compare(a.UID, b.UID))
 }
 
-// asKept takes off a row what only records say that are pruned: with which record the Job began, and of one that was over by then how.
+// asKept takes from a row what only pruned records say: with which record the Job began, and how it ended, if it was over by then.
 func (m *merge) asKept(r *row) error {
 	r.First = 0
 	switch r.State {
@@ -105,6 +105,9 @@ func (m *merge) asKept(r *row) error {
 		return nil
 	}
 	for rec, err := range m.log.ReadStream(m.ctx, s, a.Last+1, store.Forward) {
+		if err != nil && !m.beside(err) {
+			return err
+		}
 		if err != nil {
 			break // what it says beside the damage is what is shown
 		}

@@ -17,23 +17,7 @@ import (
 // TestListsThatAreMadeAgainAfterAPrune: after each prune of the oldest files each list alone and each pair is taken away, and made again. The
 // pages are always the same, and have each Job once.
 func TestListsThatAreMadeAgainAfterAPrune(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(written)); err != nil {
-		t.Fatal(err)
-	}
-	log, err := boltlog.Open(dir, store.Options{RotateBytes: 256 << 10})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = log.Close() })
-	config := joblist.Config{Log: log, Files: log.Files, Dir: dir, Every: 500}
-	finish := func() {
-		t.Helper()
-		if err := joblist.NewKeeper(config, nil).Finish(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	finish()
+	log, config, finish := openCopy(t)
 	writer := storetest.NewWriter(t, log)
 	for pruned := 0; ; pruned++ {
 		files, err := log.Files()
@@ -90,4 +74,27 @@ func samePages(t *testing.T, config joblist.Config, pruned int, finish func()) {
 			same(t, what+", made again", want, got)
 		}
 	}
+}
+
+// openCopy opens a copy of the log that is written once, to write on. The lists of its files are made, and finish makes those that are missing.
+func openCopy(t *testing.T) (log *boltlog.Log, config joblist.Config, finish func()) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(written)); err != nil {
+		t.Fatal(err)
+	}
+	log, err := boltlog.Open(dir, store.Options{RotateBytes: 256 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = log.Close() })
+	config = joblist.Config{Log: log, Files: log.Files, Dir: dir, Every: 500}
+	finish = func() {
+		t.Helper()
+		if err := joblist.NewKeeper(config, nil).Finish(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	finish()
+	return log, config, finish
 }

@@ -1,11 +1,13 @@
 package joblist
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -26,8 +28,8 @@ type Checked struct {
 	Notes []string
 }
 
-// Check compares each list of a log with a fold of the records of its file. Of a Job whose first records are pruned the records do not tell
-// all that a list knew before: of that one only the state is compared.
+// Check compares each list of a log with a fold of the records of its file. Of a Job whose first records are pruned, or some of whose records
+// are damaged, only the state is compared: the records no longer tell all that the list knew.
 func Check(ctx context.Context, c Config) (checked Checked, err error) {
 	files, err := c.files()
 	if err != nil {
@@ -62,7 +64,7 @@ func Check(ctx context.Context, c Config) (checked Checked, err error) {
 		case errors.As(err, &wrong):
 			m.forget(f)
 			checked.Wrong = append(checked.Wrong, fmt.Errorf("%s: %w; remove it: it is made again", path, err))
-		case errors.Is(err, store.ErrCorrupt), errors.Is(err, store.ErrPruned), errors.Is(err, events.ErrNewer):
+		case errors.Is(err, store.ErrCorrupt), errors.Is(err, store.ErrPruned), events.OtherReader(err):
 			checked.Notes = append(checked.Notes, fmt.Sprintf("%s: the list of Jobs was not compared with the records: %v", path, err))
 		case err != nil:
 			return checked, err
@@ -153,7 +155,7 @@ func (c *comparison) rows() error {
 		if c.cut(events.JobStream(types.UID(s.UID))) && sameEnd(&own.Summary, &s) {
 			continue
 		}
-		return &rowError{fmt.Sprintf("its row of Job %s/%s, %s, is not what the records give: %s", s.Namespace, s.Name, s.State, own.State)}
+		return &rowError{fmt.Sprintf("its row of Job %s/%s is not what the records give: %s there, %s by the records", s.Namespace, s.Name, s.State, own.State)}
 	}
 	for _, own := range fresh {
 		if byUID[own.UID] != nil {
@@ -163,7 +165,7 @@ func (c *comparison) rows() error {
 	return nil
 }
 
-// sameEnd compares what records tell of a Job whose first ones are pruned. Of one that is over they may not tell how it ended.
+// sameEnd compares what records tell of a Job of which some are pruned or damaged. Of one that is over they may not tell how it ended.
 func sameEnd(own, listed *history.Summary) bool {
 	over := listed.State == history.StateComplete || listed.State == history.StateFailed
 	switch {
@@ -175,12 +177,33 @@ func sameEnd(own, listed *history.Summary) bool {
 	return own.State == listed.State && own.Gone == listed.Gone
 }
 
-// cut reports whether the first records of a stream are pruned.
+// cut reports whether the records do not tell all that a list knew of a stream: its first ones are pruned, or some of its own or of the
+// controller's since then cannot be read.
 func (c *comparison) cut(s events.Stream) bool {
-	for r, err := range c.merge.config.Log.ReadStream(c.merge.ctx, s, 0, store.Forward) {
-		return err != nil || r.Previous != 0
+	first := events.Sequence(0)
+	for r, err := range c.records(s, 0) {
+		if err != nil || first == 0 && r.Previous != 0 {
+			return true
+		}
+		first = cmp.Or(first, r.Sequence)
 	}
-	return true
+	for _, err := range c.records(events.Controller, first) {
+		if err != nil {
+			return true
+		}
+	}
+	return first == 0
+}
+
+// records are those of a stream from one on, as far as the list goes.
+func (c *comparison) records(s events.Stream, from events.Sequence) iter.Seq2[events.Record, error] {
+	return func(yield func(events.Record, error) bool) {
+		for r, err := range c.merge.config.Log.ReadStream(c.merge.ctx, s, from, store.Forward) {
+			if err == nil && r.Sequence > c.list.through.Sequence || !yield(r, err) {
+				return
+			}
+		}
+	}
 }
 
 // streams compares by which row a Job is found, and the states that the list goes on from.

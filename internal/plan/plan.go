@@ -95,7 +95,8 @@ type modeFrom struct {
 	mode events.Mode
 }
 
-// readModes reads in which modes the controller has worked: with --manage=all it runs Jobs that name no controller, too.
+// readModes reads in which modes the controller has worked: with --manage=all it runs Jobs that name no controller, too. Of a start that is
+// pruned or damaged, the controller's next stored state tells.
 func (r *reader) readModes(ctx context.Context) (unread error) {
 	for rec, err := range history.PastDamage(ctx, r.src, events.Controller, 0) {
 		if r.src.Beside(err) {
@@ -105,8 +106,12 @@ func (r *reader) readModes(ctx context.Context) (unread error) {
 		if err != nil {
 			return err
 		}
-		if f, is := rec.Facts.(*events.ControllerStarted); is {
-			r.modes = append(r.modes, modeFrom{at: rec.Sequence, mode: f.Settings.Mode})
+		settings, err := history.SettingsIn(&rec)
+		if err != nil {
+			return err
+		}
+		if settings != nil {
+			r.modes = append(r.modes, modeFrom{at: rec.Sequence, mode: settings.Mode})
 		}
 	}
 	return unread

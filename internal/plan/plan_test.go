@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/recordjson"
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 	"github.com/jobledger/jobledger/store"
 )
 
@@ -150,6 +152,20 @@ func TestJobsOfModeAll(t *testing.T) {
 	}
 	if got := step(events.ModeAll, events.ModeObserve); got != builtin {
 		t.Errorf("with --manage=observe after it: %s", got)
+	}
+}
+
+// TestModeOfAPrunedStart: the start is pruned, and the controller's stored state tells how it works.
+func TestModeOfAPrunedStart(t *testing.T) {
+	state, err := proto.Marshal(&pb.WorldState{Settings: events.SettingsToWire(&events.Settings{Mode: events.ModeAll})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := log{{Header: events.Header{Sequence: 1, Stream: events.Controller, Kind: events.KindStateStored}, Facts: &events.StoredState{Encoded: state}}}
+	l.add("etl-1", events.KindJobAdded, &events.JobSeen{Managed: true}, events.Evidence{Namespace: "prod"})
+	got, err := Read(t.Context(), some{records: l}, Query{})
+	if err != nil || len(got.Owners) != 1 || got.Owners[0].RunBy != events.ManagedBy {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 

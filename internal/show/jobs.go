@@ -54,9 +54,12 @@ func (t *JobsTable) Row(j *history.Summary) {
 		state.Text += " (" + words.Clean(j.Reason) + ")"
 	}
 	namespace, name := namesOf(j)
+	counts := []string{succeeded(&j.Counts), strconv.Itoa(int(j.Counts.Failed)), strconv.Itoa(int(j.Counts.Active))}
+	if j.State == history.StateFinished {
+		counts = []string{"-", "-", "0"} // what the pods came to is not known
+	}
 	row := []Cell{
-		namespace, name, state, {Text: succeeded(&j.Counts)}, {Text: strconv.Itoa(int(j.Counts.Failed))}, {Text: strconv.Itoa(int(j.Counts.Active))},
-		t.started(j), {Text: dash(took(j.Started, j.Finished))},
+		namespace, name, state, {Text: counts[0]}, {Text: counts[1]}, {Text: counts[2]}, t.started(j), {Text: dash(took(j.Started, j.Finished))},
 	}
 	if t.page.Wide {
 		row = append(row, Cell{Text: strconv.FormatUint(j.Records, 10)}, Cell{Text: words.Clean(j.UID)})

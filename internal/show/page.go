@@ -39,6 +39,16 @@ func Indented(v any) ([]byte, error) {
 	return recordjson.VisibleJSON(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
 }
 
+// countsText says what the pods of a Job came to. Of one whose records until its end are not there that is not known.
+func countsText(j *history.Job) string {
+	if j.State == history.StateFinished {
+		return "not known: the records of them are not in the log"
+	}
+	c := &j.Counts
+	return fmt.Sprintf("%s succeeded, %d failed, %d active (%d ready), %d terminating, %d being created",
+		succeeded(c), c.Failed, c.Active, c.Ready, c.Terminating, c.Creating)
+}
+
 func succeeded(c *history.Counts) string {
 	if c.Completions == 0 {
 		return strconv.Itoa(int(c.Succeeded))
@@ -145,10 +155,12 @@ func (p *Page) Job(j *history.Job) error {
 		}
 		l.put("Started", "%s", text)
 	}
-	c := &j.Counts
-	l.put("Pods", "%s succeeded, %d failed, %d active (%d ready), %d terminating, %d being created",
-		succeeded(c), c.Failed, c.Active, c.Ready, c.Terminating, c.Creating)
-	l.put("Records", "%d, from %d to %d", j.Records, j.First, j.Last)
+	l.put("Pods", "%s", countsText(j))
+	if j.First == 0 {
+		l.put("Records", "%d, to %d; older ones are not in the log", j.Records, j.Last)
+	} else {
+		l.put("Records", "%d, from %d to %d", j.Records, j.First, j.Last)
+	}
 	l.work(j)
 	if _, err := p.Out.Write(l.b.Bytes()); err != nil {
 		return err

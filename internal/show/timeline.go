@@ -107,8 +107,11 @@ func (p *Page) Timeline(t *explain.Timeline) error {
 	return err
 }
 
-// passedLines say what may be missing in a timeline, because it was not recorded.
+// passedLines say what may be missing in a timeline, because it was not recorded or is there no longer.
 func (p *Page) passedLines(t *explain.Timeline) (lines []string) {
+	if t.Truncated {
+		lines = append(lines, "the first records of the Job are not in the log: what its pods did then is not drawn")
+	}
 	for i := range t.Passed {
 		lines = append(lines, "not all is recorded "+Passed(&t.Passed[i], p.Zone))
 	}

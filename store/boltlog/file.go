@@ -272,16 +272,20 @@ func (f *logFile) chunks(from, through events.Sequence, size int) (out []chunk, 
 	return out, after, err
 }
 
-// corrupt says that the record at cannot be trusted.
-// corrupt is for damage of the file at a record. Each file stands alone, so the one behind it may be whole.
+// corrupt is the error for a record of the file that cannot be trusted. Each file stands alone, so the one behind it may be whole.
 func (f *logFile) corrupt(at events.Sequence, cause error) error {
 	err := corruptAt(f.path, at, cause)
 	next := events.Sequence(f.follows.Load())
 	if bad, made := err.(*store.CorruptError); made && bad.Path == f.path && bad.Next == 0 && next > at { //nolint:errorlint // just made
-		bad.Next = next
-		bad.Hint += fmt.Sprintf("; those from %d on can be read: --from %d", next, next)
+		goesOn(bad, next)
 	}
 	return err
+}
+
+// goesOn says where the log can be read again behind a damaged file.
+func goesOn(bad *store.CorruptError, next events.Sequence) {
+	bad.Next = next
+	bad.Hint += fmt.Sprintf("; those from %d on can be read: --from %d", next, next)
 }
 
 func corruptAt(path string, at events.Sequence, cause error) error {

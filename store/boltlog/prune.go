@@ -182,7 +182,7 @@ func (l *Log) deleteSnapshots() error {
 func (l *Log) finishPruning() error {
 	s := l.mustView()
 	for i := len(s.files) - 1; l.cut <= s.files[0].first && i >= 0 && i >= len(s.files)-2; i-- {
-		if err := s.prunedIn(i, func(p *events.Pruned) { l.cut = max(l.cut, p.First) }); err != nil {
+		if err := s.prunedIn(context.Background(), i, func(p *events.Pruned) { l.cut = max(l.cut, p.First) }); err != nil {
 			return nil //nolint:nilerr // who reads the file hears of it
 		}
 	}
@@ -196,13 +196,13 @@ func (l *Log) finishPruning() error {
 	return nil
 }
 
-// prunedIn gives the Pruned records of one file.
-func (s view) prunedIn(i int, give func(*events.Pruned)) error {
+// prunedIn gives the Pruned records of one file. A hole before the file does not matter.
+func (s view) prunedIn(ctx context.Context, i int, give func(*events.Pruned)) error {
 	one := view{files: s.files[i : i+1], durable: s.durable}
 	if i+1 < len(s.files) {
 		one.durable.Sequence = s.files[i+1].first - 1
 	}
-	return one.forward(context.Background(), events.Controller, 0, func(r events.Record) bool {
+	return one.forward(ctx, events.Controller, s.files[i].first, func(r events.Record) bool {
 		if p, ok := r.Facts.(*events.Pruned); ok {
 			give(p)
 		}

@@ -271,9 +271,9 @@ func (l *logReader) Find(namespace, name string) ([]events.Stream, error) {
 	}
 	switch {
 	case unread != nil && len(out) == 0:
-		unread = fmt.Errorf("find %s/%s: it is not in what can be read: %w", namespace, name, unread)
+		unread = fmt.Errorf("it is not in what can be read: %w", unread)
 	case unread != nil:
-		unread = fmt.Errorf("find %s/%s: there may be more of that name: %w", namespace, name, unread)
+		unread = fmt.Errorf("there may be more of that name: %w", unread)
 	}
 	return streams, unread
 }

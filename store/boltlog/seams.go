@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
@@ -177,7 +178,7 @@ func (r *readable) behind() {
 		for _, err := range append([]error{r.files[i].ended}, r.damage...) {
 			var bad *store.CorruptError
 			if errors.As(err, &bad) && bad.Path == r.files[i].path && bad.Next == 0 {
-				bad.Next = f.first
+				goesOn(bad, f.first)
 			}
 		}
 	}
@@ -246,17 +247,9 @@ func (l *logReader) admitted(ctx context.Context, first *logFile) error {
 	if err != nil {
 		return err
 	}
-	for i := len(s.files) - 1; i >= 0; i-- {
-		one := view{files: s.files[i:], durable: s.durable}
-		if i+1 < len(s.files) {
-			one.files, one.durable.Sequence = s.files[i:i+1], s.files[i+1].first-1
-		}
+	for i := range slices.Backward(s.files) {
 		admits := false
-		_ = one.forward(ctx, events.Controller, 0, func(r events.Record) bool { // what cannot be read is told where it is read
-			p, ok := r.Facts.(*events.Pruned)
-			admits = ok && p.First >= first.first
-			return !admits
-		})
+		_ = s.prunedIn(ctx, i, func(p *events.Pruned) { admits = admits || p.First >= first.first }) // what cannot be read is told where it is read
 		if admits {
 			return nil
 		}
@@ -267,7 +260,7 @@ func (l *logReader) admitted(ctx context.Context, first *logFile) error {
 // missingFirst is for a log that begins with a later record than 1 and does not say why.
 func missingFirst(dir string, first events.Sequence) error {
 	return &store.CorruptError{
-		Path: dir, At: 1, Cause: fmt.Errorf("records before %d are missing, and no Pruned record says so", first),
+		Path: dir, At: 1, Next: first, Cause: fmt.Errorf("records before %d are missing, and no Pruned record that can be read says so", first),
 		Hint: fmt.Sprintf("records from %d on can be read", first),
 	}
 }

@@ -176,7 +176,7 @@ func TestOneBadFileHidesNoOther(t *testing.T) {
 			t.Fatal(err)
 		}
 		missing := log.Damage()
-		if len(missing) != 1 || !strings.Contains(missing[0].Error(), "no Pruned record says so") {
+		if len(missing) != 1 || !strings.Contains(missing[0].Error(), "no Pruned record") {
 			t.Errorf("without %s: the damage is %v", name, missing)
 		}
 		n := 0
