@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/jobledger/jobledger/internal/duetimes"
 	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/internal/words"
 )
 
 // cronFlags say which CronJob is read, and how it is shown.
@@ -102,6 +104,11 @@ type ticksOf struct {
 	Due       *history.OpenDue `json:"due,omitempty"` // the due time that has no fate yet
 	// Earlier reports that there are due times before the first item that are not shown.
 	Earlier bool `json:"earlier,omitempty"`
+	// PassedOver are times from the first item on in which the CronJob's namespace was over its budget of log: Jobs may have come and gone
+	// without a record.
+	PassedOver []history.Passed `json:"passedOver,omitempty"`
+	// Unrecorded are versions of the CronJob and its Jobs of then that were seen and not recorded.
+	Unrecorded uint64 `json:"unrecordedVersions,omitempty"`
 }
 
 func (c *cli) ticks(ctx context.Context, f *ticksFlags, args []string) error {
@@ -127,6 +134,9 @@ func (c *cli) ticks(ctx context.Context, f *ticksFlags, args []string) error {
 		return err
 	}
 	answer := f.chosen(cronJob, since)
+	if err := answer.missing(ctx, src, cronJob, since); err != nil {
+		return err
+	}
 	if f.output.document() {
 		return c.value(&f.output, answer)
 	}
@@ -150,7 +160,44 @@ func (c *cli) ticks(ctx context.Context, f *ticksFlags, args []string) error {
 	case len(answer.Items) == 0 && answer.Due == nil:
 		fmt.Fprintln(c.err, "No due times found.")
 	}
+	c.tellMissing(answer, f.output.zone())
 	return nil
+}
+
+// missing finds what may be missing from the first due time on that is shown, as it was passed over.
+func (a *ticksOf) missing(ctx context.Context, src history.Source, cronJob *duetimes.CronJob, since events.Time) error {
+	if len(a.Items) > 0 {
+		since = max(since, events.Time(a.Items[0].First))
+	}
+	passed, err := history.PassedSince(ctx, src, since)
+	if err != nil && !src.Beside(err) {
+		return fmt.Errorf("look for what was passed over: %w", err)
+	}
+	a.PassedOver = passed.Touching(a.Namespace, false, since, 0)
+	for _, u := range cronJob.Unrecorded {
+		if u.At >= since {
+			a.Unrecorded += u.Versions
+		}
+	}
+	return nil
+}
+
+// tellMissing says what may be missing in a list of due times.
+func (c *cli) tellMissing(a *ticksOf, zone words.Zone) {
+	for i := range a.PassedOver {
+		if i == mostPassed && len(a.PassedOver) > mostPassed+1 {
+			fmt.Fprintf(c.err, "note: and in %d times more: --kind PassedOver lists them\n", len(a.PassedOver)-i)
+			break
+		}
+		fmt.Fprintf(c.err, "note: not all is recorded %s\n", show.Passed(&a.PassedOver[i], zone))
+	}
+	if a.Unrecorded > 0 {
+		fmt.Fprintf(c.err, "note: %s of the CronJob and its Jobs not recorded: too many in a short time\n",
+			words.Count(int(min(a.Unrecorded, math.MaxInt)), "version"))
+	}
+	if len(a.PassedOver) > 0 || a.Unrecorded > 0 {
+		fmt.Fprintln(c.err, "note: a due time without a Job may have had one then")
+	}
 }
 
 // read reads as much of the CronJob as is wanted.
