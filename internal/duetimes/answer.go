@@ -22,17 +22,37 @@ func (c *CronJob) Count(e *Entry) (n int, ok bool) {
 	if e.First == e.Last {
 		return 1, true
 	}
+	key := dueRange{e.Record, e.First}
+	if n, counted := c.counts[key]; counted {
+		return n, n > 0 && n < mostCounted
+	}
+	if c.counts == nil {
+		c.counts = map[dueRange]int{}
+	}
+	n = c.count(e)
+	c.counts[key] = n
+	return n, n > 0 && n < mostCounted
+}
+
+// dueRange is a range of due times, as a record tells of it.
+type dueRange struct {
+	record events.Sequence
+	first  events.Time
+}
+
+// count is how many due times there are from the first to the last of an entry, up to the most that are counted; 0 where that cannot be told.
+func (c *CronJob) count(e *Entry) (n int) {
 	s, err := c.of(e.by)
 	if err != nil {
-		return 0, false
+		return 0
 	}
 	n = 1
 	for range s.Between(e.First.Go(), e.Last.Go()) { // @every counts from the first of them
 		if n++; n == mostCounted {
-			return n, false
+			break
 		}
 	}
-	return n, true
+	return n
 }
 
 // Location is the zone in which the schedule is written; nil where it is not known, and for UTC.

@@ -40,6 +40,7 @@ type CronJob struct {
 	Elsewhere bool        // another controller runs it
 	now       events.Time // as of which it was read
 	kept      keeping
+	counts    map[dueRange]int   // of ranges of due times. An answer asks for each again and again
 	begun     *events.TickLedger // how the ledger began; nil while the object was not seen
 }
 
