@@ -14,8 +14,8 @@ import (
 // ErrUnseen: the log does not have the CronJob's object any more, or not yet.
 var ErrUnseen = errors.New("the log does not say what the CronJob's schedule is")
 
-// mostCounted bounds how many due times of a range are counted.
-const mostCounted = 1_000_000
+// mostCounted bounds how many due times of a range are counted: those of each minute of a year, 527,040, and some more. It takes half a second.
+const mostCounted = 600_000
 
 // Count is how many due times the entry is about; ok is false where that cannot be counted.
 func (c *CronJob) Count(e *Entry) (n int, ok bool) {
