@@ -15,7 +15,11 @@ import (
 var ErrUnseen = errors.New("the log does not say what the CronJob's schedule is")
 
 // mostCounted bounds how many due times of a range are counted: those of each minute of a year, 527,040, and some more. It takes half a second.
-const mostCounted = 600_000
+// Due times that are further apart take longer each: they are counted where the range is no longer than longestCounted.
+const (
+	mostCounted    = 600_000
+	longestCounted = 10 * 366 * 24 * time.Hour
+)
 
 // Count is how many due times the entry is about; ok is false where that cannot be counted.
 func (c *CronJob) Count(e *Entry) (n int, ok bool) {
@@ -45,6 +49,9 @@ func (c *CronJob) count(e *Entry) (n int) {
 	s, err := c.of(e.by)
 	if err != nil {
 		return 0
+	}
+	if e.Last.Sub(e.First) > longestCounted {
+		return mostCounted
 	}
 	n = 1
 	for range s.Between(e.First.Go(), e.Last.Go()) { // @every counts from the first of them

@@ -123,7 +123,10 @@ func (w *WhyNot) missing(f *fates, passed *history.PassedOver, v *duetimes.Verdi
 func (w *WhyNot) told(f *fates, v *duetimes.Verdict, at events.Time, who string) {
 	e := v.Entry
 	item := history.TickOf(&e.Tick, e.Record)
-	item.Count, _ = f.due.Count(e)
+	in := ""
+	if n, ok := f.due.Count(e); ok {
+		item.Count, in = n, ": "+words.Count(n, "due time")+" in all"
+	}
 	w.Tick = &item
 	text, from := f.became(e)
 	if e.Observed {
@@ -136,7 +139,7 @@ func (w *WhyNot) told(f *fates, v *duetimes.Verdict, at events.Time, who string)
 	}
 	w.add(from, "%s was a due time of %s: %s", f.at(at), who, text)
 	if e.First != e.Last {
-		w.add([]Mark{{e.Record, e.At}}, "so were the others from %s to %s: %s in all", f.short(e.First), f.short(e.Last), words.Count(item.Count, "due time"))
+		w.add([]Mark{{e.Record, e.At}}, "so were the others from %s to %s%s", f.short(e.First), f.short(e.Last), in)
 	} else if e.Job != "" || e.Fate == events.TickStarted {
 		w.held(f, at)
 		w.suspended(f, e)
