@@ -156,7 +156,7 @@ func (c *cli) get(ctx context.Context, f *getFlags, args []string) error {
 	case h.cron && one:
 		return c.getCronJob(ctx, src, f, h)
 	case h.cron:
-		return c.getCronJobs(ctx, src, f, crons)
+		return c.getCronJobs(ctx, src, f, crons, now)
 	case one:
 		return c.getJob(ctx, src, f, h)
 	}

@@ -53,8 +53,9 @@ func cronStateNames() (names []string) {
 	return names
 }
 
-// getCronJobs shows the CronJobs that are wanted, and what they become if that is wanted too.
-func (c *cli) getCronJobs(ctx context.Context, src history.Source, f *getFlags, wanted history.CronJobsQuery) (err error) {
+// getCronJobs shows the CronJobs that are wanted, and what they become if that is wanted too. The namespaces that are over their budgets of
+// log are in what programs read.
+func (c *cli) getCronJobs(ctx context.Context, src history.Source, f *getFlags, wanted history.CronJobsQuery, over []history.Passed) (err error) {
 	if wanted.Since, _, err = f.list.span.span(ctx, c, src); err != nil {
 		return err
 	}
@@ -73,6 +74,7 @@ func (c *cli) getCronJobs(ctx context.Context, src history.Source, f *getFlags, 
 	if unread != nil && (!src.Beside(unread) || len(page.Items) == 0) {
 		return unread
 	}
+	page.PassedOver = over
 	all := len(page.Items)
 	if f.list.sortBy != "" {
 		if err := sortBy(page.Items, sortPath(f.list.sortBy)); err != nil {

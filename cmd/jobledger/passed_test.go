@@ -99,6 +99,108 @@ func TestWhatWasPassedOverIsSaid(t *testing.T) {
 	}
 }
 
+// floodedCrons writes, by hand, the log of the CronJob batch/nightly, which another controller runs, and of the CronJob default/hourly.
+// Neither was started at 09:15, as far as was seen. The namespace batch was over its budget from 09:00 on, and of nightly 7 versions of then
+// have no record.
+func floodedCrons(t *testing.T) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "log")
+	log, err := boltlog.Open(dir, store.Options{LogID: testLogID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &cronWriter{log: log, last: map[events.Stream]events.Sequence{}}
+	settings := events.DefaultSettings()
+	settings.CronJobs = true
+	w.add(quarter(0), events.Controller, events.KindLogCreated, &events.LogCreated{LogID: testLogID, Epoch: 1, Format: events.Format}, events.Evidence{})
+	w.add(quarter(0), events.Controller, events.KindControllerStarted, &events.ControllerStarted{Settings: settings}, events.Evidence{})
+	crons := []events.JobRef{{Namespace: "batch", Name: "nightly", UID: "a"}, {Namespace: "default", Name: "hourly", UID: "b"}}
+	for _, c := range crons {
+		seen := &events.CronJobSeen{Version: 5, Created: quarter(0), Schedule: "15 * * * *", Policy: "Allow", Template: "t", Redacted: "r", LastSchedule: quarter(8)}
+		w.add(quarter(1), events.CronJobStream(c.UID), events.KindCronJobAdded, seen, events.Evidence{Namespace: c.Namespace, Name: c.Name})
+	}
+	over := events.Evidence{Namespace: "batch"}
+	w.add(quarter(9).Add(-15*time.Minute), events.Controller, events.KindPassedOver, &events.PassedOver{Since: quarter(9).Add(-15 * time.Minute), Open: true}, over)
+	for _, c := range crons {
+		skipped := events.Tick{First: quarter(9), Last: quarter(9), Fate: events.TickSkipped, Into: quarter(10), Observed: true}
+		step := events.Step{Stage: "start", Cron: &events.CronStep{Ticks: []events.Tick{skipped}, Ledger: &events.TickLedger{Through: quarter(9), Schedule: "15 * * * *"}}}
+		e := events.Evidence{Namespace: c.Namespace}
+		if c.Namespace == "batch" {
+			e.PassedOver = 7
+		}
+		w.add(quarter(10).Add(time.Second), events.CronJobStream(c.UID), events.KindTicksObserved, &events.Decision{Steps: []events.Step{step}}, e)
+	}
+	w.add(quarter(10).Add(time.Minute), events.Controller, events.KindPassedOver, &events.PassedOver{
+		Since: quarter(9).Add(-15 * time.Minute), Versions: 3013, Open: true, Went: []events.ObjectsWent{{Resource: events.ObjectJob, Objects: 12}},
+	}, over)
+	if w.err != nil {
+		t.Fatal(w.err)
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestWhatWasPassedOverOfCronJobsIsSaid: no answer about due times claims that nothing ran, where a Job may have come and gone without a record.
+func TestWhatWasPassedOverOfCronJobsIsSaid(t *testing.T) {
+	dir := floodedCrons(t)
+	for _, row := range []struct {
+		ask  string
+		says []string
+		json []string
+	}{
+		{
+			"ticks cronjob/nightly -n batch",
+			[]string{"note: not all is recorded from 2026-03-02 09:00:00.000Z on: namespace batch was over its budget of log. 12 jobs came and went",
+				"note: 7 versions of the CronJob and its Jobs not recorded", "note: a due time without a Job may have had one then"},
+			[]string{`"passedOver"`, `"unrecordedVersions": 7`},
+		},
+		{
+			"ticks cronjob/nightly -n batch --missed --since 2026-03-02T09:10",
+			[]string{"note: not all is recorded from 2026-03-02 09:00:00.000Z on", "note: a due time without a Job may have had one then"},
+			[]string{`"passedOver"`},
+		},
+		{
+			"why-not cronjob/nightly 2026-03-02T09:15 -n batch",
+			[]string{"not started by the controller that runs it", "PASSED OVER from 2026-03-02 09:00:00 and it still is: namespace batch was over its budget",
+				"7 versions of the CronJob and its Jobs were seen and not recorded", "so a Job may have come and gone then without a record"},
+			[]string{`"passedOver"`, `"unrecordedVersions": 7`},
+		},
+		{"why-not cronjob/nightly 2026-03-02T09:20 -n batch", []string{"no due time", "so a Job may have come and gone then without a record"}, []string{`"passedOver"`}},
+		{"explain cronjob/nightly -n batch -v", []string{"NOT ALL IS RECORDED: over the log's budget", "PASSED OVER from 2 Mar 09:00:00"}, []string{`"passedOver"`}},
+		{"get cronjob/nightly -n batch", []string{"namespace batch is over its budget of log since"}, []string{`"passedOver"`}},
+		{"get cronjobs -n batch", []string{"note: namespace batch is over its budget of log since"}, []string{`"passedOver"`}},
+		{"get cronjobs -A", []string{"note: namespace batch is over its budget of log since"}, []string{`"passedOver"`}},
+
+		{"ticks cronjob/hourly -n default", []string{"not started"}, nil},
+		{"why-not cronjob/hourly 2026-03-02T09:15 -n default", []string{"not started by the controller that runs it"}, nil},
+		{"why-not cronjob/hourly 2026-03-05T09:15 -n default", nil, nil},
+		{"why-not cronjob/nightly 2026-03-02T05:20 -n batch", []string{"no due time"}, nil},
+		{"why-not cronjob/nightly 2026-03-05T09:15 -n batch", []string{"nothing was decided about it yet"}, nil},
+		{"explain cronjob/hourly -n default -v", nil, nil},
+		{"get cronjob/hourly -n default", nil, nil},
+		{"get cronjobs -n default", nil, nil},
+	} {
+		text, document := strings.Join(strings.Fields(spokenOf(t, dir, row.ask)), " "), spokenOf(t, dir, row.ask+" -o json")
+		for _, want := range row.says {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s does not say %q:\n%s", row.ask, want, text)
+			}
+		}
+		for _, want := range row.json {
+			if !strings.Contains(document, want) {
+				t.Errorf("%s -o json does not say %q:\n%s", row.ask, want, document)
+			}
+		}
+		for _, never := range []string{"budget", "passedOver", "unrecordedVersions", "may have"} {
+			if row.json == nil && strings.Contains(text+document, never) {
+				t.Errorf("%s says %q:\n%s\n%s", row.ask, never, text, document)
+			}
+		}
+	}
+}
+
 // spokenOf is what a command prints, on both outputs.
 func spokenOf(t *testing.T, dir, args string) string {
 	t.Helper()

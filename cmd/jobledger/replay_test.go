@@ -1,7 +1,11 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"iter"
+	"strings"
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
@@ -79,6 +83,92 @@ func altered(records []events.Record, from events.Sequence) []events.Record {
 		break
 	}
 	return out
+}
+
+// forgedLog is a log of which one record is another, or cannot be read.
+type forgedLog struct {
+	store.Reader
+	at     events.Sequence
+	record events.Record
+	err    error
+}
+
+func (l forgedLog) forge(all iter.Seq2[events.Record, error]) iter.Seq2[events.Record, error] {
+	return func(yield func(events.Record, error) bool) {
+		for r, err := range all {
+			if err == nil && r.Sequence == l.at {
+				if r, err = l.record, l.err; err != nil {
+					yield(events.Record{}, err)
+					return
+				}
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+func (l forgedLog) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
+	return l.forge(l.Reader.Read(ctx, from))
+}
+
+func (l forgedLog) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, d store.Direction) iter.Seq2[events.Record, error] {
+	return l.forge(l.Reader.ReadStream(ctx, s, from, d))
+}
+
+// TestReplayOfOneJobOfAForgedLog: values that no controller writes, in each number of each record of a Job, end the replay of that Job with
+// an error that says which record it is; or they are values that it can be replayed with.
+func TestReplayOfOneJobOfAForgedLog(t *testing.T) {
+	refused := map[string]int{}
+	for _, l := range valuesLogs(t) {
+		log := batchesOf(l.records)
+		for at := range l.records {
+			if l.records[at].Stream.Kind != events.StreamJob {
+				continue
+			}
+			for field := range uint16(25) {
+				for _, value := range []uint64{1 << 63, ^uint64(0), 77} {
+					parts, name, ok := l.with(t, at, field, value)
+					if !ok {
+						break
+					}
+					forged := forgedLog{Reader: log, at: events.Sequence(at + 1)}
+					forged.record, forged.err = events.DecodeParts(parts)
+					player := replay.New()
+					player.Partly()
+					err := playErr(player, oneJob(t.Context(), history.Local{Log: forged}, l.records[at].Stream, player))
+					var wrong *events.RangeError
+					switch {
+					case forged.err != nil && !errors.As(err, &wrong):
+						t.Fatalf("record %d, %s of %d: %v, want that it is out of its range", at+1, name, value, err)
+					case forged.err != nil:
+						refused["range"]++
+					case errors.Is(err, replay.ErrUnfounded):
+						refused["unfounded"]++
+					case err != nil && !strings.Contains(err.Error(), fmt.Sprintf("record %d ", at+1)):
+						t.Fatalf("record %d, %s of %d: %v", at+1, name, value, err)
+					}
+				}
+			}
+		}
+	}
+	if refused["range"] < 100 || refused["unfounded"] < 5 {
+		t.Errorf("refused are %v", refused)
+	}
+}
+
+// playErr replays until there is an error.
+func playErr(player *replay.Replay, records iter.Seq2[events.Record, error]) error {
+	for r, err := range records {
+		if err != nil {
+			return err
+		}
+		if _, err := player.Record(r); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func play(t *testing.T, player *replay.Replay, records iter.Seq2[events.Record, error]) []replay.Divergence {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/jobledger/jobledger/internal/duetimes"
 	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/internal/words"
 )
 
 // cronFlags say which CronJob is read, and how it is shown.
@@ -103,6 +105,11 @@ type ticksOf struct {
 	Due       *history.OpenDue `json:"due,omitempty"` // the due time that has no fate yet
 	// Earlier reports that there are due times before the first item that are not shown.
 	Earlier bool `json:"earlier,omitempty"`
+	// PassedOver are times from the first item on in which the CronJob's namespace was over its budget of log: Jobs may have come and gone
+	// without a record.
+	PassedOver []history.Passed `json:"passedOver,omitempty"`
+	// Unrecorded are versions of the CronJob and its Jobs of then that were seen and not recorded.
+	Unrecorded uint64 `json:"unrecordedVersions,omitempty"`
 }
 
 func (c *cli) ticks(ctx context.Context, f *ticksFlags, args []string) error {
@@ -131,6 +138,9 @@ func (c *cli) ticks(ctx context.Context, f *ticksFlags, args []string) error {
 	if unread != nil && len(answer.Items) == 0 && answer.Due == nil {
 		return unread // no answer, which is not the same as no due time
 	}
+	if err := answer.missing(ctx, src, parts, since); err != nil {
+		return err
+	}
 	if f.output.document() {
 		return errors.Join(c.value(&f.output, answer), unread)
 	}
@@ -154,7 +164,46 @@ func (c *cli) ticks(ctx context.Context, f *ticksFlags, args []string) error {
 	case len(answer.Items) == 0 && answer.Due == nil:
 		fmt.Fprintln(c.err, "No due times found.")
 	}
+	c.tellMissing(answer, f.output.zone())
 	return unread
+}
+
+// missing finds what may be missing from the first due time on that is shown, as it was passed over.
+func (a *ticksOf) missing(ctx context.Context, src history.Source, parts []*duetimes.CronJob, since events.Time) error {
+	if len(a.Items) > 0 {
+		since = max(since, events.Time(a.Items[0].First))
+	}
+	passed, err := history.PassedSince(ctx, src, since)
+	if err != nil && !src.Beside(err) {
+		return fmt.Errorf("look for what was passed over: %w", err)
+	}
+	a.PassedOver = passed.Touching(a.Namespace, false, since, 0)
+	for _, part := range parts {
+		for _, u := range part.Unrecorded {
+			if u.At >= since {
+				a.Unrecorded += u.Versions
+			}
+		}
+	}
+	return nil
+}
+
+// tellMissing says what may be missing in a list of due times.
+func (c *cli) tellMissing(a *ticksOf, zone words.Zone) {
+	for i := range a.PassedOver {
+		if i == mostPassed && len(a.PassedOver) > mostPassed+1 {
+			fmt.Fprintf(c.err, "note: and in %d times more: --kind PassedOver lists them\n", len(a.PassedOver)-i)
+			break
+		}
+		fmt.Fprintf(c.err, "note: not all is recorded %s\n", show.Passed(&a.PassedOver[i], zone))
+	}
+	if a.Unrecorded > 0 {
+		fmt.Fprintf(c.err, "note: %s of the CronJob and its Jobs not recorded: too many in a short time\n",
+			words.Count(int(min(a.Unrecorded, math.MaxInt)), "version"))
+	}
+	if len(a.PassedOver) > 0 || a.Unrecorded > 0 {
+		fmt.Fprintln(c.err, "note: a due time without a Job may have had one then")
+	}
 }
 
 // read reads as much of the CronJob as is wanted. Where that is damaged, it reads all that can be read, in parts.

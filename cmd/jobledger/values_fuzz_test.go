@@ -16,11 +16,15 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/duetimes"
+	"github.com/jobledger/jobledger/internal/explain"
 	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/joblist"
+	"github.com/jobledger/jobledger/internal/words"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/reconciler/replay"
+	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/memlog"
 )
 
@@ -28,13 +32,16 @@ import (
 // refused in words that name record and field; all else is read, replayed and listed, without a panic and in no more time than a hundred
 // logs as they were.
 func FuzzValues(f *testing.F) {
-	l := valuesLog(f)
-	for n := uint16(0); int(n) < len(l.records); n += uint16(len(l.records)/60 + 1) {
-		for k, value := range []uint64{0, 1, ^uint64(0), 1 << 63, 1<<31 - 1, 1 << 62} {
-			f.Add(n, uint16(k)*31+n, value)
+	logs := valuesLogs(f)
+	for which, l := range logs {
+		for n := uint16(0); int(n) < len(l.records); n += uint16(len(l.records)/60 + 1) {
+			for k, value := range []uint64{0, 1, ^uint64(0), 1 << 63, 1<<31 - 1, 1 << 62} {
+				f.Add(byte(which), n, uint16(k)*31+n, value)
+			}
 		}
 	}
-	f.Fuzz(func(t *testing.T, record, field uint16, value uint64) {
+	f.Fuzz(func(t *testing.T, which byte, record, field uint16, value uint64) {
+		l := logs[int(which)%len(logs)]
 		at := int(record) % len(l.records)
 		changed, name, ok := l.with(t, at, field, value)
 		if !ok {
@@ -73,30 +80,72 @@ type valued struct {
 	usual   time.Duration // of a processor, for all that is done with it
 }
 
-var valuesLog = func() func(testing.TB) *valued {
+// valuesLogs are a log of Jobs and one of CronJobs.
+var valuesLogs = func() func(testing.TB) []*valued {
 	var once sync.Once
-	var l valued
-	return func(t testing.TB) *valued {
+	var all []*valued
+	return func(t testing.TB) []*valued {
 		once.Do(func() {
-			log := memlog.New(events.Identity{LogID: testLogID, Epoch: 1}, memlog.FileBytes(6000))
-			season(t, log, 5, nil)
-			for r, err := range log.Read(t.Context(), 0) {
-				if err != nil {
-					t.Fatal(err)
-				}
-				p, _, err := events.EncodeParts(nil, &r)
-				if err != nil {
-					t.Fatal(err)
-				}
-				l.records, l.parts = append(l.records, r), append(l.parts, p)
+			for _, write := range []func(testing.TB, store.Log){
+				func(t testing.TB, log store.Log) { season(t, log, 5, nil) },
+				someDues,
+			} {
+				log := memlog.New(events.Identity{LogID: testLogID, Epoch: 1}, memlog.FileBytes(6000))
+				write(t, log)
+				all = append(all, newValued(t, log))
 			}
-			began := processor(t)
-			l.useWith(t.Context(), 0, l.records[0])
-			l.usual = processor(t) - began
 		})
-		return &l
+		return all
 	}
 }()
+
+func newValued(t testing.TB, log store.Log) *valued {
+	t.Helper()
+	var l valued
+	for r, err := range log.Read(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, _, err := events.EncodeParts(nil, &r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.records, l.parts = append(l.records, r), append(l.parts, p)
+	}
+	began := processor(t)
+	l.useWith(t.Context(), 0, l.records[0])
+	l.usual = processor(t) - began
+	return &l
+}
+
+// someDues tells of three CronJobs in two nights. The run of the first night lasts beyond the second, so that the next one is held back. A
+// run is refused, another is asked for, and no controller watched for an hour.
+func someDues(t testing.TB, log store.Log) {
+	c := newCronCluster(t, log, events.At(march(27, "23:40:00")))
+	etl := c.addCron("prod", "etl", "30 1,2 * * *", "Europe/Berlin", func(s *events.CronJobSeen) { s.Policy = "Forbid" })
+	report := c.addCron("prod", "report", "0 * * * *", "", func(s *events.CronJobSeen) { s.Deadline = new(int64(120)) })
+	old := c.addCron("web", "old", "*/10 * * * *", "", func(s *events.CronJobSeen) { s.Suspend = true })
+	c.until(march(28, "00:00:01"))
+	c.run(report, time.Minute, 0, "")
+	c.until(march(28, "00:30:01"))
+	c.start(c.running(etl))
+	c.away(time.Hour)
+	c.change(report, "jobledger-trigger", func(s *events.CronJobSeen) {
+		s.Trigger = &events.RunTrigger{Value: "2026-03-28T01:30:00.000Z 1 alice", Asked: c.now, By: "alice by jobledger-trigger"}
+	})
+	c.run(report, time.Minute, 3, "no such file")
+	c.byHand(etl, "etl-rerun")
+	c.deleteCron(old)
+	c.refused = &events.TaskResult{
+		Ended:    events.CommandEnded{Ending: events.Refused, Class: events.RefusedQuota},
+		Evidence: events.Evidence{Message: `jobs.batch %q is forbidden: exceeded quota: objects, requested: count/jobs.batch=1`},
+	}
+	c.until(march(28, "02:03:00"))
+	c.change(report, "kubectl-edit", func(s *events.CronJobSeen) { s.Schedule = "0 3 1 * *" })
+	c.snapshot()
+	c.until(march(29, "01:40:00")) // the clocks of Berlin are put on at 01:00 UTC
+	c.durable()
+}
 
 // useWith does with the log what commands and a start do, with one record in the place of its own.
 func (l *valued) useWith(ctx context.Context, at int, r events.Record) {
@@ -113,7 +162,14 @@ func (l *valued) useWith(ctx context.Context, at int, r events.Record) {
 	lists := joblist.New(joblist.Config{Log: log})
 	_, _ = lists.Page(ctx, history.ListQuery{})
 	_, _ = lists.CronJobs(ctx, history.CronListQuery{})
-	if s := r.Stream; s.Kind == events.StreamJob {
+	src := history.Local{Log: log, Lists: lists}
+	switch s := r.Stream; s.Kind {
+	case events.StreamCronJob:
+		l.askCronJob(ctx, src, s, r.Time)
+	case events.StreamJob:
+		if found, _ := explain.Read(ctx, src, s, history.Point{}); found != nil {
+			found.Answer()
+		}
 		one := replay.New()
 		one.Partly()
 		for r, err := range oneJob(ctx, history.Local{Log: log}, s, one) {
@@ -124,6 +180,18 @@ func (l *valued) useWith(ctx context.Context, at int, r events.Record) {
 				break
 			}
 		}
+	}
+}
+
+// askCronJob does what commands about one CronJob do.
+func (l *valued) askCronJob(ctx context.Context, src history.Source, s events.Stream, at events.Time) {
+	if found, _ := explain.ReadCron(ctx, src, s, history.Point{}); found != nil {
+		found.Answer()
+	}
+	_, _ = explain.ReadWhyNot(ctx, src, s, at.Go(), words.Zone{})
+	f := ticksFlags{tail: usualTicks}
+	if due, err := duetimes.Read(ctx, src, s); err == nil {
+		f.chosen([]*duetimes.CronJob{due}, 0)
 	}
 }
 

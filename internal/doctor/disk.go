@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 )
 
@@ -68,11 +69,17 @@ func disk(ctx context.Context, c *Config) []Finding {
 		})
 	case c.Log.Max == 0:
 		found = append(found, Finding{
-			Level: Note, Text: fmt.Sprintf("the log grows without a bound; %s are free", bytes(free)), Do: "bound it with --log-max-size; a pod that a Job ran takes about 2 KB",
+			Level: Note, Text: fmt.Sprintf("without --log-max-size the log grows without a bound; %s are free", bytes(free)),
+			Do: "say the controller's --log-max-size here, or give it one; a pod that a Job ran takes about 2 KB",
 		})
 	}
 	took, err := measure(ctx, dir)
 	switch {
+	case errors.Is(err, syscall.ENOSPC) && free < 2*ahead24: // that is said already
+	case errors.Is(err, syscall.ENOSPC):
+		found = append(found, Finding{
+			Level: Problem, Text: fmt.Sprintf("%s cannot be written: %v", dir, err), Do: "make room: files, or the account's share of the disk, are used up",
+		})
 	case err != nil:
 		found = append(found, Finding{Level: Problem, Text: fmt.Sprintf("%s cannot be written: %v", dir, err), Do: "let the account of the controller write there"})
 	default:

@@ -290,7 +290,7 @@ func TestDisks(t *testing.T) {
 		want     string
 	}{
 		{"a directory that is to be made", Log{Dir: dir + "/to/come"}, "a durable write (fdatasync) takes"},
-		{"no bound", Log{Dir: dir}, "note: the log grows without a bound"},
+		{"no bound", Log{Dir: dir}, "note: without --log-max-size the log grows without a bound"},
 		{"a bound that is too high", Log{Dir: dir, Max: 1 << 60}, "warning: the log may grow to 1048576.0 TiB"},
 		{"a file", Log{Dir: "doctor.go"}, "problem: "},
 		{"shared memory", Log{Dir: "/dev/shm"}, "problem: /dev/shm is on tmpfs"},

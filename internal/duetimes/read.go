@@ -28,6 +28,9 @@ type CronJob struct {
 	Changes  []Change  // of its spec, in their order
 	Refusals []Refusal // of creates of its Jobs, by due time, in the order in which they began
 
+	// Unrecorded are the records that were read which say that versions of the CronJob or its Jobs were passed over before them.
+	Unrecorded []Unrecorded
+
 	// Told is the instant from which on due times are told: those through it have no entry here, though they may have one in the log. It
 	// is 0 where all that are kept were read.
 	Told  events.Time
@@ -38,6 +41,7 @@ type CronJob struct {
 	Elsewhere bool        // another controller runs it
 	now       events.Time // as of which it was read
 	kept      keeping
+	counts    map[dueRange]int   // of ranges of due times. An answer asks for each again and again
 	begun     *events.TickLedger // how the ledger began; nil while the object was not seen
 	behind    events.Sequence    // the first record behind the damage at which reading ended; 0 where that is not known
 }
@@ -76,6 +80,13 @@ type Refusal struct {
 	Says        string              // in the server's words
 	First, Last events.Sequence
 	From, Until events.Time
+}
+
+// Unrecorded is how many versions were seen and not recorded, as a record behind them says.
+type Unrecorded struct {
+	Versions uint64
+	Record   events.Sequence
+	At       events.Time
 }
 
 // Span is a part of a stream: from a record with which a reader may begin (history.Stated), or 0 for the first, through another one, or 0
@@ -324,6 +335,9 @@ func steps(r *events.Record) (all []*events.CronStep) {
 func (c *CronJob) take(r *events.Record) error {
 	c.now = max(c.now, r.Time)
 	defer c.keep(r)
+	if n := r.Evidence.PassedOver; n > 0 {
+		c.Unrecorded = append(c.Unrecorded, Unrecorded{n, r.Sequence, r.Time})
+	}
 	switch f := r.Facts.(type) {
 	case *events.CronJobSeen:
 		if c.Seen != nil && len(c.Seen.Differs(f)) > 0 {

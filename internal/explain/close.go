@@ -28,7 +28,7 @@ func (c *Case) close() []Sentence {
 			missing = fmt.Sprintf("; how %d of them ended is not in the log", n)
 		}
 		switch {
-		case failed == 0 || c.Spec.BackoffLimitPerIndex != nil:
+		case failed == 0 || c.Spec == nil || c.Spec.BackoffLimitPerIndex != nil:
 		case failed == limit:
 			out = append(out, say(cite(counted, func(t *Try) Mark { return t.CountAt }),
 				"%s = backoffLimit %d: one more would have failed the Job%s", words.Count(int(failed), "failure"), limit, missing))
@@ -36,7 +36,8 @@ func (c *Case) close() []Sentence {
 			out = append(out, say(cite(counted, func(t *Try) Mark { return t.CountAt }),
 				"%s of the %d that backoffLimit allows%s", words.Count(int(failed), "failure"), limit, missing))
 		}
-		if limit := c.Spec.ActiveDeadlineSeconds; limit != nil && c.folded.StartTime() != 0 {
+		if c.Spec != nil && c.Spec.ActiveDeadlineSeconds != nil && c.folded.StartTime() != 0 {
+			limit := c.Spec.ActiveDeadlineSeconds
 			all := time.Duration(min(*limit, 1<<31)) * time.Second
 			used := c.end().Sub(c.folded.StartTime())
 			if used > all*3/4 {
@@ -64,7 +65,7 @@ func (c *Case) indexesText() string {
 // ruledOut says what was not the cause. Absence proves nothing unless somebody looked: it is said only of a Job that was watched all
 // the time, and the records between which it was are named.
 func (c *Case) ruledOut() []Sentence {
-	if c.Job.State != history.StateFailed || c.added.Record == 0 || len(c.touching()) > 0 || !c.complete() || c.settled == nil {
+	if c.Job.State != history.StateFailed || c.added.Record == 0 || len(c.touching()) > 0 || !c.complete() || c.settled == nil || c.Spec == nil {
 		return nil
 	}
 	last := c.settled.Decided

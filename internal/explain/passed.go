@@ -14,11 +14,14 @@ type unrecorded struct {
 }
 
 func (u *unrecorded) learn(r *events.Record) {
-	if r.Evidence.PassedOver == 0 {
-		return
+	if n := r.Evidence.PassedOver; n > 0 {
+		u.add(n, markOf(r))
 	}
-	if u.versions += r.Evidence.PassedOver; len(u.told) < mostCited {
-		u.told = append(u.told, markOf(r))
+}
+
+func (u *unrecorded) add(versions uint64, told Mark) {
+	if u.versions += versions; len(u.told) < mostCited {
+		u.told = append(u.told, told)
 	}
 }
 

@@ -19,9 +19,14 @@ type WhyNot struct {
 	UID       string             `json:"uid"`
 	At        recordjson.Instant `json:"at"`
 
-	Due       bool                 `json:"due"`               // it was a due time, is one, or will be one
-	Tick      *history.Tick        `json:"tick,omitempty"`    // of one that has its fate
-	Open      *history.OpenDue     `json:"open,omitempty"`    // of one that is held back
+	Due  bool             `json:"due"`            // it was a due time, is one, or will be one
+	Tick *history.Tick    `json:"tick,omitempty"` // of one that has its fate
+	Open *history.OpenDue `json:"open,omitempty"` // of one that is held back
+	// PassedOver are times that touch that of the instant and its fate, in which the CronJob's namespace was over its budget of log.
+	PassedOver []history.Passed `json:"passedOver,omitempty"`
+	// Unrecorded are versions of the CronJob and its Jobs of then that were seen and not recorded.
+	Unrecorded uint64 `json:"unrecordedVersions,omitempty"`
+
 	Nearest   []recordjson.Instant `json:"nearest,omitempty"` // due times, of an instant that is none
 	Sentences []Sentence           `json:"sentences"`
 }
@@ -38,7 +43,13 @@ func ReadWhyNot(ctx context.Context, src history.Source, s events.Stream, t time
 		return nil, fmt.Errorf("look for times in which no controller watched: %w", err)
 	}
 	w := &WhyNot{Namespace: due.Ref.Namespace, Name: due.Ref.Name, UID: s.ID, At: recordjson.Instant(at)}
-	w.answer(f, due.At(t), at)
+	v := due.At(t)
+	w.answer(f, v, at)
+	passed, err := history.PassedSince(ctx, src, at)
+	if err != nil && !src.Beside(err) {
+		return nil, fmt.Errorf("look for what was passed over: %w", err)
+	}
+	w.missing(f, passed, &v, at)
 	return w, nil
 }
 
@@ -74,11 +85,48 @@ func (w *WhyNot) answer(f *fates, v duetimes.Verdict, at events.Time) {
 	}
 }
 
+// toldWithin is more than the time between a version that is passed over and the record that tells of it: a minute, and a busy turn.
+const toldWithin = 5 * time.Minute
+
+// missing says what may be missing between the instant and its fate, as it was passed over.
+func (w *WhyNot) missing(f *fates, passed *history.PassedOver, v *duetimes.Verdict, at events.Time) {
+	if v.Future {
+		return
+	}
+	until := events.Time(0) // it has no fate yet
+	switch {
+	case v.Entry != nil && v.Entry.Record != 0:
+		until = v.Entry.At
+	case v.Entry == nil && !v.Open && !v.After.IsZero():
+		until = events.At(v.After)
+	}
+	var unrecorded unrecorded
+	for _, u := range f.due.Unrecorded {
+		if u.At >= at && (until == 0 || u.At <= until.Add(toldWithin)) {
+			unrecorded.add(u.Versions, Mark{u.Record, u.At})
+		}
+	}
+	w.PassedOver, w.Unrecorded = passed.Touching(w.Namespace, false, at, until), unrecorded.versions
+	for i := range w.PassedOver {
+		w.Sentences = append(w.Sentences, passedText(&w.PassedOver[i], f.seen))
+	}
+	w.Sentences = append(w.Sentences, unrecorded.sentences("the CronJob and its Jobs")...)
+	if len(w.PassedOver) == 0 && w.Unrecorded == 0 {
+		return
+	}
+	if e := v.Entry; e == nil || e.Job == "" {
+		w.add(nil, "so a Job may have come and gone then without a record")
+	}
+}
+
 // told is the answer for an instant that has its fate.
 func (w *WhyNot) told(f *fates, v *duetimes.Verdict, at events.Time, who string) {
 	e := v.Entry
 	item := history.TickOf(&e.Tick, e.Record)
-	item.Count, _ = f.due.Count(e)
+	in := ""
+	if n, ok := f.due.Count(e); ok {
+		item.Count, in = n, ": "+words.Count(n, "due time")+" in all"
+	}
 	w.Tick = &item
 	text, from := f.became(e)
 	if e.Observed {
@@ -91,7 +139,7 @@ func (w *WhyNot) told(f *fates, v *duetimes.Verdict, at events.Time, who string)
 	}
 	w.add(from, "%s was a due time of %s: %s", f.at(at), who, text)
 	if e.First != e.Last {
-		w.add([]Mark{{e.Record, e.At}}, "so were the others from %s to %s: %s in all", f.short(e.First), f.short(e.Last), words.Count(item.Count, "due time"))
+		w.add([]Mark{{e.Record, e.At}}, "so were the others from %s to %s%s", f.short(e.First), f.short(e.Last), in)
 	} else if e.Job != "" || e.Fate == events.TickStarted {
 		w.held(f, at)
 		w.suspended(f, e)

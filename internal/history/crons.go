@@ -36,6 +36,8 @@ type CronJobsPage struct {
 	Continue string        `json:"continue,omitempty"` // what the next page is asked for with; absent when there is none
 	// PrunedBefore is where the log begins, when older records are no longer kept: of CronJobs that were gone by then it knows nothing.
 	PrunedBefore *Place `json:"prunedBefore,omitempty"`
+	// PassedOver: namespaces that are over their budgets of log. CronJobs may be missing, and what is shown may be older than it says.
+	PassedOver []Passed `json:"passedOver,omitempty"`
 }
 
 // CronListQuery is a CronJobsQuery by records.

@@ -2,6 +2,7 @@ package history
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
@@ -22,7 +23,7 @@ func Learn(w *projector.World, r *events.Record, record func(events.Sequence) (e
 		}
 		spec, err := record(f.SpecAt)
 		if err != nil {
-			return unlessPruned(err)
+			return unlessPruned(fmt.Errorf("record %d says that its spec is in record %d: %w", r.Sequence, f.SpecAt, err))
 		}
 		if s, ok := spec.Facts.(*events.JobSpec); ok {
 			err = learnPolicies(w, &spec, s, record)
@@ -43,7 +44,7 @@ func learnPolicies(w *projector.World, r *events.Record, spec *events.JobSpec, r
 	for _, at := range r.Causes {
 		policies, err := record(at)
 		if err != nil {
-			return unlessPruned(err)
+			return unlessPruned(fmt.Errorf("record %d has the cause %d: %w", r.Sequence, at, err))
 		}
 		if policies.Kind == events.KindPoliciesStored {
 			w.Learn(&policies)

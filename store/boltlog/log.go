@@ -40,6 +40,7 @@ type Log struct {
 
 	pruning sync.Mutex               // held while files are deleted
 	leaving []leavingFile            // pruned, and not removed yet, oldest first. Under pruning
+	notedAt events.Sequence          // the Pruned record that the note of them names; 0 for no note. Under pruning
 	packing sync.Mutex               // held by Pack
 	packed  map[events.Sequence]bool // files that are packed or never will be. Under packing
 

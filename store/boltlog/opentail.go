@@ -55,7 +55,8 @@ func (l *Log) openTail(end head) error {
 			return err
 		}
 	}
-	l.appended, l.nextFile, l.nextIndex, l.cut, l.filing = end.Sequence, f.first, x, said.cut, said.filing
+	l.appended, l.nextFile, l.nextIndex, l.filing = end.Sequence, f.first, x, said.filing
+	l.cut, l.cutAt = said.cut, said.cutAt
 	l.indexedTo = end.Sequence
 	l.states.Store(l.filing.States())
 	l.nextBytes, l.tailFirst, l.tailBytes = l.tail.high.Load(), f.first, l.tail.high.Load()
@@ -87,7 +88,9 @@ func (f *logFile) check(end store.Head) (x *index.Index, says fileSays, err erro
 				return err
 			}
 			if p, ok := r.Facts.(*events.Pruned); ok {
-				says.cut = max(says.cut, p.First)
+				if p.First >= says.cut {
+					says.cut, says.cutAt = p.First, l.Sequence
+				}
 			}
 		}
 		says.filing.Note(l.Kind, l.Sequence == f.first, len(stored))
@@ -104,7 +107,8 @@ func (f *logFile) check(end store.Head) (x *index.Index, says fileSays, err erro
 
 // fileSays is what the records of the tail say that the writer goes on from.
 type fileSays struct {
-	cut    events.Sequence // the furthest that a Pruned record says
+	cut    events.Sequence // the furthest that a Pruned record says, and that record
+	cutAt  events.Sequence
 	filing store.Filing
 }
 

@@ -12,12 +12,17 @@ import (
 	"strings"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/regular"
 	"github.com/jobledger/jobledger/store"
 )
 
 // Files are deleted oldest first, one at a time, and only after a record of that is durable (Pruned). So a crash at any moment leaves a
 // log that begins with a whole file and that admits what is missing. Deletions that a crash interrupted are finished by the next open. A file
-// that cannot be removed is the log's no longer: no later one goes in its place. It is tried again, before any other, with each prune.
+// that cannot be removed is the log's no longer: no later one goes in its place. It is tried again, before any other, with each prune. The
+// file PRUNING names the Pruned record meanwhile, so that it is not the log's again after a start.
+
+// pruningName is a file beside the log while pruned files cannot be removed: the sequence of the newest Pruned record, sealed.
+const pruningName = "PRUNING"
 
 // Prunable is the first sequence that Prune(before) would keep: the beginning of the file that holds before, or of the
 // tail. It is what the Pruned record says that the caller appends first.
@@ -90,8 +95,9 @@ func (l *Log) deleteBefore(ctx context.Context, keep events.Sequence) error {
 			return errors.Join(append(errs, err)...)
 		}
 		f := l.leaving[0]
-		if err := os.Remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return errors.Join(append(errs, fmt.Errorf("prune %s: %w", f.path, err))...) // the others wait, so that there is no hole
+		if err := l.effects.remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, fmt.Errorf("prune %s: %w", f.path, err), l.noteLeaving())
+			return errors.Join(errs...) // the others wait, so that there is no hole
 		}
 		l.leaving = l.leaving[1:]
 		l.leavingBytes.Add(-f.bytes)
@@ -102,7 +108,61 @@ func (l *Log) deleteBefore(ctx context.Context, keep events.Sequence) error {
 			return errors.Join(append(errs, fmt.Errorf("prune %s: %w", f.path, err))...)
 		}
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, l.forgetLeaving())...)
+}
+
+// noteLeaving notes for the next start that pruned files stay for now. The caller holds pruning.
+func (l *Log) noteLeaving() error {
+	l.mu.Lock()
+	at := l.cutAt
+	l.mu.Unlock()
+	if at == 0 || at == l.notedAt {
+		return nil
+	}
+	if err := writeFile(filepath.Join(l.dir, pruningName), encodeOffset(at)); err != nil {
+		return fmt.Errorf("note that it is pruned: %w", err)
+	}
+	l.notedAt = at
+	return nil
+}
+
+// forgetLeaving removes the note when nothing that is pruned is left. The caller holds pruning.
+func (l *Log) forgetLeaving() error {
+	if l.notedAt == 0 {
+		return nil
+	}
+	if err := os.Remove(filepath.Join(l.dir, pruningName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	l.notedAt = 0
+	return nil
+}
+
+// notedCut finds the Pruned record that the note names. One that is damaged, or names another record, says nothing.
+func (l *Log) notedCut(s view) {
+	content, err := regular.Read(filepath.Join(l.dir, pruningName), mostNote)
+	if err != nil {
+		return
+	}
+	at, err := decodeOffset(content)
+	if err != nil || at == 0 || at > s.durable.Sequence {
+		return
+	}
+	r, _, err := s.one(at, nearChunk{})
+	if p, ok := r.Facts.(*events.Pruned); err == nil && ok {
+		l.notedAt = at
+		l.learnCut(at, p)
+	}
+}
+
+// mostNote is more bytes than the note has.
+const mostNote = 64
+
+// learnCut takes notice of a durable Pruned record, while the log is opened.
+func (l *Log) learnCut(at events.Sequence, p *events.Pruned) {
+	if p.First > l.cut || at > l.cutAt && p.First == l.cut {
+		l.cut, l.cutAt = p.First, at
+	}
 }
 
 // condemned takes the files before that record off the view, behind those that could not be removed before. Their readers get ErrPruned.
@@ -177,18 +237,20 @@ func (l *Log) deleteSnapshots() error {
 	return errors.Join(errs...)
 }
 
-// finishPruning deletes the files that a durable Pruned record says are no longer kept: a crash came between. The record is in one of
-// the two newest files; of an older one nothing is known here, and the files stay until they are pruned again.
+// finishPruning deletes the files that a durable Pruned record says are no longer kept: a crash came between, or they could not be deleted.
+// The record is in one of the two newest files, or the note names it; of an older one nothing is known here, and the files stay until they
+// are pruned again.
 func (l *Log) finishPruning() error {
 	s := l.mustView()
 	for i := len(s.files) - 1; l.cut <= s.files[0].first && i >= 0 && i >= len(s.files)-2; i-- {
-		if err := s.prunedIn(context.Background(), i, func(p *events.Pruned) { l.cut = max(l.cut, p.First) }); err != nil {
+		if err := s.prunedIn(context.Background(), i, l.learnCut); err != nil {
 			return nil //nolint:nilerr // who reads the file hears of it
 		}
 	}
+	l.notedCut(s)
 	keep := s.prunable(l.cut)
 	if l.cut == 0 || keep == s.files[0].first {
-		return nil
+		return l.forgetLeaving()
 	}
 	if err := errors.Join(l.deleteBefore(context.Background(), keep), l.deleteSnapshots()); err != nil {
 		l.options.Logger.Warn("what is pruned stays beside the log for now", slog.Any("error", err))
@@ -197,14 +259,14 @@ func (l *Log) finishPruning() error {
 }
 
 // prunedIn gives the Pruned records of one file. A hole before the file does not matter.
-func (s view) prunedIn(ctx context.Context, i int, give func(*events.Pruned)) error {
+func (s view) prunedIn(ctx context.Context, i int, give func(events.Sequence, *events.Pruned)) error {
 	one := view{files: s.files[i : i+1], durable: s.durable}
 	if i+1 < len(s.files) {
 		one.durable.Sequence = s.files[i+1].first - 1
 	}
 	return one.forward(ctx, events.Controller, s.files[i].first, func(r events.Record) bool {
 		if p, ok := r.Facts.(*events.Pruned); ok {
-			give(p)
+			give(r.Sequence, p)
 		}
 		return true
 	})

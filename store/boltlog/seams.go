@@ -249,7 +249,7 @@ func (l *logReader) admitted(ctx context.Context, first *logFile) error {
 	}
 	for i := range slices.Backward(s.files) {
 		admits := false
-		_ = s.prunedIn(ctx, i, func(p *events.Pruned) { admits = admits || p.First >= first.first }) // what cannot be read is told where it is read
+		_ = s.prunedIn(ctx, i, func(_ events.Sequence, p *events.Pruned) { admits = admits || p.First >= first.first }) // what cannot be read is told where it is read
 		if admits {
 			return nil
 		}

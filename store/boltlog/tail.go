@@ -20,9 +20,10 @@ import (
 type effects struct {
 	openDB   func(path string, mode os.FileMode, options *bbolt.Options) (*bbolt.DB, error)
 	allocate func(f *os.File, from, to int64) error // makes sure that blocks are allocated for these bytes of f
+	remove   func(path string) error                // a pruned file
 }
 
-var system = effects{openDB: bbolt.Open, allocate: allocate}
+var system = effects{openDB: bbolt.Open, allocate: allocate, remove: os.Remove}
 
 // tail is the file that is being written. It belongs to whoever commits; space belongs to whoever holds Log.space.
 type tail struct {

@@ -18,8 +18,8 @@ func (l *logReader) Usage() (bytes, free int64, err error) {
 		return 0, 0, fmt.Errorf("measure the log: %w", err)
 	}
 	for _, e := range entries {
-		if !e.Type().IsRegular() {
-			continue // the store of a NATS server
+		if !e.Type().IsRegular() || e.Name() == pruningName {
+			continue // the store of a NATS server; the note of a file that is not counted
 		}
 		info, err := e.Info()
 		switch {
