@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -144,6 +145,31 @@ var Allowed = []*Difference{
 		Shows:    fewerFailed,
 	},
 	{
+		Rule:     "J-080",
+		Sentence: "A Job fails while DELETE is refused. Upstream says nothing of that before all its pods are deleted, and goes on otherwise if the limit is raised. Ours has said so, and counts its pods.",
+		When:     func(s Scenario) bool { return s.has("deny delete") && s.has("backoffLimit=") },
+		Explains: func(line string) bool {
+			return isLine(line, "+", ": condition ", " FailureTarget=True BackoffLimitExceeded ") || strings.Contains(line, ": succeeded=") ||
+				strings.Contains(line, " pod of ") && strings.Contains(line, " Running deleted=false finalizers=[")
+		},
+		Shows: func(diff string) bool {
+			return strings.Contains(diff, "FailureTarget=True BackoffLimitExceeded") && failedMore(diff) && sameBut(lines(diff, " pod of "), " finalizers=")
+		},
+		Parts: true,
+	},
+	{
+		Rule:     "J-092",
+		Sentence: "A Job of more than 500 pods fails, and they exit with 0 when they are deleted. Upstream counts 500 of them, and the others when it looks next: as succeeded, if they have ended by then. Ours counts all as failed, since they ran when the Job failed.",
+		When:     func(s Scenario) bool { return s.atOnce() > maxUncounted && strings.Contains(s.Nodes, " clean") },
+		Explains: func(line string) bool {
+			return strings.Contains(line, ": succeeded=") || strings.Contains(line, "completedIndexes=")
+		},
+		Shows: func(diff string) bool {
+			theirs, mine, ok := counted(diff)
+			return ok && theirs.failed >= maxUncounted && theirs.failed < mine.failed && theirs.succeeded+theirs.failed == mine.succeeded+mine.failed
+		},
+	},
+	{
 		Rule:     "J-073, J-078",
 		Sentence: "DELETE is refused while pods are surplus. Each time that upstream tries, it takes the finalizers of the pods that it would remove now, and among pods of one age that may be others each time: one that stays may have none in the end, and is never counted. Ours stays with those that it began to remove.",
 		When:     func(s Scenario) bool { return s.has("deny delete") },
@@ -175,6 +201,47 @@ func fewerFailed(diff string) bool {
 		failed += n
 	}
 	return failed < 0 && sameBut(lines(diff, ": succeeded="), " failed=")
+}
+
+// counts is how many pods of a Job have succeeded and failed.
+type counts struct{ succeeded, failed int }
+
+// counted are the counts in a diff that has those of one Job: upstream's, and ours.
+func counted(diff string) (theirs, mine counts, ok bool) {
+	found := map[byte]counts{}
+	for line := range strings.Lines(lines(diff, ": succeeded=")) {
+		var c counts
+		_, numbers, _ := strings.Cut(line, ": ")
+		if _, err := fmt.Sscanf(numbers, "succeeded=%d failed=%d", &c.succeeded, &c.failed); err != nil {
+			return theirs, mine, false
+		}
+		if _, twice := found[line[0]]; twice {
+			return theirs, mine, false
+		}
+		found[line[0]] = c
+	}
+	return found['-'], found['+'], len(found) == 2
+}
+
+// failedMore reports whether ours counts as many pods as succeeded as upstream, and more as failed.
+func failedMore(diff string) bool {
+	theirs, mine, ok := counted(diff)
+	return ok && theirs.succeeded == mine.succeeded && theirs.failed < mine.failed
+}
+
+// maxUncounted is how many pods upstream counts when it looks once (MaxUncountedPods).
+const maxUncounted = 500
+
+// atOnce is how many pods a Job of the scenario has at once, at most.
+func (s Scenario) atOnce() (most int) {
+	for _, word := range strings.Fields(s.String()) {
+		if text, ok := strings.CutPrefix(word, "parallelism="); ok {
+			if n, err := strconv.Atoi(text); err == nil {
+				most = max(most, n)
+			}
+		}
+	}
+	return most
 }
 
 // resizedTwice: completions change, and parallelism in a later edit.
