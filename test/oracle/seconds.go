@@ -183,7 +183,7 @@ func lookedApart(t *testing.T, s Scenario, seed uint64) (bool, error) {
 		return false, fmt.Errorf("upstream: %w", err)
 	}
 	at := time.Duration(0)
-	for n, step := range s.Steps {
+	for n, step := range s.apart().Steps {
 		if at += step.Wait; n == 0 || step.Wait >= time.Second {
 			continue
 		}
@@ -226,7 +226,7 @@ func lookedTogether(t *testing.T, s Scenario, l lens, seed uint64) (*Difference,
 		}
 		all = append(all, theirs)
 	}
-	for _, wait := range s.shortWaits() {
+	for _, wait := range s.apart().shortWaits() {
 		mine, err := playOursWaiting(s, l, seed, wait)
 		if err != nil {
 			return nil, fmt.Errorf("ours: %w", err)
