@@ -195,8 +195,8 @@ var deletedAndCountedLater = []step{
 	{what: "the pod runs", does: runs(0), becomes: is(counts{1, 1, 0, 0, 0}), never: atMost(1)},
 	{
 		what: "a user deletes it", does: userDeletes(0),
-		becomes: is(counts{0, 0, 1, 0, 0}, podsAre(1), held),
-		never:   first(podsAre(1), held, uncounted),
+		becomes: is(counts{0, 0, 1, 0, 0}, podsAre(1), held, nothingListed),
+		never:   first(podsAre(1), held, uncounted, nothingListed),
 	},
 	{
 		what:    "its wait is over",
@@ -210,8 +210,8 @@ var deletedAndSucceeded = []step{
 	{what: "the pod runs", does: runs(0), becomes: is(counts{1, 1, 0, 0, 0}), never: atMost(1)},
 	{
 		what: "a user deletes it", does: userDeletes(0),
-		becomes: is(counts{0, 0, 1, 0, 0}, podsAre(1), held),
-		never:   first(podsAre(1), held, uncounted),
+		becomes: is(counts{0, 0, 1, 0, 0}, podsAre(1), held, nothingListed),
+		never:   first(podsAre(1), held, uncounted, nothingListed),
 	},
 	{
 		what: "its program ends with 0", does: succeeds(0),
