@@ -59,8 +59,10 @@ var (
 		Sentence: "A user acts within the second for which upstream waits. Ours has acted by then: it comes to the end to which upstream comes when the user acts a second later.",
 	}
 	oneAfterTheOther = &Difference{
-		Rule:     "J-022",
-		Sentence: "Something else happens within the second for which a deleted pod may still end by itself. Upstream, which looks then, has the second end; ours gives each pod its whole second. Were ours to wait no longer it would come to the same end, or both come to one end where each has its second.",
+		Rule: "J-022",
+		Sentence: "Something else happens within the second for which a deleted pod may still end by itself. Upstream, which looks " +
+			"then, has the second end; ours gives each pod its whole second. Were ours to wait no longer it would come to the same end, " +
+			"or both come to one end where each has its second.",
 	}
 )
 
@@ -163,7 +165,8 @@ func hurried(t *testing.T, s Scenario, l lens, seed uint64) (*Difference, error)
 	return nil, nil
 }
 
-// lookedApart reports whether the two looked at different moments around a hasty step: one wrote when the other did not.
+// lookedApart reports whether the two looked at different moments around a hasty step: one wrote when the other did
+// not.
 func lookedApart(t *testing.T, s Scenario, seed uint64) (bool, error) {
 	o, err := newOurs(s, seed)
 	if err == nil {
@@ -211,12 +214,14 @@ func (c *cluster) wrote() (at []time.Duration) {
 // wroteAlone reports whether one wrote between two times when the other did not.
 func wroteAlone(one, other []time.Duration, from, to time.Duration) bool {
 	return slices.ContainsFunc(one, func(at time.Duration) bool {
-		return at >= from && at <= to && !slices.ContainsFunc(other, func(o time.Duration) bool { return (o - at).Abs() <= hundredth })
+		near := func(o time.Duration) bool { return (o - at).Abs() <= hundredth }
+		return at >= from && at <= to && !slices.ContainsFunc(other, near)
 	})
 }
 
-// lookedTogether is oneAfterTheOther when ours comes to the end of upstream once it waits for the end of a deleted pod no longer than
-// upstream does here: then nothing else sets the two apart than when they looked. Nil when no such wait brings them together.
+// lookedTogether is oneAfterTheOther when ours comes to the end of upstream once it waits for the end of a deleted pod
+// no longer than upstream does here: then nothing else sets the two apart than when they looked. Nil when no such wait
+// brings them together.
 func lookedTogether(t *testing.T, s Scenario, l lens, seed uint64) (*Difference, error) {
 	var all []Picture
 	for n := range uint64(2) {
@@ -240,8 +245,9 @@ func lookedTogether(t *testing.T, s Scenario, l lens, seed uint64) (*Difference,
 	return nil, nil
 }
 
-// shortWaits are how long upstream may wait after a deletion until a user's next deed has it look: the times between deeds that are less
-// than a second apart, as they are and a little longer, so that the second ends before the deed or after it.
+// shortWaits are how long upstream may wait after a deletion until a user's next deed has it look: the times between
+// deeds that are less than a second apart, as they are and a little longer, so that the second ends before the deed or
+// after it.
 func (s Scenario) shortWaits() (waits []time.Duration) {
 	for n := range s.Steps {
 		sum := time.Duration(0)
