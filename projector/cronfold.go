@@ -83,8 +83,8 @@ func (c *CronJob) happened() {
 	c.Pass, c.Edited = CronPass{Since: c.Now, Kept: c.untold()}, 0
 }
 
-// untold are the Jobs of which the pass has yet to tell that they have ended: their deletion failed, and they are in the list of active
-// Jobs. Another pass does not try the deletion again before (C-105, C-123).
+// untold are finished Jobs whose deletion failed, and whose SawCompletedJob is not sent yet, as they are still in the list
+// of active Jobs. Another pass does not try the deletion again before (C-105, C-123).
 func (c *CronJob) untold() (kept []types.UID) {
 	for _, uid := range c.Pass.Kept {
 		if r := c.Runs[uid]; r != nil && r.Finished() && c.IsActive(uid) {

@@ -28,8 +28,8 @@ func (p *plan) wanted() int {
 	return int(j.Parallelism)
 }
 
-// windsDown reports whether a work queue has a success, or may have one: of a pod that succeeded while its removal is refused it is not
-// known yet whether it counts (J-074).
+// windsDown reports whether a work queue has a success, or may have one: a pod that succeeded while its removal is
+// refused may count yet (J-074).
 func (p *plan) windsDown() bool {
 	return p.job.WorkQueue && (p.job.SucceededCount() > 0 || p.job.Tally().UnsureSucceeded > 0)
 }

@@ -120,8 +120,8 @@ func (c *Checker) Backup() *Backup {
 }
 
 // Rewound tells that the server was restored from the backup that was made with this one: what was written since did not
-// happen, and the controller has forgotten it, as after the loss of its log. Another controller that is away, with a log of its own,
-// may remember it.
+// happen, and the controller has forgotten it, as after the loss of its log. Another controller that is away, with a
+// log of its own, may remember it.
 func (c *Checker) Rewound(b *Backup, away bool) {
 	c.jobs, c.pods = copied(b.jobs, b.pods)
 	c.undo(b.crons, away)

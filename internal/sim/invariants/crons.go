@@ -26,7 +26,7 @@ type cron struct {
 	versions []*batchv1.CronJob
 	runs     map[types.UID]*run
 	names    map[string]bool // that its Jobs have had
-	undone   map[string]bool // that they had in a history that was taken back, and that a log may know of which was away then
+	undone   map[string]bool // names in a history that was taken back, while a log was away that may know it
 	meddled  bool            // Jobs of it were deleted by others, or because their TTL had passed, or lost it as their owner
 }
 
@@ -45,7 +45,9 @@ const slack = 10 * time.Minute
 func (c *Checker) wroteCron(w apiserver.Write) {
 	k := c.crons[w.UID]
 	if k == nil {
-		k = &cron{uid: w.UID, key: w.Key, runs: map[types.UID]*run{}, names: map[string]bool{}, undone: map[string]bool{}}
+		k = &cron{
+			uid: w.UID, key: w.Key, runs: map[types.UID]*run{}, names: map[string]bool{}, undone: map[string]bool{},
+		}
 		c.crons[w.UID] = k
 	}
 	before, _ := w.Before.(*batchv1.CronJob)
@@ -339,8 +341,9 @@ func (c *Checker) sortedCrons() []*cron {
 	return slices.SortedFunc(maps.Values(c.crons), func(a, b *cron) int { return compareUIDs(a.uid, b.uid) })
 }
 
-// undo goes back to the CronJobs of a backup. What a log has that is away it may say yet: when the restored cluster has passed all versions
-// that were known, nothing tells the log that the cluster went back (design 0007), and a Job that is not there as one that a user deleted.
+// undo goes back to the CronJobs of a backup. A log that is away may still name Jobs of the lost past: when the restored
+// cluster has passed all versions that were known, nothing tells the log that it went back (design 0007), and the Jobs
+// look deleted by a user.
 func (c *Checker) undo(backup map[types.UID]*cron, away bool) {
 	was := c.crons
 	c.crons = copiedCrons(backup)

@@ -147,8 +147,10 @@ func TestBrokenPromisesOfCronJobsAreFound(t *testing.T) {
 		{"a last due time that had no Job (C-243)", func(l *cronLab) {
 			l.status(func(s *batchv1.CronJobStatus) { s.LastScheduleTime = at(l.Clock().Now().Truncate(time.Minute)) })
 		}, "C-243"},
-		{"a last due time of which the Job is of a history that was taken back (C-243)", func(l *cronLab) { l.tellUndone(false) }, "C-243"},
-		{"the same, by a log that was away and knows no better", func(l *cronLab) { l.tellUndone(true) }, ""},
+		{"a last due time, and its Job was in a history that was taken back (C-243)", func(l *cronLab) {
+			l.tellUndone(false)
+		}, "C-243"},
+		{"the same, by a log that was away when it was taken back", func(l *cronLab) { l.tellUndone(true) }, ""},
 		{"a last due time that goes back (C-243)", func(l *cronLab) {
 			for ago := range 2 {
 				l.run(l.controller, ago)
