@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/commands"
 )
@@ -78,7 +80,18 @@ func (c *CronJob) happened() {
 	if !c.Busy() && (!c.Pass.Over && began || c.Pass.Over && idle) {
 		c.Retry().Clear()
 	}
-	c.Pass, c.Edited = CronPass{Since: c.Now}, 0
+	c.Pass, c.Edited = CronPass{Since: c.Now, Kept: c.untold()}, 0
+}
+
+// untold are finished Jobs whose deletion failed, and whose SawCompletedJob is not sent yet, as they are still in the list
+// of active Jobs. Another pass does not try the deletion again before (C-105, C-123).
+func (c *CronJob) untold() (kept []types.UID) {
+	for _, uid := range c.Pass.Kept {
+		if r := c.Runs[uid]; r != nil && r.Finished() && c.IsActive(uid) {
+			kept = append(kept, uid)
+		}
+	}
+	return kept
 }
 
 // idleRetry is how long after a backoff the loop has surely looked, and found nothing to do: that look ended without an error.

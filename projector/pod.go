@@ -55,7 +55,7 @@ type Pod struct {
 type share struct {
 	active, ready, terminating, going, idle, misplaced, countable, surplus, neverCounted bool
 
-	removing, refused, pointless, spared, unsure bool
+	removing, refused, pointless, spared, unsure, unsureSuccess bool
 
 	freshFailed, freshSucceeded, completing, urgent, stopping bool
 

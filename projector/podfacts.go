@@ -88,6 +88,7 @@ func (j *Job) enterRemoval(p *Pod, claimed bool) {
 	p.in.refused = stands && active && p.Surplus
 	p.in.pointless = stands && !active
 	p.in.unsure = claimed && p.Surplus && f.InBackoff() && p.Phase.Terminal() && p.Held()
+	p.in.unsureSuccess = p.in.unsure && p.Phase == events.PodSucceeded
 	p.in.spared = f.InBackoff() && f.Cancelled && active
 }
 

@@ -17,6 +17,7 @@ func (s *pods) count(p *Pod, sign int32) {
 	t.Pointless += one(p.in.pointless) * sign
 	t.Spared += one(p.in.spared) * sign
 	t.Unsure += one(p.in.unsure) * sign
+	t.UnsureSucceeded += one(p.in.unsureSuccess) * sign
 	t.Adopting += one(p.in.adopting) * sign
 	t.Releasing += one(p.in.releasing) * sign
 	t.UnlistedFailed += one(p.in.freshFailed) * sign
@@ -52,6 +53,7 @@ type Tally struct {
 	Pointless                         int32 // pods whose removal is in backoff, and which have ended or are the Job's no longer
 	Spared                            int32 // active surplus pods whose removal is cancelled, and how its newest try ended is awaited
 	Unsure                            int32 // surplus pods that ended with the finalizer on, while its removal is in backoff
+	UnsureSucceeded                   int32 // of these, the pods that succeeded
 	HeldFailed                        int32 // failed pods that are held back for their index, and count
 	NeverCounted                      int32 // pods that are not to be counted and still carry the finalizer
 	Restarts                          int64 // of containers of pods that run or wait to run (J-113)

@@ -126,7 +126,7 @@ func (p *plan) writeCronStatus() {
 	success := p.success()
 	same := cp.LastSchedule == cp.Seen.LastSchedule && success == cp.Seen.LastSuccess && slices.Equal(cp.active, cp.Seen.Active)
 	switch {
-	case same, cp.asked, cp.pass.Unwritten, cp.pass.Over && cp.Start != nil && cp.Start.Stage == projector.StartUnknown:
+	case same, cp.asked, cp.pass.Unwritten:
 	case cp.Look:
 		p.say(StatusStale, "the CronJob is another one by now: read it first", events.CronStep{}, &events.ReadCronJob{})
 	default:

@@ -44,7 +44,11 @@ func (p *plan) wantedAgain() int {
 	if t.Refused == 0 || !p.wantsPods() {
 		return 0
 	}
-	return p.wanted() - int(t.Idle) - int(t.Spared) - int(t.Unsure) - len(p.job.Creates())
+	again := p.wanted() - int(t.Idle) - int(t.Spared) - len(p.job.Creates())
+	if p.windsDown() {
+		return again // pods that have ended hold no slot of it
+	}
+	return again - int(t.Unsure)
 }
 
 // idleBut reports whether the pod is active, but for the removal in backoff.

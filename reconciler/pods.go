@@ -22,10 +22,16 @@ func (p *plan) wanted() int {
 		return 0
 	case !j.WorkQueue:
 		return int(max(0, min(j.Completions-j.SucceededCount(), j.Parallelism)))
-	case j.SucceededCount() > 0:
+	case p.windsDown():
 		return int(j.Tally().Active) // after the first success neither more nor fewer
 	}
 	return int(j.Parallelism)
+}
+
+// windsDown reports whether a work queue has a success, or may have one: a pod that succeeded while its removal is
+// refused may count yet (J-074).
+func (p *plan) windsDown() bool {
+	return p.job.WorkQueue && (p.job.SucceededCount() > 0 || p.job.Tally().UnsureSucceeded > 0)
 }
 
 // slots is for how many pods there is room beside those that are there; in failed-only mode one that is on its way out keeps its

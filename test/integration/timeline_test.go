@@ -43,6 +43,7 @@ type timeline struct {
 	ctx     context.Context
 	kubelet *kubelet.Kubelet
 	history *history.History
+	args    []string // of the controller
 	ends    []uint64 // of each step: the newest version that it has seen
 }
 
@@ -66,7 +67,7 @@ func newTimeline(t *testing.T) *timeline {
 func (l *timeline) play(job *batchv1.Job, steps []step) {
 	l.t.Helper()
 	kubelet.Place(&job.Spec.Template)
-	l.run("")
+	l.run("", l.args...)
 	l.create(job)
 	for _, s := range steps {
 		l.take(s)

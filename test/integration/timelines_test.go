@@ -19,6 +19,7 @@ func TestTimelines(t *testing.T) {
 	for _, row := range []struct {
 		name  string
 		job   []option
+		args  []string // of the controller
 		steps []step
 		also  func(*timeline) // at the end
 	}{
@@ -50,6 +51,16 @@ func TestTimelines(t *testing.T) {
 			steps: deletedAndReplacedEarly,
 		},
 		{
+			name:  "a user deletes a pod that counts as failed when its wait is over (J-262, J-022)",
+			args:  []string{"--deleted-pod-wait=5s"},
+			steps: deletedAndCountedLater,
+		},
+		{
+			name:  "a user deletes a pod that ends with 0 within its wait (J-262, J-022)",
+			args:  []string{"--deleted-pod-wait=1m"},
+			steps: deletedAndSucceeded,
+		},
+		{
 			name:  "one index fails twice, the others succeed (J-263, J-118, J-119)",
 			job:   []option{indexed, completions(3), parallelism(3), perIndex(1)},
 			steps: oneIndexFails,
@@ -75,6 +86,7 @@ func TestTimelines(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			l := newTimeline(t)
+			l.args = row.args
 			l.play(newJob("demo", row.job...), row.steps)
 			if row.also != nil {
 				row.also(l)
@@ -173,6 +185,38 @@ var deletedAndReplacedWhenFailed = []step{
 		what: "ten seconds pass", does: leavesIfThere,
 		becomes: is(counts{1, 0, 0, 0, 1}, podsAre(1), held, isOrdinal(2)),
 		never:   atMost(1),
+	},
+}
+
+// deletedAndCountedLater has a wait that is longer than the second after which progress is written: what is published before it is over is
+// seen.
+var deletedAndCountedLater = []step{
+	{what: "the Job is created", becomes: is(counts{1, 0, 0, 0, 0}, podsAre(1), held), never: atMost(1)},
+	{what: "the pod runs", does: runs(0), becomes: is(counts{1, 1, 0, 0, 0}), never: atMost(1)},
+	{
+		what: "a user deletes it", does: userDeletes(0),
+		becomes: is(counts{0, 0, 1, 0, 0}, podsAre(1), held, nothingListed),
+		never:   first(podsAre(1), held, uncounted, nothingListed),
+	},
+	{
+		what:    "its wait is over",
+		becomes: is(counts{0, 0, 1, 0, 1}, podsAre(1), freed),
+		never:   podsAre(1),
+	},
+}
+
+var deletedAndSucceeded = []step{
+	{what: "the Job is created", becomes: is(counts{1, 0, 0, 0, 0}, podsAre(1), held), never: atMost(1)},
+	{what: "the pod runs", does: runs(0), becomes: is(counts{1, 1, 0, 0, 0}), never: atMost(1)},
+	{
+		what: "a user deletes it", does: userDeletes(0),
+		becomes: is(counts{0, 0, 1, 0, 0}, podsAre(1), held, nothingListed),
+		never:   first(podsAre(1), held, uncounted, nothingListed),
+	},
+	{
+		what: "its program ends with 0", does: succeeds(0),
+		becomes: is(counts{0, 0, 0, 1, 0}, has(batchv1.JobComplete, "CompletionsReached"), freed, completed),
+		never:   first(atMost(1), noFailure),
 	},
 }
 

@@ -1,10 +1,6 @@
 package oracle
 
-import (
-	"slices"
-	"strconv"
-	"strings"
-)
+import "strings"
 
 // Difference is a way in which a picture of ours may differ from one of upstream.
 type Difference struct {
@@ -144,6 +140,36 @@ var Allowed = []*Difference{
 		Shows:    fewerFailed,
 	},
 	{
+		Rule: "J-080",
+		Sentence: "A Job fails while DELETE is refused. Upstream says nothing of that before all its pods are deleted, and goes on " +
+			"otherwise if the limit is raised. Ours has said so, and counts its pods.",
+		When: func(s Scenario) bool { return s.has("deny delete") && s.has("backoffLimit=") },
+		Explains: func(line string) bool {
+			return isLine(line, "+", ": condition ", " FailureTarget=True BackoffLimitExceeded ") ||
+				strings.Contains(line, ": succeeded=") ||
+				strings.Contains(line, " pod of ") && strings.Contains(line, " Running deleted=false finalizers=[")
+		},
+		Shows: func(diff string) bool {
+			return strings.Contains(diff, "FailureTarget=True BackoffLimitExceeded") && failedMore(diff) &&
+				sameBut(lines(diff, " pod of "), " finalizers=")
+		},
+		Parts: true,
+	},
+	{
+		Rule: "J-092",
+		Sentence: "A Job of more than 500 pods fails, and they exit with 0 when they are deleted. Upstream counts 500 of them, and " +
+			"the others when it looks next: as succeeded, if they have ended by then. Ours counts all as failed, since they ran when the " +
+			"Job failed.",
+		When: func(s Scenario) bool { return s.atOnce() > maxUncounted && strings.Contains(s.Nodes, " clean") },
+		Explains: func(line string) bool {
+			return strings.Contains(line, ": succeeded=") || strings.Contains(line, "completedIndexes=")
+		},
+		Shows: func(diff string) bool {
+			theirs, mine, ok := counted(diff)
+			return ok && theirs.failed >= maxUncounted && theirs.failed < mine.failed && theirs.sum() == mine.sum()
+		},
+	},
+	{
 		Rule:     "J-073, J-078",
 		Sentence: "DELETE is refused while pods are surplus. Each time that upstream tries, it takes the finalizers of the pods that it would remove now, and among pods of one age that may be others each time: one that stays may have none in the end, and is never counted. Ours stays with those that it began to remove.",
 		When:     func(s Scenario) bool { return s.has("deny delete") },
@@ -155,103 +181,8 @@ var Allowed = []*Difference{
 	},
 }
 
-// morePods reports whether a line of a diff may follow from a pod that ours has made and upstream has not.
-func morePods(line string) bool {
-	return strings.Contains(line, " SuccessfulCreate ") || strings.Contains(line, ": active=") || isLine(line, "+", " pod of ", " Running deleted=false ")
-}
-
-// fewerFailed reports whether ours counts as many pods of each Job as succeeded as upstream, and fewer as failed.
-func fewerFailed(diff string) bool {
-	failed := 0 // of ours, less those of upstream
-	for line := range strings.Lines(lines(diff, ": succeeded=")) {
-		_, text, _ := strings.Cut(line, " failed=")
-		n, err := strconv.Atoi(strings.TrimSpace(text))
-		if err != nil {
-			return false
-		}
-		if strings.HasPrefix(line, "-") {
-			n = -n
-		}
-		failed += n
-	}
-	return failed < 0 && sameBut(lines(diff, ": succeeded="), " failed=")
-}
-
-// resizedTwice: completions change, and parallelism in a later edit.
-func resizedTwice(s Scenario) bool {
-	first, last := s.edits("completions="), s.edits("parallelism=")
-	return len(first) > 0 && len(last) > 0 && first[0] < last[len(last)-1]
-}
-
-// toldMore reports whether ours has told of each Event in a diff more often than upstream. Such a line ends with how often: x2.
-func toldMore(diff string) bool {
-	more := map[string]int{}
-	for line := range strings.Lines(strings.TrimSpace(diff)) {
-		at := strings.LastIndex(line, " x")
-		if at < 2 {
-			return false
-		}
-		n, err := strconv.Atoi(strings.TrimSpace(line[at+2:]))
-		if err != nil {
-			return false
-		}
-		if line[0] == '-' {
-			n = -n
-		}
-		more[line[2:at]] += n
-	}
-	for _, n := range more {
-		if n <= 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// isEnd reports whether a line is an Event of ours that a Job has ended.
-func isEnd(line string) bool {
-	return isLine(line, "+", "event of", " Normal Completed ") || isLine(line, "+", "event of", " Warning ") && !strings.Contains(line, " Warning Failed")
-}
-
-// isLine reports whether a line of a diff has that sign and all those words.
-func isLine(line, sign string, words ...string) bool {
-	for _, word := range words {
-		if !strings.Contains(line, word) {
-			return false
-		}
-	}
-	return strings.HasPrefix(line, sign)
-}
-
-// lines are those of a diff that have the text.
-func lines(diff, text string) string {
-	var b strings.Builder
-	for line := range strings.Lines(diff) {
-		if strings.Contains(line, text) {
-			b.WriteString(line)
-		}
-	}
-	return b.String()
-}
-
-// sameBut reports whether the lines of both are the same up to that text.
-func sameBut(diff, text string) bool {
-	count := map[string]int{}
-	for line := range strings.Lines(diff) {
-		line, _, _ = strings.Cut(line, text)
-		if mine, ok := strings.CutPrefix(line, "+ "); ok {
-			count[mine]++
-		} else {
-			count[strings.TrimPrefix(line, "- ")]--
-		}
-	}
-	for _, n := range count {
-		if n != 0 {
-			return false
-		}
-	}
-	return true
-}
+// maxUncounted is how many pods upstream counts when it looks once (MaxUncountedPods).
+const maxUncounted = 500
 
 // allowed are the differences that a scenario may show.
 func (s Scenario) allowed() []*Difference {
@@ -271,65 +202,4 @@ func through(s Scenario) lens {
 		l[d] = d.Explains == nil && d.When(s)
 	}
 	return l
-}
-
-// has reports whether a line or a deed of the scenario has the text, at the beginning of a word.
-func (s Scenario) has(text string) bool {
-	for _, line := range strings.Split(s.String(), "\n") {
-		if strings.Contains(" "+line, " "+text) {
-			return true
-		}
-	}
-	return false
-}
-
-// deniesCreatesOfOne: creates of some of the pods are refused, or end in an error of that class.
-func (s Scenario) deniesCreatesOfOne(class string) bool {
-	for _, step := range s.Steps {
-		for _, deed := range step.Deeds {
-			words := append(strings.Fields(deed), "")
-			if len(words) > 3 && words[0] == "deny" && words[1] == "create" && strings.Contains(words[2], ":") && words[3] == class {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// edits are the steps, by number, in which a Job is edited so.
-func (s Scenario) edits(field string) (steps []int) {
-	for n, step := range s.Steps {
-		if slices.ContainsFunc(step.Deeds, func(deed string) bool {
-			return strings.HasPrefix(deed, "edit ") && strings.Contains(deed, " "+field)
-		}) {
-			steps = append(steps, n)
-		}
-	}
-	return steps
-}
-
-// refusesRemovals: finalizers are not taken from pods, or pods are not deleted, at some time.
-func (s Scenario) refusesRemovals() bool { return s.has("deny patch") || s.has("deny delete") }
-
-// does reports whether the scenario has a deed of that verb.
-func (s Scenario) does(verb string) bool {
-	for _, step := range s.Steps {
-		for _, deed := range step.Deeds {
-			if strings.HasPrefix(deed, verb+" ") {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// denies reports whether such requests are refused at the end.
-func (s Scenario) denies(verb string) bool {
-	refused := false
-	for _, step := range s.Steps {
-		for _, deed := range step.Deeds {
-			refused = deed != "allow" && (refused || strings.HasPrefix(deed+" ", "deny "+verb+" "))
-		}
-	}
-	return refused
 }

@@ -34,7 +34,12 @@ const actor = "jobledger"
 
 // playOurs plays a scenario with Jobledger in place of the built-in controller. A promise that it breaks on the way is an error.
 func playOurs(s Scenario, l lens, seed uint64) (Picture, error) {
-	o, err := newOurs(s, seed)
+	return playOursWaiting(s, l, seed, events.DefaultSettings().DeletedPodWait)
+}
+
+// playOursWaiting is playOurs where a pod that is deleted may end by itself for so long.
+func playOursWaiting(s Scenario, l lens, seed uint64, wait time.Duration) (Picture, error) {
+	o, err := newOursWaiting(s, seed, wait)
 	if err != nil {
 		return nil, err
 	}
@@ -52,12 +57,17 @@ func playOurs(s Scenario, l lens, seed uint64) (Picture, error) {
 }
 
 func newOurs(s Scenario, seed uint64) (*ours, error) {
+	return newOursWaiting(s, seed, events.DefaultSettings().DeletedPodWait)
+}
+
+func newOursWaiting(s Scenario, seed uint64, wait time.Duration) (*ours, error) {
 	c, err := newCluster(s, seed, actor)
 	if err != nil {
 		return nil, err
 	}
 	o := &ours{cluster: c, seed: seed, settings: events.DefaultSettings()}
 	o.settings.Mode, o.settings.DeleteExpired, o.settings.CronJobs = events.ModeAll, true, len(s.CronJobs) > 0
+	o.settings.DeletedPodWait = wait
 	o.settings.HeldAtEnd = []uint32{o.settings.HeldAtEnd, o.settings.HeldAtEnd, 1, 3}[seed%4] // most Jobs here have a few pods
 	o.checker = invariants.New(invariants.Config{
 		Server: c.world.Server, Actor: actor, Manages: o.manages, DeletesExpired: true, HeldAtEnd: int(o.settings.HeldAtEnd),

@@ -6,7 +6,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/jobledger/jobledger/internal/sim/world"
 )
 
 // GenerateSeconds is the scenario of a seed in which pods that are deleted stop at once, or just before or after upstream looks, and in
@@ -56,8 +59,10 @@ var (
 		Sentence: "A user acts within the second for which upstream waits. Ours has acted by then: it comes to the end to which upstream comes when the user acts a second later.",
 	}
 	oneAfterTheOther = &Difference{
-		Rule:     "J-022",
-		Sentence: "Something else happens within the second for which a deleted pod may still end by itself. Upstream takes both at once, ours one after the other, and pods that ours has made by then meet what happens next. Where each has its second nothing differs.",
+		Rule: "J-022",
+		Sentence: "Something else happens within the second for which a deleted pod may still end by itself. Upstream, which looks " +
+			"then, has the second end; ours gives each pod its whole second. Were ours to wait no longer it would come to the same end, " +
+			"or both come to one end where each has its second.",
 	}
 )
 
@@ -142,6 +147,12 @@ func hurried(t *testing.T, s Scenario, l lens, seed uint64) (*Difference, error)
 			}
 		}
 	}
+	if together, err := lookedTogether(t, s, l, seed); err != nil || together != nil {
+		return together, err
+	}
+	if different, err := lookedApart(t, s, seed); err != nil || !different {
+		return nil, err
+	}
 	for _, wait := range stretches {
 		v, err := compare(t, apart.stretched(steps, wait), l, seed)
 		if err != nil {
@@ -152,6 +163,101 @@ func hurried(t *testing.T, s Scenario, l lens, seed uint64) (*Difference, error)
 		}
 	}
 	return nil, nil
+}
+
+// lookedApart reports whether the two looked at different moments around a hasty step: one wrote when the other did
+// not.
+func lookedApart(t *testing.T, s Scenario, seed uint64) (bool, error) {
+	o, err := newOurs(s, seed)
+	if err == nil {
+		err = s.play(o)
+	}
+	if err != nil {
+		return false, fmt.Errorf("ours: %w", err)
+	}
+	mine, theirs := o.wrote(), []time.Duration(nil)
+	synctest.Test(t, func(*testing.T) {
+		err = inBubble(s, seed, true, nil, func(c *cluster) error {
+			theirs = c.wrote()
+			return nil
+		})
+	})
+	if err != nil {
+		return false, fmt.Errorf("upstream: %w", err)
+	}
+	at := time.Duration(0)
+	for n, step := range s.apart().Steps {
+		if at += step.Wait; n == 0 || step.Wait >= time.Second {
+			continue
+		}
+		from, to := at-step.Wait, at+time.Second+hundredth
+		if wroteAlone(mine, theirs, from, to) || wroteAlone(theirs, mine, from, to) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// hundredth is more than a controller's turn takes in a scenario, and less than what is between two deeds.
+const hundredth = 10 * time.Millisecond
+
+// wrote are when the controller wrote, from the beginning on.
+func (c *cluster) wrote() (at []time.Duration) {
+	for _, w := range c.world.Server.Writes(0) {
+		if w.Actor == c.actor {
+			at = append(at, w.Time.Sub(world.Start))
+		}
+	}
+	return at
+}
+
+// wroteAlone reports whether one wrote between two times when the other did not.
+func wroteAlone(one, other []time.Duration, from, to time.Duration) bool {
+	return slices.ContainsFunc(one, func(at time.Duration) bool {
+		near := func(o time.Duration) bool { return (o - at).Abs() <= hundredth }
+		return at >= from && at <= to && !slices.ContainsFunc(other, near)
+	})
+}
+
+// lookedTogether is oneAfterTheOther when ours comes to the end of upstream once it waits for the end of a deleted pod
+// no longer than upstream does here: then nothing else sets the two apart than when they looked. Nil when no such wait
+// brings them together.
+func lookedTogether(t *testing.T, s Scenario, l lens, seed uint64) (*Difference, error) {
+	var all []Picture
+	for n := range uint64(2) {
+		theirs, err := playUpstream(t, s, l, seed+n, n == 0)
+		if err != nil {
+			return nil, fmt.Errorf("upstream: %w", err)
+		}
+		all = append(all, theirs)
+	}
+	for _, wait := range s.apart().shortWaits() {
+		mine, err := playOursWaiting(s, l, seed, wait)
+		if err != nil {
+			return nil, fmt.Errorf("ours: %w", err)
+		}
+		for _, theirs := range all {
+			if left := diff(theirs, mine); left == "" || explained(s, left) != nil {
+				return oneAfterTheOther, nil
+			}
+		}
+	}
+	return nil, nil
+}
+
+// shortWaits are how long upstream may wait after a deletion until a user's next deed has it look: the times between
+// deeds that are less than a second apart, as they are and a little longer, so that the second ends before the deed or
+// after it.
+func (s Scenario) shortWaits() (waits []time.Duration) {
+	for n := range s.Steps {
+		sum := time.Duration(0)
+		for k := n; k > 0 && sum+s.Steps[k].Wait < time.Second; k-- {
+			if sum += s.Steps[k].Wait; !slices.Contains(waits, sum) {
+				waits = append(waits, sum, sum+time.Millisecond)
+			}
+		}
+	}
+	return waits
 }
 
 // mostHasty bounds the plays of one scenario: 2 to that power.

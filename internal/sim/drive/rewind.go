@@ -48,7 +48,7 @@ func (d *Driver) rewind() error {
 		d.World.Server.Pass(known)
 	}
 	d.World.Kubelet.Rewound()
-	d.checker.Rewound(d.backup.checker)
+	d.checker.Rewound(d.backup.checker, d.resting != nil)
 	clear(d.intents)
 	d.backup, d.away = nil, true
 	d.process.Watches = map[events.Resource]*apiserver.Cursor{}

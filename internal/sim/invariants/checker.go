@@ -120,10 +120,11 @@ func (c *Checker) Backup() *Backup {
 }
 
 // Rewound tells that the server was restored from the backup that was made with this one: what was written since did not
-// happen, and the controller has forgotten it, as after the loss of its log.
-func (c *Checker) Rewound(b *Backup) {
+// happen, and the controller has forgotten it, as after the loss of its log. Another controller that is away, with a
+// log of its own, may remember it.
+func (c *Checker) Rewound(b *Backup, away bool) {
 	c.jobs, c.pods = copied(b.jobs, b.pods)
-	c.crons = copiedCrons(b.crons)
+	c.undo(b.crons, away)
 	c.names = maps.Clone(b.names)
 	c.writes, c.calls = len(c.cfg.Server.Writes(0)), len(c.cfg.Server.Calls(0))
 	c.LogLost()

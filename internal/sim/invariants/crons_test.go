@@ -98,6 +98,21 @@ func (l *cronLab) remove(j *batchv1.Job, policy metav1.DeletionPropagation) {
 	l.must(l.controller.DeleteJob(context.Background(), j.Namespace, j.Name, j.UID, policy))
 }
 
+// tellUndone has the cluster go back to before a run, and the status name the run.
+func (l *cronLab) tellUndone(away bool) {
+	server, known := l.Server.Backup(), l.backup()
+	l.run(l.controller, 0)
+	l.must(l.checker.Check())
+	l.Server.Restore(server)
+	l.checker.Rewound(known, away)
+	l.status(func(s *batchv1.CronJobStatus) { s.LastScheduleTime = at(l.Clock().Now().Truncate(time.Minute)) })
+}
+
+func (l *cronLab) backup() *Backup {
+	l.must(l.checker.Check())
+	return l.checker.Backup()
+}
+
 func at(t time.Time) *metav1.Time { return new(metav1.NewTime(t)) }
 
 // TestBrokenPromisesOfCronJobsAreFound: each row is a controller that breaks one promise, or none; what it breaks is named by its rule.
@@ -132,6 +147,10 @@ func TestBrokenPromisesOfCronJobsAreFound(t *testing.T) {
 		{"a last due time that had no Job (C-243)", func(l *cronLab) {
 			l.status(func(s *batchv1.CronJobStatus) { s.LastScheduleTime = at(l.Clock().Now().Truncate(time.Minute)) })
 		}, "C-243"},
+		{"a last due time, and its Job was in a history that was taken back (C-243)", func(l *cronLab) {
+			l.tellUndone(false)
+		}, "C-243"},
+		{"the same, by a log that was away when it was taken back", func(l *cronLab) { l.tellUndone(true) }, ""},
 		{"a last due time that goes back (C-243)", func(l *cronLab) {
 			for ago := range 2 {
 				l.run(l.controller, ago)

@@ -1,0 +1,127 @@
+package oracle
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// morePods reports whether a line of a diff may follow from a pod that ours has made and upstream has not.
+func morePods(line string) bool {
+	return strings.Contains(line, " SuccessfulCreate ") || strings.Contains(line, ": active=") || isLine(line, "+", " pod of ", " Running deleted=false ")
+}
+
+// fewerFailed reports whether ours counts as many pods of each Job as succeeded as upstream, and fewer as failed.
+func fewerFailed(diff string) bool {
+	failed := 0 // of ours, less those of upstream
+	for line := range strings.Lines(lines(diff, ": succeeded=")) {
+		_, text, _ := strings.Cut(line, " failed=")
+		n, err := strconv.Atoi(strings.TrimSpace(text))
+		if err != nil {
+			return false
+		}
+		if strings.HasPrefix(line, "-") {
+			n = -n
+		}
+		failed += n
+	}
+	return failed < 0 && sameBut(lines(diff, ": succeeded="), " failed=")
+}
+
+// counts is how many pods of a Job have succeeded and failed.
+type counts struct{ succeeded, failed int }
+
+func (c counts) sum() int { return c.succeeded + c.failed }
+
+// counted are the counts in a diff that has those of one Job: upstream's, and ours.
+func counted(diff string) (theirs, mine counts, ok bool) {
+	found := map[byte]counts{}
+	for line := range strings.Lines(lines(diff, ": succeeded=")) {
+		var c counts
+		_, numbers, _ := strings.Cut(line, ": ")
+		if _, err := fmt.Sscanf(numbers, "succeeded=%d failed=%d", &c.succeeded, &c.failed); err != nil {
+			return theirs, mine, false
+		}
+		if _, twice := found[line[0]]; twice {
+			return theirs, mine, false
+		}
+		found[line[0]] = c
+	}
+	return found['-'], found['+'], len(found) == 2
+}
+
+// failedMore reports whether ours counts as many pods as succeeded as upstream, and more as failed.
+func failedMore(diff string) bool {
+	theirs, mine, ok := counted(diff)
+	return ok && theirs.succeeded == mine.succeeded && theirs.failed < mine.failed
+}
+
+// toldMore reports whether ours has told of each Event in a diff more often than upstream. Such a line ends with how often: x2.
+func toldMore(diff string) bool {
+	more := map[string]int{}
+	for line := range strings.Lines(strings.TrimSpace(diff)) {
+		at := strings.LastIndex(line, " x")
+		if at < 2 {
+			return false
+		}
+		n, err := strconv.Atoi(strings.TrimSpace(line[at+2:]))
+		if err != nil {
+			return false
+		}
+		if line[0] == '-' {
+			n = -n
+		}
+		more[line[2:at]] += n
+	}
+	for _, n := range more {
+		if n <= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// isEnd reports whether a line is an Event of ours that a Job has ended.
+func isEnd(line string) bool {
+	return isLine(line, "+", "event of", " Normal Completed ") || isLine(line, "+", "event of", " Warning ") && !strings.Contains(line, " Warning Failed")
+}
+
+// isLine reports whether a line of a diff has that sign and all those words.
+func isLine(line, sign string, words ...string) bool {
+	for _, word := range words {
+		if !strings.Contains(line, word) {
+			return false
+		}
+	}
+	return strings.HasPrefix(line, sign)
+}
+
+// lines are those of a diff that have the text.
+func lines(diff, text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(diff) {
+		if strings.Contains(line, text) {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// sameBut reports whether the lines of both are the same up to that text.
+func sameBut(diff, text string) bool {
+	count := map[string]int{}
+	for line := range strings.Lines(diff) {
+		line, _, _ = strings.Cut(line, text)
+		if mine, ok := strings.CutPrefix(line, "+ "); ok {
+			count[mine]++
+		} else {
+			count[strings.TrimPrefix(line, "- ")]--
+		}
+	}
+	for _, n := range count {
+		if n != 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,86 @@
+package oracle
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// atOnce is how many pods a Job of the scenario has at once, at most.
+func (s Scenario) atOnce() (most int) {
+	for _, word := range strings.Fields(s.String()) {
+		if text, ok := strings.CutPrefix(word, "parallelism="); ok {
+			if n, err := strconv.Atoi(text); err == nil {
+				most = max(most, n)
+			}
+		}
+	}
+	return most
+}
+
+// resizedTwice: completions change, and parallelism in a later edit.
+func resizedTwice(s Scenario) bool {
+	first, last := s.edits("completions="), s.edits("parallelism=")
+	return len(first) > 0 && len(last) > 0 && first[0] < last[len(last)-1]
+}
+
+// has reports whether a line or a deed of the scenario has the text, at the beginning of a word.
+func (s Scenario) has(text string) bool {
+	for _, line := range strings.Split(s.String(), "\n") {
+		if strings.Contains(" "+line, " "+text) {
+			return true
+		}
+	}
+	return false
+}
+
+// deniesCreatesOfOne: creates of some of the pods are refused, or end in an error of that class.
+func (s Scenario) deniesCreatesOfOne(class string) bool {
+	for _, step := range s.Steps {
+		for _, deed := range step.Deeds {
+			words := append(strings.Fields(deed), "")
+			if len(words) > 3 && words[0] == "deny" && words[1] == "create" && strings.Contains(words[2], ":") && words[3] == class {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// edits are the steps, by number, in which a Job is edited so.
+func (s Scenario) edits(field string) (steps []int) {
+	for n, step := range s.Steps {
+		if slices.ContainsFunc(step.Deeds, func(deed string) bool {
+			return strings.HasPrefix(deed, "edit ") && strings.Contains(deed, " "+field)
+		}) {
+			steps = append(steps, n)
+		}
+	}
+	return steps
+}
+
+// refusesRemovals: finalizers are not taken from pods, or pods are not deleted, at some time.
+func (s Scenario) refusesRemovals() bool { return s.has("deny patch") || s.has("deny delete") }
+
+// does reports whether the scenario has a deed of that verb.
+func (s Scenario) does(verb string) bool {
+	for _, step := range s.Steps {
+		for _, deed := range step.Deeds {
+			if strings.HasPrefix(deed, verb+" ") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// denies reports whether such requests are refused at the end.
+func (s Scenario) denies(verb string) bool {
+	refused := false
+	for _, step := range s.Steps {
+		for _, deed := range step.Deeds {
+			refused = deed != "allow" && (refused || strings.HasPrefix(deed+" ", "deny "+verb+" "))
+		}
+	}
+	return refused
+}
