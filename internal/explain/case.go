@@ -30,14 +30,16 @@ type Case struct {
 	resumed events.Sequence // the first record behind damage, from which on the Job is told; 0 when it is from its beginning
 	cut     bool            // damage hides what came of the Job
 
-	folded  *projector.Job
-	reigns  []reign        // who ran it
-	added   Mark           // its first observation; none when earlier records are not kept
-	origin  *events.Origin // where it comes from
-	edits   []edit
-	tries   map[types.UID]*Try
-	ordered map[uint64]Mark // decisions by the ordinal of the create
-	counts  map[int32]int   // tries by index
+	folded *projector.Job
+	reigns []reign // who ran it
+	// cronJobsOurs: we ran CronJobs when the Job was deleted, or do now.
+	cronJobsOurs bool
+	added        Mark           // its first observation; none when earlier records are not kept
+	origin       *events.Origin // where it comes from
+	edits        []edit
+	tries        map[types.UID]*Try
+	ordered      map[uint64]Mark // decisions by the ordinal of the create
+	counts       map[int32]int   // tries by index
 
 	refusals       []*refusal
 	around         surroundings

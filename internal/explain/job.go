@@ -120,29 +120,51 @@ func (c *Case) removal() (Sentence, bool) {
 	if m.Record == 0 {
 		return Sentence{}, false
 	}
-	at, when := m.At, "deleted "
+	at, when := m.At, "deleted"
 	if c.jobDeleted != 0 {
 		at = c.jobDeleted
 	}
 	if c.gone.Record == 0 {
-		when = "being deleted since "
+		when = "being deleted since"
 	}
-	by := "by an API client"
+	by, from := c.removedBy(m, at)
+	return say(marks(append([]Mark{c.ttl, m, c.gone}, from...)...), "%s %s %s", when, c.clock(at), by), true
+}
+
+// removedBy says by whom the Job was deleted, which was seen at m, and asked for at a time.
+func (c *Case) removedBy(m Mark, at events.Time) (by string, from []Mark) {
 	namespace, going := c.namespaceRemoval()
-	var with Mark
 	switch {
 	case c.ttl.Record != 0:
-		by = "by Jobledger, as its ttlSecondsAfterFinished had passed"
+		return "by Jobledger, as its ttlSecondsAfterFinished had passed", nil
 	case going:
-		by, with = "with its namespace, whose deletion was asked for at "+c.clock(namespace.seen.Deleted), namespace.Mark
+		return "with its namespace, whose deletion was asked for at " + c.clock(namespace.seen.Deleted), marks(namespace.Mark)
 	case c.namespaceGoing.Record != 0:
-		by = "with its namespace"
-	case c.finished() && c.Spec != nil && c.Spec.TTLSecondsAfterFinished != nil && at >= events.Time(c.Job.Finished).Add(time.Duration(*c.Spec.TTLSecondsAfterFinished)*time.Second):
-		by = "after its ttlSecondsAfterFinished had passed"
-	case c.origin != nil && c.origin.Kind != "":
-		by = "by an API client or with its " + c.origin.Kind + " " + c.origin.Name
+		return "with its namespace", nil
 	}
-	return say(marks(c.ttl, m, c.gone, with), "%s%s %s", when, c.clock(at), by), true
+	w := c.ownerSaid(m)
+	if w != nil {
+		if by, from = w.removedBy(c.origin.Name, m); by != "" {
+			return by, from
+		}
+	}
+	switch {
+	case c.expiredBefore(at):
+		return "after its ttlSecondsAfterFinished had passed", nil
+	case c.origin != nil && c.origin.Kind != "" && (w == nil || w.deleted.Record != 0):
+		return "by an API client or with its " + c.origin.Kind + " " + c.origin.Name, nil
+	case w != nil && !w.ours:
+		return "by an API client, or by the CronJob's own controller", nil
+	}
+	return "by an API client", nil
+}
+
+// expiredBefore reports whether the Job's TTL had passed at a time.
+func (c *Case) expiredBefore(at events.Time) bool {
+	if !c.finished() || c.Spec == nil || c.Spec.TTLSecondsAfterFinished == nil {
+		return false
+	}
+	return at >= events.Time(c.Job.Finished).Add(time.Duration(*c.Spec.TTLSecondsAfterFinished)*time.Second)
 }
 
 // edited says what was changed of the spec, and by whom.
