@@ -104,6 +104,7 @@ func Read(ctx context.Context, src history.Source, s events.Stream, at history.P
 		c.ripe(c.folded, events.Time(c.Job.AsOf.Time))
 	}
 	c.number()
+	c.heed()
 	return c, err
 }
 

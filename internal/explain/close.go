@@ -18,11 +18,11 @@ func (c *Case) close() []Sentence {
 	var out []Sentence
 	switch c.Job.State {
 	case history.StateComplete:
-		failed, limit := int32(0), backoffLimit(c.Spec)
+		failed, limit := c.folded.Base.Failed, backoffLimit(c.Spec)
 		var counted []*Try
 		for _, t := range c.Tries {
 			if t.Counted == CountedFailed {
-				failed, counted = max(failed, t.Failure), append(counted, t)
+				counted = append(counted, t)
 			}
 		}
 		missing := ""

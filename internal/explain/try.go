@@ -82,6 +82,7 @@ const (
 	CountedSucceeded Counted = "succeeded"
 	CountedFailed    Counted = "failed"
 	CountedIgnored   Counted = "ignored" // a rule of the podFailurePolicy says Ignore
+	CountedUnknown   Counted = "unknown" // the status of the Job counts some of several, and nothing tells which
 )
 
 // Waiting is a reason for which a pod did not run, and while it was seen to.
