@@ -21,6 +21,7 @@ type Case struct {
 	Tries []*Try          // in the order in which the log first heard of them
 	Gaps  []*history.Gap  // times in which nobody watched, of the whole log
 
+	newest events.Time // of its own records
 	ctx    context.Context
 	src    history.Source
 	stream events.Stream
@@ -153,6 +154,7 @@ func (c *Case) After(f *history.Fold, r *events.Record) {
 		c.folded, c.Spec = j, j.Spec
 		c.reigned(r, &f.World().Settings)
 	}
+	c.newest = max(c.newest, r.Time)
 	c.unrecorded.learn(r)
 	c.take(r)
 	c.takePod(r)

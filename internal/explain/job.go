@@ -217,7 +217,7 @@ func (c *Case) clock(t events.Time) string {
 	if t == 0 {
 		return "an unknown time"
 	}
-	return c.zone.In(t).Format("15:04:05")
+	return c.zone.In(t).Format(c.day(t) + "15:04:05")
 }
 
 // history says what of its time nobody watched, and what is no longer kept.
@@ -259,4 +259,18 @@ func (c *Case) history() []Sentence {
 	return append(out, c.unrecorded.sentences("the Job and its pods")...)
 }
 
-func (c *Case) moment(t events.Time) string { return c.zone.In(t).Format("15:04:05.000") }
+func (c *Case) moment(t events.Time) string { return c.zone.In(t).Format(c.day(t) + "15:04:05.000") }
+
+// day is the layout of a date before a time of day: none where all that is told of the Job is of one day.
+func (c *Case) day(t events.Time) string {
+	const of = "2006-01-02"
+	first, last := c.start(), c.newest
+	if !c.over() {
+		last = max(last, events.Time(c.Job.AsOf.Time))
+	}
+	day := c.zone.In(first).Format(of)
+	if day == c.zone.In(last).Format(of) && day == c.zone.In(t).Format(of) {
+		return ""
+	}
+	return "2 Jan "
+}
