@@ -80,6 +80,7 @@ type Refusal struct {
 // for the last.
 type Span struct {
 	From, Through events.Sequence
+	Now           events.Time          // as of which due times have passed; 0 for the time of the last record that is read
 	Visit         func(*events.Record) // is shown each record; nil for nobody
 }
 
@@ -207,7 +208,7 @@ func ReadSpan(ctx context.Context, src history.Source, s events.Stream, span Spa
 
 // read reads a part of the stream, until it is enough.
 func read(ctx context.Context, src history.Source, s events.Stream, span Span, enough func(*CronJob) bool) (*CronJob, error) {
-	c := &CronJob{asked: map[events.CommandID]*events.CreateJob{}}
+	c := &CronJob{asked: map[events.CommandID]*events.CreateJob{}, now: span.Now}
 	var unread error
 	for r, err := range src.ReadStream(ctx, s, span.From, store.Forward) {
 		if errors.Is(err, store.ErrPruned) {
