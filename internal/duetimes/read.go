@@ -366,13 +366,7 @@ func (c *CronJob) step(r *events.Record, step *events.CronStep) {
 		}
 	}
 	if l := step.Ledger; l != nil && l.Open != 0 && l.Hold != events.NotHeld {
-		hold := Hold{Due: l.Open, By: l.Hold, Record: r.Sequence, At: r.Time}
-		if c.Seen != nil {
-			for _, run := range c.Seen.Active {
-				hold.Active = append(hold.Active, run.Name)
-			}
-		}
-		c.Holds = append(c.Holds, hold)
+		c.Holds = append(c.Holds, Hold{Due: l.Open, By: l.Hold, Record: r.Sequence, At: r.Time, Active: c.active()})
 	}
 	if step.Ledger != nil {
 		c.Ledger = step.Ledger
