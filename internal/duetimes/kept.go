@@ -19,6 +19,25 @@ type Kept struct {
 	uid         types.UID
 }
 
+// active names the Jobs that run: those of the list of active ones, or, as the object shows that list late, those that were seen to run.
+func (c *CronJob) active() (names []string) {
+	if c.Seen != nil {
+		for _, run := range c.Seen.Active {
+			names = append(names, run.Name)
+		}
+	}
+	if len(names) > 0 {
+		return names
+	}
+	for _, run := range c.kept.runs {
+		if run.Result == events.ResultNone {
+			names = append(names, run.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // Place is a record and its time.
 type Place struct {
 	Record events.Sequence

@@ -93,6 +93,7 @@ type Unrecorded struct {
 // for the last.
 type Span struct {
 	From, Through events.Sequence
+	Now           events.Time          // as of which due times have passed; 0 for the time of the last record that is read
 	Visit         func(*events.Record) // is shown each record; nil for nobody
 }
 
@@ -255,7 +256,7 @@ func ReadSpan(ctx context.Context, src history.Source, s events.Stream, span Spa
 
 // read reads a part of the stream, until it is enough.
 func read(ctx context.Context, src history.Source, s events.Stream, span Span, enough func(*CronJob) bool) (*CronJob, error) {
-	c := &CronJob{asked: map[events.CommandID]*events.CreateJob{}}
+	c := &CronJob{asked: map[events.CommandID]*events.CreateJob{}, now: span.Now}
 	var unread error
 	for r, err := range src.ReadStream(ctx, s, span.From, store.Forward) {
 		if errors.Is(err, store.ErrPruned) {
@@ -413,13 +414,7 @@ func (c *CronJob) step(r *events.Record, step *events.CronStep) {
 		}
 	}
 	if l := step.Ledger; l != nil && l.Open != 0 && l.Hold != events.NotHeld {
-		hold := Hold{Due: l.Open, By: l.Hold, Record: r.Sequence, At: r.Time}
-		if c.Seen != nil {
-			for _, run := range c.Seen.Active {
-				hold.Active = append(hold.Active, run.Name)
-			}
-		}
-		c.Holds = append(c.Holds, hold)
+		c.Holds = append(c.Holds, Hold{Due: l.Open, By: l.Hold, Record: r.Sequence, At: r.Time, Active: c.active()})
 	}
 	if step.Ledger != nil {
 		c.Ledger = step.Ledger

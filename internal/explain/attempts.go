@@ -141,6 +141,7 @@ func (c *Case) Sum() string {
 		text += fmt.Sprintf(", %d indexes", len(indexes))
 	}
 	text += fmt.Sprintf(" · %d succeeded, %d failed", counts[CountedSucceeded], counts[CountedFailed])
+	text += c.statusText(counts)
 	if disrupted > 0 {
 		text += fmt.Sprintf(" (%s)", words.Count(disrupted, "disruption"))
 	}

@@ -21,6 +21,7 @@ type Case struct {
 	Tries []*Try          // in the order in which the log first heard of them
 	Gaps  []*history.Gap  // times in which nobody watched, of the whole log
 
+	newest events.Time // of its own records
 	ctx    context.Context
 	src    history.Source
 	stream events.Stream
@@ -30,14 +31,16 @@ type Case struct {
 	resumed events.Sequence // the first record behind damage, from which on the Job is told; 0 when it is from its beginning
 	cut     bool            // damage hides what came of the Job
 
-	folded  *projector.Job
-	reigns  []reign        // who ran it
-	added   Mark           // its first observation; none when earlier records are not kept
-	origin  *events.Origin // where it comes from
-	edits   []edit
-	tries   map[types.UID]*Try
-	ordered map[uint64]Mark // decisions by the ordinal of the create
-	counts  map[int32]int   // tries by index
+	folded *projector.Job
+	reigns []reign // who ran it
+	// cronJobsOurs: we ran CronJobs when the Job was deleted, or do now.
+	cronJobsOurs bool
+	added        Mark           // its first observation; none when earlier records are not kept
+	origin       *events.Origin // where it comes from
+	edits        []edit
+	tries        map[types.UID]*Try
+	ordered      map[uint64]Mark // decisions by the ordinal of the create
+	counts       map[int32]int   // tries by index
 
 	refusals       []*refusal
 	around         surroundings
@@ -102,6 +105,7 @@ func Read(ctx context.Context, src history.Source, s events.Stream, at history.P
 		c.ripe(c.folded, events.Time(c.Job.AsOf.Time))
 	}
 	c.number()
+	c.heed()
 	return c, err
 }
 
@@ -150,6 +154,7 @@ func (c *Case) After(f *history.Fold, r *events.Record) {
 		c.folded, c.Spec = j, j.Spec
 		c.reigned(r, &f.World().Settings)
 	}
+	c.newest = max(c.newest, r.Time)
 	c.unrecorded.learn(r)
 	c.take(r)
 	c.takePod(r)

@@ -2,10 +2,12 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/words"
+	"github.com/jobledger/jobledger/reconciler"
 )
 
 // close says how close the Job came to the other end.
@@ -16,11 +18,11 @@ func (c *Case) close() []Sentence {
 	var out []Sentence
 	switch c.Job.State {
 	case history.StateComplete:
-		failed, limit := int32(0), backoffLimit(c.Spec)
+		failed, limit := c.folded.Base.Failed, backoffLimit(c.Spec)
 		var counted []*Try
 		for _, t := range c.Tries {
 			if t.Counted == CountedFailed {
-				failed, counted = max(failed, t.Failure), append(counted, t)
+				counted = append(counted, t)
 			}
 		}
 		missing := ""
@@ -81,20 +83,15 @@ func (c *Case) ruledOut() []Sentence {
 			out = append(out, detail(say(watched, "no %s: %s", what, fmt.Sprintf(why, args...))))
 		}
 	}
-	var deleted, disrupted bool
-	for _, t := range c.Tries {
-		if t.end().Record > c.settled.bound() && t.end().Record != 0 {
-			continue
-		}
-		e := c.ending(t)
-		disrupted = disrupted || e.By.Disruption() || t.Disrupted != nil
-		deleted = deleted || (e.By != ByItself && e.By != ByNobody && !e.By.Disruption())
+	what := c.whatEnded()
+	rule(what.byOthers || what.byVerdict, "deletion", "each pod ended before its deletion was asked for")
+	if what.byVerdict {
+		rule(what.byOthers, "deletion by others", "no pod was deleted but because the Job had ended")
 	}
-	rule(deleted, "deletion", "each pod that ended before the verdict was seen to end before its deletion was asked for")
-	rule(disrupted, "eviction or node loss", "no pod had the condition DisruptionTarget")
+	rule(what.disrupted, "eviction or node loss", "no pod had the condition DisruptionTarget")
 	rule(!c.oursUntil(last) || len(c.refusals) > 0, "refusal", "the API server accepted what was asked of it")
 	rule(len(c.edits) > 0, "spec edit", "the spec stayed as it was created")
-	rule(c.Spec.ActiveDeadlineSeconds != nil && c.settled.Reason == "DeadlineExceeded", "deadline", "%s", c.deadlineText())
+	rule(c.settled.Reason == "DeadlineExceeded", c.deadlineName(), "%s", c.deadlineText())
 	rule(false, "gap", "it was watched all the time")
 	text := ""
 	for i, s := range short {
@@ -107,6 +104,47 @@ func (c *Case) ruledOut() []Sentence {
 		return nil
 	}
 	return append([]Sentence{say(nil, "%s", text)}, out...)
+}
+
+// removals are what ended pods of a Job, beside themselves.
+type removals struct{ byOthers, byVerdict, disrupted bool }
+
+// whatEnded looks at all pods of the Job, also at those that ended after the verdict: the verdict may be due to a deletion that was asked
+// for before.
+func (c *Case) whatEnded() (r removals) {
+	for _, t := range c.Tries {
+		e := c.ending(t)
+		switch {
+		case e.By.Disruption() || t.Disrupted != nil:
+			r.disrupted = true
+		case e.By == ByItself || e.By == ByNobody:
+		case c.byVerdict(t, &e):
+			r.byVerdict = true
+		default:
+			r.byOthers = true
+		}
+		r.byOthers = r.byOthers || (len(t.Kept) > 0 && t.KeptAt.Record != 0) // it was deleted, and others kept it
+	}
+	return r
+}
+
+// byVerdict reports whether a pod was deleted because its Job was about to end.
+func (c *Case) byVerdict(t *Try, e *Ending) bool {
+	switch e.By {
+	case ByUs:
+		return t.DeletedReason == reconciler.JobFailing || t.DeletedReason == reconciler.JobSucceeded
+	case ByController:
+		return len(e.Marks) > 0 && c.endedBefore(e.Marks[len(e.Marks)-1], 3*time.Second).Record != 0
+	}
+	return false
+}
+
+// deadlineName names the Job's deadline, where a pod had one of its own and met it.
+func (c *Case) deadlineName() string {
+	if slices.ContainsFunc(c.Tries, func(t *Try) bool { return t.Reason == "DeadlineExceeded" }) {
+		return "the Job's own deadline"
+	}
+	return "deadline"
 }
 
 func (c *Case) deadlineText() string {

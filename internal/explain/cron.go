@@ -42,6 +42,7 @@ type CronCase struct {
 type cronRun struct {
 	events.RunSeen
 	First, Ended, Gone Mark // when it was seen first, that it has ended, that it is gone
+	Left               bool // it is not gone: it is the CronJob's no longer
 }
 
 // ReadCron reads the end of a CronJob's stream up to a point. Errors are those of history.CronJobAt; with one, the case is as of the last
@@ -66,7 +67,7 @@ func ReadCron(ctx context.Context, src history.Source, s events.Stream, at histo
 	default:
 		return c.without(err, failed)
 	}
-	c.due, err = duetimes.ReadSpan(ctx, src, s, duetimes.Span{From: from, Through: through, Visit: c.visit})
+	c.due, err = duetimes.ReadSpan(ctx, src, s, duetimes.Span{From: from, Through: through, Now: c.now(), Visit: c.visit})
 	if err != nil {
 		return c.without(err, failed)
 	}
@@ -136,12 +137,13 @@ func (c *CronCase) visit(r *events.Record) {
 			run = &cronRun{First: markOf(r)}
 			c.runs = append(c.runs, run)
 		}
+		run.Gone, run.Left = Mark{}, false // one that had left may have been taken back
 		if run.RunSeen = *f; f.Result != events.ResultNone && run.Ended.Record == 0 {
 			run.Ended = markOf(r)
 		}
 	case *events.RunGone:
 		if run := c.run(f.Job); run != nil {
-			run.Gone = markOf(r)
+			run.Gone, run.Left = markOf(r), f.Left
 		}
 	}
 }

@@ -185,11 +185,18 @@ func (c *CronCase) waitsFor() []Sentence {
 	}
 	open := c.State.Due
 	if open == nil || open.Hold == "" {
-		return nil
+		if missed, _ := c.missed(); missed > 0 && c.heldByStranger() {
+			out = append(out, c.strangerToGo())
+		}
+		return out
 	}
 	switch open.Hold {
 	case events.HeldForbid.String():
-		out = append(out, say(nil, "the end of that Job: then this due time starts at once"))
+		if c.heldByStranger() {
+			out = append(out, c.strangerToGo())
+		} else {
+			out = append(out, say(nil, "the end of that Job: then this due time starts at once"))
+		}
 	case events.HeldNoCreate.String():
 		for _, w := range c.State.Waits {
 			out = append(out, say(nil, "%s, at %s", w.For, c.seen(events.Time(w.Until))))
@@ -205,6 +212,12 @@ func (c *CronCase) waitsFor() []Sentence {
 		}
 	}
 	return out
+}
+
+// strangerToGo says what ends the hold by a Job that is the CronJob's no longer.
+func (c *CronCase) strangerToGo() Sentence {
+	_, from := c.strangers()
+	return say(from, "%s to be deleted, or taken out of status.active: its end does not count, as it is not the CronJob's own", c.foreign()[0].Name)
 }
 
 // next says when it is due next.

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -9,6 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/duetimes"
 	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/words"
+
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // verdict is the answer in one line: is it healthy, and if not, why.
@@ -42,6 +45,9 @@ func (c *CronCase) readVerdict() Sentence {
 	}
 	missed, newest := c.missed()
 	switch failed, last := c.failedRuns(); {
+	case missed > 0 && c.heldByStranger():
+		text, from := c.strangers()
+		return say(from, "HELD BACK: %s, the newest due %s, and %s (policy Forbid)", c.inARow(missed), c.in(newest.Last), text)
 	case missed > 0:
 		_, from := c.became(newest)
 		return say(from, "NOT STARTING: %s; the newest, %s: %s", c.inARow(missed), c.in(newest.Last), c.shortFate(newest))
@@ -142,13 +148,51 @@ func (c *CronCase) blockers() (text string, from []Mark) {
 		}
 	}
 	if oldest == nil {
-		return "a Job of before runs", nil
+		return c.strangers()
 	}
 	text = strings.Join(names[:min(len(names), 3)], ", ")
 	if len(names) > 3 {
 		text += fmt.Sprintf(" and %d more", len(names)-3)
 	}
 	return text + " has run for " + words.Span(c.now().Sub(oldest.Created)), from
+}
+
+// strangers names the Jobs of status.active that are not the CronJob's own: their end is not seen, so they keep the next one from starting
+// until they leave the list (C-109).
+func (c *CronCase) strangers() (text string, from []Mark) {
+	all := c.foreign()
+	if len(all) == 0 {
+		return "a Job is in status.active that the records do not tell of", nil
+	}
+	text = all[0].Name
+	if n := len(all) - 1; n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	if r := c.run(types.UID(all[0].UID)); r != nil && r.Left {
+		return fmt.Sprintf("%s, in status.active, is not its own since %s", text, c.seen(r.Gone.At)), marks(r.First, r.Gone)
+	}
+	return text + ", in status.active, is not its own", nil
+}
+
+// heldByStranger reports whether a Job that was the CronJob's own, and is so no longer, is all that keeps the next one from starting.
+func (c *CronCase) heldByStranger() bool {
+	if c.State.Spec.Policy != "Forbid" || len(c.running()) > 0 {
+		return false
+	}
+	return slices.ContainsFunc(c.foreign(), func(n history.RunName) bool {
+		r := c.run(types.UID(n.UID))
+		return r != nil && r.Left
+	})
+}
+
+// foreign are the Jobs of status.active that the CronJob does not own, as far as is known.
+func (c *CronCase) foreign() (out []history.RunName) {
+	for _, n := range c.State.Published.Active {
+		if r := c.run(types.UID(n.UID)); r == nil || r.Left {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 // running are its Jobs that have not ended.

@@ -103,6 +103,8 @@ func itself(t *Try) Ending {
 	switch {
 	case t.Phase == events.PodSucceeded:
 		e.Why = "success"
+	case t.ownLimit() != "":
+		e.Why = t.ownLimit()
 	case t.Reason != "" && len(failures(t.Containers)) == 0, nodeReasons[t.Reason]:
 		e.By, e.Why = ByKubelet, words.Because(t.Reason, t.Message)
 	default:
@@ -114,7 +116,27 @@ func itself(t *Try) Ending {
 // nodeReasons are reasons in a pod's status by which the kubelet says that it ended the pod.
 var nodeReasons = map[string]bool{
 	"Evicted": true, "NodeShutdown": true, "Terminated": true, "Preempting": true, "NodeAffinity": true, "OutOfcpu": true, "OutOfmemory": true,
-	"OutOfpods": true, "UnexpectedAdmissionError": true, "Shutdown": true, "NodeLost": true, "DeadlineExceeded": true,
+	"OutOfpods": true, "UnexpectedAdmissionError": true, "Shutdown": true, "NodeLost": true,
+}
+
+// ownLimits are how the kubelet begins to say that a pod was more than its own spec allows, beside the reason Evicted: the node lacked nothing.
+// (localStorageEviction of pkg/kubelet/eviction.)
+var ownLimits = []string{"Usage of EmptyDir volume", "Pod ephemeral local storage usage exceeds", "Container "}
+
+// ownLimit says over which limit of its own spec a pod was, for which its kubelet stopped it; empty for none.
+func (t *Try) ownLimit() string {
+	switch {
+	case t.Reason == "DeadlineExceeded":
+		return "the pod's own activeDeadlineSeconds passed"
+	case t.Reason != "Evicted":
+		return ""
+	}
+	for _, begin := range ownLimits {
+		if strings.HasPrefix(t.Message, begin) {
+			return "over its own limit: " + strings.TrimSuffix(strings.TrimSpace(t.Message), ".")
+		}
+	}
+	return ""
 }
 
 // deletedBy finds who asked for the deletion of a pod that had not ended, or ended because of it.

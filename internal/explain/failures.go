@@ -208,7 +208,7 @@ func (c *Case) trouble() (Trouble, bool) {
 		if _, unseen := c.unseen(); !is || unseen || c.cut { // what came of it is not known
 			return t, false
 		}
-		t.Sort, t.Since, t.Why, t.Cause = SortStuck, recordjson.Instant(since), v, v
+		t.Sort, t.Since, t.Why, t.Cause = SortStuck, recordjson.Instant(since), v, c.stuckCause(v)
 	}
 	return t, true
 }
@@ -226,17 +226,6 @@ func (c *Case) settledAt() events.Time {
 		return c.end()
 	}
 	return max(c.settled.Decided.At, c.settled.Seen.At)
-}
-
-// cause is that of the Job's failure, in words that are equal for Jobs that failed alike.
-func (c *Case) cause() string {
-	if failed := c.failedTries(); len(failed) > 0 {
-		return c.howEnded(failed[0])
-	}
-	if c.settled != nil {
-		return c.settled.Reason
-	}
-	return c.Job.Reason
 }
 
 // sorted orders the list: stuck ones first, then those that failed. Jobs that fared alike stand together, and of those the runs of the same

@@ -1,6 +1,7 @@
 package explain_test
 
 import (
+	"cmp"
 	"testing"
 	"time"
 
@@ -53,9 +54,18 @@ func TestFailuresNameTheirGaps(t *testing.T) {
 	}
 }
 
-// TestFailuresThatAreAlikeStandTogether: those of one cause follow each other, the newest first, and each says how many more there are.
+// TestFailuresThatAreAlikeStandTogether: those of one cause follow each other, the newest first, and each says how many more there are. Here
+// all programs that end with 3 say why.
 func TestFailuresThatAreAlikeStandTogether(t *testing.T) {
-	f, err := explain.FindFailures(t.Context(), observed(t), explain.FailuresQuery{Survived: true})
+	src := observed(t)
+	for i := range src.records {
+		for k := range src.records[i].Evidence.Containers {
+			if x := &src.records[i].Evidence.Containers[k]; x.ExitCode == 3 || x.ExitCode == 9 {
+				x.ExitCode, x.Message = 3, "the disk is full"
+			}
+		}
+	}
+	f, err := explain.FindFailures(t.Context(), src, explain.FailuresQuery{Survived: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,6 +84,25 @@ func TestFailuresThatAreAlikeStandTogether(t *testing.T) {
 		alike += x.Also
 	}
 	if alike == 0 {
-		t.Error("no two of the recorded failures are alike")
+		t.Error("no two of the failures are alike")
+	}
+}
+
+// TestOneExitCodeIsNoCause: two programs that end alike and say nothing have nothing to do with each other.
+func TestOneExitCodeIsNoCause(t *testing.T) {
+	f, err := explain.FindFailures(t.Context(), observed(t), explain.FailuresQuery{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	works := map[string]string{}
+	for _, x := range f.Items {
+		work := x.Namespace + "/" + cmp.Or(x.Lineage, x.Name)
+		if before, known := works[x.Cause]; known && before != work {
+			t.Errorf("%s and %s have one cause: %q", before, work, x.Cause)
+		}
+		works[x.Cause] = work
+	}
+	if len(works) < 5 {
+		t.Errorf("the recorded failures have %d causes", len(works))
 	}
 }

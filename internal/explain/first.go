@@ -368,13 +368,22 @@ func (e *Ending) sentence() string {
 	return text
 }
 
-// askedText says when the deletion was asked for, and how long the pod was given.
+// askedText says when the deletion was asked for, and how long the pod was given and took.
 func (c *Case) askedText(t *Try) string {
-	switch {
-	case t.Asked == 0:
+	if t.Asked == 0 {
 		return ""
-	case !t.AskedExact:
-		return " (asked for at " + c.clock(t.Asked) + " at the latest)"
 	}
-	return fmt.Sprintf(" (asked for at %s, %ds to stop)", c.clock(t.Asked), *t.Grace)
+	text := " (asked for at " + c.clock(t.Asked)
+	switch {
+	case t.forced:
+		text += ", by force: no time to stop"
+	case t.Grace != nil:
+		text += fmt.Sprintf(", given %s to stop", words.Span(time.Duration(min(*t.Grace, 1<<31))*time.Second))
+	case !t.AskedExact:
+		text += " at the latest"
+	}
+	if t.Ended.Record != 0 && !t.stale() && t.AskedSeen.Record < t.Ended.Record && (t.forced || t.Grace != nil) {
+		text += ", took " + words.Span(t.Ended.At.Sub(t.AskedSeen.At))
+	}
+	return text + ")"
 }

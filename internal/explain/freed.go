@@ -19,6 +19,7 @@ import (
 type hold struct {
 	reason string
 	class  events.RefusalClass
+	says   string // its words, as liken makes them
 }
 
 // others are Jobs that the same held up in the hour before.
@@ -43,12 +44,12 @@ func (c *Case) holding() (hold, bool) {
 	}
 	for _, g := range c.waiting() {
 		if r := g[0].wait0().Reason; r != "CrashLoopBackOff" && slices.Contains(stuckWords, r) {
-			return hold{reason: r}, true
+			return hold{reason: r, says: c.likened(g[0].wait0().Message)}, true
 		}
 	}
 	for _, x := range c.refusals {
 		if x.Over.Record == 0 && x.Kind == events.CommandCreatePod {
-			return hold{class: x.Class}, true
+			return hold{class: x.Class, says: c.likened(x.Says)}, true
 		}
 	}
 	return hold{}, false
@@ -105,7 +106,7 @@ func (c *Case) follow(ctx context.Context, s *history.Summary, by hold) error {
 		case *events.PodSeen:
 			switch {
 			case by.reason == "" || rec.Time < since:
-			case f.Waiting == by.reason && r.from.Record == 0:
+			case f.Waiting == by.reason && r.from.Record == 0 && by.same(words.WaitMessage(f.Waiting, &rec.Evidence), s.Name):
 				r.from, waits = markOf(&rec), f.UID
 			case f.UID == waits && f.Waiting == "" && !f.Phase.Terminal() && f.Deleted == 0:
 				r.until, r.node = markOf(&rec), rec.Evidence.Node
@@ -113,7 +114,7 @@ func (c *Case) follow(ctx context.Context, s *history.Summary, by hold) error {
 		case *events.CommandEnded:
 			switch {
 			case by.class == 0 || rec.Time < since || f.Type != events.CommandCreatePod:
-			case f.Ending == events.Refused && f.Class == by.class && r.from.Record == 0:
+			case f.Ending == events.Refused && f.Class == by.class && r.from.Record == 0 && by.same(rec.Evidence.Message, s.Name):
 				r.from = markOf(&rec)
 			case f.Ending == events.Done && r.from.Record != 0:
 				r.until = markOf(&rec)
@@ -131,6 +132,9 @@ func (c *Case) follow(ctx context.Context, s *history.Summary, by hold) error {
 	c.others.held++
 	return nil
 }
+
+// same reports whether another Job is held up with the same words. Images are compared as they are: the words name them in many ways.
+func (h hold) same(says, job string) bool { return h.pulls() || liken(says, job) == h.says }
 
 // pulls reports whether an image is waited for.
 func (h hold) pulls() bool {

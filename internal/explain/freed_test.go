@@ -9,6 +9,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/explain"
 	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/words"
 )
 
 // TestWhatFreedOthers: a Job is stuck, and the answer says how others fared that waited for the same: what freed them may free it. hotfix waits
@@ -22,11 +23,12 @@ func TestWhatFreedOthers(t *testing.T) {
 	}
 	stuck, hotfix, quota := src.job(t, "unschedulable/gpu-train"), src.job(t, "preempted/hotfix"), src.job(t, "quota/invoice")
 	var unschedulable, refused events.Time
+	var says string
 	for i := range src.records {
 		switch r := &src.records[i]; f := r.Facts.(type) {
 		case *events.PodSeen:
 			if r.Stream == stuck && f.Waiting == "Unschedulable" && unschedulable == 0 {
-				unschedulable = r.Time
+				unschedulable, says = r.Time, words.WaitMessage(f.Waiting, &r.Evidence)
 			}
 		case *events.CommandEnded:
 			if r.Stream == quota && f.Class == events.RefusedQuota && refused == 0 {
@@ -34,18 +36,19 @@ func TestWhatFreedOthers(t *testing.T) {
 			}
 		}
 	}
-	waits := func(until bool) func(*events.Record) {
+	waits := func(until bool, says string) func(*events.Record) {
 		return func(r *events.Record) {
 			if f, ok := r.Facts.(*events.PodSeen); ok && r.Stream == hotfix && (!until || r.Kind == events.KindPodAdded) {
 				seen := *f
 				seen.Waiting = "Unschedulable"
 				r.Facts = &seen
+				r.Evidence.Conditions = []events.ConditionText{{Type: "PodScheduled", Status: "False", Reason: "Unschedulable", Message: says}}
 			}
 		}
 	}
 	hour := func(r *events.Record) {
 		if r.Stream == hotfix {
-			waits(true)(r)
+			waits(true, says)(r)
 			r.Time = r.Time.Add(-2 * time.Hour)
 		}
 	}
@@ -57,10 +60,11 @@ func TestWhatFreedOthers(t *testing.T) {
 		says   string // how the sentence begins; empty for none
 	}{
 		{
-			"one that found room", stuck, unschedulable.Add(2 * time.Second), waits(true),
+			"one that found room", stuck, unschedulable.Add(2 * time.Second), waits(true, says),
 			"1 other Job waited for the same in the hour before, 1 went on: last preempted/hotfix at ",
 		},
-		{"one that did not", stuck, unschedulable.Add(2 * time.Second), waits(false), "1 other Job waited for the same in the hour before, and none went on"},
+		{"one that did not", stuck, unschedulable.Add(2 * time.Second), waits(false, says), "1 other Job waited for the same in the hour before, and none went on"},
+		{"one that waited for something else", stuck, unschedulable.Add(2 * time.Second), waits(true, "0/5 nodes are available: 5 Insufficient cpu."), ""},
 		{"of a Job that has ended nothing is said", hotfix, 0, nil, ""},
 		{"two hours ago", stuck, unschedulable.Add(2 * time.Second), hour, ""},
 		{"as recorded, nobody else waited", stuck, unschedulable.Add(2 * time.Second), nil, ""},

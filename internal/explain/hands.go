@@ -33,6 +33,9 @@ func handsOf(j *projector.Job, s *events.Settings) hands {
 
 // reigns takes in who runs the Job behind a record. What comes once its account is closed is about no Job that runs.
 func (c *Case) reigned(r *events.Record, s *events.Settings) {
+	if c.gone.Record == 0 && c.deletedSeen.Record == 0 {
+		c.cronJobsOurs = s.RunsCronJobs()
+	}
 	if c.folded == nil || !c.folded.Known() || c.gone.Record != 0 {
 		return
 	}

@@ -120,29 +120,51 @@ func (c *Case) removal() (Sentence, bool) {
 	if m.Record == 0 {
 		return Sentence{}, false
 	}
-	at, when := m.At, "deleted "
+	at, when := m.At, "deleted"
 	if c.jobDeleted != 0 {
 		at = c.jobDeleted
 	}
 	if c.gone.Record == 0 {
-		when = "being deleted since "
+		when = "being deleted since"
 	}
-	by := "by an API client"
+	by, from := c.removedBy(m, at)
+	return say(marks(append([]Mark{c.ttl, m, c.gone}, from...)...), "%s %s %s", when, c.clock(at), by), true
+}
+
+// removedBy says by whom the Job was deleted, which was seen at m, and asked for at a time.
+func (c *Case) removedBy(m Mark, at events.Time) (by string, from []Mark) {
 	namespace, going := c.namespaceRemoval()
-	var with Mark
 	switch {
 	case c.ttl.Record != 0:
-		by = "by Jobledger, as its ttlSecondsAfterFinished had passed"
+		return "by Jobledger, as its ttlSecondsAfterFinished had passed", nil
 	case going:
-		by, with = "with its namespace, whose deletion was asked for at "+c.clock(namespace.seen.Deleted), namespace.Mark
+		return "with its namespace, whose deletion was asked for at " + c.clock(namespace.seen.Deleted), marks(namespace.Mark)
 	case c.namespaceGoing.Record != 0:
-		by = "with its namespace"
-	case c.finished() && c.Spec != nil && c.Spec.TTLSecondsAfterFinished != nil && at >= events.Time(c.Job.Finished).Add(time.Duration(*c.Spec.TTLSecondsAfterFinished)*time.Second):
-		by = "after its ttlSecondsAfterFinished had passed"
-	case c.origin != nil && c.origin.Kind != "":
-		by = "by an API client or with its " + c.origin.Kind + " " + c.origin.Name
+		return "with its namespace", nil
 	}
-	return say(marks(c.ttl, m, c.gone, with), "%s%s %s", when, c.clock(at), by), true
+	w := c.ownerSaid(m)
+	if w != nil {
+		if by, from = w.removedBy(c.origin.Name, m); by != "" {
+			return by, from
+		}
+	}
+	switch {
+	case c.expiredBefore(at):
+		return "after its ttlSecondsAfterFinished had passed", nil
+	case c.origin != nil && c.origin.Kind != "" && (w == nil || w.deleted.Record != 0):
+		return "by an API client or with its " + c.origin.Kind + " " + c.origin.Name, nil
+	case w != nil && !w.ours:
+		return "by an API client, or by the CronJob's own controller", nil
+	}
+	return "by an API client", nil
+}
+
+// expiredBefore reports whether the Job's TTL had passed at a time.
+func (c *Case) expiredBefore(at events.Time) bool {
+	if !c.finished() || c.Spec == nil || c.Spec.TTLSecondsAfterFinished == nil {
+		return false
+	}
+	return at >= events.Time(c.Job.Finished).Add(time.Duration(*c.Spec.TTLSecondsAfterFinished)*time.Second)
 }
 
 // edited says what was changed of the spec, and by whom.
@@ -195,7 +217,7 @@ func (c *Case) clock(t events.Time) string {
 	if t == 0 {
 		return "an unknown time"
 	}
-	return c.zone.In(t).Format("15:04:05")
+	return c.zone.In(t).Format(c.day(t) + "15:04:05")
 }
 
 // history says what of its time nobody watched, and what is no longer kept.
@@ -237,4 +259,18 @@ func (c *Case) history() []Sentence {
 	return append(out, c.unrecorded.sentences("the Job and its pods")...)
 }
 
-func (c *Case) moment(t events.Time) string { return c.zone.In(t).Format("15:04:05.000") }
+func (c *Case) moment(t events.Time) string { return c.zone.In(t).Format(c.day(t) + "15:04:05.000") }
+
+// day is the layout of a date before a time of day: none where all that is told of the Job is of one day.
+func (c *Case) day(t events.Time) string {
+	const of = "2006-01-02"
+	first, last := c.start(), c.newest
+	if !c.over() {
+		last = max(last, events.Time(c.Job.AsOf.Time))
+	}
+	day := c.zone.In(first).Format(of)
+	if day == c.zone.In(last).Format(of) && day == c.zone.In(t).Format(of) {
+		return ""
+	}
+	return "2 Jan "
+}

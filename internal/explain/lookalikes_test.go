@@ -72,6 +72,16 @@ var lookalikes = []lookalike{
 			e.Reason, e.Message = "Evicted", "The node was low on resource: memory."
 		}
 	}), "kubelet"},
+	{"out of memory, or over its own limit of storage", "delegated", "oom/oom", 0, "main OOMKilled (137)", pod(func(f *events.PodSeen, e *events.Evidence) {
+		if f.Phase == events.PodFailed {
+			e.Reason, e.Message, e.Containers = "Evicted", "Pod ephemeral local storage usage exceeds the total limit of containers 1Gi. ", nil
+		}
+	}), "over its own limit: Pod ephemeral local storage usage exceeds the total limit of containers 1Gi"},
+	{"out of memory, or over its own deadline", "delegated", "oom/oom", 0, "main OOMKilled (137)", pod(func(f *events.PodSeen, e *events.Evidence) {
+		if f.Phase == events.PodFailed {
+			e.Reason, e.Message, e.Containers = "DeadlineExceeded", "Pod was active on the node longer than the specified deadline", nil
+		}
+	}), "the pod's own activeDeadlineSeconds passed"},
 	{"out of memory, or killed by a signal", "delegated", "oom/oom", 0, "main OOMKilled (137)", ends(func(c *events.ContainerEnd) {
 		if c.Reason == "OOMKilled" {
 			c.Reason = "Error"

@@ -193,6 +193,9 @@ func (c *Case) podCounted(t *Try) []Sentence {
 		return []Sentence{say(marks(t.CountAt), "as a success")}
 	case CountedIgnored:
 		return []Sentence{say(marks(t.CountAt), "not: a rule of the podFailurePolicy says Ignore")}
+	case CountedUnknown:
+		return []Sentence{say(marks(t.CountAt), "unknown: the status counts %d succeeded and %d failed, and nothing tells whether this is one of them",
+			c.folded.Base.Succeeded, c.folded.Base.Failed)}
 	case CountedNot:
 	}
 	if t.over() {

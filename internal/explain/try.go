@@ -52,8 +52,8 @@ type Try struct {
 
 	Asked      events.Time // when its deletion was asked for, by the API server's clock, no later; 0 when it was not
 	AskedExact bool
-	AskedSeen  Mark // the first record that shows it
-	Grace      *int64
+	AskedSeen  Mark     // the first record that shows it
+	Grace      *int64   // how long it was given to stop; nil when that is not known
 	Gone       Mark     // its object is gone
 	Moved      bool     // it did not go: it is the Job's no longer
 	Kept       []string // finalizers of others that kept it, while it was being deleted
@@ -70,6 +70,9 @@ type Try struct {
 	Failure int32
 	Again   events.Time // when the next try may come, by the backoff that this one's failure began; 0 for at once
 
+	forced    bool // it was given no time, though it ran
+	deletions int  // records that show its deletion
+
 	ended *Ending // who ended it, once all records are taken in; nil before it was asked for
 }
 
@@ -82,6 +85,7 @@ const (
 	CountedSucceeded Counted = "succeeded"
 	CountedFailed    Counted = "failed"
 	CountedIgnored   Counted = "ignored" // a rule of the podFailurePolicy says Ignore
+	CountedUnknown   Counted = "unknown" // the status of the Job counts some of several, and nothing tells which
 )
 
 // Waiting is a reason for which a pod did not run, and while it was seen to.
@@ -233,7 +237,22 @@ func (t *Try) deletion(r *events.Record, f *events.PodSeen) {
 	if t.Asked == 0 || (exact && !t.AskedExact) || (asked < t.Asked && exact == t.AskedExact) {
 		t.Asked, t.AskedExact = asked, exact
 	}
-	t.Grace = f.DeletionGracePeriodSeconds
+	if t.Grace == nil && !t.forced {
+		t.given(f)
+	}
+}
+
+// given takes in how long the pod was given to stop, from the first record that shows its deletion. When its containers have ended, its
+// kubelet deletes it once more, and gives it no time: what is seen only then says nothing of what was asked for.
+func (t *Try) given(f *events.PodSeen) {
+	switch g := f.DeletionGracePeriodSeconds; {
+	case g == nil:
+	case *g > 0:
+		t.Grace = g
+	case t.Placed.Record != 0 && !f.Phase.Terminal() && t.Ended.Record == 0 && t.deletions == 0:
+		t.forced = true // one without a node is deleted at once in any case
+	}
+	t.deletions++
 }
 
 // restore takes over what a stored state knows of the pod.

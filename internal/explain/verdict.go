@@ -3,7 +3,6 @@ package explain
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/history"
@@ -96,17 +95,13 @@ func (c *Case) deletedVerdict() Sentence {
 	if c.Job.State == history.StateDeleting {
 		word = "BEING DELETED"
 	}
-	removal, _ := c.removal()
-	by := removal.Text
-	if i := strings.Index(by, " by "); i >= 0 {
-		by = by[i:]
-	} else {
-		by = ""
+	m := c.deletion()
+	at := m.At
+	if c.jobDeleted != 0 {
+		at = c.jobDeleted
 	}
-	if by != "" {
-		by = "," + by
-	}
-	return say(marks(c.deletion()), "%s after %s, %s%s", word, words.Span(max(c.deletion().At.Sub(c.start()), 0)), what, by)
+	by, from := c.removedBy(m, at)
+	return say(append(marks(m), from...), "%s after %s, %s, %s", word, words.Span(max(m.At.Sub(c.start()), 0)), what, by)
 }
 
 // queueLabel names the queue of Kueue in which a Job is.

@@ -9,6 +9,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/commands"
 	"github.com/jobledger/jobledger/internal/recordjson"
+	"github.com/jobledger/jobledger/internal/status"
 	"github.com/jobledger/jobledger/internal/words"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler"
@@ -25,10 +26,12 @@ func waits(j *projector.Job, now events.Time) []Wait {
 			out = append(out, Wait{For: fmt.Sprintf(format, args...), Until: recordjson.Instant(until)})
 		}
 	}
-	if n, _ := j.Failures(); n > 0 {
+	decision := reconciler.DecideAt(j, now)
+	more := makesMore(j, &decision)
+	if n, _ := j.Failures(); n > 0 && more {
 		add(j.PodBackoffUntil(), "the next pod: backoff after %s", words.Count(n, "failed pod"))
 	}
-	if j.RetryingCreate() == nil {
+	if j.RetryingCreate() == nil && more {
 		add(j.Creating().Until, "the next create: %s", retried(*j.Creating()))
 	}
 	add(j.Writing().Until, "the next status write: %s", retried(*j.Writing()))
@@ -49,11 +52,38 @@ func waits(j *projector.Job, now events.Time) []Wait {
 	if j.Lagging != 0 && j.Write() == nil {
 		add(j.Lagging.Add(j.Settings.ProgressDelay), "a status write that shows progress")
 	}
-	if wake := reconciler.DecideAt(j, now).Wake; !slices.ContainsFunc(out, func(w Wait) bool { return w.Until == recordjson.Instant(wake) }) {
+	if wake := decision.Wake; !slices.ContainsFunc(out, func(w Wait) bool { return w.Until == recordjson.Instant(wake) }) {
 		add(wake, "the next look")
 	}
 	slices.SortStableFunc(out, func(a, b Wait) int { return cmp.Compare(a.Until, b.Until) })
 	return out
+}
+
+// makesMore reports whether the Job may make more pods. One that is suspended, or whose end is stored, on its way or due, does not.
+func makesMore(j *projector.Job, due *reconciler.Decision) bool {
+	if j.Spec.Suspend || j.Base.True(status.FailureTarget) || j.Base.True(status.SuccessCriteriaMet) {
+		return false
+	}
+	asked := commandsOf(due)
+	if w := j.Write(); w != nil {
+		asked = append(asked, w.Command)
+	}
+	return !slices.ContainsFunc(asked, saysEnd)
+}
+
+func commandsOf(d *reconciler.Decision) (out []events.Command) {
+	for i := range d.Steps {
+		out = append(out, d.Steps[i].Commands...)
+	}
+	return out
+}
+
+// saysEnd reports whether a command writes with which result the Job ends.
+func saysEnd(c events.Command) bool {
+	write, ok := c.(*events.WriteStatus)
+	return ok && slices.ContainsFunc(write.Change.Conditions, func(c events.JobCondition) bool {
+		return slices.Contains([]string{status.FailureTarget, status.SuccessCriteriaMet, status.Failed, status.Complete}, c.Type)
+	})
 }
 
 // dropsInDoubt is until when the finalizer of a pod whose removal is in backoff may yet go by an earlier try; 0 for none.

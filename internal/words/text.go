@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -42,23 +41,6 @@ func hidden(r rune) bool { return !unicode.IsPrint(r) }
 
 // Moment is Zone.Moment in UTC.
 func Moment(t events.Time) string { return Zone{}.Moment(t) }
-
-// Span writes a duration for people, no finer than they can use.
-func Span(d time.Duration) string {
-	switch {
-	case d < 0:
-		return "-" + Span(-d)
-	case d < time.Second:
-		return d.Round(time.Millisecond).String()
-	case d < time.Minute:
-		return d.Round(100 * time.Millisecond).String()
-	case d < time.Hour:
-		return strings.TrimSuffix(d.Round(time.Second).String(), "0s")
-	case d < 48*time.Hour:
-		return strings.TrimSuffix(strings.TrimSuffix(d.Round(time.Minute).String(), "0s"), "0m")
-	}
-	return strconv.Itoa(int(d/(24*time.Hour))) + "d"
-}
 
 // Count writes a number of things: "1 pod", "3 pods".
 func Count(n int, thing string) string {

@@ -1,0 +1,77 @@
+package explain_test
+
+import (
+	"context"
+	"iter"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/explain/explaintest"
+	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/history/historytest"
+	"github.com/jobledger/jobledger/internal/joblist"
+	"github.com/jobledger/jobledger/store"
+)
+
+// TestNoAnswerIsFalse asks the recorded incidents for all that they can tell.
+func TestNoAnswerIsFalse(t *testing.T) {
+	for _, dir := range logs(t) {
+		t.Run(filepath.Base(dir), func(t *testing.T) { neverFalse(t, openRecorded(t, dir)) })
+	}
+	for seed := range uint64(6) {
+		t.Run("hard", func(t *testing.T) {
+			log := historytest.Hard(t, seed)
+			neverFalse(t, history.Local{Log: log, Lists: joblist.New(joblist.Config{Log: log})})
+		})
+	}
+}
+
+// TestTimesOfAnotherDay moves the recorded incidents, so that midnight falls among them.
+func TestTimesOfAnotherDay(t *testing.T) {
+	for _, dir := range logs(t) {
+		src := openRecorded(t, dir)
+		mid := src.records[len(src.records)/2].Time.Go()
+		neverFalse(t, &moved{Source: src, by: mid.Truncate(24 * time.Hour).Add(24 * time.Hour).Sub(mid)})
+	}
+}
+
+// moved is a log of another time.
+type moved struct {
+	history.Source
+	by time.Duration
+}
+
+func (m *moved) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
+	return m.all(m.Source.Read(ctx, from))
+}
+
+func (m *moved) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error] {
+	return m.all(m.Source.ReadStream(ctx, s, from, dir))
+}
+
+func (m *moved) all(records iter.Seq2[events.Record, error]) iter.Seq2[events.Record, error] {
+	return func(yield func(events.Record, error) bool) {
+		for r, err := range records {
+			if !yield(*explaintest.Moved(&r, m.by), err) {
+				return
+			}
+		}
+	}
+}
+
+func neverFalse(t *testing.T, src history.Source) {
+	t.Helper()
+	r, err := explaintest.Check(t.Context(), src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range r.Findings {
+		t.Error(f)
+	}
+	if r.Sentences == 0 {
+		t.Error("no answer says anything")
+	}
+	t.Logf("%d sentences of %d answers", r.Sentences, r.Answers)
+}

@@ -1,0 +1,61 @@
+package explain_test
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/explain"
+	"github.com/jobledger/jobledger/internal/history"
+)
+
+// TestHeldByAStranger: somebody takes the owner reference off the Job that a CronJob with policy Forbid runs. Its end is not seen then, and the
+// list of active Jobs keeps it (C-110), so it is no use to wait for that end.
+func TestHeldByAStranger(t *testing.T) {
+	for _, dir := range logs(t) {
+		if ofCronJobs(dir+"/") == 0 && !strings.Contains(dir, "cronjobs-") {
+			continue
+		}
+		src := openRecorded(t, dir)
+		var of events.Stream
+		var run types.UID
+		var left, ended *events.Record
+		for i := range src.records {
+			r := &src.records[i]
+			f, ok := r.Facts.(*events.RunSeen)
+			switch {
+			case !ok || r.Evidence.Namespace != "" && r.Evidence.Namespace != "cron-forbidden" || !strings.HasPrefix(f.Name, "report-"):
+			case run == "":
+				of, run = r.Stream, f.Job
+			case f.Job == run && left == nil:
+				left = r
+			case f.Job == run && f.Result != events.ResultNone && ended == nil:
+				ended = r
+			}
+		}
+		if left == nil || ended == nil {
+			t.Fatalf("%s: the Job of report is not seen three times", dir)
+		}
+		name := left.Facts.(*events.RunSeen).Name
+		left.Facts = &events.RunGone{Job: run, Version: left.Facts.(*events.RunSeen).Version, Left: true}
+		left.Kind = events.KindRunGone
+		c, err := explain.ReadCron(t.Context(), src, of, history.Point{Sequence: ended.Sequence - 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := c.Answer()
+		text := a.Verdict.Text
+		for _, s := range a.Sections {
+			if s.Head == "WAITS FOR" {
+				text += "\n" + s.Sentences[0].Text
+			}
+		}
+		for _, want := range []string{"HELD BACK", name + ", in status.active, is not its own since ", name + " to be deleted, or taken out of status.active"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: the answer does not say %q:\n%s", dir, want, text)
+			}
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package words
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+const day = 24 * time.Hour
+
+// steps are how fine a duration is written: one shorter than below, in whole units of to.
+var steps = []struct{ below, to time.Duration }{
+	{time.Second, time.Millisecond},
+	{time.Minute, 100 * time.Millisecond},
+	{time.Hour, time.Second},
+	{2 * day, time.Minute},
+	{10 * day, time.Hour},
+	{1<<63 - 1, day},
+}
+
+// Span writes a duration for people, no finer than they can use: "40ms", "29.3s", "1m20s", "2h30m", "2d23h", "12d".
+func Span(d time.Duration) string {
+	if d < 0 {
+		return "-" + Span(max(-d, 0)) // the least of all has no positive
+	}
+	for _, s := range steps {
+		if d < s.below {
+			return inParts(d.Round(s.to))
+		}
+	}
+	return inParts(d.Truncate(day))
+}
+
+// inParts writes a duration without parts that are nothing. Hours count on to 47.
+func inParts(d time.Duration) string {
+	if d < time.Minute {
+		return d.String()
+	}
+	var b strings.Builder
+	if d >= 2*day {
+		b.WriteString(strconv.Itoa(int(d/day)) + "d")
+		d %= day
+	}
+	for _, part := range []struct {
+		unit time.Duration
+		name string
+	}{{time.Hour, "h"}, {time.Minute, "m"}, {time.Second, "s"}} {
+		if n := d / part.unit; n > 0 {
+			b.WriteString(strconv.Itoa(int(n)) + part.name)
+			d %= part.unit
+		}
+	}
+	return b.String()
+}
