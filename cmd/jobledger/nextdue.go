@@ -70,7 +70,7 @@ func (c *cli) nextDue(ctx context.Context, f *cronFlags, args []string, count in
 		}
 		at := from.before(s.now, s.end)
 		if beyond(at) {
-			return usage("--after=%s lies outside the years 1930 to 2189, of which a log can tell", after)
+			return usage("--after=%s lies outside the years that a log knows, 1930 to 2189", after)
 		}
 		begin = at.Go()
 	}

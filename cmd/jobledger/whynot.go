@@ -54,7 +54,7 @@ func (c *cli) whyNot(ctx context.Context, f *cronFlags, args []string) error {
 	}
 	at := w.before(s.now, s.end)
 	if beyond(at) {
-		return usage("%q lies outside the years 1930 to 2189, of which a log can tell", text)
+		return usage("%q lies outside the years that a log knows, 1930 to 2189", text)
 	}
 	c.noteDay("at", text, w, at, s)
 	answer, err := explain.ReadWhyNot(ctx, src, stream, at.Go().UTC().Truncate(time.Second), f.output.textZone())
