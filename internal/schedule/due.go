@@ -38,6 +38,9 @@ func (d Due) Lost() bool { return d.At.IsZero() && d.Missed != MissedNone }
 // Due finds the latest instant after the anchor and through now as the built-in controller does: it assumes that instants are evenly
 // apart, so with those that are not it may find none (C-073 to C-080).
 func (s Schedule) Due(anchor, now time.Time) (Due, error) {
+	if longest := now.Add(-math.MaxInt64); anchor.Before(longest) { // 292 years: the estimate below would begin far back, and look at each instant since
+		anchor = longest
+	}
 	first := s.Next(anchor)
 	second := s.Next(first)
 	switch {

@@ -2,6 +2,7 @@ package schedule_test
 
 import (
 	"errors"
+	"math"
 	"testing"
 	"time"
 
@@ -107,6 +108,24 @@ func TestLast(t *testing.T) {
 			}
 			if got := s.Last(from, from.Add(after)); !got.Equal(want) {
 				t.Errorf("%q: the last in %v is %v, want %v", text, after, got, want)
+			}
+		}
+	}
+}
+
+// TestAnAnchorOfLongAgo: an anchor that no clock gave, as of an object without a time of creation, costs no walk over the instants since. It would
+// take minutes.
+func TestAnAnchorOfLongAgo(t *testing.T) {
+	now := time.Date(2026, 11, 27, 9, 0, 0, 0, time.UTC)
+	for _, text := range []string{"30 1,2 * * *", "* * * * *", "0 0 29 2 *"} {
+		s, err := schedule.Parse(text, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, anchor := range []time.Time{{}, time.Unix(0, math.MinInt64), now.AddDate(-200, 0, 0)} {
+			due, err := s.Due(anchor, now)
+			if err != nil || !due.Lost() && (due.At.After(now) || now.Sub(due.At) > 3*366*24*time.Hour) {
+				t.Errorf("%s since %s: %+v, %v", text, anchor, due, err)
 			}
 		}
 	}

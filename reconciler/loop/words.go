@@ -17,7 +17,9 @@ const (
 	wordsMost = 16 // of one pod, in one run
 )
 
-// words are those that are held back, and how many were recorded. They are lost in a crash: the listing of the next start shows them.
+// words are those that are held back, and how many were recorded. They are lost in a crash: the listing of the next start shows the newest.
+// The count of those before it is lost too. The gap in which no controller ran is told of the Job then, and no answer about it claims to be
+// complete.
 type words struct {
 	pods map[types.UID]*podWords
 	dues delayingQueue[types.UID]
