@@ -13,9 +13,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/sim/notation"
-	"github.com/jobledger/jobledger/reconciler"
 	"github.com/jobledger/jobledger/reconciler/loop"
-	"github.com/jobledger/jobledger/reconciler/replay"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/memlog"
 )
@@ -579,23 +577,4 @@ func (m *machine) besides(c events.Command) string {
 		}
 	}
 	return ""
-}
-
-// check replays the whole log. After the last record the controller must have nothing to decide.
-func (m *machine) check() {
-	m.t.Helper()
-	r := replay.New()
-	for rec, err := range m.log.Read(m.t.Context(), 1) {
-		m.must(err)
-		found, err := r.Record(rec)
-		m.must(err)
-		for _, d := range found {
-			m.t.Errorf("%s", d)
-		}
-	}
-	for _, s := range r.World().Subjects() {
-		if d := reconciler.Decide(s); d.Commands() && r.World().Decides() {
-			m.t.Errorf("deciding again for %s yields %v", s.Reference().Name, d.Steps)
-		}
-	}
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/status"
+	"github.com/jobledger/jobledger/reconciler"
+	"github.com/jobledger/jobledger/reconciler/replay"
 )
 
 // state prints the projection of a Job.
@@ -48,4 +50,23 @@ func base(s *status.Status) string {
 		text += " " + c.Type
 	}
 	return text
+}
+
+// check replays the whole log. After the last record the controller must have nothing to decide.
+func (m *machine) check() {
+	m.t.Helper()
+	r := replay.New()
+	for rec, err := range m.log.Read(m.t.Context(), 1) {
+		m.must(err)
+		found, err := r.Record(rec)
+		m.must(err)
+		for _, d := range found {
+			m.t.Errorf("%s", d)
+		}
+	}
+	for _, s := range r.World().Subjects() {
+		if d := reconciler.Decide(s); d.Commands() && r.World().Decides() {
+			m.t.Errorf("deciding again for %s yields %v", s.Reference().Name, d.Steps)
+		}
+	}
 }

@@ -51,21 +51,18 @@ func (e *everything) orders(r *events.Record, d *events.Decision) {
 	for i := range d.Steps {
 		s := &d.Steps[i]
 		for _, command := range s.Commands {
-			switch c := command.(type) {
-			case *events.DeletePod:
-				note(c.Pod, s, "pod")
-			case *events.DropFinalizer:
-				if c.ThenDelete {
-					note(c.Pod, s, "pod")
+			switch command.Traits().Kind {
+			case events.CommandDeletePod:
+				note(events.PodOf(command), s, "pod")
+			case events.CommandDropFinalizer:
+				if drop, ok := command.(*events.DropFinalizer); ok && drop.ThenDelete {
+					note(drop.Pod, s, "pod")
 				}
-			case *events.DeleteJob:
+			case events.CommandDeleteJob:
 				note(types.UID(r.Stream.ID), s, "ttl")
-			case *events.DeleteRun:
-				if c.Replacing {
-					note(c.Job, s, "replaced")
-				} else {
-					note(c.Job, s, "history limit")
-				}
+			case events.CommandDeleteRun:
+				run, _ := command.(*events.DeleteRun)
+				note(run.Job, s, map[bool]string{true: "replaced", false: "history limit"}[run.Replacing])
 			}
 		}
 	}
