@@ -93,7 +93,7 @@ func (c *cli) verify(ctx context.Context, dir string, has []store.Head) error {
 	switch {
 	case errors.As(err, &bad):
 		for _, damage := range report.Damage {
-			fmt.Fprintln(c.out, words.Clean(damage.Error()))
+			fmt.Fprintln(c.out, words.Clean(strings.Replace(damage.Error(), "run 'jobledger verify'; ", "", 1))) // this is it
 		}
 		fmt.Fprintf(c.out, "verify: first bad record %d; %s\n", bad.At, intact(report))
 		return errTold
@@ -163,7 +163,7 @@ func (c *cli) identify(r store.Report) {
 	if r.Identity.LogID == "" {
 		return
 	}
-	files := counted(r.Files, "file", "files")
+	files := counted(max(r.Files, 1), "file", "files") // the one that is damaged first is not counted
 	if r.Records == 0 {
 		fmt.Fprintf(c.out, "log %s, epoch %d\n", words.Clean(r.Identity.LogID), r.Identity.Epoch)
 		return
