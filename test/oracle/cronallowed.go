@@ -61,6 +61,16 @@ var (
 var AllowedOfCronJobs = []*Difference{
 	cronEventsOfTheDead, cronOldCaches, deletedAgain,
 	{
+		Rule: "C-092, C-125",
+		Sentence: "A Job beyond the limits could not be deleted, and then the CronJob is touched: nothing changes of it that a decision " +
+			"reads. Upstream tries again at once. Ours, which has no record of that, tries when it looks next.",
+		When: func(s Scenario) bool { return s.has("deny remove") && s.does("touch") },
+		Explains: func(line string) bool {
+			return strings.Contains(line, " deleted <job ") && strings.Contains(line, deletedAt)
+		},
+		Shows: deletedLater,
+	},
+	{
 		Rule:     "C-147",
 		Sentence: "A Job that is to be replaced has ended, and that was not seen yet. Upstream deletes it. Ours, which reads it first as upstream does, looks at what it has read, and keeps it.",
 		When:     func(s Scenario) bool { return s.has("hold jobs") && s.has("policy=Replace") },
@@ -73,4 +83,23 @@ var AllowedOfCronJobs = []*Difference{
 		},
 		Parts: true,
 	},
+}
+
+// deletedAt is before the time in a line of a deletion.
+const deletedAt = ", background at "
+
+// deletedLater reports whether both delete the same Jobs, and ours each of them later.
+func deletedLater(diff string) bool {
+	theirs := map[string]string{}
+	for line := range strings.Lines(diff) {
+		if job, at, _ := strings.Cut(line, deletedAt); line[0] == '-' {
+			theirs[job[1:]] = at
+		}
+	}
+	for line := range strings.Lines(diff) {
+		if job, at, _ := strings.Cut(line, deletedAt); line[0] == '+' && at <= theirs[job[1:]] {
+			return false // the times are of one form and one zone
+		}
+	}
+	return diff != "" && sameBut(diff, deletedAt)
 }
