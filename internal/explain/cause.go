@@ -69,12 +69,14 @@ func (c *Case) exitCause(t *Try) string {
 // crashes is how containers ended that were started again; empty for none.
 func (c *Case) crashes() string {
 	for _, t := range c.Tries {
-		for _, k := range t.Crashed {
-			if k.Message != "" {
-				return exitOf(&k) + ": " + c.likened(k.Message)
-			}
-			return exitOf(&k) + " of " + c.work()
+		if len(t.Crashed) == 0 {
+			continue
 		}
+		k := &t.Crashed[0]
+		if k.Message != "" {
+			return exitOf(k) + ": " + c.likened(k.Message)
+		}
+		return exitOf(k) + " of " + c.work()
 	}
 	return ""
 }

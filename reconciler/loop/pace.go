@@ -17,7 +17,8 @@ import (
 // that comes too early is held back: it is no input yet, as if the watch were slower. So nothing is folded that is not recorded, and a
 // replay knows nothing of budgets. What cannot wait (projector.Intake.Awaited) and what a listing shows is never held back. New Jobs
 // and CronJobs wait for each other (arrive). Beyond two budgets other new objects wait for a minute, too; those that go before are one
-// record with their number (passBy), and the others come in at the pace of the budget (comeIn). Nodes and namespaces, which are in no namespace, share a budget of the same size.
+// record with their number (passBy), and the others come in at the pace of the budget (comeIn). Nodes and namespaces, which are in no
+// namespace, share a budget of the same size.
 
 const (
 	paceEvery = time.Second // between two versions of an object that are recorded

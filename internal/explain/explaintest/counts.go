@@ -3,10 +3,8 @@ package explaintest
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 
-	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/explain"
 )
 
@@ -75,9 +73,4 @@ func number(text string) int {
 		panic(err) // a regular expression took no digits
 	}
 	return n
-}
-
-// missed reports whether a listing found what had happened meanwhile.
-func (f *facts) missed() bool {
-	return slices.ContainsFunc(f.records, func(r *events.Record) bool { return r.Kind == events.KindJobResumed })
 }
