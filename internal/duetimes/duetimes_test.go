@@ -2,8 +2,11 @@ package duetimes
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/history"
@@ -39,6 +42,8 @@ func told(t *testing.T, facts ...events.Facts) *CronJob {
 			kind = events.KindCronJobDeleted
 		case *events.ZoneRules:
 			kind = events.KindZoneStored
+		case *events.RunSeen:
+			kind = events.KindRunSeen
 		}
 		add(nightly, kind, f)
 	}
@@ -172,5 +177,37 @@ func TestARangeOfEvery(t *testing.T) {
 	}
 	if v := c.At(moment("02:00")); !v.Before.Equal(moment("01:37")) || !v.After.Equal(moment("02:14")) {
 		t.Errorf("the nearest to 02:00 are %s and %s", v.Before, v.After)
+	}
+}
+
+// TestWhatHoldsBackIsNamed: the list of active Jobs is seen before or after the decision that another one waits for them.
+func TestWhatHoldsBackIsNamed(t *testing.T) {
+	open := hourly("06:00")
+	open.Open, open.Hold = events.At(moment("07:00")), events.HeldForbid
+	object := &events.CronJobSeen{Schedule: "0 * * * *", Policy: "Forbid"}
+	listing := func(uid, name string) *events.CronJobSeen {
+		seen := *object
+		seen.Active = []events.RunName{{UID: types.UID(uid), Name: name}}
+		return &seen
+	}
+	run := func(uid, name string, result events.JobResult) *events.RunSeen {
+		return &events.RunSeen{Job: types.UID(uid), Name: name, Result: result}
+	}
+	for _, row := range []struct {
+		name  string
+		facts []events.Facts
+		want  string
+	}{
+		{"in the list", []events.Facts{listing("a", "job-a")}, "job-a"},
+		{"seen to run, and not in the list that is known", []events.Facts{object, run("a", "job-a", events.ResultNone)}, "job-a"},
+		{"the list names one that has ended", []events.Facts{
+			listing("a", "job-a"), run("a", "job-a", events.ResultComplete), run("b", "job-b", events.ResultNone),
+		}, "job-b"},
+		{"nothing is known", []events.Facts{object}, ""},
+	} {
+		c := told(t, append(row.facts, decided(open))...)
+		if got := strings.Join(c.Holds[0].Active, " "); got != row.want {
+			t.Errorf("%s: %q holds it back, want %q", row.name, got, row.want)
+		}
 	}
 }

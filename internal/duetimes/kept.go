@@ -19,11 +19,14 @@ type Kept struct {
 	uid         types.UID
 }
 
-// active names the Jobs that run: those of the list of active ones, or, as the object shows that list late, those that were seen to run.
+// active names the Jobs that run: those of the list of active ones that have not ended, or those that were seen to run. A list that we wrote
+// ourselves is not seen once more when the answer to the write came first.
 func (c *CronJob) active() (names []string) {
 	if c.Seen != nil {
-		for _, run := range c.Seen.Active {
-			names = append(names, run.Name)
+		for _, a := range c.Seen.Active {
+			if run := c.kept.runs[a.UID]; run == nil || run.Result == events.ResultNone {
+				names = append(names, a.Name)
+			}
 		}
 	}
 	if len(names) > 0 {
