@@ -46,6 +46,7 @@ var checkers = []checker{
 	{"lays our deeds on others", deeds},
 	{"waits for what will not come", waits},
 	{"a time or duration that is none", times},
+	{"gives a pod another time to stop", graces},
 }
 
 // most is as of how many points a Job is asked for.
