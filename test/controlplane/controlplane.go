@@ -28,9 +28,8 @@ type ControlPlane struct {
 	audited     audited
 
 	mu        sync.Mutex
-	processes []*process        // in the order of their start
-	asked     map[*process]bool // those that were told to end
-	err       error             // of the first process that ended by itself
+	processes []*process // in the order of their start
+	err       error      // of the first process that ended by itself
 	stopped   bool
 	done      chan struct{} // closed when err is set or Stop was called
 }
@@ -46,7 +45,7 @@ func Start(ctx context.Context, opts Options) (*ControlPlane, error) {
 	if err != nil {
 		return nil, err
 	}
-	cp := &ControlPlane{opts: opts, programs: programs, asked: make(map[*process]bool), done: make(chan struct{})}
+	cp := &ControlPlane{opts: opts, programs: programs, done: make(chan struct{})}
 	if cp.ca, err = newAuthority(); err != nil {
 		return nil, err
 	}
@@ -182,7 +181,7 @@ func (cp *ControlPlane) Stop() error {
 	}
 	processes := slices.Clone(cp.processes)
 	for _, p := range processes {
-		cp.asked[p] = true
+		p.asked = true
 	}
 	keep, failure := cp.opts.Keep, cp.err
 	cp.mu.Unlock()
@@ -230,7 +229,7 @@ func (cp *ControlPlane) watch(p *process) {
 	<-p.ended
 	cp.mu.Lock()
 	defer cp.mu.Unlock()
-	if cp.asked[p] || cp.err != nil || cp.stopped {
+	if p.asked || cp.err != nil || cp.stopped {
 		return
 	}
 	cp.err = p.failure()
@@ -253,6 +252,5 @@ func (cp *ControlPlane) process(name string) *process {
 func (cp *ControlPlane) forget(p *process) {
 	cp.mu.Lock()
 	defer cp.mu.Unlock()
-	delete(cp.asked, p)
 	cp.processes = slices.DeleteFunc(cp.processes, func(q *process) bool { return q == p })
 }

@@ -16,7 +16,7 @@ func (cp *ControlPlane) Interrupt(component string) error {
 		return fmt.Errorf("interrupt %s: it does not run", component)
 	}
 	cp.mu.Lock()
-	cp.asked[p] = true
+	p.asked = true
 	cp.mu.Unlock()
 	return p.kill()
 }

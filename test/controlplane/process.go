@@ -18,6 +18,8 @@ type process struct {
 	argv []string
 	log  string // path; a program that is started again appends
 	pid  int
+	// asked: it was told to end. It is guarded by ControlPlane.mu.
+	asked bool
 	// ended is closed when the process has ended; err says how and is set before.
 	ended chan struct{}
 	err   error
